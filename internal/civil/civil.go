@@ -19,6 +19,9 @@ const secondsPerDay = 24 * 60 * 60
 // and subtract days.
 type Day int64
 
+// NoDay stands for the absence of a day, such as the start of a booking that names only its end.
+const NoDay Day = -1 << 31
+
 // FirstDay and LastDay bound the days that are accepted as input.
 var (
 	FirstDay = DayOf(time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC))
