@@ -1,0 +1,109 @@
+// Package auth answers who is calling and what they may do: actors, roles and permissions, passwords, API tokens, JWTs,
+// second factors, the back-off after failed logins, and the auth string of the payment modal. It is pure: what is
+// random comes from an io.Reader, what is time from a time.Time, and what is stored is handed in and given back.
+package auth
+
+import (
+	"slices"
+
+	"holdfast/internal/fault"
+)
+
+// Role is what a user is at a site; its text is the wire's usertype.
+type Role string
+
+// The roles, each holding what the one before it holds.
+const (
+	ReadOnly    Role = "read_only"
+	Finance     Role = "finance"
+	MemberAdmin Role = "member_admin"
+	Operator    Role = "operator"
+)
+
+// Permission is one thing that not everyone may do. Its text completes "may not …" in the answer to who tries.
+type Permission string
+
+// The permissions. Exposure, explanations and events are open to every role: reading them is Read.
+const (
+	Read              Permission = "read"
+	ReadStatements    Permission = "read statements"
+	ReadPayouts       Permission = "read payouts"
+	SignOffPayout     Permission = "sign off payouts"
+	Export            Permission = "export"
+	WriteBookings     Permission = "write bookings"
+	WriteTransactions Permission = "write transactions"
+	WriteChannels     Permission = "write channels"
+	WriteSite         Permission = "change the settings of the site"
+	ManageTokens      Permission = "manage API tokens"
+	SeeChannelSecret  Permission = "see the channel secret"
+	SetChannelMode    Permission = "set a channel to this mode"
+	SetChannelTerms   Permission = "set the channel fields that are the operator's"
+	WriteSuppliers    Permission = "write suppliers"
+	RecordChargebacks Permission = "record chargebacks"
+	WriteRates        Permission = "write exchange rates"
+	ManageSites       Permission = "manage sites"
+	ManageUsers       Permission = "manage users"
+)
+
+// ladder is the one table of who may do what. Like the wire's sentence it is read downwards, "that, and …": a role has
+// what stands in its own row and in the rows above it.
+var ladder = []struct {
+	role Role
+	adds []Permission
+}{
+	{ReadOnly, []Permission{Read}},
+	{Finance, []Permission{ReadStatements, ReadPayouts, SignOffPayout, Export}},
+	{MemberAdmin, []Permission{WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret}},
+	{Operator, []Permission{SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, ManageSites, ManageUsers}},
+}
+
+// ParseRole reads a role; the fault of an unknown one is about the field `role`.
+func ParseRole(s string) (Role, error) {
+	for _, step := range ladder {
+		if string(step.role) == s {
+			return step.role, nil
+		}
+	}
+	return "", fault.WrongField("role", "must be one of %s, %s, %s, %s", ReadOnly, Finance, MemberAdmin, Operator)
+}
+
+// Actor is who calls, and on which site. It travels as an argument, so that no use case can forget whose data it is on.
+type Actor struct {
+	SiteID                int64 // the site acted on: an operator's changes with the path, everyone else's is their own
+	UserID                int64 // 0 for the program itself
+	Username, DisplayName string
+	Role                  Role
+	CanSignOffPayout      bool   // a personal right on top of the role
+	TokenID               int64  // 0 unless called with an API token
+	RequestID             string // ties log, audit and answer together
+	Address               string // where the call came from
+}
+
+// System is the program itself: its jobs and its command line act as an operator without being a user.
+func System(siteID int64) Actor {
+	return Actor{SiteID: siteID, Username: "holdfast", DisplayName: "holdfast", Role: Operator}
+}
+
+// Can reports whether the actor may do p. An unknown role may do nothing.
+func (a Actor) Can(p Permission) bool {
+	// Money leaving the house is entrusted to a person, not to a post; only the operator may do everything.
+	if p == SignOffPayout && !a.CanSignOffPayout && a.Role != Operator {
+		return false
+	}
+	granted := false
+	for _, step := range ladder {
+		granted = granted || slices.Contains(step.adds, p)
+		if step.role == a.Role {
+			return granted
+		}
+	}
+	return false
+}
+
+// Require returns nil when the actor may do p, else a Forbidden fault that says what was not allowed to whom.
+func (a Actor) Require(p Permission) error {
+	if a.Can(p) {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "With the role %s you may not %s.", a.Role, p)
+}

@@ -1,0 +1,26 @@
+package auth_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"holdfast/internal/auth"
+)
+
+func TestBackoff(t *testing.T) {
+	for failures, want := range map[int]time.Duration{
+		math.MinInt: 0, -1: 0, 0: 0, 4: 0,
+		5: time.Second, 6: 2 * time.Second, 7: 4 * time.Second, 14: 512 * time.Second,
+		15: 15 * time.Minute, 16: 15 * time.Minute, math.MaxInt: 15 * time.Minute,
+	} {
+		if got := auth.Backoff(failures); got != want {
+			t.Errorf("Backoff(%d) = %v, want %v", failures, got, want)
+		}
+	}
+	for failures := range 100 {
+		if auth.Backoff(failures+1) < auth.Backoff(failures) {
+			t.Errorf("the wait shrinks after %d failures", failures+1)
+		}
+	}
+}

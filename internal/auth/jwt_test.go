@@ -1,0 +1,269 @@
+package auth_test
+
+import (
+	"encoding/base64"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+)
+
+var noon = time.Date(2024, 6, 3, 12, 0, 0, 0, time.UTC)
+
+func keyMade(t testing.TB, seed byte, at time.Time) auth.Key {
+	t.Helper()
+	key, err := auth.NewKey(seeded(seed), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func ringOf(t testing.TB, keys ...auth.Key) auth.Keyring {
+	t.Helper()
+	ring, err := auth.NewKeyring(keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ring
+}
+
+func signed(t testing.TB) func(string, error) string {
+	return func(text string, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+}
+
+func refused(t testing.TB, why string, ring auth.Keyring, token string, kind auth.Kind, now time.Time) {
+	t.Helper()
+	if c, err := auth.Verify(ring, token, kind, now); !fault.Is(err, fault.JWTInvalid) || c != (auth.Claims{}) {
+		t.Errorf("%s: %+v, %v, want a JWTInvalid fault", why, c, err)
+	}
+}
+
+func TestClaimsComeBackAsSigned(t *testing.T) {
+	ring := ringOf(t, keyMade(t, 1, noon))
+	in := auth.Claims{UserID: 1<<62 + 1, SiteID: 3, Generation: 1<<53 + 1} // beyond what a float holds
+	access := signed(t)(auth.SignAccess(ring, in, noon))
+	refresh := signed(t)(auth.SignRefresh(ring, in, noon))
+	for kind, token := range map[auth.Kind]string{auth.Access: access, auth.Refresh: refresh} {
+		want := in
+		want.Kind = kind
+		if got, err := auth.Verify(ring, token, kind, noon); got != want || err != nil {
+			t.Errorf("%s: %+v, %v, want %+v", kind, got, err, want)
+		}
+	}
+	refused(t, "an access token as refresh token", ring, access, auth.Refresh, noon)
+	refused(t, "a refresh token as access token", ring, refresh, auth.Access, noon)
+}
+
+func TestAccessTokenLivesFifteenMinutesByTheGivenClock(t *testing.T) {
+	ring := ringOf(t, keyMade(t, 1, noon))
+	token := signed(t)(auth.SignAccess(ring, auth.Claims{UserID: 1}, noon.Add(999*time.Millisecond)))
+	for _, at := range []time.Time{noon, noon.Add(auth.AccessLifetime - 1)} {
+		if _, err := auth.Verify(ring, token, auth.Access, at); err != nil {
+			t.Errorf("at %v: %v", at, err)
+		}
+	}
+	refused(t, "expired", ring, token, auth.Access, noon.Add(15*time.Minute))
+	refused(t, "not yet issued", ring, token, auth.Access, noon.Add(-1))
+}
+
+func TestRefreshTokenIsTheSameTextForOneGeneration(t *testing.T) {
+	ring := ringOf(t, keyMade(t, 1, noon))
+	first := signed(t)(auth.SignRefresh(ring, auth.Claims{UserID: 1, Generation: 4}, noon))
+	later := signed(t)(auth.SignRefresh(ring, auth.Claims{UserID: 1, Generation: 4}, noon))
+	if first != later {
+		t.Error("a second login got another refresh token")
+	}
+	for _, other := range []auth.Claims{{UserID: 1, Generation: 5}, {UserID: 2, Generation: 4}, {UserID: 1, Generation: 4, SiteID: 1}} {
+		if signed(t)(auth.SignRefresh(ring, other, noon)) == first {
+			t.Errorf("%+v got the token of another generation, user or site", other)
+		}
+	}
+	if _, err := auth.Verify(ring, first, auth.Refresh, noon.AddDate(50, 0, 0)); err != nil {
+		t.Errorf("after fifty years: %v", err)
+	}
+}
+
+func TestRotationLogsNobodyOut(t *testing.T) {
+	old := keyMade(t, 1, noon)
+	before := ringOf(t, old)
+	claims := auth.Claims{UserID: 1}
+	refresh := signed(t)(auth.SignRefresh(before, claims, noon))
+
+	retired := old
+	retired.RetiredAt = noon.Add(time.Hour)
+	fresh := keyMade(t, 2, noon.Add(time.Hour))
+	for _, keys := range [][]auth.Key{{retired, fresh}, {fresh, retired}, {old, fresh}, {fresh, old}} {
+		after := ringOf(t, keys...)
+		if _, err := auth.Verify(after, refresh, auth.Refresh, noon.AddDate(1, 0, 0)); err != nil {
+			t.Errorf("the refresh token of the old key: %v", err)
+		}
+		access := signed(t)(auth.SignAccess(after, claims, noon))
+		if _, err := auth.Verify(ringOf(t, fresh), access, auth.Access, noon); err != nil {
+			t.Errorf("what is signed after the rotation is not signed with the new key: %v", err)
+		}
+		if _, err := auth.Verify(before, access, auth.Access, noon); !errors.Is(err, auth.ErrUnknownKey) {
+			t.Errorf("a ring that lacks the new key: %v, want ErrUnknownKey", err)
+		}
+	}
+	refused(t, "a key taken off the ring", ringOf(t, fresh), refresh, auth.Refresh, noon)
+}
+
+func TestEveryProcessSignsWithTheSameOfTwoKeysOfOneInstant(t *testing.T) {
+	a, b := keyMade(t, 1, noon), keyMade(t, 2, noon)
+	one := signed(t)(auth.SignAccess(ringOf(t, a, b), auth.Claims{UserID: 1}, noon))
+	two := signed(t)(auth.SignAccess(ringOf(t, b, a), auth.Claims{UserID: 1}, noon))
+	if one != two {
+		t.Error("the order in which keys are loaded decides which one signs")
+	}
+}
+
+func TestKeyringRefusesWhatWouldBeForgeableOrMute(t *testing.T) {
+	good := keyMade(t, 1, noon)
+	short, nameless, retired := good, good, good
+	short.Secret = good.Secret[:31]
+	nameless.ID = ""
+	retired.RetiredAt = noon
+	for why, keys := range map[string][]auth.Key{
+		"no key": nil, "a short secret": {short}, "no id": {nameless}, "one id twice": {good, good}, "only retired keys": {retired},
+	} {
+		if _, err := auth.NewKeyring(keys); !fault.Is(err, fault.Internal) {
+			t.Errorf("%s: %v, want an error", why, err)
+		} else if strings.Contains(err.Error(), string(good.Secret[:31])) {
+			t.Errorf("%s: the error holds the secret", why)
+		}
+	}
+	if _, err := auth.SignAccess(auth.Keyring{}, auth.Claims{UserID: 1}, noon); err == nil {
+		t.Error("the zero ring signs")
+	}
+	refused(t, "the zero ring", auth.Keyring{}, signed(t)(auth.SignAccess(ringOf(t, good), auth.Claims{UserID: 1}, noon)), auth.Access, noon)
+}
+
+// forge signs claims as an attacker who picks the header would.
+func forge(t testing.TB, method jwt.SigningMethod, header map[string]any, claims jwt.MapClaims, key any) string {
+	t.Helper()
+	token := jwt.NewWithClaims(method, claims)
+	for name, value := range header {
+		token.Header[name] = value
+	}
+	return signed(t)(token.SignedString(key))
+}
+
+func TestForgeriesAreRefused(t *testing.T) {
+	key, other := keyMade(t, 1, noon), keyMade(t, 2, noon)
+	ring := ringOf(t, key)
+	kid := map[string]any{"kid": key.ID}
+	claims := jwt.MapClaims{"kind": "access", "sub": "1", "iat": noon.Unix(), "exp": noon.Unix() + 60}
+	if _, err := auth.Verify(ring, forge(t, jwt.SigningMethodHS256, kid, claims, key.Secret), auth.Access, noon); err != nil {
+		t.Fatalf("the pattern of the forgeries is itself refused: %v", err)
+	}
+	none := jwt.UnsafeAllowNoneSignatureType
+	good := signed(t)(auth.SignAccess(ring, auth.Claims{UserID: 1}, noon))
+	part := strings.Split(good, ".")
+	root := base64.RawURLEncoding.EncodeToString([]byte(`{"kind":"access","sub":"2","iat":0,"exp":99999999999}`))
+	with := func(name string, value any) jwt.MapClaims {
+		c := jwt.MapClaims{}
+		for k, v := range claims {
+			c[k] = v
+		}
+		if c[name] = value; value == nil {
+			delete(c, name)
+		}
+		return c
+	}
+	for why, token := range map[string]string{
+		"alg none":               forge(t, jwt.SigningMethodNone, kid, claims, none),
+		"alg none, no kid":       forge(t, jwt.SigningMethodNone, nil, claims, none),
+		"alg None":               forge(t, jwt.SigningMethodNone, map[string]any{"kid": key.ID, "alg": "None"}, claims, none),
+		"alg none said as HS256": forge(t, jwt.SigningMethodNone, map[string]any{"kid": key.ID, "alg": "HS256"}, claims, none),
+		"HS384":                  forge(t, jwt.SigningMethodHS384, kid, claims, key.Secret),
+		"HS512":                  forge(t, jwt.SigningMethodHS512, kid, claims, key.Secret),
+		"HS512 said as HS256":    forge(t, jwt.SigningMethodHS512, map[string]any{"kid": key.ID, "alg": "HS256"}, claims, key.Secret),
+		"RS256 said of an HMAC":  forge(t, jwt.SigningMethodHS256, map[string]any{"kid": key.ID, "alg": "RS256"}, claims, key.Secret),
+		"another key, our kid":   forge(t, jwt.SigningMethodHS256, kid, claims, other.Secret),
+		"no kid":                 forge(t, jwt.SigningMethodHS256, nil, claims, key.Secret),
+		"kid is a number":        forge(t, jwt.SigningMethodHS256, map[string]any{"kid": 1}, claims, key.Secret),
+		"unknown kid":            forge(t, jwt.SigningMethodHS256, map[string]any{"kid": other.ID}, claims, other.Secret),
+		"empty key":              forge(t, jwt.SigningMethodHS256, map[string]any{"kid": ""}, claims, []byte{}),
+		"no expiry":              forge(t, jwt.SigningMethodHS256, kid, with("exp", nil), key.Secret),
+		"not valid yet":          forge(t, jwt.SigningMethodHS256, kid, with("nbf", noon.Unix()+1), key.Secret),
+		"no kind":                forge(t, jwt.SigningMethodHS256, kid, with("kind", nil), key.Secret),
+		"no subject":             forge(t, jwt.SigningMethodHS256, kid, with("sub", nil), key.Secret),
+		"subject is a name":      forge(t, jwt.SigningMethodHS256, kid, with("sub", "ada"), key.Secret),
+		"other claims":           part[0] + "." + root + "." + part[2],
+		"no signature":           part[0] + "." + part[1] + ".",
+		"two parts":              part[0] + "." + part[1],
+		"four parts":             good + ".",
+		"padded":                 good + "=",
+		"broken into lines":      good + "\n",
+		"claims are null":        part[0] + ".bnVsbA." + part[2],
+		"too long":               forge(t, jwt.SigningMethodHS256, kid, with("more", strings.Repeat("a", 2048)), key.Secret),
+		"empty":                  "",
+		"an API token":           "73|s3cret",
+	} {
+		refused(t, why, ring, token, auth.Access, noon)
+	}
+}
+
+func TestEveryChangedCharacterOfATokenIsNoticed(t *testing.T) {
+	ring := ringOf(t, keyMade(t, 1, noon))
+	token := signed(t)(auth.SignAccess(ring, auth.Claims{UserID: 1, SiteID: 2}, noon))
+	for i := range token {
+		for _, c := range []byte("Aw.-\n") {
+			if token[i] != c {
+				refused(t, "character changed", ring, token[:i]+string(c)+token[i+1:], auth.Access, noon)
+			}
+			refused(t, "character added", ring, token[:i]+string(c)+token[i:], auth.Access, noon)
+		}
+		refused(t, "character dropped", ring, token[:i]+token[i+1:], auth.Access, noon)
+	}
+	// The last character of a signature carries two bits that decode to nothing; they count all the same.
+	last := len(token) - 1
+	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" {
+		if token[last:] != string(c) {
+			refused(t, "last character changed", ring, token[:last]+string(c), auth.Access, noon)
+		}
+	}
+}
+
+// A token is accepted only if it is, letter for letter, one that was signed here.
+func FuzzVerify(f *testing.F) {
+	ring := ringOf(f, keyMade(f, 1, noon))
+	ours := map[string]bool{
+		signed(f)(auth.SignAccess(ring, auth.Claims{UserID: 1, SiteID: 2, Generation: 3}, noon)): true,
+		signed(f)(auth.SignRefresh(ring, auth.Claims{UserID: 1}, noon)):                          true,
+	}
+	for token := range ours {
+		f.Add(token)
+		f.Add(token + "\n")
+		f.Add(strings.ToUpper(token))
+	}
+	for _, token := range []string{
+		"", "..", "e30.e30.", "bnVsbA.bnVsbA.", "W10.W10.AA", "a|b", "eyJhbGciOiJub25lIn0.e30.",
+		"eyJhbGciOiJIUzI1NiIsImtpZCI6bnVsbH0.e30.AA", "eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjFlOTk5fQ.AA",
+	} {
+		f.Add(token)
+	}
+	f.Fuzz(func(t *testing.T, token string) {
+		for _, kind := range []auth.Kind{auth.Access, auth.Refresh} {
+			_, err := auth.Verify(ring, token, kind, noon)
+			if err == nil && !ours[token] {
+				t.Errorf("Verify accepts %q as %s", token, kind)
+			}
+			if err != nil && !fault.Is(err, fault.JWTInvalid) {
+				t.Errorf("Verify(%q) = %v, want a JWTInvalid fault", token, err)
+			}
+		}
+	})
+}
