@@ -1,0 +1,33 @@
+# The commands of everyday work; `make` alone lists them. The longer ones are scripts, so that shellcheck reads them.
+
+FUZZTIME ?= 20s
+
+.DEFAULT_GOAL := help
+.PHONY: help build test lint fuzz cover conversations clean
+
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## the program as one static binary, bin/holdfast
+	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/holdfast
+
+test: ## all tests on SQLite and PostgreSQL, under the race detector; fetches what it needs
+	@scripts/test
+
+lint: ## gofmt, go vet, staticcheck, shellcheck
+	@scripts/lint
+
+fuzz: ## every fuzz target for FUZZTIME (20s) each
+	@scripts/fuzz $(FUZZTIME)
+
+cover: ## which lines the tests reach, to coverage.out and bin/coverage.html
+	@mkdir -p bin
+	@scripts/with-postgres go test -coverprofile=coverage.out -coverpkg=./cmd/...,./internal/... ./...
+	@go tool cover -html=coverage.out -o bin/coverage.html
+	@go tool cover -func=coverage.out | tail -n 1
+
+conversations: ## write the API's conversation files anew; read the difference before you commit it
+	go test ./internal/api -run Conversations -rewrite
+
+clean: ## remove what make made
+	rm -rf bin coverage.out

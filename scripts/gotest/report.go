@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// event is one line of go test -json; `go doc test2json` describes it.
+type event struct {
+	Action  string
+	Package string
+	Test    string
+	Output  string
+}
+
+// test names a test of a package.
+type test struct{ pkg, name string }
+
+// report turns events into the text that go test prints without -json, and remembers the skipped tests.
+type report struct {
+	out io.Writer
+	// said holds what each unfinished test has printed: it is shown only if the test fails.
+	said map[test][]string
+	// skipped lists the packages in which a test was skipped, by reason, one entry for each test.
+	skipped map[string][]string
+}
+
+func newReport(out io.Writer) *report {
+	return &report{out: out, said: map[test][]string{}, skipped: map[string][]string{}}
+}
+
+// read handles events until their end.
+func (r *report) read(events io.Reader) error {
+	lines := bufio.NewReader(events)
+	for {
+		line, err := lines.ReadString('\n')
+		var e event
+		switch {
+		case line == "":
+		case json.Unmarshal([]byte(line), &e) == nil:
+			r.handle(e)
+		default:
+			// Not an event: the go command itself has something to say.
+			fmt.Fprint(r.out, line)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (r *report) handle(e event) {
+	t := test{e.Package, e.Test}
+	switch {
+	case e.Action == "build-output":
+		fmt.Fprint(r.out, e.Output)
+	case e.Action == "output" && e.Test == "":
+		// A bare verdict precedes the line that names the package; one of the two is enough.
+		if e.Output != "PASS\n" && e.Output != "FAIL\n" {
+			fmt.Fprint(r.out, e.Output)
+		}
+	case e.Action == "output":
+		r.said[t] = append(r.said[t], e.Output)
+	case e.Action == "fail" && e.Test == "":
+		// A panic or a timeout ends a package with tests unfinished; they hold the trace.
+		for _, t := range slices.SortedFunc(maps.Keys(r.said), byName) {
+			if t.pkg == e.Package {
+				r.print(t)
+			}
+		}
+	case e.Action == "fail":
+		r.print(t)
+	case e.Action == "skip" && e.Test != "":
+		reason := reasonOf(r.said[t])
+		r.skipped[reason] = append(r.skipped[reason], e.Package)
+		delete(r.said, t)
+	case e.Action == "pass":
+		delete(r.said, t)
+	}
+}
+
+func byName(a, b test) int { return strings.Compare(a.name, b.name) }
+
+// print shows what a test has printed, without the lines that only mark its progress.
+func (r *report) print(t test) {
+	for _, line := range r.said[t] {
+		if !strings.HasPrefix(line, "=== ") {
+			fmt.Fprint(r.out, line)
+		}
+	}
+	delete(r.said, t)
+}
+
+var position = regexp.MustCompile(`^\S+\.go:\d+: `)
+
+// reasonOf finds the reason in what a skipped test has printed. It is the last thing that a test prints before the
+// verdict.
+func reasonOf(said []string) string {
+	for _, line := range slices.Backward(said) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "---") && !strings.HasPrefix(line, "===") {
+			return position.ReplaceAllString(line, "")
+		}
+	}
+	return "no reason given"
+}
+
+// skips prints the skipped tests by reason, and reports whether there are any.
+func (r *report) skips() bool {
+	for _, reason := range slices.Sorted(maps.Keys(r.skipped)) {
+		pkgs := r.skipped[reason]
+		tests := "tests"
+		if len(pkgs) == 1 {
+			tests = "test"
+		}
+		slices.Sort(pkgs)
+		fmt.Fprintf(r.out, "skipped %d %s of %s: %s\n", len(pkgs), tests, strings.Join(slices.Compact(pkgs), ", "), reason)
+	}
+	return len(r.skipped) > 0
+}

@@ -1,0 +1,261 @@
+package holdfast_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// broken is a file and the places in it where a rule finds something, as the beginnings of its messages. None means
+// that the rule must leave the file alone.
+type broken struct {
+	rule string
+	path string
+	text string
+	want []string
+}
+
+// long gives a function of n lines.
+func long(n int) string {
+	return "func f() {\n" + strings.Repeat("\tf()\n", n-2) + "}\n"
+}
+
+// body gives a test file around the statements of a test.
+func body(statements string) string {
+	return "package p\n\nimport (\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestIt(t *testing.T) {\n" + statements + "\n}\n"
+}
+
+var lengthCases = []broken{
+	{"functions and files are short", "internal/app/a.go", "package app\n\n" + long(70), nil},
+	{"functions and files are short", "internal/app/a.go", "package app\n\n" + long(71), []string{
+		"internal/app/a.go:3: the function has 71 lines",
+	}},
+	{"functions and files are short", "internal/app/a.go", "package app\n\nvar g = " + strings.Replace(long(71), " f", "", 1), []string{
+		"internal/app/a.go:3: the function has 71 lines",
+	}},
+	{"functions and files are short", "internal/app/a_test.go", "package app\n\n" + long(150), nil},
+	{"functions and files are short", "internal/app/a_test.go", "package app\n\n" + long(151), []string{
+		"internal/app/a_test.go:3: the function has 151 lines",
+	}},
+	{"functions and files are short", "internal/app/a.go", "package app\n" + strings.Repeat("// x\n", 499), nil},
+	{"functions and files are short", "internal/app/a.go", "package app\n" + strings.Repeat("// x\n", 500), []string{
+		"internal/app/a.go:501: the file has 501 lines",
+	}},
+	{"functions and files are short", "internal/app/a_test.go", "package app\n" + strings.Repeat("// x\n", 800), []string{
+		"internal/app/a_test.go:801: the file has 801 lines",
+	}},
+}
+
+var docCases = []broken{
+	{"every package says what it is", "internal/app/a.go", "// Package app does.\npackage app\n", nil},
+	{"every package says what it is", "internal/app/a.go", "// Licence.\n\npackage app\n", []string{
+		"internal/app/a.go:3: no file of package internal/app",
+	}},
+	{"every package says what it is", "internal/app/a_test.go", "package app\n", nil},
+	{"every exported name has a doc comment", "internal/app/a.go", `package app
+
+func Bare() {}
+
+// Told is told.
+func Told() {}
+
+type Bare2 struct{ Field int }
+
+func (Bare2) Method() {}
+
+func (*hidden[T]) Method() {}
+
+type hidden[T any] struct{}
+
+const (
+	Bare3 = 1
+	small = 2
+)
+
+// The group is told.
+const (
+	Told2 = 1
+	Told3 = 2
+)
+
+// One comment does not do for types.
+type (
+	Bare4 int
+	// Told4 is told.
+	Told4 int
+)
+
+var Bare5, Bare6 int
+`, []string{
+		"internal/app/a.go:3: Bare has", "internal/app/a.go:8: Bare2 has", "internal/app/a.go:10: Method has",
+		"internal/app/a.go:17: Bare3 has", "internal/app/a.go:29: Bare4 has", "internal/app/a.go:34: Bare5 has",
+		"internal/app/a.go:34: Bare6 has",
+	}},
+	{"every exported name has a doc comment", "internal/app/a_test.go", "package app\n\nfunc TestIt() {}\n", nil},
+}
+
+var importCases = []broken{
+	{"imports follow the arrows", "internal/money/a.go", "package money\n\nimport \"holdfast/internal/fault\"\n", []string{
+		"internal/money/a.go:3: package internal/money may not import holdfast/internal/fault",
+	}},
+	{"imports follow the arrows", "internal/store/a.go", "package store\n\nimport _ \"holdfast/internal/app\"\n", []string{
+		"internal/store/a.go:3: package internal/store may not",
+	}},
+	{"imports follow the arrows", "internal/api/a.go", "package api\n\nimport \"holdfast/internal/store\"\n", []string{
+		"internal/api/a.go:3: package internal/api may not",
+	}},
+	{"imports follow the arrows", "internal/psp/sandbox/a.go", "package sandbox\n\nimport \"holdfast/internal/psp\"\n", nil},
+	{"imports follow the arrows", "internal/psp/a.go", "package psp\n\nimport \"holdfast/internal/psp/sandbox\"\n", []string{
+		"internal/psp/a.go:3: package internal/psp may not",
+	}},
+	{"imports follow the arrows", "internal/app/a.go", "package app\n\nimport (\n\t\"fmt\"\n\t\"holdfast/internal/store\"\n)\n", nil},
+	{"imports follow the arrows", "internal/app/a.go", "package app\n\nimport \"holdfast/internal/pgtest\"\n", []string{
+		"internal/app/a.go:3: only tests import",
+	}},
+	{"imports follow the arrows", "internal/money/a_test.go", "package money\n\nimport \"holdfast/internal/pgtest\"\n", nil},
+	{"imports follow the arrows", "internal/money/a_test.go", "package money\n\nimport \"holdfast/cmd/holdfast\"\n", []string{
+		"internal/money/a_test.go:3: nothing imports a program",
+	}},
+	{"imports follow the arrows", "cmd/holdfast/a.go", "package main\n\nimport (\n\t\"holdfast/internal/psp/sandbox\"\n\t\"holdfast/docs\"\n)\n", nil},
+	{"every package is in the table", "internal/psp/sandbox/a.go", "package sandbox\n", nil},
+	{"every package is in the table", "internal/novel/a.go", "package novel\n", []string{
+		"internal/novel/a.go:1: package internal/novel is new",
+	}},
+	{"every package is in the table", "pkg/a.go", "package pkg\n", []string{"pkg/a.go:1: package pkg is new"}},
+	{"HTTP stands at the edges", "internal/app/a.go", "package app\n\nimport \"net/http\"\n", []string{
+		"internal/app/a.go:3: package internal/app may not import net/http",
+	}},
+	{"HTTP stands at the edges", "internal/jobs/a_test.go", "package jobs\n\nimport \"net/http/httptest\"\n", []string{
+		"internal/jobs/a_test.go:3: package internal/jobs may not import net/http/httptest",
+	}},
+	{"HTTP stands at the edges", "internal/psp/a.go", "package psp\n\nimport \"net/http\"\n", []string{"internal/psp/a.go:3:"}},
+	{"HTTP stands at the edges", "internal/psp/spreedly/a.go", "package spreedly\n\nimport \"net/http\"\n", nil},
+	{"HTTP stands at the edges", "internal/app/a.go", "package app\n\nimport \"net/url\"\n", nil},
+}
+
+var textCases = []broken{
+	{"no binary fractions where money is computed", "internal/money/a.go", `package money
+
+import "strconv"
+
+var a float64
+
+var b, _ = strconv.ParseFloat("1", 64)
+
+var c = 0.5
+
+const most int64 = 1e15
+`, []string{
+		"internal/money/a.go:5: float64", "internal/money/a.go:7: ParseFloat", "internal/money/a.go:9: 0.5",
+	}},
+	{"no binary fractions where money is computed", "internal/api/a.go", "package api\n\nvar a float64 = 0.5\n", nil},
+	{"SQL stands in store", "internal/app/a.go", `package app
+
+var a = []string{
+	"SELECT id FROM bookings",
+	"\n\tselect 1",
+	"insert into a (b) values (1)",
+	"update a set b = 1",
+	"Delete from a",
+	"create unique index a on b (c)",
+	"with a as (select 1) values (1)",
+	"pragma journal_mode",
+	"select a file",
+	"update the booking",
+	"the bookings to select from",
+	"with a reason",
+}
+`, []string{
+		"internal/app/a.go:4:", "internal/app/a.go:5:", "internal/app/a.go:6:", "internal/app/a.go:7:", "internal/app/a.go:8:",
+		"internal/app/a.go:9:", "internal/app/a.go:10:", "internal/app/a.go:11:",
+	}},
+	{"SQL stands in store", "internal/store/a.go", "package store\n\nconst a = `select a from b`\n", nil},
+	{"SQL stands in store", "cmd/holdfast/a_test.go", "package main\n\nconst a = `\n\tselect a\n\tfrom b`\n", []string{
+		"cmd/holdfast/a_test.go:3: SQL stands",
+	}},
+}
+
+var testCases = []broken{
+	{"the clock is handed in", "internal/app/a.go", `package app
+
+import clock "time"
+
+var now = clock.Now
+
+var ago = clock.Since(clock.Unix(0, 0))
+`, []string{"internal/app/a.go:5: time.Now", "internal/app/a.go:7: time.Since"}},
+	{"the clock is handed in", "internal/app/a.go", "package app\n\nvar a = tx.Now\n", nil},
+	{"the clock is handed in", "cmd/holdfast/a.go", "package main\n\nimport \"time\"\n\nvar a = time.Now\n", nil},
+	{"the clock is handed in", "internal/app/a_test.go", body("\ttime.Now()"), nil},
+	{"nothing sleeps", "internal/app/a_test.go", body("\ttime.Sleep(1)"), []string{
+		"internal/app/a_test.go:9: time.Sleep",
+	}},
+	{"nothing sleeps", "internal/app/a_test.go", body("\ttime.Now()"), nil},
+	{"a skipped test says why", "internal/app/a_test.go", body("\tt.SkipNow()\n\tt.Skip()\n\tt.Skip(\"\")"), []string{
+		"internal/app/a_test.go:9:", "internal/app/a_test.go:10:", "internal/app/a_test.go:11:",
+	}},
+	{"a skipped test says why", "internal/app/a_test.go", body("\tt.Skip(\"no server\")\n\treader.Skip()"), nil},
+}
+
+var nameCases = []broken{
+	{"few interfaces", "internal/app/a.go", "package app\n" + strings.Repeat("\ntype A interface{ B() }\n", 6), nil},
+	{"few interfaces", "internal/app/a.go", "package app\n" + strings.Repeat("\ntype A interface{ B() }\n", 7), []string{
+		"internal/app/a.go:3:", "internal/app/a.go:5:", "internal/app/a.go:7:", "internal/app/a.go:9:",
+		"internal/app/a.go:11:", "internal/app/a.go:13:", "internal/app/a.go:15:",
+	}},
+	{"few interfaces", "internal/app/a.go", "package app\n" + strings.Repeat("\ntype A interface{ ~int | ~int64 }\n", 7), nil},
+	{"few interfaces", "internal/app/a_test.go", "package app\n" + strings.Repeat("\ntype A interface{ B() }\n", 7), nil},
+	{"package names say something", "internal/util/a.go", "package money\n", []string{"internal/util/a.go:1: package name util"}},
+	{"package names say something", "internal/money/a_test.go", "package helpers_test\n", []string{
+		"internal/money/a_test.go:1: package name helpers",
+	}},
+	{"package names say something", "internal/money/a.go", "package money\n", nil},
+	{"packages are not deep", "internal/psp/sandbox/a.go", "package sandbox\n", nil},
+	{"packages are not deep", "internal/psp/sandbox/cards/a.go", "package cards\n", []string{
+		"internal/psp/sandbox/cards/a.go:1: package internal/psp/sandbox/cards is deeper",
+	}},
+}
+
+func TestRulesFindWhatBreaksThem(t *testing.T) {
+	shown := map[string]bool{}
+	for i, c := range slices.Concat(lengthCases, docCases, importCases, textCases, testCases, nameCases) {
+		shown[c.rule] = shown[c.rule] || len(c.want) > 0
+		t.Run(fmt.Sprintf("%s %d", c.rule, i), func(t *testing.T) {
+			s, err := parse(c.path, []byte(c.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := ruleNamed(t, c.rule).check([]source{s})
+			if !slices.EqualFunc(found, c.want, strings.HasPrefix) {
+				t.Errorf("found\n\t%s\nwant\n\t%s", strings.Join(found, "\n\t"), strings.Join(c.want, "\n\t"))
+			}
+		})
+	}
+	for _, r := range rules {
+		if !shown[r.name] {
+			t.Errorf("no file here breaks the rule %q", r.name)
+		}
+	}
+}
+
+func ruleNamed(t *testing.T, name string) rule {
+	t.Helper()
+	i := slices.IndexFunc(rules, func(r rule) bool { return r.name == name })
+	if i < 0 {
+		t.Fatalf("there is no rule %q", name)
+	}
+	return rules[i]
+}
+
+func TestTheRulesSeeTheRepository(t *testing.T) {
+	var paths []string
+	for _, s := range repository(t) {
+		paths = append(paths, s.path)
+	}
+	for _, path := range []string{"style_test.go", "internal/fault/fault.go", "scripts/gotest/main.go"} {
+		if !slices.Contains(paths, path) {
+			t.Errorf("%s is not among the files that the rules look at", path)
+		}
+	}
+}
