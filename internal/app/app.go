@@ -1,0 +1,54 @@
+// Package app holds the use cases of the service, one method each: it checks what the caller may do, opens the
+// transaction, asks the domain what is right and the store to remember it. HTTP, the command line and the jobs all
+// come in here, so that each answers the same.
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+	"holdfast/internal/store"
+)
+
+// Core is what all use cases stand on. Everything that is not the same at each run (time, chance) comes in here.
+type Core struct {
+	Store   *store.DB
+	Clock   func() time.Time
+	Random  io.Reader     // of keys, secrets and codes
+	NewUUID func() string // of channels, bookings and transactions
+	Log     *slog.Logger
+	Cost    auth.PasswordCost
+}
+
+// App is the use cases, a small type for each noun.
+type App struct {
+}
+
+// New makes the use cases over one core.
+func New(core *Core) *App {
+	return &App{}
+}
+
+// Ready answers whether the service can do its work: whether its database can be reached.
+func (c *Core) Ready(ctx context.Context) error { return c.Store.Ping(ctx) }
+
+// unknownAs turns "no such row" into the fault that the caller is to see.
+func unknownAs(kind fault.Kind, err error, format string, args ...any) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return fault.New(kind, format, args...)
+	}
+	return err
+}
+
+// checkVersion answers Precondition when the caller named a version (If-Match) that is not the stored one.
+func checkVersion(wanted, stored int64) error {
+	if wanted != 0 && wanted != stored {
+		return fault.New(fault.Precondition, "The object has changed since it was read.")
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package travel
+
+import (
+	"fmt"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+)
+
+// Booking is a trip with a total cost, sold by a channel (section 2.4). Amounts are minor units of Currency.
+type Booking struct {
+	SiteID         int64
+	ID             int64
+	UUID           string
+	ChannelID      int64
+	AuthorID       int64
+	Author         string // user name
+	AuthorName     string // display name
+	Content        string
+	Firstname      string // lead traveller
+	Surname        string
+	Email          string
+	Start          civil.Day // civil.NoDay where only the end is known
+	End            civil.Day
+	Pax            int64 // 0 where not given
+	Reference      string
+	Total          int64
+	Currency       money.Currency
+	Country        string
+	Language       string
+	Suppliers      []int64
+	ModalDraft     bool // made by the payment modal, and no payment was attempted yet
+	Sums           BookingSums
+	ChannelLocked  bool
+	TransactionIDs []int64 // in order of their ids: the last is the most recent attempt
+	ImportKey      string  // natural key of an imported booking, unique in its channel
+	Version        int64
+	CreatedAt      time.Time
+	ModifiedAt     time.Time
+}
+
+// TrustID is the booking's identifier prefixed with the site's.
+func (b Booking) TrustID() string { return fmt.Sprintf("%d-%d", b.SiteID, b.ID) }
+
+// Title names the booking by identifier, surname and e-mail.
+func (b Booking) Title() string { return b.TrustID() + " | " + b.Surname + " | " + b.Email }
+
+// Unpaid is what is still to be paid of the total.
+func (b Booking) Unpaid() int64 { return max(0, b.Total-b.Sums.Net) }
+
+// FirstTravelDay is S of R4: the start date, or the end date where none is known.
+func (b Booking) FirstTravelDay() civil.Day {
+	if b.Start == civil.NoDay {
+		return b.End
+	}
+	return b.Start
+}
+
+// BookingFields is what a caller says about a booking, to make one or to change one. Absent fields are nil.
+type BookingFields struct {
+	Once       Once
+	IfVersion  int64          // from If-Match; 0 where the caller named none
+	Problems   fault.Problems // what the reader of the input already found wrong
+	ChannelID  *int64
+	Content    *string
+	Firstname  *string
+	Surname    *string
+	Email      *string
+	Start      *civil.Day // civil.NoDay takes the start date away
+	End        *civil.Day
+	Pax        *int64
+	Reference  *string
+	Total      *int64
+	Currency   *money.Currency
+	Country    *string
+	Language   *string
+	Suppliers  *[]int64
+	ModalDraft bool
+	ImportKey  string
+}
+
+// NewBooking makes a booking from its fields and their defaults. Problems are noted in p; what only the database
+// knows (the channel and its currency, the suppliers) is for CheckChannel.
+func (f BookingFields) NewBooking(p *fault.Problems) Booking {
+	need := func(field string, absent bool) {
+		if absent && !p.Has(field) {
+			p.Missing(field)
+		}
+	}
+	needText(p, "content", f.Content)
+	needText(p, "firstname", f.Firstname)
+	needText(p, "surname", f.Surname)
+	need("email", f.Email == nil)
+	need("date", f.End == nil)
+	need("total", f.Total == nil)
+	need("currencies", f.Currency == nil)
+	need("countries", f.Country == nil)
+	need("channels", f.ChannelID == nil)
+	b := Booking{Start: civil.NoDay, Language: DefaultLanguage, ModalDraft: f.ModalDraft, ImportKey: f.ImportKey}
+	return f.apply(b, p)
+}
+
+// Change returns the booking with the given fields set. A total cannot fall below what linked transactions sum to,
+// and channel and currency are fixed once there are any.
+func (f BookingFields) Change(b Booking, p *fault.Problems) Booking {
+	for field, text := range map[string]*string{"content": f.Content, "firstname": f.Firstname, "surname": f.Surname} {
+		if text != nil {
+			needText(p, field, text)
+		}
+	}
+	if len(b.TransactionIDs) > 0 {
+		if f.ChannelID != nil && *f.ChannelID != b.ChannelID {
+			p.Wrong("channels", "The channel of a booking with transactions cannot change.")
+		}
+		if f.Currency != nil && *f.Currency != b.Currency {
+			p.Wrong("currencies", "The currency of a booking with transactions cannot change.")
+		}
+	}
+	if f.Total != nil && *f.Total < b.Sums.Held {
+		p.Wrong("total", "The total cannot be below the total of the linked transactions, %s %s.",
+			b.Currency, money.Format(b.Sums.Held, b.Currency))
+	}
+	return f.apply(b, p)
+}
+
+func (f BookingFields) apply(b Booking, p *fault.Problems) Booking {
+	set(&b.ChannelID, f.ChannelID)
+	set(&b.Content, f.Content)
+	set(&b.Firstname, f.Firstname)
+	set(&b.Surname, f.Surname)
+	set(&b.Email, f.Email)
+	set(&b.Start, f.Start)
+	set(&b.End, f.End)
+	set(&b.Pax, f.Pax)
+	set(&b.Reference, f.Reference)
+	set(&b.Total, f.Total)
+	set(&b.Currency, f.Currency)
+	set(&b.Country, f.Country)
+	set(&b.Language, f.Language)
+	set(&b.Suppliers, f.Suppliers)
+	checkText(p, "content", b.Content, MaxContent)
+	checkText(p, "firstname", b.Firstname, MaxText)
+	checkText(p, "surname", b.Surname, MaxText)
+	checkText(p, "reference", b.Reference, MaxText)
+	if f.Email != nil {
+		checkEmail(p, "email", b.Email)
+	}
+	if b.Start != civil.NoDay && b.End != 0 && b.Start > b.End {
+		p.Wrong("date_start", "The start date lies after the end date.")
+	}
+	if b.Pax < 0 || b.Pax > MaxPax {
+		p.Wrong("pax", "Between 0 and %d travellers are allowed.", MaxPax)
+	}
+	if b.Total < 0 || b.Total > MaxAmount {
+		p.Wrong("total", "A total lies between 0 and %d minor units.", int64(MaxAmount))
+	}
+	if f.Country != nil && !KnownCountry(b.Country) {
+		p.Wrong("countries", "This is not an ISO 3166-1 alpha-2 country code.")
+	}
+	checkOneOf(p, "language", b.Language, Languages)
+	if len(b.Suppliers) > MaxList {
+		p.Wrong("suppliers", "At most %d suppliers are allowed.", MaxList)
+	}
+	return b
+}
+
+// CheckChannel notes a booking whose currency is not its channel's (section 7), and a channel that takes no bookings.
+func (b Booking) CheckChannel(c Channel, p *fault.Problems) {
+	if b.Currency != c.Currency && b.Currency != "" {
+		p.Wrong("channels", "The currency of the booking, %s, is not the base currency of the channel, %s.", b.Currency, c.Currency)
+	}
+	if c.Mode == ModeClosed {
+		p.Wrong("channels", "The channel is closed.")
+	}
+}
+
+// BookingFilter chooses bookings of a list; empty fields choose all.
+type BookingFilter struct {
+	Include, Exclude      []int64
+	Before, After         time.Time // created
+	Statuses              []BookingStatus
+	Channels              []int64
+	Countries             []string
+	Surname               string
+	Email                 string
+	DateBefore, DateAfter *time.Time // end date of travel, counted from the start of its day
+	Reference             string
+}
+
+// BookingOrders lists the attributes by which bookings can be sorted.
+var BookingOrders = []string{"id", "date", "created", "modified", "date_end", "date_start", "total", "include"}

@@ -1,0 +1,139 @@
+package travel
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Scheme is a card scheme, as rulepacks and reports name it.
+type Scheme string
+
+// The schemes that have dispute windows (R5).
+const (
+	Visa       Scheme = "visa"
+	Mastercard Scheme = "mastercard"
+	Amex       Scheme = "amex"
+	Discover   Scheme = "discover"
+	Diners     Scheme = "diners"
+	JCB        Scheme = "jcb"
+	UnionPay   Scheme = "unionpay"
+	Unknown    Scheme = "unknown"
+)
+
+// Schemes lists the known schemes.
+var Schemes = []Scheme{Visa, Mastercard, Amex, Discover, Diners, JCB, UnionPay}
+
+// issuerRange is a range of leading digits that card schemes have given out (ISO/IEC 7812), with the lengths that card
+// numbers in it have. Bounds have the same number of digits.
+type issuerRange struct {
+	low, high string
+	scheme    Scheme
+	lengths   []int
+}
+
+var sixteenToNineteen = []int{16, 17, 18, 19}
+
+// issuerRanges is searched in order: a narrower range stands before the wider one around it.
+var issuerRanges = []issuerRange{
+	{"34", "34", Amex, []int{15}},
+	{"37", "37", Amex, []int{15}},
+	{"300", "305", Diners, []int{14, 15, 16, 17, 18, 19}},
+	{"3095", "3095", Diners, []int{14, 15, 16, 17, 18, 19}},
+	{"36", "36", Diners, []int{14, 15, 16, 17, 18, 19}},
+	{"38", "39", Diners, []int{14, 15, 16, 17, 18, 19}},
+	{"3528", "3589", JCB, sixteenToNineteen},
+	{"2221", "2720", Mastercard, []int{16}},
+	{"51", "55", Mastercard, []int{16}},
+	{"4", "4", Visa, []int{13, 16, 19}},
+	{"6011", "6011", Discover, sixteenToNineteen},
+	{"622126", "622925", UnionPay, sixteenToNineteen},
+	{"644", "649", Discover, sixteenToNineteen},
+	{"65", "65", Discover, sixteenToNineteen},
+	{"62", "62", UnionPay, sixteenToNineteen},
+	{"81", "81", UnionPay, sixteenToNineteen},
+	// Debit ranges of other schemes: not told apart in reports, but card numbers all the same.
+	{"50", "50", Unknown, []int{13, 14, 15, 16, 17, 18, 19}},
+	{"56", "58", Unknown, []int{13, 14, 15, 16, 17, 18, 19}},
+	{"60", "69", Unknown, []int{13, 14, 15, 16, 17, 18, 19}},
+}
+
+func rangeOf(digits string) (issuerRange, bool) {
+	for _, r := range issuerRanges {
+		if n := len(r.low); len(digits) >= n && digits[:n] >= r.low && digits[:n] <= r.high {
+			return r, true
+		}
+	}
+	return issuerRange{}, false
+}
+
+// SchemeOf is the scheme of a payment: the card type it was logged with, else what the issuer number says (R5).
+func SchemeOf(cardType, bin string) Scheme {
+	named := Scheme(strings.ToLower(strings.TrimSpace(cardType)))
+	for _, s := range Schemes {
+		if named == s {
+			return s
+		}
+	}
+	if r, ok := rangeOf(bin); ok {
+		return r.scheme
+	}
+	return Unknown
+}
+
+// Fields that hold long numbers by nature: hashes, auth strings and UUIDs are not looked at.
+var (
+	uuidText = regexp.MustCompile(`^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$`)
+	runsText = regexp.MustCompile(`[0-9](?:[0-9 -]*[0-9])?`)
+)
+
+// HoldsCardNumber reports whether a text holds a card number: a run of digits, spaces and dashes, as long as it goes,
+// with 13 to 19 digits, of a length that its issuer gives out, and with the right check digit.
+func HoldsCardNumber(text string) bool {
+	if len(text) < 13 || uuidText.MatchString(text) {
+		return false
+	}
+	for _, run := range runsText.FindAllString(text, -1) {
+		if isCardNumber(run) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsCardNumber reports whether the whole text is a card number; it is how a token is looked at, which may hold any digits.
+func IsCardNumber(text string) bool {
+	text = strings.TrimSpace(text)
+	return runsText.FindString(text) == text && isCardNumber(text)
+}
+
+func isCardNumber(run string) bool {
+	digits := strings.NewReplacer(" ", "", "-", "").Replace(run)
+	if len(digits) < 13 || len(digits) > 19 {
+		return false
+	}
+	r, ok := rangeOf(digits)
+	if !ok {
+		return false
+	}
+	for _, n := range r.lengths {
+		if n == len(digits) {
+			return luhn(digits)
+		}
+	}
+	return false
+}
+
+// luhn checks the last digit of a card number (ISO/IEC 7812-1, annex B).
+func luhn(digits string) bool {
+	sum := 0
+	for i := range len(digits) {
+		d := int(digits[len(digits)-1-i] - '0')
+		if i%2 == 1 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += d
+	}
+	return sum%10 == 0
+}

@@ -1,0 +1,234 @@
+package travel
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+)
+
+// AccountMode says what a channel is for (section 2.3). Only payments in channels of mode protection-only are
+// protected.
+type AccountMode string
+
+// The modes of the protection-only profile.
+const (
+	ModeTest           AccountMode = "test"
+	ModeDraft          AccountMode = "draft"
+	ModeProtectionOnly AccountMode = "protection-only"
+	ModeAffiliate      AccountMode = "affiliate"
+	ModeClosed         AccountMode = "closed"
+)
+
+// AccountModes lists the modes, the default first.
+var AccountModes = []AccountMode{ModeTest, ModeDraft, ModeProtectionOnly, ModeAffiliate, ModeClosed}
+
+// modeMoves is the one table of allowed moves between modes. A test channel stays one, because its payments are
+// simulated for ever; nothing returns to draft, because what was logged there is unprotected for ever.
+var modeMoves = map[AccountMode][]AccountMode{
+	ModeTest:           {ModeClosed},
+	ModeDraft:          {ModeProtectionOnly, ModeAffiliate, ModeClosed},
+	ModeProtectionOnly: {ModeAffiliate, ModeClosed},
+	ModeAffiliate:      {ModeProtectionOnly, ModeClosed},
+	ModeClosed:         {ModeProtectionOnly, ModeAffiliate},
+}
+
+// Enumerations of a channel's other fields (section 2.3), each with its default first.
+var (
+	AccountTypes    = []string{"protected-processing", "trust"}
+	ProtectionTypes = []string{"trust-travel", "svcu-management"}
+	ChannelStatuses = []string{
+		"test", "affiliate", "agent", "supplier", "closed", "admin", "locked", "new",
+		"svcs-end-user", "svc-protection", "svcu-protection",
+	}
+	StatementPeriods = []string{"month", "biweek", "week"}
+)
+
+// statusOfMode is the channel_status that follows the mode where the operator set none.
+var statusOfMode = map[AccountMode]string{
+	ModeTest:           "test",
+	ModeDraft:          "new",
+	ModeProtectionOnly: "svc-protection",
+	ModeAffiliate:      "affiliate",
+	ModeClosed:         "closed",
+}
+
+// Channel is one merchant of a site, with its base currency.
+type Channel struct {
+	SiteID          int64
+	ID              int64
+	UUID            string
+	Name            string
+	Slug            string // from the name it was created with, unique in the site
+	AccountType     string
+	Mode            AccountMode
+	WasTest         bool // born as a test channel: its payments are simulated whatever its mode
+	ProtectionType  string
+	Currency        money.Currency
+	Language        string
+	PrimaryMail     string
+	MailBCC         bool
+	ReceiptLabel    string
+	ExternalID      string
+	StatusOverride  string // set by the operator; "" lets the status follow the mode
+	StatementPeriod string
+	Locked          bool
+	Suppliers       []int64
+	Secret          string // signs requests of the payment modal; shown to whoever may use it
+	Version         int64
+	CreatedAt       time.Time
+	ModifiedAt      time.Time
+}
+
+// Status is the channel_status: locked while locked, else what the operator set, else what follows from the mode.
+func (c Channel) Status() string {
+	switch {
+	case c.Locked:
+		return "locked"
+	case c.StatusOverride != "":
+		return c.StatusOverride
+	default:
+		return statusOfMode[c.Mode]
+	}
+}
+
+// ChannelFields is what a caller says about a channel, to make one or to change one. Absent fields are nil.
+type ChannelFields struct {
+	Once         Once
+	IfVersion    int64          // from If-Match; 0 where the caller named none
+	Problems     fault.Problems // what the reader of the input already found wrong
+	Name         *string
+	Currency     *money.Currency
+	Mode         *AccountMode
+	Language     *string
+	PrimaryMail  *string
+	MailBCC      *bool
+	ReceiptLabel *string
+	ExternalID   *string
+	// The operator's own: ignored when a customer sends them, because to a customer they are read-only.
+	AccountType     *string
+	ProtectionType  *string
+	Status          *string // "" takes a set status back
+	StatementPeriod *string
+	Locked          *bool
+	Suppliers       *[]int64
+}
+
+// NewChannel makes a channel from its fields and their defaults (site gives the receipt label). Problems are noted in
+// p; byOperator opens the fields and modes that are the operator's.
+func (f ChannelFields) NewChannel(site Site, byOperator bool, p *fault.Problems) Channel {
+	needText(p, "name", f.Name)
+	if f.Currency == nil && !p.Has("currencies") {
+		p.Missing("currencies")
+	}
+	c := Channel{
+		SiteID:          site.ID,
+		AccountType:     AccountTypes[0],
+		Mode:            AccountModes[0],
+		ProtectionType:  ProtectionTypes[0],
+		Language:        DefaultLanguage,
+		ReceiptLabel:    site.Name,
+		StatementPeriod: StatementPeriods[0],
+	}
+	if f.Mode != nil {
+		c.Mode = *f.Mode
+		checkOneOf(p, "account_mode", c.Mode, AccountModes)
+		if !byOperator && c.Mode != ModeTest && c.Mode != ModeDraft {
+			p.Wrong("account_mode", "A channel is created in mode test or draft; the operator sets every other mode.")
+		}
+	}
+	c.WasTest = c.Mode == ModeTest
+	f.apply(&c, byOperator, p)
+	c.Slug = slugOf(c.Name)
+	return c
+}
+
+// Change returns the channel with the given fields set. A mode given here moves along the table of moves and is the
+// operator's; hasBookings fixes the currency.
+func (f ChannelFields) Change(c Channel, hasBookings, byOperator bool, p *fault.Problems) Channel {
+	if f.Currency != nil && *f.Currency != c.Currency && hasBookings {
+		p.Wrong("currencies", "The currency of a channel with bookings cannot change.")
+	}
+	if f.Name != nil {
+		needText(p, "name", f.Name)
+	}
+	// A customer may echo the mode; to change it is the operator's.
+	if f.Mode != nil && *f.Mode != c.Mode {
+		checkOneOf(p, "account_mode", *f.Mode, AccountModes)
+		switch {
+		case !byOperator:
+			p.Wrong("account_mode", "Only the operator changes the mode of a channel.")
+		case !slices.Contains(modeMoves[c.Mode], *f.Mode):
+			p.Wrong("account_mode", "A channel cannot move from %s to %s.", c.Mode, *f.Mode)
+		case c.WasTest && *f.Mode != ModeClosed:
+			p.Wrong("account_mode", "A channel that was created for tests cannot become %s.", *f.Mode)
+		}
+		c.Mode = *f.Mode
+	}
+	f.apply(&c, byOperator, p)
+	return c
+}
+
+func (f ChannelFields) apply(c *Channel, byOperator bool, p *fault.Problems) {
+	set(&c.Name, f.Name)
+	set(&c.Currency, f.Currency)
+	set(&c.Language, f.Language)
+	set(&c.PrimaryMail, f.PrimaryMail)
+	set(&c.MailBCC, f.MailBCC)
+	set(&c.ReceiptLabel, f.ReceiptLabel)
+	set(&c.ExternalID, f.ExternalID)
+	checkText(p, "name", c.Name, MaxText)
+	checkOneOf(p, "language", c.Language, Languages)
+	checkEmails(p, "primary_mail", c.PrimaryMail)
+	checkText(p, "receipt_label", c.ReceiptLabel, MaxText)
+	checkText(p, "external_id", c.ExternalID, MaxText)
+	if !byOperator {
+		return
+	}
+	set(&c.AccountType, f.AccountType)
+	set(&c.ProtectionType, f.ProtectionType)
+	set(&c.StatusOverride, f.Status)
+	set(&c.StatementPeriod, f.StatementPeriod)
+	set(&c.Locked, f.Locked)
+	set(&c.Suppliers, f.Suppliers)
+	checkOneOf(p, "account_type", c.AccountType, AccountTypes)
+	checkOneOf(p, "protection_type", c.ProtectionType, ProtectionTypes)
+	checkOneOf(p, "channel_status", c.StatusOverride, append([]string{""}, ChannelStatuses...))
+	checkOneOf(p, "statement_period", c.StatementPeriod, StatementPeriods)
+	if len(c.Suppliers) > MaxList {
+		p.Wrong("suppliers", "At most %d suppliers are allowed.", MaxList)
+	}
+}
+
+// slugOf makes the address-like short form of a name; the store makes it unique in the site.
+func slugOf(name string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	if slug := strings.Trim(b.String(), "-"); slug != "" {
+		return slug
+	}
+	return "channel"
+}
+
+// ChannelFilter chooses channels of a list; empty fields choose all.
+type ChannelFilter struct {
+	Include, Exclude []int64
+	Modes            []AccountMode
+	AccountType      string
+	Currency         string // part of the currency code
+	ExternalID       string
+	Name             string // part of the name, without letter case
+	StatementPeriod  string
+}
+
+// ChannelOrders lists the attributes by which channels can be sorted.
+var ChannelOrders = []string{"id", "name", "slug", "external_id", "account_mode", "currencies", "include"}
