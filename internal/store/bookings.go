@@ -1,0 +1,274 @@
+package store
+
+import (
+	"database/sql"
+	"strings"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/travel"
+)
+
+// bookingColumns is what scanBooking reads. Whether the channel is locked comes by a subquery and not by a join: a
+// join would let the engine begin at the channels and sort all their bookings to find the first page.
+const bookingColumns = `b.site_id, b.id, b.uuid, b.channel_id, b.author_id, b.author, b.author_name, b.content,
+	b.firstname, b.surname, b.email, b.start_day, b.end_day, b.pax, b.reference, b.total, b.currencies, b.country,
+	b.language, b.modal_draft, b.net, b.held, b.open_authorised, b.locked_payments, b.import_key, b.version,
+	b.created_at, b.modified_at,
+	(SELECT c.locked FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`
+
+func scanBooking(scan func(dest ...any) error) (travel.Booking, error) {
+	var b travel.Booking
+	var start sql.NullInt64
+	var importKey sql.NullString
+	var created, modified int64
+	err := scan(&b.SiteID, &b.ID, &b.UUID, &b.ChannelID, &b.AuthorID, &b.Author, &b.AuthorName, &b.Content,
+		&b.Firstname, &b.Surname, &b.Email, &start, &b.End, &b.Pax, &b.Reference, &b.Total, &b.Currency, &b.Country,
+		&b.Language, &b.ModalDraft, &b.Sums.Net, &b.Sums.Held, &b.Sums.OpenAuthorised, &b.Sums.LockedPayments, &importKey,
+		&b.Version, &created, &modified, &b.ChannelLocked)
+	b.Start, b.ImportKey = dayOr(start), importKey.String
+	b.CreatedAt, b.ModifiedAt = instant(created), instant(modified)
+	return b, err
+}
+
+// InsertBooking stores a new booking, recorded now, and gives it its id.
+func (tx *Tx) InsertBooking(b travel.Booking) (id int64, err error) {
+	now := micros(tx.Now)
+	err = tx.row(`INSERT INTO bookings (site_id, uuid, channel_id, author_id, author, author_name, content, firstname,
+			surname, email, start_day, end_day, pax, reference, total, currencies, country, language, modal_draft, net, held,
+			open_authorised, locked_payments, status, deleted, import_key, version, created_at, modified_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+			FALSE, $25, 1, $26, $26)
+		RETURNING id`,
+		[]any{
+			b.SiteID, b.UUID, b.ChannelID, b.AuthorID, b.Author, b.AuthorName, b.Content, b.Firstname,
+			b.Surname, b.Email, maybeDay(b.Start), int64(b.End), b.Pax, b.Reference, b.Total, string(b.Currency), b.Country,
+			b.Language, b.ModalDraft, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments,
+			string(b.StoredStatus()), sql.NullString{String: b.ImportKey, Valid: b.ImportKey != ""}, now,
+		}, &id)
+	if err != nil {
+		return 0, err
+	}
+	return id, tx.addBookingSuppliers(b.SiteID, id, b.Suppliers)
+}
+
+func (tx *Tx) addBookingSuppliers(siteID, id int64, suppliers []int64) error {
+	for _, supplier := range suppliers {
+		_, err := tx.exec(`INSERT INTO booking_suppliers (site_id, booking_id, supplier_id) VALUES ($1, $2, $3)
+			ON CONFLICT (site_id, booking_id, supplier_id) DO NOTHING`, siteID, id, supplier)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Booking reads one booking. A deleted one is not found.
+func (tx *Tx) Booking(siteID, id int64) (travel.Booking, error) {
+	return tx.oneBooking(`b.site_id = $1 AND b.id = $2 AND NOT b.deleted`, siteID, id)
+}
+
+// BookingByImportKey reads the booking that an import made under a natural key of the channel.
+func (tx *Tx) BookingByImportKey(siteID, channelID int64, key string) (travel.Booking, error) {
+	return tx.oneBooking(`b.site_id = $1 AND b.channel_id = $2 AND b.import_key = $3`, siteID, channelID, key)
+}
+
+// LockBooking takes the booking for the rest of the transaction and reads it: whoever else wants to lock it waits. Its
+// version has then counted this change.
+func (tx *Tx) LockBooking(siteID, id int64) (travel.Booking, error) {
+	n, err := tx.exec(`UPDATE bookings SET version = version + 1 WHERE site_id = $1 AND id = $2 AND NOT deleted`, siteID, id)
+	if err != nil {
+		return travel.Booking{}, err
+	}
+	if n == 0 {
+		return travel.Booking{}, ErrNotFound
+	}
+	return tx.Booking(siteID, id)
+}
+
+func (tx *Tx) oneBooking(condition string, args ...any) (travel.Booking, error) {
+	b, err := scanBooking(func(dest ...any) error {
+		return tx.row(`SELECT `+bookingColumns+` FROM bookings b WHERE `+condition, args, dest...)
+	})
+	if err != nil {
+		return travel.Booking{}, err
+	}
+	page := []travel.Booking{b}
+	err = tx.readBookingParts(b.SiteID, page)
+	return page[0], err
+}
+
+// readBookingParts fills in suppliers and transactions of the bookings, by one statement each.
+func (tx *Tx) readBookingParts(siteID int64, list []travel.Booking) error {
+	if len(list) == 0 {
+		return nil
+	}
+	at := make(map[int64]*travel.Booking, len(list))
+	ids := make([]int64, len(list))
+	for i := range list {
+		at[list[i].ID], ids[i] = &list[i], list[i].ID
+	}
+	var w where
+	w.and("site_id = ?", siteID)
+	in(&w, "booking_id", ids)
+	err := tx.eachPair(`SELECT booking_id, supplier_id FROM booking_suppliers WHERE `+w.text.String()+`
+		ORDER BY booking_id, supplier_id`, w.args,
+		func(id, supplier int64) { at[id].Suppliers = append(at[id].Suppliers, supplier) })
+	if err != nil {
+		return err
+	}
+	return tx.eachPair(`SELECT DISTINCT booking_id, transaction_id FROM payments WHERE `+w.text.String()+`
+		ORDER BY booking_id, transaction_id`, w.args,
+		func(id, transaction int64) { at[id].TransactionIDs = append(at[id].TransactionIDs, transaction) })
+}
+
+// eachPair calls take for every row of an answer of two numbers.
+func (tx *Tx) eachPair(query string, args []any, take func(first, second int64)) error {
+	return tx.each(query, args, func(scan func(dest ...any) error) error {
+		var first, second int64
+		err := scan(&first, &second)
+		if err == nil {
+			take(first, second)
+		}
+		return err
+	})
+}
+
+// UpdateBooking stores what a caller may change of a locked booking, and the status that follows.
+func (tx *Tx) UpdateBooking(b travel.Booking) error {
+	n, err := tx.exec(`UPDATE bookings SET channel_id = $3, content = $4, firstname = $5, surname = $6, email = $7,
+			start_day = $8, end_day = $9, pax = $10, reference = $11, total = $12, currencies = $13, country = $14,
+			language = $15, modal_draft = $16, status = $17, modified_at = $18
+		WHERE site_id = $1 AND id = $2 AND NOT deleted`,
+		b.SiteID, b.ID, b.ChannelID, b.Content, b.Firstname, b.Surname, b.Email, maybeDay(b.Start), int64(b.End), b.Pax,
+		b.Reference, b.Total, string(b.Currency), b.Country, b.Language, b.ModalDraft, string(b.StoredStatus()), micros(tx.Now))
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return ErrNotFound
+	}
+	if _, err := tx.exec(`DELETE FROM booking_suppliers WHERE site_id = $1 AND booking_id = $2`, b.SiteID, b.ID); err != nil {
+		return err
+	}
+	return tx.addBookingSuppliers(b.SiteID, b.ID, b.Suppliers)
+}
+
+// SaveBookingSums stores what the transactions of a locked booking come to, whether it is still the modal's draft, and
+// the status that follows from both.
+func (tx *Tx) SaveBookingSums(b travel.Booking) error {
+	n, err := tx.exec(`UPDATE bookings SET net = $3, held = $4, open_authorised = $5, locked_payments = $6,
+			modal_draft = $7, status = $8, modified_at = $9
+		WHERE site_id = $1 AND id = $2 AND NOT deleted`,
+		b.SiteID, b.ID, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments, b.ModalDraft,
+		string(b.StoredStatus()), micros(tx.Now))
+	if err == nil && n == 0 {
+		return ErrNotFound
+	}
+	return err
+}
+
+// TrashBooking makes a locked booking look like what does not exist. Its natural key is free again: an import that
+// names it makes it anew.
+func (tx *Tx) TrashBooking(siteID, id int64) error {
+	n, err := tx.exec(`UPDATE bookings SET deleted = TRUE, import_key = NULL, modified_at = $3
+		WHERE site_id = $1 AND id = $2 AND NOT deleted`, siteID, id, micros(tx.Now))
+	if err == nil && n == 0 {
+		return ErrNotFound
+	}
+	return err
+}
+
+// Bookings reads one page of a site's bookings. Their statuses are those of the transaction's day.
+func (tx *Tx) Bookings(siteID int64, filter travel.BookingFilter, page travel.Page) (travel.List[travel.Booking], error) {
+	w := bookingsWhere(siteID, filter, civil.DayOf(tx.Now))
+	list, err := listOf(tx, "bookings b", bookingColumns, w, page, bookingSortKeys, filter.Include, scanBooking)
+	if err != nil {
+		return list, err
+	}
+	return list, tx.readBookingParts(siteID, list.Items)
+}
+
+func bookingsWhere(siteID int64, f travel.BookingFilter, today civil.Day) *where {
+	w := &where{}
+	w.and("b.site_id = ?", siteID)
+	w.and("NOT b.deleted")
+	in(w, "b.id", f.Include)
+	notIn(w, "b.id", f.Exclude)
+	in(w, "b.channel_id", f.Channels)
+	in(w, "b.country", f.Countries)
+	exactly(w, "b.surname", f.Surname)
+	exactly(w, "b.email", f.Email)
+	exactly(w, "b.reference", f.Reference)
+	if !f.Before.IsZero() {
+		w.and("b.created_at < ?", micros(f.Before))
+	}
+	if !f.After.IsZero() {
+		w.and("b.created_at > ?", micros(f.After))
+	}
+	if f.DateBefore != nil {
+		w.and("b.end_day < ?", firstDayNotBefore(*f.DateBefore))
+	}
+	if f.DateAfter != nil {
+		w.and("b.end_day > ?", int64(civil.DayOf(*f.DateAfter)))
+	}
+	if len(f.Statuses) > 0 {
+		w.andStatusOn(siteID, f.Statuses, today)
+	}
+	return w
+}
+
+func exactly(w *where, column, text string) {
+	if text != "" {
+		w.and(column+" = ?", text)
+	}
+}
+
+// firstDayNotBefore is the first day that begins at the instant or after it: the days before it are those that begin
+// strictly before the instant.
+func firstDayNotBefore(t time.Time) int64 {
+	day := civil.DayOf(t)
+	if day.Start().Before(t) {
+		day++
+	}
+	return int64(day)
+}
+
+// andStatusOn is travel.Booking.StatusOn as a condition: what the stored status does not know is the lock of the
+// channel and the day.
+func (w *where) andStatusOn(siteID int64, statuses []travel.BookingStatus, today civil.Day) {
+	const lockedChannels = "(SELECT c.id FROM channels c WHERE c.site_id = ? AND c.locked)"
+	var cases []string
+	var values []any
+	for _, status := range statuses {
+		free := "b.channel_id NOT IN " + lockedChannels + " AND b.status = ?"
+		switch status {
+		case travel.BookingLocked:
+			cases = append(cases, "b.status = ? OR b.channel_id IN "+lockedChannels)
+			values = append(values, string(travel.BookingLocked), siteID)
+		case travel.BookingCompleted:
+			cases = append(cases, free+" AND b.end_day < ?")
+			values = append(values, siteID, string(travel.BookingPaid), int64(today))
+		case travel.BookingPaid:
+			cases = append(cases, free+" AND b.end_day >= ?")
+			values = append(values, siteID, string(travel.BookingPaid), int64(today))
+		default:
+			cases = append(cases, free)
+			values = append(values, siteID, string(status))
+		}
+	}
+	w.and("("+strings.Join(cases, ") OR (")+")", values...)
+}
+
+// bookingSortKeys are the columns behind travel.BookingOrders. As in the framework that the wire follows, `date` is when
+// the booking was made, although the field `date` is its end date; `date_end` sorts by that. Bookings without a start
+// date come before those with one.
+var bookingSortKeys = map[string]string{
+	"id":         "b.id",
+	"date":       "b.created_at",
+	"created":    "b.created_at",
+	"modified":   "b.modified_at",
+	"date_end":   "b.end_day",
+	"date_start": "COALESCE(b.start_day, -2147483648)",
+	"total":      "b.total",
+}
