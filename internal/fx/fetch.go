@@ -1,0 +1,74 @@
+package fx
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"holdfast/internal/fault"
+)
+
+// DailyURL is where the ECB publishes the day's reference rates, on working days about 16:00 CET.
+const DailyURL = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml"
+
+// fetchTimeout bounds a fetch as a whole, whatever the client's own limits are.
+const fetchTimeout = 30 * time.Second
+
+// Fetch gets the daily file from an address, normally DailyURL. The fault is Unavailable where trying again later may
+// help (network, time-out, a server in trouble) and Invalid where only a person can (wrong address, another file).
+func Fetch(ctx context.Context, client *http.Client, address string) ([]Fixing, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, broken("The address of the exchange rates is not an http or https address.")
+	}
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	body, err := get(ctx, client, u)
+	if err != nil {
+		return nil, err
+	}
+	fixings, err := ReadDaily(bytes.NewReader(body))
+	if err != nil {
+		return nil, broken("%s did not answer with a file of exchange rates: %v", u.Redacted(), err)
+	}
+	return fixings, nil
+}
+
+// get reads the whole answer before anything is made of it, so that a broken connection is not taken for a broken file.
+func get(ctx context.Context, client *http.Client, u *url.URL) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, broken("The address of the exchange rates cannot be asked: %v.", err)
+	}
+	request.Header.Set("Accept", "application/xml, text/xml")
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, unavailable(err, "%s cannot be reached", u.Redacted())
+	}
+	defer response.Body.Close()
+
+	switch status := response.StatusCode; {
+	case status == http.StatusOK:
+	case status >= http.StatusInternalServerError, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
+		return nil, unavailable(nil, "%s answered %s.", u.Redacted(), response.Status)
+	default:
+		return nil, broken("%s answered %s.", u.Redacted(), response.Status)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxDaily+1))
+	if err != nil {
+		return nil, unavailable(err, "%s broke off", u.Redacted())
+	}
+	if len(body) > maxDaily {
+		return nil, broken("%s did not answer with a file of exchange rates: %v.", u.Redacted(), errTooLarge)
+	}
+	return body, nil
+}
+
+func unavailable(err error, format string, args ...any) error {
+	f := fault.New(fault.Unavailable, format, args...)
+	f.Err = err
+	return f
+}
