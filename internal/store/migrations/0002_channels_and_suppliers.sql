@@ -4,6 +4,7 @@ CREATE TABLE channels (
     id               {{serial}},
     uuid             TEXT    NOT NULL UNIQUE,
     name             TEXT    NOT NULL,
+    name_folded      TEXT    NOT NULL, -- in lower case by the program: engines fold only what their locale knows
     slug             TEXT    NOT NULL, -- made from the first name; stays when the name changes
     account_type     TEXT    NOT NULL, -- decides, with the mode, what is protected
     account_mode     TEXT    NOT NULL,
@@ -44,6 +45,7 @@ CREATE TABLE suppliers (
     site_id     BIGINT NOT NULL REFERENCES sites (id),
     id          {{serial}},
     name        TEXT   NOT NULL,
+    name_folded TEXT   NOT NULL, -- as of channels
     url         TEXT   NOT NULL,
     category    TEXT   NOT NULL, -- short code
     country     TEXT   NOT NULL, -- ISO 3166-1 alpha-2, '' where not known

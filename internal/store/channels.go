@@ -1,0 +1,246 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"holdfast/internal/travel"
+)
+
+// channelColumns are the columns of a channel in the order in which scanChannel reads them.
+const channelColumns = `site_id, id, uuid, name, slug, account_type, account_mode, was_test, protection_type, currencies,
+	language, primary_mail, mail_bcc, receipt_label, external_id, status_override, statement_period, locked, secret,
+	version, created_at, modified_at`
+
+// slugAttempts bounds how often InsertChannel looks for a free slug. Each attempt is lost to another channel that was
+// stored under that slug meanwhile.
+const slugAttempts = 1000
+
+func scanChannel(scan func(dest ...any) error) (travel.Channel, error) {
+	var c travel.Channel
+	var created, modified int64
+	err := scan(&c.SiteID, &c.ID, &c.UUID, &c.Name, &c.Slug, &c.AccountType, &c.Mode, &c.WasTest, &c.ProtectionType,
+		&c.Currency, &c.Language, &c.PrimaryMail, &c.MailBCC, &c.ReceiptLabel, &c.ExternalID, &c.StatusOverride,
+		&c.StatementPeriod, &c.Locked, &c.Secret, &c.Version, &created, &modified)
+	c.CreatedAt, c.ModifiedAt = instant(created), instant(modified)
+	return c, err
+}
+
+// InsertChannel stores a new channel and returns it with its id, its version and a slug that is free in the site: the
+// given one, else the given one with -2, -3 and so on. The suppliers must exist (see UnknownSuppliers).
+func (tx *Tx) InsertChannel(c travel.Channel) (travel.Channel, error) {
+	base := c.Slug
+	c.Version, c.CreatedAt, c.ModifiedAt = 1, tx.Now, tx.Now
+	for range slugAttempts {
+		var err error
+		if c.Slug, err = tx.freeSlug(c.SiteID, base); err != nil {
+			return travel.Channel{}, err
+		}
+		// Another write may take the same slug between the look and the insert. PostgreSQL then waits for that write
+		// here, and the next look sees it.
+		var inserted bool
+		err = tx.each(`INSERT INTO channels (site_id, uuid, name, name_folded, slug, account_type, account_mode, was_test,
+				protection_type, currencies, language, primary_mail, mail_bcc, receipt_label, external_id, status_override,
+				statement_period, locked, secret, version, created_at, modified_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+			ON CONFLICT (site_id, slug) DO NOTHING
+			RETURNING id`,
+			[]any{c.SiteID, c.UUID, c.Name, folded(c.Name), c.Slug, c.AccountType, c.Mode, c.WasTest, c.ProtectionType,
+				c.Currency, c.Language, c.PrimaryMail, c.MailBCC, c.ReceiptLabel, c.ExternalID, c.StatusOverride,
+				c.StatementPeriod, c.Locked, c.Secret, c.Version, micros(c.CreatedAt), micros(c.ModifiedAt)},
+			func(scan func(dest ...any) error) error {
+				inserted = true
+				return scan(&c.ID)
+			})
+		if err != nil {
+			return travel.Channel{}, err
+		}
+		if !inserted {
+			continue
+		}
+		if err := tx.recordChannelName(c); err != nil {
+			return travel.Channel{}, err
+		}
+		c.Suppliers, err = tx.replaceChannelSuppliers(c)
+		return c, err
+	}
+	return travel.Channel{}, fmt.Errorf("no free slug for %q after %d attempts", base, slugAttempts)
+}
+
+// freeSlug returns base, or base with the lowest suffix that no channel of the site has.
+func (tx *Tx) freeSlug(siteID int64, base string) (string, error) {
+	taken := map[string]bool{}
+	err := tx.each(`SELECT slug FROM channels WHERE site_id = $1 AND (slug = $2 OR slug LIKE $3 ESCAPE '\')`,
+		[]any{siteID, base, escapeLike(base) + "-%"},
+		func(scan func(dest ...any) error) error {
+			var slug string
+			err := scan(&slug)
+			taken[slug] = true
+			return err
+		})
+	if err != nil {
+		return "", err
+	}
+	slug := base
+	for n := 2; taken[slug]; n++ {
+		slug = fmt.Sprintf("%s-%d", base, n)
+	}
+	return slug, nil
+}
+
+// recordChannelName keeps from when on the channel is called what it is called now.
+func (tx *Tx) recordChannelName(c travel.Channel) error {
+	_, err := tx.exec(`INSERT INTO channel_names (site_id, channel_id, recorded_at, name) VALUES ($1, $2, $3, $4)`,
+		c.SiteID, c.ID, micros(tx.Now), c.Name)
+	return err
+}
+
+// Channel reads one channel of the site.
+func (tx *Tx) Channel(siteID, id int64) (travel.Channel, error) {
+	return tx.oneChannel(`SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, siteID, id)
+}
+
+// ChannelByName reads the channel of the site with exactly this name; of several, the oldest.
+func (tx *Tx) ChannelByName(siteID int64, name string) (travel.Channel, error) {
+	return tx.oneChannel(`SELECT `+channelColumns+` FROM channels
+		WHERE site_id = $1 AND name_folded = $2 AND name = $3 ORDER BY id LIMIT 1`, siteID, folded(name), name)
+}
+
+// LockChannel takes the channel for this write by counting up its version, and returns it so: nobody else changes it
+// before this transaction ends. The version that callers know is one less.
+func (tx *Tx) LockChannel(siteID, id int64) (travel.Channel, error) {
+	return tx.oneChannel(`UPDATE channels SET version = version + 1 WHERE site_id = $1 AND id = $2
+		RETURNING `+channelColumns, siteID, id)
+}
+
+func (tx *Tx) oneChannel(query string, args ...any) (travel.Channel, error) {
+	c, err := scanChannel(func(dest ...any) error { return tx.row(query, args, dest...) })
+	if err != nil {
+		return travel.Channel{}, err
+	}
+	page := []travel.Channel{c}
+	err = tx.readChannelSuppliers(c.SiteID, page)
+	return page[0], err
+}
+
+// Channels reads one page of the site's channels.
+func (tx *Tx) Channels(siteID int64, f travel.ChannelFilter, page travel.Page) (travel.List[travel.Channel], error) {
+	var w where
+	w.and("site_id = ?", siteID)
+	in(&w, "id", f.Include)
+	notIn(&w, "id", f.Exclude)
+	in(&w, "account_mode", f.Modes)
+	if f.AccountType != "" {
+		w.and("account_type = ?", f.AccountType)
+	}
+	if f.Currency != "" {
+		// Codes are stored in capitals; a caller may write them as it likes.
+		w.and(`currencies LIKE ? ESCAPE '\'`, "%"+escapeLike(strings.ToUpper(f.Currency))+"%")
+	}
+	if f.ExternalID != "" {
+		w.and("external_id = ?", f.ExternalID)
+	}
+	if f.Name != "" {
+		w.and(`name_folded LIKE ? ESCAPE '\'`, wildcard(f.Name))
+	}
+	if f.StatementPeriod != "" {
+		w.and("statement_period = ?", f.StatementPeriod)
+	}
+	list, err := listOf(tx, "channels", channelColumns, &w, page, map[string]string{
+		"id": "id", "name": `name_folded COLLATE "C"`, "slug": `slug COLLATE "C"`, "external_id": `external_id COLLATE "C"`,
+		"account_mode": `account_mode COLLATE "C"`, "currencies": `currencies COLLATE "C"`,
+	}, f.Include, scanChannel)
+	if err != nil {
+		return travel.List[travel.Channel]{}, err
+	}
+	return list, tx.readChannelSuppliers(siteID, list.Items)
+}
+
+// readChannelSuppliers fills in the suppliers of the channels, all by one statement.
+func (tx *Tx) readChannelSuppliers(siteID int64, channels []travel.Channel) error {
+	if len(channels) == 0 {
+		return nil
+	}
+	at := map[int64]int{}
+	ids := make([]int64, len(channels))
+	for i, c := range channels {
+		at[c.ID], ids[i] = i, c.ID
+	}
+	var w where
+	w.and("site_id = ?", siteID)
+	in(&w, "channel_id", ids)
+	return tx.each(`SELECT channel_id, supplier_id FROM channel_suppliers WHERE `+w.text.String()+`
+		ORDER BY channel_id, supplier_id`, w.args,
+		func(scan func(dest ...any) error) error {
+			var channelID, supplierID int64
+			if err := scan(&channelID, &supplierID); err != nil {
+				return err
+			}
+			c := &channels[at[channelID]]
+			c.Suppliers = append(c.Suppliers, supplierID)
+			return nil
+		})
+}
+
+// replaceChannelSuppliers makes the channel's suppliers the stored ones and returns them as they will be read: each
+// once, in order.
+func (tx *Tx) replaceChannelSuppliers(c travel.Channel) ([]int64, error) {
+	_, err := tx.exec(`DELETE FROM channel_suppliers WHERE site_id = $1 AND channel_id = $2`, c.SiteID, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	ids := slices.Compact(slices.Sorted(slices.Values(c.Suppliers)))
+	for _, id := range ids {
+		_, err := tx.exec(`INSERT INTO channel_suppliers (site_id, channel_id, supplier_id) VALUES ($1, $2, $3)`,
+			c.SiteID, c.ID, id)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// UpdateChannel stores what can change of a channel that LockChannel gave. A currency that bookings refer to is kept
+// from changing by their foreign key.
+func (tx *Tx) UpdateChannel(c travel.Channel) (travel.Channel, error) {
+	var name string
+	err := tx.row(`SELECT name FROM channels WHERE site_id = $1 AND id = $2`, []any{c.SiteID, c.ID}, &name)
+	if err != nil {
+		return travel.Channel{}, err
+	}
+	c.ModifiedAt = tx.Now
+	_, err = tx.exec(`UPDATE channels SET name = $3, name_folded = $4, account_type = $5, account_mode = $6,
+			protection_type = $7, currencies = $8, language = $9, primary_mail = $10, mail_bcc = $11, receipt_label = $12,
+			external_id = $13, status_override = $14, statement_period = $15, locked = $16, modified_at = $17
+		WHERE site_id = $1 AND id = $2`,
+		c.SiteID, c.ID, c.Name, folded(c.Name), c.AccountType, c.Mode, c.ProtectionType, c.Currency, c.Language,
+		c.PrimaryMail, c.MailBCC, c.ReceiptLabel, c.ExternalID, c.StatusOverride, c.StatementPeriod, c.Locked,
+		micros(c.ModifiedAt))
+	if err != nil {
+		return travel.Channel{}, err
+	}
+	if c.Name != name {
+		if err := tx.recordChannelName(c); err != nil {
+			return travel.Channel{}, err
+		}
+	}
+	c.Suppliers, err = tx.replaceChannelSuppliers(c)
+	return c, err
+}
+
+// ChannelHasBookings reports whether any booking refers to the channel, one in the trash included.
+func (tx *Tx) ChannelHasBookings(siteID, id int64) (bool, error) {
+	var has bool
+	err := tx.row(`SELECT EXISTS (SELECT 1 FROM bookings WHERE site_id = $1 AND channel_id = $2)`, []any{siteID, id}, &has)
+	return has, err
+}
+
+// DeleteChannel removes a channel. Where bookings refer to it, their foreign key forbids it.
+func (tx *Tx) DeleteChannel(siteID, id int64) error {
+	n, err := tx.exec(`DELETE FROM channels WHERE site_id = $1 AND id = $2`, siteID, id)
+	if err == nil && n == 0 {
+		return ErrNotFound
+	}
+	return err
+}

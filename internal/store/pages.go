@@ -1,0 +1,27 @@
+package store
+
+import "holdfast/internal/travel"
+
+// listOf reads one page of the rows of a source that fulfil w, and counts them all where the page asks for it.
+func listOf[T any](
+	tx *Tx, source, columns string, w *where, page travel.Page, orders map[string]string, include []int64,
+	scan func(scan func(dest ...any) error) (T, error),
+) (travel.List[T], error) {
+	list := travel.List[T]{Total: -1}
+	condition := " FROM " + source + " WHERE " + w.text.String()
+	if page.Count {
+		if err := tx.row(`SELECT COUNT(*)`+condition, w.args, &list.Total); err != nil {
+			return travel.List[T]{}, err
+		}
+	}
+	query := `SELECT ` + columns + condition + orderBy(w, page, orders, include) + limit(w, page)
+	err := tx.each(query, w.args, func(row func(dest ...any) error) error {
+		item, err := scan(row)
+		list.Items = append(list.Items, item)
+		return err
+	})
+	if err != nil {
+		return travel.List[T]{}, err
+	}
+	return list, nil
+}
