@@ -1,0 +1,119 @@
+package paymentfile
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"io"
+	"strings"
+)
+
+// Bounds of one row: far above any real one, so that a file with an open quotation mark neither fills the memory nor
+// takes the rows behind it along.
+const (
+	maxRowBytes = 64 << 10
+	maxRowLines = 100
+)
+
+var (
+	errRowTooLong = errors.New("the row is longer than 64 KiB")
+	errQuotes     = errors.New("the quotation marks do not fit together")
+)
+
+// line is one physical line, without its end.
+type line struct {
+	number int
+	text   string
+	long   bool // cut, because it was longer than a row may be
+}
+
+// records splits a file into rows. The reader of the standard library is given one row at a time: left alone, it would
+// read on from an open quotation mark to the next one, however far away, and lose every row between.
+type records struct {
+	in     *bufio.Reader
+	number int    // of the last physical line
+	back   []line // lines that were read ahead and turned out to be rows of their own
+}
+
+// next returns the cells of the next row that is not empty and the number of its first line. An error that is not
+// io.EOF and has a line is about that row only; one without (0) ends the file.
+func (r *records) next() (cells []string, number int, err error) {
+	for {
+		first, err := r.line()
+		if err != nil {
+			return nil, 0, err
+		}
+		if first.long {
+			return nil, first.number, errRowTooLong
+		}
+		if strings.TrimSpace(first.text) == "" {
+			continue
+		}
+		cells, err := r.row(first)
+		if errors.Is(err, errQuotes) || err == nil {
+			return cells, first.number, err
+		}
+		return nil, 0, err
+	}
+}
+
+// row reads the row that begins with first. A quoted cell may hold line breaks: as long as the quotation marks are odd
+// in number, the row goes on. When it turns out to be broken, the lines behind the first are given back.
+func (r *records) row(first line) ([]string, error) {
+	text := first.text
+	var more []line
+	for strings.Count(text, `"`)%2 == 1 {
+		next, err := r.line()
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		if err == nil {
+			more = append(more, next)
+		}
+		if err == io.EOF || next.long || len(more) == maxRowLines || len(text)+len(next.text) > maxRowBytes {
+			r.back = append(more, r.back...)
+			return nil, errQuotes
+		}
+		text += "\n" + next.text
+	}
+	in := csv.NewReader(strings.NewReader(text))
+	in.FieldsPerRecord = -1
+	cells, err := in.Read()
+	if err != nil {
+		r.back = append(more, r.back...)
+		return nil, errQuotes
+	}
+	return cells, nil
+}
+
+// line reads one physical line of any length, and keeps no more of it than a row may have.
+func (r *records) line() (line, error) {
+	if len(r.back) > 0 {
+		first := r.back[0]
+		r.back = r.back[1:]
+		return first, nil
+	}
+	l := line{number: r.number + 1}
+	var text []byte
+	for {
+		part, err := r.in.ReadSlice('\n')
+		text = append(text, part...)
+		if len(text) > maxRowBytes {
+			l.long = true
+			text = text[:0]
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err == io.EOF && len(text) == 0 && !l.long:
+			return line{}, io.EOF
+		case err != nil && err != io.EOF:
+			return line{}, err
+		}
+		r.number++
+		if !l.long {
+			l.text = strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+		}
+		return l, nil
+	}
+}

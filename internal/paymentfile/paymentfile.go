@@ -1,0 +1,191 @@
+package paymentfile
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// utf8BOM is what spreadsheet programs put before the first column.
+const utf8BOM = "\ufeff"
+
+// Read gives the rows of a file one after the other, so that a file may be larger than the memory. A row that cannot
+// be taken comes with its reason and the rest goes on; an error ends the file: it cannot be read, or its header is not
+// one of payments.
+func Read(r io.Reader) iter.Seq2[travel.ImportedPayment, error] {
+	return func(yield func(travel.ImportedPayment, error) bool) {
+		in := &records{in: bufio.NewReaderSize(r, 32<<10)}
+		header, err := readHeader(in)
+		if err != nil {
+			yield(travel.ImportedPayment{}, err)
+			return
+		}
+		for {
+			cells, line, err := in.next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil && line == 0 {
+				yield(travel.ImportedPayment{}, fmt.Errorf("the file of payments cannot be read: %w", err))
+				return
+			}
+			if !yield(header.read(line, cells, err), nil) {
+				return
+			}
+		}
+	}
+}
+
+// header says which cell of a row belongs to which column; nil where the column is not one of ours.
+type header []*Column
+
+func readHeader(in *records) (header, error) {
+	cells, line, err := in.next()
+	switch {
+	case err == io.EOF:
+		return nil, fault.New(fault.Invalid, "The file is empty: its first line names the columns.")
+	case err != nil && line == 0:
+		return nil, fmt.Errorf("the file of payments cannot be read: %w", err)
+	case err != nil:
+		return nil, fault.New(fault.Invalid, "The first line, which names the columns, cannot be read: %v.", err)
+	}
+	cells[0] = strings.TrimPrefix(cells[0], utf8BOM)
+	h := make(header, len(cells))
+	for i, cell := range cells {
+		h[i] = known(strings.TrimSpace(cell))
+		if h[i] != nil && slices.Contains(h[:i], h[i]) {
+			return nil, fault.New(fault.Invalid, "The column %s is there twice.", h[i].Name)
+		}
+	}
+	var missing []string
+	for i := range Columns {
+		if Columns[i].Required && !slices.Contains(h, &Columns[i]) {
+			missing = append(missing, Columns[i].Name)
+		}
+	}
+	if len(missing) > 0 {
+		hint := ""
+		if len(cells) == 1 && strings.Contains(cells[0], ";") {
+			hint = " It seems to be separated by semicolons; commas are expected."
+		}
+		return nil, fault.New(fault.Invalid, "The first line does not name the column(s) %s.%s", strings.Join(missing, ", "), hint)
+	}
+	return h, nil
+}
+
+// read makes a row of cells; broken says why there are none.
+func (h header) read(number int, cells []string, broken error) travel.ImportedPayment {
+	r := row{out: travel.ImportedPayment{Line: number}}
+	switch {
+	case broken != nil:
+		r.out.Refused = fault.New(fault.Invalid, "This is not a row: %v.", broken)
+	case slices.ContainsFunc(cells, travel.HoldsCardNumber):
+		// First of all, and without the value: from here on cells are repeated in messages.
+		r.out.Refused = fault.New(fault.CardNumber, "The column %s holds a card number.", h.name(slices.IndexFunc(cells, travel.HoldsCardNumber)))
+	case len(cells) != len(h):
+		r.out.Refused = fault.New(fault.Invalid, "The row has %d cells, the first line names %d.", len(cells), len(h))
+	default:
+		for i, column := range h {
+			if column != nil {
+				r.cell(column, strings.TrimSpace(cells[i]))
+			}
+		}
+	}
+	return r.out
+}
+
+// name names the column of a cell, by its place where it is not one of ours: what stands in a stranger's header, or in
+// no header at all, is not repeated.
+func (h header) name(i int) string {
+	if i < len(h) && h[i] != nil {
+		return h[i].Name
+	}
+	return "number " + strconv.Itoa(i+1)
+}
+
+// part says of which noun a column tells.
+type part int
+
+const (
+	booking part = iota
+	payment
+)
+
+// row is one row while it is read, column by column.
+type row struct {
+	out    travel.ImportedPayment
+	column *Column
+}
+
+func (r *row) cell(c *Column, text string) {
+	r.column = c
+	switch {
+	case text != "":
+		c.read(r, text)
+	case c.Required:
+		// Wrong and not missing: all empty cells and all wrong ones of a row are told at once.
+		r.wrong("This cell is empty.")
+	}
+}
+
+func (r *row) wrong(format string, args ...any) {
+	problems := &r.out.Booking.Problems
+	if r.column.of == payment {
+		problems = &r.out.Payment.Problems
+	}
+	problems.Wrong(r.column.field, format, args...)
+}
+
+func (r *row) number(text string) *int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		r.wrong("%.24q is not a whole number.", text)
+		return nil
+	}
+	return &n
+}
+
+func (r *row) currency(text string) *money.Currency {
+	c, err := money.ParseCurrency(text)
+	if err != nil {
+		r.wrong("%v.", err)
+		return nil
+	}
+	return &c
+}
+
+func (r *row) day(text string) *civil.Day {
+	d, err := civil.ParseDay(clip(text))
+	if err != nil {
+		r.wrong("%v.", err)
+		return nil
+	}
+	return &d
+}
+
+func (r *row) paidAt(text string) {
+	t, err := civil.ParseInstant(clip(text))
+	if err != nil {
+		r.wrong("%v.", err)
+		return
+	}
+	r.out.Payment.EffectiveAt = t
+}
+
+// clip shortens a text that a message is going to repeat. What it cuts was too long to be right in any case.
+func clip(text string) string {
+	const most = 24
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
+}
