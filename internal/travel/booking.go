@@ -2,6 +2,7 @@ package travel
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"holdfast/internal/civil"
@@ -98,7 +99,7 @@ func (f BookingFields) NewBooking(p *fault.Problems) Booking {
 	need("currencies", f.Currency == nil)
 	need("countries", f.Country == nil)
 	need("channels", f.ChannelID == nil)
-	b := Booking{Start: civil.NoDay, Language: DefaultLanguage, ModalDraft: f.ModalDraft, ImportKey: f.ImportKey}
+	b := Booking{Start: civil.NoDay, End: civil.NoDay, Language: DefaultLanguage, ModalDraft: f.ModalDraft, ImportKey: f.ImportKey}
 	return f.apply(b, p)
 }
 
@@ -139,7 +140,9 @@ func (f BookingFields) apply(b Booking, p *fault.Problems) Booking {
 	set(&b.Currency, f.Currency)
 	set(&b.Country, f.Country)
 	set(&b.Language, f.Language)
-	set(&b.Suppliers, f.Suppliers)
+	if f.Suppliers != nil {
+		b.Suppliers = slices.Compact(slices.Sorted(slices.Values(*f.Suppliers)))
+	}
 	checkText(p, "content", b.Content, MaxContent)
 	checkText(p, "firstname", b.Firstname, MaxText)
 	checkText(p, "surname", b.Surname, MaxText)
@@ -147,8 +150,12 @@ func (f BookingFields) apply(b Booking, p *fault.Problems) Booking {
 	if f.Email != nil {
 		checkEmail(p, "email", b.Email)
 	}
-	if b.Start != civil.NoDay && b.End != 0 && b.Start > b.End {
-		p.Wrong("date_start", "The start date lies after the end date.")
+	if b.Start != civil.NoDay && b.End != civil.NoDay && b.Start > b.End {
+		field := "date_start"
+		if f.Start == nil { // only the end was moved
+			field = "date"
+		}
+		p.Wrong(field, "The start date lies after the end date.")
 	}
 	if b.Pax < 0 || b.Pax > MaxPax {
 		p.Wrong("pax", "Between 0 and %d travellers are allowed.", MaxPax)

@@ -2,6 +2,7 @@ package travel
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -80,24 +81,23 @@ func SchemeOf(cardType, bin string) Scheme {
 	return Unknown
 }
 
-// Fields that hold long numbers by nature: hashes, auth strings and UUIDs are not looked at.
 var (
-	uuidText = regexp.MustCompile(`^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$`)
-	runsText = regexp.MustCompile(`[0-9](?:[0-9 -]*[0-9])?`)
+	// runsText is a run of digits, spaces and dashes, as long as it goes; people paste typographic ones, too.
+	runsText = regexp.MustCompile(`[0-9](?:[0-9\p{Zs}\p{Pd}]*[0-9])?`)
+	between  = regexp.MustCompile(`[\p{Zs}\p{Pd}]`)
+	// uuidText finds UUIDs: long numbers by nature, which are not looked at.
+	uuidText = regexp.MustCompile(`\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b`)
 )
 
 // HoldsCardNumber reports whether a text holds a card number: a run of digits, spaces and dashes, as long as it goes,
 // with 13 to 19 digits, of a length that its issuer gives out, and with the right check digit.
 func HoldsCardNumber(text string) bool {
-	if len(text) < 13 || uuidText.MatchString(text) {
+	if len(text) < 13 {
 		return false
 	}
-	for _, run := range runsText.FindAllString(text, -1) {
-		if isCardNumber(run) {
-			return true
-		}
-	}
-	return false
+	// A letter takes the place of a UUID, so that what stands around it does not become one run.
+	text = uuidText.ReplaceAllString(text, "u")
+	return slices.ContainsFunc(runsText.FindAllString(text, -1), isCardNumber)
 }
 
 // IsCardNumber reports whether the whole text is a card number; it is how a token is looked at, which may hold any digits.
@@ -107,20 +107,12 @@ func IsCardNumber(text string) bool {
 }
 
 func isCardNumber(run string) bool {
-	digits := strings.NewReplacer(" ", "", "-", "").Replace(run)
+	digits := between.ReplaceAllString(run, "")
 	if len(digits) < 13 || len(digits) > 19 {
 		return false
 	}
-	r, ok := rangeOf(digits)
-	if !ok {
-		return false
-	}
-	for _, n := range r.lengths {
-		if n == len(digits) {
-			return luhn(digits)
-		}
-	}
-	return false
+	r, known := rangeOf(digits)
+	return known && slices.Contains(r.lengths, len(digits)) && luhn(digits)
 }
 
 // luhn checks the last digit of a card number (ISO/IEC 7812-1, annex B).

@@ -1,0 +1,133 @@
+package travel_test
+
+import (
+	"strings"
+	"testing"
+
+	"holdfast/internal/travel"
+)
+
+func TestHoldsCardNumber(t *testing.T) {
+	for text, want := range map[string]bool{
+		"4111111111111111":                     true, // the numbers that processors publish for tests
+		"4222222222222":                        true,
+		"5555555555554444":                     true,
+		"2223003122003222":                     true,
+		"378282246310005":                      true,
+		"6011111111111117":                     true,
+		"30569309025904":                       true,
+		"3530111333300000":                     true,
+		"6200000000000005":                     true,
+		"6304000000000000":                     true,
+		"4111 1111 1111 1111":                  true,
+		"4111-1111-1111-1111":                  true,
+		"4111 - 1111 - 1111 - 1111":            true,
+		"4111\u00a01111\u20131111\u20131111":   true,
+		"card 4111111111111111, thanks":        true,
+		"a4111111111111111b":                   true,
+		"4111111111111112":                     false, // check digit
+		"411111111111111":                      false, // too short for its issuer
+		"41111111111111113":                    false, // 17 digits: no Visa, whatever the check digit
+		"1111111111111117":                     false, // nobody's prefix
+		"0041 11111111 11111111 55":            false, // the run is longer than its card-like part
+		"2026-03-02 4111111111111111":          false, // one run of 24 digits
+		"4111111111111111 4111111111111111":    false,
+		"4111.1111.1111.1111":                  false, // four runs
+		"4111\n1111\n1111\n1111":               false,
+		"":                                     false,
+		"-":                                    false,
+		"6f2d6b1e-3a52-4111-8111-111111111111": false,
+		"see 6f2d6b1e-3a52-4111-8111-111111111114 here": false,
+		"0cc175b9c0f1b6a831c399e269772661":              false,
+	} {
+		if got := travel.HoldsCardNumber(text); got != want {
+			t.Errorf("HoldsCardNumber(%q) = %v", text, got)
+		}
+	}
+}
+
+func TestIsCardNumberLooksAtTheWholeText(t *testing.T) {
+	for text, want := range map[string]bool{
+		"4111111111111111":     true,
+		" 4111 1111 1111 1111": true,
+		"tok_4111111111111111": false,
+		"4111111111111111x":    false,
+		"4111111111111112":     false,
+		"":                     false,
+	} {
+		if got := travel.IsCardNumber(text); got != want {
+			t.Errorf("IsCardNumber(%q) = %v", text, got)
+		}
+	}
+}
+
+func TestSchemeOf(t *testing.T) {
+	for _, c := range []struct {
+		cardType, bin string
+		want          travel.Scheme
+	}{
+		{"visa", "", travel.Visa},
+		{" MasterCard ", "411111", travel.Mastercard}, // what the caller says goes before the number
+		{"Amex", "", travel.Amex},
+		{"unionpay", "", travel.UnionPay},
+		{"something else", "411111", travel.Visa},
+		{"", "411111", travel.Visa},
+		{"", "55555555", travel.Mastercard},
+		{"", "222100", travel.Mastercard},
+		{"", "272099", travel.Mastercard},
+		{"", "222099", travel.Unknown},
+		{"", "272100", travel.Unknown},
+		{"", "340000", travel.Amex},
+		{"", "370000", travel.Amex},
+		{"", "305999", travel.Diners},
+		{"", "309500", travel.Diners},
+		{"", "360000", travel.Diners},
+		{"", "352800", travel.JCB},
+		{"", "358999", travel.JCB},
+		{"", "352799", travel.Unknown},
+		{"", "601100", travel.Discover},
+		{"", "650000", travel.Discover},
+		{"", "622126", travel.UnionPay},
+		{"", "622925", travel.UnionPay},
+		{"", "810000", travel.UnionPay},
+		{"", "500000", travel.Unknown},
+		{"", "999999", travel.Unknown},
+		{"", "", travel.Unknown},
+	} {
+		if got := travel.SchemeOf(c.cardType, c.bin); got != c.want {
+			t.Errorf("SchemeOf(%q, %q) = %s, want %s", c.cardType, c.bin, got, c.want)
+		}
+	}
+}
+
+// Whatever the text, what is found does not depend on how its digits are grouped or on the letters around it.
+func FuzzHoldsCardNumber(f *testing.F) {
+	for _, seed := range []string{
+		"", "4111111111111111", "card 4111 1111-1111 1111!", "378282246310005", "6f2d6b1e-3a52-4111-8111-111111111114",
+		"2026-03-02 10:20:30", "4111\u00a01111\u20131111\u20131111", "\xff4111111111111111", "٤١١١",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		found := travel.HoldsCardNumber(text)
+		digits := strings.Map(func(r rune) rune {
+			if r >= '0' && r <= '9' {
+				return r
+			}
+			return -1
+		}, text)
+		if found && len(digits) < 13 {
+			t.Fatalf("found in %q, which has %d digits", text, len(digits))
+		}
+		if travel.IsCardNumber(text) && !found {
+			t.Fatalf("%q is a card number and holds none", text)
+		}
+		// A UUID at an end of a text is none when a letter is put to it.
+		if got := travel.HoldsCardNumber("x" + text + "x"); got != found && strings.Count(text, "-") < 4 {
+			t.Fatalf("%q: %v, between letters: %v", text, found, got)
+		}
+		if travel.IsCardNumber(digits) && !travel.HoldsCardNumber(strings.Join(strings.Split(digits, ""), " - ")) {
+			t.Fatalf("%q is a card number, but not when it is spaced out", digits)
+		}
+	})
+}
