@@ -1,0 +1,276 @@
+package demo
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// The shape of the book: so many bookings, paid in the last nine months, for travel in the next twelve.
+const (
+	bookings   = 2000
+	paidDays   = 270
+	travelDays = 365
+)
+
+// merchant is one channel that the book was sold through.
+type merchant struct {
+	channel      string
+	currency     money.Currency
+	destinations []choice[destination]
+	paidIn       []choice[money.Currency]
+}
+
+type destination struct {
+	country, place string
+	nightly        int64 // of one traveller, minor units
+}
+
+// choice is one of several with its weight.
+type choice[T any] struct {
+	weight int
+	value  T
+}
+
+var merchants = []choice[merchant]{
+	{62, merchant{
+		channel: EURChannel, currency: "EUR",
+		destinations: []choice[destination]{
+			{26, destination{"ES", "Mallorca", 9400}}, {18, destination{"PT", "the Algarve", 8800}},
+			{16, destination{"IT", "Sicily", 10400}}, {15, destination{"GR", "Crete", 8900}},
+			{10, destination{"FR", "Provence", 12100}}, {8, destination{"HR", "Istria", 7900}},
+			{7, destination{"ES", "Tenerife", 8700}},
+		},
+		paidIn: []choice[money.Currency]{{84, "EUR"}, {5, "CHF"}, {4, "USD"}, {3, "GBP"}, {2, "SEK"}, {1, "PLN"}, {1, "JPY"}},
+	}},
+	{38, merchant{
+		channel: GBPChannel, currency: "GBP",
+		destinations: []choice[destination]{
+			{34, destination{"GB", "the Highlands", 11200}}, {20, destination{"IE", "Kerry", 9900}},
+			{18, destination{"IS", "Reykjavik", 16800}}, {16, destination{"NO", "Lofoten", 15400}},
+			{12, destination{"PT", "Madeira", 9100}},
+		},
+		paidIn: []choice[money.Currency]{{86, "GBP"}, {8, "EUR"}, {3, "USD"}, {2, "AUD"}, {1, "CAD"}},
+	}},
+}
+
+type card struct{ scheme, bin string }
+
+var cards = []choice[card]{
+	{49, card{"visa", "411111"}}, {37, card{"mastercard", "555555"}}, {10, card{"amex", "378282"}}, {3, card{"discover", "601111"}},
+	{1, card{"jcb", "353011"}},
+}
+
+// season weighs the months in which trips end.
+var season = [12]int{4, 4, 6, 8, 9, 11, 15, 16, 10, 7, 4, 6}
+
+var (
+	firstnames = []string{"Ana", "Ben", "Clara", "David", "Elena", "Finn", "Greta", "Hugo", "Ines", "Jonas", "Katja", "Liam",
+		"Maria", "Niall", "Olga", "Pedro", "Rosa", "Sven", "Tessa", "Viktor"}
+	surnames = []string{"Almeida", "Berg", "Campbell", "Dubois", "Eriksen", "Ferrari", "Garcia", "Horvat", "Jensen", "Kowalski",
+		"Lopez", "Murphy", "Nowak", "Oliveira", "Papadakis", "Rossi", "Schmidt", "Thomson", "Vogel", "Walsh"}
+)
+
+// Book makes the demo's payments in the order in which they were made. The same day gives the same book.
+func Book(today civil.Day) []travel.ImportedPayment {
+	b := &book{today: today, rates: fx.NewTable(Rates(today)), chance: seeded("book")}
+	for n := 1; n <= bookings; n++ {
+		b.trip(n)
+	}
+	slices.SortFunc(b.rows, byTime)
+	for i := range b.rows {
+		b.rows[i].Line = i + 1
+	}
+	return b.rows
+}
+
+type book struct {
+	today  civil.Day
+	rates  *fx.Table
+	chance *rand.Rand
+	rows   []travel.ImportedPayment
+}
+
+// pick draws one of several by weight.
+func pick[T any](chance *rand.Rand, choices []choice[T]) T {
+	sum := 0
+	for _, c := range choices {
+		sum += c.weight
+	}
+	at := chance.IntN(sum)
+	for _, c := range choices {
+		if at -= c.weight; at < 0 {
+			return c.value
+		}
+	}
+	panic("demo: choices without weight")
+}
+
+// trip adds the payments of one booking.
+func (b *book) trip(n int) {
+	m := pick(b.chance, merchants)
+	to := pick(b.chance, m.destinations)
+	start, end, booked := b.days()
+	pax := 1 + b.chance.Int64N(2) + b.chance.Int64N(3)*b.chance.Int64N(2)
+	nights := int64(end - start)
+	// Up to a quarter dearer, and a little more in summer; whole units, as prices are.
+	total := to.nightly * pax * nights * (100 + b.chance.Int64N(25) + int64(season[end.Start().Month()-1])) / 10_000 * 100
+	first, last := firstnames[b.chance.IntN(len(firstnames))], surnames[b.chance.IntN(len(surnames))]
+	key, currency := fmt.Sprintf("DEMO-%04d", n), m.currency
+	content := fmt.Sprintf("%d nights, %s", nights, to.place)
+	email := fmt.Sprintf("traveller%d@example.org", n)
+	p := &payer{
+		book: b, booked: booked, paidIn: pick(b.chance, m.paidIn), card: pick(b.chance, cards),
+		lastFour: fmt.Sprintf("%04d", b.chance.IntN(10_000)), method: travel.CreditCard,
+		row: travel.ImportedPayment{
+			Channel: m.channel,
+			Booking: travel.BookingFields{
+				ImportKey: key, Reference: &key, Content: &content, Firstname: &first, Surname: &last, Email: &email,
+				Start: &start, End: &end, Pax: &pax, Total: &total, Currency: &currency, Country: &to.country,
+			},
+		},
+	}
+	if p.paidIn == currency && b.chance.IntN(25) == 0 {
+		p.method = travel.BankTransfer
+	}
+	p.payments(total, start)
+}
+
+// days draws when a trip begins, ends and was booked. Ends go by season, fewer the further away; a summer trip was
+// booked anywhere in the months that the book covers, a winter trip mostly in the later ones.
+func (b *book) days() (start, end, booked civil.Day) {
+	for {
+		ahead := b.chance.IntN(travelDays + 1)
+		end = b.today + civil.Day(ahead)
+		weight := season[end.Start().Month()-1]
+		if b.chance.IntN(16) >= weight || b.chance.IntN(travelDays) < ahead*3/4 {
+			continue
+		}
+		start = end - civil.Day(3+b.chance.IntN(4)+b.chance.IntN(8))
+		last := min(b.today, start) - 1
+		ago := b.chance.IntN(paidDays)
+		if weight < 9 {
+			ago = min(ago, b.chance.IntN(paidDays))
+		}
+		if booked = last - civil.Day(ago); booked >= b.today-paidDays {
+			return start, end, booked
+		}
+	}
+}
+
+// payer is one traveller paying for one booking.
+type payer struct {
+	*book
+	row      travel.ImportedPayment // what all payments of the booking share
+	booked   civil.Day
+	paidIn   money.Currency
+	card     card
+	lastFour string
+	method   string
+	made     []travel.ImportedPayment
+}
+
+// payments pays as far as is due by now: a deposit on booking and the rest eight weeks before the trip, or all at once
+// where the trip is nearer than that. Some are late, and some cancel.
+func (p *payer) payments(total int64, start civil.Day) {
+	due := start - 56
+	deposit := total * (15 + 5*p.chance.Int64N(4)) / 100
+	switch {
+	case p.booked >= due:
+		p.purchase(total, p.booked)
+	case p.chance.IntN(8) == 0: // in three instalments
+		third := total / 3
+		middle := p.booked + (due-p.booked)/2
+		p.purchase(third, p.booked)
+		p.purchase(third, middle)
+		p.purchase(total-2*third, due)
+	default:
+		p.purchase(deposit, p.booked)
+		if p.chance.IntN(30) != 0 { // or forgot the rest so far
+			p.purchase(total-deposit, due+civil.Day(p.chance.IntN(3)))
+		}
+	}
+	switch roll := p.chance.IntN(100); {
+	case roll < 4:
+		p.refundAll()
+	case roll < 7: // something was not as booked
+		p.refund(len(p.made)-1, p.made[len(p.made)-1].BaseTotal/10)
+	}
+	p.rows = append(p.rows, p.made...)
+}
+
+// purchase adds a payment, unless its day is still to come.
+func (p *payer) purchase(amount int64, day civil.Day) {
+	if day >= p.today {
+		return
+	}
+	total := amount
+	if base := *p.row.Booking.Currency; p.paidIn != base {
+		quote, ok := fx.Lock(p.rates, base, p.paidIn, day, day.End(), 7)
+		if !ok {
+			panic(fmt.Sprintf("demo: no rate of %s on %s", p.paidIn, day)) // the rates reach further back than the book
+		}
+		converted, err := quote.Convert(amount)
+		if err != nil {
+			panic(fmt.Sprintf("demo: %v", err)) // amounts of this size convert
+		}
+		total = converted * (1005 + p.chance.Int64N(15)) / 1000 // the merchant's margin
+	}
+	p.add(travel.Purchase, amount, total, at(p.chance, day), "")
+}
+
+// refund gives back a part of the payment made at index i, some days later.
+func (p *payer) refund(i int, amount int64) {
+	paid := p.made[i]
+	day := civil.DayOf(paid.Payment.EffectiveAt) + 1 + civil.Day(p.chance.IntN(30))
+	if amount < 1 || day >= p.today {
+		return
+	}
+	total := *paid.Payment.Total
+	if amount < paid.BaseTotal {
+		total = max(1, total*amount/paid.BaseTotal)
+	}
+	p.add(travel.Refund, amount, total, at(p.chance, day), paid.Payment.ImportKey)
+}
+
+// refundAll cancels the booking: everything goes back that was paid.
+func (p *payer) refundAll() {
+	for i := range len(p.made) {
+		p.refund(i, p.made[i].BaseTotal)
+	}
+}
+
+func (p *payer) add(kind travel.TransactionType, base, total int64, when time.Time, linked string) {
+	row := p.row
+	currency, letter := p.paidIn, "P"
+	if kind == travel.Refund {
+		letter = "R"
+	}
+	key := fmt.Sprintf("%s-%s%d", row.Booking.ImportKey, letter, len(p.made)+1)
+	row.BaseTotal, row.Linked = base, linked
+	row.Payment = travel.NewTransaction{
+		Currency: &currency, Total: &total, Type: &kind, PSP: "demo_psp", Method: p.method, Reference: key, ImportKey: key,
+		EffectiveAt: when, PayeeName: *row.Booking.Firstname, PayeeSurname: *row.Booking.Surname, PayeeEmail: *row.Booking.Email,
+	}
+	if p.method == travel.CreditCard {
+		row.Payment.CardType, row.Payment.BIN, row.Payment.LastFour = p.card.scheme, p.card.bin, p.lastFour
+	}
+	p.made = append(p.made, row)
+}
+
+// at draws a second of a day.
+func at(chance *rand.Rand, day civil.Day) time.Time {
+	return day.Start().Add(time.Duration(chance.IntN(24*60*60)) * time.Second)
+}
+
+// byTime orders rows that were made at the same second by their keys, so that the order is always the same.
+func byTime(x, y travel.ImportedPayment) int {
+	return cmp.Or(x.Payment.EffectiveAt.Compare(y.Payment.EffectiveAt), cmp.Compare(x.Payment.ImportKey, y.Payment.ImportKey))
+}
