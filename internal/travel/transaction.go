@@ -76,7 +76,6 @@ const (
 	FlagLateLogged     = "late_logged"         // R2
 	FlagForexDeviates  = "forex_rate_deviates" // more than a tenth from the service's own rate
 	FlagDoubleRecovery = "double_recovery"     // R3: charged back what was refunded already, or the like
-	FlagPendingRate    = "pending_rate"        // R9: a fixing is missing
 )
 
 // Transaction is a payment, or what was done with an earlier one, against one or more bookings (section 2.6).

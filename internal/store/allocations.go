@@ -1,0 +1,255 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+)
+
+// allocationColumns are the columns of an allocation in the order in which scanAllocation reads them.
+const allocationColumns = `a.site_id, a.id, a.channel_id, a.booking_id, a.transaction_id, a.currency, a.amount, a.scheme,
+	a.effective_at, a.recorded_at, a.protected, a.reason, a.simulated, a.late_logged, a.cover_from, a.rulepack,
+	a.policy_currency, a.max_fixing_age, a.priced_at, a.value, a.from_provider, a.from_day, a.from_rate, a.to_provider,
+	a.to_day, a.to_rate`
+
+// storedLeg is a leg of a quote as its three columns hold it.
+type storedLeg struct {
+	provider fx.Provider
+	day      sql.NullInt64
+	rate     string
+}
+
+// leg reads the columns back. The euro's leg is 1 without a fixing; where both currencies are the same there is none.
+func (s storedLeg) leg(c money.Currency) (fx.Leg, error) {
+	if s.rate == "" {
+		return fx.Leg{}, nil
+	}
+	rate, err := money.ParseRate(s.rate)
+	return fx.Leg{Currency: c, Rate: rate, Provider: s.provider, Day: civil.Day(s.day.Int64)}, err
+}
+
+func columnsOf(l fx.Leg) storedLeg {
+	s := storedLeg{provider: l.Provider}
+	if !l.Rate.IsZero() {
+		s.rate = l.Rate.String()
+	}
+	if l.HasFixing() {
+		s.day = sql.NullInt64{Int64: int64(l.Day), Valid: true}
+	}
+	return s
+}
+
+func scanAllocation(scan func(dest ...any) error) (protection.Allocation, error) {
+	var a protection.Allocation
+	var effective, recorded, cover int64
+	var priced, value sql.NullInt64
+	var from, to storedLeg
+	err := scan(&a.SiteID, &a.ID, &a.ChannelID, &a.BookingID, &a.TransactionID, &a.Currency, &a.Amount, &a.Scheme,
+		&effective, &recorded, &a.Decision.Protected, &a.Decision.Reason, &a.Decision.Simulated, &a.Decision.LateLogged,
+		&cover, &a.Rulepack, &a.PolicyCurrency, &a.MaxFixingAge, &priced, &value, &from.provider, &from.day, &from.rate,
+		&to.provider, &to.day, &to.rate)
+	if err != nil {
+		return protection.Allocation{}, err
+	}
+	a.EffectiveAt, a.RecordedAt, a.Decision.CoverFrom = instant(effective), instant(recorded), instant(cover)
+	a.PricedAt, a.Value = maybeInstant(priced), value.Int64
+	a.Quote, err = quoteOf(a.Currency, a.PolicyCurrency, from, to)
+	return a, err
+}
+
+func quoteOf(currency, policy money.Currency, from, to storedLeg) (fx.Quote, error) {
+	fromLeg, err := from.leg(currency)
+	toLeg, err2 := to.leg(policy)
+	return fx.Quote{From: currency, To: policy, FromLeg: fromLeg, ToLeg: toLeg}, errors.Join(err, err2)
+}
+
+// InsertAllocation stores an allocation and its first terms.
+func (tx *Tx) InsertAllocation(a protection.Allocation, t protection.Terms) error {
+	from, to := columnsOf(a.Quote.FromLeg), columnsOf(a.Quote.ToLeg)
+	_, err := tx.exec(`INSERT INTO allocations (site_id, id, channel_id, booking_id, transaction_id, currency, amount,
+			scheme, effective_at, recorded_at, protected, reason, simulated, late_logged, cover_from, rulepack,
+			policy_currency, max_fixing_age, priced_at, value, from_provider, from_day, from_rate, to_provider, to_day, to_rate)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
+			$24, $25, $26)`,
+		a.SiteID, a.ID, a.ChannelID, a.BookingID, a.TransactionID, a.Currency, a.Amount, a.Scheme, micros(a.EffectiveAt),
+		micros(a.RecordedAt), a.Decision.Protected, a.Decision.Reason, a.Decision.Simulated, a.Decision.LateLogged,
+		micros(a.Decision.CoverFrom), a.Rulepack, a.PolicyCurrency, a.MaxFixingAge, maybeMicros(a.PricedAt),
+		sql.NullInt64{Int64: a.Value, Valid: !a.PricedAt.IsZero()}, from.provider, from.day, from.rate, to.provider,
+		to.day, to.rate)
+	if err != nil {
+		return err
+	}
+	return tx.InsertTerms(a.SiteID, a.ID, t)
+}
+
+// InsertTerms adds terms of an allocation, in effect from now on; the older ones are kept.
+func (tx *Tx) InsertTerms(siteID, allocationID int64, t protection.Terms) error {
+	_, err := tx.exec(`INSERT INTO allocation_terms (site_id, allocation_id, effective_at, recorded_at, start_day, end_day,
+			last_day, country)
+		VALUES ($1, $2, $3, $3, $4, $5, $6, $7)`,
+		siteID, allocationID, micros(tx.Now), t.Start, t.End, t.LastDay, t.Country)
+	return err
+}
+
+// InsertEvent adds what became of an allocation.
+func (tx *Tx) InsertEvent(siteID, allocationID int64, e protection.Event) error {
+	_, err := tx.exec(`INSERT INTO allocation_events (site_id, allocation_id, transaction_id, kind, amount, effective_at,
+			recorded_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		siteID, allocationID, e.TransactionID, e.Kind, e.Amount, micros(e.EffectiveAt), micros(tx.Now))
+	return err
+}
+
+// PriceAllocation locks the rate of an allocation that was waiting for it. One that is priced already stays as it is.
+func (tx *Tx) PriceAllocation(a protection.Allocation) error {
+	from, to := columnsOf(a.Quote.FromLeg), columnsOf(a.Quote.ToLeg)
+	_, err := tx.exec(`UPDATE allocations SET priced_at = $3, value = $4, from_provider = $5, from_day = $6, from_rate = $7,
+			to_provider = $8, to_day = $9, to_rate = $10
+		WHERE site_id = $1 AND id = $2 AND priced_at IS NULL`,
+		a.SiteID, a.ID, micros(a.PricedAt), a.Value, from.provider, from.day, from.rate, to.provider, to.day, to.rate)
+	return err
+}
+
+// AllocationsOfBooking reads the allocations of a booking, in order of their ids.
+func (tx *Tx) AllocationsOfBooking(siteID, bookingID int64) ([]protection.Allocation, error) {
+	return tx.allocations(`WHERE a.site_id = $1 AND a.booking_id = $2 ORDER BY a.id`, siteID, bookingID)
+}
+
+// AllocationsOfTransaction reads the allocations of a transaction, in order of their ids.
+func (tx *Tx) AllocationsOfTransaction(siteID, transactionID int64) ([]protection.Allocation, error) {
+	return tx.allocations(`WHERE a.site_id = $1 AND a.transaction_id = $2 ORDER BY a.id`, siteID, transactionID)
+}
+
+// PendingAllocations reads allocations of a site that wait for a rate, in order of their ids from after one on.
+func (tx *Tx) PendingAllocations(siteID, after int64, limit int) ([]protection.Allocation, error) {
+	return tx.allocations(`WHERE a.site_id = $1 AND a.id > $2 AND a.priced_at IS NULL ORDER BY a.id LIMIT $3`,
+		siteID, after, limit)
+}
+
+// SitesWithPendingRates lists the sites that have allocations which wait for a rate.
+func (tx *Tx) SitesWithPendingRates() ([]int64, error) {
+	var list []int64
+	err := tx.each(`SELECT DISTINCT site_id FROM allocations WHERE priced_at IS NULL ORDER BY site_id`, nil,
+		func(scan func(dest ...any) error) error {
+			var id int64
+			err := scan(&id)
+			list = append(list, id)
+			return err
+		})
+	return list, err
+}
+
+func (tx *Tx) allocations(condition string, args ...any) ([]protection.Allocation, error) {
+	var list []protection.Allocation
+	err := tx.each(`SELECT `+allocationColumns+` FROM allocations a `+condition, args,
+		func(scan func(dest ...any) error) error {
+			a, err := scanAllocation(scan)
+			list = append(list, a)
+			return err
+		})
+	return list, err
+}
+
+// TermsHistory reads all terms that an allocation ever had, in order of recording.
+func (tx *Tx) TermsHistory(siteID, allocationID int64) ([]protection.DatedTerms, error) {
+	var list []protection.DatedTerms
+	err := tx.each(`SELECT start_day, end_day, last_day, country, effective_at, recorded_at FROM allocation_terms
+		WHERE site_id = $1 AND allocation_id = $2 ORDER BY id`, []any{siteID, allocationID},
+		func(scan func(dest ...any) error) error {
+			var t protection.DatedTerms
+			var effective, recorded int64
+			err := scan(&t.Start, &t.End, &t.LastDay, &t.Country, &effective, &recorded)
+			t.EffectiveAt, t.RecordedAt = instant(effective), instant(recorded)
+			list = append(list, t)
+			return err
+		})
+	return list, err
+}
+
+// Events reads what became of an allocation, in order of recording.
+func (tx *Tx) Events(siteID, allocationID int64) ([]protection.Event, error) {
+	var list []protection.Event
+	err := tx.each(`SELECT transaction_id, kind, amount, effective_at, recorded_at FROM allocation_events
+		WHERE site_id = $1 AND allocation_id = $2 ORDER BY id`, []any{siteID, allocationID},
+		func(scan func(dest ...any) error) error {
+			var e protection.Event
+			var effective, recorded int64
+			err := scan(&e.TransactionID, &e.Kind, &e.Amount, &effective, &recorded)
+			e.EffectiveAt, e.RecordedAt = instant(effective), instant(recorded)
+			list = append(list, e)
+			return err
+		})
+	return list, err
+}
+
+// positionsQuery reads every allocation that can count at the end of a day as known at an instant, each with its sums
+// and the terms of that moment. The expiry is left to the caller: the last day is among the terms.
+const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effective_at, a.amount, a.protected,
+		a.cover_from, a.policy_currency, a.priced_at, a.from_provider, a.from_day, a.from_rate, a.to_provider, a.to_day,
+		a.to_rate, t.start_day, t.end_day, t.last_day, t.country,
+		CAST(COALESCE((SELECT SUM(CASE e.kind WHEN 'chargeback-reversal' THEN 0 ELSE e.amount END) FROM allocation_events e
+			WHERE e.site_id = a.site_id AND e.allocation_id = a.id AND e.effective_at <= $2 AND e.recorded_at <= $3), 0) AS BIGINT),
+		CAST(COALESCE((SELECT SUM(CASE e.kind WHEN 'chargeback-reversal' THEN e.amount ELSE 0 END) FROM allocation_events e
+			WHERE e.site_id = a.site_id AND e.allocation_id = a.id AND e.effective_at <= $2 AND e.recorded_at <= $3), 0) AS BIGINT)
+	FROM allocations a
+	JOIN allocation_terms t ON t.site_id = a.site_id AND t.allocation_id = a.id AND t.id = COALESCE(
+		(SELECT MAX(l.id) FROM allocation_terms l WHERE l.site_id = a.site_id AND l.allocation_id = a.id
+			AND l.effective_at <= $2 AND l.recorded_at <= $3),
+		(SELECT MIN(l.id) FROM allocation_terms l WHERE l.site_id = a.site_id AND l.allocation_id = a.id))
+	WHERE a.site_id = $1 AND a.effective_at <= $2 AND a.recorded_at <= $3 AND NOT a.simulated`
+
+// Positions calls each for every allocation of the site that can count at the end of a day, as known at an instant; of
+// the given channels only, where there are any. Simulated ones are outside every total and left out.
+func (tx *Tx) Positions(
+	siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.Position) error,
+) error {
+	var w where
+	w.args = []any{siteID, micros(day.End()), micros(known)}
+	w.text.WriteString(positionsQuery)
+	in(&w, "a.channel_id", channels)
+	return tx.each(w.text.String(), w.args, func(scan func(dest ...any) error) error {
+		p, err := scanPosition(scan, known)
+		if err != nil {
+			return err
+		}
+		return each(p)
+	})
+}
+
+func scanPosition(scan func(dest ...any) error, known time.Time) (protection.Position, error) {
+	var p protection.Position
+	var effective, cover int64
+	var priced sql.NullInt64
+	var policy money.Currency
+	var from, to storedLeg
+	err := scan(&p.AllocationID, &p.ChannelID, &p.Currency, &p.Scheme, &effective, &p.Amounts.Allocated, &p.Protected,
+		&cover, &policy, &priced, &from.provider, &from.day, &from.rate, &to.provider, &to.day, &to.rate,
+		&p.Terms.Start, &p.Terms.End, &p.Terms.LastDay, &p.Terms.Country, &p.Amounts.Refunded, &p.Amounts.Reversed)
+	if err != nil {
+		return protection.Position{}, err
+	}
+	p.Paid, p.CoverFrom = civil.DayOf(instant(effective)), instant(cover)
+	p.Priced = priced.Valid && priced.Int64 <= micros(known)
+	p.Quote, err = quoteOf(p.Currency, policy, from, to)
+	return p, err
+}
+
+// ChannelNamesAt reads what the channels of a site were called, as known at an instant.
+func (tx *Tx) ChannelNamesAt(siteID int64, known time.Time) (map[int64]string, error) {
+	names := map[int64]string{}
+	err := tx.each(`SELECT channel_id, name FROM channel_names WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`,
+		[]any{siteID, micros(known)},
+		func(scan func(dest ...any) error) error {
+			var id int64
+			var name string
+			err := scan(&id, &name)
+			names[id] = name
+			return err
+		})
+	return names, err
+}

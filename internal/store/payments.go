@@ -1,0 +1,45 @@
+package store
+
+import (
+	"database/sql"
+
+	"holdfast/internal/travel"
+)
+
+// paymentColumns are the columns of a payment in the order in which scanPayment reads them; two are its booking's.
+const paymentColumns = `p.site_id, p.id, p.transaction_id, p.channel_id, p.booking_id, p.currencies, p.total, p.remaining,
+	p.linked_id, p.created_at,
+	(SELECT b.reference FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id),
+	(SELECT b.country FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id)`
+
+func scanPayment(scan func(dest ...any) error) (travel.Payment, error) {
+	var p travel.Payment
+	var linked sql.NullInt64
+	var created int64
+	err := scan(&p.SiteID, &p.ID, &p.TransactionID, &p.ChannelID, &p.BookingID, &p.Currency, &p.Total, &p.Remaining,
+		&linked, &created, &p.BookingReference, &p.BookingCountry)
+	p.LinkedID, p.CreatedAt = linked.Int64, instant(created)
+	return p, err
+}
+
+// Payment reads one payment record of the site.
+func (tx *Tx) Payment(siteID, id int64) (travel.Payment, error) {
+	return scanPayment(func(dest ...any) error {
+		return tx.row(`SELECT `+paymentColumns+` FROM payments p WHERE p.site_id = $1 AND p.id = $2`,
+			[]any{siteID, id}, dest...)
+	})
+}
+
+// Payments reads one page of the site's payment records.
+func (tx *Tx) Payments(siteID int64, f travel.PaymentFilter, page travel.Page) (travel.List[travel.Payment], error) {
+	var w where
+	w.and("site_id = ?", siteID)
+	in(&w, "id", f.Include)
+	notIn(&w, "id", f.Exclude)
+	between(&w, f.After, f.Before)
+	in(&w, "transaction_id", f.Transactions)
+	in(&w, "booking_id", f.Bookings)
+	in(&w, "channel_id", f.Channels)
+	return listOf(tx, "payments p", paymentColumns, &w, page,
+		map[string]string{"date": "created_at", "created": "created_at", "total": "total"}, f.Include, scanPayment)
+}

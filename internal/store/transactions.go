@@ -1,0 +1,228 @@
+package store
+
+import (
+	"database/sql"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/travel"
+)
+
+// transactionColumns are the columns of a transaction in the order in which scanTransaction reads them.
+const transactionColumns = `site_id, id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
+	remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
+	reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url, linked_id, content,
+	content_hash, import_key, simulated, effective_at, created_at, modified_at`
+
+func scanTransaction(scan func(dest ...any) error) (travel.Transaction, error) {
+	var t travel.Transaction
+	var flags string
+	var reference, importKey sql.NullString
+	var linked sql.NullInt64
+	var effective, created, modified int64
+	err := scan(&t.SiteID, &t.ID, &t.UUID, &t.ChannelID, &t.AuthorID, &t.Author, &t.AuthorName, &t.Type, &t.Status,
+		&t.Currency, &t.Total, &t.Remaining, &t.BaseCurrency, &t.BaseTotal, &t.ForexRate, &flags, &t.PSP, &t.Method,
+		&t.PayeeName, &t.PayeeSurname, &t.PayeeEmail, &t.Country, &reference, &t.Token, &t.IPAddress, &t.BIN, &t.LastFour,
+		&t.CardType, &t.AuthCode, &t.Attempt3DS, &t.RedirectURL, &linked, &t.Content, &t.ContentHash, &importKey,
+		&t.Simulated, &effective, &created, &modified)
+	if flags != "" {
+		t.Flags = strings.Split(flags, ",")
+	}
+	t.Reference, t.ImportKey, t.LinkedID = reference.String, importKey.String, linked.Int64
+	t.EffectiveAt, t.CreatedAt, t.ModifiedAt = instant(effective), instant(created), instant(modified)
+	return t, err
+}
+
+// InsertTransaction stores a new transaction with its payments and returns it with their ids.
+func (tx *Tx) InsertTransaction(t travel.Transaction) (travel.Transaction, error) {
+	t.CreatedAt, t.ModifiedAt = tx.Now, tx.Now
+	err := tx.row(`INSERT INTO transactions (site_id, uuid, channel_id, author_id, author, author_name, type, status,
+			currencies, total, remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname,
+			payee_email, country, reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds,
+			redirect_url, linked_id, content, content_hash, import_key, simulated, effective_at, version, created_at, modified_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
+			$24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, 1, $37, $37)
+		RETURNING id`,
+		[]any{t.SiteID, t.UUID, t.ChannelID, t.AuthorID, t.Author, t.AuthorName, t.Type, t.Status, t.Currency, t.Total,
+			t.Remaining, t.BaseCurrency, t.BaseTotal, t.ForexRate, strings.Join(t.Flags, ","), t.PSP, t.Method, t.PayeeName,
+			t.PayeeSurname, t.PayeeEmail, t.Country, maybeText(t.Reference), t.Token, t.IPAddress, t.BIN, t.LastFour,
+			t.CardType, t.AuthCode, t.Attempt3DS, t.RedirectURL, maybeID(t.LinkedID), t.Content, t.ContentHash,
+			maybeText(t.ImportKey), t.Simulated, micros(t.EffectiveAt), micros(tx.Now)},
+		&t.ID)
+	if err != nil {
+		return travel.Transaction{}, err
+	}
+	t.Payments = slices.Clone(t.Payments) // the write may run again, from the caller's own list
+	for i := range t.Payments {
+		p := &t.Payments[i]
+		p.SiteID, p.TransactionID, p.ChannelID, p.CreatedAt = t.SiteID, t.ID, t.ChannelID, tx.Now
+		err := tx.row(`INSERT INTO payments (site_id, transaction_id, channel_id, booking_id, currencies, total, remaining,
+				linked_id, created_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+			RETURNING id`,
+			[]any{p.SiteID, p.TransactionID, p.ChannelID, p.BookingID, p.Currency, p.Total, p.Remaining, maybeID(p.LinkedID),
+				micros(tx.Now)}, &p.ID)
+		if err != nil {
+			return travel.Transaction{}, err
+		}
+	}
+	return t, nil
+}
+
+// Transaction reads one transaction of the site with its payments and what adjusted it.
+func (tx *Tx) Transaction(siteID, id int64) (travel.Transaction, error) {
+	return tx.oneTransaction(`SELECT `+transactionColumns+` FROM transactions WHERE site_id = $1 AND id = $2`, siteID, id)
+}
+
+// LockTransaction takes the transaction for this write and returns it: nobody else changes what remains of it before
+// this write ends.
+func (tx *Tx) LockTransaction(siteID, id int64) (travel.Transaction, error) {
+	return tx.oneTransaction(`UPDATE transactions SET version = version + 1 WHERE site_id = $1 AND id = $2
+		RETURNING `+transactionColumns, siteID, id)
+}
+
+// TransactionByReference reads the transaction of a channel and processor with the caller's payment reference.
+func (tx *Tx) TransactionByReference(siteID, channelID int64, psp, reference string) (travel.Transaction, error) {
+	return tx.oneTransaction(`SELECT `+transactionColumns+` FROM transactions
+		WHERE site_id = $1 AND channel_id = $2 AND psp = $3 AND reference = $4`, siteID, channelID, psp, reference)
+}
+
+// TransactionByImportKey reads the transaction of a channel that was imported under the key.
+func (tx *Tx) TransactionByImportKey(siteID, channelID int64, key string) (travel.Transaction, error) {
+	return tx.oneTransaction(`SELECT `+transactionColumns+` FROM transactions
+		WHERE site_id = $1 AND channel_id = $2 AND import_key = $3`, siteID, channelID, key)
+}
+
+func (tx *Tx) oneTransaction(query string, args ...any) (travel.Transaction, error) {
+	t, err := scanTransaction(func(dest ...any) error { return tx.row(query, args, dest...) })
+	if err != nil {
+		return travel.Transaction{}, err
+	}
+	page := []travel.Transaction{t}
+	err = tx.readTransactionParts(t.SiteID, page)
+	return page[0], err
+}
+
+// SaveTransaction stores what can change of a transaction: status, what remains, and its flags.
+func (tx *Tx) SaveTransaction(t travel.Transaction) error {
+	_, err := tx.exec(`UPDATE transactions SET status = $3, remaining = $4, flags = $5, modified_at = $6
+		WHERE site_id = $1 AND id = $2`,
+		t.SiteID, t.ID, t.Status, t.Remaining, strings.Join(t.Flags, ","), micros(tx.Now))
+	if err != nil {
+		return err
+	}
+	for _, p := range t.Payments {
+		_, err := tx.exec(`UPDATE payments SET remaining = $3 WHERE site_id = $1 AND id = $2`, p.SiteID, p.ID, p.Remaining)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Transactions reads one page of the site's transactions.
+func (tx *Tx) Transactions(
+	siteID int64, f travel.TransactionFilter, page travel.Page,
+) (travel.List[travel.Transaction], error) {
+	var w where
+	w.and("site_id = ?", siteID)
+	in(&w, "id", f.Include)
+	notIn(&w, "id", f.Exclude)
+	between(&w, f.After, f.Before)
+	in(&w, "status", f.Statuses)
+	in(&w, "channel_id", f.Channels)
+	in(&w, "country", f.Countries)
+	in(&w, "currencies", f.Currencies)
+	in(&w, "type", f.Types)
+	in(&w, "method", f.Methods)
+	in(&w, "card_type", f.CardTypes)
+	for column, text := range map[string]string{
+		"reference": f.Reference, "bin_number": f.BIN, "last_four": f.LastFour,
+		"payee_email": f.PayeeEmail, "payee_surname": f.PayeeSurname,
+	} {
+		if text != "" {
+			w.and(column+" = ?", text)
+		}
+	}
+	if f.LinkedID != 0 {
+		w.and("linked_id = ?", f.LinkedID)
+	}
+	list, err := listOf(tx, "transactions", transactionColumns, &w, page, map[string]string{
+		"date": "created_at", "created": "created_at", "modified": "modified_at", "total": "total",
+	}, f.Include, scanTransaction)
+	if err != nil {
+		return list, err
+	}
+	return list, tx.readTransactionParts(siteID, list.Items)
+}
+
+// readTransactionParts fills in payments and adjustments of the transactions, by one statement each.
+func (tx *Tx) readTransactionParts(siteID int64, list []travel.Transaction) error {
+	if len(list) == 0 {
+		return nil
+	}
+	at := map[int64]*travel.Transaction{}
+	ids := make([]int64, len(list))
+	for i := range list {
+		at[list[i].ID], ids[i] = &list[i], list[i].ID
+	}
+	var w where
+	w.and("p.site_id = ?", siteID)
+	in(&w, "p.transaction_id", ids)
+	err := tx.each(`SELECT `+paymentColumns+` FROM payments p WHERE `+w.text.String()+` ORDER BY p.transaction_id, p.id`,
+		w.args, func(scan func(dest ...any) error) error {
+			p, err := scanPayment(scan)
+			if err == nil {
+				at[p.TransactionID].Payments = append(at[p.TransactionID].Payments, p)
+			}
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	var linked where
+	linked.and("site_id = ?", siteID)
+	in(&linked, "linked_id", ids)
+	return tx.each(`SELECT linked_id, id FROM transactions WHERE `+linked.text.String()+` ORDER BY linked_id, id`,
+		linked.args, func(scan func(dest ...any) error) error {
+			var original, id int64
+			err := scan(&original, &id)
+			if err == nil {
+				at[original].Adjustments = append(at[original].Adjustments, id)
+			}
+			return err
+		})
+}
+
+// OpenAuthorisation names an authorisation whose time to be captured is over.
+type OpenAuthorisation struct{ SiteID, ID int64 }
+
+// AuthorisationsTakenBefore lists open authorisations of any site that were taken up to the instant, oldest first, at
+// most limit of them.
+func (tx *Tx) AuthorisationsTakenBefore(at time.Time, limit int) ([]OpenAuthorisation, error) {
+	var list []OpenAuthorisation
+	err := tx.each(`SELECT site_id, id FROM transactions
+		WHERE type = 'authorize' AND status = 'complete' AND remaining > 0 AND effective_at <= $1
+		ORDER BY effective_at, site_id, id LIMIT $2`, []any{micros(at), limit},
+		func(scan func(dest ...any) error) error {
+			var a OpenAuthorisation
+			err := scan(&a.SiteID, &a.ID)
+			list = append(list, a)
+			return err
+		})
+	return list, err
+}
+
+// maybeText stores "" as NULL, where NULL stands for "none given" in a unique index.
+func maybeText(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
+
+// between adds the filters before and after on the instant of creation.
+func between(w *where, after, before time.Time) {
+	if !after.IsZero() {
+		w.and("created_at > ?", micros(after))
+	}
+	if !before.IsZero() {
+		w.and("created_at < ?", micros(before))
+	}
+}
