@@ -13,7 +13,8 @@ import (
 const transactionColumns = `site_id, id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
 	remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
 	reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url, linked_id, content,
-	content_hash, import_key, simulated, effective_at, created_at, modified_at`
+	content_hash, import_key, simulated, effective_at, created_at, modified_at,
+	(SELECT c.secret FROM channels c WHERE c.site_id = transactions.site_id AND c.id = transactions.channel_id)`
 
 func scanTransaction(scan func(dest ...any) error) (travel.Transaction, error) {
 	var t travel.Transaction
@@ -25,7 +26,7 @@ func scanTransaction(scan func(dest ...any) error) (travel.Transaction, error) {
 		&t.Currency, &t.Total, &t.Remaining, &t.BaseCurrency, &t.BaseTotal, &t.ForexRate, &flags, &t.PSP, &t.Method,
 		&t.PayeeName, &t.PayeeSurname, &t.PayeeEmail, &t.Country, &reference, &t.Token, &t.IPAddress, &t.BIN, &t.LastFour,
 		&t.CardType, &t.AuthCode, &t.Attempt3DS, &t.RedirectURL, &linked, &t.Content, &t.ContentHash, &importKey,
-		&t.Simulated, &effective, &created, &modified)
+		&t.Simulated, &effective, &created, &modified, &t.ChannelSecret)
 	if flags != "" {
 		t.Flags = strings.Split(flags, ",")
 	}

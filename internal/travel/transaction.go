@@ -80,47 +80,49 @@ const (
 
 // Transaction is a payment, or what was done with an earlier one, against one or more bookings (section 2.6).
 type Transaction struct {
-	SiteID       int64
-	ID           int64
-	UUID         string
-	ChannelID    int64
-	AuthorID     int64
-	Author       string
-	AuthorName   string
-	Type         TransactionType
-	Status       TransactionStatus
-	Currency     money.Currency // of the payment
-	Total        int64          // minor units of Currency
-	Remaining    int64          // of it: what can still be refunded, captured or voided
-	BaseCurrency money.Currency // of the channel
-	BaseTotal    int64          // sum of the items, minor units of BaseCurrency
-	Payments     []Payment      // one per booking
-	ForexRate    string         // eight decimals; "" where both currencies are the same
-	Flags        []string
-	PSP          string
-	Method       string
-	PayeeName    string
-	PayeeSurname string
-	PayeeEmail   string
-	Country      string
-	Reference    string // the caller's, unique per channel and psp
-	Token        string
-	IPAddress    string
-	BIN          string
-	LastFour     string
-	CardType     string
-	AuthCode     string
-	Attempt3DS   bool
-	RedirectURL  string // where the shopper lands after 3DS
-	LinkedID     int64  // the transaction that this one adjusts; 0 for none
-	Adjustments  []int64
-	Content      string
-	ContentHash  string // of what the caller said, to tell a repetition from a reuse of the reference
-	ImportKey    string // natural key of an imported payment, unique in its channel
-	Simulated    bool   // of a test channel
-	EffectiveAt  time.Time
-	CreatedAt    time.Time // recorded_at of R0
-	ModifiedAt   time.Time
+	SiteID    int64
+	ID        int64
+	UUID      string
+	ChannelID int64
+	// ChannelSecret is what the hash is made with by which a caller knows the transaction as ours; it is never shown.
+	ChannelSecret string
+	AuthorID      int64
+	Author        string
+	AuthorName    string
+	Type          TransactionType
+	Status        TransactionStatus
+	Currency      money.Currency // of the payment
+	Total         int64          // minor units of Currency
+	Remaining     int64          // of it: what can still be refunded, captured or voided
+	BaseCurrency  money.Currency // of the channel
+	BaseTotal     int64          // sum of the items, minor units of BaseCurrency
+	Payments      []Payment      // one per booking
+	ForexRate     string         // eight decimals; "" where both currencies are the same
+	Flags         []string
+	PSP           string
+	Method        string
+	PayeeName     string
+	PayeeSurname  string
+	PayeeEmail    string
+	Country       string
+	Reference     string // the caller's, unique per channel and psp
+	Token         string
+	IPAddress     string
+	BIN           string
+	LastFour      string
+	CardType      string
+	AuthCode      string
+	Attempt3DS    bool
+	RedirectURL   string // where the shopper lands after 3DS
+	LinkedID      int64  // the transaction that this one adjusts; 0 for none
+	Adjustments   []int64
+	Content       string
+	ContentHash   string // of what the caller said, to tell a repetition from a reuse of the reference
+	ImportKey     string // natural key of an imported payment, unique in its channel
+	Simulated     bool   // of a test channel
+	EffectiveAt   time.Time
+	CreatedAt     time.Time // recorded_at of R0
+	ModifiedAt    time.Time
 }
 
 // TrustID is the transaction's identifier prefixed with the site's.
