@@ -25,7 +25,14 @@ const (
 var TransactionTypes = []TransactionType{Purchase, Authorize, Capture, Refund, Void, Chargeback, ChargebackReversal}
 
 // Linked reports whether a transaction of this type adjusts an earlier one.
-func (t TransactionType) Linked() bool { return t != Purchase && t != Authorize }
+func (t TransactionType) Linked() bool {
+	switch t {
+	case Capture, Refund, Void, Chargeback, ChargebackReversal:
+		return true
+	default: // also of a type that there is not, which has no rules
+		return false
+	}
+}
 
 // Operators reports whether only the operator records this type.
 func (t TransactionType) Operators() bool { return t == Chargeback || t == ChargebackReversal }

@@ -1,0 +1,178 @@
+package travel_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+var paidAt = time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)
+
+// report is a purchase with every field that is required.
+func report() travel.NewTransaction {
+	return travel.NewTransaction{
+		ChannelID: new(int64(2)), Currency: new(money.EUR), Total: new(int64(9999)), Type: new(travel.Purchase),
+		Items: &[]travel.Item{{BookingID: 7, Currency: money.EUR, Total: 9999}},
+	}
+}
+
+func TestWrongFieldsOfATransaction(t *testing.T) {
+	items := func(totals ...int64) *[]travel.Item {
+		list := []travel.Item{}
+		for i, total := range totals {
+			list = append(list, travel.Item{BookingID: int64(i + 1), Currency: money.EUR, Total: total})
+		}
+		return &list
+	}
+	for name, c := range map[string]struct {
+		change func(n *travel.NewTransaction)
+		want   string
+	}{
+		"none":    {func(*travel.NewTransaction) {}, ""},
+		"nothing": {func(n *travel.NewTransaction) { *n = travel.NewTransaction{} }, "[channels] [currencies] [total] [transaction_types] [bookings]"},
+		"a refund without split": {func(n *travel.NewTransaction) {
+			n.Type, n.Items, n.LinkedID = new(travel.Refund), nil, 3
+		}, ""},
+		"a refund of nothing": {func(n *travel.NewTransaction) { n.Type = new(travel.Refund) }, "[linked_id]"},
+		"a linked purchase":   {func(n *travel.NewTransaction) { n.LinkedID = 3 }, "linked_id"},
+		"nobody's type":       {func(n *travel.NewTransaction) { n.Type = new(travel.TransactionType("sale")) }, "transaction_types"},
+		"the operator's type": {func(n *travel.NewTransaction) {
+			n.Type, n.LinkedID = new(travel.Chargeback), 3
+		}, "transaction_types"},
+		"3DS without address": {func(n *travel.NewTransaction) { n.Attempt3DS = true }, "[3ds_redirect_url]"},
+		"3DS": {func(n *travel.NewTransaction) {
+			n.Attempt3DS, n.RedirectURL = true, "https://shop.example/back?a=b"
+		}, ""},
+		"no address":          {func(n *travel.NewTransaction) { n.RedirectURL = "javascript:alert(1)" }, "3ds_redirect_url"},
+		"no total":            {func(n *travel.NewTransaction) { n.Total = new(int64(0)) }, "total"},
+		"the largest total":   {func(n *travel.NewTransaction) { n.Total = new(int64(1e15)) }, ""},
+		"one more":            {func(n *travel.NewTransaction) { n.Total = new(int64(1e15 + 1)) }, "total"},
+		"no booking":          {func(n *travel.NewTransaction) { n.Items = items() }, "bookings"},
+		"a hundred bookings":  {func(n *travel.NewTransaction) { n.Items = items(make99(100)...) }, ""},
+		"one more booking":    {func(n *travel.NewTransaction) { n.Items = items(make99(101)...) }, "bookings"},
+		"a part of nothing":   {func(n *travel.NewTransaction) { n.Items = items(1, 0) }, "bookings"},
+		"a part too large":    {func(n *travel.NewTransaction) { n.Items = items(1, 1e15+1) }, "bookings"},
+		"a booking twice":     {func(n *travel.NewTransaction) { *n.Items = append(*n.Items, (*n.Items)[0]) }, "bookings"},
+		"a BIN of six":        {func(n *travel.NewTransaction) { n.BIN = "411111" }, ""},
+		"a BIN of eight":      {func(n *travel.NewTransaction) { n.BIN = "41111111" }, ""},
+		"a BIN of seven":      {func(n *travel.NewTransaction) { n.BIN = "4111111" }, "bin_number"},
+		"last digits":         {func(n *travel.NewTransaction) { n.LastFour = "0001" }, ""},
+		"last five digits":    {func(n *travel.NewTransaction) { n.LastFour = "00001" }, "last_four_digits"},
+		"an IPv6 address":     {func(n *travel.NewTransaction) { n.IPAddress = "2001:db8::1" }, ""},
+		"no IP address":       {func(n *travel.NewTransaction) { n.IPAddress = "shop.example" }, "ip_address"},
+		"nobody's country":    {func(n *travel.NewTransaction) { n.Country = "ZZ" }, "countries"},
+		"no e-mail address":   {func(n *travel.NewTransaction) { n.PayeeEmail = "ann" }, "payee_email"},
+		"by bank":             {func(n *travel.NewTransaction) { n.Method = "bank-transfer" }, ""},
+		"by cheque":           {func(n *travel.NewTransaction) { n.Method = "cheque" }, "payment_methods"},
+		"now":                 {func(n *travel.NewTransaction) { n.EffectiveAt = paidAt }, ""},
+		"in the future":       {func(n *travel.NewTransaction) { n.EffectiveAt = paidAt.Add(time.Second) }, "effective_at"},
+		"texts too long":      {func(n *travel.NewTransaction) { n.PSP, n.Content = long(192), long(1024) }, "content psp"},
+		"texts as long as can": {func(n *travel.NewTransaction) {
+			n.PSP, n.Reference, n.Content = long(191), long(191), long(1023)
+		}, ""},
+	} {
+		n := report()
+		c.change(&n)
+		var p fault.Problems
+		n.Check(paidAt, false, &p)
+		if got := strings.Join(wrongFields(t, &p), " "); got != c.want {
+			t.Errorf("%s: wrong are %q, want %q", name, got, c.want)
+		}
+	}
+	chargeback := report()
+	chargeback.Type, chargeback.LinkedID = new(travel.Chargeback), 3
+	var p fault.Problems
+	if chargeback.Check(paidAt, true, &p); p.Err() != nil {
+		t.Errorf("the operator's chargeback: %v", p.Err())
+	}
+}
+
+func long(n int) string { return strings.Repeat("é", n) }
+
+func make99(n int) []int64 {
+	totals := make([]int64, n)
+	for i := range totals {
+		totals[i] = 99
+	}
+	return totals
+}
+
+// The hash tells two reports apart, and leaves out what is about the request and not about the payment.
+func TestHashOfAReport(t *testing.T) {
+	n := report()
+	same := report()
+	same.Once = travel.Once{Key: "k", Hash: "h"}
+	same.Problems.Wrong("total", "wrong")
+	if n.Hash() != same.Hash() {
+		t.Error("two reports that say the same have two hashes")
+	}
+	for name, change := range map[string]func(n *travel.NewTransaction){
+		"total":   func(n *travel.NewTransaction) { n.Total = new(int64(9998)) },
+		"split":   func(n *travel.NewTransaction) { n.Items = &[]travel.Item{{BookingID: 8, Currency: money.EUR, Total: 9999}} },
+		"content": func(n *travel.NewTransaction) { n.Content = "x" },
+		"time":    func(n *travel.NewTransaction) { n.EffectiveAt = paidAt },
+		"type":    func(n *travel.NewTransaction) { n.Type = new(travel.Authorize) },
+	} {
+		other := report()
+		if change(&other); other.Hash() == n.Hash() {
+			t.Errorf("another %s has the same hash", name)
+		}
+	}
+}
+
+func TestOpenAuthorisation(t *testing.T) {
+	a := travel.Transaction{Type: travel.Authorize, Status: travel.StatusComplete, Remaining: 1, EffectiveAt: paidAt}
+	last := paidAt.Add(7 * 24 * time.Hour)
+	if !a.Open(last.Add(-time.Microsecond)) || a.Open(last) {
+		t.Error("an authorisation is open for seven days, and no longer")
+	}
+	for name, change := range map[string]func(t *travel.Transaction){
+		"a purchase": func(t *travel.Transaction) { t.Type = travel.Purchase },
+		"expired":    func(t *travel.Transaction) { t.Status = travel.StatusExpired },
+		"used up":    func(t *travel.Transaction) { t.Remaining = 0 },
+	} {
+		other := a
+		if change(&other); other.Open(paidAt) {
+			t.Errorf("%s is open", name)
+		}
+	}
+}
+
+func TestWhatTypesOfTransactionsDo(t *testing.T) {
+	for _, c := range []struct {
+		of                       travel.TransactionType
+		linked, operators, takes bool
+	}{
+		{travel.Purchase, false, false, true},
+		{travel.Authorize, false, false, false},
+		{travel.Capture, true, false, true},
+		{travel.Refund, true, false, false},
+		{travel.Void, true, false, false},
+		{travel.Chargeback, true, true, false},
+		{travel.ChargebackReversal, true, true, false},
+	} {
+		if c.of.Linked() != c.linked || c.of.Operators() != c.operators || c.of.Takes() != c.takes {
+			t.Errorf("%s: linked %v, the operator's %v, takes %v", c.of, c.of.Linked(), c.of.Operators(), c.of.Takes())
+		}
+	}
+}
+
+func TestPages(t *testing.T) {
+	for _, c := range []struct {
+		page travel.Page
+		want int
+	}{
+		{travel.Page{Number: 1, Size: 3, Offset: -1}, 0},
+		{travel.Page{Number: 4, Size: 3, Offset: -1}, 9},
+		{travel.Page{Number: 4, Size: 3, Offset: 0}, 0},
+		{travel.Page{Number: 1, Size: 3, Offset: 5}, 5},
+	} {
+		if got := c.page.Skip(); got != c.want {
+			t.Errorf("%+v skips %d, want %d", c.page, got, c.want)
+		}
+	}
+}
