@@ -23,16 +23,34 @@ type Core struct {
 	NewUUID func() string // of channels, bookings and transactions
 	Log     *slog.Logger
 	Cost    auth.PasswordCost
+	// ReservedPaths are first segments of addresses that this deployment keeps for itself, besides travel.ReservedPaths:
+	// no site gets one as its path.
+	ReservedPaths []string
 }
 
 // App is the use cases, a small type for each noun.
 type App struct {
+	Sites    *Sites
+	Accounts *Accounts
+	Sessions *Sessions
+	Tokens   *Tokens
+	Once     *Once
 }
 
 // New makes the use cases over one core.
 func New(core *Core) *App {
-	return &App{}
+	tokens := newTokens(core)
+	return &App{
+		Sites:    &Sites{core},
+		Accounts: &Accounts{core},
+		Sessions: newSessions(core, tokens),
+		Tokens:   tokens,
+		Once:     &Once{core},
+	}
 }
+
+// Close ends what runs beside the requests, when it has finished what it was given. The store is closed after it.
+func (a *App) Close() { a.Tokens.Close() }
 
 // Ready answers whether the service can do its work: whether its database can be reached.
 func (c *Core) Ready(ctx context.Context) error { return c.Store.Ping(ctx) }

@@ -100,6 +100,19 @@ func (a Actor) Can(p Permission) bool {
 	return false
 }
 
+// Permissions lists all that the actor may do.
+func (a Actor) Permissions() []Permission {
+	granted := []Permission{}
+	for _, step := range ladder {
+		for _, p := range step.adds {
+			if a.Can(p) {
+				granted = append(granted, p)
+			}
+		}
+	}
+	return granted
+}
+
 // Require returns nil when the actor may do p, else a Forbidden fault that says what was not allowed to whom.
 func (a Actor) Require(p Permission) error {
 	if a.Can(p) {

@@ -1,0 +1,104 @@
+// Package api is HTTP in: one route table, the shapes of the wire and every quirk of it. A handler reads its input
+// into the fields of a noun, calls one use case of app, and writes the answer; what goes wrong is returned, and turned
+// into a status and a body in one place (errors.go).
+package api
+
+import (
+	"net/http"
+	"net/netip"
+	"reflect"
+	"runtime"
+	"strings"
+	"time"
+
+	"holdfast/internal/app"
+)
+
+// Config is what of the API differs between deployments. The segments are hard-coded in clients, so that each can be
+// set to what they expect; New fills in the defaults.
+type Config struct {
+	BaseURL        string         // public address of the service, without a slash at its end
+	RESTRoot       string         // <rest_root> of the document; "rest"
+	Namespace      string         // the segment before v2; "svc"
+	AuthSegment    string         // first segment of the login's addresses that name no site; "auth"
+	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
+	Timeout        time.Duration  // how long a request may take; 30 seconds
+}
+
+func (cfg Config) withDefaults() Config {
+	set := func(target *string, value string) {
+		if *target == "" {
+			*target = value
+		}
+	}
+	cfg.BaseURL = strings.TrimSuffix(cfg.BaseURL, "/")
+	set(&cfg.RESTRoot, "rest")
+	set(&cfg.Namespace, "svc")
+	set(&cfg.AuthSegment, "auth")
+	if cfg.Timeout == 0 {
+		cfg.Timeout = 30 * time.Second
+	}
+	return cfg
+}
+
+// Route is one operation of the API.
+type Route struct {
+	Method  string
+	Pattern string // as net/http has it: {site} is the path of a site, {id} a number
+	Name    string // of the handler; the operation's id in the API's description
+
+	access access
+	handle handler
+}
+
+type handler func(s *server, c *call) error
+
+// access says who is let through to a handler.
+type access int
+
+const (
+	open   access = iota // anybody: the handler looks at credentials itself, if at all
+	member               // who may act on the site of the path
+)
+
+// Routes is the whole surface of the API.
+func Routes(cfg Config) []Route {
+	cfg = cfg.withDefaults()
+	routes := table("/{site}/"+cfg.RESTRoot+"/"+cfg.Namespace+"/v2", "/{site}/api-tokens",
+		"/"+cfg.AuthSegment+"/"+cfg.RESTRoot+"/jwt-auth/v1", "/{site}/"+cfg.RESTRoot+"/jwt-auth/v1")
+	for i, r := range routes {
+		name := runtime.FuncForPC(reflect.ValueOf(r.handle).Pointer()).Name()
+		routes[i].Name = name[strings.LastIndexByte(name, '.')+1:]
+	}
+	return routes
+}
+
+// table is the one list of all operations. v2 is {api_base} of the document, tokens {tokens_base}; the login has two
+// addresses, of which the second names a site.
+func table(v2, tokens, login, siteLogin string) []Route {
+	at := func(method, pattern string, who access, h handler) Route {
+		return Route{Method: method, Pattern: pattern, access: who, handle: h}
+	}
+	return []Route{
+		at("GET", "/healthz", open, (*server).alive),
+		at("GET", "/readyz", open, (*server).ready),
+	}
+}
+
+// New makes the handler of the whole API.
+func New(a *app.App, core *app.Core, cfg Config) http.Handler {
+	cfg = cfg.withDefaults()
+	s := &server{app: a, core: core, cfg: cfg, mux: http.NewServeMux()}
+	resources := map[string]resource{}
+	for _, r := range Routes(cfg) {
+		if resources[r.Pattern] == nil {
+			resources[r.Pattern] = resource{}
+		}
+		resources[r.Pattern][r.Method] = r
+	}
+	for pattern, res := range resources {
+		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w.(*call), r, res) })
+	}
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { s.fail(w.(*call), errNoRoute()) })
+	return s
+}

@@ -1,0 +1,111 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"holdfast/internal/fault"
+)
+
+// answerTo is what the wire says about one kind of fault.
+type answerTo struct {
+	code   string
+	status int
+}
+
+// catalogue is the one map from what went wrong to what the wire says about it.
+var catalogue = map[fault.Kind]answerTo{
+	fault.Internal:            {"internal_error", http.StatusInternalServerError},
+	fault.Invalid:             {"rest_invalid_param", http.StatusBadRequest},
+	fault.Missing:             {"rest_missing_callback_param", http.StatusBadRequest},
+	fault.CardNumber:          {"pan_detected", http.StatusBadRequest},
+	fault.BadJSON:             {"rest_invalid_json", http.StatusBadRequest},
+	fault.BodyTooLarge:        {"rest_body_too_large", http.StatusRequestEntityTooLarge},
+	fault.NoRoute:             {"rest_no_route", http.StatusNotFound},
+	fault.NoMethod:            {"rest_no_route", http.StatusMethodNotAllowed},
+	fault.NotLoggedIn:         {"rest_not_logged_in", http.StatusUnauthorized},
+	fault.TokenInvalid:        {"api_token_invalid", http.StatusUnauthorized},
+	fault.JWTInvalid:          {"jwt_auth_invalid_token", http.StatusForbidden},
+	fault.LoginFailed:         {"jwt_auth_failed", http.StatusForbidden},
+	fault.TwoFactorRequired:   {"jwt_auth_two_factor_required", http.StatusForbidden},
+	fault.TwoFactorInvalid:    {"jwt_auth_two_factor_invalid", http.StatusForbidden},
+	fault.Forbidden:           {"rest_forbidden", http.StatusForbidden},
+	fault.UnknownPost:         {"rest_post_invalid_id", http.StatusNotFound},
+	fault.UnknownTerm:         {"rest_term_invalid", http.StatusNotFound},
+	fault.TokenLimit:          {"api_token_limit", http.StatusConflict},
+	fault.TokenNotFound:       {"api_token_not_found", http.StatusNotFound},
+	fault.ModalAuth:           {"jwt_auth_invalid_request", http.StatusForbidden},
+	fault.PageNumber:          {"rest_post_invalid_page_number", http.StatusBadRequest},
+	fault.InUse:               {"rest_cannot_delete", http.StatusConflict},
+	fault.ReferenceExists:     {"transaction_reference_exists", http.StatusConflict},
+	fault.Precondition:        {"rest_precondition_failed", http.StatusPreconditionFailed},
+	fault.NotPossible:         {"transaction_not_possible", http.StatusConflict},
+	fault.IdempotencyMismatch: {"idempotency_mismatch", http.StatusUnprocessableEntity},
+	fault.IdempotencyInFlight: {"idempotency_in_flight", http.StatusConflict},
+	fault.TooMany:             {"rest_too_many_requests", http.StatusTooManyRequests},
+	fault.Unavailable:         {"service_unavailable", http.StatusServiceUnavailable},
+}
+
+// errorBody is the shape of every error.
+type errorBody struct {
+	Code    string    `json:"code"`
+	Message string    `json:"message"`
+	Data    errorData `json:"data"`
+}
+
+type errorData struct {
+	Status    int    `json:"status"`
+	Params    any    `json:"params,omitempty"` // a list of names where fields are missing, else name to message
+	Reason    string `json:"reason,omitempty"`
+	RequestID string `json:"request_id"`
+}
+
+// fail answers with an error. Our own faults are logged with their cause and told in one sentence without it.
+func (s *server) fail(c *call, err error) {
+	f := s.faultOf(c, err)
+	answer, ok := catalogue[f.Kind]
+	if !ok {
+		answer = catalogue[fault.Internal]
+	}
+	if answer.status >= http.StatusInternalServerError {
+		s.core.Log.Error("request failed", "request_id", c.requestID, "code", answer.code, "error", err)
+	}
+	if c.status != 0 { // half of another answer is out already
+		return
+	}
+	data := errorData{Status: answer.status, Reason: f.Reason, RequestID: c.requestID}
+	switch {
+	case len(f.Absent) > 0:
+		data.Params = f.Absent
+	case len(f.Params) > 0:
+		data.Params = f.Params
+	}
+	if answer.status == http.StatusUnauthorized {
+		c.Header().Set("WWW-Authenticate", `Bearer realm="holdfast"`)
+	}
+	if f.Kind == fault.TooMany || f.Kind == fault.Unavailable {
+		c.Header().Set("Retry-After", seconds(f.RetryAfter))
+	}
+	c.json(answer.status, errorBody{answer.code, f.Message, data})
+}
+
+// faultOf gives the fault inside an error. What is none is our own fault, but for the two ways in which a request
+// ends early: its time is up, or nobody waits for the answer any more.
+func (s *server) faultOf(c *call, err error) *fault.Error {
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind != fault.Internal {
+		return f
+	}
+	if c.ctx.Err() != nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
+		return &fault.Error{Kind: fault.Unavailable, Message: "The request took too long.", RetryAfter: time.Second}
+	}
+	return fault.New(fault.Internal, "Something went wrong on our side; the request id lets us find out what.")
+}
+
+// seconds writes a duration as Retry-After has it: whole seconds, at least one.
+func seconds(d time.Duration) string {
+	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
+}

@@ -1,0 +1,110 @@
+package api
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/travel"
+)
+
+// saneID is a request id of the client's that may stand in logs and answers.
+var saneID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// requestID takes the client's id of the request, or draws one.
+func (s *server) requestID(r *http.Request) string {
+	if id := r.Header.Get("X-Request-Id"); saneID.MatchString(id) && !travel.HoldsCardNumber(id) {
+		return id
+	}
+	raw := make([]byte, 12)
+	if _, err := io.ReadFull(s.core.Random, raw); err != nil {
+		return "none" // an answer without an id is better than no answer
+	}
+	return hex.EncodeToString(raw)
+}
+
+// writeCommonHeaders sets what every answer carries. Answers hold travellers' data: nobody on the way keeps them, and
+// no page shows them in a frame.
+func (s *server) writeCommonHeaders(c *call) {
+	h := c.Header()
+	h.Set("X-Request-Id", c.requestID)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if strings.HasPrefix(s.cfg.BaseURL, "https:") {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}
+
+// recover turns a panic of a handler into an answer: one mistake must not take the connection, or the program, along.
+func (s *server) recover(c *call) {
+	if p := recover(); p != nil {
+		s.fail(c, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+	}
+}
+
+// log writes the one line of a request. The pattern stands in for the address, whose query may name travellers; a
+// site is named only once it is known to be one.
+func (s *server) log(c *call, r *http.Request, took time.Duration) {
+	s.core.Log.Info("request", "site", c.site, "route", c.route, "method", knownMethod(r.Method), "status", c.status,
+		"duration", took, "bytes", c.bytes, "request_id", c.requestID, "address", c.address)
+}
+
+// clientAddress is where the request comes from: the peer, or what the trusted proxies in front say. The rightmost
+// address that is not a trusted proxy's counts; what stands left of it anybody can have written.
+func (s *server) clientAddress(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	if !s.trusted(host) {
+		return host
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, hop := range slices.Backward(hops) {
+		addr, err := netip.ParseAddr(strings.TrimSpace(hop))
+		if err != nil {
+			return host
+		}
+		host = addr.Unmap().String()
+		if !s.trusted(host) {
+			return host
+		}
+	}
+	return host
+}
+
+func (s *server) trusted(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return err == nil && slices.ContainsFunc(s.cfg.TrustedProxies, func(p netip.Prefix) bool {
+		return p.Contains(addr.Unmap())
+	})
+}
+
+// alive answers that the program runs.
+func (s *server) alive(c *call) error {
+	c.json(http.StatusOK, health{"ok"})
+	return nil
+}
+
+// ready answers whether the program can do its work, which without its database it cannot.
+func (s *server) ready(c *call) error {
+	if err := s.core.Ready(c.ctx); err != nil {
+		return err
+	}
+	c.json(http.StatusOK, health{"ready"})
+	return nil
+}
+
+type health struct {
+	Status string `json:"status"`
+}

@@ -1,0 +1,189 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// issuer is the name under which an authenticator app files a second factor.
+const issuer = "holdfast"
+
+// Accounts is what can be done with users and their access to sites.
+type Accounts struct{ *Core }
+
+// CreateUser makes a user. With the role operator it is one of the provider's own; else it is a member of the actor's
+// site with that role.
+func (a *Accounts) CreateUser(ctx context.Context, actor auth.Actor, in travel.UserFields, role auth.Role, mayPayOut bool) (auth.User, error) {
+	if err := actor.Require(auth.ManageUsers); err != nil {
+		return auth.User{}, err
+	}
+	problems := in.Problems.Clone()
+	in = in.Check(&problems)
+	if _, err := auth.ParseRole(string(role)); err != nil {
+		noteFault(&problems, err)
+	}
+	hash, err := a.Cost.HashPassword(in.Password)
+	noteFault(&problems, err)
+	var made auth.User
+	err = a.Store.Write(ctx, func(tx *store.Tx) error {
+		problems := problems.Clone()
+		if _, err := tx.UserNamed(in.Username); err == nil {
+			problems.Wrong("username", "This user name is taken.")
+		} else if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		var err error
+		made, err = tx.InsertUser(auth.User{
+			Username: in.Username, Email: in.Email, DisplayName: in.DisplayName, PasswordHash: hash, Operator: role == auth.Operator,
+		})
+		if err != nil || made.Operator {
+			return err
+		}
+		return tx.SetMembership(auth.Membership{SiteID: actor.SiteID, UserID: made.ID, Role: role, CanSignOffPayout: mayPayOut})
+	})
+	return made, err
+}
+
+// noteFault adds the fields of a fault, if it is one, to the problems of an input.
+func noteFault(p *fault.Problems, err error) {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		for field, message := range f.Params {
+			p.Wrong(field, "%s", message)
+		}
+	}
+}
+
+// UserNamed reads a user by name, for the operator's tools.
+func (a *Accounts) UserNamed(ctx context.Context, actor auth.Actor, username string) (user auth.User, err error) {
+	if err := actor.Require(auth.ManageUsers); err != nil {
+		return auth.User{}, err
+	}
+	err = a.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		user, err = tx.UserNamed(username)
+		return unknownUser(err)
+	})
+	return user, err
+}
+
+// SetPassword changes a user's password and ends all their sessions.
+func (a *Accounts) SetPassword(ctx context.Context, actor auth.Actor, userID int64, password string) error {
+	if err := a.mayChange(actor, userID); err != nil {
+		return err
+	}
+	hash, err := a.Cost.HashPassword(password)
+	if err != nil {
+		return err
+	}
+	return a.Store.Write(ctx, func(tx *store.Tx) error { return unknownUser(tx.SetPasswordHash(userID, hash)) })
+}
+
+// SetMembership gives a user a role on the actor's site, in place of the one they had there.
+func (a *Accounts) SetMembership(ctx context.Context, actor auth.Actor, userID int64, role auth.Role, mayPayOut bool) error {
+	if err := actor.Require(auth.ManageUsers); err != nil {
+		return err
+	}
+	if _, err := auth.ParseRole(string(role)); err != nil {
+		return err
+	}
+	if role == auth.Operator {
+		return fault.WrongField("role", "An operator belongs to no site: the role is given when the user is created.")
+	}
+	return a.Store.Write(ctx, func(tx *store.Tx) error {
+		if _, err := tx.User(userID); err != nil {
+			return unknownUser(err)
+		}
+		return tx.SetMembership(auth.Membership{SiteID: actor.SiteID, UserID: userID, Role: role, CanSignOffPayout: mayPayOut})
+	})
+}
+
+// RemoveMembership takes a user's access to the actor's site away, and with it the API tokens that act as them there.
+func (a *Accounts) RemoveMembership(ctx context.Context, actor auth.Actor, userID int64) error {
+	if err := actor.Require(auth.ManageUsers); err != nil {
+		return err
+	}
+	return a.Store.Write(ctx, func(tx *store.Tx) error { return unknownUser(tx.RemoveMembership(actor.SiteID, userID)) })
+}
+
+// BeginTwoFactor draws the secret of a second factor for a user, to be confirmed by a code of it, and the URI by which
+// an authenticator app takes it in. Until then logins do not ask for it.
+func (a *Accounts) BeginTwoFactor(ctx context.Context, actor auth.Actor, userID int64) (secret, uri string, err error) {
+	if err := a.mayChange(actor, userID); err != nil {
+		return "", "", err
+	}
+	var user auth.User
+	err = a.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		user, err = tx.User(userID)
+		return unknownUser(err)
+	})
+	if err != nil {
+		return "", "", err
+	}
+	if secret, uri, err = auth.NewTOTP(issuer, user.Username, a.Random); err != nil {
+		return "", "", err
+	}
+	err = a.Store.Write(ctx, func(tx *store.Tx) error { return tx.BeginTwoFactor(userID, secret) })
+	return secret, uri, a.confirmedAlready(err)
+}
+
+// ConfirmTwoFactor makes the second factor count once its owner has shown a code of it, and returns the recovery
+// codes, which cannot be had again.
+func (a *Accounts) ConfirmTwoFactor(ctx context.Context, actor auth.Actor, userID int64, code string) ([]string, error) {
+	if err := a.mayChange(actor, userID); err != nil {
+		return nil, err
+	}
+	codes, hashes, err := auth.NewRecoveryCodes(a.Random)
+	if err != nil {
+		return nil, err
+	}
+	err = a.Store.Write(ctx, func(tx *store.Tx) error {
+		user, err := tx.User(userID)
+		if err != nil {
+			return unknownUser(err)
+		}
+		step, ok := auth.CheckTOTP(user.TwoFactorSecret, code, tx.Now, user.TwoFactorLastStep)
+		if user.TwoFactorSecret == "" || !ok {
+			return fault.New(fault.TwoFactorInvalid, "The code of the second factor is wrong.")
+		}
+		return a.confirmedAlready(tx.ConfirmTwoFactor(userID, step, hashes))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return codes, nil
+}
+
+// RemoveTwoFactor takes a second factor away, for a user who has lost it and their recovery codes.
+func (a *Accounts) RemoveTwoFactor(ctx context.Context, actor auth.Actor, userID int64) error {
+	if err := actor.Require(auth.ManageUsers); err != nil {
+		return err
+	}
+	return a.Store.Write(ctx, func(tx *store.Tx) error { return unknownUser(tx.RemoveTwoFactor(userID)) })
+}
+
+// mayChange lets people change their own account, and the operator everyone's. An API token is not a person: what it
+// may do ends at the site, so that a leaked one cannot take its creator's account over.
+func (a *Accounts) mayChange(actor auth.Actor, userID int64) error {
+	if actor.UserID == userID && actor.TokenID == 0 {
+		return nil
+	}
+	return actor.Require(auth.ManageUsers)
+}
+
+func (a *Accounts) confirmedAlready(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return fault.NotPossibleBecause("two_factor_confirmed", "The account has a second factor already.")
+	}
+	return err
+}
+
+func unknownUser(err error) error {
+	return unknownAs(fault.UnknownTerm, err, "There is no such user.")
+}

@@ -1,0 +1,117 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// Sites is what can be done with sites.
+type Sites struct{ *Core }
+
+// firstChannel is the name of the test channel that every site has from the start (section 1).
+const firstChannel = "Test channel"
+
+// Create makes a site with the default policy and a test channel in the policy's currency.
+func (s *Sites) Create(ctx context.Context, actor auth.Actor, in travel.SiteFields) (travel.Site, error) {
+	if err := actor.Require(auth.ManageSites); err != nil {
+		return travel.Site{}, err
+	}
+	problems := in.Problems.Clone()
+	site := in.NewSite(s.ReservedPaths, &problems)
+	secret, err := auth.NewChannelSecret(s.Random)
+	if err != nil {
+		return travel.Site{}, fmt.Errorf("draw a channel secret: %w", err)
+	}
+	uuid := s.NewUUID()
+	var made travel.Site
+	err = s.Store.Write(ctx, func(tx *store.Tx) error {
+		problems := problems.Clone()
+		if _, err := tx.SiteAt(site.Path); err == nil {
+			problems.Wrong("path", "This path is taken.")
+		} else if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		var err error
+		if made, err = tx.InsertSite(site); err != nil {
+			return err
+		}
+		name := firstChannel
+		channel := travel.ChannelFields{Name: &name, Currency: &made.Policy.Currency}.NewChannel(made, true, &problems)
+		channel.UUID, channel.Secret = uuid, secret
+		_, err = tx.InsertChannel(channel)
+		made.ChannelCount = 1
+		return errors.Join(err, problems.Err())
+	})
+	return made, err
+}
+
+// At reads the site with that path, for the operator's tools.
+func (s *Sites) At(ctx context.Context, actor auth.Actor, path string) (site travel.Site, err error) {
+	if err := actor.Require(auth.ManageSites); err != nil {
+		return travel.Site{}, err
+	}
+	err = s.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		site, err = tx.SiteAt(path)
+		return unknownAs(fault.UnknownTerm, err, "There is no site %q.", path)
+	})
+	return site, err
+}
+
+// List reads the sites that the actor can see: the operator all, everyone else the one they act on.
+func (s *Sites) List(ctx context.Context, actor auth.Actor, f travel.SiteFilter, page travel.Page) (list travel.List[travel.Site], err error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return list, err
+	}
+	if !actor.Can(auth.ManageSites) {
+		f.Only = actor.SiteID
+	}
+	err = s.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		list, err = tx.Sites(f, page)
+		return err
+	})
+	return list, err
+}
+
+// Change sets what a site's own people can set of it.
+func (s *Sites) Change(ctx context.Context, actor auth.Actor, id int64, in travel.SiteFields) (travel.Site, error) {
+	if err := actor.Require(auth.WriteSite); err != nil {
+		return travel.Site{}, err
+	}
+	unknown := fault.New(fault.UnknownTerm, "There is no site %d.", id)
+	if id != actor.SiteID && !actor.Can(auth.ManageSites) {
+		return travel.Site{}, unknown
+	}
+	var changed travel.Site
+	err := s.Store.Write(ctx, func(tx *store.Tx) error {
+		if err := tx.LockSite(id); err != nil {
+			return err
+		}
+		stored, err := tx.Site(id)
+		if err != nil {
+			return err
+		}
+		if err := checkVersion(in.IfVersion, stored.Version-1); err != nil {
+			return err
+		}
+		problems := in.Problems.Clone()
+		changed = in.Change(stored, &problems)
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		changed.ModifiedAt = tx.Now
+		return tx.UpdateSite(changed)
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return travel.Site{}, unknown
+	}
+	return changed, err
+}

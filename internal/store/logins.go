@@ -1,0 +1,84 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"holdfast/internal/auth"
+)
+
+// BlockedUntil is the instant before which no login of any of the subjects is judged; the zero time where there is
+// none.
+func (tx *Tx) BlockedUntil(subjects []string) (time.Time, error) {
+	var w where
+	in(&w, "subject", subjects)
+	var until sql.NullInt64
+	err := tx.row(`SELECT MAX(blocked_until) FROM login_attempts WHERE `+w.text.String(), w.args, &until)
+	return maybeInstant(until), err
+}
+
+// CountFailedLogin counts one more failed login of a subject and blocks it for as long as backoff says. Failures
+// before forgetBefore, with none since, no longer count.
+func (tx *Tx) CountFailedLogin(subject string, forgetBefore time.Time, backoff func(failures int) time.Duration) error {
+	var failures int
+	err := tx.row(`INSERT INTO login_attempts (subject, failures, blocked_until, last_at) VALUES ($1, 1, 0, $2)
+		ON CONFLICT (subject) DO UPDATE SET last_at = $2,
+			failures = CASE WHEN login_attempts.last_at < $3 THEN 1 ELSE login_attempts.failures + 1 END
+		RETURNING failures`, []any{subject, micros(tx.Now), micros(forgetBefore)}, &failures)
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec(`UPDATE login_attempts SET blocked_until = $2 WHERE subject = $1`,
+		subject, micros(tx.Now.Add(backoff(failures))))
+	return err
+}
+
+// ForgetFailedLogins clears the count of a subject.
+func (tx *Tx) ForgetFailedLogins(subject string) error {
+	_, err := tx.exec(`DELETE FROM login_attempts WHERE subject = $1`, subject)
+	return err
+}
+
+// ForgetFailedLoginsBefore clears the counts that have not grown since the instant.
+func (tx *Tx) ForgetFailedLoginsBefore(before time.Time) error {
+	_, err := tx.exec(`DELETE FROM login_attempts WHERE last_at < $1`, micros(before))
+	return err
+}
+
+// JWTKeys reads all keys that sign or verify JWTs.
+func (tx *Tx) JWTKeys() ([]auth.Key, error) {
+	var keys []auth.Key
+	err := tx.each(`SELECT id, secret, created_at, retired_at FROM jwt_keys ORDER BY created_at, id`, nil,
+		func(scan func(dest ...any) error) error {
+			var k auth.Key
+			var secret string
+			var created int64
+			var retired sql.NullInt64
+			if err := scan(&k.ID, &secret, &created, &retired); err != nil {
+				return err
+			}
+			var err error
+			if k.Secret, err = hex.DecodeString(secret); err != nil {
+				return fmt.Errorf("the JWT key %s is not hexadecimal", k.ID) // the cause would hold part of it
+			}
+			k.CreatedAt, k.RetiredAt = instant(created), maybeInstant(retired)
+			keys = append(keys, k)
+			return nil
+		})
+	return keys, err
+}
+
+// InsertJWTKey stores a key that signs from now on.
+func (tx *Tx) InsertJWTKey(k auth.Key) error {
+	_, err := tx.exec(`INSERT INTO jwt_keys (id, secret, created_at) VALUES ($1, $2, $3)`,
+		k.ID, hex.EncodeToString(k.Secret), micros(k.CreatedAt))
+	return err
+}
+
+// RetireJWTKeys lets every key sign no more.
+func (tx *Tx) RetireJWTKeys() error {
+	_, err := tx.exec(`UPDATE jwt_keys SET retired_at = $1 WHERE retired_at IS NULL`, micros(tx.Now))
+	return err
+}

@@ -1,0 +1,66 @@
+package store
+
+import (
+	"database/sql"
+	"time"
+
+	"holdfast/internal/travel"
+)
+
+// Claim is what is on record about an idempotency key.
+type Claim struct {
+	Hash     string
+	ObjectID int64     // what the first request made; 0 while it is being answered
+	Until    time.Time // until then the claim is the first request's
+}
+
+// ClaimKey takes an idempotency key until the given instant, also one whose claim has run out unfinished. mine says
+// whether it was taken; if not, the claim that stands in the way is returned. ErrNotFound: that one has gone meanwhile.
+func (tx *Tx) ClaimKey(siteID, userID int64, once travel.Once, until time.Time) (claim Claim, mine bool, err error) {
+	err = tx.each(`INSERT INTO idempotency_keys (site_id, user_id, key, request_hash, claimed_until, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (site_id, user_id, key) DO UPDATE SET claimed_until = $5
+			WHERE idempotency_keys.object_id IS NULL AND idempotency_keys.claimed_until <= $6
+				AND idempotency_keys.request_hash = $4
+		RETURNING request_hash`,
+		[]any{siteID, userID, once.Key, once.Hash, micros(until), micros(tx.Now)},
+		func(scan func(dest ...any) error) error {
+			mine = true
+			return scan(&claim.Hash)
+		})
+	if err != nil || mine {
+		return claim, mine, err
+	}
+	var object sql.NullInt64
+	var held int64
+	err = tx.row(`SELECT request_hash, object_id, claimed_until FROM idempotency_keys
+		WHERE site_id = $1 AND user_id = $2 AND key = $3`, []any{siteID, userID, once.Key}, &claim.Hash, &object, &held)
+	claim.ObjectID, claim.Until = object.Int64, instant(held)
+	return claim, false, err
+}
+
+// FinishKey records what a request made under its idempotency key, in the transaction that makes it. ErrNotFound: the
+// claim ran out, and another request has finished it or given it up.
+func (tx *Tx) FinishKey(siteID, userID int64, once travel.Once, objectID int64) error {
+	n, err := tx.exec(`UPDATE idempotency_keys SET object_id = $5
+		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND request_hash = $4 AND object_id IS NULL`,
+		siteID, userID, once.Key, once.Hash, objectID)
+	if err == nil && n == 0 {
+		return ErrNotFound
+	}
+	return err
+}
+
+// ReleaseKey gives up the claim that was taken until the given instant, so that the caller can try again.
+func (tx *Tx) ReleaseKey(siteID, userID int64, once travel.Once, until time.Time) error {
+	_, err := tx.exec(`DELETE FROM idempotency_keys
+		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id IS NULL AND claimed_until = $4`,
+		siteID, userID, once.Key, micros(until))
+	return err
+}
+
+// ForgetKeysBefore removes the idempotency keys that were first used before the instant.
+func (tx *Tx) ForgetKeysBefore(before time.Time) error {
+	_, err := tx.exec(`DELETE FROM idempotency_keys WHERE created_at < $1`, micros(before))
+	return err
+}

@@ -1,0 +1,97 @@
+package travel
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+)
+
+// ReservedPaths are the first segments of the service's own addresses, which no site can have. A deployment may keep
+// more (see SiteFields.NewSite).
+var ReservedPaths = []string{
+	"api", "assets", "auth", "certificate", "certificates", "checkout", "dashboard", "docs", "healthz", "metrics", "modal",
+	"openapi", "readyz", "static",
+}
+
+var sitePath = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)
+
+// SiteFields is what is said about a site, to make one or to change one. Absent fields are nil.
+type SiteFields struct {
+	IfVersion     int64
+	Problems      fault.Problems
+	Path          *string
+	Name          *string
+	Sandbox       bool
+	Currency      *money.Currency // of its policy
+	PermittedURLs *[]string
+}
+
+// NewSite makes a site with the default policy. reserved are first segments that this deployment keeps for itself.
+func (f SiteFields) NewSite(reserved []string, p *fault.Problems) Site {
+	needText(p, "path", f.Path)
+	needText(p, "name", f.Name)
+	if f.Currency == nil && !p.Has("currency") {
+		p.Missing("currency")
+	}
+	s := Site{Sandbox: f.Sandbox}
+	set(&s.Path, f.Path)
+	set(&s.Name, f.Name)
+	checkText(p, "name", s.Name, MaxText)
+	switch {
+	case !sitePath.MatchString(s.Path):
+		p.Wrong("path", "A path has 2 to 40 small letters, digits and dashes.")
+	case slices.Contains(ReservedPaths, s.Path) || slices.Contains(reserved, s.Path):
+		p.Wrong("path", "This path is reserved.")
+	}
+	if f.Currency != nil {
+		s.Policy = DefaultPolicy(*f.Currency)
+	}
+	return f.Change(s, p)
+}
+
+// Change returns the site with the fields set that its own people can set.
+func (f SiteFields) Change(s Site, p *fault.Problems) Site {
+	if f.PermittedURLs == nil {
+		return s
+	}
+	s.PermittedURLs = []string{}
+	if len(*f.PermittedURLs) > MaxList {
+		p.Wrong("permitted_urls", "At most %d origins are allowed.", MaxList)
+		return s
+	}
+	for i, text := range *f.PermittedURLs {
+		origin, ok := originOf(text)
+		if !ok {
+			p.Wrong("permitted_urls", "Item %d is not an origin such as https://shop.example or http://localhost:3000.", i+1)
+		}
+		if !slices.Contains(s.PermittedURLs, origin) {
+			s.PermittedURLs = append(s.PermittedURLs, origin)
+		}
+	}
+	return s
+}
+
+// originOf reads an origin as browsers send it: scheme, host, perhaps a port, and nothing else. Plain http is for the
+// integrator's own machine.
+func originOf(text string) (string, bool) {
+	u, err := url.Parse(strings.TrimSuffix(strings.ToLower(text), "/"))
+	if err != nil || u.Hostname() == "" || len(text) > MaxText {
+		return "", false
+	}
+	local := slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
+	origin := u.Scheme + "://" + u.Host
+	return origin, origin == u.String() && (u.Scheme == "https" || u.Scheme == "http" && local)
+}
+
+// SiteFilter chooses sites of a list; empty fields choose all.
+type SiteFilter struct {
+	Only             int64 // the one site that a customer sees; 0 for the operator, who sees all
+	Include, Exclude []int64
+}
+
+// SiteOrders lists the attributes by which sites can be sorted.
+var SiteOrders = []string{"id", "name", "path", "include"}
