@@ -145,8 +145,8 @@ func (f ChannelFields) NewChannel(site Site, byOperator bool, p *fault.Problems)
 	return c
 }
 
-// Change returns the channel with the given fields set. A mode given here moves along the table of moves and is the
-// operator's; hasBookings fixes the currency.
+// Change returns the channel with the given fields set. A mode given here moves along the table of moves; like the
+// other fields that are the operator's it is ignored from anyone else. hasBookings fixes the currency.
 func (f ChannelFields) Change(c Channel, hasBookings, byOperator bool, p *fault.Problems) Channel {
 	if f.Currency != nil && *f.Currency != c.Currency && hasBookings {
 		p.Wrong("currencies", "The currency of a channel with bookings cannot change.")
@@ -154,12 +154,9 @@ func (f ChannelFields) Change(c Channel, hasBookings, byOperator bool, p *fault.
 	if f.Name != nil {
 		needText(p, "name", f.Name)
 	}
-	// A customer may echo the mode; to change it is the operator's.
-	if f.Mode != nil && *f.Mode != c.Mode {
+	if f.Mode != nil && *f.Mode != c.Mode && byOperator {
 		checkOneOf(p, "account_mode", *f.Mode, AccountModes)
 		switch {
-		case !byOperator:
-			p.Wrong("account_mode", "Only the operator changes the mode of a channel.")
 		case !slices.Contains(modeMoves[c.Mode], *f.Mode):
 			p.Wrong("account_mode", "A channel cannot move from %s to %s.", c.Mode, *f.Mode)
 		case c.WasTest && *f.Mode != ModeClosed:

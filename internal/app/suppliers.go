@@ -1,0 +1,134 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// Suppliers is what can be done with suppliers: customers read them, the operator writes them.
+type Suppliers struct {
+	*Core
+}
+
+// Get reads one supplier of the actor's site.
+func (s *Suppliers) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Supplier, error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return travel.Supplier{}, err
+	}
+	var found travel.Supplier
+	err := s.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		found, err = tx.Supplier(actor.SiteID, id)
+		return err
+	})
+	return found, unknownSupplier(err, id)
+}
+
+// List reads one page of the suppliers of the actor's site.
+func (s *Suppliers) List(
+	ctx context.Context, actor auth.Actor, filter travel.SupplierFilter, page travel.Page,
+) (travel.List[travel.Supplier], error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return travel.List[travel.Supplier]{}, err
+	}
+	var list travel.List[travel.Supplier]
+	err := s.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		list, err = tx.Suppliers(actor.SiteID, filter, page)
+		return err
+	})
+	return list, err
+}
+
+// Create makes a supplier of the actor's site.
+func (s *Suppliers) Create(ctx context.Context, actor auth.Actor, in travel.SupplierFields) (travel.Supplier, error) {
+	if err := actor.Require(auth.WriteSuppliers); err != nil {
+		return travel.Supplier{}, err
+	}
+	problems := in.Problems.Clone()
+	made := in.Apply(travel.Supplier{SiteID: actor.SiteID}, &problems)
+	if err := problems.Err(); err != nil {
+		return travel.Supplier{}, err
+	}
+	var stored travel.Supplier
+	err := s.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		if stored, err = tx.InsertSupplier(made); err != nil {
+			return err
+		}
+		return once(tx, actor, in.Once, stored.ID)
+	})
+	return stored, err
+}
+
+// Change sets the given fields of a supplier.
+func (s *Suppliers) Change(ctx context.Context, actor auth.Actor, id int64, in travel.SupplierFields) (travel.Supplier, error) {
+	if err := actor.Require(auth.WriteSuppliers); err != nil {
+		return travel.Supplier{}, err
+	}
+	var changed travel.Supplier
+	err := s.Store.Write(ctx, func(tx *store.Tx) error {
+		stored, err := tx.LockSupplier(actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		if err := checkVersion(in.IfVersion, stored.Version-1); err != nil {
+			return err
+		}
+		problems := in.Problems.Clone()
+		changed = in.Apply(stored, &problems)
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		return tx.UpdateSupplier(changed)
+	})
+	return changed, unknownSupplier(err, id)
+}
+
+// Delete removes a supplier that nothing refers to. A version other than 0 must be the stored one.
+func (s *Suppliers) Delete(ctx context.Context, actor auth.Actor, id, ifVersion int64) error {
+	if err := actor.Require(auth.WriteSuppliers); err != nil {
+		return err
+	}
+	inUse := fault.New(fault.InUse, "Supplier %d is linked to a channel or a booking and cannot be deleted.", id)
+	err := s.Store.Write(ctx, func(tx *store.Tx) error {
+		stored, err := tx.LockSupplier(actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		if err := checkVersion(ifVersion, stored.Version-1); err != nil {
+			return err
+		}
+		used, err := tx.SupplierInUse(actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		if used {
+			return inUse
+		}
+		return tx.DeleteSupplier(actor.SiteID, id)
+	})
+	// What was linked between the look and the removal is found by the foreign keys.
+	if errors.Is(err, store.ErrConflict) {
+		return inUse
+	}
+	return unknownSupplier(err, id)
+}
+
+// noteUnknownSuppliers notes those of the ids under which the site has no supplier.
+func noteUnknownSuppliers(tx *store.Tx, siteID int64, ids []int64, p *fault.Problems) error {
+	if p.Has("suppliers") { // too many to look for
+		return nil
+	}
+	unknown, err := tx.UnknownSuppliers(siteID, ids)
+	if len(unknown) > 0 {
+		p.Wrong("suppliers", "There is no supplier %d.", unknown[0])
+	}
+	return err
+}
+
+func unknownSupplier(err error, id int64) error {
+	return unknownAs(fault.UnknownTerm, err, "There is no supplier %d.", id)
+}
