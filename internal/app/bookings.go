@@ -1,0 +1,175 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// Bookings is what can be done with bookings.
+type Bookings struct {
+	*Core
+}
+
+// Create logs a booking in a channel of the actor's site.
+func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.BookingFields) (travel.Booking, error) {
+	if err := actor.Require(auth.WriteBookings); err != nil {
+		return travel.Booking{}, err
+	}
+	uuid := b.NewUUID()
+	var made travel.Booking
+	err := b.Store.Write(ctx, func(tx *store.Tx) error {
+		problems := in.Problems.Clone()
+		made = in.NewBooking(&problems)
+		made.SiteID, made.UUID = actor.SiteID, uuid
+		made.AuthorID, made.Author, made.AuthorName = actor.UserID, actor.Username, actor.DisplayName
+		if in.ChannelID != nil {
+			if err := placeBooking(tx, &made, &problems); err != nil {
+				return err
+			}
+		}
+		if err := noteUnknownSuppliers(tx, actor.SiteID, made.Suppliers, &problems); err != nil {
+			return err
+		}
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		made.Version, made.CreatedAt, made.ModifiedAt = 1, tx.Now, tx.Now
+		var err error
+		if made.ID, err = tx.InsertBooking(made); err != nil {
+			return err
+		}
+		return once(tx, actor, in.Once, made.ID)
+	})
+	return made, err
+}
+
+// placeBooking checks a booking against the channel that it is put into, which must be one of the same site.
+func placeBooking(tx *store.Tx, b *travel.Booking, p *fault.Problems) error {
+	channel, err := tx.Channel(b.SiteID, b.ChannelID)
+	if errors.Is(err, store.ErrNotFound) {
+		p.Wrong("channels", "There is no channel %d.", b.ChannelID)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	b.CheckChannel(channel, p)
+	b.ChannelLocked = channel.Locked
+	return nil
+}
+
+// Get reads one booking of the actor's site.
+func (b *Bookings) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Booking, error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return travel.Booking{}, err
+	}
+	var found travel.Booking
+	err := b.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		found, err = tx.Booking(actor.SiteID, id)
+		return err
+	})
+	return found, unknownBooking(err, id)
+}
+
+// List reads one page of the bookings of the actor's site.
+func (b *Bookings) List(
+	ctx context.Context, actor auth.Actor, filter travel.BookingFilter, page travel.Page,
+) (travel.List[travel.Booking], error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return travel.List[travel.Booking]{}, err
+	}
+	var list travel.List[travel.Booking]
+	err := b.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		list, err = tx.Bookings(actor.SiteID, filter, page)
+		return err
+	})
+	return list, err
+}
+
+// Update sets the given fields of a booking.
+func (b *Bookings) Update(ctx context.Context, actor auth.Actor, id int64, in travel.BookingFields) (travel.Booking, error) {
+	if err := actor.Require(auth.WriteBookings); err != nil {
+		return travel.Booking{}, err
+	}
+	var changed travel.Booking
+	err := b.Store.Write(ctx, func(tx *store.Tx) error {
+		stored, err := tx.LockBooking(actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		if err := checkVersion(in.IfVersion, stored.Version-1); err != nil {
+			return err
+		}
+		problems := in.Problems.Clone()
+		changed = in.Change(stored, &problems)
+		if err := checkMove(tx, stored, &changed, &problems); err != nil {
+			return err
+		}
+		if in.Suppliers != nil {
+			if err := noteUnknownSuppliers(tx, actor.SiteID, changed.Suppliers, &problems); err != nil {
+				return err
+			}
+		}
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		changed.ModifiedAt = tx.Now
+		if err := tx.UpdateBooking(changed); err != nil {
+			return err
+		}
+		return reDate(tx, stored, changed)
+	})
+	return changed, unknownBooking(err, id)
+}
+
+// checkMove checks a booking that goes to another channel or gets another currency. One that does neither is left
+// alone: it may be corrected although its channel has been closed since.
+func checkMove(tx *store.Tx, before travel.Booking, after *travel.Booking, p *fault.Problems) error {
+	if after.ChannelID == before.ChannelID && after.Currency == before.Currency {
+		return nil
+	}
+	if err := placeBooking(tx, after, p); err != nil {
+		return err
+	}
+	if after.ChannelID == before.ChannelID || after.ImportKey == "" {
+		return nil
+	}
+	_, err := tx.BookingByImportKey(after.SiteID, after.ChannelID, after.ImportKey)
+	switch {
+	case err == nil:
+		p.Wrong("channels", "The channel has a booking that was imported under the same reference.")
+	case !errors.Is(err, store.ErrNotFound):
+		return err
+	}
+	return nil
+}
+
+// Delete puts a booking without transactions into the trash. A version other than 0 must be the stored one.
+func (b *Bookings) Delete(ctx context.Context, actor auth.Actor, id, ifVersion int64) error {
+	if err := actor.Require(auth.WriteBookings); err != nil {
+		return err
+	}
+	err := b.Store.Write(ctx, func(tx *store.Tx) error {
+		stored, err := tx.LockBooking(actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		if err := checkVersion(ifVersion, stored.Version-1); err != nil {
+			return err
+		}
+		if len(stored.TransactionIDs) > 0 {
+			return fault.New(fault.InUse, "Booking %d has transactions and cannot be deleted.", id)
+		}
+		return tx.TrashBooking(actor.SiteID, id)
+	})
+	return unknownBooking(err, id)
+}
+
+func unknownBooking(err error, id int64) error {
+	return unknownAs(fault.UnknownPost, err, "There is no booking %d.", id)
+}
