@@ -30,22 +30,40 @@ type Core struct {
 
 // App is the use cases, a small type for each noun.
 type App struct {
-	Sites    *Sites
-	Accounts *Accounts
-	Sessions *Sessions
-	Tokens   *Tokens
-	Once     *Once
+	Channels   *Channels
+	Suppliers  *Suppliers
+	Bookings   *Bookings
+	Imports    *Imports
+	Sites      *Sites
+	Accounts   *Accounts
+	Sessions   *Sessions
+	Tokens     *Tokens
+	Once       *Once
+	Payments   *Payments
+	Rates      *Rates
+	Exposure   *Exposure
+	Protection *Protection
+	Work       *Work
 }
 
 // New makes the use cases over one core.
 func New(core *Core) *App {
 	tokens := newTokens(core)
 	return &App{
-		Sites:    &Sites{core},
-		Accounts: &Accounts{core},
-		Sessions: newSessions(core, tokens),
-		Tokens:   tokens,
-		Once:     &Once{core},
+		Channels:   &Channels{core},
+		Suppliers:  &Suppliers{core},
+		Bookings:   &Bookings{core},
+		Imports:    &Imports{core},
+		Sites:      &Sites{core},
+		Accounts:   &Accounts{core},
+		Sessions:   newSessions(core, tokens),
+		Tokens:     tokens,
+		Once:       &Once{core},
+		Payments:   &Payments{core},
+		Rates:      &Rates{core},
+		Exposure:   &Exposure{core},
+		Protection: &Protection{core},
+		Work:       &Work{core},
 	}
 }
 

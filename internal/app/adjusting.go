@@ -1,0 +1,187 @@
+package app
+
+import (
+	"errors"
+	"math/big"
+
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// adjust checks a refund, capture, void, chargeback or reversal against the transaction that it adjusts, completes its
+// split where there is only one booking, and takes from the original what it takes. The original is locked first, so
+// that two adjustments at once never take the same money.
+func (r *recording) adjust(items []travel.Item) ([]travel.Item, error) {
+	original, err := r.tx.LockTransaction(r.site.ID, r.in.LinkedID)
+	if errors.Is(err, store.ErrNotFound) || err == nil && original.ChannelID != r.channel.ID {
+		return nil, fault.WrongField("linked_id", "There is no transaction %d in the channel.", r.in.LinkedID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.original = original
+	if *r.in.Currency != original.Currency {
+		r.problems.Wrong("currencies", "Transaction %d is in %s.", original.ID, original.Currency)
+	}
+	if err := r.possible(); err != nil {
+		return nil, err
+	}
+	if len(items) == 0 {
+		if items, err = r.onlyItem(); err != nil {
+			return nil, err
+		}
+	}
+	for _, item := range items {
+		if r.originalOf(item.BookingID) == nil {
+			r.problems.Wrong("bookings", "Booking %d has no part in transaction %d.", item.BookingID, original.ID)
+		}
+	}
+	if err := r.problems.Err(); err != nil {
+		return nil, err
+	}
+	if r.in.Type.Operators() {
+		return items, r.turnChargeback(items)
+	}
+	return items, r.take(items)
+}
+
+// possible answers NotPossible where the original's type or state does not allow the adjustment.
+func (r *recording) possible() error {
+	o, t := r.original, *r.in.Type
+	wantsAuthorisation := t == travel.Capture || t == travel.Void
+	switch {
+	case wantsAuthorisation && o.Type != travel.Authorize:
+		return fault.NotPossibleBecause("not_an_authorisation", "Transaction %d is a %s; only an authorisation can be part of a %s.", o.ID, o.Type, t)
+	case !wantsAuthorisation && !o.Type.Takes():
+		return fault.NotPossibleBecause("not_a_payment", "Transaction %d is a %s; only a purchase or a capture can have a %s.", o.ID, o.Type, t)
+	case t.Operators():
+		return nil // what the scheme did is recorded in any state
+	case o.Status == travel.StatusLocked:
+		return fault.NotPossibleBecause("locked", "Transaction %d is charged back.", o.ID)
+	case wantsAuthorisation && (o.Status == travel.StatusExpired || o.Status == travel.StatusComplete && o.Remaining > 0 && !o.Open(r.tx.Now)):
+		return fault.NotPossibleBecause("authorisation_expired", "Transaction %d was not captured in time and is void.", o.ID)
+	case o.Status != travel.StatusComplete:
+		return fault.NotPossibleBecause("not_complete", "Transaction %d is %s.", o.ID, o.Status)
+	case *r.in.Total > o.Remaining:
+		return fault.NotPossibleBecause("exceeds_remaining", "Of transaction %d, %s %s remain.",
+			o.ID, o.Currency, money.Format(o.Remaining, o.Currency))
+	default:
+		return nil
+	}
+}
+
+// originalOf is the payment of the original that belongs to a booking, nil where it has none.
+func (r *recording) originalOf(bookingID int64) *travel.Payment {
+	for i := range r.original.Payments {
+		if r.original.Payments[i].BookingID == bookingID {
+			return &r.original.Payments[i]
+		}
+	}
+	return nil
+}
+
+// onlyItem is the split of an adjustment that names none: all of it for the only booking of the original. In another
+// currency than the base it takes the same share of the base amount as of the payment, and the last one the rest.
+func (r *recording) onlyItem() ([]travel.Item, error) {
+	if len(r.original.Payments) != 1 {
+		r.problems.Missing("bookings")
+		return nil, nil
+	}
+	part, total := r.original.Payments[0], *r.in.Total
+	if r.original.Currency != r.original.BaseCurrency {
+		of, base := r.original.Remaining, part.Remaining
+		if r.in.Type.Operators() { // bounded by nothing that remains: the share of the whole
+			of, base = r.original.Total, part.Total
+		}
+		share := new(big.Int).Mul(big.NewInt(total), big.NewInt(base))
+		var err error
+		if total, err = money.Round(share, big.NewInt(of)); err != nil {
+			return nil, err
+		}
+		total = max(total, 1) // an amount is never nothing, even where its share rounds to it
+	}
+	return []travel.Item{{BookingID: part.BookingID, Currency: part.Currency, Total: total}}, nil
+}
+
+// take lowers what remains of the original. It is bounded twice, in payment currency and by what remains of each part;
+// the adjustment that empties the parts takes the rest of both, so that roundings leave no crumbs.
+func (r *recording) take(items []travel.Item) error {
+	for _, item := range items {
+		part := r.originalOf(item.BookingID)
+		if item.Total > part.Remaining {
+			return fault.NotPossibleBecause("exceeds_remaining", "Of transaction %d, %s %s remain for booking %d.",
+				r.original.ID, part.Currency, money.Format(part.Remaining, part.Currency), part.BookingID)
+		}
+		part.Remaining -= item.Total
+	}
+	r.original.Remaining -= *r.in.Total
+	for _, part := range r.original.Payments {
+		if part.Remaining > 0 {
+			return nil
+		}
+	}
+	r.original.Remaining = 0
+	return nil
+}
+
+// turnChargeback sets the state of the original: locked while more was charged back than reversed.
+func (r *recording) turnChargeback(items []travel.Item) error {
+	allocations, err := r.tx.AllocationsOfTransaction(r.site.ID, r.original.ID)
+	if err != nil {
+		return err
+	}
+	var open int64
+	for _, a := range allocations {
+		events, err := r.tx.Events(r.site.ID, a.ID)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			switch e.Kind {
+			case travel.Chargeback:
+				open += e.Amount
+			case travel.ChargebackReversal:
+				open -= e.Amount
+			}
+		}
+	}
+	if *r.in.Type == travel.Chargeback {
+		open += travel.BaseTotal(items)
+	} else {
+		open -= travel.BaseTotal(items)
+	}
+	r.wasLocked = r.original.Status == travel.StatusLocked
+	r.original.Status = travel.StatusComplete
+	if open > 0 {
+		r.original.Status = travel.StatusLocked
+	}
+	return nil
+}
+
+// saveOriginal stores the original as it is now, and tells all its bookings where its being charged back began or ended.
+func (r *recording) saveOriginal() error {
+	if err := r.tx.SaveTransaction(r.original); err != nil {
+		return err
+	}
+	locked := r.original.Status == travel.StatusLocked
+	if !r.in.Type.Operators() || locked == r.wasLocked {
+		return nil
+	}
+	for _, part := range r.original.Payments {
+		b, err := r.tx.LockBooking(r.site.ID, part.BookingID)
+		if err != nil {
+			return err
+		}
+		if locked {
+			b.Sums.LockedPayments++
+		} else {
+			b.Sums.LockedPayments--
+		}
+		if err := r.tx.SaveBookingSums(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}

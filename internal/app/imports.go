@@ -1,0 +1,195 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// Imports takes over the books of other systems, many payments at a time.
+type Imports struct{ *Core }
+
+// rowsPerWrite is how many rows share a write: enough that commits cost little, few enough that a write stays far
+// below its five seconds and others need not wait long behind it.
+const rowsPerWrite = 200
+
+// ImportOptions says how payments are taken over.
+type ImportOptions struct {
+	// Mode is the mode in which channels are created that the rows name and that do not exist; "" creates none, and
+	// refuses their rows.
+	Mode travel.AccountMode
+	// CoverFromEffective takes over a book that was covered before: cover starts when each payment was taken (R2).
+	CoverFromEffective bool
+	// DryRun goes through everything and keeps nothing.
+	DryRun   bool
+	Progress func(rows int)        // called after each write with the number of rows done so far; may be nil
+	Refused  func(refusal Refusal) // called for each row that was refused; may be nil
+}
+
+// ImportReport says what an import did, or on a dry run would have done.
+type ImportReport struct {
+	Rows     int
+	Bookings Tally // distinct ones
+	Payments Tally
+	Channels []string // created, by name
+	Refused  int      // rows
+}
+
+// Tally counts what was made apart from what was there already.
+type Tally struct {
+	Created, AlreadyThere int
+}
+
+// Refusal is a row that was not taken and why.
+type Refusal struct {
+	Line   int
+	Reason string
+	Cells  map[string]string // what is wrong with which cell, where single cells are to blame
+}
+
+// errDryRun takes a write back at its end.
+var errDryRun = errors.New("dry run: nothing is kept")
+
+// Payments takes over payments and the bookings that they were made for. The keys of booking and payment are natural
+// keys in their channel: a row that was taken over before is left as it is, and refused where it says something else
+// now. A row that cannot be taken refuses itself and nothing else. An error ends the import; what was reported to
+// Progress until then stays.
+func (i *Imports) Payments(
+	ctx context.Context, actor auth.Actor, rows iter.Seq2[travel.ImportedPayment, error], opts ImportOptions,
+) (ImportReport, error) {
+	// Who takes over a book decides from when it is covered and makes protected channels: the operator's business.
+	for _, p := range []auth.Permission{auth.SetChannelMode, auth.WriteBookings, auth.WriteTransactions} {
+		if err := actor.Require(p); err != nil {
+			return ImportReport{}, err
+		}
+	}
+	if opts.Mode != "" && !slices.Contains(travel.AccountModes, opts.Mode) {
+		return ImportReport{}, fault.WrongField("mode", "This is not one of %v.", travel.AccountModes)
+	}
+	run := &importRun{Imports: i, actor: actor, opts: opts, seen: map[int64]bool{}, channels: map[string]money.Currency{}}
+	err := run.all(ctx, rows)
+	return run.report, err
+}
+
+// importRun is one import while it goes on.
+type importRun struct {
+	*Imports
+	actor    auth.Actor
+	opts     ImportOptions
+	report   ImportReport
+	seen     map[int64]bool            // bookings that were counted
+	channels map[string]money.Currency // channels that were created
+}
+
+func (r *importRun) all(ctx context.Context, rows iter.Seq2[travel.ImportedPayment, error]) error {
+	if r.opts.DryRun {
+		return r.rehearse(ctx, rows)
+	}
+	chunk := make([]travel.ImportedPayment, 0, rowsPerWrite)
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		if chunk = append(chunk, row); len(chunk) == rowsPerWrite {
+			if err := r.take(ctx, chunk); err != nil {
+				return err
+			}
+			chunk = chunk[:0]
+		}
+	}
+	return r.take(ctx, chunk)
+}
+
+// take writes a chunk of rows and counts what came of them.
+func (r *importRun) take(ctx context.Context, rows []travel.ImportedPayment) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	c, err := r.write(ctx, rows)
+	switch {
+	case err == nil:
+		r.count(c)
+		return nil
+	case ctx.Err() != nil:
+		return err
+	case len(rows) > 1:
+		// Too much for one write, or one row meets a rule of the schema that nobody looked for: halves until the row
+		// to blame stands alone and refuses itself.
+		half := len(rows) / 2
+		if err := r.take(ctx, rows[:half]); err != nil {
+			return err
+		}
+		return r.take(ctx, rows[half:])
+	case errors.Is(err, store.ErrConflict):
+		r.count(&importChunk{rows: 1, refused: []Refusal{{Line: rows[0].Line, Reason: "It conflicts with what is stored."}}})
+		return nil
+	default:
+		return err
+	}
+}
+
+func (r *importRun) write(ctx context.Context, rows []travel.ImportedPayment) (*importChunk, error) {
+	var c *importChunk
+	err := r.Store.Write(ctx, func(tx *store.Tx) error {
+		site, err := tx.Site(r.actor.SiteID)
+		if err != nil {
+			return unknownAs(fault.UnknownTerm, err, "There is no site %d.", r.actor.SiteID)
+		}
+		c = &importChunk{
+			run: r, tx: tx, site: site, rows: len(rows),
+			channels: map[string]travel.Channel{}, bookings: map[naturalKey]travel.Booking{},
+		}
+		for _, row := range rows {
+			if err := c.row(row); err != nil {
+				return err
+			}
+		}
+		if r.opts.DryRun {
+			return errDryRun
+		}
+		return nil
+	})
+	if errors.Is(err, errDryRun) {
+		err = nil
+	}
+	return c, err
+}
+
+// count adds what a chunk did, once it is durable, and tells who follows.
+func (r *importRun) count(c *importChunk) {
+	r.report.Rows += c.rows
+	r.report.Payments.Created += c.payments.Created
+	r.report.Payments.AlreadyThere += c.payments.AlreadyThere
+	for _, id := range c.made {
+		r.seen[id] = true
+		r.report.Bookings.Created++
+	}
+	for _, id := range c.met {
+		if !r.seen[id] {
+			r.seen[id] = true
+			r.report.Bookings.AlreadyThere++
+		}
+	}
+	for _, channel := range c.opened {
+		if _, before := r.channels[channel.Name]; !before { // a dry run creates it in each of its writes
+			r.channels[channel.Name] = channel.Currency
+			r.report.Channels = append(r.report.Channels, channel.Name)
+		}
+	}
+	r.report.Refused += len(c.refused)
+	if r.opts.Refused != nil {
+		for _, refusal := range c.refused {
+			r.opts.Refused(refusal)
+		}
+	}
+	if r.opts.Progress != nil {
+		r.opts.Progress(r.report.Rows)
+	}
+}

@@ -1,0 +1,163 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// Payments records transactions (section 4.6) and reads them and their payment records. What it records of a purchase
+// or capture it also decides the protection of, in the same write.
+type Payments struct{ *Core }
+
+// Create records a transaction as reported. created is false where the caller reported the same payment before: the
+// stored one is given back.
+func (p *Payments) Create(
+	ctx context.Context, actor auth.Actor, in travel.NewTransaction,
+) (t travel.Transaction, created bool, err error) {
+	if err := actor.Require(auth.WriteTransactions); err != nil {
+		return travel.Transaction{}, false, err
+	}
+	err = p.Store.Write(ctx, func(tx *store.Tx) error {
+		site, err := tx.Site(actor.SiteID)
+		if err != nil {
+			return err
+		}
+		if t, created, err = p.record(tx, actor, site, in); err != nil {
+			return err
+		}
+		return once(tx, actor, in.Once, t.ID)
+	})
+	if err != nil {
+		return travel.Transaction{}, false, err
+	}
+	return t, created, nil
+}
+
+// Get reads one transaction.
+func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (t travel.Transaction, err error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return travel.Transaction{}, err
+	}
+	err = p.Store.Read(ctx, func(tx *store.Tx) error {
+		t, err = tx.Transaction(actor.SiteID, id)
+		return unknownAs(fault.UnknownPost, err, "There is no transaction %d.", id)
+	})
+	return t, err
+}
+
+// List reads one page of transactions.
+func (p *Payments) List(
+	ctx context.Context, actor auth.Actor, f travel.TransactionFilter, page travel.Page,
+) (list travel.List[travel.Transaction], err error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return list, err
+	}
+	err = p.Store.Read(ctx, func(tx *store.Tx) error {
+		list, err = tx.Transactions(actor.SiteID, f, page)
+		return err
+	})
+	return list, err
+}
+
+// Payment reads one payment record.
+func (p *Payments) Payment(ctx context.Context, actor auth.Actor, id int64) (payment travel.Payment, err error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return travel.Payment{}, err
+	}
+	err = p.Store.Read(ctx, func(tx *store.Tx) error {
+		payment, err = tx.Payment(actor.SiteID, id)
+		return unknownAs(fault.UnknownPost, err, "There is no payment %d.", id)
+	})
+	return payment, err
+}
+
+// ListPayments reads one page of payment records.
+func (p *Payments) ListPayments(
+	ctx context.Context, actor auth.Actor, f travel.PaymentFilter, page travel.Page,
+) (list travel.List[travel.Payment], err error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return list, err
+	}
+	err = p.Store.Read(ctx, func(tx *store.Tx) error {
+		list, err = tx.Payments(actor.SiteID, f, page)
+		return err
+	})
+	return list, err
+}
+
+// expireBatch bounds how many authorisations one run of the job lets expire.
+const expireBatch = 200
+
+// ExpireAuthorisations makes void what was not captured in time, a bounded number at each call, and returns how many.
+func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err error) {
+	var due []store.OpenAuthorisation
+	err = p.Store.Read(ctx, func(tx *store.Tx) error {
+		due, err = tx.AuthorisationsTakenBefore(tx.Now.Add(-travel.AuthorisationLife), expireBatch)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, a := range due {
+		err := p.Store.Write(ctx, func(tx *store.Tx) error { return p.expire(tx, a) })
+		if err != nil {
+			return expired, fmt.Errorf("authorisation %d-%d: %w", a.SiteID, a.ID, err)
+		}
+		expired++
+	}
+	return expired, nil
+}
+
+func (p *Payments) expire(tx *store.Tx, a store.OpenAuthorisation) error {
+	t, err := tx.LockTransaction(a.SiteID, a.ID)
+	if err != nil {
+		return err
+	}
+	// Captured, voided or expired since it was listed: another process was faster.
+	if t.Status != travel.StatusComplete || t.Remaining == 0 {
+		return nil
+	}
+	for i := range t.Payments {
+		b, err := tx.LockBooking(t.SiteID, t.Payments[i].BookingID)
+		if err != nil {
+			return err
+		}
+		b.Sums.Held -= t.Payments[i].Remaining
+		b.Sums.OpenAuthorised -= t.Payments[i].Remaining
+		t.Payments[i].Remaining = 0
+		if err := tx.SaveBookingSums(b); err != nil {
+			return err
+		}
+	}
+	t.Status, t.Remaining = travel.StatusExpired, 0
+	return tx.SaveTransaction(t)
+}
+
+// record checks and stores one transaction inside a write, with everything that follows from it: what remains of the
+// one it adjusts, the sums of its bookings, its allocations. It writes nothing where it answers an error.
+func (p *Payments) record(
+	tx *store.Tx, actor auth.Actor, site travel.Site, in travel.NewTransaction,
+) (t travel.Transaction, created bool, err error) {
+	r := &recording{core: p.Core, tx: tx, actor: actor, site: site, in: in, problems: in.Problems.Clone()}
+	in.Check(tx.Now, actor.Can(auth.RecordChargebacks), &r.problems)
+	if err := r.readChannel(); err != nil {
+		return travel.Transaction{}, false, err
+	}
+	if err := r.problems.Err(); err != nil {
+		return travel.Transaction{}, false, err
+	}
+	if before, err := r.repeated(); err == nil || !errors.Is(err, store.ErrNotFound) {
+		return before, false, err
+	}
+	if err := r.prepare(); err != nil {
+		return travel.Transaction{}, false, err
+	}
+	t, err = r.store()
+	return t, true, err
+}

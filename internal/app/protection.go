@@ -1,0 +1,224 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// rulepacks are the dispute windows that the program ships with (R5).
+var rulepacks = protection.ShippedRulepacks()
+
+// fixingsFor reads what can price the given currencies on a day for a site, as known at an instant.
+func fixingsFor(
+	tx *store.Tx, site travel.Site, day civil.Day, known time.Time, currencies ...money.Currency,
+) (*fx.Table, error) {
+	fixings, err := tx.FixingsUpTo(providersOf(site), currencies, day, known)
+	return fx.NewTable(fixings), err
+}
+
+// providersOf lists whose fixings count for a site. Made-up rates count in a sandbox and nowhere else.
+func providersOf(site travel.Site) []fx.Provider {
+	if site.Sandbox {
+		return []fx.Provider{fx.ECB, fx.Manual, fx.Demo}
+	}
+	return []fx.Provider{fx.ECB, fx.Manual}
+}
+
+// protect writes what the transaction means for protection: a purchase or capture gets its allocations, whose
+// protection, last day and price are decided here for good; a refund, chargeback or reversal becomes an event of the
+// allocations it adjusts.
+func (r *recording) protect() error {
+	switch r.t.Type {
+	case travel.Purchase, travel.Capture:
+		return r.allocate()
+	case travel.Refund, travel.Chargeback, travel.ChargebackReversal:
+		return r.recordEvents()
+	default: // neutral (R1)
+		return nil
+	}
+}
+
+func (r *recording) allocate() error {
+	paid := civil.DayOf(r.t.EffectiveAt)
+	policy, err := r.tx.PolicyOn(r.site.ID, paid)
+	if err != nil {
+		return err
+	}
+	fixings, err := fixingsFor(r.tx, r.site, paid, r.tx.Now, r.t.BaseCurrency, policy.Currency)
+	if err != nil {
+		return err
+	}
+	decision := protection.Decide(protection.Facts{
+		Channel: r.channel, Method: r.t.Method, EffectiveAt: r.t.EffectiveAt, RecordedAt: r.tx.Now,
+		TakenOver: r.in.CoverFromEffective, LateLogDays: policy.LateLogDays,
+	})
+	if decision.LateLogged {
+		r.t.Flags = append(r.t.Flags, travel.FlagLateLogged)
+	}
+	for i, part := range r.t.Payments {
+		a := protection.Allocation{
+			SiteID: r.site.ID, ID: part.ID, ChannelID: r.channel.ID, BookingID: part.BookingID, TransactionID: r.t.ID,
+			Currency: part.Currency, Amount: part.Total, Scheme: r.scheme(), EffectiveAt: r.t.EffectiveAt,
+			RecordedAt: r.tx.Now, Decision: decision, Rulepack: rulepacks.On(paid).Version,
+			PolicyCurrency: policy.Currency, MaxFixingAge: policy.MaxFixingAgeDays,
+		}
+		// Where a fixing is missing the payment is logged all the same and priced when the rate arrives.
+		if _, err := a.Price(fixings, r.tx.Now); err != nil {
+			return fault.WrongField("bookings", "The part of booking %d is too large to be valued in %s.",
+				part.BookingID, policy.Currency)
+		}
+		if err := r.tx.InsertAllocation(a, a.TermsOf(r.bookings[i], rulepacks)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scheme is that of the card of the payment; a capture that names no card was paid by the authorisation's.
+func (r *recording) scheme() travel.Scheme {
+	if r.t.CardType == "" && r.t.BIN == "" {
+		return travel.SchemeOf(r.original.CardType, r.original.BIN)
+	}
+	return travel.SchemeOf(r.t.CardType, r.t.BIN)
+}
+
+func (r *recording) recordEvents() error {
+	allocations, err := r.tx.AllocationsOfTransaction(r.site.ID, r.original.ID)
+	if err != nil {
+		return err
+	}
+	for _, part := range r.t.Payments {
+		i := slices.IndexFunc(allocations, func(a protection.Allocation) bool { return a.ID == part.LinkedID })
+		if i < 0 {
+			return fmt.Errorf("payment %d of transaction %d has no allocation", part.LinkedID, r.original.ID)
+		}
+		e := protection.Event{
+			TransactionID: r.t.ID, Kind: r.t.Type, Amount: part.Total, EffectiveAt: r.t.EffectiveAt, RecordedAt: r.tx.Now,
+		}
+		if err := r.tx.InsertEvent(r.site.ID, part.LinkedID, e); err != nil {
+			return err
+		}
+		events, err := r.tx.Events(r.site.ID, part.LinkedID)
+		if err != nil {
+			return err
+		}
+		if r.t.Type.Operators() && allocations[i].Sum(events).DoubleRecovery() > 0 &&
+			!slices.Contains(r.t.Flags, travel.FlagDoubleRecovery) {
+			r.t.Flags = append(r.t.Flags, travel.FlagDoubleRecovery)
+		}
+	}
+	return nil
+}
+
+// reDate gives the allocations of a changed booking its new travel dates and country, and the last day of dispute that
+// follows (R5). What was before is kept.
+func reDate(tx *store.Tx, before, after travel.Booking) error {
+	if before.FirstTravelDay() == after.FirstTravelDay() && before.End == after.End && before.Country == after.Country {
+		return nil
+	}
+	allocations, err := tx.AllocationsOfBooking(after.SiteID, after.ID)
+	if err != nil {
+		return err
+	}
+	for _, a := range allocations {
+		if err := tx.InsertTerms(a.SiteID, a.ID, a.TermsOf(after, rulepacks)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Protection explains what a transaction means for protection, line by line.
+type Protection struct{ *Core }
+
+// ProtectionQuery asks for an explanation. Zero values stand for the defaults: today, and what is known now.
+type ProtectionQuery struct {
+	Problems fault.Problems
+	AsOf     *civil.Day
+	KnownAt  time.Time
+}
+
+// ProtectionReport explains one transaction at a moment. A transaction that takes no money in has no allocations of
+// its own; Adjusted are those that it changed.
+type ProtectionReport struct {
+	Transaction travel.Transaction
+	Moment      protection.Moment
+	Policy      travel.Policy
+	Allocations []protection.Explained
+	Adjusted    bool // the allocations are those of the original that this transaction adjusts
+}
+
+// Explain computes the protection of a transaction, with every input and step.
+func (p *Protection) Explain(
+	ctx context.Context, actor auth.Actor, id int64, in ProtectionQuery,
+) (report ProtectionReport, err error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return report, err
+	}
+	err = p.Store.Read(ctx, func(tx *store.Tx) error {
+		problems := in.Problems.Clone()
+		m := protection.Moment{AsOf: civil.DayOf(tx.Now), KnownAt: tx.Now}
+		if in.AsOf != nil {
+			m.AsOf = *in.AsOf
+		}
+		if !in.KnownAt.IsZero() {
+			m.KnownAt = in.KnownAt
+		}
+		if m.KnownAt.After(tx.Now) {
+			problems.Wrong("known_at", "Nobody knows yet what will be known then.")
+		}
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		report, err = explain(tx, actor.SiteID, id, m)
+		return err
+	})
+	return report, err
+}
+
+func explain(tx *store.Tx, siteID, id int64, m protection.Moment) (report ProtectionReport, err error) {
+	report.Transaction, err = tx.Transaction(siteID, id)
+	// What was not known at the moment is not there for a report about it.
+	if err == nil && report.Transaction.CreatedAt.After(m.KnownAt) {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return report, unknownAs(fault.UnknownPost, err, "There is no transaction %d.", id)
+	}
+	if report.Policy, err = tx.PolicyOn(siteID, m.AsOf); err != nil {
+		return report, err
+	}
+	m.Recognition = report.Policy.Recognition
+	report.Moment = m
+	of := id
+	if !report.Transaction.Type.Takes() && report.Transaction.LinkedID != 0 {
+		of, report.Adjusted = report.Transaction.LinkedID, true
+	}
+	allocations, err := tx.AllocationsOfTransaction(siteID, of)
+	if err != nil {
+		return report, err
+	}
+	for _, a := range allocations {
+		history, err := tx.TermsHistory(siteID, a.ID)
+		if err != nil {
+			return report, err
+		}
+		events, err := tx.Events(siteID, a.ID)
+		if err != nil {
+			return report, err
+		}
+		report.Allocations = append(report.Allocations, protection.Explain(a, history, events, m, rulepacks))
+	}
+	return report, nil
+}

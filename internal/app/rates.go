@@ -1,0 +1,202 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fx"
+	"holdfast/internal/store"
+)
+
+// Rates puts fixings on file and prices what was waiting for them (R9).
+type Rates struct{ *Core }
+
+// Bounds of one write of a longer job: a write lives at most five seconds, and others wait behind it.
+const (
+	fixingsPerWrite = 2000
+	pricedPerWrite  = 200
+)
+
+// RatesReport says what an import of rates did.
+type RatesReport struct {
+	Days         int // of the file
+	Created      int
+	AlreadyThere int
+	Skipped      int          // of currencies that ISO no longer lists
+	Conflicts    []RateOnFile // on file with another rate, which stays
+	First, Last  civil.Day    // of what was created; 0 where nothing was
+	Priced       int          // allocations that had waited for a rate
+}
+
+// RateOnFile is a fixing that an import gives otherwise than it is on file.
+type RateOnFile struct {
+	Fixing fx.Fixing
+	OnFile string
+}
+
+// conflictsKept bounds the list in a report.
+const conflictsKept = 100
+
+// ImportHistory puts the fixings of the ECB's history file on file; what is there already stays as it is. A file that
+// is broken anywhere is refused as a whole.
+func (r *Rates) ImportHistory(ctx context.Context, actor auth.Actor, file io.Reader) (RatesReport, error) {
+	if err := actor.Require(auth.WriteRates); err != nil {
+		return RatesReport{}, err
+	}
+	var fixings []fx.Fixing
+	counts, err := fx.ReadHistory(file, func(f fx.Fixing) error {
+		fixings = append(fixings, f)
+		return nil
+	})
+	if err != nil {
+		return RatesReport{}, err
+	}
+	report, err := r.Add(ctx, actor, fixings)
+	report.Days, report.Skipped = counts.Days, counts.Skipped
+	return report, err
+}
+
+// Fetch puts on file what a provider publishes today; get asks it.
+func (r *Rates) Fetch(
+	ctx context.Context, actor auth.Actor, get func(ctx context.Context) ([]fx.Fixing, error),
+) (RatesReport, error) {
+	if err := actor.Require(auth.WriteRates); err != nil {
+		return RatesReport{}, err
+	}
+	fixings, err := get(ctx)
+	if err != nil {
+		return RatesReport{}, err
+	}
+	report, err := r.Add(ctx, actor, fixings)
+	days := map[civil.Day]bool{}
+	for _, f := range fixings {
+		days[f.Day] = true
+	}
+	report.Days = len(days)
+	return report, err
+}
+
+// Add puts fixings on file, those that are there already stay, and prices what was waiting.
+func (r *Rates) Add(ctx context.Context, actor auth.Actor, fixings []fx.Fixing) (RatesReport, error) {
+	var report RatesReport
+	if err := actor.Require(auth.WriteRates); err != nil {
+		return report, err
+	}
+	for rest := fixings; len(rest) > 0; {
+		batch := rest[:min(fixingsPerWrite, len(rest))]
+		rest = rest[len(batch):]
+		var done RatesReport
+		err := r.Store.Write(ctx, func(tx *store.Tx) error {
+			done = RatesReport{}
+			for _, f := range batch {
+				onFile, inserted, err := tx.InsertFixing(f)
+				if err != nil {
+					return err
+				}
+				done.count(f, onFile.String(), inserted)
+			}
+			return nil
+		})
+		if err != nil {
+			return report, err
+		}
+		report.merge(done)
+	}
+	priced, err := r.PricePending(ctx)
+	report.Priced = priced
+	return report, err
+}
+
+func (r *RatesReport) count(f fx.Fixing, onFile string, inserted bool) {
+	switch {
+	case inserted:
+		r.Created++
+		if r.First == 0 || f.Day < r.First {
+			r.First = f.Day
+		}
+		r.Last = max(r.Last, f.Day)
+	case onFile == f.Rate.String():
+		r.AlreadyThere++
+	default:
+		r.Conflicts = append(r.Conflicts, RateOnFile{Fixing: f, OnFile: onFile})
+	}
+}
+
+func (r *RatesReport) merge(o RatesReport) {
+	r.Created += o.Created
+	r.AlreadyThere += o.AlreadyThere
+	if o.First != 0 && (r.First == 0 || o.First < r.First) {
+		r.First = o.First
+	}
+	r.Last = max(r.Last, o.Last)
+	r.Conflicts = append(r.Conflicts, o.Conflicts[:min(len(o.Conflicts), conflictsKept-len(r.Conflicts))]...)
+}
+
+// PricePending prices the allocations of all sites that wait for a rate, by the same rule as at logging, where the rate
+// is on file now. It returns how many it priced.
+func (r *Rates) PricePending(ctx context.Context) (priced int, err error) {
+	var sites []int64
+	err = r.Store.Read(ctx, func(tx *store.Tx) error {
+		sites, err = tx.SitesWithPendingRates()
+		return err
+	})
+	for _, site := range sites {
+		n, err := r.pricePendingOf(ctx, site)
+		priced += n
+		if err != nil {
+			return priced, fmt.Errorf("site %d: %w", site, err)
+		}
+	}
+	return priced, err
+}
+
+func (r *Rates) pricePendingOf(ctx context.Context, siteID int64) (priced int, err error) {
+	for after, more := int64(0), true; more; {
+		var done int
+		var last int64
+		err := r.Store.Write(ctx, func(tx *store.Tx) error {
+			done, last, err = pricePage(tx, siteID, after)
+			return err
+		})
+		if err != nil {
+			return priced, err
+		}
+		priced += done
+		after, more = last, last != 0
+	}
+	return priced, nil
+}
+
+// pricePage prices the next allocations after an id. last is the last one it looked at, 0 where there are none left.
+func pricePage(tx *store.Tx, siteID, after int64) (done int, last int64, err error) {
+	site, err := tx.Site(siteID)
+	if err != nil {
+		return 0, 0, err
+	}
+	waiting, err := tx.PendingAllocations(siteID, after, pricedPerWrite)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, a := range waiting {
+		last = a.ID
+		fixings, err := fixingsFor(tx, site, a.Paid(), tx.Now, a.Currency, a.PolicyCurrency)
+		if err != nil {
+			return 0, 0, err
+		}
+		ok, err := a.Price(fixings, tx.Now)
+		if err != nil {
+			return 0, 0, fmt.Errorf("allocation %d: %w", a.ID, err)
+		}
+		if !ok {
+			continue
+		}
+		if err := tx.PriceAllocation(a); err != nil {
+			return 0, 0, err
+		}
+		done++
+	}
+	return done, last, nil
+}

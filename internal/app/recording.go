@@ -1,0 +1,243 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"math/big"
+	"slices"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// recording is one transaction on its way from report to row. First everything is checked (readChannel, repeated,
+// prepare), then everything is written (store), so that a refusal leaves nothing behind.
+type recording struct {
+	core     *Core
+	tx       *store.Tx
+	actor    auth.Actor
+	site     travel.Site
+	in       travel.NewTransaction
+	problems fault.Problems
+
+	channel   travel.Channel
+	original  travel.Transaction // that this one adjusts; zero where it adjusts none
+	wasLocked bool               // whether the original was charged back before
+	bookings  []travel.Booking   // locked, in order of their ids
+	t         travel.Transaction
+}
+
+func (r *recording) readChannel() error {
+	if r.in.ChannelID == nil {
+		return nil
+	}
+	c, err := r.tx.Channel(r.site.ID, *r.in.ChannelID)
+	if errors.Is(err, store.ErrNotFound) {
+		r.problems.Wrong("channels", "There is no channel %d.", *r.in.ChannelID)
+		return nil
+	}
+	r.channel = c
+	if err == nil && r.in.Token == travel.TestToken && !c.WasTest {
+		r.problems.Wrong("token", "This token works on test channels only.")
+	}
+	return err
+}
+
+// repeated answers the stored transaction of the same payment reference: the same report again is the same payment,
+// another one under its reference is refused. ErrNotFound: the report is new.
+func (r *recording) repeated() (travel.Transaction, error) {
+	if r.in.Reference == "" {
+		return travel.Transaction{}, store.ErrNotFound
+	}
+	before, err := r.tx.TransactionByReference(r.site.ID, r.channel.ID, r.in.PSP, r.in.Reference)
+	if err != nil {
+		return travel.Transaction{}, err
+	}
+	if before.ContentHash != r.in.Hash() {
+		return travel.Transaction{}, fault.New(fault.ReferenceExists,
+			"The payment reference is taken by transaction %d, which says something else.", before.ID)
+	}
+	return before, nil
+}
+
+// prepare takes the rows that the transaction depends on, checks it against them, and makes the row to store.
+func (r *recording) prepare() error {
+	items := []travel.Item{}
+	if r.in.Items != nil {
+		items = slices.Clone(*r.in.Items)
+	}
+	if r.in.Type.Linked() {
+		var err error
+		if items, err = r.adjust(items); err != nil {
+			return err
+		}
+	}
+	// In order of their ids, as everyone takes them, so that two writes never wait for each other.
+	slices.SortFunc(items, func(a, b travel.Item) int { return cmp.Compare(a.BookingID, b.BookingID) })
+	if err := r.takeBookings(items); err != nil {
+		return err
+	}
+	r.checkSums(items)
+	if err := r.problems.Err(); err != nil {
+		return err
+	}
+	return r.build(items)
+}
+
+// takeBookings locks the bookings of the items and notes what does not fit them.
+func (r *recording) takeBookings(items []travel.Item) error {
+	for i, item := range items {
+		b, err := r.tx.LockBooking(r.site.ID, item.BookingID)
+		if errors.Is(err, store.ErrNotFound) || err == nil && b.ChannelID != r.channel.ID {
+			r.problems.Wrong("bookings", "There is no booking %d in the channel.", item.BookingID)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if item.Currency != b.Currency {
+			r.problems.Wrong("bookings", "Item %d: the part of booking %d is given in its base currency, %s.", i+1, b.ID, b.Currency)
+		}
+		// What takes more of the total than is left is refused; what adjusts an earlier payment takes nothing more.
+		if left := b.Total - b.Sums.Held; !r.in.Type.Linked() && item.Total > left {
+			r.problems.Wrong("bookings", "Booking %d has %s %s left to be paid of its total.",
+				b.ID, b.Currency, money.Format(max(0, left), b.Currency))
+		}
+		r.bookings = append(r.bookings, b)
+	}
+	return nil
+}
+
+// checkSums notes a split that does not come to the total, where both are in one currency.
+func (r *recording) checkSums(items []travel.Item) {
+	if *r.in.Currency != r.channel.Currency {
+		return
+	}
+	if sum := travel.BaseTotal(items); sum != *r.in.Total {
+		r.problems.Wrong("bookings", "The parts come to %s, the total is %s.",
+			money.Format(sum, r.channel.Currency), money.Format(*r.in.Total, r.channel.Currency))
+	}
+}
+
+func (r *recording) build(items []travel.Item) error {
+	in := r.in
+	r.t = travel.Transaction{
+		SiteID: r.site.ID, UUID: r.core.NewUUID(), ChannelID: r.channel.ID, ChannelSecret: r.channel.Secret,
+		AuthorID: r.actor.UserID, Author: r.actor.Username, AuthorName: r.actor.DisplayName,
+		Type: *in.Type, Status: travel.StatusComplete, Currency: *in.Currency, Total: *in.Total,
+		BaseCurrency: r.channel.Currency, BaseTotal: travel.BaseTotal(items),
+		PSP: in.PSP, Method: cmp.Or(in.Method, r.original.Method, travel.CreditCard),
+		PayeeName: in.PayeeName, PayeeSurname: in.PayeeSurname, PayeeEmail: in.PayeeEmail, Country: in.Country,
+		Reference: in.Reference, Token: in.Token, IPAddress: in.IPAddress,
+		BIN: in.BIN, LastFour: in.LastFour, CardType: in.CardType, AuthCode: in.AuthCode,
+		Attempt3DS: in.Attempt3DS, RedirectURL: in.RedirectURL, LinkedID: in.LinkedID,
+		Content: in.Content, ContentHash: in.Hash(), ImportKey: in.ImportKey,
+		Simulated: r.channel.WasTest, EffectiveAt: in.EffectiveAt,
+	}
+	if r.t.EffectiveAt.IsZero() {
+		r.t.EffectiveAt = r.tx.Now
+	}
+	if r.channel.WasTest && in.PSP == travel.TestPSP && in.Token == travel.TestToken {
+		r.t.Content = travel.TestOutcome
+	}
+	open := in.Type.Takes() || *in.Type == travel.Authorize
+	if open {
+		r.t.Remaining = r.t.Total
+	}
+	for _, item := range items {
+		payment := travel.Payment{BookingID: item.BookingID, Currency: r.channel.Currency, Total: item.Total}
+		if open {
+			payment.Remaining = item.Total
+		}
+		if original := r.originalOf(item.BookingID); original != nil {
+			payment.LinkedID = original.ID
+		}
+		r.t.Payments = append(r.t.Payments, payment)
+	}
+	if r.t.Currency == r.t.BaseCurrency {
+		return nil
+	}
+	r.t.ForexRate = money.RateString(r.t.Total, r.t.Currency, r.t.BaseTotal, r.t.BaseCurrency)
+	deviates, err := r.forexDeviates()
+	if deviates {
+		r.t.Flags = append(r.t.Flags, travel.FlagForexDeviates)
+	}
+	return err
+}
+
+// forexDeviates compares the caller's conversion with our own fixings before the day of the payment: more than a tenth
+// apart is worth a look, and never a refusal. Without fixings there is nothing to compare with.
+func (r *recording) forexDeviates() (bool, error) {
+	paid := civil.DayOf(r.t.EffectiveAt)
+	fixings, err := fixingsFor(r.tx, r.site, paid, r.tx.Now, r.t.BaseCurrency, r.t.Currency)
+	if err != nil {
+		return false, err
+	}
+	quote, ok := fx.Lock(fixings, r.t.BaseCurrency, r.t.Currency, paid, r.tx.Now, int(r.site.Policy.MaxFixingAgeDays))
+	if !ok {
+		return false, nil
+	}
+	own, err := quote.Convert(r.t.BaseTotal)
+	if errors.Is(err, money.ErrRange) {
+		return true, nil // our own figure does not even fit: no conversion that is right comes near
+	}
+	apart := new(big.Int).Abs(big.NewInt(r.t.Total - own))
+	return apart.Mul(apart, big.NewInt(10)).Cmp(big.NewInt(own)) > 0, err
+}
+
+// store writes the transaction and everything that follows from it.
+func (r *recording) store() (travel.Transaction, error) {
+	var err error
+	if r.t, err = r.tx.InsertTransaction(r.t); err != nil {
+		return travel.Transaction{}, err
+	}
+	for i := range r.bookings {
+		b := &r.bookings[i]
+		b.Sums = r.sumsAfter(b.Sums, r.t.Payments[i])
+		b.ModalDraft = false
+		if err := r.tx.SaveBookingSums(*b); err != nil {
+			return travel.Transaction{}, err
+		}
+		r.t.Payments[i].BookingReference, r.t.Payments[i].BookingCountry = b.Reference, b.Country
+	}
+	if r.original.ID != 0 {
+		if err := r.saveOriginal(); err != nil {
+			return travel.Transaction{}, err
+		}
+	}
+	flags := len(r.t.Flags)
+	if err := r.protect(); err != nil {
+		return travel.Transaction{}, err
+	}
+	if len(r.t.Flags) > flags {
+		err = r.tx.SaveTransaction(r.t)
+	}
+	return r.t, err
+}
+
+// sumsAfter is what the transactions of a booking come to with this part of the new one.
+func (r *recording) sumsAfter(s travel.BookingSums, part travel.Payment) travel.BookingSums {
+	switch r.t.Type {
+	case travel.Purchase:
+		s.Net += part.Total
+		s.Held += part.Total
+	case travel.Authorize:
+		s.OpenAuthorised += part.Total
+		s.Held += part.Total
+	case travel.Capture: // was held as an authorisation before
+		s.OpenAuthorised -= part.Total
+		s.Net += part.Total
+	case travel.Void:
+		s.OpenAuthorised -= part.Total
+		s.Held -= part.Total
+	case travel.Refund:
+		s.Net -= part.Total
+		s.Held -= part.Total
+	}
+	return s
+}

@@ -1,0 +1,129 @@
+// Package jobs does the program's own due work: it leases a job, calls app, and backs off when that fails. What is to
+// be done is found by the use case in its own rows, in bounded pieces, so nothing has to be enqueued and nothing can be
+// lost; see docs/decisions/0001-background-work.md.
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"holdfast/internal/app"
+)
+
+// Bounds of a run. Every run ends before its lease does, so that no other process starts the same job beside it.
+const (
+	leaseLength = 2 * time.Minute
+	runLength   = time.Minute
+	tick        = 5 * time.Second
+	backoffMax  = 10 * time.Minute
+)
+
+// Job is one kind of due work.
+type Job struct {
+	Name  string
+	Every time.Duration
+	// Run does a bounded piece of the work; more says that there is some left.
+	Run func(ctx context.Context) (more bool, err error)
+}
+
+// Runner runs jobs as they come due.
+type Runner struct {
+	work *app.Work
+	log  *slog.Logger
+	jobs []Job
+}
+
+// New makes a runner of all jobs of the program.
+func New(a *app.App, log *slog.Logger) *Runner {
+	return NewRunner(a.Work, log, []Job{
+		{Name: "expire-authorisations", Every: time.Minute, Run: func(ctx context.Context) (bool, error) {
+			n, err := a.Payments.ExpireAuthorisations(ctx)
+			return n > 0, err
+		}},
+		{Name: "price-pending", Every: time.Minute, Run: func(ctx context.Context) (bool, error) {
+			_, err := a.Rates.PricePending(ctx)
+			return false, err
+		}},
+		{Name: "forget-idempotency-keys", Every: time.Hour, Run: func(ctx context.Context) (bool, error) {
+			return false, a.Once.Forget(ctx)
+		}},
+	})
+}
+
+// NewRunner makes a runner of the given jobs.
+func NewRunner(work *app.Work, log *slog.Logger, list []Job) *Runner {
+	return &Runner{work: work, log: log, jobs: list}
+}
+
+// Run runs jobs until the context ends, and returns when the one under way has stopped.
+func (r *Runner) Run(ctx context.Context) {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	for {
+		r.RunDue(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// RunDue runs every job that is due once, and returns how many it ran.
+func (r *Runner) RunDue(ctx context.Context) (ran int) {
+	for _, job := range r.jobs {
+		if ctx.Err() != nil {
+			return ran
+		}
+		ok, err := r.runOne(ctx, job)
+		if err != nil && ctx.Err() == nil {
+			r.log.Error("job", "job", job.Name, "error", err)
+		}
+		if ok {
+			ran++
+		}
+	}
+	return ran
+}
+
+func (r *Runner) runOne(ctx context.Context, job Job) (ran bool, err error) {
+	lease, ok, err := r.work.Claim(ctx, job.Name, leaseLength)
+	if err != nil || !ok {
+		return false, err
+	}
+	failure := r.runBounded(ctx, job)
+	after := job.Every
+	if failure != nil {
+		after = backoff(lease.Attempts())
+	}
+	// The lease is given back even when the program is stopping: else the job would wait for its end.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := r.work.Finish(ctx, lease, after, failure); err != nil {
+		return true, err
+	}
+	return true, failure
+}
+
+// runBounded runs a job until nothing is left or its time is over; what is left then is found at the next run.
+func (r *Runner) runBounded(ctx context.Context, job Job) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, runLength)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	for more := true; more && err == nil && ctx.Err() == nil; {
+		more, err = job.Run(ctx)
+	}
+	return err
+}
+
+// backoff is how long a job waits after it failed, twice as long each time.
+func backoff(attempts int) time.Duration {
+	return min(backoffMax, 5*time.Second<<min(attempts, 10))
+}

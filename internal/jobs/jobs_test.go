@@ -1,0 +1,147 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"holdfast/internal/app"
+	"holdfast/internal/jobs"
+	"holdfast/internal/pgtest"
+	"holdfast/internal/store"
+)
+
+// clock is a clock that a test moves.
+type clock struct{ micros atomic.Int64 }
+
+func (c *clock) now() time.Time      { return time.UnixMicro(c.micros.Load()) }
+func (c *clock) add(d time.Duration) { c.micros.Add(d.Microseconds()) }
+func (c *clock) set(t time.Time)     { c.micros.Store(t.UnixMicro()) }
+func discard() *slog.Logger          { return slog.New(slog.DiscardHandler) }
+func work(db *store.DB, c *clock) *app.Work {
+	return &app.Work{Core: &app.Core{Store: db, Clock: c.now, Log: discard()}}
+}
+
+func onBoth(t *testing.T, test func(t *testing.T, w *app.Work, c *clock)) {
+	for name, url := range map[string]func(t *testing.T) string{
+		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "holdfast.db") },
+		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &clock{}
+			c.set(time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC))
+			db, err := store.Open(t.Context(), url(t), c.now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = db.Close() })
+			if err := db.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			test(t, work(db, c), c)
+		})
+	}
+}
+
+func TestOneOfManyRunsAJob(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *app.Work, c *clock) {
+		var runs atomic.Int64
+		job := jobs.Job{Name: "count", Every: time.Minute, Run: func(context.Context) (bool, error) {
+			runs.Add(1)
+			return false, nil
+		}}
+		for round := int64(1); round <= 3; round++ {
+			var ready sync.WaitGroup
+			for range 8 {
+				ready.Go(func() { jobs.NewRunner(w, discard(), []jobs.Job{job}).RunDue(t.Context()) })
+			}
+			ready.Wait()
+			if runs.Load() != round {
+				t.Fatalf("after round %d it ran %d times", round, runs.Load())
+			}
+			c.add(time.Minute)
+		}
+	})
+}
+
+func TestAFailedJobBacksOffAndComesBack(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *app.Work, c *clock) {
+		fail, runs := true, 0
+		r := jobs.NewRunner(w, discard(), []jobs.Job{{Name: "flaky", Every: time.Hour, Run: func(context.Context) (bool, error) {
+			runs++
+			if fail {
+				return true, errors.New("out of reach")
+			}
+			return runs < 4, nil // some work is left after the third run
+		}}})
+		r.RunDue(t.Context())
+		r.RunDue(t.Context()) // not due yet
+		if runs != 1 {
+			t.Fatalf("ran %d times without a pause", runs)
+		}
+		c.add(5 * time.Second)
+		r.RunDue(t.Context())
+		c.add(5 * time.Second) // the second pause is longer
+		r.RunDue(t.Context())
+		if runs != 2 {
+			t.Fatalf("ran %d times, want 2", runs)
+		}
+		fail = false
+		c.add(5 * time.Second)
+		r.RunDue(t.Context())
+		if runs != 4 {
+			t.Fatalf("ran %d times, want 4: until nothing was left", runs)
+		}
+	})
+}
+
+func TestAJobWhoseProcessDiedIsTakenOver(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *app.Work, c *clock) {
+		dead, ok, err := w.Claim(t.Context(), "orphan", time.Minute)
+		if err != nil || !ok {
+			t.Fatalf("claim: %v, %v", ok, err)
+		}
+		if _, ok, _ := w.Claim(t.Context(), "orphan", time.Minute); ok {
+			t.Fatal("a leased job was leased again")
+		}
+		c.add(time.Minute)
+		heir, ok, err := w.Claim(t.Context(), "orphan", time.Minute)
+		if err != nil || !ok {
+			t.Fatalf("not taken over: %v, %v", ok, err)
+		}
+		// The dead one comes back: its lease is not its own any more, and its end changes nothing.
+		if err := w.Finish(t.Context(), dead, 0, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, _ := w.Claim(t.Context(), "orphan", time.Minute); ok {
+			t.Fatal("the lease of the heir was given back by another")
+		}
+		if err := w.Finish(t.Context(), heir, 0, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, _ := w.Claim(t.Context(), "orphan", time.Minute); !ok {
+			t.Fatal("not due after its end")
+		}
+	})
+}
+
+func TestAPanicIsAFailedRun(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *app.Work, c *clock) {
+		r := jobs.NewRunner(w, discard(), []jobs.Job{{Name: "panic", Every: time.Hour, Run: func(context.Context) (bool, error) {
+			panic("at the disco")
+		}}})
+		if ran := r.RunDue(t.Context()); ran != 1 {
+			t.Fatalf("ran %d", ran)
+		}
+		c.add(5 * time.Second)
+		lease, ok, err := w.Claim(t.Context(), "panic", time.Minute)
+		if err != nil || !ok || lease.Attempts() != 1 {
+			t.Fatalf("claim after a panic: %v, %v, %d attempts", ok, err, lease.Attempts())
+		}
+	})
+}

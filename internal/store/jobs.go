@@ -1,0 +1,51 @@
+package store
+
+import (
+	"errors"
+	"time"
+)
+
+// Lease is the right of one process to run a job until an instant.
+type Lease struct {
+	Name     string
+	Until    time.Time
+	Attempts int // failed runs since the last good one
+}
+
+// ClaimJob leases a job to the caller for a time; ErrNotFound when it is not due or leased to another. The row is made
+// where it is missing, due at once.
+func (tx *Tx) ClaimJob(name string, length time.Duration) (Lease, error) {
+	lease := Lease{Name: name, Until: tx.Now.Add(length)}
+	// A job that is not due is the common case: it costs a look and no write.
+	var due bool
+	err := tx.row(`SELECT due_at <= $2 AND leased_until <= $2 FROM jobs WHERE name = $1`, []any{name, micros(tx.Now)}, &due)
+	if errors.Is(err, ErrNotFound) {
+		_, err = tx.exec(`INSERT INTO jobs (name, due_at, leased_until, attempts, last_error) VALUES ($1, 0, 0, 0, '')
+			ON CONFLICT (name) DO NOTHING`, name)
+		due = true
+	}
+	if err != nil {
+		return Lease{}, err
+	}
+	if !due {
+		return Lease{}, ErrNotFound
+	}
+	// Of several processes that got here one changes the row, and the others, who waited for it, find it leased.
+	err = tx.row(`UPDATE jobs SET leased_until = $2 WHERE name = $1 AND due_at <= $3 AND leased_until <= $3
+		RETURNING attempts`, []any{name, micros(lease.Until), micros(tx.Now)}, &lease.Attempts)
+	return lease, err
+}
+
+// FinishJob gives a lease back and says when the job is due next. failure is what went wrong, "" when nothing did. A
+// lease that has run out and was taken over by another process is not given back.
+func (tx *Tx) FinishJob(l Lease, due time.Time, failure string) error {
+	attempts, lastRun := 0, tx.Now
+	if failure != "" {
+		attempts, lastRun = l.Attempts+1, time.Time{}
+	}
+	_, err := tx.exec(`UPDATE jobs SET due_at = $3, leased_until = 0, attempts = $4, last_error = $5,
+			last_run_at = COALESCE($6, last_run_at)
+		WHERE name = $1 AND leased_until = $2`,
+		l.Name, micros(l.Until), micros(due), attempts, failure, maybeMicros(lastRun))
+	return err
+}
