@@ -1,0 +1,320 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// inTx runs fn in one write and fails the test when it fails.
+func inTx(t *testing.T, db *store.DB, fn func(tx *store.Tx) error) {
+	t.Helper()
+	if err := db.Write(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// siteOf makes a site with the given path.
+func siteOf(t *testing.T, db *store.DB, path string) int64 {
+	t.Helper()
+	var id int64
+	inTx(t, db, func(tx *store.Tx) error {
+		site, err := tx.InsertSite(travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")})
+		id = site.ID
+		return err
+	})
+	return id
+}
+
+// newChannel is a channel that the store has not seen.
+func newChannel(siteID int64, name, slug string) travel.Channel {
+	return travel.Channel{
+		SiteID: siteID, UUID: fmt.Sprintf("uuid of %s in %d", name, siteID), Name: name, Slug: slug,
+		AccountType: "protected-processing", Mode: travel.ModeDraft, ProtectionType: "trust-travel", Currency: "EUR",
+		Language: "enGB", StatementPeriod: "month", Secret: "secret",
+	}
+}
+
+func insertChannel(t *testing.T, db *store.DB, c travel.Channel) travel.Channel {
+	t.Helper()
+	var made travel.Channel
+	inTx(t, db, func(tx *store.Tx) (err error) {
+		made, err = tx.InsertChannel(c)
+		return err
+	})
+	return made
+}
+
+func insertSupplier(t *testing.T, db *store.DB, s travel.Supplier) travel.Supplier {
+	t.Helper()
+	var made travel.Supplier
+	inTx(t, db, func(tx *store.Tx) (err error) {
+		made, err = tx.InsertSupplier(s)
+		return err
+	})
+	return made
+}
+
+func insertBooking(t *testing.T, db *store.DB, c travel.Channel, currency money.Currency) error {
+	t.Helper()
+	return db.Write(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.InsertBooking(travel.Booking{
+			SiteID: c.SiteID, UUID: fmt.Sprintf("booking in %d", c.ID), ChannelID: c.ID, Currency: currency, Total: 100,
+			Start: civil.NoDay, End: 20_000,
+		})
+		return err
+	})
+}
+
+func channelNow(t *testing.T, db *store.DB, siteID, id int64) travel.Channel {
+	t.Helper()
+	var found travel.Channel
+	err := db.Read(t.Context(), func(tx *store.Tx) (err error) {
+		found, err = tx.Channel(siteID, id)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func sameChannel(a, b travel.Channel) bool { return fmt.Sprintf("%+v", a) == fmt.Sprintf("%+v", b) }
+
+func TestAChannelIsReadAsItWasStored(t *testing.T) {
+	onBoth(t, func(t *testing.T, db *store.DB) {
+		site := siteOf(t, db, "demo")
+		second := insertSupplier(t, db, travel.Supplier{SiteID: site, Name: "Second"})
+		first := insertSupplier(t, db, travel.Supplier{SiteID: site, Name: "First"})
+		in := newChannel(site, "Škoda Reisen ☀", "koda-reisen")
+		in.Suppliers = []int64{first.ID, second.ID, first.ID}
+		in.PrimaryMail, in.MailBCC, in.ReceiptLabel = "a@example.com, b@example.com", true, "Škoda"
+		in.ExternalID, in.StatusOverride, in.StatementPeriod = "m-1", "agent", "week"
+		in.Locked, in.WasTest, in.Language = true, true, "lvLV"
+		made := insertChannel(t, db, in)
+		if made.ID == 0 || made.Version != 1 || !made.CreatedAt.Equal(start) || !made.ModifiedAt.Equal(start) {
+			t.Errorf("stored as %+v", made)
+		}
+		if !slices.Equal(made.Suppliers, []int64{second.ID, first.ID}) {
+			t.Errorf("suppliers %v: want each once, in order", made.Suppliers)
+		}
+		if found := channelNow(t, db, site, made.ID); !sameChannel(found, made) {
+			t.Errorf("read\n%+v\nstored\n%+v", found, made)
+		}
+	})
+}
+
+func TestAChannelOfAnotherSiteDoesNotExist(t *testing.T) {
+	onBoth(t, func(t *testing.T, db *store.DB) {
+		mine, other := siteOf(t, db, "mine"), siteOf(t, db, "other")
+		c := insertChannel(t, db, newChannel(other, "Theirs", "theirs"))
+		for name, fn := range map[string]func(tx *store.Tx) error{
+			"Channel":       func(tx *store.Tx) error { _, err := tx.Channel(mine, c.ID); return err },
+			"LockChannel":   func(tx *store.Tx) error { _, err := tx.LockChannel(mine, c.ID); return err },
+			"ChannelByName": func(tx *store.Tx) error { _, err := tx.ChannelByName(mine, c.Name); return err },
+			"DeleteChannel": func(tx *store.Tx) error { return tx.DeleteChannel(mine, c.ID) },
+		} {
+			if err := db.Write(t.Context(), fn); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("%s: %v, want ErrNotFound", name, err)
+			}
+		}
+		inTx(t, db, func(tx *store.Tx) error {
+			list, err := tx.Channels(mine, travel.ChannelFilter{}, travel.Page{Number: 1, Size: 3, Offset: -1, Count: true})
+			if len(list.Items) != 0 || list.Total != 0 {
+				t.Errorf("the list of another site has %d of %d channels", len(list.Items), list.Total)
+			}
+			return err
+		})
+	})
+}
+
+func TestSlugsAreUniqueInTheSite(t *testing.T) {
+	onBoth(t, func(t *testing.T, db *store.DB) {
+		site, other := siteOf(t, db, "demo"), siteOf(t, db, "other")
+		// A slug that only begins alike, and one that looks like a taken suffix.
+		insertChannel(t, db, newChannel(site, "a", "alpine-lodge"))
+		insertChannel(t, db, newChannel(site, "b", "alpine-3"))
+		for i, want := range []string{"alpine", "alpine-2", "alpine-4"} {
+			made := insertChannel(t, db, newChannel(site, fmt.Sprint("c", i), "alpine"))
+			if made.Slug != want {
+				t.Errorf("slug %q, want %q", made.Slug, want)
+			}
+		}
+		if made := insertChannel(t, db, newChannel(other, "d", "alpine")); made.Slug != "alpine" {
+			t.Errorf("another site begins anew, and not with %q", made.Slug)
+		}
+	})
+}
+
+func TestSlugsAreUniqueWhateverRunsAtOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, db *store.DB) {
+		const writers = 12
+		site := siteOf(t, db, "demo")
+		slugs := make([]string, writers)
+		var wg sync.WaitGroup
+		for i := range writers {
+			wg.Go(func() {
+				err := db.Write(t.Context(), func(tx *store.Tx) error {
+					made, err := tx.InsertChannel(newChannel(site, fmt.Sprint("Same ", i), "same"))
+					slugs[i] = made.Slug
+					return err
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		slices.Sort(slugs)
+		want := []string{"same"}
+		for n := 2; n <= writers; n++ {
+			want = append(want, fmt.Sprintf("same-%d", n))
+		}
+		slices.Sort(want)
+		if !slices.Equal(slugs, want) {
+			t.Errorf("slugs %v, want %v", slugs, want)
+		}
+	})
+}
+
+func TestAChannelIsChanged(t *testing.T) {
+	onBoth(t, func(t *testing.T, db *store.DB) {
+		site := siteOf(t, db, "demo")
+		supplier := insertSupplier(t, db, travel.Supplier{SiteID: site, Name: "Supplier"})
+		made := insertChannel(t, db, newChannel(site, "Before", "before"))
+		var changed travel.Channel
+		inTx(t, db, func(tx *store.Tx) error {
+			c, err := tx.LockChannel(site, made.ID)
+			if err != nil {
+				return err
+			}
+			if c.Version != made.Version+1 {
+				t.Errorf("locked at version %d, want %d", c.Version, made.Version+1)
+			}
+			c.Name, c.AccountType, c.Mode, c.ProtectionType = "After", "trust", travel.ModeClosed, "svcu-management"
+			c.Currency, c.Language, c.PrimaryMail, c.MailBCC = "JPY", "jaJA", "a@example.com", true
+			c.ReceiptLabel, c.ExternalID, c.StatusOverride = "Label", "m-2", "closed"
+			c.StatementPeriod, c.Locked, c.Suppliers = "biweek", true, []int64{supplier.ID}
+			changed, err = tx.UpdateChannel(c)
+			return err
+		})
+		found := channelNow(t, db, site, made.ID)
+		if !sameChannel(found, changed) || found.Name != "After" || found.Slug != "before" {
+			t.Errorf("read\n%+v\nchanged to\n%+v", found, changed)
+		}
+		names := map[int64]string{}
+		inTx(t, db, func(tx *store.Tx) (err error) {
+			names, err = tx.ChannelNamesAt(site, start)
+			return err
+		})
+		if names[made.ID] != "After" {
+			t.Errorf("the channel is on file as %q", names[made.ID])
+		}
+	})
+}
+
+func TestWritersOfOneChannelTakeTurns(t *testing.T) {
+	onBoth(t, func(t *testing.T, db *store.DB) {
+		const writers = 10
+		site := siteOf(t, db, "demo")
+		made := insertChannel(t, db, newChannel(site, "Counted", "counted"))
+		var wg sync.WaitGroup
+		for range writers {
+			wg.Go(func() {
+				err := db.Write(t.Context(), func(tx *store.Tx) error {
+					c, err := tx.LockChannel(site, made.ID)
+					if err != nil {
+						return err
+					}
+					c.ExternalID += "x"
+					_, err = tx.UpdateChannel(c)
+					return err
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		found := channelNow(t, db, site, made.ID)
+		if len(found.ExternalID) != writers || found.Version != made.Version+writers {
+			t.Errorf("after %d changes: %q at version %d", writers, found.ExternalID, found.Version)
+		}
+	})
+}
+
+func TestBookingsHoldTheirChannel(t *testing.T) {
+	onBoth(t, func(t *testing.T, db *store.DB) {
+		site := siteOf(t, db, "demo")
+		c := insertChannel(t, db, newChannel(site, "Held", "held"))
+		if err := insertBooking(t, db, c, "EUR"); err != nil {
+			t.Fatal(err)
+		}
+		var has bool
+		inTx(t, db, func(tx *store.Tx) (err error) {
+			has, err = tx.ChannelHasBookings(site, c.ID)
+			return err
+		})
+		if !has {
+			t.Error("the channel is said to have no bookings")
+		}
+		err := db.Write(t.Context(), func(tx *store.Tx) error { return tx.DeleteChannel(site, c.ID) })
+		if !errors.Is(err, store.ErrConflict) {
+			t.Errorf("deleting it: %v, want ErrConflict", err)
+		}
+		err = db.Write(t.Context(), func(tx *store.Tx) error {
+			c.Currency = "USD"
+			_, err := tx.UpdateChannel(c)
+			return err
+		})
+		if !errors.Is(err, store.ErrConflict) {
+			t.Errorf("changing its currency: %v, want ErrConflict", err)
+		}
+		if err := insertBooking(t, db, insertChannel(t, db, newChannel(site, "Free", "free")), "USD"); !errors.Is(err, store.ErrConflict) {
+			t.Errorf("a booking in another currency: %v, want ErrConflict", err)
+		}
+	})
+}
+
+func TestAChannelWithoutBookingsIsDeleted(t *testing.T) {
+	onBoth(t, func(t *testing.T, db *store.DB) {
+		site := siteOf(t, db, "demo")
+		supplier := insertSupplier(t, db, travel.Supplier{SiteID: site, Name: "Supplier"})
+		in := newChannel(site, "Gone", "gone")
+		in.Suppliers = []int64{supplier.ID}
+		c := insertChannel(t, db, in)
+		inTx(t, db, func(tx *store.Tx) error { return tx.DeleteChannel(site, c.ID) })
+		err := db.Write(t.Context(), func(tx *store.Tx) error { return tx.DeleteChannel(site, c.ID) })
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("deleting it again: %v, want ErrNotFound", err)
+		}
+		// Nobody refers to the supplier any more.
+		inTx(t, db, func(tx *store.Tx) error { return tx.DeleteSupplier(site, supplier.ID) })
+	})
+}
+
+func TestChannelByNameIsTheOldestOfThatName(t *testing.T) {
+	onBoth(t, func(t *testing.T, db *store.DB) {
+		site := siteOf(t, db, "demo")
+		insertChannel(t, db, newChannel(site, "TWIN", "twin-capital"))
+		oldest := newChannel(site, "Twin", "twin")
+		oldest = insertChannel(t, db, oldest)
+		younger := newChannel(site, "Twin", "twin")
+		younger.UUID = "another"
+		insertChannel(t, db, younger)
+		inTx(t, db, func(tx *store.Tx) error {
+			found, err := tx.ChannelByName(site, "Twin")
+			if found.ID != oldest.ID {
+				t.Errorf("found %d %q, want %d", found.ID, found.Name, oldest.ID)
+			}
+			return err
+		})
+	})
+}
