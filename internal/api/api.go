@@ -73,8 +73,8 @@ func Routes(cfg Config) []Route {
 	return routes
 }
 
-// table is the one list of all operations. v2 is {api_base} of the document, tokens {tokens_base}; the login has two
-// addresses, of which the second names a site.
+// table is the one list of all operations. v2 is {api_base} of the document, tokens {tokens_base}, and both logins are
+// {auth_base}: of its two addresses the second names a site.
 func table(v2, tokens, login, siteLogin string) []Route {
 	at := func(method, pattern string, who access, h handler) Route {
 		return Route{Method: method, Pattern: pattern, access: who, handle: h}
@@ -82,6 +82,18 @@ func table(v2, tokens, login, siteLogin string) []Route {
 	return []Route{
 		at("GET", "/healthz", open, (*server).alive),
 		at("GET", "/readyz", open, (*server).ready),
+		at("POST", login+"/token", open, (*server).login),
+		at("POST", login+"/token/refresh", open, (*server).refreshLogin),
+		at("DELETE", login+"/token/refresh", open, (*server).deleteRefresh),
+		at("POST", siteLogin+"/token", open, (*server).login),
+		at("POST", siteLogin+"/token/refresh", open, (*server).refreshLogin),
+		at("DELETE", siteLogin+"/token/refresh", open, (*server).deleteRefresh),
+		at("GET", tokens, member, (*server).listTokens),
+		at("POST", tokens, member, (*server).createToken),
+		at("DELETE", tokens, member, (*server).deleteAllTokens),
+		at("DELETE", tokens+"/{id}", member, (*server).deleteToken),
+		at("GET", v2+"/sites", member, (*server).listSites),
+		at("PUT", v2+"/sites/{id}", member, (*server).updateSite),
 	}
 }
 

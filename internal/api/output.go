@@ -72,6 +72,11 @@ func (s *server) create(c *call, once travel.Once, create func() (object, error)
 			return err
 		}
 	}
+	return s.created(c, made)
+}
+
+// created answers with what a POST made, and where it is.
+func (s *server) created(c *call, made object) error {
 	c.Header().Set("Location", s.cfg.BaseURL+c.r.URL.EscapedPath()+"/"+strconv.FormatInt(made.id, 10))
 	if made.existing {
 		return c.show(http.StatusOK, made)

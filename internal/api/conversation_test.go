@@ -1,0 +1,265 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"holdfast/internal/app"
+	"holdfast/internal/civil"
+)
+
+// A conversation is a file of exchanges: a request, a line of dashes, the response; a line of equals signs lies
+// between two. It runs on a fresh fixture (fixture_test.go). Before the request there may be comments (#) and what is
+// to happen first:
+//
+//	@as NAME      from here on the requests are those of this user of the fixture; "token" is its API token, "nobody" none
+//	@clock TIME   the clock stands at this time from here on
+//	@keep NAME F  after the response, {NAME} is what its field F holds
+//	@repeat N     the request is made N times; the last response is shown
+//	@unanswered   the same request came a moment earlier, and is still being answered
+//
+// In requests {totp} is the code of the user careful, and {megabyte} a text of that length.
+const (
+	exchangeLine = "===="
+	responseLine = "----"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the responses of the conversations anew")
+
+// turn is one exchange of a conversation.
+type turn struct {
+	request  string // as in the file, with its comments and directives
+	response string
+}
+
+// talk is a running conversation.
+type talk struct {
+	world *world
+	as    string
+	kept  map[string]string
+}
+
+func TestConversations(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	must(t, err)
+	for _, engine := range engines {
+		t.Run(engine.name, func(t *testing.T) {
+			for _, file := range files {
+				t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+					t.Parallel()
+					w := newWorld(t, engine.address(t), io.Discard)
+					converse(t, w, file, *rewrite && engine.name == "sqlite")
+				})
+			}
+		})
+	}
+}
+
+// converse runs one file, and writes it anew or compares.
+func converse(t *testing.T, w *world, file string, anew bool) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	must(t, err)
+	k := &talk{world: w, as: "nobody", kept: map[string]string{}}
+	var written []string
+	for i, old := range turns(string(text)) {
+		response := k.run(t, old.request)
+		if !anew && response != old.response {
+			t.Errorf("%s, exchange %d:\n%s\nanswered\n\n%s\n\ninstead of\n\n%s", file, i+1, old.request, response, old.response)
+		}
+		written = append(written, old.request+"\n\n"+responseLine+"\n"+response+"\n")
+	}
+	if anew {
+		must(t, os.WriteFile(file, []byte(strings.Join(written, "\n"+exchangeLine+"\n\n")), 0o644))
+	}
+}
+
+func turns(text string) []turn {
+	var list []turn
+	for block := range strings.SplitSeq("\n"+text, "\n"+exchangeLine+"\n") {
+		request, response, _ := strings.Cut(block, "\n"+responseLine+"\n")
+		list = append(list, turn{strings.TrimSpace(request), strings.TrimSpace(response)})
+	}
+	return list
+}
+
+// run makes the request of a turn and returns the response as it is written in the file.
+func (k *talk) run(t *testing.T, text string) string {
+	t.Helper()
+	keep, field, times, unanswered := "", "", 1, false
+	lines := strings.Split(text, "\n")
+	for len(lines) > 0 && (lines[0] == "" || strings.HasPrefix(lines[0], "#") || strings.HasPrefix(lines[0], "@")) {
+		words := strings.Fields(lines[0])
+		lines = lines[1:]
+		switch {
+		case len(words) == 2 && words[0] == "@as":
+			k.as = words[1]
+		case len(words) == 3 && words[0] == "@clock":
+			now, err := civil.ParseInstant(words[1] + " " + words[2])
+			must(t, err)
+			k.world.clock.set(now)
+		case len(words) == 3 && words[0] == "@keep":
+			keep, field = words[1], words[2]
+		case len(words) == 2 && words[0] == "@repeat":
+			var err error
+			times, err = strconv.Atoi(words[1])
+			must(t, err)
+		case len(words) == 1 && words[0] == "@unanswered":
+			unanswered = true
+		case len(words) > 0 && words[0][0] == '@':
+			t.Fatalf("%q is no directive", strings.Join(words, " "))
+		}
+	}
+	var response *http.Response
+	var body []byte
+	for range times {
+		r := k.request(t, lines)
+		if unanswered {
+			k.claim(t, r)
+		}
+		response, body = k.exchange(t, r)
+	}
+	if keep != "" {
+		var fields map[string]any
+		must(t, json.Unmarshal(body, &fields))
+		k.kept[keep] = fmt.Sprint(fields[field])
+	}
+	return shown(t, response, body)
+}
+
+// request reads a request: the line with method and address, headers, and after an empty line the body.
+func (k *talk) request(t *testing.T, lines []string) *http.Request {
+	t.Helper()
+	text := strings.Join(lines, "\n")
+	for name, value := range k.kept {
+		text = strings.ReplaceAll(text, "{"+name+"}", value)
+	}
+	text = strings.ReplaceAll(text, "{megabyte}", strings.Repeat("x", 1<<20))
+	if strings.Contains(text, "{totp}") {
+		text = strings.ReplaceAll(text, "{totp}", k.world.totp(t))
+	}
+	head, body, _ := strings.Cut(text, "\n\n")
+	first, headers, _ := strings.Cut(head, "\n")
+	method, address, ok := strings.Cut(first, " ")
+	if !ok {
+		t.Fatalf("%q is no request line", first)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	r.Header.Set("X-Request-Id", "conversation")
+	if credentials := k.credentials(t); credentials != "" {
+		r.Header.Set("Authorization", "Bearer "+credentials)
+	}
+	for line := range strings.SplitSeq(headers, "\n") {
+		if name, value, ok := strings.Cut(line, ":"); ok {
+			r.Header.Set(name, strings.TrimSpace(value))
+		}
+	}
+	return r
+}
+
+// credentials are those of the one whose requests are made: an access token that was issued this very moment.
+func (k *talk) credentials(t *testing.T) string {
+	t.Helper()
+	switch k.as {
+	case "nobody":
+		return ""
+	case "token":
+		return "1|" + tokenSecret
+	}
+	session, err := k.world.app.Sessions.Login(t.Context(), app.Login{Username: k.as, Password: password})
+	must(t, err)
+	return session.Token
+}
+
+// exchange makes one request. Every request and its response pass through here, so that what holds for all of them is
+// checked in one place.
+func (k *talk) exchange(t *testing.T, r *http.Request) (*http.Response, []byte) {
+	t.Helper()
+	asked, err := io.ReadAll(r.Body)
+	must(t, err)
+	r.Body = io.NopCloser(bytes.NewReader(asked))
+	recorder := httptest.NewRecorder()
+	k.world.handler.ServeHTTP(recorder, r)
+	// The last use of a token is written behind the request; the next one is to see it.
+	k.world.app.Tokens.Settle()
+	response := recorder.Result()
+	answered, err := io.ReadAll(response.Body)
+	must(t, err)
+	checkEveryAnswer(t, r, response, answered)
+	return response, answered
+}
+
+// checkEveryAnswer checks what holds for every answer of the API.
+func checkEveryAnswer(t *testing.T, r *http.Request, response *http.Response, answered []byte) {
+	t.Helper()
+	id := response.Header.Get("X-Request-Id")
+	if id == "" {
+		t.Errorf("%s %s: the answer has no request id", r.Method, r.URL.Path)
+	}
+	if response.StatusCode < 400 || r.Method == http.MethodHead {
+		return
+	}
+	var e struct {
+		Code, Message string
+		Data          struct {
+			Status    int
+			RequestID string `json:"request_id"`
+		}
+	}
+	must(t, json.Unmarshal(answered, &e))
+	if e.Code == "" || e.Message == "" || e.Data.Status != response.StatusCode || e.Data.RequestID != id {
+		t.Errorf("%s %s: this is not the shape of an error: %s", r.Method, r.URL.Path, answered)
+	}
+}
+
+// everywhere are the headers that every answer has, so that showing them would say nothing.
+var everywhere = []string{
+	"Cache-Control", "Content-Security-Policy", "Referrer-Policy", "Strict-Transport-Security", "X-Content-Type-Options",
+	"X-Request-Id",
+}
+
+var jwtText = regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`)
+
+// shown writes a response as it stands in the file: status, the headers that say something, the body laid out.
+func shown(t *testing.T, response *http.Response, body []byte) string {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintln(&b, response.StatusCode, http.StatusText(response.StatusCode))
+	var names []string
+	for name := range response.Header {
+		if !slices.Contains(everywhere, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	isJSON := response.Header.Get("Content-Type") == "application/json; charset=utf-8"
+	for _, name := range names {
+		if name == "Content-Type" && isJSON {
+			continue
+		}
+		for _, value := range response.Header[name] {
+			fmt.Fprintf(&b, "%s: %s\n", name, value)
+		}
+	}
+	b.WriteString("\n")
+	if !isJSON {
+		fmt.Fprintf(&b, "(%d bytes)", len(body))
+		return b.String()
+	}
+	var laidOut bytes.Buffer
+	must(t, json.Indent(&laidOut, body, "", "  "))
+	b.WriteString(jwtText.ReplaceAllString(laidOut.String(), "<jwt>"))
+	return strings.TrimSpace(b.String())
+}

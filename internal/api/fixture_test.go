@@ -1,0 +1,238 @@
+package api_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
+
+	"holdfast/internal/api"
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/money"
+	"holdfast/internal/pgtest"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// What the fixture is made of. Conversations name these users after @as.
+const (
+	password    = "correct horse battery"
+	tokenSecret = "fixturesecretofthesitedemo"       // of API token 1, whose creator is admin
+	otherSecret = "fixturesecretofthesiteother"      // of API token 2, on the site other
+	totpSecret  = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP" // of the user careful
+	recovery    = "aaaa-bbbb-cccc-dddd"              // a recovery code of the same
+	baseURL     = "https://holdfast.example"
+)
+
+var users = []struct {
+	name string
+	role auth.Role
+	site int64 // 0: of none
+}{
+	{"operator", auth.Operator, 1},
+	{"admin", auth.MemberAdmin, 1},
+	{"finance", auth.Finance, 1},
+	{"reader", auth.ReadOnly, 1},
+	{"careful", auth.MemberAdmin, 1}, // with a second factor
+	{"stranger", auth.MemberAdmin, 2},
+	{"leaver", auth.MemberAdmin, 0}, // whose access was taken away
+}
+
+// world is one deployment with everything fixed that is not the same at each run.
+type world struct {
+	app     *app.App
+	core    *app.Core
+	handler http.Handler
+	clock   *clock
+	chance  *chance
+	uuids   int
+}
+
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) read() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) set(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = now
+}
+
+// chance is a stream of bytes that is the same at each run.
+type chance struct {
+	mu     sync.Mutex
+	source *rand.ChaCha8
+}
+
+func (c *chance) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.source.Read(p)
+}
+
+func (c *chance) restart(seed uint64) {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.source = rand.NewChaCha8(key)
+}
+
+// engines are the addresses of an empty database on each engine.
+var engines = []struct {
+	name    string
+	address func(t *testing.T) string
+}{
+	{"sqlite", func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "holdfast.db") }},
+	{"postgres", func(t *testing.T) string { return pgtest.URL(t) }},
+}
+
+// newWorld makes a deployment over an empty database and fills it with the fixture.
+func newWorld(t *testing.T, address string, log io.Writer) *world {
+	t.Helper()
+	w := &world{clock: &clock{now: time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)}, chance: &chance{}}
+	w.chance.restart(1)
+	db, err := store.Open(t.Context(), address, w.clock.read)
+	must(t, err)
+	t.Cleanup(func() { must(t, db.Close()) })
+	must(t, db.Migrate(t.Context()))
+	w.core = &app.Core{
+		Store: db, Clock: w.clock.read, Random: w.chance, Log: slog.New(slog.NewTextHandler(log, nil)),
+		NewUUID: func() string {
+			w.uuids++
+			return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.uuids)
+		},
+		// As cheap as it gets: what is tested here is not the hash.
+		Cost:          auth.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
+		ReservedPaths: []string{"auth"},
+	}
+	w.app = app.New(w.core)
+	t.Cleanup(w.app.Close)
+	w.handler = api.New(w.app, w.core, api.Config{BaseURL: baseURL})
+	w.fill(t)
+	// What is drawn from here on does not depend on how much the fixture drew.
+	w.chance.restart(2)
+	w.uuids = 1000
+	return w
+}
+
+// fill makes two sites with their people, tokens, channels and suppliers. Ids follow from the order.
+func (w *world) fill(t *testing.T) {
+	t.Helper()
+	ctx := t.Context()
+	for _, site := range []struct{ path, name string }{{"demo", "Demo Travel"}, {"other", "Other Travel"}} {
+		currency := money.Currency("GBP")
+		_, err := w.app.Sites.Create(ctx, auth.System(0), travel.SiteFields{
+			Path: &site.path, Name: &site.name, Currency: &currency, Sandbox: site.path == "demo",
+		})
+		must(t, err)
+	}
+	for _, u := range users {
+		actor := auth.System(max(1, u.site))
+		made, err := w.app.Accounts.CreateUser(ctx, actor, travel.UserFields{
+			Username: u.name, Email: u.name + "@demo.example", DisplayName: "The " + u.name, Password: password,
+		}, u.role, false)
+		must(t, err)
+		if u.site == 0 {
+			must(t, w.app.Accounts.RemoveMembership(ctx, actor, made.ID))
+		}
+	}
+	must(t, w.core.Store.Write(ctx, func(tx *store.Tx) error {
+		for _, fill := range []func(*testing.T, *store.Tx) error{fillTokens, fillTwoFactor, fillChannels, fillSuppliers} {
+			if err := fill(t, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+func fillTokens(_ *testing.T, tx *store.Tx) error {
+	_, err := tx.InsertToken(auth.APIToken{SiteID: 1, UserID: userID("admin"), Name: "Server", SecretHash: auth.HashSecret(tokenSecret)})
+	if err != nil {
+		return err
+	}
+	_, err = tx.InsertToken(auth.APIToken{SiteID: 2, UserID: userID("stranger"), Name: "Server", SecretHash: auth.HashSecret(otherSecret)})
+	return err
+}
+
+func fillTwoFactor(_ *testing.T, tx *store.Tx) error {
+	if err := tx.BeginTwoFactor(userID("careful"), totpSecret); err != nil {
+		return err
+	}
+	return tx.ConfirmTwoFactor(userID("careful"), 1, []string{auth.HashRecoveryCode(recovery)})
+}
+
+// fillChannels makes channels beside the test channels 1 and 2 that the sites have from the start.
+func fillChannels(_ *testing.T, tx *store.Tx) error {
+	for i, c := range []travel.Channel{
+		{SiteID: 1, Name: "Draft", Mode: travel.ModeDraft, Currency: "EUR"},              // 3
+		{SiteID: 1, Name: "Europe", Mode: travel.ModeProtectionOnly, Currency: "EUR"},    // 4
+		{SiteID: 1, Name: "Britain", Mode: travel.ModeProtectionOnly, Currency: "GBP"},   // 5
+		{SiteID: 2, Name: "Elsewhere", Mode: travel.ModeProtectionOnly, Currency: "EUR"}, // 6
+	} {
+		c.UUID = fmt.Sprintf("00000000-0000-4000-8000-%012d", 100+i)
+		c.Slug, c.ReceiptLabel, c.Secret = fmt.Sprintf("channel-%d", i+3), c.Name, fmt.Sprintf("secretofchannel%d", i+3)
+		c.AccountType, c.ProtectionType = travel.AccountTypes[0], travel.ProtectionTypes[0]
+		c.Language, c.StatementPeriod = travel.DefaultLanguage, travel.StatementPeriods[0]
+		if _, err := tx.InsertChannel(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fillSuppliers(_ *testing.T, tx *store.Tx) error {
+	for _, s := range []travel.Supplier{
+		{SiteID: 1, Name: "Aer Example", URL: "https://air.example", Category: "AIR", Country: "IE"},       // 1
+		{SiteID: 1, Name: "Hotel Example", URL: "https://hotel.example", Category: "HOT", Country: "ES"},   // 2
+		{SiteID: 1, Name: "Example Cruises", URL: "https://cruise.example", Category: "CRU", Country: ""},  // 3
+		{SiteID: 2, Name: "Elsewhere Hotel", URL: "https://other.example", Category: "HOT", Country: "FR"}, // 4
+	} {
+		if _, err := tx.InsertSupplier(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// userID is the id of a user of the fixture, 0 where there is none of that name.
+func userID(name string) int64 {
+	for i, u := range users {
+		if u.name == name {
+			return int64(i + 1)
+		}
+	}
+	return 0
+}
+
+// totp is the code that the second factor of the user careful shows now.
+func (w *world) totp(t *testing.T) string {
+	t.Helper()
+	code, err := totp.GenerateCode(totpSecret, w.clock.read())
+	must(t, err)
+	return code
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

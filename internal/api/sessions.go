@@ -1,0 +1,132 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+)
+
+// sessionShape is the result of a login (section 2.2).
+type sessionShape struct {
+	ID                   int64        `json:"id"`
+	Name                 string       `json:"name"`
+	Username             string       `json:"username"`
+	UserEmail            string       `json:"user_email"`
+	UserNicename         string       `json:"user_nicename"`
+	UserDisplayName      string       `json:"user_display_name"`
+	UserType             auth.Role    `json:"usertype"`
+	Type                 auth.Role    `json:"type"`
+	ReadOnly             bool         `json:"read_only"`
+	CanSignOffPayout     bool         `json:"can_sign_off_payout"`
+	DefaultSite          *defaultSite `json:"default_site"` // null for an operator while there are no sites
+	SiteCount            int64        `json:"site_count"`
+	TwoFactorConfirmedAt *string      `json:"two_factor_confirmed_at"`
+	Sites                []siteName   `json:"sites"`
+	Token                string       `json:"token"`
+	RefreshToken         string       `json:"refresh_token"`
+}
+
+type defaultSite struct {
+	ID           int64     `json:"id"`
+	Name         string    `json:"name"`
+	Path         string    `json:"path"`
+	Permissions  []string  `json:"permissions"`
+	ChannelCount int64     `json:"channel_count"`
+	UserType     auth.Role `json:"usertype"`
+}
+
+type siteName struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+func showSession(s app.Session) sessionShape {
+	u, role := s.User, s.Actor.Role
+	shape := sessionShape{
+		ID: u.ID, Name: u.DisplayName, Username: u.Username, UserEmail: u.Email, UserNicename: nicename(u.Username),
+		UserDisplayName: u.DisplayName, UserType: role, Type: role, ReadOnly: role == auth.ReadOnly,
+		CanSignOffPayout: s.Actor.Can(auth.SignOffPayout), SiteCount: s.SiteCount,
+		TwoFactorConfirmedAt: maybeISO(u.TwoFactorConfirmedAt), Sites: []siteName{},
+		Token: s.Token, RefreshToken: s.RefreshToken,
+	}
+	if site := s.Default; site != nil {
+		shape.DefaultSite = &defaultSite{
+			ID: site.ID, Name: site.Name, Path: site.Path, Permissions: permissions(s.Actor),
+			ChannelCount: site.ChannelCount, UserType: role,
+		}
+	}
+	for _, site := range s.Sites {
+		shape.Sites = append(shape.Sites, siteName{site.ID, site.Name})
+	}
+	return shape
+}
+
+// permissions names what an actor may do, for programs: "manage_api_tokens".
+func permissions(a auth.Actor) []string {
+	names := []string{}
+	for _, p := range a.Permissions() {
+		names = append(names, strings.ReplaceAll(strings.ToLower(string(p)), " ", "_"))
+	}
+	return names
+}
+
+// nicename is a user name as it can stand in an address.
+func nicename(username string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, username), "-")
+}
+
+func (s *server) login(c *call) error {
+	in, err := c.input()
+	if err != nil {
+		return err
+	}
+	name, password := in.text("username"), in.text("password")
+	if name == nil && !in.problems.Has("username") {
+		in.problems.Missing("username")
+	}
+	if password == nil && !in.problems.Has("password") {
+		in.problems.Missing("password")
+	}
+	code := in.textOr("two_factor_code")
+	if err := in.problems.Err(); err != nil {
+		return err
+	}
+	session, err := s.app.Sessions.Login(c.ctx, app.Login{
+		Username: *name, Password: *password, Code: code, Path: c.r.PathValue("site"), Address: c.address,
+	})
+	if err != nil {
+		return err
+	}
+	c.json(http.StatusOK, showSession(session))
+	return nil
+}
+
+func (s *server) refreshLogin(c *call) error {
+	session, err := s.app.Sessions.Refresh(c.ctx, c.r.PathValue("site"), bearer(c.r))
+	if err != nil {
+		return err
+	}
+	c.json(http.StatusOK, showSession(session))
+	return nil
+}
+
+// refreshEnded answers the removal of a refresh token.
+type refreshEnded struct {
+	Deleted bool   `json:"deleted"`
+	Code    string `json:"code"`
+}
+
+func (s *server) deleteRefresh(c *call) error {
+	if err := s.app.Sessions.EndRefresh(c.ctx, c.r.PathValue("site"), bearer(c.r)); err != nil {
+		return err
+	}
+	c.json(http.StatusOK, refreshEnded{Deleted: true, Code: "jwt_auth_refresh_token_removed"})
+	return nil
+}

@@ -1,0 +1,58 @@
+package api
+
+import (
+	"net/http"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// siteShape is a site on the wire.
+type siteShape struct {
+	ID            int64          `json:"id"`
+	Name          string         `json:"name"`
+	Path          string         `json:"path"`
+	Sandbox       bool           `json:"sandbox"`
+	Currency      money.Currency `json:"currency"` // of its policy
+	PermittedURLs []string       `json:"permitted_urls"`
+	ChannelCount  int64          `json:"channel_count"`
+	Created       string         `json:"created"`
+	Modified      string         `json:"modified"`
+}
+
+func showSite(s travel.Site) siteShape {
+	return siteShape{
+		ID: s.ID, Name: s.Name, Path: s.Path, Sandbox: s.Sandbox, Currency: s.Policy.Currency,
+		PermittedURLs: append([]string{}, s.PermittedURLs...), ChannelCount: s.ChannelCount,
+		Created: civil.FormatInstant(s.CreatedAt), Modified: civil.FormatInstant(s.ModifiedAt),
+	}
+}
+
+func (s *server) listSites(c *call) error {
+	q := c.query()
+	page := q.page(travel.SiteOrders)
+	filter := travel.SiteFilter{Include: q.ids("include"), Exclude: q.ids("exclude")}
+	if err := q.err(); err != nil {
+		return err
+	}
+	found, err := s.app.Sites.List(c.ctx, c.actor, filter, page)
+	if err != nil {
+		return err
+	}
+	return list(s, c, page, found, showSite)
+}
+
+func (s *server) updateSite(c *call) error {
+	in, err := c.input()
+	if err != nil {
+		return err
+	}
+	fields := travel.SiteFields{IfVersion: c.ifVersion(), PermittedURLs: in.texts("permitted_urls")}
+	fields.Problems = in.problems.Clone()
+	changed, err := s.app.Sites.Change(c.ctx, c.actor, c.id, fields)
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, object{id: changed.ID, version: changed.Version, body: showSite(changed)})
+}

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"net/http"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/travel"
+)
+
+// tokenShape is an API token on the wire (section 2.1).
+type tokenShape struct {
+	ID            int64    `json:"id"`
+	TokenableType string   `json:"tokenable_type"`
+	TokenableID   int64    `json:"tokenable_id"`
+	Name          string   `json:"name"`
+	Abilities     []string `json:"abilities"` // always empty: all that its creator may do
+	LastUsedAt    *string  `json:"last_used_at"`
+	ExpiresAt     *string  `json:"expires_at"`
+	CreatedAt     string   `json:"created_at"`
+	UpdatedAt     string   `json:"updated_at"`
+}
+
+// createdToken is what a create answers, the only time that the token is seen.
+type createdToken struct {
+	Token     string  `json:"token"`
+	ExpiresAt *string `json:"expires_at"`
+}
+
+type message struct {
+	Message string `json:"message"`
+}
+
+func showToken(t auth.APIToken) tokenShape {
+	return tokenShape{
+		ID: t.ID, TokenableType: "site", TokenableID: t.SiteID, Name: t.Name, Abilities: []string{},
+		LastUsedAt: maybeISO(t.LastUsedAt), ExpiresAt: maybeISO(t.ExpiresAt),
+		CreatedAt: t.CreatedAt.Format(isoMicros), UpdatedAt: t.UpdatedAt.Format(isoMicros),
+	}
+}
+
+// listTokens answers with all tokens: there are two at most, so that there are no pages.
+func (s *server) listTokens(c *call) error {
+	found, err := s.app.Tokens.List(c.ctx, c.actor)
+	if err != nil {
+		return err
+	}
+	shapes := []tokenShape{}
+	for _, t := range found {
+		shapes = append(shapes, showToken(t))
+	}
+	c.json(http.StatusOK, shapes)
+	return nil
+}
+
+// createToken takes no idempotency key: a repetition would have to show the token again, of which only a hash is kept.
+func (s *server) createToken(c *call) error {
+	in, err := c.input()
+	if err != nil {
+		return err
+	}
+	fields := travel.TokenFields{Name: in.text("name"), Expires: in.dayOrNone("expires_at")}
+	fields.Problems = in.problems.Clone()
+	made, text, err := s.app.Tokens.Create(c.ctx, c.actor, fields)
+	if err != nil {
+		return err
+	}
+	return s.created(c, object{id: made.ID, body: createdToken{Token: text, ExpiresAt: maybeISO(made.ExpiresAt)}})
+}
+
+func (s *server) deleteToken(c *call) error {
+	if err := s.app.Tokens.Delete(c.ctx, c.actor, c.id); err != nil {
+		return err
+	}
+	c.json(http.StatusOK, message{"Token deleted."})
+	return nil
+}
+
+func (s *server) deleteAllTokens(c *call) error {
+	if err := s.app.Tokens.DeleteAll(c.ctx, c.actor); err != nil {
+		return err
+	}
+	c.json(http.StatusOK, message{"All tokens deleted."})
+	return nil
+}
