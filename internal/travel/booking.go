@@ -119,7 +119,7 @@ func (f BookingFields) Change(b Booking, p *fault.Problems) Booking {
 			p.Wrong("currencies", "The currency of a booking with transactions cannot change.")
 		}
 	}
-	if f.Total != nil && *f.Total < b.Sums.Held {
+	if f.Total != nil && *f.Total >= 0 && *f.Total < b.Sums.Held {
 		p.Wrong("total", "The total cannot be below the total of the linked transactions, %s %s.",
 			b.Currency, money.Format(b.Sums.Held, b.Currency))
 	}

@@ -1,0 +1,215 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// bookingShape is a booking on the wire (section 2.4).
+type bookingShape struct {
+	ID             int64                `json:"id"`
+	TrustID        string               `json:"trust_id"`
+	UUID           string               `json:"uuid"`
+	InternalID     int64                `json:"internal_id"` // deprecated: the id
+	Author         string               `json:"author"`
+	Status         travel.BookingStatus `json:"status"`
+	Title          string               `json:"title"`
+	Content        string               `json:"content"`
+	Firstname      string               `json:"firstname"`
+	Surname        string               `json:"surname"`
+	Email          string               `json:"email"`
+	Date           string               `json:"date"`
+	DateStart      string               `json:"date_start"` // "" where only the end is known
+	Pax            *int64               `json:"pax"`
+	Reference      string               `json:"reference"`
+	Total          int64                `json:"total"`
+	TotalUnpaid    int64                `json:"total_unpaid"`
+	Currencies     money.Currency       `json:"currencies"`
+	Country        string               `json:"country"` // deprecated: the same as countries
+	Countries      string               `json:"countries"`
+	TransactionIDs []int64              `json:"transaction_ids"`
+	Channels       int64                `json:"channels"`
+	Language       string               `json:"language"`
+	AuthorID       int64                `json:"author_id"`
+	AuthorName     string               `json:"authorname"`
+	Suppliers      []int64              `json:"suppliers"`
+	Created        string               `json:"created"`
+	Modified       string               `json:"modified"`
+	Links          links                `json:"_links"`
+}
+
+// links are the addresses of a thing and of the collection that it belongs to.
+type links struct {
+	Self       []link `json:"self"`
+	Collection []link `json:"collection"`
+}
+
+type link struct {
+	HREF string `json:"href"`
+}
+
+// linksTo gives the links of one thing of a collection of the site that the call is about.
+func (s *server) linksTo(c *call, collection string, id int64) links {
+	all := fmt.Sprintf("%s/%s/%s/%s/v2/%s", s.cfg.BaseURL, c.r.PathValue("site"), s.cfg.RESTRoot, s.cfg.Namespace, collection)
+	return links{Self: []link{{fmt.Sprintf("%s/%d", all, id)}}, Collection: []link{{all}}}
+}
+
+// showBooking gives the shape of bookings; their statuses are those of the day of the call.
+func (s *server) showBooking(c *call) func(b travel.Booking) bookingShape {
+	today := civil.DayOf(s.core.Clock())
+	return func(b travel.Booking) bookingShape {
+		shape := bookingShape{
+			ID: b.ID, TrustID: b.TrustID(), UUID: b.UUID, InternalID: b.ID, Author: b.Author, Status: b.StatusOn(today),
+			Title: b.Title(), Content: b.Content, Firstname: b.Firstname, Surname: b.Surname, Email: b.Email,
+			Date: b.End.String(), Reference: b.Reference, Total: b.Total, TotalUnpaid: b.Unpaid(), Currencies: b.Currency,
+			Country: b.Country, Countries: b.Country, Channels: b.ChannelID, Language: b.Language, AuthorID: b.AuthorID,
+			AuthorName: b.AuthorName, Created: civil.FormatInstant(b.CreatedAt), Modified: civil.FormatInstant(b.ModifiedAt),
+			Links: s.linksTo(c, "bookings", b.ID),
+			// None is [], not null.
+			TransactionIDs: append([]int64{}, b.TransactionIDs...),
+			Suppliers:      append([]int64{}, b.Suppliers...),
+		}
+		if b.Start != civil.NoDay {
+			shape.DateStart = b.Start.String()
+		}
+		if b.Pax > 0 {
+			shape.Pax = &b.Pax
+		}
+		return shape
+	}
+}
+
+func (s *server) bookingObject(c *call, b travel.Booking) object {
+	return object{id: b.ID, version: b.Version, body: s.showBooking(c)(b)}
+}
+
+func (s *server) listBookings(c *call) error {
+	q := c.query()
+	page := q.page(travel.BookingOrders)
+	filter := travel.BookingFilter{
+		Include:    q.ids("include"),
+		Exclude:    q.ids("exclude"),
+		Before:     q.instantOrZero("before"),
+		After:      q.instantOrZero("after"),
+		Statuses:   words(q, "status", travel.BookingStatuses),
+		Channels:   q.ids("channels"),
+		Countries:  q.codes("countries"),
+		Surname:    q.text("surname"),
+		Email:      q.text("email"),
+		DateBefore: q.instant("date_before"),
+		DateAfter:  q.instant("date_after"),
+		Reference:  q.text("reference"),
+	}
+	if err := q.err(); err != nil {
+		return err
+	}
+	found, err := s.app.Bookings.List(c.ctx, c.actor, filter, page)
+	if err != nil {
+		return err
+	}
+	return list(s, c, page, found, s.showBooking(c))
+}
+
+// instantOrZero reads an instant; the zero time stands for none.
+func (q *query) instantOrZero(name string) time.Time {
+	if at := q.instant(name); at != nil {
+		return *at
+	}
+	return time.Time{}
+}
+
+func (s *server) getBooking(c *call) error {
+	found, err := s.findBooking(c, c.id)
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, found)
+}
+
+func (s *server) findBooking(c *call, id int64) (object, error) {
+	found, err := s.app.Bookings.Get(c.ctx, c.actor, id)
+	if err != nil {
+		return object{}, err
+	}
+	return s.bookingObject(c, found), nil
+}
+
+func (s *server) createBooking(c *call) error {
+	in, err := c.input()
+	if err != nil {
+		return err
+	}
+	return s.create(c, in.once, func() (object, error) {
+		made, err := s.app.Bookings.Create(c.ctx, c.actor, bookingFields(in))
+		if err != nil {
+			return object{}, err
+		}
+		return s.bookingObject(c, made), nil
+	}, s.findBooking)
+}
+
+func (s *server) changeBooking(c *call) error {
+	in, err := c.input()
+	if err != nil {
+		return err
+	}
+	fields := bookingFields(in)
+	fields.IfVersion = c.ifVersion()
+	changed, err := s.app.Bookings.Update(c.ctx, c.actor, c.id, fields)
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, s.bookingObject(c, changed))
+}
+
+func (s *server) deleteBooking(c *call) error {
+	if err := s.app.Bookings.Delete(c.ctx, c.actor, c.id, c.ifVersion()); err != nil {
+		return err
+	}
+	c.json(http.StatusOK, trashed{Deleted: true, Status: "trash", ID: c.id})
+	return nil
+}
+
+// trashed answers the removal of what is kept, though nobody sees it any more.
+type trashed struct {
+	Deleted bool   `json:"deleted"`
+	Status  string `json:"status"`
+	ID      int64  `json:"id"`
+}
+
+// bookingFields reads a booking. Its read-only fields are not even looked at, whatever they hold.
+func bookingFields(in *input) travel.BookingFields {
+	f := travel.BookingFields{
+		Once:      in.once,
+		ChannelID: in.integer("channels"),
+		Content:   in.text("content"),
+		Firstname: in.text("firstname"),
+		Surname:   in.text("surname"),
+		Email:     in.text("email"),
+		Start:     in.dayOrNone("date_start"),
+		End:       in.day("date"),
+		Pax:       in.pax(),
+		Reference: in.text("reference"),
+		Total:     in.integer("total"),
+		Currency:  in.currency("currencies"),
+		Country:   in.text("countries"),
+		Language:  in.text("language"),
+		Suppliers: in.integers("suppliers"),
+	}
+	f.Problems = *in.problems // now that all fields are read
+	return f
+}
+
+// pax reads the number of travellers, which null and an empty text take away.
+func (in *input) pax() *int64 {
+	value, given := in.fields["pax"]
+	if given && (value == nil || value == "") {
+		return new(int64)
+	}
+	return in.integer("pax")
+}

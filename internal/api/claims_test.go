@@ -1,0 +1,33 @@
+package api_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// claim takes the idempotency key of a request as the same request would that came a moment earlier and is still being
+// answered.
+func (k *talk) claim(t *testing.T, r *http.Request) {
+	t.Helper()
+	body, err := io.ReadAll(r.Body)
+	must(t, err)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s\n%s", r.Method, r.URL.EscapedPath(), body))
+	once := travel.Once{Key: r.Header.Get("Idempotency-Key"), Hash: hex.EncodeToString(sum[:])}
+	must(t, k.world.core.Store.Write(t.Context(), func(tx *store.Tx) error {
+		_, mine, err := tx.ClaimKey(1, userID(k.as), once, tx.Now.Add(30*time.Second))
+		if err == nil && !mine {
+			t.Errorf("the key %s is taken", once.Key)
+		}
+		return err
+	}))
+}
