@@ -198,6 +198,7 @@ func (k *talk) exchange(t *testing.T, r *http.Request) (*http.Response, []byte) 
 	answered, err := io.ReadAll(response.Body)
 	must(t, err)
 	checkEveryAnswer(t, r, response, answered)
+	checkAgainstDescription(t, r, asked, response, answered)
 	return response, answered
 }
 

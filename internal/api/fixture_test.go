@@ -17,6 +17,8 @@ import (
 	"holdfast/internal/api"
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/pgtest"
 	"holdfast/internal/store"
@@ -154,7 +156,7 @@ func (w *world) fill(t *testing.T) {
 		}
 	}
 	must(t, w.core.Store.Write(ctx, func(tx *store.Tx) error {
-		for _, fill := range []func(*testing.T, *store.Tx) error{fillTokens, fillTwoFactor, fillChannels, fillSuppliers} {
+		for _, fill := range []func(*testing.T, *store.Tx) error{fillTokens, fillTwoFactor, fillChannels, fillSuppliers, fillRates} {
 			if err := fill(t, tx); err != nil {
 				return err
 			}
@@ -206,6 +208,21 @@ func fillSuppliers(_ *testing.T, tx *store.Tx) error {
 		{SiteID: 2, Name: "Elsewhere Hotel", URL: "https://other.example", Category: "HOT", Country: "FR"}, // 4
 	} {
 		if _, err := tx.InsertSupplier(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillRates puts the fixings of the Friday before on file.
+func fillRates(_ *testing.T, tx *store.Tx) error {
+	for currency, text := range map[money.Currency]string{"GBP": "0.86", "USD": "1.08", "JPY": "170", "KWD": "0.33"} {
+		rate, err := money.ParseRate(text)
+		if err != nil {
+			return err
+		}
+		_, _, err = tx.InsertFixing(fx.Fixing{Provider: fx.ECB, Currency: currency, Day: civil.Date(2026, 2, 27), Rate: rate})
+		if err != nil {
 			return err
 		}
 	}

@@ -99,7 +99,7 @@ func list[T, W any](s *server, c *call, page travel.Page, l travel.List[T], show
 	} else {
 		more = len(l.Items) == page.Size
 	}
-	if page.Skip() > 0 {
+	if page.Skip() > 0 && total != 0 {
 		c.Header().Add("Link", s.linkTo(c.r.URL, page, -1, "prev"))
 	}
 	if more {

@@ -63,11 +63,32 @@ func showSession(s app.Session) sessionShape {
 	return shape
 }
 
-// permissions names what an actor may do, for programs: "manage_api_tokens".
+// permissionNames are the permissions as programs read them; the texts of auth are for sentences.
+var permissionNames = map[auth.Permission]string{
+	auth.Read:              "read",
+	auth.ReadStatements:    "read_statements",
+	auth.ReadPayouts:       "read_payouts",
+	auth.SignOffPayout:     "sign_off_payout",
+	auth.Export:            "export",
+	auth.WriteBookings:     "write_bookings",
+	auth.WriteTransactions: "write_transactions",
+	auth.WriteChannels:     "write_channels",
+	auth.WriteSite:         "write_site",
+	auth.ManageTokens:      "manage_api_tokens",
+	auth.SeeChannelSecret:  "see_channel_secret",
+	auth.SetChannelMode:    "set_channel_mode",
+	auth.SetChannelTerms:   "set_channel_terms",
+	auth.WriteSuppliers:    "write_suppliers",
+	auth.RecordChargebacks: "record_chargebacks",
+	auth.WriteRates:        "write_rates",
+	auth.ManageSites:       "manage_sites",
+	auth.ManageUsers:       "manage_users",
+}
+
 func permissions(a auth.Actor) []string {
 	names := []string{}
 	for _, p := range a.Permissions() {
-		names = append(names, strings.ReplaceAll(strings.ToLower(string(p)), " ", "_"))
+		names = append(names, permissionNames[p])
 	}
 	return names
 }
