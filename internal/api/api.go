@@ -23,6 +23,7 @@ type Config struct {
 	AuthSegment    string         // first segment of the login's addresses that name no site; "auth"
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
 	Timeout        time.Duration  // how long a request may take; 30 seconds
+	Docs           http.Handler   // the page at /docs, made by package web from Description
 }
 
 func (cfg Config) withDefaults() Config {
@@ -82,6 +83,8 @@ func table(v2, tokens, login, siteLogin string) []Route {
 	return []Route{
 		at("GET", "/healthz", open, (*server).alive),
 		at("GET", "/readyz", open, (*server).ready),
+		at("GET", "/openapi.yaml", open, (*server).describe),
+		at("GET", "/docs", open, (*server).docs),
 		at("POST", login+"/token", open, (*server).login),
 		at("POST", login+"/token/refresh", open, (*server).refreshLogin),
 		at("DELETE", login+"/token/refresh", open, (*server).deleteRefresh),
@@ -94,6 +97,28 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("DELETE", tokens+"/{id}", member, (*server).deleteToken),
 		at("GET", v2+"/sites", member, (*server).listSites),
 		at("PUT", v2+"/sites/{id}", member, (*server).updateSite),
+		at("GET", v2+"/channels", member, (*server).listChannels),
+		at("POST", v2+"/channels", member, (*server).createChannel),
+		at("GET", v2+"/channels/{id}", member, (*server).getChannel),
+		at("PUT", v2+"/channels/{id}", member, (*server).changeChannel),
+		at("DELETE", v2+"/channels/{id}", member, (*server).deleteChannel),
+		at("GET", v2+"/suppliers", member, (*server).listSuppliers),
+		at("POST", v2+"/suppliers", member, (*server).createSupplier),
+		at("GET", v2+"/suppliers/{id}", member, (*server).getSupplier),
+		at("PUT", v2+"/suppliers/{id}", member, (*server).changeSupplier),
+		at("DELETE", v2+"/suppliers/{id}", member, (*server).deleteSupplier),
+		at("GET", v2+"/bookings", member, (*server).listBookings),
+		at("POST", v2+"/bookings", member, (*server).createBooking),
+		at("GET", v2+"/bookings/{id}", member, (*server).getBooking),
+		at("PUT", v2+"/bookings/{id}", member, (*server).changeBooking),
+		at("DELETE", v2+"/bookings/{id}", member, (*server).deleteBooking),
+		at("GET", v2+"/transactions", member, (*server).listTransactions),
+		at("POST", v2+"/transactions", member, (*server).createTransaction),
+		at("GET", v2+"/transactions/{id}", member, (*server).getTransaction),
+		at("GET", v2+"/transactions/{id}/protection", member, (*server).getProtection),
+		at("GET", v2+"/exposure", member, (*server).getExposure),
+		at("GET", v2+"/payments", member, (*server).listPayments),
+		at("GET", v2+"/payments/{id}", member, (*server).getPayment),
 	}
 }
 

@@ -98,7 +98,7 @@ func (b *Bookings) Update(ctx context.Context, actor auth.Actor, id int64, in tr
 	}
 	var changed travel.Booking
 	err := b.Store.Write(ctx, func(tx *store.Tx) error {
-		stored, err := tx.LockBooking(actor.SiteID, id)
+		stored, err := tx.LockWholeBooking(actor.SiteID, id)
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (b *Bookings) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 		return err
 	}
 	err := b.Store.Write(ctx, func(tx *store.Tx) error {
-		stored, err := tx.LockBooking(actor.SiteID, id)
+		stored, err := tx.LockWholeBooking(actor.SiteID, id)
 		if err != nil {
 			return err
 		}

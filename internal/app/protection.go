@@ -19,11 +19,15 @@ import (
 // rulepacks are the dispute windows that the program ships with (R5).
 var rulepacks = protection.ShippedRulepacks()
 
-// fixingsFor reads what can price the given currencies on a day for a site, as known at an instant.
+// fixingsFor reads what can price the given currencies for a payment of a day, as known now: the fixings of the days
+// before it, up to the oldest age that counts. Where the currencies are one and the same there is nothing to price.
 func fixingsFor(
-	tx *store.Tx, site travel.Site, day civil.Day, known time.Time, currencies ...money.Currency,
+	tx *store.Tx, site travel.Site, paid civil.Day, maxAge int64, from, to money.Currency,
 ) (*fx.Table, error) {
-	fixings, err := tx.FixingsUpTo(providersOf(site), currencies, day, known)
+	if from == to {
+		return fx.NewTable(nil), nil
+	}
+	fixings, err := tx.FixingsWithin(providersOf(site), []money.Currency{from, to}, paid-civil.Day(maxAge), paid-1, tx.Now)
 	return fx.NewTable(fixings), err
 }
 
@@ -55,7 +59,7 @@ func (r *recording) allocate() error {
 	if err != nil {
 		return err
 	}
-	fixings, err := fixingsFor(r.tx, r.site, paid, r.tx.Now, r.t.BaseCurrency, policy.Currency)
+	fixings, err := fixingsFor(r.tx, r.site, paid, policy.MaxFixingAgeDays, r.t.BaseCurrency, policy.Currency)
 	if err != nil {
 		return err
 	}

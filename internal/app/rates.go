@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/fx"
+	"holdfast/internal/money"
 	"holdfast/internal/store"
 )
 
@@ -85,20 +87,12 @@ func (r *Rates) Add(ctx context.Context, actor auth.Actor, fixings []fx.Fixing) 
 	if err := actor.Require(auth.WriteRates); err != nil {
 		return report, err
 	}
-	for rest := fixings; len(rest) > 0; {
-		batch := rest[:min(fixingsPerWrite, len(rest))]
-		rest = rest[len(batch):]
+	for batch := range slices.Chunk(fixings, fixingsPerWrite) {
 		var done RatesReport
 		err := r.Store.Write(ctx, func(tx *store.Tx) error {
-			done = RatesReport{}
-			for _, f := range batch {
-				onFile, inserted, err := tx.InsertFixing(f)
-				if err != nil {
-					return err
-				}
-				done.count(f, onFile.String(), inserted)
-			}
-			return nil
+			var err error
+			done, err = addFixings(tx, batch)
+			return err
 		})
 		if err != nil {
 			return report, err
@@ -110,19 +104,56 @@ func (r *Rates) Add(ctx context.Context, actor auth.Actor, fixings []fx.Fixing) 
 	return report, err
 }
 
-func (r *RatesReport) count(f fx.Fixing, onFile string, inserted bool) {
-	switch {
-	case inserted:
-		r.Created++
-		if r.First == 0 || f.Day < r.First {
-			r.First = f.Day
-		}
-		r.Last = max(r.Last, f.Day)
-	case onFile == f.Rate.String():
-		r.AlreadyThere++
-	default:
-		r.Conflicts = append(r.Conflicts, RateOnFile{Fixing: f, OnFile: onFile})
+// fixingKey is what there can be one fixing of.
+type fixingKey struct {
+	provider fx.Provider
+	currency money.Currency
+	day      civil.Day
+	quote    string
+}
+
+func keyOf(f fx.Fixing) fixingKey { return fixingKey{f.Provider, f.Currency, f.Day, f.QuoteID} }
+
+// addFixings compares fixings with what is on file and adds what is missing.
+func addFixings(tx *store.Tx, list []fx.Fixing) (done RatesReport, err error) {
+	first, last := list[0].Day, list[0].Day
+	providers := map[fx.Provider]bool{}
+	for _, f := range list {
+		first, last = min(first, f.Day), max(last, f.Day)
+		providers[f.Provider] = true
 	}
+	onFile := map[fixingKey]string{}
+	for p := range providers {
+		stored, err := tx.FixingsBetween(p, first, last)
+		if err != nil {
+			return done, err
+		}
+		for _, f := range stored {
+			onFile[keyOf(f)] = f.Rate.String()
+		}
+	}
+	var missing []fx.Fixing
+	for _, f := range list {
+		switch rate, ok := onFile[keyOf(f)]; {
+		case !ok:
+			missing = append(missing, f)
+			onFile[keyOf(f)] = f.Rate.String()
+			done.created(f.Day)
+		case rate == f.Rate.String():
+			done.AlreadyThere++
+		default:
+			done.Conflicts = append(done.Conflicts, RateOnFile{Fixing: f, OnFile: rate})
+		}
+	}
+	return done, tx.InsertFixings(missing)
+}
+
+func (r *RatesReport) created(day civil.Day) {
+	r.Created++
+	if r.First == 0 || day < r.First {
+		r.First = day
+	}
+	r.Last = max(r.Last, day)
 }
 
 func (r *RatesReport) merge(o RatesReport) {
@@ -182,7 +213,7 @@ func pricePage(tx *store.Tx, siteID, after int64) (done int, last int64, err err
 	}
 	for _, a := range waiting {
 		last = a.ID
-		fixings, err := fixingsFor(tx, site, a.Paid(), tx.Now, a.Currency, a.PolicyCurrency)
+		fixings, err := fixingsFor(tx, site, a.Paid(), a.MaxFixingAge, a.Currency, a.PolicyCurrency)
 		if err != nil {
 			return 0, 0, err
 		}

@@ -174,7 +174,7 @@ func (r *recording) build(items []travel.Item) error {
 // apart is worth a look, and never a refusal. Without fixings there is nothing to compare with.
 func (r *recording) forexDeviates() (bool, error) {
 	paid := civil.DayOf(r.t.EffectiveAt)
-	fixings, err := fixingsFor(r.tx, r.site, paid, r.tx.Now, r.t.BaseCurrency, r.t.Currency)
+	fixings, err := fixingsFor(r.tx, r.site, paid, r.site.Policy.MaxFixingAgeDays, r.t.BaseCurrency, r.t.Currency)
 	if err != nil {
 		return false, err
 	}

@@ -17,6 +17,9 @@ const bookingColumns = `b.site_id, b.id, b.uuid, b.channel_id, b.author_id, b.au
 	b.created_at, b.modified_at,
 	(SELECT c.locked FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`
 
+// returnedBookingColumns are the same for a RETURNING, which knows the table by its own name only.
+var returnedBookingColumns = strings.ReplaceAll(bookingColumns, "b.", "bookings.")
+
 func scanBooking(scan func(dest ...any) error) (travel.Booking, error) {
 	var b travel.Booking
 	var start sql.NullInt64
@@ -73,17 +76,24 @@ func (tx *Tx) BookingByImportKey(siteID, channelID int64, key string) (travel.Bo
 	return tx.oneBooking(`b.site_id = $1 AND b.channel_id = $2 AND b.import_key = $3`, siteID, channelID, key)
 }
 
-// LockBooking takes the booking for the rest of the transaction and reads it: whoever else wants to lock it waits. Its
-// version has then counted this change.
+// LockBooking takes the booking for the rest of the transaction and reads it, without its suppliers and transactions:
+// whoever else wants to lock it waits. Its version has then counted this change.
 func (tx *Tx) LockBooking(siteID, id int64) (travel.Booking, error) {
-	n, err := tx.exec(`UPDATE bookings SET version = version + 1 WHERE site_id = $1 AND id = $2 AND NOT deleted`, siteID, id)
+	return scanBooking(func(dest ...any) error {
+		return tx.row(`UPDATE bookings SET version = version + 1 WHERE site_id = $1 AND id = $2 AND NOT deleted
+			RETURNING `+returnedBookingColumns, []any{siteID, id}, dest...)
+	})
+}
+
+// LockWholeBooking is LockBooking with suppliers and transactions.
+func (tx *Tx) LockWholeBooking(siteID, id int64) (travel.Booking, error) {
+	b, err := tx.LockBooking(siteID, id)
 	if err != nil {
 		return travel.Booking{}, err
 	}
-	if n == 0 {
-		return travel.Booking{}, ErrNotFound
-	}
-	return tx.Booking(siteID, id)
+	page := []travel.Booking{b}
+	err = tx.readBookingParts(siteID, page)
+	return page[0], err
 }
 
 func (tx *Tx) oneBooking(condition string, args ...any) (travel.Booking, error) {

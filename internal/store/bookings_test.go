@@ -196,7 +196,7 @@ func TestAChangedBookingIsReadAsItWasChanged(t *testing.T) {
 		hours.Store(1)
 		var want travel.Booking
 		s.write(t, func(tx *store.Tx) (err error) {
-			if want, err = tx.LockBooking(s.id, id); err != nil {
+			if want, err = tx.LockWholeBooking(s.id, id); err != nil {
 				return err
 			}
 			want.ChannelID, want.Content, want.Firstname, want.Surname, want.Email = s.locked, "c", "f", "s", "e@example.com"
@@ -210,7 +210,7 @@ func TestAChangedBookingIsReadAsItWasChanged(t *testing.T) {
 		}
 		hours.Store(2)
 		s.write(t, func(tx *store.Tx) (err error) {
-			if want, err = tx.LockBooking(s.id, id); err != nil {
+			if want, err = tx.LockWholeBooking(s.id, id); err != nil {
 				return err
 			}
 			want.Sums = travel.BookingSums{Net: 5, Held: 6, OpenAuthorised: 7}

@@ -3,6 +3,8 @@ package store
 import (
 	"database/sql"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"holdfast/internal/civil"
@@ -32,30 +34,60 @@ func scanFixing(scan func(dest ...any) error) (fx.Fixing, error) {
 	return f, nil
 }
 
-// InsertFixing puts a fixing on file; inserted is false where its provider, currency, day and quote are on file
-// already, whose rate is then returned.
-func (tx *Tx) InsertFixing(f fx.Fixing) (onFile money.Rate, inserted bool, err error) {
-	err = tx.each(`INSERT INTO fixings (provider, currency, day, rate, recorded_at, expires_at, quote_id)
-			VALUES ($1, $2, $3, $4, $5, $6, $7)
-			ON CONFLICT (provider, currency, day, quote_id) DO NOTHING
-			RETURNING id`,
-		[]any{f.Provider, f.Currency, f.Day, f.Rate.String(), micros(tx.Now), maybeMicros(f.ExpiresAt), f.QuoteID},
+// fixingsPerInsert is how many rows share an INSERT: far below the parameters that both engines take.
+const fixingsPerInsert = 100
+
+// InsertFixings puts fixings on file. Those whose provider, currency, day and quote are on file already are passed over.
+func (tx *Tx) InsertFixings(list []fx.Fixing) error {
+	for batch := range slices.Chunk(list, fixingsPerInsert) {
+		var w where
+		rows := make([]string, len(batch))
+		for i, f := range batch {
+			rows[i] = "(" + strings.Join([]string{
+				w.arg(f.Provider), w.arg(f.Currency), w.arg(f.Day), w.arg(f.Rate.String()), w.arg(micros(tx.Now)),
+				w.arg(maybeMicros(f.ExpiresAt)), w.arg(f.QuoteID),
+			}, ", ") + ")"
+		}
+		_, err := tx.exec(`INSERT INTO fixings (provider, currency, day, rate, recorded_at, expires_at, quote_id)
+			VALUES `+strings.Join(rows, ", ")+` ON CONFLICT (provider, currency, day, quote_id) DO NOTHING`, w.args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FixingsBetween reads all fixings of a provider dated from a first to a last day.
+func (tx *Tx) FixingsBetween(p fx.Provider, first, last civil.Day) ([]fx.Fixing, error) {
+	return tx.fixings(`provider = $1 AND day BETWEEN $2 AND $3 ORDER BY id`, p, first, last)
+}
+
+// FixingsWithin reads the fixings of the given providers and currencies dated from a first to a last day and on file at
+// known: what can price a payment, as long as a fixing may be old. The euro needs none and is passed over.
+func (tx *Tx) FixingsWithin(
+	providers []fx.Provider, currencies []money.Currency, first, last civil.Day, known time.Time,
+) ([]fx.Fixing, error) {
+	foreign := slices.DeleteFunc(slices.Clone(currencies), func(c money.Currency) bool { return c == money.EUR })
+	if len(foreign) == 0 {
+		return nil, nil
+	}
+	var w where
+	in(&w, "currency", foreign)
+	in(&w, "provider", providers)
+	w.and("day BETWEEN ? AND ?", first, last)
+	w.and("recorded_at <= ?", micros(known))
+	return tx.fixings(w.text.String()+` ORDER BY id`, w.args...)
+}
+
+func (tx *Tx) fixings(condition string, args ...any) ([]fx.Fixing, error) {
+	var list []fx.Fixing
+	err := tx.each(`SELECT `+fixingColumns+` FROM fixings WHERE `+condition, args,
 		func(scan func(dest ...any) error) error {
-			inserted = true
-			var id int64
-			return scan(&id)
+			f, err := scanFixing(scan)
+			list = append(list, f)
+			return err
 		})
-	if err != nil || inserted {
-		return f.Rate, inserted, err
-	}
-	var rate string
-	err = tx.row(`SELECT rate FROM fixings WHERE provider = $1 AND currency = $2 AND day = $3 AND quote_id = $4`,
-		[]any{f.Provider, f.Currency, f.Day, f.QuoteID}, &rate)
-	if err != nil {
-		return money.Rate{}, false, err
-	}
-	onFile, err = money.ParseRate(rate)
-	return onFile, false, err
+	return list, err
 }
 
 // FixingsUpTo reads what can count on a day for the given currencies: of each provider the last few fixings dated on
@@ -69,18 +101,12 @@ func (tx *Tx) FixingsUpTo(
 			continue
 		}
 		for _, p := range providers {
-			err := tx.each(`SELECT `+fixingColumns+` FROM fixings
-				WHERE currency = $1 AND provider = $2 AND day <= $3 AND recorded_at <= $4
-				ORDER BY day DESC, id DESC LIMIT $5`,
-				[]any{c, p, day, micros(known), candidatesPerProvider},
-				func(scan func(dest ...any) error) error {
-					f, err := scanFixing(scan)
-					list = append(list, f)
-					return err
-				})
+			last, err := tx.fixings(`currency = $1 AND provider = $2 AND day <= $3 AND recorded_at <= $4
+				ORDER BY day DESC, id DESC LIMIT $5`, c, p, day, micros(known), candidatesPerProvider)
 			if err != nil {
 				return nil, err
 			}
+			list = append(list, last...)
 		}
 	}
 	return list, nil
