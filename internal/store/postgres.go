@@ -33,6 +33,7 @@ var postgresEngine = &engine{
 		c := postgresCode(err)
 		return c == "40001" || c == "40P01" // serialization failure, deadlock
 	},
+	runner: unprepared,
 	unreachable: func(err error) bool {
 		c := postgresCode(err)
 		netErr, isNet := errors.AsType[net.Error](err)
@@ -93,7 +94,7 @@ func (db *DB) writeOnce(ctx context.Context, fn func(tx *Tx) error) error {
 	if err != nil {
 		return err
 	}
-	if err := runGuarded(fn, &Tx{Now: db.now(), ctx: ctx, sql: sqlTx}); err != nil {
+	if err := runGuarded(fn, &Tx{Now: db.now(), ctx: ctx, sql: unprepared(sqlTx)}); err != nil {
 		_ = sqlTx.Rollback() // fn's error is the one to tell
 		return err
 	}

@@ -119,9 +119,10 @@ func (q *writeQueue) batch(first *writeCall) []*writeCall {
 // gather runs calls until nobody waits or a bound is reached. lost says that the last one took the transaction along.
 func (q *writeQueue) gather(ctx context.Context, sqlTx *sql.Tx, first *writeCall) (ran []*writeCall, lost bool) {
 	began := q.db.clock()
+	shared := newRunner(sqlTx)
 	for call := first; ; {
 		ran = append(ran, call)
-		call.err = q.inSavepoint(ctx, sqlTx, call)
+		call.err = q.inSavepoint(ctx, shared, call)
 		if errors.Is(call.err, errBatchLost) {
 			return ran, true
 		}
@@ -140,19 +141,19 @@ func (q *writeQueue) gather(ctx context.Context, sqlTx *sql.Tx, first *writeCall
 	}
 }
 
-func (q *writeQueue) inSavepoint(ctx context.Context, sqlTx *sql.Tx, call *writeCall) error {
+func (q *writeQueue) inSavepoint(ctx context.Context, shared *runner, call *writeCall) error {
 	if err := call.ctx.Err(); err != nil {
 		return err
 	}
-	if _, err := sqlTx.ExecContext(ctx, "SAVEPOINT one"); err != nil {
+	if _, err := shared.exec(ctx, "SAVEPOINT one", nil); err != nil {
 		return errors.Join(errBatchLost, err)
 	}
-	err := runGuarded(call.fn, &Tx{Now: q.db.now(), ctx: ctx, sql: sqlTx})
+	err := runGuarded(call.fn, &Tx{Now: q.db.now(), ctx: ctx, sql: shared})
 	end := "RELEASE one"
 	if err != nil {
 		end = "ROLLBACK TO one; RELEASE one"
 	}
-	if _, endErr := sqlTx.ExecContext(ctx, end); endErr != nil {
+	if _, endErr := shared.sql.ExecContext(ctx, end); endErr != nil {
 		return errors.Join(err, errBatchLost, endErr)
 	}
 	return err
@@ -167,7 +168,7 @@ func (q *writeQueue) alone(call *writeCall) {
 		call.err = err
 		return
 	}
-	call.err = runGuarded(call.fn, &Tx{Now: q.db.now(), ctx: ctx, sql: sqlTx})
+	call.err = runGuarded(call.fn, &Tx{Now: q.db.now(), ctx: ctx, sql: newRunner(sqlTx)})
 	if call.err != nil {
 		_ = sqlTx.Rollback() // the call's own error is the one to tell
 		return

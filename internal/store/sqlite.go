@@ -31,6 +31,7 @@ var sqliteEngine = &engine{
 		c := sqliteCode(err)
 		return c == sqlite3.SQLITE_BUSY || c == sqlite3.SQLITE_LOCKED
 	},
+	runner: newRunner,
 	unreachable: func(err error) bool {
 		c := sqliteCode(err)
 		return c == sqlite3.SQLITE_FULL || c == sqlite3.SQLITE_IOERR || c == sqlite3.SQLITE_CANTOPEN
@@ -81,9 +82,12 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 }
 
 // sqliteName gives the data source name: write-ahead log so that readers never wait, a full sync at each commit so
-// that what is answered is durable, and a page cache of 64 MB.
+// that what is answered is durable, a page cache of 64 MB, and the journals of savepoints in memory, because they need
+// not outlive the process.
 func sqliteName(path string, more string) string {
-	pragmas := []string{"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)"}
+	pragmas := []string{
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)", "temp_store(MEMORY)",
+	}
 	name := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + more
 	for _, p := range pragmas {
 		name += "&_pragma=" + p

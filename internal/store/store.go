@@ -45,7 +45,7 @@ type Tx struct {
 	Now time.Time
 
 	ctx context.Context // of the transaction: every statement inside ends with it
-	sql *sql.Tx
+	sql *runner
 }
 
 // engine is what differs between the two databases.
@@ -58,6 +58,8 @@ type engine struct {
 	// conflict says that err is a broken uniqueness or reference rule, transient that the same transaction may well
 	// succeed when run again, unreachable that the database cannot be talked to at all.
 	conflict, transient, unreachable func(err error) bool
+	// runner makes what runs the statements of one transaction.
+	runner func(tx *sql.Tx) *runner
 }
 
 // Open opens the database at url, sqlite:PATH or postgres://…, without looking at its schema (see Migrate). The clock
@@ -114,7 +116,7 @@ func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error {
 	if err != nil {
 		return db.outward(err)
 	}
-	err = fn(&Tx{Now: db.now(), ctx: ctx, sql: sqlTx})
+	err = fn(&Tx{Now: db.now(), ctx: ctx, sql: db.engine.runner(sqlTx)})
 	// Nothing was written: rolling back is how a reading transaction ends, and its error says nothing new.
 	_ = sqlTx.Rollback()
 	return db.outward(err)
@@ -144,7 +146,7 @@ func (db *DB) outward(err error) error {
 }
 
 func (tx *Tx) exec(query string, args ...any) (int64, error) {
-	res, err := tx.sql.ExecContext(tx.ctx, query, args...)
+	res, err := tx.sql.exec(tx.ctx, query, args)
 	if err != nil {
 		return 0, err
 	}
@@ -153,8 +155,15 @@ func (tx *Tx) exec(query string, args ...any) (int64, error) {
 
 // row reads one row into dest; ErrNotFound where there is none.
 func (tx *Tx) row(query string, args []any, dest ...any) error {
-	err := tx.sql.QueryRowContext(tx.ctx, query, args...).Scan(dest...)
-	if errors.Is(err, sql.ErrNoRows) {
+	found := false
+	err := tx.each(query, args, func(scan func(dest ...any) error) error {
+		if found { // only the first row is asked for
+			return nil
+		}
+		found = true
+		return scan(dest...)
+	})
+	if err == nil && !found {
 		return ErrNotFound
 	}
 	return err
@@ -162,7 +171,7 @@ func (tx *Tx) row(query string, args []any, dest ...any) error {
 
 // each calls scan for every row of the answer.
 func (tx *Tx) each(query string, args []any, scan func(scan func(dest ...any) error) error) error {
-	rows, err := tx.sql.QueryContext(tx.ctx, query, args...)
+	rows, err := tx.sql.query(tx.ctx, query, args)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,266 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// Options says how the demo is made.
+type Options struct {
+	Today       civil.Day
+	Credentials string // path of the file that keeps them
+	Random      io.Reader
+	Empty       bool                  // leave out the book
+	Progress    func(done, total int) // while the book is loaded; may be nil
+}
+
+// World is the demo as it stands.
+type World struct {
+	Credentials
+	Site     travel.Site
+	Channels []travel.Channel
+	Rates    app.RatesReport
+	Book     app.ImportReport // of this start; zero where there was nothing to load
+}
+
+// Prepare makes the demo, or finds what an earlier start left and adds what is missing. Whatever was changed by hand
+// since stays as it is.
+func Prepare(ctx context.Context, a *app.App, o Options) (World, error) {
+	m := &maker{app: a, Options: o}
+	steps := []func(context.Context) error{
+		m.refuseRealSites, m.makeSite, m.readCredentials, m.makePeople, m.makeToken, m.makeChannels, m.addRates, m.loadBook,
+	}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return m.world, err
+		}
+	}
+	return m.world, nil
+}
+
+type maker struct {
+	Options
+	app   *app.App
+	world World
+	actor auth.Actor // on the site
+	admin auth.User
+	isNew bool // the site was made by this start
+}
+
+// refuseRealSites keeps the demo's operator, whose password lies in a file, away from anything real: an operator may do
+// everything on all sites.
+func (m *maker) refuseRealSites(ctx context.Context) error {
+	for number := 1; ; number++ {
+		page := travel.Page{Number: number, Size: 100, Offset: -1, OrderBy: "id"}
+		list, err := m.app.Sites.List(ctx, auth.System(0), travel.SiteFilter{}, page)
+		if err != nil {
+			return err
+		}
+		for _, site := range list.Items {
+			if !site.Sandbox {
+				return fmt.Errorf("the database has the site %q, which is no sandbox, and the demo's operator could do everything "+
+					"there: name another database with --database", site.Path)
+			}
+		}
+		if len(list.Items) < page.Size {
+			return nil
+		}
+	}
+}
+
+func (m *maker) makeSite(ctx context.Context) error {
+	system := auth.System(0)
+	site, err := m.app.Sites.At(ctx, system, SitePath)
+	if fault.Is(err, fault.UnknownTerm) {
+		path, name, currency := SitePath, SiteName, money.Currency("GBP")
+		site, err = m.app.Sites.Create(ctx, system, travel.SiteFields{Path: &path, Name: &name, Sandbox: true, Currency: &currency})
+		m.isNew = true
+	}
+	m.world.Site, m.actor = site, auth.System(site.ID)
+	return err
+}
+
+func (m *maker) readCredentials(context.Context) (err error) {
+	m.world.Credentials, err = readCredentials(m.Credentials)
+	if m.isNew { // the file is of an earlier database, whose book is not in this one
+		m.world.BookDay, m.world.BookLoaded = "", false
+	}
+	return err
+}
+
+func (m *maker) saveCredentials() error { return m.world.Credentials.write(m.Credentials) }
+
+func (m *maker) makePeople(ctx context.Context) error {
+	known := &m.world.Credentials
+	if _, err := m.person(ctx, OperatorName, auth.Operator, &known.OperatorPassword); err != nil {
+		return err
+	}
+	var err error
+	m.admin, err = m.person(ctx, AdminName, auth.MemberAdmin, &known.AdminPassword)
+	return err
+}
+
+// person makes a user, or sees to it that the password on file is that of the user that is there.
+func (m *maker) person(ctx context.Context, name string, role auth.Role, password *string) (auth.User, error) {
+	if *password == "" {
+		secret, err := auth.NewSecret(m.Random)
+		if err != nil {
+			return auth.User{}, err
+		}
+		*password = secret[:20] // a hundred bits
+		// Kept before it counts, so that an end in between loses nothing.
+		if err := m.saveCredentials(); err != nil {
+			return auth.User{}, err
+		}
+	}
+	user, err := m.app.Accounts.UserNamed(ctx, m.actor, name)
+	if fault.Is(err, fault.UnknownTerm) {
+		fields := travel.UserFields{Username: name, Email: name + "@example.org", DisplayName: name, Password: *password}
+		return m.app.Accounts.CreateUser(ctx, m.actor, fields, role, false)
+	}
+	if err != nil {
+		return auth.User{}, err
+	}
+	// A failed login as such is not counted here: no request of anybody's is behind it.
+	if ok, err := auth.CheckPassword(user.PasswordHash, *password); err == nil && !ok {
+		return user, m.app.Accounts.SetPassword(ctx, m.actor, user.ID, *password)
+	}
+	return user, nil
+}
+
+func (m *maker) makeToken(ctx context.Context) error {
+	if m.world.Token != "" {
+		_, err := m.app.Sessions.Authenticate(ctx, SitePath, m.world.Token)
+		if !fault.Is(err, fault.TokenInvalid) {
+			return err
+		}
+	}
+	// One of an earlier start whose credentials are gone is of no use to anybody any more.
+	tokens, err := m.app.Tokens.List(ctx, m.actor)
+	if err != nil {
+		return err
+	}
+	for _, t := range tokens {
+		if t.Name == tokenName {
+			if err := m.app.Tokens.Delete(ctx, m.actor, t.ID); err != nil {
+				return err
+			}
+		}
+	}
+	name, owner := tokenName, m.actor
+	owner.UserID = m.admin.ID
+	if _, m.world.Token, err = m.app.Tokens.Create(ctx, owner, travel.TokenFields{Name: &name}); err != nil {
+		return err
+	}
+	return m.saveCredentials()
+}
+
+// makeChannels makes the suppliers and the channels that work with them.
+func (m *maker) makeChannels(ctx context.Context) error {
+	linked, err := m.makeSuppliers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range channels {
+		_, err := m.app.Channels.ByName(ctx, m.actor, c.name)
+		if fault.Is(err, fault.UnknownTerm) {
+			currency := money.Currency(c.currency)
+			fields := travel.ChannelFields{Name: &c.name, Mode: &c.mode, Currency: &currency, Suppliers: &linked}
+			_, err = m.app.Channels.Create(ctx, m.actor, fields)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	page := travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
+	list, err := m.app.Channels.List(ctx, m.actor, travel.ChannelFilter{}, page)
+	m.world.Channels = list.Items
+	return err
+}
+
+func (m *maker) makeSuppliers(ctx context.Context) (ids []int64, err error) {
+	page := travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
+	list, err := m.app.Suppliers.List(ctx, m.actor, travel.SupplierFilter{}, page)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]int64{}
+	for _, s := range list.Items {
+		known[s.Name] = s.ID
+	}
+	for _, s := range suppliers {
+		if known[s.name] == 0 {
+			url := "https://" + s.host
+			fields := travel.SupplierFields{Name: &s.name, URL: &url, Category: &s.category, Country: &s.country}
+			made, err := m.app.Suppliers.Create(ctx, m.actor, fields)
+			if err != nil {
+				return nil, err
+			}
+			known[s.name] = made.ID
+		}
+		ids = append(ids, known[s.name])
+	}
+	return ids, nil
+}
+
+// addRates adds the rates of the days that have come since the last start.
+func (m *maker) addRates(ctx context.Context) (err error) {
+	m.world.Rates, err = m.app.Rates.Add(ctx, m.actor, Rates(m.Today))
+	return err
+}
+
+// loadBook loads the book once. The day that it was made for is kept first: an import can be run again only with the
+// same rows.
+func (m *maker) loadBook(ctx context.Context) error {
+	if m.Empty || m.world.BookLoaded {
+		return nil
+	}
+	if m.world.BookDay == "" {
+		m.world.BookDay = m.Today.String()
+		if err := m.saveCredentials(); err != nil {
+			return err
+		}
+	}
+	day, err := civil.ParseDay(m.world.BookDay)
+	if err != nil {
+		return err
+	}
+	book := Book(day)
+	var refused error
+	m.world.Book, err = m.app.Imports.Payments(ctx, m.actor, rowsOf(book), app.ImportOptions{
+		CoverFromEffective: true,
+		Progress: func(rows int) {
+			if m.Progress != nil {
+				m.Progress(rows, len(book))
+			}
+		},
+		Refused: func(r app.Refusal) {
+			refused = errors.Join(refused, fmt.Errorf("payment %d of the book: %s", r.Line, r.Reason))
+		},
+	})
+	if err = errors.Join(err, refused); err != nil {
+		return err
+	}
+	m.world.BookLoaded = true
+	return m.saveCredentials()
+}
+
+func rowsOf(book []travel.ImportedPayment) iter.Seq2[travel.ImportedPayment, error] {
+	return func(yield func(travel.ImportedPayment, error) bool) {
+		for _, row := range book {
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
