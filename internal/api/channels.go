@@ -1,0 +1,145 @@
+package api
+
+import (
+	"net/http"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// channelShape is a channel on the wire (section 2.3, the first table: the protection-only profile has no more).
+type channelShape struct {
+	ID             int64              `json:"id"`
+	UUID           string             `json:"uuid"`
+	Name           string             `json:"name"`
+	Slug           string             `json:"slug"`
+	AccountType    string             `json:"account_type"`
+	AccountMode    travel.AccountMode `json:"account_mode"`
+	ProtectionType string             `json:"protection_type"`
+	Currencies     money.Currency     `json:"currencies"`
+	Language       string             `json:"language"`
+	PrimaryMail    string             `json:"primary_mail"`
+	MailBCC        bool               `json:"mail_bcc_transactional_mails"`
+	ReceiptLabel   string             `json:"receipt_label"`
+	ExternalID     string             `json:"external_id"`
+	ChannelStatus  string             `json:"channel_status"`
+	Suppliers      []int64            `json:"suppliers"`
+}
+
+func showChannel(c travel.Channel) channelShape {
+	return channelShape{
+		ID: c.ID, UUID: c.UUID, Name: c.Name, Slug: c.Slug, AccountType: c.AccountType, AccountMode: c.Mode,
+		ProtectionType: c.ProtectionType, Currencies: c.Currency, Language: c.Language, PrimaryMail: c.PrimaryMail,
+		MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel, ExternalID: c.ExternalID, ChannelStatus: c.Status(),
+		// None is [], not null.
+		Suppliers: append([]int64{}, c.Suppliers...),
+	}
+}
+
+func channelObject(c travel.Channel) object {
+	return object{id: c.ID, version: c.Version, body: showChannel(c)}
+}
+
+func (s *server) listChannels(c *call) error {
+	q := c.query()
+	page := q.page(travel.ChannelOrders)
+	filter := travel.ChannelFilter{
+		Include:         q.ids("include"),
+		Exclude:         q.ids("exclude"),
+		Modes:           words(q, "account_mode", travel.AccountModes),
+		AccountType:     q.one("account_type", "", travel.AccountTypes),
+		Currency:        q.text("currencies"),
+		ExternalID:      q.text("external_id"),
+		Name:            q.text("name"),
+		StatementPeriod: q.one("statement_period", "", travel.StatementPeriods),
+	}
+	if err := q.err(); err != nil {
+		return err
+	}
+	found, err := s.app.Channels.List(c.ctx, c.actor, filter, page)
+	if err != nil {
+		return err
+	}
+	return list(s, c, page, found, showChannel)
+}
+
+func (s *server) getChannel(c *call) error {
+	found, err := s.findChannel(c, c.id)
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, found)
+}
+
+func (s *server) findChannel(c *call, id int64) (object, error) {
+	found, err := s.app.Channels.Get(c.ctx, c.actor, id)
+	return channelObject(found), err
+}
+
+func (s *server) createChannel(c *call) error {
+	in, err := c.input()
+	if err != nil {
+		return err
+	}
+	return s.create(c, in.once, func() (object, error) {
+		made, err := s.app.Channels.Create(c.ctx, c.actor, channelFields(c, in))
+		return channelObject(made), err
+	}, s.findChannel)
+}
+
+func (s *server) changeChannel(c *call) error {
+	in, err := c.input()
+	if err != nil {
+		return err
+	}
+	fields := channelFields(c, in)
+	fields.IfVersion = c.ifVersion()
+	changed, err := s.app.Channels.Change(c.ctx, c.actor, c.id, fields)
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, channelObject(changed))
+}
+
+func (s *server) deleteChannel(c *call) error {
+	if err := s.app.Channels.Delete(c.ctx, c.actor, c.id, c.ifVersion()); err != nil {
+		return err
+	}
+	c.json(http.StatusOK, deleted{true})
+	return nil
+}
+
+// channelFields reads a channel. From a customer the operator's fields are not even read: read-only fields are
+// ignored, whatever they hold.
+func channelFields(c *call, in *input) travel.ChannelFields {
+	f := travel.ChannelFields{
+		Once:         in.once,
+		Name:         in.text("name"),
+		Currency:     in.currency("currencies"),
+		Language:     in.text("language"),
+		PrimaryMail:  in.text("primary_mail"),
+		MailBCC:      in.boolean("mail_bcc_transactional_mails"),
+		ReceiptLabel: in.text("receipt_label"),
+		ExternalID:   in.text("external_id"),
+	}
+	byOperator := c.actor.Can(auth.SetChannelTerms)
+	if byOperator || c.r.Method == http.MethodPost { // whoever creates a channel chooses between test and draft
+		f.Mode = word[travel.AccountMode](in, "account_mode")
+	}
+	if byOperator {
+		f.AccountType = in.text("account_type")
+		f.ProtectionType = in.text("protection_type")
+		f.Status = in.text("channel_status")
+		f.StatementPeriod = in.text("statement_period")
+		f.Locked = in.boolean("locked")
+		f.Suppliers = in.integers("suppliers")
+	}
+	f.Problems = *in.problems // now that all fields are read
+	return f
+}
+
+// deleted answers a removal.
+type deleted struct {
+	Deleted bool `json:"deleted"`
+}

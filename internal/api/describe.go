@@ -1,0 +1,60 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+	"time"
+
+	"holdfast/docs"
+)
+
+// Description is the description of the API (docs/openapi.yaml) with the segments of this deployment in its addresses.
+func Description(cfg Config) []byte {
+	cfg = cfg.withDefaults()
+	// Both forms of the login before the root that they share, and the longer one first.
+	text := strings.NewReplacer(
+		"/auth/rest/jwt-auth/", "/"+cfg.AuthSegment+"/"+cfg.RESTRoot+"/jwt-auth/",
+		"/rest/jwt-auth/", "/"+cfg.RESTRoot+"/jwt-auth/",
+		"/rest/svc/v2", "/"+cfg.RESTRoot+"/"+cfg.Namespace+"/v2",
+	).Replace(string(docs.OpenAPI))
+	return []byte(text)
+}
+
+// Error is one row of the catalogue of errors.
+type Error struct {
+	Code   string
+	Status int
+}
+
+// Errors is the catalogue of errors: everything that the API can answer with when something is wrong.
+func Errors() []Error {
+	var rows []Error
+	for _, answer := range catalogue {
+		rows = append(rows, Error{answer.code, answer.status})
+	}
+	return rows
+}
+
+// describe answers with the description of the API.
+func (s *server) describe(c *call) error {
+	description := Description(s.cfg)
+	sum := sha256.Sum256(description)
+	c.Header().Set("Content-Type", "application/yaml")
+	c.Header().Set("ETag", `"`+hex.EncodeToString(sum[:8])+`"`)
+	// It holds nothing of anybody: it may be kept, as long as it is asked for again.
+	c.Header().Set("Cache-Control", "no-cache")
+	http.ServeContent(c, c.r, "", time.Time{}, bytes.NewReader(description))
+	return nil
+}
+
+// docs answers with the same, for people.
+func (s *server) docs(c *call) error {
+	if s.cfg.Docs == nil {
+		return errNoRoute()
+	}
+	s.cfg.Docs.ServeHTTP(c, c.r)
+	return nil
+}

@@ -1,0 +1,195 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// part is one part of a description: an object with its fields in the order in which they are written, a list, or a
+// plain value. The zero part stands for what is absent, so that a path through the description needs no checks.
+type part struct {
+	node *yaml.Node
+	root *yaml.Node
+}
+
+// parse reads a description.
+func parse(text []byte) (part, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return part{}, err
+	}
+	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
+		return part{}, errors.New("it is not an object")
+	}
+	root := document.Content[0]
+	return part{root, root}, nil
+}
+
+// exists reports whether there is such a part.
+func (p part) exists() bool { return p.node != nil }
+
+// at gives the part under the names, one inside the other, following references.
+func (p part) at(names ...string) part {
+	for _, name := range names {
+		next := part{}
+		for key, value := range p.fields() {
+			if key == name {
+				next = value
+			}
+		}
+		p = next.resolved()
+	}
+	return p
+}
+
+// fields gives the fields of an object in order.
+func (p part) fields() iter.Seq2[string, part] {
+	return func(yield func(string, part) bool) {
+		if p.node == nil || p.node.Kind != yaml.MappingNode {
+			return
+		}
+		for i := 0; i+1 < len(p.node.Content); i += 2 {
+			if !yield(p.node.Content[i].Value, part{p.node.Content[i+1], p.root}) {
+				return
+			}
+		}
+	}
+}
+
+// items gives the items of a list, following references.
+func (p part) items() []part {
+	if p.node == nil || p.node.Kind != yaml.SequenceNode {
+		return nil
+	}
+	list := make([]part, len(p.node.Content))
+	for i, n := range p.node.Content {
+		list[i] = part{n, p.root}.resolved()
+	}
+	return list
+}
+
+// text is a plain value, "" where there is none.
+func (p part) text() string {
+	if p.node == nil || p.node.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return p.node.Value
+}
+
+// texts is a list of plain values; a plain value alone counts as a list of one.
+func (p part) texts() []string {
+	if text := p.text(); text != "" {
+		return []string{text}
+	}
+	var list []string
+	for _, item := range p.items() {
+		list = append(list, item.text())
+	}
+	return list
+}
+
+// is reports whether a field is true.
+func (p part) is(name string) bool { return p.at(name).text() == "true" }
+
+// reference is the name at the end of the part's $ref, "" where it has none.
+func (p part) reference() string {
+	for key, value := range p.fields() {
+		if key == "$ref" {
+			return value.text()[strings.LastIndexByte(value.text(), '/')+1:]
+		}
+	}
+	return ""
+}
+
+// resolved follows the part's $ref. What stands beside the $ref counts more than what it leads to.
+func (p part) resolved() part {
+	for key, value := range p.fields() {
+		if key != "$ref" {
+			continue
+		}
+		path, ok := strings.CutPrefix(value.text(), "#/")
+		if !ok {
+			return part{}
+		}
+		target := part{p.root, p.root}.at(strings.Split(path, "/")...)
+		return p.over(target)
+	}
+	return p
+}
+
+// over gives a part that has the fields of both; of a field of both that of p counts.
+func (p part) over(target part) part {
+	merged := &yaml.Node{Kind: yaml.MappingNode}
+	for key, value := range target.fields() {
+		if own := (part{p.node, p.root}).field(key); own.exists() {
+			value = own
+		}
+		merged.Content = append(merged.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, value.node)
+	}
+	for key, value := range p.fields() {
+		if key != "$ref" && !target.field(key).exists() {
+			merged.Content = append(merged.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, value.node)
+		}
+	}
+	return part{merged, p.root}
+}
+
+// field gives a field as it is written, without following references.
+func (p part) field(name string) part {
+	for key, value := range p.fields() {
+		if key == name {
+			return value
+		}
+	}
+	return part{}
+}
+
+// whole is a schema with what its allOf brings in.
+func (p part) whole() part {
+	p = p.resolved()
+	for _, other := range p.at("allOf").items() {
+		p = p.over(other.whole())
+	}
+	return p
+}
+
+// json writes a part as JSON, laid out, each field in its place.
+func (p part) json(indent string) string {
+	switch {
+	case p.node == nil:
+		return "null"
+	case p.node.Kind == yaml.MappingNode:
+		var lines []string
+		for key, value := range p.fields() {
+			lines = append(lines, fmt.Sprintf("%s  %q: %s", indent, key, value.json(indent+"  ")))
+		}
+		if len(lines) == 0 {
+			return "{}"
+		}
+		return "{\n" + strings.Join(lines, ",\n") + "\n" + indent + "}"
+	case p.node.Kind == yaml.SequenceNode:
+		var items []string
+		plain := true
+		for _, item := range p.items() {
+			plain = plain && item.node.Kind == yaml.ScalarNode
+			items = append(items, item.json(indent+"  "))
+		}
+		if plain {
+			return "[" + strings.Join(items, ", ") + "]"
+		}
+		return "[\n" + indent + "  " + strings.Join(items, ",\n"+indent+"  ") + "\n" + indent + "]"
+	case p.node.Tag == "!!str":
+		return quoted(p.node.Value)
+	default:
+		return p.node.Value
+	}
+}
+
+// quoted writes a text as JSON does, but for signs that need no escape for people.
+func quoted(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
+}

@@ -1,0 +1,154 @@
+package web
+
+import (
+	"html/template"
+	"slices"
+	"strings"
+)
+
+// field is one row of a table of fields or parameters.
+type field struct {
+	Name       string // with the names of what it lies in: key.channel.id
+	In         string // of a parameter: path, query or header
+	Type       string
+	Required   bool
+	ReadOnly   bool
+	Deprecated bool
+	About      template.HTML
+	Values     []string // of an enumeration
+	Default    string
+	Example    string
+}
+
+// fieldsOf lists the fields of an object, those of objects inside it after it.
+func fieldsOf(schema part, prefix string) []field {
+	schema = schema.whole()
+	required := schema.at("required").texts()
+	var rows []field
+	for name, value := range schema.at("properties").fields() {
+		value = value.whole()
+		row := fieldOf(prefix+name, value)
+		row.Required = slices.Contains(required, name)
+		rows = append(rows, row)
+		inner, mark := value, "."
+		if items := value.at("items"); items.exists() {
+			inner, mark = items.whole(), "[]."
+		}
+		rows = append(rows, fieldsOf(inner, prefix+name+mark)...)
+	}
+	return rows
+}
+
+func fieldOf(name string, schema part) field {
+	f := field{
+		Name: name, Type: typeOf(schema), ReadOnly: schema.is("readOnly"), Deprecated: schema.is("deprecated"),
+		About: phrase(schema.at("description").text()), Values: distinct(schema.at("enum").texts()), Default: schema.at("default").text(),
+	}
+	if items := schema.at("items"); items.exists() && len(f.Values) == 0 {
+		f.Values = items.whole().at("enum").texts()
+	}
+	if constant := schema.at("const").text(); constant != "" {
+		f.Values = []string{constant}
+	}
+	// The example of an object or of a list of them is told by its fields.
+	if example := schema.at("examples").items(); len(example) > 0 {
+		if text := example[0].json(""); !strings.Contains(text, "\n") {
+			f.Example = text
+		}
+	}
+	return f
+}
+
+// distinct keeps the first of equal texts: true and "true" are the same to a reader.
+func distinct(texts []string) []string {
+	var list []string
+	for _, text := range texts {
+		if !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// typeOf says in words what a value is.
+func typeOf(schema part) string {
+	types := schema.at("type").texts()
+	for _, alternative := range schema.at("oneOf").items() {
+		types = append(types, typeOf(alternative.whole()))
+	}
+	words := strings.Join(types, " or ")
+	if items := schema.at("items"); words == "array" && items.exists() {
+		words = "array of " + typeOf(items.whole())
+	}
+	if format := schema.at("format").text(); format != "" {
+		words += ", " + format
+	}
+	if most := schema.at("maxLength").text(); most != "" {
+		words += ", at most " + most + " characters"
+	}
+	low, high := schema.at("minimum").text(), schema.at("maximum").text()
+	switch {
+	case high != "":
+		words += ", " + low + " to " + high
+	case low != "" && low != "0":
+		words += ", from " + low
+	}
+	return words
+}
+
+// example makes an example of a value of the schema, out of those of its fields.
+func example(schema part, indent string) string {
+	schema = schema.whole()
+	if given := schema.at("examples").items(); len(given) > 0 {
+		return given[0].json(indent)
+	}
+	for _, name := range []string{"const", "default"} {
+		if value := schema.at(name); value.exists() {
+			return value.json(indent)
+		}
+	}
+	if values := schema.at("enum").items(); len(values) > 0 {
+		return values[0].json(indent)
+	}
+	switch types := schema.at("type").texts(); {
+	case slices.Contains(types, "object"), schema.at("properties").exists():
+		return exampleObject(schema, indent)
+	case slices.Contains(types, "null"):
+		return "null"
+	case slices.Contains(types, "array"):
+		return exampleList(schema, indent)
+	case slices.Contains(types, "boolean"):
+		return "false"
+	case slices.Contains(types, "integer"):
+		return "0"
+	default:
+		return `""`
+	}
+}
+
+func exampleObject(schema part, indent string) string {
+	// A field that stands for a choice of one: the first choice is shown.
+	only := schema.at("maxProperties").text() == "1"
+	var lines []string
+	for name, value := range schema.at("properties").fields() {
+		if !only || len(lines) == 0 {
+			lines = append(lines, indent+"  "+quoted(name)+": "+example(value, indent+"  "))
+		}
+	}
+	if len(lines) == 0 {
+		return "{}"
+	}
+	return "{\n" + strings.Join(lines, ",\n") + "\n" + indent + "}"
+}
+
+func exampleList(schema part, indent string) string {
+	items := schema.at("items")
+	if !items.exists() || schema.at("maxItems").text() == "0" {
+		return "[]"
+	}
+	item := items.whole()
+	if !item.at("properties").exists() && len(item.at("examples").items()) == 0 {
+		return "[]"
+	}
+	return "[\n" + indent + "  " + example(item, indent+"  ") + "\n" + indent + "]"
+}
