@@ -1,0 +1,290 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pb33f/libopenapi"
+	validator "github.com/pb33f/libopenapi-validator"
+	"go.yaml.in/yaml/v3"
+
+	"holdfast/docs"
+	"holdfast/internal/api"
+)
+
+// described is what the tests want to know of the description of the API, beside what the validator knows.
+type described struct {
+	Paths      map[string]map[string]yaml.Node `yaml:"paths"`
+	Catalogue  []errorRow                      `yaml:"x-error-catalogue"`
+	Components struct {
+		Schemas map[string]struct {
+			Enum []string `yaml:"enum"`
+		} `yaml:"schemas"`
+	} `yaml:"components"`
+
+	validator  validator.Validator
+	operations map[string]operation // by method and address
+}
+
+type errorRow struct {
+	Code      string `yaml:"code"`
+	Status    int    `yaml:"status"`
+	Condition string `yaml:"condition"`
+}
+
+type operation struct {
+	ID        string               `yaml:"operationId"`
+	Tags      []string             `yaml:"tags"`
+	Summary   string               `yaml:"summary"`
+	Errors    []string             `yaml:"x-errors"`
+	Responses map[string]yaml.Node `yaml:"responses"`
+}
+
+// description reads the description once for all tests.
+var description = sync.OnceValues(func() (*described, error) {
+	d := &described{operations: map[string]operation{}}
+	if err := yaml.Unmarshal(docs.OpenAPI, d); err != nil {
+		return nil, err
+	}
+	for path, methods := range d.Paths {
+		for method, node := range methods {
+			var op operation
+			if method == "parameters" {
+				continue
+			}
+			if err := node.Decode(&op); err != nil {
+				return nil, err
+			}
+			d.operations[strings.ToUpper(method)+" "+path] = op
+		}
+	}
+	document, err := libopenapi.NewDocument(docs.OpenAPI)
+	if err != nil {
+		return nil, err
+	}
+	var problems []error
+	d.validator, problems = validator.NewValidator(document)
+	if len(problems) > 0 {
+		return nil, problems[0]
+	}
+	return d, nil
+})
+
+func theDescription(t *testing.T) *described {
+	t.Helper()
+	d, err := description()
+	must(t, err)
+	return d
+}
+
+// placeholder is a parameter in an address, after quoting.
+var placeholder = regexp.MustCompile(`\\\{[a-z_]+\\\}`)
+
+// find gives the operation that answers a request; of several it is the one with the fewest parameters in its address.
+func (d *described) find(method, address string) (key string, op operation, found bool) {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	for k, candidate := range d.operations {
+		m, path, _ := strings.Cut(k, " ")
+		pattern := regexp.MustCompile("^" + placeholder.ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$")
+		fewer := !found || strings.Count(k, "{") < strings.Count(key, "{")
+		if m == method && fewer && pattern.MatchString(address) {
+			key, op, found = k, candidate, true
+		}
+	}
+	return key, op, found
+}
+
+// checkAgainstDescription checks an exchange against the description of the API: every answer, and the request where
+// it was answered with success.
+func checkAgainstDescription(t *testing.T, r *http.Request, asked []byte, response *http.Response, answered []byte) {
+	t.Helper()
+	d := theDescription(t)
+	request := r.Clone(t.Context())
+	request.URL.Path = strings.TrimSuffix(request.URL.Path, "/") // the same resource
+	key, op, found := d.find(request.Method, request.URL.Path)
+	if !found {
+		if response.StatusCode < 400 {
+			t.Errorf("%s %s is answered and not described", r.Method, r.URL.Path)
+		}
+		return
+	}
+	if response.StatusCode >= 400 && r.Method != http.MethodHead {
+		checkCode(t, d, key, op, response.StatusCode, answered)
+	}
+	if r.Method == http.MethodHead || response.StatusCode == http.StatusNotModified { // no body to look at
+		return
+	}
+	if request.Header.Get("Content-Type") == "" { // the conversations leave out what is always the same
+		request.Header.Set("Content-Type", "application/json")
+	}
+	asked = withoutNulls(t, asked)
+	request.Body = io.NopCloser(bytes.NewReader(asked))
+	whole := *response
+	whole.Body = io.NopCloser(bytes.NewReader(answered))
+	if response.StatusCode < 400 {
+		_, problems := d.validator.ValidateHttpRequestSync(request)
+		for _, p := range problems {
+			t.Errorf("%s: the request is accepted and not as described: %s: %s", key, p.Message, p.Reason)
+			for _, s := range p.SchemaValidationErrors {
+				t.Errorf("  at %s: %s", s.FieldPath, s.Reason)
+			}
+		}
+		request.Body = io.NopCloser(bytes.NewReader(asked))
+	}
+	_, problems := d.validator.ValidateHttpResponse(request, &whole)
+	for _, p := range problems {
+		t.Errorf("%s: the answer %d is not as described: %s: %s", key, response.StatusCode, p.Message, p.Reason)
+		for _, s := range p.SchemaValidationErrors {
+			t.Errorf("  at %s: %s", s.FieldPath, s.Reason)
+		}
+	}
+}
+
+// withoutNulls leaves out the fields of a body that are null: they count as left out.
+func withoutNulls(t *testing.T, body []byte) []byte {
+	t.Helper()
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(body, &fields) != nil { // no object: the validator says so better
+		return body
+	}
+	maps.DeleteFunc(fields, func(_ string, value json.RawMessage) bool { return string(value) == "null" })
+	text, err := json.Marshal(fields)
+	must(t, err)
+	return text
+}
+
+// checkCode checks that an operation is described as answering with this error.
+func checkCode(t *testing.T, d *described, key string, op operation, status int, answered []byte) {
+	t.Helper()
+	var e struct{ Code string }
+	must(t, json.Unmarshal(answered, &e))
+	if !slices.Contains(op.Errors, e.Code) {
+		t.Errorf("%s answers with %s, which is not among its x-errors", key, e.Code)
+	}
+	if !slices.ContainsFunc(d.Catalogue, func(row errorRow) bool { return row.Code == e.Code && row.Status == status }) {
+		t.Errorf("%s with status %d is not in the catalogue of errors", e.Code, status)
+	}
+}
+
+func TestTheDescriptionIsValid(t *testing.T) {
+	valid, problems := theDescription(t).validator.ValidateDocument()
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Message, p.Reason)
+		for _, s := range p.SchemaValidationErrors {
+			t.Errorf("  at %s: %s", s.FieldPath, s.Reason)
+		}
+	}
+	if !valid {
+		t.Error("docs/openapi.yaml is not valid OpenAPI 3.1")
+	}
+}
+
+func TestEveryRouteIsDescribedAndNothingElse(t *testing.T) {
+	d := theDescription(t)
+	routes := map[string]string{}
+	for _, r := range api.Routes(api.Config{}) {
+		routes[r.Method+" "+strings.ReplaceAll(r.Pattern, "{site}", "{site_path}")] = r.Name
+	}
+	for route, name := range routes {
+		op, ok := d.operations[route]
+		switch {
+		case !ok:
+			t.Errorf("%s is not described", route)
+		case op.ID != name && op.ID != name+"AtSite":
+			t.Errorf("%s is described as %s; its handler is %s", route, op.ID, name)
+		}
+	}
+	for key := range d.operations {
+		if routes[key] == "" {
+			t.Errorf("%s is described and not there", key)
+		}
+	}
+}
+
+func TestEveryOperationIsToldInFull(t *testing.T) {
+	d := theDescription(t)
+	statusOf := map[string]string{}
+	for _, row := range d.Catalogue {
+		if row.Status != http.StatusMethodNotAllowed { // the answer of an address, not of an operation
+			statusOf[row.Code] = strconv.Itoa(row.Status)
+		}
+	}
+	for key, op := range d.operations {
+		if op.ID == "" || op.Summary == "" || len(op.Tags) != 1 || len(op.Errors) == 0 || !slices.IsSorted(op.Errors) {
+			t.Errorf("%s needs an id, a summary, one tag and its errors in order", key)
+		}
+		want := map[string]bool{}
+		for _, code := range op.Errors {
+			if statusOf[code] == "" {
+				t.Errorf("%s: %s is not in the catalogue of errors", key, code)
+			}
+			want[statusOf[code]] = true
+		}
+		for status := range op.Responses {
+			if status >= "400" && !want[status] {
+				t.Errorf("%s: no code of it has status %s", key, status)
+			}
+			delete(want, status)
+		}
+		for status := range want {
+			t.Errorf("%s: the response %s of its codes is missing", key, status)
+		}
+	}
+}
+
+func TestTheCatalogueOfErrorsIsTheOneOfTheProgram(t *testing.T) {
+	d := theDescription(t)
+	program := map[string]bool{}
+	for _, e := range api.Errors() {
+		program[e.Code+" "+strconv.Itoa(e.Status)] = true
+	}
+	var codes []string
+	for _, row := range d.Catalogue {
+		key := row.Code + " " + strconv.Itoa(row.Status)
+		if !program[key] {
+			t.Errorf("%s is described, but the program has no such error", key)
+		}
+		if row.Condition == "" {
+			t.Errorf("%s has no condition", key)
+		}
+		delete(program, key)
+		codes = append(codes, row.Code)
+	}
+	for key := range program {
+		t.Errorf("%s is not described", key)
+	}
+	slices.Sort(codes)
+	if enum := d.Components.Schemas["ErrorCode"].Enum; !slices.Equal(slices.Compact(codes), enum) {
+		t.Errorf("the schema ErrorCode lists\n%v\nand the catalogue\n%v", enum, codes)
+	}
+}
+
+func TestTheDescriptionHasTheSegmentsOfTheDeployment(t *testing.T) {
+	text := string(api.Description(api.Config{RESTRoot: "wp-json", Namespace: "tips", AuthSegment: "wp"}))
+	for _, address := range []string{
+		"/{site_path}/wp-json/tips/v2/channels:", "/wp/wp-json/jwt-auth/v1/token:", "/{site_path}/wp-json/jwt-auth/v1/token:",
+	} {
+		if !strings.Contains(text, "\n  "+address+"\n") {
+			t.Errorf("%s is not in the description", address)
+		}
+	}
+	for _, left := range []string{"/rest/", "/auth/"} {
+		if strings.Contains(text, left) {
+			t.Errorf("the description still has %s", left)
+		}
+	}
+	if string(api.Description(api.Config{})) != string(docs.OpenAPI) {
+		t.Error("with the default segments the description is changed")
+	}
+}
