@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/fault"
 	"holdfast/internal/travel"
 )
 
@@ -96,10 +97,10 @@ func (s *server) alive(c *call) error {
 	return nil
 }
 
-// ready answers whether the program can do its work, which without its database it cannot.
+// ready answers whether the program can do its work, which without its database it cannot, whatever is wrong with it.
 func (s *server) ready(c *call) error {
 	if err := s.core.Ready(c.ctx); err != nil {
-		return err
+		return &fault.Error{Kind: fault.Unavailable, Message: "The database cannot be reached.", RetryAfter: time.Second, Err: err}
 	}
 	c.json(http.StatusOK, health{"ready"})
 	return nil

@@ -1,0 +1,38 @@
+package api_test
+
+import (
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/api"
+)
+
+func TestNotReadyWithoutItsDatabase(t *testing.T) {
+	w := newWorld(t, engines[0].address(t), io.Discard)
+	must(t, w.core.Store.Close())
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503} {
+		answer := httptest.NewRecorder()
+		w.handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+		if answer.Code != want {
+			t.Errorf("%s answers %d, want %d: %s", path, answer.Code, want, answer.Body)
+		}
+		if want == 503 && (answer.Header().Get("Retry-After") == "" || !strings.Contains(answer.Body.String(), "service_unavailable")) {
+			t.Errorf("%s: %v %s", path, answer.Header(), answer.Body)
+		}
+	}
+}
+
+func TestARequestThatTakesTooLongIsEnded(t *testing.T) {
+	w := newWorld(t, engines[0].address(t), io.Discard)
+	handler := api.New(w.app, w.core, api.Config{Timeout: time.Nanosecond})
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/demo/api-tokens", nil)
+	r.Header.Set("Authorization", "Bearer 1|"+tokenSecret)
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, r)
+	if answer.Code != 503 || !strings.Contains(answer.Body.String(), "service_unavailable") {
+		t.Errorf("answered %d %s", answer.Code, answer.Body)
+	}
+}

@@ -1,0 +1,188 @@
+package api
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/travel"
+)
+
+func inputOf(t *testing.T, body string) *input {
+	t.Helper()
+	in := &input{problems: &fault.Problems{}}
+	var err error
+	if in.fields, err = decodeObject([]byte(body), in.problems); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// problemsOf are the fields that are noted as wrong, with their messages.
+func problemsOf(t *testing.T, p *fault.Problems) map[string]string {
+	t.Helper()
+	err := p.Err()
+	if err == nil {
+		return map[string]string{}
+	}
+	f, ok := err.(*fault.Error)
+	if !ok || f.Kind != fault.Invalid {
+		t.Fatalf("%v is no fault about fields", err)
+	}
+	return f.Params
+}
+
+func TestFieldsAreRead(t *testing.T) {
+	in := inputOf(t, `{"text": "Zoë", "null": null, "digits": "73", "number": -9007199254740993, "true": "TRUE", "one": 1, "no": false,
+		"ids": [1, "2"], "csv": "3, 4,", "texts": ["a"], "day": "2026-02-28", "at": "2026-03-02 10:20:30", "money": "JPY",
+		"items": [{"id": "1"}, {}], "gone": null, "empty": ""}`)
+	for name, c := range map[string]struct{ got, want any }{
+		"text":           {*in.text("text"), "Zoë"},
+		"null":           {in.text("null"), (*string)(nil)},
+		"absent":         {in.integer("absent"), (*int64)(nil)},
+		"absent text":    {in.textOr("absent"), ""},
+		"digits":         {*in.integer("digits"), int64(73)},
+		"beyond 2^53":    {*in.integer("number"), int64(-9007199254740993)},
+		"true":           {*in.boolean("true"), true},
+		"one":            {*in.boolean("one"), true},
+		"no":             {*in.boolean("no"), false},
+		"ids":            {*in.integers("ids"), []int64{1, 2}},
+		"csv":            {*in.integers("csv"), []int64{3, 4}},
+		"texts":          {*in.texts("texts"), []string{"a"}},
+		"day":            {in.day("day").String(), "2026-02-28"},
+		"at":             {civil.FormatInstant(*in.instant("at")), "2026-03-02 10:20:30"},
+		"money":          {string(*in.currency("money")), "JPY"},
+		"items":          {len(*in.items("items")), 2},
+		"a day by null":  {*in.dayOrNone("gone"), civil.NoDay},
+		"a day by \"\"":  {*in.dayOrNone("empty"), civil.NoDay},
+		"a day that is":  {in.dayOrNone("day").String(), "2026-02-28"},
+		"no day at all":  {in.dayOrNone("absent"), (*civil.Day)(nil)},
+		"a typed word":   {*word[travel.AccountMode](in, "text"), travel.AccountMode("Zoë")},
+		"an item's text": {(*in.items("items"))[0].textOr("id"), "1"},
+	} {
+		if !reflect.DeepEqual(c.got, c.want) {
+			t.Errorf("%s: read %v, want %v", name, c.got, c.want)
+		}
+	}
+	if found := problemsOf(t, in.problems); len(found) != 0 {
+		t.Errorf("problems %v", found)
+	}
+}
+
+func TestWrongTypesAreAllNoted(t *testing.T) {
+	in := inputOf(t, `{"text": 1, "float": 1.0, "exponent": 1e3, "words": "1e3", "huge": 9223372036854775808, "blank": "", "bool": 2,
+		"ids": [1, "x"], "idsobject": {}, "texts": "a", "texts2": [1], "day": 20260228, "at": "2026-03-02", "money": "eur",
+		"items": {}, "items2": [1], "items3": [{"id": "x"}, {"id": 1, "total": 1.5}]}`)
+	in.text("text")
+	for _, name := range []string{"float", "exponent", "words", "huge", "blank"} {
+		in.integer(name)
+	}
+	in.boolean("bool")
+	in.integers("ids")
+	in.integers("idsobject")
+	in.texts("texts")
+	in.texts("texts2")
+	in.day("day")
+	in.instant("at")
+	in.currency("money")
+	in.items("items")
+	in.items("items2")
+	for _, item := range *in.items("items3") {
+		item.need("id", "total")
+		item.integer("id")
+		item.integer("total")
+	}
+	found := problemsOf(t, in.problems)
+	for name := range in.fields {
+		if found[name] == "" {
+			t.Errorf("nothing is noted about %s", name)
+		}
+	}
+	// A list is one field of the wire; its first problem is told.
+	if want := "Item 1, total: This field is missing."; found["items3"] != want {
+		t.Errorf("about the items: %q, want %q", found["items3"], want)
+	}
+}
+
+func TestCardNumbersAreRefusedWhereverTheyAre(t *testing.T) {
+	const pan = "4111 1111 1111 1111"
+	for body, field := range map[string]string{
+		`{"content": "` + pan + `"}`:                                   "content",
+		`{"a": {"b": [{"c": ["x", "` + pan + `"]}]}}`:                  "a.b[0].c[1]",
+		`{"a": "` + pan + `", "a": "harmless"}`:                        "a",
+		`{"` + pan + `": 1}`:                                           "body",
+		`{"a": {"` + pan + `": 1}}`:                                    "a",
+		`{"token": "4111111111111111"}`:                                "token",
+		`{"content": "\u0034111-1111-1111-1111"}`:                      "content",
+		`{"bookings": [{"reference": "` + pan + `"}]}`:                 "bookings[0].reference",
+		`{"hash": {"deeper": "` + pan + `"}}`:                          "hash.deeper",
+		`{"total": "4111111111111111"}`:                                "total",
+		`{"booking_auth": "4111111111111111", "email": "` + pan + `"}`: "email",
+	} {
+		_, err := decodeObject([]byte(body), &fault.Problems{})
+		f, ok := err.(*fault.Error)
+		if !ok || f.Kind != fault.CardNumber || f.Params[field] == "" {
+			t.Errorf("%s: %v, want a card number in %s", body, err, field)
+			continue
+		}
+		if told := f.Error() + strings.Join(keysOf(f.Params), ""); strings.Contains(told, "1111") {
+			t.Errorf("%s: the number is told: %s", body, told)
+		}
+	}
+	for _, body := range []string{
+		`{"booking_auth": "` + pan + `", "hash": "4111111111111111", "uuid": "` + pan + `"}`,
+		`{"token": "tok_4111111111111111"}`,
+		`{"content": "4111 1111 1111 1112"}`,
+	} {
+		if _, err := decodeObject([]byte(body), &fault.Problems{}); err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+func keysOf(params map[string]string) []string {
+	var keys []string
+	for key := range params {
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// FuzzDecodeObject holds the decoder against encoding/json: it takes what that takes, as long as it is an object, and
+// reads the same out of it.
+func FuzzDecodeObject(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, ``, ` { "a" : [ 1 , -2.5e3, "x", null, true, {"b": []} ] } `, `{"a":1,"a":2}`, `[]`, `"x"`, `{"a":`, `{"a":1}{}`,
+		`{"a":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}`, `{"ä":"\ud83d\ude00"}`, `{"a":"\ud83d"}`, "{\"a\":\"\xff\"}", `{"a":01}`, `{"a":1,}`,
+		`{"content":"4111 1111 1111 1111"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		problems := &fault.Problems{}
+		got, err := decodeObject(raw, problems)
+		var want map[string]any
+		d := json.NewDecoder(strings.NewReader(string(raw)))
+		d.UseNumber()
+		wantErr := d.Decode(&want)
+		if err != nil {
+			if kind := fault.KindOf(err); kind != fault.BadJSON && kind != fault.CardNumber {
+				t.Fatalf("%q: %v", raw, err)
+			}
+			return
+		}
+		if len(strings.TrimSpace(string(raw))) == 0 {
+			return
+		}
+		if wantErr != nil {
+			t.Fatalf("%q was read as %v, but is no JSON: %v", raw, got, wantErr)
+		}
+		// Of a field that is given twice inside an object of a field that is given twice, json merges the two.
+		if problems.Err() == nil && !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q was read as %v, want %v", raw, got, want)
+		}
+	})
+}

@@ -1,0 +1,160 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+)
+
+// bare is a server without a database and what it logs.
+func bare(t *testing.T, cfg Config) (http.Handler, *bytes.Buffer) {
+	t.Helper()
+	var log bytes.Buffer
+	core := &app.Core{
+		Clock:  func() time.Time { return time.Unix(0, 0) },
+		Random: strings.NewReader(strings.Repeat("random bytes", 10)),
+		Log:    slog.New(slog.NewTextHandler(&log, nil)),
+	}
+	return New(&app.App{}, core, cfg), &log
+}
+
+func ask(t *testing.T, h http.Handler, method, target string, headers ...string) (*httptest.ResponseRecorder, errorBody) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, target, nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	var body errorBody
+	if w.Code >= 400 {
+		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
+			t.Fatalf("%s %s answers %q: %v", method, target, w.Body, err)
+		}
+	}
+	return w, body
+}
+
+func TestAPanicIsAnAnswerAndALogEntry(t *testing.T) {
+	h, log := bare(t, Config{})
+	w, body := ask(t, h, "GET", "/demo/rest/svc/v2/sites", "X-Request-Id", "mine")
+	if w.Code != 500 || body.Code != "internal_error" || body.Data.RequestID != "mine" {
+		t.Errorf("answered %d %+v", w.Code, body)
+	}
+	if strings.Contains(w.Body.String(), "nil pointer") || !strings.Contains(log.String(), "nil pointer") {
+		t.Errorf("the cause belongs into the log alone; the answer was %s, the log %s", w.Body, log)
+	}
+}
+
+func TestRequestIDs(t *testing.T) {
+	h, _ := bare(t, Config{})
+	for given, echoed := range map[string]bool{
+		"abc-1.2_3": true, "": false, "a b": false, "x\"y": false, strings.Repeat("a", 65): false, "4111-1111-1111-1111": false,
+	} {
+		w, body := ask(t, h, "GET", "/nothing", "X-Request-Id", given)
+		id := w.Header().Get("X-Request-Id")
+		if id == "" || body.Data.RequestID != id || (id == given) != echoed {
+			t.Errorf("%q: the header says %q, the body %q", given, id, body.Data.RequestID)
+		}
+	}
+}
+
+func TestTheLogHoldsNoSecretsAndNoAddresses(t *testing.T) {
+	h, log := bare(t, Config{})
+	ask(t, h, "GET", "/healthz/?surname=Traveller", "Authorization", "Bearer 1|secret")
+	ask(t, h, "GET", "/Traveller/4111111111111111?x=Traveller", "X-Forwarded-For", "Traveller")
+	ask(t, h, "TRAVELLER", "/healthz")
+	text := log.String()
+	for _, leaked := range []string{"Traveller", "TRAVELLER", "secret", "4111"} {
+		if strings.Contains(text, leaked) {
+			t.Errorf("%q is in the log:\n%s", leaked, text)
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) != 3 {
+		t.Fatalf("three requests, logged as\n%s", text)
+	}
+	for _, part := range []string{"route=/healthz", "method=GET", "status=200", "duration=", "bytes=16", "request_id=", "address=192.0.2.1"} {
+		if !strings.Contains(lines[0], part) {
+			t.Errorf("%q is missing in %s", part, lines[0])
+		}
+	}
+}
+
+func TestClientAddresses(t *testing.T) {
+	s := &server{cfg: Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}}}
+	for _, c := range []struct{ peer, forwarded, want string }{
+		{"203.0.113.9:1234", "", "203.0.113.9"},
+		{"203.0.113.9:1234", "198.51.100.7", "203.0.113.9"}, // not a proxy of ours: anybody can say so
+		{"10.0.0.1:1234", "198.51.100.7", "198.51.100.7"},
+		{"10.0.0.1:1234", "1.2.3.4, 198.51.100.7, 10.9.9.9", "198.51.100.7"},
+		{"10.0.0.1:1234", "10.9.9.9", "10.9.9.9"},
+		{"10.0.0.1:1234", "", "10.0.0.1"},
+		{"10.0.0.1:1234", "nonsense", "10.0.0.1"},
+		{"10.0.0.1:1234", "198.51.100.7, nonsense, 10.9.9.9", "10.9.9.9"},
+		{"[fd00::1]:1234", "2001:db8::7", "2001:db8::7"},
+		{"[::ffff:10.0.0.1]:1234", "::ffff:198.51.100.7", "198.51.100.7"},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
+		r.RemoteAddr = c.peer
+		r.Header.Set("X-Forwarded-For", c.forwarded)
+		if got := s.clientAddress(r); got != c.want {
+			t.Errorf("%s, forwarded for %q: %s, want %s", c.peer, c.forwarded, got, c.want)
+		}
+	}
+}
+
+func TestEveryKindOfFaultIsInTheCatalogue(t *testing.T) {
+	for kind := fault.Internal; kind <= fault.Unavailable; kind++ {
+		if row := catalogue[kind]; row.code == "" || row.status < 400 {
+			t.Errorf("kind %d is answered with %+v", kind, row)
+		}
+	}
+}
+
+func TestEveryPermissionHasAName(t *testing.T) {
+	for _, p := range auth.System(1).Permissions() {
+		if permissionNames[p] == "" {
+			t.Errorf("%q has no name on the wire", p)
+		}
+	}
+}
+
+func TestTheSegmentsOfAddressesAreSettings(t *testing.T) {
+	cfg := Config{RESTRoot: "wp-json", Namespace: "acme", AuthSegment: "wp"}
+	found := map[string]bool{}
+	for _, r := range Routes(cfg) {
+		if r.Name == "" || strings.Contains(r.Name, ".") {
+			t.Errorf("%s %s is named %q", r.Method, r.Pattern, r.Name)
+		}
+		if found[r.Method+" "+r.Pattern] {
+			t.Errorf("%s %s is there twice", r.Method, r.Pattern)
+		}
+		found[r.Method+" "+r.Pattern] = true
+	}
+	for _, want := range []string{
+		"POST /wp/wp-json/jwt-auth/v1/token", "POST /{site}/wp-json/jwt-auth/v1/token",
+		"GET /{site}/wp-json/acme/v2/sites", "GET /{site}/api-tokens",
+	} {
+		if !found[want] {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	h, _ := bare(t, cfg)
+	if w, _ := ask(t, h, "POST", "/wp/wp-json/jwt-auth/v1/token"); w.Code != 400 { // username and password are missing
+		t.Errorf("the login answers %d", w.Code)
+	}
+	if w, _ := ask(t, h, "POST", "/auth/rest/jwt-auth/v1/token"); w.Code != 404 {
+		t.Errorf("the login at its default address answers %d", w.Code)
+	}
+}
