@@ -120,35 +120,43 @@ func (q *writeQueue) batch(first *writeCall) []*writeCall {
 func (q *writeQueue) gather(ctx context.Context, sqlTx *sql.Tx, first *writeCall) (ran []*writeCall, lost bool) {
 	began := q.db.clock()
 	shared := newRunner(sqlTx)
-	for call := first; ; {
+	// The first needs no savepoint: when it fails, there is nobody else's work in the transaction yet. To a write of
+	// many rows that is worth as much as the rows themselves, since SQLite copies what a savepoint might take back.
+	ran = append(ran, first)
+	if first.err = q.bare(ctx, shared, first); first.err != nil {
+		return ran, true
+	}
+	for len(ran) < batchLength && q.db.clock().Sub(began) <= batchTime {
+		var call *writeCall
+		select {
+		case call = <-q.calls:
+		default:
+		}
+		if call == nil { // nobody waits, or the queue is closed
+			break
+		}
 		ran = append(ran, call)
 		call.err = q.inSavepoint(ctx, shared, call)
 		if errors.Is(call.err, errBatchLost) {
 			return ran, true
 		}
-		if len(ran) == batchLength || q.db.clock().Sub(began) > batchTime {
-			return ran, false
-		}
-		select {
-		case next, ok := <-q.calls:
-			if !ok {
-				return ran, false
-			}
-			call = next
-		default:
-			return ran, false
-		}
 	}
+	return ran, false
 }
 
-func (q *writeQueue) inSavepoint(ctx context.Context, shared *runner, call *writeCall) error {
+// bare runs one call in the transaction itself.
+func (q *writeQueue) bare(ctx context.Context, shared *runner, call *writeCall) error {
 	if err := call.ctx.Err(); err != nil {
 		return err
 	}
+	return runGuarded(call.fn, &Tx{Now: q.db.now(), ctx: ctx, sql: shared})
+}
+
+func (q *writeQueue) inSavepoint(ctx context.Context, shared *runner, call *writeCall) error {
 	if _, err := shared.exec(ctx, "SAVEPOINT one", nil); err != nil {
 		return errors.Join(errBatchLost, err)
 	}
-	err := runGuarded(call.fn, &Tx{Now: q.db.now(), ctx: ctx, sql: shared})
+	err := q.bare(ctx, shared, call)
 	end := "RELEASE one"
 	if err != nil {
 		end = "ROLLBACK TO one; RELEASE one"
