@@ -156,13 +156,14 @@ func (w *world) fill(t *testing.T) {
 		}
 	}
 	must(t, w.core.Store.Write(ctx, func(tx *store.Tx) error {
-		for _, fill := range []func(*testing.T, *store.Tx) error{fillTokens, fillTwoFactor, fillChannels, fillSuppliers, fillRates} {
+		for _, fill := range []func(*testing.T, *store.Tx) error{fillTokens, fillTwoFactor, fillChannels, fillSuppliers} {
 			if err := fill(t, tx); err != nil {
 				return err
 			}
 		}
 		return nil
 	}))
+	w.fillRates(t)
 }
 
 func fillTokens(_ *testing.T, tx *store.Tx) error {
@@ -215,18 +216,16 @@ func fillSuppliers(_ *testing.T, tx *store.Tx) error {
 }
 
 // fillRates puts the fixings of the Friday before on file.
-func fillRates(_ *testing.T, tx *store.Tx) error {
+func (w *world) fillRates(t *testing.T) {
+	t.Helper()
+	var fixings []fx.Fixing
 	for currency, text := range map[money.Currency]string{"GBP": "0.86", "USD": "1.08", "JPY": "170", "KWD": "0.33"} {
 		rate, err := money.ParseRate(text)
-		if err != nil {
-			return err
-		}
-		_, _, err = tx.InsertFixing(fx.Fixing{Provider: fx.ECB, Currency: currency, Day: civil.Date(2026, 2, 27), Rate: rate})
-		if err != nil {
-			return err
-		}
+		must(t, err)
+		fixings = append(fixings, fx.Fixing{Provider: fx.ECB, Currency: currency, Day: civil.Date(2026, 2, 27), Rate: rate})
 	}
-	return nil
+	_, err := w.app.Rates.Add(t.Context(), auth.System(0), fixings)
+	must(t, err)
 }
 
 // userID is the id of a user of the fixture, 0 where there is none of that name.
