@@ -24,6 +24,8 @@ type importChunk struct {
 	tx   *store.Tx
 	site travel.Site
 	rows int
+	// careful says that each row writes in a savepoint of its own, from which it can be taken back.
+	careful bool
 
 	// What the rows of this chunk share: most stand next to rows of the same booking.
 	channels map[string]travel.Channel
@@ -35,22 +37,43 @@ type importChunk struct {
 	refused   []Refusal
 }
 
+// errTakeBack: a row was refused after it had written something, and there is no savepoint to go back to.
+var errTakeBack = errors.New("the row has to be taken back")
+
+// apart runs what writes the one row, all of it or nothing. Savepoints are dear (SQLite copies every page that is
+// touched again in each of them), and a row that was looked at beforehand is hardly ever refused here: so the first
+// time there are none, and where one would have been needed the whole chunk is run again with them.
+func (c *importChunk) apart(write func() error) error {
+	if c.careful {
+		return c.tx.Savepoint(write)
+	}
+	err := write()
+	if isRefusal(err) {
+		return errTakeBack
+	}
+	return err
+}
+
+// isRefusal reports whether an error is about the row. Every other one is our fault or the database's.
+func isRefusal(err error) bool {
+	kind := fault.KindOf(err)
+	return err != nil && kind != fault.Internal && kind != fault.Unavailable
+}
+
 // row takes one row or refuses it. An error is nobody's fault but ours, or the database's, and ends the write.
 func (c *importChunk) row(in travel.ImportedPayment) error {
 	err := in.Refused
 	if err == nil {
 		err = c.takeRow(in)
 	}
-	if fault.KindOf(err) == fault.Unavailable || err != nil && fault.KindOf(err) == fault.Internal {
+	if !isRefusal(err) {
 		return err
 	}
-	if err != nil {
-		c.refused = append(c.refused, refusalOf(in.Line, err))
-	}
+	c.refused = append(c.refused, refusalOf(in.Line, err))
 	return nil
 }
 
-// takeRow looks at everything before it writes anything, and writes in a savepoint: a row is there whole or not at all.
+// takeRow looks at everything before it writes anything; a row is there whole or not at all.
 func (c *importChunk) takeRow(in travel.ImportedPayment) error {
 	booking, payment, err := c.check(in)
 	if err != nil {
@@ -59,7 +82,7 @@ func (c *importChunk) takeRow(in travel.ImportedPayment) error {
 	channel, err := c.channel(in.Channel)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && c.run.opts.Mode != "":
-		return c.tx.Savepoint(func() error { return c.open(in, booking, payment) })
+		return c.apart(func() error { return c.open(in, booking, payment) })
 	case errors.Is(err, store.ErrNotFound):
 		return refusedCell("channel", "There is no channel of this name, and no mode was given in which to create it.")
 	case err != nil:
@@ -168,7 +191,7 @@ func (c *importChunk) place(
 	case !errors.Is(err, store.ErrNotFound):
 		return err
 	}
-	return c.tx.Savepoint(func() error { return c.record(channel, booking, payment, isNew) })
+	return c.apart(func() error { return c.record(channel, booking, payment, isNew) })
 }
 
 func (c *importChunk) storedBooking(channel travel.Channel, key string) (travel.Booking, error) {

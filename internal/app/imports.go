@@ -136,6 +136,14 @@ func (r *importRun) take(ctx context.Context, rows []travel.ImportedPayment) err
 }
 
 func (r *importRun) write(ctx context.Context, rows []travel.ImportedPayment) (*importChunk, error) {
+	c, err := r.writeOnce(ctx, rows, false)
+	if errors.Is(err, errTakeBack) {
+		c, err = r.writeOnce(ctx, rows, true)
+	}
+	return c, err
+}
+
+func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment, careful bool) (*importChunk, error) {
 	var c *importChunk
 	err := r.Store.Write(ctx, func(tx *store.Tx) error {
 		site, err := tx.Site(r.actor.SiteID)
@@ -143,7 +151,7 @@ func (r *importRun) write(ctx context.Context, rows []travel.ImportedPayment) (*
 			return unknownAs(fault.UnknownTerm, err, "There is no site %d.", r.actor.SiteID)
 		}
 		c = &importChunk{
-			run: r, tx: tx, site: site, rows: len(rows),
+			run: r, tx: tx, site: site, rows: len(rows), careful: careful,
 			channels: map[string]travel.Channel{}, bookings: map[naturalKey]travel.Booking{},
 		}
 		for _, row := range rows {
