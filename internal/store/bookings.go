@@ -191,7 +191,11 @@ func (tx *Tx) TrashBooking(siteID, id int64) error {
 
 // Bookings reads one page of a site's bookings. Their statuses are those of the transaction's day.
 func (tx *Tx) Bookings(siteID int64, filter travel.BookingFilter, page travel.Page) (travel.List[travel.Booking], error) {
-	w := bookingsWhere(siteID, filter, civil.DayOf(tx.Now))
+	w := &where{}
+	w.and("b.site_id = ?", siteID)
+	w.and("NOT b.deleted")
+	w.countBy(func() (int64, error) { return tx.countLiveBookings(siteID) })
+	w.andBookings(siteID, filter, civil.DayOf(tx.Now))
 	list, err := listOf(tx, "bookings b", bookingColumns, w, page, bookingSortKeys, filter.Include, scanBooking)
 	if err != nil {
 		return list, err
@@ -199,10 +203,7 @@ func (tx *Tx) Bookings(siteID int64, filter travel.BookingFilter, page travel.Pa
 	return list, tx.readBookingParts(siteID, list.Items)
 }
 
-func bookingsWhere(siteID int64, f travel.BookingFilter, today civil.Day) *where {
-	w := &where{}
-	w.and("b.site_id = ?", siteID)
-	w.and("NOT b.deleted")
+func (w *where) andBookings(siteID int64, f travel.BookingFilter, today civil.Day) {
 	in(w, "b.id", f.Include)
 	notIn(w, "b.id", f.Exclude)
 	in(w, "b.channel_id", f.Channels)
@@ -225,7 +226,6 @@ func bookingsWhere(siteID int64, f travel.BookingFilter, today civil.Day) *where
 	if len(f.Statuses) > 0 {
 		w.andStatusOn(siteID, f.Statuses, today)
 	}
-	return w
 }
 
 func exactly(w *where, column, text string) {

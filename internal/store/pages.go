@@ -10,7 +10,13 @@ func listOf[T any](
 	list := travel.List[T]{Total: -1}
 	condition := " FROM " + source + " WHERE " + w.text.String()
 	if page.Count {
-		if err := tx.row(`SELECT COUNT(*)`+condition, w.args, &list.Total); err != nil {
+		var err error
+		if w.countAll != nil && w.conditions == w.countAllAt {
+			list.Total, err = w.countAll()
+		} else {
+			err = tx.row(`SELECT COUNT(*)`+condition, w.args, &list.Total)
+		}
+		if err != nil {
 			return travel.List[T]{}, err
 		}
 	}

@@ -34,6 +34,7 @@ func (tx *Tx) Payment(siteID, id int64) (travel.Payment, error) {
 func (tx *Tx) Payments(siteID int64, f travel.PaymentFilter, page travel.Page) (travel.List[travel.Payment], error) {
 	var w where
 	w.and("site_id = ?", siteID)
+	w.countBy(func() (int64, error) { return tx.countRows("payments", siteID) })
 	in(&w, "id", f.Include)
 	notIn(&w, "id", f.Exclude)
 	between(&w, f.After, f.Before)

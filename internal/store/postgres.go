@@ -64,7 +64,7 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB,
 	if err := pool.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("the database cannot be used: %w", err), pool.Close())
 	}
-	return &DB{engine: postgresEngine, clock: clock, read: pool, write: pool}, nil
+	return &DB{engine: postgresEngine, clock: clock, read: pool, write: pool, counts: newCounts()}, nil
 }
 
 // writeWithRetries runs fn in a transaction of its own, and again when another one got in its way: after a
@@ -94,7 +94,7 @@ func (db *DB) writeOnce(ctx context.Context, fn func(tx *Tx) error) error {
 	if err != nil {
 		return err
 	}
-	if err := runGuarded(fn, &Tx{Now: db.now(), ctx: ctx, sql: unprepared(sqlTx)}); err != nil {
+	if err := runGuarded(fn, db.tx(ctx, unprepared(sqlTx))); err != nil {
 		_ = sqlTx.Rollback() // fn's error is the one to tell
 		return err
 	}

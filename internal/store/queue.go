@@ -149,7 +149,7 @@ func (q *writeQueue) bare(ctx context.Context, shared *runner, call *writeCall) 
 	if err := call.ctx.Err(); err != nil {
 		return err
 	}
-	return runGuarded(call.fn, &Tx{Now: q.db.now(), ctx: ctx, sql: shared})
+	return runGuarded(call.fn, q.db.tx(ctx, shared))
 }
 
 func (q *writeQueue) inSavepoint(ctx context.Context, shared *runner, call *writeCall) error {
@@ -176,7 +176,7 @@ func (q *writeQueue) alone(call *writeCall) {
 		call.err = err
 		return
 	}
-	call.err = runGuarded(call.fn, &Tx{Now: q.db.now(), ctx: ctx, sql: newRunner(sqlTx)})
+	call.err = runGuarded(call.fn, q.db.tx(ctx, newRunner(sqlTx)))
 	if call.err != nil {
 		_ = sqlTx.Rollback() // the call's own error is the one to tell
 		return

@@ -76,7 +76,7 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	readers := max(4, runtime.NumCPU())
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	db := &DB{engine: sqliteEngine, clock: clock, read: read, write: write}
+	db := &DB{engine: sqliteEngine, clock: clock, read: read, write: write, counts: newCounts()}
 	db.queue = newWriteQueue(db)
 	return db, nil
 }

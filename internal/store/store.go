@@ -36,6 +36,7 @@ type DB struct {
 	read   *sql.DB
 	write  *sql.DB
 	queue  *writeQueue // SQLite only: one writer, whose callers share a commit
+	counts *counts
 }
 
 // Tx is one transaction. It lives as long as the function it was given to; that function may run more than once, so
@@ -44,8 +45,9 @@ type Tx struct {
 	// Now is the one clock reading of the transaction, in GMT and cut to the microseconds that are stored.
 	Now time.Time
 
-	ctx context.Context // of the transaction: every statement inside ends with it
-	sql *runner
+	ctx    context.Context // of the transaction: every statement inside ends with it
+	sql    *runner
+	counts *counts
 }
 
 // engine is what differs between the two databases.
@@ -116,10 +118,15 @@ func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error {
 	if err != nil {
 		return db.outward(err)
 	}
-	err = fn(&Tx{Now: db.now(), ctx: ctx, sql: db.engine.runner(sqlTx)})
+	err = fn(db.tx(ctx, db.engine.runner(sqlTx)))
 	// Nothing was written: rolling back is how a reading transaction ends, and its error says nothing new.
 	_ = sqlTx.Rollback()
 	return db.outward(err)
+}
+
+// tx makes the transaction that a caller's function gets, with its one clock reading.
+func (db *DB) tx(ctx context.Context, statements *runner) *Tx {
+	return &Tx{Now: db.now(), ctx: ctx, sql: statements, counts: db.counts}
 }
 
 func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecond) }

@@ -128,6 +128,7 @@ func (tx *Tx) Transactions(
 ) (travel.List[travel.Transaction], error) {
 	var w where
 	w.and("site_id = ?", siteID)
+	w.countBy(func() (int64, error) { return tx.countRows("transactions", siteID) })
 	in(&w, "id", f.Include)
 	notIn(&w, "id", f.Exclude)
 	between(&w, f.After, f.Before)

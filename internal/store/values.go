@@ -47,8 +47,18 @@ func maybeID(id int64) sql.NullInt64 { return sql.NullInt64{Int64: id, Valid: id
 // where builds a condition text and its arguments side by side, so that a text from outside can only ever become an
 // argument.
 type where struct {
-	text strings.Builder
-	args []any
+	text       strings.Builder
+	args       []any
+	conditions int
+
+	// countAll counts the rows without looking at each; it holds as long as no condition is added (see counts.go).
+	countAll   func() (int64, error)
+	countAllAt int
+}
+
+// countBy says how to count the rows of the conditions so far.
+func (w *where) countBy(count func() (int64, error)) {
+	w.countAll, w.countAllAt = count, w.conditions
 }
 
 // arg takes a value and returns its placeholder.
@@ -59,6 +69,7 @@ func (w *where) arg(v any) string {
 
 // and adds a condition; each "?" in it stands for the next value.
 func (w *where) and(condition string, values ...any) {
+	w.conditions++
 	if w.text.Len() > 0 {
 		w.text.WriteString(" AND ")
 	}

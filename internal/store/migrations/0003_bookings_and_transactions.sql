@@ -42,6 +42,8 @@ CREATE INDEX bookings_by_email ON bookings (site_id, email, id);
 CREATE INDEX bookings_by_surname ON bookings (site_id, surname, id);
 CREATE INDEX bookings_by_reference ON bookings (site_id, reference, id);
 CREATE INDEX bookings_by_created ON bookings (site_id, created_at, id);
+-- The trash, which is small: what is not in it is all less these.
+CREATE INDEX bookings_deleted ON bookings (site_id) WHERE deleted;
 
 -- Suppliers included in a booking.
 CREATE TABLE booking_suppliers (
