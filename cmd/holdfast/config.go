@@ -1,0 +1,164 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"holdfast/internal/api"
+	"holdfast/internal/fx"
+)
+
+// Config is everything that differs between deployments. Each flag has an environment variable of the same name.
+type Config struct {
+	Database string `default:"sqlite:holdfast-data/holdfast.db" env:"HOLDFAST_DATABASE" placeholder:"URL" help:"The database: sqlite:PATH or postgres://… (default: sqlite:holdfast-data/holdfast.db)."`
+
+	Listen  string `default:"127.0.0.1:8080" env:"HOLDFAST_LISTEN" placeholder:"ADDRESS" help:"Address to serve on (default: 127.0.0.1:8080); port 0 takes a free one."`
+	BaseURL string `name:"base-url" env:"HOLDFAST_BASE_URL" placeholder:"URL" help:"Address under which clients reach the service (default: follows --listen)."`
+
+	RESTRoot    string `name:"rest-root" default:"rest" env:"HOLDFAST_REST_ROOT" placeholder:"SEGMENT" help:"Segment of the API's paths behind the site's (default: rest)."`
+	Namespace   string `default:"svc" env:"HOLDFAST_NAMESPACE" placeholder:"SEGMENT" help:"Segment of the API's paths before v2 (default: svc)."`
+	AuthSegment string `name:"auth-segment" default:"auth" env:"HOLDFAST_AUTH_SEGMENT" placeholder:"SEGMENT" help:"First segment of the login's paths that name no site (default: auth)."`
+
+	ECBURL         string         `name:"ecb-url" default:"${ecb_url}" env:"HOLDFAST_ECB_URL" placeholder:"URL" help:"Where the ECB publishes the daily exchange rates."`
+	TrustedProxies []netip.Prefix `env:"HOLDFAST_TRUSTED_PROXIES" placeholder:"PREFIX" help:"Networks whose X-Forwarded-For is believed, such as 10.0.0.0/8 (default: none)."`
+
+	LogLevel        string        `default:"info" enum:"debug,info,warn,error" env:"HOLDFAST_LOG_LEVEL" placeholder:"LEVEL" help:"Least important lines of the log: debug, info, warn or error (default: info)."`
+	LogFormat       string        `default:"text" enum:"text,json" env:"HOLDFAST_LOG_FORMAT" placeholder:"FORMAT" help:"Form of the log on standard error: text or json (default: text)."`
+	ShutdownTimeout time.Duration `default:"10s" env:"HOLDFAST_SHUTDOWN_TIMEOUT" placeholder:"DURATION" help:"How long requests that are being answered may take when the service stops (default: 10s)."`
+}
+
+// segment is what can stand alone between two slashes of an address.
+var segment = regexp.MustCompile(`^[A-Za-z0-9._~-]+$`)
+
+// Validate refuses what would only fail later, in the middle of the work. The parser of the command line calls it.
+func (c Config) Validate() error {
+	for flag, text := range map[string]string{
+		"rest-root": c.RESTRoot, "namespace": c.Namespace, "auth-segment": c.AuthSegment,
+	} {
+		if !segment.MatchString(text) {
+			return fmt.Errorf("--%s must be one segment of an address, such as wp-json", flag)
+		}
+	}
+	if u, err := url.Parse(c.BaseURL); c.BaseURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		return errors.New("--base-url must be an http or https address, such as https://protection.example")
+	}
+	if c.ShutdownTimeout < 0 {
+		return errors.New("--shutdown-timeout cannot be negative")
+	}
+	return nil
+}
+
+// logger makes the log that the configuration asks for.
+func (c Config) logger(to io.Writer) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		level = slog.LevelInfo // the flag's own list lets nothing else through
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(to, options))
+	}
+	return slog.New(slog.NewTextHandler(to, options))
+}
+
+// api is the part of the configuration that the API takes; base is where it is reached.
+func (c Config) api(base string) api.Config {
+	return api.Config{
+		BaseURL: base, RESTRoot: c.RESTRoot, Namespace: c.Namespace, AuthSegment: c.AuthSegment, TrustedProxies: c.TrustedProxies,
+	}
+}
+
+// baseURL is where clients reach a service that listens on addr.
+func (c Config) baseURL(addr net.Addr) string {
+	if c.BaseURL != "" {
+		return strings.TrimSuffix(c.BaseURL, "/")
+	}
+	host, port, err := net.SplitHostPort(addr.String())
+	if ip := net.ParseIP(host); err != nil || ip == nil || ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// masked hides the passwords inside an address.
+func masked(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		// It cannot be told where a password might stand in it.
+		return "(not an address)"
+	}
+	if query := u.Query(); query.Has("password") || query.Has("sslpassword") {
+		for _, secret := range []string{"password", "sslpassword"} {
+			if query.Has(secret) {
+				query.Set(secret, "xxxxx")
+			}
+		}
+		u.RawQuery = query.Encode()
+	}
+	return u.Redacted()
+}
+
+// configCmd shows what is in force.
+type configCmd struct{}
+
+// Run prints each setting, its value and where that came from.
+func (configCmd) Run(p *program, parsed *kong.Context) error {
+	given := map[string]bool{}
+	for _, step := range parsed.Path {
+		if step.Flag != nil && !step.Resolved {
+			given[step.Flag.Name] = true
+		}
+	}
+	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "SETTING\tVALUE\tFROM")
+	for _, flag := range parsed.Model.Flags {
+		if len(flag.Envs) == 0 {
+			continue
+		}
+		from := "default"
+		if _, ok := os.LookupEnv(flag.Envs[0]); ok {
+			from = flag.Envs[0]
+		}
+		if given[flag.Name] {
+			from = "--" + flag.Name
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\n", flag.Name, p.show(flag), from)
+	}
+	return out.Flush()
+}
+
+// show writes the value of a setting, without what nobody should read over a shoulder.
+func (p *program) show(flag *kong.Flag) string {
+	switch flag.Name {
+	case "database":
+		return masked(p.Database)
+	case "ecb-url":
+		return masked(p.ECBURL)
+	case "base-url":
+		if p.BaseURL == "" {
+			return "(follows listen)"
+		}
+		return masked(p.BaseURL)
+	case "trusted-proxies":
+		if len(p.TrustedProxies) == 0 {
+			return "(none)"
+		}
+	}
+	text := fmt.Sprint(flag.Target.Interface())
+	return strings.Trim(text, "[]")
+}
+
+// vars are what the defaults of the flags refer to.
+var vars = kong.Vars{"ecb_url": fx.DailyURL}

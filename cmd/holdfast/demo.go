@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/demo"
+	"holdfast/internal/travel"
+)
+
+// demoCmd makes the sandbox and serves it.
+type demoCmd struct {
+	Empty bool `help:"Leave out the book of 2,000 bookings with their payments."`
+}
+
+// Help says what is made.
+func (demoCmd) Help() string {
+	return "Makes ./holdfast-data with a database in it (or uses the one that --database names), and in it a sandbox: an " +
+		"operator, the site \"demo\" with an admin user, an API token, channels, suppliers, made-up exchange rates and a made-up " +
+		"book of payments. Prints the addresses, the credentials, and lines to try it with. A second start finds what the " +
+		"first one left; to begin anew, remove the folder."
+}
+
+// Run makes what is missing, tells about it, and serves until the context ends.
+func (c demoCmd) Run(ctx context.Context, p *program) error {
+	listener, err := p.listen(ctx)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	bar := p.progress(100, "loading the book")
+	world, err := demo.Prepare(ctx, p.app, demo.Options{
+		Today: civil.DayOf(time.Now()), Credentials: p.credentialsPath(), Random: rand.Reader, Empty: c.Empty,
+		Progress: func(done, total int) { _ = bar.Set(100 * done / total) }, // a bar that cannot be drawn stops nothing
+	})
+	if world.Book.Rows > 0 {
+		_ = bar.Finish()
+	}
+	if err != nil {
+		return err
+	}
+	p.tellDemo(world, listener.Addr())
+	return p.serve(ctx, listener)
+}
+
+// credentialsPath lies beside the database, or where it would be if it lay on this machine.
+func (p *program) credentialsPath() string {
+	folder := "holdfast-data"
+	if path, ok := strings.CutPrefix(p.Database, "sqlite:"); ok {
+		folder = filepath.Dir(path)
+	}
+	return filepath.Join(folder, "demo-credentials.json")
+}
+
+func (p *program) tellDemo(w demo.World, addr net.Addr) {
+	base := p.baseURL(addr)
+	p.printf("holdfast demo: a sandbox to look at. Nothing in it is real.\n\n")
+	p.printf("  API             %s\n", p.apiBase(base, w.Site.Path))
+	p.printf("  Documentation   %s/docs\n", base)
+	p.printf("  Database        %s\n\n", masked(p.Database))
+	p.printf("  API token       %s\n", w.Token)
+	p.printf("  Admin           %s   password %s\n", demo.AdminName, w.AdminPassword)
+	p.printf("  Operator        %s   password %s\n", demo.OperatorName, w.OperatorPassword)
+	p.printf("  These are kept in %s, which only you can read.\n\n", p.credentialsPath())
+	p.printf("  Channels        ")
+	for i, c := range w.Channels {
+		if i > 0 {
+			p.printf("                  ")
+		}
+		p.printf("%d  %s, %s, %s\n", c.ID, c.Name, c.Currency, c.Mode)
+	}
+	p.printf("  Exchange rates  made up (provider \"demo\"); `holdfast rates fetch` gets today's from the ECB, which go before them\n")
+	switch {
+	case w.Book.Rows > 0:
+		p.printf("  Book            %d bookings with %d payments, loaded just now\n", w.Book.Bookings.Created, w.Book.Payments.Created)
+	case w.BookLoaded:
+		p.printf("  Book            as an earlier start loaded it\n")
+	default:
+		p.printf("  Book            empty\n")
+	}
+	p.printf("\nFour lines to try in another terminal:\n\n")
+	for _, line := range p.tryLines(base, w) {
+		p.printf("  %s\n", line)
+	}
+	p.printf("\nServing on %s until Ctrl-C.\n", base)
+	// The lines end here, so that a program that started this one can tell; the log goes elsewhere.
+	if file, ok := p.stdout.(*os.File); ok {
+		_ = file.Sync() // not every output can be synced, and none needs it
+	}
+}
+
+// apiBase is {api_base} of a site.
+func (p *program) apiBase(base, site string) string {
+	return fmt.Sprintf("%s/%s/%s/%s/v2", base, site, p.RESTRoot, p.Namespace)
+}
+
+// tryLines are four lines that a shell takes as they are. The first keeps the id of the booking in a variable for the
+// two that need it, with nothing but sed.
+func (p *program) tryLines(base string, w demo.World) []string {
+	api := p.apiBase(base, w.Site.Path)
+	channel := channelNamed(w.Channels, demo.EURChannel)
+	end := civil.DayOf(time.Now()) + 90
+	read := fmt.Sprintf("curl -sS -H 'Authorization: Bearer %s'", w.Token)
+	write := read + " -H 'Content-Type: application/json'"
+	booking := fmt.Sprintf(`{"channels":%d,"currencies":"EUR","total":90000,"date_start":"%s","date":"%s","countries":"ES",`+
+		`"firstname":"Ada","surname":"Byron","email":"ada@example.org","content":"A week by the sea"}`, channel, end-7, end)
+	payment := fmt.Sprintf(`{"channels":%d,"currencies":"EUR","total":90000,"transaction_types":"purchase","card_types":"visa",`+
+		`"bookings":[{"id":'$booking',"currencies":"EUR","total":90000}]}`, channel)
+	return []string{
+		fmt.Sprintf(`booking=$(%s -d '%s' %s/bookings | tee /dev/stderr | sed 's/.*"id":\([0-9]*\).*/\1/')`, write, booking, api),
+		fmt.Sprintf(`%s -d '%s' %s/transactions`, write, payment, api),
+		fmt.Sprintf(`%s %s/bookings/$booking`, read, api),
+		fmt.Sprintf(`%s '%s/exposure?currency=GBP&by=channel'`, read, api),
+	}
+}
+
+func channelNamed(list []travel.Channel, name string) int64 {
+	for _, c := range list {
+		if c.Name == name {
+			return c.ID
+		}
+	}
+	return 0
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"holdfast/internal/app"
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+)
+
+// exposureCmd prints an exposure report.
+type exposureCmd struct {
+	Site      string    `required:"" placeholder:"PATH" help:"Path of the site."`
+	AsOf      dayFlag   `name:"as-of" placeholder:"Y-m-d" help:"The end of this day (default: today)."`
+	KnownAt   time.Time `name:"known-at" format:"2006-01-02 15:04:05" placeholder:"INSTANT" help:"With what was known then, Y-m-d H:i:s in GMT (default: now)."`
+	Currency  string    `placeholder:"CODE" help:"Currency of the report (default: the policy's)."`
+	Valuation string    `enum:"spot,locked" default:"spot" placeholder:"KIND" help:"spot (by the rates of the day, the default) or locked (by the rates at which payments were priced)."`
+	By        string    `enum:"channel,month,currency,scheme,country" default:"channel" placeholder:"WHAT" help:"What the rows are: channel (the default), month of the end date, currency, scheme or country."`
+	Channels  []int64   `placeholder:"ID" help:"Only these channels, by id."`
+	JSON      bool      `name:"json" xor:"form" help:"Print JSON, amounts in minor units."`
+	CSV       bool      `name:"csv" xor:"form" help:"Print CSV, amounts in minor units."`
+}
+
+// dayFlag is a day on the command line.
+type dayFlag struct{ day *civil.Day }
+
+// UnmarshalText reads a day.
+func (d *dayFlag) UnmarshalText(text []byte) error {
+	day, err := civil.ParseDay(string(text))
+	d.day = &day
+	return err
+}
+
+// Run computes the report and prints it.
+func (c exposureCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	query := app.ExposureQuery{
+		AsOf: c.AsOf.day, KnownAt: c.KnownAt, Valuation: protection.Valuation(c.Valuation), By: protection.Dimension(c.By),
+		Channels: c.Channels,
+	}
+	if c.Currency != "" {
+		if query.Currency, err = money.ParseCurrency(strings.ToUpper(c.Currency)); err != nil {
+			query.Problems.Wrong("currency", "%v.", err)
+		}
+	}
+	report, err := p.app.Exposure.Report(ctx, actor, query)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.JSON:
+		return p.exposureJSON(report)
+	case c.CSV:
+		return p.exposureCSV(report)
+	default:
+		return p.exposureTable(report)
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"text/tabwriter"
+
+	"holdfast/internal/api"
+	"holdfast/internal/app"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+)
+
+// exposureJSON prints what the API answers, so that a program may ask either.
+func (p *program) exposureJSON(r app.ExposureReport) error {
+	out := json.NewEncoder(p.stdout)
+	out.SetIndent("", "  ")
+	return out.Encode(api.ShowExposure(r))
+}
+
+// keyOf gives what a row is about: the id of a channel, where it is one, and its name.
+func keyOf(r app.ExposureReport, k protection.Key) (id, text string) {
+	if r.Query.By == protection.ByChannel {
+		return strconv.FormatInt(k.ChannelID, 10), r.ChannelNames[k.ChannelID]
+	}
+	return "", k.Text
+}
+
+// exposureCSV prints the rows and, as the last one, the total. What stands apart from the total (payments that wait for
+// a rate, rounding) is in the JSON only.
+func (p *program) exposureCSV(r app.ExposureReport) error {
+	out := csv.NewWriter(p.stdout)
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	lines := [][]string{{
+		"by", "id", "key", "currencies", "allocations", "e1", "e2", "currency", "e1_report", "e2_report",
+	}}
+	currency := r.Query.Currency
+	for _, row := range r.Rows {
+		id, key := keyOf(r, row.Key)
+		lines = append(lines, []string{
+			string(r.Query.By), id, key, string(row.Currency), number(row.Allocations), number(row.E1), number(row.E2),
+			string(currency), number(row.E1Report), number(row.E2Report),
+		})
+	}
+	total := []string{
+		"total", "", "", string(currency), number(r.Total.Allocations), number(r.Total.E1), number(r.Total.E2),
+		string(currency), number(r.Total.E1), number(r.Total.E2),
+	}
+	return out.WriteAll(append(lines, total))
+}
+
+// exposureTable prints the report for people.
+func (p *program) exposureTable(r app.ExposureReport) error {
+	q := r.Query
+	p.printf("Exposure at the end of %s, as known at %s GMT, %s valuation\n\n", q.AsOf, q.KnownAt.UTC().Format("2006-01-02 15:04:05"), q.Valuation)
+	// Figures end flush right, so that their digits stand under each other.
+	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(out, "allocations\tE1\tE2\t \tE1 %s\tE2 %s\t  %s\n", q.Currency, q.Currency, q.By)
+	amount := money.Format
+	for _, row := range r.Rows {
+		_, key := keyOf(r, row.Key)
+		fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t%s\t  %s\n", row.Allocations, amount(row.E1, row.Currency), amount(row.E2, row.Currency),
+			row.Currency, amount(row.E1Report, q.Currency), amount(row.E2Report, q.Currency), key)
+	}
+	if r.RoundingE1 != 0 || r.RoundingE2 != 0 {
+		fmt.Fprintf(out, "\t\t\t\t%s\t%s\t  rounding\n", amount(r.RoundingE1, q.Currency), amount(r.RoundingE2, q.Currency))
+	}
+	fmt.Fprintf(out, "%d\t\t\t\t%s\t%s\t  total\n", r.Total.Allocations, amount(r.Total.E1, q.Currency), amount(r.Total.E2, q.Currency))
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	p.printf("\nE1: what is lost if the merchants fail now. E2: what can still be charged back of trips that are over.\n")
+	for _, w := range r.PendingRate {
+		p.printf("Not counted, because an exchange rate is missing: %d allocations, E1 %s %s, E2 %s %s.\n",
+			w.Allocations, w.Currency, amount(w.E1, w.Currency), w.Currency, amount(w.E2, w.Currency))
+	}
+	for _, u := range r.Uncovered {
+		p.printf("Not protected, or not yet covered: %d allocations, %s %s.\n", u.Allocations, u.Currency, amount(u.E1, u.Currency))
+	}
+	return nil
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"holdfast/internal/app"
+	"holdfast/internal/paymentfile"
+	"holdfast/internal/travel"
+)
+
+// importCmd groups what can be imported.
+type importCmd struct {
+	Payments importPaymentsCmd `cmd:"" help:"Take over bookings and payments from a CSV file."`
+}
+
+// importPaymentsCmd takes over a book of payments.
+type importPaymentsCmd struct {
+	File       string `arg:"" help:"CSV file with a payment on each row; - reads standard input."`
+	Site       string `required:"" placeholder:"PATH" help:"Path of the site that the payments belong to."`
+	Mode       string `placeholder:"MODE" enum:",test,draft,protection-only,affiliate" default:"" help:"Mode in which channels are created that the file names and that do not exist; without it their rows are refused."`
+	CoverStart string `placeholder:"WHEN" enum:"recorded,effective" default:"recorded" help:"From when payments are covered: recorded (now, the default), or effective (when each was taken), for a book that was covered before."`
+	DryRun     bool   `help:"Go through everything, say what would happen, and keep nothing."`
+	Refused    string `placeholder:"FILE.csv" help:"Write every refused row with its line and reason to this file; the terminal shows the first ones only."`
+}
+
+// Help describes the file.
+func (importPaymentsCmd) Help() string {
+	var b strings.Builder
+	b.WriteString("The first line of the file names the columns, in any order; other columns are ignored. " +
+		"Amounts are in minor units (cents), days are Y-m-d, instants Y-m-d H:i:s in GMT.\n\n")
+	for _, required := range []bool{true, false} {
+		title := "Required columns:\n\n"
+		if !required {
+			title = "\nOptional columns:\n\n"
+		}
+		b.WriteString(title)
+		for _, c := range paymentfile.Columns {
+			if c.Required == required {
+				fmt.Fprintf(&b, "    %-19s %s\n", c.Name, c.Meaning)
+			}
+		}
+	}
+	b.WriteString("\nA file can be imported again: what is there already is left alone. A row that cannot be taken refuses " +
+		"itself, not the file. The exit code is 0 when every row was taken, 3 when some were refused, 1 when the import " +
+		"failed. docs/import.md has an example.")
+	return b.String()
+}
+
+// refusalsShown is how many refused rows the terminal gets to see.
+const refusalsShown = 20
+
+// Run imports the file.
+func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
+	file, size, err := c.open(p)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	refusals, err := newRefusals(p.stderr, c.Refused)
+	if err != nil {
+		return err
+	}
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	source := &counting{from: file}
+	bar := p.progress(size, "importing")
+	began := time.Now()
+	report, err := p.app.Imports.Payments(ctx, actor, paymentfile.Read(source), app.ImportOptions{
+		Mode:               travel.AccountMode(c.Mode),
+		CoverFromEffective: c.CoverStart == "effective",
+		DryRun:             c.DryRun,
+		Progress:           func(int) { _ = bar.Set64(source.read) }, // a bar that cannot be drawn is no reason to stop
+		Refused:            refusals.add,
+	})
+	_ = bar.Finish()
+	p.tellImport(report, c.DryRun, time.Since(began))
+	if closing := refusals.close(); err == nil {
+		err = closing
+	}
+	if err == nil && report.Refused > 0 {
+		err = errRefused
+	}
+	return err
+}
+
+func (c importPaymentsCmd) open(p *program) (file *os.File, size int64, err error) {
+	if c.File == "-" {
+		return p.stdin, -1, nil
+	}
+	if file, err = os.Open(c.File); err != nil {
+		return nil, 0, fmt.Errorf("the file of payments cannot be opened: %w", err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() { // a pipe has no size to show progress by
+		return file, -1, nil
+	}
+	return file, info.Size(), nil
+}
+
+func (p *program) tellImport(r app.ImportReport, dryRun bool, took time.Duration) {
+	verb := "created"
+	if dryRun {
+		verb = "would be created"
+	}
+	p.printf("%d rows in %s\n", r.Rows, took.Round(time.Millisecond))
+	for _, line := range []struct {
+		noun  string
+		tally app.Tally
+	}{{"bookings", r.Bookings}, {"payments", r.Payments}} {
+		p.printf("  %-9s %6d %s, %6d already there\n", line.noun, line.tally.Created, verb, line.tally.AlreadyThere)
+	}
+	if len(r.Channels) > 0 {
+		p.printf("  %-9s %6d %s: %s\n", "channels", len(r.Channels), verb, strings.Join(r.Channels, ", "))
+	}
+	p.printf("  %-9s %6d\n", "refused", r.Refused)
+	if dryRun {
+		p.printf("This was a dry run: nothing has been written.\n")
+	}
+}
+
+// progress makes a bar for a person who watches; for everybody else it draws nothing.
+func (p *program) progress(most int64, what string) *progressbar.ProgressBar {
+	file, ok := p.stderr.(*os.File)
+	watched := ok && term.IsTerminal(int(file.Fd()))
+	return progressbar.NewOptions64(most,
+		progressbar.OptionSetWriter(p.stderr), progressbar.OptionSetVisibility(watched), progressbar.OptionSetDescription(what),
+		progressbar.OptionShowBytes(most > 0), progressbar.OptionThrottle(50*time.Millisecond), progressbar.OptionClearOnFinish(),
+		progressbar.OptionFullWidth(),
+	)
+}
+
+// counting counts what has been read of a file.
+type counting struct {
+	from io.Reader
+	read int64
+}
+
+// Read implements io.Reader.
+func (c *counting) Read(b []byte) (int, error) {
+	n, err := c.from.Read(b)
+	c.read += int64(n)
+	return n, err
+}
+
+// refusals shows the first refused rows and writes all of them to a file, where one was asked for.
+type refusals struct {
+	to    io.Writer
+	count int
+	name  string
+	file  *os.File
+	out   *csv.Writer
+}
+
+func newRefusals(to io.Writer, name string) (*refusals, error) {
+	r := &refusals{to: to, name: name}
+	if name == "" {
+		return r, nil
+	}
+	var err error
+	if r.file, err = os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); err != nil {
+		return nil, fmt.Errorf("the file for refused rows cannot be written: %w", err)
+	}
+	r.out = csv.NewWriter(r.file)
+	return r, r.out.Write([]string{"line", "reason"})
+}
+
+func (r *refusals) add(refusal app.Refusal) {
+	r.count++
+	if r.out != nil {
+		_ = r.out.Write([]string{strconv.Itoa(refusal.Line), refusal.Reason}) // close tells what went wrong
+	}
+	if r.count <= refusalsShown {
+		fmt.Fprintf(r.to, "line %d refused: %s\n", refusal.Line, refusal.Reason)
+	}
+}
+
+func (r *refusals) close() error {
+	if more := r.count - refusalsShown; more > 0 {
+		where := "name a file with --refused to see them"
+		if r.out != nil {
+			where = "see " + r.name
+		}
+		fmt.Fprintf(r.to, "and %d more: %s\n", more, where)
+	}
+	if r.out == nil {
+		return nil
+	}
+	r.out.Flush()
+	if err := r.out.Error(); err != nil {
+		return fmt.Errorf("the file of refused rows: %w", err)
+	}
+	return r.file.Close()
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/google/uuid"
+
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/store"
+)
+
+// program is what every command runs in: the configuration, the streams, and, once opened, the database and the use
+// cases over it.
+type program struct {
+	Config
+	stdin          *os.File
+	stdout, stderr io.Writer
+
+	db   *store.DB
+	core *app.Core
+	app  *app.App
+}
+
+// open opens the database, brings its schema up to date, and makes the use cases. Every command does so: whoever has
+// just installed a new version may run any of them first, and the migrations take turns by themselves.
+func (p *program) open(ctx context.Context) error {
+	db, err := store.Open(ctx, p.Database, time.Now)
+	if err != nil {
+		return err
+	}
+	p.db = db
+	if err := db.Migrate(ctx); err != nil {
+		return err
+	}
+	p.core = &app.Core{
+		Store: db, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: p.log(), Cost: auth.DefaultPasswordCost,
+		ReservedPaths: []string{p.AuthSegment},
+	}
+	p.app = app.New(p.core)
+	return nil
+}
+
+func (p *program) log() *slog.Logger { return p.logger(p.stderr) }
+
+// Close closes what open opened, the last first.
+func (p *program) Close() error {
+	if p.db == nil {
+		return nil
+	}
+	if p.app != nil {
+		p.app.Close()
+	}
+	return p.db.Close()
+}
+
+func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.stdout, format, args...) }
+
+// migrateCmd brings the schema up to date.
+type migrateCmd struct{}
+
+// Run migrates; opening does it.
+func (migrateCmd) Run(ctx context.Context, p *program) error {
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	p.printf("The database %s is at this program's schema.\n", masked(p.Database))
+	return nil
+}
+
+// versionCmd tells which build this is.
+type versionCmd struct{}
+
+// Run prints the version of the module and of the commit, as far as the build knows them.
+func (versionCmd) Run(p *program) error {
+	version, commit := "(devel)", "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				commit = s.Value
+			}
+		}
+	}
+	p.printf("holdfast %s, commit %s, %s %s/%s\n", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return nil
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"syscall"
+	"time"
+
+	"holdfast/internal/api"
+	"holdfast/internal/jobs"
+)
+
+// Bounds of the server: a client that dawdles, or sends headers without end, holds no connection for long. Reading and
+// writing are longer than the API's own time-out, so that a request that takes too long gets an answer that says so.
+const (
+	headerTimeout  = 10 * time.Second
+	requestTimeout = 30 * time.Second
+	readTimeout    = 40 * time.Second
+	writeTimeout   = 60 * time.Second
+	idleTimeout    = 2 * time.Minute
+	maxHeaderBytes = 64 << 10
+)
+
+// serveCmd serves the API.
+type serveCmd struct{}
+
+// Run serves until the context ends.
+func (serveCmd) Run(ctx context.Context, p *program) error {
+	listener, err := p.listen(ctx)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	p.printf("holdfast serves on %s\n", p.baseURL(listener.Addr()))
+	return p.serve(ctx, listener)
+}
+
+// listen takes the port. It comes first of all: a second holdfast on it should say so before it touches the database.
+func (p *program) listen(ctx context.Context) (net.Listener, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", p.Listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s is in use by another program; choose another address with --listen, such as --listen 127.0.0.1:0 for a free port", p.Listen)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on --listen %s: %w", p.Listen, err)
+	}
+	return listener, nil
+}
+
+// serve answers requests until the context ends; then it takes no more, and waits for those that are being answered.
+func (p *program) serve(ctx context.Context, listener net.Listener) error {
+	log := p.core.Log
+	cfg := p.api(p.baseURL(listener.Addr()))
+	cfg.Timeout = requestTimeout
+	server := &http.Server{
+		Handler:           api.New(p.app, p.core, cfg),
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+	defer p.startJobs(ctx)()
+	stopped := make(chan error, 1)
+	go func() { stopped <- server.Serve(listener) }()
+	log.Info("serving", "address", listener.Addr().String(), "engine", p.db.Engine())
+	select {
+	case err := <-stopped:
+		return fmt.Errorf("serving ended: %w", err)
+	case <-ctx.Done():
+	}
+	log.Info("stopping", "timeout", p.ShutdownTimeout)
+	// The context of the command has ended; the requests have not.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.ShutdownTimeout)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		_ = server.Close() // what is still open is cut
+		return fmt.Errorf("requests were still being answered after %s: %w", p.ShutdownTimeout, err)
+	}
+	log.Info("stopped")
+	return nil
+}
+
+// startJobs does due work beside the requests. The answer stops it and waits for what is under way: the database must
+// not be closed before.
+func (p *program) startJobs(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	runner := jobs.New(p.app, p.core.Log)
+	var running sync.WaitGroup
+	running.Go(func() { runner.Run(ctx) })
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}

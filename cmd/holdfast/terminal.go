@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// readPassword reads a password: from a terminal twice and without showing it, else the first line of standard input.
+// It is never an argument, which others on the machine could read.
+func (p *program) readPassword() (string, error) {
+	fd := int(p.stdin.Fd())
+	if !term.IsTerminal(fd) {
+		return p.readLine("")
+	}
+	ask := func(question string) (string, error) {
+		fmt.Fprint(p.stderr, question)
+		password, err := term.ReadPassword(fd)
+		fmt.Fprintln(p.stderr)
+		return string(password), err
+	}
+	first, err := ask("Password: ")
+	if err != nil {
+		return "", fmt.Errorf("the password cannot be read: %w", err)
+	}
+	second, err := ask("Once more: ")
+	if err == nil && first != second {
+		err = errors.New("the two differ")
+	}
+	if err != nil {
+		return "", fmt.Errorf("the password cannot be read: %w", err)
+	}
+	return first, nil
+}
+
+// readLine reads one line of standard input, asking for it where somebody is there to read the question.
+func (p *program) readLine(question string) (string, error) {
+	if term.IsTerminal(int(p.stdin.Fd())) {
+		fmt.Fprint(p.stderr, question)
+	}
+	line, err := lineOf(p.stdin)
+	if err != nil {
+		return "", fmt.Errorf("standard input cannot be read: %w", err)
+	}
+	return line, nil
+}
+
+// lineOf reads the first line, with or without an end.
+func lineOf(in *os.File) (string, error) {
+	const most = 4096 // nothing that is asked for is longer
+	line, err := bufio.NewReader(io.LimitReader(in, most)).ReadString('\n')
+	if errors.Is(err, io.EOF) && line != "" {
+		err = nil
+	}
+	return strings.TrimRight(line, "\r\n"), err
+}
