@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 
 	"holdfast/docs"
 	"holdfast/internal/api"
+	"holdfast/internal/web"
 )
 
 // described is what the tests want to know of the description of the API, beside what the validator knows.
@@ -286,5 +288,30 @@ func TestTheDescriptionHasTheSegmentsOfTheDeployment(t *testing.T) {
 	}
 	if string(api.Description(api.Config{})) != string(docs.OpenAPI) {
 		t.Error("with the default segments the description is changed")
+	}
+}
+
+func TestTheDescriptionIsServed(t *testing.T) {
+	page, err := web.Docs(api.Description(api.Config{}))
+	must(t, err)
+	w := newWorld(t, engines[0].address(t), io.Discard)
+	handler := api.New(w.app, w.core, api.Config{BaseURL: baseURL, Docs: page})
+	for address, kind := range map[string]string{"/openapi.yaml": "application/yaml", "/docs/": "text/html; charset=utf-8"} {
+		get := func(etag string) *httptest.ResponseRecorder {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+			r.Header.Set("If-None-Match", etag)
+			answer := httptest.NewRecorder()
+			handler.ServeHTTP(answer, r)
+			response := answer.Result()
+			checkAgainstDescription(t, r, nil, response, answer.Body.Bytes())
+			return answer
+		}
+		first := get("")
+		if first.Code != http.StatusOK || first.Header().Get("Content-Type") != kind || first.Body.Len() < 10_000 {
+			t.Errorf("%s: %d %s, %d bytes", address, first.Code, first.Header().Get("Content-Type"), first.Body.Len())
+		}
+		if again := get(first.Header().Get("ETag")); again.Code != http.StatusNotModified || again.Body.Len() != 0 {
+			t.Errorf("%s, unchanged: %d, %d bytes", address, again.Code, again.Body.Len())
+		}
 	}
 }

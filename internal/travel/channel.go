@@ -154,6 +154,9 @@ func (f ChannelFields) Change(c Channel, hasBookings, byOperator bool, p *fault.
 	if f.Name != nil {
 		needText(p, "name", f.Name)
 	}
+	if f.Status != nil && *f.Status == c.Status() {
+		f.Status = nil // echoed, as a PUT may do: that sets nothing
+	}
 	if f.Mode != nil && *f.Mode != c.Mode && byOperator {
 		checkOneOf(p, "account_mode", *f.Mode, AccountModes)
 		switch {
@@ -186,16 +189,32 @@ func (f ChannelFields) apply(c *Channel, byOperator bool, p *fault.Problems) {
 	}
 	set(&c.AccountType, f.AccountType)
 	set(&c.ProtectionType, f.ProtectionType)
-	set(&c.StatusOverride, f.Status)
 	set(&c.StatementPeriod, f.StatementPeriod)
 	set(&c.Locked, f.Locked)
 	set(&c.Suppliers, f.Suppliers)
 	checkOneOf(p, "account_type", c.AccountType, AccountTypes)
 	checkOneOf(p, "protection_type", c.ProtectionType, ProtectionTypes)
-	checkOneOf(p, "channel_status", c.StatusOverride, append([]string{""}, ChannelStatuses...))
+	c.setStatus(f.Status, p)
 	checkOneOf(p, "statement_period", c.StatementPeriod, StatementPeriods)
 	if len(c.Suppliers) > MaxList {
 		p.Wrong("suppliers", "At most %d suppliers are allowed.", MaxList)
+	}
+}
+
+// setStatus sets the channel_status. What follows from the mode anyway is not kept as set, so that it goes on following
+// the mode; locked is never set, because it says that the channel is.
+func (c *Channel) setStatus(status *string, p *fault.Problems) {
+	switch {
+	case status == nil:
+		return
+	case *status == "locked":
+		p.Wrong("channel_status", "A channel is locked by the field locked.")
+	case *status != "":
+		checkOneOf(p, "channel_status", *status, ChannelStatuses)
+	}
+	c.StatusOverride = *status
+	if c.StatusOverride == statusOfMode[c.Mode] {
+		c.StatusOverride = ""
 	}
 }
 

@@ -163,6 +163,44 @@ func TestChannelStatus(t *testing.T) {
 	}
 }
 
+func TestTheOperatorSetsTheStatus(t *testing.T) {
+	base := Channel{Name: "a", Mode: ModeDraft, Language: "enGB", AccountType: "trust", ProtectionType: "trust-travel", StatementPeriod: "month"}
+	cases := []struct {
+		name   string
+		before Channel
+		in     ChannelFields
+		want   string
+		wrong  bool
+	}{
+		{"another one", base, ChannelFields{Status: new("agent")}, "agent", false},
+		{"the one that follows anyway goes on following", base, ChannelFields{Status: new("svc-protection"), Mode: new(ModeProtectionOnly)}, "svc-protection", false},
+		{"an echo beside a move sets nothing", base, ChannelFields{Status: new("new"), Mode: new(ModeProtectionOnly)}, "svc-protection", false},
+		{"locked is not set", base, ChannelFields{Status: new("locked")}, "", true},
+		{"nor anything else that is none", base, ChannelFields{Status: new("novel")}, "", true},
+	}
+	for _, c := range cases {
+		var p fault.Problems
+		after := c.in.Change(c.before, false, true, &p)
+		if got := wrongFields(t, &p); (got != nil) != c.wrong {
+			t.Errorf("%s: wrong is %v", c.name, got)
+		}
+		if !c.wrong && (after.Status() != c.want || c.name != "another one" && after.StatusOverride != "") {
+			t.Errorf("%s: %s, set to %q; want %s", c.name, after.Status(), after.StatusOverride, c.want)
+		}
+	}
+	set := base
+	set.StatusOverride = "agent"
+	var p fault.Problems
+	if after := (ChannelFields{Status: new("")}).Change(set, false, true, &p); after.Status() != "new" || wrongFields(t, &p) != nil {
+		t.Errorf("taken back, the status is %s; wrong is %v", after.Status(), wrongFields(t, &p))
+	}
+	locked := base
+	locked.Locked = true
+	if after := (ChannelFields{Status: new("locked")}).Change(locked, false, true, &p); after.StatusOverride != "" || wrongFields(t, &p) != nil {
+		t.Errorf("the echo of a locked channel set %q; wrong is %v", after.StatusOverride, wrongFields(t, &p))
+	}
+}
+
 func TestSlugOf(t *testing.T) {
 	for name, want := range map[string]string{
 		"Alpine Escapes":  "alpine-escapes",
