@@ -148,13 +148,23 @@ func (p part) field(name string) part {
 	return part{}
 }
 
-// whole is a schema with what its allOf brings in.
+// whole is a schema with what its allOf brings in: all of their properties, and of everything else what counts more.
 func (p part) whole() part {
 	p = p.resolved()
 	for _, other := range p.at("allOf").items() {
-		p = p.over(other.whole())
+		other = other.whole()
+		properties := p.field("properties").over(other.field("properties"))
+		p = p.over(other)
+		if len(properties.node.Content) > 0 {
+			p = part{oneField("properties", properties.node), p.root}.over(p)
+		}
 	}
 	return p
+}
+
+// oneField is an object with one field.
+func oneField(name string, value *yaml.Node) *yaml.Node {
+	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: name}, value}}
 }
 
 // json writes a part as JSON, laid out, each field in its place.

@@ -21,7 +21,7 @@ func prose(text string) template.HTML {
 		switch {
 		case block == "":
 		case isHeading:
-			b.WriteString(`<h3 id="` + anchor(heading) + `">` + inline(heading) + "</h3>\n")
+			b.WriteString(`<h3 id="about-` + anchor(heading) + `">` + inline(heading) + "</h3>\n")
 		case strings.HasPrefix(block, "- "):
 			b.WriteString("<ul>\n")
 			for item := range strings.SplitSeq("\n"+block, "\n- ") {
@@ -54,7 +54,7 @@ func headings(text string) []link {
 	var list []link
 	for line := range strings.Lines(text) {
 		if heading, ok := strings.CutPrefix(strings.TrimSpace(line), "## "); ok {
-			list = append(list, link{heading, anchor(heading)})
+			list = append(list, link{heading, "about-" + anchor(heading)})
 		}
 	}
 	return list
