@@ -88,7 +88,7 @@ func (s *server) created(c *call, made object) error {
 func list[T, W any](s *server, c *call, page travel.Page, l travel.List[T], show func(T) W) error {
 	total := l.Total
 	pages := (total + int64(page.Size) - 1) / int64(page.Size)
-	if total > 0 && int64(page.Number) > pages {
+	if l.PastEnd {
 		return fault.New(fault.PageNumber, "The page number requested is larger than the number of pages available.")
 	}
 	// Where nothing was counted, a full page is taken to have a next one.

@@ -53,9 +53,9 @@ func (r *recording) possible() error {
 	wantsAuthorisation := t == travel.Capture || t == travel.Void
 	switch {
 	case wantsAuthorisation && o.Type != travel.Authorize:
-		return fault.NotPossibleBecause("not_an_authorisation", "Transaction %d is a %s; only an authorisation can be part of a %s.", o.ID, o.Type, t)
+		return fault.NotPossibleBecause("not_an_authorisation", "Transaction %d is of type %s; a %s needs an authorisation.", o.ID, o.Type, t)
 	case !wantsAuthorisation && !o.Type.Takes():
-		return fault.NotPossibleBecause("not_a_payment", "Transaction %d is a %s; only a purchase or a capture can have a %s.", o.ID, o.Type, t)
+		return fault.NotPossibleBecause("not_a_payment", "Transaction %d is of type %s; a %s needs a purchase or a capture.", o.ID, o.Type, t)
 	case t.Operators():
 		return nil // what the scheme did is recorded in any state
 	case o.Status == travel.StatusLocked:

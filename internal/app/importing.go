@@ -106,7 +106,7 @@ func (c *importChunk) check(in travel.ImportedPayment) (travel.Booking, travel.N
 	} else if linked || in.Linked != "" {
 		payment.LinkedID = someID
 	}
-	payment.Check(c.tx.Now, c.run.actor.Can(auth.RecordChargebacks), &wrongPayment)
+	payment.Check(c.tx.Now, &wrongPayment)
 	return booking, payment, cellsOf(wrong.Err(), wrongPayment.Err())
 }
 

@@ -144,8 +144,13 @@ func (p *Payments) expire(tx *store.Tx, a store.OpenAuthorisation) error {
 func (p *Payments) record(
 	tx *store.Tx, actor auth.Actor, site travel.Site, in travel.NewTransaction,
 ) (t travel.Transaction, created bool, err error) {
+	if in.Type != nil && in.Type.Operators() {
+		if err := actor.Require(auth.RecordChargebacks); err != nil {
+			return travel.Transaction{}, false, err
+		}
+	}
 	r := &recording{core: p.Core, tx: tx, actor: actor, site: site, in: in, problems: in.Problems.Clone()}
-	in.Check(tx.Now, actor.Can(auth.RecordChargebacks), &r.problems)
+	in.Check(tx.Now, &r.problems)
 	if err := r.readChannel(); err != nil {
 		return travel.Transaction{}, false, err
 	}

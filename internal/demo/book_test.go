@@ -42,7 +42,7 @@ func TestTheBookKeepsTheRulesOfTravel(t *testing.T) {
 					t.Errorf("%s: %s refunds what %s did not bring", today, row.Payment.ImportKey, row.Linked)
 				}
 			}
-			row.Payment.Check(today.Start(), true, &p)
+			row.Payment.Check(today.Start(), &p)
 			if err := p.Err(); err != nil {
 				t.Fatalf("%s: %s: %v", today, row.Payment.ImportKey, err)
 			}

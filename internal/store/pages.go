@@ -20,6 +20,7 @@ func listOf[T any](
 			return travel.List[T]{}, err
 		}
 	}
+	given := w.args
 	query := `SELECT ` + columns + condition + orderBy(w, page, orders, include) + limit(w, page)
 	err := tx.each(query, w.args, func(row func(dest ...any) error) error {
 		item, err := scan(row)
@@ -29,5 +30,9 @@ func listOf[T any](
 	if err != nil {
 		return travel.List[T]{}, err
 	}
-	return list, nil
+	// Skipping a number of rows is no page: there, nothing is an answer.
+	if len(list.Items) == 0 && page.Offset < 0 && page.Number > 1 {
+		err = tx.row(`SELECT EXISTS (SELECT 1`+condition+`)`, given, &list.PastEnd)
+	}
+	return list, err
 }

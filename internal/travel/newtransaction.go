@@ -71,16 +71,13 @@ func (n NewTransaction) Hash() string {
 
 // Check notes in p everything that is wrong with the report by itself; now bounds EffectiveAt. What depends on the
 // bookings, the channel and the linked transaction is for the caller.
-func (n NewTransaction) Check(now time.Time, byOperator bool, p *fault.Problems) {
+func (n NewTransaction) Check(now time.Time, p *fault.Problems) {
 	n.checkRequired(p)
 	if n.Total != nil {
 		checkAmount(p, "total", *n.Total)
 	}
 	if n.Type != nil {
 		checkOneOf(p, "transaction_types", *n.Type, TransactionTypes)
-		if n.Type.Operators() && !byOperator {
-			p.Wrong("transaction_types", "Only the operator records a %s.", *n.Type)
-		}
 		if !n.Type.Linked() && n.LinkedID != 0 {
 			p.Wrong("linked_id", "A %s adjusts no other transaction.", *n.Type)
 		}

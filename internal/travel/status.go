@@ -38,8 +38,8 @@ func (b Booking) StoredStatus() BookingStatus {
 		return BookingLocked
 	case b.ModalDraft:
 		return BookingDraft
-	// A booking that costs nothing is paid from the start.
-	case b.Sums.Net >= b.Total:
+	// A booking that costs nothing stays unpaid, as every booking begins (section 3): nothing was paid for it.
+	case b.Sums.Net > 0 && b.Sums.Net >= b.Total:
 		return BookingPaid
 	case b.Sums.Net > 0:
 		return BookingPartialPayment

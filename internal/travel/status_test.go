@@ -45,7 +45,7 @@ func TestStatusOfABooking(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
-	if got := (travel.Booking{End: today}).StatusOn(today); got != travel.BookingPaid {
+	if got := (travel.Booking{End: today}).StatusOn(today); got != travel.BookingUnpaid {
 		t.Errorf("a booking that costs nothing is %s", got)
 	}
 }
@@ -71,7 +71,7 @@ func TestStatusIsExactlyOneOfTheRules(t *testing.T) {
 		b := anyBooking(t)
 		locked := b.ChannelLocked || b.Sums.LockedPayments > 0
 		free := !locked && !b.ModalDraft
-		paid := free && b.Sums.Net >= b.Total
+		paid := free && b.Sums.Net > 0 && b.Sums.Net >= b.Total
 		part := free && !paid && b.Sums.Net > 0
 		open := free && !paid && b.Sums.Net == 0 && b.Sums.OpenAuthorised > 0
 		rules := map[travel.BookingStatus]bool{

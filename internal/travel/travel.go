@@ -51,6 +51,8 @@ func (p Page) Skip() int {
 type List[T any] struct {
 	Items []T
 	Total int64 // of the whole collection; -1 when it was not counted
+	// PastEnd says that the page lies past the end of a collection that is not empty.
+	PastEnd bool
 }
 
 // Site is a policyholder: an acquirer or a platform, whose merchants are its channels.
