@@ -125,6 +125,7 @@ func (s *server) login(c *call) error {
 	if err != nil {
 		return err
 	}
+	c.site = c.r.PathValue("site")
 	c.json(http.StatusOK, showSession(session))
 	return nil
 }
@@ -134,6 +135,7 @@ func (s *server) refreshLogin(c *call) error {
 	if err != nil {
 		return err
 	}
+	c.site = c.r.PathValue("site")
 	c.json(http.StatusOK, showSession(session))
 	return nil
 }
@@ -148,6 +150,7 @@ func (s *server) deleteRefresh(c *call) error {
 	if err := s.app.Sessions.EndRefresh(c.ctx, c.r.PathValue("site"), bearer(c.r)); err != nil {
 		return err
 	}
+	c.site = c.r.PathValue("site")
 	c.json(http.StatusOK, refreshEnded{Deleted: true, Code: "jwt_auth_refresh_token_removed"})
 	return nil
 }
