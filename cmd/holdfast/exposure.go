@@ -41,8 +41,10 @@ func (c exposureCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	query := app.ExposureQuery{
-		AsOf: c.AsOf.day, KnownAt: c.KnownAt, Valuation: protection.Valuation(c.Valuation), By: protection.Dimension(c.By),
-		Channels: c.Channels,
+		Moment:    app.Moment{AsOf: c.AsOf.day, KnownAt: c.KnownAt},
+		Valuation: protection.Valuation(c.Valuation),
+		By:        protection.Dimension(c.By),
+		Channels:  c.Channels,
 	}
 	if c.Currency != "" {
 		if query.Currency, err = money.ParseCurrency(strings.ToUpper(c.Currency)); err != nil {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"time"
 
 	"holdfast/internal/app"
 	"holdfast/internal/civil"
@@ -120,8 +119,7 @@ func showExposureKey(r app.ExposureReport, k protection.Key) exposureKeyShape {
 func (s *server) getExposure(c *call) error {
 	q := c.query()
 	in := app.ExposureQuery{
-		AsOf:      q.maybeDay("as_of"),
-		KnownAt:   q.knownAt(),
+		Moment:    q.moment(),
 		Valuation: protection.Valuation(q.one("valuation", "", texts(protection.Valuations))),
 		By:        protection.Dimension(q.one("by", "", texts(protection.Dimensions))),
 		Channels:  q.ids("channels"),
@@ -141,21 +139,15 @@ func (s *server) getExposure(c *call) error {
 	return nil
 }
 
-// maybeDay reads a day, nil where it is absent or wrong.
-func (q *query) maybeDay(name string) *civil.Day {
-	d := q.day(name)
-	if d == civil.NoDay {
-		return nil
+// moment reads what a report is about; what is absent or wrong is left to its default.
+func (q *query) moment() (m app.Moment) {
+	if day := q.day("as_of"); day != civil.NoDay {
+		m.AsOf = &day
 	}
-	return &d
-}
-
-// knownAt reads the moment as of whose knowledge a report is made.
-func (q *query) knownAt() time.Time {
 	if at := q.instant("known_at"); at != nil {
-		return *at
+		m.KnownAt = *at
 	}
-	return time.Time{}
+	return m
 }
 
 func texts[T ~string](list []T) []string {

@@ -93,7 +93,7 @@ type stepShape struct {
 
 func (s *server) getProtection(c *call) error {
 	q := c.query()
-	in := app.ProtectionQuery{AsOf: q.maybeDay("as_of"), KnownAt: q.knownAt()}
+	in := app.ProtectionQuery{Moment: q.moment()}
 	in.Problems = q.problems
 	report, err := s.app.Protection.Explain(c.ctx, c.actor, c.id, in)
 	if err != nil {

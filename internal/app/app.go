@@ -73,6 +73,20 @@ func (a *App) Close() { a.Tokens.Close() }
 // Ready answers whether the service can do its work: whether its database can be reached.
 func (c *Core) Ready(ctx context.Context) error { return c.Store.Ping(ctx) }
 
+// read answers, to whoever may read, what fn reads in one consistent picture of the database.
+func read[T any](
+	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *store.Tx) (T, error),
+) (found T, err error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return found, err
+	}
+	err = c.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		found, err = fn(tx)
+		return err
+	})
+	return found, err
+}
+
 // unknownAs turns "no such row" into the fault that the caller is to see.
 func unknownAs(kind fault.Kind, err error, format string, args ...any) error {
 	if errors.Is(err, store.ErrNotFound) {

@@ -65,13 +65,8 @@ func placeBooking(tx *store.Tx, b *travel.Booking, p *fault.Problems) error {
 
 // Get reads one booking of the actor's site.
 func (b *Bookings) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Booking, error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return travel.Booking{}, err
-	}
-	var found travel.Booking
-	err := b.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		found, err = tx.Booking(actor.SiteID, id)
-		return err
+	found, err := read(ctx, b.Core, actor, func(tx *store.Tx) (travel.Booking, error) {
+		return tx.Booking(actor.SiteID, id)
 	})
 	return found, unknownBooking(err, id)
 }
@@ -80,15 +75,9 @@ func (b *Bookings) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 func (b *Bookings) List(
 	ctx context.Context, actor auth.Actor, filter travel.BookingFilter, page travel.Page,
 ) (travel.List[travel.Booking], error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return travel.List[travel.Booking]{}, err
-	}
-	var list travel.List[travel.Booking]
-	err := b.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		list, err = tx.Bookings(actor.SiteID, filter, page)
-		return err
+	return read(ctx, b.Core, actor, func(tx *store.Tx) (travel.List[travel.Booking], error) {
+		return tx.Bookings(actor.SiteID, filter, page)
 	})
-	return list, err
 }
 
 // Update sets the given fields of a booking.

@@ -18,26 +18,16 @@ type Channels struct {
 
 // Get reads one channel of the actor's site.
 func (c *Channels) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Channel, error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return travel.Channel{}, err
-	}
-	var found travel.Channel
-	err := c.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		found, err = tx.Channel(actor.SiteID, id)
-		return err
+	found, err := read(ctx, c.Core, actor, func(tx *store.Tx) (travel.Channel, error) {
+		return tx.Channel(actor.SiteID, id)
 	})
 	return shownTo(actor, found), unknownChannel(err, id)
 }
 
 // ByName reads the channel of the actor's site with exactly this name; of several, the oldest.
 func (c *Channels) ByName(ctx context.Context, actor auth.Actor, name string) (travel.Channel, error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return travel.Channel{}, err
-	}
-	var found travel.Channel
-	err := c.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		found, err = tx.ChannelByName(actor.SiteID, name)
-		return err
+	found, err := read(ctx, c.Core, actor, func(tx *store.Tx) (travel.Channel, error) {
+		return tx.ChannelByName(actor.SiteID, name)
 	})
 	return shownTo(actor, found), unknownAs(fault.UnknownTerm, err, "There is no channel with the name %q.", name)
 }
@@ -46,13 +36,8 @@ func (c *Channels) ByName(ctx context.Context, actor auth.Actor, name string) (t
 func (c *Channels) List(
 	ctx context.Context, actor auth.Actor, filter travel.ChannelFilter, page travel.Page,
 ) (travel.List[travel.Channel], error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return travel.List[travel.Channel]{}, err
-	}
-	var list travel.List[travel.Channel]
-	err := c.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		list, err = tx.Channels(actor.SiteID, filter, page)
-		return err
+	list, err := read(ctx, c.Core, actor, func(tx *store.Tx) (travel.List[travel.Channel], error) {
+		return tx.Channels(actor.SiteID, filter, page)
 	})
 	for i, channel := range list.Items {
 		list.Items[i] = shownTo(actor, channel)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,9 +28,8 @@ type Exposure struct{ *Core }
 // ExposureQuery asks for an exposure report. Zero values stand for the defaults: today, what is known now, the policy
 // currency, spot, by channel, all channels.
 type ExposureQuery struct {
-	Problems  fault.Problems
-	AsOf      *civil.Day
-	KnownAt   time.Time
+	Problems fault.Problems
+	Moment
 	Currency  money.Currency
 	Valuation protection.Valuation
 	By        protection.Dimension
@@ -43,54 +43,59 @@ type ExposureReport struct {
 	ChannelNames map[int64]string
 }
 
-// Report computes an exposure report.
-func (e *Exposure) Report(ctx context.Context, actor auth.Actor, in ExposureQuery) (report ExposureReport, err error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return report, err
+// Moment is what every report is about: the end of a day, as known at an instant. Zero values stand for today and for
+// what is known now.
+type Moment struct {
+	AsOf    *civil.Day
+	KnownAt time.Time
+}
+
+// complete fills in the defaults and notes what cannot be known.
+func (m Moment) complete(now time.Time, p *fault.Problems) (asOf civil.Day, knownAt time.Time) {
+	asOf, knownAt = civil.DayOf(now), now
+	if m.AsOf != nil {
+		asOf = *m.AsOf
 	}
-	err = e.Store.Read(ctx, func(tx *store.Tx) error {
+	if !m.KnownAt.IsZero() {
+		knownAt = m.KnownAt
+	}
+	if knownAt.After(now) {
+		p.Wrong("known_at", "Nobody knows yet what will be known then.")
+	}
+	return asOf, knownAt
+}
+
+// Report computes an exposure report.
+func (e *Exposure) Report(ctx context.Context, actor auth.Actor, in ExposureQuery) (ExposureReport, error) {
+	return read(ctx, e.Core, actor, func(tx *store.Tx) (report ExposureReport, err error) {
 		site, err := tx.Site(actor.SiteID)
 		if err != nil {
-			return err
+			return report, err
 		}
 		q, err := in.complete(tx, site)
 		if err != nil {
-			return err
+			return report, err
 		}
 		if report.Report, err = exposureOf(tx, site, q, in.Channels); err != nil {
-			return err
+			return report, err
 		}
 		report.Final = tx.Now.Sub(q.KnownAt) >= finalAfter
 		report.ChannelNames, err = tx.ChannelNamesAt(site.ID, q.KnownAt)
-		return err
+		return report, err
 	})
-	return report, err
 }
 
 // complete fills in the defaults and refuses what cannot be answered, naming every wrong parameter.
 func (in ExposureQuery) complete(tx *store.Tx, site travel.Site) (protection.ReportQuery, error) {
 	p := in.Problems.Clone()
 	q := protection.ReportQuery{
-		AsOf: civil.DayOf(tx.Now), KnownAt: tx.Now, Currency: in.Currency,
-		Valuation: protection.Valuations[0], By: protection.Dimensions[0],
+		Currency:  in.Currency,
+		Valuation: cmp.Or(in.Valuation, protection.Valuations[0]),
+		By:        cmp.Or(in.By, protection.Dimensions[0]),
 	}
-	if in.AsOf != nil {
-		q.AsOf = *in.AsOf
-	}
-	if !in.KnownAt.IsZero() {
-		q.KnownAt = in.KnownAt
-	}
-	if q.KnownAt.After(tx.Now) {
-		p.Wrong("known_at", "Nobody knows yet what will be known then.")
-	}
-	if in.Valuation != "" {
-		q.Valuation = in.Valuation
-	}
+	q.AsOf, q.KnownAt = in.Moment.complete(tx.Now, &p)
 	if !slices.Contains(protection.Valuations, q.Valuation) {
 		p.Wrong("valuation", "This is not one of spot, locked.")
-	}
-	if in.By != "" {
-		q.By = in.By
 	}
 	if !slices.Contains(protection.Dimensions, q.By) {
 		p.Wrong("by", "This is not one of channel, month, currency, scheme, country.")

@@ -42,7 +42,7 @@ func TestTheWorkedPayment(t *testing.T) {
 			{"2025-01-13", 0, 0, 0, 0},
 		} {
 			for _, v := range protection.Valuations {
-				r := w.exposure(app.ExposureQuery{AsOf: dayPtr(t, c.day), Valuation: v})
+				r := w.exposure(app.ExposureQuery{Moment: app.Moment{AsOf: dayPtr(t, c.day)}, Valuation: v})
 				var e1, e2 int64
 				for _, row := range r.Rows {
 					e1, e2 = e1+row.E1, e2+row.E2
@@ -69,7 +69,7 @@ func TestAPastReportStays(t *testing.T) {
 		known := w.now()
 		w.advance(10 * time.Second)
 		asOf := dayPtr(t, "2024-06-04")
-		before := w.exposure(app.ExposureQuery{AsOf: asOf, KnownAt: known})
+		before := w.exposure(app.ExposureQuery{Moment: app.Moment{AsOf: asOf, KnownAt: known}})
 		if !before.Final || before.Total.E1 != 51219 {
 			t.Fatalf("final %v, total %d", before.Final, before.Total.E1)
 		}
@@ -83,11 +83,11 @@ func TestAPastReportStays(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.fix("2024-06-04", map[money.Currency]string{"GBP": "0.90000"})
-		after := w.exposure(app.ExposureQuery{AsOf: asOf, KnownAt: known})
+		after := w.exposure(app.ExposureQuery{Moment: app.Moment{AsOf: asOf, KnownAt: known}})
 		if after.Total != before.Total || after.ChannelNames[c.ID] != before.ChannelNames[c.ID] || len(after.Rows) != 1 {
 			t.Errorf("before %+v %v, after %+v %v", before.Total, before.ChannelNames, after.Total, after.ChannelNames)
 		}
-		now := w.exposure(app.ExposureQuery{AsOf: asOf})
+		now := w.exposure(app.ExposureQuery{Moment: app.Moment{AsOf: asOf}})
 		if now.Final || now.Total.E1 != 0 || now.Total.E2 != 54000 || now.ChannelNames[c.ID] != name {
 			t.Errorf("now %+v, final %v, %v", now.Total, now.Final, now.ChannelNames)
 		}
@@ -152,7 +152,7 @@ func TestWhatIsNotProtectedStandsApart(t *testing.T) {
 			t.Errorf("total %+v, uncovered %+v", r.Total, r.Uncovered)
 		}
 		// Cover is never backdated: the day before it was logged the payment was there, without cover.
-		r = w.exposure(app.ExposureQuery{AsOf: dayPtr(t, "2024-06-02")})
+		r = w.exposure(app.ExposureQuery{Moment: app.Moment{AsOf: dayPtr(t, "2024-06-02")}})
 		if r.Total.E1 != 0 || len(r.Uncovered) != 1 || r.Uncovered[0].E1 != 2 {
 			t.Errorf("before cover: total %+v, uncovered %+v", r.Total, r.Uncovered)
 		}
@@ -172,8 +172,8 @@ func TestTheRestOfTheWorkedLines(t *testing.T) {
 		p := w.must(report(travel.Purchase, b, 120000))
 		check := func(day, end, last string, locked int64) {
 			t.Helper()
-			r := w.exposure(app.ExposureQuery{AsOf: dayPtr(t, day), Valuation: protection.Locked})
-			x, err := w.app.Protection.Explain(t.Context(), w.actor, p.ID, app.ProtectionQuery{AsOf: dayPtr(t, day)})
+			r := w.exposure(app.ExposureQuery{Moment: app.Moment{AsOf: dayPtr(t, day)}, Valuation: protection.Locked})
+			x, err := w.app.Protection.Explain(t.Context(), w.actor, p.ID, app.ProtectionQuery{Moment: app.Moment{AsOf: dayPtr(t, day)}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -219,7 +219,7 @@ func TestExposureRefusesWhatItCannotAnswer(t *testing.T) {
 	w := newWorld(t, "sqlite:"+t.TempDir()+"/holdfast.db")
 	for field, q := range map[string]app.ExposureQuery{
 		"currency":  {Currency: "EUR", Valuation: protection.Locked},
-		"known_at":  {KnownAt: w.now().Add(time.Second)},
+		"known_at":  {Moment: app.Moment{KnownAt: w.now().Add(time.Second)}},
 		"by":        {By: "weather"},
 		"valuation": {Valuation: "guess"},
 	} {

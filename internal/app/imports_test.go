@@ -232,7 +232,7 @@ func TestCoverStart(t *testing.T) {
 			}
 			w.imported(app.ImportOptions{Mode: travel.ModeProtectionOnly, CoverFromEffective: effective}, aRow(2, "1"))
 			day := civil.Date(2024, time.May, 1)
-			report, err := w.app.Exposure.Report(t.Context(), w.actor, app.ExposureQuery{AsOf: &day})
+			report, err := w.app.Exposure.Report(t.Context(), w.actor, app.ExposureQuery{Moment: app.Moment{AsOf: &day}})
 			if err != nil {
 				t.Fatal(err)
 			}

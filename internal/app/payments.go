@@ -40,55 +40,37 @@ func (p *Payments) Create(
 }
 
 // Get reads one transaction.
-func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (t travel.Transaction, err error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return travel.Transaction{}, err
-	}
-	err = p.Store.Read(ctx, func(tx *store.Tx) error {
-		t, err = tx.Transaction(actor.SiteID, id)
-		return unknownAs(fault.UnknownPost, err, "There is no transaction %d.", id)
+func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Transaction, error) {
+	found, err := read(ctx, p.Core, actor, func(tx *store.Tx) (travel.Transaction, error) {
+		return tx.Transaction(actor.SiteID, id)
 	})
-	return t, err
+	return found, unknownAs(fault.UnknownPost, err, "There is no transaction %d.", id)
 }
 
 // List reads one page of transactions.
 func (p *Payments) List(
-	ctx context.Context, actor auth.Actor, f travel.TransactionFilter, page travel.Page,
-) (list travel.List[travel.Transaction], err error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return list, err
-	}
-	err = p.Store.Read(ctx, func(tx *store.Tx) error {
-		list, err = tx.Transactions(actor.SiteID, f, page)
-		return err
+	ctx context.Context, actor auth.Actor, filter travel.TransactionFilter, page travel.Page,
+) (travel.List[travel.Transaction], error) {
+	return read(ctx, p.Core, actor, func(tx *store.Tx) (travel.List[travel.Transaction], error) {
+		return tx.Transactions(actor.SiteID, filter, page)
 	})
-	return list, err
 }
 
 // Payment reads one payment record.
-func (p *Payments) Payment(ctx context.Context, actor auth.Actor, id int64) (payment travel.Payment, err error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return travel.Payment{}, err
-	}
-	err = p.Store.Read(ctx, func(tx *store.Tx) error {
-		payment, err = tx.Payment(actor.SiteID, id)
-		return unknownAs(fault.UnknownPost, err, "There is no payment %d.", id)
+func (p *Payments) Payment(ctx context.Context, actor auth.Actor, id int64) (travel.Payment, error) {
+	found, err := read(ctx, p.Core, actor, func(tx *store.Tx) (travel.Payment, error) {
+		return tx.Payment(actor.SiteID, id)
 	})
-	return payment, err
+	return found, unknownAs(fault.UnknownPost, err, "There is no payment %d.", id)
 }
 
 // ListPayments reads one page of payment records.
 func (p *Payments) ListPayments(
-	ctx context.Context, actor auth.Actor, f travel.PaymentFilter, page travel.Page,
-) (list travel.List[travel.Payment], err error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return list, err
-	}
-	err = p.Store.Read(ctx, func(tx *store.Tx) error {
-		list, err = tx.Payments(actor.SiteID, f, page)
-		return err
+	ctx context.Context, actor auth.Actor, filter travel.PaymentFilter, page travel.Page,
+) (travel.List[travel.Payment], error) {
+	return read(ctx, p.Core, actor, func(tx *store.Tx) (travel.List[travel.Payment], error) {
+		return tx.Payments(actor.SiteID, filter, page)
 	})
-	return list, err
 }
 
 // expireBatch bounds how many authorisations one run of the job lets expire.

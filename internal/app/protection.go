@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
@@ -146,11 +145,10 @@ func reDate(tx *store.Tx, before, after travel.Booking) error {
 // Protection explains what a transaction means for protection, line by line.
 type Protection struct{ *Core }
 
-// ProtectionQuery asks for an explanation. Zero values stand for the defaults: today, and what is known now.
+// ProtectionQuery asks for an explanation.
 type ProtectionQuery struct {
 	Problems fault.Problems
-	AsOf     *civil.Day
-	KnownAt  time.Time
+	Moment
 }
 
 // ProtectionReport explains one transaction at a moment. A transaction that takes no money in has no allocations of
@@ -166,29 +164,16 @@ type ProtectionReport struct {
 // Explain computes the protection of a transaction, with every input and step.
 func (p *Protection) Explain(
 	ctx context.Context, actor auth.Actor, id int64, in ProtectionQuery,
-) (report ProtectionReport, err error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return report, err
-	}
-	err = p.Store.Read(ctx, func(tx *store.Tx) error {
+) (ProtectionReport, error) {
+	return read(ctx, p.Core, actor, func(tx *store.Tx) (ProtectionReport, error) {
 		problems := in.Problems.Clone()
-		m := protection.Moment{AsOf: civil.DayOf(tx.Now), KnownAt: tx.Now}
-		if in.AsOf != nil {
-			m.AsOf = *in.AsOf
-		}
-		if !in.KnownAt.IsZero() {
-			m.KnownAt = in.KnownAt
-		}
-		if m.KnownAt.After(tx.Now) {
-			problems.Wrong("known_at", "Nobody knows yet what will be known then.")
-		}
+		var m protection.Moment
+		m.AsOf, m.KnownAt = in.Moment.complete(tx.Now, &problems)
 		if err := problems.Err(); err != nil {
-			return err
+			return ProtectionReport{}, err
 		}
-		report, err = explain(tx, actor.SiteID, id, m)
-		return err
+		return explain(tx, actor.SiteID, id, m)
 	})
-	return report, err
 }
 
 func explain(tx *store.Tx, siteID, id int64, m protection.Moment) (report ProtectionReport, err error) {

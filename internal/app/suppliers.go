@@ -17,13 +17,8 @@ type Suppliers struct {
 
 // Get reads one supplier of the actor's site.
 func (s *Suppliers) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Supplier, error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return travel.Supplier{}, err
-	}
-	var found travel.Supplier
-	err := s.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		found, err = tx.Supplier(actor.SiteID, id)
-		return err
+	found, err := read(ctx, s.Core, actor, func(tx *store.Tx) (travel.Supplier, error) {
+		return tx.Supplier(actor.SiteID, id)
 	})
 	return found, unknownSupplier(err, id)
 }
@@ -32,15 +27,9 @@ func (s *Suppliers) Get(ctx context.Context, actor auth.Actor, id int64) (travel
 func (s *Suppliers) List(
 	ctx context.Context, actor auth.Actor, filter travel.SupplierFilter, page travel.Page,
 ) (travel.List[travel.Supplier], error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return travel.List[travel.Supplier]{}, err
-	}
-	var list travel.List[travel.Supplier]
-	err := s.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		list, err = tx.Suppliers(actor.SiteID, filter, page)
-		return err
+	return read(ctx, s.Core, actor, func(tx *store.Tx) (travel.List[travel.Supplier], error) {
+		return tx.Suppliers(actor.SiteID, filter, page)
 	})
-	return list, err
 }
 
 // Create makes a supplier of the actor's site.
