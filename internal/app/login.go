@@ -243,7 +243,12 @@ func (s *Sessions) readSites(ctx context.Context, session *Session, path string)
 	})
 }
 
-// ForgetFailures removes counts of failed logins that no longer count.
-func (s *Sessions) ForgetFailures(ctx context.Context) error {
-	return s.Store.Write(ctx, func(tx *store.Tx) error { return tx.ForgetFailedLoginsBefore(tx.Now.Add(-failureLife)) })
+// ForgetFailures removes failed logins that no longer count; more says that there are some left.
+func (s *Sessions) ForgetFailures(ctx context.Context) (more bool, err error) {
+	err = s.Store.Write(ctx, func(tx *store.Tx) error {
+		n, err := tx.ForgetFailedLoginsBefore(tx.Now.Add(-failureLife), forgetAtOnce)
+		more = n == forgetAtOnce
+		return err
+	})
+	return more, err
 }

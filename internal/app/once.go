@@ -66,9 +66,17 @@ func (o *Once) claim(ctx context.Context, actor auth.Actor, key travel.Once) (ma
 	return madeID, until, err
 }
 
-// Forget removes keys that nobody will repeat any more.
-func (o *Once) Forget(ctx context.Context) error {
-	return o.Store.Write(ctx, func(tx *store.Tx) error { return tx.ForgetKeysBefore(tx.Now.Add(-keyLife)) })
+// forgetAtOnce bounds how many rows one write of the housekeeping removes.
+const forgetAtOnce = 1000
+
+// Forget removes keys that nobody will repeat any more; more says that there are some left.
+func (o *Once) Forget(ctx context.Context) (more bool, err error) {
+	err = o.Store.Write(ctx, func(tx *store.Tx) error {
+		n, err := tx.ForgetKeysBefore(tx.Now.Add(-keyLife), forgetAtOnce)
+		more = n == forgetAtOnce
+		return err
+	})
+	return more, err
 }
 
 // once finishes the claim of a create in the create's own transaction. A claim that another request has finished

@@ -47,9 +47,8 @@ func New(a *app.App, log *slog.Logger) *Runner {
 			_, err := a.Rates.PricePending(ctx)
 			return false, err
 		}},
-		{Name: "forget-idempotency-keys", Every: time.Hour, Run: func(ctx context.Context) (bool, error) {
-			return false, a.Once.Forget(ctx)
-		}},
+		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Once.Forget},
+		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},
 	})
 }
 

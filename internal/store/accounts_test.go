@@ -235,7 +235,15 @@ func TestFailedLoginsAreAllCounted(t *testing.T) {
 		blocked(start.Add(12*time.Second), subjects...)
 		fail(start.Add(time.Microsecond)) // all before are too old
 		blocked(start.Add(time.Second), subjects...)
-		write(t, db, func(tx *store.Tx) error { return tx.ForgetFailedLoginsBefore(start.Add(time.Microsecond)) })
+		for _, want := range []int64{1, 1, 0} { // one at a time
+			write(t, db, func(tx *store.Tx) error {
+				n, err := tx.ForgetFailedLoginsBefore(start.Add(time.Microsecond), 1)
+				if n != want {
+					t.Errorf("%d counts forgotten, want %d", n, want)
+				}
+				return err
+			})
+		}
 		blocked(time.Time{}, subjects...)
 	})
 }

@@ -41,10 +41,11 @@ func (tx *Tx) ForgetFailedLogins(subject string) error {
 	return err
 }
 
-// ForgetFailedLoginsBefore clears the counts that have not grown since the instant.
-func (tx *Tx) ForgetFailedLoginsBefore(before time.Time) error {
-	_, err := tx.exec(`DELETE FROM login_attempts WHERE last_at < $1`, micros(before))
-	return err
+// ForgetFailedLoginsBefore clears counts that have not grown since the instant, as many as the limit allows, and
+// returns how many.
+func (tx *Tx) ForgetFailedLoginsBefore(before time.Time, limit int) (int64, error) {
+	return tx.exec(`DELETE FROM login_attempts WHERE subject IN (
+		SELECT subject FROM login_attempts WHERE last_at < $1 LIMIT $2)`, micros(before), limit)
 }
 
 // JWTKeys reads all keys that sign or verify JWTs.

@@ -59,8 +59,9 @@ func (tx *Tx) ReleaseKey(siteID, userID int64, once travel.Once, until time.Time
 	return err
 }
 
-// ForgetKeysBefore removes the idempotency keys that were first used before the instant.
-func (tx *Tx) ForgetKeysBefore(before time.Time) error {
-	_, err := tx.exec(`DELETE FROM idempotency_keys WHERE created_at < $1`, micros(before))
-	return err
+// ForgetKeysBefore removes idempotency keys that were first used before the instant, as many as the limit allows, and
+// returns how many.
+func (tx *Tx) ForgetKeysBefore(before time.Time, limit int) (int64, error) {
+	return tx.exec(`DELETE FROM idempotency_keys WHERE (site_id, user_id, key) IN (
+		SELECT site_id, user_id, key FROM idempotency_keys WHERE created_at < $1 LIMIT $2)`, micros(before), limit)
 }
