@@ -199,8 +199,11 @@ func (in *input) items(name string) *[]*input {
 
 func parseText(value any) (string, string) {
 	text, ok := value.(string)
-	if !ok {
+	switch {
+	case !ok:
 		return "", "A text is expected."
+	case !storable(text):
+		return "", "Control characters are not allowed."
 	}
 	return text, ""
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
@@ -212,7 +213,14 @@ func checkQuery(u *url.URL) error {
 			if err := checkCardNumber(name, name, value); err != nil {
 				return err
 			}
+			if !storable(value) {
+				return fault.WrongField(name, "A text in UTF-8 without zero bytes is expected.")
+			}
 		}
 	}
 	return nil
 }
+
+// storable reports whether a text can be kept and looked for: one that is no UTF-8 or holds a zero byte stands in no
+// database, and PostgreSQL refuses even to look for it.
+func storable(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }

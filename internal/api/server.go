@@ -70,7 +70,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.writeCommonHeaders(c)
 	// The mux would redirect an address with empty or dotted segments; here it is one that does not exist.
 	clean := withoutSlash(r.URL)
-	if path.Clean(clean.Path) != clean.Path {
+	if path.Clean(clean.Path) != clean.Path || !storable(clean.Path) {
 		s.fail(c, errNoRoute())
 		return
 	}
