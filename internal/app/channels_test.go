@@ -1,0 +1,113 @@
+package app_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// bookIn tries to make a booking in a channel, in a currency.
+func (w *world) bookIn(channel int64, currency money.Currency) error {
+	_, err := w.app.Bookings.Create(w.t.Context(), w.actor, travel.BookingFields{
+		ChannelID: &channel, Content: new("A week"), Firstname: new("Ada"), Surname: new("Lovelace"),
+		Email: new("ada@example.com"), End: new(civil.Day(20_000)), Total: new(int64(100)), Currency: &currency, Country: new("FR"),
+	})
+	return err
+}
+
+// While bookings are made in a channel, its currency changes and it is deleted, all at once. Whoever comes first,
+// nobody is told of our own fault, and no booking is left in a channel of another currency or in none.
+func TestNoInterleavingPartsBookingsFromTheirChannel(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		for round := range 8 {
+			c := w.channel(travel.ModeDraft, "EUR")
+			errs := make([]error, 8)
+			var wg sync.WaitGroup
+			for i := range errs {
+				wg.Go(func() {
+					switch i % 4 {
+					case 0:
+						errs[i] = w.bookIn(c.ID, "EUR")
+					case 1:
+						errs[i] = w.bookIn(c.ID, "USD")
+					case 2:
+						_, errs[i] = w.app.Channels.Change(t.Context(), w.actor, c.ID, travel.ChannelFields{Currency: new(money.Currency("USD"))})
+					default:
+						errs[i] = w.app.Channels.Delete(t.Context(), w.actor, c.ID, 0)
+					}
+				})
+			}
+			wg.Wait()
+			for i, err := range errs {
+				switch kind := fault.KindOf(err); {
+				case err == nil, kind == fault.Invalid, kind == fault.UnknownTerm, kind == fault.InUse:
+				default:
+					t.Errorf("round %d, caller %d: %v", round, i, err)
+				}
+			}
+			list, err := w.app.Bookings.List(t.Context(), w.actor, travel.BookingFilter{Channels: []int64{c.ID}},
+				travel.Page{Number: 1, Size: 100, Offset: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			left, err := w.app.Channels.Get(t.Context(), w.actor, c.ID)
+			for _, b := range list.Items {
+				if err != nil || b.Currency != left.Currency {
+					t.Errorf("round %d: a booking in %s is in a channel in %q (%v)", round, b.Currency, left.Currency, err)
+				}
+			}
+		}
+	})
+}
+
+func TestWhoSeesTheSecretOfAChannel(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		c := w.channel(travel.ModeDraft, "EUR")
+		for role, sees := range map[auth.Role]bool{
+			auth.ReadOnly: false, auth.Finance: false, auth.MemberAdmin: true, auth.Operator: true,
+		} {
+			actor := auth.Actor{SiteID: w.site.ID, Role: role}
+			one, err := w.app.Channels.Get(t.Context(), actor, c.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			named, err := w.app.Channels.ByName(t.Context(), actor, c.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := w.app.Channels.List(t.Context(), actor, travel.ChannelFilter{}, travel.Page{Number: 1, Size: 3, Offset: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for how, found := range map[string]travel.Channel{"Get": one, "ByName": named, "List": list.Items[0]} {
+				if (found.Secret != "") != sees {
+					t.Errorf("%s by %s: the secret is %d characters long", how, role, len(found.Secret))
+				}
+			}
+		}
+	})
+}
+
+func TestSecretsOfChannelsDiffer(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		seen := map[string]bool{}
+		for i := range 3 {
+			made, err := w.app.Channels.Create(t.Context(), w.actor, travel.ChannelFields{
+				Name: new(fmt.Sprint("Channel ", i)), Currency: new(money.Currency("EUR")),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(made.Secret) < 20 || seen[made.Secret] || seen[made.UUID] {
+				t.Errorf("secret of %d characters, uuid %s", len(made.Secret), made.UUID)
+			}
+			seen[made.Secret], seen[made.UUID] = true, true
+		}
+	})
+}
