@@ -87,6 +87,18 @@ func read[T any](
 	return found, err
 }
 
+// write is read for what changes: fn runs in a transaction that is durable when write answers. The caller has checked
+// what the actor may do.
+func write[T any](
+	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *store.Tx) (T, error),
+) (made T, err error) {
+	err = c.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		made, err = fn(tx)
+		return err
+	})
+	return made, err
+}
+
 // unknownAs turns "no such row" into the fault that the caller is to see.
 func unknownAs(kind fault.Kind, err error, format string, args ...any) error {
 	if errors.Is(err, store.ErrNotFound) {

@@ -1,0 +1,2 @@
+-- Reserved: the next step of the schema is written here.
+SELECT 1;
