@@ -1,0 +1,221 @@
+package protection
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// Statement is what one channel owes for one period, in one policy currency (R11). Everything in it is frozen when it
+// is issued; what is recorded later stands on the next one.
+type Statement struct {
+	SiteID      int64
+	ID          int64
+	Number      int64 // without gaps in a site
+	ChannelID   int64
+	Period      travel.Period
+	From, Until time.Time // it covers what was recorded from From on and before Until
+	IssuedAt    time.Time
+	Due         civil.Day
+	Currency    money.Currency
+	SiteName    string
+	ChannelName string
+	Language    string // of the channel
+
+	Opening  int64 // what was owed before
+	Lines    []StatementSum
+	Minimum  *MonthlyMinimum // nil where none was charged
+	Taxes    []StatementTax
+	Payments int64 // what was paid in the period, on whichever statement
+	Closing  int64
+	// Account is all that the channel was ever charged in this currency, this statement included: payments settle the
+	// oldest charges first, so that this less all payments is what is open of it.
+	Account int64
+}
+
+// StatementSum is the lines of one kind.
+type StatementSum struct {
+	Kind     string `json:"kind"`
+	Lines    int64  `json:"lines"`
+	Amount   int64  `json:"amount"`
+	Retained int64  `json:"retained"`
+}
+
+// MonthlyMinimum is what a month was short of the minimum premium: a line of its own (R10).
+type MonthlyMinimum struct {
+	Month   string `json:"month"` // Y-m
+	Minimum int64  `json:"minimum"`
+	Booked  int64  `json:"booked"` // premium of the month's lines
+	Amount  int64  `json:"amount"` // what is missing
+}
+
+// StatementTax is one tax code, rounded once over the whole statement.
+type StatementTax struct {
+	Code   string    `json:"code"`
+	Label  string    `json:"label"`
+	Parts  []TaxPart `json:"parts"`
+	Amount int64     `json:"amount"`
+}
+
+// TaxPart is what was taxed at one rate: usually the whole, more than one where the rate has changed.
+type TaxPart struct {
+	Base    int64 `json:"base"`
+	RatePPM int64 `json:"rate_ppm"`
+}
+
+// TaxRate is a tax code of a policy.
+type TaxRate struct {
+	Code, Label string
+	PPM         int64
+}
+
+// BookedSum is the premium lines of one kind under one policy: what a statement adds up.
+type BookedSum struct {
+	StatementSum
+	Taxes []TaxRate // of the policy that priced the lines
+}
+
+// Charges is what Settle makes a statement of.
+type Charges struct {
+	Opening  int64 // closing of the statement before
+	Account  int64 // of the statement before
+	Booked   []BookedSum
+	Minimum  *MonthlyMinimum
+	MinTaxes []TaxRate // on the minimum
+	Payments int64
+}
+
+// lineKinds is the order in which the kinds of lines stand on a statement; kinds that are not here follow by name.
+var lineKinds = []string{"original", "additional", "return", "correction"}
+
+// Shortfall is what a month's premium is short of the policy's minimum. A month whose return premium outweighs its
+// premium counts as one without any: return premium belongs to earlier months and is not taken back here.
+func Shortfall(month string, minimum, booked int64) *MonthlyMinimum {
+	missing := minimum - max(0, booked)
+	if minimum <= 0 || missing <= 0 {
+		return nil
+	}
+	return &MonthlyMinimum{Month: month, Minimum: minimum, Booked: booked, Amount: missing}
+}
+
+// Settle adds up the amounts of a statement: opening + lines + minimum + taxes − payments = closing.
+func (s *Statement) Settle(c Charges) error {
+	s.Opening, s.Minimum, s.Payments = c.Opening, c.Minimum, c.Payments
+	s.Lines, s.Taxes = nil, nil
+	charged := new(big.Int)
+	taxes := taxBases{}
+	for _, b := range c.Booked {
+		s.addLines(b.StatementSum)
+		charged.Add(charged, big.NewInt(b.Amount))
+		taxes.add(b.Taxes, b.Amount)
+	}
+	slices.SortFunc(s.Lines, func(a, b StatementSum) int {
+		return cmp.Or(cmp.Compare(place(a.Kind), place(b.Kind)), cmp.Compare(a.Kind, b.Kind))
+	})
+	if c.Minimum != nil {
+		charged.Add(charged, big.NewInt(c.Minimum.Amount))
+		taxes.add(c.MinTaxes, c.Minimum.Amount)
+	}
+	var err error
+	if s.Taxes, err = taxes.settle(); err != nil {
+		return err
+	}
+	for _, t := range s.Taxes {
+		charged.Add(charged, big.NewInt(t.Amount))
+	}
+	account := new(big.Int).Add(big.NewInt(c.Account), charged)
+	closing := new(big.Int).Add(big.NewInt(c.Opening), charged)
+	closing.Sub(closing, big.NewInt(c.Payments))
+	if s.Account, err = money.Round(account, big.NewInt(1)); err != nil {
+		return fmt.Errorf("account: %w", err)
+	}
+	s.Closing, err = money.Round(closing, big.NewInt(1))
+	return err
+}
+
+func (s *Statement) addLines(sum StatementSum) {
+	i := slices.IndexFunc(s.Lines, func(l StatementSum) bool { return l.Kind == sum.Kind })
+	if i < 0 {
+		s.Lines = append(s.Lines, sum)
+		return
+	}
+	s.Lines[i].Lines += sum.Lines
+	s.Lines[i].Amount += sum.Amount
+	s.Lines[i].Retained += sum.Retained
+}
+
+func place(kind string) int {
+	if i := slices.Index(lineKinds, kind); i >= 0 {
+		return i
+	}
+	return len(lineKinds)
+}
+
+// Charged is what the statement adds to the account: lines, minimum and taxes.
+func (s Statement) Charged() int64 { return s.Closing + s.Payments - s.Opening }
+
+// LineCount is how many premium lines the statement covers.
+func (s Statement) LineCount() (n int64) {
+	for _, l := range s.Lines {
+		n += l.Lines
+	}
+	return n
+}
+
+// Empty reports whether there is nothing to state: no lines, nothing owed, nothing paid.
+func (s Statement) Empty() bool {
+	return len(s.Lines) == 0 && s.Minimum == nil && s.Opening == 0 && s.Payments == 0
+}
+
+// taxBases collects what each tax code is levied on, by rate.
+type taxBases []StatementTax
+
+func (t *taxBases) add(rates []TaxRate, base int64) {
+	for _, r := range rates {
+		i := slices.IndexFunc(*t, func(tax StatementTax) bool { return tax.Code == r.Code })
+		if i < 0 {
+			*t = append(*t, StatementTax{Code: r.Code, Label: r.Label})
+			i = len(*t) - 1
+		}
+		tax := &(*t)[i]
+		j := slices.IndexFunc(tax.Parts, func(p TaxPart) bool { return p.RatePPM == r.PPM })
+		if j < 0 {
+			tax.Parts = append(tax.Parts, TaxPart{RatePPM: r.PPM})
+			j = len(tax.Parts) - 1
+		}
+		tax.Parts[j].Base += base
+	}
+}
+
+// settle rounds each code once, whatever rates it had, and sorts codes and rates so that the same lines give the same
+// bytes in whatever order they were read.
+func (t taxBases) settle() ([]StatementTax, error) {
+	for i := range t {
+		exact := new(big.Int)
+		for _, p := range t[i].Parts {
+			exact.Add(exact, new(big.Int).Mul(big.NewInt(p.Base), big.NewInt(p.RatePPM)))
+		}
+		var err error
+		if t[i].Amount, err = money.Round(exact, big.NewInt(taxScale)); err != nil {
+			return nil, fmt.Errorf("tax %s: %w", t[i].Code, err)
+		}
+		slices.SortFunc(t[i].Parts, func(a, b TaxPart) int { return cmp.Compare(a.RatePPM, b.RatePPM) })
+	}
+	slices.SortFunc(t, func(a, b StatementTax) int { return cmp.Compare(a.Code, b.Code) })
+	return t, nil
+}
+
+// taxScale is what the rate of a tax, in parts per million, is a part of.
+const taxScale = 1_000_000
+
+// Tax is what one amount is taxed at a rate, rounded once.
+func (r TaxRate) Tax(amount int64) (int64, error) {
+	exact := new(big.Int).Mul(big.NewInt(amount), big.NewInt(r.PPM))
+	return money.Round(exact, big.NewInt(taxScale))
+}
