@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
@@ -74,5 +75,5 @@ func (p *program) operatorAt(ctx context.Context, path string) (auth.Actor, erro
 	if err != nil {
 		return auth.Actor{}, err
 	}
-	return auth.System(site.ID), nil
+	return app.SystemAt(site), nil
 }

@@ -61,7 +61,7 @@ func (s *server) linksTo(c *call, collection string, id int64) links {
 
 // showBooking gives the shape of bookings; their statuses are those of the day of the call.
 func (s *server) showBooking(c *call) func(b travel.Booking) bookingShape {
-	today := civil.DayOf(s.core.Clock())
+	today := civil.DayOf(s.core.Clock().Add(c.actor.Ahead))
 	return func(b travel.Booking) bookingShape {
 		shape := bookingShape{
 			ID: b.ID, TrustID: b.TrustID(), UUID: b.UUID, InternalID: b.ID, Author: b.Author, Status: b.StatusOn(today),

@@ -80,7 +80,7 @@ func read[T any](
 	if err := actor.Require(auth.Read); err != nil {
 		return found, err
 	}
-	err = c.Store.Read(ctx, func(tx *store.Tx) (err error) {
+	err = c.Store.ReadBy(ctx, clockOf(actor), func(tx *store.Tx) (err error) {
 		found, err = fn(tx)
 		return err
 	})
@@ -92,11 +92,22 @@ func read[T any](
 func write[T any](
 	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *store.Tx) (T, error),
 ) (made T, err error) {
-	err = c.Store.Write(ctx, func(tx *store.Tx) (err error) {
+	err = c.change(ctx, actor, func(tx *store.Tx) (err error) {
 		made, err = fn(tx)
 		return err
 	})
 	return made, err
+}
+
+// change is write for what gives nothing back.
+func (c *Core) change(ctx context.Context, actor auth.Actor, fn func(tx *store.Tx) error) error {
+	return c.Store.WriteBy(ctx, clockOf(actor), fn)
+}
+
+// clockOf is the clock of the actor's site. What belongs to no site (people, logins, idempotency keys, leases of jobs)
+// goes by the real one, through Store.Write.
+func clockOf(actor auth.Actor) store.SiteClock {
+	return store.SiteClock{SiteID: actor.SiteID, Ahead: actor.Ahead}
 }
 
 // unknownAs turns "no such row" into the fault that the caller is to see.

@@ -22,7 +22,7 @@ func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.Booki
 	}
 	uuid := b.NewUUID()
 	var made travel.Booking
-	err := b.Store.Write(ctx, func(tx *store.Tx) error {
+	err := b.change(ctx, actor, func(tx *store.Tx) error {
 		problems := in.Problems.Clone()
 		made = in.NewBooking(&problems)
 		made.SiteID, made.UUID = actor.SiteID, uuid
@@ -86,7 +86,7 @@ func (b *Bookings) Update(ctx context.Context, actor auth.Actor, id int64, in tr
 		return travel.Booking{}, err
 	}
 	var changed travel.Booking
-	err := b.Store.Write(ctx, func(tx *store.Tx) error {
+	err := b.change(ctx, actor, func(tx *store.Tx) error {
 		stored, err := tx.LockWholeBooking(actor.SiteID, id)
 		if err != nil {
 			return err
@@ -143,7 +143,7 @@ func (b *Bookings) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 	if err := actor.Require(auth.WriteBookings); err != nil {
 		return err
 	}
-	err := b.Store.Write(ctx, func(tx *store.Tx) error {
+	err := b.change(ctx, actor, func(tx *store.Tx) error {
 		stored, err := tx.LockWholeBooking(actor.SiteID, id)
 		if err != nil {
 			return err

@@ -57,7 +57,7 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 	}
 	id := c.NewUUID()
 	var made travel.Channel
-	err = c.Store.Write(ctx, func(tx *store.Tx) error {
+	err = c.change(ctx, actor, func(tx *store.Tx) error {
 		site, err := tx.Site(actor.SiteID)
 		if err != nil {
 			return err
@@ -85,7 +85,7 @@ func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in tr
 		return travel.Channel{}, err
 	}
 	var changed travel.Channel
-	err := c.Store.Write(ctx, func(tx *store.Tx) error {
+	err := c.change(ctx, actor, func(tx *store.Tx) error {
 		stored, err := tx.LockChannel(actor.SiteID, id)
 		if err != nil {
 			return err
@@ -117,7 +117,7 @@ func (c *Channels) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 		return err
 	}
 	inUse := fault.New(fault.InUse, "Channel %d has bookings and cannot be deleted.", id)
-	err := c.Store.Write(ctx, func(tx *store.Tx) error {
+	err := c.change(ctx, actor, func(tx *store.Tx) error {
 		stored, err := tx.LockChannel(actor.SiteID, id)
 		if err != nil {
 			return err

@@ -145,7 +145,7 @@ func (r *importRun) write(ctx context.Context, rows []travel.ImportedPayment) (*
 
 func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment, careful bool) (*importChunk, error) {
 	var c *importChunk
-	err := r.Store.Write(ctx, func(tx *store.Tx) error {
+	err := r.change(ctx, r.actor, func(tx *store.Tx) error {
 		site, err := tx.Site(r.actor.SiteID)
 		if err != nil {
 			return unknownAs(fault.UnknownTerm, err, "There is no site %d.", r.actor.SiteID)

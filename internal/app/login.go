@@ -239,6 +239,9 @@ func (s *Sessions) readSites(ctx context.Context, session *Session, path string)
 		if session.Actor, ok = session.User.ActorAt(membership); !ok {
 			return errOtherSite()
 		}
+		if session.Default != nil {
+			session.Actor.Ahead = session.Default.ClockAhead
+		}
 		return nil
 	})
 }

@@ -23,7 +23,7 @@ func (p *Payments) Create(
 	if err := actor.Require(auth.WriteTransactions); err != nil {
 		return travel.Transaction{}, false, err
 	}
-	err = p.Store.Write(ctx, func(tx *store.Tx) error {
+	err = p.change(ctx, actor, func(tx *store.Tx) error {
 		site, err := tx.Site(actor.SiteID)
 		if err != nil {
 			return err
@@ -80,14 +80,14 @@ const expireBatch = 200
 func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err error) {
 	var due []store.OpenAuthorisation
 	err = p.Store.Read(ctx, func(tx *store.Tx) error {
-		due, err = tx.AuthorisationsTakenBefore(tx.Now.Add(-travel.AuthorisationLife), expireBatch)
+		due, err = tx.AuthorisationsOlderThan(travel.AuthorisationLife, expireBatch)
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
 	for _, a := range due {
-		err := p.Store.Write(ctx, func(tx *store.Tx) error { return p.expire(tx, a) })
+		err := p.Store.WriteBy(ctx, a.Clock, func(tx *store.Tx) error { return p.expire(tx, a) })
 		if err != nil {
 			return expired, fmt.Errorf("authorisation %d-%d: %w", a.SiteID, a.ID, err)
 		}

@@ -169,7 +169,7 @@ func (r *RatesReport) merge(o RatesReport) {
 // PricePending prices the allocations of all sites that wait for a rate, by the same rule as at logging, where the rate
 // is on file now. It returns how many it priced.
 func (r *Rates) PricePending(ctx context.Context) (priced int, err error) {
-	var sites []int64
+	var sites []store.SiteClock
 	err = r.Store.Read(ctx, func(tx *store.Tx) error {
 		sites, err = tx.SitesWithPendingRates()
 		return err
@@ -178,18 +178,18 @@ func (r *Rates) PricePending(ctx context.Context) (priced int, err error) {
 		n, err := r.pricePendingOf(ctx, site)
 		priced += n
 		if err != nil {
-			return priced, fmt.Errorf("site %d: %w", site, err)
+			return priced, fmt.Errorf("site %d: %w", site.SiteID, err)
 		}
 	}
 	return priced, err
 }
 
-func (r *Rates) pricePendingOf(ctx context.Context, siteID int64) (priced int, err error) {
+func (r *Rates) pricePendingOf(ctx context.Context, site store.SiteClock) (priced int, err error) {
 	for after, more := int64(0), true; more; {
 		var done int
 		var last int64
-		err := r.Store.Write(ctx, func(tx *store.Tx) error {
-			done, last, err = pricePage(tx, siteID, after)
+		err := r.Store.WriteBy(ctx, site, func(tx *store.Tx) error {
+			done, last, err = pricePage(tx, site.SiteID, after)
 			return err
 		})
 		if err != nil {

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"time"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
@@ -70,7 +71,7 @@ func (s *Sessions) byToken(ctx context.Context, path, bearer string) (auth.Actor
 		return auth.Actor{}, err
 	}
 	token, now := caller.Token, s.Clock()
-	if !auth.SecretMatches(token.SecretHash, secret) || auth.TokenExpired(token.ExpiresAt, now) {
+	if !auth.SecretMatches(token.SecretHash, secret) || auth.TokenExpired(token.ExpiresAt, now.Add(caller.Ahead)) {
 		return auth.Actor{}, errTokenInvalid()
 	}
 	if elsewhere {
@@ -81,7 +82,7 @@ func (s *Sessions) byToken(ctx context.Context, path, bearer string) (auth.Actor
 	if !ok {
 		return auth.Actor{}, errTokenInvalid()
 	}
-	actor.TokenID = token.ID
+	actor.TokenID, actor.Ahead = token.ID, caller.Ahead
 	s.tokens.used(token, now)
 	return actor, nil
 }
@@ -92,9 +93,17 @@ func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (auth.Acto
 		return auth.Actor{}, jwtErr
 	}
 	var caller store.Caller
+	var aheadThen time.Duration
 	err := s.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		caller, err = tx.CallerByUser(path, claims.UserID)
-		return unknownAs(fault.NoRoute, err, "There is no such site.")
+		if caller, err = tx.CallerByUser(path, claims.UserID); err != nil {
+			return unknownAs(fault.NoRoute, err, "There is no such site.")
+		}
+		if caller.Ahead == 0 || jwtErr != nil {
+			return nil
+		}
+		// A JWT gives its instants in whole seconds: a move in the second of its issue may have come before it.
+		aheadThen, err = tx.AheadAt(caller.Membership.SiteID, claims.IssuedAt.Add(time.Second))
+		return err
 	})
 	switch {
 	case err != nil:
@@ -103,11 +112,16 @@ func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (auth.Acto
 		return auth.Actor{}, jwtErr
 	case caller.User.ID == 0 || caller.User.PasswordEpoch != claims.Generation:
 		return auth.Actor{}, errJWTInvalid()
+	// A JWT is good on many sites and lives by the real clock. Where a site's clock was moved since, that much of its
+	// life is over there; one issued by a clock ahead would live longer than it should everywhere else.
+	case !s.Clock().Add(caller.Ahead - aheadThen).Before(claims.ExpiresAt):
+		return auth.Actor{}, errJWTInvalid()
 	}
 	actor, ok := caller.User.ActorAt(caller.Membership)
 	if !ok {
 		return auth.Actor{}, errOtherSite()
 	}
+	actor.Ahead = caller.Ahead
 	return actor, nil
 }
 

@@ -54,6 +54,13 @@ func (s *Sites) Create(ctx context.Context, actor auth.Actor, in travel.SiteFiel
 	return made, err
 }
 
+// SystemAt is the program itself, acting on a site by the site's clock.
+func SystemAt(site travel.Site) auth.Actor {
+	actor := auth.System(site.ID)
+	actor.Ahead = site.ClockAhead
+	return actor
+}
+
 // At reads the site with that path, for the operator's tools.
 func (s *Sites) At(ctx context.Context, actor auth.Actor, path string) (site travel.Site, err error) {
 	if err := actor.Require(auth.ManageSites); err != nil {
@@ -74,7 +81,7 @@ func (s *Sites) List(ctx context.Context, actor auth.Actor, f travel.SiteFilter,
 	if !actor.Can(auth.ManageSites) {
 		f.Only = actor.SiteID
 	}
-	err = s.Store.Read(ctx, func(tx *store.Tx) (err error) {
+	err = s.Store.ReadBy(ctx, clockOf(actor), func(tx *store.Tx) (err error) {
 		list, err = tx.Sites(f, page)
 		return err
 	})
@@ -91,7 +98,7 @@ func (s *Sites) Change(ctx context.Context, actor auth.Actor, id int64, in trave
 		return travel.Site{}, unknown
 	}
 	var changed travel.Site
-	err := s.Store.Write(ctx, func(tx *store.Tx) error {
+	err := s.change(ctx, actor, func(tx *store.Tx) error {
 		if err := tx.LockSite(id); err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func (s *Suppliers) Create(ctx context.Context, actor auth.Actor, in travel.Supp
 		return travel.Supplier{}, err
 	}
 	var stored travel.Supplier
-	err := s.Store.Write(ctx, func(tx *store.Tx) (err error) {
+	err := s.change(ctx, actor, func(tx *store.Tx) (err error) {
 		if stored, err = tx.InsertSupplier(made); err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (s *Suppliers) Change(ctx context.Context, actor auth.Actor, id int64, in t
 		return travel.Supplier{}, err
 	}
 	var changed travel.Supplier
-	err := s.Store.Write(ctx, func(tx *store.Tx) error {
+	err := s.change(ctx, actor, func(tx *store.Tx) error {
 		stored, err := tx.LockSupplier(actor.SiteID, id)
 		if err != nil {
 			return err
@@ -82,7 +82,7 @@ func (s *Suppliers) Delete(ctx context.Context, actor auth.Actor, id, ifVersion 
 		return err
 	}
 	inUse := fault.New(fault.InUse, "Supplier %d is linked to a channel or a booking and cannot be deleted.", id)
-	err := s.Store.Write(ctx, func(tx *store.Tx) error {
+	err := s.change(ctx, actor, func(tx *store.Tx) error {
 		stored, err := tx.LockSupplier(actor.SiteID, id)
 		if err != nil {
 			return err

@@ -66,7 +66,7 @@ func (t *Tokens) Create(ctx context.Context, actor auth.Actor, in travel.TokenFi
 	if err != nil {
 		return auth.APIToken{}, "", err
 	}
-	err = t.Store.Write(ctx, func(tx *store.Tx) error {
+	err = t.change(ctx, actor, func(tx *store.Tx) error {
 		problems := in.Problems.Clone()
 		in.Check(tx.Now, &problems)
 		if err := problems.Err(); err != nil {
@@ -98,7 +98,7 @@ func (t *Tokens) Delete(ctx context.Context, actor auth.Actor, id int64) error {
 	if err := actor.Require(auth.ManageTokens); err != nil {
 		return err
 	}
-	err := t.Store.Write(ctx, func(tx *store.Tx) error { return tx.DeleteToken(actor.SiteID, id) })
+	err := t.change(ctx, actor, func(tx *store.Tx) error { return tx.DeleteToken(actor.SiteID, id) })
 	return unknownAs(fault.TokenNotFound, err, "There is no API token %d.", id)
 }
 
@@ -107,7 +107,7 @@ func (t *Tokens) DeleteAll(ctx context.Context, actor auth.Actor) error {
 	if err := actor.Require(auth.ManageTokens); err != nil {
 		return err
 	}
-	return t.Store.Write(ctx, func(tx *store.Tx) error { return tx.DeleteTokens(actor.SiteID) })
+	return t.change(ctx, actor, func(tx *store.Tx) error { return tx.DeleteTokens(actor.SiteID) })
 }
 
 // used hands the use of a token over to the record. Where too many wait it is dropped: the next one will do.

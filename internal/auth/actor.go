@@ -5,6 +5,7 @@ package auth
 
 import (
 	"slices"
+	"time"
 
 	"holdfast/internal/fault"
 )
@@ -41,6 +42,7 @@ const (
 	WriteSuppliers    Permission = "write suppliers"
 	RecordChargebacks Permission = "record chargebacks"
 	WriteRates        Permission = "write exchange rates"
+	MoveClock         Permission = "move the clock of the site"
 	ManageSites       Permission = "manage sites"
 	ManageUsers       Permission = "manage users"
 )
@@ -54,7 +56,7 @@ var ladder = []struct {
 	{ReadOnly, []Permission{Read}},
 	{Finance, []Permission{ReadStatements, ReadPayouts, SignOffPayout, Export}},
 	{MemberAdmin, []Permission{WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret}},
-	{Operator, []Permission{SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, ManageSites, ManageUsers}},
+	{Operator, []Permission{SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, MoveClock, ManageSites, ManageUsers}},
 }
 
 // ParseRole reads a role; the fault of an unknown one is about the field `role`.
@@ -77,6 +79,8 @@ type Actor struct {
 	TokenID               int64  // 0 unless called with an API token
 	RequestID             string // ties log, audit and answer together
 	Address               string // where the call came from
+	// Ahead is how far the site's clock is ahead of the real one: a sandbox's can be moved (R0).
+	Ahead time.Duration
 }
 
 // System is the program itself: its jobs and its command line act as an operator without being a user.

@@ -96,6 +96,8 @@ type Claims struct {
 	// Generation ends tokens before their time: the caller compares it with the user's present one. In a refresh token
 	// it counts the user's refresh tokens, in an access token the changes of the password.
 	Generation int64
+	// IssuedAt and ExpiresAt are set by verifying, in whole seconds; a refresh token has no ExpiresAt.
+	IssuedAt, ExpiresAt time.Time
 }
 
 // payload is the JSON of Claims; the order of its fields is part of a refresh token's text.
@@ -176,7 +178,14 @@ func verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error
 	if err != nil {
 		return Claims{}, fmt.Errorf("read the subject: %w", err)
 	}
-	return Claims{UserID: user, SiteID: p.SiteID, Kind: p.Kind, Generation: p.Generation}, nil
+	c := Claims{UserID: user, SiteID: p.SiteID, Kind: p.Kind, Generation: p.Generation}
+	if p.IssuedAt != nil {
+		c.IssuedAt = p.IssuedAt.UTC()
+	}
+	if p.ExpiresAt != nil {
+		c.ExpiresAt = p.ExpiresAt.UTC()
+	}
+	return c, nil
 }
 
 // secretOf gives the key that the header names. It is asked for one token at a time, before the signature is checked.

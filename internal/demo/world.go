@@ -86,7 +86,7 @@ func (m *maker) makeSite(ctx context.Context) error {
 		site, err = m.app.Sites.Create(ctx, system, travel.SiteFields{Path: &path, Name: &name, Sandbox: true, Currency: &currency})
 		m.isNew = true
 	}
-	m.world.Site, m.actor = site, auth.System(site.ID)
+	m.world.Site, m.actor = site, app.SystemAt(site)
 	return err
 }
 

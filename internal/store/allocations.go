@@ -131,14 +131,17 @@ func (tx *Tx) PendingAllocations(siteID, after int64, limit int) ([]protection.A
 		siteID, after, limit)
 }
 
-// SitesWithPendingRates lists the sites that have allocations which wait for a rate.
-func (tx *Tx) SitesWithPendingRates() ([]int64, error) {
-	var list []int64
-	err := tx.each(`SELECT DISTINCT site_id FROM allocations WHERE priced_at IS NULL ORDER BY site_id`, nil,
+// SitesWithPendingRates lists the sites that have allocations which wait for a rate, with their clocks.
+func (tx *Tx) SitesWithPendingRates() ([]SiteClock, error) {
+	var list []SiteClock
+	err := tx.each(`SELECT id, clock_ahead FROM sites
+		WHERE id IN (SELECT site_id FROM allocations WHERE priced_at IS NULL) ORDER BY id`, nil,
 		func(scan func(dest ...any) error) error {
-			var id int64
-			err := scan(&id)
-			list = append(list, id)
+			var site SiteClock
+			var ahead int64
+			err := scan(&site.SiteID, &ahead)
+			site.Ahead = microseconds(ahead)
+			list = append(list, site)
 			return err
 		})
 	return list, err

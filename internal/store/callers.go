@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"time"
 
 	"holdfast/internal/auth"
 )
@@ -12,30 +13,34 @@ type Caller struct {
 	User       auth.User // without what only a login needs
 	Membership auth.Membership
 	Token      auth.APIToken
+	Ahead      time.Duration // of the site's clock
 }
 
-const callerColumns = `s.id, COALESCE(u.id, 0), COALESCE(u.username, ''), COALESCE(u.display_name, ''),
+const callerColumns = `s.id, s.clock_ahead, COALESCE(u.id, 0), COALESCE(u.username, ''), COALESCE(u.display_name, ''),
 	COALESCE(u.operator, FALSE), COALESCE(u.password_epoch, 0), COALESCE(m.role, ''), COALESCE(m.can_sign_off_payout, FALSE)`
 
-func (c *Caller) dest() []any {
-	return []any{&c.Membership.SiteID, &c.User.ID, &c.User.Username, &c.User.DisplayName, &c.User.Operator,
+func (c *Caller) dest(ahead *int64) []any {
+	return []any{&c.Membership.SiteID, ahead, &c.User.ID, &c.User.Username, &c.User.DisplayName, &c.User.Operator,
 		&c.User.PasswordEpoch, &c.Membership.Role, &c.Membership.CanSignOffPayout}
 }
 
 // CallerByUser reads a user at the site with that path; ErrNotFound where there is no such site.
 func (tx *Tx) CallerByUser(path string, userID int64) (Caller, error) {
 	var c Caller
+	var ahead int64
 	err := tx.row(`SELECT `+callerColumns+`
 		FROM sites s
 		LEFT JOIN users u ON u.id = $2
 		LEFT JOIN memberships m ON m.site_id = s.id AND m.user_id = u.id
-		WHERE s.path = $1`, []any{path, userID}, c.dest()...)
+		WHERE s.path = $1`, []any{path, userID}, c.dest(&ahead)...)
+	c.Ahead = microseconds(ahead)
 	return c, err
 }
 
 // CallerByToken reads the creator of an API token of the site with that path; ErrNotFound where there is no such site.
 func (tx *Tx) CallerByToken(path string, tokenID int64) (Caller, error) {
 	var c Caller
+	var ahead int64
 	var used, expires sql.NullInt64
 	err := tx.row(`SELECT `+callerColumns+`, COALESCE(t.id, 0), COALESCE(t.secret_hash, ''), t.last_used_at, t.expires_at
 		FROM sites s
@@ -43,8 +48,8 @@ func (tx *Tx) CallerByToken(path string, tokenID int64) (Caller, error) {
 		LEFT JOIN users u ON u.id = t.user_id
 		LEFT JOIN memberships m ON m.site_id = s.id AND m.user_id = u.id
 		WHERE s.path = $1`, []any{path, tokenID},
-		append(c.dest(), &c.Token.ID, &c.Token.SecretHash, &used, &expires)...)
-	c.Token.SiteID = c.Membership.SiteID
+		append(c.dest(&ahead), &c.Token.ID, &c.Token.SecretHash, &used, &expires)...)
+	c.Ahead, c.Token.SiteID = microseconds(ahead), c.Membership.SiteID
 	c.Token.LastUsedAt, c.Token.ExpiresAt = maybeInstant(used), maybeInstant(expires)
 	return c, err
 }

@@ -44,7 +44,7 @@ func (tx *Tx) InsertFixings(list []fx.Fixing) error {
 		rows := make([]string, len(batch))
 		for i, f := range batch {
 			rows[i] = "(" + strings.Join([]string{
-				w.arg(f.Provider), w.arg(f.Currency), w.arg(f.Day), w.arg(f.Rate.String()), w.arg(micros(tx.Now)),
+				w.arg(f.Provider), w.arg(f.Currency), w.arg(f.Day), w.arg(f.Rate.String()), w.arg(micros(tx.RealNow())),
 				w.arg(maybeMicros(f.ExpiresAt)), w.arg(f.QuoteID),
 			}, ", ") + ")"
 		}
@@ -71,6 +71,10 @@ func (tx *Tx) FixingsWithin(
 	if len(foreign) == 0 {
 		return nil, nil
 	}
+	known, err := tx.real(known)
+	if err != nil {
+		return nil, err
+	}
 	var w where
 	in(&w, "currency", foreign)
 	in(&w, "provider", providers)
@@ -95,6 +99,10 @@ func (tx *Tx) fixings(condition string, args ...any) ([]fx.Fixing, error) {
 func (tx *Tx) FixingsUpTo(
 	providers []fx.Provider, currencies []money.Currency, day civil.Day, known time.Time,
 ) ([]fx.Fixing, error) {
+	known, err := tx.real(known)
+	if err != nil {
+		return nil, err
+	}
 	var list []fx.Fixing
 	for _, c := range currencies {
 		if c == money.EUR {

@@ -33,6 +33,7 @@ type writeQueue struct {
 
 type writeCall struct {
 	ctx    context.Context
+	clock  SiteClock
 	fn     func(tx *Tx) error
 	err    error // what fn said in the batch
 	answer chan error
@@ -49,8 +50,8 @@ func newWriteQueue(db *DB) *writeQueue {
 
 // do hands fn to the writer and waits for its answer. A caller that gives up before its turn is not run; one whose
 // turn has come is answered truly, because what it wrote may be durable.
-func (q *writeQueue) do(ctx context.Context, fn func(tx *Tx) error) error {
-	call := &writeCall{ctx: ctx, fn: fn, answer: make(chan error, 1)}
+func (q *writeQueue) do(ctx context.Context, clock SiteClock, fn func(tx *Tx) error) error {
+	call := &writeCall{ctx: ctx, clock: clock, fn: fn, answer: make(chan error, 1)}
 	if err := q.hand(call); err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (q *writeQueue) bare(ctx context.Context, shared *runner, call *writeCall) 
 	if err := call.ctx.Err(); err != nil {
 		return err
 	}
-	return runGuarded(call.fn, q.db.tx(ctx, shared))
+	return runGuarded(call.fn, q.db.tx(ctx, call.clock, shared))
 }
 
 func (q *writeQueue) inSavepoint(ctx context.Context, shared *runner, call *writeCall) error {
@@ -176,7 +177,7 @@ func (q *writeQueue) alone(call *writeCall) {
 		call.err = err
 		return
 	}
-	call.err = runGuarded(call.fn, q.db.tx(ctx, newRunner(sqlTx)))
+	call.err = runGuarded(call.fn, q.db.tx(ctx, call.clock, newRunner(sqlTx)))
 	if call.err != nil {
 		_ = sqlTx.Rollback() // the call's own error is the one to tell
 		return

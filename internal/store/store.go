@@ -46,6 +46,7 @@ type Tx struct {
 	Now time.Time
 
 	ctx    context.Context // of the transaction: every statement inside ends with it
+	clock  SiteClock       // that Now was read from
 	sql    *runner
 	counts *counts
 }
@@ -102,14 +103,24 @@ func (db *DB) Ping(ctx context.Context) error {
 
 // Write runs fn in a transaction and answers when it is durable. fn may run more than once.
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
+	return db.WriteBy(ctx, SiteClock{}, fn)
+}
+
+// WriteBy is Write by the clock of a site.
+func (db *DB) WriteBy(ctx context.Context, clock SiteClock, fn func(tx *Tx) error) error {
 	if db.queue != nil {
-		return db.outward(db.queue.do(ctx, fn))
+		return db.outward(db.queue.do(ctx, clock, fn))
 	}
-	return db.outward(db.writeWithRetries(ctx, fn))
+	return db.outward(db.writeWithRetries(ctx, clock, fn))
 }
 
 // Read runs fn over one consistent picture of the database.
 func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error {
+	return db.ReadBy(ctx, SiteClock{}, fn)
+}
+
+// ReadBy is Read by the clock of a site.
+func (db *DB) ReadBy(ctx context.Context, clock SiteClock, fn func(tx *Tx) error) error {
 	opts := &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}
 	if db.queue != nil { // A SQLite transaction is a snapshot by nature, and its driver knows no levels.
 		opts = &sql.TxOptions{ReadOnly: true}
@@ -118,15 +129,15 @@ func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error {
 	if err != nil {
 		return db.outward(err)
 	}
-	err = fn(db.tx(ctx, db.engine.runner(sqlTx)))
+	err = fn(db.tx(ctx, clock, db.engine.runner(sqlTx)))
 	// Nothing was written: rolling back is how a reading transaction ends, and its error says nothing new.
 	_ = sqlTx.Rollback()
 	return db.outward(err)
 }
 
 // tx makes the transaction that a caller's function gets, with its one clock reading.
-func (db *DB) tx(ctx context.Context, statements *runner) *Tx {
-	return &Tx{Now: db.now(), ctx: ctx, sql: statements, counts: db.counts}
+func (db *DB) tx(ctx context.Context, clock SiteClock, statements *runner) *Tx {
+	return &Tx{Now: db.now().Add(clock.Ahead), ctx: ctx, clock: clock, sql: statements, counts: db.counts}
 }
 
 func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecond) }

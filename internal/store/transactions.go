@@ -197,22 +197,45 @@ func (tx *Tx) readTransactionParts(siteID int64, list []travel.Transaction) erro
 		})
 }
 
-// OpenAuthorisation names an authorisation whose time to be captured is over.
-type OpenAuthorisation struct{ SiteID, ID int64 }
+// OpenAuthorisation names an authorisation whose time to be captured is over, by the clock of its site.
+type OpenAuthorisation struct {
+	SiteID, ID int64
+	Clock      SiteClock
+}
 
-// AuthorisationsTakenBefore lists open authorisations of any site that were taken up to the instant, oldest first, at
-// most limit of them.
-func (tx *Tx) AuthorisationsTakenBefore(at time.Time, limit int) ([]OpenAuthorisation, error) {
+const openAuthorisations = `SELECT site_id, id FROM transactions
+	WHERE type = 'authorize' AND status = 'complete' AND remaining > 0 AND effective_at <= $1 AND `
+
+// AuthorisationsOlderThan lists open authorisations of any site that were taken at least this long ago, oldest first,
+// at most limit of them.
+func (tx *Tx) AuthorisationsOlderThan(age time.Duration, limit int) ([]OpenAuthorisation, error) {
+	clocks, err := tx.clocksAhead()
+	if err != nil {
+		return nil, err
+	}
+	before := tx.RealNow().Add(-age)
+	list, err := tx.openAuthorisations(SiteClock{}, `site_id NOT IN (SELECT id FROM sites WHERE clock_ahead > 0)
+		ORDER BY effective_at, site_id, id LIMIT $2`, micros(before), limit)
+	for _, clock := range clocks {
+		if err != nil || len(list) >= limit {
+			return list, err
+		}
+		var more []OpenAuthorisation
+		more, err = tx.openAuthorisations(clock, `site_id = $3 ORDER BY effective_at, id LIMIT $2`,
+			micros(before.Add(clock.Ahead)), limit-len(list), clock.SiteID)
+		list = append(list, more...)
+	}
+	return list, err
+}
+
+func (tx *Tx) openAuthorisations(clock SiteClock, condition string, args ...any) ([]OpenAuthorisation, error) {
 	var list []OpenAuthorisation
-	err := tx.each(`SELECT site_id, id FROM transactions
-		WHERE type = 'authorize' AND status = 'complete' AND remaining > 0 AND effective_at <= $1
-		ORDER BY effective_at, site_id, id LIMIT $2`, []any{micros(at), limit},
-		func(scan func(dest ...any) error) error {
-			var a OpenAuthorisation
-			err := scan(&a.SiteID, &a.ID)
-			list = append(list, a)
-			return err
-		})
+	err := tx.each(openAuthorisations+condition, args, func(scan func(dest ...any) error) error {
+		a := OpenAuthorisation{Clock: clock}
+		err := scan(&a.SiteID, &a.ID)
+		list = append(list, a)
+		return err
+	})
 	return list, err
 }
 

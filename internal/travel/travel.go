@@ -60,9 +60,10 @@ type Site struct {
 	ID            int64
 	Path          string // first segment of its addresses
 	Name          string
-	Sandbox       bool     // from birth or never (R0)
-	PermittedURLs []string // origins on which the payment modal may open
-	Policy        Policy   // in force today
+	Sandbox       bool          // from birth or never (R0)
+	ClockAhead    time.Duration // of the real clock; a sandbox's can be moved
+	PermittedURLs []string      // origins on which the payment modal may open
+	Policy        Policy        // in force today
 	ChannelCount  int64
 	Version       int64
 	CreatedAt     time.Time

@@ -1,0 +1,97 @@
+package store
+
+import (
+	"errors"
+	"time"
+)
+
+// SiteClock is the clock that a transaction runs by: that of a sandbox site may be ahead of the real one (R0). The zero
+// value is the real clock.
+type SiteClock struct {
+	SiteID int64
+	Ahead  time.Duration
+}
+
+// RealNow is what the real clock says in this transaction; Now is what the site's own says.
+func (tx *Tx) RealNow() time.Time { return tx.Now.Add(-tx.clock.Ahead) }
+
+// ClockOf reads the clock of a site; ErrNotFound where there is no such site.
+func (tx *Tx) ClockOf(siteID int64) (SiteClock, error) {
+	clock := SiteClock{SiteID: siteID}
+	var ahead int64
+	err := tx.row(`SELECT clock_ahead FROM sites WHERE id = $1`, []any{siteID}, &ahead)
+	clock.Ahead = microseconds(ahead)
+	return clock, err
+}
+
+// MoveClock moves the clock of a sandbox site forward. ErrNotFound: there is no such site, it is no sandbox, or its
+// clock is further ahead already.
+func (tx *Tx) MoveClock(siteID int64, ahead time.Duration) error {
+	n, err := tx.exec(`UPDATE sites SET clock_ahead = $2, version = version + 1, modified_at = $3
+		WHERE id = $1 AND sandbox = $4 AND clock_ahead <= $2`,
+		siteID, ahead.Microseconds(), micros(tx.RealNow().Add(ahead)), true)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return ErrNotFound
+	}
+	_, err = tx.exec(`INSERT INTO clock_moves (site_id, moved_at, ahead) VALUES ($1, $2, $3)`,
+		siteID, micros(tx.RealNow()), ahead.Microseconds())
+	return err
+}
+
+// AheadAt reads how far the clock of a site was ahead at a moment of the real clock.
+func (tx *Tx) AheadAt(siteID int64, at time.Time) (time.Duration, error) {
+	var ahead int64
+	err := tx.row(`SELECT ahead FROM clock_moves WHERE site_id = $1 AND moved_at <= $2 ORDER BY id DESC LIMIT 1`,
+		[]any{siteID, micros(at)}, &ahead)
+	if errors.Is(err, ErrNotFound) {
+		return 0, nil
+	}
+	return microseconds(ahead), err
+}
+
+// real turns a moment of the transaction's clock into one of the real clock. Fixings belong to no site and are recorded
+// by the real clock: without this, a rate that arrives today would change what a site ahead of us knew tomorrow.
+func (tx *Tx) real(at time.Time) (time.Time, error) {
+	if tx.clock.Ahead == 0 || !at.Before(tx.Now) {
+		return at.Add(-tx.clock.Ahead), nil
+	}
+	// The last move up to the moment says how far ahead it was read; before the first one the two clocks were one.
+	var ahead int64
+	err := tx.row(`SELECT ahead FROM clock_moves WHERE site_id = $1 AND moved_at + ahead <= $2 ORDER BY id DESC LIMIT 1`,
+		[]any{tx.clock.SiteID, micros(at)}, &ahead)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return at, err
+	}
+	found := at.Add(-microseconds(ahead))
+	// A moment that the clock jumped over was never read on it: it is the moment of the jump.
+	var jump int64
+	err = tx.row(`SELECT moved_at FROM clock_moves WHERE site_id = $1 AND moved_at + ahead > $2 ORDER BY id LIMIT 1`,
+		[]any{tx.clock.SiteID, micros(at)}, &jump)
+	if errors.Is(err, ErrNotFound) {
+		return found, nil
+	}
+	if err == nil && instant(jump).Before(found) {
+		found = instant(jump)
+	}
+	return found, err
+}
+
+// clocksAhead lists the clocks that are ahead: few, since only sandboxes have them.
+func (tx *Tx) clocksAhead() ([]SiteClock, error) {
+	var list []SiteClock
+	err := tx.each(`SELECT id, clock_ahead FROM sites WHERE clock_ahead > 0 ORDER BY id`, nil,
+		func(scan func(dest ...any) error) error {
+			var clock SiteClock
+			var ahead int64
+			err := scan(&clock.SiteID, &ahead)
+			clock.Ahead = microseconds(ahead)
+			list = append(list, clock)
+			return err
+		})
+	return list, err
+}
+
+func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
