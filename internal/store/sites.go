@@ -8,24 +8,18 @@ import (
 	"holdfast/internal/travel"
 )
 
-const policyColumns = `id, from_day, recorded_at, currency, recognition, late_log_days, max_fixing_age_days`
-
-// microsPerDay turns instants into days; from 1970 on the quotient is the day in both engines.
-const microsPerDay = "86400000000"
-
 // siteColumns are the columns of a site with the policy of a day, in the order in which scanSite reads them.
-const siteColumns = `id, path, name, sandbox, permitted_urls, version, created_at, modified_at, clock_ahead, channel_count,
+const siteColumns = `id, path, name, sandbox, permitted_urls, version, created_at, modified_at, channel_count,
 	policy_id, from_day, recorded_at, currency, recognition, late_log_days, max_fixing_age_days`
 
-// sitesOn is the source of siteColumns, each site with the policy of its own today; now is a placeholder of the real
-// clock's microseconds.
-func sitesOn(now string) string {
-	return `(SELECT s.id, s.path, s.name, s.sandbox, s.permitted_urls, s.version, s.created_at, s.modified_at, s.clock_ahead,
+// sitesOn is the source of siteColumns; day is a placeholder.
+func sitesOn(day string) string {
+	return `(SELECT s.id, s.path, s.name, s.sandbox, s.permitted_urls, s.version, s.created_at, s.modified_at,
 		(SELECT COUNT(*) FROM channels c WHERE c.site_id = s.id) AS channel_count,
 		p.id AS policy_id, p.from_day, p.recorded_at, p.currency, p.recognition, p.late_log_days, p.max_fixing_age_days
 		FROM sites s
 		JOIN policies p ON p.site_id = s.id AND p.id = (
-			SELECT q.id FROM policies q WHERE q.site_id = s.id AND q.from_day <= (` + now + ` + s.clock_ahead) / ` + microsPerDay + `
+			SELECT q.id FROM policies q WHERE q.site_id = s.id AND q.from_day <= ` + day + `
 			ORDER BY q.from_day DESC, q.id DESC LIMIT 1)
 	) AS sites_on`
 }
@@ -33,14 +27,13 @@ func sitesOn(now string) string {
 func scanSite(scan func(dest ...any) error) (travel.Site, error) {
 	var s travel.Site
 	var urls string
-	var created, modified, recorded, ahead int64
+	var created, modified, recorded int64
 	p := &s.Policy
-	err := scan(&s.ID, &s.Path, &s.Name, &s.Sandbox, &urls, &s.Version, &created, &modified, &ahead, &s.ChannelCount,
+	err := scan(&s.ID, &s.Path, &s.Name, &s.Sandbox, &urls, &s.Version, &created, &modified, &s.ChannelCount,
 		&p.ID, &p.FromDay, &recorded, &p.Currency, &p.Recognition, &p.LateLogDays, &p.MaxFixingAgeDays)
 	if err != nil {
 		return travel.Site{}, err
 	}
-	s.ClockAhead = microseconds(ahead)
 	s.CreatedAt, s.ModifiedAt, p.RecordedAt = instant(created), instant(modified), instant(recorded)
 	if err := json.Unmarshal([]byte(urls), &s.PermittedURLs); err != nil {
 		return travel.Site{}, fmt.Errorf("read the permitted URLs of site %d: %w", s.ID, err)
@@ -65,26 +58,6 @@ func (tx *Tx) InsertSite(s travel.Site) (travel.Site, error) {
 	return s, err
 }
 
-// InsertPolicy stores what a site has agreed from a day on.
-func (tx *Tx) InsertPolicy(siteID int64, p travel.Policy) (travel.Policy, error) {
-	p.RecordedAt = tx.Now
-	err := tx.row(`INSERT INTO policies (site_id, from_day, recorded_at, currency, recognition, late_log_days, max_fixing_age_days)
-		VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`,
-		[]any{siteID, p.FromDay, micros(p.RecordedAt), p.Currency, p.Recognition, p.LateLogDays, p.MaxFixingAgeDays}, &p.ID)
-	return p, err
-}
-
-// PolicyOn reads the policy of a site that is in force on a day; of two from the same day the later recorded one.
-func (tx *Tx) PolicyOn(siteID int64, day civil.Day) (travel.Policy, error) {
-	var p travel.Policy
-	var recorded int64
-	err := tx.row(`SELECT `+policyColumns+` FROM policies WHERE site_id = $1 AND from_day <= $2
-		ORDER BY from_day DESC, id DESC LIMIT 1`, []any{siteID, day},
-		&p.ID, &p.FromDay, &recorded, &p.Currency, &p.Recognition, &p.LateLogDays, &p.MaxFixingAgeDays)
-	p.RecordedAt = instant(recorded)
-	return p, err
-}
-
 // Site reads a site by id, with the policy of today.
 func (tx *Tx) Site(id int64) (travel.Site, error) { return tx.siteWhere("id = $2", id) }
 
@@ -94,14 +67,14 @@ func (tx *Tx) SiteAt(path string) (travel.Site, error) { return tx.siteWhere("pa
 func (tx *Tx) siteWhere(condition string, value any) (travel.Site, error) {
 	return scanSite(func(dest ...any) error {
 		return tx.row(`SELECT `+siteColumns+` FROM `+sitesOn("$1")+` WHERE `+condition,
-			[]any{micros(tx.RealNow()), value}, dest...)
+			[]any{civil.DayOf(tx.Now), value}, dest...)
 	})
 }
 
 // Sites reads one page of the sites, each with the policy of today.
 func (tx *Tx) Sites(f travel.SiteFilter, page travel.Page) (travel.List[travel.Site], error) {
 	var w where
-	source := sitesOn(w.arg(micros(tx.RealNow())))
+	source := sitesOn(w.arg(civil.DayOf(tx.Now)))
 	w.and("id > ?", 0) // so that there is a condition even where the filter has none
 	if f.Only != 0 {
 		w.and("id = ?", f.Only)

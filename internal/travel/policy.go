@@ -1,9 +1,11 @@
 package travel
 
 import (
+	"slices"
 	"time"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/fault"
 	"holdfast/internal/money"
 )
 
@@ -17,24 +19,142 @@ const (
 	RecognitionLinear    Recognition = "linear"
 )
 
-// Policy is what a site has agreed with the protection provider, in force from a day on.
+// Recognitions lists them, the default first.
+var Recognitions = []Recognition{RecognitionEndDate, RecognitionStartDate, RecognitionLinear}
+
+// Policy is what a site has agreed with the protection provider, in force from a day on. One is added, none is ever
+// changed: what was computed under an older one stays.
 type Policy struct {
-	ID               int64
-	FromDay          civil.Day
-	RecordedAt       time.Time
-	Currency         money.Currency // Q of R9
-	Recognition      Recognition
-	LateLogDays      int64 // R2: a payment logged later than this is flagged
-	MaxFixingAgeDays int64 // R9: an older fixing does not price
+	ID                int64
+	FromDay           civil.Day
+	RecordedAt        time.Time
+	Currency          money.Currency // Q of R9
+	Recognition       Recognition
+	LateLogDays       int64 // R2: a payment logged later than this is flagged
+	MaxFixingAgeDays  int64 // R9: an older fixing does not price
+	RateCard          RateCard
+	PremiumRefundable bool      // whether it knows return premium (R10)
+	MinimumPerLine    int64     // minor units of Currency, wherever there is any premium (R10)
+	MinimumPerMonth   int64     // minor units of Currency, a line of the statement (R10)
+	TaxCodes          []TaxCode // in the order of the statement (R11)
+	StatementPeriod   string    // of new channels, until they are given their own
+	PaymentTermsDays  int64     // business days until a statement is due (R11)
+}
+
+// TaxCode is one tax on premium, such as an insurance premium tax.
+type TaxCode struct {
+	Code    string `json:"code"`
+	RatePPM int64  `json:"rate_ppm"`
+	Label   string `json:"label"`
 }
 
 // DefaultPolicy is the policy of a new site: the defaults that the rules name.
 func DefaultPolicy(currency money.Currency) Policy {
 	return Policy{
-		FromDay:          civil.FirstDay,
-		Currency:         currency,
-		Recognition:      RecognitionEndDate,
-		LateLogDays:      3,
-		MaxFixingAgeDays: 7,
+		FromDay:           civil.FirstDay,
+		Currency:          currency,
+		Recognition:       RecognitionEndDate,
+		LateLogDays:       3,
+		MaxFixingAgeDays:  7,
+		RateCard:          DefaultRateCard(),
+		PremiumRefundable: true,
+		StatementPeriod:   StatementPeriods[0],
+		PaymentTermsDays:  10,
+	}
+}
+
+// PolicyFields is what is said about a policy that is to be added. Absent fields are nil and stay as they are in the
+// policy that it follows.
+type PolicyFields struct {
+	Once              Once
+	Problems          fault.Problems
+	From              *civil.Day
+	Currency          *money.Currency
+	Recognition       *Recognition
+	LateLogDays       *int64
+	MaxFixingAgeDays  *int64
+	RateCard          *RateCard
+	PremiumRefundable *bool
+	MinimumPerLine    *int64
+	MinimumPerMonth   *int64
+	TaxCodes          *[]TaxCode
+	StatementPeriod   *string
+	PaymentTermsDays  *int64
+}
+
+// Bounds of a policy.
+const (
+	maxPPM      = 1_000_000 // the whole
+	maxDays     = 3650
+	maxTaxCodes = 20
+)
+
+// After makes the policy that follows another one.
+func (f PolicyFields) After(before Policy, p *fault.Problems) Policy {
+	if f.From == nil && !p.Has("from") {
+		p.Missing("from")
+	}
+	next := before
+	next.ID, next.RecordedAt = 0, time.Time{}
+	set(&next.FromDay, f.From)
+	set(&next.Currency, f.Currency)
+	set(&next.Recognition, f.Recognition)
+	set(&next.LateLogDays, f.LateLogDays)
+	set(&next.MaxFixingAgeDays, f.MaxFixingAgeDays)
+	set(&next.RateCard, f.RateCard)
+	set(&next.PremiumRefundable, f.PremiumRefundable)
+	set(&next.MinimumPerLine, f.MinimumPerLine)
+	set(&next.MinimumPerMonth, f.MinimumPerMonth)
+	set(&next.TaxCodes, f.TaxCodes)
+	set(&next.StatementPeriod, f.StatementPeriod)
+	set(&next.PaymentTermsDays, f.PaymentTermsDays)
+	if next.Currency != before.Currency { // an amount of one currency is another one in the next
+		f.needMinimums(before, p)
+	}
+	next.check(p)
+	return next
+}
+
+func (f PolicyFields) needMinimums(before Policy, p *fault.Problems) {
+	if f.MinimumPerLine == nil && before.MinimumPerLine != 0 {
+		p.Missing("minimum_per_line")
+	}
+	if f.MinimumPerMonth == nil && before.MinimumPerMonth != 0 {
+		p.Missing("minimum_per_month")
+	}
+}
+
+// check notes what is wrong with the policy, under the names of the wire.
+func (y Policy) check(p *fault.Problems) {
+	checkOneOf(p, "recognition", y.Recognition, Recognitions)
+	checkOneOf(p, "statement_period", y.StatementPeriod, StatementPeriods)
+	checkBetween(p, "late_log_days", y.LateLogDays, 0, maxDays)
+	checkBetween(p, "max_fixing_age_days", y.MaxFixingAgeDays, 1, maxDays)
+	checkBetween(p, "minimum_per_line", y.MinimumPerLine, 0, MaxAmount)
+	checkBetween(p, "minimum_per_month", y.MinimumPerMonth, 0, MaxAmount)
+	checkBetween(p, "payment_terms_days", y.PaymentTermsDays, 0, maxDays)
+	y.RateCard.check(p)
+	if len(y.TaxCodes) > maxTaxCodes {
+		p.Wrong("tax_codes", "At most %d tax codes are allowed.", maxTaxCodes)
+	}
+	for i, tax := range y.TaxCodes {
+		again := slices.ContainsFunc(y.TaxCodes[:i], func(t TaxCode) bool { return t.Code == tax.Code })
+		switch {
+		case tax.Code == "":
+			p.Wrong("tax_codes", "Item %d has no code.", i+1)
+		case again:
+			p.Wrong("tax_codes", "Item %d: the code is there twice.", i+1)
+		case tax.RatePPM < 0 || tax.RatePPM > maxPPM:
+			p.Wrong("tax_codes", "Item %d: rate_ppm lies between 0 and %d.", i+1, maxPPM)
+		}
+		checkText(p, "tax_codes", tax.Code, MaxText)
+		checkText(p, "tax_codes", tax.Label, MaxText)
+	}
+}
+
+// checkBetween notes a number outside its bounds.
+func checkBetween(p *fault.Problems, field string, value, low, high int64) {
+	if value < low || value > high {
+		p.Wrong(field, "A whole number between %d and %d is expected.", low, high)
 	}
 }

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/travel"
+)
+
+// policyColumns are the columns of a policy in the order in which scanPolicy reads them.
+const policyColumns = `id, from_day, recorded_at, currency, recognition, late_log_days, max_fixing_age_days,
+	premium_refundable, minimum_per_line, minimum_per_month, tax_codes, statement_period, payment_terms_days`
+
+func scanPolicy(scan func(dest ...any) error) (travel.Policy, error) {
+	var p travel.Policy
+	var recorded int64
+	var taxes string
+	err := scan(&p.ID, &p.FromDay, &recorded, &p.Currency, &p.Recognition, &p.LateLogDays, &p.MaxFixingAgeDays,
+		&p.PremiumRefundable, &p.MinimumPerLine, &p.MinimumPerMonth, &taxes, &p.StatementPeriod, &p.PaymentTermsDays)
+	if err != nil {
+		return travel.Policy{}, err
+	}
+	p.RecordedAt = instant(recorded)
+	if err := json.Unmarshal([]byte(taxes), &p.TaxCodes); err != nil {
+		return travel.Policy{}, fmt.Errorf("read the tax codes of policy %d: %w", p.ID, err)
+	}
+	return p, nil
+}
+
+// InsertPolicy stores what a site has agreed from a day on, with its rate card.
+func (tx *Tx) InsertPolicy(siteID int64, p travel.Policy) (travel.Policy, error) {
+	if p.TaxCodes == nil {
+		p.TaxCodes = []travel.TaxCode{}
+	}
+	taxes, err := json.Marshal(p.TaxCodes)
+	if err != nil {
+		return travel.Policy{}, err
+	}
+	p.RecordedAt = tx.Now
+	err = tx.row(`INSERT INTO policies (site_id, from_day, recorded_at, currency, recognition, late_log_days,
+			max_fixing_age_days, premium_refundable, minimum_per_line, minimum_per_month, tax_codes, statement_period,
+			payment_terms_days)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
+		[]any{siteID, p.FromDay, micros(p.RecordedAt), p.Currency, p.Recognition, p.LateLogDays, p.MaxFixingAgeDays,
+			p.PremiumRefundable, p.MinimumPerLine, p.MinimumPerMonth, string(taxes), p.StatementPeriod, p.PaymentTermsDays},
+		&p.ID)
+	if err != nil {
+		return travel.Policy{}, err
+	}
+	card := make(travel.RateCard, len(p.RateCard)) // the caller's own may be needed again
+	for i, l := range p.RateCard {
+		end := sql.NullInt64{Int64: l.To, Valid: l.To != travel.NoEnd}
+		err := tx.row(`INSERT INTO rate_card_lines (site_id, policy_id, channel_id, lead_from, lead_to, ppm)
+			VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`,
+			[]any{siteID, p.ID, maybeID(l.ChannelID), l.From, end, l.PPM}, &l.ID)
+		if err != nil {
+			return travel.Policy{}, err
+		}
+		card[i] = l
+	}
+	p.RateCard = card
+	return p, nil
+}
+
+// PolicyOn reads the policy of a site that is in force on a day, as known now; of two from the same day the later
+// recorded one.
+func (tx *Tx) PolicyOn(siteID int64, day civil.Day) (travel.Policy, error) {
+	return tx.PolicyKnown(siteID, day, tx.Now)
+}
+
+// PolicyKnown reads the policy that was in force on a day, as known at an instant. The first policy of a site counts
+// for all time before it was recorded, too.
+func (tx *Tx) PolicyKnown(siteID int64, day civil.Day, known time.Time) (travel.Policy, error) {
+	return tx.policy(siteID, `site_id = $1 AND from_day <= $2 AND (recorded_at <= $3
+			OR id = (SELECT MIN(f.id) FROM policies f WHERE f.site_id = $1))
+		ORDER BY from_day DESC, id DESC LIMIT 1`, day, micros(known))
+}
+
+// Policy reads a policy by id.
+func (tx *Tx) Policy(siteID, id int64) (travel.Policy, error) {
+	return tx.policy(siteID, `site_id = $1 AND id = $2`, id)
+}
+
+func (tx *Tx) policy(siteID int64, condition string, args ...any) (p travel.Policy, err error) {
+	p, err = scanPolicy(func(dest ...any) error {
+		return tx.row(`SELECT `+policyColumns+` FROM policies WHERE `+condition, append([]any{siteID}, args...), dest...)
+	})
+	if err != nil {
+		return travel.Policy{}, err
+	}
+	p.RateCard, err = tx.rateCard(siteID, p.ID)
+	return p, err
+}
+
+// Policies reads one page of the policies of a site, as they are in force one after the other.
+func (tx *Tx) Policies(siteID int64, page travel.Page) (travel.List[travel.Policy], error) {
+	var w where
+	w.and("site_id = ?", siteID)
+	orders := map[string]string{"from": "from_day", "recorded_at": "recorded_at"}
+	list, err := listOf(tx, "policies", policyColumns, &w, page, orders, nil, scanPolicy)
+	for i := range list.Items {
+		if err == nil {
+			list.Items[i].RateCard, err = tx.rateCard(siteID, list.Items[i].ID)
+		}
+	}
+	return list, err
+}
+
+// rateCard reads the lines of a policy's rate card, in the order in which they were given.
+func (tx *Tx) rateCard(siteID, policyID int64) (travel.RateCard, error) {
+	card := travel.RateCard{}
+	err := tx.each(`SELECT id, channel_id, lead_from, lead_to, ppm FROM rate_card_lines
+		WHERE site_id = $1 AND policy_id = $2 ORDER BY id`, []any{siteID, policyID},
+		func(scan func(dest ...any) error) error {
+			l := travel.RateLine{To: travel.NoEnd}
+			var channel, end sql.NullInt64
+			err := scan(&l.ID, &channel, &l.From, &end, &l.PPM)
+			l.ChannelID = channel.Int64
+			if end.Valid {
+				l.To = end.Int64
+			}
+			card = append(card, l)
+			return err
+		})
+	return card, err
+}

@@ -1,0 +1,93 @@
+package travel
+
+import (
+	"math"
+	"slices"
+
+	"holdfast/internal/fault"
+)
+
+// NoEnd is the end of the last band of a rate card.
+const NoEnd = math.MaxInt64
+
+// RateLine is one line of a rate card: the price of a lead, which is the number of days from payment to the end of
+// travel (R10).
+type RateLine struct {
+	ID        int64
+	ChannelID int64 // 0: of every channel that has no lines of its own
+	From, To  int64 // days, both included; To is NoEnd for the last band
+	PPM       int64 // parts per million of the protection value
+}
+
+// RateCard prices protection by lead: the site's lines, and those of channels that have their own instead.
+type RateCard []RateLine
+
+// DefaultRateCard is the rate card of a new site.
+func DefaultRateCard() RateCard {
+	return RateCard{
+		{From: 0, To: 30, PPM: 2500},
+		{From: 31, To: 90, PPM: 5000},
+		{From: 91, To: 180, PPM: 8500},
+		{From: 181, To: 365, PPM: 12000},
+		{From: 366, To: NoEnd, PPM: 16000},
+	}
+}
+
+// maxRateLines bounds a card: a few bands for each of many channels.
+const maxRateLines = 1000
+
+// Line finds the line that prices a lead for a channel. A negative lead has none: travel was over when it was paid.
+func (c RateCard) Line(channelID, lead int64) (RateLine, bool) {
+	own := slices.ContainsFunc(c, func(l RateLine) bool { return l.ChannelID == channelID })
+	for _, l := range c {
+		if (l.ChannelID == channelID) == own && (own || l.ChannelID == 0) && l.From <= lead && lead <= l.To {
+			return l, true
+		}
+	}
+	return RateLine{}, false
+}
+
+// Channels lists the channels that have lines of their own.
+func (c RateCard) Channels() []int64 {
+	var ids []int64
+	for _, l := range c {
+		if l.ChannelID != 0 && !slices.Contains(ids, l.ChannelID) {
+			ids = append(ids, l.ChannelID)
+		}
+	}
+	return ids
+}
+
+// check notes bands that leave a lead without a price, or give it two.
+func (c RateCard) check(p *fault.Problems) {
+	if len(c) > maxRateLines {
+		p.Wrong("rate_card", "At most %d lines are allowed.", maxRateLines)
+		return
+	}
+	next := map[int64]int64{0: 0} // the lead that the next line of a channel begins at; NoEnd once it is complete
+	for i, l := range c {
+		switch begins := next[l.ChannelID]; {
+		case l.PPM < 0 || l.PPM > maxPPM:
+			p.Wrong("rate_card", "Item %d: ppm lies between 0 and %d.", i+1, maxPPM)
+		case begins == NoEnd:
+			p.Wrong("rate_card", "Item %d follows a band that has no end.", i+1)
+		case l.From != begins:
+			p.Wrong("rate_card", "Item %d: lead_from is %d; the bands follow each other from 0, so %d is expected.", i+1, l.From, begins)
+		case l.To < l.From:
+			p.Wrong("rate_card", "Item %d: lead_to lies before lead_from.", i+1)
+		case l.To == NoEnd:
+			next[l.ChannelID] = NoEnd
+		default:
+			next[l.ChannelID] = l.To + 1
+		}
+	}
+	for _, id := range append(c.Channels(), 0) {
+		switch {
+		case next[id] == NoEnd:
+		case id == 0:
+			p.Wrong("rate_card", "The last band of the site has no end: its lead_to is null.")
+		default:
+			p.Wrong("rate_card", "The last band of channel %d has no end: its lead_to is null.", id)
+		}
+	}
+}
