@@ -4,22 +4,25 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"holdfast/internal/civil"
 	"holdfast/internal/travel"
 )
 
+// microsPerDay turns instants into days; from 1970 on the quotient is the day in both engines.
+const microsPerDay = "86400000000"
+
 // siteColumns are the columns of a site with the policy of a day, in the order in which scanSite reads them.
-const siteColumns = `id, path, name, sandbox, permitted_urls, version, created_at, modified_at, channel_count,
+const siteColumns = `id, path, name, sandbox, permitted_urls, version, created_at, modified_at, clock_ahead, channel_count,
 	policy_id, from_day, recorded_at, currency, recognition, late_log_days, max_fixing_age_days`
 
-// sitesOn is the source of siteColumns; day is a placeholder.
-func sitesOn(day string) string {
-	return `(SELECT s.id, s.path, s.name, s.sandbox, s.permitted_urls, s.version, s.created_at, s.modified_at,
+// sitesOn is the source of siteColumns, each site with the policy of its own today; now is a placeholder of the real
+// clock's microseconds.
+func sitesOn(now string) string {
+	return `(SELECT s.id, s.path, s.name, s.sandbox, s.permitted_urls, s.version, s.created_at, s.modified_at, s.clock_ahead,
 		(SELECT COUNT(*) FROM channels c WHERE c.site_id = s.id) AS channel_count,
 		p.id AS policy_id, p.from_day, p.recorded_at, p.currency, p.recognition, p.late_log_days, p.max_fixing_age_days
 		FROM sites s
 		JOIN policies p ON p.site_id = s.id AND p.id = (
-			SELECT q.id FROM policies q WHERE q.site_id = s.id AND q.from_day <= ` + day + `
+			SELECT q.id FROM policies q WHERE q.site_id = s.id AND q.from_day <= (` + now + ` + s.clock_ahead) / ` + microsPerDay + `
 			ORDER BY q.from_day DESC, q.id DESC LIMIT 1)
 	) AS sites_on`
 }
@@ -27,13 +30,14 @@ func sitesOn(day string) string {
 func scanSite(scan func(dest ...any) error) (travel.Site, error) {
 	var s travel.Site
 	var urls string
-	var created, modified, recorded int64
+	var created, modified, recorded, ahead int64
 	p := &s.Policy
-	err := scan(&s.ID, &s.Path, &s.Name, &s.Sandbox, &urls, &s.Version, &created, &modified, &s.ChannelCount,
+	err := scan(&s.ID, &s.Path, &s.Name, &s.Sandbox, &urls, &s.Version, &created, &modified, &ahead, &s.ChannelCount,
 		&p.ID, &p.FromDay, &recorded, &p.Currency, &p.Recognition, &p.LateLogDays, &p.MaxFixingAgeDays)
 	if err != nil {
 		return travel.Site{}, err
 	}
+	s.ClockAhead = microseconds(ahead)
 	s.CreatedAt, s.ModifiedAt, p.RecordedAt = instant(created), instant(modified), instant(recorded)
 	if err := json.Unmarshal([]byte(urls), &s.PermittedURLs); err != nil {
 		return travel.Site{}, fmt.Errorf("read the permitted URLs of site %d: %w", s.ID, err)
@@ -67,14 +71,14 @@ func (tx *Tx) SiteAt(path string) (travel.Site, error) { return tx.siteWhere("pa
 func (tx *Tx) siteWhere(condition string, value any) (travel.Site, error) {
 	return scanSite(func(dest ...any) error {
 		return tx.row(`SELECT `+siteColumns+` FROM `+sitesOn("$1")+` WHERE `+condition,
-			[]any{civil.DayOf(tx.Now), value}, dest...)
+			[]any{micros(tx.RealNow()), value}, dest...)
 	})
 }
 
 // Sites reads one page of the sites, each with the policy of today.
 func (tx *Tx) Sites(f travel.SiteFilter, page travel.Page) (travel.List[travel.Site], error) {
 	var w where
-	source := sitesOn(w.arg(civil.DayOf(tx.Now)))
+	source := sitesOn(w.arg(micros(tx.RealNow())))
 	w.and("id > ?", 0) // so that there is a condition even where the filter has none
 	if f.Only != 0 {
 		w.and("id = ?", f.Only)
