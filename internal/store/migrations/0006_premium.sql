@@ -79,8 +79,6 @@ CREATE TABLE premium_lines (
 CREATE INDEX premium_lines_by_allocation ON premium_lines (site_id, allocation_id, id);
 CREATE INDEX premium_lines_by_channel ON premium_lines (site_id, channel_id, recorded_at, id);
 CREATE INDEX premium_lines_by_booking ON premium_lines (site_id, booking_id, id);
-CREATE INDEX premium_lines_by_transaction ON premium_lines (site_id, transaction_id, id);
 CREATE INDEX premium_lines_by_statement ON premium_lines (site_id, statement_id, id);
-CREATE INDEX premium_lines_by_recorded ON premium_lines (site_id, recorded_at, id);
 -- Whatever runs at once, an allocation is priced once.
 CREATE UNIQUE INDEX premium_lines_original ON premium_lines (site_id, allocation_id) WHERE kind = 'original';
