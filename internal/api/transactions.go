@@ -94,6 +94,9 @@ func showTransaction(t travel.Transaction) transactionShape {
 	if t.Attempt3DS {
 		shape.RedirectURL3DS, shape.RedirectURL, shape.Response3DS = t.RedirectURL, t.RedirectURL, new(string)
 	}
+	if shape.StatementBatches = t.StatementBatches; t.StatementBatches != "" {
+		shape.StatementDate = civil.DayOf(t.StatementDate).String()
+	}
 	for _, p := range t.Payments {
 		shape.PaymentIDs = append(shape.PaymentIDs, p.ID)
 		shape.Bookings = append(shape.Bookings, partShape{

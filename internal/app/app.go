@@ -43,6 +43,7 @@ type App struct {
 	Rates      *Rates
 	Exposure   *Exposure
 	Protection *Protection
+	Statements *Statements
 	Work       *Work
 }
 
@@ -63,6 +64,7 @@ func New(core *Core) *App {
 		Rates:      &Rates{core},
 		Exposure:   &Exposure{core},
 		Protection: &Protection{core},
+		Statements: &Statements{core},
 		Work:       &Work{core},
 	}
 }

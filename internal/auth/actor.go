@@ -26,25 +26,28 @@ type Permission string
 
 // The permissions. Exposure, explanations and events are open to every role: reading them is Read.
 const (
-	Read              Permission = "read"
-	ReadStatements    Permission = "read statements"
-	ReadPayouts       Permission = "read payouts"
-	SignOffPayout     Permission = "sign off payouts"
-	Export            Permission = "export"
-	WriteBookings     Permission = "write bookings"
-	WriteTransactions Permission = "write transactions"
-	WriteChannels     Permission = "write channels"
-	WriteSite         Permission = "change the settings of the site"
-	ManageTokens      Permission = "manage API tokens"
-	SeeChannelSecret  Permission = "see the channel secret"
-	SetChannelMode    Permission = "set a channel to this mode"
-	SetChannelTerms   Permission = "set the channel fields that are the operator's"
-	WriteSuppliers    Permission = "write suppliers"
-	RecordChargebacks Permission = "record chargebacks"
-	WriteRates        Permission = "write exchange rates"
-	MoveClock         Permission = "move the clock of the site"
-	ManageSites       Permission = "manage sites"
-	ManageUsers       Permission = "manage users"
+	Read           Permission = "read"
+	ReadStatements Permission = "read statements"
+	// RecordStatementPayments is about what was paid against statements.
+	RecordStatementPayments Permission = "record payments of statements"
+	ReadPayouts             Permission = "read payouts"
+	SignOffPayout           Permission = "sign off payouts"
+	Export                  Permission = "export"
+	WriteBookings           Permission = "write bookings"
+	WriteTransactions       Permission = "write transactions"
+	WriteChannels           Permission = "write channels"
+	WriteSite               Permission = "change the settings of the site"
+	ManageTokens            Permission = "manage API tokens"
+	SeeChannelSecret        Permission = "see the channel secret"
+	SetChannelMode          Permission = "set a channel to this mode"
+	SetChannelTerms         Permission = "set the channel fields that are the operator's"
+	WriteSuppliers          Permission = "write suppliers"
+	RecordChargebacks       Permission = "record chargebacks"
+	WriteRates              Permission = "write exchange rates"
+	MoveClock               Permission = "move the clock of the site"
+	IssueStatements         Permission = "issue statements"
+	ManageSites             Permission = "manage sites"
+	ManageUsers             Permission = "manage users"
 )
 
 // ladder is the one table of who may do what. Like the wire's sentence it is read downwards, "that, and …": a role has
@@ -54,9 +57,9 @@ var ladder = []struct {
 	adds []Permission
 }{
 	{ReadOnly, []Permission{Read}},
-	{Finance, []Permission{ReadStatements, ReadPayouts, SignOffPayout, Export}},
+	{Finance, []Permission{ReadStatements, RecordStatementPayments, ReadPayouts, SignOffPayout, Export}},
 	{MemberAdmin, []Permission{WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret}},
-	{Operator, []Permission{SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, MoveClock, ManageSites, ManageUsers}},
+	{Operator, []Permission{SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, MoveClock, IssueStatements, ManageSites, ManageUsers}},
 }
 
 // ParseRole reads a role; the fault of an unknown one is about the field `role`.

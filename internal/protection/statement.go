@@ -39,6 +39,38 @@ type Statement struct {
 	Account int64
 }
 
+// IssuedStatement is a statement with what is open of it now: the one thing that still changes.
+type IssuedStatement struct {
+	Statement
+	Open int64 // 0 where all is paid
+}
+
+// OverdueOn reports whether something is open on a day after the one on which it was due.
+func (s IssuedStatement) OverdueOn(day civil.Day) bool { return s.Open > 0 && s.Due < day }
+
+// StatementLine is a premium line as a statement shows it, with the state that it prices (R10).
+type StatementLine struct {
+	ID               int64
+	RecordedAt       time.Time
+	EffectiveAt      time.Time
+	Kind             string
+	Cause            string
+	TransactionID    int64
+	BookingID        int64
+	BookingReference string // the caller's
+	AllocationID     int64
+	Currency         money.Currency // of StateAmount
+	StateAmount      int64
+	StateValue       int64 // from here on minor units of the statement's currency
+	LeadDays         int64
+	PPM              int64
+	Premium          int64
+	MinimumApplied   bool
+	Amount           int64
+	Retained         int64
+	RefersTo         int64 // number of the earlier statement that it changes something of; 0: none
+}
+
 // StatementSum is the lines of one kind.
 type StatementSum struct {
 	Kind     string `json:"kind"`
@@ -69,16 +101,10 @@ type TaxPart struct {
 	RatePPM int64 `json:"rate_ppm"`
 }
 
-// TaxRate is a tax code of a policy.
-type TaxRate struct {
-	Code, Label string
-	PPM         int64
-}
-
 // BookedSum is the premium lines of one kind under one policy: what a statement adds up.
 type BookedSum struct {
 	StatementSum
-	Taxes []TaxRate // of the policy that priced the lines
+	Taxes []travel.TaxCode // of the policy that priced the lines
 }
 
 // Charges is what Settle makes a statement of.
@@ -87,7 +113,7 @@ type Charges struct {
 	Account  int64 // of the statement before
 	Booked   []BookedSum
 	Minimum  *MonthlyMinimum
-	MinTaxes []TaxRate // on the minimum
+	MinTaxes []travel.TaxCode // on the minimum
 	Payments int64
 }
 
@@ -176,7 +202,7 @@ func (s Statement) Empty() bool {
 // taxBases collects what each tax code is levied on, by rate.
 type taxBases []StatementTax
 
-func (t *taxBases) add(rates []TaxRate, base int64) {
+func (t *taxBases) add(rates []travel.TaxCode, base int64) {
 	for _, r := range rates {
 		i := slices.IndexFunc(*t, func(tax StatementTax) bool { return tax.Code == r.Code })
 		if i < 0 {
@@ -184,17 +210,16 @@ func (t *taxBases) add(rates []TaxRate, base int64) {
 			i = len(*t) - 1
 		}
 		tax := &(*t)[i]
-		j := slices.IndexFunc(tax.Parts, func(p TaxPart) bool { return p.RatePPM == r.PPM })
+		j := slices.IndexFunc(tax.Parts, func(p TaxPart) bool { return p.RatePPM == r.RatePPM })
 		if j < 0 {
-			tax.Parts = append(tax.Parts, TaxPart{RatePPM: r.PPM})
+			tax.Parts = append(tax.Parts, TaxPart{RatePPM: r.RatePPM})
 			j = len(tax.Parts) - 1
 		}
 		tax.Parts[j].Base += base
 	}
 }
 
-// settle rounds each code once, whatever rates it had, and sorts codes and rates so that the same lines give the same
-// bytes in whatever order they were read.
+// settle rounds each code once, whatever rates it had. Codes stay in the order of the policy.
 func (t taxBases) settle() ([]StatementTax, error) {
 	for i := range t {
 		exact := new(big.Int)
@@ -207,15 +232,14 @@ func (t taxBases) settle() ([]StatementTax, error) {
 		}
 		slices.SortFunc(t[i].Parts, func(a, b TaxPart) int { return cmp.Compare(a.RatePPM, b.RatePPM) })
 	}
-	slices.SortFunc(t, func(a, b StatementTax) int { return cmp.Compare(a.Code, b.Code) })
 	return t, nil
 }
 
 // taxScale is what the rate of a tax, in parts per million, is a part of.
 const taxScale = 1_000_000
 
-// Tax is what one amount is taxed at a rate, rounded once.
-func (r TaxRate) Tax(amount int64) (int64, error) {
-	exact := new(big.Int).Mul(big.NewInt(amount), big.NewInt(r.PPM))
+// TaxOn is what one amount is taxed under a code, rounded once.
+func TaxOn(amount int64, code travel.TaxCode) (int64, error) {
+	exact := new(big.Int).Mul(big.NewInt(amount), big.NewInt(code.RatePPM))
 	return money.Round(exact, big.NewInt(taxScale))
 }

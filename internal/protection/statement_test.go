@@ -11,18 +11,19 @@ import (
 
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/travel"
 )
 
-func booked(kind string, lines, amount, retained int64, taxes ...protection.TaxRate) protection.BookedSum {
+func booked(kind string, lines, amount, retained int64, taxes ...travel.TaxCode) protection.BookedSum {
 	return protection.BookedSum{
 		StatementSum: protection.StatementSum{Kind: kind, Lines: lines, Amount: amount, Retained: retained}, Taxes: taxes,
 	}
 }
 
 func TestSettle(t *testing.T) {
-	ipt := protection.TaxRate{Code: "IPT", Label: "Insurance premium tax", PPM: 120_000}
-	dearer := protection.TaxRate{Code: "IPT", Label: "Insurance premium tax", PPM: 125_000}
-	levy := protection.TaxRate{Code: "FSL", Label: "Levy", PPM: 3_333}
+	ipt := travel.TaxCode{Code: "IPT", Label: "Insurance premium tax", RatePPM: 120_000}
+	dearer := travel.TaxCode{Code: "IPT", Label: "Insurance premium tax", RatePPM: 125_000}
+	levy := travel.TaxCode{Code: "FSL", Label: "Levy", RatePPM: 3_333}
 	var s protection.Statement
 	err := s.Settle(protection.Charges{
 		Opening: 1000, Account: 5000,
@@ -32,16 +33,16 @@ func TestSettle(t *testing.T) {
 			booked("original", 1, 101, 0, dearer),
 		},
 		Minimum:  protection.Shortfall("2024-06", 2000, 1178),
-		MinTaxes: []protection.TaxRate{ipt}, Payments: 400,
+		MinTaxes: []travel.TaxCode{ipt}, Payments: 400,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// IPT: (1077 + 822) · 12 % + 101 · 12.5 % = 227.88 + 12.625 = 240.505; the levy: 1077 · 0.3333 % = 3.589…
 	wantTaxes := []protection.StatementTax{
-		{Code: "FSL", Label: "Levy", Parts: []protection.TaxPart{{Base: 1077, RatePPM: 3333}}, Amount: 4},
 		{Code: "IPT", Label: "Insurance premium tax", Amount: 241,
 			Parts: []protection.TaxPart{{Base: 1899, RatePPM: 120_000}, {Base: 101, RatePPM: 125_000}}},
+		{Code: "FSL", Label: "Levy", Parts: []protection.TaxPart{{Base: 1077, RatePPM: 3333}}, Amount: 4},
 	}
 	if !reflect.DeepEqual(s.Taxes, wantTaxes) {
 		t.Errorf("taxes %+v", s.Taxes)
@@ -68,7 +69,7 @@ func TestShortfall(t *testing.T) {
 
 // TestSettleIsOneSum: however the lines are cut up, the amounts are the same, and each statement closes.
 func TestSettleIsOneSum(t *testing.T) {
-	rates := []protection.TaxRate{{Code: "IPT", PPM: 120_000}, {Code: "VAT", PPM: 55_555}}
+	rates := []travel.TaxCode{{Code: "IPT", RatePPM: 120_000}, {Code: "VAT", RatePPM: 55_555}}
 	rapid.Check(t, func(t *rapid.T) {
 		c := protection.Charges{
 			Opening: rapid.Int64Range(-1e9, 1e9).Draw(t, "opening"), Payments: rapid.Int64Range(-1e9, 1e9).Draw(t, "payments"),

@@ -183,6 +183,9 @@ func (tx *Tx) readTransactionParts(siteID int64, list []travel.Transaction) erro
 	if err != nil {
 		return err
 	}
+	if err := tx.readStatementsOf(siteID, ids, at); err != nil {
+		return err
+	}
 	var linked where
 	linked.and("site_id = ?", siteID)
 	in(&linked, "linked_id", ids)

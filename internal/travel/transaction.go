@@ -127,9 +127,12 @@ type Transaction struct {
 	ContentHash   string // of what the caller said, to tell a repetition from a reuse of the reference
 	ImportKey     string // natural key of an imported payment, unique in its channel
 	Simulated     bool   // of a test channel
-	EffectiveAt   time.Time
-	CreatedAt     time.Time // recorded_at of R0
-	ModifiedAt    time.Time
+	// On which statements its premium stands: their numbers with commas between, and when the last of them was issued.
+	StatementBatches string
+	StatementDate    time.Time
+	EffectiveAt      time.Time
+	CreatedAt        time.Time // recorded_at of R0
+	ModifiedAt       time.Time
 }
 
 // TrustID is the transaction's identifier prefixed with the site's.

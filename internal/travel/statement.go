@@ -1,0 +1,87 @@
+package travel
+
+import (
+	"strings"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+)
+
+// StatementPayment is a payment against a statement: what a merchant or policyholder has transferred.
+type StatementPayment struct {
+	SiteID      int64
+	ID          int64
+	StatementID int64
+	ChannelID   int64
+	Currency    money.Currency
+	PaidOn      civil.Day
+	Amount      int64 // negative: paid back, or a mistake taken back
+	Reference   string
+	Author      string
+	RecordedAt  time.Time
+}
+
+// StatementPaymentFields is what is said about a payment against a statement. Absent fields are nil.
+type StatementPaymentFields struct {
+	Problems  fault.Problems
+	PaidOn    *civil.Day
+	Amount    *int64
+	Currency  *money.Currency // checked where it is given
+	Reference *string
+}
+
+// Check notes what is wrong with the fields by themselves.
+func (f StatementPaymentFields) Check(now time.Time, p *fault.Problems) {
+	needText(p, "reference", f.Reference)
+	if f.Reference != nil {
+		checkText(p, "reference", *f.Reference, MaxText)
+	}
+	switch {
+	case f.Amount == nil:
+		if !p.Has("total") {
+			p.Missing("total")
+		}
+	case *f.Amount == 0 || *f.Amount > MaxAmount || *f.Amount < -MaxAmount:
+		p.Wrong("total", "An amount other than 0 is expected, at most %d minor units.", int64(MaxAmount))
+	}
+	switch {
+	case f.PaidOn == nil:
+		if !p.Has("date") {
+			p.Missing("date")
+		}
+	case *f.PaidOn > civil.DayOf(now):
+		p.Wrong("date", "This day has not come yet.")
+	}
+}
+
+// Payment is the payment of the fields, against a statement of the given account.
+func (f StatementPaymentFields) Payment(siteID, statementID, channelID int64, c money.Currency, author string) StatementPayment {
+	return StatementPayment{
+		SiteID: siteID, StatementID: statementID, ChannelID: channelID, Currency: c, PaidOn: *f.PaidOn, Amount: *f.Amount,
+		Reference: strings.TrimSpace(*f.Reference), Author: author,
+	}
+}
+
+// Same reports whether both say the same about the same reference.
+func (p StatementPayment) Same(o StatementPayment) bool {
+	return p.StatementID == o.StatementID && p.Reference == o.Reference && p.PaidOn == o.PaidOn && p.Amount == o.Amount
+}
+
+// StatementFilter chooses statements of a list; empty fields choose all.
+type StatementFilter struct {
+	Include, Exclude []int64
+	Channels         []int64
+	Before, After    time.Time // of issue
+	Periods          []string
+	Currencies       []string
+	Overdue          *bool // due before today and not paid in full
+}
+
+// Attributes by which statements, their lines and their payments can be sorted.
+var (
+	StatementOrders        = []string{"id", "number", "issued", "due", "include"}
+	StatementLineOrders    = []string{"id"}
+	StatementPaymentOrders = []string{"id", "date"}
+)
