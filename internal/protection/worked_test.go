@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"holdfast/internal/civil"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
@@ -20,7 +22,7 @@ func day(t *testing.T, s string) civil.Day {
 	return d
 }
 
-func rate(t *testing.T, s string) money.Rate {
+func rate(t rapid.TB, s string) money.Rate {
 	t.Helper()
 	r, err := money.ParseRate(s)
 	if err != nil {

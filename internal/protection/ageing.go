@@ -1,0 +1,168 @@
+package protection
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+)
+
+// AgeBand is a row of an ageing: what is delivered within so many days.
+type AgeBand struct {
+	Name string
+	From int64 // days from the day of the report to the end date, D − τ
+	To   int64 // inclusive; 0: without end
+}
+
+// AgeBands lists the bands of R8. The first is for those who are on their way: travel has begun, S ≤ τ, and is not over;
+// when it ends is no matter then. The others go by D − τ.
+var AgeBands = []AgeBand{
+	{"in_travel", 0, 0}, {"1-7", 1, 7}, {"8-30", 8, 30}, {"31-60", 31, 60}, {"61-90", 61, 90}, {"91-180", 91, 180},
+	{"181-365", 181, 365}, {"over_365", 366, 0},
+}
+
+// bandOf finds the band of what is not delivered at the end of a day.
+func bandOf(t Terms, day civil.Day) int {
+	if t.Start <= day {
+		return 0
+	}
+	left := int64(t.End - day)
+	return slices.IndexFunc(AgeBands, func(b AgeBand) bool { return b.From > 0 && left >= b.From && (left <= b.To || b.To == 0) })
+}
+
+// Ageing adds holdings up to an ageing of E1 (R8). It holds sums only.
+type Ageing struct {
+	query     ReportQuery
+	spot      *spot
+	bands     map[band]*aged
+	lines     map[line]*aged // what the total is the sum of in a spot valuation
+	pending   map[money.Currency]*Figures
+	uncovered map[money.Currency]*Figures
+}
+
+type band struct {
+	index    int
+	currency money.Currency
+}
+
+type aged struct {
+	allocations int64
+	e1          int64
+	locked      int64
+}
+
+// NewAgeing starts an ageing; rates hold what a spot valuation converts by.
+func NewAgeing(q ReportQuery, rates *fx.Table) *Ageing {
+	return &Ageing{
+		query: q, spot: newSpot(q, q.AsOf, rates), bands: map[band]*aged{}, lines: map[line]*aged{},
+		pending: map[money.Currency]*Figures{}, uncovered: map[money.Currency]*Figures{},
+	}
+}
+
+// Add takes a holding into the ageing. The tail has no age: it is delivered.
+func (a *Ageing) Add(h Holding) error {
+	level := h.Terms.Level(h.Remaining, a.query.AsOf, a.query.Recognition)
+	if level.E1 == 0 {
+		return nil
+	}
+	figures := Figures{Allocations: h.Allocations, E1: level.E1}
+	if !h.Covered {
+		at(a.uncovered, h.Currency).add(figures)
+		return nil
+	}
+	add := aged{allocations: h.Allocations, e1: level.E1}
+	if a.query.Valuation == Locked && h.Locked != nil {
+		var err error
+		if add.locked, err = h.Locked(level.E1); err != nil {
+			return err
+		}
+	}
+	if a.query.Valuation == Locked && h.Locked == nil || a.query.Valuation == Spot && a.spot.of(h.Currency) == nil {
+		at(a.pending, h.Currency).add(figures)
+		return nil
+	}
+	for _, sum := range []*aged{
+		at(a.bands, band{bandOf(h.Terms, a.query.AsOf), h.Currency}), at(a.lines, line{h.ChannelID, h.Currency}),
+	} {
+		sum.allocations += add.allocations
+		sum.e1 += add.e1
+		sum.locked += add.locked
+	}
+	return nil
+}
+
+// AgeingReport is an ageing of E1 (R8).
+type AgeingReport struct {
+	Query       ReportQuery
+	Bands       []AgeingRow // one for each of AgeBands, in their order
+	Allocations int64
+	Total       int64 // E1 in the report's currency
+	Rounding    int64 // total less bands: each is rounded by itself
+	PendingRate []Pending
+	Uncovered   []Pending
+}
+
+// AgeingRow is the E1 of one band.
+type AgeingRow struct {
+	AgeBand
+	Allocations int64
+	E1          int64 // in the report's currency, the sum of By
+	By          []AgeingCurrency
+}
+
+// AgeingCurrency is the part of a band in one base currency.
+type AgeingCurrency struct {
+	Currency    money.Currency
+	Allocations int64
+	E1          int64
+	E1Report    int64
+}
+
+// Report closes the ageing.
+func (a *Ageing) Report() (AgeingReport, error) {
+	out := AgeingReport{
+		Query: a.query, Bands: make([]AgeingRow, len(AgeBands)), PendingRate: apart(a.pending), Uncovered: apart(a.uncovered),
+	}
+	for l, sum := range a.lines {
+		e1, err := a.convert(l.currency, sum)
+		if err != nil {
+			return AgeingReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
+		}
+		out.Total += e1
+		out.Allocations += sum.allocations
+	}
+	out.Rounding = out.Total
+	currencies := map[money.Currency]bool{}
+	for b := range a.bands {
+		currencies[b.currency] = true
+	}
+	for i := range out.Bands {
+		row := &out.Bands[i]
+		row.AgeBand = AgeBands[i]
+		for _, c := range slices.Sorted(maps.Keys(currencies)) {
+			sum := a.bands[band{i, c}]
+			if sum == nil {
+				continue
+			}
+			e1, err := a.convert(c, sum)
+			if err != nil {
+				return AgeingReport{}, err
+			}
+			row.By = append(row.By, AgeingCurrency{c, sum.allocations, sum.e1, e1})
+			row.Allocations += sum.allocations
+			row.E1 += e1
+		}
+		out.Rounding -= row.E1
+	}
+	return out, nil
+}
+
+func (a *Ageing) convert(c money.Currency, sum *aged) (int64, error) {
+	if a.query.Valuation == Locked {
+		return sum.locked, nil
+	}
+	return a.spot.of(c).Convert(sum.e1)
+}

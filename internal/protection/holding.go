@@ -1,0 +1,125 @@
+package protection
+
+import (
+	"holdfast/internal/civil"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// Level is what is at risk at the end of a day: E1, not yet delivered, and E2, delivered and still disputable (R7).
+type Level struct {
+	E1 int64
+	E2 int64
+}
+
+// Plus adds two levels.
+func (l Level) Plus(o Level) Level { return Level{l.E1 + o.E1, l.E2 + o.E2} }
+
+// Minus takes a level from another.
+func (l Level) Minus(o Level) Level { return Level{l.E1 - o.E1, l.E2 - o.E2} }
+
+// Level is what of an amount n that remains is at risk at the end of a day: nothing after the last day of dispute.
+func (t Terms) Level(n int64, day civil.Day, by travel.Recognition) Level {
+	if day > t.LastDay {
+		return Level{}
+	}
+	u := t.Undelivered(n, day, by)
+	return Level{E1: u, E2: n - u}
+}
+
+// fade calls each for every change that time alone makes to an amount n in the days after one and up to another: it is
+// delivered, at once or day by day, and at last its dispute window ends.
+func (t Terms) fade(n int64, after, until civil.Day, by travel.Recognition, each func(Change) error) error {
+	before := t.Level(n, after, by)
+	first, last := t.End+1, t.End+1
+	switch by {
+	case travel.RecognitionStartDate:
+		first, last = t.Start, t.Start
+	case travel.RecognitionLinear:
+		first, last = t.Start, t.End
+	}
+	for day := max(first, after+1); day <= min(last, until, t.LastDay); day++ {
+		now := t.Level(n, day, by)
+		if now == before {
+			continue
+		}
+		if err := each(Change{day, CauseDelivered, before, now}); err != nil {
+			return err
+		}
+		before = now
+	}
+	if after > t.LastDay || until <= t.LastDay || before == (Level{}) {
+		return nil
+	}
+	return each(Change{t.LastDay + 1, CauseExpired, before, Level{}})
+}
+
+// Holding is an amount that remains on the day of a report, with the terms that it has then: one allocation, or the sum
+// of many that share channel, currency and terms. Reports that look forward from a day are made of holdings, wherever
+// these were read.
+type Holding struct {
+	ChannelID   int64
+	Currency    money.Currency
+	Terms       Terms
+	Allocations int64
+	Remaining   int64 // N
+	Covered     bool  // protected, and cover has started
+	// Locked values a part of Remaining in the policy currency, each line at its locked rate; nil where a rate is
+	// missing. Sums of several lines know the value of nothing and of all, which are the only parts there are as long
+	// as delivery is not linear.
+	Locked func(part int64) (int64, error)
+}
+
+// HoldingOf makes a holding of a position on the day of a report.
+func HoldingOf(p Position, q ReportQuery) Holding {
+	h := Holding{
+		ChannelID: p.ChannelID, Currency: p.Currency, Terms: p.Terms, Allocations: 1,
+		Remaining: p.Amounts.Remaining(p.Paid, q.AsOf),
+		Covered:   p.Protected && !p.CoverFrom.After(q.AsOf.End()),
+	}
+	if q.Valuation == Locked && p.Priced && p.Quote.To == q.Currency {
+		h.Locked = p.Quote.Convert
+	}
+	return h
+}
+
+// line is what a report in a spot valuation rounds once: a channel in one currency.
+type line struct {
+	channel  int64
+	currency money.Currency
+}
+
+// spot finds the quotes of a report at the fixings of one day, each once.
+type spot struct {
+	rates  *fx.Table
+	query  ReportQuery
+	day    civil.Day
+	quotes map[money.Currency]*fx.Quote // nil where a leg has no fixing
+}
+
+func newSpot(q ReportQuery, day civil.Day, rates *fx.Table) *spot {
+	return &spot{rates: rates, query: q, day: day, quotes: map[money.Currency]*fx.Quote{}}
+}
+
+// of answers the quote of a currency, nil where there is none.
+func (s *spot) of(c money.Currency) *fx.Quote {
+	if q, ok := s.quotes[c]; ok {
+		return q
+	}
+	var found *fx.Quote
+	if q, ok := fx.Spot(s.rates, c, s.query.Currency, s.day, s.query.KnownAt); ok {
+		found = &q
+	}
+	s.quotes[c] = found
+	return found
+}
+
+// convertLevel converts both figures of a level, each rounded once.
+func convertLevel(l Level, convert func(int64) (int64, error)) (out Level, err error) {
+	if out.E1, err = convert(l.E1); err != nil {
+		return Level{}, err
+	}
+	out.E2, err = convert(l.E2)
+	return out, err
+}

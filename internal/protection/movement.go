@@ -1,0 +1,193 @@
+package protection
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+)
+
+// MovementQuery says what a movement is about: what changed between the ends of two days, as known at one instant. The
+// recognition and the policy currency are those of the last day, for both.
+type MovementQuery struct {
+	ReportQuery // of the last day
+	From        civil.Day
+}
+
+// Flows are the lines of a movement (R8), for E1 and E2 each. Every line is signed as it works, so that opening, causes
+// and revaluation come to closing exactly.
+type Flows struct {
+	Opening     Level
+	Causes      [len(causeNames)]Level // by Cause
+	Revaluation Level                  // in the report's currency only
+	Closing     Level
+}
+
+// Of is the line of a cause.
+func (f Flows) Of(c Cause) Level { return f.Causes[c] }
+
+func (f *Flows) add(o Flows) {
+	f.Opening = f.Opening.Plus(o.Opening)
+	for i, l := range o.Causes {
+		f.Causes[i] = f.Causes[i].Plus(l)
+	}
+	f.Revaluation = f.Revaluation.Plus(o.Revaluation)
+	f.Closing = f.Closing.Plus(o.Closing)
+}
+
+// open is what is left of the closing when opening and causes are taken from it.
+func (f *Flows) open() Level {
+	left := f.Closing.Minus(f.Opening)
+	for _, l := range f.Causes {
+		left = left.Minus(l)
+	}
+	return left
+}
+
+// Movement adds histories up to a movement. History.Walk says which line a change belongs to; here the lines get their
+// values:
+//
+//   - In base currency every change is exact, and each allocation closes by itself.
+//   - Locked, a change is worth the locked value of the level after it less that of the level before. The values of
+//     an allocation thus join as its levels do, each level is rounded once, and nothing is left to revalue. What is
+//     delivered may leave E1 with another value than it enters E2 with, by one minor unit: both levels are rounded.
+//   - In a spot valuation the opening of each channel and currency is converted at the fixing of the first day, its
+//     closing at that of the last, as the exposure reports of these days do; the sum of each line is converted at the
+//     fixing of the last day and rounded once. The revaluation is what is left: the effect of the rates on the opening,
+//     and these roundings. Where the currency of a channel is the report's, it is zero.
+//
+// What has no rate on the last day (or locked, none at all) stands apart, in base currency. A currency whose first fixing
+// is dated between the two days has an opening of zero in the report's currency, because the exposure report of the first
+// day shows it apart; that it has a value now is revaluation.
+type Movement struct {
+	query   MovementQuery
+	opening *spot
+	closing *spot
+	lines   map[line]*moved
+	pending map[money.Currency]*Flows
+}
+
+// moved is a subtotal in base currency and at locked rates.
+type moved struct {
+	native Flows
+	locked Flows
+}
+
+// NewMovement starts a movement; opening and closing hold what a spot valuation converts by on the first and the last
+// day.
+func NewMovement(q MovementQuery, opening, closing *fx.Table) *Movement {
+	return &Movement{
+		query: q, opening: newSpot(q.ReportQuery, q.From, opening), closing: newSpot(q.ReportQuery, q.AsOf, closing),
+		lines: map[line]*moved{}, pending: map[money.Currency]*Flows{},
+	}
+}
+
+// Add takes in one allocation with its history.
+func (m *Movement) Add(h History) error {
+	native := Flows{Opening: h.LevelOn(m.query.From, m.query.Recognition), Closing: h.LevelOn(m.query.AsOf, m.query.Recognition)}
+	locked, valued := Flows{}, m.query.Valuation == Spot && m.closing.of(h.Currency) != nil
+	value := func(Level) (Level, error) { return Level{}, nil }
+	if m.query.Valuation == Locked && h.Priced(m.query.KnownAt) && h.Quote.To == m.query.Currency {
+		valued, value = true, func(l Level) (Level, error) { return convertLevel(l, h.Quote.Convert) }
+	}
+	var err error
+	if locked.Opening, err = value(native.Opening); err != nil {
+		return err
+	}
+	if locked.Closing, err = value(native.Closing); err != nil {
+		return err
+	}
+	none := native.Opening == Level{} && native.Closing == Level{}
+	reached := locked.Opening // the value of the level that the walk has reached
+	err = h.Walk(m.query.From, m.query.AsOf, m.query.Recognition, func(c Change) error {
+		none = false
+		after, err := value(c.After)
+		native.Causes[c.Cause] = native.Causes[c.Cause].Plus(c.After.Minus(c.Before))
+		locked.Causes[c.Cause] = locked.Causes[c.Cause].Plus(after.Minus(reached))
+		reached = after
+		return err
+	})
+	if err != nil || none {
+		return err
+	}
+	// The walk and the two levels are computed in different ways: that they meet is worth making sure of.
+	if native.open() != (Level{}) || locked.open() != (Level{}) {
+		return fmt.Errorf("the movement of allocation %d does not close: %+v", h.ID, native)
+	}
+	m.sum(h, valued, moved{native, locked})
+	return nil
+}
+
+func (m *Movement) sum(h History, valued bool, add moved) {
+	if !valued {
+		at(m.pending, h.Currency).add(add.native)
+		return
+	}
+	sum := at(m.lines, line{h.ChannelID, h.Currency})
+	sum.native.add(add.native)
+	sum.locked.add(add.locked)
+}
+
+// MovementRow is a movement in one base currency, in minor units of it.
+type MovementRow struct {
+	Currency money.Currency
+	Flows
+}
+
+// MovementReport is a movement (R8).
+type MovementReport struct {
+	Query       MovementQuery
+	Rows        []MovementRow // by base currency
+	Total       Flows         // in the report's currency
+	PendingRate []MovementRow // what has no value: in no row and not in the total
+}
+
+// Report closes the movement.
+func (m *Movement) Report() (MovementReport, error) {
+	out := MovementReport{Query: m.query}
+	rows := map[money.Currency]*Flows{}
+	for l, sum := range m.lines {
+		at(rows, l.currency).add(sum.native)
+		total := sum.locked
+		if m.query.Valuation == Spot {
+			var err error
+			if total, err = m.convert(l.currency, sum.native); err != nil {
+				return MovementReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
+			}
+		}
+		out.Total.add(total)
+	}
+	out.Rows, out.PendingRate = movementRows(rows), movementRows(m.pending)
+	return out, nil
+}
+
+// convert values a subtotal of a channel in a spot valuation.
+func (m *Movement) convert(c money.Currency, native Flows) (out Flows, err error) {
+	closing := m.closing.of(c)
+	if out.Closing, err = convertLevel(native.Closing, closing.Convert); err != nil {
+		return Flows{}, err
+	}
+	if opening := m.opening.of(c); opening != nil {
+		if out.Opening, err = convertLevel(native.Opening, opening.Convert); err != nil {
+			return Flows{}, err
+		}
+	}
+	for i, l := range native.Causes {
+		if out.Causes[i], err = convertLevel(l, closing.Convert); err != nil {
+			return Flows{}, err
+		}
+	}
+	out.Revaluation = out.open()
+	return out, nil
+}
+
+func movementRows(by map[money.Currency]*Flows) []MovementRow {
+	var list []MovementRow
+	for _, c := range slices.Sorted(maps.Keys(by)) {
+		list = append(list, MovementRow{c, *by[c]})
+	}
+	return list
+}

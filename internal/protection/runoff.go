@@ -1,0 +1,316 @@
+package protection
+
+import (
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+)
+
+// The days that a run-off shows: each of the first, then one a week, then month ends to the last day of dispute.
+const (
+	runOffDaily  = 35
+	runOffWeekly = 26 * 7
+)
+
+// curve is what changes on which day.
+type curve map[civil.Day]Level
+
+func (c curve) add(day civil.Day, delta Level) { c[day] = c[day].Plus(delta) }
+
+// series is what one line of a report does from day to day, in base currency and at locked rates.
+type series struct {
+	native curve
+	locked curve // in a locked valuation only
+}
+
+func newSeries() *series { return &series{curve{}, curve{}} }
+
+// change takes in a change; value is nil in a spot valuation.
+func (s *series) change(c Change, value func(int64) (int64, error)) error {
+	s.native.add(c.Day, c.After.Minus(c.Before))
+	if value == nil {
+		return nil
+	}
+	before, err := convertLevel(c.Before, value)
+	if err != nil {
+		return err
+	}
+	after, err := convertLevel(c.After, value)
+	s.locked.add(c.Day, after.Minus(before))
+	return err
+}
+
+// into adds the series, in the currency of the report, to another curve. In a spot valuation each day's subtotal is
+// rounded once.
+func (s *series) into(total curve, valuation Valuation, quote *fx.Quote) error {
+	if valuation == Locked {
+		for day, delta := range s.locked {
+			total.add(day, delta)
+		}
+		return nil
+	}
+	var native, converted Level
+	for _, day := range slices.Sorted(maps.Keys(s.native)) {
+		native = native.Plus(s.native[day])
+		now, err := convertLevel(native, quote.Convert)
+		if err != nil {
+			return err
+		}
+		total.add(day, now.Minus(converted))
+		converted = now
+	}
+	return nil
+}
+
+// RunOff adds holdings up to a run-off (R8): what of them is still at risk on each later day if nothing happens but
+// that time passes. It holds the changes of each day by channel and currency, so its memory is bounded by the days that
+// anything ends on.
+type RunOff struct {
+	query     ReportQuery
+	spot      *spot
+	ahead     map[line]*series
+	past      map[line]*series
+	pending   map[money.Currency]*Figures
+	uncovered map[money.Currency]*Figures
+	count     int64
+	lastDay   civil.Day
+}
+
+// NewRunOff starts a run-off from the query's day; rates hold what a spot valuation converts by: the fixings of the
+// first day, throughout.
+func NewRunOff(q ReportQuery, rates *fx.Table) *RunOff {
+	return &RunOff{
+		query: q, spot: newSpot(q, q.AsOf, rates), lastDay: q.AsOf,
+		ahead: map[line]*series{}, past: map[line]*series{},
+		pending: map[money.Currency]*Figures{}, uncovered: map[money.Currency]*Figures{},
+	}
+}
+
+// Add takes a holding into the run-off. What is not covered on the first day never comes in: that would be a new event.
+func (r *RunOff) Add(h Holding) error {
+	level := h.Terms.Level(h.Remaining, r.query.AsOf, r.query.Recognition)
+	if level == (Level{}) {
+		return nil
+	}
+	figures := Figures{Allocations: h.Allocations, E1: level.E1, E2: level.E2}
+	switch {
+	case !h.Covered:
+		at(r.uncovered, h.Currency).add(figures)
+		return nil
+	case !r.values(h.Currency, h.Locked):
+		at(r.pending, h.Currency).add(figures)
+		return nil
+	}
+	r.count += h.Allocations
+	r.lastDay = max(r.lastDay, h.Terms.LastDay)
+	s := seriesOf(r.ahead, line{h.ChannelID, h.Currency})
+	err := s.change(Change{Day: r.query.AsOf, After: level}, h.Locked)
+	if err == nil {
+		err = h.Terms.fade(h.Remaining, r.query.AsOf, h.Terms.LastDay+1, r.query.Recognition, func(c Change) error {
+			return s.change(c, h.Locked)
+		})
+	}
+	return err
+}
+
+// AddPast takes in how an allocation came to what it is, for the peak of the past.
+func (r *RunOff) AddPast(h History) error {
+	var value func(int64) (int64, error)
+	if r.query.Valuation == Locked && h.Priced(r.query.KnownAt) && h.Quote.To == r.query.Currency {
+		value = h.Quote.Convert
+	}
+	if !r.values(h.Currency, value) {
+		return nil
+	}
+	s := seriesOf(r.past, line{h.ChannelID, h.Currency})
+	return h.Walk(h.Begins()-1, r.query.AsOf, r.query.Recognition, func(c Change) error {
+		// The peak is one of E1: what the tail does is no matter.
+		c.Before.E2, c.After.E2 = 0, 0
+		if c.Before == c.After {
+			return nil
+		}
+		return s.change(c, value)
+	})
+}
+
+// values reports whether something has a value in the report's currency.
+func (r *RunOff) values(c money.Currency, locked func(int64) (int64, error)) bool {
+	if r.query.Valuation == Locked {
+		return locked != nil
+	}
+	return r.spot.of(c) != nil
+}
+
+func seriesOf(m map[line]*series, l line) *series {
+	if m[l] == nil {
+		m[l] = newSeries()
+	}
+	return m[l]
+}
+
+// RunOffPoint is a run-off at the end of one day.
+type RunOffPoint struct {
+	Day   civil.Day
+	Total Level            // in the report's currency
+	By    []RunOffCurrency // in order of currency, the same ones at every point
+}
+
+// RunOffCurrency is the part of a run-off in one base currency, in minor units of it.
+type RunOffCurrency struct {
+	Currency money.Currency
+	Level
+}
+
+// RunOffReport is a run-off (R8).
+type RunOffReport struct {
+	Query       ReportQuery
+	Allocations int64
+	LastDay     civil.Day // the last L of what counts; the day of the report where nothing does
+	Points      []RunOffPoint
+	HalfLife    *civil.Day // the first day with E1 of at most half of the first day's; nil where that is 0
+	MeanLife    *big.Rat   // see meanLife; nil where E1 is 0
+	Peak        Peak
+	PendingRate []Pending
+	Uncovered   []Pending
+}
+
+// Peak is the highest E1 of the days up to that of the report, in the report's currency and by the rates of the
+// run-off, so that it compares with the curve; Day is the first on which it was reached. It is what is known at the
+// moment of the report about all days since the first payment; what has no rate on the report's day has no part in it.
+type Peak struct {
+	Day civil.Day
+	E1  int64
+}
+
+// Report closes the run-off.
+func (r *RunOff) Report() (RunOffReport, error) {
+	out := RunOffReport{
+		Query: r.query, Allocations: r.count, LastDay: r.lastDay,
+		PendingRate: apart(r.pending), Uncovered: apart(r.uncovered),
+	}
+	total, past := curve{}, curve{}
+	by := map[money.Currency]curve{}
+	for l, s := range r.ahead {
+		if err := s.into(total, r.query.Valuation, r.spot.of(l.currency)); err != nil {
+			return RunOffReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
+		}
+		if by[l.currency] == nil {
+			by[l.currency] = curve{}
+		}
+		for day, delta := range s.native {
+			by[l.currency].add(day, delta)
+		}
+	}
+	for l, s := range r.past {
+		if err := s.into(past, r.query.Valuation, r.spot.of(l.currency)); err != nil {
+			return RunOffReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
+		}
+	}
+	out.Points = points(runOffDays(r.query.AsOf, r.lastDay), total, by)
+	first := out.Points[0].Total.E1
+	out.Peak = peakOf(past, Peak{r.query.AsOf, first})
+	if first > 0 {
+		half := halfLife(total, r.query.AsOf, first)
+		out.HalfLife, out.MeanLife = &half, meanLife(total, r.query.AsOf, first)
+	}
+	return out, nil
+}
+
+// runOffDays are the days of a run-off: the first, 35 more, one a week up to 26 weeks, and then the ends of months up
+// to the one in which the last day of dispute lies.
+func runOffDays(first, last civil.Day) []civil.Day {
+	var days []civil.Day
+	for d := first; d <= first+runOffDaily; d++ {
+		days = append(days, d)
+	}
+	for d := first + runOffDaily + 7; d <= first+runOffWeekly; d += 7 {
+		days = append(days, d)
+	}
+	d := monthEnd(first + runOffWeekly)
+	if d == first+runOffWeekly { // that day is shown already
+		d = monthEnd(d + 1)
+	}
+	for ; d <= monthEnd(last); d = monthEnd(d + 1) {
+		days = append(days, d)
+	}
+	return days
+}
+
+// monthEnd is the last day of the month of a day.
+func monthEnd(d civil.Day) civil.Day {
+	year, month, _ := d.Start().Date()
+	return civil.DayOf(time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC))
+}
+
+// points reads the curves off at some days, which are in order.
+func points(days []civil.Day, total curve, by map[money.Currency]curve) []RunOffPoint {
+	list := make([]RunOffPoint, len(days))
+	currencies := slices.Sorted(maps.Keys(by))
+	for i := range list {
+		list[i] = RunOffPoint{Day: days[i], By: make([]RunOffCurrency, len(currencies))}
+	}
+	read(total, days, func(i int, l Level) { list[i].Total = l })
+	for k, c := range currencies {
+		read(by[c], days, func(i int, l Level) { list[i].By[k] = RunOffCurrency{c, l} })
+	}
+	return list
+}
+
+func read(c curve, days []civil.Day, each func(i int, l Level)) {
+	changes := slices.Sorted(maps.Keys(c))
+	var level Level
+	for i, day := range days {
+		for len(changes) > 0 && changes[0] <= day {
+			level = level.Plus(c[changes[0]])
+			changes = changes[1:]
+		}
+		each(i, level)
+	}
+}
+
+func halfLife(total curve, first civil.Day, e1 int64) civil.Day {
+	left := int64(0)
+	for _, day := range slices.Sorted(maps.Keys(total)) {
+		left += total[day].E1
+		if day > first && left <= e1/2 { // e1/2 cut off: left is whole, so that 2·left ≤ e1 says the same
+			return day
+		}
+	}
+	return first // never: every curve ends at nothing
+}
+
+// meanLife is how many days E1 of the first day stays E1 on average, weighted by amount: Σ (d − τ) · (E1(d−1) − E1(d)) /
+// E1(τ) over the days d after the first one, τ. It is exact; whoever shows it rounds once.
+func meanLife(total curve, first civil.Day, e1 int64) *big.Rat {
+	sum := new(big.Int)
+	for day, delta := range total {
+		if day > first {
+			sum.Add(sum, new(big.Int).Mul(big.NewInt(int64(day-first)), big.NewInt(-delta.E1)))
+		}
+	}
+	return new(big.Rat).SetFrac(sum, big.NewInt(e1))
+}
+
+// MeanLifeDays is the mean life in days, rounded to two decimals, half away from zero; empty where there is none.
+func (r RunOffReport) MeanLifeDays() string {
+	if r.MeanLife == nil {
+		return ""
+	}
+	return r.MeanLife.FloatString(2)
+}
+
+func peakOf(past curve, today Peak) Peak {
+	best, e1 := today, int64(0)
+	for _, day := range slices.Sorted(maps.Keys(past)) {
+		if e1 += past[day].E1; e1 > best.E1 || e1 == best.E1 && e1 > 0 && day < best.Day {
+			best = Peak{day, e1}
+		}
+	}
+	return best
+}
