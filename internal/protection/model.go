@@ -1,0 +1,229 @@
+package protection
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed" // for the bands that ship with the program
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+)
+
+//go:embed bands.json
+var shippedBands []byte
+
+// Band is a part of the card turnover and how long it stays undelivered: so many millionths of it are travelled only so
+// many days after the payment. An acquirer that sees no bookings has to assume such numbers.
+type Band struct {
+	Days     int   `json:"days"`
+	SharePPM int64 `json:"share_ppm"`
+}
+
+// Bands estimate an exposure from turnover alone: the sum of each share times the turnover of that many trailing days.
+type Bands []Band
+
+// Bounds of bands.
+const (
+	maxBands    = 40
+	maxBandDays = 3650
+	million     = 1_000_000
+)
+
+// ShippedBands are the bands that count where none are given. They are an example and no advice.
+func ShippedBands() Bands {
+	bands, err := readBands(shippedBands)
+	if err != nil { // it is part of the program and was tested
+		panic(err)
+	}
+	return bands
+}
+
+func readBands(data []byte) (Bands, error) {
+	var bands Bands
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&bands); err != nil {
+		return nil, fmt.Errorf("bands: %w", err)
+	}
+	return bands, bands.Check()
+}
+
+// ParseBands reads bands from a text such as "30:400000,90:600000": days and millionths.
+func ParseBands(text string) (Bands, error) {
+	var bands Bands
+	for part := range strings.SplitSeq(text, ",") {
+		var b Band
+		var rest string
+		if n, _ := fmt.Sscanf(strings.TrimSpace(part)+" end", "%d:%d %s", &b.Days, &b.SharePPM, &rest); n != 3 || rest != "end" {
+			return nil, errors.New("a list such as 30:400000,90:600000 is expected: days and millionths of the turnover")
+		}
+		bands = append(bands, b)
+	}
+	return bands, bands.Check()
+}
+
+// Check says what is wrong with bands.
+func (bs Bands) Check() error {
+	if len(bs) == 0 || len(bs) > maxBands {
+		return fmt.Errorf("there are 1 to %d bands", maxBands)
+	}
+	var sum int64
+	for i, b := range bs {
+		switch {
+		case b.Days < 1 || b.Days > maxBandDays:
+			return fmt.Errorf("the days of a band lie between 1 and %d", maxBandDays)
+		case i > 0 && b.Days <= bs[i-1].Days:
+			return errors.New("the days of the bands rise")
+		case b.SharePPM < 1 || b.SharePPM > million:
+			return errors.New("the share of a band lies between 1 and 1000000 millionths")
+		}
+		sum += b.SharePPM
+	}
+	if sum > million {
+		return errors.New("the shares come to more than 1000000 millionths")
+	}
+	return nil
+}
+
+// FirstDay is the first day of the months whose turnover the bands need to know at the end of a day.
+func (bs Bands) FirstDay(day civil.Day) civil.Day {
+	return firstOfMonth(day - civil.Day(bs[len(bs)-1].Days) + 1)
+}
+
+// Turnover is what a channel took by card on a day, less what it refunded on it.
+type Turnover struct {
+	ChannelID int64
+	Currency  money.Currency
+	Day       civil.Day
+	Amount    int64
+}
+
+// Months is the turnover of a channel by month, under the month's first day.
+type Months map[civil.Day]int64
+
+// Trailing is T(d): the turnover of a number of days up to the end of a day, as an acquirer knows it, by month. Of the
+// oldest month the share of its days counts; the month of the day itself has as many days as have passed.
+func (m Months) Trailing(day civil.Day, days int) *big.Rat {
+	sum := new(big.Rat)
+	first := day - civil.Day(days) + 1
+	for begin := firstOfMonth(day); ; begin = firstOfMonth(begin - 1) {
+		end := min(day, firstOfMonth(begin+31)-1)
+		part := big.NewRat(int64(end-max(begin, first)+1), int64(end-begin+1))
+		sum.Add(sum, part.Mul(part, new(big.Rat).SetInt64(m[begin])))
+		if begin <= first {
+			return sum
+		}
+	}
+}
+
+// Estimate is the exposure at the end of a day that the bands make of a turnover.
+func (bs Bands) Estimate(m Months, day civil.Day) *big.Rat {
+	sum := new(big.Rat)
+	for _, b := range bs {
+		share := big.NewRat(b.SharePPM, million)
+		sum.Add(sum, share.Mul(share, m.Trailing(day, b.Days)))
+	}
+	return sum
+}
+
+// firstOfMonth is the first day of a day's month.
+func firstOfMonth(d civil.Day) civil.Day {
+	year, month, _ := d.Start().Date()
+	return civil.Date(year, month, 1)
+}
+
+// ModelRow sets the estimate for a channel beside its own exposure.
+type ModelRow struct {
+	ChannelID      int64
+	Currency       money.Currency
+	Estimate       int64 // minor units of Currency
+	E1             int64
+	Valued         bool  // false where a fixing is missing: the row is not in the total
+	EstimateReport int64 // in the report's currency
+	E1Report       int64
+}
+
+// ModelReport is the model against the actual, by channel and in total.
+type ModelReport struct {
+	Query    ReportQuery
+	Bands    Bands
+	Rows     []ModelRow
+	Estimate int64 // of all rows with a value, in the report's currency
+	E1       int64
+}
+
+// Model makes the report out of turnover and of the exposure by channel at spot values.
+func Model(actual Report, turnover []Turnover, bands Bands, rates *fx.Table) (ModelReport, error) {
+	type key struct {
+		channel  int64
+		currency money.Currency
+	}
+	months := map[key]Months{}
+	rows := map[key]*ModelRow{}
+	for _, t := range turnover {
+		k := key{t.ChannelID, t.Currency}
+		if months[k] == nil {
+			months[k] = Months{}
+		}
+		months[k][firstOfMonth(t.Day)] += t.Amount
+		at(rows, k)
+	}
+	for _, r := range actual.Rows {
+		at(rows, key{r.Key.ChannelID, r.Currency}).E1 += r.E1
+	}
+	q := actual.Query
+	report := ModelReport{Query: q, Bands: bands}
+	for k, row := range rows {
+		row.ChannelID, row.Currency = k.channel, k.currency
+		if err := row.value(bands.Estimate(months[k], q.AsOf), rates, q); err != nil {
+			return ModelReport{}, err
+		}
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(rows), func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.channel, b.channel), cmp.Compare(a.currency, b.currency))
+	}) {
+		report.Rows = append(report.Rows, *rows[k])
+		report.Estimate += rows[k].EstimateReport
+		report.E1 += rows[k].E1Report
+	}
+	return report, nil
+}
+
+// value rounds the estimate once in the currency of the row and, from the same exact figure, once in the report's.
+func (r *ModelRow) value(estimate *big.Rat, rates *fx.Table, q ReportQuery) (err error) {
+	if r.Estimate, err = money.Round(estimate.Num(), estimate.Denom()); err != nil {
+		return err
+	}
+	quote, ok := fx.Spot(rates, r.Currency, q.Currency, q.AsOf, q.KnownAt)
+	if !ok {
+		return nil
+	}
+	r.Valued = true
+	if r.E1Report, err = quote.Convert(r.E1); err != nil {
+		return err
+	}
+	exact := new(big.Rat).Set(estimate)
+	if quote.From != quote.To {
+		exact.Mul(exact, new(big.Rat).Quo(quote.ToLeg.Rate.Rat(), quote.FromLeg.Rate.Rat()))
+		exact.Mul(exact, powerOfTen(quote.To.Exponent()-quote.From.Exponent()))
+	}
+	r.EstimateReport, err = money.Round(exact.Num(), exact.Denom())
+	return err
+}
+
+// powerOfTen is 10^n, also for n below zero.
+func powerOfTen(n int) *big.Rat {
+	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(n, -n))), nil))
+	if n < 0 {
+		power.Inv(power)
+	}
+	return power
+}
