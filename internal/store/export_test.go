@@ -1,4 +1,18 @@
 package store
 
+import (
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/protection"
+)
+
 // SetCountStep makes the remembered counts move on after so few rows that a test sees it.
 func (db *DB) SetCountStep(rows int64) { db.counts.step = rows }
+
+// HistoriesBy is Histories in pages of a size.
+func (tx *Tx) HistoriesBy(
+	size int, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
+) error {
+	return tx.historiesBy(size, siteID, day, known, channels, each)
+}
