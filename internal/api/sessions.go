@@ -81,6 +81,7 @@ var permissionNames = map[auth.Permission]string{
 	auth.WriteSuppliers:    "write_suppliers",
 	auth.RecordChargebacks: "record_chargebacks",
 	auth.WriteRates:        "write_rates",
+	auth.WritePolicies:     "write_policies",
 	auth.MoveClock:         "move_clock",
 	auth.ManageSites:       "manage_sites",
 	auth.ManageUsers:       "manage_users",

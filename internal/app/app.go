@@ -12,6 +12,7 @@ import (
 
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
+	"holdfast/internal/protection"
 	"holdfast/internal/store"
 )
 
@@ -26,6 +27,8 @@ type Core struct {
 	// ReservedPaths are first segments of addresses that this deployment keeps for itself, besides travel.ReservedPaths:
 	// no site gets one as its path.
 	ReservedPaths []string
+	// Rulepacks are the dispute windows (R5): those that ship with the program, or a deployment's own.
+	Rulepacks protection.Rulepacks
 }
 
 // App is the use cases, a small type for each noun.
@@ -43,12 +46,17 @@ type App struct {
 	Rates      *Rates
 	Exposure   *Exposure
 	Protection *Protection
+	Policies   *Policies
+	Premiums   *Premiums
 	Statements *Statements
 	Work       *Work
 }
 
-// New makes the use cases over one core.
+// New makes the use cases over one core, with the shipped rulepacks where it has none.
 func New(core *Core) *App {
+	if core.Rulepacks == nil {
+		core.Rulepacks = protection.ShippedRulepacks()
+	}
 	tokens := newTokens(core)
 	return &App{
 		Channels:   &Channels{core},
@@ -64,6 +72,8 @@ func New(core *Core) *App {
 		Rates:      &Rates{core},
 		Exposure:   &Exposure{core},
 		Protection: &Protection{core},
+		Policies:   &Policies{core},
+		Premiums:   &Premiums{core},
 		Statements: &Statements{core},
 		Work:       &Work{core},
 	}

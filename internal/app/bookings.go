@@ -111,7 +111,7 @@ func (b *Bookings) Update(ctx context.Context, actor auth.Actor, id int64, in tr
 		if err := tx.UpdateBooking(changed); err != nil {
 			return err
 		}
-		return reDate(tx, stored, changed)
+		return b.reDate(tx, stored, changed)
 	})
 	return changed, unknownBooking(err, id)
 }

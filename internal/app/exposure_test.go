@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-func dayPtr(t *testing.T, s string) *civil.Day {
+func dayPtr(t testing.TB, s string) *civil.Day {
 	t.Helper()
 	d, err := civil.ParseDay(s)
 	if err != nil {

@@ -15,9 +15,6 @@ import (
 	"holdfast/internal/travel"
 )
 
-// rulepacks are the dispute windows that the program ships with (R5).
-var rulepacks = protection.ShippedRulepacks()
-
 // fixingsFor reads what can price the given currencies for a payment of a day, as known now: the fixings of the days
 // before it, up to the oldest age that counts. Where the currencies are one and the same there is nothing to price.
 func fixingsFor(
@@ -73,15 +70,18 @@ func (r *recording) allocate() error {
 		a := protection.Allocation{
 			SiteID: r.site.ID, ID: part.ID, ChannelID: r.channel.ID, BookingID: part.BookingID, TransactionID: r.t.ID,
 			Currency: part.Currency, Amount: part.Total, Scheme: r.scheme(), EffectiveAt: r.t.EffectiveAt,
-			RecordedAt: r.tx.Now, Decision: decision, Rulepack: rulepacks.On(paid).Version,
-			PolicyCurrency: policy.Currency, MaxFixingAge: policy.MaxFixingAgeDays,
+			RecordedAt: r.tx.Now, Decision: decision, Rulepack: r.core.Rulepacks.On(paid).Version,
+			PolicyID: policy.ID, PolicyCurrency: policy.Currency, MaxFixingAge: policy.MaxFixingAgeDays,
 		}
 		// Where a fixing is missing the payment is logged all the same and priced when the rate arrives.
 		if _, err := a.Price(fixings, r.tx.Now); err != nil {
 			return fault.WrongField("bookings", "The part of booking %d is too large to be valued in %s.",
 				part.BookingID, policy.Currency)
 		}
-		if err := r.tx.InsertAllocation(a, a.TermsOf(r.bookings[i], rulepacks)); err != nil {
+		if err := r.tx.InsertAllocation(a, a.TermsOf(r.bookings[i], r.core.Rulepacks)); err != nil {
+			return err
+		}
+		if err := firstPremium(r.tx, a, policy, r.bookings[i]); err != nil {
 			return err
 		}
 	}
@@ -120,13 +120,26 @@ func (r *recording) recordEvents() error {
 			!slices.Contains(r.t.Flags, travel.FlagDoubleRecovery) {
 			r.t.Flags = append(r.t.Flags, travel.FlagDoubleRecovery)
 		}
+		if err := r.refundPremium(allocations[i]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
+// refundPremium books what a refund does to the premium of an allocation. Chargebacks and reversals never move it.
+func (r *recording) refundPremium(a protection.Allocation) error {
+	if r.t.Type != travel.Refund || !a.Decision.Protected {
+		return nil
+	}
+	return movePremium(r.tx, a.SiteID, a.ID, premiumCause{
+		cause: protection.CauseRefund, transactionID: r.t.ID, effectiveAt: r.t.EffectiveAt, insolvent: r.channel.Locked,
+	})
+}
+
 // reDate gives the allocations of a changed booking its new travel dates and country, and the last day of dispute that
-// follows (R5). What was before is kept.
-func reDate(tx *store.Tx, before, after travel.Booking) error {
+// follows (R5), and books what that does to their premium. What was before is kept.
+func (c *Core) reDate(tx *store.Tx, before, after travel.Booking) error {
 	if before.FirstTravelDay() == after.FirstTravelDay() && before.End == after.End && before.Country == after.Country {
 		return nil
 	}
@@ -135,7 +148,16 @@ func reDate(tx *store.Tx, before, after travel.Booking) error {
 		return err
 	}
 	for _, a := range allocations {
-		if err := tx.InsertTerms(a.SiteID, a.ID, a.TermsOf(after, rulepacks)); err != nil {
+		if err := tx.InsertTerms(a.SiteID, a.ID, a.TermsOf(after, c.Rulepacks)); err != nil {
+			return err
+		}
+		if !a.Decision.Protected || before.End == after.End {
+			continue
+		}
+		err := movePremium(tx, a.SiteID, a.ID, premiumCause{
+			cause: protection.CauseReDate, effectiveAt: tx.Now, insolvent: after.ChannelLocked,
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -172,11 +194,13 @@ func (p *Protection) Explain(
 		if err := problems.Err(); err != nil {
 			return ProtectionReport{}, err
 		}
-		return explain(tx, actor.SiteID, id, m)
+		return explain(tx, actor.SiteID, id, m, p.Rulepacks)
 	})
 }
 
-func explain(tx *store.Tx, siteID, id int64, m protection.Moment) (report ProtectionReport, err error) {
+func explain(
+	tx *store.Tx, siteID, id int64, m protection.Moment, packs protection.Rulepacks,
+) (report ProtectionReport, err error) {
 	report.Transaction, err = tx.Transaction(siteID, id)
 	// What was not known at the moment is not there for a report about it.
 	if err == nil && report.Transaction.CreatedAt.After(m.KnownAt) {
@@ -185,7 +209,7 @@ func explain(tx *store.Tx, siteID, id int64, m protection.Moment) (report Protec
 	if err != nil {
 		return report, unknownAs(fault.UnknownPost, err, "There is no transaction %d.", id)
 	}
-	if report.Policy, err = tx.PolicyOn(siteID, m.AsOf); err != nil {
+	if report.Policy, err = tx.PolicyKnown(siteID, m.AsOf, m.KnownAt); err != nil {
 		return report, err
 	}
 	m.Recognition = report.Policy.Recognition
@@ -207,7 +231,24 @@ func explain(tx *store.Tx, siteID, id int64, m protection.Moment) (report Protec
 		if err != nil {
 			return report, err
 		}
-		report.Allocations = append(report.Allocations, protection.Explain(a, history, events, m, rulepacks))
+		x := protection.Explain(a, history, events, m, packs)
+		if err := explainPremium(tx, &x, m); err != nil {
+			return report, err
+		}
+		report.Allocations = append(report.Allocations, x)
 	}
 	return report, nil
+}
+
+// explainPremium adds what the premium ledger knew of an allocation at a moment.
+func explainPremium(tx *store.Tx, x *protection.Explained, m protection.Moment) error {
+	lines, err := tx.PremiumOf(x.SiteID, x.ID)
+	if err != nil {
+		return err
+	}
+	policy, err := policyOf(tx, x.Allocation)
+	if err != nil {
+		return err
+	}
+	return x.ExplainPremium(policy, lines, m)
 }

@@ -10,7 +10,9 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
+	"holdfast/internal/protection"
 	"holdfast/internal/store"
+	"holdfast/internal/travel"
 )
 
 // Rates puts fixings on file and prices what was waiting for them (R9).
@@ -213,21 +215,35 @@ func pricePage(tx *store.Tx, siteID, after int64) (done int, last int64, err err
 	}
 	for _, a := range waiting {
 		last = a.ID
-		fixings, err := fixingsFor(tx, site, a.Paid(), a.MaxFixingAge, a.Currency, a.PolicyCurrency)
-		if err != nil {
-			return 0, 0, err
-		}
-		ok, err := a.Price(fixings, tx.Now)
+		priced, err := priceLate(tx, site, a)
 		if err != nil {
 			return 0, 0, fmt.Errorf("allocation %d: %w", a.ID, err)
 		}
-		if !ok {
-			continue
+		if priced {
+			done++
 		}
-		if err := tx.PriceAllocation(a); err != nil {
-			return 0, 0, err
-		}
-		done++
 	}
 	return done, last, nil
+}
+
+// priceLate locks the rate of an allocation that waited for it, where the rate is on file now, and books its premium on
+// what is left of it by now. It is not priced where another process was faster.
+func priceLate(tx *store.Tx, site travel.Site, a protection.Allocation) (priced bool, err error) {
+	fixings, err := fixingsFor(tx, site, a.Paid(), a.MaxFixingAge, a.Currency, a.PolicyCurrency)
+	if err != nil {
+		return false, err
+	}
+	if ok, err := a.Price(fixings, tx.Now); err != nil || !ok {
+		return false, err
+	}
+	if current, err := tx.LockAllocation(a.SiteID, a.ID); err != nil || !current.PricedAt.IsZero() {
+		return false, err
+	}
+	if err := tx.PriceAllocation(a); err != nil {
+		return false, err
+	}
+	if !a.Decision.Protected {
+		return true, nil
+	}
+	return true, moveLocked(tx, a, premiumCause{cause: protection.CauseLateFixing, effectiveAt: tx.Now})
 }

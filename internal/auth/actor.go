@@ -44,6 +44,7 @@ const (
 	WriteSuppliers          Permission = "write suppliers"
 	RecordChargebacks       Permission = "record chargebacks"
 	WriteRates              Permission = "write exchange rates"
+	WritePolicies           Permission = "write policies"
 	MoveClock               Permission = "move the clock of the site"
 	IssueStatements         Permission = "issue statements"
 	ManageSites             Permission = "manage sites"
@@ -59,7 +60,7 @@ var ladder = []struct {
 	{ReadOnly, []Permission{Read}},
 	{Finance, []Permission{ReadStatements, RecordStatementPayments, ReadPayouts, SignOffPayout, Export}},
 	{MemberAdmin, []Permission{WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret}},
-	{Operator, []Permission{SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, MoveClock, IssueStatements, ManageSites, ManageUsers}},
+	{Operator, []Permission{SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, WritePolicies, MoveClock, IssueStatements, ManageSites, ManageUsers}},
 }
 
 // ParseRole reads a role; the fault of an unknown one is about the field `role`.

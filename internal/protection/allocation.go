@@ -25,6 +25,7 @@ type Allocation struct {
 	RecordedAt     time.Time
 	Decision       Decision
 	Rulepack       string // version
+	PolicyID       int64  // in force on P when it was recorded; 0: it was recorded before policies were kept
 	PolicyCurrency money.Currency
 	MaxFixingAge   int64
 	PricedAt       time.Time // zero while pending_rate

@@ -2,7 +2,6 @@ package protection
 
 import (
 	"fmt"
-	"math/big"
 	"time"
 
 	"holdfast/internal/civil"
@@ -37,6 +36,7 @@ type Explained struct {
 	Started     bool // whether cover has started
 	HasValue    bool // false while pending_rate
 	Steps       []Step
+	Premium     ExplainedPremium // added by ExplainPremium
 }
 
 // Explain computes what an allocation is at a moment and says how. history and events are all there are, in order of
@@ -152,18 +152,10 @@ func (x Explained) valueSteps() []Step {
 	case q.From == q.To:
 		return []Step{{"R9", "PV", fmt.Sprintf("%s is the policy currency: PV = a = %d", x.Currency, x.Value)}}
 	}
-	exact := new(big.Rat).Mul(big.NewRat(x.Amount, 1), new(big.Rat).Quo(q.ToLeg.Rate.Rat(), q.FromLeg.Rate.Rat()))
-	shift := q.To.Exponent() - q.From.Exponent()
-	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(shift, -shift))), nil))
-	if shift < 0 {
-		power.Inv(power)
-	}
 	return []Step{
 		{"R9", "leg " + string(q.From), x.legText(q.FromLeg)},
 		{"R9", "leg " + string(q.To), x.legText(q.ToLeg)},
-		{"R9", "PV", fmt.Sprintf("PV = round(%d · 10^(%d−%d) · %s/%s) = round(%s) = %d, half away from zero",
-			x.Amount, q.To.Exponent(), q.From.Exponent(), q.ToLeg.Rate, q.FromLeg.Rate,
-			exact.Mul(exact, power).FloatString(6), x.Value)},
+		{"R9", "PV", valueText(q, x.Amount, x.Value)},
 	}
 }
 

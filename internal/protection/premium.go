@@ -148,3 +148,18 @@ func bookPremium(
 	}
 	return kind, amount, retained
 }
+
+// PremiumFilter chooses lines of the premium ledger; empty fields choose all.
+type PremiumFilter struct {
+	Include, Exclude []int64
+	Before, After    time.Time // recorded
+	Channels         []int64
+	Transactions     []int64 // the causes
+	Bookings         []int64
+	Allocations      []int64
+	Kinds            []PremiumKind
+	Causes           []PremiumCause
+}
+
+// PremiumOrders lists the attributes by which lines can be sorted.
+var PremiumOrders = []string{"id", "recorded_at", "effective_at", "amount", "include"}

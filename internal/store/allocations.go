@@ -15,7 +15,7 @@ import (
 const allocationColumns = `a.site_id, a.id, a.channel_id, a.booking_id, a.transaction_id, a.currency, a.amount, a.scheme,
 	a.effective_at, a.recorded_at, a.protected, a.reason, a.simulated, a.late_logged, a.cover_from, a.rulepack,
 	a.policy_currency, a.max_fixing_age, a.priced_at, a.value, a.from_provider, a.from_day, a.from_rate, a.to_provider,
-	a.to_day, a.to_rate`
+	a.to_day, a.to_rate, a.policy_id`
 
 // storedLeg is a leg of a quote as its three columns hold it.
 type storedLeg struct {
@@ -52,7 +52,7 @@ func scanAllocation(scan func(dest ...any) error) (protection.Allocation, error)
 	err := scan(&a.SiteID, &a.ID, &a.ChannelID, &a.BookingID, &a.TransactionID, &a.Currency, &a.Amount, &a.Scheme,
 		&effective, &recorded, &a.Decision.Protected, &a.Decision.Reason, &a.Decision.Simulated, &a.Decision.LateLogged,
 		&cover, &a.Rulepack, &a.PolicyCurrency, &a.MaxFixingAge, &priced, &value, &from.provider, &from.day, &from.rate,
-		&to.provider, &to.day, &to.rate)
+		&to.provider, &to.day, &to.rate, &a.PolicyID)
 	if err != nil {
 		return protection.Allocation{}, err
 	}
@@ -73,14 +73,15 @@ func (tx *Tx) InsertAllocation(a protection.Allocation, t protection.Terms) erro
 	from, to := columnsOf(a.Quote.FromLeg), columnsOf(a.Quote.ToLeg)
 	_, err := tx.exec(`INSERT INTO allocations (site_id, id, channel_id, booking_id, transaction_id, currency, amount,
 			scheme, effective_at, recorded_at, protected, reason, simulated, late_logged, cover_from, rulepack,
-			policy_currency, max_fixing_age, priced_at, value, from_provider, from_day, from_rate, to_provider, to_day, to_rate)
+			policy_currency, max_fixing_age, priced_at, value, from_provider, from_day, from_rate, to_provider, to_day, to_rate,
+			policy_id)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
-			$24, $25, $26)`,
+			$24, $25, $26, $27)`,
 		a.SiteID, a.ID, a.ChannelID, a.BookingID, a.TransactionID, a.Currency, a.Amount, a.Scheme, micros(a.EffectiveAt),
 		micros(a.RecordedAt), a.Decision.Protected, a.Decision.Reason, a.Decision.Simulated, a.Decision.LateLogged,
 		micros(a.Decision.CoverFrom), a.Rulepack, a.PolicyCurrency, a.MaxFixingAge, maybeMicros(a.PricedAt),
 		sql.NullInt64{Int64: a.Value, Valid: !a.PricedAt.IsZero()}, from.provider, from.day, from.rate, to.provider,
-		to.day, to.rate)
+		to.day, to.rate, a.PolicyID)
 	if err != nil {
 		return err
 	}
@@ -113,6 +114,23 @@ func (tx *Tx) PriceAllocation(a protection.Allocation) error {
 		WHERE site_id = $1 AND id = $2 AND priced_at IS NULL`,
 		a.SiteID, a.ID, micros(a.PricedAt), a.Value, from.provider, from.day, from.rate, to.provider, to.day, to.rate)
 	return err
+}
+
+// LockAllocation takes an allocation for what moves its premium, by counting up its version, and reads it as it then
+// is: a refund, a changed booking and a late rate at once each see what the others did. Whoever needs several takes them
+// in order of their ids, after transactions and bookings.
+func (tx *Tx) LockAllocation(siteID, id int64) (protection.Allocation, error) {
+	n, err := tx.exec(`UPDATE allocations SET version = version + 1 WHERE site_id = $1 AND id = $2`, siteID, id)
+	if err == nil && n == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return protection.Allocation{}, err
+	}
+	return scanAllocation(func(dest ...any) error {
+		return tx.row(`SELECT `+allocationColumns+` FROM allocations a WHERE a.site_id = $1 AND a.id = $2`,
+			[]any{siteID, id}, dest...)
+	})
 }
 
 // AllocationsOfBooking reads the allocations of a booking, in order of their ids.

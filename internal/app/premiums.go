@@ -1,0 +1,106 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/protection"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// Premiums reads the premium ledger (R10). What writes it is the use cases that move premium, each in its own write.
+type Premiums struct{ *Core }
+
+// List reads one page of the ledger's lines.
+func (p *Premiums) List(
+	ctx context.Context, actor auth.Actor, f protection.PremiumFilter, page travel.Page,
+) (travel.List[protection.PremiumLine], error) {
+	return read(ctx, p.Core, actor, func(tx *store.Tx) (travel.List[protection.PremiumLine], error) {
+		return tx.Premiums(actor.SiteID, f, page)
+	})
+}
+
+// firstPremium books the premium of an allocation that was just recorded. One that waits for a rate is booked when the
+// rate arrives.
+func firstPremium(tx *store.Tx, a protection.Allocation, policy travel.Policy, b travel.Booking) error {
+	if !a.Decision.Protected || a.PricedAt.IsZero() {
+		return nil
+	}
+	return bookPremium(tx, a, nil, policy, protection.PremiumChange{
+		TransactionID: a.TransactionID, Cause: protection.CausePurchase, EffectiveAt: a.EffectiveAt, End: b.End,
+	})
+}
+
+// premiumCause is why the premium of an allocation may have moved.
+type premiumCause struct {
+	cause         protection.PremiumCause
+	transactionID int64 // 0: the payment of the allocation itself
+	effectiveAt   time.Time
+	insolvent     bool // the channel is
+}
+
+// movePremium books what a change, which is already written, does to the premium of an allocation. The allocation is
+// taken first, so that everyone who moves its premium sees what the one before has booked; nothing that other
+// allocations need is.
+func movePremium(tx *store.Tx, siteID, allocationID int64, why premiumCause) error {
+	a, err := tx.LockAllocation(siteID, allocationID)
+	if err != nil || a.PricedAt.IsZero() {
+		return err
+	}
+	return moveLocked(tx, a, why)
+}
+
+// moveLocked is movePremium of an allocation that is taken and priced.
+func moveLocked(tx *store.Tx, a protection.Allocation, why premiumCause) error {
+	history, err := tx.TermsHistory(a.SiteID, a.ID)
+	if err != nil {
+		return err
+	}
+	events, err := tx.Events(a.SiteID, a.ID)
+	if err != nil {
+		return err
+	}
+	lines, err := tx.PremiumOf(a.SiteID, a.ID)
+	if err != nil {
+		return err
+	}
+	policy, err := policyOf(tx, a)
+	if err != nil {
+		return err
+	}
+	change := protection.PremiumChange{
+		TransactionID: why.transactionID, Cause: why.cause, EffectiveAt: why.effectiveAt,
+		End: history[len(history)-1].End, Refunded: a.Sum(events).Refunded, Insolvent: why.insolvent,
+	}
+	if change.TransactionID == 0 {
+		change.TransactionID = a.TransactionID
+	}
+	return bookPremium(tx, a, lines, policy, change)
+}
+
+func bookPremium(
+	tx *store.Tx, a protection.Allocation, lines []protection.PremiumLine, policy travel.Policy, c protection.PremiumChange,
+) error {
+	line, booked, err := a.Reprice(lines, policy, c)
+	if err != nil || !booked {
+		return err
+	}
+	line.RecordedAt = tx.Now
+	// Another process's clock may have been a little ahead: what is known at any instant is always the first lines.
+	if n := len(lines); n > 0 && lines[n-1].RecordedAt.After(tx.Now) {
+		line.RecordedAt = lines[n-1].RecordedAt
+	}
+	_, err = tx.InsertPremium(line)
+	return err
+}
+
+// policyOf reads the policy that an allocation is priced under: the one in force on P when it was recorded, whatever
+// was added since.
+func policyOf(tx *store.Tx, a protection.Allocation) (travel.Policy, error) {
+	if a.PolicyID == 0 {
+		return tx.PolicyKnown(a.SiteID, a.Paid(), a.RecordedAt)
+	}
+	return tx.Policy(a.SiteID, a.PolicyID)
+}

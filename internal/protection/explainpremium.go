@@ -1,0 +1,121 @@
+package protection
+
+import (
+	"fmt"
+	"math/big"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/fx"
+	"holdfast/internal/travel"
+)
+
+// ExplainedPremium is the premium of an allocation as known at an instant (R10), with the steps that led there.
+type ExplainedPremium struct {
+	Policy   travel.Policy // in force on P when the payment was recorded
+	Priced   bool          // false where there is no premium: not protected, or pending_rate; State means nothing then
+	State    PremiumState
+	Lines    []PremiumLine // known at the instant, in the order in which they were booked
+	Booked   int64         // sum of their amounts
+	Retained int64         // sum of what was retained
+	Steps    []Step
+}
+
+// ExplainPremium adds the premium to an explanation. lines are all there are of the allocation. The premium follows
+// what is known and not the day that a report is about: the ledger books when something is learned.
+func (x *Explained) ExplainPremium(policy travel.Policy, lines []PremiumLine, m Moment) error {
+	p := ExplainedPremium{Policy: policy}
+	for _, l := range lines {
+		if !l.RecordedAt.After(m.KnownAt) {
+			p.Lines = append(p.Lines, l)
+			p.Booked, p.Retained = p.Booked+l.Amount, p.Retained+l.Retained
+		}
+	}
+	switch {
+	case !x.Decision.Protected:
+		p.Steps = []Step{{"R10", "premium", "no premium: the payment is not protected"}}
+	case !x.HasValue:
+		p.Steps = []Step{{"R10", "premium", "no premium yet: pending_rate; it is booked when the rate arrives"}}
+	default:
+		p.Priced = true
+		refunded := x.Sum(x.Events).Refunded
+		end := x.History[len(x.History)-1].End
+		var err error
+		if p.State, err = x.PremiumState(policy, end, refunded); err != nil {
+			return err
+		}
+		p.Steps = append(x.premiumSteps(p, end, refunded), p.lineSteps()...)
+	}
+	x.Premium = p
+	return nil
+}
+
+// premiumSteps says how the state's premium comes about.
+func (x Explained) premiumSteps(p ExplainedPremium, end civil.Day, refunded int64) []Step {
+	s := p.State
+	steps := []Step{
+		{"R10", "amount", fmt.Sprintf("a − refunds = %d − %d = %d; chargebacks and reversals never move premium",
+			x.Amount, refunded, s.Amount)},
+		{"R10", "PV", "of that amount at the locked rate: " + valueText(x.Quote, s.Amount, s.Value)},
+		{"R10", "lead", fmt.Sprintf("D − P = %s − %s = %d days", end, x.Paid(), s.Lead)},
+	}
+	if s.NegativeLead() {
+		return append(steps, Step{"R10", "premium", "flagged: the payment was taken after the end of travel, π = 0"})
+	}
+	exact := new(big.Int).Mul(big.NewInt(s.Value), big.NewInt(s.Line.PPM))
+	text := fmt.Sprintf("π = round(%d · %d / 1,000,000) = round(%s) = %d, half away from zero",
+		s.Value, s.Line.PPM, new(big.Rat).SetFrac(exact, big.NewInt(1_000_000)).FloatString(6), s.Premium)
+	if s.Minimum {
+		text = fmt.Sprintf("π = round(%d · %d / 1,000,000) is more than zero and less than the minimum per line: π = %d",
+			s.Value, s.Line.PPM, s.Premium)
+	}
+	return append(steps,
+		Step{"R10", "rate card", fmt.Sprintf("policy %d, in force from %s, line %d (%s): %d ppm",
+			p.Policy.ID, p.Policy.FromDay, s.Line.ID, bandText(s.Line), s.Line.PPM)},
+		Step{"R10", "premium", text})
+}
+
+func bandText(l travel.RateLine) string {
+	text := fmt.Sprintf("lead of %d to %d days", l.From, l.To)
+	if l.To == travel.NoEnd {
+		text = fmt.Sprintf("lead of %d days and more", l.From)
+	}
+	if l.ChannelID != 0 {
+		text += fmt.Sprintf(", for channel %d", l.ChannelID)
+	}
+	return text
+}
+
+// lineSteps says what each line booked and that they come to the premium.
+func (p ExplainedPremium) lineSteps() []Step {
+	if len(p.Lines) == 0 {
+		return []Step{{"R10", "ledger", "the ledger has no line: the payment was recorded before there was one"}}
+	}
+	var steps []Step
+	before := int64(0)
+	for _, l := range p.Lines {
+		text := fmt.Sprintf("line %d on %s, %s by %s of transaction %d: π %d − %d = %+d",
+			l.ID, civil.DayOf(l.EffectiveAt), l.Kind, l.Cause, l.TransactionID, l.State.Premium, before, l.State.Premium-before)
+		if l.Retained > 0 {
+			text += fmt.Sprintf("; nothing returns, %d is retained", l.Retained)
+		}
+		steps = append(steps, Step{"R10", "line", text})
+		before = l.State.Premium
+	}
+	return append(steps, Step{"R10", "sum", fmt.Sprintf("lines %d = premium of the state %d + retained %d",
+		p.Booked, before, p.Retained)})
+}
+
+// valueText says how an amount was converted at a quote.
+func valueText(q fx.Quote, amount, value int64) string {
+	if q.From == q.To {
+		return fmt.Sprintf("%s is the policy currency: PV = %d", q.From, value)
+	}
+	exact := new(big.Rat).Mul(big.NewRat(amount, 1), new(big.Rat).Quo(q.ToLeg.Rate.Rat(), q.FromLeg.Rate.Rat()))
+	shift := q.To.Exponent() - q.From.Exponent()
+	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(shift, -shift))), nil))
+	if shift < 0 {
+		power.Inv(power)
+	}
+	return fmt.Sprintf("PV = round(%d · 10^(%d−%d) · %s/%s) = round(%s) = %d, half away from zero",
+		amount, q.To.Exponent(), q.From.Exponent(), q.ToLeg.Rate, q.FromLeg.Rate, exact.Mul(exact, power).FloatString(6), value)
+}

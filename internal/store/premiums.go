@@ -1,0 +1,84 @@
+package store
+
+import (
+	"database/sql"
+
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// premiumColumns are the columns of a line of the premium ledger in the order in which scanPremium reads them. The band
+// of the rate card is joined to it: a card is never changed.
+const premiumColumns = `site_id, id, allocation_id, channel_id, booking_id, transaction_id, kind, cause, recorded_at,
+	effective_at, currency, amount, retained, state_amount, state_value, lead_days, ppm, premium, minimum_applied,
+	policy_id, rate_card, simulated, statement_id,
+	(SELECT c.lead_from FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
+	(SELECT c.lead_to FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
+	(SELECT c.channel_id FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card)`
+
+func scanPremium(scan func(dest ...any) error) (protection.PremiumLine, error) {
+	var l protection.PremiumLine
+	var recorded, effective int64
+	var band, statement, from, to, of sql.NullInt64
+	s := &l.State
+	err := scan(&l.SiteID, &l.ID, &l.AllocationID, &l.ChannelID, &l.BookingID, &l.TransactionID, &l.Kind, &l.Cause,
+		&recorded, &effective, &l.Currency, &l.Amount, &l.Retained, &s.Amount, &s.Value, &s.Lead, &s.Line.PPM, &s.Premium,
+		&s.Minimum, &l.PolicyID, &band, &l.Simulated, &statement, &from, &to, &of)
+	l.RecordedAt, l.EffectiveAt, l.StatementID = instant(recorded), instant(effective), statement.Int64
+	if band.Valid {
+		s.Line.ID, s.Line.From, s.Line.To, s.Line.ChannelID = band.Int64, from.Int64, travel.NoEnd, of.Int64
+		if to.Valid {
+			s.Line.To = to.Int64
+		}
+	}
+	return l, err
+}
+
+// InsertPremium adds a line to the premium ledger.
+func (tx *Tx) InsertPremium(l protection.PremiumLine) (protection.PremiumLine, error) {
+	s := l.State
+	err := tx.row(`INSERT INTO premium_lines (site_id, allocation_id, channel_id, booking_id, transaction_id, kind, cause,
+			recorded_at, effective_at, currency, amount, retained, state_amount, state_value, lead_days, ppm, premium,
+			minimum_applied, policy_id, rate_card, simulated)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+		RETURNING id`,
+		[]any{l.SiteID, l.AllocationID, l.ChannelID, l.BookingID, l.TransactionID, l.Kind, l.Cause, micros(l.RecordedAt),
+			micros(l.EffectiveAt), l.Currency, l.Amount, l.Retained, s.Amount, s.Value, s.Lead, s.Line.PPM, s.Premium,
+			s.Minimum, l.PolicyID, maybeID(s.Line.ID), l.Simulated}, &l.ID)
+	return l, err
+}
+
+// PremiumOf reads the lines of an allocation, in the order in which they were booked.
+func (tx *Tx) PremiumOf(siteID, allocationID int64) ([]protection.PremiumLine, error) {
+	var list []protection.PremiumLine
+	err := tx.each(`SELECT `+premiumColumns+` FROM premium_lines
+		WHERE site_id = $1 AND allocation_id = $2 ORDER BY id`, []any{siteID, allocationID},
+		func(scan func(dest ...any) error) error {
+			l, err := scanPremium(scan)
+			list = append(list, l)
+			return err
+		})
+	return list, err
+}
+
+// Premiums reads one page of the premium ledger of a site.
+func (tx *Tx) Premiums(siteID int64, f protection.PremiumFilter, page travel.Page) (travel.List[protection.PremiumLine], error) {
+	var w where
+	w.and("site_id = ?", siteID)
+	in(&w, "id", f.Include)
+	notIn(&w, "id", f.Exclude)
+	in(&w, "channel_id", f.Channels)
+	in(&w, "transaction_id", f.Transactions)
+	in(&w, "booking_id", f.Bookings)
+	in(&w, "allocation_id", f.Allocations)
+	in(&w, "kind", f.Kinds)
+	in(&w, "cause", f.Causes)
+	if !f.After.IsZero() {
+		w.and("recorded_at > ?", micros(f.After))
+	}
+	if !f.Before.IsZero() {
+		w.and("recorded_at < ?", micros(f.Before))
+	}
+	orders := map[string]string{"recorded_at": "recorded_at", "effective_at": "effective_at", "amount": "amount"}
+	return listOf(tx, "premium_lines", premiumColumns, &w, page, orders, f.Include, scanPremium)
+}
