@@ -55,7 +55,10 @@ var arrows = map[string][]string{
 		"internal/money", "internal/fault", "internal/civil", "internal/fx", "internal/travel", "internal/auth",
 		"internal/paymentfile", "internal/app",
 	},
-	"internal/api":    and(domain, "internal/app", "docs"),
+	"internal/document": {
+		"internal/money", "internal/fault", "internal/civil", "internal/travel", "internal/protection",
+	},
+	"internal/api":    and(domain, "internal/app", "internal/document", "docs"),
 	"internal/web":    and(domain, "internal/app", "docs", "internal/web/*"),
 	"internal/web/*":  and(domain, "internal/app", "docs"),
 	"internal/jobs":   and(domain, "internal/app"),

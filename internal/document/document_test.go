@@ -1,0 +1,158 @@
+package document_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/document"
+	"holdfast/internal/fault"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// sample is a statement with everything that a statement can have.
+func sample(language string) document.Statement {
+	issued := time.Date(2024, 7, 1, 0, 0, 12, 0, time.UTC)
+	s := document.Statement{
+		Statement: protection.Statement{
+			SiteID: 1, ID: 7, Number: 12, ChannelID: 3, Period: travel.PeriodOf(travel.PeriodMonth, civil.Date(2024, 6, 5)),
+			IssuedAt: issued, Due: travel.AfterBusinessDays(civil.DayOf(issued), 10), Currency: "GBP",
+			SiteName: "Northern Acquiring plc", ChannelName: "Château Reisen & Söhne GmbH", Opening: 123456,
+			Lines: []protection.StatementSum{
+				{Kind: "original", Lines: 41, Amount: 45135}, {Kind: "additional", Lines: 1, Amount: 271},
+				{Kind: "return", Lines: 2, Amount: -219, Retained: 103},
+			},
+			Minimum: &protection.MonthlyMinimum{Month: "2024-06", Minimum: 50000, Booked: 45187, Amount: 4813},
+			Taxes: []protection.StatementTax{{
+				Code: "IPT", Label: "Insurance premium tax", Amount: 6000, Parts: []protection.TaxPart{{Base: 50000, RatePPM: 120000}},
+			}},
+			Payments: 123456, Closing: 56000,
+		},
+		Label: document.Policyholder, Language: language,
+	}
+	for i := range int64(44) {
+		line := protection.StatementLine{
+			ID: i + 1, RecordedAt: time.Date(2024, 6, 3, 9, 0, 0, 0, time.UTC).AddDate(0, 0, int(i/2)), Kind: "original",
+			TransactionID: 1000 + i, BookingID: 500 + i, Currency: "EUR", StateAmount: 60000 + 1234*i, StateValue: 51219,
+			LeadDays: 103, PPM: 8500, Premium: 435, Amount: 435, BookingReference: "BK-2024-" + string(rune('A'+i%26)),
+		}
+		switch i {
+		case 5:
+			line.Kind, line.Amount, line.RefersTo = "return", -219, 11
+		case 6:
+			line.Kind, line.Amount, line.Retained, line.RefersTo = "return", 0, 103, 9
+		case 7:
+			line.Kind, line.Amount, line.Currency, line.StateAmount = "additional", 271, "JPY", 350000
+		}
+		s.Lines = append(s.Lines, line)
+	}
+	return s
+}
+
+func print(t *testing.T, fonts document.Fonts, s document.Statement) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	err := fonts.WriteStatement(&out, s)
+	if err != nil {
+		t.Fatalf("%s: %v", s.Language, err)
+	}
+	return out.Bytes()
+}
+
+// needsCJK skips where the fonts of ideographs are not installed.
+func needsCJK(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(document.DefaultFontDir, "NotoSansCJK-Regular.ttc")); err != nil {
+		t.Skip("the package fonts-noto-cjk is not installed here, so that documents in Chinese, Japanese and Korean are not tested")
+	}
+}
+
+var ideographic = []string{"jaJA", "koKO", "zhZH"}
+
+func TestEveryLanguageIsThere(t *testing.T) {
+	languages := slices.Clone(travel.Languages)
+	slices.Sort(languages)
+	if got := document.Languages(); !slices.Equal(got, languages) {
+		t.Errorf("languages %v, want %v", got, languages)
+	}
+}
+
+func TestEveryLanguagePrintsWithItsOwnFonts(t *testing.T) {
+	nowhere := document.Fonts{Dir: t.TempDir()}
+	for _, language := range travel.Languages {
+		if slices.Contains(ideographic, language) {
+			continue
+		}
+		for _, label := range document.Labels {
+			s := sample(language)
+			s.Label = label
+			first := print(t, nowhere, s)
+			if again := print(t, nowhere, s); !bytes.Equal(first, again) {
+				t.Errorf("%s: printed twice, the bytes differ", language)
+			}
+			if !bytes.HasPrefix(first, []byte("%PDF-")) || !bytes.HasSuffix(bytes.TrimSpace(first), []byte("%%EOF")) {
+				t.Errorf("%s: this is no whole PDF", language)
+			}
+			keep(t, string(label)+language, first)
+		}
+	}
+}
+
+func TestIdeographsPrint(t *testing.T) {
+	needsCJK(t)
+	for _, language := range ideographic {
+		s := sample(language)
+		s.ChannelName = "東京旅行株式会社 한국여행 北京旅行社"
+		first := print(t, document.Fonts{}, s)
+		if again := print(t, document.Fonts{}, s); !bytes.Equal(first, again) {
+			t.Errorf("%s: printed twice, the bytes differ", language)
+		}
+		keep(t, language, first)
+	}
+	s := sample("enGB") // a merchant's name may be in any script
+	s.ChannelName = "東京旅行株式会社"
+	print(t, document.Fonts{}, s)
+}
+
+// keep writes a document where somebody wants to look at it.
+func keep(t *testing.T, name string, content []byte) {
+	t.Helper()
+	if dir := os.Getenv("HOLDFAST_KEEP_DOCUMENTS"); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, name+".pdf"), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestNoBoxes: what cannot be printed is said, not drawn as a box.
+func TestNoBoxes(t *testing.T) {
+	nowhere := document.Fonts{Dir: t.TempDir()}
+	err := nowhere.WriteStatement(&bytes.Buffer{}, sample("jaJA"))
+	if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "language") {
+		t.Errorf("without the fonts: %v", err)
+	}
+	s := sample("enGB")
+	s.ChannelName = "Sun \U0001F31E Travel"
+	if err := nowhere.WriteStatement(&bytes.Buffer{}, s); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a character that no font has: %v", err)
+	}
+	needsCJK(t)
+	if err := (document.Fonts{}).WriteStatement(&bytes.Buffer{}, s); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a character that no installed font has: %v", err)
+	}
+}
+
+func TestLongStatementSaysSo(t *testing.T) {
+	s := sample("enGB")
+	s.Statement.Lines[0].Lines = 5000
+	long := print(t, document.Fonts{}, s)
+	if len(long) == 0 {
+		t.Error("nothing was printed")
+	}
+}
