@@ -1,0 +1,163 @@
+package app
+
+import (
+	"context"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// RunOffReport is a run-off that knows whether it can still change.
+type RunOffReport struct {
+	protection.RunOffReport
+	Final bool
+}
+
+// AgeingReport is an ageing that knows whether it can still change.
+type AgeingReport struct {
+	protection.AgeingReport
+	Final bool
+}
+
+// MovementQuery asks for a movement: from the end of one day to that of another, which is the query's own and today by
+// default.
+type MovementQuery struct {
+	ExposureQuery
+	From *civil.Day
+}
+
+// MovementReport is a movement that knows whether it can still change.
+type MovementReport struct {
+	protection.MovementReport
+	Final bool
+}
+
+// holdings is where a report that looks ahead gets what is held on its day.
+type holdings func(
+	tx *store.Tx, q protection.ReportQuery, siteID int64, channels []int64, each func(protection.Holding) error,
+) error
+
+// heldByLine reads every allocation.
+func heldByLine(
+	tx *store.Tx, q protection.ReportQuery, siteID int64, channels []int64, each func(protection.Holding) error,
+) error {
+	return tx.Positions(siteID, q.AsOf, q.KnownAt, channels, func(p protection.Position) error {
+		return each(protection.HoldingOf(p, q))
+	})
+}
+
+// heldFrom picks the source for a report.
+func heldFrom(protection.ReportQuery) holdings { return heldByLine }
+
+// RunOff computes what is still at risk on each later day if nothing happens but that time passes (R8).
+func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuery) (RunOffReport, error) {
+	return read(ctx, e.Core, actor, func(tx *store.Tx) (report RunOffReport, err error) {
+		site, q, err := in.on(tx, actor.SiteID)
+		if err != nil {
+			return report, err
+		}
+		rates, err := ratesOn(tx, site, q, q.AsOf)
+		if err != nil {
+			return report, err
+		}
+		runOff := protection.NewRunOff(q, rates)
+		if err := heldFrom(q)(tx, q, site.ID, in.Channels, runOff.Add); err != nil {
+			return report, tooLarge(err)
+		}
+		if err := tx.Histories(site.ID, q.AsOf, q.KnownAt, in.Channels, runOff.AddPast); err != nil {
+			return report, tooLarge(err)
+		}
+		report.RunOffReport, err = runOff.Report()
+		report.Final = isFinal(tx, q)
+		return report, tooLarge(err)
+	})
+}
+
+// Ageing computes how soon what is at risk will be delivered (R8).
+func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuery) (AgeingReport, error) {
+	return read(ctx, e.Core, actor, func(tx *store.Tx) (report AgeingReport, err error) {
+		site, q, err := in.on(tx, actor.SiteID)
+		if err != nil {
+			return report, err
+		}
+		rates, err := ratesOn(tx, site, q, q.AsOf)
+		if err != nil {
+			return report, err
+		}
+		ageing := protection.NewAgeing(q, rates)
+		if err := heldFrom(q)(tx, q, site.ID, in.Channels, ageing.Add); err != nil {
+			return report, tooLarge(err)
+		}
+		report.AgeingReport, err = ageing.Report()
+		report.Final = isFinal(tx, q)
+		return report, tooLarge(err)
+	})
+}
+
+// Movement computes why the exposure of two days differs, line by line (R8).
+func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQuery) (MovementReport, error) {
+	return read(ctx, e.Core, actor, func(tx *store.Tx) (report MovementReport, err error) {
+		in := in // completed below, and this may run more than once
+		in.Problems = in.Problems.Clone()
+		q := protection.MovementQuery{}
+		if in.From == nil {
+			in.Problems.Missing("from")
+		} else if q.From = *in.From; q.From > in.dayOr(civil.DayOf(tx.Now)) {
+			in.Problems.Wrong("from", "The movement begins after its end.")
+		}
+		site, of, err := in.on(tx, actor.SiteID)
+		if err != nil {
+			return report, err
+		}
+		q.ReportQuery = of
+		opening, err := ratesOn(tx, site, of, q.From)
+		if err != nil {
+			return report, err
+		}
+		closing, err := ratesOn(tx, site, of, q.AsOf)
+		if err != nil {
+			return report, err
+		}
+		movement := protection.NewMovement(q, opening, closing)
+		if err := tx.Histories(site.ID, q.AsOf, q.KnownAt, in.Channels, movement.Add); err != nil {
+			return report, tooLarge(err)
+		}
+		report.MovementReport, err = movement.Report()
+		report.Final = isFinal(tx, of)
+		return report, tooLarge(err)
+	})
+}
+
+// on reads the site and completes the query.
+func (in ExposureQuery) on(tx *store.Tx, siteID int64) (travel.Site, protection.ReportQuery, error) {
+	site, err := tx.Site(siteID)
+	if err != nil {
+		return site, protection.ReportQuery{}, err
+	}
+	q, err := in.complete(tx, site)
+	return site, q, err
+}
+
+// dayOr is the day that the moment names, or another where it names none.
+func (m Moment) dayOr(today civil.Day) civil.Day {
+	if m.AsOf != nil {
+		return *m.AsOf
+	}
+	return today
+}
+
+// ratesOn reads what a report can convert by at the fixings of a day.
+func ratesOn(tx *store.Tx, site travel.Site, q protection.ReportQuery, day civil.Day) (*fx.Table, error) {
+	if q.Valuation == protection.Locked {
+		return fx.NewTable(nil), nil
+	}
+	fixings, err := tx.FixingsUpTo(providersOf(site), money.Currencies(), day, q.KnownAt)
+	return fx.NewTable(fixings), err
+}
+
+func isFinal(tx *store.Tx, q protection.ReportQuery) bool { return tx.Now.Sub(q.KnownAt) >= finalAfter }

@@ -1,0 +1,331 @@
+package app_test
+
+import (
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/app"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+	"holdfast/internal/paymentfile"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+func (w *world) runOff(q app.ExposureQuery) app.RunOffReport {
+	w.t.Helper()
+	r, err := w.app.Exposure.RunOff(w.t.Context(), w.actor, q)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+func (w *world) ageing(q app.ExposureQuery) app.AgeingReport {
+	w.t.Helper()
+	r, err := w.app.Exposure.Ageing(w.t.Context(), w.actor, q)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+func (w *world) movement(from string, q app.ExposureQuery) app.MovementReport {
+	w.t.Helper()
+	day, err := civil.ParseDay(from)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r, err := w.app.Exposure.Movement(w.t.Context(), w.actor, app.MovementQuery{ExposureQuery: q, From: &day})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// aLife is a payment of EUR 600.00 that is partly refunded, then moved; and one of EUR 100.00 that was logged late.
+func (w *world) aLife() {
+	w.fix("2024-05-31", map[money.Currency]string{"GBP": "0.85"})
+	w.fix("2024-06-14", map[money.Currency]string{"GBP": "0.90"})
+	b := w.booking(w.channel(travel.ModeProtectionOnly, "EUR"), 70000, "2024-09-14")
+	p := w.must(report(travel.Purchase, b, 60000)) // on 2024-06-03
+	w.setClock(time.Date(2024, 6, 10, 12, 0, 0, 0, time.UTC))
+	w.must(linked(travel.Refund, p, b, 10000))
+	taken := report(travel.Purchase, b, 10000)
+	taken.EffectiveAt = time.Date(2024, 6, 4, 8, 0, 0, 0, time.UTC)
+	w.must(taken) // covered from the 10th on
+	w.setClock(time.Date(2024, 6, 20, 12, 0, 0, 0, time.UTC))
+	end := civil.Date(2024, time.July, 31)
+	if _, err := w.app.Bookings.Update(w.t.Context(), w.actor, b.ID, travel.BookingFields{End: &end}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.advance(time.Minute)
+}
+
+func asOf(t *testing.T, day string) app.ExposureQuery {
+	return app.ExposureQuery{Moment: app.Moment{AsOf: dayPtr(t, day)}}
+}
+
+// TestARunOff follows one book down to nothing.
+func TestARunOff(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.aLife()
+		r := w.runOff(app.ExposureQuery{})
+		on := map[string]protection.Level{}
+		for _, p := range r.Points {
+			on[p.Day.String()] = p.Total
+		}
+		for day, want := range map[string]protection.Level{
+			"2024-06-20": {E1: 54000}, "2024-07-25": {E1: 54000}, "2024-08-01": {E2: 54000}, "2024-11-28": {E2: 54000}, "2024-12-05": {},
+		} {
+			if on[day] != want {
+				t.Errorf("%s: %+v, want %+v", day, on[day], want)
+			}
+		}
+		if r.LastDay.String() != "2024-11-28" || r.HalfLife.String() != "2024-08-01" || r.MeanLifeDays() != "42.00" {
+			t.Errorf("last day %s, half-life %s, mean life %s", r.LastDay, r.HalfLife, r.MeanLifeDays())
+		}
+		// At the rates of today: on its own day the first payment was worth less.
+		if want := (protection.Peak{Day: *dayPtr(t, "2024-06-03"), E1: 54000}); r.Peak != want {
+			t.Errorf("peak %+v, want %+v", r.Peak, want)
+		}
+		a := w.ageing(app.ExposureQuery{})
+		if a.Total != 54000 || a.Bands[3].Name != "31-60" || a.Bands[3].E1 != 54000 || a.Bands[3].Allocations != 2 {
+			t.Errorf("ageing %+v", a)
+		}
+		if of := w.ageing(asOf(t, "2024-06-19")); of.Bands[4].E1 != 54000 { // moved the day after
+			t.Errorf("ageing of the day before %+v", of)
+		}
+		locked := w.runOff(app.ExposureQuery{Valuation: protection.Locked})
+		if locked.Points[0].Total.E1 != 51000 || locked.Peak.E1 != 51000 {
+			t.Errorf("locked: %+v, peak %+v", locked.Points[0], locked.Peak)
+		}
+	})
+}
+
+// TestAMovement closes line by line.
+func TestAMovement(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.aLife()
+		w.setClock(time.Date(2024, 8, 5, 12, 0, 0, 0, time.UTC))
+		for _, c := range []struct {
+			from, to           string
+			valuation          protection.Valuation
+			opening, closing   protection.Level
+			revaluation        int64
+			causes             [7]protection.Level
+			native, nativeSays int64
+		}{
+			{"2024-06-02", "2024-06-14", protection.Spot, protection.Level{}, protection.Level{E1: 54000}, 0,
+				[7]protection.Level{protection.CauseNew: {E1: 63000}, protection.CauseRefunded: {E1: -9000}}, 70000, 60000},
+			{"2024-06-09", "2024-06-14", protection.Spot, protection.Level{E1: 51000}, protection.Level{E1: 54000}, 3000,
+				[7]protection.Level{protection.CauseNew: {E1: 9000}, protection.CauseRefunded: {E1: -9000}}, 10000, 60000},
+			{"2024-06-09", "2024-06-14", protection.Locked, protection.Level{E1: 51000}, protection.Level{E1: 51000}, 0,
+				[7]protection.Level{protection.CauseNew: {E1: 8500}, protection.CauseRefunded: {E1: -8500}}, 10000, 60000},
+			{"2024-06-20", "2024-08-05", protection.Locked, protection.Level{E1: 51000}, protection.Level{E2: 51000}, 0,
+				[7]protection.Level{protection.CauseDelivered: {E1: -51000, E2: 51000}}, 0, 0},
+		} {
+			q := asOf(t, c.to)
+			q.Valuation = c.valuation
+			r := w.movement(c.from, q)
+			if f := r.Total; f.Opening != c.opening || f.Closing != c.closing || f.Causes != c.causes || f.Revaluation.E1 != c.revaluation {
+				t.Errorf("%s to %s, %s: %+v", c.from, c.to, c.valuation, f)
+			}
+			if f := r.Rows[0]; f.Of(protection.CauseNew).E1 != c.native || f.Closing.E1 != c.nativeSays {
+				t.Errorf("%s to %s, %s: in EUR %+v", c.from, c.to, c.valuation, f)
+			}
+		}
+	})
+}
+
+// TestReportsOfThePastStay: whatever is logged, renamed, moved or fixed since, the same pair gives the same report.
+func TestReportsOfThePastStay(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.aLife()
+		known := w.now()
+		w.advance(10 * time.Second)
+		all := func() (list []any) {
+			for _, v := range protection.Valuations {
+				for _, day := range []string{"2024-06-15", "2024-06-20", "2024-12-24"} {
+					q := asOf(t, day)
+					q.KnownAt, q.Valuation = known, v
+					list = append(list, w.runOff(q), w.ageing(q), w.movement("2024-06-03", q))
+				}
+			}
+			return list
+		}
+		before := all()
+		if !before[0].(app.RunOffReport).Final || !before[1].(app.AgeingReport).Final || !before[2].(app.MovementReport).Final {
+			t.Error("what was known ten seconds ago can still change")
+		}
+		if now := w.movement("2024-06-03", app.ExposureQuery{}); now.Final {
+			t.Error("what is known now cannot change")
+		}
+		bookings, err := w.app.Bookings.List(t.Context(), w.actor, travel.BookingFilter{}, travel.Page{Number: 1, Size: 10, Offset: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := bookings.Items[0]
+		refund := linked(travel.Refund, w.readTransaction(b.TransactionIDs[0]), b, 20000)
+		refund.EffectiveAt = time.Date(2024, 6, 12, 8, 0, 0, 0, time.UTC)
+		w.must(refund)
+		w.must(report(travel.Purchase, b, 10000))
+		end := civil.Date(2024, time.June, 10)
+		if _, err := w.app.Bookings.Update(t.Context(), w.actor, b.ID, travel.BookingFields{End: &end}); err != nil {
+			t.Fatal(err)
+		}
+		w.fix("2024-06-15", map[money.Currency]string{"GBP": "0.99"})
+		if after := all(); !reflect.DeepEqual(before, after) {
+			t.Errorf("before\n%+v\nafter\n%+v", before, after)
+		}
+		if now := w.runOff(asOf(t, "2024-06-15")); now.Points[0].Total.E1 != 39600 { // EUR 400.00 at 0.99: the refund is of the 12th
+			t.Errorf("now %+v", now.Points[0])
+		}
+	})
+}
+
+// TestWhatWaitsForARateIsApart in all three, and comes in when the rate does.
+func TestWhatWaitsForARateIsApart(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.must(report(travel.Purchase, w.booking(w.channel(travel.ModeProtectionOnly, "EUR"), 60000, "2024-09-14"), 60000))
+		for _, v := range protection.Valuations {
+			q := app.ExposureQuery{Valuation: v}
+			m := w.movement("2024-06-02", q)
+			if len(m.Rows) != 0 || len(m.PendingRate) != 1 || m.PendingRate[0].Of(protection.CauseNew).E1 != 60000 {
+				t.Errorf("%s: movement %+v", v, m)
+			}
+			r, a := w.runOff(q), w.ageing(q)
+			if r.Points[0].Total.E1 != 0 || len(r.PendingRate) != 1 || r.PendingRate[0].E1 != 60000 || r.HalfLife != nil || r.Peak.E1 != 0 {
+				t.Errorf("%s: run-off %+v", v, r)
+			}
+			if a.Total != 0 || len(a.PendingRate) != 1 || a.PendingRate[0].E1 != 60000 {
+				t.Errorf("%s: ageing %+v", v, a)
+			}
+		}
+		w.fix("2024-06-02", map[money.Currency]string{"GBP": "0.85"})
+		if m := w.movement("2024-06-02", app.ExposureQuery{}); m.Total.Closing.E1 != 51000 || len(m.PendingRate) != 0 {
+			t.Errorf("priced: movement %+v", m)
+		}
+	})
+}
+
+func TestMovementsRefuseWhatTheyCannotAnswer(t *testing.T) {
+	w := newWorld(t, "sqlite:"+t.TempDir()+"/holdfast.db")
+	_, err := w.app.Exposure.Movement(t.Context(), w.actor, app.MovementQuery{})
+	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.Missing {
+		t.Errorf("without a first day: %v", err)
+	}
+	tomorrow := civil.DayOf(w.now()) + 1
+	_, err = w.app.Exposure.Movement(t.Context(), w.actor, app.MovementQuery{From: &tomorrow})
+	if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "from") {
+		t.Errorf("backwards: %v", err)
+	}
+	for field, q := range map[string]app.ExposureQuery{
+		"currency":  {Currency: "EUR", Valuation: protection.Locked},
+		"known_at":  {Moment: app.Moment{KnownAt: w.now().Add(time.Second)}},
+		"valuation": {Valuation: "guess"},
+	} {
+		_, err := w.app.Exposure.RunOff(t.Context(), w.actor, q)
+		_, err2 := w.app.Exposure.Ageing(t.Context(), w.actor, q)
+		for _, err := range []error{err, err2} {
+			if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), field) {
+				t.Errorf("%s: %v", field, err)
+			}
+		}
+	}
+}
+
+// hotels are the channels of the hotels' book with the E1 of 2016-06-30 that the rules name, in EUR cents and, locked, in
+// pence.
+var hotels = map[string][2]int64{
+	"Corporate": {105_760, 80_104}, "Direct": {2_190_357, 1_726_886}, "Groups": {7_020_546, 5_269_256},
+	"Offline TA/TO": {7_721_217, 5_871_996}, "Online TA": {8_474_388, 6_616_849},
+}
+
+// TestTheHotels: on the book of the hotels all three reports start from, come to or lead to the exposure that the rules
+// name, for every channel.
+func TestTheHotels(t *testing.T) {
+	w, last := newWorld(t, "sqlite:"+t.TempDir()+"/holdfast.db"), civil.Date(2016, time.June, 30)
+	w.setClock(time.Date(2026, 4, 14, 9, 0, 0, 0, time.UTC))
+	w.hotelBook(last)
+	channels, err := w.app.Channels.List(t.Context(), w.actor, travel.ChannelFilter{}, travel.Page{Number: 1, Size: 100, Offset: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, c := range channels.Items {
+		want, ok := hotels[c.Name]
+		if !ok {
+			continue
+		}
+		found++
+		q := app.ExposureQuery{Moment: app.Moment{AsOf: &last}, Valuation: protection.Locked, Channels: []int64{c.ID}}
+		r, a, m := w.runOff(q), w.ageing(q), w.movement("2015-12-31", q)
+		native, bands := r.Points[0].By[0].E1, a.Rounding
+		for _, b := range a.Bands {
+			bands += b.E1
+		}
+		for name, got := range map[string][2]int64{
+			"run-off": {native, r.Points[0].Total.E1}, "ageing": {native, bands}, "movement": {m.Rows[0].Closing.E1, m.Total.Closing.E1},
+		} {
+			if got != want {
+				t.Errorf("%s of %s: %v, want %v", name, c.Name, got, want)
+			}
+		}
+		if end := r.Points[len(r.Points)-1].Total; end != (protection.Level{}) || r.Peak.E1 < want[1] || r.HalfLife == nil {
+			t.Errorf("%s runs off to %+v, from a peak of %+v, half by %v", c.Name, end, r.Peak, r.HalfLife)
+		}
+	}
+	if found != len(hotels) {
+		t.Errorf("%d of %d channels", found, len(hotels))
+	}
+}
+
+// hotelBook takes over the book of the hotels up to a day, with the rates of its time.
+func (w *world) hotelBook(last civil.Day) {
+	w.t.Helper()
+	open := func(name string) *os.File {
+		file, err := os.Open("../../../shared/data/" + name)
+		if errors.Is(err, os.ErrNotExist) {
+			w.t.Skipf("there is no ../shared/data/%s beside the repository", name)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.t.Cleanup(func() { _ = file.Close() })
+		return file
+	}
+	var rates []fx.Fixing
+	_, err := fx.ReadHistory(open("eurofxref-hist.csv"), func(f fx.Fixing) error {
+		if first := civil.Date(2014, time.January, 1); f.Day >= first && f.Day <= last {
+			rates = append(rates, f)
+		}
+		return nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.app.Rates.Add(w.t.Context(), w.actor, rates); err != nil {
+		w.t.Fatal(err)
+	}
+	rows := func(yield func(travel.ImportedPayment, error) bool) {
+		for row, err := range paymentfile.Read(open("hotel-payments.csv")) {
+			if err == nil && civil.DayOf(row.Payment.EffectiveAt) > last { // no report here asks for it
+				continue
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+	report, err := w.app.Imports.Payments(w.t.Context(), w.actor, rows, protect)
+	if err != nil || report.Refused > 0 {
+		w.t.Fatalf("%+v, %v", report, err)
+	}
+}
