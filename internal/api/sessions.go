@@ -83,6 +83,8 @@ var permissionNames = map[auth.Permission]string{
 	auth.WriteRates:        "write_rates",
 	auth.WritePolicies:     "write_policies",
 	auth.MoveClock:         "move_clock",
+	auth.ReadAudit:         "read_audit",
+	auth.DecideProposals:   "decide_proposals",
 	auth.ManageSites:       "manage_sites",
 	auth.ManageUsers:       "manage_users",
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
@@ -44,10 +45,18 @@ func (a *Accounts) CreateUser(ctx context.Context, actor auth.Actor, in travel.U
 		made, err = tx.InsertUser(auth.User{
 			Username: in.Username, Email: in.Email, DisplayName: in.DisplayName, PasswordHash: hash, Operator: role == auth.Operator,
 		})
-		if err != nil || made.Operator {
+		by := actor
+		if made.Operator {
+			by = ofDeployment(actor)
+		} else if err == nil {
+			err = tx.SetMembership(auth.Membership{SiteID: actor.SiteID, UserID: made.ID, Role: role, CanSignOffPayout: mayPayOut})
+		}
+		if err != nil {
 			return err
 		}
-		return tx.SetMembership(auth.Membership{SiteID: actor.SiteID, UserID: made.ID, Role: role, CanSignOffPayout: mayPayOut})
+		return audit(tx, by, "user.create", userObject(made.ID), nil, auditedUser{
+			Username: made.Username, Email: made.Email, DisplayName: made.DisplayName, Role: string(role), CanSignOffPayout: mayPayOut,
+		})
 	})
 	return made, err
 }
@@ -82,7 +91,9 @@ func (a *Accounts) SetPassword(ctx context.Context, actor auth.Actor, userID int
 	if err != nil {
 		return err
 	}
-	return a.Store.Write(ctx, func(tx *store.Tx) error { return unknownUser(tx.SetPasswordHash(userID, hash)) })
+	return a.audited(ctx, actor, "user.password", userID, func(tx *store.Tx) error {
+		return tx.SetPasswordHash(userID, hash)
+	})
 }
 
 // SetMembership gives a user a role on the actor's site, in place of the one they had there.
@@ -97,10 +108,20 @@ func (a *Accounts) SetMembership(ctx context.Context, actor auth.Actor, userID i
 		return fault.WrongField("role", "An operator belongs to no site: the role is given when the user is created.")
 	}
 	return a.Store.Write(ctx, func(tx *store.Tx) error {
-		if _, err := tx.User(userID); err != nil {
+		user, err := tx.User(userID)
+		if err != nil {
 			return unknownUser(err)
 		}
-		return tx.SetMembership(auth.Membership{SiteID: actor.SiteID, UserID: userID, Role: role, CanSignOffPayout: mayPayOut})
+		before, err := accessOf(tx, actor.SiteID, user)
+		if err != nil {
+			return err
+		}
+		member := auth.Membership{SiteID: actor.SiteID, UserID: userID, Role: role, CanSignOffPayout: mayPayOut}
+		if err := tx.SetMembership(member); err != nil {
+			return err
+		}
+		return audit(tx, actor, "user.access", userObject(userID), before,
+			auditedUser{Username: user.Username, Role: string(role), CanSignOffPayout: mayPayOut})
 	})
 }
 
@@ -109,7 +130,20 @@ func (a *Accounts) RemoveMembership(ctx context.Context, actor auth.Actor, userI
 	if err := actor.Require(auth.ManageUsers); err != nil {
 		return err
 	}
-	return a.Store.Write(ctx, func(tx *store.Tx) error { return unknownUser(tx.RemoveMembership(actor.SiteID, userID)) })
+	return a.Store.Write(ctx, func(tx *store.Tx) error {
+		user, err := tx.User(userID)
+		if err != nil {
+			return unknownUser(err)
+		}
+		before, err := accessOf(tx, actor.SiteID, user)
+		if err != nil {
+			return err
+		}
+		if err := tx.RemoveMembership(actor.SiteID, userID); err != nil {
+			return unknownUser(err)
+		}
+		return audit(tx, actor, "user.access_removed", userObject(userID), before, nil)
+	})
 }
 
 // BeginTwoFactor draws the secret of a second factor for a user, to be confirmed by a code of it, and the URI by which
@@ -129,8 +163,10 @@ func (a *Accounts) BeginTwoFactor(ctx context.Context, actor auth.Actor, userID 
 	if secret, uri, err = auth.NewTOTP(issuer, user.Username, a.Random); err != nil {
 		return "", "", err
 	}
-	err = a.Store.Write(ctx, func(tx *store.Tx) error { return tx.BeginTwoFactor(userID, secret) })
-	return secret, uri, a.confirmedAlready(err)
+	err = a.audited(ctx, actor, "user.two_factor_begin", userID, func(tx *store.Tx) error {
+		return a.confirmedAlready(tx.BeginTwoFactor(userID, secret))
+	})
+	return secret, uri, err
 }
 
 // ConfirmTwoFactor makes the second factor count once its owner has shown a code of it, and returns the recovery
@@ -152,7 +188,10 @@ func (a *Accounts) ConfirmTwoFactor(ctx context.Context, actor auth.Actor, userI
 		if user.TwoFactorSecret == "" || !ok {
 			return fault.New(fault.TwoFactorInvalid, "The code of the second factor is wrong.")
 		}
-		return a.confirmedAlready(tx.ConfirmTwoFactor(userID, step, hashes))
+		if err := tx.ConfirmTwoFactor(userID, step, hashes); err != nil {
+			return a.confirmedAlready(err)
+		}
+		return audit(tx, actor, "user.two_factor_confirm", userObject(userID), nil, auditedUser{Username: user.Username})
 	})
 	if err != nil {
 		return nil, err
@@ -165,8 +204,38 @@ func (a *Accounts) RemoveTwoFactor(ctx context.Context, actor auth.Actor, userID
 	if err := actor.Require(auth.ManageUsers); err != nil {
 		return err
 	}
-	return a.Store.Write(ctx, func(tx *store.Tx) error { return unknownUser(tx.RemoveTwoFactor(userID)) })
+	return a.audited(ctx, actor, "user.two_factor_remove", userID, func(tx *store.Tx) error { return tx.RemoveTwoFactor(userID) })
 }
+
+// audited runs a change of a user's secrets, of which the audit knows that they changed and not what they are.
+func (a *Accounts) audited(
+	ctx context.Context, actor auth.Actor, action string, userID int64, change func(tx *store.Tx) error,
+) error {
+	return a.Store.Write(ctx, func(tx *store.Tx) error {
+		user, err := tx.User(userID)
+		if err != nil {
+			return unknownUser(err)
+		}
+		if err := change(tx); err != nil {
+			return unknownUser(err)
+		}
+		shape := auditedUser{Username: user.Username}
+		return audit(tx, actor, action, userObject(userID), shape, shape)
+	})
+}
+
+// accessOf reads what a user may do on a site, for the audit; nil where that is nothing.
+func accessOf(tx *store.Tx, siteID int64, user auth.User) (any, error) {
+	memberships, err := tx.Memberships(user.ID)
+	for _, m := range memberships {
+		if m.SiteID == siteID {
+			return auditedUser{Username: user.Username, Role: string(m.Role), CanSignOffPayout: m.CanSignOffPayout}, err
+		}
+	}
+	return nil, err
+}
+
+func userObject(id int64) string { return fmt.Sprintf("user %d", id) }
 
 // mayChange lets people change their own account, and the operator everyone's. An API token is not a person: what it
 // may do ends at the site, so that a leaked one cannot take its creator's account over.

@@ -49,6 +49,9 @@ type App struct {
 	Policies   *Policies
 	Premiums   *Premiums
 	Statements *Statements
+	Clocks     *Clocks
+	Audit      *Audit
+	Approvals  *Approvals
 	Work       *Work
 }
 
@@ -75,6 +78,9 @@ func New(core *Core) *App {
 		Policies:   &Policies{core},
 		Premiums:   &Premiums{core},
 		Statements: &Statements{core},
+		Clocks:     &Clocks{core},
+		Audit:      &Audit{core},
+		Approvals:  &Approvals{core},
 		Work:       &Work{core},
 	}
 }

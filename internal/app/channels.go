@@ -45,7 +45,8 @@ func (c *Channels) List(
 	return list, err
 }
 
-// Create makes a channel of the actor's site.
+// Create makes a channel of the actor's site. One whose payments are protected needs two people: outside a sandbox it
+// is a proposal at first, which comes back in place of a channel.
 func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.ChannelFields) (travel.Channel, error) {
 	if err := actor.Require(auth.WriteChannels); err != nil {
 		return travel.Channel{}, err
@@ -56,59 +57,118 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 		return travel.Channel{}, fmt.Errorf("drawing a channel secret: %w", err)
 	}
 	id := c.NewUUID()
-	var made travel.Channel
-	err = c.change(ctx, actor, func(tx *store.Tx) error {
-		site, err := tx.Site(actor.SiteID)
+	made, err := write(ctx, c.Core, actor, func(tx *store.Tx) (made travel.Channel, err error) {
+		channel, err := newChannel(tx, actor, in)
 		if err != nil {
-			return err
+			return made, err
 		}
-		problems := in.Problems.Clone()
-		channel := in.NewChannel(site, actor.Can(auth.SetChannelTerms), &problems)
 		channel.UUID, channel.Secret = id, secret
-		if err := noteUnknownSuppliers(tx, actor.SiteID, channel.Suppliers, &problems); err != nil {
-			return err
+		insert := func() (any, error) {
+			made, err = insertChannel(tx, actor, channel)
+			return channelResult{made.ID}, err
 		}
-		if err := problems.Err(); err != nil {
-			return err
+		if channel.Mode != travel.ModeProtectionOnly {
+			if _, err := insert(); err != nil {
+				return made, err
+			}
+			return made, once(tx, actor, in.Once, made.ID)
 		}
-		if made, err = tx.InsertChannel(channel); err != nil {
-			return err
+		p, err := c.request(tx, actor, travel.Proposal{
+			Kind: travel.ProposeOpenCover, Subject: "new channel " + channel.Name, Reason: in.Reason,
+		}, openCoverOf(0, in), insert)
+		if err != nil {
+			return made, err
 		}
-		return once(tx, actor, in.Once, made.ID)
+		if p.State == travel.ProposalOpen {
+			return travel.Channel{Proposal: &p}, once(tx, actor, in.Once, -p.ID) // a negative id is a proposal's
+		}
+		return made, once(tx, actor, in.Once, made.ID)
 	})
 	return shownTo(actor, made), err
 }
 
-// Change sets the given fields of a channel. Fields that are the operator's are ignored from anyone else.
+// newChannel makes and checks a channel that is to be stored.
+func newChannel(tx *store.Tx, actor auth.Actor, in travel.ChannelFields) (travel.Channel, error) {
+	site, err := tx.Site(actor.SiteID)
+	if err != nil {
+		return travel.Channel{}, err
+	}
+	problems := in.Problems.Clone()
+	channel := in.NewChannel(site, actor.Can(auth.SetChannelTerms), &problems)
+	if err := noteUnknownSuppliers(tx, actor.SiteID, channel.Suppliers, &problems); err != nil {
+		return travel.Channel{}, err
+	}
+	return channel, problems.Err()
+}
+
+func insertChannel(tx *store.Tx, actor auth.Actor, channel travel.Channel) (travel.Channel, error) {
+	made, err := tx.InsertChannel(channel)
+	if err != nil {
+		return made, err
+	}
+	return made, audit(tx, actor, "channel.create", channelObject(made), nil, auditChannel(made))
+}
+
+func channelObject(c travel.Channel) string { return fmt.Sprintf("channel %d", c.ID) }
+
+// Change sets the given fields of a channel. Fields that are the operator's are ignored from anyone else. A change that
+// opens cover needs two people: outside a sandbox it is a proposal at first, and the channel comes back as it was.
 func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in travel.ChannelFields) (travel.Channel, error) {
 	if err := actor.Require(auth.WriteChannels); err != nil {
 		return travel.Channel{}, err
 	}
-	var changed travel.Channel
-	err := c.change(ctx, actor, func(tx *store.Tx) error {
+	changed, err := write(ctx, c.Core, actor, func(tx *store.Tx) (changed travel.Channel, err error) {
 		stored, err := tx.LockChannel(actor.SiteID, id)
 		if err != nil {
-			return err
+			return changed, err
 		}
 		if err := checkVersion(in.IfVersion, stored.Version-1); err != nil {
-			return err
+			return changed, err
 		}
-		hasBookings, err := tx.ChannelHasBookings(actor.SiteID, id)
+		channel, err := changedChannel(tx, actor, stored, in)
 		if err != nil {
-			return err
+			return changed, err
 		}
-		problems := in.Problems.Clone()
-		channel := in.Change(stored, hasBookings, actor.Can(auth.SetChannelTerms), &problems)
-		if err := noteUnknownSuppliers(tx, actor.SiteID, channel.Suppliers, &problems); err != nil {
-			return err
+		if stored.Mode == travel.ModeProtectionOnly || channel.Mode != travel.ModeProtectionOnly {
+			return saveChannel(tx, actor, stored, channel)
 		}
-		if err := problems.Err(); err != nil {
-			return err
+		p, err := c.request(tx, actor, travel.Proposal{
+			Kind: travel.ProposeOpenCover, Subject: channelObject(stored), Reason: in.Reason,
+		}, openCoverOf(id, in), func() (any, error) {
+			changed, err = saveChannel(tx, actor, stored, channel)
+			return channelResult{changed.ID}, err
+		})
+		if err == nil && p.State == travel.ProposalOpen {
+			stored.Proposal = &p
+			return stored, nil
 		}
-		changed, err = tx.UpdateChannel(channel)
-		return err
+		return changed, err
 	})
 	return shownTo(actor, changed), unknownChannel(err, id)
+}
+
+// changedChannel sets and checks the given fields of a channel that is locked.
+func changedChannel(
+	tx *store.Tx, actor auth.Actor, stored travel.Channel, in travel.ChannelFields,
+) (travel.Channel, error) {
+	hasBookings, err := tx.ChannelHasBookings(actor.SiteID, stored.ID)
+	if err != nil {
+		return stored, err
+	}
+	problems := in.Problems.Clone()
+	channel := in.Change(stored, hasBookings, actor.Can(auth.SetChannelTerms), &problems)
+	if err := noteUnknownSuppliers(tx, actor.SiteID, channel.Suppliers, &problems); err != nil {
+		return stored, err
+	}
+	return channel, problems.Err()
+}
+
+func saveChannel(tx *store.Tx, actor auth.Actor, before, after travel.Channel) (travel.Channel, error) {
+	changed, err := tx.UpdateChannel(after)
+	if err != nil {
+		return changed, err
+	}
+	return changed, audit(tx, actor, "channel.change", channelObject(changed), auditChannel(before), auditChannel(changed))
 }
 
 // Delete removes a channel that has no bookings. A version other than 0 must be the stored one.
@@ -132,7 +192,10 @@ func (c *Channels) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 		if has {
 			return inUse
 		}
-		return tx.DeleteChannel(actor.SiteID, id)
+		if err := tx.DeleteChannel(actor.SiteID, id); err != nil {
+			return err
+		}
+		return audit(tx, actor, "channel.delete", channelObject(stored), auditChannel(stored), nil)
 	})
 	// A booking that was made between the look and the removal is found by its foreign key.
 	if errors.Is(err, store.ErrConflict) {

@@ -27,6 +27,8 @@ type ImportOptions struct {
 	Mode travel.AccountMode
 	// CoverFromEffective takes over a book that was covered before: cover starts when each payment was taken (R2).
 	CoverFromEffective bool
+	// SHA256 is the hash of the file, by which another operator approves it where that is needed; Reason is for them.
+	SHA256, Reason string
 	// DryRun goes through everything and keeps nothing.
 	DryRun   bool
 	Progress func(rows int)        // called after each write with the number of rows done so far; may be nil
@@ -40,6 +42,8 @@ type ImportReport struct {
 	Payments Tally
 	Channels []string // created, by name
 	Refused  int      // rows
+	// Proposal is set where the import waits for another operator: nothing was taken.
+	Proposal *travel.Proposal
 }
 
 // Tally counts what was made apart from what was there already.
@@ -74,8 +78,38 @@ func (i *Imports) Payments(
 		return ImportReport{}, fault.WrongField("mode", "This is not one of %v.", travel.AccountModes)
 	}
 	run := &importRun{Imports: i, actor: actor, opts: opts, seen: map[int64]bool{}, channels: map[string]money.Currency{}}
+	if opts.DryRun {
+		err := run.rehearse(ctx, rows)
+		return run.report, err
+	}
+	if err := run.begin(ctx); err != nil || run.report.Proposal != nil {
+		return run.report, err
+	}
 	err := run.all(ctx, rows)
-	return run.report, err
+	return run.report, errors.Join(err, run.end(ctx, err != nil))
+}
+
+// begin asks for the approval that the import needs, and writes into the audit that it starts.
+func (r *importRun) begin(ctx context.Context) error {
+	return r.change(ctx, r.actor, func(tx *store.Tx) error {
+		r.report.Proposal = nil
+		p, err := r.mayImport(tx, r.actor, r.opts)
+		if err != nil {
+			return err
+		}
+		if p.State != travel.ProposalApproved {
+			r.report.Proposal = &p
+			return nil
+		}
+		return audit(tx, r.actor, "import.start", "payments", nil, auditImport(r.opts, r.report, false))
+	})
+}
+
+// end writes into the audit what the import did, also when its caller has gone.
+func (r *importRun) end(ctx context.Context, failed bool) error {
+	return r.change(context.WithoutCancel(ctx), r.actor, func(tx *store.Tx) error {
+		return audit(tx, r.actor, "import.end", "payments", nil, auditImport(r.opts, r.report, failed))
+	})
 }
 
 // importRun is one import while it goes on.
@@ -89,9 +123,6 @@ type importRun struct {
 }
 
 func (r *importRun) all(ctx context.Context, rows iter.Seq2[travel.ImportedPayment, error]) error {
-	if r.opts.DryRun {
-		return r.rehearse(ctx, rows)
-	}
 	chunk := make([]travel.ImportedPayment, 0, rowsPerWrite)
 	for row, err := range rows {
 		if err != nil {

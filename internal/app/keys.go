@@ -68,13 +68,16 @@ func (k *keys) stored(ctx context.Context) (list []auth.Key, err error) {
 func signs(k auth.Key) bool { return k.RetiredAt.IsZero() }
 
 // rotate retires all keys and makes a new one. Nobody is logged out: retired keys go on verifying.
-func (k *keys) rotate(ctx context.Context) error {
+func (k *keys) rotate(ctx context.Context, actor auth.Actor) error {
 	fresh, err := auth.NewKey(k.Random, k.Clock())
 	if err != nil {
 		return err
 	}
 	err = k.Store.Write(ctx, func(tx *store.Tx) error {
-		return errors.Join(tx.RetireJWTKeys(), tx.InsertJWTKey(fresh))
+		if err := errors.Join(tx.RetireJWTKeys(), tx.InsertJWTKey(fresh)); err != nil {
+			return err
+		}
+		return audit(tx, ofDeployment(actor), "keys.rotate", "key "+fresh.ID, nil, struct{}{})
 	})
 	if err != nil {
 		return err

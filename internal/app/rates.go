@@ -93,8 +93,10 @@ func (r *Rates) Add(ctx context.Context, actor auth.Actor, fixings []fx.Fixing) 
 		var done RatesReport
 		err := r.Store.Write(ctx, func(tx *store.Tx) error {
 			var err error
-			done, err = addFixings(tx, batch)
-			return err
+			if done, err = addFixings(tx, batch); err != nil || done.Created == 0 {
+				return err
+			}
+			return audit(tx, ofDeployment(actor), "rates.add", "rates", nil, auditRates(batch[0].Provider, done))
 		})
 		if err != nil {
 			return report, err

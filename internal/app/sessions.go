@@ -188,7 +188,7 @@ func (s *Sessions) RotateKeys(ctx context.Context, actor auth.Actor) error {
 	if err := actor.Require(auth.ManageUsers); err != nil {
 		return err
 	}
-	return s.keys.rotate(ctx)
+	return s.keys.rotate(ctx, actor)
 }
 
 // siteAt reads the site with that path; without a path there is none, and that is no error.

@@ -47,12 +47,22 @@ func (s *Sites) Create(ctx context.Context, actor auth.Actor, in travel.SiteFiel
 		name := firstChannel
 		channel := travel.ChannelFields{Name: &name, Currency: &made.Policy.Currency}.NewChannel(made, true, &problems)
 		channel.UUID, channel.Secret = uuid, secret
-		_, err = tx.InsertChannel(channel)
+		opened, err := tx.InsertChannel(channel)
+		if err := errors.Join(err, problems.Err()); err != nil {
+			return err
+		}
 		made.ChannelCount = 1
-		return errors.Join(err, problems.Err())
+		by := actor
+		by.SiteID = made.ID // the chain of the site begins with its birth
+		if err := audit(tx, by, "site.create", siteObject(made.ID), nil, auditSite(made)); err != nil {
+			return err
+		}
+		return audit(tx, by, "channel.create", channelObject(opened), nil, auditChannel(opened))
 	})
 	return made, err
 }
+
+func siteObject(id int64) string { return fmt.Sprintf("site %d", id) }
 
 // SystemAt is the program itself, acting on a site by the site's clock.
 func SystemAt(site travel.Site) auth.Actor {
@@ -114,8 +124,13 @@ func (s *Sites) Change(ctx context.Context, actor auth.Actor, id int64, in trave
 		if err := problems.Err(); err != nil {
 			return err
 		}
-		changed.ModifiedAt = tx.Now
-		return tx.UpdateSite(changed)
+		changed.ModifiedAt = tx.RealNow().Add(stored.ClockAhead) // it need not be the site that the actor is on
+		if err := tx.UpdateSite(changed); err != nil {
+			return err
+		}
+		by := actor
+		by.SiteID, by.Ahead = id, changed.ClockAhead
+		return audit(tx, by, "site.change", siteObject(id), auditSite(stored), auditSite(changed))
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		return travel.Site{}, unknown

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
@@ -47,7 +48,10 @@ func (s *Suppliers) Create(ctx context.Context, actor auth.Actor, in travel.Supp
 		if stored, err = tx.InsertSupplier(made); err != nil {
 			return err
 		}
-		return once(tx, actor, in.Once, stored.ID)
+		if err := once(tx, actor, in.Once, stored.ID); err != nil {
+			return err
+		}
+		return audit(tx, actor, "supplier.create", supplierObject(stored.ID), nil, auditSupplier(stored))
 	})
 	return stored, err
 }
@@ -71,7 +75,10 @@ func (s *Suppliers) Change(ctx context.Context, actor auth.Actor, id int64, in t
 		if err := problems.Err(); err != nil {
 			return err
 		}
-		return tx.UpdateSupplier(changed)
+		if err := tx.UpdateSupplier(changed); err != nil {
+			return err
+		}
+		return audit(tx, actor, "supplier.change", supplierObject(id), auditSupplier(stored), auditSupplier(changed))
 	})
 	return changed, unknownSupplier(err, id)
 }
@@ -97,7 +104,10 @@ func (s *Suppliers) Delete(ctx context.Context, actor auth.Actor, id, ifVersion 
 		if used {
 			return inUse
 		}
-		return tx.DeleteSupplier(actor.SiteID, id)
+		if err := tx.DeleteSupplier(actor.SiteID, id); err != nil {
+			return err
+		}
+		return audit(tx, actor, "supplier.delete", supplierObject(id), auditSupplier(stored), nil)
 	})
 	// What was linked between the look and the removal is found by the foreign keys.
 	if errors.Is(err, store.ErrConflict) {
@@ -105,6 +115,8 @@ func (s *Suppliers) Delete(ctx context.Context, actor auth.Actor, id, ifVersion 
 	}
 	return unknownSupplier(err, id)
 }
+
+func supplierObject(id int64) string { return fmt.Sprintf("supplier %d", id) }
 
 // noteUnknownSuppliers notes those of the ids under which the site has no supplier.
 func noteUnknownSuppliers(tx *store.Tx, siteID int64, ids []int64, p *fault.Problems) error {

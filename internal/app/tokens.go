@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -87,8 +88,10 @@ func (t *Tokens) Create(ctx context.Context, actor auth.Actor, in travel.TokenFi
 		if in.Expires != nil && *in.Expires != civil.NoDay {
 			token.ExpiresAt = auth.ExpiryOf(*in.Expires)
 		}
-		made, err = tx.InsertToken(token)
-		return err
+		if made, err = tx.InsertToken(token); err != nil {
+			return err
+		}
+		return audit(tx, actor, "token.create", tokenObject(made.ID), nil, auditToken(made))
 	})
 	return made, auth.FormatToken(made.ID, secret), err
 }
@@ -98,7 +101,12 @@ func (t *Tokens) Delete(ctx context.Context, actor auth.Actor, id int64) error {
 	if err := actor.Require(auth.ManageTokens); err != nil {
 		return err
 	}
-	err := t.change(ctx, actor, func(tx *store.Tx) error { return tx.DeleteToken(actor.SiteID, id) })
+	err := t.change(ctx, actor, func(tx *store.Tx) error {
+		if err := tx.DeleteToken(actor.SiteID, id); err != nil {
+			return err
+		}
+		return audit(tx, actor, "token.delete", tokenObject(id), struct{}{}, nil)
+	})
 	return unknownAs(fault.TokenNotFound, err, "There is no API token %d.", id)
 }
 
@@ -107,8 +115,15 @@ func (t *Tokens) DeleteAll(ctx context.Context, actor auth.Actor) error {
 	if err := actor.Require(auth.ManageTokens); err != nil {
 		return err
 	}
-	return t.change(ctx, actor, func(tx *store.Tx) error { return tx.DeleteTokens(actor.SiteID) })
+	return t.change(ctx, actor, func(tx *store.Tx) error {
+		if err := tx.DeleteTokens(actor.SiteID); err != nil {
+			return err
+		}
+		return audit(tx, actor, "token.delete_all", "tokens", struct{}{}, nil)
+	})
 }
+
+func tokenObject(id int64) string { return fmt.Sprintf("token %d", id) }
 
 // used hands the use of a token over to the record. Where too many wait it is dropped: the next one will do.
 func (t *Tokens) used(token auth.APIToken, at time.Time) {

@@ -46,6 +46,8 @@ const (
 	WriteRates              Permission = "write exchange rates"
 	WritePolicies           Permission = "write policies"
 	MoveClock               Permission = "move the clock of the site"
+	ReadAudit               Permission = "read the audit"
+	DecideProposals         Permission = "decide on proposals"
 	IssueStatements         Permission = "issue statements"
 	ManageSites             Permission = "manage sites"
 	ManageUsers             Permission = "manage users"
@@ -59,8 +61,8 @@ var ladder = []struct {
 }{
 	{ReadOnly, []Permission{Read}},
 	{Finance, []Permission{ReadStatements, RecordStatementPayments, ReadPayouts, SignOffPayout, Export}},
-	{MemberAdmin, []Permission{WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret}},
-	{Operator, []Permission{SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, WritePolicies, MoveClock, IssueStatements, ManageSites, ManageUsers}},
+	{MemberAdmin, []Permission{WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret, ReadAudit}},
+	{Operator, []Permission{SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, WritePolicies, MoveClock, DecideProposals, IssueStatements, ManageSites, ManageUsers}},
 }
 
 // ParseRole reads a role; the fault of an unknown one is about the field `role`.

@@ -57,7 +57,10 @@ func TestClaimsComeBackAsSigned(t *testing.T) {
 	refresh := signed(t)(auth.SignRefresh(ring, in, noon))
 	for kind, token := range map[auth.Kind]string{auth.Access: access, auth.Refresh: refresh} {
 		want := in
-		want.Kind = kind
+		want.Kind, want.IssuedAt = kind, noon
+		if kind == auth.Access {
+			want.ExpiresAt = noon.Add(auth.AccessLifetime)
+		}
 		if got, err := auth.Verify(ring, token, kind, noon); got != want || err != nil {
 			t.Errorf("%s: %+v, %v, want %+v", kind, got, err, want)
 		}

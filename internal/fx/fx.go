@@ -27,6 +27,7 @@ var order = [...]Provider{ECB, Manual, Demo}
 // Fixing is one published rate: what one euro cost in a currency on a day.
 type Fixing struct {
 	ID         int64
+	SiteID     int64 // whose manual quote it is; 0: it counts for every site
 	Provider   Provider
 	Day        civil.Day
 	Currency   money.Currency

@@ -10,9 +10,10 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
+	"holdfast/internal/travel"
 )
 
-const fixingColumns = `id, provider, currency, day, rate, recorded_at, expires_at, quote_id`
+const fixingColumns = `id, site_id, provider, currency, day, rate, recorded_at, expires_at, quote_id`
 
 // candidatesPerProvider is how many fixings of a provider and currency are read for one lookup: the last one counts
 // unless it is a manual quote that has expired.
@@ -23,7 +24,7 @@ func scanFixing(scan func(dest ...any) error) (fx.Fixing, error) {
 	var rate string
 	var recorded int64
 	var expires sql.NullInt64
-	if err := scan(&f.ID, &f.Provider, &f.Currency, &f.Day, &rate, &recorded, &expires, &f.QuoteID); err != nil {
+	if err := scan(&f.ID, &f.SiteID, &f.Provider, &f.Currency, &f.Day, &rate, &recorded, &expires, &f.QuoteID); err != nil {
 		return fx.Fixing{}, err
 	}
 	var err error
@@ -37,19 +38,19 @@ func scanFixing(scan func(dest ...any) error) (fx.Fixing, error) {
 // fixingsPerInsert is how many rows share an INSERT: far below the parameters that both engines take.
 const fixingsPerInsert = 100
 
-// InsertFixings puts fixings on file. Those whose provider, currency, day and quote are on file already are passed over.
+// InsertFixings puts fixings on file. Those whose site, provider, currency, day and quote are on file already are passed over.
 func (tx *Tx) InsertFixings(list []fx.Fixing) error {
 	for batch := range slices.Chunk(list, fixingsPerInsert) {
 		var w where
 		rows := make([]string, len(batch))
 		for i, f := range batch {
 			rows[i] = "(" + strings.Join([]string{
-				w.arg(f.Provider), w.arg(f.Currency), w.arg(f.Day), w.arg(f.Rate.String()), w.arg(micros(tx.RealNow())),
-				w.arg(maybeMicros(f.ExpiresAt)), w.arg(f.QuoteID),
+				w.arg(f.SiteID), w.arg(f.Provider), w.arg(f.Currency), w.arg(f.Day), w.arg(f.Rate.String()),
+				w.arg(micros(tx.RealNow())), w.arg(maybeMicros(f.ExpiresAt)), w.arg(f.QuoteID),
 			}, ", ") + ")"
 		}
-		_, err := tx.exec(`INSERT INTO fixings (provider, currency, day, rate, recorded_at, expires_at, quote_id)
-			VALUES `+strings.Join(rows, ", ")+` ON CONFLICT (provider, currency, day, quote_id) DO NOTHING`, w.args...)
+		_, err := tx.exec(`INSERT INTO fixings (site_id, provider, currency, day, rate, recorded_at, expires_at, quote_id)
+			VALUES `+strings.Join(rows, ", ")+` ON CONFLICT (site_id, provider, currency, day, quote_id) DO NOTHING`, w.args...)
 		if err != nil {
 			return err
 		}
@@ -57,9 +58,9 @@ func (tx *Tx) InsertFixings(list []fx.Fixing) error {
 	return nil
 }
 
-// FixingsBetween reads all fixings of a provider dated from a first to a last day.
+// FixingsBetween reads the fixings of a provider for every site, dated from a first to a last day.
 func (tx *Tx) FixingsBetween(p fx.Provider, first, last civil.Day) ([]fx.Fixing, error) {
-	return tx.fixings(`provider = $1 AND day BETWEEN $2 AND $3 ORDER BY id`, p, first, last)
+	return tx.fixings(`site_id = 0 AND provider = $1 AND day BETWEEN $2 AND $3 ORDER BY id`, p, first, last)
 }
 
 // FixingsWithin reads the fixings of the given providers and currencies dated from a first to a last day and on file at
@@ -76,6 +77,7 @@ func (tx *Tx) FixingsWithin(
 		return nil, err
 	}
 	var w where
+	w.and("site_id = 0 OR site_id = ?", tx.clock.SiteID)
 	in(&w, "currency", foreign)
 	in(&w, "provider", providers)
 	w.and("day BETWEEN ? AND ?", first, last)
@@ -110,7 +112,8 @@ func (tx *Tx) FixingsUpTo(
 		}
 		for _, p := range providers {
 			last, err := tx.fixings(`currency = $1 AND provider = $2 AND day <= $3 AND recorded_at <= $4
-				ORDER BY day DESC, id DESC LIMIT $5`, c, p, day, micros(known), candidatesPerProvider)
+				AND (site_id = 0 OR site_id = $6)
+				ORDER BY day DESC, id DESC LIMIT $5`, c, p, day, micros(known), candidatesPerProvider, tx.clock.SiteID)
 			if err != nil {
 				return nil, err
 			}
@@ -118,4 +121,40 @@ func (tx *Tx) FixingsUpTo(
 		}
 	}
 	return list, nil
+}
+
+// ManualQuote reads a site's manual quote of a currency, a day and an id.
+func (tx *Tx) ManualQuote(siteID int64, currency money.Currency, day civil.Day, quoteID string) (fx.Fixing, error) {
+	list, err := tx.fixings(`site_id = $1 AND provider = $2 AND currency = $3 AND day = $4 AND quote_id = $5`,
+		siteID, fx.Manual, currency, day, quoteID)
+	switch {
+	case err != nil:
+		return fx.Fixing{}, err
+	case len(list) == 0:
+		return fx.Fixing{}, ErrNotFound
+	}
+	return list[0], nil
+}
+
+// FixingFilter chooses fixings of a list; empty fields choose all.
+type FixingFilter struct {
+	Currencies  []money.Currency
+	Providers   []fx.Provider
+	First, Last civil.Day // civil.NoDay: no bound
+}
+
+// Fixings reads one page of the fixings that a site can see: everybody's and its own.
+func (tx *Tx) Fixings(siteID int64, f FixingFilter, page travel.Page) (travel.List[fx.Fixing], error) {
+	var w where
+	w.and("site_id = 0 OR site_id = ?", siteID)
+	in(&w, "currency", f.Currencies)
+	in(&w, "provider", f.Providers)
+	if f.First != civil.NoDay {
+		w.and("day >= ?", f.First)
+	}
+	if f.Last != civil.NoDay {
+		w.and("day <= ?", f.Last)
+	}
+	return listOf(tx, "fixings", fixingColumns, &w, page, map[string]string{"date": "day", "currency": `currency COLLATE "C"`},
+		nil, scanFixing)
 }

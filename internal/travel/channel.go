@@ -80,6 +80,8 @@ type Channel struct {
 	Version         int64
 	CreatedAt       time.Time
 	ModifiedAt      time.Time
+	// Proposal is set in the answer to a change that waits for another operator: nothing has changed yet.
+	Proposal *Proposal
 }
 
 // Status is the channel_status: locked while locked, else what the operator set, else what follows from the mode.
@@ -98,6 +100,7 @@ func (c Channel) Status() string {
 type ChannelFields struct {
 	Once         Once
 	IfVersion    int64          // from If-Match; 0 where the caller named none
+	Reason       string         // for the operator who is to approve it, where that is needed
 	Problems     fault.Problems // what the reader of the input already found wrong
 	Name         *string
 	Currency     *money.Currency

@@ -1,0 +1,129 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// openCover is what a proposal to open cover asks for: a channel's fields, by the names of the wire, or the import of a
+// file that creates channels.
+type openCover struct {
+	ChannelID       int64               `json:"channel_id,omitempty"` // 0: a new channel
+	Name            *string             `json:"name,omitempty"`
+	Currency        *money.Currency     `json:"currencies,omitempty"`
+	Mode            *travel.AccountMode `json:"account_mode,omitempty"`
+	Language        *string             `json:"language,omitempty"`
+	PrimaryMail     *string             `json:"primary_mail,omitempty"`
+	MailBCC         *bool               `json:"mail_bcc_transactional_mails,omitempty"`
+	ReceiptLabel    *string             `json:"receipt_label,omitempty"`
+	ExternalID      *string             `json:"external_id,omitempty"`
+	AccountType     *string             `json:"account_type,omitempty"`
+	ProtectionType  *string             `json:"protection_type,omitempty"`
+	Status          *string             `json:"channel_status,omitempty"`
+	StatementPeriod *string             `json:"statement_period,omitempty"`
+	Locked          *bool               `json:"locked,omitempty"`
+	Suppliers       *[]int64            `json:"suppliers,omitempty"`
+	File            *takeover           `json:"file,omitempty"`
+}
+
+// channelResult is what opening cover gives.
+type channelResult struct {
+	ChannelID int64 `json:"channel_id"`
+}
+
+func openCoverOf(id int64, in travel.ChannelFields) openCover {
+	return openCover{
+		ChannelID: id, Name: in.Name, Currency: in.Currency, Mode: in.Mode, Language: in.Language,
+		PrimaryMail: in.PrimaryMail, MailBCC: in.MailBCC, ReceiptLabel: in.ReceiptLabel, ExternalID: in.ExternalID,
+		AccountType: in.AccountType, ProtectionType: in.ProtectionType, Status: in.Status,
+		StatementPeriod: in.StatementPeriod, Locked: in.Locked, Suppliers: in.Suppliers,
+	}
+}
+
+func (o openCover) fields() travel.ChannelFields {
+	return travel.ChannelFields{
+		Name: o.Name, Currency: o.Currency, Mode: o.Mode, Language: o.Language, PrimaryMail: o.PrimaryMail,
+		MailBCC: o.MailBCC, ReceiptLabel: o.ReceiptLabel, ExternalID: o.ExternalID, AccountType: o.AccountType,
+		ProtectionType: o.ProtectionType, Status: o.Status, StatementPeriod: o.StatementPeriod, Locked: o.Locked,
+		Suppliers: o.Suppliers,
+	}
+}
+
+// carryOutOpenCover makes or changes the channel of an approved proposal.
+func (c *Core) carryOutOpenCover(tx *store.Tx, actor auth.Actor, p travel.Proposal) (any, error) {
+	asked, err := payloadOf[openCover](p)
+	switch {
+	case err != nil:
+		return nil, err
+	case asked.File != nil: // the import looks for the approval of its file
+		return nil, nil
+	case asked.ChannelID == 0:
+		return c.openNew(tx, actor, asked.fields())
+	}
+	before, err := tx.LockChannel(actor.SiteID, asked.ChannelID)
+	if err != nil {
+		return nil, unknownChannel(err, asked.ChannelID)
+	}
+	channel, err := changedChannel(tx, actor, before, asked.fields())
+	if err != nil {
+		return nil, err
+	}
+	changed, err := saveChannel(tx, actor, before, channel)
+	return channelResult{changed.ID}, err
+}
+
+func (c *Core) openNew(tx *store.Tx, actor auth.Actor, in travel.ChannelFields) (any, error) {
+	secret, err := auth.NewChannelSecret(c.Random)
+	if err != nil {
+		return nil, fmt.Errorf("drawing a channel secret: %w", err)
+	}
+	channel, err := newChannel(tx, actor, in)
+	if err != nil {
+		return nil, err
+	}
+	channel.UUID, channel.Secret = c.NewUUID(), secret
+	made, err := insertChannel(tx, actor, channel)
+	return channelResult{made.ID}, err
+}
+
+// takeover is what a proposal to take over a file asks for.
+type takeover struct {
+	SHA256             string             `json:"sha256"`
+	Mode               travel.AccountMode `json:"mode,omitempty"` // of the channels that it creates
+	CoverFromEffective bool               `json:"cover_from_effective"`
+}
+
+// mayImport asks for the approval that an import needs: where it covers payments from when they were taken, or opens
+// cover on channels that it creates. The import may begin when the proposal that comes back is approved, or is of none.
+func (c *Core) mayImport(tx *store.Tx, actor auth.Actor, opts ImportOptions) (travel.Proposal, error) {
+	approved := travel.Proposal{State: travel.ProposalApproved}
+	if !opts.CoverFromEffective && opts.Mode != travel.ModeProtectionOnly {
+		return approved, nil
+	}
+	site, err := tx.Site(actor.SiteID)
+	if err != nil {
+		return approved, unknownAs(fault.UnknownTerm, err, "There is no site %d.", actor.SiteID)
+	}
+	if opts.SHA256 == "" && !site.Sandbox {
+		return approved, fault.WrongField("file", "Another operator approves this file by its hash, so it must be a file that can be "+
+			"read twice, not standard input.")
+	}
+	file := takeover{SHA256: opts.SHA256, Mode: opts.Mode, CoverFromEffective: opts.CoverFromEffective}
+	p := travel.Proposal{Kind: travel.ProposeTakeover, Reason: opts.Reason}
+	p.Subject = fmt.Sprintf("file %s, mode %q, cover from effective %t", file.SHA256, file.Mode, file.CoverFromEffective)
+	var payload any = file
+	if !opts.CoverFromEffective {
+		p.Kind, payload = travel.ProposeOpenCover, openCover{File: &file}
+	}
+	// What was asked for before need not be asked for again; without a hash there is no telling.
+	if known, err := tx.ProposalAbout(actor.SiteID, p.Kind, p.Subject); file.SHA256 != "" && !errors.Is(err, store.ErrNotFound) {
+		return known, err
+	}
+	return c.request(tx, actor, p, payload, func() (any, error) { return nil, nil })
+}
