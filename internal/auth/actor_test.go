@@ -10,24 +10,26 @@ import (
 
 // The wire's sentence about roles, written out: one letter per role that may, in the order of the roles.
 var whoMay = map[auth.Permission]string{
-	auth.Read:              "rfmo",
-	auth.ReadStatements:    ".fmo",
-	auth.ReadPayouts:       ".fmo",
-	auth.SignOffPayout:     "...o", // the others with the personal right only
-	auth.Export:            ".fmo",
-	auth.WriteBookings:     "..mo",
-	auth.WriteTransactions: "..mo",
-	auth.WriteChannels:     "..mo",
-	auth.WriteSite:         "..mo",
-	auth.ManageTokens:      "..mo",
-	auth.SeeChannelSecret:  "..mo",
-	auth.SetChannelMode:    "...o",
-	auth.SetChannelTerms:   "...o",
-	auth.WriteSuppliers:    "...o",
-	auth.RecordChargebacks: "...o",
-	auth.WriteRates:        "...o",
-	auth.ManageSites:       "...o",
-	auth.ManageUsers:       "...o",
+	auth.Read:                    "rfmo",
+	auth.ReadStatements:          ".fmo",
+	auth.ReadPayouts:             ".fmo",
+	auth.RecordStatementPayments: ".fmo",
+	auth.IssueStatements:         "...o",
+	auth.SignOffPayout:           "...o", // the others with the personal right only
+	auth.Export:                  ".fmo",
+	auth.WriteBookings:           "..mo",
+	auth.WriteTransactions:       "..mo",
+	auth.WriteChannels:           "..mo",
+	auth.WriteSite:               "..mo",
+	auth.ManageTokens:            "..mo",
+	auth.SeeChannelSecret:        "..mo",
+	auth.SetChannelMode:          "...o",
+	auth.SetChannelTerms:         "...o",
+	auth.WriteSuppliers:          "...o",
+	auth.RecordChargebacks:       "...o",
+	auth.WriteRates:              "...o",
+	auth.ManageSites:             "...o",
+	auth.ManageUsers:             "...o",
 }
 
 var roles = []auth.Role{auth.ReadOnly, auth.Finance, auth.MemberAdmin, auth.Operator}

@@ -11,7 +11,10 @@ import (
 // of the rate card is joined to it: a card is never changed.
 const premiumColumns = `site_id, id, allocation_id, channel_id, booking_id, transaction_id, kind, cause, recorded_at,
 	effective_at, currency, amount, retained, state_amount, state_value, lead_days, ppm, premium, minimum_applied,
-	policy_id, rate_card, simulated, statement_id,
+	policy_id, rate_card, simulated,
+	(SELECT s.id FROM statements s WHERE s.site_id = premium_lines.site_id AND s.channel_id = premium_lines.channel_id
+		AND s.currency = premium_lines.currency AND s.from_at <= recorded_at AND s.until_at > recorded_at
+		AND NOT simulated) AS statement_id,
 	(SELECT c.lead_from FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
 	(SELECT c.lead_to FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
 	(SELECT c.channel_id FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card)`
