@@ -33,26 +33,28 @@ type Core struct {
 
 // App is the use cases, a small type for each noun.
 type App struct {
-	Channels   *Channels
-	Suppliers  *Suppliers
-	Bookings   *Bookings
-	Imports    *Imports
-	Sites      *Sites
-	Accounts   *Accounts
-	Sessions   *Sessions
-	Tokens     *Tokens
-	Once       *Once
-	Payments   *Payments
-	Rates      *Rates
-	Exposure   *Exposure
-	Protection *Protection
-	Policies   *Policies
-	Premiums   *Premiums
-	Statements *Statements
-	Clocks     *Clocks
-	Audit      *Audit
-	Approvals  *Approvals
-	Work       *Work
+	Channels    *Channels
+	Suppliers   *Suppliers
+	Bookings    *Bookings
+	Imports     *Imports
+	Sites       *Sites
+	Accounts    *Accounts
+	Sessions    *Sessions
+	Tokens      *Tokens
+	Once        *Once
+	Payments    *Payments
+	Rates       *Rates
+	Exposure    *Exposure
+	Protection  *Protection
+	Limits      *Limits
+	Collaterals *Collaterals
+	Policies    *Policies
+	Premiums    *Premiums
+	Statements  *Statements
+	Clocks      *Clocks
+	Audit       *Audit
+	Approvals   *Approvals
+	Work        *Work
 }
 
 // New makes the use cases over one core, with the shipped rulepacks where it has none.
@@ -62,26 +64,28 @@ func New(core *Core) *App {
 	}
 	tokens := newTokens(core)
 	return &App{
-		Channels:   &Channels{core},
-		Suppliers:  &Suppliers{core},
-		Bookings:   &Bookings{core},
-		Imports:    &Imports{core},
-		Sites:      &Sites{core},
-		Accounts:   &Accounts{core},
-		Sessions:   newSessions(core, tokens),
-		Tokens:     tokens,
-		Once:       &Once{core},
-		Payments:   &Payments{core},
-		Rates:      &Rates{core},
-		Exposure:   &Exposure{core},
-		Protection: &Protection{core},
-		Policies:   &Policies{core},
-		Premiums:   &Premiums{core},
-		Statements: &Statements{core},
-		Clocks:     &Clocks{core},
-		Audit:      &Audit{core},
-		Approvals:  &Approvals{core},
-		Work:       &Work{core},
+		Channels:    &Channels{core},
+		Suppliers:   &Suppliers{core},
+		Bookings:    &Bookings{core},
+		Imports:     &Imports{core},
+		Sites:       &Sites{core},
+		Accounts:    &Accounts{core},
+		Sessions:    newSessions(core, tokens),
+		Tokens:      tokens,
+		Once:        &Once{core},
+		Payments:    &Payments{core},
+		Rates:       &Rates{core},
+		Exposure:    &Exposure{core},
+		Protection:  &Protection{core},
+		Limits:      &Limits{core},
+		Collaterals: &Collaterals{core},
+		Policies:    &Policies{core},
+		Premiums:    &Premiums{core},
+		Statements:  &Statements{core},
+		Clocks:      &Clocks{core},
+		Audit:       &Audit{core},
+		Approvals:   &Approvals{core},
+		Work:        &Work{core},
 	}
 }
 

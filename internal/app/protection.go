@@ -41,9 +41,15 @@ func providersOf(site travel.Site) []fx.Provider {
 func (r *recording) protect() error {
 	switch r.t.Type {
 	case travel.Purchase, travel.Capture:
-		return r.allocate()
+		if err := r.allocate(); err != nil {
+			return err
+		}
+		return r.judge()
 	case travel.Refund, travel.Chargeback, travel.ChargebackReversal:
-		return r.recordEvents()
+		if err := r.recordEvents(); err != nil {
+			return err
+		}
+		return r.tx.NoteChange(r.site.ID, store.ChangeEvent, r.t.ID, 0)
 	default: // neutral (R1)
 		return nil
 	}
@@ -151,6 +157,9 @@ func (c *Core) reDate(tx *store.Tx, before, after travel.Booking) error {
 		if err := tx.InsertTerms(a.SiteID, a.ID, a.TermsOf(after, c.Rulepacks)); err != nil {
 			return err
 		}
+		if err := tx.NoteChange(a.SiteID, store.ChangeReDated, 0, a.ID); err != nil {
+			return err
+		}
 		if !a.Decision.Protected || before.End == after.End {
 			continue
 		}
@@ -222,6 +231,10 @@ func explain(
 	if err != nil {
 		return report, err
 	}
+	over, err := tx.OverLimits(siteID, []int64{of})
+	if err != nil {
+		return report, err
+	}
 	for _, a := range allocations {
 		history, err := tx.TermsHistory(siteID, a.ID)
 		if err != nil {
@@ -231,7 +244,7 @@ func explain(
 		if err != nil {
 			return report, err
 		}
-		x := protection.Explain(a, history, events, m, packs)
+		x := explainOver(protection.Explain(a, history, events, m, packs), over, m.KnownAt)
 		if err := explainPremium(tx, &x, m); err != nil {
 			return report, err
 		}

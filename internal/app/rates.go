@@ -244,6 +244,9 @@ func priceLate(tx *store.Tx, site travel.Site, a protection.Allocation) (priced 
 	if err := tx.PriceAllocation(a); err != nil {
 		return false, err
 	}
+	if err := tx.NoteChange(a.SiteID, store.ChangePriced, 0, a.ID); err != nil {
+		return false, err
+	}
 	if !a.Decision.Protected {
 		return true, nil
 	}

@@ -49,6 +49,8 @@ const (
 	ReadAudit               Permission = "read the audit"
 	DecideProposals         Permission = "decide on proposals"
 	IssueStatements         Permission = "issue statements"
+	WriteLimits             Permission = "write limits"
+	WriteCollateral         Permission = "write collateral"
 	ManageSites             Permission = "manage sites"
 	ManageUsers             Permission = "manage users"
 )
@@ -62,7 +64,7 @@ var ladder = []struct {
 	{ReadOnly, []Permission{Read}},
 	{Finance, []Permission{ReadStatements, RecordStatementPayments, ReadPayouts, SignOffPayout, Export}},
 	{MemberAdmin, []Permission{WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret, ReadAudit}},
-	{Operator, []Permission{SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, WritePolicies, MoveClock, DecideProposals, IssueStatements, ManageSites, ManageUsers}},
+	{Operator, []Permission{SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, WritePolicies, MoveClock, DecideProposals, IssueStatements, WriteLimits, WriteCollateral, ManageSites, ManageUsers}},
 }
 
 // ParseRole reads a role; the fault of an unknown one is about the field `role`.

@@ -150,6 +150,10 @@ func (tx *Tx) Transactions(
 	if f.LinkedID != 0 {
 		w.and("linked_id = ?", f.LinkedID)
 	}
+	if f.OverLimit != nil {
+		not := map[bool]string{true: "", false: "NOT "}[*f.OverLimit]
+		w.and("id "+not+"IN (SELECT o.transaction_id FROM over_limits o WHERE o.site_id = ?)", siteID)
+	}
 	list, err := listOf(tx, "transactions", transactionColumns, &w, page, map[string]string{
 		"date": "created_at", "created": "created_at", "modified": "modified_at", "total": "total",
 	}, f.Include, scanTransaction)
@@ -184,6 +188,9 @@ func (tx *Tx) readTransactionParts(siteID int64, list []travel.Transaction) erro
 		return err
 	}
 	if err := tx.readStatementsOf(siteID, ids, at); err != nil {
+		return err
+	}
+	if err := tx.readOverLimits(siteID, ids, at); err != nil {
 		return err
 	}
 	var linked where

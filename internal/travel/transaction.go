@@ -130,9 +130,12 @@ type Transaction struct {
 	// On which statements its premium stands: their numbers with commas between, and when the last of them was issued.
 	StatementBatches string
 	StatementDate    time.Time
-	EffectiveAt      time.Time
-	CreatedAt        time.Time // recorded_at of R0
-	ModifiedAt       time.Time
+	// OverLimit is what lies above the limit that the transaction exceeds most (R12), minor units of OverLimitCurrency.
+	OverLimit         int64
+	OverLimitCurrency money.Currency
+	EffectiveAt       time.Time
+	CreatedAt         time.Time // recorded_at of R0
+	ModifiedAt        time.Time
 }
 
 // TrustID is the transaction's identifier prefixed with the site's.
@@ -183,6 +186,7 @@ type TransactionFilter struct {
 	PayeeEmail       string
 	PayeeSurname     string
 	LinkedID         int64
+	OverLimit        *bool // whether something of it lies above a limit
 }
 
 // TransactionOrders lists the attributes by which transactions can be sorted.

@@ -1,0 +1,141 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// EstimateQuery asks for the model against the actual, or for what a failure would cost. Zero values stand for the
+// defaults: today, what is known now, the policy currency, all channels, the shipped bands.
+type EstimateQuery struct {
+	Problems fault.Problems
+	Moment
+	Currency money.Currency
+	Channels []int64
+	Bands    protection.Bands // of the model alone
+}
+
+// ModelReport is the model against the actual, with the names that the channels had then.
+type ModelReport struct {
+	protection.ModelReport
+	Final        bool
+	ChannelNames map[int64]string
+}
+
+// WhatIfReport is what a failure would cost, with the names that the channels had then.
+type WhatIfReport struct {
+	protection.WhatIfReport
+	Final        bool
+	ChannelNames map[int64]string
+}
+
+// complete fills in the defaults and reads the rates of the day.
+func (in EstimateQuery) complete(tx *store.Tx, site travel.Site) (q protection.ReportQuery, rates *fx.Table, err error) {
+	q, err = ExposureQuery{Problems: in.Problems, Moment: in.Moment, Currency: in.Currency}.complete(tx, site)
+	if err != nil {
+		return q, nil, err
+	}
+	fixings, err := tx.FixingsUpTo(providersOf(site), money.Currencies(), q.AsOf, q.KnownAt)
+	return q, fx.NewTable(fixings), err
+}
+
+// Model sets the estimate that is made from card turnover alone beside the exposure of the same channels.
+func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery) (ModelReport, error) {
+	return read(ctx, e.Core, actor, func(tx *store.Tx) (report ModelReport, err error) {
+		site, err := tx.Site(actor.SiteID)
+		if err != nil {
+			return report, err
+		}
+		q, rates, err := in.complete(tx, site)
+		if err != nil {
+			return report, err
+		}
+		bands := in.Bands
+		if len(bands) == 0 {
+			bands = protection.ShippedBands()
+		}
+		var turnover []protection.Turnover
+		err = tx.Turnover(site.ID, bands.FirstDay(q.AsOf), q.AsOf, q.KnownAt, in.Channels, func(t protection.Turnover) error {
+			turnover = append(turnover, t)
+			return nil
+		})
+		if err != nil {
+			return report, err
+		}
+		actual := protection.NewExposure(q, rates)
+		if err := tx.Positions(site.ID, q.AsOf, q.KnownAt, in.Channels, actual.Add); err != nil {
+			return report, tooLarge(err)
+		}
+		sums, err := actual.Report()
+		if err != nil {
+			return report, tooLarge(err)
+		}
+		if report.ModelReport, err = protection.Model(sums, turnover, bands, rates); err != nil {
+			return report, tooLarge(err)
+		}
+		report.Final = tx.Now.Sub(q.KnownAt) >= finalAfter
+		report.ChannelNames, err = tx.ChannelNamesAt(site.ID, q.KnownAt)
+		return report, err
+	})
+}
+
+// WhatIf answers what is lost if the given channels fail at the end of a day: all of them where none are given.
+func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuery) (WhatIfReport, error) {
+	return read(ctx, e.Core, actor, func(tx *store.Tx) (report WhatIfReport, err error) {
+		site, err := tx.Site(actor.SiteID)
+		if err != nil {
+			return report, err
+		}
+		problems := in.Problems.Clone()
+		for _, id := range in.Channels {
+			if _, err := tx.Channel(site.ID, id); errors.Is(err, store.ErrNotFound) {
+				problems.Wrong("channels", "There is no channel %d.", id)
+			} else if err != nil {
+				return report, err
+			}
+		}
+		in.Problems = problems
+		q, rates, err := in.complete(tx, site)
+		if err != nil {
+			return report, err
+		}
+		sums := protection.NewWhatIf(q, rates)
+		if err := tx.Positions(site.ID, q.AsOf, q.KnownAt, in.Channels, sums.Add); err != nil {
+			return report, tooLarge(err)
+		}
+		netting, err := nettingOf(tx, site.ID, q, in.Channels, rates)
+		if err != nil {
+			return report, err
+		}
+		limits, err := tx.LimitsUpTo(site.ID, q.AsOf)
+		if err != nil {
+			return report, err
+		}
+		if report.WhatIfReport, err = sums.Report(netting, limits, q.KnownAt); err != nil {
+			return report, tooLarge(err)
+		}
+		report.Final = tx.Now.Sub(q.KnownAt) >= finalAfter
+		report.ChannelNames, err = tx.ChannelNamesAt(site.ID, q.KnownAt)
+		return report, err
+	})
+}
+
+// nettingOf reads the collateral that stands against the exposure of channels, of all where none are given.
+func nettingOf(
+	tx *store.Tx, siteID int64, q protection.ReportQuery, channels []int64, rates *fx.Table,
+) (*protection.Netting, error) {
+	held, err := tx.CollateralOn(siteID, channels, q.AsOf, q.KnownAt)
+	if err != nil {
+		return nil, err
+	}
+	n, err := protection.NewNetting(held, rates, q.Currency, q.AsOf, q.KnownAt)
+	return n, tooLarge(err)
+}

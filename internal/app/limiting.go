@@ -1,0 +1,222 @@
+package app
+
+import (
+	"slices"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/protection"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// everything is the knowledge of a write that holds a booking: whatever is on file, also what another write recorded
+// with a later reading of the clock while this one was waiting.
+var everything = civil.LastDay.End()
+
+// limiting judges payments by the limits of transactions and bookings (R12).
+type limiting struct {
+	tx     *store.Tx
+	siteID int64
+	day    civil.Day // at whose end a use is taken
+	at     time.Time // of the change that is judged
+	limits protection.Limits
+	by     travel.Recognition
+	// late: of what got its value after it was logged, perhaps together with others of the same booking. What is logged
+	// holds the booking, so that all that is on file came before it, whatever the clocks say.
+	late bool
+}
+
+func newLimiting(tx *store.Tx, siteID int64, day civil.Day, at time.Time) (*limiting, error) {
+	l := &limiting{tx: tx, siteID: siteID, day: day, at: at}
+	var err error
+	l.limits, err = tx.LimitsUpTo(siteID, day, protection.LimitTransaction, protection.LimitBooking)
+	if err != nil || len(l.limits) == 0 { // most sites have none: nothing more is read then
+		return l, err
+	}
+	policy, err := tx.PolicyOn(siteID, day)
+	l.by = policy.Recognition
+	return l, err
+}
+
+// judge notes a payment as a change of its channel's and site's use, and judges it by the limits of transactions and
+// bookings at once: its bookings are locked.
+func (r *recording) judge() error {
+	if err := r.tx.NoteChange(r.site.ID, store.ChangePayment, r.t.ID, 0); err != nil {
+		return err
+	}
+	l, err := newLimiting(r.tx, r.site.ID, civil.DayOf(r.tx.Now), r.tx.Now)
+	if err != nil || len(l.limits) == 0 {
+		return err
+	}
+	allocations, err := r.tx.AllocationsOfTransaction(r.site.ID, r.t.ID)
+	if err != nil {
+		return err
+	}
+	for _, a := range allocations {
+		if err := l.judge(a); err != nil {
+			return err
+		}
+	}
+	over, err := r.tx.OverLimits(r.site.ID, []int64{r.t.ID})
+	r.t.OverLimit, r.t.OverLimitCurrency = protection.OverLimitAmount(over)
+	return err
+}
+
+// judge judges an allocation that has just got its value.
+func (l *limiting) judge(a protection.Allocation) error {
+	use, err := l.use(a)
+	if err != nil || use == 0 {
+		return err
+	}
+	if err := l.judgeTransaction(a, use); err != nil {
+		return err
+	}
+	return l.judgeBooking(a, use, true)
+}
+
+// use is what an allocation adds on the day.
+func (l *limiting) use(a protection.Allocation) (int64, error) {
+	u, err := useOf(l.tx, a, l.day, everything, l.by)
+	return u.Amount, err
+}
+
+func useOf(tx *store.Tx, a protection.Allocation, day civil.Day, known time.Time, by travel.Recognition) (u protection.LimitUse, err error) {
+	u.Due = civil.NoDay
+	// What can never add anything needs no more questions.
+	if !a.Decision.Protected || a.Decision.Simulated || !a.Priced(known) {
+		return u, nil
+	}
+	history, err := tx.TermsHistory(a.SiteID, a.ID)
+	if err != nil {
+		return u, err
+	}
+	events, err := tx.Events(a.SiteID, a.ID)
+	if err != nil {
+		return u, err
+	}
+	return a.UseAt(history, events, day, known, by)
+}
+
+// uses adds up what allocations add.
+func (l *limiting) uses(list []protection.Allocation) (sum int64, err error) {
+	for _, a := range list {
+		u, err := l.use(a)
+		if err != nil {
+			return 0, err
+		}
+		sum += u
+	}
+	return sum, nil
+}
+
+// upTo keeps the allocations that had their value before one or with it, in order of their ids, and that one itself: of
+// several that are priced at once each then has its own part of what lies above a limit.
+func upTo(a protection.Allocation, list []protection.Allocation) []protection.Allocation {
+	return slices.DeleteFunc(list, func(o protection.Allocation) bool {
+		return o.PricedAt.After(a.PricedAt) || o.PricedAt.Equal(a.PricedAt) && o.ID > a.ID
+	})
+}
+
+// inForce is the limit of a scope that bounds an allocation. One in another currency, of another policy, does not.
+func (l *limiting) inForce(scope protection.LimitScope, a protection.Allocation) (protection.Limit, bool) {
+	limit, ok := l.limits.InForce(scope, a.ChannelID, l.day, everything)
+	return limit, ok && limit.Currency == a.PolicyCurrency
+}
+
+func (l *limiting) judgeTransaction(a protection.Allocation, added int64) error {
+	limit, ok := l.inForce(protection.LimitTransaction, a)
+	if !ok {
+		return nil
+	}
+	list, err := l.tx.AllocationsOfTransaction(a.SiteID, a.TransactionID)
+	if err != nil {
+		return err
+	}
+	use, err := l.uses(upTo(a, list))
+	if err != nil {
+		return err
+	}
+	return l.record(a, limit, a.TransactionID, added, use, limit.Level(use-added), true)
+}
+
+// judgeBooking judges the use of an allocation's booking after it grew by an amount. Only of a payment something can
+// lie above the limit; what else raises a use is an event.
+func (l *limiting) judgeBooking(a protection.Allocation, added int64, payment bool) error {
+	limit, ok := l.inForce(protection.LimitBooking, a)
+	if !ok {
+		return nil
+	}
+	stored, err := l.tx.LockUse(a.SiteID, a.BookingID, limit.Currency)
+	if err != nil {
+		return err
+	}
+	list, err := l.tx.AllocationsOfBooking(a.SiteID, a.BookingID)
+	if err != nil {
+		return err
+	}
+	if l.late {
+		list = upTo(a, list)
+	}
+	use, err := l.uses(list)
+	if err != nil {
+		return err
+	}
+	// What was delivered or refunded since let the use fall without anyone looking: it counts as it was just before.
+	before := min(stored.Level, limit.Level(use-added))
+	stored.Level = limit.Level(use)
+	if err := l.tx.SaveUse(a.SiteID, stored); err != nil {
+		return err
+	}
+	return l.record(a, limit, a.BookingID, added, use, before, payment)
+}
+
+// record writes the events between the level before and now, and what of a payment lies above.
+func (l *limiting) record(
+	a protection.Allocation, limit protection.Limit, object, added, use, before int64, payment bool,
+) error {
+	cause := a.TransactionID
+	if !payment {
+		cause = 0
+	}
+	err := recordCrossings(l.tx, protection.LimitEvent{
+		SiteID: a.SiteID, Scope: limit.Scope, ObjectID: object, ChannelID: a.ChannelID, Use: use, Limit: limit,
+		TransactionID: cause, CrossedAt: l.at,
+	}, before)
+	if err != nil || !payment {
+		return err
+	}
+	return recordOver(l.tx, a, limit, added, use)
+}
+
+// recordCrossings writes an event for each level between the one before and the one of the event's use.
+func recordCrossings(tx *store.Tx, e protection.LimitEvent, before int64) error {
+	for _, e.Percent = range protection.Crossed(before, e.Limit.Level(e.Use)) {
+		if err := tx.InsertLimitEvent(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recordOver writes what of an allocation lies above a limit, where something does.
+func recordOver(tx *store.Tx, a protection.Allocation, limit protection.Limit, added, use int64) error {
+	over := limit.Over(added, use)
+	if over == 0 {
+		return nil
+	}
+	return tx.InsertOver(a.SiteID, protection.OverLimit{
+		AllocationID: a.ID, TransactionID: a.TransactionID, Scope: limit.Scope, Amount: over, Currency: limit.Currency,
+		Use: use, LimitAmount: limit.Amount, LimitID: limit.ID,
+	})
+}
+
+// explainOver adds to an explanation what of the allocation lay above limits, as far as it was known.
+func explainOver(x protection.Explained, over []protection.OverLimit, known time.Time) protection.Explained {
+	for _, o := range over {
+		if o.AllocationID == x.ID && !o.RecordedAt.After(known) {
+			x.Steps = append(x.Steps, o.Step())
+		}
+	}
+	return x
+}

@@ -1,0 +1,235 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// Limits says what transactions, bookings, channels and sites may come to, and what is over (R12). It refuses nothing.
+type Limits struct{ *Core }
+
+// LimitFields asks for a limit.
+type LimitFields struct {
+	Problems  fault.Problems
+	Once      travel.Once
+	Scope     *protection.LimitScope
+	ChannelID *int64     // of this channel alone
+	From      *civil.Day // in force from this day; today where it is nil
+	Amount    *int64     // minor units of the policy currency
+	Lift      bool       // no limit of its own from then on
+	Note      string
+}
+
+// Set adds a limit.
+func (l *Limits) Set(ctx context.Context, actor auth.Actor, in LimitFields) (protection.Limit, error) {
+	if err := actor.Require(auth.WriteLimits); err != nil {
+		return protection.Limit{}, err
+	}
+	return write(ctx, l.Core, actor, func(tx *store.Tx) (made protection.Limit, err error) {
+		if made, err = applyLimit(tx, actor, in); err != nil {
+			return made, err
+		}
+		return made, once(tx, actor, in.Once, made.ID)
+	})
+}
+
+// applyLimit checks and stores a limit inside a write, and has the uses judged by it.
+func applyLimit(tx *store.Tx, actor auth.Actor, in LimitFields) (protection.Limit, error) {
+	limit, err := in.limit(tx, actor)
+	if err != nil {
+		return limit, err
+	}
+	if limit, err = tx.InsertLimit(limit); err != nil {
+		return limit, err
+	}
+	return limit, tx.NoteChange(limit.SiteID, store.ChangeLimit, 0, 0)
+}
+
+// limit checks the fields and makes the limit of them.
+func (in LimitFields) limit(tx *store.Tx, actor auth.Actor) (protection.Limit, error) {
+	p := in.Problems.Clone()
+	today := civil.DayOf(tx.Now)
+	limit := protection.Limit{
+		SiteID: actor.SiteID, FromDay: today, Lifted: in.Lift, Note: in.Note, AuthorID: actor.UserID, Author: actor.Username,
+	}
+	if in.Scope == nil {
+		p.Missing("scope")
+	} else if limit.Scope = *in.Scope; !slices.Contains(protection.LimitScopes, limit.Scope) {
+		p.Wrong("scope", "This is not one of transaction, booking, channel, site.")
+	}
+	if in.ChannelID != nil {
+		limit.ChannelID = *in.ChannelID
+		if limit.Scope == protection.LimitSite {
+			p.Wrong("channels", "A limit of the site has no channel.")
+		} else if _, err := tx.Channel(actor.SiteID, limit.ChannelID); err != nil {
+			p.Wrong("channels", "There is no channel %d.", limit.ChannelID)
+		}
+	}
+	if in.From != nil {
+		limit.FromDay = *in.From
+	}
+	// What was judged by the limits of a day stays as it is.
+	if limit.FromDay < today {
+		p.Wrong("from", "A limit begins today or later.")
+	}
+	in.checkAmount(&limit, &p)
+	checkNote(&p, "note", in.Note)
+	if err := p.Err(); err != nil {
+		return limit, err
+	}
+	policy, err := tx.PolicyOn(actor.SiteID, limit.FromDay)
+	limit.Currency = policy.Currency
+	return limit, err
+}
+
+func (in LimitFields) checkAmount(limit *protection.Limit, p *fault.Problems) {
+	switch {
+	case in.Lift && in.Amount != nil:
+		p.Wrong("amount", "A limit that is lifted has no amount.")
+	case in.Lift:
+	case in.Amount == nil:
+		if !p.Has("amount") {
+			p.Missing("amount")
+		}
+	case *in.Amount < 1 || *in.Amount > travel.MaxAmount:
+		p.Wrong("amount", "An amount between 1 and %d is expected.", int64(travel.MaxAmount))
+	default:
+		limit.Amount = *in.Amount
+	}
+}
+
+// checkNote notes a text that is too long to be kept.
+func checkNote(p *fault.Problems, field, text string) {
+	if len([]rune(text)) > travel.MaxContent {
+		p.Wrong(field, "At most %d characters are allowed.", travel.MaxContent)
+	}
+}
+
+// Get reads one limit.
+func (l *Limits) Get(ctx context.Context, actor auth.Actor, id int64) (protection.Limit, error) {
+	found, err := read(ctx, l.Core, actor, func(tx *store.Tx) (protection.Limit, error) { return tx.Limit(actor.SiteID, id) })
+	return found, unknownAs(fault.UnknownTerm, err, "There is no limit %d.", id)
+}
+
+// LimitRow is a limit in force and what is used of it. Of transactions and bookings there is no one use: each has its
+// own.
+type LimitRow struct {
+	protection.Limit
+	ChannelID   int64 // whose use it is; 0 for the site, and for every one
+	ChannelName string
+	HasUse      bool
+	Use         int64 // E1 locked, minor units of the limit's currency
+	Headroom    int64
+	Over        int64
+	Level       int64
+}
+
+// LimitFilter chooses rows; empty fields choose all.
+type LimitFilter struct {
+	Scopes   []protection.LimitScope
+	Channels []int64
+	Over     bool // only what is over
+}
+
+// List reads the limits in force today with the running uses: a row for the site, for each channel that is limited, and
+// for each limit of transactions and bookings.
+func (l *Limits) List(ctx context.Context, actor auth.Actor, f LimitFilter, page travel.Page) (travel.List[LimitRow], error) {
+	return read(ctx, l.Core, actor, func(tx *store.Tx) (list travel.List[LimitRow], err error) {
+		rows, err := limitRows(tx, actor.SiteID)
+		if err != nil {
+			return list, err
+		}
+		rows = slices.DeleteFunc(rows, func(r LimitRow) bool {
+			return len(f.Scopes) > 0 && !slices.Contains(f.Scopes, r.Scope) || f.Over && r.Over == 0 ||
+				len(f.Channels) > 0 && !slices.Contains(f.Channels, r.ChannelID)
+		})
+		return pageOf(rows, page), nil
+	})
+}
+
+// pageOf cuts a page out of a list that is all there.
+func pageOf[T any](all []T, page travel.Page) travel.List[T] {
+	if page.Descending {
+		slices.Reverse(all)
+	}
+	first := min(page.Skip(), len(all))
+	list := travel.List[T]{Items: all[first:min(first+page.Size, len(all))], Total: int64(len(all))}
+	list.PastEnd = len(list.Items) == 0 && page.Offset < 0 && page.Number > 1 && len(all) > 0
+	return list
+}
+
+func limitRows(tx *store.Tx, siteID int64) ([]LimitRow, error) {
+	today := civil.DayOf(tx.Now)
+	limits, err := tx.LimitsUpTo(siteID, today)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := tx.RunningUses(siteID)
+	if err != nil {
+		return nil, err
+	}
+	names, err := tx.ChannelNamesAt(siteID, everything)
+	if err != nil {
+		return nil, err
+	}
+	type key struct {
+		scope    protection.LimitScope
+		object   int64
+		currency money.Currency
+	}
+	uses := map[key]store.RunningUse{}
+	for _, u := range stored {
+		uses[key{u.Scope, u.ObjectID, u.Currency}] = u
+	}
+	channels := []int64{0}
+	for id := range names {
+		channels = append(channels, id)
+	}
+	slices.Sort(channels)
+	var rows []LimitRow
+	for _, scope := range []protection.LimitScope{protection.LimitSite, protection.LimitChannel, protection.LimitBooking, protection.LimitTransaction} {
+		for _, id := range channels {
+			limit, ok := limits.InForce(scope, id, today, everything)
+			// The general limit of a booking or transaction is one row, that of channels one for each of them.
+			general := id == 0 && scope != protection.LimitChannel
+			ownOnly := scope == protection.LimitBooking || scope == protection.LimitTransaction
+			if !ok || !general && (id == 0 || scope == protection.LimitSite || ownOnly && limit.ChannelID != id) {
+				continue
+			}
+			row := LimitRow{Limit: limit, ChannelID: id, ChannelName: names[id], HasUse: !ownOnly}
+			if row.HasUse {
+				u := uses[key{scope, id, limit.Currency}]
+				row.Use, row.Level = u.Amount, limit.Level(u.Amount)
+				row.Headroom, row.Over = limit.Headroom(u.Amount), max(0, u.Amount-limit.Amount)
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+// LimitEvents is a filter of the list of events.
+type LimitEvents struct {
+	Scopes   []protection.LimitScope
+	Channels []int64
+	Percent  int64
+	After    time.Time
+}
+
+// Events reads one page of the events: uses that rose to 80, 95 or 100 % of their limit.
+func (l *Limits) Events(
+	ctx context.Context, actor auth.Actor, f LimitEvents, page travel.Page,
+) (travel.List[protection.LimitEvent], error) {
+	return read(ctx, l.Core, actor, func(tx *store.Tx) (travel.List[protection.LimitEvent], error) {
+		return tx.LimitEvents(actor.SiteID, store.LimitEventFilter(f), page)
+	})
+}

@@ -1,0 +1,383 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/protection"
+	"holdfast/internal/store"
+)
+
+// Bounds of settling. A write lives at most five seconds (R0): whatever was begun when a change was seen is over after
+// settleAfter, with a second for the clocks of two processes that take turns. A change is settled in under ten seconds.
+const (
+	settleAfter     = 6 * time.Second
+	settledPerWrite = 100
+	// dayAfter is how long after midnight a site without payments goes on to the new day: what was recorded before
+	// midnight is settled by then.
+	dayAfter = time.Minute
+)
+
+// Settle brings the running use of every channel and site up to date, and judges by their limits what was logged
+// since (R12), in bounded pieces; more says that there is some left.
+//
+// Ids are drawn before a write is durable, so that they become visible out of order. A run therefore notes the last id
+// that it sees, and a later one settles up to it: every id up to there was drawn by a write that had begun then, and is
+// on file or gone when settleAfter is over. So changes are settled in order of their ids, all of them and each once,
+// and what comes out depends neither on when this runs nor on how many processes there are.
+func (l *Limits) Settle(ctx context.Context) (more bool, err error) {
+	if err := l.look(ctx); err != nil {
+		return false, err
+	}
+	var upTo int64
+	var due []store.BookDue
+	err = l.Store.Read(ctx, func(tx *store.Tx) error {
+		if upTo, err = tx.ChangesSeenBy(tx.Now.Add(-settleAfter)); err != nil {
+			return err
+		}
+		due, err = tx.BooksDue(upTo)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, b := range due {
+		today := civil.DayOf(l.Clock().Add(b.Clock.Ahead - dayAfter))
+		if !b.Waiting && !b.Walking && b.Day >= today {
+			continue
+		}
+		actor := auth.System(b.Clock.SiteID)
+		actor.Ahead = b.Clock.Ahead
+		left, err := write(ctx, l.Core, actor, func(tx *store.Tx) (bool, error) {
+			return settlePiece(tx, b.Clock.SiteID, upTo, today)
+		})
+		if err != nil {
+			return false, fmt.Errorf("site %d: %w", b.Clock.SiteID, err)
+		}
+		more = more || left
+	}
+	return more, nil
+}
+
+// look notes the last change that there is, where it is a new one.
+func (l *Limits) look(ctx context.Context) error {
+	var last, seen int64
+	err := l.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		last, seen, err = tx.LastChange()
+		return err
+	})
+	if err != nil || last <= seen {
+		return err
+	}
+	// In a write of its own, whose clock is read after the change was seen.
+	return l.Store.Write(ctx, func(tx *store.Tx) error {
+		done, err := tx.ChangesSeenBy(tx.Now.Add(-settleAfter))
+		if err != nil {
+			return err
+		}
+		if err := tx.ForgetSeen(done); err != nil {
+			return err
+		}
+		return tx.SawChange(last)
+	})
+}
+
+// settling is one piece of the work on the running use of a site, inside one write that holds its book. All that it
+// writes becomes durable together with how far it has come: a crash leaves nothing half done, and nothing twice.
+type settling struct {
+	tx     *store.Tx
+	book   store.LimitBook
+	limits protection.Limits
+	uses   map[useKey]*store.RunningUse
+	at     time.Time // of the change that is settled
+}
+
+type useKey struct {
+	scope    protection.LimitScope
+	object   int64
+	currency string
+}
+
+func settlePiece(tx *store.Tx, siteID, upTo int64, today civil.Day) (more bool, err error) {
+	policy, err := tx.PolicyOn(siteID, today)
+	if err != nil {
+		return false, err
+	}
+	s := &settling{tx: tx, uses: map[useKey]*store.RunningUse{}, at: tx.Now}
+	// A new book begins on the day of its first change.
+	changes, err := tx.WaitingChanges(siteID, upTo, settledPerWrite)
+	if err != nil {
+		return false, err
+	}
+	first := today
+	if len(changes) > 0 {
+		first = civil.DayOf(changes[0].RecordedAt)
+	}
+	if s.book, err = tx.LockBook(siteID, first, policy.Recognition); err != nil {
+		return false, err
+	}
+	// Read again now that nobody else settles.
+	if changes, err = tx.WaitingChanges(siteID, upTo, settledPerWrite); err != nil {
+		return false, err
+	}
+	stored, err := tx.RunningUses(siteID)
+	if err != nil {
+		return false, err
+	}
+	for _, u := range stored {
+		s.uses[useKey{u.Scope, u.ObjectID, string(u.Currency)}] = &u
+	}
+	if len(changes) > 0 {
+		today = civil.DayOf(changes[0].RecordedAt)
+	}
+	if more, err = s.step(max(today, s.book.Day), changes); err != nil {
+		return false, err
+	}
+	return more, s.save()
+}
+
+// step does the next piece: on to another day, through a new recognition, or through changes.
+func (s *settling) step(day civil.Day, changes []store.LimitChange) (more bool, err error) {
+	if !s.book.Walking {
+		if more, err = s.turnTo(day); more || err != nil {
+			return true, err
+		}
+	}
+	if s.book.Walking {
+		return true, s.walk()
+	}
+	if s.limits, err = s.tx.LimitsUpTo(s.book.SiteID, s.book.Day); err != nil {
+		return false, err
+	}
+	// What a new day, recognition or limit did to the levels.
+	if err := s.judgeAll(); err != nil {
+		return false, err
+	}
+	var last int64
+	for _, c := range changes {
+		if civil.DayOf(c.RecordedAt) > s.book.Day {
+			break
+		}
+		if err := s.settle(c); err != nil {
+			return false, fmt.Errorf("change %d: %w", c.ID, err)
+		}
+		last = c.ID
+	}
+	more = len(changes) == settledPerWrite || len(changes) > 0 && last != changes[len(changes)-1].ID
+	return more, s.tx.SettledChanges(s.book.SiteID, last)
+}
+
+// turnTo takes the book to the end of another day: first the lines that change by themselves until then, a bounded
+// number at each piece. A recognition that is new on it asks for a walk through all lines.
+func (s *settling) turnTo(day civil.Day) (more bool, err error) {
+	if day > s.book.Day {
+		due, err := s.tx.LinesDue(s.book.SiteID, day, settledPerWrite)
+		if err != nil {
+			return false, err
+		}
+		for _, id := range due {
+			if _, err := s.renew(id, day); err != nil {
+				return false, err
+			}
+		}
+		if len(due) == settledPerWrite {
+			return true, nil
+		}
+		s.book.Day = day
+	}
+	policy, err := s.tx.PolicyOn(s.book.SiteID, s.book.Day)
+	if err != nil {
+		return false, err
+	}
+	if policy.Recognition != s.book.Recognition {
+		s.book.Recognition, s.book.Walking, s.book.WalkedTo = policy.Recognition, true, 0
+	}
+	return false, nil
+}
+
+// walk computes the next lines anew.
+func (s *settling) walk() error {
+	list, err := s.tx.LinesAfter(s.book.SiteID, s.book.WalkedTo, settledPerWrite)
+	if err != nil {
+		return err
+	}
+	for _, id := range list {
+		if _, err := s.renew(id, s.book.Day); err != nil {
+			return err
+		}
+		s.book.WalkedTo = id
+	}
+	s.book.Walking = len(list) == settledPerWrite
+	return nil
+}
+
+// renew computes the line of an allocation anew, and adds the difference to the uses of its channel and site.
+func (s *settling) renew(id int64, day civil.Day) (grown int64, err error) {
+	a, err := s.tx.Allocation(s.book.SiteID, id)
+	if err != nil {
+		return 0, err
+	}
+	return s.apply(a, day)
+}
+
+func (s *settling) apply(a protection.Allocation, day civil.Day) (grown int64, err error) {
+	before, err := s.tx.LineOf(a.SiteID, a.ID)
+	if err != nil {
+		return 0, err
+	}
+	after := store.LimitLine{AllocationID: a.ID, ChannelID: a.ChannelID, Currency: a.PolicyCurrency}
+	after.LimitUse, err = useOf(s.tx, a, day, s.book.KnownAt, s.book.Recognition)
+	if err != nil || after.LimitUse == before.LimitUse {
+		return 0, err
+	}
+	grown = after.Amount - before.Amount
+	s.use(protection.LimitChannel, a).Amount += grown
+	s.use(protection.LimitSite, a).Amount += grown
+	return grown, s.tx.SaveLine(a.SiteID, after)
+}
+
+// use is the running use that an allocation adds to.
+func (s *settling) use(scope protection.LimitScope, a protection.Allocation) *store.RunningUse {
+	u := store.RunningUse{Scope: scope, Currency: a.PolicyCurrency}
+	if scope == protection.LimitChannel {
+		u.ObjectID = a.ChannelID
+	}
+	k := useKey{scope, u.ObjectID, string(u.Currency)}
+	if s.uses[k] == nil {
+		s.uses[k] = &u
+	}
+	return s.uses[k]
+}
+
+// settle takes one change into the running use.
+func (s *settling) settle(c store.LimitChange) error {
+	s.at = c.RecordedAt
+	// The latest so far: what an earlier change found must not be lost again to one that was recorded before it.
+	if c.RecordedAt.After(s.book.KnownAt) {
+		s.book.KnownAt = c.RecordedAt
+	}
+	list, err := s.allocationsOf(c)
+	if err != nil {
+		return err
+	}
+	for _, a := range list {
+		grown, err := s.apply(a, s.book.Day)
+		if err != nil {
+			return err
+		}
+		payment := c.Kind == store.ChangePayment || c.Kind == store.ChangePriced
+		for _, scope := range []protection.LimitScope{protection.LimitChannel, protection.LimitSite} {
+			if err := s.judge(s.use(scope, a), a, grown, payment); err != nil {
+				return err
+			}
+		}
+		// Of a payment that is logged with its value the booking has been judged already.
+		if c.Kind != store.ChangePayment && grown > 0 {
+			if err := s.judgeBooking(a, grown, payment); err != nil {
+				return err
+			}
+		}
+	}
+	if c.Kind == store.ChangeLimit {
+		return s.judgeAll()
+	}
+	return nil
+}
+
+func (s *settling) allocationsOf(c store.LimitChange) ([]protection.Allocation, error) {
+	switch c.Kind {
+	case store.ChangePayment:
+		return s.tx.AllocationsOfTransaction(s.book.SiteID, c.TransactionID)
+	case store.ChangeEvent:
+		return s.tx.AdjustedBy(s.book.SiteID, c.TransactionID)
+	case store.ChangeReDated, store.ChangePriced:
+		a, err := s.tx.Allocation(s.book.SiteID, c.AllocationID)
+		return []protection.Allocation{a}, err
+	default:
+		return nil, nil
+	}
+}
+
+// judge judges a use after an allocation changed it: an event for each level that it rose to, and of a payment what
+// lies above the limit.
+func (s *settling) judge(u *store.RunningUse, a protection.Allocation, grown int64, payment bool) error {
+	limit, ok := s.limits.InForce(u.Scope, a.ChannelID, s.book.Day, s.known())
+	if !ok || limit.Currency != u.Currency {
+		u.Level = 0
+		return nil
+	}
+	if payment {
+		if err := recordOver(s.tx, a, limit, grown, u.Amount); err != nil {
+			return err
+		}
+	}
+	cause := int64(0)
+	if payment {
+		cause = a.TransactionID
+	}
+	return s.cross(u, limit, cause)
+}
+
+// cross brings the level of a use up to date; downwards that arms its events again.
+func (s *settling) cross(u *store.RunningUse, limit protection.Limit, cause int64) error {
+	before := u.Level
+	u.Level = limit.Level(u.Amount)
+	return recordCrossings(s.tx, protection.LimitEvent{
+		SiteID: s.book.SiteID, Scope: u.Scope, ObjectID: u.ObjectID, ChannelID: u.ObjectID, Use: u.Amount, Limit: limit,
+		TransactionID: cause, CrossedAt: s.at,
+	}, before)
+}
+
+// known is up to when limits count: those that were recorded by the change that is settled.
+func (s *settling) known() time.Time { return s.book.KnownAt }
+
+// judgeAll judges all uses: a day, a recognition or a limit is new.
+func (s *settling) judgeAll() error {
+	for _, k := range sortedUses(s.uses) {
+		u := s.uses[k]
+		limit, ok := s.limits.InForce(u.Scope, u.ObjectID, s.book.Day, s.known())
+		if !ok || limit.Currency != u.Currency {
+			u.Level = 0
+			continue
+		}
+		if err := s.cross(u, limit, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judgeBooking judges what became of a booking's use after its payment was logged.
+func (s *settling) judgeBooking(a protection.Allocation, grown int64, payment bool) error {
+	l, err := newLimiting(s.tx, a.SiteID, s.book.Day, s.at)
+	if err != nil || len(l.limits) == 0 {
+		return err
+	}
+	l.late = payment
+	if payment {
+		return l.judge(a)
+	}
+	return l.judgeBooking(a, grown, false)
+}
+
+func (s *settling) save() error {
+	for _, k := range sortedUses(s.uses) {
+		if err := s.tx.SaveUse(s.book.SiteID, *s.uses[k]); err != nil {
+			return err
+		}
+	}
+	return s.tx.SaveBook(s.book)
+}
+
+// sortedUses is the order in which uses are judged and stored, the same at every run.
+func sortedUses(uses map[useKey]*store.RunningUse) []useKey {
+	return slices.SortedFunc(maps.Keys(uses), func(a, b useKey) int {
+		return cmp.Or(cmp.Compare(a.scope, b.scope), cmp.Compare(a.object, b.object), cmp.Compare(a.currency, b.currency))
+	})
+}

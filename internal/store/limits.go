@@ -1,0 +1,215 @@
+package store
+
+import (
+	"database/sql"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+const limitColumns = `site_id, id, scope, channel_id, from_day, amount, currency, note, author_id, author, recorded_at`
+
+func scanLimit(scan func(dest ...any) error) (protection.Limit, error) {
+	var l protection.Limit
+	var channel, amount sql.NullInt64
+	var recorded int64
+	err := scan(&l.SiteID, &l.ID, &l.Scope, &channel, &l.FromDay, &amount, &l.Currency, &l.Note, &l.AuthorID, &l.Author,
+		&recorded)
+	l.ChannelID, l.Amount, l.Lifted, l.RecordedAt = channel.Int64, amount.Int64, !amount.Valid, instant(recorded)
+	return l, err
+}
+
+// InsertLimit adds a limit and returns it with its id.
+func (tx *Tx) InsertLimit(l protection.Limit) (protection.Limit, error) {
+	l.RecordedAt = tx.Now
+	err := tx.row(`INSERT INTO limits (site_id, scope, channel_id, from_day, amount, currency, note, author_id, author,
+			recorded_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id`,
+		[]any{l.SiteID, l.Scope, maybeID(l.ChannelID), l.FromDay, sql.NullInt64{Int64: l.Amount, Valid: !l.Lifted},
+			l.Currency, l.Note, l.AuthorID, l.Author, micros(tx.Now)}, &l.ID)
+	return l, err
+}
+
+// Limit reads one limit of the site.
+func (tx *Tx) Limit(siteID, id int64) (protection.Limit, error) {
+	return scanLimit(func(dest ...any) error {
+		return tx.row(`SELECT `+limitColumns+` FROM limits WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+	})
+}
+
+// LimitsUpTo reads the limits of a site from days up to one, in order of recording; of the given scopes only, where
+// there are any.
+func (tx *Tx) LimitsUpTo(siteID int64, day civil.Day, scopes ...protection.LimitScope) (protection.Limits, error) {
+	var w where
+	w.and("site_id = ?", siteID)
+	w.and("from_day <= ?", day)
+	in(&w, "scope", scopes)
+	var list protection.Limits
+	err := tx.each(`SELECT `+limitColumns+` FROM limits WHERE `+w.text.String()+` ORDER BY id`, w.args,
+		func(scan func(dest ...any) error) error {
+			l, err := scanLimit(scan)
+			list = append(list, l)
+			return err
+		})
+	return list, err
+}
+
+// Kinds of changes of a use.
+const (
+	ChangePayment = "payment"
+	ChangeEvent   = "event"
+	ChangeReDated = "re_dated"
+	ChangePriced  = "priced"
+	ChangeLimit   = "limit"
+)
+
+// LimitChange is something that changed the use of a channel and its site, waiting to be settled.
+type LimitChange struct {
+	ID            int64
+	Kind          string
+	TransactionID int64
+	AllocationID  int64
+	RecordedAt    time.Time
+}
+
+// NoteChange puts a change behind those that wait to be settled, in the transaction of its cause.
+func (tx *Tx) NoteChange(siteID int64, kind string, transactionID, allocationID int64) error {
+	_, err := tx.exec(`INSERT INTO limit_changes (site_id, kind, transaction_id, allocation_id, recorded_at)
+		VALUES ($1, $2, $3, $4, $5)`, siteID, kind, transactionID, allocationID, micros(tx.Now))
+	return err
+}
+
+// LastChange reads the id of the last change that waits at any site, and of the last one that was seen before; 0 for
+// none.
+func (tx *Tx) LastChange() (last, seen int64, err error) {
+	err = tx.row(`SELECT COALESCE((SELECT MAX(id) FROM limit_changes), 0), COALESCE((SELECT MAX(up_to) FROM limit_horizons), 0)`,
+		nil, &last, &seen)
+	return last, seen, err
+}
+
+// SawChange keeps that a change had been seen by now.
+func (tx *Tx) SawChange(id int64) error {
+	_, err := tx.exec(`INSERT INTO limit_horizons (up_to, seen_at) VALUES ($1, $2) ON CONFLICT (up_to) DO NOTHING`,
+		id, micros(tx.RealNow()))
+	return err
+}
+
+// ChangesSeenBy reads up to which id changes had been seen by an instant of the real clock, 0 for none.
+func (tx *Tx) ChangesSeenBy(at time.Time) (id int64, err error) {
+	err = tx.row(`SELECT COALESCE(MAX(up_to), 0) FROM limit_horizons WHERE seen_at <= $1`, []any{micros(at)}, &id)
+	return id, err
+}
+
+// ForgetSeen removes what was noted of changes seen before an id.
+func (tx *Tx) ForgetSeen(before int64) error {
+	_, err := tx.exec(`DELETE FROM limit_horizons WHERE up_to < $1`, before)
+	return err
+}
+
+// BookDue is a site whose running use may have something to settle.
+type BookDue struct {
+	Clock   SiteClock
+	Day     civil.Day // that it has come to; civil.NoDay for a new one
+	Waiting bool      // whether changes up to the given id wait
+	Walking bool      // whether a new recognition is being applied
+}
+
+// BooksDue lists the sites that have a running use, or changes up to an id to begin one with.
+func (tx *Tx) BooksDue(upTo int64) ([]BookDue, error) {
+	var list []BookDue
+	err := tx.each(`SELECT s.id, s.clock_ahead, b.day, b.walked_to,
+			EXISTS (SELECT 1 FROM limit_changes c WHERE c.site_id = s.id AND c.id <= $1) AS waiting
+		FROM sites s LEFT JOIN limit_books b ON b.site_id = s.id ORDER BY s.id`, []any{upTo},
+		func(scan func(dest ...any) error) error {
+			var b BookDue
+			var day, walked sql.NullInt64
+			var ahead int64
+			err := scan(&b.Clock.SiteID, &ahead, &day, &walked, &b.Waiting)
+			b.Clock.Ahead, b.Day, b.Walking = microseconds(ahead), dayOr(day), walked.Valid
+			if day.Valid || b.Waiting {
+				list = append(list, b)
+			}
+			return err
+		})
+	return list, err
+}
+
+// LimitBook is how far the running use of a site has come.
+type LimitBook struct {
+	SiteID      int64
+	Day         civil.Day
+	KnownAt     time.Time
+	Recognition travel.Recognition
+	Walking     bool
+	WalkedTo    int64 // while walking: the allocation that it has come to
+}
+
+// LockBook takes the running use of a site for this write and reads how far it has come: nobody else settles before
+// this write ends. A new one begins on the given day.
+func (tx *Tx) LockBook(siteID int64, day civil.Day, by travel.Recognition) (LimitBook, error) {
+	_, err := tx.exec(`INSERT INTO limit_books (site_id, day, known_at, recognition, version) VALUES ($1, $2, 0, $3, 0)
+		ON CONFLICT (site_id) DO NOTHING`, siteID, day, by)
+	if err != nil {
+		return LimitBook{}, err
+	}
+	b := LimitBook{SiteID: siteID}
+	var known int64
+	var walked sql.NullInt64
+	err = tx.row(`UPDATE limit_books SET version = version + 1 WHERE site_id = $1
+		RETURNING day, known_at, recognition, walked_to`, []any{siteID}, &b.Day, &known, &b.Recognition, &walked)
+	b.KnownAt, b.Walking, b.WalkedTo = instant(known), walked.Valid, walked.Int64
+	return b, err
+}
+
+// SaveBook stores how far a running use that is locked has come.
+func (tx *Tx) SaveBook(b LimitBook) error {
+	_, err := tx.exec(`UPDATE limit_books SET day = $2, known_at = $3, recognition = $4, walked_to = $5 WHERE site_id = $1`,
+		b.SiteID, b.Day, micros(b.KnownAt), b.Recognition, sql.NullInt64{Int64: b.WalkedTo, Valid: b.Walking})
+	return err
+}
+
+// WaitingChanges reads the next changes of a site up to an id, in order.
+func (tx *Tx) WaitingChanges(siteID, upTo int64, limit int) ([]LimitChange, error) {
+	var list []LimitChange
+	err := tx.each(`SELECT id, kind, transaction_id, allocation_id, recorded_at FROM limit_changes
+		WHERE site_id = $1 AND id <= $2 ORDER BY id LIMIT $3`, []any{siteID, upTo, limit},
+		func(scan func(dest ...any) error) error {
+			var c LimitChange
+			var recorded int64
+			err := scan(&c.ID, &c.Kind, &c.TransactionID, &c.AllocationID, &recorded)
+			c.RecordedAt = instant(recorded)
+			list = append(list, c)
+			return err
+		})
+	return list, err
+}
+
+// SettledChanges removes the changes of a site up to an id: they are in the running use.
+func (tx *Tx) SettledChanges(siteID, upTo int64) error {
+	_, err := tx.exec(`DELETE FROM limit_changes WHERE site_id = $1 AND id <= $2`, siteID, upTo)
+	return err
+}
+
+// Allocation reads one allocation of the site.
+func (tx *Tx) Allocation(siteID, id int64) (protection.Allocation, error) {
+	list, err := tx.allocations(`WHERE a.site_id = $1 AND a.id = $2`, siteID, id)
+	if err != nil || len(list) == 0 {
+		return protection.Allocation{}, orNotFound(err)
+	}
+	return list[0], nil
+}
+
+// AdjustedBy reads the allocations that a refund, chargeback or reversal changed, in order of their ids.
+func (tx *Tx) AdjustedBy(siteID, transactionID int64) ([]protection.Allocation, error) {
+	return tx.allocations(`WHERE a.site_id = $1 AND a.id IN (SELECT p.linked_id FROM payments p
+		WHERE p.site_id = $1 AND p.transaction_id = $2) ORDER BY a.id`, siteID, transactionID)
+}
+
+func orNotFound(err error) error {
+	if err == nil {
+		return ErrNotFound
+	}
+	return err
+}

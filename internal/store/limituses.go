@@ -1,0 +1,200 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// LimitLine is what an allocation adds to the running use.
+type LimitLine struct {
+	AllocationID int64
+	ChannelID    int64
+	Currency     money.Currency
+	protection.LimitUse
+}
+
+// LineOf reads what an allocation adds to the running use; nothing where it has no line.
+func (tx *Tx) LineOf(siteID, allocationID int64) (LimitLine, error) {
+	l := LimitLine{AllocationID: allocationID, LimitUse: protection.LimitUse{Due: civil.NoDay}}
+	var due sql.NullInt64
+	err := tx.row(`SELECT channel_id, currency, amount, due_day FROM limit_lines WHERE site_id = $1 AND allocation_id = $2`,
+		[]any{siteID, allocationID}, &l.ChannelID, &l.Currency, &l.Amount, &due)
+	if errors.Is(err, ErrNotFound) {
+		return l, nil
+	}
+	l.Due = dayOr(due)
+	return l, err
+}
+
+// SaveLine stores what an allocation adds. What adds nothing, now and later, is removed.
+func (tx *Tx) SaveLine(siteID int64, l LimitLine) error {
+	if l.Amount == 0 && l.Due == civil.NoDay {
+		_, err := tx.exec(`DELETE FROM limit_lines WHERE site_id = $1 AND allocation_id = $2`, siteID, l.AllocationID)
+		return err
+	}
+	_, err := tx.exec(`INSERT INTO limit_lines (site_id, allocation_id, channel_id, currency, amount, due_day)
+		VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (site_id, allocation_id) DO UPDATE SET amount = excluded.amount, due_day = excluded.due_day`,
+		siteID, l.AllocationID, l.ChannelID, l.Currency, l.Amount, maybeDay(l.Due))
+	return err
+}
+
+// LinesDue lists allocations whose lines change by themselves up to a day, in order of their ids.
+func (tx *Tx) LinesDue(siteID int64, day civil.Day, limit int) ([]int64, error) {
+	return tx.ids(`SELECT allocation_id FROM limit_lines WHERE site_id = $1 AND due_day <= $2 ORDER BY due_day, allocation_id
+		LIMIT $3`, siteID, day, limit)
+}
+
+// LinesAfter lists allocations with a line from after an id on.
+func (tx *Tx) LinesAfter(siteID, after int64, limit int) ([]int64, error) {
+	return tx.ids(`SELECT allocation_id FROM limit_lines WHERE site_id = $1 AND allocation_id > $2 ORDER BY allocation_id
+		LIMIT $3`, siteID, after, limit)
+}
+
+func (tx *Tx) ids(query string, args ...any) ([]int64, error) {
+	var list []int64
+	err := tx.each(query, args, func(scan func(dest ...any) error) error {
+		var id int64
+		err := scan(&id)
+		list = append(list, id)
+		return err
+	})
+	return list, err
+}
+
+// RunningUse is the use of a channel or of a site, and how far up its limit it stands.
+type RunningUse struct {
+	Scope    protection.LimitScope
+	ObjectID int64
+	Currency money.Currency
+	Amount   int64
+	Level    int64
+}
+
+// RunningUses reads the uses of the channels and of the site itself, in order.
+func (tx *Tx) RunningUses(siteID int64) ([]RunningUse, error) {
+	var list []RunningUse
+	err := tx.each(`SELECT scope, object_id, currency, amount, level FROM limit_uses
+		WHERE site_id = $1 AND scope IN ('channel', 'site') ORDER BY scope, object_id, currency`, []any{siteID},
+		func(scan func(dest ...any) error) error {
+			var u RunningUse
+			err := scan(&u.Scope, &u.ObjectID, &u.Currency, &u.Amount, &u.Level)
+			list = append(list, u)
+			return err
+		})
+	return list, err
+}
+
+// SaveUse stores a use.
+func (tx *Tx) SaveUse(siteID int64, u RunningUse) error {
+	_, err := tx.exec(`INSERT INTO limit_uses (site_id, scope, object_id, currency, amount, level)
+		VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (site_id, scope, object_id, currency) DO UPDATE SET amount = excluded.amount, level = excluded.level`,
+		siteID, u.Scope, u.ObjectID, u.Currency, u.Amount, u.Level)
+	return err
+}
+
+// LockUse takes the use of a booking for this write and reads it: nobody else judges it before this write ends.
+func (tx *Tx) LockUse(siteID, bookingID int64, c money.Currency) (RunningUse, error) {
+	u := RunningUse{Scope: protection.LimitBooking, ObjectID: bookingID, Currency: c}
+	err := tx.row(`INSERT INTO limit_uses (site_id, scope, object_id, currency, amount, level) VALUES ($1, $2, $3, $4, 0, 0)
+		ON CONFLICT (site_id, scope, object_id, currency) DO UPDATE SET level = limit_uses.level
+		RETURNING amount, level`, []any{siteID, u.Scope, bookingID, c}, &u.Amount, &u.Level)
+	return u, err
+}
+
+// InsertOver stores what of an allocation lies above a limit; a second time it changes nothing.
+func (tx *Tx) InsertOver(siteID int64, o protection.OverLimit) error {
+	_, err := tx.exec(`INSERT INTO over_limits (site_id, allocation_id, scope, transaction_id, amount, currency, use_amount,
+			limit_amount, limit_id, recorded_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (site_id, allocation_id, scope) DO NOTHING`,
+		siteID, o.AllocationID, o.Scope, o.TransactionID, o.Amount, o.Currency, o.Use, o.LimitAmount, o.LimitID,
+		micros(tx.Now))
+	return err
+}
+
+// OverLimits reads what of the given transactions lies above limits.
+func (tx *Tx) OverLimits(siteID int64, transactions []int64) ([]protection.OverLimit, error) {
+	var w where
+	w.and("site_id = ?", siteID)
+	in(&w, "transaction_id", transactions)
+	var list []protection.OverLimit
+	err := tx.each(`SELECT allocation_id, scope, transaction_id, amount, currency, use_amount, limit_amount, limit_id,
+			recorded_at
+		FROM over_limits WHERE `+w.text.String()+` ORDER BY allocation_id, scope`, w.args,
+		func(scan func(dest ...any) error) error {
+			var o protection.OverLimit
+			var recorded int64
+			err := scan(&o.AllocationID, &o.Scope, &o.TransactionID, &o.Amount, &o.Currency, &o.Use, &o.LimitAmount,
+				&o.LimitID, &recorded)
+			o.RecordedAt = instant(recorded)
+			list = append(list, o)
+			return err
+		})
+	return list, err
+}
+
+// readOverLimits fills in what of the transactions of a page lies above limits.
+func (tx *Tx) readOverLimits(siteID int64, ids []int64, at map[int64]*travel.Transaction) error {
+	list, err := tx.OverLimits(siteID, ids)
+	if err != nil {
+		return err
+	}
+	of := map[int64][]protection.OverLimit{}
+	for _, o := range list {
+		of[o.TransactionID] = append(of[o.TransactionID], o)
+	}
+	for id, over := range of {
+		at[id].OverLimit, at[id].OverLimitCurrency = protection.OverLimitAmount(over)
+	}
+	return nil
+}
+
+// InsertLimitEvent adds an event.
+func (tx *Tx) InsertLimitEvent(e protection.LimitEvent) error {
+	_, err := tx.exec(`INSERT INTO limit_events (site_id, scope, object_id, channel_id, percent, use_amount, limit_amount,
+			currency, limit_id, transaction_id, crossed_at, recorded_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		e.SiteID, e.Scope, e.ObjectID, e.ChannelID, e.Percent, e.Use, e.Limit.Amount, e.Limit.Currency, e.Limit.ID,
+		maybeID(e.TransactionID), micros(e.CrossedAt), micros(tx.Now))
+	return err
+}
+
+// LimitEventFilter chooses events of a list; empty fields choose all.
+type LimitEventFilter struct {
+	Scopes   []protection.LimitScope
+	Channels []int64
+	Percent  int64
+	After    time.Time // recorded
+}
+
+// LimitEvents reads one page of the events of a site.
+func (tx *Tx) LimitEvents(siteID int64, f LimitEventFilter, page travel.Page) (travel.List[protection.LimitEvent], error) {
+	var w where
+	w.and("site_id = ?", siteID)
+	in(&w, "scope", f.Scopes)
+	in(&w, "channel_id", f.Channels)
+	if f.Percent != 0 {
+		w.and("percent = ?", f.Percent)
+	}
+	if !f.After.IsZero() {
+		w.and("recorded_at > ?", micros(f.After))
+	}
+	columns := `site_id, id, scope, object_id, channel_id, percent, use_amount, limit_amount, currency, limit_id,
+		transaction_id, crossed_at, recorded_at`
+	return listOf(tx, "limit_events", columns, &w, page, nil, nil, func(scan func(dest ...any) error) (protection.LimitEvent, error) {
+		var e protection.LimitEvent
+		var transaction sql.NullInt64
+		var crossed, recorded int64
+		err := scan(&e.SiteID, &e.ID, &e.Scope, &e.ObjectID, &e.ChannelID, &e.Percent, &e.Use, &e.Limit.Amount,
+			&e.Limit.Currency, &e.Limit.ID, &transaction, &crossed, &recorded)
+		e.TransactionID, e.CrossedAt, e.RecordedAt = transaction.Int64, instant(crossed), instant(recorded)
+		return e, err
+	})
+}
