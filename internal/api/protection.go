@@ -53,6 +53,7 @@ type allocationShape struct {
 	Terms       []termsShape     `json:"terms"`
 	Events      []eventShape     `json:"events"`
 	Steps       []stepShape      `json:"steps"`
+	Premium     premiumShape     `json:"premium"`
 }
 
 type valueShape struct {
@@ -103,6 +104,10 @@ func (s *server) getProtection(c *call) error {
 	return nil
 }
 
+// ShowProtection gives an explanation in the shape of the wire, to be encoded as JSON: over HTTP and by the command line
+// alike.
+func ShowProtection(r app.ProtectionReport) any { return showProtection(r) }
+
 func showProtection(r app.ProtectionReport) protectionShape {
 	shape := protectionShape{
 		Transaction: r.Transaction.ID, Type: string(r.Transaction.Type),
@@ -131,7 +136,7 @@ func showAllocation(x protection.Explained) allocationShape {
 		Rulepack: x.Rulepack, State: x.State, Remaining: x.Remaining, Undelivered: x.Undelivered,
 		DoubleRec: x.Amounts.DoubleRecovery(), Value: showValue(x),
 		Terms: make([]termsShape, len(x.History)), Events: make([]eventShape, len(x.Events)),
-		Steps: make([]stepShape, len(x.Steps)),
+		Steps: make([]stepShape, len(x.Steps)), Premium: showPremium(x),
 	}
 	for i, t := range x.History {
 		shape.Terms[i] = termsShape{

@@ -14,11 +14,21 @@ import (
 // Policies is what a site has agreed with the protection provider, and when. One is added, none is ever changed.
 type Policies struct{ *Core }
 
-// List reads one page of the site's policies.
-func (p *Policies) List(ctx context.Context, actor auth.Actor, page travel.Page) (travel.List[travel.Policy], error) {
+// List reads one page of the site's policies; where a day is named only the one that is in force on it.
+func (p *Policies) List(
+	ctx context.Context, actor auth.Actor, on *civil.Day, page travel.Page,
+) (travel.List[travel.Policy], error) {
 	return read(ctx, p.Core, actor, func(tx *store.Tx) (travel.List[travel.Policy], error) {
-		return tx.Policies(actor.SiteID, page)
+		return tx.Policies(actor.SiteID, on, page)
 	})
+}
+
+// Get reads one policy.
+func (p *Policies) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Policy, error) {
+	found, err := read(ctx, p.Core, actor, func(tx *store.Tx) (travel.Policy, error) {
+		return tx.Policy(actor.SiteID, id)
+	})
+	return found, unknownAs(fault.UnknownTerm, err, "There is no policy %d.", id)
 }
 
 // On reads the policy that is in force on a day, today where none is named.

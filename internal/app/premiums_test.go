@@ -195,7 +195,7 @@ func TestAPolicyChangesNothingThatWasComputed(t *testing.T) {
 		if err != nil || x.Policy.Recognition != travel.RecognitionEndDate {
 			t.Errorf("what was known before: %+v, %v", x.Policy, err)
 		}
-		list, err := w.app.Policies.List(t.Context(), w.actor, travel.Page{Number: 1, Size: 10, Offset: -1, Count: true})
+		list, err := w.app.Policies.List(t.Context(), w.actor, nil, travel.Page{Number: 1, Size: 10, Offset: -1, Count: true})
 		if err != nil || list.Total != 2 || len(list.Items[1].RateCard) != 3 || list.Items[1].ID != made.ID {
 			t.Errorf("%+v, %v", list, err)
 		}

@@ -96,6 +96,8 @@ type PremiumLine struct {
 	PolicyID      int64
 	Simulated     bool
 	StatementID   int64 // 0 until it is on one
+	// BaseCurrency is that of State.Amount; known where a line was read back.
+	BaseCurrency money.Currency
 }
 
 // PremiumChange is what may move the premium of an allocation.
@@ -156,7 +158,7 @@ type PremiumFilter struct {
 	Channels         []int64
 	Transactions     []int64 // the causes
 	Bookings         []int64
-	Allocations      []int64
+	Payments         []int64 // the allocations, which have the ids of their payments
 	Kinds            []PremiumKind
 	Causes           []PremiumCause
 }

@@ -95,10 +95,14 @@ func (tx *Tx) policy(siteID int64, condition string, args ...any) (p travel.Poli
 	return p, err
 }
 
-// Policies reads one page of the policies of a site, as they are in force one after the other.
-func (tx *Tx) Policies(siteID int64, page travel.Page) (travel.List[travel.Policy], error) {
+// Policies reads one page of the policies of a site; where a day is named only the one that is in force on it.
+func (tx *Tx) Policies(siteID int64, on *civil.Day, page travel.Page) (travel.List[travel.Policy], error) {
 	var w where
 	w.and("site_id = ?", siteID)
+	if on != nil {
+		w.and("id = (SELECT q.id FROM policies q WHERE q.site_id = ? AND q.from_day <= ? ORDER BY q.from_day DESC, q.id DESC LIMIT 1)",
+			siteID, *on)
+	}
 	orders := map[string]string{"from": "from_day", "recorded_at": "recorded_at"}
 	list, err := listOf(tx, "policies", policyColumns, &w, page, orders, nil, scanPolicy)
 	for i := range list.Items {

@@ -17,7 +17,8 @@ const premiumColumns = `site_id, id, allocation_id, channel_id, booking_id, tran
 		AND NOT simulated) AS statement_id,
 	(SELECT c.lead_from FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
 	(SELECT c.lead_to FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
-	(SELECT c.channel_id FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card)`
+	(SELECT c.channel_id FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
+	(SELECT a.currency FROM allocations a WHERE a.site_id = premium_lines.site_id AND a.id = allocation_id)`
 
 func scanPremium(scan func(dest ...any) error) (protection.PremiumLine, error) {
 	var l protection.PremiumLine
@@ -26,7 +27,7 @@ func scanPremium(scan func(dest ...any) error) (protection.PremiumLine, error) {
 	s := &l.State
 	err := scan(&l.SiteID, &l.ID, &l.AllocationID, &l.ChannelID, &l.BookingID, &l.TransactionID, &l.Kind, &l.Cause,
 		&recorded, &effective, &l.Currency, &l.Amount, &l.Retained, &s.Amount, &s.Value, &s.Lead, &s.Line.PPM, &s.Premium,
-		&s.Minimum, &l.PolicyID, &band, &l.Simulated, &statement, &from, &to, &of)
+		&s.Minimum, &l.PolicyID, &band, &l.Simulated, &statement, &from, &to, &of, &l.BaseCurrency)
 	l.RecordedAt, l.EffectiveAt, l.StatementID = instant(recorded), instant(effective), statement.Int64
 	if band.Valid {
 		s.Line.ID, s.Line.From, s.Line.To, s.Line.ChannelID = band.Int64, from.Int64, travel.NoEnd, of.Int64
@@ -73,7 +74,7 @@ func (tx *Tx) Premiums(siteID int64, f protection.PremiumFilter, page travel.Pag
 	in(&w, "channel_id", f.Channels)
 	in(&w, "transaction_id", f.Transactions)
 	in(&w, "booking_id", f.Bookings)
-	in(&w, "allocation_id", f.Allocations)
+	in(&w, "allocation_id", f.Payments)
 	in(&w, "kind", f.Kinds)
 	in(&w, "cause", f.Causes)
 	if !f.After.IsZero() {

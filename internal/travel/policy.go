@@ -41,6 +41,9 @@ type Policy struct {
 	PaymentTermsDays  int64     // business days until a statement is due (R11)
 }
 
+// PolicyOrders lists the attributes by which policies can be sorted.
+var PolicyOrders = []string{"id", "from", "recorded_at"}
+
 // TaxCode is one tax on premium, such as an insurance premium tax.
 type TaxCode struct {
 	Code    string `json:"code"`
