@@ -28,6 +28,9 @@ var whoMay = map[auth.Permission]string{
 	auth.WriteSuppliers:          "...o",
 	auth.RecordChargebacks:       "...o",
 	auth.WriteRates:              "...o",
+	auth.MoveClock:               "...o",
+	auth.DecideProposals:         "...o",
+	auth.ReadAudit:               "..mo",
 	auth.ManageSites:             "...o",
 	auth.ManageUsers:             "...o",
 }

@@ -16,3 +16,6 @@ func (tx *Tx) HistoriesBy(
 ) error {
 	return tx.historiesBy(size, siteID, day, known, channels, each)
 }
+
+// Exec runs a statement that no use case has: what somebody with a shell on the database can do.
+func (tx *Tx) Exec(query string, args ...any) (int64, error) { return tx.exec(query, args...) }
