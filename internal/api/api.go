@@ -121,6 +121,9 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/policies/{id}", member, (*server).getPolicy),
 		at("GET", v2+"/premiums", member, (*server).listPremiums),
 		at("GET", v2+"/exposure", member, (*server).getExposure),
+		at("GET", v2+"/exposure/run-off", member, (*server).getRunOff),
+		at("GET", v2+"/exposure/ageing", member, (*server).getAgeing),
+		at("GET", v2+"/exposure/movement", member, (*server).getMovement),
 		at("GET", v2+"/payments", member, (*server).listPayments),
 		at("GET", v2+"/payments/{id}", member, (*server).getPayment),
 	}

@@ -5,6 +5,7 @@ import (
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
+	"holdfast/internal/fault"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -102,19 +103,13 @@ func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuer
 // Movement computes why the exposure of two days differs, line by line (R8).
 func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQuery) (MovementReport, error) {
 	return read(ctx, e.Core, actor, func(tx *store.Tx) (report MovementReport, err error) {
-		in := in // completed below, and this may run more than once
-		in.Problems = in.Problems.Clone()
-		q := protection.MovementQuery{}
-		if in.From == nil {
-			in.Problems.Missing("from")
-		} else if q.From = *in.From; q.From > in.dayOr(civil.DayOf(tx.Now)) {
-			in.Problems.Wrong("from", "The movement begins after its end.")
-		}
-		site, of, err := in.on(tx, actor.SiteID)
+		query := in.ExposureQuery
+		query.Problems = in.problems(civil.DayOf(tx.Now))
+		site, of, err := query.on(tx, actor.SiteID)
 		if err != nil {
 			return report, err
 		}
-		q.ReportQuery = of
+		q := protection.MovementQuery{ReportQuery: of, From: *in.From}
 		opening, err := ratesOn(tx, site, of, q.From)
 		if err != nil {
 			return report, err
@@ -133,6 +128,21 @@ func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQu
 	})
 }
 
+// problems notes what is wrong with the first day, beside what was wrong before.
+func (in MovementQuery) problems(today civil.Day) fault.Problems {
+	p := in.Problems.Clone()
+	if in.AsOf != nil {
+		today = *in.AsOf
+	}
+	switch {
+	case in.From != nil && *in.From > today:
+		p.Wrong("from", "The movement would begin after its end, %s.", today)
+	case in.From == nil && !p.Has("from"): // it may have been given, and wrong
+		p.Missing("from")
+	}
+	return p
+}
+
 // on reads the site and completes the query.
 func (in ExposureQuery) on(tx *store.Tx, siteID int64) (travel.Site, protection.ReportQuery, error) {
 	site, err := tx.Site(siteID)
@@ -141,14 +151,6 @@ func (in ExposureQuery) on(tx *store.Tx, siteID int64) (travel.Site, protection.
 	}
 	q, err := in.complete(tx, site)
 	return site, q, err
-}
-
-// dayOr is the day that the moment names, or another where it names none.
-func (m Moment) dayOr(today civil.Day) civil.Day {
-	if m.AsOf != nil {
-		return *m.AsOf
-	}
-	return today
 }
 
 // ratesOn reads what a report can convert by at the fixings of a day.

@@ -1,0 +1,209 @@
+package api
+
+import (
+	"net/http"
+
+	"holdfast/internal/app"
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// reportShape is what every report of R8 begins with.
+type reportShape struct {
+	KnownAt     string               `json:"known_at"`
+	Final       bool                 `json:"final"`
+	Currency    money.Currency       `json:"currency"`
+	Valuation   protection.Valuation `json:"valuation"`
+	Recognition travel.Recognition   `json:"recognition"`
+}
+
+func showReport(q protection.ReportQuery, final bool) reportShape {
+	return reportShape{
+		KnownAt: q.KnownAt.UTC().Format(isoMicros), Final: final, Currency: q.Currency, Valuation: q.Valuation,
+		Recognition: q.Recognition,
+	}
+}
+
+// runOffShape is a run-off on the wire. Amounts are minor units: e1 and e2 of currencies, the others of the report's
+// currency.
+type runOffShape struct {
+	AsOf civil.Day `json:"as_of"`
+	reportShape
+	Allocations int64            `json:"allocations"`
+	LastDay     civil.Day        `json:"last_day_of_dispute"`
+	HalfLife    *halfLifeShape   `json:"half_life"`
+	MeanLife    *string          `json:"mean_life_days"`
+	Peak        peakShape        `json:"peak"`
+	Points      []pointShape     `json:"points"`
+	PendingRate []apartShape     `json:"pending_rate"`
+	Uncovered   []uncoveredShape `json:"uncovered"`
+}
+
+type halfLifeShape struct {
+	Date civil.Day `json:"date"`
+	Days int64     `json:"days"`
+}
+
+type peakShape struct {
+	Date civil.Day `json:"date"`
+	E1   int64     `json:"e1_report"`
+}
+
+type pointShape struct {
+	Date       civil.Day            `json:"date"`
+	Days       int64                `json:"days"`
+	E1         int64                `json:"e1_report"`
+	E2         int64                `json:"e2_report"`
+	Currencies []pointCurrencyShape `json:"currencies"`
+}
+
+type pointCurrencyShape struct {
+	Currencies money.Currency `json:"currencies"`
+	E1         int64          `json:"e1"`
+	E2         int64          `json:"e2"`
+}
+
+// ShowRunOff gives a run-off in the shape of the wire, to be encoded as JSON: over HTTP and by the command line alike.
+func ShowRunOff(r app.RunOffReport) any {
+	shape := runOffShape{
+		AsOf: r.Query.AsOf, reportShape: showReport(r.Query, r.Final), Allocations: r.Allocations, LastDay: r.LastDay,
+		Peak: peakShape{r.Peak.Day, r.Peak.E1}, Points: make([]pointShape, len(r.Points)),
+		PendingRate: showApart(r.PendingRate), Uncovered: showUncovered(r.Uncovered),
+	}
+	if r.HalfLife != nil {
+		mean := r.MeanLifeDays()
+		shape.HalfLife, shape.MeanLife = &halfLifeShape{*r.HalfLife, int64(*r.HalfLife - r.Query.AsOf)}, &mean
+	}
+	for i, p := range r.Points {
+		point := pointShape{
+			Date: p.Day, Days: int64(p.Day - r.Query.AsOf), E1: p.Total.E1, E2: p.Total.E2,
+			Currencies: make([]pointCurrencyShape, len(p.By)),
+		}
+		for k, c := range p.By {
+			point.Currencies[k] = pointCurrencyShape{c.Currency, c.E1, c.E2}
+		}
+		shape.Points[i] = point
+	}
+	return shape
+}
+
+func showApart(list []protection.Pending) []apartShape {
+	shapes := make([]apartShape, len(list))
+	for i, p := range list {
+		shapes[i] = apartShape{Currencies: p.Currency, Allocations: p.Allocations, E1: p.E1, E2: p.E2}
+	}
+	return shapes
+}
+
+func showUncovered(list []protection.Pending) []uncoveredShape {
+	shapes := make([]uncoveredShape, len(list))
+	for i, p := range list {
+		shapes[i] = uncoveredShape{Currencies: p.Currency, Allocations: p.Allocations, E5: p.E1}
+	}
+	return shapes
+}
+
+// ageingShape is an ageing on the wire.
+type ageingShape struct {
+	AsOf civil.Day `json:"as_of"`
+	reportShape
+	Rows        []ageBandShape    `json:"rows"`
+	Total       ageTotalShape     `json:"total"`
+	Rounding    ageRoundingShape  `json:"rounding"`
+	PendingRate []agePendingShape `json:"pending_rate"`
+	Uncovered   []uncoveredShape  `json:"uncovered"`
+}
+
+type ageBandShape struct {
+	Band        string             `json:"band"`
+	From        *int64             `json:"from_days"` // null for those on their way
+	To          *int64             `json:"to_days"`   // null for those, and where the band has no end
+	Allocations int64              `json:"allocations"`
+	E1          int64              `json:"e1_report"`
+	Currencies  []ageCurrencyShape `json:"currencies"`
+}
+
+type ageCurrencyShape struct {
+	Currencies  money.Currency `json:"currencies"`
+	Allocations int64          `json:"allocations"`
+	E1          int64          `json:"e1"`
+	E1Report    int64          `json:"e1_report"`
+}
+
+type ageTotalShape struct {
+	Allocations int64 `json:"allocations"`
+	E1          int64 `json:"e1_report"`
+}
+
+type ageRoundingShape struct {
+	E1 int64 `json:"e1_report"`
+}
+
+type agePendingShape struct {
+	Currencies  money.Currency `json:"currencies"`
+	Allocations int64          `json:"allocations"`
+	E1          int64          `json:"e1"`
+}
+
+// ShowAgeing is ShowRunOff for an ageing.
+func ShowAgeing(r app.AgeingReport) any {
+	shape := ageingShape{
+		AsOf: r.Query.AsOf, reportShape: showReport(r.Query, r.Final), Rows: make([]ageBandShape, len(r.Bands)),
+		Total: ageTotalShape{r.Allocations, r.Total}, Rounding: ageRoundingShape{r.Rounding},
+		PendingRate: make([]agePendingShape, len(r.PendingRate)), Uncovered: showUncovered(r.Uncovered),
+	}
+	for i, b := range r.Bands {
+		row := ageBandShape{Band: b.Name, Allocations: b.Allocations, E1: b.E1, Currencies: make([]ageCurrencyShape, len(b.By))}
+		if b.From > 0 {
+			row.From = &b.From
+		}
+		if b.To > 0 {
+			row.To = &b.To
+		}
+		for k, c := range b.By {
+			row.Currencies[k] = ageCurrencyShape{c.Currency, c.Allocations, c.E1, c.E1Report}
+		}
+		shape.Rows[i] = row
+	}
+	for i, p := range r.PendingRate {
+		shape.PendingRate[i] = agePendingShape{p.Currency, p.Allocations, p.E1}
+	}
+	return shape
+}
+
+func (s *server) getRunOff(c *call) error {
+	report, err := s.app.Exposure.RunOff(c.ctx, c.actor, c.query().exposure())
+	if err != nil {
+		return err
+	}
+	c.json(http.StatusOK, ShowRunOff(report))
+	return nil
+}
+
+func (s *server) getAgeing(c *call) error {
+	report, err := s.app.Exposure.Ageing(c.ctx, c.actor, c.query().exposure())
+	if err != nil {
+		return err
+	}
+	c.json(http.StatusOK, ShowAgeing(report))
+	return nil
+}
+
+// exposure reads what every report on exposure takes, with all that is wrong with it.
+func (q *query) exposure() app.ExposureQuery {
+	in := app.ExposureQuery{
+		Moment:    q.moment(),
+		Valuation: protection.Valuation(q.one("valuation", "", texts(protection.Valuations))),
+		Channels:  q.ids("channels"),
+	}
+	if code := q.text("currency"); code != "" {
+		var err error
+		if in.Currency, err = money.ParseCurrency(code); err != nil {
+			q.problems.Wrong("currency", "This is not an ISO 4217 currency.")
+		}
+	}
+	in.Problems = q.problems
+	return in
+}
