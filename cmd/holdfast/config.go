@@ -32,6 +32,7 @@ type Config struct {
 	AuthSegment string `name:"auth-segment" default:"auth" env:"HOLDFAST_AUTH_SEGMENT" placeholder:"SEGMENT" help:"First segment of the login's paths that name no site (default: auth)."`
 
 	ECBURL         string         `name:"ecb-url" default:"${ecb_url}" env:"HOLDFAST_ECB_URL" placeholder:"URL" help:"Where the ECB publishes the daily exchange rates."`
+	Rulepacks      string         `env:"HOLDFAST_RULEPACKS" placeholder:"FILE" help:"JSON file of the schemes' dispute windows (default: the one that ships with the program)."`
 	TrustedProxies []netip.Prefix `env:"HOLDFAST_TRUSTED_PROXIES" placeholder:"PREFIX" help:"Networks whose X-Forwarded-For is believed, such as 10.0.0.0/8 (default: none)."`
 
 	LogLevel        string        `default:"info" enum:"debug,info,warn,error" env:"HOLDFAST_LOG_LEVEL" placeholder:"LEVEL" help:"Least important lines of the log: debug, info, warn or error (default: info)."`
@@ -151,6 +152,10 @@ func (p *program) show(flag *kong.Flag) string {
 			return "(follows listen)"
 		}
 		return masked(p.BaseURL)
+	case "rulepacks":
+		if p.Rulepacks == "" {
+			return "(shipped)"
+		}
 	case "trusted-proxies":
 		if len(p.TrustedProxies) == 0 {
 			return "(none)"

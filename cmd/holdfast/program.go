@@ -15,6 +15,7 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
+	"holdfast/internal/protection"
 	"holdfast/internal/store"
 )
 
@@ -33,6 +34,10 @@ type program struct {
 // open opens the database, brings its schema up to date, and makes the use cases. Every command does so: whoever has
 // just installed a new version may run any of them first, and the migrations take turns by themselves.
 func (p *program) open(ctx context.Context) error {
+	rulepacks, err := p.rulepacks()
+	if err != nil {
+		return err
+	}
 	db, err := store.Open(ctx, p.Database, time.Now)
 	if err != nil {
 		return err
@@ -43,10 +48,26 @@ func (p *program) open(ctx context.Context) error {
 	}
 	p.core = &app.Core{
 		Store: db, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: p.log(), Cost: auth.DefaultPasswordCost,
-		ReservedPaths: []string{p.AuthSegment},
+		ReservedPaths: []string{p.AuthSegment}, Rulepacks: rulepacks,
 	}
 	p.app = app.New(p.core)
 	return nil
+}
+
+// rulepacks reads the dispute windows: the deployment's own, or those that ship with the program.
+func (p *program) rulepacks() (protection.Rulepacks, error) {
+	if p.Rulepacks == "" {
+		return protection.ShippedRulepacks(), nil
+	}
+	text, err := os.ReadFile(p.Rulepacks)
+	if err != nil {
+		return nil, fmt.Errorf("--rulepacks: %w", err)
+	}
+	packs, err := protection.ParseRulepacks(text)
+	if err != nil {
+		return nil, fmt.Errorf("--rulepacks %s: %w", p.Rulepacks, err)
+	}
+	return packs, nil
 }
 
 func (p *program) log() *slog.Logger { return p.logger(p.stderr) }
