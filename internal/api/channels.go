@@ -84,7 +84,7 @@ func (s *server) createChannel(c *call) error {
 	}
 	return s.create(c, in.once, func() (object, error) {
 		made, err := s.app.Channels.Create(c.ctx, c.actor, channelFields(c, in))
-		return channelObject(made), err
+		return waiting(made.Proposal, channelObject(made)), err
 	}, s.findChannel)
 }
 
@@ -98,6 +98,9 @@ func (s *server) changeChannel(c *call) error {
 	changed, err := s.app.Channels.Change(c.ctx, c.actor, c.id, fields)
 	if err != nil {
 		return err
+	}
+	if changed.Proposal != nil {
+		return s.accepted(c, waiting(changed.Proposal, object{}))
 	}
 	return c.show(http.StatusOK, channelObject(changed))
 }
@@ -134,6 +137,7 @@ func channelFields(c *call, in *input) travel.ChannelFields {
 		f.StatementPeriod = in.text("statement_period")
 		f.Locked = in.boolean("locked")
 		f.Suppliers = in.integers("suppliers")
+		f.Reason = in.reason()
 	}
 	f.Problems = *in.problems // now that all fields are read
 	return f

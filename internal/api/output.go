@@ -68,9 +68,15 @@ func (s *server) create(c *call, once travel.Once, create func() (object, error)
 		return err
 	}
 	if replayed {
+		if id < 0 { // see waiting
+			find = s.findWaiting
+		}
 		if made, err = find(c, id); err != nil {
 			return err
 		}
+	}
+	if made.id < 0 {
+		return s.accepted(c, made)
 	}
 	return s.created(c, made)
 }

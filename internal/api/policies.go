@@ -110,7 +110,7 @@ func (s *server) createPolicy(c *call) error {
 	}
 	return s.create(c, in.once, func() (object, error) {
 		made, err := s.app.Policies.Set(c.ctx, c.actor, policyFields(in))
-		return object{id: made.ID, body: showPolicy(made)}, err
+		return waiting(made.Proposal, object{id: made.ID, body: showPolicy(made)}), err
 	}, s.findPolicy)
 }
 
@@ -130,6 +130,7 @@ func policyFields(in *input) travel.PolicyFields {
 		StatementPeriod:   in.text("statement_period"),
 		PaymentTermsDays:  in.integer("payment_terms_days"),
 	}
+	f.Reason = in.reason()
 	f.Problems = *in.problems // now that all fields are read
 	return f
 }

@@ -81,6 +81,10 @@ func (c *Core) carryOut(tx *store.Tx, actor auth.Actor, p travel.Proposal) (resu
 		return c.carryOutOpenCover(tx, actor, p)
 	case travel.ProposeManualRate:
 		return carryOutQuote(tx, actor, p)
+	case travel.ProposePolicy:
+		return carryOutPolicy(tx, actor, p)
+	case travel.ProposeLimits:
+		return carryOutLimit(tx, actor, p)
 	case travel.ProposeTakeover: // the import looks for the approval of its file
 		return nil, nil
 	default:

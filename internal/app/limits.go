@@ -29,14 +29,27 @@ type LimitFields struct {
 	Note      string
 }
 
-// Set adds a limit.
+// Set adds a limit. It needs two people: outside a sandbox it is a proposal at first, which comes back in place of one.
 func (l *Limits) Set(ctx context.Context, actor auth.Actor, in LimitFields) (protection.Limit, error) {
 	if err := actor.Require(auth.WriteLimits); err != nil {
 		return protection.Limit{}, err
 	}
 	return write(ctx, l.Core, actor, func(tx *store.Tx) (made protection.Limit, err error) {
-		if made, err = applyLimit(tx, actor, in); err != nil {
+		limit, err := in.limit(tx, actor) // judged now, so that nothing wrong is proposed
+		if err != nil {
 			return made, err
+		}
+		proposal, err := l.request(tx, actor, travel.Proposal{
+			Kind: travel.ProposeLimits, Subject: "limit of " + string(limit.Scope), Reason: in.Note,
+		}, in.terms(), func() (any, error) {
+			made, err = applyLimit(tx, actor, in)
+			return madeID{made.ID}, err
+		})
+		if err != nil {
+			return made, err
+		}
+		if proposal.State == travel.ProposalOpen {
+			return protection.Limit{Proposal: &proposal}, once(tx, actor, in.Once, -proposal.ID)
 		}
 		return made, once(tx, actor, in.Once, made.ID)
 	})
@@ -51,7 +64,10 @@ func applyLimit(tx *store.Tx, actor auth.Actor, in LimitFields) (protection.Limi
 	if limit, err = tx.InsertLimit(limit); err != nil {
 		return limit, err
 	}
-	return limit, tx.NoteChange(limit.SiteID, store.ChangeLimit, 0, 0)
+	if err := tx.NoteChange(limit.SiteID, store.ChangeLimit, 0, 0); err != nil {
+		return limit, err
+	}
+	return limit, audit(tx, actor, "limit.set", limitObject(limit), nil, auditLimit(limit))
 }
 
 // limit checks the fields and makes the limit of them.

@@ -42,19 +42,28 @@ func (p *Policies) On(ctx context.Context, actor auth.Actor, day *civil.Day) (tr
 }
 
 // Set adds the policy that is in force from a day on. What the fields leave open stays as it is in the policy in force
-// on that day. What was computed before stays as it was: an allocation keeps the policy that it was recorded under.
+// on that day. What was computed before stays as it was: an allocation keeps the policy that it was recorded under. It
+// needs two people: outside a sandbox it is a proposal at first, which comes back in place of a policy.
 func (p *Policies) Set(ctx context.Context, actor auth.Actor, in travel.PolicyFields) (travel.Policy, error) {
 	if err := actor.Require(auth.WritePolicies); err != nil {
 		return travel.Policy{}, err
 	}
-	return write(ctx, p.Core, actor, func(tx *store.Tx) (travel.Policy, error) {
+	return write(ctx, p.Core, actor, func(tx *store.Tx) (made travel.Policy, err error) {
 		next, err := nextPolicy(tx, actor.SiteID, in)
 		if err != nil {
-			return travel.Policy{}, err
+			return made, err
 		}
-		made, err := applyPolicy(tx, actor, next)
+		proposal, err := p.request(tx, actor, travel.Proposal{
+			Kind: travel.ProposePolicy, Subject: "policy from " + next.FromDay.String(), Reason: in.Reason,
+		}, termsOf(in), func() (any, error) {
+			made, err = applyPolicy(tx, actor, next)
+			return madeID{made.ID}, err
+		})
 		if err != nil {
-			return travel.Policy{}, err
+			return made, err
+		}
+		if proposal.State == travel.ProposalOpen {
+			return travel.Policy{Proposal: &proposal}, once(tx, actor, in.Once, -proposal.ID)
 		}
 		return made, once(tx, actor, in.Once, made.ID)
 	})
@@ -85,5 +94,13 @@ func nextPolicy(tx *store.Tx, siteID int64, in travel.PolicyFields) (travel.Poli
 
 // applyPolicy adds a policy that was checked by nextPolicy.
 func applyPolicy(tx *store.Tx, actor auth.Actor, p travel.Policy) (travel.Policy, error) {
-	return tx.InsertPolicy(actor.SiteID, p)
+	before, err := tx.PolicyOn(actor.SiteID, p.FromDay)
+	if err != nil {
+		return p, err
+	}
+	made, err := tx.InsertPolicy(actor.SiteID, p)
+	if err != nil {
+		return made, err
+	}
+	return made, audit(tx, actor, "policy.change", policyObject(made), auditPolicy(before), auditPolicy(made))
 }

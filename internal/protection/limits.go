@@ -41,6 +41,8 @@ type Limit struct {
 	AuthorID   int64
 	Author     string
 	RecordedAt time.Time
+	// Proposal is set in the answer to a change that waits for another operator: nothing has changed yet.
+	Proposal *travel.Proposal
 }
 
 // Limits is a set of limits in order of recording.

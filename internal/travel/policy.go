@@ -39,6 +39,8 @@ type Policy struct {
 	TaxCodes          []TaxCode // in the order of the statement (R11)
 	StatementPeriod   string    // of new channels, until they are given their own
 	PaymentTermsDays  int64     // business days until a statement is due (R11)
+	// Proposal is set in the answer to a change that waits for another operator: nothing has changed yet.
+	Proposal *Proposal
 }
 
 // PolicyOrders lists the attributes by which policies can be sorted.
@@ -83,6 +85,7 @@ type PolicyFields struct {
 	TaxCodes          *[]TaxCode
 	StatementPeriod   *string
 	PaymentTermsDays  *int64
+	Reason            string // for the operator who is to approve it
 }
 
 // Bounds of a policy.

@@ -1,0 +1,176 @@
+package app
+
+import (
+	"fmt"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// The terms of a site change only when two people agree (R0). Here is what their proposals and the audit say of them,
+// by the names of the wire.
+
+// termsOfPolicy are the fields of a policy; absent ones stay as they are in the policy that it follows.
+type termsOfPolicy struct {
+	From              *string             `json:"from,omitempty"`
+	Currency          *money.Currency     `json:"currency,omitempty"`
+	Recognition       *travel.Recognition `json:"recognition,omitempty"`
+	LateLogDays       *int64              `json:"late_log_days,omitempty"`
+	MaxFixingAgeDays  *int64              `json:"max_fixing_age_days,omitempty"`
+	RateCard          *[]termsOfRate      `json:"rate_card,omitempty"`
+	PremiumRefundable *bool               `json:"premium_refundable,omitempty"`
+	MinimumPerLine    *int64              `json:"minimum_per_line,omitempty"`
+	MinimumPerMonth   *int64              `json:"minimum_per_month,omitempty"`
+	TaxCodes          *[]travel.TaxCode   `json:"tax_codes,omitempty"`
+	StatementPeriod   *string             `json:"statement_period,omitempty"`
+	PaymentTermsDays  *int64              `json:"payment_terms_days,omitempty"`
+}
+
+type termsOfRate struct {
+	Channel  int64  `json:"channel,omitempty"` // 0: of every channel that has no lines of its own
+	LeadFrom int64  `json:"lead_from"`
+	LeadTo   *int64 `json:"lead_to"` // null: the last band
+	PPM      int64  `json:"ppm"`
+}
+
+// madeID is what carrying out a change of terms gives.
+type madeID struct {
+	ID int64 `json:"id"`
+}
+
+func termsOf(f travel.PolicyFields) termsOfPolicy {
+	t := termsOfPolicy{
+		Currency: f.Currency, Recognition: f.Recognition, LateLogDays: f.LateLogDays, MaxFixingAgeDays: f.MaxFixingAgeDays,
+		PremiumRefundable: f.PremiumRefundable, MinimumPerLine: f.MinimumPerLine, MinimumPerMonth: f.MinimumPerMonth,
+		TaxCodes: f.TaxCodes, StatementPeriod: f.StatementPeriod, PaymentTermsDays: f.PaymentTermsDays,
+	}
+	if f.From != nil {
+		from := f.From.String()
+		t.From = &from
+	}
+	if f.RateCard != nil {
+		lines := make([]termsOfRate, len(*f.RateCard))
+		for i, l := range *f.RateCard {
+			lines[i] = termsOfRate{Channel: l.ChannelID, LeadFrom: l.From, PPM: l.PPM}
+			if l.To != travel.NoEnd {
+				lines[i].LeadTo = &l.To
+			}
+		}
+		t.RateCard = &lines
+	}
+	return t
+}
+
+// fields reads the terms back.
+func (t termsOfPolicy) fields() (travel.PolicyFields, error) {
+	f := travel.PolicyFields{
+		Currency: t.Currency, Recognition: t.Recognition, LateLogDays: t.LateLogDays, MaxFixingAgeDays: t.MaxFixingAgeDays,
+		PremiumRefundable: t.PremiumRefundable, MinimumPerLine: t.MinimumPerLine, MinimumPerMonth: t.MinimumPerMonth,
+		TaxCodes: t.TaxCodes, StatementPeriod: t.StatementPeriod, PaymentTermsDays: t.PaymentTermsDays,
+	}
+	if t.RateCard != nil {
+		card := make(travel.RateCard, len(*t.RateCard))
+		for i, l := range *t.RateCard {
+			card[i] = travel.RateLine{ChannelID: l.Channel, From: l.LeadFrom, To: travel.NoEnd, PPM: l.PPM}
+			if l.LeadTo != nil {
+				card[i].To = *l.LeadTo
+			}
+		}
+		f.RateCard = &card
+	}
+	if t.From == nil {
+		return f, nil
+	}
+	from, err := civil.ParseDay(*t.From)
+	f.From = &from
+	return f, err
+}
+
+// auditPolicy is a policy in the audit: all its terms.
+func auditPolicy(p travel.Policy) any {
+	return termsOf(travel.PolicyFields{
+		From: &p.FromDay, Currency: &p.Currency, Recognition: &p.Recognition, LateLogDays: &p.LateLogDays,
+		MaxFixingAgeDays: &p.MaxFixingAgeDays, RateCard: &p.RateCard, PremiumRefundable: &p.PremiumRefundable,
+		MinimumPerLine: &p.MinimumPerLine, MinimumPerMonth: &p.MinimumPerMonth, TaxCodes: &p.TaxCodes,
+		StatementPeriod: &p.StatementPeriod, PaymentTermsDays: &p.PaymentTermsDays,
+	})
+}
+
+func policyObject(p travel.Policy) string { return fmt.Sprintf("policy %d", p.ID) }
+
+// carryOutPolicy adds the policy of an approved proposal, judged by what is in force now.
+func carryOutPolicy(tx *store.Tx, actor auth.Actor, p travel.Proposal) (any, error) {
+	terms, err := payloadOf[termsOfPolicy](p)
+	if err != nil {
+		return nil, err
+	}
+	fields, err := terms.fields()
+	if err != nil {
+		return nil, err
+	}
+	next, err := nextPolicy(tx, actor.SiteID, fields)
+	if err != nil {
+		return nil, err
+	}
+	made, err := applyPolicy(tx, actor, next)
+	return madeID{made.ID}, err
+}
+
+// termsOfLimit are the fields of a limit.
+type termsOfLimit struct {
+	Scope     *protection.LimitScope `json:"scope,omitempty"`
+	ChannelID *int64                 `json:"channels,omitempty"`
+	From      *string                `json:"from,omitempty"`
+	Currency  money.Currency         `json:"currency,omitempty"`
+	Amount    *int64                 `json:"amount,omitempty"`
+	Lift      bool                   `json:"lift,omitempty"`
+	Note      string                 `json:"note,omitempty"`
+}
+
+func (in LimitFields) terms() termsOfLimit {
+	t := termsOfLimit{Scope: in.Scope, ChannelID: in.ChannelID, Amount: in.Amount, Lift: in.Lift, Note: in.Note}
+	if in.From != nil {
+		from := in.From.String()
+		t.From = &from
+	}
+	return t
+}
+
+// auditLimit is a limit in the audit.
+func auditLimit(l protection.Limit) any {
+	from := l.FromDay.String()
+	t := termsOfLimit{Scope: &l.Scope, From: &from, Currency: l.Currency, Lift: l.Lifted, Note: l.Note}
+	if l.ChannelID != 0 {
+		t.ChannelID = &l.ChannelID
+	}
+	if !l.Lifted {
+		t.Amount = &l.Amount
+	}
+	return t
+}
+
+func limitObject(l protection.Limit) string { return fmt.Sprintf("limit %d", l.ID) }
+
+// carryOutLimit adds the limit of an approved proposal. One that was to begin before the day of its approval begins
+// then: what was judged by the limits of a day stays as it is.
+func carryOutLimit(tx *store.Tx, actor auth.Actor, p travel.Proposal) (any, error) {
+	terms, err := payloadOf[termsOfLimit](p)
+	if err != nil {
+		return nil, err
+	}
+	in := LimitFields{Scope: terms.Scope, ChannelID: terms.ChannelID, Amount: terms.Amount, Lift: terms.Lift, Note: terms.Note}
+	if terms.From != nil {
+		from, err := civil.ParseDay(*terms.From)
+		if err != nil {
+			return nil, err
+		}
+		from = max(from, civil.DayOf(tx.Now))
+		in.From = &from
+	}
+	made, err := applyLimit(tx, actor, in)
+	return madeID{made.ID}, err
+}
