@@ -18,7 +18,7 @@ type exposureCmd struct {
 	KnownAt   time.Time `name:"known-at" format:"2006-01-02 15:04:05" placeholder:"INSTANT" help:"With what was known then, Y-m-d H:i:s in GMT (default: now)."`
 	Currency  string    `placeholder:"CODE" help:"Currency of the report (default: the policy's)."`
 	Valuation string    `enum:"spot,locked" default:"spot" placeholder:"KIND" help:"spot (by the rates of the day, the default) or locked (by the rates at which payments were priced)."`
-	By        string    `enum:"channel,month,currency,scheme,country" default:"channel" placeholder:"WHAT" help:"What the rows are: channel (the default), month of the end date, currency, scheme or country."`
+	By        []string  `default:"channel" placeholder:"WHAT" help:"What the rows are: channel (the default), month of the end date, currency, scheme, country or supplier; or two of them with a comma."`
 	Channels  []int64   `placeholder:"ID" help:"Only these channels, by id."`
 	JSON      bool      `name:"json" xor:"form" help:"Print JSON, amounts in minor units."`
 	CSV       bool      `name:"csv" xor:"form" help:"Print CSV, amounts in minor units."`
@@ -43,8 +43,16 @@ func (c exposureCmd) Run(ctx context.Context, p *program) error {
 	query := app.ExposureQuery{
 		Moment:    app.Moment{AsOf: c.AsOf.day, KnownAt: c.KnownAt},
 		Valuation: protection.Valuation(c.Valuation),
-		By:        protection.Dimension(c.By),
 		Channels:  c.Channels,
+	}
+	switch len(c.By) {
+	case 2:
+		query.Across = protection.Dimension(c.By[1])
+		fallthrough
+	case 1:
+		query.By = protection.Dimension(c.By[0])
+	default:
+		query.Problems.Wrong("by", "One dimension, or two with a comma.")
 	}
 	if c.Currency != "" {
 		if query.Currency, err = money.ParseCurrency(strings.ToUpper(c.Currency)); err != nil {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"holdfast/internal/api"
@@ -20,35 +22,61 @@ func (p *program) exposureJSON(r app.ExposureReport) error {
 	return out.Encode(api.ShowExposure(r))
 }
 
-// keyOf gives what a row is about: the id of a channel, where it is one, and its name.
+// keyOf gives what a row is about: ids, where they are channels or suppliers, and names.
 func keyOf(r app.ExposureReport, k protection.Key) (id, text string) {
-	if r.Query.By == protection.ByChannel {
-		return strconv.FormatInt(k.ChannelID, 10), r.ChannelNames[k.ChannelID]
+	var ids, texts []string
+	for _, d := range []protection.Dimension{r.Query.By, r.Query.Across} {
+		switch d {
+		case protection.ByChannel:
+			ids = append(ids, strconv.FormatInt(k.ChannelID, 10))
+			texts = append(texts, r.ChannelNames[k.ChannelID])
+		case protection.ByMonth:
+			texts = append(texts, k.Month)
+		case protection.ByCurrency:
+			texts = append(texts, string(k.Currency))
+		case protection.ByScheme:
+			texts = append(texts, k.Scheme)
+		case protection.ByCountry:
+			texts = append(texts, k.Country)
+		case protection.BySupplier:
+			ids = append(ids, k.Suppliers)
+			texts = append(texts, cmp.Or(strings.ReplaceAll(k.Suppliers, ",", "+"), "none"))
+		}
 	}
-	return "", k.Text
+	return strings.Join(ids, "/"), strings.Join(texts, " / ")
 }
 
 // exposureCSV prints the rows and, as the last one, the total. What stands apart from the total (payments that wait for
-// a rate, rounding) is in the JSON only.
+// a rate, rounding, collateral) is in the JSON only.
 func (p *program) exposureCSV(r app.ExposureReport) error {
 	out := csv.NewWriter(p.stdout)
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	lines := [][]string{{
-		"by", "id", "key", "currencies", "allocations", "e1", "e2", "currency", "e1_report", "e2_report",
+		"by", "id", "key", "currencies", "allocations", "e1", "e2", "currency", "e1_report", "e2_report", "e4", "e5",
 	}}
 	currency := r.Query.Currency
 	for _, row := range r.Rows {
 		id, key := keyOf(r, row.Key)
 		lines = append(lines, []string{
-			string(r.Query.By), id, key, string(row.Currency), number(row.Allocations), number(row.E1), number(row.E2),
-			string(currency), number(row.E1Report), number(row.E2Report),
+			byOf(r), id, key, string(row.Currency), number(row.Allocations), number(row.E1), number(row.E2),
+			string(currency), number(row.E1Report), number(row.E2Report), number(row.E4), number(row.E5),
 		})
 	}
 	total := []string{
 		"total", "", "", string(currency), number(r.Total.Allocations), number(r.Total.E1), number(r.Total.E2),
-		string(currency), number(r.Total.E1), number(r.Total.E2),
+		string(currency), number(r.Total.E1), number(r.Total.E2), "", "",
+	}
+	if r.Beside != nil {
+		total[10], total[11] = number(r.Beside.E4), number(r.Beside.E5)
 	}
 	return out.WriteAll(append(lines, total))
+}
+
+func byOf(r app.ExposureReport) string {
+	if r.Query.Across == "" {
+		return string(r.Query.By)
+	}
+	return string(r.Query.By) + "," + string(r.Query.Across)
 }
 
 // exposureTable prints the report for people.
@@ -57,7 +85,7 @@ func (p *program) exposureTable(r app.ExposureReport) error {
 	p.printf("Exposure at the end of %s, as known at %s GMT, %s valuation\n\n", q.AsOf, q.KnownAt.UTC().Format("2006-01-02 15:04:05"), q.Valuation)
 	// Figures end flush right, so that their digits stand under each other.
 	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(out, "allocations\tE1\tE2\t \tE1 %s\tE2 %s\t  %s\n", q.Currency, q.Currency, q.By)
+	fmt.Fprintf(out, "allocations\tE1\tE2\t \tE1 %s\tE2 %s\t  %s\n", q.Currency, q.Currency, byOf(r))
 	amount := money.Format
 	for _, row := range r.Rows {
 		_, key := keyOf(r, row.Key)
@@ -71,10 +99,17 @@ func (p *program) exposureTable(r app.ExposureReport) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
+	if r.Net.Held > 0 {
+		p.printf("\nOf E1, %s %s is left after collateral of %s %s.\n",
+			q.Currency, amount(r.Net.Net, q.Currency), q.Currency, amount(r.Net.Held, q.Currency))
+	}
 	p.printf("\nE1: what is lost if the merchants fail now. E2: what can still be charged back of trips that are over.\n")
 	for _, w := range r.PendingRate {
 		p.printf("Not counted, because an exchange rate is missing: %d allocations, E1 %s %s, E2 %s %s.\n",
 			w.Allocations, w.Currency, amount(w.E1, w.Currency), w.Currency, amount(w.E2, w.Currency))
+	}
+	for _, i := range r.Instalments {
+		p.printf("Still to be paid of %d bookings: %s %s (E4).\n", i.Allocations, i.Currency, amount(i.E1, i.Currency))
 	}
 	for _, u := range r.Uncovered {
 		p.printf("Not protected, or not yet covered: %d allocations, %s %s.\n", u.Allocations, u.Currency, amount(u.E1, u.Currency))

@@ -1,7 +1,10 @@
 package api
 
 import (
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 
 	"holdfast/internal/app"
 	"holdfast/internal/civil"
@@ -9,34 +12,53 @@ import (
 	"holdfast/internal/protection"
 )
 
-// exposureShape is an exposure report on the wire. Amounts are minor units: e1 and e2 of the row's currencies, the
-// others of the report's currency.
+// exposureShape is an exposure report on the wire. Amounts are minor units: e1, e2, e4 and e5 of the row's currencies,
+// the others of the report's currency.
 type exposureShape struct {
 	AsOf        civil.Day            `json:"as_of"`
 	KnownAt     string               `json:"known_at"`
 	Final       bool                 `json:"final"`
 	Currency    money.Currency       `json:"currency"`
 	Valuation   protection.Valuation `json:"valuation"`
-	By          protection.Dimension `json:"by"`
+	By          string               `json:"by"`
 	Rows        []exposureRowShape   `json:"rows"`
 	Total       exposureTotalShape   `json:"total"`
 	Rounding    roundingShape        `json:"rounding"`
+	Net         netShape             `json:"net"`
 	PendingRate []apartShape         `json:"pending_rate"`
 	Uncovered   []uncoveredShape     `json:"uncovered"`
+	Instalments []instalmentsShape   `json:"instalments"`
 }
 
 type exposureRowShape struct {
-	Key exposureKeyShape `json:"key"`
-	exposureTotalShape
+	Key         exposureKeyShape `json:"key"`
+	Currencies  money.Currency   `json:"currencies"`
+	Allocations int64            `json:"allocations"`
+	E1          int64            `json:"e1"`
+	E2          int64            `json:"e2"`
+	E3          int64            `json:"e3"`
+	E4          int64            `json:"e4"`
+	E5          int64            `json:"e5"`
+	E1Report    int64            `json:"e1_report"`
+	E2Report    int64            `json:"e2_report"`
+	E3Report    int64            `json:"e3_report"`
+	besideShape
 }
 
-// exposureKeyShape has one field, by the report's dimension.
+// besideShape is null where there is no value: in a locked valuation, and without a fixing.
+type besideShape struct {
+	E4Report *int64 `json:"e4_report"`
+	E5Report *int64 `json:"e5_report"`
+}
+
+// exposureKeyShape has the fields of the report's dimensions.
 type exposureKeyShape struct {
-	Channel  *namedShape `json:"channel,omitempty"`
-	Month    string      `json:"month,omitempty"`
-	Currency string      `json:"currency,omitempty"`
-	Scheme   string      `json:"scheme,omitempty"`
-	Country  string      `json:"country,omitempty"`
+	Channel   *namedShape `json:"channel,omitempty"`
+	Month     *string     `json:"month,omitempty"`
+	Currency  *string     `json:"currency,omitempty"`
+	Scheme    *string     `json:"scheme,omitempty"`
+	Country   *string     `json:"country,omitempty"` // "" where bookings name none
+	Suppliers *[]int64    `json:"suppliers,omitempty"`
 }
 
 type namedShape struct {
@@ -49,13 +71,38 @@ type exposureTotalShape struct {
 	Allocations int64          `json:"allocations"`
 	E1          int64          `json:"e1"`
 	E2          int64          `json:"e2"`
+	E3          int64          `json:"e3"`
 	E1Report    int64          `json:"e1_report"`
 	E2Report    int64          `json:"e2_report"`
+	E3Report    int64          `json:"e3_report"`
+	besideShape
 }
 
 type roundingShape struct {
 	E1 int64 `json:"e1_report"`
 	E2 int64 `json:"e2_report"`
+}
+
+// netShape is what is left of e1 after the collateral, in the currency of the report.
+type netShape struct {
+	E1          int64             `json:"e1_report"`
+	Held        int64             `json:"held"`
+	Net         int64             `json:"net"`
+	Channels    []channelNetShape `json:"channels"`
+	PendingRate []heldShape       `json:"pending_rate"`
+}
+
+type channelNetShape struct {
+	Channel namedShape `json:"channel"`
+	E1      int64      `json:"e1_report"`
+	Held    int64      `json:"held"`
+	Net     int64      `json:"net"`
+}
+
+type heldShape struct {
+	ChannelID  *int64         `json:"channel_id"`
+	Currencies money.Currency `json:"currencies"`
+	Amount     int64          `json:"amount"`
 }
 
 type apartShape struct {
@@ -71,26 +118,42 @@ type uncoveredShape struct {
 	E5          int64          `json:"e5"`
 }
 
+type instalmentsShape struct {
+	Currencies money.Currency `json:"currencies"`
+	Bookings   int64          `json:"bookings"`
+	E4         int64          `json:"e4"`
+}
+
 // ShowExposure gives an exposure report in the shape of the wire, to be encoded as JSON: over HTTP and by the command
 // line alike.
 func ShowExposure(r app.ExposureReport) any {
+	by := string(r.Query.By)
+	if r.Query.Across != "" {
+		by += "," + string(r.Query.Across)
+	}
 	shape := exposureShape{
 		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(isoMicros), Final: r.Final,
-		Currency: r.Query.Currency, Valuation: r.Query.Valuation, By: r.Query.By,
+		Currency: r.Query.Currency, Valuation: r.Query.Valuation, By: by,
 		Rows: make([]exposureRowShape, len(r.Rows)),
 		Total: exposureTotalShape{
 			Currencies: r.Query.Currency, Allocations: r.Total.Allocations,
-			E1: r.Total.E1, E2: r.Total.E2, E1Report: r.Total.E1, E2Report: r.Total.E2,
+			E1: r.Total.E1, E2: r.Total.E2, E3: r.Total.E1 + r.Total.E2,
+			E1Report: r.Total.E1, E2Report: r.Total.E2, E3Report: r.Total.E1 + r.Total.E2,
+			besideShape: showBeside(r.Beside),
 		},
 		Rounding:    roundingShape{E1: r.RoundingE1, E2: r.RoundingE2},
+		Net:         showNet(r),
 		PendingRate: make([]apartShape, len(r.PendingRate)),
 		Uncovered:   make([]uncoveredShape, len(r.Uncovered)),
+		Instalments: make([]instalmentsShape, len(r.Instalments)),
 	}
 	for i, row := range r.Rows {
-		shape.Rows[i] = exposureRowShape{Key: showExposureKey(r, row.Key), exposureTotalShape: exposureTotalShape{
-			Currencies: row.Currency, Allocations: row.Allocations,
-			E1: row.E1, E2: row.E2, E1Report: row.E1Report, E2Report: row.E2Report,
-		}}
+		shape.Rows[i] = exposureRowShape{
+			Key: showExposureKey(r, row.Key), Currencies: row.Currency, Allocations: row.Allocations,
+			E1: row.E1, E2: row.E2, E3: row.E1 + row.E2, E4: row.E4, E5: row.E5,
+			E1Report: row.E1Report, E2Report: row.E2Report, E3Report: row.E1Report + row.E2Report,
+			besideShape: showBeside(row.Report),
+		}
 	}
 	for i, p := range r.PendingRate {
 		shape.PendingRate[i] = apartShape{Currencies: p.Currency, Allocations: p.Allocations, E1: p.E1, E2: p.E2}
@@ -98,22 +161,59 @@ func ShowExposure(r app.ExposureReport) any {
 	for i, p := range r.Uncovered {
 		shape.Uncovered[i] = uncoveredShape{Currencies: p.Currency, Allocations: p.Allocations, E5: p.E1}
 	}
+	for i, p := range r.Instalments {
+		shape.Instalments[i] = instalmentsShape{Currencies: p.Currency, Bookings: p.Allocations, E4: p.E1}
+	}
 	return shape
 }
 
-func showExposureKey(r app.ExposureReport, k protection.Key) exposureKeyShape {
-	switch r.Query.By {
-	case protection.ByMonth:
-		return exposureKeyShape{Month: k.Text}
-	case protection.ByCurrency:
-		return exposureKeyShape{Currency: k.Text}
-	case protection.ByScheme:
-		return exposureKeyShape{Scheme: k.Text}
-	case protection.ByCountry:
-		return exposureKeyShape{Country: k.Text}
-	default:
-		return exposureKeyShape{Channel: &namedShape{ID: k.ChannelID, Name: r.ChannelNames[k.ChannelID]}}
+func showBeside(b *protection.Beside) besideShape {
+	if b == nil {
+		return besideShape{}
 	}
+	return besideShape{E4Report: &b.E4, E5Report: &b.E5}
+}
+
+func showNet(r app.ExposureReport) netShape {
+	net := netShape{
+		E1: r.Total.E1, Held: r.Net.Held, Net: r.Net.Net,
+		Channels: []channelNetShape{}, PendingRate: make([]heldShape, len(r.Net.Pending)),
+	}
+	for _, id := range slices.Sorted(maps.Keys(r.Net.Channels)) {
+		c := r.Net.Channels[id]
+		net.Channels = append(net.Channels, channelNetShape{
+			Channel: namedShape{ID: id, Name: r.ChannelNames[id]}, E1: c.E1, Held: c.Held, Net: c.Net,
+		})
+	}
+	for i, h := range r.Net.Pending {
+		net.PendingRate[i] = heldShape{Currencies: h.Currency, Amount: h.Amount}
+		if h.ChannelID != 0 {
+			net.PendingRate[i].ChannelID = &h.ChannelID
+		}
+	}
+	return net
+}
+
+func showExposureKey(r app.ExposureReport, k protection.Key) (shape exposureKeyShape) {
+	for _, d := range []protection.Dimension{r.Query.By, r.Query.Across} {
+		switch d {
+		case protection.ByMonth:
+			shape.Month = &k.Month
+		case protection.ByCurrency:
+			code := string(k.Currency)
+			shape.Currency = &code
+		case protection.ByScheme:
+			shape.Scheme = &k.Scheme
+		case protection.ByCountry:
+			shape.Country = &k.Country
+		case protection.BySupplier:
+			ids := append([]int64{}, protection.SupplierIDs(k.Suppliers)...)
+			shape.Suppliers = &ids
+		case protection.ByChannel:
+			shape.Channel = &namedShape{ID: k.ChannelID, Name: r.ChannelNames[k.ChannelID]}
+		}
+	}
+	return shape
 }
 
 func (s *server) getExposure(c *call) error {
@@ -121,9 +221,9 @@ func (s *server) getExposure(c *call) error {
 	in := app.ExposureQuery{
 		Moment:    q.moment(),
 		Valuation: protection.Valuation(q.one("valuation", "", texts(protection.Valuations))),
-		By:        protection.Dimension(q.one("by", "", texts(protection.Dimensions))),
 		Channels:  q.ids("channels"),
 	}
+	in.By, in.Across = dimensions(q.text("by"))
 	if code := q.text("currency"); code != "" {
 		var err error
 		if in.Currency, err = money.ParseCurrency(code); err != nil {
@@ -137,6 +237,13 @@ func (s *server) getExposure(c *call) error {
 	}
 	c.json(http.StatusOK, ShowExposure(report))
 	return nil
+}
+
+// dimensions reads what the rows of a report are: one dimension, or two with a comma. What is wrong with them the report
+// says.
+func dimensions(text string) (by, across protection.Dimension) {
+	first, second, _ := strings.Cut(text, ",")
+	return protection.Dimension(strings.TrimSpace(first)), protection.Dimension(strings.TrimSpace(second))
 }
 
 // moment reads what a report is about; what is absent or wrong is left to its default.

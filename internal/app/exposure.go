@@ -33,7 +33,11 @@ type ExposureQuery struct {
 	Currency  money.Currency
 	Valuation protection.Valuation
 	By        protection.Dimension
+	Across    protection.Dimension // crossed with By
 	Channels  []int64
+	// FromRows computes from the allocations themselves what buckets would answer: the way of every report about what
+	// was known in the past, to compare with.
+	FromRows bool
 }
 
 // ExposureReport is an exposure report with the names that its keys had then.
@@ -41,6 +45,7 @@ type ExposureReport struct {
 	protection.Report
 	Final        bool // asking again gives the same bytes for ever
 	ChannelNames map[int64]string
+	Net          protection.NetExposure
 }
 
 // Moment is what every report is about: the end of a day, as known at an instant. Zero values stand for today and for
@@ -76,7 +81,7 @@ func (e *Exposure) Report(ctx context.Context, actor auth.Actor, in ExposureQuer
 		if err != nil {
 			return report, err
 		}
-		if report.Report, err = exposureOf(tx, site, q, in.Channels); err != nil {
+		if report, err = exposureOf(tx, site, q, in); err != nil {
 			return report, err
 		}
 		report.Final = tx.Now.Sub(q.KnownAt) >= finalAfter
@@ -92,15 +97,19 @@ func (in ExposureQuery) complete(tx *store.Tx, site travel.Site) (protection.Rep
 		Currency:  in.Currency,
 		Valuation: cmp.Or(in.Valuation, protection.Valuations[0]),
 		By:        cmp.Or(in.By, protection.Dimensions[0]),
+		Across:    in.Across,
 	}
 	q.AsOf, q.KnownAt = in.Moment.complete(tx.Now, &p)
 	if !slices.Contains(protection.Valuations, q.Valuation) {
 		p.Wrong("valuation", "This is not one of spot, locked.")
 	}
-	if !slices.Contains(protection.Dimensions, q.By) {
-		p.Wrong("by", "This is not one of channel, month, currency, scheme, country.")
+	if !slices.Contains(protection.Dimensions, q.By) || q.Across != "" && !slices.Contains(protection.Dimensions, q.Across) {
+		p.Wrong("by", "This is not one of channel, month, currency, scheme, country, supplier, or two of them with a comma.")
 	}
-	policy, err := tx.PolicyOn(site.ID, q.AsOf)
+	if q.By == q.Across {
+		p.Wrong("by", "Nothing is crossed with itself.")
+	}
+	policy, err := tx.PolicyKnown(site.ID, q.AsOf, q.KnownAt)
 	if err != nil {
 		return q, err
 	}
@@ -115,18 +124,119 @@ func (in ExposureQuery) complete(tx *store.Tx, site travel.Site) (protection.Rep
 }
 
 func exposureOf(
-	tx *store.Tx, site travel.Site, q protection.ReportQuery, channels []int64,
-) (protection.Report, error) {
-	rates, err := tx.FixingsUpTo(providersOf(site), money.Currencies(), q.AsOf, q.KnownAt)
+	tx *store.Tx, site travel.Site, q protection.ReportQuery, in ExposureQuery,
+) (report ExposureReport, err error) {
+	currencies, err := tx.CurrenciesOf(site.ID)
 	if err != nil {
-		return protection.Report{}, err
+		return report, err
 	}
-	sums := protection.NewExposure(q, fx.NewTable(rates))
-	if err := tx.Positions(site.ID, q.AsOf, q.KnownAt, channels, sums.Add); err != nil {
-		return protection.Report{}, tooLarge(err)
+	if !slices.Contains(currencies, q.Currency) {
+		currencies = append(currencies, q.Currency)
 	}
-	report, err := sums.Report()
-	return report, tooLarge(err)
+	fixings, err := tx.FixingsUpTo(providersOf(site), currencies, q.AsOf, q.KnownAt)
+	if err != nil {
+		return report, err
+	}
+	rates := fx.NewTable(fixings)
+	sums := protection.NewExposure(q, rates)
+	rows, err := needsRows(tx, site.ID, q, in)
+	if err != nil {
+		return report, err
+	}
+	if rows {
+		err = tx.Positions(site.ID, q.AsOf, q.KnownAt, in.Channels, sums.Add)
+	} else {
+		err = addBuckets(tx, site.ID, q, in.Channels, sums)
+	}
+	if err != nil {
+		return report, tooLarge(err)
+	}
+	if report.Report, err = sums.Report(); err != nil {
+		return report, tooLarge(err)
+	}
+	held, err := tx.CollateralOn(site.ID, in.Channels, q.AsOf, q.KnownAt)
+	if err != nil {
+		return report, err
+	}
+	netting, err := protection.NewNetting(held, rates, q.Currency, q.AsOf, q.KnownAt)
+	if err != nil {
+		return report, tooLarge(err)
+	}
+	report.Net = report.Report.Net(netting)
+	return report, nil
+}
+
+// needsRows says whether a report has to read the allocations themselves: about what was known in the past, with a
+// delivery day by day, across more than the cubes tell apart, and as long as the cubes do not have all of a book from
+// before there were any.
+func needsRows(tx *store.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery) (bool, error) {
+	_, cubed := protection.ViewFor(q, len(in.Channels) > 0)
+	if in.FromRows || !cubed || q.KnownAt.Before(tx.Now) || q.Recognition == travel.RecognitionLinear {
+		return true, nil
+	}
+	return tx.HasExposureBacklog(siteID)
+}
+
+// addBuckets adds up the cubes of a report: the one that has its rows, and the one that its total is made of.
+func addBuckets(
+	tx *store.Tx, siteID int64, q protection.ReportQuery, channels []int64, sums *protection.Exposure,
+) error {
+	v, _ := protection.ViewFor(q, len(channels) > 0)
+	both := v == protection.ChannelView
+	err := tx.ExposureOn(siteID, v, q.AsOf, channels, func(c protection.Cell, t protection.Tally) {
+		sums.AddRows(v, c, t)
+		if both {
+			sums.AddTotal(c, t)
+		}
+	})
+	if err != nil || both {
+		return err
+	}
+	return tx.ExposureOn(siteID, protection.ChannelView, q.AsOf, channels, sums.AddTotal)
+}
+
+// Bounds of one write of the folding: it lives at most five seconds, and others wait behind it.
+const (
+	bookingsPerFold = 200
+	deltasPerFold   = 2000
+)
+
+// Fold takes what was logged since the last time into the cubes that reports read, a bounded piece for each site; more
+// says that there is some left. Reports are exact before and after: they add what is not folded yet.
+func (e *Exposure) Fold(ctx context.Context) (more bool, err error) {
+	var sites []int64
+	err = e.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		sites, err = tx.SitesToFold()
+		return err
+	})
+	for _, site := range sites {
+		if err != nil {
+			return false, err
+		}
+		var full bool
+		full, err = e.fold(ctx, site)
+		more = more || full
+	}
+	return more, err
+}
+
+func (e *Exposure) fold(ctx context.Context, site int64) (full bool, err error) {
+	var caught, folded int
+	err = e.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		caught, err = tx.CatchUpExposure(site, bookingsPerFold)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("site %d: %w", site, err)
+	}
+	err = e.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		folded, err = tx.FoldExposure(site, deltasPerFold)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("site %d: %w", site, err)
+	}
+	return caught == bookingsPerFold || folded == deltasPerFold, nil
 }
 
 // tooLarge tells the caller when a figure does not fit the report's currency: an input of its own making.

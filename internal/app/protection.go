@@ -79,6 +79,10 @@ func (r *recording) allocate() error {
 			RecordedAt: r.tx.Now, Decision: decision, Rulepack: r.core.Rulepacks.On(paid).Version,
 			PolicyID: policy.ID, PolicyCurrency: policy.Currency, MaxFixingAge: policy.MaxFixingAgeDays,
 		}
+		// Locking the booking did not read them.
+		if r.bookings[i].Suppliers, err = r.tx.BookingSuppliers(r.site.ID, part.BookingID); err != nil {
+			return err
+		}
 		// Where a fixing is missing the payment is logged all the same and priced when the rate arrives.
 		if _, err := a.Price(fixings, r.tx.Now); err != nil {
 			return fault.WrongField("bookings", "The part of booking %d is too large to be valued in %s.",
@@ -146,7 +150,8 @@ func (r *recording) refundPremium(a protection.Allocation) error {
 // reDate gives the allocations of a changed booking its new travel dates and country, and the last day of dispute that
 // follows (R5), and books what that does to their premium. What was before is kept.
 func (c *Core) reDate(tx *store.Tx, before, after travel.Booking) error {
-	if before.FirstTravelDay() == after.FirstTravelDay() && before.End == after.End && before.Country == after.Country {
+	if before.FirstTravelDay() == after.FirstTravelDay() && before.End == after.End && before.Country == after.Country &&
+		protection.SupplierKey(before.Suppliers) == protection.SupplierKey(after.Suppliers) {
 		return nil
 	}
 	allocations, err := tx.AllocationsOfBooking(after.SiteID, after.ID)

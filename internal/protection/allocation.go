@@ -67,7 +67,7 @@ func (a Allocation) TermsOf(b travel.Booking, packs Rulepacks) Terms {
 		Start:   b.FirstTravelDay(),
 		End:     b.End,
 		LastDay: pack.Window(a.Scheme).LastDay(a.Paid(), b.End),
-		Country: b.Country,
+		Country: b.Country, Suppliers: SupplierKey(b.Suppliers),
 	}
 }
 

@@ -35,14 +35,17 @@ const (
 	ByCurrency Dimension = "currency"
 	ByScheme   Dimension = "scheme"
 	ByCountry  Dimension = "country"
+	BySupplier Dimension = "supplier" // each set of suppliers that bookings include together
 )
 
 // Dimensions lists the dimensions, the default first.
-var Dimensions = []Dimension{ByChannel, ByMonth, ByCurrency, ByScheme, ByCountry}
+var Dimensions = []Dimension{ByChannel, ByMonth, ByCurrency, ByScheme, ByCountry, BySupplier}
 
 // Position is one allocation as it stands at a moment: what a report is made of.
 type Position struct {
 	AllocationID int64
+	BookingID    int64
+	BookingTotal int64 // of the whole booking at that moment
 	ChannelID    int64
 	Currency     money.Currency
 	Scheme       travel.Scheme
@@ -63,6 +66,7 @@ type ReportQuery struct {
 	Policy      money.Currency // Q; locked values exist in it alone
 	Valuation   Valuation
 	By          Dimension
+	Across      Dimension // crossed with By; "" for none
 	Recognition travel.Recognition
 }
 
@@ -79,19 +83,38 @@ func (f *Figures) add(o Figures) {
 	f.E2 += o.E2
 }
 
+// Beside is E4 and E5 of R7: what stands beside the exposure, in no sum with it. Minor units of one currency.
+type Beside struct {
+	E4 int64 // future instalments
+	E5 int64 // what is not protected, or whose cover has not started
+}
+
 // Row is the exposure of one key in one base currency, and the same in the report's.
 type Row struct {
 	Key      Key
 	Currency money.Currency
 	Figures
+	Beside
 	E1Report int64
 	E2Report int64
+	Report   *Beside // nil in a locked valuation, because what stands beside has no locked rates, and without a fixing
 }
 
-// Key names a row: one field is set, by the report's dimension.
+// Key names a row: the fields of the report's dimensions are set.
 type Key struct {
 	ChannelID int64
-	Text      string // month as Y-m, currency, scheme or country
+	Month     string // as Y-m
+	Currency  money.Currency
+	Scheme    string
+	Country   string
+	Suppliers string // as SupplierKey names them
+}
+
+func compareKeys(a, b Key) int {
+	return cmp.Or(
+		cmp.Compare(a.ChannelID, b.ChannelID), cmp.Compare(a.Month, b.Month), cmp.Compare(a.Currency, b.Currency),
+		cmp.Compare(a.Scheme, b.Scheme), cmp.Compare(a.Country, b.Country), cmp.Compare(a.Suppliers, b.Suppliers),
+	)
 }
 
 // Report is an exposure report (R7).
@@ -99,13 +122,40 @@ type Report struct {
 	Query       ReportQuery
 	Rows        []Row
 	Total       Figures // in the report's currency
+	Beside      *Beside // the same of what stands beside; nil in a locked valuation
 	RoundingE1  int64   // what the rows, each rounded by itself, differ from the total by: total less rows
 	RoundingE2  int64
-	PendingRate []Pending // what has no value yet: in no row and not in the total
-	Uncovered   []Pending // E5: what is not protected, or whose cover had not started; in no row and not in the total
+	PendingRate []Pending       // what has no value yet: in no row and not in the total
+	Uncovered   []Pending       // E5: what is not protected, or whose cover had not started; not in the total
+	Instalments []Pending       // E4 as E1, of as many bookings; not in the total
+	Channels    map[int64]int64 // E1 of each channel in the report's currency: what collateral is set against
 }
 
-// Pending is what stands apart from the rows of a report, by currency, in minor units of it.
+// NetExposure is E1 with what is held against it (R7), in the report's currency.
+type NetExposure struct {
+	Held     int64 // what of the collateral counts against the exposure that there is
+	Net      int64
+	Channels map[int64]NetOfChannel // those with exposure
+	Pending  []HeldAmount           // held in a currency without a rate: set against nothing
+}
+
+// NetOfChannel is the exposure of a channel less what is held for it alone.
+type NetOfChannel struct {
+	E1, Held, Net int64
+}
+
+// Net sets collateral against the exposures of the report's channels.
+func (r Report) Net(n *Netting) NetExposure {
+	net := NetExposure{Channels: map[int64]NetOfChannel{}, Pending: n.PendingRate}
+	net.Held, net.Net = n.Total(r.Channels)
+	for id, e1 := range r.Channels {
+		held, left := n.Channel(id, e1)
+		net.Channels[id] = NetOfChannel{e1, held, left}
+	}
+	return net
+}
+
+// Pending is what stands apart from the total of a report, by currency, in minor units of it.
 type Pending struct {
 	Currency money.Currency
 	Figures
@@ -113,13 +163,15 @@ type Pending struct {
 
 // Exposure adds positions up to a report. It holds sums only, so its memory is bounded by the number of rows.
 type Exposure struct {
-	query     ReportQuery
-	rates     *fx.Table
-	rows      map[rowKey]*sums
-	channels  map[rowKey]*sums // by channel and currency: what the total is the sum of in a spot valuation
-	pending   map[money.Currency]*Figures
-	uncovered map[money.Currency]*Figures
-	spot      map[money.Currency]*fx.Quote // nil where a leg has no fixing
+	query       ReportQuery
+	rates       *fx.Table
+	rows        map[rowKey]*sums
+	channels    map[rowKey]*sums // by channel and currency: what the total is the sum of in a spot valuation
+	pending     map[money.Currency]*Figures
+	uncovered   map[money.Currency]*Figures
+	instalments map[money.Currency]*Figures
+	spot        map[money.Currency]*fx.Quote // nil where a leg has no fixing
+	booking     instalments
 }
 
 type rowKey struct {
@@ -130,6 +182,7 @@ type rowKey struct {
 // sums is a subtotal in base currency, and in a locked valuation the sum of its lines, each converted.
 type sums struct {
 	Figures
+	Beside
 	lockedE1 int64
 	lockedE2 int64
 }
@@ -140,51 +193,145 @@ func NewExposure(q ReportQuery, rates *fx.Table) *Exposure {
 		query: q, rates: rates,
 		rows: map[rowKey]*sums{}, channels: map[rowKey]*sums{},
 		pending: map[money.Currency]*Figures{}, uncovered: map[money.Currency]*Figures{},
-		spot: map[money.Currency]*fx.Quote{},
+		instalments: map[money.Currency]*Figures{}, spot: map[money.Currency]*fx.Quote{},
 	}
 }
 
-// Add takes one position into the report.
+// amount is an amount of a report on its way into the sums: a line, or the subtotal of a cell.
+type amount struct {
+	currency money.Currency
+	standing Standing
+	valuedIn money.Currency // of the locked amounts
+	sums
+}
+
+// instalments is a booking whose positions are being added, one after the other.
+type instalments struct {
+	id    int64
+	first *Position // that is protected and of which something remains
+	left  int64     // of the total
+}
+
+// Add takes one position into the report. The positions of a booking come one after the other, in order of their ids.
 func (e *Exposure) Add(p Position) error {
+	if p.BookingID != e.booking.id {
+		e.closeBooking()
+		e.booking = instalments{id: p.BookingID, left: p.BookingTotal}
+	}
 	n := p.Amounts.Remaining(p.Paid, e.query.AsOf)
+	if p.Paid <= e.query.AsOf {
+		e.booking.left -= p.Amounts.Allocated
+	}
+	if n > 0 && p.Protected && e.booking.first == nil {
+		e.booking.first = &p
+	}
 	if n == 0 || e.query.AsOf > p.Terms.LastDay {
 		return nil
 	}
 	u := p.Terms.Undelivered(n, e.query.AsOf, e.query.Recognition)
-	line := sums{Figures: Figures{Allocations: 1, E1: u, E2: n - u}}
+	a := amount{currency: p.Currency, standing: Covered, sums: sums{Figures: Figures{Allocations: 1, E1: u, E2: n - u}}}
 	if !p.Protected || p.CoverFrom.After(e.query.AsOf.End()) {
-		at(e.uncovered, p.Currency).add(line.Figures)
-		return nil
+		a.standing = Uncovered
+	} else if p.Priced {
+		a.valuedIn = p.Quote.To
+		if err := e.lock(p, &a); err != nil {
+			return err
+		}
 	}
-	valued, err := e.value(p, &line)
-	if err != nil {
-		return err
-	}
-	if !valued {
-		at(e.pending, p.Currency).add(line.Figures)
-		return nil
-	}
-	at(e.rows, rowKey{e.keyOf(p), p.Currency}).addLine(line)
-	at(e.channels, rowKey{Key{ChannelID: p.ChannelID}, p.Currency}).addLine(line)
+	e.take(a, e.keyOf(p), p.ChannelID)
 	return nil
 }
 
-// value says whether the line has a value in the report's currency; in a locked valuation it computes it.
-func (e *Exposure) value(p Position, line *sums) (valued bool, err error) {
+// lock computes the locked value of a line. One that was priced in another policy currency, of an earlier policy, has
+// none in this one.
+func (e *Exposure) lock(p Position, a *amount) (err error) {
+	if e.query.Valuation != Locked || a.valuedIn != e.query.Currency {
+		return nil
+	}
+	if a.lockedE1, err = p.Quote.Convert(a.E1); err == nil {
+		a.lockedE2, err = p.Quote.Convert(a.E2)
+	}
+	if err != nil {
+		return fmt.Errorf("allocation %d: %w", p.AllocationID, err)
+	}
+	return nil
+}
+
+// closeBooking adds the future instalments of the booking whose positions have all been seen.
+func (e *Exposure) closeBooking() {
+	p := e.booking.first
+	if p == nil || e.booking.left <= 0 || e.query.AsOf > p.Terms.End {
+		return
+	}
+	key := e.keyOf(*p)
+	key.Scheme = "" // no card has paid them yet
+	e.take(amount{
+		currency: p.Currency, standing: Instalments,
+		sums: sums{Figures: Figures{Allocations: 1, E1: e.booking.left}},
+	}, key, p.ChannelID)
+}
+
+// take adds an amount to its row and to the sums that the total is made of.
+func (e *Exposure) take(a amount, key Key, channel int64) {
+	e.takeRow(a, key)
+	e.takeTotal(a, channel)
+}
+
+func (e *Exposure) takeRow(a amount, key Key) {
+	row := rowKey{key, a.currency}
+	switch {
+	case a.standing == Uncovered && a.E1 != 0:
+		at(e.rows, row).E5 += a.E1
+	case a.standing == Instalments && e.query.By != ByScheme && e.query.Across != ByScheme:
+		at(e.rows, row).E4 += a.E1
+	case a.standing == Covered && e.valued(a):
+		at(e.rows, row).addLine(a.sums)
+	}
+}
+
+func (e *Exposure) takeTotal(a amount, channel int64) {
+	row := rowKey{Key{ChannelID: channel}, a.currency}
+	switch {
+	case a.standing == Uncovered:
+		at(e.uncovered, a.currency).add(a.Figures)
+		at(e.channels, row).E5 += a.E1
+	case a.standing == Instalments:
+		at(e.instalments, a.currency).add(a.Figures)
+		at(e.channels, row).E4 += a.E1
+	case e.valued(a):
+		at(e.channels, row).addLine(a.sums)
+	default:
+		at(e.pending, a.currency).add(a.Figures)
+	}
+}
+
+// valued says whether an amount has a value in the report's currency.
+func (e *Exposure) valued(a amount) bool {
 	if e.query.Valuation == Spot {
-		return e.spotQuote(p.Currency) != nil, nil
+		return e.spotQuote(a.currency) != nil
 	}
-	// A line priced in another policy currency, of an earlier policy, has no locked value in this one.
-	if !p.Priced || p.Quote.To != e.query.Currency {
-		return false, nil
+	return a.valuedIn == e.query.Currency
+}
+
+// AddRows takes the subtotal of a cell of a cube into the rows of the report.
+func (e *Exposure) AddRows(v View, c Cell, t Tally) { e.takeRow(e.amountOf(c, t), v.KeyOf(c, e.query)) }
+
+// AddTotal takes the subtotal of a cell of the ChannelView into the total of the report.
+func (e *Exposure) AddTotal(c Cell, t Tally) {
+	var key Key
+	key.set(ByChannel, c.First)
+	e.takeTotal(e.amountOf(c, t), key.ChannelID)
+}
+
+func (e *Exposure) amountOf(c Cell, t Tally) amount {
+	u, locked := t.Undelivered(e.query.Recognition)
+	a := amount{currency: c.Currency, standing: c.Standing, valuedIn: c.ValuedIn}
+	a.Figures = Figures{Allocations: t.Count, E1: u, E2: t.Amount - u}
+	a.lockedE1, a.lockedE2 = locked, t.Locked-locked
+	if c.Standing == Instalments { // not delivered in steps: they stand until the end date
+		a.E1, a.E2 = t.Amount, 0
 	}
-	if line.lockedE1, err = p.Quote.Convert(line.E1); err != nil {
-		return false, fmt.Errorf("allocation %d: %w", p.AllocationID, err)
-	}
-	if line.lockedE2, err = p.Quote.Convert(line.E2); err != nil {
-		return false, fmt.Errorf("allocation %d: %w", p.AllocationID, err)
-	}
-	return true, nil
+	return a
 }
 
 func (e *Exposure) spotQuote(c money.Currency) *fx.Quote {
@@ -200,18 +347,24 @@ func (e *Exposure) spotQuote(c money.Currency) *fx.Quote {
 }
 
 func (e *Exposure) keyOf(p Position) Key {
-	switch e.query.By {
-	case ByMonth:
-		return Key{Text: p.Terms.End.Month()}
-	case ByCurrency:
-		return Key{Text: string(p.Currency)}
-	case ByScheme:
-		return Key{Text: string(p.Scheme)}
-	case ByCountry:
-		return Key{Text: p.Terms.Country}
-	default:
-		return Key{ChannelID: p.ChannelID}
+	var k Key
+	for _, d := range []Dimension{e.query.By, e.query.Across} {
+		switch d {
+		case ByChannel:
+			k.ChannelID = p.ChannelID
+		case ByMonth:
+			k.Month = p.Terms.End.Month()
+		case ByCurrency:
+			k.Currency = p.Currency
+		case ByScheme:
+			k.Scheme = string(p.Scheme)
+		case ByCountry:
+			k.Country = p.Terms.Country
+		case BySupplier:
+			k.Suppliers = p.Terms.Suppliers
+		}
 	}
+	return k
 }
 
 func (s *sums) addLine(line sums) {
@@ -222,53 +375,80 @@ func (s *sums) addLine(line sums) {
 
 // Report closes the sums. Rows stand in order of key and currency, so that the same facts give the same bytes.
 func (e *Exposure) Report() (Report, error) {
-	r := Report{Query: e.query, PendingRate: apart(e.pending), Uncovered: apart(e.uncovered)}
+	e.closeBooking()
+	e.booking = instalments{}
+	r := Report{
+		Query: e.query, PendingRate: apart(e.pending), Uncovered: apart(e.uncovered), Instalments: apart(e.instalments),
+		Channels: map[int64]int64{},
+	}
+	if e.query.Valuation == Spot {
+		r.Beside = &Beside{}
+	}
 	for k, s := range e.rows {
-		e1, e2, err := e.convert(k.currency, s)
+		if *s == (sums{}) {
+			continue // a cell of a cube whose amounts are all gone
+		}
+		row, err := e.row(k, s)
 		if err != nil {
 			return Report{}, err
 		}
-		r.Rows = append(r.Rows, Row{Key: k.key, Currency: k.currency, Figures: s.Figures, E1Report: e1, E2Report: e2})
-		r.RoundingE1 -= e1
-		r.RoundingE2 -= e2
+		r.Rows = append(r.Rows, row)
+		r.RoundingE1 -= row.E1Report
+		r.RoundingE2 -= row.E2Report
 	}
 	for k, s := range e.channels {
-		e1, e2, err := e.convert(k.currency, s)
+		row, err := e.row(k, s)
 		if err != nil {
 			return Report{}, err
 		}
-		r.Total.add(Figures{Allocations: s.Allocations, E1: e1, E2: e2})
+		r.Total.add(Figures{Allocations: s.Allocations, E1: row.E1Report, E2: row.E2Report})
+		if row.Report != nil {
+			r.Beside.E4 += row.Report.E4
+			r.Beside.E5 += row.Report.E5
+		}
+		if row.E1Report != 0 {
+			r.Channels[k.key.ChannelID] += row.E1Report
+		}
 	}
 	r.RoundingE1 += r.Total.E1
 	r.RoundingE2 += r.Total.E2
 	slices.SortFunc(r.Rows, func(a, b Row) int {
-		return cmp.Or(
-			cmp.Compare(a.Key.ChannelID, b.Key.ChannelID),
-			cmp.Compare(a.Key.Text, b.Key.Text),
-			cmp.Compare(a.Currency, b.Currency),
-		)
+		return cmp.Or(compareKeys(a.Key, b.Key), cmp.Compare(a.Currency, b.Currency))
 	})
 	return r, nil
 }
 
-// convert gives a subtotal in the report's currency: rounded once in a spot valuation, the sum of rounded lines in a
+// row gives a subtotal in the report's currency, too: rounded once in a spot valuation, the sum of rounded lines in a
 // locked one.
-func (e *Exposure) convert(c money.Currency, s *sums) (e1, e2 int64, err error) {
+func (e *Exposure) row(k rowKey, s *sums) (Row, error) {
+	row := Row{Key: k.key, Currency: k.currency, Figures: s.Figures, Beside: s.Beside}
 	if e.query.Valuation == Locked {
-		return s.lockedE1, s.lockedE2, nil
+		row.E1Report, row.E2Report = s.lockedE1, s.lockedE2
+		return row, nil
 	}
-	q := e.spotQuote(c)
-	if e1, err = q.Convert(s.E1); err != nil {
-		return 0, 0, err
+	quote := e.spotQuote(k.currency)
+	if quote == nil { // then it has neither E1 nor E2
+		return row, nil
 	}
-	e2, err = q.Convert(s.E2)
-	return e1, e2, err
+	row.Report = &Beside{}
+	for _, c := range []struct {
+		from int64
+		to   *int64
+	}{{s.E1, &row.E1Report}, {s.E2, &row.E2Report}, {s.E4, &row.Report.E4}, {s.E5, &row.Report.E5}} {
+		var err error
+		if *c.to, err = quote.Convert(c.from); err != nil {
+			return Row{}, err
+		}
+	}
+	return row, nil
 }
 
 func apart(by map[money.Currency]*Figures) []Pending {
 	var list []Pending
 	for _, c := range slices.Sorted(maps.Keys(by)) {
-		list = append(list, Pending{Currency: c, Figures: *by[c]})
+		if *by[c] != (Figures{}) {
+			list = append(list, Pending{Currency: c, Figures: *by[c]})
+		}
 	}
 	return list
 }

@@ -92,6 +92,8 @@ type Terms struct {
 	End     civil.Day // D of R4
 	LastDay civil.Day // L of R5
 	Country string
+	// Suppliers names those that the booking includes, as SupplierKey does.
+	Suppliers string
 }
 
 // Undelivered is U of R4 at the end of a day, of an amount n that remains then.

@@ -68,8 +68,17 @@ func quoteOf(currency, policy money.Currency, from, to storedLeg) (fx.Quote, err
 	return fx.Quote{From: currency, To: policy, FromLeg: fromLeg, ToLeg: toLeg}, errors.Join(err, err2)
 }
 
-// InsertAllocation stores an allocation and its first terms.
+// InsertAllocation stores an allocation of a locked booking, and its first terms.
 func (tx *Tx) InsertAllocation(a protection.Allocation, t protection.Terms) error {
+	return tx.changeRisk(a.SiteID, a.BookingID, func() error { return tx.insertAllocation(a, t) },
+		func(b *protection.BookingRisk) {
+			b.Allocations = append(b.Allocations, protection.AllocationRisk{
+				Allocation: a, Terms: []protection.DatedTerms{{Terms: t, EffectiveAt: tx.Now, RecordedAt: tx.Now}},
+			})
+		})
+}
+
+func (tx *Tx) insertAllocation(a protection.Allocation, t protection.Terms) error {
 	from, to := columnsOf(a.Quote.FromLeg), columnsOf(a.Quote.ToLeg)
 	_, err := tx.exec(`INSERT INTO allocations (site_id, id, channel_id, booking_id, transaction_id, currency, amount,
 			scheme, effective_at, recorded_at, protected, reason, simulated, late_logged, cover_from, rulepack,
@@ -85,20 +94,46 @@ func (tx *Tx) InsertAllocation(a protection.Allocation, t protection.Terms) erro
 	if err != nil {
 		return err
 	}
-	return tx.InsertTerms(a.SiteID, a.ID, t)
+	return tx.insertTerms(a.SiteID, a.ID, t)
 }
 
-// InsertTerms adds terms of an allocation, in effect from now on; the older ones are kept.
+// changeAllocation is changeRisk for what changes one allocation of a locked booking. It takes the allocation, too:
+// a rate that arrives for it meanwhile is in the picture before the change, or waits for it.
+func (tx *Tx) changeAllocation(
+	siteID, id int64, change func() error, apply func(*protection.AllocationRisk),
+) error {
+	var bookingID int64
+	err := tx.row(`UPDATE allocations SET version = version + 1 WHERE site_id = $1 AND id = $2 RETURNING booking_id`,
+		[]any{siteID, id}, &bookingID)
+	if err != nil {
+		return err
+	}
+	return tx.changeRisk(siteID, bookingID, change, riskOfAllocation(id, apply))
+}
+
+// InsertTerms adds terms of an allocation of a locked booking, in effect from now on; the older ones are kept.
 func (tx *Tx) InsertTerms(siteID, allocationID int64, t protection.Terms) error {
+	return tx.changeAllocation(siteID, allocationID, func() error { return tx.insertTerms(siteID, allocationID, t) },
+		func(a *protection.AllocationRisk) {
+			a.Terms = append(a.Terms, protection.DatedTerms{Terms: t, EffectiveAt: tx.Now, RecordedAt: tx.Now})
+		})
+}
+
+func (tx *Tx) insertTerms(siteID, allocationID int64, t protection.Terms) error {
 	_, err := tx.exec(`INSERT INTO allocation_terms (site_id, allocation_id, effective_at, recorded_at, start_day, end_day,
-			last_day, country)
-		VALUES ($1, $2, $3, $3, $4, $5, $6, $7)`,
-		siteID, allocationID, micros(tx.Now), t.Start, t.End, t.LastDay, t.Country)
+			last_day, country, suppliers)
+		VALUES ($1, $2, $3, $3, $4, $5, $6, $7, $8)`,
+		siteID, allocationID, micros(tx.Now), t.Start, t.End, t.LastDay, t.Country, t.Suppliers)
 	return err
 }
 
-// InsertEvent adds what became of an allocation.
+// InsertEvent adds what became of an allocation of a locked booking.
 func (tx *Tx) InsertEvent(siteID, allocationID int64, e protection.Event) error {
+	return tx.changeAllocation(siteID, allocationID, func() error { return tx.insertEvent(siteID, allocationID, e) },
+		func(a *protection.AllocationRisk) { a.Events = append(a.Events, e) })
+}
+
+func (tx *Tx) insertEvent(siteID, allocationID int64, e protection.Event) error {
 	_, err := tx.exec(`INSERT INTO allocation_events (site_id, allocation_id, transaction_id, kind, amount, effective_at,
 			recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
@@ -108,10 +143,22 @@ func (tx *Tx) InsertEvent(siteID, allocationID int64, e protection.Event) error 
 
 // PriceAllocation locks the rate of an allocation that was waiting for it. One that is priced already stays as it is.
 func (tx *Tx) PriceAllocation(a protection.Allocation) error {
+	// Taken first, and looked at then: of two processes that price it one finds it priced.
+	var priced bool
+	err := tx.row(`UPDATE allocations SET version = version + 1 WHERE site_id = $1 AND id = $2
+		RETURNING priced_at IS NOT NULL`, []any{a.SiteID, a.ID}, &priced)
+	if err != nil || priced {
+		return err
+	}
+	return tx.changeRisk(a.SiteID, a.BookingID, func() error { return tx.priceAllocation(a) },
+		riskOfAllocation(a.ID, func(risk *protection.AllocationRisk) { risk.Allocation = a }))
+}
+
+func (tx *Tx) priceAllocation(a protection.Allocation) error {
 	from, to := columnsOf(a.Quote.FromLeg), columnsOf(a.Quote.ToLeg)
 	_, err := tx.exec(`UPDATE allocations SET priced_at = $3, value = $4, from_provider = $5, from_day = $6, from_rate = $7,
 			to_provider = $8, to_day = $9, to_rate = $10
-		WHERE site_id = $1 AND id = $2 AND priced_at IS NULL`,
+		WHERE site_id = $1 AND id = $2`,
 		a.SiteID, a.ID, micros(a.PricedAt), a.Value, from.provider, from.day, from.rate, to.provider, to.day, to.rate)
 	return err
 }
@@ -179,12 +226,12 @@ func (tx *Tx) allocations(condition string, args ...any) ([]protection.Allocatio
 // TermsHistory reads all terms that an allocation ever had, in order of recording.
 func (tx *Tx) TermsHistory(siteID, allocationID int64) ([]protection.DatedTerms, error) {
 	var list []protection.DatedTerms
-	err := tx.each(`SELECT start_day, end_day, last_day, country, effective_at, recorded_at FROM allocation_terms
+	err := tx.each(`SELECT start_day, end_day, last_day, country, suppliers, effective_at, recorded_at FROM allocation_terms
 		WHERE site_id = $1 AND allocation_id = $2 ORDER BY id`, []any{siteID, allocationID},
 		func(scan func(dest ...any) error) error {
 			var t protection.DatedTerms
 			var effective, recorded int64
-			err := scan(&t.Start, &t.End, &t.LastDay, &t.Country, &effective, &recorded)
+			err := scan(&t.Start, &t.End, &t.LastDay, &t.Country, &t.Suppliers, &effective, &recorded)
 			t.EffectiveAt, t.RecordedAt = instant(effective), instant(recorded)
 			list = append(list, t)
 			return err
@@ -213,12 +260,15 @@ func (tx *Tx) Events(siteID, allocationID int64) ([]protection.Event, error) {
 // and the terms of that moment. The expiry is left to the caller: the last day is among the terms.
 const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effective_at, a.amount, a.protected,
 		a.cover_from, a.policy_currency, a.priced_at, a.from_provider, a.from_day, a.from_rate, a.to_provider, a.to_day,
-		a.to_rate, t.start_day, t.end_day, t.last_day, t.country,
+		a.to_rate, t.start_day, t.end_day, t.last_day, t.country, t.suppliers, a.booking_id,
+		COALESCE((SELECT c.total FROM booking_totals c WHERE c.site_id = a.site_id AND c.booking_id = a.booking_id
+			AND c.changed_at > $4 ORDER BY c.id LIMIT 1), b.total),
 		CAST(COALESCE((SELECT SUM(CASE e.kind WHEN 'chargeback-reversal' THEN 0 ELSE e.amount END) FROM allocation_events e
 			WHERE e.site_id = a.site_id AND e.allocation_id = a.id AND e.effective_at <= $2 AND e.recorded_at <= $3), 0) AS BIGINT),
 		CAST(COALESCE((SELECT SUM(CASE e.kind WHEN 'chargeback-reversal' THEN e.amount ELSE 0 END) FROM allocation_events e
 			WHERE e.site_id = a.site_id AND e.allocation_id = a.id AND e.effective_at <= $2 AND e.recorded_at <= $3), 0) AS BIGINT)
 	FROM allocations a
+	JOIN bookings b ON b.site_id = a.site_id AND b.id = a.booking_id
 	JOIN allocation_terms t ON t.site_id = a.site_id AND t.allocation_id = a.id AND t.id = COALESCE(
 		(SELECT MAX(l.id) FROM allocation_terms l WHERE l.site_id = a.site_id AND l.allocation_id = a.id
 			AND l.effective_at <= $2 AND l.recorded_at <= $3),
@@ -226,14 +276,16 @@ const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effec
 	WHERE a.site_id = $1 AND a.effective_at <= $2 AND a.recorded_at <= $3 AND NOT a.simulated`
 
 // Positions calls each for every allocation of the site that can count at the end of a day, as known at an instant; of
-// the given channels only, where there are any. Simulated ones are outside every total and left out.
+// the given channels only, where there are any. Simulated ones are outside every total and left out. The positions of a
+// booking come one after the other.
 func (tx *Tx) Positions(
 	siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.Position) error,
 ) error {
 	var w where
-	w.args = []any{siteID, micros(day.End()), micros(known)}
+	w.args = []any{siteID, micros(day.End()), micros(known), min(micros(day.End()), micros(known))}
 	w.text.WriteString(positionsQuery)
 	in(&w, "a.channel_id", channels)
+	w.text.WriteString(" ORDER BY a.booking_id, a.id")
 	return tx.each(w.text.String(), w.args, func(scan func(dest ...any) error) error {
 		p, err := scanPosition(scan, known)
 		if err != nil {
@@ -251,7 +303,8 @@ func scanPosition(scan func(dest ...any) error, known time.Time) (protection.Pos
 	var from, to storedLeg
 	err := scan(&p.AllocationID, &p.ChannelID, &p.Currency, &p.Scheme, &effective, &p.Amounts.Allocated, &p.Protected,
 		&cover, &policy, &priced, &from.provider, &from.day, &from.rate, &to.provider, &to.day, &to.rate,
-		&p.Terms.Start, &p.Terms.End, &p.Terms.LastDay, &p.Terms.Country, &p.Amounts.Refunded, &p.Amounts.Reversed)
+		&p.Terms.Start, &p.Terms.End, &p.Terms.LastDay, &p.Terms.Country, &p.Terms.Suppliers, &p.BookingID,
+		&p.BookingTotal, &p.Amounts.Refunded, &p.Amounts.Reversed)
 	if err != nil {
 		return protection.Position{}, err
 	}

@@ -146,6 +146,9 @@ func (tx *Tx) eachPair(query string, args []any, take func(first, second int64))
 
 // UpdateBooking stores what a caller may change of a locked booking, and the status that follows.
 func (tx *Tx) UpdateBooking(b travel.Booking) error {
+	if err := tx.noteTotal(b.SiteID, b.ID, b.Total); err != nil {
+		return err
+	}
 	n, err := tx.exec(`UPDATE bookings SET channel_id = $3, content = $4, firstname = $5, surname = $6, email = $7,
 			start_day = $8, end_day = $9, pax = $10, reference = $11, total = $12, currencies = $13, country = $14,
 			language = $15, modal_draft = $16, status = $17, modified_at = $18

@@ -1,0 +1,313 @@
+package protection
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// Standing says which figures of R7 a bucket belongs to.
+type Standing string
+
+// The standings.
+const (
+	Covered     Standing = "covered"     // E1 and E2
+	Uncovered   Standing = "uncovered"   // E5
+	Instalments Standing = "instalments" // E4: what is still to be paid of a booking
+)
+
+// Bucket is what amounts have in common that a report on any day adds up alike: who and what, and on which days they
+// are delivered and out of dispute.
+type Bucket struct {
+	ChannelID int64
+	Currency  money.Currency
+	Scheme    travel.Scheme // "" for instalments, which no card has paid yet
+	Country   string
+	Suppliers string // as in Terms
+	Standing  Standing
+	ValuedIn  money.Currency // of the locked amounts; "" where there is no rate yet
+	Start     civil.Day      // S of R4
+	End       civil.Day      // D of R4
+	LastDay   civil.Day      // L of R5
+}
+
+// Delta is a change of a bucket: from a day on there is that much more in it, until the days of the bucket.
+type Delta struct {
+	Bucket
+	Day    civil.Day
+	Count  int64 // allocations; bookings for instalments
+	Amount int64 // minor units of Currency
+	Locked int64 // minor units of ValuedIn: each allocation's amount at its own rate, rounded by itself
+}
+
+// Tally is what a report counts of buckets on a day, or what changes on it. End and Start are the parts of Amount that
+// are not yet delivered, by the two recognitions that have steps; linear delivery has none.
+type Tally struct {
+	Count       int64
+	Amount      int64
+	End         int64
+	Start       int64
+	Locked      int64
+	LockedEnd   int64
+	LockedStart int64
+}
+
+// Add adds another tally.
+func (t *Tally) Add(o Tally) {
+	t.Count += o.Count
+	t.Amount += o.Amount
+	t.End += o.End
+	t.Start += o.Start
+	t.Locked += o.Locked
+	t.LockedEnd += o.LockedEnd
+	t.LockedStart += o.LockedStart
+}
+
+// Negative is the change back.
+func (t Tally) Negative() Tally {
+	return Tally{-t.Count, -t.Amount, -t.End, -t.Start, -t.Locked, -t.LockedEnd, -t.LockedStart}
+}
+
+// Undelivered gives E1 of the tally, in base currency and locked. The recognition must not be linear.
+func (t Tally) Undelivered(by travel.Recognition) (native, locked int64) {
+	if by == travel.RecognitionStartDate {
+		return t.Start, t.LockedStart
+	}
+	return t.End, t.LockedEnd
+}
+
+// On is what the delta counts for at the end of a day.
+func (d Delta) On(day civil.Day) Tally {
+	if day < d.Day || day > d.LastDay {
+		return Tally{}
+	}
+	s := Tally{Count: d.Count, Amount: d.Amount, Locked: d.Locked}
+	if day <= d.End {
+		s.End, s.LockedEnd = d.Amount, d.Locked
+	}
+	if day < d.Start {
+		s.Start, s.LockedStart = d.Amount, d.Locked
+	}
+	return s
+}
+
+// Changes calls each for every day on which On changes, with the change: its sum up to a day is On of that day.
+func (d Delta) Changes(each func(civil.Day, Tally)) {
+	before := Tally{}
+	days := []civil.Day{d.Day, d.Start, d.End + 1, d.LastDay + 1}
+	slices.Sort(days)
+	for _, day := range slices.Compact(days) {
+		now := d.On(day)
+		if change := before.Negative(); now != before {
+			change.Add(now)
+			each(day, change)
+		}
+		before = now
+	}
+}
+
+// TotalChange is that the total of a booking was another one before an instant.
+type TotalChange struct {
+	At     time.Time
+	Before int64
+}
+
+// BookingRisk is all that the buckets of one booking rest on.
+type BookingRisk struct {
+	Total       int64         // as it stands
+	Totals      []TotalChange // in order of recording
+	Allocations []AllocationRisk
+}
+
+// AllocationRisk is an allocation with what became of it, in order of recording.
+type AllocationRisk struct {
+	Allocation
+	Terms  []DatedTerms
+	Events []Event
+}
+
+// TotalOn is the total of the booking at the end of a day.
+func (b BookingRisk) TotalOn(day civil.Day) int64 {
+	for _, c := range b.Totals {
+		if c.At.After(day.End()) {
+			return c.Before
+		}
+	}
+	return b.Total
+}
+
+// allKnown is an instant after every record: buckets are about what is known now, of any day.
+var allKnown = time.Unix(1<<40, 0)
+
+// bucketOn is where an allocation stands at the end of a day; ok is false where nothing of it remains.
+func (a AllocationRisk) bucketOn(day civil.Day) (d Delta, ok bool, err error) {
+	remaining := a.AmountsAt(a.Events, day, allKnown).Remaining(a.Paid(), day)
+	if remaining == 0 {
+		return Delta{}, false, nil
+	}
+	terms := TermsAt(a.Terms, day, allKnown)
+	d = Delta{Day: day, Count: 1, Amount: remaining, Bucket: Bucket{
+		ChannelID: a.ChannelID, Currency: a.Currency, Scheme: a.Scheme, Country: terms.Country,
+		Suppliers: terms.Suppliers, Standing: Covered, Start: terms.Start, End: terms.End, LastDay: terms.LastDay,
+	}}
+	if !a.Decision.Protected || a.Decision.CoverFrom.After(day.End()) {
+		d.Standing = Uncovered
+	}
+	if !a.PricedAt.IsZero() {
+		d.ValuedIn = a.PolicyCurrency
+		d.Locked, err = a.Quote.Convert(remaining)
+	}
+	return d, true, err
+}
+
+// instalmentsOn is E4 of the booking at the end of a day: what of its total no purchase or capture has brought in yet,
+// as long as something that is protected remains of the earlier ones. It stands where the first of these stands.
+func (b BookingRisk) instalmentsOn(day civil.Day) (d Delta, ok bool) {
+	left := b.TotalOn(day)
+	for _, a := range b.Allocations {
+		if a.Paid() > day {
+			continue
+		}
+		left -= a.Amount
+		if ok || !a.Decision.Protected || a.AmountsAt(a.Events, day, allKnown).Remaining(a.Paid(), day) == 0 {
+			continue
+		}
+		terms := TermsAt(a.Terms, day, allKnown)
+		ok = true
+		d = Delta{Day: day, Count: 1, Bucket: Bucket{
+			ChannelID: a.ChannelID, Currency: a.Currency, Country: terms.Country, Suppliers: terms.Suppliers,
+			Standing: Instalments, Start: terms.End, End: terms.End, LastDay: terms.End,
+		}}
+	}
+	d.Amount = left
+	return d, ok && left > 0
+}
+
+// days are the days on which time does not change the booking's buckets by itself, but something that was recorded.
+func (b BookingRisk) days() []civil.Day {
+	var days []civil.Day
+	for _, a := range b.Allocations {
+		days = append(days, a.Paid(), civil.DayOf(a.Decision.CoverFrom))
+		for _, t := range a.Terms {
+			days = append(days, civil.DayOf(t.EffectiveAt))
+		}
+		for _, e := range a.Events {
+			days = append(days, civil.DayOf(e.EffectiveAt))
+		}
+	}
+	for _, c := range b.Totals {
+		days = append(days, civil.DayOf(c.At))
+	}
+	slices.Sort(days)
+	return slices.Compact(days)
+}
+
+// Deltas gives the booking as changes of buckets: of any day, the sum of On of them all is what counts of the booking.
+// Allocations of test channels are outside every total.
+func (b BookingRisk) Deltas() ([]Delta, error) {
+	b.Allocations = slices.DeleteFunc(slices.Clone(b.Allocations), func(a AllocationRisk) bool {
+		return a.Decision.Simulated
+	})
+	var list []Delta
+	stands := make([]Delta, len(b.Allocations)+1) // as of the day before; the last one for the instalments
+	for _, day := range b.days() {
+		for i := range stands {
+			now, err := b.standing(i, day)
+			if err != nil {
+				return nil, err
+			}
+			before := stands[i]
+			before.Day = day
+			if now == before {
+				continue
+			}
+			list = append(list, before.negative(), now)
+			stands[i] = now
+		}
+	}
+	return merge(list), nil
+}
+
+// standing is where part i of the booking stands at the end of a day: an allocation, or after the last the instalments.
+func (b BookingRisk) standing(i int, day civil.Day) (d Delta, err error) {
+	ok := false
+	if i < len(b.Allocations) {
+		d, ok, err = b.Allocations[i].bucketOn(day)
+	} else {
+		d, ok = b.instalmentsOn(day)
+	}
+	if !ok {
+		return Delta{Day: day}, err
+	}
+	return d, err
+}
+
+func (d Delta) negative() Delta {
+	d.Count, d.Amount, d.Locked = -d.Count, -d.Amount, -d.Locked
+	return d
+}
+
+// Difference is what has to be added to before to get after.
+func Difference(before, after []Delta) []Delta {
+	list := slices.Clone(after)
+	for _, d := range before {
+		list = append(list, d.negative())
+	}
+	return merge(list)
+}
+
+// merge adds up the deltas of the same bucket and day, and leaves out what comes to nothing or never counts.
+func merge(list []Delta) []Delta {
+	sums := map[Delta]*Delta{}
+	var order []*Delta
+	for _, d := range list {
+		if d.Day > d.LastDay || d.Standing == "" {
+			continue
+		}
+		key := Delta{Bucket: d.Bucket, Day: d.Day}
+		sum := sums[key]
+		if sum == nil {
+			sum = &key
+			sums[Delta{Bucket: d.Bucket, Day: d.Day}] = sum
+			order = append(order, sum)
+		}
+		sum.Count += d.Count
+		sum.Amount += d.Amount
+		sum.Locked += d.Locked
+	}
+	var merged []Delta
+	for _, d := range order {
+		if d.Count != 0 || d.Amount != 0 || d.Locked != 0 {
+			merged = append(merged, *d)
+		}
+	}
+	return merged
+}
+
+// SupplierKey names a set of suppliers: their ids in order, with commas. A report by supplier has a row for each set, so
+// that what several of them share is counted once and the rows come to the total.
+func SupplierKey(ids []int64) string {
+	ids = slices.Clone(ids)
+	slices.Sort(ids)
+	texts := []string{}
+	for _, id := range slices.Compact(ids) {
+		texts = append(texts, strconv.FormatInt(id, 10))
+	}
+	return strings.Join(texts, ",")
+}
+
+// SupplierIDs reads back what SupplierKey named.
+func SupplierIDs(key string) []int64 {
+	var ids []int64
+	for text := range strings.SplitSeq(key, ",") {
+		if id, err := strconv.ParseInt(text, 10, 64); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,282 @@
+package store
+
+import (
+	"slices"
+	"strings"
+
+	"holdfast/internal/protection"
+)
+
+// deltasPerInsert is how many rows share an INSERT: far below the parameters that both engines take.
+const deltasPerInsert = 100
+
+// changeRisk makes a change to what a booking's exposure rests on, and notes in the same transaction what it changes in
+// the buckets. Whoever calls it holds the booking, or else the one allocation that apply changes: parts that nobody
+// changes are the same before and after, however they were read.
+func (tx *Tx) changeRisk(siteID, bookingID int64, change func() error, apply func(*protection.BookingRisk)) error {
+	// A booking from before there were buckets is not in them yet: all of it is what changes.
+	waited, err := tx.exec(`DELETE FROM exposure_backlog WHERE site_id = $1 AND booking_id = $2`, siteID, bookingID)
+	if err == nil && waited > 0 {
+		err = tx.nameSuppliers(siteID, bookingID)
+	}
+	if err != nil {
+		return err
+	}
+	risk, err := tx.bookingRisk(siteID, bookingID)
+	if err != nil {
+		return err
+	}
+	var before []protection.Delta
+	if waited == 0 {
+		if before, err = risk.Deltas(); err != nil {
+			return err
+		}
+	}
+	if err := change(); err != nil {
+		return err
+	}
+	apply(&risk)
+	after, err := risk.Deltas()
+	if err != nil {
+		return err
+	}
+	return tx.insertDeltas(siteID, protection.Difference(before, after))
+}
+
+// nameSuppliers writes the booking's suppliers into terms from before they were kept there.
+func (tx *Tx) nameSuppliers(siteID, bookingID int64) error {
+	suppliers, err := tx.BookingSuppliers(siteID, bookingID)
+	if err != nil || len(suppliers) == 0 {
+		return err
+	}
+	_, err = tx.exec(`UPDATE allocation_terms SET suppliers = $3 WHERE site_id = $1 AND suppliers = '' AND allocation_id IN
+		(SELECT id FROM allocations WHERE site_id = $1 AND booking_id = $2)`,
+		siteID, bookingID, protection.SupplierKey(suppliers))
+	return err
+}
+
+// BookingSuppliers reads the suppliers that a booking includes.
+func (tx *Tx) BookingSuppliers(siteID, bookingID int64) (ids []int64, err error) {
+	err = tx.eachPair(`SELECT booking_id, supplier_id FROM booking_suppliers WHERE site_id = $1 AND booking_id = $2
+		ORDER BY supplier_id`, []any{siteID, bookingID}, func(_, supplier int64) { ids = append(ids, supplier) })
+	return ids, err
+}
+
+// bookingRisk reads all that the exposure of a booking rests on.
+func (tx *Tx) bookingRisk(siteID, bookingID int64) (b protection.BookingRisk, err error) {
+	args := []any{siteID, bookingID}
+	if err = tx.row(`SELECT total FROM bookings WHERE site_id = $1 AND id = $2`, args, &b.Total); err != nil {
+		return b, err
+	}
+	allocations, err := tx.AllocationsOfBooking(siteID, bookingID)
+	if err != nil || len(allocations) == 0 {
+		return b, err // the first payment of a booking, which most are
+	}
+	at := map[int64]*protection.AllocationRisk{}
+	b.Allocations = make([]protection.AllocationRisk, len(allocations))
+	for i, a := range allocations {
+		b.Allocations[i].Allocation = a
+		at[a.ID] = &b.Allocations[i]
+	}
+	err = tx.each(`SELECT changed_at, total FROM booking_totals WHERE site_id = $1 AND booking_id = $2 ORDER BY id`, args,
+		func(scan func(dest ...any) error) error {
+			var changed int64
+			var c protection.TotalChange
+			err := scan(&changed, &c.Before)
+			c.At = instant(changed)
+			b.Totals = append(b.Totals, c)
+			return err
+		})
+	if err != nil {
+		return b, err
+	}
+	err = tx.each(`SELECT a.id, t.start_day, t.end_day, t.last_day, t.country, t.suppliers, t.effective_at
+		FROM allocations a JOIN allocation_terms t ON t.site_id = a.site_id AND t.allocation_id = a.id
+		WHERE a.site_id = $1 AND a.booking_id = $2 ORDER BY a.id, t.id`, args,
+		func(scan func(dest ...any) error) error {
+			var id, effective int64
+			var t protection.DatedTerms
+			err := scan(&id, &t.Start, &t.End, &t.LastDay, &t.Country, &t.Suppliers, &effective)
+			t.EffectiveAt = instant(effective)
+			if a := at[id]; a != nil { // not committed yet when the allocations were read: it is no part of either picture
+				a.Terms = append(a.Terms, t)
+			}
+			return err
+		})
+	if err != nil {
+		return b, err
+	}
+	err = tx.each(`SELECT a.id, e.kind, e.amount, e.effective_at
+		FROM allocations a JOIN allocation_events e ON e.site_id = a.site_id AND e.allocation_id = a.id
+		WHERE a.site_id = $1 AND a.booking_id = $2 ORDER BY a.id, e.id`, args,
+		func(scan func(dest ...any) error) error {
+			var id, effective int64
+			var e protection.Event
+			err := scan(&id, &e.Kind, &e.Amount, &effective)
+			e.EffectiveAt = instant(effective)
+			if a := at[id]; a != nil {
+				a.Events = append(a.Events, e)
+			}
+			return err
+		})
+	return b, err
+}
+
+// riskOfAllocation changes one allocation of a booking's risk.
+func riskOfAllocation(id int64, change func(*protection.AllocationRisk)) func(*protection.BookingRisk) {
+	return func(b *protection.BookingRisk) {
+		if i := slices.IndexFunc(b.Allocations, func(a protection.AllocationRisk) bool { return a.ID == id }); i >= 0 {
+			change(&b.Allocations[i])
+		}
+	}
+}
+
+// insertDeltas appends changes of buckets: rows of their own, so that nobody waits for anybody.
+func (tx *Tx) insertDeltas(siteID int64, deltas []protection.Delta) error {
+	for batch := range slices.Chunk(deltas, deltasPerInsert) {
+		var w where
+		rows := make([]string, len(batch))
+		for i, d := range batch {
+			rows[i] = w.values(siteID, d.Day, d.ChannelID, d.Currency, d.Scheme, d.Country, d.Suppliers, d.Standing,
+				d.ValuedIn, d.Start, d.End, d.LastDay, d.Count, d.Amount, d.Locked)
+		}
+		_, err := tx.exec(`INSERT INTO exposure_deltas (site_id, day, channel_id, currency, scheme, country, suppliers,
+				standing, valued_in, start_day, end_day, last_day, counted, amount, locked)
+			VALUES `+strings.Join(rows, ", "), w.args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// values takes values and returns a row of their placeholders.
+func (w *where) values(values ...any) string {
+	var row strings.Builder
+	for i, v := range values {
+		if i > 0 {
+			row.WriteString(", ")
+		}
+		row.WriteString(w.arg(v))
+	}
+	return "(" + row.String() + ")"
+}
+
+const deltaColumns = `day, channel_id, currency, scheme, country, suppliers, standing, valued_in, start_day, end_day,
+	last_day, counted, amount, locked`
+
+func scanDelta(scan func(dest ...any) error) (d protection.Delta, err error) {
+	err = scan(&d.Day, &d.ChannelID, &d.Currency, &d.Scheme, &d.Country, &d.Suppliers, &d.Standing, &d.ValuedIn,
+		&d.Start, &d.End, &d.LastDay, &d.Count, &d.Amount, &d.Locked)
+	return d, err
+}
+
+// SitesToFold lists the sites whose cubes lack something.
+func (tx *Tx) SitesToFold() (ids []int64, err error) {
+	err = tx.each(`SELECT s.id FROM sites s WHERE EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id)
+		OR EXISTS (SELECT 1 FROM exposure_backlog b WHERE b.site_id = s.id) ORDER BY s.id`, nil,
+		func(scan func(dest ...any) error) error {
+			var id int64
+			err := scan(&id)
+			ids = append(ids, id)
+			return err
+		})
+	return ids, err
+}
+
+// HasExposureBacklog reports whether bookings of a site are not in its buckets yet.
+func (tx *Tx) HasExposureBacklog(siteID int64) (has bool, err error) {
+	err = tx.row(`SELECT EXISTS (SELECT 1 FROM exposure_backlog WHERE site_id = $1)`, []any{siteID}, &has)
+	return has, err
+}
+
+// CatchUpExposure writes the deltas of bookings from before there were buckets, of some of them; done is how many.
+func (tx *Tx) CatchUpExposure(siteID int64, limit int) (done int, err error) {
+	var bookings []int64
+	err = tx.each(`SELECT booking_id FROM exposure_backlog WHERE site_id = $1 ORDER BY booking_id LIMIT $2`,
+		[]any{siteID, limit}, func(scan func(dest ...any) error) error {
+			var id int64
+			err := scan(&id)
+			bookings = append(bookings, id)
+			return err
+		})
+	for _, id := range bookings {
+		if err != nil {
+			return done, err
+		}
+		// A payment, refund or change of the booking waits until it is counted, or has counted it itself.
+		if _, err = tx.exec(`UPDATE bookings SET version = version WHERE site_id = $1 AND id = $2`, siteID, id); err != nil {
+			return done, err
+		}
+		err = tx.changeRisk(siteID, id, func() error { return nil }, func(*protection.BookingRisk) {})
+		done++
+	}
+	return done, err
+}
+
+// FoldExposure takes some deltas of a site into its cubes; folded is how many. Taking them out and adding them up is one
+// transaction, so that whoever reads both in one picture counts each once. Ids that become visible late are folded late:
+// nothing depends on their order.
+func (tx *Tx) FoldExposure(siteID int64, limit int) (folded int, err error) {
+	_, err = tx.exec(`INSERT INTO exposure_folds (site_id, version) VALUES ($1, 1)
+		ON CONFLICT (site_id) DO UPDATE SET version = exposure_folds.version + 1`, siteID)
+	if err != nil {
+		return 0, err
+	}
+	var deltas []protection.Delta
+	err = tx.each(`DELETE FROM exposure_deltas WHERE site_id = $1 AND id IN
+			(SELECT id FROM exposure_deltas WHERE site_id = $1 ORDER BY id LIMIT $2)
+		RETURNING `+deltaColumns, []any{siteID, limit},
+		func(scan func(dest ...any) error) error {
+			d, err := scanDelta(scan)
+			deltas = append(deltas, d)
+			return err
+		})
+	if err != nil {
+		return 0, err
+	}
+	for _, v := range protection.Views {
+		if err := tx.addBlocks(siteID, v, v.Gather(deltas)); err != nil {
+			return 0, err
+		}
+	}
+	return len(deltas), nil
+}
+
+// blocksPerStatement is how many blocks share a statement: 16 parameters each.
+const blocksPerStatement = 100
+
+// addBlocks adds changes to the blocks of a cube. The caller holds the site's fold.
+func (tx *Tx) addBlocks(siteID int64, v protection.View, blocks map[protection.BlockKey]*protection.Block) error {
+	keys := make([]protection.BlockKey, 0, len(blocks))
+	for key := range blocks {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, compareBlockKeys) // neighbours stand together in the table
+	for batch := range slices.Chunk(keys, blocksPerStatement) {
+		if err := tx.readBlocks(siteID, v, batch, blocks); err != nil {
+			return err
+		}
+		if err := tx.saveBlocks(siteID, v, batch, blocks); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ForgetExposure forgets the buckets of a site and lets them be made anew, as after a migration: nothing is lost, because
+// they hold nothing that the allocations do not. Until then its reports are computed from the rows. Nothing may be logged
+// in the site meanwhile.
+func (tx *Tx) ForgetExposure(siteID int64) error {
+	for _, statement := range []string{
+		`INSERT INTO exposure_backlog (site_id, booking_id) SELECT DISTINCT site_id, booking_id FROM allocations
+			WHERE site_id = $1 ON CONFLICT (site_id, booking_id) DO NOTHING`,
+		`DELETE FROM exposure_deltas WHERE site_id = $1`,
+		`DELETE FROM exposure_blocks WHERE site_id = $1`,
+	} {
+		if _, err := tx.exec(statement, siteID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
