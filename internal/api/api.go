@@ -23,6 +23,7 @@ type Config struct {
 	AuthSegment    string         // first segment of the login's addresses that name no site; "auth"
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
 	Timeout        time.Duration  // how long a request may take; 30 seconds
+	FontDir        string         // where the fonts of documents lie that the program does not bring along
 	Docs           http.Handler   // the page at /docs, made by package web from Description
 }
 
@@ -124,6 +125,14 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/exposure/run-off", member, (*server).getRunOff),
 		at("GET", v2+"/exposure/ageing", member, (*server).getAgeing),
 		at("GET", v2+"/exposure/movement", member, (*server).getMovement),
+		at("GET", v2+"/statements", member, (*server).listStatements),
+		at("GET", v2+"/statements/{id}", member, (*server).getStatement),
+		at("GET", v2+"/statements/{id}/lines", member, (*server).listStatementLines),
+		at("GET", v2+"/statements/{id}/csv", member, (*server).getStatementCSV),
+		at("GET", v2+"/statements/{id}/pdf", member, (*server).getStatementPDF),
+		at("GET", v2+"/statements/{id}/payments", member, (*server).listStatementPayments),
+		at("POST", v2+"/statements/{id}/payments", member, (*server).createStatementPayment),
+		at("GET", v2+"/bordereaux/premium", member, (*server).getPremiumBordereau),
 		at("GET", v2+"/payments", member, (*server).listPayments),
 		at("GET", v2+"/payments/{id}", member, (*server).getPayment),
 	}

@@ -28,6 +28,7 @@ import (
 //	@clock TIME   the clock stands at this time from here on
 //	@keep NAME F  after the response, {NAME} is what its field F holds
 //	@repeat N     the request is made N times; the last response is shown
+//	@issue        the statements that are due are issued
 //	@unanswered   the same request came a moment earlier, and is still being answered
 //
 // In requests {totp} is the code of the user careful, and {megabyte} a text of that length.
@@ -115,6 +116,9 @@ func (k *talk) run(t *testing.T, text string) string {
 		case len(words) == 2 && words[0] == "@repeat":
 			var err error
 			times, err = strconv.Atoi(words[1])
+			must(t, err)
+		case len(words) == 1 && words[0] == "@issue":
+			_, err := k.world.app.Statements.IssueDue(t.Context())
 			must(t, err)
 		case len(words) == 1 && words[0] == "@unanswered":
 			unanswered = true
@@ -255,6 +259,10 @@ func shown(t *testing.T, response *http.Response, body []byte) string {
 		}
 	}
 	b.WriteString("\n")
+	if strings.HasPrefix(response.Header.Get("Content-Type"), "text/csv") {
+		b.Write(body)
+		return strings.TrimSpace(b.String())
+	}
 	if !isJSON {
 		fmt.Fprintf(&b, "(%d bytes)", len(body))
 		return b.String()

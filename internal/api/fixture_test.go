@@ -126,7 +126,7 @@ func newWorld(t *testing.T, address string, log io.Writer) *world {
 	}
 	w.app = app.New(w.core)
 	t.Cleanup(w.app.Close)
-	w.handler = api.New(w.app, w.core, api.Config{BaseURL: baseURL})
+	w.handler = api.New(w.app, w.core, api.Config{BaseURL: baseURL, FontDir: t.TempDir()})
 	w.fill(t)
 	// What is drawn from here on does not depend on how much the fixture drew.
 	w.chance.restart(2)

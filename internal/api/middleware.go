@@ -49,6 +49,9 @@ func (s *server) writeCommonHeaders(c *call) {
 // recover turns a panic of a handler into an answer: one mistake must not take the connection, or the program, along.
 func (s *server) recover(c *call) {
 	if p := recover(); p != nil {
+		if p == any(http.ErrAbortHandler) { // half of an answer is out: the connection is to break, not to end well
+			panic(p)
+		}
 		s.fail(c, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 	}
 }

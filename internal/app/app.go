@@ -51,6 +51,7 @@ type App struct {
 	Policies    *Policies
 	Premiums    *Premiums
 	Statements  *Statements
+	Bordereaux  *Bordereaux
 	Clocks      *Clocks
 	Audit       *Audit
 	Approvals   *Approvals
@@ -82,6 +83,7 @@ func New(core *Core) *App {
 		Policies:    &Policies{core},
 		Premiums:    &Premiums{core},
 		Statements:  &Statements{core},
+		Bordereaux:  &Bordereaux{core},
 		Clocks:      &Clocks{core},
 		Audit:       &Audit{core},
 		Approvals:   &Approvals{core},

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -269,29 +270,44 @@ func (s *Statements) Lines(
 	})
 }
 
-// EachLine calls each for every premium line of a statement, in their order. It reads piece by piece, so that neither
-// memory nor a transaction grows with a statement; lines never change, so the pieces fit.
-func (s *Statements) EachLine(
-	ctx context.Context, actor auth.Actor, id int64, each func(protection.StatementLine) error,
-) error {
-	var mark store.LineMark
-	for {
-		list, err := readStatements(ctx, s.Core, actor, func(tx *store.Tx) ([]protection.StatementLine, error) {
-			return tx.StatementLinesAfter(actor.SiteID, id, mark, linesPerRead)
-		})
-		if err != nil {
-			return err
-		}
-		for _, l := range list {
-			mark = store.LineMark{RecordedAt: l.RecordedAt, ID: l.ID}
-			if err := each(l); err != nil {
-				return err
+// AllLines gives every premium line of a statement, in their order. They are read piece by piece while they are asked
+// for, so that neither memory nor a transaction grows with a statement; lines never change, so the pieces fit.
+func (s *Statements) AllLines(
+	ctx context.Context, actor auth.Actor, id int64,
+) iter.Seq2[protection.StatementLine, error] {
+	return func(yield func(protection.StatementLine, error) bool) {
+		for mark := (store.LineMark{}); ; {
+			list, err := readStatements(ctx, s.Core, actor, func(tx *store.Tx) ([]protection.StatementLine, error) {
+				return tx.StatementLinesAfter(actor.SiteID, id, mark, linesPerRead)
+			})
+			if err != nil {
+				yield(protection.StatementLine{}, err)
+				return
+			}
+			for _, l := range list {
+				mark = store.LineMark{RecordedAt: l.RecordedAt, ID: l.ID}
+				if !yield(l, nil) {
+					return
+				}
+			}
+			if len(list) < linesPerRead {
+				return
 			}
 		}
-		if len(list) < linesPerRead {
-			return nil
-		}
 	}
+}
+
+// WithLines reads a statement and the first of its premium lines.
+func (s *Statements) WithLines(
+	ctx context.Context, actor auth.Actor, id int64, limit int,
+) (statement protection.IssuedStatement, lines []protection.StatementLine, err error) {
+	lines, err = readStatements(ctx, s.Core, actor, func(tx *store.Tx) ([]protection.StatementLine, error) {
+		if statement, err = tx.Statement(actor.SiteID, id); err != nil {
+			return nil, err
+		}
+		return tx.StatementLinesAfter(actor.SiteID, id, store.LineMark{}, limit)
+	})
+	return statement, lines, err
 }
 
 // Pay records a payment against a statement. The same reference again is the same payment; created is false then.
@@ -323,9 +339,22 @@ func (s *Statements) Pay(
 			return stored, fault.New(fault.ReferenceExists,
 				"The reference is taken by payment %d of the statement, which says something else.", stored.ID)
 		}
-		return stored, nil
+		if !created {
+			return stored, nil
+		}
+		return stored, audit(tx, actor, "statement.pay", fmt.Sprintf("statement %d", id), nil, auditedStatementPayment{
+			stored.ID, stored.PaidOn, stored.Amount, stored.Currency, stored.Reference,
+		})
 	})
 	return made, created, unknownAs(fault.UnknownPost, err, "There is no statement %d.", id)
+}
+
+type auditedStatementPayment struct {
+	ID        int64          `json:"id"`
+	Date      civil.Day      `json:"date"`
+	Total     int64          `json:"total"`
+	Currency  money.Currency `json:"currencies"`
+	Reference string         `json:"reference"`
 }
 
 // Payments reads one page of the payments against a statement.

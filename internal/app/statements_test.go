@@ -41,12 +41,11 @@ func (w *world) issue(want int) {
 
 func (w *world) statementLines(id int64) (list []protection.StatementLine) {
 	w.t.Helper()
-	err := w.app.Statements.EachLine(w.t.Context(), w.actor, id, func(l protection.StatementLine) error {
+	for l, err := range w.app.Statements.AllLines(w.t.Context(), w.actor, id) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
 		list = append(list, l)
-		return nil
-	})
-	if err != nil {
-		w.t.Fatal(err)
 	}
 	return list
 }

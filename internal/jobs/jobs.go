@@ -47,6 +47,10 @@ func New(a *app.App, log *slog.Logger) *Runner {
 			_, err := a.Rates.PricePending(ctx)
 			return false, err
 		}},
+		{Name: "issue-statements", Every: time.Minute, Run: func(ctx context.Context) (bool, error) {
+			_, err := a.Statements.IssueDue(ctx)
+			return false, err
+		}},
 		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Once.Forget},
 		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},
 	})

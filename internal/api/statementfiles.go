@@ -1,0 +1,140 @@
+package api
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/document"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// plainCell keeps a text of somebody else's from being taken for a formula: spreadsheets compute what begins so.
+func plainCell(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}
+
+var statementColumns = []string{
+	"statement", "row", "id", "date", "kind", "cause", "transaction", "booking", "booking_reference", "original_currency",
+	"original_amount", "value", "lead_days", "rate_ppm", "currency", "amount", "retained", "refers_to",
+}
+
+// chargeNames are what the rows of premium lines are called, by the reader.
+var chargeNames = map[document.Label]string{document.Policyholder: "premium", document.Merchant: "security_charge"}
+
+// WriteStatementCSV writes a statement as CSV: opening, a row for each line, the minimum, the taxes and the payments,
+// which add up to the closing in the last row. Amounts are decimal texts.
+func WriteStatementCSV(
+	w io.Writer, s protection.Statement, label document.Label, lines iter.Seq2[protection.StatementLine, error],
+) error {
+	out := csv.NewWriter(w)
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	statement := number(s.Number)
+	sum := func(row, kind string, amount int64) error {
+		cells := make([]string, len(statementColumns))
+		cells[0], cells[1], cells[4] = statement, row, plainCell(kind)
+		cells[14], cells[15] = string(s.Currency), money.FormatPlain(amount, s.Currency)
+		return out.Write(cells)
+	}
+	// What goes wrong in writing stays in the writer, and is answered at the end.
+	_ = out.Write(statementColumns)
+	_ = sum("opening", "", s.Opening)
+	for l, err := range lines {
+		if err != nil {
+			return err
+		}
+		refers := ""
+		if l.RefersTo != 0 {
+			refers = number(l.RefersTo)
+		}
+		_ = out.Write([]string{
+			statement, chargeNames[label], number(l.ID), civil.DayOf(l.RecordedAt).String(), l.Kind, l.Cause,
+			number(l.TransactionID), number(l.BookingID), plainCell(l.BookingReference), string(l.Currency),
+			money.FormatPlain(l.StateAmount, l.Currency), money.FormatPlain(l.StateValue, s.Currency), number(l.LeadDays),
+			number(l.PPM), string(s.Currency), money.FormatPlain(l.Amount, s.Currency),
+			money.FormatPlain(l.Retained, s.Currency), refers,
+		})
+	}
+	if s.Minimum != nil {
+		_ = sum("minimum", s.Minimum.Month, s.Minimum.Amount)
+	}
+	for _, t := range s.Taxes {
+		_ = sum("tax", t.Code, t.Amount)
+	}
+	_ = sum("payments", "", -s.Payments)
+	_ = sum("closing", "", s.Closing)
+	out.Flush()
+	return out.Error()
+}
+
+// label reads for whom a file is.
+func (q *query) label() document.Label {
+	return document.Label(q.one("for", string(document.Labels[0]), texts(document.Labels)))
+}
+
+func (s *server) getStatementCSV(c *call) error {
+	q := c.query()
+	label := q.label()
+	if err := q.err(); err != nil {
+		return err
+	}
+	found, _, err := s.app.Statements.Get(c.ctx, c.actor, c.id)
+	if err != nil {
+		return err
+	}
+	c.beginFile("text/csv; charset=utf-8", fmt.Sprintf("statement-%d.csv", found.Number))
+	return c.finishFile(s, WriteStatementCSV(c, found.Statement, label, s.app.Statements.AllLines(c.ctx, c.actor, c.id)))
+}
+
+// beginFile starts an answer that is to be kept as a file.
+func (c *call) beginFile(contentType, name string) {
+	c.Header().Set("Content-Type", contentType)
+	c.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+}
+
+// finishFile ends an answer that was written while it was computed. What went wrong half-way can only be told by
+// breaking the connection: a file that merely ends would look whole.
+func (c *call) finishFile(s *server, err error) error {
+	if err == nil || c.status == 0 {
+		return err
+	}
+	s.core.Log.Error("answer broken off", "request_id", c.requestID, "error", err)
+	panic(http.ErrAbortHandler)
+}
+
+func (s *server) getStatementPDF(c *call) error {
+	q := c.query()
+	label, language := q.label(), q.one("language", "", travel.Languages)
+	if err := q.err(); err != nil {
+		return err
+	}
+	found, lines, err := s.app.Statements.WithLines(c.ctx, c.actor, c.id, document.MaxLines)
+	if err != nil {
+		return err
+	}
+	if language == "" {
+		language = found.Language
+	}
+	var out bytes.Buffer // the whole of it: what cannot be printed is an error, not half a document
+	fonts := document.Fonts{Dir: s.cfg.FontDir}
+	err = fonts.WriteStatement(&out, document.Statement{
+		Statement: found.Statement, Lines: lines, Label: label, Language: language,
+	})
+	if err != nil {
+		return err
+	}
+	c.beginFile("application/pdf", fmt.Sprintf("statement-%d.pdf", found.Number))
+	_, err = out.WriteTo(c)
+	return c.finishFile(s, err)
+}

@@ -1,0 +1,192 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// statementShape is a statement on the wire. Amounts are minor units of currencies. All but open and overdue is frozen.
+type statementShape struct {
+	ID              int64                      `json:"id"`
+	Number          int64                      `json:"number"`
+	Channels        int64                      `json:"channels"`
+	Policyholder    string                     `json:"policyholder"`
+	Merchant        string                     `json:"merchant"`
+	StatementPeriod string                     `json:"statement_period"`
+	Period          string                     `json:"period"`
+	DateStart       civil.Day                  `json:"date_start"`
+	Date            civil.Day                  `json:"date"`
+	Issued          string                     `json:"issued"`
+	Due             civil.Day                  `json:"due"`
+	Currencies      money.Currency             `json:"currencies"`
+	Language        string                     `json:"language"`
+	Opening         int64                      `json:"opening"`
+	Lines           []protection.StatementSum  `json:"lines"`
+	Minimum         *protection.MonthlyMinimum `json:"minimum"`
+	Taxes           []protection.StatementTax  `json:"taxes"`
+	Payments        int64                      `json:"payments"`
+	Closing         int64                      `json:"closing"`
+	Open            int64                      `json:"open"`
+	Overdue         bool                       `json:"overdue"`
+}
+
+// ShowStatement gives a statement in the shape of the wire, as it stands at an instant.
+func ShowStatement(s protection.IssuedStatement, now time.Time) any {
+	return statementShape{
+		ID: s.ID, Number: s.Number, Channels: s.ChannelID, Policyholder: s.SiteName, Merchant: s.ChannelName,
+		StatementPeriod: s.Period.Kind, Period: s.Period.Name(), DateStart: s.Period.First, Date: s.Period.Last,
+		Issued: civil.FormatInstant(s.IssuedAt), Due: s.Due, Currencies: s.Currency, Language: s.Language,
+		Opening: s.Opening, Lines: append([]protection.StatementSum{}, s.Lines...), Minimum: s.Minimum,
+		Taxes: append([]protection.StatementTax{}, s.Taxes...), Payments: s.Payments, Closing: s.Closing, Open: s.Open,
+		Overdue: s.OverdueOn(civil.DayOf(now)),
+	}
+}
+
+// statementLineShape is a premium line as a statement shows it: amount is what it books, in the statement's currency.
+type statementLineShape struct {
+	ID               int64              `json:"id"`
+	RecordedAt       string             `json:"recorded_at"`
+	EffectiveAt      string             `json:"effective_at"`
+	Kind             string             `json:"kind"`
+	Cause            string             `json:"cause"`
+	Transaction      int64              `json:"transaction"`
+	Booking          int64              `json:"booking"`
+	BookingReference string             `json:"booking_reference"`
+	Payment          int64              `json:"payment"`
+	State            statementLineState `json:"state"`
+	Amount           int64              `json:"amount"`
+	Retained         int64              `json:"retained"`
+	RefersTo         *int64             `json:"refers_to"`
+}
+
+// statementLineState is what the premium of a line is computed on.
+type statementLineState struct {
+	Currencies     money.Currency `json:"currencies"`
+	Total          int64          `json:"total"`
+	Value          int64          `json:"value"`
+	LeadDays       int64          `json:"lead_days"`
+	RatePPM        int64          `json:"rate_ppm"`
+	Premium        int64          `json:"premium"`
+	MinimumApplied bool           `json:"minimum_applied"`
+}
+
+func showStatementLine(l protection.StatementLine) statementLineShape {
+	return statementLineShape{
+		ID: l.ID, RecordedAt: civil.FormatInstant(l.RecordedAt), EffectiveAt: civil.FormatInstant(l.EffectiveAt),
+		Kind: l.Kind, Cause: l.Cause, Transaction: l.TransactionID, Booking: l.BookingID,
+		BookingReference: l.BookingReference, Payment: l.AllocationID, Amount: l.Amount, Retained: l.Retained,
+		RefersTo: orNull(l.RefersTo),
+		State: statementLineState{
+			Currencies: l.Currency, Total: l.StateAmount, Value: l.StateValue, LeadDays: l.LeadDays, RatePPM: l.PPM,
+			Premium: l.Premium, MinimumApplied: l.MinimumApplied,
+		},
+	}
+}
+
+// statementPaymentShape is a payment against a statement on the wire.
+type statementPaymentShape struct {
+	ID         int64          `json:"id"`
+	Statement  int64          `json:"statement"`
+	Date       civil.Day      `json:"date"`
+	Currencies money.Currency `json:"currencies"`
+	Total      int64          `json:"total"`
+	Reference  string         `json:"reference"`
+	Author     string         `json:"author"`
+	Created    string         `json:"created"`
+}
+
+func showStatementPayment(p travel.StatementPayment) statementPaymentShape {
+	return statementPaymentShape{
+		p.ID, p.StatementID, p.PaidOn, p.Currency, p.Amount, p.Reference, p.Author, civil.FormatInstant(p.RecordedAt),
+	}
+}
+
+// ShowStatementPayment gives a payment against a statement in the shape of the wire.
+func ShowStatementPayment(p travel.StatementPayment) any { return showStatementPayment(p) }
+
+func (s *server) listStatements(c *call) error {
+	q := c.query()
+	page := q.page(travel.StatementOrders)
+	filter := travel.StatementFilter{
+		Include:    q.ids("include"),
+		Exclude:    q.ids("exclude"),
+		Channels:   q.ids("channels"),
+		Before:     q.instantOrZero("before"),
+		After:      q.instantOrZero("after"),
+		Periods:    words(q, "statement_period", travel.StatementPeriods),
+		Currencies: q.codes("currencies"),
+	}
+	if q.text("overdue") != "" {
+		overdue := q.flag("overdue", false)
+		filter.Overdue = &overdue
+	}
+	if err := q.err(); err != nil {
+		return err
+	}
+	found, now, err := s.app.Statements.List(c.ctx, c.actor, filter, page)
+	if err != nil {
+		return err
+	}
+	return list(s, c, page, found, func(i protection.IssuedStatement) any { return ShowStatement(i, now) })
+}
+
+func (s *server) getStatement(c *call) error {
+	found, now, err := s.app.Statements.Get(c.ctx, c.actor, c.id)
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, object{id: found.ID, body: ShowStatement(found, now)})
+}
+
+func (s *server) listStatementLines(c *call) error {
+	q := c.query()
+	page := q.page(travel.StatementLineOrders)
+	if err := q.err(); err != nil {
+		return err
+	}
+	found, err := s.app.Statements.Lines(c.ctx, c.actor, c.id, page)
+	if err != nil {
+		return err
+	}
+	return list(s, c, page, found, showStatementLine)
+}
+
+func (s *server) listStatementPayments(c *call) error {
+	q := c.query()
+	page := q.page(travel.StatementPaymentOrders)
+	if err := q.err(); err != nil {
+		return err
+	}
+	found, err := s.app.Statements.Payments(c.ctx, c.actor, c.id, page)
+	if err != nil {
+		return err
+	}
+	return list(s, c, page, found, showStatementPayment)
+}
+
+func (s *server) createStatementPayment(c *call) error {
+	in, err := c.input()
+	if err != nil {
+		return err
+	}
+	fields := travel.StatementPaymentFields{
+		PaidOn: in.day("date"), Amount: in.integer("total"), Currency: in.currency("currencies"), Reference: in.text("reference"),
+	}
+	fields.Problems = *in.problems // now that all fields are read
+	made, created, err := s.app.Statements.Pay(c.ctx, c.actor, c.id, fields)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	// A payment has no address of its own: it is found in the list of its statement's.
+	c.Header().Set("Location", s.cfg.BaseURL+c.r.URL.EscapedPath())
+	return c.show(status, object{id: made.ID, body: showStatementPayment(made)})
+}

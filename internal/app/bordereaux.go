@@ -1,0 +1,144 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/protection"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// Bordereaux makes what is reported to the underwriter line by line.
+type Bordereaux struct{ *Core }
+
+// BordereauQuery asks for the bordereau of a month.
+type BordereauQuery struct {
+	Problems fault.Problems
+	Month    string    // Y-m
+	KnownAt  time.Time // zero: now
+}
+
+// Bordereau is the premium bordereau of a month, as known at an instant. The same pair gives the same rows for ever,
+// once it is final.
+type Bordereau struct {
+	Period  travel.Period
+	KnownAt time.Time
+	Final   bool
+	Insured string // name of the site
+	// Rows are the premium lines recorded in the month, in their order. They are read while they are asked for.
+	Rows iter.Seq2[BordereauRow, error]
+}
+
+// BordereauRow is one line of a bordereau with what of it is looked up.
+type BordereauRow struct {
+	protection.BordereauLine
+	Merchant string // name of the channel, as known then
+	Tax      int64  // each code rounded by itself, on this line
+}
+
+// Gross is the premium with its tax.
+func (r BordereauRow) Gross() int64 { return r.Amount + r.Tax }
+
+// Premium makes the premium bordereau of a month.
+func (b *Bordereaux) Premium(ctx context.Context, actor auth.Actor, in BordereauQuery) (Bordereau, error) {
+	if err := actor.Require(auth.ReadStatements); err != nil {
+		return Bordereau{}, err
+	}
+	var names map[int64]string
+	report, err := read(ctx, b.Core, actor, func(tx *store.Tx) (report Bordereau, err error) {
+		problems := in.Problems.Clone()
+		_, report.KnownAt = Moment{KnownAt: in.KnownAt}.complete(tx.Now, &problems)
+		report.Period, err = monthOf(in.Month)
+		switch {
+		case in.Month == "":
+			problems.Missing("period")
+		case err != nil:
+			problems.Wrong("period", "A month such as 2024-06 is expected.")
+		}
+		if err := problems.Err(); err != nil {
+			return report, err
+		}
+		report.Final = tx.Now.Sub(report.KnownAt) >= finalAfter
+		site, err := tx.Site(actor.SiteID)
+		if err != nil {
+			return report, err
+		}
+		report.Insured = site.Name
+		names, err = tx.ChannelNamesAt(actor.SiteID, report.KnownAt)
+		return report, err
+	})
+	report.Rows = b.rows(ctx, actor, report, names)
+	return report, err
+}
+
+func monthOf(text string) (travel.Period, error) {
+	day, err := civil.ParseDay(text + "-01")
+	if err != nil {
+		return travel.Period{}, err
+	}
+	return travel.PeriodOf(travel.PeriodMonth, day), nil
+}
+
+// rows reads the lines piece by piece: neither memory nor a transaction grows with the month.
+func (b *Bordereaux) rows(
+	ctx context.Context, actor auth.Actor, report Bordereau, names map[int64]string,
+) iter.Seq2[BordereauRow, error] {
+	return func(yield func(BordereauRow, error) bool) {
+		taxes := map[int64][]travel.TaxCode{}
+		for mark := (store.LineMark{}); ; {
+			rows, err := b.piece(ctx, actor, report, mark, taxes)
+			if err != nil {
+				yield(BordereauRow{}, err)
+				return
+			}
+			for _, row := range rows {
+				row.Merchant = names[row.ChannelID]
+				mark = store.LineMark{RecordedAt: row.RecordedAt, ID: row.LineID}
+				if !yield(row, nil) {
+					return
+				}
+			}
+			if len(rows) < linesPerRead {
+				return
+			}
+		}
+	}
+}
+
+// piece reads the next rows with their taxes: those of the policy that priced the line, whatever is in force now.
+func (b *Bordereaux) piece(
+	ctx context.Context, actor auth.Actor, report Bordereau, after store.LineMark, taxes map[int64][]travel.TaxCode,
+) ([]BordereauRow, error) {
+	return read(ctx, b.Core, actor, func(tx *store.Tx) ([]BordereauRow, error) {
+		lines, err := tx.BordereauAfter(actor.SiteID, report.Period.First.Start(), (report.Period.Last + 1).Start(),
+			report.KnownAt, after, linesPerRead)
+		if err != nil {
+			return nil, err
+		}
+		rows := make([]BordereauRow, len(lines))
+		for i, l := range lines {
+			if _, ok := taxes[l.PolicyID]; !ok {
+				policy, err := tx.Policy(actor.SiteID, l.PolicyID)
+				if err != nil {
+					return nil, err
+				}
+				taxes[l.PolicyID] = policy.TaxCodes
+			}
+			rows[i].BordereauLine = l
+			for _, code := range taxes[l.PolicyID] {
+				tax, err := protection.TaxOn(l.Amount, code)
+				if err != nil {
+					return nil, fmt.Errorf("line %d: %w", l.LineID, err)
+				}
+				rows[i].Tax += tax
+			}
+		}
+		return rows, nil
+	})
+}
