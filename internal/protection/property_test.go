@@ -183,7 +183,7 @@ func TestSpotRoundsSubtotals(t *testing.T) {
 	}
 }
 
-// TestExposureShowsApart: what has no rate and what is not covered stand in no row.
+// TestExposureShowsApart: what has no rate stands in no row, what is not covered as E5 alone, and neither in the total.
 func TestExposureShowsApart(t *testing.T) {
 	q := protection.ReportQuery{AsOf: 20000, Currency: "GBP", Policy: "GBP", Valuation: protection.Spot}
 	q.KnownAt = q.AsOf.End()
@@ -206,7 +206,8 @@ func TestExposureShowsApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Rows) != 0 || r.Total != (protection.Figures{}) {
+		if len(r.Rows) != 1 || r.Rows[0].Figures != (protection.Figures{}) || r.Rows[0].Beside != (protection.Beside{E5: 1400}) ||
+			r.Rows[0].Report != nil || r.Total != (protection.Figures{}) {
 			t.Errorf("%s: rows %+v, total %+v", valuation, r.Rows, r.Total)
 		}
 		if len(r.PendingRate) != 1 || r.PendingRate[0].E1 != 700 || len(r.Uncovered) != 1 || r.Uncovered[0].E1 != 1400 {
