@@ -23,11 +23,13 @@ type commandLine struct {
 	Supplier supplierCmd `cmd:"" group:"operator" help:"Suppliers."`
 	Keys     keysCmd     `cmd:"" group:"operator" help:"Keys that sign logins."`
 
-	Import   importCmd   `cmd:"" group:"money" help:"Take over books of other systems."`
-	Rates    ratesCmd    `cmd:"" group:"money" help:"Exchange rates."`
-	Exposure exposureCmd `cmd:"" group:"money" help:"Show what would be lost if merchants failed."`
-	Policy   policyCmd   `cmd:"" group:"money" help:"Policies: recognition, rate card, premium, taxes, terms."`
-	Explain  explainCmd  `cmd:"" group:"money" help:"Explain what a transaction means for protection, step by step."`
+	Import     importCmd     `cmd:"" group:"money" help:"Take over books of other systems."`
+	Rates      ratesCmd      `cmd:"" group:"money" help:"Exchange rates."`
+	Exposure   exposureCmd   `cmd:"" group:"money" help:"Show what would be lost if merchants failed."`
+	Policy     policyCmd     `cmd:"" group:"money" help:"Policies: recognition, rate card, premium, taxes, terms."`
+	Statements statementsCmd `cmd:"" group:"money" help:"Statements: what channels owe for a period, and what was paid."`
+	Bordereau  bordereauCmd  `cmd:"" group:"money" help:"Report to the underwriter."`
+	Explain    explainCmd    `cmd:"" group:"money" help:"Explain what a transaction means for protection, step by step."`
 }
 
 // settingsOf names the commands whose help shows every setting. The others are asked for their own flags; all but the

@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"holdfast/internal/api"
+	"holdfast/internal/document"
 	"holdfast/internal/fx"
 )
 
@@ -34,6 +35,8 @@ type Config struct {
 	ECBURL         string         `name:"ecb-url" default:"${ecb_url}" env:"HOLDFAST_ECB_URL" placeholder:"URL" help:"Where the ECB publishes the daily exchange rates."`
 	Rulepacks      string         `env:"HOLDFAST_RULEPACKS" placeholder:"FILE" help:"JSON file of the schemes' dispute windows (default: the one that ships with the program)."`
 	TrustedProxies []netip.Prefix `env:"HOLDFAST_TRUSTED_PROXIES" placeholder:"PREFIX" help:"Networks whose X-Forwarded-For is believed, such as 10.0.0.0/8 (default: none)."`
+
+	FontDir string `name:"font-dir" default:"${font_dir}" env:"HOLDFAST_FONT_DIR" placeholder:"DIRECTORY" help:"Where the fonts of Chinese, Japanese and Korean documents lie (default: that of the Debian package fonts-noto-cjk)."`
 
 	LogLevel        string        `default:"info" enum:"debug,info,warn,error" env:"HOLDFAST_LOG_LEVEL" placeholder:"LEVEL" help:"Least important lines of the log: debug, info, warn or error (default: info)."`
 	LogFormat       string        `default:"text" enum:"text,json" env:"HOLDFAST_LOG_FORMAT" placeholder:"FORMAT" help:"Form of the log on standard error: text or json (default: text)."`
@@ -77,7 +80,7 @@ func (c Config) logger(to io.Writer) *slog.Logger {
 // api is the part of the configuration that the API takes; base is where it is reached.
 func (c Config) api(base string) api.Config {
 	return api.Config{
-		BaseURL: base, RESTRoot: c.RESTRoot, Namespace: c.Namespace, AuthSegment: c.AuthSegment, TrustedProxies: c.TrustedProxies,
+		BaseURL: base, FontDir: c.FontDir, RESTRoot: c.RESTRoot, Namespace: c.Namespace, AuthSegment: c.AuthSegment, TrustedProxies: c.TrustedProxies,
 	}
 }
 
@@ -166,4 +169,4 @@ func (p *program) show(flag *kong.Flag) string {
 }
 
 // vars are what the defaults of the flags refer to.
-var vars = kong.Vars{"ecb_url": fx.DailyURL}
+var vars = kong.Vars{"ecb_url": fx.DailyURL, "font_dir": document.DefaultFontDir}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"holdfast/internal/api"
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/document"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// statementsCmd groups what can be done with statements.
+type statementsCmd struct {
+	List  statementsListCmd  `cmd:"" help:"List statements."`
+	Show  statementsShowCmd  `cmd:"" help:"Show a statement with its lines."`
+	PDF   statementsPDFCmd   `cmd:"" name:"pdf" help:"Print a statement."`
+	Pay   statementsPayCmd   `cmd:"" help:"Record a payment against a statement."`
+	Issue statementsIssueCmd `cmd:"" help:"Issue the statements whose period is over. The service does so by itself."`
+}
+
+// statementsListCmd lists statements.
+type statementsListCmd struct {
+	siteFlag
+	Channels []int64 `placeholder:"ID" help:"Only of these channels, by id."`
+	Overdue  bool    `help:"Only what is due and not paid."`
+	JSON     bool    `name:"json" help:"Print JSON, amounts in minor units."`
+}
+
+// Run prints a line for each statement.
+func (c statementsListCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	filter := travel.StatementFilter{Channels: c.Channels}
+	if c.Overdue {
+		filter.Overdue = &c.Overdue
+	}
+	shown := []any{}
+	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(out, "ID\tNO.\tPERIOD\tDUE\t \tCLOSING\tOPEN\t  CHANNEL\t")
+	var now time.Time
+	err = everyPage(func(page travel.Page) (list travel.List[protection.IssuedStatement], err error) {
+		list, now, err = p.app.Statements.List(ctx, actor, filter, page)
+		return list, err
+	}, func(s protection.IssuedStatement) {
+		shown = append(shown, api.ShowStatement(s, now))
+		mark := ""
+		if s.OverdueOn(civil.DayOf(now)) {
+			mark = ", overdue"
+		}
+		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t  %s%s\t\n", s.ID, s.Number, s.Period.Name(), s.Due, s.Currency,
+			money.Format(s.Closing, s.Currency), money.Format(s.Open, s.Currency), s.ChannelName, mark)
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.printJSON(shown)
+	}
+	return out.Flush()
+}
+
+// statementsShowCmd shows one statement.
+type statementsShowCmd struct {
+	siteFlag
+	ID   int64  `arg:"" help:"Id of the statement."`
+	For  string `enum:"policyholder,merchant" default:"policyholder" placeholder:"WHOM" help:"Who reads it: policyholder (the default; the charge is premium) or merchant (a security charge)."`
+	JSON bool   `name:"json" xor:"form" help:"Print JSON, amounts in minor units."`
+	CSV  bool   `name:"csv" xor:"form" help:"Print CSV, with every line."`
+}
+
+// Run prints it.
+func (c statementsShowCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	found, now, err := p.app.Statements.Get(ctx, actor, c.ID)
+	if err != nil {
+		return err
+	}
+	lines := p.app.Statements.AllLines(ctx, actor, c.ID)
+	switch {
+	case c.JSON:
+		return p.printJSON(api.ShowStatement(found, now))
+	case c.CSV:
+		return api.WriteStatementCSV(p.stdout, found.Statement, document.Label(c.For), lines)
+	}
+	p.statementHead(found)
+	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(out, "RECORDED\tTRANSACTION\tBOOKING\tKIND\tAMOUNT\tDAYS\tPPM\t%s\tRETAINED\t  CHANGES\t\n", found.Currency)
+	for l, err := range lines {
+		if err != nil {
+			return err
+		}
+		changes := ""
+		if l.RefersTo != 0 {
+			changes = fmt.Sprintf("no. %d", l.RefersTo)
+		}
+		fmt.Fprintf(out, "%s\t%d\t%d\t%s\t%s %s\t%d\t%d\t%s\t%s\t  %s\t\n", civil.DayOf(l.RecordedAt), l.TransactionID, l.BookingID,
+			l.Kind, l.Currency, money.Format(l.StateAmount, l.Currency), l.LeadDays, l.PPM, money.Format(l.Amount, found.Currency),
+			money.Format(l.Retained, found.Currency), changes)
+	}
+	return out.Flush()
+}
+
+// statementHead prints the sums of a statement.
+func (p *program) statementHead(s protection.IssuedStatement) {
+	amount := func(minor int64) string { return money.Format(minor, s.Currency) }
+	p.printf("Statement no. %d of %s, %s to %s, issued %s GMT, due %s, in %s\n\n", s.Number, s.ChannelName, s.Period.First,
+		s.Period.Last, civil.FormatInstant(s.IssuedAt), s.Due, s.Currency)
+	row := func(name string, minor int64) { p.printf("  %-28s %16s\n", name, amount(minor)) }
+	row("opening", s.Opening)
+	for _, l := range s.Lines {
+		row(fmt.Sprintf("%s (%d)", l.Kind, l.Lines), l.Amount)
+	}
+	if s.Minimum != nil {
+		row("minimum of "+s.Minimum.Month, s.Minimum.Amount)
+	}
+	for _, t := range s.Taxes {
+		row("tax "+t.Code, t.Amount)
+	}
+	row("payments", -s.Payments)
+	row("closing", s.Closing)
+	row("open now", s.Open)
+	p.printf("\n")
+}
+
+// statementsPDFCmd prints a statement.
+type statementsPDFCmd struct {
+	siteFlag
+	ID       int64  `arg:"" help:"Id of the statement."`
+	Output   string `short:"o" required:"" placeholder:"FILE" help:"Where to write the PDF."`
+	For      string `enum:"policyholder,merchant" default:"policyholder" placeholder:"WHOM" help:"Who reads it: policyholder (the default; the charge is premium) or merchant (a security charge)."`
+	Language string `placeholder:"CODE" help:"Language, such as deDE (default: the channel's)."`
+}
+
+// Run writes the file.
+func (c statementsPDFCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	found, lines, err := p.app.Statements.WithLines(ctx, actor, c.ID, document.MaxLines)
+	if err != nil {
+		return err
+	}
+	if c.Language == "" {
+		c.Language = found.Language
+	}
+	var paper bytes.Buffer
+	err = document.Fonts{Dir: p.FontDir}.WriteStatement(&paper, document.Statement{
+		Statement: found.Statement, Lines: lines, Label: document.Label(c.For), Language: c.Language,
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(c.Output, paper.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("the PDF cannot be written: %w", err)
+	}
+	p.printf("statement no. %d is written to %s\n", found.Number, c.Output)
+	return nil
+}
+
+// statementsPayCmd records a payment.
+type statementsPayCmd struct {
+	siteFlag
+	ID        int64   `arg:"" help:"Id of the statement."`
+	Amount    string  `required:"" placeholder:"AMOUNT" help:"Amount in the statement's currency, such as 560.00; negative for what was paid back."`
+	Date      dayFlag `required:"" placeholder:"Y-m-d" help:"When it was paid."`
+	Reference string  `required:"" help:"Reference of the bank: the same one again is the same payment."`
+}
+
+// Run records it.
+func (c statementsPayCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	found, _, err := p.app.Statements.Get(ctx, actor, c.ID)
+	if err != nil {
+		return err
+	}
+	amount, err := money.ParsePlain(c.Amount, found.Currency)
+	if err != nil {
+		return err
+	}
+	made, created, err := p.app.Statements.Pay(ctx, actor, c.ID, travel.StatementPaymentFields{
+		PaidOn: c.Date.day, Amount: &amount, Reference: &c.Reference,
+	})
+	if err != nil {
+		return err
+	}
+	state := "is recorded"
+	if !created {
+		state = "was recorded before"
+	}
+	p.printf("payment %d of %s %s %s\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), state)
+	return p.tellOpen(ctx, actor, c.ID)
+}
+
+func (p *program) tellOpen(ctx context.Context, actor auth.Actor, id int64) error {
+	now, _, err := p.app.Statements.Get(ctx, actor, id)
+	if err == nil {
+		p.printf("open of statement no. %d: %s %s\n", now.Number, now.Currency, money.Format(now.Open, now.Currency))
+	}
+	return err
+}
+
+// statementsIssueCmd issues what is due.
+type statementsIssueCmd struct{ siteFlag }
+
+// Run issues it.
+func (c statementsIssueCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	issued, err := p.app.Statements.Issue(ctx, actor)
+	if err != nil {
+		return err
+	}
+	p.printf("%d statements are issued\n", issued)
+	return nil
+}
