@@ -1,0 +1,241 @@
+package app_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"holdfast/internal/app"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// holds checks what is always true of the premium of a payment, as known at an instant: its lines come to the premium
+// of its state and what was retained, and the state of the last line is the one that follows from the facts.
+func (w *world) holds(id int64, known time.Time) protection.Explained {
+	w.t.Helper()
+	x, err := w.app.Protection.Explain(w.t.Context(), w.actor, id, app.ProtectionQuery{Moment: app.Moment{KnownAt: known}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	a := x.Allocations[0]
+	p := a.Premium
+	if p.Booked != p.State.Premium+p.Retained {
+		w.t.Fatalf("payment %d, known %s: lines %d, premium %d, retained %d: %+v", id, known, p.Booked, p.State.Premium, p.Retained, p.Lines)
+	}
+	if p.Priced != (len(p.Lines) > 0) || p.Priced && p.Lines[len(p.Lines)-1].State.Premium != p.State.Premium {
+		w.t.Fatalf("payment %d: state %+v after %+v", id, p.State, p.Lines)
+	}
+	return a
+}
+
+// TestPremiumHoldsAfterAnyHistory: payments, refunds, chargebacks, moved bookings, rates that come late and policies
+// that change, in any order.
+func TestPremiumHoldsAfterAnyHistory(t *testing.T) {
+	w := newWorld(t, "sqlite:"+t.TempDir()+"/holdfast.db")
+	c := w.channel(travel.ModeProtectionOnly, "EUR")
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 10))
+		w.advance(40 * 24 * time.Hour) // past the age of the rates of the history before
+		b := w.booking(c, 10_000_000, (civil.DayOf(w.now()) + civil.Day(r.IntN(300))).String())
+		var paid []travel.Transaction
+		var moments []time.Time
+		for range 30 {
+			w.advance(time.Duration(r.IntN(36)) * time.Hour)
+			moments = append(moments, w.now())
+			w.advance(time.Minute)
+			w.happens(r, c, b, &paid)
+		}
+		w.fix((civil.DayOf(w.now()) - 3).String(), map[money.Currency]string{"GBP": "0.91"})
+		for _, p := range paid {
+			w.holds(p.ID, w.now())
+			for i, known := range moments {
+				if i%5 == 0 && !known.Before(p.CreatedAt) {
+					w.holds(p.ID, known)
+				}
+			}
+		}
+	}
+}
+
+// happens is one event of a random history. What the rules refuse is no event.
+func (w *world) happens(r *rand.Rand, c travel.Channel, b travel.Booking, paid *[]travel.Transaction) {
+	w.t.Helper()
+	on := w.now().Add(-time.Duration(r.IntN(20*24)) * time.Hour)
+	today := civil.DayOf(w.now())
+	switch n := r.IntN(12); {
+	case n < 3 || len(*paid) == 0:
+		in := report(travel.Purchase, b, 1+r.Int64N(100_000))
+		in.EffectiveAt = on
+		*paid = append(*paid, w.must(in))
+	case n < 7:
+		kinds := []travel.TransactionType{travel.Refund, travel.Refund, travel.Chargeback, travel.ChargebackReversal}
+		in := linked(kinds[n-3], (*paid)[r.IntN(len(*paid))], b, 1+r.Int64N(30_000))
+		in.EffectiveAt = on
+		_, _, err := w.app.Payments.Create(w.t.Context(), w.actor, in)
+		if err != nil && !fault.Is(err, fault.NotPossible) {
+			w.t.Fatal(err)
+		}
+	case n < 9:
+		w.move(b, today+civil.Day(r.IntN(400)-30))
+	case n < 11:
+		w.fix((today - civil.Day(r.IntN(20))).String(), map[money.Currency]string{"GBP": fmt.Sprintf("0.%d", 80+r.IntN(10))})
+	default:
+		from, refundable, least := today-civil.Day(r.IntN(20)), r.IntN(2) == 0, r.Int64N(300)
+		card := append(travel.DefaultRateCard(), travel.RateLine{ChannelID: c.ID, To: travel.NoEnd, PPM: r.Int64N(30_000)})
+		w.policy(travel.PolicyFields{From: &from, PremiumRefundable: &refundable, MinimumPerLine: &least, RateCard: &card})
+	}
+}
+
+// TestHistoriesThatDifferInOrderAgree: wherever rates were on file, what is left of every payment, its value and its
+// premium do not depend on the order in which things were reported; nor do the lines, where nothing was retained.
+func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
+	w := newWorld(t, "sqlite:"+t.TempDir()+"/holdfast.db")
+	for day := range civil.Day(40) {
+		w.fix((civil.DayOf(began) - day).String(), map[money.Currency]string{"GBP": fmt.Sprintf("0.8%02d", day)})
+	}
+	c := w.channel(travel.ModeProtectionOnly, "EUR")
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 20))
+		type adjusted struct {
+			of, after int // the payment, and how many of its refunds come before
+			amount    int64
+			at        time.Time
+		}
+		amounts, taken, refunds := make([]int64, 4), make([]time.Time, 4), []adjusted{}
+		for i := range amounts {
+			amounts[i] = 1000 + r.Int64N(100_000)
+			taken[i] = began.Add(-time.Duration(r.IntN(30*24)) * time.Hour)
+			for range r.IntN(4) {
+				refunds = append(refunds, adjusted{of: i, amount: 1 + r.Int64N(amounts[i]/4), at: began.Add(-time.Duration(r.IntN(48)) * time.Hour)})
+			}
+		}
+		end := civil.DayOf(began) + civil.Day(r.IntN(200))
+		moved := civil.DayOf(began) + civil.Day(r.IntN(400))
+		play := func(order *rand.Rand) (all []protection.Explained) {
+			b := w.booking(c, 10_000_000, end.String())
+			paid := make([]travel.Transaction, len(amounts))
+			steps := order.Perm(len(amounts) + len(refunds) + 1)
+			for done := 0; done < len(steps); {
+				for i, step := range steps {
+					switch {
+					case step < 0:
+						continue
+					case step < len(amounts):
+						in := report(travel.Purchase, b, amounts[step])
+						in.EffectiveAt = taken[step]
+						paid[step] = w.must(in)
+					case step == len(amounts)+len(refunds):
+						w.move(b, moved)
+					default:
+						f := refunds[step-len(amounts)]
+						if paid[f.of].ID == 0 { // a refund waits for its payment
+							continue
+						}
+						in := linked(travel.Refund, paid[f.of], b, f.amount)
+						in.EffectiveAt = f.at
+						w.must(in)
+					}
+					steps[i] = -1
+					done++
+				}
+			}
+			for _, p := range paid {
+				all = append(all, w.holds(p.ID, w.now()))
+			}
+			return all
+		}
+		one, other := play(r), play(r)
+		for i, a := range one {
+			b := other[i]
+			x, y := a.Premium.State, b.Premium.State
+			x.Line.ID, y.Line.ID = 0, 0
+			if a.Remaining != b.Remaining || a.Undelivered != b.Undelivered || a.State != b.State || a.Terms != b.Terms ||
+				a.Value != b.Value || x != y {
+				t.Fatalf("seed %d, payment %d: %+v and %+v", seed, i, a, b)
+			}
+			if a.Premium.Retained != 0 || a.Premium.Booked != b.Premium.Booked {
+				t.Fatalf("seed %d, payment %d: booked %d and %d", seed, i, a.Premium.Booked, b.Premium.Booked)
+			}
+		}
+	}
+}
+
+// TestAnImportBooksPremiumOnce: a file that is taken over again adds no line.
+func TestAnImportBooksPremiumOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.fix("2024-04-08", map[money.Currency]string{"GBP": "0.85795"})
+		rows := []travel.ImportedPayment{aRow(2, "1", paying(120_000)), aRow(3, "2"), aRow(4, "3", refunding("1", 30_000))}
+		for range 2 {
+			if _, refused := w.imported(protect, rows...); len(refused) > 0 {
+				t.Fatal(refused)
+			}
+		}
+		var got []int64
+		for _, l := range w.lines(protection.PremiumFilter{}) {
+			got = append(got, l.Amount)
+		}
+		if want := "[875 263 -219]"; fmt.Sprint(got) != want {
+			t.Errorf("lines %v, want %v", got, want)
+		}
+	})
+}
+
+// TestPremiumWhateverRunsAtTheSameTime: refunds, moves of the booking and the rate they wait for, all at once.
+func TestPremiumWhateverRunsAtTheSameTime(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		c := w.channel(travel.ModeProtectionOnly, "EUR")
+		b := w.booking(c, 1_000_000, "2024-09-14")
+		var paid []travel.Transaction
+		for range 3 {
+			paid = append(paid, w.must(report(travel.Purchase, b, 100_000)))
+		}
+		var group sync.WaitGroup
+		run := func(do func() error) {
+			group.Go(func() {
+				if err := do(); err != nil && !errors.Is(err, store.ErrConflict) {
+					t.Error(err)
+				}
+			})
+		}
+		for i := range 6 {
+			for _, p := range paid {
+				run(func() error {
+					_, _, err := w.app.Payments.Create(t.Context(), w.actor, linked(travel.Refund, p, b, int64(5_000+i)))
+					return err
+				})
+			}
+			end := civil.DayOf(began) + civil.Day(20*i)
+			run(func() error {
+				_, err := w.app.Bookings.Update(t.Context(), w.actor, b.ID, travel.BookingFields{End: &end})
+				return err
+			})
+			if i == 2 {
+				run(func() error {
+					w.fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
+					return nil
+				})
+			}
+			run(func() error {
+				_, err := w.app.Rates.PricePending(t.Context())
+				return err
+			})
+		}
+		group.Wait()
+		w.fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
+		w.advance(time.Second)
+		for _, p := range paid {
+			a := w.holds(p.ID, w.now())
+			if a.Premium.State.Amount != 100_000-6*5_000-15 {
+				t.Errorf("the state's amount is %d", a.Premium.State.Amount)
+			}
+		}
+	})
+}
