@@ -120,6 +120,12 @@ func (k *talk) run(t *testing.T, text string) string {
 		case len(words) == 1 && words[0] == "@issue":
 			_, err := k.world.app.Statements.IssueDue(t.Context())
 			must(t, err)
+		case len(words) == 1 && words[0] == "@settle": // the job of the limits runs
+			for more := true; more; {
+				var err error
+				more, err = k.world.app.Limits.Settle(t.Context())
+				must(t, err)
+			}
 		case len(words) == 1 && words[0] == "@unanswered":
 			unanswered = true
 		case len(words) > 0 && words[0][0] == '@':

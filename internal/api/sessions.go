@@ -84,6 +84,8 @@ var permissionNames = map[auth.Permission]string{
 	auth.RecordChargebacks:       "record_chargebacks",
 	auth.WriteRates:              "write_rates",
 	auth.WritePolicies:           "write_policies",
+	auth.WriteLimits:             "write_limits",
+	auth.WriteCollateral:         "write_collateral",
 	auth.MoveClock:               "move_clock",
 	auth.ReadAudit:               "read_audit",
 	auth.DecideProposals:         "decide_proposals",

@@ -64,6 +64,9 @@ type transactionShape struct {
 	Reference        string                   `json:"reference"`
 	Flags            []string                 `json:"flags"`
 	EffectiveAt      string                   `json:"effective_at"`
+	// OverLimit is what lies above a limit (R12), in OverLimitCurrency; absent where nothing does.
+	OverLimit         int64          `json:"over_limit_amount,omitempty"`
+	OverLimitCurrency money.Currency `json:"over_limit_currency,omitempty"`
 }
 
 // partShape is the part of a payment that belongs to one booking, with what is good to know of that booking.
@@ -90,6 +93,7 @@ func showTransaction(t travel.Transaction) transactionShape {
 		IPAddress: t.IPAddress, PayeeEmail: t.PayeeEmail, PayeeName: t.PayeeName, PayeeSurname: t.PayeeSurname,
 		Created: civil.FormatInstant(t.CreatedAt), Modified: civil.FormatInstant(t.ModifiedAt), Reference: t.Reference,
 		Flags: append([]string{}, t.Flags...), EffectiveAt: civil.FormatInstant(t.EffectiveAt),
+		OverLimit: t.OverLimit, OverLimitCurrency: t.OverLimitCurrency,
 	}
 	if t.Attempt3DS {
 		shape.RedirectURL3DS, shape.RedirectURL, shape.Response3DS = t.RedirectURL, t.RedirectURL, new(string)
@@ -141,6 +145,7 @@ func (s *server) listTransactions(c *call) error {
 		PayeeEmail:   q.text("payee_email"),
 		PayeeSurname: q.text("payee_surname"),
 		LinkedID:     q.id("linked_id"),
+		OverLimit:    q.maybeFlag("over_limit"),
 	}
 	if err := q.err(); err != nil {
 		return err
@@ -150,6 +155,15 @@ func (s *server) listTransactions(c *call) error {
 		return err
 	}
 	return list(s, c, page, found, showTransaction)
+}
+
+// maybeFlag reads true or false; nil where it is absent.
+func (q *query) maybeFlag(name string) *bool {
+	if q.text(name) == "" {
+		return nil
+	}
+	value := q.flag(name, false)
+	return &value
 }
 
 // codes reads codes of countries or currencies. They are stored in capitals; a caller may write them as it likes.

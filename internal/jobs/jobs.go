@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"holdfast/internal/app"
@@ -18,6 +19,7 @@ const (
 	leaseLength = 2 * time.Minute
 	runLength   = time.Minute
 	tick        = 5 * time.Second
+	quickTick   = time.Second // of jobs that are due more often than at each tick
 	backoffMax  = 10 * time.Minute
 )
 
@@ -51,6 +53,8 @@ func New(a *app.App, log *slog.Logger) *Runner {
 			_, err := a.Statements.IssueDue(ctx)
 			return false, err
 		}},
+		// Limits are judged within ten seconds (R12), which the longer jobs must not use up.
+		{Name: "settle-limits", Every: quickTick, Run: a.Limits.Settle},
 		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Once.Forget},
 		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},
 	})
@@ -61,9 +65,26 @@ func NewRunner(work *app.Work, log *slog.Logger, list []Job) *Runner {
 	return &Runner{work: work, log: log, jobs: list}
 }
 
-// Run runs jobs until the context ends, and returns when the one under way has stopped.
+// Run runs jobs until the context ends, and returns when those under way have stopped. The quick ones run beside the
+// others.
 func (r *Runner) Run(ctx context.Context) {
-	ticker := time.NewTicker(tick)
+	quick, slow := *r, *r
+	quick.jobs, slow.jobs = nil, nil
+	for _, job := range r.jobs {
+		if job.Every < tick {
+			quick.jobs = append(quick.jobs, job)
+		} else {
+			slow.jobs = append(slow.jobs, job)
+		}
+	}
+	var lanes sync.WaitGroup
+	lanes.Go(func() { quick.runEvery(ctx, quickTick) })
+	lanes.Go(func() { slow.runEvery(ctx, tick) })
+	lanes.Wait()
+}
+
+func (r *Runner) runEvery(ctx context.Context, pause time.Duration) {
+	ticker := time.NewTicker(pause)
 	defer ticker.Stop()
 	for {
 		r.RunDue(ctx)

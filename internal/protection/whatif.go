@@ -12,22 +12,37 @@ import (
 // WhatIf answers what is lost if a set of merchants fails at the end of a day: the same positions, summed up by channel,
 // scheme and month of travel.
 type WhatIf struct {
-	byChannel, byScheme, byMonth, locked *Exposure
+	byChannel, locked *Exposure
+	schemes, months   map[string]*Exposure
+	part              func() *Exposure
 }
 
 // WhatIfReport is the loss, by what it is asked for.
 type WhatIfReport struct {
 	Query     ReportQuery
 	Channels  []WhatIfChannel
-	ByScheme  Report
-	ByMonth   Report
-	Total     Figures // E1 is the loss, in the report's currency
-	Held      int64   // collateral that can be set against it
+	Schemes   WhatIfRows
+	Months    WhatIfRows // of travel: of the end date
+	Total     Figures    // E1 is the loss, in the report's currency
+	Held      int64      // collateral that can be set against it
 	Net       int64
 	Use       int64 // of the limits: E1 locked in the policy currency
 	SiteLimit *Limit
 	Pending   []Pending    // what has no value in the report's currency: in no figure above
 	Unvalued  []HeldAmount // collateral without a rate
+}
+
+// WhatIfRows is the loss by one attribute, in the report's currency and in order of the keys. Each row rounds its own
+// subtotals; what they differ from the total by is the rounding: total less rows.
+type WhatIfRows struct {
+	Rows     []WhatIfRow
+	Rounding Figures
+}
+
+// WhatIfRow is the loss of one scheme or month.
+type WhatIfRow struct {
+	Key string
+	Figures
 }
 
 // WhatIfChannel is what one of the merchants brings.
@@ -42,25 +57,52 @@ type WhatIfChannel struct {
 
 // NewWhatIf starts a report at spot values; rates hold what it converts by.
 func NewWhatIf(q ReportQuery, rates *fx.Table) *WhatIf {
-	by := func(d Dimension, v Valuation, c money.Currency) *Exposure {
+	by := func(v Valuation, c money.Currency) *Exposure {
 		q := q
-		q.By, q.Valuation, q.Currency = d, v, c
+		q.By, q.Valuation, q.Currency = ByChannel, v, c
 		return NewExposure(q, rates)
 	}
+	part := func() *Exposure { return by(Spot, q.Currency) }
 	return &WhatIf{
-		byChannel: by(ByChannel, Spot, q.Currency), byScheme: by(ByScheme, Spot, q.Currency),
-		byMonth: by(ByMonth, Spot, q.Currency), locked: by(ByChannel, Locked, q.Policy),
+		byChannel: part(), locked: by(Locked, q.Policy), schemes: map[string]*Exposure{}, months: map[string]*Exposure{},
+		part: part,
 	}
 }
 
 // Add takes one position of a failing merchant into the report.
 func (w *WhatIf) Add(p Position) error {
-	for _, e := range []*Exposure{w.byChannel, w.byScheme, w.byMonth, w.locked} {
+	partOf := func(parts map[string]*Exposure, key string) *Exposure {
+		if parts[key] == nil {
+			parts[key] = w.part()
+		}
+		return parts[key]
+	}
+	for _, e := range []*Exposure{
+		w.byChannel, w.locked, partOf(w.schemes, string(p.Scheme)), partOf(w.months, p.Terms.End.Month()),
+	} {
 		if err := e.Add(p); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// rowsOf closes the sums of an attribute. What comes to nothing has no row.
+func rowsOf(parts map[string]*Exposure, total Figures) (WhatIfRows, error) {
+	r := WhatIfRows{Rounding: Figures{E1: total.E1, E2: total.E2}}
+	for _, key := range slices.Sorted(maps.Keys(parts)) {
+		report, err := parts[key].Report()
+		if err != nil {
+			return r, err
+		}
+		if report.Total.Allocations == 0 {
+			continue
+		}
+		r.Rows = append(r.Rows, WhatIfRow{key, report.Total})
+		r.Rounding.E1 -= report.Total.E1
+		r.Rounding.E2 -= report.Total.E2
+	}
+	return r, nil
 }
 
 // Report closes the sums and sets them against collateral and limits.
@@ -70,10 +112,10 @@ func (w *WhatIf) Report(held *Netting, limits Limits, now time.Time) (WhatIfRepo
 		return WhatIfReport{}, err
 	}
 	r := WhatIfReport{Query: channels.Query, Total: channels.Total, Pending: channels.PendingRate, Unvalued: held.PendingRate}
-	if r.ByScheme, err = w.byScheme.Report(); err != nil {
+	if r.Schemes, err = rowsOf(w.schemes, r.Total); err != nil {
 		return r, err
 	}
-	if r.ByMonth, err = w.byMonth.Report(); err != nil {
+	if r.Months, err = rowsOf(w.months, r.Total); err != nil {
 		return r, err
 	}
 	locked, err := w.locked.Report()

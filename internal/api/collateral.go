@@ -1,0 +1,98 @@
+package api
+
+import (
+	"net/http"
+
+	"holdfast/internal/app"
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+)
+
+// collateralShape is a row of collateral on the wire: a record, or the correction of one.
+type collateralShape struct {
+	ID         int64                     `json:"id"`
+	Record     int64                     `json:"record"` // id of the first row of the record
+	Kind       protection.CollateralKind `json:"kind"`
+	Channel    *int64                    `json:"channels"` // null: for any of the site's
+	Currency   money.Currency            `json:"currency"`
+	Amount     int64                     `json:"amount"`
+	From       civil.Day                 `json:"from"`
+	To         *civil.Day                `json:"to"` // null: until further notice
+	Reference  string                    `json:"reference"`
+	Note       string                    `json:"note"`
+	Author     string                    `json:"author"`
+	RecordedAt string                    `json:"recorded_at"`
+}
+
+// ShowCollateral gives a row of collateral in the shape of the wire: over HTTP and by the command line alike.
+func ShowCollateral(c protection.Collateral) any { return showCollateral(c) }
+
+func showCollateral(c protection.Collateral) collateralShape {
+	shape := collateralShape{
+		ID: c.ID, Record: c.RecordID, Kind: c.Kind, Channel: orNull(c.ChannelID), Currency: c.Currency, Amount: c.Amount,
+		From: c.FromDay, Reference: c.Reference, Note: c.Note, Author: c.Author,
+		RecordedAt: c.RecordedAt.UTC().Format(isoMicros),
+	}
+	if c.ToDay != civil.NoDay {
+		shape.To = &c.ToDay
+	}
+	return shape
+}
+
+func (s *server) listCollateral(c *call) error {
+	q := c.query()
+	page := q.page([]string{"id"})
+	history := q.flag("history", false)
+	channels, moment := q.ids("channels"), q.moment()
+	if err := q.err(); err != nil {
+		return err
+	}
+	// All rows ever written, or what is held at a moment.
+	if history {
+		found, err := s.app.Collaterals.List(c.ctx, c.actor, channels, page)
+		if err != nil {
+			return err
+		}
+		return list(s, c, page, found, showCollateral)
+	}
+	found, err := s.app.Collaterals.Held(c.ctx, c.actor, moment, q.problems, channels, page)
+	if err != nil {
+		return err
+	}
+	return list(s, c, page, found, showCollateral)
+}
+
+func (s *server) getCollateral(c *call) error {
+	found, err := s.findCollateral(c, c.id)
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, found)
+}
+
+func (s *server) findCollateral(c *call, id int64) (object, error) {
+	found, err := s.app.Collaterals.Get(c.ctx, c.actor, id)
+	return object{id: found.ID, body: showCollateral(found)}, err
+}
+
+func (s *server) createCollateral(c *call) error {
+	in, err := c.input()
+	if err != nil {
+		return err
+	}
+	return s.create(c, in.once, func() (object, error) {
+		made, err := s.app.Collaterals.Add(c.ctx, c.actor, collateralFields(in))
+		return object{id: made.ID, body: showCollateral(made)}, err
+	}, s.findCollateral)
+}
+
+func collateralFields(in *input) app.CollateralFields {
+	f := app.CollateralFields{
+		Once: in.once, RecordID: in.integer("corrects"), Kind: word[protection.CollateralKind](in, "kind"),
+		ChannelID: in.integer("channels"), Currency: in.currency("currency"), Amount: in.integer("amount"),
+		From: in.day("from"), To: in.day("to"), Reference: in.textOr("reference"), Note: in.textOr("note"),
+	}
+	f.Problems = *in.problems // now that all fields are read
+	return f
+}

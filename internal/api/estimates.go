@@ -1,0 +1,192 @@
+package api
+
+import (
+	"net/http"
+
+	"holdfast/internal/app"
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+)
+
+// modelShape is the model against the actual on the wire. Amounts are minor units: estimate and e1 of the row's
+// currencies, the others of the report's currency.
+type modelShape struct {
+	AsOf     civil.Day        `json:"as_of"`
+	KnownAt  string           `json:"known_at"`
+	Final    bool             `json:"final"`
+	Currency money.Currency   `json:"currency"`
+	Bands    protection.Bands `json:"bands"`
+	Rows     []modelRowShape  `json:"rows"`
+	Total    modelTotalShape  `json:"total"`
+}
+
+type modelRowShape struct {
+	Channel    namedShape       `json:"channel"`
+	Currencies money.Currency   `json:"currencies"`
+	Estimate   int64            `json:"estimate"`
+	E1         int64            `json:"e1"`
+	Report     *modelTotalShape `json:"report"` // null where an exchange rate is missing: not in the total
+}
+
+type modelTotalShape struct {
+	Estimate   int64 `json:"estimate_report"`
+	E1         int64 `json:"e1_report"`
+	Difference int64 `json:"difference_report"` // the estimate less E1
+}
+
+// ShowModel gives the model against the actual in the shape of the wire: over HTTP and by the command line alike.
+func ShowModel(r app.ModelReport) any {
+	shape := modelShape{
+		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(isoMicros), Final: r.Final, Currency: r.Query.Currency,
+		Bands: r.Bands, Rows: make([]modelRowShape, len(r.Rows)),
+		Total: modelTotalShape{r.Estimate, r.E1, r.Estimate - r.E1},
+	}
+	for i, row := range r.Rows {
+		shape.Rows[i] = modelRowShape{
+			Channel: namedShape{row.ChannelID, r.ChannelNames[row.ChannelID]}, Currencies: row.Currency,
+			Estimate: row.Estimate, E1: row.E1,
+		}
+		if row.Valued {
+			shape.Rows[i].Report = &modelTotalShape{row.EstimateReport, row.E1Report, row.EstimateReport - row.E1Report}
+		}
+	}
+	return shape
+}
+
+// whatIfShape is what a failure would cost, on the wire. Amounts are minor units: use and limit of the
+// policy currency, the others of the report's currency.
+type whatIfShape struct {
+	AsOf           civil.Day            `json:"as_of"`
+	KnownAt        string               `json:"known_at"`
+	Final          bool                 `json:"final"`
+	Currency       money.Currency       `json:"currency"`
+	PolicyCurrency money.Currency       `json:"policy_currency"`
+	Channels       []whatIfChannelShape `json:"channels"`
+	Schemes        whatIfRowsShape      `json:"schemes"`
+	Months         whatIfRowsShape      `json:"months"`
+	Total          whatIfTotalShape     `json:"total"`
+	PendingRate    []apartShape         `json:"pending_rate"`
+	Unvalued       []unvaluedShape      `json:"collateral_pending_rate"`
+}
+
+type whatIfTotalShape struct {
+	Allocations int64  `json:"allocations"`
+	Loss        int64  `json:"loss"` // E1
+	Tail        int64  `json:"tail"` // E2
+	Collateral  int64  `json:"collateral"`
+	Net         int64  `json:"net"`
+	Use         int64  `json:"use"`   // E1 locked
+	Limit       *int64 `json:"limit"` // null: none
+	OverLimit   int64  `json:"over_limit"`
+}
+
+type whatIfChannelShape struct {
+	Channel namedShape `json:"channel"`
+	whatIfTotalShape
+}
+
+type whatIfRowsShape struct {
+	Rows     []whatIfRowShape `json:"rows"`
+	Rounding struct {
+		Loss int64 `json:"loss"`
+		Tail int64 `json:"tail"`
+	} `json:"rounding"`
+}
+
+type whatIfRowShape struct {
+	Key         string `json:"key"`
+	Allocations int64  `json:"allocations"`
+	Loss        int64  `json:"loss"`
+	Tail        int64  `json:"tail"`
+}
+
+type unvaluedShape struct {
+	Channel    *int64         `json:"channels"`
+	Currencies money.Currency `json:"currencies"`
+	Amount     int64          `json:"amount"`
+}
+
+// against completes a line with its limit.
+func (t whatIfTotalShape) against(limit *protection.Limit) whatIfTotalShape {
+	if limit != nil {
+		t.Limit, t.OverLimit = &limit.Amount, max(0, t.Use-limit.Amount)
+	}
+	return t
+}
+
+// ShowWhatIf gives what a failure would cost in the shape of the wire: over HTTP and by the command line alike.
+func ShowWhatIf(r app.WhatIfReport) any {
+	shape := whatIfShape{
+		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(isoMicros), Final: r.Final, Currency: r.Query.Currency,
+		PolicyCurrency: r.Query.Policy, Channels: make([]whatIfChannelShape, len(r.Channels)),
+		Schemes: whatIfRows(r.Schemes), Months: whatIfRows(r.Months),
+		Total: whatIfTotalShape{
+			Allocations: r.Total.Allocations, Loss: r.Total.E1, Tail: r.Total.E2, Collateral: r.Held, Net: r.Net, Use: r.Use,
+		}.against(r.SiteLimit),
+		PendingRate: make([]apartShape, len(r.Pending)), Unvalued: make([]unvaluedShape, len(r.Unvalued)),
+	}
+	for i, c := range r.Channels {
+		shape.Channels[i] = whatIfChannelShape{namedShape{c.ChannelID, r.ChannelNames[c.ChannelID]}, whatIfTotalShape{
+			Allocations: c.Allocations, Loss: c.E1, Tail: c.E2, Collateral: c.Held, Net: c.Net, Use: c.Use,
+		}.against(c.Limit)}
+	}
+	for i, p := range r.Pending {
+		shape.PendingRate[i] = apartShape{Currencies: p.Currency, Allocations: p.Allocations, E1: p.E1, E2: p.E2}
+	}
+	for i, u := range r.Unvalued {
+		shape.Unvalued[i] = unvaluedShape{orNull(u.ChannelID), u.Currency, u.Amount}
+	}
+	return shape
+}
+
+func whatIfRows(r protection.WhatIfRows) whatIfRowsShape {
+	shape := whatIfRowsShape{Rows: make([]whatIfRowShape, len(r.Rows))}
+	for i, row := range r.Rows {
+		shape.Rows[i] = whatIfRowShape{Key: row.Key, Allocations: row.Allocations, Loss: row.E1, Tail: row.E2}
+	}
+	shape.Rounding.Loss, shape.Rounding.Tail = r.Rounding.E1, r.Rounding.E2
+	return shape
+}
+
+func (s *server) getModel(c *call) error {
+	q := c.query()
+	in := q.estimate()
+	if text := q.text("bands"); text != "" {
+		var err error
+		if in.Bands, err = protection.ParseBands(text); err != nil {
+			q.problems.Wrong("bands", "These are no bands: %v.", err)
+		}
+	}
+	in.Problems = q.problems
+	report, err := s.app.Exposure.Model(c.ctx, c.actor, in)
+	if err != nil {
+		return err
+	}
+	c.json(http.StatusOK, ShowModel(report))
+	return nil
+}
+
+func (s *server) getWhatIf(c *call) error {
+	q := c.query()
+	in := q.estimate()
+	in.Problems = q.problems
+	report, err := s.app.Exposure.WhatIf(c.ctx, c.actor, in)
+	if err != nil {
+		return err
+	}
+	c.json(http.StatusOK, ShowWhatIf(report))
+	return nil
+}
+
+// estimate reads what both reports are asked for.
+func (q *query) estimate() app.EstimateQuery {
+	in := app.EstimateQuery{Moment: q.moment(), Channels: q.ids("channels")}
+	if code := q.text("currency"); code != "" {
+		var err error
+		if in.Currency, err = money.ParseCurrency(code); err != nil {
+			q.problems.Wrong("currency", "This is not an ISO 4217 currency.")
+		}
+	}
+	return in
+}

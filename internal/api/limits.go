@@ -1,0 +1,157 @@
+package api
+
+import (
+	"net/http"
+
+	"holdfast/internal/app"
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+)
+
+// limitShape is a limit on the wire. Amounts are minor units of currency.
+type limitShape struct {
+	ID         int64                 `json:"id"`
+	Scope      protection.LimitScope `json:"scope"`
+	Channel    *int64                `json:"channels"` // null: not of one channel
+	From       civil.Day             `json:"from"`
+	Amount     *int64                `json:"amount"` // null: lifted
+	Currency   money.Currency        `json:"currency"`
+	Note       string                `json:"note"`
+	Author     string                `json:"author"`
+	RecordedAt string                `json:"recorded_at"`
+}
+
+func showLimit(l protection.Limit) limitShape {
+	shape := limitShape{
+		ID: l.ID, Scope: l.Scope, Channel: orNull(l.ChannelID), From: l.FromDay, Currency: l.Currency, Note: l.Note,
+		Author: l.Author, RecordedAt: l.RecordedAt.UTC().Format(isoMicros),
+	}
+	if !l.Lifted {
+		shape.Amount = &l.Amount
+	}
+	return shape
+}
+
+// limitRowShape is a limit in force with what is used of it. Of bookings and transactions there is no one use.
+type limitRowShape struct {
+	Limit    limitShape            `json:"limit"`
+	Scope    protection.LimitScope `json:"scope"`
+	Channel  *namedShape           `json:"channel"`
+	Currency money.Currency        `json:"currency"`
+	Use      *int64                `json:"use"`
+	Headroom *int64                `json:"headroom"`
+	Over     *int64                `json:"over"`
+	Level    *int64                `json:"level"`
+}
+
+// ShowLimitRow gives a limit in force in the shape of the wire: over HTTP and by the command line alike.
+func ShowLimitRow(r app.LimitRow) any {
+	shape := limitRowShape{Limit: showLimit(r.Limit), Scope: r.Scope, Currency: r.Currency}
+	if r.ChannelID != 0 {
+		shape.Channel = &namedShape{ID: r.ChannelID, Name: r.ChannelName}
+	}
+	if r.HasUse {
+		shape.Use, shape.Headroom, shape.Over, shape.Level = &r.Use, &r.Headroom, &r.Over, &r.Level
+	}
+	return shape
+}
+
+// ShowLimit gives a limit in the shape of the wire.
+func ShowLimit(l protection.Limit) any { return showLimit(l) }
+
+func (s *server) listLimits(c *call) error {
+	q := c.query()
+	page := q.page([]string{"id"})
+	filter := app.LimitFilter{
+		Scopes: words(q, "scope", protection.LimitScopes), Channels: q.ids("channels"), Over: q.flag("over", false),
+	}
+	if err := q.err(); err != nil {
+		return err
+	}
+	found, err := s.app.Limits.List(c.ctx, c.actor, filter, page)
+	if err != nil {
+		return err
+	}
+	return list(s, c, page, found, ShowLimitRow)
+}
+
+func (s *server) createLimit(c *call) error {
+	in, err := c.input()
+	if err != nil {
+		return err
+	}
+	return s.create(c, in.once, func() (object, error) {
+		made, err := s.app.Limits.Set(c.ctx, c.actor, limitFields(in))
+		return object{id: made.ID, body: showLimit(made)}, err
+	}, s.findLimit)
+}
+
+func (s *server) getLimit(c *call) error {
+	found, err := s.findLimit(c, c.id)
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, found)
+}
+
+func (s *server) findLimit(c *call, id int64) (object, error) {
+	found, err := s.app.Limits.Get(c.ctx, c.actor, id)
+	return object{id: found.ID, body: showLimit(found)}, err
+}
+
+func limitFields(in *input) app.LimitFields {
+	f := app.LimitFields{
+		Once: in.once, Scope: word[protection.LimitScope](in, "scope"), ChannelID: in.integer("channels"),
+		From: in.day("from"), Amount: in.integer("amount"), Note: in.textOr("note"),
+	}
+	if lift := in.boolean("lift"); lift != nil {
+		f.Lift = *lift
+	}
+	f.Problems = *in.problems // now that all fields are read
+	return f
+}
+
+// limitEventShape is a use that rose to a part of its limit. Amounts are minor units of currency.
+type limitEventShape struct {
+	ID          int64                 `json:"id"`
+	Scope       protection.LimitScope `json:"scope"`
+	Object      *int64                `json:"object"` // id of the transaction, booking or channel; null for the site
+	Channel     *int64                `json:"channels"`
+	Percent     int64                 `json:"percent"`
+	Use         int64                 `json:"use"`
+	LimitAmount int64                 `json:"limit_amount"`
+	Currency    money.Currency        `json:"currency"`
+	LimitID     int64                 `json:"limit_id"`
+	Transaction *int64                `json:"transaction"` // that crossed it; null where no payment did
+	CrossedAt   string                `json:"crossed_at"`
+	RecordedAt  string                `json:"recorded_at"`
+}
+
+// ShowLimitEvent gives an event in the shape of the wire.
+func ShowLimitEvent(e protection.LimitEvent) any {
+	return limitEventShape{
+		ID: e.ID, Scope: e.Scope, Object: orNull(e.ObjectID), Channel: orNull(e.ChannelID), Percent: e.Percent, Use: e.Use,
+		LimitAmount: e.Limit.Amount, Currency: e.Limit.Currency, LimitID: e.Limit.ID, Transaction: orNull(e.TransactionID),
+		CrossedAt: e.CrossedAt.UTC().Format(isoMicros), RecordedAt: e.RecordedAt.UTC().Format(isoMicros),
+	}
+}
+
+func (s *server) listLimitEvents(c *call) error {
+	q := c.query()
+	page := q.page([]string{"id"})
+	filter := app.LimitEvents{
+		Scopes: words(q, "scope", protection.LimitScopes), Channels: q.ids("channels"),
+		After: q.instantOrZero("after"),
+	}
+	percents := map[string]int64{"80": 80, "95": 95, "100": 100}
+	filter.Percent = percents[q.one("percent", "", []string{"80", "95", "100"})]
+	if err := q.err(); err != nil {
+		return err
+	}
+	found, err := s.app.Limits.Events(c.ctx, c.actor, filter, page)
+	if err != nil {
+		return err
+	}
+	return list(s, c, page, found, ShowLimitEvent)
+}
