@@ -26,6 +26,9 @@ type commandLine struct {
 	Import     importCmd     `cmd:"" group:"money" help:"Take over books of other systems."`
 	Rates      ratesCmd      `cmd:"" group:"money" help:"Exchange rates."`
 	Exposure   exposureCmd   `cmd:"" group:"money" help:"Show what would be lost if merchants failed."`
+	RunOff     runOffCmd     `cmd:"" name:"run-off" group:"money" help:"Show what is still at risk on each later day."`
+	Ageing     ageingCmd     `cmd:"" group:"money" help:"Show how soon what is at risk is delivered."`
+	Movement   movementCmd   `cmd:"" group:"money" help:"Show why the exposure of two days differs."`
 	Policy     policyCmd     `cmd:"" group:"money" help:"Policies: recognition, rate card, premium, taxes, terms."`
 	Statements statementsCmd `cmd:"" group:"money" help:"Statements: what channels owe for a period, and what was paid."`
 	Bordereau  bordereauCmd  `cmd:"" group:"money" help:"Report to the underwriter."`
