@@ -39,7 +39,7 @@ func (serveCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	p.printf("holdfast serves on %s\n", p.baseURL(listener.Addr()))
+	p.printf("holdfast serves on %s, listening on %s\n", p.baseURL(listener.Addr()), listener.Addr())
 	return p.serve(ctx, listener)
 }
 
