@@ -13,6 +13,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/jobs"
+	"holdfast/internal/web"
 )
 
 // Bounds of the server: a client that dawdles, or sends headers without end, holds no connection for long. Reading and
@@ -61,6 +62,11 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	log := p.core.Log
 	cfg := p.api(p.baseURL(listener.Addr()))
 	cfg.Timeout = requestTimeout
+	docs, err := web.Docs(api.Description(cfg))
+	if err != nil {
+		return err
+	}
+	cfg.Docs = docs
 	server := &http.Server{
 		Handler:           api.New(p.app, p.core, cfg),
 		ReadHeaderTimeout: headerTimeout,

@@ -213,11 +213,14 @@ func TestServeBelowOtherSegments(t *testing.T) {
 	base := "http://" + address
 	for path, want := range map[string]int{
 		"/healthz": 200, "/readyz": 200, "/acme/wp-json/tmt/v2/channels": 200, "/acme/wp-json/tmt/v2/channels/": 200,
-		"/acme/rest/svc/v2/channels": 404, "/other/wp-json/tmt/v2/channels": 404,
+		"/openapi.yaml": 200, "/acme/rest/svc/v2/channels": 404, "/other/wp-json/tmt/v2/channels": 404,
 	} {
 		if status, said := request(t, "GET", base+path, token, nil); status != want {
 			t.Errorf("GET %s answers %d, want %d: %s", path, status, want, said)
 		}
+	}
+	if status, page := request(t, "GET", base+"/docs", "", nil); status != 200 || !strings.Contains(page, "/wp-json/tmt/v2") {
+		t.Errorf("the page about the API answers %d, or names other addresses than this deployment's", status)
 	}
 	status, said := request(t, "POST", base+"/wp/wp-json/jwt-auth/v1/token", "", map[string]string{
 		"username": "ada", "password": "a password of some length",
