@@ -249,22 +249,21 @@ func TestRatesFetch(t *testing.T) {
 	daily := `<?xml version="1.0" encoding="UTF-8"?>
 <gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">
 <Cube><Cube time='2026-02-27'><Cube currency='USD' rate='1.1805'/><Cube currency='GBP' rate='0.87563'/></Cube></Cube></gesmes:Envelope>`
-	answer := http.StatusOK
-	bank := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(answer)
+	bank := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/closed" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
 		fmt.Fprint(w, daily)
 	}))
 	defer bank.Close()
 	onBoth(t, func(t *testing.T, s *system) {
-		answer = http.StatusOK
 		if out := s.must("rates", "fetch", "--ecb-url", bank.URL); !strings.Contains(out, "2 rates put on file, 0 already there") {
 			t.Errorf("the first time: %s", out)
 		}
 		if out := s.must("rates", "fetch", "--ecb-url", bank.URL); !strings.Contains(out, "0 rates put on file, 2 already there") {
 			t.Errorf("the second time: %s", out)
 		}
-		answer = http.StatusServiceUnavailable
-		if r := s.run("", "rates", "fetch", "--ecb-url", bank.URL); r.code != 1 || !strings.Contains(r.stderr, "503") {
+		if r := s.run("", "rates", "fetch", "--ecb-url", bank.URL+"/closed"); r.code != 1 || !strings.Contains(r.stderr, "503") {
 			t.Errorf("a bank in trouble: exit code %d, %s", r.code, r.stderr)
 		}
 	})
