@@ -69,6 +69,7 @@ func (c exposureCmd) Run(ctx context.Context, p *program) error {
 	case c.CSV:
 		return p.exposureCSV(report)
 	default:
-		return p.exposureTable(report)
+		p.exposureTable(report)
+		return nil
 	}
 }

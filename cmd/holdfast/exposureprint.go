@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
-	"text/tabwriter"
+	"unicode/utf8"
 
 	"holdfast/internal/api"
 	"holdfast/internal/app"
@@ -80,25 +79,29 @@ func byOf(r app.ExposureReport) string {
 }
 
 // exposureTable prints the report for people.
-func (p *program) exposureTable(r app.ExposureReport) error {
+func (p *program) exposureTable(r app.ExposureReport) {
 	q := r.Query
 	p.printf("Exposure at the end of %s, as known at %s GMT, %s valuation\n\n", q.AsOf, q.KnownAt.UTC().Format("2006-01-02 15:04:05"), q.Valuation)
-	// Figures end flush right, so that their digits stand under each other.
-	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(out, "allocations\tE1\tE2\t \tE1 %s\tE2 %s\t  %s\n", q.Currency, q.Currency, byOf(r))
 	amount := money.Format
+	lines := [][]string{{
+		byOf(r), "allocations", "", "E1", "E2", "E1 " + string(q.Currency), "E2 " + string(q.Currency),
+	}}
 	for _, row := range r.Rows {
 		_, key := keyOf(r, row.Key)
-		fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t%s\t  %s\n", row.Allocations, amount(row.E1, row.Currency), amount(row.E2, row.Currency),
-			row.Currency, amount(row.E1Report, q.Currency), amount(row.E2Report, q.Currency), key)
+		lines = append(lines, []string{
+			key, strconv.FormatInt(row.Allocations, 10), string(row.Currency), amount(row.E1, row.Currency),
+			amount(row.E2, row.Currency), amount(row.E1Report, q.Currency), amount(row.E2Report, q.Currency),
+		})
 	}
 	if r.RoundingE1 != 0 || r.RoundingE2 != 0 {
-		fmt.Fprintf(out, "\t\t\t\t%s\t%s\t  rounding\n", amount(r.RoundingE1, q.Currency), amount(r.RoundingE2, q.Currency))
+		lines = append(lines, []string{
+			"rounding", "", "", "", "", amount(r.RoundingE1, q.Currency), amount(r.RoundingE2, q.Currency),
+		})
 	}
-	fmt.Fprintf(out, "%d\t\t\t\t%s\t%s\t  total\n", r.Total.Allocations, amount(r.Total.E1, q.Currency), amount(r.Total.E2, q.Currency))
-	if err := out.Flush(); err != nil {
-		return err
-	}
+	lines = append(lines, []string{
+		"total", strconv.FormatInt(r.Total.Allocations, 10), "", "", "", amount(r.Total.E1, q.Currency), amount(r.Total.E2, q.Currency),
+	})
+	p.writeTable(lines)
 	if r.Net.Held > 0 {
 		p.printf("\nOf E1, %s %s is left after collateral of %s %s.\n",
 			q.Currency, amount(r.Net.Net, q.Currency), q.Currency, amount(r.Net.Held, q.Currency))
@@ -114,5 +117,27 @@ func (p *program) exposureTable(r app.ExposureReport) error {
 	for _, u := range r.Uncovered {
 		p.printf("Not protected, or not yet covered: %d allocations, %s %s.\n", u.Allocations, u.Currency, amount(u.E1, u.Currency))
 	}
-	return nil
+}
+
+// writeTable prints lines of cells: the first column begins flush left, the figures end flush right, so that their
+// digits stand under each other.
+func (p *program) writeTable(lines [][]string) {
+	widths := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, cell := range line {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, line := range lines {
+		text := ""
+		for i, cell := range line {
+			gap := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if i == 0 {
+				text = cell + gap
+			} else {
+				text += "  " + gap + cell
+			}
+		}
+		p.printf("%s\n", strings.TrimRight(text, " "))
+	}
 }

@@ -85,7 +85,9 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 		Refused:            refusals.add,
 	})
 	_ = bar.Finish()
-	p.tellImport(report, c.DryRun, time.Since(began))
+	if err == nil || report.Rows > 0 { // also of what was done before it failed
+		p.tellImport(report, c.DryRun, time.Since(began))
+	}
 	if closing := refusals.close(); err == nil {
 		err = closing
 	}

@@ -13,6 +13,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/jobs"
+	"holdfast/internal/web"
 )
 
 // Bounds of the server: a client that dawdles, or sends headers without end, holds no connection for long. Reading and
@@ -39,7 +40,7 @@ func (serveCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	p.printf("holdfast serves on %s\n", p.baseURL(listener.Addr()))
+	p.printf("holdfast serves on %s, listening on %s\n", p.baseURL(listener.Addr()), listener.Addr())
 	return p.serve(ctx, listener)
 }
 
@@ -61,6 +62,11 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	log := p.core.Log
 	cfg := p.api(p.baseURL(listener.Addr()))
 	cfg.Timeout = requestTimeout
+	docs, err := web.Docs(api.Description(cfg))
+	if err != nil {
+		return err
+	}
+	cfg.Docs = docs
 	server := &http.Server{
 		Handler:           api.New(p.app, p.core, cfg),
 		ReadHeaderTimeout: headerTimeout,

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
 
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
+	"holdfast/internal/demo"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
 )
@@ -30,6 +32,11 @@ type siteCreateCmd struct {
 func (c siteCreateCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
+	}
+	// An operator may do everything on all sites, and the demo's has a password that lies in a file.
+	if _, err := p.app.Accounts.UserNamed(ctx, auth.System(0), demo.OperatorName); err == nil && !c.Sandbox {
+		return errors.New("this database is the demo's, whose operator could do everything on the new site: " +
+			"add --sandbox, or name another database with --database")
 	}
 	in := travel.SiteFields{Path: &c.Path, Name: &c.Name, Sandbox: c.Sandbox}
 	if currency, err := money.ParseCurrency(strings.ToUpper(c.Currency)); err != nil {

@@ -97,18 +97,14 @@ func list[T, W any](s *server, c *call, page travel.Page, l travel.List[T], show
 	if l.PastEnd {
 		return fault.New(fault.PageNumber, "The page number requested is larger than the number of pages available.")
 	}
-	// Where nothing was counted, a full page is taken to have a next one.
-	more := int64(page.Skip()+len(l.Items)) < total
 	if page.Count {
 		c.Header().Set("X-WP-Total", strconv.FormatInt(total, 10))
 		c.Header().Set("X-WP-TotalPages", strconv.FormatInt(pages, 10))
-	} else {
-		more = len(l.Items) == page.Size
 	}
 	if page.Skip() > 0 && total != 0 {
 		c.Header().Add("Link", s.linkTo(c.r.URL, page, -1, "prev"))
 	}
-	if more {
+	if l.More {
 		c.Header().Add("Link", s.linkTo(c.r.URL, page, 1, "next"))
 	}
 	items := make([]W, len(l.Items)) // an empty collection is [], not null

@@ -44,7 +44,24 @@ func (r *recording) adjust(items []travel.Item) ([]travel.Item, error) {
 	if r.in.Type.Operators() {
 		return items, r.turnChargeback(items)
 	}
-	return items, r.take(items)
+	rest := r.rest()
+	if err := r.take(items); err != nil {
+		return nil, err
+	}
+	if r.original.Remaining == 0 && original.Currency != original.BaseCurrency {
+		return rest, nil
+	}
+	return items, nil
+}
+
+// rest is the split of an adjustment that takes all that remains of the original.
+func (r *recording) rest() (items []travel.Item) {
+	for _, part := range r.original.Payments {
+		if part.Remaining > 0 {
+			items = append(items, travel.Item{BookingID: part.BookingID, Currency: part.Currency, Total: part.Remaining})
+		}
+	}
+	return items
 }
 
 // possible answers NotPossible where the original's type or state does not allow the adjustment.
@@ -60,9 +77,9 @@ func (r *recording) possible() error {
 		return nil // what the scheme did is recorded in any state
 	case o.Status == travel.StatusLocked:
 		return fault.NotPossibleBecause("locked", "Transaction %d is charged back.", o.ID)
-	case wantsAuthorisation && (o.Status == travel.StatusExpired || o.Status == travel.StatusComplete && o.Remaining > 0 && !o.Open(r.tx.Now)):
+	case wantsAuthorisation && o.Remaining > 0 && !o.InTime(r.effectiveAt()):
 		return fault.NotPossibleBecause("authorisation_expired", "Transaction %d was not captured in time and is void.", o.ID)
-	case o.Status != travel.StatusComplete:
+	case o.Status != travel.StatusComplete && o.Status != travel.StatusExpired:
 		return fault.NotPossibleBecause("not_complete", "Transaction %d is %s.", o.ID, o.Status)
 	case *r.in.Total > o.Remaining:
 		return fault.NotPossibleBecause("exceeds_remaining", "Of transaction %d, %s %s remain.",
@@ -106,7 +123,8 @@ func (r *recording) onlyItem() ([]travel.Item, error) {
 }
 
 // take lowers what remains of the original. It is bounded twice, in payment currency and by what remains of each part;
-// the adjustment that empties the parts takes the rest of both, so that roundings leave no crumbs.
+// the adjustment that empties either takes the rest of both, so that neither roundings nor another day's rate leave
+// crumbs behind that nobody could take any more.
 func (r *recording) take(items []travel.Item) error {
 	for _, item := range items {
 		part := r.originalOf(item.BookingID)
@@ -117,6 +135,11 @@ func (r *recording) take(items []travel.Item) error {
 		part.Remaining -= item.Total
 	}
 	r.original.Remaining -= *r.in.Total
+	if r.original.Remaining == 0 {
+		for i := range r.original.Payments {
+			r.original.Payments[i].Remaining = 0
+		}
+	}
 	for _, part := range r.original.Payments {
 		if part.Remaining > 0 {
 			return nil

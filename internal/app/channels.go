@@ -176,7 +176,7 @@ func (c *Channels) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 	if err := actor.Require(auth.WriteChannels); err != nil {
 		return err
 	}
-	inUse := fault.New(fault.InUse, "Channel %d has bookings and cannot be deleted.", id)
+	inUse := fault.New(fault.InUse, "Channel %d has bookings, or had some that were deleted, and cannot be deleted.", id)
 	err := c.change(ctx, actor, func(tx *store.Tx) error {
 		stored, err := tx.LockChannel(actor.SiteID, id)
 		if err != nil {

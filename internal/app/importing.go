@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
@@ -13,9 +14,12 @@ import (
 	"holdfast/internal/travel"
 )
 
-// naturalKey is what the file calls a booking or a payment; it is unique in its channel.
-type naturalKey struct {
-	channel, key string
+// importChannel is a channel with what of the chunk's rows is in it already. Both maps are by natural key, and grow with
+// what the rows make.
+type importChannel struct {
+	travel.Channel
+	bookings map[string]travel.Booking
+	payments map[string]store.ImportedTransaction
 }
 
 // importChunk is the rows of one write on their way in. It is made anew when the write runs again.
@@ -23,15 +27,12 @@ type importChunk struct {
 	run  *importRun
 	tx   *store.Tx
 	site travel.Site
-	rows int
+	rows []travel.ImportedPayment
 	// careful says that each row writes in a savepoint of its own, from which it can be taken back.
 	careful bool
 
-	// What the rows of this chunk share: most stand next to rows of the same booking.
-	channels map[string]travel.Channel
-	bookings map[naturalKey]travel.Booking
-
-	made, met []int64 // bookings
+	channels  map[string]*importChannel // by name
+	made, met []int64                   // bookings
 	opened    []travel.Channel
 	payments  Tally
 	refused   []Refusal
@@ -107,19 +108,53 @@ func (c *importChunk) check(in travel.ImportedPayment) (travel.Booking, travel.N
 		payment.LinkedID = someID
 	}
 	payment.Check(c.tx.Now, &wrongPayment)
-	return booking, payment, cellsOf(wrong.Err(), wrongPayment.Err())
+	return booking, payment, cellsOf(wrong.Err(), wrongPayment.Err(), checkKeys(in))
 }
 
-// channel finds the channel of a name.
-func (c *importChunk) channel(name string) (travel.Channel, error) {
+// checkKeys refuses keys by which nothing can be looked up: databases keep neither broken UTF-8 nor the character 0.
+func checkKeys(in travel.ImportedPayment) error {
+	var wrong fault.Problems
+	for cell, text := range map[string]string{
+		"channel": in.Channel, "booking_reference": in.Booking.ImportKey, "payment_reference": in.Payment.ImportKey,
+		"linked_reference": in.Linked,
+	} {
+		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			wrong.Wrong(cell, "This text is not valid UTF-8 or holds control characters.")
+		}
+	}
+	return wrong.Err()
+}
+
+// channel finds the channel of a name and, the first time, everything in it that rows of this chunk name: one question
+// for all of them, where each by itself would be most of the time of an import.
+func (c *importChunk) channel(name string) (*importChannel, error) {
 	if found, ok := c.channels[name]; ok {
 		return found, nil
 	}
-	found, err := c.tx.ChannelByName(c.site.ID, name)
-	if err == nil {
-		c.channels[name] = found
+	stored, err := c.tx.ChannelByName(c.site.ID, name)
+	if err != nil {
+		return nil, err
 	}
-	return found, err
+	var bookings, payments []string
+	for _, row := range c.rows {
+		// Rows that were not looked at yet are asked for as well, but for keys that no database can be asked for.
+		if row.Refused == nil && row.Channel == name && checkKeys(row) == nil {
+			bookings = append(bookings, row.Booking.ImportKey)
+			payments = append(payments, row.Payment.ImportKey)
+			if row.Linked != "" {
+				payments = append(payments, row.Linked)
+			}
+		}
+	}
+	found := &importChannel{Channel: stored}
+	if found.bookings, err = c.tx.ImportedBookings(c.site.ID, stored.ID, bookings); err != nil {
+		return nil, err
+	}
+	if found.payments, err = c.tx.ImportedTransactions(c.site.ID, stored.ID, payments); err != nil {
+		return nil, err
+	}
+	c.channels[name] = found
+	return found, nil
 }
 
 // open creates the channel of the row, in the row's currency, and places the row in it. When the row is refused after
@@ -143,100 +178,92 @@ func (c *importChunk) open(in travel.ImportedPayment, booking travel.Booking, pa
 	if channel, err = c.tx.InsertChannel(channel); err != nil {
 		return err
 	}
-	if err := c.place(in, channel, booking, payment); err != nil {
+	opened := &importChannel{
+		Channel: channel, bookings: map[string]travel.Booking{}, payments: map[string]store.ImportedTransaction{},
+	}
+	if err := c.place(in, opened, booking, payment); err != nil {
 		return err
 	}
-	c.channels[in.Channel] = channel
+	c.channels[in.Channel] = opened
 	c.opened = append(c.opened, channel)
 	return nil
 }
 
 // place puts the row into its channel: what is there already is compared, what is not is made.
 func (c *importChunk) place(
-	in travel.ImportedPayment, channel travel.Channel, booking travel.Booking, payment travel.NewTransaction,
+	in travel.ImportedPayment, channel *importChannel, booking travel.Booking, payment travel.NewTransaction,
 ) error {
-	stored, err := c.storedBooking(channel, booking.ImportKey)
-	isNew := errors.Is(err, store.ErrNotFound)
-	switch {
-	case err != nil && !isNew:
-		return err
-	case !isNew:
+	stored, known := channel.bookings[booking.ImportKey]
+	if known {
 		if err := sameBooking(in.Booking, stored, booking); err != nil {
 			return err
 		}
 		booking = stored
+		payment.Items = &[]travel.Item{{BookingID: booking.ID, Currency: booking.Currency, Total: in.BaseTotal}}
 	}
 	payment.ChannelID = &channel.ID
 	if in.Linked != "" {
-		original, err := c.tx.TransactionByImportKey(c.site.ID, channel.ID, in.Linked)
-		if errors.Is(err, store.ErrNotFound) {
+		original, ok := channel.payments[in.Linked]
+		if !ok {
 			return refusedCell("linked_reference", "There is no payment %q in the channel.", in.Linked)
-		}
-		if err != nil {
-			return err
 		}
 		payment.LinkedID = original.ID
 	}
-	if !isNew {
-		payment.Items = &[]travel.Item{{BookingID: booking.ID, Currency: booking.Currency, Total: in.BaseTotal}}
-	}
-	before, err := c.tx.TransactionByImportKey(c.site.ID, channel.ID, payment.ImportKey)
+	before, repeated := channel.payments[payment.ImportKey]
 	switch {
-	case err == nil && !isNew && before.ContentHash == payment.Hash():
+	case repeated && known && before.ContentHash == payment.Hash():
 		c.met = append(c.met, booking.ID)
 		c.payments.AlreadyThere++
 		return nil
-	case err == nil:
-		return samePayment(before, payment, booking.ID)
-	case !errors.Is(err, store.ErrNotFound):
-		return err
+	case repeated:
+		whole, err := c.tx.Transaction(c.site.ID, before.ID)
+		if err != nil {
+			return err
+		}
+		return samePayment(whole, payment, booking.ID)
 	}
-	return c.apart(func() error { return c.record(channel, booking, payment, isNew) })
-}
-
-func (c *importChunk) storedBooking(channel travel.Channel, key string) (travel.Booking, error) {
-	if found, ok := c.bookings[naturalKey{channel.Name, key}]; ok {
-		return found, nil
-	}
-	found, err := c.tx.BookingByImportKey(c.site.ID, channel.ID, key)
-	if err == nil {
-		c.bookings[naturalKey{channel.Name, key}] = found
-	}
-	return found, err
+	return c.apart(func() error { return c.record(channel, booking, payment, !known) })
 }
 
 // record makes the booking, where it is new, and the payment.
 func (c *importChunk) record(
-	channel travel.Channel, booking travel.Booking, payment travel.NewTransaction, isNew bool,
+	channel *importChannel, booking travel.Booking, payment travel.NewTransaction, isNew bool,
 ) error {
-	actor := c.run.actor
 	if isNew {
-		var wrong fault.Problems
-		booking.SiteID, booking.ChannelID, booking.UUID = c.site.ID, channel.ID, c.run.NewUUID()
-		booking.AuthorID, booking.Author, booking.AuthorName = actor.UserID, actor.Username, actor.DisplayName
-		booking.CheckChannel(channel, &wrong)
-		if err := cellsOf(wrong.Err(), nil); err != nil {
+		var err error
+		if booking, err = c.makeBooking(channel.Channel, booking); err != nil {
 			return err
 		}
-		booking.Version, booking.CreatedAt, booking.ModifiedAt = 1, c.tx.Now, c.tx.Now
-		id, err := c.tx.InsertBooking(booking)
-		if err != nil {
-			return err
-		}
-		booking.ID = id
 		items := *payment.Items
-		payment.Items = &[]travel.Item{{BookingID: id, Currency: booking.Currency, Total: items[0].Total}}
+		payment.Items = &[]travel.Item{{BookingID: booking.ID, Currency: booking.Currency, Total: items[0].Total}}
 	}
 	payments := &Payments{Core: c.run.Core}
-	if _, _, err := payments.record(c.tx, actor, c.site, payment); err != nil {
-		return cellsOf(nil, err)
+	made, _, err := payments.record(c.tx, c.run.actor, c.site, payment)
+	if err != nil {
+		return cellsOf(nil, err, nil)
 	}
+	channel.payments[payment.ImportKey] = store.ImportedTransaction{ID: made.ID, ContentHash: made.ContentHash}
 	c.payments.Created++
 	if isNew {
+		channel.bookings[booking.ImportKey] = booking
 		c.made = append(c.made, booking.ID)
-		c.bookings[naturalKey{channel.Name, booking.ImportKey}] = booking
 	} else {
 		c.met = append(c.met, booking.ID)
 	}
 	return nil
+}
+
+func (c *importChunk) makeBooking(channel travel.Channel, booking travel.Booking) (travel.Booking, error) {
+	var wrong fault.Problems
+	actor := c.run.actor
+	booking.SiteID, booking.ChannelID, booking.UUID = c.site.ID, channel.ID, c.run.NewUUID()
+	booking.AuthorID, booking.Author, booking.AuthorName = actor.UserID, actor.Username, actor.DisplayName
+	booking.CheckChannel(channel, &wrong)
+	if err := cellsOf(wrong.Err(), nil, nil); err != nil {
+		return travel.Booking{}, err
+	}
+	booking.Version, booking.CreatedAt, booking.ModifiedAt = 1, c.tx.Now, c.tx.Now
+	var err error
+	booking.ID, err = c.tx.InsertBooking(booking)
+	return booking, err
 }

@@ -16,14 +16,14 @@ func refusedCell(cell, format string, args ...any) error {
 	return fault.WrongField(cell, format, args...)
 }
 
-// cellsOf makes one refusal of what is wrong with the booking and what is wrong with the payment of a row, under the
-// names of the cells. What is not about fields passes as it is.
-func cellsOf(booking, payment error) error {
-	cells := fault.Problems{}
+// cellsOf makes one refusal of what is wrong with the booking, with the payment and with single cells of a row, under
+// the names of the cells. What is not about fields passes as it is.
+func cellsOf(booking, payment, row error) error {
+	var cells fault.Problems
 	for _, noun := range []struct {
 		err  error
 		name func(field string) string
-	}{{booking, travel.BookingCell}, {payment, travel.PaymentCell}} {
+	}{{row, strings.Clone}, {booking, travel.BookingCell}, {payment, travel.PaymentCell}} {
 		f, ok := errors.AsType[*fault.Error](noun.err)
 		if !ok || f.Kind != fault.Invalid && f.Kind != fault.Missing {
 			if noun.err != nil {

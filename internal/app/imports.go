@@ -20,6 +20,10 @@ type Imports struct{ *Core }
 // below its five seconds and others need not wait long behind it.
 const rowsPerWrite = 200
 
+// firstLook is after how many rows the database looks at how much it holds by now; after four times as many it looks
+// again, and so on.
+const firstLook = 1000
+
 // ImportOptions says how payments are taken over.
 type ImportOptions struct {
 	// Mode is the mode in which channels are created that the rows name and that do not exist; "" creates none, and
@@ -124,15 +128,23 @@ type importRun struct {
 
 func (r *importRun) all(ctx context.Context, rows iter.Seq2[travel.ImportedPayment, error]) error {
 	chunk := make([]travel.ImportedPayment, 0, rowsPerWrite)
+	nextLook := firstLook
 	for row, err := range rows {
 		if err != nil {
 			return err
 		}
-		if chunk = append(chunk, row); len(chunk) == rowsPerWrite {
-			if err := r.take(ctx, chunk); err != nil {
+		if chunk = append(chunk, row); len(chunk) < rowsPerWrite {
+			continue
+		}
+		if err := r.take(ctx, chunk); err != nil {
+			return err
+		}
+		chunk = chunk[:0]
+		if r.report.Payments.Created >= nextLook {
+			nextLook *= 4
+			if err := r.Store.RefreshStatistics(ctx); err != nil {
 				return err
 			}
-			chunk = chunk[:0]
 		}
 	}
 	return r.take(ctx, chunk)
@@ -159,7 +171,7 @@ func (r *importRun) take(ctx context.Context, rows []travel.ImportedPayment) err
 		}
 		return r.take(ctx, rows[half:])
 	case errors.Is(err, store.ErrConflict):
-		r.count(&importChunk{rows: 1, refused: []Refusal{{Line: rows[0].Line, Reason: "It conflicts with what is stored."}}})
+		r.count(&importChunk{rows: rows, refused: []Refusal{{Line: rows[0].Line, Reason: "It conflicts with what is stored."}}})
 		return nil
 	default:
 		return err
@@ -182,8 +194,7 @@ func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment
 			return unknownAs(fault.UnknownTerm, err, "There is no site %d.", r.actor.SiteID)
 		}
 		c = &importChunk{
-			run: r, tx: tx, site: site, rows: len(rows), careful: careful,
-			channels: map[string]travel.Channel{}, bookings: map[naturalKey]travel.Booking{},
+			run: r, tx: tx, site: site, rows: rows, careful: careful, channels: map[string]*importChannel{},
 		}
 		for _, row := range rows {
 			if err := c.row(row); err != nil {
@@ -203,7 +214,7 @@ func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment
 
 // count adds what a chunk did, once it is durable, and tells who follows.
 func (r *importRun) count(c *importChunk) {
-	r.report.Rows += c.rows
+	r.report.Rows += len(c.rows)
 	r.report.Payments.Created += c.payments.Created
 	r.report.Payments.AlreadyThere += c.payments.AlreadyThere
 	for _, id := range c.made {

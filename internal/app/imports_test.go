@@ -144,6 +144,10 @@ var badRows = []struct {
 		email := "nobody"
 		r.Booking.Email = &email
 	}), "booking_total: Item 1: an amount lies between 1 and 1000000000000000 minor units. email: This is not an e-mail address. payment_total:"},
+	{"a channel that no database keeps", aRow(0, "x", func(r *travel.ImportedPayment) { r.Channel = "a\xff" }), "channel: This text is not valid UTF-8"},
+	{"keys that no database keeps", aRow(0, "x", func(r *travel.ImportedPayment) {
+		r.Booking.ImportKey, r.Linked = "a\x00", "\xff"
+	}), "booking_reference: This text is not valid UTF-8"},
 	{"a payment in the future", aRow(0, "x", func(r *travel.ImportedPayment) { r.Payment.EffectiveAt = began.Add(time.Hour) }), "paid_at:"},
 	{"more than the booking costs", aRow(0, "x", paying(120_001)), "booking_total: Booking"},
 	{"sums that differ", aRow(0, "x", func(r *travel.ImportedPayment) { r.BaseTotal++ }), "booking_total: The parts come to"},

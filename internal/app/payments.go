@@ -105,19 +105,19 @@ func (p *Payments) expire(tx *store.Tx, a store.OpenAuthorisation) error {
 	if t.Status != travel.StatusComplete || t.Remaining == 0 {
 		return nil
 	}
-	for i := range t.Payments {
-		b, err := tx.LockBooking(t.SiteID, t.Payments[i].BookingID)
+	for _, part := range t.Payments {
+		b, err := tx.LockBooking(t.SiteID, part.BookingID)
 		if err != nil {
 			return err
 		}
-		b.Sums.Held -= t.Payments[i].Remaining
-		b.Sums.OpenAuthorised -= t.Payments[i].Remaining
-		t.Payments[i].Remaining = 0
+		b.Sums.Held -= part.Remaining
+		b.Sums.OpenAuthorised -= part.Remaining
 		if err := tx.SaveBookingSums(b); err != nil {
 			return err
 		}
 	}
-	t.Status, t.Remaining = travel.StatusExpired, 0
+	// What remains stays known: a capture that was made in time may still be logged.
+	t.Status = travel.StatusExpired
 	return tx.SaveTransaction(t)
 }
 

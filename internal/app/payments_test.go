@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/app"
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
@@ -98,12 +99,35 @@ func TestAuthorisationsExpire(t *testing.T) {
 				t.Fatalf("%d expired, %v; want %d", n, err, want)
 			}
 		}
-		if got := w.readTransaction(a.ID); got.Status != travel.StatusExpired || got.Remaining != 0 {
-			t.Errorf("%s, %d remain", got.Status, got.Remaining)
+		if got := w.readTransaction(a.ID); got.Status != travel.StatusExpired || got.TotalRemaining() != 0 {
+			t.Errorf("%s, %d remain", got.Status, got.TotalRemaining())
 		}
 		if got := w.readBooking(b.ID).Sums; got != (travel.BookingSums{Net: 400, Held: 400}) {
 			t.Errorf("sums %+v", got)
 		}
+		// What was captured in time counts, however late it is logged; what was not, does not.
+		late := linked(travel.Capture, a, b, 250)
+		w.refused(late, fault.NotPossible, "authorisation_expired")
+		late.EffectiveAt = a.EffectiveAt.Add(travel.AuthorisationLife - time.Second)
+		w.must(late)
+		void := linked(travel.Void, a, b, 351)
+		void.EffectiveAt = late.EffectiveAt
+		w.refused(void, fault.NotPossible, "exceeds_remaining")
+		*void.Total, (*void.Items)[0].Total = 350, 350
+		w.must(void)
+		if got := w.readBooking(b.ID).Sums; got != (travel.BookingSums{Net: 650, Held: 650}) {
+			t.Errorf("after late reports: sums %+v", got)
+		}
+		// The total that the expired authorisation gave free may be taken by then.
+		second := w.must(report(travel.Authorize, b, 9350))
+		w.advance(travel.AuthorisationLife)
+		if _, err := w.app.Payments.ExpireAuthorisations(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.must(report(travel.Purchase, b, 9000))
+		tooLate := linked(travel.Capture, second, b, 351)
+		tooLate.EffectiveAt = second.EffectiveAt
+		w.refused(tooLate, fault.Invalid, "bookings")
 	})
 }
 
@@ -219,6 +243,17 @@ func TestAnotherPaymentCurrency(t *testing.T) {
 		last := w.must(refund)
 		if got := w.readTransaction(p.ID); last.BaseTotal != 10000-3071 || got.Remaining != 0 || got.Payments[0].Remaining != 0 {
 			t.Errorf("the last takes %d, %d and %d remain", last.BaseTotal, got.Remaining, got.Payments[0].Remaining)
+		}
+		// A refund of all the money leaves nothing at risk, whatever the day's rate made of its parts.
+		in.Total = &total
+		again := w.must(in)
+		full := linked(travel.Refund, again, b, 9500)
+		full.Currency, full.Total = &usd, &total
+		if got := w.must(full); got.BaseTotal != 10000 || len(got.Payments) != 1 || got.Payments[0].Total != 10000 {
+			t.Errorf("a full refund takes %d of the base amount", got.BaseTotal)
+		}
+		if r := w.exposure(app.ExposureQuery{}); r.Total.E1 != 8537 { // of the second payment alone
+			t.Errorf("after two full refunds E1 is %d", r.Total.E1)
 		}
 	})
 }

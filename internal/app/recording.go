@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/big"
 	"slices"
+	"time"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
@@ -91,7 +92,7 @@ func (r *recording) prepare() error {
 
 // takeBookings locks the bookings of the items and notes what does not fit them.
 func (r *recording) takeBookings(items []travel.Item) error {
-	for i, item := range items {
+	for _, item := range items {
 		b, err := r.tx.LockBooking(r.site.ID, item.BookingID)
 		if errors.Is(err, store.ErrNotFound) || err == nil && b.ChannelID != r.channel.ID {
 			r.problems.Wrong("bookings", "There is no booking %d in the channel.", item.BookingID)
@@ -101,16 +102,30 @@ func (r *recording) takeBookings(items []travel.Item) error {
 			return err
 		}
 		if item.Currency != b.Currency {
-			r.problems.Wrong("bookings", "Item %d: the part of booking %d is given in its base currency, %s.", i+1, b.ID, b.Currency)
+			r.problems.Wrong("bookings", "The part of booking %d is given in its base currency, %s.", b.ID, b.Currency)
 		}
-		// What takes more of the total than is left is refused; what adjusts an earlier payment takes nothing more.
-		if left := b.Total - b.Sums.Held; !r.in.Type.Linked() && item.Total > left {
+		// What takes more of the total than is left is refused.
+		if left := b.Total - b.Sums.Held; r.takesMore() && item.Total > left {
 			r.problems.Wrong("bookings", "Booking %d has %s %s left to be paid of its total.",
 				b.ID, b.Currency, money.Format(max(0, left), b.Currency))
 		}
 		r.bookings = append(r.bookings, b)
 	}
 	return nil
+}
+
+// takesMore reports whether the transaction takes more of its bookings' totals than was held for it before: what
+// adjusts an earlier payment does not, but for the late report of a capture whose authorisation has expired since.
+func (r *recording) takesMore() bool {
+	return !r.in.Type.Linked() || *r.in.Type == travel.Capture && r.original.Status == travel.StatusExpired
+}
+
+// effectiveAt is when the payment was taken: now, where the caller does not say.
+func (r *recording) effectiveAt() time.Time {
+	if r.in.EffectiveAt.IsZero() {
+		return r.tx.Now
+	}
+	return r.in.EffectiveAt
 }
 
 // checkSums notes a split that does not come to the total, where both are in one currency.
@@ -137,10 +152,7 @@ func (r *recording) build(items []travel.Item) error {
 		BIN: in.BIN, LastFour: in.LastFour, CardType: in.CardType, AuthCode: in.AuthCode,
 		Attempt3DS: in.Attempt3DS, RedirectURL: in.RedirectURL, LinkedID: in.LinkedID,
 		Content: in.Content, ContentHash: in.Hash(), ImportKey: in.ImportKey,
-		Simulated: r.channel.WasTest, EffectiveAt: in.EffectiveAt,
-	}
-	if r.t.EffectiveAt.IsZero() {
-		r.t.EffectiveAt = r.tx.Now
+		Simulated: r.channel.WasTest, EffectiveAt: r.effectiveAt(),
 	}
 	if r.channel.WasTest && in.PSP == travel.TestPSP && in.Token == travel.TestToken {
 		r.t.Content = travel.TestOutcome
@@ -229,12 +241,18 @@ func (r *recording) sumsAfter(s travel.BookingSums, part travel.Payment) travel.
 	case travel.Authorize:
 		s.OpenAuthorised += part.Total
 		s.Held += part.Total
-	case travel.Capture: // was held as an authorisation before
-		s.OpenAuthorised -= part.Total
+	case travel.Capture: // was held as an authorisation before, unless that has expired
 		s.Net += part.Total
+		if r.takesMore() {
+			s.Held += part.Total
+		} else {
+			s.OpenAuthorised -= part.Total
+		}
 	case travel.Void:
-		s.OpenAuthorised -= part.Total
-		s.Held -= part.Total
+		if r.original.Status != travel.StatusExpired {
+			s.OpenAuthorised -= part.Total
+			s.Held -= part.Total
+		}
 	case travel.Refund:
 		s.Net -= part.Total
 		s.Held -= part.Total

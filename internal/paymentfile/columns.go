@@ -26,7 +26,7 @@ var Columns = []Column{
 		r.out.Booking.ImportKey = s
 		r.out.Booking.Reference = &s
 	}},
-	{"channel", true, "name of the channel; one that does not exist yet is created", booking, "channels", func(r *row, s string) {
+	{"channel", true, "name of the channel; --mode creates those that do not exist", booking, "channels", func(r *row, s string) {
 		r.out.Channel = s
 	}},
 	{"countries", true, "country of the trip, ISO 3166-1 alpha-2", booking, "countries", func(r *row, s string) { r.out.Booking.Country = &s }},

@@ -276,3 +276,31 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestDocumentationListsTheColumns keeps docs/import.md true, its example included.
+func TestDocumentationListsTheColumns(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "import.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := string(text)
+	for _, c := range paymentfile.Columns {
+		required := ""
+		if c.Required {
+			required = "yes"
+		}
+		if row := "| `" + c.Name + "` | " + required + " | " + c.Meaning + " |\n"; !strings.Contains(doc, row) {
+			t.Errorf("docs/import.md lacks the row\n%s", row)
+		}
+	}
+	if n := strings.Count(doc, "\n| `"); n != len(paymentfile.Columns) {
+		t.Errorf("docs/import.md lists %d columns, the program reads %d", n, len(paymentfile.Columns))
+	}
+	_, example, _ := strings.Cut(doc, "For example:\n\n```\n")
+	example, _, _ = strings.Cut(example, "```")
+	for _, row := range readAll(t, example) {
+		if row.Refused != nil || row.Booking.Problems.Err() != nil || row.Payment.Problems.Err() != nil {
+			t.Errorf("line %d of the example: %v", row.Line, row.Refused)
+		}
+	}
+}

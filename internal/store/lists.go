@@ -52,7 +52,7 @@ func placeIn(w *where, ids []int64) string {
 	return b.String()
 }
 
-// limit writes which rows of the ordered list make up the page.
+// limit writes which rows of the ordered list make up the page, and one more.
 func limit(w *where, page travel.Page) string {
-	return " LIMIT " + w.arg(page.Size) + " OFFSET " + w.arg(page.Skip())
+	return " LIMIT " + w.arg(page.Size+1) + " OFFSET " + w.arg(page.Skip())
 }

@@ -30,6 +30,10 @@ func listOf[T any](
 	if err != nil {
 		return travel.List[T]{}, err
 	}
+	// One row more than the page was read, to know whether there is a next one.
+	if len(list.Items) > page.Size {
+		list.Items, list.More = list.Items[:page.Size], true
+	}
 	// Skipping a number of rows is no page: there, nothing is an answer.
 	if len(list.Items) == 0 && page.Offset < 0 && page.Number > 1 {
 		err = tx.row(`SELECT EXISTS (SELECT 1`+condition+`)`, given, &list.PastEnd)

@@ -82,6 +82,8 @@ func SchemeOf(cardType, bin string) Scheme {
 }
 
 var (
+	// hashText is a hash in hex, by its length: long numbers by nature too, which are not looked at.
+	hashText = regexp.MustCompile(`^(?i:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})$`)
 	// runsText is a run of digits, spaces and dashes, as long as it goes; people paste typographic ones, too.
 	runsText = regexp.MustCompile(`[0-9](?:[0-9\p{Zs}\p{Pd}]*[0-9])?`)
 	between  = regexp.MustCompile(`[\p{Zs}\p{Pd}]`)
@@ -92,7 +94,7 @@ var (
 // HoldsCardNumber reports whether a text holds a card number: a run of digits, spaces and dashes, as long as it goes,
 // with 13 to 19 digits, of a length that its issuer gives out, and with the right check digit.
 func HoldsCardNumber(text string) bool {
-	if len(text) < 13 {
+	if len(text) < 13 || hashText.MatchString(text) {
 		return false
 	}
 	// A letter takes the place of a UUID, so that what stands around it does not become one run.

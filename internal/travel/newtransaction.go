@@ -1,6 +1,7 @@
 package travel
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"time"
 
 	"holdfast/internal/fault"
@@ -59,8 +61,14 @@ var (
 	lastFourText = regexp.MustCompile(`^[0-9]{4}$`)
 )
 
-// Hash is the same for two reports that say the same.
+// Hash is the same for two reports that say the same, in whatever order and with whatever default left out.
 func (n NewTransaction) Hash() string {
+	if n.Items != nil {
+		items := slices.Clone(*n.Items)
+		slices.SortFunc(items, func(a, b Item) int { return cmp.Compare(a.BookingID, b.BookingID) })
+		n.Items = &items
+	}
+	n.Method = cmp.Or(n.Method, PaymentMethods[0])
 	text, err := json.Marshal(n)
 	if err != nil {
 		panic(fmt.Sprintf("travel: a report of plain values cannot be written: %v", err)) // no such value exists

@@ -120,21 +120,30 @@ func TestHashOfAReport(t *testing.T) {
 	}
 }
 
-func TestOpenAuthorisation(t *testing.T) {
+func TestTheOrderOfItemsAndADefaultSayNothing(t *testing.T) {
+	n, other := report(), report()
+	n.Items = &[]travel.Item{{BookingID: 7, Currency: money.EUR, Total: 1}, {BookingID: 8, Currency: money.EUR, Total: 2}}
+	other.Items = &[]travel.Item{(*n.Items)[1], (*n.Items)[0]}
+	n.Method, other.Method = "", travel.CreditCard
+	if n.Hash() != other.Hash() {
+		t.Error("the same report has two hashes")
+	}
+	if (*other.Items)[0].BookingID != 8 {
+		t.Error("hashing a report changed it")
+	}
+}
+
+func TestAnAuthorisationIsCapturedInTime(t *testing.T) {
 	a := travel.Transaction{Type: travel.Authorize, Status: travel.StatusComplete, Remaining: 1, EffectiveAt: paidAt}
 	last := paidAt.Add(7 * 24 * time.Hour)
-	if !a.Open(last.Add(-time.Microsecond)) || a.Open(last) {
-		t.Error("an authorisation is open for seven days, and no longer")
+	if !a.InTime(last.Add(-time.Microsecond)) || a.InTime(last) {
+		t.Error("an authorisation can be captured for seven days, and no longer")
 	}
-	for name, change := range map[string]func(t *travel.Transaction){
-		"a purchase": func(t *travel.Transaction) { t.Type = travel.Purchase },
-		"expired":    func(t *travel.Transaction) { t.Status = travel.StatusExpired },
-		"used up":    func(t *travel.Transaction) { t.Remaining = 0 },
-	} {
-		other := a
-		if change(&other); other.Open(paidAt) {
-			t.Errorf("%s is open", name)
-		}
+	if a.TotalRemaining() != 1 {
+		t.Error("an open authorisation has nothing left")
+	}
+	if a.Status = travel.StatusExpired; a.TotalRemaining() != 0 {
+		t.Error("an expired authorisation has something left")
 	}
 }
 

@@ -146,10 +146,19 @@ func (t Transaction) Title() string {
 	return t.TrustID() + " | " + t.PayeeSurname + " | " + t.PayeeEmail
 }
 
-// Open reports whether an authorisation can still be captured or voided at the instant.
-func (t Transaction) Open(at time.Time) bool {
-	return t.Type == Authorize && t.Status == StatusComplete && t.Remaining > 0 &&
-		at.Before(t.EffectiveAt.Add(AuthorisationLife))
+// InTime reports whether an authorisation could be captured or voided at the instant: what was done in time counts,
+// however late it is logged.
+func (t Transaction) InTime(at time.Time) bool {
+	return at.Before(t.EffectiveAt.Add(AuthorisationLife))
+}
+
+// TotalRemaining is what can still be refunded, captured or voided (wire: total_remaining). Of an expired authorisation
+// that is nothing, although what was not taken of it stays known for a capture that is logged late.
+func (t Transaction) TotalRemaining() int64 {
+	if t.Status == StatusExpired {
+		return 0
+	}
+	return t.Remaining
 }
 
 // Payment is the part of a transaction that belongs to one booking: what `payment_ids` of the wire refer to.

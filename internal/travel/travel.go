@@ -51,6 +51,7 @@ func (p Page) Skip() int {
 type List[T any] struct {
 	Items []T
 	Total int64 // of the whole collection; -1 when it was not counted
+	More  bool  // whether there is a next page
 	// PastEnd says that the page lies past the end of a collection that is not empty.
 	PastEnd bool
 }

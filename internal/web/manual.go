@@ -148,6 +148,11 @@ func (m manual) readOperation(path, method string, shared []part, op part) opera
 	}
 	if schema := op.at("requestBody", "content", "application/json").field("schema"); schema.exists() {
 		body := objectOf(schema.reference(), schema.resolved())
+		if method == "put" { // what a change leaves out stays as it is
+			for i := range body.Fields {
+				body.Fields[i].Default = ""
+			}
+		}
 		o.Body = &body
 	}
 	for status, response := range op.at("responses").fields() {

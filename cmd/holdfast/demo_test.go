@@ -1,0 +1,157 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	demoToken    = regexp.MustCompile(`API token +(\S+)`)
+	demoAdmin    = regexp.MustCompile(`Admin +(\S+) +password (\S+)`)
+	demoOperator = regexp.MustCompile(`Operator +(\S+) +password (\S+)`)
+)
+
+// paste runs the four lines that the demo prints as a newcomer would: in a shell, one after the other.
+func paste(t *testing.T, p *process) (stdout, stderr string) {
+	t.Helper()
+	if _, err := exec.LookPath("curl"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("curl is not on this machine, and under CI=true the demo's lines may not go untested")
+		}
+		t.Skip("the demo's lines are not tried: curl is not on this machine")
+	}
+	_, lines, found := strings.Cut(p.said, "Four lines to try in another terminal:\n\n")
+	if !found {
+		t.Fatalf("the demo prints no lines to try:\n%s", p.said)
+	}
+	lines, _, _ = strings.Cut(lines, "\n\n")
+	if n := strings.Count(lines, "curl"); n != 4 {
+		t.Errorf("%d lines with curl:\n%s", n, lines)
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-e", "-c", lines)
+	var out, log strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &log
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s%s", err, out.String(), log.String())
+	}
+	return out.String(), log.String()
+}
+
+func TestDemo(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *system) {
+		first := s.start("demo")
+		for _, want := range []string{
+			"2000 bookings", "Test channel, GBP, test", "Newcomer Tours, EUR, draft", "Azure Coast Holidays, EUR, protection-only",
+			"Northern Trails, GBP, protection-only", `made up (provider "demo")`, "demo-credentials.json",
+		} {
+			if !strings.Contains(first.said, want) {
+				t.Errorf("the demo does not say %q:\n%s", want, first.said)
+			}
+		}
+		made, stderr := paste(t, first)
+		if !strings.Contains(stderr, `"status":"unpaid"`) {
+			t.Errorf("the new booking is not unpaid: %s", stderr)
+		}
+		for _, want := range []string{
+			`"status":"complete"`, `"status":"paid"`, `"total_unpaid":0`, `"name":"Northern Trails"`, `"currency":"GBP"`, `"pending_rate":[]`,
+		} {
+			if !strings.Contains(made, want) {
+				t.Errorf("the lines do not answer %s:\n%s", want, made)
+			}
+		}
+		first.stop()
+
+		second := s.start("demo")
+		for _, what := range []*regexp.Regexp{demoToken, demoAdmin, demoOperator} {
+			was, is := what.FindString(first.said), what.FindString(second.said)
+			if was == "" || was != is {
+				t.Errorf("the first start said %q, the second %q", was, is)
+			}
+		}
+		if !strings.Contains(second.said, "as an earlier start loaded it") {
+			t.Errorf("the second start says\n%s", second.said)
+		}
+		if again, _ := paste(t, second); !strings.Contains(again, `"total_unpaid":0`) {
+			t.Errorf("on the second start the lines answer\n%s", again)
+		}
+		for _, who := range []*regexp.Regexp{demoAdmin, demoOperator} {
+			m := who.FindStringSubmatch(second.said)
+			logIn(t, second, m[1], m[2], "", 200)
+		}
+		second.stop()
+		if strings.Contains(first.log.String()+second.log.String(), "Byron") {
+			t.Error("a traveller's name is in the log")
+		}
+	})
+}
+
+func TestDemoKeepsItsSecretsToItself(t *testing.T) {
+	s := onSQLite(t)
+	s.start("demo", "--empty").stop()
+	for name, mode := range map[string]os.FileMode{
+		"": 0o700, "demo-credentials.json": 0o600, "holdfast.db": 0o600,
+	} {
+		info, err := os.Stat(filepath.Join(s.dir, "holdfast-data", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != mode {
+			t.Errorf("holdfast-data/%s has the mode %o", name, info.Mode().Perm())
+		}
+	}
+}
+
+// TestDemoMendsItself loses what can get lost between two starts.
+func TestDemoMendsItself(t *testing.T) {
+	s := onSQLite(t)
+	s.start("demo", "--empty").stop()
+	credentials := filepath.Join(s.dir, "holdfast-data", "demo-credentials.json")
+	if err := os.Remove(credentials); err != nil {
+		t.Fatal(err)
+	}
+	p := s.start("demo", "--empty")
+	m := demoAdmin.FindStringSubmatch(p.said)
+	logIn(t, p, m[1], m[2], "", 200)
+	p.stop()
+	if list := s.must("token", "list", "--site", "demo"); strings.Count(list, "demo") != 1 {
+		t.Errorf("the tokens are\n%s", list)
+	}
+
+	// The other way round: credentials of a database that is gone.
+	files, err := filepath.Glob(filepath.Join(s.dir, "holdfast-data", "holdfast.db*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p = s.start("demo", "--empty")
+	m = demoAdmin.FindStringSubmatch(p.said)
+	logIn(t, p, m[1], m[2], "", 200)
+	p.stop()
+	if err := os.WriteFile(credentials, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.run("", "demo", "--listen", "127.0.0.1:0"); r.code != 1 || !strings.Contains(r.stderr, "demo-credentials.json cannot be read") {
+		t.Errorf("broken credentials: exit code %d, %s", r.code, r.stderr)
+	}
+}
+
+func TestDemoStaysOffRealSites(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *system) {
+		s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP")
+		r := s.run("", "demo", "--listen", "127.0.0.1:0")
+		if r.code != 1 || !strings.Contains(r.stderr, "no sandbox") || !strings.Contains(r.stderr, "--database") {
+			t.Errorf("exit code %d: %s", r.code, r.stderr)
+		}
+		if users := s.run("", "user", "password", "demo-operator"); users.code != 1 {
+			t.Error("the demo made its operator all the same")
+		}
+	})
+}

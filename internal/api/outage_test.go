@@ -1,0 +1,83 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/api"
+)
+
+// TestEveryOperationTellsOfAnOutage: where the database does not answer in time, every operation that needs it says so,
+// with the time after which to ask again; the others answer as ever.
+func TestEveryOperationTellsOfAnOutage(t *testing.T) {
+	for _, engine := range engines {
+		t.Run(engine.name, func(t *testing.T) {
+			w := newWorld(t, engine.address(t), io.Discard)
+			talk := &talk{world: w, as: "token", kept: map[string]string{}}
+			// No statement is as fast as that: to the request it is a database that does not answer.
+			w.handler = api.New(w.app, w.core, api.Config{BaseURL: baseURL, Timeout: time.Nanosecond})
+			for _, route := range api.Routes(api.Config{}) {
+				switch route.Pattern {
+				case "/healthz", "/docs", "/openapi.yaml": // need no database
+					continue
+				}
+				r := httptest.NewRequestWithContext(t.Context(), route.Method, aRequestTo(route), bodyFor(route))
+				r.Header.Set("Authorization", "Bearer 1|"+tokenSecret)
+				r.Header.Set("Content-Type", "application/json")
+				response, body := talk.exchange(t, r)
+				var e struct{ Code string }
+				must(t, json.Unmarshal(body, &e))
+				if response.StatusCode != http.StatusServiceUnavailable || e.Code != "service_unavailable" ||
+					response.Header.Get("Retry-After") == "" {
+					t.Errorf("%s %s: %d %s", route.Method, route.Pattern, response.StatusCode, body)
+				}
+			}
+		})
+	}
+}
+
+// TestEveryOperationOwnsUpToItsFaults: what nobody foresaw is one sentence and the request id, and nothing of the cause.
+func TestEveryOperationOwnsUpToItsFaults(t *testing.T) {
+	var log bytes.Buffer
+	w := newWorld(t, engines[0].address(t), &log)
+	talk := &talk{world: w, as: "token", kept: map[string]string{}}
+	for _, route := range api.Routes(api.Config{}) {
+		switch route.Pattern {
+		case "/healthz", "/readyz", "/docs", "/openapi.yaml":
+			continue
+		}
+		// Without its use cases the program breaks in every operation.
+		w.handler = api.New(nil, w.core, api.Config{BaseURL: baseURL})
+		r := httptest.NewRequestWithContext(t.Context(), route.Method, aRequestTo(route), bodyFor(route))
+		r.Header.Set("Authorization", "Bearer 1|"+tokenSecret)
+		r.Header.Set("X-Request-Id", "the-one-that-broke")
+		log.Reset()
+		response, body := talk.exchange(t, r)
+		if response.StatusCode != http.StatusInternalServerError || !strings.Contains(string(body), `"internal_error"`) ||
+			!strings.Contains(string(body), "the-one-that-broke") || strings.Contains(string(body), "nil pointer") {
+			t.Errorf("%s %s: %d %s", route.Method, route.Pattern, response.StatusCode, body)
+		}
+		if !strings.Contains(log.String(), "nil pointer") || strings.Contains(log.String(), tokenSecret) {
+			t.Errorf("%s %s: the log says %s", route.Method, route.Pattern, log.String())
+		}
+	}
+}
+
+// aRequestTo is an address that the route answers.
+func aRequestTo(r api.Route) string {
+	return strings.NewReplacer("{site}", "demo", "{id}", "1").Replace(r.Pattern)
+}
+
+// bodyFor is a body that reaches the use case of a route: what is wrong with it would be found later.
+func bodyFor(r api.Route) io.Reader {
+	if r.Method != http.MethodPost && r.Method != http.MethodPut {
+		return http.NoBody
+	}
+	return strings.NewReader(`{"username": "admin", "password": "` + password + `", "name": "x"}`)
+}

@@ -1,0 +1,59 @@
+package fault_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"holdfast/internal/fault"
+)
+
+func TestAbsenceIsToldBeforeWhatIsWrong(t *testing.T) {
+	var p fault.Problems
+	if p.Err() != nil {
+		t.Fatal("nothing was noted")
+	}
+	p.Wrong("total", "first")
+	p.Wrong("total", "second")
+	p.Wrong("date", "of %d", 3)
+	f, ok := errors.AsType[*fault.Error](p.Err())
+	if !ok || f.Kind != fault.Invalid || f.Message != "Invalid parameter(s): date, total" ||
+		!maps.Equal(f.Params, map[string]string{"total": "first", "date": "of 3"}) {
+		t.Errorf("%+v", f)
+	}
+	p.Missing("email")
+	p.Missing("email")
+	p.Missing("surname")
+	f, ok = errors.AsType[*fault.Error](p.Err())
+	if !ok || f.Kind != fault.Missing || !slices.Equal(f.Absent, []string{"email", "surname"}) {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestACloneLeavesItsOriginalAlone(t *testing.T) {
+	var p fault.Problems
+	p.Wrong("total", "wrong")
+	c := p.Clone()
+	c.Wrong("date", "wrong")
+	c.Missing("email")
+	if p.Has("date") || p.Has("email") || !c.Has("total") || !c.Has("email") {
+		t.Errorf("original %+v, clone %+v", p, c)
+	}
+}
+
+func TestTheKindIsFoundThroughWraps(t *testing.T) {
+	cause := errors.New("cause")
+	inner := &fault.Error{Kind: fault.Unavailable, Message: "not now", Err: cause}
+	err := fmt.Errorf("asking: %w", inner)
+	if fault.KindOf(err) != fault.Unavailable || !fault.Is(err, fault.Unavailable) || !errors.Is(err, cause) {
+		t.Errorf("%v is %d", err, fault.KindOf(err))
+	}
+	if fault.KindOf(cause) != fault.Internal || fault.Is(nil, fault.Internal) {
+		t.Error("what is no fault is our own, and nothing is nothing")
+	}
+	if got := err.Error(); got != "asking: not now: cause" {
+		t.Errorf("reads %q", got)
+	}
+}
