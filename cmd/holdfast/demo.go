@@ -8,16 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"holdfast/internal/civil"
 	"holdfast/internal/demo"
 	"holdfast/internal/travel"
 )
 
 // demoCmd makes the sandbox and serves it.
 type demoCmd struct {
-	Empty bool `help:"Leave out the book of 2,000 bookings with their payments."`
+	Empty bool    `help:"Leave out the book of 2,000 bookings with their payments."`
+	Day   dayFlag `placeholder:"Y-m-d" help:"The day on which the clock of a new sandbox stands, today or later: the same day makes the same book everywhere."`
 }
 
 // Help says what is made.
@@ -40,7 +39,7 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	}
 	bar := p.progress(100, "loading the book")
 	world, err := demo.Prepare(ctx, p.app, demo.Options{
-		Today: civil.DayOf(time.Now()), Credentials: p.credentialsPath(), Random: rand.Reader, Empty: c.Empty,
+		Day: c.Day.day, Credentials: p.credentialsPath(), Random: rand.Reader, Empty: c.Empty,
 		Progress: func(done, total int) { _ = bar.Set(100 * done / total) }, // a bar that cannot be drawn stops nothing
 	})
 	if world.Book.Rows > 0 {
@@ -109,7 +108,7 @@ func (p *program) apiBase(base, site string) string {
 func (p *program) tryLines(base string, w demo.World) []string {
 	api := p.apiBase(base, w.Site.Path)
 	channel := channelNamed(w.Channels, demo.EURChannel)
-	end := civil.DayOf(time.Now()) + 90
+	end := w.Today + 90
 	read := fmt.Sprintf("curl -sS -H 'Authorization: Bearer %s'", w.Token)
 	write := read + " -H 'Content-Type: application/json'"
 	booking := fmt.Sprintf(`{"channels":%d,"currencies":"EUR","total":90000,"date_start":"%s","date":"%s","countries":"ES",`+

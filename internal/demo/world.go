@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"time"
 
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
@@ -17,17 +18,21 @@ import (
 
 // Options says how the demo is made.
 type Options struct {
-	Today       civil.Day
-	Credentials string // path of the file that keeps them
+	Day         *civil.Day // on which a new sandbox's clock stands; nil lets it show the real time
+	Credentials string     // path of the file that keeps them
 	Random      io.Reader
 	Empty       bool                  // leave out the book
 	Progress    func(done, total int) // while the book is loaded; may be nil
 }
 
+// officeHours is when on its day the clock of a new sandbox stands.
+const officeHours = 9 * time.Hour
+
 // World is the demo as it stands.
 type World struct {
 	Credentials
 	Site     travel.Site
+	Today    civil.Day // by the site's clock
 	Channels []travel.Channel
 	Rates    app.RatesReport
 	Book     app.ImportReport // of this start; zero where there was nothing to load
@@ -86,7 +91,22 @@ func (m *maker) makeSite(ctx context.Context) error {
 		site, err = m.app.Sites.Create(ctx, system, travel.SiteFields{Path: &path, Name: &name, Sandbox: true, Currency: &currency})
 		m.isNew = true
 	}
-	m.world.Site, m.actor = site, app.SystemAt(site)
+	if err != nil {
+		return err
+	}
+	m.actor = app.SystemAt(site)
+	if m.isNew && m.Day != nil {
+		if _, err := m.app.Clocks.Move(ctx, m.actor, m.Day.Start().Add(officeHours)); err != nil {
+			return err
+		}
+		if site, err = m.app.Sites.At(ctx, system, SitePath); err != nil {
+			return err
+		}
+		m.actor = app.SystemAt(site)
+	}
+	m.world.Site = site
+	shown, err := m.app.Clocks.Show(ctx, m.actor)
+	m.world.Today = civil.DayOf(shown.Now)
 	return err
 }
 
@@ -215,7 +235,7 @@ func (m *maker) makeSuppliers(ctx context.Context) (ids []int64, err error) {
 
 // addRates adds the rates of the days that have come since the last start.
 func (m *maker) addRates(ctx context.Context) (err error) {
-	m.world.Rates, err = m.app.Rates.Add(ctx, m.actor, Rates(m.Today))
+	m.world.Rates, err = m.app.Rates.Add(ctx, m.actor, Rates(m.world.Today))
 	return err
 }
 
@@ -226,7 +246,7 @@ func (m *maker) loadBook(ctx context.Context) error {
 		return nil
 	}
 	if m.world.BookDay == "" {
-		m.world.BookDay = m.Today.String()
+		m.world.BookDay = m.world.Today.String()
 		if err := m.saveCredentials(); err != nil {
 			return err
 		}
