@@ -210,6 +210,15 @@ func TestAPolicyChangesNothingThatWasComputed(t *testing.T) {
 	})
 }
 
+func TestANewChannelHasThePeriodOfThePolicy(t *testing.T) {
+	w := newWorld(t, "sqlite:"+t.TempDir()+"/holdfast.db")
+	from, week := civil.DayOf(began), "week"
+	w.policy(travel.PolicyFields{From: &from, StatementPeriod: &week})
+	if c := w.channel(travel.ModeDraft, "GBP"); c.StatementPeriod != week {
+		t.Errorf("its period is a %s", c.StatementPeriod)
+	}
+}
+
 func TestPoliciesThatAreRefused(t *testing.T) {
 	w := newWorld(t, "sqlite:"+t.TempDir()+"/holdfast.db")
 	from := civil.DayOf(began)
