@@ -33,6 +33,10 @@ type commandLine struct {
 	Statements statementsCmd `cmd:"" group:"money" help:"Statements: what channels owe for a period, and what was paid."`
 	Bordereau  bordereauCmd  `cmd:"" group:"money" help:"Report to the underwriter."`
 	Explain    explainCmd    `cmd:"" group:"money" help:"Explain what a transaction means for protection, step by step."`
+	Limits     limitsCmd     `cmd:"" group:"money" help:"Limits: what payments, bookings, channels and the site may come to."`
+	Collateral collateralCmd `cmd:"" group:"money" help:"Collateral: what is held against a loss."`
+	Model      modelCmd      `cmd:"" name:"exposure-model" group:"money" help:"Compare the estimate from card turnover alone with the exposure."`
+	WhatIf     whatIfCmd     `cmd:"" name:"what-if" group:"money" help:"Show what is lost if merchants fail on a day."`
 }
 
 // settingsOf names the commands whose help shows every setting. The others are asked for their own flags; all but the
