@@ -27,9 +27,10 @@ func (c curve) add(day civil.Day, delta Level) { c[day] = c[day].Plus(delta) }
 type series struct {
 	native curve
 	locked curve // in a locked valuation only
+	count  int64 // allocations on the day of the report
 }
 
-func newSeries() *series { return &series{curve{}, curve{}} }
+func newSeries() *series { return &series{native: curve{}, locked: curve{}} }
 
 // change takes in a change; value is nil in a spot valuation.
 func (s *series) change(c Change, value func(int64) (int64, error)) error {
@@ -78,15 +79,13 @@ type RunOff struct {
 	past      map[line]*series
 	pending   map[money.Currency]*Figures
 	uncovered map[money.Currency]*Figures
-	count     int64
-	lastDay   civil.Day
 }
 
 // NewRunOff starts a run-off from the query's day; rates hold what a spot valuation converts by: the fixings of the
 // first day, throughout.
 func NewRunOff(q ReportQuery, rates *fx.Table) *RunOff {
 	return &RunOff{
-		query: q, spot: newSpot(q, q.AsOf, rates), lastDay: q.AsOf,
+		query: q, spot: newSpot(q, q.AsOf, rates),
 		ahead: map[line]*series{}, past: map[line]*series{},
 		pending: map[money.Currency]*Figures{}, uncovered: map[money.Currency]*Figures{},
 	}
@@ -107,9 +106,8 @@ func (r *RunOff) Add(h Holding) error {
 		at(r.pending, h.Currency).add(figures)
 		return nil
 	}
-	r.count += h.Allocations
-	r.lastDay = max(r.lastDay, h.Terms.LastDay)
 	s := seriesOf(r.ahead, line{h.ChannelID, h.Currency})
+	s.count += h.Allocations
 	err := s.change(Change{Day: r.query.AsOf, After: level}, h.Locked)
 	if err == nil {
 		err = h.Terms.fade(h.Remaining, r.query.AsOf, h.Terms.LastDay+1, r.query.Recognition, func(c Change) error {
@@ -137,6 +135,41 @@ func (r *RunOff) AddPast(h History) error {
 		}
 		return s.change(c, value)
 	})
+}
+
+// AddCell takes in what changes on a day in a cell of the ChannelView. All changes of all cells stand for Add and AddPast
+// of every allocation, as long as delivery is not linear and nothing but time changes anything after the report's day:
+// as long as that is not a day of the past.
+func (r *RunOff) AddCell(c Cell, day civil.Day, t Tally) {
+	native, locked := Level{E2: t.Amount}, Level{E2: t.Locked}
+	native.E1, locked.E1 = t.Undelivered(r.query.Recognition)
+	native.E2, locked.E2 = native.E2-native.E1, locked.E2-locked.E1
+	valued := r.spot.of(c.Currency) != nil
+	if r.query.Valuation == Locked {
+		valued = c.ValuedIn == r.query.Currency
+	}
+	figures := Figures{Allocations: t.Count, E1: native.E1, E2: native.E2}
+	switch {
+	case c.Standing == Uncovered && day <= r.query.AsOf:
+		at(r.uncovered, c.Currency).add(figures)
+	case c.Standing == Covered && !valued && day <= r.query.AsOf:
+		at(r.pending, c.Currency).add(figures)
+	}
+	if c.Standing != Covered || !valued {
+		return
+	}
+	var key Key
+	key.set(ByChannel, c.First)
+	l := line{key.ChannelID, c.Currency}
+	s := seriesOf(r.ahead, l)
+	if day <= r.query.AsOf {
+		s.count += t.Count
+		past := seriesOf(r.past, l)
+		past.native.add(day, Level{E1: native.E1})
+		past.locked.add(day, Level{E1: locked.E1})
+	}
+	s.native.add(max(day, r.query.AsOf), native)
+	s.locked.add(max(day, r.query.AsOf), locked)
 }
 
 // values reports whether something has a value in the report's currency.
@@ -191,12 +224,15 @@ type Peak struct {
 // Report closes the run-off.
 func (r *RunOff) Report() (RunOffReport, error) {
 	out := RunOffReport{
-		Query: r.query, Allocations: r.count, LastDay: r.lastDay,
-		PendingRate: apart(r.pending), Uncovered: apart(r.uncovered),
+		Query: r.query, LastDay: r.query.AsOf, PendingRate: apartNow(r.pending), Uncovered: apartNow(r.uncovered),
 	}
 	total, past := curve{}, curve{}
 	by := map[money.Currency]curve{}
 	for l, s := range r.ahead {
+		if s.count == 0 { // it was there once
+			continue
+		}
+		out.Allocations += s.count
 		if err := s.into(total, r.query.Valuation, r.spot.of(l.currency)); err != nil {
 			return RunOffReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
 		}
@@ -205,6 +241,9 @@ func (r *RunOff) Report() (RunOffReport, error) {
 		}
 		for day, delta := range s.native {
 			by[l.currency].add(day, delta)
+			if delta.E1+delta.E2 < 0 { // something ends, and the day before was its last
+				out.LastDay = max(out.LastDay, day-1)
+			}
 		}
 	}
 	for l, s := range r.past {
@@ -212,7 +251,7 @@ func (r *RunOff) Report() (RunOffReport, error) {
 			return RunOffReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
 		}
 	}
-	out.Points = points(runOffDays(r.query.AsOf, r.lastDay), total, by)
+	out.Points = points(runOffDays(r.query.AsOf, out.LastDay), total, by)
 	first := out.Points[0].Total.E1
 	out.Peak = peakOf(past, Peak{r.query.AsOf, first})
 	if first > 0 {
@@ -220,6 +259,11 @@ func (r *RunOff) Report() (RunOffReport, error) {
 		out.HalfLife, out.MeanLife = &half, meanLife(total, r.query.AsOf, first)
 	}
 	return out, nil
+}
+
+// apartNow leaves out what came and went.
+func apartNow(by map[money.Currency]*Figures) []Pending {
+	return slices.DeleteFunc(apart(by), func(p Pending) bool { return p.Allocations == 0 })
 }
 
 // runOffDays are the days of a run-off: the first, 35 more, one a week up to 26 weeks, and then the ends of months up
