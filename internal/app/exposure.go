@@ -198,7 +198,7 @@ func addBuckets(
 // Bounds of one write of the folding: it lives at most five seconds, and others wait behind it.
 const (
 	bookingsPerFold = 200
-	deltasPerFold   = 2000
+	deltasPerFold   = 20_000
 )
 
 // Fold takes what was logged since the last time into the cubes that reports read, a bounded piece for each site; more
@@ -236,7 +236,7 @@ func (e *Exposure) fold(ctx context.Context, site int64) (full bool, err error) 
 	if err != nil {
 		return false, fmt.Errorf("site %d: %w", site, err)
 	}
-	return caught == bookingsPerFold || folded == deltasPerFold, nil
+	return caught == bookingsPerFold || folded > 0, nil
 }
 
 // tooLarge tells the caller when a figure does not fit the report's currency: an input of its own making.
