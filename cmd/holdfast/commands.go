@@ -30,6 +30,7 @@ type commandLine struct {
 	Ageing     ageingCmd     `cmd:"" group:"money" help:"Show how soon what is at risk is delivered."`
 	Movement   movementCmd   `cmd:"" group:"money" help:"Show why the exposure of two days differs."`
 	Policy     policyCmd     `cmd:"" group:"money" help:"Policies: recognition, rate card, premium, taxes, terms."`
+	Premium    premiumCmd    `cmd:"" group:"money" help:"The premium ledger."`
 	Statements statementsCmd `cmd:"" group:"money" help:"Statements: what channels owe for a period, and what was paid."`
 	Bordereau  bordereauCmd  `cmd:"" group:"money" help:"Report to the underwriter."`
 	Explain    explainCmd    `cmd:"" group:"money" help:"Explain what a transaction means for protection, step by step."`

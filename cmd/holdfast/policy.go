@@ -87,6 +87,12 @@ func (p *program) printJSON(body any) error {
 	return out.Encode(body)
 }
 
+// printLine prints one of many things as JSON on one line.
+func (p *program) printLine(body any) {
+	// Where standard output is gone there is nobody left to tell.
+	_ = json.NewEncoder(p.stdout).Encode(body)
+}
+
 // policyTable prints a policy for people.
 func (p *program) policyTable(y travel.Policy) error {
 	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
