@@ -104,7 +104,7 @@ func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if made.Proposal != nil {
-		p.waits(c.Site, *made.Proposal)
+		p.printf("proposal %d waits for another operator\n", made.Proposal.ID)
 		return nil
 	}
 	if made.Lifted {
