@@ -32,7 +32,7 @@ const (
 	channels   = 100
 	suppliers  = 20
 	days       = 900
-	perWrite   = 2000 // bookings
+	perWrite   = 500 // bookings
 	repeatedly = 21
 )
 

@@ -221,22 +221,36 @@ func (e *Exposure) Fold(ctx context.Context) (more bool, err error) {
 }
 
 func (e *Exposure) fold(ctx context.Context, site int64) (full bool, err error) {
-	var caught, folded int
-	err = e.Store.Write(ctx, func(tx *store.Tx) (err error) {
-		caught, err = tx.CatchUpExposure(site, bookingsPerFold)
-		return err
+	caught, err := e.piece(ctx, bookingsPerFold, func(tx *store.Tx, limit int) (int, error) {
+		return tx.CatchUpExposure(site, limit)
 	})
 	if err != nil {
 		return false, fmt.Errorf("site %d: %w", site, err)
 	}
-	err = e.Store.Write(ctx, func(tx *store.Tx) (err error) {
-		folded, err = tx.FoldExposure(site, deltasPerFold)
-		return err
+	folded, err := e.piece(ctx, deltasPerFold, func(tx *store.Tx, limit int) (int, error) {
+		return tx.FoldExposure(site, limit)
 	})
 	if err != nil {
 		return false, fmt.Errorf("site %d: %w", site, err)
 	}
-	return caught == bookingsPerFold || folded > 0, nil
+	return caught+folded > 0, nil
+}
+
+// piece does a piece of the folding in one write, and a smaller one where the machine is too busy to do it in the time
+// that a write has.
+func (e *Exposure) piece(
+	ctx context.Context, limit int, do func(tx *store.Tx, limit int) (int, error),
+) (done int, err error) {
+	for ; limit > 0; limit /= 8 {
+		err = e.Store.Write(ctx, func(tx *store.Tx) (err error) {
+			done, err = do(tx, limit)
+			return err
+		})
+		if ctx.Err() != nil || !fault.Is(err, fault.Unavailable) {
+			break
+		}
+	}
+	return done, err
 }
 
 // tooLarge tells the caller when a figure does not fit the report's currency: an input of its own making.

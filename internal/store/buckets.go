@@ -244,7 +244,7 @@ func (tx *Tx) CatchUpExposure(siteID int64, limit int) (done int, err error) {
 // fifty each.
 const (
 	deltasPerRead = 100
-	blocksPerFold = 4_000
+	blocksPerFold = 3_000
 )
 
 // FoldExposure takes deltas of a site into its cubes, at most limit and no more than a write has the time for; folded is

@@ -5,9 +5,8 @@ import (
 )
 
 // Load describes a made-up book to measure reports by: payments in order of their days, four of a day to a booking, as
-// when four travellers each pay their part, spread evenly
-// over channels, schemes, countries, suppliers and travel days. Channel n after FirstChannel has the currency n mod 3 of
-// EUR, GBP and USD, and the policy currency is GBP.
+// when four travellers each pay their part, spread evenly over channels, schemes, countries, suppliers and travel days.
+// Channel n after FirstChannel has the currency n mod 3 of EUR, GBP and USD, and the policy currency is GBP.
 type Load struct {
 	SiteID       int64
 	FirstChannel int64 // the others follow it
@@ -71,7 +70,6 @@ const loadBook = `WITH RECURSIVE numbers (i) AS (
 // it is for measuring alone. They wait to be counted into the buckets, like a book from before there were any.
 func (tx *Tx) LoadBook(l Load, first, last int64) error {
 	for _, statement := range loadStatements {
-		// SQLite wants the WITH before the INSERT or at its SELECT, PostgreSQL takes both.
 		_, err := tx.exec(loadBook+statement, l.SiteID, first, last, l.FirstChannel, l.Channels, l.Suppliers, l.From, l.Days,
 			l.Payments/PaymentsPerBooking)
 		if err != nil {
