@@ -227,13 +227,16 @@ func (e *Exposure) fold(ctx context.Context, site int64) (full bool, err error) 
 	if err != nil {
 		return false, fmt.Errorf("site %d: %w", site, err)
 	}
+	if caught > 0 {
+		return true, nil // what is folded together touches fewer blocks; until the backlog is empty reports read the rows
+	}
 	folded, err := e.piece(ctx, deltasPerFold, func(tx *store.Tx, limit int) (int, error) {
 		return tx.FoldExposure(site, limit)
 	})
 	if err != nil {
 		return false, fmt.Errorf("site %d: %w", site, err)
 	}
-	return caught+folded > 0, nil
+	return folded > 0, nil
 }
 
 // piece does a piece of the folding in one write, and a smaller one where the machine is too busy to do it in the time

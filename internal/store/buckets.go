@@ -243,8 +243,8 @@ func (tx *Tx) CatchUpExposure(siteID int64, limit int) (done int, err error) {
 // Bounds of one fold. What takes the time is the blocks: deltas of one day and merchant share them, others touch some
 // fifty each.
 const (
-	deltasPerRead = 100
-	blocksPerFold = 3_000
+	deltasPerRead = 500
+	blocksPerFold = 20_000
 )
 
 // FoldExposure takes deltas of a site into its cubes, at most limit and no more than a write has the time for; folded is
