@@ -1,6 +1,7 @@
 package protection
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/big"
@@ -23,14 +24,45 @@ type curve map[civil.Day]Level
 
 func (c curve) add(day civil.Day, delta Level) { c[day] = c[day].Plus(delta) }
 
-// series is what one line of a report does from day to day, in base currency and at locked rates.
-type series struct {
-	native curve
-	locked curve // in a locked valuation only
-	count  int64 // allocations on the day of the report
+// steps are the changes of one line of a report, of which there may be as many as allocations: in any order, and added
+// up now and then, so that they do not outgrow the days. There are many lines, and a map for each would be slow.
+type steps struct {
+	list   []dayLevel
+	merged int
 }
 
-func newSeries() *series { return &series{native: curve{}, locked: curve{}} }
+type dayLevel struct {
+	day civil.Day
+	Level
+}
+
+func (s *steps) add(day civil.Day, delta Level) {
+	if s.list = append(s.list, dayLevel{day, delta}); len(s.list) > 2*s.merged+256 {
+		s.merge()
+	}
+}
+
+// merge adds the steps of each day up and gives them in order of the days.
+func (s *steps) merge() []dayLevel {
+	slices.SortFunc(s.list, func(a, b dayLevel) int { return cmp.Compare(a.day, b.day) })
+	merged := s.list[:0]
+	for _, step := range s.list {
+		if n := len(merged); n > 0 && merged[n-1].day == step.day {
+			merged[n-1].Level = merged[n-1].Plus(step.Level)
+		} else {
+			merged = append(merged, step)
+		}
+	}
+	s.list, s.merged = merged, len(merged)
+	return merged
+}
+
+// series is what one line of a report does from day to day, in base currency and at locked rates.
+type series struct {
+	native steps
+	locked steps // in a locked valuation only
+	count  int64 // allocations on the day of the report
+}
 
 // change takes in a change; value is nil in a spot valuation.
 func (s *series) change(c Change, value func(int64) (int64, error)) error {
@@ -51,19 +83,19 @@ func (s *series) change(c Change, value func(int64) (int64, error)) error {
 // rounded once.
 func (s *series) into(total curve, valuation Valuation, quote *fx.Quote) error {
 	if valuation == Locked {
-		for day, delta := range s.locked {
-			total.add(day, delta)
+		for _, step := range s.locked.merge() {
+			total.add(step.day, step.Level)
 		}
 		return nil
 	}
 	var native, converted Level
-	for _, day := range slices.Sorted(maps.Keys(s.native)) {
-		native = native.Plus(s.native[day])
+	for _, step := range s.native.merge() {
+		native = native.Plus(step.Level)
 		now, err := convertLevel(native, quote.Convert)
 		if err != nil {
 			return err
 		}
-		total.add(day, now.Minus(converted))
+		total.add(step.day, now.Minus(converted))
 		converted = now
 	}
 	return nil
@@ -166,10 +198,14 @@ func (r *RunOff) AddCell(c Cell, day civil.Day, t Tally) {
 		s.count += t.Count
 		past := seriesOf(r.past, l)
 		past.native.add(day, Level{E1: native.E1})
-		past.locked.add(day, Level{E1: locked.E1})
+		if r.query.Valuation == Locked {
+			past.locked.add(day, Level{E1: locked.E1})
+		}
 	}
 	s.native.add(max(day, r.query.AsOf), native)
-	s.locked.add(max(day, r.query.AsOf), locked)
+	if r.query.Valuation == Locked {
+		s.locked.add(max(day, r.query.AsOf), locked)
+	}
 }
 
 // values reports whether something has a value in the report's currency.
@@ -182,7 +218,7 @@ func (r *RunOff) values(c money.Currency, locked func(int64) (int64, error)) boo
 
 func seriesOf(m map[line]*series, l line) *series {
 	if m[l] == nil {
-		m[l] = newSeries()
+		m[l] = &series{}
 	}
 	return m[l]
 }
@@ -239,10 +275,10 @@ func (r *RunOff) Report() (RunOffReport, error) {
 		if by[l.currency] == nil {
 			by[l.currency] = curve{}
 		}
-		for day, delta := range s.native {
-			by[l.currency].add(day, delta)
-			if delta.E1+delta.E2 < 0 { // something ends, and the day before was its last
-				out.LastDay = max(out.LastDay, day-1)
+		for _, step := range s.native.merge() {
+			by[l.currency].add(step.day, step.Level)
+			if step.E1+step.E2 < 0 { // something ends, and the day before was its last
+				out.LastDay = max(out.LastDay, step.day-1)
 			}
 		}
 	}
