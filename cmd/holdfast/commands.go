@@ -23,6 +23,14 @@ type commandLine struct {
 	Supplier supplierCmd `cmd:"" group:"operator" help:"Suppliers."`
 	Keys     keysCmd     `cmd:"" group:"operator" help:"Keys that sign logins."`
 
+	As        string       `placeholder:"USERNAME" help:"Act as this operator, whose password is read from the terminal or standard input; without it as the program itself."`
+	Proposals proposalsCmd `cmd:"" group:"operator" help:"What waits for a second operator."`
+	Approve   approveCmd   `cmd:"" group:"operator" help:"Approve what another operator proposed, and carry it out."`
+	Reject    rejectCmd    `cmd:"" group:"operator" help:"Reject what somebody proposed."`
+	Withdraw  withdrawCmd  `cmd:"" group:"operator" help:"Take back what you proposed."`
+	Audit     auditCmd     `cmd:"" group:"operator" help:"The record of who changed what."`
+	Clock     clockCmd     `cmd:"" group:"operator" help:"The clock of a sandbox site."`
+
 	Import     importCmd     `cmd:"" group:"money" help:"Take over books of other systems."`
 	Rates      ratesCmd      `cmd:"" group:"money" help:"Exchange rates."`
 	Exposure   exposureCmd   `cmd:"" group:"money" help:"Show what would be lost if merchants failed."`

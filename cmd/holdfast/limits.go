@@ -104,7 +104,7 @@ func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if made.Proposal != nil {
-		p.printf("proposal %d waits for another operator\n", made.Proposal.ID)
+		p.waits(c.Site, *made.Proposal)
 		return nil
 	}
 	if made.Lifted {

@@ -67,6 +67,10 @@ func (c policySetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if made.Proposal != nil {
+		p.waits(c.Site, *made.Proposal)
+		return nil
+	}
 	p.printf("policy %d is added, in force from %s\n", made.ID, made.FromDay)
 	return nil
 }

@@ -160,7 +160,7 @@ func putOnFile(tx *store.Tx, actor auth.Actor, q quote) (any, error) {
 
 // List reads one page of the fixings that count for the actor's site.
 func (r *Rates) List(
-	ctx context.Context, actor auth.Actor, filter store.FixingFilter, page travel.Page,
+	ctx context.Context, actor auth.Actor, filter fx.Filter, page travel.Page,
 ) (travel.List[fx.Fixing], error) {
 	return read(ctx, r.Core, actor, func(tx *store.Tx) (travel.List[fx.Fixing], error) {
 		return tx.Fixings(actor.SiteID, filter, page)
