@@ -240,7 +240,7 @@ func (e *Exposure) fold(ctx context.Context, site int64) (full bool, err error) 
 }
 
 // piece does a piece of the folding in one write, and a smaller one where the machine is too busy to do it in the time
-// that a write has.
+// that a write has. What is cut off then fails in many ways, so a smaller piece is tried after every failure.
 func (e *Exposure) piece(
 	ctx context.Context, limit int, do func(tx *store.Tx, limit int) (int, error),
 ) (done int, err error) {
@@ -249,7 +249,7 @@ func (e *Exposure) piece(
 			done, err = do(tx, limit)
 			return err
 		})
-		if ctx.Err() != nil || !fault.Is(err, fault.Unavailable) {
+		if err == nil || ctx.Err() != nil {
 			break
 		}
 	}
