@@ -1,12 +1,13 @@
 # The commands of everyday work; `make` alone lists them. The longer ones are scripts, so that shellcheck reads them.
 
 FUZZTIME ?= 20s
+BENCH ?= 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help build test lint fuzz cover conversations clean
+.PHONY: help build test lint fuzz cover conversations bench-exposure clean
 
 help: ## list what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## the program as one static binary, bin/holdfast
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/holdfast
@@ -28,6 +29,9 @@ cover: ## which lines the tests reach, to coverage.out and bin/coverage.html
 
 conversations: ## write the API's conversation files anew; read the difference before you commit it
 	go test ./internal/api -run Conversations -rewrite
+
+bench-exposure: ## how long reports of exposure take over BENCH (1000000) payments; ARGS=-large also over ten times as many
+	go run ./cmd/benchexposure -payments $(BENCH) $(ARGS)
 
 clean: ## remove what make made
 	rm -rf bin coverage.out

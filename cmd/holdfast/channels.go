@@ -43,6 +43,10 @@ func (c channelCreateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if made.Proposal != nil {
+		p.waits(c.Site, *made.Proposal)
+		return nil
+	}
 	p.printf("channel %d, %s, is created: %s, %s\n", made.ID, made.Name, made.Currency, made.Mode)
 	return nil
 }
@@ -100,8 +104,9 @@ func everyPage[T any](read func(travel.Page) (travel.List[T], error), show func(
 // channelModeCmd moves a channel along the table of modes.
 type channelModeCmd struct {
 	siteFlag
-	ID   int64              `arg:"" help:"Id of the channel."`
-	Mode travel.AccountMode `arg:"" help:"The new mode: protection-only, affiliate or closed."`
+	ID     int64              `arg:"" help:"Id of the channel."`
+	Mode   travel.AccountMode `arg:"" help:"The new mode: protection-only, affiliate or closed."`
+	Reason string             `help:"For the operator who approves it."`
 }
 
 // Run sets the mode.
@@ -110,9 +115,13 @@ func (c channelModeCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	changed, err := p.app.Channels.Change(ctx, actor, c.ID, travel.ChannelFields{Mode: &c.Mode})
+	changed, err := p.app.Channels.Change(ctx, actor, c.ID, travel.ChannelFields{Mode: &c.Mode, Reason: c.Reason})
 	if err != nil {
 		return err
+	}
+	if changed.Proposal != nil {
+		p.waits(c.Site, *changed.Proposal)
+		return nil
 	}
 	p.printf("channel %d, %s, is %s\n", changed.ID, changed.Name, changed.Mode)
 	return nil

@@ -23,6 +23,14 @@ type commandLine struct {
 	Supplier supplierCmd `cmd:"" group:"operator" help:"Suppliers."`
 	Keys     keysCmd     `cmd:"" group:"operator" help:"Keys that sign logins."`
 
+	As        string       `placeholder:"USERNAME" help:"Act as this operator, whose password is read from the terminal or standard input; without it as the program itself."`
+	Proposals proposalsCmd `cmd:"" group:"operator" help:"What waits for a second operator."`
+	Approve   approveCmd   `cmd:"" group:"operator" help:"Approve what another operator proposed, and carry it out."`
+	Reject    rejectCmd    `cmd:"" group:"operator" help:"Reject what somebody proposed."`
+	Withdraw  withdrawCmd  `cmd:"" group:"operator" help:"Take back what you proposed."`
+	Audit     auditCmd     `cmd:"" group:"operator" help:"The record of who changed what."`
+	Clock     clockCmd     `cmd:"" group:"operator" help:"The clock of a sandbox site."`
+
 	Import     importCmd     `cmd:"" group:"money" help:"Take over books of other systems."`
 	Rates      ratesCmd      `cmd:"" group:"money" help:"Exchange rates."`
 	Exposure   exposureCmd   `cmd:"" group:"money" help:"Show what would be lost if merchants failed."`
@@ -30,9 +38,14 @@ type commandLine struct {
 	Ageing     ageingCmd     `cmd:"" group:"money" help:"Show how soon what is at risk is delivered."`
 	Movement   movementCmd   `cmd:"" group:"money" help:"Show why the exposure of two days differs."`
 	Policy     policyCmd     `cmd:"" group:"money" help:"Policies: recognition, rate card, premium, taxes, terms."`
+	Premium    premiumCmd    `cmd:"" group:"money" help:"The premium ledger."`
 	Statements statementsCmd `cmd:"" group:"money" help:"Statements: what channels owe for a period, and what was paid."`
 	Bordereau  bordereauCmd  `cmd:"" group:"money" help:"Report to the underwriter."`
 	Explain    explainCmd    `cmd:"" group:"money" help:"Explain what a transaction means for protection, step by step."`
+	Limits     limitsCmd     `cmd:"" group:"money" help:"Limits: what payments, bookings, channels and the site may come to."`
+	Collateral collateralCmd `cmd:"" group:"money" help:"Collateral: what is held against a loss."`
+	Model      modelCmd      `cmd:"" name:"exposure-model" group:"money" help:"Compare the estimate from card turnover alone with the exposure."`
+	WhatIf     whatIfCmd     `cmd:"" name:"what-if" group:"money" help:"Show what is lost if merchants fail on a day."`
 }
 
 // settingsOf names the commands whose help shows every setting. The others are asked for their own flags; all but the

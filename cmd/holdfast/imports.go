@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/csv"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,6 +32,7 @@ type importPaymentsCmd struct {
 	Site       string `required:"" placeholder:"PATH" help:"Path of the site that the payments belong to."`
 	Mode       string `placeholder:"MODE" enum:",test,draft,protection-only,affiliate" default:"" help:"Mode in which channels are created that the file names and that do not exist; without it their rows are refused."`
 	CoverStart string `placeholder:"WHEN" enum:"recorded,effective" default:"recorded" help:"From when payments are covered: recorded (now, the default), or effective (when each was taken), for a book that was covered before."`
+	Reason     string `help:"For the operator who approves it, where that is needed."`
 	DryRun     bool   `help:"Go through everything, say what would happen, and keep nothing."`
 	Refused    string `placeholder:"FILE.csv" help:"Write every refused row with its line and reason to this file; the terminal shows the first ones only."`
 }
@@ -66,6 +70,10 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	defer file.Close()
+	hash, err := hashOf(file)
+	if err != nil {
+		return err
+	}
 	refusals, err := newRefusals(p.stderr, c.Refused)
 	if err != nil {
 		return err
@@ -80,11 +88,18 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 	report, err := p.app.Imports.Payments(ctx, actor, paymentfile.Read(source), app.ImportOptions{
 		Mode:               travel.AccountMode(c.Mode),
 		CoverFromEffective: c.CoverStart == "effective",
+		SHA256:             hash,
+		Reason:             c.Reason,
 		DryRun:             c.DryRun,
 		Progress:           func(int) { _ = bar.Set64(source.read) }, // a bar that cannot be drawn is no reason to stop
 		Refused:            refusals.add,
 	})
 	_ = bar.Finish()
+	if report.Proposal != nil {
+		p.waits(c.Site, *report.Proposal)
+		p.printf("\nThen the same import goes through, with this very file.\n")
+		return errors.Join(err, refusals.close())
+	}
 	if err == nil || report.Rows > 0 { // also of what was done before it failed
 		p.tellImport(report, c.DryRun, time.Since(began))
 	}
@@ -95,6 +110,22 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 		err = errRefused
 	}
 	return err
+}
+
+// hashOf names a file by its content, for the operator who approves its import; "" where it can be read only once.
+func hashOf(file *os.File) (string, error) {
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return "", err
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", fmt.Errorf("the file of payments: %w", err)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return "", fmt.Errorf("the file of payments: %w", err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 func (c importPaymentsCmd) open(p *program) (file *os.File, size int64, err error) {

@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.W
 	if err != nil {
 		return usageError(stderr, parser, err)
 	}
-	p := &program{Config: line.Config, stdin: stdin, stdout: stdout, stderr: stderr}
+	p := &program{Config: line.Config, as: line.As, stdin: stdin, stdout: stdout, stderr: stderr}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	err = parsed.Run(p)
 	if closing := p.Close(); err == nil {

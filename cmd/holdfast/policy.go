@@ -67,6 +67,10 @@ func (c policySetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if made.Proposal != nil {
+		p.waits(c.Site, *made.Proposal)
+		return nil
+	}
 	p.printf("policy %d is added, in force from %s\n", made.ID, made.FromDay)
 	return nil
 }
@@ -85,6 +89,12 @@ func (p *program) printJSON(body any) error {
 	out.SetEscapeHTML(false)
 	out.SetIndent("", "  ")
 	return out.Encode(body)
+}
+
+// printLine prints one of many things as JSON on one line.
+func (p *program) printLine(body any) {
+	// Where standard output is gone there is nobody left to tell.
+	_ = json.NewEncoder(p.stdout).Encode(body)
 }
 
 // policyTable prints a policy for people.

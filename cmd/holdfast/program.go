@@ -25,6 +25,7 @@ type program struct {
 	Config
 	stdin          *os.File
 	stdout, stderr io.Writer
+	as             string // the operator who acts; "" is the program itself
 
 	db   *store.DB
 	core *app.Core

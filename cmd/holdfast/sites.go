@@ -73,7 +73,7 @@ func (siteListCmd) Run(ctx context.Context, p *program) error {
 	return out.Flush()
 }
 
-// operatorAt opens the database and gives the program as an operator on a site.
+// operatorAt opens the database and gives who acts as an operator on a site: who --as names, else the program itself.
 func (p *program) operatorAt(ctx context.Context, path string) (auth.Actor, error) {
 	if err := p.open(ctx); err != nil {
 		return auth.Actor{}, err
@@ -82,5 +82,9 @@ func (p *program) operatorAt(ctx context.Context, path string) (auth.Actor, erro
 	if err != nil {
 		return auth.Actor{}, err
 	}
-	return app.SystemAt(site), nil
+	actor := app.SystemAt(site)
+	if p.as != "" {
+		return p.asPerson(ctx, actor)
+	}
+	return actor, nil
 }

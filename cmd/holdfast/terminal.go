@@ -38,6 +38,22 @@ func (p *program) readPassword() (string, error) {
 	return first, nil
 }
 
+// readSecret reads a password that is known already: from a terminal once and without showing it, else the first line
+// of standard input.
+func (p *program) readSecret(question string) (string, error) {
+	fd := int(p.stdin.Fd())
+	if !term.IsTerminal(fd) {
+		return p.readLine("")
+	}
+	fmt.Fprint(p.stderr, question)
+	secret, err := term.ReadPassword(fd)
+	fmt.Fprintln(p.stderr)
+	if err != nil {
+		return "", fmt.Errorf("the password cannot be read: %w", err)
+	}
+	return string(secret), nil
+}
+
 // readLine reads one line of standard input, asking for it where somebody is there to read the question.
 func (p *program) readLine(question string) (string, error) {
 	if term.IsTerminal(int(p.stdin.Fd())) {

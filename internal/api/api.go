@@ -78,10 +78,7 @@ func Routes(cfg Config) []Route {
 // table is the one list of all operations. v2 is {api_base} of the document, tokens {tokens_base}, and both logins are
 // {auth_base}: of its two addresses the second names a site.
 func table(v2, tokens, login, siteLogin string) []Route {
-	at := func(method, pattern string, who access, h handler) Route {
-		return Route{Method: method, Pattern: pattern, access: who, handle: h}
-	}
-	return []Route{
+	return append([]Route{
 		at("GET", "/healthz", open, (*server).alive),
 		at("GET", "/readyz", open, (*server).ready),
 		at("GET", "/openapi.yaml", open, (*server).describe),
@@ -117,6 +114,14 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("POST", v2+"/transactions", member, (*server).createTransaction),
 		at("GET", v2+"/transactions/{id}", member, (*server).getTransaction),
 		at("GET", v2+"/transactions/{id}/protection", member, (*server).getProtection),
+		at("GET", v2+"/payments", member, (*server).listPayments),
+		at("GET", v2+"/payments/{id}", member, (*server).getPayment),
+	}, ledger(v2)...)
+}
+
+// ledger is the part of the table that is about protection: what it costs, what is at risk, who agreed to it.
+func ledger(v2 string) []Route {
+	return []Route{
 		at("GET", v2+"/policies", member, (*server).listPolicies),
 		at("POST", v2+"/policies", member, (*server).createPolicy),
 		at("GET", v2+"/policies/{id}", member, (*server).getPolicy),
@@ -133,6 +138,16 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/statements/{id}/payments", member, (*server).listStatementPayments),
 		at("POST", v2+"/statements/{id}/payments", member, (*server).createStatementPayment),
 		at("GET", v2+"/bordereaux/premium", member, (*server).getPremiumBordereau),
+		at("GET", v2+"/rates", member, (*server).listRates),
+		at("POST", v2+"/rates", member, (*server).createRate),
+		at("GET", v2+"/clock", member, (*server).getClock),
+		at("POST", v2+"/clock", member, (*server).moveClock),
+		at("GET", v2+"/audit", member, (*server).listAudit),
+		at("GET", v2+"/proposals", member, (*server).listProposals),
+		at("GET", v2+"/proposals/{id}", member, (*server).getProposal),
+		at("POST", v2+"/proposals/{id}/approve", member, (*server).approveProposal),
+		at("POST", v2+"/proposals/{id}/reject", member, (*server).rejectProposal),
+		at("POST", v2+"/proposals/{id}/withdraw", member, (*server).withdrawProposal),
 		at("GET", v2+"/exposure/model", member, (*server).getModel),
 		at("GET", v2+"/exposure/what-if", member, (*server).getWhatIf),
 		at("GET", v2+"/limits", member, (*server).listLimits),
@@ -142,9 +157,11 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/collateral", member, (*server).listCollateral),
 		at("GET", v2+"/collateral/{id}", member, (*server).getCollateral),
 		at("POST", v2+"/collateral", member, (*server).createCollateral),
-		at("GET", v2+"/payments", member, (*server).listPayments),
-		at("GET", v2+"/payments/{id}", member, (*server).getPayment),
 	}
+}
+
+func at(method, pattern string, who access, h handler) Route {
+	return Route{Method: method, Pattern: pattern, access: who, handle: h}
 }
 
 // New makes the handler of the whole API.

@@ -47,6 +47,7 @@ var users = []struct {
 	{"careful", auth.MemberAdmin, 1}, // with a second factor
 	{"stranger", auth.MemberAdmin, 2},
 	{"leaver", auth.MemberAdmin, 0}, // whose access was taken away
+	{"second", auth.Operator, 1},    // who approves what the other one asks for
 }
 
 // world is one deployment with everything fixed that is not the same at each run.

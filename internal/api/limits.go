@@ -83,7 +83,7 @@ func (s *server) createLimit(c *call) error {
 	}
 	return s.create(c, in.once, func() (object, error) {
 		made, err := s.app.Limits.Set(c.ctx, c.actor, limitFields(in))
-		return object{id: made.ID, body: showLimit(made)}, err
+		return waiting(made.Proposal, object{id: made.ID, body: showLimit(made)}), err
 	}, s.findLimit)
 }
 

@@ -49,6 +49,9 @@ type premiumShape struct {
 	Steps      []stepShape        `json:"steps"`
 }
 
+// ShowPremiumLine gives a line of the premium ledger in the shape of the wire: over HTTP and by the command line alike.
+func ShowPremiumLine(l protection.PremiumLine) any { return showPremiumLine(l) }
+
 func showPremiumLine(l protection.PremiumLine) premiumLineShape {
 	return premiumLineShape{
 		ID: l.ID, Kind: string(l.Kind), Cause: string(l.Cause), RecordedAt: civil.FormatInstant(l.RecordedAt),

@@ -19,6 +19,9 @@ type protectionShape struct {
 	KnownAt     string            `json:"known_at"`
 	Policy      policyShape       `json:"policy"`
 	Allocations []allocationShape `json:"allocations"`
+	// What lies above a limit (R12), in its currency; absent where nothing does.
+	OverLimit         int64          `json:"over_limit_amount,omitempty"`
+	OverLimitCurrency money.Currency `json:"over_limit_currency,omitempty"`
 }
 
 type policyShape struct {
@@ -117,6 +120,7 @@ func showProtection(r app.ProtectionReport) protectionShape {
 			LateLogDays: r.Policy.LateLogDays, MaxFixingAgeDays: r.Policy.MaxFixingAgeDays,
 		},
 		Allocations: make([]allocationShape, len(r.Allocations)),
+		OverLimit:   r.OverLimit, OverLimitCurrency: r.OverLimitCurrency,
 	}
 	if r.Adjusted {
 		shape.Adjusts = r.Transaction.LinkedID

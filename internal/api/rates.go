@@ -7,7 +7,6 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
-	"holdfast/internal/store"
 	"holdfast/internal/travel"
 )
 
@@ -44,7 +43,7 @@ var rateOrders = []string{"id", "date", "currency"}
 func (s *server) listRates(c *call) error {
 	q := c.query()
 	page := q.page(rateOrders)
-	filter := store.FixingFilter{
+	filter := fx.Filter{
 		Currencies: words(q, "currency", money.Currencies()), Providers: words(q, "provider", []fx.Provider{fx.ECB, fx.Manual, fx.Demo}),
 		First: q.day("from"), Last: q.day("to"),
 	}

@@ -111,6 +111,9 @@ func showTransaction(t travel.Transaction) transactionShape {
 	return shape
 }
 
+// ShowTransaction gives a transaction in the shape of the wire: over HTTP and by the command line alike.
+func ShowTransaction(t travel.Transaction) any { return showTransaction(t) }
+
 // orNull is null for what was not given.
 func orNull[T comparable](value T) *T {
 	var none T

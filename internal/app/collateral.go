@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"holdfast/internal/auth"
@@ -43,8 +44,34 @@ func (c *Collaterals) Add(ctx context.Context, actor auth.Actor, in CollateralFi
 		if made, err = tx.InsertCollateral(made); err != nil {
 			return made, err
 		}
+		if err := audit(tx, actor, "collateral.add", fmt.Sprintf("collateral %d", made.ID), nil, auditCollateral(made)); err != nil {
+			return made, err
+		}
 		return made, once(tx, actor, in.Once, made.ID)
 	})
+}
+
+type auditedCollateral struct {
+	Record    int64  `json:"record"`
+	Kind      string `json:"kind"`
+	ChannelID int64  `json:"channels,omitempty"`
+	Currency  string `json:"currency"`
+	Amount    int64  `json:"amount"`
+	From      string `json:"from"`
+	To        string `json:"to,omitempty"`
+	Reference string `json:"reference,omitempty"`
+	Note      string `json:"note,omitempty"`
+}
+
+func auditCollateral(c protection.Collateral) any {
+	shape := auditedCollateral{
+		Record: c.RecordID, Kind: string(c.Kind), ChannelID: c.ChannelID, Currency: string(c.Currency), Amount: c.Amount,
+		From: c.FromDay.String(), Reference: c.Reference, Note: c.Note,
+	}
+	if c.ToDay != civil.NoDay {
+		shape.To = c.ToDay.String()
+	}
+	return shape
 }
 
 // collateral checks the fields and makes the row of them.

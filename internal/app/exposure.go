@@ -198,7 +198,7 @@ func addBuckets(
 // Bounds of one write of the folding: it lives at most five seconds, and others wait behind it.
 const (
 	bookingsPerFold = 200
-	deltasPerFold   = 2000
+	deltasPerFold   = 20_000
 )
 
 // Fold takes what was logged since the last time into the cubes that reports read, a bounded piece for each site; more
@@ -221,22 +221,39 @@ func (e *Exposure) Fold(ctx context.Context) (more bool, err error) {
 }
 
 func (e *Exposure) fold(ctx context.Context, site int64) (full bool, err error) {
-	var caught, folded int
-	err = e.Store.Write(ctx, func(tx *store.Tx) (err error) {
-		caught, err = tx.CatchUpExposure(site, bookingsPerFold)
-		return err
+	caught, err := e.piece(ctx, bookingsPerFold, func(tx *store.Tx, limit int) (int, error) {
+		return tx.CatchUpExposure(site, limit)
 	})
 	if err != nil {
 		return false, fmt.Errorf("site %d: %w", site, err)
 	}
-	err = e.Store.Write(ctx, func(tx *store.Tx) (err error) {
-		folded, err = tx.FoldExposure(site, deltasPerFold)
-		return err
+	if caught > 0 {
+		return true, nil // what is folded together touches fewer blocks; until the backlog is empty reports read the rows
+	}
+	folded, err := e.piece(ctx, deltasPerFold, func(tx *store.Tx, limit int) (int, error) {
+		return tx.FoldExposure(site, limit)
 	})
 	if err != nil {
 		return false, fmt.Errorf("site %d: %w", site, err)
 	}
-	return caught == bookingsPerFold || folded == deltasPerFold, nil
+	return folded > 0, nil
+}
+
+// piece does a piece of the folding in one write, and a smaller one where the machine is too busy to do it in the time
+// that a write has. What is cut off then fails in many ways, so a smaller piece is tried after every failure.
+func (e *Exposure) piece(
+	ctx context.Context, limit int, do func(tx *store.Tx, limit int) (int, error),
+) (done int, err error) {
+	for ; limit > 0; limit /= 8 {
+		err = e.Store.Write(ctx, func(tx *store.Tx) (err error) {
+			done, err = do(tx, limit)
+			return err
+		})
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return done, err
 }
 
 // tooLarge tells the caller when a figure does not fit the report's currency: an input of its own making.

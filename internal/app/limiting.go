@@ -211,10 +211,10 @@ func recordOver(tx *store.Tx, a protection.Allocation, limit protection.Limit, a
 	})
 }
 
-// explainOver adds to an explanation what of the allocation lay above limits, as far as it was known.
-func explainOver(x protection.Explained, over []protection.OverLimit, known time.Time) protection.Explained {
+// explainOver adds to an explanation what of the allocation lies above limits.
+func explainOver(x protection.Explained, over []protection.OverLimit) protection.Explained {
 	for _, o := range over {
-		if o.AllocationID == x.ID && !o.RecordedAt.After(known) {
+		if o.AllocationID == x.ID {
 			x.Steps = append(x.Steps, o.Step())
 		}
 	}

@@ -22,6 +22,87 @@ func (p *Premiums) List(
 	})
 }
 
+// Correction says what a check of the premium ledger found.
+type Correction struct {
+	Checked   int64 // allocations that have premium
+	Corrected int64 // of which the ledger did not hold the premium that follows from the facts
+}
+
+// allocationsPerWrite bounds one write of a check: others wait behind it.
+const allocationsPerWrite = 200
+
+// Correct goes through all allocations of the site and books, as corrections, what the ledger lacks: payments that were
+// recorded before there was a ledger, first of all. On a dry run it only counts.
+func (p *Premiums) Correct(ctx context.Context, actor auth.Actor, dryRun bool) (Correction, error) {
+	var all Correction
+	if err := actor.Require(auth.WritePolicies); err != nil {
+		return all, err
+	}
+	for after, more := int64(0), true; more; {
+		var page Correction
+		var last int64
+		err := p.change(ctx, actor, func(tx *store.Tx) (err error) {
+			page, last, err = correctPage(tx, actor.SiteID, after, dryRun)
+			return err
+		})
+		if err != nil {
+			return all, err
+		}
+		all.Checked, all.Corrected = all.Checked+page.Checked, all.Corrected+page.Corrected
+		after, more = last, last != 0
+	}
+	return all, nil
+}
+
+// correctPage corrects the next allocations after an id; last is the last one it looked at, 0 where there are none left.
+func correctPage(tx *store.Tx, siteID, after int64, dryRun bool) (done Correction, last int64, err error) {
+	list, err := tx.AllocationsWithPremium(siteID, after, allocationsPerWrite)
+	if err != nil {
+		return done, 0, err
+	}
+	for _, a := range list {
+		last = a.ID
+		done.Checked++
+		holds, err := premiumHolds(tx, a)
+		if err != nil {
+			return done, 0, err
+		}
+		if holds {
+			continue
+		}
+		done.Corrected++
+		if dryRun {
+			continue
+		}
+		if err := movePremium(tx, a.SiteID, a.ID, premiumCause{cause: protection.CauseCorrection, effectiveAt: tx.Now}); err != nil {
+			return done, 0, err
+		}
+	}
+	return done, last, nil
+}
+
+// premiumHolds reports whether the last line of an allocation leads to the premium that follows from the facts.
+func premiumHolds(tx *store.Tx, a protection.Allocation) (bool, error) {
+	lines, err := tx.PremiumOf(a.SiteID, a.ID)
+	if err != nil || len(lines) == 0 {
+		return false, err
+	}
+	history, err := tx.TermsHistory(a.SiteID, a.ID)
+	if err != nil {
+		return false, err
+	}
+	events, err := tx.Events(a.SiteID, a.ID)
+	if err != nil {
+		return false, err
+	}
+	policy, err := policyOf(tx, a)
+	if err != nil {
+		return false, err
+	}
+	state, err := a.PremiumState(policy, history[len(history)-1].End, a.Sum(events).Refunded)
+	return state.Premium == lines[len(lines)-1].State.Premium, err
+}
+
 // firstPremium books the premium of an allocation that was just recorded. One that waits for a rate is booked when the
 // rate arrives.
 func firstPremium(tx *store.Tx, a protection.Allocation, policy travel.Policy, b travel.Booking) error {

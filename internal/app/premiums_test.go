@@ -6,10 +6,12 @@ import (
 	"time"
 
 	"holdfast/internal/app"
+	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/store"
 	"holdfast/internal/travel"
 )
 
@@ -210,6 +212,15 @@ func TestAPolicyChangesNothingThatWasComputed(t *testing.T) {
 	})
 }
 
+func TestANewChannelHasThePeriodOfThePolicy(t *testing.T) {
+	w := newWorld(t, "sqlite:"+t.TempDir()+"/holdfast.db")
+	from, week := civil.DayOf(began), "week"
+	w.policy(travel.PolicyFields{From: &from, StatementPeriod: &week})
+	if c := w.channel(travel.ModeDraft, "GBP"); c.StatementPeriod != week {
+		t.Errorf("its period is a %s", c.StatementPeriod)
+	}
+}
+
 func TestPoliciesThatAreRefused(t *testing.T) {
 	w := newWorld(t, "sqlite:"+t.TempDir()+"/holdfast.db")
 	from := civil.DayOf(began)
@@ -218,8 +229,50 @@ func TestPoliciesThatAreRefused(t *testing.T) {
 		t.Errorf("a channel that there is not: %v", err)
 	}
 	nobody := w.actor
-	nobody.Role = "member_admin"
+	nobody.Role = auth.MemberAdmin
 	if _, err := w.app.Policies.Set(t.Context(), nobody, travel.PolicyFields{From: &from}); !fault.Is(err, fault.Forbidden) {
 		t.Errorf("a customer: %v", err)
 	}
+}
+
+// TestACorrectionBooksWhatTheLedgerLacks: a line that is wrong stays, and the difference is booked after it.
+func TestACorrectionBooksWhatTheLedgerLacks(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		c := w.channel(travel.ModeProtectionOnly, "GBP")
+		w.must(report(travel.Purchase, w.booking(c, 100000, "2024-09-14"), 50000))
+		p := w.must(report(travel.Purchase, w.booking(c, 100000, "2024-09-14"), 100000))
+		allocation := w.lines(protection.PremiumFilter{Transactions: []int64{p.ID}})[0].AllocationID
+		err := w.core.Store.Write(t.Context(), func(tx *store.Tx) error {
+			lines, err := tx.PremiumOf(w.site.ID, allocation)
+			if err != nil {
+				return err
+			}
+			wrong := lines[0]
+			wrong.Kind, wrong.Amount, wrong.State.Premium = protection.PremiumAdditional, 125, wrong.State.Premium+125
+			_, err = tx.InsertPremium(wrong)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, run := range []struct {
+			dry  bool
+			want app.Correction
+		}{{true, app.Correction{Checked: 2, Corrected: 1}}, {false, app.Correction{Checked: 2, Corrected: 1}}, {false, app.Correction{Checked: 2}}} {
+			done, err := w.app.Premiums.Correct(t.Context(), w.actor, run.dry)
+			if err != nil || done != run.want {
+				t.Errorf("%+v, %v, want %+v", done, err, run.want)
+			}
+		}
+		w.holds(p.ID, w.now())
+		lines := w.lines(protection.PremiumFilter{Kinds: []protection.PremiumKind{protection.PremiumCorrection}})
+		if len(lines) != 1 || lines[0].Amount != -125 || lines[0].Cause != protection.CauseCorrection {
+			t.Errorf("%+v", lines)
+		}
+		customer := w.actor
+		customer.Role = auth.MemberAdmin
+		if _, err := w.app.Premiums.Correct(t.Context(), customer, true); !fault.Is(err, fault.Forbidden) {
+			t.Errorf("a customer: %v", err)
+		}
+	})
 }

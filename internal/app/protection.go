@@ -195,6 +195,9 @@ type ProtectionReport struct {
 	Policy      travel.Policy
 	Allocations []protection.Explained
 	Adjusted    bool // the allocations are those of the original that this transaction adjusts
+	// OverLimit is what of the allocations lay above the limit that they exceed most (R12), as far as it was known.
+	OverLimit         int64
+	OverLimitCurrency money.Currency
 }
 
 // Explain computes the protection of a transaction, with every input and step.
@@ -240,6 +243,8 @@ func explain(
 	if err != nil {
 		return report, err
 	}
+	over = slices.DeleteFunc(over, func(o protection.OverLimit) bool { return o.RecordedAt.After(m.KnownAt) })
+	report.OverLimit, report.OverLimitCurrency = protection.OverLimitAmount(over)
 	for _, a := range allocations {
 		history, err := tx.TermsHistory(siteID, a.ID)
 		if err != nil {
@@ -249,7 +254,7 @@ func explain(
 		if err != nil {
 			return report, err
 		}
-		x := explainOver(protection.Explain(a, history, events, m, packs), over, m.KnownAt)
+		x := explainOver(protection.Explain(a, history, events, m, packs), over)
 		if err := explainPremium(tx, &x, m); err != nil {
 			return report, err
 		}

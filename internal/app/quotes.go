@@ -37,11 +37,12 @@ type quote struct {
 
 // check notes what is wrong with a quote at an instant and returns it in its payload's form.
 func (f QuoteFields) check(now time.Time, p *fault.Problems) (q quote) {
-	for field, absent := range map[string]bool{
-		"currency": f.Currency == nil, "day": f.Day == nil, "rate": f.Rate == nil, "quote_id": f.QuoteID == nil,
-	} {
-		if absent && !p.Has(field) {
-			p.Missing(field)
+	for _, field := range []struct {
+		name   string
+		absent bool
+	}{{"currency", f.Currency == nil}, {"day", f.Day == nil}, {"rate", f.Rate == nil}, {"quote_id", f.QuoteID == nil}} {
+		if field.absent && !p.Has(field.name) {
+			p.Missing(field.name)
 		}
 	}
 	if f.Currency != nil {
@@ -159,7 +160,7 @@ func putOnFile(tx *store.Tx, actor auth.Actor, q quote) (any, error) {
 
 // List reads one page of the fixings that count for the actor's site.
 func (r *Rates) List(
-	ctx context.Context, actor auth.Actor, filter store.FixingFilter, page travel.Page,
+	ctx context.Context, actor auth.Actor, filter fx.Filter, page travel.Page,
 ) (travel.List[fx.Fixing], error) {
 	return read(ctx, r.Core, actor, func(tx *store.Tx) (travel.List[fx.Fixing], error) {
 		return tx.Fixings(actor.SiteID, filter, page)

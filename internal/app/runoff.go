@@ -2,12 +2,12 @@ package app
 
 import (
 	"context"
+	"slices"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/fx"
-	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/store"
 	"holdfast/internal/travel"
@@ -38,22 +38,46 @@ type MovementReport struct {
 	Final bool
 }
 
-// holdings is where a report that looks ahead gets what is held on its day.
-type holdings func(
-	tx *store.Tx, q protection.ReportQuery, siteID int64, channels []int64, each func(protection.Holding) error,
+// runOffSource is where a run-off gets what is held on its day and what was held before.
+type runOffSource func(
+	tx *store.Tx, siteID int64, q protection.ReportQuery, channels []int64, runOff *protection.RunOff,
 ) error
 
-// heldByLine reads every allocation.
-func heldByLine(
-	tx *store.Tx, q protection.ReportQuery, siteID int64, channels []int64, each func(protection.Holding) error,
+// runOffFromRows reads every allocation.
+func runOffFromRows(
+	tx *store.Tx, siteID int64, q protection.ReportQuery, channels []int64, runOff *protection.RunOff,
+) error {
+	if err := heldByRow(tx, siteID, q, channels, runOff.Add); err != nil {
+		return err
+	}
+	return tx.Histories(siteID, q.AsOf, q.KnownAt, channels, runOff.AddPast)
+}
+
+// runOffFromCube reads the changes of all days, which the cube by channel has.
+func runOffFromCube(
+	tx *store.Tx, siteID int64, _ protection.ReportQuery, channels []int64, runOff *protection.RunOff,
+) error {
+	return tx.ExposureAhead(siteID, protection.ChannelView, civil.FirstDay-1, channels, runOff.AddCell)
+}
+
+// runOffSourceFor picks the source. On a day of the past the cube is of no use: it knows the refunds that came later,
+// and cannot tell them from what time alone does.
+func runOffSourceFor(tx *store.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery) (runOffSource, error) {
+	rows, err := needsRows(tx, siteID, q, in)
+	if rows || q.AsOf < civil.DayOf(tx.Now) {
+		return runOffFromRows, err
+	}
+	return runOffFromCube, err
+}
+
+// heldByRow calls each for every allocation that is held on the day of a report.
+func heldByRow(
+	tx *store.Tx, siteID int64, q protection.ReportQuery, channels []int64, each func(protection.Holding) error,
 ) error {
 	return tx.Positions(siteID, q.AsOf, q.KnownAt, channels, func(p protection.Position) error {
 		return each(protection.HoldingOf(p, q))
 	})
 }
-
-// heldFrom picks the source for a report.
-func heldFrom(protection.ReportQuery) holdings { return heldByLine }
 
 // RunOff computes what is still at risk on each later day if nothing happens but that time passes (R8).
 func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuery) (RunOffReport, error) {
@@ -66,11 +90,12 @@ func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuer
 		if err != nil {
 			return report, err
 		}
-		runOff := protection.NewRunOff(q, rates)
-		if err := heldFrom(q)(tx, q, site.ID, in.Channels, runOff.Add); err != nil {
-			return report, tooLarge(err)
+		source, err := runOffSourceFor(tx, site.ID, q, in)
+		if err != nil {
+			return report, err
 		}
-		if err := tx.Histories(site.ID, q.AsOf, q.KnownAt, in.Channels, runOff.AddPast); err != nil {
+		runOff := protection.NewRunOff(q, rates)
+		if err := source(tx, site.ID, q, in.Channels, runOff); err != nil {
 			return report, tooLarge(err)
 		}
 		report.RunOffReport, err = runOff.Report()
@@ -91,7 +116,7 @@ func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuer
 			return report, err
 		}
 		ageing := protection.NewAgeing(q, rates)
-		if err := heldFrom(q)(tx, q, site.ID, in.Channels, ageing.Add); err != nil {
+		if err := heldByRow(tx, site.ID, q, in.Channels, ageing.Add); err != nil {
 			return report, tooLarge(err)
 		}
 		report.AgeingReport, err = ageing.Report()
@@ -158,7 +183,14 @@ func ratesOn(tx *store.Tx, site travel.Site, q protection.ReportQuery, day civil
 	if q.Valuation == protection.Locked {
 		return fx.NewTable(nil), nil
 	}
-	fixings, err := tx.FixingsUpTo(providersOf(site), money.Currencies(), day, q.KnownAt)
+	currencies, err := tx.CurrenciesOf(site.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(currencies, q.Currency) {
+		currencies = append(currencies, q.Currency)
+	}
+	fixings, err := tx.FixingsUpTo(providersOf(site), currencies, day, q.KnownAt)
 	return fx.NewTable(fixings), err
 }
 

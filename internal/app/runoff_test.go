@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"reflect"
 	"strings"
@@ -188,6 +189,44 @@ func TestReportsOfThePastStay(t *testing.T) {
 			t.Errorf("now %+v", now.Points[0])
 		}
 	})
+}
+
+// TestRunOffsFromTheCube are those from the rows, whatever happened and however much is folded.
+func TestRunOffsFromTheCube(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint("history ", seed), func(t *testing.T) {
+			onBoth(t, func(t *testing.T, w *world) {
+				h := newHistory(w, 100+seed)
+				if seed == 1 {
+					start, from := travel.RecognitionStartDate, civil.DayOf(w.now())-100
+					if _, err := w.app.Policies.Set(t.Context(), w.actor, travel.PolicyFields{From: &from, Recognition: &start}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				h.newBooking()
+				for range 4 {
+					for range 20 {
+						h.step()
+					}
+					h.foldSome(t.Context(), h.random.IntN(40))
+					for _, ahead := range []civil.Day{-20, 0, 0, h.day(0, 60) - h.day(0, 1), 170} {
+						day := civil.DayOf(w.now()) + ahead
+						q := app.ExposureQuery{
+							Moment: app.Moment{AsOf: &day}, Valuation: protection.Valuations[h.random.IntN(2)],
+						}
+						if h.random.IntN(3) == 0 {
+							q.Channels = []int64{h.channels[0].ID, h.channels[3].ID}
+						}
+						cube := w.runOff(q)
+						q.FromRows = true
+						if rows := w.runOff(q); !reflect.DeepEqual(cube, rows) {
+							t.Fatalf("%s, %s, channels %v:\ncube %+v\nrows %+v", day, q.Valuation, q.Channels, cube, rows)
+						}
+					}
+				}
+			})
+		})
+	}
 }
 
 // TestWhatWaitsForARateIsApart in all three, and comes in when the rate does.

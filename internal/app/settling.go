@@ -96,6 +96,9 @@ type settling struct {
 	limits protection.Limits
 	uses   map[useKey]*store.RunningUse
 	at     time.Time // of the change that is settled
+	// Of the allocations of this piece, by their ids; and which of them each transaction is about.
+	facts map[int64]*store.LimitFacts
+	about map[int64][]int64
 }
 
 type useKey struct {
@@ -159,6 +162,9 @@ func (s *settling) step(day civil.Day, changes []store.LimitChange) (more bool, 
 	if err := s.judgeAll(); err != nil {
 		return false, err
 	}
+	if err := s.read(changes); err != nil {
+		return false, err
+	}
 	var last int64
 	for _, c := range changes {
 		if civil.DayOf(c.RecordedAt) > s.book.Day {
@@ -181,10 +187,8 @@ func (s *settling) turnTo(day civil.Day) (more bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		for _, id := range due {
-			if _, err := s.renew(id, day); err != nil {
-				return false, err
-			}
+		if err := s.renew(due, day); err != nil {
+			return false, err
 		}
 		if len(due) == settledPerWrite {
 			return true, nil
@@ -207,36 +211,68 @@ func (s *settling) walk() error {
 	if err != nil {
 		return err
 	}
-	for _, id := range list {
-		if _, err := s.renew(id, s.book.Day); err != nil {
-			return err
-		}
-		s.book.WalkedTo = id
+	if err := s.renew(list, s.book.Day); err != nil {
+		return err
+	}
+	if len(list) > 0 {
+		s.book.WalkedTo = list[len(list)-1]
 	}
 	s.book.Walking = len(list) == settledPerWrite
 	return nil
 }
 
-// renew computes the line of an allocation anew, and adds the difference to the uses of its channel and site.
-func (s *settling) renew(id int64, day civil.Day) (grown int64, err error) {
-	a, err := s.tx.Allocation(s.book.SiteID, id)
-	if err != nil {
-		return 0, err
+// renew computes the lines of allocations anew.
+func (s *settling) renew(ids []int64, day civil.Day) (err error) {
+	if s.facts, err = s.tx.FactsOf(s.book.SiteID, ids, nil); err != nil {
+		return err
 	}
-	return s.apply(a, day)
+	for _, id := range ids {
+		if _, err := s.apply(s.facts[id], day); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (s *settling) apply(a protection.Allocation, day civil.Day) (grown int64, err error) {
-	before, err := s.tx.LineOf(a.SiteID, a.ID)
-	if err != nil {
-		return 0, err
+// read reads what the changes are about.
+func (s *settling) read(changes []store.LimitChange) (err error) {
+	var allocations, payments, adjusting []int64
+	for _, c := range changes {
+		switch c.Kind {
+		case store.ChangePayment:
+			payments = append(payments, c.TransactionID)
+		case store.ChangeEvent:
+			adjusting = append(adjusting, c.TransactionID)
+		case store.ChangeReDated, store.ChangePriced:
+			allocations = append(allocations, c.AllocationID)
+		}
 	}
+	if s.about, err = s.tx.AdjustedBy(s.book.SiteID, adjusting); err != nil {
+		return err
+	}
+	for _, ids := range s.about {
+		allocations = append(allocations, ids...)
+	}
+	if s.facts, err = s.tx.FactsOf(s.book.SiteID, allocations, payments); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.facts)) {
+		of := s.facts[id].Allocation.TransactionID
+		s.about[of] = append(s.about[of], id)
+	}
+	return nil
+}
+
+// apply computes the line of an allocation anew, and adds the difference to the uses of its channel and site.
+func (s *settling) apply(f *store.LimitFacts, day civil.Day) (grown int64, err error) {
+	a := f.Allocation
 	after := store.LimitLine{AllocationID: a.ID, ChannelID: a.ChannelID, Currency: a.PolicyCurrency}
-	after.LimitUse, err = useOf(s.tx, a, day, s.book.KnownAt, s.book.Recognition)
-	if err != nil || after.LimitUse == before.LimitUse {
+	after.LimitUse, err = a.UseAt(f.History, f.Events, day, s.book.KnownAt, s.book.Recognition)
+	if err != nil || after.LimitUse == f.Line.LimitUse {
 		return 0, err
 	}
-	grown = after.Amount - before.Amount
+	grown = after.Amount - f.Line.Amount
+	f.Line = after
 	s.use(protection.LimitChannel, a).Amount += grown
 	s.use(protection.LimitSite, a).Amount += grown
 	return grown, s.tx.SaveLine(a.SiteID, after)
@@ -262,12 +298,13 @@ func (s *settling) settle(c store.LimitChange) error {
 	if c.RecordedAt.After(s.book.KnownAt) {
 		s.book.KnownAt = c.RecordedAt
 	}
-	list, err := s.allocationsOf(c)
-	if err != nil {
-		return err
+	ids := s.about[c.TransactionID]
+	if c.AllocationID != 0 {
+		ids = []int64{c.AllocationID}
 	}
-	for _, a := range list {
-		grown, err := s.apply(a, s.book.Day)
+	for _, id := range ids {
+		a := s.facts[id].Allocation
+		grown, err := s.apply(s.facts[id], s.book.Day)
 		if err != nil {
 			return err
 		}
@@ -288,20 +325,6 @@ func (s *settling) settle(c store.LimitChange) error {
 		return s.judgeAll()
 	}
 	return nil
-}
-
-func (s *settling) allocationsOf(c store.LimitChange) ([]protection.Allocation, error) {
-	switch c.Kind {
-	case store.ChangePayment:
-		return s.tx.AllocationsOfTransaction(s.book.SiteID, c.TransactionID)
-	case store.ChangeEvent:
-		return s.tx.AdjustedBy(s.book.SiteID, c.TransactionID)
-	case store.ChangeReDated, store.ChangePriced:
-		a, err := s.tx.Allocation(s.book.SiteID, c.AllocationID)
-		return []protection.Allocation{a}, err
-	default:
-		return nil, nil
-	}
 }
 
 // judge judges a use after an allocation changed it: an event for each level that it rose to, and of a payment what

@@ -20,10 +20,11 @@ import (
 // Statements issues the statements of channels (R11), reads them, and records what was paid against them.
 type Statements struct{ *Core }
 
-const (
-	channelsPerLook = 500  // channels whose progress one read looks at
-	linesPerRead    = 1000 // premium lines that one read of an export holds
-)
+// channelsPerLook is how many channels' progress one read looks at.
+const channelsPerLook = 500
+
+// linesPerRead is how many premium lines one read of an export holds. Tests make it small.
+var linesPerRead = 1000
 
 // IssueDue issues the statements of all sites whose periods have ended, and returns how many it issued.
 func (s *Statements) IssueDue(ctx context.Context) (issued int, err error) {

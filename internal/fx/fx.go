@@ -37,6 +37,13 @@ type Fixing struct {
 	QuoteID    string     // of a manual quote
 }
 
+// Filter chooses fixings of a list; empty fields choose all.
+type Filter struct {
+	Currencies  []money.Currency
+	Providers   []Provider
+	First, Last civil.Day // civil.NoDay: no bound
+}
+
 // read makes the fixing that a file of the ECB states. A currency that has left ISO list one since (the history goes
 // back to the kroon and the tolar) is not kept: no amount is ever in it. Its rate is checked all the same, because a
 // broken cell means a broken file.

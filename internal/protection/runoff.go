@@ -1,6 +1,7 @@
 package protection
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/big"
@@ -23,13 +24,45 @@ type curve map[civil.Day]Level
 
 func (c curve) add(day civil.Day, delta Level) { c[day] = c[day].Plus(delta) }
 
-// series is what one line of a report does from day to day, in base currency and at locked rates.
-type series struct {
-	native curve
-	locked curve // in a locked valuation only
+// steps are the changes of one line of a report, of which there may be as many as allocations: in any order, and added
+// up now and then, so that they do not outgrow the days. There are many lines, and a map for each would be slow.
+type steps struct {
+	list   []dayLevel
+	merged int
 }
 
-func newSeries() *series { return &series{curve{}, curve{}} }
+type dayLevel struct {
+	day civil.Day
+	Level
+}
+
+func (s *steps) add(day civil.Day, delta Level) {
+	if s.list = append(s.list, dayLevel{day, delta}); len(s.list) > 2*s.merged+256 {
+		s.merge()
+	}
+}
+
+// merge adds the steps of each day up and gives them in order of the days.
+func (s *steps) merge() []dayLevel {
+	slices.SortFunc(s.list, func(a, b dayLevel) int { return cmp.Compare(a.day, b.day) })
+	merged := s.list[:0]
+	for _, step := range s.list {
+		if n := len(merged); n > 0 && merged[n-1].day == step.day {
+			merged[n-1].Level = merged[n-1].Plus(step.Level)
+		} else {
+			merged = append(merged, step)
+		}
+	}
+	s.list, s.merged = merged, len(merged)
+	return merged
+}
+
+// series is what one line of a report does from day to day, in base currency and at locked rates.
+type series struct {
+	native steps
+	locked steps // in a locked valuation only
+	count  int64 // allocations on the day of the report
+}
 
 // change takes in a change; value is nil in a spot valuation.
 func (s *series) change(c Change, value func(int64) (int64, error)) error {
@@ -50,19 +83,19 @@ func (s *series) change(c Change, value func(int64) (int64, error)) error {
 // rounded once.
 func (s *series) into(total curve, valuation Valuation, quote *fx.Quote) error {
 	if valuation == Locked {
-		for day, delta := range s.locked {
-			total.add(day, delta)
+		for _, step := range s.locked.merge() {
+			total.add(step.day, step.Level)
 		}
 		return nil
 	}
 	var native, converted Level
-	for _, day := range slices.Sorted(maps.Keys(s.native)) {
-		native = native.Plus(s.native[day])
+	for _, step := range s.native.merge() {
+		native = native.Plus(step.Level)
 		now, err := convertLevel(native, quote.Convert)
 		if err != nil {
 			return err
 		}
-		total.add(day, now.Minus(converted))
+		total.add(step.day, now.Minus(converted))
 		converted = now
 	}
 	return nil
@@ -78,15 +111,13 @@ type RunOff struct {
 	past      map[line]*series
 	pending   map[money.Currency]*Figures
 	uncovered map[money.Currency]*Figures
-	count     int64
-	lastDay   civil.Day
 }
 
 // NewRunOff starts a run-off from the query's day; rates hold what a spot valuation converts by: the fixings of the
 // first day, throughout.
 func NewRunOff(q ReportQuery, rates *fx.Table) *RunOff {
 	return &RunOff{
-		query: q, spot: newSpot(q, q.AsOf, rates), lastDay: q.AsOf,
+		query: q, spot: newSpot(q, q.AsOf, rates),
 		ahead: map[line]*series{}, past: map[line]*series{},
 		pending: map[money.Currency]*Figures{}, uncovered: map[money.Currency]*Figures{},
 	}
@@ -107,9 +138,8 @@ func (r *RunOff) Add(h Holding) error {
 		at(r.pending, h.Currency).add(figures)
 		return nil
 	}
-	r.count += h.Allocations
-	r.lastDay = max(r.lastDay, h.Terms.LastDay)
 	s := seriesOf(r.ahead, line{h.ChannelID, h.Currency})
+	s.count += h.Allocations
 	err := s.change(Change{Day: r.query.AsOf, After: level}, h.Locked)
 	if err == nil {
 		err = h.Terms.fade(h.Remaining, r.query.AsOf, h.Terms.LastDay+1, r.query.Recognition, func(c Change) error {
@@ -139,6 +169,45 @@ func (r *RunOff) AddPast(h History) error {
 	})
 }
 
+// AddCell takes in what changes on a day in a cell of the ChannelView. All changes of all cells stand for Add and AddPast
+// of every allocation, as long as delivery is not linear and nothing but time changes anything after the report's day:
+// as long as that is not a day of the past.
+func (r *RunOff) AddCell(c Cell, day civil.Day, t Tally) {
+	native, locked := Level{E2: t.Amount}, Level{E2: t.Locked}
+	native.E1, locked.E1 = t.Undelivered(r.query.Recognition)
+	native.E2, locked.E2 = native.E2-native.E1, locked.E2-locked.E1
+	valued := r.spot.of(c.Currency) != nil
+	if r.query.Valuation == Locked {
+		valued = c.ValuedIn == r.query.Currency
+	}
+	figures := Figures{Allocations: t.Count, E1: native.E1, E2: native.E2}
+	switch {
+	case c.Standing == Uncovered && day <= r.query.AsOf:
+		at(r.uncovered, c.Currency).add(figures)
+	case c.Standing == Covered && !valued && day <= r.query.AsOf:
+		at(r.pending, c.Currency).add(figures)
+	}
+	if c.Standing != Covered || !valued {
+		return
+	}
+	var key Key
+	key.set(ByChannel, c.First)
+	l := line{key.ChannelID, c.Currency}
+	s := seriesOf(r.ahead, l)
+	if day <= r.query.AsOf {
+		s.count += t.Count
+		past := seriesOf(r.past, l)
+		past.native.add(day, Level{E1: native.E1})
+		if r.query.Valuation == Locked {
+			past.locked.add(day, Level{E1: locked.E1})
+		}
+	}
+	s.native.add(max(day, r.query.AsOf), native)
+	if r.query.Valuation == Locked {
+		s.locked.add(max(day, r.query.AsOf), locked)
+	}
+}
+
 // values reports whether something has a value in the report's currency.
 func (r *RunOff) values(c money.Currency, locked func(int64) (int64, error)) bool {
 	if r.query.Valuation == Locked {
@@ -149,7 +218,7 @@ func (r *RunOff) values(c money.Currency, locked func(int64) (int64, error)) boo
 
 func seriesOf(m map[line]*series, l line) *series {
 	if m[l] == nil {
-		m[l] = newSeries()
+		m[l] = &series{}
 	}
 	return m[l]
 }
@@ -191,20 +260,26 @@ type Peak struct {
 // Report closes the run-off.
 func (r *RunOff) Report() (RunOffReport, error) {
 	out := RunOffReport{
-		Query: r.query, Allocations: r.count, LastDay: r.lastDay,
-		PendingRate: apart(r.pending), Uncovered: apart(r.uncovered),
+		Query: r.query, LastDay: r.query.AsOf, PendingRate: apartNow(r.pending), Uncovered: apartNow(r.uncovered),
 	}
 	total, past := curve{}, curve{}
 	by := map[money.Currency]curve{}
 	for l, s := range r.ahead {
+		if s.count == 0 { // it was there once
+			continue
+		}
+		out.Allocations += s.count
 		if err := s.into(total, r.query.Valuation, r.spot.of(l.currency)); err != nil {
 			return RunOffReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
 		}
 		if by[l.currency] == nil {
 			by[l.currency] = curve{}
 		}
-		for day, delta := range s.native {
-			by[l.currency].add(day, delta)
+		for _, step := range s.native.merge() {
+			by[l.currency].add(step.day, step.Level)
+			if step.E1+step.E2 < 0 { // something ends, and the day before was its last
+				out.LastDay = max(out.LastDay, step.day-1)
+			}
 		}
 	}
 	for l, s := range r.past {
@@ -212,7 +287,7 @@ func (r *RunOff) Report() (RunOffReport, error) {
 			return RunOffReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
 		}
 	}
-	out.Points = points(runOffDays(r.query.AsOf, r.lastDay), total, by)
+	out.Points = points(runOffDays(r.query.AsOf, out.LastDay), total, by)
 	first := out.Points[0].Total.E1
 	out.Peak = peakOf(past, Peak{r.query.AsOf, first})
 	if first > 0 {
@@ -220,6 +295,11 @@ func (r *RunOff) Report() (RunOffReport, error) {
 		out.HalfLife, out.MeanLife = &half, meanLife(total, r.query.AsOf, first)
 	}
 	return out, nil
+}
+
+// apartNow leaves out what came and went.
+func apartNow(by map[money.Currency]*Figures) []Pending {
+	return slices.DeleteFunc(apart(by), func(p Pending) bool { return p.Allocations == 0 })
 }
 
 // runOffDays are the days of a run-off: the first, 35 more, one a week up to 26 weeks, and then the ends of months up

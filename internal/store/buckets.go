@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -72,11 +73,13 @@ func (tx *Tx) bookingRisk(siteID, bookingID int64) (b protection.BookingRisk, er
 	if err != nil || len(allocations) == 0 {
 		return b, err // the first payment of a booking, which most are
 	}
-	at := map[int64]*protection.AllocationRisk{}
-	b.Allocations = make([]protection.AllocationRisk, len(allocations))
-	for i, a := range allocations {
-		b.Allocations[i].Allocation = a
-		at[a.ID] = &b.Allocations[i]
+	type parts struct {
+		terms  []numbered[protection.DatedTerms]
+		events []numbered[protection.Event]
+	}
+	at := map[int64]*parts{}
+	for _, a := range allocations {
+		at[a.ID] = &parts{}
 	}
 	err = tx.each(`SELECT changed_at, total FROM booking_totals WHERE site_id = $1 AND booking_id = $2 ORDER BY id`, args,
 		func(scan func(dest ...any) error) error {
@@ -90,36 +93,59 @@ func (tx *Tx) bookingRisk(siteID, bookingID int64) (b protection.BookingRisk, er
 	if err != nil {
 		return b, err
 	}
-	err = tx.each(`SELECT a.id, t.start_day, t.end_day, t.last_day, t.country, t.suppliers, t.effective_at
-		FROM allocations a JOIN allocation_terms t ON t.site_id = a.site_id AND t.allocation_id = a.id
-		WHERE a.site_id = $1 AND a.booking_id = $2 ORDER BY a.id, t.id`, args,
+	// A CROSS JOIN, because it tells SQLite where to begin: it would rather walk through all terms of the site, all
+	// the more where their order is asked for.
+	err = tx.each(`SELECT a.id, t.start_day, t.end_day, t.last_day, t.country, t.suppliers, t.effective_at, t.id
+		FROM allocations a CROSS JOIN allocation_terms t
+		WHERE a.site_id = $1 AND a.booking_id = $2 AND t.site_id = a.site_id AND t.allocation_id = a.id`, args,
 		func(scan func(dest ...any) error) error {
-			var id, effective int64
+			var id, effective, order int64
 			var t protection.DatedTerms
-			err := scan(&id, &t.Start, &t.End, &t.LastDay, &t.Country, &t.Suppliers, &effective)
+			err := scan(&id, &t.Start, &t.End, &t.LastDay, &t.Country, &t.Suppliers, &effective, &order)
 			t.EffectiveAt = instant(effective)
 			if a := at[id]; a != nil { // not committed yet when the allocations were read: it is no part of either picture
-				a.Terms = append(a.Terms, t)
+				a.terms = append(a.terms, numbered[protection.DatedTerms]{order, t})
 			}
 			return err
 		})
 	if err != nil {
 		return b, err
 	}
-	err = tx.each(`SELECT a.id, e.kind, e.amount, e.effective_at
-		FROM allocations a JOIN allocation_events e ON e.site_id = a.site_id AND e.allocation_id = a.id
-		WHERE a.site_id = $1 AND a.booking_id = $2 ORDER BY a.id, e.id`, args,
+	err = tx.each(`SELECT a.id, e.kind, e.amount, e.effective_at, e.id
+		FROM allocations a CROSS JOIN allocation_events e
+		WHERE a.site_id = $1 AND a.booking_id = $2 AND e.site_id = a.site_id AND e.allocation_id = a.id`, args,
 		func(scan func(dest ...any) error) error {
-			var id, effective int64
+			var id, effective, order int64
 			var e protection.Event
-			err := scan(&id, &e.Kind, &e.Amount, &effective)
+			err := scan(&id, &e.Kind, &e.Amount, &effective, &order)
 			e.EffectiveAt = instant(effective)
 			if a := at[id]; a != nil {
-				a.Events = append(a.Events, e)
+				a.events = append(a.events, numbered[protection.Event]{order, e})
 			}
 			return err
 		})
+	for _, a := range allocations {
+		read := at[a.ID]
+		b.Allocations = append(b.Allocations, protection.AllocationRisk{
+			Allocation: a, Terms: inOrder(read.terms), Events: inOrder(read.events),
+		})
+	}
 	return b, err
+}
+
+// numbered is a row with its id, by which it is put in order.
+type numbered[T any] struct {
+	id  int64
+	row T
+}
+
+func inOrder[T any](rows []numbered[T]) []T {
+	slices.SortFunc(rows, func(a, b numbered[T]) int { return cmp.Compare(a.id, b.id) })
+	list := make([]T, len(rows))
+	for i, r := range rows {
+		list[i] = r.row
+	}
+	return list
 }
 
 // riskOfAllocation changes one allocation of a booking's risk.
@@ -214,16 +240,51 @@ func (tx *Tx) CatchUpExposure(siteID int64, limit int) (done int, err error) {
 	return done, err
 }
 
-// FoldExposure takes some deltas of a site into its cubes; folded is how many. Taking them out and adding them up is one
-// transaction, so that whoever reads both in one picture counts each once. Ids that become visible late are folded late:
-// nothing depends on their order.
+// Bounds of one fold. What takes the time is the blocks: deltas of one day and merchant share them, others touch some
+// fifty each.
+const (
+	deltasPerRead = 500
+	blocksPerFold = 20_000
+)
+
+// FoldExposure takes deltas of a site into its cubes, at most limit and no more than a write has the time for; folded is
+// how many. Taking them out and adding them up is one transaction, so that whoever reads both in one picture counts each
+// once. Ids that become visible late are folded late: nothing depends on their order.
 func (tx *Tx) FoldExposure(siteID int64, limit int) (folded int, err error) {
 	_, err = tx.exec(`INSERT INTO exposure_folds (site_id, version) VALUES ($1, 1)
 		ON CONFLICT (site_id) DO UPDATE SET version = exposure_folds.version + 1`, siteID)
 	if err != nil {
 		return 0, err
 	}
-	var deltas []protection.Delta
+	cubes := make([]map[protection.BlockKey]*protection.Block, len(protection.Views))
+	for i := range cubes {
+		cubes[i] = map[protection.BlockKey]*protection.Block{}
+	}
+	for touched := 0; folded < limit && touched < blocksPerFold; {
+		deltas, err := tx.takeDeltas(siteID, min(deltasPerRead, limit-folded))
+		if err != nil {
+			return 0, err
+		}
+		if len(deltas) == 0 {
+			break
+		}
+		folded += len(deltas)
+		touched = 0
+		for i, v := range protection.Views {
+			v.Gather(deltas, cubes[i])
+			touched += len(cubes[i])
+		}
+	}
+	for i, v := range protection.Views {
+		if err := tx.addBlocks(siteID, v, cubes[i]); err != nil {
+			return 0, err
+		}
+	}
+	return folded, nil
+}
+
+// takeDeltas takes deltas of a site out of the table.
+func (tx *Tx) takeDeltas(siteID int64, limit int) (deltas []protection.Delta, err error) {
 	err = tx.each(`DELETE FROM exposure_deltas WHERE site_id = $1 AND id IN
 			(SELECT id FROM exposure_deltas WHERE site_id = $1 ORDER BY id LIMIT $2)
 		RETURNING `+deltaColumns, []any{siteID, limit},
@@ -232,15 +293,7 @@ func (tx *Tx) FoldExposure(siteID int64, limit int) (folded int, err error) {
 			deltas = append(deltas, d)
 			return err
 		})
-	if err != nil {
-		return 0, err
-	}
-	for _, v := range protection.Views {
-		if err := tx.addBlocks(siteID, v, v.Gather(deltas)); err != nil {
-			return 0, err
-		}
-	}
-	return len(deltas), nil
+	return deltas, err
 }
 
 // blocksPerStatement is how many blocks share a statement: 16 parameters each.

@@ -136,15 +136,8 @@ func (tx *Tx) ManualQuote(siteID int64, currency money.Currency, day civil.Day, 
 	return list[0], nil
 }
 
-// FixingFilter chooses fixings of a list; empty fields choose all.
-type FixingFilter struct {
-	Currencies  []money.Currency
-	Providers   []fx.Provider
-	First, Last civil.Day // civil.NoDay: no bound
-}
-
 // Fixings reads one page of the fixings that a site can see: everybody's and its own.
-func (tx *Tx) Fixings(siteID int64, f FixingFilter, page travel.Page) (travel.List[fx.Fixing], error) {
+func (tx *Tx) Fixings(siteID int64, f fx.Filter, page travel.Page) (travel.List[fx.Fixing], error) {
 	var w where
 	w.and("site_id = 0 OR site_id = ?", siteID)
 	in(&w, "currency", f.Currencies)

@@ -191,25 +191,3 @@ func (tx *Tx) SettledChanges(siteID, upTo int64) error {
 	_, err := tx.exec(`DELETE FROM limit_changes WHERE site_id = $1 AND id <= $2`, siteID, upTo)
 	return err
 }
-
-// Allocation reads one allocation of the site.
-func (tx *Tx) Allocation(siteID, id int64) (protection.Allocation, error) {
-	list, err := tx.allocations(`WHERE a.site_id = $1 AND a.id = $2`, siteID, id)
-	if err != nil || len(list) == 0 {
-		return protection.Allocation{}, orNotFound(err)
-	}
-	return list[0], nil
-}
-
-// AdjustedBy reads the allocations that a refund, chargeback or reversal changed, in order of their ids.
-func (tx *Tx) AdjustedBy(siteID, transactionID int64) ([]protection.Allocation, error) {
-	return tx.allocations(`WHERE a.site_id = $1 AND a.id IN (SELECT p.linked_id FROM payments p
-		WHERE p.site_id = $1 AND p.transaction_id = $2) ORDER BY a.id`, siteID, transactionID)
-}
-
-func orNotFound(err error) error {
-	if err == nil {
-		return ErrNotFound
-	}
-	return err
-}

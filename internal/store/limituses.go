@@ -2,7 +2,6 @@ package store
 
 import (
 	"database/sql"
-	"errors"
 	"time"
 
 	"holdfast/internal/civil"
@@ -17,19 +16,6 @@ type LimitLine struct {
 	ChannelID    int64
 	Currency     money.Currency
 	protection.LimitUse
-}
-
-// LineOf reads what an allocation adds to the running use; nothing where it has no line.
-func (tx *Tx) LineOf(siteID, allocationID int64) (LimitLine, error) {
-	l := LimitLine{AllocationID: allocationID, LimitUse: protection.LimitUse{Due: civil.NoDay}}
-	var due sql.NullInt64
-	err := tx.row(`SELECT channel_id, currency, amount, due_day FROM limit_lines WHERE site_id = $1 AND allocation_id = $2`,
-		[]any{siteID, allocationID}, &l.ChannelID, &l.Currency, &l.Amount, &due)
-	if errors.Is(err, ErrNotFound) {
-		return l, nil
-	}
-	l.Due = dayOr(due)
-	return l, err
 }
 
 // SaveLine stores what an allocation adds. What adds nothing, now and later, is removed.

@@ -86,3 +86,9 @@ func (tx *Tx) Premiums(siteID int64, f protection.PremiumFilter, page travel.Pag
 	orders := map[string]string{"recorded_at": "recorded_at", "effective_at": "effective_at", "amount": "amount"}
 	return listOf(tx, "premium_lines", premiumColumns, &w, page, orders, f.Include, scanPremium)
 }
+
+// AllocationsWithPremium reads allocations of a site that have premium, in order of their ids from after one on.
+func (tx *Tx) AllocationsWithPremium(siteID, after int64, limit int) ([]protection.Allocation, error) {
+	return tx.allocations(`WHERE a.site_id = $1 AND a.id > $2 AND a.protected AND a.priced_at IS NOT NULL
+		ORDER BY a.id LIMIT $3`, siteID, after, limit)
+}

@@ -10,16 +10,18 @@ import (
 // microsPerDay turns instants into days; from 1970 on the quotient is the day in both engines.
 const microsPerDay = "86400000000"
 
-// siteColumns are the columns of a site with the policy of a day, in the order in which scanSite reads them.
+// siteColumns are the columns of a site with the policy of a day, in the order in which scanSite reads them: what of a
+// policy most use cases need. PolicyOn reads the whole of it.
 const siteColumns = `id, path, name, sandbox, permitted_urls, version, created_at, modified_at, clock_ahead, channel_count,
-	policy_id, from_day, recorded_at, currency, recognition, late_log_days, max_fixing_age_days`
+	policy_id, from_day, recorded_at, currency, recognition, late_log_days, max_fixing_age_days, statement_period`
 
 // sitesOn is the source of siteColumns, each site with the policy of its own today; now is a placeholder of the real
 // clock's microseconds.
 func sitesOn(now string) string {
 	return `(SELECT s.id, s.path, s.name, s.sandbox, s.permitted_urls, s.version, s.created_at, s.modified_at, s.clock_ahead,
 		(SELECT COUNT(*) FROM channels c WHERE c.site_id = s.id) AS channel_count,
-		p.id AS policy_id, p.from_day, p.recorded_at, p.currency, p.recognition, p.late_log_days, p.max_fixing_age_days
+		p.id AS policy_id, p.from_day, p.recorded_at, p.currency, p.recognition, p.late_log_days, p.max_fixing_age_days,
+		p.statement_period
 		FROM sites s
 		JOIN policies p ON p.site_id = s.id AND p.id = (
 			SELECT q.id FROM policies q WHERE q.site_id = s.id AND q.from_day <= (` + now + ` + s.clock_ahead) / ` + microsPerDay + `
@@ -33,7 +35,8 @@ func scanSite(scan func(dest ...any) error) (travel.Site, error) {
 	var created, modified, recorded, ahead int64
 	p := &s.Policy
 	err := scan(&s.ID, &s.Path, &s.Name, &s.Sandbox, &urls, &s.Version, &created, &modified, &ahead, &s.ChannelCount,
-		&p.ID, &p.FromDay, &recorded, &p.Currency, &p.Recognition, &p.LateLogDays, &p.MaxFixingAgeDays)
+		&p.ID, &p.FromDay, &recorded, &p.Currency, &p.Recognition, &p.LateLogDays, &p.MaxFixingAgeDays,
+		&p.StatementPeriod)
 	if err != nil {
 		return travel.Site{}, err
 	}

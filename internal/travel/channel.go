@@ -1,6 +1,7 @@
 package travel
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -133,7 +134,7 @@ func (f ChannelFields) NewChannel(site Site, byOperator bool, p *fault.Problems)
 		ProtectionType:  ProtectionTypes[0],
 		Language:        DefaultLanguage,
 		ReceiptLabel:    site.Name,
-		StatementPeriod: StatementPeriods[0],
+		StatementPeriod: cmp.Or(site.Policy.StatementPeriod, StatementPeriods[0]),
 	}
 	if f.Mode != nil {
 		c.Mode = *f.Mode

@@ -64,7 +64,7 @@ type Site struct {
 	Sandbox       bool          // from birth or never (R0)
 	ClockAhead    time.Duration // of the real clock; a sandbox's can be moved
 	PermittedURLs []string      // origins on which the payment modal may open
-	Policy        Policy        // in force today
+	Policy        Policy        // in force today, without its terms of premium
 	ChannelCount  int64
 	Version       int64
 	CreatedAt     time.Time

@@ -1,0 +1,213 @@
+// Command benchexposure measures how long reports of exposure take over a large made-up book. It loads the book past the
+// API, lets the same code as in production fold it into the buckets, and prints medians. `make bench-exposure` runs it.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// Sizes of the book besides its payments.
+const (
+	channels   = 100
+	suppliers  = 20
+	days       = 900
+	perWrite   = 500 // bookings
+	repeatedly = 21
+)
+
+func main() {
+	large := flag.Bool("large", false, "also ten times as many payments, and the ratio")
+	payments := flag.Int64("payments", 1_000_000, "how many payments the smaller book has")
+	folder := flag.String("dir", "", "where the databases are made (default: a temporary folder, removed afterwards)")
+	flag.Parse()
+	if err := run(context.Background(), os.Stdout, *folder, *payments, *large); err != nil {
+		fmt.Fprintln(os.Stderr, "benchexposure:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer, folder string, payments int64, large bool) error {
+	if folder == "" {
+		var err error
+		if folder, err = os.MkdirTemp("", "holdfast-bench"); err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(folder) }() // nothing in it is worth keeping
+	}
+	small, err := measure(ctx, out, folder, payments)
+	if err != nil || !large {
+		return err
+	}
+	ten, err := measure(ctx, out, folder, 10*payments)
+	if err != nil {
+		return err
+	}
+	for i, r := range reports {
+		fmt.Fprintf(out, "%-24s %6.2f times as long over ten times as many\n", r.name, ten[i].Seconds()/small[i].Seconds())
+	}
+	return nil
+}
+
+// world is a service over one database with one loaded site.
+type world struct {
+	app   *app.App
+	actor auth.Actor
+}
+
+// report is one that is measured.
+type report struct {
+	name string
+	ask  func(ctx context.Context, w world, asOf civil.Day) error
+}
+
+func exposure(by, across protection.Dimension, valuation protection.Valuation) func(context.Context, world, civil.Day) error {
+	return func(ctx context.Context, w world, asOf civil.Day) error {
+		_, err := w.app.Exposure.Report(ctx, w.actor, app.ExposureQuery{
+			Moment: app.Moment{AsOf: &asOf}, By: by, Across: across, Valuation: valuation,
+		})
+		return err
+	}
+}
+
+var reports = []report{
+	{"by channel", exposure(protection.ByChannel, "", protection.Spot)},
+	{"by channel, locked", exposure(protection.ByChannel, "", protection.Locked)},
+	{"by month", exposure(protection.ByMonth, "", protection.Spot)},
+	{"by scheme", exposure(protection.ByScheme, "", protection.Spot)},
+	{"by supplier", exposure(protection.BySupplier, "", protection.Spot)},
+	{"by channel and month", exposure(protection.ByChannel, protection.ByMonth, protection.Spot)},
+	{"run-off", func(ctx context.Context, w world, asOf civil.Day) error {
+		_, err := w.app.Exposure.RunOff(ctx, w.actor, app.ExposureQuery{Moment: app.Moment{AsOf: &asOf}})
+		return err
+	}},
+}
+
+// measure loads a book of that many payments and prints the median of each report.
+func measure(ctx context.Context, out io.Writer, folder string, payments int64) ([]time.Duration, error) {
+	path := filepath.Join(folder, strconv.FormatInt(payments, 10)+".db")
+	db, err := store.Open(ctx, "sqlite:"+path, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = db.Close() }() // whatever failed has been said
+	if err := db.Migrate(ctx); err != nil {
+		return nil, err
+	}
+	service := app.New(&app.Core{
+		Store: db, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString,
+		Log: slog.New(slog.DiscardHandler), Rulepacks: protection.ShippedRulepacks(),
+	})
+	defer service.Close()
+	began := time.Now()
+	w, err := load(ctx, db, service, payments)
+	if err != nil {
+		return nil, err
+	}
+	loaded := time.Since(began)
+	for more := true; more; {
+		if more, err = w.app.Exposure.Fold(ctx); err != nil {
+			return nil, err
+		}
+	}
+	fmt.Fprintf(out, "%d payments: loaded in %s, folded in %s\n", payments, loaded.Round(time.Second),
+		(time.Since(began) - loaded).Round(time.Second))
+	var medians []time.Duration
+	today := civil.DayOf(time.Now())
+	for _, r := range reports {
+		var took []time.Duration
+		for range repeatedly {
+			start := time.Now()
+			if err := r.ask(ctx, w, today); err != nil {
+				return nil, err
+			}
+			took = append(took, time.Since(start))
+		}
+		slices.Sort(took)
+		medians = append(medians, took[repeatedly/2])
+		fmt.Fprintf(out, "  %-24s %s\n", r.name, took[repeatedly/2].Round(10*time.Microsecond))
+	}
+	return medians, nil
+}
+
+// load makes a site with channels, rates and a book whose payments end yesterday.
+func load(ctx context.Context, db *store.DB, service *app.App, payments int64) (w world, err error) {
+	w.app = service
+	today := civil.DayOf(time.Now())
+	l := store.Load{
+		Channels: channels, Suppliers: suppliers, From: today - days - 5, Days: days, Payments: payments,
+	}
+	err = db.Write(ctx, func(tx *store.Tx) error {
+		site, err := tx.InsertSite(travel.Site{Path: "bench", Name: "Bench", Sandbox: true, Policy: travel.DefaultPolicy("GBP")})
+		l.SiteID = site.ID
+		return err
+	})
+	if err != nil {
+		return w, err
+	}
+	w.actor = auth.System(l.SiteID)
+	if l.FirstChannel, err = addNames(ctx, w); err != nil {
+		return w, err
+	}
+	var fixings []fx.Fixing
+	for c, text := range map[money.Currency]string{"GBP": "0.85365", "USD": "1.0852"} {
+		rate, err := money.ParseRate(text)
+		if err != nil {
+			return w, err
+		}
+		fixings = append(fixings, fx.Fixing{Provider: fx.ECB, Day: today - 1, Currency: c, Rate: rate})
+	}
+	if _, err := service.Rates.Add(ctx, w.actor, fixings); err != nil {
+		return w, err
+	}
+	bookings := payments / store.PaymentsPerBooking
+	for first := int64(1); first <= bookings; first += perWrite {
+		err := db.Write(ctx, func(tx *store.Tx) error { return tx.LoadBook(l, first, min(bookings, first+perWrite-1)) })
+		if err != nil {
+			return w, err
+		}
+	}
+	return w, nil
+}
+
+// addNames makes channels and suppliers; it answers the id of the first channel.
+func addNames(ctx context.Context, w world) (first int64, err error) {
+	for i := range channels {
+		name, mode := "Channel "+strconv.Itoa(i), travel.ModeProtectionOnly
+		currency := []money.Currency{"EUR", "GBP", "USD"}[i%3]
+		c, err := w.app.Channels.Create(ctx, w.actor, travel.ChannelFields{Name: &name, Currency: &currency, Mode: &mode})
+		if err != nil {
+			return 0, err
+		}
+		if i == 0 {
+			first = c.ID
+		}
+	}
+	for i := range suppliers {
+		name := "Supplier " + strconv.Itoa(i)
+		if _, err := w.app.Suppliers.Create(ctx, w.actor, travel.SupplierFields{Name: &name}); err != nil {
+			return 0, err
+		}
+	}
+	return first, nil
+}

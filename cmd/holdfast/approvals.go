@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"holdfast/internal/api"
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/travel"
+)
+
+// proposalsCmd lists what waits for a second operator.
+type proposalsCmd struct {
+	siteFlag
+	All  bool `help:"Also those that were decided."`
+	JSON bool `name:"json" help:"Print JSON, with what approval carries out."`
+}
+
+// Run prints them, the oldest first.
+func (c proposalsCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	filter := travel.ProposalFilter{States: []travel.ProposalState{travel.ProposalOpen}}
+	if c.All {
+		filter.States = nil
+	}
+	shapes := []any{}
+	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	if !c.JSON {
+		fmt.Fprintln(out, "ID\tKIND\tSUBJECT\tPROPOSED BY\tAT\tSTATE\tDECIDED BY\tREASON")
+	}
+	err = everyPage(func(page travel.Page) (travel.List[travel.Proposal], error) {
+		return p.app.Approvals.List(ctx, actor, filter, page)
+	}, func(q travel.Proposal) {
+		if c.JSON {
+			shapes = append(shapes, api.ShowProposal(q))
+			return
+		}
+		fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", q.ID, q.Kind, q.Subject, q.ProposedBy,
+			civil.FormatInstant(q.ProposedAt), q.State, q.DecidedBy, q.Reason)
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.printJSON(shapes)
+	}
+	return out.Flush()
+}
+
+// decisionFlags are what every decision takes.
+type decisionFlags struct {
+	siteFlag
+	ID     int64  `arg:"" help:"Id of the proposal."`
+	Reason string `help:"Why."`
+}
+
+// settle decides on the proposal and tells what became of it.
+func (c decisionFlags) settle(
+	ctx context.Context, p *program,
+	decide func(a *app.Approvals, ctx context.Context, actor auth.Actor, id int64, reason string) (travel.Proposal, error),
+) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	settled, err := decide(p.app.Approvals, ctx, actor, c.ID, c.Reason)
+	if err != nil {
+		return err
+	}
+	p.printf("proposal %d, %s, %s, is %s\n", settled.ID, settled.Kind, settled.Subject, settled.State)
+	return nil
+}
+
+// approveCmd approves a proposal.
+type approveCmd struct{ decisionFlags }
+
+// Run carries the proposal out.
+func (c approveCmd) Run(ctx context.Context, p *program) error {
+	return c.settle(ctx, p, (*app.Approvals).Approve)
+}
+
+// rejectCmd rejects a proposal.
+type rejectCmd struct{ decisionFlags }
+
+// Run closes the proposal.
+func (c rejectCmd) Run(ctx context.Context, p *program) error {
+	return c.settle(ctx, p, (*app.Approvals).Reject)
+}
+
+// withdrawCmd takes a proposal back.
+type withdrawCmd struct{ decisionFlags }
+
+// Run closes the proposal.
+func (c withdrawCmd) Run(ctx context.Context, p *program) error {
+	return c.settle(ctx, p, (*app.Approvals).Withdraw)
+}
+
+// waits tells that a request has become a proposal, and how it goes on.
+func (p *program) waits(site string, q travel.Proposal) {
+	p.printf("Nothing has changed yet: this needs a second operator, and is proposal %d (%s, %s).\n", q.ID, q.Kind, q.Subject)
+	p.printf("Another operator than %s approves it with\n\n  holdfast approve %d --site %s --as USERNAME\n", q.ProposedBy, q.ID, site)
+}
+
+// asPerson is the operator whom --as names, once they have shown that it is them: without that, one person at the
+// command line could be two.
+func (p *program) asPerson(ctx context.Context, onSite auth.Actor) (auth.Actor, error) {
+	password, err := p.readSecret("Password of " + p.as + ": ")
+	if err != nil {
+		return auth.Actor{}, err
+	}
+	login := app.Login{Username: p.as, Password: password}
+	session, err := p.app.Sessions.Login(ctx, login)
+	if fault.Is(err, fault.TwoFactorRequired) {
+		if login.Code, err = p.readLine("Code of the second factor: "); err != nil {
+			return auth.Actor{}, err
+		}
+		session, err = p.app.Sessions.Login(ctx, login)
+	}
+	if err != nil {
+		return auth.Actor{}, err
+	}
+	if !session.User.Operator {
+		return auth.Actor{}, fault.WrongField("as", "The command line is the operator's, and %s is none.", session.User.Username)
+	}
+	actor, _ := session.User.ActorAt(auth.Membership{SiteID: onSite.SiteID}) // an operator may act everywhere
+	actor.Ahead = onSite.Ahead
+	return actor, nil
+}

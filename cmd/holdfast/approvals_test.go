@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// as runs a command with a password on standard input.
+func (s shell) as(password string, args ...string) (said string, code int) {
+	s.t.Helper()
+	stdin, err := os.Open(s.file("stdin", password+"\n"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer stdin.Close()
+	var out bytes.Buffer
+	code = run(s.t.Context(), append(args, "--database", "sqlite:"+filepath.Join(s.folder, "holdfast.db")), stdin, &out, &out)
+	return out.String(), code
+}
+
+const somePassword = "correct horse battery"
+
+// TestTwoPeopleAtTheCommandLine: outside a sandbox one asks and another approves, and both show who they are.
+func TestTwoPeopleAtTheCommandLine(t *testing.T) {
+	s := shell{t, t.TempDir()}
+	s.run("site", "create", "real", "--name", "Real", "--currency", "GBP")
+	for _, name := range []string{"ada", "bob"} {
+		if said, code := s.as(somePassword, "user", "create", name, "--email", name+"@example.com", "--role", "operator"); code != 0 {
+			t.Fatal(said)
+		}
+	}
+	if said, code := s.as(somePassword, "user", "create", "eve", "--email", "eve@example.com", "--role", "member_admin", "--site", "real"); code != 0 {
+		t.Fatal(said)
+	}
+	for _, step := range []struct {
+		password string
+		args     []string
+		code     int
+		says     string
+	}{
+		{somePassword, []string{"channel", "create", "Shop", "--currency", "EUR", "--mode", "draft", "--as", "ada"}, 0, "channel 2"},
+		{somePassword, []string{"channel", "mode", "2", "protection-only", "--reason", "Signed.", "--as", "ada"}, 0, "holdfast approve 1 --site real --as USERNAME"},
+		{"", []string{"proposals"}, 0, "Signed."},
+		{"", []string{"approve", "1"}, 1, "say who you are with --as"},
+		{"wrong password", []string{"approve", "1", "--as", "bob"}, 1, "password is wrong"},
+		{somePassword, []string{"approve", "1", "--as", "eve"}, 1, "eve is none"},
+		{somePassword, []string{"approve", "1", "--as", "ada"}, 1, "another operator"},
+		{somePassword, []string{"approve", "1", "--as", "bob"}, 0, "is approved"},
+		{"", []string{"channel", "list"}, 0, "protection-only"},
+		{"", []string{"rates", "quote", "USD", "1.08", "--day", "2024-01-02", "--quote-id", "desk-1"}, 0, "approve 2"},
+		{somePassword, []string{"reject", "2", "--as", "bob", "--reason", "Too old."}, 0, "is rejected"},
+		{"", []string{"channel", "create", "Two", "--currency", "EUR", "--mode", "protection-only"}, 0, "approve 3"},
+		{"", []string{"withdraw", "3"}, 0, "is withdrawn"},
+		{"", []string{"policy", "set", s.file("policy.json", `{"from": "2199-01-01", "late_log_days": 9}`)}, 0, "approve 4"},
+		{"", []string{"limits", "set", "site", "5000"}, 0, "approve 5"},
+		{"", []string{"import", "payments", s.file("book.csv", aBook), "--cover-start", "effective", "--mode", "protection-only"}, 0, "approve 6"},
+		{somePassword, []string{"approve", "6", "--as", "ada"}, 0, "takeover"},
+		{"", []string{"import", "payments", s.file("book.csv", aBook), "--cover-start", "effective", "--mode", "protection-only"}, 0, "created"},
+		{"", []string{"import", "payments", s.file("more.csv", aBook+"\n"), "--cover-start", "effective"}, 0, "approve 7"},
+		{"", []string{"proposals", "--all", "--json"}, 0, `"decision_reason": "Too old."`},
+		{"", []string{"clock", "set", "--to", "2199-01-01 00:00:00"}, 1, "not a sandbox"},
+		{"", []string{"audit", "list"}, 0, "proposal.approve"},
+		{"", []string{"audit", "verify"}, 0, "all as they were written"},
+	} {
+		said, code := s.as(step.password, append(step.args, "--site", "real")...)
+		if code != step.code || !strings.Contains(said, step.says) {
+			t.Errorf("%v: exit code %d, %q is not in\n%s", step.args, code, step.says, said)
+		}
+	}
+}
+
+func TestTheAuditAtTheCommandLine(t *testing.T) {
+	s := shell{t, t.TempDir()}
+	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
+	s.run("keys", "rotate")
+	s.run("clock", "set", "--site", "demo", "--to", "2199-01-01 00:00:00")
+	for want, args := range map[string][]string{
+		"2199-01-01 00:00":     {"clock", "show", "--site", "demo"},
+		`"sandbox": true`:      {"clock", "show", "--site", "demo", "--json"},
+		"clock.move":           {"audit", "list", "--site", "demo", "--action", "clock.move"},
+		`"previous_hash": ""`:  {"audit", "list", "--site", "demo", "--json"},
+		"keys.rotate":          {"audit", "list"},
+		"3 records, all as th": {"audit", "verify", "--site", "demo"},
+		"1 records, all as th": {"audit", "verify"},
+	} {
+		if out := s.run(args...); !strings.Contains(out, want) {
+			t.Errorf("%v: %q is not in\n%s", args, want, out)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"holdfast/internal/api"
+	"holdfast/internal/app"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+)
+
+// estimateFlags are what the model and the what-if report are asked for.
+type estimateFlags struct {
+	siteFlag
+	AsOf     dayFlag   `name:"as-of" placeholder:"Y-m-d" help:"The end of this day (default: today)."`
+	KnownAt  time.Time `name:"known-at" format:"2006-01-02 15:04:05" placeholder:"INSTANT" help:"With what was known then, Y-m-d H:i:s in GMT (default: now)."`
+	Currency string    `placeholder:"CODE" help:"Currency of the report (default: the policy's)."`
+	Channels []int64   `placeholder:"ID" help:"Only these channels, by id."`
+	JSON     bool      `name:"json" help:"Print JSON, amounts in minor units."`
+}
+
+func (f estimateFlags) query() (in app.EstimateQuery) {
+	in = app.EstimateQuery{Moment: app.Moment{AsOf: f.AsOf.day, KnownAt: f.KnownAt}, Channels: f.Channels}
+	if f.Currency != "" {
+		var err error
+		if in.Currency, err = money.ParseCurrency(strings.ToUpper(f.Currency)); err != nil {
+			in.Problems.Wrong("currency", "%v.", err)
+		}
+	}
+	return in
+}
+
+// modelCmd prints the model against the actual.
+type modelCmd struct {
+	estimateFlags
+	Bands string `placeholder:"DAYS:PPM,…" help:"Days and millionths of the turnover, such as 30:400000,90:600000."`
+}
+
+// Run computes the report and prints it.
+func (c modelCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	in := c.query()
+	if c.Bands != "" {
+		if in.Bands, err = protection.ParseBands(c.Bands); err != nil {
+			in.Problems.Wrong("bands", "%v.", err)
+		}
+	}
+	r, err := p.app.Exposure.Model(ctx, actor, in)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.printJSON(api.ShowModel(r))
+	}
+	q := r.Query
+	p.printf("Estimate from card turnover and actual exposure at the end of %s, in %s\n\n", q.AsOf, q.Currency)
+	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(out, "estimate\tE1\tdifference\t  channel")
+	line := func(estimate, e1 int64, name string) {
+		fmt.Fprintf(out, "%s\t%s\t%s\t  %s\n", money.Format(estimate, q.Currency), money.Format(e1, q.Currency),
+			money.Format(estimate-e1, q.Currency), name)
+	}
+	for _, row := range r.Rows {
+		name := r.ChannelNames[row.ChannelID]
+		if !row.Valued {
+			fmt.Fprintf(out, "\t\t\t  %s: no exchange rate for %s\n", name, row.Currency)
+			continue
+		}
+		line(row.EstimateReport, row.E1Report, name)
+	}
+	line(r.Estimate, r.E1, "total")
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	p.printf("\nThe estimate is the sum, over these bands, of a share of the turnover of so many trailing days:")
+	for _, b := range r.Bands {
+		p.printf(" %d.%04d %% of %d days;", b.SharePPM/10_000, b.SharePPM%10_000, b.Days)
+	}
+	p.printf("\n")
+	return nil
+}
+
+// whatIfCmd prints what a failure would cost.
+type whatIfCmd struct{ estimateFlags }
+
+// Run computes the report and prints it.
+func (c whatIfCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	r, err := p.app.Exposure.WhatIf(ctx, actor, c.query())
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.printJSON(api.ShowWhatIf(r))
+	}
+	q := r.Query
+	amount := func(n int64) string { return money.Format(n, q.Currency) }
+	limit := func(l *protection.Limit) string {
+		if l == nil {
+			return "none"
+		}
+		return money.Format(l.Amount, l.Currency)
+	}
+	p.printf("If these merchants fail at the end of %s, in %s\n\n", q.AsOf, q.Currency)
+	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(out, "loss\tcollateral\tnet\ttail\tuse %s\tlimit %s\t  channel\n", q.Policy, q.Policy)
+	for _, ch := range r.Channels {
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", amount(ch.E1), amount(ch.Held), amount(ch.Net), amount(ch.E2),
+			money.Format(ch.Use, q.Policy), limit(ch.Limit), r.ChannelNames[ch.ChannelID])
+	}
+	fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t  total\n", amount(r.Total.E1), amount(r.Held), amount(r.Net), amount(r.Total.E2),
+		money.Format(r.Use, q.Policy), limit(r.SiteLimit))
+	for _, by := range []struct {
+		name string
+		rows protection.WhatIfRows
+	}{{"scheme", r.Schemes}, {"month of travel", r.Months}} {
+		fmt.Fprintf(out, "%s\t\t\t%s\t\t\t  %s\n", "loss", "tail", by.name)
+		for _, row := range by.rows.Rows {
+			fmt.Fprintf(out, "%s\t\t\t%s\t\t\t  %s\n", amount(row.E1), amount(row.E2), row.Key)
+		}
+		if by.rows.Rounding.E1 != 0 || by.rows.Rounding.E2 != 0 {
+			fmt.Fprintf(out, "%s\t\t\t%s\t\t\t  rounding\n", amount(by.rows.Rounding.E1), amount(by.rows.Rounding.E2))
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	for _, w := range r.Pending {
+		p.printf("Not counted, because an exchange rate is missing: %d allocations, E1 %s %s.\n", w.Allocations, w.Currency,
+			money.Format(w.E1, w.Currency))
+	}
+	return nil
+}

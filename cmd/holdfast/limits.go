@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"text/tabwriter"
+
+	"holdfast/internal/api"
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// limitsCmd groups what can be done with limits.
+type limitsCmd struct {
+	List   limitsListCmd   `cmd:"" help:"Show the limits in force, and what is used of them."`
+	Set    limitsSetCmd    `cmd:"" help:"Set a limit. No limit refuses a payment."`
+	Events limitsEventsCmd `cmd:"" help:"Show when a use rose to 80, 95 or 100 % of its limit."`
+	Over   limitsOverCmd   `cmd:"" help:"Show the payments of which something lies above a limit."`
+}
+
+// listing is what every list of this group is asked for.
+type listing struct {
+	siteFlag
+	JSON bool `name:"json" help:"Print JSON, amounts in minor units."`
+}
+
+// printList prints a list as a table, or as the JSON that the API answers.
+func printList[T any](
+	ctx context.Context, p *program, l listing, read func(auth.Actor, travel.Page) (travel.List[T], error),
+	show func(T) any, header string, row func(T) string,
+) error {
+	actor, err := p.operatorAt(ctx, l.Site)
+	if err != nil {
+		return err
+	}
+	shapes := []any{}
+	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	if !l.JSON {
+		fmt.Fprintln(out, header)
+	}
+	err = everyPage(func(page travel.Page) (travel.List[T], error) { return read(actor, page) }, func(item T) {
+		if l.JSON {
+			shapes = append(shapes, show(item))
+			return
+		}
+		fmt.Fprintln(out, row(item))
+	})
+	if err != nil {
+		return err
+	}
+	if l.JSON {
+		return p.printJSON(shapes)
+	}
+	return out.Flush()
+}
+
+// limitsListCmd lists limits.
+type limitsListCmd struct {
+	listing
+	Over bool `help:"Only what is over its limit."`
+}
+
+// Run prints them.
+func (c limitsListCmd) Run(ctx context.Context, p *program) error {
+	return printList(ctx, p, c.listing, func(actor auth.Actor, page travel.Page) (travel.List[app.LimitRow], error) {
+		return p.app.Limits.List(ctx, actor, app.LimitFilter{Over: c.Over}, page)
+	}, api.ShowLimitRow, "SCOPE\tCHANNEL\tLIMIT\tUSE\tHEADROOM\tOVER\tLEVEL\tFROM", func(r app.LimitRow) string {
+		use, left, over, level := "", "", "", ""
+		if r.HasUse {
+			use, left, over = money.Format(r.Use, r.Currency), money.Format(r.Headroom, r.Currency), money.Format(r.Over, r.Currency)
+			level = fmt.Sprintf("%d %%", r.Level)
+		}
+		return fmt.Sprintf("%s\t%s\t%s %s\t%s\t%s\t%s\t%s\t%s", r.Scope, r.ChannelName, r.Currency,
+			money.Format(r.Amount, r.Currency), use, left, over, level, r.FromDay)
+	})
+}
+
+// limitsSetCmd sets a limit.
+type limitsSetCmd struct {
+	siteFlag
+	Scope   protection.LimitScope `arg:"" help:"transaction, booking, channel or site."`
+	Amount  *int64                `arg:"" optional:"" help:"Minor units of the policy currency."`
+	Channel *int64                `placeholder:"ID" help:"Of this channel alone."`
+	From    dayFlag               `placeholder:"Y-m-d" help:"In force from this day on (default: today)."`
+	Lift    bool                  `help:"No limit of its own from then on."`
+	Note    string                `help:"Why."`
+}
+
+// Run sets it, or says that it waits for another operator.
+func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	made, err := p.app.Limits.Set(ctx, actor, app.LimitFields{
+		Scope: &c.Scope, ChannelID: c.Channel, From: c.From.day, Amount: c.Amount, Lift: c.Lift, Note: c.Note,
+	})
+	if err != nil {
+		return err
+	}
+	if made.Proposal != nil {
+		p.waits(c.Site, *made.Proposal)
+		return nil
+	}
+	if made.Lifted {
+		p.printf("limit %d: from %s on there is none\n", made.ID, made.FromDay)
+		return nil
+	}
+	p.printf("limit %d is set: %s %s from %s on\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), made.FromDay)
+	return nil
+}
+
+// limitsEventsCmd lists events.
+type limitsEventsCmd struct{ listing }
+
+// Run prints them.
+func (c limitsEventsCmd) Run(ctx context.Context, p *program) error {
+	return printList(ctx, p, c.listing, func(actor auth.Actor, page travel.Page) (travel.List[protection.LimitEvent], error) {
+		return p.app.Limits.Events(ctx, actor, app.LimitEvents{}, page)
+	}, api.ShowLimitEvent, "AT\tSCOPE\tID\tREACHED\tUSE\tLIMIT\tTRANSACTION", func(e protection.LimitEvent) string {
+		return fmt.Sprintf("%s\t%s\t%s\t%d %%\t%s\t%s %s\t%s", civil.FormatInstant(e.CrossedAt), e.Scope, orBlank(e.ObjectID), e.Percent,
+			money.Format(e.Use, e.Limit.Currency), e.Limit.Currency, money.Format(e.Limit.Amount, e.Limit.Currency), orBlank(e.TransactionID))
+	})
+}
+
+// orBlank writes an id, and nothing where there is none.
+func orBlank(id int64) string {
+	if id == 0 {
+		return ""
+	}
+	return strconv.FormatInt(id, 10)
+}
+
+// limitsOverCmd lists payments that are over.
+type limitsOverCmd struct{ listing }
+
+// Run prints them.
+func (c limitsOverCmd) Run(ctx context.Context, p *program) error {
+	over := true
+	return printList(ctx, p, c.listing, func(actor auth.Actor, page travel.Page) (travel.List[travel.Transaction], error) {
+		return p.app.Payments.List(ctx, actor, travel.TransactionFilter{OverLimit: &over}, page)
+	}, api.ShowTransaction, "TRANSACTION\tCHANNEL\tLOGGED\tTOTAL\tOVER", func(t travel.Transaction) string {
+		return fmt.Sprintf("%d\t%d\t%s\t%s %s\t%s %s", t.ID, t.ChannelID, civil.FormatInstant(t.CreatedAt), t.Currency,
+			money.Format(t.Total, t.Currency), t.OverLimitCurrency, money.Format(t.OverLimit, t.OverLimitCurrency))
+	})
+}

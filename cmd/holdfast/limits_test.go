@@ -1,0 +1,49 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// TestLimitsAndCollateral: what is set is listed, as a table and as the JSON that the API answers.
+func TestLimitsAndCollateral(t *testing.T) {
+	s := shell{t, t.TempDir()}
+	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
+	s.run("rates", "import", s.file("rates.csv", someRates))
+	s.run("limits", "set", "transaction", "200000", "--site", "demo", "--note", "Season")
+	s.run("limits", "set", "site", "900000", "--site", "demo")
+	s.run("import", "payments", s.file("book.csv", aBook), "--site", "demo", "--mode", "protection-only", "--cover-start", "effective")
+	s.run("collateral", "add", "guarantee", "GBP", "100000", "--site", "demo", "--channel", "3", "--from", "2024-01-01", "--reference", "G-17")
+	for want, args := range map[string][]string{
+		"9,000.00":             {"limits", "list"},
+		"2,000.00":             {"limits", "list"},
+		"SCOPE":                {"limits", "events"},
+		"TRANSACTION":          {"limits", "over"},
+		"G-17":                 {"collateral", "list"},
+		"1,000.00  1,500.00":   {"what-if", "--as-of", "2024-06-26"},
+		"month of travel":      {"what-if", "--as-of", "2024-06-26", "--channels", "2"},
+		"50.0000 % of 60 days": {"exposure-model", "--as-of", "2024-06-26", "--bands", "60:500000"},
+		"total":                {"exposure-model"},
+	} {
+		out := s.run(append(args, "--site", "demo")...)
+		if !strings.Contains(out, want) {
+			t.Errorf("%v: %q is not in\n%s", args, want, out)
+		}
+		var shape any
+		if err := json.Unmarshal([]byte(s.run(append(args, "--site", "demo", "--json")...)), &shape); err != nil {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	for want, args := range map[string][]string{
+		"scope":    {"limits", "set", "planet", "5", "--site", "demo"},
+		"currency": {"collateral", "add", "cash", "XXQ", "5", "--site", "demo"},
+		"bands":    {"exposure-model", "--site", "demo", "--bands", "30"},
+		"channels": {"what-if", "--site", "demo", "--channels", "99"},
+		"ISO 4217": {"what-if", "--site", "demo", "--currency", "XXQ"},
+	} {
+		if _, said, code := s.try(args...); code != exitFailure || !strings.Contains(said, want) {
+			t.Errorf("%v: exit code %d, %s", args, code, said)
+		}
+	}
+}

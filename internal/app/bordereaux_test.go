@@ -1,0 +1,146 @@
+package app_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/api"
+	"holdfast/internal/app"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// bordereau writes the premium bordereau of a month in both forms.
+func (w *world) bordereau(month string, known time.Time) string {
+	w.t.Helper()
+	var out bytes.Buffer
+	for _, write := range []func(r app.Bordereau) error{
+		func(r app.Bordereau) error { return api.WriteBordereauCSV(&out, r) },
+		func(r app.Bordereau) error { return api.WriteBordereauJSON(&out, r) },
+	} {
+		report, err := w.app.Bordereaux.Premium(w.t.Context(), w.actor, app.BordereauQuery{Month: month, KnownAt: known})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if err := write(report); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return out.String()
+}
+
+// TestABordereauStays: whatever is logged, moved, renamed or agreed later, the same month as known at the same instant
+// is the same bytes.
+func TestABordereauStays(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		taxes := []travel.TaxCode{{Code: "IPT", RatePPM: 120_000, Label: "Insurance premium tax"}}
+		w.policy(travel.PolicyFields{From: dayPtr(t, "2024-01-01"), TaxCodes: &taxes})
+		w.fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
+		w.fix("2024-06-28", map[money.Currency]string{"GBP": "0.84638", "JPY": "171.94"})
+		c := w.channel(travel.ModeProtectionOnly, "EUR")
+		b := w.booking(c, 120000, "2024-09-14")
+		p := w.must(report(travel.Purchase, b, 60000)) // the first worked line
+		w.must(report(travel.Purchase, w.booking(w.channel(travel.ModeTest, "EUR"), 60000, "2024-09-14"), 60000))
+		w.at("2024-06-10")
+		known := w.now()
+		w.advance(10 * time.Second)
+		before := w.bordereau("2024-06", known)
+		for _, part := range []string{
+			"1-1-1,Demo,protection-only EUR,2024-06-03,2025-01-12,PT,original,2024-06-03,2024-06-03,EUR,600.00,GBP,512.19," +
+				"0.85365000,1,0.85365,4.87,0.52,4.35\n",
+			`"final":true`, `"gross":"4.87","tax":"0.52","net":"4.35"}`,
+		} {
+			if !strings.Contains(before, part) {
+				t.Errorf("%q is not in\n%s", part, before)
+			}
+		}
+		if strings.Count(before, "original,") != 1 {
+			t.Errorf("what is simulated is reported:\n%s", before)
+		}
+		w.must(linked(travel.Refund, p, b, 10000))
+		w.move(b, *dayPtr(t, "2024-11-30"))
+		name := "Renamed"
+		if _, err := w.app.Channels.Change(t.Context(), w.actor, c.ID, travel.ChannelFields{Name: &name}); err != nil {
+			t.Fatal(err)
+		}
+		dearer := []travel.TaxCode{{Code: "IPT", RatePPM: 200_000}}
+		w.policy(travel.PolicyFields{From: dayPtr(t, "2024-01-01"), TaxCodes: &dearer})
+		w.at("2024-07-01")
+		if after := w.bordereau("2024-06", known); after != before {
+			t.Errorf("known at %s, it was\n%s\nand now it is\n%s", known, before, after)
+		}
+		now := w.bordereau("2024-06", time.Time{})
+		if !strings.Contains(now, ",Renamed,") || strings.Count(now, "\n1-1-1,") != 2 {
+			t.Errorf("as known now:\n%s", now)
+		}
+		jpy := w.booking(w.channel(travel.ModeProtectionOnly, "JPY"), 350_000, "2024-08-05")
+		w.must(report(travel.Purchase, jpy, 350_000)) // the second worked line
+		july := w.bordereau("2024-07", time.Time{})
+		if !strings.Contains(july, ",JPY,350000,GBP,1722.89,0.00492253,171.94,0.84638,10.33,1.72,8.61\n") {
+			t.Error(july)
+		}
+	})
+}
+
+// TestLinesAreReadInPieces: more lines than one read holds come in their order, each once.
+func TestLinesAreReadInPieces(t *testing.T) {
+	app.ReadLines(t, 3)
+	onBoth(t, func(t *testing.T, w *world) {
+		c := w.channel(travel.ModeProtectionOnly, "GBP")
+		const lines = 8
+		for i := range lines {
+			w.must(report(travel.Purchase, w.booking(c, 100_000, "2024-12-31"), 100_000))
+			if i%4 == 0 { // several lines share an instant
+				w.advance(time.Microsecond)
+			}
+		}
+		var last int64
+		count := 0
+		report, err := w.app.Bordereaux.Premium(t.Context(), w.actor, app.BordereauQuery{Month: "2024-06"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row, err := range report.Rows {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if row.LineID <= last {
+				t.Fatalf("line %d after %d", row.LineID, last)
+			}
+			last = row.LineID
+			count++
+		}
+		if count != lines {
+			t.Errorf("%d rows", count)
+		}
+		w.at("2024-07-01")
+		w.issue(1)
+		if got := w.statementLines(w.statements(travel.StatementFilter{})[0].ID); len(got) != lines {
+			t.Errorf("%d lines on the statement", len(got))
+		}
+	})
+}
+
+func TestBordereauxThatAreRefused(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		for _, c := range []struct {
+			in    app.BordereauQuery
+			field string
+		}{
+			{app.BordereauQuery{Month: "2024"}, "period"},
+			{app.BordereauQuery{Month: "2024-13"}, "period"},
+			{app.BordereauQuery{Month: "2024-06", KnownAt: w.now().Add(time.Second)}, "known_at"},
+		} {
+			_, err := w.app.Bordereaux.Premium(t.Context(), w.actor, c.in)
+			if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), c.field) {
+				t.Errorf("%+v: %v", c.in, err)
+			}
+		}
+		if _, err := w.app.Bordereaux.Premium(t.Context(), w.actor, app.BordereauQuery{}); !fault.Is(err, fault.Missing) {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,10 @@
+package app
+
+import "testing"
+
+// ReadLines sets for one test how many lines a read of an export holds.
+func ReadLines(t *testing.T, n int) {
+	before := linesPerRead
+	linesPerRead = n
+	t.Cleanup(func() { linesPerRead = before })
+}

@@ -1,0 +1,55 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"holdfast/internal/app"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// packs reads rulepacks of which each version has a window of its own for every scheme.
+func packs(t *testing.T, versions ...string) protection.Rulepacks {
+	t.Helper()
+	windows := map[string]string{"1": "120", "2": "60"}
+	from := map[string]string{"1": "1970-01-01", "2": "2024-06-10"}
+	var list []string
+	for _, v := range versions {
+		var schemes []string
+		for _, s := range append([]travel.Scheme{travel.Unknown}, travel.Schemes...) {
+			schemes = append(schemes, `"`+string(s)+`": {"days": `+windows[v]+`}`)
+		}
+		list = append(list, `{"version": "`+v+`", "from": "`+from[v]+`", "windows": {`+strings.Join(schemes, ", ")+`}}`)
+	}
+	read, err := protection.ParseRulepacks([]byte("[" + strings.Join(list, ", ") + "]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+// TestAnAllocationKeepsItsRulepack: a newer rulepack counts for payments from its day on, and for no other, also when
+// the booking is changed later.
+func TestAnAllocationKeepsItsRulepack(t *testing.T) {
+	w := newWorld(t, "sqlite:"+t.TempDir()+"/holdfast.db")
+	w.core.Rulepacks = packs(t, "1")
+	b := w.booking(w.channel(travel.ModeProtectionOnly, "GBP"), 100000, "2024-09-14")
+	before := w.must(report(travel.Purchase, b, 10000))
+	w.at("2024-06-11")
+	w.core.Rulepacks = packs(t, "1", "2")
+	after := w.must(report(travel.Purchase, b, 10000))
+	w.move(b, *dayPtr(t, "2024-10-01"))
+	for _, c := range []struct {
+		id            int64
+		version, last string
+	}{{before.ID, "1", "2025-01-29"}, {after.ID, "2", "2024-11-30"}} {
+		x, err := w.app.Protection.Explain(t.Context(), w.actor, c.id, app.ProtectionQuery{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := x.Allocations[0]; a.Rulepack != c.version || a.Terms.LastDay != *dayPtr(t, c.last) {
+			t.Errorf("rulepack %s, last day %s; want %s, %s", a.Rulepack, a.Terms.LastDay, c.version, c.last)
+		}
+	}
+}
