@@ -110,6 +110,10 @@ func example(schema part, indent string) string {
 	if values := schema.at("enum").items(); len(values) > 0 {
 		return values[0].json(indent)
 	}
+	// Of a choice the first is shown; that it may also be null stands last.
+	if choices := schema.at("oneOf").items(); len(choices) > 0 {
+		return example(choices[0], indent)
+	}
 	switch types := schema.at("type").texts(); {
 	case slices.Contains(types, "object"), schema.at("properties").exists():
 		return exampleObject(schema, indent)
@@ -127,11 +131,11 @@ func example(schema part, indent string) string {
 }
 
 func exampleObject(schema part, indent string) string {
-	// A field that stands for a choice of one: the first choice is shown.
-	only := schema.at("maxProperties").text() == "1"
+	// Fields that stand for a choice of some: one choice is shown.
+	choice := schema.at("maxProperties").exists()
 	var lines []string
 	for name, value := range schema.at("properties").fields() {
-		if !only || len(lines) == 0 {
+		if !choice || len(lines) == 0 {
 			lines = append(lines, indent+"  "+quoted(name)+": "+example(value, indent+"  "))
 		}
 	}
