@@ -284,7 +284,7 @@ func TestExposureForMachines(t *testing.T) {
 	if report.AsOf != "2016-06-30" || report.Currency != "EUR" || len(report.Rows) != 0 {
 		t.Errorf("the JSON says %+v", report)
 	}
-	if out := s.must(append(args, "--csv")...); out != "by,id,key,currencies,allocations,e1,e2,currency,e1_report,e2_report\ntotal,,,EUR,0,0,0,EUR,0,0\n" {
+	if out := s.must(append(args, "--csv")...); out != "by,id,key,currencies,allocations,e1,e2,currency,e1_report,e2_report,e4,e5\ntotal,,,EUR,0,0,0,EUR,0,0,0,0\n" {
 		t.Errorf("the CSV says\n%s", out)
 	}
 	if r := s.run("", "exposure", "--site", "acme", "--currency", "XXX", "--valuation", "locked"); r.code != 1 || !strings.Contains(r.stderr, "currency:") {

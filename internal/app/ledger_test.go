@@ -105,9 +105,9 @@ func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 20))
 		type adjusted struct {
-			of, after int // the payment, and how many of its refunds come before
-			amount    int64
-			at        time.Time
+			of     int // the payment
+			amount int64
+			at     time.Time
 		}
 		amounts, taken, refunds := make([]int64, 4), make([]time.Time, 4), []adjusted{}
 		for i := range amounts {
