@@ -125,7 +125,7 @@ func TestOperatorsCommands(t *testing.T) {
 			}
 		}
 		says("schema", "migrate")
-		says("/acme", "site", "create", "acme", "--name", "Acme", "--currency", "gbp")
+		says("/acme", "site", "create", "acme", "--name", "Acme", "--currency", "gbp", "--sandbox")
 		refused("path: This path is taken.", "site", "create", "acme", "--name", "Acme", "--currency", "GBP")
 		refused("path: This path is reserved.", "site", "create", "wp", "--name", "Acme", "--currency", "GBP", "--auth-segment", "wp")
 		refused("currency:", "site", "create", "other", "--name", "Other", "--currency", "XXX")

@@ -34,7 +34,7 @@ const (
 
 func TestImportPayments(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *system) {
-		s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP")
+		s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP", "--sandbox")
 		s.file("book.csv", sample(t))
 		s.file("rates.csv", "Date,GBP,\n2026-03-09,0.87,\n2026-02-27,0.875,\n2026-01-09,0.88,\n")
 		s.must("rates", "import", "rates.csv")
@@ -67,7 +67,7 @@ func TestImportPayments(t *testing.T) {
 
 func TestImportOfBadRows(t *testing.T) {
 	s := onSQLite(t)
-	s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP")
+	s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP", "--sandbox")
 	s.file("book.csv", sample(t, badTotal, cardHere, strings.Repeat(badTotal, 30)))
 	r := s.run("", "import", "payments", "book.csv", "--site", "acme", "--mode", "draft", "--refused", "refused.csv")
 	if r.code != 3 || !strings.Contains(r.stderr, `line 5 refused: total: "many" is not a whole number.`) ||
@@ -92,7 +92,7 @@ func TestImportOfBadRows(t *testing.T) {
 
 func TestImportOfWhatIsNoFileOfPayments(t *testing.T) {
 	s := onSQLite(t)
-	s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP")
+	s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP", "--sandbox")
 	s.file("half.csv", "booking_reference,channel\n")
 	s.file("rates.csv", "Date,USD,\n2026-02-30,1.1,\n")
 	for want, args := range map[string][]string{
@@ -138,7 +138,7 @@ func TestHotelFile(t *testing.T) {
 		t.Skip("the hotel file is not tried: ../shared/data/hotel-payments.csv is not on this machine")
 	}
 	onBoth(t, func(t *testing.T, s *system) {
-		s.must("site", "create", "demo", "--name", "Hotels", "--currency", "GBP")
+		s.must("site", "create", "demo", "--name", "Hotels", "--currency", "GBP", "--sandbox")
 		s.must("rates", "import", filepath.Join(shared, "eurofxref-hist.csv"))
 		take := []string{
 			"import", "payments", filepath.Join(shared, "hotel-payments.csv"), "--site", "demo", "--mode", "protection-only",

@@ -179,6 +179,7 @@ func pageOf[T any](all []T, page travel.Page) travel.List[T] {
 	}
 	first := min(page.Skip(), len(all))
 	list := travel.List[T]{Items: all[first:min(first+page.Size, len(all))], Total: int64(len(all))}
+	list.More = first+page.Size < len(all)
 	list.PastEnd = len(list.Items) == 0 && page.Offset < 0 && page.Number > 1 && len(all) > 0
 	return list
 }

@@ -263,6 +263,9 @@ func (s *Statements) Lines(
 		if list.Items, err = tx.StatementLines(actor.SiteID, id, page); err != nil {
 			return list, err
 		}
+		if len(list.Items) > page.Size { // one more than the page was read, to know whether there is a next one
+			list.Items, list.More = list.Items[:page.Size], true
+		}
 		if page.Count {
 			list.Total = statement.LineCount()
 		}

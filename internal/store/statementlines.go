@@ -62,7 +62,7 @@ func (tx *Tx) StatementLines(siteID, statementID int64, page travel.Page) ([]pro
 	if page.Descending {
 		order = `ORDER BY l.recorded_at DESC, l.id DESC`
 	}
-	return tx.statementLines(order+` LIMIT $3 OFFSET $4`, siteID, statementID, page.Size, page.Skip())
+	return tx.statementLines(order+` LIMIT $3 OFFSET $4`, siteID, statementID, page.Size+1, page.Skip())
 }
 
 func (tx *Tx) statementLines(rest string, args ...any) ([]protection.StatementLine, error) {
