@@ -267,10 +267,16 @@ func TestSettlingIsTheSameHoweverItRuns(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		var logging, settling sync.WaitGroup
+		// No write lives longer than five seconds (R0), so the clock, which goes faster here than the real one, waits for
+		// those that have begun.
+		var writes sync.RWMutex
 		for _, b := range bookings {
 			logging.Go(func() {
 				for i := range 30 {
-					if _, _, err := w.app.Payments.Create(t.Context(), w.actor, report(travel.Purchase, b, int64(1000+i))); err != nil {
+					writes.RLock()
+					_, _, err := w.app.Payments.Create(t.Context(), w.actor, report(travel.Purchase, b, int64(1000+i)))
+					writes.RUnlock()
+					if err != nil {
 						t.Error(err)
 						return
 					}
@@ -280,7 +286,9 @@ func TestSettlingIsTheSameHoweverItRuns(t *testing.T) {
 		for n := range 3 {
 			settling.Go(func() {
 				for i := 0; ctx.Err() == nil; i++ {
+					writes.Lock()
 					w.advance(time.Second)
+					writes.Unlock()
 					// Stopped somewhere: before, within or after the write.
 					short, cancel := context.WithTimeout(ctx, time.Duration(i%7*(n+1))*time.Millisecond)
 					if _, err := w.app.Limits.Settle(short); err != nil && short.Err() == nil && !fault.Is(err, fault.Unavailable) {
