@@ -70,7 +70,6 @@ CREATE TABLE premium_lines (
     policy_id       BIGINT  NOT NULL, -- in force on P
     rate_card       BIGINT,           -- the line of the rate card; NULL where the lead is negative
     simulated       BOOLEAN NOT NULL, -- of a test channel: outside every total
-    statement_id    BIGINT,           -- NULL until it is on one
     {{key}} (site_id, id),
     FOREIGN KEY (site_id, allocation_id) REFERENCES allocations (site_id, id),
     FOREIGN KEY (site_id, transaction_id) REFERENCES transactions (site_id, id),
@@ -79,6 +78,5 @@ CREATE TABLE premium_lines (
 CREATE INDEX premium_lines_by_allocation ON premium_lines (site_id, allocation_id, id);
 CREATE INDEX premium_lines_by_channel ON premium_lines (site_id, channel_id, recorded_at, id);
 CREATE INDEX premium_lines_by_booking ON premium_lines (site_id, booking_id, id);
-CREATE INDEX premium_lines_by_statement ON premium_lines (site_id, statement_id, id);
 -- Whatever runs at once, an allocation is priced once.
 CREATE UNIQUE INDEX premium_lines_original ON premium_lines (site_id, allocation_id) WHERE kind = 'original';
