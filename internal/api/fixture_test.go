@@ -220,10 +220,13 @@ func fillSuppliers(_ *testing.T, tx *store.Tx) error {
 func (w *world) fillRates(t *testing.T) {
 	t.Helper()
 	var fixings []fx.Fixing
-	for currency, text := range map[money.Currency]string{"GBP": "0.86", "USD": "1.08", "JPY": "170", "KWD": "0.33"} {
-		rate, err := money.ParseRate(text)
+	for _, of := range []struct { // in this order, from which their ids follow
+		currency money.Currency
+		text     string
+	}{{"GBP", "0.86"}, {"USD", "1.08"}, {"JPY", "170"}, {"KWD", "0.33"}} {
+		rate, err := money.ParseRate(of.text)
 		must(t, err)
-		fixings = append(fixings, fx.Fixing{Provider: fx.ECB, Currency: currency, Day: civil.Date(2026, 2, 27), Rate: rate})
+		fixings = append(fixings, fx.Fixing{Provider: fx.ECB, Currency: of.currency, Day: civil.Date(2026, 2, 27), Rate: rate})
 	}
 	_, err := w.app.Rates.Add(t.Context(), auth.System(0), fixings)
 	must(t, err)
