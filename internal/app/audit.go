@@ -17,8 +17,12 @@ type Audit struct{ *Core }
 // store.AppendAudit). before and after are shapes that encode to JSON and hold no secret; nil: there was, or is,
 // nothing.
 func audit(tx *store.Tx, actor auth.Actor, action, object string, before, after any) error {
+	at := tx.RealNow().Add(actor.Ahead)
+	if tx.OnClockOf(actor.SiteID) { // the actor may be older than the last move of the clock
+		at = tx.Now
+	}
 	r := travel.AuditRecord{
-		SiteID: actor.SiteID, At: tx.RealNow().Add(actor.Ahead), RealAt: tx.RealNow(),
+		SiteID: actor.SiteID, At: at, RealAt: tx.RealNow(),
 		UserID: actor.UserID, Username: actor.Username, Role: string(actor.Role), TokenID: actor.TokenID,
 		Address: actor.Address, RequestID: actor.RequestID, Action: action, Object: object,
 	}

@@ -64,7 +64,9 @@ func (b *Bordereaux) Premium(ctx context.Context, actor auth.Actor, in Bordereau
 		if err := problems.Err(); err != nil {
 			return report, err
 		}
-		report.Final = tx.Now.Sub(report.KnownAt) >= finalAfter
+		if report.Final, err = isFinal(tx, actor.SiteID, report.KnownAt); err != nil {
+			return report, err
+		}
 		site, err := tx.Site(actor.SiteID)
 		if err != nil {
 			return report, err

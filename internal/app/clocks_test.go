@@ -87,13 +87,79 @@ func TestProtectionFollowsTheClockOfItsSite(t *testing.T) {
 		if refund := w.must(linked(travel.Refund, bought, b, 100)); !refund.CreatedAt.Equal(later) || !refund.EffectiveAt.Equal(later) {
 			t.Errorf("recorded at %s, effective at %s", refund.CreatedAt, refund.EffectiveAt)
 		}
-		before := app.Moment{KnownAt: began}
-		if got := w.exposure(app.ExposureQuery{Moment: before}); !got.Final {
+		before := app.ExposureQuery{Moment: app.Moment{KnownAt: began}}
+		if got := w.exposure(before); got.Final {
+			t.Error("what was known at the moment of the move is final at once")
+		}
+		w.advance(10 * time.Second)
+		if got := w.exposure(before); !got.Final {
 			t.Error("a month ago is not final")
 		}
 		got, err := w.app.Exposure.Report(t.Context(), other, app.ExposureQuery{})
 		if err != nil || got.Query.AsOf != civil.DayOf(began) {
 			t.Errorf("the other site is at %s, %v", got.Query.AsOf, err)
+		}
+	})
+}
+
+// TestAWriteUnderWayWhileTheClockMoves: a payment that begins before the clock is moved and becomes durable after it is
+// in every report that counts as final, and on its statement.
+func TestAWriteUnderWayWhileTheClockMoves(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		b := w.booking(w.channel(travel.ModeProtectionOnly, "GBP"), 200_000, "2024-12-31")
+		before := app.ExposureQuery{Moment: app.Moment{AsOf: dayPtr(t, "2024-06-03"), KnownAt: began}}
+		newUUID := w.core.NewUUID
+		writing, goOn := make(chan bool), make(chan bool)
+		w.core.NewUUID = func() string { // called in the middle of the write of a payment
+			writing <- true
+			<-goOn
+			return newUUID()
+		}
+		logged, moved := make(chan error, 1), make(chan error, 1)
+		go func() {
+			_, _, err := w.app.Payments.Create(t.Context(), w.actor, report(travel.Purchase, b, 100_000))
+			logged <- err
+		}()
+		<-writing
+		w.core.NewUUID = newUUID
+		go func() {
+			_, err := w.app.Clocks.Move(t.Context(), w.actor, began.AddDate(0, 1, 0))
+			moved <- err
+		}()
+		if w.core.Store.Engine() == "sqlite" { // one write at a time: the move waits for the payment
+			goOn <- true
+		}
+		if err := <-moved; err != nil {
+			t.Fatal(err)
+		}
+		stale := w.actor // of a caller that was read before the move
+		w.actor.Ahead = began.AddDate(0, 1, 0).Sub(began)
+		early := w.exposure(before)
+		w.issue(0)
+		if w.core.Store.Engine() == "postgres" {
+			if early.Total.E1 != 0 {
+				t.Errorf("what is under way is seen: %d", early.Total.E1)
+			}
+			goOn <- true
+		}
+		if err := <-logged; err != nil {
+			t.Fatal(err)
+		}
+		if got := w.exposure(before); early.Final || got.Final || got.Total.E1 != 100_000 {
+			t.Errorf("final %v, then %v with %d", early.Final, got.Final, got.Total.E1)
+		}
+		// Who was read before the move writes by the clock as it is now.
+		late, _, err := w.app.Payments.Create(t.Context(), stale, report(travel.Purchase, b, 100))
+		if err != nil || !late.CreatedAt.Equal(w.now().Add(w.actor.Ahead)) {
+			t.Errorf("logged at %s, %v", late.CreatedAt, err)
+		}
+		w.advance(10 * time.Second)
+		if got := w.exposure(before); !got.Final || got.Total.E1 != 100_000 {
+			t.Errorf("ten seconds later: final %v, %d", got.Final, got.Total.E1)
+		}
+		w.issue(1)
+		if lines := w.statementLines(w.statements(travel.StatementFilter{})[0].ID); len(lines) != 1 || lines[0].Amount != 1200 {
+			t.Errorf("on the statement: %+v", lines)
 		}
 	})
 }

@@ -81,7 +81,9 @@ func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery
 		if report.ModelReport, err = protection.Model(sums, turnover, bands, rates); err != nil {
 			return report, tooLarge(err)
 		}
-		report.Final = tx.Now.Sub(q.KnownAt) >= finalAfter
+		if report.Final, err = isFinal(tx, site.ID, q.KnownAt); err != nil {
+			return report, err
+		}
 		report.ChannelNames, err = tx.ChannelNamesAt(site.ID, q.KnownAt)
 		return report, err
 	})
@@ -122,7 +124,9 @@ func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuer
 		if report.WhatIfReport, err = sums.Report(netting, limits, q.KnownAt); err != nil {
 			return report, tooLarge(err)
 		}
-		report.Final = tx.Now.Sub(q.KnownAt) >= finalAfter
+		if report.Final, err = isFinal(tx, site.ID, q.KnownAt); err != nil {
+			return report, err
+		}
 		report.ChannelNames, err = tx.ChannelNamesAt(site.ID, q.KnownAt)
 		return report, err
 	})

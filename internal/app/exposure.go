@@ -18,10 +18,6 @@ import (
 	"holdfast/internal/travel"
 )
 
-// finalAfter is how long after a moment a report about what was known then can no longer change (R0): a write lives at
-// most five seconds.
-const finalAfter = 10 * time.Second
-
 // Exposure answers what would be lost if merchants failed (R7).
 type Exposure struct{ *Core }
 
@@ -84,7 +80,9 @@ func (e *Exposure) Report(ctx context.Context, actor auth.Actor, in ExposureQuer
 		if report, err = exposureOf(tx, site, q, in); err != nil {
 			return report, err
 		}
-		report.Final = tx.Now.Sub(q.KnownAt) >= finalAfter
+		if report.Final, err = isFinal(tx, site.ID, q.KnownAt); err != nil {
+			return report, err
+		}
 		report.ChannelNames, err = tx.ChannelNamesAt(site.ID, q.KnownAt)
 		return report, err
 	})

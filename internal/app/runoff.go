@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"slices"
+	"time"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
@@ -98,9 +99,11 @@ func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuer
 		if err := source(tx, site.ID, q, in.Channels, runOff); err != nil {
 			return report, tooLarge(err)
 		}
-		report.RunOffReport, err = runOff.Report()
-		report.Final = isFinal(tx, q)
-		return report, tooLarge(err)
+		if report.RunOffReport, err = runOff.Report(); err != nil {
+			return report, tooLarge(err)
+		}
+		report.Final, err = isFinal(tx, site.ID, q.KnownAt)
+		return report, err
 	})
 }
 
@@ -119,9 +122,11 @@ func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuer
 		if err := heldByRow(tx, site.ID, q, in.Channels, ageing.Add); err != nil {
 			return report, tooLarge(err)
 		}
-		report.AgeingReport, err = ageing.Report()
-		report.Final = isFinal(tx, q)
-		return report, tooLarge(err)
+		if report.AgeingReport, err = ageing.Report(); err != nil {
+			return report, tooLarge(err)
+		}
+		report.Final, err = isFinal(tx, site.ID, q.KnownAt)
+		return report, err
 	})
 }
 
@@ -147,9 +152,11 @@ func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQu
 		if err := tx.Histories(site.ID, q.AsOf, q.KnownAt, in.Channels, movement.Add); err != nil {
 			return report, tooLarge(err)
 		}
-		report.MovementReport, err = movement.Report()
-		report.Final = isFinal(tx, of)
-		return report, tooLarge(err)
+		if report.MovementReport, err = movement.Report(); err != nil {
+			return report, tooLarge(err)
+		}
+		report.Final, err = isFinal(tx, site.ID, of.KnownAt)
+		return report, err
 	})
 }
 
@@ -194,4 +201,8 @@ func ratesOn(tx *store.Tx, site travel.Site, q protection.ReportQuery, day civil
 	return fx.NewTable(fixings), err
 }
 
-func isFinal(tx *store.Tx, q protection.ReportQuery) bool { return tx.Now.Sub(q.KnownAt) >= finalAfter }
+// isFinal says whether a report about what was known at a moment can no longer change: whoever asks again gets the same.
+func isFinal(tx *store.Tx, siteID int64, knownAt time.Time) (bool, error) {
+	settled, err := tx.Settled(siteID)
+	return err == nil && !knownAt.After(settled), err
+}

@@ -15,6 +15,34 @@ type SiteClock struct {
 // RealNow is what the real clock says in this transaction; Now is what the site's own says.
 func (tx *Tx) RealNow() time.Time { return tx.Now.Add(-tx.clock.Ahead) }
 
+// OnClockOf says whether Now is what the clock of that site says.
+func (tx *Tx) OnClockOf(siteID int64) bool { return tx.clock.SiteID == siteID }
+
+// readClock reads the clock of the transaction's site anew. A caller may have been read long before its write, an import
+// minutes: by a clock that was moved since, the write would record in a past that reports and statements have left.
+func (tx *Tx) readClock() error {
+	if tx.clock.SiteID == 0 {
+		return nil
+	}
+	clock, err := tx.ClockOf(tx.clock.SiteID)
+	if errors.Is(err, ErrNotFound) { // for the write itself to say
+		return nil
+	}
+	tx.Now = tx.RealNow().Add(clock.Ahead)
+	tx.clock = clock
+	return err
+}
+
+// Settled is the instant of the site's clock up to which everything that was recorded can be seen: a report about what
+// was known then can no longer change, and a statement holds all of a period that ended by then (R0). It is what the
+// clock said ten real seconds ago: a write lives at most five, and a clock that is moved forward must not make one that
+// is under way a thing of the past.
+func (tx *Tx) Settled(siteID int64) (time.Time, error) {
+	at := tx.RealNow().Add(-settledAfter)
+	ahead, err := tx.AheadAt(siteID, at)
+	return at.Add(ahead), err
+}
+
 // ClockOf reads the clock of a site; ErrNotFound where there is no such site.
 func (tx *Tx) ClockOf(siteID int64) (SiteClock, error) {
 	clock := SiteClock{SiteID: siteID}
@@ -77,6 +105,20 @@ func (tx *Tx) real(at time.Time) (time.Time, error) {
 		found = instant(jump)
 	}
 	return found, err
+}
+
+// SiteClocks reads all sites, each with its clock.
+func (tx *Tx) SiteClocks() ([]SiteClock, error) {
+	var list []SiteClock
+	err := tx.each(`SELECT id, clock_ahead FROM sites ORDER BY id`, nil, func(scan func(dest ...any) error) error {
+		var clock SiteClock
+		var ahead int64
+		err := scan(&clock.SiteID, &ahead)
+		clock.Ahead = microseconds(ahead)
+		list = append(list, clock)
+		return err
+	})
+	return list, err
 }
 
 // clocksAhead lists the clocks that are ahead: few, since only sandboxes have them.

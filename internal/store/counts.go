@@ -65,9 +65,13 @@ func (tx *Tx) countRows(table string, siteID int64) (int64, error) {
 // advanceCount moves the remembered count to the last row that is settled: ids are given in order, but a row with a
 // lower id may still be on its way while a later one can be seen.
 func (tx *Tx) advanceCount(key countKey, known counted) error {
+	settled, err := tx.Settled(key.siteID)
+	if err != nil {
+		return err
+	}
 	next := counted{}
-	err := tx.row(`SELECT id FROM `+key.table+` WHERE site_id = $1 AND created_at <= $2 ORDER BY id DESC LIMIT 1`,
-		[]any{key.siteID, micros(tx.Now.Add(-settledAfter))}, &next.upTo)
+	err = tx.row(`SELECT id FROM `+key.table+` WHERE site_id = $1 AND created_at <= $2 ORDER BY id DESC LIMIT 1`,
+		[]any{key.siteID, micros(settled)}, &next.upTo)
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}

@@ -191,12 +191,16 @@ func (q *writeQueue) answer(calls []*writeCall) {
 	}
 }
 
-// runGuarded turns a panic of fn into an error: the writer serves everyone and must outlive one caller's mistake.
+// runGuarded runs the function of a write by the clock of its site. A panic of it becomes an error: the writer serves
+// everyone and must outlive one caller's mistake.
 func runGuarded(fn func(tx *Tx) error, tx *Tx) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic in a write: %v\n%s", p, debug.Stack())
 		}
 	}()
+	if err := tx.readClock(); err != nil {
+		return err
+	}
 	return fn(tx)
 }

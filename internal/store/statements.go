@@ -54,28 +54,6 @@ func scanStatement(scan func(dest ...any) error) (protection.IssuedStatement, er
 	return s, nil
 }
 
-// Settled is the instant of the site's clock before which everything that was recorded can be seen: a write lives at
-// most five seconds. It is counted on the real clock, because a sandbox's may have been moved within them.
-func (tx *Tx) Settled(siteID int64) (time.Time, error) {
-	at := tx.RealNow().Add(-settledAfter)
-	ahead, err := tx.AheadAt(siteID, at)
-	return at.Add(ahead), err
-}
-
-// SiteClocks reads all sites, each with its clock.
-func (tx *Tx) SiteClocks() ([]SiteClock, error) {
-	var list []SiteClock
-	err := tx.each(`SELECT id, clock_ahead FROM sites ORDER BY id`, nil, func(scan func(dest ...any) error) error {
-		var clock SiteClock
-		var ahead int64
-		err := scan(&clock.SiteID, &ahead)
-		clock.Ahead = microseconds(ahead)
-		list = append(list, clock)
-		return err
-	})
-	return list, err
-}
-
 // StatementProgress is up to where a channel has statements; the zero time where none was looked for yet.
 type StatementProgress struct {
 	Channel travel.Channel
