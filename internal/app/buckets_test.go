@@ -190,6 +190,50 @@ func (h *history) checkBuckets(when string, days []civil.Day) {
 			}
 		}
 	}
+	h.checkAhead(when, days)
+}
+
+// checkAhead compares run-offs and ageings likewise, on all of the days.
+func (h *history) checkAhead(when string, days []civil.Day) {
+	h.t.Helper()
+	for i := range days {
+		q := app.ExposureQuery{Moment: app.Moment{AsOf: &days[i]}, Valuation: protection.Valuations[h.random.IntN(2)]}
+		if h.random.IntN(3) == 0 {
+			q.Channels = []int64{h.channels[0].ID, h.channels[3].ID}
+		}
+		runOff, ageing := h.runOff(q), h.ageing(q)
+		q.FromRows = true
+		if rows := h.runOff(q); !reflect.DeepEqual(runOff, rows) {
+			h.t.Fatalf("%s, run-off from %s, %s, channels %v:\nbuckets %+v\nrows    %+v",
+				when, days[i], q.Valuation, q.Channels, runOff, rows)
+		}
+		if rows := h.ageing(q); !reflect.DeepEqual(ageing, rows) {
+			h.t.Fatalf("%s, ageing of %s, %s, channels %v:\nbuckets %+v\nrows    %+v",
+				when, days[i], q.Valuation, q.Channels, ageing, rows)
+		}
+	}
+}
+
+// foldAll waits until everything is due, and folds it.
+func (h *history) foldAll() {
+	h.t.Helper()
+	h.advance(time.Minute)
+	for more := true; more; {
+		var err error
+		if more, err = h.app.Exposure.Fold(h.t.Context()); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	err := h.core.Store.Read(h.t.Context(), func(tx *store.Tx) error {
+		sites, err := tx.SitesToFold()
+		if len(sites) > 0 {
+			h.t.Errorf("there is something left to fold of the sites %v", sites)
+		}
+		return err
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
 }
 
 func (h *history) same(when string, q app.ExposureQuery) {
@@ -227,12 +271,7 @@ func TestBucketSumsEqualLineSums(t *testing.T) {
 				}
 				w.fix("2024-06-02", map[money.Currency]string{"JPY": "171.94"}) // late, for what was paid before
 				h.checkBuckets("priced", days())
-				for more := true; more; {
-					var err error
-					if more, err = w.app.Exposure.Fold(t.Context()); err != nil {
-						t.Fatal(err)
-					}
-				}
+				h.foldAll()
 				h.checkBuckets("folded", days())
 			})
 		})
@@ -291,11 +330,7 @@ func TestBucketsOfAnOlderBook(t *testing.T) {
 		for range 20 {
 			h.step()
 		}
-		for more := true; more; {
-			if more, err = w.app.Exposure.Fold(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
+		h.foldAll()
 		h.checkBuckets("caught up", today)
 		var backlog bool
 		err = w.core.Store.Read(t.Context(), func(tx *store.Tx) (err error) {

@@ -165,28 +165,32 @@ func exposureOf(
 }
 
 // needsRows says whether a report has to read the allocations themselves: about what was known in the past, with a
-// delivery day by day, across more than the cubes tell apart, and as long as the cubes do not have all of a book from
-// before there were any.
+// delivery day by day, and as long as the buckets do not have all of a book from before there were any.
 func needsRows(tx *store.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery) (bool, error) {
-	_, cubed := protection.ViewFor(q, len(in.Channels) > 0)
-	if in.FromRows || !cubed || q.KnownAt.Before(tx.Now) || q.Recognition == travel.RecognitionLinear {
+	if in.FromRows || q.KnownAt.Before(tx.Now) || q.Recognition == travel.RecognitionLinear {
 		return true, nil
 	}
 	return tx.HasExposureBacklog(siteID)
 }
 
-// addBuckets adds up the cubes of a report: the one that has its rows, and the one that its total is made of.
+// addBuckets adds up the rows of a report, from the cube that has them or else from the buckets themselves, and its total
+// from the cube that it is made of.
 func addBuckets(
 	tx *store.Tx, siteID int64, q protection.ReportQuery, channels []int64, sums *protection.Exposure,
 ) error {
-	v, _ := protection.ViewFor(q, len(channels) > 0)
-	both := v == protection.ChannelView
-	err := tx.ExposureOn(siteID, v, q.AsOf, channels, func(c protection.Cell, t protection.Tally) {
-		sums.AddRows(v, c, t)
-		if both {
-			sums.AddTotal(c, t)
-		}
-	})
+	v, cubed := protection.ViewFor(q, len(channels) > 0)
+	both := cubed && v == protection.ChannelView
+	var err error
+	if cubed {
+		err = tx.ExposureOn(siteID, v, q.AsOf, channels, func(c protection.Cell, t protection.Tally) {
+			sums.AddRows(v, c, t)
+			if both {
+				sums.AddTotal(c, t)
+			}
+		})
+	} else {
+		err = tx.BucketsOn(siteID, q.AsOf, channels, sums.AddBucket)
+	}
 	if err != nil || both {
 		return err
 	}

@@ -39,36 +39,32 @@ type MovementReport struct {
 	Final bool
 }
 
-// runOffSource is where a run-off gets what is held on its day and what was held before.
-type runOffSource func(
-	tx *store.Tx, siteID int64, q protection.ReportQuery, channels []int64, runOff *protection.RunOff,
-) error
-
-// runOffFromRows reads every allocation.
-func runOffFromRows(
-	tx *store.Tx, siteID int64, q protection.ReportQuery, channels []int64, runOff *protection.RunOff,
-) error {
-	if err := heldByRow(tx, siteID, q, channels, runOff.Add); err != nil {
+// addRunOff adds up what is held on the day of a run-off and what was held before, from the cube by channel: it has the
+// changes of all days. Only a report that needs rows reads every allocation.
+func addRunOff(tx *store.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery, runOff *protection.RunOff) error {
+	rows, err := needsRows(tx, siteID, q, in)
+	if err != nil {
 		return err
 	}
-	return tx.Histories(siteID, q.AsOf, q.KnownAt, channels, runOff.AddPast)
-}
-
-// runOffFromCube reads the changes of all days, which the cube by channel has.
-func runOffFromCube(
-	tx *store.Tx, siteID int64, _ protection.ReportQuery, channels []int64, runOff *protection.RunOff,
-) error {
-	return tx.ExposureAhead(siteID, protection.ChannelView, civil.FirstDay-1, channels, runOff.AddCell)
-}
-
-// runOffSourceFor picks the source. On a day of the past the cube is of no use: it knows the refunds that came later,
-// and cannot tell them from what time alone does.
-func runOffSourceFor(tx *store.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery) (runOffSource, error) {
-	rows, err := needsRows(tx, siteID, q, in)
-	if rows || q.AsOf < civil.DayOf(tx.Now) {
-		return runOffFromRows, err
+	if !rows {
+		return tx.ExposureAhead(siteID, protection.ChannelView, q.AsOf, in.Channels, runOff.Cell)
 	}
-	return runOffFromCube, err
+	if err := heldByRow(tx, siteID, q, in.Channels, runOff.Add); err != nil {
+		return err
+	}
+	return tx.Histories(siteID, q.AsOf, q.KnownAt, in.Channels, runOff.AddPast)
+}
+
+// addAgeing adds up what is held on the day of an ageing.
+func addAgeing(tx *store.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery, ageing *protection.Ageing) error {
+	rows, err := needsRows(tx, siteID, q, in)
+	if err != nil {
+		return err
+	}
+	if !rows {
+		return tx.BucketsOn(siteID, q.AsOf, in.Channels, ageing.AddBucket)
+	}
+	return heldByRow(tx, siteID, q, in.Channels, ageing.Add)
 }
 
 // heldByRow calls each for every allocation that is held on the day of a report.
@@ -91,12 +87,8 @@ func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuer
 		if err != nil {
 			return report, err
 		}
-		source, err := runOffSourceFor(tx, site.ID, q, in)
-		if err != nil {
-			return report, err
-		}
 		runOff := protection.NewRunOff(q, rates)
-		if err := source(tx, site.ID, q, in.Channels, runOff); err != nil {
+		if err := addRunOff(tx, site.ID, q, in, runOff); err != nil {
 			return report, tooLarge(err)
 		}
 		if report.RunOffReport, err = runOff.Report(); err != nil {
@@ -119,7 +111,7 @@ func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuer
 			return report, err
 		}
 		ageing := protection.NewAgeing(q, rates)
-		if err := heldByRow(tx, site.ID, q, in.Channels, ageing.Add); err != nil {
+		if err := addAgeing(tx, site.ID, q, in, ageing); err != nil {
 			return report, tooLarge(err)
 		}
 		if report.AgeingReport, err = ageing.Report(); err != nil {

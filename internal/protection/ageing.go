@@ -84,14 +84,40 @@ func (a *Ageing) Add(h Holding) error {
 		at(a.pending, h.Currency).add(figures)
 		return nil
 	}
-	for _, sum := range []*aged{
-		at(a.bands, band{bandOf(h.Terms, a.query.AsOf), h.Currency}), at(a.lines, line{h.ChannelID, h.Currency}),
-	} {
+	a.take(h.ChannelID, h.Currency, h.Terms, add)
+	return nil
+}
+
+// AddBucket takes in what a delta of a bucket counts for, as long as delivery is not linear. Deltas take away, too: what
+// is nothing after all of them is left out at the end.
+func (a *Ageing) AddBucket(d Delta) {
+	t := d.On(a.query.AsOf)
+	e1, locked := t.Undelivered(a.query.Recognition)
+	if d.delivered(a.query.AsOf, a.query.Recognition) {
+		return
+	}
+	valued := a.query.Valuation == Spot && a.spot.of(d.Currency) != nil ||
+		a.query.Valuation == Locked && d.ValuedIn == a.query.Currency
+	switch {
+	case d.Standing == Uncovered:
+		at(a.uncovered, d.Currency).add(Figures{Allocations: t.Count, E1: e1})
+	case d.Standing == Covered && !valued:
+		at(a.pending, d.Currency).add(Figures{Allocations: t.Count, E1: e1})
+	case d.Standing == Covered:
+		a.take(d.ChannelID, d.Currency, Terms{Start: d.Start, End: d.End}, aged{t.Count, e1, locked})
+	}
+}
+
+// take adds to a band and to what the total is the sum of.
+func (a *Ageing) take(channel int64, c money.Currency, t Terms, add aged) {
+	if a.query.Valuation == Spot {
+		add.locked = 0
+	}
+	for _, sum := range []*aged{at(a.bands, band{bandOf(t, a.query.AsOf), c}), at(a.lines, line{channel, c})} {
 		sum.allocations += add.allocations
 		sum.e1 += add.e1
 		sum.locked += add.locked
 	}
-	return nil
 }
 
 // AgeingReport is an ageing of E1 (R8).
@@ -135,6 +161,7 @@ func (a *Ageing) Report() (AgeingReport, error) {
 		out.Allocations += sum.allocations
 	}
 	out.Rounding = out.Total
+	maps.DeleteFunc(a.bands, func(_ band, sum *aged) bool { return *sum == aged{} })
 	currencies := map[money.Currency]bool{}
 	for b := range a.bands {
 		currencies[b.currency] = true

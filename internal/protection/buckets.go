@@ -96,6 +96,14 @@ func (d Delta) On(day civil.Day) Tally {
 	return s
 }
 
+// delivered reports whether what counts at the end of a day is delivered by then. The recognition must not be linear.
+func (b Bucket) delivered(day civil.Day, by travel.Recognition) bool {
+	if by == travel.RecognitionStartDate {
+		return day >= b.Start
+	}
+	return day > b.End
+}
+
 // Changes calls each for every day on which On changes, with the change: its sum up to a day is On of that day.
 func (d Delta) Changes(each func(civil.Day, Tally)) {
 	before := Tally{}
@@ -226,11 +234,11 @@ func (b BookingRisk) Deltas() ([]Delta, error) {
 			if now == before {
 				continue
 			}
-			list = append(list, before.negative(), now)
+			list = append(list, before.Negative(), now)
 			stands[i] = now
 		}
 	}
-	return merge(list), nil
+	return Merge(list), nil
 }
 
 // standing is where part i of the booking stands at the end of a day: an allocation, or after the last the instalments.
@@ -247,7 +255,8 @@ func (b BookingRisk) standing(i int, day civil.Day) (d Delta, err error) {
 	return d, err
 }
 
-func (d Delta) negative() Delta {
+// Negative is the change back.
+func (d Delta) Negative() Delta {
 	d.Count, d.Amount, d.Locked = -d.Count, -d.Amount, -d.Locked
 	return d
 }
@@ -256,13 +265,13 @@ func (d Delta) negative() Delta {
 func Difference(before, after []Delta) []Delta {
 	list := slices.Clone(after)
 	for _, d := range before {
-		list = append(list, d.negative())
+		list = append(list, d.Negative())
 	}
-	return merge(list)
+	return Merge(list)
 }
 
-// merge adds up the deltas of the same bucket and day, and leaves out what comes to nothing or never counts.
-func merge(list []Delta) []Delta {
+// Merge adds up the deltas of the same bucket and day, and leaves out what comes to nothing or never counts.
+func Merge(list []Delta) []Delta {
 	sums := map[Delta]*Delta{}
 	var order []*Delta
 	for _, d := range list {

@@ -1,10 +1,8 @@
 package protection
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
@@ -21,7 +19,7 @@ type View struct {
 var cubed = []Dimension{ByChannel, ByMonth, ByScheme, ByCountry, BySupplier}
 
 // Views are the cubes that are kept: of every dimension, and of those two that have few cells together. Each cube that a
-// book is spread widely over makes folding dearer; what is crossed otherwise is computed from the rows.
+// book is spread widely over makes folding dearer; what is crossed otherwise is added up from the buckets.
 var Views = []View{
 	{First: ByChannel}, {First: ByMonth}, {First: ByScheme}, {First: ByCountry}, {First: BySupplier},
 	{ByChannel, ByMonth}, {ByChannel, ByScheme}, {ByMonth, ByScheme}, {ByMonth, ByCountry}, {ByScheme, ByCountry},
@@ -89,6 +87,19 @@ func (b Bucket) text(d Dimension) string {
 	}
 }
 
+// AddBucket takes what a delta of a bucket counts for into the rows of the report, where no cube has them.
+func (e *Exposure) AddBucket(d Delta) {
+	var k Key
+	for _, by := range []Dimension{e.query.By, e.query.Across} {
+		if by == ByCurrency {
+			k.Currency = d.Currency
+		} else {
+			k.set(by, d.text(by))
+		}
+	}
+	e.takeRow(e.amountOf(Cell{Currency: d.Currency, Standing: d.Standing, ValuedIn: d.ValuedIn}, d.On(e.query.AsOf)), k)
+}
+
 // KeyOf reads a cell back: the key that a report has for it.
 func (v View) KeyOf(c Cell, q ReportQuery) Key {
 	var k Key
@@ -150,56 +161,6 @@ func (b *Block) Add(day civil.Day, t Tally) {
 	if b.Days[i].Tally == (Tally{}) {
 		b.Days = slices.Delete(b.Days, i, i+1)
 	}
-}
-
-// UpTo is the sum of the changes up to a day of the block.
-func (b Block) UpTo(day civil.Day) (sum Tally) {
-	for _, d := range b.Days {
-		if d.Day <= day {
-			sum.Add(d.Tally)
-		}
-	}
-	return sum
-}
-
-// Text writes the days of the block down: numbers parted by spaces, days by semicolons.
-func (b Block) Text() string {
-	var text []byte
-	for i, d := range b.Days {
-		if i > 0 {
-			text = append(text, ';')
-		}
-		text = strconv.AppendInt(text, int64(d.Day), 10)
-		for _, n := range []int64{d.Count, d.Amount, d.End, d.Start, d.Locked, d.LockedEnd, d.LockedStart} {
-			text = append(text, ' ')
-			text = strconv.AppendInt(text, n, 10)
-		}
-	}
-	return string(text)
-}
-
-// ParseBlock reads back what Text wrote.
-func ParseBlock(text string) (b Block, err error) {
-	if text == "" {
-		return b, nil
-	}
-	b.Days = make([]DayTally, 0, strings.Count(text, ";")+1)
-	for len(text) > 0 {
-		var day string
-		day, text, _ = strings.Cut(text, ";")
-		var n [8]int64
-		for i := range n {
-			var number string
-			number, day, _ = strings.Cut(day, " ")
-			if n[i], err = strconv.ParseInt(number, 10, 64); err != nil {
-				return b, fmt.Errorf("a block of exposure cannot be read: %w", err)
-			}
-		}
-		d := DayTally{civil.Day(n[0]), Tally{n[1], n[2], n[3], n[4], n[5], n[6], n[7]}}
-		b.Days = append(b.Days, d)
-		b.Sum.Add(d.Tally)
-	}
-	return b, nil
 }
 
 // BlockKey names a block of a cell of one view.

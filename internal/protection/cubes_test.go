@@ -1,12 +1,15 @@
 package protection_test
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/travel"
 )
 
 // TestCubesSayWhatDeltasSay: the changes of deltas, gathered into blocks, written down and read back, come on every day
@@ -54,26 +57,68 @@ func TestCubesSayWhatDeltasSay(t *testing.T) {
 	})
 }
 
-// upTo reads a block back from its text and counts it as a report does.
+// upTo reads a block back from its bytes and counts it as a report does.
 func upTo(t *rapid.T, number int64, b protection.Block, on civil.Day) protection.Tally {
-	read, err := protection.ParseBlock(b.Text())
+	read, err := protection.ReadBlock(b.Bytes())
 	if err != nil || read.Sum != b.Sum {
-		t.Fatalf("%q: %v, sum %+v, want %+v", b.Text(), err, read.Sum, b.Sum)
+		t.Fatalf("%x: %v, sum %+v, want %+v", b.Bytes(), err, read.Sum, b.Sum)
 	}
 	switch {
 	case number < protection.BlockOf(on):
 		return b.Sum
-	case number == protection.BlockOf(on):
-		return read.UpTo(on)
-	default:
+	case number > protection.BlockOf(on):
 		return protection.Tally{}
 	}
+	var sum protection.Tally
+	for _, d := range read.Days {
+		if d.Day <= on {
+			sum.Add(d.Tally)
+		}
+	}
+	return sum
 }
 
-func TestABrokenBlockIsAnError(t *testing.T) {
-	for _, text := range []string{"1 2", "1 2 3 4 5 6 7 x", ";"} {
-		if _, err := protection.ParseBlock(text); err == nil {
-			t.Errorf("%q was read", text)
+// TestPacksSayWhatDeltasSay: what is packed comes out again, in its order, and the pack knows its days.
+func TestPacksSayWhatDeltasSay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		day := rapid.Custom(func(t *rapid.T) civil.Day { return civil.Day(rapid.Int64Range(-1000, 90000).Draw(t, "day")) })
+		text := rapid.SampledFrom([]string{"", "EUR", "é", "1,2,3", "covered"})
+		deltas := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) protection.Delta {
+			return protection.Delta{
+				Day: day.Draw(t, "day"), Count: rapid.Int64().Draw(t, "count"), Amount: rapid.Int64().Draw(t, "amount"),
+				Locked: rapid.Int64().Draw(t, "locked"), Bucket: protection.Bucket{
+					ChannelID: rapid.Int64().Draw(t, "channel"), Currency: money.Currency(text.Draw(t, "currency")),
+					Scheme: travel.Scheme(text.Draw(t, "scheme")), Country: text.Draw(t, "country"),
+					Suppliers: text.Draw(t, "suppliers"), Standing: protection.Standing(text.Draw(t, "standing")),
+					ValuedIn: money.Currency(text.Draw(t, "valued in")), Start: day.Draw(t, "start"),
+					End: day.Draw(t, "end"), LastDay: day.Draw(t, "last day"),
+				},
+			}
+		}), 1, 9).Draw(t, "deltas")
+		p := protection.PackDeltas(deltas)
+		var read []protection.Delta
+		err := protection.EachDelta(p.Deltas, func(d protection.Delta) { read = append(read, d) })
+		if err != nil || !slices.Equal(read, deltas) {
+			t.Fatalf("%v\n%+v\n%+v", err, read, deltas)
+		}
+		for _, d := range deltas {
+			if d.Day < p.FirstDay || d.Day > p.FinalDay || d.LastDay > p.LastDay {
+				t.Fatalf("%+v is not within %+v", d, p)
+			}
+		}
+		if err := protection.EachDelta(p.Deltas[:len(p.Deltas)-1], func(protection.Delta) {}); err == nil {
+			t.Fatal("a pack that was cut off was read")
+		}
+	})
+}
+
+func TestABrokenPieceIsAnError(t *testing.T) {
+	for name, packed := range map[string][]byte{"cut off": {2, 4}, "an endless number": {255}, "texts that are not there": {8, 200}} {
+		if _, err := protection.ReadBlock(packed); err == nil {
+			t.Errorf("%s: read as a block", name)
+		}
+		if err := protection.EachDelta(packed, func(protection.Delta) {}); err == nil {
+			t.Errorf("%s: read as deltas", name)
 		}
 	}
 }

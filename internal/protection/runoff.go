@@ -37,6 +37,13 @@ type dayLevel struct {
 }
 
 func (s *steps) add(day civil.Day, delta Level) {
+	if delta == (Level{}) {
+		return
+	}
+	if n := len(s.list); n > 0 && s.list[n-1].day == day {
+		s.list[n-1].Level = s.list[n-1].Plus(delta)
+		return
+	}
 	if s.list = append(s.list, dayLevel{day, delta}); len(s.list) > 2*s.merged+256 {
 		s.merge()
 	}
@@ -77,6 +84,14 @@ func (s *series) change(c Change, value func(int64) (int64, error)) error {
 	after, err := convertLevel(c.After, value)
 	s.locked.add(c.Day, after.Minus(before))
 	return err
+}
+
+// add takes in a change that has its locked value with it.
+func (s *series) add(day civil.Day, native, locked Level, by Valuation) {
+	s.native.add(day, native)
+	if by == Locked {
+		s.locked.add(day, locked)
+	}
 }
 
 // into adds the series, in the currency of the report, to another curve. In a spot valuation each day's subtotal is
@@ -169,43 +184,51 @@ func (r *RunOff) AddPast(h History) error {
 	})
 }
 
-// AddCell takes in what changes on a day in a cell of the ChannelView. All changes of all cells stand for Add and AddPast
-// of every allocation, as long as delivery is not linear and nothing but time changes anything after the report's day:
-// as long as that is not a day of the past.
-func (r *RunOff) AddCell(c Cell, day civil.Day, t Tally) {
-	native, locked := Level{E2: t.Amount}, Level{E2: t.Locked}
-	native.E1, locked.E1 = t.Undelivered(r.query.Recognition)
-	native.E2, locked.E2 = native.E2-native.E1, locked.E2-locked.E1
+// Cell answers what takes in the changes of a cell of the ChannelView, nil where they do not matter here. All changes of
+// all cells stand for Add and AddPast of every allocation, as long as delivery is not linear and they leave out what was
+// only recorded with effect after the report's day.
+func (r *RunOff) Cell(c Cell) func(civil.Day, Tally) {
 	valued := r.spot.of(c.Currency) != nil
 	if r.query.Valuation == Locked {
 		valued = c.ValuedIn == r.query.Currency
 	}
-	figures := Figures{Allocations: t.Count, E1: native.E1, E2: native.E2}
 	switch {
-	case c.Standing == Uncovered && day <= r.query.AsOf:
-		at(r.uncovered, c.Currency).add(figures)
-	case c.Standing == Covered && !valued && day <= r.query.AsOf:
-		at(r.pending, c.Currency).add(figures)
-	}
-	if c.Standing != Covered || !valued {
-		return
+	case c.Standing == Uncovered:
+		return r.apart(at(r.uncovered, c.Currency))
+	case c.Standing == Covered && !valued:
+		return r.apart(at(r.pending, c.Currency))
+	case c.Standing != Covered:
+		return nil
 	}
 	var key Key
 	key.set(ByChannel, c.First)
 	l := line{key.ChannelID, c.Currency}
-	s := seriesOf(r.ahead, l)
-	if day <= r.query.AsOf {
-		s.count += t.Count
-		past := seriesOf(r.past, l)
-		past.native.add(day, Level{E1: native.E1})
-		if r.query.Valuation == Locked {
-			past.locked.add(day, Level{E1: locked.E1})
+	ahead, past := seriesOf(r.ahead, l), seriesOf(r.past, l)
+	return func(day civil.Day, t Tally) {
+		native, locked := r.levels(t)
+		if day <= r.query.AsOf {
+			ahead.count += t.Count
+			past.add(day, Level{E1: native.E1}, Level{E1: locked.E1}, r.query.Valuation)
+		}
+		ahead.add(max(day, r.query.AsOf), native, locked, r.query.Valuation)
+	}
+}
+
+// apart takes what stands apart on the day of the report: none of it comes in later.
+func (r *RunOff) apart(sum *Figures) func(civil.Day, Tally) {
+	return func(day civil.Day, t Tally) {
+		if day <= r.query.AsOf {
+			native, _ := r.levels(t)
+			sum.add(Figures{Allocations: t.Count, E1: native.E1, E2: native.E2})
 		}
 	}
-	s.native.add(max(day, r.query.AsOf), native)
-	if r.query.Valuation == Locked {
-		s.locked.add(max(day, r.query.AsOf), locked)
-	}
+}
+
+// levels gives the figures of a tally, in base currency and locked.
+func (r *RunOff) levels(t Tally) (native, locked Level) {
+	native.E1, locked.E1 = t.Undelivered(r.query.Recognition)
+	native.E2, locked.E2 = t.Amount-native.E1, t.Locked-locked.E1
+	return native, locked
 }
 
 // values reports whether something has a value in the report's currency.

@@ -1,78 +1,43 @@
 package store
 
 import (
-	"cmp"
+	"database/sql"
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 )
 
-func compareBlockKeys(a, b protection.BlockKey) int {
-	return cmp.Or(
-		cmp.Compare(a.Block, b.Block), cmp.Compare(a.First, b.First), cmp.Compare(a.Second, b.Second),
-		cmp.Compare(a.Currency, b.Currency), cmp.Compare(a.Standing, b.Standing), cmp.Compare(a.ValuedIn, b.ValuedIn),
-	)
-}
-
-// readBlocks adds what is stored of some blocks to the changes.
-func (tx *Tx) readBlocks(
-	siteID int64, v protection.View, keys []protection.BlockKey, blocks map[protection.BlockKey]*protection.Block,
-) error {
-	w := where{args: []any{siteID, v.String()}}
-	rows := make([]string, len(keys))
-	for i, k := range keys {
-		// PostgreSQL takes the type of a column of values from its first row, and text where it is told nothing.
-		rows[i] = "(CAST(" + w.arg(k.Block) + " AS BIGINT), " +
-			strings.Trim(w.values(k.First, k.Second, k.Currency, k.Standing, k.ValuedIn), "()") + ")"
-	}
-	return tx.each(`WITH wanted (block, first_key, second_key, currency, standing, valued_in) AS
-			(VALUES `+strings.Join(rows, ", ")+`)
-		SELECT b.block, b.first_key, b.second_key, b.currency, b.standing, b.valued_in, b.days
-		FROM wanted w JOIN exposure_blocks b ON b.site_id = $1 AND b.view = $2 AND b.block = w.block
-			AND b.first_key = w.first_key AND b.second_key = w.second_key AND b.currency = w.currency
-			AND b.standing = w.standing AND b.valued_in = w.valued_in`, w.args,
-		func(scan func(dest ...any) error) error {
-			var k protection.BlockKey
-			var days string
-			if err := scan(&k.Block, &k.First, &k.Second, &k.Currency, &k.Standing, &k.ValuedIn, &days); err != nil {
-				return err
-			}
-			stored, err := protection.ParseBlock(days)
-			for _, d := range stored.Days {
-				blocks[k].Add(d.Day, d.Tally)
-			}
-			return err
-		})
-}
-
-// saveBlocks stores blocks as they are now.
-func (tx *Tx) saveBlocks(
-	siteID int64, v protection.View, keys []protection.BlockKey, blocks map[protection.BlockKey]*protection.Block,
-) error {
-	var w where
-	rows := make([]string, len(keys))
-	for i, k := range keys {
-		b := blocks[k]
-		rows[i] = w.values(siteID, v.String(), k.Block, k.First, k.Second, k.Currency, k.Standing, k.ValuedIn, b.Sum.Count,
-			b.Sum.Amount, b.Sum.End, b.Sum.Start, b.Sum.Locked, b.Sum.LockedEnd, b.Sum.LockedStart, b.Text())
-	}
-	_, err := tx.exec(`INSERT INTO exposure_blocks (site_id, view, block, first_key, second_key, currency, standing,
-			valued_in, counted, amount, by_end, by_start, locked, locked_end, locked_start, days)
-		VALUES `+strings.Join(rows, ", ")+`
-		ON CONFLICT (site_id, view, block, first_key, second_key, currency, standing, valued_in) DO UPDATE SET
-			counted = excluded.counted, amount = excluded.amount, by_end = excluded.by_end, by_start = excluded.by_start,
-			locked = excluded.locked, locked_end = excluded.locked_end, locked_start = excluded.locked_start,
-			days = excluded.days`, w.args...)
-	return err
-}
-
 // cellColumns name a cell in the order in which its fields are scanned.
-const cellColumns = `first_key, second_key, currency, standing, valued_in`
+const cellColumns = `id, first_key, second_key, currency, standing, valued_in`
+
+// cells calls each for the cells of an answer.
+func (tx *Tx) cells(query string, args []any, each func(protection.Cell, int64)) error {
+	return tx.each(query, args, func(scan func(dest ...any) error) error {
+		var c protection.Cell
+		var id int64
+		err := scan(&id, &c.First, &c.Second, &c.Currency, &c.Standing, &c.ValuedIn)
+		each(c, id)
+		return err
+	})
+}
+
+// eachCell calls each for the cells of a view; where there are channels given for theirs only, and the view must know
+// them.
+func (tx *Tx) eachCell(siteID int64, v protection.View, channels []int64, each func(protection.Cell, int64)) error {
+	w := &where{}
+	w.and("site_id = ?", siteID)
+	w.and("view = ?", v.String())
+	texts := make([]string, len(channels))
+	for i, id := range channels {
+		texts[i] = strconv.FormatInt(id, 10)
+	}
+	in(w, "first_key", texts)
+	return tx.cells(`SELECT `+cellColumns+` FROM exposure_cells WHERE `+w.text.String(), w.args, each)
+}
 
 // ExposureOn calls each for the cells of a view with what counts in them at the end of a day, as known now: from the
 // cube, and from the deltas that are not in it yet, so that a cell may come more than once. Where there are channels
@@ -80,28 +45,47 @@ const cellColumns = `first_key, second_key, currency, standing, valued_in`
 func (tx *Tx) ExposureOn(
 	siteID int64, v protection.View, day civil.Day, channels []int64, each func(protection.Cell, protection.Tally),
 ) error {
-	w := cube(siteID, v, channels)
-	w.and("block < ?", protection.BlockOf(day))
-	err := tx.each(`SELECT `+cellColumns+`, CAST(SUM(counted) AS BIGINT), CAST(SUM(amount) AS BIGINT),
-			CAST(SUM(by_end) AS BIGINT), CAST(SUM(by_start) AS BIGINT), CAST(SUM(locked) AS BIGINT),
-			CAST(SUM(locked_end) AS BIGINT), CAST(SUM(locked_start) AS BIGINT)
-		FROM exposure_blocks WHERE `+w.text.String()+` GROUP BY `+cellColumns, w.args,
+	sums := map[int64]*protection.Tally{}
+	cells := map[int64]protection.Cell{}
+	err := tx.eachCell(siteID, v, channels, func(c protection.Cell, id int64) {
+		cells[id], sums[id] = c, &protection.Tally{}
+	})
+	if err != nil {
+		return err
+	}
+	args := []any{siteID, v.String(), protection.BlockOf(day)}
+	err = tx.each(`SELECT cell, CAST(SUM(counted) AS BIGINT), CAST(SUM(amount) AS BIGINT), CAST(SUM(by_end) AS BIGINT),
+			CAST(SUM(by_start) AS BIGINT), CAST(SUM(locked) AS BIGINT), CAST(SUM(locked_end) AS BIGINT),
+			CAST(SUM(locked_start) AS BIGINT)
+		FROM exposure_blocks WHERE site_id = $1 AND view = $2 AND block < $3 GROUP BY cell`, args,
 		func(scan func(dest ...any) error) error {
-			var c protection.Cell
+			var id int64
 			var t protection.Tally
-			err := scan(&c.First, &c.Second, &c.Currency, &c.Standing, &c.ValuedIn, &t.Count, &t.Amount, &t.End, &t.Start,
-				&t.Locked, &t.LockedEnd, &t.LockedStart)
-			each(c, t)
+			err := scan(&id, &t.Count, &t.Amount, &t.End, &t.Start, &t.Locked, &t.LockedEnd, &t.LockedStart)
+			if sum := sums[id]; sum != nil {
+				sum.Add(t)
+			}
 			return err
 		})
 	if err != nil {
 		return err
 	}
-	w = cube(siteID, v, channels)
-	w.and("block = ?", protection.BlockOf(day))
-	err = tx.eachBlock(w, func(c protection.Cell, b protection.Block) { each(c, b.UpTo(day)) })
+	err = tx.blocks(`block = $3`, args, func(id int64, days []byte) error {
+		sum := sums[id]
+		if sum == nil {
+			return nil
+		}
+		return protection.EachDay(days, func(on civil.Day, t protection.Tally) {
+			if on <= day {
+				sum.Add(t)
+			}
+		})
+	})
 	if err != nil {
 		return err
+	}
+	for id, sum := range sums {
+		each(cells[id], *sum)
 	}
 	return tx.eachUnfolded(siteID, channels, func(d protection.Delta) {
 		if t := d.On(day); t != (protection.Tally{}) {
@@ -110,61 +94,103 @@ func (tx *Tx) ExposureOn(
 	})
 }
 
-// ExposureAhead calls each for the changes that the days after one bring to the cells of a view, as known now. Days of a
-// cell may come in any order, and more than once.
+// ExposureAhead gives the changes of all days in the cells of a view as time alone would make them after a day: without
+// what counts from a later day on. Of says for each cell what takes its changes, nil where nothing does. Days of a cell
+// may come in any order, and more than once.
 func (tx *Tx) ExposureAhead(
 	siteID int64, v protection.View, day civil.Day, channels []int64,
-	each func(protection.Cell, civil.Day, protection.Tally),
+	of func(protection.Cell) func(civil.Day, protection.Tally),
 ) error {
-	w := cube(siteID, v, channels)
-	w.and("block >= ?", protection.BlockOf(day+1))
-	later := func(c protection.Cell) func(civil.Day, protection.Tally) {
-		return func(on civil.Day, t protection.Tally) {
-			if on > day {
-				each(c, on, t)
-			}
+	byID := map[int64]func(civil.Day, protection.Tally){}
+	byCell := map[protection.Cell]func(civil.Day, protection.Tally){}
+	err := tx.eachCell(siteID, v, channels, func(c protection.Cell, id int64) {
+		byCell[c] = of(c)
+		byID[id] = byCell[c]
+	})
+	if err != nil {
+		return err
+	}
+	err = tx.blocks(`block >= $3`, []any{siteID, v.String(), 0}, func(id int64, days []byte) error {
+		if take := byID[id]; take != nil {
+			return protection.EachDay(days, take)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	changes := func(d protection.Delta) {
+		c := v.CellOf(d.Bucket)
+		take, known := byCell[c]
+		if !known {
+			take = of(c)
+			byCell[c] = take
+		}
+		if take != nil {
+			d.Changes(take)
 		}
 	}
-	err := tx.eachBlock(w, func(c protection.Cell, b protection.Block) {
-		take := later(c)
-		for _, d := range b.Days {
-			take(d.Day, d.Tally)
+	err = tx.eachKept(siteID, `final_day > $2`, day, channels, func(d protection.Delta) {
+		if d.Day > day { // the cube has it
+			changes(d.Negative())
 		}
 	})
 	if err != nil {
 		return err
 	}
-	return tx.eachUnfolded(siteID, channels, func(d protection.Delta) { d.Changes(later(v.CellOf(d.Bucket))) })
-}
-
-// cube picks the blocks of a view.
-func cube(siteID int64, v protection.View, channels []int64) *where {
-	w := &where{}
-	w.and("site_id = ?", siteID)
-	w.and("view = ?", v.String())
-	if v.First == protection.ByChannel {
-		texts := make([]string, len(channels))
-		for i, id := range channels {
-			texts[i] = strconv.FormatInt(id, 10)
+	return tx.eachUnfolded(siteID, channels, func(d protection.Delta) {
+		if d.Day <= day {
+			changes(d)
 		}
-		in(w, "first_key", texts)
-	}
-	return w
+	})
 }
 
-func (tx *Tx) eachBlock(w *where, each func(protection.Cell, protection.Block)) error {
-	return tx.each(`SELECT `+cellColumns+`, days FROM exposure_blocks WHERE `+w.text.String(), w.args,
+// BucketsOn calls each for the changes of buckets that count at the end of a day, as known now; of the given channels
+// only, where there are any. One bucket may come more than once.
+func (tx *Tx) BucketsOn(siteID int64, day civil.Day, channels []int64, each func(protection.Delta)) error {
+	counts := func(d protection.Delta) {
+		if d.Day <= day && day <= d.LastDay {
+			each(d)
+		}
+	}
+	if err := tx.eachKept(siteID, `first_day <= $2 AND last_day >= $2`, day, channels, counts); err != nil {
+		return err
+	}
+	return tx.eachUnfolded(siteID, channels, counts)
+}
+
+// blocks reads blocks of a view, those that a condition on $3 keeps.
+func (tx *Tx) blocks(condition string, args []any, each func(cell int64, days []byte) error) error {
+	return tx.each(`SELECT cell, days FROM exposure_blocks WHERE site_id = $1 AND view = $2 AND `+condition, args,
 		func(scan func(dest ...any) error) error {
-			var c protection.Cell
-			var days string
-			if err := scan(&c.First, &c.Second, &c.Currency, &c.Standing, &c.ValuedIn, &days); err != nil {
+			var id int64
+			var days sql.RawBytes // read before the next row is
+			if err := scan(&id, &days); err != nil {
 				return err
 			}
-			b, err := protection.ParseBlock(days)
-			if err == nil {
-				each(c, b)
+			return each(id, days)
+		})
+}
+
+// eachKept reads the deltas of those packs that a condition on a day, $2, keeps.
+func (tx *Tx) eachKept(
+	siteID int64, condition string, day civil.Day, channels []int64, each func(protection.Delta),
+) error {
+	picked := map[int64]bool{}
+	for _, id := range channels {
+		picked[id] = true
+	}
+	return tx.each(`SELECT deltas FROM exposure_buckets WHERE site_id = $1 AND `+condition, []any{siteID, day},
+		func(scan func(dest ...any) error) error {
+			var packed sql.RawBytes
+			if err := scan(&packed); err != nil {
+				return err
 			}
-			return err
+			return protection.EachDelta(packed, func(d protection.Delta) {
+				if len(picked) == 0 || picked[d.ChannelID] {
+					each(d)
+				}
+			})
 		})
 }
 

@@ -164,10 +164,10 @@ func (tx *Tx) insertDeltas(siteID int64, deltas []protection.Delta) error {
 		rows := make([]string, len(batch))
 		for i, d := range batch {
 			rows[i] = w.values(siteID, d.Day, d.ChannelID, d.Currency, d.Scheme, d.Country, d.Suppliers, d.Standing,
-				d.ValuedIn, d.Start, d.End, d.LastDay, d.Count, d.Amount, d.Locked)
+				d.ValuedIn, d.Start, d.End, d.LastDay, d.Count, d.Amount, d.Locked, micros(tx.RealNow()))
 		}
 		_, err := tx.exec(`INSERT INTO exposure_deltas (site_id, day, channel_id, currency, scheme, country, suppliers,
-				standing, valued_in, start_day, end_day, last_day, counted, amount, locked)
+				standing, valued_in, start_day, end_day, last_day, counted, amount, locked, noted_at)
 			VALUES `+strings.Join(rows, ", "), w.args...)
 		if err != nil {
 			return err
@@ -195,19 +195,6 @@ func scanDelta(scan func(dest ...any) error) (d protection.Delta, err error) {
 	err = scan(&d.Day, &d.ChannelID, &d.Currency, &d.Scheme, &d.Country, &d.Suppliers, &d.Standing, &d.ValuedIn,
 		&d.Start, &d.End, &d.LastDay, &d.Count, &d.Amount, &d.Locked)
 	return d, err
-}
-
-// SitesToFold lists the sites whose cubes lack something.
-func (tx *Tx) SitesToFold() (ids []int64, err error) {
-	err = tx.each(`SELECT s.id FROM sites s WHERE EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id)
-		OR EXISTS (SELECT 1 FROM exposure_backlog b WHERE b.site_id = s.id) ORDER BY s.id`, nil,
-		func(scan func(dest ...any) error) error {
-			var id int64
-			err := scan(&id)
-			ids = append(ids, id)
-			return err
-		})
-	return ids, err
 }
 
 // HasExposureBacklog reports whether bookings of a site are not in its buckets yet.
@@ -240,83 +227,6 @@ func (tx *Tx) CatchUpExposure(siteID int64, limit int) (done int, err error) {
 	return done, err
 }
 
-// Bounds of one fold. What takes the time is the blocks: deltas of one day and merchant share them, others touch some
-// fifty each.
-const (
-	deltasPerRead = 500
-	blocksPerFold = 20_000
-)
-
-// FoldExposure takes deltas of a site into its cubes, at most limit and no more than a write has the time for; folded is
-// how many. Taking them out and adding them up is one transaction, so that whoever reads both in one picture counts each
-// once. Ids that become visible late are folded late: nothing depends on their order.
-func (tx *Tx) FoldExposure(siteID int64, limit int) (folded int, err error) {
-	_, err = tx.exec(`INSERT INTO exposure_folds (site_id, version) VALUES ($1, 1)
-		ON CONFLICT (site_id) DO UPDATE SET version = exposure_folds.version + 1`, siteID)
-	if err != nil {
-		return 0, err
-	}
-	cubes := make([]map[protection.BlockKey]*protection.Block, len(protection.Views))
-	for i := range cubes {
-		cubes[i] = map[protection.BlockKey]*protection.Block{}
-	}
-	for touched := 0; folded < limit && touched < blocksPerFold; {
-		deltas, err := tx.takeDeltas(siteID, min(deltasPerRead, limit-folded))
-		if err != nil {
-			return 0, err
-		}
-		if len(deltas) == 0 {
-			break
-		}
-		folded += len(deltas)
-		touched = 0
-		for i, v := range protection.Views {
-			v.Gather(deltas, cubes[i])
-			touched += len(cubes[i])
-		}
-	}
-	for i, v := range protection.Views {
-		if err := tx.addBlocks(siteID, v, cubes[i]); err != nil {
-			return 0, err
-		}
-	}
-	return folded, nil
-}
-
-// takeDeltas takes deltas of a site out of the table.
-func (tx *Tx) takeDeltas(siteID int64, limit int) (deltas []protection.Delta, err error) {
-	err = tx.each(`DELETE FROM exposure_deltas WHERE site_id = $1 AND id IN
-			(SELECT id FROM exposure_deltas WHERE site_id = $1 ORDER BY id LIMIT $2)
-		RETURNING `+deltaColumns, []any{siteID, limit},
-		func(scan func(dest ...any) error) error {
-			d, err := scanDelta(scan)
-			deltas = append(deltas, d)
-			return err
-		})
-	return deltas, err
-}
-
-// blocksPerStatement is how many blocks share a statement: 16 parameters each.
-const blocksPerStatement = 100
-
-// addBlocks adds changes to the blocks of a cube. The caller holds the site's fold.
-func (tx *Tx) addBlocks(siteID int64, v protection.View, blocks map[protection.BlockKey]*protection.Block) error {
-	keys := make([]protection.BlockKey, 0, len(blocks))
-	for key := range blocks {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, compareBlockKeys) // neighbours stand together in the table
-	for batch := range slices.Chunk(keys, blocksPerStatement) {
-		if err := tx.readBlocks(siteID, v, batch, blocks); err != nil {
-			return err
-		}
-		if err := tx.saveBlocks(siteID, v, batch, blocks); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // ForgetExposure forgets the buckets of a site and lets them be made anew, as after a migration: nothing is lost, because
 // they hold nothing that the allocations do not. Until then its reports are computed from the rows. Nothing may be logged
 // in the site meanwhile.
@@ -325,7 +235,9 @@ func (tx *Tx) ForgetExposure(siteID int64) error {
 		`INSERT INTO exposure_backlog (site_id, booking_id) SELECT DISTINCT site_id, booking_id FROM allocations
 			WHERE site_id = $1 ON CONFLICT (site_id, booking_id) DO NOTHING`,
 		`DELETE FROM exposure_deltas WHERE site_id = $1`,
+		`DELETE FROM exposure_buckets WHERE site_id = $1`,
 		`DELETE FROM exposure_blocks WHERE site_id = $1`,
+		`DELETE FROM exposure_cells WHERE site_id = $1`,
 	} {
 		if _, err := tx.exec(statement, siteID); err != nil {
 			return err

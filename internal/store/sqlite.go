@@ -22,6 +22,7 @@ var sqliteEngine = &engine{
 		// AUTOINCREMENT: an id is never given twice, even after its row is gone.
 		"{{serial}}", "INTEGER PRIMARY KEY AUTOINCREMENT",
 		"{{key}}", "UNIQUE",
+		"{{bytes}}", "BLOB",
 	),
 	lockSchema: "SELECT 1", // BEGIN IMMEDIATE already holds the only write lock there is.
 	conflict: func(err error) bool {
