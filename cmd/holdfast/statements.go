@@ -217,7 +217,10 @@ func (p *program) tellOpen(ctx context.Context, actor auth.Actor, id int64) erro
 }
 
 // statementsIssueCmd issues what is due.
-type statementsIssueCmd struct{ siteFlag }
+type statementsIssueCmd struct {
+	siteFlag
+	Wait bool `negatable:"" default:"true" help:"Wait, ten seconds at most, until what was being recorded when a period ended is certainly there (default: yes)."`
+}
 
 // Run issues it.
 func (c statementsIssueCmd) Run(ctx context.Context, p *program) error {
@@ -229,6 +232,28 @@ func (c statementsIssueCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	left, err := p.app.Statements.Waiting(ctx, actor)
+	if err != nil {
+		return err
+	}
+	told := fmt.Sprintf("%d more periods have ended; what was being recorded then is certainly there from %s GMT on", left.Count,
+		civil.FormatInstant(left.From.Add(time.Second-time.Microsecond)))
+	if c.Wait && left.Count > 0 {
+		fmt.Fprintf(p.stderr, "%s: waiting\n", told)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(left.From.Sub(p.core.Clock())):
+		}
+		more, err := p.app.Statements.Issue(ctx, actor)
+		if err != nil {
+			return err
+		}
+		issued, left.Count = issued+more, 0
+	}
 	p.printf("%d statements are issued\n", issued)
+	if left.Count > 0 {
+		p.printf("%s: issue again then\n", told)
+	}
 	return nil
 }

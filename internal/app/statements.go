@@ -76,6 +76,48 @@ func (s *Statements) Issue(ctx context.Context, actor auth.Actor) (issued int, e
 	}
 }
 
+// EndedPeriods is the periods of channels that have ended and cannot be stated yet: what was being recorded in them may
+// still be on its way.
+type EndedPeriods struct {
+	Count int
+	From  time.Time // from then on, by the real clock, Issue issues the statements of all of them
+}
+
+// Waiting tells what Issue leaves for later.
+func (s *Statements) Waiting(ctx context.Context, actor auth.Actor) (ended EndedPeriods, err error) {
+	if err := actor.Require(auth.IssueStatements); err != nil {
+		return ended, err
+	}
+	err = s.Store.ReadBy(ctx, clockOf(actor), func(tx *store.Tx) error {
+		ended = EndedPeriods{}
+		settled, err := tx.Settled(actor.SiteID)
+		if err != nil {
+			return err
+		}
+		last := settled // end of a period
+		for after := int64(0); ; {
+			list, err := tx.StatementProgress(actor.SiteID, after, channelsPerLook)
+			if err != nil {
+				return err
+			}
+			for _, p := range list {
+				after = p.Channel.ID
+				for until := range endsOf(p, tx.Now) {
+					if until.After(settled) { // else another process is about to issue it
+						ended.Count++
+						last = slices.MaxFunc([]time.Time{last, until}, time.Time.Compare)
+					}
+				}
+			}
+			if len(list) == 0 {
+				ended.From, err = tx.SettlesAt(last)
+				return err
+			}
+		}
+	})
+	return ended, err
+}
+
 // issueChannel issues the statements of one channel, period by period, up to the last one that ended before settled.
 func (s *Statements) issueChannel(
 	ctx context.Context, actor auth.Actor, p store.StatementProgress, settled time.Time,
@@ -112,6 +154,19 @@ func nextPeriod(p store.StatementProgress) (travel.Period, time.Time) {
 	period := travel.PeriodOf(p.Channel.StatementPeriod, from)
 	period.First = from
 	return period, p.Covered
+}
+
+// endsOf gives the ends, up to now, of the periods that a channel has no statements of yet.
+func endsOf(p store.StatementProgress, now time.Time) iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		for {
+			period, _ := nextPeriod(p)
+			p.Covered = (period.Last + 1).Start()
+			if p.Covered.After(now) || !yield(p.Covered) {
+				return
+			}
+		}
+	}
 }
 
 // issuePeriod makes the statements of a channel and period: one for each currency in which there is anything to state.

@@ -39,6 +39,15 @@ func (w *world) issue(want int) {
 	}
 }
 
+// waiting checks how many periods have ended whose statements cannot be issued yet, and from when on they can.
+func (w *world) waiting(count int, from time.Time) {
+	w.t.Helper()
+	got, err := w.app.Statements.Waiting(w.t.Context(), w.actor)
+	if err != nil || got.Count != count || count > 0 && !got.From.Equal(from) {
+		w.t.Errorf("%d periods wait until %s, %v; want %d until %s", got.Count, got.From, err, count, from)
+	}
+}
+
 func (w *world) statementLines(id int64) (list []protection.StatementLine) {
 	w.t.Helper()
 	for l, err := range w.app.Statements.AllLines(w.t.Context(), w.actor, id) {
@@ -71,7 +80,8 @@ func TestStatementsOfTheWorkedLines(t *testing.T) {
 		test := w.booking(w.channel(travel.ModeTest, "EUR"), 120000, "2024-08-31")
 		w.must(report(travel.Purchase, test, 120000))
 		w.setClock(dayPtr(t, "2024-05-01").Start().Add(9999 * time.Millisecond))
-		w.issue(0) // a write that began in April may still be under way
+		w.issue(0)                                                        // a write that began in April may still be under way
+		w.waiting(2, dayPtr(t, "2024-05-01").Start().Add(10*time.Second)) // of both channels
 		w.advance(time.Millisecond)
 		w.issue(1)
 		w.issue(0)
@@ -331,9 +341,15 @@ func TestStatementsFollowTheSandboxClock(t *testing.T) {
 		if err := w.core.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.MoveClock(w.site.ID, ahead) }); err != nil {
 			t.Fatal(err)
 		}
+		w.actor.Ahead = ahead
 		w.issue(0)
-		w.advance(10 * time.Second)
+		w.advance(4 * time.Second)
+		w.waiting(1, began.Add(10*time.Second)) // June, which the clock jumped over the end of
+		w.advance(6*time.Second - time.Microsecond)
+		w.issue(0)
+		w.advance(time.Microsecond)
 		w.issue(1)
+		w.waiting(0, time.Time{})
 		if s := w.statements(travel.StatementFilter{})[0]; civil.DayOf(s.IssuedAt).String() != "2024-07-13" {
 			t.Errorf("issued at %s", s.IssuedAt)
 		}

@@ -43,6 +43,12 @@ func (tx *Tx) Settled(siteID int64) (time.Time, error) {
 	return at.Add(ahead), err
 }
 
+// SettlesAt is the moment of the real clock from which on Settled is not before an instant of the site's clock.
+func (tx *Tx) SettlesAt(at time.Time) (time.Time, error) {
+	shown, err := tx.real(at)
+	return shown.Add(settledAfter), err
+}
+
 // ClockOf reads the clock of a site; ErrNotFound where there is no such site.
 func (tx *Tx) ClockOf(siteID int64) (SiteClock, error) {
 	clock := SiteClock{SiteID: siteID}
