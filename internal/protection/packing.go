@@ -16,31 +16,40 @@ import (
 
 var errPacked = errors.New("a packed piece of exposure cannot be read")
 
-// unpacking reads numbers one after the other. After the first that is not there it gives zeros, and is broken.
+// unpacking reads numbers one after the other. After the first that is not there it gives zeros, and is broken. It
+// counts how far it is: to cut off what is read would cost more than to read it.
 type unpacking struct {
-	rest   []byte
+	packed []byte
+	at     int
 	broken bool
 }
 
+func (u *unpacking) more() bool { return !u.broken && u.at < len(u.packed) }
+
 func (u *unpacking) int() int64 {
-	n, size := binary.Varint(u.rest)
+	if u.at < len(u.packed) && u.packed[u.at] < 1<<7 { // in one byte, as most
+		n := int64(u.packed[u.at])
+		u.at++
+		return n>>1 ^ -(n & 1)
+	}
+	n, size := binary.Varint(u.packed[u.at:])
 	if size <= 0 {
-		u.rest, u.broken = nil, true
+		u.at, u.broken = len(u.packed), true
 		return 0
 	}
-	u.rest = u.rest[size:]
+	u.at += size
 	return n
 }
 
 func (u *unpacking) text() string {
 	size := u.int()
-	if size < 0 || size > int64(len(u.rest)) {
-		u.rest, u.broken = nil, true
+	if size < 0 || size > int64(len(u.packed)-u.at) {
+		u.at, u.broken = len(u.packed), true
 		return ""
 	}
-	text := string(u.rest[:size])
-	u.rest = u.rest[size:]
-	return text
+	from := u.at
+	u.at += int(size)
+	return string(u.packed[from:u.at])
 }
 
 // Bytes writes the days of the block down: of each, how far it is from the one before, and what changes.
@@ -58,8 +67,8 @@ func (b Block) Bytes() []byte {
 
 // EachDay calls each for the days of a block that Bytes wrote.
 func EachDay(packed []byte, each func(civil.Day, Tally)) error {
-	u, day := unpacking{rest: packed}, civil.Day(0)
-	for len(u.rest) > 0 {
+	u, day := unpacking{packed: packed}, civil.Day(0)
+	for u.more() {
 		day += civil.Day(u.int())
 		t := Tally{u.int(), u.int(), u.int(), u.int(), u.int(), u.int(), u.int()}
 		if u.broken {
@@ -122,7 +131,7 @@ func PackDeltas(deltas []Delta) Pack {
 
 // EachDelta calls each for the deltas that PackDeltas packed.
 func EachDelta(packed []byte, each func(Delta)) error {
-	u := unpacking{rest: packed}
+	u := unpacking{packed: packed}
 	var texts []string
 	for left := u.int(); left > 0 && !u.broken; left-- {
 		texts = append(texts, u.text())
@@ -138,7 +147,7 @@ func EachDelta(packed []byte, each func(Delta)) error {
 		}
 		return texts[at]
 	}
-	for len(u.rest) > 0 {
+	for u.more() {
 		d := Delta{Day: civil.Day(u.int())}
 		d.ChannelID = u.int()
 		d.Currency, d.Scheme, d.Country = money.Currency(text()), travel.Scheme(text()), text()

@@ -19,10 +19,36 @@ const (
 	runOffWeekly = 26 * 7
 )
 
-// curve is what changes on which day.
-type curve map[civil.Day]Level
+// curve is what changes on which day. There are few curves and few days that anything can change on, so that each has
+// its place: a map took as long as all the conversions.
+type curve struct {
+	first   civil.Day
+	changes []Level // of the first day and those after it
+}
 
-func (c curve) add(day civil.Day, delta Level) { c[day] = c[day].Plus(delta) }
+func (c *curve) add(day civil.Day, delta Level) {
+	switch {
+	case len(c.changes) == 0:
+		c.first = day
+	case day < c.first:
+		c.changes = slices.Concat(make([]Level, c.first-day), c.changes)
+		c.first = day
+	}
+	if short := int(day-c.first) + 1 - len(c.changes); short > 0 {
+		c.changes = append(c.changes, make([]Level, short)...)
+	}
+	at := &c.changes[day-c.first]
+	*at = at.Plus(delta)
+}
+
+// each gives the changes in order of their days, also those that are none.
+func (c *curve) each(yield func(civil.Day, Level) bool) {
+	for i, l := range c.changes {
+		if !yield(c.first+civil.Day(i), l) {
+			return
+		}
+	}
+}
 
 // steps are the changes of one line of a report, of which there may be as many as allocations: in any order, and added
 // up now and then, so that they do not outgrow the days. There are many lines, and a map for each would be slow.
@@ -96,7 +122,7 @@ func (s *series) add(day civil.Day, native, locked Level, by Valuation) {
 
 // into adds the series, in the currency of the report, to another curve. In a spot valuation each day's subtotal is
 // rounded once.
-func (s *series) into(total curve, valuation Valuation, quote *fx.Quote) error {
+func (s *series) into(total *curve, valuation Valuation, quote *fx.Quote) error {
 	if valuation == Locked {
 		for _, step := range s.locked.merge() {
 			total.add(step.day, step.Level)
@@ -105,11 +131,17 @@ func (s *series) into(total curve, valuation Valuation, quote *fx.Quote) error {
 	}
 	var native, converted Level
 	for _, step := range s.native.merge() {
-		native = native.Plus(step.Level)
-		now, err := convertLevel(native, quote.Convert)
+		now, err := converted, error(nil)
+		if step.E1 != 0 { // a series has some hundred days, and the past of one no E2 at all
+			now.E1, err = quote.Convert(native.E1 + step.E1)
+		}
+		if step.E2 != 0 && err == nil {
+			now.E2, err = quote.Convert(native.E2 + step.E2)
+		}
 		if err != nil {
 			return err
 		}
+		native = native.Plus(step.Level)
 		total.add(step.day, now.Minus(converted))
 		converted = now
 	}
@@ -285,28 +317,26 @@ func (r *RunOff) Report() (RunOffReport, error) {
 	out := RunOffReport{
 		Query: r.query, LastDay: r.query.AsOf, PendingRate: apartNow(r.pending), Uncovered: apartNow(r.uncovered),
 	}
-	total, past := curve{}, curve{}
-	by := map[money.Currency]curve{}
+	var total, past curve
+	by := map[money.Currency]*curve{}
 	for l, s := range r.ahead {
 		if s.count == 0 { // it was there once
 			continue
 		}
 		out.Allocations += s.count
-		if err := s.into(total, r.query.Valuation, r.spot.of(l.currency)); err != nil {
+		if err := s.into(&total, r.query.Valuation, r.spot.of(l.currency)); err != nil {
 			return RunOffReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
 		}
-		if by[l.currency] == nil {
-			by[l.currency] = curve{}
-		}
+		own := at(by, l.currency)
 		for _, step := range s.native.merge() {
-			by[l.currency].add(step.day, step.Level)
+			own.add(step.day, step.Level)
 			if step.E1+step.E2 < 0 { // something ends, and the day before was its last
 				out.LastDay = max(out.LastDay, step.day-1)
 			}
 		}
 	}
 	for l, s := range r.past {
-		if err := s.into(past, r.query.Valuation, r.spot.of(l.currency)); err != nil {
+		if err := s.into(&past, r.query.Valuation, r.spot.of(l.currency)); err != nil {
 			return RunOffReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
 		}
 	}
@@ -352,7 +382,7 @@ func monthEnd(d civil.Day) civil.Day {
 }
 
 // points reads the curves off at some days, which are in order.
-func points(days []civil.Day, total curve, by map[money.Currency]curve) []RunOffPoint {
+func points(days []civil.Day, total curve, by map[money.Currency]*curve) []RunOffPoint {
 	list := make([]RunOffPoint, len(days))
 	currencies := slices.Sorted(maps.Keys(by))
 	for i := range list {
@@ -360,18 +390,18 @@ func points(days []civil.Day, total curve, by map[money.Currency]curve) []RunOff
 	}
 	read(total, days, func(i int, l Level) { list[i].Total = l })
 	for k, c := range currencies {
-		read(by[c], days, func(i int, l Level) { list[i].By[k] = RunOffCurrency{c, l} })
+		read(*by[c], days, func(i int, l Level) { list[i].By[k] = RunOffCurrency{c, l} })
 	}
 	return list
 }
 
 func read(c curve, days []civil.Day, each func(i int, l Level)) {
-	changes := slices.Sorted(maps.Keys(c))
 	var level Level
+	next := 0
 	for i, day := range days {
-		for len(changes) > 0 && changes[0] <= day {
-			level = level.Plus(c[changes[0]])
-			changes = changes[1:]
+		for next < len(c.changes) && c.first+civil.Day(next) <= day {
+			level = level.Plus(c.changes[next])
+			next++
 		}
 		each(i, level)
 	}
@@ -379,8 +409,8 @@ func read(c curve, days []civil.Day, each func(i int, l Level)) {
 
 func halfLife(total curve, first civil.Day, e1 int64) civil.Day {
 	left := int64(0)
-	for _, day := range slices.Sorted(maps.Keys(total)) {
-		left += total[day].E1
+	for day, change := range total.each {
+		left += change.E1
 		if day > first && left <= e1/2 { // e1/2 cut off: left is whole, so that 2·left ≤ e1 says the same
 			return day
 		}
@@ -392,9 +422,9 @@ func halfLife(total curve, first civil.Day, e1 int64) civil.Day {
 // E1(τ) over the days d after the first one, τ. It is exact; whoever shows it rounds once.
 func meanLife(total curve, first civil.Day, e1 int64) *big.Rat {
 	sum := new(big.Int)
-	for day, delta := range total {
+	for day, change := range total.each {
 		if day > first {
-			sum.Add(sum, new(big.Int).Mul(big.NewInt(int64(day-first)), big.NewInt(-delta.E1)))
+			sum.Add(sum, new(big.Int).Mul(big.NewInt(int64(day-first)), big.NewInt(-change.E1)))
 		}
 	}
 	return new(big.Rat).SetFrac(sum, big.NewInt(e1))
@@ -410,8 +440,8 @@ func (r RunOffReport) MeanLifeDays() string {
 
 func peakOf(past curve, today Peak) Peak {
 	best, e1 := today, int64(0)
-	for _, day := range slices.Sorted(maps.Keys(past)) {
-		if e1 += past[day].E1; e1 > best.E1 || e1 == best.E1 && e1 > 0 && day < best.Day {
+	for day, change := range past.each {
+		if e1 += change.E1; e1 > best.E1 || e1 == best.E1 && e1 > 0 && day < best.Day {
 			best = Peak{day, e1}
 		}
 	}

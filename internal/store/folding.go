@@ -21,10 +21,10 @@ const (
 // SitesToFold lists the sites with enough to fold.
 func (tx *Tx) SitesToFold() (ids []int64, err error) {
 	err = tx.each(`SELECT s.id FROM sites s
-		WHERE EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id AND d.noted_at <= $1)
-			OR EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id ORDER BY d.id LIMIT 1 OFFSET $2)
-			OR EXISTS (SELECT 1 FROM exposure_backlog b WHERE b.site_id = s.id) ORDER BY s.id`,
-		[]any{micros(tx.RealNow().Add(-foldAfter)), deltasToFold - 1},
+		WHERE EXISTS (SELECT 1 FROM exposure_backlog b WHERE b.site_id = s.id)
+			OR EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id ORDER BY d.id LIMIT 1 OFFSET $1)
+			OR EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id AND d.noted_at <= $2) ORDER BY s.id`,
+		[]any{deltasToFold - 1, micros(tx.RealNow().Add(-foldAfter))},
 		func(scan func(dest ...any) error) error {
 			var id int64
 			err := scan(&id)
@@ -131,7 +131,7 @@ type place struct {
 }
 
 // blocksPerStatement is how many blocks share a statement: twelve parameters each.
-const blocksPerStatement = 100
+const blocksPerStatement = 25
 
 // addBlocks adds changes to the blocks of a cube. The caller holds the site's fold.
 func (tx *Tx) addBlocks(siteID int64, v protection.View, changes map[protection.BlockKey]*protection.Block) error {
