@@ -41,7 +41,7 @@ type commandLine struct {
 	Premium    premiumCmd    `cmd:"" group:"money" help:"The premium ledger."`
 	Statements statementsCmd `cmd:"" group:"money" help:"Statements: what channels owe for a period, and what was paid."`
 	Bordereau  bordereauCmd  `cmd:"" group:"money" help:"Report to the underwriter."`
-	Explain    explainCmd    `cmd:"" group:"money" help:"Explain what a transaction means for protection, step by step."`
+	Explain    explainCmd    `cmd:"" group:"money" help:"Explain the protection of a transaction, a booking or a line of a statement, step by step."`
 	Limits     limitsCmd     `cmd:"" group:"money" help:"Limits: what payments, bookings, channels and the site may come to."`
 	Collateral collateralCmd `cmd:"" group:"money" help:"Collateral: what is held against a loss."`
 	Model      modelCmd      `cmd:"" name:"exposure-model" group:"money" help:"Compare the estimate from card turnover alone with the exposure."`

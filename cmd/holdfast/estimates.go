@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"holdfast/internal/api"
@@ -61,24 +59,20 @@ func (c modelCmd) Run(ctx context.Context, p *program) error {
 	}
 	q := r.Query
 	p.printf("Estimate from card turnover and actual exposure at the end of %s, in %s\n\n", q.AsOf, q.Currency)
-	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "estimate\tE1\tdifference\t  channel")
-	line := func(estimate, e1 int64, name string) {
-		fmt.Fprintf(out, "%s\t%s\t%s\t  %s\n", money.Format(estimate, q.Currency), money.Format(e1, q.Currency),
-			money.Format(estimate-e1, q.Currency), name)
+	amount := func(n int64) string { return money.Format(n, q.Currency) }
+	line := func(name string, estimate, e1 int64) []string {
+		return []string{name, amount(estimate), amount(e1), amount(estimate - e1)}
 	}
+	lines := [][]string{{"channel", "estimate", "E1", "difference"}}
 	for _, row := range r.Rows {
 		name := r.ChannelNames[row.ChannelID]
 		if !row.Valued {
-			fmt.Fprintf(out, "\t\t\t  %s: no exchange rate for %s\n", name, row.Currency)
+			lines = append(lines, []string{name + ": no exchange rate for " + string(row.Currency), "", "", ""})
 			continue
 		}
-		line(row.EstimateReport, row.E1Report, name)
+		lines = append(lines, line(name, row.EstimateReport, row.E1Report))
 	}
-	line(r.Estimate, r.E1, "total")
-	if err := out.Flush(); err != nil {
-		return err
-	}
+	p.writeTable(append(lines, line("total", r.Estimate, r.E1)))
 	p.printf("\nThe estimate is the sum, over these bands, of a share of the turnover of so many trailing days:")
 	for _, b := range r.Bands {
 		p.printf(" %d.%04d %% of %d days;", b.SharePPM/10_000, b.SharePPM%10_000, b.Days)
@@ -112,28 +106,26 @@ func (c whatIfCmd) Run(ctx context.Context, p *program) error {
 		return money.Format(l.Amount, l.Currency)
 	}
 	p.printf("If these merchants fail at the end of %s, in %s\n\n", q.AsOf, q.Currency)
-	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(out, "loss\tcollateral\tnet\ttail\tuse %s\tlimit %s\t  channel\n", q.Policy, q.Policy)
+	lines := [][]string{{"channel", "loss", "collateral", "net", "tail", "use " + string(q.Policy), "limit " + string(q.Policy)}}
 	for _, ch := range r.Channels {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", amount(ch.E1), amount(ch.Held), amount(ch.Net), amount(ch.E2),
-			money.Format(ch.Use, q.Policy), limit(ch.Limit), r.ChannelNames[ch.ChannelID])
+		lines = append(lines, []string{r.ChannelNames[ch.ChannelID], amount(ch.E1), amount(ch.Held), amount(ch.Net), amount(ch.E2),
+			money.Format(ch.Use, q.Policy), limit(ch.Limit)})
 	}
-	fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t  total\n", amount(r.Total.E1), amount(r.Held), amount(r.Net), amount(r.Total.E2),
-		money.Format(r.Use, q.Policy), limit(r.SiteLimit))
+	p.writeTable(append(lines, []string{"total", amount(r.Total.E1), amount(r.Held), amount(r.Net), amount(r.Total.E2),
+		money.Format(r.Use, q.Policy), limit(r.SiteLimit)}))
 	for _, by := range []struct {
 		name string
 		rows protection.WhatIfRows
 	}{{"scheme", r.Schemes}, {"month of travel", r.Months}} {
-		fmt.Fprintf(out, "%s\t\t\t%s\t\t\t  %s\n", "loss", "tail", by.name)
+		lines := [][]string{{by.name, "loss", "tail"}}
 		for _, row := range by.rows.Rows {
-			fmt.Fprintf(out, "%s\t\t\t%s\t\t\t  %s\n", amount(row.E1), amount(row.E2), row.Key)
+			lines = append(lines, []string{row.Key, amount(row.E1), amount(row.E2)})
 		}
 		if by.rows.Rounding.E1 != 0 || by.rows.Rounding.E2 != 0 {
-			fmt.Fprintf(out, "%s\t\t\t%s\t\t\t  rounding\n", amount(by.rows.Rounding.E1), amount(by.rows.Rounding.E2))
+			lines = append(lines, []string{"rounding", amount(by.rows.Rounding.E1), amount(by.rows.Rounding.E2)})
 		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
+		p.printf("\n")
+		p.writeTable(lines)
 	}
 	for _, w := range r.Pending {
 		p.printf("Not counted, because an exchange rate is missing: %d allocations, E1 %s %s.\n", w.Allocations, w.Currency,

@@ -9,25 +9,69 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/travel"
 )
 
-// explainCmd explains what a transaction means for protection.
+// explainCmd explains what stands behind a figure. A number alone is a transaction.
 type explainCmd struct {
+	Transaction explainTransactionCmd `cmd:"" default:"withargs" help:"A transaction; the word may be left out: explain 17."`
+	Booking     explainBookingCmd     `cmd:"" help:"A booking: its sums, and each of its payments."`
+	Statement   explainStatementCmd   `cmd:"" help:"A line of a statement."`
+}
+
+// explainFlags are what every explanation takes.
+type explainFlags struct {
 	siteFlag
-	Transaction int64     `arg:"" help:"Id of the transaction."`
-	AsOf        dayFlag   `name:"as-of" placeholder:"Y-m-d" help:"The states at the end of this day (default: today)."`
-	KnownAt     time.Time `name:"known-at" format:"2006-01-02 15:04:05" placeholder:"INSTANT" help:"With what was known then, Y-m-d H:i:s in GMT (default: now)."`
-	JSON        bool      `name:"json" help:"Print JSON, amounts in minor units."`
+	AsOf    dayFlag   `name:"as-of" placeholder:"Y-m-d" help:"The states at the end of this day (default: today)."`
+	KnownAt time.Time `name:"known-at" format:"2006-01-02 15:04:05" placeholder:"INSTANT" help:"With what was known then, Y-m-d H:i:s in GMT (default: now)."`
+	JSON    bool      `name:"json" help:"Print JSON, amounts in minor units."`
+}
+
+func (f explainFlags) query() app.ProtectionQuery {
+	return app.ProtectionQuery{Moment: app.Moment{AsOf: f.AsOf.day, KnownAt: f.KnownAt}}
+}
+
+// pageFlags choose a part of what may be long.
+type pageFlags struct {
+	Page    int `default:"1" placeholder:"N" help:"Which page of the list."`
+	PerPage int `name:"per-page" default:"20" placeholder:"N" help:"How many a page has, up to 100 (default: 20)."`
+}
+
+// page refuses what the API would refuse.
+func (f pageFlags) page(in *app.ProtectionQuery) travel.Page {
+	if f.Page < 1 {
+		in.Problems.Wrong("page", "A whole number from 1 on is expected.")
+	}
+	if f.PerPage < 1 || f.PerPage > 100 {
+		in.Problems.Wrong("per_page", "A whole number between 1 and 100 is expected.")
+	}
+	return travel.Page{Number: f.Page, Size: f.PerPage, Offset: -1, Count: true}
+}
+
+// pages says which part of a list is shown, where it is not the whole.
+func (f pageFlags) pages(p *program, what string, shown int, total int64) {
+	first := (f.Page-1)*f.PerPage + 1
+	switch {
+	case shown == 0 && total > 0:
+		p.printf("\nPage %d lies past the last of the %d %s.\n", f.Page, total, what)
+	case int64(shown) < total:
+		p.printf("\n%d to %d of %d %s; --page and --per-page show others.\n", first, first+shown-1, total, what)
+	}
+}
+
+// explainTransactionCmd explains what a transaction means for protection.
+type explainTransactionCmd struct {
+	explainFlags
+	Transaction int64 `arg:"" help:"Id of the transaction."`
 }
 
 // Run prints every input and step.
-func (c explainCmd) Run(ctx context.Context, p *program) error {
+func (c explainTransactionCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
 		return err
 	}
-	query := app.ProtectionQuery{Moment: app.Moment{AsOf: c.AsOf.day, KnownAt: c.KnownAt}}
-	report, err := p.app.Protection.Explain(ctx, actor, c.Transaction, query)
+	report, err := p.app.Protection.Explain(ctx, actor, c.Transaction, c.query())
 	if err != nil {
 		return err
 	}
@@ -37,7 +81,7 @@ func (c explainCmd) Run(ctx context.Context, p *program) error {
 	t := report.Transaction
 	p.printf("Transaction %d, %s of %s %s, taken %s, recorded %s GMT\n", t.ID, t.Type, t.Currency,
 		money.Format(t.Total, t.Currency), civil.FormatInstant(t.EffectiveAt), civil.FormatInstant(t.CreatedAt))
-	p.printf("at the end of %s, as known at %s GMT\n", report.Moment.AsOf, civil.FormatInstant(report.Moment.KnownAt))
+	p.explainMoment(report.Moment)
 	if report.Adjusted {
 		p.printf("It adjusts transaction %d, whose parts these are.\n", t.LinkedID)
 	}
@@ -45,16 +89,21 @@ func (c explainCmd) Run(ctx context.Context, p *program) error {
 		p.printf("\nIt takes no money in: there is nothing to protect.\n")
 	}
 	for _, x := range report.Allocations {
+		p.printf("\nBooking %d: ", x.BookingID)
 		p.explainAllocation(x)
 	}
 	return nil
+}
+
+func (p *program) explainMoment(m protection.Moment) {
+	p.printf("at the end of %s, as known at %s GMT\n", m.AsOf, civil.FormatInstant(m.KnownAt))
 }
 
 // explainAllocation prints one part of a payment for people, amounts in full, the steps in minor units as they are
 // computed.
 func (p *program) explainAllocation(x protection.Explained) {
 	amount := func(n int64) string { return string(x.Currency) + " " + money.Format(n, x.Currency) }
-	p.printf("\nBooking %d: %s, %s, %s remain, %s undelivered, disputable until %s\n", x.BookingID, amount(x.Amount), x.State,
+	p.printf("%s, %s, %s remain, %s undelivered, disputable until %s\n", amount(x.Amount), x.State,
 		amount(x.Remaining), amount(x.Undelivered), x.Terms.LastDay)
 	if x.HasValue {
 		p.printf("worth %s %s", x.PolicyCurrency, money.Format(x.Value, x.PolicyCurrency))
@@ -64,10 +113,148 @@ func (p *program) explainAllocation(x protection.Explained) {
 	if x.Premium.Priced {
 		p.printf(", premium %s %s", x.PolicyCurrency, money.Format(x.Premium.State.Premium, x.PolicyCurrency))
 	}
-	p.printf("\n\nSteps, in minor units:\n")
-	for _, steps := range [][]protection.Step{x.Steps, x.Premium.Steps} {
+	p.printf("\n")
+	p.explainSteps(x.Steps, x.Premium.Steps)
+}
+
+func (p *program) explainSteps(parts ...[]protection.Step) {
+	p.printf("\nSteps, in minor units:\n")
+	for _, steps := range parts {
 		for _, s := range steps {
 			p.printf("  %-4s %-12s %s\n", s.Rule, s.Name, s.Text)
 		}
 	}
+}
+
+// explainBookingCmd explains what a booking means for protection.
+type explainBookingCmd struct {
+	explainFlags
+	pageFlags
+	Booking int64 `arg:"" help:"Id of the booking."`
+}
+
+// Run prints the sums, and every input and step of a page of the booking's payments.
+func (c explainBookingCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	query := c.query()
+	page := c.page(&query)
+	report, err := p.app.Protection.ExplainBooking(ctx, actor, c.Booking, query, page)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.printJSON(api.ShowBookingProtection(report))
+	}
+	b, s := report.Booking, report.Sums
+	amount := func(n int64) string { return money.Format(n, b.Currency) }
+	p.printf("Booking %d of %s %s, %s, travel %s to %s\n", b.ID, b.Currency, amount(s.Total), s.State, b.FirstTravelDay(), b.End)
+	p.explainMoment(report.Moment)
+	p.printf("\n")
+	p.bookingTable(s, b.Currency)
+	if s.Simulated {
+		p.printf("\nIt belongs to a test channel: none of this is in a total of a report.\n")
+	}
+	p.explainSteps(s.Steps)
+	for _, x := range report.Allocations.Items {
+		p.printf("\nTransaction %d: ", x.TransactionID)
+		p.explainAllocation(x)
+	}
+	c.pages(p, "payments", len(report.Allocations.Items), report.Allocations.Total)
+	return nil
+}
+
+// bookingTable prints the sums of a booking; refunds and disputes where there are any.
+func (p *program) bookingTable(s protection.ExplainedBooking, base money.Currency) {
+	lines := [][]string{{"", string(base)}}
+	row := func(name string, n int64) { lines = append(lines, []string{name, money.Format(n, base)}) }
+	row("total", s.Total)
+	row("paid", s.Paid)
+	if s.Refunded+s.ChargedBack+s.Reversed > 0 {
+		row("refunded", s.Refunded)
+		row("charged back", s.ChargedBack)
+		row("reversed", s.Reversed)
+	}
+	row("remaining (N)", s.Remaining)
+	row("undelivered (U)", s.Undelivered)
+	row("E1", s.E1)
+	row("E2", s.E2)
+	row("still to be paid (E4)", s.E4)
+	row("not covered (E5)", s.E5)
+	for _, v := range s.Values {
+		lines = append(lines,
+			[]string{"value (PV), " + string(v.Currency), money.Format(v.Value, v.Currency)},
+			[]string{"premium, " + string(v.Currency), money.Format(v.Premium, v.Currency)})
+	}
+	p.writeTable(lines)
+}
+
+// explainStatementCmd explains a line of a statement.
+type explainStatementCmd struct {
+	explainFlags
+	pageFlags
+	Statement int64  `arg:"" help:"Id of the statement."`
+	Line      string `arg:"" help:"Which line: opening, original, additional, return, correction, minimum, tax-CODE, payments, closing, or the id of a premium line."`
+}
+
+// Run prints what the line is made of, with every input and step.
+func (c explainStatementCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	query := app.StatementLineQuery{ProtectionQuery: c.query(), Line: c.Line}
+	query.Page = c.page(&query.ProtectionQuery)
+	report, err := p.app.Protection.ExplainStatementLine(ctx, actor, c.Statement, query)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.printJSON(api.ShowStatementLineProtection(report))
+	}
+	s, part := report.Statement, report.Part
+	p.printf("Statement no. %d of %s, %s to %s, line %s: %s %s\n", s.Number, s.ChannelName, s.Period.First, s.Period.Last,
+		part.Name, s.Currency, money.Format(part.Amount, s.Currency))
+	if part.Retained != 0 {
+		p.printf("retained: %s %s\n", s.Currency, money.Format(part.Retained, s.Currency))
+	}
+	p.explainMoment(report.Moment)
+	if len(part.Steps) > 0 {
+		p.explainSteps(part.Steps)
+	}
+	for _, l := range report.Premium.Items {
+		p.explainLine(l)
+	}
+	c.pages(p, "premium lines", len(report.Premium.Items), report.Premium.Total)
+	for _, paid := range report.Payments.Items {
+		p.printf("\n  %s  %s %s  against statement %d, %s\n", paid.PaidOn, paid.Currency, money.Format(paid.Amount, paid.Currency),
+			paid.StatementID, paid.Reference)
+	}
+	c.pages(p, "payments", len(report.Payments.Items), report.Payments.Total)
+	return nil
+}
+
+// explainLine prints one premium line: the states before and after it, what it booked, and how the payment stands.
+func (p *program) explainLine(l protection.ExplainedLine) {
+	q, x := l.Line.Currency, l.Of
+	amount := func(n int64) string { return string(q) + " " + money.Format(n, q) }
+	p.printf("\nPremium line %d, %s by %s of transaction %d for booking %d, recorded %s GMT: %s", l.ID, l.Kind, l.Cause,
+		l.TransactionID, l.BookingID, civil.FormatInstant(l.RecordedAt), amount(l.Amount))
+	if l.Retained > 0 {
+		p.printf(", %s retained", amount(l.Retained))
+	}
+	p.printf("\n")
+	state := func(name string, s protection.PremiumState) {
+		p.printf("%s: %s %s worth %s, lead %d days, %d ppm, premium %s\n", name, x.Currency, money.Format(s.Amount, x.Currency),
+			amount(s.Value), s.Lead, s.Line.PPM, amount(s.Premium))
+	}
+	if l.Before != nil {
+		state("before", l.Before.State)
+	}
+	state("after", l.Line.State)
+	p.printf("the payment is %s, %s %s remain, disputable until %s\n", x.State, x.Currency, money.Format(x.Remaining, x.Currency),
+		x.Terms.LastDay)
+	p.explainSteps(l.Steps)
 }

@@ -46,7 +46,7 @@ func (cfg Config) withDefaults() Config {
 // Route is one operation of the API.
 type Route struct {
 	Method  string
-	Pattern string // as net/http has it: {site} is the path of a site, {id} a number
+	Pattern string // as net/http has it: {site} is the path of a site, {id} a number, {line} a line of a statement
 	Name    string // of the handler; the operation's id in the API's description
 
 	access access
@@ -110,6 +110,7 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/bookings/{id}", member, (*server).getBooking),
 		at("PUT", v2+"/bookings/{id}", member, (*server).changeBooking),
 		at("DELETE", v2+"/bookings/{id}", member, (*server).deleteBooking),
+		at("GET", v2+"/bookings/{id}/protection", member, (*server).getBookingProtection),
 		at("GET", v2+"/transactions", member, (*server).listTransactions),
 		at("POST", v2+"/transactions", member, (*server).createTransaction),
 		at("GET", v2+"/transactions/{id}", member, (*server).getTransaction),
@@ -133,6 +134,7 @@ func ledger(v2 string) []Route {
 		at("GET", v2+"/statements", member, (*server).listStatements),
 		at("GET", v2+"/statements/{id}", member, (*server).getStatement),
 		at("GET", v2+"/statements/{id}/lines", member, (*server).listStatementLines),
+		at("GET", v2+"/statements/{id}/lines/{line}/protection", member, (*server).getStatementLineProtection),
 		at("GET", v2+"/statements/{id}/csv", member, (*server).getStatementCSV),
 		at("GET", v2+"/statements/{id}/pdf", member, (*server).getStatementPDF),
 		at("GET", v2+"/statements/{id}/payments", member, (*server).listStatementPayments),

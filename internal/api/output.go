@@ -92,6 +92,15 @@ func (s *server) created(c *call, made object) error {
 
 // list answers with one page of a collection, each item in the shape that show gives it.
 func list[T, W any](s *server, c *call, page travel.Page, l travel.List[T], show func(T) W) error {
+	if err := paging(s, c, page, l); err != nil {
+		return err
+	}
+	c.json(http.StatusOK, shapes(l.Items, show))
+	return nil
+}
+
+// paging writes the headers of a page, wherever in the answer its items stand.
+func paging[T any](s *server, c *call, page travel.Page, l travel.List[T]) error {
 	total := l.Total
 	pages := (total + int64(page.Size) - 1) / int64(page.Size)
 	if l.PastEnd {
@@ -107,11 +116,6 @@ func list[T, W any](s *server, c *call, page travel.Page, l travel.List[T], show
 	if l.More {
 		c.Header().Add("Link", s.linkTo(c.r.URL, page, 1, "next"))
 	}
-	items := make([]W, len(l.Items)) // an empty collection is [], not null
-	for i, item := range l.Items {
-		items[i] = show(item)
-	}
-	c.json(http.StatusOK, items)
 	return nil
 }
 

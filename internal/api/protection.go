@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/travel"
 )
 
 // protectionShape is the explanation of a transaction on the wire.
@@ -115,20 +116,19 @@ func showProtection(r app.ProtectionReport) protectionShape {
 	shape := protectionShape{
 		Transaction: r.Transaction.ID, Type: string(r.Transaction.Type),
 		AsOf: r.Moment.AsOf, KnownAt: r.Moment.KnownAt.UTC().Format(isoMicros),
-		Policy: policyShape{
-			Currency: r.Policy.Currency, Recognition: string(r.Policy.Recognition),
-			LateLogDays: r.Policy.LateLogDays, MaxFixingAgeDays: r.Policy.MaxFixingAgeDays,
-		},
-		Allocations: make([]allocationShape, len(r.Allocations)),
-		OverLimit:   r.OverLimit, OverLimitCurrency: r.OverLimitCurrency,
+		Policy: showPolicyOf(r.Policy), Allocations: shapes(r.Allocations, showAllocation),
+		OverLimit: r.OverLimit, OverLimitCurrency: r.OverLimitCurrency,
 	}
 	if r.Adjusted {
 		shape.Adjusts = r.Transaction.LinkedID
 	}
-	for i, x := range r.Allocations {
-		shape.Allocations[i] = showAllocation(x)
-	}
 	return shape
+}
+
+func showPolicyOf(p travel.Policy) policyShape {
+	return policyShape{
+		Currency: p.Currency, Recognition: string(p.Recognition), LateLogDays: p.LateLogDays, MaxFixingAgeDays: p.MaxFixingAgeDays,
+	}
 }
 
 func showAllocation(x protection.Explained) allocationShape {

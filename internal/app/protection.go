@@ -187,6 +187,13 @@ type ProtectionQuery struct {
 	Moment
 }
 
+// complete gives the moment of an explanation, but for the recognition, which is the policy's.
+func (in ProtectionQuery) complete(tx *store.Tx) (m protection.Moment, err error) {
+	problems := in.Problems.Clone()
+	m.AsOf, m.KnownAt = in.Moment.complete(tx.Now, &problems)
+	return m, problems.Err()
+}
+
 // ProtectionReport explains one transaction at a moment. A transaction that takes no money in has no allocations of
 // its own; Adjusted are those that it changed.
 type ProtectionReport struct {
@@ -205,10 +212,8 @@ func (p *Protection) Explain(
 	ctx context.Context, actor auth.Actor, id int64, in ProtectionQuery,
 ) (ProtectionReport, error) {
 	return read(ctx, p.Core, actor, func(tx *store.Tx) (ProtectionReport, error) {
-		problems := in.Problems.Clone()
-		var m protection.Moment
-		m.AsOf, m.KnownAt = in.Moment.complete(tx.Now, &problems)
-		if err := problems.Err(); err != nil {
+		m, err := in.complete(tx)
+		if err != nil {
 			return ProtectionReport{}, err
 		}
 		return explain(tx, actor.SiteID, id, m, p.Rulepacks)
@@ -239,39 +244,15 @@ func explain(
 	if err != nil {
 		return report, err
 	}
-	over, err := tx.OverLimits(siteID, []int64{of})
+	over, err := overLimitsKnown(tx, siteID, []int64{of}, m.KnownAt)
 	if err != nil {
 		return report, err
 	}
-	over = slices.DeleteFunc(over, func(o protection.OverLimit) bool { return o.RecordedAt.After(m.KnownAt) })
 	report.OverLimit, report.OverLimitCurrency = protection.OverLimitAmount(over)
-	for _, a := range allocations {
-		history, err := tx.TermsHistory(siteID, a.ID)
-		if err != nil {
-			return report, err
-		}
-		events, err := tx.Events(siteID, a.ID)
-		if err != nil {
-			return report, err
-		}
-		x := explainOver(protection.Explain(a, history, events, m, packs), over)
-		if err := explainPremium(tx, &x, m); err != nil {
-			return report, err
-		}
-		report.Allocations = append(report.Allocations, x)
+	ids := make([]int64, len(allocations))
+	for i, a := range allocations {
+		ids[i] = a.ID
 	}
-	return report, nil
-}
-
-// explainPremium adds what the premium ledger knew of an allocation at a moment.
-func explainPremium(tx *store.Tx, x *protection.Explained, m protection.Moment) error {
-	lines, err := tx.PremiumOf(x.SiteID, x.ID)
-	if err != nil {
-		return err
-	}
-	policy, err := policyOf(tx, x.Allocation)
-	if err != nil {
-		return err
-	}
-	return x.ExplainPremium(policy, lines, m)
+	report.Allocations, err = newExplaining(tx, siteID, m, packs).all(ids)
+	return report, err
 }

@@ -8,3 +8,10 @@ func ReadLines(t *testing.T, n int) {
 	linesPerRead = n
 	t.Cleanup(func() { linesPerRead = before })
 }
+
+// ReadAllocations sets for one test how many allocations an explanation reads at once.
+func ReadAllocations(t *testing.T, n int) {
+	before := allocationsPerRead
+	allocationsPerRead = n
+	t.Cleanup(func() { allocationsPerRead = before })
+}

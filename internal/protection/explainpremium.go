@@ -43,7 +43,7 @@ func (x *Explained) ExplainPremium(policy travel.Policy, lines []PremiumLine, m 
 		if p.State, err = x.PremiumState(policy, end, refunded); err != nil {
 			return err
 		}
-		p.Steps = append(x.premiumSteps(p, end, refunded), p.lineSteps()...)
+		p.Steps = append(x.premiumSteps(p, end, refunded), x.lineSteps(p)...)
 	}
 	x.Premium = p
 	return nil
@@ -86,24 +86,42 @@ func bandText(l travel.RateLine) string {
 }
 
 // lineSteps says what each line booked and that they come to the premium.
-func (p ExplainedPremium) lineSteps() []Step {
+func (x Explained) lineSteps(p ExplainedPremium) []Step {
 	if len(p.Lines) == 0 {
 		return []Step{{"R10", "ledger", "the ledger has no line: the payment was recorded before there was one"}}
 	}
 	var steps []Step
 	before := int64(0)
 	for _, l := range p.Lines {
-		text := fmt.Sprintf("line %d on %s, %s by %s of transaction %d: π %d − %d = %+d",
-			l.ID, civil.DayOf(l.EffectiveAt), l.Kind, l.Cause, l.TransactionID, l.State.Premium, before, l.State.Premium-before)
-		if l.Retained > 0 {
-			text += fmt.Sprintf("; nothing returns, %d is retained", l.Retained)
-		}
-		steps = append(steps, Step{"R10", "line", text})
+		steps = append(steps, x.lineStep(l, p.Policy, before))
 		before = l.State.Premium
 	}
 	return append(steps, Step{"R10", "sum", fmt.Sprintf("lines %d = premium of the state %d + retained %d",
 		p.Booked, before, p.Retained)})
 }
+
+// lineStep says what a line booked after a premium before, and where nothing returned, why.
+func (x Explained) lineStep(l PremiumLine, policy travel.Policy, before int64) Step {
+	day := civil.DayOf(l.EffectiveAt)
+	text := fmt.Sprintf("line %d on %s, %s by %s of transaction %d: π %d − %d = %+d",
+		l.ID, day, l.Kind, l.Cause, l.TransactionID, l.State.Premium, before, l.State.Premium-before)
+	if l.Retained == 0 {
+		return Step{"R10", "line", text}
+	}
+	text += fmt.Sprintf("; nothing returns, %d is retained: ", l.Retained)
+	switch end := x.endOf(l); {
+	case !policy.PremiumRefundable:
+		text += fmt.Sprintf("policy %d knows no return premium", policy.ID)
+	case day > end:
+		text += fmt.Sprintf("the change came after D = %s", end)
+	default:
+		text += "the channel was locked"
+	}
+	return Step{"R10", "line", text}
+}
+
+// endOf is D as a line was booked with.
+func (x Explained) endOf(l PremiumLine) civil.Day { return x.Paid() + civil.Day(l.State.Lead) }
 
 // valueText says how an amount was converted at a quote.
 func valueText(q fx.Quote, amount, value int64) string {

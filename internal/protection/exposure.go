@@ -212,6 +212,24 @@ type instalments struct {
 	left  int64     // of the total
 }
 
+// add takes in the next position, of which n remains at the end of a day.
+func (b *instalments) add(p Position, n int64, day civil.Day) {
+	if p.Paid <= day {
+		b.left -= p.Amounts.Allocated
+	}
+	if n > 0 && p.Protected && b.first == nil {
+		b.first = &p
+	}
+}
+
+// due is E4 of the booking: what is still to be paid, while the trip is not over and something protected remains.
+func (b instalments) due(day civil.Day) int64 {
+	if b.first == nil || day > b.first.Terms.End {
+		return 0
+	}
+	return max(0, b.left)
+}
+
 // Add takes one position into the report. The positions of a booking come one after the other, in order of their ids.
 func (e *Exposure) Add(p Position) error {
 	if p.BookingID != e.booking.id {
@@ -219,12 +237,7 @@ func (e *Exposure) Add(p Position) error {
 		e.booking = instalments{id: p.BookingID, left: p.BookingTotal}
 	}
 	n := p.Amounts.Remaining(p.Paid, e.query.AsOf)
-	if p.Paid <= e.query.AsOf {
-		e.booking.left -= p.Amounts.Allocated
-	}
-	if n > 0 && p.Protected && e.booking.first == nil {
-		e.booking.first = &p
-	}
+	e.booking.add(p, n, e.query.AsOf)
 	if n == 0 || e.query.AsOf > p.Terms.LastDay {
 		return nil
 	}
@@ -259,15 +272,15 @@ func (e *Exposure) lock(p Position, a *amount) (err error) {
 
 // closeBooking adds the future instalments of the booking whose positions have all been seen.
 func (e *Exposure) closeBooking() {
-	p := e.booking.first
-	if p == nil || e.booking.left <= 0 || e.query.AsOf > p.Terms.End {
+	p, due := e.booking.first, e.booking.due(e.query.AsOf)
+	if due == 0 {
 		return
 	}
 	key := e.keyOf(*p)
 	key.Scheme = "" // no card has paid them yet
 	e.take(amount{
 		currency: p.Currency, standing: Instalments,
-		sums: sums{Figures: Figures{Allocations: 1, E1: e.booking.left}},
+		sums: sums{Figures: Figures{Allocations: 1, E1: due}},
 	}, key, p.ChannelID)
 }
 

@@ -1,0 +1,187 @@
+package app_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"holdfast/internal/app"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+func (w *world) explainBooking(id int64, asOf string, page travel.Page) app.BookingProtection {
+	w.t.Helper()
+	in := app.ProtectionQuery{Moment: app.Moment{AsOf: dayPtr(w.t, asOf)}}
+	report, err := w.app.Protection.ExplainBooking(w.t.Context(), w.actor, id, in, page)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return report
+}
+
+func (w *world) explainLine(id int64, line string, page travel.Page) app.StatementLineProtection {
+	w.t.Helper()
+	in := app.StatementLineQuery{Line: line, Page: page}
+	report, err := w.app.Protection.ExplainStatementLine(w.t.Context(), w.actor, id, in)
+	if err != nil {
+		w.t.Fatalf("%s: %v", line, err)
+	}
+	return report
+}
+
+// TestBookingsComeToTheExposure: over random histories, the sums of all bookings are the figures of the exposure report.
+func TestBookingsComeToTheExposure(t *testing.T) {
+	app.ReadAllocations(t, 2)
+	onBoth(t, func(t *testing.T, w *world) {
+		chance := rand.New(rand.NewPCG(3, 9))
+		w.at("2024-06-03")
+		w.fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
+		c := w.channel(travel.ModeProtectionOnly, "EUR")
+		var bookings []travel.Booking
+		for i := range 6 {
+			b := w.booking(c, 100_000, "2024-0"+strconv.Itoa(7+i%3)+"-15")
+			bookings = append(bookings, b)
+			var paid []travel.Transaction
+			for range 1 + chance.IntN(4) {
+				in := report(travel.Purchase, b, 1+chance.Int64N(25_000))
+				if chance.IntN(4) == 0 {
+					in.Method = travel.BankTransfer
+				}
+				paid = append(paid, w.must(in))
+			}
+			w.advance(48 * 3600e9)
+			p := paid[chance.IntN(len(paid))]
+			w.must(linked(travel.Refund, p, b, 1+chance.Int64N(p.Total)))
+			if chance.IntN(2) == 0 {
+				w.move(b, *dayPtr(t, "2024-10-01"))
+			}
+		}
+		for _, asOf := range []string{"2024-06-01", "2024-06-05", "2024-06-30", "2024-07-16", "2024-09-16", "2024-12-31", "2025-06-01"} {
+			q := app.ExposureQuery{Moment: app.Moment{AsOf: dayPtr(t, asOf)}, FromRows: true}
+			var want, got protection.Row
+			for _, row := range w.exposure(q).Rows {
+				want.E1, want.E2, want.E4, want.E5 = want.E1+row.E1, want.E2+row.E2, want.E4+row.E4, want.E5+row.E5
+			}
+			for _, b := range bookings {
+				s := w.explainBooking(b.ID, asOf, everything).Sums
+				got.E1, got.E2, got.E4, got.E5 = got.E1+s.E1, got.E2+s.E2, got.E4+s.E4, got.E5+s.E5
+			}
+			if got.Figures != want.Figures || got.Beside != want.Beside {
+				t.Errorf("%s: the bookings come to %+v %+v, the report says %+v %+v", asOf, got.Figures, got.Beside, want.Figures, want.Beside)
+			}
+		}
+	})
+}
+
+// TestABookingIsTheSumOfItsParts: the sums are those of all parts, whatever the page, and the parts are those that the
+// transactions explain.
+func TestABookingIsTheSumOfItsParts(t *testing.T) {
+	app.ReadAllocations(t, 2)
+	onBoth(t, func(t *testing.T, w *world) {
+		w.at("2024-06-03")
+		w.fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
+		b := w.booking(w.channel(travel.ModeProtectionOnly, "EUR"), 500_000, "2024-09-14")
+		for range 5 {
+			w.must(report(travel.Purchase, b, 60_000))
+		}
+		w.at("2024-06-20") // no rate of these days is on file
+		waiting := w.must(report(travel.Purchase, b, 10_000))
+		all := w.explainBooking(b.ID, "2024-06-20", everything)
+		v := all.Sums.Values[0]
+		if s := all.Sums; s.Paid != 310_000 || s.Remaining != 310_000 || s.E4 != 190_000 || s.LastDay.String() != "2025-01-12" ||
+			s.State != protection.Undelivered || v.Value != 5*51219 || v.Pending != 1 || v.Premium != 5*435 || len(all.Allocations.Items) != 6 {
+			t.Errorf("%+v, %d parts", s, len(all.Allocations.Items))
+		}
+		var pages []protection.Explained
+		for number := 1; number <= 2; number++ {
+			page := w.explainBooking(b.ID, "2024-06-20", travel.Page{Number: number, Size: 4, Offset: -1})
+			pages = append(pages, page.Allocations.Items...)
+			if page.Sums.Paid != all.Sums.Paid || page.Allocations.Total != 6 || page.Allocations.More != (number == 1) {
+				t.Errorf("page %d: %+v of %d, more %t", number, page.Sums, page.Allocations.Total, page.Allocations.More)
+			}
+		}
+		for i, x := range pages {
+			if x.ID != all.Allocations.Items[i].ID {
+				t.Errorf("part %d of the pages is %d", i, x.ID)
+			}
+		}
+		of, err := w.app.Protection.Explain(t.Context(), w.actor, waiting.ID, app.ProtectionQuery{})
+		if err != nil || !slices.Equal(of.Allocations[0].Steps, pages[5].Steps) || !slices.Equal(of.Allocations[0].Premium.Steps, pages[5].Premium.Steps) {
+			t.Errorf("the transaction says %+v, %v", of.Allocations, err)
+		}
+	})
+}
+
+// TestStatementLinesAreExplained follows the third worked line of the rules: every line of every statement is made of
+// what it says, down to the last refund, of which nothing returns.
+func TestStatementLinesAreExplained(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.at("2024-04-09")
+		w.fix("2024-04-08", map[money.Currency]string{"GBP": "0.85795"})
+		taxes := []travel.TaxCode{{Code: "IPT", RatePPM: 120_000, Label: "Insurance premium tax"}}
+		minimum := int64(1000)
+		w.policy(travel.PolicyFields{From: dayPtr(t, "2024-01-01"), TaxCodes: &taxes, MinimumPerMonth: &minimum})
+		b := w.booking(w.channel(travel.ModeProtectionOnly, "EUR"), 120_000, "2024-08-31")
+		p := w.must(report(travel.Purchase, b, 120_000))
+		w.at("2024-05-02")
+		w.must(linked(travel.Refund, p, b, 30_000))
+		w.at("2024-06-01")
+		w.move(b, *dayPtr(t, "2024-11-30"))
+		w.at("2024-12-05")
+		w.must(linked(travel.Refund, p, b, 10_000))
+		w.at("2025-01-02")
+		if _, err := w.app.Statements.IssueDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range w.statements(travel.StatementFilter{}) {
+			w.addsUp(s)
+		}
+		last := w.explainLine(w.statements(travel.StatementFilter{})[8].ID, "return", everything).Premium.Items[0]
+		if x := last.Steps[len(last.Steps)-1].Text; last.Retained != 103 || last.Before.State.Premium != 927 ||
+			!strings.HasSuffix(x, "nothing returns, 103 is retained: the change came after D = 2024-11-30") {
+			t.Errorf("%+v: %s", last.Line, x)
+		}
+	})
+}
+
+// addsUp checks each line of a statement against what it is explained with.
+func (w *world) addsUp(s protection.IssuedStatement) {
+	w.t.Helper()
+	for _, name := range s.LineNames() {
+		r := w.explainLine(s.ID, name, everything)
+		var lines, inputs int64
+		for _, l := range r.Premium.Items {
+			lines += l.Amount
+			before := int64(0)
+			if l.Before != nil {
+				before = l.Before.State.Premium
+			}
+			if l.Line.State.Premium-before != l.Amount-l.Retained {
+				w.t.Errorf("statement %d, line %d: %+v after %d", s.Number, l.ID, l.Line, before)
+			}
+			if one := w.explainLine(s.ID, strconv.FormatInt(l.ID, 10), everything); !slices.Equal(one.Premium.Items[0].Steps, l.Steps) || one.Part.Amount != l.Amount {
+				w.t.Errorf("statement %d, line %d by itself: %+v", s.Number, l.ID, one.Part)
+			}
+		}
+		for _, i := range r.Part.Inputs {
+			inputs += i.Amount
+		}
+		switch {
+		case len(r.Premium.Items) > 0 && (lines != r.Part.Amount || int64(len(r.Premium.Items)) != r.Part.Lines),
+			(name == protection.ClosingLine || name == protection.OpeningLine) && inputs != r.Part.Amount,
+			strings.HasPrefix(name, protection.TaxLine) && inputs != s.Taxes[0].Parts[0].Base,
+			len(r.Part.Steps) == 0:
+			w.t.Errorf("statement %d, %s: %+v, lines %d, inputs %d", s.Number, name, r.Part, lines, inputs)
+		}
+	}
+	_, err := w.app.Protection.ExplainStatementLine(w.t.Context(), w.actor, s.ID, app.StatementLineQuery{Line: "correction", Page: everything})
+	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.UnknownPost {
+		w.t.Errorf("a line that is none: %v", err)
+	}
+}

@@ -1,0 +1,179 @@
+package protection
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+)
+
+// ExplainedBooking is what the allocations of a booking come to at a moment, in its base currency, with the steps that
+// led there. It is added up one allocation at a time, so that it is the same however many there are.
+type ExplainedBooking struct {
+	Total       int64 // of the booking at the moment
+	Allocations int64 // known at the moment
+	Paid        int64 // what purchases and captures up to the day brought in
+	Refunded    int64
+	ChargedBack int64
+	Reversed    int64
+	Remaining   int64 // the sum of N
+	Undelivered int64 // the sum of U
+	Level             // E1 and E2: of what is protected and covered, up to its last day of dispute
+	Beside            // E4 and E5
+	State       State
+	LastDay     civil.Day // the latest of those of which something remains; civil.NoDay where nothing does
+	Simulated   bool      // of a test channel: in no total of a report
+	Values      []BookingValue
+	Steps       []Step
+
+	moment  Moment
+	later   int64 // allocations whose payment was taken after the day
+	states  map[State]int64
+	booking instalments
+}
+
+// BookingValue is what the allocations of a booking are worth in one policy currency, and the premium for it.
+type BookingValue struct {
+	Currency money.Currency
+	Value    int64 // PV of what was paid
+	Pending  int64 // allocations that wait for a rate and are not in Value
+	Premium  int64 // of the states as known, whatever the day
+	Booked   int64
+	Retained int64
+}
+
+// NewExplainedBooking begins the sums of a booking with a total.
+func NewExplainedBooking(total int64, m Moment) *ExplainedBooking {
+	return &ExplainedBooking{
+		Total: total, LastDay: civil.NoDay, moment: m, states: map[State]int64{}, booking: instalments{left: total},
+	}
+}
+
+// Add takes in the next allocation, in order of the ids, explained with its premium at the moment of the sums.
+func (b *ExplainedBooking) Add(x Explained) {
+	day := b.moment.AsOf
+	b.Allocations++
+	b.states[x.State]++
+	b.Simulated = b.Simulated || x.Decision.Simulated
+	if x.Paid() <= day {
+		b.Paid += x.Amount
+	} else {
+		b.later++
+	}
+	b.Refunded += x.Amounts.Refunded
+	b.ChargedBack += x.Amounts.ChargedBack
+	b.Reversed += x.Amounts.Reversed
+	b.Remaining += x.Remaining
+	b.Undelivered += x.Undelivered
+	b.booking.add(Position{
+		Paid: x.Paid(), Amounts: x.Amounts, Terms: x.Terms, Protected: x.Decision.Protected,
+	}, x.Remaining, day)
+	if x.Remaining > 0 && (b.LastDay == civil.NoDay || x.Terms.LastDay > b.LastDay) {
+		b.LastDay = x.Terms.LastDay
+	}
+	level := x.Terms.Level(x.Remaining, day, b.moment.Recognition)
+	if x.Decision.Protected && x.Started {
+		b.Level = b.Level.Plus(level)
+	} else {
+		b.E5 += level.E1
+	}
+	b.addValue(x)
+}
+
+func (b *ExplainedBooking) addValue(x Explained) {
+	i := slices.IndexFunc(b.Values, func(v BookingValue) bool { return v.Currency == x.PolicyCurrency })
+	if i < 0 {
+		i = len(b.Values)
+		b.Values = append(b.Values, BookingValue{Currency: x.PolicyCurrency})
+	}
+	v := &b.Values[i]
+	switch {
+	case !x.HasValue:
+		v.Pending++
+	case x.Paid() <= b.moment.AsOf:
+		v.Value += x.Value
+	}
+	v.Booked += x.Premium.Booked
+	v.Retained += x.Premium.Retained
+	if x.Premium.Priced {
+		v.Premium += x.Premium.State.Premium
+	}
+}
+
+// Close ends the sums, after the last allocation, and says how they came about.
+func (b *ExplainedBooking) Close() {
+	b.E4 = b.booking.due(b.moment.AsOf)
+	b.State = Settled
+	// The booking is as far from over as that of its allocations which is furthest.
+	for _, s := range []State{Undelivered, Tail, Expired} {
+		if b.states[s] > 0 {
+			b.State = s
+			break
+		}
+	}
+	day := b.moment.AsOf
+	paid := fmt.Sprintf("Σ a = %d, of %d payments up to %s", b.Paid, b.Allocations-b.later, day)
+	if b.later > 0 {
+		paid += fmt.Sprintf("; %d were taken later", b.later)
+	}
+	b.Steps = []Step{
+		{"R3", "paid", paid},
+		{"R3", "N", fmt.Sprintf("ΣN = %d: of %d, refunds %d, chargebacks %d, reversals %d, each allocation within its bounds",
+			b.Remaining, b.Paid, b.Refunded, b.ChargedBack, b.Reversed)},
+		{"R4", "U", fmt.Sprintf("ΣU = %d", b.Undelivered)},
+		b.lastDayStep(), b.stateStep(),
+		{"R7", "E1", fmt.Sprintf("ΣU of what is protected and covered, up to its L: %d", b.E1)},
+		{"R7", "E2", fmt.Sprintf("Σ(N − U) of the same: %d", b.E2)},
+		b.instalmentsStep(),
+		{"R7", "E5", fmt.Sprintf("ΣU of what is not protected, or whose cover has not started, up to its L: %d", b.E5)},
+	}
+	for _, v := range b.Values {
+		b.Steps = append(b.Steps, v.steps()...)
+	}
+}
+
+func (b *ExplainedBooking) lastDayStep() Step {
+	if b.LastDay == civil.NoDay {
+		return Step{"R5", "L", "nothing remains that could be disputed"}
+	}
+	return Step{"R5", "L", fmt.Sprintf("the latest L of what remains: %s", b.LastDay)}
+}
+
+func (b *ExplainedBooking) stateStep() Step {
+	var counts []string
+	for _, s := range []State{Undelivered, Tail, Expired, Settled} {
+		if n := b.states[s]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	if len(counts) == 0 {
+		return Step{"R6", "state", "no payment: settled"}
+	}
+	return Step{"R6", "state", fmt.Sprintf("%s: the booking is %s, as the one that is furthest from over",
+		strings.Join(counts, ", "), b.State)}
+}
+
+func (b *ExplainedBooking) instalmentsStep() Step {
+	first := b.booking.first
+	switch {
+	case first == nil:
+		return Step{"R7", "E4", "0: nothing remains that is protected"}
+	case b.moment.AsOf > first.Terms.End:
+		return Step{"R7", "E4", fmt.Sprintf("0: the trip ended on D = %s", first.Terms.End)}
+	}
+	return Step{"R7", "E4", fmt.Sprintf("max(0, total − paid before refunds) = max(0, %d − %d) = %d", b.Total, b.Paid, b.E4)}
+}
+
+func (v BookingValue) steps() []Step {
+	value := fmt.Sprintf("Σ PV = %d, each rounded by itself", v.Value)
+	if v.Pending > 0 {
+		value += fmt.Sprintf("; %d wait for a rate", v.Pending)
+	}
+	return []Step{
+		{"R9", "PV " + string(v.Currency), value},
+		{"R10", "premium " + string(v.Currency), fmt.Sprintf("Σπ = %d; lines %d = π %d + retained %d",
+			v.Premium, v.Booked, v.Premium, v.Retained)},
+	}
+}

@@ -1,0 +1,255 @@
+package protection
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/travel"
+)
+
+// The lines of a statement by their names. A kind of premium lines has its own name, a tax the name of its code behind
+// TaxLine, and a single premium line its id.
+const (
+	OpeningLine  = "opening"
+	MinimumLine  = "minimum"
+	PaymentsLine = "payments"
+	ClosingLine  = "closing"
+	TaxLine      = "tax-"
+)
+
+// StatementPart is a line of a statement, with what it is made of and the steps that led there. Amounts are minor units
+// of the statement's currency.
+type StatementPart struct {
+	Name     string
+	Lines    int64 // premium lines, or payments
+	Amount   int64
+	Retained int64
+	Inputs   []StatementInput
+	Steps    []Step
+}
+
+// StatementInput is one thing that a line of a statement is made of. Ids are 0 where it has none.
+type StatementInput struct {
+	Name        string // as lines are named; minimum_per_month for the policy's
+	StatementID int64
+	PolicyID    int64
+	Taxed       bool // at RatePPM
+	RatePPM     int64
+	Lines       int64
+	Amount      int64
+}
+
+// LineNames lists the lines that a statement has, in its order.
+func (s Statement) LineNames() []string {
+	names := []string{OpeningLine}
+	for _, l := range s.Lines {
+		names = append(names, l.Kind)
+	}
+	if s.Minimum != nil {
+		names = append(names, MinimumLine)
+	}
+	for _, t := range s.Taxes {
+		names = append(names, TaxLine+t.Code)
+	}
+	return append(names, PaymentsLine, ClosingLine)
+}
+
+// spanText names what a statement covers.
+func (s Statement) spanText() string {
+	return fmt.Sprintf("recorded from %s on and before %s GMT", civil.FormatInstant(s.From), civil.FormatInstant(s.Until))
+}
+
+// ExplainOpening says where the opening comes from: the statement of the same account before, nil where there is none.
+func (s Statement) ExplainOpening(before *Statement) StatementPart {
+	part := StatementPart{Name: OpeningLine, Amount: s.Opening}
+	if before == nil {
+		part.Steps = []Step{{"R11", OpeningLine, fmt.Sprintf("0: channel %d has no earlier statement in %s", s.ChannelID, s.Currency)}}
+		return part
+	}
+	part.Inputs = []StatementInput{{Name: ClosingLine, StatementID: before.ID, Amount: before.Closing}}
+	part.Steps = []Step{{"R11", OpeningLine, fmt.Sprintf("closing of statement no. %d (id %d): %d", before.Number, before.ID, before.Closing)}}
+	return part
+}
+
+// ExplainKind says what the premium lines of a kind come to; ok is false where the statement has none.
+func (s Statement) ExplainKind(kind string) (part StatementPart, ok bool) {
+	for _, l := range s.Lines {
+		if l.Kind != kind {
+			continue
+		}
+		return StatementPart{
+			Name: kind, Lines: l.Lines, Amount: l.Amount, Retained: l.Retained,
+			Steps: []Step{{"R11", kind, fmt.Sprintf("the %d lines of channel %d in %s, %s: amounts %d, retained %d",
+				l.Lines, s.ChannelID, s.Currency, s.spanText(), l.Amount, l.Retained)}},
+		}, true
+	}
+	return part, false
+}
+
+// ExplainMinimum says what the month was short of, from the lines of the month by kind and policy and the policy in force
+// at its end. It is for statements that have a minimum.
+func (s Statement) ExplainMinimum(month []BookedBy, policy travel.Policy) StatementPart {
+	m := s.Minimum
+	part := StatementPart{Name: MinimumLine, Amount: m.Amount, Inputs: []StatementInput{
+		{Name: "minimum_per_month", PolicyID: policy.ID, Amount: m.Minimum},
+	}}
+	for _, b := range month {
+		part.Lines += b.Lines
+		part.Inputs = append(part.Inputs, b.input())
+	}
+	part.Steps = []Step{
+		{"R10", "booked", fmt.Sprintf("premium lines of channel %d in %s recorded in %s: %d", s.ChannelID, s.Currency, m.Month, m.Booked)},
+		{"R10", MinimumLine, fmt.Sprintf("minimum − max(0, booked) = %d − max(0, %d) = %d, by policy %d, in force at the month's end",
+			m.Minimum, m.Booked, m.Amount, policy.ID)},
+	}
+	return part
+}
+
+// BookedBy is the premium lines of one kind that one policy priced, with the policy's taxes.
+type BookedBy struct {
+	BookedSum
+	PolicyID int64
+}
+
+func (b BookedBy) input() StatementInput {
+	return StatementInput{Name: b.Kind, PolicyID: b.PolicyID, Lines: b.Lines, Amount: b.Amount}
+}
+
+// ExplainTax says what a tax was levied on and how it was rounded; ok is false where the statement has no such code.
+// booked is the statement's premium lines, policy the one whose taxes are levied on the minimum.
+func (s Statement) ExplainTax(code string, booked []BookedBy, policy travel.Policy) (part StatementPart, ok bool) {
+	for _, t := range s.Taxes {
+		if t.Code != code {
+			continue
+		}
+		part = StatementPart{Name: TaxLine + code, Amount: t.Amount}
+		for _, b := range booked {
+			if ppm, taxed := rateOf(b.Taxes, code); taxed {
+				part.Lines += b.Lines
+				input := b.input()
+				input.Taxed, input.RatePPM = true, ppm
+				part.Inputs = append(part.Inputs, input)
+			}
+		}
+		if ppm, taxed := rateOf(policy.TaxCodes, code); taxed && s.Minimum != nil {
+			part.Inputs = append(part.Inputs, StatementInput{
+				Name: MinimumLine, PolicyID: policy.ID, Taxed: true, RatePPM: ppm, Amount: s.Minimum.Amount,
+			})
+		}
+		part.Steps = t.steps(part.Inputs)
+		return part, true
+	}
+	return part, false
+}
+
+func rateOf(codes []travel.TaxCode, code string) (ppm int64, taxed bool) {
+	for _, c := range codes {
+		if c.Code == code {
+			return c.RatePPM, true
+		}
+	}
+	return 0, false
+}
+
+// steps says the base of each rate, from its inputs, and the one rounding.
+func (t StatementTax) steps(inputs []StatementInput) []Step {
+	var steps []Step
+	var terms []string
+	exact := new(big.Int)
+	for _, p := range t.Parts {
+		var parts []string
+		for _, i := range inputs {
+			if i.RatePPM == p.RatePPM {
+				parts = append(parts, fmt.Sprintf("%s under policy %d %d", i.Name, i.PolicyID, i.Amount))
+			}
+		}
+		steps = append(steps, Step{"R11", "base", fmt.Sprintf("at %d ppm: %s = %d", p.RatePPM, strings.Join(parts, " + "), p.Base)})
+		terms = append(terms, fmt.Sprintf("%d · %d / 1,000,000", p.Base, p.RatePPM))
+		exact.Add(exact, new(big.Int).Mul(big.NewInt(p.Base), big.NewInt(p.RatePPM)))
+	}
+	return append(steps, Step{"R11", "tax", fmt.Sprintf("%s (%s) = round(%s) = round(%s) = %d, half away from zero, once for the statement",
+		t.Code, t.Label, strings.Join(terms, " + "), new(big.Rat).SetFrac(exact, big.NewInt(taxScale)).FloatString(6), t.Amount)})
+}
+
+// ExplainPayments says what the payments of the period come to, of which there are count.
+func (s Statement) ExplainPayments(count int64) StatementPart {
+	return StatementPart{
+		Name: PaymentsLine, Lines: count, Amount: s.Payments,
+		Steps: []Step{{"R11", PaymentsLine, fmt.Sprintf("the %d payments of channel %d in %s, against whichever statement, %s: %d",
+			count, s.ChannelID, s.Currency, s.spanText(), s.Payments)}},
+	}
+}
+
+// ExplainClosing adds up what the statement holds.
+func (s Statement) ExplainClosing() StatementPart {
+	part := StatementPart{Name: ClosingLine, Amount: s.Closing}
+	add := func(name string, amount int64) {
+		part.Inputs = append(part.Inputs, StatementInput{Name: name, Amount: amount})
+	}
+	add(OpeningLine, s.Opening)
+	for _, l := range s.Lines {
+		add(l.Kind, l.Amount)
+	}
+	if s.Minimum != nil {
+		add(MinimumLine, s.Minimum.Amount)
+	}
+	for _, t := range s.Taxes {
+		add(TaxLine+t.Code, t.Amount)
+	}
+	add(PaymentsLine, -s.Payments)
+	var terms []string
+	for _, i := range part.Inputs {
+		terms = append(terms, fmt.Sprintf("%s %d", i.Name, i.Amount))
+	}
+	part.Steps = []Step{{"R11", ClosingLine, fmt.Sprintf("%s = %d", strings.Join(terms, " + "), s.Closing)}}
+	return part
+}
+
+// ExplainedLine is a premium line of a statement with the state before and after it, and the steps between the two.
+type ExplainedLine struct {
+	StatementLine
+	Line   PremiumLine
+	Before *PremiumLine // nil for the first line of an allocation
+	Steps  []Step
+	Of     Explained // the allocation
+}
+
+// Part is the premium line by itself as a line of its statement.
+func (l StatementLine) Part() StatementPart {
+	return StatementPart{Name: strconv.FormatInt(l.ID, 10), Lines: 1, Amount: l.Amount, Retained: l.Retained}
+}
+
+// ExplainLine explains one premium line of the allocation, whose premium is explained already.
+func (x Explained) ExplainLine(l StatementLine) (ExplainedLine, error) {
+	e := ExplainedLine{StatementLine: l, Of: x}
+	found := false
+	for i, line := range x.Premium.Lines {
+		if line.ID == l.ID {
+			e.Line, found = line, true
+			if i > 0 {
+				e.Before = &x.Premium.Lines[i-1]
+			}
+		}
+	}
+	if !found {
+		return e, fmt.Errorf("premium line %d is none of allocation %d", l.ID, x.ID)
+	}
+	for _, s := range x.valueSteps() {
+		if strings.HasPrefix(s.Name, "leg ") {
+			e.Steps = append(e.Steps, s)
+		}
+	}
+	state := ExplainedPremium{Policy: x.Premium.Policy, State: e.Line.State}
+	e.Steps = append(e.Steps, x.premiumSteps(state, x.endOf(e.Line), x.Amount-e.Line.State.Amount)...)
+	before := Step{"R10", "before", "π = 0: the allocation has no earlier line"}
+	premium := int64(0)
+	if b := e.Before; b != nil {
+		premium = b.State.Premium
+		before.Text = fmt.Sprintf("π = %d after line %d, recorded %s GMT", premium, b.ID, civil.FormatInstant(b.RecordedAt))
+	}
+	e.Steps = append(e.Steps, before, x.lineStep(e.Line, x.Premium.Policy, premium))
+	return e, nil
+}
