@@ -112,6 +112,7 @@ func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
 		return nil
 	}
 	p.printf("limit %d is set: %s %s from %s on\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), made.FromDay)
+	p.printf("the service judges what exists by it in about ten seconds: see limits events, and limits over\n")
 	return nil
 }
 

@@ -67,6 +67,11 @@ func applyLimit(tx *store.Tx, actor auth.Actor, in LimitFields) (protection.Limi
 	if err := tx.NoteChange(limit.SiteID, store.ChangeLimit, 0, 0); err != nil {
 		return limit, err
 	}
+	if limit.Scope == protection.LimitTransaction || limit.Scope == protection.LimitBooking {
+		if err := tx.BeginReview(limit); err != nil {
+			return limit, err
+		}
+	}
 	return limit, audit(tx, actor, "limit.set", limitObject(limit), nil, auditLimit(limit))
 }
 

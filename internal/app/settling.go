@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -19,9 +20,6 @@ import (
 const (
 	settleAfter     = 6 * time.Second
 	settledPerWrite = 100
-	// dayAfter is how long after midnight a site without payments goes on to the new day: what was recorded before
-	// midnight is settled by then.
-	dayAfter = time.Minute
 )
 
 // Settle brings the running use of every channel and site up to date, and judges by their limits what was logged
@@ -37,18 +35,29 @@ func (l *Limits) Settle(ctx context.Context) (more bool, err error) {
 	}
 	var upTo int64
 	var due []store.BookDue
+	var days []civil.Day
 	err = l.Store.Read(ctx, func(tx *store.Tx) error {
 		if upTo, err = tx.ChangesSeenBy(tx.Now.Add(-settleAfter)); err != nil {
 			return err
 		}
-		due, err = tx.BooksDue(upTo)
-		return err
+		if due, err = tx.BooksDue(upTo); err != nil {
+			return err
+		}
+		days = make([]civil.Day, len(due))
+		for i, b := range due {
+			settled, err := tx.SettledBy(b.Clock)
+			if err != nil {
+				return err
+			}
+			days[i] = civil.DayOf(settled)
+		}
+		return nil
 	})
 	if err != nil {
 		return false, err
 	}
-	for _, b := range due {
-		today := civil.DayOf(l.Clock().Add(b.Clock.Ahead - dayAfter))
+	for i, b := range due {
+		today := days[i]
 		if !b.Waiting && !b.Walking && b.Day >= today {
 			continue
 		}
@@ -62,7 +71,8 @@ func (l *Limits) Settle(ctx context.Context) (more bool, err error) {
 		}
 		more = more || left
 	}
-	return more, nil
+	left, err := l.review(ctx)
+	return more || left, err
 }
 
 // look notes the last change that there is, where it is a new one.
@@ -138,11 +148,23 @@ func settlePiece(tx *store.Tx, siteID, upTo int64, today civil.Day) (more bool, 
 	}
 	if len(changes) > 0 {
 		today = civil.DayOf(changes[0].RecordedAt)
+	} else if today, err = dayBefore(tx, siteID, today); err != nil {
+		return false, err
 	}
 	if more, err = s.step(max(today, s.book.Day), changes); err != nil {
 		return false, err
 	}
 	return more, s.save()
+}
+
+// dayBefore is a day, or an earlier one that has changes which are not settled yet: all that was recorded before the day
+// can be seen by now, and the new day waits for it.
+func dayBefore(tx *store.Tx, siteID int64, day civil.Day) (civil.Day, error) {
+	waiting, err := tx.WaitingChanges(siteID, math.MaxInt64, 1)
+	if err != nil || len(waiting) == 0 {
+		return day, err
+	}
+	return min(day, civil.DayOf(waiting[0].RecordedAt)), nil
 }
 
 // step does the next piece: on to another day, through a new recognition, or through changes.

@@ -183,11 +183,19 @@ func (o OverLimit) Step() Step {
 }
 
 // OverLimitAmount is what of a transaction lies above the limit that it exceeds most: of each scope the sum over its
-// allocations, of the sums the largest.
+// allocations, of the sums the largest. Of an allocation that several limits of one scope met, one after the other, the
+// most that lay above one of them counts.
 func OverLimitAmount(list []OverLimit) (most int64, currency money.Currency) {
-	sums := map[LimitScope]int64{}
+	type part struct {
+		scope      LimitScope
+		allocation int64
+	}
+	parts, sums := map[part]int64{}, map[LimitScope]int64{}
 	for _, o := range list {
-		sums[o.Scope] += o.Amount
+		p := part{o.Scope, o.AllocationID}
+		more := max(0, o.Amount-parts[p])
+		parts[p] += more
+		sums[o.Scope] += more
 		if sums[o.Scope] > most {
 			most, currency = sums[o.Scope], o.Currency
 		}

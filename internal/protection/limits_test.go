@@ -133,9 +133,10 @@ func TestUseIsLockedE1(t *testing.T) {
 
 func TestOverLimitAmountIsOfTheLimitExceededMost(t *testing.T) {
 	amount, currency := protection.OverLimitAmount([]protection.OverLimit{
-		{Scope: protection.LimitBooking, Amount: 30, Currency: "GBP"},
-		{Scope: protection.LimitBooking, Amount: 40, Currency: "GBP"},
-		{Scope: protection.LimitSite, Amount: 60, Currency: "GBP"},
+		{AllocationID: 1, Scope: protection.LimitBooking, Amount: 20, Currency: "GBP"},
+		{AllocationID: 1, Scope: protection.LimitBooking, Amount: 30, Currency: "GBP"}, // a lower limit, set later
+		{AllocationID: 2, Scope: protection.LimitBooking, Amount: 40, Currency: "GBP"},
+		{AllocationID: 2, Scope: protection.LimitSite, Amount: 60, Currency: "GBP"},
 	})
 	if amount != 70 || currency != "GBP" {
 		t.Errorf("%s %d, want GBP 70", currency, amount)

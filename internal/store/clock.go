@@ -43,6 +43,14 @@ func (tx *Tx) Settled(siteID int64) (time.Time, error) {
 	return at.Add(ahead), err
 }
 
+// SettledBy is Settled by a clock that was read: most were never moved, and need no look at how.
+func (tx *Tx) SettledBy(clock SiteClock) (time.Time, error) {
+	if clock.Ahead == 0 {
+		return tx.RealNow().Add(-settledAfter), nil
+	}
+	return tx.Settled(clock.SiteID)
+}
+
 // SettlesAt is the moment of the real clock from which on Settled is not before an instant of the site's clock.
 func (tx *Tx) SettlesAt(at time.Time) (time.Time, error) {
 	shown, err := tx.real(at)

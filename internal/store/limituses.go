@@ -95,11 +95,11 @@ func (tx *Tx) LockUse(siteID, bookingID int64, c money.Currency) (RunningUse, er
 	return u, err
 }
 
-// InsertOver stores what of an allocation lies above a limit; a second time it changes nothing.
+// InsertOver stores what of an allocation lies above a limit; a second time, for the same limit, it changes nothing.
 func (tx *Tx) InsertOver(siteID int64, o protection.OverLimit) error {
 	_, err := tx.exec(`INSERT INTO over_limits (site_id, allocation_id, scope, transaction_id, amount, currency, use_amount,
 			limit_amount, limit_id, recorded_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (site_id, allocation_id, scope) DO NOTHING`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (site_id, allocation_id, limit_id) DO NOTHING`,
 		siteID, o.AllocationID, o.Scope, o.TransactionID, o.Amount, o.Currency, o.Use, o.LimitAmount, o.LimitID,
 		micros(tx.Now))
 	return err
@@ -113,7 +113,7 @@ func (tx *Tx) OverLimits(siteID int64, transactions []int64) ([]protection.OverL
 	var list []protection.OverLimit
 	err := tx.each(`SELECT allocation_id, scope, transaction_id, amount, currency, use_amount, limit_amount, limit_id,
 			recorded_at
-		FROM over_limits WHERE `+w.text.String()+` ORDER BY allocation_id, scope`, w.args,
+		FROM over_limits WHERE `+w.text.String()+` ORDER BY allocation_id, scope, limit_id`, w.args,
 		func(scan func(dest ...any) error) error {
 			var o protection.OverLimit
 			var recorded int64
