@@ -59,8 +59,8 @@ func (tx *Tx) StatementLine(siteID, statementID, id int64) (protection.Statement
 	return list[0], nil
 }
 
-// StatementLinesOf reads one page of the premium lines of one kind of a statement, and one more. The ids are found first,
-// by the index alone: what a page skips is not looked at any closer.
+// StatementLinesOf reads one page of the premium lines of one kind of a statement, and one more. The ids are found first:
+// of what a page skips, nothing else is looked up.
 func (tx *Tx) StatementLinesOf(s protection.Statement, kind string, page travel.Page) ([]protection.StatementLine, error) {
 	ids, err := tx.ids(`SELECT id FROM premium_lines WHERE site_id = $1 AND channel_id = $2 AND currency = $3
 			AND recorded_at >= $4 AND recorded_at < $5 AND kind = $6 AND NOT simulated

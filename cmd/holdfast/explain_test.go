@@ -1,0 +1,88 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// aShop is a sandbox with a book of three payments, taken over.
+func aShop(t *testing.T) shell {
+	t.Helper()
+	s := shell{t, t.TempDir()}
+	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
+	s.run("rates", "import", s.file("rates.csv", someRates))
+	s.run("import", "payments", s.file("book.csv", aBook), "--site", "demo", "--mode", "protection-only", "--cover-start", "effective")
+	return s
+}
+
+// step is a command, what it says, and how it ends.
+type step struct {
+	args []string
+	code int
+	says string
+}
+
+// follow runs steps on the site demo.
+func (s shell) follow(steps []step) {
+	s.t.Helper()
+	for _, step := range steps {
+		out, said, code := s.try(append(step.args, "--site", "demo")...)
+		if code != step.code || !strings.Contains(out+said, step.says) {
+			s.t.Errorf("%v: exit code %d, %q is not in\n%s%s", step.args, code, step.says, out, said)
+		}
+	}
+}
+
+// readsJSON gives what a command prints with --json.
+func (s shell) readsJSON(args ...string) (shape map[string]any) {
+	s.t.Helper()
+	if err := json.Unmarshal([]byte(s.run(append(args, "--site", "demo", "--json")...)), &shape); err != nil {
+		s.t.Errorf("%v: %v", args, err)
+	}
+	return shape
+}
+
+// TestExplain explains the first worked line of the rules: the payment, its booking, and the line of its statement.
+func TestExplain(t *testing.T) {
+	t.Parallel() // the statement takes ten seconds of waiting, in which others can go on
+	s := aShop(t)
+	s.follow([]step{
+		{[]string{"explain", "1", "--as-of", "2024-06-26"}, 0, "worth GBP 512.19"},
+		{[]string{"explain", "transaction", "1"}, 0, "L = min(max(D, P) + 120, P + 540) = 2025-01-12"},
+		{[]string{"explain", "2"}, 0, "It adjusts transaction 1"},
+		{[]string{"explain", "booking", "1", "--as-of", "2024-06-26"}, 0, "paid                     600.00\nremaining (N)            600.00"},
+		{[]string{"explain", "booking", "1", "--as-of", "2024-07-01"}, 0, "refunded                 100.00"},
+		{[]string{"explain", "booking", "1", "--as-of", "2024-07-01"}, 0, "still to be paid (E4)    600.00"},
+		{[]string{"explain", "booking", "1", "--as-of", "2024-07-01"}, 0, "max(0, total − paid before refunds) = max(0, 120000 − 60000) = 60000"},
+		{[]string{"explain", "booking", "1", "--page", "2", "--per-page", "1"}, 0, "Page 2 lies past the last of the 1 payments"},
+		{[]string{"explain", "9"}, 1, "There is no transaction 9."},
+		{[]string{"explain", "booking", "9"}, 1, "There is no booking 9."},
+		{[]string{"explain", "booking", "1", "--known-at", "2024-01-01 00:00:00"}, 1, "There is no booking 1."},
+		{[]string{"explain", "booking", "1", "--known-at", "2199-01-01 00:00:00"}, 1, "known_at"},
+		{[]string{"explain", "booking", "1", "--page", "0"}, 1, "page"},
+		{[]string{"explain", "booking", "1", "--per-page", "101"}, 1, "per_page"},
+		{[]string{"explain", "statement", "1", "opening"}, 1, "There is no statement 1."},
+		{[]string{"explain", "statement", "1"}, 2, "<line>"},
+		{[]string{"explain", "one"}, 2, "64 bit int"},
+	})
+	if shape := s.readsJSON("explain", "booking", "1"); shape["sums"].(map[string]any)["paid"] != 60000.0 || len(shape["allocations"].([]any)) != 1 {
+		t.Errorf("the JSON of the booking: %v", shape)
+	}
+	s.readsJSON("explain", "1")
+	s.run("clock", "set", "--site", "demo", "--to", "2027-07-01 00:00:00")
+	s.run("statements", "issue", "--site", "demo")
+	s.follow([]step{
+		{[]string{"explain", "statement", "1", "opening"}, 0, "has no earlier statement in GBP"},
+		{[]string{"explain", "statement", "1", "original"}, 0, "π = round(51219 · 8500 / 1,000,000) = round(435.361500) = 435"},
+		{[]string{"explain", "statement", "1", "original", "--page", "3"}, 0, "Page 3 lies past the last of the 1 premium lines"},
+		{[]string{"explain", "statement", "1", "return"}, 0, "before: EUR 600.00 worth GBP 512.19, lead 103 days, 8500 ppm, premium GBP 4.35"},
+		{[]string{"explain", "statement", "1", "closing"}, 0, "opening 0 + original 435"},
+		{[]string{"explain", "statement", "1", "payments"}, 0, "the 0 payments"},
+		{[]string{"explain", "statement", "1", "minimum"}, 1, `Statement 1 has no line "minimum".`},
+		{[]string{"explain", "statement", "1", "99"}, 1, "Statement 1 has no premium line 99."},
+	})
+	if shape := s.readsJSON("explain", "statement", "1", "1"); shape["line"] != "1" || shape["amount"] != 435.0 || len(shape["premium_lines"].([]any)) != 1 {
+		t.Errorf("the JSON of the premium line: %v", shape)
+	}
+}
