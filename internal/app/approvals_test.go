@@ -73,8 +73,15 @@ func TestCoverOpensWhenAnotherOperatorApproves(t *testing.T) {
 		admin.Role = auth.MemberAdmin
 		_, err = h.Approvals.Approve(ctx, admin, p.ID, "")
 		wantKind(t, err, fault.Forbidden, "approved by a customer")
-		if now, err := h.Channels.Get(ctx, ada, shop.ID); err != nil || now.Mode != travel.ModeDraft {
-			t.Fatalf("before approval: %s, %v", now.Mode, err)
+		// Nothing has changed, the version neither: who read the channel before may still change it.
+		now, err := h.Channels.Get(ctx, ada, shop.ID)
+		if err != nil || now.Mode != travel.ModeDraft || now.Version != shop.Version || asked.Version != shop.Version {
+			t.Fatalf("before approval: %s, version %d, %v", now.Mode, now.Version, err)
+		}
+		label := "Shop & Co"
+		now, err = h.Channels.Change(ctx, ada, shop.ID, travel.ChannelFields{ReceiptLabel: &label, IfVersion: shop.Version})
+		if err != nil || now.Version != shop.Version+1 {
+			t.Fatalf("changed under the version before: version %d, %v", now.Version, err)
 		}
 		done, err := h.Approvals.Approve(ctx, bob, p.ID, "Seen.")
 		if err != nil || done.State != travel.ProposalApproved || done.Alone || done.DecidedBy != "bob" {
@@ -88,7 +95,7 @@ func TestCoverOpensWhenAnotherOperatorApproves(t *testing.T) {
 		_, err = h.Approvals.Approve(ctx, bob, 99, "")
 		wantKind(t, err, fault.UnknownTerm, "a proposal that is not there")
 		actions, records := audited(t, h.App, ada)
-		if got := strings.Join(actions, " "); !strings.HasSuffix(got, "channel.create proposal.request channel.change proposal.approve") {
+		if got := strings.Join(actions, " "); !strings.HasSuffix(got, "channel.create proposal.request channel.change channel.change proposal.approve") {
 			t.Errorf("the audit has %s", got)
 		}
 		if last := records[len(records)-1]; last.Username != "bob" || !strings.Contains(last.After, `"proposed_by":"ada"`) {

@@ -139,8 +139,8 @@ func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in tr
 			return channelResult{changed.ID}, err
 		})
 		if err == nil && p.State == travel.ProposalOpen {
-			stored.Proposal = &p
-			return stored, nil
+			changed, err = tx.LeaveChannel(stored)
+			changed.Proposal = &p
 		}
 		return changed, err
 	})

@@ -114,6 +114,14 @@ func (tx *Tx) LockChannel(siteID, id int64) (travel.Channel, error) {
 		RETURNING `+channelColumns, siteID, id)
 }
 
+// LeaveChannel takes back the counting up of LockChannel in a write that found nothing to change: callers who know the
+// channel's version still know its state.
+func (tx *Tx) LeaveChannel(c travel.Channel) (travel.Channel, error) {
+	c.Version--
+	_, err := tx.exec(`UPDATE channels SET version = $3 WHERE site_id = $1 AND id = $2`, c.SiteID, c.ID, c.Version)
+	return c, err
+}
+
 func (tx *Tx) oneChannel(query string, args ...any) (travel.Channel, error) {
 	c, err := scanChannel(func(dest ...any) error { return tx.row(query, args, dest...) })
 	if err != nil {
