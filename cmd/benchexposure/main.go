@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -144,21 +145,17 @@ func measure(ctx context.Context, out io.Writer, folder string, payments int64) 
 	defer service.Close()
 	began, w := time.Now(), world{app: service}
 	if kept {
-		err = w.reopen(ctx, db)
+		err = w.reopen(ctx, db, payments)
 	} else {
 		w, err = load(ctx, db, service, payments)
 	}
 	if err != nil {
 		return nil, err
 	}
-	loaded := time.Since(began)
-	for more := true; more; {
-		if more, err = w.app.Exposure.Fold(ctx); err != nil {
-			return nil, err
-		}
+	fmt.Fprintf(out, "%d payments: loaded in %s\n", payments, time.Since(began).Round(time.Second))
+	if err := w.fold(ctx, out, db); err != nil {
+		return nil, err
 	}
-	fmt.Fprintf(out, "%d payments: loaded in %s, folded in %s\n", payments, loaded.Round(time.Second),
-		(time.Since(began) - loaded).Round(time.Second))
 	var medians []time.Duration
 	for _, r := range reports {
 		took, err := times(ctx, w, r)
@@ -170,6 +167,31 @@ func measure(ctx context.Context, out io.Writer, folder string, payments int64) 
 			took[0].Round(10*time.Microsecond))
 	}
 	return medians, nil
+}
+
+// fold lets the job work until it has nothing to do: first it writes the deltas of the book, then it folds them.
+func (w world) fold(ctx context.Context, out io.Writer, db *store.DB) error {
+	began, writing := time.Now(), true
+	for more := true; more; {
+		var err error
+		if more, err = w.app.Exposure.Fold(ctx); err != nil {
+			return err
+		}
+		wrote := writing
+		err = db.Read(ctx, func(tx *store.Tx) (err error) {
+			writing, err = tx.HasExposureBacklog(w.actor.SiteID)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if wrote && !writing {
+			fmt.Fprintf(out, "  deltas written in %s", time.Since(began).Round(time.Second))
+			began = time.Now()
+		}
+	}
+	fmt.Fprintf(out, "  folded in %s\n", time.Since(began).Round(time.Second))
+	return nil
 }
 
 // times asks for a report again and again; it answers how long each took, the shortest first.
@@ -186,13 +208,21 @@ func times(ctx context.Context, w world, r report) (took []time.Duration, err er
 	return took, nil
 }
 
-// reopen finds the site of a book that is loaded already.
-func (w *world) reopen(ctx context.Context, db *store.DB) error {
-	return db.Read(ctx, func(tx *store.Tx) error {
+// reopen finds the site of a book that is loaded already. Bookings are loaded in order, so the last one tells whether all
+// are there.
+func (w *world) reopen(ctx context.Context, db *store.DB, payments int64) error {
+	err := db.Read(ctx, func(tx *store.Tx) error {
 		site, err := tx.SiteAt(sitePath)
-		w.actor = auth.System(site.ID)
+		if err == nil {
+			w.actor = auth.System(site.ID)
+			_, err = tx.Booking(site.ID, payments/store.PaymentsPerBooking)
+		}
 		return err
 	})
+	if errors.Is(err, store.ErrNotFound) {
+		return errors.New("the book in that folder was not loaded to its end: remove it")
+	}
+	return err
 }
 
 // load makes a site with channels, rates and a book whose payments end yesterday.

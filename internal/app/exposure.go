@@ -178,23 +178,28 @@ func needsRows(tx *store.Tx, siteID int64, q protection.ReportQuery, in Exposure
 func addBuckets(
 	tx *store.Tx, siteID int64, q protection.ReportQuery, channels []int64, sums *protection.Exposure,
 ) error {
+	total := []protection.View{protection.ChannelView}
 	v, cubed := protection.ViewFor(q, len(channels) > 0)
-	both := cubed && v == protection.ChannelView
-	var err error
-	if cubed {
-		err = tx.ExposureOn(siteID, v, q.AsOf, channels, func(c protection.Cell, t protection.Tally) {
-			sums.AddRows(v, c, t)
-			if both {
-				sums.AddTotal(c, t)
-			}
+	if !cubed {
+		if err := tx.BucketsOn(siteID, q.AsOf, channels, sums.AddBucket); err != nil {
+			return err
+		}
+		return tx.ExposureOn(siteID, total, q.AsOf, channels, func(_ protection.View, c protection.Cell, t protection.Tally) {
+			sums.AddTotal(c, t)
 		})
-	} else {
-		err = tx.BucketsOn(siteID, q.AsOf, channels, sums.AddBucket)
 	}
-	if err != nil || both {
-		return err
+	views := total
+	if v != protection.ChannelView {
+		views = append(views, v)
 	}
-	return tx.ExposureOn(siteID, protection.ChannelView, q.AsOf, channels, sums.AddTotal)
+	return tx.ExposureOn(siteID, views, q.AsOf, channels, func(of protection.View, c protection.Cell, t protection.Tally) {
+		if of == v {
+			sums.AddRows(v, c, t)
+		}
+		if of == protection.ChannelView {
+			sums.AddTotal(c, t)
+		}
+	})
 }
 
 // Bounds of one write of the folding: it lives at most five seconds, and others wait behind it.

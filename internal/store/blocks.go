@@ -39,10 +39,29 @@ func (tx *Tx) eachCell(siteID int64, v protection.View, channels []int64, each f
 	return tx.cells(`SELECT `+cellColumns+` FROM exposure_cells WHERE `+w.text.String(), w.args, each)
 }
 
-// ExposureOn calls each for the cells of a view with what counts in them at the end of a day, as known now: from the
-// cube, and from the deltas that are not in it yet, so that a cell may come more than once. Where there are channels
-// given it is theirs only; the view must know them.
+// ExposureOn calls each for the cells of some views with what counts in them at the end of a day, as known now: from the
+// cubes, and from the deltas that are not in them yet, so that a cell may come more than once. Where there are channels
+// given it is theirs only; the views must know them.
 func (tx *Tx) ExposureOn(
+	siteID int64, views []protection.View, day civil.Day, channels []int64,
+	each func(protection.View, protection.Cell, protection.Tally),
+) error {
+	for _, v := range views {
+		err := tx.foldedOn(siteID, v, day, channels, func(c protection.Cell, t protection.Tally) { each(v, c, t) })
+		if err != nil {
+			return err
+		}
+	}
+	return tx.eachUnfolded(siteID, channels, func(d protection.Delta) {
+		if t := d.On(day); t != (protection.Tally{}) {
+			for _, v := range views {
+				each(v, v.CellOf(d.Bucket), t)
+			}
+		}
+	})
+}
+
+func (tx *Tx) foldedOn(
 	siteID int64, v protection.View, day civil.Day, channels []int64, each func(protection.Cell, protection.Tally),
 ) error {
 	sums := map[int64]*protection.Tally{}
@@ -81,17 +100,10 @@ func (tx *Tx) ExposureOn(
 			}
 		})
 	})
-	if err != nil {
-		return err
-	}
 	for id, sum := range sums {
 		each(cells[id], *sum)
 	}
-	return tx.eachUnfolded(siteID, channels, func(d protection.Delta) {
-		if t := d.On(day); t != (protection.Tally{}) {
-			each(v.CellOf(d.Bucket), t)
-		}
-	})
+	return err
 }
 
 // ExposureAhead gives the changes of all days in the cells of a view as time alone would make them after a day: without

@@ -19,3 +19,20 @@ func (tx *Tx) HistoriesBy(
 
 // Exec runs a statement that no use case has: what somebody with a shell on the database can do.
 func (tx *Tx) Exec(query string, args ...any) (int64, error) { return tx.exec(query, args...) }
+
+// InsertDeltas adds changes of buckets that no booking has.
+func (tx *Tx) InsertDeltas(siteID int64, deltas []protection.Delta) error {
+	return tx.insertDeltas(siteID, deltas)
+}
+
+// Packs answers how many deltas each pack of the buckets has.
+func (tx *Tx) Packs(siteID int64) (counted []int64, err error) {
+	err = tx.each(`SELECT counted FROM exposure_buckets WHERE site_id = $1 ORDER BY id`, []any{siteID},
+		func(scan func(dest ...any) error) error {
+			var n int64
+			err := scan(&n)
+			counted = append(counted, n)
+			return err
+		})
+	return counted, err
+}
