@@ -150,6 +150,43 @@ func TestStatementLinesAreExplained(t *testing.T) {
 	})
 }
 
+// TestAPageOfAStatementLine: pages follow each other without a gap, in the order of the statement.
+func TestAPageOfAStatementLine(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.at("2024-06-03")
+		w.fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
+		b := w.booking(w.channel(travel.ModeProtectionOnly, "EUR"), 500_000, "2024-09-14")
+		for range 5 {
+			p := w.must(report(travel.Purchase, b, 60_000))
+			w.must(linked(travel.Refund, p, b, 30_000)) // lines of another kind lie between
+		}
+		w.at("2024-07-01")
+		w.issue(1)
+		id := w.statements(travel.StatementFilter{})[0].ID
+		var want, got []int64
+		for _, l := range w.statementLines(id) {
+			if l.Kind == "original" {
+				want = append(want, l.ID)
+			}
+		}
+		for number := 1; number <= 3; number++ {
+			r := w.explainLine(id, "original", travel.Page{Number: number, Size: 2, Offset: -1})
+			for _, l := range r.Premium.Items {
+				got = append(got, l.ID)
+			}
+			if r.Part.Amount != 5*435 || r.Premium.Total != 5 || r.Premium.More != (number < 3) || r.Premium.PastEnd {
+				t.Errorf("page %d: %+v, %+v", number, r.Part, r.Premium)
+			}
+		}
+		if len(got) != 5 || !slices.Equal(got, want) {
+			t.Errorf("the pages hold %v, the statement %v", got, want)
+		}
+		if r := w.explainLine(id, "original", travel.Page{Number: 4, Size: 2, Offset: -1}); !r.Premium.PastEnd {
+			t.Errorf("past the end: %+v", r.Premium)
+		}
+	})
+}
+
 // addsUp checks each line of a statement against what it is explained with.
 func (w *world) addsUp(s protection.IssuedStatement) {
 	w.t.Helper()

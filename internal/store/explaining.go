@@ -70,9 +70,21 @@ func (tx *Tx) StatementLinesOf(s protection.Statement, kind string, page travel.
 		return nil, err
 	}
 	var w where
-	w.args = []any{s.SiteID, s.ID}
+	w.and("s.site_id = ?", s.SiteID)
+	w.and("s.id = ?", s.ID)
+	w.and("l.site_id = ?", s.SiteID)
 	in(&w, "l.id", ids)
-	return tx.statementLines(`AND `+w.text.String()+` ORDER BY l.recorded_at, l.id`, w.args...)
+	var list []protection.StatementLine
+	// A CROSS JOIN, because it tells SQLite where to begin: it would rather walk through all lines of the channel.
+	err = tx.each(`SELECT `+statementLineColumns+` FROM premium_lines l CROSS JOIN statements s
+			JOIN allocations a ON a.site_id = l.site_id AND a.id = l.allocation_id
+		WHERE `+w.text.String()+` ORDER BY l.recorded_at, l.id`, w.args,
+		func(scan func(dest ...any) error) error {
+			l, err := scanStatementLine(scan)
+			list = append(list, l)
+			return err
+		})
+	return list, err
 }
 
 // PaymentsOn reads one page of the payments that a statement counts: those of its account that were recorded in its
