@@ -245,10 +245,4 @@ func (tx *Tx) ChannelHasBookings(siteID, id int64) (bool, error) {
 }
 
 // DeleteChannel removes a channel. Where bookings refer to it, their foreign key forbids it.
-func (tx *Tx) DeleteChannel(siteID, id int64) error {
-	n, err := tx.exec(`DELETE FROM channels WHERE site_id = $1 AND id = $2`, siteID, id)
-	if err == nil && n == 0 {
-		return ErrNotFound
-	}
-	return err
-}
+func (tx *Tx) DeleteChannel(siteID, id int64) error { return tx.remove("channels", siteID, id) }

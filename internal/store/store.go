@@ -171,6 +171,15 @@ func (tx *Tx) exec(query string, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
+// remove deletes one row of a site; ErrNotFound where there is none.
+func (tx *Tx) remove(table string, siteID, id int64) error {
+	n, err := tx.exec(`DELETE FROM `+table+` WHERE site_id = $1 AND id = $2`, siteID, id)
+	if err == nil && n == 0 {
+		return ErrNotFound
+	}
+	return err
+}
+
 // row reads one row into dest; ErrNotFound where there is none.
 func (tx *Tx) row(query string, args []any, dest ...any) error {
 	found := false

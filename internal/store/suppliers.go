@@ -59,13 +59,7 @@ func (tx *Tx) SupplierInUse(siteID, id int64) (bool, error) {
 }
 
 // DeleteSupplier removes a supplier. Where something refers to it, a foreign key forbids it.
-func (tx *Tx) DeleteSupplier(siteID, id int64) error {
-	n, err := tx.exec(`DELETE FROM suppliers WHERE site_id = $1 AND id = $2`, siteID, id)
-	if err == nil && n == 0 {
-		return ErrNotFound
-	}
-	return err
-}
+func (tx *Tx) DeleteSupplier(siteID, id int64) error { return tx.remove("suppliers", siteID, id) }
 
 // UnknownSuppliers returns those of the ids under which the site has no supplier, in order, each once.
 func (tx *Tx) UnknownSuppliers(siteID int64, ids []int64) ([]int64, error) {

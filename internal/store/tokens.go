@@ -56,13 +56,7 @@ func (tx *Tx) TokenOfAnySite(id int64) (auth.APIToken, error) {
 }
 
 // DeleteToken removes one API token of a site.
-func (tx *Tx) DeleteToken(siteID, id int64) error {
-	n, err := tx.exec(`DELETE FROM api_tokens WHERE site_id = $1 AND id = $2`, siteID, id)
-	if err == nil && n == 0 {
-		return ErrNotFound
-	}
-	return err
-}
+func (tx *Tx) DeleteToken(siteID, id int64) error { return tx.remove("api_tokens", siteID, id) }
 
 // DeleteTokens removes all API tokens of a site.
 func (tx *Tx) DeleteTokens(siteID int64) error {
