@@ -162,3 +162,37 @@ func TestWhatIsPricedLateIsJudgedThen(t *testing.T) {
 		same(t, "events, again", len(w.events(protection.LimitBooking))+len(w.events(protection.LimitTransaction)), 6)
 	})
 }
+
+// TestWhatANewLimitHasToldIsNotToldAgain: a payment that is logged before the review crosses levels of the new limit by
+// itself, above those that the booking had reached on the old one.
+func TestWhatANewLimitHasToldIsNotToldAgain(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		b := w.booking(w.channel(travel.ModeProtectionOnly, "GBP"), 100_000, "2024-09-14")
+		w.limit(protection.LimitBooking, 0, 100_000)
+		w.must(report(travel.Purchase, b, 83_000))
+		w.review()
+		w.limit(protection.LimitBooking, 0, 90_000)
+		w.must(report(travel.Purchase, b, 7000))
+		w.review()
+		same(t, "events", w.events(protection.LimitBooking), append(crossed(b.ID, 83_000, 80), crossed(b.ID, 90_000, 95, 100)...))
+	})
+}
+
+// TestANewDayWaitsForWhatWasLoggedBefore: where a clock is moved over the end of a trip, a payment of just before is
+// still judged on its own day.
+func TestANewDayWaitsForWhatWasLoggedBefore(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		b := w.booking(w.channel(travel.ModeProtectionOnly, "GBP"), 100_000, "2024-06-10")
+		w.limit(protection.LimitSite, 0, 5000)
+		w.settle()
+		p := w.must(report(travel.Purchase, b, 9000))
+		w.moveClock(began.AddDate(0, 1, 0))
+		w.settlePieces()
+		w.advance(12 * time.Second) // long enough for the new day, and for no look at the payment since
+		w.settlePieces()
+		same(t, "over", w.over(p.ID), 4000)
+		same(t, "events", w.events(protection.LimitSite), crossed(0, 9000, 80, 95, 100))
+		w.settle()
+		same(t, "use after the trip", w.row(protection.LimitSite, 0).Use, 0)
+	})
+}
