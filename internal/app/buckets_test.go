@@ -248,7 +248,7 @@ func (h *history) same(when string, q app.ExposureQuery) {
 }
 
 func TestBucketSumsEqualLineSums(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range histories(t, 4) {
 		t.Run(fmt.Sprint("history ", seed), func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {
 				h := newHistory(w, seed)
@@ -339,6 +339,31 @@ func TestBucketsOfAnOlderBook(t *testing.T) {
 		})
 		if err != nil || backlog {
 			t.Errorf("there is a backlog left: %v, %v", backlog, err)
+		}
+	})
+}
+
+// TestATotalThatChangedBeforeTheFirstPayment: the payment counts from a day on which the total was still the old one.
+func TestATotalThatChangedBeforeTheFirstPayment(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		h := newHistory(w, 1)
+		b := w.booking(h.channels[0], 50000, "2024-09-14")
+		paid := w.now().Add(24 * time.Hour)
+		w.advance(3 * 24 * time.Hour)
+		total := int64(80000)
+		if _, err := w.app.Bookings.Update(t.Context(), w.actor, b.ID, travel.BookingFields{Total: &total}); err != nil {
+			t.Fatal(err)
+		}
+		in := report(travel.Purchase, b, 10000)
+		in.EffectiveAt = paid
+		w.must(in)
+		for days, e4 := range map[civil.Day]int64{-2: 40000, 0: 70000} {
+			day := civil.DayOf(w.now()) + days
+			r := w.exposure(app.ExposureQuery{Moment: app.Moment{AsOf: &day}})
+			if len(r.Instalments) != 1 || r.Instalments[0].E1 != e4 {
+				t.Errorf("%s: %+v, want %d", day, r.Instalments, e4)
+			}
+			h.same("paid late", app.ExposureQuery{Moment: app.Moment{AsOf: &day}, By: protection.ByChannel, Valuation: protection.Spot})
 		}
 	})
 }

@@ -66,7 +66,13 @@ func (tx *Tx) BookingSuppliers(siteID, bookingID int64) (ids []int64, err error)
 // bookingRisk reads all that the exposure of a booking rests on.
 func (tx *Tx) bookingRisk(siteID, bookingID int64) (b protection.BookingRisk, err error) {
 	args := []any{siteID, bookingID}
-	if err = tx.row(`SELECT total FROM bookings WHERE site_id = $1 AND id = $2`, args, &b.Total); err != nil {
+	var changed bool
+	err = tx.row(`SELECT total, EXISTS (SELECT 1 FROM booking_totals t WHERE t.site_id = $1 AND t.booking_id = $2)
+		FROM bookings WHERE site_id = $1 AND id = $2`, args, &b.Total, &changed)
+	if err == nil && changed { // before the first payment, too: it may count from a day before the change
+		b.Totals, err = tx.totalChanges(args)
+	}
+	if err != nil {
 		return b, err
 	}
 	allocations, err := tx.AllocationsOfBooking(siteID, bookingID)
@@ -80,18 +86,6 @@ func (tx *Tx) bookingRisk(siteID, bookingID int64) (b protection.BookingRisk, er
 	at := map[int64]*parts{}
 	for _, a := range allocations {
 		at[a.ID] = &parts{}
-	}
-	err = tx.each(`SELECT changed_at, total FROM booking_totals WHERE site_id = $1 AND booking_id = $2 ORDER BY id`, args,
-		func(scan func(dest ...any) error) error {
-			var changed int64
-			var c protection.TotalChange
-			err := scan(&changed, &c.Before)
-			c.At = instant(changed)
-			b.Totals = append(b.Totals, c)
-			return err
-		})
-	if err != nil {
-		return b, err
 	}
 	// A CROSS JOIN, because it tells SQLite where to begin: it would rather walk through all terms of the site, all
 	// the more where their order is asked for.
@@ -131,6 +125,20 @@ func (tx *Tx) bookingRisk(siteID, bookingID int64) (b protection.BookingRisk, er
 		})
 	}
 	return b, err
+}
+
+// totalChanges reads what the total of a booking was before its changes; args are its site and id.
+func (tx *Tx) totalChanges(args []any) (list []protection.TotalChange, err error) {
+	err = tx.each(`SELECT changed_at, total FROM booking_totals WHERE site_id = $1 AND booking_id = $2 ORDER BY id`, args,
+		func(scan func(dest ...any) error) error {
+			var changed int64
+			var c protection.TotalChange
+			err := scan(&changed, &c.Before)
+			c.At = instant(changed)
+			list = append(list, c)
+			return err
+		})
+	return list, err
 }
 
 // numbered is a row with its id, by which it is put in order.
