@@ -2,9 +2,10 @@
 
 FUZZTIME ?= 20s
 BENCH ?= 1000000
+HISTORIES ?= 40
 
 .DEFAULT_GOAL := help
-.PHONY: help build test lint fuzz cover conversations bench-exposure clean
+.PHONY: help build test test-long lint fuzz cover conversations bench-exposure clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,6 +15,9 @@ build: ## the program as one static binary, bin/holdfast
 
 test: ## all tests on SQLite and PostgreSQL, under the race detector; fetches what it needs
 	@scripts/test
+
+test-long: ## the properties of the ledger on HISTORIES (40) random histories each, instead of a few
+	@HOLDFAST_TEST_HISTORIES=$(HISTORIES) scripts/test -run 'BucketSums|AnyHistory|HistoriesThatDiffer|FromTheCube' ./internal/app
 
 lint: ## gofmt, go vet, staticcheck, shellcheck
 	@scripts/lint

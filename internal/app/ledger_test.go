@@ -41,7 +41,7 @@ func (w *world) holds(id int64, known time.Time) protection.Explained {
 func TestPremiumHoldsAfterAnyHistory(t *testing.T) {
 	w := newWorld(t, "sqlite:"+t.TempDir()+"/holdfast.db")
 	c := w.channel(travel.ModeProtectionOnly, "EUR")
-	for seed := range uint64(4) {
+	for seed := range histories(t, 4) {
 		r := rand.New(rand.NewPCG(seed, 10))
 		w.advance(40 * 24 * time.Hour) // past the age of the rates of the history before
 		b := w.booking(c, 10_000_000, (civil.DayOf(w.now()) + civil.Day(r.IntN(300))).String())
@@ -102,7 +102,7 @@ func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
 		w.fix((civil.DayOf(began) - day).String(), map[money.Currency]string{"GBP": fmt.Sprintf("0.8%02d", day)})
 	}
 	c := w.channel(travel.ModeProtectionOnly, "EUR")
-	for seed := range uint64(4) {
+	for seed := range histories(t, 4) {
 		r := rand.New(rand.NewPCG(seed, 20))
 		type adjusted struct {
 			of     int // the payment

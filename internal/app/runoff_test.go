@@ -193,7 +193,7 @@ func TestReportsOfThePastStay(t *testing.T) {
 
 // TestRunOffsFromTheCube are those from the rows, whatever happened and however much is folded.
 func TestRunOffsFromTheCube(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range histories(t, 3) {
 		t.Run(fmt.Sprint("history ", seed), func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {
 				h := newHistory(w, 100+seed)

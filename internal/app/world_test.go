@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -31,6 +33,21 @@ type world struct {
 	site   travel.Site
 	actor  auth.Actor // an operator on the site
 	micros atomic.Int64
+}
+
+// histories is on how many random histories a property is tried: on a few, each the same at each run, or on as many as
+// `make test-long` asks for.
+func histories(t testing.TB, few uint64) uint64 {
+	t.Helper()
+	text := os.Getenv("HOLDFAST_TEST_HISTORIES")
+	if text == "" {
+		return few
+	}
+	many, err := strconv.ParseUint(text, 10, 32)
+	if err != nil || many < few {
+		t.Fatalf("HOLDFAST_TEST_HISTORIES is %q, and not a number from %d up", text, few)
+	}
+	return many
 }
 
 // began is when the clock of every world starts.
