@@ -6,6 +6,7 @@ import (
 
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
+	"holdfast/internal/protection"
 	"holdfast/internal/store"
 	"holdfast/internal/travel"
 )
@@ -149,7 +150,8 @@ func (r *recording) take(items []travel.Item) error {
 	return nil
 }
 
-// turnChargeback sets the state of the original: locked while more was charged back than reversed.
+// turnChargeback sets the state of the original: locked while more was charged back than reversed. What is taken back
+// twice is noted: nobody adds events but by adjusting the original, which is locked.
 func (r *recording) turnChargeback(items []travel.Item) error {
 	allocations, err := r.tx.AllocationsOfTransaction(r.site.ID, r.original.ID)
 	if err != nil {
@@ -160,6 +162,12 @@ func (r *recording) turnChargeback(items []travel.Item) error {
 		events, err := r.tx.Events(r.site.ID, a.ID)
 		if err != nil {
 			return err
+		}
+		for _, item := range items {
+			if item.BookingID == a.BookingID {
+				this := protection.Event{Kind: *r.in.Type, Amount: item.Total}
+				r.doubleRecovery = r.doubleRecovery || a.Sum(append(events, this)).DoubleRecovery() > 0
+			}
 		}
 		for _, e := range events {
 			switch e.Kind {

@@ -136,11 +136,13 @@ func (c *importChunk) channel(name string) (*importChannel, error) {
 		return nil, err
 	}
 	var bookings, payments []string
+	var references []store.Reference
 	for _, row := range c.rows {
 		// Rows that were not looked at yet are asked for as well, but for keys that no database can be asked for.
 		if row.Refused == nil && row.Channel == name && checkKeys(row) == nil {
 			bookings = append(bookings, row.Booking.ImportKey)
 			payments = append(payments, row.Payment.ImportKey)
+			references = append(references, store.Reference{PSP: row.Payment.PSP, Text: row.Payment.Reference})
 			if row.Linked != "" {
 				payments = append(payments, row.Linked)
 			}
@@ -151,6 +153,9 @@ func (c *importChunk) channel(name string) (*importChannel, error) {
 		return nil, err
 	}
 	if found.payments, err = c.tx.ImportedTransactions(c.site.ID, stored.ID, payments); err != nil {
+		return nil, err
+	}
+	if err := c.tx.LookUpReferences(c.site.ID, stored.ID, references); err != nil {
 		return nil, err
 	}
 	c.channels[name] = found
@@ -263,6 +268,7 @@ func (c *importChunk) makeBooking(channel travel.Channel, booking travel.Booking
 		return travel.Booking{}, err
 	}
 	booking.Version, booking.CreatedAt, booking.ModifiedAt = 1, c.tx.Now, c.tx.Now
+	booking.ChannelLocked = channel.Locked
 	var err error
 	booking.ID, err = c.tx.InsertBooking(booking)
 	return booking, err

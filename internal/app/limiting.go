@@ -42,9 +42,7 @@ func newLimiting(tx *store.Tx, siteID int64, day civil.Day, at time.Time) (*limi
 // judge notes a payment as a change of its channel's and site's use, and judges it by the limits of transactions and
 // bookings at once: its bookings are locked.
 func (r *recording) judge() error {
-	if err := r.tx.NoteChange(r.site.ID, store.ChangePayment, r.t.ID, 0); err != nil {
-		return err
-	}
+	r.tx.NoteChange(r.site.ID, store.ChangePayment, r.t.ID, 0)
 	l, err := newLimiting(r.tx, r.site.ID, civil.DayOf(r.tx.Now), r.tx.Now)
 	if err != nil || len(l.limits) == 0 {
 		return err
@@ -65,7 +63,7 @@ func (r *recording) judge() error {
 
 // judge judges an allocation that has just got its value.
 func (l *limiting) judge(a protection.Allocation) error {
-	use, err := l.use(a)
+	use, err := l.uses(a)
 	if err != nil || use == 0 {
 		return err
 	}
@@ -75,37 +73,22 @@ func (l *limiting) judge(a protection.Allocation) error {
 	return l.judgeBooking(a, use, true)
 }
 
-// use is what an allocation adds on the day.
-func (l *limiting) use(a protection.Allocation) (int64, error) {
-	u, err := useOf(l.tx, a, l.day, everything, l.by)
-	return u.Amount, err
-}
-
-func useOf(tx *store.Tx, a protection.Allocation, day civil.Day, known time.Time, by travel.Recognition) (u protection.LimitUse, err error) {
-	u.Due = civil.NoDay
+// uses adds up what allocations add on the day. A booking may have hundreds: their facts are read together.
+func (l *limiting) uses(list ...protection.Allocation) (sum int64, err error) {
 	// What can never add anything needs no more questions.
-	if !a.Decision.Protected || a.Decision.Simulated || !a.Priced(known) {
-		return u, nil
-	}
-	history, err := tx.TermsHistory(a.SiteID, a.ID)
+	list = slices.DeleteFunc(list, func(a protection.Allocation) bool {
+		return !a.Decision.Protected || a.Decision.Simulated || !a.Priced(everything)
+	})
+	facts, err := l.tx.FactsFor(l.siteID, list)
 	if err != nil {
-		return u, err
+		return 0, err
 	}
-	events, err := tx.Events(a.SiteID, a.ID)
-	if err != nil {
-		return u, err
-	}
-	return a.UseAt(history, events, day, known, by)
-}
-
-// uses adds up what allocations add.
-func (l *limiting) uses(list []protection.Allocation) (sum int64, err error) {
-	for _, a := range list {
-		u, err := l.use(a)
+	for _, f := range facts {
+		u, err := f.Allocation.UseAt(f.History, f.Events, l.day, everything, l.by)
 		if err != nil {
 			return 0, err
 		}
-		sum += u
+		sum += u.Amount
 	}
 	return sum, nil
 }
@@ -133,7 +116,7 @@ func (l *limiting) judgeTransaction(a protection.Allocation, added int64) error 
 	if err != nil {
 		return err
 	}
-	use, err := l.uses(upTo(a, list))
+	use, err := l.uses(upTo(a, list)...)
 	if err != nil {
 		return err
 	}
@@ -158,7 +141,7 @@ func (l *limiting) judgeBooking(a protection.Allocation, added int64, payment bo
 	if l.late {
 		list = upTo(a, list)
 	}
-	use, err := l.uses(list)
+	use, err := l.uses(list...)
 	if err != nil {
 		return err
 	}

@@ -64,9 +64,7 @@ func applyLimit(tx *store.Tx, actor auth.Actor, in LimitFields) (protection.Limi
 	if limit, err = tx.InsertLimit(limit); err != nil {
 		return limit, err
 	}
-	if err := tx.NoteChange(limit.SiteID, store.ChangeLimit, 0, 0); err != nil {
-		return limit, err
-	}
+	tx.NoteChange(limit.SiteID, store.ChangeLimit, 0, 0)
 	if limit.Scope == protection.LimitTransaction || limit.Scope == protection.LimitBooking {
 		if err := tx.BeginReview(limit); err != nil {
 			return limit, err

@@ -173,8 +173,8 @@ func bookPremium(
 	if n := len(lines); n > 0 && lines[n-1].RecordedAt.After(tx.Now) {
 		line.RecordedAt = lines[n-1].RecordedAt
 	}
-	_, err = tx.InsertPremium(line)
-	return err
+	tx.InsertPremium(line)
+	return nil
 }
 
 // policyOf reads the policy that an allocation is priced under: the one in force on P when it was recorded, whatever

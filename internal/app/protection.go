@@ -2,8 +2,8 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
@@ -49,38 +49,47 @@ func (r *recording) protect() error {
 		if err := r.recordEvents(); err != nil {
 			return err
 		}
-		return r.tx.NoteChange(r.site.ID, store.ChangeEvent, r.t.ID, 0)
+		r.tx.NoteChange(r.site.ID, store.ChangeEvent, r.t.ID, 0)
+		return nil
 	default: // neutral (R1)
 		return nil
 	}
 }
 
-func (r *recording) allocate() error {
-	paid := civil.DayOf(r.t.EffectiveAt)
-	policy, err := r.tx.PolicyOn(r.site.ID, paid)
-	if err != nil {
+// decide says by R2, once and for all, whether what a purchase or capture brings in is protected.
+func (r *recording) decide() error {
+	if !r.t.Type.Takes() {
+		return nil
+	}
+	var err error
+	if r.policy, err = r.tx.PolicyOn(r.site.ID, civil.DayOf(r.t.EffectiveAt)); err != nil {
 		return err
 	}
+	r.decision = protection.Decide(protection.Facts{
+		Channel: r.channel, Method: r.t.Method, EffectiveAt: r.t.EffectiveAt, RecordedAt: r.tx.Now,
+		TakenOver: r.in.CoverFromEffective, LateLogDays: r.policy.LateLogDays,
+	})
+	if r.decision.LateLogged {
+		r.t.Flags = append(r.t.Flags, travel.FlagLateLogged)
+	}
+	return nil
+}
+
+func (r *recording) allocate() error {
+	paid, policy := civil.DayOf(r.t.EffectiveAt), r.policy
 	fixings, err := fixingsFor(r.tx, r.site, paid, policy.MaxFixingAgeDays, r.t.BaseCurrency, policy.Currency)
 	if err != nil {
 		return err
-	}
-	decision := protection.Decide(protection.Facts{
-		Channel: r.channel, Method: r.t.Method, EffectiveAt: r.t.EffectiveAt, RecordedAt: r.tx.Now,
-		TakenOver: r.in.CoverFromEffective, LateLogDays: policy.LateLogDays,
-	})
-	if decision.LateLogged {
-		r.t.Flags = append(r.t.Flags, travel.FlagLateLogged)
 	}
 	for i, part := range r.t.Payments {
 		a := protection.Allocation{
 			SiteID: r.site.ID, ID: part.ID, ChannelID: r.channel.ID, BookingID: part.BookingID, TransactionID: r.t.ID,
 			Currency: part.Currency, Amount: part.Total, Scheme: r.scheme(), EffectiveAt: r.t.EffectiveAt,
-			RecordedAt: r.tx.Now, Decision: decision, Rulepack: r.core.Rulepacks.On(paid).Version,
+			RecordedAt: r.tx.Now, Decision: r.decision, Rulepack: r.core.Rulepacks.On(paid).Version,
 			PolicyID: policy.ID, PolicyCurrency: policy.Currency, MaxFixingAge: policy.MaxFixingAgeDays,
 		}
 		// Locking the booking did not read them.
-		if r.bookings[i].Suppliers, err = r.tx.BookingSuppliers(r.site.ID, part.BookingID); err != nil {
+		if r.bookings[i].Suppliers, err = r.tx.LockedSuppliers(r.site.ID, part.BookingID); err != nil {
 			return err
 		}
 		// Where a fixing is missing the payment is logged all the same and priced when the rate arrives.
@@ -107,14 +116,13 @@ func (r *recording) scheme() travel.Scheme {
 }
 
 func (r *recording) recordEvents() error {
-	allocations, err := r.tx.AllocationsOfTransaction(r.site.ID, r.original.ID)
-	if err != nil {
-		return err
-	}
 	for _, part := range r.t.Payments {
-		i := slices.IndexFunc(allocations, func(a protection.Allocation) bool { return a.ID == part.LinkedID })
-		if i < 0 {
+		a, err := r.tx.LockAllocation(r.site.ID, part.LinkedID)
+		if errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("payment %d of transaction %d has no allocation", part.LinkedID, r.original.ID)
+		}
+		if err != nil {
+			return err
 		}
 		e := protection.Event{
 			TransactionID: r.t.ID, Kind: r.t.Type, Amount: part.Total, EffectiveAt: r.t.EffectiveAt, RecordedAt: r.tx.Now,
@@ -122,15 +130,7 @@ func (r *recording) recordEvents() error {
 		if err := r.tx.InsertEvent(r.site.ID, part.LinkedID, e); err != nil {
 			return err
 		}
-		events, err := r.tx.Events(r.site.ID, part.LinkedID)
-		if err != nil {
-			return err
-		}
-		if r.t.Type.Operators() && allocations[i].Sum(events).DoubleRecovery() > 0 &&
-			!slices.Contains(r.t.Flags, travel.FlagDoubleRecovery) {
-			r.t.Flags = append(r.t.Flags, travel.FlagDoubleRecovery)
-		}
-		if err := r.refundPremium(allocations[i]); err != nil {
+		if err := r.refundPremium(a); err != nil {
 			return err
 		}
 	}
@@ -162,9 +162,7 @@ func (c *Core) reDate(tx *store.Tx, before, after travel.Booking) error {
 		if err := tx.InsertTerms(a.SiteID, a.ID, a.TermsOf(after, c.Rulepacks)); err != nil {
 			return err
 		}
-		if err := tx.NoteChange(a.SiteID, store.ChangeReDated, 0, a.ID); err != nil {
-			return err
-		}
+		tx.NoteChange(a.SiteID, store.ChangeReDated, 0, a.ID)
 		if !a.Decision.Protected || before.End == after.End {
 			continue
 		}

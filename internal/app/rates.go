@@ -244,9 +244,7 @@ func priceLate(tx *store.Tx, site travel.Site, a protection.Allocation) (priced 
 	if err := tx.PriceAllocation(a); err != nil {
 		return false, err
 	}
-	if err := tx.NoteChange(a.SiteID, store.ChangePriced, 0, a.ID); err != nil {
-		return false, err
-	}
+	tx.NoteChange(a.SiteID, store.ChangePriced, 0, a.ID)
 	if !a.Decision.Protected {
 		return true, nil
 	}

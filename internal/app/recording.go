@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/fault"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
+	"holdfast/internal/protection"
 	"holdfast/internal/store"
 	"holdfast/internal/travel"
 )
@@ -31,13 +32,17 @@ type recording struct {
 	wasLocked bool               // whether the original was charged back before
 	bookings  []travel.Booking   // locked, in order of their ids
 	t         travel.Transaction
+	policy    travel.Policy       // in force on P, of what brings money in
+	decision  protection.Decision // on that
+	// doubleRecovery: more was charged back than there was.
+	doubleRecovery bool
 }
 
 func (r *recording) readChannel() error {
 	if r.in.ChannelID == nil {
 		return nil
 	}
-	c, err := r.tx.Channel(r.site.ID, *r.in.ChannelID)
+	c, err := r.tx.ChannelAlone(r.site.ID, *r.in.ChannelID)
 	if errors.Is(err, store.ErrNotFound) {
 		r.problems.Wrong("channels", "There is no channel %d.", *r.in.ChannelID)
 		return nil
@@ -171,15 +176,25 @@ func (r *recording) build(items []travel.Item) error {
 		}
 		r.t.Payments = append(r.t.Payments, payment)
 	}
-	if r.t.Currency == r.t.BaseCurrency {
-		return nil
+	return r.flag()
+}
+
+// flag notes what a reader of the transaction should see.
+func (r *recording) flag() error {
+	if r.t.Currency != r.t.BaseCurrency {
+		r.t.ForexRate = money.RateString(r.t.Total, r.t.Currency, r.t.BaseTotal, r.t.BaseCurrency)
+		deviates, err := r.forexDeviates()
+		if err != nil {
+			return err
+		}
+		if deviates {
+			r.t.Flags = append(r.t.Flags, travel.FlagForexDeviates)
+		}
 	}
-	r.t.ForexRate = money.RateString(r.t.Total, r.t.Currency, r.t.BaseTotal, r.t.BaseCurrency)
-	deviates, err := r.forexDeviates()
-	if deviates {
-		r.t.Flags = append(r.t.Flags, travel.FlagForexDeviates)
+	if r.doubleRecovery {
+		r.t.Flags = append(r.t.Flags, travel.FlagDoubleRecovery)
 	}
-	return err
+	return r.decide()
 }
 
 // forexDeviates compares the caller's conversion with our own fixings before the day of the payment: more than a tenth
@@ -222,14 +237,7 @@ func (r *recording) store() (travel.Transaction, error) {
 			return travel.Transaction{}, err
 		}
 	}
-	flags := len(r.t.Flags)
-	if err := r.protect(); err != nil {
-		return travel.Transaction{}, err
-	}
-	if len(r.t.Flags) > flags {
-		err = r.tx.SaveTransaction(r.t)
-	}
-	return r.t, err
+	return r.t, r.protect()
 }
 
 // sumsAfter is what the transactions of a booking come to with this part of the new one.

@@ -3,6 +3,8 @@ package store
 import (
 	"database/sql"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"holdfast/internal/civil"
@@ -16,6 +18,9 @@ const allocationColumns = `a.site_id, a.id, a.channel_id, a.booking_id, a.transa
 	a.effective_at, a.recorded_at, a.protected, a.reason, a.simulated, a.late_logged, a.cover_from, a.rulepack,
 	a.policy_currency, a.max_fixing_age, a.priced_at, a.value, a.from_provider, a.from_day, a.from_rate, a.to_provider,
 	a.to_day, a.to_rate, a.policy_id`
+
+// returnedAllocationColumns are the same for a RETURNING, which knows the table by its own name only.
+var returnedAllocationColumns = strings.ReplaceAll(allocationColumns, "a.", "allocations.")
 
 // storedLeg is a leg of a quote as its three columns hold it.
 type storedLeg struct {
@@ -70,31 +75,49 @@ func quoteOf(currency, policy money.Currency, from, to storedLeg) (fx.Quote, err
 
 // InsertAllocation stores an allocation of a locked booking, and its first terms.
 func (tx *Tx) InsertAllocation(a protection.Allocation, t protection.Terms) error {
-	return tx.changeRisk(a.SiteID, a.BookingID, func() error { return tx.insertAllocation(a, t) },
+	terms := []protection.DatedTerms{{Terms: t, EffectiveAt: tx.Now, RecordedAt: tx.Now}}
+	err := tx.changeBookingRisk(a.SiteID, a.BookingID,
+		func() error {
+			tx.insertAllocation(a)
+			tx.insertTerms(a.SiteID, a.ID, t)
+			return nil
+		},
 		func(b *protection.BookingRisk) {
-			b.Allocations = append(b.Allocations, protection.AllocationRisk{
-				Allocation: a, Terms: []protection.DatedTerms{{Terms: t, EffectiveAt: tx.Now, RecordedAt: tx.Now}},
-			})
+			b.Allocations = append(b.Allocations, protection.AllocationRisk{Allocation: a, Terms: slices.Clone(terms)})
 		})
+	if err == nil {
+		keep(&tx.memory.allocations, rowKey{a.SiteID, a.ID}, &heldAllocation{
+			Allocation: a, terms: &terms, events: &[]protection.Event{}, lines: &[]protection.PremiumLine{},
+		})
+	}
+	return err
 }
 
-func (tx *Tx) insertAllocation(a protection.Allocation, t protection.Terms) error {
+// changeBookingRisk is changeRisk, which asks the tables what there was before; of a booking that this write has made it
+// is known, and all that the write does with it is counted at once at its end.
+func (tx *Tx) changeBookingRisk(
+	siteID, bookingID int64, change func() error, apply func(*protection.BookingRisk),
+) error {
+	held := tx.memory.bookings[rowKey{siteID, bookingID}]
+	if held == nil || held.risk == nil {
+		return tx.changeRisk(siteID, bookingID, change, apply)
+	}
+	if err := change(); err != nil {
+		return err
+	}
+	apply(held.risk)
+	tx.countLater(held)
+	return nil
+}
+
+func (tx *Tx) insertAllocation(a protection.Allocation) {
 	from, to := columnsOf(a.Quote.FromLeg), columnsOf(a.Quote.ToLeg)
-	_, err := tx.exec(`INSERT INTO allocations (site_id, id, channel_id, booking_id, transaction_id, currency, amount,
-			scheme, effective_at, recorded_at, protected, reason, simulated, late_logged, cover_from, rulepack,
-			policy_currency, max_fixing_age, priced_at, value, from_provider, from_day, from_rate, to_provider, to_day, to_rate,
-			policy_id)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
-			$24, $25, $26, $27)`,
+	tx.insertLater(allocationsHeap,
 		a.SiteID, a.ID, a.ChannelID, a.BookingID, a.TransactionID, a.Currency, a.Amount, a.Scheme, micros(a.EffectiveAt),
 		micros(a.RecordedAt), a.Decision.Protected, a.Decision.Reason, a.Decision.Simulated, a.Decision.LateLogged,
 		micros(a.Decision.CoverFrom), a.Rulepack, a.PolicyCurrency, a.MaxFixingAge, maybeMicros(a.PricedAt),
 		sql.NullInt64{Int64: a.Value, Valid: !a.PricedAt.IsZero()}, from.provider, from.day, from.rate, to.provider,
 		to.day, to.rate, a.PolicyID)
-	if err != nil {
-		return err
-	}
-	return tx.insertTerms(a.SiteID, a.ID, t)
 }
 
 // changeAllocation is changeRisk for what changes one allocation of a locked booking. It takes the allocation, too:
@@ -102,56 +125,62 @@ func (tx *Tx) insertAllocation(a protection.Allocation, t protection.Terms) erro
 func (tx *Tx) changeAllocation(
 	siteID, id int64, change func() error, apply func(*protection.AllocationRisk),
 ) error {
-	var bookingID int64
-	err := tx.row(`UPDATE allocations SET version = version + 1 WHERE site_id = $1 AND id = $2 RETURNING booking_id`,
-		[]any{siteID, id}, &bookingID)
+	a, err := tx.LockAllocation(siteID, id)
 	if err != nil {
 		return err
 	}
-	return tx.changeRisk(siteID, bookingID, change, riskOfAllocation(id, apply))
+	return tx.changeBookingRisk(siteID, a.BookingID, change, riskOfAllocation(id, apply))
 }
 
 // InsertTerms adds terms of an allocation of a locked booking, in effect from now on; the older ones are kept.
 func (tx *Tx) InsertTerms(siteID, allocationID int64, t protection.Terms) error {
-	return tx.changeAllocation(siteID, allocationID, func() error { return tx.insertTerms(siteID, allocationID, t) },
-		func(a *protection.AllocationRisk) {
-			a.Terms = append(a.Terms, protection.DatedTerms{Terms: t, EffectiveAt: tx.Now, RecordedAt: tx.Now})
-		})
+	dated := protection.DatedTerms{Terms: t, EffectiveAt: tx.Now, RecordedAt: tx.Now}
+	err := tx.changeAllocation(siteID, allocationID,
+		func() error {
+			tx.insertTerms(siteID, allocationID, t)
+			return nil
+		},
+		func(a *protection.AllocationRisk) { a.Terms = append(a.Terms, dated) })
+	if err == nil {
+		also(tx.memory.allocations[rowKey{siteID, allocationID}].terms, dated)
+	}
+	return err
 }
 
-func (tx *Tx) insertTerms(siteID, allocationID int64, t protection.Terms) error {
-	_, err := tx.exec(`INSERT INTO allocation_terms (site_id, allocation_id, effective_at, recorded_at, start_day, end_day,
-			last_day, country, suppliers)
-		VALUES ($1, $2, $3, $3, $4, $5, $6, $7, $8)`,
-		siteID, allocationID, micros(tx.Now), t.Start, t.End, t.LastDay, t.Country, t.Suppliers)
-	return err
+func (tx *Tx) insertTerms(siteID, allocationID int64, t protection.Terms) {
+	now := micros(tx.Now)
+	tx.insertLater(termsHeap, siteID, allocationID, now, now, t.Start, t.End, t.LastDay, t.Country, t.Suppliers)
 }
 
 // InsertEvent adds what became of an allocation of a locked booking.
 func (tx *Tx) InsertEvent(siteID, allocationID int64, e protection.Event) error {
-	return tx.changeAllocation(siteID, allocationID, func() error { return tx.insertEvent(siteID, allocationID, e) },
+	e.RecordedAt = tx.Now
+	err := tx.changeAllocation(siteID, allocationID,
+		func() error {
+			tx.insertLater(eventsHeap, siteID, allocationID, e.TransactionID, e.Kind, e.Amount, micros(e.EffectiveAt),
+				micros(e.RecordedAt))
+			return nil
+		},
 		func(a *protection.AllocationRisk) { a.Events = append(a.Events, e) })
-}
-
-func (tx *Tx) insertEvent(siteID, allocationID int64, e protection.Event) error {
-	_, err := tx.exec(`INSERT INTO allocation_events (site_id, allocation_id, transaction_id, kind, amount, effective_at,
-			recorded_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		siteID, allocationID, e.TransactionID, e.Kind, e.Amount, micros(e.EffectiveAt), micros(tx.Now))
+	if err == nil {
+		also(tx.memory.allocations[rowKey{siteID, allocationID}].events, e)
+	}
 	return err
 }
 
 // PriceAllocation locks the rate of an allocation that was waiting for it. One that is priced already stays as it is.
 func (tx *Tx) PriceAllocation(a protection.Allocation) error {
 	// Taken first, and looked at then: of two processes that price it one finds it priced.
-	var priced bool
-	err := tx.row(`UPDATE allocations SET version = version + 1 WHERE site_id = $1 AND id = $2
-		RETURNING priced_at IS NOT NULL`, []any{a.SiteID, a.ID}, &priced)
-	if err != nil || priced {
+	stored, err := tx.LockAllocation(a.SiteID, a.ID)
+	if err != nil || !stored.PricedAt.IsZero() {
 		return err
 	}
-	return tx.changeRisk(a.SiteID, a.BookingID, func() error { return tx.priceAllocation(a) },
+	err = tx.changeBookingRisk(a.SiteID, a.BookingID, func() error { return tx.priceAllocation(a) },
 		riskOfAllocation(a.ID, func(risk *protection.AllocationRisk) { risk.Allocation = a }))
+	if err == nil {
+		tx.memory.allocations[rowKey{a.SiteID, a.ID}].Allocation = a
+	}
+	return err
 }
 
 func (tx *Tx) priceAllocation(a protection.Allocation) error {
@@ -167,17 +196,17 @@ func (tx *Tx) priceAllocation(a protection.Allocation) error {
 // is: a refund, a changed booking and a late rate at once each see what the others did. Whoever needs several takes them
 // in order of their ids, after transactions and bookings.
 func (tx *Tx) LockAllocation(siteID, id int64) (protection.Allocation, error) {
-	n, err := tx.exec(`UPDATE allocations SET version = version + 1 WHERE site_id = $1 AND id = $2`, siteID, id)
-	if err == nil && n == 0 {
-		err = ErrNotFound
+	if held := tx.memory.allocations[rowKey{siteID, id}]; held != nil {
+		return held.Allocation, nil
 	}
-	if err != nil {
-		return protection.Allocation{}, err
-	}
-	return scanAllocation(func(dest ...any) error {
-		return tx.row(`SELECT `+allocationColumns+` FROM allocations a WHERE a.site_id = $1 AND a.id = $2`,
-			[]any{siteID, id}, dest...)
+	a, err := scanAllocation(func(dest ...any) error {
+		return tx.row(`UPDATE allocations SET version = version + 1 WHERE site_id = $1 AND id = $2
+			RETURNING `+returnedAllocationColumns, []any{siteID, id}, dest...)
 	})
+	if err == nil {
+		keep(&tx.memory.allocations, rowKey{siteID, id}, &heldAllocation{Allocation: a})
+	}
+	return a, err
 }
 
 // AllocationsOfBooking reads the allocations of a booking, in order of their ids.
@@ -225,6 +254,14 @@ func (tx *Tx) allocations(condition string, args ...any) ([]protection.Allocatio
 
 // TermsHistory reads all terms that an allocation ever had, in order of recording.
 func (tx *Tx) TermsHistory(siteID, allocationID int64) ([]protection.DatedTerms, error) {
+	ask := func() ([]protection.DatedTerms, error) { return tx.termsHistory(siteID, allocationID) }
+	if held := tx.memory.allocations[rowKey{siteID, allocationID}]; held != nil {
+		return listOnce(&held.terms, ask)
+	}
+	return ask()
+}
+
+func (tx *Tx) termsHistory(siteID, allocationID int64) ([]protection.DatedTerms, error) {
 	var list []protection.DatedTerms
 	err := tx.each(`SELECT start_day, end_day, last_day, country, suppliers, effective_at, recorded_at FROM allocation_terms
 		WHERE site_id = $1 AND allocation_id = $2 ORDER BY id`, []any{siteID, allocationID},
@@ -241,6 +278,14 @@ func (tx *Tx) TermsHistory(siteID, allocationID int64) ([]protection.DatedTerms,
 
 // Events reads what became of an allocation, in order of recording.
 func (tx *Tx) Events(siteID, allocationID int64) ([]protection.Event, error) {
+	ask := func() ([]protection.Event, error) { return tx.events(siteID, allocationID) }
+	if held := tx.memory.allocations[rowKey{siteID, allocationID}]; held != nil {
+		return listOnce(&held.events, ask)
+	}
+	return ask()
+}
+
+func (tx *Tx) events(siteID, allocationID int64) ([]protection.Event, error) {
 	var list []protection.Event
 	// Sorted by two columns: for the id alone SQLite would rather walk through all events of the site.
 	err := tx.each(`SELECT transaction_id, kind, amount, effective_at, recorded_at FROM allocation_events

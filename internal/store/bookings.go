@@ -2,10 +2,12 @@ package store
 
 import (
 	"database/sql"
+	"slices"
 	"strings"
 	"time"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
@@ -37,22 +39,30 @@ func scanBooking(scan func(dest ...any) error) (travel.Booking, error) {
 // InsertBooking stores a new booking, recorded now, and gives it its id.
 func (tx *Tx) InsertBooking(b travel.Booking) (id int64, err error) {
 	now := micros(tx.Now)
-	err = tx.row(`INSERT INTO bookings (site_id, uuid, channel_id, author_id, author, author_name, content, firstname,
+	err = tx.rowAsIs(`INSERT INTO bookings (site_id, uuid, channel_id, author_id, author, author_name, content, firstname,
 			surname, email, start_day, end_day, pax, reference, total, currencies, country, language, modal_draft, net, held,
 			open_authorised, locked_payments, status, deleted, import_key, version, created_at, modified_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-			FALSE, $25, 1, $26, $26)
+			FALSE, $25, 1, $26, $27)
 		RETURNING id`,
 		[]any{
 			b.SiteID, b.UUID, b.ChannelID, b.AuthorID, b.Author, b.AuthorName, b.Content, b.Firstname,
 			b.Surname, b.Email, maybeDay(b.Start), int64(b.End), b.Pax, b.Reference, b.Total, string(b.Currency), b.Country,
 			b.Language, b.ModalDraft, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments,
-			string(b.StoredStatus()), sql.NullString{String: b.ImportKey, Valid: b.ImportKey != ""}, now,
+			string(b.StoredStatus()), sql.NullString{String: b.ImportKey, Valid: b.ImportKey != ""}, now, now,
 		}, &id)
 	if err != nil {
 		return 0, err
 	}
-	return id, tx.addBookingSuppliers(b.SiteID, id, b.Suppliers)
+	if err := tx.addBookingSuppliers(b.SiteID, id, b.Suppliers); err != nil {
+		return 0, err
+	}
+	suppliers := slices.Compact(slices.Sorted(slices.Values(b.Suppliers)))
+	b.ID, b.Version, b.CreatedAt, b.ModifiedAt, b.Suppliers, b.TransactionIDs = id, 1, tx.Now, tx.Now, nil, nil
+	keep(&tx.memory.bookings, rowKey{b.SiteID, id}, &heldBooking{
+		booking: b, suppliers: &suppliers, risk: &protection.BookingRisk{Total: b.Total},
+	})
+	return id, nil
 }
 
 func (tx *Tx) addBookingSuppliers(siteID, id int64, suppliers []int64) error {
@@ -77,12 +87,28 @@ func (tx *Tx) BookingByImportKey(siteID, channelID int64, key string) (travel.Bo
 }
 
 // LockBooking takes the booking for the rest of the transaction and reads it, without its suppliers and transactions:
-// whoever else wants to lock it waits. Its version has then counted this change.
+// whoever else wants to lock it waits. Its version has then counted this change, once for all that the transaction does.
 func (tx *Tx) LockBooking(siteID, id int64) (travel.Booking, error) {
-	return scanBooking(func(dest ...any) error {
-		return tx.row(`UPDATE bookings SET version = version + 1 WHERE site_id = $1 AND id = $2 AND NOT deleted
+	if held := tx.memory.bookings[rowKey{siteID, id}]; held != nil {
+		return held.booking, nil
+	}
+	b, err := scanBooking(func(dest ...any) error {
+		return tx.rowAsIs(`UPDATE bookings SET version = version + 1 WHERE site_id = $1 AND id = $2 AND NOT deleted
 			RETURNING `+returnedBookingColumns, []any{siteID, id}, dest...)
 	})
+	if err == nil {
+		keep(&tx.memory.bookings, rowKey{siteID, id}, &heldBooking{booking: b})
+	}
+	return b, err
+}
+
+// LockedSuppliers reads the suppliers of a locked booking.
+func (tx *Tx) LockedSuppliers(siteID, id int64) ([]int64, error) {
+	ask := func() ([]int64, error) { return tx.BookingSuppliers(siteID, id) }
+	if held := tx.memory.bookings[rowKey{siteID, id}]; held != nil {
+		return listOnce(&held.suppliers, ask)
+	}
+	return ask()
 }
 
 // LockWholeBooking is LockBooking with suppliers and transactions.
@@ -146,6 +172,9 @@ func (tx *Tx) eachPair(query string, args []any, take func(first, second int64))
 
 // UpdateBooking stores what a caller may change of a locked booking, and the status that follows.
 func (tx *Tx) UpdateBooking(b travel.Booking) error {
+	if err := tx.releaseBooking(b.SiteID, b.ID); err != nil {
+		return err
+	}
 	if err := tx.noteTotal(b.SiteID, b.ID, b.Total); err != nil {
 		return err
 	}
@@ -170,6 +199,11 @@ func (tx *Tx) UpdateBooking(b travel.Booking) error {
 // SaveBookingSums stores what the transactions of a locked booking come to, whether it is still the modal's draft, and
 // the status that follows from both.
 func (tx *Tx) SaveBookingSums(b travel.Booking) error {
+	if held := tx.memory.bookings[rowKey{b.SiteID, b.ID}]; held != nil {
+		held.booking.Sums, held.booking.ModalDraft, held.booking.ModifiedAt = b.Sums, b.ModalDraft, tx.Now
+		tx.saveSumsLater(held)
+		return nil
+	}
 	n, err := tx.exec(`UPDATE bookings SET net = $3, held = $4, open_authorised = $5, locked_payments = $6,
 			modal_draft = $7, status = $8, modified_at = $9
 		WHERE site_id = $1 AND id = $2 AND NOT deleted`,
@@ -184,6 +218,9 @@ func (tx *Tx) SaveBookingSums(b travel.Booking) error {
 // TrashBooking makes a locked booking look like what does not exist. Its natural key is free again: an import that
 // names it makes it anew.
 func (tx *Tx) TrashBooking(siteID, id int64) error {
+	if err := tx.releaseBooking(siteID, id); err != nil {
+		return err
+	}
 	n, err := tx.exec(`UPDATE bookings SET deleted = TRUE, import_key = NULL, modified_at = $3
 		WHERE site_id = $1 AND id = $2 AND NOT deleted`, siteID, id, micros(tx.Now))
 	if err == nil && n == 0 {

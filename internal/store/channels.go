@@ -101,6 +101,16 @@ func (tx *Tx) Channel(siteID, id int64) (travel.Channel, error) {
 	return tx.oneChannel(`SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, siteID, id)
 }
 
+// ChannelAlone reads one channel of the site without its suppliers.
+func (tx *Tx) ChannelAlone(siteID, id int64) (travel.Channel, error) {
+	type channel struct{ siteID, id int64 }
+	return recall(tx, channel{siteID, id}, func() (travel.Channel, error) {
+		return scanChannel(func(dest ...any) error {
+			return tx.row(`SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+		})
+	})
+}
+
 // ChannelByName reads the channel of the site with exactly this name; of several, the oldest.
 func (tx *Tx) ChannelByName(siteID int64, name string) (travel.Channel, error) {
 	return tx.oneChannel(`SELECT `+channelColumns+` FROM channels
@@ -218,6 +228,7 @@ func (tx *Tx) UpdateChannel(c travel.Channel) (travel.Channel, error) {
 		return travel.Channel{}, err
 	}
 	c.ModifiedAt = tx.Now
+	tx.forgetAnswers()
 	_, err = tx.exec(`UPDATE channels SET name = $3, name_folded = $4, account_type = $5, account_mode = $6,
 			protection_type = $7, currencies = $8, language = $9, primary_mail = $10, mail_bcc = $11, receipt_label = $12,
 			external_id = $13, status_override = $14, statement_period = $15, locked = $16, modified_at = $17

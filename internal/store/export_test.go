@@ -36,3 +36,6 @@ func (tx *Tx) Packs(siteID int64) (counted []int64, err error) {
 		})
 	return counted, err
 }
+
+// Positional is how SQLite is given parameters.
+var Positional = positional

@@ -40,6 +40,7 @@ const fixingsPerInsert = 100
 
 // InsertFixings puts fixings on file. Those whose site, provider, currency, day and quote are on file already are passed over.
 func (tx *Tx) InsertFixings(list []fx.Fixing) error {
+	tx.forgetAnswers()
 	for batch := range slices.Chunk(list, fixingsPerInsert) {
 		var w where
 		rows := make([]string, len(batch))
@@ -72,6 +73,19 @@ func (tx *Tx) FixingsWithin(
 	if len(foreign) == 0 {
 		return nil, nil
 	}
+	type fixingsWithin struct {
+		what        string
+		first, last civil.Day
+		known       time.Time
+	}
+	return recall(tx, fixingsWithin{fmt.Sprint(providers, foreign), first, last, known}, func() ([]fx.Fixing, error) {
+		return tx.fixingsWithin(providers, foreign, first, last, known)
+	})
+}
+
+func (tx *Tx) fixingsWithin(
+	providers []fx.Provider, foreign []money.Currency, first, last civil.Day, known time.Time,
+) ([]fx.Fixing, error) {
 	known, err := tx.real(known)
 	if err != nil {
 		return nil, err

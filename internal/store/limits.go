@@ -2,6 +2,8 @@ package store
 
 import (
 	"database/sql"
+	"fmt"
+	"slices"
 	"time"
 
 	"holdfast/internal/civil"
@@ -24,6 +26,7 @@ func scanLimit(scan func(dest ...any) error) (protection.Limit, error) {
 // InsertLimit adds a limit and returns it with its id.
 func (tx *Tx) InsertLimit(l protection.Limit) (protection.Limit, error) {
 	l.RecordedAt = tx.Now
+	tx.forgetAnswers()
 	err := tx.row(`INSERT INTO limits (site_id, scope, channel_id, from_day, amount, currency, note, author_id, author,
 			recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id`,
@@ -42,6 +45,18 @@ func (tx *Tx) Limit(siteID, id int64) (protection.Limit, error) {
 // LimitsUpTo reads the limits of a site from days up to one, in order of recording; of the given scopes only, where
 // there are any.
 func (tx *Tx) LimitsUpTo(siteID int64, day civil.Day, scopes ...protection.LimitScope) (protection.Limits, error) {
+	type limitsUpTo struct {
+		siteID int64
+		day    civil.Day
+		scopes string
+	}
+	list, err := recall(tx, limitsUpTo{siteID, day, fmt.Sprint(scopes)}, func() (protection.Limits, error) {
+		return tx.limitsUpTo(siteID, day, scopes)
+	})
+	return slices.Clone(list), err
+}
+
+func (tx *Tx) limitsUpTo(siteID int64, day civil.Day, scopes []protection.LimitScope) (protection.Limits, error) {
 	var w where
 	w.and("site_id = ?", siteID)
 	w.and("from_day <= ?", day)
@@ -75,10 +90,8 @@ type LimitChange struct {
 }
 
 // NoteChange puts a change behind those that wait to be settled, in the transaction of its cause.
-func (tx *Tx) NoteChange(siteID int64, kind string, transactionID, allocationID int64) error {
-	_, err := tx.exec(`INSERT INTO limit_changes (site_id, kind, transaction_id, allocation_id, recorded_at)
-		VALUES ($1, $2, $3, $4, $5)`, siteID, kind, transactionID, allocationID, micros(tx.Now))
-	return err
+func (tx *Tx) NoteChange(siteID int64, kind string, transactionID, allocationID int64) {
+	tx.insertLater(changesHeap, siteID, kind, transactionID, allocationID, micros(tx.Now))
 }
 
 // LastChange reads the id of the last change that waits at any site, and of the last one that was seen before; 0 for

@@ -2,6 +2,8 @@ package store
 
 import (
 	"database/sql"
+	"errors"
+	"slices"
 	"time"
 
 	"holdfast/internal/civil"
@@ -9,6 +11,32 @@ import (
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
+
+// factsPerStatement is how many allocations share a statement that reads their facts.
+const factsPerStatement = 1000
+
+// FactsFor reads what the uses of the given allocations rest on, by a statement for each kind of fact.
+func (tx *Tx) FactsFor(siteID int64, list []protection.Allocation) ([]*LimitFacts, error) {
+	facts := make([]*LimitFacts, len(list))
+	for i, a := range list {
+		facts[i] = &LimitFacts{Allocation: a}
+	}
+	for batch := range slices.Chunk(facts, factsPerStatement) {
+		at := map[int64]*LimitFacts{}
+		var ids []int64
+		for _, f := range batch {
+			at[f.Allocation.ID] = f
+			ids = append(ids, f.Allocation.ID)
+		}
+		var w where
+		w.and("site_id = ?", siteID)
+		in(&w, "allocation_id", ids)
+		if err := errors.Join(tx.termsOf(&w, at), tx.eventsOf(&w, at)); err != nil {
+			return nil, err
+		}
+	}
+	return facts, nil
+}
 
 // LimitLine is what an allocation adds to the running use.
 type LimitLine struct {

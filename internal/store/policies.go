@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"holdfast/internal/civil"
@@ -40,6 +42,7 @@ func (tx *Tx) InsertPolicy(siteID int64, p travel.Policy) (travel.Policy, error)
 		return travel.Policy{}, err
 	}
 	p.RecordedAt = tx.Now
+	tx.forgetAnswers()
 	err = tx.row(`INSERT INTO policies (site_id, from_day, recorded_at, currency, recognition, late_log_days,
 			max_fixing_age_days, premium_refundable, minimum_per_line, minimum_per_month, tax_codes, statement_period,
 			payment_terms_days)
@@ -74,25 +77,49 @@ func (tx *Tx) PolicyOn(siteID int64, day civil.Day) (travel.Policy, error) {
 // PolicyKnown reads the policy that was in force on a day, as known at an instant. The first policy of a site counts
 // for all time before it was recorded, too.
 func (tx *Tx) PolicyKnown(siteID int64, day civil.Day, known time.Time) (travel.Policy, error) {
-	return tx.policy(siteID, `site_id = $1 AND from_day <= $2 AND (recorded_at <= $3
-			OR id = (SELECT MIN(f.id) FROM policies f WHERE f.site_id = $1))
-		ORDER BY from_day DESC, id DESC LIMIT 1`, day, micros(known))
-}
-
-// Policy reads a policy by id.
-func (tx *Tx) Policy(siteID, id int64) (travel.Policy, error) {
-	return tx.policy(siteID, `site_id = $1 AND id = $2`, id)
-}
-
-func (tx *Tx) policy(siteID int64, condition string, args ...any) (p travel.Policy, err error) {
-	p, err = scanPolicy(func(dest ...any) error {
-		return tx.row(`SELECT `+policyColumns+` FROM policies WHERE `+condition, append([]any{siteID}, args...), dest...)
+	type policiesOf struct{ siteID int64 }
+	// All of them, which are few: an import asks for one day after the other.
+	list, err := recall(tx, policiesOf{siteID}, func() ([]travel.Policy, error) {
+		return tx.policies(`site_id = $1 ORDER BY from_day DESC, id DESC`, siteID)
 	})
 	if err != nil {
 		return travel.Policy{}, err
 	}
-	p.RateCard, err = tx.rateCard(siteID, p.ID)
-	return p, err
+	first := int64(math.MaxInt64)
+	for _, p := range list {
+		first = min(first, p.ID)
+	}
+	for _, p := range list {
+		if p.FromDay <= day && (p.ID == first || !p.RecordedAt.After(known)) {
+			p.RateCard, err = tx.rateCard(siteID, p.ID)
+			return p, err
+		}
+	}
+	return travel.Policy{}, ErrNotFound
+}
+
+// Policy reads a policy by id.
+func (tx *Tx) Policy(siteID, id int64) (travel.Policy, error) {
+	type policy struct{ siteID, id int64 }
+	return recall(tx, policy{siteID, id}, func() (travel.Policy, error) {
+		list, err := tx.policies(`site_id = $1 AND id = $2`, siteID, id)
+		if err != nil || len(list) == 0 {
+			return travel.Policy{}, cmp.Or(err, ErrNotFound)
+		}
+		list[0].RateCard, err = tx.rateCard(siteID, id)
+		return list[0], err
+	})
+}
+
+// policies reads policies without their rate cards.
+func (tx *Tx) policies(condition string, args ...any) (list []travel.Policy, err error) {
+	err = tx.each(`SELECT `+policyColumns+` FROM policies WHERE `+condition, args,
+		func(scan func(dest ...any) error) error {
+			p, err := scanPolicy(scan)
+			list = append(list, p)
+			return err
+		})
+	return list, err
 }
 
 // Policies reads one page of the policies of a site; where a day is named only the one that is in force on it.
@@ -115,6 +142,13 @@ func (tx *Tx) Policies(siteID int64, on *civil.Day, page travel.Page) (travel.Li
 
 // rateCard reads the lines of a policy's rate card, in the order in which they were given.
 func (tx *Tx) rateCard(siteID, policyID int64) (travel.RateCard, error) {
+	type rateCard struct{ siteID, policyID int64 }
+	return recall(tx, rateCard{siteID, policyID}, func() (travel.RateCard, error) {
+		return tx.readRateCard(siteID, policyID)
+	})
+}
+
+func (tx *Tx) readRateCard(siteID, policyID int64) (travel.RateCard, error) {
 	card := travel.RateCard{}
 	err := tx.each(`SELECT id, channel_id, lead_from, lead_to, ppm FROM rate_card_lines
 		WHERE site_id = $1 AND policy_id = $2 ORDER BY id`, []any{siteID, policyID},

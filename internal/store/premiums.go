@@ -39,21 +39,27 @@ func scanPremium(scan func(dest ...any) error) (protection.PremiumLine, error) {
 }
 
 // InsertPremium adds a line to the premium ledger.
-func (tx *Tx) InsertPremium(l protection.PremiumLine) (protection.PremiumLine, error) {
+func (tx *Tx) InsertPremium(l protection.PremiumLine) {
 	s := l.State
-	err := tx.row(`INSERT INTO premium_lines (site_id, allocation_id, channel_id, booking_id, transaction_id, kind, cause,
-			recorded_at, effective_at, currency, amount, retained, state_amount, state_value, lead_days, ppm, premium,
-			minimum_applied, policy_id, rate_card, simulated)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
-		RETURNING id`,
-		[]any{l.SiteID, l.AllocationID, l.ChannelID, l.BookingID, l.TransactionID, l.Kind, l.Cause, micros(l.RecordedAt),
-			micros(l.EffectiveAt), l.Currency, l.Amount, l.Retained, s.Amount, s.Value, s.Lead, s.Line.PPM, s.Premium,
-			s.Minimum, l.PolicyID, maybeID(s.Line.ID), l.Simulated}, &l.ID)
-	return l, err
+	tx.insertLater(premiumHeap,
+		l.SiteID, l.AllocationID, l.ChannelID, l.BookingID, l.TransactionID, l.Kind, l.Cause, micros(l.RecordedAt),
+		micros(l.EffectiveAt), l.Currency, l.Amount, l.Retained, s.Amount, s.Value, s.Lead, s.Line.PPM, s.Premium,
+		s.Minimum, l.PolicyID, maybeID(s.Line.ID), l.Simulated)
+	if held := tx.memory.allocations[rowKey{l.SiteID, l.AllocationID}]; held != nil {
+		also(held.lines, l)
+	}
 }
 
 // PremiumOf reads the lines of an allocation, in the order in which they were booked.
 func (tx *Tx) PremiumOf(siteID, allocationID int64) ([]protection.PremiumLine, error) {
+	ask := func() ([]protection.PremiumLine, error) { return tx.premiumOf(siteID, allocationID) }
+	if held := tx.memory.allocations[rowKey{siteID, allocationID}]; held != nil {
+		return listOnce(&held.lines, ask)
+	}
+	return ask()
+}
+
+func (tx *Tx) premiumOf(siteID, allocationID int64) ([]protection.PremiumLine, error) {
 	var list []protection.PremiumLine
 	err := tx.each(`SELECT `+premiumColumns+` FROM premium_lines
 		WHERE site_id = $1 AND allocation_id = $2 ORDER BY id`, []any{siteID, allocationID},

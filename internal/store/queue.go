@@ -191,8 +191,8 @@ func (q *writeQueue) answer(calls []*writeCall) {
 	}
 }
 
-// runGuarded runs the function of a write by the clock of its site. A panic of it becomes an error: the writer serves
-// everyone and must outlive one caller's mistake.
+// runGuarded runs the function of a write by the clock of its site, and what it left for its end. A panic of it becomes
+// an error: the writer serves everyone and must outlive one caller's mistake.
 func runGuarded(fn func(tx *Tx) error, tx *Tx) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -202,5 +202,8 @@ func runGuarded(fn func(tx *Tx) error, tx *Tx) (err error) {
 	if err := tx.readClock(); err != nil {
 		return err
 	}
-	return fn(tx)
+	if err := fn(tx); err != nil {
+		return err
+	}
+	return tx.flush()
 }

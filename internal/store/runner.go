@@ -11,14 +11,18 @@ import (
 type runner struct {
 	sql      *sql.Tx
 	prepared map[string]*sql.Stmt // a nil statement was asked once; a nil map prepares nothing
+	// inEngine turns the text of a statement into the one that the engine is given.
+	inEngine func(query string) string
 }
 
 func newRunner(tx *sql.Tx) *runner {
-	return &runner{sql: tx, prepared: map[string]*sql.Stmt{}}
+	return &runner{sql: tx, prepared: map[string]*sql.Stmt{}, inEngine: positional}
 }
 
 // unprepared runs every statement as it is: pgx prepares by itself and keeps what it prepared with the connection.
-func unprepared(tx *sql.Tx) *runner { return &runner{sql: tx} }
+func unprepared(tx *sql.Tx) *runner {
+	return &runner{sql: tx, inEngine: func(query string) string { return query }}
+}
 
 // get gives the prepared statement of a text, nil where the text is to be run as it is.
 func (r *runner) get(ctx context.Context, query string) (*sql.Stmt, error) {
@@ -30,7 +34,7 @@ func (r *runner) get(ctx context.Context, query string) (*sql.Stmt, error) {
 		r.prepared[query] = statement
 		return statement, nil
 	}
-	statement, err := r.sql.PrepareContext(ctx, query)
+	statement, err := r.sql.PrepareContext(ctx, r.inEngine(query))
 	if err == nil {
 		r.prepared[query] = statement
 	}
@@ -45,7 +49,7 @@ func (r *runner) exec(ctx context.Context, query string, args []any) (sql.Result
 	case statement != nil:
 		return statement.ExecContext(ctx, args...)
 	default:
-		return r.sql.ExecContext(ctx, query, args...)
+		return r.sql.ExecContext(ctx, r.inEngine(query), args...)
 	}
 }
 
@@ -57,6 +61,6 @@ func (r *runner) query(ctx context.Context, query string, args []any) (*sql.Rows
 	case statement != nil:
 		return statement.QueryContext(ctx, args...)
 	default:
-		return r.sql.QueryContext(ctx, query, args...)
+		return r.sql.QueryContext(ctx, r.inEngine(query), args...)
 	}
 }

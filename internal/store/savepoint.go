@@ -5,14 +5,23 @@ import "errors"
 // Savepoint runs fn inside the transaction. Where fn answers an error, what it wrote is taken back, the error is
 // returned, and the transaction can go on: so one of many things that share a transaction fails alone.
 func (tx *Tx) Savepoint(fn func() error) error {
+	// What waits from before is not to be taken back, and what fn leaves belongs to it.
+	if err := tx.flush(); err != nil {
+		return err
+	}
 	if _, err := tx.exec("SAVEPOINT part"); err != nil {
 		return err
 	}
-	if err := fn(); err != nil {
+	err := fn()
+	if err == nil {
+		err = tx.flush()
+	}
+	if err != nil {
+		tx.memory, tx.waiting, tx.waits = memory{}, waiting{}, false
 		_, back := tx.exec("ROLLBACK TO SAVEPOINT part")
 		_, end := tx.exec("RELEASE SAVEPOINT part")
 		return errors.Join(err, back, end)
 	}
-	_, err := tx.exec("RELEASE SAVEPOINT part")
+	_, err = tx.exec("RELEASE SAVEPOINT part")
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,6 +38,25 @@ var sqliteEngine = &engine{
 		c := sqliteCode(err)
 		return c == sqlite3.SQLITE_FULL || c == sqlite3.SQLITE_IOERR || c == sqlite3.SQLITE_CANTOPEN
 	},
+}
+
+// positional writes parameters that come in the order of their numbers as "?". To SQLite "$7" is a name, which it looks
+// up in a list, by reading it from its beginning: with the parameters of many rows that takes longer than the rows.
+func positional(query string) string {
+	var text strings.Builder
+	rest := query
+	for next := 1; ; next++ {
+		before, after, found := strings.Cut(rest, "$")
+		text.WriteString(before)
+		if !found {
+			return text.String()
+		}
+		number := strconv.Itoa(next)
+		if rest, found = strings.CutPrefix(after, number); !found || rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+			return query
+		}
+		text.WriteByte('?')
+	}
 }
 
 // sqliteCode returns the primary result code inside err, 0 where there is none.

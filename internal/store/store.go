@@ -49,6 +49,10 @@ type Tx struct {
 	clock  SiteClock       // that Now was read from
 	sql    *runner
 	counts *counts
+
+	memory  memory
+	waiting waiting
+	waits   bool // whether anything does
 }
 
 // engine is what differs between the two databases.
@@ -164,6 +168,9 @@ func (db *DB) outward(err error) error {
 }
 
 func (tx *Tx) exec(query string, args ...any) (int64, error) {
+	if err := tx.flushBefore(query); err != nil {
+		return 0, err
+	}
 	res, err := tx.sql.exec(tx.ctx, query, args)
 	if err != nil {
 		return 0, err
@@ -182,8 +189,20 @@ func (tx *Tx) remove(table string, siteID, id int64) error {
 
 // row reads one row into dest; ErrNotFound where there is none.
 func (tx *Tx) row(query string, args []any, dest ...any) error {
+	return first(tx.each, query, args, dest)
+}
+
+// rowAsIs is row for a statement that concerns no row that waits.
+func (tx *Tx) rowAsIs(query string, args []any, dest ...any) error {
+	return first(tx.eachAsIs, query, args, dest)
+}
+
+func first(
+	each func(query string, args []any, scan func(scan func(dest ...any) error) error) error,
+	query string, args, dest []any,
+) error {
 	found := false
-	err := tx.each(query, args, func(scan func(dest ...any) error) error {
+	err := each(query, args, func(scan func(dest ...any) error) error {
 		if found { // only the first row is asked for
 			return nil
 		}
@@ -198,6 +217,14 @@ func (tx *Tx) row(query string, args []any, dest ...any) error {
 
 // each calls scan for every row of the answer.
 func (tx *Tx) each(query string, args []any, scan func(scan func(dest ...any) error) error) error {
+	if err := tx.flushBefore(query); err != nil {
+		return err
+	}
+	return tx.eachAsIs(query, args, scan)
+}
+
+// eachAsIs is each for a statement that concerns no row that waits, whatever tables it names.
+func (tx *Tx) eachAsIs(query string, args []any, scan func(scan func(dest ...any) error) error) error {
 	rows, err := tx.sql.query(tx.ctx, query, args)
 	if err != nil {
 		return err

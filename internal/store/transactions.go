@@ -43,17 +43,18 @@ func (tx *Tx) InsertTransaction(t travel.Transaction) (travel.Transaction, error
 			payee_email, country, reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds,
 			redirect_url, linked_id, content, content_hash, import_key, simulated, effective_at, version, created_at, modified_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
-			$24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, 1, $37, $37)
+			$24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, 1, $37, $38)
 		RETURNING id`,
 		[]any{t.SiteID, t.UUID, t.ChannelID, t.AuthorID, t.Author, t.AuthorName, t.Type, t.Status, t.Currency, t.Total,
 			t.Remaining, t.BaseCurrency, t.BaseTotal, t.ForexRate, strings.Join(t.Flags, ","), t.PSP, t.Method, t.PayeeName,
 			t.PayeeSurname, t.PayeeEmail, t.Country, maybeText(t.Reference), t.Token, t.IPAddress, t.BIN, t.LastFour,
 			t.CardType, t.AuthCode, t.Attempt3DS, t.RedirectURL, maybeID(t.LinkedID), t.Content, t.ContentHash,
-			maybeText(t.ImportKey), t.Simulated, micros(t.EffectiveAt), micros(tx.Now)},
+			maybeText(t.ImportKey), t.Simulated, micros(t.EffectiveAt), micros(tx.Now), micros(tx.Now)},
 		&t.ID)
 	if err != nil {
 		return travel.Transaction{}, err
 	}
+	delete(tx.memory.absent, Reference{t.SiteID, t.ChannelID, t.PSP, t.Reference})
 	t.Payments = slices.Clone(t.Payments) // the write may run again, from the caller's own list
 	for i := range t.Payments {
 		p := &t.Payments[i]
@@ -68,7 +69,14 @@ func (tx *Tx) InsertTransaction(t travel.Transaction) (travel.Transaction, error
 			return travel.Transaction{}, err
 		}
 	}
+	keep(&tx.memory.transactions, rowKey{t.SiteID, t.ID}, copied(t))
 	return t, nil
+}
+
+// copied is the transaction for somebody who changes it.
+func copied(t travel.Transaction) travel.Transaction {
+	t.Payments, t.Flags = slices.Clone(t.Payments), slices.Clone(t.Flags)
+	return t
 }
 
 // Transaction reads one transaction of the site with its payments and what adjusted it.
@@ -76,15 +84,68 @@ func (tx *Tx) Transaction(siteID, id int64) (travel.Transaction, error) {
 	return tx.oneTransaction(`SELECT `+transactionColumns+` FROM transactions WHERE site_id = $1 AND id = $2`, siteID, id)
 }
 
-// LockTransaction takes the transaction for this write and returns it: nobody else changes what remains of it before
-// this write ends.
+// LockTransaction takes the transaction for this write and returns it with its payments: nobody else changes what
+// remains of it before this write ends.
 func (tx *Tx) LockTransaction(siteID, id int64) (travel.Transaction, error) {
-	return tx.oneTransaction(`UPDATE transactions SET version = version + 1 WHERE site_id = $1 AND id = $2
-		RETURNING `+transactionColumns, siteID, id)
+	if held, ok := tx.memory.transactions[rowKey{siteID, id}]; ok {
+		return copied(held), nil
+	}
+	t, err := scanTransaction(func(dest ...any) error {
+		return tx.row(`UPDATE transactions SET version = version + 1 WHERE site_id = $1 AND id = $2
+			RETURNING `+transactionColumns, []any{siteID, id}, dest...)
+	})
+	if err != nil {
+		return travel.Transaction{}, err
+	}
+	if err := tx.readPaymentsOf(siteID, []int64{id}, map[int64]*travel.Transaction{id: &t}); err != nil {
+		return travel.Transaction{}, err
+	}
+	keep(&tx.memory.transactions, rowKey{siteID, id}, copied(t))
+	return t, nil
+}
+
+// Reference is a caller's payment reference, which names one transaction of a channel and processor.
+type Reference struct {
+	SiteID, ChannelID int64
+	PSP, Text         string
+}
+
+// LookUpReferences asks for many payment references of a channel at once which of them no transaction has, so that this
+// write need not ask for each.
+func (tx *Tx) LookUpReferences(siteID, channelID int64, asked []Reference) error {
+	var texts []string
+	for _, r := range asked {
+		if r.Text != "" {
+			texts = append(texts, r.Text)
+		}
+	}
+	if len(texts) == 0 { // an absent filter would keep everything
+		return nil
+	}
+	var w where
+	w.and("site_id = ? AND channel_id = ?", siteID, channelID)
+	in(&w, "reference", texts)
+	taken := map[Reference]bool{}
+	err := tx.each(`SELECT psp, reference FROM transactions WHERE `+w.text.String(), w.args,
+		func(scan func(dest ...any) error) error {
+			r := Reference{SiteID: siteID, ChannelID: channelID}
+			err := scan(&r.PSP, &r.Text)
+			taken[r] = true
+			return err
+		})
+	for _, r := range asked {
+		if r.SiteID, r.ChannelID = siteID, channelID; err == nil && !taken[r] {
+			keep(&tx.memory.absent, r, true)
+		}
+	}
+	return err
 }
 
 // TransactionByReference reads the transaction of a channel and processor with the caller's payment reference.
 func (tx *Tx) TransactionByReference(siteID, channelID int64, psp, reference string) (travel.Transaction, error) {
+	if tx.memory.absent[Reference{siteID, channelID, psp, reference}] {
+		return travel.Transaction{}, ErrNotFound
+	}
 	return tx.oneTransaction(`SELECT `+transactionColumns+` FROM transactions
 		WHERE site_id = $1 AND channel_id = $2 AND psp = $3 AND reference = $4`, siteID, channelID, psp, reference)
 }
@@ -107,6 +168,10 @@ func (tx *Tx) oneTransaction(query string, args ...any) (travel.Transaction, err
 
 // SaveTransaction stores what can change of a transaction: status, what remains, and its flags.
 func (tx *Tx) SaveTransaction(t travel.Transaction) error {
+	t.ModifiedAt = tx.Now
+	if _, held := tx.memory.transactions[rowKey{t.SiteID, t.ID}]; held {
+		tx.memory.transactions[rowKey{t.SiteID, t.ID}] = copied(t)
+	}
 	_, err := tx.exec(`UPDATE transactions SET status = $3, remaining = $4, flags = $5, modified_at = $6
 		WHERE site_id = $1 AND id = $2`,
 		t.SiteID, t.ID, t.Status, t.Remaining, strings.Join(t.Flags, ","), micros(tx.Now))
@@ -173,18 +238,7 @@ func (tx *Tx) readTransactionParts(siteID int64, list []travel.Transaction) erro
 	for i := range list {
 		at[list[i].ID], ids[i] = &list[i], list[i].ID
 	}
-	var w where
-	w.and("p.site_id = ?", siteID)
-	in(&w, "p.transaction_id", ids)
-	err := tx.each(`SELECT `+paymentColumns+` FROM payments p WHERE `+w.text.String()+` ORDER BY p.transaction_id, p.id`,
-		w.args, func(scan func(dest ...any) error) error {
-			p, err := scanPayment(scan)
-			if err == nil {
-				at[p.TransactionID].Payments = append(at[p.TransactionID].Payments, p)
-			}
-			return err
-		})
-	if err != nil {
+	if err := tx.readPaymentsOf(siteID, ids, at); err != nil {
 		return err
 	}
 	if err := tx.readStatementsOf(siteID, ids, at); err != nil {
@@ -202,6 +256,20 @@ func (tx *Tx) readTransactionParts(siteID int64, list []travel.Transaction) erro
 			err := scan(&original, &id)
 			if err == nil {
 				at[original].Adjustments = append(at[original].Adjustments, id)
+			}
+			return err
+		})
+}
+
+func (tx *Tx) readPaymentsOf(siteID int64, ids []int64, at map[int64]*travel.Transaction) error {
+	var w where
+	w.and("p.site_id = ?", siteID)
+	in(&w, "p.transaction_id", ids)
+	return tx.each(`SELECT `+paymentColumns+` FROM payments p WHERE `+w.text.String()+` ORDER BY p.transaction_id, p.id`,
+		w.args, func(scan func(dest ...any) error) error {
+			p, err := scanPayment(scan)
+			if err == nil {
+				at[p.TransactionID].Payments = append(at[p.TransactionID].Payments, p)
 			}
 			return err
 		})
