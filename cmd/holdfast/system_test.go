@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 }
 
 func buildAndRun(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "holdfast-system-")
+	dir, err := os.MkdirTemp(os.Getenv("GOTMPDIR"), "holdfast-system-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
