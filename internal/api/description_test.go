@@ -44,6 +44,8 @@ type errorRow struct {
 }
 
 type operation struct {
+	address *regexp.Regexp // what its address looks like with every parameter filled in
+
 	ID        string               `yaml:"operationId"`
 	Tags      []string             `yaml:"tags"`
 	Summary   string               `yaml:"summary"`
@@ -66,6 +68,7 @@ var description = sync.OnceValues(func() (*described, error) {
 			if err := node.Decode(&op); err != nil {
 				return nil, err
 			}
+			op.address = regexp.MustCompile("^" + placeholder.ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$")
 			d.operations[strings.ToUpper(method)+" "+path] = op
 		}
 	}
@@ -97,10 +100,9 @@ func (d *described) find(method, address string) (key string, op operation, foun
 		method = http.MethodGet
 	}
 	for k, candidate := range d.operations {
-		m, path, _ := strings.Cut(k, " ")
-		pattern := regexp.MustCompile("^" + placeholder.ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$")
+		m, _, _ := strings.Cut(k, " ")
 		fewer := !found || strings.Count(k, "{") < strings.Count(key, "{")
-		if m == method && fewer && pattern.MatchString(address) {
+		if m == method && fewer && candidate.address.MatchString(address) {
 			key, op, found = k, candidate, true
 		}
 	}
