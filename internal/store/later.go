@@ -44,10 +44,6 @@ type waiting struct {
 	risks []*heldBooking // whose buckets are not counted yet
 }
 
-func (w *waiting) isEmpty() bool {
-	return len(w.sums) == 0 && len(w.risks) == 0 && !slices.ContainsFunc(w.rows[:], func(rows [][]any) bool { return len(rows) > 0 })
-}
-
 func (tx *Tx) insertLater(heap int, values ...any) {
 	tx.waiting.rows[heap] = append(tx.waiting.rows[heap], values)
 	tx.waits = true
