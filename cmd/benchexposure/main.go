@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -34,7 +35,8 @@ const (
 	channels   = 100
 	suppliers  = 20
 	days       = 900
-	perWrite   = 500 // bookings
+	perWrite   = 200 // bookings
+	patience   = 20  // times that a write is tried which the machine was too busy for
 	repeatedly = 21
 )
 
@@ -257,13 +259,19 @@ func load(ctx context.Context, db *store.DB, service *app.App, payments int64) (
 	}
 	bookings := payments / store.PaymentsPerBooking
 	for first := int64(1); first <= bookings; first += perWrite {
-		err := db.Write(ctx, func(tx *store.Tx) error { return tx.LoadBook(l, first, min(bookings, first+perWrite-1)) })
+		err := errBusy
+		for try := 0; err != nil && try < patience; try++ {
+			err = db.Write(ctx, func(tx *store.Tx) error { return tx.LoadBook(l, first, min(bookings, first+perWrite-1)) })
+		}
 		if err != nil {
 			return w, err
 		}
 	}
 	return w, nil
 }
+
+// errBusy stands for a write that has not been tried yet.
+var errBusy = errors.New("not written yet")
 
 // addNames makes channels and suppliers; it answers the id of the first channel.
 func addNames(ctx context.Context, w world) (first int64, err error) {
