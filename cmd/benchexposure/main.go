@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
