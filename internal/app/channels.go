@@ -129,7 +129,7 @@ func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in tr
 		if err != nil {
 			return changed, err
 		}
-		if stored.Mode == travel.ModeProtectionOnly || channel.Mode != travel.ModeProtectionOnly {
+		if !opensCover(stored, channel) {
 			return saveChannel(tx, actor, stored, channel)
 		}
 		p, err := c.request(tx, actor, travel.Proposal{
@@ -145,6 +145,13 @@ func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in tr
 		return changed, err
 	})
 	return shownTo(actor, changed), unknownChannel(err, id)
+}
+
+// opensCover reports whether payments of the channel are protected (R2) by the change and were not before it. To give a
+// locked channel the mode that covers is a change for two people as well, so that unlocking it is the same everywhere.
+func opensCover(before, after travel.Channel) bool {
+	return after.Mode == travel.ModeProtectionOnly &&
+		(before.Mode != travel.ModeProtectionOnly || before.Locked && !after.Locked)
 }
 
 // changedChannel sets and checks the given fields of a channel that is locked.
