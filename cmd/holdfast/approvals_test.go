@@ -85,6 +85,7 @@ func TestTheAuditAtTheCommandLine(t *testing.T) {
 		"keys.rotate":          {"audit", "list"},
 		"3 records, all as th": {"audit", "verify", "--site", "demo"},
 		"1 records, all as th": {"audit", "verify"},
+		"site demo: 3 records": {"audit", "verify"},
 	} {
 		if out := s.run(args...); !strings.Contains(out, want) {
 			t.Errorf("%v: %q is not in\n%s", args, want, out)
