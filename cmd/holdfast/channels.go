@@ -164,6 +164,10 @@ func (c channelSetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if changed.Proposal != nil {
+		p.waits(c.Site, *changed.Proposal)
+		return nil
+	}
 	p.printf("channel %d, %s, is changed\n", changed.ID, changed.Name)
 	return nil
 }
