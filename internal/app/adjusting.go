@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/big"
 
+	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -26,6 +27,7 @@ func (r *recording) adjust(items []travel.Item) ([]travel.Item, error) {
 	if *r.in.Currency != original.Currency {
 		r.problems.Wrong("currencies", "Transaction %d is in %s.", original.ID, original.Currency)
 	}
+	r.checkOrder()
 	if err := r.possible(); err != nil {
 		return nil, err
 	}
@@ -53,6 +55,16 @@ func (r *recording) adjust(items []travel.Item) ([]travel.Item, error) {
 		return rest, nil
 	}
 	return items, nil
+}
+
+// checkOrder notes an adjustment of a day before what it adjusts. Within a day the order does not matter: days are what
+// amounts count by, and many books know no times of refunds. What the scheme did is recorded whatever it says.
+func (r *recording) checkOrder() {
+	at, made := r.in.EffectiveAt, r.original.EffectiveAt
+	if !at.IsZero() && civil.DayOf(at) < civil.DayOf(made) && !r.in.Type.Operators() {
+		r.problems.Wrong("effective_at", "Transaction %d was made on %s: a %s of it cannot have been made on a day before.",
+			r.original.ID, civil.DayOf(made), *r.in.Type)
+	}
 }
 
 // rest is the split of an adjustment that takes all that remains of the original.

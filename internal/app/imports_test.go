@@ -169,6 +169,9 @@ var badRows = []struct {
 	{"a refund of what is not there", aRow(0, "x", refunding("1", 5), func(r *travel.ImportedPayment) { r.Linked = "P-9" }), `linked_reference: There is no payment "P-9"`},
 	{"a refund of another booking's payment", aRow(0, "x", refunding("1", 5), func(r *travel.ImportedPayment) { r.Linked = "P-2" }), "booking"},
 	{"a refund of more than was paid", aRow(0, "x", refunding("1", 36_001)), "remain"},
+	{"a refund of a day before the payment", aRow(0, "x", refunding("1", 5), func(r *travel.ImportedPayment) {
+		r.Payment.EffectiveAt = r.Payment.EffectiveAt.AddDate(0, 0, -1)
+	}), "paid_at: Transaction 1 was made on 2024-04-09"},
 	{"a purchase that adjusts another", aRow(0, "x", func(r *travel.ImportedPayment) { r.Linked = "P-1" }), "linked_reference: A purchase adjusts no other"},
 }
 

@@ -77,8 +77,12 @@ func (w *world) happens(r *rand.Rand, c travel.Channel, b travel.Booking, paid *
 		*paid = append(*paid, w.must(in))
 	case n < 7:
 		kinds := []travel.TransactionType{travel.Refund, travel.Refund, travel.Chargeback, travel.ChargebackReversal}
-		in := linked(kinds[n-3], (*paid)[r.IntN(len(*paid))], b, 1+r.Int64N(30_000))
+		of := (*paid)[r.IntN(len(*paid))]
+		in := linked(kinds[n-3], of, b, 1+r.Int64N(30_000))
 		in.EffectiveAt = on
+		if *in.Type == travel.Refund && on.Before(of.EffectiveAt) { // which is refused
+			in.EffectiveAt = of.EffectiveAt
+		}
 		_, _, err := w.app.Payments.Create(w.t.Context(), w.actor, in)
 		if err != nil && !fault.Is(err, fault.NotPossible) {
 			w.t.Fatal(err)
