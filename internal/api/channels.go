@@ -47,8 +47,8 @@ func (s *server) listChannels(c *call) error {
 	filter := travel.ChannelFilter{
 		Include:         q.ids("include"),
 		Exclude:         q.ids("exclude"),
-		Modes:           words(q, "account_mode", travel.AccountModes),
-		AccountType:     q.one("account_type", "", travel.AccountTypes),
+		Modes:           words(q, "account_mode", s.core.Profile.Modes()),
+		AccountType:     q.one("account_type", "", s.core.Profile.AccountTypes()),
 		Currency:        q.text("currencies"),
 		ExternalID:      q.text("external_id"),
 		Name:            q.text("name"),

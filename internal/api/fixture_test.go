@@ -193,7 +193,7 @@ func fillChannels(_ *testing.T, tx *store.Tx) error {
 	} {
 		c.UUID = fmt.Sprintf("00000000-0000-4000-8000-%012d", 100+i)
 		c.Slug, c.ReceiptLabel, c.Secret = fmt.Sprintf("channel-%d", i+3), c.Name, fmt.Sprintf("secretofchannel%d", i+3)
-		c.AccountType, c.ProtectionType = travel.AccountTypes[0], travel.ProtectionTypes[0]
+		c.AccountType, c.ProtectionType = travel.TypeProtected, travel.ProtectionTypes[0]
 		c.Language, c.StatementPeriod = travel.DefaultLanguage, travel.StatementPeriods[0]
 		if _, err := tx.InsertChannel(c); err != nil {
 			return err

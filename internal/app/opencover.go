@@ -70,11 +70,11 @@ func (c *Core) carryOutOpenCover(tx *store.Tx, actor auth.Actor, p travel.Propos
 	if err != nil {
 		return nil, unknownChannel(err, asked.ChannelID)
 	}
-	channel, err := changedChannel(tx, actor, before, asked.fields())
+	channel, err := c.changedChannel(tx, actor, before, asked.fields())
 	if err != nil {
 		return nil, err
 	}
-	changed, err := saveChannel(tx, actor, before, channel)
+	changed, err := c.saveChannel(tx, actor, before, channel, asked.fields().Processing)
 	return channelResult{changed.ID}, err
 }
 
@@ -83,12 +83,12 @@ func (c *Core) openNew(tx *store.Tx, actor auth.Actor, in travel.ChannelFields) 
 	if err != nil {
 		return nil, fmt.Errorf("drawing a channel secret: %w", err)
 	}
-	channel, err := newChannel(tx, actor, in)
+	channel, err := c.newChannel(tx, actor, in)
 	if err != nil {
 		return nil, err
 	}
 	channel.UUID, channel.Secret = c.NewUUID(), secret
-	made, err := insertChannel(tx, actor, channel)
+	made, err := c.insertChannel(tx, actor, channel, in.Processing)
 	return channelResult{made.ID}, err
 }
 

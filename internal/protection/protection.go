@@ -54,7 +54,7 @@ func Decide(f Facts) Decision {
 		d.Reason = ReasonLocked
 	case f.Channel.WasTest && f.Channel.Mode == travel.ModeTest:
 		d.Protected, d.Reason = true, ReasonTestChannel
-	case f.Channel.Mode != travel.ModeProtectionOnly:
+	case !f.Channel.Covered():
 		d.Reason = ReasonMode
 	default:
 		d.Protected, d.Reason = true, ReasonProtected

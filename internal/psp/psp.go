@@ -19,6 +19,9 @@ import (
 // money may have moved, and Find has to be asked. Calls with a reference that the processor has seen before give what
 // became of that, and move nothing again.
 type Gateway interface {
+	// Check looks at an account before it is kept, without asking anybody: an *Error with the kind Refused says why it
+	// cannot be one, such as a key of the other environment. Every other call refuses such an account, too.
+	Check(a Account) error
 	// Authorize holds an amount on a card.
 	Authorize(ctx context.Context, c Charge) (Result, error)
 	// Purchase takes an amount from a card.
@@ -240,6 +243,7 @@ type Error struct {
 	Source  Source
 	Kind    ErrorKind
 	Code    string // the other side's own, for the log
+	Field   string // of an Invalid one: what of the payment is wrong, as the wire names it; "" is the token
 	Message string // without secrets and card data
 	Err     error
 }
