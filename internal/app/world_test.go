@@ -31,6 +31,7 @@ type world struct {
 	site   travel.Site
 	actor  auth.Actor // an operator on the site
 	micros atomic.Int64
+	url    string // of the database
 }
 
 // began is when the clock of every world starts.
@@ -45,7 +46,7 @@ func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 
 func newWorld(t testing.TB, url string) *world {
 	t.Helper()
-	w := &world{t: t}
+	w := &world{t: t, url: url}
 	w.setClock(began)
 	db, err := store.Open(t.Context(), url, w.now)
 	if err != nil {

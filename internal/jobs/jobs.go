@@ -27,6 +27,8 @@ const (
 type Job struct {
 	Name  string
 	Every time.Duration
+	// Talks says that the job waits for others, who may be slow: it runs beside all other jobs.
+	Talks bool
 	// Run does a bounded piece of the work; more says that there is some left.
 	Run func(ctx context.Context) (more bool, err error)
 }
@@ -56,6 +58,11 @@ func New(a *app.App, log *slog.Logger) *Runner {
 		{Name: "fold-exposure", Every: 5 * time.Second, Run: a.Exposure.Fold},
 		// Limits are judged within ten seconds (R12), which the longer jobs must not use up.
 		{Name: "settle-limits", Every: quickTick, Run: a.Limits.Settle},
+		// What nobody knows the outcome of is known within a minute of everyone being back.
+		{Name: "ask-processors", Every: quickTick, Talks: true, Run: a.Processing.Ask},
+		{Name: "follow-processor-events", Every: quickTick, Talks: true, Run: a.Processing.FollowHints},
+		{Name: "read-processor-events", Every: tick, Talks: true, Run: a.Processing.ReadFeeds},
+		{Name: "forget-processor-events", Every: time.Hour, Run: a.Processing.ForgetHints},
 		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Once.Forget},
 		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},
 	})
@@ -67,18 +74,23 @@ func NewRunner(work *app.Work, log *slog.Logger, list []Job) *Runner {
 }
 
 // Run runs jobs until the context ends, and returns when those under way have stopped. The quick ones run beside the
-// others.
+// others, and each that waits for others by itself.
 func (r *Runner) Run(ctx context.Context) {
 	quick, slow := *r, *r
 	quick.jobs, slow.jobs = nil, nil
+	var lanes sync.WaitGroup
 	for _, job := range r.jobs {
-		if job.Every < tick {
+		switch {
+		case job.Talks:
+			alone := *r
+			alone.jobs = []Job{job}
+			lanes.Go(func() { alone.runEvery(ctx, min(job.Every, tick)) })
+		case job.Every < tick:
 			quick.jobs = append(quick.jobs, job)
-		} else {
+		default:
 			slow.jobs = append(slow.jobs, job)
 		}
 	}
-	var lanes sync.WaitGroup
 	lanes.Go(func() { quick.runEvery(ctx, quickTick) })
 	lanes.Go(func() { slow.runEvery(ctx, tick) })
 	lanes.Wait()

@@ -193,10 +193,13 @@ func (tx *Tx) readTransactionParts(siteID int64, list []travel.Transaction) erro
 	if err := tx.readOverLimits(siteID, ids, at); err != nil {
 		return err
 	}
+	if err := tx.readProcessings(siteID, list); err != nil {
+		return err
+	}
 	var linked where
 	linked.and("site_id = ?", siteID)
 	in(&linked, "linked_id", ids)
-	return tx.each(`SELECT linked_id, id FROM transactions WHERE `+linked.text.String()+` ORDER BY linked_id, id`,
+	err = tx.each(`SELECT linked_id, id FROM transactions WHERE `+linked.text.String()+` ORDER BY linked_id, id`,
 		linked.args, func(scan func(dest ...any) error) error {
 			var original, id int64
 			err := scan(&original, &id)
@@ -205,6 +208,10 @@ func (tx *Tx) readTransactionParts(siteID int64, list []travel.Transaction) erro
 			}
 			return err
 		})
+	if err != nil {
+		return err
+	}
+	return tx.readDisputes(siteID, list)
 }
 
 // OpenAuthorisation names an authorisation whose time to be captured is over, by the clock of its site.
