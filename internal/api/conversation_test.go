@@ -18,10 +18,12 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/civil"
+	"holdfast/internal/travel"
 )
 
 // A conversation is a file of exchanges: a request, a line of dashes, the response; a line of equals signs lies
-// between two. It runs on a fresh fixture (fixture_test.go). Before the request there may be comments (#) and what is
+// between two. It runs on a fresh fixture (fixture_test.go), which is of the server-to-server profile for the files in
+// testdata/server-to-server. Before the request there may be comments (#) and what is
 // to happen first:
 //
 //	@as NAME      from here on the requests are those of this user of the fixture; "token" is its API token, "nobody" none
@@ -55,12 +57,19 @@ type talk struct {
 func TestConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	must(t, err)
+	processing, err := filepath.Glob("testdata/server-to-server/*.txt")
+	must(t, err)
 	for _, engine := range engines {
 		t.Run(engine.name, func(t *testing.T) {
-			for _, file := range files {
-				t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			for _, file := range slices.Concat(files, processing) {
+				profile := travel.ProtectionOnlyProfile
+				if slices.Contains(processing, file) {
+					profile = travel.ServerToServerProfile
+				}
+				name := strings.TrimPrefix(filepath.ToSlash(file), "testdata/")
+				t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
 					t.Parallel()
-					w := newWorld(t, engine.address(t), io.Discard)
+					w := newWorldOf(t, profile, engine.address(t), io.Discard)
 					converse(t, w, file, *rewrite && engine.name == "sqlite")
 				})
 			}

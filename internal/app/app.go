@@ -12,6 +12,7 @@ import (
 
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
+	"holdfast/internal/fx"
 	"holdfast/internal/protection"
 	"holdfast/internal/psp"
 	"holdfast/internal/store"
@@ -39,6 +40,8 @@ type Core struct {
 	Processing ProcessingSettings
 	// Keys reads the keys that seal the channels' access to them; nil where there is no file of them.
 	Keys func() (auth.SealKeys, error)
+	// ForexMargin is on top of our own fixings in the channels' forex feeds.
+	ForexMargin fx.Margin
 }
 
 // App is the use cases, a small type for each noun.

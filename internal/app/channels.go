@@ -73,6 +73,9 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 			}
 			return made, once(tx, actor, in.Once, made.ID)
 		}
+		if err := keyWaitsForNobody(in.Processing, travel.Channel{}, channel); err != nil {
+			return made, err
+		}
 		p, err := c.request(tx, actor, travel.Proposal{
 			Kind: travel.ProposeOpenCover, Subject: "new channel " + channel.Name, Reason: in.Reason,
 		}, openCoverOf(0, in), insert)
@@ -115,6 +118,15 @@ func (c *Core) insertChannel(
 	return made, audit(tx, actor, "channel.create", channelObject(made), nil, auditChannel(made))
 }
 
+// keyWaitsForNobody refuses a tokenizer's key in a change that another operator may have to approve: the change is kept
+// for them to read, and the key is for nobody to read.
+func keyWaitsForNobody(in travel.ProcessingFields, before, after travel.Channel) error {
+	if key, _ := in.NewTokenizerKey(before, after); key == "" {
+		return nil
+	}
+	return fault.WrongField("tokenizer_api_key", "Set the key by itself: what opens cover may wait for another operator, and a key does not.")
+}
+
 func channelObject(c travel.Channel) string { return fmt.Sprintf("channel %d", c.ID) }
 
 // Change sets the given fields of a channel. Fields that are the operator's are ignored from anyone else. A change that
@@ -137,6 +149,9 @@ func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in tr
 		}
 		if stored.Covered() || !channel.Covered() {
 			return c.saveChannel(tx, actor, stored, channel, in.Processing)
+		}
+		if err := keyWaitsForNobody(in.Processing, stored, channel); err != nil {
+			return changed, err
 		}
 		p, err := c.request(tx, actor, travel.Proposal{
 			Kind: travel.ProposeOpenCover, Subject: channelObject(stored), Reason: in.Reason,

@@ -133,7 +133,9 @@ func (f ProcessingFields) apply(c *Channel, byOperator bool, p *fault.Problems) 
 		set(&c.CardholderPresent, f.CardholderPresent)
 		set(&c.ServerToServer, f.ServerToServer)
 		set(&c.BeneficiaryID, f.BeneficiaryID)
-		set(&c.SettlementCurrency, f.SettlementCurrency)
+		if f.SettlementCurrency != nil && *f.SettlementCurrency != c.Settlement() { // the one that follows goes on following
+			c.SettlementCurrency = *f.SettlementCurrency
+		}
 		set(&c.PayoutMinimum, f.PayoutMinimum)
 		set(&c.Descriptor, f.Descriptor)
 		checkText(p, "beneficiary_id", c.BeneficiaryID, MaxText)
