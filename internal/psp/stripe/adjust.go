@@ -102,10 +102,14 @@ func (g *Gateway) Void(ctx context.Context, a psp.Adjustment) (psp.Result, error
 		if err != nil {
 			return unknown(a.Original, err), nil
 		}
-		if r := released(now); r.Outcome != psp.Absent {
-			return r, nil
+		r := released(now)
+		if r.Outcome == psp.Absent {
+			r = psp.Result{
+				Outcome: psp.Declined, ProcessorID: now.ID, Decline: psp.DeclineOther, Code: string(now.Status),
+				Message: "stripe has nothing of this payment left to release",
+			}
 		}
-		return psp.Result{}, invalid("linked_id", "stripe has nothing of this payment left to release")
+		return r, nil
 	})
 }
 
