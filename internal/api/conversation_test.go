@@ -32,6 +32,11 @@ import (
 //	@repeat N     the request is made N times; the last response is shown
 //	@issue        the statements that are due are issued
 //	@unanswered   the same request came a moment earlier, and is still being answered
+//	@gateway ID   the channel takes payments at the sandbox processor from here on
+//	@patience D   so long is waited for the processor
+//	@bank ANSWER  the shopper answers the challenge of the last response: approve or refuse; {back} is where the bank sends
+//	              the shopper
+//	@ask          the jobs run that ask the processor
 //
 // In requests {totp} is the code of the user careful, and {megabyte} a text of that length.
 const (
@@ -52,6 +57,8 @@ type talk struct {
 	world *world
 	as    string
 	kept  map[string]string
+	// challenge is the address of the last challenge that an answer told of.
+	challenge string
 }
 
 func TestConversations(t *testing.T) {
@@ -137,6 +144,7 @@ func (k *talk) run(t *testing.T, text string) string {
 			}
 		case len(words) == 1 && words[0] == "@unanswered":
 			unanswered = true
+		case k.atTheProcessor(t, words):
 		case len(words) > 0 && words[0][0] == '@':
 			t.Fatalf("%q is no directive", strings.Join(words, " "))
 		}
@@ -218,6 +226,7 @@ func (k *talk) exchange(t *testing.T, r *http.Request) (*http.Response, []byte) 
 	must(t, err)
 	checkEveryAnswer(t, r, response, answered)
 	checkAgainstDescription(t, r, asked, response, answered)
+	k.noteChallenge(answered)
 	return response, answered
 }
 

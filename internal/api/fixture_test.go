@@ -21,6 +21,8 @@ import (
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/pgtest"
+	"holdfast/internal/psp"
+	"holdfast/internal/psp/sandbox"
 	"holdfast/internal/store"
 	"holdfast/internal/travel"
 )
@@ -59,6 +61,7 @@ type world struct {
 	clock   *clock
 	chance  *chance
 	uuids   int
+	bank    *sandbox.Gateway // the processor of the server-to-server profile
 }
 
 type clock struct {
@@ -133,7 +136,10 @@ func newWorldOf(t *testing.T, profile travel.Profile, address string, log io.Wri
 		ReservedPaths: []string{"auth"},
 		Profile:       profile,
 		Keys:          func() (auth.SealKeys, error) { return auth.ParseSealKeys(sealKey) },
+		Processing:    app.ProcessingSettings{BaseURL: baseURL},
 	}
+	w.bank = sandbox.New(sandbox.Ledger{Change: db.ChangeSandboxCharge, Due: db.SandboxDue}, baseURL)
+	w.core.Gateways = map[string]psp.Gateway{sandbox.Name: w.bank}
 	w.app = app.New(w.core)
 	t.Cleanup(w.app.Close)
 	w.handler = api.New(w.app, w.core, api.Config{BaseURL: baseURL, FontDir: t.TempDir()})

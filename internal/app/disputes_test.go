@@ -22,8 +22,7 @@ func (p *processing) dispute(charge travel.Transaction, list ...psp.Dispute) {
 func (p *processing) events(charge travel.Transaction) {
 	p.t.Helper()
 	for range 3 {
-		err := p.app.Processing.TakeEvent(p.t.Context(), "scripted", p.site.ID, p.channel.ID,
-			psp.Event{Signature: "signed", Body: []byte(charge.UUID)})
+		err := p.app.Processing.TakeEvent(p.t.Context(), p.event("signed", charge.UUID, p.channel.ID))
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -125,7 +124,7 @@ func TestAnEventIsAHint(t *testing.T) {
 		b := w.booking(w.channel, 1000, "2024-09-14")
 		made := w.challenge(b, 600)
 		take := func(signature, body string, channel int64) error {
-			return w.app.Processing.TakeEvent(t.Context(), "scripted", w.site.ID, channel, psp.Event{Signature: signature, Body: []byte(body)})
+			return w.app.Processing.TakeEvent(t.Context(), w.event(signature, body, channel))
 		}
 		if err := take("forged", made.UUID, w.channel.ID); !fault.Is(err, fault.Forbidden) {
 			t.Errorf("a forged event: %v", err)

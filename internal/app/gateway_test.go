@@ -329,3 +329,9 @@ func (p *processing) taken(reference string) (taken, held int64) {
 	}
 	return 0, 0
 }
+
+func (p *processing) event(signature, body string, channel int64) app.ProcessorEvent {
+	return app.ProcessorEvent{
+		Processor: "scripted", SiteID: p.site.ID, ChannelID: channel, Signature: signature, Body: []byte(body),
+	}
+}

@@ -271,7 +271,7 @@ func TestTwoThatAskWriteTheOutcomeOnce(t *testing.T) {
 		}
 		for _, p := range made { // its event comes at the same moment
 			all.Go(func() {
-				if err := w.app.Processing.TakeEvent(t.Context(), "scripted", w.site.ID, w.channel.ID, psp.Event{Signature: "signed", Body: []byte(p.UUID)}); err != nil {
+				if err := w.app.Processing.TakeEvent(t.Context(), w.event("signed", p.UUID, w.channel.ID)); err != nil {
 					t.Error(err)
 				}
 				if _, err := w.app.Processing.FollowHints(t.Context()); err != nil {

@@ -20,24 +20,32 @@ const (
 	hintMemory = 90 * 24 * time.Hour // how long a repeated delivery is known as one
 )
 
+// ProcessorEvent is what came for a channel in the name of a processor.
+type ProcessorEvent struct {
+	Processor         string
+	SiteID, ChannelID int64
+	Signature         string
+	Body              []byte
+}
+
 // TakeEvent keeps what a processor sent about a channel, if it is signed as the channel's processor signs. What it is
 // about is found out by a job.
-func (p *Processing) TakeEvent(ctx context.Context, processor string, siteID, channelID int64, e psp.Event) error {
-	a, channel, err := p.accessOfChannel(ctx, siteID, channelID, processor)
-	if errors.Is(err, store.ErrNotFound) || err == nil && channel.Processor != processor {
+func (p *Processing) TakeEvent(ctx context.Context, e ProcessorEvent) error {
+	a, channel, err := p.accessOfChannel(ctx, e.SiteID, e.ChannelID, e.Processor)
+	if errors.Is(err, store.ErrNotFound) || err == nil && channel.Processor != e.Processor {
 		return fault.New(fault.NoRoute, "No route was found matching the URL and request method.")
 	}
 	if err != nil {
 		return err
 	}
-	hint, err := a.gateway.ReadEvent(a.account, e)
+	hint, err := a.gateway.ReadEvent(a.account, psp.Event{Signature: e.Signature, Body: e.Body})
 	if psp.KindOf(err) != "" {
 		return &fault.Error{Kind: fault.Forbidden, Message: "This is not signed as the processor of the channel signs.", Err: err}
 	}
 	if err != nil {
 		return err
 	}
-	return p.keepHints(ctx, a, processor, siteID, channelID, []psp.Hint{hint}, func(*store.Tx) error { return nil })
+	return p.keepHints(ctx, a, e.Processor, e.SiteID, e.ChannelID, []psp.Hint{hint}, func(*store.Tx) error { return nil })
 }
 
 // accessOfChannel reads a channel and its access to a processor.
