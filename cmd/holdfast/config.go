@@ -28,6 +28,10 @@ type Config struct {
 	Listen  string `default:"127.0.0.1:8080" env:"HOLDFAST_LISTEN" placeholder:"ADDRESS" help:"Address to serve on (default: 127.0.0.1:8080); port 0 takes a free one."`
 	BaseURL string `name:"base-url" env:"HOLDFAST_BASE_URL" placeholder:"URL" help:"Address under which clients reach the service (default: follows --listen)."`
 
+	Profile     string `default:"protection-only" enum:"protection-only,server-to-server" env:"HOLDFAST_PROFILE" placeholder:"PROFILE" help:"What the deployment is for: protection-only, or server-to-server, whose channels take payments by card (default: protection-only)."`
+	KeysFile    string `name:"keys-file" env:"HOLDFAST_KEYS_FILE" placeholder:"FILE" help:"File of the keys that seal the channels' access to processors; see \"holdfast keys make\"."`
+	ForexMargin string `name:"forex-margin" default:"0" env:"HOLDFAST_FOREX_MARGIN" placeholder:"PERCENT" help:"What the channels' forex feeds add to the fixings, in percent, such as 2.5 (default: 0)."`
+
 	RESTRoot    string `name:"rest-root" default:"rest" env:"HOLDFAST_REST_ROOT" placeholder:"SEGMENT" help:"Segment of the API's paths behind the site's (default: rest)."`
 	Namespace   string `default:"svc" env:"HOLDFAST_NAMESPACE" placeholder:"SEGMENT" help:"Segment of the API's paths before v2 (default: svc)."`
 	AuthSegment string `name:"auth-segment" default:"auth" env:"HOLDFAST_AUTH_SEGMENT" placeholder:"SEGMENT" help:"First segment of the login's paths that name no site (default: auth)."`
@@ -57,6 +61,9 @@ func (c Config) Validate() error {
 	}
 	if u, err := url.Parse(c.BaseURL); c.BaseURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
 		return errors.New("--base-url must be an http or https address, such as https://protection.example")
+	}
+	if _, err := fx.ParseMargin(c.ForexMargin); err != nil {
+		return fmt.Errorf("--forex-margin: %w", err)
 	}
 	if c.ShutdownTimeout < 0 {
 		return errors.New("--shutdown-timeout cannot be negative")
@@ -155,6 +162,10 @@ func (p *program) show(flag *kong.Flag) string {
 			return "(follows listen)"
 		}
 		return masked(p.BaseURL)
+	case "keys-file":
+		if p.KeysFile == "" {
+			return "(none)"
+		}
 	case "rulepacks":
 		if p.Rulepacks == "" {
 			return "(shipped)"

@@ -54,11 +54,15 @@ func (p *program) listen(ctx context.Context) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on --listen %s: %w", p.Listen, err)
 	}
+	p.base = p.baseURL(listener.Addr())
 	return listener, nil
 }
 
 // serve answers requests until the context ends; then it takes no more, and waits for those that are being answered.
 func (p *program) serve(ctx context.Context, listener net.Listener) error {
+	if err := p.core.CheckKeys(ctx); err != nil {
+		return err
+	}
 	log := p.core.Log
 	cfg := p.api(p.baseURL(listener.Addr()))
 	cfg.Timeout = requestTimeout

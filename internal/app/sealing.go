@@ -99,16 +99,11 @@ func (a *Accounts) sealAgain(tx *store.Tx, keys auth.SealKeys, was store.SealedG
 	return n, nil
 }
 
-// CheckSetup refuses to work where the database and the configuration do not belong together: channels in modes of the
-// other profile, secrets that were sealed with keys that are not there.
-func (c *Core) CheckSetup(ctx context.Context) error {
+// CheckProfile refuses a database whose channels are in modes of the other profile.
+func (c *Core) CheckProfile(ctx context.Context) error {
 	var modes map[travel.AccountMode]int64
-	var used map[string]int
 	err := c.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		if modes, err = tx.ModesOfChannels(); err != nil {
-			return err
-		}
-		used, err = tx.SealingKeys()
+		modes, err = tx.ModesOfChannels()
 		return err
 	})
 	if err != nil {
@@ -120,8 +115,18 @@ func (c *Core) CheckSetup(ctx context.Context) error {
 				"other --profile, or with another --database.", modes[mode], mode, c.Profile)
 		}
 	}
-	if len(used) == 0 || !c.Profile.Processes() {
-		return nil
+	return nil
+}
+
+// CheckKeys refuses to work where secrets in the database were sealed with keys that are not there.
+func (c *Core) CheckKeys(ctx context.Context) error {
+	var used map[string]int
+	err := c.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		used, err = tx.SealingKeys()
+		return err
+	})
+	if err != nil || len(used) == 0 || !c.Profile.Processes() {
+		return err
 	}
 	keys, err := c.sealKeys()
 	if err != nil {

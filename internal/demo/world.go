@@ -191,12 +191,15 @@ func (m *maker) makeChannels(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := m.letTestsProcess(ctx); err != nil {
+		return err
+	}
 	for _, c := range channels {
 		_, err := m.app.Channels.ByName(ctx, m.actor, c.name)
 		if fault.Is(err, fault.UnknownTerm) {
 			currency := money.Currency(c.currency)
 			fields := travel.ChannelFields{Name: &c.name, Mode: &c.mode, Currency: &currency, Suppliers: &linked}
-			_, err = m.app.Channels.Create(ctx, m.actor, fields)
+			err = m.makeChannel(ctx, fields)
 		}
 		if err != nil {
 			return err
@@ -205,6 +208,48 @@ func (m *maker) makeChannels(ctx context.Context) error {
 	page := travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
 	list, err := m.app.Channels.List(ctx, m.actor, travel.ChannelFilter{}, page)
 	m.world.Channels = list.Items
+	return err
+}
+
+// makeChannel makes a channel, which takes payments where the profile has that.
+func (m *maker) makeChannel(ctx context.Context, fields travel.ChannelFields) error {
+	open := *fields.Mode == travel.ModeProtectionOnly
+	if open && m.app.Channels.Profile.Processes() {
+		live, protected := travel.ModeLive, travel.TypeProtected
+		fields.Mode, fields.AccountType = &live, &protected
+	}
+	made, err := m.app.Channels.Create(ctx, m.actor, fields)
+	if err != nil || !open {
+		return err
+	}
+	return m.letProcess(ctx, made.ID)
+}
+
+// letTestsProcess lets the test channel of a new site take payments, too.
+func (m *maker) letTestsProcess(ctx context.Context) error {
+	if !m.isNew {
+		return nil
+	}
+	c, err := m.app.Channels.ByName(ctx, m.actor, TestChannel)
+	if err != nil {
+		return err
+	}
+	return m.letProcess(ctx, c.ID)
+}
+
+// letProcess gives a channel its processor, in the profile that has them.
+func (m *maker) letProcess(ctx context.Context, id int64) error {
+	if !m.app.Channels.Profile.Processes() {
+		return nil
+	}
+	yes := true
+	fields := travel.ChannelFields{Processing: travel.ProcessingFields{ServerToServer: &yes}}
+	if _, err := m.app.Channels.Change(ctx, m.actor, id, fields); err != nil {
+		return err
+	}
+	_, err := m.app.Channels.SetGateway(ctx, m.actor, id, app.GatewayFields{
+		Processor: processor, Credentials: app.Credentials{Key: processorKey},
+	})
 	return err
 }
 
