@@ -42,7 +42,7 @@ type Runner struct {
 
 // New makes a runner of all jobs of the program.
 func New(a *app.App, log *slog.Logger) *Runner {
-	return NewRunner(a.Work, log, []Job{
+	list := []Job{
 		{Name: "expire-authorisations", Every: time.Minute, Run: func(ctx context.Context) (bool, error) {
 			n, err := a.Payments.ExpireAuthorisations(ctx)
 			return n > 0, err
@@ -58,14 +58,18 @@ func New(a *app.App, log *slog.Logger) *Runner {
 		{Name: "fold-exposure", Every: 5 * time.Second, Run: a.Exposure.Fold},
 		// Limits are judged within ten seconds (R12), which the longer jobs must not use up.
 		{Name: "settle-limits", Every: quickTick, Run: a.Limits.Settle},
-		// What nobody knows the outcome of is known within a minute of everyone being back.
-		{Name: "ask-processors", Every: quickTick, Talks: true, Run: a.Processing.Ask},
-		{Name: "follow-processor-events", Every: quickTick, Talks: true, Run: a.Processing.FollowHints},
-		{Name: "read-processor-events", Every: tick, Talks: true, Run: a.Processing.ReadFeeds},
-		{Name: "forget-processor-events", Every: time.Hour, Run: a.Processing.ForgetHints},
 		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Once.Forget},
 		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},
-	})
+	}
+	if a.Processing.Enabled() {
+		// What nobody knows the outcome of is known within a minute of everyone being back.
+		list = append(list,
+			Job{Name: "ask-processors", Every: tick, Talks: true, Run: a.Processing.Ask},
+			Job{Name: "follow-processor-events", Every: tick, Talks: true, Run: a.Processing.FollowHints},
+			Job{Name: "read-processor-events", Every: tick, Talks: true, Run: a.Processing.ReadFeeds},
+			Job{Name: "forget-processor-events", Every: time.Hour, Run: a.Processing.ForgetHints})
+	}
+	return NewRunner(a.Work, log, list)
 }
 
 // NewRunner makes a runner of the given jobs.
