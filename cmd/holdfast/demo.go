@@ -42,6 +42,9 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
+	if err := p.core.CheckKeys(ctx); err != nil {
+		return err
+	}
 	bar := p.progress(100, "loading the book")
 	world, err := demo.Prepare(ctx, p.app, demo.Options{
 		Day: c.Day.day, Credentials: p.credentialsPath(), Random: rand.Reader, Empty: c.Empty,

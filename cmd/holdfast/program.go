@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -27,8 +28,9 @@ type program struct {
 	Config
 	stdin          *os.File
 	stdout, stderr io.Writer
-	as             string // the operator who acts; "" is the program itself
-	base           string // where clients reach the service, once it is known
+	as             string       // the operator who acts; "" is the program itself
+	base           string       // where clients reach the service, once it is known
+	bank           http.Handler // the pages of the sandbox processor's challenges
 
 	db   *store.DB
 	core *app.Core
@@ -51,13 +53,19 @@ func (p *program) open(ctx context.Context) error {
 		return err
 	}
 	p.db = db
+	gateways, err := p.processors(db)
+	if err != nil {
+		return err
+	}
 	if err := db.Migrate(ctx); err != nil {
 		return err
 	}
 	p.core = &app.Core{
 		Store: db, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: p.log(), Cost: auth.DefaultPasswordCost,
 		ReservedPaths: []string{p.AuthSegment}, Rulepacks: rulepacks, Profile: travel.Profile(p.Profile), ForexMargin: margin,
-		Gateways: p.processors(db, p.base), Processing: app.ProcessingSettings{BaseURL: p.base},
+		Gateways: gateways, Processing: app.ProcessingSettings{
+			BaseURL: p.base, CallTimeout: p.PaymentTimeout, ChallengeLife: p.ChallengeLife, InFlight: p.PaymentsAtOnce,
+		},
 	}
 	if p.KeysFile != "" {
 		p.core.Keys = p.readKeys
