@@ -323,7 +323,7 @@ func TestWhatIsNotKnownIsUnknown(t *testing.T) {
 		"the processor fails":        fails(500, map[string]any{"type": "api_error", "message": "…"}),
 		"a proxy fails":              {status: 502, body: "<html>bad gateway</html>"},
 		"no JSON":                    {status: 200, body: "<html>hello</html>"},
-		"a redirection":              {status: 302, body: "", header: map[string]string{"Location": "https://example.com/"}},
+		"a redirection":              {status: 302, body: "", header: map[string]string{"Location": "/v1/elsewhere"}},
 		"another is under way":       fails(409, map[string]any{"type": "idempotency_error", "code": "idempotency_key_in_use", "message": "…"}),
 		"the intent is locked":       fails(429, map[string]any{"type": "invalid_request_error", "code": "lock_timeout", "message": "…"}),
 		"still processing":           ok(recorded(t, "payment_intent", change{"status": "processing"})),

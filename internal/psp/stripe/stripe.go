@@ -112,7 +112,7 @@ func (g *Gateway) client(a psp.Account) *stripe.Client {
 	backends := stripe.NewBackendsWithConfig(&stripe.BackendConfig{
 		URL: stripe.String(g.address),
 		HTTPClient: &http.Client{
-			Transport: carrier,
+			Transport: sender{carrier},
 			// The key would go along to wherever an answer points.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},

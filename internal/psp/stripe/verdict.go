@@ -4,8 +4,10 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"regexp"
 	"strconv"
+	"sync/atomic"
 
 	"holdfast/internal/psp"
 
@@ -51,18 +53,33 @@ func verdict(err error) (e *psp.Error, certain bool) {
 	return e, true
 }
 
-// unreached is the verdict on a request that no answer can be read to.
+// unreached is the verdict on a request that no answer can be read to. Its error is not told: it may quote an answer.
 func unreached(err error) (*psp.Error, bool) {
 	e := &psp.Error{Source: psp.Network, Kind: psp.Unreachable, Message: "no answer from stripe"}
-	// Only a line that never stood proves that nothing was sent. Other errors may quote an answer.
-	if line, ok := errors.AsType[*net.OpError](err); ok {
-		e.Err = line
-		if line.Op == "dial" {
-			e.Message = "stripe cannot be reached"
-			return e, true
-		}
+	if unsent, ok := errors.AsType[*unsentError](err); ok {
+		e.Message, e.Err = "stripe cannot be reached", unsent.err
+		return e, true
 	}
 	return e, false
+}
+
+// unsentError says that a request found no way out.
+type unsentError struct{ err *net.OpError }
+
+func (e *unsentError) Error() string { return e.err.Error() }
+
+// sender tells requests that were never sent from those that nothing was heard of. That the last attempt found no
+// connection does not do: the transport tries again by itself where a connection breaks after it has sent something.
+type sender struct{ next http.RoundTripper }
+
+func (s sender) RoundTrip(r *http.Request) (*http.Response, error) {
+	var connected atomic.Bool
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
+	response, err := s.next.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
+	if line, ok := errors.AsType[*net.OpError](err); ok && line.Op == "dial" && !connected.Load() {
+		return nil, &unsentError{line}
+	}
+	return response, err
 }
 
 // fields are the wire's names of the processor's parameters.
