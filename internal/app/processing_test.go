@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,8 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
 	"holdfast/internal/psp"
 	"holdfast/internal/travel"
 )
@@ -379,6 +382,63 @@ func TestWhatIsNotForTheProcessorIsRefused(t *testing.T) {
 		}
 		if n := w.gateway.moved(); n != 2 {
 			t.Errorf("%d moves: %s", n, strings.Join(w.gateway.moves, "; "))
+		}
+	})
+}
+
+// TestPremiumFollowsTheOutcome: R1 and R10 know of a payment, or a refund, when it is complete and not before.
+func TestPremiumFollowsTheOutcome(t *testing.T) {
+	onBothProcessing(t, func(t *testing.T, w *processing) {
+		b := w.booking(w.channel, 100000, "2024-08-31")
+		expect := func(step string, want ...int64) {
+			t.Helper()
+			var got []int64
+			for _, line := range w.lines(protection.PremiumFilter{}) {
+				got = append(got, line.Amount)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("after %s the ledger is %v, want %v", step, got, want)
+			}
+		}
+		w.gateway.set(psp.Purchase, lostAfter)
+		p := w.must(pay(travel.Purchase, b, 100000))
+		expect("a purchase that nobody knows of")
+		w.minute()
+		expect("its outcome", 500)
+		w.gateway.set(psp.Refund, lostAfter)
+		w.must(linked(travel.Refund, p, b, 40000))
+		expect("a refund that nobody knows of", 500)
+		w.minute()
+		expect("its outcome", 500, -200)
+		w.gateway.set(psp.Refund, declined)
+		w.must(linked(travel.Refund, p, b, 40000))
+		expect("a refund that was declined", 500, -200)
+	})
+}
+
+func TestWhatAFailureGivesBackIsWhatWasTaken(t *testing.T) {
+	onBothProcessing(t, func(t *testing.T, w *processing) {
+		b := w.booking(w.channel, 10000, "2024-09-14")
+		usd := money.Currency("USD")
+		in := pay(travel.Purchase, b, 10000)
+		total := int64(12650)
+		in.Currency, in.Total = &usd, &total
+		p := w.must(in)
+		for _, refund := range []struct {
+			total, base int64 // 0: not said
+		}{{3333, 0}, {12650, 9500}, {9000, 10000}, {1, 1}} {
+			in := linked(travel.Refund, p, b, refund.base)
+			in.Currency, in.Total = &usd, &refund.total
+			if refund.base == 0 {
+				in.Items = nil
+			}
+			w.gateway.set(psp.Refund, declined)
+			if got := w.must(in); got.Status != travel.StatusFailed {
+				t.Errorf("the refund is %s", got.Status)
+			}
+			if got := w.readTransaction(p.ID); got.Remaining != 12650 || got.Payments[0].Remaining != 10000 {
+				t.Errorf("after a refund of %+v failed %d and %d remain", refund, got.Remaining, got.Payments[0].Remaining)
+			}
 		}
 	})
 }
