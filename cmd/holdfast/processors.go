@@ -20,7 +20,11 @@ func (p *program) processors(db *store.DB) (map[string]psp.Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--tokenizer-test-url, --tokenizer-live-url: %w", err)
 	}
-	real, err := stripe.New(stripe.Config{Address: p.StripeURL, Tokens: tokens, Next: network, Clock: time.Now})
+	real, err := stripe.New(stripe.Config{
+		Address: p.StripeURL, Tokens: tokens, Next: network, Clock: time.Now,
+		// A request that was given up at the last moment may still be on its way for a while.
+		Settle: p.PaymentTimeout + 15*time.Second,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("--stripe-url: %w", err)
 	}
