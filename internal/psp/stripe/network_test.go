@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,10 +44,10 @@ func TestNobodyAtTheProcessor(t *testing.T) {
 // Where a connection breaks after the request went out, the transport sends it once more. That this finds nobody says
 // nothing of the first.
 func TestABrokenConnectionAndThenNobody(t *testing.T) {
-	requests := 0
+	var requests atomic.Int64
 	var s *httptest.Server
 	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if requests++; requests == 1 {
+		if requests.Add(1) == 1 {
 			_, _ = w.Write([]byte(`{"object": "list", "has_more": false, "data": []}`))
 			return
 		}
@@ -62,7 +63,7 @@ func TestABrokenConnectionAndThenNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := psp.Adjustment{Account: account, Reference: "ref-2", Original: "pi_1", Amount: 100, Currency: "EUR"}
-	if r, err := g.Refund(deadline(t), a); err != nil || r.Outcome != psp.Unknown || requests != 2 {
-		t.Errorf("%+v, %v after %d requests", r, err, requests)
+	if r, err := g.Refund(deadline(t), a); err != nil || r.Outcome != psp.Unknown || requests.Load() != 2 {
+		t.Errorf("%+v, %v after %d requests", r, err, requests.Load())
 	}
 }
