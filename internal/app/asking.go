@@ -193,10 +193,22 @@ func (p *Processing) void(
 	return p.heard(a.processed, result, err)
 }
 
-// beginRelease notes that what an authorisation still holds on the card is to be released.
-func beginRelease(tx *store.Tx, p travel.Processed) error {
+// beginRelease notes that what an authorisation, which is locked, still holds on the card is to be released, if it was
+// processed. It is not ready while the outcome of an adjustment is open: what a capture keeps for itself would be released
+// under it.
+func beginRelease(tx *store.Tx, t travel.Transaction) (ready bool, err error) {
+	p, err := tx.Processing(t.SiteID, t.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if open, err := tx.OpenAdjustments(t.SiteID, t.ID); err != nil || open > 0 {
+		return false, err
+	}
 	p.State, p.AskAt, p.Asks = travel.ProcessingReleasing, tx.RealNow(), 0
-	return tx.SaveProcessing(p)
+	return true, tx.SaveProcessing(p)
 }
 
 // releaseAt has released what an expired authorisation still holds. A processor that refuses has nothing left to release.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,9 +31,10 @@ func (r *recording) noteDispute() error {
 			ReasonCode: r.in.ReasonCode, ChallengeDay: day,
 		})
 	case travel.ChargebackReversal:
-		open := slices.DeleteFunc(slices.Clone(r.original.Disputes), func(d travel.Dispute) bool { return d.ReversalID != 0 })
-		if len(open) == 0 {
-			return nil
+		all, err := r.tx.Disputes(r.t.SiteID, r.original.ID)
+		open := slices.DeleteFunc(all, func(d travel.Dispute) bool { return d.ReversalID != 0 })
+		if err != nil || len(open) == 0 {
+			return err
 		}
 		d := open[max(0, slices.IndexFunc(open, func(d travel.Dispute) bool { return d.Total == r.t.Total }))]
 		d.ReversalID, d.Outcome = r.t.ID, travel.DisputeWon
@@ -65,27 +67,18 @@ func (p *Processing) applyDispute(tx *store.Tx, a access, charge travel.Transact
 	if err != nil {
 		return err
 	}
-	known, ok := disputeOf(original, told)
-	if !ok {
-		if err := p.recordDispute(tx, a, original, told, travel.Chargeback); err != nil {
-			return err
-		}
-		if original, err = tx.Transaction(original.SiteID, original.ID); err != nil {
-			return err
-		}
-		known = original.Disputes[len(original.Disputes)-1]
+	known, err := knownDispute(tx, original, told)
+	if errors.Is(err, store.ErrNotFound) {
+		known, err = p.recordDispute(tx, a, original, told, travel.Chargeback)
 	}
-	if told.State == psp.DisputeWon && known.ReversalID == 0 {
-		if err := p.recordDispute(tx, a, original, told, travel.ChargebackReversal); err != nil {
-			return err
-		}
-		if original, err = tx.Transaction(original.SiteID, original.ID); err != nil {
-			return err
-		}
-		known, _ = disputeWith(original, known.ChargebackID)
+	if err == nil && told.State == psp.DisputeWon && known.ReversalID == 0 {
+		known, err = p.recordDispute(tx, a, original, told, travel.ChargebackReversal)
+	}
+	if err != nil {
+		return err
 	}
 	before := known
-	known.ProcessorID, known.ReasonCode = told.ProcessorID, told.ReasonCode
+	known.ProcessorID, known.ReasonCode = told.ProcessorID, cmp.Or(told.ReasonCode, known.ReasonCode)
 	if !told.AnswerBy.IsZero() {
 		known.ChallengeDay = civil.DayOf(told.AnswerBy)
 	}
@@ -107,57 +100,54 @@ func disputed(tx *store.Tx, charge travel.Transaction, told psp.Dispute) (id int
 		return charge.ID, nil
 	}
 	// Of several captures: the one that has the dispute already, else one of its amount, else one that is large enough.
+	charge, err = tx.Transaction(charge.SiteID, charge.ID)
 	best := 0
 	for _, adjustment := range charge.Adjustments {
 		t, err := tx.Transaction(charge.SiteID, adjustment)
 		if err != nil {
 			return 0, err
 		}
-		fits := 0
-		switch _, known := disputeOf(t, told); {
-		case t.Type != travel.Capture || t.Status != travel.StatusComplete && t.Status != travel.StatusLocked:
+		if t.Type != travel.Capture || t.Status != travel.StatusComplete && t.Status != travel.StatusLocked {
 			continue
-		case known:
+		}
+		fits := 1
+		switch {
+		case slices.ContainsFunc(t.Disputes, func(d travel.Dispute) bool { return d.ProcessorID == told.ProcessorID }):
 			fits = 4
 		case t.Total == told.Amount:
 			fits = 3
 		case t.Total > told.Amount:
 			fits = 2
-		default:
-			fits = 1
 		}
 		if fits > best {
 			best, id = fits, t.ID
 		}
 	}
-	if best == 0 {
-		return 0, errNothingDisputed
+	if err == nil && best == 0 {
+		err = errNothingDisputed
 	}
-	return id, nil
+	return id, err
 }
 
-// disputeOf finds what is on file about a dispute: under its name, or by hand, where the operator was faster.
-func disputeOf(t travel.Transaction, told psp.Dispute) (travel.Dispute, bool) {
-	for _, d := range t.Disputes {
+// knownDispute reads what is on file about a dispute: under its name, or by hand, where the operator was faster.
+// ErrNotFound: nothing.
+func knownDispute(tx *store.Tx, t travel.Transaction, told psp.Dispute) (travel.Dispute, error) {
+	all, err := tx.Disputes(t.SiteID, t.ID)
+	if err != nil {
+		return travel.Dispute{}, err
+	}
+	for _, d := range all {
 		if d.ProcessorID == told.ProcessorID {
-			return d, true
+			return d, nil
 		}
 	}
 	amount := disputedAmount(t, told)
-	for _, d := range t.Disputes {
-		if d.ProcessorID == "" && d.Total == amount {
-			return d, true
+	for _, d := range all {
+		if d.ProcessorID == "" && d.Total == amount && (d.ReversalID == 0 || told.State == psp.DisputeWon) {
+			return d, nil
 		}
 	}
-	return travel.Dispute{}, false
-}
-
-func disputeWith(t travel.Transaction, chargebackID int64) (travel.Dispute, bool) {
-	i := slices.IndexFunc(t.Disputes, func(d travel.Dispute) bool { return d.ChargebackID == chargebackID })
-	if i < 0 {
-		return travel.Dispute{}, false
-	}
-	return t.Disputes[i], true
+	return travel.Dispute{}, store.ErrNotFound
 }
 
 // disputedAmount is how much of a payment a dispute is about: all of it where its amount is in another currency or was
@@ -169,18 +159,19 @@ func disputedAmount(t travel.Transaction, told psp.Dispute) int64 {
 	return told.Amount
 }
 
-// recordDispute records a chargeback or its reversal as the operator would by hand.
+// recordDispute records a chargeback or its reversal as the operator would by hand, and reads how the dispute stands then.
 func (p *Processing) recordDispute(
 	tx *store.Tx, a access, original travel.Transaction, told psp.Dispute, kind travel.TransactionType,
-) error {
+) (travel.Dispute, error) {
+	var none travel.Dispute
 	site, err := tx.Site(original.SiteID)
 	if err != nil {
-		return err
+		return none, err
 	}
 	amount := disputedAmount(original, told)
 	items, err := shareOf(original, amount)
 	if err != nil {
-		return err
+		return none, err
 	}
 	at := tx.Now
 	if kind == travel.Chargeback && told.OpenedAt.Before(at) {
@@ -194,8 +185,16 @@ func (p *Processing) recordDispute(
 	}
 	actor := auth.System(original.SiteID)
 	actor.Ahead = a.clock.Ahead
-	_, _, err = newRecording(p.Core, tx, actor, site, in).run()
-	return err
+	made, _, err := newRecording(p.Core, tx, actor, site, in).run()
+	if err != nil {
+		return none, err
+	}
+	all, err := tx.Disputes(original.SiteID, original.ID)
+	i := slices.IndexFunc(all, func(d travel.Dispute) bool { return d.ChargebackID == made.ID || d.ReversalID == made.ID })
+	if err != nil || i < 0 {
+		return none, cmp.Or(err, store.ErrNotFound)
+	}
+	return all[i], nil
 }
 
 // shareOf splits an amount of a payment over its bookings as the payment was.

@@ -124,14 +124,8 @@ func (p *Payments) expire(tx *store.Tx, a store.OpenAuthorisation) (done bool, e
 	if t.Status != travel.StatusComplete || t.Remaining == 0 {
 		return false, nil
 	}
-	if t.Processed != nil {
-		// What a capture keeps for itself, while nobody knows what became of it, would be released under it.
-		if open, err := tx.OpenAdjustments(a.SiteID, a.ID); err != nil || open > 0 {
-			return false, err
-		}
-		if err := beginRelease(tx, *t.Processed); err != nil {
-			return false, err
-		}
+	if ready, err := beginRelease(tx, t); err != nil || !ready {
+		return false, err
 	}
 	for _, part := range t.Payments {
 		b, err := tx.LockBooking(t.SiteID, part.BookingID)

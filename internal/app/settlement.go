@@ -57,7 +57,12 @@ func (c *Core) settlementOf(tx *store.Tx, p travel.Processed) (*settlement, erro
 	if r.channel, err = tx.Channel(p.SiteID, p.ChannelID); err != nil {
 		return nil, err
 	}
-	return &settlement{recording: r, p: *r.t.Processed}, nil
+	// The lock on the transaction is the lock on this row, too.
+	if p, err = tx.Processing(p.SiteID, p.TransactionID); err != nil {
+		return nil, err
+	}
+	r.t.Processed = &p
+	return &settlement{recording: r, p: p}, nil
 }
 
 // settle writes what a processor says of the transaction.

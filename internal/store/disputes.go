@@ -26,6 +26,13 @@ func (tx *Tx) SaveDispute(d travel.Dispute) error {
 	return err
 }
 
+// Disputes lists how the chargebacks of a transaction stand, in order of their ids.
+func (tx *Tx) Disputes(siteID, transactionID int64) ([]travel.Dispute, error) {
+	var list []travel.Dispute
+	err := tx.eachDispute(siteID, []int64{transactionID}, func(d travel.Dispute) { list = append(list, d) })
+	return list, err
+}
+
 // readDisputes fills in how the chargebacks of the transactions stand. What nothing adjusted was not charged back.
 func (tx *Tx) readDisputes(siteID int64, list []travel.Transaction) error {
 	var ids []int64
@@ -38,9 +45,15 @@ func (tx *Tx) readDisputes(siteID int64, list []travel.Transaction) error {
 	if len(ids) == 0 {
 		return nil
 	}
+	return tx.eachDispute(siteID, ids, func(d travel.Dispute) {
+		at[d.TransactionID].Disputes = append(at[d.TransactionID].Disputes, d)
+	})
+}
+
+func (tx *Tx) eachDispute(siteID int64, transactions []int64, take func(d travel.Dispute)) error {
 	var w where
 	w.and("d.site_id = ?", siteID)
-	in(&w, "d.transaction_id", ids)
+	in(&w, "d.transaction_id", transactions)
 	return tx.each(`SELECT d.site_id, d.transaction_id, d.chargeback_id, d.reversal_id, d.processor_id, d.outcome, d.reason_code,
 			d.challenge_day, t.total, t.currencies
 		FROM disputes d JOIN transactions t ON t.site_id = d.site_id AND t.id = d.chargeback_id
@@ -51,11 +64,10 @@ func (tx *Tx) readDisputes(siteID int64, list []travel.Transaction) error {
 			var name sql.NullString
 			err := scan(&d.SiteID, &d.TransactionID, &d.ChargebackID, &reversal, &name, &d.Outcome, &d.ReasonCode, &day,
 				&d.Total, &d.Currency)
-			if err != nil {
-				return err
+			if err == nil {
+				d.ReversalID, d.ProcessorID, d.ChallengeDay = reversal.Int64, name.String, dayOr(day)
+				take(d)
 			}
-			d.ReversalID, d.ProcessorID, d.ChallengeDay = reversal.Int64, name.String, dayOr(day)
-			at[d.TransactionID].Disputes = append(at[d.TransactionID].Disputes, d)
-			return nil
+			return err
 		})
 }
