@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
@@ -48,11 +49,11 @@ func (c *Core) accountAt(
 	tx *store.Tx, channel travel.Channel, processor string,
 ) (g psp.Gateway, account psp.Account, err error) {
 	if channel.Processor != processor {
-		return nil, account, fault.New(fault.Unavailable, "Channel %d has no access to the processor %s any more.", channel.ID, processor)
+		return nil, account, laterPerhaps(nil, "Channel %d has no access to the processor %s any more.", channel.ID, processor)
 	}
 	g, ok := c.Gateways[processor]
 	if !ok {
-		return nil, account, fault.New(fault.Unavailable, "This deployment has no processor %q.", processor)
+		return nil, account, laterPerhaps(nil, "This deployment has no processor %q.", processor)
 	}
 	site, err := tx.Site(channel.SiteID)
 	if err != nil {
@@ -126,9 +127,15 @@ func (c *Core) open(sealed, place string) ([]byte, error) {
 			return plain, nil
 		}
 	}
-	return nil, &fault.Error{
-		Kind: fault.Unavailable, Message: "The channel's access to its processor cannot be read (HOLDFAST_KEYS_FILE).", Err: err,
-	}
+	return nil, laterPerhaps(err, "The channel's access to its processor cannot be read (HOLDFAST_KEYS_FILE).")
+}
+
+// mendTime is how soon what the operator has to mend may be tried again.
+const mendTime = time.Minute
+
+// laterPerhaps is an error of the set-up: nothing is wrong with the request.
+func laterPerhaps(err error, format string, args ...any) error {
+	return &fault.Error{Kind: fault.Unavailable, Message: fmt.Sprintf(format, args...), RetryAfter: mendTime, Err: err}
 }
 
 // sealField seals a secret that came in under a name of the wire.
