@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"time"
 
 	"holdfast/internal/app"
@@ -22,6 +23,7 @@ type Options struct {
 	Credentials string     // path of the file that keeps them
 	Random      io.Reader
 	Empty       bool                  // leave out the book
+	Origins     []string              // of the demo's checkout page, on which the payment modal may open
 	Progress    func(done, total int) // while the book is loaded; may be nil
 }
 
@@ -43,7 +45,8 @@ type World struct {
 func Prepare(ctx context.Context, a *app.App, o Options) (World, error) {
 	m := &maker{app: a, Options: o}
 	steps := []func(context.Context) error{
-		m.refuseRealSites, m.makeSite, m.readCredentials, m.makePeople, m.makeToken, m.makeChannels, m.addRates, m.loadBook,
+		m.refuseRealSites, m.makeSite, m.readCredentials, m.makePeople, m.makeToken, m.permitOrigins, m.makeChannels, m.addRates,
+		m.loadBook,
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -182,6 +185,26 @@ func (m *maker) makeToken(ctx context.Context) error {
 	if _, m.world.Token, err = m.app.Tokens.Create(ctx, owner, travel.TokenFields{Name: &name}); err != nil {
 		return err
 	}
+	return m.saveCredentials()
+}
+
+// permitOrigins lets the payment modal open on the demo's checkout page, in place of where it was at the last start.
+func (m *maker) permitOrigins(ctx context.Context) error {
+	if slices.Equal(m.world.Credentials.Origins, m.Origins) && !m.isNew {
+		return nil
+	}
+	permitted := slices.DeleteFunc(slices.Clone(m.world.Site.PermittedURLs), func(origin string) bool {
+		return slices.Contains(m.world.Credentials.Origins, origin)
+	})
+	permitted = append(permitted, m.Origins...)
+	changed, err := m.app.Sites.Change(ctx, m.actor, m.actor.SiteID, travel.SiteFields{PermittedURLs: &permitted})
+	if fault.Is(err, fault.Invalid) {
+		return nil // plain http under a public name: the page is served, and the modal refuses to open on it
+	}
+	if err != nil {
+		return err
+	}
+	m.world.Site, m.world.Credentials.Origins = changed, m.Origins
 	return m.saveCredentials()
 }
 
