@@ -21,6 +21,7 @@ func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.Booki
 		return travel.Booking{}, err
 	}
 	uuid := b.NewUUID()
+	in.Profile = b.Profile
 	var made travel.Booking
 	err := b.change(ctx, actor, func(tx *store.Tx) error {
 		problems := in.Problems.Clone()
@@ -85,6 +86,7 @@ func (b *Bookings) Update(ctx context.Context, actor auth.Actor, id int64, in tr
 	if err := actor.Require(auth.WriteBookings); err != nil {
 		return travel.Booking{}, err
 	}
+	in.Profile = b.Profile
 	var changed travel.Booking
 	err := b.change(ctx, actor, func(tx *store.Tx) error {
 		stored, err := tx.LockWholeBooking(actor.SiteID, id)
