@@ -173,8 +173,8 @@ func TestWhatIsSealedForOneChannelIsWorthNothingInAnother(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			g.ChannelID = other.ID
-			return tx.SetChannelGateway(g)
+			return errors.Join(
+				tx.SetGatewayCredentials(w.site.ID, other.ID, g.Credentials), tx.SetTokenizerKey(w.site.ID, other.ID, g.TokenizerKey))
 		}))
 		if _, err := w.app.Channels.Gateway(t.Context(), w.actor, one.ID); err != nil {
 			t.Error(err)

@@ -254,12 +254,7 @@ func (c *Channels) setGateway(
 			return before, err
 		}
 	}
-	stored, err := tx.ChannelGateway(actor.SiteID, before.ID)
-	if err != nil {
-		return before, err
-	}
-	stored.Credentials = sealed
-	if err := tx.SetChannelGateway(stored); err != nil {
+	if err := tx.SetGatewayCredentials(actor.SiteID, before.ID, sealed); err != nil {
 		return before, err
 	}
 	if err := c.keepTokenizerKey(tx, before, after, in.Tokenizer); err != nil {
@@ -295,16 +290,12 @@ func (c *Core) keepTokenizerKey(tx *store.Tx, before, after travel.Channel, in t
 	if !changes {
 		return nil
 	}
-	stored, err := tx.ChannelGateway(after.SiteID, after.ID)
-	if err != nil {
-		return err
-	}
-	stored.TokenizerKey = ""
+	sealed := ""
 	if key != "" {
-		place := placeOf(after.SiteID, after.ID, sealedTokenizerKey)
-		if stored.TokenizerKey, err = c.sealField("tokenizer_api_key", key, place); err != nil {
+		var err error
+		if sealed, err = c.sealField("tokenizer_api_key", key, placeOf(after.SiteID, after.ID, sealedTokenizerKey)); err != nil {
 			return err
 		}
 	}
-	return tx.SetChannelGateway(stored)
+	return tx.SetTokenizerKey(after.SiteID, after.ID, sealed)
 }

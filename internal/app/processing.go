@@ -229,7 +229,9 @@ func (p *Processing) carryOut(
 	if refusal != nil {
 		p.Log.Warn("a processor took no request", "site", t.SiteID, "transaction", t.ID, "processor", o.processed.Processor,
 			"error", refusal)
-		return settled, faultOf(refusal, o.processed.Operation)
+		if settled.Status == travel.StatusFailed {
+			return settled, faultOf(refusal, o.processed.Operation)
+		}
 	}
 	return settled, nil
 }

@@ -20,11 +20,18 @@ func (tx *Tx) ChannelGateway(siteID, channelID int64) (SealedGateway, error) {
 	return g, err
 }
 
-// SetChannelGateway stores the sealed secrets of a channel that LockChannel has taken.
-func (tx *Tx) SetChannelGateway(g SealedGateway) error {
-	_, err := tx.exec(`INSERT INTO channel_gateways (site_id, channel_id, credentials, tokenizer_key) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (site_id, channel_id) DO UPDATE SET credentials = $3, tokenizer_key = $4`,
-		g.SiteID, g.ChannelID, g.Credentials, g.TokenizerKey)
+// SetGatewayCredentials stores the sealed access to the processor of a channel that LockChannel has taken. Like
+// SetTokenizerKey it leaves the other secret alone, which may be sealed anew at this moment.
+func (tx *Tx) SetGatewayCredentials(siteID, channelID int64, sealed string) error {
+	_, err := tx.exec(`INSERT INTO channel_gateways (site_id, channel_id, credentials, tokenizer_key) VALUES ($1, $2, $3, '')
+		ON CONFLICT (site_id, channel_id) DO UPDATE SET credentials = $3`, siteID, channelID, sealed)
+	return err
+}
+
+// SetTokenizerKey stores the sealed key of a channel's tokenizer.
+func (tx *Tx) SetTokenizerKey(siteID, channelID int64, sealed string) error {
+	_, err := tx.exec(`INSERT INTO channel_gateways (site_id, channel_id, credentials, tokenizer_key) VALUES ($1, $2, '', $3)
+		ON CONFLICT (site_id, channel_id) DO UPDATE SET tokenizer_key = $3`, siteID, channelID, sealed)
 	return err
 }
 
