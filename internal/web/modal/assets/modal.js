@@ -14,8 +14,9 @@
     "payee_surname", "payee_email", "payee_address", "payee_city", "payee_postcode", "payee_country", "currencies", "total",
     "description", "pax", "reference", "language", "allocations", "charge_channel",
   ];
-  // A frame that may not open on this page is blocked by the browser, which tells nobody: it is silent for this long.
-  const patience = 10000;
+  // A frame that may not open on this page is blocked by the browser, which tells nobody: it stays silent for this long, or
+  // for so long after something has loaded that should have spoken by then.
+  const patience = { load: 20000, speak: 3000 };
 
   let open = null; // one modal at a time covers the page
 
@@ -25,9 +26,9 @@
     #dialog = null;
     #frame = null;
     #ready = false;
-    #processing = false;
     #waiting = 0;
     #back = null; // where the focus was
+    #scroll = ""; // whether the page scrolled
 
     constructor(options = {}) {
       const { path, environment = "test", formId, data } = options;
@@ -86,15 +87,23 @@
       Object.assign(frame.style, { width: "100%", height: "100%", border: "0", display: "block", colorScheme: "light dark" });
       dialog.setAttribute("aria-label", frame.title);
       dialog.append(frame);
+      frame.addEventListener("load", () => this.#expect(patience.speak));
       dialog.addEventListener("cancel", (event) => {
         event.preventDefault();
         if (this.#ready) this.#send("close", {});
         else this.#close({ message: "The modal was closed before it had loaded." });
       });
+      // Browsers close a dialog whose cancelling was prevented too often; this one closes when its frame says so.
+      dialog.addEventListener("close", () => {
+        if (this.#dialog !== dialog) return;
+        dialog.showModal();
+        frame.focus();
+      });
       this.#hears = (event) => this.#heard(event, data);
       addEventListener("message", this.#hears);
-      addEventListener("beforeunload", this.#leaves);
-      this.#waiting = setTimeout(() => this.#blocked(), patience);
+      this.#expect(patience.load);
+      this.#scroll = document.documentElement.style.overflow;
+      document.documentElement.style.overflow = "hidden";
       document.body.append(dialog);
       dialog.showModal();
       frame.focus();
@@ -102,8 +111,13 @@
 
     #hears = null;
 
+    #expect(milliseconds) {
+      if (this.#ready) return;
+      clearTimeout(this.#waiting);
+      this.#waiting = setTimeout(() => this.#blocked(), milliseconds);
+    }
+
     #leaves = (event) => {
-      if (!this.#processing) return;
       event.preventDefault();
       event.returnValue = true;
       this.#call("close_window_attempted", { message: "A payment is on its way." });
@@ -111,7 +125,7 @@
 
     #heard(event, data) {
       if (event.source !== this.#frame?.contentWindow || event.origin !== base.origin || event.data?.holdfast !== 1) return;
-      const { kind, name, argument, on } = event.data;
+      const { kind, name, argument, on, title, lang } = event.data;
       switch (kind) {
         case "ready":
           clearTimeout(this.#waiting);
@@ -121,13 +135,24 @@
         case "callback":
           this.#call(name, argument);
           break;
+        case "named": // in the language of the modal
+          this.#frame.title = title;
+          this.#dialog.setAttribute("aria-label", title);
+          this.#dialog.lang = lang;
+          break;
         case "processing":
-          this.#processing = on;
+          this.#guard(on);
           break;
         case "closed":
           this.#close(argument);
           break;
       }
+    }
+
+    // Only while a payment is on its way does leaving the page ask: pages that always listen are kept in no history.
+    #guard(on) {
+      if (on) addEventListener("beforeunload", this.#leaves);
+      else removeEventListener("beforeunload", this.#leaves);
     }
 
     #send(kind, content) {
@@ -156,11 +181,12 @@
     #close(argument) {
       clearTimeout(this.#waiting);
       removeEventListener("message", this.#hears);
-      removeEventListener("beforeunload", this.#leaves);
-      this.#dialog.close();
-      this.#dialog.remove();
+      this.#guard(false);
+      const dialog = this.#dialog;
       this.#dialog = this.#frame = null;
-      this.#processing = false;
+      dialog.close();
+      dialog.remove();
+      document.documentElement.style.overflow = this.#scroll;
       open = null;
       this.#back?.focus?.({ preventScroll: true });
       this.#call("modal_closed", argument);
