@@ -83,7 +83,7 @@ func New(core *Core) *App {
 	}
 	tokens := newTokens(core)
 	processing := newProcessing(core)
-	bookings, payments, repeats := &Bookings{core}, &Payments{core, processing}, &Once{core}
+	bookings, payments := &Bookings{core}, &Payments{core, processing}
 	return &App{
 		Channels:    &Channels{core},
 		Suppliers:   &Suppliers{core},
@@ -93,10 +93,10 @@ func New(core *Core) *App {
 		Accounts:    &Accounts{core},
 		Sessions:    newSessions(core, tokens),
 		Tokens:      tokens,
-		Once:        repeats,
+		Once:        &Once{core},
 		Payments:    payments,
 		Processing:  processing,
-		Modals:      &Modals{core, bookings, payments, repeats},
+		Modals:      &Modals{core, bookings, payments},
 		Rates:       &Rates{core},
 		Exposure:    &Exposure{core},
 		Protection:  &Protection{core},

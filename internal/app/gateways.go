@@ -19,7 +19,7 @@ type Credentials struct {
 	Key           string `json:"key,omitempty"`
 	WebhookSecret string `json:"webhook_secret,omitempty"`
 	// FieldsSecret signs for the tokenizer's hosted fields, in which the payment modal takes card numbers.
-	FieldsSecret string `json:"tokenizer_fields_secret,omitempty"`
+	FieldsSecret string `json:"tokenizer_secret,omitempty"`
 }
 
 // placeOf binds what is sealed to where it lies.

@@ -22,7 +22,6 @@ type Modals struct {
 	*Core
 	bookings *Bookings
 	payments *Payments
-	repeats  *Once
 }
 
 // ModalLife is how long a session lives.
