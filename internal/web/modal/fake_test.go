@@ -59,7 +59,7 @@ func newShop(t *testing.T) *shop {
 	}
 	s.page = httptest.NewServer(http.HandlerFunc(s.servePage))
 	t.Cleanup(s.page.Close)
-	m, err := modal.New(modal.Config{Origins: func(_ context.Context, site string) ([]string, error) {
+	m, err := modal.New(modal.Config{TestScript: s.page.URL + "/fields.js", Origins: func(_ context.Context, site string) ([]string, error) {
 		if site != "sunny" {
 			return nil, nil
 		}
@@ -84,6 +84,11 @@ func newShop(t *testing.T) *shop {
 
 // servePage is the merchant's page. It keeps what the callbacks were called with.
 func (s *shop) servePage(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/fields.js" {
+		w.Header().Set("Content-Type", "text/javascript")
+		fmt.Fprint(w, fields)
+		return
+	}
 	if r.URL.Path != "/" {
 		http.NotFound(w, r)
 		return
@@ -113,6 +118,33 @@ window.tmtPaymentModalReady = () => {
 </script>
 <script src="%s/modal/v1/modal.js"></script>`, text, s.service.URL)
 }
+
+// fields stands in for a tokenizer's script. It has the parts of the interface that are used, with plain inputs.
+const fields = `window.TokenEx = { Iframe: class {
+  constructor(id, config) { Object.assign(this, { id, config, on: (name, listener) => (this.listeners[name] = listener), listeners: {} }); }
+  input(id) {
+    const input = document.createElement("input");
+    input.addEventListener("blur", () => this.validate());
+    document.getElementById(id).append(input);
+    return input;
+  }
+  load() {
+    if (this.config.tokenExID !== "42" || this.config.tokenScheme !== "PCI" || this.config.authenticationKey !== "key") return;
+    this.number = this.input(this.id);
+    this.code = this.input(this.config.cvvContainerID);
+    this.number.addEventListener("input", () => this.listeners.cardTypeChange({ possibleCardType: this.number.value[0] === "5" ? "masterCard" : "unknown" }));
+    setTimeout(() => this.listeners.load());
+  }
+  validate() {
+    const [number, code] = [this.number.value, this.code.value];
+    setTimeout(() => this.listeners.validate({
+      isValid: number.length === 16, validator: number ? "format" : "required", isCvvValid: code.length === 3, cvvValidator: code ? "format" : "required",
+    }));
+  }
+  tokenize() { setTimeout(() => this.listeners.tokenize({ token: "tok_hosted_" + this.number.value.slice(-3) })); }
+  focus() { this.number.focus(); }
+  cvvFocus() { this.code.focus(); }
+} };`
 
 // note remembers a request and reads its body.
 func (s *shop) note(r *http.Request) object {

@@ -91,6 +91,7 @@ class Controller {
   }
 
   #leave() {
+    if (this.#state === "paid") this.#memory.note({ closed: true });
     this.#post("closed", { argument: { message: messages.closed(this.#state, this.#booking?.id, this.#transaction?.status) } });
   }
 
@@ -103,6 +104,9 @@ class Controller {
     this.#options = options;
     await this.#speak(guess(data.language));
     this.#memory = await Memory.of({ ...options, origin: page }, data);
+    const { paid, closed, auth } = this.#memory.read();
+    // What was paid and seen is over: the same again, vouched for anew, is another order.
+    if (paid && closed && auth !== this.#auth()) this.#memory.forget();
     try {
       this.#session = await this.#api.session(messages.session(data, options, page, this.#known()));
     } catch (error) {
@@ -122,6 +126,7 @@ class Controller {
     if (await this.#book()) await this.#begin();
   }
 
+  // #known is the booking to pay: the one that the page names, or that an earlier visit of this tab tried to pay.
   #known = () => Number(this.#data.booking_id) || this.#memory.read().booking || 0;
 
   async #speak(name) {
@@ -171,7 +176,6 @@ class Controller {
       this.#reject(error);
       return false;
     }
-    if (!known) this.#memory.note({ booking: this.#booking.id });
     this.#fire(known ? "booking_exists" : "booking_logged", this.#booking);
     const language = guess(this.#data.language, this.#booking.language);
     if (language !== this.#texts.name) await this.#speak(language);
@@ -237,7 +241,7 @@ class Controller {
     this.#key ??= newKey();
     try {
       const token = await entered.tokenize();
-      this.#memory.note({ key: this.#key, before: this.#before() });
+      this.#memory.note({ booking: this.#booking.id, key: this.#key, before: this.#before(), auth: this.#auth() });
       const body = messages.transaction(this.#data, this.#options, this.#booking, { ...entered, token }, `${base}return?path=${this.#options.path}`);
       this.#settle(await this.#api.pay(body, this.#key));
     } catch (error) {

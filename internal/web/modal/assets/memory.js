@@ -25,7 +25,9 @@ export class Memory {
     return memory;
   }
 
-  // read gives what is known: {booking, before, key, attempts, paid}, {} where there is nothing.
+  // read gives what is known of an attempt to pay, {} where there was none: the booking, the last transaction before, the key
+  // under which it was made as long as its outcome is open, the beginning of the auth string, the attempts that were declined,
+  // when it was paid, and whether the shopper has seen that.
   read() {
     try {
       const kept = JSON.parse(sessionStorage.getItem(this.#key ?? "")) ?? {};

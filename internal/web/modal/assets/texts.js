@@ -1,6 +1,7 @@
 // The languages of the modal. The words are in texts/, one module for a language; numbers, money, days and plurals are
 // written as the browser's own data of the language has it.
 import { exponents } from "./currencies.js";
+import { formsOf, writeDays } from "./forms.js";
 
 // By the names that bookings have for them.
 export const languages = {
@@ -20,6 +21,7 @@ export function guess(...names) {
 export class Texts {
   #words;
   #plural;
+  #own; // forms that the browser does not have
 
   static async load(name) {
     const texts = new Texts();
@@ -28,6 +30,7 @@ export class Texts {
     texts.lang = texts.locale.slice(0, 2);
     texts.#words = (await import(`./texts/${name}.js`)).default;
     texts.#plural = new Intl.PluralRules(texts.locale);
+    texts.#own = formsOf(texts.locale);
     return texts;
   }
 
@@ -36,7 +39,7 @@ export class Texts {
     let text = this.#words[key];
     if (typeof text === "object") text = text[this.#plural.select(values.count)] ?? text.other;
     if (text === undefined) throw new Error(`there is no text ${key}`);
-    const shown = "count" in values ? { ...values, count: new Intl.NumberFormat(this.locale).format(values.count) } : values;
+    const shown = "count" in values ? { ...values, count: this.#number({}).format(values.count) } : values;
     return text.replace(/\{(\w+)\}/g, (_, name) => shown[name] ?? "");
   }
 
@@ -44,28 +47,30 @@ export class Texts {
     return key in this.#words;
   }
 
+  #number = (options) => new Intl.NumberFormat(this.#own?.locale ?? this.locale, options);
+
   // money writes an amount of minor units; what is no currency is for the service to refuse.
   money(minor, currency) {
     const digits = exponents[currency];
     if (digits === undefined) return `${minor} ${currency}`;
     const options = { style: "currency", currency, minimumFractionDigits: digits, maximumFractionDigits: digits };
-    return new Intl.NumberFormat(this.locale, options).format(decimal(minor, digits));
+    const symbol = (part) => (part.type === "currency" && this.#own?.symbols[currency]) || part.value;
+    return this.#number(options).formatToParts(decimal(minor, digits)).map(symbol).join("");
   }
 
   // rate writes how much of one currency a unit of another is worth.
   rate(from, to, rate) {
-    const number = new Intl.NumberFormat(this.locale, { maximumSignificantDigits: 6 });
+    const number = this.#number({ maximumSignificantDigits: 6 });
     return `${number.format(1)} ${from} = ${number.format(rate)} ${to}`;
   }
 
   // days writes one or two days given as Y-m-d; what are no days is for the service to refuse.
   days(first, last) {
+    const [from, to] = [dayOf(first || last), dayOf(last)];
+    if (Number.isNaN(from - to)) return last;
+    if (this.#own) return writeDays(this.#own, from, to);
     const format = new Intl.DateTimeFormat(this.locale, { dateStyle: "medium", timeZone: "UTC" });
-    try {
-      return first && first !== last ? format.formatRange(dayOf(first), dayOf(last)) : format.format(dayOf(last));
-    } catch {
-      return last;
-    }
+    return from < to ? format.formatRange(from, to) : format.format(to);
   }
 }
 

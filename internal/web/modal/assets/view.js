@@ -55,6 +55,7 @@ export class View {
   sum({ merchant, amount, purpose, facts }) {
     $("merchant").textContent = merchant;
     $("amount").textContent = amount;
+    $("amount").classList.toggle("long", amount.length > 11);
     $("purpose").textContent = purpose;
     $("facts").replaceChildren(...facts.filter(([, value]) => value).map(([key, value]) => pair(this.#texts.say(key), value)));
   }
