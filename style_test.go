@@ -65,6 +65,8 @@ var arrows = map[string][]string{
 	"internal/notify": {"internal/fault"},
 	"internal/pgtest": {},
 	"docs":            {},
+	// For others' programs: it stands by itself.
+	"client": {},
 	// The program wires everything.
 	"cmd/*":     {"*", "*/*", "*/*/*"},
 	"scripts/*": {},

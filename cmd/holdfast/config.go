@@ -38,6 +38,8 @@ type Config struct {
 	PaymentsAtOnce   int           `name:"payments-at-once" default:"64" env:"HOLDFAST_PAYMENTS_AT_ONCE" placeholder:"N" help:"How many payments may wait for processors at once; more are answered 503 (default: 64)."`
 	TokenizerTestURL string        `name:"tokenizer-test-url" default:"${tokenizer_test_url}" env:"HOLDFAST_TOKENIZER_TEST_URL" placeholder:"URL" help:"The tokenizer's gateway for test cards."`
 	TokenizerLiveURL string        `name:"tokenizer-live-url" default:"${tokenizer_live_url}" env:"HOLDFAST_TOKENIZER_LIVE_URL" placeholder:"URL" help:"The tokenizer's gateway for live cards."`
+	FieldsTestScript string        `name:"tokenizer-test-script" default:"${tokenizer_test_script}" env:"HOLDFAST_TOKENIZER_TEST_SCRIPT" placeholder:"URL" help:"The script of the tokenizer's hosted fields for test cards, in the payment modal."`
+	FieldsLiveScript string        `name:"tokenizer-live-script" default:"${tokenizer_live_script}" env:"HOLDFAST_TOKENIZER_LIVE_SCRIPT" placeholder:"URL" help:"The script of the tokenizer's hosted fields for live cards, in the payment modal."`
 	StripeURL        string        `name:"stripe-url" env:"HOLDFAST_STRIPE_URL" placeholder:"URL" help:"The address of Stripe's API (default: Stripe's own)."`
 
 	RESTRoot    string `name:"rest-root" default:"rest" env:"HOLDFAST_REST_ROOT" placeholder:"SEGMENT" help:"Segment of the API's paths behind the site's (default: rest)."`
@@ -102,6 +104,7 @@ func (c Config) logger(to io.Writer) *slog.Logger {
 func (c Config) api(base string) api.Config {
 	return api.Config{
 		BaseURL: base, FontDir: c.FontDir, RESTRoot: c.RESTRoot, Namespace: c.Namespace, AuthSegment: c.AuthSegment, TrustedProxies: c.TrustedProxies,
+		FieldsTestScript: c.FieldsTestScript, FieldsLiveScript: c.FieldsLiveScript,
 	}
 }
 
@@ -175,6 +178,10 @@ func (p *program) show(flag *kong.Flag) string {
 		return masked(p.TokenizerTestURL)
 	case "tokenizer-live-url":
 		return masked(p.TokenizerLiveURL)
+	case "tokenizer-test-script":
+		return masked(p.FieldsTestScript)
+	case "tokenizer-live-script":
+		return masked(p.FieldsLiveScript)
 	case "stripe-url":
 		if p.StripeURL == "" {
 			return "(Stripe's own)"
@@ -206,4 +213,5 @@ func (p *program) show(flag *kong.Flag) string {
 var vars = kong.Vars{
 	"ecb_url": fx.DailyURL, "font_dir": document.DefaultFontDir,
 	"tokenizer_test_url": tokenizer.TestAddress, "tokenizer_live_url": tokenizer.LiveAddress,
+	"tokenizer_test_script": tokenizer.TestScript, "tokenizer_live_script": tokenizer.LiveScript,
 }

@@ -26,8 +26,9 @@ type channelGatewayCmd struct {
 // Help shows the form of the credentials.
 func (channelGatewayCmd) Help() string {
 	return "The credentials are a JSON object:\n\n" +
-		"    {\"key\": \"…\", \"webhook_secret\": \"…\", \"tokenizer_id\": \"…\", \"tokenizer_api_key\": \"…\"}\n\n" +
-		"key is the processor's secret key, webhook_secret verifies what it sends by itself; what a processor does not need can be " +
+		"    {\"key\": \"…\", \"webhook_secret\": \"…\", \"tokenizer_id\": \"…\", \"tokenizer_api_key\": \"…\", \"tokenizer_secret\": \"…\"}\n\n" +
+		"key is the processor's secret key, webhook_secret verifies what it sends by itself, and tokenizer_secret signs for " +
+		"the tokenizer's hosted fields in the payment modal; what a processor does not need can be " +
 		"left out. The tokenizer's are the fields of the channel; where they are left out, those stay as they are. A test " +
 		"channel takes credentials of the processor's test mode, every other channel live ones; in a sandbox all of them are " +
 		"of test mode. Without --processor and --remove the command shows what is set, and nothing secret."
@@ -39,6 +40,7 @@ type gatewayInput struct {
 	WebhookSecret string  `json:"webhook_secret"`
 	TokenizerID   *string `json:"tokenizer_id"`
 	TokenizerKey  *string `json:"tokenizer_api_key"`
+	FieldsSecret  string  `json:"tokenizer_secret"`
 }
 
 // Run sets it, or shows what is set.
@@ -55,7 +57,7 @@ func (c channelGatewayCmd) Run(ctx context.Context, p *program) error {
 			return err
 		}
 		view, err = p.app.Channels.SetGateway(ctx, actor, c.ID, app.GatewayFields{
-			Processor: c.Processor, Credentials: app.Credentials{Key: in.Key, WebhookSecret: in.WebhookSecret},
+			Processor: c.Processor, Credentials: app.Credentials{Key: in.Key, WebhookSecret: in.WebhookSecret, FieldsSecret: in.FieldsSecret},
 			Tokenizer: travel.ProcessingFields{TokenizerID: in.TokenizerID, TokenizerKey: in.TokenizerKey},
 		})
 		if err != nil {
@@ -118,6 +120,7 @@ func (p *program) tellGateway(v app.GatewayView) {
 	p.printf("  webhook_secret     %s\n", set(v.HasWebhookSecret))
 	p.printf("  tokenizer_id       %s\n", orNot(c.TokenizerID))
 	p.printf("  tokenizer_api_key  %s\n", orNot(c.TokenizerKey()))
+	p.printf("  tokenizer_secret   %s\n", set(v.HasFieldsSecret))
 	switch {
 	case !c.ServerToServer:
 		p.printf("It takes no payments yet: server_to_server is not set (holdfast channel set %d --server-to-server).\n", c.ID)

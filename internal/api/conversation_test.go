@@ -37,6 +37,8 @@ import (
 //	@bank ANSWER  the shopper answers the challenge of the last response: approve or refuse; {back} is where the bank sends
 //	              the shopper
 //	@ask          the jobs run that ask the processor
+//	@auth NAME C CUR TOTAL F=V…  {NAME} is the auth string of the payment modal for a payment in channel C that was made
+//	              this very moment, with further verified fields; a value has + for a space
 //
 // In requests {totp} is the code of the user careful, and {megabyte} a text of that length.
 const (
@@ -144,7 +146,7 @@ func (k *talk) run(t *testing.T, text string) string {
 			}
 		case len(words) == 1 && words[0] == "@unanswered":
 			unanswered = true
-		case k.atTheProcessor(t, words):
+		case k.atTheProcessor(t, words), k.vouches(t, words):
 		case len(words) > 0 && words[0][0] == '@':
 			t.Fatalf("%q is no directive", strings.Join(words, " "))
 		}

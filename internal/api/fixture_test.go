@@ -142,7 +142,7 @@ func newWorldOf(t *testing.T, profile travel.Profile, address string, log io.Wri
 	w.core.Gateways = map[string]psp.Gateway{sandbox.Name: w.bank}
 	w.app = app.New(w.core)
 	t.Cleanup(w.app.Close)
-	w.handler = api.New(w.app, w.core, api.Config{BaseURL: baseURL, FontDir: t.TempDir()})
+	w.handler = api.New(w.app, w.core, api.Config{BaseURL: baseURL, FontDir: t.TempDir(), TestCards: testCards[:2]})
 	w.fill(t)
 	// What is drawn from here on does not depend on how much the fixture drew.
 	w.chance.restart(2)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -45,7 +46,7 @@ type transactionShape struct {
 	RedirectURL      string                   `json:"redirect_url,omitempty"`
 	Response3DS      any                      `json:"3ds_response,omitempty"` // a challenge, or what came of it
 	Adjustments      []int64                  `json:"adjustments"`
-	Allocations      []struct{}               `json:"allocations"`
+	Allocations      any                      `json:"allocations"` // as the payment modal was told, else an empty list
 	APIURLs          []string                 `json:"api_urls"`
 	Forex            *[]struct{}              `json:"forex"`
 	ForexID          *int64                   `json:"forex_id"`
@@ -67,6 +68,8 @@ type transactionShape struct {
 	// OverLimit is what lies above a limit (R12), in OverLimitCurrency; absent where nothing does.
 	OverLimit         int64          `json:"over_limit_amount,omitempty"`
 	OverLimitCurrency money.Currency `json:"over_limit_currency,omitempty"`
+	// ChargeChannel is as the payment modal was told; absent elsewhere.
+	ChargeChannel int64 `json:"charge_channel,omitempty"`
 	processedShape
 }
 
@@ -94,7 +97,11 @@ func showTransaction(t travel.Transaction) transactionShape {
 		IPAddress: t.IPAddress, PayeeEmail: t.PayeeEmail, PayeeName: t.PayeeName, PayeeSurname: t.PayeeSurname,
 		Created: civil.FormatInstant(t.CreatedAt), Modified: civil.FormatInstant(t.ModifiedAt), Reference: t.Reference,
 		Flags: append([]string{}, t.Flags...), EffectiveAt: civil.FormatInstant(t.EffectiveAt),
-		OverLimit: t.OverLimit, OverLimitCurrency: t.OverLimitCurrency, processedShape: showProcessed(t),
+		OverLimit: t.OverLimit, OverLimitCurrency: t.OverLimitCurrency, ChargeChannel: t.ModalCharge,
+		processedShape: showProcessed(t),
+	}
+	if t.ModalAllocations != "" {
+		shape.Allocations = json.RawMessage(t.ModalAllocations)
 	}
 	if t.Attempt3DS {
 		shape.RedirectURL3DS, shape.RedirectURL, shape.Response3DS = t.RedirectURL, t.RedirectURL, response3DS(t)

@@ -57,6 +57,7 @@ type App struct {
 	Once        *Once
 	Payments    *Payments
 	Processing  *Processing
+	Modals      *Modals
 	Rates       *Rates
 	Exposure    *Exposure
 	Protection  *Protection
@@ -82,18 +83,20 @@ func New(core *Core) *App {
 	}
 	tokens := newTokens(core)
 	processing := newProcessing(core)
+	bookings, payments := &Bookings{core}, &Payments{core, processing}
 	return &App{
 		Channels:    &Channels{core},
 		Suppliers:   &Suppliers{core},
-		Bookings:    &Bookings{core},
+		Bookings:    bookings,
 		Imports:     &Imports{core},
 		Sites:       &Sites{core},
 		Accounts:    &Accounts{core},
 		Sessions:    newSessions(core, tokens),
 		Tokens:      tokens,
 		Once:        &Once{core},
-		Payments:    &Payments{core, processing},
+		Payments:    payments,
 		Processing:  processing,
+		Modals:      &Modals{core, bookings, payments},
 		Rates:       &Rates{core},
 		Exposure:    &Exposure{core},
 		Protection:  &Protection{core},

@@ -86,7 +86,7 @@ func TestAChallengeThatNobodyPassesIsGivenUp(t *testing.T) {
 			t.Fatalf("too early it is %s", got)
 		}
 		w.refused(pay(travel.Purchase, b, 600), fault.Invalid, "bookings")
-		w.gateway.set(psp.Void, lostAfter) // whether it was released is not known
+		w.gateway.set(psp.Void, dieAfter) // whether it was released is not known
 		w.minute()
 		w.minute()
 		w.minute()
@@ -118,7 +118,7 @@ func TestAChallengePassedAtTheLastMomentCounts(t *testing.T) {
 
 func TestExpiredAuthorisationsAreReleasedAtTheProcessor(t *testing.T) {
 	onBothProcessing(t, func(t *testing.T, w *processing) {
-		for _, cut := range []conduct{ordinary, lostBefore, lostAfter, unreachable} {
+		for _, cut := range []conduct{ordinary, lostBefore, lostAfter, unreachable, dieBefore, dieAfter} {
 			b := w.booking(w.channel, 1000, "2024-12-14")
 			a := w.must(pay(travel.Authorize, b, 1000))
 			w.must(linked(travel.Capture, a, b, 400))

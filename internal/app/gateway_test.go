@@ -39,6 +39,7 @@ type scripted struct {
 	charges map[string]*scriptedCharge
 	moves   []string // what moved money: operation, reference, amount
 	down    bool     // nobody can ask what became of anything
+	fatal   bool     // the program dies before it has the next answer to such a question
 	finds   int
 	news    []psp.Hint // what Events gives
 }
@@ -185,6 +186,10 @@ func (g *scripted) Find(_ context.Context, q psp.Query) (psp.Result, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.finds++
+	if g.fatal {
+		g.fatal = false
+		g.die()
+	}
 	if g.down {
 		return psp.Result{}, &psp.Error{Source: psp.Network, Kind: psp.Unreachable, Message: "no route"}
 	}
@@ -290,12 +295,15 @@ func (p *processing) reopen() {
 	p.app = app.New(p.core)
 }
 
-// minute lets a minute pass in which the jobs run.
+// minute lets a minute pass in which the jobs run. A program that dies meanwhile is started again.
 func (p *processing) minute() {
 	p.t.Helper()
 	for range 12 {
 		p.advance(5 * time.Second)
 		p.jobs()
+		if p.dead {
+			p.reopen()
+		}
 	}
 }
 
@@ -307,7 +315,7 @@ func (p *processing) jobs() {
 	} {
 		for more := true; more; {
 			var err error
-			if more, err = run(p.t.Context()); err != nil {
+			if more, err = run(p.t.Context()); err != nil && !p.dead {
 				p.t.Fatal(err)
 			}
 		}

@@ -18,6 +18,8 @@ import (
 type Credentials struct {
 	Key           string `json:"key,omitempty"`
 	WebhookSecret string `json:"webhook_secret,omitempty"`
+	// FieldsSecret signs for the tokenizer's hosted fields, in which the payment modal takes card numbers.
+	FieldsSecret string `json:"tokenizer_secret,omitempty"`
 }
 
 // placeOf binds what is sealed to where it lies.
@@ -36,6 +38,10 @@ const (
 func (c *Core) gatewayOf(
 	tx *store.Tx, channel travel.Channel,
 ) (processor string, g psp.Gateway, account psp.Account, err error) {
+	if c.sandboxed(channel, sandboxProcessor) && channel.Mode == travel.ModeTest {
+		g, account, err = c.accountAt(tx, channel, sandboxProcessor)
+		return sandboxProcessor, g, account, err
+	}
 	if !c.Profile.Processes() || !channel.TakesPayments() {
 		return "", nil, account, fmt.Errorf("channel %d takes no payments itself: %w", channel.ID, store.ErrNotFound)
 	}
@@ -48,6 +54,9 @@ func (c *Core) gatewayOf(
 func (c *Core) accountAt(
 	tx *store.Tx, channel travel.Channel, processor string,
 ) (g psp.Gateway, account psp.Account, err error) {
+	if c.sandboxed(channel, processor) {
+		return c.sandboxAccount(tx, channel)
+	}
 	if channel.Processor != processor {
 		return nil, account, laterPerhaps(nil, "Channel %d has no access to the processor %s any more.", channel.ID, processor)
 	}
@@ -84,7 +93,7 @@ func (c *Core) accountAt(
 func accountWith(site travel.Site, channel travel.Channel, credentials Credentials) psp.Account {
 	return psp.Account{
 		Live: !channel.WasTest && !site.Sandbox, Key: credentials.Key, WebhookSecret: credentials.WebhookSecret,
-		Tokenizer: psp.Tokenizer{ID: channel.TokenizerID},
+		Tokenizer: psp.Tokenizer{ID: channel.TokenizerID, FieldsSecret: credentials.FieldsSecret},
 	}
 }
 
@@ -163,6 +172,7 @@ type GatewayView struct {
 	Live             bool
 	HasKey           bool
 	HasWebhookSecret bool
+	HasFieldsSecret  bool
 }
 
 // Gateway tells what access a channel has to its processor.
@@ -194,6 +204,7 @@ func (c *Channels) viewGateway(tx *store.Tx, channel travel.Channel) (GatewayVie
 	return GatewayView{
 		Channel: channel, Live: accountWith(site, channel, credentials).Live,
 		HasKey: credentials.Key != "", HasWebhookSecret: credentials.WebhookSecret != "",
+		HasFieldsSecret: credentials.FieldsSecret != "",
 	}, err
 }
 

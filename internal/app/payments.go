@@ -23,7 +23,7 @@ type Payments struct {
 func (p *Payments) Create(
 	ctx context.Context, actor auth.Actor, in travel.NewTransaction,
 ) (t travel.Transaction, created bool, err error) {
-	if err := actor.Require(auth.WriteTransactions); err != nil {
+	if err := actor.RequireEither(auth.WriteTransactions, auth.LogPayment); err != nil {
 		return travel.Transaction{}, false, err
 	}
 	var made *order

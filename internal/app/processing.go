@@ -52,8 +52,9 @@ func newProcessing(core *Core) *Processing {
 	return &Processing{Core: core, calls: make(chan struct{}, core.Processing.InFlight)}
 }
 
-// Enabled reports whether the deployment takes payments at all.
-func (p *Processing) Enabled() bool { return p.Profile.Processes() }
+// Enabled reports whether there is a processor at all. In the protection-only profile, too, the payment modal pays with
+// test cards.
+func (p *Processing) Enabled() bool { return len(p.Gateways) > 0 }
 
 // slot is the right to have one payment wait for a processor. It is taken when a payment turns out to need it.
 type slot struct {

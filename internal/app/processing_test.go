@@ -93,6 +93,7 @@ func TestNothingIsDoubledOrForgotten(t *testing.T) {
 			}{
 				"the request is lost": {lostBefore, false}, "the answer is lost": {lostAfter, true},
 				"the program dies before the call": {dieBefore, false}, "the program dies after the call": {dieAfter, true},
+				"the program dies twice, before": {dieBefore, false}, "the program dies twice, after": {dieAfter, true},
 			} {
 				t.Run(fmt.Sprint(c.op, ": ", name), func(t *testing.T) {
 					b := w.booking(w.channel, 10000, "2024-09-14")
@@ -120,6 +121,7 @@ func TestNothingIsDoubledOrForgotten(t *testing.T) {
 					if err != nil || created {
 						t.Fatalf("asked again: created %t, %v", created, err)
 					}
+					w.gateway.fatal = strings.Contains(name, "twice") // once more, when it asks
 					w.minute()
 					final := w.readTransaction(again.ID)
 					wantStatus, sums, moves, taken, held := travel.StatusFailed, c.sumsBefore, 0, c.takenBefore, c.heldBefor

@@ -60,7 +60,7 @@ func (p *Processing) accessOfChannel(
 		return a, channel, err
 	}
 	err = p.Store.ReadBy(ctx, a.clock, func(tx *store.Tx) (err error) {
-		if channel, err = tx.Channel(siteID, channelID); err != nil || channel.Processor != processor {
+		if channel, err = tx.Channel(siteID, channelID); err != nil || !p.takesAt(channel, processor) {
 			return err
 		}
 		a.gateway, a.account, err = p.accountAt(tx, channel, processor)
@@ -166,7 +166,7 @@ func (p *Processing) ReadFeeds(ctx context.Context) (more bool, err error) {
 
 func (p *Processing) readFeed(ctx context.Context, f store.Feed) error {
 	a, channel, err := p.accessOfChannel(ctx, f.SiteID, f.ChannelID, f.Processor)
-	if err != nil || channel.Processor != f.Processor {
+	if err != nil || !p.takesAt(channel, f.Processor) {
 		return err // a processor that the channel has left is asked no more; its feed waits for a return
 	}
 	calling, cancel := context.WithTimeout(ctx, p.Core.Processing.CallTimeout)

@@ -63,6 +63,9 @@ func (r *recording) run() (t travel.Transaction, created bool, err error) {
 	if err := r.placeOrder(); err != nil {
 		return travel.Transaction{}, false, err
 	}
+	if err := r.placeModalOrder(); err != nil {
+		return travel.Transaction{}, false, err
+	}
 	if err := r.problems.Err(); err != nil {
 		return travel.Transaction{}, false, err
 	}
@@ -124,6 +127,9 @@ func (r *recording) prepare() error {
 	// In order of their ids, as everyone takes them, so that two writes never wait for each other.
 	slices.SortFunc(items, func(a, b travel.Item) int { return cmp.Compare(a.BookingID, b.BookingID) })
 	if err := r.takeBookings(items); err != nil {
+		return err
+	}
+	if err := r.checkAttempt(); err != nil {
 		return err
 	}
 	r.checkSums(items)
@@ -224,12 +230,15 @@ func (r *recording) build(items []travel.Item) error {
 func (r *recording) flag() error {
 	if r.t.Currency != r.t.BaseCurrency {
 		r.t.ForexRate = money.RateString(r.t.Total, r.t.Currency, r.t.BaseTotal, r.t.BaseCurrency)
-		deviates, err := r.forexDeviates()
+		deviates, known, err := r.forexDeviates()
 		if err != nil {
 			return err
 		}
 		if deviates {
 			r.t.Flags = append(r.t.Flags, travel.FlagForexDeviates)
+		}
+		if err := r.checkConversion(deviates, known); err != nil {
+			return err
 		}
 	}
 	if r.doubleRecovery {
@@ -242,29 +251,32 @@ func (r *recording) flag() error {
 }
 
 // forexDeviates compares the caller's conversion with our own fixings before the day of the payment: more than a tenth
-// apart is worth a look, and never a refusal. Without fixings there is nothing to compare with.
-func (r *recording) forexDeviates() (bool, error) {
+// apart is worth a look, and to who reports a payment never a refusal. Without fixings there is nothing to compare with.
+func (r *recording) forexDeviates() (deviates, known bool, err error) {
 	paid := civil.DayOf(r.t.EffectiveAt)
 	fixings, err := fixingsFor(r.tx, r.site, paid, r.site.Policy.MaxFixingAgeDays, r.t.BaseCurrency, r.t.Currency)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	quote, ok := fx.Lock(fixings, r.t.BaseCurrency, r.t.Currency, paid, r.tx.Now, int(r.site.Policy.MaxFixingAgeDays))
 	if !ok {
-		return false, nil
+		return false, false, nil
 	}
 	own, err := quote.Convert(r.t.BaseTotal)
 	if errors.Is(err, money.ErrRange) {
-		return true, nil // our own figure does not even fit: no conversion that is right comes near
+		return true, true, nil // our own figure does not even fit: no conversion that is right comes near
 	}
 	apart := new(big.Int).Abs(big.NewInt(r.t.Total - own))
-	return apart.Mul(apart, big.NewInt(10)).Cmp(big.NewInt(own)) > 0, err
+	return apart.Mul(apart, big.NewInt(10)).Cmp(big.NewInt(own)) > 0, true, err
 }
 
 // store writes the transaction and everything that follows from it.
 func (r *recording) store() (travel.Transaction, error) {
 	var err error
 	if r.t, err = r.tx.InsertTransaction(r.t); err != nil {
+		return travel.Transaction{}, err
+	}
+	if err := r.keepAttempt(); err != nil {
 		return travel.Transaction{}, err
 	}
 	for i := range r.bookings {

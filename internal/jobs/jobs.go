@@ -60,6 +60,7 @@ func New(a *app.App, log *slog.Logger) *Runner {
 		{Name: "settle-limits", Every: quickTick, Run: a.Limits.Settle},
 		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Once.Forget},
 		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},
+		{Name: "forget-modal-sessions", Every: time.Hour, Run: a.Modals.Forget},
 	}
 	if a.Processing.Enabled() {
 		// What nobody knows the outcome of is known within a minute of everyone being back.

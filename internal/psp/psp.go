@@ -66,8 +66,9 @@ type Account struct {
 // Tokenizer is the access of a channel to the provider that holds the card numbers; empty where the processor's own
 // tokens are used.
 type Tokenizer struct {
-	ID  string
-	Key string
+	ID           string
+	Key          string
+	FieldsSecret string // by which a page may show its hosted fields; "" where none does
 }
 
 // Card is a card to take money from.

@@ -250,6 +250,9 @@ func (tx *Tx) readTransactionParts(siteID int64, list []travel.Transaction) erro
 	if err := tx.readProcessings(siteID, list); err != nil {
 		return err
 	}
+	if err := tx.readModalPayments(siteID, list); err != nil {
+		return err
+	}
 	var linked where
 	linked.and("site_id = ?", siteID)
 	in(&linked, "linked_id", ids)

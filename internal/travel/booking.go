@@ -80,6 +80,7 @@ type BookingFields struct {
 	Language   *string
 	Suppliers  *[]int64
 	ModalDraft bool
+	Modal      *ModalSession // that makes it; nil: somebody else does
 	ImportKey  string
 }
 

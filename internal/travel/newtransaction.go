@@ -28,6 +28,7 @@ type Item struct {
 type NewTransaction struct {
 	Once         Once           `json:"-"`
 	Problems     fault.Problems `json:"-"` // what the reader of the input already found wrong
+	Modal        *ModalSession  `json:"-"` // that pays; nil: somebody else does
 	ChannelID    *int64
 	Currency     *money.Currency
 	Total        *int64

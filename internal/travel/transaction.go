@@ -135,10 +135,13 @@ type Transaction struct {
 	OverLimit         int64
 	OverLimitCurrency money.Currency
 	Processed         *Processed // at a processor; nil of what was taken elsewhere and logged here
-	Disputes          []Dispute  // in order of their ids
-	EffectiveAt       time.Time
-	CreatedAt         time.Time // recorded_at of R0
-	ModifiedAt        time.Time
+	// What the payment modal was told besides, verified by the integrator; it moves no money.
+	ModalAllocations string    // a JSON array, as it came; "" for none
+	ModalCharge      int64     // the channel named as charge_channel; 0 for none
+	Disputes         []Dispute // in order of their ids
+	EffectiveAt      time.Time
+	CreatedAt        time.Time // recorded_at of R0
+	ModifiedAt       time.Time
 }
 
 // TrustID is the transaction's identifier prefixed with the site's.

@@ -20,6 +20,12 @@ const (
 	LiveAddress = "https://tgapi.tokenex.com"
 )
 
+// Where the provider keeps the scripts of its hosted fields, which the payment modal shows.
+const (
+	TestScript = "https://test-htp.tokenex.com/Iframe/Iframe-v3.min.js"
+	LiveScript = "https://htp.tokenex.com/Iframe/Iframe-v3.min.js"
+)
+
 // Gateway is where the provider's gateways are: one for test cards, one for live ones.
 type Gateway struct {
 	test, live *url.URL
