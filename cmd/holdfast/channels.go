@@ -144,7 +144,7 @@ type channelSetCmd struct {
 	ProtectionType  *string  `placeholder:"TYPE" help:"trust-travel or svcu-management."`
 	Status          *string  `placeholder:"STATUS" help:"channel_status; an empty one follows the mode again."`
 	StatementPeriod *string  `placeholder:"PERIOD" help:"month, biweek or week."`
-	Locked          *bool    `negatable:"" help:"Whether the channel is locked: what is logged then is not protected."`
+	Locked          *bool    `negatable:"" help:"Whether the channel is locked: what is logged then is not protected. To unlock one that is protected takes two people."`
 	Suppliers       *[]int64 `placeholder:"IDS" help:"Ids of the linked suppliers, comma-separated."`
 	Reason          string   `help:"For the operator who approves it, where that is needed."`
 

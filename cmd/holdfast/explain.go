@@ -150,7 +150,11 @@ func (c explainBookingCmd) Run(ctx context.Context, p *program) error {
 	}
 	b, s := report.Booking, report.Sums
 	amount := func(n int64) string { return money.Format(n, b.Currency) }
-	p.printf("Booking %d of %s %s, %s, travel %s to %s\n", b.ID, b.Currency, amount(s.Total), s.State, b.FirstTravelDay(), b.End)
+	p.printf("Booking %d of %s %s, %s", b.ID, b.Currency, amount(s.Total), s.State)
+	if s.End != civil.NoDay { // those of the moment: the booking itself may have been moved since
+		p.printf(", travel %s to %s", s.Start, s.End)
+	}
+	p.printf("\n")
 	p.explainMoment(report.Moment)
 	p.printf("\n")
 	p.bookingTable(s, b.Currency)

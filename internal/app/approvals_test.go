@@ -104,6 +104,35 @@ func TestCoverOpensWhenAnotherOperatorApproves(t *testing.T) {
 	})
 }
 
+func TestALockedChannelIsUnlockedByTwoPeople(t *testing.T) {
+	onBothEngines(t, func(t *testing.T, h *house) {
+		ctx := t.Context()
+		ada, bob := operators(t, h)
+		shop := draft(t, h, ada)
+		mode, locked, open := travel.ModeProtectionOnly, true, false
+		asked, err := h.Channels.Change(ctx, ada, shop.ID, travel.ChannelFields{Mode: &mode})
+		if err != nil || asked.Proposal == nil {
+			t.Fatalf("%+v, %v", asked, err)
+		}
+		if _, err := h.Approvals.Approve(ctx, bob, asked.Proposal.ID, ""); err != nil {
+			t.Fatal(err)
+		}
+		if now, err := h.Channels.Change(ctx, ada, shop.ID, travel.ChannelFields{Locked: &locked}); err != nil || now.Proposal != nil || !now.Locked {
+			t.Fatalf("locked by one person: %+v, %v", now, err)
+		}
+		asked, err = h.Channels.Change(ctx, ada, shop.ID, travel.ChannelFields{Locked: &open})
+		if err != nil || asked.Proposal == nil || asked.Proposal.Kind != travel.ProposeOpenCover || !asked.Locked {
+			t.Fatalf("unlocked by one person: %+v, %v", asked, err)
+		}
+		if _, err := h.Approvals.Approve(ctx, bob, asked.Proposal.ID, ""); err != nil {
+			t.Fatal(err)
+		}
+		if now, err := h.Channels.Get(ctx, ada, shop.ID); err != nil || now.Locked {
+			t.Errorf("after approval: %+v, %v", now, err)
+		}
+	})
+}
+
 func TestAnApprovalJudgesAnew(t *testing.T) {
 	onBothEngines(t, func(t *testing.T, h *house) {
 		ctx := t.Context()

@@ -147,7 +147,7 @@ func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in tr
 		if err != nil {
 			return changed, err
 		}
-		if stored.Covered() || !channel.Covered() {
+		if !opensCover(stored, channel) {
 			return c.saveChannel(tx, actor, stored, channel, in.Processing)
 		}
 		if err := keyWaitsForNobody(in.Processing, stored, channel); err != nil {
@@ -166,6 +166,12 @@ func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in tr
 		return changed, err
 	})
 	return shownTo(actor, changed), unknownChannel(err, id)
+}
+
+// opensCover reports whether payments of the channel are protected (R2) by the change and were not before it. To give a
+// locked channel the mode that covers is a change for two people as well, so that unlocking it is the same everywhere.
+func opensCover(before, after travel.Channel) bool {
+	return after.Covered() && (!before.Covered() || before.Locked && !after.Locked)
 }
 
 // changedChannel sets and checks the given fields of a channel that is locked.

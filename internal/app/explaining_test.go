@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"holdfast/internal/app"
+	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -114,6 +115,26 @@ func TestABookingIsTheSumOfItsParts(t *testing.T) {
 		of, err := w.app.Protection.Explain(t.Context(), w.actor, waiting.ID, app.ProtectionQuery{})
 		if err != nil || !slices.Equal(of.Allocations[0].Steps, pages[5].Steps) || !slices.Equal(of.Allocations[0].Premium.Steps, pages[5].Premium.Steps) {
 			t.Errorf("the transaction says %+v, %v", of.Allocations, err)
+		}
+	})
+}
+
+// TestABookingIsExplainedWithTheTravelOfTheMoment: what moved since the day or the knowledge of an explanation is not in
+// it.
+func TestABookingIsExplainedWithTheTravelOfTheMoment(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.at("2024-06-20")
+		b := w.booking(w.channel(travel.ModeProtectionOnly, "GBP"), 120_000, "2024-08-31")
+		if s := w.explainBooking(b.ID, "2024-06-20", everything).Sums; s.Start != civil.NoDay || s.End != civil.NoDay {
+			t.Errorf("without a payment: %s to %s", s.Start, s.End)
+		}
+		w.must(report(travel.Purchase, b, 60_000))
+		w.at("2024-06-25")
+		w.move(b, *dayPtr(t, "2024-09-30"))
+		for asOf, end := range map[string]string{"2024-06-24": "2024-08-31", "2024-06-25": "2024-09-30"} {
+			if s := w.explainBooking(b.ID, asOf, everything).Sums; s.End.String() != end || s.Start != s.End {
+				t.Errorf("at the end of %s: %s to %s", asOf, s.Start, s.End)
+			}
 		}
 	})
 }

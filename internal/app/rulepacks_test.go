@@ -53,3 +53,23 @@ func TestAnAllocationKeepsItsRulepack(t *testing.T) {
 		}
 	}
 }
+
+// TestAnEditedRulepackIsNotMadeUp: a file whose windows were changed under the same version changes nothing that was
+// computed, and the explanation says so instead of a sum that does not come out.
+func TestAnEditedRulepackIsNotMadeUp(t *testing.T) {
+	w := newWorld(t, "sqlite:"+t.TempDir()+"/holdfast.db")
+	w.core.Rulepacks = packs(t, "1")
+	made := w.must(report(travel.Purchase, w.booking(w.channel(travel.ModeProtectionOnly, "GBP"), 100000, "2024-09-14"), 10000))
+	edited := packs(t, "2")
+	edited[0].Version, edited[0].From = "1", packs(t, "1")[0].From
+	w.core.Rulepacks = edited
+	x, err := w.app.Protection.Explain(t.Context(), w.actor, made.ID, app.ProtectionQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range x.Allocations[0].Steps {
+		if s.Name == "L" && !strings.HasPrefix(s.Text, "L = 2025-01-12, by rulepack 1 as it was") {
+			t.Errorf("%s", s.Text)
+		}
+	}
+}

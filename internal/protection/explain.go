@@ -135,8 +135,13 @@ func (x Explained) lastDayStep(packs Rulepacks) Step {
 	if w.Cap > 0 {
 		formula = fmt.Sprintf("min(%s, P + %d)", formula, w.Cap)
 	}
-	return Step{"R5", "L", fmt.Sprintf("scheme %s, rulepack %s, P = %s, D = %s: L = %s = %s",
-		x.Scheme, x.Rulepack, x.Paid(), x.Terms.End, formula, x.Terms.LastDay)}
+	text := fmt.Sprintf("scheme %s, rulepack %s, P = %s, D = %s: L = %s = %s",
+		x.Scheme, x.Rulepack, x.Paid(), x.Terms.End, formula, w.LastDay(x.Paid(), x.Terms.End))
+	if w.LastDay(x.Paid(), x.Terms.End) != x.Terms.LastDay { // the file was edited under the same version
+		text = fmt.Sprintf("L = %s, by rulepack %s as it was on file when L was computed; now it says something else",
+			x.Terms.LastDay, x.Rulepack)
+	}
+	return Step{"R5", "L", text}
 }
 
 func (x Explained) stateStep(m Moment) Step {

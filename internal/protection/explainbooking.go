@@ -12,9 +12,10 @@ import (
 // ExplainedBooking is what the allocations of a booking come to at a moment, in its base currency, with the steps that
 // led there. It is added up one allocation at a time, so that it is the same however many there are.
 type ExplainedBooking struct {
-	Total       int64 // of the booking at the moment
-	Allocations int64 // known at the moment
-	Paid        int64 // what purchases and captures up to the day brought in
+	Total       int64     // of the booking at the moment
+	Start, End  civil.Day // of the travel, as the first of its allocations has it at the moment; civil.NoDay without one
+	Allocations int64     // known at the moment
+	Paid        int64     // what purchases and captures up to the day brought in
 	Refunded    int64
 	ChargedBack int64
 	Reversed    int64
@@ -47,13 +48,17 @@ type BookingValue struct {
 // NewExplainedBooking begins the sums of a booking with a total.
 func NewExplainedBooking(total int64, m Moment) *ExplainedBooking {
 	return &ExplainedBooking{
-		Total: total, LastDay: civil.NoDay, moment: m, states: map[State]int64{}, booking: instalments{left: total},
+		Total: total, Start: civil.NoDay, End: civil.NoDay, LastDay: civil.NoDay, moment: m, states: map[State]int64{},
+		booking: instalments{left: total},
 	}
 }
 
 // Add takes in the next allocation, in order of the ids, explained with its premium at the moment of the sums.
 func (b *ExplainedBooking) Add(x Explained) {
 	day := b.moment.AsOf
+	if b.Allocations == 0 {
+		b.Start, b.End = x.Terms.Start, x.Terms.End
+	}
 	b.Allocations++
 	b.states[x.State]++
 	b.Simulated = b.Simulated || x.Decision.Simulated
