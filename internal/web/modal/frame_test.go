@@ -159,10 +159,15 @@ func TestThreeAttempts(t *testing.T) {
 	b.fill("4000000000000002", "1240", "123", "Ada Lovelace")
 	b.press(kb.Enter)
 	b.shows("declined")
+	if got := b.argument(3); got["id"] != 3.0 {
+		t.Errorf("the last is %v", got)
+	}
 	b.click("#done")
 	b.fired("booking_logged", "transaction_failed", "transaction_failed", "transaction_failed", "modal_closed")
-	if b.argument(3)["id"] != 3.0 {
-		t.Errorf("the last is %v", b.argument(3))
+	b.open(s.page.URL + "/")
+	b.shows("declined") // the same auth string has no more of them
+	if n := s.count("POST transactions"); n != 3 {
+		t.Errorf("tried %d times", n)
 	}
 }
 
