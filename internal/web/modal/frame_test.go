@@ -378,6 +378,7 @@ func TestWhatKeepsTheFormFromOpening(t *testing.T) {
 	}{
 		{"auth string", "refused", "token_error", "Its permission is not valid or has expired.", func(s *shop) { s.session = auth }},
 		{"booking", "invalid", "booking_error", "The end of travel lies before its start.", func(s *shop) { s.refusal = refusal }},
+		{"other booking", "refused", "token_error", "Its permission is not valid or has expired.", func(s *shop) { s.refusal = auth }},
 		{"no cards", "failed", "transaction_error", "Cards cannot be taken here.", func(s *shop) { s.session["tokenizer"] = object{"kind": "none"} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

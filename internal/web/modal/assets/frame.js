@@ -26,6 +26,7 @@ const states = {
 };
 const processing = ["paying", "challenge", "checking"];
 
+// Controller leads through one payment.
 class Controller {
   #state = "loading";
   #told = new Set(); // what was fired, each with the object it was about
@@ -46,7 +47,7 @@ class Controller {
 
   constructor() {
     this.#view = new View({ close: () => this.close(), leave: () => this.#leave(), retry: () => this.#check() });
-    this.#form = new CardForm(document.getElementById("card"), (text) => this.#view.announce(text, true), (entered) => this.#pay(entered));
+    this.#form = new CardForm(document.getElementById("card"), (text, urgent) => this.#view.announce(text, urgent), (entered) => this.#pay(entered));
     addEventListener("message", (event) => this.#heard(event));
     this.#post("ready", {});
   }
@@ -167,7 +168,7 @@ class Controller {
   async #book() {
     const known = this.#known();
     try {
-      this.#booking = known ? await this.#api.booking(known) : await this.#api.makeBooking(messages.booking(this.#data), newKey());
+      this.#booking = known ? await this.#api.booking(known) : await this.#api.makeBooking(messages.booking(this.#data, this.#session.channel.language), newKey());
     } catch (error) {
       if (known && !Number(this.#data.booking_id) && error instanceof Refused) {
         this.#memory.forget(); // of a booking that is not there any more
@@ -452,7 +453,7 @@ class Controller {
 
   // #refuse is for an auth string, or a token, that is not accepted.
   #refuse(error) {
-    if (!(error instanceof Refused)) {
+    if (!(error instanceof Refused) || error.status >= 500) {
       this.#fail(error);
       return;
     }
@@ -463,6 +464,10 @@ class Controller {
 
   // #reject is for a booking that the service does not take, or does not know.
   #reject(error) {
+    if (error.name === "jwt_auth_invalid_request") {
+      this.#refuse(error);
+      return;
+    }
     if (!(error instanceof Refused) || error.status >= 500) {
       this.#fail(error);
       return;
