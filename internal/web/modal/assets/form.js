@@ -58,7 +58,7 @@ export class CardForm {
       number.textContent = groupNumber(card.number);
       const what = document.createElement("span");
       what.lang = "en";
-      what.textContent = card.what ?? "";
+      what.textContent = `${schemeOf(card.number).label} ${card.what}`; // such as: Visa is approved
       button.append(number, " ", what);
       button.addEventListener("click", () => this.#take(card));
       item.append(button);

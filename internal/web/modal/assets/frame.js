@@ -421,9 +421,8 @@ class Controller {
   // some time there will be none; where nobody answers nothing is known.
   async #find(error) {
     const before = this.#before();
-    const over = this.#used >= attempts; // then the last attempt tells it
     let asked = 0;
-    const booking = await poll(() => this.#api.booking(this.#booking.id), ({ transaction_ids: ids }) => ids.at(-1) > before || over || ++asked > 3, {
+    const booking = await poll(() => this.#api.booking(this.#booking.id), ({ transaction_ids: ids }) => ids.at(-1) > before || ++asked > 3, {
       limit: 30000, slow: () => this.#view.waiting("checking", "checking", "slow"),
     });
     if (!booking) {
@@ -432,7 +431,7 @@ class Controller {
     }
     this.#booking = booking;
     const id = booking.transaction_ids.at(-1);
-    if (id > before || over) await this.#follow(id);
+    if (id > before) await this.#follow(id);
     else if (error) this.#retry(error);
     else await this.#after();
   }
