@@ -376,9 +376,9 @@ func TestWhatKeepsTheFormFromOpening(t *testing.T) {
 		name, state, callback, says string
 		prepare                     func(s *shop)
 	}{
-		{"auth string", "refused", "token_error", "Its permission is not valid or has expired.", func(s *shop) { s.session = auth }},
+		{"auth string", "refused", "token_error", "The payment request is not valid or has expired.", func(s *shop) { s.session = auth }},
 		{"booking", "invalid", "booking_error", "The end of travel lies before its start.", func(s *shop) { s.refusal = refusal }},
-		{"other booking", "refused", "token_error", "Its permission is not valid or has expired.", func(s *shop) { s.refusal = auth }},
+		{"other booking", "refused", "token_error", "The payment request is not valid or has expired.", func(s *shop) { s.refusal = auth }},
 		{"no cards", "failed", "transaction_error", "Cards cannot be taken here.", func(s *shop) { s.session["tokenizer"] = object{"kind": "none"} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
