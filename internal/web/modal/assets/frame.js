@@ -1,6 +1,6 @@
 // The frame of the payment modal: what happens, in which order, and what the page is told of it. What is shown is in view.js
 // and form.js, requests are in api.js.
-import { Api, Lost, Refused } from "./api.js";
+import { Api, Lost, Refused, isTrouble } from "./api.js";
 import { CardForm } from "./form.js";
 import { HostedFields } from "./hosted.js";
 import { Memory, newKey } from "./memory.js";
@@ -452,7 +452,7 @@ class Controller {
 
   // #refuse is for an auth string, or a token, that is not accepted.
   #refuse(error) {
-    if (!(error instanceof Refused) || error.status >= 500) {
+    if (!(error instanceof Refused) || isTrouble(error)) {
       this.#fail(error);
       return;
     }
@@ -467,7 +467,7 @@ class Controller {
       this.#refuse(error);
       return;
     }
-    if (!(error instanceof Refused) || error.status >= 500) {
+    if (!(error instanceof Refused) || isTrouble(error)) {
       this.#fail(error);
       return;
     }
