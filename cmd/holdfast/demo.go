@@ -13,6 +13,7 @@ import (
 
 	"holdfast/internal/demo"
 	"holdfast/internal/travel"
+	"holdfast/internal/web/checkout"
 )
 
 // demoCmd makes the sandbox and serves it.
@@ -48,12 +49,16 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	bar := p.progress(100, "loading the book")
 	world, err := demo.Prepare(ctx, p.app, demo.Options{
 		Day: c.Day.day, Credentials: p.credentialsPath(), Random: rand.Reader, Empty: c.Empty,
+		Origins:  p.shopOrigins(),
 		Progress: func(done, total int) { _ = bar.Set(100 * done / total) }, // a bar that cannot be drawn stops nothing
 	})
 	if world.Book.Rows > 0 {
 		_ = bar.Finish()
 	}
 	if err != nil {
+		return err
+	}
+	if err := p.openShop(world); err != nil {
 		return err
 	}
 	p.tellDemo(world, listener.Addr())
@@ -92,6 +97,7 @@ func (p *program) tellDemo(w demo.World, addr net.Addr) {
 	p.printf("holdfast demo: a sandbox to look at. Nothing in it is real.\n\n")
 	p.printf("  API             %s\n", p.apiBase(base, w.Site.Path))
 	p.printf("  Documentation   %s/docs\n", base)
+	p.printf("  A checkout      %s%s\n", base, checkout.Path)
 	p.printf("  Database        %s\n\n", masked(p.Database))
 	p.printf("  API token       %s\n", w.Token)
 	p.printf("  Admin           %s   password %s\n", demo.AdminName, w.AdminPassword)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"holdfast/internal/psp"
@@ -31,18 +30,4 @@ func (p *program) processors(db *store.DB) (map[string]psp.Gateway, error) {
 	made := sandbox.New(sandbox.Ledger{Change: db.ChangeSandboxCharge, Due: db.SandboxDue}, p.base)
 	p.bank = made.Challenges()
 	return map[string]psp.Gateway{sandbox.Name: made, stripe.Name: real}, nil
-}
-
-// withBank puts the pages of the sandbox's challenges beside the API, in the profile in which there are payments.
-func (p *program) withBank(api http.Handler) http.Handler {
-	if !p.core.Profile.Processes() {
-		return api
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, sandbox.ChallengePath) {
-			p.bank.ServeHTTP(w, r)
-			return
-		}
-		api.ServeHTTP(w, r)
-	})
 }

@@ -20,6 +20,7 @@ import (
 	"holdfast/internal/protection"
 	"holdfast/internal/store"
 	"holdfast/internal/travel"
+	"holdfast/internal/web/modal"
 )
 
 // program is what every command runs in: the configuration, the streams, and, once opened, the database and the use
@@ -31,6 +32,8 @@ type program struct {
 	as             string       // the operator who acts; "" is the program itself
 	base           string       // where clients reach the service, once it is known
 	bank           http.Handler // the pages of the sandbox processor's challenges
+	modal          *modal.Modal // the pages of the payment modal
+	shop           http.Handler // the demo's checkout page; nil elsewhere
 
 	db   *store.DB
 	core *app.Core
@@ -71,6 +74,12 @@ func (p *program) open(ctx context.Context) error {
 		p.core.Keys = p.readKeys
 	}
 	p.app = app.New(p.core)
+	p.modal, err = modal.New(modal.Config{
+		Origins: p.permittedOrigins, TestScript: p.FieldsTestScript, LiveScript: p.FieldsLiveScript,
+	})
+	if err != nil {
+		return err
+	}
 	return p.core.CheckProfile(ctx)
 }
 

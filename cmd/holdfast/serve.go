@@ -65,14 +65,14 @@ func (p *program) listen(ctx context.Context) (net.Listener, error) {
 func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	log := p.core.Log
 	cfg := p.api(p.baseURL(listener.Addr()))
-	cfg.Timeout = requestTimeout
+	cfg.Timeout, cfg.TestCards = requestTimeout, modalCards()
 	docs, err := web.Docs(api.Description(cfg))
 	if err != nil {
 		return err
 	}
 	cfg.Docs = docs
 	server := &http.Server{
-		Handler:           p.withBank(api.New(p.app, p.core, cfg)),
+		Handler:           p.withPages(api.New(p.app, p.core, cfg)),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,

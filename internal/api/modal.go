@@ -120,7 +120,9 @@ func (s *server) openModalSession(c *call) error {
 	}
 	for _, name := range names {
 		// A field that the page leaves out is one whose value is empty.
-		opening.Fields[name] = in.verbatim(name)
+		if opening.Fields[name], err = in.verbatim(name); err != nil {
+			return err
+		}
 	}
 	opening.Problems = *in.problems // now that all fields are read
 	view, err := s.app.Modals.Open(c.ctx, opening)
@@ -145,37 +147,44 @@ func (in *input) needed(name string) string {
 }
 
 // verbatim gives a field as the text that an auth string is made of: a text as it is, a number by its digits, a list as
-// JSON, byte for byte; "" where it is absent.
-func (in *input) verbatim(name string) string {
+// JSON, byte for byte; "" where it is absent. The text is kept, so that numbers are looked at for card numbers, too.
+func (in *input) verbatim(name string) (string, error) {
+	var text string
 	switch v := in.fields[name].(type) {
 	case nil:
-		return ""
 	case string:
-		if !storable(v) {
+		if text = v; !storable(v) {
 			in.wrong(name, "Control characters are not allowed.")
 		}
-		return v
 	case json.Number:
-		return v.String()
+		text = v.String()
+	default:
+		var raw map[string]json.RawMessage
+		var written bytes.Buffer
+		// It was decoded before: what is left is to cut the spaces out that stand between things.
+		if json.Unmarshal(in.raw, &raw) != nil || json.Compact(&written, raw[name]) != nil {
+			in.wrong(name, "This cannot be read.")
+		}
+		text = written.String()
 	}
-	var raw map[string]json.RawMessage
-	var text bytes.Buffer
-	// It was decoded before: what is left is to cut the spaces out that stand between things.
-	if json.Unmarshal(in.raw, &raw) != nil || json.Compact(&text, raw[name]) != nil {
-		in.wrong(name, "This cannot be read.")
+	if travel.HoldsCardNumber(text) {
+		return "", errCardNumber(name)
 	}
-	return text.String()
+	return text, nil
 }
 
 // verifiable reads the fields that an auth string can verify, as far as they are there.
-func (in *input) verifiable() map[string]string {
-	given := map[string]string{}
+func (in *input) verifiable() (given map[string]string, err error) {
+	given = map[string]string{}
 	for _, name := range slices.Concat(travel.ModalAlways, travel.ModalVerifiable) {
-		if in.fields[name] != nil {
-			given[name] = in.verbatim(name)
+		if in.fields[name] == nil {
+			continue
+		}
+		if given[name], err = in.verbatim(name); err != nil {
+			return nil, err
 		}
 	}
-	return given
+	return given, nil
 }
 
 // enterModal finds out in which session of the modal the request is made; what follows is about its site.
@@ -208,11 +217,14 @@ func (s *server) createModalBooking(c *call) error {
 		in.once = travel.Once{}
 	}
 	in.once = use.Key(in.once)
-	given := in.verifiable()
+	given, err := in.verifiable()
+	if err != nil {
+		return err
+	}
 	in.rename("country", "countries")
 	in.rename("description", "content")
-	if given["country"] == "" && in.fields["countries"] != nil {
-		given["country"] = in.verbatim("countries")
+	if country := in.text("countries"); country != nil && given["country"] == "" {
+		given["country"] = *country
 	}
 	return s.create(c, in.once, func() (object, error) {
 		made, created, err := s.app.Modals.Book(c.ctx, use, bookingFields(in), given)
@@ -259,7 +271,10 @@ func (s *server) createModalTransaction(c *call) error {
 		return err
 	}
 	in.once = use.Key(in.once)
-	given := in.verifiable()
+	given, err := in.verifiable()
+	if err != nil {
+		return err
+	}
 	delete(given, "country") // of the trip, or of who pays: the booking has it
 	named := namedBookings(in)
 	payment := modalTransaction(in)

@@ -212,7 +212,7 @@ func (m *Modals) Payment(ctx context.Context, u ModalUse, id int64) (t travel.Tr
 		t, err = tx.Transaction(u.Session.SiteID, id)
 		return err
 	})
-	return t, unknownAs(fault.UnknownPost, err, "There is no transaction %d.", id)
+	return t, unknownAs(fault.UnknownPost, err, "There is no such transaction.")
 }
 
 // TakesTestCards reports whether the channel of the session is paid with test cards.

@@ -253,7 +253,7 @@ func (s *settlement) refuse(why *psp.Error, actor auth.Actor, key travel.Once) e
 }
 
 func (s *settlement) save() error {
-	s.t.Content = storable(s.t.Content)
+	s.t.Content, s.t.ModifiedAt = storable(s.t.Content), s.tx.Now // what is answered now is what is read later
 	kept := s.p
 	s.t.Processed = &kept
 	s.t.Flags = slices.Compact(s.t.Flags)

@@ -159,10 +159,15 @@ func TestThreeAttempts(t *testing.T) {
 	b.fill("4000000000000002", "1240", "123", "Ada Lovelace")
 	b.press(kb.Enter)
 	b.shows("declined")
+	if got := b.argument(3); got["id"] != 3.0 {
+		t.Errorf("the last is %v", got)
+	}
 	b.click("#done")
 	b.fired("booking_logged", "transaction_failed", "transaction_failed", "transaction_failed", "modal_closed")
-	if b.argument(3)["id"] != 3.0 {
-		t.Errorf("the last is %v", b.argument(3))
+	b.open(s.page.URL + "/")
+	b.shows("declined") // the same auth string has no more of them
+	if n := s.count("POST transactions"); n != 3 {
+		t.Errorf("tried %d times", n)
 	}
 }
 
@@ -336,6 +341,37 @@ func TestTheTokenizersFieldsTakeTheCard(t *testing.T) {
 	}
 }
 
+func TestAnotherCurrencyShowsBothAmounts(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.data["booking_id"], s.data["currencies"], s.data["total"] = "4711", "JPY", "250000"
+	s.booking["currencies"], s.booking["total_unpaid"] = "KWD", 500125 // no decimals, and three
+	s.onPay = func(object) (int, object) { return http.StatusCreated, s.made(1, "complete", nil) }
+	b := visit(t, s)
+	if got := strings.ReplaceAll(text(b, ".summary"), "\u00a0", " "); !strings.Contains(got, "JP¥250,000") || !strings.Contains(got, "KWD 500.125") ||
+		!strings.Contains(got, "1 KWD = 499.875 JPY") {
+		t.Errorf("it says %q", got)
+	}
+	b.fill("4242424242424242", "1240", "123", "Ada Lovelace")
+	b.press(kb.Enter)
+	b.fired("booking_exists", "transaction_logged")
+	got := s.sent("POST transactions")
+	if part := got["bookings"].([]any)[0].(object); got["total"] != 250000.0 || part["total"] != 500125.0 || part["currencies"] != "KWD" {
+		t.Errorf("paid with %v", got)
+	}
+}
+
+func TestTheServiceIsDown(t *testing.T) {
+	t.Parallel()
+	s, b := newShop(t), newTab(t)
+	s.session = object{"code": "service_unavailable", "message": "The database cannot be reached.", "data": object{"status": 503}}
+	b.open(s.page.URL + "/")
+	b.shows("failed")
+	if got := b.calls(1); !slices.Equal(got, []string{"transaction_error"}) || b.argument(0)["name"] != "service_unavailable" {
+		t.Errorf("fired %v", got)
+	}
+}
+
 func TestClosingAsksWhileAPaymentIsOnItsWay(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -371,8 +407,9 @@ func TestWhatKeepsTheFormFromOpening(t *testing.T) {
 		name, state, callback, says string
 		prepare                     func(s *shop)
 	}{
-		{"auth string", "refused", "token_error", "Its permission is not valid or has expired.", func(s *shop) { s.session = auth }},
+		{"auth string", "refused", "token_error", "The payment request is not valid or has expired.", func(s *shop) { s.session = auth }},
 		{"booking", "invalid", "booking_error", "The end of travel lies before its start.", func(s *shop) { s.refusal = refusal }},
+		{"other booking", "refused", "token_error", "The payment request is not valid or has expired.", func(s *shop) { s.refusal = auth }},
 		{"no cards", "failed", "transaction_error", "Cards cannot be taken here.", func(s *shop) { s.session["tokenizer"] = object{"kind": "none"} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -88,6 +88,18 @@ func TestTheScriptIsSmallAndHasTwoNames(t *testing.T) {
 	}
 }
 
+// TestTheDocsTellTheIntegrity holds docs/modal.md to the script as it is.
+func TestTheDocsTellTheIntegrity(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "modal.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, integrity := newModal(t, modal.Config{}).Script()
+	if !strings.Contains(string(page), "/modal/v1/"+name+`"`) || !strings.Contains(string(page), `integrity="`+integrity+`"`) {
+		t.Errorf("docs/modal.md has to name %s with the integrity %s", name, integrity)
+	}
+}
+
 func TestTheFrameOpensForPermittedOriginsOnly(t *testing.T) {
 	m := newModal(t, modal.Config{})
 	w := get(t, m, framePath(""))

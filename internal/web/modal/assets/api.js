@@ -10,6 +10,9 @@ export class Refused extends Error {
   }
 }
 
+// isTrouble reports whether a refusal is about the service and not about the request: later it may be taken.
+export const isTrouble = (error) => error.status >= 500 || error.status === 429;
+
 // Lost is what happens when no answer came, or none that can be understood: nobody knows what became of the request.
 export class Lost extends Error {
   constructor(message, timedOut = false) {

@@ -6,6 +6,7 @@ import {
 
 const names = ["number", "expiry", "code", "name"];
 
+// CardForm is the form's behaviour.
 export class CardForm {
   #form;
   #texts;
@@ -15,7 +16,8 @@ export class CardForm {
   #shown = {}; // the problem that is shown at each field
   #sent = false; // whether the form was sent once: from then on an empty field is a mistake
 
-  // submit is called with what was entered once all of it is right: {token} or {number, tokenize}, and {month, year, name}.
+  // announce has a text spoken, at once if it is urgent. submit is called with what was entered once all of it is right:
+  // {month, year, name, tokenize}, where tokenize gives the token of the card.
   constructor(form, announce, submit) {
     this.#form = form;
     this.#announce = announce;
@@ -56,7 +58,7 @@ export class CardForm {
       number.textContent = groupNumber(card.number);
       const what = document.createElement("span");
       what.lang = "en";
-      what.textContent = card.what ?? "";
+      what.textContent = `${schemeOf(card.number).label} ${card.what}`; // such as: Visa is approved
       button.append(number, " ", what);
       button.addEventListener("click", () => this.#take(card));
       item.append(button);
@@ -90,17 +92,6 @@ export class CardForm {
     this.#sent = false;
     this.#field("code").value = "";
     for (const name of names) this.#show(name, "");
-  }
-
-  clear() {
-    for (const name of names) this.#field(name).value = "";
-    this.#hint();
-  }
-
-  // complain shows what somebody else found wrong with a field.
-  complain(name, problem) {
-    this.#show(name, problem);
-    this.#field(name).focus();
   }
 
   #take(card) {
@@ -174,7 +165,6 @@ export class CardForm {
     const mark = this.#part("mark");
     mark.textContent = scheme.label;
     mark.dataset.scheme = scheme.name;
-    this.#field("code").maxLength = scheme.code || 4;
     if (!this.#texts) return;
     this.#part("code-hint").textContent = this.#texts.say(scheme.code === 4 ? "code_front" : "code_back");
   }
@@ -205,7 +195,7 @@ export class CardForm {
     if (!first) return true;
     if (this.#hosted && (first[0] === "number" || first[0] === "code")) this.#hosted.focus(first[0]);
     else this.#field(first[0]).focus();
-    this.#announce(problems.filter(([, problem]) => problem).map(([, problem]) => this.#words(problem)).join(" "));
+    this.#announce(problems.filter(([, problem]) => problem).map(([, problem]) => this.#words(problem)).join(" "), true);
     return false;
   }
 

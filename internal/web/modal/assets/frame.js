@@ -1,6 +1,6 @@
 // The frame of the payment modal: what happens, in which order, and what the page is told of it. What is shown is in view.js
 // and form.js, requests are in api.js.
-import { Api, Lost, Refused } from "./api.js";
+import { Api, Lost, Refused, isTrouble } from "./api.js";
 import { CardForm } from "./form.js";
 import { HostedFields } from "./hosted.js";
 import { Memory, newKey } from "./memory.js";
@@ -26,6 +26,7 @@ const states = {
 };
 const processing = ["paying", "challenge", "checking"];
 
+// Controller leads through one payment.
 class Controller {
   #state = "loading";
   #told = new Set(); // what was fired, each with the object it was about
@@ -46,7 +47,7 @@ class Controller {
 
   constructor() {
     this.#view = new View({ close: () => this.close(), leave: () => this.#leave(), retry: () => this.#check() });
-    this.#form = new CardForm(document.getElementById("card"), (text) => this.#view.announce(text, true), (entered) => this.#pay(entered));
+    this.#form = new CardForm(document.getElementById("card"), (text, urgent) => this.#view.announce(text, urgent), (entered) => this.#pay(entered));
     addEventListener("message", (event) => this.#heard(event));
     this.#post("ready", {});
   }
@@ -167,7 +168,7 @@ class Controller {
   async #book() {
     const known = this.#known();
     try {
-      this.#booking = known ? await this.#api.booking(known) : await this.#api.makeBooking(messages.booking(this.#data), newKey());
+      this.#booking = known ? await this.#api.booking(known) : await this.#api.makeBooking(messages.booking(this.#data, this.#session.channel.language), newKey());
     } catch (error) {
       if (known && !Number(this.#data.booking_id) && error instanceof Refused) {
         this.#memory.forget(); // of a booking that is not there any more
@@ -192,7 +193,8 @@ class Controller {
     if (key || paid || this.#used >= attempts) {
       this.#go("checking");
       this.#view.waiting("checking", "checking", "wait");
-      await this.#find();
+      if (key || paid) await this.#find();
+      else await this.#follow(this.#booking.transaction_ids.at(-1));
       return;
     }
     await this.#ready();
@@ -450,7 +452,7 @@ class Controller {
 
   // #refuse is for an auth string, or a token, that is not accepted.
   #refuse(error) {
-    if (!(error instanceof Refused)) {
+    if (!(error instanceof Refused) || isTrouble(error)) {
       this.#fail(error);
       return;
     }
@@ -461,7 +463,11 @@ class Controller {
 
   // #reject is for a booking that the service does not take, or does not know.
   #reject(error) {
-    if (!(error instanceof Refused) || error.status >= 500) {
+    if (error.name === "jwt_auth_invalid_request") {
+      this.#refuse(error);
+      return;
+    }
+    if (!(error instanceof Refused) || isTrouble(error)) {
       this.#fail(error);
       return;
     }

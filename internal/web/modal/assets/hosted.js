@@ -8,6 +8,7 @@ const patience = 20000;
 // The tokenizer's names for schemes, by the beginning of a number that has ours.
 const schemes = { visa: "4", mastercard: "51", americanexpress: "34", amex: "34", discover: "6011", diners: "36", dinersclub: "36", jcb: "3528", unionpay: "62" };
 
+// HostedFields stand in for the fields number and code of the card form.
 export class HostedFields {
   #fields;
   #scheme = schemeOf("");

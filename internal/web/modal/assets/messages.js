@@ -18,9 +18,9 @@ export function session(data, { path, environment, verify }, origin, booking) {
 
 const text = (value) => (value === undefined ? undefined : typeof value === "object" ? JSON.stringify(value) : String(value));
 
-// booking is a new booking.
-export function booking(data) {
-  const { channels, currencies, total, country, date, date_start, firstname, surname, email, description, pax, reference, language } = data;
+// booking is a new booking; other is the language of those that name none.
+export function booking(data, other) {
+  const { channels, currencies, total, country, date, date_start, firstname, surname, email, description, pax, reference, language = other } = data;
   return given({ channels, currencies, total, countries: country, country, date, date_start, firstname, surname, email, content: description, pax, reference, language });
 }
 

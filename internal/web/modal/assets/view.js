@@ -5,9 +5,12 @@ const $ = (id) => document.getElementById(id);
 // The elements that the keyboard reaches, in order.
 const reachable = "button, input, summary, iframe, a[href]";
 
+// View is the frame's document. on holds what is called for clicks: close, leave and retry.
 export class View {
+  #on; // what is clicked
   #texts;
   #content = () => {}; // writes what the shown view says, again after a change of language
+  #back = null; // where the focus was before a question
 
   constructor(on) {
     this.#on = on;
@@ -25,9 +28,6 @@ export class View {
     $("before").addEventListener("focus", (event) => this.#wrap(event.relatedTarget ? -1 : 0));
     $("after").addEventListener("focus", () => this.#wrap(0));
   }
-
-  #on;
-  #back = null; // where the focus was before a question
 
   escape() {
     if ($("ask").hidden) this.#on.close();

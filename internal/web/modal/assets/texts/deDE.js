@@ -74,7 +74,7 @@ export default {
   failed_text: "Ihre Karte wurde nicht belastet. Bitte kehren Sie zum Händler zurück und versuchen Sie es später noch einmal.",
   unsupported: "Kartenzahlungen sind hier nicht möglich. Ihre Karte wurde nicht belastet; bitte wenden Sie sich an den Händler.",
   refused: "Diese Zahlung kann nicht begonnen werden",
-  refused_text: "Ihre Freigabe ist ungültig oder abgelaufen. Ihre Karte wurde nicht belastet. Kehren Sie zum Händler zurück und versuchen Sie es erneut.",
+  refused_text: "Die Zahlungsanfrage ist ungültig oder abgelaufen. Ihre Karte wurde nicht belastet. Kehren Sie zum Händler zurück und versuchen Sie es erneut.",
   invalid: "Mit der Buchung stimmt etwas nicht",
   invalid_text: "Der Händler hat Angaben gesendet, die nicht verwendet werden können. Ihre Karte wurde nicht belastet.",
 

@@ -74,7 +74,7 @@ export default {
   failed_text: "You were not charged. Please go back to the shop and try again later.",
   unsupported: "Cards cannot be taken here. You were not charged; please contact the shop.",
   refused: "This payment cannot be started",
-  refused_text: "Its permission is not valid or has expired. You were not charged. Go back to the shop and try again.",
+  refused_text: "The payment request is not valid or has expired. You were not charged. Go back to the shop and try again.",
   invalid: "Something is wrong with the booking",
   invalid_text: "The shop sent details that cannot be used. You were not charged.",
 

@@ -74,7 +74,7 @@ export default {
   failed_text: "No se le ha cobrado nada. Vuelva a la tienda e inténtelo más tarde.",
   unsupported: "Aquí no se puede pagar con tarjeta. No se le ha cobrado nada; póngase en contacto con la tienda.",
   refused: "No se puede iniciar este pago",
-  refused_text: "Su autorización no es válida o ha caducado. No se le ha cobrado nada. Vuelva a la tienda e inténtelo de nuevo.",
+  refused_text: "La solicitud de pago no es válida o ha caducado. No se le ha cobrado nada. Vuelva a la tienda e inténtelo de nuevo.",
   invalid: "Hay un problema con la reserva",
   invalid_text: "La tienda ha enviado datos que no se pueden usar. No se le ha cobrado nada.",
 

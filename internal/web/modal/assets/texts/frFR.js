@@ -74,7 +74,7 @@ export default {
   failed_text: "Vous n’avez pas été débité. Retournez à la boutique et réessayez plus tard.",
   unsupported: "Le paiement par carte n’est pas possible ici. Vous n’avez pas été débité ; veuillez contacter la boutique.",
   refused: "Ce paiement ne peut pas commencer",
-  refused_text: "Son autorisation n’est pas valable ou a expiré. Vous n’avez pas été débité. Retournez à la boutique et réessayez.",
+  refused_text: "La demande de paiement n’est pas valable ou a expiré. Vous n’avez pas été débité. Retournez à la boutique et réessayez.",
   invalid: "Il y a un problème avec la réservation",
   invalid_text: "La boutique a envoyé des données inutilisables. Vous n’avez pas été débité.",
 

@@ -74,7 +74,7 @@ export default {
   failed_text: "Non ti è stato addebitato nulla. Torna al negozio e riprova più tardi.",
   unsupported: "Qui non è possibile pagare con carta. Non ti è stato addebitato nulla; contatta il negozio.",
   refused: "Questo pagamento non può iniziare",
-  refused_text: "La sua autorizzazione non è valida o è scaduta. Non ti è stato addebitato nulla. Torna al negozio e riprova.",
+  refused_text: "La richiesta di pagamento non è valida o è scaduta. Non ti è stato addebitato nulla. Torna al negozio e riprova.",
   invalid: "C’è un problema con la prenotazione",
   invalid_text: "Il negozio ha inviato dati non utilizzabili. Non ti è stato addebitato nulla.",
 

@@ -74,7 +74,7 @@ export default {
   failed_text: "Nada foi cobrado. Volte à loja e tente mais tarde.",
   unsupported: "Aqui não é possível pagar com cartão. Nada foi cobrado; entre em contato com a loja.",
   refused: "Este pagamento não pode ser iniciado",
-  refused_text: "A autorização não é válida ou expirou. Nada foi cobrado. Volte à loja e tente novamente.",
+  refused_text: "O pedido de pagamento não é válido ou expirou. Nada foi cobrado. Volte à loja e tente novamente.",
   invalid: "Há um problema com a reserva",
   invalid_text: "A loja enviou dados que não podem ser usados. Nada foi cobrado.",
 
