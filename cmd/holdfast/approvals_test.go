@@ -62,6 +62,8 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 		{"", []string{"import", "payments", s.file("more.csv", aBook+"\n"), "--cover-start", "effective"}, 0, "approve 7"},
 		{"", []string{"proposals", "--all", "--json"}, 0, `"decision_reason": "Too old."`},
 		{"", []string{"clock", "set", "--to", "2199-01-01 00:00:00"}, 1, "not a sandbox"},
+		{"", []string{"channel", "set", "2", "--locked"}, 0, "is changed"},
+		{"", []string{"channel", "set", "2", "--no-locked"}, 0, "approve 8"},
 		{"", []string{"audit", "list"}, 0, "proposal.approve"},
 		{"", []string{"audit", "verify"}, 0, "all as they were written"},
 	} {
@@ -85,6 +87,7 @@ func TestTheAuditAtTheCommandLine(t *testing.T) {
 		"keys.rotate":          {"audit", "list"},
 		"3 records, all as th": {"audit", "verify", "--site", "demo"},
 		"1 records, all as th": {"audit", "verify"},
+		"site demo: 3 records": {"audit", "verify"},
 	} {
 		if out := s.run(args...); !strings.Contains(out, want) {
 			t.Errorf("%v: %q is not in\n%s", args, want, out)

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/travel"
@@ -73,9 +75,9 @@ func (c auditListCmd) Run(ctx context.Context, p *program) error {
 	return out.Flush()
 }
 
-// auditVerifyCmd checks a chain.
+// auditVerifyCmd checks the chain of a site, or all chains that there are.
 type auditVerifyCmd struct {
-	auditFlag
+	Site string `placeholder:"PATH" help:"Path of the site (default: the deployment's own records and those of every site)."`
 }
 
 // Help says what is found and what is not.
@@ -85,20 +87,42 @@ func (auditVerifyCmd) Help() string {
 		"again in a later `audit list --json`."
 }
 
-// Run walks the chain.
+// Run walks the chains, also those behind a broken one.
 func (c auditVerifyCmd) Run(ctx context.Context, p *program) error {
-	actor, err := c.actor(ctx, p)
-	if err != nil {
+	if c.Site != "" {
+		actor, err := p.operatorAt(ctx, c.Site)
+		if err != nil {
+			return err
+		}
+		return p.verifyAudit(ctx, actor, "")
+	}
+	if err := p.open(ctx); err != nil {
 		return err
 	}
+	broken := p.verifyAudit(ctx, auth.System(0), "")
+	var sites []travel.Site
+	err := everyPage(func(page travel.Page) (travel.List[travel.Site], error) {
+		return p.app.Sites.List(ctx, auth.System(0), travel.SiteFilter{}, page)
+	}, func(s travel.Site) { sites = append(sites, s) })
+	if err != nil {
+		return errors.Join(broken, err)
+	}
+	for _, s := range sites {
+		broken = errors.Join(broken, p.verifyAudit(ctx, app.SystemAt(s), "site "+s.Path+": "))
+	}
+	return broken
+}
+
+// verifyAudit checks one chain, which a prefix names.
+func (p *program) verifyAudit(ctx context.Context, actor auth.Actor, prefix string) error {
 	check, err := p.app.Audit.Verify(ctx, actor)
 	if err != nil {
 		return err
 	}
 	if check.Broken != 0 {
-		return fmt.Errorf("record %d is not as it was written: %s", check.Broken, check.Why)
+		return fmt.Errorf("%srecord %d is not as it was written: %s", prefix, check.Broken, check.Why)
 	}
-	p.printf("%d records, all as they were written", check.Last.ID)
+	p.printf("%s%d records, all as they were written", prefix, check.Last.ID)
 	if check.Last.ID > 0 {
 		p.printf("; the last hash is %s", check.Last.Hash)
 	}

@@ -145,13 +145,21 @@ func (l *limiting) judgeBooking(a protection.Allocation, added int64, payment bo
 	if err != nil {
 		return err
 	}
+	// Other dates of a booking raise the use of several allocations at once, each a change of its own: the use is what it
+	// has come to with this one, so that each level is told once. A payment that is logged meanwhile has told its own.
+	told := use
+	if !payment {
+		if told, err = l.tx.SettledUse(a.SiteID, a.BookingID, limit.Currency); err != nil {
+			return err
+		}
+	}
 	// What was delivered or refunded since let the use fall without anyone looking: it counts as it was just before.
-	before := min(stored.Level, limit.Level(use-added))
+	before := min(stored.Level, limit.Level(told-added))
 	stored.Level = limit.Level(use)
 	if err := l.tx.SaveUse(a.SiteID, stored); err != nil {
 		return err
 	}
-	return l.record(a, limit, a.BookingID, added, use, before, payment)
+	return l.record(a, limit, a.BookingID, added, told, before, payment)
 }
 
 // record writes the events between the level before and now, and what of a payment lies above.

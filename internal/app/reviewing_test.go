@@ -178,6 +178,25 @@ func TestWhatANewLimitHasToldIsNotToldAgain(t *testing.T) {
 	})
 }
 
+// TestAMovedBookingTellsEachLevelOnce: all its payments are at risk again, each by a change of its own.
+func TestAMovedBookingTellsEachLevelOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		b := w.booking(w.channel(travel.ModeProtectionOnly, "GBP"), 120_000, "2024-06-25")
+		w.limit(protection.LimitBooking, 0, 100_000)
+		for range 10 {
+			w.must(report(travel.Purchase, b, 10_000))
+		}
+		w.settle()
+		told := append(crossed(b.ID, 80_000, 80), crossed(b.ID, 100_000, 95, 100)...)
+		same(t, "events of payments", w.events(protection.LimitBooking), told)
+		w.at("2024-06-30")
+		w.settle()
+		w.move(b, *dayPtr(t, "2024-09-14"))
+		w.settle()
+		same(t, "events after the move", w.events(protection.LimitBooking), append(told, told...))
+	})
+}
+
 // TestANewDayWaitsForWhatWasLoggedBefore: where a clock is moved over the end of a trip, a payment of just before is
 // still judged on its own day.
 func TestANewDayWaitsForWhatWasLoggedBefore(t *testing.T) {

@@ -123,6 +123,14 @@ func (tx *Tx) LockUse(siteID, bookingID int64, c money.Currency) (RunningUse, er
 	return u, err
 }
 
+// SettledUse is what the allocations of a booking add to the running use so far, in one policy currency.
+func (tx *Tx) SettledUse(siteID, bookingID int64, c money.Currency) (sum int64, err error) {
+	err = tx.row(`SELECT CAST(COALESCE(SUM(l.amount), 0) AS BIGINT) FROM allocations a
+			JOIN limit_lines l ON l.site_id = a.site_id AND l.allocation_id = a.id
+		WHERE a.site_id = $1 AND a.booking_id = $2 AND l.currency = $3`, []any{siteID, bookingID, c}, &sum)
+	return sum, err
+}
+
 // InsertOver stores what of an allocation lies above a limit; a second time, for the same limit, it changes nothing.
 func (tx *Tx) InsertOver(siteID int64, o protection.OverLimit) error {
 	_, err := tx.exec(`INSERT INTO over_limits (site_id, allocation_id, scope, transaction_id, amount, currency, use_amount,
