@@ -72,6 +72,10 @@ func (c policySetCmd) Run(ctx context.Context, p *program) error {
 		return nil
 	}
 	p.printf("policy %d is added, in force from %s\n", made.ID, made.FromDay)
+	if len(made.LimitsNotCounting) > 0 {
+		p.printf("no payment under it counts against these limits, which are not in %s: %s; set them anew from that day on\n",
+			made.Currency, made.NamesOfLimits())
+	}
 	return nil
 }
 

@@ -43,11 +43,13 @@ type limitRowShape struct {
 	Headroom *int64                `json:"headroom"`
 	Over     *int64                `json:"over"`
 	Level    *int64                `json:"level"`
+	InForce  bool                  `json:"in_force"`
+	Reason   string                `json:"reason"` // why it is not; empty where it is
 }
 
 // ShowLimitRow gives a limit in force in the shape of the wire: over HTTP and by the command line alike.
 func ShowLimitRow(r app.LimitRow) any {
-	shape := limitRowShape{Limit: showLimit(r.Limit), Scope: r.Scope, Currency: r.Currency}
+	shape := limitRowShape{Limit: showLimit(r.Limit), Scope: r.Scope, Currency: r.Currency, InForce: r.NotInForce == "", Reason: r.NotInForce}
 	if r.ChannelID != 0 {
 		shape.Channel = &namedShape{ID: r.ChannelID, Name: r.ChannelName}
 	}

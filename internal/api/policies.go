@@ -25,6 +25,7 @@ type policyTermsShape struct {
 	TaxCodes          []travel.TaxCode `json:"tax_codes"`
 	StatementPeriod   string           `json:"statement_period"`
 	PaymentTermsDays  int64            `json:"payment_terms_days"`
+	LimitsNotCounting []int64          `json:"limits_not_counting"`
 }
 
 type rateLineShape struct {
@@ -53,6 +54,7 @@ func showPolicy(p travel.Policy) policyTermsShape {
 		RateCard: make([]rateLineShape, len(p.RateCard)), PremiumRefundable: p.PremiumRefundable,
 		MinimumPerLine: p.MinimumPerLine, MinimumPerMonth: p.MinimumPerMonth, TaxCodes: p.TaxCodes,
 		StatementPeriod: p.StatementPeriod, PaymentTermsDays: p.PaymentTermsDays,
+		LimitsNotCounting: p.LimitsNotCounting,
 	}
 	for i, l := range p.RateCard {
 		shape.RateCard[i] = showRateLine(l)

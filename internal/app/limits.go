@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -150,6 +151,8 @@ type LimitRow struct {
 	Headroom    int64
 	Over        int64
 	Level       int64
+	// NotInForce says why payments that are logged now do not count against the limit; empty where they do.
+	NotInForce string
 }
 
 // LimitFilter chooses rows; empty fields choose all.
@@ -201,6 +204,10 @@ func limitRows(tx *store.Tx, siteID int64) ([]LimitRow, error) {
 	if err != nil {
 		return nil, err
 	}
+	policy, err := tx.PolicyOn(siteID, today)
+	if err != nil {
+		return nil, err
+	}
 	type key struct {
 		scope    protection.LimitScope
 		object   int64
@@ -226,6 +233,7 @@ func limitRows(tx *store.Tx, siteID int64) ([]LimitRow, error) {
 				continue
 			}
 			row := LimitRow{Limit: limit, ChannelID: id, ChannelName: names[id], HasUse: !ownOnly}
+			row.NotInForce = notInForce(limit, policy)
 			if row.HasUse {
 				u := uses[key{scope, id, limit.Currency}]
 				row.Use, row.Level = u.Amount, limit.Level(u.Amount)
@@ -235,6 +243,16 @@ func limitRows(tx *store.Tx, siteID int64) ([]LimitRow, error) {
 		}
 	}
 	return rows, nil
+}
+
+// notInForce says why nothing new counts against a limit of another currency than the policy's: amounts of two
+// currencies are not compared.
+func notInForce(l protection.Limit, p travel.Policy) string {
+	if l.Currency == p.Currency {
+		return ""
+	}
+	return fmt.Sprintf("The policy in force since %s is in %s: no payment under it counts against a limit in %s, only what was "+
+		"paid under an older policy does. Set a limit in %s.", p.FromDay, p.Currency, l.Currency, p.Currency)
 }
 
 // LimitEvents is a filter of the list of events.

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
@@ -19,14 +20,24 @@ func (p *Policies) List(
 	ctx context.Context, actor auth.Actor, on *civil.Day, page travel.Page,
 ) (travel.List[travel.Policy], error) {
 	return read(ctx, p.Core, actor, func(tx *store.Tx) (travel.List[travel.Policy], error) {
-		return tx.Policies(actor.SiteID, on, page)
+		list, err := tx.Policies(actor.SiteID, on, page)
+		for i := range list.Items {
+			if err == nil {
+				err = withLimits(tx, actor.SiteID, &list.Items[i])
+			}
+		}
+		return list, err
 	})
 }
 
 // Get reads one policy.
 func (p *Policies) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Policy, error) {
 	found, err := read(ctx, p.Core, actor, func(tx *store.Tx) (travel.Policy, error) {
-		return tx.Policy(actor.SiteID, id)
+		found, err := tx.Policy(actor.SiteID, id)
+		if err != nil {
+			return found, err
+		}
+		return found, withLimits(tx, actor.SiteID, &found)
 	})
 	return found, unknownAs(fault.UnknownTerm, err, "There is no policy %d.", id)
 }
@@ -34,11 +45,52 @@ func (p *Policies) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 // On reads the policy that is in force on a day, today where none is named.
 func (p *Policies) On(ctx context.Context, actor auth.Actor, day *civil.Day) (travel.Policy, error) {
 	return read(ctx, p.Core, actor, func(tx *store.Tx) (travel.Policy, error) {
-		if day == nil {
-			return tx.PolicyOn(actor.SiteID, civil.DayOf(tx.Now))
+		on := civil.DayOf(tx.Now)
+		if day != nil {
+			on = *day
 		}
-		return tx.PolicyOn(actor.SiteID, *day)
+		found, err := tx.PolicyOn(actor.SiteID, on)
+		if err != nil {
+			return found, err
+		}
+		return found, withLimits(tx, actor.SiteID, &found)
 	})
+}
+
+// withLimits finds the limits against which nothing under a policy counts: those in force on its days, today or later,
+// in another currency.
+func withLimits(tx *store.Tx, siteID int64, p *travel.Policy) error {
+	p.LimitsNotCounting = []int64{}
+	limits, err := tx.LimitsUpTo(siteID, civil.LastDay)
+	if err != nil {
+		return err
+	}
+	for _, l := range limits {
+		// From this day on the limit meets the policy, if another of either has not taken its place.
+		day := max(p.FromDay, l.FromDay, civil.DayOf(tx.Now))
+		counts, ok := limits.InForce(l.Scope, l.ChannelID, day, everything)
+		if l.Currency == p.Currency || !ok || counts.ID != l.ID {
+			continue
+		}
+		current, err := tx.PolicyOn(siteID, day)
+		if err != nil {
+			return err
+		}
+		if p.ID == current.ID || p.ID == 0 && current.FromDay <= p.FromDay { // one that is only proposed comes last
+			p.LimitsNotCounting = append(p.LimitsNotCounting, l.ID)
+		}
+	}
+	return nil
+}
+
+// aboutPolicy says what a proposal of a policy is about, and what the other person might not think of.
+func aboutPolicy(p travel.Policy) string {
+	text := "policy from " + p.FromDay.String()
+	if len(p.LimitsNotCounting) > 0 {
+		text += fmt.Sprintf(" in %s, under which nothing counts against these limits in another currency: %s", p.Currency,
+			p.NamesOfLimits())
+	}
+	return text
 }
 
 // Set adds the policy that is in force from a day on. What the fields leave open stays as it is in the policy in force
@@ -54,7 +106,7 @@ func (p *Policies) Set(ctx context.Context, actor auth.Actor, in travel.PolicyFi
 			return made, err
 		}
 		proposal, err := p.request(tx, actor, travel.Proposal{
-			Kind: travel.ProposePolicy, Subject: "policy from " + next.FromDay.String(), Reason: in.Reason,
+			Kind: travel.ProposePolicy, Subject: aboutPolicy(next), Reason: in.Reason,
 		}, termsOf(in), func() (any, error) {
 			made, err = applyPolicy(tx, actor, next)
 			return madeID{made.ID}, err
@@ -89,7 +141,10 @@ func nextPolicy(tx *store.Tx, siteID int64, in travel.PolicyFields) (travel.Poli
 			return travel.Policy{}, err
 		}
 	}
-	return next, problems.Err()
+	if err := problems.Err(); err != nil {
+		return next, err
+	}
+	return next, withLimits(tx, siteID, &next)
 }
 
 // applyPolicy adds a policy that was checked by nextPolicy.
@@ -100,6 +155,9 @@ func applyPolicy(tx *store.Tx, actor auth.Actor, p travel.Policy) (travel.Policy
 	}
 	made, err := tx.InsertPolicy(actor.SiteID, p)
 	if err != nil {
+		return made, err
+	}
+	if err := withLimits(tx, actor.SiteID, &made); err != nil {
 		return made, err
 	}
 	return made, audit(tx, actor, "policy.change", policyObject(made), auditPolicy(before), auditPolicy(made))

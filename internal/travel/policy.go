@@ -1,7 +1,10 @@
 package travel
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"holdfast/internal/civil"
@@ -39,8 +42,25 @@ type Policy struct {
 	TaxCodes          []TaxCode // in the order of the statement (R11)
 	StatementPeriod   string    // of new channels, until they are given their own
 	PaymentTermsDays  int64     // business days until a statement is due (R11)
+	// LimitsNotCounting are the limits, by id, that are in another currency than this policy: no payment under it counts
+	// against them. It is found when the policy is read, because limits are set later, too.
+	LimitsNotCounting []int64
 	// Proposal is set in the answer to a change that waits for another operator: nothing has changed yet.
 	Proposal *Proposal
+}
+
+// NamesOfLimits writes LimitsNotCounting for people: the first ten, and how many more there are.
+func (p Policy) NamesOfLimits() string {
+	const most = 10
+	var names []string
+	for i, id := range p.LimitsNotCounting {
+		if i == most {
+			names = append(names, fmt.Sprintf("%d more", len(p.LimitsNotCounting)-most))
+			break
+		}
+		names = append(names, strconv.FormatInt(id, 10))
+	}
+	return strings.Join(names, ", ")
 }
 
 // PolicyOrders lists the attributes by which policies can be sorted.
