@@ -199,7 +199,7 @@ func (r *recording) keepOrder() error {
 }
 
 // carryOut asks the processor for what was written as pending, and writes the outcome. It goes on when its caller has
-// gone away: money may move by then.
+// gone away: money may move by then. An outcome that cannot be written is one that nobody knows.
 func (p *Processing) carryOut(
 	ctx context.Context, actor auth.Actor, t travel.Transaction, o *order, key travel.Once,
 ) (travel.Transaction, error) {
@@ -225,7 +225,9 @@ func (p *Processing) carryOut(
 	})
 	if err != nil {
 		p.Log.Error("the outcome of a payment is not written; it will be asked for", "site", t.SiteID, "transaction", t.ID, "error", err)
-		return t, err
+		// An error would say that nothing happened, and that the caller may pay again.
+		t.Status, t.Content = travel.StatusIncomplete, saysUnknown
+		return t, nil
 	}
 	if refusal != nil {
 		p.Log.Warn("a processor took no request", "site", t.SiteID, "transaction", t.ID, "processor", o.processed.Processor,

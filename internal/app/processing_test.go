@@ -107,14 +107,12 @@ func TestNothingIsDoubledOrForgotten(t *testing.T) {
 					before := w.gateway.moved()
 					w.gateway.set(c.op, cut.how)
 					got, _, err := w.app.Payments.Create(t.Context(), w.actor, in)
-					switch {
-					case w.dead:
-						if err == nil {
-							t.Fatal("the program answered after its death")
-						}
-						w.reopen()
-					case err != nil || got.Status != travel.StatusIncomplete:
+					// An error says that nothing happened, and that the caller may try again: there is none.
+					if err != nil || got.Status != travel.StatusIncomplete {
 						t.Fatalf("%s, %v; want incomplete", got.Status, err)
+					}
+					if w.dead {
+						w.reopen()
 					}
 					// The caller asks again meanwhile: that is the same payment, and no other call.
 					again, created, err := w.app.Payments.Create(t.Context(), w.actor, in)
