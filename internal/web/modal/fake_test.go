@@ -82,6 +82,18 @@ func newShop(t *testing.T) *shop {
 	return s
 }
 
+// set changes what the shop answers with, or looks at what it was asked.
+func (s *shop) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+// pays says how payments are answered; a status of 0 breaks the connection.
+func (s *shop) pays(onPay func(body object) (status int, answer object)) {
+	s.set(func() { s.onPay = onPay })
+}
+
 // servePage is the merchant's page. It keeps what the callbacks were called with.
 func (s *shop) servePage(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/fields.js" {
