@@ -197,6 +197,27 @@ func TestAChallenge(t *testing.T) {
 	}
 }
 
+func TestAReloadDuringAChallenge(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.pays(func(object) (int, object) {
+		return http.StatusCreated, s.made(1, "pending", object{"3ds_response": object{"type": "redirect", "value": s.service.URL + "/bank"}})
+	})
+	b := visit(t, s)
+	b.fill("4000002760003184", "1240", "123", "Ada Lovelace")
+	b.press(kb.Enter)
+	b.until("/bank", "document.getElementById('approve') !== null")
+	b.do(chromedp.Reload())
+	b.shows("challenge")
+	s.made(1, "failed", object{"decline_reason": "authentication_failed"})
+	b.until("/bank", "document.getElementById('approve').click() === undefined")
+	b.until("/modal/v1/frame", "document.getElementById('notice-title').textContent === 'The payment was not confirmed with your bank.'")
+	b.fired("booking_exists", "transaction_result_available", "transaction_failed")
+	if n := s.count("POST transactions"); n != 1 {
+		t.Errorf("paid %d times", n)
+	}
+}
+
 func TestAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -212,6 +233,11 @@ func TestAnUnknownOutcome(t *testing.T) {
 	if got := b.argument(1); got["booking_id"] != 4711.0 || got["name"] != "TimeoutError" || got["message"] == "" {
 		t.Errorf("the time-out is %v", got)
 	}
+	// It is not known yet: that is no event.
+	b.click("#retry")
+	b.shows("checking")
+	b.shows("unknown")
+	b.fired("booking_logged", "transaction_timeout")
 	s.made(1, "complete", nil)
 	b.click("#retry")
 	b.shows("paid")
@@ -255,6 +281,12 @@ func TestAnAttemptThatNeverArrived(t *testing.T) {
 	b.fill("4242424242424242", "1240", "123", "Ada Lovelace")
 	b.press(kb.Enter)
 	b.shows("paid")
+	// Should the first arrive after all, the two are one.
+	s.set(func() {
+		if len(s.keys) < 2 || len(slices.Compact(s.keys)) != 1 {
+			t.Errorf("tried under the keys %v", s.keys)
+		}
+	})
 }
 
 func TestAReloadWhileAPaymentIsOnItsWay(t *testing.T) {
