@@ -52,7 +52,7 @@ func newShop(t *testing.T) *shop {
 		transactions: map[int64]object{},
 		data: object{
 			"booking_auth": "0123", "booking_id": "0", "channels": "2", "currencies": "GBP", "total": "124950", "country": "PT",
-			"date": "2027-06-14", "date_start": "2027-06-07", "firstname": "Ada", "surname": "Lovelace", "email": "ada@mail.example",
+			"date": "2027-06-14", "date_start": "2027-06-07", "firstname": "Ada", "surname": "Lovelace", "email": "ada@mail.example", "language": "enGB",
 			"payee_name": "Ada Lovelace", "payee_email": "ada@mail.example", "description": "Seven nights in Lisbon", "reference": "ST-2207",
 		},
 		options: object{"path": "sunny", "environment": "test"},

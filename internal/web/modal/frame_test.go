@@ -460,6 +460,9 @@ func TestWhatKeepsTheFormFromOpening(t *testing.T) {
 			if got := text(b, "[data-view=result]"); !strings.Contains(got, c.says) {
 				t.Errorf("it says %q", got)
 			}
+			if got := text(b, "#merchant"); c.callback == "booking_error" && got != "Sunny Travel" {
+				t.Errorf("it is not said who is paid: %q", got)
+			}
 			b.click("#close")
 			names := b.calls(2)
 			if n := len(names); names[n-2] != c.callback || names[n-1] != "modal_closed" {

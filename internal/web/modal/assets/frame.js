@@ -122,7 +122,8 @@ class Controller {
       location.replace(`?${query}`);
       return;
     }
-    if (!data.language) await this.#speak(guess(channel.language));
+    if (data.language) this.#sum(); // now that it is known who is paid
+    else await this.#speak(guess(channel.language));
     if (channel.test) this.#view.test();
     if (await this.#book()) await this.#begin();
   }
