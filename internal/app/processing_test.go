@@ -204,6 +204,41 @@ func TestWhatComesAfterItWasGivenUpIsRecorded(t *testing.T) {
 	})
 }
 
+func TestACardIsNotReportedWhereItCannotBeCharged(t *testing.T) {
+	onBothProcessing(t, func(t *testing.T, w *processing) {
+		b := w.booking(w.channel, 10000, "2024-09-14")
+		in := pay(travel.Purchase, b, 600)
+		change := func(c travel.ChannelFields) {
+			if _, err := w.app.Channels.Change(t.Context(), w.actor, w.channel.ID, c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		refused := func(when string) {
+			if _, _, err := w.app.Payments.Create(t.Context(), w.actor, in); !fault.Is(err, fault.NotPossible) {
+				t.Errorf("%s: %v", when, err)
+			}
+		}
+		if _, err := w.app.Channels.SetGateway(t.Context(), w.actor, w.channel.ID, app.GatewayFields{}); err != nil {
+			t.Fatal(err)
+		}
+		refused("without a processor")
+		change(travel.ChannelFields{Mode: new(travel.ModeClosed)})
+		refused("closed")
+		elsewhere := in
+		elsewhere.Token = ""
+		if got := w.must(elsewhere); got.Status != travel.StatusComplete || got.Processed != nil {
+			t.Errorf("a payment that was taken elsewhere is %s", got.Status)
+		}
+		change(travel.ChannelFields{Processing: travel.ProcessingFields{ServerToServer: new(false)}})
+		if got := w.must(in); got.Status != travel.StatusComplete || got.Processed != nil {
+			t.Errorf("on a channel that only reports it is %s", got.Status)
+		}
+		if w.gateway.moved() != 0 {
+			t.Error("money moved")
+		}
+	})
+}
+
 func TestOneReferenceIsOneCharge(t *testing.T) {
 	onBothProcessing(t, func(t *testing.T, w *processing) {
 		b := w.booking(w.channel, 10000, "2024-09-14")
