@@ -27,7 +27,8 @@ func idsOf(t *testing.T, r result) (ids, uses, secrets []string) {
 	return ids, uses, secrets
 }
 
-const sandboxCredentials = `{"key": "sandbox-account-of-acme", "tokenizer_id": "tok-account", "tokenizer_api_key": "3q8w-example-key-9f2c"}`
+const sandboxCredentials = `{"key": "sandbox-account-of-acme", "tokenizer_id": "tok-account", "tokenizer_api_key": "3q8w-example-key-9f2c",
+	"tokenizer_secret": "of-the-hosted-fields"}`
 
 func TestKeysAndGateways(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *system) {
@@ -62,6 +63,7 @@ func TestKeysAndGateways(t *testing.T) {
 		says(`There is no processor "paypal" here`, 1, sandboxCredentials, append(gateway, "--processor", "paypal")...)
 		says("sandbox, test mode", 0, sandboxCredentials, set...)
 		says("tokenizer_api_key  …9f2c", 0, "", gateway...)
+		says("tokenizer_secret   set", 0, "", gateway...)
 		says("channel 2", 0, "", "channel", "create", "Shop", "--site", "acme", "--currency", "GBP", "--mode", "live")
 		says("credentials: ", 1, `{"key": "sandbox-account-of-acme"}`, "channel", "gateway", "2", "--site", "acme", "--processor", "sandbox")
 		says("credentials: ", 1, `{"key": "sk_test_sandbox-account-of-acme"}`, "channel", "gateway", "2", "--site", "acme", "--processor", "stripe")

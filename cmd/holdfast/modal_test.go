@@ -31,12 +31,12 @@ func TestModal(t *testing.T) {
 		tell func(t *testing.T, shop *merchant)
 	}{
 		{"paid", paid}, {"authorized", authorized}, {"tampered", tampered}, {"expired", expired},
-		{"booking in error", bookingInError}, {"booking exists", bookingExists}, {"declined three times", declinedThreeTimes},
+		{"booking in error", bookingInError}, {"booking exists", bookingExists}, {"other currency", otherCurrency}, {"declined three times", declinedThreeTimes},
 		{"challenge approved", challengeApproved}, {"challenge refused", challengeRefused}, {"challenge left", challengeLeft},
 		{"no answer", noAnswer}, {"answer lost", answerLost}, {"not connected", notConnected}, {"no test channel", noTestChannel},
 		{"closed by the page", closedByThePage}, {"window closed", windowClosed}, {"reload and back", reloadAndBack},
 		{"foreign page", foreignPage}, {"form", formVariant}, {"keyboard", keyboardOnly}, {"real card", realCard},
-		{"unknown callback", unknownCallback},
+		{"unknown callback", unknownCallback}, {"demo's shop", demosShop},
 	} {
 		t.Run(story.name, func(t *testing.T) {
 			t.Parallel()
@@ -163,6 +163,27 @@ func bookingExists(t *testing.T, shop *merchant) {
 	}
 	v.leave()
 	v.firedExactly("booking_exists", "transaction_logged", "modal_closed")
+}
+
+// otherCurrency pays a booking in pounds by a card in euros: the shop has made the booking, and converted.
+func otherCurrency(t *testing.T, shop *merchant) {
+	v := shop.visit(t)
+	made := shop.book(t, v.order)
+	v.order["booking_id"], v.order["currencies"], v.order["total"] = fmt.Sprint(made), "EUR", 13873
+	shop.sign(v.order, 0)
+	v.openModal()
+	v.wait("booking_exists")
+	v.shows("€138.73")
+	v.shows("£120.00")
+	v.payWith(approved)
+	transaction := v.wait("transaction_logged")
+	if transaction["currencies"] != "EUR" || transaction["total"] != float64(13873) || transaction["forex_rate"] != "1.15608333" {
+		t.Errorf("the transaction is %v", transaction)
+	}
+	var booking map[string]any
+	if shop.get(t, fmt.Sprintf("/bookings/%d", made), &booking); booking["status"] != "paid" {
+		t.Errorf("the booking is %v", booking)
+	}
 }
 
 // declinedThreeTimes: after a decline there are two more attempts.

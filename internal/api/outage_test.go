@@ -79,5 +79,9 @@ func bodyFor(r api.Route) io.Reader {
 	if r.Method != http.MethodPost && r.Method != http.MethodPut {
 		return http.NoBody
 	}
+	if r.Name == "openModalSession" {
+		return strings.NewReader(`{"path": "demo", "environment": "test", "origin": "https://shop.example", "booking_auth": "x",
+			"channels": 1, "currencies": "GBP", "total": 9900}`)
+	}
 	return strings.NewReader(`{"username": "admin", "password": "` + password + `", "name": "x"}`)
 }

@@ -28,10 +28,13 @@ const (
 	testKey      = "test_processor-key-51x7"
 )
 
-// choosy is a processor that tells keys of its two environments apart.
+// choosy is a processor that tells keys of its two environments apart, and wants all of a tokenizer's account or nothing.
 type choosy struct{ *scripted }
 
 func (choosy) Check(a psp.Account) error {
+	if (a.Tokenizer.ID == "") != (a.Tokenizer.Key == "") {
+		return &psp.Error{Source: psp.AtProcessor, Kind: psp.Refused, Message: "A tokenizer takes an id and a key."}
+	}
 	if strings.HasPrefix(a.Key, "live_") != a.Live {
 		return &psp.Error{Source: psp.AtProcessor, Kind: psp.Refused, Message: "The key is of the other environment."}
 	}
@@ -158,6 +161,31 @@ func TestSecretsOfChannelsAreSealedAtRest(t *testing.T) {
 		fine(t, err)
 		if !view.HasKey || !view.HasWebhookSecret || view.Live || view.Channel.Processor != "choosy" || view.Channel.TokenizerKey() != "…9f2c" {
 			t.Errorf("shown: %+v", view)
+		}
+	})
+}
+
+func TestATokenizerIsSetWithTheProcessor(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		newGateways(t, w)
+		c := w.processingChannel("One", travel.ModeTest)
+		set := func(id, key *string) error {
+			_, err := w.app.Channels.SetGateway(t.Context(), w.actor, c.ID, app.GatewayFields{
+				Processor: "choosy", Credentials: app.Credentials{Key: testKey},
+				Tokenizer: travel.ProcessingFields{TokenizerID: id, TokenizerKey: key},
+			})
+			return err
+		}
+		fine(t, set(nil, nil)) // the channel has one already
+		wrongField(t, set(nil, new("")), "credentials")
+		wrongField(t, set(new(""), nil), "credentials")
+		fine(t, set(new(""), new("")))
+		wrongField(t, set(new("tok-2"), nil), "credentials")
+		fine(t, set(new("tok-2"), new("another-key-of-it")))
+		view, err := w.app.Channels.Gateway(t.Context(), w.actor, c.ID)
+		fine(t, err)
+		if view.Channel.TokenizerID != "tok-2" || view.Channel.TokenizerKey() != "…f-it" {
+			t.Errorf("%s, %s", view.Channel.TokenizerID, view.Channel.TokenizerKey())
 		}
 	})
 }

@@ -1,12 +1,14 @@
 package app_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/psp"
+	"holdfast/internal/store"
 	"holdfast/internal/travel"
 )
 
@@ -146,7 +148,18 @@ func TestAnEventIsAHint(t *testing.T) {
 		if w.gateway.finds != finds {
 			t.Error("the same event was followed twice")
 		}
-		if err := take("signed", "somebody else's", w.channel.ID); err != nil {
+		for _, body := range []string{"somebody else's", "4242424242424242", strings.Repeat("long", 1000), "nothing\x00"} {
+			if err := take("signed", body, w.channel.ID); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := w.core.Store.Read(t.Context(), func(tx *store.Tx) error {
+			due, err := tx.HintsDue(10)
+			if len(due) != 1 || due[0].Reference != "somebody else's" {
+				t.Errorf("what no name is was kept: %+v", due)
+			}
+			return err
+		}); err != nil {
 			t.Error(err)
 		}
 		w.jobs()

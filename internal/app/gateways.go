@@ -248,7 +248,7 @@ func (c *Channels) setGateway(
 	after := fields.Change(before, true, true, &problems)
 	after.Processor = in.Processor
 	if in.Processor != "" {
-		if err := c.checkAccount(tx, after, in, &problems); err != nil {
+		if err := c.checkAccount(tx, before, after, in, &problems); err != nil {
 			return before, err
 		}
 	}
@@ -275,7 +275,9 @@ func (c *Channels) setGateway(
 }
 
 // checkAccount notes credentials that the processor's adapter refuses: those of the other environment above all.
-func (c *Channels) checkAccount(tx *store.Tx, channel travel.Channel, in GatewayFields, p *fault.Problems) error {
+func (c *Channels) checkAccount(
+	tx *store.Tx, before, channel travel.Channel, in GatewayFields, p *fault.Problems,
+) error {
 	g, ok := c.Gateways[in.Processor]
 	if !ok {
 		p.Wrong("processor", "There is no processor %q here.", in.Processor)
@@ -287,12 +289,35 @@ func (c *Channels) checkAccount(tx *store.Tx, channel travel.Channel, in Gateway
 	}
 	account := accountWith(site, channel, in.Credentials)
 	account.Now = tx.Now
+	account.Tokenizer.Key, err = c.tokenizerKeyAfter(tx, before, channel, in.Tokenizer)
+	if fault.Is(err, fault.Unavailable) { // sealed with keys that are lost: it is to be given again
+		p.Wrong("credentials", "%s", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	err = g.Check(account)
 	if refusal, ok := errors.AsType[*psp.Error](err); ok {
 		p.Wrong("credentials", "%s", refusal.Message)
 		return nil
 	}
 	return err
+}
+
+// tokenizerKeyAfter is the key of the tokenizer that a channel has after a change: the new one, or the stored one.
+func (c *Core) tokenizerKeyAfter(
+	tx *store.Tx, before, after travel.Channel, in travel.ProcessingFields,
+) (string, error) {
+	if key, changes := in.NewTokenizerKey(before, after); changes {
+		return key, nil
+	}
+	stored, err := tx.ChannelGateway(after.SiteID, after.ID)
+	if err != nil || stored.TokenizerKey == "" {
+		return "", err
+	}
+	key, err := c.open(stored.TokenizerKey, placeOf(after.SiteID, after.ID, sealedTokenizerKey))
+	return string(key), err
 }
 
 // keepTokenizerKey stores the key of the tokenizer as a change of the channel says: sealed, or not at all any more.

@@ -108,7 +108,7 @@ func (r *recording) placeOrder() error {
 		err = o.charge(r)
 	}
 	if errors.Is(err, store.ErrNotFound) {
-		return nil
+		return r.reportable()
 	}
 	if err != nil {
 		return err
@@ -123,6 +123,17 @@ func (r *recording) placeOrder() error {
 	r.in.PSP = o.processed.Processor
 	r.order = o
 	return nil
+}
+
+// reportable refuses a card to take money from on a channel that is set up to do so and cannot at the moment: logged as
+// reported it would look paid, and nobody would have taken the money.
+func (r *recording) reportable() error {
+	card := cmp.Or(r.in.Method, travel.CreditCard) == travel.CreditCard && r.in.Token != "" && r.in.Token != travel.TestToken
+	if !card || r.in.Type.Linked() || r.in.Modal != nil || !r.channel.ServerToServer {
+		return nil
+	}
+	return fault.NotPossibleBecause("not_processing", "Channel %d takes no payments by card at the moment: it is in mode %s, its processor is %s.",
+		r.channel.ID, r.channel.Mode, cmp.Or(r.channel.Processor, "not set"))
 }
 
 // charge fills in who takes a payment from which card; ErrNotFound where the payment is taken elsewhere.
@@ -199,7 +210,7 @@ func (r *recording) keepOrder() error {
 }
 
 // carryOut asks the processor for what was written as pending, and writes the outcome. It goes on when its caller has
-// gone away: money may move by then.
+// gone away: money may move by then. An outcome that cannot be written is one that nobody knows.
 func (p *Processing) carryOut(
 	ctx context.Context, actor auth.Actor, t travel.Transaction, o *order, key travel.Once,
 ) (travel.Transaction, error) {
@@ -225,7 +236,9 @@ func (p *Processing) carryOut(
 	})
 	if err != nil {
 		p.Log.Error("the outcome of a payment is not written; it will be asked for", "site", t.SiteID, "transaction", t.ID, "error", err)
-		return t, err
+		// An error would say that nothing happened, and that the caller may pay again.
+		t.Status, t.Content = travel.StatusIncomplete, saysUnknown
+		return t, nil
 	}
 	if refusal != nil {
 		p.Log.Warn("a processor took no request", "site", t.SiteID, "transaction", t.ID, "processor", o.processed.Processor,

@@ -107,14 +107,12 @@ func TestNothingIsDoubledOrForgotten(t *testing.T) {
 					before := w.gateway.moved()
 					w.gateway.set(c.op, cut.how)
 					got, _, err := w.app.Payments.Create(t.Context(), w.actor, in)
-					switch {
-					case w.dead:
-						if err == nil {
-							t.Fatal("the program answered after its death")
-						}
-						w.reopen()
-					case err != nil || got.Status != travel.StatusIncomplete:
+					// An error says that nothing happened, and that the caller may try again: there is none.
+					if err != nil || got.Status != travel.StatusIncomplete {
 						t.Fatalf("%s, %v; want incomplete", got.Status, err)
+					}
+					if w.dead {
+						w.reopen()
 					}
 					// The caller asks again meanwhile: that is the same payment, and no other call.
 					again, created, err := w.app.Payments.Create(t.Context(), w.actor, in)
@@ -202,6 +200,41 @@ func TestWhatComesAfterItWasGivenUpIsRecorded(t *testing.T) {
 		}
 		if got := w.readBooking(b.ID).Sums.Net; got != 1600 {
 			t.Errorf("%d were paid", got)
+		}
+	})
+}
+
+func TestACardIsNotReportedWhereItCannotBeCharged(t *testing.T) {
+	onBothProcessing(t, func(t *testing.T, w *processing) {
+		b := w.booking(w.channel, 10000, "2024-09-14")
+		in := pay(travel.Purchase, b, 600)
+		change := func(c travel.ChannelFields) {
+			if _, err := w.app.Channels.Change(t.Context(), w.actor, w.channel.ID, c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		refused := func(when string) {
+			if _, _, err := w.app.Payments.Create(t.Context(), w.actor, in); !fault.Is(err, fault.NotPossible) {
+				t.Errorf("%s: %v", when, err)
+			}
+		}
+		if _, err := w.app.Channels.SetGateway(t.Context(), w.actor, w.channel.ID, app.GatewayFields{}); err != nil {
+			t.Fatal(err)
+		}
+		refused("without a processor")
+		change(travel.ChannelFields{Mode: new(travel.ModeClosed)})
+		refused("closed")
+		elsewhere := in
+		elsewhere.Token = ""
+		if got := w.must(elsewhere); got.Status != travel.StatusComplete || got.Processed != nil {
+			t.Errorf("a payment that was taken elsewhere is %s", got.Status)
+		}
+		change(travel.ChannelFields{Processing: travel.ProcessingFields{ServerToServer: new(false)}})
+		if got := w.must(in); got.Status != travel.StatusComplete || got.Processed != nil {
+			t.Errorf("on a channel that only reports it is %s", got.Status)
+		}
+		if w.gateway.moved() != 0 {
+			t.Error("money moved")
 		}
 	})
 }

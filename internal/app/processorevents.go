@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"holdfast/internal/fault"
 	"holdfast/internal/psp"
@@ -75,7 +78,7 @@ func (p *Processing) keepHints(
 ) error {
 	return p.Store.WriteBy(ctx, a.clock, func(tx *store.Tx) error {
 		for _, h := range hints {
-			if h.EventID == "" || h.Reference == "" && h.ProcessorID == "" {
+			if h.EventID == "" || h.Reference == "" && h.ProcessorID == "" || !storableHint(h) {
 				continue
 			}
 			err := tx.InsertHint(store.Hint{
@@ -87,6 +90,13 @@ func (p *Processing) keepHints(
 			}
 		}
 		return also(tx)
+	})
+}
+
+// storableHint reports whether what a hint names can be a name: not as long as a letter, and no card number.
+func storableHint(h psp.Hint) bool {
+	return !slices.ContainsFunc([]string{h.EventID, h.Reference, h.ProcessorID}, func(name string) bool {
+		return len(name) > travel.MaxText || !utf8.ValidString(name) || strings.ContainsRune(name, 0) || travel.HoldsCardNumber(name)
 	})
 }
 

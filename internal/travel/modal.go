@@ -131,9 +131,9 @@ func CheckModalFields(fields map[string]string, p *fault.Problems) {
 		p.Wrong("currencies", "This is not an ISO 4217 currency code.")
 	}
 	if text, ok := fields["allocations"]; ok {
-		var list []json.RawMessage
-		if json.Unmarshal([]byte(text), &list) != nil {
-			p.Wrong("allocations", "A JSON array is expected.")
+		var list []map[string]json.RawMessage
+		if json.Unmarshal([]byte(text), &list) != nil || slices.ContainsFunc(list, func(item map[string]json.RawMessage) bool { return item == nil }) {
+			p.Wrong("allocations", "A JSON array of objects is expected.")
 		}
 	}
 	if text, ok := fields["charge_channel"]; ok {

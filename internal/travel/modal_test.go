@@ -71,6 +71,8 @@ func TestModalFieldsAreChecked(t *testing.T) {
 	}
 	check(map[string]string{"allocations": `{"total": 100}`}, "allocations")
 	check(map[string]string{"allocations": `[`}, "allocations")
+	check(map[string]string{"allocations": `[{}, null]`}, "allocations")
+	check(map[string]string{"allocations": `[7]`}, "allocations")
 	check(map[string]string{"charge_channel": "all"}, "charge_channel")
 	check(map[string]string{"surname": "\x00"}, "surname")
 }

@@ -85,11 +85,19 @@ func captured(i *stripe.PaymentIntent, reference string) psp.Result {
 	}
 }
 
-// Void implements psp.Gateway.
+// Void implements psp.Gateway. The processor releases an authorisation as a whole, so that a part of it is refused.
 func (g *Gateway) Void(ctx context.Context, a psp.Adjustment) (psp.Result, error) {
-	client, _, err := g.adjusting(a)
+	client, amount, err := g.adjusting(a)
 	if err != nil {
 		return psp.Result{}, err
+	}
+	held, err := retrieve(ctx, client, a.Original)
+	if err != nil { // nothing was asked for yet
+		e, _ := verdict(err)
+		return psp.Result{}, e
+	}
+	if held.Status == stripe.PaymentIntentStatusRequiresCapture && amount < held.AmountCapturable {
+		return psp.Result{}, invalid("total", "stripe releases an authorisation as a whole, not a part of it")
 	}
 	p := &stripe.PaymentIntentCancelParams{CancellationReason: stripe.String(stripe.PaymentIntentCancellationReasonRequestedByCustomer)}
 	p.SetIdempotencyKey(a.Reference)

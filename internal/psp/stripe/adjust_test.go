@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strings"
 	"testing"
 
 	"holdfast/internal/psp"
@@ -83,6 +84,23 @@ func TestVoidReleases(t *testing.T) {
 			tt.amount < 0 && (err != nil || r.Outcome != psp.Unknown):
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
+	}
+}
+
+func TestAPartOfAnAuthorisationIsNotReleased(t *testing.T) {
+	w := newWorld(t)
+	held := succeeded(t, change{"captured": false, "amount_captured": 0})
+	held["status"], held["amount_received"], held["amount_capturable"] = "requires_capture", 0, 12345
+	w.on(lookCall, ok(held))
+	if _, err := w.gateway.Void(deadline(t), w.adjustment("ref-2", 2345)); psp.KindOf(err) != psp.Invalid {
+		t.Errorf("%v", err)
+	}
+	w.on(lookCall, answer{hangUp: true})
+	if _, err := w.gateway.Void(deadline(t), w.adjustment("ref-2", 12345)); psp.KindOf(err) != psp.Unreachable {
+		t.Errorf("%v", err)
+	}
+	if strings.Contains(w.sequence(), cancelCall) {
+		t.Errorf("all of it was released: %s", w.sequence())
 	}
 }
 

@@ -51,12 +51,12 @@ func ask(t *testing.T, method, address, body string) *httptest.ResponseRecorder 
 }
 
 func TestPage(t *testing.T) {
-	w := ask(t, "GET", "/checkout?variant=data&sdk=holdfastPaymentModalSdk&type=authorize&language=kkKK&currency=JPY", "")
+	w := ask(t, "GET", "/checkout?variant=data&sdk=holdfastPaymentModalSdk&type=authorize&language=kkKK&currency=EUR", "")
 	page := w.Body.String()
 	for _, want := range []string{
 		`src="https://pay.example/modal/v1/modal.js" integrity="sha384-abc" crossorigin="anonymous"`,
 		`data-variant="data"`, `data-sdk="holdfastPaymentModalSdk"`, `data-type="authorize"`, `data-path="acme"`,
-		`class="tmt_language" name="language" value="kkKK"`, `class="tmt_total" name="total" value="472000"`, "¥472,000",
+		`class="tmt_language" name="language" value="kkKK"`, `class="tmt_total" name="total" value="289000"`, "€2,890.00",
 		`<option value="kkKK" selected>Қазақша</option>`, "4242 4242 4242 4242", "3782 822463 10005",
 		"Saturday 2 May to Saturday 9 May 2026", `class="tmt_date" name="date" value="2026-05-09"`,
 	} {

@@ -43,12 +43,9 @@ func (t trip) Dates() string {
 	return t.Start.Start().Format("Monday 2 January") + " to " + t.End.Start().Format("Monday 2 January 2006")
 }
 
-// prices are the shop's price list: one traveller, minor units. The shop names prices in each currency itself; the booking
-// is kept in the channel's.
-var prices = map[money.Currency]int64{"GBP": 124_000, "EUR": 144_500, "USD": 159_000, "JPY": 236_000}
-
-// currencies are those of the price list, in the order in which they are offered.
-var currencies = []money.Currency{"GBP", "EUR", "USD", "JPY"}
+// prices are the shop's price list: one traveller, minor units. The first currency is that of the shop's channel, in which
+// all of its bookings are; the other shows what the modal says to a shop that mistakes the currency.
+var prices = map[money.Currency]int64{"GBP": 124_000, "EUR": 144_500}
 
 // most travellers of one order.
 const mostTravellers = 6
@@ -120,7 +117,7 @@ var allChoices = choices{
 	SDKs:       []choice{{"tmtPaymentModalSdk", "tmtPaymentModalSdk"}, {"holdfastPaymentModalSdk", "holdfastPaymentModalSdk"}},
 	Types:      []choice{{"purchase", "purchase"}, {"authorize", "authorize"}},
 	Languages:  languages(),
-	Currencies: inCurrencies(),
+	Currencies: []choice{{"GBP", "GBP"}, {"EUR", "EUR, not the channel’s"}},
 }
 
 // languageNames are the document's languages, as those who speak them call them.
@@ -133,13 +130,6 @@ var languageNames = map[string]string{
 func languages() (list []choice) {
 	for _, code := range travel.Languages {
 		list = append(list, choice{code, languageNames[code]})
-	}
-	return list
-}
-
-func inCurrencies() (list []choice) {
-	for _, c := range currencies {
-		list = append(list, choice{string(c), string(c)})
 	}
 	return list
 }

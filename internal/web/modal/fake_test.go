@@ -52,7 +52,7 @@ func newShop(t *testing.T) *shop {
 		transactions: map[int64]object{},
 		data: object{
 			"booking_auth": "0123", "booking_id": "0", "channels": "2", "currencies": "GBP", "total": "124950", "country": "PT",
-			"date": "2027-06-14", "date_start": "2027-06-07", "firstname": "Ada", "surname": "Lovelace", "email": "ada@mail.example",
+			"date": "2027-06-14", "date_start": "2027-06-07", "firstname": "Ada", "surname": "Lovelace", "email": "ada@mail.example", "language": "enGB",
 			"payee_name": "Ada Lovelace", "payee_email": "ada@mail.example", "description": "Seven nights in Lisbon", "reference": "ST-2207",
 		},
 		options: object{"path": "sunny", "environment": "test"},
@@ -80,6 +80,18 @@ func newShop(t *testing.T) *shop {
 	s.service = httptest.NewServer(mux)
 	t.Cleanup(s.service.Close)
 	return s
+}
+
+// set changes what the shop answers with, or looks at what it was asked.
+func (s *shop) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+// pays says how payments are answered; a status of 0 breaks the connection.
+func (s *shop) pays(onPay func(body object) (status int, answer object)) {
+	s.set(func() { s.onPay = onPay })
 }
 
 // servePage is the merchant's page. It keeps what the callbacks were called with.

@@ -122,7 +122,8 @@ class Controller {
       location.replace(`?${query}`);
       return;
     }
-    if (!data.language) await this.#speak(guess(channel.language));
+    if (data.language) this.#sum(); // now that it is known who is paid
+    else await this.#speak(guess(channel.language));
     if (channel.test) this.#view.test();
     if (await this.#book()) await this.#begin();
   }
@@ -197,8 +198,24 @@ class Controller {
       else await this.#follow(this.#booking.transaction_ids.at(-1));
       return;
     }
+    const open = await this.#underWay();
+    if (open) {
+      this.#go("checking");
+      this.#view.waiting("checking", "checking", "wait");
+      await this.#follow(open);
+      return;
+    }
     await this.#ready();
     this.#ask();
+  }
+
+  // #underWay is the attempt at the booking whose outcome is open, 0 without one: a page that names the booking by now, or
+  // another window, may have begun it.
+  async #underWay() {
+    const last = this.#booking.transaction_ids.at(-1);
+    if (!last) return 0;
+    const transaction = await this.#api.transaction(last).catch(() => null); // one that was not made here is nobody's business
+    return ["pending", "incomplete"].includes(transaction?.status) ? last : 0;
   }
 
   #auth = () => String(this.#data.booking_auth).slice(0, 16);
