@@ -62,44 +62,43 @@ const (
 // and in China. Other languages take the first one that has the character.
 var faces = map[string]string{"jaJA": "JP", "koKO": "KR", "zhZH": "SC"}
 
-// typeface makes the font of a weight that a text needs.
-func (f Fonts) typeface(text string, weight, language string) ([]byte, error) {
+// typeface makes the font of a weight that a text needs, and says which of its characters no font has. Where fonts that
+// may have them are not installed, that is an error: the paper must not depend on it.
+func (f Fonts) typeface(text string, weight, language string) (made []byte, missing []rune, err error) {
 	content, err := files.ReadFile("fonts/NotoSans-" + weight + ".ttf")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	latin, err := sfnt.Parse(content)
 	if err != nil {
-		return nil, fmt.Errorf("the font NotoSans-%s: %w", weight, err)
+		return nil, nil, fmt.Errorf("the font NotoSans-%s: %w", weight, err)
 	}
 	characters := map[rune]bool{}
 	for _, r := range printableASCII + text {
 		characters[r] = true
 	}
 	glyphs, missing, err := collect(characters, []*sfnt.Font{latin})
-	if err != nil || len(missing) == 0 {
-		return typeface(glyphs, weight == bold), err
+	elsewhere := func(r rune) bool { return r <= lastCharacter } // perhaps in another font
+	if err != nil || !slices.ContainsFunc(missing, elsewhere) {
+		return typeface(glyphs, weight == bold), missing, err
 	}
 	collection, err := os.Open(filepath.Join(f.dir(), "NotoSansCJK-"+weight+".ttc"))
 	if err != nil {
-		return nil, &fault.Error{
+		return nil, nil, &fault.Error{
 			Kind: fault.Invalid, Message: "Invalid parameter(s): language", Err: err,
 			Params: map[string]string{"language": fmt.Sprintf("The document has characters (such as %q) whose fonts are not installed: "+
-				"Debian's package fonts-noto-cjk has them.", missing[0])},
+				"Debian's package fonts-noto-cjk has them.", missing[slices.IndexFunc(missing, elsewhere)])},
 		}
 	}
 	defer collection.Close()
 	fonts, err := openCollection(collection, faces[language])
 	if err != nil {
-		return nil, fmt.Errorf("the font %s: %w", collection.Name(), err)
+		return nil, nil, fmt.Errorf("the font %s: %w", collection.Name(), err)
 	}
 	if glyphs, missing, err = collect(characters, append([]*sfnt.Font{latin}, fonts...)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if len(missing) > 0 {
-		return nil, fault.WrongField("language", "No font has the character %q (%U) of the document.", missing[0], missing[0])
-	}
-	return typeface(glyphs, weight == bold), nil
+	return typeface(glyphs, weight == bold), missing, nil
 }
 
 // printableASCII is what the PDF library puts into every document.

@@ -138,13 +138,42 @@ func TestNoBoxes(t *testing.T) {
 		t.Errorf("without the fonts: %v", err)
 	}
 	s := sample("enGB")
-	s.ChannelName = "Sun \U0001F31E Travel"
-	if err := nowhere.WriteStatement(&bytes.Buffer{}, s); !fault.Is(err, fault.Invalid) {
-		t.Errorf("a character that no font has: %v", err)
+	s.ChannelName = "太陽 Travel"
+	if err := nowhere.WriteStatement(&bytes.Buffer{}, s); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "NotoSansCJK") {
+		t.Errorf("a character of a font that is not there: %v", err)
 	}
-	needsCJK(t)
-	if err := (document.Fonts{}).WriteStatement(&bytes.Buffer{}, s); !fault.Is(err, fault.Invalid) {
-		t.Errorf("a character that no installed font has: %v", err)
+}
+
+// TestTextFromOutsideIsSpelledOut: a name or reference is frozen in its statement, so a character in it that no font has
+// must not keep the statement from being printed. What is printed is what its code point prints.
+func TestTextFromOutsideIsSpelledOut(t *testing.T) {
+	written := func(sun, noncharacter string) document.Statement {
+		s := sample("enGB")
+		s.SiteName, s.ChannelName, s.Taxes[0].Label = sun+" Acquiring", "Sun "+sun+" Travel", "Tax "+sun
+		s.Lines[3].BookingReference = "BK" + sun + noncharacter
+		return s
+	}
+	for name, c := range map[string]struct {
+		fonts            document.Fonts
+		character, spelt string
+		installed        bool
+	}{
+		"beyond what a font can hold": {document.Fonts{Dir: t.TempDir()}, "", "", false},
+		"in no installed font":        {document.Fonts{}, "\u1c50", "[U+1C50]", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.installed {
+				needsCJK(t)
+			}
+			s := written("\U0001F31E", c.character)
+			got := print(t, c.fonts, s)
+			if want := print(t, c.fonts, written("[U+1F31E]", c.spelt)); !bytes.Equal(got, want) {
+				t.Error("what is printed is not what its code point prints")
+			}
+			if s.Lines[3].BookingReference != "BK\U0001F31E"+c.character {
+				t.Errorf("the statement itself has changed: %q", s.Lines[3].BookingReference)
+			}
+		})
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
 	"codeberg.org/go-pdf/fpdf"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 )
@@ -63,16 +65,17 @@ type paper struct {
 
 // WriteStatement prints a statement. The same statement gives the same bytes, whenever it is printed.
 func (f Fonts) WriteStatement(w io.Writer, s Statement) error {
+	s.Taxes, s.Lines = slices.Clone(s.Taxes), slices.Clone(s.Lines) // their texts may be written anew
 	p := &paper{s: s, text: texts[s.Language]}
 	if p.text == nil {
 		return fmt.Errorf("there are no texts in the language %q", s.Language)
 	}
+	fonts, err := p.fonts(f)
+	if err != nil {
+		return err
+	}
 	p.pdf = fpdf.New("P", "mm", "A4", "")
-	for _, weight := range []string{regular, bold} {
-		font, err := f.typeface(p.everyText(), weight, s.Language)
-		if err != nil {
-			return err
-		}
+	for weight, font := range fonts {
 		p.pdf.AddUTF8FontFromBytes(family, styles[weight], font)
 	}
 	p.begin()
@@ -82,20 +85,77 @@ func (f Fonts) WriteStatement(w io.Writer, s Statement) error {
 	return p.pdf.Output(w)
 }
 
-// everyText is all that may be printed: the texts of the language and those of the statement.
-func (p *paper) everyText() string {
+// fonts makes the font of each weight. A text from outside is frozen in its statement, so that a character in it that no
+// font has would keep the statement from being printed for ever: it is spelled out. One in our own texts is a mistake of
+// ours, and an error.
+func (p *paper) fonts(f Fonts) (map[string][]byte, error) {
+	made, lacking := map[string][]byte{}, map[rune]bool{}
+	own, outside := p.ownText(), p.outsideText()
+	for _, weight := range []string{regular, bold} {
+		font, missing, err := f.typeface(own+outside, weight, p.s.Language)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range missing {
+			if strings.ContainsRune(own, r) {
+				return nil, fault.WrongField("language", "No font has the character %q (%U) of the document.", r, r)
+			}
+			lacking[r] = true
+		}
+		made[weight] = font
+	}
+	if len(lacking) == 0 {
+		return made, nil
+	}
+	p.spellOut(lacking)
+	return p.fonts(f) // spelled in ASCII, which every font has
+}
+
+// ownText is what the program itself prints in the language.
+func (p *paper) ownText() string {
 	var b strings.Builder
 	for _, text := range p.text {
 		b.WriteString(text)
 	}
-	b.WriteString(p.s.SiteName + p.s.ChannelName + "–×")
-	for _, t := range p.s.Taxes {
-		b.WriteString(t.Code + t.Label)
-	}
-	for _, l := range p.s.Lines {
-		b.WriteString(l.BookingReference)
-	}
+	b.WriteString("–×")
 	return strings.Map(onOneLine, b.String())
+}
+
+// outsideText is what callers and operators have written, as far as it is printed.
+func (p *paper) outsideText() string {
+	var b strings.Builder
+	p.eachOutside(func(text string) string {
+		b.WriteString(text)
+		return text
+	})
+	return strings.Map(onOneLine, b.String())
+}
+
+// eachOutside replaces each text that comes from outside.
+func (p *paper) eachOutside(with func(text string) string) {
+	p.s.SiteName, p.s.ChannelName = with(p.s.SiteName), with(p.s.ChannelName)
+	for i, t := range p.s.Taxes {
+		p.s.Taxes[i].Code, p.s.Taxes[i].Label = with(t.Code), with(t.Label)
+	}
+	for i, l := range p.s.Lines {
+		p.s.Lines[i].BookingReference = with(l.BookingReference)
+	}
+}
+
+// spellOut writes characters that no font has as their code points, such as [U+1F600]. The JSON and CSV forms have them
+// as they are.
+func (p *paper) spellOut(lacking map[rune]bool) {
+	p.eachOutside(func(text string) string {
+		var b strings.Builder
+		for _, r := range text {
+			if lacking[r] {
+				fmt.Fprintf(&b, "[%U]", r)
+			} else {
+				b.WriteRune(r)
+			}
+		}
+		return b.String()
+	})
 }
 
 func (p *paper) begin() {

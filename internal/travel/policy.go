@@ -50,12 +50,12 @@ type Policy struct {
 }
 
 // NamesOfLimits writes LimitsNotCounting for people: the first ten, and how many more there are.
-func (p Policy) NamesOfLimits() string {
+func (y Policy) NamesOfLimits() string {
 	const most = 10
 	var names []string
-	for i, id := range p.LimitsNotCounting {
+	for i, id := range y.LimitsNotCounting {
 		if i == most {
-			names = append(names, fmt.Sprintf("%d more", len(p.LimitsNotCounting)-most))
+			names = append(names, fmt.Sprintf("%d more", len(y.LimitsNotCounting)-most))
 			break
 		}
 		names = append(names, strconv.FormatInt(id, 10))
