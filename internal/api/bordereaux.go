@@ -47,8 +47,7 @@ var bordereauColumns = []string{
 
 func showBordereauRow(b app.Bordereau, r app.BordereauRow) bordereauRowShape {
 	return bordereauRowShape{
-		Certificate: fmt.Sprintf("%d-%d-%d", r.SiteID, r.TransactionID, r.AllocationID),
-		Insured:     b.Insured, Merchant: r.Merchant, Inception: civil.DayOf(r.Inception), Expiry: r.Expiry,
+		Certificate: certificate(r), Insured: b.Insured, Merchant: r.Merchant, Inception: civil.DayOf(r.Inception), Expiry: r.Expiry,
 		CountryOfRisk: r.Country, TransactionType: r.Kind, Booked: civil.DayOf(r.RecordedAt),
 		Effective: civil.DayOf(r.EffectiveAt), OriginalCurrency: r.Original,
 		SumInsured:         money.FormatPlain(r.BordereauLine.Insured, r.Original),
@@ -57,6 +56,14 @@ func showBordereauRow(b app.Bordereau, r app.BordereauRow) bordereauRowShape {
 		Gross: money.FormatPlain(r.Gross(), r.Settlement), Tax: money.FormatPlain(r.Tax, r.Settlement),
 		Net: money.FormatPlain(r.Amount, r.Settlement),
 	}
+}
+
+// certificate names what a row is about: the payment record that is covered, or the statement that charged a minimum.
+func certificate(r app.BordereauRow) string {
+	if r.StatementNumber != 0 {
+		return fmt.Sprintf("%d-statement-%d", r.SiteID, r.StatementNumber)
+	}
+	return fmt.Sprintf("%d-%d-%d", r.SiteID, r.TransactionID, r.AllocationID)
 }
 
 func (r bordereauRowShape) cells() []string {

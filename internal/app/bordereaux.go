@@ -31,7 +31,8 @@ type Bordereau struct {
 	KnownAt time.Time
 	Final   bool
 	Insured string // name of the site
-	// Rows are the premium lines recorded in the month, in their order. They are read while they are asked for.
+	// Rows are the premium lines recorded in the month, in their order, and behind them the month's minimums that
+	// statements have charged, so that both come to the same premium. They are read while they are asked for.
 	Rows iter.Seq2[BordereauRow, error]
 }
 
@@ -107,10 +108,64 @@ func (b *Bordereaux) rows(
 				}
 			}
 			if len(rows) < linesPerRead {
+				break
+			}
+		}
+		for after := int64(0); ; {
+			rows, last, err := b.minimums(ctx, actor, report, after)
+			if err != nil {
+				yield(BordereauRow{}, err)
+				return
+			}
+			for _, row := range rows {
+				row.Merchant = names[row.ChannelID]
+				if !yield(row, nil) {
+					return
+				}
+			}
+			if after = last; last == 0 {
 				return
 			}
 		}
 	}
+}
+
+// minimums looks for minimums of the month on the next statements, and says which was the last of them, 0 behind all.
+func (b *Bordereaux) minimums(
+	ctx context.Context, actor auth.Actor, report Bordereau, after int64,
+) (rows []BordereauRow, last int64, err error) {
+	rows, err = read(ctx, b.Core, actor, func(tx *store.Tx) ([]BordereauRow, error) {
+		var list []protection.BordereauMinimum
+		list, last, err = tx.MinimumsAfter(actor.SiteID, report.Period.Last, report.KnownAt, after, linesPerRead)
+		if err != nil {
+			return nil, err
+		}
+		rows := make([]BordereauRow, len(list))
+		for i, m := range list {
+			policy, err := tx.PolicyKnown(actor.SiteID, m.Through, m.IssuedAt)
+			if err != nil {
+				return nil, err
+			}
+			rows[i].BordereauLine = m.Line(actor.SiteID, report.Period)
+			if rows[i].Tax, err = taxesOn(m.Amount, policy.TaxCodes); err != nil {
+				return nil, fmt.Errorf("minimum of statement number %d: %w", m.Number, err)
+			}
+		}
+		return rows, nil
+	})
+	return rows, last, err
+}
+
+// taxesOn adds up the taxes on a row, each rounded by itself.
+func taxesOn(amount int64, codes []travel.TaxCode) (sum int64, err error) {
+	for _, code := range codes {
+		tax, err := protection.TaxOn(amount, code)
+		if err != nil {
+			return 0, err
+		}
+		sum += tax
+	}
+	return sum, nil
 }
 
 // piece reads the next rows with their taxes: those of the policy that priced the line, whatever is in force now.
@@ -133,12 +188,8 @@ func (b *Bordereaux) piece(
 				taxes[l.PolicyID] = policy.TaxCodes
 			}
 			rows[i].BordereauLine = l
-			for _, code := range taxes[l.PolicyID] {
-				tax, err := protection.TaxOn(l.Amount, code)
-				if err != nil {
-					return nil, fmt.Errorf("line %d: %w", l.LineID, err)
-				}
-				rows[i].Tax += tax
+			if rows[i].Tax, err = taxesOn(l.Amount, taxes[l.PolicyID]); err != nil {
+				return nil, fmt.Errorf("line %d: %w", l.LineID, err)
 			}
 		}
 		return rows, nil

@@ -124,6 +124,68 @@ func TestLinesAreReadInPieces(t *testing.T) {
 	})
 }
 
+// TestBordereauAndStatementsReconcile: the premium of a month is the lines and minimums of its statements, and each
+// minimum is reported once, for its month, with the taxes under which it was charged.
+func TestBordereauAndStatementsReconcile(t *testing.T) {
+	app.ReadLines(t, 1)
+	onBoth(t, func(t *testing.T, w *world) {
+		taxes := []travel.TaxCode{{Code: "IPT", RatePPM: 120_000}}
+		minimum := int64(5000)
+		w.policy(travel.PolicyFields{From: dayPtr(t, "2024-01-01"), TaxCodes: &taxes, MinimumPerMonth: &minimum})
+		for _, total := range []int64{100_000, 9_000_000} { // the second needs no minimum
+			b := w.booking(w.channel(travel.ModeProtectionOnly, "GBP"), total, "2024-09-14")
+			p := w.must(report(travel.Purchase, b, total))
+			w.must(linked(travel.Refund, p, b, 10_000))
+		}
+		net := func(month string) (sum, minimums int64) {
+			report, err := w.app.Bordereaux.Premium(t.Context(), w.actor, app.BordereauQuery{Month: month})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for row, err := range report.Rows {
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum += row.Amount
+				if row.Kind == "minimum" {
+					minimums++
+				}
+			}
+			return sum, minimums
+		}
+		w.at("2024-07-01")
+		known := w.now()
+		before := w.bordereau("2024-06", known)
+		w.advance(time.Second)
+		w.issue(2)
+		w.advance(time.Second)
+		none := []travel.TaxCode{}
+		w.policy(travel.PolicyFields{From: dayPtr(t, "2024-01-01"), TaxCodes: &none})
+		var stated int64
+		for _, s := range w.statements(travel.StatementFilter{}) {
+			for _, l := range s.Statement.Lines {
+				stated += l.Amount
+			}
+			if s.Minimum != nil {
+				stated += s.Minimum.Amount
+			}
+		}
+		sum, minimums := net("2024-06")
+		same(t, "June", []any{sum, minimums}, []any{stated, 1})
+		if next, of := net("2024-07"); next != 0 || of != 0 {
+			t.Errorf("July: %d, %d minimums", next, of)
+		}
+		row := "1-statement-1,Demo,protection-only GBP,2024-06-01,2024-06-30,,minimum,2024-07-01,2024-06-30,GBP,0.00,GBP,0.00," +
+			"1.00000000,,,47.43,5.08,42.35\n"
+		if now := w.bordereau("2024-06", time.Time{}); !strings.Contains(now, row) {
+			t.Errorf("%s is not in\n%s", row, now)
+		}
+		if w.bordereau("2024-06", known) != before || strings.Contains(before, "minimum") {
+			t.Error("what was not charged yet is reported, or what was known has changed")
+		}
+	})
+}
+
 func TestBordereauxThatAreRefused(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		for _, c := range []struct {

@@ -5,9 +5,10 @@ import (
 
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
+	"holdfast/internal/travel"
 )
 
-// BordereauLine is one premium line as it is reported to the underwriter.
+// BordereauLine is one premium line, or the monthly minimum of a statement, as it is reported to the underwriter.
 type BordereauLine struct {
 	SiteID        int64
 	LineID        int64
@@ -29,6 +30,31 @@ type BordereauLine struct {
 	ToRate        money.Rate // of Settlement per euro
 	Amount        int64      // premium in Settlement, without tax
 	PolicyID      int64
+	// StatementNumber is that of the statement whose monthly minimum this is; 0: it is a premium line.
+	StatementNumber int64
+}
+
+// KindMinimum is the kind of row of a bordereau that reports a monthly minimum.
+const KindMinimum = "minimum"
+
+// BordereauMinimum is the monthly minimum of a statement as it is reported to the underwriter: premium that belongs to no
+// certificate.
+type BordereauMinimum struct {
+	Number    int64 // of the statement
+	ChannelID int64
+	IssuedAt  time.Time
+	Through   civil.Day // last day of the statement's period, whose policy sets the minimum and its taxes
+	Currency  money.Currency
+	Amount    int64
+}
+
+// Line is the row of the minimum, for the whole of a month; nothing is insured by it that no other row has.
+func (m BordereauMinimum) Line(siteID int64, month travel.Period) BordereauLine {
+	return BordereauLine{
+		SiteID: siteID, ChannelID: m.ChannelID, Kind: KindMinimum, StatementNumber: m.Number, RecordedAt: m.IssuedAt,
+		EffectiveAt: month.Last.End(), Inception: month.First.Start(), Expiry: month.Last, Original: m.Currency,
+		Settlement: m.Currency, Amount: m.Amount,
+	}
 }
 
 // rateDecimals is how many decimals a rate of exchange is reported with. The two legs stand beside it exactly.

@@ -37,7 +37,7 @@ func verify(t *testing.T, db *store.DB, siteID int64) travel.AuditCheck {
 		}
 		check = travel.AuditCheck{}
 		err = tx.EachAuditRecord(siteID, func(r travel.AuditRecord) { check.Next(r) })
-		check.End(head)
+		check.End(head, siteID != 0)
 		return err
 	})
 	if err != nil {
@@ -65,6 +65,8 @@ func TestAnyChangeOfAPastRecordIsFound(t *testing.T) {
 		{"one that was never written", `INSERT INTO audit_records SELECT site_id, 6, at, real_at, user_id, username, role, token_id,
 			address, request_id, action, object, before_state, after_state, previous_hash, hash FROM audit_records
 			WHERE site_id = 1 AND id = 5`, 6, "changed"},
+		{"all, with the end of the chain", `DELETE FROM audit_records WHERE site_id = 1; DELETE FROM audit_heads WHERE site_id = 1`, 1, "removed"},
+		{"the end alone", `DELETE FROM audit_heads WHERE site_id = 1`, 5, "end of the chain"},
 		{"the end of the chain", `UPDATE audit_heads SET hash = 'x' WHERE site_id = 1`, 5, "last"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -86,6 +88,18 @@ func TestAnyChangeOfAPastRecordIsFound(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestTheDeploymentMayHaveNoRecords: what belongs to no site begins with the first key, rate or operator.
+func TestTheDeploymentMayHaveNoRecords(t *testing.T) {
+	onBoth(t, func(t *testing.T, db *store.DB) {
+		if got := verify(t, db, 0); got.Broken != 0 {
+			t.Errorf("the deployment: %+v", got)
+		}
+		if got := verify(t, db, 9); got.Broken != 1 {
+			t.Errorf("a site: %+v", got)
+		}
+	})
 }
 
 // A whole record moved with a hash that fits it still does not follow what stands before it.

@@ -2,8 +2,11 @@ package store
 
 import (
 	"database/sql"
+	"encoding/json"
+	"fmt"
 	"time"
 
+	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
@@ -122,4 +125,33 @@ func scanBordereauLine(scan func(dest ...any) error) (protection.BordereauLine, 
 	}
 	l.ToRate, err = money.ParseRate(toRate)
 	return l, err
+}
+
+// MinimumsAfter reads the monthly minimums of the month that ends on a day, from the statements that were issued not
+// after known, in order of their numbers from one on, as lines that a statement and the bordereau have in common. It
+// looks at so many statements at once and says which was the last of them, 0 where there was none.
+func (tx *Tx) MinimumsAfter(
+	siteID int64, lastDay civil.Day, known time.Time, after int64, limit int,
+) (list []protection.BordereauMinimum, last int64, err error) {
+	err = tx.each(`SELECT number, channel_id, issued_at, last_day, currency, content FROM statements
+		WHERE site_id = $1 AND first_day <= $2 AND last_day >= $2 AND issued_at <= $3 AND number > $4
+		ORDER BY number LIMIT $5`, []any{siteID, lastDay, micros(known), after, limit},
+		func(scan func(dest ...any) error) error {
+			var m protection.BordereauMinimum
+			var issued int64
+			var content string
+			if err := scan(&last, &m.ChannelID, &issued, &m.Through, &m.Currency, &content); err != nil {
+				return err
+			}
+			var c statementContent
+			if err := json.Unmarshal([]byte(content), &c); err != nil {
+				return fmt.Errorf("read statement number %d: %w", last, err)
+			}
+			if c.Minimum != nil && c.Minimum.Month == lastDay.Month() {
+				m.Number, m.IssuedAt, m.Amount = last, instant(issued), c.Minimum.Amount
+				list = append(list, m)
+			}
+			return nil
+		})
+	return list, last, err
 }

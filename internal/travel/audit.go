@@ -91,10 +91,15 @@ func (c *AuditCheck) Next(r AuditRecord) bool {
 	return c.Broken == 0
 }
 
-// End compares the end of the chain with what was noted as its end.
-func (c *AuditCheck) End(head AuditHead) {
+// End compares the end of the chain with what was noted as its end. A site's chain has begun: making the site wrote its
+// first record.
+func (c *AuditCheck) End(head AuditHead, begun bool) {
 	switch {
 	case c.Broken != 0:
+	case begun && c.Last.ID == 0 && head.ID == 0:
+		c.Broken, c.Why = 1, "it was removed, and the end of the chain with it"
+	case c.Last.ID > 0 && head.ID == 0:
+		c.Broken, c.Why = c.Last.ID, "the end of the chain, which names the last record, was removed"
 	case c.Last.ID < head.ID:
 		c.Broken, c.Why = c.Last.ID+1, "it was removed"
 	case c.Last != head:
