@@ -34,7 +34,8 @@ func TestModal(t *testing.T) {
 		{"booking in error", bookingInError}, {"booking exists", bookingExists}, {"other currency", otherCurrency}, {"declined three times", declinedThreeTimes},
 		{"challenge approved", challengeApproved}, {"challenge refused", challengeRefused}, {"challenge left", challengeLeft},
 		{"no answer", noAnswer}, {"answer lost", answerLost}, {"not connected", notConnected}, {"no test channel", noTestChannel},
-		{"closed by the page", closedByThePage}, {"window closed", windowClosed}, {"reload and back", reloadAndBack},
+		{"closed by the page", closedByThePage}, {"closed early", closedEarly}, {"closed while paying", closedWhilePaying},
+		{"window closed", windowClosed}, {"reload and back", reloadAndBack},
 		{"foreign page", foreignPage}, {"form", formVariant}, {"keyboard", keyboardOnly}, {"real card", realCard},
 		{"unknown callback", unknownCallback}, {"demo's shop", demosShop},
 	} {
@@ -387,6 +388,41 @@ func closedByThePage(t *testing.T, shop *merchant) {
 	v.do(mainFrame, "modal.closeModal(), modal.closeModal()")
 	says(t, v.wait("modal_closed"), "message")
 	v.firedExactly("booking_logged", "modal_closed")
+}
+
+// closedEarly closes the modal before it is ready.
+func closedEarly(t *testing.T, shop *merchant) {
+	v := shop.visit(t)
+	v.hold("*/modal/v1/sessions", fetch.RequestStageRequest)
+	v.openModal()
+	v.held()
+	v.inState("loading")
+	says(t, v.leave(), "message")
+	v.firedExactly("modal_closed")
+}
+
+// closedWhilePaying is asked first. What becomes of the payment is found out as after a time-out.
+func closedWhilePaying(t *testing.T, shop *merchant) {
+	v := shop.visit(t)
+	v.hold("*/modal/v1/transactions", fetch.RequestStageResponse)
+	v.openModal()
+	booking := id(t, v.wait("booking_logged"))
+	v.payWith(approved)
+	v.held()
+	v.press("Escape")
+	v.waitFor(modalFrame, "document.activeElement.id === 'stay'")
+	v.press("Escape")
+	v.waitFor(modalFrame, "document.getElementById('ask').hidden")
+	v.firedExactly("booking_logged")
+	v.press("Escape")
+	v.click(modalFrame, "#leave")
+	if message := says(t, v.wait("modal_closed"), "message"); !strings.Contains(message, fmt.Sprint(booking)) {
+		t.Errorf("the message does not name the booking %d: %s", booking, message)
+	}
+	v.firedExactly("booking_logged", "modal_closed")
+	if got := v.recovered(booking); got["status"] != "complete" {
+		t.Errorf("the transaction is %v", got)
+	}
 }
 
 // windowClosed tries to close the window while a payment is on its way, and stays.
