@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -188,6 +189,13 @@ func requestText(r *network.Request) string {
 		text.Write(entry.Bytes)
 	}
 	return text.String()
+}
+
+// sent is all that has left the browser so far.
+func (p *tab) sent() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.requests)
 }
 
 // until waits until look, which runs under the tab's lock, finds what it looks for.
