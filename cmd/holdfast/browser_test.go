@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -79,8 +80,8 @@ func needBrowser(t *testing.T) *browser {
 	return b
 }
 
-// tabPatience bounds how long one test uses a tab: what a hang costs.
-const tabPatience = time.Minute
+// tabPatience bounds how long one test uses a tab, on a machine that is busy with other tests. It is what a hang costs.
+const tabPatience = 2 * time.Minute
 
 // tab is one tab.
 type tab struct {
@@ -190,6 +191,13 @@ func requestText(r *network.Request) string {
 	return text.String()
 }
 
+// sent is all that has left the browser so far.
+func (p *tab) sent() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.requests)
+}
+
 // until waits until look, which runs under the tab's lock, finds what it looks for.
 func (p *tab) until(what string, look func() bool) {
 	p.t.Helper()
@@ -253,11 +261,6 @@ func (p *tab) frame(part string) runtime.ExecutionContextID {
 // noContext is what the browser answers where the document of a script is gone.
 const noContext = "Cannot find context"
 
-// errScript is an exception of a script that was run.
-type errScript struct{ text string }
-
-func (e errScript) Error() string { return e.text }
-
 // run runs an expression in a frame and reads its value, which may be a promise's, into target.
 func (p *tab) run(part, expression string, target any) error {
 	p.t.Helper()
@@ -268,7 +271,7 @@ func (p *tab) run(part, expression string, target any) error {
 		return err
 	}
 	if result.ExceptionDetails != nil {
-		return errScript{describe(result.ExceptionDetails)}
+		return errors.New(describe(result.ExceptionDetails))
 	}
 	if target == nil || len(result.Result.Value) == 0 {
 		return nil
@@ -294,19 +297,19 @@ func (p *tab) read(part, expression string, target any) {
 	}
 }
 
-// waitFor waits until an expression is true in a frame. A document that is replaced meanwhile is asked anew.
+// waitFor waits until an expression is true in a frame. A document that is not whole yet is asked again, and one that is
+// replaced is asked anew.
 func (p *tab) waitFor(part, expression string) {
 	p.t.Helper()
 	look := fmt.Sprintf(`new Promise((resolve) => {
-		const look = () => { if (%s) resolve(true); else setTimeout(look, 20); };
+		const look = () => {
+			try { if (%s) return resolve(); } catch {}
+			setTimeout(look, 20);
+		};
 		look();
 	})`, expression)
-	for {
-		err := p.run(part, look, nil)
-		if err == nil {
-			return
-		}
-		if _, ours := errors.AsType[errScript](err); ours && !strings.Contains(err.Error(), "navigated") || p.ctx.Err() != nil {
+	for err := p.run(part, look, nil); err != nil; err = p.run(part, look, nil) {
+		if p.ctx.Err() != nil {
 			p.t.Fatalf("waiting for %s: %v\n%s", expression, err, p.state())
 		}
 	}

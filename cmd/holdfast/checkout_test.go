@@ -48,7 +48,7 @@ func demosShop(t *testing.T, shop *merchant) {
 		// A test card is copied by a click on it, or at least selected.
 		v.click(mainFrame, "[data-card='4242424242424242']")
 		v.waitFor(mainFrame, "document.getElementById('said').textContent !== ''")
-		for _, text := range v.requests {
+		for _, text := range v.sent() {
 			if strings.Contains(text, shop.channels[testChannel].secret) {
 				t.Error("the secret was in a request")
 			}

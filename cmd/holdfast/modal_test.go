@@ -34,7 +34,8 @@ func TestModal(t *testing.T) {
 		{"booking in error", bookingInError}, {"booking exists", bookingExists}, {"other currency", otherCurrency}, {"declined three times", declinedThreeTimes},
 		{"challenge approved", challengeApproved}, {"challenge refused", challengeRefused}, {"challenge left", challengeLeft},
 		{"no answer", noAnswer}, {"answer lost", answerLost}, {"not connected", notConnected}, {"no test channel", noTestChannel},
-		{"closed by the page", closedByThePage}, {"window closed", windowClosed}, {"reload and back", reloadAndBack},
+		{"closed by the page", closedByThePage}, {"closed early", closedEarly}, {"closed while paying", closedWhilePaying},
+		{"window closed", windowClosed}, {"reload and back", reloadAndBack},
 		{"foreign page", foreignPage}, {"form", formVariant}, {"keyboard", keyboardOnly}, {"real card", realCard},
 		{"unknown callback", unknownCallback}, {"demo's shop", demosShop},
 	} {
@@ -389,6 +390,41 @@ func closedByThePage(t *testing.T, shop *merchant) {
 	v.firedExactly("booking_logged", "modal_closed")
 }
 
+// closedEarly closes the modal before it is ready.
+func closedEarly(t *testing.T, shop *merchant) {
+	v := shop.visit(t)
+	v.hold("*/modal/v1/sessions", fetch.RequestStageRequest)
+	v.openModal()
+	v.held()
+	v.inState("loading")
+	says(t, v.leave(), "message")
+	v.firedExactly("modal_closed")
+}
+
+// closedWhilePaying is asked first. What becomes of the payment is found out as after a time-out.
+func closedWhilePaying(t *testing.T, shop *merchant) {
+	v := shop.visit(t)
+	v.hold("*/modal/v1/transactions", fetch.RequestStageResponse)
+	v.openModal()
+	booking := id(t, v.wait("booking_logged"))
+	v.payWith(approved)
+	v.held()
+	v.press("Escape")
+	v.waitFor(modalFrame, "document.activeElement.id === 'stay'")
+	v.press("Escape")
+	v.waitFor(modalFrame, "document.getElementById('ask').hidden")
+	v.firedExactly("booking_logged")
+	v.press("Escape")
+	v.click(modalFrame, "#leave")
+	if message := says(t, v.wait("modal_closed"), "message"); !strings.Contains(message, fmt.Sprint(booking)) {
+		t.Errorf("the message does not name the booking %d: %s", booking, message)
+	}
+	v.firedExactly("booking_logged", "modal_closed")
+	if got := v.recovered(booking); got["status"] != "complete" {
+		t.Errorf("the transaction is %v", got)
+	}
+}
+
 // windowClosed tries to close the window while a payment is on its way, and stays.
 func windowClosed(t *testing.T, shop *merchant) {
 	v := shop.visit(t)
@@ -456,13 +492,14 @@ func foreignPage(t *testing.T, shop *merchant) {
 	isError(t, v.wait("token_error"), "jwt_auth_invalid_request", 403)
 	v.wait("modal_closed")
 	v.firedExactly("token_error", "modal_closed")
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.problems) != 1 || !strings.Contains(v.problems[0], "frame-ancestors") {
-		t.Errorf("the browser says %q", v.problems)
-	}
-	v.problems = nil
-	if slices.ContainsFunc(v.requests, func(r string) bool { return strings.Contains(r, "/modal/v1/sessions") }) {
+	v.until("the browser's refusal", func() bool {
+		if len(v.problems) != 1 || !strings.Contains(v.problems[0], "frame-ancestors") {
+			return false
+		}
+		v.problems = nil // it is expected
+		return true
+	})
+	if slices.ContainsFunc(v.sent(), func(r string) bool { return strings.Contains(r, "/modal/v1/sessions") }) {
 		t.Error("the frame has sent the order")
 	}
 }
@@ -531,10 +568,8 @@ func realCard(t *testing.T, shop *merchant) {
 	v.wait("transaction_logged")
 	v.leave()
 	v.firedExactly("booking_logged", "transaction_logged", "modal_closed")
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	sent := 0
-	for _, text := range v.requests {
+	all, sent := v.sent(), 0
+	for _, text := range all {
 		bare := strings.NewReplacer(" ", "", "-", "", "%20", "", "+", "").Replace(text)
 		if strings.Contains(bare, "5105105105105100") || strings.Contains(bare, approved) {
 			t.Errorf("a card number left the browser: %s", text)
@@ -544,7 +579,7 @@ func realCard(t *testing.T, shop *merchant) {
 		}
 	}
 	if sent != 1 {
-		t.Errorf("%d requests hold the card's token, of\n%s", sent, strings.Join(v.requests, "\n"))
+		t.Errorf("%d requests hold the card's token, of\n%s", sent, strings.Join(all, "\n"))
 	}
 }
 

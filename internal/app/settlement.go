@@ -47,7 +47,11 @@ func (c *Core) settlementOf(tx *store.Tx, p travel.Processed) (*settlement, erro
 			return nil, err
 		}
 	}
-	if r.t, err = tx.LockTransaction(p.SiteID, p.TransactionID); err != nil {
+	if _, err = tx.LockTransaction(p.SiteID, p.TransactionID); err != nil {
+		return nil, err
+	}
+	// With all that an answer tells of it, which the lock does not read.
+	if r.t, err = tx.Transaction(p.SiteID, p.TransactionID); err != nil {
 		return nil, err
 	}
 	r.in = travel.NewTransaction{Type: &r.t.Type, Total: &r.t.Total, Currency: &r.t.Currency}

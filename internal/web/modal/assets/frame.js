@@ -213,7 +213,7 @@ class Controller {
   // another window, may have begun it.
   async #underWay() {
     const last = this.#booking.transaction_ids.at(-1);
-    if (!last) return 0;
+    if (!last || !this.#told.has("booking_exists ")) return 0;
     const transaction = await this.#api.transaction(last).catch(() => null); // one that was not made here is nobody's business
     return ["pending", "incomplete"].includes(transaction?.status) ? last : 0;
   }
