@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
@@ -34,7 +33,7 @@ var theBrowser = sync.OnceValues(startBrowser)
 // stopBrowser is called when all tests have run.
 var stopBrowser = func() {}
 
-var errNoBrowser = errors.New("Chromium is not on this machine")
+var errNoBrowser = errors.New("there is no Chromium on this machine")
 
 func startBrowser() (*browser, error) {
 	program, err := exec.LookPath("chromium")
@@ -410,21 +409,6 @@ func (p *tab) held() fetch.RequestID {
 		return id != ""
 	})
 	return id
-}
-
-// size sets the size of the page, and dark its colours.
-func (p *tab) size(width, height int64, dark bool) {
-	p.t.Helper()
-	scheme := "light"
-	if dark {
-		scheme = "dark"
-	}
-	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-		Width: width, Height: height, DeviceScaleFactor: 1,
-	})
-	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-	})
 }
 
 // wholeScripts fails the test where a script of the pages threw something.
