@@ -65,7 +65,7 @@ func TestModalPageListsTestCards(t *testing.T) {
 	}
 	_, table, _ := strings.Cut(string(text), "| number | scheme | the card |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
-	rows := strings.Split(table, "\n")[1:]
+	rows := strings.Split(strings.TrimSpace(table), "\n")[1:]
 	if len(rows) != len(sandbox.Cards) {
 		t.Errorf("docs/modal.md lists %d cards, there are %d", len(rows), len(sandbox.Cards))
 	}
