@@ -66,7 +66,7 @@ type access struct {
 // askOne asks about one processing, which it takes on first: of two processes that read the same one, one goes on.
 func (p *Processing) askOne(ctx context.Context, d travel.Processed) error {
 	a, err := p.accessTo(ctx, d, func(tx *store.Tx) error {
-		return tx.ClaimAsk(d, tx.RealNow().Add(p.Core.Processing.CallTimeout+askPause(d)))
+		return tx.ClaimAsk(d, tx.RealNow().Add(p.Core.processing().CallTimeout+askPause(d)))
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -81,7 +81,7 @@ func (p *Processing) askOne(ctx context.Context, d travel.Processed) error {
 	if err != nil {
 		return err
 	}
-	if t.Processed.State == travel.ProcessingChallenged && a.account.Now.Sub(t.CreatedAt) >= p.Core.Processing.ChallengeLife {
+	if t.Processed.State == travel.ProcessingChallenged && a.account.Now.Sub(t.CreatedAt) >= p.Core.processing().ChallengeLife {
 		return p.abandon(ctx, a, t)
 	}
 	if d.State == travel.ProcessingAbsent && t.Processed.State == travel.ProcessingAbsent {
@@ -121,7 +121,7 @@ func (p *Processing) accessTo(
 // find asks what became of a processing, writes what it learns, and answers the transaction as it is then.
 func (p *Processing) find(ctx context.Context, a access) (travel.Transaction, error) {
 	d := a.processed
-	calling, cancel := context.WithTimeout(ctx, p.Core.Processing.CallTimeout)
+	calling, cancel := context.WithTimeout(ctx, p.Core.processing().CallTimeout)
 	defer cancel()
 	result, err := a.gateway.Find(calling, psp.Query{
 		Account: a.account, Operation: psp.Operation(d.Operation), Reference: d.Reference, ProcessorID: d.ProcessorID,
@@ -184,7 +184,7 @@ func (p *Processing) abandon(ctx context.Context, a access, t travel.Transaction
 func (p *Processing) void(
 	ctx context.Context, a access, t travel.Transaction, amount int64,
 ) (psp.Result, *psp.Error) {
-	ctx, cancel := context.WithTimeout(ctx, p.Core.Processing.CallTimeout)
+	ctx, cancel := context.WithTimeout(ctx, p.Core.processing().CallTimeout)
 	defer cancel()
 	result, err := a.gateway.Void(ctx, psp.Adjustment{
 		Account: a.account, Reference: a.processed.Reference + "-release", Original: t.Processed.ProcessorID, Amount: amount,

@@ -237,7 +237,7 @@ func (m *Modals) open(tx *store.Tx, view *ModalView, site travel.Site, in ModalO
 	case account.Tokenizer.ID != "" && account.Tokenizer.FieldsSecret != "":
 		view.Tokenizer = HostedFields
 		// From the inside: the fields lie in our frame, and that lies in the page.
-		view.Fields = account.Tokenizer.Fields([]string{originOf(m.Core.Processing.BaseURL), s.Origin}, tx.RealNow())
+		view.Fields = account.Tokenizer.Fields([]string{originOf(m.Core.processing().BaseURL), s.Origin}, tx.RealNow())
 	default:
 		view.Tokenizer = NoCards
 	}

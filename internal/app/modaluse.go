@@ -58,7 +58,7 @@ func (m *Modals) Enter(ctx context.Context, token string, writes bool) (u ModalU
 		now := tx.Now.Add(site.ClockAhead)
 		over := now.After(s.ExpiresAt)
 		switch {
-		case over && writes, now.After(s.ExpiresAt.Add(m.Core.Processing.ChallengeLife)):
+		case over && writes, now.After(s.ExpiresAt.Add(m.Core.processing().ChallengeLife)):
 			return errModalOver()
 		case writes && (channel.Locked || channel.Mode == travel.ModeClosed || !slices.Contains(site.PermittedURLs, s.Origin)):
 			return wrong
@@ -196,7 +196,7 @@ func (m *Modals) Pay(ctx context.Context, u ModalUse, p ModalPayment) (t travel.
 		}
 	}
 	in.Fill(s, b)
-	in.RedirectURL = m.Core.Processing.BaseURL + ModalReturnPath + "?path=" + url.QueryEscape(s.SitePath)
+	in.RedirectURL = m.Core.processing().BaseURL + ModalReturnPath + "?path=" + url.QueryEscape(s.SitePath)
 	if _, err := netip.ParseAddr(p.Address); err == nil {
 		in.IPAddress = p.Address
 	}

@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// ProcessingSettings are what of taking payments differs between deployments; New fills in the defaults.
+// ProcessingSettings are what of taking payments differs between deployments; zero values stand for the defaults.
 type ProcessingSettings struct {
 	BaseURL       string        // under which shoppers come back, without a slash at its end
 	CallTimeout   time.Duration // how long a processor may take to answer; 20 seconds
@@ -22,7 +22,9 @@ type ProcessingSettings struct {
 	InFlight      int           // how many payments may wait for processors at once; 64
 }
 
-func (s ProcessingSettings) withDefaults() ProcessingSettings {
+// processing are the settings, with the defaults where they say nothing. The core is shared, and is not written to.
+func (c *Core) processing() ProcessingSettings {
+	s := c.Processing
 	s.BaseURL = strings.TrimSuffix(s.BaseURL, "/")
 	s.CallTimeout = cmp.Or(s.CallTimeout, 20*time.Second)
 	s.ChallengeLife = cmp.Or(s.ChallengeLife, 30*time.Minute)
@@ -48,8 +50,7 @@ type Processing struct {
 }
 
 func newProcessing(core *Core) *Processing {
-	core.Processing = core.Processing.withDefaults()
-	return &Processing{Core: core, calls: make(chan struct{}, core.Processing.InFlight)}
+	return &Processing{Core: core, calls: make(chan struct{}, core.processing().InFlight)}
 }
 
 // Enabled reports whether there is a processor at all. In the protection-only profile, too, the payment modal pays with
@@ -193,7 +194,7 @@ func (r *recording) keepOrder() error {
 	p := &r.order.processed
 	p.TransactionID, p.Reference = r.t.ID, r.t.UUID
 	p.AskedForAt = r.tx.RealNow()
-	p.AskAt = p.AskedForAt.Add(r.core.Processing.CallTimeout + callMargin)
+	p.AskAt = p.AskedForAt.Add(r.core.processing().CallTimeout + callMargin)
 	if r.t.Attempt3DS && !r.in.Type.Linked() {
 		key, err := auth.NewSecret(r.core.Random)
 		if err != nil {
@@ -255,7 +256,7 @@ func (p *Processing) carryOut(
 func (p *Processing) call(
 	ctx context.Context, t travel.Transaction, o *order,
 ) (result psp.Result, refusal *psp.Error) {
-	left := p.Core.Processing.CallTimeout - p.Clock().Sub(o.processed.AskedForAt)
+	left := p.Core.processing().CallTimeout - p.Clock().Sub(o.processed.AskedForAt)
 	if left <= 0 {
 		return result, &psp.Error{Source: psp.Network, Kind: psp.Unreachable, Message: "the time for the call is over"}
 	}
@@ -303,7 +304,7 @@ func (p *Processing) charge(t travel.Transaction, o *order) psp.Charge {
 		Shopper: psp.Shopper{Email: t.PayeeEmail, IPAddress: t.IPAddress}, Descriptor: o.descriptor,
 	}
 	if o.processed.ReturnKey != "" {
-		c.ReturnURL = p.Core.Processing.BaseURL + ReturnPath + o.processed.ReturnKey
+		c.ReturnURL = p.Core.processing().BaseURL + ReturnPath + o.processed.ReturnKey
 	}
 	return c
 }

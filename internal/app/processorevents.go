@@ -179,7 +179,7 @@ func (p *Processing) readFeed(ctx context.Context, f store.Feed) error {
 	if err != nil || !p.takesAt(channel, f.Processor) {
 		return err // a processor that the channel has left is asked no more; its feed waits for a return
 	}
-	calling, cancel := context.WithTimeout(ctx, p.Core.Processing.CallTimeout)
+	calling, cancel := context.WithTimeout(ctx, p.Core.processing().CallTimeout)
 	defer cancel()
 	hints, next, err := a.gateway.Events(calling, a.account, f.Cursor)
 	if err != nil {

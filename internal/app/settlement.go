@@ -95,7 +95,7 @@ func (s *settlement) settle(result psp.Result) error {
 		s.t.Status = travel.StatusPending
 		return s.save()
 	case psp.Absent:
-		if s.tx.RealNow().Before(s.p.AskedForAt.Add(s.core.Processing.CallTimeout + callMargin)) {
+		if s.tx.RealNow().Before(s.p.AskedForAt.Add(s.core.processing().CallTimeout + callMargin)) {
 			return s.wait() // it may be on its way
 		}
 		return s.fail(travel.StatusFailed, travel.ProcessingAbsent, saysAbsent)
