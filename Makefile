@@ -5,7 +5,7 @@ BENCH ?= 1000000
 HISTORIES ?= 40
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-long lint fuzz cover conversations bench-exposure clean
+.PHONY: help build test test-long lint fuzz cover conversations screenshots bench-exposure clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,8 +34,11 @@ cover: ## which lines the tests reach, to coverage.out and bin/coverage.html
 conversations: ## write the API's conversation files anew; read the difference before you commit it
 	go test ./internal/api -run Conversations -rewrite
 
+screenshots: ## pictures of every state of the payment modal, to ./screenshots
+	@scripts/screenshots
+
 bench-exposure: ## how long reports of exposure take over BENCH (1000000) payments; ARGS=-large also over ten times as many
 	go run ./cmd/benchexposure -payments $(BENCH) $(ARGS)
 
 clean: ## remove what make made
-	rm -rf bin coverage.out
+	rm -rf bin coverage.out screenshots

@@ -12,10 +12,12 @@ import (
 
 // channelCmd groups what the operator does with channels.
 type channelCmd struct {
-	Create channelCreateCmd `cmd:"" help:"Create a channel, in any mode."`
-	List   channelListCmd   `cmd:"" help:"List the channels of a site."`
-	Mode   channelModeCmd   `cmd:"" help:"Move a channel to another mode."`
-	Set    channelSetCmd    `cmd:"" help:"Set fields of a channel, the operator's own included."`
+	Create  channelCreateCmd  `cmd:"" help:"Create a channel, in any mode."`
+	List    channelListCmd    `cmd:"" help:"List the channels of a site."`
+	Mode    channelModeCmd    `cmd:"" help:"Move a channel to another mode."`
+	Set     channelSetCmd     `cmd:"" help:"Set fields of a channel, the operator's own included."`
+	Gateway channelGatewayCmd `cmd:"" help:"Set at which processor a channel takes payments, or show it."`
+	Secret  channelSecretCmd  `cmd:"" help:"Show the secret that signs for a channel, or make a new one."`
 }
 
 // siteFlag names the site that a command works on.
@@ -28,7 +30,7 @@ type channelCreateCmd struct {
 	siteFlag
 	Name     string             `arg:"" help:"What the channel is called."`
 	Currency string             `required:"" placeholder:"CODE" help:"Base currency, ISO 4217."`
-	Mode     travel.AccountMode `default:"test" placeholder:"MODE" help:"test (the default), draft, protection-only, affiliate or closed."`
+	Mode     travel.AccountMode `default:"test" placeholder:"MODE" help:"test (the default), draft, protection-only or live (by the profile), affiliate or closed."`
 }
 
 // Run creates it.
@@ -105,7 +107,7 @@ func everyPage[T any](read func(travel.Page) (travel.List[T], error), show func(
 type channelModeCmd struct {
 	siteFlag
 	ID     int64              `arg:"" help:"Id of the channel."`
-	Mode   travel.AccountMode `arg:"" help:"The new mode: protection-only, affiliate or closed."`
+	Mode   travel.AccountMode `arg:"" help:"The new mode: protection-only or live (by the profile), affiliate or closed."`
 	Reason string             `help:"For the operator who approves it."`
 }
 
@@ -144,6 +146,16 @@ type channelSetCmd struct {
 	StatementPeriod *string  `placeholder:"PERIOD" help:"month, biweek or week."`
 	Locked          *bool    `negatable:"" help:"Whether the channel is locked: what is logged then is not protected. To unlock one that is protected takes two people."`
 	Suppliers       *[]int64 `placeholder:"IDS" help:"Ids of the linked suppliers, comma-separated."`
+	Reason          string   `help:"For the operator who approves it, where that is needed."`
+
+	ServerToServer     *bool   `negatable:"" help:"Whether the channel takes payments by itself. This and what follows are of the server-to-server profile."`
+	CardholderPresent  *bool   `negatable:"" help:"Whether cardholder-present is allowed."`
+	MailFailures       *bool   `negatable:"" help:"Whether the primary mail is told of failed transactions."`
+	ChargebackMail     *string `placeholder:"ADDRESSES" help:"Comma-separated addresses that are told of chargebacks."`
+	BeneficiaryID      *string `name:"beneficiary-id" placeholder:"ID" help:"Who gets payouts."`
+	SettlementCurrency *string `placeholder:"CODE" help:"Currency of payouts; an empty one follows the base currency."`
+	PayoutMinimum      *int64  `placeholder:"AMOUNT" help:"Least value of a payout, in minor units of that currency."`
+	Descriptor         *string `placeholder:"TEXT" help:"What stands on cardholders' statements; an empty one takes it away."`
 }
 
 // Run changes it.
@@ -155,7 +167,12 @@ func (c channelSetCmd) Run(ctx context.Context, p *program) error {
 	in := travel.ChannelFields{
 		Name: c.Name, Language: c.Language, PrimaryMail: c.PrimaryMail, MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel,
 		ExternalID: c.ExternalID, AccountType: c.AccountType, ProtectionType: c.ProtectionType, Status: c.Status,
-		StatementPeriod: c.StatementPeriod, Locked: c.Locked, Suppliers: c.Suppliers,
+		StatementPeriod: c.StatementPeriod, Locked: c.Locked, Suppliers: c.Suppliers, Reason: c.Reason,
+		Processing: travel.ProcessingFields{
+			ServerToServer: c.ServerToServer, CardholderPresent: c.CardholderPresent, MailFailures: c.MailFailures,
+			ChargebackMail: c.ChargebackMail, BeneficiaryID: c.BeneficiaryID, SettlementCurrency: c.SettlementCurrency,
+			PayoutMinimum: c.PayoutMinimum, Descriptor: c.Descriptor,
+		},
 	}
 	if c.Currency != nil {
 		setCurrency(&in, *c.Currency)

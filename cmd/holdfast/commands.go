@@ -21,7 +21,7 @@ type commandLine struct {
 	Token    tokenCmd    `cmd:"" group:"operator" help:"API tokens."`
 	Channel  channelCmd  `cmd:"" group:"operator" help:"Channels: the merchants of a site."`
 	Supplier supplierCmd `cmd:"" group:"operator" help:"Suppliers."`
-	Keys     keysCmd     `cmd:"" group:"operator" help:"Keys that sign logins."`
+	Keys     keysCmd     `cmd:"" group:"operator" help:"Keys that sign logins, and keys that seal secrets."`
 
 	As        string       `placeholder:"USERNAME" help:"Act as this operator, whose password is read from the terminal or standard input; without it as the program itself."`
 	Proposals proposalsCmd `cmd:"" group:"operator" help:"What waits for a second operator."`

@@ -19,6 +19,7 @@ import (
 	"holdfast/internal/api"
 	"holdfast/internal/document"
 	"holdfast/internal/fx"
+	"holdfast/internal/psp/tokenizer"
 )
 
 // Config is everything that differs between deployments. Each flag has an environment variable of the same name.
@@ -27,6 +28,19 @@ type Config struct {
 
 	Listen  string `default:"127.0.0.1:8080" env:"HOLDFAST_LISTEN" placeholder:"ADDRESS" help:"Address to serve on (default: 127.0.0.1:8080); port 0 takes a free one."`
 	BaseURL string `name:"base-url" env:"HOLDFAST_BASE_URL" placeholder:"URL" help:"Address under which clients reach the service (default: follows --listen)."`
+
+	Profile     string `default:"protection-only" enum:"protection-only,server-to-server" env:"HOLDFAST_PROFILE" placeholder:"PROFILE" help:"What the deployment is for: protection-only, or server-to-server, whose channels take payments by card (default: protection-only)."`
+	KeysFile    string `name:"keys-file" env:"HOLDFAST_KEYS_FILE" placeholder:"FILE" help:"File of the keys that seal the channels' access to processors; see \"holdfast keys make\"."`
+	ForexMargin string `name:"forex-margin" default:"0" env:"HOLDFAST_FOREX_MARGIN" placeholder:"PERCENT" help:"What the channels' forex feeds add to the fixings, in percent, such as 2.5 (default: 0)."`
+
+	PaymentTimeout   time.Duration `name:"payment-timeout" default:"20s" env:"HOLDFAST_PAYMENT_TIMEOUT" placeholder:"DURATION" help:"How long a processor may take to answer; what it answers later is asked for (default: 20s)."`
+	ChallengeLife    time.Duration `name:"challenge-life" default:"30m" env:"HOLDFAST_CHALLENGE_LIFE" placeholder:"DURATION" help:"How long a shopper may take to pass a 3DS challenge (default: 30m)."`
+	PaymentsAtOnce   int           `name:"payments-at-once" default:"64" env:"HOLDFAST_PAYMENTS_AT_ONCE" placeholder:"N" help:"How many payments may wait for processors at once; more are answered 503 (default: 64)."`
+	TokenizerTestURL string        `name:"tokenizer-test-url" default:"${tokenizer_test_url}" env:"HOLDFAST_TOKENIZER_TEST_URL" placeholder:"URL" help:"The tokenizer's gateway for test cards."`
+	TokenizerLiveURL string        `name:"tokenizer-live-url" default:"${tokenizer_live_url}" env:"HOLDFAST_TOKENIZER_LIVE_URL" placeholder:"URL" help:"The tokenizer's gateway for live cards."`
+	FieldsTestScript string        `name:"tokenizer-test-script" default:"${tokenizer_test_script}" env:"HOLDFAST_TOKENIZER_TEST_SCRIPT" placeholder:"URL" help:"The script of the tokenizer's hosted fields for test cards, in the payment modal."`
+	FieldsLiveScript string        `name:"tokenizer-live-script" default:"${tokenizer_live_script}" env:"HOLDFAST_TOKENIZER_LIVE_SCRIPT" placeholder:"URL" help:"The script of the tokenizer's hosted fields for live cards, in the payment modal."`
+	StripeURL        string        `name:"stripe-url" env:"HOLDFAST_STRIPE_URL" placeholder:"URL" help:"The address of Stripe's API (default: Stripe's own)."`
 
 	RESTRoot    string `name:"rest-root" default:"rest" env:"HOLDFAST_REST_ROOT" placeholder:"SEGMENT" help:"Segment of the API's paths behind the site's (default: rest)."`
 	Namespace   string `default:"svc" env:"HOLDFAST_NAMESPACE" placeholder:"SEGMENT" help:"Segment of the API's paths before v2 (default: svc)."`
@@ -58,6 +72,15 @@ func (c Config) Validate() error {
 	if u, err := url.Parse(c.BaseURL); c.BaseURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
 		return errors.New("--base-url must be an http or https address, such as https://protection.example")
 	}
+	if _, err := fx.ParseMargin(c.ForexMargin); err != nil {
+		return fmt.Errorf("--forex-margin: %w", err)
+	}
+	if c.PaymentTimeout <= 0 || c.ChallengeLife <= 0 || c.PaymentsAtOnce <= 0 {
+		return errors.New("--payment-timeout, --challenge-life and --payments-at-once must be more than 0")
+	}
+	if c.PaymentTimeout > 30*time.Second {
+		return errors.New("--payment-timeout can be 30s at most: nobody waits longer for an answer")
+	}
 	if c.ShutdownTimeout < 0 {
 		return errors.New("--shutdown-timeout cannot be negative")
 	}
@@ -81,6 +104,7 @@ func (c Config) logger(to io.Writer) *slog.Logger {
 func (c Config) api(base string) api.Config {
 	return api.Config{
 		BaseURL: base, FontDir: c.FontDir, RESTRoot: c.RESTRoot, Namespace: c.Namespace, AuthSegment: c.AuthSegment, TrustedProxies: c.TrustedProxies,
+		FieldsTestScript: c.FieldsTestScript, FieldsLiveScript: c.FieldsLiveScript,
 	}
 }
 
@@ -150,11 +174,28 @@ func (p *program) show(flag *kong.Flag) string {
 		return masked(p.Database)
 	case "ecb-url":
 		return masked(p.ECBURL)
+	case "tokenizer-test-url":
+		return masked(p.TokenizerTestURL)
+	case "tokenizer-live-url":
+		return masked(p.TokenizerLiveURL)
+	case "tokenizer-test-script":
+		return masked(p.FieldsTestScript)
+	case "tokenizer-live-script":
+		return masked(p.FieldsLiveScript)
+	case "stripe-url":
+		if p.StripeURL == "" {
+			return "(Stripe's own)"
+		}
+		return masked(p.StripeURL)
 	case "base-url":
 		if p.BaseURL == "" {
 			return "(follows listen)"
 		}
 		return masked(p.BaseURL)
+	case "keys-file":
+		if p.KeysFile == "" {
+			return "(none)"
+		}
 	case "rulepacks":
 		if p.Rulepacks == "" {
 			return "(shipped)"
@@ -169,4 +210,8 @@ func (p *program) show(flag *kong.Flag) string {
 }
 
 // vars are what the defaults of the flags refer to.
-var vars = kong.Vars{"ecb_url": fx.DailyURL, "font_dir": document.DefaultFontDir}
+var vars = kong.Vars{
+	"ecb_url": fx.DailyURL, "font_dir": document.DefaultFontDir,
+	"tokenizer_test_url": tokenizer.TestAddress, "tokenizer_live_url": tokenizer.LiveAddress,
+	"tokenizer_test_script": tokenizer.TestScript, "tokenizer_live_script": tokenizer.LiveScript,
+}

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 
 	"holdfast/internal/demo"
 	"holdfast/internal/travel"
+	"holdfast/internal/web/checkout"
 )
 
 // demoCmd makes the sandbox and serves it.
@@ -34,12 +37,19 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	defer listener.Close()
+	if err := p.demoKeys(); err != nil {
+		return err
+	}
 	if err := p.open(ctx); err != nil {
+		return err
+	}
+	if err := p.core.CheckKeys(ctx); err != nil {
 		return err
 	}
 	bar := p.progress(100, "loading the book")
 	world, err := demo.Prepare(ctx, p.app, demo.Options{
 		Day: c.Day.day, Credentials: p.credentialsPath(), Random: rand.Reader, Empty: c.Empty,
+		Origins:  p.shopOrigins(),
 		Progress: func(done, total int) { _ = bar.Set(100 * done / total) }, // a bar that cannot be drawn stops nothing
 	})
 	if world.Book.Rows > 0 {
@@ -48,17 +58,38 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if err := p.openShop(world); err != nil {
+		return err
+	}
 	p.tellDemo(world, listener.Addr())
 	return p.serve(ctx, listener)
 }
 
-// credentialsPath lies beside the database, or where it would be if it lay on this machine.
-func (p *program) credentialsPath() string {
-	folder := "holdfast-data"
+// demoFolder is where the database lies, or where it would be if it lay on this machine.
+func (p *program) demoFolder() string {
 	if path, ok := strings.CutPrefix(p.Database, "sqlite:"); ok {
-		folder = filepath.Dir(path)
+		return filepath.Dir(path)
 	}
-	return filepath.Join(folder, "demo-credentials.json")
+	return "holdfast-data"
+}
+
+func (p *program) credentialsPath() string {
+	return filepath.Join(p.demoFolder(), "demo-credentials.json")
+}
+
+// demoKeys sees to it that there are keys to seal with, where channels take payments.
+func (p *program) demoKeys() error {
+	if p.KeysFile != "" || !travel.Profile(p.Profile).Processes() {
+		return nil
+	}
+	p.KeysFile = filepath.Join(p.demoFolder(), "demo-keys")
+	if _, err := os.Stat(p.KeysFile); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(p.demoFolder(), 0o700); err != nil {
+		return err
+	}
+	return p.addKey()
 }
 
 func (p *program) tellDemo(w demo.World, addr net.Addr) {
@@ -66,11 +97,15 @@ func (p *program) tellDemo(w demo.World, addr net.Addr) {
 	p.printf("holdfast demo: a sandbox to look at. Nothing in it is real.\n\n")
 	p.printf("  API             %s\n", p.apiBase(base, w.Site.Path))
 	p.printf("  Documentation   %s/docs\n", base)
+	p.printf("  A checkout      %s%s\n", base, checkout.Path)
 	p.printf("  Database        %s\n\n", masked(p.Database))
 	p.printf("  API token       %s\n", w.Token)
 	p.printf("  Admin           %s   password %s\n", demo.AdminName, w.AdminPassword)
 	p.printf("  Operator        %s   password %s\n", demo.OperatorName, w.OperatorPassword)
 	p.printf("  These are kept in %s, which only you can read.\n\n", p.credentialsPath())
+	if travel.Profile(p.Profile).Processes() {
+		p.printf("  Keys            %s\n\n", p.KeysFile)
+	}
 	p.printf("  Channels        ")
 	for i, c := range w.Channels {
 		if i > 0 {
@@ -113,8 +148,12 @@ func (p *program) tryLines(base string, w demo.World) []string {
 	write := read + " -H 'Content-Type: application/json'"
 	booking := fmt.Sprintf(`{"channels":%d,"currencies":"EUR","total":90000,"date_start":"%s","date":"%s","countries":"ES",`+
 		`"firstname":"Ada","surname":"Byron","email":"ada@example.org","content":"A week by the sea"}`, channel, end-7, end)
-	payment := fmt.Sprintf(`{"channels":%d,"currencies":"EUR","total":90000,"transaction_types":"purchase","card_types":"visa",`+
-		`"bookings":[{"id":'$booking',"currencies":"EUR","total":90000}]}`, channel)
+	card := `"card_types":"visa"`
+	if travel.Profile(p.Profile).Processes() { // the payment is taken, from a test card of the sandbox processor
+		card = `"token":"tok_visa"`
+	}
+	payment := fmt.Sprintf(`{"channels":%d,"currencies":"EUR","total":90000,"transaction_types":"purchase",%s,`+
+		`"bookings":[{"id":'$booking',"currencies":"EUR","total":90000}]}`, channel, card)
 	return []string{
 		fmt.Sprintf(`booking=$(%s -d '%s' %s/bookings | tee /dev/stderr | sed 's/.*"id":\([0-9]*\).*/\1/')`, write, booking, api),
 		fmt.Sprintf(`%s -d '%s' %s/transactions`, write, payment, api),

@@ -155,3 +155,27 @@ func TestDemoStaysOffRealSites(t *testing.T) {
 		}
 	})
 }
+
+// TestDemoTakesPayments: in the server-to-server profile the demo's channels take a test card, and the payment is
+// protected.
+func TestDemoTakesPayments(t *testing.T) {
+	s := onSQLite(t)
+	demo := s.start("demo", "--empty", "--profile", "server-to-server")
+	for _, want := range []string{"Azure Coast Holidays, EUR, live", "demo-keys"} {
+		if !strings.Contains(demo.said, want) {
+			t.Errorf("the demo does not say %q:\n%s", want, demo.said)
+		}
+	}
+	made, _ := paste(t, demo)
+	for _, want := range []string{`"psp":"sandbox"`, `"status":"complete"`, `"last_four_digits":"4242"`, `"status":"paid"`, `"e1":90000`} {
+		if !strings.Contains(made, want) {
+			t.Errorf("the lines do not answer %s:\n%s", want, made)
+		}
+	}
+	demo.stop()
+	again := s.start("demo", "--empty", "--profile", "server-to-server") // finds its keys
+	again.stop()
+	if info, err := os.Stat(filepath.Join(s.dir, "holdfast-data", "demo-keys")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the keys: %v, %v", info, err)
+	}
+}

@@ -30,7 +30,7 @@ type importCmd struct {
 type importPaymentsCmd struct {
 	File       string `arg:"" help:"CSV file with a payment on each row; - reads standard input."`
 	Site       string `required:"" placeholder:"PATH" help:"Path of the site that the payments belong to."`
-	Mode       string `placeholder:"MODE" enum:",test,draft,protection-only,affiliate" default:"" help:"Mode in which channels are created that the file names and that do not exist; without it their rows are refused."`
+	Mode       string `placeholder:"MODE" enum:",test,draft,protection-only,live,affiliate" default:"" help:"Mode in which channels are created that the file names and that do not exist; without it their rows are refused."`
 	CoverStart string `placeholder:"WHEN" enum:"recorded,effective" default:"recorded" help:"From when payments are covered: recorded (now, the default), or effective (when each was taken), for a book that was covered before."`
 	Reason     string `help:"For the operator who approves it, where that is needed."`
 	DryRun     bool   `help:"Go through everything, say what would happen, and keep nothing."`

@@ -253,23 +253,3 @@ func (c tokenDeleteCmd) Run(ctx context.Context, p *program) error {
 	p.printf("token %d is deleted\n", c.ID)
 	return nil
 }
-
-// keysCmd groups what is done with the keys that sign JWTs.
-type keysCmd struct {
-	Rotate keysRotateCmd `cmd:"" help:"Sign with a new key from now on; nobody is logged out."`
-}
-
-// keysRotateCmd rotates the keys.
-type keysRotateCmd struct{}
-
-// Run rotates them. Running servers notice by themselves.
-func (keysRotateCmd) Run(ctx context.Context, p *program) error {
-	if err := p.open(ctx); err != nil {
-		return err
-	}
-	if err := p.app.Sessions.RotateKeys(ctx, auth.System(0)); err != nil {
-		return err
-	}
-	p.printf("tokens are signed with a new key from now on; those signed before stay good\n")
-	return nil
-}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -15,8 +16,11 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
+	"holdfast/internal/fx"
 	"holdfast/internal/protection"
 	"holdfast/internal/store"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/modal"
 )
 
 // program is what every command runs in: the configuration, the streams, and, once opened, the database and the use
@@ -25,7 +29,11 @@ type program struct {
 	Config
 	stdin          *os.File
 	stdout, stderr io.Writer
-	as             string // the operator who acts; "" is the program itself
+	as             string       // the operator who acts; "" is the program itself
+	base           string       // where clients reach the service, once it is known
+	bank           http.Handler // the pages of the sandbox processor's challenges
+	modal          *modal.Modal // the pages of the payment modal
+	shop           http.Handler // the demo's checkout page; nil elsewhere
 
 	db   *store.DB
 	core *app.Core
@@ -39,20 +47,40 @@ func (p *program) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	margin, err := fx.ParseMargin(p.ForexMargin)
+	if err != nil {
+		return fmt.Errorf("--forex-margin: %w", err)
+	}
 	db, err := store.Open(ctx, p.Database, time.Now)
 	if err != nil {
 		return err
 	}
 	p.db = db
+	gateways, err := p.processors(db)
+	if err != nil {
+		return err
+	}
 	if err := db.Migrate(ctx); err != nil {
 		return err
 	}
 	p.core = &app.Core{
 		Store: db, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: p.log(), Cost: auth.DefaultPasswordCost,
-		ReservedPaths: []string{p.AuthSegment}, Rulepacks: rulepacks,
+		ReservedPaths: []string{p.AuthSegment}, Rulepacks: rulepacks, Profile: travel.Profile(p.Profile), ForexMargin: margin,
+		Gateways: gateways, Processing: app.ProcessingSettings{
+			BaseURL: p.base, CallTimeout: p.PaymentTimeout, ChallengeLife: p.ChallengeLife, InFlight: p.PaymentsAtOnce,
+		},
+	}
+	if p.KeysFile != "" {
+		p.core.Keys = p.readKeys
 	}
 	p.app = app.New(p.core)
-	return nil
+	p.modal, err = modal.New(modal.Config{
+		Origins: p.permittedOrigins, TestScript: p.FieldsTestScript, LiveScript: p.FieldsLiveScript,
+	})
+	if err != nil {
+		return err
+	}
+	return p.core.CheckProfile(ctx)
 }
 
 // rulepacks reads the dispute windows: the deployment's own, or those that ship with the program.

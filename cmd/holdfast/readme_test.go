@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"holdfast/internal/psp/sandbox"
 )
 
 // TestReadmeListsSettingsAndCommands keeps README.md true: each setting with its variable and default, each command.
@@ -53,4 +55,24 @@ func readmeHas(readme string, command *kong.Node) bool {
 		}
 	}
 	return false
+}
+
+// TestModalPageListsTestCards keeps docs/modal.md true: each test card with what it does.
+func TestModalPageListsTestCards(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "modal.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| number | scheme | the card |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := strings.Split(strings.TrimSpace(table), "\n")[1:]
+	if len(rows) != len(sandbox.Cards) {
+		t.Errorf("docs/modal.md lists %d cards, there are %d", len(rows), len(sandbox.Cards))
+	}
+	for i, c := range sandbox.Cards[:min(len(rows), len(sandbox.Cards))] {
+		cells := strings.Split(rows[i], " | ")
+		if strings.NewReplacer("|", "", " ", "").Replace(cells[0]) != c.Number || cells[1] != c.Scheme || cells[2] != c.What+" |" {
+			t.Errorf("docs/modal.md has %s in place of %s %s %s", rows[i], c.Number, c.Scheme, c.What)
+		}
+	}
 }

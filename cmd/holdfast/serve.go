@@ -40,6 +40,9 @@ func (serveCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
+	if err := p.core.CheckKeys(ctx); err != nil {
+		return err
+	}
 	p.printf("holdfast serves on %s, listening on %s\n", p.baseURL(listener.Addr()), listener.Addr())
 	return p.serve(ctx, listener)
 }
@@ -54,6 +57,7 @@ func (p *program) listen(ctx context.Context) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on --listen %s: %w", p.Listen, err)
 	}
+	p.base = p.baseURL(listener.Addr())
 	return listener, nil
 }
 
@@ -61,14 +65,14 @@ func (p *program) listen(ctx context.Context) (net.Listener, error) {
 func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	log := p.core.Log
 	cfg := p.api(p.baseURL(listener.Addr()))
-	cfg.Timeout = requestTimeout
+	cfg.Timeout, cfg.TestCards = requestTimeout, modalCards()
 	docs, err := web.Docs(api.Description(cfg))
 	if err != nil {
 		return err
 	}
 	cfg.Docs = docs
 	server := &http.Server{
-		Handler:           api.New(p.app, p.core, cfg),
+		Handler:           p.withPages(api.New(p.app, p.core, cfg)),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,

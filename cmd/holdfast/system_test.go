@@ -40,6 +40,7 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, said)
 		return 1
 	}
+	defer func() { stopBrowser() }()
 	return m.Run()
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -66,12 +65,23 @@ func (p *program) readLine(question string) (string, error) {
 	return line, nil
 }
 
-// lineOf reads the first line, with or without an end.
+// lineOf reads one line, with or without an end, and nothing of what follows it: a password may come before something
+// else to read.
 func lineOf(in *os.File) (string, error) {
 	const most = 4096 // nothing that is asked for is longer
-	line, err := bufio.NewReader(io.LimitReader(in, most)).ReadString('\n')
-	if errors.Is(err, io.EOF) && line != "" {
-		err = nil
+	var line []byte
+	for one := make([]byte, 1); len(line) < most; {
+		n, err := in.Read(one)
+		if n == 1 && one[0] == '\n' {
+			break
+		}
+		line = append(line, one[:n]...)
+		if errors.Is(err, io.EOF) && len(line) > 0 {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
 	}
-	return strings.TrimRight(line, "\r\n"), err
+	return strings.TrimRight(string(line), "\r"), nil
 }

@@ -25,6 +25,9 @@ type Config struct {
 	Timeout        time.Duration  // how long a request may take; 30 seconds
 	FontDir        string         // where the fonts of documents lie that the program does not bring along
 	Docs           http.Handler   // the page at /docs, made by package web from Description
+	TestCards      []TestCard     // of the sandbox processor, for the payment modal
+	// Where the scripts of the tokenizer's hosted fields are, for test and for live cards; "" for none.
+	FieldsTestScript, FieldsLiveScript string
 }
 
 func (cfg Config) withDefaults() Config {
@@ -83,6 +86,8 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", "/readyz", open, (*server).ready),
 		at("GET", "/openapi.yaml", open, (*server).describe),
 		at("GET", "/docs", open, (*server).docs),
+		at("GET", returnPattern, open, (*server).returnFromChallenge),
+		at("POST", "/events/{processor}/{site_id}/{channel_id}", open, (*server).takeProcessorEvent),
 		at("POST", login+"/token", open, (*server).login),
 		at("POST", login+"/token/refresh", open, (*server).refreshLogin),
 		at("DELETE", login+"/token/refresh", open, (*server).deleteRefresh),
@@ -100,6 +105,7 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/channels/{id}", member, (*server).getChannel),
 		at("PUT", v2+"/channels/{id}", member, (*server).changeChannel),
 		at("DELETE", v2+"/channels/{id}", member, (*server).deleteChannel),
+		at("POST", v2+"/channels/{id}/secret", member, (*server).rotateChannelSecret),
 		at("GET", v2+"/suppliers", member, (*server).listSuppliers),
 		at("POST", v2+"/suppliers", member, (*server).createSupplier),
 		at("GET", v2+"/suppliers/{id}", member, (*server).getSupplier),
@@ -117,7 +123,19 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/transactions/{id}/protection", member, (*server).getProtection),
 		at("GET", v2+"/payments", member, (*server).listPayments),
 		at("GET", v2+"/payments/{id}", member, (*server).getPayment),
-	}, ledger(v2)...)
+	}, append(modal(app.ModalPath), ledger(v2)...)...)
+}
+
+// modal is the part of the table that the frame of the payment modal talks to. It has credentials of its own.
+func modal(base string) []Route {
+	return []Route{
+		at("POST", base+"sessions", open, (*server).openModalSession),
+		at("POST", base+"bookings", open, (*server).createModalBooking),
+		at("GET", base+"bookings/{id}", open, (*server).getModalBooking),
+		at("POST", base+"transactions", open, (*server).createModalTransaction),
+		at("GET", base+"transactions/{id}", open, (*server).getModalTransaction),
+		at("GET", base+"sandbox/cards", open, (*server).listTestCards),
+	}
 }
 
 // ledger is the part of the table that is about protection: what it costs, what is at risk, who agreed to it.
@@ -169,7 +187,7 @@ func at(method, pattern string, who access, h handler) Route {
 // New makes the handler of the whole API.
 func New(a *app.App, core *app.Core, cfg Config) http.Handler {
 	cfg = cfg.withDefaults()
-	s := &server{app: a, core: core, cfg: cfg, mux: http.NewServeMux()}
+	s := &server{app: a, core: core, cfg: cfg, mux: http.NewServeMux(), ownPages: ownPages(cfg)}
 	resources := map[string]resource{}
 	for _, r := range Routes(cfg) {
 		if resources[r.Pattern] == nil {

@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// channelShape is a channel on the wire (section 2.3, the first table: the protection-only profile has no more).
+// channelShape is a channel on the wire (section 2.3): the first table, and in the server-to-server profile the second.
 type channelShape struct {
 	ID             int64              `json:"id"`
 	UUID           string             `json:"uuid"`
@@ -25,6 +25,7 @@ type channelShape struct {
 	ExternalID     string             `json:"external_id"`
 	ChannelStatus  string             `json:"channel_status"`
 	Suppliers      []int64            `json:"suppliers"`
+	*processingShape
 }
 
 func showChannel(c travel.Channel) channelShape {
@@ -37,8 +38,16 @@ func showChannel(c travel.Channel) channelShape {
 	}
 }
 
-func channelObject(c travel.Channel) object {
-	return object{id: c.ID, version: c.Version, body: showChannel(c)}
+// channelObject is a channel as an answer; what went wrong on the way to it passes through.
+func (s *server) channelObject(c *call, channel travel.Channel, err error) (object, error) {
+	if err != nil || channel.ID == 0 { // 0: there is a proposal in its place
+		return object{}, err
+	}
+	view, err := s.channelView(c, channel)
+	if err != nil {
+		return object{}, err
+	}
+	return object{id: channel.ID, version: channel.Version, body: view(channel)}, nil
 }
 
 func (s *server) listChannels(c *call) error {
@@ -47,8 +56,8 @@ func (s *server) listChannels(c *call) error {
 	filter := travel.ChannelFilter{
 		Include:         q.ids("include"),
 		Exclude:         q.ids("exclude"),
-		Modes:           words(q, "account_mode", travel.AccountModes),
-		AccountType:     q.one("account_type", "", travel.AccountTypes),
+		Modes:           words(q, "account_mode", s.core.Profile.Modes()),
+		AccountType:     q.one("account_type", "", s.core.Profile.AccountTypes()),
 		Currency:        q.text("currencies"),
 		ExternalID:      q.text("external_id"),
 		Name:            q.text("name"),
@@ -61,7 +70,11 @@ func (s *server) listChannels(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, showChannel)
+	view, err := s.channelView(c, found.Items...)
+	if err != nil {
+		return err
+	}
+	return list(s, c, page, found, view)
 }
 
 func (s *server) getChannel(c *call) error {
@@ -74,7 +87,7 @@ func (s *server) getChannel(c *call) error {
 
 func (s *server) findChannel(c *call, id int64) (object, error) {
 	found, err := s.app.Channels.Get(c.ctx, c.actor, id)
-	return channelObject(found), err
+	return s.channelObject(c, found, err)
 }
 
 func (s *server) createChannel(c *call) error {
@@ -83,8 +96,9 @@ func (s *server) createChannel(c *call) error {
 		return err
 	}
 	return s.create(c, in.once, func() (object, error) {
-		made, err := s.app.Channels.Create(c.ctx, c.actor, channelFields(c, in))
-		return waiting(made.Proposal, channelObject(made)), err
+		made, err := s.app.Channels.Create(c.ctx, c.actor, s.channelFields(c, in))
+		shown, err := s.channelObject(c, made, err)
+		return waiting(made.Proposal, shown), err
 	}, s.findChannel)
 }
 
@@ -93,7 +107,7 @@ func (s *server) changeChannel(c *call) error {
 	if err != nil {
 		return err
 	}
-	fields := channelFields(c, in)
+	fields := s.channelFields(c, in)
 	fields.IfVersion = c.ifVersion()
 	changed, err := s.app.Channels.Change(c.ctx, c.actor, c.id, fields)
 	if err != nil {
@@ -102,7 +116,11 @@ func (s *server) changeChannel(c *call) error {
 	if changed.Proposal != nil {
 		return s.accepted(c, waiting(changed.Proposal, object{}))
 	}
-	return c.show(http.StatusOK, channelObject(changed))
+	shown, err := s.channelObject(c, changed, nil)
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, shown)
 }
 
 func (s *server) deleteChannel(c *call) error {
@@ -115,7 +133,7 @@ func (s *server) deleteChannel(c *call) error {
 
 // channelFields reads a channel. From a customer the operator's fields are not even read: read-only fields are
 // ignored, whatever they hold.
-func channelFields(c *call, in *input) travel.ChannelFields {
+func (s *server) channelFields(c *call, in *input) travel.ChannelFields {
 	f := travel.ChannelFields{
 		Once:         in.once,
 		Name:         in.text("name"),
@@ -125,6 +143,7 @@ func channelFields(c *call, in *input) travel.ChannelFields {
 		MailBCC:      in.boolean("mail_bcc_transactional_mails"),
 		ReceiptLabel: in.text("receipt_label"),
 		ExternalID:   in.text("external_id"),
+		Processing:   s.processingFields(c, in),
 	}
 	byOperator := c.actor.Can(auth.SetChannelTerms)
 	if byOperator || c.r.Method == http.MethodPost { // whoever creates a channel chooses between test and draft

@@ -18,10 +18,12 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/civil"
+	"holdfast/internal/travel"
 )
 
 // A conversation is a file of exchanges: a request, a line of dashes, the response; a line of equals signs lies
-// between two. It runs on a fresh fixture (fixture_test.go). Before the request there may be comments (#) and what is
+// between two. It runs on a fresh fixture (fixture_test.go), which is of the server-to-server profile for the files in
+// testdata/server-to-server. Before the request there may be comments (#) and what is
 // to happen first:
 //
 //	@as NAME      from here on the requests are those of this user of the fixture; "token" is its API token, "nobody" none
@@ -30,6 +32,13 @@ import (
 //	@repeat N     the request is made N times; the last response is shown
 //	@issue        the statements that are due are issued
 //	@unanswered   the same request came a moment earlier, and is still being answered
+//	@gateway ID   the channel takes payments at the sandbox processor from here on
+//	@patience D   so long is waited for the processor
+//	@bank ANSWER  the shopper answers the challenge of the last response: approve or refuse; {back} is where the bank sends
+//	              the shopper
+//	@ask          the jobs run that ask the processor
+//	@auth NAME C CUR TOTAL F=V…  {NAME} is the auth string of the payment modal for a payment in channel C that was made
+//	              this very moment, with further verified fields; a value has + for a space
 //
 // In requests {totp} is the code of the user careful, and {megabyte} a text of that length.
 const (
@@ -50,17 +59,26 @@ type talk struct {
 	world *world
 	as    string
 	kept  map[string]string
+	// challenge is the address of the last challenge that an answer told of.
+	challenge string
 }
 
 func TestConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	must(t, err)
+	processing, err := filepath.Glob("testdata/server-to-server/*.txt")
+	must(t, err)
 	for _, engine := range engines {
 		t.Run(engine.name, func(t *testing.T) {
-			for _, file := range files {
-				t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			for _, file := range slices.Concat(files, processing) {
+				profile := travel.ProtectionOnlyProfile
+				if slices.Contains(processing, file) {
+					profile = travel.ServerToServerProfile
+				}
+				name := strings.TrimPrefix(filepath.ToSlash(file), "testdata/")
+				t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
 					t.Parallel()
-					w := newWorld(t, engine.address(t), io.Discard)
+					w := newWorldOf(t, profile, engine.address(t), io.Discard)
 					converse(t, w, file, *rewrite && engine.name == "sqlite")
 				})
 			}
@@ -128,6 +146,7 @@ func (k *talk) run(t *testing.T, text string) string {
 			}
 		case len(words) == 1 && words[0] == "@unanswered":
 			unanswered = true
+		case k.atTheProcessor(t, words), k.vouches(t, words):
 		case len(words) > 0 && words[0][0] == '@':
 			t.Fatalf("%q is no directive", strings.Join(words, " "))
 		}
@@ -209,6 +228,7 @@ func (k *talk) exchange(t *testing.T, r *http.Request) (*http.Response, []byte) 
 	must(t, err)
 	checkEveryAnswer(t, r, response, answered)
 	checkAgainstDescription(t, r, asked, response, answered)
+	k.noteChallenge(answered)
 	return response, answered
 }
 

@@ -33,7 +33,7 @@ func (c *call) input() (*input, error) {
 	if err != nil {
 		return nil, &fault.Error{Kind: fault.BadJSON, Message: "The body could not be read to its end.", Err: err}
 	}
-	in := &input{problems: &fault.Problems{}}
+	in := &input{raw: raw, problems: &fault.Problems{}}
 	if in.fields, err = decodeObject(raw, in.problems); err != nil {
 		return nil, err
 	}

@@ -21,6 +21,8 @@ import (
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/pgtest"
+	"holdfast/internal/psp"
+	"holdfast/internal/psp/sandbox"
 	"holdfast/internal/store"
 	"holdfast/internal/travel"
 )
@@ -33,6 +35,7 @@ const (
 	totpSecret  = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP" // of the user careful
 	recovery    = "aaaa-bbbb-cccc-dddd"              // a recovery code of the same
 	baseURL     = "https://holdfast.example"
+	sealKey     = "Zml4dHVyZSBrZXkgZml4dHVyZSBrZXkgZml4dHVyZSE=" // that seals what is secret about channels
 )
 
 var users = []struct {
@@ -58,6 +61,7 @@ type world struct {
 	clock   *clock
 	chance  *chance
 	uuids   int
+	bank    *sandbox.Gateway // the processor of the server-to-server profile
 }
 
 type clock struct {
@@ -109,6 +113,12 @@ var engines = []struct {
 // newWorld makes a deployment over an empty database and fills it with the fixture.
 func newWorld(t *testing.T, address string, log io.Writer) *world {
 	t.Helper()
+	return newWorldOf(t, travel.ProtectionOnlyProfile, address, log)
+}
+
+// newWorldOf is newWorld in a profile.
+func newWorldOf(t *testing.T, profile travel.Profile, address string, log io.Writer) *world {
+	t.Helper()
 	w := &world{clock: &clock{now: time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)}, chance: &chance{}}
 	w.chance.restart(1)
 	db, err := store.Open(t.Context(), address, w.clock.read)
@@ -124,10 +134,15 @@ func newWorld(t *testing.T, address string, log io.Writer) *world {
 		// As cheap as it gets: what is tested here is not the hash.
 		Cost:          auth.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
 		ReservedPaths: []string{"auth"},
+		Profile:       profile,
+		Keys:          func() (auth.SealKeys, error) { return auth.ParseSealKeys(sealKey) },
+		Processing:    app.ProcessingSettings{BaseURL: baseURL},
 	}
+	w.bank = sandbox.New(sandbox.Ledger{Change: db.ChangeSandboxCharge, Due: db.SandboxDue}, baseURL)
+	w.core.Gateways = map[string]psp.Gateway{sandbox.Name: w.bank}
 	w.app = app.New(w.core)
 	t.Cleanup(w.app.Close)
-	w.handler = api.New(w.app, w.core, api.Config{BaseURL: baseURL, FontDir: t.TempDir()})
+	w.handler = api.New(w.app, w.core, api.Config{BaseURL: baseURL, FontDir: t.TempDir(), TestCards: testCards[:2]})
 	w.fill(t)
 	// What is drawn from here on does not depend on how much the fixture drew.
 	w.chance.restart(2)
@@ -157,7 +172,7 @@ func (w *world) fill(t *testing.T) {
 		}
 	}
 	must(t, w.core.Store.Write(ctx, func(tx *store.Tx) error {
-		for _, fill := range []func(*testing.T, *store.Tx) error{fillTokens, fillTwoFactor, fillChannels, fillSuppliers} {
+		for _, fill := range []func(*testing.T, *store.Tx) error{fillTokens, fillTwoFactor, w.fillChannels, fillSuppliers} {
 			if err := fill(t, tx); err != nil {
 				return err
 			}
@@ -183,17 +198,22 @@ func fillTwoFactor(_ *testing.T, tx *store.Tx) error {
 	return tx.ConfirmTwoFactor(userID("careful"), 1, []string{auth.HashRecoveryCode(recovery)})
 }
 
-// fillChannels makes channels beside the test channels 1 and 2 that the sites have from the start.
-func fillChannels(_ *testing.T, tx *store.Tx) error {
+// fillChannels makes channels beside the test channels 1 and 2 that the sites have from the start. Those that are open
+// for business are protected in both profiles.
+func (w *world) fillChannels(_ *testing.T, tx *store.Tx) error {
+	open := travel.ModeProtectionOnly
+	if w.core.Profile.Processes() {
+		open = travel.ModeLive
+	}
 	for i, c := range []travel.Channel{
-		{SiteID: 1, Name: "Draft", Mode: travel.ModeDraft, Currency: "EUR"},              // 3
-		{SiteID: 1, Name: "Europe", Mode: travel.ModeProtectionOnly, Currency: "EUR"},    // 4
-		{SiteID: 1, Name: "Britain", Mode: travel.ModeProtectionOnly, Currency: "GBP"},   // 5
-		{SiteID: 2, Name: "Elsewhere", Mode: travel.ModeProtectionOnly, Currency: "EUR"}, // 6
+		{SiteID: 1, Name: "Draft", Mode: travel.ModeDraft, Currency: "EUR"}, // 3
+		{SiteID: 1, Name: "Europe", Mode: open, Currency: "EUR"},            // 4
+		{SiteID: 1, Name: "Britain", Mode: open, Currency: "GBP"},           // 5
+		{SiteID: 2, Name: "Elsewhere", Mode: open, Currency: "EUR"},         // 6
 	} {
 		c.UUID = fmt.Sprintf("00000000-0000-4000-8000-%012d", 100+i)
 		c.Slug, c.ReceiptLabel, c.Secret = fmt.Sprintf("channel-%d", i+3), c.Name, fmt.Sprintf("secretofchannel%d", i+3)
-		c.AccountType, c.ProtectionType = travel.AccountTypes[0], travel.ProtectionTypes[0]
+		c.AccountType, c.ProtectionType = travel.TypeProtected, travel.ProtectionTypes[0]
 		c.Language, c.StatementPeriod = travel.DefaultLanguage, travel.StatementPeriods[0]
 		if _, err := tx.InsertChannel(c); err != nil {
 			return err

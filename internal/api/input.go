@@ -17,6 +17,7 @@ import (
 // problem under the field's name where it has the wrong type. Fields that nobody reads are ignored.
 type input struct {
 	fields   map[string]any
+	raw      []byte // of the whole body
 	once     travel.Once
 	problems *fault.Problems
 	// Of an item of a list inside the body: its problems are the list's, and begin with its place in it.

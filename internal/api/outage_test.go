@@ -71,13 +71,17 @@ func TestEveryOperationOwnsUpToItsFaults(t *testing.T) {
 
 // aRequestTo is an address that the route answers.
 func aRequestTo(r api.Route) string {
-	return strings.NewReplacer("{site}", "demo", "{id}", "1").Replace(r.Pattern)
+	return strings.NewReplacer("{site}", "demo", "{id}", "1", "{site_id}", "1", "{channel_id}", "1").Replace(r.Pattern)
 }
 
 // bodyFor is a body that reaches the use case of a route: what is wrong with it would be found later.
 func bodyFor(r api.Route) io.Reader {
 	if r.Method != http.MethodPost && r.Method != http.MethodPut {
 		return http.NoBody
+	}
+	if r.Name == "openModalSession" {
+		return strings.NewReader(`{"path": "demo", "environment": "test", "origin": "https://shop.example", "booking_auth": "x",
+			"channels": 1, "currencies": "GBP", "total": 9900}`)
 	}
 	return strings.NewReader(`{"username": "admin", "password": "` + password + `", "name": "x"}`)
 }

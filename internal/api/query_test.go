@@ -47,7 +47,7 @@ func TestListsAreReadInEveryForm(t *testing.T) {
 		}
 	}
 	q := queryOf(t, "mode=test,closed")
-	if got := words(q, "mode", travel.AccountModes); !slices.Equal(got, []travel.AccountMode{travel.ModeTest, travel.ModeClosed}) || q.err() != nil {
+	if got := words(q, "mode", travel.ProtectionOnlyProfile.Modes()); !slices.Equal(got, []travel.AccountMode{travel.ModeTest, travel.ModeClosed}) || q.err() != nil {
 		t.Errorf("words: %v, %v", got, q.err())
 	}
 	long := "id=1"
@@ -56,7 +56,7 @@ func TestListsAreReadInEveryForm(t *testing.T) {
 	}
 	for _, raw := range []string{"mode=open", "id=x", "id=-1", long} {
 		q := queryOf(t, raw)
-		words(q, "mode", travel.AccountModes)
+		words(q, "mode", travel.ProtectionOnlyProfile.Modes())
 		q.ids("id")
 		if !fault.Is(q.err(), fault.Invalid) {
 			t.Errorf("%.20q: %v, want it refused", raw, q.err())

@@ -20,6 +20,8 @@ type server struct {
 	core *app.Core
 	cfg  Config
 	mux  *http.ServeMux
+	// ownPages tells what other pages have a browser send from what our own do.
+	ownPages *http.CrossOriginProtection
 }
 
 // resource is the operations at one address, by method.

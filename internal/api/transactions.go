@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -43,9 +44,9 @@ type transactionShape struct {
 	Attempt3DS       bool                     `json:"attempt_3ds,omitempty"`
 	RedirectURL3DS   string                   `json:"3ds_redirect_url,omitempty"`
 	RedirectURL      string                   `json:"redirect_url,omitempty"`
-	Response3DS      *string                  `json:"3ds_response,omitempty"`
+	Response3DS      any                      `json:"3ds_response,omitempty"` // a challenge, or what came of it
 	Adjustments      []int64                  `json:"adjustments"`
-	Allocations      []struct{}               `json:"allocations"`
+	Allocations      any                      `json:"allocations"` // as the payment modal was told, else an empty list
 	APIURLs          []string                 `json:"api_urls"`
 	Forex            *[]struct{}              `json:"forex"`
 	ForexID          *int64                   `json:"forex_id"`
@@ -67,6 +68,9 @@ type transactionShape struct {
 	// OverLimit is what lies above a limit (R12), in OverLimitCurrency; absent where nothing does.
 	OverLimit         int64          `json:"over_limit_amount,omitempty"`
 	OverLimitCurrency money.Currency `json:"over_limit_currency,omitempty"`
+	// ChargeChannel is as the payment modal was told; absent elsewhere.
+	ChargeChannel int64 `json:"charge_channel,omitempty"`
+	processedShape
 }
 
 // partShape is the part of a payment that belongs to one booking, with what is good to know of that booking.
@@ -93,10 +97,14 @@ func showTransaction(t travel.Transaction) transactionShape {
 		IPAddress: t.IPAddress, PayeeEmail: t.PayeeEmail, PayeeName: t.PayeeName, PayeeSurname: t.PayeeSurname,
 		Created: civil.FormatInstant(t.CreatedAt), Modified: civil.FormatInstant(t.ModifiedAt), Reference: t.Reference,
 		Flags: append([]string{}, t.Flags...), EffectiveAt: civil.FormatInstant(t.EffectiveAt),
-		OverLimit: t.OverLimit, OverLimitCurrency: t.OverLimitCurrency,
+		OverLimit: t.OverLimit, OverLimitCurrency: t.OverLimitCurrency, ChargeChannel: t.ModalCharge,
+		processedShape: showProcessed(t),
+	}
+	if t.ModalAllocations != "" {
+		shape.Allocations = json.RawMessage(t.ModalAllocations)
 	}
 	if t.Attempt3DS {
-		shape.RedirectURL3DS, shape.RedirectURL, shape.Response3DS = t.RedirectURL, t.RedirectURL, new(string)
+		shape.RedirectURL3DS, shape.RedirectURL, shape.Response3DS = t.RedirectURL, t.RedirectURL, response3DS(t)
 	}
 	if shape.StatementBatches = t.StatementBatches; t.StatementBatches != "" {
 		shape.StatementDate = civil.DayOf(t.StatementDate).String()
@@ -241,6 +249,14 @@ func newTransaction(in *input) travel.NewTransaction {
 		AuthCode:     in.textOr("auth_code"),
 		RedirectURL:  in.textOr("3ds_redirect_url"),
 		Content:      in.textOr("content"),
+		ReasonCode:   in.textOr("reason_code"),
+		ChallengeDay: in.day("challenge_date"),
+	}
+	if month := in.integer("expiry_month"); month != nil {
+		n.ExpiryMonth = *month
+	}
+	if year := in.integer("expiry_year"); year != nil {
+		n.ExpiryYear = *year
 	}
 	if attempted := in.boolean("attempt_3ds"); attempted != nil {
 		n.Attempt3DS = *attempted

@@ -47,9 +47,12 @@ func (r *recording) adjust(items []travel.Item) ([]travel.Item, error) {
 	if r.in.Type.Operators() {
 		return items, r.turnChargeback(items)
 	}
-	rest := r.rest()
+	rest, before := r.rest(), r.original.Remaining
 	if err := r.take(items); err != nil {
 		return nil, err
+	}
+	if r.order != nil {
+		r.order.processed.Reserved = before - r.original.Remaining
 	}
 	if r.original.Remaining == 0 && original.Currency != original.BaseCurrency {
 		return rest, nil

@@ -12,8 +12,11 @@ import (
 
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
+	"holdfast/internal/fx"
 	"holdfast/internal/protection"
+	"holdfast/internal/psp"
 	"holdfast/internal/store"
+	"holdfast/internal/travel"
 )
 
 // Core is what all use cases stand on. Everything that is not the same at each run (time, chance) comes in here.
@@ -29,6 +32,16 @@ type Core struct {
 	ReservedPaths []string
 	// Rulepacks are the dispute windows (R5): those that ship with the program, or a deployment's own.
 	Rulepacks protection.Rulepacks
+	// Profile is what the deployment is for; the zero value is the protection-only profile.
+	Profile travel.Profile
+	// Gateways are the processors at which channels can take payments, by their names.
+	Gateways map[string]psp.Gateway
+	// Processing is how payments are taken at them.
+	Processing ProcessingSettings
+	// Keys reads the keys that seal the channels' access to them; nil where there is no file of them.
+	Keys func() (auth.SealKeys, error)
+	// ForexMargin is on top of our own fixings in the channels' forex feeds.
+	ForexMargin fx.Margin
 }
 
 // App is the use cases, a small type for each noun.
@@ -43,6 +56,8 @@ type App struct {
 	Tokens      *Tokens
 	Once        *Once
 	Payments    *Payments
+	Processing  *Processing
+	Modals      *Modals
 	Rates       *Rates
 	Exposure    *Exposure
 	Protection  *Protection
@@ -63,18 +78,25 @@ func New(core *Core) *App {
 	if core.Rulepacks == nil {
 		core.Rulepacks = protection.ShippedRulepacks()
 	}
+	if core.Profile == "" {
+		core.Profile = travel.ProtectionOnlyProfile
+	}
 	tokens := newTokens(core)
+	processing := newProcessing(core)
+	bookings, payments := &Bookings{core}, &Payments{core, processing}
 	return &App{
 		Channels:    &Channels{core},
 		Suppliers:   &Suppliers{core},
-		Bookings:    &Bookings{core},
+		Bookings:    bookings,
 		Imports:     &Imports{core},
 		Sites:       &Sites{core},
 		Accounts:    &Accounts{core},
 		Sessions:    newSessions(core, tokens),
 		Tokens:      tokens,
 		Once:        &Once{core},
-		Payments:    &Payments{core},
+		Payments:    payments,
+		Processing:  processing,
+		Modals:      &Modals{core, bookings, payments},
 		Rates:       &Rates{core},
 		Exposure:    &Exposure{core},
 		Protection:  &Protection{core},

@@ -17,10 +17,11 @@ type Bookings struct {
 
 // Create logs a booking in a channel of the actor's site.
 func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.BookingFields) (travel.Booking, error) {
-	if err := actor.Require(auth.WriteBookings); err != nil {
+	if err := actor.RequireEither(auth.WriteBookings, auth.LogBooking); err != nil {
 		return travel.Booking{}, err
 	}
 	uuid := b.NewUUID()
+	in.Profile = b.Profile
 	var made travel.Booking
 	err := b.change(ctx, actor, func(tx *store.Tx) error {
 		problems := in.Problems.Clone()
@@ -35,6 +36,9 @@ func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.Booki
 		if err := noteUnknownSuppliers(tx, actor.SiteID, made.Suppliers, &problems); err != nil {
 			return err
 		}
+		if in.Modal != nil { // its callback has one shape for whatever is wrong with a booking
+			problems.MissingIsWrong()
+		}
 		if err := problems.Err(); err != nil {
 			return err
 		}
@@ -42,6 +46,11 @@ func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.Booki
 		var err error
 		if made.ID, err = tx.InsertBooking(made); err != nil {
 			return err
+		}
+		if in.Modal != nil {
+			if err := bindBooking(tx, *in.Modal, made.ID, true); err != nil {
+				return err
+			}
 		}
 		return once(tx, actor, in.Once, made.ID)
 	})
@@ -85,6 +94,7 @@ func (b *Bookings) Update(ctx context.Context, actor auth.Actor, id int64, in tr
 	if err := actor.Require(auth.WriteBookings); err != nil {
 		return travel.Booking{}, err
 	}
+	in.Profile = b.Profile
 	var changed travel.Booking
 	err := b.change(ctx, actor, func(tx *store.Tx) error {
 		stored, err := tx.LockWholeBooking(actor.SiteID, id)

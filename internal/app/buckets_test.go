@@ -191,6 +191,7 @@ func (h *history) checkBuckets(when string, days []civil.Day) {
 		}
 	}
 	h.checkAhead(when, days)
+	h.checkEstimates(when, days)
 }
 
 // checkAhead compares run-offs and ageings likewise, on all of the days.
@@ -212,6 +213,39 @@ func (h *history) checkAhead(when string, days []civil.Day) {
 				when, days[i], q.Valuation, q.Channels, ageing, rows)
 		}
 	}
+}
+
+// checkEstimates compares what a failure costs, and the model beside the actual, likewise, on all of the days.
+func (h *history) checkEstimates(when string, days []civil.Day) {
+	h.t.Helper()
+	for i := range days {
+		q := app.EstimateQuery{Moment: app.Moment{AsOf: &days[i]}}
+		if h.random.IntN(3) == 0 {
+			q.Channels = []int64{h.channels[0].ID, h.channels[3].ID}
+		}
+		whatIf, model := h.estimates(q)
+		q.FromRows = true
+		ofRows, modelOfRows := h.estimates(q)
+		if !reflect.DeepEqual(whatIf, ofRows) {
+			h.t.Fatalf("%s, what if on %s, channels %v:\nbuckets %+v\nrows    %+v", when, days[i], q.Channels, whatIf, ofRows)
+		}
+		if !reflect.DeepEqual(model, modelOfRows) {
+			h.t.Fatalf("%s, model on %s, channels %v:\nbuckets %+v\nrows    %+v", when, days[i], q.Channels, model, modelOfRows)
+		}
+	}
+}
+
+func (h *history) estimates(q app.EstimateQuery) (app.WhatIfReport, app.ModelReport) {
+	h.t.Helper()
+	whatIf, err := h.app.Exposure.WhatIf(h.t.Context(), h.actor, q)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	model, err := h.app.Exposure.Model(h.t.Context(), h.actor, q)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return whatIf, model
 }
 
 // foldAll waits until everything is due, and folds it.

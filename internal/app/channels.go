@@ -58,20 +58,23 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 	}
 	id := c.NewUUID()
 	made, err := write(ctx, c.Core, actor, func(tx *store.Tx) (made travel.Channel, err error) {
-		channel, err := newChannel(tx, actor, in)
+		channel, err := c.newChannel(tx, actor, in)
 		if err != nil {
 			return made, err
 		}
 		channel.UUID, channel.Secret = id, secret
 		insert := func() (any, error) {
-			made, err = insertChannel(tx, actor, channel)
+			made, err = c.insertChannel(tx, actor, channel, in.Processing)
 			return channelResult{made.ID}, err
 		}
-		if channel.Mode != travel.ModeProtectionOnly {
+		if !channel.Covered() {
 			if _, err := insert(); err != nil {
 				return made, err
 			}
 			return made, once(tx, actor, in.Once, made.ID)
+		}
+		if err := keyWaitsForNobody(in.Processing, travel.Channel{}, channel); err != nil {
+			return made, err
 		}
 		p, err := c.request(tx, actor, travel.Proposal{
 			Kind: travel.ProposeOpenCover, Subject: "new channel " + channel.Name, Reason: in.Reason,
@@ -88,7 +91,8 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 }
 
 // newChannel makes and checks a channel that is to be stored.
-func newChannel(tx *store.Tx, actor auth.Actor, in travel.ChannelFields) (travel.Channel, error) {
+func (c *Core) newChannel(tx *store.Tx, actor auth.Actor, in travel.ChannelFields) (travel.Channel, error) {
+	in.Profile = c.Profile
 	site, err := tx.Site(actor.SiteID)
 	if err != nil {
 		return travel.Channel{}, err
@@ -101,12 +105,26 @@ func newChannel(tx *store.Tx, actor auth.Actor, in travel.ChannelFields) (travel
 	return channel, problems.Err()
 }
 
-func insertChannel(tx *store.Tx, actor auth.Actor, channel travel.Channel) (travel.Channel, error) {
+func (c *Core) insertChannel(
+	tx *store.Tx, actor auth.Actor, channel travel.Channel, in travel.ProcessingFields,
+) (travel.Channel, error) {
 	made, err := tx.InsertChannel(channel)
 	if err != nil {
 		return made, err
 	}
+	if err := c.keepTokenizerKey(tx, travel.Channel{}, made, in); err != nil {
+		return made, err
+	}
 	return made, audit(tx, actor, "channel.create", channelObject(made), nil, auditChannel(made))
+}
+
+// keyWaitsForNobody refuses a tokenizer's key in a change that another operator may have to approve: the change is kept
+// for them to read, and the key is for nobody to read.
+func keyWaitsForNobody(in travel.ProcessingFields, before, after travel.Channel) error {
+	if key, _ := in.NewTokenizerKey(before, after); key == "" {
+		return nil
+	}
+	return fault.WrongField("tokenizer_api_key", "Set the key by itself: what opens cover may wait for another operator, and a key does not.")
 }
 
 func channelObject(c travel.Channel) string { return fmt.Sprintf("channel %d", c.ID) }
@@ -125,17 +143,20 @@ func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in tr
 		if err := checkVersion(in.IfVersion, stored.Version-1); err != nil {
 			return changed, err
 		}
-		channel, err := changedChannel(tx, actor, stored, in)
+		channel, err := c.changedChannel(tx, actor, stored, in)
 		if err != nil {
 			return changed, err
 		}
 		if !opensCover(stored, channel) {
-			return saveChannel(tx, actor, stored, channel)
+			return c.saveChannel(tx, actor, stored, channel, in.Processing)
+		}
+		if err := keyWaitsForNobody(in.Processing, stored, channel); err != nil {
+			return changed, err
 		}
 		p, err := c.request(tx, actor, travel.Proposal{
 			Kind: travel.ProposeOpenCover, Subject: channelObject(stored), Reason: in.Reason,
 		}, openCoverOf(id, in), func() (any, error) {
-			changed, err = saveChannel(tx, actor, stored, channel)
+			changed, err = c.saveChannel(tx, actor, stored, channel, in.Processing)
 			return channelResult{changed.ID}, err
 		})
 		if err == nil && p.State == travel.ProposalOpen {
@@ -150,14 +171,14 @@ func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in tr
 // opensCover reports whether payments of the channel are protected (R2) by the change and were not before it. To give a
 // locked channel the mode that covers is a change for two people as well, so that unlocking it is the same everywhere.
 func opensCover(before, after travel.Channel) bool {
-	return after.Mode == travel.ModeProtectionOnly &&
-		(before.Mode != travel.ModeProtectionOnly || before.Locked && !after.Locked)
+	return after.Covered() && (!before.Covered() || before.Locked && !after.Locked)
 }
 
 // changedChannel sets and checks the given fields of a channel that is locked.
-func changedChannel(
+func (c *Core) changedChannel(
 	tx *store.Tx, actor auth.Actor, stored travel.Channel, in travel.ChannelFields,
 ) (travel.Channel, error) {
+	in.Profile = c.Profile
 	hasBookings, err := tx.ChannelHasBookings(actor.SiteID, stored.ID)
 	if err != nil {
 		return stored, err
@@ -170,9 +191,14 @@ func changedChannel(
 	return channel, problems.Err()
 }
 
-func saveChannel(tx *store.Tx, actor auth.Actor, before, after travel.Channel) (travel.Channel, error) {
+func (c *Core) saveChannel(
+	tx *store.Tx, actor auth.Actor, before, after travel.Channel, in travel.ProcessingFields,
+) (travel.Channel, error) {
 	changed, err := tx.UpdateChannel(after)
 	if err != nil {
+		return changed, err
+	}
+	if err := c.keepTokenizerKey(tx, before, changed, in); err != nil {
 		return changed, err
 	}
 	return changed, audit(tx, actor, "channel.change", channelObject(changed), auditChannel(before), auditChannel(changed))

@@ -21,6 +21,7 @@ type EstimateQuery struct {
 	Currency money.Currency
 	Channels []int64
 	Bands    protection.Bands // of the model alone
+	FromRows bool             // as in ExposureQuery
 }
 
 // ModelReport is the model against the actual, with the names that the channels had then.
@@ -39,12 +40,19 @@ type WhatIfReport struct {
 
 // complete fills in the defaults and reads the rates of the day.
 func (in EstimateQuery) complete(tx *store.Tx, site travel.Site) (q protection.ReportQuery, rates *fx.Table, err error) {
-	q, err = ExposureQuery{Problems: in.Problems, Moment: in.Moment, Currency: in.Currency}.complete(tx, site)
+	q, err = in.exposure().complete(tx, site)
 	if err != nil {
 		return q, nil, err
 	}
 	fixings, err := tx.FixingsUpTo(providersOf(site), money.Currencies(), q.AsOf, q.KnownAt)
 	return q, fx.NewTable(fixings), err
+}
+
+// exposure is the report of exposure that the estimate is made from.
+func (in EstimateQuery) exposure() ExposureQuery {
+	return ExposureQuery{
+		Problems: in.Problems, Moment: in.Moment, Currency: in.Currency, Channels: in.Channels, FromRows: in.FromRows,
+	}
 }
 
 // Model sets the estimate that is made from card turnover alone beside the exposure of the same channels.
@@ -71,7 +79,7 @@ func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery
 			return report, err
 		}
 		actual := protection.NewExposure(q, rates)
-		if err := tx.Positions(site.ID, q.AsOf, q.KnownAt, in.Channels, actual.Add); err != nil {
+		if err := sumUp(tx, site.ID, q, in.exposure(), actual); err != nil {
 			return report, tooLarge(err)
 		}
 		sums, err := actual.Report()
@@ -110,7 +118,7 @@ func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuer
 			return report, err
 		}
 		sums := protection.NewWhatIf(q, rates)
-		if err := tx.Positions(site.ID, q.AsOf, q.KnownAt, in.Channels, sums.Add); err != nil {
+		if err := addFailing(tx, site.ID, q, in, sums); err != nil {
 			return report, tooLarge(err)
 		}
 		netting, err := nettingOf(tx, site.ID, q, in.Channels, rates)
@@ -130,6 +138,20 @@ func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuer
 		report.ChannelNames, err = tx.ChannelNamesAt(site.ID, q.KnownAt)
 		return report, err
 	})
+}
+
+// addFailing adds up what the failing merchants hold, from the buckets where these can tell.
+func addFailing(
+	tx *store.Tx, siteID int64, q protection.ReportQuery, in EstimateQuery, sums *protection.WhatIf,
+) error {
+	rows, err := needsRows(tx, siteID, q, in.exposure())
+	if err != nil {
+		return err
+	}
+	if rows {
+		return tx.Positions(siteID, q.AsOf, q.KnownAt, in.Channels, sums.Add)
+	}
+	return tx.BucketsOn(siteID, q.AsOf, in.Channels, sums.AddBucket)
 }
 
 // nettingOf reads the collateral that stands against the exposure of channels, of all where none are given.

@@ -137,16 +137,7 @@ func exposureOf(
 	}
 	rates := fx.NewTable(fixings)
 	sums := protection.NewExposure(q, rates)
-	rows, err := needsRows(tx, site.ID, q, in)
-	if err != nil {
-		return report, err
-	}
-	if rows {
-		err = tx.Positions(site.ID, q.AsOf, q.KnownAt, in.Channels, sums.Add)
-	} else {
-		err = addBuckets(tx, site.ID, q, in.Channels, sums)
-	}
-	if err != nil {
+	if err := sumUp(tx, site.ID, q, in, sums); err != nil {
 		return report, tooLarge(err)
 	}
 	if report.Report, err = sums.Report(); err != nil {
@@ -171,6 +162,20 @@ func needsRows(tx *store.Tx, siteID int64, q protection.ReportQuery, in Exposure
 		return true, nil
 	}
 	return tx.HasExposureBacklog(siteID)
+}
+
+// sumUp adds up a report, from the buckets where these can tell.
+func sumUp(
+	tx *store.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery, sums *protection.Exposure,
+) error {
+	rows, err := needsRows(tx, siteID, q, in)
+	if err != nil {
+		return err
+	}
+	if rows {
+		return tx.Positions(siteID, q.AsOf, q.KnownAt, in.Channels, sums.Add)
+	}
+	return addBuckets(tx, siteID, q, in.Channels, sums)
 }
 
 // addBuckets adds up the rows of a report, from the cube that has them or else from the buckets themselves, and its total

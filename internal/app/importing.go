@@ -96,7 +96,7 @@ func (c *importChunk) takeRow(in travel.ImportedPayment) error {
 func (c *importChunk) check(in travel.ImportedPayment) (travel.Booking, travel.NewTransaction, error) {
 	someID := int64(1) // stands for the ids that the row cannot know
 	wrong, wrongPayment := in.Booking.Problems.Clone(), in.Payment.Problems.Clone()
-	in.Booking.ChannelID = &someID
+	in.Booking.ChannelID, in.Booking.Profile = &someID, c.run.Profile
 	booking := in.Booking.NewBooking(&wrong)
 
 	payment := in.Payment
@@ -174,7 +174,7 @@ func (c *importChunk) open(in travel.ImportedPayment, booking travel.Booking, pa
 		currency = before
 	}
 	var wrong fault.Problems
-	fields := travel.ChannelFields{Name: &in.Channel, Currency: &currency, Mode: &c.run.opts.Mode}
+	fields := travel.ChannelFields{Profile: c.run.Profile, Name: &in.Channel, Currency: &currency, Mode: &c.run.opts.Mode}
 	channel := fields.NewChannel(c.site, true, &wrong)
 	channel.UUID, channel.Secret = c.run.NewUUID(), secret
 	if f, ok := errors.AsType[*fault.Error](wrong.Err()); ok {

@@ -78,8 +78,8 @@ func (i *Imports) Payments(
 			return ImportReport{}, err
 		}
 	}
-	if opts.Mode != "" && !slices.Contains(travel.AccountModes, opts.Mode) {
-		return ImportReport{}, fault.WrongField("mode", "This is not one of %v.", travel.AccountModes)
+	if opts.Mode != "" && !slices.Contains(i.Profile.Modes(), opts.Mode) {
+		return ImportReport{}, fault.WrongField("mode", "This is not one of %v.", i.Profile.Modes())
 	}
 	run := &importRun{Imports: i, actor: actor, opts: opts, seen: map[int64]bool{}, channels: map[string]money.Currency{}}
 	if opts.DryRun {

@@ -29,7 +29,22 @@ type openCover struct {
 	StatementPeriod *string             `json:"statement_period,omitempty"`
 	Locked          *bool               `json:"locked,omitempty"`
 	Suppliers       *[]int64            `json:"suppliers,omitempty"`
-	File            *takeover           `json:"file,omitempty"`
+	openProcessing
+	File *takeover `json:"file,omitempty"`
+}
+
+// openProcessing is the part of openCover that only channels have that process. The tokenizer's key is not in it: a
+// proposal is read by many, and kept for ever.
+type openProcessing struct {
+	MailFailures       *bool   `json:"mail_failures,omitempty"`
+	ChargebackMail     *string `json:"chargeback_mail,omitempty"`
+	TokenizerID        *string `json:"tokenizer_id,omitempty"`
+	CardholderPresent  *bool   `json:"cardholder_present,omitempty"`
+	ServerToServer     *bool   `json:"server_to_server,omitempty"`
+	BeneficiaryID      *string `json:"beneficiary_id,omitempty"`
+	SettlementCurrency *string `json:"settlement_currency,omitempty"`
+	PayoutMinimum      *int64  `json:"payout_minimum,omitempty"`
+	Descriptor         *string `json:"descriptor,omitempty"`
 }
 
 // channelResult is what opening cover gives.
@@ -38,21 +53,35 @@ type channelResult struct {
 }
 
 func openCoverOf(id int64, in travel.ChannelFields) openCover {
-	return openCover{
+	asked := openCover{
 		ChannelID: id, Name: in.Name, Currency: in.Currency, Mode: in.Mode, Language: in.Language,
 		PrimaryMail: in.PrimaryMail, MailBCC: in.MailBCC, ReceiptLabel: in.ReceiptLabel, ExternalID: in.ExternalID,
 		AccountType: in.AccountType, ProtectionType: in.ProtectionType, Status: in.Status,
 		StatementPeriod: in.StatementPeriod, Locked: in.Locked, Suppliers: in.Suppliers,
 	}
+	p := in.Processing
+	asked.openProcessing = openProcessing{
+		MailFailures: p.MailFailures, ChargebackMail: p.ChargebackMail, TokenizerID: p.TokenizerID,
+		CardholderPresent: p.CardholderPresent, ServerToServer: p.ServerToServer, BeneficiaryID: p.BeneficiaryID,
+		SettlementCurrency: p.SettlementCurrency, PayoutMinimum: p.PayoutMinimum, Descriptor: p.Descriptor,
+	}
+	return asked
 }
 
 func (o openCover) fields() travel.ChannelFields {
-	return travel.ChannelFields{
+	in := travel.ChannelFields{
 		Name: o.Name, Currency: o.Currency, Mode: o.Mode, Language: o.Language, PrimaryMail: o.PrimaryMail,
 		MailBCC: o.MailBCC, ReceiptLabel: o.ReceiptLabel, ExternalID: o.ExternalID, AccountType: o.AccountType,
 		ProtectionType: o.ProtectionType, Status: o.Status, StatementPeriod: o.StatementPeriod, Locked: o.Locked,
 		Suppliers: o.Suppliers,
 	}
+	p := o.openProcessing
+	in.Processing = travel.ProcessingFields{
+		MailFailures: p.MailFailures, ChargebackMail: p.ChargebackMail, TokenizerID: p.TokenizerID,
+		CardholderPresent: p.CardholderPresent, ServerToServer: p.ServerToServer, BeneficiaryID: p.BeneficiaryID,
+		SettlementCurrency: p.SettlementCurrency, PayoutMinimum: p.PayoutMinimum, Descriptor: p.Descriptor,
+	}
+	return in
 }
 
 // carryOutOpenCover makes or changes the channel of an approved proposal.
@@ -70,11 +99,11 @@ func (c *Core) carryOutOpenCover(tx *store.Tx, actor auth.Actor, p travel.Propos
 	if err != nil {
 		return nil, unknownChannel(err, asked.ChannelID)
 	}
-	channel, err := changedChannel(tx, actor, before, asked.fields())
+	channel, err := c.changedChannel(tx, actor, before, asked.fields())
 	if err != nil {
 		return nil, err
 	}
-	changed, err := saveChannel(tx, actor, before, channel)
+	changed, err := c.saveChannel(tx, actor, before, channel, asked.fields().Processing)
 	return channelResult{changed.ID}, err
 }
 
@@ -83,12 +112,12 @@ func (c *Core) openNew(tx *store.Tx, actor auth.Actor, in travel.ChannelFields) 
 	if err != nil {
 		return nil, fmt.Errorf("drawing a channel secret: %w", err)
 	}
-	channel, err := newChannel(tx, actor, in)
+	channel, err := c.newChannel(tx, actor, in)
 	if err != nil {
 		return nil, err
 	}
 	channel.UUID, channel.Secret = c.NewUUID(), secret
-	made, err := insertChannel(tx, actor, channel)
+	made, err := c.insertChannel(tx, actor, channel, in.Processing)
 	return channelResult{made.ID}, err
 }
 

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"holdfast/internal/auth"
@@ -12,31 +11,45 @@ import (
 )
 
 // Payments records transactions (section 4.6) and reads them and their payment records. What it records of a purchase
-// or capture it also decides the protection of, in the same write.
-type Payments struct{ *Core }
+// or capture it also decides the protection of, in the same write. On channels that take payments themselves it has the
+// processor carry them out.
+type Payments struct {
+	*Core
+	processing *Processing
+}
 
-// Create records a transaction as reported. created is false where the caller reported the same payment before: the
-// stored one is given back.
+// Create records a transaction as reported, or has it carried out by the channel's processor. created is false where the
+// caller reported the same payment before: the stored one is given back.
 func (p *Payments) Create(
 	ctx context.Context, actor auth.Actor, in travel.NewTransaction,
 ) (t travel.Transaction, created bool, err error) {
-	if err := actor.Require(auth.WriteTransactions); err != nil {
+	if err := actor.RequireEither(auth.WriteTransactions, auth.LogPayment); err != nil {
 		return travel.Transaction{}, false, err
 	}
+	var made *order
+	slot := p.processing.slot()
+	defer slot.release()
 	err = p.change(ctx, actor, func(tx *store.Tx) error {
 		site, err := tx.Site(actor.SiteID)
 		if err != nil {
 			return err
 		}
-		if t, created, err = p.record(tx, actor, site, in); err != nil {
+		r := newRecording(p.Core, tx, actor, site, in)
+		r.slot = slot
+		if t, created, err = r.run(); err != nil {
 			return err
 		}
+		made = r.order
 		return once(tx, actor, in.Once, t.ID)
 	})
 	if err != nil {
 		return travel.Transaction{}, false, err
 	}
-	return t, created, nil
+	if made == nil || !created {
+		return t, created, nil
+	}
+	t, err = p.processing.carryOut(ctx, actor, t, made, in.Once)
+	return t, err == nil, err
 }
 
 // Get reads one transaction.
@@ -87,64 +100,52 @@ func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err e
 		return 0, err
 	}
 	for _, a := range due {
-		err := p.Store.WriteBy(ctx, a.Clock, func(tx *store.Tx) error { return p.expire(tx, a) })
+		done := false
+		err := p.Store.WriteBy(ctx, a.Clock, func(tx *store.Tx) (err error) {
+			done, err = p.expire(tx, a)
+			return err
+		})
 		if err != nil {
 			return expired, fmt.Errorf("authorisation %d-%d: %w", a.SiteID, a.ID, err)
 		}
-		expired++
+		if done {
+			expired++
+		}
 	}
 	return expired, nil
 }
 
-func (p *Payments) expire(tx *store.Tx, a store.OpenAuthorisation) error {
+func (p *Payments) expire(tx *store.Tx, a store.OpenAuthorisation) (done bool, err error) {
 	t, err := tx.LockTransaction(a.SiteID, a.ID)
 	if err != nil {
-		return err
+		return false, err
 	}
 	// Captured, voided or expired since it was listed: another process was faster.
 	if t.Status != travel.StatusComplete || t.Remaining == 0 {
-		return nil
+		return false, nil
+	}
+	if ready, err := beginRelease(tx, t); err != nil || !ready {
+		return false, err
 	}
 	for _, part := range t.Payments {
 		b, err := tx.LockBooking(t.SiteID, part.BookingID)
 		if err != nil {
-			return err
+			return false, err
 		}
 		b.Sums.Held -= part.Remaining
 		b.Sums.OpenAuthorised -= part.Remaining
 		if err := tx.SaveBookingSums(b); err != nil {
-			return err
+			return false, err
 		}
 	}
 	// What remains stays known: a capture that was made in time may still be logged.
 	t.Status = travel.StatusExpired
-	return tx.SaveTransaction(t)
+	return true, tx.SaveTransaction(t)
 }
 
-// record checks and stores one transaction inside a write, with everything that follows from it: what remains of the
-// one it adjusts, the sums of its bookings, its allocations. It writes nothing where it answers an error.
+// record stores one transaction inside a write, as reported (see recording.run).
 func (p *Payments) record(
 	tx *store.Tx, actor auth.Actor, site travel.Site, in travel.NewTransaction,
 ) (t travel.Transaction, created bool, err error) {
-	if in.Type != nil && in.Type.Operators() {
-		if err := actor.Require(auth.RecordChargebacks); err != nil {
-			return travel.Transaction{}, false, err
-		}
-	}
-	r := &recording{core: p.Core, tx: tx, actor: actor, site: site, in: in, problems: in.Problems.Clone()}
-	in.Check(tx.Now, &r.problems)
-	if err := r.readChannel(); err != nil {
-		return travel.Transaction{}, false, err
-	}
-	if err := r.problems.Err(); err != nil {
-		return travel.Transaction{}, false, err
-	}
-	if before, err := r.repeated(); err == nil || !errors.Is(err, store.ErrNotFound) {
-		return before, false, err
-	}
-	if err := r.prepare(); err != nil {
-		return travel.Transaction{}, false, err
-	}
-	t, err = r.store()
-	return t, true, err
+	return newRecording(p.Core, tx, actor, site, in).run()
 }

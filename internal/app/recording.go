@@ -36,6 +36,47 @@ type recording struct {
 	decision  protection.Decision // on that
 	// doubleRecovery: more was charged back than there was.
 	doubleRecovery bool
+
+	slot  *slot  // for a call to a processor; nil: whatever it is, it is logged as reported
+	order *order // what the processor is to do; nil: it is logged as reported
+}
+
+func newRecording(
+	core *Core, tx *store.Tx, actor auth.Actor, site travel.Site, in travel.NewTransaction,
+) *recording {
+	return &recording{core: core, tx: tx, actor: actor, site: site, in: in, problems: in.Problems.Clone()}
+}
+
+// run checks and stores one transaction, with everything that follows from it: what remains of the one it adjusts, the
+// sums of its bookings, its allocations. One that a processor is to carry out is stored as pending, and what follows
+// waits for the outcome. It writes nothing where it answers an error.
+func (r *recording) run() (t travel.Transaction, created bool, err error) {
+	if r.in.Type != nil && r.in.Type.Operators() {
+		if err := r.actor.Require(auth.RecordChargebacks); err != nil {
+			return travel.Transaction{}, false, err
+		}
+	}
+	r.in.Check(r.tx.Now, &r.problems)
+	if err := r.readChannel(); err != nil {
+		return travel.Transaction{}, false, err
+	}
+	if err := r.placeOrder(); err != nil {
+		return travel.Transaction{}, false, err
+	}
+	if err := r.placeModalOrder(); err != nil {
+		return travel.Transaction{}, false, err
+	}
+	if err := r.problems.Err(); err != nil {
+		return travel.Transaction{}, false, err
+	}
+	if before, err := r.repeated(); err == nil || !errors.Is(err, store.ErrNotFound) {
+		return before, false, err
+	}
+	if err := r.prepare(); err != nil {
+		return travel.Transaction{}, false, err
+	}
+	t, err = r.store()
+	return t, true, err
 }
 
 func (r *recording) readChannel() error {
@@ -86,6 +127,9 @@ func (r *recording) prepare() error {
 	// In order of their ids, as everyone takes them, so that two writes never wait for each other.
 	slices.SortFunc(items, func(a, b travel.Item) int { return cmp.Compare(a.BookingID, b.BookingID) })
 	if err := r.takeBookings(items); err != nil {
+		return err
+	}
+	if err := r.checkAttempt(); err != nil {
 		return err
 	}
 	r.checkSums(items)
@@ -162,9 +206,12 @@ func (r *recording) build(items []travel.Item) error {
 	if r.channel.WasTest && in.PSP == travel.TestPSP && in.Token == travel.TestToken {
 		r.t.Content = travel.TestOutcome
 	}
-	open := in.Type.Takes() || *in.Type == travel.Authorize
+	open := r.order == nil && (in.Type.Takes() || *in.Type == travel.Authorize)
 	if open {
 		r.t.Remaining = r.t.Total
+	}
+	if r.order != nil {
+		r.t.Status, r.t.Content = travel.StatusPending, ""
 	}
 	for _, item := range items {
 		payment := travel.Payment{BookingID: item.BookingID, Currency: r.channel.Currency, Total: item.Total}
@@ -183,38 +230,44 @@ func (r *recording) build(items []travel.Item) error {
 func (r *recording) flag() error {
 	if r.t.Currency != r.t.BaseCurrency {
 		r.t.ForexRate = money.RateString(r.t.Total, r.t.Currency, r.t.BaseTotal, r.t.BaseCurrency)
-		deviates, err := r.forexDeviates()
+		deviates, known, err := r.forexDeviates()
 		if err != nil {
 			return err
 		}
 		if deviates {
 			r.t.Flags = append(r.t.Flags, travel.FlagForexDeviates)
 		}
+		if err := r.checkConversion(deviates, known); err != nil {
+			return err
+		}
 	}
 	if r.doubleRecovery {
 		r.t.Flags = append(r.t.Flags, travel.FlagDoubleRecovery)
+	}
+	if r.order != nil {
+		return nil // what is protected is decided when money has moved
 	}
 	return r.decide()
 }
 
 // forexDeviates compares the caller's conversion with our own fixings before the day of the payment: more than a tenth
-// apart is worth a look, and never a refusal. Without fixings there is nothing to compare with.
-func (r *recording) forexDeviates() (bool, error) {
+// apart is worth a look, and to who reports a payment never a refusal. Without fixings there is nothing to compare with.
+func (r *recording) forexDeviates() (deviates, known bool, err error) {
 	paid := civil.DayOf(r.t.EffectiveAt)
 	fixings, err := fixingsFor(r.tx, r.site, paid, r.site.Policy.MaxFixingAgeDays, r.t.BaseCurrency, r.t.Currency)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	quote, ok := fx.Lock(fixings, r.t.BaseCurrency, r.t.Currency, paid, r.tx.Now, int(r.site.Policy.MaxFixingAgeDays))
 	if !ok {
-		return false, nil
+		return false, false, nil
 	}
 	own, err := quote.Convert(r.t.BaseTotal)
 	if errors.Is(err, money.ErrRange) {
-		return true, nil // our own figure does not even fit: no conversion that is right comes near
+		return true, true, nil // our own figure does not even fit: no conversion that is right comes near
 	}
 	apart := new(big.Int).Abs(big.NewInt(r.t.Total - own))
-	return apart.Mul(apart, big.NewInt(10)).Cmp(big.NewInt(own)) > 0, err
+	return apart.Mul(apart, big.NewInt(10)).Cmp(big.NewInt(own)) > 0, true, err
 }
 
 // store writes the transaction and everything that follows from it.
@@ -223,9 +276,15 @@ func (r *recording) store() (travel.Transaction, error) {
 	if r.t, err = r.tx.InsertTransaction(r.t); err != nil {
 		return travel.Transaction{}, err
 	}
+	if err := r.keepAttempt(); err != nil {
+		return travel.Transaction{}, err
+	}
 	for i := range r.bookings {
 		b := &r.bookings[i]
-		b.Sums = r.sumsAfter(b.Sums, r.t.Payments[i])
+		b.Sums = r.reserved(b.Sums, r.t.Payments[i])
+		if r.order == nil {
+			b.Sums = r.settled(b.Sums, r.t.Payments[i])
+		}
 		b.ModalDraft = false
 		if err := r.tx.SaveBookingSums(*b); err != nil {
 			return travel.Transaction{}, err
@@ -237,23 +296,34 @@ func (r *recording) store() (travel.Transaction, error) {
 			return travel.Transaction{}, err
 		}
 	}
+	if r.order != nil {
+		return r.t, r.keepOrder()
+	}
+	if err := r.noteDispute(); err != nil {
+		return travel.Transaction{}, err
+	}
 	return r.t, r.protect()
 }
 
-// sumsAfter is what the transactions of a booking come to with this part of the new one.
-func (r *recording) sumsAfter(s travel.BookingSums, part travel.Payment) travel.BookingSums {
+// reserved is what the transactions of a booking come to with this part of the new one held for it, whatever becomes of
+// it: what adjusts an earlier payment was held with that one.
+func (r *recording) reserved(s travel.BookingSums, part travel.Payment) travel.BookingSums {
+	if r.takesMore() {
+		s.Held += part.Total
+	}
+	return s
+}
+
+// settled is what they come to once the new one, which was reserved, has succeeded.
+func (r *recording) settled(s travel.BookingSums, part travel.Payment) travel.BookingSums {
 	switch r.t.Type {
 	case travel.Purchase:
 		s.Net += part.Total
-		s.Held += part.Total
 	case travel.Authorize:
 		s.OpenAuthorised += part.Total
-		s.Held += part.Total
-	case travel.Capture: // was held as an authorisation before, unless that has expired
+	case travel.Capture: // was open as an authorisation before, unless that has expired
 		s.Net += part.Total
-		if r.takesMore() {
-			s.Held += part.Total
-		} else {
+		if !r.takesMore() {
 			s.OpenAuthorised -= part.Total
 		}
 	case travel.Void:

@@ -45,7 +45,9 @@ func (s *Sites) Create(ctx context.Context, actor auth.Actor, in travel.SiteFiel
 			return err
 		}
 		name := firstChannel
-		channel := travel.ChannelFields{Name: &name, Currency: &made.Policy.Currency}.NewChannel(made, true, &problems)
+		channel := travel.ChannelFields{
+			Profile: s.Profile, Name: &name, Currency: &made.Policy.Currency,
+		}.NewChannel(made, true, &problems)
 		channel.UUID, channel.Secret = uuid, secret
 		opened, err := tx.InsertChannel(channel)
 		if err := errors.Join(err, problems.Err()); err != nil {

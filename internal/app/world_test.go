@@ -33,6 +33,7 @@ type world struct {
 	site   travel.Site
 	actor  auth.Actor // an operator on the site
 	micros atomic.Int64
+	url    string // of the database
 }
 
 // histories is on how many random histories a property is tried: on a few, each the same at each run, or on as many as
@@ -62,7 +63,7 @@ func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 
 func newWorld(t testing.TB, url string) *world {
 	t.Helper()
-	w := &world{t: t}
+	w := &world{t: t, url: url}
 	w.setClock(began)
 	db, err := store.Open(t.Context(), url, w.now)
 	if err != nil {

@@ -97,3 +97,29 @@ func TestSystemActsAsOperatorOfOneSite(t *testing.T) {
 		}
 	}
 }
+
+func TestTheModalLogsAndDoesNothingElse(t *testing.T) {
+	modal := auth.Actor{Role: auth.Modal}
+	if granted := modal.Permissions(); len(granted) > 0 {
+		t.Errorf("it may %v", granted)
+	}
+	for whole, part := range map[auth.Permission]auth.Permission{
+		auth.WriteBookings: auth.LogBooking, auth.WriteTransactions: auth.LogPayment,
+	} {
+		if err := modal.RequireEither(whole, part); err != nil {
+			t.Errorf("%s: %v", part, err)
+		}
+		if err := modal.RequireEither(whole, whole); !fault.Is(err, fault.Forbidden) {
+			t.Errorf("%s: %v", whole, err)
+		}
+		if err := (auth.Actor{Role: auth.ReadOnly}).RequireEither(whole, part); !fault.Is(err, fault.Forbidden) {
+			t.Errorf("a reader may %s: %v", part, err)
+		}
+		if err := (auth.Actor{Role: auth.MemberAdmin}).RequireEither(whole, part); err != nil {
+			t.Errorf("an admin: %v", err)
+		}
+	}
+	if _, err := auth.ParseRole(string(auth.Modal)); err == nil {
+		t.Error("a user can be given the role of the modal")
+	}
+}

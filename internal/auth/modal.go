@@ -32,10 +32,16 @@ func ModalString(secret string, fields map[string]string, stamp time.Time) strin
 	return salted(strings.Join(append(values, at), "&"), secret) + at
 }
 
+// The reasons of a ModalAuth fault about a string that is right but for its stamp.
+const (
+	ModalExpired = "expired"
+	ModalFuture  = "future"
+)
+
 // CheckModalString returns nil when got vouches for exactly these fields and is fresh, else a ModalAuth fault. That a
 // string has expired is said only of one that is otherwise right.
 func CheckModalString(secret string, fields map[string]string, got string, now time.Time) error {
-	wrong := fault.New(fault.ModalAuth, "The auth string of the payment is wrong.")
+	wrong := ErrModalString()
 	// A channel without a secret would let anybody sign.
 	if secret == "" || len(got) < len(modalStamp) {
 		return wrong
@@ -46,11 +52,19 @@ func CheckModalString(secret string, fields map[string]string, got string, now t
 	}
 	switch age := now.Sub(stamp); {
 	case age > modalLifetime:
-		return fault.New(fault.ModalAuth, "The auth string of the payment has expired.")
+		return modalFault(ModalExpired, "The auth string of the payment has expired.")
 	case age < -modalAhead:
-		return fault.New(fault.ModalAuth, "The auth string of the payment is from the future: check your clock and time zone.")
+		return modalFault(ModalFuture, "The auth string of the payment is from the future: check your clock and time zone.")
 	}
 	return nil
+}
+
+// ErrModalString is the one answer to everything that an auth string can be wrong about, the channel and the site that it
+// names included.
+func ErrModalString() error { return modalFault("", "The auth string of the payment is wrong.") }
+
+func modalFault(reason, message string) error {
+	return &fault.Error{Kind: fault.ModalAuth, Reason: reason, Message: message}
 }
 
 // TransactionHash is the `hash` of a transaction, by which an integrator knows that a result in the browser is ours. It

@@ -20,6 +20,8 @@ type Credentials struct {
 	// BookDay is the day that the book was made for. A book that was interrupted is taken up on the same day again.
 	BookDay    string `json:"book_day,omitempty"`
 	BookLoaded bool   `json:"book_loaded"`
+	// Origins are those that the last start let the payment modal open on; the next may be found under others.
+	Origins []string `json:"origins,omitempty"`
 }
 
 func readCredentials(path string) (Credentials, error) {

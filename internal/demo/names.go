@@ -17,7 +17,14 @@ const (
 	GBPChannel   = "Northern Trails"
 )
 
-// channels are those besides the test channel.
+// processor is where channels of the demo take payments in the server-to-server profile; its accounts are made up.
+const (
+	processor    = "sandbox"
+	processorKey = "key of the demo"
+)
+
+// channels are those besides the test channel. Those of mode protection-only are live and protected in the
+// server-to-server profile.
 var channels = []struct {
 	name     string
 	mode     travel.AccountMode

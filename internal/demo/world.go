@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"time"
 
 	"holdfast/internal/app"
@@ -22,6 +23,7 @@ type Options struct {
 	Credentials string     // path of the file that keeps them
 	Random      io.Reader
 	Empty       bool                  // leave out the book
+	Origins     []string              // of the demo's checkout page, on which the payment modal may open
 	Progress    func(done, total int) // while the book is loaded; may be nil
 }
 
@@ -43,7 +45,8 @@ type World struct {
 func Prepare(ctx context.Context, a *app.App, o Options) (World, error) {
 	m := &maker{app: a, Options: o}
 	steps := []func(context.Context) error{
-		m.refuseRealSites, m.makeSite, m.readCredentials, m.makePeople, m.makeToken, m.makeChannels, m.addRates, m.loadBook,
+		m.refuseRealSites, m.makeSite, m.readCredentials, m.makePeople, m.makeToken, m.permitOrigins, m.makeChannels, m.addRates,
+		m.loadBook,
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -185,10 +188,33 @@ func (m *maker) makeToken(ctx context.Context) error {
 	return m.saveCredentials()
 }
 
+// permitOrigins lets the payment modal open on the demo's checkout page, in place of where it was at the last start.
+func (m *maker) permitOrigins(ctx context.Context) error {
+	if slices.Equal(m.world.Credentials.Origins, m.Origins) && !m.isNew {
+		return nil
+	}
+	permitted := slices.DeleteFunc(slices.Clone(m.world.Site.PermittedURLs), func(origin string) bool {
+		return slices.Contains(m.world.Credentials.Origins, origin)
+	})
+	permitted = append(permitted, m.Origins...)
+	changed, err := m.app.Sites.Change(ctx, m.actor, m.actor.SiteID, travel.SiteFields{PermittedURLs: &permitted})
+	if fault.Is(err, fault.Invalid) {
+		return nil // plain http under a public name: the page is served, and the modal refuses to open on it
+	}
+	if err != nil {
+		return err
+	}
+	m.world.Site, m.world.Credentials.Origins = changed, m.Origins
+	return m.saveCredentials()
+}
+
 // makeChannels makes the suppliers and the channels that work with them.
 func (m *maker) makeChannels(ctx context.Context) error {
 	linked, err := m.makeSuppliers(ctx)
 	if err != nil {
+		return err
+	}
+	if err := m.letTestsProcess(ctx); err != nil {
 		return err
 	}
 	for _, c := range channels {
@@ -196,7 +222,7 @@ func (m *maker) makeChannels(ctx context.Context) error {
 		if fault.Is(err, fault.UnknownTerm) {
 			currency := money.Currency(c.currency)
 			fields := travel.ChannelFields{Name: &c.name, Mode: &c.mode, Currency: &currency, Suppliers: &linked}
-			_, err = m.app.Channels.Create(ctx, m.actor, fields)
+			err = m.makeChannel(ctx, fields)
 		}
 		if err != nil {
 			return err
@@ -205,6 +231,48 @@ func (m *maker) makeChannels(ctx context.Context) error {
 	page := travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
 	list, err := m.app.Channels.List(ctx, m.actor, travel.ChannelFilter{}, page)
 	m.world.Channels = list.Items
+	return err
+}
+
+// makeChannel makes a channel, which takes payments where the profile has that.
+func (m *maker) makeChannel(ctx context.Context, fields travel.ChannelFields) error {
+	open := *fields.Mode == travel.ModeProtectionOnly
+	if open && m.app.Channels.Profile.Processes() {
+		live, protected := travel.ModeLive, travel.TypeProtected
+		fields.Mode, fields.AccountType = &live, &protected
+	}
+	made, err := m.app.Channels.Create(ctx, m.actor, fields)
+	if err != nil || !open {
+		return err
+	}
+	return m.letProcess(ctx, made.ID)
+}
+
+// letTestsProcess lets the test channel of a new site take payments, too.
+func (m *maker) letTestsProcess(ctx context.Context) error {
+	if !m.isNew {
+		return nil
+	}
+	c, err := m.app.Channels.ByName(ctx, m.actor, TestChannel)
+	if err != nil {
+		return err
+	}
+	return m.letProcess(ctx, c.ID)
+}
+
+// letProcess gives a channel its processor, in the profile that has them.
+func (m *maker) letProcess(ctx context.Context, id int64) error {
+	if !m.app.Channels.Profile.Processes() {
+		return nil
+	}
+	yes := true
+	fields := travel.ChannelFields{Processing: travel.ProcessingFields{ServerToServer: &yes}}
+	if _, err := m.app.Channels.Change(ctx, m.actor, id, fields); err != nil {
+		return err
+	}
+	_, err := m.app.Channels.SetGateway(ctx, m.actor, id, app.GatewayFields{
+		Processor: processor, Credentials: app.Credentials{Key: processorKey},
+	})
 	return err
 }
 

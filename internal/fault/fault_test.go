@@ -32,6 +32,17 @@ func TestAbsenceIsToldBeforeWhatIsWrong(t *testing.T) {
 	}
 }
 
+func TestMissingFieldsCanBeWrongOnes(t *testing.T) {
+	var p fault.Problems
+	p.Missing("email")
+	p.Wrong("total", "wrong")
+	p.MissingIsWrong()
+	f, ok := errors.AsType[*fault.Error](p.Err())
+	if !ok || f.Kind != fault.Invalid || !maps.Equal(f.Params, map[string]string{"email": "This field is missing.", "total": "wrong"}) {
+		t.Errorf("%+v", f)
+	}
+}
+
 func TestACloneLeavesItsOriginalAlone(t *testing.T) {
 	var p fault.Problems
 	p.Wrong("total", "wrong")

@@ -32,6 +32,15 @@ func (p *Problems) Wrong(field, format string, args ...any) {
 	}
 }
 
+// MissingIsWrong makes of every absent field a wrong one, for answers that have one shape for both.
+func (p *Problems) MissingIsWrong() {
+	absent := p.absent
+	p.absent = nil
+	for _, field := range absent {
+		p.Wrong(field, "This field is missing.")
+	}
+}
+
 // Has reports whether the field is already known to be absent or wrong.
 func (p *Problems) Has(field string) bool {
 	_, wrong := p.wrong[field]

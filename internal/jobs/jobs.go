@@ -27,6 +27,8 @@ const (
 type Job struct {
 	Name  string
 	Every time.Duration
+	// Talks says that the job waits for others, who may be slow: it runs beside all other jobs.
+	Talks bool
 	// Run does a bounded piece of the work; more says that there is some left.
 	Run func(ctx context.Context) (more bool, err error)
 }
@@ -40,7 +42,7 @@ type Runner struct {
 
 // New makes a runner of all jobs of the program.
 func New(a *app.App, log *slog.Logger) *Runner {
-	return NewRunner(a.Work, log, []Job{
+	list := []Job{
 		{Name: "expire-authorisations", Every: time.Minute, Run: func(ctx context.Context) (bool, error) {
 			n, err := a.Payments.ExpireAuthorisations(ctx)
 			return n > 0, err
@@ -58,7 +60,17 @@ func New(a *app.App, log *slog.Logger) *Runner {
 		{Name: "settle-limits", Every: quickTick, Run: a.Limits.Settle},
 		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Once.Forget},
 		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},
-	})
+		{Name: "forget-modal-sessions", Every: time.Hour, Run: a.Modals.Forget},
+	}
+	if a.Processing.Enabled() {
+		// What nobody knows the outcome of is known within a minute of everyone being back.
+		list = append(list,
+			Job{Name: "ask-processors", Every: tick, Talks: true, Run: a.Processing.Ask},
+			Job{Name: "follow-processor-events", Every: tick, Talks: true, Run: a.Processing.FollowHints},
+			Job{Name: "read-processor-events", Every: tick, Talks: true, Run: a.Processing.ReadFeeds},
+			Job{Name: "forget-processor-events", Every: time.Hour, Run: a.Processing.ForgetHints})
+	}
+	return NewRunner(a.Work, log, list)
 }
 
 // NewRunner makes a runner of the given jobs.
@@ -67,18 +79,23 @@ func NewRunner(work *app.Work, log *slog.Logger, list []Job) *Runner {
 }
 
 // Run runs jobs until the context ends, and returns when those under way have stopped. The quick ones run beside the
-// others.
+// others, and each that waits for others by itself.
 func (r *Runner) Run(ctx context.Context) {
 	quick, slow := *r, *r
 	quick.jobs, slow.jobs = nil, nil
+	var lanes sync.WaitGroup
 	for _, job := range r.jobs {
-		if job.Every < tick {
+		switch {
+		case job.Talks:
+			alone := *r
+			alone.jobs = []Job{job}
+			lanes.Go(func() { alone.runEvery(ctx, min(job.Every, tick)) })
+		case job.Every < tick:
 			quick.jobs = append(quick.jobs, job)
-		} else {
+		default:
 			slow.jobs = append(slow.jobs, job)
 		}
 	}
-	var lanes sync.WaitGroup
 	lanes.Go(func() { quick.runEvery(ctx, quickTick) })
 	lanes.Go(func() { slow.runEvery(ctx, tick) })
 	lanes.Wait()

@@ -145,3 +145,30 @@ func TestAPanicIsAFailedRun(t *testing.T) {
 		}
 	})
 }
+
+func TestAJobThatWaitsForOthersHoldsUpNobody(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *app.Work, c *clock) {
+		ctx, stop := context.WithCancel(t.Context())
+		var ran atomic.Int64
+		all := make(chan struct{})
+		// Each of them is under way until all are.
+		meet := func(context.Context) (bool, error) {
+			if ran.Add(1) == 4 {
+				close(all)
+			}
+			<-all
+			return false, nil
+		}
+		r := jobs.NewRunner(w, discard(), []jobs.Job{
+			{Name: "talks", Every: time.Hour, Talks: true, Run: meet},
+			{Name: "talks, too", Every: time.Hour, Talks: true, Run: meet},
+			{Name: "quick", Every: time.Second, Run: meet},
+			{Name: "slow", Every: time.Hour, Run: meet},
+		})
+		var running sync.WaitGroup
+		running.Go(func() { r.Run(ctx) })
+		<-all
+		stop()
+		running.Wait()
+	})
+}

@@ -72,8 +72,10 @@ func Explain(a Allocation, history []DatedTerms, events []Event, m Moment, packs
 // reasonTexts says each reason of R2 in words.
 var reasonTexts = map[string]string{
 	ReasonProtected:      "protected: when it was recorded the channel was in mode protection-only and not locked, and the payment was made by card",
+	ReasonLive:           "protected: when it was recorded the channel was in mode live, of account type protected-processing and not locked, and the payment was made by card",
 	ReasonTestChannel:    "simulated: a payment of a test channel is decided like a protected one and stands outside every total",
-	ReasonMode:           "not protected: when it was recorded the channel was not in mode protection-only",
+	ReasonMode:           "not protected: when it was recorded the channel was in a mode without protection",
+	ReasonType:           "not protected: when it was recorded the channel was not of account type protected-processing",
 	ReasonLocked:         "not protected: the channel was locked when it was recorded",
 	ReasonNotCardPayment: "not protected: the payment was not made by card",
 }

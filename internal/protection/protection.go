@@ -12,8 +12,10 @@ import (
 // Reasons of a decision (R2): why a payment is protected, or why it is not.
 const (
 	ReasonProtected      = "channel_protected"
-	ReasonTestChannel    = "test_channel" // decided as if protected, but simulated
+	ReasonLive           = "channel_live_protected" // of the server-to-server profile
+	ReasonTestChannel    = "test_channel"           // decided as if protected, but simulated
 	ReasonMode           = "channel_not_protected"
+	ReasonType           = "account_type_not_protected" // of the server-to-server profile
 	ReasonLocked         = "channel_locked"
 	ReasonNotCardPayment = "not_a_card_payment"
 )
@@ -54,10 +56,14 @@ func Decide(f Facts) Decision {
 		d.Reason = ReasonLocked
 	case f.Channel.WasTest && f.Channel.Mode == travel.ModeTest:
 		d.Protected, d.Reason = true, ReasonTestChannel
-	case f.Channel.Mode != travel.ModeProtectionOnly:
-		d.Reason = ReasonMode
-	default:
+	case f.Channel.Mode == travel.ModeProtectionOnly:
 		d.Protected, d.Reason = true, ReasonProtected
+	case f.Channel.Covered():
+		d.Protected, d.Reason = true, ReasonLive
+	case f.Channel.Mode == travel.ModeLive:
+		d.Reason = ReasonType
+	default:
+		d.Reason = ReasonMode
 	}
 	return d
 }

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"holdfast/internal/civil"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
+	"holdfast/internal/travel"
 )
 
 // WhatIf answers what is lost if a set of merchants fails at the end of a day: the same positions, summed up by channel,
@@ -71,20 +73,31 @@ func NewWhatIf(q ReportQuery, rates *fx.Table) *WhatIf {
 
 // Add takes one position of a failing merchant into the report.
 func (w *WhatIf) Add(p Position) error {
+	for _, e := range w.sumsOf(p.Scheme, p.Terms.End) {
+		if err := e.Add(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddBucket takes a bucket into the report that counts on its day: what the positions in it come to.
+func (w *WhatIf) AddBucket(d Delta) {
+	for _, e := range w.sumsOf(d.Scheme, d.End) {
+		e.AddBucket(d)
+		e.AddTotal(ChannelView.CellOf(d.Bucket), d.On(e.query.AsOf))
+	}
+}
+
+// sumsOf are the sums that something of a scheme and an end date is part of.
+func (w *WhatIf) sumsOf(scheme travel.Scheme, end civil.Day) []*Exposure {
 	partOf := func(parts map[string]*Exposure, key string) *Exposure {
 		if parts[key] == nil {
 			parts[key] = w.part()
 		}
 		return parts[key]
 	}
-	for _, e := range []*Exposure{
-		w.byChannel, w.locked, partOf(w.schemes, string(p.Scheme)), partOf(w.months, p.Terms.End.Month()),
-	} {
-		if err := e.Add(p); err != nil {
-			return err
-		}
-	}
-	return nil
+	return []*Exposure{w.byChannel, w.locked, partOf(w.schemes, string(scheme)), partOf(w.months, end.Month())}
 }
 
 // rowsOf closes the sums of an attribute. What comes to nothing has no row.

@@ -1,6 +1,7 @@
 package protection_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -109,6 +110,9 @@ func TestAPaymentAfterTravelIsDisputedFromThePayment(t *testing.T) {
 func TestDecide(t *testing.T) {
 	recorded := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 	live := travel.Channel{Mode: travel.ModeProtectionOnly}
+	processing := func(mode travel.AccountMode, accountType string) protection.Facts {
+		return protection.Facts{Channel: travel.Channel{Mode: mode, AccountType: accountType}, Method: travel.CreditCard}
+	}
 	for name, c := range map[string]struct {
 		facts  protection.Facts
 		reason string
@@ -122,11 +126,14 @@ func TestDecide(t *testing.T) {
 			Method: travel.CreditCard}, protection.ReasonMode},
 		"test": {protection.Facts{Channel: travel.Channel{Mode: travel.ModeTest, WasTest: true},
 			Method: travel.CreditCard}, protection.ReasonTestChannel},
+		"live":                      {processing(travel.ModeLive, travel.TypeProtected), protection.ReasonLive},
+		"live, trusted":             {processing(travel.ModeLive, travel.TypeTrust), protection.ReasonType},
+		"draft of a protected type": {processing(travel.ModeDraft, travel.TypeProtected), protection.ReasonMode},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.facts.RecordedAt, c.facts.EffectiveAt, c.facts.LateLogDays = recorded, recorded.Add(-72*time.Hour), 3
 			d := protection.Decide(c.facts)
-			protected := c.reason == protection.ReasonProtected || c.reason == protection.ReasonTestChannel
+			protected := slices.Contains([]string{protection.ReasonProtected, protection.ReasonLive, protection.ReasonTestChannel}, c.reason)
 			if d.Reason != c.reason || d.Protected != protected || d.Simulated != c.facts.Channel.WasTest {
 				t.Errorf("%+v, want reason %s", d, c.reason)
 			}

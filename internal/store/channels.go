@@ -11,7 +11,10 @@ import (
 // channelColumns are the columns of a channel in the order in which scanChannel reads them.
 const channelColumns = `site_id, id, uuid, name, slug, account_type, account_mode, was_test, protection_type, currencies,
 	language, primary_mail, mail_bcc, receipt_label, external_id, status_override, statement_period, locked, secret,
-	version, created_at, modified_at`
+	version, created_at, modified_at, ` + processingColumns
+
+const processingColumns = `cardholder_present, mail_failures, server_to_server, processor, tokenizer_id, tokenizer_key_end,
+	beneficiary_id, settlement_currency, chargeback_mail, payout_minimum, descriptor`
 
 // slugAttempts bounds how often InsertChannel looks for a free slug. Each attempt is lost to another channel that was
 // stored under that slug meanwhile.
@@ -22,7 +25,9 @@ func scanChannel(scan func(dest ...any) error) (travel.Channel, error) {
 	var created, modified int64
 	err := scan(&c.SiteID, &c.ID, &c.UUID, &c.Name, &c.Slug, &c.AccountType, &c.Mode, &c.WasTest, &c.ProtectionType,
 		&c.Currency, &c.Language, &c.PrimaryMail, &c.MailBCC, &c.ReceiptLabel, &c.ExternalID, &c.StatusOverride,
-		&c.StatementPeriod, &c.Locked, &c.Secret, &c.Version, &created, &modified)
+		&c.StatementPeriod, &c.Locked, &c.Secret, &c.Version, &created, &modified,
+		&c.CardholderPresent, &c.MailFailures, &c.ServerToServer, &c.Processor, &c.TokenizerID, &c.TokenizerKeyEnd,
+		&c.BeneficiaryID, &c.SettlementCurrency, &c.ChargebackMail, &c.PayoutMinimum, &c.Descriptor)
 	c.CreatedAt, c.ModifiedAt = instant(created), instant(modified)
 	return c, err
 }
@@ -42,13 +47,16 @@ func (tx *Tx) InsertChannel(c travel.Channel) (travel.Channel, error) {
 		var inserted bool
 		err = tx.each(`INSERT INTO channels (site_id, uuid, name, name_folded, slug, account_type, account_mode, was_test,
 				protection_type, currencies, language, primary_mail, mail_bcc, receipt_label, external_id, status_override,
-				statement_period, locked, secret, version, created_at, modified_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+				statement_period, locked, secret, version, created_at, modified_at, `+processingColumns+`)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+				$23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)
 			ON CONFLICT (site_id, slug) DO NOTHING
 			RETURNING id`,
 			[]any{c.SiteID, c.UUID, c.Name, folded(c.Name), c.Slug, c.AccountType, c.Mode, c.WasTest, c.ProtectionType,
 				c.Currency, c.Language, c.PrimaryMail, c.MailBCC, c.ReceiptLabel, c.ExternalID, c.StatusOverride,
-				c.StatementPeriod, c.Locked, c.Secret, c.Version, micros(c.CreatedAt), micros(c.ModifiedAt)},
+				c.StatementPeriod, c.Locked, c.Secret, c.Version, micros(c.CreatedAt), micros(c.ModifiedAt),
+				c.CardholderPresent, c.MailFailures, c.ServerToServer, c.Processor, c.TokenizerID, c.TokenizerKeyEnd,
+				c.BeneficiaryID, c.SettlementCurrency, c.ChargebackMail, c.PayoutMinimum, c.Descriptor},
 			func(scan func(dest ...any) error) error {
 				inserted = true
 				return scan(&c.ID)
@@ -231,11 +239,15 @@ func (tx *Tx) UpdateChannel(c travel.Channel) (travel.Channel, error) {
 	tx.forgetAnswers()
 	_, err = tx.exec(`UPDATE channels SET name = $3, name_folded = $4, account_type = $5, account_mode = $6,
 			protection_type = $7, currencies = $8, language = $9, primary_mail = $10, mail_bcc = $11, receipt_label = $12,
-			external_id = $13, status_override = $14, statement_period = $15, locked = $16, modified_at = $17
+			external_id = $13, status_override = $14, statement_period = $15, locked = $16, modified_at = $17,
+			cardholder_present = $18, mail_failures = $19, server_to_server = $20, processor = $21, tokenizer_id = $22,
+			tokenizer_key_end = $23, beneficiary_id = $24, settlement_currency = $25, chargeback_mail = $26,
+			payout_minimum = $27, descriptor = $28
 		WHERE site_id = $1 AND id = $2`,
 		c.SiteID, c.ID, c.Name, folded(c.Name), c.AccountType, c.Mode, c.ProtectionType, c.Currency, c.Language,
 		c.PrimaryMail, c.MailBCC, c.ReceiptLabel, c.ExternalID, c.StatusOverride, c.StatementPeriod, c.Locked,
-		micros(c.ModifiedAt))
+		micros(c.ModifiedAt), c.CardholderPresent, c.MailFailures, c.ServerToServer, c.Processor, c.TokenizerID,
+		c.TokenizerKeyEnd, c.BeneficiaryID, c.SettlementCurrency, c.ChargebackMail, c.PayoutMinimum, c.Descriptor)
 	if err != nil {
 		return travel.Channel{}, err
 	}

@@ -98,6 +98,10 @@ func TestAChannelIsReadAsItWasStored(t *testing.T) {
 		in.PrimaryMail, in.MailBCC, in.ReceiptLabel = "a@example.com, b@example.com", true, "Škoda"
 		in.ExternalID, in.StatusOverride, in.StatementPeriod = "m-1", "agent", "week"
 		in.Locked, in.WasTest, in.Language = true, true, "lvLV"
+		in.Processing = travel.Processing{
+			CardholderPresent: true, ServerToServer: true, Processor: "sandbox", TokenizerID: "tok", TokenizerKeyEnd: "9f2c",
+			BeneficiaryID: "BEN", SettlementCurrency: "USD", ChargebackMail: "c@example.com", PayoutMinimum: 1 << 40, Descriptor: "SHOP",
+		}
 		made := insertChannel(t, db, in)
 		if made.ID == 0 || made.Version != 1 || !made.CreatedAt.Equal(start) || !made.ModifiedAt.Equal(start) {
 			t.Errorf("stored as %+v", made)

@@ -59,6 +59,13 @@ func (tx *Tx) ReleaseKey(siteID, userID int64, once travel.Once, until time.Time
 	return err
 }
 
+// UnfinishKey gives up the key of a request that made something of which nothing came, so that the caller can try again.
+func (tx *Tx) UnfinishKey(siteID, userID int64, once travel.Once, objectID int64) error {
+	_, err := tx.exec(`DELETE FROM idempotency_keys WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id = $4`,
+		siteID, userID, once.Key, objectID)
+	return err
+}
+
 // ForgetKeysBefore removes idempotency keys that were first used before the instant, as many as the limit allows, and
 // returns how many.
 func (tx *Tx) ForgetKeysBefore(before time.Time, limit int) (int64, error) {

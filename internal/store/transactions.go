@@ -247,10 +247,16 @@ func (tx *Tx) readTransactionParts(siteID int64, list []travel.Transaction) erro
 	if err := tx.readOverLimits(siteID, ids, at); err != nil {
 		return err
 	}
+	if err := tx.readProcessings(siteID, list); err != nil {
+		return err
+	}
+	if err := tx.readModalPayments(siteID, list); err != nil {
+		return err
+	}
 	var linked where
 	linked.and("site_id = ?", siteID)
 	in(&linked, "linked_id", ids)
-	return tx.each(`SELECT linked_id, id FROM transactions WHERE `+linked.text.String()+` ORDER BY linked_id, id`,
+	err := tx.each(`SELECT linked_id, id FROM transactions WHERE `+linked.text.String()+` ORDER BY linked_id, id`,
 		linked.args, func(scan func(dest ...any) error) error {
 			var original, id int64
 			err := scan(&original, &id)
@@ -259,6 +265,10 @@ func (tx *Tx) readTransactionParts(siteID int64, list []travel.Transaction) erro
 			}
 			return err
 		})
+	if err != nil {
+		return err
+	}
+	return tx.readDisputes(siteID, list)
 }
 
 func (tx *Tx) readPaymentsOf(siteID int64, ids []int64, at map[int64]*travel.Transaction) error {

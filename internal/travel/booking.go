@@ -61,6 +61,7 @@ func (b Booking) FirstTravelDay() civil.Day {
 
 // BookingFields is what a caller says about a booking, to make one or to change one. Absent fields are nil.
 type BookingFields struct {
+	Profile    Profile // of the deployment
 	Once       Once
 	IfVersion  int64          // from If-Match; 0 where the caller named none
 	Problems   fault.Problems // what the reader of the input already found wrong
@@ -79,6 +80,7 @@ type BookingFields struct {
 	Language   *string
 	Suppliers  *[]int64
 	ModalDraft bool
+	Modal      *ModalSession // that makes it; nil: somebody else does
 	ImportKey  string
 }
 
@@ -90,7 +92,9 @@ func (f BookingFields) NewBooking(p *fault.Problems) Booking {
 			p.Missing(field)
 		}
 	}
-	needText(p, "content", f.Content)
+	if !f.Profile.Processes() {
+		needText(p, "content", f.Content)
+	}
 	needText(p, "firstname", f.Firstname)
 	needText(p, "surname", f.Surname)
 	need("email", f.Email == nil)
@@ -106,7 +110,11 @@ func (f BookingFields) NewBooking(p *fault.Problems) Booking {
 // Change returns the booking with the given fields set. A total cannot fall below what linked transactions sum to,
 // and channel and currency are fixed once there are any.
 func (f BookingFields) Change(b Booking, p *fault.Problems) Booking {
-	for field, text := range map[string]*string{"content": f.Content, "firstname": f.Firstname, "surname": f.Surname} {
+	needed := map[string]*string{"content": f.Content, "firstname": f.Firstname, "surname": f.Surname}
+	if f.Profile.Processes() {
+		delete(needed, "content")
+	}
+	for field, text := range needed {
 		if text != nil {
 			needText(p, field, text)
 		}

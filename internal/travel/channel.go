@@ -10,40 +10,39 @@ import (
 	"holdfast/internal/money"
 )
 
-// AccountMode says what a channel is for (section 2.3). Only payments in channels of mode protection-only are
-// protected.
+// AccountMode says what a channel is for (section 2.3).
 type AccountMode string
 
-// The modes of the protection-only profile.
+// The modes of both profiles; which of them there are is the Profile's to know.
 const (
 	ModeTest           AccountMode = "test"
 	ModeDraft          AccountMode = "draft"
-	ModeProtectionOnly AccountMode = "protection-only"
+	ModeProtectionOnly AccountMode = "protection-only" // of the protection-only profile
+	ModeLive           AccountMode = "live"            // of the server-to-server profile
 	ModeAffiliate      AccountMode = "affiliate"
 	ModeClosed         AccountMode = "closed"
 )
 
-// AccountModes lists the modes, the default first.
-var AccountModes = []AccountMode{ModeTest, ModeDraft, ModeProtectionOnly, ModeAffiliate, ModeClosed}
+// The account types.
+const (
+	TypeProtected = "protected-processing"
+	TypeTrust     = "trust"
+)
 
 // modeMoves is the one table of allowed moves between modes. A test channel stays one, because its payments are
 // simulated for ever; nothing returns to draft, because what was logged there is unprotected for ever.
 var modeMoves = map[AccountMode][]AccountMode{
 	ModeTest:           {ModeClosed},
-	ModeDraft:          {ModeProtectionOnly, ModeAffiliate, ModeClosed},
+	ModeDraft:          {ModeProtectionOnly, ModeLive, ModeAffiliate, ModeClosed},
 	ModeProtectionOnly: {ModeAffiliate, ModeClosed},
-	ModeAffiliate:      {ModeProtectionOnly, ModeClosed},
-	ModeClosed:         {ModeProtectionOnly, ModeAffiliate},
+	ModeLive:           {ModeAffiliate, ModeClosed},
+	ModeAffiliate:      {ModeProtectionOnly, ModeLive, ModeClosed},
+	ModeClosed:         {ModeProtectionOnly, ModeLive, ModeAffiliate},
 }
 
 // Enumerations of a channel's other fields (section 2.3), each with its default first.
 var (
-	AccountTypes    = []string{"protected-processing", "trust"}
-	ProtectionTypes = []string{"trust-travel", "svcu-management"}
-	ChannelStatuses = []string{
-		"test", "affiliate", "agent", "supplier", "closed", "admin", "locked", "new",
-		"svcs-end-user", "svc-protection", "svcu-protection",
-	}
+	ProtectionTypes  = []string{"trust-travel", "svcu-management"}
 	StatementPeriods = []string{"month", "biweek", "week"}
 )
 
@@ -52,6 +51,7 @@ var statusOfMode = map[AccountMode]string{
 	ModeTest:           "test",
 	ModeDraft:          "new",
 	ModeProtectionOnly: "svc-protection",
+	ModeLive:           "full-processing",
 	ModeAffiliate:      "affiliate",
 	ModeClosed:         "closed",
 }
@@ -81,6 +81,7 @@ type Channel struct {
 	Version         int64
 	CreatedAt       time.Time
 	ModifiedAt      time.Time
+	Processing      // of the server-to-server profile
 	// Proposal is set in the answer to a change that waits for another operator: nothing has changed yet.
 	Proposal *Proposal
 }
@@ -99,6 +100,7 @@ func (c Channel) Status() string {
 
 // ChannelFields is what a caller says about a channel, to make one or to change one. Absent fields are nil.
 type ChannelFields struct {
+	Profile      Profile // of the deployment
 	Once         Once
 	IfVersion    int64          // from If-Match; 0 where the caller named none
 	Reason       string         // for the operator who is to approve it, where that is needed
@@ -118,6 +120,7 @@ type ChannelFields struct {
 	StatementPeriod *string
 	Locked          *bool
 	Suppliers       *[]int64
+	Processing      ProcessingFields // ignored where the profile has none
 }
 
 // NewChannel makes a channel from its fields and their defaults (site gives the receipt label). Problems are noted in
@@ -129,8 +132,8 @@ func (f ChannelFields) NewChannel(site Site, byOperator bool, p *fault.Problems)
 	}
 	c := Channel{
 		SiteID:          site.ID,
-		AccountType:     AccountTypes[0],
-		Mode:            AccountModes[0],
+		AccountType:     f.Profile.AccountTypes()[0],
+		Mode:            f.Profile.Modes()[0],
 		ProtectionType:  ProtectionTypes[0],
 		Language:        DefaultLanguage,
 		ReceiptLabel:    site.Name,
@@ -138,7 +141,7 @@ func (f ChannelFields) NewChannel(site Site, byOperator bool, p *fault.Problems)
 	}
 	if f.Mode != nil {
 		c.Mode = *f.Mode
-		checkOneOf(p, "account_mode", c.Mode, AccountModes)
+		checkOneOf(p, "account_mode", c.Mode, f.Profile.Modes())
 		if !byOperator && c.Mode != ModeTest && c.Mode != ModeDraft {
 			p.Wrong("account_mode", "A channel is created in mode test or draft; the operator sets every other mode.")
 		}
@@ -162,7 +165,7 @@ func (f ChannelFields) Change(c Channel, hasBookings, byOperator bool, p *fault.
 		f.Status = nil // echoed, as a PUT may do: that sets nothing
 	}
 	if f.Mode != nil && *f.Mode != c.Mode && byOperator {
-		checkOneOf(p, "account_mode", *f.Mode, AccountModes)
+		checkOneOf(p, "account_mode", *f.Mode, f.Profile.Modes())
 		switch {
 		case !slices.Contains(modeMoves[c.Mode], *f.Mode):
 			p.Wrong("account_mode", "A channel cannot move from %s to %s.", c.Mode, *f.Mode)
@@ -188,6 +191,9 @@ func (f ChannelFields) apply(c *Channel, byOperator bool, p *fault.Problems) {
 	checkEmails(p, "primary_mail", c.PrimaryMail)
 	checkText(p, "receipt_label", c.ReceiptLabel, MaxText)
 	checkText(p, "external_id", c.ExternalID, MaxText)
+	if f.Profile.Processes() {
+		f.Processing.apply(c, byOperator, p)
+	}
 	if !byOperator {
 		return
 	}
@@ -196,9 +202,9 @@ func (f ChannelFields) apply(c *Channel, byOperator bool, p *fault.Problems) {
 	set(&c.StatementPeriod, f.StatementPeriod)
 	set(&c.Locked, f.Locked)
 	set(&c.Suppliers, f.Suppliers)
-	checkOneOf(p, "account_type", c.AccountType, AccountTypes)
+	checkOneOf(p, "account_type", c.AccountType, f.Profile.AccountTypes())
 	checkOneOf(p, "protection_type", c.ProtectionType, ProtectionTypes)
-	c.setStatus(f.Status, p)
+	c.setStatus(f.Status, f.Profile, p)
 	checkOneOf(p, "statement_period", c.StatementPeriod, StatementPeriods)
 	if len(c.Suppliers) > MaxList {
 		p.Wrong("suppliers", "At most %d suppliers are allowed.", MaxList)
@@ -207,14 +213,14 @@ func (f ChannelFields) apply(c *Channel, byOperator bool, p *fault.Problems) {
 
 // setStatus sets the channel_status. What follows from the mode anyway is not kept as set, so that it goes on following
 // the mode; locked is never set, because it says that the channel is.
-func (c *Channel) setStatus(status *string, p *fault.Problems) {
+func (c *Channel) setStatus(status *string, profile Profile, p *fault.Problems) {
 	switch {
 	case status == nil:
 		return
 	case *status == "locked":
 		p.Wrong("channel_status", "A channel is locked by the field locked.")
 	case *status != "":
-		checkOneOf(p, "channel_status", *status, ChannelStatuses)
+		checkOneOf(p, "channel_status", *status, profile.ChannelStatuses())
 	}
 	c.StatusOverride = *status
 	if c.StatusOverride == statusOfMode[c.Mode] {

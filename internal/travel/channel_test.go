@@ -91,17 +91,25 @@ func TestWhatIsWrongWithANewChannel(t *testing.T) {
 }
 
 func TestModesMoveAlongTheirTable(t *testing.T) {
-	allowed := map[string]bool{
-		"test closed": true, "draft protection-only": true, "draft affiliate": true, "draft closed": true,
-		"protection-only affiliate": true, "protection-only closed": true, "affiliate protection-only": true,
-		"affiliate closed": true, "closed protection-only": true, "closed affiliate": true,
+	for profile, open := range map[Profile]AccountMode{"": ModeProtectionOnly, ProtectionOnlyProfile: ModeProtectionOnly, ServerToServerProfile: ModeLive} {
+		t.Run(string(profile), func(t *testing.T) { modesMove(t, profile, open) })
 	}
-	for _, from := range AccountModes {
-		for _, to := range AccountModes {
+}
+
+// modesMove tries every move in a profile, open being the mode in which its channels take money.
+func modesMove(t *testing.T, profile Profile, open AccountMode) {
+	t.Helper()
+	allowed := map[[2]AccountMode]bool{
+		{ModeTest, ModeClosed}: true, {ModeDraft, open}: true, {ModeDraft, ModeAffiliate}: true, {ModeDraft, ModeClosed}: true,
+		{open, ModeAffiliate}: true, {open, ModeClosed}: true, {ModeAffiliate, open}: true,
+		{ModeAffiliate, ModeClosed}: true, {ModeClosed, open}: true, {ModeClosed, ModeAffiliate}: true,
+	}
+	for _, from := range profile.Modes() {
+		for _, to := range []AccountMode{ModeTest, ModeDraft, ModeProtectionOnly, ModeLive, ModeAffiliate, ModeClosed} {
 			var p fault.Problems
 			before := Channel{Name: "a", Currency: "EUR", Mode: from, Language: "enGB", AccountType: "trust", ProtectionType: "trust-travel", StatementPeriod: "month"}
-			after := ChannelFields{Mode: &to}.Change(before, false, true, &p)
-			want := from == to || allowed[string(from)+" "+string(to)]
+			after := ChannelFields{Profile: profile, Mode: &to}.Change(before, false, true, &p)
+			want := from == to || allowed[[2]AccountMode{from, to}]
 			if (wrongFields(t, &p) == nil) != want {
 				t.Errorf("from %s to %s: wrong is %v", from, to, wrongFields(t, &p))
 			}
@@ -109,7 +117,7 @@ func TestModesMoveAlongTheirTable(t *testing.T) {
 				t.Errorf("from %s to %s: it became %s", from, to, after.Mode)
 			}
 			var ignored fault.Problems
-			if same := (ChannelFields{Mode: &to}).Change(before, false, false, &ignored); same.Mode != from || wrongFields(t, &ignored) != nil {
+			if same := (ChannelFields{Profile: profile, Mode: &to}).Change(before, false, false, &ignored); same.Mode != from || wrongFields(t, &ignored) != nil {
 				t.Errorf("a customer moved %s to %s, wrong is %v", from, same.Mode, wrongFields(t, &ignored))
 			}
 		}

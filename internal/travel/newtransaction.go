@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
 )
@@ -27,6 +28,7 @@ type Item struct {
 type NewTransaction struct {
 	Once         Once           `json:"-"`
 	Problems     fault.Problems `json:"-"` // what the reader of the input already found wrong
+	Modal        *ModalSession  `json:"-"` // that pays; nil: somebody else does
 	ChannelID    *int64
 	Currency     *money.Currency
 	Total        *int64
@@ -50,6 +52,12 @@ type NewTransaction struct {
 	LinkedID     int64
 	Content      string
 	EffectiveAt  time.Time // zero: now
+	// Of the card, where its token does not include it. Never stored.
+	ExpiryMonth int64 `json:",omitempty"`
+	ExpiryYear  int64 `json:",omitempty"`
+	// Of a chargeback, as the scheme or the processor told the operator.
+	ReasonCode   string     `json:",omitempty"`
+	ChallengeDay *civil.Day `json:",omitempty"`
 	// CoverFromEffective takes over a payment that was covered before: cover starts when it was taken (R2). Only an
 	// import can say so.
 	CoverFromEffective bool
@@ -149,6 +157,12 @@ func (n NewTransaction) checkCard(p *fault.Problems) {
 	}
 	if n.LastFour != "" && !lastFourText.MatchString(n.LastFour) {
 		p.Wrong("last_four_digits", "The last 4 digits of the card number are expected.")
+	}
+	if n.ExpiryMonth < 0 || n.ExpiryMonth > 12 || n.ExpiryMonth == 0 && n.ExpiryYear != 0 {
+		p.Wrong("expiry_month", "A month between 1 and 12 is expected.")
+	}
+	if n.ExpiryYear != 0 && (n.ExpiryYear < 2000 || n.ExpiryYear > 2199) || n.ExpiryYear == 0 && n.ExpiryMonth != 0 {
+		p.Wrong("expiry_year", "A year of four digits is expected.")
 	}
 }
 

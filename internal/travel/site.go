@@ -13,8 +13,8 @@ import (
 // ReservedPaths are the first segments of the service's own addresses, which no site can have. A deployment may keep
 // more (see SiteFields.NewSite).
 var ReservedPaths = []string{
-	"api", "assets", "auth", "certificate", "certificates", "checkout", "dashboard", "docs", "healthz", "metrics", "modal",
-	"openapi", "readyz", "static",
+	"3ds", "api", "assets", "auth", "certificate", "certificates", "checkout", "dashboard", "docs", "events", "healthz",
+	"metrics", "modal", "openapi", "readyz", "sandbox", "static",
 }
 
 var sitePath = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)

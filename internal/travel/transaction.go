@@ -51,7 +51,7 @@ const (
 	StatusFailed     TransactionStatus = "failed"
 	StatusIncomplete TransactionStatus = "incomplete" // the outcome is not known
 	StatusLocked     TransactionStatus = "locked"     // charged back
-	StatusExpired    TransactionStatus = "expired"    // an authorisation that was not captured in time
+	StatusExpired    TransactionStatus = "expired"    // an authorisation not captured in time, a challenge not passed in time
 )
 
 // TransactionStatuses lists the states.
@@ -83,6 +83,7 @@ const (
 	FlagLateLogged     = "late_logged"         // R2
 	FlagForexDeviates  = "forex_rate_deviates" // more than a tenth from the service's own rate
 	FlagDoubleRecovery = "double_recovery"     // R3: charged back what was refunded already, or the like
+	FlagAmountDiffers  = "amount_differs"      // the processor moved another amount than it was asked for
 )
 
 // Transaction is a payment, or what was done with an earlier one, against one or more bookings (section 2.6).
@@ -133,9 +134,14 @@ type Transaction struct {
 	// OverLimit is what lies above the limit that the transaction exceeds most (R12), minor units of OverLimitCurrency.
 	OverLimit         int64
 	OverLimitCurrency money.Currency
-	EffectiveAt       time.Time
-	CreatedAt         time.Time // recorded_at of R0
-	ModifiedAt        time.Time
+	Processed         *Processed // at a processor; nil of what was taken elsewhere and logged here
+	// What the payment modal was told besides, verified by the integrator; it moves no money.
+	ModalAllocations string    // a JSON array, as it came; "" for none
+	ModalCharge      int64     // the channel named as charge_channel; 0 for none
+	Disputes         []Dispute // in order of their ids
+	EffectiveAt      time.Time
+	CreatedAt        time.Time // recorded_at of R0
+	ModifiedAt       time.Time
 }
 
 // TrustID is the transaction's identifier prefixed with the site's.

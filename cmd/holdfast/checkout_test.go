@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// heard are the callbacks in the log of the demo's shop, the first one first.
+func (v *visit) heard() (names []string) {
+	v.t.Helper()
+	v.read(mainFrame, "[...document.querySelectorAll('#callbacks li')].map((item) => item.dataset.callback).reverse()", &names)
+	return names
+}
+
+func (v *visit) hears(name string) {
+	v.t.Helper()
+	v.waitFor(mainFrame, fmt.Sprintf("document.querySelector('#callbacks [data-callback=%s] pre')", name))
+}
+
+// enterDemosShop opens the shop that comes with the demo.
+func enterDemosShop(t *testing.T, base, query string) *visit {
+	t.Helper()
+	v := &visit{tab: newTab(t)}
+	t.Cleanup(v.wholeScripts)
+	v.open(base + "/checkout" + query)
+	v.waitFor(mainFrame, "!document.getElementById('pay').disabled")
+	return v
+}
+
+// demosShop pays in the shop that comes with the demo, both ways that the modal can be opened.
+func demosShop(t *testing.T, shop *merchant) {
+	for _, variant := range []string{"?variant=form&sdk=tmtPaymentModalSdk", "?variant=data&sdk=holdfastPaymentModalSdk"} {
+		v := enterDemosShop(t, shop.demo.base, variant)
+		v.click(mainFrame, "[data-step='1']")
+		v.waitFor(mainFrame, "document.getElementById('pay').textContent === 'Pay £3,720.00' && !document.getElementById('pay').disabled")
+		v.click(mainFrame, "#pay")
+		v.payWith(approved)
+		v.hears("transaction_logged")
+		v.shows("£3,720.00")
+		v.press("Escape")
+		v.hears("modal_closed")
+		if got := v.heard(); !slices.Equal(got, []string{"booking_logged", "transaction_logged", "modal_closed"}) {
+			t.Errorf("%s: the shop heard %v", variant, got)
+		}
+		v.waitFor(mainFrame, "document.getElementById('state').textContent.startsWith('Thank you.')")
+		// A test card is copied by a click on it, or at least selected.
+		v.click(mainFrame, "[data-card='4242424242424242']")
+		v.waitFor(mainFrame, "document.getElementById('said').textContent !== ''")
+		for _, text := range v.sent() {
+			if strings.Contains(text, shop.channels[testChannel].secret) {
+				t.Error("the secret was in a request")
+			}
+		}
+	}
+}
+
+// TestDemosShopServerToServer pays at the sandbox processor of the demo's test channel, in the profile in which channels
+// take payments themselves. Who loads the page again while the bank asks finds the payment again.
+func TestDemosShopServerToServer(t *testing.T) {
+	needBrowser(t)
+	demo := onSQLite(t).start("demo", "--empty", "--profile", "server-to-server")
+	v := enterDemosShop(t, demo.base, "")
+	v.click(mainFrame, "#pay")
+	v.payWith(challenged)
+	v.waitFor(challengeFrame, "document.querySelector('button[value=approve]')")
+	v.hears("booking_logged")
+	v.goTo("location.reload()", demo.base+"/checkout", true)
+	v.waitFor(mainFrame, "document.getElementById('state').textContent.includes('finding out')")
+	v.click(mainFrame, "#pay")
+	v.click(challengeFrame, "button[value=approve]")
+	v.hears("transaction_logged")
+	if got := v.heard(); !slices.Equal(got, []string{"booking_exists", "transaction_result_available", "transaction_logged"}) {
+		t.Errorf("the shop heard %v", got)
+	}
+	v.press("Escape")
+	v.hears("modal_closed")
+	v.waitFor(mainFrame, "document.getElementById('state').textContent.startsWith('Thank you.')")
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"holdfast/internal/api"
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+	"holdfast/internal/psp/sandbox"
+	"holdfast/internal/web/checkout"
+	"holdfast/internal/web/modal"
+)
+
+// withPages puts what people see beside the API: the payment modal, the challenges of the sandbox processor, and in the
+// demo a shop.
+func (p *program) withPages(api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := r.URL.Path
+		switch {
+		case strings.HasPrefix(path, sandbox.ChallengePath):
+			p.bank.ServeHTTP(w, r)
+		case isModalPage(r):
+			p.modal.ServeHTTP(w, r)
+		case p.shop != nil && (path == checkout.Path || strings.HasPrefix(path, checkout.Path+"/")):
+			p.shop.ServeHTTP(w, r)
+		default:
+			api.ServeHTTP(w, r)
+		}
+	})
+}
+
+// isModalPage tells the modal's files from what its frame asks the API for under the same path.
+func isModalPage(r *http.Request) bool {
+	name, ok := strings.CutPrefix(r.URL.Path, modal.Path)
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	return ok && reads && (strings.HasPrefix(name, "assets/") || !strings.Contains(name, "/"))
+}
+
+// permittedOrigins are those on which the payment modal of a site may open.
+func (p *program) permittedOrigins(ctx context.Context, path string) ([]string, error) {
+	site, err := p.app.Sites.At(ctx, auth.System(0), path)
+	if fault.Is(err, fault.UnknownTerm) {
+		return nil, nil // as of a site that permits none
+	}
+	return site.PermittedURLs, err
+}
+
+// modalCards are the sandbox processor's test cards, as the payment modal is told of them.
+func modalCards() (list []api.TestCard) {
+	for _, c := range sandbox.Cards {
+		list = append(list, api.TestCard{Number: c.Number, Token: c.Token, Scheme: c.Scheme, What: c.What})
+	}
+	return list
+}

@@ -1,0 +1,200 @@
+//go:build screenshots
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+)
+
+// What pictures are taken of: `make screenshots` says where they go.
+var (
+	pictureLanguages = []string{"enGB", "deDE", "jaJA", "kkKK"}
+	pictureSizes     = [][2]int64{{320, 900}, {768, 1024}, {1280, 900}}
+)
+
+// TestScreenshots keeps a picture of every state of the payment modal, over the demo's checkout page, at every size, light
+// and dark, in the languages above. People look at them; the test itself fails only where a state does not come.
+func TestScreenshots(t *testing.T) {
+	folder := os.Getenv("HOLDFAST_SCREENSHOTS")
+	if err := os.MkdirAll(folder, 0o755); err != nil || folder == "" {
+		t.Fatalf("HOLDFAST_SCREENSHOTS names no folder to write to: %v", err)
+	}
+	shop := openShop(t, "--payment-timeout", "1s")
+	for _, language := range pictureLanguages {
+		for name, story := range map[string]func(*photographer){
+			"form": (*photographer).forms, "paying": (*photographer).paying, "challenge": (*photographer).challenge,
+			"declined": (*photographer).declined, "unknown": (*photographer).unknown, "refused": (*photographer).refused,
+			"invalid": (*photographer).invalid, "failed": (*photographer).failed, "error": (*photographer).notConnected,
+			"currencies": (*photographer).currencies,
+		} {
+			t.Run(language+" "+name, func(t *testing.T) {
+				t.Parallel()
+				v := &visit{tab: newTab(t), shop: shop}
+				v.size(1280, 900, false)
+				v.open(shop.demo.base + "/checkout?language=" + language)
+				v.waitFor(mainFrame, "!document.getElementById('pay').disabled")
+				story(&photographer{v, folder, language})
+			})
+		}
+	}
+}
+
+// photographer takes pictures of one visit.
+type photographer struct {
+	*visit
+	folder, language string
+}
+
+// open opens the modal with what the page would, but for some fields.
+func (p *photographer) opens(changes, options map[string]any) {
+	p.t.Helper()
+	p.do(mainFrame, fmt.Sprintf(`(() => {
+		const form = document.getElementById("checkout"), data = {};
+		for (const element of form.elements) if (element.name) data[element.name] = element.value;
+		Object.assign(data, { reference: "FF-7K2QXM", payee_name: "Astrid Solberg", payee_surname: "" }, %s);
+		window.modal = new tmtPaymentModalSdk({ path: "demo", environment: "test", verify: ["country", "date"], data, ...%s });
+	})()`, asScript(changes), asScript(options)))
+}
+
+// take takes pictures of a state at every size, light and dark.
+func (p *photographer) take(state string) {
+	p.t.Helper()
+	for _, size := range pictureSizes {
+		for _, dark := range []bool{false, true} {
+			p.size(size[0], size[1], dark)
+			// Two frames later all is drawn as it stays.
+			p.do(mainFrame, "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+			shot := call(p.tab, page.CaptureScreenshot, page.CaptureScreenshotParams{})
+			mode := map[bool]string{false: "light", true: "dark"}[dark]
+			name := fmt.Sprintf("%s-%s-%d-%s.png", state, p.language, size[0], mode)
+			if err := os.WriteFile(filepath.Join(p.folder, name), shot.Data, 0o644); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+	}
+}
+
+func (p *photographer) forms() {
+	p.take("checkout")
+	p.opens(nil, nil)
+	p.inState("form")
+	p.take("form")
+	p.press("Enter")
+	p.waitFor(modalFrame, "!document.getElementById('number-error').hidden")
+	p.take("form-wrong")
+	p.enter("4242424242424243")
+	p.press("Enter")
+	p.take("form-mistyped")
+	p.do(modalFrame, "document.getElementById('tests').open = true")
+	p.take("form-cards")
+	p.do(modalFrame, "document.getElementById('tests').open = false")
+	p.payWith(approved)
+	p.inState("paid")
+	p.take("paid")
+	p.press("Escape")
+	p.waitFor(mainFrame, "!document.querySelector('dialog')")
+}
+
+func (p *photographer) paying() {
+	p.hold("*/modal/v1/transactions", fetch.RequestStageRequest)
+	p.opens(nil, nil)
+	p.payWith(approved)
+	p.held()
+	p.take("paying")
+	p.press("Escape")
+	p.waitFor(modalFrame, "!document.getElementById('ask').hidden")
+	p.take("leave")
+}
+
+func (p *photographer) challenge() {
+	p.opens(nil, nil)
+	p.payWith(challenged)
+	p.waitFor(challengeFrame, "document.querySelector('button[value=approve]')")
+	p.take("challenge")
+}
+
+func (p *photographer) declined() {
+	p.opens(nil, nil)
+	for n := 1; n <= 3; n++ {
+		p.payWith("4000000000009995")
+		if n == 3 {
+			break
+		}
+		p.waitFor(modalFrame, "!document.getElementById('notice').hidden")
+		p.take(fmt.Sprintf("declined-%d", n))
+	}
+	p.inState("declined")
+	p.take("declined")
+}
+
+func (p *photographer) unknown() {
+	p.opens(nil, nil)
+	p.payWith(unanswered)
+	p.inState("unknown")
+	p.take("unknown")
+}
+
+func (p *photographer) refused() {
+	p.opens(map[string]any{"total": 1}, nil)
+	p.inState("refused")
+	p.take("refused")
+}
+
+func (p *photographer) invalid() {
+	p.opens(map[string]any{"email": "nobody", "date_start": "2051-01-01"}, nil)
+	p.inState("invalid")
+	p.take("invalid")
+}
+
+func (p *photographer) failed() {
+	order := p.shop.order()
+	p.shop.signFor("Northern Trails", order, 0)
+	order["language"] = p.language
+	p.opens(order, map[string]any{"environment": "live", "verify": []string{}})
+	p.inState("failed")
+	p.take("failed")
+}
+
+func (p *photographer) notConnected() {
+	p.hold("*/modal/v1/transactions", fetch.RequestStageRequest)
+	p.opens(nil, nil)
+	p.payWith(approved)
+	call(p.tab, fetch.FailRequest, fetch.FailRequestParams{RequestID: p.held(), ErrorReason: network.ErrorReasonConnectionRefused})
+	p.waitFor(modalFrame, "!document.getElementById('notice').hidden")
+	call(p.tab, fetch.Disable, cdp.Empty{})
+	p.take("error")
+}
+
+func (p *photographer) currencies() {
+	order := p.shop.order()
+	made := p.shop.book(p.t, order)
+	order["booking_id"], order["currencies"], order["total"], order["language"] = made, "EUR", 13873, p.language
+	p.shop.sign(order, 0)
+	p.opens(order, map[string]any{"verify": []string{}})
+	p.inState("form")
+	p.take("currencies")
+}
+
+// size sets the size of the page, and dark its colours.
+func (p *tab) size(width, height int64, dark bool) {
+	p.t.Helper()
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: width, Height: height, DeviceScaleFactor: 1,
+	})
+	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/demo"
+	"holdfast/internal/psp/sandbox"
+	"holdfast/internal/web/checkout"
+	"holdfast/internal/web/modal"
+)
+
+// openShop makes the merchant's checkout page of the demo. It knows of the payment service what a merchant knows: the
+// address of the script, the channel and its secret, and the API.
+func (p *program) openShop(w demo.World) error {
+	name, integrity := p.modal.Script()
+	merchant, channel := app.SystemAt(w.Site), channelNamed(w.Channels, demo.TestChannel)
+	now := func(ctx context.Context) (time.Time, error) {
+		shown, err := p.app.Clocks.Show(ctx, merchant)
+		return shown.Now, err
+	}
+	shop, err := checkout.New(checkout.Config{
+		Site: w.Site.Path, Channel: channel, Script: p.base + modal.Path + name, Integrity: integrity, Cards: testCards(), Now: now,
+		Sign: func(ctx context.Context, values map[string]string) (string, error) {
+			stamp, err := now(ctx)
+			if err != nil {
+				return "", err
+			}
+			// Read each time: a new secret counts at once.
+			c, err := p.app.Channels.Get(ctx, merchant, channel)
+			return auth.ModalString(c.Secret, values, stamp), err
+		},
+		Outcome: func(ctx context.Context, booking int64) (checkout.Outcome, error) {
+			return p.outcome(ctx, merchant, booking)
+		},
+	})
+	p.shop = shop
+	return err
+}
+
+// outcome is the document's way to find out what became of a payment: the booking, the last of its transactions.
+func (p *program) outcome(ctx context.Context, merchant auth.Actor, booking int64) (checkout.Outcome, error) {
+	b, err := p.app.Bookings.Get(ctx, merchant, booking)
+	if err != nil || len(b.TransactionIDs) == 0 {
+		return checkout.Outcome{Booking: b.ID}, err
+	}
+	t, err := p.app.Payments.Get(ctx, merchant, b.TransactionIDs[len(b.TransactionIDs)-1])
+	return checkout.Outcome{Booking: b.ID, Transaction: t.ID, Status: string(t.Status), Content: t.Content}, err
+}
+
+// shopOrigins are the origins under which a browser on this machine may see the shop.
+func (p *program) shopOrigins() []string {
+	base, err := url.Parse(p.base)
+	if err != nil {
+		return nil
+	}
+	origins := []string{base.Scheme + "://" + base.Host}
+	if ip := net.ParseIP(base.Hostname()); ip != nil && ip.IsLoopback() {
+		origins = append(origins, base.Scheme+"://"+net.JoinHostPort("localhost", base.Port()))
+	}
+	return origins
+}
+
+// decks are the groups of the test cards, by how their tokens begin.
+var decks = []struct{ prefix, name string }{
+	{"tok_declined", "Declined"}, {"tok_3ds", "Authentication (3DS)"}, {"tok_timeout", "No answer in time"},
+	{"tok_answer", "No answer in time"}, {"tok_chargeback", "Charged back later"}, {"", "Approved"},
+}
+
+// testCards are the sandbox processor's, for the shop's page.
+func testCards() (list []checkout.Card) {
+	for _, c := range sandbox.Cards {
+		at := slices.IndexFunc(decks, func(d struct{ prefix, name string }) bool { return strings.HasPrefix(c.Token, d.prefix) })
+		list = append(list, checkout.Card{Number: c.Number, Scheme: c.Scheme, What: c.What, Group: decks[at].name})
+	}
+	return list
+}

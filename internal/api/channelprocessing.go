@@ -1,0 +1,144 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// processingShape is what a channel has besides on the wire in the server-to-server profile (section 2.3, the second
+// table).
+type processingShape struct {
+	QuoteCode          string     `json:"quote_code"` // deprecated: there are no quotes to name
+	StatementPeriod    string     `json:"statement_period"`
+	CardholderPresent  bool       `json:"cardholder_present"`
+	ForexFeed          forexShape `json:"forex_feed"`
+	MailFailures       bool       `json:"mail_failures"`
+	ServerToServer     bool       `json:"server_to_server"`
+	TokenizerID        string     `json:"tokenizer_id"`
+	TokenizerKey       string     `json:"tokenizer_api_key"` // its last four characters
+	BeneficiaryID      string     `json:"beneficiary_id"`
+	SettlementCurrency string     `json:"settlement_currency"`
+	ChargebackMail     string     `json:"chargeback_mail"`
+	PayoutMinimum      int64      `json:"payout_minimum"`
+	Descriptor         *string    `json:"descriptor"`
+	ChannelSecret      *string    `json:"channel_secret"` // null to whoever may not sign with it
+}
+
+// forexShape is a forex feed on the wire.
+type forexShape struct {
+	Base   money.Currency                      `json:"base"`
+	Symbol symbolShape                         `json:"symbol"`
+	Rates  map[money.Currency]forexRateOfShape `json:"rates"`
+}
+
+type symbolShape struct {
+	Grapheme string `json:"grapheme"`
+	Template string `json:"template"`
+	RTL      bool   `json:"rtl"`
+}
+
+type forexRateOfShape struct {
+	Symbol   string      `json:"symbol"`
+	QuoteID  int64       `json:"quote_id"`
+	Rate     json.Number `json:"rate"` // written as the exact decimal that it is
+	Provider fx.Provider `json:"provider"`
+	Expires  string      `json:"expires"`
+	Modified string      `json:"modified"`
+}
+
+func showForex(base money.Currency, rates []fx.FeedRate) forexShape {
+	symbol := base.Symbol()
+	shape := forexShape{
+		Base:   base,
+		Symbol: symbolShape{symbol.Grapheme, symbol.Template, symbol.RTL},
+		Rates:  make(map[money.Currency]forexRateOfShape, len(rates)),
+	}
+	for _, r := range rates {
+		shape.Rates[r.Currency] = forexRateOfShape{
+			Symbol: r.Currency.Symbol().Grapheme, QuoteID: r.FixingID, Rate: json.Number(r.Rate), Provider: r.Provider,
+			Expires: civil.FormatInstant(r.Expires), Modified: civil.FormatInstant(r.Modified),
+		}
+	}
+	return shape
+}
+
+func showProcessing(c travel.Channel, feed forexShape) *processingShape {
+	shape := &processingShape{
+		StatementPeriod: c.StatementPeriod, CardholderPresent: c.CardholderPresent, ForexFeed: feed,
+		MailFailures: c.MailFailures, ServerToServer: c.ServerToServer, TokenizerID: c.TokenizerID,
+		TokenizerKey: c.TokenizerKey(), BeneficiaryID: c.BeneficiaryID, SettlementCurrency: c.Settlement(),
+		ChargebackMail: c.ChargebackMail, PayoutMinimum: c.PayoutMinimum,
+	}
+	if c.Descriptor != "" {
+		shape.Descriptor = &c.Descriptor
+	}
+	if c.Secret != "" { // it was taken out for whoever may not see it
+		shape.ChannelSecret = &c.Secret
+	}
+	return shape
+}
+
+// channelView shows channels as the deployment's profile has them.
+func (s *server) channelView(c *call, channels ...travel.Channel) (func(travel.Channel) channelShape, error) {
+	if !s.core.Profile.Processes() {
+		return showChannel, nil
+	}
+	bases := make([]money.Currency, len(channels))
+	for i, channel := range channels {
+		bases[i] = channel.Currency
+	}
+	feeds, err := s.app.Channels.Feeds(c.ctx, c.actor, bases)
+	if err != nil {
+		return nil, err
+	}
+	shapes := make(map[money.Currency]forexShape, len(feeds)) // each is made once, and shared
+	for base, rates := range feeds {
+		shapes[base] = showForex(base, rates)
+	}
+	return func(channel travel.Channel) channelShape {
+		shape := showChannel(channel)
+		shape.processingShape = showProcessing(channel, shapes[channel.Currency])
+		return shape
+	}, nil
+}
+
+// processingFields reads what a channel has besides in the server-to-server profile. Elsewhere these are unknown fields.
+func (s *server) processingFields(c *call, in *input) travel.ProcessingFields {
+	if !s.core.Profile.Processes() {
+		return travel.ProcessingFields{}
+	}
+	f := travel.ProcessingFields{
+		MailFailures:   in.boolean("mail_failures"),
+		ChargebackMail: in.text("chargeback_mail"),
+		TokenizerID:    in.text("tokenizer_id"),
+		TokenizerKey:   in.text("tokenizer_api_key"),
+	}
+	if c.actor.Can(auth.SetChannelTerms) {
+		f.CardholderPresent = in.boolean("cardholder_present")
+		f.ServerToServer = in.boolean("server_to_server")
+		f.BeneficiaryID = in.text("beneficiary_id")
+		f.SettlementCurrency = in.text("settlement_currency")
+		f.PayoutMinimum = in.integer("payout_minimum")
+		f.Descriptor = in.text("descriptor")
+	}
+	return f
+}
+
+// channelSecret answers a rotation.
+type channelSecret struct {
+	Secret string `json:"channel_secret"`
+}
+
+func (s *server) rotateChannelSecret(c *call) error {
+	changed, err := s.app.Channels.RotateSecret(c.ctx, c.actor, c.id, c.ifVersion())
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, object{version: changed.Version, body: channelSecret{changed.Secret}})
+}

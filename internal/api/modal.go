@@ -1,0 +1,349 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"holdfast/internal/app"
+	"holdfast/internal/fault"
+	"holdfast/internal/travel"
+)
+
+// TestCard is a test card as the frame of the payment modal is told of it. Its number is a public one, which no bank gave
+// out: the frame puts the token in its place before anything leaves the browser.
+type TestCard struct {
+	Number string `json:"number"`
+	Token  string `json:"token"`
+	Scheme string `json:"scheme"`
+	What   string `json:"what"` // it does, in words
+}
+
+// modalSessionShape is what the frame learns of an open session.
+type modalSessionShape struct {
+	Token     string         `json:"token"`
+	ExpiresAt *string        `json:"expires_at"` // by the clock of the site
+	ExpiresIn int64          `json:"expires_in"` // seconds
+	Site      string         `json:"site"`
+	Channel   modalChannel   `json:"channel"`
+	Tokenizer modalTokenizer `json:"tokenizer"`
+}
+
+type modalChannel struct {
+	ID             int64  `json:"id"`
+	Name           string `json:"name"`
+	Currencies     string `json:"currencies"`
+	Test           bool   `json:"test"`
+	ServerToServer bool   `json:"server_to_server"`
+	Language       string `json:"language"`
+	ReceiptLabel   string `json:"receipt_label"`
+}
+
+// modalTokenizer says how the frame gets a card's token. All but the kind is of the kind hosted.
+type modalTokenizer struct {
+	Kind              app.TokenizerKind `json:"kind"`
+	Environment       string            `json:"environment,omitempty"`
+	Script            string            `json:"script,omitempty"`
+	ID                string            `json:"id,omitempty"`
+	Origin            string            `json:"origin,omitempty"`
+	Timestamp         string            `json:"timestamp,omitempty"`
+	Scheme            string            `json:"scheme,omitempty"`
+	AuthenticationKey string            `json:"authentication_key,omitempty"`
+}
+
+func (s *server) showModal(v app.ModalView) modalSessionShape {
+	c := v.Channel
+	shape := modalSessionShape{
+		Token: v.Token, ExpiresAt: maybeISO(v.Session.ExpiresAt), ExpiresIn: int64(app.ModalLife.Seconds()), Site: v.SiteName,
+		Channel: modalChannel{
+			ID: c.ID, Name: c.Name, Currencies: string(c.Currency), Test: c.Mode == travel.ModeTest, ServerToServer: c.ServerToServer,
+			Language: c.Language, ReceiptLabel: c.ReceiptLabel,
+		},
+		Tokenizer: modalTokenizer{Kind: v.Tokenizer},
+	}
+	t := &shape.Tokenizer
+	if v.Tokenizer != app.HostedFields {
+		return shape
+	}
+	if t.Environment, t.Script = app.ModalTest, s.cfg.FieldsTestScript; v.Live {
+		t.Environment, t.Script = app.ModalLive, s.cfg.FieldsLiveScript
+	}
+	if t.Script == "" { // without its script there are no fields
+		*t = modalTokenizer{Kind: app.NoCards}
+		return shape
+	}
+	t.ID, t.Origin, t.Timestamp, t.Scheme, t.AuthenticationKey =
+		v.Fields.ID, v.Fields.Origin, v.Fields.Timestamp, v.Fields.Scheme, v.Fields.Key
+	return shape
+}
+
+// ownPages lets through what our own pages send. Whoever is no browser says nothing of pages, and has credentials.
+func ownPages(cfg Config) *http.CrossOriginProtection {
+	p := http.NewCrossOriginProtection()
+	if u, err := url.Parse(cfg.BaseURL); err == nil && u.Host != "" {
+		// An address that is no origin is trusted by nobody.
+		_ = p.AddTrustedOrigin(u.Scheme + "://" + u.Host)
+	}
+	return p
+}
+
+func (s *server) checkOwnPage(c *call) error {
+	if err := s.ownPages.Check(c.r); err != nil {
+		return &fault.Error{Kind: fault.Forbidden, Message: "Only the frame of the payment modal may ask for this.", Err: err}
+	}
+	return nil
+}
+
+func (s *server) openModalSession(c *call) error {
+	if err := s.checkOwnPage(c); err != nil {
+		return err
+	}
+	in, err := c.input()
+	if err != nil {
+		return err
+	}
+	opening := app.ModalOpening{
+		Path: in.needed("path"), Environment: in.needed("environment"), Origin: in.needed("origin"), Auth: in.needed("booking_auth"),
+		Fields: map[string]string{}, Address: c.address,
+	}
+	names := slices.Clone(travel.ModalAlways)
+	if verify := in.texts("verify"); verify != nil {
+		for _, name := range *verify {
+			if !slices.Contains(travel.ModalVerifiable, name) && !slices.Contains(names, name) {
+				in.wrong("verify", "%s", "These can be verified: "+strings.Join(travel.ModalVerifiable, ", ")+".")
+			}
+		}
+		names = append(names, *verify...)
+	}
+	for _, name := range names {
+		// A field that the page leaves out is one whose value is empty.
+		if opening.Fields[name], err = in.verbatim(name); err != nil {
+			return err
+		}
+	}
+	opening.Problems = *in.problems // now that all fields are read
+	view, err := s.app.Modals.Open(c.ctx, opening)
+	if err != nil {
+		return err
+	}
+	c.site = view.Session.SitePath
+	c.json(http.StatusCreated, s.showModal(view))
+	return nil
+}
+
+// needed reads a text that has to be there.
+func (in *input) needed(name string) string {
+	text := in.text(name)
+	if text == nil {
+		if !in.problems.Has(name) {
+			in.problems.Missing(name)
+		}
+		return ""
+	}
+	return *text
+}
+
+// verbatim gives a field as the text that an auth string is made of: a text as it is, a number by its digits, a list as
+// JSON, byte for byte; "" where it is absent. The text is kept, so that numbers are looked at for card numbers, too.
+func (in *input) verbatim(name string) (string, error) {
+	var text string
+	switch v := in.fields[name].(type) {
+	case nil:
+	case string:
+		if text = v; !storable(v) {
+			in.wrong(name, "Control characters are not allowed.")
+		}
+	case json.Number:
+		text = v.String()
+	default:
+		var raw map[string]json.RawMessage
+		var written bytes.Buffer
+		// It was decoded before: what is left is to cut the spaces out that stand between things.
+		if json.Unmarshal(in.raw, &raw) != nil || json.Compact(&written, raw[name]) != nil {
+			in.wrong(name, "This cannot be read.")
+		}
+		text = written.String()
+	}
+	if travel.HoldsCardNumber(text) {
+		return "", errCardNumber(name)
+	}
+	return text, nil
+}
+
+// verifiable reads the fields that an auth string can verify, as far as they are there.
+func (in *input) verifiable() (given map[string]string, err error) {
+	given = map[string]string{}
+	for _, name := range slices.Concat(travel.ModalAlways, travel.ModalVerifiable) {
+		if in.fields[name] == nil {
+			continue
+		}
+		if given[name], err = in.verbatim(name); err != nil {
+			return nil, err
+		}
+	}
+	return given, nil
+}
+
+// enterModal finds out in which session of the modal the request is made; what follows is about its site.
+func (s *server) enterModal(c *call, writes bool) (app.ModalUse, error) {
+	if writes {
+		if err := s.checkOwnPage(c); err != nil {
+			return app.ModalUse{}, err
+		}
+	}
+	use, err := s.app.Modals.Enter(c.ctx, bearer(c.r), writes)
+	if err != nil {
+		return use, err
+	}
+	use.Actor.RequestID, use.Actor.Address = c.requestID, c.address
+	c.actor, c.site = use.Actor, use.Session.SitePath
+	c.r.SetPathValue("site", use.Session.SitePath) // for the links
+	return use, nil
+}
+
+func (s *server) createModalBooking(c *call) error {
+	use, err := s.enterModal(c, true)
+	if err != nil {
+		return err
+	}
+	in, err := c.input()
+	if err != nil {
+		return err
+	}
+	if use.Session.BookingID != 0 { // made already: there is nothing that could be made twice
+		in.once = travel.Once{}
+	}
+	in.once = use.Key(in.once)
+	given, err := in.verifiable()
+	if err != nil {
+		return err
+	}
+	in.rename("country", "countries")
+	in.rename("description", "content")
+	if country := in.text("countries"); country != nil && given["country"] == "" {
+		given["country"] = *country
+	}
+	return s.create(c, in.once, func() (object, error) {
+		made, created, err := s.app.Modals.Book(c.ctx, use, bookingFields(in), given)
+		o := s.bookingObject(c, made)
+		o.existing = !created
+		return o, err
+	}, func(c *call, id int64) (object, error) { return s.findModalBooking(c, use, id) })
+}
+
+// rename lets a field of the modal's data stand for the one of a booking or transaction, unless that is given.
+func (in *input) rename(from, to string) {
+	if in.fields[to] == nil && in.fields[from] != nil {
+		in.fields[to] = in.fields[from]
+	}
+}
+
+func (s *server) getModalBooking(c *call) error {
+	use, err := s.enterModal(c, false)
+	if err != nil {
+		return err
+	}
+	found, err := s.findModalBooking(c, use, c.id)
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, found)
+}
+
+func (s *server) findModalBooking(c *call, use app.ModalUse, id int64) (object, error) {
+	found, err := s.app.Modals.Booking(c.ctx, use, id)
+	if err != nil {
+		return object{}, err
+	}
+	return s.bookingObject(c, found), nil
+}
+
+func (s *server) createModalTransaction(c *call) error {
+	use, err := s.enterModal(c, true)
+	if err != nil {
+		return err
+	}
+	in, err := c.input()
+	if err != nil {
+		return err
+	}
+	in.once = use.Key(in.once)
+	given, err := in.verifiable()
+	if err != nil {
+		return err
+	}
+	delete(given, "country") // of the trip, or of who pays: the booking has it
+	named := namedBookings(in)
+	payment := modalTransaction(in)
+	payment.Once = in.once
+	return s.create(c, in.once, func() (object, error) {
+		made, created, err := s.app.Modals.Pay(c.ctx, use, app.ModalPayment{
+			NewTransaction: payment, Given: given, Bookings: named, Address: c.address,
+		})
+		o := transactionObject(made)
+		o.existing = !created
+		return o, err
+	}, func(c *call, id int64) (object, error) { return s.findModalTransaction(c, use, id) })
+}
+
+// modalTransaction reads of a payment what the shopper says: whose card it is, and its token.
+func modalTransaction(in *input) travel.NewTransaction {
+	in.rename("transaction_type", "transaction_types")
+	in.rename("transactionType", "transaction_types")
+	in.rename("payee_country", "countries")
+	all := newTransaction(in)
+	return travel.NewTransaction{
+		Problems: all.Problems, Type: all.Type, Token: all.Token, ExpiryMonth: all.ExpiryMonth, ExpiryYear: all.ExpiryYear,
+		PayeeName: all.PayeeName, PayeeSurname: all.PayeeSurname, PayeeEmail: all.PayeeEmail, Country: all.Country,
+	}
+}
+
+// namedBookings are the bookings that a payment names, in either way.
+func namedBookings(in *input) []travel.Item {
+	var named []travel.Item
+	if id := in.integer("booking_id"); id != nil {
+		named = append(named, travel.Item{BookingID: *id})
+	}
+	if parts := in.parts("bookings"); parts != nil {
+		named = append(named, *parts...)
+	}
+	return named
+}
+
+func (s *server) getModalTransaction(c *call) error {
+	use, err := s.enterModal(c, false)
+	if err != nil {
+		return err
+	}
+	found, err := s.findModalTransaction(c, use, c.id)
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, found)
+}
+
+func (s *server) findModalTransaction(c *call, use app.ModalUse, id int64) (object, error) {
+	found, err := s.app.Modals.Payment(c.ctx, use, id)
+	return transactionObject(found), err
+}
+
+// listTestCards tells the frame which numbers it may take. Of a channel that takes other cards there are none.
+func (s *server) listTestCards(c *call) error {
+	use, err := s.enterModal(c, false)
+	if err != nil {
+		return err
+	}
+	takes, err := s.app.Modals.TakesTestCards(c.ctx, use)
+	if err != nil {
+		return err
+	}
+	cards := []TestCard{}
+	if takes {
+		cards = append(cards, s.cfg.TestCards...)
+	}
+	c.json(http.StatusOK, cards)
+	return nil
+}

@@ -1,0 +1,269 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/api"
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/psp/sandbox"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// testCards are the sandbox processor's, as the program hands them in.
+var testCards = func() (list []api.TestCard) {
+	for _, c := range sandbox.Cards {
+		list = append(list, api.TestCard{Number: c.Number, Token: c.Token, Scheme: c.Scheme, What: c.What})
+	}
+	return list
+}()
+
+// vouches makes the auth string that a conversation asks for, and reports whether the words were about one.
+func (k *talk) vouches(t *testing.T, words []string) bool {
+	t.Helper()
+	if len(words) < 5 || words[0] != "@auth" {
+		return false
+	}
+	fields := map[string]string{"channels": words[2], "currencies": words[3], "total": words[4]}
+	for _, word := range words[5:] {
+		name, value, ok := strings.Cut(word, "=")
+		if !ok {
+			t.Fatalf("%q is no field of an auth string", word)
+		}
+		fields[name] = strings.ReplaceAll(value, "+", " ")
+	}
+	k.kept[words[1]] = k.world.authString(t, fields)
+	return true
+}
+
+// keyOf is a request's idempotency key as it is kept: in the modal each session has its own.
+func (k *talk) keyOf(t *testing.T, r *http.Request) string {
+	t.Helper()
+	key := r.Header.Get("Idempotency-Key")
+	if !strings.HasPrefix(r.URL.Path, app.ModalPath) {
+		return key
+	}
+	use, err := k.world.app.Modals.Enter(t.Context(), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), false)
+	must(t, err)
+	return use.Key(travel.Once{Key: key}).Key
+}
+
+// authString is what an integrator's server makes for the fields, by the clock of the world.
+func (w *world) authString(t *testing.T, fields map[string]string) string {
+	t.Helper()
+	channel, err := strconv.ParseInt(fields["channels"], 10, 64)
+	must(t, err)
+	var text string
+	must(t, w.core.Store.Read(t.Context(), func(tx *store.Tx) error {
+		c, err := tx.Channel(1, channel)
+		text = auth.ModalString(c.Secret, fields, w.clock.read())
+		return err
+	}))
+	return text
+}
+
+// shapesOfTheDocument are the names of section 2.4 and 2.6 and the shape of errors: what the arguments of the modal's
+// callbacks have to have.
+var shapesOfTheDocument = map[string][]string{
+	"booking": {
+		"id", "trust_id", "uuid", "internal_id", "author", "status", "title", "content", "firstname", "surname", "email", "date",
+		"date_start", "pax", "reference", "total", "total_unpaid", "currencies", "country", "countries", "transaction_ids",
+		"channels", "language", "author_id", "authorname", "suppliers", "created", "modified", "_links",
+	},
+	"transaction": {
+		"id", "uuid", "trust_id", "hash", "token", "status", "content", "title", "total", "total_remaining", "currencies",
+		"countries", "language", "channels", "author", "authorname", "author_id", "bookings", "payment_ids", "payment_methods",
+		"transaction_type", "transaction_types", "card_type", "card_types", "bin_number", "last_four_digits", "auth_code",
+		"attempt_3ds", "3ds_redirect_url", "redirect_url", "3ds_response", "adjustments", "allocations", "api_urls", "forex",
+		"forex_id", "forex_rate", "linked_id", "psp", "ip_address", "payee_email", "payee_name", "payee_surname",
+		"statement_batches", "statement_date", "document", "created", "modified",
+	},
+	"part":  {"id", "total", "currencies", "reference", "country", "channels"},
+	"error": {"code", "message", "data"},
+}
+
+// lacks names what of a shape is not there.
+func lacks(shape string, body map[string]any) []string {
+	return slices.DeleteFunc(slices.Clone(shapesOfTheDocument[shape]), func(name string) bool {
+		_, there := body[name]
+		return there
+	})
+}
+
+func named(fields map[string]any) []string { return slices.Sorted(maps.Keys(fields)) }
+
+// openModal opens a modal in the test channel of a world. It gives the token of the session.
+func openModal(t *testing.T, w *world) string {
+	t.Helper()
+	urls := []string{"https://shop.example"}
+	_, err := w.app.Sites.Change(t.Context(), auth.System(1), 1, travel.SiteFields{PermittedURLs: &urls})
+	must(t, err)
+	fields := map[string]string{"channels": "1", "currencies": "GBP", "total": "9900"}
+	opened, err := w.app.Modals.Open(t.Context(), app.ModalOpening{
+		Path: "demo", Environment: app.ModalTest, Origin: urls[0], Auth: w.authString(t, fields), Fields: fields,
+	})
+	must(t, err)
+	return opened.Token
+}
+
+// modalRequest is one that the frame makes.
+func modalRequest(t *testing.T, token, method, path, body string) *http.Request {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, app.ModalPath+path, strings.NewReader(body))
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("X-Request-Id", "modal")
+	return r
+}
+
+const modalBooking = `{"firstname": "Ada", "surname": "Lovelace", "email": "ada@example.com", "date": "2026-05-01", "country": "PT"}`
+
+// TestTheArgumentsOfTheCallbacks makes the answers that the modal hands to its callbacks, and holds each against the
+// document: section 6 says which it is, 2.4 and 2.6 what is in it.
+func TestTheArgumentsOfTheCallbacks(t *testing.T) {
+	for _, engine := range engines {
+		t.Run(engine.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, engine.address(t), io.Discard)
+			token := openModal(t, w)
+			k := &talk{world: w, as: "nobody", kept: map[string]string{}}
+			ask := func(method, path, body string) (status int, told map[string]any) {
+				response, answered := k.exchange(t, modalRequest(t, token, method, path, body))
+				must(t, json.Unmarshal(answered, &told))
+				return response.StatusCode, told
+			}
+			check := func(callback, shape string, status, wantStatus int, told map[string]any) {
+				t.Helper()
+				if missing := lacks(shape, told); status != wantStatus || len(missing) > 0 {
+					t.Errorf("%s: %d, without %v: %v", callback, status, missing, told)
+				}
+			}
+			status, told := ask(http.MethodPost, "sessions", `{"path": "demo", "environment": "test", "origin": "https://shop.example",
+				"booking_auth": "wrong", "channels": 1, "currencies": "GBP", "total": 9900}`)
+			check("token_error", "error", status, http.StatusForbidden, told)
+			if told["code"] != "jwt_auth_invalid_request" || told["data"].(map[string]any)["status"] != 403.0 {
+				t.Errorf("token_error: %v", told)
+			}
+			status, told = ask(http.MethodPost, "bookings", `{"firstname": "Ada", "email": "nobody", "pax": "many"}`)
+			check("booking_error", "error", status, http.StatusBadRequest, told)
+			params, keyed := told["data"].(map[string]any)["params"].(map[string]any)
+			if told["code"] != "rest_invalid_param" || !keyed || !slices.Equal(named(params), []string{"countries", "date", "email", "pax", "surname"}) {
+				t.Errorf("booking_error: %v", told)
+			}
+			status, told = ask(http.MethodPost, "bookings", modalBooking)
+			check("booking_logged", "booking", status, http.StatusCreated, told)
+			if told["status"] != "draft" || told["author"] != "modal/1" {
+				t.Errorf("booking_logged: %v by %v", told["status"], told["author"])
+			}
+			status, told = ask(http.MethodGet, "bookings/1", "")
+			check("booking_exists", "booking", status, http.StatusOK, told)
+			for _, attempt := range []struct{ callback, token, status string }{
+				{"transaction_failed", "tok_declined", "failed"}, {"transaction_result_available", "tok_3ds_challenge", "pending"},
+			} {
+				status, told = ask(http.MethodPost, "transactions", `{"token": "`+attempt.token+`"}`)
+				check(attempt.callback, "transaction", status, http.StatusCreated, told)
+				check(attempt.callback+", its booking", "part", status, http.StatusCreated, told["bookings"].([]any)[0].(map[string]any))
+				if told["status"] != attempt.status || told["attempt_3ds"] != true || told["3ds_redirect_url"] != baseURL+app.ModalReturnPath+"?path=demo" {
+					t.Errorf("%s: %v, %v, %v", attempt.callback, told["status"], told["attempt_3ds"], told["3ds_redirect_url"])
+				}
+			}
+			w.answerChallenge(t, told["3ds_response"].(map[string]any)["value"].(string), "approve")
+			w.ask(t)
+			w.clock.set(w.clock.read().Add(2 * time.Minute))
+			w.ask(t)
+			status, told = ask(http.MethodGet, "transactions/2", "")
+			check("transaction_logged", "transaction", status, http.StatusOK, told)
+			if told["status"] != "complete" || told["hash"] == "" {
+				t.Errorf("transaction_logged: %v", told)
+			}
+			status, told = ask(http.MethodPost, "transactions", `{"token": "tok_visa"}`)
+			check("transaction_error", "error", status, http.StatusConflict, told)
+			if told["message"] == "" {
+				t.Error("transaction_error has no message")
+			}
+		})
+	}
+}
+
+// TestNoCardNumberGetsIntoTheModal sends every test card's number in every field of every request of the modal, as a text,
+// as a number and inside a list, and looks for it in all that is left.
+func TestNoCardNumberGetsIntoTheModal(t *testing.T) {
+	folder := t.TempDir()
+	var left bytes.Buffer
+	w := newWorld(t, "sqlite:"+filepath.Join(folder, "holdfast.db"), &left)
+	token := openModal(t, w)
+	ask := func(method, path, body string) (code any) {
+		answer := httptest.NewRecorder()
+		w.handler.ServeHTTP(answer, modalRequest(t, token, method, path, body))
+		var told map[string]any
+		must(t, json.Unmarshal(answer.Body.Bytes(), &told))
+		left.Write(answer.Body.Bytes())
+		return told["code"]
+	}
+	for _, request := range []struct {
+		path   string
+		fields []string
+	}{
+		{"sessions", []string{
+			"path", "environment", "origin", "verify", "channels", "currencies", "total", "allocations", "charge_channel", "country", "date",
+			"email", "firstname", "reference", "surname", "unknown",
+		}},
+		{"bookings", []string{
+			"firstname", "surname", "email", "date", "country", "countries", "content", "description", "reference", "language", "pax",
+			"suppliers", "unknown",
+		}},
+		{"transactions", []string{
+			"token", "payee_name", "payee_surname", "payee_email", "payee_address", "payee_city", "payee_postcode", "payee_country",
+			"expiry_month", "expiry_year", "transaction_types", "booking_id", "bin_number", "last_four_digits", "card_types", "reference",
+			"ip_address", "content", "allocations", "charge_channel", "unknown",
+		}},
+	} {
+		if request.path == "transactions" {
+			if code := ask(http.MethodPost, "bookings", modalBooking); code != nil {
+				t.Fatal(code)
+			}
+		}
+		for _, card := range sandbox.Cards {
+			spaced := card.Number[:4] + " " + card.Number[4:]
+			for _, name := range request.fields {
+				for _, value := range []string{`"` + card.Number + `"`, `"` + spaced + `"`, `["` + card.Number + `"]`} {
+					if code := ask(http.MethodPost, request.path, `{"`+name+`": `+value+`}`); code != "pan_detected" {
+						t.Errorf("%s in %s of %s: %v", value, name, request.path, code)
+					}
+				}
+				// What is no text is stored as none, or refused as well.
+				ask(http.MethodPost, request.path, `{"`+name+`": `+card.Number+`, "verify": ["`+name+`"]}`)
+			}
+			ask(http.MethodPost, "sessions", `{"path": "demo", "environment": "test", "origin": "https://shop.example",
+				"booking_auth": "`+card.Number+`", "channels": 1, "currencies": "GBP", "total": 9900}`)
+			ask(http.MethodGet, "bookings/"+card.Number, "")
+			ask(http.MethodGet, "transactions/"+card.Number, "")
+		}
+	}
+	must(t, w.core.Store.Close())
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	must(t, err)
+	found := false
+	for _, file := range files {
+		kept, err := os.ReadFile(file)
+		must(t, err)
+		found = found || bytes.Contains(kept, []byte("Lovelace"))
+		lookForCardData(t, filepath.Base(file), kept)
+	}
+	if !found || !bytes.Contains(left.Bytes(), []byte("msg=request")) {
+		t.Error("what was looked at is not what was kept")
+	}
+	lookForCardData(t, "log and answers", logTime.ReplaceAll(left.Bytes(), nil))
+}

@@ -1,0 +1,70 @@
+package api
+
+import (
+	"holdfast/internal/civil"
+	"holdfast/internal/travel"
+)
+
+// processedShape is what a transaction has besides on the wire where a processor carried it out, or where it was charged
+// back. All of it is absent elsewhere.
+type processedShape struct {
+	Result3DS     *threeDSShape `json:"3ds_result,omitempty"`
+	DeclineReason string        `json:"decline_reason,omitempty"` // in our words
+	DeclineCode   string        `json:"decline_code,omitempty"`   // in the processor's
+	// Of a payment that was charged back: how its last chargeback stands.
+	ChargebackStatus string                `json:"chargeback_status,omitempty"` // open or closed
+	OutcomeStatus    travel.DisputeOutcome `json:"outcome_status,omitempty"`
+	ReasonCode       string                `json:"reason_code,omitempty"`
+	ChallengeDate    string                `json:"challenge_date,omitempty"` // until when it can be answered
+}
+
+// threeDSShape is what came of an authentication.
+type threeDSShape struct {
+	Status         string `json:"status"`
+	Flow           string `json:"flow"`
+	ECI            string `json:"eci"`
+	Version        string `json:"version"`
+	DirectoryID    string `json:"directory_server_id"`
+	LiabilityShift bool   `json:"liability_shift"`
+}
+
+// challengeShape is what a shopper has to pass.
+type challengeShape struct {
+	Type  string `json:"type"`
+	Value string `json:"value"`
+}
+
+// response3DS is the challenge as long as the shopper has to pass it, then what came of it; empty where nothing is known.
+func response3DS(t travel.Transaction) any {
+	switch {
+	case t.Processed == nil:
+		return ""
+	case t.Processed.Challenge != (travel.Challenge{}):
+		return challengeShape(t.Processed.Challenge)
+	default:
+		return t.Processed.ThreeDS.Status
+	}
+}
+
+func showProcessed(t travel.Transaction) (shape processedShape) {
+	if p := t.Processed; p != nil {
+		shape.DeclineReason, shape.DeclineCode = p.Decline, p.Code
+		if p.ThreeDS != (travel.ThreeDS{}) {
+			shape.Result3DS = &threeDSShape{
+				Status: p.ThreeDS.Status, Flow: p.ThreeDS.Flow, ECI: p.ThreeDS.ECI, Version: p.ThreeDS.Version,
+				DirectoryID: p.ThreeDS.DirectoryID, LiabilityShift: p.ThreeDS.LiabilityShift,
+			}
+		}
+	}
+	if n := len(t.Disputes); n > 0 {
+		d := t.Disputes[n-1]
+		shape.ChargebackStatus, shape.OutcomeStatus, shape.ReasonCode = "open", d.Outcome, d.ReasonCode
+		if d.Outcome != travel.DisputePending {
+			shape.ChargebackStatus = "closed"
+		}
+		if d.ChallengeDay != civil.NoDay {
+			shape.ChallengeDate = d.ChallengeDay.String()
+		}
+	}
+	return shape
+}

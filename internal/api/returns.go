@@ -1,0 +1,57 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	"holdfast/internal/app"
+	"holdfast/internal/fault"
+)
+
+// maxEvent bounds the body of a processor's event.
+const maxEvent = 256 << 10
+
+// returnFromChallenge sends a shopper on who comes back from a challenge. Whatever a processor adds to the address says
+// nothing: it is asked itself.
+func (s *server) returnFromChallenge(c *call) error {
+	address, err := s.app.Processing.Return(c.ctx, c.r.PathValue("key"))
+	if err != nil {
+		return err
+	}
+	c.Header().Set("Location", address)
+	c.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// taken is the answer to an event.
+type taken struct {
+	Received bool `json:"received"`
+}
+
+// takeProcessorEvent keeps what a processor sends by itself. It answers at once: processors give up after seconds.
+func (s *server) takeProcessorEvent(c *call) error {
+	processor := c.r.PathValue("processor")
+	site, ok := parseID(c.r.PathValue("site_id"))
+	channel, alsoOK := parseID(c.r.PathValue("channel_id"))
+	if !ok || !alsoOK {
+		return errNoRoute()
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c, c.r.Body, maxEvent))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return fault.New(fault.BodyTooLarge, "An event may have at most %d bytes.", maxEvent)
+	}
+	if err != nil {
+		return &fault.Error{Kind: fault.BadJSON, Message: "The body could not be read to its end.", Err: err}
+	}
+	// Each processor signs in a header of its own name, such as Stripe-Signature.
+	event := app.ProcessorEvent{Processor: processor, SiteID: site, ChannelID: channel, Signature: c.r.Header.Get(processor + "-Signature"), Body: body}
+	if err := s.app.Processing.TakeEvent(c.ctx, event); err != nil {
+		return err
+	}
+	c.json(http.StatusOK, taken{true})
+	return nil
+}
+
+// returnPattern is the address at which shoppers come back.
+const returnPattern = app.ReturnPath + "{key}"

@@ -1,0 +1,209 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"holdfast/internal/fault"
+	"holdfast/internal/psp"
+	"holdfast/internal/store"
+	"holdfast/internal/travel"
+)
+
+// Bounds of the work with what processors tell by themselves.
+const (
+	hintBatch  = 64
+	feedBatch  = 16
+	feedPause  = time.Minute
+	hintMemory = 90 * 24 * time.Hour // how long a repeated delivery is known as one
+)
+
+// ProcessorEvent is what came for a channel in the name of a processor.
+type ProcessorEvent struct {
+	Processor         string
+	SiteID, ChannelID int64
+	Signature         string
+	Body              []byte
+}
+
+// TakeEvent keeps what a processor sent about a channel, if it is signed as the channel's processor signs. What it is
+// about is found out by a job.
+func (p *Processing) TakeEvent(ctx context.Context, e ProcessorEvent) error {
+	a, channel, err := p.accessOfChannel(ctx, e.SiteID, e.ChannelID, e.Processor)
+	if errors.Is(err, store.ErrNotFound) || err == nil && channel.Processor != e.Processor {
+		return fault.New(fault.NoRoute, "No route was found matching the URL and request method.")
+	}
+	if err != nil {
+		return err
+	}
+	hint, err := a.gateway.ReadEvent(a.account, psp.Event{Signature: e.Signature, Body: e.Body})
+	if psp.KindOf(err) != "" {
+		return &fault.Error{Kind: fault.Forbidden, Message: "This is not signed as the processor of the channel signs.", Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	return p.keepHints(ctx, a, e.Processor, e.SiteID, e.ChannelID, []psp.Hint{hint}, func(*store.Tx) error { return nil })
+}
+
+// accessOfChannel reads a channel and its access to a processor.
+func (p *Processing) accessOfChannel(
+	ctx context.Context, siteID, channelID int64, processor string,
+) (a access, channel travel.Channel, err error) {
+	err = p.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		a.clock, err = tx.ClockOf(siteID)
+		return err
+	})
+	if err != nil {
+		return a, channel, err
+	}
+	err = p.Store.ReadBy(ctx, a.clock, func(tx *store.Tx) (err error) {
+		if channel, err = tx.Channel(siteID, channelID); err != nil || !p.takesAt(channel, processor) {
+			return err
+		}
+		a.gateway, a.account, err = p.accountAt(tx, channel, processor)
+		return err
+	})
+	return a, channel, err
+}
+
+// keepHints keeps hints that are about something, and what else belongs into the same write.
+func (p *Processing) keepHints(
+	ctx context.Context, a access, processor string, siteID, channelID int64, hints []psp.Hint, also func(tx *store.Tx) error,
+) error {
+	return p.Store.WriteBy(ctx, a.clock, func(tx *store.Tx) error {
+		for _, h := range hints {
+			if h.EventID == "" || h.Reference == "" && h.ProcessorID == "" || !storableHint(h) {
+				continue
+			}
+			err := tx.InsertHint(store.Hint{
+				SiteID: siteID, ChannelID: channelID, Processor: processor, EventID: h.EventID, Reference: h.Reference,
+				ProcessorID: h.ProcessorID,
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return also(tx)
+	})
+}
+
+// storableHint reports whether what a hint names can be a name: not as long as a letter, and no card number.
+func storableHint(h psp.Hint) bool {
+	return !slices.ContainsFunc([]string{h.EventID, h.Reference, h.ProcessorID}, func(name string) bool {
+		return len(name) > travel.MaxText || !utf8.ValidString(name) || strings.ContainsRune(name, 0) || travel.HoldsCardNumber(name)
+	})
+}
+
+// FollowHints asks processors about what they said had happened, a bounded number at each call; more says that there may
+// be some left.
+func (p *Processing) FollowHints(ctx context.Context) (more bool, err error) {
+	var due []store.Hint
+	err = p.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		due, err = tx.HintsDue(hintBatch)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	each(due, func(h store.Hint) {
+		if err := p.followHint(ctx, h); err != nil {
+			p.Log.Warn("following a processor's event", "site", h.SiteID, "channel", h.ChannelID, "processor", h.Processor, "error", err)
+		}
+	})
+	return len(due) == hintBatch && ctx.Err() == nil, nil
+}
+
+func (p *Processing) followHint(ctx context.Context, h store.Hint) error {
+	asked := p.askAbout(ctx, h)
+	// What failed is tried again, after a while; what is not ours was somebody else's on the same account.
+	err := p.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		next := time.Time{}
+		if asked != nil {
+			next = tx.RealNow().Add(min(2*time.Second<<min(h.Asks, 10), 10*time.Minute))
+		}
+		return tx.PutOffHint(h, next)
+	})
+	return errors.Join(asked, err)
+}
+
+func (p *Processing) askAbout(ctx context.Context, h store.Hint) error {
+	var d travel.Processed
+	err := p.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		d, err = tx.ProcessingOf(h)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a, err := p.accessTo(ctx, d, func(*store.Tx) error { return nil })
+	if err != nil {
+		return err
+	}
+	t, err := p.find(ctx, a)
+	if err == nil && t.Processed.State == travel.ProcessingUnknown {
+		return fmt.Errorf("transaction %d-%d: its outcome is not known yet", t.SiteID, t.ID)
+	}
+	return err
+}
+
+// ReadFeeds reads what happened at processors by itself, for the channels whose turn it is; more says that there may be
+// some left. It finds what no delivery came for.
+func (p *Processing) ReadFeeds(ctx context.Context) (more bool, err error) {
+	var due []store.Feed
+	err = p.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		due, err = tx.ClaimFeeds(feedBatch, tx.RealNow().Add(feedPause))
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	each(due, func(f store.Feed) {
+		if err := p.readFeed(ctx, f); err != nil {
+			p.Log.Warn("reading a processor's events", "site", f.SiteID, "channel", f.ChannelID, "processor", f.Processor, "error", err)
+		}
+	})
+	return len(due) == feedBatch && ctx.Err() == nil, nil
+}
+
+func (p *Processing) readFeed(ctx context.Context, f store.Feed) error {
+	a, channel, err := p.accessOfChannel(ctx, f.SiteID, f.ChannelID, f.Processor)
+	if err != nil || !p.takesAt(channel, f.Processor) {
+		return err // a processor that the channel has left is asked no more; its feed waits for a return
+	}
+	calling, cancel := context.WithTimeout(ctx, p.Core.processing().CallTimeout)
+	defer cancel()
+	hints, next, err := a.gateway.Events(calling, a.account, f.Cursor)
+	if err != nil {
+		return err
+	}
+	return p.keepHints(ctx, a, f.Processor, f.SiteID, f.ChannelID, hints, func(tx *store.Tx) error {
+		again := tx.RealNow().Add(feedPause)
+		if len(hints) > 0 && next != f.Cursor { // there may be more than one answer holds
+			again = tx.RealNow()
+		}
+		f.Cursor = next
+		return tx.SaveFeed(f, again)
+	})
+}
+
+// forgetHints bounds how many hints one write of the housekeeping removes.
+const forgetHints = 1000
+
+// ForgetHints removes hints that were followed and are too old to be delivered again; more says that there are some left.
+func (p *Processing) ForgetHints(ctx context.Context) (more bool, err error) {
+	err = p.Store.Write(ctx, func(tx *store.Tx) error {
+		n, err := tx.ForgetHintsBefore(tx.RealNow().Add(-hintMemory), forgetHints)
+		more = n == forgetHints
+		return err
+	})
+	return more, err
+}

@@ -1,0 +1,158 @@
+package auth
+
+import (
+	"bufio"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const (
+	sealKeyBytes   = 32 // AES-256
+	sealKeyIDChars = 10
+	sealVersion    = "s1" // of the form of sealed texts
+)
+
+// SealKeys are the keys under which secrets lie in the database. The first seals; all of them open, so that what an
+// older one sealed stays readable while, and after, the keys are rotated. They come from a file outside the database:
+// neither of the two is worth anything without the other.
+type SealKeys struct {
+	keys []sealKey
+}
+
+type sealKey struct {
+	id  string
+	key []byte
+}
+
+// ErrUnknownSealKey is the cause when something was sealed with a key that is not among these: the wrong file, or an
+// older one.
+var ErrUnknownSealKey = errors.New("sealed with a key that is not in the file")
+
+// ParseSealKeys reads a file of keys: one on each line in base64, the one that seals first. What follows a # is a
+// remark.
+func ParseSealKeys(text string) (SealKeys, error) {
+	var ring SealKeys
+	lines := bufio.NewScanner(strings.NewReader(text))
+	for n := 1; lines.Scan(); n++ {
+		line, _, _ := strings.Cut(lines.Text(), "#")
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		key, err := base64.StdEncoding.DecodeString(line)
+		if err != nil || len(key) != sealKeyBytes {
+			return SealKeys{}, fmt.Errorf("line %d is not a key: %d bytes in base64", n, sealKeyBytes)
+		}
+		// The id is taken from the key: two different keys never pass for one.
+		id := sealKeyID(key)
+		if _, twice := ring.find(id); twice {
+			return SealKeys{}, fmt.Errorf("line %d repeats the key %s", n, id)
+		}
+		ring.keys = append(ring.keys, sealKey{id, key})
+	}
+	if err := lines.Err(); err != nil {
+		return SealKeys{}, err
+	}
+	if len(ring.keys) == 0 {
+		return SealKeys{}, errors.New("there is no key in it")
+	}
+	return ring, nil
+}
+
+// NewSealKey draws a key, as a line of the file.
+func NewSealKey(random io.Reader) (line string, err error) {
+	key := make([]byte, sealKeyBytes)
+	if _, err := io.ReadFull(random, key); err != nil {
+		return "", fmt.Errorf("draw a key: %w", err)
+	}
+	return base64.StdEncoding.EncodeToString(key), nil
+}
+
+func sealKeyID(key []byte) string {
+	sum := sha256.Sum256(append([]byte("id of a sealing key\n"), key...))
+	return hex.EncodeToString(sum[:])[:sealKeyIDChars]
+}
+
+// IDs names the keys, the one that seals first.
+func (r SealKeys) IDs() []string {
+	ids := make([]string, len(r.keys))
+	for i, k := range r.keys {
+		ids[i] = k.id
+	}
+	return ids
+}
+
+func (r SealKeys) find(id string) (sealKey, bool) {
+	for _, k := range r.keys {
+		if k.id == id {
+			return k, true
+		}
+	}
+	return sealKey{}, false
+}
+
+// Seal encrypts a secret for one place, such as "1/4/credentials": it opens there and nowhere else.
+func (r SealKeys) Seal(random io.Reader, plain []byte, place string) (string, error) {
+	if len(r.keys) == 0 {
+		return "", errors.New("there is no key to seal with")
+	}
+	box, err := r.keys[0].box()
+	if err != nil {
+		return "", err
+	}
+	nonce := make([]byte, box.NonceSize())
+	if _, err := io.ReadFull(random, nonce); err != nil {
+		return "", fmt.Errorf("draw a nonce: %w", err)
+	}
+	sealed := box.Seal(nonce, nonce, plain, []byte(place))
+	return strings.Join([]string{sealVersion, r.keys[0].id, base64.RawStdEncoding.EncodeToString(sealed)}, "."), nil
+}
+
+// Open decrypts what Seal made for the same place.
+func (r SealKeys) Open(sealed, place string) ([]byte, error) {
+	version, rest, _ := strings.Cut(sealed, ".")
+	id, text, ok := strings.Cut(rest, ".")
+	raw, err := base64.RawStdEncoding.DecodeString(text)
+	if version != sealVersion || !ok || err != nil {
+		return nil, fmt.Errorf("what is sealed for %s is not in a form that is known here", place)
+	}
+	key, ok := r.find(id)
+	if !ok {
+		return nil, fmt.Errorf("what is sealed for %s: %w (key %s)", place, ErrUnknownSealKey, id)
+	}
+	box, err := key.box()
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) < box.NonceSize() {
+		return nil, fmt.Errorf("what is sealed for %s is cut off", place)
+	}
+	plain, err := box.Open(nil, raw[:box.NonceSize()], raw[box.NonceSize():], []byte(place))
+	if err != nil {
+		return nil, fmt.Errorf("what is sealed for %s was changed, or belongs elsewhere", place)
+	}
+	return plain, nil
+}
+
+// SealedWith names the key with which a text was sealed; "" where it is not a sealed text.
+func SealedWith(sealed string) string {
+	parts := strings.SplitN(sealed, ".", 3)
+	if len(parts) != 3 || parts[0] != sealVersion {
+		return ""
+	}
+	return parts[1]
+}
+
+func (k sealKey) box() (cipher.AEAD, error) {
+	block, err := aes.NewCipher(k.key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}

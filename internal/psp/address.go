@@ -1,0 +1,31 @@
+package psp
+
+import (
+	"errors"
+	"net"
+	"net/url"
+	"strings"
+)
+
+// ParseAddress reads the address of a processor or a tokenizer's gateway. It is https; plain http reaches this machine
+// only, where tests and mock servers run, because card numbers and secrets go along.
+func ParseAddress(text string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSuffix(text, "/"))
+	switch {
+	case err != nil:
+		// The parser's own error repeats the text, which may hold a password.
+		return nil, errors.New("it is not a URL")
+	case u.Host == "" || u.Opaque != "":
+		return nil, errors.New("it is not a full URL with a host")
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return nil, errors.New("it may have a host and a path, nothing else")
+	case u.Scheme == "https":
+		return u, nil
+	case u.Scheme != "http":
+		return nil, errors.New("it has to begin with https://")
+	}
+	if ip := net.ParseIP(u.Hostname()); u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, errors.New("plain http is for this machine only: it has to begin with https://")
+	}
+	return u, nil
+}

@@ -1,0 +1,129 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"holdfast/internal/money"
+	"holdfast/internal/psp"
+)
+
+// key names a charge: the account that made it, and its reference there.
+type key struct {
+	account   string // a digest of the account's key
+	reference string
+}
+
+// Ledger is where the processor remembers its charges: as far from the service's own memory as a real processor's.
+type Ledger struct {
+	// Change gives fn the text of a charge, empty where there is none, and stores what it answers, in one transaction:
+	// the text, when the cardholder charges back and when that is decided (zero where never). fn may run more than once.
+	// Changes of one charge take turns.
+	Change func(ctx context.Context, account, reference string,
+		fn func(text []byte) (changed []byte, disputeAt, resolvedAt time.Time, err error)) error
+	// Due calls each for what happens by itself to an account's charges after one moment and not after another, in order
+	// of time, at most limit times.
+	Due func(ctx context.Context, account string, after, upTo time.Time, limit int, each func(reference string, at time.Time)) error
+}
+
+// state is how a charge stands.
+type state string
+
+const (
+	none       state = ""
+	refusedFor state = "refused" // Find was asked before the charge came: it will never be taken
+	challenged state = "challenged"
+	done       state = "done"
+)
+
+// entry is a charge with all that was done to it.
+type entry struct {
+	State       state
+	Operation   psp.Operation
+	Reference   string
+	Amount      int64
+	Currency    money.Currency
+	Token       string
+	Descriptor  string
+	ReturnURL   string
+	At          time.Time // by the clock of the site
+	Result      psp.Result
+	Captured    int64
+	Refunded    int64
+	Released    int64
+	Adjustments map[string]adjustment // by reference
+	Disputed    int64                 // amount; 0 until it was charged back
+}
+
+// adjustment is what was done to a charge under a reference.
+type adjustment struct {
+	Operation psp.Operation
+	Amount    int64
+	Result    psp.Result
+}
+
+// change reads, changes and stores a charge. fn may run more than once.
+func (g *Gateway) change(ctx context.Context, of key, fn func(e *entry) error) error {
+	store := func(text []byte) (changed []byte, disputeAt, resolvedAt time.Time, err error) {
+		e := entry{Reference: of.reference}
+		if len(text) > 0 {
+			if err := json.Unmarshal(text, &e); err != nil {
+				return nil, disputeAt, resolvedAt, fmt.Errorf("the sandbox's ledger cannot be read: %w", err)
+			}
+		}
+		if err := fn(&e); err != nil {
+			return nil, disputeAt, resolvedAt, err
+		}
+		disputeAt, resolvedAt = e.disputeDays()
+		changed, err = json.Marshal(e)
+		return changed, disputeAt, resolvedAt, err
+	}
+	return g.ledger.Change(ctx, of.account, of.reference, store)
+}
+
+// When a cardholder charges back, and when that is decided.
+const (
+	disputeAfter = 3 * 24 * time.Hour
+	resolveAfter = 7 * 24 * time.Hour
+	answerWithin = 14 * 24 * time.Hour
+)
+
+// disputeDays is when the charge is charged back and when the money comes back, as far as either will be.
+func (e *entry) disputeDays() (opened, won time.Time) {
+	if e.State != done || e.Result.Outcome != psp.Approved {
+		return opened, won
+	}
+	c, _ := CardOf(e.Token)
+	switch conductOf(c, e.Amount).dispute {
+	case chargedAndWon:
+		won = e.At.Add(disputeAfter + resolveAfter)
+		fallthrough
+	case charged:
+		opened = e.At.Add(disputeAfter)
+	}
+	return opened, won
+}
+
+// disputes are the charge's disputes as of now. What there was to dispute is kept when it is first seen.
+func (e *entry) disputes(now time.Time) []psp.Dispute {
+	opened, won := e.disputeDays()
+	if opened.IsZero() || now.Before(opened) {
+		return nil
+	}
+	if e.Disputed == 0 {
+		e.Disputed = e.Captured - e.Refunded
+	}
+	if e.Disputed == 0 {
+		return nil
+	}
+	d := psp.Dispute{
+		ProcessorID: "sd_" + e.Reference, State: psp.DisputeOpen, Amount: e.Disputed, Currency: e.Currency,
+		ReasonCode: "13.1", OpenedAt: opened, AnswerBy: opened.Add(answerWithin),
+	}
+	if !won.IsZero() && !now.Before(won) {
+		d.State = psp.DisputeWon
+	}
+	return []psp.Dispute{d}
+}

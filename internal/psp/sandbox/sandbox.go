@@ -1,0 +1,387 @@
+// Package sandbox is a card processor inside the program, for tests and demonstrations: the card, or the amount, decides
+// what becomes of a payment, and nothing else does. No money moves. Card numbers do not get here: each test card has a
+// token.
+package sandbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"holdfast/internal/psp"
+)
+
+// Name is the processor's name in psp fields.
+const Name = "sandbox"
+
+// Gateway is the processor.
+type Gateway struct {
+	ledger  Ledger
+	baseURL string
+}
+
+// New makes the processor over a ledger; its challenges are found under baseURL.
+func New(ledger Ledger, baseURL string) *Gateway { return &Gateway{ledger: ledger, baseURL: baseURL} }
+
+var _ psp.Gateway = (*Gateway)(nil)
+
+// accountOf names an account without its key.
+func accountOf(a psp.Account) string {
+	sum := sha256.Sum256([]byte("holdfast sandbox account\n" + a.Key))
+	return hex.EncodeToString(sum[:16])
+}
+
+// idPrefix begins the processor's ids.
+const idPrefix = "sb_"
+
+// Check refuses what a real processor would not look at either.
+func (g *Gateway) Check(a psp.Account) error {
+	switch {
+	case a.Live:
+		return &psp.Error{Source: psp.AtProcessor, Kind: psp.Refused, Message: "The sandbox takes no live cards."}
+	case a.Key == "":
+		return &psp.Error{Source: psp.AtProcessor, Kind: psp.Refused, Message: "The sandbox knows no account without a key."}
+	}
+	return nil
+}
+
+// Authorize holds an amount on a test card.
+func (g *Gateway) Authorize(ctx context.Context, c psp.Charge) (psp.Result, error) {
+	return g.charge(ctx, psp.Authorize, c)
+}
+
+// Purchase takes an amount from a test card.
+func (g *Gateway) Purchase(ctx context.Context, c psp.Charge) (psp.Result, error) {
+	return g.charge(ctx, psp.Purchase, c)
+}
+
+func (g *Gateway) charge(ctx context.Context, op psp.Operation, c psp.Charge) (psp.Result, error) {
+	if err := g.Check(c.Account); err != nil {
+		return psp.Result{}, err
+	}
+	card, ok := CardOf(c.Card.Token)
+	if !ok {
+		return psp.Result{}, &psp.Error{
+			Source: psp.AtTokenizer, Kind: psp.Invalid, Code: "unknown_token",
+			Message: "No test card has this token. The sandbox takes test cards only.",
+		}
+	}
+	does := conductOf(card, c.Amount)
+	if does.silent {
+		return lost(ctx)
+	}
+	var result psp.Result
+	at := key{accountOf(c.Account), c.Reference}
+	err := g.change(ctx, at, func(e *entry) error {
+		switch e.State {
+		case refusedFor:
+			return tooLate()
+		case none:
+			e.take(op, c)
+			g.decide(e, at, card, does)
+		}
+		result = e.Result
+		return nil
+	})
+	if psp.KindOf(err) != "" {
+		return psp.Result{}, err
+	}
+	if err != nil || does.mute {
+		return unknown(ctx, does.mute, err)
+	}
+	return result, nil
+}
+
+// lost is what a request looks like whose answer never comes.
+func lost(ctx context.Context) (psp.Result, error) { return unknown(ctx, true, nil) }
+
+// unknown waits for the caller to lose patience, where there is something to wait for.
+func unknown(ctx context.Context, wait bool, err error) (psp.Result, error) {
+	if wait && err == nil {
+		<-ctx.Done()
+		err = context.Cause(ctx)
+	}
+	return psp.Result{Outcome: psp.Unknown, Message: err.Error()}, nil
+}
+
+func (e *entry) take(op psp.Operation, c psp.Charge) {
+	e.Operation, e.Amount, e.Currency, e.At = op, c.Amount, c.Currency, c.Account.Now
+	e.Token, e.Descriptor, e.ReturnURL = c.Card.Token, c.Descriptor, c.ReturnURL
+}
+
+// decide is what the bank says to a new charge.
+func (g *Gateway) decide(e *entry, at key, card Card, does conduct) {
+	e.Result = psp.Result{
+		ProcessorID: idPrefix + e.Reference, Scheme: card.Scheme, BIN: card.BIN, LastFour: card.LastFour,
+	}
+	switch {
+	case e.ReturnURL == "" && does.required:
+		e.decline(psp.DeclineAuthenticate)
+	case e.ReturnURL == "":
+		e.settle(does)
+	case does.authentic == challenge:
+		e.State = challenged
+		e.Result.Outcome = psp.Pending
+		e.Result.Challenge = &psp.Challenge{
+			Type: "redirect", Value: g.baseURL + ChallengePath + at.account + "/" + at.reference,
+		}
+	case does.authentic == failed:
+		e.authenticated("failed", "frictionless")
+		e.decline(psp.DeclineNotAuthenticated)
+	default:
+		status := does.authentic
+		if status == "" {
+			status = "authenticated"
+		}
+		e.authenticated(status, "frictionless")
+		e.settle(does)
+	}
+}
+
+// indicators are the ECI of each outcome of an authentication; Mastercard counts its own way.
+var indicators = map[string][2]string{
+	"authenticated": {"05", "02"}, attempted: {"06", "01"}, unavailable: {"07", "00"}, failed: {"07", "00"},
+}
+
+func (e *entry) authenticated(status, flow string) {
+	eci := indicators[status][0]
+	if e.Result.Scheme == "mastercard" {
+		eci = indicators[status][1]
+	}
+	e.Result.ThreeDS = psp.ThreeDS{
+		Status: status, Flow: flow, ECI: eci, Version: "2.2.0", DirectoryID: e.Reference,
+		LiabilityShift: status == "authenticated" || status == attempted,
+	}
+}
+
+// settle says yes or no, once authentication is over.
+func (e *entry) settle(does conduct) {
+	if does.decline != "" {
+		e.decline(does.decline)
+		return
+	}
+	e.State = done
+	e.Result.Outcome, e.Result.Amount, e.Result.Challenge = psp.Approved, e.Amount, nil
+	e.Result.Message = "Succeeded!"
+	e.Result.AuthCode = authCode(e.Reference)
+	if e.Operation == psp.Purchase {
+		e.Captured = e.Amount
+	}
+}
+
+func (e *entry) decline(why psp.Decline) {
+	e.State = done
+	e.Result.Outcome, e.Result.Challenge = psp.Declined, nil
+	e.Result.Decline, e.Result.Code, e.Result.Message = why, string(why), messages[why]
+}
+
+// authCode is six characters that follow from the reference.
+func authCode(reference string) string {
+	sum := sha256.Sum256([]byte(reference))
+	return strings.ToUpper(hex.EncodeToString(sum[:3]))
+}
+
+// Capture takes all or part of what was authorised.
+func (g *Gateway) Capture(ctx context.Context, a psp.Adjustment) (psp.Result, error) {
+	return g.adjust(ctx, psp.Capture, a)
+}
+
+// Refund gives back all or part of what was taken.
+func (g *Gateway) Refund(ctx context.Context, a psp.Adjustment) (psp.Result, error) {
+	return g.adjust(ctx, psp.Refund, a)
+}
+
+// Void releases what of an authorisation was not captured; of a charge that waits for its challenge, all of it.
+func (g *Gateway) Void(ctx context.Context, a psp.Adjustment) (psp.Result, error) {
+	return g.adjust(ctx, psp.Void, a)
+}
+
+func (g *Gateway) adjust(ctx context.Context, op psp.Operation, a psp.Adjustment) (psp.Result, error) {
+	if err := g.Check(a.Account); err != nil {
+		return psp.Result{}, err
+	}
+	does := amounts[a.Amount]
+	if does.silent {
+		return lost(ctx)
+	}
+	var result psp.Result
+	err := g.change(ctx, g.original(a.Account, a.Original), func(e *entry) error {
+		if before, ok := e.Adjustments[a.Reference]; ok {
+			if result = before.Result; result.Outcome == psp.Absent {
+				return tooLate()
+			}
+			return nil
+		}
+		if e.State == none || e.State == refusedFor {
+			return &psp.Error{
+				Source: psp.AtProcessor, Kind: psp.Invalid, Code: "unknown_charge", Message: "There is no such charge.",
+			}
+		}
+		result = e.apply(op, a, does)
+		return nil
+	})
+	if psp.KindOf(err) != "" {
+		return psp.Result{}, err
+	}
+	if err != nil || does.mute {
+		return unknown(ctx, does.mute, err)
+	}
+	return result, nil
+}
+
+func (g *Gateway) original(a psp.Account, processorID string) key {
+	return key{accountOf(a), strings.TrimPrefix(processorID, idPrefix)}
+}
+
+// apply carries an adjustment out, or refuses it, and keeps it under its reference.
+func (e *entry) apply(op psp.Operation, a psp.Adjustment, does conduct) psp.Result {
+	result := psp.Result{Outcome: psp.Approved, ProcessorID: idPrefix + a.Reference, Amount: a.Amount, Message: "Succeeded!"}
+	switch left := e.leftFor(op); {
+	case does.decline != "":
+		result = declined(result, does.decline)
+	case op == psp.Void && e.State == challenged:
+		e.authenticated("abandoned", "challenge")
+		e.decline(psp.DeclineAbandoned)
+	case a.Amount > left || a.Currency != e.Currency:
+		result = declined(result, psp.DeclineOther)
+		result.Message = fmt.Sprintf("There are %d minor units of %s left for this.", left, e.Currency)
+	case op == psp.Capture:
+		e.Captured += a.Amount
+	case op == psp.Refund:
+		e.Refunded += a.Amount
+	case op == psp.Void:
+		e.Released += a.Amount
+	}
+	if e.Adjustments == nil {
+		e.Adjustments = map[string]adjustment{}
+	}
+	e.Adjustments[a.Reference] = adjustment{op, a.Amount, result}
+	return result
+}
+
+func declined(r psp.Result, why psp.Decline) psp.Result {
+	r.Outcome, r.Amount = psp.Declined, 0
+	r.Decline, r.Code, r.Message = why, string(why), messages[why]
+	return r
+}
+
+// leftFor is how much an operation may still move.
+func (e *entry) leftFor(op psp.Operation) int64 {
+	switch {
+	case e.Result.Outcome != psp.Approved:
+		return 0
+	case op == psp.Refund:
+		return e.Captured - e.Refunded
+	case e.Operation == psp.Authorize:
+		return e.Amount - e.Captured - e.Released
+	default:
+		return 0
+	}
+}
+
+// Find tells what became of a reference. What was never seen is refused from then on, so that it cannot come late.
+func (g *Gateway) Find(ctx context.Context, q psp.Query) (result psp.Result, err error) {
+	if err := g.Check(q.Account); err != nil {
+		return psp.Result{}, err
+	}
+	at := key{accountOf(q.Account), q.Reference}
+	adjusts := q.Operation != psp.Authorize && q.Operation != psp.Purchase
+	if adjusts {
+		at = g.original(q.Account, q.Original)
+	}
+	err = g.change(ctx, at, func(e *entry) error {
+		switch {
+		case adjusts:
+			result = e.found(q)
+		case e.State == none || e.State == refusedFor:
+			e.State, e.Result = refusedFor, absent()
+			result = e.Result
+		default:
+			result = e.Result
+			result.Disputes = e.disputes(q.Account.Now)
+		}
+		return nil
+	})
+	if err != nil {
+		return psp.Result{}, &psp.Error{
+			Source: psp.Network, Kind: psp.Unreachable, Message: "The sandbox cannot be reached.", Err: err,
+		}
+	}
+	return result, nil
+}
+
+func absent() psp.Result {
+	return psp.Result{Outcome: psp.Absent, Message: "The processor never got the request."}
+}
+
+// tooLate refuses a reference that was asked for before it came.
+func tooLate() error {
+	return &psp.Error{
+		Source: psp.AtProcessor, Kind: psp.Invalid, Code: "too_late", Message: "The request came after it was given up.",
+	}
+}
+
+// found is what became of an adjustment.
+func (e *entry) found(q psp.Query) psp.Result {
+	if known, ok := e.Adjustments[q.Reference]; ok {
+		return known.Result
+	}
+	if e.Adjustments == nil {
+		e.Adjustments = map[string]adjustment{}
+	}
+	e.Adjustments[q.Reference] = adjustment{q.Operation, 0, absent()}
+	return absent()
+}
+
+// ReadEvent refuses everything: the sandbox sends nothing by itself. What happens there is found by Events.
+func (g *Gateway) ReadEvent(psp.Account, psp.Event) (psp.Hint, error) {
+	return psp.Hint{}, &psp.Error{
+		Source: psp.AtProcessor, Kind: psp.Forged, Message: "The sandbox sends no events.",
+	}
+}
+
+// eventsPerCall bounds Events.
+const eventsPerCall = 100
+
+// Events lists the charges that were charged back, or given back, since the cursor.
+func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]psp.Hint, string, error) {
+	if err := g.Check(a); err != nil {
+		return nil, cursor, err
+	}
+	now := a.Now.UTC()
+	if cursor == "" {
+		return nil, now.Format(time.RFC3339Nano), nil
+	}
+	since, err := time.Parse(time.RFC3339Nano, cursor)
+	if err != nil {
+		return nil, cursor, &psp.Error{
+			Source: psp.AtProcessor, Kind: psp.Invalid, Message: "This is no cursor of the sandbox's.", Err: err,
+		}
+	}
+	var hints []psp.Hint
+	var last time.Time
+	err = g.ledger.Due(ctx, accountOf(a), since, now, eventsPerCall, func(reference string, at time.Time) {
+		last = at.UTC()
+		hints = append(hints, psp.Hint{
+			EventID:   "se_" + reference + "_" + last.Format(time.RFC3339Nano),
+			Reference: reference, ProcessorID: idPrefix + reference,
+		})
+	})
+	if err != nil {
+		return nil, cursor, &psp.Error{
+			Source: psp.Network, Kind: psp.Unreachable, Message: "The sandbox cannot be reached.", Err: err,
+		}
+	}
+	if len(hints) == eventsPerCall {
+		// The last moment is asked for again, for what else happened in it: events are told apart by their ids.
+		return hints, last.Add(-time.Microsecond).Format(time.RFC3339Nano), nil
+	}
+	return hints, now.Format(time.RFC3339Nano), nil
+}
+
+// errNotChallenged: there is nothing to answer, or not any more.
+var errNotChallenged = errors.New("no challenge is open")

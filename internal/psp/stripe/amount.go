@@ -1,0 +1,102 @@
+package stripe
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"holdfast/internal/money"
+	"holdfast/internal/psp"
+)
+
+// twoDecimals, wholeUnits and threeDecimals are the currencies of the processor's list, as it counts amounts in them.
+// UGX is in none of them: the processor's list has it among the whole ones, and its notes say that it is sent with two
+// decimals. What is not here is refused, because an amount may never be wrong by a factor.
+var (
+	twoDecimals = set(`AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CNY
+		COP CRC CVE CZK DKK DOP DZD EGP ETB EUR FJD FKP GBP GEL GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR ISK JMD KES
+		KGS KHR KYD KZT LAK LBP LKR LRD LSL MAD MDL MKD MMK MNT MOP MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD PAB
+		PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SEK SGD SHP SLE SOS SRD SZL THB TJS TOP TRY TTD TWD TZS UAH USD
+		UYU UZS WST XCD XCG YER ZAR ZMW`)
+	wholeUnits    = set(`BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF`)
+	threeDecimals = set(`BHD JOD KWD OMR TND`)
+)
+
+func set(codes string) map[money.Currency]bool {
+	known := map[money.Currency]bool{}
+	for _, code := range strings.Fields(codes) {
+		known[money.Currency(code)] = true
+	}
+	return known
+}
+
+// decimals is the number of decimals with which the processor counts a currency.
+func decimals(c money.Currency) (int, bool) {
+	switch {
+	case twoDecimals[c]:
+		return 2, true
+	case wholeUnits[c]:
+		return 0, true
+	case threeDecimals[c]:
+		return 3, true
+	default:
+		return 0, false
+	}
+}
+
+// toProcessor counts an amount as the processor does. The two differ for ISK, which has no minor unit and is sent with
+// two decimals, and for MGA, which has one and is sent without.
+func toProcessor(amount int64, c money.Currency) (int64, error) {
+	places, ok := decimals(c)
+	switch {
+	case !ok:
+		return 0, invalid("currencies", "stripe takes no "+string(c))
+	case amount <= 0:
+		return 0, invalid("total", "the amount has to be above zero")
+	}
+	for range places - c.Exponent() {
+		if amount > math.MaxInt64/10 {
+			return 0, invalid("total", "the amount is too large")
+		}
+		amount *= 10
+	}
+	for range c.Exponent() - places {
+		if amount%10 != 0 {
+			return 0, invalid("total", "stripe takes whole units of "+string(c)+" only")
+		}
+		amount /= 10
+	}
+	if threeDecimals[c] && amount%10 != 0 {
+		return 0, invalid("total", "stripe takes "+string(c)+" with two decimals only: the last of the three has to be 0")
+	}
+	return amount, nil
+}
+
+// fromProcessor counts an amount of the processor as ISO does.
+func fromProcessor(amount int64, code string) (int64, money.Currency, error) {
+	c, err := money.ParseCurrency(strings.ToUpper(code))
+	if err != nil {
+		return 0, "", err
+	}
+	places, ok := decimals(c)
+	if !ok {
+		return 0, "", fmt.Errorf("nobody knows how stripe counts %s", c)
+	}
+	for range c.Exponent() - places {
+		if amount > math.MaxInt64/10 {
+			return 0, "", money.ErrRange
+		}
+		amount *= 10
+	}
+	for range places - c.Exponent() {
+		if amount%10 != 0 {
+			return 0, "", fmt.Errorf("an amount with a fraction of %s, which has none", c)
+		}
+		amount /= 10
+	}
+	return amount, c, nil
+}
+
+func invalid(field, message string) *psp.Error {
+	return &psp.Error{Source: psp.AtProcessor, Kind: psp.Invalid, Field: field, Message: message}
+}

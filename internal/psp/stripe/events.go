@@ -1,0 +1,161 @@
+package stripe
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/internal/psp"
+
+	stripe "github.com/stripe/stripe-go/v85"
+)
+
+// eventTypes are the events that change what became of something of ours.
+var eventTypes = []string{
+	"payment_intent.succeeded", "payment_intent.payment_failed", "payment_intent.canceled",
+	"payment_intent.amount_capturable_updated",
+	"refund.created", "refund.updated", "refund.failed", "charge.refunded", "charge.expired",
+	"charge.dispute.created", "charge.dispute.updated", "charge.dispute.closed",
+	"charge.dispute.funds_withdrawn", "charge.dispute.funds_reinstated",
+}
+
+// ReadEvent implements psp.Gateway. An event of another kind gives a hint that names nothing.
+func (g *Gateway) ReadEvent(a psp.Account, e psp.Event) (psp.Hint, error) {
+	if a.WebhookSecret == "" {
+		return psp.Hint{}, forged("the channel has no secret to verify events of stripe with")
+	}
+	// Of an event only names are read, which are alike in all versions of the API.
+	event, err := stripe.ConstructEvent(e.Body, e.Signature, a.WebhookSecret, stripe.WithIgnoreAPIVersionMismatch())
+	switch {
+	case err != nil:
+		// The library's error may quote the body.
+		return psp.Hint{}, forged("the event is not signed by stripe, or was signed long ago")
+	case event.Livemode != a.Live:
+		return psp.Hint{}, forged("the event belongs to the other environment")
+	}
+	return hintOf(&event), nil
+}
+
+func forged(message string) *psp.Error {
+	return &psp.Error{Source: psp.AtProcessor, Kind: psp.Forged, Message: message}
+}
+
+// hintOf says what an event is about.
+func hintOf(event *stripe.Event) psp.Hint {
+	hint := psp.Hint{EventID: event.ID}
+	if event.Data == nil || !slices.Contains(eventTypes, string(event.Type)) {
+		return hint
+	}
+	var about struct {
+		Object        string
+		ID            string
+		PaymentIntent json.RawMessage `json:"payment_intent"`
+		Metadata      map[string]string
+	}
+	if json.Unmarshal(event.Data.Raw, &about) != nil {
+		return hint
+	}
+	hint.Reference = about.Metadata[referenceKey]
+	if about.Object == "payment_intent" {
+		hint.ProcessorID = about.ID
+	} else if id, plain := stripe.ParseID(about.PaymentIntent); plain {
+		hint.ProcessorID = id
+	}
+	return hint
+}
+
+// kept is how long the processor keeps events.
+const kept = 30 * 24 * time.Hour
+
+// Events implements psp.Gateway. A cursor is the id of the last event that was seen, or @ and a time where none was.
+func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]psp.Hint, string, error) {
+	if err := g.Check(a); err != nil {
+		return nil, "", err
+	}
+	client := g.client(a)
+	if cursor == "" {
+		// Ten seconds ago, because its clock may be behind ours; what is found twice is told by the event's id.
+		return nil, "@" + strconv.FormatInt(g.clock().Add(-10*time.Second).Unix(), 10), nil
+	}
+	if from, ok := strings.CutPrefix(cursor, "@"); ok {
+		seconds, err := strconv.ParseInt(from, 10, 64)
+		if err != nil {
+			return nil, "", invalid("", "this is no cursor of stripe's events")
+		}
+		return eventsSince(ctx, client, seconds, cursor)
+	}
+	hints, next, err := eventsAfter(ctx, client, cursor)
+	if e, _ := verdict(err); err != nil && e.Kind == psp.Invalid {
+		// The processor has forgotten the event: everything that it still has is newer.
+		since := g.clock().Add(-kept).Unix()
+		return eventsSince(ctx, client, since, "@"+strconv.FormatInt(since, 10))
+	}
+	return hints, next, asError(err)
+}
+
+func listing() *stripe.EventListParams {
+	return &stripe.EventListParams{
+		ListParams: stripe.ListParams{Limit: stripe.Int64(pageSize)}, Types: stripe.StringSlice(eventTypes),
+	}
+}
+
+// eventsAfter lists the page that follows an event.
+func eventsAfter(ctx context.Context, client *stripe.Client, cursor string) ([]psp.Hint, string, error) {
+	p := listing()
+	// Before it in the processor's order, which begins with the newest; the library turns the page round.
+	p.EndingBefore, p.Single = stripe.String(cursor), true
+	list := client.V1Events.List(ctx, p)
+	if list.Err() != nil {
+		return nil, "", list.Err()
+	}
+	hints, newest := hintsOf(list.Data())
+	if newest != "" {
+		cursor = newest
+	}
+	return hints, cursor, nil
+}
+
+// eventsSince lists what there is since a time. The processor gives the newest first, so that all pages are needed
+// before the first can be told.
+func eventsSince(ctx context.Context, client *stripe.Client, since int64, cursor string) ([]psp.Hint, string, error) {
+	p := listing()
+	p.CreatedRange = &stripe.RangeQueryParams{GreaterThanOrEqual: since}
+	var events []*stripe.Event
+	for event, err := range client.V1Events.List(ctx, p).All(ctx) {
+		if err != nil {
+			return nil, "", asError(err)
+		}
+		if events = append(events, event); len(events) == pageSize*pages {
+			break
+		}
+	}
+	slices.Reverse(events)
+	hints, newest := hintsOf(events)
+	if newest != "" {
+		cursor = newest
+	}
+	return hints, cursor, nil
+}
+
+// hintsOf gives the hints of events that are about something, and the id of the last event.
+func hintsOf(events []*stripe.Event) (hints []psp.Hint, last string) {
+	for _, event := range events {
+		last = event.ID
+		if hint := hintOf(event); hint.ProcessorID != "" {
+			hints = append(hints, hint)
+		}
+	}
+	return hints, last
+}
+
+// asError keeps an error that is none from becoming one, as a nil pointer in an interface would.
+func asError(err error) error {
+	if err == nil {
+		return nil
+	}
+	e, _ := verdict(err)
+	return e
+}

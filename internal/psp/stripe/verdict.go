@@ -1,0 +1,106 @@
+package stripe
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"regexp"
+	"strconv"
+	"sync/atomic"
+
+	"holdfast/internal/psp"
+
+	stripe "github.com/stripe/stripe-go/v85"
+)
+
+// verdict says what a failed request means. The error is for a request that has not moved money; certain says whether
+// one that could have has not: else its outcome is not known.
+//
+// The library's error is never wrapped: its text is all that the processor sent, the intent's secret included.
+func verdict(err error) (e *psp.Error, certain bool) {
+	if e, ok := errors.AsType[*psp.Error](err); ok {
+		return e, true
+	}
+	told, ok := errors.AsType[*stripe.Error](err)
+	if !ok {
+		return unreached(err)
+	}
+	e = &psp.Error{Source: psp.AtProcessor, Code: string(told.Code)}
+	if told.RequestID != "" {
+		e.Err = errors.New("the processor's request id is " + clean(told.RequestID))
+	}
+	status := told.HTTPStatusCode
+	switch {
+	case status == http.StatusUnauthorized:
+		e.Kind, e.Message = psp.Refused, "stripe refuses the key"
+	case status == http.StatusForbidden:
+		e.Kind, e.Message = psp.Refused, "the key lacks a permission at stripe"
+	case status == http.StatusPaymentRequired && told.Type != stripe.ErrorTypeCard:
+		e.Kind, e.Message = psp.Refused, "stripe does not allow this to the account: "+clean(told.Msg)
+	case told.Code == stripe.ErrorCodeIdempotencyKeyInUse, told.Code == stripe.ErrorCodeLockTimeout:
+		// Another request for the same thing is under way.
+		e.Kind, e.Message = psp.Unreachable, "stripe is still busy with the same payment"
+		return e, false
+	case status == http.StatusTooManyRequests:
+		e.Kind, e.Message = psp.Unreachable, "stripe gets too many requests"
+	case status >= 400 && status < 500:
+		e.Kind, e.Field, e.Message = psp.Invalid, fields[told.Param], "stripe refuses the request: "+clean(told.Msg)
+	default:
+		e.Kind, e.Message = psp.Unreachable, "stripe answered HTTP status "+strconv.Itoa(status)
+		return e, false
+	}
+	return e, true
+}
+
+// unreached is the verdict on a request that no answer can be read to. Its error is not told: it may quote an answer.
+func unreached(err error) (*psp.Error, bool) {
+	e := &psp.Error{Source: psp.Network, Kind: psp.Unreachable, Message: "no answer from stripe"}
+	if unsent, ok := errors.AsType[*unsentError](err); ok {
+		e.Message, e.Err = "stripe cannot be reached", unsent.err
+		return e, true
+	}
+	return e, false
+}
+
+// unsentError says that a request found no way out.
+type unsentError struct{ err *net.OpError }
+
+func (e *unsentError) Error() string { return e.err.Error() }
+
+// sender tells requests that were never sent from those that nothing was heard of. That the last attempt found no
+// connection does not do: the transport tries again by itself where a connection breaks after it has sent something.
+type sender struct{ next http.RoundTripper }
+
+func (s sender) RoundTrip(r *http.Request) (*http.Response, error) {
+	var connected atomic.Bool
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
+	response, err := s.next.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
+	if line, ok := errors.AsType[*net.OpError](err); ok && line.Op == "dial" && !connected.Load() {
+		return nil, &unsentError{line}
+	}
+	return response, err
+}
+
+// fields are the wire's names of the processor's parameters.
+var fields = map[string]string{
+	"amount": "total", "amount_to_capture": "total",
+	"currency":        "currencies",
+	"card[exp_month]": "expiry_month", "exp_month": "expiry_month",
+	"card[exp_year]": "expiry_year", "exp_year": "expiry_year",
+	"billing_details[email]": "payee_email", "billing_details[name]": "payee_name",
+	"return_url": "3ds_redirect_url",
+}
+
+// digits is what could be a card number or a part of one.
+var digits = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){7,}`)
+
+// clean takes out of a text of the processor what could be card data, and cuts it.
+func clean(text string) string {
+	text = digits.ReplaceAllString(text, "…")
+	const longest = 200
+	if runes := []rune(text); len(runes) > longest {
+		text = string(runes[:longest]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,239 @@
+package travel
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+)
+
+// ModalAlways are the fields that every auth string of the payment modal verifies.
+var ModalAlways = []string{"channels", "currencies", "total"}
+
+// ModalVerifiable are the fields that it may verify besides (wire: "The payment modal").
+var ModalVerifiable = []string{
+	"allocations", "charge_channel", "country", "date", "email", "firstname", "reference", "surname",
+}
+
+// ModalSession is one use of the payment modal, bound to what an integrator's auth string vouches for.
+type ModalSession struct {
+	SiteID    int64
+	ID        int64
+	ChannelID int64
+	TokenHash string // of the token by which the frame is known again
+	AuthHash  string // of the auth string: what is counted is counted over all sessions that it opens
+	Origin    string // of the page on which the modal is open
+	// Verified are the fields of the auth string, as texts: amounts as digits, lists as JSON.
+	Verified  map[string]string
+	BookingID int64 // that is paid; 0 as long as it is not known
+	Made      bool  // by this session; else it was there before
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	// Of the channel and the site, for what the session does.
+	SitePath    string
+	ChannelName string
+}
+
+// Author is what stands as author of what the modal logs: no user can have this name.
+func (s ModalSession) Author() (username, display string) {
+	return "modal/" + strconv.FormatInt(s.ChannelID, 10), s.ChannelName + ": payment modal"
+}
+
+// Currency is the verified currency.
+func (s ModalSession) Currency() money.Currency { return money.Currency(s.Verified["currencies"]) }
+
+// Total is the verified total, in minor units.
+func (s ModalSession) Total() int64 {
+	total, _ := strconv.ParseInt(s.Verified["total"], 10, 64) // checked when the session was opened
+	return total
+}
+
+// Differs names the fields among these that are given and are not what was verified, in order.
+func (s ModalSession) Differs(given map[string]string) []string {
+	var names []string
+	for name, value := range given {
+		if verified, ok := s.Verified[name]; ok && value != verified {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ModalAttempt is one try to pay a booking in the modal.
+type ModalAttempt struct {
+	TransactionID int64
+	AuthHash      string
+	Status        TransactionStatus
+	Refused       bool // by the bank, or by the shopper, who did not pass the challenge
+}
+
+// Bounds of the attempts that one auth string has at one booking: refusals of the bank, and all of them. What never got
+// to a bank uses up none of the first.
+const (
+	modalRefusals = 3
+	modalAttempts = 10
+)
+
+// AnotherAttempt answers NotPossible where the modal may not try to pay a booking (again) with an auth string: because
+// the outcome of an earlier try is still open, because it was paid, or because the tries are used up. params.transaction_id
+// names the transaction to look at.
+func AnotherAttempt(before []ModalAttempt, authHash string) error {
+	refusals, own := 0, 0
+	var last int64
+	for _, a := range before {
+		switch {
+		case a.Status == StatusPending || a.Status == StatusIncomplete:
+			return lookAt(a.TransactionID, "attempt_open", "The outcome of an earlier attempt is not known yet.")
+		case a.AuthHash != authHash:
+			continue
+		case a.Status == StatusComplete || a.Status == StatusLocked:
+			return lookAt(a.TransactionID, "already_paid", "This was paid before.")
+		}
+		own++
+		last = a.TransactionID
+		if a.Refused {
+			refusals++
+		}
+	}
+	if refusals >= modalRefusals || own >= modalAttempts {
+		return lookAt(last, "attempts_used", "There are no attempts left for this payment.")
+	}
+	return nil
+}
+
+func lookAt(transactionID int64, reason, message string) error {
+	f := fault.NotPossibleBecause(reason, "%s", message)
+	f.Params = map[string]string{"transaction_id": strconv.FormatInt(transactionID, 10)}
+	return f
+}
+
+// CheckModalFields notes what is wrong with the fields of an auth string by themselves.
+func CheckModalFields(fields map[string]string, p *fault.Problems) {
+	for _, name := range ModalAlways {
+		if fields[name] == "" && !p.Has(name) {
+			p.Missing(name)
+		}
+	}
+	if id, err := strconv.ParseInt(fields["channels"], 10, 64); err != nil || id <= 0 {
+		p.Wrong("channels", "An id is expected.")
+	}
+	if total, err := strconv.ParseInt(fields["total"], 10, 64); err != nil || total < 1 || total > MaxAmount {
+		p.Wrong("total", "An amount lies between 1 and %d minor units, as digits only.", int64(MaxAmount))
+	}
+	if _, err := money.ParseCurrency(fields["currencies"]); err != nil {
+		p.Wrong("currencies", "This is not an ISO 4217 currency code.")
+	}
+	if text, ok := fields["allocations"]; ok {
+		var list []map[string]json.RawMessage
+		if json.Unmarshal([]byte(text), &list) != nil || slices.ContainsFunc(list, func(item map[string]json.RawMessage) bool { return item == nil }) {
+			p.Wrong("allocations", "A JSON array of objects is expected.")
+		}
+	}
+	if text, ok := fields["charge_channel"]; ok {
+		if id, err := strconv.ParseInt(text, 10, 64); err != nil || id <= 0 {
+			p.Wrong("charge_channel", "An id is expected.")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		limit := MaxText
+		if name == "allocations" {
+			limit = MaxContent
+		}
+		checkText(p, name, fields[name], limit)
+	}
+}
+
+// Vouched are the fields of a booking that an auth string can verify, as texts. Currency and total are those of the
+// payment, which can be another currency and a part.
+func (b Booking) Vouched() map[string]string {
+	fields := map[string]string{
+		"channels": strconv.FormatInt(b.ChannelID, 10), "country": b.Country, "email": b.Email, "firstname": b.Firstname, "surname": b.Surname, "reference": b.Reference,
+	}
+	if b.End != civil.NoDay {
+		fields["date"] = b.End.String()
+	}
+	return fields
+}
+
+// FitsModal notes what keeps the modal from taking a payment of this session for an earlier booking. Who has an auth
+// string learns of bookings that it is for, and of no others.
+func (b Booking) FitsModal(s ModalSession, p *fault.Problems) {
+	switch {
+	case b.ChannelID != s.ChannelID || len(s.Differs(b.Vouched())) > 0:
+		p.Wrong("booking_id", "%s", noSuchModalBooking)
+	case b.Currency == s.Currency() && s.Total() > b.Total:
+		p.Wrong("total", "The payment is more than the booking costs.")
+	}
+}
+
+const noSuchModalBooking = "There is no such booking for this payment."
+
+// NoSuchModalBooking notes that there is no booking for the modal under the given id.
+func NoSuchModalBooking(p *fault.Problems) { p.Wrong("booking_id", "%s", noSuchModalBooking) }
+
+// Fill completes a booking that the modal makes with what was verified; what is given and differs is named.
+func (f *BookingFields) Fill(s ModalSession, given map[string]string) (differs []string) {
+	if differs = s.Differs(given); len(differs) > 0 {
+		return differs
+	}
+	id, currency, total := s.ChannelID, s.Currency(), s.Total()
+	f.ChannelID, f.Currency, f.Total = &id, &currency, &total
+	for name, target := range map[string]**string{
+		"firstname": &f.Firstname, "surname": &f.Surname, "email": &f.Email, "reference": &f.Reference, "country": &f.Country,
+	} {
+		if value, ok := s.Verified[name]; ok {
+			*target = &value
+		}
+	}
+	if text, ok := s.Verified["date"]; ok {
+		if day, err := civil.ParseDay(text); err != nil {
+			f.Problems.Wrong("date", "A date of the form Y-m-d, between %s and %s, is expected.", civil.FirstDay, civil.LastDay)
+		} else {
+			f.End = &day
+		}
+	}
+	// The page's field description is optional, the booking's content is not in every profile.
+	if f.Content == nil || *f.Content == "" {
+		text := modalContent
+		f.Content = &text
+	}
+	f.ModalDraft, f.Modal = true, &s
+	return nil
+}
+
+// modalContent stands as content of a booking of which the page gave no description.
+const modalContent = "Booked in the payment modal"
+
+// Fill completes a payment of the booking that the modal makes with what was verified. In another currency than the
+// booking's it pays all that is open of it: the integrator has converted.
+func (n *NewTransaction) Fill(s ModalSession, b Booking) {
+	id, currency, total := s.ChannelID, s.Currency(), s.Total()
+	kind := Purchase
+	if n.Type != nil {
+		kind = cmp.Or(*n.Type, Purchase)
+	}
+	if kind != Purchase && kind != Authorize {
+		n.Problems.Wrong("transaction_types", "The payment modal takes a purchase or an authorize.")
+		kind = Purchase
+	}
+	n.ChannelID, n.Currency, n.Total, n.Type = &id, &currency, &total, &kind
+	n.Items = &[]Item{b.ModalItem(s)}
+	n.Method, n.Attempt3DS, n.Modal = CreditCard, true, &s
+}
+
+// ModalItem is the part of the modal's payment that belongs to the booking: all of it, or in another currency all that is
+// open. Of one that is paid there is nothing to pay, which is for the attempts to tell, or the total.
+func (b Booking) ModalItem(s ModalSession) Item {
+	item := Item{BookingID: b.ID, Currency: b.Currency, Total: s.Total()}
+	if b.Currency != s.Currency() {
+		item.Total = max(1, b.Unpaid())
+	}
+	return item
+}

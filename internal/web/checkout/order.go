@@ -1,0 +1,180 @@
+package checkout
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// trip is what the shop sells, on its next date.
+type trip struct {
+	Name    string
+	Place   string
+	Country string // ISO 3166-1
+	Nights  int
+	Start   civil.Day
+	End     civil.Day
+}
+
+// ahead is how many days before it a trip can be booked at the latest.
+const ahead = 60
+
+// tripFrom is the next trip: it starts on a Saturday.
+func tripFrom(today civil.Day) trip {
+	start := today + ahead
+	for start.Start().Weekday() != time.Saturday {
+		start++
+	}
+	t := trip{Name: "Lofoten in seven nights", Place: "Reine and Henningsvær, Norway", Country: "NO", Nights: 7, Start: start}
+	t.End = start + civil.Day(t.Nights)
+	return t
+}
+
+// Dates writes when the trip is.
+func (t trip) Dates() string {
+	return t.Start.Start().Format("Monday 2 January") + " to " + t.End.Start().Format("Monday 2 January 2006")
+}
+
+// prices are the shop's price list: one traveller, minor units. The first currency is that of the shop's channel, in which
+// all of its bookings are; the other shows what the modal says to a shop that mistakes the currency.
+var prices = map[money.Currency]int64{"GBP": 124_000, "EUR": 144_500}
+
+// most travellers of one order.
+const mostTravellers = 6
+
+// order is what the customer wants.
+type order struct {
+	Travellers int            `json:"travellers"`
+	Currency   money.Currency `json:"currency"`
+}
+
+func (o order) valid() bool {
+	_, sold := prices[o.Currency]
+	return sold && o.Travellers >= 1 && o.Travellers <= mostTravellers
+}
+
+// Quote is an order with its price, signed.
+type Quote struct {
+	Travellers  int            `json:"travellers"`
+	Currency    money.Currency `json:"currencies"`
+	Total       int64          `json:"total"`
+	Each        string         `json:"each"`  // price of one traveller, as it is written
+	Price       string         `json:"price"` // of all
+	Channel     int64          `json:"channels"`
+	Country     string         `json:"country"`
+	Start       string         `json:"date_start"`
+	End         string         `json:"date"`
+	Description string         `json:"description"`
+	Auth        string         `json:"booking_auth"`
+}
+
+// Verified are the fields that the auth string vouches for besides the three that it always does.
+var Verified = []string{"country", "date"}
+
+// quoteOf prices an order and has the payment service's auth string made for it: with the secret that only the server has.
+func (s *Shop) quoteOf(ctx context.Context, t trip, o order) (Quote, error) {
+	total := prices[o.Currency] * int64(o.Travellers)
+	q := Quote{
+		Travellers: o.Travellers, Currency: o.Currency, Total: total, Each: Price(prices[o.Currency], o.Currency),
+		Price: Price(total, o.Currency), Channel: s.Channel, Country: t.Country, Start: t.Start.String(), End: t.End.String(),
+		Description: fmt.Sprintf("%s, %s", t.Name, t.Place),
+	}
+	var err error
+	q.Auth, err = s.Sign(ctx, map[string]string{
+		"channels": strconv.FormatInt(q.Channel, 10), "currencies": string(q.Currency), "total": strconv.FormatInt(q.Total, 10),
+		"country": q.Country, "date": q.End,
+	})
+	return q, err
+}
+
+// Verify lists the verified fields for the page.
+func (s *Shop) Verify() string { return strings.Join(Verified, " ") }
+
+// selection is the choices about the modal that a merchant makes once, and that can be changed here to see them all.
+type selection struct {
+	Variant, SDK, Type, Language string
+	Currency                     money.Currency
+}
+
+// choice is one value of a choice and what it is called.
+type choice struct{ Value, Name string }
+
+// choices are all that can be chosen, the default first.
+type choices struct {
+	Variants, SDKs, Types, Languages, Currencies []choice
+}
+
+var allChoices = choices{
+	Variants:   []choice{{"form", "a form’s inputs"}, {"data", "a data object"}},
+	SDKs:       []choice{{"tmtPaymentModalSdk", "tmtPaymentModalSdk"}, {"holdfastPaymentModalSdk", "holdfastPaymentModalSdk"}},
+	Types:      []choice{{"purchase", "purchase"}, {"authorize", "authorize"}},
+	Languages:  languages(),
+	Currencies: []choice{{"GBP", "GBP"}, {"EUR", "EUR, not the channel’s"}},
+}
+
+// languageNames are the document's languages, as those who speak them call them.
+var languageNames = map[string]string{
+	"enGB": "English", "deDE": "Deutsch", "esES": "Español", "frFR": "Français", "itIT": "Italiano", "jaJA": "日本語",
+	"kkKK": "Қазақша", "koKO": "한국어", "lvLV": "Latviešu", "ptBR": "Português", "roRO": "Română", "ruRU": "Русский",
+	"ukUK": "Українська", "uzUZ": "Oʻzbekcha", "zhZH": "中文",
+}
+
+func languages() (list []choice) {
+	for _, code := range travel.Languages {
+		list = append(list, choice{code, languageNames[code]})
+	}
+	return list
+}
+
+// optionsOf reads the choices of an address; what is not among them is the default.
+func optionsOf(query url.Values) selection {
+	pick := func(name string, of []choice) string {
+		wanted := query.Get(name)
+		if slices.ContainsFunc(of, func(c choice) bool { return c.Value == wanted }) {
+			return wanted
+		}
+		return of[0].Value
+	}
+	return selection{
+		Variant: pick("variant", allChoices.Variants), SDK: pick("sdk", allChoices.SDKs), Type: pick("type", allChoices.Types),
+		Language: pick("language", allChoices.Languages), Currency: money.Currency(pick("currency", allChoices.Currencies)),
+	}
+}
+
+// deck is a group of test cards.
+type deck struct {
+	Name  string
+	Cards []Card
+}
+
+// decksOf groups cards, in the order in which the groups first come.
+func decksOf(cards []Card) (decks []deck) {
+	for _, c := range cards {
+		at := slices.IndexFunc(decks, func(d deck) bool { return d.Name == c.Group })
+		if at < 0 {
+			decks, at = append(decks, deck{Name: c.Group}), len(decks)
+		}
+		decks[at].Cards = append(decks[at].Cards, c)
+	}
+	return decks
+}
+
+// spaced groups a card number as it stands on the card.
+func spaced(number string) string {
+	if len(number) == 15 {
+		return number[:4] + " " + number[4:10] + " " + number[10:]
+	}
+	var groups []string
+	for group := range slices.Chunk([]byte(number), 4) {
+		groups = append(groups, string(group))
+	}
+	return strings.Join(groups, " ")
+}

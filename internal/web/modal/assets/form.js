@@ -1,0 +1,208 @@
+// The card form: how its fields behave, and what they hold. A field is judged when it is left, and all of them when the form
+// is sent; while something is typed a complaint can only go away.
+import {
+  codeProblem, digits, expiryProblem, groupCode, groupExpiry, groupNumber, nameProblem, numberProblem, readExpiry, retype, schemeOf,
+} from "./card.js";
+
+const names = ["number", "expiry", "code", "name"];
+
+// CardForm is the form's behaviour.
+export class CardForm {
+  #form;
+  #texts;
+  #announce;
+  #hosted = null; // the tokenizer's fields, which then hold number and code
+  #cards = null; // in a test the known cards by their numbers
+  #shown = {}; // the problem that is shown at each field
+  #sent = false; // whether the form was sent once: from then on an empty field is a mistake
+
+  // announce has a text spoken, at once if it is urgent. submit is called with what was entered once all of it is right:
+  // {month, year, name, tokenize}, where tokenize gives the token of the card.
+  constructor(form, announce, submit) {
+    this.#form = form;
+    this.#announce = announce;
+    this.#formats("number", groupNumber);
+    this.#formats("expiry", groupExpiry);
+    this.#formats("code", (text) => groupCode(text, this.#scheme()));
+    for (const name of names) {
+      this.#field(name).addEventListener("blur", () => this.#left(name));
+      this.#field(name).addEventListener("input", () => this.#typed(name));
+    }
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      await this.#hosted?.check();
+      if (this.#check()) submit(this.#entered());
+    });
+  }
+
+  #field = (name) => this.#form.elements[name];
+  #part = (id) => this.#form.querySelector(`#${id}`);
+
+  // speak writes all that changes with what is entered in another language.
+  speak(texts) {
+    this.#texts = texts;
+    this.#hint();
+    for (const [name, problem] of Object.entries(this.#shown)) if (problem) this.#show(name, problem);
+  }
+
+  // test takes the known test cards, the only ones from here on, and offers them for a click.
+  test(cards) {
+    this.#cards = new Map(cards.map((card) => [digits(card.number), card]));
+    const list = this.#part("cards");
+    list.replaceChildren(...cards.map((card) => {
+      const item = document.createElement("li");
+      const button = document.createElement("button");
+      button.type = "button";
+      const number = document.createElement("span");
+      number.className = "digits";
+      number.textContent = groupNumber(card.number);
+      const what = document.createElement("span");
+      what.lang = "en";
+      what.textContent = `${schemeOf(card.number).label} ${card.what}`; // such as: Visa is approved
+      button.append(number, " ", what);
+      button.addEventListener("click", () => this.#take(card));
+      item.append(button);
+      return item;
+    }));
+    this.#part("tests").hidden = false;
+  }
+
+  // host has the tokenizer's fields stand in for number and code.
+  host(fields) {
+    this.#hosted = fields;
+    for (const name of ["number", "code"]) this.#field(name).hidden = true;
+    fields.on((name, problem) => {
+      if (name) this.#show(name, problem);
+      this.#hint();
+    });
+  }
+
+  // name fills in who pays, unless something is there already.
+  name(name) {
+    this.#field("name").value ||= name;
+  }
+
+  focus() {
+    if (this.#hosted) this.#hosted.focus();
+    else this.#field("number").focus();
+  }
+
+  // again makes ready for another attempt: a security code is used once.
+  again() {
+    this.#sent = false;
+    this.#field("code").value = "";
+    for (const name of names) this.#show(name, "");
+  }
+
+  #take(card) {
+    const soon = new Date();
+    this.#field("number").value = groupNumber(card.number);
+    this.#field("expiry").value = groupExpiry(`12${String(soon.getFullYear() + 2).slice(2)}`);
+    this.#field("code").value = "1234".slice(0, schemeOf(card.number).code || 3);
+    for (const name of names) this.#show(name, "");
+    this.#part("tests").open = false;
+    this.#hint();
+    this.#field(this.#field("name").value ? "number" : "name").focus();
+    this.#announce(`${schemeOf(card.number).label} ${card.number.slice(-4)}`);
+  }
+
+  #scheme = () => (this.#hosted ? this.#hosted.scheme() : schemeOf(digits(this.#field("number").value)));
+
+  // #formats groups what is typed without letting the caret jump.
+  #formats(name, format) {
+    const field = this.#field(name);
+    let before = field.value;
+    field.addEventListener("input", (event) => {
+      if (event.isComposing) return;
+      const erased = event.inputType?.startsWith("delete") ?? false;
+      const { text, caret } = retype(before, field.value, field.selectionStart, erased, format);
+      if (field.value !== text) field.value = text;
+      if (document.activeElement === field) field.setSelectionRange(caret, caret);
+      before = text;
+    });
+    field.addEventListener("compositionend", () => field.dispatchEvent(new Event("input")));
+    field.addEventListener("focus", () => (before = field.value));
+  }
+
+  #problem(name) {
+    const value = this.#field(name).value;
+    if (this.#hosted && (name === "number" || name === "code")) return this.#hosted.problem(name);
+    switch (name) {
+      case "number": {
+        const problem = numberProblem(digits(value));
+        return problem || !this.#cards || this.#cards.has(digits(value)) ? problem : "test_only";
+      }
+      case "expiry":
+        return expiryProblem(value, new Date());
+      case "code":
+        return codeProblem(value, this.#scheme());
+      default:
+        return nameProblem(value);
+    }
+  }
+
+  #left(name) {
+    const field = this.#field(name);
+    if (name === "expiry") {
+      const expiry = readExpiry(field.value);
+      if (expiry) field.value = groupExpiry(`${String(expiry.month).padStart(2, "0")}${String(expiry.year).slice(2)}`);
+    }
+    // A closed frame leaves its fields, too; and who leaves an empty field may come back to it.
+    if (!document.hasFocus() || (!field.value.trim() && !this.#sent)) return;
+    const problem = this.#problem(name);
+    this.#show(name, problem);
+    if (problem) this.#announce(this.#words(problem));
+  }
+
+  #typed(name) {
+    if (this.#shown[name] && !this.#problem(name)) this.#show(name, "");
+    if (name === "number") this.#hint();
+  }
+
+  // #hint shows what follows from the number: the scheme, and what its security code looks like.
+  #hint() {
+    const scheme = this.#scheme();
+    const mark = this.#part("mark");
+    mark.textContent = scheme.label;
+    mark.dataset.scheme = scheme.name;
+    if (!this.#texts) return;
+    this.#part("code-hint").textContent = this.#texts.say(scheme.code === 4 ? "code_front" : "code_back");
+  }
+
+  #words(problem) {
+    return this.#texts.knows(problem) ? this.#texts.say(problem, { count: this.#scheme().code || 3, example: this.#example() }) : problem;
+  }
+
+  #example = () => `12 / ${String(new Date().getFullYear() + 2).slice(2)}`;
+
+  #show(name, problem) {
+    this.#shown[name] = problem;
+    const field = this.#field(name);
+    const place = this.#part(`${name}-error`);
+    place.textContent = problem && this.#texts ? this.#words(problem) : "";
+    place.hidden = !problem;
+    field.closest(".field").classList.toggle("wrong", Boolean(problem));
+    if (problem) field.setAttribute("aria-invalid", "true");
+    else field.removeAttribute("aria-invalid");
+  }
+
+  // #check judges all fields and leads to the first that is wrong.
+  #check() {
+    this.#sent = true;
+    const problems = names.map((name) => [name, this.#problem(name)]);
+    for (const [name, problem] of problems) this.#show(name, problem);
+    const [first] = problems.filter(([, problem]) => problem);
+    if (!first) return true;
+    if (this.#hosted && (first[0] === "number" || first[0] === "code")) this.#hosted.focus(first[0]);
+    else this.#field(first[0]).focus();
+    this.#announce(problems.filter(([, problem]) => problem).map(([, problem]) => this.#words(problem)).join(" "), true);
+    return false;
+  }
+
+  // #entered is the card as it may leave the browser: by its token, never by its number.
+  #entered() {
+    const { month, year } = readExpiry(this.#field("expiry").value);
+    const tokenize = this.#hosted ? () => this.#hosted.tokenize() : async () => this.#cards.get(digits(this.#field("number").value)).token;
+    return { month, year, name: this.#field("name").value.trim(), tokenize };
+  }
+}

@@ -1,0 +1,96 @@
+// The tokenizer's own fields for number and security code: each is a frame of the tokenizer, so that what is typed there
+// goes from the browser straight to it. Its script comes with the document, from the configured host.
+import { schemeOf } from "./card.js";
+
+// How long the tokenizer may take to show its fields, or to answer.
+const patience = 20000;
+
+// The tokenizer's names for schemes, by the beginning of a number that has ours.
+const schemes = { visa: "4", mastercard: "51", americanexpress: "34", amex: "34", discover: "6011", diners: "36", dinersclub: "36", jcb: "3528", unionpay: "62" };
+
+// HostedFields stand in for the fields number and code of the card form.
+export class HostedFields {
+  #fields;
+  #scheme = schemeOf("");
+  #listener = () => {};
+  #problems = { number: "number_empty", code: "code_empty" };
+  #waiting = null; // for a token
+  #judged = null; // called when the fields have been judged
+
+  // open shows the fields; it fails when the tokenizer does not.
+  static async open(settings, texts, style) {
+    const hosted = new HostedFields();
+    const { Iframe } = globalThis.TokenEx ?? {};
+    if (!Iframe) throw new Error("the tokenizer's script did not load");
+    hosted.#fields = new Iframe("number-host", {
+      tokenExID: settings.id, tokenScheme: settings.token_scheme, origin: settings.origin, timestamp: settings.timestamp,
+      authenticationKey: settings.authentication_key,
+      pci: true, cvv: true, cvvContainerID: "code-host", enablePrettyFormat: true, enableValidateOnBlur: true, enableAriaRequired: true,
+      inputType: "text", inputMode: "numeric", cvvInputType: "text", cvvInputMode: "numeric",
+      title: texts.say("number"), cvvTitle: texts.say("code"), iFrameTitle: texts.say("number"), cvvIFrameTitle: texts.say("code"),
+      styles: { base: style, focus: "outline: 0", error: style, placeholder: "", cvv: { base: style, focus: "outline: 0", error: style } },
+    });
+    hosted.#listen();
+    await new Promise((resolve, reject) => {
+      hosted.#fields.on("load", resolve);
+      setTimeout(() => reject(new Error("the tokenizer's fields did not load")), patience);
+      hosted.#fields.load();
+    });
+    return hosted;
+  }
+
+  #listen() {
+    this.#fields.on("cardTypeChange", ({ possibleCardType }) => {
+      this.#scheme = schemeOf(schemes[possibleCardType?.toLowerCase()] ?? "");
+      this.#listener("", "");
+    });
+    this.#fields.on("validate", (result) => {
+      this.#problems.number = result.isValid ? "" : result.validator === "required" ? "number_empty" : "number_wrong";
+      this.#problems.code = result.isCvvValid ? "" : result.cvvValidator === "required" ? "code_empty" : "code_wrong";
+      // Fields are judged when they are left; an empty one is no mistake until the form is sent.
+      for (const [name, problem] of Object.entries(this.#problems)) if (!problem.endsWith("_empty")) this.#listener(name, problem);
+      this.#judged?.();
+    });
+    this.#fields.on("tokenize", (result) => this.#waiting?.resolve(result.token));
+    for (const event of ["error", "expired"]) {
+      this.#fields.on(event, (result) => this.#waiting?.reject(new Error(result?.error ?? "the tokenizer's fields have expired")));
+    }
+  }
+
+  // on has a listener called with what is wrong with a field, and without a field when the scheme has changed.
+  on(listener) {
+    this.#listener = listener;
+  }
+
+  scheme = () => this.#scheme;
+  problem = (name) => this.#problems[name];
+
+  // check has the fields judged as they are now.
+  async check() {
+    const timer = setTimeout(() => this.#judged?.(), patience);
+    await new Promise((resolve) => {
+      this.#judged = resolve;
+      this.#fields.validate();
+    });
+    clearTimeout(timer);
+    this.#judged = null;
+  }
+
+  focus(name = "number") {
+    if (name === "code") this.#fields.cvvFocus();
+    else this.#fields.focus();
+  }
+
+  // tokenize gives the token of the card that was entered.
+  async tokenize() {
+    const token = new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
+    const timer = setTimeout(() => this.#waiting.reject(new Error("the tokenizer did not answer")), patience);
+    try {
+      this.#fields.tokenize();
+      return await token;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting = null;
+    }
+  }
+}

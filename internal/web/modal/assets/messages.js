@@ -1,0 +1,77 @@
+// What goes to the service and to the page: bodies of requests, and the words of callbacks. These words are for the people
+// who build the page, so they are in English whatever the modal speaks.
+
+const given = (fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ""));
+
+// Fields that an auth string can verify besides channels, currencies and total.
+const verifiable = ["allocations", "charge_channel", "country", "date", "email", "firstname", "reference", "surname"];
+
+// session asks for a token in exchange for the auth string. booking is the one to pay, 0 for a new one.
+export function session(data, { path, environment, verify }, origin, booking) {
+  const { booking_auth, channels, currencies, total } = data;
+  const fields = Object.fromEntries(verifiable.map((name) => [name, text(data[name])]));
+  return {
+    ...given({ path, environment, origin, booking_auth, channels: text(channels), currencies, total: text(total), verify, booking_id: booking || undefined }),
+    ...Object.fromEntries(verify.map((name) => [name, fields[name] ?? ""])),
+  };
+}
+
+const text = (value) => (value === undefined ? undefined : typeof value === "object" ? JSON.stringify(value) : String(value));
+
+// booking is a new booking; other is the language of those that name none.
+export function booking(data, other) {
+  const { channels, currencies, total, country, date, date_start, firstname, surname, email, description, pax, reference, language = other } = data;
+  return given({ channels, currencies, total, countries: country, country, date, date_start, firstname, surname, email, content: description, pax, reference, language });
+}
+
+// transaction pays a booking with a card, which is {token, month, year, name}.
+export function transaction(data, { transactionType }, booking, card, back) {
+  const { currencies, total, payee_name, payee_surname, payee_email, payee_address, payee_city, payee_postcode, payee_country, email } = data;
+  // The name on the card is the payer's; where it is the one that the page gave, the page knows which part is the surname.
+  const same = card.name === [payee_name, payee_surname].filter(Boolean).join(" ");
+  return given({
+    channels: booking.channels, currencies, total: Number(total), transaction_types: transactionType,
+    bookings: [{ id: booking.id, currencies: booking.currencies, total: booking.currencies === currencies ? Number(total) : booking.total_unpaid }],
+    payment_methods: "credit-card", token: card.token, expiry_month: card.month, expiry_year: card.year,
+    payee_name: same ? payee_name : card.name, payee_surname: same ? payee_surname : undefined, payee_email: payee_email ?? email,
+    payee_address, payee_city, payee_postcode, countries: payee_country, attempt_3ds: true, "3ds_redirect_url": back,
+  });
+}
+
+// decline is the name of the text for a reason of the service. Why a card was lost, stolen or suspected is between the
+// cardholder and the bank.
+export function decline(reason) {
+  const known = {
+    insufficient_funds: "decline_funds", expired_card: "decline_expired", incorrect_security_code: "decline_code",
+    incorrect_number: "decline_number", limit_exceeded: "decline_limit", not_supported: "decline_unsupported",
+    authentication_required: "decline_authentication", authentication_failed: "decline_authentication",
+    authentication_abandoned: "decline_authentication", processing_error: "decline_technical",
+  };
+  return known[reason] ?? "decline_generic";
+}
+
+// problems lists what is wrong with a booking, field by field, as the service says it.
+export function problems({ message, data }) {
+  const params = data?.params;
+  if (Array.isArray(params)) return params.map((name) => [name, "This field is missing."]);
+  return params && Object.keys(params).length ? Object.entries(params) : [["", message]];
+}
+
+// closed says at which stage the modal was closed.
+export function closed(state, booking, status) {
+  const stages = {
+    loading: "The modal was closed before it was ready.",
+    form: status ? "The modal was closed after a payment had failed." : "The modal was closed before a payment was made.",
+    paying: "The modal was closed while a payment was on its way.",
+    challenge: "The modal was closed before the bank had confirmed the payment.",
+    checking: "The modal was closed before the outcome of the payment was known.",
+    paid: "The modal was closed after the payment.",
+    declined: "The modal was closed after all attempts to pay had failed.",
+    unknown: "The modal was closed while the outcome of the payment was not known.",
+    failed: "The modal was closed after an error.",
+    refused: "The modal was closed after its authorisation had been refused.",
+    invalid: "The modal was closed after its booking had been refused.",
+  };
+  const open = ["paying", "challenge", "checking", "unknown"].includes(state);
+  return stages[state] + (open ? ` The last transaction of booking ${booking} tells it.` : "");
+}

@@ -1,0 +1,114 @@
+// The payment modal: https://… /modal/v1/modal.js adds these names to the page.
+
+/** What the modal is opened with. Amounts are minor units, days are Y-m-d. */
+export interface PaymentModalData {
+  /** Made on your server with the channel's secret; valid for 15 minutes. */
+  booking_auth: string;
+  /** "0" makes a booking; an id pays for one that exists. */
+  booking_id: string | number;
+  channels: string | number;
+  currencies: string;
+  total: string | number;
+  /** Country of the trip, ISO 3166-1 alpha-2. */
+  country?: string;
+  /** Last day of the trip. */
+  date?: string;
+  date_start?: string;
+  firstname?: string;
+  surname?: string;
+  email?: string;
+  payee_name?: string;
+  payee_surname?: string;
+  payee_email?: string;
+  payee_address?: string;
+  payee_city?: string;
+  payee_postcode?: string;
+  payee_country?: string;
+  description?: string;
+  pax?: string | number;
+  reference?: string;
+  /** Language of the modal and of the receipt, such as deDE. */
+  language?: string;
+  /** JSON; verified, kept with the payment and given back. */
+  allocations?: string;
+  charge_channel?: string | number;
+}
+
+export interface PaymentModalOptions {
+  /** Path of your site. */
+  path: string;
+  environment?: "test" | "live";
+  /** Id of a form whose inputs have the classes tmt_<name>: the modal opens when it is submitted. */
+  formId?: string;
+  /** The same without a form: the modal opens at once. */
+  data?: PaymentModalData;
+  /** Names of the fields that the auth string verifies, besides channels, currencies and total. */
+  verify?: Array<"country" | "date" | "email" | "firstname" | "reference" | "surname" | "allocations" | "charge_channel">;
+  transactionType?: "purchase" | "authorize";
+}
+
+/** An error of the service. */
+export interface ServiceError {
+  code: string;
+  message: string;
+  data: { status: number; params?: Record<string, string>; request_id?: string };
+}
+
+export interface Booking {
+  id: number;
+  trust_id: string;
+  uuid: string;
+  status: "draft" | "authorized" | "completed" | "locked" | "paid" | "partial-payment" | "unpaid";
+  title: string;
+  total: number;
+  total_unpaid: number;
+  currencies: string;
+  channels: number;
+  transaction_ids: number[];
+  [field: string]: unknown;
+}
+
+export interface Transaction {
+  id: number;
+  trust_id: string;
+  uuid: string;
+  hash: string;
+  status: "pending" | "complete" | "failed" | "incomplete" | "locked" | "expired";
+  content: string;
+  total: number;
+  currencies: string;
+  channels: number;
+  [field: string]: unknown;
+}
+
+export interface PaymentModalCallbacks {
+  token_error: ServiceError;
+  booking_logged: Booking;
+  booking_exists: Booking;
+  booking_error: ServiceError;
+  transaction_result_available: Transaction;
+  transaction_logged: Transaction;
+  transaction_failed: Transaction;
+  /** @deprecated never fires */
+  transaction_rejected: never;
+  transaction_timeout: { booking_id: number; message: string; name: "TimeoutError" };
+  transaction_error: { name: string; message: string };
+  modal_closed: { message: string };
+  close_window_attempted: { message: string };
+}
+
+export declare class PaymentModal {
+  constructor(options: PaymentModalOptions);
+  on<Name extends keyof PaymentModalCallbacks>(name: Name, listener: (argument: PaymentModalCallbacks[Name]) => void): this;
+  closeModal(): void;
+}
+
+declare global {
+  interface Window {
+    holdfastPaymentModalSdk: typeof PaymentModal;
+    /** Called when the script has loaded. */
+    holdfastPaymentModalReady?: () => void;
+    tmtPaymentModalSdk: typeof PaymentModal;
+    tmtPaymentModalReady?: () => void;
+  }
+}

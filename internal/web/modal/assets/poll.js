@@ -1,0 +1,26 @@
+// Asking again and again, with growing pauses.
+import { Refused, isTrouble } from "./api.js";
+
+const pauses = [300, 700, 1000, 1500, 2000, 3000, 4000, 5000];
+
+// poll asks until the answer is enough, and gives it; null when the time is over, or when the service does not answer this any
+// more. What else goes wrong on the way is asked again.
+// slow is called once it takes longer than people expect.
+export async function poll(ask, enough, { limit = 120000, slow } = {}) {
+  const began = performance.now();
+  let told = false;
+  for (let i = 0; performance.now() - began < limit; i++) {
+    try {
+      const answer = await ask();
+      if (enough(answer)) return answer;
+    } catch (error) {
+      if (error instanceof Refused && !isTrouble(error)) return null;
+    }
+    if (!told && performance.now() - began > 8000) {
+      told = true;
+      slow?.();
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauses[Math.min(i, pauses.length - 1)]));
+  }
+  return null;
+}

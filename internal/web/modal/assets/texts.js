@@ -1,0 +1,86 @@
+// The languages of the modal. The words are in texts/, one module for a language; numbers, money, days and plurals are
+// written as the browser's own data of the language has it.
+import { exponents } from "./currencies.js";
+import { formsOf, writeDays } from "./forms.js";
+
+// By the names that bookings have for them.
+export const languages = {
+  deDE: "de-DE", enGB: "en-GB", esES: "es-ES", frFR: "fr-FR", itIT: "it-IT", jaJA: "ja-JP", kkKK: "kk-KZ", koKO: "ko-KR", lvLV: "lv-LV",
+  ptBR: "pt-BR", roRO: "ro-RO", ruRU: "ru-RU", ukUK: "uk-UA", uzUZ: "uz-UZ", zhZH: "zh-CN",
+};
+
+const fallback = "enGB";
+
+// guess is the first of the names that is a language of ours, else one that the browser asks for.
+export function guess(...names) {
+  const wanted = navigator.languages.map((tag) => Object.keys(languages).find((name) => name.slice(0, 2) === tag.slice(0, 2)));
+  return [...names, ...wanted].find((name) => languages[name]) ?? fallback;
+}
+
+// Texts writes in one language.
+export class Texts {
+  #words;
+  #plural;
+  #own; // forms that the browser does not have
+
+  static async load(name) {
+    const texts = new Texts();
+    texts.name = name;
+    texts.locale = languages[name];
+    texts.lang = texts.locale.slice(0, 2);
+    texts.#words = (await import(`./texts/${name}.js`)).default;
+    texts.#plural = new Intl.PluralRules(texts.locale);
+    texts.#own = formsOf(texts.locale);
+    return texts;
+  }
+
+  // say gives a text with its {places} filled in. Where the text depends on a number, count chooses its form.
+  say(key, values = {}) {
+    let text = this.#words[key];
+    if (typeof text === "object") text = text[this.#plural.select(values.count)] ?? text.other;
+    if (text === undefined) throw new Error(`there is no text ${key}`);
+    const shown = "count" in values ? { ...values, count: this.#number({}).format(values.count) } : values;
+    return text.replace(/\{(\w+)\}/g, (_, name) => shown[name] ?? "");
+  }
+
+  knows(key) {
+    return key in this.#words;
+  }
+
+  #number = (options) => new Intl.NumberFormat(this.#own?.locale ?? this.locale, options);
+
+  // money writes an amount of minor units; what is no currency is for the service to refuse.
+  money(minor, currency) {
+    const digits = exponents[currency];
+    if (digits === undefined) return `${minor} ${currency}`;
+    const options = { style: "currency", currency, minimumFractionDigits: digits, maximumFractionDigits: digits };
+    const symbol = (part) => (part.type === "currency" && this.#own?.symbols[currency]) || part.value;
+    return this.#number(options).formatToParts(decimal(minor, digits)).map(symbol).join("");
+  }
+
+  // rate writes how much of one currency a unit of another is worth.
+  rate(from, to, rate) {
+    const number = this.#number({ maximumSignificantDigits: 6 });
+    return `${number.format(1)} ${from} = ${number.format(rate)} ${to}`;
+  }
+
+  // days writes one or two days given as Y-m-d; what are no days is for the service to refuse.
+  days(first, last) {
+    const [from, to] = [dayOf(first || last), dayOf(last)];
+    if (Number.isNaN(from - to)) return last;
+    if (this.#own) return writeDays(this.#own, from, to);
+    const format = new Intl.DateTimeFormat(this.locale, { dateStyle: "medium", timeZone: "UTC" });
+    return from < to ? format.formatRange(from, to) : format.format(to);
+  }
+}
+
+const dayOf = (text) => new Date(`${text}T00:00:00Z`);
+
+// decimal writes minor units as a decimal number, exactly: amounts may be larger than what numbers hold.
+export function decimal(minor, digits) {
+  const text = String(minor).padStart(digits + 1, "0");
+  return digits ? `${text.slice(0, -digits)}.${text.slice(-digits)}` : text;
+}
+
+// major is the same as a number, to compute a rate with.
+export const major = (minor, currency) => Number(decimal(minor, exponents[currency] ?? 2));

@@ -1,0 +1,167 @@
+// What the frame shows. It knows nothing of payments: the controller tells it what to show, it tells what was clicked.
+
+const $ = (id) => document.getElementById(id);
+
+// The elements that the keyboard reaches, in order.
+const reachable = "button, input, summary, iframe, a[href]";
+
+// View is the frame's document. on holds what is called for clicks: close, leave and retry.
+export class View {
+  #on; // what is clicked
+  #texts;
+  #content = () => {}; // writes what the shown view says, again after a change of language
+  #back = null; // where the focus was before a question
+
+  constructor(on) {
+    this.#on = on;
+    $("close").addEventListener("click", on.close);
+    $("done").addEventListener("click", on.close);
+    $("retry").addEventListener("click", on.retry);
+    $("leave").addEventListener("click", on.leave);
+    $("stay").addEventListener("click", () => this.unask());
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
+      event.preventDefault();
+      this.escape();
+    });
+    // The keyboard goes round inside the dialog, also past frames, whose keys are not heard here.
+    $("before").addEventListener("focus", (event) => this.#wrap(event.relatedTarget ? -1 : 0));
+    $("after").addEventListener("focus", () => this.#wrap(0));
+  }
+
+  escape() {
+    if ($("ask").hidden) this.#on.close();
+    else this.unask();
+  }
+
+  #wrap(at) {
+    const within = $("ask").hidden ? document.querySelector("main") : $("ask");
+    const all = [...within.querySelectorAll(reachable)].filter((element) => element.checkVisibility() && !element.disabled && !element.closest("[inert]"));
+    all.at(at)?.focus();
+  }
+
+  // speak writes everything in another language.
+  speak(texts) {
+    this.#texts = texts;
+    document.documentElement.lang = texts.lang;
+    document.title = texts.say("title");
+    for (const element of document.querySelectorAll("[data-text]")) element.textContent = texts.say(element.dataset.text);
+    for (const element of document.querySelectorAll("[data-label]")) element.setAttribute("aria-label", texts.say(element.dataset.label));
+    for (const element of document.querySelectorAll("[data-hint]")) element.placeholder = texts.say(element.dataset.hint);
+    this.#content();
+  }
+
+  // sum shows what is paid, to whom and what for.
+  sum({ merchant, amount, purpose, facts }) {
+    $("merchant").textContent = merchant;
+    $("amount").textContent = amount;
+    $("amount").classList.toggle("long", amount.length > 11);
+    $("purpose").textContent = purpose;
+    $("facts").replaceChildren(...facts.filter(([, value]) => value).map(([key, value]) => pair(this.#texts.say(key), value)));
+  }
+
+  test() {
+    $("test").hidden = false;
+  }
+
+  #show(state, name, content) {
+    document.documentElement.dataset.state = state;
+    for (const section of document.querySelectorAll("[data-view]")) section.hidden = section.dataset.view !== name;
+    if (name !== "challenge") $("bank").replaceChildren();
+    this.#content = content;
+    content();
+  }
+
+  // form shows the card form; notice is what went wrong before: {title, text}.
+  form(pay, notice) {
+    this.#show("form", "form", () => {
+      $("pay").textContent = pay();
+      $("notice").hidden = !notice;
+      $("notice-title").textContent = notice ? notice.title() : "";
+      $("notice-text").textContent = notice ? notice.text() : "";
+    });
+    if (!notice) return;
+    $("notice").focus();
+    this.announce(`${notice.title()} ${notice.text()}`, true);
+  }
+
+  // waiting says that something takes time.
+  waiting(state, title, text) {
+    const changed = document.documentElement.dataset.state !== state;
+    this.#show(state, "waiting", () => {
+      $("waiting-title").textContent = this.#texts.say(title);
+      $("waiting-text").textContent = this.#texts.say(text);
+    });
+    if (changed) $("waiting-title").focus();
+    this.announce(`${this.#texts.say(title)} ${this.#texts.say(text)}`);
+  }
+
+  // challenge shows a page of the bank and gives the window that it is in.
+  challenge(address) {
+    this.#show("challenge", "challenge", () => {
+      const [frame] = $("bank").children;
+      if (frame) frame.title = this.#texts.say("challenge_frame");
+    });
+    const frame = document.createElement("iframe");
+    frame.title = this.#texts.say("challenge_frame");
+    // The bank's page may do what it needs, but not leave the frame.
+    frame.sandbox = "allow-forms allow-popups allow-same-origin allow-scripts";
+    frame.allow = "publickey-credentials-get *";
+    frame.src = address;
+    $("bank").replaceChildren(frame);
+    this.announce(`${this.#texts.say("challenge")} ${this.#texts.say("challenge_text")}`);
+    frame.focus();
+    return frame;
+  }
+
+  // result shows how it ended. kind is good, bad or open; done and retry are texts of buttons, retry perhaps none.
+  result(state, { kind, title, text, problems = [], booking, done, retry }) {
+    this.#show(state, "result", () => {
+      $("sign").dataset.kind = kind;
+      $("result-title").textContent = title();
+      $("result-text").textContent = text();
+      $("problems").replaceChildren(...problems.map(([name, message]) => pair(name, message)));
+      $("problems").hidden = problems.length === 0;
+      $("reference").hidden = !booking;
+      $("booking").textContent = booking ?? "";
+      $("done").textContent = this.#texts.say(done);
+      $("done").className = retry ? "other" : "main";
+      $("retry").hidden = !retry;
+      $("retry").textContent = retry ? this.#texts.say(retry) : "";
+    });
+    $("result-title").focus();
+    const told = [title(), text(), ...problems.map(([, message]) => message)];
+    if (booking) told.push(this.#texts.say("booking_number"), booking);
+    this.announce(told.join(" "), kind !== "good");
+  }
+
+  // ask wants to know whether the modal is really to be closed.
+  ask() {
+    this.#back = document.activeElement;
+    $("ask").hidden = false;
+    for (const element of document.querySelectorAll(".summary, .stage")) element.inert = true;
+    $("stay").focus();
+  }
+
+  unask() {
+    if ($("ask").hidden) return;
+    $("ask").hidden = true;
+    for (const element of document.querySelectorAll(".summary, .stage")) element.inert = false;
+    this.#back?.focus();
+  }
+
+  // announce has a screen reader say something.
+  announce(text, urgent = false) {
+    $(urgent ? "alert" : "status").textContent = text;
+  }
+}
+
+function pair(key, value) {
+  const row = document.createElement("div");
+  const dt = document.createElement("dt");
+  const dd = document.createElement("dd");
+  dt.textContent = key;
+  dd.textContent = value;
+  row.append(dt, dd);
+  return row;
+}

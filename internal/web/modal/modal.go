@@ -1,0 +1,188 @@
+// Package modal serves the payment modal: the script that a merchant's page loads, and the frame that this script opens
+// over the page. Card fields exist in the frame only, so that nothing of a card is ever in the merchant's page.
+//
+// Scripts and styles are embedded as they are written. The merchant's script has one name that stays and one with a
+// digest of it; the frame's files lie under a digest of them all, so that they find each other by their own names and may
+// be kept by browsers for good.
+package modal
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/sha512"
+	"embed"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"holdfast/internal/money"
+)
+
+// Path is where all of it is found.
+const Path = "/modal/v1/"
+
+//go:embed assets
+var embedded embed.FS
+
+//go:embed frame.html return.html refused.html
+var pages embed.FS
+
+// Config is what of the modal differs between deployments.
+type Config struct {
+	// Origins are those on whose pages the modal of a site may open, as browsers send them; none for a site that there is
+	// not.
+	Origins func(ctx context.Context, site string) ([]string, error)
+	// TestScript and LiveScript are the addresses of the tokenizer's hosted fields for test and for live cards; "" where
+	// the deployment has none.
+	TestScript, LiveScript string
+}
+
+// file is what is served under one name.
+type file struct {
+	text   []byte
+	kind   string
+	digest string
+}
+
+// Modal serves the payment modal.
+type Modal struct {
+	cfg       Config
+	files     map[string]file // of the frame, by their names below version
+	version   string
+	pages     *template.Template
+	script    file
+	hashed    string // the script's other name
+	integrity string
+	types     file
+	mux       *http.ServeMux
+}
+
+// kinds are the content types of what is served, by the ending of its name.
+var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".ts": "text/plain; charset=utf-8"}
+
+// New makes what serves the modal.
+func New(cfg Config) (*Modal, error) {
+	for _, script := range []string{cfg.TestScript, cfg.LiveScript} {
+		if u, err := url.Parse(script); err != nil || script != "" && (u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
+			return nil, fmt.Errorf("%q is not the address of a script", script)
+		}
+	}
+	m := &Modal{cfg: cfg, files: map[string]file{}, mux: http.NewServeMux()}
+	if err := m.load(); err != nil {
+		return nil, fmt.Errorf("the files of the payment modal: %w", err)
+	}
+	var err error
+	if m.pages, err = template.ParseFS(pages, "*.html"); err != nil {
+		return nil, fmt.Errorf("the pages of the payment modal: %w", err)
+	}
+	m.mux.HandleFunc("GET "+Path+"modal.js", func(w http.ResponseWriter, r *http.Request) { m.serveScript(w, r, changing) })
+	m.mux.HandleFunc("GET "+Path+m.hashed, func(w http.ResponseWriter, r *http.Request) { m.serveScript(w, r, lasting) })
+	m.mux.HandleFunc("GET "+Path+"modal.d.ts", func(w http.ResponseWriter, r *http.Request) { m.types.serve(w, r, changing) })
+	m.mux.HandleFunc("GET "+Path+"frame", m.serveFrame)
+	m.mux.HandleFunc("GET "+Path+"return", m.serveReturn)
+	m.mux.HandleFunc("GET "+Path+"assets/{version}/{name...}", m.serveAsset)
+	return m, nil
+}
+
+// ServeHTTP implements http.Handler.
+func (m *Modal) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.mux.ServeHTTP(w, r) }
+
+// Script tells the name of the merchant's script that stands for these very bytes, and the value of the attribute
+// integrity by which a page can insist on them.
+func (m *Modal) Script() (name, integrity string) { return m.hashed, m.integrity }
+
+// load reads the embedded files and takes their digests.
+func (m *Modal) load() error {
+	all := sha256.New()
+	err := fs.WalkDir(embedded, "assets", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := embedded.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		name = strings.TrimPrefix(name, "assets/")
+		m.files[name] = newFile(name, text)
+		fmt.Fprintf(all, "%s %s\n", name, m.files[name].digest)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	currencies, err := currencies()
+	if err != nil {
+		return err
+	}
+	m.files["currencies.js"] = newFile("currencies.js", currencies)
+	all.Write(currencies)
+	m.version = hex.EncodeToString(all.Sum(nil)[:8])
+	m.script, m.types = m.files["modal.js"], m.files["modal.d.ts"]
+	delete(m.files, "modal.js") // they have addresses of their own
+	delete(m.files, "modal.d.ts")
+	m.hashed = "modal." + m.script.digest + ".js"
+	sum := sha512.Sum384(m.script.text)
+	m.integrity = "sha384-" + base64.StdEncoding.EncodeToString(sum[:])
+	return nil
+}
+
+func newFile(name string, text []byte) file {
+	sum := sha256.Sum256(text)
+	return file{text: text, kind: kinds[path.Ext(name)], digest: hex.EncodeToString(sum[:8])}
+}
+
+// currencies is a script with the decimals of every currency: browsers know how many people write, which is another
+// number for some.
+func currencies() ([]byte, error) {
+	exponents := map[money.Currency]int{}
+	for _, c := range money.Currencies() {
+		exponents[c] = c.Exponent()
+	}
+	text, err := json.Marshal(exponents)
+	return fmt.Appendf(nil, "// How many decimals each currency has: ISO 4217 list one.\nexport const exponents = %s;\n", text), err
+}
+
+// How long answers may be kept: what has a digest in its name for good, what has not for as long as a change may take to
+// be seen, and pages not at all.
+const (
+	lasting  = "public, max-age=31536000, immutable"
+	changing = "public, max-age=300"
+	never    = "no-store"
+)
+
+func (f file) serve(w http.ResponseWriter, r *http.Request, cache string) {
+	h := w.Header()
+	h.Set("Content-Type", f.kind)
+	h.Set("Cache-Control", cache)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("ETag", `"`+f.digest+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.text))
+}
+
+// serveScript lets every page load the script: pages that insist on its integrity ask across origins.
+func (m *Modal) serveScript(w http.ResponseWriter, r *http.Request, cache string) {
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
+	m.script.serve(w, r, cache)
+}
+
+// serveAsset serves a file of the frame. Under another version's name there is nothing: files of two versions must not be
+// mixed, and none may be kept under a name that is not its own.
+func (m *Modal) serveAsset(w http.ResponseWriter, r *http.Request) {
+	f, ok := m.files[r.PathValue("name")]
+	if !ok || r.PathValue("version") != m.version {
+		w.Header().Set("Cache-Control", never)
+		http.NotFound(w, r)
+		return
+	}
+	f.serve(w, r, lasting)
+}
