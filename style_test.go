@@ -58,13 +58,14 @@ var arrows = map[string][]string{
 	"internal/document": {
 		"internal/money", "internal/fault", "internal/civil", "internal/travel", "internal/protection",
 	},
-	"internal/api":    and(domain, "internal/app", "internal/document", "docs"),
-	"internal/web":    and(domain, "internal/app", "docs", "internal/web/*"),
-	"internal/web/*":  and(domain, "internal/app", "docs"),
-	"internal/jobs":   and(domain, "internal/app"),
-	"internal/notify": {"internal/fault"},
-	"internal/pgtest": {},
-	"docs":            {},
+	"internal/api":         and(domain, "internal/app", "internal/document", "docs"),
+	"internal/web":         and(domain, "internal/app", "docs", "internal/web/*"),
+	"internal/web/*":       and(domain, "internal/app", "docs"),
+	"internal/jobs":        and(domain, "internal/app"),
+	"internal/notify":      {"internal/fault"},
+	"internal/pgtest":      {},
+	"internal/browsertest": {},
+	"docs":                 {},
 	// For others' programs: it stands by itself.
 	"client": {},
 	// The program wires everything.

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -23,62 +21,9 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"holdfast/internal/browsertest"
 )
-
-// browser is the one Chromium of all tests, started by the first that needs it. Each test has tabs of its own in it, with
-// cookies and storage of their own.
-type browser struct{ ctx context.Context }
-
-var theBrowser = sync.OnceValues(startBrowser)
-
-// stopBrowser is called when all tests have run.
-var stopBrowser = func() {}
-
-var errNoBrowser = errors.New("there is no Chromium on this machine")
-
-func startBrowser() (*browser, error) {
-	program, err := exec.LookPath("chromium")
-	if err != nil {
-		return nil, errNoBrowser
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(program),
-		// Its sandbox needs rights that test machines do not have, and it sees no pages but ours.
-		chromedp.NoSandbox,
-		// All frames of a tab in one process, so that one connection reaches them all.
-		chromedp.Flag("disable-site-isolation-trials", true),
-		chromedp.Flag("disable-features", "IsolateOrigins,site-per-process,Translate,BlinkGenPropertyTrees"),
-		chromedp.Flag("disable-gpu", true),
-		chromedp.Flag("disable-quic", true),
-		chromedp.Flag("disable-component-update", true),
-	)
-	ctx, stopAll := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, stop := chromedp.NewContext(ctx)
-	if err := chromedp.Do(ctx); err != nil {
-		stopAll()
-		return nil, fmt.Errorf("Chromium does not start: %w", err)
-	}
-	stopBrowser = func() {
-		_ = chromedp.Cancel(ctx) // it is asked to end, and then ended
-		stop()
-		stopAll()
-	}
-	return &browser{ctx}, nil
-}
-
-// needBrowser gives the browser, or skips the test where there is none.
-func needBrowser(t *testing.T) *browser {
-	t.Helper()
-	b, err := theBrowser()
-	switch {
-	case err == nil:
-	case !errors.Is(err, errNoBrowser) || os.Getenv("CI") == "true":
-		t.Fatal(err)
-	default:
-		t.Skip("nothing is tried in a browser: Chromium is not on this machine")
-	}
-	return b
-}
 
 // tabPatience bounds how long one test uses a tab, on a machine that is busy with other tests. It is what a hang costs.
 const tabPatience = 2 * time.Minute
@@ -102,11 +47,10 @@ type tab struct {
 // newTab opens an empty tab.
 func newTab(t *testing.T) *tab {
 	t.Helper()
-	b := needBrowser(t)
 	p := &tab{
 		t: t, changed: make(chan struct{}), urls: map[cdp.FrameID]string{}, contexts: map[cdp.FrameID]*runtime.ExecutionContextDescription{},
 	}
-	ctx, closeTab := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext(), chromedp.WithListener(p.heard))
+	ctx, closeTab := chromedp.NewContext(browsertest.Context(t), chromedp.WithNewBrowserContext(), chromedp.WithListener(p.heard))
 	t.Cleanup(closeTab)
 	ctx, cancel := context.WithTimeout(ctx, tabPatience)
 	t.Cleanup(cancel)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"holdfast/internal/browsertest"
 )
 
 // heard are the callbacks in the log of the demo's shop, the first one first.
@@ -59,7 +61,7 @@ func demosShop(t *testing.T, shop *merchant) {
 // TestDemosShopServerToServer pays at the sandbox processor of the demo's test channel, in the profile in which channels
 // take payments themselves. Who loads the page again while the bank asks finds the payment again.
 func TestDemosShopServerToServer(t *testing.T) {
-	needBrowser(t)
+	browsertest.Context(t) // before anything is started for it
 	demo := onSQLite(t).start("demo", "--empty", "--profile", "server-to-server")
 	v := enterDemosShop(t, demo.base, "")
 	v.click(mainFrame, "#pay")

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/browsertest"
 )
 
 // events are the callbacks of the document, section 6.
@@ -58,7 +59,7 @@ window.openModal = (sdk, options) => {
 // openShop starts the demo with a shop that may open the modal.
 func openShop(t *testing.T, args ...string) *merchant {
 	t.Helper()
-	needBrowser(t)
+	browsertest.Context(t) // before anything is started for it
 	s := onSQLite(t)
 	m := &merchant{demo: s.start(append([]string{"demo", "--empty"}, args...)...)}
 	m.api = m.demo.base + "/demo/rest/svc/v2"

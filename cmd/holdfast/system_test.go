@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/browsertest"
 	"holdfast/internal/pgtest"
 )
 
@@ -40,7 +41,7 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, said)
 		return 1
 	}
-	defer func() { stopBrowser() }()
+	defer browsertest.Stop()
 	return m.Run()
 }
 

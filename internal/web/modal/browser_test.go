@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"holdfast/internal/browsertest"
 )
 
 // patience is how long a browser may take for one step on a busy machine.
@@ -30,45 +31,17 @@ type tab struct {
 	errors   []string // what scripts threw, and what the console told as an error
 }
 
-// browser is one for all tests, started by the first that needs it.
-var browser struct {
-	once sync.Once
-	ctx  context.Context
-	stop func()
-	err  error
-}
-
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if browser.stop != nil {
-		browser.stop()
-	}
+	browsertest.Stop()
 	os.Exit(code)
-}
-
-func startBrowser() {
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.ExecPath("chromium"))
-	allocated, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, stop := chromedp.NewContext(allocated)
-	browser.ctx, browser.err = ctx, chromedp.Do(ctx)
-	browser.stop = func() { stop(); stopAllocator() }
 }
 
 // newTab opens a tab with no memory of any other.
 func newTab(t *testing.T) *tab {
 	t.Helper()
-	if _, err := exec.LookPath("chromium"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("there is no chromium")
-		}
-		t.Skip("there is no chromium, which the tests of pages drive")
-	}
-	if browser.once.Do(startBrowser); browser.err != nil {
-		t.Fatal(browser.err)
-	}
 	b := &tab{t: t}
-	ctx, cancel := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext(), chromedp.WithListener(b.hears))
+	ctx, cancel := chromedp.NewContext(browsertest.Context(t), chromedp.WithNewBrowserContext(), chromedp.WithListener(b.hears))
 	t.Cleanup(cancel)
 	// The tab lives as long as the context of the first step.
 	if err := chromedp.Do(ctx); err != nil {

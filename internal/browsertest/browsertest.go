@@ -1,0 +1,68 @@
+// Package browsertest gives tests a Chromium to look at pages with. Only tests import it.
+package browsertest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// program is the name under which the browser is found.
+const program = "chromium"
+
+// started is the one browser of a test program, started by the first test that needs it.
+var started struct {
+	once sync.Once
+	ctx  context.Context
+	stop func()
+	err  error
+}
+
+// Context is that of the browser: a tab is a chromedp context made from it, with WithNewBrowserContext for cookies and
+// storage of its own. Without a Chromium on the machine the test is skipped, except under CI=true, where it fails: there,
+// nothing may go untested.
+func Context(t testing.TB) context.Context {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil && os.Getenv("CI") == "true" {
+		t.Fatalf("%s is not on this machine, and under CI=true no page may be left out; `make test` installs it", program)
+	} else if err != nil {
+		t.Skipf("pages skipped: %s is not on this machine; `make test` installs it", program)
+	}
+	if started.once.Do(start); started.err != nil {
+		t.Fatalf("%s does not start: %v", program, started.err)
+	}
+	return started.ctx
+}
+
+func start() {
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(program),
+		// Its sandbox needs rights that test machines do not have, and it sees no pages but ours.
+		chromedp.NoSandbox,
+		chromedp.DisableGPU,
+		// All frames of a tab in one process, so that one connection reaches them all.
+		chromedp.Flag("disable-site-isolation-trials", true),
+		chromedp.Flag("disable-features", "IsolateOrigins,site-per-process,Translate,BlinkGenPropertyTrees"),
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true),
+	)
+	allocated, stopAll := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stop := chromedp.NewContext(allocated)
+	started.ctx, started.err = ctx, chromedp.Do(ctx)
+	started.stop = func() {
+		_ = chromedp.Cancel(ctx) // it is asked to end, and then ended
+		stop()
+		stopAll()
+	}
+}
+
+// Stop ends the browser, where a test has started one. TestMain calls it when all tests have run.
+func Stop() {
+	if started.stop != nil {
+		started.stop()
+	}
+}
