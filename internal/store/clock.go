@@ -122,23 +122,14 @@ func (tx *Tx) real(at time.Time) (time.Time, error) {
 }
 
 // SiteClocks reads all sites, each with its clock.
-func (tx *Tx) SiteClocks() ([]SiteClock, error) {
-	var list []SiteClock
-	err := tx.each(`SELECT id, clock_ahead FROM sites ORDER BY id`, nil, func(scan func(dest ...any) error) error {
-		var clock SiteClock
-		var ahead int64
-		err := scan(&clock.SiteID, &ahead)
-		clock.Ahead = microseconds(ahead)
-		list = append(list, clock)
-		return err
-	})
-	return list, err
-}
+func (tx *Tx) SiteClocks() ([]SiteClock, error) { return tx.siteClocks(``) }
 
 // clocksAhead lists the clocks that are ahead: few, since only sandboxes have them.
-func (tx *Tx) clocksAhead() ([]SiteClock, error) {
+func (tx *Tx) clocksAhead() ([]SiteClock, error) { return tx.siteClocks(`WHERE clock_ahead > 0`) }
+
+func (tx *Tx) siteClocks(condition string) ([]SiteClock, error) {
 	var list []SiteClock
-	err := tx.each(`SELECT id, clock_ahead FROM sites WHERE clock_ahead > 0 ORDER BY id`, nil,
+	err := tx.each(`SELECT id, clock_ahead FROM sites `+condition+` ORDER BY id`, nil,
 		func(scan func(dest ...any) error) error {
 			var clock SiteClock
 			var ahead int64
