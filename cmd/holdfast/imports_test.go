@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,7 +119,12 @@ var hotelFigures = map[string]struct{ cents, locked int64 }{
 // exposureAnswer is as much of a report as the hotel file is judged by.
 type exposureAnswer struct {
 	Rows []struct {
-		Key        struct{ Channel struct{ Name string } }
+		Key struct {
+			Channel struct {
+				ID   int64
+				Name string
+			}
+		}
 		Currencies string
 		E1         int64
 		E1Report   int64 `json:"e1_report"`
@@ -167,6 +173,7 @@ func TestHotelFile(t *testing.T) {
 				t.Errorf("%s: locked E1 %d, want %d", row.Key.Channel.Name, row.E1Report, want)
 			}
 			sum += row.E1Report
+			hotelReports(t, s, row.Key.Channel.ID, row.Key.Channel.Name)
 		}
 		if len(spot.Rows) < len(hotelFigures) || len(locked.Rows) < len(hotelFigures) || sum != locked.Total.E1Report || len(spot.PendingRate) > 0 {
 			t.Errorf("spot %+v\nlocked %+v", spot, locked)
@@ -182,4 +189,72 @@ func hotelExposure(t *testing.T, s *system, valuation string) exposureAnswer {
 		t.Fatal(err)
 	}
 	return answer
+}
+
+// level is E1 of one day: native, and in the report's currency.
+type level struct {
+	Native int64 `json:"e1"`
+	Report int64 `json:"e1_report"`
+}
+
+// hotelReports holds the run-off, the ageing and the movement of a channel of the hotels against the exposure that the
+// rules name: they start from it, come to it and lead to it.
+func hotelReports(t *testing.T, s *system, channel int64, name string) {
+	t.Helper()
+	ask := func(answer any, args ...string) {
+		t.Helper()
+		args = append(args, "--site", "demo", "--currency", "GBP", "--valuation", "locked", "--channels", fmt.Sprint(channel), "--json")
+		if err := json.Unmarshal([]byte(s.must(args...)), answer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := level{hotelFigures[name].cents, hotelFigures[name].locked}
+
+	var runOff struct {
+		HalfLife *struct{ Days int } `json:"half_life"`
+		Peak     level
+		Points   []struct {
+			level
+			E2         int64 `json:"e2_report"`
+			Currencies []level
+		}
+	}
+	ask(&runOff, "run-off", "--as-of", "2016-06-30")
+	first, last := runOff.Points[0], runOff.Points[len(runOff.Points)-1]
+	if got := (level{first.Currencies[0].Native, first.Report}); got != want {
+		t.Errorf("the run-off of %s starts from %+v, want %+v", name, got, want)
+	}
+	if last.Report != 0 || last.E2 != 0 || len(last.Currencies) > 0 && last.Currencies[0].Native != 0 ||
+		runOff.Peak.Report < want.Report || runOff.HalfLife == nil {
+		t.Errorf("the exposure of %s ends at %+v, peaks at %+v and is half on day %v", name, last, runOff.Peak, runOff.HalfLife)
+	}
+
+	var ageing struct {
+		Rows []struct {
+			level
+			Currencies []level
+		}
+		Rounding level
+	}
+	ask(&ageing, "ageing", "--as-of", "2016-06-30")
+	sum := ageing.Rounding
+	for _, row := range ageing.Rows {
+		sum.Report += row.Report
+		for _, in := range row.Currencies {
+			sum.Native += in.Native
+		}
+	}
+	if sum != want {
+		t.Errorf("the ageing of %s comes to %+v, want %+v", name, sum, want)
+	}
+
+	type movement struct{ E1 struct{ Closing int64 } }
+	var moved struct {
+		Rows  []movement
+		Total movement
+	}
+	ask(&moved, "movement", "--from", "2015-12-31", "--to", "2016-06-30")
+	if got := (level{moved.Rows[0].E1.Closing, moved.Total.E1.Closing}); got != want {
+		t.Errorf("the movement of %s leads to %+v, want %+v", name, got, want)
+	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/civil"
+	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -68,8 +69,8 @@ func TestConversations(t *testing.T) {
 	must(t, err)
 	processing, err := filepath.Glob("testdata/server-to-server/*.txt")
 	must(t, err)
-	for _, engine := range engines {
-		t.Run(engine.name, func(t *testing.T) {
+	for _, engine := range storetest.Engines {
+		t.Run(engine.Name, func(t *testing.T) {
 			for _, file := range slices.Concat(files, processing) {
 				profile := travel.ProtectionOnlyProfile
 				if slices.Contains(processing, file) {
@@ -78,8 +79,8 @@ func TestConversations(t *testing.T) {
 				name := strings.TrimPrefix(filepath.ToSlash(file), "testdata/")
 				t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
 					t.Parallel()
-					w := newWorldOf(t, profile, engine.address(t), io.Discard)
-					converse(t, w, file, *rewrite && engine.name == "sqlite")
+					w := newWorldOf(t, profile, engine.Database(t), io.Discard)
+					converse(t, w, file, *rewrite && engine.Name == "sqlite")
 				})
 			}
 		})

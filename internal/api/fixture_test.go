@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -20,10 +19,10 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
-	"holdfast/internal/pgtest"
 	"holdfast/internal/psp"
 	"holdfast/internal/psp/sandbox"
 	"holdfast/internal/store"
+	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -101,15 +100,6 @@ func (c *chance) restart(seed uint64) {
 	c.source = rand.NewChaCha8(key)
 }
 
-// engines are the addresses of an empty database on each engine.
-var engines = []struct {
-	name    string
-	address func(t *testing.T) string
-}{
-	{"sqlite", func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "holdfast.db") }},
-	{"postgres", func(t *testing.T) string { return pgtest.URL(t) }},
-}
-
 // newWorld makes a deployment over an empty database and fills it with the fixture.
 func newWorld(t *testing.T, address string, log io.Writer) *world {
 	t.Helper()
@@ -121,10 +111,7 @@ func newWorldOf(t *testing.T, profile travel.Profile, address string, log io.Wri
 	t.Helper()
 	w := &world{clock: &clock{now: time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)}, chance: &chance{}}
 	w.chance.restart(1)
-	db, err := store.Open(t.Context(), address, w.clock.read)
-	must(t, err)
-	t.Cleanup(func() { must(t, db.Close()) })
-	must(t, db.Migrate(t.Context()))
+	db := storetest.Open(t, address, w.clock.read)
 	w.core = &app.Core{
 		Store: db, Clock: w.clock.read, Random: w.chance, Log: slog.New(slog.NewTextHandler(log, nil)),
 		NewUUID: func() string {

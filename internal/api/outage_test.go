@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/storetest"
 )
 
 // TestEveryOperationTellsOfAnOutage: where the database does not answer in time, every operation that needs it says so,
 // with the time after which to ask again; the others answer as ever.
 func TestEveryOperationTellsOfAnOutage(t *testing.T) {
-	for _, engine := range engines {
-		t.Run(engine.name, func(t *testing.T) {
-			w := newWorld(t, engine.address(t), io.Discard)
+	for _, engine := range storetest.Engines {
+		t.Run(engine.Name, func(t *testing.T) {
+			w := newWorld(t, engine.Database(t), io.Discard)
 			talk := &talk{world: w, as: "token", kept: map[string]string{}}
 			// No statement is as fast as that: to the request it is a database that does not answer.
 			w.handler = api.New(w.app, w.core, api.Config{BaseURL: baseURL, Timeout: time.Nanosecond})
@@ -45,7 +46,7 @@ func TestEveryOperationTellsOfAnOutage(t *testing.T) {
 // TestEveryOperationOwnsUpToItsFaults: what nobody foresaw is one sentence and the request id, and nothing of the cause.
 func TestEveryOperationOwnsUpToItsFaults(t *testing.T) {
 	var log bytes.Buffer
-	w := newWorld(t, engines[0].address(t), &log)
+	w := newWorld(t, storetest.SQLite(t), &log)
 	talk := &talk{world: w, as: "token", kept: map[string]string{}}
 	for _, route := range api.Routes(api.Config{}) {
 		switch route.Pattern {

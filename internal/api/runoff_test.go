@@ -3,15 +3,17 @@ package api_test
 import (
 	"io"
 	"testing"
+
+	"holdfast/internal/storetest"
 )
 
 // TestFinalReportsAreTheSameBytes: whatever is logged after the moment that a report is about, the report of that moment
 // stays as it is, in every report of exposure.
 func TestFinalReportsAreTheSameBytes(t *testing.T) {
-	for _, engine := range engines {
-		t.Run(engine.name, func(t *testing.T) {
+	for _, engine := range storetest.Engines {
+		t.Run(engine.Name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, engine.address(t), io.Discard)
+			w := newWorld(t, engine.Database(t), io.Discard)
 			k := &talk{world: w, as: "operator", kept: map[string]string{}}
 			const v2 = "/demo/rest/svc/v2"
 			log := func(lines ...string) {

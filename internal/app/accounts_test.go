@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -17,8 +16,8 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
-	"holdfast/internal/pgtest"
 	"holdfast/internal/store"
+	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -52,31 +51,15 @@ func (c *clock) move(d time.Duration) {
 // onBothEngines runs one test on each engine, over a database with the site demo (1).
 func onBothEngines(t *testing.T, test func(t *testing.T, h *house)) {
 	t.Helper()
-	for name, address := range map[string]func() string{
-		"sqlite":   func() string { return "sqlite:" + filepath.Join(t.TempDir(), "holdfast.db") },
-		"postgres": nil,
-	} {
-		t.Run(name, func(t *testing.T) {
-			if address == nil {
-				address = func() string { return pgtest.URL(t) }
-			}
-			now := &clock{at: time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)}
-			db, err := store.Open(t.Context(), address(), now.read)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = db.Close() })
-			if err := db.Migrate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			h := process(t, db, now)
-			path, title, currency := "demo", "Demo", money.Currency("GBP")
-			if _, err := h.Sites.Create(t.Context(), auth.System(0), travel.SiteFields{Path: &path, Name: &title, Currency: &currency}); err != nil {
-				t.Fatal(err)
-			}
-			test(t, h)
-		})
-	}
+	storetest.OnBoth(t, func(t *testing.T, url string) {
+		now := &clock{at: time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)}
+		h := process(t, storetest.Open(t, url, now.read), now)
+		path, title, currency := "demo", "Demo", money.Currency("GBP")
+		if _, err := h.Sites.Create(t.Context(), auth.System(0), travel.SiteFields{Path: &path, Name: &title, Currency: &currency}); err != nil {
+			t.Fatal(err)
+		}
+		test(t, h)
+	})
 }
 
 // process makes one more process over the database.

@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -216,7 +217,7 @@ func TestTheRestOfTheWorkedLines(t *testing.T) {
 }
 
 func TestExposureRefusesWhatItCannotAnswer(t *testing.T) {
-	w := newWorld(t, "sqlite:"+t.TempDir()+"/holdfast.db")
+	w := newWorld(t, storetest.SQLite(t))
 	for field, q := range map[string]app.ExposureQuery{
 		"currency":  {Currency: "EUR", Valuation: protection.Locked},
 		"known_at":  {Moment: app.Moment{KnownAt: w.now().Add(time.Second)}},

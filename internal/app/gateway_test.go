@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/psp"
-	"holdfast/internal/store"
+	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -283,13 +283,8 @@ func (p *processing) reopen() {
 	p.t.Helper()
 	p.dead = false
 	before := p.core
-	db, err := store.Open(context.Background(), p.url, p.now)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.t.Cleanup(func() { _ = db.Close() })
 	p.core = &app.Core{
-		Store: db, Clock: p.now, Random: before.Random, NewUUID: before.NewUUID, Log: before.Log, Cost: before.Cost,
+		Store: storetest.Open(p.t, p.url, p.now), Clock: p.now, Random: before.Random, NewUUID: before.NewUUID, Log: before.Log, Cost: before.Cost,
 		Profile: before.Profile, Gateways: before.Gateways, Processing: before.Processing, Keys: before.Keys,
 	}
 	p.app = app.New(p.core)

@@ -3,7 +3,6 @@ package app_test
 import (
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,10 +11,9 @@ import (
 	"holdfast/internal/app"
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
-	"holdfast/internal/fx"
 	"holdfast/internal/money"
-	"holdfast/internal/paymentfile"
 	"holdfast/internal/protection"
+	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -255,7 +253,7 @@ func TestWhatWaitsForARateIsApart(t *testing.T) {
 }
 
 func TestMovementsRefuseWhatTheyCannotAnswer(t *testing.T) {
-	w := newWorld(t, "sqlite:"+t.TempDir()+"/holdfast.db")
+	w := newWorld(t, storetest.SQLite(t))
 	_, err := w.app.Exposure.Movement(t.Context(), w.actor, app.MovementQuery{})
 	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.Missing {
 		t.Errorf("without a first day: %v", err)
@@ -277,94 +275,5 @@ func TestMovementsRefuseWhatTheyCannotAnswer(t *testing.T) {
 				t.Errorf("%s: %v", field, err)
 			}
 		}
-	}
-}
-
-// hotels are channels of the hotels' book with the E1 of 2016-06-30 that the rules name, in EUR cents and, locked, in
-// pence. The two largest channels are left out: they take long to load and would tell nothing else.
-var hotels = map[string][2]int64{
-	"Corporate": {105_760, 80_104}, "Direct": {2_190_357, 1_726_886}, "Groups": {7_020_546, 5_269_256},
-}
-
-// TestTheHotels: on the book of the hotels all three reports start from, come to or lead to the exposure that the rules
-// name, for every channel.
-func TestTheHotels(t *testing.T) {
-	w, last := newWorld(t, "sqlite:"+t.TempDir()+"/holdfast.db"), civil.Date(2016, time.June, 30)
-	w.setClock(time.Date(2026, 4, 14, 9, 0, 0, 0, time.UTC))
-	w.hotelBook(last)
-	channels, err := w.app.Channels.List(t.Context(), w.actor, travel.ChannelFilter{}, travel.Page{Number: 1, Size: 100, Offset: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for _, c := range channels.Items {
-		want, ok := hotels[c.Name]
-		if !ok {
-			continue
-		}
-		found++
-		q := app.ExposureQuery{Moment: app.Moment{AsOf: &last}, Valuation: protection.Locked, Channels: []int64{c.ID}}
-		r, a, m := w.runOff(q), w.ageing(q), w.movement("2015-12-31", q)
-		native, bands := r.Points[0].By[0].E1, a.Rounding
-		for _, b := range a.Bands {
-			bands += b.E1
-		}
-		for name, got := range map[string][2]int64{
-			"run-off": {native, r.Points[0].Total.E1}, "ageing": {native, bands}, "movement": {m.Rows[0].Closing.E1, m.Total.Closing.E1},
-		} {
-			if got != want {
-				t.Errorf("%s of %s: %v, want %v", name, c.Name, got, want)
-			}
-		}
-		if end := r.Points[len(r.Points)-1].Total; end != (protection.Level{}) || r.Peak.E1 < want[1] || r.HalfLife == nil {
-			t.Errorf("%s runs off to %+v, from a peak of %+v, half by %v", c.Name, end, r.Peak, r.HalfLife)
-		}
-	}
-	if found != len(hotels) {
-		t.Errorf("%d of %d channels", found, len(hotels))
-	}
-}
-
-// hotelBook takes over the book of those hotels up to a day, with the rates of its time.
-func (w *world) hotelBook(last civil.Day) {
-	w.t.Helper()
-	open := func(name string) *os.File {
-		file, err := os.Open("../../../shared/data/" + name)
-		if errors.Is(err, os.ErrNotExist) {
-			w.t.Skipf("there is no ../shared/data/%s beside the repository", name)
-		}
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		w.t.Cleanup(func() { _ = file.Close() })
-		return file
-	}
-	var rates []fx.Fixing
-	_, err := fx.ReadHistory(open("eurofxref-hist.csv"), func(f fx.Fixing) error {
-		if first := civil.Date(2014, time.January, 1); f.Day >= first && f.Day <= last {
-			rates = append(rates, f)
-		}
-		return nil
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if _, err := w.app.Rates.Add(w.t.Context(), w.actor, rates); err != nil {
-		w.t.Fatal(err)
-	}
-	rows := func(yield func(travel.ImportedPayment, error) bool) {
-		for row, err := range paymentfile.Read(open("hotel-payments.csv")) {
-			_, wanted := hotels[row.Channel]
-			if err == nil && (!wanted || civil.DayOf(row.Payment.EffectiveAt) > last) { // no report here asks for it
-				continue
-			}
-			if !yield(row, err) {
-				return
-			}
-		}
-	}
-	report, err := w.app.Imports.Payments(w.t.Context(), w.actor, rows, protect)
-	if err != nil || report.Refused > 0 {
-		w.t.Fatalf("%+v, %v", report, err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -20,8 +19,8 @@ import (
 	"holdfast/internal/fault"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
-	"holdfast/internal/pgtest"
 	"holdfast/internal/store"
+	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -57,28 +56,21 @@ var began = time.Date(2024, 6, 3, 9, 0, 0, 0, time.UTC)
 // onBoth runs one test on each engine.
 func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) { test(t, newWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "holdfast.db"))) })
-	t.Run("postgres", func(t *testing.T) { test(t, newWorld(t, pgtest.URL(t))) })
+	storetest.OnBoth(t, func(t *testing.T, url string) { test(t, newWorld(t, url)) })
 }
 
 func newWorld(t testing.TB, url string) *world {
 	t.Helper()
 	w := &world{t: t, url: url}
 	w.setClock(began)
-	db, err := store.Open(t.Context(), url, w.now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	db := storetest.Open(t, url, w.now)
 	w.core = &app.Core{
 		Store: db, Clock: w.now, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
 		Cost: auth.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
 	}
 	w.app = app.New(w.core)
-	err = db.Write(t.Context(), func(tx *store.Tx) error {
+	err := db.Write(t.Context(), func(tx *store.Tx) error {
+		var err error
 		w.site, err = tx.InsertSite(travel.Site{Path: "demo", Name: "Demo", Sandbox: true, Policy: travel.DefaultPolicy("GBP")})
 		return err
 	})

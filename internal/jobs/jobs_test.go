@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,8 +11,8 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/jobs"
-	"holdfast/internal/pgtest"
 	"holdfast/internal/store"
+	"holdfast/internal/storetest"
 )
 
 // clock is a clock that a test moves.
@@ -28,24 +27,12 @@ func work(db *store.DB, c *clock) *app.Work {
 }
 
 func onBoth(t *testing.T, test func(t *testing.T, w *app.Work, c *clock)) {
-	for name, url := range map[string]func(t *testing.T) string{
-		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "holdfast.db") },
-		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := &clock{}
-			c.set(time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC))
-			db, err := store.Open(t.Context(), url(t), c.now)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = db.Close() })
-			if err := db.Migrate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			test(t, work(db, c), c)
-		})
-	}
+	t.Helper()
+	storetest.OnBoth(t, func(t *testing.T, url string) {
+		c := &clock{}
+		c.set(time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC))
+		test(t, work(storetest.Open(t, url, c.now), c), c)
+	})
 }
 
 func TestOneOfManyRunsAJob(t *testing.T) {

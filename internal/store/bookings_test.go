@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"sync"
@@ -16,8 +15,8 @@ import (
 
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
-	"holdfast/internal/pgtest"
 	"holdfast/internal/store"
+	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -37,23 +36,7 @@ type bookingSite struct {
 // onBothWithBookings runs a test on a site of each engine; its clock is what now says.
 func onBothWithBookings(t *testing.T, now func() time.Time, test func(t *testing.T, s *bookingSite)) {
 	t.Helper()
-	open := func(t *testing.T, url string) *bookingSite {
-		db, err := store.Open(t.Context(), url, now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := db.Close(); err != nil {
-				t.Errorf("closing: %v", err)
-			}
-		})
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		return newBookingSite(t, db, "demo")
-	}
-	t.Run("sqlite", func(t *testing.T) { test(t, open(t, "sqlite:"+filepath.Join(t.TempDir(), "holdfast.db"))) })
-	t.Run("postgres", func(t *testing.T) { test(t, open(t, pgtest.URL(t))) })
+	storetest.OnBoth(t, func(t *testing.T, url string) { test(t, newBookingSite(t, storetest.Open(t, url, now), "demo")) })
 }
 
 func atStart() time.Time { return start }

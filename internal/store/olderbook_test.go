@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,9 +14,9 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
-	"holdfast/internal/pgtest"
 	"holdfast/internal/protection"
 	"holdfast/internal/store"
+	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -48,16 +47,9 @@ type olderBook struct {
 func newOlderBook(t *testing.T, url string) *olderBook {
 	t.Helper()
 	o := &olderBook{t: t, now: start}
-	db, err := store.Open(t.Context(), url, func() time.Time { return o.now })
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	o.db, o.app = db, app.New(&app.Core{
-		Store: db, Clock: func() time.Time { return o.now }, Random: rand.Reader, NewUUID: uuid.NewString,
+	o.db = storetest.Open(t, url, func() time.Time { return o.now })
+	o.app = app.New(&app.Core{
+		Store: o.db, Clock: func() time.Time { return o.now }, Random: rand.Reader, NewUUID: uuid.NewString,
 		Log: slog.New(slog.DiscardHandler),
 	})
 	o.write(func(tx *store.Tx) error {
@@ -143,47 +135,42 @@ func (o *olderBook) settle() {
 // TestLimitsOfAnOlderBook: what was logged before there were limits is in the uses, as if they had always been there,
 // and is judged by a limit that is set then.
 func TestLimitsOfAnOlderBook(t *testing.T) {
-	for engine, url := range map[string]func(t testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "holdfast.db") },
-		"postgres": pgtest.URL,
-	} {
-		t.Run(engine, func(t *testing.T) {
-			o := newOlderBook(t, url(t))
-			pounds, euros := o.booking("GBP"), o.booking("EUR")
-			first := o.log(travel.Purchase, pounds, 50_000, 0)
-			o.log(travel.Refund, pounds, 5000, first)
-			charged := o.log(travel.Purchase, pounds, 20_000, 0)
-			o.log(travel.Chargeback, pounds, 8000, charged)
-			o.log(travel.ChargebackReversal, pounds, 3000, charged)
-			held := o.log(travel.Authorize, pounds, 7000, 0)
-			o.log(travel.Capture, pounds, 6000, held)
-			o.log(travel.Purchase, euros, 9000, 0) // waits for a rate
-			o.forget()
-			o.limit(protection.LimitSite, 60_000)
-			o.limit(protection.LimitBooking, 50_000)
-			o.settle()
-			report, err := o.app.Exposure.Report(t.Context(), o.actor, app.ExposureQuery{Valuation: protection.Locked})
-			if err != nil {
-				t.Fatal(err)
-			}
-			page := travel.Page{Number: 1, Size: 100, Offset: -1}
-			rows, err := o.app.Limits.List(t.Context(), o.actor, app.LimitFilter{Scopes: []protection.LimitScope{protection.LimitSite}}, page)
-			if err != nil || len(rows.Items) != 1 || rows.Items[0].Use != report.Total.E1 || report.Total.E1 < 60_000 {
-				t.Errorf("the site's use: %+v, %v; want %d", rows.Items, err, report.Total.E1)
-			}
-			events, err := o.app.Limits.Events(t.Context(), o.actor, app.LimitEvents{}, page)
-			if err != nil || len(events.Items) != 6 { // three of the site, three of the booking
-				t.Errorf("%d events, %v: %+v", len(events.Items), err, events.Items)
-			}
-			var waiting int
-			o.write(func(tx *store.Tx) error {
-				list, err := tx.WaitingChanges(o.actor.SiteID, 1<<40, 100)
-				waiting = len(list)
-				return err
-			})
-			if waiting != 0 {
-				t.Errorf("%d changes are left", waiting)
-			}
+	storetest.OnBoth(t, func(t *testing.T, url string) {
+		o := newOlderBook(t, url)
+		pounds, euros := o.booking("GBP"), o.booking("EUR")
+		first := o.log(travel.Purchase, pounds, 50_000, 0)
+		o.log(travel.Refund, pounds, 5000, first)
+		charged := o.log(travel.Purchase, pounds, 20_000, 0)
+		o.log(travel.Chargeback, pounds, 8000, charged)
+		o.log(travel.ChargebackReversal, pounds, 3000, charged)
+		held := o.log(travel.Authorize, pounds, 7000, 0)
+		o.log(travel.Capture, pounds, 6000, held)
+		o.log(travel.Purchase, euros, 9000, 0) // waits for a rate
+		o.forget()
+		o.limit(protection.LimitSite, 60_000)
+		o.limit(protection.LimitBooking, 50_000)
+		o.settle()
+		report, err := o.app.Exposure.Report(t.Context(), o.actor, app.ExposureQuery{Valuation: protection.Locked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := travel.Page{Number: 1, Size: 100, Offset: -1}
+		rows, err := o.app.Limits.List(t.Context(), o.actor, app.LimitFilter{Scopes: []protection.LimitScope{protection.LimitSite}}, page)
+		if err != nil || len(rows.Items) != 1 || rows.Items[0].Use != report.Total.E1 || report.Total.E1 < 60_000 {
+			t.Errorf("the site's use: %+v, %v; want %d", rows.Items, err, report.Total.E1)
+		}
+		events, err := o.app.Limits.Events(t.Context(), o.actor, app.LimitEvents{}, page)
+		if err != nil || len(events.Items) != 6 { // three of the site, three of the booking
+			t.Errorf("%d events, %v: %+v", len(events.Items), err, events.Items)
+		}
+		var waiting int
+		o.write(func(tx *store.Tx) error {
+			list, err := tx.WaitingChanges(o.actor.SiteID, 1<<40, 100)
+			waiting = len(list)
+			return err
 		})
-	}
+		if waiting != 0 {
+			t.Errorf("%d changes are left", waiting)
+		}
+	})
 }

@@ -6,16 +6,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"holdfast/internal/pgtest"
 	"holdfast/internal/psp"
 	"holdfast/internal/psp/sandbox"
-	"holdfast/internal/store"
+	"holdfast/internal/storetest"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -25,21 +23,10 @@ var account = psp.Account{Key: "sandbox-key-1", Now: noon}
 // onBoth runs a test over a ledger on each engine.
 func onBoth(t *testing.T, test func(t *testing.T, g *sandbox.Gateway)) {
 	t.Helper()
-	on := func(name string, database func(t *testing.T) string) {
-		t.Run(name, func(t *testing.T) {
-			db, err := store.Open(t.Context(), database(t), func() time.Time { return noon })
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = db.Close() })
-			if err := db.Migrate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			test(t, sandbox.New(sandbox.Ledger{Change: db.ChangeSandboxCharge, Due: db.SandboxDue}, "http://bank.test"))
-		})
-	}
-	on("sqlite", func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "holdfast.db") })
-	on("postgres", func(t *testing.T) string { return pgtest.URL(t) })
+	storetest.OnBoth(t, func(t *testing.T, url string) {
+		db := storetest.Open(t, url, func() time.Time { return noon })
+		test(t, sandbox.New(sandbox.Ledger{Change: db.ChangeSandboxCharge, Due: db.SandboxDue}, "http://bank.test"))
+	})
 }
 
 func charge(token, reference string, amount int64) psp.Charge {

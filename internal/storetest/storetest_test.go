@@ -1,0 +1,34 @@
+package storetest_test
+
+import (
+	"testing"
+	"time"
+
+	"holdfast/internal/store"
+	"holdfast/internal/storetest"
+	"holdfast/internal/travel"
+)
+
+// TestEachTestHasADatabaseOfItsOwn: what one test writes, no other finds; nothing is in it at first.
+func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
+	for _, engine := range storetest.Engines {
+		t.Run(engine.Name, func(t *testing.T) {
+			for round := range 2 {
+				db := storetest.Open(t, engine.Database(t), time.Now)
+				if db.Engine() != engine.Name {
+					t.Errorf("it is %s", db.Engine())
+				}
+				err := db.Write(t.Context(), func(tx *store.Tx) error {
+					if sites, err := tx.SiteClocks(); err != nil || len(sites) > 0 {
+						t.Errorf("round %d finds %v, %v", round, sites, err)
+					}
+					_, err := tx.InsertSite(travel.Site{Path: "a", Name: "A", Policy: travel.DefaultPolicy("GBP")})
+					return err
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
