@@ -44,8 +44,8 @@ func (in EstimateQuery) complete(tx *store.Tx, site travel.Site) (q protection.R
 	if err != nil {
 		return q, nil, err
 	}
-	fixings, err := tx.FixingsUpTo(providersOf(site), money.Currencies(), q.AsOf, q.KnownAt)
-	return q, fx.NewTable(fixings), err
+	rates, err = ratesOn(tx, site, q, q.AsOf)
+	return q, rates, err
 }
 
 // exposure is the report of exposure that the estimate is made from.

@@ -11,7 +11,6 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
-	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/store"
@@ -124,18 +123,10 @@ func (in ExposureQuery) complete(tx *store.Tx, site travel.Site) (protection.Rep
 func exposureOf(
 	tx *store.Tx, site travel.Site, q protection.ReportQuery, in ExposureQuery,
 ) (report ExposureReport, err error) {
-	currencies, err := tx.CurrenciesOf(site.ID)
+	rates, err := ratesOn(tx, site, q, q.AsOf)
 	if err != nil {
 		return report, err
 	}
-	if !slices.Contains(currencies, q.Currency) {
-		currencies = append(currencies, q.Currency)
-	}
-	fixings, err := tx.FixingsUpTo(providersOf(site), currencies, q.AsOf, q.KnownAt)
-	if err != nil {
-		return report, err
-	}
-	rates := fx.NewTable(fixings)
 	sums := protection.NewExposure(q, rates)
 	if err := sumUp(tx, site.ID, q, in, sums); err != nil {
 		return report, tooLarge(err)

@@ -177,11 +177,9 @@ func (in ExposureQuery) on(tx *store.Tx, siteID int64) (travel.Site, protection.
 	return site, q, err
 }
 
-// ratesOn reads what a report can convert by at the fixings of a day.
+// ratesOn reads what a report can convert by at the fixings of a day: all amounts of a site, its collateral too, are in
+// the currencies of its channels and of that collateral.
 func ratesOn(tx *store.Tx, site travel.Site, q protection.ReportQuery, day civil.Day) (*fx.Table, error) {
-	if q.Valuation == protection.Locked {
-		return fx.NewTable(nil), nil
-	}
 	currencies, err := tx.CurrenciesOf(site.ID)
 	if err != nil {
 		return nil, err

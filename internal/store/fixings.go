@@ -100,15 +100,21 @@ func (tx *Tx) fixingsWithin(
 }
 
 func (tx *Tx) fixings(condition string, args ...any) ([]fx.Fixing, error) {
+	return tx.fixingsOf(`SELECT `+fixingColumns+` FROM fixings WHERE `+condition, args)
+}
+
+func (tx *Tx) fixingsOf(query string, args []any) ([]fx.Fixing, error) {
 	var list []fx.Fixing
-	err := tx.each(`SELECT `+fixingColumns+` FROM fixings WHERE `+condition, args,
-		func(scan func(dest ...any) error) error {
-			f, err := scanFixing(scan)
-			list = append(list, f)
-			return err
-		})
+	err := tx.each(query, args, func(scan func(dest ...any) error) error {
+		f, err := scanFixing(scan)
+		list = append(list, f)
+		return err
+	})
 	return list, err
 }
+
+// seriesPerQuery is how many currencies of a provider are looked up in one statement: SQLite takes 500 at most.
+const seriesPerQuery = 100
 
 // FixingsUpTo reads what can count on a day for the given currencies: of each provider the last few fixings dated on
 // or before it and on file at known. The euro needs none and is passed over.
@@ -119,20 +125,33 @@ func (tx *Tx) FixingsUpTo(
 	if err != nil {
 		return nil, err
 	}
-	var list []fx.Fixing
+	type series struct {
+		currency money.Currency
+		provider fx.Provider
+	}
+	var wanted []series
 	for _, c := range currencies {
-		if c == money.EUR {
-			continue
-		}
 		for _, p := range providers {
-			last, err := tx.fixings(`currency = $1 AND provider = $2 AND day <= $3 AND recorded_at <= $4
-				AND (site_id = 0 OR site_id = $6)
-				ORDER BY day DESC, id DESC LIMIT $5`, c, p, day, micros(known), candidatesPerProvider, tx.clock.SiteID)
-			if err != nil {
-				return nil, err
+			if c != money.EUR {
+				wanted = append(wanted, series{c, p})
 			}
-			list = append(list, last...)
 		}
+	}
+	var list []fx.Fixing
+	for some := range slices.Chunk(wanted, seriesPerQuery) {
+		var w where
+		lookups := make([]string, len(some))
+		for i, s := range some {
+			lookups[i] = fmt.Sprintf(`SELECT * FROM (SELECT `+fixingColumns+` FROM fixings
+				WHERE currency = %s AND provider = %s AND day <= %s AND recorded_at <= %s AND (site_id = 0 OR site_id = %s)
+				ORDER BY day DESC, id DESC LIMIT %s) AS last`, w.arg(s.currency), w.arg(s.provider), w.arg(day),
+				w.arg(micros(known)), w.arg(tx.clock.SiteID), w.arg(candidatesPerProvider))
+		}
+		found, err := tx.fixingsOf(strings.Join(lookups, " UNION ALL "), w.args)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
 	}
 	return list, nil
 }
