@@ -39,3 +39,17 @@ func (tx *Tx) Packs(siteID int64) (counted []int64, err error) {
 
 // Positional is how SQLite is given parameters.
 var Positional = positional
+
+// KeptStatements is how many statements a connection to SQLite keeps.
+const KeptStatements = keptStatements
+
+// Numbers calls each for the numbers that a query gives.
+func (tx *Tx) Numbers(query string, each func(n int64) error, args ...any) error {
+	return tx.each(query, args, func(scan func(dest ...any) error) error {
+		var n int64
+		if err := scan(&n); err != nil {
+			return err
+		}
+		return each(n)
+	})
+}

@@ -34,7 +34,6 @@ var postgresEngine = &engine{
 		c := postgresCode(err)
 		return c == "40001" || c == "40P01" // serialization failure, deadlock
 	},
-	runner: unprepared,
 	unreachable: func(err error) bool {
 		c := postgresCode(err)
 		netErr, isNet := errors.AsType[net.Error](err)
@@ -95,7 +94,7 @@ func (db *DB) writeOnce(ctx context.Context, clock SiteClock, fn func(tx *Tx) er
 	if err != nil {
 		return err
 	}
-	if err := runGuarded(fn, db.tx(ctx, clock, unprepared(sqlTx))); err != nil {
+	if err := runGuarded(fn, db.tx(ctx, clock, sqlTx)); err != nil {
 		_ = sqlTx.Rollback() // fn's error is the one to tell
 		return err
 	}

@@ -120,11 +120,10 @@ func (q *writeQueue) batch(first *writeCall) []*writeCall {
 // gather runs calls until nobody waits or a bound is reached. lost says that the last one took the transaction along.
 func (q *writeQueue) gather(ctx context.Context, sqlTx *sql.Tx, first *writeCall) (ran []*writeCall, lost bool) {
 	began := q.db.clock()
-	shared := newRunner(sqlTx)
 	// The first needs no savepoint: when it fails, there is nobody else's work in the transaction yet. To a write of
 	// many rows that is worth as much as the rows themselves, since SQLite copies what a savepoint might take back.
 	ran = append(ran, first)
-	if first.err = q.bare(ctx, shared, first); first.err != nil {
+	if first.err = q.bare(ctx, sqlTx, first); first.err != nil {
 		return ran, true
 	}
 	for len(ran) < batchLength && q.db.clock().Sub(began) <= batchTime {
@@ -137,7 +136,7 @@ func (q *writeQueue) gather(ctx context.Context, sqlTx *sql.Tx, first *writeCall
 			break
 		}
 		ran = append(ran, call)
-		call.err = q.inSavepoint(ctx, shared, call)
+		call.err = q.inSavepoint(ctx, sqlTx, call)
 		if errors.Is(call.err, errBatchLost) {
 			return ran, true
 		}
@@ -146,23 +145,23 @@ func (q *writeQueue) gather(ctx context.Context, sqlTx *sql.Tx, first *writeCall
 }
 
 // bare runs one call in the transaction itself.
-func (q *writeQueue) bare(ctx context.Context, shared *runner, call *writeCall) error {
+func (q *writeQueue) bare(ctx context.Context, sqlTx *sql.Tx, call *writeCall) error {
 	if err := call.ctx.Err(); err != nil {
 		return err
 	}
-	return runGuarded(call.fn, q.db.tx(ctx, call.clock, shared))
+	return runGuarded(call.fn, q.db.tx(ctx, call.clock, sqlTx))
 }
 
-func (q *writeQueue) inSavepoint(ctx context.Context, shared *runner, call *writeCall) error {
-	if _, err := shared.exec(ctx, "SAVEPOINT one", nil); err != nil {
+func (q *writeQueue) inSavepoint(ctx context.Context, sqlTx *sql.Tx, call *writeCall) error {
+	if _, err := sqlTx.ExecContext(ctx, "SAVEPOINT one"); err != nil {
 		return errors.Join(errBatchLost, err)
 	}
-	err := q.bare(ctx, shared, call)
+	err := q.bare(ctx, sqlTx, call)
 	end := "RELEASE one"
 	if err != nil {
 		end = "ROLLBACK TO one; RELEASE one"
 	}
-	if _, endErr := shared.sql.ExecContext(ctx, end); endErr != nil {
+	if _, endErr := sqlTx.ExecContext(ctx, end); endErr != nil {
 		return errors.Join(err, errBatchLost, endErr)
 	}
 	return err
@@ -177,7 +176,7 @@ func (q *writeQueue) alone(call *writeCall) {
 		call.err = err
 		return
 	}
-	call.err = runGuarded(call.fn, q.db.tx(ctx, call.clock, newRunner(sqlTx)))
+	call.err = runGuarded(call.fn, q.db.tx(ctx, call.clock, sqlTx))
 	if call.err != nil {
 		_ = sqlTx.Rollback() // the call's own error is the one to tell
 		return

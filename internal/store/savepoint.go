@@ -1,9 +1,13 @@
 package store
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Savepoint runs fn inside the transaction. Where fn answers an error, what it wrote is taken back, the error is
-// returned, and the transaction can go on: so one of many things that share a transaction fails alone.
+// returned, and the transaction can go on: so one of many things that share a transaction fails alone. A rule of the
+// schema that is broken is an ErrConflict.
 func (tx *Tx) Savepoint(fn func() error) error {
 	// What waits from before is not to be taken back, and what fn leaves belongs to it.
 	if err := tx.flush(); err != nil {
@@ -20,6 +24,9 @@ func (tx *Tx) Savepoint(fn func() error) error {
 		tx.memory, tx.waiting, tx.waits = memory{}, waiting{}, false
 		_, back := tx.exec("ROLLBACK TO SAVEPOINT part")
 		_, end := tx.exec("RELEASE SAVEPOINT part")
+		if tx.engine.conflict(err) {
+			err = fmt.Errorf("%w: %w", ErrConflict, err)
+		}
 		return errors.Join(err, back, end)
 	}
 	_, err = tx.exec("RELEASE SAVEPOINT part")

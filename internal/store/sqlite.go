@@ -33,7 +33,6 @@ var sqliteEngine = &engine{
 		c := sqliteCode(err)
 		return c == sqlite3.SQLITE_BUSY || c == sqlite3.SQLITE_LOCKED
 	},
-	runner: newRunner,
 	unreachable: func(err error) bool {
 		c := sqliteCode(err)
 		return c == sqlite3.SQLITE_FULL || c == sqlite3.SQLITE_IOERR || c == sqlite3.SQLITE_CANTOPEN
@@ -82,18 +81,20 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	if err := file.Close(); err != nil {
 		return nil, err
 	}
-	write, err := sql.Open("sqlite", sqliteName(path, "_txlock=immediate"))
+	writer, err := newConnector(sqliteName(path, "_txlock=immediate"))
 	if err != nil {
 		return nil, err
 	}
+	reader, err := newConnector(sqliteName(path, "_pragma=query_only(1)"))
+	if err != nil {
+		return nil, err
+	}
+	write := sql.OpenDB(writer)
 	write.SetMaxOpenConns(1)
 	if err := write.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("the database %s cannot be used: %w", path, err), write.Close())
 	}
-	read, err := sql.Open("sqlite", sqliteName(path, "_pragma=query_only(1)"))
-	if err != nil {
-		return nil, errors.Join(err, write.Close())
-	}
+	read := sql.OpenDB(reader)
 	readers := max(4, runtime.NumCPU())
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)

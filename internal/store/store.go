@@ -47,7 +47,8 @@ type Tx struct {
 
 	ctx    context.Context // of the transaction: every statement inside ends with it
 	clock  SiteClock       // that Now was read from
-	sql    *runner
+	engine *engine
+	sql    *sql.Tx
 	counts *counts
 
 	memory  memory
@@ -65,8 +66,6 @@ type engine struct {
 	// conflict says that err is a broken uniqueness or reference rule, transient that the same transaction may well
 	// succeed when run again, unreachable that the database cannot be talked to at all.
 	conflict, transient, unreachable func(err error) bool
-	// runner makes what runs the statements of one transaction.
-	runner func(tx *sql.Tx) *runner
 }
 
 // Open opens the database at url, sqlite:PATH or postgres://…, without looking at its schema (see Migrate). The clock
@@ -133,15 +132,15 @@ func (db *DB) ReadBy(ctx context.Context, clock SiteClock, fn func(tx *Tx) error
 	if err != nil {
 		return db.outward(err)
 	}
-	err = fn(db.tx(ctx, clock, db.engine.runner(sqlTx)))
+	err = fn(db.tx(ctx, clock, sqlTx))
 	// Nothing was written: rolling back is how a reading transaction ends, and its error says nothing new.
 	_ = sqlTx.Rollback()
 	return db.outward(err)
 }
 
 // tx makes the transaction that a caller's function gets, with its one clock reading.
-func (db *DB) tx(ctx context.Context, clock SiteClock, statements *runner) *Tx {
-	return &Tx{Now: db.now().Add(clock.Ahead), ctx: ctx, clock: clock, sql: statements, counts: db.counts}
+func (db *DB) tx(ctx context.Context, clock SiteClock, sqlTx *sql.Tx) *Tx {
+	return &Tx{Now: db.now().Add(clock.Ahead), ctx: ctx, clock: clock, engine: db.engine, sql: sqlTx, counts: db.counts}
 }
 
 func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecond) }
@@ -171,7 +170,7 @@ func (tx *Tx) exec(query string, args ...any) (int64, error) {
 	if err := tx.flushBefore(query); err != nil {
 		return 0, err
 	}
-	res, err := tx.sql.exec(tx.ctx, query, args)
+	res, err := tx.sql.ExecContext(tx.ctx, query, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -225,7 +224,7 @@ func (tx *Tx) each(query string, args []any, scan func(scan func(dest ...any) er
 
 // eachAsIs is each for a statement that concerns no row that waits, whatever tables it names.
 func (tx *Tx) eachAsIs(query string, args []any, scan func(scan func(dest ...any) error) error) error {
-	rows, err := tx.sql.query(tx.ctx, query, args)
+	rows, err := tx.sql.QueryContext(tx.ctx, query, args...)
 	if err != nil {
 		return err
 	}
