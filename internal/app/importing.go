@@ -43,14 +43,19 @@ var errTakeBack = errors.New("the row has to be taken back")
 
 // apart runs what writes the one row, all of it or nothing. Savepoints are dear (SQLite copies every page that is
 // touched again in each of them), and a row that was looked at beforehand is hardly ever refused here: so the first
-// time there are none, and where one would have been needed the whole chunk is run again with them.
+// time there are none, and where one would have been needed the whole chunk is run again with them. A row that meets a
+// rule of the schema which nobody looked for is refused like any other.
 func (c *importChunk) apart(write func() error) error {
-	if c.careful {
-		return c.tx.Savepoint(write)
+	if !c.careful {
+		err := write()
+		if isRefusal(err) {
+			return errTakeBack
+		}
+		return err
 	}
-	err := write()
-	if isRefusal(err) {
-		return errTakeBack
+	err := c.tx.Savepoint(write)
+	if errors.Is(err, store.ErrConflict) {
+		return &fault.Error{Kind: fault.ReferenceExists, Message: "It conflicts with what is stored.", Err: err}
 	}
 	return err
 }
@@ -227,33 +232,28 @@ func (c *importChunk) place(
 		}
 		return samePayment(whole, payment, booking.ID)
 	}
-	return c.apart(func() error { return c.record(channel, booking, payment, !known) })
-}
-
-// record makes the booking, where it is new, and the payment.
-func (c *importChunk) record(
-	channel *importChannel, booking travel.Booking, payment travel.NewTransaction, isNew bool,
-) error {
-	if isNew {
-		var err error
-		if booking, err = c.makeBooking(channel.Channel, booking); err != nil {
-			return err
+	var made travel.Transaction
+	err := c.apart(func() (err error) {
+		if !known {
+			if booking, err = c.makeBooking(channel.Channel, booking); err != nil {
+				return err
+			}
+			payment.Items = &[]travel.Item{{BookingID: booking.ID, Currency: booking.Currency, Total: in.BaseTotal}}
 		}
-		items := *payment.Items
-		payment.Items = &[]travel.Item{{BookingID: booking.ID, Currency: booking.Currency, Total: items[0].Total}}
-	}
-	payments := &Payments{Core: c.run.Core}
-	made, _, err := payments.record(c.tx, c.run.actor, c.site, payment)
-	if err != nil {
+		payments := &Payments{Core: c.run.Core}
+		made, _, err = payments.record(c.tx, c.run.actor, c.site, payment)
 		return cellsOf(nil, err, nil)
+	})
+	if err != nil {
+		return err
 	}
 	channel.payments[payment.ImportKey] = store.ImportedTransaction{ID: made.ID, ContentHash: made.ContentHash}
 	c.payments.Created++
-	if isNew {
+	if known {
+		c.met = append(c.met, booking.ID)
+	} else {
 		channel.bookings[booking.ImportKey] = booking
 		c.made = append(c.made, booking.ID)
-	} else {
-		c.met = append(c.met, booking.ID)
 	}
 	return nil
 }

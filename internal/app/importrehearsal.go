@@ -21,15 +21,16 @@ func (r *importRun) rehearse(ctx context.Context, rows iter.Seq2[travel.Imported
 	if err != nil {
 		return err
 	}
-	var chunk []travel.ImportedPayment
+	var chunk [][]travel.ImportedPayment
+	held := 0
 	for _, group := range groups {
-		if len(chunk) > 0 && len(chunk)+len(group) > rowsPerWrite {
+		if held > 0 && held+len(group) > rowsPerWrite {
 			if err := r.take(ctx, chunk); err != nil {
 				return err
 			}
-			chunk = chunk[:0]
+			chunk, held = chunk[:0], 0
 		}
-		chunk = append(chunk, group...)
+		chunk, held = append(chunk, group), held+len(group)
 	}
 	if err := r.take(ctx, chunk); err != nil {
 		return err

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -127,13 +128,13 @@ type importRun struct {
 }
 
 func (r *importRun) all(ctx context.Context, rows iter.Seq2[travel.ImportedPayment, error]) error {
-	chunk := make([]travel.ImportedPayment, 0, rowsPerWrite)
+	chunk := make([][]travel.ImportedPayment, 0, rowsPerWrite)
 	nextLook := firstLook
 	for row, err := range rows {
 		if err != nil {
 			return err
 		}
-		if chunk = append(chunk, row); len(chunk) < rowsPerWrite {
+		if chunk = append(chunk, []travel.ImportedPayment{row}); len(chunk) < rowsPerWrite {
 			continue
 		}
 		if err := r.take(ctx, chunk); err != nil {
@@ -150,37 +151,33 @@ func (r *importRun) all(ctx context.Context, rows iter.Seq2[travel.ImportedPayme
 	return r.take(ctx, chunk)
 }
 
-// take writes a chunk of rows and counts what came of them.
-func (r *importRun) take(ctx context.Context, rows []travel.ImportedPayment) error {
-	if len(rows) == 0 {
+// take writes a chunk of rows, of which those in one group have to share a write, and counts what came of them.
+func (r *importRun) take(ctx context.Context, groups [][]travel.ImportedPayment) error {
+	if len(groups) == 0 {
 		return nil
 	}
-	c, err := r.write(ctx, rows)
+	c, err := r.write(ctx, slices.Concat(groups...))
 	switch {
 	case err == nil:
 		r.count(c)
 		return nil
-	case ctx.Err() != nil:
-		return err
-	case len(rows) > 1:
-		// Too much for one write, or one row meets a rule of the schema that nobody looked for: halves until the row
-		// to blame stands alone and refuses itself.
-		half := len(rows) / 2
-		if err := r.take(ctx, rows[:half]); err != nil {
-			return err
-		}
-		return r.take(ctx, rows[half:])
-	case errors.Is(err, store.ErrConflict):
-		r.count(&importChunk{rows: rows, refused: []Refusal{{Line: rows[0].Line, Reason: "It conflicts with what is stored."}}})
-		return nil
-	default:
+	case ctx.Err() == nil && len(groups) == 1 && len(groups[0]) > 1:
+		return fmt.Errorf("line %d and %d others build on each other, and do not go into one write: %w",
+			groups[0][0].Line, len(groups[0])-1, err)
+	case ctx.Err() != nil || len(groups) == 1:
 		return err
 	}
+	// It was too much for one write: a machine can be as slow as that.
+	half := len(groups) / 2
+	if err := r.take(ctx, groups[:half]); err != nil {
+		return err
+	}
+	return r.take(ctx, groups[half:])
 }
 
 func (r *importRun) write(ctx context.Context, rows []travel.ImportedPayment) (*importChunk, error) {
 	c, err := r.writeOnce(ctx, rows, false)
-	if errors.Is(err, errTakeBack) {
+	if errors.Is(err, errTakeBack) || errors.Is(err, store.ErrConflict) {
 		c, err = r.writeOnce(ctx, rows, true)
 	}
 	return c, err

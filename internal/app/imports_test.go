@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
@@ -18,6 +19,7 @@ import (
 	"holdfast/internal/fault"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
+	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -318,6 +320,50 @@ func TestDryRunSaysWhatTheImportThenDoes(t *testing.T) {
 			t.Errorf("refused %v, and on the dry run %v", refused, refusedThen)
 		}
 	})
+}
+
+// TestDryRunWhereWritesTakeFewRows: a machine that cannot take many rows in one write gets fewer at a time, of which none
+// are parted that build on each other.
+func TestDryRunWhereWritesTakeFewRows(t *testing.T) {
+	w := newWorld(t, storetest.SQLite(t))
+	options := protect
+	options.DryRun = true
+	rows := messyFile(7)
+	w.imported(protect, aRow(2, "1"))
+	planned, refused := w.imported(options, rows...)
+
+	few, err := sql.Open("sqlite", strings.TrimPrefix(w.url, "sqlite:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = few.Close() }()
+	// The eleventh payment of a write fails for a reason that no row is to blame for.
+	_, err = few.ExecContext(t.Context(), `CREATE TRIGGER few BEFORE INSERT ON transactions
+		WHEN (SELECT COUNT(*) FROM transactions) > 10 BEGIN SELECT json('too many'); END`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, refusedAgain := w.imported(options, rows...)
+	if fmt.Sprint(again) != fmt.Sprint(planned) {
+		t.Errorf("planned %+v\nand    %+v", planned, again)
+	}
+	if !slices.Equal(slices.Sorted(maps.Keys(refused)), slices.Sorted(maps.Keys(refusedAgain))) {
+		t.Errorf("refused %v\nand    %v", refused, refusedAgain)
+	}
+
+	// Where a booking has more payments than that, nobody can say what would come of it.
+	var one []travel.ImportedPayment
+	for n := range 12 {
+		one = append(one, aRow(n+2, fmt.Sprint("of-one-", n), paying(1000), func(r *travel.ImportedPayment) { r.Booking.ImportKey = "B-one" }))
+	}
+	_, err = w.app.Imports.Payments(t.Context(), w.actor, of(one...), options)
+	if err == nil || !strings.Contains(err.Error(), "line 2 and 11 others build on each other") {
+		t.Errorf("it says %v", err)
+	}
+	options.DryRun = false
+	if _, err := w.app.Imports.Payments(t.Context(), w.actor, of(one...), options); err == nil || strings.Contains(err.Error(), "others") {
+		t.Errorf("the import says %v", err)
+	}
 }
 
 func TestImportsAreTheOperators(t *testing.T) {
