@@ -47,6 +47,9 @@ func (r *recording) adjust(items []travel.Item) ([]travel.Item, error) {
 	if r.in.Type.Operators() {
 		return items, r.turnChargeback(items)
 	}
+	if err := r.afterChargebacks(items); err != nil {
+		return nil, err
+	}
 	rest, before := r.rest(), r.original.Remaining
 	if err := r.take(items); err != nil {
 		return nil, err
@@ -58,6 +61,32 @@ func (r *recording) adjust(items []travel.Item) ([]travel.Item, error) {
 		return rest, nil
 	}
 	return items, nil
+}
+
+// afterChargebacks refuses a refund of more than a chargeback has left of its part (R3): a refund may be learned after a
+// chargeback that came later, and then comes to the same as in their own order.
+func (r *recording) afterChargebacks(items []travel.Item) error {
+	if r.original.Status != travel.StatusLocked {
+		return nil
+	}
+	allocations, err := r.tx.AllocationsOfTransaction(r.site.ID, r.original.ID)
+	if err != nil {
+		return err
+	}
+	for _, a := range allocations {
+		events, err := r.tx.Events(r.site.ID, a.ID)
+		if err != nil {
+			return err
+		}
+		left := a.Sum(events).Remaining(a.Paid(), a.Paid())
+		for _, item := range items {
+			if item.BookingID == a.BookingID && item.Total > left {
+				return fault.NotPossibleBecause("locked", "Transaction %d is charged back: of it, %s %s remain for booking %d.",
+					r.original.ID, item.Currency, money.Format(left, item.Currency), item.BookingID)
+			}
+		}
+	}
+	return nil
 }
 
 // checkOrder notes an adjustment of a day before what it adjusts. Within a day the order does not matter: days are what
@@ -89,13 +118,15 @@ func (r *recording) possible() error {
 		return fault.NotPossibleBecause("not_an_authorisation", "Transaction %d is of type %s; a %s needs an authorisation.", o.ID, o.Type, t)
 	case !wantsAuthorisation && !o.Type.Takes():
 		return fault.NotPossibleBecause("not_a_payment", "Transaction %d is of type %s; a %s needs a purchase or a capture.", o.ID, o.Type, t)
+	case t.Operators() && o.Status != travel.StatusComplete && o.Status != travel.StatusLocked:
+		return fault.NotPossibleBecause("not_complete", "Transaction %d is %s: no money was taken that could be charged back.", o.ID, o.Status)
 	case t.Operators():
-		return nil // what the scheme did is recorded in any state
-	case o.Status == travel.StatusLocked:
+		return nil // what the scheme did is recorded whatever remains
+	case o.Status == travel.StatusLocked && (t != travel.Refund || r.order != nil): // a refund that was made is logged
 		return fault.NotPossibleBecause("locked", "Transaction %d is charged back.", o.ID)
 	case wantsAuthorisation && o.Remaining > 0 && !o.InTime(r.effectiveAt()):
 		return fault.NotPossibleBecause("authorisation_expired", "Transaction %d was not captured in time and is void.", o.ID)
-	case o.Status != travel.StatusComplete && o.Status != travel.StatusExpired:
+	case o.Status != travel.StatusComplete && o.Status != travel.StatusExpired && o.Status != travel.StatusLocked:
 		return fault.NotPossibleBecause("not_complete", "Transaction %d is %s.", o.ID, o.Status)
 	case *r.in.Total > o.Remaining:
 		return fault.NotPossibleBecause("exceeds_remaining", "Of transaction %d, %s %s remain.",
