@@ -13,6 +13,10 @@ import (
 // values they take.
 const keptStatements = 256
 
+// keptText bounds the length of their texts together, because what SQLite keeps of a statement grows with its text: about
+// twenty times as long, and callers choose how many ids a list is filtered by.
+const keptText = 1 << 20
+
 // connector opens connections to SQLite that keep the statements they have parsed, as pgx does by itself: to parse a
 // statement costs SQLite about what it costs to run it.
 type connector struct{ driver.Connector }
@@ -54,6 +58,7 @@ type sqliteStatement interface {
 type keepingConn struct {
 	sqliteConn
 	kept map[string]sqliteStatement // by the text that callers give; those that run at the moment are not in it
+	text int                        // length of all those texts
 }
 
 // ExecContext runs a statement, or several.
@@ -83,6 +88,7 @@ func (c *keepingConn) QueryContext(ctx context.Context, query string, args []dri
 func (c *keepingConn) take(ctx context.Context, query string) (sqliteStatement, error) {
 	if statement, ok := c.kept[query]; ok {
 		delete(c.kept, query)
+		c.text -= len(query)
 		return statement, nil
 	}
 	parsed, err := c.PrepareContext(ctx, positional(query))
@@ -96,16 +102,17 @@ func (c *keepingConn) take(ctx context.Context, query string) (sqliteStatement, 
 	return statement, nil
 }
 
-// giveBack keeps a statement that ended well.
+// giveBack keeps a statement that ended well and has room.
 func (c *keepingConn) giveBack(query string, statement sqliteStatement, ended error) error {
-	if _, another := c.kept[query]; another || ended != nil {
+	if _, another := c.kept[query]; another || ended != nil || len(query) > keptText {
 		return statement.Close()
 	}
 	var err error
-	if len(c.kept) >= keptStatements {
+	if len(c.kept) >= keptStatements || c.text+len(query) > keptText {
 		err = c.forget()
 	}
 	c.kept[query] = statement
+	c.text += len(query)
 	return err
 }
 
@@ -115,6 +122,7 @@ func (c *keepingConn) forget() error {
 		errs = append(errs, statement.Close())
 	}
 	clear(c.kept)
+	c.text = 0
 	return errors.Join(errs...)
 }
 
