@@ -162,8 +162,8 @@ func (r *importRun) take(ctx context.Context, groups [][]travel.ImportedPayment)
 		r.count(c)
 		return nil
 	case ctx.Err() == nil && len(groups) == 1 && len(groups[0]) > 1:
-		return fmt.Errorf("line %d and %d others build on each other, and do not go into one write: %w",
-			groups[0][0].Line, len(groups[0])-1, err)
+		return &fault.Error{Kind: fault.KindOf(err), Err: err, Message: fmt.Sprintf(
+			"Line %d and %d others build on each other, and the database does not take them in one write.", groups[0][0].Line, len(groups[0])-1)}
 	case ctx.Err() != nil || len(groups) == 1:
 		return err
 	}

@@ -357,7 +357,7 @@ func TestDryRunWhereWritesTakeFewRows(t *testing.T) {
 		one = append(one, aRow(n+2, fmt.Sprint("of-one-", n), paying(1000), func(r *travel.ImportedPayment) { r.Booking.ImportKey = "B-one" }))
 	}
 	_, err = w.app.Imports.Payments(t.Context(), w.actor, of(one...), options)
-	if err == nil || !strings.Contains(err.Error(), "line 2 and 11 others build on each other") {
+	if err == nil || !strings.Contains(err.Error(), "Line 2 and 11 others build on each other") {
 		t.Errorf("it says %v", err)
 	}
 	options.DryRun = false
