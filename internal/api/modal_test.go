@@ -246,7 +246,7 @@ func TestNoCardNumberGetsIntoTheModal(t *testing.T) {
 					t.Errorf("%s in %s of %s: %v", value, name, request.path, code)
 				}
 				// What is no text is stored as none, or refused as well.
-				if i == 0 {
+				if i == 0 || len(card.Number) < 16 {
 					ask(http.MethodPost, request.path, `{"`+name+`": `+card.Number+`, "verify": ["`+name+`"]}`)
 				}
 			}
