@@ -37,6 +37,9 @@ func (r *recording) noteDispute() error {
 			return err
 		}
 		d := open[max(0, slices.IndexFunc(open, func(d travel.Dispute) bool { return d.Total == r.t.Total }))]
+		if d.Total > r.t.Total && r.original.Status == travel.StatusLocked {
+			return nil // a part came back; the rest is still in dispute
+		}
 		d.ReversalID, d.Outcome = r.t.ID, travel.DisputeWon
 		return r.tx.SaveDispute(d)
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
@@ -46,7 +47,7 @@ func (r *recording) protect() error {
 		}
 		return r.judge()
 	case travel.Refund, travel.Chargeback, travel.ChargebackReversal:
-		if err := r.recordEvents(); err != nil {
+		if err := r.recordEvents(+1, r.t.EffectiveAt); err != nil {
 			return err
 		}
 		r.tx.NoteChange(r.site.ID, store.ChangeEvent, r.t.ID, 0)
@@ -115,7 +116,8 @@ func (r *recording) scheme() travel.Scheme {
 	return travel.SchemeOf(r.t.CardType, r.t.BIN)
 }
 
-func (r *recording) recordEvents() error {
+// recordEvents writes what the transaction does to the allocations that it adjusts; with the sign -1 that it did not.
+func (r *recording) recordEvents(sign int64, at time.Time) error {
 	for _, part := range r.t.Payments {
 		a, err := r.tx.LockAllocation(r.site.ID, part.LinkedID)
 		if errors.Is(err, store.ErrNotFound) {
@@ -125,12 +127,12 @@ func (r *recording) recordEvents() error {
 			return err
 		}
 		e := protection.Event{
-			TransactionID: r.t.ID, Kind: r.t.Type, Amount: part.Total, EffectiveAt: r.t.EffectiveAt, RecordedAt: r.tx.Now,
+			TransactionID: r.t.ID, Kind: r.t.Type, Amount: sign * part.Total, EffectiveAt: at, RecordedAt: r.tx.Now,
 		}
 		if err := r.tx.InsertEvent(r.site.ID, part.LinkedID, e); err != nil {
 			return err
 		}
-		if err := r.refundPremium(a); err != nil {
+		if err := r.refundPremium(a, at); err != nil {
 			return err
 		}
 	}
@@ -138,12 +140,12 @@ func (r *recording) recordEvents() error {
 }
 
 // refundPremium books what a refund does to the premium of an allocation. Chargebacks and reversals never move it.
-func (r *recording) refundPremium(a protection.Allocation) error {
+func (r *recording) refundPremium(a protection.Allocation, at time.Time) error {
 	if r.t.Type != travel.Refund || !a.Decision.Protected {
 		return nil
 	}
 	return movePremium(r.tx, a.SiteID, a.ID, premiumCause{
-		cause: protection.CauseRefund, transactionID: r.t.ID, effectiveAt: r.t.EffectiveAt, insolvent: r.channel.Locked,
+		cause: protection.CauseRefund, transactionID: r.t.ID, effectiveAt: at, insolvent: r.channel.Locked,
 	})
 }
 

@@ -77,6 +77,9 @@ func (s *settlement) settle(result psp.Result) error {
 		if err := s.hold(); err != nil {
 			return err
 		}
+	case s.t.Type == travel.Refund && s.t.Status == travel.StatusComplete && result.Outcome == psp.Declined:
+		s.hear(result)
+		return s.undoRefund(cmp.Or(result.Message, saysDeclined))
 	case !s.p.State.Open():
 		return nil
 	}
@@ -91,7 +94,11 @@ func (s *settlement) settle(result psp.Result) error {
 		}
 		return s.fail(status, travel.ProcessingSettled, cmp.Or(result.Message, saysDeclined))
 	case psp.Pending:
-		s.p.State, s.p.AskAt = travel.ProcessingChallenged, s.tx.RealNow().Add(challengePause)
+		// A shopper who comes back over and over does not put off the end of their time.
+		if again := s.tx.RealNow().Add(challengePause); s.p.State != travel.ProcessingChallenged || again.Before(s.p.AskAt) {
+			s.p.AskAt = again
+		}
+		s.p.State = travel.ProcessingChallenged
 		s.t.Status = travel.StatusPending
 		return s.save()
 	case psp.Absent:
@@ -175,7 +182,10 @@ func (s *settlement) succeed(result psp.Result) error {
 			"asked", s.t.Total, "moved", result.Amount)
 		s.t.Flags = append(s.t.Flags, travel.FlagAmountDiffers)
 	}
-	s.p.State, s.p.AskAt, s.p.Reserved = travel.ProcessingSettled, time.Time{}, 0
+	s.p.State, s.p.AskAt = travel.ProcessingSettled, time.Time{}
+	if s.t.Type != travel.Refund { // which may still come back
+		s.p.Reserved = 0
+	}
 	if err := s.decide(); err != nil {
 		return err
 	}
@@ -215,6 +225,37 @@ func (s *settlement) fail(status travel.TransactionStatus, state travel.Processi
 		s.p.ThreeDS.Status = "abandoned"
 	}
 	return s.save()
+}
+
+// undoRefund writes that a refund which the processor had accepted did not reach the card: the money is the merchant's
+// again. What was reported meanwhile stays as it was; from now on the refund counts as not made.
+func (s *settlement) undoRefund(says string) error {
+	s.core.Log.Warn("a refund came back", "site", s.t.SiteID, "transaction", s.t.ID)
+	// What was paid since in its place may bring a booking above its total: what happened is recorded all the same.
+	err := s.changeSums(func(sums travel.BookingSums, part travel.Payment) travel.BookingSums {
+		sums.Net += part.Total
+		sums.Held += part.Total
+		return sums
+	})
+	if err != nil {
+		return err
+	}
+	s.original.Remaining += s.p.Reserved
+	for _, part := range s.t.Payments {
+		s.originalOf(part.BookingID).Remaining += part.Total
+	}
+	if err := s.tx.SaveTransaction(s.original); err != nil {
+		return err
+	}
+	s.t.Status, s.t.Content, s.p.Reserved = travel.StatusFailed, says, 0
+	if err := s.save(); err != nil {
+		return err
+	}
+	if err := s.recordEvents(-1, s.tx.Now); err != nil {
+		return err
+	}
+	s.tx.NoteChange(s.site.ID, store.ChangeEvent, s.t.ID, 0)
+	return nil
 }
 
 // hold takes again what fail has given free, as far as it is still there.

@@ -146,7 +146,7 @@ func (n NewTransaction) checkTexts(p *fault.Problems) {
 		p.Wrong("ip_address", "This is not an IP address.")
 	}
 	if u, err := url.Parse(n.RedirectURL); n.RedirectURL != "" &&
-		(err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
+		(err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "") {
 		p.Wrong("3ds_redirect_url", "This is not an http or https address.")
 	}
 }

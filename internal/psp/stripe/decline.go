@@ -63,6 +63,8 @@ var declines = map[string]psp.Decline{
 	"currency_not_supported":  psp.DeclineNotSupported,
 	"not_permitted":           psp.DeclineNotSupported,
 	"service_not_allowed":     psp.DeclineNotSupported,
+	"live_mode_test_card":     psp.DeclineNotSupported,
+	"test_mode_live_card":     psp.DeclineNotSupported,
 	"testmode_decline":        psp.DeclineNotSupported,
 	"transaction_not_allowed": psp.DeclineNotSupported,
 

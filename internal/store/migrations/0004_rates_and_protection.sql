@@ -74,7 +74,7 @@ CREATE TABLE allocation_events (
     allocation_id  BIGINT NOT NULL,
     transaction_id BIGINT NOT NULL, -- that brought it
     kind           TEXT   NOT NULL, -- refund, chargeback or chargeback-reversal
-    amount         BIGINT NOT NULL, -- minor units of the allocation's currency, always positive
+    amount         BIGINT NOT NULL, -- minor units of the allocation's currency, negative where a refund came back
     effective_at   BIGINT NOT NULL,
     recorded_at    BIGINT NOT NULL,
     {{key}} (site_id, id),
