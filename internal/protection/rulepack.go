@@ -87,6 +87,9 @@ func ParseRulepacks(data []byte) (Rulepacks, error) {
 		if i > 0 && from <= packs[i-1].From {
 			return nil, fmt.Errorf("rulepack %d: from %s does not follow %s", i+1, from, packs[i-1].From)
 		}
+		if _, twice := packs.ByVersion(pack.Version); twice { // allocations find theirs by it
+			return nil, fmt.Errorf("rulepack %d: there is another of version %s", i+1, pack.Version)
+		}
 		packs = append(packs, pack)
 	}
 	return packs, nil

@@ -1,7 +1,11 @@
 package protection_test
 
 import (
+	"encoding/json"
+	"maps"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -174,5 +178,23 @@ func TestRulepackFileRefusesWhatIsBroken(t *testing.T) {
 		if _, err := protection.ParseRulepacks([]byte(text)); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
+	}
+	// Allocations find theirs by its version.
+	whole, err := os.ReadFile("rulepack.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packs []map[string]any
+	if err := json.Unmarshal(whole, &packs); err != nil {
+		t.Fatal(err)
+	}
+	again := maps.Clone(packs[len(packs)-1])
+	again["from"] = "2099-01-01"
+	text, err := json.Marshal(append(packs, again))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := protection.ParseRulepacks(text); err == nil || !strings.Contains(err.Error(), "another of version") {
+		t.Errorf("a version twice: %v", err)
 	}
 }
