@@ -1,9 +1,11 @@
 package travel
 
 import (
+	"net"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"holdfast/internal/fault"
@@ -75,16 +77,28 @@ func (f SiteFields) Change(s Site, p *fault.Problems) Site {
 	return s
 }
 
-// originOf reads an origin as browsers send it: scheme, host, perhaps a port, and nothing else. Plain http is for the
-// integrator's own machine.
+var (
+	hostName    = regexp.MustCompile(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$`) // others are written in punycode
+	defaultPort = map[string]string{"https": "443", "http": "80"}
+)
+
+// originOf reads an origin and gives it as browsers send it: scheme, host, a port where it is not the scheme's own, and
+// nothing else. Plain http is for the integrator's own machine.
 func originOf(text string) (string, bool) {
 	u, err := url.Parse(strings.TrimSuffix(strings.ToLower(text), "/"))
-	if err != nil || u.Hostname() == "" || len(text) > MaxText {
+	if err != nil || len(text) > MaxText || u.Scheme+"://"+u.Host != u.String() || strings.HasSuffix(u.Host, ":") {
 		return "", false
 	}
 	local := slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
-	origin := u.Scheme + "://" + u.Host
-	return origin, origin == u.String() && (u.Scheme == "https" || u.Scheme == "http" && local)
+	if u.Scheme != "https" && (u.Scheme != "http" || !local) || !hostName.MatchString(u.Hostname()) && net.ParseIP(u.Hostname()) == nil {
+		return "", false
+	}
+	host := strings.TrimSuffix(u.Host, ":"+u.Port())
+	if u.Port() == "" || u.Port() == defaultPort[u.Scheme] {
+		return u.Scheme + "://" + host, true
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	return u.Scheme + "://" + host + ":" + strconv.FormatUint(port, 10), err == nil && port > 0
 }
 
 // SiteFilter chooses sites of a list; empty fields choose all.
