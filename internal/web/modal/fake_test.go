@@ -122,7 +122,8 @@ func (s *shop) servePage(w http.ResponseWriter, r *http.Request) {
 <script>
 window.calls = [];
 window.tmtPaymentModalReady = () => {
-  window.modal = new window.tmtPaymentModalSdk(%s);
+  window.opened = %s;
+  window.modal = new window.tmtPaymentModalSdk(window.opened);
   for (const name of ["token_error", "booking_logged", "booking_exists", "booking_error", "transaction_result_available",
     "transaction_logged", "transaction_failed", "transaction_rejected", "transaction_timeout", "transaction_error", "modal_closed",
     "close_window_attempted"]) window.modal.on(name, (argument) => window.calls.push([name, argument]));

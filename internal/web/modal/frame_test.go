@@ -330,13 +330,13 @@ func TestWhatWasPaidIsNotPaidAgain(t *testing.T) {
 	b.fill("4242424242424242", "1240", "123", "Ada Lovelace")
 	b.press(kb.Enter)
 	b.shows("paid")
-	// The page comes again, perhaps with another auth string, and the modal was not closed.
+	// The page is loaded again, perhaps with another auth string, and the modal was not closed.
 	s.set(func() { s.data["booking_auth"] = "4567" })
-	b.open(s.page.URL + "/")
+	b.do(chromedp.Reload())
 	b.shows("paid")
 	b.click("#done")
 	b.fired("booking_exists", "transaction_logged", "modal_closed")
-	// It was closed, and the page comes from the browser's history.
+	// It was closed, and the page comes from the browser's history, as it was.
 	s.set(func() { s.data["booking_auth"] = "0123" })
 	b.open(s.page.URL + "/")
 	b.shows("paid")
@@ -349,6 +349,98 @@ func TestWhatWasPaidIsNotPaidAgain(t *testing.T) {
 	b.fired("booking_logged")
 }
 
+// TestTheSameAgainIsAnotherOrder where the shop has taken the shopper away as soon as the payment was made, so that nobody
+// has closed the modal: by a link, and on the same page.
+func TestTheSameAgainIsAnotherOrder(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.pays(func(object) (int, object) { return http.StatusCreated, s.made(1, "complete", nil) })
+	b := visit(t, s)
+	pay := func() {
+		b.fill("4242424242424242", "1240", "123", "Ada Lovelace")
+		b.press(kb.Enter)
+		b.shows("paid")
+	}
+	pay()
+	s.set(func() { s.data["booking_auth"] = "4567" })
+	b.open(s.page.URL + "/")
+	b.shows("form")
+	b.fired("booking_logged")
+	pay()
+	b.page(`(() => {
+		window.modal.closeModal();
+		window.calls = [];
+		new window.tmtPaymentModalSdk({ ...window.opened, data: { ...window.opened.data, booking_auth: "8901" } })
+			.on("booking_logged", (argument) => window.calls.push(["booking_logged", argument]));
+		return true;
+	})()`)
+	b.shows("form")
+	b.fired("booking_logged")
+}
+
+func TestABookingThatIsPaidIsNotPaidAgain(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.set(func() { s.booking["status"], s.data["booking_id"] = "paid", "700" })
+	b := newTab(t)
+	b.open(s.page.URL + "/")
+	b.shows("paid")
+	b.fired("booking_exists")
+	if text := b.frame("document.getElementById('result-title').textContent"); text != "This booking is already paid" {
+		t.Errorf("it says %q", text)
+	}
+	// While the form is open here, it is paid in another tab.
+	s.set(func() { s.booking["status"] = "unpaid" })
+	s.pays(func(object) (int, object) {
+		s.set(func() { s.booking["status"] = "paid" })
+		return http.StatusBadRequest, object{
+			"code": "rest_invalid_param", "message": "Invalid parameter(s): bookings", "data": object{"status": 400, "params": object{"bookings": "Nothing is open."}},
+		}
+	})
+	b.open(s.page.URL + "/")
+	b.shows("form")
+	b.fill("4242424242424242", "1240", "123", "Ada Lovelace")
+	b.press(kb.Enter)
+	b.shows("paid")
+	b.fired("booking_exists", "transaction_error")
+}
+
+func TestWhatIsNoBookingIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := newTab(t)
+	for _, id := range []any{"12abc", "0x1", "1e0", "-1", "1.5", []int{1, 2}, true} {
+		s.set(func() { s.data["booking_id"] = id })
+		b.open(s.page.URL + "/")
+		b.shows("invalid")
+		b.fired("booking_error")
+		said := fmt.Sprint(b.argument(0))
+		if said != "map[code:rest_invalid_param data:map[params:map[booking_id:This is not the id of a booking.] status:400] message:Invalid parameter(s): booking_id]" {
+			t.Errorf("%v: %s", id, said)
+		}
+	}
+	if n := s.count("POST bookings"); n != 0 {
+		t.Errorf("%d bookings were made", n)
+	}
+}
+
+func TestClosingBeforeItOpens(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := visit(t, s)
+	b.shows("form")
+	b.page(`(() => {
+		window.modal.closeModal();
+		new window.tmtPaymentModalSdk(window.opened).closeModal();
+		setTimeout(() => (window.dialogs = document.querySelectorAll("dialog").length)); // after all that was due at once
+		return true;
+	})()`)
+	b.until("/", "window.dialogs !== undefined")
+	if n := b.page("window.dialogs"); n != 0.0 {
+		t.Errorf("%v dialogs are open", n)
+	}
+}
+
 func TestTheTokenizersFieldsTakeTheCard(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -356,7 +448,7 @@ func TestTheTokenizersFieldsTakeTheCard(t *testing.T) {
 	s.set(func() {
 		s.session["tokenizer"] = object{
 			"kind": "hosted", "environment": "test", "script": s.page.URL + "/fields.js", "id": "42", "origin": "x", "timestamp": "20270101000000",
-			"token_scheme": "PCI", "authentication_key": "key",
+			"scheme": "PCI", "authentication_key": "key",
 		}
 	})
 	b := visit(t, s)

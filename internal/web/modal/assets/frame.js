@@ -36,6 +36,7 @@ class Controller {
   #texts;
   #data; // what the page opened the modal with
   #options;
+  #visit; // the showing of the page that the modal is in: when it began, and by what kind of navigation
   #memory;
   #session;
   #booking;
@@ -60,9 +61,9 @@ class Controller {
 
   #heard(event) {
     if (event.data?.holdfast !== 1) return;
-    const { kind, data, options } = event.data;
+    const { kind, data, options, visit } = event.data;
     if (event.source === parent && event.origin === page) {
-      if (kind === "open") this.#open(data, options).catch((error) => this.#broken(error));
+      if (kind === "open") this.#open(data, options, visit).catch((error) => this.#broken(error));
       if (kind === "close") this.#view.escape();
     } else if (event.origin === location.origin && kind === "returned" && event.source === this.#bank?.contentWindow) {
       this.#returned();
@@ -98,16 +99,15 @@ class Controller {
 
   // ---- opening
 
-  async #open(data, options) {
+  async #open(data, options, visit) {
     if (this.#opened) return;
     this.#opened = true;
     this.#data = data;
     this.#options = options;
+    this.#visit = visit;
     await this.#speak(guess(data.language));
     this.#memory = await Memory.of({ ...options, origin: page }, data);
-    const { paid, closed, auth } = this.#memory.read();
-    // What was paid and seen is over: the same again, vouched for anew, is another order.
-    if (paid && closed && auth !== this.#auth()) this.#memory.forget();
+    if (this.#anew()) this.#memory.forget();
     try {
       this.#session = await this.#api.session(messages.session(data, options, page, this.#known()));
     } catch (error) {
@@ -128,8 +128,22 @@ class Controller {
     if (await this.#book()) await this.#begin();
   }
 
+  // #anew reports whether what was paid is over, so that the same again, vouched for anew, is another order: the shopper has
+  // closed the modal, or this very page was told of the payment, or it comes neither from a reload nor from the browser's
+  // history.
+  #anew() {
+    const { paid, closed, visit, auth } = this.#memory.read();
+    return paid && auth !== this.#auth() && (closed || visit === this.#visit?.began || this.#visit?.by === "navigate");
+  }
+
+  // #named is the booking that the page names, 0 for none, NaN for what cannot be one.
+  #named() {
+    const text = String(this.#data.booking_id ?? "").trim();
+    return /^\d{0,15}$/.test(text) ? Number(text) : NaN;
+  }
+
   // #known is the booking to pay: the one that the page names, or that an earlier visit of this tab tried to pay.
-  #known = () => Number(this.#data.booking_id) || this.#memory.read().booking || 0;
+  #known = () => this.#named() || this.#memory.read().booking || 0;
 
   async #speak(name) {
     this.#texts = await Texts.load(name);
@@ -150,7 +164,8 @@ class Controller {
       ["travel_dates", to && this.#texts.days(from, to)],
       ["reference_label", reference],
     ];
-    const other = this.#booking && this.#booking.currencies !== currencies;
+    // Of a booking that is paid nothing is open, and no rate can be told.
+    const other = this.#booking?.total_unpaid > 0 && this.#booking.currencies !== currencies;
     if (other) {
       const { currencies: own, total_unpaid: rest } = this.#booking;
       facts.unshift(["price", this.#texts.money(rest, own)], ["rate", this.#texts.rate(own, currencies, major(total, currencies) / major(rest, own))]);
@@ -167,11 +182,15 @@ class Controller {
 
   // #book finds or makes the booking, and says whether there is one now.
   async #book() {
+    if (Number.isNaN(this.#named())) {
+      this.#reject(messages.noBooking());
+      return false;
+    }
     const known = this.#known();
     try {
       this.#booking = known ? await this.#api.booking(known) : await this.#api.makeBooking(messages.booking(this.#data, this.#session.channel.language), newKey());
     } catch (error) {
-      if (known && !Number(this.#data.booking_id) && error instanceof Refused) {
+      if (known && !this.#named() && error instanceof Refused) {
         this.#memory.forget(); // of a booking that is not there any more
         return this.#book();
       }
@@ -205,6 +224,10 @@ class Controller {
       await this.#follow(open);
       return;
     }
+    if (this.#booking.status === "paid") {
+      this.#settled();
+      return;
+    }
     await this.#ready();
     this.#ask();
   }
@@ -232,7 +255,7 @@ class Controller {
       this.#form.test(cards.cards ?? cards);
     } else {
       const style = getComputedStyle(document.getElementById("number"));
-      const look = `font: ${style.font}; color: ${style.color}; background: transparent; border: 0; outline: 0; width: 100%; height: 46px; padding: 0 12px; box-sizing: border-box`;
+      const look = `font: ${style.fontWeight} ${style.fontSize} ${style.fontFamily}; color: ${style.color}; background: transparent; border: 0; outline: 0; width: 100%; height: 46px; padding: 0 12px; box-sizing: border-box`;
       this.#form.host(await HostedFields.open(tokenizer, this.#texts, look));
     }
   }
@@ -291,9 +314,18 @@ class Controller {
       await this.#follow(Number(error.body.data.params.transaction_id));
     } else {
       this.#over();
-      if (error.name === "jwt_auth_invalid_request") this.#refuse(error);
+      if (await this.#paidMeanwhile()) {
+        this.#fire("transaction_error", { name: error.name, message: error.message }, newKey());
+        this.#settled();
+      } else if (error.name === "jwt_auth_invalid_request") this.#refuse(error);
       else this.#again(error);
     }
+  }
+
+  // #paidMeanwhile asks whether the booking was paid while this form was open.
+  async #paidMeanwhile() {
+    const booking = await this.#api.booking(this.#booking.id).catch(() => null);
+    return booking?.status === "paid";
   }
 
   // #settle acts on the answer to a payment, or on what it has become since.
@@ -303,7 +335,7 @@ class Controller {
     switch (status) {
       case "complete":
         this.#key = undefined;
-        this.#memory.note({ key: undefined, paid: Date.now() }); // shown again, should the page be loaded again
+        this.#memory.note({ key: undefined, paid: Date.now(), visit: this.#visit?.began }); // shown again, should the page be loaded again
         this.#go("paid");
         this.#fire("transaction_logged", transaction, id);
         this.#view.result("paid", this.#paid());
@@ -330,6 +362,14 @@ class Controller {
       title: () => this.#texts.say(held ? "held" : "paid"),
       text: () => this.#texts.say(held ? "held_text" : "paid_text", { amount: this.#amount(), merchant: this.#merchant() }),
     };
+  }
+
+  // #settled is for a booking that was paid elsewhere, as in another tab: there is nothing to pay here.
+  #settled() {
+    this.#go("paid");
+    this.#view.result("paid", {
+      kind: "good", done: "done", booking: String(this.#booking.id), title: () => this.#texts.say("settled"), text: () => this.#texts.say("settled_text"),
+    });
   }
 
   #declined() {

@@ -23,7 +23,7 @@ export class HostedFields {
     const { Iframe } = globalThis.TokenEx ?? {};
     if (!Iframe) throw new Error("the tokenizer's script did not load");
     hosted.#fields = new Iframe("number-host", {
-      tokenExID: settings.id, tokenScheme: settings.token_scheme, origin: settings.origin, timestamp: settings.timestamp,
+      tokenExID: settings.id, tokenScheme: settings.scheme, origin: settings.origin, timestamp: settings.timestamp,
       authenticationKey: settings.authentication_key,
       pci: true, cvv: true, cvvContainerID: "code-host", enablePrettyFormat: true, enableValidateOnBlur: true, enableAriaRequired: true,
       inputType: "text", inputMode: "numeric", cvvInputType: "text", cvvInputMode: "numeric",

@@ -27,7 +27,7 @@ export class Memory {
 
   // read gives what is known of an attempt to pay, {} where there was none: the booking, the last transaction before, the key
   // under which it was made as long as its outcome is open, the beginning of the auth string, the attempts that were declined,
-  // when it was paid, and whether the shopper has seen that.
+  // when it was paid, in which showing of the page, and whether the shopper has closed the modal since.
   read() {
     try {
       const kept = JSON.parse(sessionStorage.getItem(this.#key ?? "")) ?? {};

@@ -1,6 +1,8 @@
 // What goes to the service and to the page: bodies of requests, and the words of callbacks. These words are for the people
 // who build the page, so they are in English whatever the modal speaks.
 
+import { Refused } from "./api.js";
+
 const given = (fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ""));
 
 // Fields that an auth string can verify besides channels, currencies and total.
@@ -22,6 +24,12 @@ const text = (value) => (value === undefined ? undefined : typeof value === "obj
 export function booking(data, other) {
   const { channels, currencies, total, country, date, date_start, firstname, surname, email, description, pax, reference, language = other } = data;
   return given({ channels, currencies, total, countries: country, country, date, date_start, firstname, surname, email, content: description, pax, reference, language });
+}
+
+// noBooking refuses what the page names as a booking and cannot be one, as the service refuses a field.
+export function noBooking() {
+  const params = { booking_id: "This is not the id of a booking." };
+  return new Refused(400, { code: "rest_invalid_param", message: "Invalid parameter(s): booking_id", data: { status: 400, params } });
 }
 
 // transaction pays a booking with a card, which is {token, month, year, name}.

@@ -20,6 +20,9 @@
 
   let open = null; // one modal at a time covers the page
 
+  // visit tells one showing of the page from another, and how people came to it.
+  const visit = () => ({ began: performance.timeOrigin, by: performance.getEntriesByType("navigation")[0]?.type ?? "navigate" });
+
   class PaymentModal {
     #options;
     #listeners = new Map();
@@ -27,6 +30,7 @@
     #frame = null;
     #ready = false;
     #waiting = 0;
+    #due = null; // what is to open at once
     #back = null; // where the focus was
     #scroll = ""; // whether the page scrolled
 
@@ -61,12 +65,14 @@
 
     // closeModal closes the modal, also while a payment is on its way: its outcome is then found by the booking's id.
     closeModal() {
+      this.#due = null;
       if (open === this) this.#close({ message: "The modal was closed by the page." });
     }
 
     // Listeners are added after the constructor has returned.
     #opensWith(data) {
-      queueMicrotask(() => this.#open(Object.fromEntries(fields.flatMap((name) => (data[name] ?? "") === "" ? [] : [[name, data[name]]]))));
+      const due = (this.#due = Object.fromEntries(fields.flatMap((name) => (data[name] ?? "") === "" ? [] : [[name, data[name]]])));
+      queueMicrotask(() => this.#due === due && this.#open(due));
     }
 
     #open(data) {
@@ -130,7 +136,7 @@
         case "ready":
           clearTimeout(this.#waiting);
           this.#ready = true;
-          this.#send("open", { data, options: this.#options });
+          this.#send("open", { data, options: this.#options, visit: visit() });
           break;
         case "callback":
           this.#call(name, argument);
@@ -164,7 +170,7 @@
         code: "jwt_auth_invalid_request", message: `The payment modal did not open. Is ${location.origin} one of the site's permitted URLs?`,
         data: { status: 403 },
       });
-      this.#close({ message: "The modal did not open." });
+      if (open === this) this.#close({ message: "The modal did not open." }); // a listener may have closed it
     }
 
     // A listener that fails is the page's business, and keeps none of the others from being called.

@@ -24,6 +24,9 @@ export class View {
       event.preventDefault();
       this.escape();
     });
+    // What the keyboard reaches is scrolled to below the head, which is as high as its texts are.
+    const [panel, head] = [document.querySelector(".panel"), document.querySelector(".sum")];
+    new ResizeObserver(() => (panel.style.scrollPaddingTop = `${head.offsetHeight + 36}px`)).observe(head);
     // The keyboard goes round inside the dialog, also past frames, whose keys are not heard here.
     $("before").addEventListener("focus", (event) => this.#wrap(event.relatedTarget ? -1 : 0));
     $("after").addEventListener("focus", () => this.#wrap(0));

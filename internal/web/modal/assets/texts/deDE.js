@@ -48,6 +48,8 @@ export default {
   paid_text: "Sie haben {amount} an {merchant} gezahlt.",
   held: "Betrag reserviert",
   held_text: "{amount} sind auf Ihrer Karte für {merchant} reserviert.",
+  settled: "Diese Buchung ist bereits bezahlt",
+  settled_text: "Es wurde nichts weiter abgebucht.",
   booking_number: "Buchungsnummer",
   done: "Fertig",
   back: "Zurück zum Händler",

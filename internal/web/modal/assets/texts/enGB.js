@@ -48,6 +48,8 @@ export default {
   paid_text: "You have paid {amount} to {merchant}.",
   held: "Amount reserved",
   held_text: "{amount} is reserved on your card for {merchant}.",
+  settled: "This booking is already paid",
+  settled_text: "You were not charged again.",
   booking_number: "Booking number",
   done: "Done",
   back: "Back to the shop",

@@ -48,6 +48,8 @@ export default {
   paid_text: "Ha pagado {amount} a {merchant}.",
   held: "Importe reservado",
   held_text: "Se han reservado {amount} en su tarjeta para {merchant}.",
+  settled: "Esta reserva ya está pagada",
+  settled_text: "No se le ha cobrado de nuevo.",
   booking_number: "Número de reserva",
   done: "Listo",
   back: "Volver a la tienda",

@@ -48,6 +48,8 @@ export default {
   paid_text: "Vous avez payé {amount} à {merchant}.",
   held: "Montant réservé",
   held_text: "{amount} sont réservés sur votre carte pour {merchant}.",
+  settled: "Cette réservation est déjà payée",
+  settled_text: "Vous n’avez pas été débité une nouvelle fois.",
   booking_number: "Numéro de réservation",
   done: "Terminer",
   back: "Retour à la boutique",

@@ -48,6 +48,8 @@ export default {
   paid_text: "Hai pagato {amount} a {merchant}.",
   held: "Importo riservato",
   held_text: "Sulla tua carta sono riservati {amount} per {merchant}.",
+  settled: "Questa prenotazione è già pagata",
+  settled_text: "Non è stato effettuato un altro addebito.",
   booking_number: "Numero di prenotazione",
   done: "Fine",
   back: "Torna al negozio",

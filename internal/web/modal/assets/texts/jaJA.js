@@ -48,6 +48,8 @@ export default {
   paid_text: "{merchant}に{amount}を支払いました。",
   held: "お支払い枠を確保しました",
   held_text: "{merchant}のために、カードで{amount}の枠を確保しました。",
+  settled: "この予約はお支払い済みです",
+  settled_text: "再度の請求はありません。",
   booking_number: "予約番号",
   done: "完了",
   back: "店舗に戻る",

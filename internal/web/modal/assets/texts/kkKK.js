@@ -48,6 +48,8 @@ export default {
   paid_text: "Сіз {amount} төледіңіз. Алушы: {merchant}.",
   held: "Сома резервке қойылды",
   held_text: "Картаңызда {amount} резервке қойылды. Алушы: {merchant}.",
+  settled: "Бұл брондау төленіп қойған",
+  settled_text: "Сізден қайта ақша алынған жоқ.",
   booking_number: "Брондау нөмірі",
   done: "Дайын",
   back: "Дүкенге оралу",

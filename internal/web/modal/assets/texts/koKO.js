@@ -48,6 +48,8 @@ export default {
   paid_text: "{merchant}에 {amount}을(를) 결제했습니다.",
   held: "금액이 승인되었습니다",
   held_text: "{merchant}에서 사용할 {amount}이(가) 카드에서 승인되었습니다.",
+  settled: "이 예약은 이미 결제되었습니다",
+  settled_text: "다시 청구되지 않았습니다.",
   booking_number: "예약 번호",
   done: "완료",
   back: "상점으로 돌아가기",

@@ -48,6 +48,8 @@ export default {
   paid_text: "Jūs samaksājāt {amount}. Saņēmējs: {merchant}.",
   held: "Summa rezervēta",
   held_text: "Jūsu kartē ir rezervēti {amount}. Saņēmējs: {merchant}.",
+  settled: "Šī rezervācija jau ir apmaksāta",
+  settled_text: "No jums atkārtoti nekas netika iekasēts.",
   booking_number: "Rezervācijas numurs",
   done: "Gatavs",
   back: "Atpakaļ uz veikalu",

@@ -48,6 +48,8 @@ export default {
   paid_text: "Você pagou {amount} a {merchant}.",
   held: "Valor reservado",
   held_text: "{amount} estão reservados no seu cartão para {merchant}.",
+  settled: "Esta reserva já está paga",
+  settled_text: "Não houve nova cobrança.",
   booking_number: "Número da reserva",
   done: "Concluir",
   back: "Voltar à loja",

@@ -48,6 +48,8 @@ export default {
   paid_text: "Ați plătit {amount} către {merchant}.",
   held: "Sumă rezervată",
   held_text: "{amount} sunt rezervați pe cardul dumneavoastră pentru {merchant}.",
+  settled: "Această rezervare este deja plătită",
+  settled_text: "Nu vi s-a mai luat nicio sumă.",
   booking_number: "Numărul rezervării",
   done: "Gata",
   back: "Înapoi la magazin",

@@ -51,6 +51,8 @@ export default {
   paid_text: "Ви сплатили {amount}. Отримувач: {merchant}.",
   held: "Суму зарезервовано",
   held_text: "На вашій картці зарезервовано {amount}. Отримувач: {merchant}.",
+  settled: "Це бронювання вже оплачено",
+  settled_text: "Повторного списання не було.",
   booking_number: "Номер бронювання",
   done: "Готово",
   back: "Повернутися до магазину",

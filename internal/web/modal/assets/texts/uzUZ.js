@@ -48,6 +48,8 @@ export default {
   paid_text: "Siz {amount} to‘ladingiz. Oluvchi: {merchant}.",
   held: "Summa band qilindi",
   held_text: "Kartangizda {amount} band qilindi. Oluvchi: {merchant}.",
+  settled: "Bu bron uchun to‘lov allaqachon qilingan",
+  settled_text: "Sizdan qayta pul olinmadi.",
   booking_number: "Bron raqami",
   done: "Tayyor",
   back: "Do‘konga qaytish",

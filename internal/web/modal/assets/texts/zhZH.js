@@ -48,6 +48,8 @@ export default {
   paid_text: "您已向 {merchant} 支付 {amount}。",
   held: "金额已预授权",
   held_text: "您的卡上已为 {merchant} 预授权 {amount}。",
+  settled: "此预订已付款",
+  settled_text: "没有再次扣款。",
   booking_number: "预订编号",
   done: "完成",
   back: "返回商家",
