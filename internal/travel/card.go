@@ -1,9 +1,11 @@
 package travel
 
 import (
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Scheme is a card scheme, as rulepacks and reports name it.
@@ -91,9 +93,46 @@ var (
 	uuidText = regexp.MustCompile(`\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b`)
 )
 
+// plain gives a text with the digits of every script as ASCII's, and without what nobody sees.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r < 0x80:
+			return r
+		case unicode.Is(unicode.Cf, r):
+			return -1
+		case !unicode.IsDigit(r):
+			return r
+		}
+		// Unicode has digits in tens, from the zero on.
+		for _, tens := range unicode.Nd.R16 {
+			if rune(tens.Lo) <= r && r <= rune(tens.Hi) {
+				return '0' + (r-rune(tens.Lo))%10
+			}
+		}
+		for _, tens := range unicode.Nd.R32 {
+			if rune(tens.Lo) <= r && r <= rune(tens.Hi) {
+				return '0' + (r-rune(tens.Lo))%10
+			}
+		}
+		return r
+	}, text)
+}
+
 // HoldsCardNumber reports whether a text holds a card number: a run of digits, spaces and dashes, as long as it goes,
-// with 13 to 19 digits, of a length that its issuer gives out, and with the right check digit.
+// with 13 to 19 digits, of a length that its issuer gives out, and with the right check digit. An address is looked at
+// as it stands and as it reads.
 func HoldsCardNumber(text string) bool {
+	if strings.Contains(text, "://") && strings.ContainsAny(text, "%+") {
+		if reads, err := url.QueryUnescape(text); err == nil && reads != text && holdsCardNumber(reads) {
+			return true
+		}
+	}
+	return holdsCardNumber(text)
+}
+
+func holdsCardNumber(text string) bool {
+	text = plain(text)
 	if len(text) < 13 || hashText.MatchString(text) {
 		return false
 	}
@@ -104,7 +143,7 @@ func HoldsCardNumber(text string) bool {
 
 // IsCardNumber reports whether the whole text is a card number; it is how a token is looked at, which may hold any digits.
 func IsCardNumber(text string) bool {
-	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(plain(text))
 	return runsText.FindString(text) == text && isCardNumber(text)
 }
 

@@ -9,36 +9,46 @@ import (
 
 func TestHoldsCardNumber(t *testing.T) {
 	for text, want := range map[string]bool{
-		"4111111111111111":                     true, // the numbers that processors publish for tests
-		"4222222222222":                        true,
-		"5555555555554444":                     true,
-		"2223003122003222":                     true,
-		"378282246310005":                      true,
-		"6011111111111117":                     true,
-		"30569309025904":                       true,
-		"3530111333300000":                     true,
-		"6200000000000005":                     true,
-		"6304000000000000":                     true,
-		"4111 1111 1111 1111":                  true,
-		"4111-1111-1111-1111":                  true,
-		"4111 - 1111 - 1111 - 1111":            true,
-		"4111\u00a01111\u20131111\u20131111":   true,
-		"card 4111111111111111, thanks":        true,
-		"a4111111111111111b":                   true,
-		"4111111111111112":                     false, // check digit
-		"411111111111111":                      false, // too short for its issuer
-		"41111111111111113":                    false, // 17 digits: no Visa, whatever the check digit
-		"1111111111111117":                     false, // nobody's prefix
-		"0041 11111111 11111111 55":            false, // the run is longer than its card-like part
-		"2026-03-02 4111111111111111":          false, // one run of 24 digits
-		"4111111111111111 4111111111111111":    false,
-		"4111.1111.1111.1111":                  false, // four runs
-		"4111\n1111\n1111\n1111":               false,
-		"":                                     false,
-		"-":                                    false,
-		"6f2d6b1e-3a52-4111-8111-111111111111": false,
-		"see 6f2d6b1e-3a52-4111-8111-111111111114 here": false,
-		"0cc175b9c0f1b6a831c399e269772661":              false,
+		"4111111111111111":                   true, // the numbers that processors publish for tests
+		"4222222222222":                      true,
+		"5555555555554444":                   true,
+		"2223003122003222":                   true,
+		"378282246310005":                    true,
+		"6011111111111117":                   true,
+		"30569309025904":                     true,
+		"3530111333300000":                   true,
+		"6200000000000005":                   true,
+		"6304000000000000":                   true,
+		"4111 1111 1111 1111":                true,
+		"4111-1111-1111-1111":                true,
+		"4111 - 1111 - 1111 - 1111":          true,
+		"4111\u00a01111\u20131111\u20131111": true,
+		"card 4111111111111111, thanks":      true,
+		"a4111111111111111b":                 true,
+		"４１１１１１１１１１１１１１１１":                   true, // digits of other scripts
+		"٤١١١١١١١١١١١١١١١":                   true,
+		"𝟜𝟙𝟙𝟙𝟙𝟙𝟙𝟙𝟙𝟙𝟙𝟙𝟙𝟙𝟙𝟙":                               true,
+		"4111\u200b1111\u20601111\u200d1111":             true, // with what nobody sees between them
+		"https://a.example/?r=4111+1111+1111+1111":       true,
+		"https://a.example/4111%201111%201111%201111":    true,
+		"https://a.example/?r=4111%31%31%31111111111":   true,
+		"https://a.example/4111111111111111?x=%zz":       true,
+		"https://a.example/?r=4111+1111+1111+1112&x=50%": false,
+		"4111+1111+1111+1111":                            false, // four runs, and no address
+		"4111111111111112":                               false, // check digit
+		"411111111111111":                                false, // too short for its issuer
+		"41111111111111113":                              false, // 17 digits: no Visa, whatever the check digit
+		"1111111111111117":                               false, // nobody's prefix
+		"0041 11111111 11111111 55":                      false, // the run is longer than its card-like part
+		"2026-03-02 4111111111111111":                    false, // one run of 24 digits
+		"4111111111111111 4111111111111111":              false,
+		"4111.1111.1111.1111":                            false, // four runs
+		"4111\n1111\n1111\n1111":                         false,
+		"":                                               false,
+		"-":                                              false,
+		"6f2d6b1e-3a52-4111-8111-111111111111":           false,
+		"see 6f2d6b1e-3a52-4111-8111-111111111114 here":  false,
+		"0cc175b9c0f1b6a831c399e269772661":               false,
 	} {
 		if got := travel.HoldsCardNumber(text); got != want {
 			t.Errorf("HoldsCardNumber(%q) = %v", text, got)
@@ -50,6 +60,7 @@ func TestIsCardNumberLooksAtTheWholeText(t *testing.T) {
 	for text, want := range map[string]bool{
 		"4111111111111111":     true,
 		" 4111 1111 1111 1111": true,
+		"４１１１ 1111 1111 1111":  true,
 		"tok_4111111111111111": false,
 		"4111111111111111x":    false,
 		"4111111111111112":     false,
