@@ -119,7 +119,6 @@ type premiumCause struct {
 	cause         protection.PremiumCause
 	transactionID int64 // 0: the payment of the allocation itself
 	effectiveAt   time.Time
-	insolvent     bool // the channel is
 }
 
 // movePremium books what a change, which is already written, does to the premium of an allocation. The allocation is
@@ -153,7 +152,7 @@ func moveLocked(tx *store.Tx, a protection.Allocation, why premiumCause) error {
 	}
 	change := protection.PremiumChange{
 		TransactionID: why.transactionID, Cause: why.cause, EffectiveAt: why.effectiveAt,
-		End: history[len(history)-1].End, Refunded: a.Sum(events).Refunded, Insolvent: why.insolvent,
+		End: history[len(history)-1].End, Refunded: a.Sum(events).Refunded,
 	}
 	if change.TransactionID == 0 {
 		change.TransactionID = a.TransactionID

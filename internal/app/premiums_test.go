@@ -277,3 +277,27 @@ func TestACorrectionBooksWhatTheLedgerLacks(t *testing.T) {
 		}
 	})
 }
+
+// TestALockedChannelIsNotInsolvent: while a channel is locked nothing new is protected, but premium returns as ever (R2,
+// R10).
+func TestALockedChannelIsNotInsolvent(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		c := w.channel(travel.ModeProtectionOnly, "GBP")
+		b := w.booking(c, 100_000, "2024-08-31")
+		p, q := w.must(report(travel.Purchase, b, 40_000)), w.must(report(travel.Purchase, b, 60_000))
+		locked := true
+		if _, err := w.app.Channels.Change(t.Context(), w.actor, c.ID, travel.ChannelFields{Locked: &locked}); err != nil {
+			t.Fatal(err)
+		}
+		w.must(linked(travel.Refund, p, b, 40_000))
+		w.must(linked(travel.Refund, q, b, 60_000))
+		var sum, returned int64
+		for _, l := range w.lines(protection.PremiumFilter{}) {
+			sum += l.Amount
+			returned += min(l.Amount, 0)
+		}
+		if sum != 0 || returned == 0 {
+			t.Errorf("the ledger comes to %d, of which %d returned", sum, returned)
+		}
+	})
+}

@@ -145,7 +145,7 @@ func (r *recording) refundPremium(a protection.Allocation, at time.Time) error {
 		return nil
 	}
 	return movePremium(r.tx, a.SiteID, a.ID, premiumCause{
-		cause: protection.CauseRefund, transactionID: r.t.ID, effectiveAt: at, insolvent: r.channel.Locked,
+		cause: protection.CauseRefund, transactionID: r.t.ID, effectiveAt: at,
 	})
 }
 
@@ -169,7 +169,7 @@ func (c *Core) reDate(tx *store.Tx, before, after travel.Booking) error {
 			continue
 		}
 		err := movePremium(tx, a.SiteID, a.ID, premiumCause{
-			cause: protection.CauseReDate, effectiveAt: tx.Now, insolvent: after.ChannelLocked,
+			cause: protection.CauseReDate, effectiveAt: tx.Now,
 		})
 		if err != nil {
 			return err

@@ -107,7 +107,9 @@ type PremiumChange struct {
 	EffectiveAt   time.Time
 	End           civil.Day // D after the change
 	Refunded      int64     // all refunds, this one included
-	Insolvent     bool      // the channel is: nothing returns to it
+	// Insolvent says that an insolvency of the channel is confirmed, so that nothing returns to it. One that is only locked
+	// is not: what returns while it is locked is its own.
+	Insolvent bool
 }
 
 // Reprice books a change: the line that it adds after the lines that there are, if any. What moves the premium by
