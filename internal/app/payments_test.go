@@ -45,7 +45,7 @@ func TestABookingFollowsItsTransactions(t *testing.T) {
 		expect("travel", travel.BookingCompleted, 0)
 		w.must(linked(travel.Chargeback, again, b, 4000))
 		expect("a chargeback", travel.BookingLocked, 0)
-		w.refused(linked(travel.Refund, again, b, 1), fault.NotPossible, "locked")
+		w.refused(linked(travel.Refund, again, b, 6001), fault.NotPossible, "locked")
 		w.must(linked(travel.ChargebackReversal, again, b, 4000))
 		expect("its reversal", travel.BookingCompleted, 0)
 		if got := w.readBooking(b.ID).TransactionIDs; len(got) != 10 {
