@@ -31,7 +31,7 @@ func TestHoldsCardNumber(t *testing.T) {
 		"4111\u200b1111\u20601111\u200d1111":             true, // with what nobody sees between them
 		"https://a.example/?r=4111+1111+1111+1111":       true,
 		"https://a.example/4111%201111%201111%201111":    true,
-		"https://a.example/?r=4111%31%31%31111111111":   true,
+		"https://a.example/?r=4111%31%31%31111111111":    true,
 		"https://a.example/4111111111111111?x=%zz":       true,
 		"https://a.example/?r=4111+1111+1111+1112&x=50%": false,
 		"4111+1111+1111+1111":                            false, // four runs, and no address
