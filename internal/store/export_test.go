@@ -26,15 +26,8 @@ func (tx *Tx) InsertDeltas(siteID int64, deltas []protection.Delta) error {
 }
 
 // Packs answers how many deltas each pack of the buckets has.
-func (tx *Tx) Packs(siteID int64) (counted []int64, err error) {
-	err = tx.each(`SELECT counted FROM exposure_buckets WHERE site_id = $1 ORDER BY id`, []any{siteID},
-		func(scan func(dest ...any) error) error {
-			var n int64
-			err := scan(&n)
-			counted = append(counted, n)
-			return err
-		})
-	return counted, err
+func (tx *Tx) Packs(siteID int64) ([]int64, error) {
+	return tx.ids(`SELECT counted FROM exposure_buckets WHERE site_id = $1 ORDER BY id`, siteID)
 }
 
 // Positional is how SQLite is given parameters.

@@ -20,19 +20,12 @@ const (
 )
 
 // SitesToFold lists the sites with enough to fold.
-func (tx *Tx) SitesToFold() (ids []int64, err error) {
-	err = tx.each(`SELECT s.id FROM sites s
+func (tx *Tx) SitesToFold() ([]int64, error) {
+	return tx.ids(`SELECT s.id FROM sites s
 		WHERE EXISTS (SELECT 1 FROM exposure_backlog b WHERE b.site_id = s.id)
 			OR EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id ORDER BY d.id LIMIT 1 OFFSET $1)
 			OR EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id AND d.noted_at <= $2) ORDER BY s.id`,
-		[]any{deltasToFold - 1, micros(tx.RealNow().Add(-foldAfter))},
-		func(scan func(dest ...any) error) error {
-			var id int64
-			err := scan(&id)
-			ids = append(ids, id)
-			return err
-		})
-	return ids, err
+		deltasToFold-1, micros(tx.RealNow().Add(-foldAfter)))
 }
 
 // Bounds of one fold. What takes the time is the blocks: deltas of one day and merchant share them, others touch some

@@ -71,6 +71,7 @@ func (tx *Tx) LinesAfter(siteID, after int64, limit int) ([]int64, error) {
 		LIMIT $3`, siteID, after, limit)
 }
 
+// ids reads a column of whole numbers.
 func (tx *Tx) ids(query string, args ...any) ([]int64, error) {
 	var list []int64
 	err := tx.each(query, args, func(scan func(dest ...any) error) error {

@@ -58,16 +58,9 @@ func (tx *Tx) BindModalSession(s travel.ModalSession, bookingID int64, made bool
 }
 
 // ModalBookings lists the bookings that the sessions of an auth string pay.
-func (tx *Tx) ModalBookings(siteID int64, authHash string) (ids []int64, err error) {
-	err = tx.each(`SELECT DISTINCT booking_id FROM modal_sessions
-		WHERE site_id = $1 AND auth_hash = $2 AND booking_id IS NOT NULL ORDER BY booking_id`, []any{siteID, authHash},
-		func(scan func(dest ...any) error) error {
-			var id int64
-			err := scan(&id)
-			ids = append(ids, id)
-			return err
-		})
-	return ids, err
+func (tx *Tx) ModalBookings(siteID int64, authHash string) ([]int64, error) {
+	return tx.ids(`SELECT DISTINCT booking_id FROM modal_sessions
+		WHERE site_id = $1 AND auth_hash = $2 AND booking_id IS NOT NULL ORDER BY booking_id`, siteID, authHash)
 }
 
 // CountModalSessions counts the sessions that an auth string has opened.
