@@ -180,7 +180,7 @@ func (w world) fold(ctx context.Context, out io.Writer, db *store.DB) error {
 		}
 		wrote := writing
 		err = db.Read(ctx, func(tx *store.Tx) (err error) {
-			writing, err = tx.HasExposureBacklog(w.actor.SiteID)
+			writing, err = store.HasExposureBacklog(tx, w.actor.SiteID)
 			return err
 		})
 		if err != nil {
@@ -213,10 +213,10 @@ func times(ctx context.Context, w world, r report) (took []time.Duration, err er
 // are there.
 func (w *world) reopen(ctx context.Context, db *store.DB, payments int64) error {
 	err := db.Read(ctx, func(tx *store.Tx) error {
-		site, err := tx.SiteAt(sitePath)
+		site, err := store.SiteAt(tx, sitePath)
 		if err == nil {
 			w.actor = auth.System(site.ID)
-			_, err = tx.Booking(site.ID, payments/store.PaymentsPerBooking)
+			_, err = store.Booking(tx, site.ID, payments/store.PaymentsPerBooking)
 		}
 		return err
 	})
@@ -234,7 +234,7 @@ func load(ctx context.Context, db *store.DB, service *app.App, payments int64) (
 		Channels: channels, Suppliers: suppliers, From: today - days - 5, Days: days, Payments: payments,
 	}
 	err = db.Write(ctx, func(tx *store.Tx) error {
-		site, err := tx.InsertSite(travel.Site{Path: sitePath, Name: "Bench", Sandbox: true, Policy: travel.DefaultPolicy("GBP")})
+		site, err := store.InsertSite(tx, travel.Site{Path: sitePath, Name: "Bench", Sandbox: true, Policy: travel.DefaultPolicy("GBP")})
 		l.SiteID = site.ID
 		return err
 	})
@@ -260,7 +260,7 @@ func load(ctx context.Context, db *store.DB, service *app.App, payments int64) (
 	for first := int64(1); first <= bookings; first += perWrite {
 		err := errBusy
 		for try := 0; err != nil && try < patience; try++ {
-			err = db.Write(ctx, func(tx *store.Tx) error { return tx.LoadBook(l, first, min(bookings, first+perWrite-1)) })
+			err = db.Write(ctx, func(tx *store.Tx) error { return store.LoadBook(tx, l, first, min(bookings, first+perWrite-1)) })
 		}
 		if err != nil {
 			return w, err

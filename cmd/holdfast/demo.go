@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"holdfast/internal/app"
 	"holdfast/internal/demo"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/checkout"
@@ -43,7 +44,7 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	if err := p.core.CheckKeys(ctx); err != nil {
+	if err := app.CheckKeys(p.core, ctx); err != nil {
 		return err
 	}
 	bar := p.progress(100, "loading the book")

@@ -88,13 +88,13 @@ func (s shell) spoil() {
 	}
 	defer db.Close()
 	err = db.Write(s.t.Context(), func(tx *store.Tx) error {
-		lines, err := tx.PremiumOf(1, 1)
+		lines, err := store.PremiumOf(tx, 1, 1)
 		if err != nil {
 			return err
 		}
 		wrong := lines[len(lines)-1]
 		wrong.Kind, wrong.Amount, wrong.State.Premium = protection.PremiumAdditional, 125, wrong.State.Premium+125
-		tx.InsertPremium(wrong)
+		store.InsertPremium(tx, wrong)
 		return nil
 	})
 	if err != nil {

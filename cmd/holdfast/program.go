@@ -80,7 +80,7 @@ func (p *program) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.core.CheckProfile(ctx)
+	return app.CheckProfile(p.core, ctx)
 }
 
 // rulepacks reads the dispute windows: the deployment's own, or those that ship with the program.

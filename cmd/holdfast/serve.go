@@ -40,7 +40,7 @@ func (serveCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	if err := p.core.CheckKeys(ctx); err != nil {
+	if err := app.CheckKeys(p.core, ctx); err != nil {
 		return err
 	}
 	p.printf("holdfast serves on %s, listening on %s\n", p.baseURL(listener.Addr()), listener.Addr())

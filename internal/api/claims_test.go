@@ -24,7 +24,7 @@ func (k *talk) claim(t *testing.T, r *http.Request) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s\n%s", r.Method, r.URL.EscapedPath(), body))
 	once := travel.Once{Key: k.keyOf(t, r), Hash: hex.EncodeToString(sum[:])}
 	must(t, k.world.core.Store.Write(t.Context(), func(tx *store.Tx) error {
-		_, mine, err := tx.ClaimKey(1, userID(k.as), once, tx.Now.Add(30*time.Second))
+		_, mine, err := store.ClaimKey(tx, 1, userID(k.as), once, tx.Now.Add(30*time.Second))
 		if err == nil && !mine {
 			t.Errorf("the key %s is taken", once.Key)
 		}

@@ -170,19 +170,19 @@ func (w *world) fill(t *testing.T) {
 }
 
 func fillTokens(_ *testing.T, tx *store.Tx) error {
-	_, err := tx.InsertToken(auth.APIToken{SiteID: 1, UserID: userID("admin"), Name: "Server", SecretHash: auth.HashSecret(tokenSecret)})
+	_, err := store.InsertToken(tx, auth.APIToken{SiteID: 1, UserID: userID("admin"), Name: "Server", SecretHash: auth.HashSecret(tokenSecret)})
 	if err != nil {
 		return err
 	}
-	_, err = tx.InsertToken(auth.APIToken{SiteID: 2, UserID: userID("stranger"), Name: "Server", SecretHash: auth.HashSecret(otherSecret)})
+	_, err = store.InsertToken(tx, auth.APIToken{SiteID: 2, UserID: userID("stranger"), Name: "Server", SecretHash: auth.HashSecret(otherSecret)})
 	return err
 }
 
 func fillTwoFactor(_ *testing.T, tx *store.Tx) error {
-	if err := tx.BeginTwoFactor(userID("careful"), totpSecret); err != nil {
+	if err := store.BeginTwoFactor(tx, userID("careful"), totpSecret); err != nil {
 		return err
 	}
-	return tx.ConfirmTwoFactor(userID("careful"), 1, []string{auth.HashRecoveryCode(recovery)})
+	return store.ConfirmTwoFactor(tx, userID("careful"), 1, []string{auth.HashRecoveryCode(recovery)})
 }
 
 // fillChannels makes channels beside the test channels 1 and 2 that the sites have from the start. Those that are open
@@ -202,7 +202,7 @@ func (w *world) fillChannels(_ *testing.T, tx *store.Tx) error {
 		c.Slug, c.ReceiptLabel, c.Secret = fmt.Sprintf("channel-%d", i+3), c.Name, fmt.Sprintf("secretofchannel%d", i+3)
 		c.AccountType, c.ProtectionType = travel.TypeProtected, travel.ProtectionTypes[0]
 		c.Language, c.StatementPeriod = travel.DefaultLanguage, travel.StatementPeriods[0]
-		if _, err := tx.InsertChannel(c); err != nil {
+		if _, err := store.InsertChannel(tx, c); err != nil {
 			return err
 		}
 	}
@@ -216,7 +216,7 @@ func fillSuppliers(_ *testing.T, tx *store.Tx) error {
 		{SiteID: 1, Name: "Example Cruises", URL: "https://cruise.example", Category: "CRU", Country: ""},  // 3
 		{SiteID: 2, Name: "Elsewhere Hotel", URL: "https://other.example", Category: "HOT", Country: "FR"}, // 4
 	} {
-		if _, err := tx.InsertSupplier(s); err != nil {
+		if _, err := store.InsertSupplier(tx, s); err != nil {
 			return err
 		}
 	}

@@ -69,7 +69,7 @@ func (w *world) authString(t *testing.T, fields map[string]string) string {
 	must(t, err)
 	var text string
 	must(t, w.core.Store.Read(t.Context(), func(tx *store.Tx) error {
-		c, err := tx.Channel(1, channel)
+		c, err := store.Channel(tx, 1, channel)
 		text = auth.ModalString(c.Secret, fields, w.clock.read())
 		return err
 	}))

@@ -33,7 +33,7 @@ func (a *Accounts) CreateUser(ctx context.Context, actor auth.Actor, in travel.U
 	var made auth.User
 	err = a.Store.Write(ctx, func(tx *store.Tx) error {
 		problems := problems.Clone()
-		if _, err := tx.UserNamed(in.Username); err == nil {
+		if _, err := store.UserNamed(tx, in.Username); err == nil {
 			problems.Wrong("username", "This user name is taken.")
 		} else if !errors.Is(err, store.ErrNotFound) {
 			return err
@@ -42,14 +42,14 @@ func (a *Accounts) CreateUser(ctx context.Context, actor auth.Actor, in travel.U
 			return err
 		}
 		var err error
-		made, err = tx.InsertUser(auth.User{
+		made, err = store.InsertUser(tx, auth.User{
 			Username: in.Username, Email: in.Email, DisplayName: in.DisplayName, PasswordHash: hash, Operator: role == auth.Operator,
 		})
 		by := actor
 		if made.Operator {
 			by = ofDeployment(actor)
 		} else if err == nil {
-			err = tx.SetMembership(auth.Membership{SiteID: actor.SiteID, UserID: made.ID, Role: role, CanSignOffPayout: mayPayOut})
+			err = store.SetMembership(tx, auth.Membership{SiteID: actor.SiteID, UserID: made.ID, Role: role, CanSignOffPayout: mayPayOut})
 		}
 		if err != nil {
 			return err
@@ -76,7 +76,7 @@ func (a *Accounts) UserNamed(ctx context.Context, actor auth.Actor, username str
 		return auth.User{}, err
 	}
 	err = a.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		user, err = tx.UserNamed(username)
+		user, err = store.UserNamed(tx, username)
 		return unknownUser(err)
 	})
 	return user, err
@@ -92,7 +92,7 @@ func (a *Accounts) SetPassword(ctx context.Context, actor auth.Actor, userID int
 		return err
 	}
 	return a.audited(ctx, actor, "user.password", userID, func(tx *store.Tx) error {
-		return tx.SetPasswordHash(userID, hash)
+		return store.SetPasswordHash(tx, userID, hash)
 	})
 }
 
@@ -108,7 +108,7 @@ func (a *Accounts) SetMembership(ctx context.Context, actor auth.Actor, userID i
 		return fault.WrongField("role", "An operator belongs to no site: the role is given when the user is created.")
 	}
 	return a.Store.Write(ctx, func(tx *store.Tx) error {
-		user, err := tx.User(userID)
+		user, err := store.User(tx, userID)
 		if err != nil {
 			return unknownUser(err)
 		}
@@ -117,7 +117,7 @@ func (a *Accounts) SetMembership(ctx context.Context, actor auth.Actor, userID i
 			return err
 		}
 		member := auth.Membership{SiteID: actor.SiteID, UserID: userID, Role: role, CanSignOffPayout: mayPayOut}
-		if err := tx.SetMembership(member); err != nil {
+		if err := store.SetMembership(tx, member); err != nil {
 			return err
 		}
 		return audit(tx, actor, "user.access", userObject(userID), before,
@@ -131,7 +131,7 @@ func (a *Accounts) RemoveMembership(ctx context.Context, actor auth.Actor, userI
 		return err
 	}
 	return a.Store.Write(ctx, func(tx *store.Tx) error {
-		user, err := tx.User(userID)
+		user, err := store.User(tx, userID)
 		if err != nil {
 			return unknownUser(err)
 		}
@@ -139,7 +139,7 @@ func (a *Accounts) RemoveMembership(ctx context.Context, actor auth.Actor, userI
 		if err != nil {
 			return err
 		}
-		if err := tx.RemoveMembership(actor.SiteID, userID); err != nil {
+		if err := store.RemoveMembership(tx, actor.SiteID, userID); err != nil {
 			return unknownUser(err)
 		}
 		return audit(tx, actor, "user.access_removed", userObject(userID), before, nil)
@@ -154,7 +154,7 @@ func (a *Accounts) BeginTwoFactor(ctx context.Context, actor auth.Actor, userID 
 	}
 	var user auth.User
 	err = a.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		user, err = tx.User(userID)
+		user, err = store.User(tx, userID)
 		return unknownUser(err)
 	})
 	if err != nil {
@@ -164,7 +164,7 @@ func (a *Accounts) BeginTwoFactor(ctx context.Context, actor auth.Actor, userID 
 		return "", "", err
 	}
 	err = a.audited(ctx, actor, "user.two_factor_begin", userID, func(tx *store.Tx) error {
-		return a.confirmedAlready(tx.BeginTwoFactor(userID, secret))
+		return a.confirmedAlready(store.BeginTwoFactor(tx, userID, secret))
 	})
 	return secret, uri, err
 }
@@ -180,7 +180,7 @@ func (a *Accounts) ConfirmTwoFactor(ctx context.Context, actor auth.Actor, userI
 		return nil, err
 	}
 	err = a.Store.Write(ctx, func(tx *store.Tx) error {
-		user, err := tx.User(userID)
+		user, err := store.User(tx, userID)
 		if err != nil {
 			return unknownUser(err)
 		}
@@ -188,7 +188,7 @@ func (a *Accounts) ConfirmTwoFactor(ctx context.Context, actor auth.Actor, userI
 		if user.TwoFactorSecret == "" || !ok {
 			return fault.New(fault.TwoFactorInvalid, "The code of the second factor is wrong.")
 		}
-		if err := tx.ConfirmTwoFactor(userID, step, hashes); err != nil {
+		if err := store.ConfirmTwoFactor(tx, userID, step, hashes); err != nil {
 			return a.confirmedAlready(err)
 		}
 		return audit(tx, actor, "user.two_factor_confirm", userObject(userID), nil, auditedUser{Username: user.Username})
@@ -204,7 +204,7 @@ func (a *Accounts) RemoveTwoFactor(ctx context.Context, actor auth.Actor, userID
 	if err := actor.Require(auth.ManageUsers); err != nil {
 		return err
 	}
-	return a.audited(ctx, actor, "user.two_factor_remove", userID, func(tx *store.Tx) error { return tx.RemoveTwoFactor(userID) })
+	return a.audited(ctx, actor, "user.two_factor_remove", userID, func(tx *store.Tx) error { return store.RemoveTwoFactor(tx, userID) })
 }
 
 // audited runs a change of a user's secrets, of which the audit knows that they changed and not what they are.
@@ -212,7 +212,7 @@ func (a *Accounts) audited(
 	ctx context.Context, actor auth.Actor, action string, userID int64, change func(tx *store.Tx) error,
 ) error {
 	return a.Store.Write(ctx, func(tx *store.Tx) error {
-		user, err := tx.User(userID)
+		user, err := store.User(tx, userID)
 		if err != nil {
 			return unknownUser(err)
 		}
@@ -226,7 +226,7 @@ func (a *Accounts) audited(
 
 // accessOf reads what a user may do on a site, for the audit; nil where that is nothing.
 func accessOf(tx *store.Tx, siteID int64, user auth.User) (any, error) {
-	memberships, err := tx.Memberships(user.ID)
+	memberships, err := store.Memberships(tx, user.ID)
 	for _, m := range memberships {
 		if m.SiteID == siteID {
 			return auditedUser{Username: user.Username, Role: string(m.Role), CanSignOffPayout: m.CanSignOffPayout}, err

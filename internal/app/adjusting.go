@@ -16,7 +16,7 @@ import (
 // split where there is only one booking, and takes from the original what it takes. The original is locked first, so
 // that two adjustments at once never take the same money.
 func (r *recording) adjust(items []travel.Item) ([]travel.Item, error) {
-	original, err := r.tx.LockTransaction(r.site.ID, r.in.LinkedID)
+	original, err := store.LockTransaction(r.tx, r.site.ID, r.in.LinkedID)
 	if errors.Is(err, store.ErrNotFound) || err == nil && original.ChannelID != r.channel.ID {
 		return nil, fault.WrongField("linked_id", "There is no transaction %d in the channel.", r.in.LinkedID)
 	}
@@ -69,12 +69,12 @@ func (r *recording) afterChargebacks(items []travel.Item) error {
 	if r.original.Status != travel.StatusLocked {
 		return nil
 	}
-	allocations, err := r.tx.AllocationsOfTransaction(r.site.ID, r.original.ID)
+	allocations, err := store.AllocationsOfTransaction(r.tx, r.site.ID, r.original.ID)
 	if err != nil {
 		return err
 	}
 	for _, a := range allocations {
-		events, err := r.tx.Events(r.site.ID, a.ID)
+		events, err := store.Events(r.tx, r.site.ID, a.ID)
 		if err != nil {
 			return err
 		}
@@ -199,13 +199,13 @@ func (r *recording) take(items []travel.Item) error {
 // turnChargeback sets the state of the original: locked while more was charged back than reversed. What is taken back
 // twice is noted: nobody adds events but by adjusting the original, which is locked.
 func (r *recording) turnChargeback(items []travel.Item) error {
-	allocations, err := r.tx.AllocationsOfTransaction(r.site.ID, r.original.ID)
+	allocations, err := store.AllocationsOfTransaction(r.tx, r.site.ID, r.original.ID)
 	if err != nil {
 		return err
 	}
 	var open int64
 	for _, a := range allocations {
-		events, err := r.tx.Events(r.site.ID, a.ID)
+		events, err := store.Events(r.tx, r.site.ID, a.ID)
 		if err != nil {
 			return err
 		}
@@ -239,7 +239,7 @@ func (r *recording) turnChargeback(items []travel.Item) error {
 
 // saveOriginal stores the original as it is now, and tells all its bookings where its being charged back began or ended.
 func (r *recording) saveOriginal() error {
-	if err := r.tx.SaveTransaction(r.original); err != nil {
+	if err := store.SaveTransaction(r.tx, r.original); err != nil {
 		return err
 	}
 	locked := r.original.Status == travel.StatusLocked
@@ -247,7 +247,7 @@ func (r *recording) saveOriginal() error {
 		return nil
 	}
 	for _, part := range r.original.Payments {
-		b, err := r.tx.LockBooking(r.site.ID, part.BookingID)
+		b, err := store.LockBooking(r.tx, r.site.ID, part.BookingID)
 		if err != nil {
 			return err
 		}
@@ -256,7 +256,7 @@ func (r *recording) saveOriginal() error {
 		} else {
 			b.Sums.LockedPayments--
 		}
-		if err := r.tx.SaveBookingSums(b); err != nil {
+		if err := store.SaveBookingSums(r.tx, b); err != nil {
 			return err
 		}
 	}

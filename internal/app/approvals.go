@@ -18,10 +18,10 @@ type Approvals struct{ *Core }
 // carryOut, perhaps days later. In a sandbox one person is enough: now is run at once, with the same effect, and the
 // proposal that comes back is approved. Elsewhere it comes back open, and nothing has changed. What now gives is kept as
 // the proposal's result.
-func (c *Core) request(
-	tx *store.Tx, actor auth.Actor, p travel.Proposal, payload any, now func() (result any, err error),
+func request(
+	c *Core, tx *store.Tx, actor auth.Actor, p travel.Proposal, payload any, now func() (result any, err error),
 ) (travel.Proposal, error) {
-	site, err := tx.Site(actor.SiteID)
+	site, err := store.Site(tx, actor.SiteID)
 	if err != nil {
 		return p, unknownAs(fault.UnknownTerm, err, "There is no site %d.", actor.SiteID)
 	}
@@ -31,7 +31,7 @@ func (c *Core) request(
 	}
 	p.SiteID, p.Payload = actor.SiteID, string(text)
 	p.ProposedByID, p.ProposedBy = actor.UserID, actor.Username
-	if p, err = tx.InsertProposal(p); err != nil {
+	if p, err = store.InsertProposal(tx, p); err != nil {
 		return p, err
 	}
 	asked := p
@@ -67,7 +67,7 @@ func decide(
 		}
 		p.Result = string(text)
 	}
-	return p, tx.DecideProposal(p)
+	return p, store.DecideProposal(tx, p)
 }
 
 // samePerson: users are told apart by their ids, and the program without a user is one person of its own.
@@ -75,10 +75,10 @@ func samePerson(actor auth.Actor, p travel.Proposal) bool { return actor.UserID 
 
 // carryOut does what an approved proposal asks for, in the write that approves it. What was fine when it was proposed
 // is judged anew: the world has moved on.
-func (c *Core) carryOut(tx *store.Tx, actor auth.Actor, p travel.Proposal) (result any, err error) {
+func carryOut(c *Core, tx *store.Tx, actor auth.Actor, p travel.Proposal) (result any, err error) {
 	switch p.Kind {
 	case travel.ProposeOpenCover:
-		return c.carryOutOpenCover(tx, actor, p)
+		return carryOutOpenCover(c, tx, actor, p)
 	case travel.ProposeManualRate:
 		return carryOutQuote(tx, actor, p)
 	case travel.ProposePolicy:
@@ -106,7 +106,7 @@ func (a *Approvals) Approve(ctx context.Context, actor auth.Actor, id int64, rea
 		if err := mayApprove(tx, actor, p); err != nil {
 			return p, err
 		}
-		result, err := a.carryOut(tx, actor, p)
+		result, err := carryOut(a.Core, tx, actor, p)
 		if err != nil {
 			return p, err
 		}
@@ -122,7 +122,7 @@ func (a *Approvals) Approve(ctx context.Context, actor auth.Actor, id int64, rea
 // mayApprove lets through another person than the one who proposed it. The program without a user is nobody in
 // particular: anyone at the command line could be behind both.
 func mayApprove(tx *store.Tx, actor auth.Actor, p travel.Proposal) error {
-	site, err := tx.Site(p.SiteID)
+	site, err := store.Site(tx, p.SiteID)
 	switch {
 	case err != nil:
 		return err
@@ -162,7 +162,7 @@ func (a *Approvals) settle(
 		return travel.Proposal{}, err
 	}
 	return write(ctx, a.Core, actor, func(tx *store.Tx) (travel.Proposal, error) {
-		before, err := tx.LockProposal(actor.SiteID, id)
+		before, err := store.LockProposal(tx, actor.SiteID, id)
 		if err != nil {
 			return before, unknownProposal(err, id)
 		}
@@ -182,7 +182,7 @@ func (a *Approvals) Get(ctx context.Context, actor auth.Actor, id int64) (travel
 	if err := actor.Require(auth.ReadAudit); err != nil {
 		return travel.Proposal{}, err
 	}
-	p, err := read(ctx, a.Core, actor, func(tx *store.Tx) (travel.Proposal, error) { return tx.Proposal(actor.SiteID, id) })
+	p, err := read(ctx, a.Core, actor, func(tx *store.Tx) (travel.Proposal, error) { return store.Proposal(tx, actor.SiteID, id) })
 	return p, unknownProposal(err, id)
 }
 
@@ -194,7 +194,7 @@ func (a *Approvals) List(
 		return travel.List[travel.Proposal]{}, err
 	}
 	return read(ctx, a.Core, actor, func(tx *store.Tx) (travel.List[travel.Proposal], error) {
-		return tx.Proposals(actor.SiteID, filter, page)
+		return store.Proposals(tx, actor.SiteID, filter, page)
 	})
 }
 

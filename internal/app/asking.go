@@ -27,7 +27,7 @@ const (
 func (p *Processing) Ask(ctx context.Context) (more bool, err error) {
 	var due []travel.Processed
 	err = p.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		due, err = tx.ProcessingsToAsk(askBatch)
+		due, err = store.ProcessingsToAsk(tx, askBatch)
 		return err
 	})
 	if err != nil {
@@ -66,7 +66,7 @@ type access struct {
 // askOne asks about one processing, which it takes on first: of two processes that read the same one, one goes on.
 func (p *Processing) askOne(ctx context.Context, d travel.Processed) error {
 	a, err := p.accessTo(ctx, d, func(tx *store.Tx) error {
-		return tx.ClaimAsk(d, tx.RealNow().Add(p.Core.processing().CallTimeout+askPause(d)))
+		return store.ClaimAsk(tx, d, store.RealNow(tx).Add(processing(p.Core).CallTimeout+askPause(d)))
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -81,7 +81,7 @@ func (p *Processing) askOne(ctx context.Context, d travel.Processed) error {
 	if err != nil {
 		return err
 	}
-	if t.Processed.State == travel.ProcessingChallenged && a.account.Now.Sub(t.CreatedAt) >= p.Core.processing().ChallengeLife {
+	if t.Processed.State == travel.ProcessingChallenged && a.account.Now.Sub(t.CreatedAt) >= processing(p.Core).ChallengeLife {
 		return p.abandon(ctx, a, t)
 	}
 	if d.State == travel.ProcessingAbsent && t.Processed.State == travel.ProcessingAbsent {
@@ -96,7 +96,7 @@ func (p *Processing) accessTo(
 ) (a access, err error) {
 	a.processed = d
 	err = p.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		a.clock, err = tx.ClockOf(d.SiteID)
+		a.clock, err = store.ClockOf(tx, d.SiteID)
 		return err
 	})
 	if err != nil {
@@ -107,12 +107,12 @@ func (p *Processing) accessTo(
 		if err := also(tx); err != nil {
 			return err
 		}
-		channel, err := tx.Channel(d.SiteID, d.ChannelID)
+		channel, err := store.Channel(tx, d.SiteID, d.ChannelID)
 		if err != nil {
 			return err
 		}
 		// Without access there is nothing to ask today; what is to be written is written all the same.
-		a.gateway, a.account, unreadable = p.accountOf(tx, channel, d)
+		a.gateway, a.account, unreadable = accountOf(p.Core, tx, channel, d)
 		return nil
 	})
 	return a, cmp.Or(err, unreadable)
@@ -121,7 +121,7 @@ func (p *Processing) accessTo(
 // find asks what became of a processing, writes what it learns, and answers the transaction as it is then.
 func (p *Processing) find(ctx context.Context, a access) (travel.Transaction, error) {
 	d := a.processed
-	calling, cancel := context.WithTimeout(ctx, p.Core.processing().CallTimeout)
+	calling, cancel := context.WithTimeout(ctx, processing(p.Core).CallTimeout)
 	defer cancel()
 	result, err := a.gateway.Find(calling, psp.Query{
 		Account: a.account, Operation: psp.Operation(d.Operation), Reference: d.Reference, ProcessorID: d.ProcessorID,
@@ -146,7 +146,7 @@ func (p *Processing) write(
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeTime)
 	defer cancel()
 	err = p.Store.WriteBy(ctx, a.clock, func(tx *store.Tx) error {
-		s, err := p.settlementOf(tx, a.processed)
+		s, err := settlementOf(p.Core, tx, a.processed)
 		if err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (p *Processing) abandon(ctx context.Context, a access, t travel.Transaction
 func (p *Processing) void(
 	ctx context.Context, a access, t travel.Transaction, amount int64,
 ) (psp.Result, *psp.Error) {
-	ctx, cancel := context.WithTimeout(ctx, p.Core.processing().CallTimeout)
+	ctx, cancel := context.WithTimeout(ctx, processing(p.Core).CallTimeout)
 	defer cancel()
 	result, err := a.gateway.Void(ctx, psp.Adjustment{
 		Account: a.account, Reference: a.processed.Reference + "-release", Original: t.Processed.ProcessorID, Amount: amount,
@@ -197,25 +197,25 @@ func (p *Processing) void(
 // processed. It is not ready while the outcome of an adjustment is open: what a capture keeps for itself would be released
 // under it.
 func beginRelease(tx *store.Tx, t travel.Transaction) (ready bool, err error) {
-	p, err := tx.Processing(t.SiteID, t.ID)
+	p, err := store.Processing(tx, t.SiteID, t.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return true, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if open, err := tx.OpenAdjustments(t.SiteID, t.ID); err != nil || open > 0 {
+	if open, err := store.OpenAdjustments(tx, t.SiteID, t.ID); err != nil || open > 0 {
 		return false, err
 	}
-	p.State, p.AskAt, p.Asks = travel.ProcessingReleasing, tx.RealNow(), 0
-	return true, tx.SaveProcessing(p)
+	p.State, p.AskAt, p.Asks = travel.ProcessingReleasing, store.RealNow(tx), 0
+	return true, store.SaveProcessing(tx, p)
 }
 
 // releaseAt has released what an expired authorisation still holds. A processor that refuses has nothing left to release.
 func (p *Processing) releaseAt(ctx context.Context, a access) error {
 	var t travel.Transaction
 	err := p.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		t, err = tx.Transaction(a.processed.SiteID, a.processed.TransactionID)
+		t, err = store.Transaction(tx, a.processed.SiteID, a.processed.TransactionID)
 		return err
 	})
 	if err != nil {
@@ -240,7 +240,7 @@ func (p *Processing) askNoMore(ctx context.Context, a access) error {
 			s.p.State = travel.ProcessingSettled
 		}
 		s.p.AskAt = time.Time{}
-		return s.tx.SaveProcessing(s.p)
+		return store.SaveProcessing(s.tx, s.p)
 	})
 	return err
 }
@@ -252,10 +252,10 @@ func (p *Processing) Return(ctx context.Context, key string) (address string, er
 	var d travel.Processed
 	var t travel.Transaction
 	err = p.Store.Read(ctx, func(tx *store.Tx) error {
-		if d, err = tx.ProcessingByReturnKey(key); err != nil {
+		if d, err = store.ProcessingByReturnKey(tx, key); err != nil {
 			return err
 		}
-		t, err = tx.Transaction(d.SiteID, d.TransactionID)
+		t, err = store.Transaction(tx, d.SiteID, d.TransactionID)
 		return err
 	})
 	if err != nil {

@@ -17,12 +17,12 @@ type Audit struct{ *Core }
 // store.AppendAudit). before and after are shapes that encode to JSON and hold no secret; nil: there was, or is,
 // nothing.
 func audit(tx *store.Tx, actor auth.Actor, action, object string, before, after any) error {
-	at := tx.RealNow().Add(actor.Ahead)
-	if tx.OnClockOf(actor.SiteID) { // the actor may be older than the last move of the clock
+	at := store.RealNow(tx).Add(actor.Ahead)
+	if store.OnClockOf(tx, actor.SiteID) { // the actor may be older than the last move of the clock
 		at = tx.Now
 	}
 	r := travel.AuditRecord{
-		SiteID: actor.SiteID, At: at, RealAt: tx.RealNow(),
+		SiteID: actor.SiteID, At: at, RealAt: store.RealNow(tx),
 		UserID: actor.UserID, Username: actor.Username, Role: string(actor.Role), TokenID: actor.TokenID,
 		Address: actor.Address, RequestID: actor.RequestID, Action: action, Object: object,
 	}
@@ -36,7 +36,7 @@ func audit(tx *store.Tx, actor auth.Actor, action, object string, before, after 
 		}
 		*side.text = string(text)
 	}
-	return tx.AppendAudit(r)
+	return store.AppendAudit(tx, r)
 }
 
 // ofDeployment is the actor for what belongs to no site: keys, rates, operators. Its records are a chain of their own.
@@ -54,7 +54,7 @@ func (a *Audit) List(
 		return travel.List[travel.AuditRecord]{}, err
 	}
 	return read(ctx, a.Core, actor, func(tx *store.Tx) (travel.List[travel.AuditRecord], error) {
-		return tx.AuditRecords(actor.SiteID, filter, page)
+		return store.AuditRecords(tx, actor.SiteID, filter, page)
 	})
 }
 
@@ -64,11 +64,11 @@ func (a *Audit) Verify(ctx context.Context, actor auth.Actor) (travel.AuditCheck
 		return travel.AuditCheck{}, err
 	}
 	return read(ctx, a.Core, actor, func(tx *store.Tx) (check travel.AuditCheck, err error) {
-		head, err := tx.AuditHead(actor.SiteID)
+		head, err := store.AuditHead(tx, actor.SiteID)
 		if err != nil {
 			return check, err
 		}
-		err = tx.EachAuditRecord(actor.SiteID, func(r travel.AuditRecord) { check.Next(r) })
+		err = store.EachAuditRecord(tx, actor.SiteID, func(r travel.AuditRecord) { check.Next(r) })
 		check.End(head, actor.SiteID != 0)
 		return check, err
 	})

@@ -44,7 +44,7 @@ func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.Booki
 		}
 		made.Version, made.CreatedAt, made.ModifiedAt = 1, tx.Now, tx.Now
 		var err error
-		if made.ID, err = tx.InsertBooking(made); err != nil {
+		if made.ID, err = store.InsertBooking(tx, made); err != nil {
 			return err
 		}
 		if in.Modal != nil {
@@ -59,7 +59,7 @@ func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.Booki
 
 // placeBooking checks a booking against the channel that it is put into, which must be one of the same site.
 func placeBooking(tx *store.Tx, b *travel.Booking, p *fault.Problems) error {
-	channel, err := tx.Channel(b.SiteID, b.ChannelID)
+	channel, err := store.Channel(tx, b.SiteID, b.ChannelID)
 	if errors.Is(err, store.ErrNotFound) {
 		p.Wrong("channels", "There is no channel %d.", b.ChannelID)
 		return nil
@@ -75,7 +75,7 @@ func placeBooking(tx *store.Tx, b *travel.Booking, p *fault.Problems) error {
 // Get reads one booking of the actor's site.
 func (b *Bookings) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Booking, error) {
 	found, err := read(ctx, b.Core, actor, func(tx *store.Tx) (travel.Booking, error) {
-		return tx.Booking(actor.SiteID, id)
+		return store.Booking(tx, actor.SiteID, id)
 	})
 	return found, unknownBooking(err, id)
 }
@@ -85,7 +85,7 @@ func (b *Bookings) List(
 	ctx context.Context, actor auth.Actor, filter travel.BookingFilter, page travel.Page,
 ) (travel.List[travel.Booking], error) {
 	return read(ctx, b.Core, actor, func(tx *store.Tx) (travel.List[travel.Booking], error) {
-		return tx.Bookings(actor.SiteID, filter, page)
+		return store.Bookings(tx, actor.SiteID, filter, page)
 	})
 }
 
@@ -97,7 +97,7 @@ func (b *Bookings) Update(ctx context.Context, actor auth.Actor, id int64, in tr
 	in.Profile = b.Profile
 	var changed travel.Booking
 	err := b.change(ctx, actor, func(tx *store.Tx) error {
-		stored, err := tx.LockWholeBooking(actor.SiteID, id)
+		stored, err := store.LockWholeBooking(tx, actor.SiteID, id)
 		if err != nil {
 			return err
 		}
@@ -118,10 +118,10 @@ func (b *Bookings) Update(ctx context.Context, actor auth.Actor, id int64, in tr
 			return err
 		}
 		changed.ModifiedAt = tx.Now
-		if err := tx.UpdateBooking(changed); err != nil {
+		if err := store.UpdateBooking(tx, changed); err != nil {
 			return err
 		}
-		return b.reDate(tx, stored, changed)
+		return reDate(b.Core, tx, stored, changed)
 	})
 	return changed, unknownBooking(err, id)
 }
@@ -138,7 +138,7 @@ func checkMove(tx *store.Tx, before travel.Booking, after *travel.Booking, p *fa
 	if after.ChannelID == before.ChannelID || after.ImportKey == "" {
 		return nil
 	}
-	_, err := tx.BookingByImportKey(after.SiteID, after.ChannelID, after.ImportKey)
+	_, err := store.BookingByImportKey(tx, after.SiteID, after.ChannelID, after.ImportKey)
 	switch {
 	case err == nil:
 		p.Wrong("channels", "The channel has a booking that was imported under the same reference.")
@@ -154,7 +154,7 @@ func (b *Bookings) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 		return err
 	}
 	err := b.change(ctx, actor, func(tx *store.Tx) error {
-		stored, err := tx.LockWholeBooking(actor.SiteID, id)
+		stored, err := store.LockWholeBooking(tx, actor.SiteID, id)
 		if err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (b *Bookings) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 		if len(stored.TransactionIDs) > 0 {
 			return fault.New(fault.InUse, "Booking %d has transactions and cannot be deleted.", id)
 		}
-		return tx.TrashBooking(actor.SiteID, id)
+		return store.TrashBooking(tx, actor.SiteID, id)
 	})
 	return unknownBooking(err, id)
 }

@@ -68,12 +68,12 @@ func (b *Bordereaux) Premium(ctx context.Context, actor auth.Actor, in Bordereau
 		if report.Final, err = isFinal(tx, actor.SiteID, report.KnownAt); err != nil {
 			return report, err
 		}
-		site, err := tx.Site(actor.SiteID)
+		site, err := store.Site(tx, actor.SiteID)
 		if err != nil {
 			return report, err
 		}
 		report.Insured = site.Name
-		names, err = tx.ChannelNamesAt(actor.SiteID, report.KnownAt)
+		names, err = store.ChannelNamesAt(tx, actor.SiteID, report.KnownAt)
 		return report, err
 	})
 	report.Rows = b.rows(ctx, actor, report, names)
@@ -136,13 +136,13 @@ func (b *Bordereaux) minimums(
 ) (rows []BordereauRow, last int64, err error) {
 	rows, err = read(ctx, b.Core, actor, func(tx *store.Tx) ([]BordereauRow, error) {
 		var list []protection.BordereauMinimum
-		list, last, err = tx.MinimumsAfter(actor.SiteID, report.Period.Last, report.KnownAt, after, linesPerRead)
+		list, last, err = store.MinimumsAfter(tx, actor.SiteID, report.Period.Last, report.KnownAt, after, linesPerRead)
 		if err != nil {
 			return nil, err
 		}
 		rows := make([]BordereauRow, len(list))
 		for i, m := range list {
-			policy, err := tx.PolicyKnown(actor.SiteID, m.Through, m.IssuedAt)
+			policy, err := store.PolicyKnown(tx, actor.SiteID, m.Through, m.IssuedAt)
 			if err != nil {
 				return nil, err
 			}
@@ -173,7 +173,7 @@ func (b *Bordereaux) piece(
 	ctx context.Context, actor auth.Actor, report Bordereau, after store.LineMark, taxes map[int64][]travel.TaxCode,
 ) ([]BordereauRow, error) {
 	return read(ctx, b.Core, actor, func(tx *store.Tx) ([]BordereauRow, error) {
-		lines, err := tx.BordereauAfter(actor.SiteID, report.Period.First.Start(), (report.Period.Last + 1).Start(),
+		lines, err := store.BordereauAfter(tx, actor.SiteID, report.Period.First.Start(), (report.Period.Last + 1).Start(),
 			report.KnownAt, after, linesPerRead)
 		if err != nil {
 			return nil, err
@@ -181,7 +181,7 @@ func (b *Bordereaux) piece(
 		rows := make([]BordereauRow, len(lines))
 		for i, l := range lines {
 			if _, ok := taxes[l.PolicyID]; !ok {
-				policy, err := tx.Policy(actor.SiteID, l.PolicyID)
+				policy, err := store.Policy(tx, actor.SiteID, l.PolicyID)
 				if err != nil {
 					return nil, err
 				}

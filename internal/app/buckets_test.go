@@ -145,7 +145,7 @@ func (h *history) change() {
 // foldSome takes some deltas into the cubes and leaves others out.
 func (h *history) foldSome(ctx context.Context, limit int) {
 	err := h.core.Store.Write(ctx, func(tx *store.Tx) error {
-		_, err := tx.FoldExposure(h.site.ID, limit)
+		_, err := store.FoldExposure(tx, h.site.ID, limit)
 		return err
 	})
 	if err != nil {
@@ -258,7 +258,7 @@ func (h *history) foldAll() {
 		}
 	}
 	err := h.core.Store.Read(h.t.Context(), func(tx *store.Tx) error {
-		sites, err := tx.SitesToFold()
+		sites, err := store.SitesToFold(tx)
 		if len(sites) > 0 {
 			h.t.Errorf("there is something left to fold of the sites %v", sites)
 		}
@@ -354,7 +354,7 @@ func TestBucketsOfAnOlderBook(t *testing.T) {
 		for range 60 {
 			h.step()
 		}
-		err := w.core.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.ForgetExposure(w.site.ID) })
+		err := w.core.Store.Write(t.Context(), func(tx *store.Tx) error { return store.ForgetExposure(tx, w.site.ID) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -367,7 +367,7 @@ func TestBucketsOfAnOlderBook(t *testing.T) {
 		h.checkBuckets("caught up", today)
 		var backlog bool
 		err = w.core.Store.Read(t.Context(), func(tx *store.Tx) (err error) {
-			backlog, err = tx.HasExposureBacklog(w.site.ID)
+			backlog, err = store.HasExposureBacklog(tx, w.site.ID)
 			return err
 		})
 		if err != nil || backlog {

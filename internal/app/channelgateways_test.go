@@ -125,7 +125,7 @@ func TestSecretsOfChannelsAreSealedAtRest(t *testing.T) {
 		var said bytes.Buffer
 		said.Write(log.Bytes())
 		fine(t, w.core.Store.Read(t.Context(), func(tx *store.Tx) error {
-			g, err := tx.ChannelGateway(w.site.ID, c.ID)
+			g, err := store.ChannelGateway(tx, w.site.ID, c.ID)
 			said.WriteString(g.Credentials + g.TokenizerKey)
 			if g.Credentials == "" || g.TokenizerKey == "" {
 				t.Errorf("kept: %+v", g)
@@ -133,7 +133,7 @@ func TestSecretsOfChannelsAreSealedAtRest(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			records, err := tx.AuditRecords(w.site.ID, travel.AuditFilter{}, travel.Page{Number: 1, Size: 100, Offset: -1})
+			records, err := store.AuditRecords(tx, w.site.ID, travel.AuditFilter{}, travel.Page{Number: 1, Size: 100, Offset: -1})
 			for _, r := range records.Items {
 				said.WriteString(r.Before + r.After)
 			}
@@ -197,12 +197,12 @@ func TestWhatIsSealedForOneChannelIsWorthNothingInAnother(t *testing.T) {
 		fine(t, w.setGateway(one.ID, testKey))
 		fine(t, w.setGateway(other.ID, testKey))
 		fine(t, w.core.Store.Write(t.Context(), func(tx *store.Tx) error {
-			g, err := tx.ChannelGateway(w.site.ID, one.ID)
+			g, err := store.ChannelGateway(tx, w.site.ID, one.ID)
 			if err != nil {
 				return err
 			}
 			return errors.Join(
-				tx.SetGatewayCredentials(w.site.ID, other.ID, g.Credentials), tx.SetTokenizerKey(w.site.ID, other.ID, g.TokenizerKey))
+				store.SetGatewayCredentials(tx, w.site.ID, other.ID, g.Credentials), store.SetTokenizerKey(tx, w.site.ID, other.ID, g.TokenizerKey))
 		}))
 		if _, err := w.app.Channels.Gateway(t.Context(), w.actor, one.ID); err != nil {
 			t.Error(err)
@@ -274,7 +274,7 @@ func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
 		keys := newGateways(t, w)
 		c := w.processingChannel("Shop", travel.ModeTest)
 		fine(t, w.setGateway(c.ID, testKey))
-		fine(t, w.core.CheckKeys(t.Context()))
+		fine(t, app.CheckKeys(w.core, t.Context()))
 		right, err := keys.read()
 		fine(t, err)
 
@@ -284,7 +284,7 @@ func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
 		if !fault.Is(err, fault.Unavailable) || !errors.Is(err, auth.ErrUnknownSealKey) || !strings.Contains(err.Error(), "HOLDFAST_KEYS_FILE") {
 			t.Errorf("the wrong file: %v", err)
 		}
-		err = w.core.CheckKeys(t.Context())
+		err = app.CheckKeys(w.core, t.Context())
 		if err == nil || !strings.Contains(err.Error(), "HOLDFAST_KEYS_FILE") || !strings.Contains(err.Error(), right.IDs()[0]) {
 			t.Errorf("at the start: %v", err)
 		}
@@ -302,7 +302,7 @@ func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
 		if said := wrongField(t, w.setGateway(c.ID, testKey), "credentials"); !strings.Contains(said, "HOLDFAST_KEYS_FILE") {
 			t.Errorf("without a file: %s", said)
 		}
-		if err := w.core.CheckKeys(t.Context()); err == nil || !strings.Contains(err.Error(), "HOLDFAST_KEYS_FILE") {
+		if err := app.CheckKeys(w.core, t.Context()); err == nil || !strings.Contains(err.Error(), "HOLDFAST_KEYS_FILE") {
 			t.Errorf("at the start without a file: %v", err)
 		}
 	})
@@ -361,7 +361,7 @@ func TestCredentialsAreOfTheChannelsEnvironment(t *testing.T) {
 func (w *world) realSite() (site travel.Site) {
 	w.t.Helper()
 	err := w.core.Store.Write(w.t.Context(), func(tx *store.Tx) (err error) {
-		site, err = tx.InsertSite(travel.Site{Path: "real", Name: "Real", Policy: travel.DefaultPolicy("GBP")})
+		site, err = store.InsertSite(tx, travel.Site{Path: "real", Name: "Real", Policy: travel.DefaultPolicy("GBP")})
 		return err
 	})
 	if err != nil {
@@ -466,14 +466,14 @@ func TestADatabaseIsOfOneProfile(t *testing.T) {
 		w.channel(travel.ModeDraft, "GBP")
 		for _, profile := range []travel.Profile{travel.ProtectionOnlyProfile, travel.ServerToServerProfile} {
 			w.core.Profile = profile
-			fine(t, w.core.CheckProfile(t.Context())) // no channel is of either yet
+			fine(t, app.CheckProfile(w.core, t.Context())) // no channel is of either yet
 		}
 		name, mode := "Live", travel.ModeLive
 		_, err := w.app.Channels.Create(t.Context(), w.actor, travel.ChannelFields{Name: &name, Currency: &w.site.Policy.Currency, Mode: &mode})
 		fine(t, err)
-		fine(t, w.core.CheckProfile(t.Context()))
+		fine(t, app.CheckProfile(w.core, t.Context()))
 		w.core.Profile = travel.ProtectionOnlyProfile
-		if err := w.core.CheckProfile(t.Context()); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "1 channels in mode live") {
+		if err := app.CheckProfile(w.core, t.Context()); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "1 channels in mode live") {
 			t.Errorf("in the other profile: %v", err)
 		}
 	})

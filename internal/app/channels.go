@@ -19,7 +19,7 @@ type Channels struct {
 // Get reads one channel of the actor's site.
 func (c *Channels) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Channel, error) {
 	found, err := read(ctx, c.Core, actor, func(tx *store.Tx) (travel.Channel, error) {
-		return tx.Channel(actor.SiteID, id)
+		return store.Channel(tx, actor.SiteID, id)
 	})
 	return shownTo(actor, found), unknownChannel(err, id)
 }
@@ -27,7 +27,7 @@ func (c *Channels) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 // ByName reads the channel of the actor's site with exactly this name; of several, the oldest.
 func (c *Channels) ByName(ctx context.Context, actor auth.Actor, name string) (travel.Channel, error) {
 	found, err := read(ctx, c.Core, actor, func(tx *store.Tx) (travel.Channel, error) {
-		return tx.ChannelByName(actor.SiteID, name)
+		return store.ChannelByName(tx, actor.SiteID, name)
 	})
 	return shownTo(actor, found), unknownAs(fault.UnknownTerm, err, "There is no channel with the name %q.", name)
 }
@@ -37,7 +37,7 @@ func (c *Channels) List(
 	ctx context.Context, actor auth.Actor, filter travel.ChannelFilter, page travel.Page,
 ) (travel.List[travel.Channel], error) {
 	list, err := read(ctx, c.Core, actor, func(tx *store.Tx) (travel.List[travel.Channel], error) {
-		return tx.Channels(actor.SiteID, filter, page)
+		return store.Channels(tx, actor.SiteID, filter, page)
 	})
 	for i, channel := range list.Items {
 		list.Items[i] = shownTo(actor, channel)
@@ -58,13 +58,13 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 	}
 	id := c.NewUUID()
 	made, err := write(ctx, c.Core, actor, func(tx *store.Tx) (made travel.Channel, err error) {
-		channel, err := c.newChannel(tx, actor, in)
+		channel, err := newChannel(c.Core, tx, actor, in)
 		if err != nil {
 			return made, err
 		}
 		channel.UUID, channel.Secret = id, secret
 		insert := func() (any, error) {
-			made, err = c.insertChannel(tx, actor, channel, in.Processing)
+			made, err = insertChannel(c.Core, tx, actor, channel, in.Processing)
 			return channelResult{made.ID}, err
 		}
 		if !channel.Covered() {
@@ -76,7 +76,7 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 		if err := keyWaitsForNobody(in.Processing, travel.Channel{}, channel); err != nil {
 			return made, err
 		}
-		p, err := c.request(tx, actor, travel.Proposal{
+		p, err := request(c.Core, tx, actor, travel.Proposal{
 			Kind: travel.ProposeOpenCover, Subject: "new channel " + channel.Name, Reason: in.Reason,
 		}, openCoverOf(0, in), insert)
 		if err != nil {
@@ -91,9 +91,9 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 }
 
 // newChannel makes and checks a channel that is to be stored.
-func (c *Core) newChannel(tx *store.Tx, actor auth.Actor, in travel.ChannelFields) (travel.Channel, error) {
+func newChannel(c *Core, tx *store.Tx, actor auth.Actor, in travel.ChannelFields) (travel.Channel, error) {
 	in.Profile = c.Profile
-	site, err := tx.Site(actor.SiteID)
+	site, err := store.Site(tx, actor.SiteID)
 	if err != nil {
 		return travel.Channel{}, err
 	}
@@ -105,14 +105,14 @@ func (c *Core) newChannel(tx *store.Tx, actor auth.Actor, in travel.ChannelField
 	return channel, problems.Err()
 }
 
-func (c *Core) insertChannel(
-	tx *store.Tx, actor auth.Actor, channel travel.Channel, in travel.ProcessingFields,
+func insertChannel(
+	c *Core, tx *store.Tx, actor auth.Actor, channel travel.Channel, in travel.ProcessingFields,
 ) (travel.Channel, error) {
-	made, err := tx.InsertChannel(channel)
+	made, err := store.InsertChannel(tx, channel)
 	if err != nil {
 		return made, err
 	}
-	if err := c.keepTokenizerKey(tx, travel.Channel{}, made, in); err != nil {
+	if err := keepTokenizerKey(c, tx, travel.Channel{}, made, in); err != nil {
 		return made, err
 	}
 	return made, audit(tx, actor, "channel.create", channelObject(made), nil, auditChannel(made))
@@ -136,31 +136,31 @@ func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in tr
 		return travel.Channel{}, err
 	}
 	changed, err := write(ctx, c.Core, actor, func(tx *store.Tx) (changed travel.Channel, err error) {
-		stored, err := tx.LockChannel(actor.SiteID, id)
+		stored, err := store.LockChannel(tx, actor.SiteID, id)
 		if err != nil {
 			return changed, err
 		}
 		if err := checkVersion(in.IfVersion, stored.Version-1); err != nil {
 			return changed, err
 		}
-		channel, err := c.changedChannel(tx, actor, stored, in)
+		channel, err := changedChannel(c.Core, tx, actor, stored, in)
 		if err != nil {
 			return changed, err
 		}
 		if !opensCover(stored, channel) {
-			return c.saveChannel(tx, actor, stored, channel, in.Processing)
+			return saveChannel(c.Core, tx, actor, stored, channel, in.Processing)
 		}
 		if err := keyWaitsForNobody(in.Processing, stored, channel); err != nil {
 			return changed, err
 		}
-		p, err := c.request(tx, actor, travel.Proposal{
+		p, err := request(c.Core, tx, actor, travel.Proposal{
 			Kind: travel.ProposeOpenCover, Subject: channelObject(stored), Reason: in.Reason,
 		}, openCoverOf(id, in), func() (any, error) {
-			changed, err = c.saveChannel(tx, actor, stored, channel, in.Processing)
+			changed, err = saveChannel(c.Core, tx, actor, stored, channel, in.Processing)
 			return channelResult{changed.ID}, err
 		})
 		if err == nil && p.State == travel.ProposalOpen {
-			changed, err = tx.LeaveChannel(stored)
+			changed, err = store.LeaveChannel(tx, stored)
 			changed.Proposal = &p
 		}
 		return changed, err
@@ -175,11 +175,11 @@ func opensCover(before, after travel.Channel) bool {
 }
 
 // changedChannel sets and checks the given fields of a channel that is locked.
-func (c *Core) changedChannel(
-	tx *store.Tx, actor auth.Actor, stored travel.Channel, in travel.ChannelFields,
+func changedChannel(
+	c *Core, tx *store.Tx, actor auth.Actor, stored travel.Channel, in travel.ChannelFields,
 ) (travel.Channel, error) {
 	in.Profile = c.Profile
-	hasBookings, err := tx.ChannelHasBookings(actor.SiteID, stored.ID)
+	hasBookings, err := store.ChannelHasBookings(tx, actor.SiteID, stored.ID)
 	if err != nil {
 		return stored, err
 	}
@@ -191,14 +191,14 @@ func (c *Core) changedChannel(
 	return channel, problems.Err()
 }
 
-func (c *Core) saveChannel(
-	tx *store.Tx, actor auth.Actor, before, after travel.Channel, in travel.ProcessingFields,
+func saveChannel(
+	c *Core, tx *store.Tx, actor auth.Actor, before, after travel.Channel, in travel.ProcessingFields,
 ) (travel.Channel, error) {
-	changed, err := tx.UpdateChannel(after)
+	changed, err := store.UpdateChannel(tx, after)
 	if err != nil {
 		return changed, err
 	}
-	if err := c.keepTokenizerKey(tx, before, changed, in); err != nil {
+	if err := keepTokenizerKey(c, tx, before, changed, in); err != nil {
 		return changed, err
 	}
 	return changed, audit(tx, actor, "channel.change", channelObject(changed), auditChannel(before), auditChannel(changed))
@@ -211,21 +211,21 @@ func (c *Channels) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 	}
 	inUse := fault.New(fault.InUse, "Channel %d has bookings, or had some that were deleted, and cannot be deleted.", id)
 	err := c.change(ctx, actor, func(tx *store.Tx) error {
-		stored, err := tx.LockChannel(actor.SiteID, id)
+		stored, err := store.LockChannel(tx, actor.SiteID, id)
 		if err != nil {
 			return err
 		}
 		if err := checkVersion(ifVersion, stored.Version-1); err != nil {
 			return err
 		}
-		has, err := tx.ChannelHasBookings(actor.SiteID, id)
+		has, err := store.ChannelHasBookings(tx, actor.SiteID, id)
 		if err != nil {
 			return err
 		}
 		if has {
 			return inUse
 		}
-		if err := tx.DeleteChannel(actor.SiteID, id); err != nil {
+		if err := store.DeleteChannel(tx, actor.SiteID, id); err != nil {
 			return err
 		}
 		return audit(tx, actor, "channel.delete", channelObject(stored), auditChannel(stored), nil)

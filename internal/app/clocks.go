@@ -43,7 +43,7 @@ func (c *Clocks) Move(ctx context.Context, actor auth.Actor, to time.Time) (Site
 		case to.Before(before.Now):
 			return SiteTime{}, clockBackwards(before)
 		}
-		err = tx.MoveClock(actor.SiteID, to.Sub(before.Real))
+		err = store.MoveClock(tx, actor.SiteID, to.Sub(before.Real))
 		if errors.Is(err, store.ErrNotFound) { // somebody else has just moved it further
 			return SiteTime{}, clockBackwards(before)
 		}
@@ -62,9 +62,9 @@ func clockBackwards(now SiteTime) error {
 }
 
 func siteTime(tx *store.Tx, siteID int64) (SiteTime, error) {
-	site, err := tx.Site(siteID)
+	site, err := store.Site(tx, siteID)
 	if err != nil {
 		return SiteTime{}, unknownAs(fault.UnknownTerm, err, "There is no site %d.", siteID)
 	}
-	return SiteTime{Sandbox: site.Sandbox, Now: tx.RealNow().Add(site.ClockAhead), Real: tx.RealNow()}, nil
+	return SiteTime{Sandbox: site.Sandbox, Now: store.RealNow(tx).Add(site.ClockAhead), Real: store.RealNow(tx)}, nil
 }

@@ -41,7 +41,7 @@ func (c *Collaterals) Add(ctx context.Context, actor auth.Actor, in CollateralFi
 		if made, err = in.collateral(tx, actor); err != nil {
 			return made, err
 		}
-		if made, err = tx.InsertCollateral(made); err != nil {
+		if made, err = store.InsertCollateral(tx, made); err != nil {
 			return made, err
 		}
 		if err := audit(tx, actor, "collateral.add", fmt.Sprintf("collateral %d", made.ID), nil, auditCollateral(made)); err != nil {
@@ -83,7 +83,7 @@ func (in CollateralFields) collateral(tx *store.Tx, actor auth.Actor) (protectio
 	}
 	if in.RecordID != nil {
 		// Any row names its record, so that a correction can be corrected under the id that came back for it.
-		before, err := tx.Collateral(actor.SiteID, *in.RecordID)
+		before, err := store.Collateral(tx, actor.SiteID, *in.RecordID)
 		if row.RecordID = before.RecordID; err != nil {
 			p.Wrong("corrects", "There is no collateral %d.", *in.RecordID)
 		}
@@ -111,7 +111,7 @@ func (in CollateralFields) collateral(tx *store.Tx, actor auth.Actor) (protectio
 	}
 	if in.ChannelID != nil {
 		row.ChannelID = *in.ChannelID
-		if _, err := tx.Channel(actor.SiteID, row.ChannelID); err != nil {
+		if _, err := store.Channel(tx, actor.SiteID, row.ChannelID); err != nil {
 			p.Wrong("channels", "There is no channel %d.", row.ChannelID)
 		}
 	}
@@ -131,7 +131,7 @@ func (in CollateralFields) collateral(tx *store.Tx, actor auth.Actor) (protectio
 // Get reads one row.
 func (c *Collaterals) Get(ctx context.Context, actor auth.Actor, id int64) (protection.Collateral, error) {
 	found, err := read(ctx, c.Core, actor, func(tx *store.Tx) (protection.Collateral, error) {
-		return tx.Collateral(actor.SiteID, id)
+		return store.Collateral(tx, actor.SiteID, id)
 	})
 	return found, unknownAs(fault.UnknownTerm, err, "There is no collateral %d.", id)
 }
@@ -141,7 +141,7 @@ func (c *Collaterals) List(
 	ctx context.Context, actor auth.Actor, channels []int64, page travel.Page,
 ) (travel.List[protection.Collateral], error) {
 	return read(ctx, c.Core, actor, func(tx *store.Tx) (travel.List[protection.Collateral], error) {
-		return tx.Collaterals(actor.SiteID, channels, page)
+		return store.Collaterals(tx, actor.SiteID, channels, page)
 	})
 }
 
@@ -155,7 +155,7 @@ func (c *Collaterals) Held(
 		if err := p.Err(); err != nil {
 			return list, err
 		}
-		held, err := tx.CollateralOn(actor.SiteID, channels, day, known)
+		held, err := store.CollateralOn(tx, actor.SiteID, channels, day, known)
 		return pageOf(held, page), err
 	})
 }

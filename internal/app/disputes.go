@@ -26,12 +26,12 @@ func (r *recording) noteDispute() error {
 		if r.in.ChallengeDay != nil {
 			day = *r.in.ChallengeDay
 		}
-		return r.tx.InsertDispute(travel.Dispute{
+		return store.InsertDispute(r.tx, travel.Dispute{
 			SiteID: r.t.SiteID, TransactionID: r.original.ID, ChargebackID: r.t.ID, Outcome: travel.DisputePending,
 			ReasonCode: r.in.ReasonCode, ChallengeDay: day,
 		})
 	case travel.ChargebackReversal:
-		all, err := r.tx.Disputes(r.t.SiteID, r.original.ID)
+		all, err := store.Disputes(r.tx, r.t.SiteID, r.original.ID)
 		open := slices.DeleteFunc(all, func(d travel.Dispute) bool { return d.ReversalID != 0 })
 		if err != nil || len(open) == 0 {
 			return err
@@ -41,7 +41,7 @@ func (r *recording) noteDispute() error {
 			return nil // a part came back; the rest is still in dispute
 		}
 		d.ReversalID, d.Outcome = r.t.ID, travel.DisputeWon
-		return r.tx.SaveDispute(d)
+		return store.SaveDispute(r.tx, d)
 	default:
 		return nil
 	}
@@ -66,7 +66,7 @@ func (p *Processing) applyDispute(tx *store.Tx, a access, charge travel.Transact
 	if err != nil {
 		return err
 	}
-	original, err := tx.LockTransaction(charge.SiteID, id)
+	original, err := store.LockTransaction(tx, charge.SiteID, id)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (p *Processing) applyDispute(tx *store.Tx, a access, charge travel.Transact
 	if known == before {
 		return nil
 	}
-	return tx.SaveDispute(known)
+	return store.SaveDispute(tx, known)
 }
 
 // errNothingDisputed: the charge took no money, as far as we know.
@@ -103,10 +103,10 @@ func disputed(tx *store.Tx, charge travel.Transaction, told psp.Dispute) (id int
 		return charge.ID, nil
 	}
 	// Of several captures: the one that has the dispute already, else one of its amount, else one that is large enough.
-	charge, err = tx.Transaction(charge.SiteID, charge.ID)
+	charge, err = store.Transaction(tx, charge.SiteID, charge.ID)
 	best := 0
 	for _, adjustment := range charge.Adjustments {
-		t, err := tx.Transaction(charge.SiteID, adjustment)
+		t, err := store.Transaction(tx, charge.SiteID, adjustment)
 		if err != nil {
 			return 0, err
 		}
@@ -135,7 +135,7 @@ func disputed(tx *store.Tx, charge travel.Transaction, told psp.Dispute) (id int
 // knownDispute reads what is on file about a dispute: under its name, or by hand, where the operator was faster.
 // ErrNotFound: nothing.
 func knownDispute(tx *store.Tx, t travel.Transaction, told psp.Dispute) (travel.Dispute, error) {
-	all, err := tx.Disputes(t.SiteID, t.ID)
+	all, err := store.Disputes(tx, t.SiteID, t.ID)
 	if err != nil {
 		return travel.Dispute{}, err
 	}
@@ -167,7 +167,7 @@ func (p *Processing) recordDispute(
 	tx *store.Tx, a access, original travel.Transaction, told psp.Dispute, kind travel.TransactionType,
 ) (travel.Dispute, error) {
 	var none travel.Dispute
-	site, err := tx.Site(original.SiteID)
+	site, err := store.Site(tx, original.SiteID)
 	if err != nil {
 		return none, err
 	}
@@ -192,7 +192,7 @@ func (p *Processing) recordDispute(
 	if err != nil {
 		return none, err
 	}
-	all, err := tx.Disputes(original.SiteID, original.ID)
+	all, err := store.Disputes(tx, original.SiteID, original.ID)
 	i := slices.IndexFunc(all, func(d travel.Dispute) bool { return d.ChargebackID == made.ID || d.ReversalID == made.ID })
 	if err != nil || i < 0 {
 		return none, cmp.Or(err, store.ErrNotFound)

@@ -154,7 +154,7 @@ func TestAnEventIsAHint(t *testing.T) {
 			}
 		}
 		if err := w.core.Store.Read(t.Context(), func(tx *store.Tx) error {
-			due, err := tx.HintsDue(10)
+			due, err := store.HintsDue(tx, 10)
 			if len(due) != 1 || due[0].Reference != "somebody else's" {
 				t.Errorf("what no name is was kept: %+v", due)
 			}

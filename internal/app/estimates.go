@@ -58,7 +58,7 @@ func (in EstimateQuery) exposure() ExposureQuery {
 // Model sets the estimate that is made from card turnover alone beside the exposure of the same channels.
 func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery) (ModelReport, error) {
 	return read(ctx, e.Core, actor, func(tx *store.Tx) (report ModelReport, err error) {
-		site, err := tx.Site(actor.SiteID)
+		site, err := store.Site(tx, actor.SiteID)
 		if err != nil {
 			return report, err
 		}
@@ -71,7 +71,7 @@ func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery
 			bands = protection.ShippedBands()
 		}
 		var turnover []protection.Turnover
-		err = tx.Turnover(site.ID, bands.FirstDay(q.AsOf), q.AsOf, q.KnownAt, in.Channels, func(t protection.Turnover) error {
+		err = store.Turnover(tx, site.ID, bands.FirstDay(q.AsOf), q.AsOf, q.KnownAt, in.Channels, func(t protection.Turnover) error {
 			turnover = append(turnover, t)
 			return nil
 		})
@@ -92,7 +92,7 @@ func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery
 		if report.Final, err = isFinal(tx, site.ID, q.KnownAt); err != nil {
 			return report, err
 		}
-		report.ChannelNames, err = tx.ChannelNamesAt(site.ID, q.KnownAt)
+		report.ChannelNames, err = store.ChannelNamesAt(tx, site.ID, q.KnownAt)
 		return report, err
 	})
 }
@@ -100,13 +100,13 @@ func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery
 // WhatIf answers what is lost if the given channels fail at the end of a day: all of them where none are given.
 func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuery) (WhatIfReport, error) {
 	return read(ctx, e.Core, actor, func(tx *store.Tx) (report WhatIfReport, err error) {
-		site, err := tx.Site(actor.SiteID)
+		site, err := store.Site(tx, actor.SiteID)
 		if err != nil {
 			return report, err
 		}
 		problems := in.Problems.Clone()
 		for _, id := range in.Channels {
-			if _, err := tx.Channel(site.ID, id); errors.Is(err, store.ErrNotFound) {
+			if _, err := store.Channel(tx, site.ID, id); errors.Is(err, store.ErrNotFound) {
 				problems.Wrong("channels", "There is no channel %d.", id)
 			} else if err != nil {
 				return report, err
@@ -125,7 +125,7 @@ func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuer
 		if err != nil {
 			return report, err
 		}
-		limits, err := tx.LimitsUpTo(site.ID, q.AsOf)
+		limits, err := store.LimitsUpTo(tx, site.ID, q.AsOf)
 		if err != nil {
 			return report, err
 		}
@@ -135,7 +135,7 @@ func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuer
 		if report.Final, err = isFinal(tx, site.ID, q.KnownAt); err != nil {
 			return report, err
 		}
-		report.ChannelNames, err = tx.ChannelNamesAt(site.ID, q.KnownAt)
+		report.ChannelNames, err = store.ChannelNamesAt(tx, site.ID, q.KnownAt)
 		return report, err
 	})
 }
@@ -149,16 +149,16 @@ func addFailing(
 		return err
 	}
 	if rows {
-		return tx.Positions(siteID, q.AsOf, q.KnownAt, in.Channels, sums.Add)
+		return store.Positions(tx, siteID, q.AsOf, q.KnownAt, in.Channels, sums.Add)
 	}
-	return tx.BucketsOn(siteID, q.AsOf, in.Channels, sums.AddBucket)
+	return store.BucketsOn(tx, siteID, q.AsOf, in.Channels, sums.AddBucket)
 }
 
 // nettingOf reads the collateral that stands against the exposure of channels, of all where none are given.
 func nettingOf(
 	tx *store.Tx, siteID int64, q protection.ReportQuery, channels []int64, rates *fx.Table,
 ) (*protection.Netting, error) {
-	held, err := tx.CollateralOn(siteID, channels, q.AsOf, q.KnownAt)
+	held, err := store.CollateralOn(tx, siteID, channels, q.AsOf, q.KnownAt)
 	if err != nil {
 		return nil, err
 	}

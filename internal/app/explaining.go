@@ -32,11 +32,11 @@ func newExplaining(tx *store.Tx, siteID int64, m protection.Moment, packs protec
 
 // all explains the given allocations with their premium, in the order of the ids given.
 func (e *explaining) all(ids []int64) ([]protection.Explained, error) {
-	facts, err := e.tx.FactsOf(e.siteID, ids, nil)
+	facts, err := store.FactsOf(e.tx, e.siteID, ids, nil)
 	if err != nil || len(facts) == 0 {
 		return nil, err
 	}
-	lines, err := e.tx.PremiumOfEach(e.siteID, ids)
+	lines, err := store.PremiumOfEach(e.tx, e.siteID, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (e *explaining) policyOf(a protection.Allocation) (travel.Policy, error) {
 
 // overLimitsKnown reads what of transactions lay above limits, as far as it was known.
 func overLimitsKnown(tx *store.Tx, siteID int64, transactions []int64, known time.Time) ([]protection.OverLimit, error) {
-	over, err := tx.OverLimits(siteID, transactions)
+	over, err := store.OverLimits(tx, siteID, transactions)
 	return slices.DeleteFunc(over, func(o protection.OverLimit) bool { return o.RecordedAt.After(known) }), err
 }
 
@@ -100,7 +100,7 @@ func (p *Protection) ExplainBooking(
 		if report.Moment, err = in.complete(tx); err != nil {
 			return report, err
 		}
-		report.Booking, err = tx.Booking(actor.SiteID, id)
+		report.Booking, err = store.Booking(tx, actor.SiteID, id)
 		// What was not known at the moment is not there for a report about it.
 		if err == nil && report.Booking.CreatedAt.After(report.Moment.KnownAt) {
 			err = store.ErrNotFound
@@ -109,7 +109,7 @@ func (p *Protection) ExplainBooking(
 			return report, unknownAs(fault.UnknownPost, err, "There is no booking %d.", id)
 		}
 		m := &report.Moment
-		if report.Policy, err = tx.PolicyKnown(actor.SiteID, m.AsOf, m.KnownAt); err != nil {
+		if report.Policy, err = store.PolicyKnown(tx, actor.SiteID, m.AsOf, m.KnownAt); err != nil {
 			return report, err
 		}
 		m.Recognition = report.Policy.Recognition
@@ -124,13 +124,13 @@ func (b *BookingProtection) add(e *explaining, page travel.Page) error {
 	if end := m.AsOf.End(); end.Before(at) {
 		at = end
 	}
-	total, err := e.tx.BookingTotalAt(e.siteID, b.Booking.ID, at)
+	total, err := store.BookingTotalAt(e.tx, e.siteID, b.Booking.ID, at)
 	if err != nil {
 		return err
 	}
 	sums := protection.NewExplainedBooking(total, m)
 	for after := int64(0); ; {
-		ids, err := e.tx.AllocationIDsOfBooking(e.siteID, b.Booking.ID, after, m.KnownAt, allocationsPerRead)
+		ids, err := store.AllocationIDsOfBooking(e.tx, e.siteID, b.Booking.ID, after, m.KnownAt, allocationsPerRead)
 		if err != nil {
 			return err
 		}

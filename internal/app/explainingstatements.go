@@ -43,14 +43,14 @@ func (p *Protection) ExplainStatementLine(
 		if err != nil {
 			return report, err
 		}
-		report.Statement, err = tx.Statement(actor.SiteID, id)
+		report.Statement, err = store.Statement(tx, actor.SiteID, id)
 		if err == nil && report.Statement.IssuedAt.After(m.KnownAt) {
 			err = store.ErrNotFound
 		}
 		if err != nil {
 			return report, unknownAs(fault.UnknownPost, err, "There is no statement %d.", id)
 		}
-		policy, err := tx.PolicyKnown(actor.SiteID, m.AsOf, m.KnownAt)
+		policy, err := store.PolicyKnown(tx, actor.SiteID, m.AsOf, m.KnownAt)
 		if err != nil {
 			return report, err
 		}
@@ -83,7 +83,7 @@ type statementLine struct {
 func (l statementLine) premium(report *StatementLineProtection, name string) (found bool, err error) {
 	var lines []protection.StatementLine
 	if id, err := strconv.ParseUint(name, 10, 63); err == nil {
-		line, err := l.tx.StatementLine(l.siteID, l.ID, int64(id))
+		line, err := store.StatementLine(l.tx, l.siteID, l.ID, int64(id))
 		if err != nil {
 			return false, unknownAs(fault.UnknownPost, err, "Statement %d has no premium line %d.", l.ID, id)
 		}
@@ -93,7 +93,7 @@ func (l statementLine) premium(report *StatementLineProtection, name string) (fo
 		}
 	} else if report.Part, found = l.ExplainKind(name); !found {
 		return false, nil
-	} else if lines, err = l.tx.StatementLinesOf(l.Statement, name, l.page); err != nil {
+	} else if lines, err = store.StatementLinesOf(l.tx, l.Statement, name, l.page); err != nil {
 		return false, err
 	}
 	if len(lines) > l.page.Size { // one more than the page was read, to know whether there is a next one
@@ -139,7 +139,7 @@ func (l statementLine) other(report *StatementLineProtection, name string) (foun
 	case protection.PaymentsLine:
 		count := l.page
 		count.Count = true // the statement does not say how many there are
-		if report.Payments, err = l.tx.PaymentsOn(l.Statement, count); err == nil {
+		if report.Payments, err = store.PaymentsOn(l.tx, l.Statement, count); err == nil {
 			report.Part = l.ExplainPayments(report.Payments.Total)
 		}
 	default:
@@ -149,7 +149,7 @@ func (l statementLine) other(report *StatementLineProtection, name string) (foun
 }
 
 func (l statementLine) opening() (protection.StatementPart, error) {
-	before, err := l.tx.StatementBefore(l.Statement)
+	before, err := store.StatementBefore(l.tx, l.Statement)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return l.ExplainOpening(nil), nil
@@ -184,12 +184,12 @@ func (l statementLine) tax(code string) (protection.StatementPart, error) {
 
 // policyIssuedUnder is the policy that the statement was issued under, as it was known then.
 func (l statementLine) policyIssuedUnder() (travel.Policy, error) {
-	return l.tx.PolicyKnown(l.siteID, l.Period.Last, l.IssuedAt)
+	return store.PolicyKnown(l.tx, l.siteID, l.Period.Last, l.IssuedAt)
 }
 
 // bookedBetween reads what was booked in the statement's account between two instants, with the taxes of each policy.
 func (l statementLine) bookedBetween(from, until time.Time) ([]protection.BookedBy, error) {
-	booked, err := l.tx.BookedBetween(l.siteID, l.ChannelID, from, until)
+	booked, err := store.BookedBetween(l.tx, l.siteID, l.ChannelID, from, until)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func (l statementLine) bookedBetween(from, until time.Time) ([]protection.Booked
 		if b.Currency != l.Currency {
 			continue
 		}
-		policy, err := l.tx.Policy(l.siteID, b.PolicyID)
+		policy, err := store.Policy(l.tx, l.siteID, b.PolicyID)
 		if err != nil {
 			return nil, err
 		}

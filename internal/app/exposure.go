@@ -68,7 +68,7 @@ func (m Moment) complete(now time.Time, p *fault.Problems) (asOf civil.Day, know
 // Report computes an exposure report.
 func (e *Exposure) Report(ctx context.Context, actor auth.Actor, in ExposureQuery) (ExposureReport, error) {
 	return read(ctx, e.Core, actor, func(tx *store.Tx) (report ExposureReport, err error) {
-		site, err := tx.Site(actor.SiteID)
+		site, err := store.Site(tx, actor.SiteID)
 		if err != nil {
 			return report, err
 		}
@@ -82,7 +82,7 @@ func (e *Exposure) Report(ctx context.Context, actor auth.Actor, in ExposureQuer
 		if report.Final, err = isFinal(tx, site.ID, q.KnownAt); err != nil {
 			return report, err
 		}
-		report.ChannelNames, err = tx.ChannelNamesAt(site.ID, q.KnownAt)
+		report.ChannelNames, err = store.ChannelNamesAt(tx, site.ID, q.KnownAt)
 		return report, err
 	})
 }
@@ -106,7 +106,7 @@ func (in ExposureQuery) complete(tx *store.Tx, site travel.Site) (protection.Rep
 	if q.By == q.Across {
 		p.Wrong("by", "Nothing is crossed with itself.")
 	}
-	policy, err := tx.PolicyKnown(site.ID, q.AsOf, q.KnownAt)
+	policy, err := store.PolicyKnown(tx, site.ID, q.AsOf, q.KnownAt)
 	if err != nil {
 		return q, err
 	}
@@ -134,7 +134,7 @@ func exposureOf(
 	if report.Report, err = sums.Report(); err != nil {
 		return report, tooLarge(err)
 	}
-	held, err := tx.CollateralOn(site.ID, in.Channels, q.AsOf, q.KnownAt)
+	held, err := store.CollateralOn(tx, site.ID, in.Channels, q.AsOf, q.KnownAt)
 	if err != nil {
 		return report, err
 	}
@@ -152,7 +152,7 @@ func needsRows(tx *store.Tx, siteID int64, q protection.ReportQuery, in Exposure
 	if in.FromRows || q.KnownAt.Before(tx.Now) || q.Recognition == travel.RecognitionLinear {
 		return true, nil
 	}
-	return tx.HasExposureBacklog(siteID)
+	return store.HasExposureBacklog(tx, siteID)
 }
 
 // sumUp adds up a report, from the buckets where these can tell.
@@ -164,7 +164,7 @@ func sumUp(
 		return err
 	}
 	if rows {
-		return tx.Positions(siteID, q.AsOf, q.KnownAt, in.Channels, sums.Add)
+		return store.Positions(tx, siteID, q.AsOf, q.KnownAt, in.Channels, sums.Add)
 	}
 	return addBuckets(tx, siteID, q, in.Channels, sums)
 }
@@ -177,10 +177,10 @@ func addBuckets(
 	total := []protection.View{protection.ChannelView}
 	v, cubed := protection.ViewFor(q, len(channels) > 0)
 	if !cubed {
-		if err := tx.BucketsOn(siteID, q.AsOf, channels, sums.AddBucket); err != nil {
+		if err := store.BucketsOn(tx, siteID, q.AsOf, channels, sums.AddBucket); err != nil {
 			return err
 		}
-		return tx.ExposureOn(siteID, total, q.AsOf, channels, func(_ protection.View, c protection.Cell, t protection.Tally) {
+		return store.ExposureOn(tx, siteID, total, q.AsOf, channels, func(_ protection.View, c protection.Cell, t protection.Tally) {
 			sums.AddTotal(c, t)
 		})
 	}
@@ -188,7 +188,7 @@ func addBuckets(
 	if v != protection.ChannelView {
 		views = append(views, v)
 	}
-	return tx.ExposureOn(siteID, views, q.AsOf, channels, func(of protection.View, c protection.Cell, t protection.Tally) {
+	return store.ExposureOn(tx, siteID, views, q.AsOf, channels, func(of protection.View, c protection.Cell, t protection.Tally) {
 		if of == v {
 			sums.AddRows(v, c, t)
 		}
@@ -209,7 +209,7 @@ const (
 func (e *Exposure) Fold(ctx context.Context) (more bool, err error) {
 	var sites []int64
 	err = e.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		sites, err = tx.SitesToFold()
+		sites, err = store.SitesToFold(tx)
 		return err
 	})
 	for _, site := range sites {
@@ -225,7 +225,7 @@ func (e *Exposure) Fold(ctx context.Context) (more bool, err error) {
 
 func (e *Exposure) fold(ctx context.Context, site int64) (full bool, err error) {
 	caught, err := e.piece(ctx, bookingsPerFold, func(tx *store.Tx, limit int) (int, error) {
-		return tx.CatchUpExposure(site, limit)
+		return store.CatchUpExposure(tx, site, limit)
 	})
 	if err != nil {
 		return false, fmt.Errorf("site %d: %w", site, err)
@@ -234,7 +234,7 @@ func (e *Exposure) fold(ctx context.Context, site int64) (full bool, err error) 
 		return true, nil // what is folded together touches fewer blocks; until the backlog is empty reports read the rows
 	}
 	folded, err := e.piece(ctx, deltasPerFold, func(tx *store.Tx, limit int) (int, error) {
-		return tx.FoldExposure(site, limit)
+		return store.FoldExposure(tx, site, limit)
 	})
 	if err != nil {
 		return false, fmt.Errorf("site %d: %w", site, err)

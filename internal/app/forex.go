@@ -22,12 +22,12 @@ func (c *Channels) Feeds(
 		if len(bases) == 0 {
 			return feeds, nil
 		}
-		site, err := tx.Site(actor.SiteID)
+		site, err := store.Site(tx, actor.SiteID)
 		if err != nil {
 			return nil, err
 		}
 		today, age := civil.DayOf(tx.Now), site.Policy.MaxFixingAgeDays
-		fixings, err := tx.FixingsWithin(providersOf(site), money.Currencies(), today-civil.Day(age), today, tx.Now)
+		fixings, err := store.FixingsWithin(tx, providersOf(site), money.Currencies(), today-civil.Day(age), today, tx.Now)
 		if err != nil {
 			return nil, err
 		}
@@ -52,14 +52,14 @@ func (c *Channels) RotateSecret(ctx context.Context, actor auth.Actor, id, ifVer
 		return travel.Channel{}, fmt.Errorf("drawing a channel secret: %w", err)
 	}
 	changed, err := write(ctx, c.Core, actor, func(tx *store.Tx) (travel.Channel, error) {
-		channel, err := tx.LockChannel(actor.SiteID, id)
+		channel, err := store.LockChannel(tx, actor.SiteID, id)
 		if err != nil {
 			return channel, err
 		}
 		if err := checkVersion(ifVersion, channel.Version-1); err != nil {
 			return channel, err
 		}
-		if err := tx.SetChannelSecret(actor.SiteID, id, secret); err != nil {
+		if err := store.SetChannelSecret(tx, actor.SiteID, id, secret); err != nil {
 			return channel, err
 		}
 		channel.Secret, channel.ModifiedAt = secret, tx.Now

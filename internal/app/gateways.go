@@ -35,27 +35,27 @@ const (
 
 // gatewayOf gives the processor at which a channel takes payments, with the channel's access to it. The error is
 // store.ErrNotFound where the channel takes none itself, and Unavailable where it should, but its access cannot be read.
-func (c *Core) gatewayOf(
-	tx *store.Tx, channel travel.Channel,
+func gatewayOf(
+	c *Core, tx *store.Tx, channel travel.Channel,
 ) (processor string, g psp.Gateway, account psp.Account, err error) {
-	if c.sandboxed(channel, sandboxProcessor) && channel.Mode == travel.ModeTest {
-		g, account, err = c.accountAt(tx, channel, sandboxProcessor)
+	if sandboxed(c, channel, sandboxProcessor) && channel.Mode == travel.ModeTest {
+		g, account, err = accountAt(c, tx, channel, sandboxProcessor)
 		return sandboxProcessor, g, account, err
 	}
 	if !c.Profile.Processes() || !channel.TakesPayments() {
 		return "", nil, account, fmt.Errorf("channel %d takes no payments itself: %w", channel.ID, store.ErrNotFound)
 	}
-	g, account, err = c.accountAt(tx, channel, channel.Processor)
+	g, account, err = accountAt(c, tx, channel, channel.Processor)
 	return channel.Processor, g, account, err
 }
 
 // accountAt is gatewayOf for what follows an earlier payment (its refund, the question what became of it), whatever the
 // channel's mode is by now, as long as the channel still has its access to that payment's processor.
-func (c *Core) accountAt(
-	tx *store.Tx, channel travel.Channel, processor string,
+func accountAt(
+	c *Core, tx *store.Tx, channel travel.Channel, processor string,
 ) (g psp.Gateway, account psp.Account, err error) {
-	if c.sandboxed(channel, processor) {
-		return c.sandboxAccount(tx, channel)
+	if sandboxed(c, channel, processor) {
+		return sandboxAccount(c, tx, channel)
 	}
 	if channel.Processor != processor {
 		return nil, account, laterPerhaps(nil, "Channel %d has no access to the processor %s any more.", channel.ID, processor)
@@ -64,22 +64,22 @@ func (c *Core) accountAt(
 	if !ok {
 		return nil, account, laterPerhaps(nil, "This deployment has no processor %q.", processor)
 	}
-	site, err := tx.Site(channel.SiteID)
+	site, err := store.Site(tx, channel.SiteID)
 	if err != nil {
 		return nil, account, err
 	}
-	sealed, err := tx.ChannelGateway(channel.SiteID, channel.ID)
+	sealed, err := store.ChannelGateway(tx, channel.SiteID, channel.ID)
 	if err != nil {
 		return nil, account, err
 	}
-	credentials, err := c.credentials(sealed)
+	credentials, err := credentials(c, sealed)
 	if err != nil {
 		return nil, account, err
 	}
 	account = accountWith(site, channel, credentials)
 	account.Now = tx.Now
 	if sealed.TokenizerKey != "" {
-		key, err := c.open(sealed.TokenizerKey, placeOf(channel.SiteID, channel.ID, sealedTokenizerKey))
+		key, err := open(c, sealed.TokenizerKey, placeOf(channel.SiteID, channel.ID, sealedTokenizerKey))
 		if err != nil {
 			return nil, account, err
 		}
@@ -97,11 +97,11 @@ func accountWith(site travel.Site, channel travel.Channel, credentials Credentia
 	}
 }
 
-func (c *Core) credentials(sealed store.SealedGateway) (credentials Credentials, err error) {
+func credentials(c *Core, sealed store.SealedGateway) (credentials Credentials, err error) {
 	if sealed.Credentials == "" {
 		return credentials, nil
 	}
-	text, err := c.open(sealed.Credentials, placeOf(sealed.SiteID, sealed.ChannelID, sealedCredentials))
+	text, err := open(c, sealed.Credentials, placeOf(sealed.SiteID, sealed.ChannelID, sealedCredentials))
 	if err != nil {
 		return credentials, err
 	}
@@ -112,15 +112,15 @@ func (c *Core) credentials(sealed store.SealedGateway) (credentials Credentials,
 var errNoKeys = errors.New("no keys: set HOLDFAST_KEYS_FILE to a file that `holdfast keys make` has made")
 
 // sealKeys reads the keys anew at each use: after a rotation everybody goes on with the new ones at once.
-func (c *Core) sealKeys() (auth.SealKeys, error) {
+func sealKeys(c *Core) (auth.SealKeys, error) {
 	if c.Keys == nil {
 		return auth.SealKeys{}, errNoKeys
 	}
 	return c.Keys()
 }
 
-func (c *Core) seal(plain []byte, place string) (string, error) {
-	keys, err := c.sealKeys()
+func seal(c *Core, plain []byte, place string) (string, error) {
+	keys, err := sealKeys(c)
 	if err != nil {
 		return "", err
 	}
@@ -128,8 +128,8 @@ func (c *Core) seal(plain []byte, place string) (string, error) {
 }
 
 // open answers Unavailable where the keys are not there: nothing is wrong with the request, and it can be made again.
-func (c *Core) open(sealed, place string) ([]byte, error) {
-	keys, err := c.sealKeys()
+func open(c *Core, sealed, place string) ([]byte, error) {
+	keys, err := sealKeys(c)
 	if err == nil {
 		var plain []byte
 		if plain, err = keys.Open(sealed, place); err == nil {
@@ -148,8 +148,8 @@ func laterPerhaps(err error, format string, args ...any) error {
 }
 
 // sealField seals a secret that came in under a name of the wire.
-func (c *Core) sealField(name, secret, place string) (string, error) {
-	sealed, err := c.seal([]byte(secret), place)
+func sealField(c *Core, name, secret, place string) (string, error) {
+	sealed, err := seal(c, []byte(secret), place)
 	if err != nil {
 		return "", &fault.Error{
 			Kind: fault.Invalid, Message: "Invalid parameter(s): " + name, Err: err,
@@ -181,7 +181,7 @@ func (c *Channels) Gateway(ctx context.Context, actor auth.Actor, id int64) (Gat
 		return GatewayView{}, err
 	}
 	view, err := read(ctx, c.Core, actor, func(tx *store.Tx) (GatewayView, error) {
-		channel, err := tx.Channel(actor.SiteID, id)
+		channel, err := store.Channel(tx, actor.SiteID, id)
 		if err != nil {
 			return GatewayView{}, err
 		}
@@ -191,15 +191,15 @@ func (c *Channels) Gateway(ctx context.Context, actor auth.Actor, id int64) (Gat
 }
 
 func (c *Channels) viewGateway(tx *store.Tx, channel travel.Channel) (GatewayView, error) {
-	site, err := tx.Site(channel.SiteID)
+	site, err := store.Site(tx, channel.SiteID)
 	if err != nil {
 		return GatewayView{}, err
 	}
-	sealed, err := tx.ChannelGateway(channel.SiteID, channel.ID)
+	sealed, err := store.ChannelGateway(tx, channel.SiteID, channel.ID)
 	if err != nil {
 		return GatewayView{}, err
 	}
-	credentials, err := c.credentials(sealed)
+	credentials, err := credentials(c.Core, sealed)
 	channel.Secret = ""
 	return GatewayView{
 		Channel: channel, Live: accountWith(site, channel, credentials).Live,
@@ -218,7 +218,7 @@ func (c *Channels) SetGateway(ctx context.Context, actor auth.Actor, id int64, i
 			travel.ServerToServerProfile, c.Profile)
 	}
 	view, err := write(ctx, c.Core, actor, func(tx *store.Tx) (view GatewayView, err error) {
-		before, err := tx.LockChannel(actor.SiteID, id)
+		before, err := store.LockChannel(tx, actor.SiteID, id)
 		if err != nil {
 			return view, err
 		}
@@ -237,7 +237,7 @@ func (c *Channels) SetGateway(ctx context.Context, actor auth.Actor, id int64, i
 func (c *Channels) setGateway(
 	tx *store.Tx, actor auth.Actor, before travel.Channel, in GatewayFields,
 ) (travel.Channel, error) {
-	if open, err := tx.ChannelHasOpenPayments(actor.SiteID, before.ID); err != nil {
+	if open, err := store.ChannelHasOpenPayments(tx, actor.SiteID, before.ID); err != nil {
 		return before, err
 	} else if open && in.Processor != before.Processor {
 		return before, fault.NotPossibleBecause("payments_open",
@@ -261,17 +261,17 @@ func (c *Channels) setGateway(
 		if err != nil {
 			return before, err
 		}
-		if sealed, err = c.sealField("credentials", string(text), placeOf(actor.SiteID, before.ID, sealedCredentials)); err != nil {
+		if sealed, err = sealField(c.Core, "credentials", string(text), placeOf(actor.SiteID, before.ID, sealedCredentials)); err != nil {
 			return before, err
 		}
 	}
-	if err := tx.SetGatewayCredentials(actor.SiteID, before.ID, sealed); err != nil {
+	if err := store.SetGatewayCredentials(tx, actor.SiteID, before.ID, sealed); err != nil {
 		return before, err
 	}
-	if err := c.keepTokenizerKey(tx, before, after, in.Tokenizer); err != nil {
+	if err := keepTokenizerKey(c.Core, tx, before, after, in.Tokenizer); err != nil {
 		return before, err
 	}
-	return tx.UpdateChannel(after)
+	return store.UpdateChannel(tx, after)
 }
 
 // checkAccount notes credentials that the processor's adapter refuses: those of the other environment above all.
@@ -283,13 +283,13 @@ func (c *Channels) checkAccount(
 		p.Wrong("processor", "There is no processor %q here.", in.Processor)
 		return nil
 	}
-	site, err := tx.Site(channel.SiteID)
+	site, err := store.Site(tx, channel.SiteID)
 	if err != nil {
 		return err
 	}
 	account := accountWith(site, channel, in.Credentials)
 	account.Now = tx.Now
-	account.Tokenizer.Key, err = c.tokenizerKeyAfter(tx, before, channel, in.Tokenizer)
+	account.Tokenizer.Key, err = tokenizerKeyAfter(c.Core, tx, before, channel, in.Tokenizer)
 	if fault.Is(err, fault.Unavailable) { // sealed with keys that are lost: it is to be given again
 		p.Wrong("credentials", "%s", err)
 		return nil
@@ -306,22 +306,22 @@ func (c *Channels) checkAccount(
 }
 
 // tokenizerKeyAfter is the key of the tokenizer that a channel has after a change: the new one, or the stored one.
-func (c *Core) tokenizerKeyAfter(
-	tx *store.Tx, before, after travel.Channel, in travel.ProcessingFields,
+func tokenizerKeyAfter(
+	c *Core, tx *store.Tx, before, after travel.Channel, in travel.ProcessingFields,
 ) (string, error) {
 	if key, changes := in.NewTokenizerKey(before, after); changes {
 		return key, nil
 	}
-	stored, err := tx.ChannelGateway(after.SiteID, after.ID)
+	stored, err := store.ChannelGateway(tx, after.SiteID, after.ID)
 	if err != nil || stored.TokenizerKey == "" {
 		return "", err
 	}
-	key, err := c.open(stored.TokenizerKey, placeOf(after.SiteID, after.ID, sealedTokenizerKey))
+	key, err := open(c, stored.TokenizerKey, placeOf(after.SiteID, after.ID, sealedTokenizerKey))
 	return string(key), err
 }
 
 // keepTokenizerKey stores the key of the tokenizer as a change of the channel says: sealed, or not at all any more.
-func (c *Core) keepTokenizerKey(tx *store.Tx, before, after travel.Channel, in travel.ProcessingFields) error {
+func keepTokenizerKey(c *Core, tx *store.Tx, before, after travel.Channel, in travel.ProcessingFields) error {
 	key, changes := in.NewTokenizerKey(before, after)
 	if !changes {
 		return nil
@@ -329,9 +329,9 @@ func (c *Core) keepTokenizerKey(tx *store.Tx, before, after travel.Channel, in t
 	sealed := ""
 	if key != "" {
 		var err error
-		if sealed, err = c.sealField("tokenizer_api_key", key, placeOf(after.SiteID, after.ID, sealedTokenizerKey)); err != nil {
+		if sealed, err = sealField(c, "tokenizer_api_key", key, placeOf(after.SiteID, after.ID, sealedTokenizerKey)); err != nil {
 			return err
 		}
 	}
-	return tx.SetTokenizerKey(after.SiteID, after.ID, sealed)
+	return store.SetTokenizerKey(tx, after.SiteID, after.ID, sealed)
 }

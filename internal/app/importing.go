@@ -136,7 +136,7 @@ func (c *importChunk) channel(name string) (*importChannel, error) {
 	if found, ok := c.channels[name]; ok {
 		return found, nil
 	}
-	stored, err := c.tx.ChannelByName(c.site.ID, name)
+	stored, err := store.ChannelByName(c.tx, c.site.ID, name)
 	if err != nil {
 		return nil, err
 	}
@@ -154,13 +154,13 @@ func (c *importChunk) channel(name string) (*importChannel, error) {
 		}
 	}
 	found := &importChannel{Channel: stored}
-	if found.bookings, err = c.tx.ImportedBookings(c.site.ID, stored.ID, bookings); err != nil {
+	if found.bookings, err = store.ImportedBookings(c.tx, c.site.ID, stored.ID, bookings); err != nil {
 		return nil, err
 	}
-	if found.payments, err = c.tx.ImportedTransactions(c.site.ID, stored.ID, payments); err != nil {
+	if found.payments, err = store.ImportedTransactions(c.tx, c.site.ID, stored.ID, payments); err != nil {
 		return nil, err
 	}
-	if err := c.tx.LookUpReferences(c.site.ID, stored.ID, references); err != nil {
+	if err := store.LookUpReferences(c.tx, c.site.ID, stored.ID, references); err != nil {
 		return nil, err
 	}
 	c.channels[name] = found
@@ -185,7 +185,7 @@ func (c *importChunk) open(in travel.ImportedPayment, booking travel.Booking, pa
 	if f, ok := errors.AsType[*fault.Error](wrong.Err()); ok {
 		return refusedCell("channel", "No such channel can be created: %s", strings.Join(slices.Sorted(maps.Values(f.Params)), " "))
 	}
-	if channel, err = c.tx.InsertChannel(channel); err != nil {
+	if channel, err = store.InsertChannel(c.tx, channel); err != nil {
 		return err
 	}
 	opened := &importChannel{
@@ -226,7 +226,7 @@ func (c *importChunk) place(
 		c.payments.AlreadyThere++
 		return nil
 	case repeated:
-		whole, err := c.tx.Transaction(c.site.ID, before.ID)
+		whole, err := store.Transaction(c.tx, c.site.ID, before.ID)
 		if err != nil {
 			return err
 		}
@@ -270,6 +270,6 @@ func (c *importChunk) makeBooking(channel travel.Channel, booking travel.Booking
 	booking.Version, booking.CreatedAt, booking.ModifiedAt = 1, c.tx.Now, c.tx.Now
 	booking.ChannelLocked = channel.Locked
 	var err error
-	booking.ID, err = c.tx.InsertBooking(booking)
+	booking.ID, err = store.InsertBooking(c.tx, booking)
 	return booking, err
 }

@@ -98,7 +98,7 @@ func (i *Imports) Payments(
 func (r *importRun) begin(ctx context.Context) error {
 	return r.change(ctx, r.actor, func(tx *store.Tx) error {
 		r.report.Proposal = nil
-		p, err := r.mayImport(tx, r.actor, r.opts)
+		p, err := mayImport(r.Core, tx, r.actor, r.opts)
 		if err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func (r *importRun) write(ctx context.Context, rows []travel.ImportedPayment) (*
 func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment, careful bool) (*importChunk, error) {
 	var c *importChunk
 	err := r.change(ctx, r.actor, func(tx *store.Tx) error {
-		site, err := tx.Site(r.actor.SiteID)
+		site, err := store.Site(tx, r.actor.SiteID)
 		if err != nil {
 			return unknownAs(fault.UnknownTerm, err, "There is no site %d.", r.actor.SiteID)
 		}

@@ -45,7 +45,7 @@ func (k *keys) ring(ctx context.Context, anew bool) (auth.Keyring, error) {
 // stored reads the keys, and makes one where none may sign.
 func (k *keys) stored(ctx context.Context) (list []auth.Key, err error) {
 	read := func(tx *store.Tx) error {
-		list, err = tx.JWTKeys()
+		list, err = store.JWTKeys(tx)
 		return err
 	}
 	if err := k.Store.Read(ctx, read); err != nil || slices.ContainsFunc(list, signs) {
@@ -60,7 +60,7 @@ func (k *keys) stored(ctx context.Context) (list []auth.Key, err error) {
 			return err
 		}
 		list = append(list, fresh)
-		return tx.InsertJWTKey(fresh)
+		return store.InsertJWTKey(tx, fresh)
 	})
 	return list, err
 }
@@ -74,7 +74,7 @@ func (k *keys) rotate(ctx context.Context, actor auth.Actor) error {
 		return err
 	}
 	err = k.Store.Write(ctx, func(tx *store.Tx) error {
-		if err := errors.Join(tx.RetireJWTKeys(), tx.InsertJWTKey(fresh)); err != nil {
+		if err := errors.Join(store.RetireJWTKeys(tx), store.InsertJWTKey(tx, fresh)); err != nil {
 			return err
 		}
 		return audit(tx, ofDeployment(actor), "keys.rotate", "key "+fresh.ID, nil, struct{}{})

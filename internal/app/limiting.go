@@ -30,11 +30,11 @@ type limiting struct {
 func newLimiting(tx *store.Tx, siteID int64, day civil.Day, at time.Time) (*limiting, error) {
 	l := &limiting{tx: tx, siteID: siteID, day: day, at: at}
 	var err error
-	l.limits, err = tx.LimitsUpTo(siteID, day, protection.LimitTransaction, protection.LimitBooking)
+	l.limits, err = store.LimitsUpTo(tx, siteID, day, protection.LimitTransaction, protection.LimitBooking)
 	if err != nil || len(l.limits) == 0 { // most sites have none: nothing more is read then
 		return l, err
 	}
-	policy, err := tx.PolicyOn(siteID, day)
+	policy, err := store.PolicyOn(tx, siteID, day)
 	l.by = policy.Recognition
 	return l, err
 }
@@ -42,12 +42,12 @@ func newLimiting(tx *store.Tx, siteID int64, day civil.Day, at time.Time) (*limi
 // judge notes a payment as a change of its channel's and site's use, and judges it by the limits of transactions and
 // bookings at once: its bookings are locked.
 func (r *recording) judge() error {
-	r.tx.NoteChange(r.site.ID, store.ChangePayment, r.t.ID, 0)
+	store.NoteChange(r.tx, r.site.ID, store.ChangePayment, r.t.ID, 0)
 	l, err := newLimiting(r.tx, r.site.ID, civil.DayOf(r.tx.Now), r.tx.Now)
 	if err != nil || len(l.limits) == 0 {
 		return err
 	}
-	allocations, err := r.tx.AllocationsOfTransaction(r.site.ID, r.t.ID)
+	allocations, err := store.AllocationsOfTransaction(r.tx, r.site.ID, r.t.ID)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (r *recording) judge() error {
 			return err
 		}
 	}
-	over, err := r.tx.OverLimits(r.site.ID, []int64{r.t.ID})
+	over, err := store.OverLimits(r.tx, r.site.ID, []int64{r.t.ID})
 	r.t.OverLimit, r.t.OverLimitCurrency = protection.OverLimitAmount(over)
 	return err
 }
@@ -79,7 +79,7 @@ func (l *limiting) uses(list ...protection.Allocation) (sum int64, err error) {
 	list = slices.DeleteFunc(list, func(a protection.Allocation) bool {
 		return !a.Decision.Protected || a.Decision.Simulated || !a.Priced(everything)
 	})
-	facts, err := l.tx.FactsFor(l.siteID, list)
+	facts, err := store.FactsFor(l.tx, l.siteID, list)
 	if err != nil {
 		return 0, err
 	}
@@ -112,7 +112,7 @@ func (l *limiting) judgeTransaction(a protection.Allocation, added int64) error 
 	if !ok {
 		return nil
 	}
-	list, err := l.tx.AllocationsOfTransaction(a.SiteID, a.TransactionID)
+	list, err := store.AllocationsOfTransaction(l.tx, a.SiteID, a.TransactionID)
 	if err != nil {
 		return err
 	}
@@ -130,11 +130,11 @@ func (l *limiting) judgeBooking(a protection.Allocation, added int64, payment bo
 	if !ok {
 		return nil
 	}
-	stored, err := l.tx.LockUse(a.SiteID, a.BookingID, limit.Currency)
+	stored, err := store.LockUse(l.tx, a.SiteID, a.BookingID, limit.Currency)
 	if err != nil {
 		return err
 	}
-	list, err := l.tx.AllocationsOfBooking(a.SiteID, a.BookingID)
+	list, err := store.AllocationsOfBooking(l.tx, a.SiteID, a.BookingID)
 	if err != nil {
 		return err
 	}
@@ -149,14 +149,14 @@ func (l *limiting) judgeBooking(a protection.Allocation, added int64, payment bo
 	// has come to with this one, so that each level is told once. A payment that is logged meanwhile has told its own.
 	told := use
 	if !payment {
-		if told, err = l.tx.SettledUse(a.SiteID, a.BookingID, limit.Currency); err != nil {
+		if told, err = store.SettledUse(l.tx, a.SiteID, a.BookingID, limit.Currency); err != nil {
 			return err
 		}
 	}
 	// What was delivered or refunded since let the use fall without anyone looking: it counts as it was just before.
 	before := min(stored.Level, limit.Level(told-added))
 	stored.Level = limit.Level(use)
-	if err := l.tx.SaveUse(a.SiteID, stored); err != nil {
+	if err := store.SaveUse(l.tx, a.SiteID, stored); err != nil {
 		return err
 	}
 	return l.record(a, limit, a.BookingID, added, told, before, payment)
@@ -183,7 +183,7 @@ func (l *limiting) record(
 // recordCrossings writes an event for each level between the one before and the one of the event's use.
 func recordCrossings(tx *store.Tx, e protection.LimitEvent, before int64) error {
 	for _, e.Percent = range protection.Crossed(before, e.Limit.Level(e.Use)) {
-		if err := tx.InsertLimitEvent(e); err != nil {
+		if err := store.InsertLimitEvent(tx, e); err != nil {
 			return err
 		}
 	}
@@ -196,7 +196,7 @@ func recordOver(tx *store.Tx, a protection.Allocation, limit protection.Limit, a
 	if over == 0 {
 		return nil
 	}
-	return tx.InsertOver(a.SiteID, protection.OverLimit{
+	return store.InsertOver(tx, a.SiteID, protection.OverLimit{
 		AllocationID: a.ID, TransactionID: a.TransactionID, Scope: limit.Scope, Amount: over, Currency: limit.Currency,
 		Use: use, LimitAmount: limit.Amount, LimitID: limit.ID,
 	})

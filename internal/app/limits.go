@@ -40,7 +40,7 @@ func (l *Limits) Set(ctx context.Context, actor auth.Actor, in LimitFields) (pro
 		if err != nil {
 			return made, err
 		}
-		proposal, err := l.request(tx, actor, travel.Proposal{
+		proposal, err := request(l.Core, tx, actor, travel.Proposal{
 			Kind: travel.ProposeLimits, Subject: "limit of " + string(limit.Scope), Reason: in.Note,
 		}, in.terms(), func() (any, error) {
 			made, err = applyLimit(tx, actor, in)
@@ -62,12 +62,12 @@ func applyLimit(tx *store.Tx, actor auth.Actor, in LimitFields) (protection.Limi
 	if err != nil {
 		return limit, err
 	}
-	if limit, err = tx.InsertLimit(limit); err != nil {
+	if limit, err = store.InsertLimit(tx, limit); err != nil {
 		return limit, err
 	}
-	tx.NoteChange(limit.SiteID, store.ChangeLimit, 0, 0)
+	store.NoteChange(tx, limit.SiteID, store.ChangeLimit, 0, 0)
 	if limit.Scope == protection.LimitTransaction || limit.Scope == protection.LimitBooking {
-		if err := tx.BeginReview(limit); err != nil {
+		if err := store.BeginReview(tx, limit); err != nil {
 			return limit, err
 		}
 	}
@@ -90,7 +90,7 @@ func (in LimitFields) limit(tx *store.Tx, actor auth.Actor) (protection.Limit, e
 		limit.ChannelID = *in.ChannelID
 		if limit.Scope == protection.LimitSite {
 			p.Wrong("channels", "A limit of the site has no channel.")
-		} else if _, err := tx.Channel(actor.SiteID, limit.ChannelID); err != nil {
+		} else if _, err := store.Channel(tx, actor.SiteID, limit.ChannelID); err != nil {
 			p.Wrong("channels", "There is no channel %d.", limit.ChannelID)
 		}
 	}
@@ -106,7 +106,7 @@ func (in LimitFields) limit(tx *store.Tx, actor auth.Actor) (protection.Limit, e
 	if err := p.Err(); err != nil {
 		return limit, err
 	}
-	policy, err := tx.PolicyOn(actor.SiteID, limit.FromDay)
+	policy, err := store.PolicyOn(tx, actor.SiteID, limit.FromDay)
 	limit.Currency = policy.Currency
 	return limit, err
 }
@@ -136,7 +136,7 @@ func checkNote(p *fault.Problems, field, text string) {
 
 // Get reads one limit.
 func (l *Limits) Get(ctx context.Context, actor auth.Actor, id int64) (protection.Limit, error) {
-	found, err := read(ctx, l.Core, actor, func(tx *store.Tx) (protection.Limit, error) { return tx.Limit(actor.SiteID, id) })
+	found, err := read(ctx, l.Core, actor, func(tx *store.Tx) (protection.Limit, error) { return store.Limit(tx, actor.SiteID, id) })
 	return found, unknownAs(fault.UnknownTerm, err, "There is no limit %d.", id)
 }
 
@@ -192,19 +192,19 @@ func pageOf[T any](all []T, page travel.Page) travel.List[T] {
 
 func limitRows(tx *store.Tx, siteID int64) ([]LimitRow, error) {
 	today := civil.DayOf(tx.Now)
-	limits, err := tx.LimitsUpTo(siteID, today)
+	limits, err := store.LimitsUpTo(tx, siteID, today)
 	if err != nil {
 		return nil, err
 	}
-	stored, err := tx.RunningUses(siteID)
+	stored, err := store.RunningUses(tx, siteID)
 	if err != nil {
 		return nil, err
 	}
-	names, err := tx.ChannelNamesAt(siteID, everything)
+	names, err := store.ChannelNamesAt(tx, siteID, everything)
 	if err != nil {
 		return nil, err
 	}
-	policy, err := tx.PolicyOn(siteID, today)
+	policy, err := store.PolicyOn(tx, siteID, today)
 	if err != nil {
 		return nil, err
 	}
@@ -268,6 +268,6 @@ func (l *Limits) Events(
 	ctx context.Context, actor auth.Actor, f LimitEvents, page travel.Page,
 ) (travel.List[protection.LimitEvent], error) {
 	return read(ctx, l.Core, actor, func(tx *store.Tx) (travel.List[protection.LimitEvent], error) {
-		return tx.LimitEvents(actor.SiteID, store.LimitEventFilter(f), page)
+		return store.LimitEvents(tx, actor.SiteID, store.LimitEventFilter(f), page)
 	})
 }

@@ -211,7 +211,7 @@ func followsEveryChange(t *testing.T, w *world, by travel.Recognition) {
 	policy := w.site.Policy
 	policy.FromDay, policy.Recognition = *dayPtr(t, "2024-07-15"), by
 	err := w.core.Store.Write(t.Context(), func(tx *store.Tx) (err error) {
-		_, err = tx.InsertPolicy(w.site.ID, policy)
+		_, err = store.InsertPolicy(tx, w.site.ID, policy)
 		return err
 	})
 	if err != nil {

@@ -85,9 +85,9 @@ func (s *Sessions) judge(ctx context.Context, in Login) (auth.User, error) {
 		case refused != nil:
 			return countFailure(tx, in)
 		case rehash != "":
-			return errors.Join(tx.ForgetFailedLogins(in.account()), tx.RehashPassword(user, rehash))
+			return errors.Join(store.ForgetFailedLogins(tx, in.account()), store.RehashPassword(tx, user, rehash))
 		default:
-			return tx.ForgetFailedLogins(in.account())
+			return store.ForgetFailedLogins(tx, in.account())
 		}
 	})
 	return user, errors.Join(err, refused)
@@ -96,14 +96,14 @@ func (s *Sessions) judge(ctx context.Context, in Login) (auth.User, error) {
 // userNamed reads the user whose name it is, unless logins under that name or from that address have to wait.
 func (s *Sessions) userNamed(ctx context.Context, in Login) (user auth.User, known bool, err error) {
 	err = s.Store.Read(ctx, func(tx *store.Tx) error {
-		until, err := tx.BlockedUntil(in.subjects())
+		until, err := store.BlockedUntil(tx, in.subjects())
 		if err != nil {
 			return err
 		}
 		if wait := until.Sub(tx.Now); wait > 0 {
 			return &fault.Error{Kind: fault.TooMany, RetryAfter: wait, Message: "Too many failed logins: wait before the next one."}
 		}
-		user, err = tx.UserNamed(in.Username)
+		user, err = store.UserNamed(tx, in.Username)
 		known = err == nil
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
@@ -135,9 +135,9 @@ func useSecondFactor(tx *store.Tx, user auth.User, code string) (refused, err er
 		return fault.New(fault.TwoFactorRequired, "This account needs the code of its second factor."), nil
 	}
 	if step, ok := auth.CheckTOTP(user.TwoFactorSecret, code, tx.Now, user.TwoFactorLastStep); ok {
-		err = tx.UseStep(user.ID, step)
+		err = store.UseStep(tx, user.ID, step)
 	} else {
-		err = tx.UseRecoveryCode(user.ID, auth.HashRecoveryCode(code))
+		err = store.UseRecoveryCode(tx, user.ID, auth.HashRecoveryCode(code))
 	}
 	if errors.Is(err, store.ErrNotFound) { // wrong, or used before
 		return fault.New(fault.TwoFactorInvalid, "The code of the second factor is wrong."), nil
@@ -147,7 +147,7 @@ func useSecondFactor(tx *store.Tx, user auth.User, code string) (refused, err er
 
 func countFailure(tx *store.Tx, in Login) error {
 	for _, subject := range in.subjects() {
-		if err := tx.CountFailedLogin(subject, tx.Now.Add(-failureLife), auth.Backoff); err != nil {
+		if err := store.CountFailedLogin(tx, subject, tx.Now.Add(-failureLife), auth.Backoff); err != nil {
 			return err
 		}
 	}
@@ -199,7 +199,7 @@ func (s *Sessions) open(ctx context.Context, user auth.User, path string) (Sessi
 // readSites reads the sites on which the user may act. The default one is the site of the path, else the first.
 func (s *Sessions) readSites(ctx context.Context, session *Session, path string) error {
 	return s.Store.Read(ctx, func(tx *store.Tx) error {
-		memberships, err := tx.Memberships(session.User.ID)
+		memberships, err := store.Memberships(tx, session.User.ID)
 		if err != nil {
 			return err
 		}
@@ -215,7 +215,7 @@ func (s *Sessions) readSites(ctx context.Context, session *Session, path string)
 			return errOtherSite()
 		}
 		page := travel.Page{Number: 1, Size: sitesShown, Offset: -1, OrderBy: "id", Count: true}
-		list, err := tx.Sites(filter, page)
+		list, err := store.Sites(tx, filter, page)
 		if err != nil {
 			return err
 		}
@@ -224,7 +224,7 @@ func (s *Sessions) readSites(ctx context.Context, session *Session, path string)
 			session.Default = &list.Items[0]
 		}
 		if path != "" {
-			site, err := tx.SiteAt(path)
+			site, err := store.SiteAt(tx, path)
 			if err != nil {
 				return unknownAs(fault.NoRoute, err, "There is no such site.")
 			}
@@ -249,7 +249,7 @@ func (s *Sessions) readSites(ctx context.Context, session *Session, path string)
 // ForgetFailures removes failed logins that no longer count; more says that there are some left.
 func (s *Sessions) ForgetFailures(ctx context.Context) (more bool, err error) {
 	err = s.Store.Write(ctx, func(tx *store.Tx) error {
-		n, err := tx.ForgetFailedLoginsBefore(tx.Now.Add(-failureLife), forgetAtOnce)
+		n, err := store.ForgetFailedLoginsBefore(tx, tx.Now.Add(-failureLife), forgetAtOnce)
 		more = n == forgetAtOnce
 		return err
 	})

@@ -122,14 +122,14 @@ func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 // zero one: its answer is that of a wrong auth string.
 func (m *Modals) siteOf(ctx context.Context, in ModalOpening) (site travel.Site, err error) {
 	err = m.Store.Read(ctx, func(tx *store.Tx) error {
-		until, err := tx.BlockedUntil([]string{in.subject()})
+		until, err := store.BlockedUntil(tx, []string{in.subject()})
 		if err != nil {
 			return err
 		}
 		if wait := until.Sub(tx.Now); wait > 0 {
 			return &fault.Error{Kind: fault.TooMany, RetryAfter: wait, Message: "Too many wrong auth strings: wait before the next one."}
 		}
-		site, err = tx.SiteAt(in.Path)
+		site, err = store.SiteAt(tx, in.Path)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
@@ -145,7 +145,7 @@ const decoySecret = "the secret of no channel"
 // that the string is wrong, and has not only expired.
 func channelVouchedFor(tx *store.Tx, site travel.Site, in ModalOpening) (channel travel.Channel, guessed bool, err error) {
 	id, _ := parsePositive(in.Fields["channels"])
-	channel, err = tx.Channel(site.ID, id)
+	channel, err = store.Channel(tx, site.ID, id)
 	missing := errors.Is(err, store.ErrNotFound)
 	if err != nil && !missing {
 		return channel, false, err
@@ -169,7 +169,7 @@ func channelVouchedFor(tx *store.Tx, site travel.Site, in ModalOpening) (channel
 // countGuess counts a wrong string, by the real clock, as logins are.
 func (m *Modals) countGuess(ctx context.Context, in ModalOpening) error {
 	return m.Store.Write(ctx, func(tx *store.Tx) error {
-		return tx.CountFailedLogin(in.subject(), tx.Now.Add(-failureLife), auth.Backoff)
+		return store.CountFailedLogin(tx, in.subject(), tx.Now.Add(-failureLife), auth.Backoff)
 	})
 }
 
@@ -212,17 +212,17 @@ func (m *Modals) open(tx *store.Tx, view *ModalView, site travel.Site, in ModalO
 		SiteID: site.ID, ChannelID: view.Channel.ID, TokenHash: auth.HashSecret(view.Token), AuthHash: auth.HashSecret(in.Auth),
 		Origin: in.Origin, Verified: in.Fields, ExpiresAt: tx.Now.Add(ModalLife), SitePath: site.Path, ChannelName: view.Channel.Name,
 	}
-	n, err := tx.CountModalSessions(s.SiteID, s.AuthHash)
+	n, err := store.CountModalSessions(tx, s.SiteID, s.AuthHash)
 	if err != nil {
 		return err
 	}
 	if n >= modalSessions {
 		return &fault.Error{Kind: fault.TooMany, RetryAfter: ModalLife, Message: "This auth string has opened too many modals: make another one."}
 	}
-	if view.Session, err = tx.InsertModalSession(s); err != nil {
+	if view.Session, err = store.InsertModalSession(tx, s); err != nil {
 		return err
 	}
-	processor, _, account, err := m.gatewayOf(tx, view.Channel)
+	processor, _, account, err := gatewayOf(m.Core, tx, view.Channel)
 	if errors.Is(err, store.ErrNotFound) {
 		view.Tokenizer = NoCards
 		return nil
@@ -237,7 +237,7 @@ func (m *Modals) open(tx *store.Tx, view *ModalView, site travel.Site, in ModalO
 	case account.Tokenizer.ID != "" && account.Tokenizer.FieldsSecret != "":
 		view.Tokenizer = HostedFields
 		// From the inside: the fields lie in our frame, and that lies in the page.
-		view.Fields = account.Tokenizer.Fields([]string{originOf(m.Core.processing().BaseURL), s.Origin}, tx.RealNow())
+		view.Fields = account.Tokenizer.Fields([]string{originOf(processing(m.Core).BaseURL), s.Origin}, store.RealNow(tx))
 	default:
 		view.Tokenizer = NoCards
 	}
@@ -256,7 +256,7 @@ func originOf(address string) string {
 // Forget removes sessions that are over for long; more says that there are some left.
 func (m *Modals) Forget(ctx context.Context) (more bool, err error) {
 	err = m.Store.Write(ctx, func(tx *store.Tx) error {
-		n, err := tx.ForgetModalSessionsBefore(tx.RealNow().Add(-modalMemory), forgetAtOnce)
+		n, err := store.ForgetModalSessionsBefore(tx, store.RealNow(tx).Add(-modalMemory), forgetAtOnce)
 		more = n == forgetAtOnce
 		return err
 	})

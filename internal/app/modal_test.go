@@ -234,12 +234,12 @@ func TestModalSessionEnds(t *testing.T) {
 func (s shop) lock(locked bool) {
 	s.t.Helper()
 	err := s.core.Store.Write(s.t.Context(), func(tx *store.Tx) error {
-		c, err := tx.LockChannel(s.site.ID, s.channel.ID)
+		c, err := store.LockChannel(tx, s.site.ID, s.channel.ID)
 		if err != nil {
 			return err
 		}
 		c.Locked = locked
-		_, err = tx.UpdateChannel(c)
+		_, err = store.UpdateChannel(tx, c)
 		return err
 	})
 	if err != nil {

@@ -40,25 +40,25 @@ func (m *Modals) Enter(ctx context.Context, token string, writes bool) (u ModalU
 	}
 	wrong := modalRefusal("", "The session of the payment modal is not valid.")
 	err = m.Store.Read(ctx, func(tx *store.Tx) error {
-		s, err := tx.ModalSession(auth.HashSecret(token))
+		s, err := store.ModalSession(tx, auth.HashSecret(token))
 		if errors.Is(err, store.ErrNotFound) {
 			return wrong
 		}
 		if err != nil {
 			return err
 		}
-		site, err := tx.Site(s.SiteID)
+		site, err := store.Site(tx, s.SiteID)
 		if err != nil {
 			return err
 		}
-		channel, err := tx.Channel(s.SiteID, s.ChannelID)
+		channel, err := store.Channel(tx, s.SiteID, s.ChannelID)
 		if err != nil {
 			return err
 		}
 		now := tx.Now.Add(site.ClockAhead)
 		over := now.After(s.ExpiresAt)
 		switch {
-		case over && writes, now.After(s.ExpiresAt.Add(m.Core.processing().ChallengeLife)):
+		case over && writes, now.After(s.ExpiresAt.Add(processing(m.Core).ChallengeLife)):
 			return errModalOver()
 		case writes && (channel.Locked || channel.Mode == travel.ModeClosed || !slices.Contains(site.PermittedURLs, s.Origin)):
 			return wrong
@@ -110,14 +110,14 @@ func errOtherBooking() error {
 // bindBooking says which booking a session pays. An auth string opens few of them: who has one is not to look through
 // the bookings of others.
 func bindBooking(tx *store.Tx, s travel.ModalSession, id int64, made bool) error {
-	used, err := tx.ModalBookings(s.SiteID, s.AuthHash)
+	used, err := store.ModalBookings(tx, s.SiteID, s.AuthHash)
 	if err != nil {
 		return err
 	}
 	if len(used) >= modalBookings && !slices.Contains(used, id) {
 		return &fault.Error{Kind: fault.TooMany, RetryAfter: ModalLife, Message: "This auth string was used for too many bookings: make another one."}
 	}
-	err = tx.BindModalSession(s, id, made)
+	err = store.BindModalSession(tx, s, id, made)
 	if errors.Is(err, store.ErrNotFound) {
 		return errOtherBooking()
 	}
@@ -141,7 +141,7 @@ func (m *Modals) Booking(ctx context.Context, u ModalUse, id int64) (travel.Book
 	var found travel.Booking
 	err := visit(ctx, clockOf(u.Actor), func(tx *store.Tx) (err error) {
 		var problems fault.Problems
-		found, err = tx.Booking(s.SiteID, id)
+		found, err = store.Booking(tx, s.SiteID, id)
 		if errors.Is(err, store.ErrNotFound) {
 			travel.NoSuchModalBooking(&problems)
 			return problems.Err()
@@ -196,7 +196,7 @@ func (m *Modals) Pay(ctx context.Context, u ModalUse, p ModalPayment) (t travel.
 		}
 	}
 	in.Fill(s, b)
-	in.RedirectURL = m.Core.processing().BaseURL + ModalReturnPath + "?path=" + url.QueryEscape(s.SitePath)
+	in.RedirectURL = processing(m.Core).BaseURL + ModalReturnPath + "?path=" + url.QueryEscape(s.SitePath)
 	if _, err := netip.ParseAddr(p.Address); err == nil {
 		in.IPAddress = p.Address
 	}
@@ -206,10 +206,10 @@ func (m *Modals) Pay(ctx context.Context, u ModalUse, p ModalPayment) (t travel.
 // Payment reads a payment of the session's booking that was made in the modal.
 func (m *Modals) Payment(ctx context.Context, u ModalUse, id int64) (t travel.Transaction, err error) {
 	err = m.Store.ReadBy(ctx, clockOf(u.Actor), func(tx *store.Tx) (err error) {
-		if err := tx.ModalPaymentOf(u.Session.SiteID, id, u.Session.BookingID); err != nil {
+		if err := store.ModalPaymentOf(tx, u.Session.SiteID, id, u.Session.BookingID); err != nil {
 			return err
 		}
-		t, err = tx.Transaction(u.Session.SiteID, id)
+		t, err = store.Transaction(tx, u.Session.SiteID, id)
 		return err
 	})
 	return t, unknownAs(fault.UnknownPost, err, "There is no such transaction.")
@@ -218,11 +218,11 @@ func (m *Modals) Payment(ctx context.Context, u ModalUse, id int64) (t travel.Tr
 // TakesTestCards reports whether the channel of the session is paid with test cards.
 func (m *Modals) TakesTestCards(ctx context.Context, u ModalUse) (takes bool, err error) {
 	err = m.Store.ReadBy(ctx, clockOf(u.Actor), func(tx *store.Tx) error {
-		channel, err := tx.Channel(u.Session.SiteID, u.Session.ChannelID)
+		channel, err := store.Channel(tx, u.Session.SiteID, u.Session.ChannelID)
 		if err != nil {
 			return err
 		}
-		processor, _, _, err := m.gatewayOf(tx, channel)
+		processor, _, _, err := gatewayOf(m.Core, tx, channel)
 		takes = err == nil && processor == sandboxProcessor
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
@@ -237,13 +237,13 @@ func (m *Modals) TakesTestCards(ctx context.Context, u ModalUse) (takes bool, er
 const sandboxProcessor = "sandbox"
 
 // sandboxed reports whether the channel has its account at the sandbox processor by itself.
-func (c *Core) sandboxed(channel travel.Channel, processor string) bool {
+func sandboxed(c *Core, channel travel.Channel, processor string) bool {
 	return processor == sandboxProcessor && channel.WasTest && !c.Profile.Processes() && c.Gateways[sandboxProcessor] != nil
 }
 
 // takesAt reports whether the channel has an account at the processor.
-func (c *Core) takesAt(channel travel.Channel, processor string) bool {
-	return channel.Processor == processor || c.sandboxed(channel, processor)
+func takesAt(c *Core, channel travel.Channel, processor string) bool {
+	return channel.Processor == processor || sandboxed(c, channel, processor)
 }
 
 // placeModalOrder has what the modal pays carried out where placeOrder leaves it to be logged as reported: nothing is
@@ -270,7 +270,7 @@ func (r *recording) checkAttempt() error {
 	if r.in.Modal == nil {
 		return nil
 	}
-	before, err := r.tx.ModalAttempts(r.site.ID, r.in.Modal.BookingID)
+	before, err := store.ModalAttempts(r.tx, r.site.ID, r.in.Modal.BookingID)
 	if err != nil {
 		return err
 	}
@@ -295,7 +295,7 @@ func (r *recording) keepAttempt() error {
 	}
 	r.t.ModalAllocations = s.Verified["allocations"]
 	r.t.ModalCharge, _ = parsePositive(s.Verified["charge_channel"])
-	return r.tx.InsertModalPayment(r.t, s.BookingID, s.AuthHash)
+	return store.InsertModalPayment(r.tx, r.t, s.BookingID, s.AuthHash)
 }
 
 // parsePositive reads an id of the verified fields.
@@ -305,8 +305,8 @@ func parsePositive(text string) (int64, bool) {
 }
 
 // sandboxAccount is the account of a channel at the sandbox processor that nobody had to set up.
-func (c *Core) sandboxAccount(tx *store.Tx, channel travel.Channel) (g psp.Gateway, account psp.Account, err error) {
-	site, err := tx.Site(channel.SiteID)
+func sandboxAccount(c *Core, tx *store.Tx, channel travel.Channel) (g psp.Gateway, account psp.Account, err error) {
+	site, err := store.Site(tx, channel.SiteID)
 	if err != nil {
 		return nil, account, err
 	}

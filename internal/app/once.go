@@ -36,7 +36,7 @@ func (o *Once) Do(ctx context.Context, actor auth.Actor, key travel.Once, create
 	if id, err = create(); err != nil {
 		// Given up even when the caller has gone: who tries again must not find the key taken.
 		release := o.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-			return tx.ReleaseKey(actor.SiteID, actor.UserID, key, until)
+			return store.ReleaseKey(tx, actor.SiteID, actor.UserID, key, until)
 		})
 		return 0, false, errors.Join(err, release)
 	}
@@ -47,7 +47,7 @@ func (o *Once) Do(ctx context.Context, actor auth.Actor, key travel.Once, create
 func (o *Once) claim(ctx context.Context, actor auth.Actor, key travel.Once) (madeID int64, until time.Time, err error) {
 	err = o.Store.Write(ctx, func(tx *store.Tx) error {
 		madeID, until = 0, tx.Now.Add(claimLife)
-		held, mine, err := tx.ClaimKey(actor.SiteID, actor.UserID, key, until)
+		held, mine, err := store.ClaimKey(tx, actor.SiteID, actor.UserID, key, until)
 		switch {
 		case mine:
 			return nil
@@ -72,7 +72,7 @@ const forgetAtOnce = 1000
 // Forget removes keys that nobody will repeat any more; more says that there are some left.
 func (o *Once) Forget(ctx context.Context) (more bool, err error) {
 	err = o.Store.Write(ctx, func(tx *store.Tx) error {
-		n, err := tx.ForgetKeysBefore(tx.Now.Add(-keyLife), forgetAtOnce)
+		n, err := store.ForgetKeysBefore(tx, tx.Now.Add(-keyLife), forgetAtOnce)
 		more = n == forgetAtOnce
 		return err
 	})
@@ -85,7 +85,7 @@ func once(tx *store.Tx, actor auth.Actor, key travel.Once, id int64) error {
 	if key.Key == "" {
 		return nil
 	}
-	err := tx.FinishKey(actor.SiteID, actor.UserID, key, id)
+	err := store.FinishKey(tx, actor.SiteID, actor.UserID, key, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return errInFlight()
 	}

@@ -85,7 +85,7 @@ func (o openCover) fields() travel.ChannelFields {
 }
 
 // carryOutOpenCover makes or changes the channel of an approved proposal.
-func (c *Core) carryOutOpenCover(tx *store.Tx, actor auth.Actor, p travel.Proposal) (any, error) {
+func carryOutOpenCover(c *Core, tx *store.Tx, actor auth.Actor, p travel.Proposal) (any, error) {
 	asked, err := payloadOf[openCover](p)
 	switch {
 	case err != nil:
@@ -93,31 +93,31 @@ func (c *Core) carryOutOpenCover(tx *store.Tx, actor auth.Actor, p travel.Propos
 	case asked.File != nil: // the import looks for the approval of its file
 		return nil, nil
 	case asked.ChannelID == 0:
-		return c.openNew(tx, actor, asked.fields())
+		return openNew(c, tx, actor, asked.fields())
 	}
-	before, err := tx.LockChannel(actor.SiteID, asked.ChannelID)
+	before, err := store.LockChannel(tx, actor.SiteID, asked.ChannelID)
 	if err != nil {
 		return nil, unknownChannel(err, asked.ChannelID)
 	}
-	channel, err := c.changedChannel(tx, actor, before, asked.fields())
+	channel, err := changedChannel(c, tx, actor, before, asked.fields())
 	if err != nil {
 		return nil, err
 	}
-	changed, err := c.saveChannel(tx, actor, before, channel, asked.fields().Processing)
+	changed, err := saveChannel(c, tx, actor, before, channel, asked.fields().Processing)
 	return channelResult{changed.ID}, err
 }
 
-func (c *Core) openNew(tx *store.Tx, actor auth.Actor, in travel.ChannelFields) (any, error) {
+func openNew(c *Core, tx *store.Tx, actor auth.Actor, in travel.ChannelFields) (any, error) {
 	secret, err := auth.NewChannelSecret(c.Random)
 	if err != nil {
 		return nil, fmt.Errorf("drawing a channel secret: %w", err)
 	}
-	channel, err := c.newChannel(tx, actor, in)
+	channel, err := newChannel(c, tx, actor, in)
 	if err != nil {
 		return nil, err
 	}
 	channel.UUID, channel.Secret = c.NewUUID(), secret
-	made, err := c.insertChannel(tx, actor, channel, in.Processing)
+	made, err := insertChannel(c, tx, actor, channel, in.Processing)
 	return channelResult{made.ID}, err
 }
 
@@ -130,12 +130,12 @@ type takeover struct {
 
 // mayImport asks for the approval that an import needs: where it covers payments from when they were taken, or opens
 // cover on channels that it creates. The import may begin when the proposal that comes back is approved, or is of none.
-func (c *Core) mayImport(tx *store.Tx, actor auth.Actor, opts ImportOptions) (travel.Proposal, error) {
+func mayImport(c *Core, tx *store.Tx, actor auth.Actor, opts ImportOptions) (travel.Proposal, error) {
 	approved := travel.Proposal{State: travel.ProposalApproved}
 	if !opts.CoverFromEffective && opts.Mode != travel.ModeProtectionOnly {
 		return approved, nil
 	}
-	site, err := tx.Site(actor.SiteID)
+	site, err := store.Site(tx, actor.SiteID)
 	if err != nil {
 		return approved, unknownAs(fault.UnknownTerm, err, "There is no site %d.", actor.SiteID)
 	}
@@ -151,8 +151,8 @@ func (c *Core) mayImport(tx *store.Tx, actor auth.Actor, opts ImportOptions) (tr
 		p.Kind, payload = travel.ProposeOpenCover, openCover{File: &file}
 	}
 	// What was asked for before need not be asked for again; without a hash there is no telling.
-	if known, err := tx.ProposalAbout(actor.SiteID, p.Kind, p.Subject); file.SHA256 != "" && !errors.Is(err, store.ErrNotFound) {
+	if known, err := store.ProposalAbout(tx, actor.SiteID, p.Kind, p.Subject); file.SHA256 != "" && !errors.Is(err, store.ErrNotFound) {
 		return known, err
 	}
-	return c.request(tx, actor, p, payload, func() (any, error) { return nil, nil })
+	return request(c, tx, actor, p, payload, func() (any, error) { return nil, nil })
 }

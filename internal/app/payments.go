@@ -30,7 +30,7 @@ func (p *Payments) Create(
 	slot := p.processing.slot()
 	defer slot.release()
 	err = p.change(ctx, actor, func(tx *store.Tx) error {
-		site, err := tx.Site(actor.SiteID)
+		site, err := store.Site(tx, actor.SiteID)
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (p *Payments) Create(
 // Get reads one transaction.
 func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Transaction, error) {
 	found, err := read(ctx, p.Core, actor, func(tx *store.Tx) (travel.Transaction, error) {
-		return tx.Transaction(actor.SiteID, id)
+		return store.Transaction(tx, actor.SiteID, id)
 	})
 	return found, unknownAs(fault.UnknownPost, err, "There is no transaction %d.", id)
 }
@@ -65,14 +65,14 @@ func (p *Payments) List(
 	ctx context.Context, actor auth.Actor, filter travel.TransactionFilter, page travel.Page,
 ) (travel.List[travel.Transaction], error) {
 	return read(ctx, p.Core, actor, func(tx *store.Tx) (travel.List[travel.Transaction], error) {
-		return tx.Transactions(actor.SiteID, filter, page)
+		return store.Transactions(tx, actor.SiteID, filter, page)
 	})
 }
 
 // Payment reads one payment record.
 func (p *Payments) Payment(ctx context.Context, actor auth.Actor, id int64) (travel.Payment, error) {
 	found, err := read(ctx, p.Core, actor, func(tx *store.Tx) (travel.Payment, error) {
-		return tx.Payment(actor.SiteID, id)
+		return store.Payment(tx, actor.SiteID, id)
 	})
 	return found, unknownAs(fault.UnknownPost, err, "There is no payment %d.", id)
 }
@@ -82,7 +82,7 @@ func (p *Payments) ListPayments(
 	ctx context.Context, actor auth.Actor, filter travel.PaymentFilter, page travel.Page,
 ) (travel.List[travel.Payment], error) {
 	return read(ctx, p.Core, actor, func(tx *store.Tx) (travel.List[travel.Payment], error) {
-		return tx.Payments(actor.SiteID, filter, page)
+		return store.Payments(tx, actor.SiteID, filter, page)
 	})
 }
 
@@ -93,7 +93,7 @@ const expireBatch = 200
 func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err error) {
 	var due []store.OpenAuthorisation
 	err = p.Store.Read(ctx, func(tx *store.Tx) error {
-		due, err = tx.AuthorisationsOlderThan(travel.AuthorisationLife, expireBatch)
+		due, err = store.AuthorisationsOlderThan(tx, travel.AuthorisationLife, expireBatch)
 		return err
 	})
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err e
 }
 
 func (p *Payments) expire(tx *store.Tx, a store.OpenAuthorisation) (done bool, err error) {
-	t, err := tx.LockTransaction(a.SiteID, a.ID)
+	t, err := store.LockTransaction(tx, a.SiteID, a.ID)
 	if err != nil {
 		return false, err
 	}
@@ -128,19 +128,19 @@ func (p *Payments) expire(tx *store.Tx, a store.OpenAuthorisation) (done bool, e
 		return false, err
 	}
 	for _, part := range t.Payments {
-		b, err := tx.LockBooking(t.SiteID, part.BookingID)
+		b, err := store.LockBooking(tx, t.SiteID, part.BookingID)
 		if err != nil {
 			return false, err
 		}
 		b.Sums.Held -= part.Remaining
 		b.Sums.OpenAuthorised -= part.Remaining
-		if err := tx.SaveBookingSums(b); err != nil {
+		if err := store.SaveBookingSums(tx, b); err != nil {
 			return false, err
 		}
 	}
 	// What remains stays known: a capture that was made in time may still be logged.
 	t.Status = travel.StatusExpired
-	return true, tx.SaveTransaction(t)
+	return true, store.SaveTransaction(tx, t)
 }
 
 // record stores one transaction inside a write, as reported (see recording.run).

@@ -20,7 +20,7 @@ func (p *Policies) List(
 	ctx context.Context, actor auth.Actor, on *civil.Day, page travel.Page,
 ) (travel.List[travel.Policy], error) {
 	return read(ctx, p.Core, actor, func(tx *store.Tx) (travel.List[travel.Policy], error) {
-		list, err := tx.Policies(actor.SiteID, on, page)
+		list, err := store.Policies(tx, actor.SiteID, on, page)
 		for i := range list.Items {
 			if err == nil {
 				err = withLimits(tx, actor.SiteID, &list.Items[i])
@@ -33,7 +33,7 @@ func (p *Policies) List(
 // Get reads one policy.
 func (p *Policies) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Policy, error) {
 	found, err := read(ctx, p.Core, actor, func(tx *store.Tx) (travel.Policy, error) {
-		found, err := tx.Policy(actor.SiteID, id)
+		found, err := store.Policy(tx, actor.SiteID, id)
 		if err != nil {
 			return found, err
 		}
@@ -49,7 +49,7 @@ func (p *Policies) On(ctx context.Context, actor auth.Actor, day *civil.Day) (tr
 		if day != nil {
 			on = *day
 		}
-		found, err := tx.PolicyOn(actor.SiteID, on)
+		found, err := store.PolicyOn(tx, actor.SiteID, on)
 		if err != nil {
 			return found, err
 		}
@@ -61,7 +61,7 @@ func (p *Policies) On(ctx context.Context, actor auth.Actor, day *civil.Day) (tr
 // in another currency.
 func withLimits(tx *store.Tx, siteID int64, p *travel.Policy) error {
 	p.LimitsNotCounting = []int64{}
-	limits, err := tx.LimitsUpTo(siteID, civil.LastDay)
+	limits, err := store.LimitsUpTo(tx, siteID, civil.LastDay)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func withLimits(tx *store.Tx, siteID int64, p *travel.Policy) error {
 		if l.Currency == p.Currency || !ok || counts.ID != l.ID {
 			continue
 		}
-		current, err := tx.PolicyOn(siteID, day)
+		current, err := store.PolicyOn(tx, siteID, day)
 		if err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (p *Policies) Set(ctx context.Context, actor auth.Actor, in travel.PolicyFi
 		if err != nil {
 			return made, err
 		}
-		proposal, err := p.request(tx, actor, travel.Proposal{
+		proposal, err := request(p.Core, tx, actor, travel.Proposal{
 			Kind: travel.ProposePolicy, Subject: aboutPolicy(next), Reason: in.Reason,
 		}, termsOf(in), func() (any, error) {
 			made, err = applyPolicy(tx, actor, next)
@@ -128,13 +128,13 @@ func nextPolicy(tx *store.Tx, siteID int64, in travel.PolicyFields) (travel.Poli
 	if in.From != nil {
 		from = *in.From
 	}
-	before, err := tx.PolicyOn(siteID, from)
+	before, err := store.PolicyOn(tx, siteID, from)
 	if err != nil {
 		return travel.Policy{}, unknownAs(fault.UnknownTerm, err, "There is no site %d.", siteID)
 	}
 	next := in.After(before, &problems)
 	for _, id := range next.RateCard.Channels() {
-		_, err := tx.Channel(siteID, id)
+		_, err := store.Channel(tx, siteID, id)
 		if errors.Is(err, store.ErrNotFound) {
 			problems.Wrong("rate_card", "There is no channel %d.", id)
 		} else if err != nil {
@@ -149,11 +149,11 @@ func nextPolicy(tx *store.Tx, siteID int64, in travel.PolicyFields) (travel.Poli
 
 // applyPolicy adds a policy that was checked by nextPolicy.
 func applyPolicy(tx *store.Tx, actor auth.Actor, p travel.Policy) (travel.Policy, error) {
-	before, err := tx.PolicyOn(actor.SiteID, p.FromDay)
+	before, err := store.PolicyOn(tx, actor.SiteID, p.FromDay)
 	if err != nil {
 		return p, err
 	}
-	made, err := tx.InsertPolicy(actor.SiteID, p)
+	made, err := store.InsertPolicy(tx, actor.SiteID, p)
 	if err != nil {
 		return made, err
 	}

@@ -18,7 +18,7 @@ func (p *Premiums) List(
 	ctx context.Context, actor auth.Actor, f protection.PremiumFilter, page travel.Page,
 ) (travel.List[protection.PremiumLine], error) {
 	return read(ctx, p.Core, actor, func(tx *store.Tx) (travel.List[protection.PremiumLine], error) {
-		return tx.Premiums(actor.SiteID, f, page)
+		return store.Premiums(tx, actor.SiteID, f, page)
 	})
 }
 
@@ -56,7 +56,7 @@ func (p *Premiums) Correct(ctx context.Context, actor auth.Actor, dryRun bool) (
 
 // correctPage corrects the next allocations after an id; last is the last one it looked at, 0 where there are none left.
 func correctPage(tx *store.Tx, siteID, after int64, dryRun bool) (done Correction, last int64, err error) {
-	list, err := tx.AllocationsWithPremium(siteID, after, allocationsPerWrite)
+	list, err := store.AllocationsWithPremium(tx, siteID, after, allocationsPerWrite)
 	if err != nil {
 		return done, 0, err
 	}
@@ -83,15 +83,15 @@ func correctPage(tx *store.Tx, siteID, after int64, dryRun bool) (done Correctio
 
 // premiumHolds reports whether the last line of an allocation leads to the premium that follows from the facts.
 func premiumHolds(tx *store.Tx, a protection.Allocation) (bool, error) {
-	lines, err := tx.PremiumOf(a.SiteID, a.ID)
+	lines, err := store.PremiumOf(tx, a.SiteID, a.ID)
 	if err != nil || len(lines) == 0 {
 		return false, err
 	}
-	history, err := tx.TermsHistory(a.SiteID, a.ID)
+	history, err := store.TermsHistory(tx, a.SiteID, a.ID)
 	if err != nil {
 		return false, err
 	}
-	events, err := tx.Events(a.SiteID, a.ID)
+	events, err := store.Events(tx, a.SiteID, a.ID)
 	if err != nil {
 		return false, err
 	}
@@ -125,7 +125,7 @@ type premiumCause struct {
 // taken first, so that everyone who moves its premium sees what the one before has booked; nothing that other
 // allocations need is.
 func movePremium(tx *store.Tx, siteID, allocationID int64, why premiumCause) error {
-	a, err := tx.LockAllocation(siteID, allocationID)
+	a, err := store.LockAllocation(tx, siteID, allocationID)
 	if err != nil || a.PricedAt.IsZero() {
 		return err
 	}
@@ -134,15 +134,15 @@ func movePremium(tx *store.Tx, siteID, allocationID int64, why premiumCause) err
 
 // moveLocked is movePremium of an allocation that is taken and priced.
 func moveLocked(tx *store.Tx, a protection.Allocation, why premiumCause) error {
-	history, err := tx.TermsHistory(a.SiteID, a.ID)
+	history, err := store.TermsHistory(tx, a.SiteID, a.ID)
 	if err != nil {
 		return err
 	}
-	events, err := tx.Events(a.SiteID, a.ID)
+	events, err := store.Events(tx, a.SiteID, a.ID)
 	if err != nil {
 		return err
 	}
-	lines, err := tx.PremiumOf(a.SiteID, a.ID)
+	lines, err := store.PremiumOf(tx, a.SiteID, a.ID)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func bookPremium(
 	if n := len(lines); n > 0 && lines[n-1].RecordedAt.After(tx.Now) {
 		line.RecordedAt = lines[n-1].RecordedAt
 	}
-	tx.InsertPremium(line)
+	store.InsertPremium(tx, line)
 	return nil
 }
 
@@ -180,7 +180,7 @@ func bookPremium(
 // was added since.
 func policyOf(tx *store.Tx, a protection.Allocation) (travel.Policy, error) {
 	if a.PolicyID == 0 {
-		return tx.PolicyKnown(a.SiteID, a.Paid(), a.RecordedAt)
+		return store.PolicyKnown(tx, a.SiteID, a.Paid(), a.RecordedAt)
 	}
-	return tx.Policy(a.SiteID, a.PolicyID)
+	return store.Policy(tx, a.SiteID, a.PolicyID)
 }

@@ -244,13 +244,13 @@ func TestACorrectionBooksWhatTheLedgerLacks(t *testing.T) {
 		p := w.must(report(travel.Purchase, w.booking(c, 100000, "2024-09-14"), 100000))
 		allocation := w.lines(protection.PremiumFilter{Transactions: []int64{p.ID}})[0].AllocationID
 		err := w.core.Store.Write(t.Context(), func(tx *store.Tx) error {
-			lines, err := tx.PremiumOf(w.site.ID, allocation)
+			lines, err := store.PremiumOf(tx, w.site.ID, allocation)
 			if err != nil {
 				return err
 			}
 			wrong := lines[0]
 			wrong.Kind, wrong.Amount, wrong.State.Premium = protection.PremiumAdditional, 125, wrong.State.Premium+125
-			tx.InsertPremium(wrong)
+			store.InsertPremium(tx, wrong)
 			return nil
 		})
 		if err != nil {

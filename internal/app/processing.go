@@ -23,7 +23,7 @@ type ProcessingSettings struct {
 }
 
 // processing are the settings, with the defaults where they say nothing. The core is shared, and is not written to.
-func (c *Core) processing() ProcessingSettings {
+func processing(c *Core) ProcessingSettings {
 	s := c.Processing
 	s.BaseURL = strings.TrimSuffix(s.BaseURL, "/")
 	s.CallTimeout = cmp.Or(s.CallTimeout, 20*time.Second)
@@ -50,7 +50,7 @@ type Processing struct {
 }
 
 func newProcessing(core *Core) *Processing {
-	return &Processing{Core: core, calls: make(chan struct{}, core.processing().InFlight)}
+	return &Processing{Core: core, calls: make(chan struct{}, processing(core).InFlight)}
 }
 
 // Enabled reports whether there is a processor at all. In the protection-only profile, too, the payment modal pays with
@@ -142,7 +142,7 @@ func (o *order) charge(r *recording) (err error) {
 	if cmp.Or(r.in.Method, travel.CreditCard) != travel.CreditCard {
 		return store.ErrNotFound
 	}
-	o.processed.Processor, o.gateway, o.account, err = r.core.gatewayOf(r.tx, r.channel)
+	o.processed.Processor, o.gateway, o.account, err = gatewayOf(r.core, r.tx, r.channel)
 	if err != nil {
 		return err
 	}
@@ -159,11 +159,11 @@ func (o *order) charge(r *recording) (err error) {
 
 // adjust fills in who changes which charge; ErrNotFound where the original was taken elsewhere.
 func (o *order) adjust(r *recording) error {
-	original, err := r.tx.Processing(r.site.ID, r.in.LinkedID)
+	original, err := store.Processing(r.tx, r.site.ID, r.in.LinkedID)
 	if err != nil || original.ChannelID != r.channel.ID {
 		return cmp.Or(err, store.ErrNotFound)
 	}
-	o.gateway, o.account, err = r.core.accountOf(r.tx, r.channel, original)
+	o.gateway, o.account, err = accountOf(r.core, r.tx, r.channel, original)
 	o.processed.Processor, o.processed.Live = original.Processor, original.Live
 	// A capture's own name is one of an adjustment: what is refunded is the charge.
 	o.processed.Original = cmp.Or(original.Original, original.ProcessorID)
@@ -171,10 +171,10 @@ func (o *order) adjust(r *recording) error {
 }
 
 // accountOf is accountAt for what a processor was asked before: in the same environment.
-func (c *Core) accountOf(
-	tx *store.Tx, channel travel.Channel, p travel.Processed,
+func accountOf(
+	c *Core, tx *store.Tx, channel travel.Channel, p travel.Processed,
 ) (psp.Gateway, psp.Account, error) {
-	g, account, err := c.accountAt(tx, channel, p.Processor)
+	g, account, err := accountAt(c, tx, channel, p.Processor)
 	if err == nil && account.Live != p.Live {
 		err = fault.New(fault.Unavailable, "Channel %d has no access any more to the environment of transaction %d.",
 			channel.ID, p.TransactionID)
@@ -193,8 +193,8 @@ func (r *recording) keepOrder() error {
 	}
 	p := &r.order.processed
 	p.TransactionID, p.Reference = r.t.ID, r.t.UUID
-	p.AskedForAt = r.tx.RealNow()
-	p.AskAt = p.AskedForAt.Add(r.core.processing().CallTimeout + callMargin)
+	p.AskedForAt = store.RealNow(r.tx)
+	p.AskAt = p.AskedForAt.Add(processing(r.core).CallTimeout + callMargin)
 	if r.t.Attempt3DS && !r.in.Type.Linked() {
 		key, err := auth.NewSecret(r.core.Random)
 		if err != nil {
@@ -202,12 +202,12 @@ func (r *recording) keepOrder() error {
 		}
 		p.ReturnKey = key
 	}
-	if err := r.tx.InsertProcessing(*p); err != nil {
+	if err := store.InsertProcessing(r.tx, *p); err != nil {
 		return err
 	}
 	kept := *p
 	r.t.Processed = &kept
-	return r.tx.OpenFeed(p.SiteID, p.ChannelID, p.Processor)
+	return store.OpenFeed(r.tx, p.SiteID, p.ChannelID, p.Processor)
 }
 
 // carryOut asks the processor for what was written as pending, and writes the outcome. It goes on when its caller has
@@ -221,7 +221,7 @@ func (p *Processing) carryOut(
 	defer cancel()
 	settled := t
 	err := p.change(ctx, actor, func(tx *store.Tx) error {
-		s, err := p.settlementOf(tx, o.processed)
+		s, err := settlementOf(p.Core, tx, o.processed)
 		if err != nil {
 			return err
 		}
@@ -256,7 +256,7 @@ func (p *Processing) carryOut(
 func (p *Processing) call(
 	ctx context.Context, t travel.Transaction, o *order,
 ) (result psp.Result, refusal *psp.Error) {
-	left := p.Core.processing().CallTimeout - p.Clock().Sub(o.processed.AskedForAt)
+	left := processing(p.Core).CallTimeout - p.Clock().Sub(o.processed.AskedForAt)
 	if left <= 0 {
 		return result, &psp.Error{Source: psp.Network, Kind: psp.Unreachable, Message: "the time for the call is over"}
 	}
@@ -304,7 +304,7 @@ func (p *Processing) charge(t travel.Transaction, o *order) psp.Charge {
 		Shopper: psp.Shopper{Email: t.PayeeEmail, IPAddress: t.IPAddress}, Descriptor: o.descriptor,
 	}
 	if o.processed.ReturnKey != "" {
-		c.ReturnURL = p.Core.processing().BaseURL + ReturnPath + o.processed.ReturnKey
+		c.ReturnURL = processing(p.Core).BaseURL + ReturnPath + o.processed.ReturnKey
 	}
 	return c
 }

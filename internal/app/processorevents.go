@@ -56,17 +56,17 @@ func (p *Processing) accessOfChannel(
 	ctx context.Context, siteID, channelID int64, processor string,
 ) (a access, channel travel.Channel, err error) {
 	err = p.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		a.clock, err = tx.ClockOf(siteID)
+		a.clock, err = store.ClockOf(tx, siteID)
 		return err
 	})
 	if err != nil {
 		return a, channel, err
 	}
 	err = p.Store.ReadBy(ctx, a.clock, func(tx *store.Tx) (err error) {
-		if channel, err = tx.Channel(siteID, channelID); err != nil || !p.takesAt(channel, processor) {
+		if channel, err = store.Channel(tx, siteID, channelID); err != nil || !takesAt(p.Core, channel, processor) {
 			return err
 		}
-		a.gateway, a.account, err = p.accountAt(tx, channel, processor)
+		a.gateway, a.account, err = accountAt(p.Core, tx, channel, processor)
 		return err
 	})
 	return a, channel, err
@@ -81,7 +81,7 @@ func (p *Processing) keepHints(
 			if h.EventID == "" || h.Reference == "" && h.ProcessorID == "" || !storableHint(h) {
 				continue
 			}
-			err := tx.InsertHint(store.Hint{
+			err := store.InsertHint(tx, store.Hint{
 				SiteID: siteID, ChannelID: channelID, Processor: processor, EventID: h.EventID, Reference: h.Reference,
 				ProcessorID: h.ProcessorID,
 			})
@@ -105,7 +105,7 @@ func storableHint(h psp.Hint) bool {
 func (p *Processing) FollowHints(ctx context.Context) (more bool, err error) {
 	var due []store.Hint
 	err = p.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		due, err = tx.HintsDue(hintBatch)
+		due, err = store.HintsDue(tx, hintBatch)
 		return err
 	})
 	if err != nil {
@@ -125,9 +125,9 @@ func (p *Processing) followHint(ctx context.Context, h store.Hint) error {
 	err := p.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		next := time.Time{}
 		if asked != nil {
-			next = tx.RealNow().Add(min(2*time.Second<<min(h.Asks, 10), 10*time.Minute))
+			next = store.RealNow(tx).Add(min(2*time.Second<<min(h.Asks, 10), 10*time.Minute))
 		}
-		return tx.PutOffHint(h, next)
+		return store.PutOffHint(tx, h, next)
 	})
 	return errors.Join(asked, err)
 }
@@ -135,7 +135,7 @@ func (p *Processing) followHint(ctx context.Context, h store.Hint) error {
 func (p *Processing) askAbout(ctx context.Context, h store.Hint) error {
 	var d travel.Processed
 	err := p.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		d, err = tx.ProcessingOf(h)
+		d, err = store.ProcessingOf(tx, h)
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
@@ -160,7 +160,7 @@ func (p *Processing) askAbout(ctx context.Context, h store.Hint) error {
 func (p *Processing) ReadFeeds(ctx context.Context) (more bool, err error) {
 	var due []store.Feed
 	err = p.Store.Write(ctx, func(tx *store.Tx) (err error) {
-		due, err = tx.ClaimFeeds(feedBatch, tx.RealNow().Add(feedPause))
+		due, err = store.ClaimFeeds(tx, feedBatch, store.RealNow(tx).Add(feedPause))
 		return err
 	})
 	if err != nil {
@@ -176,22 +176,22 @@ func (p *Processing) ReadFeeds(ctx context.Context) (more bool, err error) {
 
 func (p *Processing) readFeed(ctx context.Context, f store.Feed) error {
 	a, channel, err := p.accessOfChannel(ctx, f.SiteID, f.ChannelID, f.Processor)
-	if err != nil || !p.takesAt(channel, f.Processor) {
+	if err != nil || !takesAt(p.Core, channel, f.Processor) {
 		return err // a processor that the channel has left is asked no more; its feed waits for a return
 	}
-	calling, cancel := context.WithTimeout(ctx, p.Core.processing().CallTimeout)
+	calling, cancel := context.WithTimeout(ctx, processing(p.Core).CallTimeout)
 	defer cancel()
 	hints, next, err := a.gateway.Events(calling, a.account, f.Cursor)
 	if err != nil {
 		return err
 	}
 	return p.keepHints(ctx, a, f.Processor, f.SiteID, f.ChannelID, hints, func(tx *store.Tx) error {
-		again := tx.RealNow().Add(feedPause)
+		again := store.RealNow(tx).Add(feedPause)
 		if len(hints) > 0 && next != f.Cursor { // there may be more than one answer holds
-			again = tx.RealNow()
+			again = store.RealNow(tx)
 		}
 		f.Cursor = next
-		return tx.SaveFeed(f, again)
+		return store.SaveFeed(tx, f, again)
 	})
 }
 
@@ -201,7 +201,7 @@ const forgetHints = 1000
 // ForgetHints removes hints that were followed and are too old to be delivered again; more says that there are some left.
 func (p *Processing) ForgetHints(ctx context.Context) (more bool, err error) {
 	err = p.Store.Write(ctx, func(tx *store.Tx) error {
-		n, err := tx.ForgetHintsBefore(tx.RealNow().Add(-hintMemory), forgetHints)
+		n, err := store.ForgetHintsBefore(tx, store.RealNow(tx).Add(-hintMemory), forgetHints)
 		more = n == forgetHints
 		return err
 	})

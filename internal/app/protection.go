@@ -24,7 +24,7 @@ func fixingsFor(
 	if from == to {
 		return fx.NewTable(nil), nil
 	}
-	fixings, err := tx.FixingsWithin(providersOf(site), []money.Currency{from, to}, paid-civil.Day(maxAge), paid-1, tx.Now)
+	fixings, err := store.FixingsWithin(tx, providersOf(site), []money.Currency{from, to}, paid-civil.Day(maxAge), paid-1, tx.Now)
 	return fx.NewTable(fixings), err
 }
 
@@ -50,7 +50,7 @@ func (r *recording) protect() error {
 		if err := r.recordEvents(+1, r.t.EffectiveAt); err != nil {
 			return err
 		}
-		r.tx.NoteChange(r.site.ID, store.ChangeEvent, r.t.ID, 0)
+		store.NoteChange(r.tx, r.site.ID, store.ChangeEvent, r.t.ID, 0)
 		return nil
 	default: // neutral (R1)
 		return nil
@@ -63,7 +63,7 @@ func (r *recording) decide() error {
 		return nil
 	}
 	var err error
-	if r.policy, err = r.tx.PolicyOn(r.site.ID, civil.DayOf(r.t.EffectiveAt)); err != nil {
+	if r.policy, err = store.PolicyOn(r.tx, r.site.ID, civil.DayOf(r.t.EffectiveAt)); err != nil {
 		return err
 	}
 	r.decision = protection.Decide(protection.Facts{
@@ -90,7 +90,7 @@ func (r *recording) allocate() error {
 			PolicyID: policy.ID, PolicyCurrency: policy.Currency, MaxFixingAge: policy.MaxFixingAgeDays,
 		}
 		// Locking the booking did not read them.
-		if r.bookings[i].Suppliers, err = r.tx.LockedSuppliers(r.site.ID, part.BookingID); err != nil {
+		if r.bookings[i].Suppliers, err = store.LockedSuppliers(r.tx, r.site.ID, part.BookingID); err != nil {
 			return err
 		}
 		// Where a fixing is missing the payment is logged all the same and priced when the rate arrives.
@@ -98,7 +98,7 @@ func (r *recording) allocate() error {
 			return fault.WrongField("bookings", "The part of booking %d is too large to be valued in %s.",
 				part.BookingID, policy.Currency)
 		}
-		if err := r.tx.InsertAllocation(a, a.TermsOf(r.bookings[i], r.core.Rulepacks)); err != nil {
+		if err := store.InsertAllocation(r.tx, a, a.TermsOf(r.bookings[i], r.core.Rulepacks)); err != nil {
 			return err
 		}
 		if err := firstPremium(r.tx, a, policy, r.bookings[i]); err != nil {
@@ -119,7 +119,7 @@ func (r *recording) scheme() travel.Scheme {
 // recordEvents writes what the transaction does to the allocations that it adjusts; with the sign -1 that it did not.
 func (r *recording) recordEvents(sign int64, at time.Time) error {
 	for _, part := range r.t.Payments {
-		a, err := r.tx.LockAllocation(r.site.ID, part.LinkedID)
+		a, err := store.LockAllocation(r.tx, r.site.ID, part.LinkedID)
 		if errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("payment %d of transaction %d has no allocation", part.LinkedID, r.original.ID)
 		}
@@ -129,7 +129,7 @@ func (r *recording) recordEvents(sign int64, at time.Time) error {
 		e := protection.Event{
 			TransactionID: r.t.ID, Kind: r.t.Type, Amount: sign * part.Total, EffectiveAt: at, RecordedAt: r.tx.Now,
 		}
-		if err := r.tx.InsertEvent(r.site.ID, part.LinkedID, e); err != nil {
+		if err := store.InsertEvent(r.tx, r.site.ID, part.LinkedID, e); err != nil {
 			return err
 		}
 		if err := r.refundPremium(a, at); err != nil {
@@ -151,20 +151,20 @@ func (r *recording) refundPremium(a protection.Allocation, at time.Time) error {
 
 // reDate gives the allocations of a changed booking its new travel dates and country, and the last day of dispute that
 // follows (R5), and books what that does to their premium. What was before is kept.
-func (c *Core) reDate(tx *store.Tx, before, after travel.Booking) error {
+func reDate(c *Core, tx *store.Tx, before, after travel.Booking) error {
 	if before.FirstTravelDay() == after.FirstTravelDay() && before.End == after.End && before.Country == after.Country &&
 		protection.SupplierKey(before.Suppliers) == protection.SupplierKey(after.Suppliers) {
 		return nil
 	}
-	allocations, err := tx.AllocationsOfBooking(after.SiteID, after.ID)
+	allocations, err := store.AllocationsOfBooking(tx, after.SiteID, after.ID)
 	if err != nil {
 		return err
 	}
 	for _, a := range allocations {
-		if err := tx.InsertTerms(a.SiteID, a.ID, a.TermsOf(after, c.Rulepacks)); err != nil {
+		if err := store.InsertTerms(tx, a.SiteID, a.ID, a.TermsOf(after, c.Rulepacks)); err != nil {
 			return err
 		}
-		tx.NoteChange(a.SiteID, store.ChangeReDated, 0, a.ID)
+		store.NoteChange(tx, a.SiteID, store.ChangeReDated, 0, a.ID)
 		if !a.Decision.Protected || before.End == after.End {
 			continue
 		}
@@ -223,7 +223,7 @@ func (p *Protection) Explain(
 func explain(
 	tx *store.Tx, siteID, id int64, m protection.Moment, packs protection.Rulepacks,
 ) (report ProtectionReport, err error) {
-	report.Transaction, err = tx.Transaction(siteID, id)
+	report.Transaction, err = store.Transaction(tx, siteID, id)
 	// What was not known at the moment is not there for a report about it.
 	if err == nil && report.Transaction.CreatedAt.After(m.KnownAt) {
 		err = store.ErrNotFound
@@ -231,7 +231,7 @@ func explain(
 	if err != nil {
 		return report, unknownAs(fault.UnknownPost, err, "There is no transaction %d.", id)
 	}
-	if report.Policy, err = tx.PolicyKnown(siteID, m.AsOf, m.KnownAt); err != nil {
+	if report.Policy, err = store.PolicyKnown(tx, siteID, m.AsOf, m.KnownAt); err != nil {
 		return report, err
 	}
 	m.Recognition = report.Policy.Recognition
@@ -240,7 +240,7 @@ func explain(
 	if !report.Transaction.Type.Takes() && report.Transaction.LinkedID != 0 {
 		of, report.Adjusted = report.Transaction.LinkedID, true
 	}
-	allocations, err := tx.AllocationsOfTransaction(siteID, of)
+	allocations, err := store.AllocationsOfTransaction(tx, siteID, of)
 	if err != nil {
 		return report, err
 	}

@@ -111,7 +111,7 @@ func (r *Rates) Quote(ctx context.Context, actor auth.Actor, in QuoteFields) (tr
 		if err := quoteIsNew(tx, actor.SiteID, q); err != nil {
 			return travel.Proposal{}, err
 		}
-		return r.request(tx, actor, travel.Proposal{
+		return request(r.Core, tx, actor, travel.Proposal{
 			Kind: travel.ProposeManualRate, Subject: "rate " + string(q.Currency) + " " + q.Day, Reason: in.Reason,
 		}, q, func() (any, error) { return putOnFile(tx, actor, q) })
 	})
@@ -126,7 +126,7 @@ func quoteIsNew(tx *store.Tx, siteID int64, q quote) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.ManualQuote(siteID, q.Currency, day, q.QuoteID)
+	_, err = store.ManualQuote(tx, siteID, q.Currency, day, q.QuoteID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return nil
@@ -152,7 +152,7 @@ func putOnFile(tx *store.Tx, actor auth.Actor, q quote) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := tx.InsertFixings([]fx.Fixing{fixing}); err != nil {
+	if err := store.InsertFixings(tx, []fx.Fixing{fixing}); err != nil {
 		return nil, err
 	}
 	return q, audit(tx, actor, "rates.add", fmt.Sprintf("rate %s %s", q.Currency, q.Day), nil, q)
@@ -163,6 +163,6 @@ func (r *Rates) List(
 	ctx context.Context, actor auth.Actor, filter fx.Filter, page travel.Page,
 ) (travel.List[fx.Fixing], error) {
 	return read(ctx, r.Core, actor, func(tx *store.Tx) (travel.List[fx.Fixing], error) {
-		return tx.Fixings(actor.SiteID, filter, page)
+		return store.Fixings(tx, actor.SiteID, filter, page)
 	})
 }

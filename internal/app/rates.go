@@ -128,7 +128,7 @@ func addFixings(tx *store.Tx, list []fx.Fixing) (done RatesReport, err error) {
 	}
 	onFile := map[fixingKey]string{}
 	for p := range providers {
-		stored, err := tx.FixingsBetween(p, first, last)
+		stored, err := store.FixingsBetween(tx, p, first, last)
 		if err != nil {
 			return done, err
 		}
@@ -149,7 +149,7 @@ func addFixings(tx *store.Tx, list []fx.Fixing) (done RatesReport, err error) {
 			done.Conflicts = append(done.Conflicts, RateOnFile{Fixing: f, OnFile: rate})
 		}
 	}
-	return done, tx.InsertFixings(missing)
+	return done, store.InsertFixings(tx, missing)
 }
 
 func (r *RatesReport) created(day civil.Day) {
@@ -175,7 +175,7 @@ func (r *RatesReport) merge(o RatesReport) {
 func (r *Rates) PricePending(ctx context.Context) (priced int, err error) {
 	var sites []store.SiteClock
 	err = r.Store.Read(ctx, func(tx *store.Tx) error {
-		sites, err = tx.SitesWithPendingRates()
+		sites, err = store.SitesWithPendingRates(tx)
 		return err
 	})
 	for _, site := range sites {
@@ -207,11 +207,11 @@ func (r *Rates) pricePendingOf(ctx context.Context, site store.SiteClock) (price
 
 // pricePage prices the next allocations after an id. last is the last one it looked at, 0 where there are none left.
 func pricePage(tx *store.Tx, siteID, after int64) (done int, last int64, err error) {
-	site, err := tx.Site(siteID)
+	site, err := store.Site(tx, siteID)
 	if err != nil {
 		return 0, 0, err
 	}
-	waiting, err := tx.PendingAllocations(siteID, after, pricedPerWrite)
+	waiting, err := store.PendingAllocations(tx, siteID, after, pricedPerWrite)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -238,13 +238,13 @@ func priceLate(tx *store.Tx, site travel.Site, a protection.Allocation) (priced 
 	if ok, err := a.Price(fixings, tx.Now); err != nil || !ok {
 		return false, err
 	}
-	if current, err := tx.LockAllocation(a.SiteID, a.ID); err != nil || !current.PricedAt.IsZero() {
+	if current, err := store.LockAllocation(tx, a.SiteID, a.ID); err != nil || !current.PricedAt.IsZero() {
 		return false, err
 	}
-	if err := tx.PriceAllocation(a); err != nil {
+	if err := store.PriceAllocation(tx, a); err != nil {
 		return false, err
 	}
-	tx.NoteChange(a.SiteID, store.ChangePriced, 0, a.ID)
+	store.NoteChange(tx, a.SiteID, store.ChangePriced, 0, a.ID)
 	if !a.Decision.Protected {
 		return true, nil
 	}

@@ -83,7 +83,7 @@ func (r *recording) readChannel() error {
 	if r.in.ChannelID == nil {
 		return nil
 	}
-	c, err := r.tx.ChannelAlone(r.site.ID, *r.in.ChannelID)
+	c, err := store.ChannelAlone(r.tx, r.site.ID, *r.in.ChannelID)
 	if errors.Is(err, store.ErrNotFound) {
 		r.problems.Wrong("channels", "There is no channel %d.", *r.in.ChannelID)
 		return nil
@@ -101,7 +101,7 @@ func (r *recording) repeated() (travel.Transaction, error) {
 	if r.in.Reference == "" {
 		return travel.Transaction{}, store.ErrNotFound
 	}
-	before, err := r.tx.TransactionByReference(r.site.ID, r.channel.ID, r.in.PSP, r.in.Reference)
+	before, err := store.TransactionByReference(r.tx, r.site.ID, r.channel.ID, r.in.PSP, r.in.Reference)
 	if err != nil {
 		return travel.Transaction{}, err
 	}
@@ -142,7 +142,7 @@ func (r *recording) prepare() error {
 // takeBookings locks the bookings of the items and notes what does not fit them.
 func (r *recording) takeBookings(items []travel.Item) error {
 	for _, item := range items {
-		b, err := r.tx.LockBooking(r.site.ID, item.BookingID)
+		b, err := store.LockBooking(r.tx, r.site.ID, item.BookingID)
 		if errors.Is(err, store.ErrNotFound) || err == nil && b.ChannelID != r.channel.ID {
 			r.problems.Wrong("bookings", "There is no booking %d in the channel.", item.BookingID)
 			continue
@@ -273,7 +273,7 @@ func (r *recording) forexDeviates() (deviates, known bool, err error) {
 // store writes the transaction and everything that follows from it.
 func (r *recording) store() (travel.Transaction, error) {
 	var err error
-	if r.t, err = r.tx.InsertTransaction(r.t); err != nil {
+	if r.t, err = store.InsertTransaction(r.tx, r.t); err != nil {
 		return travel.Transaction{}, err
 	}
 	if err := r.keepAttempt(); err != nil {
@@ -286,7 +286,7 @@ func (r *recording) store() (travel.Transaction, error) {
 			b.Sums = r.settled(b.Sums, r.t.Payments[i])
 		}
 		b.ModalDraft = false
-		if err := r.tx.SaveBookingSums(*b); err != nil {
+		if err := store.SaveBookingSums(r.tx, *b); err != nil {
 			return travel.Transaction{}, err
 		}
 		r.t.Payments[i].BookingReference, r.t.Payments[i].BookingCountry = b.Reference, b.Country

@@ -27,12 +27,12 @@ func (l *Limits) review(ctx context.Context) (more bool, err error) {
 	var days []civil.Day
 	err = l.Store.Read(ctx, func(tx *store.Tx) error {
 		due, days = nil, nil
-		open, err := tx.LimitReviews()
+		open, err := store.LimitReviews(tx)
 		if err != nil {
 			return err
 		}
 		for _, r := range open {
-			settled, err := tx.SettledBy(r.Clock)
+			settled, err := store.SettledBy(tx, r.Clock)
 			if err != nil {
 				return err
 			}
@@ -62,12 +62,12 @@ type reviewing struct {
 }
 
 func reviewPiece(tx *store.Tx, r store.LimitReview, day civil.Day) (more bool, err error) {
-	list, last, err := tx.ToJudge(r, reviewedPerWrite)
+	list, last, err := store.ToJudge(tx, r, reviewedPerWrite)
 	if err != nil {
 		return false, err
 	}
 	done := last == 0
-	if moved, err := tx.MoveReview(r, max(last, r.WalkedTo), done); err != nil || !moved || done {
+	if moved, err := store.MoveReview(tx, r, max(last, r.WalkedTo), done); err != nil || !moved || done {
 		return false, err
 	}
 	l, err := newLimiting(tx, r.Limit.SiteID, day, slices.MaxFunc(
@@ -109,12 +109,12 @@ func (r reviewing) judgeObject(j store.Judged) error {
 		return nil
 	}
 	if scope == protection.LimitBooking {
-		stored, err := r.tx.LockUse(r.siteID, j.ID, limit.Currency)
+		stored, err := store.LockUse(r.tx, r.siteID, j.ID, limit.Currency)
 		if err != nil {
 			return err
 		}
 		stored.Level = level
-		if err := r.tx.SaveUse(r.siteID, stored); err != nil {
+		if err := store.SaveUse(r.tx, r.siteID, stored); err != nil {
 			return err
 		}
 	}
@@ -141,7 +141,7 @@ func (r reviewing) judgeObject(j store.Judged) error {
 // reached is up to which level events have told of a use: under the limit before, as far as the use still stands there,
 // and under the new one, of a payment that saw it.
 func (r reviewing) reached(object int64, limit, before protection.Limit, use int64) (int64, error) {
-	told, under, err := r.tx.LevelsOf(r.siteID, limit.Scope, object, limit.ID)
+	told, under, err := store.LevelsOf(r.tx, r.siteID, limit.Scope, object, limit.ID)
 	if err != nil || before.ID == 0 || before.Currency != limit.Currency {
 		return under, err
 	}
@@ -151,9 +151,9 @@ func (r reviewing) reached(object int64, limit, before protection.Limit, use int
 // allocationsOf reads the allocations of a transaction or booking in the order in which they got their values.
 func (r reviewing) allocationsOf(object int64) (list []protection.Allocation, err error) {
 	if r.review.Limit.Scope == protection.LimitBooking {
-		list, err = r.tx.AllocationsOfBooking(r.siteID, object)
+		list, err = store.AllocationsOfBooking(r.tx, r.siteID, object)
 	} else {
-		list, err = r.tx.AllocationsOfTransaction(r.siteID, object)
+		list, err = store.AllocationsOfTransaction(r.tx, r.siteID, object)
 	}
 	slices.SortStableFunc(list, func(a, b protection.Allocation) int {
 		return cmp.Or(a.PricedAt.Compare(b.PricedAt), cmp.Compare(a.ID, b.ID))
@@ -169,7 +169,7 @@ func (r reviewing) usesIn(list []protection.Allocation, limit protection.Limit) 
 		for _, a := range list[start:min(start+factsPerRead, len(list))] {
 			ids = append(ids, a.ID)
 		}
-		facts, err := r.tx.FactsOf(r.siteID, ids, nil)
+		facts, err := store.FactsOf(r.tx, r.siteID, ids, nil)
 		if err != nil {
 			return nil, 0, err
 		}

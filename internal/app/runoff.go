@@ -47,12 +47,12 @@ func addRunOff(tx *store.Tx, siteID int64, q protection.ReportQuery, in Exposure
 		return err
 	}
 	if !rows {
-		return tx.ExposureAhead(siteID, protection.ChannelView, q.AsOf, in.Channels, runOff.Cell)
+		return store.ExposureAhead(tx, siteID, protection.ChannelView, q.AsOf, in.Channels, runOff.Cell)
 	}
 	if err := heldByRow(tx, siteID, q, in.Channels, runOff.Add); err != nil {
 		return err
 	}
-	return tx.Histories(siteID, q.AsOf, q.KnownAt, in.Channels, runOff.AddPast)
+	return store.Histories(tx, siteID, q.AsOf, q.KnownAt, in.Channels, runOff.AddPast)
 }
 
 // addAgeing adds up what is held on the day of an ageing.
@@ -62,7 +62,7 @@ func addAgeing(tx *store.Tx, siteID int64, q protection.ReportQuery, in Exposure
 		return err
 	}
 	if !rows {
-		return tx.BucketsOn(siteID, q.AsOf, in.Channels, ageing.AddBucket)
+		return store.BucketsOn(tx, siteID, q.AsOf, in.Channels, ageing.AddBucket)
 	}
 	return heldByRow(tx, siteID, q, in.Channels, ageing.Add)
 }
@@ -71,7 +71,7 @@ func addAgeing(tx *store.Tx, siteID int64, q protection.ReportQuery, in Exposure
 func heldByRow(
 	tx *store.Tx, siteID int64, q protection.ReportQuery, channels []int64, each func(protection.Holding) error,
 ) error {
-	return tx.Positions(siteID, q.AsOf, q.KnownAt, channels, func(p protection.Position) error {
+	return store.Positions(tx, siteID, q.AsOf, q.KnownAt, channels, func(p protection.Position) error {
 		return each(protection.HoldingOf(p, q))
 	})
 }
@@ -141,7 +141,7 @@ func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQu
 			return report, err
 		}
 		movement := protection.NewMovement(q, opening, closing)
-		if err := tx.Histories(site.ID, q.AsOf, q.KnownAt, in.Channels, movement.Add); err != nil {
+		if err := store.Histories(tx, site.ID, q.AsOf, q.KnownAt, in.Channels, movement.Add); err != nil {
 			return report, tooLarge(err)
 		}
 		if report.MovementReport, err = movement.Report(); err != nil {
@@ -169,7 +169,7 @@ func (in MovementQuery) problems(today civil.Day) fault.Problems {
 
 // on reads the site and completes the query.
 func (in ExposureQuery) on(tx *store.Tx, siteID int64) (travel.Site, protection.ReportQuery, error) {
-	site, err := tx.Site(siteID)
+	site, err := store.Site(tx, siteID)
 	if err != nil {
 		return site, protection.ReportQuery{}, err
 	}
@@ -180,19 +180,19 @@ func (in ExposureQuery) on(tx *store.Tx, siteID int64) (travel.Site, protection.
 // ratesOn reads what a report can convert by at the fixings of a day: all amounts of a site, its collateral too, are in
 // the currencies of its channels and of that collateral.
 func ratesOn(tx *store.Tx, site travel.Site, q protection.ReportQuery, day civil.Day) (*fx.Table, error) {
-	currencies, err := tx.CurrenciesOf(site.ID)
+	currencies, err := store.CurrenciesOf(tx, site.ID)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Contains(currencies, q.Currency) {
 		currencies = append(currencies, q.Currency)
 	}
-	fixings, err := tx.FixingsUpTo(providersOf(site), currencies, day, q.KnownAt)
+	fixings, err := store.FixingsUpTo(tx, providersOf(site), currencies, day, q.KnownAt)
 	return fx.NewTable(fixings), err
 }
 
 // isFinal says whether a report about what was known at a moment can no longer change: whoever asks again gets the same.
 func isFinal(tx *store.Tx, siteID int64, knownAt time.Time) (bool, error) {
-	settled, err := tx.Settled(siteID)
+	settled, err := store.Settled(tx, siteID)
 	return err == nil && !knownAt.After(settled), err
 }

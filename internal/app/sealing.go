@@ -21,7 +21,7 @@ func (a *Accounts) SealingKeys(ctx context.Context, actor auth.Actor) (counts ma
 		return nil, err
 	}
 	err = a.Store.Read(ctx, func(tx *store.Tx) error {
-		counts, err = tx.SealingKeys()
+		counts, err = store.SealingKeys(tx)
 		return err
 	})
 	return counts, err
@@ -33,7 +33,7 @@ func (a *Accounts) SealAnew(ctx context.Context, actor auth.Actor) (sealed int, 
 	if err := actor.Require(auth.ManageSites); err != nil {
 		return 0, err
 	}
-	keys, err := a.sealKeys()
+	keys, err := sealKeys(a.Core)
 	if err != nil {
 		return 0, err
 	}
@@ -43,7 +43,7 @@ func (a *Accounts) SealAnew(ctx context.Context, actor auth.Actor) (sealed int, 
 		done := 0
 		err := a.Store.Write(ctx, func(tx *store.Tx) error {
 			done = 0
-			if list, err = tx.SealedGateways(site, channel, sealedPerWrite); err != nil {
+			if list, err = store.SealedGateways(tx, site, channel, sealedPerWrite); err != nil {
 				return err
 			}
 			for _, was := range list {
@@ -93,17 +93,17 @@ func (a *Accounts) sealAgain(tx *store.Tx, keys auth.SealKeys, was store.SealedG
 	if n == 0 {
 		return 0, nil
 	}
-	if replaced, err := tx.ReplaceSealed(was, now); err != nil || !replaced {
+	if replaced, err := store.ReplaceSealed(tx, was, now); err != nil || !replaced {
 		return 0, err
 	}
 	return n, nil
 }
 
 // CheckProfile refuses a database whose channels are in modes of the other profile.
-func (c *Core) CheckProfile(ctx context.Context) error {
+func CheckProfile(c *Core, ctx context.Context) error {
 	var modes map[travel.AccountMode]int64
 	err := c.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		modes, err = tx.ModesOfChannels()
+		modes, err = store.ModesOfChannels(tx)
 		return err
 	})
 	if err != nil {
@@ -119,16 +119,16 @@ func (c *Core) CheckProfile(ctx context.Context) error {
 }
 
 // CheckKeys refuses to work where secrets in the database were sealed with keys that are not there.
-func (c *Core) CheckKeys(ctx context.Context) error {
+func CheckKeys(c *Core, ctx context.Context) error {
 	var used map[string]int
 	err := c.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		used, err = tx.SealingKeys()
+		used, err = store.SealingKeys(tx)
 		return err
 	})
 	if err != nil || len(used) == 0 || !c.Profile.Processes() {
 		return err
 	}
-	keys, err := c.sealKeys()
+	keys, err := sealKeys(c)
 	if err != nil {
 		return fmt.Errorf("channels have sealed access to their processors: %w", err)
 	}

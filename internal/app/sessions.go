@@ -54,13 +54,13 @@ func (s *Sessions) byToken(ctx context.Context, path, bearer string) (auth.Actor
 	var caller store.Caller
 	var elsewhere bool
 	err := s.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		if caller, err = tx.CallerByToken(path, id); err != nil {
+		if caller, err = store.CallerByToken(tx, path, id); err != nil {
 			return unknownAs(fault.NoRoute, err, "There is no such site.")
 		}
 		if caller.Token.ID != 0 || id == 0 {
 			return nil
 		}
-		caller.Token, err = tx.TokenOfAnySite(id)
+		caller.Token, err = store.TokenOfAnySite(tx, id)
 		elsewhere = err == nil
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
@@ -95,14 +95,14 @@ func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (auth.Acto
 	var caller store.Caller
 	var aheadThen time.Duration
 	err := s.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		if caller, err = tx.CallerByUser(path, claims.UserID); err != nil {
+		if caller, err = store.CallerByUser(tx, path, claims.UserID); err != nil {
 			return unknownAs(fault.NoRoute, err, "There is no such site.")
 		}
 		if caller.Ahead == 0 || jwtErr != nil {
 			return nil
 		}
 		// A JWT gives its instants in whole seconds: a move in the second of its issue may have come before it.
-		aheadThen, err = tx.AheadAt(caller.Membership.SiteID, claims.IssuedAt.Add(time.Second))
+		aheadThen, err = store.AheadAt(tx, caller.Membership.SiteID, claims.IssuedAt.Add(time.Second))
 		return err
 	})
 	switch {
@@ -143,7 +143,7 @@ func (s *Sessions) EndRefresh(ctx context.Context, path, bearer string) error {
 	if err != nil {
 		return err
 	}
-	err = s.Store.Write(ctx, func(tx *store.Tx) error { return tx.EndRefresh(user.ID, user.RefreshGeneration) })
+	err = s.Store.Write(ctx, func(tx *store.Tx) error { return store.EndRefresh(tx, user.ID, user.RefreshGeneration) })
 	if errors.Is(err, store.ErrNotFound) { // another request has just ended it
 		return nil
 	}
@@ -164,7 +164,7 @@ func (s *Sessions) userOf(ctx context.Context, path, bearer string, kind auth.Ki
 	}
 	var user auth.User
 	err = s.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		user, err = tx.User(claims.UserID)
+		user, err = store.User(tx, claims.UserID)
 		if errors.Is(err, store.ErrNotFound) {
 			return errJWTInvalid()
 		}
@@ -197,7 +197,7 @@ func (s *Sessions) siteAt(ctx context.Context, path string) (site travel.Site, e
 		return travel.Site{}, nil
 	}
 	err = s.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		site, err = tx.SiteAt(path)
+		site, err = store.SiteAt(tx, path)
 		return unknownAs(fault.NoRoute, err, "There is no such site.")
 	})
 	return site, err

@@ -35,34 +35,34 @@ type settlement struct {
 }
 
 // settlementOf takes the rows that an outcome depends on.
-func (c *Core) settlementOf(tx *store.Tx, p travel.Processed) (*settlement, error) {
+func settlementOf(c *Core, tx *store.Tx, p travel.Processed) (*settlement, error) {
 	r := &recording{core: c, tx: tx}
 	var err error
 	if p.Original != "" {
-		t, err := tx.Transaction(p.SiteID, p.TransactionID)
+		t, err := store.Transaction(tx, p.SiteID, p.TransactionID)
 		if err != nil {
 			return nil, err
 		}
-		if r.original, err = tx.LockTransaction(p.SiteID, t.LinkedID); err != nil {
+		if r.original, err = store.LockTransaction(tx, p.SiteID, t.LinkedID); err != nil {
 			return nil, err
 		}
 	}
-	if _, err = tx.LockTransaction(p.SiteID, p.TransactionID); err != nil {
+	if _, err = store.LockTransaction(tx, p.SiteID, p.TransactionID); err != nil {
 		return nil, err
 	}
 	// With all that an answer tells of it, which the lock does not read.
-	if r.t, err = tx.Transaction(p.SiteID, p.TransactionID); err != nil {
+	if r.t, err = store.Transaction(tx, p.SiteID, p.TransactionID); err != nil {
 		return nil, err
 	}
 	r.in = travel.NewTransaction{Type: &r.t.Type, Total: &r.t.Total, Currency: &r.t.Currency}
-	if r.site, err = tx.Site(p.SiteID); err != nil {
+	if r.site, err = store.Site(tx, p.SiteID); err != nil {
 		return nil, err
 	}
-	if r.channel, err = tx.Channel(p.SiteID, p.ChannelID); err != nil {
+	if r.channel, err = store.Channel(tx, p.SiteID, p.ChannelID); err != nil {
 		return nil, err
 	}
 	// The lock on the transaction is the lock on this row, too.
-	if p, err = tx.Processing(p.SiteID, p.TransactionID); err != nil {
+	if p, err = store.Processing(tx, p.SiteID, p.TransactionID); err != nil {
 		return nil, err
 	}
 	r.t.Processed = &p
@@ -95,14 +95,14 @@ func (s *settlement) settle(result psp.Result) error {
 		return s.fail(status, travel.ProcessingSettled, cmp.Or(result.Message, saysDeclined))
 	case psp.Pending:
 		// A shopper who comes back over and over does not put off the end of their time.
-		if again := s.tx.RealNow().Add(challengePause); s.p.State != travel.ProcessingChallenged || again.Before(s.p.AskAt) {
+		if again := store.RealNow(s.tx).Add(challengePause); s.p.State != travel.ProcessingChallenged || again.Before(s.p.AskAt) {
 			s.p.AskAt = again
 		}
 		s.p.State = travel.ProcessingChallenged
 		s.t.Status = travel.StatusPending
 		return s.save()
 	case psp.Absent:
-		if s.tx.RealNow().Before(s.p.AskedForAt.Add(s.core.processing().CallTimeout + callMargin)) {
+		if store.RealNow(s.tx).Before(s.p.AskedForAt.Add(processing(s.core).CallTimeout + callMargin)) {
 			return s.wait() // it may be on its way
 		}
 		return s.fail(travel.StatusFailed, travel.ProcessingAbsent, saysAbsent)
@@ -139,7 +139,7 @@ func (s *settlement) hear(result psp.Result) {
 func (s *settlement) takeOwnBookings() error {
 	s.bookings = s.bookings[:0]
 	for _, part := range s.t.Payments {
-		b, err := s.tx.LockBooking(s.t.SiteID, part.BookingID)
+		b, err := store.LockBooking(s.tx, s.t.SiteID, part.BookingID)
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (s *settlement) changeSums(
 	for i := range s.bookings {
 		b := &s.bookings[i]
 		b.Sums = change(b.Sums, s.t.Payments[i])
-		if err := s.tx.SaveBookingSums(*b); err != nil {
+		if err := store.SaveBookingSums(s.tx, *b); err != nil {
 			return err
 		}
 	}
@@ -212,14 +212,14 @@ func (s *settlement) fail(status travel.TransactionStatus, state travel.Processi
 		for _, part := range s.t.Payments {
 			s.originalOf(part.BookingID).Remaining += part.Total
 		}
-		if err := s.tx.SaveTransaction(s.original); err != nil {
+		if err := store.SaveTransaction(s.tx, s.original); err != nil {
 			return err
 		}
 	}
 	s.t.Status, s.t.Content = status, says
 	s.p.State, s.p.AskAt, s.p.Reserved = state, time.Time{}, 0
 	if state == travel.ProcessingAbsent {
-		s.p.AskAt = s.tx.RealNow().Add(absentPause)
+		s.p.AskAt = store.RealNow(s.tx).Add(absentPause)
 	}
 	if status == travel.StatusExpired && s.p.ThreeDS.Status == "" {
 		s.p.ThreeDS.Status = "abandoned"
@@ -244,7 +244,7 @@ func (s *settlement) undoRefund(says string) error {
 	for _, part := range s.t.Payments {
 		s.originalOf(part.BookingID).Remaining += part.Total
 	}
-	if err := s.tx.SaveTransaction(s.original); err != nil {
+	if err := store.SaveTransaction(s.tx, s.original); err != nil {
 		return err
 	}
 	s.t.Status, s.t.Content, s.p.Reserved = travel.StatusFailed, says, 0
@@ -254,7 +254,7 @@ func (s *settlement) undoRefund(says string) error {
 	if err := s.recordEvents(-1, s.tx.Now); err != nil {
 		return err
 	}
-	s.tx.NoteChange(s.site.ID, store.ChangeEvent, s.t.ID, 0)
+	store.NoteChange(s.tx, s.site.ID, store.ChangeEvent, s.t.ID, 0)
 	return nil
 }
 
@@ -268,13 +268,13 @@ func (s *settlement) hold() error {
 		taken := s.originalOf(part.BookingID)
 		taken.Remaining = max(0, taken.Remaining-part.Total)
 	}
-	return s.tx.SaveTransaction(s.original)
+	return store.SaveTransaction(s.tx, s.original)
 }
 
 // wait writes that nobody knows what became of the transaction, and when to ask. One whose challenge is known goes on
 // waiting for the shopper.
 func (s *settlement) wait() error {
-	s.p.AskAt = s.tx.RealNow().Add(askPause(s.p))
+	s.p.AskAt = store.RealNow(s.tx).Add(askPause(s.p))
 	if s.p.State != travel.ProcessingChallenged {
 		s.p.State, s.t.Status, s.t.Content = travel.ProcessingUnknown, travel.StatusIncomplete, saysUnknown
 	}
@@ -291,10 +291,10 @@ func (s *settlement) refuse(why *psp.Error, actor auth.Actor, key travel.Once) e
 	if err := s.fail(travel.StatusFailed, travel.ProcessingSettled, why.Message); err != nil {
 		return err
 	}
-	if err := s.tx.FreeReference(s.t.SiteID, s.t.ID); err != nil || key.Key == "" {
+	if err := store.FreeReference(s.tx, s.t.SiteID, s.t.ID); err != nil || key.Key == "" {
 		return err
 	}
-	return s.tx.UnfinishKey(actor.SiteID, actor.UserID, key, s.t.ID)
+	return store.UnfinishKey(s.tx, actor.SiteID, actor.UserID, key, s.t.ID)
 }
 
 func (s *settlement) save() error {
@@ -302,10 +302,10 @@ func (s *settlement) save() error {
 	kept := s.p
 	s.t.Processed = &kept
 	s.t.Flags = slices.Compact(s.t.Flags)
-	if err := s.tx.SaveOutcome(s.t); err != nil {
+	if err := store.SaveOutcome(s.tx, s.t); err != nil {
 		return err
 	}
-	return s.tx.SaveProcessing(s.p)
+	return store.SaveProcessing(s.tx, s.p)
 }
 
 // storable keeps a processor's words within what a content may have and hold.

@@ -37,15 +37,15 @@ func (l *Limits) Settle(ctx context.Context) (more bool, err error) {
 	var due []store.BookDue
 	var days []civil.Day
 	err = l.Store.Read(ctx, func(tx *store.Tx) error {
-		if upTo, err = tx.ChangesSeenBy(tx.Now.Add(-settleAfter)); err != nil {
+		if upTo, err = store.ChangesSeenBy(tx, tx.Now.Add(-settleAfter)); err != nil {
 			return err
 		}
-		if due, err = tx.BooksDue(upTo); err != nil {
+		if due, err = store.BooksDue(tx, upTo); err != nil {
 			return err
 		}
 		days = make([]civil.Day, len(due))
 		for i, b := range due {
-			settled, err := tx.SettledBy(b.Clock)
+			settled, err := store.SettledBy(tx, b.Clock)
 			if err != nil {
 				return err
 			}
@@ -79,7 +79,7 @@ func (l *Limits) Settle(ctx context.Context) (more bool, err error) {
 func (l *Limits) look(ctx context.Context) error {
 	var last, seen int64
 	err := l.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		last, seen, err = tx.LastChange()
+		last, seen, err = store.LastChange(tx)
 		return err
 	})
 	if err != nil || last <= seen {
@@ -87,14 +87,14 @@ func (l *Limits) look(ctx context.Context) error {
 	}
 	// In a write of its own, whose clock is read after the change was seen.
 	return l.Store.Write(ctx, func(tx *store.Tx) error {
-		done, err := tx.ChangesSeenBy(tx.Now.Add(-settleAfter))
+		done, err := store.ChangesSeenBy(tx, tx.Now.Add(-settleAfter))
 		if err != nil {
 			return err
 		}
-		if err := tx.ForgetSeen(done); err != nil {
+		if err := store.ForgetSeen(tx, done); err != nil {
 			return err
 		}
-		return tx.SawChange(last)
+		return store.SawChange(tx, last)
 	})
 }
 
@@ -118,13 +118,13 @@ type useKey struct {
 }
 
 func settlePiece(tx *store.Tx, siteID, upTo int64, today civil.Day) (more bool, err error) {
-	policy, err := tx.PolicyOn(siteID, today)
+	policy, err := store.PolicyOn(tx, siteID, today)
 	if err != nil {
 		return false, err
 	}
 	s := &settling{tx: tx, uses: map[useKey]*store.RunningUse{}, at: tx.Now}
 	// A new book begins on the day of its first change.
-	changes, err := tx.WaitingChanges(siteID, upTo, settledPerWrite)
+	changes, err := store.WaitingChanges(tx, siteID, upTo, settledPerWrite)
 	if err != nil {
 		return false, err
 	}
@@ -132,14 +132,14 @@ func settlePiece(tx *store.Tx, siteID, upTo int64, today civil.Day) (more bool, 
 	if len(changes) > 0 {
 		first = civil.DayOf(changes[0].RecordedAt)
 	}
-	if s.book, err = tx.LockBook(siteID, first, policy.Recognition); err != nil {
+	if s.book, err = store.LockBook(tx, siteID, first, policy.Recognition); err != nil {
 		return false, err
 	}
 	// Read again now that nobody else settles.
-	if changes, err = tx.WaitingChanges(siteID, upTo, settledPerWrite); err != nil {
+	if changes, err = store.WaitingChanges(tx, siteID, upTo, settledPerWrite); err != nil {
 		return false, err
 	}
-	stored, err := tx.RunningUses(siteID)
+	stored, err := store.RunningUses(tx, siteID)
 	if err != nil {
 		return false, err
 	}
@@ -160,7 +160,7 @@ func settlePiece(tx *store.Tx, siteID, upTo int64, today civil.Day) (more bool, 
 // dayBefore is a day, or an earlier one that has changes which are not settled yet: all that was recorded before the day
 // can be seen by now, and the new day waits for it.
 func dayBefore(tx *store.Tx, siteID int64, day civil.Day) (civil.Day, error) {
-	waiting, err := tx.WaitingChanges(siteID, math.MaxInt64, 1)
+	waiting, err := store.WaitingChanges(tx, siteID, math.MaxInt64, 1)
 	if err != nil || len(waiting) == 0 {
 		return day, err
 	}
@@ -177,7 +177,7 @@ func (s *settling) step(day civil.Day, changes []store.LimitChange) (more bool, 
 	if s.book.Walking {
 		return true, s.walk()
 	}
-	if s.limits, err = s.tx.LimitsUpTo(s.book.SiteID, s.book.Day); err != nil {
+	if s.limits, err = store.LimitsUpTo(s.tx, s.book.SiteID, s.book.Day); err != nil {
 		return false, err
 	}
 	// What a new day, recognition or limit did to the levels.
@@ -198,14 +198,14 @@ func (s *settling) step(day civil.Day, changes []store.LimitChange) (more bool, 
 		last = c.ID
 	}
 	more = len(changes) == settledPerWrite || len(changes) > 0 && last != changes[len(changes)-1].ID
-	return more, s.tx.SettledChanges(s.book.SiteID, last)
+	return more, store.SettledChanges(s.tx, s.book.SiteID, last)
 }
 
 // turnTo takes the book to the end of another day: first the lines that change by themselves until then, a bounded
 // number at each piece. A recognition that is new on it asks for a walk through all lines.
 func (s *settling) turnTo(day civil.Day) (more bool, err error) {
 	if day > s.book.Day {
-		due, err := s.tx.LinesDue(s.book.SiteID, day, settledPerWrite)
+		due, err := store.LinesDue(s.tx, s.book.SiteID, day, settledPerWrite)
 		if err != nil {
 			return false, err
 		}
@@ -217,7 +217,7 @@ func (s *settling) turnTo(day civil.Day) (more bool, err error) {
 		}
 		s.book.Day = day
 	}
-	policy, err := s.tx.PolicyOn(s.book.SiteID, s.book.Day)
+	policy, err := store.PolicyOn(s.tx, s.book.SiteID, s.book.Day)
 	if err != nil {
 		return false, err
 	}
@@ -229,7 +229,7 @@ func (s *settling) turnTo(day civil.Day) (more bool, err error) {
 
 // walk computes the next lines anew.
 func (s *settling) walk() error {
-	list, err := s.tx.LinesAfter(s.book.SiteID, s.book.WalkedTo, settledPerWrite)
+	list, err := store.LinesAfter(s.tx, s.book.SiteID, s.book.WalkedTo, settledPerWrite)
 	if err != nil {
 		return err
 	}
@@ -245,7 +245,7 @@ func (s *settling) walk() error {
 
 // renew computes the lines of allocations anew.
 func (s *settling) renew(ids []int64, day civil.Day) (err error) {
-	if s.facts, err = s.tx.FactsOf(s.book.SiteID, ids, nil); err != nil {
+	if s.facts, err = store.FactsOf(s.tx, s.book.SiteID, ids, nil); err != nil {
 		return err
 	}
 	for _, id := range ids {
@@ -269,13 +269,13 @@ func (s *settling) read(changes []store.LimitChange) (err error) {
 			allocations = append(allocations, c.AllocationID)
 		}
 	}
-	if s.about, err = s.tx.AdjustedBy(s.book.SiteID, adjusting); err != nil {
+	if s.about, err = store.AdjustedBy(s.tx, s.book.SiteID, adjusting); err != nil {
 		return err
 	}
 	for _, ids := range s.about {
 		allocations = append(allocations, ids...)
 	}
-	if s.facts, err = s.tx.FactsOf(s.book.SiteID, allocations, payments); err != nil {
+	if s.facts, err = store.FactsOf(s.tx, s.book.SiteID, allocations, payments); err != nil {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.facts)) {
@@ -297,7 +297,7 @@ func (s *settling) apply(f *store.LimitFacts, day civil.Day) (grown int64, err e
 	f.Line = after
 	s.use(protection.LimitChannel, a).Amount += grown
 	s.use(protection.LimitSite, a).Amount += grown
-	return grown, s.tx.SaveLine(a.SiteID, after)
+	return grown, store.SaveLine(s.tx, a.SiteID, after)
 }
 
 // use is the running use that an allocation adds to.
@@ -413,11 +413,11 @@ func (s *settling) judgeBooking(a protection.Allocation, grown int64, payment bo
 
 func (s *settling) save() error {
 	for _, k := range sortedUses(s.uses) {
-		if err := s.tx.SaveUse(s.book.SiteID, *s.uses[k]); err != nil {
+		if err := store.SaveUse(s.tx, s.book.SiteID, *s.uses[k]); err != nil {
 			return err
 		}
 	}
-	return s.tx.SaveBook(s.book)
+	return store.SaveBook(s.tx, s.book)
 }
 
 // sortedUses is the order in which uses are judged and stored, the same at every run.

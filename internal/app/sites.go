@@ -32,7 +32,7 @@ func (s *Sites) Create(ctx context.Context, actor auth.Actor, in travel.SiteFiel
 	var made travel.Site
 	err = s.Store.Write(ctx, func(tx *store.Tx) error {
 		problems := problems.Clone()
-		if _, err := tx.SiteAt(site.Path); err == nil {
+		if _, err := store.SiteAt(tx, site.Path); err == nil {
 			problems.Wrong("path", "This path is taken.")
 		} else if !errors.Is(err, store.ErrNotFound) {
 			return err
@@ -41,7 +41,7 @@ func (s *Sites) Create(ctx context.Context, actor auth.Actor, in travel.SiteFiel
 			return err
 		}
 		var err error
-		if made, err = tx.InsertSite(site); err != nil {
+		if made, err = store.InsertSite(tx, site); err != nil {
 			return err
 		}
 		name := firstChannel
@@ -49,7 +49,7 @@ func (s *Sites) Create(ctx context.Context, actor auth.Actor, in travel.SiteFiel
 			Profile: s.Profile, Name: &name, Currency: &made.Policy.Currency,
 		}.NewChannel(made, true, &problems)
 		channel.UUID, channel.Secret = uuid, secret
-		opened, err := tx.InsertChannel(channel)
+		opened, err := store.InsertChannel(tx, channel)
 		if err := errors.Join(err, problems.Err()); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (s *Sites) At(ctx context.Context, actor auth.Actor, path string) (site tra
 		return travel.Site{}, err
 	}
 	err = s.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		site, err = tx.SiteAt(path)
+		site, err = store.SiteAt(tx, path)
 		return unknownAs(fault.UnknownTerm, err, "There is no site %q.", path)
 	})
 	return site, err
@@ -94,7 +94,7 @@ func (s *Sites) List(ctx context.Context, actor auth.Actor, f travel.SiteFilter,
 		f.Only = actor.SiteID
 	}
 	err = s.Store.ReadBy(ctx, clockOf(actor), func(tx *store.Tx) (err error) {
-		list, err = tx.Sites(f, page)
+		list, err = store.Sites(tx, f, page)
 		return err
 	})
 	return list, err
@@ -111,10 +111,10 @@ func (s *Sites) Change(ctx context.Context, actor auth.Actor, id int64, in trave
 	}
 	var changed travel.Site
 	err := s.change(ctx, actor, func(tx *store.Tx) error {
-		if err := tx.LockSite(id); err != nil {
+		if err := store.LockSite(tx, id); err != nil {
 			return err
 		}
-		stored, err := tx.Site(id)
+		stored, err := store.Site(tx, id)
 		if err != nil {
 			return err
 		}
@@ -126,8 +126,8 @@ func (s *Sites) Change(ctx context.Context, actor auth.Actor, id int64, in trave
 		if err := problems.Err(); err != nil {
 			return err
 		}
-		changed.ModifiedAt = tx.RealNow().Add(stored.ClockAhead) // it need not be the site that the actor is on
-		if err := tx.UpdateSite(changed); err != nil {
+		changed.ModifiedAt = store.RealNow(tx).Add(stored.ClockAhead) // it need not be the site that the actor is on
+		if err := store.UpdateSite(tx, changed); err != nil {
 			return err
 		}
 		by := actor

@@ -30,7 +30,7 @@ var linesPerRead = 1000
 func (s *Statements) IssueDue(ctx context.Context) (issued int, err error) {
 	var sites []store.SiteClock
 	err = s.Store.Read(ctx, func(tx *store.Tx) error {
-		sites, err = tx.SiteClocks()
+		sites, err = store.SiteClocks(tx)
 		return err
 	})
 	for _, clock := range sites {
@@ -56,10 +56,10 @@ func (s *Statements) Issue(ctx context.Context, actor auth.Actor) (issued int, e
 		var list []store.StatementProgress
 		var settled time.Time
 		err := s.Store.ReadBy(ctx, clockOf(actor), func(tx *store.Tx) (err error) {
-			if list, err = tx.StatementProgress(actor.SiteID, after, channelsPerLook); err != nil {
+			if list, err = store.ProgressOfStatements(tx, actor.SiteID, after, channelsPerLook); err != nil {
 				return err
 			}
-			settled, err = tx.Settled(actor.SiteID)
+			settled, err = store.Settled(tx, actor.SiteID)
 			return err
 		})
 		if err != nil || len(list) == 0 {
@@ -90,13 +90,13 @@ func (s *Statements) Waiting(ctx context.Context, actor auth.Actor) (ended Ended
 	}
 	err = s.Store.ReadBy(ctx, clockOf(actor), func(tx *store.Tx) error {
 		ended = EndedPeriods{}
-		settled, err := tx.Settled(actor.SiteID)
+		settled, err := store.Settled(tx, actor.SiteID)
 		if err != nil {
 			return err
 		}
 		last := settled // end of a period
 		for after := int64(0); ; {
-			list, err := tx.StatementProgress(actor.SiteID, after, channelsPerLook)
+			list, err := store.ProgressOfStatements(tx, actor.SiteID, after, channelsPerLook)
 			if err != nil {
 				return err
 			}
@@ -110,7 +110,7 @@ func (s *Statements) Waiting(ctx context.Context, actor auth.Actor) (ended Ended
 				}
 			}
 			if len(list) == 0 {
-				ended.From, err = tx.SettlesAt(last)
+				ended.From, err = store.SettlesAt(tx, last)
 				return err
 			}
 		}
@@ -129,7 +129,7 @@ func (s *Statements) issueChannel(
 			return issued, nil
 		}
 		made, err := write(ctx, s.Core, actor, func(tx *store.Tx) (int, error) {
-			moved, err := tx.MoveStatementProgress(actor.SiteID, p.Channel.ID, from, until)
+			moved, err := store.MoveStatementProgress(tx, actor.SiteID, p.Channel.ID, from, until)
 			if err != nil || !moved {
 				return -1, err
 			}
@@ -173,11 +173,11 @@ func endsOf(p store.StatementProgress, now time.Time) iter.Seq[time.Time] {
 func issuePeriod(
 	tx *store.Tx, siteID int64, c travel.Channel, period travel.Period, from, until time.Time,
 ) (issued int, err error) {
-	site, err := tx.Site(siteID)
+	site, err := store.Site(tx, siteID)
 	if err != nil {
 		return 0, err
 	}
-	policy, err := tx.PolicyOn(siteID, period.Last)
+	policy, err := store.PolicyOn(tx, siteID, period.Last)
 	if err != nil {
 		return 0, err
 	}
@@ -200,7 +200,7 @@ func issuePeriod(
 		if statement.Empty() {
 			continue
 		}
-		if _, err := tx.InsertStatement(statement); err != nil {
+		if _, err := store.InsertStatement(tx, statement); err != nil {
 			return 0, err
 		}
 		issued++
@@ -219,26 +219,26 @@ func chargesOf(
 		}
 		return charges[c]
 	}
-	accounts, err := tx.Accounts(siteID, channelID)
+	accounts, err := store.Accounts(tx, siteID, channelID)
 	if err != nil {
 		return nil, err
 	}
 	for currency, a := range accounts {
 		of(currency).Opening, of(currency).Account = a.Closing, a.Account
 	}
-	paid, err := tx.PaidBetween(siteID, channelID, from, until)
+	paid, err := store.PaidBetween(tx, siteID, channelID, from, until)
 	if err != nil {
 		return nil, err
 	}
 	for currency, sum := range paid {
 		of(currency).Payments = sum
 	}
-	booked, err := tx.BookedBetween(siteID, channelID, from, until)
+	booked, err := store.BookedBetween(tx, siteID, channelID, from, until)
 	if err != nil {
 		return nil, err
 	}
 	for _, b := range booked {
-		policy, err := tx.Policy(siteID, b.PolicyID)
+		policy, err := store.Policy(tx, siteID, b.PolicyID)
 		if err != nil {
 			return nil, err
 		}
@@ -261,7 +261,7 @@ func addMinimum(
 	if month.Last > period.Last { // no month ended: at most one does in a week or two
 		return nil
 	}
-	booked, err := tx.BookedBetween(siteID, channelID, month.First.Start(), (month.Last + 1).Start())
+	booked, err := store.BookedBetween(tx, siteID, channelID, month.First.Start(), (month.Last + 1).Start())
 	if err != nil {
 		return err
 	}
@@ -290,7 +290,7 @@ func (s *Statements) List(
 	var now time.Time
 	list, err := readStatements(ctx, s.Core, actor, func(tx *store.Tx) (travel.List[protection.IssuedStatement], error) {
 		now = tx.Now
-		return tx.Statements(actor.SiteID, filter, page)
+		return store.Statements(tx, actor.SiteID, filter, page)
 	})
 	return list, now, err
 }
@@ -300,7 +300,7 @@ func (s *Statements) Get(ctx context.Context, actor auth.Actor, id int64) (prote
 	var now time.Time
 	found, err := readStatements(ctx, s.Core, actor, func(tx *store.Tx) (protection.IssuedStatement, error) {
 		now = tx.Now
-		return tx.Statement(actor.SiteID, id)
+		return store.Statement(tx, actor.SiteID, id)
 	})
 	return found, now, err
 }
@@ -311,11 +311,11 @@ func (s *Statements) Lines(
 ) (travel.List[protection.StatementLine], error) {
 	return readStatements(ctx, s.Core, actor, func(tx *store.Tx) (travel.List[protection.StatementLine], error) {
 		list := travel.List[protection.StatementLine]{Total: -1}
-		statement, err := tx.Statement(actor.SiteID, id)
+		statement, err := store.Statement(tx, actor.SiteID, id)
 		if err != nil {
 			return list, err
 		}
-		if list.Items, err = tx.StatementLines(actor.SiteID, id, page); err != nil {
+		if list.Items, err = store.StatementLines(tx, actor.SiteID, id, page); err != nil {
 			return list, err
 		}
 		if len(list.Items) > page.Size { // one more than the page was read, to know whether there is a next one
@@ -337,7 +337,7 @@ func (s *Statements) AllLines(
 	return func(yield func(protection.StatementLine, error) bool) {
 		for mark := (store.LineMark{}); ; {
 			list, err := readStatements(ctx, s.Core, actor, func(tx *store.Tx) ([]protection.StatementLine, error) {
-				return tx.StatementLinesAfter(actor.SiteID, id, mark, linesPerRead)
+				return store.StatementLinesAfter(tx, actor.SiteID, id, mark, linesPerRead)
 			})
 			if err != nil {
 				yield(protection.StatementLine{}, err)
@@ -361,10 +361,10 @@ func (s *Statements) WithLines(
 	ctx context.Context, actor auth.Actor, id int64, limit int,
 ) (statement protection.IssuedStatement, lines []protection.StatementLine, err error) {
 	lines, err = readStatements(ctx, s.Core, actor, func(tx *store.Tx) ([]protection.StatementLine, error) {
-		if statement, err = tx.Statement(actor.SiteID, id); err != nil {
+		if statement, err = store.Statement(tx, actor.SiteID, id); err != nil {
 			return nil, err
 		}
-		return tx.StatementLinesAfter(actor.SiteID, id, store.LineMark{}, limit)
+		return store.StatementLinesAfter(tx, actor.SiteID, id, store.LineMark{}, limit)
 	})
 	return statement, lines, err
 }
@@ -380,7 +380,7 @@ func (s *Statements) Pay(
 	made, err := write(ctx, s.Core, actor, func(tx *store.Tx) (stored travel.StatementPayment, err error) {
 		problems := in.Problems.Clone()
 		in.Check(tx.Now, &problems)
-		statement, err := tx.Statement(actor.SiteID, id)
+		statement, err := store.Statement(tx, actor.SiteID, id)
 		if err != nil {
 			return stored, err
 		}
@@ -391,7 +391,7 @@ func (s *Statements) Pay(
 			return stored, err
 		}
 		payment := in.Payment(actor.SiteID, id, statement.ChannelID, statement.Currency, actor.Username)
-		if stored, created, err = tx.RecordStatementPayment(payment); err != nil {
+		if stored, created, err = store.RecordStatementPayment(tx, payment); err != nil {
 			return stored, err
 		}
 		if !created && !stored.Same(payment) {
@@ -421,10 +421,10 @@ func (s *Statements) Payments(
 	ctx context.Context, actor auth.Actor, id int64, page travel.Page,
 ) (travel.List[travel.StatementPayment], error) {
 	return readStatements(ctx, s.Core, actor, func(tx *store.Tx) (travel.List[travel.StatementPayment], error) {
-		if _, err := tx.Statement(actor.SiteID, id); err != nil {
+		if _, err := store.Statement(tx, actor.SiteID, id); err != nil {
 			return travel.List[travel.StatementPayment]{}, err
 		}
-		return tx.StatementPayments(actor.SiteID, id, page)
+		return store.StatementPayments(tx, actor.SiteID, id, page)
 	})
 }
 

@@ -338,7 +338,7 @@ func TestStatementsFollowTheSandboxClock(t *testing.T) {
 		c := w.channel(travel.ModeProtectionOnly, "GBP")
 		w.must(report(travel.Purchase, w.booking(c, 1_000_000, "2024-12-31"), 100_000))
 		ahead := 40 * 24 * time.Hour
-		if err := w.core.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.MoveClock(w.site.ID, ahead) }); err != nil {
+		if err := w.core.Store.Write(t.Context(), func(tx *store.Tx) error { return store.MoveClock(tx, w.site.ID, ahead) }); err != nil {
 			t.Fatal(err)
 		}
 		w.actor.Ahead = ahead

@@ -19,7 +19,7 @@ type Suppliers struct {
 // Get reads one supplier of the actor's site.
 func (s *Suppliers) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Supplier, error) {
 	found, err := read(ctx, s.Core, actor, func(tx *store.Tx) (travel.Supplier, error) {
-		return tx.Supplier(actor.SiteID, id)
+		return store.Supplier(tx, actor.SiteID, id)
 	})
 	return found, unknownSupplier(err, id)
 }
@@ -29,7 +29,7 @@ func (s *Suppliers) List(
 	ctx context.Context, actor auth.Actor, filter travel.SupplierFilter, page travel.Page,
 ) (travel.List[travel.Supplier], error) {
 	return read(ctx, s.Core, actor, func(tx *store.Tx) (travel.List[travel.Supplier], error) {
-		return tx.Suppliers(actor.SiteID, filter, page)
+		return store.Suppliers(tx, actor.SiteID, filter, page)
 	})
 }
 
@@ -45,7 +45,7 @@ func (s *Suppliers) Create(ctx context.Context, actor auth.Actor, in travel.Supp
 	}
 	var stored travel.Supplier
 	err := s.change(ctx, actor, func(tx *store.Tx) (err error) {
-		if stored, err = tx.InsertSupplier(made); err != nil {
+		if stored, err = store.InsertSupplier(tx, made); err != nil {
 			return err
 		}
 		if err := once(tx, actor, in.Once, stored.ID); err != nil {
@@ -63,7 +63,7 @@ func (s *Suppliers) Change(ctx context.Context, actor auth.Actor, id int64, in t
 	}
 	var changed travel.Supplier
 	err := s.change(ctx, actor, func(tx *store.Tx) error {
-		stored, err := tx.LockSupplier(actor.SiteID, id)
+		stored, err := store.LockSupplier(tx, actor.SiteID, id)
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (s *Suppliers) Change(ctx context.Context, actor auth.Actor, id int64, in t
 		if err := problems.Err(); err != nil {
 			return err
 		}
-		if err := tx.UpdateSupplier(changed); err != nil {
+		if err := store.UpdateSupplier(tx, changed); err != nil {
 			return err
 		}
 		return audit(tx, actor, "supplier.change", supplierObject(id), auditSupplier(stored), auditSupplier(changed))
@@ -90,21 +90,21 @@ func (s *Suppliers) Delete(ctx context.Context, actor auth.Actor, id, ifVersion 
 	}
 	inUse := fault.New(fault.InUse, "Supplier %d is linked to a channel or a booking and cannot be deleted.", id)
 	err := s.change(ctx, actor, func(tx *store.Tx) error {
-		stored, err := tx.LockSupplier(actor.SiteID, id)
+		stored, err := store.LockSupplier(tx, actor.SiteID, id)
 		if err != nil {
 			return err
 		}
 		if err := checkVersion(ifVersion, stored.Version-1); err != nil {
 			return err
 		}
-		used, err := tx.SupplierInUse(actor.SiteID, id)
+		used, err := store.SupplierInUse(tx, actor.SiteID, id)
 		if err != nil {
 			return err
 		}
 		if used {
 			return inUse
 		}
-		if err := tx.DeleteSupplier(actor.SiteID, id); err != nil {
+		if err := store.DeleteSupplier(tx, actor.SiteID, id); err != nil {
 			return err
 		}
 		return audit(tx, actor, "supplier.delete", supplierObject(id), auditSupplier(stored), nil)
@@ -123,7 +123,7 @@ func noteUnknownSuppliers(tx *store.Tx, siteID int64, ids []int64, p *fault.Prob
 	if p.Has("suppliers") { // too many to look for
 		return nil
 	}
-	unknown, err := tx.UnknownSuppliers(siteID, ids)
+	unknown, err := store.UnknownSuppliers(tx, siteID, ids)
 	if len(unknown) > 0 {
 		p.Wrong("suppliers", "There is no supplier %d.", unknown[0])
 	}

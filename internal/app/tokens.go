@@ -49,7 +49,7 @@ func (t *Tokens) List(ctx context.Context, actor auth.Actor) (list []auth.APITok
 		return nil, err
 	}
 	err = t.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		list, err = tx.Tokens(actor.SiteID)
+		list, err = store.Tokens(tx, actor.SiteID)
 		return err
 	})
 	return list, err
@@ -74,10 +74,10 @@ func (t *Tokens) Create(ctx context.Context, actor auth.Actor, in travel.TokenFi
 			return err
 		}
 		// Taking the site first makes creates wait for each other, so that the count is true.
-		if err := tx.LockSite(actor.SiteID); err != nil {
+		if err := store.LockSite(tx, actor.SiteID); err != nil {
 			return err
 		}
-		n, err := tx.CountTokens(actor.SiteID)
+		n, err := store.CountTokens(tx, actor.SiteID)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (t *Tokens) Create(ctx context.Context, actor auth.Actor, in travel.TokenFi
 		if in.Expires != nil && *in.Expires != civil.NoDay {
 			token.ExpiresAt = auth.ExpiryOf(*in.Expires)
 		}
-		if made, err = tx.InsertToken(token); err != nil {
+		if made, err = store.InsertToken(tx, token); err != nil {
 			return err
 		}
 		return audit(tx, actor, "token.create", tokenObject(made.ID), nil, auditToken(made))
@@ -102,7 +102,7 @@ func (t *Tokens) Delete(ctx context.Context, actor auth.Actor, id int64) error {
 		return err
 	}
 	err := t.change(ctx, actor, func(tx *store.Tx) error {
-		if err := tx.DeleteToken(actor.SiteID, id); err != nil {
+		if err := store.DeleteToken(tx, actor.SiteID, id); err != nil {
 			return err
 		}
 		return audit(tx, actor, "token.delete", tokenObject(id), struct{}{}, nil)
@@ -116,7 +116,7 @@ func (t *Tokens) DeleteAll(ctx context.Context, actor auth.Actor) error {
 		return err
 	}
 	return t.change(ctx, actor, func(tx *store.Tx) error {
-		if err := tx.DeleteTokens(actor.SiteID); err != nil {
+		if err := store.DeleteTokens(tx, actor.SiteID); err != nil {
 			return err
 		}
 		return audit(tx, actor, "token.delete_all", "tokens", struct{}{}, nil)
@@ -152,7 +152,7 @@ func (t *Tokens) record() {
 		err := t.Store.Write(context.Background(), func(tx *store.Tx) (err error) {
 			for _, use := range batch {
 				if use.reached == nil {
-					err = errors.Join(err, tx.TouchToken(use.token.SiteID, use.token.ID, use.at, use.at.Add(-touchEvery)))
+					err = errors.Join(err, store.TouchToken(tx, use.token.SiteID, use.token.ID, use.at, use.at.Add(-touchEvery)))
 				}
 			}
 			return err

@@ -20,7 +20,7 @@ func (l Lease) Attempts() int { return l.lease.Attempts }
 // Claim leases a job for a time; ok is false when it is not due or another process has it.
 func (w *Work) Claim(ctx context.Context, name string, length time.Duration) (l Lease, ok bool, err error) {
 	err = w.Store.Write(ctx, func(tx *store.Tx) error {
-		l.lease, err = tx.ClaimJob(name, length)
+		l.lease, err = store.ClaimJob(tx, name, length)
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
@@ -37,6 +37,6 @@ func (w *Work) Finish(ctx context.Context, l Lease, after time.Duration, failure
 		text = text[:min(len(text), 500)] // the row is for a person to read
 	}
 	return w.Store.Write(ctx, func(tx *store.Tx) error {
-		return tx.FinishJob(l.lease, tx.Now.Add(after), text)
+		return store.FinishJob(tx, l.lease, tx.Now.Add(after), text)
 	})
 }

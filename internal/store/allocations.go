@@ -74,12 +74,12 @@ func quoteOf(currency, policy money.Currency, from, to storedLeg) (fx.Quote, err
 }
 
 // InsertAllocation stores an allocation of a locked booking, and its first terms.
-func (tx *Tx) InsertAllocation(a protection.Allocation, t protection.Terms) error {
+func InsertAllocation(tx *Tx, a protection.Allocation, t protection.Terms) error {
 	terms := []protection.DatedTerms{{Terms: t, EffectiveAt: tx.Now, RecordedAt: tx.Now}}
-	err := tx.changeBookingRisk(a.SiteID, a.BookingID,
+	err := changeBookingRisk(tx, a.SiteID, a.BookingID,
 		func() error {
-			tx.insertAllocation(a)
-			tx.insertTerms(a.SiteID, a.ID, t)
+			insertAllocation(tx, a)
+			insertTerms(tx, a.SiteID, a.ID, t)
 			return nil
 		},
 		func(b *protection.BookingRisk) {
@@ -95,12 +95,12 @@ func (tx *Tx) InsertAllocation(a protection.Allocation, t protection.Terms) erro
 
 // changeBookingRisk is changeRisk, which asks the tables what there was before; of a booking that this write has made it
 // is known, and all that the write does with it is counted at once at its end.
-func (tx *Tx) changeBookingRisk(
-	siteID, bookingID int64, change func() error, apply func(*protection.BookingRisk),
+func changeBookingRisk(
+	tx *Tx, siteID, bookingID int64, change func() error, apply func(*protection.BookingRisk),
 ) error {
 	held := tx.memory.bookings[rowKey{siteID, bookingID}]
 	if held == nil || held.risk == nil {
-		return tx.changeRisk(siteID, bookingID, change, apply)
+		return changeRisk(tx, siteID, bookingID, change, apply)
 	}
 	if err := change(); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (tx *Tx) changeBookingRisk(
 	return nil
 }
 
-func (tx *Tx) insertAllocation(a protection.Allocation) {
+func insertAllocation(tx *Tx, a protection.Allocation) {
 	from, to := columnsOf(a.Quote.FromLeg), columnsOf(a.Quote.ToLeg)
 	tx.insertLater(allocationsHeap,
 		a.SiteID, a.ID, a.ChannelID, a.BookingID, a.TransactionID, a.Currency, a.Amount, a.Scheme, micros(a.EffectiveAt),
@@ -122,22 +122,22 @@ func (tx *Tx) insertAllocation(a protection.Allocation) {
 
 // changeAllocation is changeRisk for what changes one allocation of a locked booking. It takes the allocation, too:
 // a rate that arrives for it meanwhile is in the picture before the change, or waits for it.
-func (tx *Tx) changeAllocation(
-	siteID, id int64, change func() error, apply func(*protection.AllocationRisk),
+func changeAllocation(
+	tx *Tx, siteID, id int64, change func() error, apply func(*protection.AllocationRisk),
 ) error {
-	a, err := tx.LockAllocation(siteID, id)
+	a, err := LockAllocation(tx, siteID, id)
 	if err != nil {
 		return err
 	}
-	return tx.changeBookingRisk(siteID, a.BookingID, change, riskOfAllocation(id, apply))
+	return changeBookingRisk(tx, siteID, a.BookingID, change, riskOfAllocation(id, apply))
 }
 
 // InsertTerms adds terms of an allocation of a locked booking, in effect from now on; the older ones are kept.
-func (tx *Tx) InsertTerms(siteID, allocationID int64, t protection.Terms) error {
+func InsertTerms(tx *Tx, siteID, allocationID int64, t protection.Terms) error {
 	dated := protection.DatedTerms{Terms: t, EffectiveAt: tx.Now, RecordedAt: tx.Now}
-	err := tx.changeAllocation(siteID, allocationID,
+	err := changeAllocation(tx, siteID, allocationID,
 		func() error {
-			tx.insertTerms(siteID, allocationID, t)
+			insertTerms(tx, siteID, allocationID, t)
 			return nil
 		},
 		func(a *protection.AllocationRisk) { a.Terms = append(a.Terms, dated) })
@@ -147,15 +147,15 @@ func (tx *Tx) InsertTerms(siteID, allocationID int64, t protection.Terms) error 
 	return err
 }
 
-func (tx *Tx) insertTerms(siteID, allocationID int64, t protection.Terms) {
+func insertTerms(tx *Tx, siteID, allocationID int64, t protection.Terms) {
 	now := micros(tx.Now)
 	tx.insertLater(termsHeap, siteID, allocationID, now, now, t.Start, t.End, t.LastDay, t.Country, t.Suppliers)
 }
 
 // InsertEvent adds what became of an allocation of a locked booking.
-func (tx *Tx) InsertEvent(siteID, allocationID int64, e protection.Event) error {
+func InsertEvent(tx *Tx, siteID, allocationID int64, e protection.Event) error {
 	e.RecordedAt = tx.Now
-	err := tx.changeAllocation(siteID, allocationID,
+	err := changeAllocation(tx, siteID, allocationID,
 		func() error {
 			tx.insertLater(eventsHeap, siteID, allocationID, e.TransactionID, e.Kind, e.Amount, micros(e.EffectiveAt),
 				micros(e.RecordedAt))
@@ -169,13 +169,13 @@ func (tx *Tx) InsertEvent(siteID, allocationID int64, e protection.Event) error 
 }
 
 // PriceAllocation locks the rate of an allocation that was waiting for it. One that is priced already stays as it is.
-func (tx *Tx) PriceAllocation(a protection.Allocation) error {
+func PriceAllocation(tx *Tx, a protection.Allocation) error {
 	// Taken first, and looked at then: of two processes that price it one finds it priced.
-	stored, err := tx.LockAllocation(a.SiteID, a.ID)
+	stored, err := LockAllocation(tx, a.SiteID, a.ID)
 	if err != nil || !stored.PricedAt.IsZero() {
 		return err
 	}
-	err = tx.changeBookingRisk(a.SiteID, a.BookingID, func() error { return tx.priceAllocation(a) },
+	err = changeBookingRisk(tx, a.SiteID, a.BookingID, func() error { return priceAllocation(tx, a) },
 		riskOfAllocation(a.ID, func(risk *protection.AllocationRisk) { risk.Allocation = a }))
 	if err == nil {
 		tx.memory.allocations[rowKey{a.SiteID, a.ID}].Allocation = a
@@ -183,7 +183,7 @@ func (tx *Tx) PriceAllocation(a protection.Allocation) error {
 	return err
 }
 
-func (tx *Tx) priceAllocation(a protection.Allocation) error {
+func priceAllocation(tx *Tx, a protection.Allocation) error {
 	from, to := columnsOf(a.Quote.FromLeg), columnsOf(a.Quote.ToLeg)
 	_, err := tx.exec(`UPDATE allocations SET priced_at = $3, value = $4, from_provider = $5, from_day = $6, from_rate = $7,
 			to_provider = $8, to_day = $9, to_rate = $10
@@ -195,7 +195,7 @@ func (tx *Tx) priceAllocation(a protection.Allocation) error {
 // LockAllocation takes an allocation for what moves its premium, by counting up its version, and reads it as it then
 // is: a refund, a changed booking and a late rate at once each see what the others did. Whoever needs several takes them
 // in order of their ids, after transactions and bookings.
-func (tx *Tx) LockAllocation(siteID, id int64) (protection.Allocation, error) {
+func LockAllocation(tx *Tx, siteID, id int64) (protection.Allocation, error) {
 	if held := tx.memory.allocations[rowKey{siteID, id}]; held != nil {
 		return held.Allocation, nil
 	}
@@ -210,23 +210,23 @@ func (tx *Tx) LockAllocation(siteID, id int64) (protection.Allocation, error) {
 }
 
 // AllocationsOfBooking reads the allocations of a booking, in order of their ids.
-func (tx *Tx) AllocationsOfBooking(siteID, bookingID int64) ([]protection.Allocation, error) {
-	return tx.allocations(`WHERE a.site_id = $1 AND a.booking_id = $2 ORDER BY a.id`, siteID, bookingID)
+func AllocationsOfBooking(tx *Tx, siteID, bookingID int64) ([]protection.Allocation, error) {
+	return allocations(tx, `WHERE a.site_id = $1 AND a.booking_id = $2 ORDER BY a.id`, siteID, bookingID)
 }
 
 // AllocationsOfTransaction reads the allocations of a transaction, in order of their ids.
-func (tx *Tx) AllocationsOfTransaction(siteID, transactionID int64) ([]protection.Allocation, error) {
-	return tx.allocations(`WHERE a.site_id = $1 AND a.transaction_id = $2 ORDER BY a.id`, siteID, transactionID)
+func AllocationsOfTransaction(tx *Tx, siteID, transactionID int64) ([]protection.Allocation, error) {
+	return allocations(tx, `WHERE a.site_id = $1 AND a.transaction_id = $2 ORDER BY a.id`, siteID, transactionID)
 }
 
 // PendingAllocations reads allocations of a site that wait for a rate, in order of their ids from after one on.
-func (tx *Tx) PendingAllocations(siteID, after int64, limit int) ([]protection.Allocation, error) {
-	return tx.allocations(`WHERE a.site_id = $1 AND a.id > $2 AND a.priced_at IS NULL ORDER BY a.id LIMIT $3`,
+func PendingAllocations(tx *Tx, siteID, after int64, limit int) ([]protection.Allocation, error) {
+	return allocations(tx, `WHERE a.site_id = $1 AND a.id > $2 AND a.priced_at IS NULL ORDER BY a.id LIMIT $3`,
 		siteID, after, limit)
 }
 
 // SitesWithPendingRates lists the sites that have allocations which wait for a rate, with their clocks.
-func (tx *Tx) SitesWithPendingRates() ([]SiteClock, error) {
+func SitesWithPendingRates(tx *Tx) ([]SiteClock, error) {
 	var list []SiteClock
 	err := tx.each(`SELECT id, clock_ahead FROM sites
 		WHERE id IN (SELECT site_id FROM allocations WHERE priced_at IS NULL) ORDER BY id`, nil,
@@ -241,7 +241,7 @@ func (tx *Tx) SitesWithPendingRates() ([]SiteClock, error) {
 	return list, err
 }
 
-func (tx *Tx) allocations(condition string, args ...any) ([]protection.Allocation, error) {
+func allocations(tx *Tx, condition string, args ...any) ([]protection.Allocation, error) {
 	var list []protection.Allocation
 	err := tx.each(`SELECT `+allocationColumns+` FROM allocations a `+condition, args,
 		func(scan func(dest ...any) error) error {
@@ -253,15 +253,15 @@ func (tx *Tx) allocations(condition string, args ...any) ([]protection.Allocatio
 }
 
 // TermsHistory reads all terms that an allocation ever had, in order of recording.
-func (tx *Tx) TermsHistory(siteID, allocationID int64) ([]protection.DatedTerms, error) {
-	ask := func() ([]protection.DatedTerms, error) { return tx.termsHistory(siteID, allocationID) }
+func TermsHistory(tx *Tx, siteID, allocationID int64) ([]protection.DatedTerms, error) {
+	ask := func() ([]protection.DatedTerms, error) { return termsHistory(tx, siteID, allocationID) }
 	if held := tx.memory.allocations[rowKey{siteID, allocationID}]; held != nil {
 		return listOnce(&held.terms, ask)
 	}
 	return ask()
 }
 
-func (tx *Tx) termsHistory(siteID, allocationID int64) ([]protection.DatedTerms, error) {
+func termsHistory(tx *Tx, siteID, allocationID int64) ([]protection.DatedTerms, error) {
 	var list []protection.DatedTerms
 	err := tx.each(`SELECT start_day, end_day, last_day, country, suppliers, effective_at, recorded_at FROM allocation_terms
 		WHERE site_id = $1 AND allocation_id = $2 ORDER BY id`, []any{siteID, allocationID},
@@ -277,15 +277,15 @@ func (tx *Tx) termsHistory(siteID, allocationID int64) ([]protection.DatedTerms,
 }
 
 // Events reads what became of an allocation, in order of recording.
-func (tx *Tx) Events(siteID, allocationID int64) ([]protection.Event, error) {
-	ask := func() ([]protection.Event, error) { return tx.events(siteID, allocationID) }
+func Events(tx *Tx, siteID, allocationID int64) ([]protection.Event, error) {
+	ask := func() ([]protection.Event, error) { return events(tx, siteID, allocationID) }
 	if held := tx.memory.allocations[rowKey{siteID, allocationID}]; held != nil {
 		return listOnce(&held.events, ask)
 	}
 	return ask()
 }
 
-func (tx *Tx) events(siteID, allocationID int64) ([]protection.Event, error) {
+func events(tx *Tx, siteID, allocationID int64) ([]protection.Event, error) {
 	var list []protection.Event
 	// Sorted by two columns: for the id alone SQLite would rather walk through all events of the site.
 	err := tx.each(`SELECT transaction_id, kind, amount, effective_at, recorded_at FROM allocation_events
@@ -323,8 +323,8 @@ const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effec
 // Positions calls each for every allocation of the site that can count at the end of a day, as known at an instant; of
 // the given channels only, where there are any. Simulated ones are outside every total and left out. The positions of a
 // booking come one after the other.
-func (tx *Tx) Positions(
-	siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.Position) error,
+func Positions(
+	tx *Tx, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.Position) error,
 ) error {
 	var w where
 	w.args = []any{siteID, micros(day.End()), micros(known), min(micros(day.End()), micros(known))}
@@ -360,7 +360,7 @@ func scanPosition(scan func(dest ...any) error, known time.Time) (protection.Pos
 }
 
 // ChannelNamesAt reads what the channels of a site were called, as known at an instant.
-func (tx *Tx) ChannelNamesAt(siteID int64, known time.Time) (map[int64]string, error) {
+func ChannelNamesAt(tx *Tx, siteID int64, known time.Time) (map[int64]string, error) {
 	names := map[int64]string{}
 	err := tx.each(`SELECT channel_id, name FROM channel_names WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`,
 		[]any{siteID, micros(known)},

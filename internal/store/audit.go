@@ -20,15 +20,15 @@ func scanAudit(scan func(dest ...any) error) (travel.AuditRecord, error) {
 
 // AppendAudit gives the record its place at the end of its site's chain and stores it. It takes the end of the chain,
 // so it is the last thing that a write does: who writes beside it waits as shortly as can be.
-func (tx *Tx) AppendAudit(r travel.AuditRecord) error {
-	head, err := tx.takeAuditHead(r.SiteID)
+func AppendAudit(tx *Tx, r travel.AuditRecord) error {
+	head, err := takeAuditHead(tx, r.SiteID)
 	if errors.Is(err, ErrNotFound) {
 		_, err = tx.exec(`INSERT INTO audit_heads (site_id, id, hash) VALUES ($1, 0, '') ON CONFLICT (site_id) DO NOTHING`,
 			r.SiteID)
 		if err != nil {
 			return err
 		}
-		head, err = tx.takeAuditHead(r.SiteID)
+		head, err = takeAuditHead(tx, r.SiteID)
 	}
 	if err != nil {
 		return err
@@ -47,14 +47,14 @@ func (tx *Tx) AppendAudit(r travel.AuditRecord) error {
 }
 
 // takeAuditHead takes the end of a chain: the id of the next record, and the hash of the last one.
-func (tx *Tx) takeAuditHead(siteID int64) (head travel.AuditHead, err error) {
+func takeAuditHead(tx *Tx, siteID int64) (head travel.AuditHead, err error) {
 	err = tx.row(`UPDATE audit_heads SET id = id + 1 WHERE site_id = $1 RETURNING id, hash`,
 		[]any{siteID}, &head.ID, &head.Hash)
 	return head, err
 }
 
 // AuditHead reads the end of a site's chain, which is zero where there is none.
-func (tx *Tx) AuditHead(siteID int64) (head travel.AuditHead, err error) {
+func AuditHead(tx *Tx, siteID int64) (head travel.AuditHead, err error) {
 	err = tx.row(`SELECT id, hash FROM audit_heads WHERE site_id = $1`, []any{siteID}, &head.ID, &head.Hash)
 	if errors.Is(err, ErrNotFound) {
 		return travel.AuditHead{}, nil
@@ -63,7 +63,7 @@ func (tx *Tx) AuditHead(siteID int64) (head travel.AuditHead, err error) {
 }
 
 // AuditRecords reads one page of a site's audit records.
-func (tx *Tx) AuditRecords(siteID int64, f travel.AuditFilter, page travel.Page) (travel.List[travel.AuditRecord], error) {
+func AuditRecords(tx *Tx, siteID int64, f travel.AuditFilter, page travel.Page) (travel.List[travel.AuditRecord], error) {
 	var w where
 	w.and("site_id = ?", siteID)
 	in(&w, "action", f.Actions)
@@ -77,7 +77,7 @@ func (tx *Tx) AuditRecords(siteID int64, f travel.AuditFilter, page travel.Page)
 }
 
 // EachAuditRecord calls visit for the records of a site in the order of their ids.
-func (tx *Tx) EachAuditRecord(siteID int64, visit func(travel.AuditRecord)) error {
+func EachAuditRecord(tx *Tx, siteID int64, visit func(travel.AuditRecord)) error {
 	return tx.each(`SELECT `+auditColumns+` FROM audit_records WHERE site_id = $1 ORDER BY id`, []any{siteID},
 		func(scan func(dest ...any) error) error {
 			r, err := scanAudit(scan)

@@ -16,7 +16,7 @@ func appendAudit(t *testing.T, db *store.DB, siteID int64, n int) {
 	t.Helper()
 	for i := range n {
 		err := db.Write(t.Context(), func(tx *store.Tx) error {
-			return tx.AppendAudit(travel.AuditRecord{
+			return store.AppendAudit(tx, travel.AuditRecord{
 				SiteID: siteID, At: tx.Now, RealAt: tx.Now, UserID: 3, Username: "ada", Role: "operator", Address: "192.0.2.1",
 				RequestID: "r", Action: "channel.change", Object: fmt.Sprintf("channel %d", i+1), Before: "null", After: `{"a":"<ä>"}`,
 			})
@@ -31,12 +31,12 @@ func verify(t *testing.T, db *store.DB, siteID int64) travel.AuditCheck {
 	t.Helper()
 	var check travel.AuditCheck
 	err := db.Read(t.Context(), func(tx *store.Tx) error {
-		head, err := tx.AuditHead(siteID)
+		head, err := store.AuditHead(tx, siteID)
 		if err != nil {
 			return err
 		}
 		check = travel.AuditCheck{}
-		err = tx.EachAuditRecord(siteID, func(r travel.AuditRecord) { check.Next(r) })
+		err = store.EachAuditRecord(tx, siteID, func(r travel.AuditRecord) { check.Next(r) })
 		check.End(head, siteID != 0)
 		return err
 	})
@@ -108,7 +108,7 @@ func TestAMovedRecordIsFound(t *testing.T) {
 		appendAudit(t, db, 1, 3)
 		var second travel.AuditRecord
 		err := db.Read(t.Context(), func(tx *store.Tx) error {
-			return tx.EachAuditRecord(1, func(r travel.AuditRecord) {
+			return store.EachAuditRecord(tx, 1, func(r travel.AuditRecord) {
 				if r.ID == 3 {
 					second = r
 				}
@@ -141,7 +141,7 @@ func TestAChainHasOneOrderHoweverManyWrite(t *testing.T) {
 		for range 40 {
 			wg.Go(func() {
 				errs <- db.Write(context.Background(), func(tx *store.Tx) error {
-					return tx.AppendAudit(travel.AuditRecord{SiteID: 1, At: tx.Now, RealAt: tx.Now, Before: "null", After: "null"})
+					return store.AppendAudit(tx, travel.AuditRecord{SiteID: 1, At: tx.Now, RealAt: tx.Now, Before: "null", After: "null"})
 				})
 			})
 		}

@@ -15,7 +15,7 @@ import (
 const cellColumns = `id, first_key, second_key, currency, standing, valued_in`
 
 // cells calls each for the cells of an answer.
-func (tx *Tx) cells(query string, args []any, each func(protection.Cell, int64)) error {
+func cells(tx *Tx, query string, args []any, each func(protection.Cell, int64)) error {
 	return tx.each(query, args, func(scan func(dest ...any) error) error {
 		var c protection.Cell
 		var id int64
@@ -27,7 +27,7 @@ func (tx *Tx) cells(query string, args []any, each func(protection.Cell, int64))
 
 // eachCell calls each for the cells of a view; where there are channels given for theirs only, and the view must know
 // them.
-func (tx *Tx) eachCell(siteID int64, v protection.View, channels []int64, each func(protection.Cell, int64)) error {
+func eachCell(tx *Tx, siteID int64, v protection.View, channels []int64, each func(protection.Cell, int64)) error {
 	w := &where{}
 	w.and("site_id = ?", siteID)
 	w.and("view = ?", v.String())
@@ -36,23 +36,23 @@ func (tx *Tx) eachCell(siteID int64, v protection.View, channels []int64, each f
 		texts[i] = strconv.FormatInt(id, 10)
 	}
 	in(w, "first_key", texts)
-	return tx.cells(`SELECT `+cellColumns+` FROM exposure_cells WHERE `+w.text.String(), w.args, each)
+	return cells(tx, `SELECT `+cellColumns+` FROM exposure_cells WHERE `+w.text.String(), w.args, each)
 }
 
 // ExposureOn calls each for the cells of some views with what counts in them at the end of a day, as known now: from the
 // cubes, and from the deltas that are not in them yet, so that a cell may come more than once. Where there are channels
 // given it is theirs only; the views must know them.
-func (tx *Tx) ExposureOn(
-	siteID int64, views []protection.View, day civil.Day, channels []int64,
+func ExposureOn(
+	tx *Tx, siteID int64, views []protection.View, day civil.Day, channels []int64,
 	each func(protection.View, protection.Cell, protection.Tally),
 ) error {
 	for _, v := range views {
-		err := tx.foldedOn(siteID, v, day, channels, func(c protection.Cell, t protection.Tally) { each(v, c, t) })
+		err := foldedOn(tx, siteID, v, day, channels, func(c protection.Cell, t protection.Tally) { each(v, c, t) })
 		if err != nil {
 			return err
 		}
 	}
-	return tx.eachUnfolded(siteID, channels, func(d protection.Delta) {
+	return eachUnfolded(tx, siteID, channels, func(d protection.Delta) {
 		if t := d.On(day); t != (protection.Tally{}) {
 			for _, v := range views {
 				each(v, v.CellOf(d.Bucket), t)
@@ -61,12 +61,12 @@ func (tx *Tx) ExposureOn(
 	})
 }
 
-func (tx *Tx) foldedOn(
-	siteID int64, v protection.View, day civil.Day, channels []int64, each func(protection.Cell, protection.Tally),
+func foldedOn(
+	tx *Tx, siteID int64, v protection.View, day civil.Day, channels []int64, each func(protection.Cell, protection.Tally),
 ) error {
 	sums := map[int64]*protection.Tally{}
 	cells := map[int64]protection.Cell{}
-	err := tx.eachCell(siteID, v, channels, func(c protection.Cell, id int64) {
+	err := eachCell(tx, siteID, v, channels, func(c protection.Cell, id int64) {
 		cells[id], sums[id] = c, &protection.Tally{}
 	})
 	if err != nil {
@@ -89,7 +89,7 @@ func (tx *Tx) foldedOn(
 	if err != nil {
 		return err
 	}
-	err = tx.blocks(`block = $3`, args, func(id int64, days []byte) error {
+	err = blocks(tx, `block = $3`, args, func(id int64, days []byte) error {
 		sum := sums[id]
 		if sum == nil {
 			return nil
@@ -109,20 +109,20 @@ func (tx *Tx) foldedOn(
 // ExposureAhead gives the changes of all days in the cells of a view as time alone would make them after a day: without
 // what counts from a later day on. Of says for each cell what takes its changes, nil where nothing does. Days of a cell
 // may come in any order, and more than once.
-func (tx *Tx) ExposureAhead(
-	siteID int64, v protection.View, day civil.Day, channels []int64,
+func ExposureAhead(
+	tx *Tx, siteID int64, v protection.View, day civil.Day, channels []int64,
 	of func(protection.Cell) func(civil.Day, protection.Tally),
 ) error {
 	byID := map[int64]func(civil.Day, protection.Tally){}
 	byCell := map[protection.Cell]func(civil.Day, protection.Tally){}
-	err := tx.eachCell(siteID, v, channels, func(c protection.Cell, id int64) {
+	err := eachCell(tx, siteID, v, channels, func(c protection.Cell, id int64) {
 		byCell[c] = of(c)
 		byID[id] = byCell[c]
 	})
 	if err != nil {
 		return err
 	}
-	err = tx.blocks(`block >= $3`, []any{siteID, v.String(), 0}, func(id int64, days []byte) error {
+	err = blocks(tx, `block >= $3`, []any{siteID, v.String(), 0}, func(id int64, days []byte) error {
 		if take := byID[id]; take != nil {
 			return protection.EachDay(days, take)
 		}
@@ -142,7 +142,7 @@ func (tx *Tx) ExposureAhead(
 			d.Changes(take)
 		}
 	}
-	err = tx.eachKept(siteID, `final_day > $2`, day, channels, func(d protection.Delta) {
+	err = eachKept(tx, siteID, `final_day > $2`, day, channels, func(d protection.Delta) {
 		if d.Day > day { // the cube has it
 			changes(d.Negative())
 		}
@@ -150,7 +150,7 @@ func (tx *Tx) ExposureAhead(
 	if err != nil {
 		return err
 	}
-	return tx.eachUnfolded(siteID, channels, func(d protection.Delta) {
+	return eachUnfolded(tx, siteID, channels, func(d protection.Delta) {
 		if d.Day <= day {
 			changes(d)
 		}
@@ -159,20 +159,20 @@ func (tx *Tx) ExposureAhead(
 
 // BucketsOn calls each for the changes of buckets that count at the end of a day, as known now; of the given channels
 // only, where there are any. One bucket may come more than once.
-func (tx *Tx) BucketsOn(siteID int64, day civil.Day, channels []int64, each func(protection.Delta)) error {
+func BucketsOn(tx *Tx, siteID int64, day civil.Day, channels []int64, each func(protection.Delta)) error {
 	counts := func(d protection.Delta) {
 		if d.Day <= day && day <= d.LastDay {
 			each(d)
 		}
 	}
-	if err := tx.eachKept(siteID, `first_day <= $2 AND last_day >= $2`, day, channels, counts); err != nil {
+	if err := eachKept(tx, siteID, `first_day <= $2 AND last_day >= $2`, day, channels, counts); err != nil {
 		return err
 	}
-	return tx.eachUnfolded(siteID, channels, counts)
+	return eachUnfolded(tx, siteID, channels, counts)
 }
 
 // blocks reads blocks of a view, those that a condition on $3 keeps.
-func (tx *Tx) blocks(condition string, args []any, each func(cell int64, days []byte) error) error {
+func blocks(tx *Tx, condition string, args []any, each func(cell int64, days []byte) error) error {
 	return tx.each(`SELECT cell, days FROM exposure_blocks WHERE site_id = $1 AND view = $2 AND `+condition, args,
 		func(scan func(dest ...any) error) error {
 			var id int64
@@ -185,8 +185,8 @@ func (tx *Tx) blocks(condition string, args []any, each func(cell int64, days []
 }
 
 // eachKept reads the deltas of those packs that a condition on a day, $2, keeps.
-func (tx *Tx) eachKept(
-	siteID int64, condition string, day civil.Day, channels []int64, each func(protection.Delta),
+func eachKept(
+	tx *Tx, siteID int64, condition string, day civil.Day, channels []int64, each func(protection.Delta),
 ) error {
 	picked := map[int64]bool{}
 	for _, id := range channels {
@@ -206,7 +206,7 @@ func (tx *Tx) eachKept(
 		})
 }
 
-func (tx *Tx) eachUnfolded(siteID int64, channels []int64, each func(protection.Delta)) error {
+func eachUnfolded(tx *Tx, siteID int64, channels []int64, each func(protection.Delta)) error {
 	w := &where{}
 	w.and("site_id = ?", siteID)
 	in(w, "channel_id", channels)
@@ -219,7 +219,7 @@ func (tx *Tx) eachUnfolded(siteID int64, channels []int64, each func(protection.
 }
 
 // CurrenciesOf lists the currencies that amounts of a site are in: those of its channels and of its collateral.
-func (tx *Tx) CurrenciesOf(siteID int64) (list []money.Currency, err error) {
+func CurrenciesOf(tx *Tx, siteID int64) (list []money.Currency, err error) {
 	err = tx.each(`SELECT currencies FROM channels WHERE site_id = $1
 		UNION SELECT currency FROM collateral WHERE site_id = $1 ORDER BY 1`, []any{siteID},
 		func(scan func(dest ...any) error) error {
@@ -232,7 +232,7 @@ func (tx *Tx) CurrenciesOf(siteID int64) (list []money.Currency, err error) {
 }
 
 // noteTotal notes that a locked booking's total is about to change, where it is.
-func (tx *Tx) noteTotal(siteID, bookingID, total int64) error {
+func noteTotal(tx *Tx, siteID, bookingID, total int64) error {
 	var before int64
 	err := tx.row(`SELECT total FROM bookings WHERE site_id = $1 AND id = $2`, []any{siteID, bookingID}, &before)
 	if errors.Is(err, ErrNotFound) || err == nil && before == total {
@@ -241,7 +241,7 @@ func (tx *Tx) noteTotal(siteID, bookingID, total int64) error {
 	if err != nil {
 		return err
 	}
-	return tx.changeRisk(siteID, bookingID, func() error {
+	return changeRisk(tx, siteID, bookingID, func() error {
 		_, err := tx.exec(`INSERT INTO booking_totals (site_id, booking_id, changed_at, total) VALUES ($1, $2, $3, $4)`,
 			siteID, bookingID, micros(tx.Now), before)
 		return err

@@ -37,7 +37,7 @@ func scanBooking(scan func(dest ...any) error) (travel.Booking, error) {
 }
 
 // InsertBooking stores a new booking, recorded now, and gives it its id.
-func (tx *Tx) InsertBooking(b travel.Booking) (id int64, err error) {
+func InsertBooking(tx *Tx, b travel.Booking) (id int64, err error) {
 	now := micros(tx.Now)
 	err = tx.rowAsIs(`INSERT INTO bookings (site_id, uuid, channel_id, author_id, author, author_name, content, firstname,
 			surname, email, start_day, end_day, pax, reference, total, currencies, country, language, modal_draft, net, held,
@@ -54,7 +54,7 @@ func (tx *Tx) InsertBooking(b travel.Booking) (id int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := tx.addBookingSuppliers(b.SiteID, id, b.Suppliers); err != nil {
+	if err := addBookingSuppliers(tx, b.SiteID, id, b.Suppliers); err != nil {
 		return 0, err
 	}
 	suppliers := slices.Compact(slices.Sorted(slices.Values(b.Suppliers)))
@@ -65,7 +65,7 @@ func (tx *Tx) InsertBooking(b travel.Booking) (id int64, err error) {
 	return id, nil
 }
 
-func (tx *Tx) addBookingSuppliers(siteID, id int64, suppliers []int64) error {
+func addBookingSuppliers(tx *Tx, siteID, id int64, suppliers []int64) error {
 	for _, supplier := range suppliers {
 		_, err := tx.exec(`INSERT INTO booking_suppliers (site_id, booking_id, supplier_id) VALUES ($1, $2, $3)
 			ON CONFLICT (site_id, booking_id, supplier_id) DO NOTHING`, siteID, id, supplier)
@@ -77,18 +77,18 @@ func (tx *Tx) addBookingSuppliers(siteID, id int64, suppliers []int64) error {
 }
 
 // Booking reads one booking. A deleted one is not found.
-func (tx *Tx) Booking(siteID, id int64) (travel.Booking, error) {
-	return tx.oneBooking(`b.site_id = $1 AND b.id = $2 AND NOT b.deleted`, siteID, id)
+func Booking(tx *Tx, siteID, id int64) (travel.Booking, error) {
+	return oneBooking(tx, `b.site_id = $1 AND b.id = $2 AND NOT b.deleted`, siteID, id)
 }
 
 // BookingByImportKey reads the booking that an import made under a natural key of the channel.
-func (tx *Tx) BookingByImportKey(siteID, channelID int64, key string) (travel.Booking, error) {
-	return tx.oneBooking(`b.site_id = $1 AND b.channel_id = $2 AND b.import_key = $3`, siteID, channelID, key)
+func BookingByImportKey(tx *Tx, siteID, channelID int64, key string) (travel.Booking, error) {
+	return oneBooking(tx, `b.site_id = $1 AND b.channel_id = $2 AND b.import_key = $3`, siteID, channelID, key)
 }
 
 // LockBooking takes the booking for the rest of the transaction and reads it, without its suppliers and transactions:
 // whoever else wants to lock it waits. Its version has then counted this change, once for all that the transaction does.
-func (tx *Tx) LockBooking(siteID, id int64) (travel.Booking, error) {
+func LockBooking(tx *Tx, siteID, id int64) (travel.Booking, error) {
 	if held := tx.memory.bookings[rowKey{siteID, id}]; held != nil {
 		return held.booking, nil
 	}
@@ -103,8 +103,8 @@ func (tx *Tx) LockBooking(siteID, id int64) (travel.Booking, error) {
 }
 
 // LockedSuppliers reads the suppliers of a locked booking.
-func (tx *Tx) LockedSuppliers(siteID, id int64) ([]int64, error) {
-	ask := func() ([]int64, error) { return tx.BookingSuppliers(siteID, id) }
+func LockedSuppliers(tx *Tx, siteID, id int64) ([]int64, error) {
+	ask := func() ([]int64, error) { return BookingSuppliers(tx, siteID, id) }
 	if held := tx.memory.bookings[rowKey{siteID, id}]; held != nil {
 		return listOnce(&held.suppliers, ask)
 	}
@@ -112,17 +112,17 @@ func (tx *Tx) LockedSuppliers(siteID, id int64) ([]int64, error) {
 }
 
 // LockWholeBooking is LockBooking with suppliers and transactions.
-func (tx *Tx) LockWholeBooking(siteID, id int64) (travel.Booking, error) {
-	b, err := tx.LockBooking(siteID, id)
+func LockWholeBooking(tx *Tx, siteID, id int64) (travel.Booking, error) {
+	b, err := LockBooking(tx, siteID, id)
 	if err != nil {
 		return travel.Booking{}, err
 	}
 	page := []travel.Booking{b}
-	err = tx.readBookingParts(siteID, page)
+	err = readBookingParts(tx, siteID, page)
 	return page[0], err
 }
 
-func (tx *Tx) oneBooking(condition string, args ...any) (travel.Booking, error) {
+func oneBooking(tx *Tx, condition string, args ...any) (travel.Booking, error) {
 	b, err := scanBooking(func(dest ...any) error {
 		return tx.row(`SELECT `+bookingColumns+` FROM bookings b WHERE `+condition, args, dest...)
 	})
@@ -130,12 +130,12 @@ func (tx *Tx) oneBooking(condition string, args ...any) (travel.Booking, error) 
 		return travel.Booking{}, err
 	}
 	page := []travel.Booking{b}
-	err = tx.readBookingParts(b.SiteID, page)
+	err = readBookingParts(tx, b.SiteID, page)
 	return page[0], err
 }
 
 // readBookingParts fills in suppliers and transactions of the bookings, by one statement each.
-func (tx *Tx) readBookingParts(siteID int64, list []travel.Booking) error {
+func readBookingParts(tx *Tx, siteID int64, list []travel.Booking) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -147,19 +147,19 @@ func (tx *Tx) readBookingParts(siteID int64, list []travel.Booking) error {
 	var w where
 	w.and("site_id = ?", siteID)
 	in(&w, "booking_id", ids)
-	err := tx.eachPair(`SELECT booking_id, supplier_id FROM booking_suppliers WHERE `+w.text.String()+`
+	err := eachPair(tx, `SELECT booking_id, supplier_id FROM booking_suppliers WHERE `+w.text.String()+`
 		ORDER BY booking_id, supplier_id`, w.args,
 		func(id, supplier int64) { at[id].Suppliers = append(at[id].Suppliers, supplier) })
 	if err != nil {
 		return err
 	}
-	return tx.eachPair(`SELECT DISTINCT booking_id, transaction_id FROM payments WHERE `+w.text.String()+`
+	return eachPair(tx, `SELECT DISTINCT booking_id, transaction_id FROM payments WHERE `+w.text.String()+`
 		ORDER BY booking_id, transaction_id`, w.args,
 		func(id, transaction int64) { at[id].TransactionIDs = append(at[id].TransactionIDs, transaction) })
 }
 
 // eachPair calls take for every row of an answer of two numbers.
-func (tx *Tx) eachPair(query string, args []any, take func(first, second int64)) error {
+func eachPair(tx *Tx, query string, args []any, take func(first, second int64)) error {
 	return tx.each(query, args, func(scan func(dest ...any) error) error {
 		var first, second int64
 		err := scan(&first, &second)
@@ -171,11 +171,11 @@ func (tx *Tx) eachPair(query string, args []any, take func(first, second int64))
 }
 
 // UpdateBooking stores what a caller may change of a locked booking, and the status that follows.
-func (tx *Tx) UpdateBooking(b travel.Booking) error {
+func UpdateBooking(tx *Tx, b travel.Booking) error {
 	if err := tx.releaseBooking(b.SiteID, b.ID); err != nil {
 		return err
 	}
-	if err := tx.noteTotal(b.SiteID, b.ID, b.Total); err != nil {
+	if err := noteTotal(tx, b.SiteID, b.ID, b.Total); err != nil {
 		return err
 	}
 	n, err := tx.exec(`UPDATE bookings SET channel_id = $3, content = $4, firstname = $5, surname = $6, email = $7,
@@ -193,12 +193,12 @@ func (tx *Tx) UpdateBooking(b travel.Booking) error {
 	if _, err := tx.exec(`DELETE FROM booking_suppliers WHERE site_id = $1 AND booking_id = $2`, b.SiteID, b.ID); err != nil {
 		return err
 	}
-	return tx.addBookingSuppliers(b.SiteID, b.ID, b.Suppliers)
+	return addBookingSuppliers(tx, b.SiteID, b.ID, b.Suppliers)
 }
 
 // SaveBookingSums stores what the transactions of a locked booking come to, whether it is still the modal's draft, and
 // the status that follows from both.
-func (tx *Tx) SaveBookingSums(b travel.Booking) error {
+func SaveBookingSums(tx *Tx, b travel.Booking) error {
 	if held := tx.memory.bookings[rowKey{b.SiteID, b.ID}]; held != nil {
 		held.booking.Sums, held.booking.ModalDraft, held.booking.ModifiedAt = b.Sums, b.ModalDraft, tx.Now
 		tx.saveSumsLater(held)
@@ -217,7 +217,7 @@ func (tx *Tx) SaveBookingSums(b travel.Booking) error {
 
 // TrashBooking makes a locked booking look like what does not exist. Its natural key is free again: an import that
 // names it makes it anew.
-func (tx *Tx) TrashBooking(siteID, id int64) error {
+func TrashBooking(tx *Tx, siteID, id int64) error {
 	if err := tx.releaseBooking(siteID, id); err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (tx *Tx) TrashBooking(siteID, id int64) error {
 }
 
 // Bookings reads one page of a site's bookings. Their statuses are those of the transaction's day.
-func (tx *Tx) Bookings(siteID int64, filter travel.BookingFilter, page travel.Page) (travel.List[travel.Booking], error) {
+func Bookings(tx *Tx, siteID int64, filter travel.BookingFilter, page travel.Page) (travel.List[travel.Booking], error) {
 	w := &where{}
 	w.and("b.site_id = ?", siteID)
 	w.and("NOT b.deleted")
@@ -240,7 +240,7 @@ func (tx *Tx) Bookings(siteID int64, filter travel.BookingFilter, page travel.Pa
 	if err != nil {
 		return list, err
 	}
-	return list, tx.readBookingParts(siteID, list.Items)
+	return list, readBookingParts(tx, siteID, list.Items)
 }
 
 func (w *where) andBookings(siteID int64, f travel.BookingFilter, today civil.Day) {

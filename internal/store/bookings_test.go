@@ -45,13 +45,13 @@ func newBookingSite(t *testing.T, db *store.DB, path string) *bookingSite {
 	t.Helper()
 	s := &bookingSite{db: db, path: path, everythingInOrder: travel.Page{Number: 1, Size: 1000, Offset: -1}}
 	s.write(t, func(tx *store.Tx) error {
-		site, err := tx.InsertSite(travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")})
+		site, err := store.InsertSite(tx, travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")})
 		if err != nil {
 			return err
 		}
 		s.id = site.ID
 		for i, id := range []*int64{&s.channel, &s.locked} {
-			c, err := tx.InsertChannel(travel.Channel{
+			c, err := store.InsertChannel(tx, travel.Channel{
 				SiteID: s.id, UUID: fmt.Sprintf("%s-channel-%d", path, i), Name: "Hotel", Slug: "hotel", Currency: money.EUR,
 				Mode: travel.ModeTest, Locked: i == 1,
 			})
@@ -61,7 +61,7 @@ func newBookingSite(t *testing.T, db *store.DB, path string) *bookingSite {
 			*id = c.ID
 		}
 		for range 3 {
-			supplier, err := tx.InsertSupplier(travel.Supplier{SiteID: s.id, Name: "Airline"})
+			supplier, err := store.InsertSupplier(tx, travel.Supplier{SiteID: s.id, Name: "Airline"})
 			if err != nil {
 				return err
 			}
@@ -98,7 +98,7 @@ func (s *bookingSite) insert(t *testing.T, bookings ...travel.Booking) []int64 {
 	s.write(t, func(tx *store.Tx) error {
 		ids = nil
 		for _, b := range bookings {
-			id, err := tx.InsertBooking(b)
+			id, err := store.InsertBooking(tx, b)
 			if err != nil {
 				return err
 			}
@@ -112,7 +112,7 @@ func (s *bookingSite) insert(t *testing.T, bookings ...travel.Booking) []int64 {
 func (s *bookingSite) read(t *testing.T, id int64) (b travel.Booking, err error) {
 	t.Helper()
 	err = s.db.Read(t.Context(), func(tx *store.Tx) error {
-		b, err = tx.Booking(s.id, id)
+		b, err = store.Booking(tx, s.id, id)
 		return err
 	})
 	return b, err
@@ -122,7 +122,7 @@ func (s *bookingSite) list(t rapid.TB, f travel.BookingFilter, page travel.Page)
 	t.Helper()
 	var list travel.List[travel.Booking]
 	err := s.db.Read(context.Background(), func(tx *store.Tx) (err error) {
-		list, err = tx.Bookings(s.id, f, page)
+		list, err = store.Bookings(tx, s.id, f, page)
 		return err
 	})
 	if err != nil {
@@ -155,7 +155,7 @@ func TestABookingIsReadAsItWasWritten(t *testing.T) {
 		}
 		var byKey travel.Booking
 		s.write(t, func(tx *store.Tx) (err error) {
-			byKey, err = tx.BookingByImportKey(s.id, s.channel, "K-1")
+			byKey, err = store.BookingByImportKey(tx, s.id, s.channel, "K-1")
 			return err
 		})
 		if !reflect.DeepEqual(byKey, b) {
@@ -179,13 +179,13 @@ func TestAChangedBookingIsReadAsItWasChanged(t *testing.T) {
 		hours.Store(1)
 		var want travel.Booking
 		s.write(t, func(tx *store.Tx) (err error) {
-			if want, err = tx.LockWholeBooking(s.id, id); err != nil {
+			if want, err = store.LockWholeBooking(tx, s.id, id); err != nil {
 				return err
 			}
 			want.ChannelID, want.Content, want.Firstname, want.Surname, want.Email = s.locked, "c", "f", "s", "e@example.com"
 			want.Start, want.End, want.Pax, want.Reference, want.Total = civil.NoDay, startDay+9, 2, "r", 5
 			want.Country, want.Language, want.Suppliers = "ES", "esES", s.suppliers[1:]
-			return tx.UpdateBooking(want)
+			return store.UpdateBooking(tx, want)
 		})
 		want.ChannelLocked, want.ModifiedAt = true, clock()
 		if got, err := s.read(t, id); err != nil || !reflect.DeepEqual(got, want) || got.Version != 2 {
@@ -193,11 +193,11 @@ func TestAChangedBookingIsReadAsItWasChanged(t *testing.T) {
 		}
 		hours.Store(2)
 		s.write(t, func(tx *store.Tx) (err error) {
-			if want, err = tx.LockWholeBooking(s.id, id); err != nil {
+			if want, err = store.LockWholeBooking(tx, s.id, id); err != nil {
 				return err
 			}
 			want.Sums = travel.BookingSums{Net: 5, Held: 6, OpenAuthorised: 7}
-			return tx.SaveBookingSums(want)
+			return store.SaveBookingSums(tx, want)
 		})
 		want.ModifiedAt = clock()
 		if got, err := s.read(t, id); err != nil || !reflect.DeepEqual(got, want) || got.Version != 3 {
@@ -211,16 +211,16 @@ func TestWhatIsNotThere(t *testing.T) {
 		other := newBookingSite(t, s.db, "other")
 		theirs := other.insert(t, other.booking(nil))[0]
 		trashed := s.insert(t, s.booking(func(b *travel.Booking) { b.ImportKey = "K" }))[0]
-		s.write(t, func(tx *store.Tx) error { return tx.TrashBooking(s.id, trashed) })
+		s.write(t, func(tx *store.Tx) error { return store.TrashBooking(tx, s.id, trashed) })
 		for name, id := range map[string]int64{"another site's": theirs, "in the trash": trashed, "never made": 1 << 40} {
 			if _, err := s.read(t, id); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("%s: read: %v", name, err)
 			}
 			for action, do := range map[string]func(tx *store.Tx) error{
-				"lock":      func(tx *store.Tx) error { _, err := tx.LockBooking(s.id, id); return err },
-				"update":    func(tx *store.Tx) error { return tx.UpdateBooking(travel.Booking{SiteID: s.id, ID: id}) },
-				"save sums": func(tx *store.Tx) error { return tx.SaveBookingSums(travel.Booking{SiteID: s.id, ID: id}) },
-				"trash":     func(tx *store.Tx) error { return tx.TrashBooking(s.id, id) },
+				"lock":      func(tx *store.Tx) error { _, err := store.LockBooking(tx, s.id, id); return err },
+				"update":    func(tx *store.Tx) error { return store.UpdateBooking(tx, travel.Booking{SiteID: s.id, ID: id}) },
+				"save sums": func(tx *store.Tx) error { return store.SaveBookingSums(tx, travel.Booking{SiteID: s.id, ID: id}) },
+				"trash":     func(tx *store.Tx) error { return store.TrashBooking(tx, s.id, id) },
 			} {
 				if err := s.db.Write(t.Context(), do); !errors.Is(err, store.ErrNotFound) {
 					t.Errorf("%s: %s: %v", name, action, err)
@@ -246,7 +246,7 @@ func TestTheSchemaKeepsBookingsConsistent(t *testing.T) {
 			"the same natural key":                 func(b *travel.Booking) { b.ImportKey = "K" },
 		} {
 			err := s.db.Write(t.Context(), func(tx *store.Tx) error {
-				_, err := tx.InsertBooking(s.booking(change))
+				_, err := store.InsertBooking(tx, s.booking(change))
 				return err
 			})
 			if !errors.Is(err, store.ErrConflict) {
@@ -270,7 +270,7 @@ func TestTransactionsOfABooking(t *testing.T) {
 				transaction.Payments = append(transaction.Payments, travel.Payment{BookingID: booking, Currency: money.EUR, Total: 1})
 			}
 			s.write(t, func(tx *store.Tx) (err error) {
-				stored, err := tx.InsertTransaction(transaction)
+				stored, err := store.InsertTransaction(tx, transaction)
 				made = append(made[:i], stored.ID)
 				return err
 			})
@@ -510,16 +510,16 @@ func TestParallelUpdatesOfABookingLoseNothing(t *testing.T) {
 				for n := range each {
 					id := ids[n%2]
 					err := s.db.Write(t.Context(), func(tx *store.Tx) error {
-						b, err := tx.LockBooking(s.id, id)
+						b, err := store.LockBooking(tx, s.id, id)
 						if err != nil {
 							return err
 						}
 						b.Pax++
 						b.Sums.Held += 10
-						if err := tx.SaveBookingSums(b); err != nil {
+						if err := store.SaveBookingSums(tx, b); err != nil {
 							return err
 						}
-						return tx.UpdateBooking(b)
+						return store.UpdateBooking(tx, b)
 					})
 					if err != nil {
 						t.Error(err)

@@ -14,16 +14,16 @@ const deltasPerInsert = 100
 // changeRisk makes a change to what a booking's exposure rests on, and notes in the same transaction what it changes in
 // the buckets. Whoever calls it holds the booking, or else the one allocation that apply changes: parts that nobody
 // changes are the same before and after, however they were read.
-func (tx *Tx) changeRisk(siteID, bookingID int64, change func() error, apply func(*protection.BookingRisk)) error {
+func changeRisk(tx *Tx, siteID, bookingID int64, change func() error, apply func(*protection.BookingRisk)) error {
 	// A booking from before there were buckets is not in them yet: all of it is what changes.
 	waited, err := tx.exec(`DELETE FROM exposure_backlog WHERE site_id = $1 AND booking_id = $2`, siteID, bookingID)
 	if err == nil && waited > 0 {
-		err = tx.nameSuppliers(siteID, bookingID)
+		err = nameSuppliers(tx, siteID, bookingID)
 	}
 	if err != nil {
 		return err
 	}
-	risk, err := tx.bookingRisk(siteID, bookingID)
+	risk, err := bookingRisk(tx, siteID, bookingID)
 	if err != nil {
 		return err
 	}
@@ -41,12 +41,12 @@ func (tx *Tx) changeRisk(siteID, bookingID int64, change func() error, apply fun
 	if err != nil {
 		return err
 	}
-	return tx.insertDeltas(siteID, protection.Difference(before, after))
+	return insertDeltas(tx, siteID, protection.Difference(before, after))
 }
 
 // nameSuppliers writes the booking's suppliers into terms from before they were kept there.
-func (tx *Tx) nameSuppliers(siteID, bookingID int64) error {
-	suppliers, err := tx.BookingSuppliers(siteID, bookingID)
+func nameSuppliers(tx *Tx, siteID, bookingID int64) error {
+	suppliers, err := BookingSuppliers(tx, siteID, bookingID)
 	if err != nil || len(suppliers) == 0 {
 		return err
 	}
@@ -57,25 +57,25 @@ func (tx *Tx) nameSuppliers(siteID, bookingID int64) error {
 }
 
 // BookingSuppliers reads the suppliers that a booking includes.
-func (tx *Tx) BookingSuppliers(siteID, bookingID int64) (ids []int64, err error) {
-	err = tx.eachPair(`SELECT booking_id, supplier_id FROM booking_suppliers WHERE site_id = $1 AND booking_id = $2
+func BookingSuppliers(tx *Tx, siteID, bookingID int64) (ids []int64, err error) {
+	err = eachPair(tx, `SELECT booking_id, supplier_id FROM booking_suppliers WHERE site_id = $1 AND booking_id = $2
 		ORDER BY supplier_id`, []any{siteID, bookingID}, func(_, supplier int64) { ids = append(ids, supplier) })
 	return ids, err
 }
 
 // bookingRisk reads all that the exposure of a booking rests on.
-func (tx *Tx) bookingRisk(siteID, bookingID int64) (b protection.BookingRisk, err error) {
+func bookingRisk(tx *Tx, siteID, bookingID int64) (b protection.BookingRisk, err error) {
 	args := []any{siteID, bookingID}
 	var changed bool
 	err = tx.row(`SELECT total, EXISTS (SELECT 1 FROM booking_totals t WHERE t.site_id = $1 AND t.booking_id = $2)
 		FROM bookings WHERE site_id = $1 AND id = $2`, args, &b.Total, &changed)
 	if err == nil && changed { // before the first payment, too: it may count from a day before the change
-		b.Totals, err = tx.totalChanges(args)
+		b.Totals, err = totalChanges(tx, args)
 	}
 	if err != nil {
 		return b, err
 	}
-	allocations, err := tx.AllocationsOfBooking(siteID, bookingID)
+	allocations, err := AllocationsOfBooking(tx, siteID, bookingID)
 	if err != nil || len(allocations) == 0 {
 		return b, err // the first payment of a booking, which most are
 	}
@@ -128,7 +128,7 @@ func (tx *Tx) bookingRisk(siteID, bookingID int64) (b protection.BookingRisk, er
 }
 
 // totalChanges reads what the total of a booking was before its changes; args are its site and id.
-func (tx *Tx) totalChanges(args []any) (list []protection.TotalChange, err error) {
+func totalChanges(tx *Tx, args []any) (list []protection.TotalChange, err error) {
 	err = tx.each(`SELECT changed_at, total FROM booking_totals WHERE site_id = $1 AND booking_id = $2 ORDER BY id`, args,
 		func(scan func(dest ...any) error) error {
 			var changed int64
@@ -166,13 +166,13 @@ func riskOfAllocation(id int64, change func(*protection.AllocationRisk)) func(*p
 }
 
 // insertDeltas appends changes of buckets: rows of their own, so that nobody waits for anybody.
-func (tx *Tx) insertDeltas(siteID int64, deltas []protection.Delta) error {
+func insertDeltas(tx *Tx, siteID int64, deltas []protection.Delta) error {
 	for batch := range slices.Chunk(deltas, deltasPerInsert) {
 		var w where
 		rows := make([]string, len(batch))
 		for i, d := range batch {
 			rows[i] = w.values(siteID, d.Day, d.ChannelID, d.Currency, d.Scheme, d.Country, d.Suppliers, d.Standing,
-				d.ValuedIn, d.Start, d.End, d.LastDay, d.Count, d.Amount, d.Locked, micros(tx.RealNow()))
+				d.ValuedIn, d.Start, d.End, d.LastDay, d.Count, d.Amount, d.Locked, micros(RealNow(tx)))
 		}
 		_, err := tx.exec(`INSERT INTO exposure_deltas (site_id, day, channel_id, currency, scheme, country, suppliers,
 				standing, valued_in, start_day, end_day, last_day, counted, amount, locked, noted_at)
@@ -206,13 +206,13 @@ func scanDelta(scan func(dest ...any) error) (d protection.Delta, err error) {
 }
 
 // HasExposureBacklog reports whether bookings of a site are not in its buckets yet.
-func (tx *Tx) HasExposureBacklog(siteID int64) (has bool, err error) {
+func HasExposureBacklog(tx *Tx, siteID int64) (has bool, err error) {
 	err = tx.row(`SELECT EXISTS (SELECT 1 FROM exposure_backlog WHERE site_id = $1)`, []any{siteID}, &has)
 	return has, err
 }
 
 // CatchUpExposure writes the deltas of bookings from before there were buckets, of some of them; done is how many.
-func (tx *Tx) CatchUpExposure(siteID int64, limit int) (done int, err error) {
+func CatchUpExposure(tx *Tx, siteID int64, limit int) (done int, err error) {
 	var bookings []int64
 	err = tx.each(`SELECT booking_id FROM exposure_backlog WHERE site_id = $1 ORDER BY booking_id LIMIT $2`,
 		[]any{siteID, limit}, func(scan func(dest ...any) error) error {
@@ -229,7 +229,7 @@ func (tx *Tx) CatchUpExposure(siteID int64, limit int) (done int, err error) {
 		if _, err = tx.exec(`UPDATE bookings SET version = version WHERE site_id = $1 AND id = $2`, siteID, id); err != nil {
 			return done, err
 		}
-		err = tx.changeRisk(siteID, id, func() error { return nil }, func(*protection.BookingRisk) {})
+		err = changeRisk(tx, siteID, id, func() error { return nil }, func(*protection.BookingRisk) {})
 		done++
 	}
 	return done, err
@@ -238,7 +238,7 @@ func (tx *Tx) CatchUpExposure(siteID int64, limit int) (done int, err error) {
 // ForgetExposure forgets the buckets of a site and lets them be made anew, as after a migration: nothing is lost, because
 // they hold nothing that the allocations do not. Until then its reports are computed from the rows. Nothing may be logged
 // in the site meanwhile.
-func (tx *Tx) ForgetExposure(siteID int64) error {
+func ForgetExposure(tx *Tx, siteID int64) error {
 	for _, statement := range []string{
 		`INSERT INTO exposure_backlog (site_id, booking_id) SELECT DISTINCT site_id, booking_id FROM allocations
 			WHERE site_id = $1 ON CONFLICT (site_id, booking_id) DO NOTHING`,

@@ -25,7 +25,7 @@ func (c *Caller) dest(ahead *int64) []any {
 }
 
 // CallerByUser reads a user at the site with that path; ErrNotFound where there is no such site.
-func (tx *Tx) CallerByUser(path string, userID int64) (Caller, error) {
+func CallerByUser(tx *Tx, path string, userID int64) (Caller, error) {
 	var c Caller
 	var ahead int64
 	err := tx.row(`SELECT `+callerColumns+`
@@ -38,7 +38,7 @@ func (tx *Tx) CallerByUser(path string, userID int64) (Caller, error) {
 }
 
 // CallerByToken reads the creator of an API token of the site with that path; ErrNotFound where there is no such site.
-func (tx *Tx) CallerByToken(path string, tokenID int64) (Caller, error) {
+func CallerByToken(tx *Tx, path string, tokenID int64) (Caller, error) {
 	var c Caller
 	var ahead int64
 	var used, expires sql.NullInt64

@@ -34,12 +34,12 @@ func scanChannel(scan func(dest ...any) error) (travel.Channel, error) {
 
 // InsertChannel stores a new channel and returns it with its id, its version and a slug that is free in the site: the
 // given one, else the given one with -2, -3 and so on. The suppliers must exist (see UnknownSuppliers).
-func (tx *Tx) InsertChannel(c travel.Channel) (travel.Channel, error) {
+func InsertChannel(tx *Tx, c travel.Channel) (travel.Channel, error) {
 	base := c.Slug
 	c.Version, c.CreatedAt, c.ModifiedAt = 1, tx.Now, tx.Now
 	for range slugAttempts {
 		var err error
-		if c.Slug, err = tx.freeSlug(c.SiteID, base); err != nil {
+		if c.Slug, err = freeSlug(tx, c.SiteID, base); err != nil {
 			return travel.Channel{}, err
 		}
 		// Another write may take the same slug between the look and the insert. PostgreSQL then waits for that write
@@ -67,17 +67,17 @@ func (tx *Tx) InsertChannel(c travel.Channel) (travel.Channel, error) {
 		if !inserted {
 			continue
 		}
-		if err := tx.recordChannelName(c); err != nil {
+		if err := recordChannelName(tx, c); err != nil {
 			return travel.Channel{}, err
 		}
-		c.Suppliers, err = tx.replaceChannelSuppliers(c)
+		c.Suppliers, err = replaceChannelSuppliers(tx, c)
 		return c, err
 	}
 	return travel.Channel{}, fmt.Errorf("no free slug for %q after %d attempts", base, slugAttempts)
 }
 
 // freeSlug returns base, or base with the lowest suffix that no channel of the site has.
-func (tx *Tx) freeSlug(siteID int64, base string) (string, error) {
+func freeSlug(tx *Tx, siteID int64, base string) (string, error) {
 	taken := map[string]bool{}
 	err := tx.each(`SELECT slug FROM channels WHERE site_id = $1 AND (slug = $2 OR slug LIKE $3 ESCAPE '\')`,
 		[]any{siteID, base, escapeLike(base) + "-%"},
@@ -98,19 +98,19 @@ func (tx *Tx) freeSlug(siteID int64, base string) (string, error) {
 }
 
 // recordChannelName keeps from when on the channel is called what it is called now.
-func (tx *Tx) recordChannelName(c travel.Channel) error {
+func recordChannelName(tx *Tx, c travel.Channel) error {
 	_, err := tx.exec(`INSERT INTO channel_names (site_id, channel_id, recorded_at, name) VALUES ($1, $2, $3, $4)`,
 		c.SiteID, c.ID, micros(tx.Now), c.Name)
 	return err
 }
 
 // Channel reads one channel of the site.
-func (tx *Tx) Channel(siteID, id int64) (travel.Channel, error) {
-	return tx.oneChannel(`SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, siteID, id)
+func Channel(tx *Tx, siteID, id int64) (travel.Channel, error) {
+	return oneChannel(tx, `SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, siteID, id)
 }
 
 // ChannelAlone reads one channel of the site without its suppliers.
-func (tx *Tx) ChannelAlone(siteID, id int64) (travel.Channel, error) {
+func ChannelAlone(tx *Tx, siteID, id int64) (travel.Channel, error) {
 	type channel struct{ siteID, id int64 }
 	return recall(tx, channel{siteID, id}, func() (travel.Channel, error) {
 		return scanChannel(func(dest ...any) error {
@@ -120,38 +120,38 @@ func (tx *Tx) ChannelAlone(siteID, id int64) (travel.Channel, error) {
 }
 
 // ChannelByName reads the channel of the site with exactly this name; of several, the oldest.
-func (tx *Tx) ChannelByName(siteID int64, name string) (travel.Channel, error) {
-	return tx.oneChannel(`SELECT `+channelColumns+` FROM channels
+func ChannelByName(tx *Tx, siteID int64, name string) (travel.Channel, error) {
+	return oneChannel(tx, `SELECT `+channelColumns+` FROM channels
 		WHERE site_id = $1 AND name_folded = $2 AND name = $3 ORDER BY id LIMIT 1`, siteID, folded(name), name)
 }
 
 // LockChannel takes the channel for this write by counting up its version, and returns it so: nobody else changes it
 // before this transaction ends. The version that callers know is one less.
-func (tx *Tx) LockChannel(siteID, id int64) (travel.Channel, error) {
-	return tx.oneChannel(`UPDATE channels SET version = version + 1 WHERE site_id = $1 AND id = $2
+func LockChannel(tx *Tx, siteID, id int64) (travel.Channel, error) {
+	return oneChannel(tx, `UPDATE channels SET version = version + 1 WHERE site_id = $1 AND id = $2
 		RETURNING `+channelColumns, siteID, id)
 }
 
 // LeaveChannel takes back the counting up of LockChannel in a write that found nothing to change: callers who know the
 // channel's version still know its state.
-func (tx *Tx) LeaveChannel(c travel.Channel) (travel.Channel, error) {
+func LeaveChannel(tx *Tx, c travel.Channel) (travel.Channel, error) {
 	c.Version--
 	_, err := tx.exec(`UPDATE channels SET version = $3 WHERE site_id = $1 AND id = $2`, c.SiteID, c.ID, c.Version)
 	return c, err
 }
 
-func (tx *Tx) oneChannel(query string, args ...any) (travel.Channel, error) {
+func oneChannel(tx *Tx, query string, args ...any) (travel.Channel, error) {
 	c, err := scanChannel(func(dest ...any) error { return tx.row(query, args, dest...) })
 	if err != nil {
 		return travel.Channel{}, err
 	}
 	page := []travel.Channel{c}
-	err = tx.readChannelSuppliers(c.SiteID, page)
+	err = readChannelSuppliers(tx, c.SiteID, page)
 	return page[0], err
 }
 
 // Channels reads one page of the site's channels.
-func (tx *Tx) Channels(siteID int64, f travel.ChannelFilter, page travel.Page) (travel.List[travel.Channel], error) {
+func Channels(tx *Tx, siteID int64, f travel.ChannelFilter, page travel.Page) (travel.List[travel.Channel], error) {
 	var w where
 	w.and("site_id = ?", siteID)
 	in(&w, "id", f.Include)
@@ -180,11 +180,11 @@ func (tx *Tx) Channels(siteID int64, f travel.ChannelFilter, page travel.Page) (
 	if err != nil {
 		return travel.List[travel.Channel]{}, err
 	}
-	return list, tx.readChannelSuppliers(siteID, list.Items)
+	return list, readChannelSuppliers(tx, siteID, list.Items)
 }
 
 // readChannelSuppliers fills in the suppliers of the channels, all by one statement.
-func (tx *Tx) readChannelSuppliers(siteID int64, channels []travel.Channel) error {
+func readChannelSuppliers(tx *Tx, siteID int64, channels []travel.Channel) error {
 	if len(channels) == 0 {
 		return nil
 	}
@@ -211,7 +211,7 @@ func (tx *Tx) readChannelSuppliers(siteID int64, channels []travel.Channel) erro
 
 // replaceChannelSuppliers makes the channel's suppliers the stored ones and returns them as they will be read: each
 // once, in order.
-func (tx *Tx) replaceChannelSuppliers(c travel.Channel) ([]int64, error) {
+func replaceChannelSuppliers(tx *Tx, c travel.Channel) ([]int64, error) {
 	_, err := tx.exec(`DELETE FROM channel_suppliers WHERE site_id = $1 AND channel_id = $2`, c.SiteID, c.ID)
 	if err != nil {
 		return nil, err
@@ -229,7 +229,7 @@ func (tx *Tx) replaceChannelSuppliers(c travel.Channel) ([]int64, error) {
 
 // UpdateChannel stores what can change of a channel that LockChannel gave. A currency that bookings refer to is kept
 // from changing by their foreign key.
-func (tx *Tx) UpdateChannel(c travel.Channel) (travel.Channel, error) {
+func UpdateChannel(tx *Tx, c travel.Channel) (travel.Channel, error) {
 	var name string
 	err := tx.row(`SELECT name FROM channels WHERE site_id = $1 AND id = $2`, []any{c.SiteID, c.ID}, &name)
 	if err != nil {
@@ -252,20 +252,20 @@ func (tx *Tx) UpdateChannel(c travel.Channel) (travel.Channel, error) {
 		return travel.Channel{}, err
 	}
 	if c.Name != name {
-		if err := tx.recordChannelName(c); err != nil {
+		if err := recordChannelName(tx, c); err != nil {
 			return travel.Channel{}, err
 		}
 	}
-	c.Suppliers, err = tx.replaceChannelSuppliers(c)
+	c.Suppliers, err = replaceChannelSuppliers(tx, c)
 	return c, err
 }
 
 // ChannelHasBookings reports whether any booking refers to the channel, one in the trash included.
-func (tx *Tx) ChannelHasBookings(siteID, id int64) (bool, error) {
+func ChannelHasBookings(tx *Tx, siteID, id int64) (bool, error) {
 	var has bool
 	err := tx.row(`SELECT EXISTS (SELECT 1 FROM bookings WHERE site_id = $1 AND channel_id = $2)`, []any{siteID, id}, &has)
 	return has, err
 }
 
 // DeleteChannel removes a channel. Where bookings refer to it, their foreign key forbids it.
-func (tx *Tx) DeleteChannel(siteID, id int64) error { return tx.remove("channels", siteID, id) }
+func DeleteChannel(tx *Tx, siteID, id int64) error { return tx.remove("channels", siteID, id) }

@@ -26,7 +26,7 @@ func siteOf(t *testing.T, db *store.DB, path string) int64 {
 	t.Helper()
 	var id int64
 	inTx(t, db, func(tx *store.Tx) error {
-		site, err := tx.InsertSite(travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")})
+		site, err := store.InsertSite(tx, travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")})
 		id = site.ID
 		return err
 	})
@@ -46,7 +46,7 @@ func insertChannel(t *testing.T, db *store.DB, c travel.Channel) travel.Channel 
 	t.Helper()
 	var made travel.Channel
 	inTx(t, db, func(tx *store.Tx) (err error) {
-		made, err = tx.InsertChannel(c)
+		made, err = store.InsertChannel(tx, c)
 		return err
 	})
 	return made
@@ -56,7 +56,7 @@ func insertSupplier(t *testing.T, db *store.DB, s travel.Supplier) travel.Suppli
 	t.Helper()
 	var made travel.Supplier
 	inTx(t, db, func(tx *store.Tx) (err error) {
-		made, err = tx.InsertSupplier(s)
+		made, err = store.InsertSupplier(tx, s)
 		return err
 	})
 	return made
@@ -65,7 +65,7 @@ func insertSupplier(t *testing.T, db *store.DB, s travel.Supplier) travel.Suppli
 func insertBooking(t *testing.T, db *store.DB, c travel.Channel, currency money.Currency) error {
 	t.Helper()
 	return db.Write(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.InsertBooking(travel.Booking{
+		_, err := store.InsertBooking(tx, travel.Booking{
 			SiteID: c.SiteID, UUID: fmt.Sprintf("booking in %d", c.ID), ChannelID: c.ID, Currency: currency, Total: 100,
 			Start: civil.NoDay, End: 20_000,
 		})
@@ -77,7 +77,7 @@ func channelNow(t *testing.T, db *store.DB, siteID, id int64) travel.Channel {
 	t.Helper()
 	var found travel.Channel
 	err := db.Read(t.Context(), func(tx *store.Tx) (err error) {
-		found, err = tx.Channel(siteID, id)
+		found, err = store.Channel(tx, siteID, id)
 		return err
 	})
 	if err != nil {
@@ -120,17 +120,17 @@ func TestAChannelOfAnotherSiteDoesNotExist(t *testing.T) {
 		mine, other := siteOf(t, db, "mine"), siteOf(t, db, "other")
 		c := insertChannel(t, db, newChannel(other, "Theirs", "theirs"))
 		for name, fn := range map[string]func(tx *store.Tx) error{
-			"Channel":       func(tx *store.Tx) error { _, err := tx.Channel(mine, c.ID); return err },
-			"LockChannel":   func(tx *store.Tx) error { _, err := tx.LockChannel(mine, c.ID); return err },
-			"ChannelByName": func(tx *store.Tx) error { _, err := tx.ChannelByName(mine, c.Name); return err },
-			"DeleteChannel": func(tx *store.Tx) error { return tx.DeleteChannel(mine, c.ID) },
+			"Channel":       func(tx *store.Tx) error { _, err := store.Channel(tx, mine, c.ID); return err },
+			"LockChannel":   func(tx *store.Tx) error { _, err := store.LockChannel(tx, mine, c.ID); return err },
+			"ChannelByName": func(tx *store.Tx) error { _, err := store.ChannelByName(tx, mine, c.Name); return err },
+			"DeleteChannel": func(tx *store.Tx) error { return store.DeleteChannel(tx, mine, c.ID) },
 		} {
 			if err := db.Write(t.Context(), fn); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("%s: %v, want ErrNotFound", name, err)
 			}
 		}
 		inTx(t, db, func(tx *store.Tx) error {
-			list, err := tx.Channels(mine, travel.ChannelFilter{}, travel.Page{Number: 1, Size: 3, Offset: -1, Count: true})
+			list, err := store.Channels(tx, mine, travel.ChannelFilter{}, travel.Page{Number: 1, Size: 3, Offset: -1, Count: true})
 			if len(list.Items) != 0 || list.Total != 0 {
 				t.Errorf("the list of another site has %d of %d channels", len(list.Items), list.Total)
 			}
@@ -166,7 +166,7 @@ func TestSlugsAreUniqueWhateverRunsAtOnce(t *testing.T) {
 		for i := range writers {
 			wg.Go(func() {
 				err := db.Write(t.Context(), func(tx *store.Tx) error {
-					made, err := tx.InsertChannel(newChannel(site, fmt.Sprint("Same ", i), "same"))
+					made, err := store.InsertChannel(tx, newChannel(site, fmt.Sprint("Same ", i), "same"))
 					slugs[i] = made.Slug
 					return err
 				})
@@ -195,7 +195,7 @@ func TestAChannelIsChanged(t *testing.T) {
 		made := insertChannel(t, db, newChannel(site, "Before", "before"))
 		var changed travel.Channel
 		inTx(t, db, func(tx *store.Tx) error {
-			c, err := tx.LockChannel(site, made.ID)
+			c, err := store.LockChannel(tx, site, made.ID)
 			if err != nil {
 				return err
 			}
@@ -206,7 +206,7 @@ func TestAChannelIsChanged(t *testing.T) {
 			c.Currency, c.Language, c.PrimaryMail, c.MailBCC = "JPY", "jaJA", "a@example.com", true
 			c.ReceiptLabel, c.ExternalID, c.StatusOverride = "Label", "m-2", "closed"
 			c.StatementPeriod, c.Locked, c.Suppliers = "biweek", true, []int64{supplier.ID}
-			changed, err = tx.UpdateChannel(c)
+			changed, err = store.UpdateChannel(tx, c)
 			return err
 		})
 		found := channelNow(t, db, site, made.ID)
@@ -215,7 +215,7 @@ func TestAChannelIsChanged(t *testing.T) {
 		}
 		names := map[int64]string{}
 		inTx(t, db, func(tx *store.Tx) (err error) {
-			names, err = tx.ChannelNamesAt(site, start)
+			names, err = store.ChannelNamesAt(tx, site, start)
 			return err
 		})
 		if names[made.ID] != "After" {
@@ -233,12 +233,12 @@ func TestWritersOfOneChannelTakeTurns(t *testing.T) {
 		for range writers {
 			wg.Go(func() {
 				err := db.Write(t.Context(), func(tx *store.Tx) error {
-					c, err := tx.LockChannel(site, made.ID)
+					c, err := store.LockChannel(tx, site, made.ID)
 					if err != nil {
 						return err
 					}
 					c.ExternalID += "x"
-					_, err = tx.UpdateChannel(c)
+					_, err = store.UpdateChannel(tx, c)
 					return err
 				})
 				if err != nil {
@@ -263,19 +263,19 @@ func TestBookingsHoldTheirChannel(t *testing.T) {
 		}
 		var has bool
 		inTx(t, db, func(tx *store.Tx) (err error) {
-			has, err = tx.ChannelHasBookings(site, c.ID)
+			has, err = store.ChannelHasBookings(tx, site, c.ID)
 			return err
 		})
 		if !has {
 			t.Error("the channel is said to have no bookings")
 		}
-		err := db.Write(t.Context(), func(tx *store.Tx) error { return tx.DeleteChannel(site, c.ID) })
+		err := db.Write(t.Context(), func(tx *store.Tx) error { return store.DeleteChannel(tx, site, c.ID) })
 		if !errors.Is(err, store.ErrConflict) {
 			t.Errorf("deleting it: %v, want ErrConflict", err)
 		}
 		err = db.Write(t.Context(), func(tx *store.Tx) error {
 			c.Currency = "USD"
-			_, err := tx.UpdateChannel(c)
+			_, err := store.UpdateChannel(tx, c)
 			return err
 		})
 		if !errors.Is(err, store.ErrConflict) {
@@ -294,13 +294,13 @@ func TestAChannelWithoutBookingsIsDeleted(t *testing.T) {
 		in := newChannel(site, "Gone", "gone")
 		in.Suppliers = []int64{supplier.ID}
 		c := insertChannel(t, db, in)
-		inTx(t, db, func(tx *store.Tx) error { return tx.DeleteChannel(site, c.ID) })
-		err := db.Write(t.Context(), func(tx *store.Tx) error { return tx.DeleteChannel(site, c.ID) })
+		inTx(t, db, func(tx *store.Tx) error { return store.DeleteChannel(tx, site, c.ID) })
+		err := db.Write(t.Context(), func(tx *store.Tx) error { return store.DeleteChannel(tx, site, c.ID) })
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("deleting it again: %v, want ErrNotFound", err)
 		}
 		// Nobody refers to the supplier any more.
-		inTx(t, db, func(tx *store.Tx) error { return tx.DeleteSupplier(site, supplier.ID) })
+		inTx(t, db, func(tx *store.Tx) error { return store.DeleteSupplier(tx, site, supplier.ID) })
 	})
 }
 
@@ -314,7 +314,7 @@ func TestChannelByNameIsTheOldestOfThatName(t *testing.T) {
 		younger.UUID = "another"
 		insertChannel(t, db, younger)
 		inTx(t, db, func(tx *store.Tx) error {
-			found, err := tx.ChannelByName(site, "Twin")
+			found, err := store.ChannelByName(tx, site, "Twin")
 			if found.ID != oldest.ID {
 				t.Errorf("found %d %q, want %d", found.ID, found.Name, oldest.ID)
 			}

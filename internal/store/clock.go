@@ -13,22 +13,22 @@ type SiteClock struct {
 }
 
 // RealNow is what the real clock says in this transaction; Now is what the site's own says.
-func (tx *Tx) RealNow() time.Time { return tx.Now.Add(-tx.clock.Ahead) }
+func RealNow(tx *Tx) time.Time { return tx.Now.Add(-tx.clock.Ahead) }
 
 // OnClockOf says whether Now is what the clock of that site says.
-func (tx *Tx) OnClockOf(siteID int64) bool { return tx.clock.SiteID == siteID }
+func OnClockOf(tx *Tx, siteID int64) bool { return tx.clock.SiteID == siteID }
 
 // readClock reads the clock of the transaction's site anew. A caller may have been read long before its write, an import
 // minutes: by a clock that was moved since, the write would record in a past that reports and statements have left.
-func (tx *Tx) readClock() error {
+func readClock(tx *Tx) error {
 	if tx.clock.SiteID == 0 {
 		return nil
 	}
-	clock, err := tx.ClockOf(tx.clock.SiteID)
+	clock, err := ClockOf(tx, tx.clock.SiteID)
 	if errors.Is(err, ErrNotFound) { // for the write itself to say
 		return nil
 	}
-	tx.Now = tx.RealNow().Add(clock.Ahead)
+	tx.Now = RealNow(tx).Add(clock.Ahead)
 	tx.clock = clock
 	return err
 }
@@ -37,28 +37,28 @@ func (tx *Tx) readClock() error {
 // was known then can no longer change, and a statement holds all of a period that ended by then (R0). It is what the
 // clock said ten real seconds ago: a write lives at most five, and a clock that is moved forward must not make one that
 // is under way a thing of the past.
-func (tx *Tx) Settled(siteID int64) (time.Time, error) {
-	at := tx.RealNow().Add(-settledAfter)
-	ahead, err := tx.AheadAt(siteID, at)
+func Settled(tx *Tx, siteID int64) (time.Time, error) {
+	at := RealNow(tx).Add(-settledAfter)
+	ahead, err := AheadAt(tx, siteID, at)
 	return at.Add(ahead), err
 }
 
 // SettledBy is Settled by a clock that was read: most were never moved, and need no look at how.
-func (tx *Tx) SettledBy(clock SiteClock) (time.Time, error) {
+func SettledBy(tx *Tx, clock SiteClock) (time.Time, error) {
 	if clock.Ahead == 0 {
-		return tx.RealNow().Add(-settledAfter), nil
+		return RealNow(tx).Add(-settledAfter), nil
 	}
-	return tx.Settled(clock.SiteID)
+	return Settled(tx, clock.SiteID)
 }
 
 // SettlesAt is the moment of the real clock from which on Settled is not before an instant of the site's clock.
-func (tx *Tx) SettlesAt(at time.Time) (time.Time, error) {
-	shown, err := tx.real(at)
+func SettlesAt(tx *Tx, at time.Time) (time.Time, error) {
+	shown, err := realTime(tx, at)
 	return shown.Add(settledAfter), err
 }
 
 // ClockOf reads the clock of a site; ErrNotFound where there is no such site.
-func (tx *Tx) ClockOf(siteID int64) (SiteClock, error) {
+func ClockOf(tx *Tx, siteID int64) (SiteClock, error) {
 	clock := SiteClock{SiteID: siteID}
 	var ahead int64
 	err := tx.row(`SELECT clock_ahead FROM sites WHERE id = $1`, []any{siteID}, &ahead)
@@ -68,10 +68,10 @@ func (tx *Tx) ClockOf(siteID int64) (SiteClock, error) {
 
 // MoveClock moves the clock of a sandbox site forward. ErrNotFound: there is no such site, it is no sandbox, or its
 // clock is further ahead already.
-func (tx *Tx) MoveClock(siteID int64, ahead time.Duration) error {
+func MoveClock(tx *Tx, siteID int64, ahead time.Duration) error {
 	n, err := tx.exec(`UPDATE sites SET clock_ahead = $2, version = version + 1, modified_at = $3
 		WHERE id = $1 AND sandbox = $4 AND clock_ahead <= $2`,
-		siteID, ahead.Microseconds(), micros(tx.RealNow().Add(ahead)), true)
+		siteID, ahead.Microseconds(), micros(RealNow(tx).Add(ahead)), true)
 	if err != nil {
 		return err
 	}
@@ -79,12 +79,12 @@ func (tx *Tx) MoveClock(siteID int64, ahead time.Duration) error {
 		return ErrNotFound
 	}
 	_, err = tx.exec(`INSERT INTO clock_moves (site_id, moved_at, ahead) VALUES ($1, $2, $3)`,
-		siteID, micros(tx.RealNow()), ahead.Microseconds())
+		siteID, micros(RealNow(tx)), ahead.Microseconds())
 	return err
 }
 
 // AheadAt reads how far the clock of a site was ahead at a moment of the real clock.
-func (tx *Tx) AheadAt(siteID int64, at time.Time) (time.Duration, error) {
+func AheadAt(tx *Tx, siteID int64, at time.Time) (time.Duration, error) {
 	var ahead int64
 	err := tx.row(`SELECT ahead FROM clock_moves WHERE site_id = $1 AND moved_at <= $2 ORDER BY id DESC LIMIT 1`,
 		[]any{siteID, micros(at)}, &ahead)
@@ -96,7 +96,7 @@ func (tx *Tx) AheadAt(siteID int64, at time.Time) (time.Duration, error) {
 
 // real turns a moment of the transaction's clock into one of the real clock. Fixings belong to no site and are recorded
 // by the real clock: without this, a rate that arrives today would change what a site ahead of us knew tomorrow.
-func (tx *Tx) real(at time.Time) (time.Time, error) {
+func realTime(tx *Tx, at time.Time) (time.Time, error) {
 	if tx.clock.Ahead == 0 || !at.Before(tx.Now) {
 		return at.Add(-tx.clock.Ahead), nil
 	}
@@ -122,12 +122,12 @@ func (tx *Tx) real(at time.Time) (time.Time, error) {
 }
 
 // SiteClocks reads all sites, each with its clock.
-func (tx *Tx) SiteClocks() ([]SiteClock, error) { return tx.siteClocks(``) }
+func SiteClocks(tx *Tx) ([]SiteClock, error) { return siteClocks(tx, ``) }
 
 // clocksAhead lists the clocks that are ahead: few, since only sandboxes have them.
-func (tx *Tx) clocksAhead() ([]SiteClock, error) { return tx.siteClocks(`WHERE clock_ahead > 0`) }
+func clocksAhead(tx *Tx) ([]SiteClock, error) { return siteClocks(tx, `WHERE clock_ahead > 0`) }
 
-func (tx *Tx) siteClocks(condition string) ([]SiteClock, error) {
+func siteClocks(tx *Tx, condition string) ([]SiteClock, error) {
 	var list []SiteClock
 	err := tx.each(`SELECT id, clock_ahead FROM sites `+condition+` ORDER BY id`, nil,
 		func(scan func(dest ...any) error) error {

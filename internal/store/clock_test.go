@@ -16,10 +16,10 @@ func TestOnlySandboxesMoveTheirClockAndForwardOnly(t *testing.T) {
 		write := func(fn func(tx *store.Tx) error) error { t.Helper(); return db.Write(t.Context(), fn) }
 		var sandbox, real travel.Site
 		err := write(func(tx *store.Tx) (err error) {
-			if sandbox, err = tx.InsertSite(travel.Site{Path: "a", Sandbox: true, Policy: travel.DefaultPolicy("GBP")}); err != nil {
+			if sandbox, err = store.InsertSite(tx, travel.Site{Path: "a", Sandbox: true, Policy: travel.DefaultPolicy("GBP")}); err != nil {
 				return err
 			}
-			real, err = tx.InsertSite(travel.Site{Path: "b", Policy: travel.DefaultPolicy("GBP")})
+			real, err = store.InsertSite(tx, travel.Site{Path: "b", Policy: travel.DefaultPolicy("GBP")})
 			return err
 		})
 		if err != nil {
@@ -33,16 +33,16 @@ func TestOnlySandboxesMoveTheirClockAndForwardOnly(t *testing.T) {
 			{sandbox.ID, time.Hour, nil}, {sandbox.ID, time.Hour, nil}, {sandbox.ID, time.Minute, store.ErrNotFound},
 			{sandbox.ID, 48 * time.Hour, nil}, {real.ID, time.Hour, store.ErrNotFound}, {99, time.Hour, store.ErrNotFound},
 		} {
-			if err := write(func(tx *store.Tx) error { return tx.MoveClock(c.site, c.ahead) }); !errors.Is(err, c.want) {
+			if err := write(func(tx *store.Tx) error { return store.MoveClock(tx, c.site, c.ahead) }); !errors.Is(err, c.want) {
 				t.Errorf("site %d by %s: %v, want %v", c.site, c.ahead, err, c.want)
 			}
 		}
 		err = db.Read(t.Context(), func(tx *store.Tx) error {
 			for id, want := range map[int64]time.Duration{sandbox.ID: 48 * time.Hour, real.ID: 0} {
-				if got, err := tx.ClockOf(id); err != nil || got != (store.SiteClock{SiteID: id, Ahead: want}) {
+				if got, err := store.ClockOf(tx, id); err != nil || got != (store.SiteClock{SiteID: id, Ahead: want}) {
 					t.Errorf("the clock of %d: %+v, %v", id, got, err)
 				}
-				if got, err := tx.Site(id); err != nil || got.ClockAhead != want {
+				if got, err := store.Site(tx, id); err != nil || got.ClockAhead != want {
 					t.Errorf("site %d: %s, %v", id, got.ClockAhead, err)
 				}
 			}
@@ -59,10 +59,10 @@ func TestWhatIsOnFileLaterWasNotKnownBeforeOnAClockAhead(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *store.DB) {
 		var site travel.Site
 		err := db.Write(t.Context(), func(tx *store.Tx) (err error) {
-			if site, err = tx.InsertSite(travel.Site{Path: "a", Sandbox: true, Policy: travel.DefaultPolicy("GBP")}); err != nil {
+			if site, err = store.InsertSite(tx, travel.Site{Path: "a", Sandbox: true, Policy: travel.DefaultPolicy("GBP")}); err != nil {
 				return err
 			}
-			return tx.MoveClock(site.ID, 240*time.Hour)
+			return store.MoveClock(tx, site.ID, 240*time.Hour)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -76,23 +76,23 @@ func TestWhatIsOnFileLaterWasNotKnownBeforeOnAClockAhead(t *testing.T) {
 			if _, err := tx.Exec(`UPDATE clock_moves SET moved_at = moved_at - 1000000`); err != nil {
 				return err
 			}
-			return tx.InsertFixings([]fx.Fixing{{Provider: fx.ECB, Currency: "GBP", Day: 20000, Rate: rate}})
+			return store.InsertFixings(tx, []fx.Fixing{{Provider: fx.ECB, Currency: "GBP", Day: 20000, Rate: rate}})
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		clock := store.SiteClock{SiteID: site.ID, Ahead: 240 * time.Hour}
 		err = db.ReadBy(t.Context(), clock, func(tx *store.Tx) error {
-			if got := tx.Now.Sub(tx.RealNow()); got != clock.Ahead {
+			if got := tx.Now.Sub(store.RealNow(tx)); got != clock.Ahead {
 				t.Errorf("now is %s ahead", got)
 			}
 			for _, c := range []struct {
 				known time.Time
 				want  int
 			}{
-				{tx.Now, 1}, {tx.Now.Add(-time.Microsecond), 0}, {tx.Now.Add(-24 * time.Hour), 0}, {tx.RealNow().Add(-2 * time.Second), 0},
+				{tx.Now, 1}, {tx.Now.Add(-time.Microsecond), 0}, {tx.Now.Add(-24 * time.Hour), 0}, {store.RealNow(tx).Add(-2 * time.Second), 0},
 			} {
-				list, err := tx.FixingsUpTo([]fx.Provider{fx.ECB}, []money.Currency{"GBP"}, 20000, c.known)
+				list, err := store.FixingsUpTo(tx, []fx.Provider{fx.ECB}, []money.Currency{"GBP"}, 20000, c.known)
 				if err != nil || len(list) != c.want {
 					t.Errorf("known at %s: %d fixings, %v; want %d", c.known, len(list), err, c.want)
 				}

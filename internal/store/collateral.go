@@ -27,7 +27,7 @@ func scanCollateral(scan func(dest ...any) error) (protection.Collateral, error)
 }
 
 // InsertCollateral adds a row: the first of a new record, or a correction where RecordID is set.
-func (tx *Tx) InsertCollateral(c protection.Collateral) (protection.Collateral, error) {
+func InsertCollateral(tx *Tx, c protection.Collateral) (protection.Collateral, error) {
 	c.RecordedAt = tx.Now
 	err := tx.row(`INSERT INTO collateral (site_id, record_id, kind, channel_id, currency, amount, from_day, to_day,
 			reference, note, author_id, author, recorded_at)
@@ -41,14 +41,14 @@ func (tx *Tx) InsertCollateral(c protection.Collateral) (protection.Collateral, 
 }
 
 // Collateral reads one row of the site's collateral.
-func (tx *Tx) Collateral(siteID, id int64) (protection.Collateral, error) {
+func Collateral(tx *Tx, siteID, id int64) (protection.Collateral, error) {
 	return scanCollateral(func(dest ...any) error {
 		return tx.row(`SELECT `+collateralColumns+` FROM collateral WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
 // Collaterals reads one page of the rows of a site's collateral, corrections included.
-func (tx *Tx) Collaterals(siteID int64, channels []int64, page travel.Page) (travel.List[protection.Collateral], error) {
+func Collaterals(tx *Tx, siteID int64, channels []int64, page travel.Page) (travel.List[protection.Collateral], error) {
 	var w where
 	w.and("site_id = ?", siteID)
 	in(&w, "channel_id", channels)
@@ -57,7 +57,7 @@ func (tx *Tx) Collaterals(siteID int64, channels []int64, page travel.Page) (tra
 
 // CollateralOn reads what is held at the end of a day, as known at an instant, for the given channels and for the whole
 // site; for all channels where none are given.
-func (tx *Tx) CollateralOn(siteID int64, channels []int64, day civil.Day, known time.Time) ([]protection.Collateral, error) {
+func CollateralOn(tx *Tx, siteID int64, channels []int64, day civil.Day, known time.Time) ([]protection.Collateral, error) {
 	var list []protection.Collateral
 	err := tx.each(`SELECT `+collateralColumns+` FROM collateral WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`,
 		[]any{siteID, micros(known)}, func(scan func(dest ...any) error) error {
@@ -73,8 +73,8 @@ func (tx *Tx) CollateralOn(siteID int64, channels []int64, day civil.Day, known 
 
 // Turnover calls each for what every channel took by card on each day of a span less what it refunded on it, as known
 // at an instant; of the given channels only, where there are any. Simulated payments are no turnover.
-func (tx *Tx) Turnover(
-	siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(protection.Turnover) error,
+func Turnover(
+	tx *Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(protection.Turnover) error,
 ) error {
 	var w where
 	w.args = []any{siteID, micros(first.Start()), micros(last.End()), micros(known)}

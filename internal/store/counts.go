@@ -65,7 +65,7 @@ func (tx *Tx) countRows(table string, siteID int64) (int64, error) {
 // advanceCount moves the remembered count to the last row that is settled: ids are given in order, but a row with a
 // lower id may still be on its way while a later one can be seen.
 func (tx *Tx) advanceCount(key countKey, known counted) error {
-	settled, err := tx.Settled(key.siteID)
+	settled, err := Settled(tx, key.siteID)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // InsertDispute records how a chargeback, made in this write, stands.
-func (tx *Tx) InsertDispute(d travel.Dispute) error {
+func InsertDispute(tx *Tx, d travel.Dispute) error {
 	_, err := tx.exec(`INSERT INTO disputes (site_id, transaction_id, chargeback_id, reversal_id, processor_id, outcome,
 			reason_code, challenge_day)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -17,7 +17,7 @@ func (tx *Tx) InsertDispute(d travel.Dispute) error {
 }
 
 // SaveDispute stores what can change of a dispute, whose transaction is locked.
-func (tx *Tx) SaveDispute(d travel.Dispute) error {
+func SaveDispute(tx *Tx, d travel.Dispute) error {
 	_, err := tx.exec(`UPDATE disputes SET reversal_id = $3, processor_id = $4, outcome = $5, reason_code = $6,
 			challenge_day = $7
 		WHERE site_id = $1 AND chargeback_id = $2`,
@@ -27,14 +27,14 @@ func (tx *Tx) SaveDispute(d travel.Dispute) error {
 }
 
 // Disputes lists how the chargebacks of a transaction stand, in order of their ids.
-func (tx *Tx) Disputes(siteID, transactionID int64) ([]travel.Dispute, error) {
+func Disputes(tx *Tx, siteID, transactionID int64) ([]travel.Dispute, error) {
 	var list []travel.Dispute
-	err := tx.eachDispute(siteID, []int64{transactionID}, func(d travel.Dispute) { list = append(list, d) })
+	err := eachDispute(tx, siteID, []int64{transactionID}, func(d travel.Dispute) { list = append(list, d) })
 	return list, err
 }
 
 // readDisputes fills in how the chargebacks of the transactions stand. What nothing adjusted was not charged back.
-func (tx *Tx) readDisputes(siteID int64, list []travel.Transaction) error {
+func readDisputes(tx *Tx, siteID int64, list []travel.Transaction) error {
 	var ids []int64
 	at := map[int64]*travel.Transaction{}
 	for i, t := range list {
@@ -45,12 +45,12 @@ func (tx *Tx) readDisputes(siteID int64, list []travel.Transaction) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return tx.eachDispute(siteID, ids, func(d travel.Dispute) {
+	return eachDispute(tx, siteID, ids, func(d travel.Dispute) {
 		at[d.TransactionID].Disputes = append(at[d.TransactionID].Disputes, d)
 	})
 }
 
-func (tx *Tx) eachDispute(siteID int64, transactions []int64, take func(d travel.Dispute)) error {
+func eachDispute(tx *Tx, siteID int64, transactions []int64, take func(d travel.Dispute)) error {
 	var w where
 	w.and("d.site_id = ?", siteID)
 	in(&w, "d.transaction_id", transactions)

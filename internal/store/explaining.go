@@ -9,7 +9,7 @@ import (
 )
 
 // BookingTotalAt reads what the total of a booking was at an instant.
-func (tx *Tx) BookingTotalAt(siteID, id int64, at time.Time) (total int64, err error) {
+func BookingTotalAt(tx *Tx, siteID, id int64, at time.Time) (total int64, err error) {
 	err = tx.row(`SELECT COALESCE((SELECT c.total FROM booking_totals c WHERE c.site_id = b.site_id AND c.booking_id = b.id
 			AND c.changed_at > $3 ORDER BY c.id LIMIT 1), b.total)
 		FROM bookings b WHERE b.site_id = $1 AND b.id = $2`, []any{siteID, id, micros(at)}, &total)
@@ -18,13 +18,13 @@ func (tx *Tx) BookingTotalAt(siteID, id int64, at time.Time) (total int64, err e
 
 // AllocationIDsOfBooking reads the ids of the allocations of a booking that were known at an instant, in order, from
 // after one on.
-func (tx *Tx) AllocationIDsOfBooking(siteID, bookingID, after int64, known time.Time, limit int) ([]int64, error) {
-	return tx.ids(`SELECT id FROM allocations WHERE site_id = $1 AND booking_id = $2 AND id > $3 AND recorded_at <= $4
+func AllocationIDsOfBooking(tx *Tx, siteID, bookingID, after int64, known time.Time, limit int) ([]int64, error) {
+	return ids(tx, `SELECT id FROM allocations WHERE site_id = $1 AND booking_id = $2 AND id > $3 AND recorded_at <= $4
 		ORDER BY id LIMIT $5`, siteID, bookingID, after, micros(known), limit)
 }
 
 // PremiumOfEach reads the lines of several allocations, each's in the order in which they were booked.
-func (tx *Tx) PremiumOfEach(siteID int64, allocations []int64) (map[int64][]protection.PremiumLine, error) {
+func PremiumOfEach(tx *Tx, siteID int64, allocations []int64) (map[int64][]protection.PremiumLine, error) {
 	lines := map[int64][]protection.PremiumLine{}
 	if len(allocations) == 0 {
 		return lines, nil
@@ -42,7 +42,7 @@ func (tx *Tx) PremiumOfEach(siteID int64, allocations []int64) (map[int64][]prot
 }
 
 // StatementBefore reads the statement of the same account before one; ErrNotFound where it is the first.
-func (tx *Tx) StatementBefore(s protection.Statement) (protection.Statement, error) {
+func StatementBefore(tx *Tx, s protection.Statement) (protection.Statement, error) {
 	found, err := scanStatement(func(dest ...any) error {
 		return tx.row(`SELECT `+statementColumns+` FROM statements s WHERE site_id = $1 AND channel_id = $2 AND currency = $3
 			AND until_at <= $4 ORDER BY until_at DESC LIMIT 1`, []any{s.SiteID, s.ChannelID, s.Currency, micros(s.From)}, dest...)
@@ -51,8 +51,8 @@ func (tx *Tx) StatementBefore(s protection.Statement) (protection.Statement, err
 }
 
 // StatementLine reads one premium line of a statement.
-func (tx *Tx) StatementLine(siteID, statementID, id int64) (protection.StatementLine, error) {
-	list, err := tx.statementLines(`AND l.id = $3`, siteID, statementID, id)
+func StatementLine(tx *Tx, siteID, statementID, id int64) (protection.StatementLine, error) {
+	list, err := statementLines(tx, `AND l.id = $3`, siteID, statementID, id)
 	if err != nil || len(list) == 0 {
 		return protection.StatementLine{}, errors.Join(err, ErrNotFound)
 	}
@@ -61,8 +61,8 @@ func (tx *Tx) StatementLine(siteID, statementID, id int64) (protection.Statement
 
 // StatementLinesOf reads one page of the premium lines of one kind of a statement, and one more. The ids are found first:
 // of what a page skips, nothing else is looked up.
-func (tx *Tx) StatementLinesOf(s protection.Statement, kind string, page travel.Page) ([]protection.StatementLine, error) {
-	ids, err := tx.ids(`SELECT id FROM premium_lines WHERE site_id = $1 AND channel_id = $2 AND currency = $3
+func StatementLinesOf(tx *Tx, s protection.Statement, kind string, page travel.Page) ([]protection.StatementLine, error) {
+	ids, err := ids(tx, `SELECT id FROM premium_lines WHERE site_id = $1 AND channel_id = $2 AND currency = $3
 			AND recorded_at >= $4 AND recorded_at < $5 AND kind = $6 AND NOT simulated
 		ORDER BY recorded_at, id LIMIT $7 OFFSET $8`,
 		s.SiteID, s.ChannelID, s.Currency, micros(s.From), micros(s.Until), kind, page.Size+1, page.Skip())
@@ -89,7 +89,7 @@ func (tx *Tx) StatementLinesOf(s protection.Statement, kind string, page travel.
 
 // PaymentsOn reads one page of the payments that a statement counts: those of its account that were recorded in its
 // period, against whichever statement.
-func (tx *Tx) PaymentsOn(s protection.Statement, page travel.Page) (travel.List[travel.StatementPayment], error) {
+func PaymentsOn(tx *Tx, s protection.Statement, page travel.Page) (travel.List[travel.StatementPayment], error) {
 	var w where
 	w.and("site_id = ?", s.SiteID)
 	w.and("channel_id = ?", s.ChannelID)

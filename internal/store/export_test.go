@@ -14,7 +14,7 @@ func (db *DB) SetCountStep(rows int64) { db.counts.step = rows }
 func (tx *Tx) HistoriesBy(
 	size int, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
 ) error {
-	return tx.historiesBy(size, siteID, day, known, channels, each)
+	return historiesBy(tx, size, siteID, day, known, channels, each)
 }
 
 // Exec runs a statement that no use case has: what somebody with a shell on the database can do.
@@ -22,12 +22,12 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) { return tx.exec(qu
 
 // InsertDeltas adds changes of buckets that no booking has.
 func (tx *Tx) InsertDeltas(siteID int64, deltas []protection.Delta) error {
-	return tx.insertDeltas(siteID, deltas)
+	return insertDeltas(tx, siteID, deltas)
 }
 
 // Packs answers how many deltas each pack of the buckets has.
 func (tx *Tx) Packs(siteID int64) ([]int64, error) {
-	return tx.ids(`SELECT counted FROM exposure_buckets WHERE site_id = $1 ORDER BY id`, siteID)
+	return ids(tx, `SELECT counted FROM exposure_buckets WHERE site_id = $1 ORDER BY id`, siteID)
 }
 
 // Positional is how SQLite is given parameters.

@@ -39,7 +39,7 @@ func scanFixing(scan func(dest ...any) error) (fx.Fixing, error) {
 const fixingsPerInsert = 100
 
 // InsertFixings puts fixings on file. Those whose site, provider, currency, day and quote are on file already are passed over.
-func (tx *Tx) InsertFixings(list []fx.Fixing) error {
+func InsertFixings(tx *Tx, list []fx.Fixing) error {
 	tx.forgetAnswers()
 	for batch := range slices.Chunk(list, fixingsPerInsert) {
 		var w where
@@ -47,7 +47,7 @@ func (tx *Tx) InsertFixings(list []fx.Fixing) error {
 		for i, f := range batch {
 			rows[i] = "(" + strings.Join([]string{
 				w.arg(f.SiteID), w.arg(f.Provider), w.arg(f.Currency), w.arg(f.Day), w.arg(f.Rate.String()),
-				w.arg(micros(tx.RealNow())), w.arg(maybeMicros(f.ExpiresAt)), w.arg(f.QuoteID),
+				w.arg(micros(RealNow(tx))), w.arg(maybeMicros(f.ExpiresAt)), w.arg(f.QuoteID),
 			}, ", ") + ")"
 		}
 		_, err := tx.exec(`INSERT INTO fixings (site_id, provider, currency, day, rate, recorded_at, expires_at, quote_id)
@@ -60,14 +60,14 @@ func (tx *Tx) InsertFixings(list []fx.Fixing) error {
 }
 
 // FixingsBetween reads the fixings of a provider for every site, dated from a first to a last day.
-func (tx *Tx) FixingsBetween(p fx.Provider, first, last civil.Day) ([]fx.Fixing, error) {
-	return tx.fixings(`site_id = 0 AND provider = $1 AND day BETWEEN $2 AND $3 ORDER BY id`, p, first, last)
+func FixingsBetween(tx *Tx, p fx.Provider, first, last civil.Day) ([]fx.Fixing, error) {
+	return fixings(tx, `site_id = 0 AND provider = $1 AND day BETWEEN $2 AND $3 ORDER BY id`, p, first, last)
 }
 
 // FixingsWithin reads the fixings of the given providers and currencies dated from a first to a last day and on file at
 // known: what can price a payment, as long as a fixing may be old. The euro needs none and is passed over.
-func (tx *Tx) FixingsWithin(
-	providers []fx.Provider, currencies []money.Currency, first, last civil.Day, known time.Time,
+func FixingsWithin(
+	tx *Tx, providers []fx.Provider, currencies []money.Currency, first, last civil.Day, known time.Time,
 ) ([]fx.Fixing, error) {
 	foreign := slices.DeleteFunc(slices.Clone(currencies), func(c money.Currency) bool { return c == money.EUR })
 	if len(foreign) == 0 {
@@ -79,14 +79,14 @@ func (tx *Tx) FixingsWithin(
 		known       time.Time
 	}
 	return recall(tx, fixingsWithin{fmt.Sprint(providers, foreign), first, last, known}, func() ([]fx.Fixing, error) {
-		return tx.fixingsWithin(providers, foreign, first, last, known)
+		return readFixingsWithin(tx, providers, foreign, first, last, known)
 	})
 }
 
-func (tx *Tx) fixingsWithin(
-	providers []fx.Provider, foreign []money.Currency, first, last civil.Day, known time.Time,
+func readFixingsWithin(
+	tx *Tx, providers []fx.Provider, foreign []money.Currency, first, last civil.Day, known time.Time,
 ) ([]fx.Fixing, error) {
-	known, err := tx.real(known)
+	known, err := realTime(tx, known)
 	if err != nil {
 		return nil, err
 	}
@@ -96,14 +96,14 @@ func (tx *Tx) fixingsWithin(
 	in(&w, "provider", providers)
 	w.and("day BETWEEN ? AND ?", first, last)
 	w.and("recorded_at <= ?", micros(known))
-	return tx.fixings(w.text.String()+` ORDER BY id`, w.args...)
+	return fixings(tx, w.text.String()+` ORDER BY id`, w.args...)
 }
 
-func (tx *Tx) fixings(condition string, args ...any) ([]fx.Fixing, error) {
-	return tx.fixingsOf(`SELECT `+fixingColumns+` FROM fixings WHERE `+condition, args)
+func fixings(tx *Tx, condition string, args ...any) ([]fx.Fixing, error) {
+	return fixingsOf(tx, `SELECT `+fixingColumns+` FROM fixings WHERE `+condition, args)
 }
 
-func (tx *Tx) fixingsOf(query string, args []any) ([]fx.Fixing, error) {
+func fixingsOf(tx *Tx, query string, args []any) ([]fx.Fixing, error) {
 	var list []fx.Fixing
 	err := tx.each(query, args, func(scan func(dest ...any) error) error {
 		f, err := scanFixing(scan)
@@ -118,10 +118,10 @@ const seriesPerQuery = 100
 
 // FixingsUpTo reads what can count on a day for the given currencies: of each provider the last few fixings dated on
 // or before it and on file at known. The euro needs none and is passed over.
-func (tx *Tx) FixingsUpTo(
-	providers []fx.Provider, currencies []money.Currency, day civil.Day, known time.Time,
+func FixingsUpTo(
+	tx *Tx, providers []fx.Provider, currencies []money.Currency, day civil.Day, known time.Time,
 ) ([]fx.Fixing, error) {
-	known, err := tx.real(known)
+	known, err := realTime(tx, known)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (tx *Tx) FixingsUpTo(
 				ORDER BY day DESC, id DESC LIMIT %s) AS last`, w.arg(s.currency), w.arg(s.provider), w.arg(day),
 				w.arg(micros(known)), w.arg(tx.clock.SiteID), w.arg(candidatesPerProvider))
 		}
-		found, err := tx.fixingsOf(strings.Join(lookups, " UNION ALL "), w.args)
+		found, err := fixingsOf(tx, strings.Join(lookups, " UNION ALL "), w.args)
 		if err != nil {
 			return nil, err
 		}
@@ -157,8 +157,8 @@ func (tx *Tx) FixingsUpTo(
 }
 
 // ManualQuote reads a site's manual quote of a currency, a day and an id.
-func (tx *Tx) ManualQuote(siteID int64, currency money.Currency, day civil.Day, quoteID string) (fx.Fixing, error) {
-	list, err := tx.fixings(`site_id = $1 AND provider = $2 AND currency = $3 AND day = $4 AND quote_id = $5`,
+func ManualQuote(tx *Tx, siteID int64, currency money.Currency, day civil.Day, quoteID string) (fx.Fixing, error) {
+	list, err := fixings(tx, `site_id = $1 AND provider = $2 AND currency = $3 AND day = $4 AND quote_id = $5`,
 		siteID, fx.Manual, currency, day, quoteID)
 	switch {
 	case err != nil:
@@ -170,7 +170,7 @@ func (tx *Tx) ManualQuote(siteID int64, currency money.Currency, day civil.Day, 
 }
 
 // Fixings reads one page of the fixings that a site can see: everybody's and its own.
-func (tx *Tx) Fixings(siteID int64, f fx.Filter, page travel.Page) (travel.List[fx.Fixing], error) {
+func Fixings(tx *Tx, siteID int64, f fx.Filter, page travel.Page) (travel.List[fx.Fixing], error) {
 	var w where
 	w.and("site_id = 0 OR site_id = ?", siteID)
 	in(&w, "currency", f.Currencies)

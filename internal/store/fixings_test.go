@@ -32,11 +32,11 @@ func TestFixingsUpTo(t *testing.T) {
 		for day := range civil.Day(2 * perProvider) {
 			add(0, fx.Demo, "GBP", last-day)
 		}
-		if err := db.Write(t.Context(), func(tx *store.Tx) error { return tx.InsertFixings(list) }); err != nil {
+		if err := db.Write(t.Context(), func(tx *store.Tx) error { return store.InsertFixings(tx, list) }); err != nil {
 			t.Fatal(err)
 		}
 		err = db.ReadBy(t.Context(), store.SiteClock{SiteID: site}, func(tx *store.Tx) error {
-			found, err := tx.FixingsUpTo([]fx.Provider{fx.ECB, fx.Manual, fx.Demo}, all, last, tx.Now)
+			found, err := store.FixingsUpTo(tx, []fx.Provider{fx.ECB, fx.Manual, fx.Demo}, all, last, tx.Now)
 			count := map[fx.Provider]int{}
 			for _, f := range found {
 				count[f.Provider]++

@@ -20,12 +20,12 @@ const (
 )
 
 // SitesToFold lists the sites with enough to fold.
-func (tx *Tx) SitesToFold() ([]int64, error) {
-	return tx.ids(`SELECT s.id FROM sites s
+func SitesToFold(tx *Tx) ([]int64, error) {
+	return ids(tx, `SELECT s.id FROM sites s
 		WHERE EXISTS (SELECT 1 FROM exposure_backlog b WHERE b.site_id = s.id)
 			OR EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id ORDER BY d.id LIMIT 1 OFFSET $1)
 			OR EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id AND d.noted_at <= $2) ORDER BY s.id`,
-		deltasToFold-1, micros(tx.RealNow().Add(-foldAfter)))
+		deltasToFold-1, micros(RealNow(tx).Add(-foldAfter)))
 }
 
 // Bounds of one fold. What takes the time is the blocks: deltas of one day and merchant share them, others touch some
@@ -39,7 +39,7 @@ const (
 // FoldExposure takes deltas of a site into its cubes and buckets, at most limit and no more than a write has the time
 // for; folded is how many. Taking them out and adding them up is one transaction, so that whoever reads both in one
 // picture counts each once. Ids that become visible late are folded late: nothing depends on their order.
-func (tx *Tx) FoldExposure(siteID int64, limit int) (folded int, err error) {
+func FoldExposure(tx *Tx, siteID int64, limit int) (folded int, err error) {
 	_, err = tx.exec(`INSERT INTO exposure_folds (site_id, version) VALUES ($1, 1)
 		ON CONFLICT (site_id) DO UPDATE SET version = exposure_folds.version + 1`, siteID)
 	if err != nil {
@@ -51,7 +51,7 @@ func (tx *Tx) FoldExposure(siteID int64, limit int) (folded int, err error) {
 	}
 	var all []protection.Delta
 	for touched := 0; folded < limit && touched < blocksPerFold; {
-		deltas, err := tx.takeDeltas(siteID, min(deltasPerRead, limit-folded))
+		deltas, err := takeDeltas(tx, siteID, min(deltasPerRead, limit-folded))
 		if err != nil {
 			return 0, err
 		}
@@ -68,15 +68,15 @@ func (tx *Tx) FoldExposure(siteID int64, limit int) (folded int, err error) {
 		}
 	}
 	for i, v := range protection.Views {
-		if err := tx.addBlocks(siteID, v, cubes[i]); err != nil {
+		if err := addBlocks(tx, siteID, v, cubes[i]); err != nil {
 			return 0, err
 		}
 	}
-	return folded, tx.keepDeltas(siteID, all)
+	return folded, keepDeltas(tx, siteID, all)
 }
 
 // takeDeltas takes deltas of a site out of the table.
-func (tx *Tx) takeDeltas(siteID int64, limit int) (deltas []protection.Delta, err error) {
+func takeDeltas(tx *Tx, siteID int64, limit int) (deltas []protection.Delta, err error) {
 	err = tx.each(`DELETE FROM exposure_deltas WHERE site_id = $1 AND id IN
 			(SELECT id FROM exposure_deltas WHERE site_id = $1 ORDER BY id LIMIT $2)
 		RETURNING `+deltaColumns, []any{siteID, limit},
@@ -90,7 +90,7 @@ func (tx *Tx) takeDeltas(siteID int64, limit int) (deltas []protection.Delta, er
 
 // keepDeltas adds deltas to the buckets. Those of a small fold join the pack before, so that packs do not stay small.
 // The caller holds the site's fold.
-func (tx *Tx) keepDeltas(siteID int64, deltas []protection.Delta) error {
+func keepDeltas(tx *Tx, siteID int64, deltas []protection.Delta) error {
 	var id, counted int64
 	var packed []byte
 	err := tx.row(`SELECT id, counted, deltas FROM exposure_buckets WHERE site_id = $1
@@ -128,8 +128,8 @@ type place struct {
 const blocksPerStatement = 25
 
 // addBlocks adds changes to the blocks of a cube. The caller holds the site's fold.
-func (tx *Tx) addBlocks(siteID int64, v protection.View, changes map[protection.BlockKey]*protection.Block) error {
-	ids, err := tx.cellsFor(siteID, v, changes)
+func addBlocks(tx *Tx, siteID int64, v protection.View, changes map[protection.BlockKey]*protection.Block) error {
+	ids, err := cellsFor(tx, siteID, v, changes)
 	if err != nil {
 		return err
 	}
@@ -144,10 +144,10 @@ func (tx *Tx) addBlocks(siteID int64, v protection.View, changes map[protection.
 		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.cell, b.cell))
 	})
 	for batch := range slices.Chunk(places, blocksPerStatement) {
-		if err := tx.readBlocks(siteID, v, batch, blocks); err != nil {
+		if err := readBlocks(tx, siteID, v, batch, blocks); err != nil {
 			return err
 		}
-		if err := tx.saveBlocks(siteID, v, batch, blocks); err != nil {
+		if err := saveBlocks(tx, siteID, v, batch, blocks); err != nil {
 			return err
 		}
 	}
@@ -155,8 +155,8 @@ func (tx *Tx) addBlocks(siteID int64, v protection.View, changes map[protection.
 }
 
 // cellsFor finds the ids of the cells that change, and gives new ones theirs.
-func (tx *Tx) cellsFor(
-	siteID int64, v protection.View, changes map[protection.BlockKey]*protection.Block,
+func cellsFor(
+	tx *Tx, siteID int64, v protection.View, changes map[protection.BlockKey]*protection.Block,
 ) (map[protection.Cell]int64, error) {
 	ids := map[protection.Cell]int64{}
 	for key := range changes {
@@ -169,7 +169,7 @@ func (tx *Tx) cellsFor(
 		for i, c := range batch {
 			rows[i] = w.values(c.First, c.Second, c.Currency, c.Standing, c.ValuedIn)
 		}
-		err := tx.cells(`WITH wanted (first, second, money, stands, valued) AS (VALUES `+strings.Join(rows, ", ")+`)
+		err := cells(tx, `WITH wanted (first, second, money, stands, valued) AS (VALUES `+strings.Join(rows, ", ")+`)
 			SELECT `+cellColumns+` FROM wanted w CROSS JOIN exposure_cells c
 			WHERE c.site_id = $1 AND c.view = $2 AND c.first_key = w.first AND c.second_key = w.second
 				AND c.currency = w.money AND c.standing = w.stands AND c.valued_in = w.valued`, w.args, known)
@@ -189,7 +189,7 @@ func (tx *Tx) cellsFor(
 		for i, c := range batch {
 			rows[i] = w.values(siteID, v.String(), c.First, c.Second, c.Currency, c.Standing, c.ValuedIn)
 		}
-		err := tx.cells(`INSERT INTO exposure_cells (site_id, view, first_key, second_key, currency, standing, valued_in)
+		err := cells(tx, `INSERT INTO exposure_cells (site_id, view, first_key, second_key, currency, standing, valued_in)
 			VALUES `+strings.Join(rows, ", ")+` RETURNING `+cellColumns, w.args, known)
 		if err != nil {
 			return nil, err
@@ -199,8 +199,8 @@ func (tx *Tx) cellsFor(
 }
 
 // readBlocks adds what is stored of some blocks to the changes.
-func (tx *Tx) readBlocks(
-	siteID int64, v protection.View, places []place, blocks map[place]*protection.Block,
+func readBlocks(
+	tx *Tx, siteID int64, v protection.View, places []place, blocks map[place]*protection.Block,
 ) error {
 	w := where{args: []any{siteID, v.String()}}
 	rows := make([]string, len(places))
@@ -222,8 +222,8 @@ func (tx *Tx) readBlocks(
 }
 
 // saveBlocks stores blocks as they are now.
-func (tx *Tx) saveBlocks(
-	siteID int64, v protection.View, places []place, blocks map[place]*protection.Block,
+func saveBlocks(
+	tx *Tx, siteID int64, v protection.View, places []place, blocks map[place]*protection.Block,
 ) error {
 	w := where{args: []any{siteID, v.String()}}
 	rows := make([]string, len(places))

@@ -26,7 +26,7 @@ func someDeltas(n int) []protection.Delta {
 func foldingSite(t *testing.T, db *store.DB) (id int64) {
 	t.Helper()
 	write(t, db, func(tx *store.Tx) error {
-		site, err := tx.InsertSite(travel.Site{Path: "buckets", Name: "Buckets", Policy: travel.DefaultPolicy("GBP")})
+		site, err := store.InsertSite(tx, travel.Site{Path: "buckets", Name: "Buckets", Policy: travel.DefaultPolicy("GBP")})
 		id = site.ID
 		return err
 	})
@@ -40,7 +40,7 @@ func TestFoldsWait(t *testing.T) {
 		due := func(at store.SiteClock) (sites []int64) {
 			t.Helper()
 			err := db.ReadBy(t.Context(), at, func(tx *store.Tx) (err error) {
-				sites, err = tx.SitesToFold()
+				sites, err = store.SitesToFold(tx)
 				return err
 			})
 			if err != nil {
@@ -66,7 +66,7 @@ func TestFoldsWait(t *testing.T) {
 		if sites := due(store.SiteClock{}); !slices.Equal(sites, []int64{site}) {
 			t.Errorf("5000 deltas: %v", sites)
 		}
-		write(t, db, func(tx *store.Tx) error { _, err := tx.FoldExposure(site, 4_999); return err })
+		write(t, db, func(tx *store.Tx) error { _, err := store.FoldExposure(tx, site, 4_999); return err })
 		if sites := due(store.SiteClock{}); len(sites) > 0 {
 			t.Errorf("one delta that is new: %v", sites)
 		}
@@ -85,7 +85,7 @@ func TestSmallFoldsShareAPack(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *store.DB) {
 		site, other := foldingSite(t, db), int64(0)
 		write(t, db, func(tx *store.Tx) error {
-			made, err := tx.InsertSite(travel.Site{Path: "other", Name: "Other", Policy: travel.DefaultPolicy("GBP")})
+			made, err := store.InsertSite(tx, travel.Site{Path: "other", Name: "Other", Policy: travel.DefaultPolicy("GBP")})
 			other = made.ID
 			return err
 		})
@@ -93,8 +93,8 @@ func TestSmallFoldsShareAPack(t *testing.T) {
 			write(t, db, func(tx *store.Tx) error { return tx.InsertDeltas(id, someDeltas(1_100)) })
 		}
 		for _, limit := range []int{3, 2, 900, 94, 1, 2_000} {
-			write(t, db, func(tx *store.Tx) error { _, err := tx.FoldExposure(site, limit); return err })
-			write(t, db, func(tx *store.Tx) error { _, err := tx.FoldExposure(other, 1); return err })
+			write(t, db, func(tx *store.Tx) error { _, err := store.FoldExposure(tx, site, limit); return err })
+			write(t, db, func(tx *store.Tx) error { _, err := store.FoldExposure(tx, other, 1); return err })
 		}
 		var sizes []int64
 		on := map[int64]protection.Tally{}
@@ -104,7 +104,7 @@ func TestSmallFoldsShareAPack(t *testing.T) {
 				return err
 			}
 			for _, channels := range [][]int64{nil, {1}} {
-				err = tx.BucketsOn(site, 1_006, channels, func(d protection.Delta) {
+				err = store.BucketsOn(tx, site, 1_006, channels, func(d protection.Delta) {
 					sum := on[int64(len(channels))]
 					sum.Add(d.On(1_006))
 					on[int64(len(channels))] = sum

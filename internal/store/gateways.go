@@ -13,7 +13,7 @@ type SealedGateway struct {
 }
 
 // ChannelGateway reads the sealed secrets of a channel; both are "" where none were ever set.
-func (tx *Tx) ChannelGateway(siteID, channelID int64) (SealedGateway, error) {
+func ChannelGateway(tx *Tx, siteID, channelID int64) (SealedGateway, error) {
 	g := SealedGateway{SiteID: siteID, ChannelID: channelID}
 	err := tx.each(`SELECT credentials, tokenizer_key FROM channel_gateways WHERE site_id = $1 AND channel_id = $2`,
 		[]any{siteID, channelID}, func(scan func(dest ...any) error) error { return scan(&g.Credentials, &g.TokenizerKey) })
@@ -22,21 +22,21 @@ func (tx *Tx) ChannelGateway(siteID, channelID int64) (SealedGateway, error) {
 
 // SetGatewayCredentials stores the sealed access to the processor of a channel that LockChannel has taken. Like
 // SetTokenizerKey it leaves the other secret alone, which may be sealed anew at this moment.
-func (tx *Tx) SetGatewayCredentials(siteID, channelID int64, sealed string) error {
+func SetGatewayCredentials(tx *Tx, siteID, channelID int64, sealed string) error {
 	_, err := tx.exec(`INSERT INTO channel_gateways (site_id, channel_id, credentials, tokenizer_key) VALUES ($1, $2, $3, '')
 		ON CONFLICT (site_id, channel_id) DO UPDATE SET credentials = $3`, siteID, channelID, sealed)
 	return err
 }
 
 // SetTokenizerKey stores the sealed key of a channel's tokenizer.
-func (tx *Tx) SetTokenizerKey(siteID, channelID int64, sealed string) error {
+func SetTokenizerKey(tx *Tx, siteID, channelID int64, sealed string) error {
 	_, err := tx.exec(`INSERT INTO channel_gateways (site_id, channel_id, credentials, tokenizer_key) VALUES ($1, $2, '', $3)
 		ON CONFLICT (site_id, channel_id) DO UPDATE SET tokenizer_key = $3`, siteID, channelID, sealed)
 	return err
 }
 
 // SealedGateways reads the sealed secrets of all sites after a channel, in order of site and channel.
-func (tx *Tx) SealedGateways(afterSite, afterChannel int64, limit int) ([]SealedGateway, error) {
+func SealedGateways(tx *Tx, afterSite, afterChannel int64, limit int) ([]SealedGateway, error) {
 	var list []SealedGateway
 	err := tx.each(`SELECT site_id, channel_id, credentials, tokenizer_key FROM channel_gateways
 		WHERE site_id > $1 OR site_id = $1 AND channel_id > $2 ORDER BY site_id, channel_id LIMIT $3`,
@@ -50,7 +50,7 @@ func (tx *Tx) SealedGateways(afterSite, afterChannel int64, limit int) ([]Sealed
 }
 
 // SealingKeys counts the sealed secrets by the key that they are sealed with.
-func (tx *Tx) SealingKeys() (map[string]int, error) {
+func SealingKeys(tx *Tx) (map[string]int, error) {
 	counts := map[string]int{}
 	err := tx.each(`SELECT credentials, tokenizer_key FROM channel_gateways`, nil, func(scan func(dest ...any) error) error {
 		var texts [2]string
@@ -68,14 +68,14 @@ func (tx *Tx) SealingKeys() (map[string]int, error) {
 }
 
 // SetChannelSecret stores another secret of a channel that LockChannel has taken.
-func (tx *Tx) SetChannelSecret(siteID, channelID int64, secret string) error {
+func SetChannelSecret(tx *Tx, siteID, channelID int64, secret string) error {
 	_, err := tx.exec(`UPDATE channels SET secret = $3, modified_at = $4 WHERE site_id = $1 AND id = $2`,
 		siteID, channelID, secret, micros(tx.Now))
 	return err
 }
 
 // ModesOfChannels counts the channels of all sites by their modes.
-func (tx *Tx) ModesOfChannels() (map[travel.AccountMode]int64, error) {
+func ModesOfChannels(tx *Tx) (map[travel.AccountMode]int64, error) {
 	counts := map[travel.AccountMode]int64{}
 	err := tx.each(`SELECT account_mode, COUNT(*) FROM channels GROUP BY account_mode`, nil,
 		func(scan func(dest ...any) error) error {
@@ -90,7 +90,7 @@ func (tx *Tx) ModesOfChannels() (map[travel.AccountMode]int64, error) {
 
 // ReplaceSealed stores the sealed secrets of a channel in place of what they were, and reports whether they still were
 // that: sealing anew takes no lock on the channel, whose version is nobody's but its editors'.
-func (tx *Tx) ReplaceSealed(was, now SealedGateway) (bool, error) {
+func ReplaceSealed(tx *Tx, was, now SealedGateway) (bool, error) {
 	n, err := tx.exec(`UPDATE channel_gateways SET credentials = $3, tokenizer_key = $4
 		WHERE site_id = $1 AND channel_id = $2 AND credentials = $5 AND tokenizer_key = $6`,
 		was.SiteID, was.ChannelID, now.Credentials, now.TokenizerKey, was.Credentials, was.TokenizerKey)
@@ -98,7 +98,7 @@ func (tx *Tx) ReplaceSealed(was, now SealedGateway) (bool, error) {
 }
 
 // ChannelHasOpenPayments reports whether the outcome of any payment of the channel is still to come.
-func (tx *Tx) ChannelHasOpenPayments(siteID, id int64) (bool, error) {
+func ChannelHasOpenPayments(tx *Tx, siteID, id int64) (bool, error) {
 	var has bool
 	err := tx.row(`SELECT EXISTS (SELECT 1 FROM transactions WHERE site_id = $1 AND channel_id = $2 AND status IN ($3, $4))`,
 		[]any{siteID, id, travel.StatusPending, travel.StatusIncomplete}, &has)

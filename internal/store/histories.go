@@ -15,17 +15,17 @@ const historiesPerPage = 1000
 // its terms and events in effect by then, as known at an instant; of the given channels only, where there are any.
 // Simulated ones are outside every total and left out. A page of allocations is read by one query, the terms and the
 // events of its ids by one each: joined, the rows of the two would multiply.
-func (tx *Tx) Histories(
-	siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
+func Histories(
+	tx *Tx, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
 ) error {
-	return tx.historiesBy(historiesPerPage, siteID, day, known, channels, each)
+	return historiesBy(tx, historiesPerPage, siteID, day, known, channels, each)
 }
 
-func (tx *Tx) historiesBy(
-	size int, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
+func historiesBy(
+	tx *Tx, size int, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
 ) error {
 	for after := int64(0); ; {
-		page, err := tx.historiesAfter(size, siteID, after, day, known, channels)
+		page, err := historiesAfter(tx, size, siteID, after, day, known, channels)
 		if err != nil {
 			return err
 		}
@@ -41,8 +41,8 @@ func (tx *Tx) historiesBy(
 	}
 }
 
-func (tx *Tx) historiesAfter(
-	size int, siteID, after int64, day civil.Day, known time.Time, channels []int64,
+func historiesAfter(
+	tx *Tx, size int, siteID, after int64, day civil.Day, known time.Time, channels []int64,
 ) ([]protection.History, error) {
 	var w where
 	w.and("a.site_id = ?", siteID)
@@ -52,7 +52,7 @@ func (tx *Tx) historiesAfter(
 	w.and("NOT a.simulated")
 	in(&w, "a.channel_id", channels)
 	limit := ` ORDER BY a.id LIMIT ` + w.arg(size)
-	allocations, err := tx.allocations(`WHERE `+w.text.String()+limit, w.args...)
+	allocations, err := allocations(tx, `WHERE `+w.text.String()+limit, w.args...)
 	if err != nil || len(allocations) == 0 {
 		return nil, err
 	}
@@ -64,15 +64,15 @@ func (tx *Tx) historiesAfter(
 	}
 	// Where a filter left allocations out, rows of others lie between those of the page and find nobody.
 	args := []any{siteID, page[0].ID, page[len(page)-1].ID, micros(day.End()), micros(known)}
-	if err := tx.termsInto(byID, args); err != nil {
+	if err := termsInto(tx, byID, args); err != nil {
 		return nil, err
 	}
-	return page, tx.eventsInto(byID, args)
+	return page, eventsInto(tx, byID, args)
 }
 
 // termsInto reads the terms of a page. The first ones of an allocation count for all time before, so they are read
 // whatever they took effect.
-func (tx *Tx) termsInto(byID map[int64]*protection.History, args []any) error {
+func termsInto(tx *Tx, byID map[int64]*protection.History, args []any) error {
 	return tx.each(`SELECT t.allocation_id, t.start_day, t.end_day, t.last_day, t.country, t.effective_at, t.recorded_at
 		FROM allocation_terms t
 		WHERE t.site_id = $1 AND t.allocation_id BETWEEN $2 AND $3 AND t.recorded_at <= $5 AND (t.effective_at <= $4
@@ -91,7 +91,7 @@ func (tx *Tx) termsInto(byID map[int64]*protection.History, args []any) error {
 }
 
 // eventsInto reads the events of a page, in order of effect.
-func (tx *Tx) eventsInto(byID map[int64]*protection.History, args []any) error {
+func eventsInto(tx *Tx, byID map[int64]*protection.History, args []any) error {
 	return tx.each(`SELECT allocation_id, transaction_id, kind, amount, effective_at, recorded_at FROM allocation_events
 		WHERE site_id = $1 AND allocation_id BETWEEN $2 AND $3 AND effective_at <= $4 AND recorded_at <= $5
 		ORDER BY allocation_id, effective_at, recorded_at, id`, args,

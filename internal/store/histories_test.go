@@ -24,7 +24,7 @@ func historySite(t *testing.T, s *bookingSite, clock *atomic.Int64) {
 			channel = s.locked
 		}
 		s.write(t, func(tx *store.Tx) error {
-			booking, err := tx.InsertBooking(s.booking(func(b *travel.Booking) { b.ChannelID = channel }))
+			booking, err := store.InsertBooking(tx, s.booking(func(b *travel.Booking) { b.ChannelID = channel }))
 			if err != nil {
 				return err
 			}
@@ -33,10 +33,10 @@ func historySite(t *testing.T, s *bookingSite, clock *atomic.Int64) {
 				BaseCurrency: "EUR", Total: 1000, BaseTotal: 1000, Status: travel.StatusComplete, Method: travel.CreditCard,
 				EffectiveAt: tx.Now, Payments: []travel.Payment{{BookingID: booking, Currency: "EUR", Total: 1000}},
 			}
-			if paid, err = tx.InsertTransaction(paid); err != nil {
+			if paid, err = store.InsertTransaction(tx, paid); err != nil {
 				return err
 			}
-			return tx.InsertAllocation(protection.Allocation{
+			return store.InsertAllocation(tx, protection.Allocation{
 				SiteID: s.id, ID: paid.Payments[0].ID, ChannelID: channel, BookingID: booking, TransactionID: paid.ID,
 				Currency: "EUR", Amount: 1000, Scheme: travel.Visa, EffectiveAt: tx.Now, RecordedAt: tx.Now, PolicyCurrency: "GBP",
 				Decision: protection.Decision{Protected: true, Simulated: i == 4, CoverFrom: tx.Now},
@@ -45,12 +45,12 @@ func historySite(t *testing.T, s *bookingSite, clock *atomic.Int64) {
 		clock.Add(24 * time.Hour.Microseconds())
 	}
 	s.write(t, func(tx *store.Tx) error {
-		return tx.Histories(s.id, civil.LastDay, tx.Now, nil, func(h protection.History) error {
-			err := tx.InsertTerms(s.id, h.ID, protection.Terms{Start: startDay, End: startDay + 50, LastDay: startDay + 170})
+		return store.Histories(tx, s.id, civil.LastDay, tx.Now, nil, func(h protection.History) error {
+			err := store.InsertTerms(tx, s.id, h.ID, protection.Terms{Start: startDay, End: startDay + 50, LastDay: startDay + 170})
 			// The second of the two takes effect first.
 			for k, day := range []civil.Day{9, 8} {
 				if err == nil {
-					err = tx.InsertEvent(s.id, h.ID, protection.Event{
+					err = store.InsertEvent(tx, s.id, h.ID, protection.Event{
 						TransactionID: h.TransactionID, Kind: travel.Refund, Amount: int64(10 + k), EffectiveAt: (startDay + day).Start(),
 					})
 				}

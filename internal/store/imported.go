@@ -11,7 +11,7 @@ type ImportedTransaction struct {
 
 // ImportedBookings reads the bookings that imports made in a channel under the given keys, by key: many at once,
 // without their suppliers and transactions.
-func (tx *Tx) ImportedBookings(siteID, channelID int64, keys []string) (map[string]travel.Booking, error) {
+func ImportedBookings(tx *Tx, siteID, channelID int64, keys []string) (map[string]travel.Booking, error) {
 	found := map[string]travel.Booking{}
 	if len(keys) == 0 { // an absent filter would keep everything
 		return found, nil
@@ -30,7 +30,7 @@ func (tx *Tx) ImportedBookings(siteID, channelID int64, keys []string) (map[stri
 
 // ImportedTransactions reads of the transactions that imports made in a channel under the given keys what tells them
 // apart, by key.
-func (tx *Tx) ImportedTransactions(siteID, channelID int64, keys []string) (map[string]ImportedTransaction, error) {
+func ImportedTransactions(tx *Tx, siteID, channelID int64, keys []string) (map[string]ImportedTransaction, error) {
 	found := map[string]ImportedTransaction{}
 	if len(keys) == 0 {
 		return found, nil

@@ -14,7 +14,7 @@ type Lease struct {
 
 // ClaimJob leases a job to the caller for a time; ErrNotFound when it is not due or leased to another. The row is made
 // where it is missing, due at once.
-func (tx *Tx) ClaimJob(name string, length time.Duration) (Lease, error) {
+func ClaimJob(tx *Tx, name string, length time.Duration) (Lease, error) {
 	lease := Lease{Name: name, Until: tx.Now.Add(length)}
 	// A job that is not due is the common case: it costs a look and no write.
 	var due bool
@@ -38,7 +38,7 @@ func (tx *Tx) ClaimJob(name string, length time.Duration) (Lease, error) {
 
 // FinishJob gives a lease back and says when the job is due next. failure is what went wrong, "" when nothing did. A
 // lease that has run out and was taken over by another process is not given back.
-func (tx *Tx) FinishJob(l Lease, due time.Time, failure string) error {
+func FinishJob(tx *Tx, l Lease, due time.Time, failure string) error {
 	attempts, lastRun := 0, tx.Now
 	if failure != "" {
 		attempts, lastRun = l.Attempts+1, time.Time{}

@@ -144,7 +144,7 @@ func (tx *Tx) countRisks(list []*heldBooking) error {
 		h.counted = now
 	}
 	for site, deltas := range bySite {
-		if err := tx.insertDeltas(site, deltas); err != nil {
+		if err := insertDeltas(tx, site, deltas); err != nil {
 			return err
 		}
 	}

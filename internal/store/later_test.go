@@ -34,33 +34,33 @@ func TestWhatWaitsIsThereForWhoAsks(t *testing.T) {
 	onBothWithBookings(t, func() time.Time { return start }, func(t *testing.T, s *bookingSite) {
 		var id int64
 		s.write(t, func(tx *store.Tx) error {
-			list, err := tx.Bookings(s.id, travel.BookingFilter{}, travel.Page{Number: 1, Size: 1})
+			list, err := store.Bookings(tx, s.id, travel.BookingFilter{}, travel.Page{Number: 1, Size: 1})
 			if err != nil || len(list.Items) > 0 {
 				return errors.Join(err, errNotThisOne)
 			}
-			tx.NoteChange(s.id, store.ChangePayment, 1, 0)
+			store.NoteChange(tx, s.id, store.ChangePayment, 1, 0)
 			taken := tx.Savepoint(func() error {
-				tx.NoteChange(s.id, store.ChangePayment, 2, 0)
-				tx.InsertPremium(protection.PremiumLine{SiteID: s.id})
+				store.NoteChange(tx, s.id, store.ChangePayment, 2, 0)
+				store.InsertPremium(tx, protection.PremiumLine{SiteID: s.id})
 				return errNotThisOne
 			})
 			if !errors.Is(taken, errNotThisOne) {
 				t.Errorf("the savepoint answers %v", taken)
 			}
 			for range 70 { // more than share a statement
-				tx.NoteChange(s.id, store.ChangeEvent, 3, 0)
+				store.NoteChange(tx, s.id, store.ChangeEvent, 3, 0)
 			}
-			changes, err := tx.WaitingChanges(s.id, 1000, 100)
+			changes, err := store.WaitingChanges(tx, s.id, 1000, 100)
 			if len(changes) != 71 || !slices.IsSortedFunc(changes, func(a, b store.LimitChange) int { return int(a.ID - b.ID) }) ||
 				changes[0].TransactionID != 1 || changes[1].TransactionID != 3 {
 				t.Errorf("in the write: %d changes, %+v", len(changes), changes[:min(2, len(changes))])
 			}
-			tx.NoteChange(s.id, store.ChangePriced, 0, 4)
+			store.NoteChange(tx, s.id, store.ChangePriced, 0, 4)
 			id = changes[0].ID
 			return err
 		})
 		s.write(t, func(tx *store.Tx) error {
-			changes, err := tx.WaitingChanges(s.id, 1000, 100)
+			changes, err := store.WaitingChanges(tx, s.id, 1000, 100)
 			if len(changes) != 72 || changes[0].ID != id || changes[71].AllocationID != 4 {
 				t.Errorf("after the write: %d changes", len(changes))
 			}

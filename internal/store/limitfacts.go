@@ -18,7 +18,7 @@ type LimitFacts struct {
 
 // FactsOf reads allocations of a site by their ids, under these, and those of the given payments too: a statement for
 // each kind of fact and not for each allocation, because a job settles many at once.
-func (tx *Tx) FactsOf(siteID int64, ids, payments []int64) (map[int64]*LimitFacts, error) {
+func FactsOf(tx *Tx, siteID int64, ids, payments []int64) (map[int64]*LimitFacts, error) {
 	facts := map[int64]*LimitFacts{}
 	for column, values := range map[string][]int64{"a.id": ids, "a.transaction_id": payments} {
 		if len(values) == 0 {
@@ -27,7 +27,7 @@ func (tx *Tx) FactsOf(siteID int64, ids, payments []int64) (map[int64]*LimitFact
 		var w where
 		w.and("a.site_id = ?", siteID)
 		in(&w, column, values)
-		list, err := tx.allocations(`WHERE `+w.text.String(), w.args...)
+		list, err := allocations(tx, `WHERE `+w.text.String(), w.args...)
 		if err != nil {
 			return nil, err
 		}
@@ -47,15 +47,15 @@ func (tx *Tx) FactsOf(siteID int64, ids, payments []int64) (map[int64]*LimitFact
 	}
 	slices.Sort(found)
 	in(&w, "allocation_id", found)
-	for _, read := range []func(*where, map[int64]*LimitFacts) error{tx.termsOf, tx.eventsOf, tx.linesOf} {
-		if err := read(&w, facts); err != nil {
+	for _, read := range []func(*Tx, *where, map[int64]*LimitFacts) error{termsOf, eventsOf, linesOf} {
+		if err := read(tx, &w, facts); err != nil {
 			return nil, err
 		}
 	}
 	return facts, nil
 }
 
-func (tx *Tx) termsOf(w *where, facts map[int64]*LimitFacts) error {
+func termsOf(tx *Tx, w *where, facts map[int64]*LimitFacts) error {
 	return tx.each(`SELECT allocation_id, start_day, end_day, last_day, country, effective_at, recorded_at
 		FROM allocation_terms WHERE `+w.text.String()+` ORDER BY allocation_id, id`, w.args,
 		func(scan func(dest ...any) error) error {
@@ -70,7 +70,7 @@ func (tx *Tx) termsOf(w *where, facts map[int64]*LimitFacts) error {
 		})
 }
 
-func (tx *Tx) eventsOf(w *where, facts map[int64]*LimitFacts) error {
+func eventsOf(tx *Tx, w *where, facts map[int64]*LimitFacts) error {
 	return tx.each(`SELECT allocation_id, transaction_id, kind, amount, effective_at, recorded_at FROM allocation_events
 		WHERE `+w.text.String()+` ORDER BY allocation_id, recorded_at, id`, w.args,
 		func(scan func(dest ...any) error) error {
@@ -85,7 +85,7 @@ func (tx *Tx) eventsOf(w *where, facts map[int64]*LimitFacts) error {
 		})
 }
 
-func (tx *Tx) linesOf(w *where, facts map[int64]*LimitFacts) error {
+func linesOf(tx *Tx, w *where, facts map[int64]*LimitFacts) error {
 	return tx.each(`SELECT allocation_id, channel_id, currency, amount, due_day FROM limit_lines WHERE `+w.text.String(), w.args,
 		func(scan func(dest ...any) error) error {
 			var l LimitLine
@@ -100,7 +100,7 @@ func (tx *Tx) linesOf(w *where, facts map[int64]*LimitFacts) error {
 }
 
 // AdjustedBy reads which allocations each of the given refunds, chargebacks and reversals changed, in order.
-func (tx *Tx) AdjustedBy(siteID int64, transactions []int64) (map[int64][]int64, error) {
+func AdjustedBy(tx *Tx, siteID int64, transactions []int64) (map[int64][]int64, error) {
 	adjusted := map[int64][]int64{}
 	if len(transactions) == 0 {
 		return adjusted, nil

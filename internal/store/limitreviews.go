@@ -15,13 +15,13 @@ type LimitReview struct {
 }
 
 // BeginReview has what exists judged by a limit, in the transaction that adds it.
-func (tx *Tx) BeginReview(l protection.Limit) error {
+func BeginReview(tx *Tx, l protection.Limit) error {
 	_, err := tx.exec(`INSERT INTO limit_reviews (site_id, limit_id, walked_to) VALUES ($1, $2, 0)`, l.SiteID, l.ID)
 	return err
 }
 
 // LimitReviews lists the reviews of all sites that are not done.
-func (tx *Tx) LimitReviews() ([]LimitReview, error) {
+func LimitReviews(tx *Tx) ([]LimitReview, error) {
 	var list []LimitReview
 	err := tx.each(`SELECT r.site_id, r.limit_id, r.walked_to, l.scope, l.channel_id, l.from_day, l.recorded_at, s.clock_ahead
 		FROM limit_reviews r
@@ -45,7 +45,7 @@ func (tx *Tx) LimitReviews() ([]LimitReview, error) {
 
 // MoveReview takes a review for this write and moves it on, or removes it when it is done. It is false where another
 // write has moved it meanwhile.
-func (tx *Tx) MoveReview(r LimitReview, to int64, done bool) (moved bool, err error) {
+func MoveReview(tx *Tx, r LimitReview, to int64, done bool) (moved bool, err error) {
 	n, err := tx.exec(`UPDATE limit_reviews SET walked_to = $4 WHERE site_id = $1 AND limit_id = $2 AND walked_to = $3`,
 		r.Limit.SiteID, r.Limit.ID, r.WalkedTo, to)
 	if err != nil || n == 0 || !done {
@@ -64,7 +64,7 @@ type Judged struct {
 
 // ToJudge reads which transactions or bookings the next allocations of a review belong to, in order of their ids; and
 // the last of these allocations, 0 where there are none left.
-func (tx *Tx) ToJudge(r LimitReview, limit int) (list []Judged, last int64, err error) {
+func ToJudge(tx *Tx, r LimitReview, limit int) (list []Judged, last int64, err error) {
 	column := "transaction_id"
 	if r.Limit.Scope == protection.LimitBooking {
 		column = "booking_id"
@@ -105,7 +105,7 @@ func (tx *Tx) ToJudge(r LimitReview, limit int) (list []Judged, last int64, err 
 }
 
 // LevelsOf reads the highest level that events tell of a transaction or booking: under any limit, and under one.
-func (tx *Tx) LevelsOf(siteID int64, scope protection.LimitScope, object, limitID int64) (told, under int64, err error) {
+func LevelsOf(tx *Tx, siteID int64, scope protection.LimitScope, object, limitID int64) (told, under int64, err error) {
 	err = tx.row(`SELECT COALESCE(MAX(percent), 0), COALESCE(MAX(CASE WHEN limit_id = $4 THEN percent END), 0)
 		FROM limit_events WHERE site_id = $1 AND scope = $2 AND object_id = $3`,
 		[]any{siteID, scope, object, limitID}, &told, &under)

@@ -24,7 +24,7 @@ func scanLimit(scan func(dest ...any) error) (protection.Limit, error) {
 }
 
 // InsertLimit adds a limit and returns it with its id.
-func (tx *Tx) InsertLimit(l protection.Limit) (protection.Limit, error) {
+func InsertLimit(tx *Tx, l protection.Limit) (protection.Limit, error) {
 	l.RecordedAt = tx.Now
 	tx.forgetAnswers()
 	err := tx.row(`INSERT INTO limits (site_id, scope, channel_id, from_day, amount, currency, note, author_id, author,
@@ -36,7 +36,7 @@ func (tx *Tx) InsertLimit(l protection.Limit) (protection.Limit, error) {
 }
 
 // Limit reads one limit of the site.
-func (tx *Tx) Limit(siteID, id int64) (protection.Limit, error) {
+func Limit(tx *Tx, siteID, id int64) (protection.Limit, error) {
 	return scanLimit(func(dest ...any) error {
 		return tx.row(`SELECT `+limitColumns+` FROM limits WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
@@ -44,19 +44,19 @@ func (tx *Tx) Limit(siteID, id int64) (protection.Limit, error) {
 
 // LimitsUpTo reads the limits of a site from days up to one, in order of recording; of the given scopes only, where
 // there are any.
-func (tx *Tx) LimitsUpTo(siteID int64, day civil.Day, scopes ...protection.LimitScope) (protection.Limits, error) {
+func LimitsUpTo(tx *Tx, siteID int64, day civil.Day, scopes ...protection.LimitScope) (protection.Limits, error) {
 	type limitsUpTo struct {
 		siteID int64
 		day    civil.Day
 		scopes string
 	}
 	list, err := recall(tx, limitsUpTo{siteID, day, fmt.Sprint(scopes)}, func() (protection.Limits, error) {
-		return tx.limitsUpTo(siteID, day, scopes)
+		return readLimitsUpTo(tx, siteID, day, scopes)
 	})
 	return slices.Clone(list), err
 }
 
-func (tx *Tx) limitsUpTo(siteID int64, day civil.Day, scopes []protection.LimitScope) (protection.Limits, error) {
+func readLimitsUpTo(tx *Tx, siteID int64, day civil.Day, scopes []protection.LimitScope) (protection.Limits, error) {
 	var w where
 	w.and("site_id = ?", siteID)
 	w.and("from_day <= ?", day)
@@ -90,33 +90,33 @@ type LimitChange struct {
 }
 
 // NoteChange puts a change behind those that wait to be settled, in the transaction of its cause.
-func (tx *Tx) NoteChange(siteID int64, kind string, transactionID, allocationID int64) {
+func NoteChange(tx *Tx, siteID int64, kind string, transactionID, allocationID int64) {
 	tx.insertLater(changesHeap, siteID, kind, transactionID, allocationID, micros(tx.Now))
 }
 
 // LastChange reads the id of the last change that waits at any site, and of the last one that was seen before; 0 for
 // none.
-func (tx *Tx) LastChange() (last, seen int64, err error) {
+func LastChange(tx *Tx) (last, seen int64, err error) {
 	err = tx.row(`SELECT COALESCE((SELECT MAX(id) FROM limit_changes), 0), COALESCE((SELECT MAX(up_to) FROM limit_horizons), 0)`,
 		nil, &last, &seen)
 	return last, seen, err
 }
 
 // SawChange keeps that a change had been seen by now.
-func (tx *Tx) SawChange(id int64) error {
+func SawChange(tx *Tx, id int64) error {
 	_, err := tx.exec(`INSERT INTO limit_horizons (up_to, seen_at) VALUES ($1, $2) ON CONFLICT (up_to) DO NOTHING`,
-		id, micros(tx.RealNow()))
+		id, micros(RealNow(tx)))
 	return err
 }
 
 // ChangesSeenBy reads up to which id changes had been seen by an instant of the real clock, 0 for none.
-func (tx *Tx) ChangesSeenBy(at time.Time) (id int64, err error) {
+func ChangesSeenBy(tx *Tx, at time.Time) (id int64, err error) {
 	err = tx.row(`SELECT COALESCE(MAX(up_to), 0) FROM limit_horizons WHERE seen_at <= $1`, []any{micros(at)}, &id)
 	return id, err
 }
 
 // ForgetSeen removes what was noted of changes seen before an id.
-func (tx *Tx) ForgetSeen(before int64) error {
+func ForgetSeen(tx *Tx, before int64) error {
 	_, err := tx.exec(`DELETE FROM limit_horizons WHERE up_to < $1`, before)
 	return err
 }
@@ -130,7 +130,7 @@ type BookDue struct {
 }
 
 // BooksDue lists the sites that have a running use, or changes up to an id to begin one with.
-func (tx *Tx) BooksDue(upTo int64) ([]BookDue, error) {
+func BooksDue(tx *Tx, upTo int64) ([]BookDue, error) {
 	var list []BookDue
 	err := tx.each(`SELECT s.id, s.clock_ahead, b.day, b.walked_to,
 			EXISTS (SELECT 1 FROM limit_changes c WHERE c.site_id = s.id AND c.id <= $1) AS waiting
@@ -161,7 +161,7 @@ type LimitBook struct {
 
 // LockBook takes the running use of a site for this write and reads how far it has come: nobody else settles before
 // this write ends. A new one begins on the given day.
-func (tx *Tx) LockBook(siteID int64, day civil.Day, by travel.Recognition) (LimitBook, error) {
+func LockBook(tx *Tx, siteID int64, day civil.Day, by travel.Recognition) (LimitBook, error) {
 	_, err := tx.exec(`INSERT INTO limit_books (site_id, day, known_at, recognition, version) VALUES ($1, $2, 0, $3, 0)
 		ON CONFLICT (site_id) DO NOTHING`, siteID, day, by)
 	if err != nil {
@@ -177,14 +177,14 @@ func (tx *Tx) LockBook(siteID int64, day civil.Day, by travel.Recognition) (Limi
 }
 
 // SaveBook stores how far a running use that is locked has come.
-func (tx *Tx) SaveBook(b LimitBook) error {
+func SaveBook(tx *Tx, b LimitBook) error {
 	_, err := tx.exec(`UPDATE limit_books SET day = $2, known_at = $3, recognition = $4, walked_to = $5 WHERE site_id = $1`,
 		b.SiteID, b.Day, micros(b.KnownAt), b.Recognition, sql.NullInt64{Int64: b.WalkedTo, Valid: b.Walking})
 	return err
 }
 
 // WaitingChanges reads the next changes of a site up to an id, in order.
-func (tx *Tx) WaitingChanges(siteID, upTo int64, limit int) ([]LimitChange, error) {
+func WaitingChanges(tx *Tx, siteID, upTo int64, limit int) ([]LimitChange, error) {
 	var list []LimitChange
 	err := tx.each(`SELECT id, kind, transaction_id, allocation_id, recorded_at FROM limit_changes
 		WHERE site_id = $1 AND id <= $2 ORDER BY id LIMIT $3`, []any{siteID, upTo, limit},
@@ -200,7 +200,7 @@ func (tx *Tx) WaitingChanges(siteID, upTo int64, limit int) ([]LimitChange, erro
 }
 
 // SettledChanges removes the changes of a site up to an id: they are in the running use.
-func (tx *Tx) SettledChanges(siteID, upTo int64) error {
+func SettledChanges(tx *Tx, siteID, upTo int64) error {
 	_, err := tx.exec(`DELETE FROM limit_changes WHERE site_id = $1 AND id <= $2`, siteID, upTo)
 	return err
 }

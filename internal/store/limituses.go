@@ -16,7 +16,7 @@ import (
 const factsPerStatement = 1000
 
 // FactsFor reads what the uses of the given allocations rest on, by a statement for each kind of fact.
-func (tx *Tx) FactsFor(siteID int64, list []protection.Allocation) ([]*LimitFacts, error) {
+func FactsFor(tx *Tx, siteID int64, list []protection.Allocation) ([]*LimitFacts, error) {
 	facts := make([]*LimitFacts, len(list))
 	for i, a := range list {
 		facts[i] = &LimitFacts{Allocation: a}
@@ -31,7 +31,7 @@ func (tx *Tx) FactsFor(siteID int64, list []protection.Allocation) ([]*LimitFact
 		var w where
 		w.and("site_id = ?", siteID)
 		in(&w, "allocation_id", ids)
-		if err := errors.Join(tx.termsOf(&w, at), tx.eventsOf(&w, at)); err != nil {
+		if err := errors.Join(termsOf(tx, &w, at), eventsOf(tx, &w, at)); err != nil {
 			return nil, err
 		}
 	}
@@ -47,7 +47,7 @@ type LimitLine struct {
 }
 
 // SaveLine stores what an allocation adds. What adds nothing, now and later, is removed.
-func (tx *Tx) SaveLine(siteID int64, l LimitLine) error {
+func SaveLine(tx *Tx, siteID int64, l LimitLine) error {
 	if l.Amount == 0 && l.Due == civil.NoDay {
 		_, err := tx.exec(`DELETE FROM limit_lines WHERE site_id = $1 AND allocation_id = $2`, siteID, l.AllocationID)
 		return err
@@ -60,19 +60,19 @@ func (tx *Tx) SaveLine(siteID int64, l LimitLine) error {
 }
 
 // LinesDue lists allocations whose lines change by themselves up to a day, in order of their ids.
-func (tx *Tx) LinesDue(siteID int64, day civil.Day, limit int) ([]int64, error) {
-	return tx.ids(`SELECT allocation_id FROM limit_lines WHERE site_id = $1 AND due_day <= $2 ORDER BY due_day, allocation_id
+func LinesDue(tx *Tx, siteID int64, day civil.Day, limit int) ([]int64, error) {
+	return ids(tx, `SELECT allocation_id FROM limit_lines WHERE site_id = $1 AND due_day <= $2 ORDER BY due_day, allocation_id
 		LIMIT $3`, siteID, day, limit)
 }
 
 // LinesAfter lists allocations with a line from after an id on.
-func (tx *Tx) LinesAfter(siteID, after int64, limit int) ([]int64, error) {
-	return tx.ids(`SELECT allocation_id FROM limit_lines WHERE site_id = $1 AND allocation_id > $2 ORDER BY allocation_id
+func LinesAfter(tx *Tx, siteID, after int64, limit int) ([]int64, error) {
+	return ids(tx, `SELECT allocation_id FROM limit_lines WHERE site_id = $1 AND allocation_id > $2 ORDER BY allocation_id
 		LIMIT $3`, siteID, after, limit)
 }
 
 // ids reads a column of whole numbers.
-func (tx *Tx) ids(query string, args ...any) ([]int64, error) {
+func ids(tx *Tx, query string, args ...any) ([]int64, error) {
 	var list []int64
 	err := tx.each(query, args, func(scan func(dest ...any) error) error {
 		var id int64
@@ -93,7 +93,7 @@ type RunningUse struct {
 }
 
 // RunningUses reads the uses of the channels and of the site itself, in order.
-func (tx *Tx) RunningUses(siteID int64) ([]RunningUse, error) {
+func RunningUses(tx *Tx, siteID int64) ([]RunningUse, error) {
 	var list []RunningUse
 	err := tx.each(`SELECT scope, object_id, currency, amount, level FROM limit_uses
 		WHERE site_id = $1 AND scope IN ('channel', 'site') ORDER BY scope, object_id, currency`, []any{siteID},
@@ -107,7 +107,7 @@ func (tx *Tx) RunningUses(siteID int64) ([]RunningUse, error) {
 }
 
 // SaveUse stores a use.
-func (tx *Tx) SaveUse(siteID int64, u RunningUse) error {
+func SaveUse(tx *Tx, siteID int64, u RunningUse) error {
 	_, err := tx.exec(`INSERT INTO limit_uses (site_id, scope, object_id, currency, amount, level)
 		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (site_id, scope, object_id, currency) DO UPDATE SET amount = excluded.amount, level = excluded.level`,
@@ -116,7 +116,7 @@ func (tx *Tx) SaveUse(siteID int64, u RunningUse) error {
 }
 
 // LockUse takes the use of a booking for this write and reads it: nobody else judges it before this write ends.
-func (tx *Tx) LockUse(siteID, bookingID int64, c money.Currency) (RunningUse, error) {
+func LockUse(tx *Tx, siteID, bookingID int64, c money.Currency) (RunningUse, error) {
 	u := RunningUse{Scope: protection.LimitBooking, ObjectID: bookingID, Currency: c}
 	err := tx.row(`INSERT INTO limit_uses (site_id, scope, object_id, currency, amount, level) VALUES ($1, $2, $3, $4, 0, 0)
 		ON CONFLICT (site_id, scope, object_id, currency) DO UPDATE SET level = limit_uses.level
@@ -125,7 +125,7 @@ func (tx *Tx) LockUse(siteID, bookingID int64, c money.Currency) (RunningUse, er
 }
 
 // SettledUse is what the allocations of a booking add to the running use so far, in one policy currency.
-func (tx *Tx) SettledUse(siteID, bookingID int64, c money.Currency) (sum int64, err error) {
+func SettledUse(tx *Tx, siteID, bookingID int64, c money.Currency) (sum int64, err error) {
 	err = tx.row(`SELECT CAST(COALESCE(SUM(l.amount), 0) AS BIGINT) FROM allocations a
 			JOIN limit_lines l ON l.site_id = a.site_id AND l.allocation_id = a.id
 		WHERE a.site_id = $1 AND a.booking_id = $2 AND l.currency = $3`, []any{siteID, bookingID, c}, &sum)
@@ -133,7 +133,7 @@ func (tx *Tx) SettledUse(siteID, bookingID int64, c money.Currency) (sum int64, 
 }
 
 // InsertOver stores what of an allocation lies above a limit; a second time, for the same limit, it changes nothing.
-func (tx *Tx) InsertOver(siteID int64, o protection.OverLimit) error {
+func InsertOver(tx *Tx, siteID int64, o protection.OverLimit) error {
 	_, err := tx.exec(`INSERT INTO over_limits (site_id, allocation_id, scope, transaction_id, amount, currency, use_amount,
 			limit_amount, limit_id, recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (site_id, allocation_id, limit_id) DO NOTHING`,
@@ -143,7 +143,7 @@ func (tx *Tx) InsertOver(siteID int64, o protection.OverLimit) error {
 }
 
 // OverLimits reads what of the given transactions lies above limits.
-func (tx *Tx) OverLimits(siteID int64, transactions []int64) ([]protection.OverLimit, error) {
+func OverLimits(tx *Tx, siteID int64, transactions []int64) ([]protection.OverLimit, error) {
 	var w where
 	w.and("site_id = ?", siteID)
 	in(&w, "transaction_id", transactions)
@@ -164,8 +164,8 @@ func (tx *Tx) OverLimits(siteID int64, transactions []int64) ([]protection.OverL
 }
 
 // readOverLimits fills in what of the transactions of a page lies above limits.
-func (tx *Tx) readOverLimits(siteID int64, ids []int64, at map[int64]*travel.Transaction) error {
-	list, err := tx.OverLimits(siteID, ids)
+func readOverLimits(tx *Tx, siteID int64, ids []int64, at map[int64]*travel.Transaction) error {
+	list, err := OverLimits(tx, siteID, ids)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (tx *Tx) readOverLimits(siteID int64, ids []int64, at map[int64]*travel.Tra
 }
 
 // InsertLimitEvent adds an event.
-func (tx *Tx) InsertLimitEvent(e protection.LimitEvent) error {
+func InsertLimitEvent(tx *Tx, e protection.LimitEvent) error {
 	_, err := tx.exec(`INSERT INTO limit_events (site_id, scope, object_id, channel_id, percent, use_amount, limit_amount,
 			currency, limit_id, transaction_id, crossed_at, recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
@@ -198,7 +198,7 @@ type LimitEventFilter struct {
 }
 
 // LimitEvents reads one page of the events of a site.
-func (tx *Tx) LimitEvents(siteID int64, f LimitEventFilter, page travel.Page) (travel.List[protection.LimitEvent], error) {
+func LimitEvents(tx *Tx, siteID int64, f LimitEventFilter, page travel.Page) (travel.List[protection.LimitEvent], error) {
 	var w where
 	w.and("site_id = ?", siteID)
 	in(&w, "scope", f.Scopes)

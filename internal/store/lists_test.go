@@ -42,7 +42,7 @@ func channelList(t *testing.T, db *store.DB) int64 {
 func channelIDs(t *testing.T, db *store.DB, site int64, f travel.ChannelFilter, page travel.Page) (ids []int64, total int64) {
 	t.Helper()
 	err := db.Read(t.Context(), func(tx *store.Tx) error {
-		list, err := tx.Channels(site, f, page)
+		list, err := store.Channels(tx, site, f, page)
 		ids, total = nil, list.Total
 		for _, c := range list.Items {
 			ids = append(ids, c.ID)

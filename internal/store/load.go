@@ -68,7 +68,7 @@ const loadBook = `WITH RECURSIVE numbers (i) AS (
 
 // LoadBook writes the bookings of a load with the numbers from first to last, into a site that has none, past the rules:
 // it is for measuring alone. They wait to be counted into the buckets, like a book from before there were any.
-func (tx *Tx) LoadBook(l Load, first, last int64) error {
+func LoadBook(tx *Tx, l Load, first, last int64) error {
 	for _, statement := range loadStatements {
 		_, err := tx.exec(loadBook+statement, l.SiteID, first, last, l.FirstChannel, l.Channels, l.Suppliers, l.From, l.Days,
 			l.Payments/PaymentsPerBooking)

@@ -11,7 +11,7 @@ import (
 
 // BlockedUntil is the instant before which no login of any of the subjects is judged; the zero time where there is
 // none.
-func (tx *Tx) BlockedUntil(subjects []string) (time.Time, error) {
+func BlockedUntil(tx *Tx, subjects []string) (time.Time, error) {
 	var w where
 	in(&w, "subject", subjects)
 	var until sql.NullInt64
@@ -21,7 +21,7 @@ func (tx *Tx) BlockedUntil(subjects []string) (time.Time, error) {
 
 // CountFailedLogin counts one more failed login of a subject and blocks it for as long as backoff says. Failures
 // before forgetBefore, with none since, no longer count.
-func (tx *Tx) CountFailedLogin(subject string, forgetBefore time.Time, backoff func(failures int) time.Duration) error {
+func CountFailedLogin(tx *Tx, subject string, forgetBefore time.Time, backoff func(failures int) time.Duration) error {
 	var failures int
 	err := tx.row(`INSERT INTO login_attempts (subject, failures, blocked_until, last_at) VALUES ($1, 1, 0, $2)
 		ON CONFLICT (subject) DO UPDATE SET last_at = $2,
@@ -36,20 +36,20 @@ func (tx *Tx) CountFailedLogin(subject string, forgetBefore time.Time, backoff f
 }
 
 // ForgetFailedLogins clears the count of a subject.
-func (tx *Tx) ForgetFailedLogins(subject string) error {
+func ForgetFailedLogins(tx *Tx, subject string) error {
 	_, err := tx.exec(`DELETE FROM login_attempts WHERE subject = $1`, subject)
 	return err
 }
 
 // ForgetFailedLoginsBefore clears counts that have not grown since the instant, as many as the limit allows, and
 // returns how many.
-func (tx *Tx) ForgetFailedLoginsBefore(before time.Time, limit int) (int64, error) {
+func ForgetFailedLoginsBefore(tx *Tx, before time.Time, limit int) (int64, error) {
 	return tx.exec(`DELETE FROM login_attempts WHERE subject IN (
 		SELECT subject FROM login_attempts WHERE last_at < $1 LIMIT $2)`, micros(before), limit)
 }
 
 // JWTKeys reads all keys that sign or verify JWTs.
-func (tx *Tx) JWTKeys() ([]auth.Key, error) {
+func JWTKeys(tx *Tx) ([]auth.Key, error) {
 	var keys []auth.Key
 	err := tx.each(`SELECT id, secret, created_at, retired_at FROM jwt_keys ORDER BY created_at, id`, nil,
 		func(scan func(dest ...any) error) error {
@@ -72,14 +72,14 @@ func (tx *Tx) JWTKeys() ([]auth.Key, error) {
 }
 
 // InsertJWTKey stores a key that signs from now on.
-func (tx *Tx) InsertJWTKey(k auth.Key) error {
+func InsertJWTKey(tx *Tx, k auth.Key) error {
 	_, err := tx.exec(`INSERT INTO jwt_keys (id, secret, created_at) VALUES ($1, $2, $3)`,
 		k.ID, hex.EncodeToString(k.Secret), micros(k.CreatedAt))
 	return err
 }
 
 // RetireJWTKeys lets every key sign no more.
-func (tx *Tx) RetireJWTKeys() error {
+func RetireJWTKeys(tx *Tx) error {
 	_, err := tx.exec(`UPDATE jwt_keys SET retired_at = $1 WHERE retired_at IS NULL`, micros(tx.Now))
 	return err
 }

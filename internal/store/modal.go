@@ -10,12 +10,12 @@ import (
 )
 
 // InsertModalSession stores a new session of the payment modal and returns it with its id.
-func (tx *Tx) InsertModalSession(s travel.ModalSession) (travel.ModalSession, error) {
+func InsertModalSession(tx *Tx, s travel.ModalSession) (travel.ModalSession, error) {
 	verified, err := json.Marshal(s.Verified)
 	if err != nil {
 		return s, err
 	}
-	s.CreatedAt = tx.RealNow()
+	s.CreatedAt = RealNow(tx)
 	err = tx.row(`INSERT INTO modal_sessions (site_id, channel_id, token_hash, auth_hash, origin, verified, made, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`,
 		[]any{s.SiteID, s.ChannelID, s.TokenHash, s.AuthHash, s.Origin, string(verified), false, micros(s.CreatedAt),
@@ -24,7 +24,7 @@ func (tx *Tx) InsertModalSession(s travel.ModalSession) (travel.ModalSession, er
 }
 
 // ModalSession reads the session of any site whose token has the hash.
-func (tx *Tx) ModalSession(tokenHash string) (travel.ModalSession, error) {
+func ModalSession(tx *Tx, tokenHash string) (travel.ModalSession, error) {
 	var s travel.ModalSession
 	var verified string
 	var booking sql.NullInt64
@@ -48,7 +48,7 @@ func (tx *Tx) ModalSession(tokenHash string) (travel.ModalSession, error) {
 }
 
 // BindModalSession says which booking a session pays, once; ErrNotFound: it is another one already.
-func (tx *Tx) BindModalSession(s travel.ModalSession, bookingID int64, made bool) error {
+func BindModalSession(tx *Tx, s travel.ModalSession, bookingID int64, made bool) error {
 	n, err := tx.exec(`UPDATE modal_sessions SET booking_id = $3, made = $4
 		WHERE site_id = $1 AND id = $2 AND (booking_id IS NULL OR booking_id = $3)`, s.SiteID, s.ID, bookingID, made)
 	if err == nil && n == 0 {
@@ -58,26 +58,26 @@ func (tx *Tx) BindModalSession(s travel.ModalSession, bookingID int64, made bool
 }
 
 // ModalBookings lists the bookings that the sessions of an auth string pay.
-func (tx *Tx) ModalBookings(siteID int64, authHash string) ([]int64, error) {
-	return tx.ids(`SELECT DISTINCT booking_id FROM modal_sessions
+func ModalBookings(tx *Tx, siteID int64, authHash string) ([]int64, error) {
+	return ids(tx, `SELECT DISTINCT booking_id FROM modal_sessions
 		WHERE site_id = $1 AND auth_hash = $2 AND booking_id IS NOT NULL ORDER BY booking_id`, siteID, authHash)
 }
 
 // CountModalSessions counts the sessions that an auth string has opened.
-func (tx *Tx) CountModalSessions(siteID int64, authHash string) (n int64, err error) {
+func CountModalSessions(tx *Tx, siteID int64, authHash string) (n int64, err error) {
 	err = tx.row(`SELECT COUNT(*) FROM modal_sessions WHERE site_id = $1 AND auth_hash = $2`, []any{siteID, authHash}, &n)
 	return n, err
 }
 
 // ForgetModalSessionsBefore removes sessions that were opened before the instant, as many as the limit allows, and returns
 // how many. Their payments stay.
-func (tx *Tx) ForgetModalSessionsBefore(before time.Time, limit int) (int64, error) {
+func ForgetModalSessionsBefore(tx *Tx, before time.Time, limit int) (int64, error) {
 	return tx.exec(`DELETE FROM modal_sessions WHERE (site_id, id) IN (
 		SELECT site_id, id FROM modal_sessions WHERE created_at < $1 LIMIT $2)`, micros(before), limit)
 }
 
 // InsertModalPayment notes that a transaction of this write is a payment in the modal, with what was verified besides.
-func (tx *Tx) InsertModalPayment(t travel.Transaction, bookingID int64, authHash string) error {
+func InsertModalPayment(tx *Tx, t travel.Transaction, bookingID int64, authHash string) error {
 	_, err := tx.exec(`INSERT INTO modal_payments (site_id, transaction_id, booking_id, auth_hash, allocations, charge_channel)
 		VALUES ($1, $2, $3, $4, $5, $6)`,
 		t.SiteID, t.ID, bookingID, authHash, t.ModalAllocations, maybeID(t.ModalCharge))
@@ -86,7 +86,7 @@ func (tx *Tx) InsertModalPayment(t travel.Transaction, bookingID int64, authHash
 
 // ModalAttempts lists the payments of a booking that were made in the modal, in order of their ids. The caller holds the
 // booking, so that none is added meanwhile.
-func (tx *Tx) ModalAttempts(siteID, bookingID int64) ([]travel.ModalAttempt, error) {
+func ModalAttempts(tx *Tx, siteID, bookingID int64) ([]travel.ModalAttempt, error) {
 	var list []travel.ModalAttempt
 	err := tx.each(`SELECT m.transaction_id, m.auth_hash, t.status, p.decline <> ''
 		FROM modal_payments m
@@ -103,7 +103,7 @@ func (tx *Tx) ModalAttempts(siteID, bookingID int64) ([]travel.ModalAttempt, err
 }
 
 // ModalPaymentOf tells whether a transaction pays the booking in the modal.
-func (tx *Tx) ModalPaymentOf(siteID, transactionID, bookingID int64) error {
+func ModalPaymentOf(tx *Tx, siteID, transactionID, bookingID int64) error {
 	var id int64
 	return tx.row(`SELECT transaction_id FROM modal_payments WHERE site_id = $1 AND transaction_id = $2 AND booking_id = $3`,
 		[]any{siteID, transactionID, bookingID}, &id)
@@ -111,7 +111,7 @@ func (tx *Tx) ModalPaymentOf(siteID, transactionID, bookingID int64) error {
 
 // readModalPayments fills in what the modal was told besides. Only what a processor carried out with 3DS can have been
 // paid there; where there is none of it nothing is read.
-func (tx *Tx) readModalPayments(siteID int64, list []travel.Transaction) error {
+func readModalPayments(tx *Tx, siteID int64, list []travel.Transaction) error {
 	var ids []int64
 	at := map[int64]*travel.Transaction{}
 	for i, t := range list {

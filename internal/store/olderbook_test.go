@@ -53,7 +53,7 @@ func newOlderBook(t *testing.T, url string) *olderBook {
 		Log: slog.New(slog.DiscardHandler),
 	})
 	o.write(func(tx *store.Tx) error {
-		site, err := tx.InsertSite(travel.Site{Path: "a", Name: "A", Sandbox: true, Policy: travel.DefaultPolicy("GBP")})
+		site, err := store.InsertSite(tx, travel.Site{Path: "a", Name: "A", Sandbox: true, Policy: travel.DefaultPolicy("GBP")})
 		o.actor = auth.System(site.ID)
 		return err
 	})
@@ -165,7 +165,7 @@ func TestLimitsOfAnOlderBook(t *testing.T) {
 		}
 		var waiting int
 		o.write(func(tx *store.Tx) error {
-			list, err := tx.WaitingChanges(o.actor.SiteID, 1<<40, 100)
+			list, err := store.WaitingChanges(tx, o.actor.SiteID, 1<<40, 100)
 			waiting = len(list)
 			return err
 		})

@@ -16,7 +16,7 @@ type Claim struct {
 
 // ClaimKey takes an idempotency key until the given instant, also one whose claim has run out unfinished. mine says
 // whether it was taken; if not, the claim that stands in the way is returned. ErrNotFound: that one has gone meanwhile.
-func (tx *Tx) ClaimKey(siteID, userID int64, once travel.Once, until time.Time) (claim Claim, mine bool, err error) {
+func ClaimKey(tx *Tx, siteID, userID int64, once travel.Once, until time.Time) (claim Claim, mine bool, err error) {
 	err = tx.each(`INSERT INTO idempotency_keys (site_id, user_id, key, request_hash, claimed_until, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (site_id, user_id, key) DO UPDATE SET claimed_until = $5
@@ -41,7 +41,7 @@ func (tx *Tx) ClaimKey(siteID, userID int64, once travel.Once, until time.Time) 
 
 // FinishKey records what a request made under its idempotency key, in the transaction that makes it. ErrNotFound: the
 // claim ran out, and another request has finished it or given it up.
-func (tx *Tx) FinishKey(siteID, userID int64, once travel.Once, objectID int64) error {
+func FinishKey(tx *Tx, siteID, userID int64, once travel.Once, objectID int64) error {
 	n, err := tx.exec(`UPDATE idempotency_keys SET object_id = $5
 		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND request_hash = $4 AND object_id IS NULL`,
 		siteID, userID, once.Key, once.Hash, objectID)
@@ -52,7 +52,7 @@ func (tx *Tx) FinishKey(siteID, userID int64, once travel.Once, objectID int64) 
 }
 
 // ReleaseKey gives up the claim that was taken until the given instant, so that the caller can try again.
-func (tx *Tx) ReleaseKey(siteID, userID int64, once travel.Once, until time.Time) error {
+func ReleaseKey(tx *Tx, siteID, userID int64, once travel.Once, until time.Time) error {
 	_, err := tx.exec(`DELETE FROM idempotency_keys
 		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id IS NULL AND claimed_until = $4`,
 		siteID, userID, once.Key, micros(until))
@@ -60,7 +60,7 @@ func (tx *Tx) ReleaseKey(siteID, userID int64, once travel.Once, until time.Time
 }
 
 // UnfinishKey gives up the key of a request that made something of which nothing came, so that the caller can try again.
-func (tx *Tx) UnfinishKey(siteID, userID int64, once travel.Once, objectID int64) error {
+func UnfinishKey(tx *Tx, siteID, userID int64, once travel.Once, objectID int64) error {
 	_, err := tx.exec(`DELETE FROM idempotency_keys WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id = $4`,
 		siteID, userID, once.Key, objectID)
 	return err
@@ -68,7 +68,7 @@ func (tx *Tx) UnfinishKey(siteID, userID int64, once travel.Once, objectID int64
 
 // ForgetKeysBefore removes idempotency keys that were first used before the instant, as many as the limit allows, and
 // returns how many.
-func (tx *Tx) ForgetKeysBefore(before time.Time, limit int) (int64, error) {
+func ForgetKeysBefore(tx *Tx, before time.Time, limit int) (int64, error) {
 	return tx.exec(`DELETE FROM idempotency_keys WHERE (site_id, user_id, key) IN (
 		SELECT site_id, user_id, key FROM idempotency_keys WHERE created_at < $1 LIMIT $2)`, micros(before), limit)
 }

@@ -23,7 +23,7 @@ func scanPayment(scan func(dest ...any) error) (travel.Payment, error) {
 }
 
 // Payment reads one payment record of the site.
-func (tx *Tx) Payment(siteID, id int64) (travel.Payment, error) {
+func Payment(tx *Tx, siteID, id int64) (travel.Payment, error) {
 	return scanPayment(func(dest ...any) error {
 		return tx.row(`SELECT `+paymentColumns+` FROM payments p WHERE p.site_id = $1 AND p.id = $2`,
 			[]any{siteID, id}, dest...)
@@ -31,7 +31,7 @@ func (tx *Tx) Payment(siteID, id int64) (travel.Payment, error) {
 }
 
 // Payments reads one page of the site's payment records.
-func (tx *Tx) Payments(siteID int64, f travel.PaymentFilter, page travel.Page) (travel.List[travel.Payment], error) {
+func Payments(tx *Tx, siteID int64, f travel.PaymentFilter, page travel.Page) (travel.List[travel.Payment], error) {
 	var w where
 	w.and("site_id = ?", siteID)
 	w.countBy(func() (int64, error) { return tx.countRows("payments", siteID) })

@@ -33,7 +33,7 @@ func scanPolicy(scan func(dest ...any) error) (travel.Policy, error) {
 }
 
 // InsertPolicy stores what a site has agreed from a day on, with its rate card.
-func (tx *Tx) InsertPolicy(siteID int64, p travel.Policy) (travel.Policy, error) {
+func InsertPolicy(tx *Tx, siteID int64, p travel.Policy) (travel.Policy, error) {
 	if p.TaxCodes == nil {
 		p.TaxCodes = []travel.TaxCode{}
 	}
@@ -70,17 +70,17 @@ func (tx *Tx) InsertPolicy(siteID int64, p travel.Policy) (travel.Policy, error)
 
 // PolicyOn reads the policy of a site that is in force on a day, as known now; of two from the same day the later
 // recorded one.
-func (tx *Tx) PolicyOn(siteID int64, day civil.Day) (travel.Policy, error) {
-	return tx.PolicyKnown(siteID, day, tx.Now)
+func PolicyOn(tx *Tx, siteID int64, day civil.Day) (travel.Policy, error) {
+	return PolicyKnown(tx, siteID, day, tx.Now)
 }
 
 // PolicyKnown reads the policy that was in force on a day, as known at an instant. The first policy of a site counts
 // for all time before it was recorded, too.
-func (tx *Tx) PolicyKnown(siteID int64, day civil.Day, known time.Time) (travel.Policy, error) {
+func PolicyKnown(tx *Tx, siteID int64, day civil.Day, known time.Time) (travel.Policy, error) {
 	type policiesOf struct{ siteID int64 }
 	// All of them, which are few: an import asks for one day after the other.
 	list, err := recall(tx, policiesOf{siteID}, func() ([]travel.Policy, error) {
-		return tx.policies(`site_id = $1 ORDER BY from_day DESC, id DESC`, siteID)
+		return policies(tx, `site_id = $1 ORDER BY from_day DESC, id DESC`, siteID)
 	})
 	if err != nil {
 		return travel.Policy{}, err
@@ -91,7 +91,7 @@ func (tx *Tx) PolicyKnown(siteID int64, day civil.Day, known time.Time) (travel.
 	}
 	for _, p := range list {
 		if p.FromDay <= day && (p.ID == first || !p.RecordedAt.After(known)) {
-			p.RateCard, err = tx.rateCard(siteID, p.ID)
+			p.RateCard, err = rateCard(tx, siteID, p.ID)
 			return p, err
 		}
 	}
@@ -99,20 +99,20 @@ func (tx *Tx) PolicyKnown(siteID int64, day civil.Day, known time.Time) (travel.
 }
 
 // Policy reads a policy by id.
-func (tx *Tx) Policy(siteID, id int64) (travel.Policy, error) {
+func Policy(tx *Tx, siteID, id int64) (travel.Policy, error) {
 	type policy struct{ siteID, id int64 }
 	return recall(tx, policy{siteID, id}, func() (travel.Policy, error) {
-		list, err := tx.policies(`site_id = $1 AND id = $2`, siteID, id)
+		list, err := policies(tx, `site_id = $1 AND id = $2`, siteID, id)
 		if err != nil || len(list) == 0 {
 			return travel.Policy{}, cmp.Or(err, ErrNotFound)
 		}
-		list[0].RateCard, err = tx.rateCard(siteID, id)
+		list[0].RateCard, err = rateCard(tx, siteID, id)
 		return list[0], err
 	})
 }
 
 // policies reads policies without their rate cards.
-func (tx *Tx) policies(condition string, args ...any) (list []travel.Policy, err error) {
+func policies(tx *Tx, condition string, args ...any) (list []travel.Policy, err error) {
 	err = tx.each(`SELECT `+policyColumns+` FROM policies WHERE `+condition, args,
 		func(scan func(dest ...any) error) error {
 			p, err := scanPolicy(scan)
@@ -123,7 +123,7 @@ func (tx *Tx) policies(condition string, args ...any) (list []travel.Policy, err
 }
 
 // Policies reads one page of the policies of a site; where a day is named only the one that is in force on it.
-func (tx *Tx) Policies(siteID int64, on *civil.Day, page travel.Page) (travel.List[travel.Policy], error) {
+func Policies(tx *Tx, siteID int64, on *civil.Day, page travel.Page) (travel.List[travel.Policy], error) {
 	var w where
 	w.and("site_id = ?", siteID)
 	if on != nil {
@@ -134,21 +134,21 @@ func (tx *Tx) Policies(siteID int64, on *civil.Day, page travel.Page) (travel.Li
 	list, err := listOf(tx, "policies", policyColumns, &w, page, orders, nil, scanPolicy)
 	for i := range list.Items {
 		if err == nil {
-			list.Items[i].RateCard, err = tx.rateCard(siteID, list.Items[i].ID)
+			list.Items[i].RateCard, err = rateCard(tx, siteID, list.Items[i].ID)
 		}
 	}
 	return list, err
 }
 
 // rateCard reads the lines of a policy's rate card, in the order in which they were given.
-func (tx *Tx) rateCard(siteID, policyID int64) (travel.RateCard, error) {
+func rateCard(tx *Tx, siteID, policyID int64) (travel.RateCard, error) {
 	type rateCard struct{ siteID, policyID int64 }
 	return recall(tx, rateCard{siteID, policyID}, func() (travel.RateCard, error) {
-		return tx.readRateCard(siteID, policyID)
+		return readRateCard(tx, siteID, policyID)
 	})
 }
 
-func (tx *Tx) readRateCard(siteID, policyID int64) (travel.RateCard, error) {
+func readRateCard(tx *Tx, siteID, policyID int64) (travel.RateCard, error) {
 	card := travel.RateCard{}
 	err := tx.each(`SELECT id, channel_id, lead_from, lead_to, ppm FROM rate_card_lines
 		WHERE site_id = $1 AND policy_id = $2 ORDER BY id`, []any{siteID, policyID},

@@ -39,7 +39,7 @@ func scanPremium(scan func(dest ...any) error) (protection.PremiumLine, error) {
 }
 
 // InsertPremium adds a line to the premium ledger.
-func (tx *Tx) InsertPremium(l protection.PremiumLine) {
+func InsertPremium(tx *Tx, l protection.PremiumLine) {
 	s := l.State
 	tx.insertLater(premiumHeap,
 		l.SiteID, l.AllocationID, l.ChannelID, l.BookingID, l.TransactionID, l.Kind, l.Cause, micros(l.RecordedAt),
@@ -51,15 +51,15 @@ func (tx *Tx) InsertPremium(l protection.PremiumLine) {
 }
 
 // PremiumOf reads the lines of an allocation, in the order in which they were booked.
-func (tx *Tx) PremiumOf(siteID, allocationID int64) ([]protection.PremiumLine, error) {
-	ask := func() ([]protection.PremiumLine, error) { return tx.premiumOf(siteID, allocationID) }
+func PremiumOf(tx *Tx, siteID, allocationID int64) ([]protection.PremiumLine, error) {
+	ask := func() ([]protection.PremiumLine, error) { return premiumOf(tx, siteID, allocationID) }
 	if held := tx.memory.allocations[rowKey{siteID, allocationID}]; held != nil {
 		return listOnce(&held.lines, ask)
 	}
 	return ask()
 }
 
-func (tx *Tx) premiumOf(siteID, allocationID int64) ([]protection.PremiumLine, error) {
+func premiumOf(tx *Tx, siteID, allocationID int64) ([]protection.PremiumLine, error) {
 	var list []protection.PremiumLine
 	err := tx.each(`SELECT `+premiumColumns+` FROM premium_lines
 		WHERE site_id = $1 AND allocation_id = $2 ORDER BY id`, []any{siteID, allocationID},
@@ -72,7 +72,7 @@ func (tx *Tx) premiumOf(siteID, allocationID int64) ([]protection.PremiumLine, e
 }
 
 // Premiums reads one page of the premium ledger of a site.
-func (tx *Tx) Premiums(siteID int64, f protection.PremiumFilter, page travel.Page) (travel.List[protection.PremiumLine], error) {
+func Premiums(tx *Tx, siteID int64, f protection.PremiumFilter, page travel.Page) (travel.List[protection.PremiumLine], error) {
 	var w where
 	w.and("site_id = ?", siteID)
 	in(&w, "id", f.Include)
@@ -94,7 +94,7 @@ func (tx *Tx) Premiums(siteID int64, f protection.PremiumFilter, page travel.Pag
 }
 
 // AllocationsWithPremium reads allocations of a site that have premium, in order of their ids from after one on.
-func (tx *Tx) AllocationsWithPremium(siteID, after int64, limit int) ([]protection.Allocation, error) {
-	return tx.allocations(`WHERE a.site_id = $1 AND a.id > $2 AND a.protected AND a.priced_at IS NOT NULL
+func AllocationsWithPremium(tx *Tx, siteID, after int64, limit int) ([]protection.Allocation, error) {
+	return allocations(tx, `WHERE a.site_id = $1 AND a.id > $2 AND a.protected AND a.priced_at IS NOT NULL
 		ORDER BY a.id LIMIT $3`, siteID, after, limit)
 }

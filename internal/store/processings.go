@@ -27,7 +27,7 @@ func scanProcessed(scan func(dest ...any) error) (travel.Processed, error) {
 }
 
 // InsertProcessing notes that a processor is about to be called for a transaction of this write.
-func (tx *Tx) InsertProcessing(p travel.Processed) error {
+func InsertProcessing(tx *Tx, p travel.Processed) error {
 	_, err := tx.exec(`INSERT INTO processings (`+processedColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`,
 		p.SiteID, p.TransactionID, p.ChannelID, p.Operation, p.Reference, p.Processor, p.Live, p.ProcessorID, p.Original,
@@ -38,7 +38,7 @@ func (tx *Tx) InsertProcessing(p travel.Processed) error {
 }
 
 // SaveProcessing stores what can change of a processing. Its transaction is locked: that is the lock on both.
-func (tx *Tx) SaveProcessing(p travel.Processed) error {
+func SaveProcessing(tx *Tx, p travel.Processed) error {
 	_, err := tx.exec(`UPDATE processings SET processor_id = $3, state = $4, reserved = $5, ask_at = $6, asks = $7,
 			challenge_type = $8, challenge_value = $9, decline = $10, code = $11, threeds_status = $12, threeds_flow = $13,
 			threeds_eci = $14, threeds_version = $15, threeds_directory = $16, liability_shift = $17
@@ -50,39 +50,39 @@ func (tx *Tx) SaveProcessing(p travel.Processed) error {
 }
 
 // Processing reads what a processor was asked for a transaction; ErrNotFound where it was not asked.
-func (tx *Tx) Processing(siteID, transactionID int64) (travel.Processed, error) {
-	return tx.oneProcessing(`site_id = $1 AND transaction_id = $2`, siteID, transactionID)
+func Processing(tx *Tx, siteID, transactionID int64) (travel.Processed, error) {
+	return oneProcessing(tx, `site_id = $1 AND transaction_id = $2`, siteID, transactionID)
 }
 
 // ProcessingOf reads the processing that a hint is about: by our reference, else by the processor's name, of the charge
 // where what adjusted it has the same. ErrNotFound: it is none of the channel's.
-func (tx *Tx) ProcessingOf(h Hint) (travel.Processed, error) {
+func ProcessingOf(tx *Tx, h Hint) (travel.Processed, error) {
 	if h.Reference != "" {
-		p, err := tx.oneProcessing(`reference = $3 AND site_id = $1 AND channel_id = $2`, h.SiteID, h.ChannelID, h.Reference)
+		p, err := oneProcessing(tx, `reference = $3 AND site_id = $1 AND channel_id = $2`, h.SiteID, h.ChannelID, h.Reference)
 		if !errors.Is(err, ErrNotFound) || h.ProcessorID == "" {
 			return p, err
 		}
 	}
-	return tx.oneProcessing(`site_id = $1 AND channel_id = $2 AND processor_id = $4 AND processor = $3
+	return oneProcessing(tx, `site_id = $1 AND channel_id = $2 AND processor_id = $4 AND processor = $3
 		ORDER BY transaction_id LIMIT 1`, h.SiteID, h.ChannelID, h.Processor, h.ProcessorID)
 }
 
 // ProcessingByReturnKey reads the processing of any site whose shopper comes back with the key.
-func (tx *Tx) ProcessingByReturnKey(key string) (travel.Processed, error) {
-	return tx.oneProcessing(`return_key = $1`, key)
+func ProcessingByReturnKey(tx *Tx, key string) (travel.Processed, error) {
+	return oneProcessing(tx, `return_key = $1`, key)
 }
 
-func (tx *Tx) oneProcessing(condition string, args ...any) (travel.Processed, error) {
+func oneProcessing(tx *Tx, condition string, args ...any) (travel.Processed, error) {
 	return scanProcessed(func(dest ...any) error {
 		return tx.row(`SELECT `+processedColumns+` FROM processings WHERE `+condition, args, dest...)
 	})
 }
 
 // ProcessingsToAsk lists the processings of any site that are to be asked about, the longest overdue first.
-func (tx *Tx) ProcessingsToAsk(limit int) ([]travel.Processed, error) {
+func ProcessingsToAsk(tx *Tx, limit int) ([]travel.Processed, error) {
 	var list []travel.Processed
 	err := tx.each(`SELECT `+processedColumns+` FROM processings WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
-		[]any{micros(tx.RealNow()), limit}, func(scan func(dest ...any) error) error {
+		[]any{micros(RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
 			p, err := scanProcessed(scan)
 			list = append(list, p)
 			return err
@@ -92,7 +92,7 @@ func (tx *Tx) ProcessingsToAsk(limit int) ([]travel.Processed, error) {
 
 // ClaimAsk takes it on the caller to ask about a processing, as it was read, and puts off the next time; ErrNotFound: it
 // was asked about since, or somebody else has taken it.
-func (tx *Tx) ClaimAsk(p travel.Processed, next time.Time) error {
+func ClaimAsk(tx *Tx, p travel.Processed, next time.Time) error {
 	n, err := tx.exec(`UPDATE processings SET ask_at = $4, asks = asks + 1
 		WHERE site_id = $1 AND transaction_id = $2 AND ask_at = $3`,
 		p.SiteID, p.TransactionID, micros(p.AskAt), micros(next))
@@ -103,7 +103,7 @@ func (tx *Tx) ClaimAsk(p travel.Processed, next time.Time) error {
 }
 
 // OpenAdjustments counts the adjustments of a transaction whose outcome is not known yet.
-func (tx *Tx) OpenAdjustments(siteID, transactionID int64) (n int64, err error) {
+func OpenAdjustments(tx *Tx, siteID, transactionID int64) (n int64, err error) {
 	err = tx.row(`SELECT COUNT(*) FROM transactions t
 		JOIN processings p ON p.site_id = t.site_id AND p.transaction_id = t.id
 		WHERE t.site_id = $1 AND t.linked_id = $2 AND p.state IN ('called', 'challenged', 'unknown')`,
@@ -112,25 +112,25 @@ func (tx *Tx) OpenAdjustments(siteID, transactionID int64) (n int64, err error) 
 }
 
 // SaveOutcome stores what the processor says of a locked transaction, besides what SaveTransaction stores.
-func (tx *Tx) SaveOutcome(t travel.Transaction) error {
+func SaveOutcome(tx *Tx, t travel.Transaction) error {
 	_, err := tx.exec(`UPDATE transactions SET content = $3, auth_code = $4, card_type = $5, bin_number = $6, last_four = $7
 		WHERE site_id = $1 AND id = $2`, t.SiteID, t.ID, t.Content, t.AuthCode, t.CardType, t.BIN, t.LastFour)
 	if err != nil {
 		return err
 	}
-	return tx.SaveTransaction(t)
+	return SaveTransaction(tx, t)
 }
 
 // FreeReference takes the caller's payment reference off a locked transaction of which nothing came, so that the payment
 // can be tried again under it.
-func (tx *Tx) FreeReference(siteID, transactionID int64) error {
+func FreeReference(tx *Tx, siteID, transactionID int64) error {
 	_, err := tx.exec(`UPDATE transactions SET reference = NULL WHERE site_id = $1 AND id = $2`, siteID, transactionID)
 	return err
 }
 
 // readProcessings fills in what processors were asked for the transactions. Only what has a token, or adjusts another
 // one, can have been processed; where there is none of these nothing is read.
-func (tx *Tx) readProcessings(siteID int64, list []travel.Transaction) error {
+func readProcessings(tx *Tx, siteID int64, list []travel.Transaction) error {
 	var ids []int64
 	at := map[int64]*travel.Transaction{}
 	for i, t := range list {

@@ -20,7 +20,7 @@ func scanProposal(scan func(dest ...any) error) (travel.Proposal, error) {
 }
 
 // InsertProposal stores a new proposal, which is open, and returns it with its id.
-func (tx *Tx) InsertProposal(p travel.Proposal) (travel.Proposal, error) {
+func InsertProposal(tx *Tx, p travel.Proposal) (travel.Proposal, error) {
 	p.State, p.ProposedAt = travel.ProposalOpen, tx.Now
 	err := tx.row(`INSERT INTO proposals (site_id, kind, subject, payload, reason, state, alone, proposed_by_id, proposed_by,
 			proposed_at, decided_by_id, decided_by, decision_reason, result, version)
@@ -31,7 +31,7 @@ func (tx *Tx) InsertProposal(p travel.Proposal) (travel.Proposal, error) {
 }
 
 // LockProposal reads a proposal and takes it for this write; ErrNotFound where the site has none with that id.
-func (tx *Tx) LockProposal(siteID, id int64) (travel.Proposal, error) {
+func LockProposal(tx *Tx, siteID, id int64) (travel.Proposal, error) {
 	return scanProposal(func(dest ...any) error {
 		return tx.row(`UPDATE proposals SET version = version + 1 WHERE site_id = $1 AND id = $2
 			RETURNING `+proposalColumns, []any{siteID, id}, dest...)
@@ -39,7 +39,7 @@ func (tx *Tx) LockProposal(siteID, id int64) (travel.Proposal, error) {
 }
 
 // DecideProposal stores the decision on a proposal that is locked.
-func (tx *Tx) DecideProposal(p travel.Proposal) error {
+func DecideProposal(tx *Tx, p travel.Proposal) error {
 	_, err := tx.exec(`UPDATE proposals SET state = $3, alone = $4, decided_by_id = $5, decided_by = $6, decided_at = $7,
 			decision_reason = $8, result = $9
 		WHERE site_id = $1 AND id = $2`,
@@ -48,14 +48,14 @@ func (tx *Tx) DecideProposal(p travel.Proposal) error {
 }
 
 // Proposal reads one proposal of the site.
-func (tx *Tx) Proposal(siteID, id int64) (travel.Proposal, error) {
+func Proposal(tx *Tx, siteID, id int64) (travel.Proposal, error) {
 	return scanProposal(func(dest ...any) error {
 		return tx.row(`SELECT `+proposalColumns+` FROM proposals WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
 // ProposalAbout reads the last proposal of a kind about a subject that is in one of two states: open, or approved.
-func (tx *Tx) ProposalAbout(siteID int64, kind travel.ProposalKind, subject string) (travel.Proposal, error) {
+func ProposalAbout(tx *Tx, siteID int64, kind travel.ProposalKind, subject string) (travel.Proposal, error) {
 	return scanProposal(func(dest ...any) error {
 		return tx.row(`SELECT `+proposalColumns+` FROM proposals
 			WHERE site_id = $1 AND kind = $2 AND subject = $3 AND state IN ('open', 'approved')
@@ -64,7 +64,7 @@ func (tx *Tx) ProposalAbout(siteID int64, kind travel.ProposalKind, subject stri
 }
 
 // Proposals reads one page of the site's proposals.
-func (tx *Tx) Proposals(siteID int64, f travel.ProposalFilter, page travel.Page) (travel.List[travel.Proposal], error) {
+func Proposals(tx *Tx, siteID int64, f travel.ProposalFilter, page travel.Page) (travel.List[travel.Proposal], error) {
 	var w where
 	w.and("site_id = ?", siteID)
 	in(&w, "id", f.Include)

@@ -198,7 +198,7 @@ func runGuarded(fn func(tx *Tx) error, tx *Tx) (err error) {
 			err = fmt.Errorf("panic in a write: %v\n%s", p, debug.Stack())
 		}
 	}()
-	if err := tx.readClock(); err != nil {
+	if err := readClock(tx); err != nil {
 		return err
 	}
 	if err := fn(tx); err != nil {

@@ -20,14 +20,14 @@ func TestSavepointFailsAlone(t *testing.T) {
 			for i := range 10 {
 				path := fmt.Sprintf("site-%d", i)
 				err := tx.Savepoint(func() error {
-					if _, err := tx.InsertSite(travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")}); err != nil {
+					if _, err := store.InsertSite(tx, travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")}); err != nil {
 						return err
 					}
 					switch i % 3 {
 					case 1:
 						return errNotThisOne
 					case 2:
-						_, err := tx.InsertSite(travel.Site{Path: path, Name: "the same path again"})
+						_, err := store.InsertSite(tx, travel.Site{Path: path, Name: "the same path again"})
 						return err
 					}
 					return nil
@@ -54,7 +54,7 @@ func TestWhatASavepointKeptGoesWithItsTransaction(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *store.DB) {
 		err := db.Write(t.Context(), func(tx *store.Tx) error {
 			err := tx.Savepoint(func() error {
-				_, err := tx.InsertSite(travel.Site{Path: "kept", Name: "Kept", Policy: travel.DefaultPolicy("GBP")})
+				_, err := store.InsertSite(tx, travel.Site{Path: "kept", Name: "Kept", Policy: travel.DefaultPolicy("GBP")})
 				return err
 			})
 			return errors.Join(err, errNotThisOne)
@@ -71,7 +71,7 @@ func TestWhatASavepointKeptGoesWithItsTransaction(t *testing.T) {
 func sitePaths(t *testing.T, db *store.DB) (paths []string) {
 	t.Helper()
 	err := db.Read(t.Context(), func(tx *store.Tx) error {
-		list, err := tx.Sites(travel.SiteFilter{}, travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"})
+		list, err := store.Sites(tx, travel.SiteFilter{}, travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"})
 		for _, site := range list.Items {
 			paths = append(paths, site.Path)
 		}

@@ -49,7 +49,7 @@ func scanSite(scan func(dest ...any) error) (travel.Site, error) {
 }
 
 // InsertSite stores a new site with its first policy.
-func (tx *Tx) InsertSite(s travel.Site) (travel.Site, error) {
+func InsertSite(tx *Tx, s travel.Site) (travel.Site, error) {
 	urls, err := urlsText(s)
 	if err != nil {
 		return travel.Site{}, err
@@ -61,27 +61,27 @@ func (tx *Tx) InsertSite(s travel.Site) (travel.Site, error) {
 	if err != nil {
 		return travel.Site{}, err
 	}
-	s.Policy, err = tx.InsertPolicy(s.ID, s.Policy)
+	s.Policy, err = InsertPolicy(tx, s.ID, s.Policy)
 	return s, err
 }
 
 // Site reads a site by id, with the policy of today.
-func (tx *Tx) Site(id int64) (travel.Site, error) { return tx.siteWhere("id = $2", id) }
+func Site(tx *Tx, id int64) (travel.Site, error) { return siteWhere(tx, "id = $2", id) }
 
 // SiteAt reads a site by its path, with the policy of today.
-func (tx *Tx) SiteAt(path string) (travel.Site, error) { return tx.siteWhere("path = $2", path) }
+func SiteAt(tx *Tx, path string) (travel.Site, error) { return siteWhere(tx, "path = $2", path) }
 
-func (tx *Tx) siteWhere(condition string, value any) (travel.Site, error) {
+func siteWhere(tx *Tx, condition string, value any) (travel.Site, error) {
 	return scanSite(func(dest ...any) error {
 		return tx.row(`SELECT `+siteColumns+` FROM `+sitesOn("$1")+` WHERE `+condition,
-			[]any{micros(tx.RealNow()), value}, dest...)
+			[]any{micros(RealNow(tx)), value}, dest...)
 	})
 }
 
 // Sites reads one page of the sites, each with the policy of today.
-func (tx *Tx) Sites(f travel.SiteFilter, page travel.Page) (travel.List[travel.Site], error) {
+func Sites(tx *Tx, f travel.SiteFilter, page travel.Page) (travel.List[travel.Site], error) {
 	var w where
-	source := sitesOn(w.arg(micros(tx.RealNow())))
+	source := sitesOn(w.arg(micros(RealNow(tx))))
 	w.and("id > ?", 0) // so that there is a condition even where the filter has none
 	if f.Only != 0 {
 		w.and("id = ?", f.Only)
@@ -94,7 +94,7 @@ func (tx *Tx) Sites(f travel.SiteFilter, page travel.Page) (travel.List[travel.S
 
 // LockSite takes the site for this write by counting up its version; ErrNotFound where there is no such site. A site
 // whose version was named by a caller is read before.
-func (tx *Tx) LockSite(id int64) error {
+func LockSite(tx *Tx, id int64) error {
 	n, err := tx.exec(`UPDATE sites SET version = version + 1 WHERE id = $1`, id)
 	if err == nil && n == 0 {
 		return ErrNotFound
@@ -103,7 +103,7 @@ func (tx *Tx) LockSite(id int64) error {
 }
 
 // UpdateSite stores what can change of a site that is locked.
-func (tx *Tx) UpdateSite(s travel.Site) error {
+func UpdateSite(tx *Tx, s travel.Site) error {
 	urls, err := urlsText(s)
 	if err != nil {
 		return err

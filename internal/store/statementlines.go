@@ -54,21 +54,21 @@ func (m LineMark) micros() int64 {
 }
 
 // StatementLinesAfter reads premium lines of a statement in their order, from after a mark on.
-func (tx *Tx) StatementLinesAfter(siteID, statementID int64, after LineMark, limit int) ([]protection.StatementLine, error) {
-	return tx.statementLines(`AND (l.recorded_at, l.id) > ($3, $4) ORDER BY l.recorded_at, l.id LIMIT $5`,
+func StatementLinesAfter(tx *Tx, siteID, statementID int64, after LineMark, limit int) ([]protection.StatementLine, error) {
+	return statementLines(tx, `AND (l.recorded_at, l.id) > ($3, $4) ORDER BY l.recorded_at, l.id LIMIT $5`,
 		siteID, statementID, after.micros(), after.ID, limit)
 }
 
 // StatementLines reads one page of the premium lines of a statement; how many there are the statement itself knows.
-func (tx *Tx) StatementLines(siteID, statementID int64, page travel.Page) ([]protection.StatementLine, error) {
+func StatementLines(tx *Tx, siteID, statementID int64, page travel.Page) ([]protection.StatementLine, error) {
 	order := `ORDER BY l.recorded_at, l.id`
 	if page.Descending {
 		order = `ORDER BY l.recorded_at DESC, l.id DESC`
 	}
-	return tx.statementLines(order+` LIMIT $3 OFFSET $4`, siteID, statementID, page.Size+1, page.Skip())
+	return statementLines(tx, order+` LIMIT $3 OFFSET $4`, siteID, statementID, page.Size+1, page.Skip())
 }
 
-func (tx *Tx) statementLines(rest string, args ...any) ([]protection.StatementLine, error) {
+func statementLines(tx *Tx, rest string, args ...any) ([]protection.StatementLine, error) {
 	var list []protection.StatementLine
 	err := tx.each(`SELECT `+statementLineColumns+` FROM `+statementLineSource+` WHERE s.site_id = $1 AND s.id = $2 `+rest, args,
 		func(scan func(dest ...any) error) error {
@@ -81,8 +81,8 @@ func (tx *Tx) statementLines(rest string, args ...any) ([]protection.StatementLi
 
 // BordereauAfter reads the premium lines of a site recorded from an instant on, before another one and not after known,
 // in their order from after a mark on, each with the terms of its allocation as they were when it was recorded.
-func (tx *Tx) BordereauAfter(
-	siteID int64, from, until, known time.Time, after LineMark, limit int,
+func BordereauAfter(
+	tx *Tx, siteID int64, from, until, known time.Time, after LineMark, limit int,
 ) ([]protection.BordereauLine, error) {
 	var list []protection.BordereauLine
 	err := tx.each(`SELECT l.id, l.allocation_id, l.transaction_id, a.transaction_id, l.channel_id, l.kind, l.recorded_at,
@@ -130,8 +130,8 @@ func scanBordereauLine(scan func(dest ...any) error) (protection.BordereauLine, 
 // MinimumsAfter reads the monthly minimums of the month that ends on a day, from the statements that were issued not
 // after known, in order of their numbers from one on, as lines that a statement and the bordereau have in common. It
 // looks at so many statements at once and says which was the last of them, 0 where there was none.
-func (tx *Tx) MinimumsAfter(
-	siteID int64, lastDay civil.Day, known time.Time, after int64, limit int,
+func MinimumsAfter(
+	tx *Tx, siteID int64, lastDay civil.Day, known time.Time, after int64, limit int,
 ) (list []protection.BordereauMinimum, last int64, err error) {
 	err = tx.each(`SELECT number, channel_id, issued_at, last_day, currency, content FROM statements
 		WHERE site_id = $1 AND first_day <= $2 AND last_day >= $2 AND issued_at <= $3 AND number > $4

@@ -62,7 +62,7 @@ type StatementProgress struct {
 
 // StatementProgress reads how far the channels of a site are, test channels apart, in order of their ids from after one
 // on.
-func (tx *Tx) StatementProgress(siteID, after int64, limit int) ([]StatementProgress, error) {
+func ProgressOfStatements(tx *Tx, siteID, after int64, limit int) ([]StatementProgress, error) {
 	var list []StatementProgress
 	err := tx.each(`SELECT c.id, c.name, c.language, c.statement_period, c.created_at, p.covered_until FROM channels c
 		LEFT JOIN statement_progress p ON p.site_id = c.site_id AND p.channel_id = c.id
@@ -82,7 +82,7 @@ func (tx *Tx) StatementProgress(siteID, after int64, limit int) ([]StatementProg
 
 // MoveStatementProgress takes the channel's statements for this write and moves them on. It is false where another
 // write has moved them meanwhile: nobody issues the same period twice.
-func (tx *Tx) MoveStatementProgress(siteID, channelID int64, from, until time.Time) (moved bool, err error) {
+func MoveStatementProgress(tx *Tx, siteID, channelID int64, from, until time.Time) (moved bool, err error) {
 	_, err = tx.exec(`INSERT INTO statement_progress (site_id, channel_id, covered_until) VALUES ($1, $2, $3)
 		ON CONFLICT (site_id, channel_id) DO NOTHING`, siteID, channelID, micros(from))
 	if err != nil {
@@ -102,7 +102,7 @@ type Booked struct {
 
 // BookedBetween adds up the premium lines of a channel recorded from an instant on and before another one; the newest
 // policy first.
-func (tx *Tx) BookedBetween(siteID, channelID int64, from, until time.Time) ([]Booked, error) {
+func BookedBetween(tx *Tx, siteID, channelID int64, from, until time.Time) ([]Booked, error) {
 	var list []Booked
 	err := tx.each(`SELECT currency, policy_id, kind, COUNT(*), CAST(SUM(amount) AS BIGINT), CAST(SUM(retained) AS BIGINT)
 		FROM premium_lines
@@ -124,7 +124,7 @@ type Account struct {
 }
 
 // Accounts reads the accounts of a channel.
-func (tx *Tx) Accounts(siteID, channelID int64) (map[money.Currency]Account, error) {
+func Accounts(tx *Tx, siteID, channelID int64) (map[money.Currency]Account, error) {
 	accounts := map[money.Currency]Account{}
 	err := tx.each(`SELECT s.currency, s.closing, s.account FROM statements s WHERE s.site_id = $1 AND s.channel_id = $2
 		AND s.until_at = (SELECT MAX(t.until_at) FROM statements t
@@ -141,7 +141,7 @@ func (tx *Tx) Accounts(siteID, channelID int64) (map[money.Currency]Account, err
 }
 
 // PaidBetween adds up the payments of a channel's accounts recorded from an instant on and before another one.
-func (tx *Tx) PaidBetween(siteID, channelID int64, from, until time.Time) (map[money.Currency]int64, error) {
+func PaidBetween(tx *Tx, siteID, channelID int64, from, until time.Time) (map[money.Currency]int64, error) {
 	paid := map[money.Currency]int64{}
 	err := tx.each(`SELECT currency, CAST(SUM(amount) AS BIGINT) FROM statement_payments
 		WHERE site_id = $1 AND channel_id = $2 AND recorded_at >= $3 AND recorded_at < $4 GROUP BY currency`,
@@ -158,7 +158,7 @@ func (tx *Tx) PaidBetween(siteID, channelID int64, from, until time.Time) (map[m
 
 // InsertStatement gives a statement the next number of its site and stores it. The number is the write's last lock: who
 // waits for it holds nothing that the one before could need.
-func (tx *Tx) InsertStatement(s protection.Statement) (protection.Statement, error) {
+func InsertStatement(tx *Tx, s protection.Statement) (protection.Statement, error) {
 	_, err := tx.exec(`INSERT INTO statement_numbers (site_id, last) VALUES ($1, 0) ON CONFLICT (site_id) DO NOTHING`, s.SiteID)
 	if err != nil {
 		return s, err
@@ -182,15 +182,15 @@ func (tx *Tx) InsertStatement(s protection.Statement) (protection.Statement, err
 }
 
 // Statement reads a statement.
-func (tx *Tx) Statement(siteID, id int64) (protection.IssuedStatement, error) {
+func Statement(tx *Tx, siteID, id int64) (protection.IssuedStatement, error) {
 	return scanStatement(func(dest ...any) error {
 		return tx.row(`SELECT `+statementColumns+` FROM statements s WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
 // Statements reads one page of the statements of a site.
-func (tx *Tx) Statements(
-	siteID int64, f travel.StatementFilter, page travel.Page,
+func Statements(
+	tx *Tx, siteID int64, f travel.StatementFilter, page travel.Page,
 ) (travel.List[protection.IssuedStatement], error) {
 	var w where
 	w.and("site_id = ?", siteID)
@@ -217,7 +217,7 @@ func (tx *Tx) Statements(
 }
 
 // readStatementsOf fills in on which statements the premium of transactions stands.
-func (tx *Tx) readStatementsOf(siteID int64, ids []int64, at map[int64]*travel.Transaction) error {
+func readStatementsOf(tx *Tx, siteID int64, ids []int64, at map[int64]*travel.Transaction) error {
 	var w where
 	w.and("l.site_id = ?", siteID)
 	in(&w, "l.transaction_id", ids)
@@ -251,7 +251,7 @@ func scanStatementPayment(scan func(dest ...any) error) (travel.StatementPayment
 }
 
 // RecordStatementPayment stores a payment, or finds the one that has its reference already.
-func (tx *Tx) RecordStatementPayment(p travel.StatementPayment) (stored travel.StatementPayment, created bool, err error) {
+func RecordStatementPayment(tx *Tx, p travel.StatementPayment) (stored travel.StatementPayment, created bool, err error) {
 	p.RecordedAt = tx.Now
 	err = tx.row(`INSERT INTO statement_payments (site_id, statement_id, channel_id, currency, paid_on, amount, reference,
 			author, recorded_at)
@@ -268,7 +268,7 @@ func (tx *Tx) RecordStatementPayment(p travel.StatementPayment) (stored travel.S
 }
 
 // StatementPayments reads one page of the payments against a statement.
-func (tx *Tx) StatementPayments(siteID, statementID int64, page travel.Page) (travel.List[travel.StatementPayment], error) {
+func StatementPayments(tx *Tx, siteID, statementID int64, page travel.Page) (travel.List[travel.StatementPayment], error) {
 	var w where
 	w.and("site_id = ?", siteID)
 	w.and("statement_id = ?", statementID)

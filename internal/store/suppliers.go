@@ -16,7 +16,7 @@ func scanSupplier(scan func(dest ...any) error) (travel.Supplier, error) {
 }
 
 // InsertSupplier stores a new supplier and returns it with its id and version.
-func (tx *Tx) InsertSupplier(s travel.Supplier) (travel.Supplier, error) {
+func InsertSupplier(tx *Tx, s travel.Supplier) (travel.Supplier, error) {
 	s.Version = 1
 	err := tx.row(`INSERT INTO suppliers (site_id, name, name_folded, url, category, country, version, created_at, modified_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) RETURNING id`,
@@ -25,7 +25,7 @@ func (tx *Tx) InsertSupplier(s travel.Supplier) (travel.Supplier, error) {
 }
 
 // Supplier reads one supplier of the site.
-func (tx *Tx) Supplier(siteID, id int64) (travel.Supplier, error) {
+func Supplier(tx *Tx, siteID, id int64) (travel.Supplier, error) {
 	return scanSupplier(func(dest ...any) error {
 		return tx.row(`SELECT `+supplierColumns+` FROM suppliers WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
@@ -33,7 +33,7 @@ func (tx *Tx) Supplier(siteID, id int64) (travel.Supplier, error) {
 
 // LockSupplier takes the supplier for this write by counting up its version, and returns it so: the version that
 // callers know is one less.
-func (tx *Tx) LockSupplier(siteID, id int64) (travel.Supplier, error) {
+func LockSupplier(tx *Tx, siteID, id int64) (travel.Supplier, error) {
 	return scanSupplier(func(dest ...any) error {
 		return tx.row(`UPDATE suppliers SET version = version + 1 WHERE site_id = $1 AND id = $2
 			RETURNING `+supplierColumns, []any{siteID, id}, dest...)
@@ -41,7 +41,7 @@ func (tx *Tx) LockSupplier(siteID, id int64) (travel.Supplier, error) {
 }
 
 // UpdateSupplier stores what can change of a supplier that LockSupplier gave.
-func (tx *Tx) UpdateSupplier(s travel.Supplier) error {
+func UpdateSupplier(tx *Tx, s travel.Supplier) error {
 	n, err := tx.exec(`UPDATE suppliers SET name = $3, name_folded = $4, url = $5, category = $6, country = $7, modified_at = $8
 		WHERE site_id = $1 AND id = $2`, s.SiteID, s.ID, s.Name, folded(s.Name), s.URL, s.Category, s.Country, micros(tx.Now))
 	if err == nil && n == 0 {
@@ -51,7 +51,7 @@ func (tx *Tx) UpdateSupplier(s travel.Supplier) error {
 }
 
 // SupplierInUse reports whether a channel or a booking, one in the trash included, refers to the supplier.
-func (tx *Tx) SupplierInUse(siteID, id int64) (bool, error) {
+func SupplierInUse(tx *Tx, siteID, id int64) (bool, error) {
 	var inUse bool
 	err := tx.row(`SELECT EXISTS (SELECT 1 FROM channel_suppliers WHERE site_id = $1 AND supplier_id = $2)
 		OR EXISTS (SELECT 1 FROM booking_suppliers WHERE site_id = $1 AND supplier_id = $2)`, []any{siteID, id}, &inUse)
@@ -59,10 +59,10 @@ func (tx *Tx) SupplierInUse(siteID, id int64) (bool, error) {
 }
 
 // DeleteSupplier removes a supplier. Where something refers to it, a foreign key forbids it.
-func (tx *Tx) DeleteSupplier(siteID, id int64) error { return tx.remove("suppliers", siteID, id) }
+func DeleteSupplier(tx *Tx, siteID, id int64) error { return tx.remove("suppliers", siteID, id) }
 
 // UnknownSuppliers returns those of the ids under which the site has no supplier, in order, each once.
-func (tx *Tx) UnknownSuppliers(siteID int64, ids []int64) ([]int64, error) {
+func UnknownSuppliers(tx *Tx, siteID int64, ids []int64) ([]int64, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -84,7 +84,7 @@ func (tx *Tx) UnknownSuppliers(siteID int64, ids []int64) ([]int64, error) {
 }
 
 // Suppliers reads one page of the site's suppliers.
-func (tx *Tx) Suppliers(siteID int64, f travel.SupplierFilter, page travel.Page) (travel.List[travel.Supplier], error) {
+func Suppliers(tx *Tx, siteID int64, f travel.SupplierFilter, page travel.Page) (travel.List[travel.Supplier], error) {
 	var w where
 	w.and("site_id = ?", siteID)
 	in(&w, "id", f.Include)

@@ -18,7 +18,7 @@ func TestASupplierIsReadAsItWasStored(t *testing.T) {
 		})
 		made.Version++
 		inTx(t, db, func(tx *store.Tx) error {
-			locked, err := tx.LockSupplier(site, made.ID)
+			locked, err := store.LockSupplier(tx, site, made.ID)
 			if locked != made {
 				t.Errorf("locked %+v, stored %+v", locked, made)
 			}
@@ -26,10 +26,10 @@ func TestASupplierIsReadAsItWasStored(t *testing.T) {
 		})
 		made.Name, made.URL, made.Category, made.Country = "Łódź", "", "rail", ""
 		inTx(t, db, func(tx *store.Tx) error {
-			if err := tx.UpdateSupplier(made); err != nil {
+			if err := store.UpdateSupplier(tx, made); err != nil {
 				return err
 			}
-			found, err := tx.Supplier(site, made.ID)
+			found, err := store.Supplier(tx, site, made.ID)
 			if found != made {
 				t.Errorf("read %+v, changed to %+v", found, made)
 			}
@@ -38,10 +38,10 @@ func TestASupplierIsReadAsItWasStored(t *testing.T) {
 		theirs := made
 		theirs.SiteID = other
 		for name, fn := range map[string]func(tx *store.Tx) error{
-			"Supplier":       func(tx *store.Tx) error { _, err := tx.Supplier(other, made.ID); return err },
-			"LockSupplier":   func(tx *store.Tx) error { _, err := tx.LockSupplier(other, made.ID); return err },
-			"UpdateSupplier": func(tx *store.Tx) error { return tx.UpdateSupplier(theirs) },
-			"DeleteSupplier": func(tx *store.Tx) error { return tx.DeleteSupplier(other, made.ID) },
+			"Supplier":       func(tx *store.Tx) error { _, err := store.Supplier(tx, other, made.ID); return err },
+			"LockSupplier":   func(tx *store.Tx) error { _, err := store.LockSupplier(tx, other, made.ID); return err },
+			"UpdateSupplier": func(tx *store.Tx) error { return store.UpdateSupplier(tx, theirs) },
+			"DeleteSupplier": func(tx *store.Tx) error { return store.DeleteSupplier(tx, other, made.ID) },
 		} {
 			if err := db.Write(t.Context(), fn); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("%s of another site: %v, want ErrNotFound", name, err)
@@ -90,7 +90,7 @@ func TestSuppliersAreChosenAndSorted(t *testing.T) {
 			page.OrderBy = c.by
 			var ids []int64
 			inTx(t, db, func(tx *store.Tx) error {
-				list, err := tx.Suppliers(site, c.f, page)
+				list, err := store.Suppliers(tx, site, c.f, page)
 				ids = nil
 				for _, s := range list.Items {
 					ids = append(ids, s.ID)
@@ -113,14 +113,14 @@ func TestUnknownSuppliers(t *testing.T) {
 		mine := insertSupplier(t, db, travel.Supplier{SiteID: site, Name: "Mine"})
 		theirs := insertSupplier(t, db, travel.Supplier{SiteID: other, Name: "Theirs"})
 		inTx(t, db, func(tx *store.Tx) error {
-			unknown, err := tx.UnknownSuppliers(site, []int64{99, mine.ID, theirs.ID, 99})
+			unknown, err := store.UnknownSuppliers(tx, site, []int64{99, mine.ID, theirs.ID, 99})
 			if !slices.Equal(unknown, []int64{theirs.ID, 99}) {
 				t.Errorf("unknown: %v, want %v", unknown, []int64{theirs.ID, 99})
 			}
 			if err != nil {
 				return err
 			}
-			unknown, err = tx.UnknownSuppliers(site, nil)
+			unknown, err = store.UnknownSuppliers(tx, site, nil)
 			if len(unknown) != 0 {
 				t.Errorf("of none, %v are unknown", unknown)
 			}
@@ -139,7 +139,7 @@ func TestASupplierInUseStays(t *testing.T) {
 		c.Suppliers = []int64{ofChannel.ID}
 		c = insertChannel(t, db, c)
 		inTx(t, db, func(tx *store.Tx) error {
-			_, err := tx.InsertBooking(travel.Booking{
+			_, err := store.InsertBooking(tx, travel.Booking{
 				SiteID: site, UUID: "booking", ChannelID: c.ID, Currency: "EUR", Total: 100, Start: civil.NoDay, End: 20_000,
 				Suppliers: []int64{ofBooking.ID},
 			})
@@ -149,13 +149,13 @@ func TestASupplierInUseStays(t *testing.T) {
 			want := s != free
 			var used bool
 			inTx(t, db, func(tx *store.Tx) (err error) {
-				used, err = tx.SupplierInUse(site, s.ID)
+				used, err = store.SupplierInUse(tx, site, s.ID)
 				return err
 			})
 			if used != want {
 				t.Errorf("%s: in use %v, want %v", s.Name, used, want)
 			}
-			err := db.Write(t.Context(), func(tx *store.Tx) error { return tx.DeleteSupplier(site, s.ID) })
+			err := db.Write(t.Context(), func(tx *store.Tx) error { return store.DeleteSupplier(tx, site, s.ID) })
 			if errors.Is(err, store.ErrConflict) != want || !want && err != nil {
 				t.Errorf("deleting %s: %v", s.Name, err)
 			}

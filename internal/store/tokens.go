@@ -21,7 +21,7 @@ func scanToken(scan func(dest ...any) error) (auth.APIToken, error) {
 
 // InsertToken stores a new API token and returns it with its id. The caller has taken the site (LockSite) and counted
 // its tokens: nothing in the schema stops a third one.
-func (tx *Tx) InsertToken(t auth.APIToken) (auth.APIToken, error) {
+func InsertToken(tx *Tx, t auth.APIToken) (auth.APIToken, error) {
 	t.CreatedAt, t.UpdatedAt = tx.Now, tx.Now
 	err := tx.row(`INSERT INTO api_tokens (site_id, user_id, name, secret_hash, expires_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id`,
@@ -30,13 +30,13 @@ func (tx *Tx) InsertToken(t auth.APIToken) (auth.APIToken, error) {
 }
 
 // CountTokens counts the API tokens of a site, expired ones included.
-func (tx *Tx) CountTokens(siteID int64) (n int, err error) {
+func CountTokens(tx *Tx, siteID int64) (n int, err error) {
 	err = tx.row(`SELECT COUNT(*) FROM api_tokens WHERE site_id = $1`, []any{siteID}, &n)
 	return n, err
 }
 
 // Tokens reads the API tokens of a site, of which there are few.
-func (tx *Tx) Tokens(siteID int64) ([]auth.APIToken, error) {
+func Tokens(tx *Tx, siteID int64) ([]auth.APIToken, error) {
 	var tokens []auth.APIToken
 	err := tx.each(`SELECT `+tokenColumns+` FROM api_tokens WHERE site_id = $1 ORDER BY id`, []any{siteID},
 		func(scan func(dest ...any) error) error {
@@ -49,23 +49,23 @@ func (tx *Tx) Tokens(siteID int64) ([]auth.APIToken, error) {
 
 // TokenOfAnySite reads an API token by its id alone: the only question about a token that crosses sites is whether it
 // is another one's.
-func (tx *Tx) TokenOfAnySite(id int64) (auth.APIToken, error) {
+func TokenOfAnySite(tx *Tx, id int64) (auth.APIToken, error) {
 	return scanToken(func(dest ...any) error {
 		return tx.row(`SELECT `+tokenColumns+` FROM api_tokens WHERE id = $1`, []any{id}, dest...)
 	})
 }
 
 // DeleteToken removes one API token of a site.
-func (tx *Tx) DeleteToken(siteID, id int64) error { return tx.remove("api_tokens", siteID, id) }
+func DeleteToken(tx *Tx, siteID, id int64) error { return tx.remove("api_tokens", siteID, id) }
 
 // DeleteTokens removes all API tokens of a site.
-func (tx *Tx) DeleteTokens(siteID int64) error {
+func DeleteTokens(tx *Tx, siteID int64) error {
 	_, err := tx.exec(`DELETE FROM api_tokens WHERE site_id = $1`, siteID)
 	return err
 }
 
 // TouchToken records that a token was used, unless it is on record as used after the given instant.
-func (tx *Tx) TouchToken(siteID, id int64, used, unlessAfter time.Time) error {
+func TouchToken(tx *Tx, siteID, id int64, used, unlessAfter time.Time) error {
 	_, err := tx.exec(`UPDATE api_tokens SET last_used_at = $3
 		WHERE site_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at <= $4)`,
 		siteID, id, micros(used), micros(unlessAfter))

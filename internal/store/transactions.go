@@ -36,7 +36,7 @@ func scanTransaction(scan func(dest ...any) error) (travel.Transaction, error) {
 }
 
 // InsertTransaction stores a new transaction with its payments and returns it with their ids.
-func (tx *Tx) InsertTransaction(t travel.Transaction) (travel.Transaction, error) {
+func InsertTransaction(tx *Tx, t travel.Transaction) (travel.Transaction, error) {
 	t.CreatedAt, t.ModifiedAt = tx.Now, tx.Now
 	err := tx.row(`INSERT INTO transactions (site_id, uuid, channel_id, author_id, author, author_name, type, status,
 			currencies, total, remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname,
@@ -80,13 +80,13 @@ func copied(t travel.Transaction) travel.Transaction {
 }
 
 // Transaction reads one transaction of the site with its payments and what adjusted it.
-func (tx *Tx) Transaction(siteID, id int64) (travel.Transaction, error) {
-	return tx.oneTransaction(`SELECT `+transactionColumns+` FROM transactions WHERE site_id = $1 AND id = $2`, siteID, id)
+func Transaction(tx *Tx, siteID, id int64) (travel.Transaction, error) {
+	return oneTransaction(tx, `SELECT `+transactionColumns+` FROM transactions WHERE site_id = $1 AND id = $2`, siteID, id)
 }
 
 // LockTransaction takes the transaction for this write and returns it with its payments: nobody else changes what
 // remains of it before this write ends.
-func (tx *Tx) LockTransaction(siteID, id int64) (travel.Transaction, error) {
+func LockTransaction(tx *Tx, siteID, id int64) (travel.Transaction, error) {
 	if held, ok := tx.memory.transactions[rowKey{siteID, id}]; ok {
 		return copied(held), nil
 	}
@@ -97,7 +97,7 @@ func (tx *Tx) LockTransaction(siteID, id int64) (travel.Transaction, error) {
 	if err != nil {
 		return travel.Transaction{}, err
 	}
-	if err := tx.readPaymentsOf(siteID, []int64{id}, map[int64]*travel.Transaction{id: &t}); err != nil {
+	if err := readPaymentsOf(tx, siteID, []int64{id}, map[int64]*travel.Transaction{id: &t}); err != nil {
 		return travel.Transaction{}, err
 	}
 	keep(&tx.memory.transactions, rowKey{siteID, id}, copied(t))
@@ -112,7 +112,7 @@ type Reference struct {
 
 // LookUpReferences asks for many payment references of a channel at once which of them no transaction has, so that this
 // write need not ask for each.
-func (tx *Tx) LookUpReferences(siteID, channelID int64, asked []Reference) error {
+func LookUpReferences(tx *Tx, siteID, channelID int64, asked []Reference) error {
 	var texts []string
 	for _, r := range asked {
 		if r.Text != "" {
@@ -142,32 +142,32 @@ func (tx *Tx) LookUpReferences(siteID, channelID int64, asked []Reference) error
 }
 
 // TransactionByReference reads the transaction of a channel and processor with the caller's payment reference.
-func (tx *Tx) TransactionByReference(siteID, channelID int64, psp, reference string) (travel.Transaction, error) {
+func TransactionByReference(tx *Tx, siteID, channelID int64, psp, reference string) (travel.Transaction, error) {
 	if tx.memory.absent[Reference{siteID, channelID, psp, reference}] {
 		return travel.Transaction{}, ErrNotFound
 	}
-	return tx.oneTransaction(`SELECT `+transactionColumns+` FROM transactions
+	return oneTransaction(tx, `SELECT `+transactionColumns+` FROM transactions
 		WHERE site_id = $1 AND channel_id = $2 AND psp = $3 AND reference = $4`, siteID, channelID, psp, reference)
 }
 
 // TransactionByImportKey reads the transaction of a channel that was imported under the key.
-func (tx *Tx) TransactionByImportKey(siteID, channelID int64, key string) (travel.Transaction, error) {
-	return tx.oneTransaction(`SELECT `+transactionColumns+` FROM transactions
+func TransactionByImportKey(tx *Tx, siteID, channelID int64, key string) (travel.Transaction, error) {
+	return oneTransaction(tx, `SELECT `+transactionColumns+` FROM transactions
 		WHERE site_id = $1 AND channel_id = $2 AND import_key = $3`, siteID, channelID, key)
 }
 
-func (tx *Tx) oneTransaction(query string, args ...any) (travel.Transaction, error) {
+func oneTransaction(tx *Tx, query string, args ...any) (travel.Transaction, error) {
 	t, err := scanTransaction(func(dest ...any) error { return tx.row(query, args, dest...) })
 	if err != nil {
 		return travel.Transaction{}, err
 	}
 	page := []travel.Transaction{t}
-	err = tx.readTransactionParts(t.SiteID, page)
+	err = readTransactionParts(tx, t.SiteID, page)
 	return page[0], err
 }
 
 // SaveTransaction stores what can change of a transaction: status, what remains, and its flags.
-func (tx *Tx) SaveTransaction(t travel.Transaction) error {
+func SaveTransaction(tx *Tx, t travel.Transaction) error {
 	t.ModifiedAt = tx.Now
 	if _, held := tx.memory.transactions[rowKey{t.SiteID, t.ID}]; held {
 		tx.memory.transactions[rowKey{t.SiteID, t.ID}] = copied(t)
@@ -188,8 +188,8 @@ func (tx *Tx) SaveTransaction(t travel.Transaction) error {
 }
 
 // Transactions reads one page of the site's transactions.
-func (tx *Tx) Transactions(
-	siteID int64, f travel.TransactionFilter, page travel.Page,
+func Transactions(
+	tx *Tx, siteID int64, f travel.TransactionFilter, page travel.Page,
 ) (travel.List[travel.Transaction], error) {
 	var w where
 	w.and("site_id = ?", siteID)
@@ -225,11 +225,11 @@ func (tx *Tx) Transactions(
 	if err != nil {
 		return list, err
 	}
-	return list, tx.readTransactionParts(siteID, list.Items)
+	return list, readTransactionParts(tx, siteID, list.Items)
 }
 
 // readTransactionParts fills in payments and adjustments of the transactions, by one statement each.
-func (tx *Tx) readTransactionParts(siteID int64, list []travel.Transaction) error {
+func readTransactionParts(tx *Tx, siteID int64, list []travel.Transaction) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -238,19 +238,19 @@ func (tx *Tx) readTransactionParts(siteID int64, list []travel.Transaction) erro
 	for i := range list {
 		at[list[i].ID], ids[i] = &list[i], list[i].ID
 	}
-	if err := tx.readPaymentsOf(siteID, ids, at); err != nil {
+	if err := readPaymentsOf(tx, siteID, ids, at); err != nil {
 		return err
 	}
-	if err := tx.readStatementsOf(siteID, ids, at); err != nil {
+	if err := readStatementsOf(tx, siteID, ids, at); err != nil {
 		return err
 	}
-	if err := tx.readOverLimits(siteID, ids, at); err != nil {
+	if err := readOverLimits(tx, siteID, ids, at); err != nil {
 		return err
 	}
-	if err := tx.readProcessings(siteID, list); err != nil {
+	if err := readProcessings(tx, siteID, list); err != nil {
 		return err
 	}
-	if err := tx.readModalPayments(siteID, list); err != nil {
+	if err := readModalPayments(tx, siteID, list); err != nil {
 		return err
 	}
 	var linked where
@@ -268,10 +268,10 @@ func (tx *Tx) readTransactionParts(siteID int64, list []travel.Transaction) erro
 	if err != nil {
 		return err
 	}
-	return tx.readDisputes(siteID, list)
+	return readDisputes(tx, siteID, list)
 }
 
-func (tx *Tx) readPaymentsOf(siteID int64, ids []int64, at map[int64]*travel.Transaction) error {
+func readPaymentsOf(tx *Tx, siteID int64, ids []int64, at map[int64]*travel.Transaction) error {
 	var w where
 	w.and("p.site_id = ?", siteID)
 	in(&w, "p.transaction_id", ids)
@@ -296,27 +296,27 @@ const openAuthorisations = `SELECT site_id, id FROM transactions
 
 // AuthorisationsOlderThan lists open authorisations of any site that were taken at least this long ago, oldest first,
 // at most limit of them.
-func (tx *Tx) AuthorisationsOlderThan(age time.Duration, limit int) ([]OpenAuthorisation, error) {
-	clocks, err := tx.clocksAhead()
+func AuthorisationsOlderThan(tx *Tx, age time.Duration, limit int) ([]OpenAuthorisation, error) {
+	clocks, err := clocksAhead(tx)
 	if err != nil {
 		return nil, err
 	}
-	before := tx.RealNow().Add(-age)
-	list, err := tx.openAuthorisations(SiteClock{}, `site_id NOT IN (SELECT id FROM sites WHERE clock_ahead > 0)
+	before := RealNow(tx).Add(-age)
+	list, err := readOpenAuthorisations(tx, SiteClock{}, `site_id NOT IN (SELECT id FROM sites WHERE clock_ahead > 0)
 		ORDER BY effective_at, site_id, id LIMIT $2`, micros(before), limit)
 	for _, clock := range clocks {
 		if err != nil || len(list) >= limit {
 			return list, err
 		}
 		var more []OpenAuthorisation
-		more, err = tx.openAuthorisations(clock, `site_id = $3 ORDER BY effective_at, id LIMIT $2`,
+		more, err = readOpenAuthorisations(tx, clock, `site_id = $3 ORDER BY effective_at, id LIMIT $2`,
 			micros(before.Add(clock.Ahead)), limit-len(list), clock.SiteID)
 		list = append(list, more...)
 	}
 	return list, err
 }
 
-func (tx *Tx) openAuthorisations(clock SiteClock, condition string, args ...any) ([]OpenAuthorisation, error) {
+func readOpenAuthorisations(tx *Tx, clock SiteClock, condition string, args ...any) ([]OpenAuthorisation, error) {
 	var list []OpenAuthorisation
 	err := tx.each(openAuthorisations+condition, args, func(scan func(dest ...any) error) error {
 		a := OpenAuthorisation{Clock: clock}

@@ -21,7 +21,7 @@ func scanUser(scan func(dest ...any) error) (auth.User, error) {
 }
 
 // InsertUser stores a new user, whose first refresh token begins now.
-func (tx *Tx) InsertUser(u auth.User) (auth.User, error) {
+func InsertUser(tx *Tx, u auth.User) (auth.User, error) {
 	u.RefreshGeneration, u.PasswordEpoch, u.RefreshBeganAt, u.CreatedAt, u.ModifiedAt = 1, 1, tx.Now, tx.Now, tx.Now
 	err := tx.row(`INSERT INTO users (username, email, display_name, password_hash, operator, two_factor_secret,
 			two_factor_last_step, refresh_generation, refresh_began_at, password_epoch, created_at, modified_at)
@@ -32,47 +32,47 @@ func (tx *Tx) InsertUser(u auth.User) (auth.User, error) {
 }
 
 // User reads a user by id.
-func (tx *Tx) User(id int64) (auth.User, error) {
+func User(tx *Tx, id int64) (auth.User, error) {
 	return scanUser(func(dest ...any) error {
 		return tx.row(`SELECT `+userColumns+` FROM users WHERE id = $1`, []any{id}, dest...)
 	})
 }
 
 // UserNamed reads a user by name, which is in lower case.
-func (tx *Tx) UserNamed(username string) (auth.User, error) {
+func UserNamed(tx *Tx, username string) (auth.User, error) {
 	return scanUser(func(dest ...any) error {
 		return tx.row(`SELECT `+userColumns+` FROM users WHERE username = $1`, []any{username}, dest...)
 	})
 }
 
 // SetPasswordHash changes the password and with it ends every access and refresh token of the user.
-func (tx *Tx) SetPasswordHash(userID int64, hash string) error {
-	return tx.changeUser(`UPDATE users SET password_hash = $2, password_epoch = password_epoch + 1,
+func SetPasswordHash(tx *Tx, userID int64, hash string) error {
+	return changeUser(tx, `UPDATE users SET password_hash = $2, password_epoch = password_epoch + 1,
 		refresh_generation = refresh_generation + 1, refresh_began_at = $3, modified_at = $3 WHERE id = $1`,
 		userID, hash, micros(tx.Now))
 }
 
 // RehashPassword keeps another hash of the same password, unless the password was changed meanwhile.
-func (tx *Tx) RehashPassword(u auth.User, hash string) error {
+func RehashPassword(tx *Tx, u auth.User, hash string) error {
 	_, err := tx.exec(`UPDATE users SET password_hash = $2 WHERE id = $1 AND password_epoch = $3`, u.ID, hash, u.PasswordEpoch)
 	return err
 }
 
 // EndRefresh ends the refresh token of a generation; ErrNotFound where it has ended already.
-func (tx *Tx) EndRefresh(userID, generation int64) error {
-	return tx.changeUser(`UPDATE users SET refresh_generation = refresh_generation + 1, refresh_began_at = $3
+func EndRefresh(tx *Tx, userID, generation int64) error {
+	return changeUser(tx, `UPDATE users SET refresh_generation = refresh_generation + 1, refresh_began_at = $3
 		WHERE id = $1 AND refresh_generation = $2`, userID, generation, micros(tx.Now))
 }
 
 // BeginTwoFactor keeps the secret of a second factor that is not confirmed yet; ErrNotFound where one is confirmed.
-func (tx *Tx) BeginTwoFactor(userID int64, secret string) error {
-	return tx.changeUser(`UPDATE users SET two_factor_secret = $2, two_factor_last_step = 0, modified_at = $3
+func BeginTwoFactor(tx *Tx, userID int64, secret string) error {
+	return changeUser(tx, `UPDATE users SET two_factor_secret = $2, two_factor_last_step = 0, modified_at = $3
 		WHERE id = $1 AND two_factor_confirmed_at IS NULL`, userID, secret, micros(tx.Now))
 }
 
 // ConfirmTwoFactor makes the second factor count, with new recovery codes; ErrNotFound where it counts already.
-func (tx *Tx) ConfirmTwoFactor(userID, step int64, hashes []string) error {
-	err := tx.changeUser(`UPDATE users SET two_factor_confirmed_at = $3, two_factor_last_step = $2, modified_at = $3
+func ConfirmTwoFactor(tx *Tx, userID, step int64, hashes []string) error {
+	err := changeUser(tx, `UPDATE users SET two_factor_confirmed_at = $3, two_factor_last_step = $2, modified_at = $3
 		WHERE id = $1 AND two_factor_confirmed_at IS NULL AND two_factor_secret <> ''`, userID, step, micros(tx.Now))
 	if err != nil {
 		return err
@@ -86,8 +86,8 @@ func (tx *Tx) ConfirmTwoFactor(userID, step int64, hashes []string) error {
 }
 
 // RemoveTwoFactor takes the second factor and its recovery codes away.
-func (tx *Tx) RemoveTwoFactor(userID int64) error {
-	err := tx.changeUser(`UPDATE users SET two_factor_secret = '', two_factor_confirmed_at = NULL, two_factor_last_step = 0,
+func RemoveTwoFactor(tx *Tx, userID int64) error {
+	err := changeUser(tx, `UPDATE users SET two_factor_secret = '', two_factor_confirmed_at = NULL, two_factor_last_step = 0,
 		modified_at = $2 WHERE id = $1`, userID, micros(tx.Now))
 	if err != nil {
 		return err
@@ -97,18 +97,18 @@ func (tx *Tx) RemoveTwoFactor(userID int64) error {
 }
 
 // UseStep uses up the codes of a step and of all before it; ErrNotFound where they are used up already.
-func (tx *Tx) UseStep(userID, step int64) error {
-	return tx.changeUser(`UPDATE users SET two_factor_last_step = $2 WHERE id = $1 AND two_factor_last_step < $2`, userID, step)
+func UseStep(tx *Tx, userID, step int64) error {
+	return changeUser(tx, `UPDATE users SET two_factor_last_step = $2 WHERE id = $1 AND two_factor_last_step < $2`, userID, step)
 }
 
 // UseRecoveryCode uses up one recovery code; ErrNotFound where there is none with that hash.
-func (tx *Tx) UseRecoveryCode(userID int64, hash string) error {
-	return tx.changeUser(`UPDATE recovery_codes SET used_at = $3 WHERE user_id = $1 AND hash = $2 AND used_at IS NULL`,
+func UseRecoveryCode(tx *Tx, userID int64, hash string) error {
+	return changeUser(tx, `UPDATE recovery_codes SET used_at = $3 WHERE user_id = $1 AND hash = $2 AND used_at IS NULL`,
 		userID, hash, micros(tx.Now))
 }
 
 // SetMembership gives a user a role on a site, in place of the one there was.
-func (tx *Tx) SetMembership(m auth.Membership) error {
+func SetMembership(tx *Tx, m auth.Membership) error {
 	_, err := tx.exec(`INSERT INTO memberships (site_id, user_id, role, can_sign_off_payout, created_at)
 		VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (site_id, user_id) DO UPDATE SET role = $3, can_sign_off_payout = $4`,
@@ -117,12 +117,12 @@ func (tx *Tx) SetMembership(m auth.Membership) error {
 }
 
 // RemoveMembership takes a user's access to a site away.
-func (tx *Tx) RemoveMembership(siteID, userID int64) error {
-	return tx.changeUser(`DELETE FROM memberships WHERE site_id = $1 AND user_id = $2`, siteID, userID)
+func RemoveMembership(tx *Tx, siteID, userID int64) error {
+	return changeUser(tx, `DELETE FROM memberships WHERE site_id = $1 AND user_id = $2`, siteID, userID)
 }
 
 // Memberships reads what a user may do and where, in order of the sites' ids.
-func (tx *Tx) Memberships(userID int64) ([]auth.Membership, error) {
+func Memberships(tx *Tx, userID int64) ([]auth.Membership, error) {
 	var list []auth.Membership
 	err := tx.each(`SELECT site_id, user_id, role, can_sign_off_payout FROM memberships WHERE user_id = $1 ORDER BY site_id`,
 		[]any{userID}, func(scan func(dest ...any) error) error {
@@ -135,7 +135,7 @@ func (tx *Tx) Memberships(userID int64) ([]auth.Membership, error) {
 }
 
 // changeUser runs a guarded change; ErrNotFound where its guard held it back.
-func (tx *Tx) changeUser(query string, args ...any) error {
+func changeUser(tx *Tx, query string, args ...any) error {
 	n, err := tx.exec(query, args...)
 	if err == nil && n == 0 {
 		return ErrNotFound

@@ -19,10 +19,10 @@ func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
 					t.Errorf("it is %s", db.Engine())
 				}
 				err := db.Write(t.Context(), func(tx *store.Tx) error {
-					if sites, err := tx.SiteClocks(); err != nil || len(sites) > 0 {
+					if sites, err := store.SiteClocks(tx); err != nil || len(sites) > 0 {
 						t.Errorf("round %d finds %v, %v", round, sites, err)
 					}
-					_, err := tx.InsertSite(travel.Site{Path: "a", Name: "A", Policy: travel.DefaultPolicy("GBP")})
+					_, err := store.InsertSite(tx, travel.Site{Path: "a", Name: "A", Policy: travel.DefaultPolicy("GBP")})
 					return err
 				})
 				if err != nil {
