@@ -154,7 +154,7 @@ func measure(ctx context.Context, out io.Writer, folder string, payments int64) 
 		return nil, err
 	}
 	fmt.Fprintf(out, "%d payments: loaded in %s\n", payments, time.Since(began).Round(time.Second))
-	if err := w.fold(ctx, out, db); err != nil {
+	if err := w.fold(ctx, out); err != nil {
 		return nil, err
 	}
 	var medians []time.Duration
@@ -170,25 +170,13 @@ func measure(ctx context.Context, out io.Writer, folder string, payments int64) 
 	return medians, nil
 }
 
-// fold lets the job work until it has nothing to do: first it writes the deltas of the book, then it folds them.
-func (w world) fold(ctx context.Context, out io.Writer, db *store.DB) error {
-	began, writing := time.Now(), true
+// fold lets the job work until it has nothing to do.
+func (w world) fold(ctx context.Context, out io.Writer) error {
+	began := time.Now()
 	for more := true; more; {
 		var err error
-		if more, err = w.app.Exposure.Fold(ctx); err != nil {
+		if more, err = w.app.Buckets.Fold(ctx); err != nil {
 			return err
-		}
-		wrote := writing
-		err = db.Read(ctx, func(tx *store.Tx) (err error) {
-			writing, err = store.HasExposureBacklog(tx, w.actor.SiteID)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if wrote && !writing {
-			fmt.Fprintf(out, "  deltas written in %s", time.Since(began).Round(time.Second))
-			began = time.Now()
 		}
 	}
 	fmt.Fprintf(out, "  folded in %s\n", time.Since(began).Round(time.Second))

@@ -44,7 +44,7 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	if err := app.CheckKeys(p.core, ctx); err != nil {
+	if err := app.CheckKeys(ctx, p.core); err != nil {
 		return err
 	}
 	bar := p.progress(100, "loading the book")

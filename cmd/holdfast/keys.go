@@ -160,7 +160,7 @@ func (keysListCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	used, err := p.app.Accounts.SealingKeys(ctx, auth.System(0))
+	used, err := p.app.Secrets.SealingKeys(ctx, auth.System(0))
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (c keysRotateCmd) Run(ctx context.Context, p *program) error {
 	}); err != nil {
 		return err
 	}
-	sealed, err := p.app.Accounts.SealAnew(ctx, auth.System(0))
+	sealed, err := p.app.Secrets.SealAnew(ctx, auth.System(0))
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (p *program) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return app.CheckProfile(p.core, ctx)
+	return app.CheckProfile(ctx, p.core)
 }
 
 // rulepacks reads the dispute windows: the deployment's own, or those that ship with the program.

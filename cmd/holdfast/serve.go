@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/app"
 	"holdfast/internal/jobs"
 	"holdfast/internal/web"
 )
@@ -40,7 +41,7 @@ func (serveCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	if err := app.CheckKeys(p.core, ctx); err != nil {
+	if err := app.CheckKeys(ctx, p.core); err != nil {
 		return err
 	}
 	p.printf("holdfast serves on %s, listening on %s\n", p.baseURL(listener.Addr()), listener.Addr())

@@ -93,7 +93,7 @@ func (s *server) channelView(c *call, channels ...travel.Channel) (func(travel.C
 	for i, channel := range channels {
 		bases[i] = channel.Currency
 	}
-	feeds, err := s.app.Channels.Feeds(c.ctx, c.actor, bases)
+	feeds, err := s.app.Rates.Feeds(c.ctx, c.actor, bases)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/store"
 	"holdfast/internal/travel"
@@ -255,4 +256,27 @@ func (a *Accounts) confirmedAlready(err error) error {
 
 func unknownUser(err error) error {
 	return unknownAs(fault.UnknownTerm, err, "There is no such user.")
+}
+
+type auditedUser struct {
+	Username         string `json:"username"`
+	Email            string `json:"email,omitempty"`
+	DisplayName      string `json:"display_name,omitempty"`
+	Role             string `json:"role,omitempty"`
+	CanSignOffPayout bool   `json:"can_sign_off_payout"`
+}
+
+type auditedToken struct {
+	ID        int64  `json:"id"`
+	Name      string `json:"name"`
+	UserID    int64  `json:"user_id"`
+	ExpiresAt string `json:"expires_at,omitempty"`
+}
+
+func auditToken(t auth.APIToken) any {
+	shape := auditedToken{ID: t.ID, Name: t.Name, UserID: t.UserID}
+	if !t.ExpiresAt.IsZero() {
+		shape.ExpiresAt = civil.FormatInstant(t.ExpiresAt)
+	}
+	return shape
 }

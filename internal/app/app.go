@@ -40,6 +40,8 @@ type Core struct {
 	Processing ProcessingSettings
 	// Keys reads the keys that seal the channels' access to them; nil where there is no file of them.
 	Keys func() (auth.SealKeys, error)
+	// Kinds are what can be proposed to another person, and how it is carried out.
+	Kinds Kinds
 	// ForexMargin is on top of our own fixings in the channels' forex feeds.
 	ForexMargin fx.Margin
 }
@@ -60,6 +62,8 @@ type App struct {
 	Modals      *Modals
 	Rates       *Rates
 	Exposure    *Exposure
+	Buckets     *Buckets
+	Secrets     *Secrets
 	Protection  *Protection
 	Limits      *Limits
 	Collaterals *Collaterals
@@ -81,14 +85,16 @@ func New(core *Core) *App {
 	if core.Profile == "" {
 		core.Profile = travel.ProtectionOnlyProfile
 	}
+	core.Kinds = Kinds{}
 	tokens := newTokens(core)
 	processing := newProcessing(core)
-	bookings, payments := &Bookings{core}, &Payments{core, processing}
+	bookings := NewBookings(core, RedateAndNote(core.Rulepacks), store.TransactionsOfBookings)
+	payments := &Payments{core, processing}
 	return &App{
-		Channels:    &Channels{core},
+		Channels:    NewChannels(core),
 		Suppliers:   &Suppliers{core},
 		Bookings:    bookings,
-		Imports:     &Imports{core},
+		Imports:     NewImports(core),
 		Sites:       &Sites{core},
 		Accounts:    &Accounts{core},
 		Sessions:    newSessions(core, tokens),
@@ -97,12 +103,14 @@ func New(core *Core) *App {
 		Payments:    payments,
 		Processing:  processing,
 		Modals:      &Modals{core, bookings, payments},
-		Rates:       &Rates{core},
+		Rates:       NewRates(core),
 		Exposure:    &Exposure{core},
+		Buckets:     &Buckets{core},
+		Secrets:     &Secrets{core},
 		Protection:  &Protection{core},
-		Limits:      &Limits{core},
+		Limits:      NewLimits(core),
 		Collaterals: &Collaterals{core},
-		Policies:    &Policies{core},
+		Policies:    NewPolicies(core, NotCounting),
 		Premiums:    &Premiums{core},
 		Statements:  &Statements{core},
 		Bordereaux:  &Bordereaux{core},
@@ -126,7 +134,7 @@ func read[T any](
 	if err := actor.Require(auth.Read); err != nil {
 		return found, err
 	}
-	err = c.Store.ReadBy(ctx, clockOf(actor), func(tx *store.Tx) (err error) {
+	err = c.ReadBy(ctx, clockOf(actor), func(tx *store.Tx) (err error) {
 		found, err = fn(tx)
 		return err
 	})
@@ -147,7 +155,17 @@ func write[T any](
 
 // change is write for what gives nothing back.
 func (c *Core) change(ctx context.Context, actor auth.Actor, fn func(tx *store.Tx) error) error {
-	return c.Store.WriteBy(ctx, clockOf(actor), fn)
+	return c.WriteBy(ctx, clockOf(actor), fn)
+}
+
+// WriteBy runs fn in a write by the clock of a site.
+func (c *Core) WriteBy(ctx context.Context, clock store.SiteClock, fn func(tx *store.Tx) error) error {
+	return store.WriteBy(ctx, c.Store, clock, fn)
+}
+
+// ReadBy runs fn in a reading transaction by the clock of a site.
+func (c *Core) ReadBy(ctx context.Context, clock store.SiteClock, fn func(tx *store.Tx) error) error {
+	return store.ReadBy(ctx, c.Store, clock, fn)
 }
 
 // clockOf is the clock of the actor's site. What belongs to no site (people, logins, idempotency keys, leases of jobs)

@@ -21,7 +21,7 @@ type Approvals struct{ *Core }
 func request(
 	c *Core, tx *store.Tx, actor auth.Actor, p travel.Proposal, payload any, now func() (result any, err error),
 ) (travel.Proposal, error) {
-	site, err := store.Site(tx, actor.SiteID)
+	site, err := store.SiteAlone(tx, actor.SiteID)
 	if err != nil {
 		return p, unknownAs(fault.UnknownTerm, err, "There is no site %d.", actor.SiteID)
 	}
@@ -73,23 +73,27 @@ func decide(
 // samePerson: users are told apart by their ids, and the program without a user is one person of its own.
 func samePerson(actor auth.Actor, p travel.Proposal) bool { return actor.UserID == p.ProposedByID }
 
-// carryOut does what an approved proposal asks for, in the write that approves it. What was fine when it was proposed
-// is judged anew: the world has moved on.
+// Kind is something that can be proposed. Carry does what an approved proposal asks for, in the write that approves it:
+// what was fine when it was proposed is judged anew, because the world has moved on. After runs when that write is
+// durable; nil where there is nothing to do.
+type Kind struct {
+	Carry func(tx *store.Tx, actor auth.Actor, p travel.Proposal) (result any, err error)
+	After func(ctx context.Context, actor auth.Actor) error
+}
+
+// Kinds are all kinds of proposals. The room whose business a kind is registers it.
+type Kinds map[travel.ProposalKind]Kind
+
+// Register says how proposals of a kind are carried out.
+func (k Kinds) Register(of travel.ProposalKind, kind Kind) { k[of] = kind }
+
+// carryOut does what an approved proposal asks for.
 func carryOut(c *Core, tx *store.Tx, actor auth.Actor, p travel.Proposal) (result any, err error) {
-	switch p.Kind {
-	case travel.ProposeOpenCover:
-		return carryOutOpenCover(c, tx, actor, p)
-	case travel.ProposeManualRate:
-		return carryOutQuote(tx, actor, p)
-	case travel.ProposePolicy:
-		return carryOutPolicy(tx, actor, p)
-	case travel.ProposeLimits:
-		return carryOutLimit(tx, actor, p)
-	case travel.ProposeTakeover: // the import looks for the approval of its file
-		return nil, nil
-	default:
+	kind, ok := c.Kinds[p.Kind]
+	if !ok {
 		return nil, fault.New(fault.Internal, "A proposal of the kind %q cannot be carried out.", p.Kind)
 	}
+	return kind.Carry(tx, actor, p)
 }
 
 // payloadOf reads what a proposal asks for.
@@ -112,9 +116,8 @@ func (a *Approvals) Approve(ctx context.Context, actor auth.Actor, id int64, rea
 		}
 		return decide(tx, actor, p, travel.ProposalApproved, reason, result)
 	})
-	if err == nil && p.Kind == travel.ProposeManualRate {
-		rates := Rates{a.Core}
-		_, err = rates.pricePendingOf(ctx, clockOf(actor)) // what waited for this rate
+	if after := a.Kinds[p.Kind].After; err == nil && after != nil {
+		err = after(ctx, actor)
 	}
 	return p, err
 }
@@ -122,7 +125,7 @@ func (a *Approvals) Approve(ctx context.Context, actor auth.Actor, id int64, rea
 // mayApprove lets through another person than the one who proposed it. The program without a user is nobody in
 // particular: anyone at the command line could be behind both.
 func mayApprove(tx *store.Tx, actor auth.Actor, p travel.Proposal) error {
-	site, err := store.Site(tx, p.SiteID)
+	site, err := store.SiteAlone(tx, p.SiteID)
 	switch {
 	case err != nil:
 		return err
@@ -225,4 +228,9 @@ func auditProposal(p travel.Proposal) any {
 		ProposedBy: p.ProposedBy, DecidedBy: p.DecidedBy, Decision: p.DecisionReason,
 		Payload: json.RawMessage(p.Payload), Result: json.RawMessage(p.Result),
 	}
+}
+
+// madeID is what carrying out a change of terms gives.
+type madeID struct {
+	ID int64 `json:"id"`
 }

@@ -103,7 +103,7 @@ func (p *Processing) accessTo(
 		return a, err
 	}
 	var unreadable error
-	err = p.Store.WriteBy(ctx, a.clock, func(tx *store.Tx) error {
+	err = p.WriteBy(ctx, a.clock, func(tx *store.Tx) error {
 		if err := also(tx); err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (p *Processing) write(
 ) (t travel.Transaction, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeTime)
 	defer cancel()
-	err = p.Store.WriteBy(ctx, a.clock, func(tx *store.Tx) error {
+	err = p.WriteBy(ctx, a.clock, func(tx *store.Tx) error {
 		s, err := settlementOf(p.Core, tx, a.processed)
 		if err != nil {
 			return err

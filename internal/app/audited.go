@@ -1,9 +1,6 @@
 package app
 
 import (
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/fx"
 	"holdfast/internal/travel"
 )
 
@@ -73,81 +70,4 @@ type auditedSupplier struct {
 
 func auditSupplier(s travel.Supplier) any {
 	return auditedSupplier{ID: s.ID, Name: s.Name, URL: s.URL, Category: s.Category, Country: s.Country}
-}
-
-type auditedSite struct {
-	ID            int64    `json:"id"`
-	Path          string   `json:"path"`
-	Name          string   `json:"name"`
-	Sandbox       bool     `json:"sandbox"`
-	Currency      string   `json:"currency"`
-	PermittedURLs []string `json:"permitted_urls"`
-}
-
-func auditSite(s travel.Site) any {
-	return auditedSite{
-		ID: s.ID, Path: s.Path, Name: s.Name, Sandbox: s.Sandbox, Currency: string(s.Policy.Currency),
-		PermittedURLs: append([]string{}, s.PermittedURLs...),
-	}
-}
-
-type auditedUser struct {
-	Username         string `json:"username"`
-	Email            string `json:"email,omitempty"`
-	DisplayName      string `json:"display_name,omitempty"`
-	Role             string `json:"role,omitempty"`
-	CanSignOffPayout bool   `json:"can_sign_off_payout"`
-}
-
-type auditedToken struct {
-	ID        int64  `json:"id"`
-	Name      string `json:"name"`
-	UserID    int64  `json:"user_id"`
-	ExpiresAt string `json:"expires_at,omitempty"`
-}
-
-func auditToken(t auth.APIToken) any {
-	shape := auditedToken{ID: t.ID, Name: t.Name, UserID: t.UserID}
-	if !t.ExpiresAt.IsZero() {
-		shape.ExpiresAt = civil.FormatInstant(t.ExpiresAt)
-	}
-	return shape
-}
-
-type auditedRates struct {
-	Provider string `json:"provider"`
-	Created  int    `json:"created"`
-	First    string `json:"first"`
-	Last     string `json:"last"`
-}
-
-func auditRates(provider fx.Provider, done RatesReport) any {
-	return auditedRates{Provider: string(provider), Created: done.Created, First: done.First.String(), Last: done.Last.String()}
-}
-
-type auditedImport struct {
-	FileSHA256         string   `json:"file_sha256,omitempty"`
-	Mode               string   `json:"mode,omitempty"`
-	CoverFromEffective bool     `json:"cover_from_effective"`
-	Rows               int      `json:"rows"`
-	BookingsCreated    int      `json:"bookings_created"`
-	BookingsThere      int      `json:"bookings_already_there"`
-	PaymentsCreated    int      `json:"payments_created"`
-	PaymentsThere      int      `json:"payments_already_there"`
-	Channels           []string `json:"channels_created"`
-	Refused            int      `json:"refused"`
-	Failed             bool     `json:"failed"` // ended before the end of the file
-}
-
-func auditImport(opts ImportOptions, r ImportReport, failed bool) any {
-	return auditedImport{
-		FileSHA256: opts.SHA256, Mode: string(opts.Mode), CoverFromEffective: opts.CoverFromEffective, Rows: r.Rows,
-		BookingsCreated: r.Bookings.Created, BookingsThere: r.Bookings.AlreadyThere,
-		PaymentsCreated: r.Payments.Created, PaymentsThere: r.Payments.AlreadyThere,
-		Channels: append([]string{}, r.Channels...), Refused: r.Refused, Failed: failed,
-	}
-}
-
-type auditedClock struct {
-	Now string `json:"now"`
 }

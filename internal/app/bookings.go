@@ -13,48 +13,91 @@ import (
 // Bookings is what can be done with bookings.
 type Bookings struct {
 	*Core
+	redate       func(tx *store.Tx, before, after travel.Booking) error
+	transactions func(tx *store.Tx, siteID int64, bookings []int64) (map[int64][]int64, error)
+}
+
+// NewBookings makes the use cases. redate writes what a change of a booking means for those above, before the booking
+// itself is written; transactions tells which transactions were attempted against bookings.
+func NewBookings(
+	core *Core, redate func(tx *store.Tx, before, after travel.Booking) error,
+	transactions func(tx *store.Tx, siteID int64, bookings []int64) (map[int64][]int64, error),
+) *Bookings {
+	return &Bookings{Core: core, redate: redate, transactions: transactions}
 }
 
 // Create logs a booking in a channel of the actor's site.
 func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.BookingFields) (travel.Booking, error) {
-	if err := actor.RequireEither(auth.WriteBookings, auth.LogBooking); err != nil {
+	if err := actor.Require(auth.WriteBookings); err != nil {
 		return travel.Booking{}, err
 	}
 	uuid := b.NewUUID()
-	in.Profile = b.Profile
-	var made travel.Booking
-	err := b.change(ctx, actor, func(tx *store.Tx) error {
-		problems := in.Problems.Clone()
-		made = in.NewBooking(&problems)
-		made.SiteID, made.UUID = actor.SiteID, uuid
-		made.AuthorID, made.Author, made.AuthorName = actor.UserID, actor.Username, actor.DisplayName
-		if in.ChannelID != nil {
-			if err := placeBooking(tx, &made, &problems); err != nil {
-				return err
-			}
+	return write(ctx, b.Core, actor, func(tx *store.Tx) (travel.Booking, error) {
+		made, err := b.Make(tx, actor, uuid, in)
+		if err != nil {
+			return made, err
 		}
-		if err := noteUnknownSuppliers(tx, actor.SiteID, made.Suppliers, &problems); err != nil {
-			return err
-		}
-		if in.Modal != nil { // its callback has one shape for whatever is wrong with a booking
-			problems.MissingIsWrong()
-		}
-		if err := problems.Err(); err != nil {
-			return err
-		}
-		made.Version, made.CreatedAt, made.ModifiedAt = 1, tx.Now, tx.Now
-		var err error
-		if made.ID, err = store.InsertBooking(tx, made); err != nil {
-			return err
-		}
-		if in.Modal != nil {
-			if err := bindBooking(tx, *in.Modal, made.ID, true); err != nil {
-				return err
-			}
-		}
-		return once(tx, actor, in.Once, made.ID)
+		return made, once(tx, actor, in.Once, made.ID)
 	})
+}
+
+// Make checks and stores a booking inside a write. The caller has checked what the actor may do.
+func (b *Bookings) Make(
+	tx *store.Tx, actor auth.Actor, uuid string, in travel.BookingFields,
+) (made travel.Booking, err error) {
+	in.Profile = b.Profile
+	problems := in.Problems.Clone()
+	made = in.NewBooking(&problems)
+	made.SiteID, made.UUID = actor.SiteID, uuid
+	made.AuthorID, made.Author, made.AuthorName = actor.UserID, actor.Username, actor.DisplayName
+	if in.ChannelID != nil {
+		if err := placeBooking(tx, &made, &problems); err != nil {
+			return made, err
+		}
+	}
+	if err := noteUnknownSuppliers(tx, actor.SiteID, made.Suppliers, &problems); err != nil {
+		return made, err
+	}
+	if in.Modal != nil { // its callback has one shape for whatever is wrong with a booking
+		problems.MissingIsWrong()
+	}
+	if err := problems.Err(); err != nil {
+		return made, err
+	}
+	made.Version, made.CreatedAt, made.ModifiedAt = 1, tx.Now, tx.Now
+	made.ID, err = store.InsertBooking(tx, made)
 	return made, err
+}
+
+// Find reads one booking with its transactions; db.ErrNotFound where the site has none.
+func (b *Bookings) Find(tx *store.Tx, siteID, id int64) (travel.Booking, error) {
+	found, err := store.Booking(tx, siteID, id)
+	if err != nil {
+		return found, err
+	}
+	return found, b.addTransactions(tx, siteID, &found)
+}
+
+// lock takes one booking for a change, with its transactions.
+func (b *Bookings) lock(tx *store.Tx, siteID, id int64) (travel.Booking, error) {
+	found, err := store.LockBooking(tx, siteID, id)
+	if err != nil {
+		return found, err
+	}
+	return found, b.addTransactions(tx, siteID, &found)
+}
+
+// addTransactions fills in the transactions of bookings, all by one statement.
+func (b *Bookings) addTransactions(tx *store.Tx, siteID int64, list ...*travel.Booking) error {
+	ids := make([]int64, len(list))
+	for i, booking := range list {
+		ids[i] = booking.ID
+	}
+	found, err := b.transactions(tx, siteID, ids)
+	for _, booking := range list {
+		booking.TransactionIDs = found[booking.ID]
+	}
+	return err
 }
 
 // placeBooking checks a booking against the channel that it is put into, which must be one of the same site.
@@ -75,7 +118,7 @@ func placeBooking(tx *store.Tx, b *travel.Booking, p *fault.Problems) error {
 // Get reads one booking of the actor's site.
 func (b *Bookings) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Booking, error) {
 	found, err := read(ctx, b.Core, actor, func(tx *store.Tx) (travel.Booking, error) {
-		return store.Booking(tx, actor.SiteID, id)
+		return b.Find(tx, actor.SiteID, id)
 	})
 	return found, unknownBooking(err, id)
 }
@@ -85,7 +128,15 @@ func (b *Bookings) List(
 	ctx context.Context, actor auth.Actor, filter travel.BookingFilter, page travel.Page,
 ) (travel.List[travel.Booking], error) {
 	return read(ctx, b.Core, actor, func(tx *store.Tx) (travel.List[travel.Booking], error) {
-		return store.Bookings(tx, actor.SiteID, filter, page)
+		list, err := store.Bookings(tx, actor.SiteID, filter, page)
+		if err != nil {
+			return list, err
+		}
+		found := make([]*travel.Booking, len(list.Items))
+		for i := range list.Items {
+			found[i] = &list.Items[i]
+		}
+		return list, b.addTransactions(tx, actor.SiteID, found...)
 	})
 }
 
@@ -97,7 +148,7 @@ func (b *Bookings) Update(ctx context.Context, actor auth.Actor, id int64, in tr
 	in.Profile = b.Profile
 	var changed travel.Booking
 	err := b.change(ctx, actor, func(tx *store.Tx) error {
-		stored, err := store.LockWholeBooking(tx, actor.SiteID, id)
+		stored, err := b.lock(tx, actor.SiteID, id)
 		if err != nil {
 			return err
 		}
@@ -118,10 +169,10 @@ func (b *Bookings) Update(ctx context.Context, actor auth.Actor, id int64, in tr
 			return err
 		}
 		changed.ModifiedAt = tx.Now
-		if err := store.UpdateBooking(tx, changed); err != nil {
+		if err := b.redate(tx, stored, changed); err != nil {
 			return err
 		}
-		return reDate(b.Core, tx, stored, changed)
+		return store.UpdateBooking(tx, changed)
 	})
 	return changed, unknownBooking(err, id)
 }
@@ -154,7 +205,7 @@ func (b *Bookings) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 		return err
 	}
 	err := b.change(ctx, actor, func(tx *store.Tx) error {
-		stored, err := store.LockWholeBooking(tx, actor.SiteID, id)
+		stored, err := b.lock(tx, actor.SiteID, id)
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 	"holdfast/internal/money"
 	"holdfast/internal/psp"
 	"holdfast/internal/store"
+	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -248,22 +249,22 @@ func TestKeysAreRotatedWhileSecretsAreRead(t *testing.T) {
 		})
 		for range 5 {
 			keys.add(t, w)
-			if _, err := w.app.Accounts.SealAnew(t.Context(), w.actor); err != nil {
+			if _, err := w.app.Secrets.SealAnew(t.Context(), w.actor); err != nil {
 				t.Error(err)
 			}
 		}
 		over.Store(true)
 		readers.Wait()
-		_, err := w.app.Accounts.SealAnew(t.Context(), w.actor)
+		_, err := w.app.Secrets.SealAnew(t.Context(), w.actor)
 		fine(t, err)
 		ring, err := keys.read()
 		fine(t, err)
-		used, err := w.app.Accounts.SealingKeys(t.Context(), w.actor)
+		used, err := w.app.Secrets.SealingKeys(t.Context(), w.actor)
 		fine(t, err)
 		if len(used) != 1 || used[ring.IDs()[0]] != 2*channels {
 			t.Errorf("sealed with %v, the first key is %s", used, ring.IDs()[0])
 		}
-		if n, err := w.app.Accounts.SealAnew(t.Context(), w.actor); n != 0 || err != nil {
+		if n, err := w.app.Secrets.SealAnew(t.Context(), w.actor); n != 0 || err != nil {
 			t.Errorf("once more: %d, %v", n, err)
 		}
 	})
@@ -274,7 +275,7 @@ func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
 		keys := newGateways(t, w)
 		c := w.processingChannel("Shop", travel.ModeTest)
 		fine(t, w.setGateway(c.ID, testKey))
-		fine(t, app.CheckKeys(w.core, t.Context()))
+		fine(t, app.CheckKeys(t.Context(), w.core))
 		right, err := keys.read()
 		fine(t, err)
 
@@ -284,11 +285,11 @@ func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
 		if !fault.Is(err, fault.Unavailable) || !errors.Is(err, auth.ErrUnknownSealKey) || !strings.Contains(err.Error(), "HOLDFAST_KEYS_FILE") {
 			t.Errorf("the wrong file: %v", err)
 		}
-		err = app.CheckKeys(w.core, t.Context())
+		err = app.CheckKeys(t.Context(), w.core)
 		if err == nil || !strings.Contains(err.Error(), "HOLDFAST_KEYS_FILE") || !strings.Contains(err.Error(), right.IDs()[0]) {
 			t.Errorf("at the start: %v", err)
 		}
-		if _, err := w.app.Accounts.SealAnew(t.Context(), w.actor); !errors.Is(err, auth.ErrUnknownSealKey) {
+		if _, err := w.app.Secrets.SealAnew(t.Context(), w.actor); !errors.Is(err, auth.ErrUnknownSealKey) {
 			t.Errorf("sealing anew: %v", err)
 		}
 
@@ -302,7 +303,7 @@ func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
 		if said := wrongField(t, w.setGateway(c.ID, testKey), "credentials"); !strings.Contains(said, "HOLDFAST_KEYS_FILE") {
 			t.Errorf("without a file: %s", said)
 		}
-		if err := app.CheckKeys(w.core, t.Context()); err == nil || !strings.Contains(err.Error(), "HOLDFAST_KEYS_FILE") {
+		if err := app.CheckKeys(t.Context(), w.core); err == nil || !strings.Contains(err.Error(), "HOLDFAST_KEYS_FILE") {
 			t.Errorf("at the start without a file: %v", err)
 		}
 	})
@@ -341,8 +342,8 @@ func TestCredentialsAreOfTheChannelsEnvironment(t *testing.T) {
 			},
 			func() error { _, err := w.app.Channels.Gateway(t.Context(), admin, sandboxed.ID); return err },
 			func() error { _, err := w.app.Channels.RotateSecret(t.Context(), admin, sandboxed.ID, 0); return err },
-			func() error { _, err := w.app.Accounts.SealAnew(t.Context(), admin); return err },
-			func() error { _, err := w.app.Accounts.SealingKeys(t.Context(), admin); return err },
+			func() error { _, err := w.app.Secrets.SealAnew(t.Context(), admin); return err },
+			func() error { _, err := w.app.Secrets.SealingKeys(t.Context(), admin); return err },
 		} {
 			if err := try(); !fault.Is(err, fault.Forbidden) {
 				t.Errorf("a customer: %v", err)
@@ -361,7 +362,7 @@ func TestCredentialsAreOfTheChannelsEnvironment(t *testing.T) {
 func (w *world) realSite() (site travel.Site) {
 	w.t.Helper()
 	err := w.core.Store.Write(w.t.Context(), func(tx *store.Tx) (err error) {
-		site, err = store.InsertSite(tx, travel.Site{Path: "real", Name: "Real", Policy: travel.DefaultPolicy("GBP")})
+		site, err = storetest.InsertSite(tx, travel.Site{Path: "real", Name: "Real", Policy: travel.DefaultPolicy("GBP")})
 		return err
 	})
 	if err != nil {
@@ -466,14 +467,14 @@ func TestADatabaseIsOfOneProfile(t *testing.T) {
 		w.channel(travel.ModeDraft, "GBP")
 		for _, profile := range []travel.Profile{travel.ProtectionOnlyProfile, travel.ServerToServerProfile} {
 			w.core.Profile = profile
-			fine(t, app.CheckProfile(w.core, t.Context())) // no channel is of either yet
+			fine(t, app.CheckProfile(t.Context(), w.core)) // no channel is of either yet
 		}
 		name, mode := "Live", travel.ModeLive
 		_, err := w.app.Channels.Create(t.Context(), w.actor, travel.ChannelFields{Name: &name, Currency: &w.site.Policy.Currency, Mode: &mode})
 		fine(t, err)
-		fine(t, app.CheckProfile(w.core, t.Context()))
+		fine(t, app.CheckProfile(t.Context(), w.core))
 		w.core.Profile = travel.ProtectionOnlyProfile
-		if err := app.CheckProfile(w.core, t.Context()); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "1 channels in mode live") {
+		if err := app.CheckProfile(t.Context(), w.core); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "1 channels in mode live") {
 			t.Errorf("in the other profile: %v", err)
 		}
 	})
@@ -486,7 +487,7 @@ func TestFeedsHaveTheMarginAndTheSitesFixings(t *testing.T) {
 		w.core.ForexMargin = margin
 		w.fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365", "USD": "1.0852"})
 		w.fix("2024-05-20", map[money.Currency]string{"JPY": "169.78"}) // too old
-		feeds, err := w.app.Channels.Feeds(t.Context(), w.actor, []money.Currency{"GBP", "EUR", "GBP", "JPY"})
+		feeds, err := w.app.Rates.Feeds(t.Context(), w.actor, []money.Currency{"GBP", "EUR", "GBP", "JPY"})
 		fine(t, err)
 		if len(feeds) != 3 || len(feeds["GBP"]) != 2 || len(feeds["EUR"]) != 2 || len(feeds["JPY"]) != 0 {
 			t.Fatalf("feeds: %+v", feeds)
@@ -495,7 +496,7 @@ func TestFeedsHaveTheMarginAndTheSitesFixings(t *testing.T) {
 		if r := feeds["GBP"][1]; r.Currency != "USD" || r.Rate != "1.30302817" || r.Provider != fx.ECB || r.FixingID == 0 {
 			t.Errorf("pounds in dollars: %+v", r)
 		}
-		if none, err := w.app.Channels.Feeds(t.Context(), w.actor, nil); err != nil || len(none) != 0 {
+		if none, err := w.app.Rates.Feeds(t.Context(), w.actor, nil); err != nil || len(none) != 0 {
 			t.Errorf("of nothing: %+v, %v", none, err)
 		}
 	})

@@ -12,8 +12,16 @@ import (
 )
 
 // Channels is what can be done with channels.
-type Channels struct {
-	*Core
+type Channels struct{ *Core }
+
+// NewChannels makes the use cases.
+func NewChannels(core *Core) *Channels {
+	core.Kinds.Register(travel.ProposeOpenCover, Kind{
+		Carry: func(tx *store.Tx, actor auth.Actor, p travel.Proposal) (any, error) {
+			return carryOutOpenCover(core, tx, actor, p)
+		},
+	})
+	return &Channels{core}
 }
 
 // Get reads one channel of the actor's site.
@@ -247,4 +255,32 @@ func shownTo(actor auth.Actor, c travel.Channel) travel.Channel {
 
 func unknownChannel(err error, id int64) error {
 	return unknownAs(fault.UnknownTerm, err, "There is no channel %d.", id)
+}
+
+// RotateSecret gives a channel another secret: auth strings of the payment modal, and hashes of transactions, that were
+// made with the one before are wrong from now on.
+func (c *Channels) RotateSecret(ctx context.Context, actor auth.Actor, id, ifVersion int64) (travel.Channel, error) {
+	if err := actor.Require(auth.SetChannelTerms); err != nil {
+		return travel.Channel{}, err
+	}
+	secret, err := auth.NewChannelSecret(c.Random)
+	if err != nil {
+		return travel.Channel{}, fmt.Errorf("drawing a channel secret: %w", err)
+	}
+	changed, err := write(ctx, c.Core, actor, func(tx *store.Tx) (travel.Channel, error) {
+		channel, err := store.LockChannel(tx, actor.SiteID, id)
+		if err != nil {
+			return channel, err
+		}
+		if err := checkVersion(ifVersion, channel.Version-1); err != nil {
+			return channel, err
+		}
+		if err := store.SetChannelSecret(tx, actor.SiteID, id, secret); err != nil {
+			return channel, err
+		}
+		channel.Secret, channel.ModifiedAt = secret, tx.Now
+		shown := auditChannel(channel) // that it was done, and nothing of what it is
+		return channel, audit(tx, actor, "channel.secret", channelObject(channel), shown, shown)
+	})
+	return changed, unknownChannel(err, id)
 }

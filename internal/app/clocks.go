@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"holdfast/internal/auth"
@@ -51,7 +52,7 @@ func (c *Clocks) Move(ctx context.Context, actor auth.Actor, to time.Time) (Site
 			return SiteTime{}, err
 		}
 		after := SiteTime{Sandbox: true, Now: to, Real: before.Real}
-		return after, audit(tx, actor, "clock.move", siteObject(actor.SiteID),
+		return after, audit(tx, actor, "clock.move", fmt.Sprintf("site %d", actor.SiteID),
 			auditedClock{civil.FormatInstant(before.Now)}, auditedClock{civil.FormatInstant(after.Now)})
 	})
 }
@@ -62,9 +63,13 @@ func clockBackwards(now SiteTime) error {
 }
 
 func siteTime(tx *store.Tx, siteID int64) (SiteTime, error) {
-	site, err := store.Site(tx, siteID)
+	site, err := store.SiteAlone(tx, siteID)
 	if err != nil {
 		return SiteTime{}, unknownAs(fault.UnknownTerm, err, "There is no site %d.", siteID)
 	}
 	return SiteTime{Sandbox: site.Sandbox, Now: store.RealNow(tx).Add(site.ClockAhead), Real: store.RealNow(tx)}, nil
+}
+
+type auditedClock struct {
+	Now string `json:"now"`
 }

@@ -53,7 +53,7 @@ func (p *Processing) applyDisputes(ctx context.Context, a access, t travel.Trans
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeTime)
 	defer cancel()
 	for _, d := range list {
-		err := p.Store.WriteBy(ctx, a.clock, func(tx *store.Tx) error { return p.applyDispute(tx, a, t, d) })
+		err := p.WriteBy(ctx, a.clock, func(tx *store.Tx) error { return p.applyDispute(tx, a, t, d) })
 		if err != nil {
 			return fmt.Errorf("dispute %s: %w", d.ProcessorID, err)
 		}

@@ -21,7 +21,6 @@ type EstimateQuery struct {
 	Currency money.Currency
 	Channels []int64
 	Bands    protection.Bands // of the model alone
-	FromRows bool             // as in ExposureQuery
 }
 
 // ModelReport is the model against the actual, with the names that the channels had then.
@@ -51,7 +50,7 @@ func (in EstimateQuery) complete(tx *store.Tx, site travel.Site) (q protection.R
 // exposure is the report of exposure that the estimate is made from.
 func (in EstimateQuery) exposure() ExposureQuery {
 	return ExposureQuery{
-		Problems: in.Problems, Moment: in.Moment, Currency: in.Currency, Channels: in.Channels, FromRows: in.FromRows,
+		Problems: in.Problems, Moment: in.Moment, Currency: in.Currency, Channels: in.Channels,
 	}
 }
 
@@ -144,11 +143,7 @@ func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuer
 func addFailing(
 	tx *store.Tx, siteID int64, q protection.ReportQuery, in EstimateQuery, sums *protection.WhatIf,
 ) error {
-	rows, err := needsRows(tx, siteID, q, in.exposure())
-	if err != nil {
-		return err
-	}
-	if rows {
+	if needsRows(tx, q) {
 		return store.Positions(tx, siteID, q.AsOf, q.KnownAt, in.Channels, sums.Add)
 	}
 	return store.BucketsOn(tx, siteID, q.AsOf, in.Channels, sums.AddBucket)

@@ -52,7 +52,7 @@ func (e *explaining) all(ids []int64) ([]protection.Explained, error) {
 	list := make([]protection.Explained, len(ids))
 	for i, id := range ids {
 		f := facts[id]
-		list[i] = explainOver(protection.Explain(f.Allocation, f.History, f.Events, e.moment, e.packs), over)
+		list[i] = explainOver(protection.Explain(f.History, e.moment, e.packs), over)
 		policy, err := e.policyOf(f.Allocation)
 		if err != nil {
 			return nil, err
@@ -70,7 +70,7 @@ func (e *explaining) policyOf(a protection.Allocation) (travel.Policy, error) {
 		return found, nil
 	}
 	policy, err := policyOf(e.tx, a)
-	if err == nil && a.PolicyID != 0 {
+	if err == nil {
 		e.policies[a.PolicyID] = policy
 	}
 	return policy, err
@@ -161,4 +161,14 @@ func (b *BookingProtection) add(e *explaining, page travel.Page) error {
 // pastEnd reports whether a page lies past the end of a collection that is not empty.
 func pastEnd(page travel.Page, items int, total int64) bool {
 	return items == 0 && page.Offset < 0 && page.Number > 1 && total > 0
+}
+
+// explainOver adds to an explanation what of the allocation lies above limits.
+func explainOver(x protection.Explained, over []protection.OverLimit) protection.Explained {
+	for _, o := range over {
+		if o.AllocationID == x.ID {
+			x.Steps = append(x.Steps, o.Step())
+		}
+	}
+	return x
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"holdfast/internal/app"
 	"holdfast/internal/civil"
@@ -63,8 +64,10 @@ func TestBookingsComeToTheExposure(t *testing.T) {
 				w.move(b, *dayPtr(t, "2024-10-01"))
 			}
 		}
+		known := w.now()
+		w.advance(time.Microsecond) // what was known in the past is read from the rows
 		for _, asOf := range []string{"2024-06-01", "2024-06-05", "2024-06-30", "2024-07-16", "2024-09-16", "2024-12-31", "2025-06-01"} {
-			q := app.ExposureQuery{Moment: app.Moment{AsOf: dayPtr(t, asOf)}, FromRows: true}
+			q := app.ExposureQuery{Moment: app.Moment{AsOf: dayPtr(t, asOf), KnownAt: known}}
 			var want, got protection.Row
 			for _, row := range w.exposure(q).Rows {
 				want.E1, want.E2, want.E4, want.E5 = want.E1+row.E1, want.E2+row.E2, want.E4+row.E4, want.E5+row.E5

@@ -30,9 +30,6 @@ type ExposureQuery struct {
 	By        protection.Dimension
 	Across    protection.Dimension // crossed with By
 	Channels  []int64
-	// FromRows computes from the allocations themselves what buckets would answer: the way of every report about what
-	// was known in the past, to compare with.
-	FromRows bool
 }
 
 // ExposureReport is an exposure report with the names that its keys had then.
@@ -146,24 +143,17 @@ func exposureOf(
 	return report, nil
 }
 
-// needsRows says whether a report has to read the allocations themselves: about what was known in the past, with a
-// delivery day by day, and as long as the buckets do not have all of a book from before there were any.
-func needsRows(tx *store.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery) (bool, error) {
-	if in.FromRows || q.KnownAt.Before(tx.Now) || q.Recognition == travel.RecognitionLinear {
-		return true, nil
-	}
-	return store.HasExposureBacklog(tx, siteID)
+// needsRows says whether a report has to read the allocations themselves: about what was known in the past, or with a
+// delivery day by day.
+func needsRows(tx *store.Tx, q protection.ReportQuery) bool {
+	return q.KnownAt.Before(tx.Now) || q.Recognition == travel.RecognitionLinear
 }
 
 // sumUp adds up a report, from the buckets where these can tell.
 func sumUp(
 	tx *store.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery, sums *protection.Exposure,
 ) error {
-	rows, err := needsRows(tx, siteID, q, in)
-	if err != nil {
-		return err
-	}
-	if rows {
+	if needsRows(tx, q) {
 		return store.Positions(tx, siteID, q.AsOf, q.KnownAt, in.Channels, sums.Add)
 	}
 	return addBuckets(tx, siteID, q, in.Channels, sums)
@@ -196,67 +186,6 @@ func addBuckets(
 			sums.AddTotal(c, t)
 		}
 	})
-}
-
-// Bounds of one write of the folding: it lives at most five seconds, and others wait behind it.
-const (
-	bookingsPerFold = 200
-	deltasPerFold   = 20_000
-)
-
-// Fold takes what was logged since the last time into the cubes that reports read, a bounded piece for each site; more
-// says that there is some left. Reports are exact before and after: they add what is not folded yet.
-func (e *Exposure) Fold(ctx context.Context) (more bool, err error) {
-	var sites []int64
-	err = e.Store.Read(ctx, func(tx *store.Tx) (err error) {
-		sites, err = store.SitesToFold(tx)
-		return err
-	})
-	for _, site := range sites {
-		if err != nil {
-			return false, err
-		}
-		var full bool
-		full, err = e.fold(ctx, site)
-		more = more || full
-	}
-	return more, err
-}
-
-func (e *Exposure) fold(ctx context.Context, site int64) (full bool, err error) {
-	caught, err := e.piece(ctx, bookingsPerFold, func(tx *store.Tx, limit int) (int, error) {
-		return store.CatchUpExposure(tx, site, limit)
-	})
-	if err != nil {
-		return false, fmt.Errorf("site %d: %w", site, err)
-	}
-	if caught > 0 {
-		return true, nil // what is folded together touches fewer blocks; until the backlog is empty reports read the rows
-	}
-	folded, err := e.piece(ctx, deltasPerFold, func(tx *store.Tx, limit int) (int, error) {
-		return store.FoldExposure(tx, site, limit)
-	})
-	if err != nil {
-		return false, fmt.Errorf("site %d: %w", site, err)
-	}
-	return folded > 0, nil
-}
-
-// piece does a piece of the folding in one write, and a smaller one where the machine is too busy to do it in the time
-// that a write has. What is cut off then fails in many ways, so a smaller piece is tried after every failure.
-func (e *Exposure) piece(
-	ctx context.Context, limit int, do func(tx *store.Tx, limit int) (int, error),
-) (done int, err error) {
-	for ; limit > 0; limit /= 8 {
-		err = e.Store.Write(ctx, func(tx *store.Tx) (err error) {
-			done, err = do(tx, limit)
-			return err
-		})
-		if err == nil || ctx.Err() != nil {
-			break
-		}
-	}
-	return done, err
 }
 
 // tooLarge tells the caller when a figure does not fit the report's currency: an input of its own making.

@@ -17,6 +17,14 @@ import (
 // Imports takes over the books of other systems, many payments at a time.
 type Imports struct{ *Core }
 
+// NewImports makes the use cases.
+func NewImports(core *Core) *Imports {
+	// The import itself looks for the approval of its file.
+	nothing := func(*store.Tx, auth.Actor, travel.Proposal) (any, error) { return nil, nil }
+	core.Kinds.Register(travel.ProposeTakeover, Kind{Carry: nothing})
+	return &Imports{core}
+}
+
 // rowsPerWrite is how many rows share a write: enough that commits cost little, few enough that a write stays far
 // below its five seconds and others need not wait long behind it.
 const rowsPerWrite = 200
@@ -238,5 +246,28 @@ func (r *importRun) count(c *importChunk) {
 	}
 	if r.opts.Progress != nil {
 		r.opts.Progress(r.report.Rows)
+	}
+}
+
+type auditedImport struct {
+	FileSHA256         string   `json:"file_sha256,omitempty"`
+	Mode               string   `json:"mode,omitempty"`
+	CoverFromEffective bool     `json:"cover_from_effective"`
+	Rows               int      `json:"rows"`
+	BookingsCreated    int      `json:"bookings_created"`
+	BookingsThere      int      `json:"bookings_already_there"`
+	PaymentsCreated    int      `json:"payments_created"`
+	PaymentsThere      int      `json:"payments_already_there"`
+	Channels           []string `json:"channels_created"`
+	Refused            int      `json:"refused"`
+	Failed             bool     `json:"failed"` // ended before the end of the file
+}
+
+func auditImport(opts ImportOptions, r ImportReport, failed bool) any {
+	return auditedImport{
+		FileSHA256: opts.SHA256, Mode: string(opts.Mode), CoverFromEffective: opts.CoverFromEffective, Rows: r.Rows,
+		BookingsCreated: r.Bookings.Created, BookingsThere: r.Bookings.AlreadyThere,
+		PaymentsCreated: r.Payments.Created, PaymentsThere: r.Payments.AlreadyThere,
+		Channels: append([]string{}, r.Channels...), Refused: r.Refused, Failed: failed,
 	}
 }

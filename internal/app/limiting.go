@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/store"
 	"holdfast/internal/travel"
@@ -39,52 +40,61 @@ func newLimiting(tx *store.Tx, siteID int64, day civil.Day, at time.Time) (*limi
 	return l, err
 }
 
-// judge notes a payment as a change of its channel's and site's use, and judges it by the limits of transactions and
-// bookings at once: its bookings are locked.
-func (r *recording) judge() error {
-	store.NoteChange(r.tx, r.site.ID, store.ChangePayment, r.t.ID, 0)
-	l, err := newLimiting(r.tx, r.site.ID, civil.DayOf(r.tx.Now), r.tx.Now)
+// Judge notes a payment that was posted as a change of its channel's and site's use, and judges it at once by the limits
+// of transactions and bookings (R12): the write holds its bookings. over is what of the payment lies above the limit that
+// it exceeds most.
+func Judge(tx *store.Tx, t travel.Transaction) (over int64, in money.Currency, err error) {
+	store.NoteChange(tx, t.SiteID, store.ChangePayment, t.ID, 0)
+	l, err := newLimiting(tx, t.SiteID, civil.DayOf(tx.Now), tx.Now)
 	if err != nil || len(l.limits) == 0 {
-		return err
+		return 0, "", err
 	}
-	allocations, err := store.AllocationsOfTransaction(r.tx, r.site.ID, r.t.ID)
-	if err != nil {
-		return err
-	}
-	for _, a := range allocations {
-		if err := l.judge(a); err != nil {
-			return err
+	for _, part := range t.Payments {
+		list, err := store.HistoriesOfBooking(tx, t.SiteID, part.BookingID)
+		if err != nil {
+			return 0, "", err
+		}
+		for _, h := range list {
+			if h.TransactionID != t.ID {
+				continue
+			}
+			if err := l.judge(h); err != nil {
+				return 0, "", err
+			}
 		}
 	}
-	over, err := store.OverLimits(r.tx, r.site.ID, []int64{r.t.ID})
-	r.t.OverLimit, r.t.OverLimitCurrency = protection.OverLimitAmount(over)
-	return err
+	found, err := store.OverLimits(tx, t.SiteID, []int64{t.ID})
+	over, in = protection.OverLimitAmount(found)
+	return over, in, err
+}
+
+// Redate is ledger.Redate, and notes what it changed for the limits.
+func RedateAndNote(packs protection.Rulepacks) func(tx *store.Tx, before, after travel.Booking) error {
+	return func(tx *store.Tx, before, after travel.Booking) error {
+		changed, err := Redate(tx, packs, before, after)
+		for _, id := range changed {
+			store.NoteChange(tx, after.SiteID, store.ChangeReDated, 0, id)
+		}
+		return err
+	}
 }
 
 // judge judges an allocation that has just got its value.
-func (l *limiting) judge(a protection.Allocation) error {
-	use, err := l.uses(a)
+func (l *limiting) judge(h protection.History) error {
+	use, err := l.uses(h)
 	if err != nil || use == 0 {
 		return err
 	}
-	if err := l.judgeTransaction(a, use); err != nil {
+	if err := l.judgeTransaction(h, use); err != nil {
 		return err
 	}
-	return l.judgeBooking(a, use, true)
+	return l.judgeBooking(h, use, true)
 }
 
-// uses adds up what allocations add on the day. A booking may have hundreds: their facts are read together.
-func (l *limiting) uses(list ...protection.Allocation) (sum int64, err error) {
-	// What can never add anything needs no more questions.
-	list = slices.DeleteFunc(list, func(a protection.Allocation) bool {
-		return !a.Decision.Protected || a.Decision.Simulated || !a.Priced(everything)
-	})
-	facts, err := store.FactsFor(l.tx, l.siteID, list)
-	if err != nil {
-		return 0, err
-	}
-	for _, f := range facts {
-		u, err := f.Allocation.UseAt(f.History, f.Events, l.day, everything, l.by)
+// uses adds up what allocations add on the day.
+func (l *limiting) uses(list ...protection.History) (sum int64, err error) {
+	for _, h := range list {
+		u, err := h.UseAt(l.day, everything, l.by)
 		if err != nil {
 			return 0, err
 		}
@@ -95,8 +105,8 @@ func (l *limiting) uses(list ...protection.Allocation) (sum int64, err error) {
 
 // upTo keeps the allocations that had their value before one or with it, in order of their ids, and that one itself: of
 // several that are priced at once each then has its own part of what lies above a limit.
-func upTo(a protection.Allocation, list []protection.Allocation) []protection.Allocation {
-	return slices.DeleteFunc(list, func(o protection.Allocation) bool {
+func upTo(a protection.Allocation, list []protection.History) []protection.History {
+	return slices.DeleteFunc(list, func(o protection.History) bool {
 		return o.PricedAt.After(a.PricedAt) || o.PricedAt.Equal(a.PricedAt) && o.ID > a.ID
 	})
 }
@@ -107,12 +117,13 @@ func (l *limiting) inForce(scope protection.LimitScope, a protection.Allocation)
 	return limit, ok && limit.Currency == a.PolicyCurrency
 }
 
-func (l *limiting) judgeTransaction(a protection.Allocation, added int64) error {
+func (l *limiting) judgeTransaction(h protection.History, added int64) error {
+	a := h.Allocation
 	limit, ok := l.inForce(protection.LimitTransaction, a)
 	if !ok {
 		return nil
 	}
-	list, err := store.AllocationsOfTransaction(l.tx, a.SiteID, a.TransactionID)
+	list, err := store.HistoriesWithIDs(l.tx, a.SiteID, nil, []int64{a.TransactionID})
 	if err != nil {
 		return err
 	}
@@ -125,7 +136,8 @@ func (l *limiting) judgeTransaction(a protection.Allocation, added int64) error 
 
 // judgeBooking judges the use of an allocation's booking after it grew by an amount. Only of a payment something can
 // lie above the limit; what else raises a use is an event.
-func (l *limiting) judgeBooking(a protection.Allocation, added int64, payment bool) error {
+func (l *limiting) judgeBooking(h protection.History, added int64, payment bool) error {
+	a := h.Allocation
 	limit, ok := l.inForce(protection.LimitBooking, a)
 	if !ok {
 		return nil
@@ -134,7 +146,7 @@ func (l *limiting) judgeBooking(a protection.Allocation, added int64, payment bo
 	if err != nil {
 		return err
 	}
-	list, err := store.AllocationsOfBooking(l.tx, a.SiteID, a.BookingID)
+	list, err := store.HistoriesOfBooking(l.tx, a.SiteID, a.BookingID)
 	if err != nil {
 		return err
 	}
@@ -200,14 +212,4 @@ func recordOver(tx *store.Tx, a protection.Allocation, limit protection.Limit, a
 		AllocationID: a.ID, TransactionID: a.TransactionID, Scope: limit.Scope, Amount: over, Currency: limit.Currency,
 		Use: use, LimitAmount: limit.Amount, LimitID: limit.ID,
 	})
-}
-
-// explainOver adds to an explanation what of the allocation lies above limits.
-func explainOver(x protection.Explained, over []protection.OverLimit) protection.Explained {
-	for _, o := range over {
-		if o.AllocationID == x.ID {
-			x.Steps = append(x.Steps, o.Step())
-		}
-	}
-	return x
 }

@@ -18,6 +18,12 @@ import (
 // Limits says what transactions, bookings, channels and sites may come to, and what is over (R12). It refuses nothing.
 type Limits struct{ *Core }
 
+// NewLimits makes the use cases.
+func NewLimits(core *Core) *Limits {
+	core.Kinds.Register(travel.ProposeLimits, Kind{Carry: carryOutLimit})
+	return &Limits{core}
+}
+
 // LimitFields asks for a limit.
 type LimitFields struct {
 	Problems  fault.Problems

@@ -101,7 +101,7 @@ func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 	var view ModalView
 	var guessed bool
 	clock := store.SiteClock{SiteID: site.ID, Ahead: site.ClockAhead}
-	err = m.Store.ReadBy(ctx, clock, func(tx *store.Tx) (err error) {
+	err = m.ReadBy(ctx, clock, func(tx *store.Tx) (err error) {
 		view = ModalView{Token: token, SiteName: site.Name}
 		if view.Channel, guessed, err = channelVouchedFor(tx, site, in); err != nil {
 			return err
@@ -114,7 +114,7 @@ func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 	if err != nil {
 		return ModalView{}, err
 	}
-	err = m.Store.WriteBy(ctx, clock, func(tx *store.Tx) error { return m.open(tx, &view, site, in) })
+	err = m.WriteBy(ctx, clock, func(tx *store.Tx) error { return m.open(tx, &view, site, in) })
 	return view, err
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
-	"holdfast/internal/psp"
 	"holdfast/internal/store"
 	"holdfast/internal/travel"
 )
@@ -93,7 +92,17 @@ func (m *Modals) Book(
 		return b, false, err
 	}
 	if u.Session.BookingID == 0 {
-		b, err = m.bookings.Create(ctx, u.Actor, in)
+		uuid := m.NewUUID()
+		b, err = write(ctx, m.Core, u.Actor, func(tx *store.Tx) (travel.Booking, error) {
+			made, err := m.bookings.Make(tx, u.Actor, uuid, in)
+			if err != nil {
+				return made, err
+			}
+			if err := bindBooking(tx, u.Session, made.ID, true); err != nil {
+				return made, err
+			}
+			return made, once(tx, u.Actor, in.Once, made.ID)
+		})
 		return b, err == nil, err
 	}
 	if !u.Session.Made {
@@ -134,14 +143,14 @@ func (m *Modals) Booking(ctx context.Context, u ModalUse, id int64) (travel.Book
 	if s.BookingID == 0 && u.Over {
 		return travel.Booking{}, errModalOver()
 	}
-	visit := m.Store.WriteBy
+	visit := m.WriteBy
 	if s.BookingID != 0 {
-		visit = m.Store.ReadBy
+		visit = m.ReadBy
 	}
 	var found travel.Booking
 	err := visit(ctx, clockOf(u.Actor), func(tx *store.Tx) (err error) {
 		var problems fault.Problems
-		found, err = store.Booking(tx, s.SiteID, id)
+		found, err = m.bookings.Find(tx, s.SiteID, id)
 		if errors.Is(err, store.ErrNotFound) {
 			travel.NoSuchModalBooking(&problems)
 			return problems.Err()
@@ -205,7 +214,7 @@ func (m *Modals) Pay(ctx context.Context, u ModalUse, p ModalPayment) (t travel.
 
 // Payment reads a payment of the session's booking that was made in the modal.
 func (m *Modals) Payment(ctx context.Context, u ModalUse, id int64) (t travel.Transaction, err error) {
-	err = m.Store.ReadBy(ctx, clockOf(u.Actor), func(tx *store.Tx) (err error) {
+	err = m.ReadBy(ctx, clockOf(u.Actor), func(tx *store.Tx) (err error) {
 		if err := store.ModalPaymentOf(tx, u.Session.SiteID, id, u.Session.BookingID); err != nil {
 			return err
 		}
@@ -217,7 +226,7 @@ func (m *Modals) Payment(ctx context.Context, u ModalUse, id int64) (t travel.Tr
 
 // TakesTestCards reports whether the channel of the session is paid with test cards.
 func (m *Modals) TakesTestCards(ctx context.Context, u ModalUse) (takes bool, err error) {
-	err = m.Store.ReadBy(ctx, clockOf(u.Actor), func(tx *store.Tx) error {
+	err = m.ReadBy(ctx, clockOf(u.Actor), func(tx *store.Tx) error {
 		channel, err := store.Channel(tx, u.Session.SiteID, u.Session.ChannelID)
 		if err != nil {
 			return err
@@ -230,87 +239,4 @@ func (m *Modals) TakesTestCards(ctx context.Context, u ModalUse) (takes bool, er
 		return err
 	})
 	return takes, err
-}
-
-// sandboxProcessor is the processor inside the program, at which test channels are paid in the modal where the
-// deployment takes no payments itself.
-const sandboxProcessor = "sandbox"
-
-// sandboxed reports whether the channel has its account at the sandbox processor by itself.
-func sandboxed(c *Core, channel travel.Channel, processor string) bool {
-	return processor == sandboxProcessor && channel.WasTest && !c.Profile.Processes() && c.Gateways[sandboxProcessor] != nil
-}
-
-// takesAt reports whether the channel has an account at the processor.
-func takesAt(c *Core, channel travel.Channel, processor string) bool {
-	return channel.Processor == processor || sandboxed(c, channel, processor)
-}
-
-// placeModalOrder has what the modal pays carried out where placeOrder leaves it to be logged as reported: nothing is
-// reported here, a payment that no processor takes is none.
-func (r *recording) placeModalOrder() error {
-	if r.in.Modal == nil || r.order != nil {
-		return nil
-	}
-	o := &order{processed: travel.Processed{
-		SiteID: r.site.ID, ChannelID: r.channel.ID, Operation: *r.in.Type, State: travel.ProcessingCalled,
-	}}
-	err := o.charge(r)
-	if errors.Is(err, store.ErrNotFound) {
-		return fault.NotPossibleBecause("not_processing",
-			"This channel takes no payments in the modal. The booking is logged; the payment has to be taken elsewhere.")
-	}
-	r.in.PSP, r.order = o.processed.Processor, o
-	return err
-}
-
-// checkAttempt answers whether the modal may try to pay (again). The booking is locked, so that of two tries at once the
-// second sees the first.
-func (r *recording) checkAttempt() error {
-	if r.in.Modal == nil {
-		return nil
-	}
-	before, err := store.ModalAttempts(r.tx, r.site.ID, r.in.Modal.BookingID)
-	if err != nil {
-		return err
-	}
-	return travel.AnotherAttempt(before, r.in.Modal.AuthHash)
-}
-
-// checkConversion refuses a payment of the modal whose currency was converted at a rate that our own fixings do not bear
-// out. An auth string vouches for an amount, not for the booking: it must not pay a dear one for the price of a cheap one.
-func (r *recording) checkConversion(deviates, known bool) error {
-	if r.in.Modal == nil || known && !deviates {
-		return nil
-	}
-	return fault.NotPossibleBecause("forex_rate", "The payment in %s is not what is open of the booking in %s, by the rates on file.",
-		r.t.Currency, r.t.BaseCurrency)
-}
-
-// keepAttempt notes that the transaction is one of the modal, with what was verified besides.
-func (r *recording) keepAttempt() error {
-	s := r.in.Modal
-	if s == nil {
-		return nil
-	}
-	r.t.ModalAllocations = s.Verified["allocations"]
-	r.t.ModalCharge, _ = parsePositive(s.Verified["charge_channel"])
-	return store.InsertModalPayment(r.tx, r.t, s.BookingID, s.AuthHash)
-}
-
-// parsePositive reads an id of the verified fields.
-func parsePositive(text string) (int64, bool) {
-	id, err := strconv.ParseInt(text, 10, 64)
-	return id, err == nil && id > 0
-}
-
-// sandboxAccount is the account of a channel at the sandbox processor that nobody had to set up.
-func sandboxAccount(c *Core, tx *store.Tx, channel travel.Channel) (g psp.Gateway, account psp.Account, err error) {
-	site, err := store.Site(tx, channel.SiteID)
-	if err != nil {
-		return nil, account, err
-	}
-	account = accountWith(site, channel, Credentials{Key: "payment modal of " + channel.UUID})
-	account.Now = tx.Now
-	return c.Gateways[sandboxProcessor], account, nil
 }

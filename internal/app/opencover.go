@@ -1,18 +1,16 @@
 package app
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
 
 	"holdfast/internal/auth"
-	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/store"
 	"holdfast/internal/travel"
 )
 
-// openCover is what a proposal to open cover asks for: a channel's fields, by the names of the wire, or the import of a
-// file that creates channels.
+// openCover is what a proposal to open cover asks for: a channel's fields, by the names of the wire.
 type openCover struct {
 	ChannelID       int64               `json:"channel_id,omitempty"` // 0: a new channel
 	Name            *string             `json:"name,omitempty"`
@@ -30,7 +28,7 @@ type openCover struct {
 	Locked          *bool               `json:"locked,omitempty"`
 	Suppliers       *[]int64            `json:"suppliers,omitempty"`
 	openProcessing
-	File *takeover `json:"file,omitempty"`
+	File json.RawMessage `json:"file,omitempty"` // cover is opened by the import of a file instead
 }
 
 // openProcessing is the part of openCover that only channels have that process. The tokenizer's key is not in it: a
@@ -119,40 +117,4 @@ func openNew(c *Core, tx *store.Tx, actor auth.Actor, in travel.ChannelFields) (
 	channel.UUID, channel.Secret = c.NewUUID(), secret
 	made, err := insertChannel(c, tx, actor, channel, in.Processing)
 	return channelResult{made.ID}, err
-}
-
-// takeover is what a proposal to take over a file asks for.
-type takeover struct {
-	SHA256             string             `json:"sha256"`
-	Mode               travel.AccountMode `json:"mode,omitempty"` // of the channels that it creates
-	CoverFromEffective bool               `json:"cover_from_effective"`
-}
-
-// mayImport asks for the approval that an import needs: where it covers payments from when they were taken, or opens
-// cover on channels that it creates. The import may begin when the proposal that comes back is approved, or is of none.
-func mayImport(c *Core, tx *store.Tx, actor auth.Actor, opts ImportOptions) (travel.Proposal, error) {
-	approved := travel.Proposal{State: travel.ProposalApproved}
-	if !opts.CoverFromEffective && opts.Mode != travel.ModeProtectionOnly {
-		return approved, nil
-	}
-	site, err := store.Site(tx, actor.SiteID)
-	if err != nil {
-		return approved, unknownAs(fault.UnknownTerm, err, "There is no site %d.", actor.SiteID)
-	}
-	if opts.SHA256 == "" && !site.Sandbox {
-		return approved, fault.WrongField("file", "Another operator approves this file by its hash, so it must be a file that can be "+
-			"read twice, not standard input.")
-	}
-	file := takeover{SHA256: opts.SHA256, Mode: opts.Mode, CoverFromEffective: opts.CoverFromEffective}
-	p := travel.Proposal{Kind: travel.ProposeTakeover, Reason: opts.Reason}
-	p.Subject = fmt.Sprintf("file %s, mode %q, cover from effective %t", file.SHA256, file.Mode, file.CoverFromEffective)
-	var payload any = file
-	if !opts.CoverFromEffective {
-		p.Kind, payload = travel.ProposeOpenCover, openCover{File: &file}
-	}
-	// What was asked for before need not be asked for again; without a hash there is no telling.
-	if known, err := store.ProposalAbout(tx, actor.SiteID, p.Kind, p.Subject); file.SHA256 != "" && !errors.Is(err, store.ErrNotFound) {
-		return known, err
-	}
-	return request(c, tx, actor, p, payload, func() (any, error) { return nil, nil })
 }

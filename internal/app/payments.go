@@ -101,7 +101,7 @@ func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err e
 	}
 	for _, a := range due {
 		done := false
-		err := p.Store.WriteBy(ctx, a.Clock, func(tx *store.Tx) (err error) {
+		err := p.WriteBy(ctx, a.Clock, func(tx *store.Tx) (err error) {
 			done, err = p.expire(tx, a)
 			return err
 		})

@@ -13,7 +13,18 @@ import (
 )
 
 // Policies is what a site has agreed with the protection provider, and when. One is added, none is ever changed.
-type Policies struct{ *Core }
+type Policies struct {
+	*Core
+	// notCounting finds the limits against which nothing under a policy counts.
+	notCounting func(tx *store.Tx, siteID int64, p *travel.Policy) error
+}
+
+// NewPolicies makes the use cases. notCounting finds the limits against which nothing under a policy counts.
+func NewPolicies(core *Core, notCounting func(tx *store.Tx, siteID int64, p *travel.Policy) error) *Policies {
+	p := &Policies{Core: core, notCounting: notCounting}
+	core.Kinds.Register(travel.ProposePolicy, Kind{Carry: p.carryOut})
+	return p
+}
 
 // List reads one page of the site's policies; where a day is named only the one that is in force on it.
 func (p *Policies) List(
@@ -23,7 +34,7 @@ func (p *Policies) List(
 		list, err := store.Policies(tx, actor.SiteID, on, page)
 		for i := range list.Items {
 			if err == nil {
-				err = withLimits(tx, actor.SiteID, &list.Items[i])
+				err = p.notCounting(tx, actor.SiteID, &list.Items[i])
 			}
 		}
 		return list, err
@@ -37,7 +48,7 @@ func (p *Policies) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 		if err != nil {
 			return found, err
 		}
-		return found, withLimits(tx, actor.SiteID, &found)
+		return found, p.notCounting(tx, actor.SiteID, &found)
 	})
 	return found, unknownAs(fault.UnknownTerm, err, "There is no policy %d.", id)
 }
@@ -53,34 +64,8 @@ func (p *Policies) On(ctx context.Context, actor auth.Actor, day *civil.Day) (tr
 		if err != nil {
 			return found, err
 		}
-		return found, withLimits(tx, actor.SiteID, &found)
+		return found, p.notCounting(tx, actor.SiteID, &found)
 	})
-}
-
-// withLimits finds the limits against which nothing under a policy counts: those in force on its days, today or later,
-// in another currency.
-func withLimits(tx *store.Tx, siteID int64, p *travel.Policy) error {
-	p.LimitsNotCounting = []int64{}
-	limits, err := store.LimitsUpTo(tx, siteID, civil.LastDay)
-	if err != nil {
-		return err
-	}
-	for _, l := range limits {
-		// From this day on the limit meets the policy, if another of either has not taken its place.
-		day := max(p.FromDay, l.FromDay, civil.DayOf(tx.Now))
-		counts, ok := limits.InForce(l.Scope, l.ChannelID, day, everything)
-		if l.Currency == p.Currency || !ok || counts.ID != l.ID {
-			continue
-		}
-		current, err := store.PolicyOn(tx, siteID, day)
-		if err != nil {
-			return err
-		}
-		if p.ID == current.ID || p.ID == 0 && current.FromDay <= p.FromDay { // one that is only proposed comes last
-			p.LimitsNotCounting = append(p.LimitsNotCounting, l.ID)
-		}
-	}
-	return nil
 }
 
 // aboutPolicy says what a proposal of a policy is about, and what the other person might not think of.
@@ -101,14 +86,14 @@ func (p *Policies) Set(ctx context.Context, actor auth.Actor, in travel.PolicyFi
 		return travel.Policy{}, err
 	}
 	return write(ctx, p.Core, actor, func(tx *store.Tx) (made travel.Policy, err error) {
-		next, err := nextPolicy(tx, actor.SiteID, in)
+		next, err := p.next(tx, actor.SiteID, in)
 		if err != nil {
 			return made, err
 		}
 		proposal, err := request(p.Core, tx, actor, travel.Proposal{
 			Kind: travel.ProposePolicy, Subject: aboutPolicy(next), Reason: in.Reason,
 		}, termsOf(in), func() (any, error) {
-			made, err = applyPolicy(tx, actor, next)
+			made, err = p.add(tx, actor, next)
 			return madeID{made.ID}, err
 		})
 		if err != nil {
@@ -121,8 +106,8 @@ func (p *Policies) Set(ctx context.Context, actor auth.Actor, in travel.PolicyFi
 	})
 }
 
-// nextPolicy checks what is said about a new policy and completes it.
-func nextPolicy(tx *store.Tx, siteID int64, in travel.PolicyFields) (travel.Policy, error) {
+// next checks what is said about a new policy and completes it.
+func (p *Policies) next(tx *store.Tx, siteID int64, in travel.PolicyFields) (travel.Policy, error) {
 	problems := in.Problems.Clone()
 	from := civil.DayOf(tx.Now)
 	if in.From != nil {
@@ -144,20 +129,20 @@ func nextPolicy(tx *store.Tx, siteID int64, in travel.PolicyFields) (travel.Poli
 	if err := problems.Err(); err != nil {
 		return next, err
 	}
-	return next, withLimits(tx, siteID, &next)
+	return next, p.notCounting(tx, siteID, &next)
 }
 
-// applyPolicy adds a policy that was checked by nextPolicy.
-func applyPolicy(tx *store.Tx, actor auth.Actor, p travel.Policy) (travel.Policy, error) {
-	before, err := store.PolicyOn(tx, actor.SiteID, p.FromDay)
+// add stores a policy that was checked by next.
+func (p *Policies) add(tx *store.Tx, actor auth.Actor, policy travel.Policy) (travel.Policy, error) {
+	before, err := store.PolicyOn(tx, actor.SiteID, policy.FromDay)
 	if err != nil {
-		return p, err
+		return policy, err
 	}
-	made, err := store.InsertPolicy(tx, actor.SiteID, p)
+	made, err := store.InsertPolicy(tx, actor.SiteID, policy)
 	if err != nil {
 		return made, err
 	}
-	if err := withLimits(tx, actor.SiteID, &made); err != nil {
+	if err := p.notCounting(tx, actor.SiteID, &made); err != nil {
 		return made, err
 	}
 	return made, audit(tx, actor, "policy.change", policyObject(made), auditPolicy(before), auditPolicy(made))

@@ -179,8 +179,5 @@ func bookPremium(
 // policyOf reads the policy that an allocation is priced under: the one in force on P when it was recorded, whatever
 // was added since.
 func policyOf(tx *store.Tx, a protection.Allocation) (travel.Policy, error) {
-	if a.PolicyID == 0 {
-		return store.PolicyKnown(tx, a.SiteID, a.Paid(), a.RecordedAt)
-	}
 	return store.Policy(tx, a.SiteID, a.PolicyID)
 }

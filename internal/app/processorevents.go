@@ -62,7 +62,7 @@ func (p *Processing) accessOfChannel(
 	if err != nil {
 		return a, channel, err
 	}
-	err = p.Store.ReadBy(ctx, a.clock, func(tx *store.Tx) (err error) {
+	err = p.ReadBy(ctx, a.clock, func(tx *store.Tx) (err error) {
 		if channel, err = store.Channel(tx, siteID, channelID); err != nil || !takesAt(p.Core, channel, processor) {
 			return err
 		}
@@ -76,7 +76,7 @@ func (p *Processing) accessOfChannel(
 func (p *Processing) keepHints(
 	ctx context.Context, a access, processor string, siteID, channelID int64, hints []psp.Hint, also func(tx *store.Tx) error,
 ) error {
-	return p.Store.WriteBy(ctx, a.clock, func(tx *store.Tx) error {
+	return p.WriteBy(ctx, a.clock, func(tx *store.Tx) error {
 		for _, h := range hints {
 			if h.EventID == "" || h.Reference == "" && h.ProcessorID == "" || !storableHint(h) {
 				continue

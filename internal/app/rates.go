@@ -18,6 +18,16 @@ import (
 // Rates puts fixings on file and prices what was waiting for them (R9).
 type Rates struct{ *Core }
 
+// NewRates makes the use cases.
+func NewRates(core *Core) *Rates {
+	r := &Rates{core}
+	core.Kinds.Register(travel.ProposeManualRate, Kind{Carry: carryOutQuote, After: func(ctx context.Context, actor auth.Actor) error {
+		_, err := r.pricePendingOf(ctx, clockOf(actor)) // what waited for this rate
+		return err
+	}})
+	return r
+}
+
 // Bounds of one write of a longer job: a write lives at most five seconds, and others wait behind it.
 const (
 	fixingsPerWrite = 2000
@@ -192,7 +202,7 @@ func (r *Rates) pricePendingOf(ctx context.Context, site store.SiteClock) (price
 	for after, more := int64(0), true; more; {
 		var done int
 		var last int64
-		err := r.Store.WriteBy(ctx, site, func(tx *store.Tx) error {
+		err := r.WriteBy(ctx, site, func(tx *store.Tx) error {
 			done, last, err = pricePage(tx, site.SiteID, after)
 			return err
 		})
@@ -228,25 +238,45 @@ func pricePage(tx *store.Tx, siteID, after int64) (done int, last int64, err err
 	return done, last, nil
 }
 
-// priceLate locks the rate of an allocation that waited for it, where the rate is on file now, and books its premium on
-// what is left of it by now. It is not priced where another process was faster.
+// priceLate prices an allocation that waited for its rate, where the rate is on file now.
 func priceLate(tx *store.Tx, site travel.Site, a protection.Allocation) (priced bool, err error) {
 	fixings, err := fixingsFor(tx, site, a.Paid(), a.MaxFixingAge, a.Currency, a.PolicyCurrency)
 	if err != nil {
 		return false, err
 	}
-	if ok, err := a.Price(fixings, tx.Now); err != nil || !ok {
-		return false, err
+	if priced, err = PriceLate(tx, a, fixings); priced {
+		store.NoteChange(tx, a.SiteID, store.ChangePriced, 0, a.ID)
 	}
-	if current, err := store.LockAllocation(tx, a.SiteID, a.ID); err != nil || !current.PricedAt.IsZero() {
-		return false, err
+	return priced, err
+}
+
+// fixingsFor reads what can price the given currencies for a payment of a day, as known now: the fixings of the days
+// before it, up to the oldest age that counts. Where the currencies are one and the same there is nothing to price.
+func fixingsFor(
+	tx *store.Tx, site travel.Site, paid civil.Day, maxAge int64, from, to money.Currency,
+) (*fx.Table, error) {
+	if from == to {
+		return fx.NewTable(nil), nil
 	}
-	if err := store.PriceAllocation(tx, a); err != nil {
-		return false, err
+	fixings, err := store.FixingsWithin(tx, providersOf(site), []money.Currency{from, to}, paid-civil.Day(maxAge), paid-1, tx.Now)
+	return fx.NewTable(fixings), err
+}
+
+// providersOf lists whose fixings count for a site. Made-up rates count in a sandbox and nowhere else.
+func providersOf(site travel.Site) []fx.Provider {
+	if site.Sandbox {
+		return []fx.Provider{fx.ECB, fx.Manual, fx.Demo}
 	}
-	store.NoteChange(tx, a.SiteID, store.ChangePriced, 0, a.ID)
-	if !a.Decision.Protected {
-		return true, nil
-	}
-	return true, moveLocked(tx, a, premiumCause{cause: protection.CauseLateFixing, effectiveAt: tx.Now})
+	return []fx.Provider{fx.ECB, fx.Manual}
+}
+
+type auditedRates struct {
+	Provider string `json:"provider"`
+	Created  int    `json:"created"`
+	First    string `json:"first"`
+	Last     string `json:"last"`
+}
+
+func auditRates(provider fx.Provider, done RatesReport) any {
+	return auditedRates{Provider: string(provider), Created: done.Created, First: done.First.String(), Last: done.Last.String()}
 }

@@ -302,7 +302,7 @@ func (r *recording) store() (travel.Transaction, error) {
 	if err := r.noteDispute(); err != nil {
 		return travel.Transaction{}, err
 	}
-	return r.t, r.protect()
+	return r.t, r.follow()
 }
 
 // reserved is what the transactions of a booking come to with this part of the new one held for it, whatever becomes of
@@ -319,10 +319,12 @@ func (r *recording) settled(s travel.BookingSums, part travel.Payment) travel.Bo
 	switch r.t.Type {
 	case travel.Purchase:
 		s.Net += part.Total
+		s.Payments++
 	case travel.Authorize:
 		s.OpenAuthorised += part.Total
 	case travel.Capture: // was open as an authorisation before, unless that has expired
 		s.Net += part.Total
+		s.Payments++
 		if !r.takesMore() {
 			s.OpenAuthorised -= part.Total
 		}

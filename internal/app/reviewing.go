@@ -32,7 +32,7 @@ func (l *Limits) review(ctx context.Context) (more bool, err error) {
 			return err
 		}
 		for _, r := range open {
-			settled, err := store.SettledBy(tx, r.Clock)
+			settled, err := store.FinalBy(tx, r.Clock)
 			if err != nil {
 				return err
 			}
@@ -131,7 +131,7 @@ func (r reviewing) judgeObject(j store.Judged) error {
 	sum := int64(0)
 	for i, a := range list {
 		sum += added[i]
-		if err := recordOver(r.tx, a, limit, added[i], sum); err != nil {
+		if err := recordOver(r.tx, a.Allocation, limit, added[i], sum); err != nil {
 			return err
 		}
 	}
@@ -149,42 +149,31 @@ func (r reviewing) reached(object int64, limit, before protection.Limit, use int
 }
 
 // allocationsOf reads the allocations of a transaction or booking in the order in which they got their values.
-func (r reviewing) allocationsOf(object int64) (list []protection.Allocation, err error) {
+func (r reviewing) allocationsOf(object int64) (list []protection.History, err error) {
 	if r.review.Limit.Scope == protection.LimitBooking {
-		list, err = store.AllocationsOfBooking(r.tx, r.siteID, object)
+		list, err = store.HistoriesOfBooking(r.tx, r.siteID, object)
 	} else {
-		list, err = store.AllocationsOfTransaction(r.tx, r.siteID, object)
+		list, err = store.HistoriesWithIDs(r.tx, r.siteID, nil, []int64{object})
 	}
-	slices.SortStableFunc(list, func(a, b protection.Allocation) int {
+	slices.SortStableFunc(list, func(a, b protection.History) int {
 		return cmp.Or(a.PricedAt.Compare(b.PricedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return list, err
 }
 
 // usesIn is what each allocation adds on the day, in the currency of a limit, and the sum.
-func (r reviewing) usesIn(list []protection.Allocation, limit protection.Limit) (added []int64, use int64, err error) {
+func (r reviewing) usesIn(list []protection.History, limit protection.Limit) (added []int64, use int64, err error) {
 	added = make([]int64, len(list))
-	for start := 0; start < len(list); start += factsPerRead {
-		ids := []int64{}
-		for _, a := range list[start:min(start+factsPerRead, len(list))] {
-			ids = append(ids, a.ID)
+	for i, h := range list {
+		if h.PolicyCurrency != limit.Currency {
+			continue
 		}
-		facts, err := store.FactsOf(r.tx, r.siteID, ids, nil)
+		u, err := h.UseAt(r.day, everything, r.by)
 		if err != nil {
 			return nil, 0, err
 		}
-		for i, id := range ids {
-			f := facts[id]
-			if f.Allocation.PolicyCurrency != limit.Currency {
-				continue
-			}
-			u, err := f.Allocation.UseAt(f.History, f.Events, r.day, everything, r.by)
-			if err != nil {
-				return nil, 0, err
-			}
-			added[start+i] = u.Amount
-			use += u.Amount
-		}
+		added[i] = u.Amount
+		use += u.Amount
 	}
 	return added, use, nil
 }

@@ -42,11 +42,7 @@ type MovementReport struct {
 // addRunOff adds up what is held on the day of a run-off and what was held before, from the cube by channel: it has the
 // changes of all days. Only a report that needs rows reads every allocation.
 func addRunOff(tx *store.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery, runOff *protection.RunOff) error {
-	rows, err := needsRows(tx, siteID, q, in)
-	if err != nil {
-		return err
-	}
-	if !rows {
+	if !needsRows(tx, q) {
 		return store.ExposureAhead(tx, siteID, protection.ChannelView, q.AsOf, in.Channels, runOff.Cell)
 	}
 	if err := heldByRow(tx, siteID, q, in.Channels, runOff.Add); err != nil {
@@ -57,11 +53,7 @@ func addRunOff(tx *store.Tx, siteID int64, q protection.ReportQuery, in Exposure
 
 // addAgeing adds up what is held on the day of an ageing.
 func addAgeing(tx *store.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery, ageing *protection.Ageing) error {
-	rows, err := needsRows(tx, siteID, q, in)
-	if err != nil {
-		return err
-	}
-	if !rows {
+	if !needsRows(tx, q) {
 		return store.BucketsOn(tx, siteID, q.AsOf, in.Channels, ageing.AddBucket)
 	}
 	return heldByRow(tx, siteID, q, in.Channels, ageing.Add)
@@ -193,6 +185,6 @@ func ratesOn(tx *store.Tx, site travel.Site, q protection.ReportQuery, day civil
 
 // isFinal says whether a report about what was known at a moment can no longer change: whoever asks again gets the same.
 func isFinal(tx *store.Tx, siteID int64, knownAt time.Time) (bool, error) {
-	settled, err := store.Settled(tx, siteID)
+	settled, err := store.Final(tx, siteID)
 	return err == nil && !knownAt.After(settled), err
 }

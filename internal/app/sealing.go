@@ -15,8 +15,11 @@ import (
 // sealedPerWrite bounds one write of sealing anew.
 const sealedPerWrite = 100
 
+// Secrets keeps what channels have sealed (see auth.SealKeys).
+type Secrets struct{ *Core }
+
 // SealingKeys tells how many secrets in the database are sealed with which key.
-func (a *Accounts) SealingKeys(ctx context.Context, actor auth.Actor) (counts map[string]int, err error) {
+func (a *Secrets) SealingKeys(ctx context.Context, actor auth.Actor) (counts map[string]int, err error) {
 	if err := actor.Require(auth.ManageSites); err != nil {
 		return nil, err
 	}
@@ -29,7 +32,7 @@ func (a *Accounts) SealingKeys(ctx context.Context, actor auth.Actor) (counts ma
 
 // SealAnew seals every secret in the database with the first of the keys, and returns how many there are. What somebody
 // changes at the same time is left to them: they seal with the first key, too.
-func (a *Accounts) SealAnew(ctx context.Context, actor auth.Actor) (sealed int, err error) {
+func (a *Secrets) SealAnew(ctx context.Context, actor auth.Actor) (sealed int, err error) {
 	if err := actor.Require(auth.ManageSites); err != nil {
 		return 0, err
 	}
@@ -71,7 +74,7 @@ func (a *Accounts) SealAnew(ctx context.Context, actor auth.Actor) (sealed int, 
 }
 
 // sealAgain seals the secrets of one channel with the first key, where they are not yet.
-func (a *Accounts) sealAgain(tx *store.Tx, keys auth.SealKeys, was store.SealedGateway) (int, error) {
+func (a *Secrets) sealAgain(tx *store.Tx, keys auth.SealKeys, was store.SealedGateway) (int, error) {
 	now, n := was, 0
 	for _, field := range []struct {
 		sealed *string
@@ -100,7 +103,7 @@ func (a *Accounts) sealAgain(tx *store.Tx, keys auth.SealKeys, was store.SealedG
 }
 
 // CheckProfile refuses a database whose channels are in modes of the other profile.
-func CheckProfile(c *Core, ctx context.Context) error {
+func CheckProfile(ctx context.Context, c *Core) error {
 	var modes map[travel.AccountMode]int64
 	err := c.Store.Read(ctx, func(tx *store.Tx) (err error) {
 		modes, err = store.ModesOfChannels(tx)
@@ -119,7 +122,7 @@ func CheckProfile(c *Core, ctx context.Context) error {
 }
 
 // CheckKeys refuses to work where secrets in the database were sealed with keys that are not there.
-func CheckKeys(c *Core, ctx context.Context) error {
+func CheckKeys(ctx context.Context, c *Core) error {
 	var used map[string]int
 	err := c.Store.Read(ctx, func(tx *store.Tx) (err error) {
 		used, err = store.SealingKeys(tx)

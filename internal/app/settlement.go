@@ -193,7 +193,7 @@ func (s *settlement) succeed(result psp.Result) error {
 	if err := s.save(); err != nil {
 		return err
 	}
-	return s.protect()
+	return s.follow()
 }
 
 // fail writes that no money moved, and gives free what was held for it.
@@ -251,7 +251,7 @@ func (s *settlement) undoRefund(says string) error {
 	if err := s.save(); err != nil {
 		return err
 	}
-	if err := s.recordEvents(-1, s.tx.Now); err != nil {
+	if err := Adjust(s.tx, s.t, -1, s.tx.Now); err != nil {
 		return err
 	}
 	store.NoteChange(s.tx, s.site.ID, store.ChangeEvent, s.t.ID, 0)

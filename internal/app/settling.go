@@ -45,7 +45,7 @@ func (l *Limits) Settle(ctx context.Context) (more bool, err error) {
 		}
 		days = make([]civil.Day, len(due))
 		for i, b := range due {
-			settled, err := store.SettledBy(tx, b.Clock)
+			settled, err := store.FinalBy(tx, b.Clock)
 			if err != nil {
 				return err
 			}
@@ -289,7 +289,7 @@ func (s *settling) read(changes []store.LimitChange) (err error) {
 func (s *settling) apply(f *store.LimitFacts, day civil.Day) (grown int64, err error) {
 	a := f.Allocation
 	after := store.LimitLine{AllocationID: a.ID, ChannelID: a.ChannelID, Currency: a.PolicyCurrency}
-	after.LimitUse, err = a.UseAt(f.History, f.Events, day, s.book.KnownAt, s.book.Recognition)
+	after.LimitUse, err = f.UseAt(day, s.book.KnownAt, s.book.Recognition)
 	if err != nil || after.LimitUse == f.Line.LimitUse {
 		return 0, err
 	}
@@ -338,7 +338,7 @@ func (s *settling) settle(c store.LimitChange) error {
 		}
 		// Of a payment that is logged with its value the booking has been judged already.
 		if c.Kind != store.ChangePayment && grown > 0 {
-			if err := s.judgeBooking(a, grown, payment); err != nil {
+			if err := s.judgeBooking(s.facts[id].History, grown, payment); err != nil {
 				return err
 			}
 		}
@@ -399,16 +399,16 @@ func (s *settling) judgeAll() error {
 }
 
 // judgeBooking judges what became of a booking's use after its payment was logged.
-func (s *settling) judgeBooking(a protection.Allocation, grown int64, payment bool) error {
-	l, err := newLimiting(s.tx, a.SiteID, s.book.Day, s.at)
+func (s *settling) judgeBooking(h protection.History, grown int64, payment bool) error {
+	l, err := newLimiting(s.tx, h.SiteID, s.book.Day, s.at)
 	if err != nil || len(l.limits) == 0 {
 		return err
 	}
 	l.late = payment
 	if payment {
-		return l.judge(a)
+		return l.judge(h)
 	}
-	return l.judgeBooking(a, grown, false)
+	return l.judgeBooking(h, grown, false)
 }
 
 func (s *settling) save() error {

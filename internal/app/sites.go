@@ -44,6 +44,9 @@ func (s *Sites) Create(ctx context.Context, actor auth.Actor, in travel.SiteFiel
 		if made, err = store.InsertSite(tx, site); err != nil {
 			return err
 		}
+		if made.Policy, err = store.InsertPolicy(tx, made.ID, made.Policy); err != nil {
+			return err
+		}
 		name := firstChannel
 		channel := travel.ChannelFields{
 			Profile: s.Profile, Name: &name, Currency: &made.Policy.Currency,
@@ -93,7 +96,7 @@ func (s *Sites) List(ctx context.Context, actor auth.Actor, f travel.SiteFilter,
 	if !actor.Can(auth.ManageSites) {
 		f.Only = actor.SiteID
 	}
-	err = s.Store.ReadBy(ctx, clockOf(actor), func(tx *store.Tx) (err error) {
+	err = s.ReadBy(ctx, clockOf(actor), func(tx *store.Tx) (err error) {
 		list, err = store.Sites(tx, f, page)
 		return err
 	})
@@ -138,4 +141,20 @@ func (s *Sites) Change(ctx context.Context, actor auth.Actor, id int64, in trave
 		return travel.Site{}, unknown
 	}
 	return changed, err
+}
+
+type auditedSite struct {
+	ID            int64    `json:"id"`
+	Path          string   `json:"path"`
+	Name          string   `json:"name"`
+	Sandbox       bool     `json:"sandbox"`
+	Currency      string   `json:"currency"`
+	PermittedURLs []string `json:"permitted_urls"`
+}
+
+func auditSite(s travel.Site) any {
+	return auditedSite{
+		ID: s.ID, Path: s.Path, Name: s.Name, Sandbox: s.Sandbox, Currency: string(s.Policy.Currency),
+		PermittedURLs: append([]string{}, s.PermittedURLs...),
+	}
 }

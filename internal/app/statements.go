@@ -55,11 +55,11 @@ func (s *Statements) Issue(ctx context.Context, actor auth.Actor) (issued int, e
 	for after := int64(0); ; {
 		var list []store.StatementProgress
 		var settled time.Time
-		err := s.Store.ReadBy(ctx, clockOf(actor), func(tx *store.Tx) (err error) {
+		err := s.ReadBy(ctx, clockOf(actor), func(tx *store.Tx) (err error) {
 			if list, err = store.ProgressOfStatements(tx, actor.SiteID, after, channelsPerLook); err != nil {
 				return err
 			}
-			settled, err = store.Settled(tx, actor.SiteID)
+			settled, err = store.Final(tx, actor.SiteID)
 			return err
 		})
 		if err != nil || len(list) == 0 {
@@ -88,9 +88,9 @@ func (s *Statements) Waiting(ctx context.Context, actor auth.Actor) (ended Ended
 	if err := actor.Require(auth.IssueStatements); err != nil {
 		return ended, err
 	}
-	err = s.Store.ReadBy(ctx, clockOf(actor), func(tx *store.Tx) error {
+	err = s.ReadBy(ctx, clockOf(actor), func(tx *store.Tx) error {
 		ended = EndedPeriods{}
-		settled, err := store.Settled(tx, actor.SiteID)
+		settled, err := store.Final(tx, actor.SiteID)
 		if err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (s *Statements) Waiting(ctx context.Context, actor auth.Actor) (ended Ended
 				}
 			}
 			if len(list) == 0 {
-				ended.From, err = store.SettlesAt(tx, last)
+				ended.From, err = store.FinalFrom(tx, last)
 				return err
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/store"
 	"holdfast/internal/travel"
 )
@@ -35,11 +34,6 @@ type termsOfRate struct {
 	LeadFrom int64  `json:"lead_from"`
 	LeadTo   *int64 `json:"lead_to"` // null: the last band
 	PPM      int64  `json:"ppm"`
-}
-
-// madeID is what carrying out a change of terms gives.
-type madeID struct {
-	ID int64 `json:"id"`
 }
 
 func termsOf(f travel.PolicyFields) termsOfPolicy {
@@ -102,9 +96,9 @@ func auditPolicy(p travel.Policy) any {
 
 func policyObject(p travel.Policy) string { return fmt.Sprintf("policy %d", p.ID) }
 
-// carryOutPolicy adds the policy of an approved proposal, judged by what is in force now.
-func carryOutPolicy(tx *store.Tx, actor auth.Actor, p travel.Proposal) (any, error) {
-	terms, err := payloadOf[termsOfPolicy](p)
+// carryOut adds the policy of an approved proposal, judged by what is in force now.
+func (p *Policies) carryOut(tx *store.Tx, actor auth.Actor, proposal travel.Proposal) (any, error) {
+	terms, err := payloadOf[termsOfPolicy](proposal)
 	if err != nil {
 		return nil, err
 	}
@@ -112,65 +106,10 @@ func carryOutPolicy(tx *store.Tx, actor auth.Actor, p travel.Proposal) (any, err
 	if err != nil {
 		return nil, err
 	}
-	next, err := nextPolicy(tx, actor.SiteID, fields)
+	next, err := p.next(tx, actor.SiteID, fields)
 	if err != nil {
 		return nil, err
 	}
-	made, err := applyPolicy(tx, actor, next)
-	return madeID{made.ID}, err
-}
-
-// termsOfLimit are the fields of a limit.
-type termsOfLimit struct {
-	Scope     *protection.LimitScope `json:"scope,omitempty"`
-	ChannelID *int64                 `json:"channels,omitempty"`
-	From      *string                `json:"from,omitempty"`
-	Currency  money.Currency         `json:"currency,omitempty"`
-	Amount    *int64                 `json:"amount,omitempty"`
-	Lift      bool                   `json:"lift,omitempty"`
-	Note      string                 `json:"note,omitempty"`
-}
-
-func (in LimitFields) terms() termsOfLimit {
-	t := termsOfLimit{Scope: in.Scope, ChannelID: in.ChannelID, Amount: in.Amount, Lift: in.Lift, Note: in.Note}
-	if in.From != nil {
-		from := in.From.String()
-		t.From = &from
-	}
-	return t
-}
-
-// auditLimit is a limit in the audit.
-func auditLimit(l protection.Limit) any {
-	from := l.FromDay.String()
-	t := termsOfLimit{Scope: &l.Scope, From: &from, Currency: l.Currency, Lift: l.Lifted, Note: l.Note}
-	if l.ChannelID != 0 {
-		t.ChannelID = &l.ChannelID
-	}
-	if !l.Lifted {
-		t.Amount = &l.Amount
-	}
-	return t
-}
-
-func limitObject(l protection.Limit) string { return fmt.Sprintf("limit %d", l.ID) }
-
-// carryOutLimit adds the limit of an approved proposal. One that was to begin before the day of its approval begins
-// then: what was judged by the limits of a day stays as it is.
-func carryOutLimit(tx *store.Tx, actor auth.Actor, p travel.Proposal) (any, error) {
-	terms, err := payloadOf[termsOfLimit](p)
-	if err != nil {
-		return nil, err
-	}
-	in := LimitFields{Scope: terms.Scope, ChannelID: terms.ChannelID, Amount: terms.Amount, Lift: terms.Lift, Note: terms.Note}
-	if terms.From != nil {
-		from, err := civil.ParseDay(*terms.From)
-		if err != nil {
-			return nil, err
-		}
-		from = max(from, civil.DayOf(tx.Now))
-		in.From = &from
-	}
-	made, err := applyLimit(tx, actor, in)
+	made, err := p.add(tx, actor, next)
 	return madeID{made.ID}, err
 }

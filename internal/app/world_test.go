@@ -71,7 +71,7 @@ func newWorld(t testing.TB, url string) *world {
 	w.app = app.New(w.core)
 	err := db.Write(t.Context(), func(tx *store.Tx) error {
 		var err error
-		w.site, err = store.InsertSite(tx, travel.Site{Path: "demo", Name: "Demo", Sandbox: true, Policy: travel.DefaultPolicy("GBP")})
+		w.site, err = storetest.InsertSite(tx, travel.Site{Path: "demo", Name: "Demo", Sandbox: true, Policy: travel.DefaultPolicy("GBP")})
 		return err
 	})
 	if err != nil {

@@ -55,7 +55,7 @@ func New(a *app.App, log *slog.Logger) *Runner {
 			_, err := a.Statements.IssueDue(ctx)
 			return false, err
 		}},
-		{Name: "fold-exposure", Every: 5 * time.Second, Run: a.Exposure.Fold},
+		{Name: "fold-exposure", Every: 5 * time.Second, Run: a.Buckets.Fold},
 		// Limits are judged within ten seconds (R12), which the longer jobs must not use up.
 		{Name: "settle-limits", Every: quickTick, Run: a.Limits.Settle},
 		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Once.Forget},

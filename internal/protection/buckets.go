@@ -129,14 +129,7 @@ type TotalChange struct {
 type BookingRisk struct {
 	Total       int64         // as it stands
 	Totals      []TotalChange // in order of recording
-	Allocations []AllocationRisk
-}
-
-// AllocationRisk is an allocation with what became of it, in order of recording.
-type AllocationRisk struct {
-	Allocation
-	Terms  []DatedTerms
-	Events []Event
+	Allocations []History
 }
 
 // TotalOn is the total of the booking at the end of a day.
@@ -153,7 +146,7 @@ func (b BookingRisk) TotalOn(day civil.Day) int64 {
 var allKnown = time.Unix(1<<40, 0)
 
 // bucketOn is where an allocation stands at the end of a day; ok is false where nothing of it remains.
-func (a AllocationRisk) bucketOn(day civil.Day) (d Delta, ok bool, err error) {
+func (a History) bucketOn(day civil.Day) (d Delta, ok bool, err error) {
 	remaining := a.AmountsAt(a.Events, day, allKnown).Remaining(a.Paid(), day)
 	if remaining == 0 {
 		return Delta{}, false, nil
@@ -218,7 +211,7 @@ func (b BookingRisk) days() []civil.Day {
 // Deltas gives the booking as changes of buckets: of any day, the sum of On of them all is what counts of the booking.
 // Allocations of test channels are outside every total.
 func (b BookingRisk) Deltas() ([]Delta, error) {
-	b.Allocations = slices.DeleteFunc(slices.Clone(b.Allocations), func(a AllocationRisk) bool {
+	b.Allocations = slices.DeleteFunc(slices.Clone(b.Allocations), func(a History) bool {
 		return a.Decision.Simulated
 	})
 	var list []Delta

@@ -41,7 +41,8 @@ type Explained struct {
 
 // Explain computes what an allocation is at a moment and says how. history and events are all there are, in order of
 // recording.
-func Explain(a Allocation, history []DatedTerms, events []Event, m Moment, packs Rulepacks) Explained {
+func Explain(h History, m Moment, packs Rulepacks) Explained {
+	a, history, events := h.Allocation, h.Terms, h.Events
 	x := Explained{
 		Allocation: a,
 		Terms:      TermsAt(history, m.AsOf, m.KnownAt),

@@ -51,6 +51,16 @@ type History struct {
 	Events []Event      // in order of effect, those of the same instant in order of recording
 }
 
+// Learn adds an event at its place in the order of effect.
+func (h *History) Learn(e Event) {
+	at := len(h.Events)
+	for at > 0 && (h.Events[at-1].EffectiveAt.After(e.EffectiveAt) ||
+		h.Events[at-1].EffectiveAt.Equal(e.EffectiveAt) && h.Events[at-1].RecordedAt.After(e.RecordedAt)) {
+		at--
+	}
+	h.Events = slices.Insert(h.Events, at, e)
+}
+
 // Begins is the first day at whose end the allocation can count as covered: the day of the payment, or that of the
 // cover start where that is later.
 func (h History) Begins() civil.Day { return max(h.Paid(), civil.DayOf(h.Decision.CoverFrom)) }

@@ -110,9 +110,7 @@ type LimitUse struct {
 
 // UseAt is what the allocation adds to a use at the end of a day, as known at an instant. history and events are all
 // there are, in order of recording. What is not protected, simulated or without a rate adds nothing.
-func (a Allocation) UseAt(
-	history []DatedTerms, events []Event, day civil.Day, known time.Time, by travel.Recognition,
-) (LimitUse, error) {
+func (a History) UseAt(day civil.Day, known time.Time, by travel.Recognition) (LimitUse, error) {
 	none := LimitUse{Due: civil.NoDay}
 	if !a.Decision.Protected || a.Decision.Simulated || !a.Priced(known) {
 		return none, nil
@@ -120,8 +118,8 @@ func (a Allocation) UseAt(
 	if begins := max(a.Paid(), civil.DayOf(a.Decision.CoverFrom)); day < begins {
 		return LimitUse{Due: begins}, nil
 	}
-	t := TermsAt(history, day, known)
-	n := a.AmountsAt(events, day, known).Remaining(a.Paid(), day)
+	t := TermsAt(a.Terms, day, known)
+	n := a.AmountsAt(a.Events, day, known).Remaining(a.Paid(), day)
 	u := t.Undelivered(n, day, by)
 	if day > t.LastDay || u == 0 {
 		return none, nil

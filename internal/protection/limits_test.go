@@ -98,7 +98,7 @@ func TestUseIsLockedE1(t *testing.T) {
 		by := rapid.SampledFrom(recognitions).Draw(t, "recognition")
 		d := p.Paid + civil.Day(rapid.Int64Range(-5, 900).Draw(t, "day"))
 		use := func(d civil.Day) protection.LimitUse {
-			u, err := a.UseAt(history, events, d, civil.LastDay.End(), by)
+			u, err := protection.History{Allocation: a, Terms: history, Events: events}.UseAt(d, civil.LastDay.End(), by)
 			if err != nil {
 				t.Fatal(err)
 			}

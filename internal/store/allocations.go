@@ -3,7 +3,6 @@ package store
 import (
 	"database/sql"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -73,142 +72,6 @@ func quoteOf(currency, policy money.Currency, from, to storedLeg) (fx.Quote, err
 	return fx.Quote{From: currency, To: policy, FromLeg: fromLeg, ToLeg: toLeg}, errors.Join(err, err2)
 }
 
-// InsertAllocation stores an allocation of a locked booking, and its first terms.
-func InsertAllocation(tx *Tx, a protection.Allocation, t protection.Terms) error {
-	terms := []protection.DatedTerms{{Terms: t, EffectiveAt: tx.Now, RecordedAt: tx.Now}}
-	err := changeBookingRisk(tx, a.SiteID, a.BookingID,
-		func() error {
-			insertAllocation(tx, a)
-			insertTerms(tx, a.SiteID, a.ID, t)
-			return nil
-		},
-		func(b *protection.BookingRisk) {
-			b.Allocations = append(b.Allocations, protection.AllocationRisk{Allocation: a, Terms: slices.Clone(terms)})
-		})
-	if err == nil {
-		keep(&tx.memory.allocations, rowKey{a.SiteID, a.ID}, &heldAllocation{
-			Allocation: a, terms: &terms, events: &[]protection.Event{}, lines: &[]protection.PremiumLine{},
-		})
-	}
-	return err
-}
-
-// changeBookingRisk is changeRisk, which asks the tables what there was before; of a booking that this write has made it
-// is known, and all that the write does with it is counted at once at its end.
-func changeBookingRisk(
-	tx *Tx, siteID, bookingID int64, change func() error, apply func(*protection.BookingRisk),
-) error {
-	held := tx.memory.bookings[rowKey{siteID, bookingID}]
-	if held == nil || held.risk == nil {
-		return changeRisk(tx, siteID, bookingID, change, apply)
-	}
-	if err := change(); err != nil {
-		return err
-	}
-	apply(held.risk)
-	tx.countLater(held)
-	return nil
-}
-
-func insertAllocation(tx *Tx, a protection.Allocation) {
-	from, to := columnsOf(a.Quote.FromLeg), columnsOf(a.Quote.ToLeg)
-	tx.insertLater(allocationsHeap,
-		a.SiteID, a.ID, a.ChannelID, a.BookingID, a.TransactionID, a.Currency, a.Amount, a.Scheme, micros(a.EffectiveAt),
-		micros(a.RecordedAt), a.Decision.Protected, a.Decision.Reason, a.Decision.Simulated, a.Decision.LateLogged,
-		micros(a.Decision.CoverFrom), a.Rulepack, a.PolicyCurrency, a.MaxFixingAge, maybeMicros(a.PricedAt),
-		sql.NullInt64{Int64: a.Value, Valid: !a.PricedAt.IsZero()}, from.provider, from.day, from.rate, to.provider,
-		to.day, to.rate, a.PolicyID)
-}
-
-// changeAllocation is changeRisk for what changes one allocation of a locked booking. It takes the allocation, too:
-// a rate that arrives for it meanwhile is in the picture before the change, or waits for it.
-func changeAllocation(
-	tx *Tx, siteID, id int64, change func() error, apply func(*protection.AllocationRisk),
-) error {
-	a, err := LockAllocation(tx, siteID, id)
-	if err != nil {
-		return err
-	}
-	return changeBookingRisk(tx, siteID, a.BookingID, change, riskOfAllocation(id, apply))
-}
-
-// InsertTerms adds terms of an allocation of a locked booking, in effect from now on; the older ones are kept.
-func InsertTerms(tx *Tx, siteID, allocationID int64, t protection.Terms) error {
-	dated := protection.DatedTerms{Terms: t, EffectiveAt: tx.Now, RecordedAt: tx.Now}
-	err := changeAllocation(tx, siteID, allocationID,
-		func() error {
-			insertTerms(tx, siteID, allocationID, t)
-			return nil
-		},
-		func(a *protection.AllocationRisk) { a.Terms = append(a.Terms, dated) })
-	if err == nil {
-		also(tx.memory.allocations[rowKey{siteID, allocationID}].terms, dated)
-	}
-	return err
-}
-
-func insertTerms(tx *Tx, siteID, allocationID int64, t protection.Terms) {
-	now := micros(tx.Now)
-	tx.insertLater(termsHeap, siteID, allocationID, now, now, t.Start, t.End, t.LastDay, t.Country, t.Suppliers)
-}
-
-// InsertEvent adds what became of an allocation of a locked booking.
-func InsertEvent(tx *Tx, siteID, allocationID int64, e protection.Event) error {
-	e.RecordedAt = tx.Now
-	err := changeAllocation(tx, siteID, allocationID,
-		func() error {
-			tx.insertLater(eventsHeap, siteID, allocationID, e.TransactionID, e.Kind, e.Amount, micros(e.EffectiveAt),
-				micros(e.RecordedAt))
-			return nil
-		},
-		func(a *protection.AllocationRisk) { a.Events = append(a.Events, e) })
-	if err == nil {
-		also(tx.memory.allocations[rowKey{siteID, allocationID}].events, e)
-	}
-	return err
-}
-
-// PriceAllocation locks the rate of an allocation that was waiting for it. One that is priced already stays as it is.
-func PriceAllocation(tx *Tx, a protection.Allocation) error {
-	// Taken first, and looked at then: of two processes that price it one finds it priced.
-	stored, err := LockAllocation(tx, a.SiteID, a.ID)
-	if err != nil || !stored.PricedAt.IsZero() {
-		return err
-	}
-	err = changeBookingRisk(tx, a.SiteID, a.BookingID, func() error { return priceAllocation(tx, a) },
-		riskOfAllocation(a.ID, func(risk *protection.AllocationRisk) { risk.Allocation = a }))
-	if err == nil {
-		tx.memory.allocations[rowKey{a.SiteID, a.ID}].Allocation = a
-	}
-	return err
-}
-
-func priceAllocation(tx *Tx, a protection.Allocation) error {
-	from, to := columnsOf(a.Quote.FromLeg), columnsOf(a.Quote.ToLeg)
-	_, err := tx.exec(`UPDATE allocations SET priced_at = $3, value = $4, from_provider = $5, from_day = $6, from_rate = $7,
-			to_provider = $8, to_day = $9, to_rate = $10
-		WHERE site_id = $1 AND id = $2`,
-		a.SiteID, a.ID, micros(a.PricedAt), a.Value, from.provider, from.day, from.rate, to.provider, to.day, to.rate)
-	return err
-}
-
-// LockAllocation takes an allocation for what moves its premium, by counting up its version, and reads it as it then
-// is: a refund, a changed booking and a late rate at once each see what the others did. Whoever needs several takes them
-// in order of their ids, after transactions and bookings.
-func LockAllocation(tx *Tx, siteID, id int64) (protection.Allocation, error) {
-	if held := tx.memory.allocations[rowKey{siteID, id}]; held != nil {
-		return held.Allocation, nil
-	}
-	a, err := scanAllocation(func(dest ...any) error {
-		return tx.row(`UPDATE allocations SET version = version + 1 WHERE site_id = $1 AND id = $2
-			RETURNING `+returnedAllocationColumns, []any{siteID, id}, dest...)
-	})
-	if err == nil {
-		keep(&tx.memory.allocations, rowKey{siteID, id}, &heldAllocation{Allocation: a})
-	}
-	return a, err
-}
-
 // AllocationsOfBooking reads the allocations of a booking, in order of their ids.
 func AllocationsOfBooking(tx *Tx, siteID, bookingID int64) ([]protection.Allocation, error) {
 	return allocations(tx, `WHERE a.site_id = $1 AND a.booking_id = $2 ORDER BY a.id`, siteID, bookingID)
@@ -247,55 +110,6 @@ func allocations(tx *Tx, condition string, args ...any) ([]protection.Allocation
 		func(scan func(dest ...any) error) error {
 			a, err := scanAllocation(scan)
 			list = append(list, a)
-			return err
-		})
-	return list, err
-}
-
-// TermsHistory reads all terms that an allocation ever had, in order of recording.
-func TermsHistory(tx *Tx, siteID, allocationID int64) ([]protection.DatedTerms, error) {
-	ask := func() ([]protection.DatedTerms, error) { return termsHistory(tx, siteID, allocationID) }
-	if held := tx.memory.allocations[rowKey{siteID, allocationID}]; held != nil {
-		return listOnce(&held.terms, ask)
-	}
-	return ask()
-}
-
-func termsHistory(tx *Tx, siteID, allocationID int64) ([]protection.DatedTerms, error) {
-	var list []protection.DatedTerms
-	err := tx.each(`SELECT start_day, end_day, last_day, country, suppliers, effective_at, recorded_at FROM allocation_terms
-		WHERE site_id = $1 AND allocation_id = $2 ORDER BY id`, []any{siteID, allocationID},
-		func(scan func(dest ...any) error) error {
-			var t protection.DatedTerms
-			var effective, recorded int64
-			err := scan(&t.Start, &t.End, &t.LastDay, &t.Country, &t.Suppliers, &effective, &recorded)
-			t.EffectiveAt, t.RecordedAt = instant(effective), instant(recorded)
-			list = append(list, t)
-			return err
-		})
-	return list, err
-}
-
-// Events reads what became of an allocation, in order of recording.
-func Events(tx *Tx, siteID, allocationID int64) ([]protection.Event, error) {
-	ask := func() ([]protection.Event, error) { return events(tx, siteID, allocationID) }
-	if held := tx.memory.allocations[rowKey{siteID, allocationID}]; held != nil {
-		return listOnce(&held.events, ask)
-	}
-	return ask()
-}
-
-func events(tx *Tx, siteID, allocationID int64) ([]protection.Event, error) {
-	var list []protection.Event
-	// Sorted by two columns: for the id alone SQLite would rather walk through all events of the site.
-	err := tx.each(`SELECT transaction_id, kind, amount, effective_at, recorded_at FROM allocation_events
-		WHERE site_id = $1 AND allocation_id = $2 ORDER BY recorded_at, id`, []any{siteID, allocationID},
-		func(scan func(dest ...any) error) error {
-			var e protection.Event
-			var effective, recorded int64
-			err := scan(&e.TransactionID, &e.Kind, &e.Amount, &effective, &recorded)
-			e.EffectiveAt, e.RecordedAt = instant(effective), instant(recorded)
-			list = append(list, e)
 			return err
 		})
 	return list, err

@@ -2,8 +2,6 @@ package store
 
 import (
 	"database/sql"
-	"errors"
-	"slices"
 	"strconv"
 
 	"holdfast/internal/civil"
@@ -229,24 +227,4 @@ func CurrenciesOf(tx *Tx, siteID int64) (list []money.Currency, err error) {
 			return err
 		})
 	return list, err
-}
-
-// noteTotal notes that a locked booking's total is about to change, where it is.
-func noteTotal(tx *Tx, siteID, bookingID, total int64) error {
-	var before int64
-	err := tx.row(`SELECT total FROM bookings WHERE site_id = $1 AND id = $2`, []any{siteID, bookingID}, &before)
-	if errors.Is(err, ErrNotFound) || err == nil && before == total {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return changeRisk(tx, siteID, bookingID, func() error {
-		_, err := tx.exec(`INSERT INTO booking_totals (site_id, booking_id, changed_at, total) VALUES ($1, $2, $3, $4)`,
-			siteID, bookingID, micros(tx.Now), before)
-		return err
-	}, func(b *protection.BookingRisk) {
-		b.Total = total
-		b.Totals = slices.Concat(b.Totals, []protection.TotalChange{{At: tx.Now, Before: before}})
-	})
 }

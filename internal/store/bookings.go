@@ -2,12 +2,13 @@ package store
 
 import (
 	"database/sql"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"holdfast/internal/civil"
-	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
@@ -15,7 +16,8 @@ import (
 // join would let the engine begin at the channels and sort all their bookings to find the first page.
 const bookingColumns = `b.site_id, b.id, b.uuid, b.channel_id, b.author_id, b.author, b.author_name, b.content,
 	b.firstname, b.surname, b.email, b.start_day, b.end_day, b.pax, b.reference, b.total, b.currencies, b.country,
-	b.language, b.modal_draft, b.net, b.held, b.open_authorised, b.locked_payments, b.import_key, b.version,
+	b.language, b.modal_draft, b.net, b.held, b.open_authorised, b.locked_payments, b.payments, b.total_changed,
+	b.suppliers, b.import_key, b.version,
 	b.created_at, b.modified_at,
 	(SELECT c.locked FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`
 
@@ -25,31 +27,110 @@ var returnedBookingColumns = strings.ReplaceAll(bookingColumns, "b.", "bookings.
 func scanBooking(scan func(dest ...any) error) (travel.Booking, error) {
 	var b travel.Booking
 	var start sql.NullInt64
+	var suppliers string
 	var importKey sql.NullString
 	var created, modified int64
 	err := scan(&b.SiteID, &b.ID, &b.UUID, &b.ChannelID, &b.AuthorID, &b.Author, &b.AuthorName, &b.Content,
 		&b.Firstname, &b.Surname, &b.Email, &start, &b.End, &b.Pax, &b.Reference, &b.Total, &b.Currency, &b.Country,
-		&b.Language, &b.ModalDraft, &b.Sums.Net, &b.Sums.Held, &b.Sums.OpenAuthorised, &b.Sums.LockedPayments, &importKey,
+		&b.Language, &b.ModalDraft, &b.Sums.Net, &b.Sums.Held, &b.Sums.OpenAuthorised, &b.Sums.LockedPayments,
+		&b.Sums.Payments, &b.TotalChanged, &suppliers, &importKey,
 		&b.Version, &created, &modified, &b.ChannelLocked)
 	b.Start, b.ImportKey = dayOr(start), importKey.String
 	b.CreatedAt, b.ModifiedAt = instant(created), instant(modified)
+	if err != nil {
+		return b, err
+	}
+	b.Suppliers, err = readIDs(suppliers)
 	return b, err
+}
+
+// inRow is how the ids of suppliers stand in their booking's row, so that whoever reads the booking has them: each once,
+// in order, with commas between them.
+func inRow(ids []int64) string {
+	text := make([]string, len(ids))
+	for i, id := range ids {
+		text[i] = strconv.FormatInt(id, 10)
+	}
+	return strings.Join(text, ",")
+}
+
+// inOrder is a list of ids with each once.
+func inOrder(ids []int64) []int64 { return slices.Compact(slices.Sorted(slices.Values(ids))) }
+
+func readIDs(text string) (ids []int64, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		id, err := strconv.ParseInt(part, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("suppliers of a booking: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// bookingsMemory is what a write knows of bookings without asking again.
+type bookingsMemory struct {
+	held    map[Key]*travel.Booking // made or taken by it: nobody else changes them before it ends
+	changed []*travel.Booking       // of these, whose sums are not stored yet
+}
+
+var (
+	inBookings  = NewLocal[bookingsMemory]()
+	waitingSums = NewDeferral(flushSums, "bookings")
+)
+
+// HeldBooking is a booking as this write, which has made or taken it, knows it. ok is false where it has not.
+func HeldBooking(tx *Tx, siteID, id int64) (b travel.Booking, ok bool) {
+	held := inBookings.Of(tx).held[Key{siteID, id}]
+	if held == nil {
+		return b, false
+	}
+	return *held, true
+}
+
+// flushSums stores the sums of bookings that have changed, and the status that follows.
+func flushSums(tx *Tx) error {
+	m := inBookings.Of(tx)
+	changed := m.changed
+	m.changed = nil
+	return InPowers(changed, func(list []*travel.Booking) error {
+		var w where
+		modified := w.arg(micros(tx.Now))
+		rows := make([]string, len(list))
+		for i, b := range list {
+			rows[i] = w.values(b.SiteID, b.ID, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments,
+				b.Sums.Payments, b.ModalDraft, string(b.StoredStatus()))
+		}
+		// The types of the first row are those of all.
+		rows[0] = `(CAST($2 AS BIGINT), CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT),
+			CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS BOOLEAN), CAST($10 AS TEXT))`
+		_, err := tx.exec(`UPDATE bookings SET net = v.column3, held = v.column4, open_authorised = v.column5,
+				locked_payments = v.column6, payments = v.column7, modal_draft = v.column8, status = v.column9,
+				modified_at = `+modified+`
+			FROM (VALUES `+strings.Join(rows, ", ")+`) AS v
+			WHERE bookings.site_id = v.column1 AND bookings.id = v.column2`, w.args...)
+		return err
+	})
 }
 
 // InsertBooking stores a new booking, recorded now, and gives it its id.
 func InsertBooking(tx *Tx, b travel.Booking) (id int64, err error) {
 	now := micros(tx.Now)
+	b.Suppliers = inOrder(b.Suppliers)
 	err = tx.rowAsIs(`INSERT INTO bookings (site_id, uuid, channel_id, author_id, author, author_name, content, firstname,
 			surname, email, start_day, end_day, pax, reference, total, currencies, country, language, modal_draft, net, held,
-			open_authorised, locked_payments, status, deleted, import_key, version, created_at, modified_at)
+			open_authorised, locked_payments, status, deleted, import_key, version, created_at, modified_at, suppliers)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-			FALSE, $25, 1, $26, $27)
+			FALSE, $25, 1, $26, $26, $27)
 		RETURNING id`,
 		[]any{
 			b.SiteID, b.UUID, b.ChannelID, b.AuthorID, b.Author, b.AuthorName, b.Content, b.Firstname,
 			b.Surname, b.Email, maybeDay(b.Start), int64(b.End), b.Pax, b.Reference, b.Total, string(b.Currency), b.Country,
 			b.Language, b.ModalDraft, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments,
-			string(b.StoredStatus()), sql.NullString{String: b.ImportKey, Valid: b.ImportKey != ""}, now, now,
+			string(b.StoredStatus()), sql.NullString{String: b.ImportKey, Valid: b.ImportKey != ""}, now, inRow(b.Suppliers),
 		}, &id)
 	if err != nil {
 		return 0, err
@@ -57,11 +138,8 @@ func InsertBooking(tx *Tx, b travel.Booking) (id int64, err error) {
 	if err := addBookingSuppliers(tx, b.SiteID, id, b.Suppliers); err != nil {
 		return 0, err
 	}
-	suppliers := slices.Compact(slices.Sorted(slices.Values(b.Suppliers)))
-	b.ID, b.Version, b.CreatedAt, b.ModifiedAt, b.Suppliers, b.TransactionIDs = id, 1, tx.Now, tx.Now, nil, nil
-	keep(&tx.memory.bookings, rowKey{b.SiteID, id}, &heldBooking{
-		booking: b, suppliers: &suppliers, risk: &protection.BookingRisk{Total: b.Total},
-	})
+	b.ID, b.Version, b.CreatedAt, b.ModifiedAt, b.TransactionIDs = id, 1, tx.Now, tx.Now, nil
+	Keep(&inBookings.Of(tx).held, Key{b.SiteID, id}, &b)
 	return id, nil
 }
 
@@ -86,110 +164,51 @@ func BookingByImportKey(tx *Tx, siteID, channelID int64, key string) (travel.Boo
 	return oneBooking(tx, `b.site_id = $1 AND b.channel_id = $2 AND b.import_key = $3`, siteID, channelID, key)
 }
 
-// LockBooking takes the booking for the rest of the transaction and reads it, without its suppliers and transactions:
+// LockBooking takes the booking for the rest of the transaction and reads it, without its transactions:
 // whoever else wants to lock it waits. Its version has then counted this change, once for all that the transaction does.
 func LockBooking(tx *Tx, siteID, id int64) (travel.Booking, error) {
-	if held := tx.memory.bookings[rowKey{siteID, id}]; held != nil {
-		return held.booking, nil
+	if b, ok := HeldBooking(tx, siteID, id); ok {
+		return b, nil
 	}
 	b, err := scanBooking(func(dest ...any) error {
 		return tx.rowAsIs(`UPDATE bookings SET version = version + 1 WHERE site_id = $1 AND id = $2 AND NOT deleted
 			RETURNING `+returnedBookingColumns, []any{siteID, id}, dest...)
 	})
 	if err == nil {
-		keep(&tx.memory.bookings, rowKey{siteID, id}, &heldBooking{booking: b})
+		held := b
+		Keep(&inBookings.Of(tx).held, Key{siteID, id}, &held)
 	}
 	return b, err
 }
 
-// LockedSuppliers reads the suppliers of a locked booking.
-func LockedSuppliers(tx *Tx, siteID, id int64) ([]int64, error) {
-	ask := func() ([]int64, error) { return BookingSuppliers(tx, siteID, id) }
-	if held := tx.memory.bookings[rowKey{siteID, id}]; held != nil {
-		return listOnce(&held.suppliers, ask)
-	}
-	return ask()
-}
-
-// LockWholeBooking is LockBooking with suppliers and transactions.
-func LockWholeBooking(tx *Tx, siteID, id int64) (travel.Booking, error) {
-	b, err := LockBooking(tx, siteID, id)
-	if err != nil {
-		return travel.Booking{}, err
-	}
-	page := []travel.Booking{b}
-	err = readBookingParts(tx, siteID, page)
-	return page[0], err
-}
-
 func oneBooking(tx *Tx, condition string, args ...any) (travel.Booking, error) {
-	b, err := scanBooking(func(dest ...any) error {
+	return scanBooking(func(dest ...any) error {
 		return tx.row(`SELECT `+bookingColumns+` FROM bookings b WHERE `+condition, args, dest...)
-	})
-	if err != nil {
-		return travel.Booking{}, err
-	}
-	page := []travel.Booking{b}
-	err = readBookingParts(tx, b.SiteID, page)
-	return page[0], err
-}
-
-// readBookingParts fills in suppliers and transactions of the bookings, by one statement each.
-func readBookingParts(tx *Tx, siteID int64, list []travel.Booking) error {
-	if len(list) == 0 {
-		return nil
-	}
-	at := make(map[int64]*travel.Booking, len(list))
-	ids := make([]int64, len(list))
-	for i := range list {
-		at[list[i].ID], ids[i] = &list[i], list[i].ID
-	}
-	var w where
-	w.and("site_id = ?", siteID)
-	in(&w, "booking_id", ids)
-	err := eachPair(tx, `SELECT booking_id, supplier_id FROM booking_suppliers WHERE `+w.text.String()+`
-		ORDER BY booking_id, supplier_id`, w.args,
-		func(id, supplier int64) { at[id].Suppliers = append(at[id].Suppliers, supplier) })
-	if err != nil {
-		return err
-	}
-	return eachPair(tx, `SELECT DISTINCT booking_id, transaction_id FROM payments WHERE `+w.text.String()+`
-		ORDER BY booking_id, transaction_id`, w.args,
-		func(id, transaction int64) { at[id].TransactionIDs = append(at[id].TransactionIDs, transaction) })
-}
-
-// eachPair calls take for every row of an answer of two numbers.
-func eachPair(tx *Tx, query string, args []any, take func(first, second int64)) error {
-	return tx.each(query, args, func(scan func(dest ...any) error) error {
-		var first, second int64
-		err := scan(&first, &second)
-		if err == nil {
-			take(first, second)
-		}
-		return err
 	})
 }
 
 // UpdateBooking stores what a caller may change of a locked booking, and the status that follows.
 func UpdateBooking(tx *Tx, b travel.Booking) error {
-	if err := tx.releaseBooking(b.SiteID, b.ID); err != nil {
-		return err
-	}
-	if err := noteTotal(tx, b.SiteID, b.ID, b.Total); err != nil {
-		return err
-	}
+	b.Suppliers = inOrder(b.Suppliers)
 	n, err := tx.exec(`UPDATE bookings SET channel_id = $3, content = $4, firstname = $5, surname = $6, email = $7,
 			start_day = $8, end_day = $9, pax = $10, reference = $11, total = $12, currencies = $13, country = $14,
-			language = $15, modal_draft = $16, status = $17, modified_at = $18
+			language = $15, modal_draft = $16, status = $17, modified_at = $18, total_changed = total_changed OR total <> $12,
+			suppliers = $19
 		WHERE site_id = $1 AND id = $2 AND NOT deleted`,
 		b.SiteID, b.ID, b.ChannelID, b.Content, b.Firstname, b.Surname, b.Email, maybeDay(b.Start), int64(b.End), b.Pax,
-		b.Reference, b.Total, string(b.Currency), b.Country, b.Language, b.ModalDraft, string(b.StoredStatus()), micros(tx.Now))
+		b.Reference, b.Total, string(b.Currency), b.Country, b.Language, b.ModalDraft, string(b.StoredStatus()), micros(tx.Now),
+		inRow(b.Suppliers))
 	if err != nil {
 		return err
 	}
 	if n == 0 {
 		return ErrNotFound
 	}
+	if before, ok := HeldBooking(tx, b.SiteID, b.ID); ok {
+		b.TotalChanged = b.TotalChanged || before.Total != b.Total
+	}
+	b.ModifiedAt = tx.Now
+	Keep(&inBookings.Of(tx).held, Key{b.SiteID, b.ID}, &b)
 	if _, err := tx.exec(`DELETE FROM booking_suppliers WHERE site_id = $1 AND booking_id = $2`, b.SiteID, b.ID); err != nil {
 		return err
 	}
@@ -199,28 +218,23 @@ func UpdateBooking(tx *Tx, b travel.Booking) error {
 // SaveBookingSums stores what the transactions of a locked booking come to, whether it is still the modal's draft, and
 // the status that follows from both.
 func SaveBookingSums(tx *Tx, b travel.Booking) error {
-	if held := tx.memory.bookings[rowKey{b.SiteID, b.ID}]; held != nil {
-		held.booking.Sums, held.booking.ModalDraft, held.booking.ModifiedAt = b.Sums, b.ModalDraft, tx.Now
-		tx.saveSumsLater(held)
-		return nil
+	m := inBookings.Of(tx)
+	held := m.held[Key{b.SiteID, b.ID}]
+	if held == nil {
+		return fmt.Errorf("the sums of booking %d are to be saved, and this write does not hold it", b.ID)
 	}
-	n, err := tx.exec(`UPDATE bookings SET net = $3, held = $4, open_authorised = $5, locked_payments = $6,
-			modal_draft = $7, status = $8, modified_at = $9
-		WHERE site_id = $1 AND id = $2 AND NOT deleted`,
-		b.SiteID, b.ID, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments, b.ModalDraft,
-		string(b.StoredStatus()), micros(tx.Now))
-	if err == nil && n == 0 {
-		return ErrNotFound
+	held.Sums, held.ModalDraft, held.ModifiedAt = b.Sums, b.ModalDraft, tx.Now
+	if !slices.Contains(m.changed, held) {
+		m.changed = append(m.changed, held)
 	}
-	return err
+	tx.Defer(waitingSums)
+	return nil
 }
 
 // TrashBooking makes a locked booking look like what does not exist. Its natural key is free again: an import that
 // names it makes it anew.
 func TrashBooking(tx *Tx, siteID, id int64) error {
-	if err := tx.releaseBooking(siteID, id); err != nil {
-		return err
-	}
+	delete(inBookings.Of(tx).held, Key{siteID, id})
 	n, err := tx.exec(`UPDATE bookings SET deleted = TRUE, import_key = NULL, modified_at = $3
 		WHERE site_id = $1 AND id = $2 AND NOT deleted`, siteID, id, micros(tx.Now))
 	if err == nil && n == 0 {
@@ -234,13 +248,9 @@ func Bookings(tx *Tx, siteID int64, filter travel.BookingFilter, page travel.Pag
 	w := &where{}
 	w.and("b.site_id = ?", siteID)
 	w.and("NOT b.deleted")
-	w.countBy(func() (int64, error) { return tx.countLiveBookings(siteID) })
+	w.countBy(func() (int64, error) { return countLiveBookings(tx, siteID) })
 	w.andBookings(siteID, filter, civil.DayOf(tx.Now))
-	list, err := listOf(tx, "bookings b", bookingColumns, w, page, bookingSortKeys, filter.Include, scanBooking)
-	if err != nil {
-		return list, err
-	}
-	return list, readBookingParts(tx, siteID, list.Items)
+	return listOf(tx, "bookings b", bookingColumns, w, page, bookingSortKeys, filter.Include, scanBooking)
 }
 
 func (w *where) andBookings(siteID int64, f travel.BookingFilter, today civil.Day) {
@@ -321,4 +331,15 @@ var bookingSortKeys = map[string]string{
 	"date_end":   "b.end_day",
 	"date_start": "COALESCE(b.start_day, -2147483648)",
 	"total":      "b.total",
+}
+
+// countLiveBookings counts the bookings of the site that are not in the trash, which holds few.
+func countLiveBookings(tx *Tx, siteID int64) (int64, error) {
+	all, err := tx.CountRows("bookings", siteID, FinalOf(tx, siteID))
+	if err != nil {
+		return 0, err
+	}
+	var trash int64
+	err = tx.row(`SELECT COUNT(*) FROM bookings WHERE site_id = $1 AND deleted`, []any{siteID}, &trash)
+	return all - trash, err
 }

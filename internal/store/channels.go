@@ -112,7 +112,7 @@ func Channel(tx *Tx, siteID, id int64) (travel.Channel, error) {
 // ChannelAlone reads one channel of the site without its suppliers.
 func ChannelAlone(tx *Tx, siteID, id int64) (travel.Channel, error) {
 	type channel struct{ siteID, id int64 }
-	return recall(tx, channel{siteID, id}, func() (travel.Channel, error) {
+	return Recall(tx, channel{siteID, id}, func() (travel.Channel, error) {
 		return scanChannel(func(dest ...any) error {
 			return tx.row(`SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 		})
@@ -236,7 +236,7 @@ func UpdateChannel(tx *Tx, c travel.Channel) (travel.Channel, error) {
 		return travel.Channel{}, err
 	}
 	c.ModifiedAt = tx.Now
-	tx.forgetAnswers()
+	tx.ForgetAnswers()
 	_, err = tx.exec(`UPDATE channels SET name = $3, name_folded = $4, account_type = $5, account_mode = $6,
 			protection_type = $7, currencies = $8, language = $9, primary_mail = $10, mail_bcc = $11, receipt_label = $12,
 			external_id = $13, status_override = $14, statement_period = $15, locked = $16, modified_at = $17,

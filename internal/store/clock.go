@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"time"
 )
@@ -12,49 +13,59 @@ type SiteClock struct {
 	Ahead  time.Duration
 }
 
+// clockOfTx is the clock that a transaction goes by.
+var clockOfTx = NewPinned[SiteClock]()
+
+// goBy has a transaction go by the clock of a site.
+func goBy(tx *Tx, clock SiteClock) {
+	tx.Now = RealNow(tx).Add(clock.Ahead)
+	*clockOfTx.Of(tx) = clock
+}
+
 // RealNow is what the real clock says in this transaction; Now is what the site's own says.
-func RealNow(tx *Tx) time.Time { return tx.Now.Add(-tx.clock.Ahead) }
+func RealNow(tx *Tx) time.Time { return tx.Now.Add(-clockOfTx.Of(tx).Ahead) }
 
 // OnClockOf says whether Now is what the clock of that site says.
-func OnClockOf(tx *Tx, siteID int64) bool { return tx.clock.SiteID == siteID }
+func OnClockOf(tx *Tx, siteID int64) bool { return clockOfTx.Of(tx).SiteID == siteID }
 
-// readClock reads the clock of the transaction's site anew. A caller may have been read long before its write, an import
-// minutes: by a clock that was moved since, the write would record in a past that reports and statements have left.
-func readClock(tx *Tx) error {
-	if tx.clock.SiteID == 0 {
+// readClock has a write go by the clock of a site, as it is now.
+func readClock(tx *Tx, clock SiteClock) error {
+	goBy(tx, clock)
+	if clock.SiteID == 0 {
 		return nil
 	}
-	clock, err := ClockOf(tx, tx.clock.SiteID)
+	now, err := ClockOf(tx, clock.SiteID)
 	if errors.Is(err, ErrNotFound) { // for the write itself to say
 		return nil
 	}
-	tx.Now = RealNow(tx).Add(clock.Ahead)
-	tx.clock = clock
+	if err == nil {
+		goBy(tx, now)
+	}
 	return err
 }
 
-// Settled is the instant of the site's clock up to which everything that was recorded can be seen: a report about what
+// Final is the instant of the site's clock up to which everything that was recorded can be seen: a report about what
 // was known then can no longer change, and a statement holds all of a period that ended by then (R0). It is what the
 // clock said ten real seconds ago: a write lives at most five, and a clock that is moved forward must not make one that
 // is under way a thing of the past.
-func Settled(tx *Tx, siteID int64) (time.Time, error) {
-	at := RealNow(tx).Add(-settledAfter)
+func Final(tx *Tx, siteID int64) (time.Time, error) {
+	at := RealNow(tx).Add(-FinalAfter)
 	ahead, err := AheadAt(tx, siteID, at)
 	return at.Add(ahead), err
 }
 
-// SettledBy is Settled by a clock that was read: most were never moved, and need no look at how.
-func SettledBy(tx *Tx, clock SiteClock) (time.Time, error) {
+// FinalBy is Final by a clock that was read: most were never moved, and need no look at how.
+func FinalBy(tx *Tx, clock SiteClock) (time.Time, error) {
 	if clock.Ahead == 0 {
-		return RealNow(tx).Add(-settledAfter), nil
+		return RealNow(tx).Add(-FinalAfter), nil
 	}
-	return Settled(tx, clock.SiteID)
+	return Final(tx, clock.SiteID)
 }
 
-// SettlesAt is the moment of the real clock from which on Settled is not before an instant of the site's clock.
-func SettlesAt(tx *Tx, at time.Time) (time.Time, error) {
+// FinalFrom is the moment of the real clock from which on Final is not before an instant of the site's clock.
+func FinalFrom(tx *Tx, at time.Time) (time.Time, error) {
 	shown, err := realTime(tx, at)
-	return shown.Add(settledAfter), err
+	return shown.Add(FinalAfter), err
 }
 
 // ClockOf reads the clock of a site; ErrNotFound where there is no such site.
@@ -97,13 +108,13 @@ func AheadAt(tx *Tx, siteID int64, at time.Time) (time.Duration, error) {
 // real turns a moment of the transaction's clock into one of the real clock. Fixings belong to no site and are recorded
 // by the real clock: without this, a rate that arrives today would change what a site ahead of us knew tomorrow.
 func realTime(tx *Tx, at time.Time) (time.Time, error) {
-	if tx.clock.Ahead == 0 || !at.Before(tx.Now) {
-		return at.Add(-tx.clock.Ahead), nil
+	if clockOfTx.Of(tx).Ahead == 0 || !at.Before(tx.Now) {
+		return at.Add(-clockOfTx.Of(tx).Ahead), nil
 	}
 	// The last move up to the moment says how far ahead it was read; before the first one the two clocks were one.
 	var ahead int64
 	err := tx.row(`SELECT ahead FROM clock_moves WHERE site_id = $1 AND moved_at + ahead <= $2 ORDER BY id DESC LIMIT 1`,
-		[]any{tx.clock.SiteID, micros(at)}, &ahead)
+		[]any{clockOfTx.Of(tx).SiteID, micros(at)}, &ahead)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return at, err
 	}
@@ -111,7 +122,7 @@ func realTime(tx *Tx, at time.Time) (time.Time, error) {
 	// A moment that the clock jumped over was never read on it: it is the moment of the jump.
 	var jump int64
 	err = tx.row(`SELECT moved_at FROM clock_moves WHERE site_id = $1 AND moved_at + ahead > $2 ORDER BY id LIMIT 1`,
-		[]any{tx.clock.SiteID, micros(at)}, &jump)
+		[]any{clockOfTx.Of(tx).SiteID, micros(at)}, &jump)
 	if errors.Is(err, ErrNotFound) {
 		return found, nil
 	}
@@ -142,3 +153,28 @@ func siteClocks(tx *Tx, condition string) ([]SiteClock, error) {
 }
 
 func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
+
+// FinalOf gives Final of a site when it is asked for.
+func FinalOf(tx *Tx, siteID int64) func() (time.Time, error) {
+	return func() (time.Time, error) { return Final(tx, siteID) }
+}
+
+// WriteBy runs fn in a write by the clock of a site. The clock is read anew inside the write: a caller may have been read
+// long before, an import minutes, and by a clock that was moved since the write would record in a past that reports and
+// statements have left.
+func WriteBy(ctx context.Context, db *DB, clock SiteClock, fn func(tx *Tx) error) error {
+	return db.Write(ctx, func(tx *Tx) error {
+		if err := readClock(tx, clock); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+// ReadBy runs fn in a reading transaction by the clock of a site.
+func ReadBy(ctx context.Context, db *DB, clock SiteClock, fn func(tx *Tx) error) error {
+	return db.Read(ctx, func(tx *Tx) error {
+		goBy(tx, clock)
+		return fn(tx)
+	})
+}

@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/store"
+	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -16,10 +17,10 @@ func TestOnlySandboxesMoveTheirClockAndForwardOnly(t *testing.T) {
 		write := func(fn func(tx *store.Tx) error) error { t.Helper(); return db.Write(t.Context(), fn) }
 		var sandbox, real travel.Site
 		err := write(func(tx *store.Tx) (err error) {
-			if sandbox, err = store.InsertSite(tx, travel.Site{Path: "a", Sandbox: true, Policy: travel.DefaultPolicy("GBP")}); err != nil {
+			if sandbox, err = storetest.InsertSite(tx, travel.Site{Path: "a", Sandbox: true, Policy: travel.DefaultPolicy("GBP")}); err != nil {
 				return err
 			}
-			real, err = store.InsertSite(tx, travel.Site{Path: "b", Policy: travel.DefaultPolicy("GBP")})
+			real, err = storetest.InsertSite(tx, travel.Site{Path: "b", Policy: travel.DefaultPolicy("GBP")})
 			return err
 		})
 		if err != nil {
@@ -59,7 +60,7 @@ func TestWhatIsOnFileLaterWasNotKnownBeforeOnAClockAhead(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *store.DB) {
 		var site travel.Site
 		err := db.Write(t.Context(), func(tx *store.Tx) (err error) {
-			if site, err = store.InsertSite(tx, travel.Site{Path: "a", Sandbox: true, Policy: travel.DefaultPolicy("GBP")}); err != nil {
+			if site, err = storetest.InsertSite(tx, travel.Site{Path: "a", Sandbox: true, Policy: travel.DefaultPolicy("GBP")}); err != nil {
 				return err
 			}
 			return store.MoveClock(tx, site.ID, 240*time.Hour)
@@ -82,7 +83,7 @@ func TestWhatIsOnFileLaterWasNotKnownBeforeOnAClockAhead(t *testing.T) {
 			t.Fatal(err)
 		}
 		clock := store.SiteClock{SiteID: site.ID, Ahead: 240 * time.Hour}
-		err = db.ReadBy(t.Context(), clock, func(tx *store.Tx) error {
+		err = store.ReadBy(t.Context(), db, clock, func(tx *store.Tx) error {
 			if got := tx.Now.Sub(store.RealNow(tx)); got != clock.Ahead {
 				t.Errorf("now is %s ahead", got)
 			}

@@ -3,10 +3,11 @@ package store
 import (
 	"errors"
 	"sync"
+	"time"
 )
 
-// settledAfter is how long after it was begun a write is certainly over: rows recorded before that are all there.
-const settledAfter = 2 * writeLifetime
+// FinalAfter is how long after it was begun a write is certainly over: rows recorded before that are all there (R0).
+const FinalAfter = 2 * writeLifetime
 
 // defaultCountStep is how many rows may be counted anew at each request before the remembered count moves on.
 const defaultCountStep = 5000
@@ -50,8 +51,9 @@ func (c *counts) set(key countKey, n counted) {
 	}
 }
 
-// countRows counts all rows of the site in a table from which no row is ever removed.
-func (tx *Tx) countRows(table string, siteID int64) (int64, error) {
+// CountRows counts all rows of the site in a table from which no row is ever removed. final gives the instant up to which
+// every row can be seen.
+func (tx *Tx) CountRows(table string, siteID int64, final func() (time.Time, error)) (int64, error) {
 	key := countKey{table, siteID}
 	known := tx.counts.get(key)
 	var since int64
@@ -59,13 +61,13 @@ func (tx *Tx) countRows(table string, siteID int64) (int64, error) {
 	if err != nil || since < tx.counts.step {
 		return known.rows + since, err
 	}
-	return known.rows + since, tx.advanceCount(key, known)
+	return known.rows + since, tx.advanceCount(key, known, final)
 }
 
-// advanceCount moves the remembered count to the last row that is settled: ids are given in order, but a row with a
-// lower id may still be on its way while a later one can be seen.
-func (tx *Tx) advanceCount(key countKey, known counted) error {
-	settled, err := Settled(tx, key.siteID)
+// advanceCount moves the remembered count to the last row that is final: ids are given in order, but a row with a lower
+// id may still be on its way while a later one can be seen.
+func (tx *Tx) advanceCount(key countKey, known counted, final func() (time.Time, error)) error {
+	settled, err := final()
 	if err != nil {
 		return err
 	}
@@ -86,15 +88,4 @@ func (tx *Tx) advanceCount(key countKey, known counted) error {
 	next.rows += known.rows
 	tx.counts.set(key, next)
 	return nil
-}
-
-// countLiveBookings counts the bookings of the site that are not in the trash, which holds few.
-func (tx *Tx) countLiveBookings(siteID int64) (int64, error) {
-	all, err := tx.countRows("bookings", siteID)
-	if err != nil {
-		return 0, err
-	}
-	var trash int64
-	err = tx.row(`SELECT COUNT(*) FROM bookings WHERE site_id = $1 AND deleted`, []any{siteID}, &trash)
-	return all - trash, err
 }

@@ -40,7 +40,7 @@ const fixingsPerInsert = 100
 
 // InsertFixings puts fixings on file. Those whose site, provider, currency, day and quote are on file already are passed over.
 func InsertFixings(tx *Tx, list []fx.Fixing) error {
-	tx.forgetAnswers()
+	tx.ForgetAnswers()
 	for batch := range slices.Chunk(list, fixingsPerInsert) {
 		var w where
 		rows := make([]string, len(batch))
@@ -78,7 +78,7 @@ func FixingsWithin(
 		first, last civil.Day
 		known       time.Time
 	}
-	return recall(tx, fixingsWithin{fmt.Sprint(providers, foreign), first, last, known}, func() ([]fx.Fixing, error) {
+	return Recall(tx, fixingsWithin{fmt.Sprint(providers, foreign), first, last, known}, func() ([]fx.Fixing, error) {
 		return readFixingsWithin(tx, providers, foreign, first, last, known)
 	})
 }
@@ -91,7 +91,7 @@ func readFixingsWithin(
 		return nil, err
 	}
 	var w where
-	w.and("site_id = 0 OR site_id = ?", tx.clock.SiteID)
+	w.and("site_id = 0 OR site_id = ?", clockOfTx.Of(tx).SiteID)
 	in(&w, "currency", foreign)
 	in(&w, "provider", providers)
 	w.and("day BETWEEN ? AND ?", first, last)
@@ -145,7 +145,7 @@ func FixingsUpTo(
 			lookups[i] = fmt.Sprintf(`SELECT * FROM (SELECT `+fixingColumns+` FROM fixings
 				WHERE currency = %s AND provider = %s AND day <= %s AND recorded_at <= %s AND (site_id = 0 OR site_id = %s)
 				ORDER BY day DESC, id DESC LIMIT %s) AS last`, w.arg(s.currency), w.arg(s.provider), w.arg(day),
-				w.arg(micros(known)), w.arg(tx.clock.SiteID), w.arg(candidatesPerProvider))
+				w.arg(micros(known)), w.arg(clockOfTx.Of(tx).SiteID), w.arg(candidatesPerProvider))
 		}
 		found, err := fixingsOf(tx, strings.Join(lookups, " UNION ALL "), w.args)
 		if err != nil {

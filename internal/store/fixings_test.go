@@ -35,7 +35,7 @@ func TestFixingsUpTo(t *testing.T) {
 		if err := db.Write(t.Context(), func(tx *store.Tx) error { return store.InsertFixings(tx, list) }); err != nil {
 			t.Fatal(err)
 		}
-		err = db.ReadBy(t.Context(), store.SiteClock{SiteID: site}, func(tx *store.Tx) error {
+		err = store.ReadBy(t.Context(), db, store.SiteClock{SiteID: site}, func(tx *store.Tx) error {
 			found, err := store.FixingsUpTo(tx, []fx.Provider{fx.ECB, fx.Manual, fx.Demo}, all, last, tx.Now)
 			count := map[fx.Provider]int{}
 			for _, f := range found {

@@ -22,8 +22,7 @@ const (
 // SitesToFold lists the sites with enough to fold.
 func SitesToFold(tx *Tx) ([]int64, error) {
 	return ids(tx, `SELECT s.id FROM sites s
-		WHERE EXISTS (SELECT 1 FROM exposure_backlog b WHERE b.site_id = s.id)
-			OR EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id ORDER BY d.id LIMIT 1 OFFSET $1)
+		WHERE EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id ORDER BY d.id LIMIT 1 OFFSET $1)
 			OR EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id AND d.noted_at <= $2) ORDER BY s.id`,
 		deltasToFold-1, micros(RealNow(tx).Add(-foldAfter)))
 }

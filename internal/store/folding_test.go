@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/protection"
 	"holdfast/internal/store"
+	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -26,7 +27,7 @@ func someDeltas(n int) []protection.Delta {
 func foldingSite(t *testing.T, db *store.DB) (id int64) {
 	t.Helper()
 	write(t, db, func(tx *store.Tx) error {
-		site, err := store.InsertSite(tx, travel.Site{Path: "buckets", Name: "Buckets", Policy: travel.DefaultPolicy("GBP")})
+		site, err := storetest.InsertSite(tx, travel.Site{Path: "buckets", Name: "Buckets", Policy: travel.DefaultPolicy("GBP")})
 		id = site.ID
 		return err
 	})
@@ -39,7 +40,7 @@ func TestFoldsWait(t *testing.T) {
 		site := foldingSite(t, db)
 		due := func(at store.SiteClock) (sites []int64) {
 			t.Helper()
-			err := db.ReadBy(t.Context(), at, func(tx *store.Tx) (err error) {
+			err := store.ReadBy(t.Context(), db, at, func(tx *store.Tx) (err error) {
 				sites, err = store.SitesToFold(tx)
 				return err
 			})
@@ -85,7 +86,7 @@ func TestSmallFoldsShareAPack(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *store.DB) {
 		site, other := foldingSite(t, db), int64(0)
 		write(t, db, func(tx *store.Tx) error {
-			made, err := store.InsertSite(tx, travel.Site{Path: "other", Name: "Other", Policy: travel.DefaultPolicy("GBP")})
+			made, err := storetest.InsertSite(tx, travel.Site{Path: "other", Name: "Other", Policy: travel.DefaultPolicy("GBP")})
 			other = made.ID
 			return err
 		})

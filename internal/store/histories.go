@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"holdfast/internal/civil"
@@ -64,45 +66,138 @@ func historiesAfter(
 	}
 	// Where a filter left allocations out, rows of others lie between those of the page and find nobody.
 	args := []any{siteID, page[0].ID, page[len(page)-1].ID, micros(day.End()), micros(known)}
-	if err := termsInto(tx, byID, args); err != nil {
+	// The first terms of an allocation count for all time before, so they are read whenever they took effect.
+	err = readTerms(tx, byID, `allocation_terms t
+		WHERE t.site_id = $1 AND t.allocation_id BETWEEN $2 AND $3 AND t.recorded_at <= $5 AND (t.effective_at <= $4
+			OR t.id = (SELECT MIN(f.id) FROM allocation_terms f WHERE f.site_id = t.site_id AND f.allocation_id = t.allocation_id))`,
+		args)
+	if err != nil {
 		return nil, err
 	}
-	return page, eventsInto(tx, byID, args)
+	return page, readEvents(tx, byID, `allocation_events e
+		WHERE e.site_id = $1 AND e.allocation_id BETWEEN $2 AND $3 AND e.effective_at <= $4 AND e.recorded_at <= $5`, args)
 }
 
-// termsInto reads the terms of a page. The first ones of an allocation count for all time before, so they are read
-// whatever they took effect.
-func termsInto(tx *Tx, byID map[int64]*protection.History, args []any) error {
-	return tx.each(`SELECT t.allocation_id, t.start_day, t.end_day, t.last_day, t.country, t.effective_at, t.recorded_at
-		FROM allocation_terms t
-		WHERE t.site_id = $1 AND t.allocation_id BETWEEN $2 AND $3 AND t.recorded_at <= $5 AND (t.effective_at <= $4
-			OR t.id = (SELECT MIN(f.id) FROM allocation_terms f WHERE f.site_id = t.site_id AND f.allocation_id = t.allocation_id))
-		ORDER BY t.allocation_id, t.id`, args,
+// historiesOf adds to allocations all that became of them.
+func historiesOf(tx *Tx, siteID int64, list []protection.Allocation) ([]protection.History, error) {
+	page := make([]protection.History, len(list))
+	for i, a := range list {
+		page[i].Allocation = a
+	}
+	for batch := range slices.Chunk(page, historiesPerPage) {
+		byID := make(map[int64]*protection.History, len(batch))
+		var ids []int64
+		for i := range batch {
+			byID[batch[i].ID] = &batch[i]
+			ids = append(ids, batch[i].ID)
+		}
+		slices.Sort(ids)
+		var w where
+		w.and("site_id = ?", siteID)
+		in(&w, "allocation_id", ids)
+		err := readTerms(tx, byID, "allocation_terms t WHERE "+w.text.String(), w.args)
+		if err != nil {
+			return nil, err
+		}
+		if err := readEvents(tx, byID, "allocation_events e WHERE "+w.text.String(), w.args); err != nil {
+			return nil, err
+		}
+	}
+	return page, nil
+}
+
+// HistoriesWithIDs reads allocations of a site by their ids, and those of the given transactions too, each with all that
+// became of it: a statement for each kind of fact and not for each allocation.
+func HistoriesWithIDs(tx *Tx, siteID int64, ids, transactions []int64) ([]protection.History, error) {
+	var all []protection.Allocation
+	for _, by := range []struct {
+		column string
+		values []int64
+	}{{"a.id", ids}, {"a.transaction_id", transactions}} {
+		if len(by.values) == 0 {
+			continue
+		}
+		var w where
+		w.and("a.site_id = ?", siteID)
+		in(&w, by.column, by.values)
+		list, err := allocations(tx, `WHERE `+w.text.String()+` ORDER BY a.id`, w.args...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	slices.SortFunc(all, func(a, b protection.Allocation) int { return cmp.Compare(a.ID, b.ID) })
+	all = slices.CompactFunc(all, func(a, b protection.Allocation) bool { return a.ID == b.ID })
+	return historiesOf(tx, siteID, all)
+}
+
+// HistoriesWithAllocations adds to allocations that were read all that became of them.
+func HistoriesWithAllocations(tx *Tx, siteID int64, list []protection.Allocation) ([]protection.History, error) {
+	return historiesOf(tx, siteID, list)
+}
+
+// numbered is a row with its id, which is the order of recording.
+type numbered[T any] struct {
+	id  int64
+	row T
+}
+
+// readTerms reads terms from a source and adds them to their allocations, in order of recording. The order is not asked
+// of the database: SQLite would rather walk through all terms of the site than sort a few.
+func readTerms(tx *Tx, byID map[int64]*protection.History, source string, args []any) error {
+	found := map[int64][]numbered[protection.DatedTerms]{}
+	err := tx.each(`SELECT t.allocation_id, t.id, t.start_day, t.end_day, t.last_day, t.country, t.suppliers,
+		t.effective_at, t.recorded_at FROM `+source, args,
 		func(scan func(dest ...any) error) error {
 			var t protection.DatedTerms
-			var id, effective, recorded int64
-			err := scan(&id, &t.Start, &t.End, &t.LastDay, &t.Country, &effective, &recorded)
+			var allocation, id, effective, recorded int64
+			err := scan(&allocation, &id, &t.Start, &t.End, &t.LastDay, &t.Country, &t.Suppliers, &effective, &recorded)
 			t.EffectiveAt, t.RecordedAt = instant(effective), instant(recorded)
-			if h := byID[id]; h != nil {
-				h.Terms = append(h.Terms, t)
-			}
+			found[allocation] = append(found[allocation], numbered[protection.DatedTerms]{id, t})
 			return err
 		})
+	for allocation, rows := range found {
+		if h := byID[allocation]; h != nil {
+			slices.SortFunc(rows, func(a, b numbered[protection.DatedTerms]) int { return cmp.Compare(a.id, b.id) })
+			for _, r := range rows {
+				h.Terms = append(h.Terms, r.row)
+			}
+		}
+	}
+	return err
 }
 
-// eventsInto reads the events of a page, in order of effect.
-func eventsInto(tx *Tx, byID map[int64]*protection.History, args []any) error {
-	return tx.each(`SELECT allocation_id, transaction_id, kind, amount, effective_at, recorded_at FROM allocation_events
-		WHERE site_id = $1 AND allocation_id BETWEEN $2 AND $3 AND effective_at <= $4 AND recorded_at <= $5
-		ORDER BY allocation_id, effective_at, recorded_at, id`, args,
+// readEvents reads events from a source and adds them to their allocations, in order of effect.
+func readEvents(tx *Tx, byID map[int64]*protection.History, source string, args []any) error {
+	found := map[int64][]numbered[protection.Event]{}
+	err := tx.each(`SELECT e.allocation_id, e.id, e.transaction_id, e.kind, e.amount, e.effective_at, e.recorded_at
+		FROM `+source, args,
 		func(scan func(dest ...any) error) error {
 			var e protection.Event
-			var id, effective, recorded int64
-			err := scan(&id, &e.TransactionID, &e.Kind, &e.Amount, &effective, &recorded)
+			var allocation, id, effective, recorded int64
+			err := scan(&allocation, &id, &e.TransactionID, &e.Kind, &e.Amount, &effective, &recorded)
 			e.EffectiveAt, e.RecordedAt = instant(effective), instant(recorded)
-			if h := byID[id]; h != nil {
-				h.Events = append(h.Events, e)
-			}
+			found[allocation] = append(found[allocation], numbered[protection.Event]{id, e})
 			return err
 		})
+	for allocation, rows := range found {
+		if h := byID[allocation]; h != nil {
+			slices.SortFunc(rows, func(a, b numbered[protection.Event]) int { return cmp.Compare(a.id, b.id) })
+			for _, r := range rows {
+				h.Learn(r.row)
+			}
+		}
+	}
+	return err
+}
+
+// historyOfOne reads all that became of one allocation.
+func historyOfOne(tx *Tx, siteID, allocationID int64) (h protection.History, err error) {
+	byID, args := map[int64]*protection.History{allocationID: &h}, []any{siteID, allocationID}
+	err = readTerms(tx, byID, "allocation_terms t WHERE t.site_id = $1 AND t.allocation_id = $2", args)
+	if err != nil {
+		return h, err
+	}
+	err = readEvents(tx, byID, "allocation_events e WHERE e.site_id = $1 AND e.allocation_id = $2", args)
+	return h, err
 }

@@ -26,7 +26,7 @@ func scanLimit(scan func(dest ...any) error) (protection.Limit, error) {
 // InsertLimit adds a limit and returns it with its id.
 func InsertLimit(tx *Tx, l protection.Limit) (protection.Limit, error) {
 	l.RecordedAt = tx.Now
-	tx.forgetAnswers()
+	tx.ForgetAnswers()
 	err := tx.row(`INSERT INTO limits (site_id, scope, channel_id, from_day, amount, currency, note, author_id, author,
 			recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id`,
@@ -50,7 +50,7 @@ func LimitsUpTo(tx *Tx, siteID int64, day civil.Day, scopes ...protection.LimitS
 		day    civil.Day
 		scopes string
 	}
-	list, err := recall(tx, limitsUpTo{siteID, day, fmt.Sprint(scopes)}, func() (protection.Limits, error) {
+	list, err := Recall(tx, limitsUpTo{siteID, day, fmt.Sprint(scopes)}, func() (protection.Limits, error) {
 		return readLimitsUpTo(tx, siteID, day, scopes)
 	})
 	return slices.Clone(list), err
@@ -89,9 +89,24 @@ type LimitChange struct {
 	RecordedAt    time.Time
 }
 
+// Changes of a write wait for its end, so that those of many payments share a statement.
+var (
+	inLimits       = NewLocal[[][]any]()
+	waitingChanges = NewDeferral(flushChanges, "limit_changes")
+)
+
+func flushChanges(tx *Tx) error {
+	waiting := inLimits.Of(tx)
+	rows := *waiting
+	*waiting = nil
+	return tx.InsertRows("limit_changes", "site_id, kind, transaction_id, allocation_id, recorded_at", rows)
+}
+
 // NoteChange puts a change behind those that wait to be settled, in the transaction of its cause.
 func NoteChange(tx *Tx, siteID int64, kind string, transactionID, allocationID int64) {
-	tx.insertLater(changesHeap, siteID, kind, transactionID, allocationID, micros(tx.Now))
+	waiting := inLimits.Of(tx)
+	*waiting = append(*waiting, []any{siteID, kind, transactionID, allocationID, micros(tx.Now)})
+	tx.Defer(waitingChanges)
 }
 
 // LastChange reads the id of the last change that waits at any site, and of the last one that was seen before; 0 for

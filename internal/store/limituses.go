@@ -2,8 +2,6 @@ package store
 
 import (
 	"database/sql"
-	"errors"
-	"slices"
 	"time"
 
 	"holdfast/internal/civil"
@@ -11,32 +9,6 @@ import (
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
-
-// factsPerStatement is how many allocations share a statement that reads their facts.
-const factsPerStatement = 1000
-
-// FactsFor reads what the uses of the given allocations rest on, by a statement for each kind of fact.
-func FactsFor(tx *Tx, siteID int64, list []protection.Allocation) ([]*LimitFacts, error) {
-	facts := make([]*LimitFacts, len(list))
-	for i, a := range list {
-		facts[i] = &LimitFacts{Allocation: a}
-	}
-	for batch := range slices.Chunk(facts, factsPerStatement) {
-		at := map[int64]*LimitFacts{}
-		var ids []int64
-		for _, f := range batch {
-			at[f.Allocation.ID] = f
-			ids = append(ids, f.Allocation.ID)
-		}
-		var w where
-		w.and("site_id = ?", siteID)
-		in(&w, "allocation_id", ids)
-		if err := errors.Join(termsOf(tx, &w, at), eventsOf(tx, &w, at)); err != nil {
-			return nil, err
-		}
-	}
-	return facts, nil
-}
 
 // LimitLine is what an allocation adds to the running use.
 type LimitLine struct {
@@ -69,18 +41,6 @@ func LinesDue(tx *Tx, siteID int64, day civil.Day, limit int) ([]int64, error) {
 func LinesAfter(tx *Tx, siteID, after int64, limit int) ([]int64, error) {
 	return ids(tx, `SELECT allocation_id FROM limit_lines WHERE site_id = $1 AND allocation_id > $2 ORDER BY allocation_id
 		LIMIT $3`, siteID, after, limit)
-}
-
-// ids reads a column of whole numbers.
-func ids(tx *Tx, query string, args ...any) ([]int64, error) {
-	var list []int64
-	err := tx.each(query, args, func(scan func(dest ...any) error) error {
-		var id int64
-		err := scan(&id)
-		list = append(list, id)
-		return err
-	})
-	return list, err
 }
 
 // RunningUse is the use of a channel or of a site, and how far up its limit it stands.

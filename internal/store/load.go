@@ -25,9 +25,9 @@ const PaymentsPerBooking = 4
 var loadStatements = []string{
 	`INSERT INTO bookings (site_id, id, uuid, channel_id, author_id, author, author_name, content, firstname, surname, email,
 		start_day, end_day, pax, reference, total, currencies, country, language, modal_draft, net, held, open_authorised,
-		locked_payments, status, deleted, version, created_at, modified_at)
+		locked_payments, payments, suppliers, status, deleted, version, created_at, modified_at)
 	SELECT $1, i, 'b' || i, channel, 0, 'load', 'load', '', '', '', '', end_day - 7, end_day, 2, '', 4 * amount, currency,
-		country, 'enGB', FALSE, 4 * amount, 4 * amount, 0, 0, 'paid', FALSE, 1, paid, paid FROM book`,
+		country, 'enGB', FALSE, 4 * amount, 4 * amount, 0, 0, 1, '' || supplier, 'paid', FALSE, 1, paid, paid FROM book`,
 	`INSERT INTO booking_suppliers (site_id, booking_id, supplier_id) SELECT $1, i, supplier FROM book`,
 	`INSERT INTO transactions (site_id, id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
 		remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
@@ -40,16 +40,22 @@ var loadStatements = []string{
 	SELECT $1, 4 * i + part, i, channel, i, currency, amount, amount, paid FROM book CROSS JOIN parts`,
 	`INSERT INTO allocations (site_id, id, channel_id, booking_id, transaction_id, currency, amount, scheme, effective_at,
 		recorded_at, protected, reason, simulated, late_logged, cover_from, rulepack, policy_currency, max_fixing_age,
-		priced_at, value, from_provider, from_day, from_rate, to_provider, to_day, to_rate)
+		priced_at, value, from_provider, from_day, from_rate, to_provider, to_day, to_rate, policy_id)
 	SELECT $1, 4 * i + part, channel, i, i, currency, amount, scheme, paid, paid,
 		i % 20 <> 0, 'channel_protected', FALSE, FALSE, paid, '', 'GBP', 7, paid, 0,
 		'', NULL, CASE currency WHEN 'EUR' THEN '1' WHEN 'USD' THEN '1.0852' ELSE '' END,
-		'', NULL, CASE currency WHEN 'GBP' THEN '' ELSE '0.85365' END FROM book CROSS JOIN parts`,
+		'', NULL, CASE currency WHEN 'GBP' THEN '' ELSE '0.85365' END, 0 FROM book CROSS JOIN parts`,
 	`INSERT INTO allocation_terms (site_id, allocation_id, effective_at, recorded_at, start_day, end_day, last_day, country,
 		suppliers)
 	SELECT $1, 4 * i + part, paid, paid, end_day - 7, end_day, end_day + 120,
 		country, '' || supplier FROM book CROSS JOIN parts`,
-	`INSERT INTO exposure_backlog (site_id, booking_id) SELECT $1, i FROM book`,
+	// A delta for each booking: its payments are of one day, and the rates are those of the allocations, rounded half up.
+	`INSERT INTO exposure_deltas (site_id, day, channel_id, currency, scheme, country, suppliers, standing, valued_in,
+		start_day, end_day, last_day, counted, amount, locked, noted_at)
+	SELECT $1, paid / 86400000000, channel, currency, scheme, country, '' || supplier,
+		CASE WHEN i % 20 <> 0 THEN 'covered' ELSE 'uncovered' END, 'GBP', end_day - 7, end_day, end_day + 120, 4, 4 * amount,
+		4 * CASE currency WHEN 'GBP' THEN amount WHEN 'EUR' THEN (amount * 170730 + 100000) / 200000
+			ELSE (amount * 170730 + 108520) / 217040 END, 0 FROM book`,
 }
 
 // loadBook makes the bookings of a load from their numbers. Strides that are prime to the counts keep channels, schemes,
@@ -67,7 +73,7 @@ const loadBook = `WITH RECURSIVE numbers (i) AS (
 	`
 
 // LoadBook writes the bookings of a load with the numbers from first to last, into a site that has none, past the rules:
-// it is for measuring alone. They wait to be counted into the buckets, like a book from before there were any.
+// it is for measuring alone. Their changes of the buckets wait to be folded.
 func LoadBook(tx *Tx, l Load, first, last int64) error {
 	for _, statement := range loadStatements {
 		_, err := tx.exec(loadBook+statement, l.SiteID, first, last, l.FirstChannel, l.Channels, l.Suppliers, l.From, l.Days,

@@ -34,7 +34,7 @@ func Payment(tx *Tx, siteID, id int64) (travel.Payment, error) {
 func Payments(tx *Tx, siteID int64, f travel.PaymentFilter, page travel.Page) (travel.List[travel.Payment], error) {
 	var w where
 	w.and("site_id = ?", siteID)
-	w.countBy(func() (int64, error) { return tx.countRows("payments", siteID) })
+	w.countBy(func() (int64, error) { return tx.CountRows("payments", siteID, FinalOf(tx, siteID)) })
 	in(&w, "id", f.Include)
 	notIn(&w, "id", f.Exclude)
 	between(&w, f.After, f.Before)
@@ -43,4 +43,23 @@ func Payments(tx *Tx, siteID int64, f travel.PaymentFilter, page travel.Page) (t
 	in(&w, "channel_id", f.Channels)
 	return listOf(tx, "payments p", paymentColumns, &w, page,
 		map[string]string{"date": "created_at", "created": "created_at", "total": "total"}, f.Include, scanPayment)
+}
+
+// TransactionsOfBookings reads which transactions were attempted against bookings, in order of their ids.
+func TransactionsOfBookings(tx *Tx, siteID int64, bookings []int64) (map[int64][]int64, error) {
+	found := map[int64][]int64{}
+	if len(bookings) == 0 {
+		return found, nil
+	}
+	var w where
+	w.and("site_id = ?", siteID)
+	in(&w, "booking_id", bookings)
+	err := tx.each(`SELECT DISTINCT booking_id, transaction_id FROM payments WHERE `+w.text.String()+`
+		ORDER BY booking_id, transaction_id`, w.args, func(scan func(dest ...any) error) error {
+		var booking, transaction int64
+		err := scan(&booking, &transaction)
+		found[booking] = append(found[booking], transaction)
+		return err
+	})
+	return found, err
 }

@@ -42,7 +42,7 @@ func InsertPolicy(tx *Tx, siteID int64, p travel.Policy) (travel.Policy, error) 
 		return travel.Policy{}, err
 	}
 	p.RecordedAt = tx.Now
-	tx.forgetAnswers()
+	tx.ForgetAnswers()
 	err = tx.row(`INSERT INTO policies (site_id, from_day, recorded_at, currency, recognition, late_log_days,
 			max_fixing_age_days, premium_refundable, minimum_per_line, minimum_per_month, tax_codes, statement_period,
 			payment_terms_days)
@@ -79,7 +79,7 @@ func PolicyOn(tx *Tx, siteID int64, day civil.Day) (travel.Policy, error) {
 func PolicyKnown(tx *Tx, siteID int64, day civil.Day, known time.Time) (travel.Policy, error) {
 	type policiesOf struct{ siteID int64 }
 	// All of them, which are few: an import asks for one day after the other.
-	list, err := recall(tx, policiesOf{siteID}, func() ([]travel.Policy, error) {
+	list, err := Recall(tx, policiesOf{siteID}, func() ([]travel.Policy, error) {
 		return policies(tx, `site_id = $1 ORDER BY from_day DESC, id DESC`, siteID)
 	})
 	if err != nil {
@@ -101,7 +101,7 @@ func PolicyKnown(tx *Tx, siteID int64, day civil.Day, known time.Time) (travel.P
 // Policy reads a policy by id.
 func Policy(tx *Tx, siteID, id int64) (travel.Policy, error) {
 	type policy struct{ siteID, id int64 }
-	return recall(tx, policy{siteID, id}, func() (travel.Policy, error) {
+	return Recall(tx, policy{siteID, id}, func() (travel.Policy, error) {
 		list, err := policies(tx, `site_id = $1 AND id = $2`, siteID, id)
 		if err != nil || len(list) == 0 {
 			return travel.Policy{}, cmp.Or(err, ErrNotFound)
@@ -143,7 +143,7 @@ func Policies(tx *Tx, siteID int64, on *civil.Day, page travel.Page) (travel.Lis
 // rateCard reads the lines of a policy's rate card, in the order in which they were given.
 func rateCard(tx *Tx, siteID, policyID int64) (travel.RateCard, error) {
 	type rateCard struct{ siteID, policyID int64 }
-	return recall(tx, rateCard{siteID, policyID}, func() (travel.RateCard, error) {
+	return Recall(tx, rateCard{siteID, policyID}, func() (travel.RateCard, error) {
 		return readRateCard(tx, siteID, policyID)
 	})
 }

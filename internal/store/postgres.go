@@ -70,11 +70,11 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB,
 // writeWithRetries runs fn in a transaction of its own, and again when another one got in its way: after a
 // serialization failure, a deadlock, or a broken uniqueness or reference rule. The last is mostly the mark of a race
 // (both looked, both found nothing, both inserted), and the second run then sees what the other one wrote.
-func (db *DB) writeWithRetries(ctx context.Context, clock SiteClock, fn func(tx *Tx) error) error {
+func (db *DB) writeWithRetries(ctx context.Context, fn func(tx *Tx) error) error {
 	var err error
 	conflicts := 0
 	for attempt := 0; attempt < writeAttempts; attempt++ {
-		err = db.writeOnce(ctx, clock, fn)
+		err = db.writeOnce(ctx, fn)
 		if db.engine.conflict(err) {
 			conflicts++
 		}
@@ -87,14 +87,14 @@ func (db *DB) writeWithRetries(ctx context.Context, clock SiteClock, fn func(tx 
 
 // writeOnce uses the level "read committed": a write first takes the rows it depends on by a guarded UPDATE …
 // RETURNING, which answers with what is committed at that moment; foreign keys and unique indexes guard the rest.
-func (db *DB) writeOnce(ctx context.Context, clock SiteClock, fn func(tx *Tx) error) error {
+func (db *DB) writeOnce(ctx context.Context, fn func(tx *Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, writeLifetime)
 	defer cancel()
 	sqlTx, err := db.write.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
 	}
-	if err := runGuarded(fn, db.tx(ctx, clock, sqlTx)); err != nil {
+	if err := runGuarded(fn, db.tx(ctx, sqlTx)); err != nil {
 		_ = sqlTx.Rollback() // fn's error is the one to tell
 		return err
 	}

@@ -38,27 +38,6 @@ func scanPremium(scan func(dest ...any) error) (protection.PremiumLine, error) {
 	return l, err
 }
 
-// InsertPremium adds a line to the premium ledger.
-func InsertPremium(tx *Tx, l protection.PremiumLine) {
-	s := l.State
-	tx.insertLater(premiumHeap,
-		l.SiteID, l.AllocationID, l.ChannelID, l.BookingID, l.TransactionID, l.Kind, l.Cause, micros(l.RecordedAt),
-		micros(l.EffectiveAt), l.Currency, l.Amount, l.Retained, s.Amount, s.Value, s.Lead, s.Line.PPM, s.Premium,
-		s.Minimum, l.PolicyID, maybeID(s.Line.ID), l.Simulated)
-	if held := tx.memory.allocations[rowKey{l.SiteID, l.AllocationID}]; held != nil {
-		also(held.lines, l)
-	}
-}
-
-// PremiumOf reads the lines of an allocation, in the order in which they were booked.
-func PremiumOf(tx *Tx, siteID, allocationID int64) ([]protection.PremiumLine, error) {
-	ask := func() ([]protection.PremiumLine, error) { return premiumOf(tx, siteID, allocationID) }
-	if held := tx.memory.allocations[rowKey{siteID, allocationID}]; held != nil {
-		return listOnce(&held.lines, ask)
-	}
-	return ask()
-}
-
 func premiumOf(tx *Tx, siteID, allocationID int64) ([]protection.PremiumLine, error) {
 	var list []protection.PremiumLine
 	err := tx.each(`SELECT `+premiumColumns+` FROM premium_lines

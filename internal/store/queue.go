@@ -33,7 +33,6 @@ type writeQueue struct {
 
 type writeCall struct {
 	ctx    context.Context
-	clock  SiteClock
 	fn     func(tx *Tx) error
 	err    error // what fn said in the batch
 	answer chan error
@@ -50,8 +49,8 @@ func newWriteQueue(db *DB) *writeQueue {
 
 // do hands fn to the writer and waits for its answer. A caller that gives up before its turn is not run; one whose
 // turn has come is answered truly, because what it wrote may be durable.
-func (q *writeQueue) do(ctx context.Context, clock SiteClock, fn func(tx *Tx) error) error {
-	call := &writeCall{ctx: ctx, clock: clock, fn: fn, answer: make(chan error, 1)}
+func (q *writeQueue) do(ctx context.Context, fn func(tx *Tx) error) error {
+	call := &writeCall{ctx: ctx, fn: fn, answer: make(chan error, 1)}
 	if err := q.hand(call); err != nil {
 		return err
 	}
@@ -149,7 +148,7 @@ func (q *writeQueue) bare(ctx context.Context, sqlTx *sql.Tx, call *writeCall) e
 	if err := call.ctx.Err(); err != nil {
 		return err
 	}
-	return runGuarded(call.fn, q.db.tx(ctx, call.clock, sqlTx))
+	return runGuarded(call.fn, q.db.tx(ctx, sqlTx))
 }
 
 func (q *writeQueue) inSavepoint(ctx context.Context, sqlTx *sql.Tx, call *writeCall) error {
@@ -176,7 +175,7 @@ func (q *writeQueue) alone(call *writeCall) {
 		call.err = err
 		return
 	}
-	call.err = runGuarded(call.fn, q.db.tx(ctx, call.clock, sqlTx))
+	call.err = runGuarded(call.fn, q.db.tx(ctx, sqlTx))
 	if call.err != nil {
 		_ = sqlTx.Rollback() // the call's own error is the one to tell
 		return
@@ -190,7 +189,7 @@ func (q *writeQueue) answer(calls []*writeCall) {
 	}
 }
 
-// runGuarded runs the function of a write by the clock of its site, and what it left for its end. A panic of it becomes
+// runGuarded runs the function of a write, and what it left for its end. A panic of it becomes
 // an error: the writer serves everyone and must outlive one caller's mistake.
 func runGuarded(fn func(tx *Tx) error, tx *Tx) (err error) {
 	defer func() {
@@ -198,11 +197,8 @@ func runGuarded(fn func(tx *Tx) error, tx *Tx) (err error) {
 			err = fmt.Errorf("panic in a write: %v\n%s", p, debug.Stack())
 		}
 	}()
-	if err := readClock(tx); err != nil {
-		return err
-	}
 	if err := fn(tx); err != nil {
 		return err
 	}
-	return tx.flush()
+	return tx.Flush()
 }

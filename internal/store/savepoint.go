@@ -10,7 +10,7 @@ import (
 // schema that is broken is an ErrConflict.
 func (tx *Tx) Savepoint(fn func() error) error {
 	// What waits from before is not to be taken back, and what fn leaves belongs to it.
-	if err := tx.flush(); err != nil {
+	if err := tx.Flush(); err != nil {
 		return err
 	}
 	if _, err := tx.exec("SAVEPOINT part"); err != nil {
@@ -18,10 +18,10 @@ func (tx *Tx) Savepoint(fn func() error) error {
 	}
 	err := fn()
 	if err == nil {
-		err = tx.flush()
+		err = tx.Flush()
 	}
 	if err != nil {
-		tx.memory, tx.waiting, tx.waits = memory{}, waiting{}, false
+		tx.forget()
 		_, back := tx.exec("ROLLBACK TO SAVEPOINT part")
 		_, end := tx.exec("RELEASE SAVEPOINT part")
 		if tx.engine.conflict(err) {

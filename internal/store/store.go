@@ -42,18 +42,17 @@ type DB struct {
 // Tx is one transaction. It lives as long as the function it was given to; that function may run more than once, so
 // it touches the Tx and its own variables only.
 type Tx struct {
-	// Now is the one clock reading of the transaction, in GMT and cut to the microseconds that are stored.
+	// Now is the one clock reading of the transaction, in GMT and cut to the microseconds that are stored. A room that
+	// knows of other clocks sets it at the beginning.
 	Now time.Time
 
 	ctx    context.Context // of the transaction: every statement inside ends with it
-	clock  SiteClock       // that Now was read from
 	engine *engine
 	sql    *sql.Tx
 	counts *counts
 
-	memory  memory
-	waiting waiting
-	waits   bool // whether anything does
+	locals  map[*local]any // see Local
+	waiting []*Deferral    // of which something waits
 }
 
 // engine is what differs between the two databases.
@@ -106,24 +105,14 @@ func (db *DB) Ping(ctx context.Context) error {
 
 // Write runs fn in a transaction and answers when it is durable. fn may run more than once.
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
-	return db.WriteBy(ctx, SiteClock{}, fn)
-}
-
-// WriteBy is Write by the clock of a site.
-func (db *DB) WriteBy(ctx context.Context, clock SiteClock, fn func(tx *Tx) error) error {
 	if db.queue != nil {
-		return db.outward(db.queue.do(ctx, clock, fn))
+		return db.outward(db.queue.do(ctx, fn))
 	}
-	return db.outward(db.writeWithRetries(ctx, clock, fn))
+	return db.outward(db.writeWithRetries(ctx, fn))
 }
 
 // Read runs fn over one consistent picture of the database.
 func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error {
-	return db.ReadBy(ctx, SiteClock{}, fn)
-}
-
-// ReadBy is Read by the clock of a site.
-func (db *DB) ReadBy(ctx context.Context, clock SiteClock, fn func(tx *Tx) error) error {
 	opts := &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}
 	if db.queue != nil { // A SQLite transaction is a snapshot by nature, and its driver knows no levels.
 		opts = &sql.TxOptions{ReadOnly: true}
@@ -132,15 +121,15 @@ func (db *DB) ReadBy(ctx context.Context, clock SiteClock, fn func(tx *Tx) error
 	if err != nil {
 		return db.outward(err)
 	}
-	err = fn(db.tx(ctx, clock, sqlTx))
+	err = fn(db.tx(ctx, sqlTx))
 	// Nothing was written: rolling back is how a reading transaction ends, and its error says nothing new.
 	_ = sqlTx.Rollback()
 	return db.outward(err)
 }
 
 // tx makes the transaction that a caller's function gets, with its one clock reading.
-func (db *DB) tx(ctx context.Context, clock SiteClock, sqlTx *sql.Tx) *Tx {
-	return &Tx{Now: db.now().Add(clock.Ahead), ctx: ctx, clock: clock, engine: db.engine, sql: sqlTx, counts: db.counts}
+func (db *DB) tx(ctx context.Context, sqlTx *sql.Tx) *Tx {
+	return &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: sqlTx, counts: db.counts}
 }
 
 func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecond) }
@@ -235,4 +224,16 @@ func (tx *Tx) eachAsIs(query string, args []any, scan func(scan func(dest ...any
 		}
 	}
 	return rows.Err()
+}
+
+// ids reads a column of whole numbers.
+func ids(tx *Tx, query string, args ...any) ([]int64, error) {
+	var list []int64
+	err := tx.each(query, args, func(scan func(dest ...any) error) error {
+		var id int64
+		err := scan(&id)
+		list = append(list, id)
+		return err
+	})
+	return list, err
 }

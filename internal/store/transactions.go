@@ -35,6 +35,14 @@ func scanTransaction(scan func(dest ...any) error) (travel.Transaction, error) {
 	return t, err
 }
 
+// paymentsMemory is what a write knows of transactions without asking again.
+type paymentsMemory struct {
+	transactions map[Key]travel.Transaction // that it has made or taken
+	absent       map[Reference]bool         // payment references that no transaction had
+}
+
+var inPayments = NewLocal[paymentsMemory]()
+
 // InsertTransaction stores a new transaction with its payments and returns it with their ids.
 func InsertTransaction(tx *Tx, t travel.Transaction) (travel.Transaction, error) {
 	t.CreatedAt, t.ModifiedAt = tx.Now, tx.Now
@@ -54,7 +62,7 @@ func InsertTransaction(tx *Tx, t travel.Transaction) (travel.Transaction, error)
 	if err != nil {
 		return travel.Transaction{}, err
 	}
-	delete(tx.memory.absent, Reference{t.SiteID, t.ChannelID, t.PSP, t.Reference})
+	delete(inPayments.Of(tx).absent, Reference{t.SiteID, t.ChannelID, t.PSP, t.Reference})
 	t.Payments = slices.Clone(t.Payments) // the write may run again, from the caller's own list
 	for i := range t.Payments {
 		p := &t.Payments[i]
@@ -69,7 +77,7 @@ func InsertTransaction(tx *Tx, t travel.Transaction) (travel.Transaction, error)
 			return travel.Transaction{}, err
 		}
 	}
-	keep(&tx.memory.transactions, rowKey{t.SiteID, t.ID}, copied(t))
+	Keep(&inPayments.Of(tx).transactions, Key{t.SiteID, t.ID}, copied(t))
 	return t, nil
 }
 
@@ -87,7 +95,7 @@ func Transaction(tx *Tx, siteID, id int64) (travel.Transaction, error) {
 // LockTransaction takes the transaction for this write and returns it with its payments: nobody else changes what
 // remains of it before this write ends.
 func LockTransaction(tx *Tx, siteID, id int64) (travel.Transaction, error) {
-	if held, ok := tx.memory.transactions[rowKey{siteID, id}]; ok {
+	if held, ok := inPayments.Of(tx).transactions[Key{siteID, id}]; ok {
 		return copied(held), nil
 	}
 	t, err := scanTransaction(func(dest ...any) error {
@@ -100,7 +108,7 @@ func LockTransaction(tx *Tx, siteID, id int64) (travel.Transaction, error) {
 	if err := readPaymentsOf(tx, siteID, []int64{id}, map[int64]*travel.Transaction{id: &t}); err != nil {
 		return travel.Transaction{}, err
 	}
-	keep(&tx.memory.transactions, rowKey{siteID, id}, copied(t))
+	Keep(&inPayments.Of(tx).transactions, Key{siteID, id}, copied(t))
 	return t, nil
 }
 
@@ -135,7 +143,7 @@ func LookUpReferences(tx *Tx, siteID, channelID int64, asked []Reference) error 
 		})
 	for _, r := range asked {
 		if r.SiteID, r.ChannelID = siteID, channelID; err == nil && !taken[r] {
-			keep(&tx.memory.absent, r, true)
+			Keep(&inPayments.Of(tx).absent, r, true)
 		}
 	}
 	return err
@@ -143,17 +151,11 @@ func LookUpReferences(tx *Tx, siteID, channelID int64, asked []Reference) error 
 
 // TransactionByReference reads the transaction of a channel and processor with the caller's payment reference.
 func TransactionByReference(tx *Tx, siteID, channelID int64, psp, reference string) (travel.Transaction, error) {
-	if tx.memory.absent[Reference{siteID, channelID, psp, reference}] {
+	if inPayments.Of(tx).absent[Reference{siteID, channelID, psp, reference}] {
 		return travel.Transaction{}, ErrNotFound
 	}
 	return oneTransaction(tx, `SELECT `+transactionColumns+` FROM transactions
 		WHERE site_id = $1 AND channel_id = $2 AND psp = $3 AND reference = $4`, siteID, channelID, psp, reference)
-}
-
-// TransactionByImportKey reads the transaction of a channel that was imported under the key.
-func TransactionByImportKey(tx *Tx, siteID, channelID int64, key string) (travel.Transaction, error) {
-	return oneTransaction(tx, `SELECT `+transactionColumns+` FROM transactions
-		WHERE site_id = $1 AND channel_id = $2 AND import_key = $3`, siteID, channelID, key)
 }
 
 func oneTransaction(tx *Tx, query string, args ...any) (travel.Transaction, error) {
@@ -169,8 +171,8 @@ func oneTransaction(tx *Tx, query string, args ...any) (travel.Transaction, erro
 // SaveTransaction stores what can change of a transaction: status, what remains, and its flags.
 func SaveTransaction(tx *Tx, t travel.Transaction) error {
 	t.ModifiedAt = tx.Now
-	if _, held := tx.memory.transactions[rowKey{t.SiteID, t.ID}]; held {
-		tx.memory.transactions[rowKey{t.SiteID, t.ID}] = copied(t)
+	if _, held := inPayments.Of(tx).transactions[Key{t.SiteID, t.ID}]; held {
+		inPayments.Of(tx).transactions[Key{t.SiteID, t.ID}] = copied(t)
 	}
 	_, err := tx.exec(`UPDATE transactions SET status = $3, remaining = $4, flags = $5, modified_at = $6
 		WHERE site_id = $1 AND id = $2`,
@@ -193,7 +195,7 @@ func Transactions(
 ) (travel.List[travel.Transaction], error) {
 	var w where
 	w.and("site_id = ?", siteID)
-	w.countBy(func() (int64, error) { return tx.countRows("transactions", siteID) })
+	w.countBy(func() (int64, error) { return tx.CountRows("transactions", siteID, FinalOf(tx, siteID)) })
 	in(&w, "id", f.Include)
 	notIn(&w, "id", f.Exclude)
 	between(&w, f.After, f.Before)

@@ -13,6 +13,7 @@ import (
 
 	"holdfast/internal/pgtest"
 	"holdfast/internal/store"
+	"holdfast/internal/travel"
 )
 
 // Engine is one of the two.
@@ -87,3 +88,12 @@ var migrated = sync.OnceValues(func() (whole []byte, err error) {
 	}
 	return os.ReadFile(path)
 })
+
+// InsertSite makes a site with its first policy.
+func InsertSite(tx *store.Tx, s travel.Site) (travel.Site, error) {
+	made, err := store.InsertSite(tx, s)
+	if err == nil {
+		made.Policy, err = store.InsertPolicy(tx, made.ID, s.Policy)
+	}
+	return made, err
+}

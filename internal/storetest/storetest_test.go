@@ -22,7 +22,7 @@ func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
 					if sites, err := store.SiteClocks(tx); err != nil || len(sites) > 0 {
 						t.Errorf("round %d finds %v, %v", round, sites, err)
 					}
-					_, err := store.InsertSite(tx, travel.Site{Path: "a", Name: "A", Policy: travel.DefaultPolicy("GBP")})
+					_, err := storetest.InsertSite(tx, travel.Site{Path: "a", Name: "A", Policy: travel.DefaultPolicy("GBP")})
 					return err
 				})
 				if err != nil {
