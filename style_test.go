@@ -64,7 +64,7 @@ var arrows = map[string][]string{
 	"internal/jobs":        and(domain, "internal/app"),
 	"internal/notify":      {"internal/fault"},
 	"internal/pgtest":      {},
-	"internal/storetest":   {"internal/store", "internal/pgtest"},
+	"internal/dbtest":   {"internal/store", "internal/pgtest"},
 	"internal/browsertest": {},
 	"docs":                 {},
 	// For others' programs: it stands by itself.

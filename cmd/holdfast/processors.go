@@ -27,7 +27,8 @@ func (p *program) processors(db *store.DB) (map[string]psp.Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--stripe-url: %w", err)
 	}
-	made := sandbox.New(sandbox.Ledger{Change: db.ChangeSandboxCharge, Due: db.SandboxDue}, p.base)
+	charges := store.SandboxCharges{DB: db}
+	made := sandbox.New(sandbox.Ledger{Change: charges.Change, Due: charges.Due}, p.base)
 	p.bank = made.Challenges()
 	return map[string]psp.Gateway{sandbox.Name: made, stripe.Name: real}, nil
 }

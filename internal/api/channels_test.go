@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 )
 
 // Read-only fields are ignored, not refused, whatever they hold. What they hold here is not what the description says,
 // so that no conversation can say it.
 func TestReadOnlyFieldsOfAChannelMayHoldAnything(t *testing.T) {
-	w := newWorld(t, storetest.SQLite(t), io.Discard)
+	w := newWorld(t, dbtest.SQLite(t), io.Discard)
 	for _, request := range []struct{ method, address, body string }{
 		{"POST", "/demo/rest/svc/v2/channels", `{"name": "A", "currencies": "EUR", "id": "x", "uuid": 1, "slug": [], "account_type": 5,
 			"protection_type": {}, "channel_status": false, "statement_period": "daily", "locked": "perhaps", "suppliers": "x"}`},

@@ -18,7 +18,7 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/civil"
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/travel"
 )
 
@@ -69,7 +69,7 @@ func TestConversations(t *testing.T) {
 	must(t, err)
 	processing, err := filepath.Glob("testdata/server-to-server/*.txt")
 	must(t, err)
-	for _, engine := range storetest.Engines {
+	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			for _, file := range slices.Concat(files, processing) {
 				profile := travel.ProtectionOnlyProfile

@@ -22,7 +22,7 @@ import (
 
 	"holdfast/docs"
 	"holdfast/internal/api"
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/web"
 )
 
@@ -316,7 +316,7 @@ func TestTheDescriptionHasTheSegmentsOfTheDeployment(t *testing.T) {
 func TestTheDescriptionIsServed(t *testing.T) {
 	page, err := web.Docs(api.Description(api.Config{}))
 	must(t, err)
-	w := newWorld(t, storetest.SQLite(t), io.Discard)
+	w := newWorld(t, dbtest.SQLite(t), io.Discard)
 	handler := api.New(w.app, w.core, api.Config{BaseURL: baseURL, Docs: page})
 	for address, kind := range map[string]string{"/openapi.yaml": "application/yaml", "/docs/": "text/html; charset=utf-8"} {
 		get := func(etag string) *httptest.ResponseRecorder {

@@ -17,12 +17,12 @@ import (
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/psp"
 	"holdfast/internal/psp/sandbox"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -111,7 +111,7 @@ func newWorldOf(t *testing.T, profile travel.Profile, address string, log io.Wri
 	t.Helper()
 	w := &world{clock: &clock{now: time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)}, chance: &chance{}}
 	w.chance.restart(1)
-	db := storetest.Open(t, address, w.clock.read)
+	db := dbtest.Open(t, address, w.clock.read)
 	w.core = &app.Core{
 		Store: db, Clock: w.clock.read, Random: w.chance, Log: slog.New(slog.NewTextHandler(log, nil)),
 		NewUUID: func() string {
@@ -125,7 +125,8 @@ func newWorldOf(t *testing.T, profile travel.Profile, address string, log io.Wri
 		Keys:          func() (auth.SealKeys, error) { return auth.ParseSealKeys(sealKey) },
 		Processing:    app.ProcessingSettings{BaseURL: baseURL},
 	}
-	w.bank = sandbox.New(sandbox.Ledger{Change: db.ChangeSandboxCharge, Due: db.SandboxDue}, baseURL)
+	charges := store.SandboxCharges{DB: db}
+	w.bank = sandbox.New(sandbox.Ledger{Change: charges.Change, Due: charges.Due}, baseURL)
 	w.core.Gateways = map[string]psp.Gateway{sandbox.Name: w.bank}
 	w.app = app.New(w.core)
 	t.Cleanup(w.app.Close)

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 )
 
 func TestNotReadyWithoutItsDatabase(t *testing.T) {
-	w := newWorld(t, storetest.SQLite(t), io.Discard)
+	w := newWorld(t, dbtest.SQLite(t), io.Discard)
 	must(t, w.core.Store.Close())
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503} {
 		answer := httptest.NewRecorder()
@@ -27,7 +27,7 @@ func TestNotReadyWithoutItsDatabase(t *testing.T) {
 }
 
 func TestARequestThatTakesTooLongIsEnded(t *testing.T) {
-	w := newWorld(t, storetest.SQLite(t), io.Discard)
+	w := newWorld(t, dbtest.SQLite(t), io.Discard)
 	handler := api.New(w.app, w.core, api.Config{Timeout: time.Nanosecond})
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/demo/api-tokens", nil)
 	r.Header.Set("Authorization", "Bearer 1|"+tokenSecret)

@@ -20,7 +20,7 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/psp/sandbox"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/travel"
 )
 
@@ -134,7 +134,7 @@ const modalBooking = `{"firstname": "Ada", "surname": "Lovelace", "email": "ada@
 // TestTheArgumentsOfTheCallbacks makes the answers that the modal hands to its callbacks, and holds each against the
 // document: section 6 says which it is, 2.4 and 2.6 what is in it.
 func TestTheArgumentsOfTheCallbacks(t *testing.T) {
-	for _, engine := range storetest.Engines {
+	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, engine.Database(t), io.Discard)

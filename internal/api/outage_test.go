@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 )
 
 // TestEveryOperationTellsOfAnOutage: where the database does not answer in time, every operation that needs it says so,
 // with the time after which to ask again; the others answer as ever.
 func TestEveryOperationTellsOfAnOutage(t *testing.T) {
-	for _, engine := range storetest.Engines {
+	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			w := newWorld(t, engine.Database(t), io.Discard)
 			talk := &talk{world: w, as: "token", kept: map[string]string{}}
@@ -46,7 +46,7 @@ func TestEveryOperationTellsOfAnOutage(t *testing.T) {
 // TestEveryOperationOwnsUpToItsFaults: what nobody foresaw is one sentence and the request id, and nothing of the cause.
 func TestEveryOperationOwnsUpToItsFaults(t *testing.T) {
 	var log bytes.Buffer
-	w := newWorld(t, storetest.SQLite(t), &log)
+	w := newWorld(t, dbtest.SQLite(t), &log)
 	talk := &talk{world: w, as: "token", kept: map[string]string{}}
 	for _, route := range api.Routes(api.Config{}) {
 		switch route.Pattern {

@@ -4,13 +4,13 @@ import (
 	"io"
 	"testing"
 
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 )
 
 // TestFinalReportsAreTheSameBytes: whatever is logged after the moment that a report is about, the report of that moment
 // stays as it is, in every report of exposure.
 func TestFinalReportsAreTheSameBytes(t *testing.T) {
-	for _, engine := range storetest.Engines {
+	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, engine.Database(t), io.Discard)

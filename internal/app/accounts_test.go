@@ -17,7 +17,7 @@ import (
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/travel"
 )
 
@@ -51,9 +51,9 @@ func (c *clock) move(d time.Duration) {
 // onBothEngines runs one test on each engine, over a database with the site demo (1).
 func onBothEngines(t *testing.T, test func(t *testing.T, h *house)) {
 	t.Helper()
-	storetest.OnBoth(t, func(t *testing.T, url string) {
+	dbtest.OnBoth(t, func(t *testing.T, url string) {
 		now := &clock{at: time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)}
-		h := process(t, storetest.Open(t, url, now.read), now)
+		h := process(t, dbtest.Open(t, url, now.read), now)
 		path, title, currency := "demo", "Demo", money.Currency("GBP")
 		if _, err := h.Sites.Create(t.Context(), auth.System(0), travel.SiteFields{Path: &path, Name: &title, Currency: &currency}); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -40,10 +41,26 @@ type Core struct {
 	Processing ProcessingSettings
 	// Keys reads the keys that seal the channels' access to them; nil where there is no file of them.
 	Keys func() (auth.SealKeys, error)
+	// Pieces bound what one read or write of a longer job holds; zero values stand for the defaults.
+	Pieces Pieces
 	// Kinds are what can be proposed to another person, and how it is carried out.
 	Kinds Kinds
 	// ForexMargin is on top of our own fixings in the channels' forex feeds.
 	ForexMargin fx.Margin
+}
+
+// Pieces bound what one read or write of a longer job holds at once. Tests make them small, to see the seams.
+type Pieces struct {
+	Lines       int // premium lines in one read of an export; 1,000
+	Allocations int // allocations that an explanation holds, beside those that it shows; 200
+	Reviewed    int // allocations that one write of a review of a limit walks through; 300
+}
+
+// complete fills in the defaults.
+func (p *Pieces) complete() {
+	p.Lines = cmp.Or(p.Lines, 1000)
+	p.Allocations = cmp.Or(p.Allocations, 200)
+	p.Reviewed = cmp.Or(p.Reviewed, 300)
 }
 
 // App is the use cases, a small type for each noun.
@@ -86,9 +103,10 @@ func New(core *Core) *App {
 		core.Profile = travel.ProtectionOnlyProfile
 	}
 	core.Kinds = Kinds{}
+	core.Pieces.complete()
 	tokens := newTokens(core)
 	processing := newProcessing(core)
-	bookings := NewBookings(core, RedateAndNote(core.Rulepacks), store.TransactionsOfBookings)
+	bookings := NewBookings(core, RedateAndNote(core), store.TransactionsOfBookings)
 	payments := &Payments{core, processing}
 	return &App{
 		Channels:    NewChannels(core),

@@ -107,7 +107,7 @@ func (b *Bordereaux) rows(
 					return
 				}
 			}
-			if len(rows) < linesPerRead {
+			if len(rows) < b.Pieces.Lines {
 				break
 			}
 		}
@@ -136,7 +136,7 @@ func (b *Bordereaux) minimums(
 ) (rows []BordereauRow, last int64, err error) {
 	rows, err = read(ctx, b.Core, actor, func(tx *store.Tx) ([]BordereauRow, error) {
 		var list []protection.BordereauMinimum
-		list, last, err = store.MinimumsAfter(tx, actor.SiteID, report.Period.Last, report.KnownAt, after, linesPerRead)
+		list, last, err = store.MinimumsAfter(tx, actor.SiteID, report.Period.Last, report.KnownAt, after, b.Pieces.Lines)
 		if err != nil {
 			return nil, err
 		}
@@ -174,7 +174,7 @@ func (b *Bordereaux) piece(
 ) ([]BordereauRow, error) {
 	return read(ctx, b.Core, actor, func(tx *store.Tx) ([]BordereauRow, error) {
 		lines, err := store.BordereauAfter(tx, actor.SiteID, report.Period.First.Start(), (report.Period.Last + 1).Start(),
-			report.KnownAt, after, linesPerRead)
+			report.KnownAt, after, b.Pieces.Lines)
 		if err != nil {
 			return nil, err
 		}

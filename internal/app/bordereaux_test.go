@@ -87,8 +87,8 @@ func TestABordereauStays(t *testing.T) {
 
 // TestLinesAreReadInPieces: more lines than one read holds come in their order, each once.
 func TestLinesAreReadInPieces(t *testing.T) {
-	app.ReadLines(t, 3)
 	onBoth(t, func(t *testing.T, w *world) {
+		w.core.Pieces.Lines = 3
 		c := w.channel(travel.ModeProtectionOnly, "GBP")
 		const lines = 8
 		for i := range lines {
@@ -127,8 +127,8 @@ func TestLinesAreReadInPieces(t *testing.T) {
 // TestBordereauAndStatementsReconcile: the premium of a month is the lines and minimums of its statements, and each
 // minimum is reported once, for its month, with the taxes under which it was charged.
 func TestBordereauAndStatementsReconcile(t *testing.T) {
-	app.ReadLines(t, 1)
 	onBoth(t, func(t *testing.T, w *world) {
+		w.core.Pieces.Lines = 1
 		taxes := []travel.TaxCode{{Code: "IPT", RatePPM: 120_000}}
 		minimum := int64(5000)
 		w.policy(travel.PolicyFields{From: dayPtr(t, "2024-01-01"), TaxCodes: &taxes, MinimumPerMonth: &minimum})

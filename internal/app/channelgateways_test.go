@@ -19,7 +19,7 @@ import (
 	"holdfast/internal/money"
 	"holdfast/internal/psp"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/travel"
 )
 
@@ -362,7 +362,7 @@ func TestCredentialsAreOfTheChannelsEnvironment(t *testing.T) {
 func (w *world) realSite() (site travel.Site) {
 	w.t.Helper()
 	err := w.core.Store.Write(w.t.Context(), func(tx *store.Tx) (err error) {
-		site, err = storetest.InsertSite(tx, travel.Site{Path: "real", Name: "Real", Policy: travel.DefaultPolicy("GBP")})
+		site, err = dbtest.InsertSite(tx, travel.Site{Path: "real", Name: "Real", Policy: travel.DefaultPolicy("GBP")})
 		return err
 	})
 	if err != nil {

@@ -12,22 +12,18 @@ import (
 	"holdfast/internal/travel"
 )
 
-// allocationsPerRead is how many allocations an explanation holds at once, beside those that it shows. Tests make it
-// small.
-var allocationsPerRead = 200
-
 // explaining explains allocations of a site at one moment, several at a time: a statement for each kind of fact and not
 // for each allocation.
 type explaining struct {
 	tx       *store.Tx
 	siteID   int64
 	moment   protection.Moment
-	packs    protection.Rulepacks
+	core     *Core
 	policies map[int64]travel.Policy
 }
 
-func newExplaining(tx *store.Tx, siteID int64, m protection.Moment, packs protection.Rulepacks) *explaining {
-	return &explaining{tx: tx, siteID: siteID, moment: m, packs: packs, policies: map[int64]travel.Policy{}}
+func newExplaining(core *Core, tx *store.Tx, siteID int64, m protection.Moment) *explaining {
+	return &explaining{tx: tx, siteID: siteID, moment: m, core: core, policies: map[int64]travel.Policy{}}
 }
 
 // all explains the given allocations with their premium, in the order of the ids given.
@@ -52,7 +48,7 @@ func (e *explaining) all(ids []int64) ([]protection.Explained, error) {
 	list := make([]protection.Explained, len(ids))
 	for i, id := range ids {
 		f := facts[id]
-		list[i] = explainOver(protection.Explain(f.History, e.moment, e.packs), over)
+		list[i] = explainOver(protection.Explain(f.History, e.moment, e.core.Rulepacks), over)
 		policy, err := e.policyOf(f.Allocation)
 		if err != nil {
 			return nil, err
@@ -113,7 +109,7 @@ func (p *Protection) ExplainBooking(
 			return report, err
 		}
 		m.Recognition = report.Policy.Recognition
-		return report, report.add(newExplaining(tx, actor.SiteID, *m, p.Rulepacks), page)
+		return report, report.add(newExplaining(p.Core, tx, actor.SiteID, *m), page)
 	})
 }
 
@@ -130,7 +126,7 @@ func (b *BookingProtection) add(e *explaining, page travel.Page) error {
 	}
 	sums := protection.NewExplainedBooking(total, m)
 	for after := int64(0); ; {
-		ids, err := store.AllocationIDsOfBooking(e.tx, e.siteID, b.Booking.ID, after, m.KnownAt, allocationsPerRead)
+		ids, err := store.AllocationIDsOfBooking(e.tx, e.siteID, b.Booking.ID, after, m.KnownAt, e.core.Pieces.Allocations)
 		if err != nil {
 			return err
 		}
@@ -146,7 +142,7 @@ func (b *BookingProtection) add(e *explaining, page travel.Page) error {
 			}
 			after = x.ID
 		}
-		if len(ids) < allocationsPerRead {
+		if len(ids) < e.core.Pieces.Allocations {
 			break
 		}
 	}

@@ -39,8 +39,8 @@ func (w *world) explainLine(id int64, line string, page travel.Page) app.Stateme
 
 // TestBookingsComeToTheExposure: over random histories, the sums of all bookings are the figures of the exposure report.
 func TestBookingsComeToTheExposure(t *testing.T) {
-	app.ReadAllocations(t, 2)
 	onBoth(t, func(t *testing.T, w *world) {
+		w.core.Pieces.Allocations = 2
 		chance := rand.New(rand.NewPCG(3, 9))
 		w.at("2024-06-03")
 		w.fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
@@ -86,8 +86,8 @@ func TestBookingsComeToTheExposure(t *testing.T) {
 // TestABookingIsTheSumOfItsParts: the sums are those of all parts, whatever the page, and the parts are those that the
 // transactions explain.
 func TestABookingIsTheSumOfItsParts(t *testing.T) {
-	app.ReadAllocations(t, 2)
 	onBoth(t, func(t *testing.T, w *world) {
+		w.core.Pieces.Allocations = 2
 		w.at("2024-06-03")
 		w.fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
 		b := w.booking(w.channel(travel.ModeProtectionOnly, "EUR"), 500_000, "2024-09-14")

@@ -56,7 +56,7 @@ func (p *Protection) ExplainStatementLine(
 		}
 		m.Recognition = policy.Recognition
 		report.Moment = m
-		line := statementLine{newExplaining(tx, actor.SiteID, m, p.Rulepacks), report.Statement.Statement, in.Page}
+		line := statementLine{newExplaining(p.Core, tx, actor.SiteID, m), report.Statement.Statement, in.Page}
 		found, err := line.premium(&report, in.Line)
 		if err != nil || found {
 			return report, err

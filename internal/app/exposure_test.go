@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/travel"
 )
 
@@ -217,7 +217,7 @@ func TestTheRestOfTheWorkedLines(t *testing.T) {
 }
 
 func TestExposureRefusesWhatItCannotAnswer(t *testing.T) {
-	w := newWorld(t, storetest.SQLite(t))
+	w := newWorld(t, dbtest.SQLite(t))
 	for field, q := range map[string]app.ExposureQuery{
 		"currency":  {Currency: "EUR", Valuation: protection.Locked},
 		"known_at":  {Moment: app.Moment{KnownAt: w.now().Add(time.Second)}},

@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/psp"
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/travel"
 )
 
@@ -284,7 +284,7 @@ func (p *processing) reopen() {
 	p.dead = false
 	before := p.core
 	p.core = &app.Core{
-		Store: storetest.Open(p.t, p.url, p.now), Clock: p.now, Random: before.Random, NewUUID: before.NewUUID, Log: before.Log, Cost: before.Cost,
+		Store: dbtest.Open(p.t, p.url, p.now), Clock: p.now, Random: before.Random, NewUUID: before.NewUUID, Log: before.Log, Cost: before.Cost,
 		Profile: before.Profile, Gateways: before.Gateways, Processing: before.Processing, Keys: before.Keys,
 	}
 	p.app = app.New(p.core)

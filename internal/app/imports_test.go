@@ -19,7 +19,7 @@ import (
 	"holdfast/internal/fault"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/travel"
 )
 
@@ -325,7 +325,7 @@ func TestDryRunSaysWhatTheImportThenDoes(t *testing.T) {
 // TestDryRunWhereWritesTakeFewRows: a machine that cannot take many rows in one write gets fewer at a time, of which none
 // are parted that build on each other.
 func TestDryRunWhereWritesTakeFewRows(t *testing.T) {
-	w := newWorld(t, storetest.SQLite(t))
+	w := newWorld(t, dbtest.SQLite(t))
 	options := protect
 	options.DryRun = true
 	rows := messyFile(7)

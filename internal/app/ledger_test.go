@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/travel"
 )
 
@@ -40,7 +40,7 @@ func (w *world) holds(id int64, known time.Time) protection.Explained {
 // TestPremiumHoldsAfterAnyHistory: payments, refunds, chargebacks, moved bookings, rates that come late and policies
 // that change, in any order.
 func TestPremiumHoldsAfterAnyHistory(t *testing.T) {
-	w := newWorld(t, storetest.SQLite(t))
+	w := newWorld(t, dbtest.SQLite(t))
 	c := w.channel(travel.ModeProtectionOnly, "EUR")
 	for seed := range histories(t, 4) {
 		r := rand.New(rand.NewPCG(seed, 10))
@@ -102,7 +102,7 @@ func (w *world) happens(r *rand.Rand, c travel.Channel, b travel.Booking, paid *
 // TestHistoriesThatDifferInOrderAgree: wherever rates were on file, what is left of every payment, its value and its
 // premium do not depend on the order in which things were reported; nor do the lines, where nothing was retained.
 func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
-	w := newWorld(t, storetest.SQLite(t))
+	w := newWorld(t, dbtest.SQLite(t))
 	for day := range civil.Day(40) {
 		w.fix((civil.DayOf(began) - day).String(), map[money.Currency]string{"GBP": fmt.Sprintf("0.8%02d", day)})
 	}

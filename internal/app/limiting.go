@@ -69,9 +69,9 @@ func Judge(tx *store.Tx, t travel.Transaction) (over int64, in money.Currency, e
 }
 
 // Redate is ledger.Redate, and notes what it changed for the limits.
-func RedateAndNote(packs protection.Rulepacks) func(tx *store.Tx, before, after travel.Booking) error {
+func RedateAndNote(core *Core) func(tx *store.Tx, before, after travel.Booking) error {
 	return func(tx *store.Tx, before, after travel.Booking) error {
-		changed, err := Redate(tx, packs, before, after)
+		changed, err := Redate(tx, core.Rulepacks, before, after)
 		for _, id := range changed {
 			store.NoteChange(tx, after.SiteID, store.ChangeReDated, 0, id)
 		}

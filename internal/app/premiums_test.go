@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/travel"
 )
 
@@ -214,7 +214,7 @@ func TestAPolicyChangesNothingThatWasComputed(t *testing.T) {
 }
 
 func TestANewChannelHasThePeriodOfThePolicy(t *testing.T) {
-	w := newWorld(t, storetest.SQLite(t))
+	w := newWorld(t, dbtest.SQLite(t))
 	from, week := civil.DayOf(began), "week"
 	w.policy(travel.PolicyFields{From: &from, StatementPeriod: &week})
 	if c := w.channel(travel.ModeDraft, "GBP"); c.StatementPeriod != week {
@@ -223,7 +223,7 @@ func TestANewChannelHasThePeriodOfThePolicy(t *testing.T) {
 }
 
 func TestPoliciesThatAreRefused(t *testing.T) {
-	w := newWorld(t, storetest.SQLite(t))
+	w := newWorld(t, dbtest.SQLite(t))
 	from := civil.DayOf(began)
 	card := append(travel.DefaultRateCard(), travel.RateLine{ChannelID: 99, To: travel.NoEnd})
 	if _, err := w.app.Policies.Set(t.Context(), w.actor, travel.PolicyFields{From: &from, RateCard: &card}); !fault.Is(err, fault.Invalid) {

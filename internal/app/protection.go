@@ -49,12 +49,12 @@ func (p *Protection) Explain(
 		if err != nil {
 			return ProtectionReport{}, err
 		}
-		return explain(tx, actor.SiteID, id, m, p.Rulepacks)
+		return explain(p.Core, tx, actor.SiteID, id, m)
 	})
 }
 
 func explain(
-	tx *store.Tx, siteID, id int64, m protection.Moment, packs protection.Rulepacks,
+	core *Core, tx *store.Tx, siteID, id int64, m protection.Moment,
 ) (report ProtectionReport, err error) {
 	report.Transaction, err = store.Transaction(tx, siteID, id)
 	// What was not known at the moment is not there for a report about it.
@@ -86,6 +86,6 @@ func explain(
 	for i, a := range allocations {
 		ids[i] = a.ID
 	}
-	report.Allocations, err = newExplaining(tx, siteID, m, packs).all(ids)
+	report.Allocations, err = newExplaining(core, tx, siteID, m).all(ids)
 	return report, err
 }

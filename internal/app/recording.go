@@ -283,7 +283,7 @@ func (r *recording) store() (travel.Transaction, error) {
 		b := &r.bookings[i]
 		b.Sums = r.reserved(b.Sums, r.t.Payments[i])
 		if r.order == nil {
-			b.Sums = r.settled(b.Sums, r.t.Payments[i])
+			r.completed(b, r.t.Payments[i])
 		}
 		b.ModalDraft = false
 		if err := store.SaveBookingSums(r.tx, *b); err != nil {
@@ -314,17 +314,23 @@ func (r *recording) reserved(s travel.BookingSums, part travel.Payment) travel.B
 	return s
 }
 
-// settled is what they come to once the new one, which was reserved, has succeeded.
-func (r *recording) settled(s travel.BookingSums, part travel.Payment) travel.BookingSums {
+// completed changes a booking by its part of the new one, which was reserved and has succeeded.
+func (r *recording) completed(b *travel.Booking, part travel.Payment) {
+	b.Sums = r.sumsAfter(b.Sums, part)
+	if r.t.Type.Takes() {
+		b.Payments++
+	}
+}
+
+// sumsAfter is what the sums of a booking come to then.
+func (r *recording) sumsAfter(s travel.BookingSums, part travel.Payment) travel.BookingSums {
 	switch r.t.Type {
 	case travel.Purchase:
 		s.Net += part.Total
-		s.Payments++
 	case travel.Authorize:
 		s.OpenAuthorised += part.Total
 	case travel.Capture: // was open as an authorisation before, unless that has expired
 		s.Net += part.Total
-		s.Payments++
 		if !r.takesMore() {
 			s.OpenAuthorised -= part.Total
 		}

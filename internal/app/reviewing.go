@@ -13,12 +13,6 @@ import (
 	"holdfast/internal/store"
 )
 
-// factsPerRead is how many allocations of one booking are read at once.
-const factsPerRead = 1000
-
-// reviewedPerWrite is how many allocations one write of a review walks through. Tests make it small.
-var reviewedPerWrite = 300
-
 // review judges by limits of transactions and bookings that are new what existed before them, a bounded piece of each;
 // more says that there is some left. A payment that is logged judges itself by the limits that it sees, so a review
 // begins when whatever did not see its limit is over, and leaves alone what was judged by it already.
@@ -45,7 +39,7 @@ func (l *Limits) review(ctx context.Context) (more bool, err error) {
 	for i, r := range due {
 		actor := auth.System(r.Clock.SiteID)
 		actor.Ahead = r.Clock.Ahead
-		left, err := write(ctx, l.Core, actor, func(tx *store.Tx) (bool, error) { return reviewPiece(tx, r, days[i]) })
+		left, err := write(ctx, l.Core, actor, func(tx *store.Tx) (bool, error) { return reviewPiece(tx, l.Pieces.Reviewed, r, days[i]) })
 		if err != nil {
 			return false, fmt.Errorf("review of limit %d of site %d: %w", r.Limit.ID, r.Limit.SiteID, err)
 		}
@@ -61,8 +55,8 @@ type reviewing struct {
 	before protection.Limits // those that there would be without it
 }
 
-func reviewPiece(tx *store.Tx, r store.LimitReview, day civil.Day) (more bool, err error) {
-	list, last, err := store.ToJudge(tx, r, reviewedPerWrite)
+func reviewPiece(tx *store.Tx, pieces int, r store.LimitReview, day civil.Day) (more bool, err error) {
+	list, last, err := store.ToJudge(tx, r, pieces)
 	if err != nil {
 		return false, err
 	}

@@ -37,7 +37,7 @@ func crossed(id, use int64, percents ...int) []string {
 // TestANewLimitIsJudgedByWhatExists: setting a limit below what there is shows at once, and each thing once.
 func TestANewLimitIsJudgedByWhatExists(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		app.ReviewAFew(t, 2)
+		w.core.Pieces.Reviewed = 2
 		c, other := w.channel(travel.ModeProtectionOnly, "GBP"), w.channel(travel.ModeProtectionOnly, "GBP")
 		b, small, foreign := w.booking(c, 100_000, "2024-09-14"), w.booking(c, 100_000, "2024-09-14"), w.booking(other, 100_000, "2024-09-14")
 		first, little := w.must(report(travel.Purchase, b, 40_000)), w.must(report(travel.Purchase, small, 1000))
@@ -103,7 +103,7 @@ func TestALimitFromALaterDayIsJudgedOnIt(t *testing.T) {
 // TestReviewsAreTheSameHoweverTheyRun: many processes review at once, and some are stopped half-way.
 func TestReviewsAreTheSameHoweverTheyRun(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		app.ReviewAFew(t, 3)
+		w.core.Pieces.Reviewed = 3
 		c := w.channel(travel.ModeProtectionOnly, "GBP")
 		bookings := []travel.Booking{w.booking(c, 100_000, "2024-09-14"), w.booking(c, 100_000, "2024-09-14"), w.booking(c, 100_000, "2024-09-14")}
 		for range 8 {

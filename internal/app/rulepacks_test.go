@@ -6,7 +6,7 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/protection"
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/travel"
 )
 
@@ -33,7 +33,7 @@ func packs(t *testing.T, versions ...string) protection.Rulepacks {
 // TestAnAllocationKeepsItsRulepack: a newer rulepack counts for payments from its day on, and for no other, also when
 // the booking is changed later.
 func TestAnAllocationKeepsItsRulepack(t *testing.T) {
-	w := newWorld(t, storetest.SQLite(t))
+	w := newWorld(t, dbtest.SQLite(t))
 	w.core.Rulepacks = packs(t, "1")
 	b := w.booking(w.channel(travel.ModeProtectionOnly, "GBP"), 100000, "2024-09-14")
 	before := w.must(report(travel.Purchase, b, 10000))
@@ -58,7 +58,7 @@ func TestAnAllocationKeepsItsRulepack(t *testing.T) {
 // TestAnEditedRulepackIsNotMadeUp: a file whose windows were changed under the same version changes nothing that was
 // computed, and the explanation says so instead of a sum that does not come out.
 func TestAnEditedRulepackIsNotMadeUp(t *testing.T) {
-	w := newWorld(t, storetest.SQLite(t))
+	w := newWorld(t, dbtest.SQLite(t))
 	w.core.Rulepacks = packs(t, "1")
 	made := w.must(report(travel.Purchase, w.booking(w.channel(travel.ModeProtectionOnly, "GBP"), 100000, "2024-09-14"), 10000))
 	edited := packs(t, "2")

@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/travel"
 )
 
@@ -254,7 +254,7 @@ func TestWhatWaitsForARateIsApart(t *testing.T) {
 }
 
 func TestMovementsRefuseWhatTheyCannotAnswer(t *testing.T) {
-	w := newWorld(t, storetest.SQLite(t))
+	w := newWorld(t, dbtest.SQLite(t))
 	_, err := w.app.Exposure.Movement(t.Context(), w.actor, app.MovementQuery{})
 	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.Missing {
 		t.Errorf("without a first day: %v", err)

@@ -150,14 +150,14 @@ func (s *settlement) takeOwnBookings() error {
 
 // changeSums takes the bookings and changes what their transactions come to.
 func (s *settlement) changeSums(
-	change func(sums travel.BookingSums, part travel.Payment) travel.BookingSums,
+	change func(b *travel.Booking, part travel.Payment),
 ) error {
 	if err := s.takeOwnBookings(); err != nil {
 		return err
 	}
 	for i := range s.bookings {
 		b := &s.bookings[i]
-		b.Sums = change(b.Sums, s.t.Payments[i])
+		change(b, s.t.Payments[i])
 		if err := store.SaveBookingSums(s.tx, *b); err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func (s *settlement) changeSums(
 
 // succeed writes that money moved, and everything that follows.
 func (s *settlement) succeed(result psp.Result) error {
-	if err := s.changeSums(s.settled); err != nil {
+	if err := s.changeSums(s.completed); err != nil {
 		return err
 	}
 	s.t.Status, s.t.Content = travel.StatusComplete, cmp.Or(result.Message, saysApproved)
@@ -198,11 +198,10 @@ func (s *settlement) succeed(result psp.Result) error {
 
 // fail writes that no money moved, and gives free what was held for it.
 func (s *settlement) fail(status travel.TransactionStatus, state travel.ProcessingState, says string) error {
-	err := s.changeSums(func(sums travel.BookingSums, part travel.Payment) travel.BookingSums {
+	err := s.changeSums(func(b *travel.Booking, part travel.Payment) {
 		if s.takesMore() {
-			sums.Held -= part.Total
+			b.Sums.Held -= part.Total
 		}
-		return sums
 	})
 	if err != nil {
 		return err
@@ -232,10 +231,9 @@ func (s *settlement) fail(status travel.TransactionStatus, state travel.Processi
 func (s *settlement) undoRefund(says string) error {
 	s.core.Log.Warn("a refund came back", "site", s.t.SiteID, "transaction", s.t.ID)
 	// What was paid since in its place may bring a booking above its total: what happened is recorded all the same.
-	err := s.changeSums(func(sums travel.BookingSums, part travel.Payment) travel.BookingSums {
-		sums.Net += part.Total
-		sums.Held += part.Total
-		return sums
+	err := s.changeSums(func(b *travel.Booking, part travel.Payment) {
+		b.Sums.Net += part.Total
+		b.Sums.Held += part.Total
 	})
 	if err != nil {
 		return err
@@ -260,7 +258,9 @@ func (s *settlement) undoRefund(says string) error {
 
 // hold takes again what fail has given free, as far as it is still there.
 func (s *settlement) hold() error {
-	if err := s.changeSums(s.reserved); err != nil || s.original.ID == 0 {
+	if err := s.changeSums(func(b *travel.Booking, part travel.Payment) {
+		b.Sums = s.reserved(b.Sums, part)
+	}); err != nil || s.original.ID == 0 {
 		return err
 	}
 	s.original.Remaining = max(0, s.original.Remaining-s.t.Total)

@@ -23,9 +23,6 @@ type Statements struct{ *Core }
 // channelsPerLook is how many channels' progress one read looks at.
 const channelsPerLook = 500
 
-// linesPerRead is how many premium lines one read of an export holds. Tests make it small.
-var linesPerRead = 1000
-
 // IssueDue issues the statements of all sites whose periods have ended, and returns how many it issued.
 func (s *Statements) IssueDue(ctx context.Context) (issued int, err error) {
 	var sites []store.SiteClock
@@ -337,7 +334,7 @@ func (s *Statements) AllLines(
 	return func(yield func(protection.StatementLine, error) bool) {
 		for mark := (store.LineMark{}); ; {
 			list, err := readStatements(ctx, s.Core, actor, func(tx *store.Tx) ([]protection.StatementLine, error) {
-				return store.StatementLinesAfter(tx, actor.SiteID, id, mark, linesPerRead)
+				return store.StatementLinesAfter(tx, actor.SiteID, id, mark, s.Pieces.Lines)
 			})
 			if err != nil {
 				yield(protection.StatementLine{}, err)
@@ -349,7 +346,7 @@ func (s *Statements) AllLines(
 					return
 				}
 			}
-			if len(list) < linesPerRead {
+			if len(list) < s.Pieces.Lines {
 				return
 			}
 		}

@@ -20,7 +20,7 @@ import (
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/travel"
 )
 
@@ -56,14 +56,14 @@ var began = time.Date(2024, 6, 3, 9, 0, 0, 0, time.UTC)
 // onBoth runs one test on each engine.
 func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
-	storetest.OnBoth(t, func(t *testing.T, url string) { test(t, newWorld(t, url)) })
+	dbtest.OnBoth(t, func(t *testing.T, url string) { test(t, newWorld(t, url)) })
 }
 
 func newWorld(t testing.TB, url string) *world {
 	t.Helper()
 	w := &world{t: t, url: url}
 	w.setClock(began)
-	db := storetest.Open(t, url, w.now)
+	db := dbtest.Open(t, url, w.now)
 	w.core = &app.Core{
 		Store: db, Clock: w.now, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
 		Cost: auth.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
@@ -71,7 +71,7 @@ func newWorld(t testing.TB, url string) *world {
 	w.app = app.New(w.core)
 	err := db.Write(t.Context(), func(tx *store.Tx) error {
 		var err error
-		w.site, err = storetest.InsertSite(tx, travel.Site{Path: "demo", Name: "Demo", Sandbox: true, Policy: travel.DefaultPolicy("GBP")})
+		w.site, err = dbtest.InsertSite(tx, travel.Site{Path: "demo", Name: "Demo", Sandbox: true, Policy: travel.DefaultPolicy("GBP")})
 		return err
 	})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/app"
 	"holdfast/internal/jobs"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
+	"holdfast/internal/dbtest"
 )
 
 // clock is a clock that a test moves.
@@ -28,10 +28,10 @@ func work(db *store.DB, c *clock) *app.Work {
 
 func onBoth(t *testing.T, test func(t *testing.T, w *app.Work, c *clock)) {
 	t.Helper()
-	storetest.OnBoth(t, func(t *testing.T, url string) {
+	dbtest.OnBoth(t, func(t *testing.T, url string) {
 		c := &clock{}
 		c.set(time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC))
-		test(t, work(storetest.Open(t, url, c.now), c), c)
+		test(t, work(dbtest.Open(t, url, c.now), c), c)
 	})
 }
 

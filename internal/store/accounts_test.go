@@ -10,9 +10,9 @@ import (
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/fault"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -38,7 +38,7 @@ func aSite(t *testing.T, db *store.DB, path string) (travel.Site, auth.User) {
 	var site travel.Site
 	var user auth.User
 	write(t, db, func(tx *store.Tx) (err error) {
-		site, err = storetest.InsertSite(tx, travel.Site{Path: path, Name: "Site " + path, Policy: travel.DefaultPolicy("GBP")})
+		site, err = dbtest.InsertSite(tx, travel.Site{Path: path, Name: "Site " + path, Policy: travel.DefaultPolicy("GBP")})
 		if err != nil {
 			return err
 		}
@@ -303,7 +303,7 @@ func TestSitesArePaged(t *testing.T) {
 			t.Errorf("pages of three give %v, want %v", got, paths)
 		}
 		err := db.Write(t.Context(), func(tx *store.Tx) error {
-			_, err := storetest.InsertSite(tx, travel.Site{Path: "a-one", Policy: travel.DefaultPolicy("GBP")})
+			_, err := dbtest.InsertSite(tx, travel.Site{Path: "a-one", Policy: travel.DefaultPolicy("GBP")})
 			return err
 		})
 		if !errors.Is(err, store.ErrConflict) {

@@ -91,7 +91,7 @@ func PendingAllocations(tx *Tx, siteID, after int64, limit int) ([]protection.Al
 // SitesWithPendingRates lists the sites that have allocations which wait for a rate, with their clocks.
 func SitesWithPendingRates(tx *Tx) ([]SiteClock, error) {
 	var list []SiteClock
-	err := tx.each(`SELECT id, clock_ahead FROM sites
+	err := tx.Each(`SELECT id, clock_ahead FROM sites
 		WHERE id IN (SELECT site_id FROM allocations WHERE priced_at IS NULL) ORDER BY id`, nil,
 		func(scan func(dest ...any) error) error {
 			var site SiteClock
@@ -106,7 +106,7 @@ func SitesWithPendingRates(tx *Tx) ([]SiteClock, error) {
 
 func allocations(tx *Tx, condition string, args ...any) ([]protection.Allocation, error) {
 	var list []protection.Allocation
-	err := tx.each(`SELECT `+allocationColumns+` FROM allocations a `+condition, args,
+	err := tx.Each(`SELECT `+allocationColumns+` FROM allocations a `+condition, args,
 		func(scan func(dest ...any) error) error {
 			a, err := scanAllocation(scan)
 			list = append(list, a)
@@ -145,7 +145,7 @@ func Positions(
 	w.text.WriteString(positionsQuery)
 	in(&w, "a.channel_id", channels)
 	w.text.WriteString(" ORDER BY a.booking_id, a.id")
-	return tx.each(w.text.String(), w.args, func(scan func(dest ...any) error) error {
+	return tx.Each(w.text.String(), w.args, func(scan func(dest ...any) error) error {
 		p, err := scanPosition(scan, known)
 		if err != nil {
 			return err
@@ -176,7 +176,7 @@ func scanPosition(scan func(dest ...any) error, known time.Time) (protection.Pos
 // ChannelNamesAt reads what the channels of a site were called, as known at an instant.
 func ChannelNamesAt(tx *Tx, siteID int64, known time.Time) (map[int64]string, error) {
 	names := map[int64]string{}
-	err := tx.each(`SELECT channel_id, name FROM channel_names WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`,
+	err := tx.Each(`SELECT channel_id, name FROM channel_names WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`,
 		[]any{siteID, micros(known)},
 		func(scan func(dest ...any) error) error {
 			var id int64

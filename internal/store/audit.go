@@ -23,7 +23,7 @@ func scanAudit(scan func(dest ...any) error) (travel.AuditRecord, error) {
 func AppendAudit(tx *Tx, r travel.AuditRecord) error {
 	head, err := takeAuditHead(tx, r.SiteID)
 	if errors.Is(err, ErrNotFound) {
-		_, err = tx.exec(`INSERT INTO audit_heads (site_id, id, hash) VALUES ($1, 0, '') ON CONFLICT (site_id) DO NOTHING`,
+		_, err = tx.Exec(`INSERT INTO audit_heads (site_id, id, hash) VALUES ($1, 0, '') ON CONFLICT (site_id) DO NOTHING`,
 			r.SiteID)
 		if err != nil {
 			return err
@@ -35,27 +35,27 @@ func AppendAudit(tx *Tx, r travel.AuditRecord) error {
 	}
 	r.ID, r.PreviousHash = head.ID, head.Hash
 	r.Hash = r.Sum()
-	_, err = tx.exec(`INSERT INTO audit_records (`+auditColumns+`)
+	_, err = tx.Exec(`INSERT INTO audit_records (`+auditColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
 		r.SiteID, r.ID, micros(r.At), micros(r.RealAt), r.UserID, r.Username, r.Role, r.TokenID, r.Address, r.RequestID,
 		r.Action, r.Object, r.Before, r.After, r.PreviousHash, r.Hash)
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(`UPDATE audit_heads SET hash = $2 WHERE site_id = $1`, r.SiteID, r.Hash)
+	_, err = tx.Exec(`UPDATE audit_heads SET hash = $2 WHERE site_id = $1`, r.SiteID, r.Hash)
 	return err
 }
 
 // takeAuditHead takes the end of a chain: the id of the next record, and the hash of the last one.
 func takeAuditHead(tx *Tx, siteID int64) (head travel.AuditHead, err error) {
-	err = tx.row(`UPDATE audit_heads SET id = id + 1 WHERE site_id = $1 RETURNING id, hash`,
+	err = tx.Row(`UPDATE audit_heads SET id = id + 1 WHERE site_id = $1 RETURNING id, hash`,
 		[]any{siteID}, &head.ID, &head.Hash)
 	return head, err
 }
 
 // AuditHead reads the end of a site's chain, which is zero where there is none.
 func AuditHead(tx *Tx, siteID int64) (head travel.AuditHead, err error) {
-	err = tx.row(`SELECT id, hash FROM audit_heads WHERE site_id = $1`, []any{siteID}, &head.ID, &head.Hash)
+	err = tx.Row(`SELECT id, hash FROM audit_heads WHERE site_id = $1`, []any{siteID}, &head.ID, &head.Hash)
 	if errors.Is(err, ErrNotFound) {
 		return travel.AuditHead{}, nil
 	}
@@ -78,7 +78,7 @@ func AuditRecords(tx *Tx, siteID int64, f travel.AuditFilter, page travel.Page) 
 
 // EachAuditRecord calls visit for the records of a site in the order of their ids.
 func EachAuditRecord(tx *Tx, siteID int64, visit func(travel.AuditRecord)) error {
-	return tx.each(`SELECT `+auditColumns+` FROM audit_records WHERE site_id = $1 ORDER BY id`, []any{siteID},
+	return tx.Each(`SELECT `+auditColumns+` FROM audit_records WHERE site_id = $1 ORDER BY id`, []any{siteID},
 		func(scan func(dest ...any) error) error {
 			r, err := scanAudit(scan)
 			if err == nil {

@@ -14,7 +14,7 @@ const cellColumns = `id, first_key, second_key, currency, standing, valued_in`
 
 // cells calls each for the cells of an answer.
 func cells(tx *Tx, query string, args []any, each func(protection.Cell, int64)) error {
-	return tx.each(query, args, func(scan func(dest ...any) error) error {
+	return tx.Each(query, args, func(scan func(dest ...any) error) error {
 		var c protection.Cell
 		var id int64
 		err := scan(&id, &c.First, &c.Second, &c.Currency, &c.Standing, &c.ValuedIn)
@@ -71,7 +71,7 @@ func foldedOn(
 		return err
 	}
 	args := []any{siteID, v.String(), protection.BlockOf(day)}
-	err = tx.each(`SELECT cell, CAST(SUM(counted) AS BIGINT), CAST(SUM(amount) AS BIGINT), CAST(SUM(by_end) AS BIGINT),
+	err = tx.Each(`SELECT cell, CAST(SUM(counted) AS BIGINT), CAST(SUM(amount) AS BIGINT), CAST(SUM(by_end) AS BIGINT),
 			CAST(SUM(by_start) AS BIGINT), CAST(SUM(locked) AS BIGINT), CAST(SUM(locked_end) AS BIGINT),
 			CAST(SUM(locked_start) AS BIGINT)
 		FROM exposure_blocks WHERE site_id = $1 AND view = $2 AND block < $3 GROUP BY cell`, args,
@@ -171,7 +171,7 @@ func BucketsOn(tx *Tx, siteID int64, day civil.Day, channels []int64, each func(
 
 // blocks reads blocks of a view, those that a condition on $3 keeps.
 func blocks(tx *Tx, condition string, args []any, each func(cell int64, days []byte) error) error {
-	return tx.each(`SELECT cell, days FROM exposure_blocks WHERE site_id = $1 AND view = $2 AND `+condition, args,
+	return tx.Each(`SELECT cell, days FROM exposure_blocks WHERE site_id = $1 AND view = $2 AND `+condition, args,
 		func(scan func(dest ...any) error) error {
 			var id int64
 			var days sql.RawBytes // read before the next row is
@@ -190,7 +190,7 @@ func eachKept(
 	for _, id := range channels {
 		picked[id] = true
 	}
-	return tx.each(`SELECT deltas FROM exposure_buckets WHERE site_id = $1 AND `+condition, []any{siteID, day},
+	return tx.Each(`SELECT deltas FROM exposure_buckets WHERE site_id = $1 AND `+condition, []any{siteID, day},
 		func(scan func(dest ...any) error) error {
 			var packed sql.RawBytes
 			if err := scan(&packed); err != nil {
@@ -208,7 +208,7 @@ func eachUnfolded(tx *Tx, siteID int64, channels []int64, each func(protection.D
 	w := &where{}
 	w.and("site_id = ?", siteID)
 	in(w, "channel_id", channels)
-	return tx.each(`SELECT `+deltaColumns+` FROM exposure_deltas WHERE `+w.text.String(), w.args,
+	return tx.Each(`SELECT `+deltaColumns+` FROM exposure_deltas WHERE `+w.text.String(), w.args,
 		func(scan func(dest ...any) error) error {
 			d, err := scanDelta(scan)
 			each(d)
@@ -218,7 +218,7 @@ func eachUnfolded(tx *Tx, siteID int64, channels []int64, each func(protection.D
 
 // CurrenciesOf lists the currencies that amounts of a site are in: those of its channels and of its collateral.
 func CurrenciesOf(tx *Tx, siteID int64) (list []money.Currency, err error) {
-	err = tx.each(`SELECT currencies FROM channels WHERE site_id = $1
+	err = tx.Each(`SELECT currencies FROM channels WHERE site_id = $1
 		UNION SELECT currency FROM collateral WHERE site_id = $1 ORDER BY 1`, []any{siteID},
 		func(scan func(dest ...any) error) error {
 			var c money.Currency

@@ -33,7 +33,7 @@ func scanBooking(scan func(dest ...any) error) (travel.Booking, error) {
 	err := scan(&b.SiteID, &b.ID, &b.UUID, &b.ChannelID, &b.AuthorID, &b.Author, &b.AuthorName, &b.Content,
 		&b.Firstname, &b.Surname, &b.Email, &start, &b.End, &b.Pax, &b.Reference, &b.Total, &b.Currency, &b.Country,
 		&b.Language, &b.ModalDraft, &b.Sums.Net, &b.Sums.Held, &b.Sums.OpenAuthorised, &b.Sums.LockedPayments,
-		&b.Sums.Payments, &b.TotalChanged, &suppliers, &importKey,
+		&b.Payments, &b.TotalChanged, &suppliers, &importKey,
 		&b.Version, &created, &modified, &b.ChannelLocked)
 	b.Start, b.ImportKey = dayOr(start), importKey.String
 	b.CreatedAt, b.ModifiedAt = instant(created), instant(modified)
@@ -102,12 +102,12 @@ func flushSums(tx *Tx) error {
 		rows := make([]string, len(list))
 		for i, b := range list {
 			rows[i] = w.values(b.SiteID, b.ID, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments,
-				b.Sums.Payments, b.ModalDraft, string(b.StoredStatus()))
+				b.Payments, b.ModalDraft, string(b.StoredStatus()))
 		}
 		// The types of the first row are those of all.
 		rows[0] = `(CAST($2 AS BIGINT), CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT),
 			CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS BOOLEAN), CAST($10 AS TEXT))`
-		_, err := tx.exec(`UPDATE bookings SET net = v.column3, held = v.column4, open_authorised = v.column5,
+		_, err := tx.Exec(`UPDATE bookings SET net = v.column3, held = v.column4, open_authorised = v.column5,
 				locked_payments = v.column6, payments = v.column7, modal_draft = v.column8, status = v.column9,
 				modified_at = `+modified+`
 			FROM (VALUES `+strings.Join(rows, ", ")+`) AS v
@@ -120,7 +120,7 @@ func flushSums(tx *Tx) error {
 func InsertBooking(tx *Tx, b travel.Booking) (id int64, err error) {
 	now := micros(tx.Now)
 	b.Suppliers = inOrder(b.Suppliers)
-	err = tx.rowAsIs(`INSERT INTO bookings (site_id, uuid, channel_id, author_id, author, author_name, content, firstname,
+	err = tx.RowAsIs(`INSERT INTO bookings (site_id, uuid, channel_id, author_id, author, author_name, content, firstname,
 			surname, email, start_day, end_day, pax, reference, total, currencies, country, language, modal_draft, net, held,
 			open_authorised, locked_payments, status, deleted, import_key, version, created_at, modified_at, suppliers)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
@@ -145,7 +145,7 @@ func InsertBooking(tx *Tx, b travel.Booking) (id int64, err error) {
 
 func addBookingSuppliers(tx *Tx, siteID, id int64, suppliers []int64) error {
 	for _, supplier := range suppliers {
-		_, err := tx.exec(`INSERT INTO booking_suppliers (site_id, booking_id, supplier_id) VALUES ($1, $2, $3)
+		_, err := tx.Exec(`INSERT INTO booking_suppliers (site_id, booking_id, supplier_id) VALUES ($1, $2, $3)
 			ON CONFLICT (site_id, booking_id, supplier_id) DO NOTHING`, siteID, id, supplier)
 		if err != nil {
 			return err
@@ -171,7 +171,7 @@ func LockBooking(tx *Tx, siteID, id int64) (travel.Booking, error) {
 		return b, nil
 	}
 	b, err := scanBooking(func(dest ...any) error {
-		return tx.rowAsIs(`UPDATE bookings SET version = version + 1 WHERE site_id = $1 AND id = $2 AND NOT deleted
+		return tx.RowAsIs(`UPDATE bookings SET version = version + 1 WHERE site_id = $1 AND id = $2 AND NOT deleted
 			RETURNING `+returnedBookingColumns, []any{siteID, id}, dest...)
 	})
 	if err == nil {
@@ -183,14 +183,14 @@ func LockBooking(tx *Tx, siteID, id int64) (travel.Booking, error) {
 
 func oneBooking(tx *Tx, condition string, args ...any) (travel.Booking, error) {
 	return scanBooking(func(dest ...any) error {
-		return tx.row(`SELECT `+bookingColumns+` FROM bookings b WHERE `+condition, args, dest...)
+		return tx.Row(`SELECT `+bookingColumns+` FROM bookings b WHERE `+condition, args, dest...)
 	})
 }
 
 // UpdateBooking stores what a caller may change of a locked booking, and the status that follows.
 func UpdateBooking(tx *Tx, b travel.Booking) error {
 	b.Suppliers = inOrder(b.Suppliers)
-	n, err := tx.exec(`UPDATE bookings SET channel_id = $3, content = $4, firstname = $5, surname = $6, email = $7,
+	n, err := tx.Exec(`UPDATE bookings SET channel_id = $3, content = $4, firstname = $5, surname = $6, email = $7,
 			start_day = $8, end_day = $9, pax = $10, reference = $11, total = $12, currencies = $13, country = $14,
 			language = $15, modal_draft = $16, status = $17, modified_at = $18, total_changed = total_changed OR total <> $12,
 			suppliers = $19
@@ -209,7 +209,7 @@ func UpdateBooking(tx *Tx, b travel.Booking) error {
 	}
 	b.ModifiedAt = tx.Now
 	Keep(&inBookings.Of(tx).held, Key{b.SiteID, b.ID}, &b)
-	if _, err := tx.exec(`DELETE FROM booking_suppliers WHERE site_id = $1 AND booking_id = $2`, b.SiteID, b.ID); err != nil {
+	if _, err := tx.Exec(`DELETE FROM booking_suppliers WHERE site_id = $1 AND booking_id = $2`, b.SiteID, b.ID); err != nil {
 		return err
 	}
 	return addBookingSuppliers(tx, b.SiteID, b.ID, b.Suppliers)
@@ -223,7 +223,7 @@ func SaveBookingSums(tx *Tx, b travel.Booking) error {
 	if held == nil {
 		return fmt.Errorf("the sums of booking %d are to be saved, and this write does not hold it", b.ID)
 	}
-	held.Sums, held.ModalDraft, held.ModifiedAt = b.Sums, b.ModalDraft, tx.Now
+	held.Sums, held.Payments, held.ModalDraft, held.ModifiedAt = b.Sums, b.Payments, b.ModalDraft, tx.Now
 	if !slices.Contains(m.changed, held) {
 		m.changed = append(m.changed, held)
 	}
@@ -235,7 +235,7 @@ func SaveBookingSums(tx *Tx, b travel.Booking) error {
 // names it makes it anew.
 func TrashBooking(tx *Tx, siteID, id int64) error {
 	delete(inBookings.Of(tx).held, Key{siteID, id})
-	n, err := tx.exec(`UPDATE bookings SET deleted = TRUE, import_key = NULL, modified_at = $3
+	n, err := tx.Exec(`UPDATE bookings SET deleted = TRUE, import_key = NULL, modified_at = $3
 		WHERE site_id = $1 AND id = $2 AND NOT deleted`, siteID, id, micros(tx.Now))
 	if err == nil && n == 0 {
 		return ErrNotFound
@@ -340,6 +340,6 @@ func countLiveBookings(tx *Tx, siteID int64) (int64, error) {
 		return 0, err
 	}
 	var trash int64
-	err = tx.row(`SELECT COUNT(*) FROM bookings WHERE site_id = $1 AND deleted`, []any{siteID}, &trash)
+	err = tx.Row(`SELECT COUNT(*) FROM bookings WHERE site_id = $1 AND deleted`, []any{siteID}, &trash)
 	return all - trash, err
 }

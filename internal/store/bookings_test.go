@@ -14,9 +14,9 @@ import (
 	"pgregory.net/rapid"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/money"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -36,7 +36,7 @@ type bookingSite struct {
 // onBothWithBookings runs a test on a site of each engine; its clock is what now says.
 func onBothWithBookings(t *testing.T, now func() time.Time, test func(t *testing.T, s *bookingSite)) {
 	t.Helper()
-	storetest.OnBoth(t, func(t *testing.T, url string) { test(t, newBookingSite(t, storetest.Open(t, url, now), "demo")) })
+	dbtest.OnBoth(t, func(t *testing.T, url string) { test(t, newBookingSite(t, dbtest.Open(t, url, now), "demo")) })
 }
 
 func atStart() time.Time { return start }
@@ -45,7 +45,7 @@ func newBookingSite(t *testing.T, db *store.DB, path string) *bookingSite {
 	t.Helper()
 	s := &bookingSite{db: db, path: path, everythingInOrder: travel.Page{Number: 1, Size: 1000, Offset: -1}}
 	s.write(t, func(tx *store.Tx) error {
-		site, err := storetest.InsertSite(tx, travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")})
+		site, err := dbtest.InsertSite(tx, travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")})
 		if err != nil {
 			return err
 		}

@@ -10,8 +10,8 @@ import (
 // deltasPerInsert is how many rows share an INSERT: far below the parameters that both engines take.
 const deltasPerInsert = 100
 
-// insertDeltas appends changes of buckets: rows of their own, so that nobody waits for anybody.
-func insertDeltas(tx *Tx, siteID int64, deltas []protection.Delta) error {
+// InsertDeltas appends changes of buckets: rows of their own, so that nobody waits for anybody.
+func InsertDeltas(tx *Tx, siteID int64, deltas []protection.Delta) error {
 	for batch := range slices.Chunk(deltas, deltasPerInsert) {
 		var w where
 		rows := make([]string, len(batch))
@@ -19,7 +19,7 @@ func insertDeltas(tx *Tx, siteID int64, deltas []protection.Delta) error {
 			rows[i] = w.values(siteID, d.Day, d.ChannelID, d.Currency, d.Scheme, d.Country, d.Suppliers, d.Standing,
 				d.ValuedIn, d.Start, d.End, d.LastDay, d.Count, d.Amount, d.Locked, micros(RealNow(tx)))
 		}
-		_, err := tx.exec(`INSERT INTO exposure_deltas (site_id, day, channel_id, currency, scheme, country, suppliers,
+		_, err := tx.Exec(`INSERT INTO exposure_deltas (site_id, day, channel_id, currency, scheme, country, suppliers,
 				standing, valued_in, start_day, end_day, last_day, counted, amount, locked, noted_at)
 			VALUES `+strings.Join(rows, ", "), w.args...)
 		if err != nil {

@@ -28,7 +28,7 @@ func (c *Caller) dest(ahead *int64) []any {
 func CallerByUser(tx *Tx, path string, userID int64) (Caller, error) {
 	var c Caller
 	var ahead int64
-	err := tx.row(`SELECT `+callerColumns+`
+	err := tx.Row(`SELECT `+callerColumns+`
 		FROM sites s
 		LEFT JOIN users u ON u.id = $2
 		LEFT JOIN memberships m ON m.site_id = s.id AND m.user_id = u.id
@@ -42,7 +42,7 @@ func CallerByToken(tx *Tx, path string, tokenID int64) (Caller, error) {
 	var c Caller
 	var ahead int64
 	var used, expires sql.NullInt64
-	err := tx.row(`SELECT `+callerColumns+`, COALESCE(t.id, 0), COALESCE(t.secret_hash, ''), t.last_used_at, t.expires_at
+	err := tx.Row(`SELECT `+callerColumns+`, COALESCE(t.id, 0), COALESCE(t.secret_hash, ''), t.last_used_at, t.expires_at
 		FROM sites s
 		LEFT JOIN api_tokens t ON t.site_id = s.id AND t.id = $2
 		LEFT JOIN users u ON u.id = t.user_id

@@ -45,7 +45,7 @@ func InsertChannel(tx *Tx, c travel.Channel) (travel.Channel, error) {
 		// Another write may take the same slug between the look and the insert. PostgreSQL then waits for that write
 		// here, and the next look sees it.
 		var inserted bool
-		err = tx.each(`INSERT INTO channels (site_id, uuid, name, name_folded, slug, account_type, account_mode, was_test,
+		err = tx.Each(`INSERT INTO channels (site_id, uuid, name, name_folded, slug, account_type, account_mode, was_test,
 				protection_type, currencies, language, primary_mail, mail_bcc, receipt_label, external_id, status_override,
 				statement_period, locked, secret, version, created_at, modified_at, `+processingColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
@@ -79,7 +79,7 @@ func InsertChannel(tx *Tx, c travel.Channel) (travel.Channel, error) {
 // freeSlug returns base, or base with the lowest suffix that no channel of the site has.
 func freeSlug(tx *Tx, siteID int64, base string) (string, error) {
 	taken := map[string]bool{}
-	err := tx.each(`SELECT slug FROM channels WHERE site_id = $1 AND (slug = $2 OR slug LIKE $3 ESCAPE '\')`,
+	err := tx.Each(`SELECT slug FROM channels WHERE site_id = $1 AND (slug = $2 OR slug LIKE $3 ESCAPE '\')`,
 		[]any{siteID, base, escapeLike(base) + "-%"},
 		func(scan func(dest ...any) error) error {
 			var slug string
@@ -99,7 +99,7 @@ func freeSlug(tx *Tx, siteID int64, base string) (string, error) {
 
 // recordChannelName keeps from when on the channel is called what it is called now.
 func recordChannelName(tx *Tx, c travel.Channel) error {
-	_, err := tx.exec(`INSERT INTO channel_names (site_id, channel_id, recorded_at, name) VALUES ($1, $2, $3, $4)`,
+	_, err := tx.Exec(`INSERT INTO channel_names (site_id, channel_id, recorded_at, name) VALUES ($1, $2, $3, $4)`,
 		c.SiteID, c.ID, micros(tx.Now), c.Name)
 	return err
 }
@@ -114,7 +114,7 @@ func ChannelAlone(tx *Tx, siteID, id int64) (travel.Channel, error) {
 	type channel struct{ siteID, id int64 }
 	return Recall(tx, channel{siteID, id}, func() (travel.Channel, error) {
 		return scanChannel(func(dest ...any) error {
-			return tx.row(`SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+			return tx.Row(`SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 		})
 	})
 }
@@ -136,12 +136,12 @@ func LockChannel(tx *Tx, siteID, id int64) (travel.Channel, error) {
 // channel's version still know its state.
 func LeaveChannel(tx *Tx, c travel.Channel) (travel.Channel, error) {
 	c.Version--
-	_, err := tx.exec(`UPDATE channels SET version = $3 WHERE site_id = $1 AND id = $2`, c.SiteID, c.ID, c.Version)
+	_, err := tx.Exec(`UPDATE channels SET version = $3 WHERE site_id = $1 AND id = $2`, c.SiteID, c.ID, c.Version)
 	return c, err
 }
 
 func oneChannel(tx *Tx, query string, args ...any) (travel.Channel, error) {
-	c, err := scanChannel(func(dest ...any) error { return tx.row(query, args, dest...) })
+	c, err := scanChannel(func(dest ...any) error { return tx.Row(query, args, dest...) })
 	if err != nil {
 		return travel.Channel{}, err
 	}
@@ -196,7 +196,7 @@ func readChannelSuppliers(tx *Tx, siteID int64, channels []travel.Channel) error
 	var w where
 	w.and("site_id = ?", siteID)
 	in(&w, "channel_id", ids)
-	return tx.each(`SELECT channel_id, supplier_id FROM channel_suppliers WHERE `+w.text.String()+`
+	return tx.Each(`SELECT channel_id, supplier_id FROM channel_suppliers WHERE `+w.text.String()+`
 		ORDER BY channel_id, supplier_id`, w.args,
 		func(scan func(dest ...any) error) error {
 			var channelID, supplierID int64
@@ -212,13 +212,13 @@ func readChannelSuppliers(tx *Tx, siteID int64, channels []travel.Channel) error
 // replaceChannelSuppliers makes the channel's suppliers the stored ones and returns them as they will be read: each
 // once, in order.
 func replaceChannelSuppliers(tx *Tx, c travel.Channel) ([]int64, error) {
-	_, err := tx.exec(`DELETE FROM channel_suppliers WHERE site_id = $1 AND channel_id = $2`, c.SiteID, c.ID)
+	_, err := tx.Exec(`DELETE FROM channel_suppliers WHERE site_id = $1 AND channel_id = $2`, c.SiteID, c.ID)
 	if err != nil {
 		return nil, err
 	}
 	ids := slices.Compact(slices.Sorted(slices.Values(c.Suppliers)))
 	for _, id := range ids {
-		_, err := tx.exec(`INSERT INTO channel_suppliers (site_id, channel_id, supplier_id) VALUES ($1, $2, $3)`,
+		_, err := tx.Exec(`INSERT INTO channel_suppliers (site_id, channel_id, supplier_id) VALUES ($1, $2, $3)`,
 			c.SiteID, c.ID, id)
 		if err != nil {
 			return nil, err
@@ -231,13 +231,13 @@ func replaceChannelSuppliers(tx *Tx, c travel.Channel) ([]int64, error) {
 // from changing by their foreign key.
 func UpdateChannel(tx *Tx, c travel.Channel) (travel.Channel, error) {
 	var name string
-	err := tx.row(`SELECT name FROM channels WHERE site_id = $1 AND id = $2`, []any{c.SiteID, c.ID}, &name)
+	err := tx.Row(`SELECT name FROM channels WHERE site_id = $1 AND id = $2`, []any{c.SiteID, c.ID}, &name)
 	if err != nil {
 		return travel.Channel{}, err
 	}
 	c.ModifiedAt = tx.Now
 	tx.ForgetAnswers()
-	_, err = tx.exec(`UPDATE channels SET name = $3, name_folded = $4, account_type = $5, account_mode = $6,
+	_, err = tx.Exec(`UPDATE channels SET name = $3, name_folded = $4, account_type = $5, account_mode = $6,
 			protection_type = $7, currencies = $8, language = $9, primary_mail = $10, mail_bcc = $11, receipt_label = $12,
 			external_id = $13, status_override = $14, statement_period = $15, locked = $16, modified_at = $17,
 			cardholder_present = $18, mail_failures = $19, server_to_server = $20, processor = $21, tokenizer_id = $22,
@@ -263,9 +263,9 @@ func UpdateChannel(tx *Tx, c travel.Channel) (travel.Channel, error) {
 // ChannelHasBookings reports whether any booking refers to the channel, one in the trash included.
 func ChannelHasBookings(tx *Tx, siteID, id int64) (bool, error) {
 	var has bool
-	err := tx.row(`SELECT EXISTS (SELECT 1 FROM bookings WHERE site_id = $1 AND channel_id = $2)`, []any{siteID, id}, &has)
+	err := tx.Row(`SELECT EXISTS (SELECT 1 FROM bookings WHERE site_id = $1 AND channel_id = $2)`, []any{siteID, id}, &has)
 	return has, err
 }
 
 // DeleteChannel removes a channel. Where bookings refer to it, their foreign key forbids it.
-func DeleteChannel(tx *Tx, siteID, id int64) error { return tx.remove("channels", siteID, id) }
+func DeleteChannel(tx *Tx, siteID, id int64) error { return tx.Remove("channels", siteID, id) }

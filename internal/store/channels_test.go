@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/money"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -27,7 +27,7 @@ func siteOf(t *testing.T, db *store.DB, path string) int64 {
 	t.Helper()
 	var id int64
 	inTx(t, db, func(tx *store.Tx) error {
-		site, err := storetest.InsertSite(tx, travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")})
+		site, err := dbtest.InsertSite(tx, travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")})
 		id = site.ID
 		return err
 	})

@@ -72,7 +72,7 @@ func FinalFrom(tx *Tx, at time.Time) (time.Time, error) {
 func ClockOf(tx *Tx, siteID int64) (SiteClock, error) {
 	clock := SiteClock{SiteID: siteID}
 	var ahead int64
-	err := tx.row(`SELECT clock_ahead FROM sites WHERE id = $1`, []any{siteID}, &ahead)
+	err := tx.Row(`SELECT clock_ahead FROM sites WHERE id = $1`, []any{siteID}, &ahead)
 	clock.Ahead = microseconds(ahead)
 	return clock, err
 }
@@ -80,7 +80,7 @@ func ClockOf(tx *Tx, siteID int64) (SiteClock, error) {
 // MoveClock moves the clock of a sandbox site forward. ErrNotFound: there is no such site, it is no sandbox, or its
 // clock is further ahead already.
 func MoveClock(tx *Tx, siteID int64, ahead time.Duration) error {
-	n, err := tx.exec(`UPDATE sites SET clock_ahead = $2, version = version + 1, modified_at = $3
+	n, err := tx.Exec(`UPDATE sites SET clock_ahead = $2, version = version + 1, modified_at = $3
 		WHERE id = $1 AND sandbox = $4 AND clock_ahead <= $2`,
 		siteID, ahead.Microseconds(), micros(RealNow(tx).Add(ahead)), true)
 	if err != nil {
@@ -89,7 +89,7 @@ func MoveClock(tx *Tx, siteID int64, ahead time.Duration) error {
 	if n == 0 {
 		return ErrNotFound
 	}
-	_, err = tx.exec(`INSERT INTO clock_moves (site_id, moved_at, ahead) VALUES ($1, $2, $3)`,
+	_, err = tx.Exec(`INSERT INTO clock_moves (site_id, moved_at, ahead) VALUES ($1, $2, $3)`,
 		siteID, micros(RealNow(tx)), ahead.Microseconds())
 	return err
 }
@@ -97,7 +97,7 @@ func MoveClock(tx *Tx, siteID int64, ahead time.Duration) error {
 // AheadAt reads how far the clock of a site was ahead at a moment of the real clock.
 func AheadAt(tx *Tx, siteID int64, at time.Time) (time.Duration, error) {
 	var ahead int64
-	err := tx.row(`SELECT ahead FROM clock_moves WHERE site_id = $1 AND moved_at <= $2 ORDER BY id DESC LIMIT 1`,
+	err := tx.Row(`SELECT ahead FROM clock_moves WHERE site_id = $1 AND moved_at <= $2 ORDER BY id DESC LIMIT 1`,
 		[]any{siteID, micros(at)}, &ahead)
 	if errors.Is(err, ErrNotFound) {
 		return 0, nil
@@ -113,7 +113,7 @@ func realTime(tx *Tx, at time.Time) (time.Time, error) {
 	}
 	// The last move up to the moment says how far ahead it was read; before the first one the two clocks were one.
 	var ahead int64
-	err := tx.row(`SELECT ahead FROM clock_moves WHERE site_id = $1 AND moved_at + ahead <= $2 ORDER BY id DESC LIMIT 1`,
+	err := tx.Row(`SELECT ahead FROM clock_moves WHERE site_id = $1 AND moved_at + ahead <= $2 ORDER BY id DESC LIMIT 1`,
 		[]any{clockOfTx.Of(tx).SiteID, micros(at)}, &ahead)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return at, err
@@ -121,7 +121,7 @@ func realTime(tx *Tx, at time.Time) (time.Time, error) {
 	found := at.Add(-microseconds(ahead))
 	// A moment that the clock jumped over was never read on it: it is the moment of the jump.
 	var jump int64
-	err = tx.row(`SELECT moved_at FROM clock_moves WHERE site_id = $1 AND moved_at + ahead > $2 ORDER BY id LIMIT 1`,
+	err = tx.Row(`SELECT moved_at FROM clock_moves WHERE site_id = $1 AND moved_at + ahead > $2 ORDER BY id LIMIT 1`,
 		[]any{clockOfTx.Of(tx).SiteID, micros(at)}, &jump)
 	if errors.Is(err, ErrNotFound) {
 		return found, nil
@@ -140,7 +140,7 @@ func clocksAhead(tx *Tx) ([]SiteClock, error) { return siteClocks(tx, `WHERE clo
 
 func siteClocks(tx *Tx, condition string) ([]SiteClock, error) {
 	var list []SiteClock
-	err := tx.each(`SELECT id, clock_ahead FROM sites `+condition+` ORDER BY id`, nil,
+	err := tx.Each(`SELECT id, clock_ahead FROM sites `+condition+` ORDER BY id`, nil,
 		func(scan func(dest ...any) error) error {
 			var clock SiteClock
 			var ahead int64

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/dbtest"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -17,10 +17,10 @@ func TestOnlySandboxesMoveTheirClockAndForwardOnly(t *testing.T) {
 		write := func(fn func(tx *store.Tx) error) error { t.Helper(); return db.Write(t.Context(), fn) }
 		var sandbox, real travel.Site
 		err := write(func(tx *store.Tx) (err error) {
-			if sandbox, err = storetest.InsertSite(tx, travel.Site{Path: "a", Sandbox: true, Policy: travel.DefaultPolicy("GBP")}); err != nil {
+			if sandbox, err = dbtest.InsertSite(tx, travel.Site{Path: "a", Sandbox: true, Policy: travel.DefaultPolicy("GBP")}); err != nil {
 				return err
 			}
-			real, err = storetest.InsertSite(tx, travel.Site{Path: "b", Policy: travel.DefaultPolicy("GBP")})
+			real, err = dbtest.InsertSite(tx, travel.Site{Path: "b", Policy: travel.DefaultPolicy("GBP")})
 			return err
 		})
 		if err != nil {
@@ -60,7 +60,7 @@ func TestWhatIsOnFileLaterWasNotKnownBeforeOnAClockAhead(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *store.DB) {
 		var site travel.Site
 		err := db.Write(t.Context(), func(tx *store.Tx) (err error) {
-			if site, err = storetest.InsertSite(tx, travel.Site{Path: "a", Sandbox: true, Policy: travel.DefaultPolicy("GBP")}); err != nil {
+			if site, err = dbtest.InsertSite(tx, travel.Site{Path: "a", Sandbox: true, Policy: travel.DefaultPolicy("GBP")}); err != nil {
 				return err
 			}
 			return store.MoveClock(tx, site.ID, 240*time.Hour)

@@ -29,7 +29,7 @@ func scanCollateral(scan func(dest ...any) error) (protection.Collateral, error)
 // InsertCollateral adds a row: the first of a new record, or a correction where RecordID is set.
 func InsertCollateral(tx *Tx, c protection.Collateral) (protection.Collateral, error) {
 	c.RecordedAt = tx.Now
-	err := tx.row(`INSERT INTO collateral (site_id, record_id, kind, channel_id, currency, amount, from_day, to_day,
+	err := tx.Row(`INSERT INTO collateral (site_id, record_id, kind, channel_id, currency, amount, from_day, to_day,
 			reference, note, author_id, author, recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
 		[]any{c.SiteID, c.RecordID, c.Kind, maybeID(c.ChannelID), c.Currency, c.Amount, c.FromDay, maybeDay(c.ToDay),
@@ -43,7 +43,7 @@ func InsertCollateral(tx *Tx, c protection.Collateral) (protection.Collateral, e
 // Collateral reads one row of the site's collateral.
 func Collateral(tx *Tx, siteID, id int64) (protection.Collateral, error) {
 	return scanCollateral(func(dest ...any) error {
-		return tx.row(`SELECT `+collateralColumns+` FROM collateral WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+		return tx.Row(`SELECT `+collateralColumns+` FROM collateral WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
@@ -59,7 +59,7 @@ func Collaterals(tx *Tx, siteID int64, channels []int64, page travel.Page) (trav
 // site; for all channels where none are given.
 func CollateralOn(tx *Tx, siteID int64, channels []int64, day civil.Day, known time.Time) ([]protection.Collateral, error) {
 	var list []protection.Collateral
-	err := tx.each(`SELECT `+collateralColumns+` FROM collateral WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`,
+	err := tx.Each(`SELECT `+collateralColumns+` FROM collateral WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`,
 		[]any{siteID, micros(known)}, func(scan func(dest ...any) error) error {
 			c, err := scanCollateral(scan)
 			list = append(list, c)
@@ -82,7 +82,7 @@ func Turnover(
 		AND type IN ('purchase', 'capture', 'refund') AND status IN ('complete', 'locked') AND method = 'credit-card'
 		AND NOT simulated`)
 	in(&w, "channel_id", channels)
-	return tx.each(`SELECT channel_id, base_currency, effective_at / 86400000000,
+	return tx.Each(`SELECT channel_id, base_currency, effective_at / 86400000000,
 			CAST(SUM(CASE type WHEN 'refund' THEN -base_total ELSE base_total END) AS BIGINT)
 		FROM transactions WHERE `+w.text.String()+` GROUP BY channel_id, base_currency, effective_at / 86400000000`,
 		w.args, func(scan func(dest ...any) error) error {

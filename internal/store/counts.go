@@ -57,7 +57,7 @@ func (tx *Tx) CountRows(table string, siteID int64, final func() (time.Time, err
 	key := countKey{table, siteID}
 	known := tx.counts.get(key)
 	var since int64
-	err := tx.row(`SELECT COUNT(*) FROM `+table+` WHERE site_id = $1 AND id > $2`, []any{siteID, known.upTo}, &since)
+	err := tx.Row(`SELECT COUNT(*) FROM `+table+` WHERE site_id = $1 AND id > $2`, []any{siteID, known.upTo}, &since)
 	if err != nil || since < tx.counts.step {
 		return known.rows + since, err
 	}
@@ -72,7 +72,7 @@ func (tx *Tx) advanceCount(key countKey, known counted, final func() (time.Time,
 		return err
 	}
 	next := counted{}
-	err = tx.row(`SELECT id FROM `+key.table+` WHERE site_id = $1 AND created_at <= $2 ORDER BY id DESC LIMIT 1`,
+	err = tx.Row(`SELECT id FROM `+key.table+` WHERE site_id = $1 AND created_at <= $2 ORDER BY id DESC LIMIT 1`,
 		[]any{key.siteID, micros(settled)}, &next.upTo)
 	if errors.Is(err, ErrNotFound) {
 		return nil
@@ -80,7 +80,7 @@ func (tx *Tx) advanceCount(key countKey, known counted, final func() (time.Time,
 	if err != nil {
 		return err
 	}
-	err = tx.row(`SELECT COUNT(*) FROM `+key.table+` WHERE site_id = $1 AND id > $2 AND id <= $3`,
+	err = tx.Row(`SELECT COUNT(*) FROM `+key.table+` WHERE site_id = $1 AND id > $2 AND id <= $3`,
 		[]any{key.siteID, known.upTo, next.upTo}, &next.rows)
 	if err != nil {
 		return err

@@ -121,7 +121,7 @@ func (tx *Tx) InsertRows(table, columns string, rows [][]any) error {
 		for i, values := range rows {
 			texts[i] = w.values(values...)
 		}
-		_, err := tx.exec("INSERT INTO "+table+" ("+columns+") VALUES "+strings.Join(texts, ", "), w.args...)
+		_, err := tx.Exec("INSERT INTO "+table+" ("+columns+") VALUES "+strings.Join(texts, ", "), w.args...)
 		return err
 	})
 }

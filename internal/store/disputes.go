@@ -8,7 +8,7 @@ import (
 
 // InsertDispute records how a chargeback, made in this write, stands.
 func InsertDispute(tx *Tx, d travel.Dispute) error {
-	_, err := tx.exec(`INSERT INTO disputes (site_id, transaction_id, chargeback_id, reversal_id, processor_id, outcome,
+	_, err := tx.Exec(`INSERT INTO disputes (site_id, transaction_id, chargeback_id, reversal_id, processor_id, outcome,
 			reason_code, challenge_day)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		d.SiteID, d.TransactionID, d.ChargebackID, maybeID(d.ReversalID), maybeText(d.ProcessorID), d.Outcome, d.ReasonCode,
@@ -18,7 +18,7 @@ func InsertDispute(tx *Tx, d travel.Dispute) error {
 
 // SaveDispute stores what can change of a dispute, whose transaction is locked.
 func SaveDispute(tx *Tx, d travel.Dispute) error {
-	_, err := tx.exec(`UPDATE disputes SET reversal_id = $3, processor_id = $4, outcome = $5, reason_code = $6,
+	_, err := tx.Exec(`UPDATE disputes SET reversal_id = $3, processor_id = $4, outcome = $5, reason_code = $6,
 			challenge_day = $7
 		WHERE site_id = $1 AND chargeback_id = $2`,
 		d.SiteID, d.ChargebackID, maybeID(d.ReversalID), maybeText(d.ProcessorID), d.Outcome, d.ReasonCode,
@@ -54,7 +54,7 @@ func eachDispute(tx *Tx, siteID int64, transactions []int64, take func(d travel.
 	var w where
 	w.and("d.site_id = ?", siteID)
 	in(&w, "d.transaction_id", transactions)
-	return tx.each(`SELECT d.site_id, d.transaction_id, d.chargeback_id, d.reversal_id, d.processor_id, d.outcome, d.reason_code,
+	return tx.Each(`SELECT d.site_id, d.transaction_id, d.chargeback_id, d.reversal_id, d.processor_id, d.outcome, d.reason_code,
 			d.challenge_day, t.total, t.currencies
 		FROM disputes d JOIN transactions t ON t.site_id = d.site_id AND t.id = d.chargeback_id
 		WHERE `+w.text.String()+` ORDER BY d.chargeback_id`, w.args,

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/dbtest"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
 )
 
 // start is what the clock of the store tests says, to the microsecond that both engines keep.
@@ -15,5 +15,5 @@ var start = time.Date(2026, 3, 2, 10, 20, 30, 123456000, time.UTC)
 // cannot come to differ.
 func onBoth(t *testing.T, test func(t *testing.T, db *store.DB)) {
 	t.Helper()
-	storetest.OnBoth(t, func(t *testing.T, url string) { test(t, storetest.Open(t, url, atStart)) })
+	dbtest.OnBoth(t, func(t *testing.T, url string) { test(t, dbtest.Open(t, url, atStart)) })
 }

@@ -10,7 +10,7 @@ import (
 
 // BookingTotalAt reads what the total of a booking was at an instant.
 func BookingTotalAt(tx *Tx, siteID, id int64, at time.Time) (total int64, err error) {
-	err = tx.row(`SELECT COALESCE((SELECT c.total FROM booking_totals c WHERE c.site_id = b.site_id AND c.booking_id = b.id
+	err = tx.Row(`SELECT COALESCE((SELECT c.total FROM booking_totals c WHERE c.site_id = b.site_id AND c.booking_id = b.id
 			AND c.changed_at > $3 ORDER BY c.id LIMIT 1), b.total)
 		FROM bookings b WHERE b.site_id = $1 AND b.id = $2`, []any{siteID, id, micros(at)}, &total)
 	return total, err
@@ -32,7 +32,7 @@ func PremiumOfEach(tx *Tx, siteID int64, allocations []int64) (map[int64][]prote
 	var w where
 	w.and("site_id = ?", siteID)
 	in(&w, "allocation_id", allocations)
-	err := tx.each(`SELECT `+premiumColumns+` FROM premium_lines WHERE `+w.text.String()+` ORDER BY allocation_id, id`, w.args,
+	err := tx.Each(`SELECT `+premiumColumns+` FROM premium_lines WHERE `+w.text.String()+` ORDER BY allocation_id, id`, w.args,
 		func(scan func(dest ...any) error) error {
 			l, err := scanPremium(scan)
 			lines[l.AllocationID] = append(lines[l.AllocationID], l)
@@ -44,7 +44,7 @@ func PremiumOfEach(tx *Tx, siteID int64, allocations []int64) (map[int64][]prote
 // StatementBefore reads the statement of the same account before one; ErrNotFound where it is the first.
 func StatementBefore(tx *Tx, s protection.Statement) (protection.Statement, error) {
 	found, err := scanStatement(func(dest ...any) error {
-		return tx.row(`SELECT `+statementColumns+` FROM statements s WHERE site_id = $1 AND channel_id = $2 AND currency = $3
+		return tx.Row(`SELECT `+statementColumns+` FROM statements s WHERE site_id = $1 AND channel_id = $2 AND currency = $3
 			AND until_at <= $4 ORDER BY until_at DESC LIMIT 1`, []any{s.SiteID, s.ChannelID, s.Currency, micros(s.From)}, dest...)
 	})
 	return found.Statement, err
@@ -76,7 +76,7 @@ func StatementLinesOf(tx *Tx, s protection.Statement, kind string, page travel.P
 	in(&w, "l.id", ids)
 	var list []protection.StatementLine
 	// A CROSS JOIN, because it tells SQLite where to begin: it would rather walk through all lines of the channel.
-	err = tx.each(`SELECT `+statementLineColumns+` FROM premium_lines l CROSS JOIN statements s
+	err = tx.Each(`SELECT `+statementLineColumns+` FROM premium_lines l CROSS JOIN statements s
 			JOIN allocations a ON a.site_id = l.site_id AND a.id = l.allocation_id
 		WHERE `+w.text.String()+` ORDER BY l.recorded_at, l.id`, w.args,
 		func(scan func(dest ...any) error) error {

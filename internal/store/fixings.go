@@ -50,7 +50,7 @@ func InsertFixings(tx *Tx, list []fx.Fixing) error {
 				w.arg(micros(RealNow(tx))), w.arg(maybeMicros(f.ExpiresAt)), w.arg(f.QuoteID),
 			}, ", ") + ")"
 		}
-		_, err := tx.exec(`INSERT INTO fixings (site_id, provider, currency, day, rate, recorded_at, expires_at, quote_id)
+		_, err := tx.Exec(`INSERT INTO fixings (site_id, provider, currency, day, rate, recorded_at, expires_at, quote_id)
 			VALUES `+strings.Join(rows, ", ")+` ON CONFLICT (site_id, provider, currency, day, quote_id) DO NOTHING`, w.args...)
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ func fixings(tx *Tx, condition string, args ...any) ([]fx.Fixing, error) {
 
 func fixingsOf(tx *Tx, query string, args []any) ([]fx.Fixing, error) {
 	var list []fx.Fixing
-	err := tx.each(query, args, func(scan func(dest ...any) error) error {
+	err := tx.Each(query, args, func(scan func(dest ...any) error) error {
 		f, err := scanFixing(scan)
 		list = append(list, f)
 		return err

@@ -39,7 +39,7 @@ const (
 // for; folded is how many. Taking them out and adding them up is one transaction, so that whoever reads both in one
 // picture counts each once. Ids that become visible late are folded late: nothing depends on their order.
 func FoldExposure(tx *Tx, siteID int64, limit int) (folded int, err error) {
-	_, err = tx.exec(`INSERT INTO exposure_folds (site_id, version) VALUES ($1, 1)
+	_, err = tx.Exec(`INSERT INTO exposure_folds (site_id, version) VALUES ($1, 1)
 		ON CONFLICT (site_id) DO UPDATE SET version = exposure_folds.version + 1`, siteID)
 	if err != nil {
 		return 0, err
@@ -76,7 +76,7 @@ func FoldExposure(tx *Tx, siteID int64, limit int) (folded int, err error) {
 
 // takeDeltas takes deltas of a site out of the table.
 func takeDeltas(tx *Tx, siteID int64, limit int) (deltas []protection.Delta, err error) {
-	err = tx.each(`DELETE FROM exposure_deltas WHERE site_id = $1 AND id IN
+	err = tx.Each(`DELETE FROM exposure_deltas WHERE site_id = $1 AND id IN
 			(SELECT id FROM exposure_deltas WHERE site_id = $1 ORDER BY id LIMIT $2)
 		RETURNING `+deltaColumns, []any{siteID, limit},
 		func(scan func(dest ...any) error) error {
@@ -92,7 +92,7 @@ func takeDeltas(tx *Tx, siteID int64, limit int) (deltas []protection.Delta, err
 func keepDeltas(tx *Tx, siteID int64, deltas []protection.Delta) error {
 	var id, counted int64
 	var packed []byte
-	err := tx.row(`SELECT id, counted, deltas FROM exposure_buckets WHERE site_id = $1
+	err := tx.Row(`SELECT id, counted, deltas FROM exposure_buckets WHERE site_id = $1
 		AND id = (SELECT MAX(id) FROM exposure_buckets WHERE site_id = $1)`, []any{siteID}, &id, &counted, &packed)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
@@ -101,7 +101,7 @@ func keepDeltas(tx *Tx, siteID int64, deltas []protection.Delta) error {
 		if err := protection.EachDelta(packed, func(d protection.Delta) { deltas = append(deltas, d) }); err != nil {
 			return err
 		}
-		if _, err := tx.exec(`DELETE FROM exposure_buckets WHERE site_id = $1 AND id = $2`, siteID, id); err != nil {
+		if _, err := tx.Exec(`DELETE FROM exposure_buckets WHERE site_id = $1 AND id = $2`, siteID, id); err != nil {
 			return err
 		}
 	}
@@ -109,7 +109,7 @@ func keepDeltas(tx *Tx, siteID int64, deltas []protection.Delta) error {
 	protection.InOrder(deltas)
 	for part := range slices.Chunk(deltas, deltasPerPack) {
 		p := protection.PackDeltas(part)
-		_, err := tx.exec(`INSERT INTO exposure_buckets (site_id, first_day, final_day, last_day, counted, deltas)
+		_, err := tx.Exec(`INSERT INTO exposure_buckets (site_id, first_day, final_day, last_day, counted, deltas)
 			VALUES ($1, $2, $3, $4, $5, $6)`, siteID, p.FirstDay, p.FinalDay, p.LastDay, len(part), p.Deltas)
 		if err != nil {
 			return err
@@ -207,7 +207,7 @@ func readBlocks(
 		// PostgreSQL takes the type of a column of values from its first row, and text where it is told nothing.
 		rows[i] = "(CAST(" + w.arg(p.block) + " AS BIGINT), CAST(" + w.arg(p.cell) + " AS BIGINT))"
 	}
-	return tx.each(`WITH wanted (block, cell) AS (VALUES `+strings.Join(rows, ", ")+`)
+	return tx.Each(`WITH wanted (block, cell) AS (VALUES `+strings.Join(rows, ", ")+`)
 		SELECT b.block, b.cell, b.days FROM wanted w CROSS JOIN exposure_blocks b
 		WHERE b.site_id = $1 AND b.view = $2 AND b.block = w.block AND b.cell = w.cell`, w.args,
 		func(scan func(dest ...any) error) error {
@@ -231,7 +231,7 @@ func saveBlocks(
 		rows[i] = "($1, $2, " + strings.TrimPrefix(w.values(p.block, p.cell, b.Sum.Count, b.Sum.Amount, b.Sum.End,
 			b.Sum.Start, b.Sum.Locked, b.Sum.LockedEnd, b.Sum.LockedStart, b.Bytes()), "(")
 	}
-	_, err := tx.exec(`INSERT INTO exposure_blocks (site_id, view, block, cell, counted, amount, by_end, by_start, locked,
+	_, err := tx.Exec(`INSERT INTO exposure_blocks (site_id, view, block, cell, counted, amount, by_end, by_start, locked,
 			locked_end, locked_start, days)
 		VALUES `+strings.Join(rows, ", ")+`
 		ON CONFLICT (site_id, view, block, cell) DO UPDATE SET

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/protection"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -27,7 +27,7 @@ func someDeltas(n int) []protection.Delta {
 func foldingSite(t *testing.T, db *store.DB) (id int64) {
 	t.Helper()
 	write(t, db, func(tx *store.Tx) error {
-		site, err := storetest.InsertSite(tx, travel.Site{Path: "buckets", Name: "Buckets", Policy: travel.DefaultPolicy("GBP")})
+		site, err := dbtest.InsertSite(tx, travel.Site{Path: "buckets", Name: "Buckets", Policy: travel.DefaultPolicy("GBP")})
 		id = site.ID
 		return err
 	})
@@ -52,7 +52,7 @@ func TestFoldsWait(t *testing.T) {
 		add := func(n int, age time.Duration) {
 			t.Helper()
 			write(t, db, func(tx *store.Tx) error {
-				if err := tx.InsertDeltas(site, someDeltas(n)); err != nil {
+				if err := store.InsertDeltas(tx, site, someDeltas(n)); err != nil {
 					return err
 				}
 				_, err := tx.Exec(`UPDATE exposure_deltas SET noted_at = noted_at - $1`, age.Microseconds())
@@ -86,12 +86,12 @@ func TestSmallFoldsShareAPack(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *store.DB) {
 		site, other := foldingSite(t, db), int64(0)
 		write(t, db, func(tx *store.Tx) error {
-			made, err := storetest.InsertSite(tx, travel.Site{Path: "other", Name: "Other", Policy: travel.DefaultPolicy("GBP")})
+			made, err := dbtest.InsertSite(tx, travel.Site{Path: "other", Name: "Other", Policy: travel.DefaultPolicy("GBP")})
 			other = made.ID
 			return err
 		})
 		for _, id := range []int64{site, other} {
-			write(t, db, func(tx *store.Tx) error { return tx.InsertDeltas(id, someDeltas(1_100)) })
+			write(t, db, func(tx *store.Tx) error { return store.InsertDeltas(tx, id, someDeltas(1_100)) })
 		}
 		for _, limit := range []int{3, 2, 900, 94, 1, 2_000} {
 			write(t, db, func(tx *store.Tx) error { _, err := store.FoldExposure(tx, site, limit); return err })
@@ -101,7 +101,7 @@ func TestSmallFoldsShareAPack(t *testing.T) {
 		on := map[int64]protection.Tally{}
 		all := 0
 		err := db.Read(t.Context(), func(tx *store.Tx) (err error) {
-			if sizes, err = tx.Packs(site); err != nil {
+			if sizes, err = packs(tx, site); err != nil {
 				return err
 			}
 			for _, channels := range [][]int64{nil, {1}} {
@@ -125,4 +125,13 @@ func TestSmallFoldsShareAPack(t *testing.T) {
 			t.Errorf("%+v of %d, want %+v", on, all, want)
 		}
 	})
+}
+
+// packs answers how many deltas each pack of the buckets has.
+func packs(tx *store.Tx, siteID int64) (counts []int64, err error) {
+	err = dbtest.Numbers(tx, `SELECT counted FROM exposure_buckets WHERE site_id = $1 ORDER BY id`, func(n int64) error {
+		counts = append(counts, n)
+		return nil
+	}, siteID)
+	return counts, err
 }

@@ -20,10 +20,11 @@ const historiesPerPage = 1000
 func Histories(
 	tx *Tx, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
 ) error {
-	return historiesBy(tx, historiesPerPage, siteID, day, known, channels, each)
+	return HistoriesInPages(tx, historiesPerPage, siteID, day, known, channels, each)
 }
 
-func historiesBy(
+// HistoriesInPages is Histories, of which so many are held at once.
+func HistoriesInPages(
 	tx *Tx, size int, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
 ) error {
 	for after := int64(0); ; {
@@ -146,7 +147,7 @@ type numbered[T any] struct {
 // of the database: SQLite would rather walk through all terms of the site than sort a few.
 func readTerms(tx *Tx, byID map[int64]*protection.History, source string, args []any) error {
 	found := map[int64][]numbered[protection.DatedTerms]{}
-	err := tx.each(`SELECT t.allocation_id, t.id, t.start_day, t.end_day, t.last_day, t.country, t.suppliers,
+	err := tx.Each(`SELECT t.allocation_id, t.id, t.start_day, t.end_day, t.last_day, t.country, t.suppliers,
 		t.effective_at, t.recorded_at FROM `+source, args,
 		func(scan func(dest ...any) error) error {
 			var t protection.DatedTerms
@@ -170,7 +171,7 @@ func readTerms(tx *Tx, byID map[int64]*protection.History, source string, args [
 // readEvents reads events from a source and adds them to their allocations, in order of effect.
 func readEvents(tx *Tx, byID map[int64]*protection.History, source string, args []any) error {
 	found := map[int64][]numbered[protection.Event]{}
-	err := tx.each(`SELECT e.allocation_id, e.id, e.transaction_id, e.kind, e.amount, e.effective_at, e.recorded_at
+	err := tx.Each(`SELECT e.allocation_id, e.id, e.transaction_id, e.kind, e.amount, e.effective_at, e.recorded_at
 		FROM `+source, args,
 		func(scan func(dest ...any) error) error {
 			var e protection.Event

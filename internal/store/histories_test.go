@@ -70,7 +70,7 @@ func TestHistoriesAreReadInPages(t *testing.T) {
 		read := func(size int, day civil.Day, known time.Time, channels ...int64) (list []protection.History) {
 			t.Helper()
 			err := s.db.Read(t.Context(), func(tx *store.Tx) error {
-				return tx.HistoriesBy(size, s.id, day, known, channels, func(h protection.History) error {
+				return store.HistoriesInPages(tx, size, s.id, day, known, channels, func(h protection.History) error {
 					list = append(list, h)
 					return nil
 				})

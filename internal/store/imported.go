@@ -19,7 +19,7 @@ func ImportedBookings(tx *Tx, siteID, channelID int64, keys []string) (map[strin
 	var w where
 	w.and("b.site_id = ? AND b.channel_id = ?", siteID, channelID)
 	in(&w, "b.import_key", keys)
-	err := tx.each(`SELECT `+bookingColumns+` FROM bookings b WHERE `+w.text.String(), w.args,
+	err := tx.Each(`SELECT `+bookingColumns+` FROM bookings b WHERE `+w.text.String(), w.args,
 		func(scan func(dest ...any) error) error {
 			b, err := scanBooking(scan)
 			found[b.ImportKey] = b
@@ -38,7 +38,7 @@ func ImportedTransactions(tx *Tx, siteID, channelID int64, keys []string) (map[s
 	var w where
 	w.and("site_id = ? AND channel_id = ?", siteID, channelID)
 	in(&w, "import_key", keys)
-	err := tx.each(`SELECT import_key, id, content_hash FROM transactions WHERE `+w.text.String(), w.args,
+	err := tx.Each(`SELECT import_key, id, content_hash FROM transactions WHERE `+w.text.String(), w.args,
 		func(scan func(dest ...any) error) error {
 			var key string
 			var t ImportedTransaction

@@ -18,9 +18,9 @@ func ClaimJob(tx *Tx, name string, length time.Duration) (Lease, error) {
 	lease := Lease{Name: name, Until: tx.Now.Add(length)}
 	// A job that is not due is the common case: it costs a look and no write.
 	var due bool
-	err := tx.row(`SELECT due_at <= $2 AND leased_until <= $2 FROM jobs WHERE name = $1`, []any{name, micros(tx.Now)}, &due)
+	err := tx.Row(`SELECT due_at <= $2 AND leased_until <= $2 FROM jobs WHERE name = $1`, []any{name, micros(tx.Now)}, &due)
 	if errors.Is(err, ErrNotFound) {
-		_, err = tx.exec(`INSERT INTO jobs (name, due_at, leased_until, attempts, last_error) VALUES ($1, 0, 0, 0, '')
+		_, err = tx.Exec(`INSERT INTO jobs (name, due_at, leased_until, attempts, last_error) VALUES ($1, 0, 0, 0, '')
 			ON CONFLICT (name) DO NOTHING`, name)
 		due = true
 	}
@@ -31,7 +31,7 @@ func ClaimJob(tx *Tx, name string, length time.Duration) (Lease, error) {
 		return Lease{}, ErrNotFound
 	}
 	// Of several processes that got here one changes the row, and the others, who waited for it, find it leased.
-	err = tx.row(`UPDATE jobs SET leased_until = $2 WHERE name = $1 AND due_at <= $3 AND leased_until <= $3
+	err = tx.Row(`UPDATE jobs SET leased_until = $2 WHERE name = $1 AND due_at <= $3 AND leased_until <= $3
 		RETURNING attempts`, []any{name, micros(lease.Until), micros(tx.Now)}, &lease.Attempts)
 	return lease, err
 }
@@ -43,7 +43,7 @@ func FinishJob(tx *Tx, l Lease, due time.Time, failure string) error {
 	if failure != "" {
 		attempts, lastRun = l.Attempts+1, time.Time{}
 	}
-	_, err := tx.exec(`UPDATE jobs SET due_at = $3, leased_until = 0, attempts = $4, last_error = $5,
+	_, err := tx.Exec(`UPDATE jobs SET due_at = $3, leased_until = 0, attempts = $4, last_error = $5,
 			last_run_at = COALESCE($6, last_run_at)
 		WHERE name = $1 AND leased_until = $2`,
 		l.Name, micros(l.Until), micros(due), attempts, failure, maybeMicros(lastRun))

@@ -6,25 +6,25 @@ import (
 	"fmt"
 	"testing"
 
+	"holdfast/internal/dbtest"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
 )
 
 const upTo = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1) SELECT n FROM numbers`
 
 // sum adds up the numbers to n.
 func sum(tx *store.Tx, n int64) (total int64, err error) {
-	err = tx.Numbers(upTo, func(n int64) error { total += n; return nil }, n)
+	err = dbtest.Numbers(tx, upTo, func(n int64) error { total += n; return nil }, n)
 	return total, err
 }
 
 // TestAStatementInsideItself: while one reads, the same statement with other values reads too, on the same connection.
 func TestAStatementInsideItself(t *testing.T) {
-	db := storetest.Open(t, storetest.SQLite(t), atStart)
+	db := dbtest.Open(t, dbtest.SQLite(t), atStart)
 	for range 3 { // as new, and as kept
 		err := db.Read(t.Context(), func(tx *store.Tx) error {
 			seen := int64(0)
-			err := tx.Numbers(upTo, func(n int64) error {
+			err := dbtest.Numbers(tx, upTo, func(n int64) error {
 				seen++
 				got, err := sum(tx, n)
 				if got != n*(n+1)/2 {
@@ -46,7 +46,7 @@ func TestAStatementInsideItself(t *testing.T) {
 // TestAStatementAfterItFailed: a statement that broke a rule, that was given up or whose rows nobody read to the end runs
 // as well as any afterwards, and holds nobody up.
 func TestAStatementAfterItFailed(t *testing.T) {
-	db := storetest.Open(t, storetest.SQLite(t), atStart)
+	db := dbtest.Open(t, dbtest.SQLite(t), atStart)
 	const insert = `INSERT INTO once (id) VALUES ($1)`
 	write := func(query string, args ...any) error {
 		return db.Write(t.Context(), func(tx *store.Tx) error {
@@ -68,7 +68,7 @@ func TestAStatementAfterItFailed(t *testing.T) {
 	for range 3 {
 		ctx, giveUp := context.WithCancel(t.Context())
 		err := db.Read(ctx, func(tx *store.Tx) error {
-			return tx.Numbers(upTo, func(n int64) error {
+			return dbtest.Numbers(tx, upTo, func(n int64) error {
 				if n == 2 {
 					giveUp()
 				}
@@ -80,7 +80,7 @@ func TestAStatementAfterItFailed(t *testing.T) {
 		}
 		enough := errors.New("enough")
 		err = db.Read(t.Context(), func(tx *store.Tx) error {
-			if err := tx.Numbers(upTo, func(int64) error { return enough }, 1000); !errors.Is(err, enough) {
+			if err := dbtest.Numbers(tx, upTo, func(int64) error { return enough }, 1000); !errors.Is(err, enough) {
 				t.Errorf("not read to the end: %v", err)
 			}
 			if got, err := sum(tx, 100); err != nil || got != 5050 {
@@ -99,12 +99,12 @@ func TestAStatementAfterItFailed(t *testing.T) {
 
 // TestMoreStatementsThanAreKept, read while others read, and the schema changes under those that are kept.
 func TestMoreStatementsThanAreKept(t *testing.T) {
-	db := storetest.Open(t, storetest.SQLite(t), atStart)
+	db := dbtest.Open(t, dbtest.SQLite(t), atStart)
 	err := db.Read(t.Context(), func(tx *store.Tx) error {
 		for round := range 2 {
 			for i := range int64(store.KeptStatements + 10) {
 				var got int64
-				err := tx.Numbers(fmt.Sprintf(`SELECT %d + $1`, i), func(n int64) error { got = n; return nil }, round)
+				err := dbtest.Numbers(tx, fmt.Sprintf(`SELECT %d + $1`, i), func(n int64) error { got = n; return nil }, round)
 				if err != nil || got != i+int64(round) {
 					return fmt.Errorf("%d: %d, %w", i, got, err)
 				}
@@ -118,7 +118,7 @@ func TestMoreStatementsThanAreKept(t *testing.T) {
 	count := func() (n int64) {
 		t.Helper()
 		err := db.Write(t.Context(), func(tx *store.Tx) error {
-			return tx.Numbers(`SELECT COUNT(*) FROM moved`, func(found int64) error { n = found; return nil })
+			return dbtest.Numbers(tx, `SELECT COUNT(*) FROM moved`, func(found int64) error { n = found; return nil })
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -33,7 +33,7 @@ func linesOf(tx *Tx, siteID int64, ids []int64, facts map[int64]*LimitFacts) err
 	var w where
 	w.and("site_id = ?", siteID)
 	in(&w, "allocation_id", ids)
-	return tx.each(`SELECT allocation_id, channel_id, currency, amount, due_day FROM limit_lines WHERE `+w.text.String(), w.args,
+	return tx.Each(`SELECT allocation_id, channel_id, currency, amount, due_day FROM limit_lines WHERE `+w.text.String(), w.args,
 		func(scan func(dest ...any) error) error {
 			var l LimitLine
 			var due sql.NullInt64
@@ -55,7 +55,7 @@ func AdjustedBy(tx *Tx, siteID int64, transactions []int64) (map[int64][]int64, 
 	var w where
 	w.and("site_id = ?", siteID)
 	in(&w, "transaction_id", transactions)
-	err := tx.each(`SELECT transaction_id, allocation_id FROM allocation_events WHERE `+w.text.String()+`
+	err := tx.Each(`SELECT transaction_id, allocation_id FROM allocation_events WHERE `+w.text.String()+`
 		ORDER BY transaction_id, allocation_id`, w.args, func(scan func(dest ...any) error) error {
 		var transaction, allocation int64
 		err := scan(&transaction, &allocation)

@@ -16,14 +16,14 @@ type LimitReview struct {
 
 // BeginReview has what exists judged by a limit, in the transaction that adds it.
 func BeginReview(tx *Tx, l protection.Limit) error {
-	_, err := tx.exec(`INSERT INTO limit_reviews (site_id, limit_id, walked_to) VALUES ($1, $2, 0)`, l.SiteID, l.ID)
+	_, err := tx.Exec(`INSERT INTO limit_reviews (site_id, limit_id, walked_to) VALUES ($1, $2, 0)`, l.SiteID, l.ID)
 	return err
 }
 
 // LimitReviews lists the reviews of all sites that are not done.
 func LimitReviews(tx *Tx) ([]LimitReview, error) {
 	var list []LimitReview
-	err := tx.each(`SELECT r.site_id, r.limit_id, r.walked_to, l.scope, l.channel_id, l.from_day, l.recorded_at, s.clock_ahead
+	err := tx.Each(`SELECT r.site_id, r.limit_id, r.walked_to, l.scope, l.channel_id, l.from_day, l.recorded_at, s.clock_ahead
 		FROM limit_reviews r
 		JOIN limits l ON l.site_id = r.site_id AND l.id = r.limit_id
 		JOIN sites s ON s.id = r.site_id ORDER BY r.site_id, r.limit_id`, nil,
@@ -46,12 +46,12 @@ func LimitReviews(tx *Tx) ([]LimitReview, error) {
 // MoveReview takes a review for this write and moves it on, or removes it when it is done. It is false where another
 // write has moved it meanwhile.
 func MoveReview(tx *Tx, r LimitReview, to int64, done bool) (moved bool, err error) {
-	n, err := tx.exec(`UPDATE limit_reviews SET walked_to = $4 WHERE site_id = $1 AND limit_id = $2 AND walked_to = $3`,
+	n, err := tx.Exec(`UPDATE limit_reviews SET walked_to = $4 WHERE site_id = $1 AND limit_id = $2 AND walked_to = $3`,
 		r.Limit.SiteID, r.Limit.ID, r.WalkedTo, to)
 	if err != nil || n == 0 || !done {
 		return n == 1, err
 	}
-	_, err = tx.exec(`DELETE FROM limit_reviews WHERE site_id = $1 AND limit_id = $2`, r.Limit.SiteID, r.Limit.ID)
+	_, err = tx.Exec(`DELETE FROM limit_reviews WHERE site_id = $1 AND limit_id = $2`, r.Limit.SiteID, r.Limit.ID)
 	return true, err
 }
 
@@ -70,7 +70,7 @@ func ToJudge(tx *Tx, r LimitReview, limit int) (list []Judged, last int64, err e
 		column = "booking_id"
 	}
 	objects := map[int64]bool{}
-	err = tx.each(`SELECT id, channel_id, `+column+`, protected AND NOT simulated AND priced_at IS NOT NULL FROM allocations
+	err = tx.Each(`SELECT id, channel_id, `+column+`, protected AND NOT simulated AND priced_at IS NOT NULL FROM allocations
 		WHERE site_id = $1 AND id > $2 ORDER BY id LIMIT $3`, []any{r.Limit.SiteID, r.WalkedTo, limit},
 		func(scan func(dest ...any) error) error {
 			var channel, object int64
@@ -92,7 +92,7 @@ func ToJudge(tx *Tx, r LimitReview, limit int) (list []Judged, last int64, err e
 	var w where
 	w.and("site_id = ?", r.Limit.SiteID)
 	in(&w, column, ids)
-	err = tx.each(`SELECT `+column+`, CAST(SUM(value) AS BIGINT), MIN(id) FROM allocations
+	err = tx.Each(`SELECT `+column+`, CAST(SUM(value) AS BIGINT), MIN(id) FROM allocations
 		WHERE `+w.text.String()+` AND protected AND NOT simulated AND priced_at IS NOT NULL
 		GROUP BY `+column+` ORDER BY `+column, w.args,
 		func(scan func(dest ...any) error) error {
@@ -106,7 +106,7 @@ func ToJudge(tx *Tx, r LimitReview, limit int) (list []Judged, last int64, err e
 
 // LevelsOf reads the highest level that events tell of a transaction or booking: under any limit, and under one.
 func LevelsOf(tx *Tx, siteID int64, scope protection.LimitScope, object, limitID int64) (told, under int64, err error) {
-	err = tx.row(`SELECT COALESCE(MAX(percent), 0), COALESCE(MAX(CASE WHEN limit_id = $4 THEN percent END), 0)
+	err = tx.Row(`SELECT COALESCE(MAX(percent), 0), COALESCE(MAX(CASE WHEN limit_id = $4 THEN percent END), 0)
 		FROM limit_events WHERE site_id = $1 AND scope = $2 AND object_id = $3`,
 		[]any{siteID, scope, object, limitID}, &told, &under)
 	return told, under, err

@@ -27,7 +27,7 @@ func scanLimit(scan func(dest ...any) error) (protection.Limit, error) {
 func InsertLimit(tx *Tx, l protection.Limit) (protection.Limit, error) {
 	l.RecordedAt = tx.Now
 	tx.ForgetAnswers()
-	err := tx.row(`INSERT INTO limits (site_id, scope, channel_id, from_day, amount, currency, note, author_id, author,
+	err := tx.Row(`INSERT INTO limits (site_id, scope, channel_id, from_day, amount, currency, note, author_id, author,
 			recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id`,
 		[]any{l.SiteID, l.Scope, maybeID(l.ChannelID), l.FromDay, sql.NullInt64{Int64: l.Amount, Valid: !l.Lifted},
@@ -38,7 +38,7 @@ func InsertLimit(tx *Tx, l protection.Limit) (protection.Limit, error) {
 // Limit reads one limit of the site.
 func Limit(tx *Tx, siteID, id int64) (protection.Limit, error) {
 	return scanLimit(func(dest ...any) error {
-		return tx.row(`SELECT `+limitColumns+` FROM limits WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+		return tx.Row(`SELECT `+limitColumns+` FROM limits WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
@@ -62,7 +62,7 @@ func readLimitsUpTo(tx *Tx, siteID int64, day civil.Day, scopes []protection.Lim
 	w.and("from_day <= ?", day)
 	in(&w, "scope", scopes)
 	var list protection.Limits
-	err := tx.each(`SELECT `+limitColumns+` FROM limits WHERE `+w.text.String()+` ORDER BY id`, w.args,
+	err := tx.Each(`SELECT `+limitColumns+` FROM limits WHERE `+w.text.String()+` ORDER BY id`, w.args,
 		func(scan func(dest ...any) error) error {
 			l, err := scanLimit(scan)
 			list = append(list, l)
@@ -112,27 +112,27 @@ func NoteChange(tx *Tx, siteID int64, kind string, transactionID, allocationID i
 // LastChange reads the id of the last change that waits at any site, and of the last one that was seen before; 0 for
 // none.
 func LastChange(tx *Tx) (last, seen int64, err error) {
-	err = tx.row(`SELECT COALESCE((SELECT MAX(id) FROM limit_changes), 0), COALESCE((SELECT MAX(up_to) FROM limit_horizons), 0)`,
+	err = tx.Row(`SELECT COALESCE((SELECT MAX(id) FROM limit_changes), 0), COALESCE((SELECT MAX(up_to) FROM limit_horizons), 0)`,
 		nil, &last, &seen)
 	return last, seen, err
 }
 
 // SawChange keeps that a change had been seen by now.
 func SawChange(tx *Tx, id int64) error {
-	_, err := tx.exec(`INSERT INTO limit_horizons (up_to, seen_at) VALUES ($1, $2) ON CONFLICT (up_to) DO NOTHING`,
+	_, err := tx.Exec(`INSERT INTO limit_horizons (up_to, seen_at) VALUES ($1, $2) ON CONFLICT (up_to) DO NOTHING`,
 		id, micros(RealNow(tx)))
 	return err
 }
 
 // ChangesSeenBy reads up to which id changes had been seen by an instant of the real clock, 0 for none.
 func ChangesSeenBy(tx *Tx, at time.Time) (id int64, err error) {
-	err = tx.row(`SELECT COALESCE(MAX(up_to), 0) FROM limit_horizons WHERE seen_at <= $1`, []any{micros(at)}, &id)
+	err = tx.Row(`SELECT COALESCE(MAX(up_to), 0) FROM limit_horizons WHERE seen_at <= $1`, []any{micros(at)}, &id)
 	return id, err
 }
 
 // ForgetSeen removes what was noted of changes seen before an id.
 func ForgetSeen(tx *Tx, before int64) error {
-	_, err := tx.exec(`DELETE FROM limit_horizons WHERE up_to < $1`, before)
+	_, err := tx.Exec(`DELETE FROM limit_horizons WHERE up_to < $1`, before)
 	return err
 }
 
@@ -147,7 +147,7 @@ type BookDue struct {
 // BooksDue lists the sites that have a running use, or changes up to an id to begin one with.
 func BooksDue(tx *Tx, upTo int64) ([]BookDue, error) {
 	var list []BookDue
-	err := tx.each(`SELECT s.id, s.clock_ahead, b.day, b.walked_to,
+	err := tx.Each(`SELECT s.id, s.clock_ahead, b.day, b.walked_to,
 			EXISTS (SELECT 1 FROM limit_changes c WHERE c.site_id = s.id AND c.id <= $1) AS waiting
 		FROM sites s LEFT JOIN limit_books b ON b.site_id = s.id ORDER BY s.id`, []any{upTo},
 		func(scan func(dest ...any) error) error {
@@ -177,7 +177,7 @@ type LimitBook struct {
 // LockBook takes the running use of a site for this write and reads how far it has come: nobody else settles before
 // this write ends. A new one begins on the given day.
 func LockBook(tx *Tx, siteID int64, day civil.Day, by travel.Recognition) (LimitBook, error) {
-	_, err := tx.exec(`INSERT INTO limit_books (site_id, day, known_at, recognition, version) VALUES ($1, $2, 0, $3, 0)
+	_, err := tx.Exec(`INSERT INTO limit_books (site_id, day, known_at, recognition, version) VALUES ($1, $2, 0, $3, 0)
 		ON CONFLICT (site_id) DO NOTHING`, siteID, day, by)
 	if err != nil {
 		return LimitBook{}, err
@@ -185,7 +185,7 @@ func LockBook(tx *Tx, siteID int64, day civil.Day, by travel.Recognition) (Limit
 	b := LimitBook{SiteID: siteID}
 	var known int64
 	var walked sql.NullInt64
-	err = tx.row(`UPDATE limit_books SET version = version + 1 WHERE site_id = $1
+	err = tx.Row(`UPDATE limit_books SET version = version + 1 WHERE site_id = $1
 		RETURNING day, known_at, recognition, walked_to`, []any{siteID}, &b.Day, &known, &b.Recognition, &walked)
 	b.KnownAt, b.Walking, b.WalkedTo = instant(known), walked.Valid, walked.Int64
 	return b, err
@@ -193,7 +193,7 @@ func LockBook(tx *Tx, siteID int64, day civil.Day, by travel.Recognition) (Limit
 
 // SaveBook stores how far a running use that is locked has come.
 func SaveBook(tx *Tx, b LimitBook) error {
-	_, err := tx.exec(`UPDATE limit_books SET day = $2, known_at = $3, recognition = $4, walked_to = $5 WHERE site_id = $1`,
+	_, err := tx.Exec(`UPDATE limit_books SET day = $2, known_at = $3, recognition = $4, walked_to = $5 WHERE site_id = $1`,
 		b.SiteID, b.Day, micros(b.KnownAt), b.Recognition, sql.NullInt64{Int64: b.WalkedTo, Valid: b.Walking})
 	return err
 }
@@ -201,7 +201,7 @@ func SaveBook(tx *Tx, b LimitBook) error {
 // WaitingChanges reads the next changes of a site up to an id, in order.
 func WaitingChanges(tx *Tx, siteID, upTo int64, limit int) ([]LimitChange, error) {
 	var list []LimitChange
-	err := tx.each(`SELECT id, kind, transaction_id, allocation_id, recorded_at FROM limit_changes
+	err := tx.Each(`SELECT id, kind, transaction_id, allocation_id, recorded_at FROM limit_changes
 		WHERE site_id = $1 AND id <= $2 ORDER BY id LIMIT $3`, []any{siteID, upTo, limit},
 		func(scan func(dest ...any) error) error {
 			var c LimitChange
@@ -216,6 +216,6 @@ func WaitingChanges(tx *Tx, siteID, upTo int64, limit int) ([]LimitChange, error
 
 // SettledChanges removes the changes of a site up to an id: they are in the running use.
 func SettledChanges(tx *Tx, siteID, upTo int64) error {
-	_, err := tx.exec(`DELETE FROM limit_changes WHERE site_id = $1 AND id <= $2`, siteID, upTo)
+	_, err := tx.Exec(`DELETE FROM limit_changes WHERE site_id = $1 AND id <= $2`, siteID, upTo)
 	return err
 }

@@ -21,10 +21,10 @@ type LimitLine struct {
 // SaveLine stores what an allocation adds. What adds nothing, now and later, is removed.
 func SaveLine(tx *Tx, siteID int64, l LimitLine) error {
 	if l.Amount == 0 && l.Due == civil.NoDay {
-		_, err := tx.exec(`DELETE FROM limit_lines WHERE site_id = $1 AND allocation_id = $2`, siteID, l.AllocationID)
+		_, err := tx.Exec(`DELETE FROM limit_lines WHERE site_id = $1 AND allocation_id = $2`, siteID, l.AllocationID)
 		return err
 	}
-	_, err := tx.exec(`INSERT INTO limit_lines (site_id, allocation_id, channel_id, currency, amount, due_day)
+	_, err := tx.Exec(`INSERT INTO limit_lines (site_id, allocation_id, channel_id, currency, amount, due_day)
 		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (site_id, allocation_id) DO UPDATE SET amount = excluded.amount, due_day = excluded.due_day`,
 		siteID, l.AllocationID, l.ChannelID, l.Currency, l.Amount, maybeDay(l.Due))
@@ -55,7 +55,7 @@ type RunningUse struct {
 // RunningUses reads the uses of the channels and of the site itself, in order.
 func RunningUses(tx *Tx, siteID int64) ([]RunningUse, error) {
 	var list []RunningUse
-	err := tx.each(`SELECT scope, object_id, currency, amount, level FROM limit_uses
+	err := tx.Each(`SELECT scope, object_id, currency, amount, level FROM limit_uses
 		WHERE site_id = $1 AND scope IN ('channel', 'site') ORDER BY scope, object_id, currency`, []any{siteID},
 		func(scan func(dest ...any) error) error {
 			var u RunningUse
@@ -68,7 +68,7 @@ func RunningUses(tx *Tx, siteID int64) ([]RunningUse, error) {
 
 // SaveUse stores a use.
 func SaveUse(tx *Tx, siteID int64, u RunningUse) error {
-	_, err := tx.exec(`INSERT INTO limit_uses (site_id, scope, object_id, currency, amount, level)
+	_, err := tx.Exec(`INSERT INTO limit_uses (site_id, scope, object_id, currency, amount, level)
 		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (site_id, scope, object_id, currency) DO UPDATE SET amount = excluded.amount, level = excluded.level`,
 		siteID, u.Scope, u.ObjectID, u.Currency, u.Amount, u.Level)
@@ -78,7 +78,7 @@ func SaveUse(tx *Tx, siteID int64, u RunningUse) error {
 // LockUse takes the use of a booking for this write and reads it: nobody else judges it before this write ends.
 func LockUse(tx *Tx, siteID, bookingID int64, c money.Currency) (RunningUse, error) {
 	u := RunningUse{Scope: protection.LimitBooking, ObjectID: bookingID, Currency: c}
-	err := tx.row(`INSERT INTO limit_uses (site_id, scope, object_id, currency, amount, level) VALUES ($1, $2, $3, $4, 0, 0)
+	err := tx.Row(`INSERT INTO limit_uses (site_id, scope, object_id, currency, amount, level) VALUES ($1, $2, $3, $4, 0, 0)
 		ON CONFLICT (site_id, scope, object_id, currency) DO UPDATE SET level = limit_uses.level
 		RETURNING amount, level`, []any{siteID, u.Scope, bookingID, c}, &u.Amount, &u.Level)
 	return u, err
@@ -86,7 +86,7 @@ func LockUse(tx *Tx, siteID, bookingID int64, c money.Currency) (RunningUse, err
 
 // SettledUse is what the allocations of a booking add to the running use so far, in one policy currency.
 func SettledUse(tx *Tx, siteID, bookingID int64, c money.Currency) (sum int64, err error) {
-	err = tx.row(`SELECT CAST(COALESCE(SUM(l.amount), 0) AS BIGINT) FROM allocations a
+	err = tx.Row(`SELECT CAST(COALESCE(SUM(l.amount), 0) AS BIGINT) FROM allocations a
 			JOIN limit_lines l ON l.site_id = a.site_id AND l.allocation_id = a.id
 		WHERE a.site_id = $1 AND a.booking_id = $2 AND l.currency = $3`, []any{siteID, bookingID, c}, &sum)
 	return sum, err
@@ -94,7 +94,7 @@ func SettledUse(tx *Tx, siteID, bookingID int64, c money.Currency) (sum int64, e
 
 // InsertOver stores what of an allocation lies above a limit; a second time, for the same limit, it changes nothing.
 func InsertOver(tx *Tx, siteID int64, o protection.OverLimit) error {
-	_, err := tx.exec(`INSERT INTO over_limits (site_id, allocation_id, scope, transaction_id, amount, currency, use_amount,
+	_, err := tx.Exec(`INSERT INTO over_limits (site_id, allocation_id, scope, transaction_id, amount, currency, use_amount,
 			limit_amount, limit_id, recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (site_id, allocation_id, limit_id) DO NOTHING`,
 		siteID, o.AllocationID, o.Scope, o.TransactionID, o.Amount, o.Currency, o.Use, o.LimitAmount, o.LimitID,
@@ -108,7 +108,7 @@ func OverLimits(tx *Tx, siteID int64, transactions []int64) ([]protection.OverLi
 	w.and("site_id = ?", siteID)
 	in(&w, "transaction_id", transactions)
 	var list []protection.OverLimit
-	err := tx.each(`SELECT allocation_id, scope, transaction_id, amount, currency, use_amount, limit_amount, limit_id,
+	err := tx.Each(`SELECT allocation_id, scope, transaction_id, amount, currency, use_amount, limit_amount, limit_id,
 			recorded_at
 		FROM over_limits WHERE `+w.text.String()+` ORDER BY allocation_id, scope, limit_id`, w.args,
 		func(scan func(dest ...any) error) error {
@@ -141,7 +141,7 @@ func readOverLimits(tx *Tx, siteID int64, ids []int64, at map[int64]*travel.Tran
 
 // InsertLimitEvent adds an event.
 func InsertLimitEvent(tx *Tx, e protection.LimitEvent) error {
-	_, err := tx.exec(`INSERT INTO limit_events (site_id, scope, object_id, channel_id, percent, use_amount, limit_amount,
+	_, err := tx.Exec(`INSERT INTO limit_events (site_id, scope, object_id, channel_id, percent, use_amount, limit_amount,
 			currency, limit_id, transaction_id, crossed_at, recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		e.SiteID, e.Scope, e.ObjectID, e.ChannelID, e.Percent, e.Use, e.Limit.Amount, e.Limit.Currency, e.Limit.ID,

@@ -35,7 +35,7 @@ func listOf[T any](
 		if w.countAll != nil && w.conditions == w.countAllAt {
 			list.Total, err = w.countAll()
 		} else {
-			err = tx.row(`SELECT COUNT(*)`+condition, w.args, &list.Total)
+			err = tx.Row(`SELECT COUNT(*)`+condition, w.args, &list.Total)
 		}
 		if err != nil {
 			return travel.List[T]{}, err
@@ -43,7 +43,7 @@ func listOf[T any](
 	}
 	given := w.args
 	query := `SELECT ` + columns + condition + orderBy(w, page, orders, include) + limit(w, page)
-	err := tx.each(query, w.args, func(row func(dest ...any) error) error {
+	err := tx.Each(query, w.args, func(row func(dest ...any) error) error {
 		item, err := scan(row)
 		list.Items = append(list.Items, item)
 		return err
@@ -57,7 +57,7 @@ func listOf[T any](
 	}
 	// Skipping a number of rows is no page: there, nothing is an answer.
 	if len(list.Items) == 0 && page.Offset < 0 && page.Number > 1 {
-		err = tx.row(`SELECT EXISTS (SELECT 1`+condition+`)`, given, &list.PastEnd)
+		err = tx.Row(`SELECT EXISTS (SELECT 1`+condition+`)`, given, &list.PastEnd)
 	}
 	return list, err
 }

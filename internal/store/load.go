@@ -76,7 +76,7 @@ const loadBook = `WITH RECURSIVE numbers (i) AS (
 // it is for measuring alone. Their changes of the buckets wait to be folded.
 func LoadBook(tx *Tx, l Load, first, last int64) error {
 	for _, statement := range loadStatements {
-		_, err := tx.exec(loadBook+statement, l.SiteID, first, last, l.FirstChannel, l.Channels, l.Suppliers, l.From, l.Days,
+		_, err := tx.Exec(loadBook+statement, l.SiteID, first, last, l.FirstChannel, l.Channels, l.Suppliers, l.From, l.Days,
 			l.Payments/PaymentsPerBooking)
 		if err != nil {
 			return err

@@ -15,7 +15,7 @@ func BlockedUntil(tx *Tx, subjects []string) (time.Time, error) {
 	var w where
 	in(&w, "subject", subjects)
 	var until sql.NullInt64
-	err := tx.row(`SELECT MAX(blocked_until) FROM login_attempts WHERE `+w.text.String(), w.args, &until)
+	err := tx.Row(`SELECT MAX(blocked_until) FROM login_attempts WHERE `+w.text.String(), w.args, &until)
 	return maybeInstant(until), err
 }
 
@@ -23,35 +23,35 @@ func BlockedUntil(tx *Tx, subjects []string) (time.Time, error) {
 // before forgetBefore, with none since, no longer count.
 func CountFailedLogin(tx *Tx, subject string, forgetBefore time.Time, backoff func(failures int) time.Duration) error {
 	var failures int
-	err := tx.row(`INSERT INTO login_attempts (subject, failures, blocked_until, last_at) VALUES ($1, 1, 0, $2)
+	err := tx.Row(`INSERT INTO login_attempts (subject, failures, blocked_until, last_at) VALUES ($1, 1, 0, $2)
 		ON CONFLICT (subject) DO UPDATE SET last_at = $2,
 			failures = CASE WHEN login_attempts.last_at < $3 THEN 1 ELSE login_attempts.failures + 1 END
 		RETURNING failures`, []any{subject, micros(tx.Now), micros(forgetBefore)}, &failures)
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(`UPDATE login_attempts SET blocked_until = $2 WHERE subject = $1`,
+	_, err = tx.Exec(`UPDATE login_attempts SET blocked_until = $2 WHERE subject = $1`,
 		subject, micros(tx.Now.Add(backoff(failures))))
 	return err
 }
 
 // ForgetFailedLogins clears the count of a subject.
 func ForgetFailedLogins(tx *Tx, subject string) error {
-	_, err := tx.exec(`DELETE FROM login_attempts WHERE subject = $1`, subject)
+	_, err := tx.Exec(`DELETE FROM login_attempts WHERE subject = $1`, subject)
 	return err
 }
 
 // ForgetFailedLoginsBefore clears counts that have not grown since the instant, as many as the limit allows, and
 // returns how many.
 func ForgetFailedLoginsBefore(tx *Tx, before time.Time, limit int) (int64, error) {
-	return tx.exec(`DELETE FROM login_attempts WHERE subject IN (
+	return tx.Exec(`DELETE FROM login_attempts WHERE subject IN (
 		SELECT subject FROM login_attempts WHERE last_at < $1 LIMIT $2)`, micros(before), limit)
 }
 
 // JWTKeys reads all keys that sign or verify JWTs.
 func JWTKeys(tx *Tx) ([]auth.Key, error) {
 	var keys []auth.Key
-	err := tx.each(`SELECT id, secret, created_at, retired_at FROM jwt_keys ORDER BY created_at, id`, nil,
+	err := tx.Each(`SELECT id, secret, created_at, retired_at FROM jwt_keys ORDER BY created_at, id`, nil,
 		func(scan func(dest ...any) error) error {
 			var k auth.Key
 			var secret string
@@ -73,13 +73,13 @@ func JWTKeys(tx *Tx) ([]auth.Key, error) {
 
 // InsertJWTKey stores a key that signs from now on.
 func InsertJWTKey(tx *Tx, k auth.Key) error {
-	_, err := tx.exec(`INSERT INTO jwt_keys (id, secret, created_at) VALUES ($1, $2, $3)`,
+	_, err := tx.Exec(`INSERT INTO jwt_keys (id, secret, created_at) VALUES ($1, $2, $3)`,
 		k.ID, hex.EncodeToString(k.Secret), micros(k.CreatedAt))
 	return err
 }
 
 // RetireJWTKeys lets every key sign no more.
 func RetireJWTKeys(tx *Tx) error {
-	_, err := tx.exec(`UPDATE jwt_keys SET retired_at = $1 WHERE retired_at IS NULL`, micros(tx.Now))
+	_, err := tx.Exec(`UPDATE jwt_keys SET retired_at = $1 WHERE retired_at IS NULL`, micros(tx.Now))
 	return err
 }

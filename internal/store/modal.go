@@ -16,7 +16,7 @@ func InsertModalSession(tx *Tx, s travel.ModalSession) (travel.ModalSession, err
 		return s, err
 	}
 	s.CreatedAt = RealNow(tx)
-	err = tx.row(`INSERT INTO modal_sessions (site_id, channel_id, token_hash, auth_hash, origin, verified, made, created_at, expires_at)
+	err = tx.Row(`INSERT INTO modal_sessions (site_id, channel_id, token_hash, auth_hash, origin, verified, made, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`,
 		[]any{s.SiteID, s.ChannelID, s.TokenHash, s.AuthHash, s.Origin, string(verified), false, micros(s.CreatedAt),
 			micros(s.ExpiresAt)}, &s.ID)
@@ -29,7 +29,7 @@ func ModalSession(tx *Tx, tokenHash string) (travel.ModalSession, error) {
 	var verified string
 	var booking sql.NullInt64
 	var created, expires int64
-	err := tx.row(`SELECT m.site_id, m.id, m.channel_id, m.token_hash, m.auth_hash, m.origin, m.verified, m.booking_id, m.made,
+	err := tx.Row(`SELECT m.site_id, m.id, m.channel_id, m.token_hash, m.auth_hash, m.origin, m.verified, m.booking_id, m.made,
 			m.created_at, m.expires_at, s.path, c.name
 		FROM modal_sessions m
 		JOIN sites s ON s.id = m.site_id
@@ -49,7 +49,7 @@ func ModalSession(tx *Tx, tokenHash string) (travel.ModalSession, error) {
 
 // BindModalSession says which booking a session pays, once; ErrNotFound: it is another one already.
 func BindModalSession(tx *Tx, s travel.ModalSession, bookingID int64, made bool) error {
-	n, err := tx.exec(`UPDATE modal_sessions SET booking_id = $3, made = $4
+	n, err := tx.Exec(`UPDATE modal_sessions SET booking_id = $3, made = $4
 		WHERE site_id = $1 AND id = $2 AND (booking_id IS NULL OR booking_id = $3)`, s.SiteID, s.ID, bookingID, made)
 	if err == nil && n == 0 {
 		return ErrNotFound
@@ -65,13 +65,13 @@ func ModalBookings(tx *Tx, siteID int64, authHash string) ([]int64, error) {
 
 // CountModalSessions counts the sessions that an auth string has opened.
 func CountModalSessions(tx *Tx, siteID int64, authHash string) (n int64, err error) {
-	err = tx.row(`SELECT COUNT(*) FROM modal_sessions WHERE site_id = $1 AND auth_hash = $2`, []any{siteID, authHash}, &n)
+	err = tx.Row(`SELECT COUNT(*) FROM modal_sessions WHERE site_id = $1 AND auth_hash = $2`, []any{siteID, authHash}, &n)
 	return n, err
 }
 
 // ForgetModalSessionsBefore removes sessions that were opened before the instant, as many as the limit allows, and returns
 // how many. Their payments stay.
 func ForgetModalSessionsBefore(tx *Tx, before time.Time, limit int) (int64, error) {
-	return tx.exec(`DELETE FROM modal_sessions WHERE (site_id, id) IN (
+	return tx.Exec(`DELETE FROM modal_sessions WHERE (site_id, id) IN (
 		SELECT site_id, id FROM modal_sessions WHERE created_at < $1 LIMIT $2)`, micros(before), limit)
 }

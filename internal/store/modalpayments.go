@@ -7,7 +7,7 @@ import (
 
 // InsertModalPayment notes that a transaction of this write is a payment in the modal, with what was verified besides.
 func InsertModalPayment(tx *Tx, t travel.Transaction, bookingID int64, authHash string) error {
-	_, err := tx.exec(`INSERT INTO modal_payments (site_id, transaction_id, booking_id, auth_hash, allocations, charge_channel)
+	_, err := tx.Exec(`INSERT INTO modal_payments (site_id, transaction_id, booking_id, auth_hash, allocations, charge_channel)
 		VALUES ($1, $2, $3, $4, $5, $6)`,
 		t.SiteID, t.ID, bookingID, authHash, t.ModalAllocations, maybeID(t.ModalCharge))
 	return err
@@ -17,7 +17,7 @@ func InsertModalPayment(tx *Tx, t travel.Transaction, bookingID int64, authHash 
 // booking, so that none is added meanwhile.
 func ModalAttempts(tx *Tx, siteID, bookingID int64) ([]travel.ModalAttempt, error) {
 	var list []travel.ModalAttempt
-	err := tx.each(`SELECT m.transaction_id, m.auth_hash, t.status, p.decline <> ''
+	err := tx.Each(`SELECT m.transaction_id, m.auth_hash, t.status, p.decline <> ''
 		FROM modal_payments m
 		JOIN transactions t ON t.site_id = m.site_id AND t.id = m.transaction_id
 		JOIN processings p ON p.site_id = m.site_id AND p.transaction_id = m.transaction_id
@@ -34,7 +34,7 @@ func ModalAttempts(tx *Tx, siteID, bookingID int64) ([]travel.ModalAttempt, erro
 // ModalPaymentOf tells whether a transaction pays the booking in the modal.
 func ModalPaymentOf(tx *Tx, siteID, transactionID, bookingID int64) error {
 	var id int64
-	return tx.row(`SELECT transaction_id FROM modal_payments WHERE site_id = $1 AND transaction_id = $2 AND booking_id = $3`,
+	return tx.Row(`SELECT transaction_id FROM modal_payments WHERE site_id = $1 AND transaction_id = $2 AND booking_id = $3`,
 		[]any{siteID, transactionID, bookingID}, &id)
 }
 
@@ -54,7 +54,7 @@ func readModalPayments(tx *Tx, siteID int64, list []travel.Transaction) error {
 	var w where
 	w.and("site_id = ?", siteID)
 	in(&w, "transaction_id", ids)
-	return tx.each(`SELECT transaction_id, allocations, charge_channel FROM modal_payments WHERE `+w.text.String(), w.args,
+	return tx.Each(`SELECT transaction_id, allocations, charge_channel FROM modal_payments WHERE `+w.text.String(), w.args,
 		func(scan func(dest ...any) error) error {
 			var id int64
 			var allocations string

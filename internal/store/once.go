@@ -17,7 +17,7 @@ type Claim struct {
 // ClaimKey takes an idempotency key until the given instant, also one whose claim has run out unfinished. mine says
 // whether it was taken; if not, the claim that stands in the way is returned. ErrNotFound: that one has gone meanwhile.
 func ClaimKey(tx *Tx, siteID, userID int64, once travel.Once, until time.Time) (claim Claim, mine bool, err error) {
-	err = tx.each(`INSERT INTO idempotency_keys (site_id, user_id, key, request_hash, claimed_until, created_at)
+	err = tx.Each(`INSERT INTO idempotency_keys (site_id, user_id, key, request_hash, claimed_until, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (site_id, user_id, key) DO UPDATE SET claimed_until = $5
 			WHERE idempotency_keys.object_id IS NULL AND idempotency_keys.claimed_until <= $6
@@ -33,7 +33,7 @@ func ClaimKey(tx *Tx, siteID, userID int64, once travel.Once, until time.Time) (
 	}
 	var object sql.NullInt64
 	var held int64
-	err = tx.row(`SELECT request_hash, object_id, claimed_until FROM idempotency_keys
+	err = tx.Row(`SELECT request_hash, object_id, claimed_until FROM idempotency_keys
 		WHERE site_id = $1 AND user_id = $2 AND key = $3`, []any{siteID, userID, once.Key}, &claim.Hash, &object, &held)
 	claim.ObjectID, claim.Until = object.Int64, instant(held)
 	return claim, false, err
@@ -42,7 +42,7 @@ func ClaimKey(tx *Tx, siteID, userID int64, once travel.Once, until time.Time) (
 // FinishKey records what a request made under its idempotency key, in the transaction that makes it. ErrNotFound: the
 // claim ran out, and another request has finished it or given it up.
 func FinishKey(tx *Tx, siteID, userID int64, once travel.Once, objectID int64) error {
-	n, err := tx.exec(`UPDATE idempotency_keys SET object_id = $5
+	n, err := tx.Exec(`UPDATE idempotency_keys SET object_id = $5
 		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND request_hash = $4 AND object_id IS NULL`,
 		siteID, userID, once.Key, once.Hash, objectID)
 	if err == nil && n == 0 {
@@ -53,7 +53,7 @@ func FinishKey(tx *Tx, siteID, userID int64, once travel.Once, objectID int64) e
 
 // ReleaseKey gives up the claim that was taken until the given instant, so that the caller can try again.
 func ReleaseKey(tx *Tx, siteID, userID int64, once travel.Once, until time.Time) error {
-	_, err := tx.exec(`DELETE FROM idempotency_keys
+	_, err := tx.Exec(`DELETE FROM idempotency_keys
 		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id IS NULL AND claimed_until = $4`,
 		siteID, userID, once.Key, micros(until))
 	return err
@@ -61,7 +61,7 @@ func ReleaseKey(tx *Tx, siteID, userID int64, once travel.Once, until time.Time)
 
 // UnfinishKey gives up the key of a request that made something of which nothing came, so that the caller can try again.
 func UnfinishKey(tx *Tx, siteID, userID int64, once travel.Once, objectID int64) error {
-	_, err := tx.exec(`DELETE FROM idempotency_keys WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id = $4`,
+	_, err := tx.Exec(`DELETE FROM idempotency_keys WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id = $4`,
 		siteID, userID, once.Key, objectID)
 	return err
 }
@@ -69,6 +69,6 @@ func UnfinishKey(tx *Tx, siteID, userID int64, once travel.Once, objectID int64)
 // ForgetKeysBefore removes idempotency keys that were first used before the instant, as many as the limit allows, and
 // returns how many.
 func ForgetKeysBefore(tx *Tx, before time.Time, limit int) (int64, error) {
-	return tx.exec(`DELETE FROM idempotency_keys WHERE (site_id, user_id, key) IN (
+	return tx.Exec(`DELETE FROM idempotency_keys WHERE (site_id, user_id, key) IN (
 		SELECT site_id, user_id, key FROM idempotency_keys WHERE created_at < $1 LIMIT $2)`, micros(before), limit)
 }

@@ -25,7 +25,7 @@ func scanPayment(scan func(dest ...any) error) (travel.Payment, error) {
 // Payment reads one payment record of the site.
 func Payment(tx *Tx, siteID, id int64) (travel.Payment, error) {
 	return scanPayment(func(dest ...any) error {
-		return tx.row(`SELECT `+paymentColumns+` FROM payments p WHERE p.site_id = $1 AND p.id = $2`,
+		return tx.Row(`SELECT `+paymentColumns+` FROM payments p WHERE p.site_id = $1 AND p.id = $2`,
 			[]any{siteID, id}, dest...)
 	})
 }
@@ -54,7 +54,7 @@ func TransactionsOfBookings(tx *Tx, siteID int64, bookings []int64) (map[int64][
 	var w where
 	w.and("site_id = ?", siteID)
 	in(&w, "booking_id", bookings)
-	err := tx.each(`SELECT DISTINCT booking_id, transaction_id FROM payments WHERE `+w.text.String()+`
+	err := tx.Each(`SELECT DISTINCT booking_id, transaction_id FROM payments WHERE `+w.text.String()+`
 		ORDER BY booking_id, transaction_id`, w.args, func(scan func(dest ...any) error) error {
 		var booking, transaction int64
 		err := scan(&booking, &transaction)

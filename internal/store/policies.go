@@ -43,7 +43,7 @@ func InsertPolicy(tx *Tx, siteID int64, p travel.Policy) (travel.Policy, error) 
 	}
 	p.RecordedAt = tx.Now
 	tx.ForgetAnswers()
-	err = tx.row(`INSERT INTO policies (site_id, from_day, recorded_at, currency, recognition, late_log_days,
+	err = tx.Row(`INSERT INTO policies (site_id, from_day, recorded_at, currency, recognition, late_log_days,
 			max_fixing_age_days, premium_refundable, minimum_per_line, minimum_per_month, tax_codes, statement_period,
 			payment_terms_days)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
@@ -56,7 +56,7 @@ func InsertPolicy(tx *Tx, siteID int64, p travel.Policy) (travel.Policy, error) 
 	card := make(travel.RateCard, len(p.RateCard)) // the caller's own may be needed again
 	for i, l := range p.RateCard {
 		end := sql.NullInt64{Int64: l.To, Valid: l.To != travel.NoEnd}
-		err := tx.row(`INSERT INTO rate_card_lines (site_id, policy_id, channel_id, lead_from, lead_to, ppm)
+		err := tx.Row(`INSERT INTO rate_card_lines (site_id, policy_id, channel_id, lead_from, lead_to, ppm)
 			VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`,
 			[]any{siteID, p.ID, maybeID(l.ChannelID), l.From, end, l.PPM}, &l.ID)
 		if err != nil {
@@ -113,7 +113,7 @@ func Policy(tx *Tx, siteID, id int64) (travel.Policy, error) {
 
 // policies reads policies without their rate cards.
 func policies(tx *Tx, condition string, args ...any) (list []travel.Policy, err error) {
-	err = tx.each(`SELECT `+policyColumns+` FROM policies WHERE `+condition, args,
+	err = tx.Each(`SELECT `+policyColumns+` FROM policies WHERE `+condition, args,
 		func(scan func(dest ...any) error) error {
 			p, err := scanPolicy(scan)
 			list = append(list, p)
@@ -150,7 +150,7 @@ func rateCard(tx *Tx, siteID, policyID int64) (travel.RateCard, error) {
 
 func readRateCard(tx *Tx, siteID, policyID int64) (travel.RateCard, error) {
 	card := travel.RateCard{}
-	err := tx.each(`SELECT id, channel_id, lead_from, lead_to, ppm FROM rate_card_lines
+	err := tx.Each(`SELECT id, channel_id, lead_from, lead_to, ppm FROM rate_card_lines
 		WHERE site_id = $1 AND policy_id = $2 ORDER BY id`, []any{siteID, policyID},
 		func(scan func(dest ...any) error) error {
 			l := travel.RateLine{To: travel.NoEnd}

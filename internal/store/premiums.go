@@ -40,7 +40,7 @@ func scanPremium(scan func(dest ...any) error) (protection.PremiumLine, error) {
 
 func premiumOf(tx *Tx, siteID, allocationID int64) ([]protection.PremiumLine, error) {
 	var list []protection.PremiumLine
-	err := tx.each(`SELECT `+premiumColumns+` FROM premium_lines
+	err := tx.Each(`SELECT `+premiumColumns+` FROM premium_lines
 		WHERE site_id = $1 AND allocation_id = $2 ORDER BY id`, []any{siteID, allocationID},
 		func(scan func(dest ...any) error) error {
 			l, err := scanPremium(scan)

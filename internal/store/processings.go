@@ -28,7 +28,7 @@ func scanProcessed(scan func(dest ...any) error) (travel.Processed, error) {
 
 // InsertProcessing notes that a processor is about to be called for a transaction of this write.
 func InsertProcessing(tx *Tx, p travel.Processed) error {
-	_, err := tx.exec(`INSERT INTO processings (`+processedColumns+`)
+	_, err := tx.Exec(`INSERT INTO processings (`+processedColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`,
 		p.SiteID, p.TransactionID, p.ChannelID, p.Operation, p.Reference, p.Processor, p.Live, p.ProcessorID, p.Original,
 		p.State, p.Reserved, micros(p.AskedForAt), maybeMicros(p.AskAt), p.Asks, maybeText(p.ReturnKey), p.Challenge.Type,
@@ -39,7 +39,7 @@ func InsertProcessing(tx *Tx, p travel.Processed) error {
 
 // SaveProcessing stores what can change of a processing. Its transaction is locked: that is the lock on both.
 func SaveProcessing(tx *Tx, p travel.Processed) error {
-	_, err := tx.exec(`UPDATE processings SET processor_id = $3, state = $4, reserved = $5, ask_at = $6, asks = $7,
+	_, err := tx.Exec(`UPDATE processings SET processor_id = $3, state = $4, reserved = $5, ask_at = $6, asks = $7,
 			challenge_type = $8, challenge_value = $9, decline = $10, code = $11, threeds_status = $12, threeds_flow = $13,
 			threeds_eci = $14, threeds_version = $15, threeds_directory = $16, liability_shift = $17
 		WHERE site_id = $1 AND transaction_id = $2`,
@@ -74,14 +74,14 @@ func ProcessingByReturnKey(tx *Tx, key string) (travel.Processed, error) {
 
 func oneProcessing(tx *Tx, condition string, args ...any) (travel.Processed, error) {
 	return scanProcessed(func(dest ...any) error {
-		return tx.row(`SELECT `+processedColumns+` FROM processings WHERE `+condition, args, dest...)
+		return tx.Row(`SELECT `+processedColumns+` FROM processings WHERE `+condition, args, dest...)
 	})
 }
 
 // ProcessingsToAsk lists the processings of any site that are to be asked about, the longest overdue first.
 func ProcessingsToAsk(tx *Tx, limit int) ([]travel.Processed, error) {
 	var list []travel.Processed
-	err := tx.each(`SELECT `+processedColumns+` FROM processings WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
+	err := tx.Each(`SELECT `+processedColumns+` FROM processings WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
 		[]any{micros(RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
 			p, err := scanProcessed(scan)
 			list = append(list, p)
@@ -93,7 +93,7 @@ func ProcessingsToAsk(tx *Tx, limit int) ([]travel.Processed, error) {
 // ClaimAsk takes it on the caller to ask about a processing, as it was read, and puts off the next time; ErrNotFound: it
 // was asked about since, or somebody else has taken it.
 func ClaimAsk(tx *Tx, p travel.Processed, next time.Time) error {
-	n, err := tx.exec(`UPDATE processings SET ask_at = $4, asks = asks + 1
+	n, err := tx.Exec(`UPDATE processings SET ask_at = $4, asks = asks + 1
 		WHERE site_id = $1 AND transaction_id = $2 AND ask_at = $3`,
 		p.SiteID, p.TransactionID, micros(p.AskAt), micros(next))
 	if err == nil && n == 0 {
@@ -104,7 +104,7 @@ func ClaimAsk(tx *Tx, p travel.Processed, next time.Time) error {
 
 // OpenAdjustments counts the adjustments of a transaction whose outcome is not known yet.
 func OpenAdjustments(tx *Tx, siteID, transactionID int64) (n int64, err error) {
-	err = tx.row(`SELECT COUNT(*) FROM transactions t
+	err = tx.Row(`SELECT COUNT(*) FROM transactions t
 		JOIN processings p ON p.site_id = t.site_id AND p.transaction_id = t.id
 		WHERE t.site_id = $1 AND t.linked_id = $2 AND p.state IN ('called', 'challenged', 'unknown')`,
 		[]any{siteID, transactionID}, &n)
@@ -113,7 +113,7 @@ func OpenAdjustments(tx *Tx, siteID, transactionID int64) (n int64, err error) {
 
 // SaveOutcome stores what the processor says of a locked transaction, besides what SaveTransaction stores.
 func SaveOutcome(tx *Tx, t travel.Transaction) error {
-	_, err := tx.exec(`UPDATE transactions SET content = $3, auth_code = $4, card_type = $5, bin_number = $6, last_four = $7
+	_, err := tx.Exec(`UPDATE transactions SET content = $3, auth_code = $4, card_type = $5, bin_number = $6, last_four = $7
 		WHERE site_id = $1 AND id = $2`, t.SiteID, t.ID, t.Content, t.AuthCode, t.CardType, t.BIN, t.LastFour)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func SaveOutcome(tx *Tx, t travel.Transaction) error {
 // FreeReference takes the caller's payment reference off a locked transaction of which nothing came, so that the payment
 // can be tried again under it.
 func FreeReference(tx *Tx, siteID, transactionID int64) error {
-	_, err := tx.exec(`UPDATE transactions SET reference = NULL WHERE site_id = $1 AND id = $2`, siteID, transactionID)
+	_, err := tx.Exec(`UPDATE transactions SET reference = NULL WHERE site_id = $1 AND id = $2`, siteID, transactionID)
 	return err
 }
 
@@ -144,7 +144,7 @@ func readProcessings(tx *Tx, siteID int64, list []travel.Transaction) error {
 	var w where
 	w.and("site_id = ?", siteID)
 	in(&w, "transaction_id", ids)
-	return tx.each(`SELECT `+processedColumns+` FROM processings WHERE `+w.text.String(), w.args,
+	return tx.Each(`SELECT `+processedColumns+` FROM processings WHERE `+w.text.String(), w.args,
 		func(scan func(dest ...any) error) error {
 			p, err := scanProcessed(scan)
 			if err == nil {

@@ -18,7 +18,7 @@ type Hint struct {
 
 // InsertHint keeps a hint, due at once; one that came before is left as it is.
 func InsertHint(tx *Tx, h Hint) error {
-	_, err := tx.exec(`INSERT INTO processor_hints (site_id, channel_id, processor, event_id, reference, processor_id,
+	_, err := tx.Exec(`INSERT INTO processor_hints (site_id, channel_id, processor, event_id, reference, processor_id,
 			received_at, ask_at, asks)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $7, 0)
 		ON CONFLICT (site_id, channel_id, processor, event_id) DO NOTHING`,
@@ -29,7 +29,7 @@ func InsertHint(tx *Tx, h Hint) error {
 // HintsDue lists hints of any site that are to be asked about, the longest overdue first.
 func HintsDue(tx *Tx, limit int) ([]Hint, error) {
 	var list []Hint
-	err := tx.each(`SELECT site_id, channel_id, processor, event_id, reference, processor_id, ask_at, asks
+	err := tx.Each(`SELECT site_id, channel_id, processor, event_id, reference, processor_id, ask_at, asks
 		FROM processor_hints WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
 		[]any{micros(RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
 			var h Hint
@@ -44,7 +44,7 @@ func HintsDue(tx *Tx, limit int) ([]Hint, error) {
 
 // PutOffHint says when to ask about a hint again; the zero time says that it was asked about.
 func PutOffHint(tx *Tx, h Hint, next time.Time) error {
-	_, err := tx.exec(`UPDATE processor_hints SET ask_at = $5, asks = asks + 1
+	_, err := tx.Exec(`UPDATE processor_hints SET ask_at = $5, asks = asks + 1
 		WHERE site_id = $1 AND channel_id = $2 AND processor = $3 AND event_id = $4`,
 		h.SiteID, h.ChannelID, h.Processor, h.EventID, maybeMicros(next))
 	return err
@@ -53,7 +53,7 @@ func PutOffHint(tx *Tx, h Hint, next time.Time) error {
 // ForgetHintsBefore removes hints that were asked about and came before the instant, as many as the limit allows, and
 // returns how many.
 func ForgetHintsBefore(tx *Tx, before time.Time, limit int) (int64, error) {
-	return tx.exec(`DELETE FROM processor_hints WHERE (site_id, channel_id, processor, event_id) IN (
+	return tx.Exec(`DELETE FROM processor_hints WHERE (site_id, channel_id, processor, event_id) IN (
 		SELECT site_id, channel_id, processor, event_id FROM processor_hints
 		WHERE ask_at IS NULL AND received_at < $1 LIMIT $2)`, micros(before), limit)
 }
@@ -68,7 +68,7 @@ type Feed struct {
 
 // OpenFeed makes sure that the events of a channel's processor are read, from now on.
 func OpenFeed(tx *Tx, siteID, channelID int64, processor string) error {
-	_, err := tx.exec(`INSERT INTO processor_feeds (site_id, channel_id, processor, cursor, read_at)
+	_, err := tx.Exec(`INSERT INTO processor_feeds (site_id, channel_id, processor, cursor, read_at)
 		VALUES ($1, $2, $3, '', $4) ON CONFLICT (site_id, channel_id, processor) DO NOTHING`,
 		siteID, channelID, processor, micros(RealNow(tx)))
 	return err
@@ -77,7 +77,7 @@ func OpenFeed(tx *Tx, siteID, channelID int64, processor string) error {
 // ClaimFeeds takes the feeds of any site that are due, the longest overdue first, and puts off their next reading.
 func ClaimFeeds(tx *Tx, limit int, next time.Time) ([]Feed, error) {
 	var list []Feed
-	err := tx.each(`UPDATE processor_feeds SET read_at = $2 WHERE (site_id, channel_id, processor) IN (
+	err := tx.Each(`UPDATE processor_feeds SET read_at = $2 WHERE (site_id, channel_id, processor) IN (
 			SELECT site_id, channel_id, processor FROM processor_feeds WHERE read_at <= $1 ORDER BY read_at LIMIT $3)
 			AND read_at <= $1
 		RETURNING site_id, channel_id, processor, cursor`,
@@ -92,7 +92,7 @@ func ClaimFeeds(tx *Tx, limit int, next time.Time) ([]Feed, error) {
 
 // SaveFeed notes how far the events were read, and that there are more to be read at once, or none for now.
 func SaveFeed(tx *Tx, f Feed, next time.Time) error {
-	_, err := tx.exec(`UPDATE processor_feeds SET cursor = $4, read_at = $5
+	_, err := tx.Exec(`UPDATE processor_feeds SET cursor = $4, read_at = $5
 		WHERE site_id = $1 AND channel_id = $2 AND processor = $3`,
 		f.SiteID, f.ChannelID, f.Processor, f.Cursor, micros(next))
 	return err

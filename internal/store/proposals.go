@@ -22,7 +22,7 @@ func scanProposal(scan func(dest ...any) error) (travel.Proposal, error) {
 // InsertProposal stores a new proposal, which is open, and returns it with its id.
 func InsertProposal(tx *Tx, p travel.Proposal) (travel.Proposal, error) {
 	p.State, p.ProposedAt = travel.ProposalOpen, tx.Now
-	err := tx.row(`INSERT INTO proposals (site_id, kind, subject, payload, reason, state, alone, proposed_by_id, proposed_by,
+	err := tx.Row(`INSERT INTO proposals (site_id, kind, subject, payload, reason, state, alone, proposed_by_id, proposed_by,
 			proposed_at, decided_by_id, decided_by, decision_reason, result, version)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, '', '', '', 1) RETURNING id`,
 		[]any{p.SiteID, p.Kind, p.Subject, p.Payload, p.Reason, p.State, p.Alone, p.ProposedByID, p.ProposedBy,
@@ -33,14 +33,14 @@ func InsertProposal(tx *Tx, p travel.Proposal) (travel.Proposal, error) {
 // LockProposal reads a proposal and takes it for this write; ErrNotFound where the site has none with that id.
 func LockProposal(tx *Tx, siteID, id int64) (travel.Proposal, error) {
 	return scanProposal(func(dest ...any) error {
-		return tx.row(`UPDATE proposals SET version = version + 1 WHERE site_id = $1 AND id = $2
+		return tx.Row(`UPDATE proposals SET version = version + 1 WHERE site_id = $1 AND id = $2
 			RETURNING `+proposalColumns, []any{siteID, id}, dest...)
 	})
 }
 
 // DecideProposal stores the decision on a proposal that is locked.
 func DecideProposal(tx *Tx, p travel.Proposal) error {
-	_, err := tx.exec(`UPDATE proposals SET state = $3, alone = $4, decided_by_id = $5, decided_by = $6, decided_at = $7,
+	_, err := tx.Exec(`UPDATE proposals SET state = $3, alone = $4, decided_by_id = $5, decided_by = $6, decided_at = $7,
 			decision_reason = $8, result = $9
 		WHERE site_id = $1 AND id = $2`,
 		p.SiteID, p.ID, p.State, p.Alone, p.DecidedByID, p.DecidedBy, maybeMicros(p.DecidedAt), p.DecisionReason, p.Result)
@@ -50,14 +50,14 @@ func DecideProposal(tx *Tx, p travel.Proposal) error {
 // Proposal reads one proposal of the site.
 func Proposal(tx *Tx, siteID, id int64) (travel.Proposal, error) {
 	return scanProposal(func(dest ...any) error {
-		return tx.row(`SELECT `+proposalColumns+` FROM proposals WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+		return tx.Row(`SELECT `+proposalColumns+` FROM proposals WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
 // ProposalAbout reads the last proposal of a kind about a subject that is in one of two states: open, or approved.
 func ProposalAbout(tx *Tx, siteID int64, kind travel.ProposalKind, subject string) (travel.Proposal, error) {
 	return scanProposal(func(dest ...any) error {
-		return tx.row(`SELECT `+proposalColumns+` FROM proposals
+		return tx.Row(`SELECT `+proposalColumns+` FROM proposals
 			WHERE site_id = $1 AND kind = $2 AND subject = $3 AND state IN ('open', 'approved')
 			ORDER BY id DESC LIMIT 1`, []any{siteID, kind, subject}, dest...)
 	})

@@ -87,7 +87,7 @@ func flushDeltas(tx *Tx) error {
 		h.counted = now
 	}
 	for site, deltas := range bySite {
-		if err := insertDeltas(tx, site, deltas); err != nil {
+		if err := InsertDeltas(tx, site, deltas); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,7 @@ func riskOf(tx *Tx, siteID, bookingID int64) (*heldRisk, error) {
 	}
 	h := &heldRisk{siteID: siteID}
 	b, holds := HeldBooking(tx, siteID, bookingID)
-	if holds && b.Sums.Payments == 0 && !b.TotalChanged {
+	if holds && b.Payments == 0 && !b.TotalChanged {
 		h.risk.Total = b.Total // nothing was ever paid: there is nothing to read
 	} else {
 		var err error
@@ -154,7 +154,7 @@ func riskOf(tx *Tx, siteID, bookingID int64) (*heldRisk, error) {
 func bookingRisk(tx *Tx, siteID, bookingID int64) (b protection.BookingRisk, err error) {
 	args := []any{siteID, bookingID}
 	var changed bool
-	err = tx.row(`SELECT total, EXISTS (SELECT 1 FROM booking_totals t WHERE t.site_id = $1 AND t.booking_id = $2)
+	err = tx.Row(`SELECT total, EXISTS (SELECT 1 FROM booking_totals t WHERE t.site_id = $1 AND t.booking_id = $2)
 		FROM bookings WHERE site_id = $1 AND id = $2`, args, &b.Total, &changed)
 	if err == nil && changed { // before the first payment, too: it may count from a day before the change
 		b.Totals, err = totalChanges(tx, args)
@@ -172,7 +172,7 @@ func bookingRisk(tx *Tx, siteID, bookingID int64) (b protection.BookingRisk, err
 
 // totalChanges reads what the total of a booking was before its changes; args are its site and id.
 func totalChanges(tx *Tx, args []any) (list []protection.TotalChange, err error) {
-	err = tx.each(`SELECT changed_at, total FROM booking_totals WHERE site_id = $1 AND booking_id = $2 ORDER BY id`, args,
+	err = tx.Each(`SELECT changed_at, total FROM booking_totals WHERE site_id = $1 AND booking_id = $2 ORDER BY id`, args,
 		func(scan func(dest ...any) error) error {
 			var changed int64
 			var c protection.TotalChange
@@ -207,7 +207,7 @@ func ChangeTotal(tx *Tx, siteID, bookingID, before, after int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(`INSERT INTO booking_totals (site_id, booking_id, changed_at, total) VALUES ($1, $2, $3, $4)`,
+	_, err = tx.Exec(`INSERT INTO booking_totals (site_id, booking_id, changed_at, total) VALUES ($1, $2, $3, $4)`,
 		siteID, bookingID, micros(tx.Now), before)
 	return err
 }
@@ -318,7 +318,7 @@ func PriceAllocation(tx *Tx, a protection.Allocation) (priced bool, err error) {
 		return false, err
 	}
 	from, to := columnsOf(a.Quote.FromLeg), columnsOf(a.Quote.ToLeg)
-	_, err = tx.exec(`UPDATE allocations SET priced_at = $3, value = $4, from_provider = $5, from_day = $6, from_rate = $7,
+	_, err = tx.Exec(`UPDATE allocations SET priced_at = $3, value = $4, from_provider = $5, from_day = $6, from_rate = $7,
 			to_provider = $8, to_day = $9, to_rate = $10
 		WHERE site_id = $1 AND id = $2`,
 		a.SiteID, a.ID, micros(a.PricedAt), a.Value, from.provider, from.day, from.rate, to.provider, to.day, to.rate)
@@ -335,7 +335,7 @@ func LockAllocation(tx *Tx, siteID, id int64) (protection.Allocation, error) {
 		return held.Allocation, nil
 	}
 	a, err := scanAllocation(func(dest ...any) error {
-		return tx.row(`UPDATE allocations SET version = version + 1 WHERE site_id = $1 AND id = $2
+		return tx.Row(`UPDATE allocations SET version = version + 1 WHERE site_id = $1 AND id = $2
 			RETURNING `+returnedAllocationColumns, []any{siteID, id}, dest...)
 	})
 	if err == nil {

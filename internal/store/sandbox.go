@@ -5,16 +5,19 @@ import (
 	"time"
 )
 
-// ChangeSandboxCharge gives fn what the sandbox processor remembers of a charge, empty where it has none, and stores what
+// SandboxCharges is what the sandbox processor remembers of its charges.
+type SandboxCharges struct{ DB *DB }
+
+// Change gives fn what the sandbox processor remembers of a charge, empty where it has none, and stores what
 // fn answers, durably; the two instants are when the charge is disputed and when that is resolved. Changes of one charge
 // take turns. Like every write's, fn may run more than once.
-func (db *DB) ChangeSandboxCharge(
+func (c SandboxCharges) Change(
 	ctx context.Context, account, reference string,
 	fn func(entry []byte) (changed []byte, disputeAt, resolvedAt time.Time, err error),
 ) error {
-	return db.Write(ctx, func(tx *Tx) error {
+	return c.DB.Write(ctx, func(tx *Tx) error {
 		var entry string
-		err := tx.row(`INSERT INTO sandbox_charges (account, reference, version, entry) VALUES ($1, $2, 1, '')
+		err := tx.Row(`INSERT INTO sandbox_charges (account, reference, version, entry) VALUES ($1, $2, 1, '')
 			ON CONFLICT (account, reference) DO UPDATE SET version = sandbox_charges.version + 1
 			RETURNING entry`, []any{account, reference}, &entry)
 		if err != nil {
@@ -24,20 +27,20 @@ func (db *DB) ChangeSandboxCharge(
 		if err != nil {
 			return err
 		}
-		_, err = tx.exec(`UPDATE sandbox_charges SET entry = $3, dispute_at = $4, resolved_at = $5
+		_, err = tx.Exec(`UPDATE sandbox_charges SET entry = $3, dispute_at = $4, resolved_at = $5
 			WHERE account = $1 AND reference = $2`,
 			account, reference, string(changed), maybeMicros(disputeAt), maybeMicros(resolvedAt))
 		return err
 	})
 }
 
-// SandboxDue calls each for what happens by itself to the sandbox processor's charges of an account after one instant
+// Due calls each for what happens by itself to the sandbox processor's charges of an account after one instant
 // and not after another, in order of time, at most limit times.
-func (db *DB) SandboxDue(
+func (c SandboxCharges) Due(
 	ctx context.Context, account string, after, upTo time.Time, limit int, each func(reference string, at time.Time),
 ) error {
-	return db.Read(ctx, func(tx *Tx) error {
-		return tx.each(`SELECT reference, dispute_at AS at FROM sandbox_charges
+	return c.DB.Read(ctx, func(tx *Tx) error {
+		return tx.Each(`SELECT reference, dispute_at AS at FROM sandbox_charges
 				WHERE account = $1 AND dispute_at > $2 AND dispute_at <= $3
 			UNION ALL SELECT reference, resolved_at AS at FROM sandbox_charges
 				WHERE account = $1 AND resolved_at > $2 AND resolved_at <= $3

@@ -13,7 +13,7 @@ func (tx *Tx) Savepoint(fn func() error) error {
 	if err := tx.Flush(); err != nil {
 		return err
 	}
-	if _, err := tx.exec("SAVEPOINT part"); err != nil {
+	if _, err := tx.Exec("SAVEPOINT part"); err != nil {
 		return err
 	}
 	err := fn()
@@ -22,13 +22,13 @@ func (tx *Tx) Savepoint(fn func() error) error {
 	}
 	if err != nil {
 		tx.forget()
-		_, back := tx.exec("ROLLBACK TO SAVEPOINT part")
-		_, end := tx.exec("RELEASE SAVEPOINT part")
+		_, back := tx.Exec("ROLLBACK TO SAVEPOINT part")
+		_, end := tx.Exec("RELEASE SAVEPOINT part")
 		if tx.engine.conflict(err) {
 			err = fmt.Errorf("%w: %w", ErrConflict, err)
 		}
 		return errors.Join(err, back, end)
 	}
-	_, err = tx.exec("RELEASE SAVEPOINT part")
+	_, err = tx.Exec("RELEASE SAVEPOINT part")
 	return err
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"holdfast/internal/dbtest"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
@@ -21,14 +21,14 @@ func TestSavepointFailsAlone(t *testing.T) {
 			for i := range 10 {
 				path := fmt.Sprintf("site-%d", i)
 				err := tx.Savepoint(func() error {
-					if _, err := storetest.InsertSite(tx, travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")}); err != nil {
+					if _, err := dbtest.InsertSite(tx, travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")}); err != nil {
 						return err
 					}
 					switch i % 3 {
 					case 1:
 						return errNotThisOne
 					case 2:
-						_, err := storetest.InsertSite(tx, travel.Site{Path: path, Name: "the same path again"})
+						_, err := dbtest.InsertSite(tx, travel.Site{Path: path, Name: "the same path again"})
 						return err
 					}
 					return nil
@@ -55,7 +55,7 @@ func TestWhatASavepointKeptGoesWithItsTransaction(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *store.DB) {
 		err := db.Write(t.Context(), func(tx *store.Tx) error {
 			err := tx.Savepoint(func() error {
-				_, err := storetest.InsertSite(tx, travel.Site{Path: "kept", Name: "Kept", Policy: travel.DefaultPolicy("GBP")})
+				_, err := dbtest.InsertSite(tx, travel.Site{Path: "kept", Name: "Kept", Policy: travel.DefaultPolicy("GBP")})
 				return err
 			})
 			return errors.Join(err, errNotThisOne)

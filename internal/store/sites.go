@@ -13,7 +13,7 @@ func InsertSite(tx *Tx, s travel.Site) (travel.Site, error) {
 		return travel.Site{}, err
 	}
 	s.Version, s.CreatedAt, s.ModifiedAt = 1, tx.Now, tx.Now
-	err = tx.row(`INSERT INTO sites (path, name, sandbox, permitted_urls, version, created_at, modified_at)
+	err = tx.Row(`INSERT INTO sites (path, name, sandbox, permitted_urls, version, created_at, modified_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id`,
 		[]any{s.Path, s.Name, s.Sandbox, urls, s.Version, micros(tx.Now)}, &s.ID)
 	return s, err
@@ -24,7 +24,7 @@ func InsertSite(tx *Tx, s travel.Site) (travel.Site, error) {
 func SiteAlone(tx *Tx, id int64) (travel.Site, error) {
 	s := travel.Site{ID: id}
 	var ahead int64
-	err := tx.row(`SELECT path, name, sandbox, clock_ahead FROM sites WHERE id = $1`, []any{id},
+	err := tx.Row(`SELECT path, name, sandbox, clock_ahead FROM sites WHERE id = $1`, []any{id},
 		&s.Path, &s.Name, &s.Sandbox, &ahead)
 	s.ClockAhead = microseconds(ahead)
 	return s, err
@@ -33,7 +33,7 @@ func SiteAlone(tx *Tx, id int64) (travel.Site, error) {
 // LockSite takes the site for this write by counting up its version; ErrNotFound where there is no such site. A site
 // whose version was named by a caller is read before.
 func LockSite(tx *Tx, id int64) error {
-	n, err := tx.exec(`UPDATE sites SET version = version + 1 WHERE id = $1`, id)
+	n, err := tx.Exec(`UPDATE sites SET version = version + 1 WHERE id = $1`, id)
 	if err == nil && n == 0 {
 		return ErrNotFound
 	}
@@ -46,7 +46,7 @@ func UpdateSite(tx *Tx, s travel.Site) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(`UPDATE sites SET permitted_urls = $2, modified_at = $3 WHERE id = $1`, s.ID, urls, micros(tx.Now))
+	_, err = tx.Exec(`UPDATE sites SET permitted_urls = $2, modified_at = $3 WHERE id = $1`, s.ID, urls, micros(tx.Now))
 	return err
 }
 

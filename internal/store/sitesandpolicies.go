@@ -55,7 +55,7 @@ func SiteAt(tx *Tx, path string) (travel.Site, error) { return siteWhere(tx, "pa
 
 func siteWhere(tx *Tx, condition string, value any) (travel.Site, error) {
 	return scanSite(func(dest ...any) error {
-		return tx.row(`SELECT `+siteColumns+` FROM `+sitesOn("$1")+` WHERE `+condition,
+		return tx.Row(`SELECT `+siteColumns+` FROM `+sitesOn("$1")+` WHERE `+condition,
 			[]any{micros(RealNow(tx)), value}, dest...)
 	})
 }

@@ -70,7 +70,7 @@ func StatementLines(tx *Tx, siteID, statementID int64, page travel.Page) ([]prot
 
 func statementLines(tx *Tx, rest string, args ...any) ([]protection.StatementLine, error) {
 	var list []protection.StatementLine
-	err := tx.each(`SELECT `+statementLineColumns+` FROM `+statementLineSource+` WHERE s.site_id = $1 AND s.id = $2 `+rest, args,
+	err := tx.Each(`SELECT `+statementLineColumns+` FROM `+statementLineSource+` WHERE s.site_id = $1 AND s.id = $2 `+rest, args,
 		func(scan func(dest ...any) error) error {
 			l, err := scanStatementLine(scan)
 			list = append(list, l)
@@ -85,7 +85,7 @@ func BordereauAfter(
 	tx *Tx, siteID int64, from, until, known time.Time, after LineMark, limit int,
 ) ([]protection.BordereauLine, error) {
 	var list []protection.BordereauLine
-	err := tx.each(`SELECT l.id, l.allocation_id, l.transaction_id, a.transaction_id, l.channel_id, l.kind, l.recorded_at,
+	err := tx.Each(`SELECT l.id, l.allocation_id, l.transaction_id, a.transaction_id, l.channel_id, l.kind, l.recorded_at,
 			l.effective_at, l.amount, l.policy_id, l.currency, a.currency, l.state_amount, l.state_value, a.cover_from,
 			a.from_rate, a.to_rate, t.last_day, t.country
 		FROM premium_lines l
@@ -133,7 +133,7 @@ func scanBordereauLine(scan func(dest ...any) error) (protection.BordereauLine, 
 func MinimumsAfter(
 	tx *Tx, siteID int64, lastDay civil.Day, known time.Time, after int64, limit int,
 ) (list []protection.BordereauMinimum, last int64, err error) {
-	err = tx.each(`SELECT number, channel_id, issued_at, last_day, currency, content FROM statements
+	err = tx.Each(`SELECT number, channel_id, issued_at, last_day, currency, content FROM statements
 		WHERE site_id = $1 AND first_day <= $2 AND last_day >= $2 AND issued_at <= $3 AND number > $4
 		ORDER BY number LIMIT $5`, []any{siteID, lastDay, micros(known), after, limit},
 		func(scan func(dest ...any) error) error {

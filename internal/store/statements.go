@@ -64,7 +64,7 @@ type StatementProgress struct {
 // on.
 func ProgressOfStatements(tx *Tx, siteID, after int64, limit int) ([]StatementProgress, error) {
 	var list []StatementProgress
-	err := tx.each(`SELECT c.id, c.name, c.language, c.statement_period, c.created_at, p.covered_until FROM channels c
+	err := tx.Each(`SELECT c.id, c.name, c.language, c.statement_period, c.created_at, p.covered_until FROM channels c
 		LEFT JOIN statement_progress p ON p.site_id = c.site_id AND p.channel_id = c.id
 		WHERE c.site_id = $1 AND c.id > $2 AND NOT c.was_test ORDER BY c.id LIMIT $3`, []any{siteID, after, limit},
 		func(scan func(dest ...any) error) error {
@@ -83,12 +83,12 @@ func ProgressOfStatements(tx *Tx, siteID, after int64, limit int) ([]StatementPr
 // MoveStatementProgress takes the channel's statements for this write and moves them on. It is false where another
 // write has moved them meanwhile: nobody issues the same period twice.
 func MoveStatementProgress(tx *Tx, siteID, channelID int64, from, until time.Time) (moved bool, err error) {
-	_, err = tx.exec(`INSERT INTO statement_progress (site_id, channel_id, covered_until) VALUES ($1, $2, $3)
+	_, err = tx.Exec(`INSERT INTO statement_progress (site_id, channel_id, covered_until) VALUES ($1, $2, $3)
 		ON CONFLICT (site_id, channel_id) DO NOTHING`, siteID, channelID, micros(from))
 	if err != nil {
 		return false, err
 	}
-	n, err := tx.exec(`UPDATE statement_progress SET covered_until = $4
+	n, err := tx.Exec(`UPDATE statement_progress SET covered_until = $4
 		WHERE site_id = $1 AND channel_id = $2 AND covered_until = $3`, siteID, channelID, micros(from), micros(until))
 	return n == 1, err
 }
@@ -104,7 +104,7 @@ type Booked struct {
 // policy first.
 func BookedBetween(tx *Tx, siteID, channelID int64, from, until time.Time) ([]Booked, error) {
 	var list []Booked
-	err := tx.each(`SELECT currency, policy_id, kind, COUNT(*), CAST(SUM(amount) AS BIGINT), CAST(SUM(retained) AS BIGINT)
+	err := tx.Each(`SELECT currency, policy_id, kind, COUNT(*), CAST(SUM(amount) AS BIGINT), CAST(SUM(retained) AS BIGINT)
 		FROM premium_lines
 		WHERE site_id = $1 AND channel_id = $2 AND recorded_at >= $3 AND recorded_at < $4 AND NOT simulated
 		GROUP BY currency, policy_id, kind ORDER BY currency, policy_id DESC, kind`,
@@ -126,7 +126,7 @@ type Account struct {
 // Accounts reads the accounts of a channel.
 func Accounts(tx *Tx, siteID, channelID int64) (map[money.Currency]Account, error) {
 	accounts := map[money.Currency]Account{}
-	err := tx.each(`SELECT s.currency, s.closing, s.account FROM statements s WHERE s.site_id = $1 AND s.channel_id = $2
+	err := tx.Each(`SELECT s.currency, s.closing, s.account FROM statements s WHERE s.site_id = $1 AND s.channel_id = $2
 		AND s.until_at = (SELECT MAX(t.until_at) FROM statements t
 			WHERE t.site_id = s.site_id AND t.channel_id = s.channel_id AND t.currency = s.currency)`,
 		[]any{siteID, channelID},
@@ -143,7 +143,7 @@ func Accounts(tx *Tx, siteID, channelID int64) (map[money.Currency]Account, erro
 // PaidBetween adds up the payments of a channel's accounts recorded from an instant on and before another one.
 func PaidBetween(tx *Tx, siteID, channelID int64, from, until time.Time) (map[money.Currency]int64, error) {
 	paid := map[money.Currency]int64{}
-	err := tx.each(`SELECT currency, CAST(SUM(amount) AS BIGINT) FROM statement_payments
+	err := tx.Each(`SELECT currency, CAST(SUM(amount) AS BIGINT) FROM statement_payments
 		WHERE site_id = $1 AND channel_id = $2 AND recorded_at >= $3 AND recorded_at < $4 GROUP BY currency`,
 		[]any{siteID, channelID, micros(from), micros(until)},
 		func(scan func(dest ...any) error) error {
@@ -159,11 +159,11 @@ func PaidBetween(tx *Tx, siteID, channelID int64, from, until time.Time) (map[mo
 // InsertStatement gives a statement the next number of its site and stores it. The number is the write's last lock: who
 // waits for it holds nothing that the one before could need.
 func InsertStatement(tx *Tx, s protection.Statement) (protection.Statement, error) {
-	_, err := tx.exec(`INSERT INTO statement_numbers (site_id, last) VALUES ($1, 0) ON CONFLICT (site_id) DO NOTHING`, s.SiteID)
+	_, err := tx.Exec(`INSERT INTO statement_numbers (site_id, last) VALUES ($1, 0) ON CONFLICT (site_id) DO NOTHING`, s.SiteID)
 	if err != nil {
 		return s, err
 	}
-	err = tx.row(`UPDATE statement_numbers SET last = last + 1 WHERE site_id = $1 RETURNING last`, []any{s.SiteID}, &s.Number)
+	err = tx.Row(`UPDATE statement_numbers SET last = last + 1 WHERE site_id = $1 RETURNING last`, []any{s.SiteID}, &s.Number)
 	if err != nil {
 		return s, err
 	}
@@ -172,7 +172,7 @@ func InsertStatement(tx *Tx, s protection.Statement) (protection.Statement, erro
 		return s, err
 	}
 	s.IssuedAt = tx.Now
-	err = tx.row(`INSERT INTO statements (site_id, number, channel_id, period, first_day, last_day, from_at, until_at,
+	err = tx.Row(`INSERT INTO statements (site_id, number, channel_id, period, first_day, last_day, from_at, until_at,
 			issued_at, due_day, currency, opening, payments, closing, account, content)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) RETURNING id`,
 		[]any{s.SiteID, s.Number, s.ChannelID, s.Period.Kind, s.Period.First, s.Period.Last, micros(s.From),
@@ -184,7 +184,7 @@ func InsertStatement(tx *Tx, s protection.Statement) (protection.Statement, erro
 // Statement reads a statement.
 func Statement(tx *Tx, siteID, id int64) (protection.IssuedStatement, error) {
 	return scanStatement(func(dest ...any) error {
-		return tx.row(`SELECT `+statementColumns+` FROM statements s WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+		return tx.Row(`SELECT `+statementColumns+` FROM statements s WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
@@ -221,7 +221,7 @@ func readStatementsOf(tx *Tx, siteID int64, ids []int64, at map[int64]*travel.Tr
 	var w where
 	w.and("l.site_id = ?", siteID)
 	in(&w, "l.transaction_id", ids)
-	return tx.each(`SELECT DISTINCT l.transaction_id, s.number, s.issued_at FROM premium_lines l
+	return tx.Each(`SELECT DISTINCT l.transaction_id, s.number, s.issued_at FROM premium_lines l
 		JOIN statements s ON s.site_id = l.site_id AND s.channel_id = l.channel_id AND s.currency = l.currency
 			AND s.from_at <= l.recorded_at AND s.until_at > l.recorded_at
 		WHERE `+w.text.String()+` AND NOT l.simulated ORDER BY l.transaction_id, s.number`, w.args,
@@ -253,7 +253,7 @@ func scanStatementPayment(scan func(dest ...any) error) (travel.StatementPayment
 // RecordStatementPayment stores a payment, or finds the one that has its reference already.
 func RecordStatementPayment(tx *Tx, p travel.StatementPayment) (stored travel.StatementPayment, created bool, err error) {
 	p.RecordedAt = tx.Now
-	err = tx.row(`INSERT INTO statement_payments (site_id, statement_id, channel_id, currency, paid_on, amount, reference,
+	err = tx.Row(`INSERT INTO statement_payments (site_id, statement_id, channel_id, currency, paid_on, amount, reference,
 			author, recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (site_id, statement_id, reference) DO NOTHING RETURNING id`,
 		[]any{p.SiteID, p.StatementID, p.ChannelID, p.Currency, p.PaidOn, p.Amount, p.Reference, p.Author, micros(tx.Now)}, &p.ID)
@@ -261,7 +261,7 @@ func RecordStatementPayment(tx *Tx, p travel.StatementPayment) (stored travel.St
 		return p, err == nil, err
 	}
 	stored, err = scanStatementPayment(func(dest ...any) error {
-		return tx.row(`SELECT `+statementPaymentColumns+` FROM statement_payments
+		return tx.Row(`SELECT `+statementPaymentColumns+` FROM statement_payments
 			WHERE site_id = $1 AND statement_id = $2 AND reference = $3`, []any{p.SiteID, p.StatementID, p.Reference}, dest...)
 	})
 	return stored, false, err

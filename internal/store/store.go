@@ -155,7 +155,8 @@ func (db *DB) outward(err error) error {
 	}
 }
 
-func (tx *Tx) exec(query string, args ...any) (int64, error) {
+// Exec runs a statement and returns how many rows it concerned.
+func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	if err := tx.flushBefore(query); err != nil {
 		return 0, err
 	}
@@ -166,23 +167,23 @@ func (tx *Tx) exec(query string, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
-// remove deletes one row of a site; ErrNotFound where there is none.
-func (tx *Tx) remove(table string, siteID, id int64) error {
-	n, err := tx.exec(`DELETE FROM `+table+` WHERE site_id = $1 AND id = $2`, siteID, id)
+// Remove deletes one row of a site; ErrNotFound where there is none.
+func (tx *Tx) Remove(table string, siteID, id int64) error {
+	n, err := tx.Exec(`DELETE FROM `+table+` WHERE site_id = $1 AND id = $2`, siteID, id)
 	if err == nil && n == 0 {
 		return ErrNotFound
 	}
 	return err
 }
 
-// row reads one row into dest; ErrNotFound where there is none.
-func (tx *Tx) row(query string, args []any, dest ...any) error {
-	return first(tx.each, query, args, dest)
+// Row reads one row into dest; ErrNotFound where there is none.
+func (tx *Tx) Row(query string, args []any, dest ...any) error {
+	return first(tx.Each, query, args, dest)
 }
 
-// rowAsIs is row for a statement that concerns no row that waits.
-func (tx *Tx) rowAsIs(query string, args []any, dest ...any) error {
-	return first(tx.eachAsIs, query, args, dest)
+// RowAsIs is row for a statement that concerns no row that waits.
+func (tx *Tx) RowAsIs(query string, args []any, dest ...any) error {
+	return first(tx.EachAsIs, query, args, dest)
 }
 
 func first(
@@ -203,16 +204,16 @@ func first(
 	return err
 }
 
-// each calls scan for every row of the answer.
-func (tx *Tx) each(query string, args []any, scan func(scan func(dest ...any) error) error) error {
+// Each calls scan for every row of the answer.
+func (tx *Tx) Each(query string, args []any, scan func(scan func(dest ...any) error) error) error {
 	if err := tx.flushBefore(query); err != nil {
 		return err
 	}
-	return tx.eachAsIs(query, args, scan)
+	return tx.EachAsIs(query, args, scan)
 }
 
-// eachAsIs is each for a statement that concerns no row that waits, whatever tables it names.
-func (tx *Tx) eachAsIs(query string, args []any, scan func(scan func(dest ...any) error) error) error {
+// EachAsIs is each for a statement that concerns no row that waits, whatever tables it names.
+func (tx *Tx) EachAsIs(query string, args []any, scan func(scan func(dest ...any) error) error) error {
 	rows, err := tx.sql.QueryContext(tx.ctx, query, args...)
 	if err != nil {
 		return err
@@ -229,7 +230,7 @@ func (tx *Tx) eachAsIs(query string, args []any, scan func(scan func(dest ...any
 // ids reads a column of whole numbers.
 func ids(tx *Tx, query string, args ...any) ([]int64, error) {
 	var list []int64
-	err := tx.each(query, args, func(scan func(dest ...any) error) error {
+	err := tx.Each(query, args, func(scan func(dest ...any) error) error {
 		var id int64
 		err := scan(&id)
 		list = append(list, id)

@@ -18,7 +18,7 @@ func scanSupplier(scan func(dest ...any) error) (travel.Supplier, error) {
 // InsertSupplier stores a new supplier and returns it with its id and version.
 func InsertSupplier(tx *Tx, s travel.Supplier) (travel.Supplier, error) {
 	s.Version = 1
-	err := tx.row(`INSERT INTO suppliers (site_id, name, name_folded, url, category, country, version, created_at, modified_at)
+	err := tx.Row(`INSERT INTO suppliers (site_id, name, name_folded, url, category, country, version, created_at, modified_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) RETURNING id`,
 		[]any{s.SiteID, s.Name, folded(s.Name), s.URL, s.Category, s.Country, s.Version, micros(tx.Now)}, &s.ID)
 	return s, err
@@ -27,7 +27,7 @@ func InsertSupplier(tx *Tx, s travel.Supplier) (travel.Supplier, error) {
 // Supplier reads one supplier of the site.
 func Supplier(tx *Tx, siteID, id int64) (travel.Supplier, error) {
 	return scanSupplier(func(dest ...any) error {
-		return tx.row(`SELECT `+supplierColumns+` FROM suppliers WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+		return tx.Row(`SELECT `+supplierColumns+` FROM suppliers WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
@@ -35,14 +35,14 @@ func Supplier(tx *Tx, siteID, id int64) (travel.Supplier, error) {
 // callers know is one less.
 func LockSupplier(tx *Tx, siteID, id int64) (travel.Supplier, error) {
 	return scanSupplier(func(dest ...any) error {
-		return tx.row(`UPDATE suppliers SET version = version + 1 WHERE site_id = $1 AND id = $2
+		return tx.Row(`UPDATE suppliers SET version = version + 1 WHERE site_id = $1 AND id = $2
 			RETURNING `+supplierColumns, []any{siteID, id}, dest...)
 	})
 }
 
 // UpdateSupplier stores what can change of a supplier that LockSupplier gave.
 func UpdateSupplier(tx *Tx, s travel.Supplier) error {
-	n, err := tx.exec(`UPDATE suppliers SET name = $3, name_folded = $4, url = $5, category = $6, country = $7, modified_at = $8
+	n, err := tx.Exec(`UPDATE suppliers SET name = $3, name_folded = $4, url = $5, category = $6, country = $7, modified_at = $8
 		WHERE site_id = $1 AND id = $2`, s.SiteID, s.ID, s.Name, folded(s.Name), s.URL, s.Category, s.Country, micros(tx.Now))
 	if err == nil && n == 0 {
 		return ErrNotFound
@@ -53,13 +53,13 @@ func UpdateSupplier(tx *Tx, s travel.Supplier) error {
 // SupplierInUse reports whether a channel or a booking, one in the trash included, refers to the supplier.
 func SupplierInUse(tx *Tx, siteID, id int64) (bool, error) {
 	var inUse bool
-	err := tx.row(`SELECT EXISTS (SELECT 1 FROM channel_suppliers WHERE site_id = $1 AND supplier_id = $2)
+	err := tx.Row(`SELECT EXISTS (SELECT 1 FROM channel_suppliers WHERE site_id = $1 AND supplier_id = $2)
 		OR EXISTS (SELECT 1 FROM booking_suppliers WHERE site_id = $1 AND supplier_id = $2)`, []any{siteID, id}, &inUse)
 	return inUse, err
 }
 
 // DeleteSupplier removes a supplier. Where something refers to it, a foreign key forbids it.
-func DeleteSupplier(tx *Tx, siteID, id int64) error { return tx.remove("suppliers", siteID, id) }
+func DeleteSupplier(tx *Tx, siteID, id int64) error { return tx.Remove("suppliers", siteID, id) }
 
 // UnknownSuppliers returns those of the ids under which the site has no supplier, in order, each once.
 func UnknownSuppliers(tx *Tx, siteID int64, ids []int64) ([]int64, error) {
@@ -70,7 +70,7 @@ func UnknownSuppliers(tx *Tx, siteID int64, ids []int64) ([]int64, error) {
 	w.and("site_id = ?", siteID)
 	in(&w, "id", ids)
 	var known []int64
-	err := tx.each(`SELECT id FROM suppliers WHERE `+w.text.String(), w.args, func(scan func(dest ...any) error) error {
+	err := tx.Each(`SELECT id FROM suppliers WHERE `+w.text.String(), w.args, func(scan func(dest ...any) error) error {
 		var id int64
 		err := scan(&id)
 		known = append(known, id)

@@ -23,7 +23,7 @@ func scanToken(scan func(dest ...any) error) (auth.APIToken, error) {
 // its tokens: nothing in the schema stops a third one.
 func InsertToken(tx *Tx, t auth.APIToken) (auth.APIToken, error) {
 	t.CreatedAt, t.UpdatedAt = tx.Now, tx.Now
-	err := tx.row(`INSERT INTO api_tokens (site_id, user_id, name, secret_hash, expires_at, created_at, updated_at)
+	err := tx.Row(`INSERT INTO api_tokens (site_id, user_id, name, secret_hash, expires_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id`,
 		[]any{t.SiteID, t.UserID, t.Name, t.SecretHash, maybeMicros(t.ExpiresAt), micros(tx.Now)}, &t.ID)
 	return t, err
@@ -31,14 +31,14 @@ func InsertToken(tx *Tx, t auth.APIToken) (auth.APIToken, error) {
 
 // CountTokens counts the API tokens of a site, expired ones included.
 func CountTokens(tx *Tx, siteID int64) (n int, err error) {
-	err = tx.row(`SELECT COUNT(*) FROM api_tokens WHERE site_id = $1`, []any{siteID}, &n)
+	err = tx.Row(`SELECT COUNT(*) FROM api_tokens WHERE site_id = $1`, []any{siteID}, &n)
 	return n, err
 }
 
 // Tokens reads the API tokens of a site, of which there are few.
 func Tokens(tx *Tx, siteID int64) ([]auth.APIToken, error) {
 	var tokens []auth.APIToken
-	err := tx.each(`SELECT `+tokenColumns+` FROM api_tokens WHERE site_id = $1 ORDER BY id`, []any{siteID},
+	err := tx.Each(`SELECT `+tokenColumns+` FROM api_tokens WHERE site_id = $1 ORDER BY id`, []any{siteID},
 		func(scan func(dest ...any) error) error {
 			t, err := scanToken(scan)
 			tokens = append(tokens, t)
@@ -51,22 +51,22 @@ func Tokens(tx *Tx, siteID int64) ([]auth.APIToken, error) {
 // is another one's.
 func TokenOfAnySite(tx *Tx, id int64) (auth.APIToken, error) {
 	return scanToken(func(dest ...any) error {
-		return tx.row(`SELECT `+tokenColumns+` FROM api_tokens WHERE id = $1`, []any{id}, dest...)
+		return tx.Row(`SELECT `+tokenColumns+` FROM api_tokens WHERE id = $1`, []any{id}, dest...)
 	})
 }
 
 // DeleteToken removes one API token of a site.
-func DeleteToken(tx *Tx, siteID, id int64) error { return tx.remove("api_tokens", siteID, id) }
+func DeleteToken(tx *Tx, siteID, id int64) error { return tx.Remove("api_tokens", siteID, id) }
 
 // DeleteTokens removes all API tokens of a site.
 func DeleteTokens(tx *Tx, siteID int64) error {
-	_, err := tx.exec(`DELETE FROM api_tokens WHERE site_id = $1`, siteID)
+	_, err := tx.Exec(`DELETE FROM api_tokens WHERE site_id = $1`, siteID)
 	return err
 }
 
 // TouchToken records that a token was used, unless it is on record as used after the given instant.
 func TouchToken(tx *Tx, siteID, id int64, used, unlessAfter time.Time) error {
-	_, err := tx.exec(`UPDATE api_tokens SET last_used_at = $3
+	_, err := tx.Exec(`UPDATE api_tokens SET last_used_at = $3
 		WHERE site_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at <= $4)`,
 		siteID, id, micros(used), micros(unlessAfter))
 	return err

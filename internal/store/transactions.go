@@ -46,7 +46,7 @@ var inPayments = NewLocal[paymentsMemory]()
 // InsertTransaction stores a new transaction with its payments and returns it with their ids.
 func InsertTransaction(tx *Tx, t travel.Transaction) (travel.Transaction, error) {
 	t.CreatedAt, t.ModifiedAt = tx.Now, tx.Now
-	err := tx.row(`INSERT INTO transactions (site_id, uuid, channel_id, author_id, author, author_name, type, status,
+	err := tx.Row(`INSERT INTO transactions (site_id, uuid, channel_id, author_id, author, author_name, type, status,
 			currencies, total, remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname,
 			payee_email, country, reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds,
 			redirect_url, linked_id, content, content_hash, import_key, simulated, effective_at, version, created_at, modified_at)
@@ -67,7 +67,7 @@ func InsertTransaction(tx *Tx, t travel.Transaction) (travel.Transaction, error)
 	for i := range t.Payments {
 		p := &t.Payments[i]
 		p.SiteID, p.TransactionID, p.ChannelID, p.CreatedAt = t.SiteID, t.ID, t.ChannelID, tx.Now
-		err := tx.row(`INSERT INTO payments (site_id, transaction_id, channel_id, booking_id, currencies, total, remaining,
+		err := tx.Row(`INSERT INTO payments (site_id, transaction_id, channel_id, booking_id, currencies, total, remaining,
 				linked_id, created_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 			RETURNING id`,
@@ -99,7 +99,7 @@ func LockTransaction(tx *Tx, siteID, id int64) (travel.Transaction, error) {
 		return copied(held), nil
 	}
 	t, err := scanTransaction(func(dest ...any) error {
-		return tx.row(`UPDATE transactions SET version = version + 1 WHERE site_id = $1 AND id = $2
+		return tx.Row(`UPDATE transactions SET version = version + 1 WHERE site_id = $1 AND id = $2
 			RETURNING `+transactionColumns, []any{siteID, id}, dest...)
 	})
 	if err != nil {
@@ -134,7 +134,7 @@ func LookUpReferences(tx *Tx, siteID, channelID int64, asked []Reference) error 
 	w.and("site_id = ? AND channel_id = ?", siteID, channelID)
 	in(&w, "reference", texts)
 	taken := map[Reference]bool{}
-	err := tx.each(`SELECT psp, reference FROM transactions WHERE `+w.text.String(), w.args,
+	err := tx.Each(`SELECT psp, reference FROM transactions WHERE `+w.text.String(), w.args,
 		func(scan func(dest ...any) error) error {
 			r := Reference{SiteID: siteID, ChannelID: channelID}
 			err := scan(&r.PSP, &r.Text)
@@ -159,7 +159,7 @@ func TransactionByReference(tx *Tx, siteID, channelID int64, psp, reference stri
 }
 
 func oneTransaction(tx *Tx, query string, args ...any) (travel.Transaction, error) {
-	t, err := scanTransaction(func(dest ...any) error { return tx.row(query, args, dest...) })
+	t, err := scanTransaction(func(dest ...any) error { return tx.Row(query, args, dest...) })
 	if err != nil {
 		return travel.Transaction{}, err
 	}
@@ -174,14 +174,14 @@ func SaveTransaction(tx *Tx, t travel.Transaction) error {
 	if _, held := inPayments.Of(tx).transactions[Key{t.SiteID, t.ID}]; held {
 		inPayments.Of(tx).transactions[Key{t.SiteID, t.ID}] = copied(t)
 	}
-	_, err := tx.exec(`UPDATE transactions SET status = $3, remaining = $4, flags = $5, modified_at = $6
+	_, err := tx.Exec(`UPDATE transactions SET status = $3, remaining = $4, flags = $5, modified_at = $6
 		WHERE site_id = $1 AND id = $2`,
 		t.SiteID, t.ID, t.Status, t.Remaining, strings.Join(t.Flags, ","), micros(tx.Now))
 	if err != nil {
 		return err
 	}
 	for _, p := range t.Payments {
-		_, err := tx.exec(`UPDATE payments SET remaining = $3 WHERE site_id = $1 AND id = $2`, p.SiteID, p.ID, p.Remaining)
+		_, err := tx.Exec(`UPDATE payments SET remaining = $3 WHERE site_id = $1 AND id = $2`, p.SiteID, p.ID, p.Remaining)
 		if err != nil {
 			return err
 		}
@@ -258,7 +258,7 @@ func readTransactionParts(tx *Tx, siteID int64, list []travel.Transaction) error
 	var linked where
 	linked.and("site_id = ?", siteID)
 	in(&linked, "linked_id", ids)
-	err := tx.each(`SELECT linked_id, id FROM transactions WHERE `+linked.text.String()+` ORDER BY linked_id, id`,
+	err := tx.Each(`SELECT linked_id, id FROM transactions WHERE `+linked.text.String()+` ORDER BY linked_id, id`,
 		linked.args, func(scan func(dest ...any) error) error {
 			var original, id int64
 			err := scan(&original, &id)
@@ -277,7 +277,7 @@ func readPaymentsOf(tx *Tx, siteID int64, ids []int64, at map[int64]*travel.Tran
 	var w where
 	w.and("p.site_id = ?", siteID)
 	in(&w, "p.transaction_id", ids)
-	return tx.each(`SELECT `+paymentColumns+` FROM payments p WHERE `+w.text.String()+` ORDER BY p.transaction_id, p.id`,
+	return tx.Each(`SELECT `+paymentColumns+` FROM payments p WHERE `+w.text.String()+` ORDER BY p.transaction_id, p.id`,
 		w.args, func(scan func(dest ...any) error) error {
 			p, err := scanPayment(scan)
 			if err == nil {
@@ -320,7 +320,7 @@ func AuthorisationsOlderThan(tx *Tx, age time.Duration, limit int) ([]OpenAuthor
 
 func readOpenAuthorisations(tx *Tx, clock SiteClock, condition string, args ...any) ([]OpenAuthorisation, error) {
 	var list []OpenAuthorisation
-	err := tx.each(openAuthorisations+condition, args, func(scan func(dest ...any) error) error {
+	err := tx.Each(openAuthorisations+condition, args, func(scan func(dest ...any) error) error {
 		a := OpenAuthorisation{Clock: clock}
 		err := scan(&a.SiteID, &a.ID)
 		list = append(list, a)

@@ -23,7 +23,7 @@ func scanUser(scan func(dest ...any) error) (auth.User, error) {
 // InsertUser stores a new user, whose first refresh token begins now.
 func InsertUser(tx *Tx, u auth.User) (auth.User, error) {
 	u.RefreshGeneration, u.PasswordEpoch, u.RefreshBeganAt, u.CreatedAt, u.ModifiedAt = 1, 1, tx.Now, tx.Now, tx.Now
-	err := tx.row(`INSERT INTO users (username, email, display_name, password_hash, operator, two_factor_secret,
+	err := tx.Row(`INSERT INTO users (username, email, display_name, password_hash, operator, two_factor_secret,
 			two_factor_last_step, refresh_generation, refresh_began_at, password_epoch, created_at, modified_at)
 		VALUES ($1, $2, $3, $4, $5, '', 0, $6, $7, $8, $7, $7) RETURNING id`,
 		[]any{u.Username, u.Email, u.DisplayName, u.PasswordHash, u.Operator, u.RefreshGeneration, micros(tx.Now), u.PasswordEpoch},
@@ -34,14 +34,14 @@ func InsertUser(tx *Tx, u auth.User) (auth.User, error) {
 // User reads a user by id.
 func User(tx *Tx, id int64) (auth.User, error) {
 	return scanUser(func(dest ...any) error {
-		return tx.row(`SELECT `+userColumns+` FROM users WHERE id = $1`, []any{id}, dest...)
+		return tx.Row(`SELECT `+userColumns+` FROM users WHERE id = $1`, []any{id}, dest...)
 	})
 }
 
 // UserNamed reads a user by name, which is in lower case.
 func UserNamed(tx *Tx, username string) (auth.User, error) {
 	return scanUser(func(dest ...any) error {
-		return tx.row(`SELECT `+userColumns+` FROM users WHERE username = $1`, []any{username}, dest...)
+		return tx.Row(`SELECT `+userColumns+` FROM users WHERE username = $1`, []any{username}, dest...)
 	})
 }
 
@@ -54,7 +54,7 @@ func SetPasswordHash(tx *Tx, userID int64, hash string) error {
 
 // RehashPassword keeps another hash of the same password, unless the password was changed meanwhile.
 func RehashPassword(tx *Tx, u auth.User, hash string) error {
-	_, err := tx.exec(`UPDATE users SET password_hash = $2 WHERE id = $1 AND password_epoch = $3`, u.ID, hash, u.PasswordEpoch)
+	_, err := tx.Exec(`UPDATE users SET password_hash = $2 WHERE id = $1 AND password_epoch = $3`, u.ID, hash, u.PasswordEpoch)
 	return err
 }
 
@@ -78,7 +78,7 @@ func ConfirmTwoFactor(tx *Tx, userID, step int64, hashes []string) error {
 		return err
 	}
 	for _, hash := range hashes {
-		if _, err := tx.exec(`INSERT INTO recovery_codes (user_id, hash) VALUES ($1, $2)`, userID, hash); err != nil {
+		if _, err := tx.Exec(`INSERT INTO recovery_codes (user_id, hash) VALUES ($1, $2)`, userID, hash); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func RemoveTwoFactor(tx *Tx, userID int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(`DELETE FROM recovery_codes WHERE user_id = $1`, userID)
+	_, err = tx.Exec(`DELETE FROM recovery_codes WHERE user_id = $1`, userID)
 	return err
 }
 
@@ -109,7 +109,7 @@ func UseRecoveryCode(tx *Tx, userID int64, hash string) error {
 
 // SetMembership gives a user a role on a site, in place of the one there was.
 func SetMembership(tx *Tx, m auth.Membership) error {
-	_, err := tx.exec(`INSERT INTO memberships (site_id, user_id, role, can_sign_off_payout, created_at)
+	_, err := tx.Exec(`INSERT INTO memberships (site_id, user_id, role, can_sign_off_payout, created_at)
 		VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (site_id, user_id) DO UPDATE SET role = $3, can_sign_off_payout = $4`,
 		m.SiteID, m.UserID, m.Role, m.CanSignOffPayout, micros(tx.Now))
@@ -124,7 +124,7 @@ func RemoveMembership(tx *Tx, siteID, userID int64) error {
 // Memberships reads what a user may do and where, in order of the sites' ids.
 func Memberships(tx *Tx, userID int64) ([]auth.Membership, error) {
 	var list []auth.Membership
-	err := tx.each(`SELECT site_id, user_id, role, can_sign_off_payout FROM memberships WHERE user_id = $1 ORDER BY site_id`,
+	err := tx.Each(`SELECT site_id, user_id, role, can_sign_off_payout FROM memberships WHERE user_id = $1 ORDER BY site_id`,
 		[]any{userID}, func(scan func(dest ...any) error) error {
 			var m auth.Membership
 			err := scan(&m.SiteID, &m.UserID, &m.Role, &m.CanSignOffPayout)
@@ -136,7 +136,7 @@ func Memberships(tx *Tx, userID int64) ([]auth.Membership, error) {
 
 // changeUser runs a guarded change; ErrNotFound where its guard held it back.
 func changeUser(tx *Tx, query string, args ...any) error {
-	n, err := tx.exec(query, args...)
+	n, err := tx.Exec(query, args...)
 	if err == nil && n == 0 {
 		return ErrNotFound
 	}

@@ -35,7 +35,8 @@ type Booking struct {
 	ModalDraft     bool // made by the payment modal, and no payment was attempted yet
 	Sums           BookingSums
 	ChannelLocked  bool
-	TotalChanged   bool // since the booking was made
+	TotalChanged   bool    // since the booking was made
+	Payments       int64   // how many purchases and captures took money
 	TransactionIDs []int64 // in order of their ids: the last is the most recent attempt
 	ImportKey      string  // natural key of an imported booking, unique in its channel
 	Version        int64

@@ -28,7 +28,6 @@ type BookingSums struct {
 	Held           int64 // what counts against the total: also open authorisations, pending and incomplete payments
 	OpenAuthorised int64 // of authorisations that can still be captured
 	LockedPayments int64 // how many payments are charged back
-	Payments       int64 // how many purchases and captures took money
 }
 
 // StoredStatus is the state as far as it follows from the booking alone. Of the other two states one follows from the

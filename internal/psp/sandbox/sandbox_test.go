@@ -11,9 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/dbtest"
 	"holdfast/internal/psp"
 	"holdfast/internal/psp/sandbox"
-	"holdfast/internal/storetest"
+	"holdfast/internal/store"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -23,9 +24,10 @@ var account = psp.Account{Key: "sandbox-key-1", Now: noon}
 // onBoth runs a test over a ledger on each engine.
 func onBoth(t *testing.T, test func(t *testing.T, g *sandbox.Gateway)) {
 	t.Helper()
-	storetest.OnBoth(t, func(t *testing.T, url string) {
-		db := storetest.Open(t, url, func() time.Time { return noon })
-		test(t, sandbox.New(sandbox.Ledger{Change: db.ChangeSandboxCharge, Due: db.SandboxDue}, "http://bank.test"))
+	dbtest.OnBoth(t, func(t *testing.T, url string) {
+		db := dbtest.Open(t, url, func() time.Time { return noon })
+		charges := store.SandboxCharges{DB: db}
+		test(t, sandbox.New(sandbox.Ledger{Change: charges.Change, Due: charges.Due}, "http://bank.test"))
 	})
 }
 

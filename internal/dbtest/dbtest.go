@@ -1,6 +1,6 @@
-// Package storetest gives tests databases on each engine that have this program's schema and no rows. Only tests import
+// Package dbtest gives tests databases on each engine that have this program's schema and no rows. Only tests import
 // it.
-package storetest
+package dbtest
 
 import (
 	"context"
@@ -72,7 +72,7 @@ func longAgo() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 // migrated is the file of a new SQLite database. Copying it costs a test a hundredth of what all migrations do under the
 // race detector.
 var migrated = sync.OnceValues(func() (whole []byte, err error) {
-	folder, err := os.MkdirTemp("", "holdfast-storetest")
+	folder, err := os.MkdirTemp("", "holdfast-dbtest")
 	if err != nil {
 		return nil, err
 	}
@@ -96,4 +96,15 @@ func InsertSite(tx *store.Tx, s travel.Site) (travel.Site, error) {
 		made.Policy, err = store.InsertPolicy(tx, made.ID, s.Policy)
 	}
 	return made, err
+}
+
+// Numbers calls each for the numbers that a query gives.
+func Numbers(tx *store.Tx, query string, each func(n int64) error, args ...any) error {
+	return tx.Each(query, args, func(scan func(dest ...any) error) error {
+		var n int64
+		if err := scan(&n); err != nil {
+			return err
+		}
+		return each(n)
+	})
 }

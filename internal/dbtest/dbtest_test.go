@@ -1,20 +1,20 @@
-package storetest_test
+package dbtest_test
 
 import (
 	"testing"
 	"time"
 
+	"holdfast/internal/dbtest"
 	"holdfast/internal/store"
-	"holdfast/internal/storetest"
 	"holdfast/internal/travel"
 )
 
 // TestEachTestHasADatabaseOfItsOwn: what one test writes, no other finds; nothing is in it at first.
 func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
-	for _, engine := range storetest.Engines {
+	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			for round := range 2 {
-				db := storetest.Open(t, engine.Database(t), time.Now)
+				db := dbtest.Open(t, engine.Database(t), time.Now)
 				if db.Engine() != engine.Name {
 					t.Errorf("it is %s", db.Engine())
 				}
@@ -22,7 +22,7 @@ func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
 					if sites, err := store.SiteClocks(tx); err != nil || len(sites) > 0 {
 						t.Errorf("round %d finds %v, %v", round, sites, err)
 					}
-					_, err := storetest.InsertSite(tx, travel.Site{Path: "a", Name: "A", Policy: travel.DefaultPolicy("GBP")})
+					_, err := dbtest.InsertSite(tx, travel.Site{Path: "a", Name: "A", Policy: travel.DefaultPolicy("GBP")})
 					return err
 				})
 				if err != nil {
