@@ -28,63 +28,15 @@ const (
 	interfaces                       = 6
 )
 
-// domain is what the packages around app may know besides app: plain values and their rules, no input or output.
-var domain = []string{
-	"internal/money", "internal/fault", "internal/civil", "internal/fx", "internal/travel", "internal/protection",
-	"internal/auth",
-}
-
-// arrows says which packages of ours a package may import, outside its tests. A package that is not here is not part of
-// the architecture yet.
-var arrows = map[string][]string{
-	"internal/money":      {},
-	"internal/fault":      {},
-	"internal/civil":      {},
-	"internal/fx":         {"internal/money", "internal/fault", "internal/civil"},
-	"internal/travel":     {"internal/money", "internal/fault", "internal/civil"},
-	"internal/protection": {"internal/money", "internal/fault", "internal/civil", "internal/fx", "internal/travel"},
-	"internal/auth":       {"internal/fault", "internal/civil"},
-	"internal/psp":        {"internal/money", "internal/fault"},
-	"internal/psp/*":      {"internal/money", "internal/fault", "internal/psp", "internal/psp/tokenizer"},
-	"internal/store":      domain,
-	"internal/app":        and(domain, "internal/psp", "internal/store"),
-	"internal/paymentfile": {
-		"internal/money", "internal/fault", "internal/civil", "internal/travel",
-	},
-	"internal/demo": {
-		"internal/money", "internal/fault", "internal/civil", "internal/fx", "internal/travel", "internal/auth",
-		"internal/paymentfile", "internal/app",
-	},
-	"internal/document": {
-		"internal/money", "internal/fault", "internal/civil", "internal/travel", "internal/protection",
-	},
-	"internal/api":         and(domain, "internal/app", "internal/document", "docs"),
-	"internal/web":         and(domain, "internal/app", "docs", "internal/web/*"),
-	"internal/web/*":       and(domain, "internal/app", "docs"),
-	"internal/jobs":        and(domain, "internal/app"),
-	"internal/notify":      {"internal/fault"},
-	"internal/pgtest":      {},
-	"internal/dbtest":   {"internal/store", "internal/pgtest"},
-	"internal/browsertest": {},
-	"docs":                 {},
-	// For others' programs: it stands by itself.
-	"client": {},
-	// The program wires everything.
-	"cmd/*":     {"*", "*/*", "*/*/*"},
-	"scripts/*": {},
-	// The root holds these rules and nothing else.
-	".": {},
-}
-
 // speaksHTTP are the packages that may import net/http: the edges of the program, on which others call it or it calls
 // others.
 var speaksHTTP = []string{
-	"internal/api", "internal/web", "internal/web/*", "internal/psp/*", "internal/notify", "internal/fx", "cmd/*",
-	"client", "examples/*", "bench",
+	"internal/api", "internal/web", "internal/web/*", "internal/psp/*", "internal/fx", "cmd/*",
+	"client",
 }
 
 // exact are the packages in which amounts and rates are computed: a binary fraction has no place there.
-var exact = []string{"internal/money", "internal/fx", "internal/travel", "internal/protection", "internal/store"}
+var exact = and(roomsWithoutDoors(), "internal/money", "internal/fx", "internal/travel", "internal/protection")
 
 // saysNothing are package names under which anything could be put, and soon is.
 var saysNothing = []string{"util", "utils", "common", "helper", "helpers", "shared", "types", "misc"}
@@ -172,7 +124,10 @@ var rules = []rule{
 	{"imports follow the arrows", each(importArrows)},
 	{"every package is in the table", each(inTable)},
 	{"no binary fractions where money is computed", each(fractions)},
-	{"SQL stands in store", each(sqlText)},
+	{"SQL stands in the rooms", each(sqlText)},
+	{"a table is written by its owner", each(tableOwners)},
+	{"a room is small enough to see through", roomSizes},
+	{"a type has few methods", methodCounts},
 	{"HTTP stands at the edges", each(httpImports)},
 	{"the clock is handed in", each(clock)},
 	{"few interfaces", interfaceCount},
@@ -398,24 +353,6 @@ var statement = regexp.MustCompile(`(?is)^\s*(` + strings.Join([]string{
 	`select\b.+\bfrom\b`, `select\s+\d`, `insert\s+into\b`, `update\s.+\sset\b`, `delete\s+from\b`,
 	`(create|alter|drop)\s+(temp\s+|unique\s+)*(table|index|view)\b`, `with\s+\w+(\s*\([^)]*\))?\s+as\s*\(`, `pragma\s+\w+`,
 }, "|") + `)`)
-
-func sqlText(s source) []string {
-	// The package that hands out databases to tests makes them, and looks into them in its own tests.
-	if s.pkg == "internal/store" || s.pkg == "internal/pgtest" {
-		return nil
-	}
-	var found []string
-	for node := range ast.Preorder(s.file) {
-		literal, ok := node.(*ast.BasicLit)
-		if !ok || literal.Kind != token.STRING {
-			continue
-		}
-		if text, err := strconv.Unquote(literal.Value); err == nil && statement.MatchString(text) {
-			found = append(found, s.at(literal, "SQL stands in internal/store only"))
-		}
-	}
-	return found
-}
 
 func httpImports(s source) []string {
 	if matches(s.pkg, speaksHTTP) {

@@ -9,6 +9,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"holdfast/internal/bookings"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/ledger"
+	"holdfast/internal/merchants"
+	"holdfast/internal/reports"
 	"io"
 	"log/slog"
 	"os"
@@ -25,7 +31,6 @@ import (
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
-	"holdfast/internal/store"
 	"holdfast/internal/travel"
 )
 
@@ -68,7 +73,7 @@ func run(ctx context.Context, out io.Writer, folder string, payments int64, larg
 	if err != nil {
 		return err
 	}
-	for i, r := range reports {
+	for i, r := range measured {
 		fmt.Fprintf(out, "%-24s %6.2f times as long over ten times as many\n", r.name, ten[i].Seconds()/small[i].Seconds())
 	}
 	return nil
@@ -86,7 +91,7 @@ type report struct {
 	ask  func(ctx context.Context, w world, asOf civil.Day) error
 }
 
-func exposure(by, across protection.Dimension, in app.ExposureQuery) func(context.Context, world, civil.Day) error {
+func exposure(by, across protection.Dimension, in reports.ExposureQuery) func(context.Context, world, civil.Day) error {
 	return func(ctx context.Context, w world, asOf civil.Day) error {
 		q := in
 		q.AsOf, q.By, q.Across = &asOf, by, across
@@ -99,17 +104,17 @@ func exposure(by, across protection.Dimension, in app.ExposureQuery) func(contex
 func runOff(ago civil.Day) func(context.Context, world, civil.Day) error {
 	return func(ctx context.Context, w world, asOf civil.Day) error {
 		asOf -= ago
-		_, err := w.app.Exposure.RunOff(ctx, w.actor, app.ExposureQuery{Moment: app.Moment{AsOf: &asOf}})
+		_, err := w.app.Exposure.RunOff(ctx, w.actor, reports.ExposureQuery{Moment: ledger.Moment{AsOf: &asOf}})
 		return err
 	}
 }
 
 var (
-	spot   = app.ExposureQuery{}
-	locked = app.ExposureQuery{Valuation: protection.Locked}
+	spot   = reports.ExposureQuery{}
+	locked = reports.ExposureQuery{Valuation: protection.Locked}
 )
 
-var reports = []report{
+var measured = []report{
 	{"by channel", exposure(protection.ByChannel, "", spot)},
 	{"by channel, locked", exposure(protection.ByChannel, "", locked)},
 	{"by month", exposure(protection.ByMonth, "", spot)},
@@ -120,7 +125,7 @@ var reports = []report{
 	{"run-off", runOff(0)},
 	{"run-off from 90 days ago", runOff(90)},
 	{"ageing", func(ctx context.Context, w world, asOf civil.Day) error {
-		_, err := w.app.Exposure.Ageing(ctx, w.actor, app.ExposureQuery{Moment: app.Moment{AsOf: &asOf}})
+		_, err := w.app.Exposure.Ageing(ctx, w.actor, reports.ExposureQuery{Moment: ledger.Moment{AsOf: &asOf}})
 		return err
 	}},
 }
@@ -131,7 +136,7 @@ func measure(ctx context.Context, out io.Writer, folder string, payments int64) 
 	path := filepath.Join(folder, strconv.FormatInt(payments, 10)+".db")
 	_, err := os.Stat(path)
 	kept := err == nil
-	db, err := store.Open(ctx, "sqlite:"+path, time.Now)
+	db, err := db.Open(ctx, "sqlite:"+path, time.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +144,7 @@ func measure(ctx context.Context, out io.Writer, folder string, payments int64) 
 	if err := db.Migrate(ctx); err != nil {
 		return nil, err
 	}
-	service := app.New(&app.Core{
+	service := app.New(&core.Core{
 		Store: db, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString,
 		Log: slog.New(slog.DiscardHandler), Rulepacks: protection.ShippedRulepacks(),
 	})
@@ -158,7 +163,7 @@ func measure(ctx context.Context, out io.Writer, folder string, payments int64) 
 		return nil, err
 	}
 	var medians []time.Duration
-	for _, r := range reports {
+	for _, r := range measured {
 		took, err := times(ctx, w, r)
 		if err != nil {
 			return nil, err
@@ -199,30 +204,30 @@ func times(ctx context.Context, w world, r report) (took []time.Duration, err er
 
 // reopen finds the site of a book that is loaded already. Bookings are loaded in order, so the last one tells whether all
 // are there.
-func (w *world) reopen(ctx context.Context, db *store.DB, payments int64) error {
-	err := db.Read(ctx, func(tx *store.Tx) error {
-		site, err := store.SiteAt(tx, sitePath)
+func (w *world) reopen(ctx context.Context, database *db.DB, payments int64) error {
+	err := database.Read(ctx, func(tx *db.Tx) error {
+		site, err := merchants.SiteAt(tx, sitePath)
 		if err == nil {
 			w.actor = auth.System(site.ID)
-			_, err = store.Booking(tx, site.ID, payments/store.PaymentsPerBooking)
+			_, err = bookings.Alone(tx, site.ID, payments/PaymentsPerBooking)
 		}
 		return err
 	})
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return errors.New("the book in that folder was not loaded to its end: remove it")
 	}
 	return err
 }
 
 // load makes a site with channels, rates and a book whose payments end yesterday.
-func load(ctx context.Context, db *store.DB, service *app.App, payments int64) (w world, err error) {
+func load(ctx context.Context, database *db.DB, service *app.App, payments int64) (w world, err error) {
 	w.app = service
 	today := civil.DayOf(time.Now())
-	l := store.Load{
+	l := Load{
 		Channels: channels, Suppliers: suppliers, From: today - days - 5, Days: days, Payments: payments,
 	}
-	err = db.Write(ctx, func(tx *store.Tx) error {
-		site, err := store.InsertSite(tx, travel.Site{Path: sitePath, Name: "Bench", Sandbox: true, Policy: travel.DefaultPolicy("GBP")})
+	err = database.Write(ctx, func(tx *db.Tx) error {
+		site, err := core.InsertSite(tx, travel.Site{Path: sitePath, Name: "Bench", Sandbox: true, Policy: travel.DefaultPolicy("GBP")})
 		l.SiteID = site.ID
 		return err
 	})
@@ -244,11 +249,11 @@ func load(ctx context.Context, db *store.DB, service *app.App, payments int64) (
 	if _, err := service.Rates.Add(ctx, w.actor, fixings); err != nil {
 		return w, err
 	}
-	bookings := payments / store.PaymentsPerBooking
+	bookings := payments / PaymentsPerBooking
 	for first := int64(1); first <= bookings; first += perWrite {
 		err := errBusy
 		for try := 0; err != nil && try < patience; try++ {
-			err = db.Write(ctx, func(tx *store.Tx) error { return store.LoadBook(tx, l, first, min(bookings, first+perWrite-1)) })
+			err = database.Write(ctx, func(tx *db.Tx) error { return loadBook(tx, l, first, min(bookings, first+perWrite-1)) })
 		}
 		if err != nil {
 			return w, err

@@ -3,10 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"holdfast/internal/core"
+	"holdfast/internal/identity"
 	"text/tabwriter"
 
 	"holdfast/internal/api"
-	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
@@ -64,7 +65,7 @@ type decisionFlags struct {
 // settle decides on the proposal and tells what became of it.
 func (c decisionFlags) settle(
 	ctx context.Context, p *program,
-	decide func(a *app.Approvals, ctx context.Context, actor auth.Actor, id int64, reason string) (travel.Proposal, error),
+	decide func(a *core.Approvals, ctx context.Context, actor auth.Actor, id int64, reason string) (travel.Proposal, error),
 ) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
@@ -83,7 +84,7 @@ type approveCmd struct{ decisionFlags }
 
 // Run carries the proposal out.
 func (c approveCmd) Run(ctx context.Context, p *program) error {
-	return c.settle(ctx, p, (*app.Approvals).Approve)
+	return c.settle(ctx, p, (*core.Approvals).Approve)
 }
 
 // rejectCmd rejects a proposal.
@@ -91,7 +92,7 @@ type rejectCmd struct{ decisionFlags }
 
 // Run closes the proposal.
 func (c rejectCmd) Run(ctx context.Context, p *program) error {
-	return c.settle(ctx, p, (*app.Approvals).Reject)
+	return c.settle(ctx, p, (*core.Approvals).Reject)
 }
 
 // withdrawCmd takes a proposal back.
@@ -99,7 +100,7 @@ type withdrawCmd struct{ decisionFlags }
 
 // Run closes the proposal.
 func (c withdrawCmd) Run(ctx context.Context, p *program) error {
-	return c.settle(ctx, p, (*app.Approvals).Withdraw)
+	return c.settle(ctx, p, (*core.Approvals).Withdraw)
 }
 
 // waits tells that a request has become a proposal, and how it goes on.
@@ -115,7 +116,7 @@ func (p *program) asPerson(ctx context.Context, onSite auth.Actor) (auth.Actor, 
 	if err != nil {
 		return auth.Actor{}, err
 	}
-	login := app.Login{Username: p.as, Password: password}
+	login := identity.Login{Username: p.as, Password: password}
 	session, err := p.app.Sessions.Login(ctx, login)
 	if fault.Is(err, fault.TwoFactorRequired) {
 		if login.Code, err = p.readLine("Code of the second factor: "); err != nil {

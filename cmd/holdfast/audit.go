@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"holdfast/internal/merchants"
 	"text/tabwriter"
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/travel"
@@ -108,7 +108,7 @@ func (c auditVerifyCmd) Run(ctx context.Context, p *program) error {
 		return errors.Join(broken, err)
 	}
 	for _, s := range sites {
-		broken = errors.Join(broken, p.verifyAudit(ctx, app.SystemAt(s), "site "+s.Path+": "))
+		broken = errors.Join(broken, p.verifyAudit(ctx, merchants.SystemAt(s), "site "+s.Path+": "))
 	}
 	return broken
 }

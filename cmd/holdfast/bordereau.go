@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
+	"holdfast/internal/reports"
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/app"
 )
 
 // bordereauCmd groups what is reported to the underwriter.
@@ -27,7 +27,7 @@ func (c bordereauPremiumCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	report, err := p.app.Bordereaux.Premium(ctx, actor, app.BordereauQuery{Month: c.Period, KnownAt: c.KnownAt})
+	report, err := p.app.Bordereaux.Premium(ctx, actor, reports.BordereauQuery{Month: c.Period, KnownAt: c.KnownAt})
 	if err != nil {
 		return err
 	}

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"holdfast/internal/core"
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/app"
 	"holdfast/internal/civil"
 )
 
@@ -55,7 +55,7 @@ func (c clockSetCmd) Run(ctx context.Context, p *program) error {
 	return p.tellClock(c.Site, moved, c.JSON)
 }
 
-func (p *program) tellClock(site string, t app.SiteTime, asJSON bool) error {
+func (p *program) tellClock(site string, t core.SiteTime, asJSON bool) error {
 	if asJSON {
 		return p.printJSON(api.ShowClock(t))
 	}

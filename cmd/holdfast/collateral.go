@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"holdfast/internal/ledger"
 	"strings"
 
 	"holdfast/internal/api"
-	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
@@ -34,7 +34,7 @@ func (c collateralListCmd) Run(ctx context.Context, p *program) error {
 		if c.History {
 			return p.app.Collaterals.List(ctx, actor, nil, page)
 		}
-		return p.app.Collaterals.Held(ctx, actor, app.Moment{AsOf: c.AsOf.day}, fault.Problems{}, nil, page)
+		return p.app.Collaterals.Held(ctx, actor, ledger.Moment{AsOf: c.AsOf.day}, fault.Problems{}, nil, page)
 	}, api.ShowCollateral, "ID\tRECORD\tKIND\tCHANNEL\tAMOUNT\tFROM\tTO\tREFERENCE", func(r protection.Collateral) string {
 		to := ""
 		if r.ToDay != civil.NoDay {
@@ -65,7 +65,7 @@ func (c collateralAddCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	in := app.CollateralFields{
+	in := ledger.CollateralFields{
 		RecordID: c.Corrects, Kind: &c.Kind, ChannelID: c.Channel, Amount: &c.Amount, From: c.From.day, To: c.To.day,
 		Reference: c.Reference, Note: c.Note,
 	}

@@ -5,13 +5,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"holdfast/internal/merchants"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"holdfast/internal/app"
 	"holdfast/internal/demo"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/checkout"
@@ -44,7 +44,7 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	if err := app.CheckKeys(ctx, p.core); err != nil {
+	if err := merchants.CheckKeys(ctx, p.core); err != nil {
 		return err
 	}
 	bar := p.progress(100, "loading the book")

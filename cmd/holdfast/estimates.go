@@ -2,11 +2,12 @@ package main
 
 import (
 	"context"
+	"holdfast/internal/ledger"
+	"holdfast/internal/reports"
 	"strings"
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/app"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 )
@@ -21,8 +22,8 @@ type estimateFlags struct {
 	JSON     bool      `name:"json" help:"Print JSON, amounts in minor units."`
 }
 
-func (f estimateFlags) query() (in app.EstimateQuery) {
-	in = app.EstimateQuery{Moment: app.Moment{AsOf: f.AsOf.day, KnownAt: f.KnownAt}, Channels: f.Channels}
+func (f estimateFlags) query() (in reports.EstimateQuery) {
+	in = reports.EstimateQuery{Moment: ledger.Moment{AsOf: f.AsOf.day, KnownAt: f.KnownAt}, Channels: f.Channels}
 	if f.Currency != "" {
 		var err error
 		if in.Currency, err = money.ParseCurrency(strings.ToUpper(f.Currency)); err != nil {

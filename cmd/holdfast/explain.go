@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
+	"holdfast/internal/ledger"
+	"holdfast/internal/reports"
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/app"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -27,8 +28,8 @@ type explainFlags struct {
 	JSON    bool      `name:"json" help:"Print JSON, amounts in minor units."`
 }
 
-func (f explainFlags) query() app.ProtectionQuery {
-	return app.ProtectionQuery{Moment: app.Moment{AsOf: f.AsOf.day, KnownAt: f.KnownAt}}
+func (f explainFlags) query() reports.ProtectionQuery {
+	return reports.ProtectionQuery{Moment: ledger.Moment{AsOf: f.AsOf.day, KnownAt: f.KnownAt}}
 }
 
 // pageFlags choose a part of what may be long.
@@ -38,7 +39,7 @@ type pageFlags struct {
 }
 
 // page refuses what the API would refuse.
-func (f pageFlags) page(in *app.ProtectionQuery) travel.Page {
+func (f pageFlags) page(in *reports.ProtectionQuery) travel.Page {
 	if f.Page < 1 {
 		in.Problems.Wrong("page", "A whole number from 1 on is expected.")
 	}
@@ -209,7 +210,7 @@ func (c explainStatementCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	query := app.StatementLineQuery{ProtectionQuery: c.query(), Line: c.Line}
+	query := reports.StatementLineQuery{ProtectionQuery: c.query(), Line: c.Line}
 	query.Page = c.page(&query.ProtectionQuery)
 	report, err := p.app.Protection.ExplainStatementLine(ctx, actor, c.Statement, query)
 	if err != nil {

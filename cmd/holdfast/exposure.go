@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
+	"holdfast/internal/ledger"
+	"holdfast/internal/reports"
 	"strings"
 	"time"
 
-	"holdfast/internal/app"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -40,8 +41,8 @@ func (c exposureCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	query := app.ExposureQuery{
-		Moment:    app.Moment{AsOf: c.AsOf.day, KnownAt: c.KnownAt},
+	query := reports.ExposureQuery{
+		Moment:    ledger.Moment{AsOf: c.AsOf.day, KnownAt: c.KnownAt},
 		Valuation: protection.Valuation(c.Valuation),
 		Channels:  c.Channels,
 	}

@@ -4,25 +4,25 @@ import (
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
+	"holdfast/internal/reports"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"holdfast/internal/api"
-	"holdfast/internal/app"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 )
 
 // exposureJSON prints what the API answers, so that a program may ask either.
-func (p *program) exposureJSON(r app.ExposureReport) error {
+func (p *program) exposureJSON(r reports.ExposureReport) error {
 	out := json.NewEncoder(p.stdout)
 	out.SetIndent("", "  ")
 	return out.Encode(api.ShowExposure(r))
 }
 
 // keyOf gives what a row is about: ids, where they are channels or suppliers, and names.
-func keyOf(r app.ExposureReport, k protection.Key) (id, text string) {
+func keyOf(r reports.ExposureReport, k protection.Key) (id, text string) {
 	var ids, texts []string
 	for _, d := range []protection.Dimension{r.Query.By, r.Query.Across} {
 		switch d {
@@ -47,7 +47,7 @@ func keyOf(r app.ExposureReport, k protection.Key) (id, text string) {
 
 // exposureCSV prints the rows and, as the last one, the total. What stands apart from the total (payments that wait for
 // a rate, rounding, collateral) is in the JSON only.
-func (p *program) exposureCSV(r app.ExposureReport) error {
+func (p *program) exposureCSV(r reports.ExposureReport) error {
 	out := csv.NewWriter(p.stdout)
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	lines := [][]string{{
@@ -71,7 +71,7 @@ func (p *program) exposureCSV(r app.ExposureReport) error {
 	return out.WriteAll(append(lines, total))
 }
 
-func byOf(r app.ExposureReport) string {
+func byOf(r reports.ExposureReport) string {
 	if r.Query.Across == "" {
 		return string(r.Query.By)
 	}
@@ -79,7 +79,7 @@ func byOf(r app.ExposureReport) string {
 }
 
 // exposureTable prints the report for people.
-func (p *program) exposureTable(r app.ExposureReport) {
+func (p *program) exposureTable(r reports.ExposureReport) {
 	q := r.Query
 	p.printf("Exposure at the end of %s, as known at %s GMT, %s valuation\n\n", q.AsOf, q.KnownAt.UTC().Format("2006-01-02 15:04:05"), q.Valuation)
 	amount := money.Format

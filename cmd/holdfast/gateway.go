@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"holdfast/internal/merchants"
 	"io"
 
 	"golang.org/x/term"
 
-	"holdfast/internal/app"
 	"holdfast/internal/fault"
 	"holdfast/internal/travel"
 )
@@ -49,22 +49,22 @@ func (c channelGatewayCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	var view app.GatewayView
+	var view merchants.GatewayView
 	switch {
 	case c.Processor != "":
 		in, err := p.readGateway()
 		if err != nil {
 			return err
 		}
-		view, err = p.app.Channels.SetGateway(ctx, actor, c.ID, app.GatewayFields{
-			Processor: c.Processor, Credentials: app.Credentials{Key: in.Key, WebhookSecret: in.WebhookSecret, FieldsSecret: in.FieldsSecret},
+		view, err = p.app.Channels.SetGateway(ctx, actor, c.ID, merchants.GatewayFields{
+			Processor: c.Processor, Credentials: merchants.Credentials{Key: in.Key, WebhookSecret: in.WebhookSecret, FieldsSecret: in.FieldsSecret},
 			Tokenizer: travel.ProcessingFields{TokenizerID: in.TokenizerID, TokenizerKey: in.TokenizerKey},
 		})
 		if err != nil {
 			return err
 		}
 	case c.Remove:
-		if view, err = p.app.Channels.SetGateway(ctx, actor, c.ID, app.GatewayFields{}); err != nil {
+		if view, err = p.app.Channels.SetGateway(ctx, actor, c.ID, merchants.GatewayFields{}); err != nil {
 			return err
 		}
 	default:
@@ -99,7 +99,7 @@ func (p *program) readGateway() (in gatewayInput, err error) {
 	return in, nil
 }
 
-func (p *program) tellGateway(v app.GatewayView) {
+func (p *program) tellGateway(v merchants.GatewayView) {
 	c := v.Channel
 	if c.Processor == "" {
 		p.printf("channel %d, %s, has no access to a processor\n", c.ID, c.Name)

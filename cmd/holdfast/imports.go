@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"holdfast/internal/takeover"
 	"io"
 	"os"
 	"strconv"
@@ -16,7 +17,6 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"holdfast/internal/app"
 	"holdfast/internal/paymentfile"
 	"holdfast/internal/travel"
 )
@@ -85,7 +85,7 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 	source := &counting{from: file}
 	bar := p.progress(size, "importing")
 	began := time.Now()
-	report, err := p.app.Imports.Payments(ctx, actor, paymentfile.Read(source), app.ImportOptions{
+	report, err := p.app.Imports.Payments(ctx, actor, paymentfile.Read(source), takeover.ImportOptions{
 		Mode:               travel.AccountMode(c.Mode),
 		CoverFromEffective: c.CoverStart == "effective",
 		SHA256:             hash,
@@ -145,7 +145,7 @@ func (c importPaymentsCmd) open(p *program) (file *os.File, size int64, err erro
 	return file, info.Size(), nil
 }
 
-func (p *program) tellImport(r app.ImportReport, dryRun bool, took time.Duration) {
+func (p *program) tellImport(r takeover.ImportReport, dryRun bool, took time.Duration) {
 	verb := "created"
 	if dryRun {
 		verb = "would be created"
@@ -153,7 +153,7 @@ func (p *program) tellImport(r app.ImportReport, dryRun bool, took time.Duration
 	p.printf("%d rows in %s\n", r.Rows, took.Round(time.Millisecond))
 	for _, line := range []struct {
 		noun  string
-		tally app.Tally
+		tally takeover.Tally
 	}{{"bookings", r.Bookings}, {"payments", r.Payments}} {
 		p.printf("  %-9s %6d %s, %6d already there\n", line.noun, line.tally.Created, verb, line.tally.AlreadyThere)
 	}
@@ -212,7 +212,7 @@ func newRefusals(to io.Writer, name string) (*refusals, error) {
 	return r, r.out.Write([]string{"line", "reason"})
 }
 
-func (r *refusals) add(refusal app.Refusal) {
+func (r *refusals) add(refusal takeover.Refusal) {
 	r.count++
 	if r.out != nil {
 		_ = r.out.Write([]string{strconv.Itoa(refusal.Line), refusal.Reason}) // close tells what went wrong

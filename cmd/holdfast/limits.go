@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"holdfast/internal/limits"
 	"strconv"
 	"text/tabwriter"
 
 	"holdfast/internal/api"
-	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
@@ -67,9 +67,9 @@ type limitsListCmd struct {
 
 // Run prints them.
 func (c limitsListCmd) Run(ctx context.Context, p *program) error {
-	return printList(ctx, p, c.listing, func(actor auth.Actor, page travel.Page) (travel.List[app.LimitRow], error) {
-		return p.app.Limits.List(ctx, actor, app.LimitFilter{Over: c.Over}, page)
-	}, api.ShowLimitRow, "SCOPE\tCHANNEL\tLIMIT\tUSE\tHEADROOM\tOVER\tLEVEL\tFROM\tNOTE", func(r app.LimitRow) string {
+	return printList(ctx, p, c.listing, func(actor auth.Actor, page travel.Page) (travel.List[limits.LimitRow], error) {
+		return p.app.Limits.List(ctx, actor, limits.LimitFilter{Over: c.Over}, page)
+	}, api.ShowLimitRow, "SCOPE\tCHANNEL\tLIMIT\tUSE\tHEADROOM\tOVER\tLEVEL\tFROM\tNOTE", func(r limits.LimitRow) string {
 		use, left, over, level := "", "", "", ""
 		if r.HasUse {
 			use, left, over = money.Format(r.Use, r.Currency), money.Format(r.Headroom, r.Currency), money.Format(r.Over, r.Currency)
@@ -97,7 +97,7 @@ func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	made, err := p.app.Limits.Set(ctx, actor, app.LimitFields{
+	made, err := p.app.Limits.Set(ctx, actor, limits.LimitFields{
 		Scope: &c.Scope, ChannelID: c.Channel, From: c.From.day, Amount: c.Amount, Lift: c.Lift, Note: c.Note,
 	})
 	if err != nil {
@@ -122,7 +122,7 @@ type limitsEventsCmd struct{ listing }
 // Run prints them.
 func (c limitsEventsCmd) Run(ctx context.Context, p *program) error {
 	return printList(ctx, p, c.listing, func(actor auth.Actor, page travel.Page) (travel.List[protection.LimitEvent], error) {
-		return p.app.Limits.Events(ctx, actor, app.LimitEvents{}, page)
+		return p.app.Limits.Events(ctx, actor, limits.LimitEvents{}, page)
 	}, api.ShowLimitEvent, "AT\tSCOPE\tID\tREACHED\tUSE\tLIMIT\tTRANSACTION", func(e protection.LimitEvent) string {
 		return fmt.Sprintf("%s\t%s\t%s\t%d %%\t%s\t%s %s\t%s", civil.FormatInstant(e.CrossedAt), e.Scope, orBlank(e.ObjectID), e.Percent,
 			money.Format(e.Use, e.Limit.Currency), e.Limit.Currency, money.Format(e.Limit.Amount, e.Limit.Currency), orBlank(e.TransactionID))

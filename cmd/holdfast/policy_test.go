@@ -2,13 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"holdfast/internal/db"
+	"holdfast/internal/ledger"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"holdfast/internal/protection"
-	"holdfast/internal/store"
 )
 
 // TestPolicy: what is shown as JSON can be changed and set again; what was before stays in force on its days.
@@ -82,19 +83,19 @@ func TestPremium(t *testing.T) {
 // spoil books a line that nothing justifies, as a mistake in an older program may have done.
 func (s shell) spoil() {
 	s.t.Helper()
-	db, err := store.Open(s.t.Context(), "sqlite:"+filepath.Join(s.folder, "holdfast.db"), time.Now)
+	database, err := db.Open(s.t.Context(), "sqlite:"+filepath.Join(s.folder, "holdfast.db"), time.Now)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	defer db.Close()
-	err = db.Write(s.t.Context(), func(tx *store.Tx) error {
-		lines, err := store.PremiumOf(tx, 1, 1)
+	defer database.Close()
+	err = database.Write(s.t.Context(), func(tx *db.Tx) error {
+		lines, err := ledger.PremiumOf(tx, 1, 1)
 		if err != nil {
 			return err
 		}
 		wrong := lines[len(lines)-1]
 		wrong.Kind, wrong.Amount, wrong.State.Premium = protection.PremiumAdditional, 125, wrong.State.Premium+125
-		store.InsertPremium(tx, wrong)
+		ledger.InsertPremium(tx, wrong)
 		return nil
 	})
 	if err != nil {

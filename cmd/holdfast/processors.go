@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"holdfast/internal/db"
+	"holdfast/internal/payments"
 	"net/http"
 	"time"
 
@@ -9,11 +11,10 @@ import (
 	"holdfast/internal/psp/sandbox"
 	"holdfast/internal/psp/stripe"
 	"holdfast/internal/psp/tokenizer"
-	"holdfast/internal/store"
 )
 
 // processors makes the processors at which channels can take payments.
-func (p *program) processors(db *store.DB) (map[string]psp.Gateway, error) {
+func (p *program) processors(db *db.DB) (map[string]psp.Gateway, error) {
 	network := http.DefaultTransport
 	tokens, err := tokenizer.New(p.TokenizerTestURL, p.TokenizerLiveURL, network)
 	if err != nil {
@@ -27,7 +28,7 @@ func (p *program) processors(db *store.DB) (map[string]psp.Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--stripe-url: %w", err)
 	}
-	charges := store.SandboxCharges{DB: db}
+	charges := payments.SandboxCharges{DB: db}
 	made := sandbox.New(sandbox.Ledger{Change: charges.Change, Due: charges.Due}, p.base)
 	p.bank = made.Challenges()
 	return map[string]psp.Gateway{sandbox.Name: made, stripe.Name: real}, nil

@@ -4,6 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/merchants"
 	"io"
 	"log/slog"
 	"net/http"
@@ -18,7 +21,6 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/fx"
 	"holdfast/internal/protection"
-	"holdfast/internal/store"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/modal"
 )
@@ -35,8 +37,8 @@ type program struct {
 	modal          *modal.Modal // the pages of the payment modal
 	shop           http.Handler // the demo's checkout page; nil elsewhere
 
-	db   *store.DB
-	core *app.Core
+	db   *db.DB
+	core *core.Core
 	app  *app.App
 }
 
@@ -51,7 +53,7 @@ func (p *program) open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--forex-margin: %w", err)
 	}
-	db, err := store.Open(ctx, p.Database, time.Now)
+	db, err := db.Open(ctx, p.Database, time.Now)
 	if err != nil {
 		return err
 	}
@@ -63,10 +65,10 @@ func (p *program) open(ctx context.Context) error {
 	if err := db.Migrate(ctx); err != nil {
 		return err
 	}
-	p.core = &app.Core{
+	p.core = &core.Core{
 		Store: db, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: p.log(), Cost: auth.DefaultPasswordCost,
 		ReservedPaths: []string{p.AuthSegment}, Rulepacks: rulepacks, Profile: travel.Profile(p.Profile), ForexMargin: margin,
-		Gateways: gateways, Processing: app.ProcessingSettings{
+		Gateways: gateways, Processing: core.GatewaySettings{
 			BaseURL: p.base, CallTimeout: p.PaymentTimeout, ChallengeLife: p.ChallengeLife, InFlight: p.PaymentsAtOnce,
 		},
 	}
@@ -80,7 +82,7 @@ func (p *program) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return app.CheckProfile(ctx, p.core)
+	return merchants.CheckProfile(ctx, p.core)
 }
 
 // rulepacks reads the dispute windows: the deployment's own, or those that ship with the program.

@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"holdfast/internal/rates"
 	"net/http"
 	"os"
 	"strings"
 	"time"
 
-	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
@@ -80,7 +80,7 @@ func (c ratesQuoteCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	in := app.QuoteFields{Day: c.Day.day, Rate: &c.Rate, QuoteID: &c.QuoteID, Reason: c.Reason}
+	in := rates.QuoteFields{Day: c.Day.day, Rate: &c.Rate, QuoteID: &c.QuoteID, Reason: c.Reason}
 	if currency, err := money.ParseCurrency(strings.ToUpper(c.Currency)); err != nil {
 		in.Problems.Wrong("currency", "%v.", err)
 	} else {
@@ -101,7 +101,7 @@ func (c ratesQuoteCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-func (p *program) tellRates(r app.RatesReport) {
+func (p *program) tellRates(r rates.RatesReport) {
 	p.printf("%d days: %d rates put on file, %d already there", r.Days, r.Created, r.AlreadyThere)
 	if r.Skipped > 0 {
 		p.printf(", %d of currencies that no longer exist left out", r.Skipped)

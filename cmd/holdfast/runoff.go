@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"holdfast/internal/ledger"
+	"holdfast/internal/reports"
 	"strings"
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -25,9 +26,9 @@ type reportFlags struct {
 }
 
 // asked gives who asks, and what of the question all reports have.
-func (f reportFlags) asked(ctx context.Context, p *program, asOf dayFlag) (auth.Actor, app.ExposureQuery, error) {
-	query := app.ExposureQuery{
-		Moment:    app.Moment{AsOf: asOf.day, KnownAt: f.KnownAt},
+func (f reportFlags) asked(ctx context.Context, p *program, asOf dayFlag) (auth.Actor, reports.ExposureQuery, error) {
+	query := reports.ExposureQuery{
+		Moment:    ledger.Moment{AsOf: asOf.day, KnownAt: f.KnownAt},
 		Valuation: protection.Valuation(f.Valuation),
 		Channels:  f.Channels,
 	}
@@ -123,7 +124,7 @@ func (c movementCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	report, err := p.app.Exposure.Movement(ctx, actor, app.MovementQuery{ExposureQuery: query, From: c.From.day})
+	report, err := p.app.Exposure.Movement(ctx, actor, reports.MovementQuery{ExposureQuery: query, From: c.From.day})
 	if err != nil {
 		return err
 	}

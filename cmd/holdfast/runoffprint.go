@@ -3,13 +3,13 @@ package main
 import (
 	"encoding/csv"
 	"fmt"
+	"holdfast/internal/reports"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 
-	"holdfast/internal/app"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 )
@@ -39,7 +39,7 @@ func known(q protection.ReportQuery) string {
 }
 
 // runOffCSV prints, of each day, a row for every base currency and one for the total.
-func (p *program) runOffCSV(r app.RunOffReport) error {
+func (p *program) runOffCSV(r reports.RunOffReport) error {
 	lines := [][]string{{"date", "days", "by", "currencies", "e1", "e2"}}
 	for _, point := range r.Points {
 		day, days := point.Day.String(), number(int64(point.Day-r.Query.AsOf))
@@ -52,7 +52,7 @@ func (p *program) runOffCSV(r app.RunOffReport) error {
 }
 
 // runOffTable prints the run-off for people, up to the first day on which nothing is left.
-func (p *program) runOffTable(r app.RunOffReport) error {
+func (p *program) runOffTable(r reports.RunOffReport) error {
 	q := r.Query
 	p.printf("Run-off from the end of %s,\n%s\n\n", q.AsOf, known(q))
 	first := r.Points[0].Total
@@ -120,7 +120,7 @@ func (p *program) tellApart(pending, uncovered []protection.Pending) {
 }
 
 // ageingCSV prints a row for each band and base currency and, as the last one, the total.
-func (p *program) ageingCSV(r app.AgeingReport) error {
+func (p *program) ageingCSV(r reports.AgeingReport) error {
 	currency := string(r.Query.Currency)
 	lines := [][]string{{"band", "currencies", "allocations", "e1", "currency", "e1_report"}}
 	for _, band := range r.Bands {
@@ -135,7 +135,7 @@ func (p *program) ageingCSV(r app.AgeingReport) error {
 }
 
 // ageingTable prints the ageing for people, with a column for each base currency.
-func (p *program) ageingTable(r app.AgeingReport) error {
+func (p *program) ageingTable(r reports.AgeingReport) error {
 	q := r.Query
 	p.printf("Ageing of E1 at the end of %s,\n%s\n\n", q.AsOf, known(q))
 	if r.Allocations == 0 {
@@ -206,7 +206,7 @@ func movementLines(f protection.Flows, valuation protection.Valuation) (names []
 }
 
 // movementCSV prints a row for each line: by base currency, of the total, and of what waits for a rate.
-func (p *program) movementCSV(r app.MovementReport) error {
+func (p *program) movementCSV(r reports.MovementReport) error {
 	lines := [][]string{{"by", "currencies", "line", "e1", "e2"}}
 	add := func(by string, c money.Currency, f protection.Flows, valuation protection.Valuation) {
 		names, levels := movementLines(f, valuation)
@@ -225,7 +225,7 @@ func (p *program) movementCSV(r app.MovementReport) error {
 }
 
 // movementTable prints the movement for people: a block for each base currency, and the total.
-func (p *program) movementTable(r app.MovementReport) error {
+func (p *program) movementTable(r reports.MovementReport) error {
 	q := r.Query
 	p.printf("Movement from the end of %s to the end of %s,\n%s\n", q.From, q.AsOf, known(q.ReportQuery))
 	if len(r.Rows)+len(r.PendingRate) == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"holdfast/internal/merchants"
 	"log/slog"
 	"net"
 	"net/http"
@@ -12,7 +13,6 @@ import (
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/app"
 	"holdfast/internal/jobs"
 	"holdfast/internal/web"
 )
@@ -41,7 +41,7 @@ func (serveCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	if err := app.CheckKeys(ctx, p.core); err != nil {
+	if err := merchants.CheckKeys(ctx, p.core); err != nil {
 		return err
 	}
 	p.printf("holdfast serves on %s, listening on %s\n", p.baseURL(listener.Addr()), listener.Addr())

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
+	"holdfast/internal/merchants"
 	"net"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/demo"
 	"holdfast/internal/psp/sandbox"
@@ -20,7 +20,7 @@ import (
 // address of the script, the channel and its secret, and the API.
 func (p *program) openShop(w demo.World) error {
 	name, integrity := p.modal.Script()
-	merchant, channel := app.SystemAt(w.Site), channelNamed(w.Channels, demo.TestChannel)
+	merchant, channel := merchants.SystemAt(w.Site), channelNamed(w.Channels, demo.TestChannel)
 	now := func(ctx context.Context) (time.Time, error) {
 		shown, err := p.app.Clocks.Show(ctx, merchant)
 		return shown.Now, err

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"holdfast/internal/merchants"
 	"strings"
 	"text/tabwriter"
 
-	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/demo"
 	"holdfast/internal/money"
@@ -82,7 +82,7 @@ func (p *program) operatorAt(ctx context.Context, path string) (auth.Actor, erro
 	if err != nil {
 		return auth.Actor{}, err
 	}
-	actor := app.SystemAt(site)
+	actor := merchants.SystemAt(site)
 	if p.as != "" {
 		return p.asPerson(ctx, actor)
 	}

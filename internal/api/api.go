@@ -4,6 +4,8 @@
 package api
 
 import (
+	"holdfast/internal/checkout"
+	"holdfast/internal/core"
 	"net/http"
 	"net/netip"
 	"reflect"
@@ -123,7 +125,7 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/transactions/{id}/protection", member, (*server).getProtection),
 		at("GET", v2+"/payments", member, (*server).listPayments),
 		at("GET", v2+"/payments/{id}", member, (*server).getPayment),
-	}, append(modal(app.ModalPath), ledger(v2)...)...)
+	}, append(modal(checkout.ModalPath), protectionRoutes(v2)...)...)
 }
 
 // modal is the part of the table that the frame of the payment modal talks to. It has credentials of its own.
@@ -138,8 +140,8 @@ func modal(base string) []Route {
 	}
 }
 
-// ledger is the part of the table that is about protection: what it costs, what is at risk, who agreed to it.
-func ledger(v2 string) []Route {
+// protectionRoutes is the part of the table that is about protection: what it costs, what is at risk, who agreed to it.
+func protectionRoutes(v2 string) []Route {
 	return []Route{
 		at("GET", v2+"/policies", member, (*server).listPolicies),
 		at("POST", v2+"/policies", member, (*server).createPolicy),
@@ -185,7 +187,7 @@ func at(method, pattern string, who access, h handler) Route {
 }
 
 // New makes the handler of the whole API.
-func New(a *app.App, core *app.Core, cfg Config) http.Handler {
+func New(a *app.App, core *core.Core, cfg Config) http.Handler {
 	cfg = cfg.withDefaults()
 	s := &server{app: a, core: core, cfg: cfg, mux: http.NewServeMux(), ownPages: ownPages(cfg)}
 	resources := map[string]resource{}

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"holdfast/internal/reports"
 	"io"
 	"maps"
 	"math/big"
 	"slices"
 	"strings"
 
-	"holdfast/internal/app"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 )
@@ -45,7 +45,7 @@ var bordereauColumns = []string{
 	"original_per_eur", "settlement_per_eur", "gross", "tax", "net",
 }
 
-func showBordereauRow(b app.Bordereau, r app.BordereauRow) bordereauRowShape {
+func showBordereauRow(b reports.Bordereau, r reports.BordereauRow) bordereauRowShape {
 	return bordereauRowShape{
 		Certificate: certificate(r), Insured: b.Insured, Merchant: r.Merchant, Inception: civil.DayOf(r.Inception), Expiry: r.Expiry,
 		CountryOfRisk: r.Country, TransactionType: r.Kind, Booked: civil.DayOf(r.RecordedAt),
@@ -59,7 +59,7 @@ func showBordereauRow(b app.Bordereau, r app.BordereauRow) bordereauRowShape {
 }
 
 // certificate names what a row is about: the payment record that is covered, or the statement that charged a minimum.
-func certificate(r app.BordereauRow) string {
+func certificate(r reports.BordereauRow) string {
 	if r.StatementNumber != 0 {
 		return fmt.Sprintf("%d-statement-%d", r.SiteID, r.StatementNumber)
 	}
@@ -76,7 +76,7 @@ func (r bordereauRowShape) cells() []string {
 }
 
 // WriteBordereauCSV writes a bordereau as CSV, row by row as it is read.
-func WriteBordereauCSV(w io.Writer, b app.Bordereau) error {
+func WriteBordereauCSV(w io.Writer, b reports.Bordereau) error {
 	out := csv.NewWriter(w)
 	// What goes wrong in writing stays in the writer, and is answered at the end.
 	_ = out.Write(bordereauColumns)
@@ -100,7 +100,7 @@ type bordereauTotal struct {
 }
 
 // WriteBordereauJSON writes a bordereau as JSON, row by row as it is read, with the totals behind the rows.
-func WriteBordereauJSON(w io.Writer, b app.Bordereau) error {
+func WriteBordereauJSON(w io.Writer, b reports.Bordereau) error {
 	head, err := json.Marshal(struct {
 		Period  string `json:"period"`
 		KnownAt string `json:"known_at"`
@@ -168,7 +168,7 @@ func (f *failing) print(text string) {
 
 func (s *server) getPremiumBordereau(c *call) error {
 	q := c.query()
-	in := app.BordereauQuery{Month: q.text("period")}
+	in := reports.BordereauQuery{Month: q.text("period")}
 	if at := q.instant("known_at"); at != nil {
 		in.KnownAt = *at
 	}

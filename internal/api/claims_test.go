@@ -5,12 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
 	"io"
 	"net/http"
 	"testing"
 	"time"
 
-	"holdfast/internal/store"
 	"holdfast/internal/travel"
 )
 
@@ -23,8 +24,8 @@ func (k *talk) claim(t *testing.T, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s\n%s", r.Method, r.URL.EscapedPath(), body))
 	once := travel.Once{Key: k.keyOf(t, r), Hash: hex.EncodeToString(sum[:])}
-	must(t, k.world.core.Store.Write(t.Context(), func(tx *store.Tx) error {
-		_, mine, err := store.ClaimKey(tx, 1, userID(k.as), once, tx.Now.Add(30*time.Second))
+	must(t, k.world.core.Store.Write(t.Context(), func(tx *db.Tx) error {
+		_, mine, err := core.ClaimKey(tx, 1, userID(k.as), once, tx.Now.Add(30*time.Second))
 		if err == nil && !mine {
 			t.Errorf("the key %s is taken", once.Key)
 		}

@@ -1,10 +1,10 @@
 package api
 
 import (
+	"holdfast/internal/core"
 	"net/http"
 	"time"
 
-	"holdfast/internal/app"
 	"holdfast/internal/civil"
 )
 
@@ -17,9 +17,9 @@ type clockShape struct {
 }
 
 // ShowClock gives the shape of a site's time, to be encoded as JSON: over HTTP and by the command line alike.
-func ShowClock(t app.SiteTime) any { return showClock(t) }
+func ShowClock(t core.SiteTime) any { return showClock(t) }
 
-func showClock(t app.SiteTime) clockShape {
+func showClock(t core.SiteTime) clockShape {
 	return clockShape{
 		Now: civil.FormatInstant(t.Now), RealNow: civil.FormatInstant(t.Real),
 		AheadSeconds: int64(t.Now.Sub(t.Real) / time.Second), Sandbox: t.Sandbox,

@@ -1,9 +1,9 @@
 package api
 
 import (
+	"holdfast/internal/ledger"
 	"net/http"
 
-	"holdfast/internal/app"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -87,8 +87,8 @@ func (s *server) createCollateral(c *call) error {
 	}, s.findCollateral)
 }
 
-func collateralFields(in *input) app.CollateralFields {
-	f := app.CollateralFields{
+func collateralFields(in *input) ledger.CollateralFields {
+	f := ledger.CollateralFields{
 		Once: in.once, RecordID: in.integer("corrects"), Kind: word[protection.CollateralKind](in, "kind"),
 		ChannelID: in.integer("channels"), Currency: in.currency("currency"), Amount: in.integer("amount"),
 		From: in.day("from"), To: in.day("to"), Reference: in.textOr("reference"), Note: in.textOr("note"),

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"holdfast/internal/identity"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -16,7 +17,6 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/app"
 	"holdfast/internal/civil"
 	"holdfast/internal/dbtest"
 	"holdfast/internal/travel"
@@ -142,7 +142,7 @@ func (k *talk) run(t *testing.T, text string) string {
 		case len(words) == 1 && words[0] == "@settle": // the job of the limits runs
 			for more := true; more; {
 				var err error
-				more, err = k.world.app.Limits.Settle(t.Context())
+				more, err = k.world.app.Limits.Recompute(t.Context())
 				must(t, err)
 			}
 		case len(words) == 1 && words[0] == "@unanswered":
@@ -208,7 +208,7 @@ func (k *talk) credentials(t *testing.T) string {
 	case "token":
 		return "1|" + tokenSecret
 	}
-	session, err := k.world.app.Sessions.Login(t.Context(), app.Login{Username: k.as, Password: password})
+	session, err := k.world.app.Sessions.Login(t.Context(), identity.Login{Username: k.as, Password: password})
 	must(t, err)
 	return session.Token
 }
@@ -223,7 +223,7 @@ func (k *talk) exchange(t *testing.T, r *http.Request) (*http.Response, []byte) 
 	recorder := httptest.NewRecorder()
 	k.world.handler.ServeHTTP(recorder, r)
 	// The last use of a token is written behind the request; the next one is to see it.
-	k.world.app.Tokens.Settle()
+	k.world.app.Tokens.Flush()
 	response := recorder.Result()
 	answered, err := io.ReadAll(response.Body)
 	must(t, err)

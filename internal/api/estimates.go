@@ -1,9 +1,9 @@
 package api
 
 import (
+	"holdfast/internal/reports"
 	"net/http"
 
-	"holdfast/internal/app"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -36,7 +36,7 @@ type modelTotalShape struct {
 }
 
 // ShowModel gives the model against the actual in the shape of the wire: over HTTP and by the command line alike.
-func ShowModel(r app.ModelReport) any {
+func ShowModel(r reports.ModelReport) any {
 	shape := modelShape{
 		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(isoMicros), Final: r.Final, Currency: r.Query.Currency,
 		Bands: r.Bands, Rows: make([]modelRowShape, len(r.Rows)),
@@ -116,7 +116,7 @@ func (t whatIfTotalShape) against(limit *protection.Limit) whatIfTotalShape {
 }
 
 // ShowWhatIf gives what a failure would cost in the shape of the wire: over HTTP and by the command line alike.
-func ShowWhatIf(r app.WhatIfReport) any {
+func ShowWhatIf(r reports.WhatIfReport) any {
 	shape := whatIfShape{
 		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(isoMicros), Final: r.Final, Currency: r.Query.Currency,
 		PolicyCurrency: r.Query.Policy, Channels: make([]whatIfChannelShape, len(r.Channels)),
@@ -180,8 +180,8 @@ func (s *server) getWhatIf(c *call) error {
 }
 
 // estimate reads what both reports are asked for.
-func (q *query) estimate() app.EstimateQuery {
-	in := app.EstimateQuery{Moment: q.moment(), Channels: q.ids("channels")}
+func (q *query) estimate() reports.EstimateQuery {
+	in := reports.EstimateQuery{Moment: q.moment(), Channels: q.ids("channels")}
 	if code := q.text("currency"); code != "" {
 		var err error
 		if in.Currency, err = money.ParseCurrency(code); err != nil {

@@ -1,9 +1,9 @@
 package api
 
 import (
+	"holdfast/internal/reports"
 	"net/http"
 
-	"holdfast/internal/app"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -54,7 +54,7 @@ type bookingValueShape struct {
 
 func (s *server) getBookingProtection(c *call) error {
 	q := c.query()
-	in := app.ProtectionQuery{Moment: q.moment()}
+	in := reports.ProtectionQuery{Moment: q.moment()}
 	page := q.part()
 	in.Problems = q.problems
 	report, err := s.app.Protection.ExplainBooking(c.ctx, c.actor, c.id, in, page)
@@ -78,7 +78,7 @@ func (q *query) part() travel.Page {
 
 // ShowBookingProtection gives the explanation of a booking in the shape of the wire: over HTTP and by the command line
 // alike.
-func ShowBookingProtection(r app.BookingProtection) any {
+func ShowBookingProtection(r reports.BookingProtection) any {
 	b := r.Sums
 	shape := bookingProtectionShape{
 		Booking: r.Booking.ID, AsOf: r.Moment.AsOf, KnownAt: r.Moment.KnownAt.UTC().Format(isoMicros),
@@ -157,7 +157,7 @@ type linePlaceShape struct {
 
 func (s *server) getStatementLineProtection(c *call) error {
 	q := c.query()
-	in := app.StatementLineQuery{Line: c.r.PathValue("line"), Page: q.part()}
+	in := reports.StatementLineQuery{Line: c.r.PathValue("line"), Page: q.part()}
 	in.Moment = q.moment()
 	in.Problems = q.problems
 	report, err := s.app.Protection.ExplainStatementLine(c.ctx, c.actor, c.id, in)
@@ -178,7 +178,7 @@ func (s *server) getStatementLineProtection(c *call) error {
 
 // ShowStatementLineProtection gives the explanation of a line of a statement in the shape of the wire: over HTTP and by
 // the command line alike.
-func ShowStatementLineProtection(r app.StatementLineProtection) any {
+func ShowStatementLineProtection(r reports.StatementLineProtection) any {
 	p := r.Part
 	return statementLineProtectionShape{
 		Statement: r.Statement.ID, Number: r.Statement.Number, Line: p.Name, AsOf: r.Moment.AsOf,

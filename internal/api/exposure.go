@@ -1,12 +1,13 @@
 package api
 
 import (
+	"holdfast/internal/ledger"
+	"holdfast/internal/reports"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
-	"holdfast/internal/app"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -126,7 +127,7 @@ type instalmentsShape struct {
 
 // ShowExposure gives an exposure report in the shape of the wire, to be encoded as JSON: over HTTP and by the command
 // line alike.
-func ShowExposure(r app.ExposureReport) any {
+func ShowExposure(r reports.ExposureReport) any {
 	by := string(r.Query.By)
 	if r.Query.Across != "" {
 		by += "," + string(r.Query.Across)
@@ -174,7 +175,7 @@ func showBeside(b *protection.Beside) besideShape {
 	return besideShape{E4Report: &b.E4, E5Report: &b.E5}
 }
 
-func showNet(r app.ExposureReport) netShape {
+func showNet(r reports.ExposureReport) netShape {
 	net := netShape{
 		E1: r.Total.E1, Held: r.Net.Held, Net: r.Net.Net,
 		Channels: []channelNetShape{}, PendingRate: make([]heldShape, len(r.Net.Pending)),
@@ -194,7 +195,7 @@ func showNet(r app.ExposureReport) netShape {
 	return net
 }
 
-func showExposureKey(r app.ExposureReport, k protection.Key) (shape exposureKeyShape) {
+func showExposureKey(r reports.ExposureReport, k protection.Key) (shape exposureKeyShape) {
 	for _, d := range []protection.Dimension{r.Query.By, r.Query.Across} {
 		switch d {
 		case protection.ByMonth:
@@ -218,7 +219,7 @@ func showExposureKey(r app.ExposureReport, k protection.Key) (shape exposureKeyS
 
 func (s *server) getExposure(c *call) error {
 	q := c.query()
-	in := app.ExposureQuery{
+	in := reports.ExposureQuery{
 		Moment:    q.moment(),
 		Valuation: protection.Valuation(q.one("valuation", "", texts(protection.Valuations))),
 		Channels:  q.ids("channels"),
@@ -247,7 +248,7 @@ func dimensions(text string) (by, across protection.Dimension) {
 }
 
 // moment reads what a report is about; what is absent or wrong is left to its default.
-func (q *query) moment() (m app.Moment) {
+func (q *query) moment() (m ledger.Moment) {
 	if day := q.day("as_of"); day != civil.NoDay {
 		m.AsOf = &day
 	}

@@ -3,6 +3,11 @@ package api_test
 import (
 	"encoding/binary"
 	"fmt"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/identity"
+	"holdfast/internal/merchants"
+	"holdfast/internal/payments"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -22,7 +27,6 @@ import (
 	"holdfast/internal/money"
 	"holdfast/internal/psp"
 	"holdfast/internal/psp/sandbox"
-	"holdfast/internal/store"
 	"holdfast/internal/travel"
 )
 
@@ -55,7 +59,7 @@ var users = []struct {
 // world is one deployment with everything fixed that is not the same at each run.
 type world struct {
 	app     *app.App
-	core    *app.Core
+	core    *core.Core
 	handler http.Handler
 	clock   *clock
 	chance  *chance
@@ -112,7 +116,7 @@ func newWorldOf(t *testing.T, profile travel.Profile, address string, log io.Wri
 	w := &world{clock: &clock{now: time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)}, chance: &chance{}}
 	w.chance.restart(1)
 	db := dbtest.Open(t, address, w.clock.read)
-	w.core = &app.Core{
+	w.core = &core.Core{
 		Store: db, Clock: w.clock.read, Random: w.chance, Log: slog.New(slog.NewTextHandler(log, nil)),
 		NewUUID: func() string {
 			w.uuids++
@@ -123,9 +127,9 @@ func newWorldOf(t *testing.T, profile travel.Profile, address string, log io.Wri
 		ReservedPaths: []string{"auth"},
 		Profile:       profile,
 		Keys:          func() (auth.SealKeys, error) { return auth.ParseSealKeys(sealKey) },
-		Processing:    app.ProcessingSettings{BaseURL: baseURL},
+		Processing:    core.GatewaySettings{BaseURL: baseURL},
 	}
-	charges := store.SandboxCharges{DB: db}
+	charges := payments.SandboxCharges{DB: db}
 	w.bank = sandbox.New(sandbox.Ledger{Change: charges.Change, Due: charges.Due}, baseURL)
 	w.core.Gateways = map[string]psp.Gateway{sandbox.Name: w.bank}
 	w.app = app.New(w.core)
@@ -159,8 +163,8 @@ func (w *world) fill(t *testing.T) {
 			must(t, w.app.Accounts.RemoveMembership(ctx, actor, made.ID))
 		}
 	}
-	must(t, w.core.Store.Write(ctx, func(tx *store.Tx) error {
-		for _, fill := range []func(*testing.T, *store.Tx) error{fillTokens, fillTwoFactor, w.fillChannels, fillSuppliers} {
+	must(t, w.core.Store.Write(ctx, func(tx *db.Tx) error {
+		for _, fill := range []func(*testing.T, *db.Tx) error{fillTokens, fillTwoFactor, w.fillChannels, fillSuppliers} {
 			if err := fill(t, tx); err != nil {
 				return err
 			}
@@ -170,25 +174,25 @@ func (w *world) fill(t *testing.T) {
 	w.fillRates(t)
 }
 
-func fillTokens(_ *testing.T, tx *store.Tx) error {
-	_, err := store.InsertToken(tx, auth.APIToken{SiteID: 1, UserID: userID("admin"), Name: "Server", SecretHash: auth.HashSecret(tokenSecret)})
+func fillTokens(_ *testing.T, tx *db.Tx) error {
+	_, err := identity.InsertToken(tx, auth.APIToken{SiteID: 1, UserID: userID("admin"), Name: "Server", SecretHash: auth.HashSecret(tokenSecret)})
 	if err != nil {
 		return err
 	}
-	_, err = store.InsertToken(tx, auth.APIToken{SiteID: 2, UserID: userID("stranger"), Name: "Server", SecretHash: auth.HashSecret(otherSecret)})
+	_, err = identity.InsertToken(tx, auth.APIToken{SiteID: 2, UserID: userID("stranger"), Name: "Server", SecretHash: auth.HashSecret(otherSecret)})
 	return err
 }
 
-func fillTwoFactor(_ *testing.T, tx *store.Tx) error {
-	if err := store.BeginTwoFactor(tx, userID("careful"), totpSecret); err != nil {
+func fillTwoFactor(_ *testing.T, tx *db.Tx) error {
+	if err := identity.BeginTwoFactor(tx, userID("careful"), totpSecret); err != nil {
 		return err
 	}
-	return store.ConfirmTwoFactor(tx, userID("careful"), 1, []string{auth.HashRecoveryCode(recovery)})
+	return identity.ConfirmTwoFactor(tx, userID("careful"), 1, []string{auth.HashRecoveryCode(recovery)})
 }
 
 // fillChannels makes channels beside the test channels 1 and 2 that the sites have from the start. Those that are open
 // for business are protected in both profiles.
-func (w *world) fillChannels(_ *testing.T, tx *store.Tx) error {
+func (w *world) fillChannels(_ *testing.T, tx *db.Tx) error {
 	open := travel.ModeProtectionOnly
 	if w.core.Profile.Processes() {
 		open = travel.ModeLive
@@ -203,21 +207,21 @@ func (w *world) fillChannels(_ *testing.T, tx *store.Tx) error {
 		c.Slug, c.ReceiptLabel, c.Secret = fmt.Sprintf("channel-%d", i+3), c.Name, fmt.Sprintf("secretofchannel%d", i+3)
 		c.AccountType, c.ProtectionType = travel.TypeProtected, travel.ProtectionTypes[0]
 		c.Language, c.StatementPeriod = travel.DefaultLanguage, travel.StatementPeriods[0]
-		if _, err := store.InsertChannel(tx, c); err != nil {
+		if _, err := merchants.InsertChannel(tx, c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func fillSuppliers(_ *testing.T, tx *store.Tx) error {
+func fillSuppliers(_ *testing.T, tx *db.Tx) error {
 	for _, s := range []travel.Supplier{
 		{SiteID: 1, Name: "Aer Example", URL: "https://air.example", Category: "AIR", Country: "IE"},       // 1
 		{SiteID: 1, Name: "Hotel Example", URL: "https://hotel.example", Category: "HOT", Country: "ES"},   // 2
 		{SiteID: 1, Name: "Example Cruises", URL: "https://cruise.example", Category: "CRU", Country: ""},  // 3
 		{SiteID: 2, Name: "Elsewhere Hotel", URL: "https://other.example", Category: "HOT", Country: "FR"}, // 4
 	} {
-		if _, err := store.InsertSupplier(tx, s); err != nil {
+		if _, err := merchants.InsertSupplier(tx, s); err != nil {
 			return err
 		}
 	}

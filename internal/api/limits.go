@@ -1,9 +1,9 @@
 package api
 
 import (
+	"holdfast/internal/limits"
 	"net/http"
 
-	"holdfast/internal/app"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -48,7 +48,7 @@ type limitRowShape struct {
 }
 
 // ShowLimitRow gives a limit in force in the shape of the wire: over HTTP and by the command line alike.
-func ShowLimitRow(r app.LimitRow) any {
+func ShowLimitRow(r limits.LimitRow) any {
 	shape := limitRowShape{Limit: showLimit(r.Limit), Scope: r.Scope, Currency: r.Currency, InForce: r.NotInForce == "", Reason: r.NotInForce}
 	if r.ChannelID != 0 {
 		shape.Channel = &namedShape{ID: r.ChannelID, Name: r.ChannelName}
@@ -65,7 +65,7 @@ func ShowLimit(l protection.Limit) any { return showLimit(l) }
 func (s *server) listLimits(c *call) error {
 	q := c.query()
 	page := q.page([]string{"id"})
-	filter := app.LimitFilter{
+	filter := limits.LimitFilter{
 		Scopes: words(q, "scope", protection.LimitScopes), Channels: q.ids("channels"), Over: q.flag("over", false),
 	}
 	if err := q.err(); err != nil {
@@ -102,8 +102,8 @@ func (s *server) findLimit(c *call, id int64) (object, error) {
 	return object{id: found.ID, body: showLimit(found)}, err
 }
 
-func limitFields(in *input) app.LimitFields {
-	f := app.LimitFields{
+func limitFields(in *input) limits.LimitFields {
+	f := limits.LimitFields{
 		Once: in.once, Scope: word[protection.LimitScope](in, "scope"), ChannelID: in.integer("channels"),
 		From: in.day("from"), Amount: in.integer("amount"), Note: in.textOr("note"),
 	}
@@ -142,7 +142,7 @@ func ShowLimitEvent(e protection.LimitEvent) any {
 func (s *server) listLimitEvents(c *call) error {
 	q := c.query()
 	page := q.page([]string{"id"})
-	filter := app.LimitEvents{
+	filter := limits.LimitEvents{
 		Scopes: words(q, "scope", protection.LimitScopes), Channels: q.ids("channels"),
 		After: q.instantOrZero("after"),
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"holdfast/internal/core"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -20,7 +21,7 @@ import (
 func bare(t *testing.T, cfg Config) (http.Handler, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
-	core := &app.Core{
+	core := &core.Core{
 		Clock:  func() time.Time { return time.Unix(0, 0) },
 		Random: strings.NewReader(strings.Repeat("random bytes", 10)),
 		Log:    slog.New(slog.NewTextHandler(&log, nil)),

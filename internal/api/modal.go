@@ -3,12 +3,12 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"holdfast/internal/checkout"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
-	"holdfast/internal/app"
 	"holdfast/internal/fault"
 	"holdfast/internal/travel"
 )
@@ -44,20 +44,20 @@ type modalChannel struct {
 
 // modalTokenizer says how the frame gets a card's token. All but the kind is of the kind hosted.
 type modalTokenizer struct {
-	Kind              app.TokenizerKind `json:"kind"`
-	Environment       string            `json:"environment,omitempty"`
-	Script            string            `json:"script,omitempty"`
-	ID                string            `json:"id,omitempty"`
-	Origin            string            `json:"origin,omitempty"`
-	Timestamp         string            `json:"timestamp,omitempty"`
-	Scheme            string            `json:"scheme,omitempty"`
-	AuthenticationKey string            `json:"authentication_key,omitempty"`
+	Kind              checkout.TokenizerKind `json:"kind"`
+	Environment       string                 `json:"environment,omitempty"`
+	Script            string                 `json:"script,omitempty"`
+	ID                string                 `json:"id,omitempty"`
+	Origin            string                 `json:"origin,omitempty"`
+	Timestamp         string                 `json:"timestamp,omitempty"`
+	Scheme            string                 `json:"scheme,omitempty"`
+	AuthenticationKey string                 `json:"authentication_key,omitempty"`
 }
 
-func (s *server) showModal(v app.ModalView) modalSessionShape {
+func (s *server) showModal(v checkout.ModalView) modalSessionShape {
 	c := v.Channel
 	shape := modalSessionShape{
-		Token: v.Token, ExpiresAt: maybeISO(v.Session.ExpiresAt), ExpiresIn: int64(app.ModalLife.Seconds()), Site: v.SiteName,
+		Token: v.Token, ExpiresAt: maybeISO(v.Session.ExpiresAt), ExpiresIn: int64(checkout.ModalLife.Seconds()), Site: v.SiteName,
 		Channel: modalChannel{
 			ID: c.ID, Name: c.Name, Currencies: string(c.Currency), Test: c.Mode == travel.ModeTest, ServerToServer: c.ServerToServer,
 			Language: c.Language, ReceiptLabel: c.ReceiptLabel,
@@ -65,14 +65,14 @@ func (s *server) showModal(v app.ModalView) modalSessionShape {
 		Tokenizer: modalTokenizer{Kind: v.Tokenizer},
 	}
 	t := &shape.Tokenizer
-	if v.Tokenizer != app.HostedFields {
+	if v.Tokenizer != checkout.HostedFields {
 		return shape
 	}
-	if t.Environment, t.Script = app.ModalTest, s.cfg.FieldsTestScript; v.Live {
-		t.Environment, t.Script = app.ModalLive, s.cfg.FieldsLiveScript
+	if t.Environment, t.Script = checkout.ModalTest, s.cfg.FieldsTestScript; v.Live {
+		t.Environment, t.Script = checkout.ModalLive, s.cfg.FieldsLiveScript
 	}
 	if t.Script == "" { // without its script there are no fields
-		*t = modalTokenizer{Kind: app.NoCards}
+		*t = modalTokenizer{Kind: checkout.NoCards}
 		return shape
 	}
 	t.ID, t.Origin, t.Timestamp, t.Scheme, t.AuthenticationKey =
@@ -105,7 +105,7 @@ func (s *server) openModalSession(c *call) error {
 	if err != nil {
 		return err
 	}
-	opening := app.ModalOpening{
+	opening := checkout.ModalOpening{
 		Path: in.needed("path"), Environment: in.needed("environment"), Origin: in.needed("origin"), Auth: in.needed("booking_auth"),
 		Fields: map[string]string{}, Address: c.address,
 	}
@@ -188,10 +188,10 @@ func (in *input) verifiable() (given map[string]string, err error) {
 }
 
 // enterModal finds out in which session of the modal the request is made; what follows is about its site.
-func (s *server) enterModal(c *call, writes bool) (app.ModalUse, error) {
+func (s *server) enterModal(c *call, writes bool) (checkout.ModalUse, error) {
 	if writes {
 		if err := s.checkOwnPage(c); err != nil {
-			return app.ModalUse{}, err
+			return checkout.ModalUse{}, err
 		}
 	}
 	use, err := s.app.Modals.Enter(c.ctx, bearer(c.r), writes)
@@ -253,7 +253,7 @@ func (s *server) getModalBooking(c *call) error {
 	return c.show(http.StatusOK, found)
 }
 
-func (s *server) findModalBooking(c *call, use app.ModalUse, id int64) (object, error) {
+func (s *server) findModalBooking(c *call, use checkout.ModalUse, id int64) (object, error) {
 	found, err := s.app.Modals.Booking(c.ctx, use, id)
 	if err != nil {
 		return object{}, err
@@ -280,7 +280,7 @@ func (s *server) createModalTransaction(c *call) error {
 	payment := modalTransaction(in)
 	payment.Once = in.once
 	return s.create(c, in.once, func() (object, error) {
-		made, created, err := s.app.Modals.Pay(c.ctx, use, app.ModalPayment{
+		made, created, err := s.app.Modals.Pay(c.ctx, use, checkout.ModalPayment{
 			NewTransaction: payment, Given: given, Bookings: named, Address: c.address,
 		})
 		o := transactionObject(made)
@@ -325,7 +325,7 @@ func (s *server) getModalTransaction(c *call) error {
 	return c.show(http.StatusOK, found)
 }
 
-func (s *server) findModalTransaction(c *call, use app.ModalUse, id int64) (object, error) {
+func (s *server) findModalTransaction(c *call, use checkout.ModalUse, id int64) (object, error) {
 	found, err := s.app.Modals.Payment(c.ctx, use, id)
 	return transactionObject(found), err
 }

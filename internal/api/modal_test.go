@@ -3,6 +3,9 @@ package api_test
 import (
 	"bytes"
 	"encoding/json"
+	"holdfast/internal/checkout"
+	"holdfast/internal/db"
+	"holdfast/internal/merchants"
 	"io"
 	"maps"
 	"net/http"
@@ -16,11 +19,9 @@ import (
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/app"
 	"holdfast/internal/auth"
-	"holdfast/internal/psp/sandbox"
-	"holdfast/internal/store"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/psp/sandbox"
 	"holdfast/internal/travel"
 )
 
@@ -54,7 +55,7 @@ func (k *talk) vouches(t *testing.T, words []string) bool {
 func (k *talk) keyOf(t *testing.T, r *http.Request) string {
 	t.Helper()
 	key := r.Header.Get("Idempotency-Key")
-	if !strings.HasPrefix(r.URL.Path, app.ModalPath) {
+	if !strings.HasPrefix(r.URL.Path, checkout.ModalPath) {
 		return key
 	}
 	use, err := k.world.app.Modals.Enter(t.Context(), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), false)
@@ -68,8 +69,8 @@ func (w *world) authString(t *testing.T, fields map[string]string) string {
 	channel, err := strconv.ParseInt(fields["channels"], 10, 64)
 	must(t, err)
 	var text string
-	must(t, w.core.Store.Read(t.Context(), func(tx *store.Tx) error {
-		c, err := store.Channel(tx, 1, channel)
+	must(t, w.core.Store.Read(t.Context(), func(tx *db.Tx) error {
+		c, err := merchants.Channel(tx, 1, channel)
 		text = auth.ModalString(c.Secret, fields, w.clock.read())
 		return err
 	}))
@@ -113,8 +114,8 @@ func openModal(t *testing.T, w *world) string {
 	_, err := w.app.Sites.Change(t.Context(), auth.System(1), 1, travel.SiteFields{PermittedURLs: &urls})
 	must(t, err)
 	fields := map[string]string{"channels": "1", "currencies": "GBP", "total": "9900"}
-	opened, err := w.app.Modals.Open(t.Context(), app.ModalOpening{
-		Path: "demo", Environment: app.ModalTest, Origin: urls[0], Auth: w.authString(t, fields), Fields: fields,
+	opened, err := w.app.Modals.Open(t.Context(), checkout.ModalOpening{
+		Path: "demo", Environment: checkout.ModalTest, Origin: urls[0], Auth: w.authString(t, fields), Fields: fields,
 	})
 	must(t, err)
 	return opened.Token
@@ -123,7 +124,7 @@ func openModal(t *testing.T, w *world) string {
 // modalRequest is one that the frame makes.
 func modalRequest(t *testing.T, token, method, path, body string) *http.Request {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, app.ModalPath+path, strings.NewReader(body))
+	r := httptest.NewRequestWithContext(t.Context(), method, checkout.ModalPath+path, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("X-Request-Id", "modal")
 	return r
@@ -176,7 +177,7 @@ func TestTheArgumentsOfTheCallbacks(t *testing.T) {
 				status, told = ask(http.MethodPost, "transactions", `{"token": "`+attempt.token+`"}`)
 				check(attempt.callback, "transaction", status, http.StatusCreated, told)
 				check(attempt.callback+", its booking", "part", status, http.StatusCreated, told["bookings"].([]any)[0].(map[string]any))
-				if told["status"] != attempt.status || told["attempt_3ds"] != true || told["3ds_redirect_url"] != baseURL+app.ModalReturnPath+"?path=demo" {
+				if told["status"] != attempt.status || told["attempt_3ds"] != true || told["3ds_redirect_url"] != baseURL+checkout.ModalReturnPath+"?path=demo" {
 					t.Errorf("%s: %v, %v, %v", attempt.callback, told["status"], told["attempt_3ds"], told["3ds_redirect_url"])
 				}
 			}

@@ -1,9 +1,9 @@
 package api
 
 import (
+	"holdfast/internal/reports"
 	"net/http"
 
-	"holdfast/internal/app"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -40,7 +40,7 @@ type flowShape struct {
 }
 
 // ShowMovement is ShowRunOff for a movement.
-func ShowMovement(r app.MovementReport) any {
+func ShowMovement(r reports.MovementReport) any {
 	shape := movementShape{
 		From: r.Query.From, To: r.Query.AsOf, reportShape: showReport(r.Query.ReportQuery, r.Final),
 		Rows: showFlows(r.Rows), PendingRate: showFlows(r.PendingRate),
@@ -74,7 +74,7 @@ func showFlow(f protection.Flows, of func(protection.Level) int64) flowShape {
 
 func (s *server) getMovement(c *call) error {
 	q := c.query()
-	in := app.MovementQuery{}
+	in := reports.MovementQuery{}
 	if day := q.day("from"); day != civil.NoDay {
 		in.From = &day
 	}

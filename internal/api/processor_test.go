@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"holdfast/internal/merchants"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -10,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/psp/sandbox"
 )
@@ -40,8 +40,8 @@ func (k *talk) atTheProcessor(t *testing.T, words []string) bool {
 // takePayments sets a channel up to take payments at the sandbox processor.
 func (w *world) takePayments(t *testing.T, channel int64) {
 	t.Helper()
-	_, err := w.app.Channels.SetGateway(t.Context(), auth.System(1), channel, app.GatewayFields{
-		Processor: sandbox.Name, Credentials: app.Credentials{Key: "a-key-of-the-sandbox"},
+	_, err := w.app.Channels.SetGateway(t.Context(), auth.System(1), channel, merchants.GatewayFields{
+		Processor: sandbox.Name, Credentials: merchants.Credentials{Key: "a-key-of-the-sandbox"},
 	})
 	must(t, err)
 }

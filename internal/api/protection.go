@@ -1,9 +1,9 @@
 package api
 
 import (
+	"holdfast/internal/reports"
 	"net/http"
 
-	"holdfast/internal/app"
 	"holdfast/internal/civil"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
@@ -98,7 +98,7 @@ type stepShape struct {
 
 func (s *server) getProtection(c *call) error {
 	q := c.query()
-	in := app.ProtectionQuery{Moment: q.moment()}
+	in := reports.ProtectionQuery{Moment: q.moment()}
 	in.Problems = q.problems
 	report, err := s.app.Protection.Explain(c.ctx, c.actor, c.id, in)
 	if err != nil {
@@ -110,9 +110,9 @@ func (s *server) getProtection(c *call) error {
 
 // ShowProtection gives an explanation in the shape of the wire, to be encoded as JSON: over HTTP and by the command line
 // alike.
-func ShowProtection(r app.ProtectionReport) any { return showProtection(r) }
+func ShowProtection(r reports.ProtectionReport) any { return showProtection(r) }
 
-func showProtection(r app.ProtectionReport) protectionShape {
+func showProtection(r reports.ProtectionReport) protectionShape {
 	shape := protectionShape{
 		Transaction: r.Transaction.ID, Type: string(r.Transaction.Type),
 		AsOf: r.Moment.AsOf, KnownAt: r.Moment.KnownAt.UTC().Format(isoMicros),

@@ -1,9 +1,9 @@
 package api
 
 import (
+	"holdfast/internal/rates"
 	"net/http"
 
-	"holdfast/internal/app"
 	"holdfast/internal/civil"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
@@ -63,7 +63,7 @@ func (s *server) createRate(c *call) error {
 	if err != nil {
 		return err
 	}
-	fields := app.QuoteFields{
+	fields := rates.QuoteFields{
 		Currency: in.currency("currency"), Day: in.day("day"), Rate: in.text("rate"), QuoteID: in.text("quote_id"),
 		Expires: in.instant("expires"), Reason: in.reason(),
 	}

@@ -2,10 +2,10 @@ package api
 
 import (
 	"errors"
+	"holdfast/internal/payments"
 	"io"
 	"net/http"
 
-	"holdfast/internal/app"
 	"holdfast/internal/fault"
 )
 
@@ -45,7 +45,7 @@ func (s *server) takeProcessorEvent(c *call) error {
 		return &fault.Error{Kind: fault.BadJSON, Message: "The body could not be read to its end.", Err: err}
 	}
 	// Each processor signs in a header of its own name, such as Stripe-Signature.
-	event := app.ProcessorEvent{Processor: processor, SiteID: site, ChannelID: channel, Signature: c.r.Header.Get(processor + "-Signature"), Body: body}
+	event := payments.ProcessorEvent{Processor: processor, SiteID: site, ChannelID: channel, Signature: c.r.Header.Get(processor + "-Signature"), Body: body}
 	if err := s.app.Processing.TakeEvent(c.ctx, event); err != nil {
 		return err
 	}
@@ -54,4 +54,4 @@ func (s *server) takeProcessorEvent(c *call) error {
 }
 
 // returnPattern is the address at which shoppers come back.
-const returnPattern = app.ReturnPath + "{key}"
+const returnPattern = payments.ReturnPath + "{key}"

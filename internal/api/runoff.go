@@ -1,9 +1,9 @@
 package api
 
 import (
+	"holdfast/internal/reports"
 	"net/http"
 
-	"holdfast/internal/app"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -66,7 +66,7 @@ type pointCurrencyShape struct {
 }
 
 // ShowRunOff gives a run-off in the shape of the wire, to be encoded as JSON: over HTTP and by the command line alike.
-func ShowRunOff(r app.RunOffReport) any {
+func ShowRunOff(r reports.RunOffReport) any {
 	shape := runOffShape{
 		AsOf: r.Query.AsOf, reportShape: showReport(r.Query, r.Final), Allocations: r.Allocations, LastDay: r.LastDay,
 		Peak: peakShape{r.Peak.Day, r.Peak.E1}, Points: make([]pointShape, len(r.Points)),
@@ -148,7 +148,7 @@ type agePendingShape struct {
 }
 
 // ShowAgeing is ShowRunOff for an ageing.
-func ShowAgeing(r app.AgeingReport) any {
+func ShowAgeing(r reports.AgeingReport) any {
 	shape := ageingShape{
 		AsOf: r.Query.AsOf, reportShape: showReport(r.Query, r.Final), Rows: make([]ageBandShape, len(r.Bands)),
 		Total: ageTotalShape{r.Allocations, r.Total}, Rounding: ageRoundingShape{r.Rounding},
@@ -192,8 +192,8 @@ func (s *server) getAgeing(c *call) error {
 }
 
 // exposure reads what every report on exposure takes, with all that is wrong with it.
-func (q *query) exposure() app.ExposureQuery {
-	in := app.ExposureQuery{
+func (q *query) exposure() reports.ExposureQuery {
+	in := reports.ExposureQuery{
 		Moment:    q.moment(),
 		Valuation: protection.Valuation(q.one("valuation", "", texts(protection.Valuations))),
 		Channels:  q.ids("channels"),

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"holdfast/internal/core"
 	"maps"
 	"net/http"
 	"net/url"
@@ -17,7 +18,7 @@ import (
 
 type server struct {
 	app  *app.App
-	core *app.Core
+	core *core.Core
 	cfg  Config
 	mux  *http.ServeMux
 	// ownPages tells what other pages have a browser send from what our own do.

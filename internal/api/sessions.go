@@ -1,10 +1,10 @@
 package api
 
 import (
+	"holdfast/internal/identity"
 	"net/http"
 	"strings"
 
-	"holdfast/internal/app"
 	"holdfast/internal/auth"
 )
 
@@ -42,7 +42,7 @@ type siteName struct {
 	Name string `json:"name"`
 }
 
-func showSession(s app.Session) sessionShape {
+func showSession(s identity.Session) sessionShape {
 	u, role := s.User, s.Actor.Role
 	shape := sessionShape{
 		ID: u.ID, Name: u.DisplayName, Username: u.Username, UserEmail: u.Email, UserNicename: nicename(u.Username),
@@ -127,7 +127,7 @@ func (s *server) login(c *call) error {
 	if err := in.problems.Err(); err != nil {
 		return err
 	}
-	session, err := s.app.Sessions.Login(c.ctx, app.Login{
+	session, err := s.app.Sessions.Login(c.ctx, identity.Login{
 		Username: *name, Password: *password, Code: code, Path: c.r.PathValue("site"), Address: c.address,
 	})
 	if err != nil {

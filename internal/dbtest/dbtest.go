@@ -5,6 +5,9 @@ package dbtest
 import (
 	"context"
 	"errors"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/merchants"
 	"os"
 	"path/filepath"
 	"sync"
@@ -12,7 +15,6 @@ import (
 	"time"
 
 	"holdfast/internal/pgtest"
-	"holdfast/internal/store"
 	"holdfast/internal/travel"
 )
 
@@ -50,9 +52,9 @@ func SQLite(t testing.TB) string {
 }
 
 // Open opens a database for the length of the test, and brings it the schema where it has none.
-func Open(t testing.TB, url string, clock func() time.Time) *store.DB {
+func Open(t testing.TB, url string, clock func() time.Time) *db.DB {
 	t.Helper()
-	db, err := store.Open(t.Context(), url, clock)
+	db, err := db.Open(t.Context(), url, clock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,7 @@ var migrated = sync.OnceValues(func() (whole []byte, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	path := filepath.Join(folder, "holdfast.db")
-	db, err := store.Open(context.Background(), "sqlite:"+path, longAgo)
+	db, err := db.Open(context.Background(), "sqlite:"+path, longAgo)
 	if err != nil {
 		return nil, err
 	}
@@ -90,16 +92,16 @@ var migrated = sync.OnceValues(func() (whole []byte, err error) {
 })
 
 // InsertSite makes a site with its first policy.
-func InsertSite(tx *store.Tx, s travel.Site) (travel.Site, error) {
-	made, err := store.InsertSite(tx, s)
+func InsertSite(tx *db.Tx, s travel.Site) (travel.Site, error) {
+	made, err := core.InsertSite(tx, s)
 	if err == nil {
-		made.Policy, err = store.InsertPolicy(tx, made.ID, s.Policy)
+		made.Policy, err = merchants.InsertPolicy(tx, made.ID, s.Policy)
 	}
 	return made, err
 }
 
 // Numbers calls each for the numbers that a query gives.
-func Numbers(tx *store.Tx, query string, each func(n int64) error, args ...any) error {
+func Numbers(tx *db.Tx, query string, each func(n int64) error, args ...any) error {
 	return tx.Each(query, args, func(scan func(dest ...any) error) error {
 		var n int64
 		if err := scan(&n); err != nil {

@@ -1,11 +1,12 @@
 package dbtest_test
 
 import (
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
 	"testing"
 	"time"
 
-	"holdfast/internal/dbtest"
-	"holdfast/internal/store"
 	"holdfast/internal/travel"
 )
 
@@ -14,12 +15,12 @@ func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
 	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			for round := range 2 {
-				db := dbtest.Open(t, engine.Database(t), time.Now)
-				if db.Engine() != engine.Name {
-					t.Errorf("it is %s", db.Engine())
+				database := dbtest.Open(t, engine.Database(t), time.Now)
+				if database.Engine() != engine.Name {
+					t.Errorf("it is %s", database.Engine())
 				}
-				err := db.Write(t.Context(), func(tx *store.Tx) error {
-					if sites, err := store.SiteClocks(tx); err != nil || len(sites) > 0 {
+				err := database.Write(t.Context(), func(tx *db.Tx) error {
+					if sites, err := core.SiteClocks(tx); err != nil || len(sites) > 0 {
 						t.Errorf("round %d finds %v, %v", round, sites, err)
 					}
 					_, err := dbtest.InsertSite(tx, travel.Site{Path: "a", Name: "A", Policy: travel.DefaultPolicy("GBP")})

@@ -39,7 +39,7 @@ type choice[T any] struct {
 	value  T
 }
 
-var merchants = []choice[merchant]{
+var madeUpMerchants = []choice[merchant]{
 	{62, merchant{
 		channel: EURChannel, currency: "EUR",
 		destinations: []choice[destination]{
@@ -115,7 +115,7 @@ func pick[T any](chance *rand.Rand, choices []choice[T]) T {
 
 // trip adds the payments of one booking.
 func (b *book) trip(n int) {
-	m := pick(b.chance, merchants)
+	m := pick(b.chance, madeUpMerchants)
 	to := pick(b.chance, m.destinations)
 	start, end, booked := b.days()
 	pax := 1 + b.chance.Int64N(2) + b.chance.Int64N(3)*b.chance.Int64N(2)

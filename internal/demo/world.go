@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"holdfast/internal/merchants"
+	"holdfast/internal/rates"
+	"holdfast/internal/takeover"
 	"io"
 	"iter"
 	"slices"
@@ -36,8 +39,8 @@ type World struct {
 	Site     travel.Site
 	Today    civil.Day // by the site's clock
 	Channels []travel.Channel
-	Rates    app.RatesReport
-	Book     app.ImportReport // of this start; zero where there was nothing to load
+	Rates    rates.RatesReport
+	Book     takeover.ImportReport // of this start; zero where there was nothing to load
 }
 
 // Prepare makes the demo, or finds what an earlier start left and adds what is missing. Whatever was changed by hand
@@ -97,7 +100,7 @@ func (m *maker) makeSite(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.actor = app.SystemAt(site)
+	m.actor = merchants.SystemAt(site)
 	if m.isNew && m.Day != nil {
 		if _, err := m.app.Clocks.Move(ctx, m.actor, m.Day.Start().Add(officeHours)); err != nil {
 			return err
@@ -105,7 +108,7 @@ func (m *maker) makeSite(ctx context.Context) error {
 		if site, err = m.app.Sites.At(ctx, system, SitePath); err != nil {
 			return err
 		}
-		m.actor = app.SystemAt(site)
+		m.actor = merchants.SystemAt(site)
 	}
 	m.world.Site = site
 	shown, err := m.app.Clocks.Show(ctx, m.actor)
@@ -270,8 +273,8 @@ func (m *maker) letProcess(ctx context.Context, id int64) error {
 	if _, err := m.app.Channels.Change(ctx, m.actor, id, fields); err != nil {
 		return err
 	}
-	_, err := m.app.Channels.SetGateway(ctx, m.actor, id, app.GatewayFields{
-		Processor: processor, Credentials: app.Credentials{Key: processorKey},
+	_, err := m.app.Channels.SetGateway(ctx, m.actor, id, merchants.GatewayFields{
+		Processor: processor, Credentials: merchants.Credentials{Key: processorKey},
 	})
 	return err
 }
@@ -325,14 +328,14 @@ func (m *maker) loadBook(ctx context.Context) error {
 	}
 	book := Book(day)
 	var refused error
-	m.world.Book, err = m.app.Imports.Payments(ctx, m.actor, rowsOf(book), app.ImportOptions{
+	m.world.Book, err = m.app.Imports.Payments(ctx, m.actor, rowsOf(book), takeover.ImportOptions{
 		CoverFromEffective: true,
 		Progress: func(rows int) {
 			if m.Progress != nil {
 				m.Progress(rows, len(book))
 			}
 		},
-		Refused: func(r app.Refusal) {
+		Refused: func(r takeover.Refusal) {
 			refused = errors.Join(refused, fmt.Errorf("payment %d of the book: %s", r.Line, r.Reason))
 		},
 	})

@@ -6,6 +6,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"holdfast/internal/core"
 	"log/slog"
 	"runtime/debug"
 	"sync"
@@ -35,7 +36,7 @@ type Job struct {
 
 // Runner runs jobs as they come due.
 type Runner struct {
-	work *app.Work
+	work *core.Work
 	log  *slog.Logger
 	jobs []Job
 }
@@ -57,7 +58,7 @@ func New(a *app.App, log *slog.Logger) *Runner {
 		}},
 		{Name: "fold-exposure", Every: 5 * time.Second, Run: a.Buckets.Fold},
 		// Limits are judged within ten seconds (R12), which the longer jobs must not use up.
-		{Name: "settle-limits", Every: quickTick, Run: a.Limits.Settle},
+		{Name: "settle-limits", Every: quickTick, Run: a.Limits.Recompute},
 		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Once.Forget},
 		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},
 		{Name: "forget-modal-sessions", Every: time.Hour, Run: a.Modals.Forget},
@@ -74,7 +75,7 @@ func New(a *app.App, log *slog.Logger) *Runner {
 }
 
 // NewRunner makes a runner of the given jobs.
-func NewRunner(work *app.Work, log *slog.Logger, list []Job) *Runner {
+func NewRunner(work *core.Work, log *slog.Logger, list []Job) *Runner {
 	return &Runner{work: work, log: log, jobs: list}
 }
 

@@ -3,16 +3,16 @@ package jobs_test
 import (
 	"context"
 	"errors"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"holdfast/internal/app"
-	"holdfast/internal/jobs"
-	"holdfast/internal/store"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/jobs"
 )
 
 // clock is a clock that a test moves.
@@ -22,11 +22,11 @@ func (c *clock) now() time.Time      { return time.UnixMicro(c.micros.Load()) }
 func (c *clock) add(d time.Duration) { c.micros.Add(d.Microseconds()) }
 func (c *clock) set(t time.Time)     { c.micros.Store(t.UnixMicro()) }
 func discard() *slog.Logger          { return slog.New(slog.DiscardHandler) }
-func work(db *store.DB, c *clock) *app.Work {
-	return &app.Work{Core: &app.Core{Store: db, Clock: c.now, Log: discard()}}
+func work(db *db.DB, c *clock) *core.Work {
+	return &core.Work{Core: &core.Core{Store: db, Clock: c.now, Log: discard()}}
 }
 
-func onBoth(t *testing.T, test func(t *testing.T, w *app.Work, c *clock)) {
+func onBoth(t *testing.T, test func(t *testing.T, w *core.Work, c *clock)) {
 	t.Helper()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
 		c := &clock{}
@@ -36,7 +36,7 @@ func onBoth(t *testing.T, test func(t *testing.T, w *app.Work, c *clock)) {
 }
 
 func TestOneOfManyRunsAJob(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *app.Work, c *clock) {
+	onBoth(t, func(t *testing.T, w *core.Work, c *clock) {
 		var runs atomic.Int64
 		job := jobs.Job{Name: "count", Every: time.Minute, Run: func(context.Context) (bool, error) {
 			runs.Add(1)
@@ -57,7 +57,7 @@ func TestOneOfManyRunsAJob(t *testing.T) {
 }
 
 func TestAFailedJobBacksOffAndComesBack(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *app.Work, c *clock) {
+	onBoth(t, func(t *testing.T, w *core.Work, c *clock) {
 		fail, runs := true, 0
 		r := jobs.NewRunner(w, discard(), []jobs.Job{{Name: "flaky", Every: time.Hour, Run: func(context.Context) (bool, error) {
 			runs++
@@ -88,7 +88,7 @@ func TestAFailedJobBacksOffAndComesBack(t *testing.T) {
 }
 
 func TestAJobWhoseProcessDiedIsTakenOver(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *app.Work, c *clock) {
+	onBoth(t, func(t *testing.T, w *core.Work, c *clock) {
 		dead, ok, err := w.Claim(t.Context(), "orphan", time.Minute)
 		if err != nil || !ok {
 			t.Fatalf("claim: %v, %v", ok, err)
@@ -118,7 +118,7 @@ func TestAJobWhoseProcessDiedIsTakenOver(t *testing.T) {
 }
 
 func TestAPanicIsAFailedRun(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *app.Work, c *clock) {
+	onBoth(t, func(t *testing.T, w *core.Work, c *clock) {
 		r := jobs.NewRunner(w, discard(), []jobs.Job{{Name: "panic", Every: time.Hour, Run: func(context.Context) (bool, error) {
 			panic("at the disco")
 		}}})
@@ -134,7 +134,7 @@ func TestAPanicIsAFailedRun(t *testing.T) {
 }
 
 func TestAJobThatWaitsForOthersHoldsUpNobody(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *app.Work, c *clock) {
+	onBoth(t, func(t *testing.T, w *core.Work, c *clock) {
 		ctx, stop := context.WithCancel(t.Context())
 		var ran atomic.Int64
 		all := make(chan struct{})

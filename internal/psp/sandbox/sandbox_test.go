@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"context"
 	"fmt"
+	"holdfast/internal/payments"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -14,7 +15,6 @@ import (
 	"holdfast/internal/dbtest"
 	"holdfast/internal/psp"
 	"holdfast/internal/psp/sandbox"
-	"holdfast/internal/store"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -26,7 +26,7 @@ func onBoth(t *testing.T, test func(t *testing.T, g *sandbox.Gateway)) {
 	t.Helper()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
 		db := dbtest.Open(t, url, func() time.Time { return noon })
-		charges := store.SandboxCharges{DB: db}
+		charges := payments.SandboxCharges{DB: db}
 		test(t, sandbox.New(sandbox.Ledger{Change: charges.Change, Due: charges.Due}, "http://bank.test"))
 	})
 }

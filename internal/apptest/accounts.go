@@ -1,0 +1,112 @@
+package apptest
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+	"holdfast/internal/fault"
+	"holdfast/internal/identity"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+const GoodPassword = "correct horse battery"
+
+// House is one process over a database, with a clock that the test sets.
+type House struct {
+	*app.App
+	Core *core.Core
+	DB   *db.DB
+	Now  *clock
+}
+
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) Read() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) Move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// OnBothEngines runs one test on each engine, over a database with the site demo (1).
+func OnBothEngines(t *testing.T, test func(t *testing.T, h *House)) {
+	t.Helper()
+	dbtest.OnBoth(t, func(t *testing.T, url string) {
+		now := &clock{at: time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)}
+		h := Process(t, dbtest.Open(t, url, now.Read), now)
+		path, title, currency := "demo", "Demo", money.Currency("GBP")
+		if _, err := h.Sites.Create(t.Context(), auth.System(0), travel.SiteFields{Path: &path, Name: &title, Currency: &currency}); err != nil {
+			t.Fatal(err)
+		}
+		test(t, h)
+	})
+}
+
+// Process makes one more process over the database.
+func Process(t *testing.T, db *db.DB, now *clock) *House {
+	t.Helper()
+	var mu sync.Mutex
+	n := 0
+	core := &core.Core{
+		Store: db, Clock: now.Read, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		NewUUID: func() string {
+			mu.Lock()
+			defer mu.Unlock()
+			n++
+			return fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
+		},
+		Cost:          auth.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
+		ReservedPaths: []string{"wp"},
+	}
+	h := &House{App: app.New(core), Core: core, DB: db, Now: now}
+	t.Cleanup(h.Close)
+	return h
+}
+
+// User makes a user of the site demo.
+func (h *House) User(t *testing.T, name string, role auth.Role) auth.User {
+	t.Helper()
+	made, err := h.Accounts.CreateUser(t.Context(), auth.System(1),
+		travel.UserFields{Username: name, Email: name + "@example.com", Password: GoodPassword}, role, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func (h *House) Login(t *testing.T, name, password string) (identity.Session, error) {
+	t.Helper()
+	return h.Sessions.Login(t.Context(), identity.Login{Username: name, Password: password})
+}
+
+// WantKind fails the test unless err is a fault of that kind, or nil where kind is Internal.
+func WantKind(t *testing.T, err error, kind fault.Kind, doing string) {
+	t.Helper()
+	if (err == nil) != (kind == fault.Internal) || err != nil && !fault.Is(err, kind) {
+		t.Errorf("%s: %v, want kind %d", doing, err, kind)
+	}
+}
+
+func ActorOf(u auth.User, role auth.Role) auth.Actor {
+	actor, _ := u.ActorAt(auth.Membership{SiteID: 1, UserID: u.ID, Role: role})
+	return actor
+}

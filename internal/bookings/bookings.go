@@ -1,0 +1,227 @@
+package bookings
+
+import (
+	"context"
+	"errors"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/merchants"
+	"holdfast/internal/travel"
+)
+
+// Bookings is what can be done with bookings.
+type Bookings struct {
+	*core.Core
+	redate       func(tx *db.Tx, before, after travel.Booking) error
+	transactions func(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error)
+}
+
+// NewBookings makes the use cases. redate writes what a change of a booking means for those above, before the booking
+// itself is written; transactions tells which transactions were attempted against bookings.
+func NewBookings(
+	core *core.Core, redate func(tx *db.Tx, before, after travel.Booking) error,
+	transactions func(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error),
+) *Bookings {
+	return &Bookings{Core: core, redate: redate, transactions: transactions}
+}
+
+// Create logs a booking in a channel of the actor's site.
+func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.BookingFields) (travel.Booking, error) {
+	if err := actor.Require(auth.WriteBookings); err != nil {
+		return travel.Booking{}, err
+	}
+	uuid := b.NewUUID()
+	return core.Write(ctx, b.Core, actor, func(tx *db.Tx) (travel.Booking, error) {
+		made, err := b.Make(tx, actor, uuid, in)
+		if err != nil {
+			return made, err
+		}
+		return made, core.FinishKey(tx, actor, in.Once, made.ID)
+	})
+}
+
+// Make checks and stores a booking inside a write. The caller has checked what the actor may do.
+func (b *Bookings) Make(
+	tx *db.Tx, actor auth.Actor, uuid string, in travel.BookingFields,
+) (made travel.Booking, err error) {
+	in.Profile = b.Profile
+	problems := in.Problems.Clone()
+	made = in.NewBooking(&problems)
+	made.SiteID, made.UUID = actor.SiteID, uuid
+	made.AuthorID, made.Author, made.AuthorName = actor.UserID, actor.Username, actor.DisplayName
+	if in.ChannelID != nil {
+		if err := placeBooking(tx, &made, &problems); err != nil {
+			return made, err
+		}
+	}
+	if err := merchants.NoteUnknownSuppliers(tx, actor.SiteID, made.Suppliers, &problems); err != nil {
+		return made, err
+	}
+	if in.Modal != nil { // its callback has one shape for whatever is wrong with a booking
+		problems.MissingIsWrong()
+	}
+	if err := problems.Err(); err != nil {
+		return made, err
+	}
+	made.Version, made.CreatedAt, made.ModifiedAt = 1, tx.Now, tx.Now
+	made.ID, err = Insert(tx, made)
+	return made, err
+}
+
+// Find reads one booking with its transactions; db.ErrNotFound where the site has none.
+func (b *Bookings) Find(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
+	found, err := Alone(tx, siteID, id)
+	if err != nil {
+		return found, err
+	}
+	return found, b.addTransactions(tx, siteID, &found)
+}
+
+// lock takes one booking for a change, with its transactions.
+func (b *Bookings) lock(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
+	found, err := Lock(tx, siteID, id)
+	if err != nil {
+		return found, err
+	}
+	return found, b.addTransactions(tx, siteID, &found)
+}
+
+// addTransactions fills in the transactions of bookings, all by one statement.
+func (b *Bookings) addTransactions(tx *db.Tx, siteID int64, list ...*travel.Booking) error {
+	ids := make([]int64, len(list))
+	for i, booking := range list {
+		ids[i] = booking.ID
+	}
+	found, err := b.transactions(tx, siteID, ids)
+	for _, booking := range list {
+		booking.TransactionIDs = found[booking.ID]
+	}
+	return err
+}
+
+// placeBooking checks a booking against the channel that it is put into, which must be one of the same site.
+func placeBooking(tx *db.Tx, b *travel.Booking, p *fault.Problems) error {
+	channel, err := merchants.Channel(tx, b.SiteID, b.ChannelID)
+	if errors.Is(err, db.ErrNotFound) {
+		p.Wrong("channels", "There is no channel %d.", b.ChannelID)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	b.CheckChannel(channel, p)
+	b.ChannelLocked = channel.Locked
+	return nil
+}
+
+// Get reads one booking of the actor's site.
+func (b *Bookings) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Booking, error) {
+	found, err := core.Read(ctx, b.Core, actor, func(tx *db.Tx) (travel.Booking, error) {
+		return b.Find(tx, actor.SiteID, id)
+	})
+	return found, unknownBooking(err, id)
+}
+
+// List reads one page of the bookings of the actor's site.
+func (b *Bookings) List(
+	ctx context.Context, actor auth.Actor, filter travel.BookingFilter, page travel.Page,
+) (travel.List[travel.Booking], error) {
+	return core.Read(ctx, b.Core, actor, func(tx *db.Tx) (travel.List[travel.Booking], error) {
+		list, err := Page(tx, actor.SiteID, filter, page)
+		if err != nil {
+			return list, err
+		}
+		found := make([]*travel.Booking, len(list.Items))
+		for i := range list.Items {
+			found[i] = &list.Items[i]
+		}
+		return list, b.addTransactions(tx, actor.SiteID, found...)
+	})
+}
+
+// Update sets the given fields of a booking.
+func (b *Bookings) Update(ctx context.Context, actor auth.Actor, id int64, in travel.BookingFields) (travel.Booking, error) {
+	if err := actor.Require(auth.WriteBookings); err != nil {
+		return travel.Booking{}, err
+	}
+	in.Profile = b.Profile
+	var changed travel.Booking
+	err := b.WriteAs(ctx, actor, func(tx *db.Tx) error {
+		stored, err := b.lock(tx, actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		if err := core.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
+			return err
+		}
+		problems := in.Problems.Clone()
+		changed = in.Change(stored, &problems)
+		if err := checkMove(tx, stored, &changed, &problems); err != nil {
+			return err
+		}
+		if in.Suppliers != nil {
+			if err := merchants.NoteUnknownSuppliers(tx, actor.SiteID, changed.Suppliers, &problems); err != nil {
+				return err
+			}
+		}
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		changed.ModifiedAt = tx.Now
+		if err := b.redate(tx, stored, changed); err != nil {
+			return err
+		}
+		return Update(tx, changed)
+	})
+	return changed, unknownBooking(err, id)
+}
+
+// checkMove checks a booking that goes to another channel or gets another currency. One that does neither is left
+// alone: it may be corrected although its channel has been closed since.
+func checkMove(tx *db.Tx, before travel.Booking, after *travel.Booking, p *fault.Problems) error {
+	if after.ChannelID == before.ChannelID && after.Currency == before.Currency {
+		return nil
+	}
+	if err := placeBooking(tx, after, p); err != nil {
+		return err
+	}
+	if after.ChannelID == before.ChannelID || after.ImportKey == "" {
+		return nil
+	}
+	_, err := ByImportKey(tx, after.SiteID, after.ChannelID, after.ImportKey)
+	switch {
+	case err == nil:
+		p.Wrong("channels", "The channel has a booking that was imported under the same reference.")
+	case !errors.Is(err, db.ErrNotFound):
+		return err
+	}
+	return nil
+}
+
+// Delete puts a booking without transactions into the trash. A version other than 0 must be the stored one.
+func (b *Bookings) Delete(ctx context.Context, actor auth.Actor, id, ifVersion int64) error {
+	if err := actor.Require(auth.WriteBookings); err != nil {
+		return err
+	}
+	err := b.WriteAs(ctx, actor, func(tx *db.Tx) error {
+		stored, err := b.lock(tx, actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		if err := core.CheckVersion(ifVersion, stored.Version-1); err != nil {
+			return err
+		}
+		if len(stored.TransactionIDs) > 0 {
+			return fault.New(fault.InUse, "Booking %d has transactions and cannot be deleted.", id)
+		}
+		return Trash(tx, actor.SiteID, id)
+	})
+	return unknownBooking(err, id)
+}
+
+func unknownBooking(err error, id int64) error {
+	return core.NotFoundAs(fault.UnknownPost, err, "There is no booking %d.", id)
+}

@@ -1,0 +1,348 @@
+package bookings
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/travel"
+)
+
+// BookingColumns is what scanBooking reads. Whether the channel is locked comes by a subquery and not by a join: a
+// join would let the engine begin at the channels and sort all their bookings to find the first page.
+const BookingColumns = `b.site_id, b.id, b.uuid, b.channel_id, b.author_id, b.author, b.author_name, b.content,
+	b.firstname, b.surname, b.email, b.start_day, b.end_day, b.pax, b.reference, b.total, b.currencies, b.country,
+	b.language, b.modal_draft, b.net, b.held, b.open_authorised, b.locked_payments, b.payments, b.total_changed,
+	b.suppliers, b.import_key, b.version,
+	b.created_at, b.modified_at,
+	(SELECT c.locked FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`
+
+// returnedBookingColumns are the same for a RETURNING, which knows the table by its own name only.
+var returnedBookingColumns = strings.ReplaceAll(BookingColumns, "b.", "bookings.")
+
+func ScanBooking(scan func(dest ...any) error) (travel.Booking, error) {
+	var b travel.Booking
+	var start sql.NullInt64
+	var suppliers string
+	var importKey sql.NullString
+	var created, modified int64
+	err := scan(&b.SiteID, &b.ID, &b.UUID, &b.ChannelID, &b.AuthorID, &b.Author, &b.AuthorName, &b.Content,
+		&b.Firstname, &b.Surname, &b.Email, &start, &b.End, &b.Pax, &b.Reference, &b.Total, &b.Currency, &b.Country,
+		&b.Language, &b.ModalDraft, &b.Sums.Net, &b.Sums.Held, &b.Sums.OpenAuthorised, &b.Sums.LockedPayments,
+		&b.Payments, &b.TotalChanged, &suppliers, &importKey,
+		&b.Version, &created, &modified, &b.ChannelLocked)
+	b.Start, b.ImportKey = db.DayOr(start), importKey.String
+	b.CreatedAt, b.ModifiedAt = db.Instant(created), db.Instant(modified)
+	if err != nil {
+		return b, err
+	}
+	b.Suppliers, err = readIDs(suppliers)
+	return b, err
+}
+
+// inRow is how the ids of suppliers stand in their booking's row, so that whoever reads the booking has them: each once,
+// in order, with commas between them.
+func inRow(ids []int64) string {
+	text := make([]string, len(ids))
+	for i, id := range ids {
+		text[i] = strconv.FormatInt(id, 10)
+	}
+	return strings.Join(text, ",")
+}
+
+// inOrder is a list of ids with each once.
+func inOrder(ids []int64) []int64 { return slices.Compact(slices.Sorted(slices.Values(ids))) }
+
+func readIDs(text string) (ids []int64, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		id, err := strconv.ParseInt(part, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("suppliers of a booking: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// bookingsMemory is what a write knows of bookings without asking again.
+type bookingsMemory struct {
+	held    map[db.Key]*travel.Booking // made or taken by it: nobody else changes them before it ends
+	changed []*travel.Booking          // of these, whose sums are not stored yet
+}
+
+var (
+	inBookings  = db.NewLocal[bookingsMemory]()
+	waitingSums = db.NewDeferral(flushSums, "bookings")
+)
+
+// Held is a booking as this write, which has made or taken it, knows it. ok is false where it has not.
+func Held(tx *db.Tx, siteID, id int64) (b travel.Booking, ok bool) {
+	held := inBookings.Of(tx).held[db.Key{SiteID: siteID, ID: id}]
+	if held == nil {
+		return b, false
+	}
+	return *held, true
+}
+
+// flushSums stores the sums of bookings that have changed, and the status that follows.
+func flushSums(tx *db.Tx) error {
+	m := inBookings.Of(tx)
+	changed := m.changed
+	m.changed = nil
+	return db.InPowers(changed, func(list []*travel.Booking) error {
+		var w db.Where
+		modified := w.Arg(db.Micros(tx.Now))
+		rows := make([]string, len(list))
+		for i, b := range list {
+			rows[i] = w.Values(b.SiteID, b.ID, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments,
+				b.Payments, b.ModalDraft, string(b.StoredStatus()))
+		}
+		// The types of the first row are those of all.
+		rows[0] = `(CAST($2 AS BIGINT), CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT),
+			CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS BOOLEAN), CAST($10 AS TEXT))`
+		_, err := tx.Exec(`UPDATE bookings SET net = v.column3, held = v.column4, open_authorised = v.column5,
+				locked_payments = v.column6, payments = v.column7, modal_draft = v.column8, status = v.column9,
+				modified_at = `+modified+`
+			FROM (VALUES `+strings.Join(rows, ", ")+`) AS v
+			WHERE bookings.site_id = v.column1 AND bookings.id = v.column2`, w.Args...)
+		return err
+	})
+}
+
+// Insert stores a new booking, recorded now, and gives it its id.
+func Insert(tx *db.Tx, b travel.Booking) (id int64, err error) {
+	now := db.Micros(tx.Now)
+	b.Suppliers = inOrder(b.Suppliers)
+	err = tx.RowAsIs(`INSERT INTO bookings (site_id, uuid, channel_id, author_id, author, author_name, content, firstname,
+			surname, email, start_day, end_day, pax, reference, total, currencies, country, language, modal_draft, net, held,
+			open_authorised, locked_payments, status, deleted, import_key, version, created_at, modified_at, suppliers)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+			FALSE, $25, 1, $26, $26, $27)
+		RETURNING id`,
+		[]any{
+			b.SiteID, b.UUID, b.ChannelID, b.AuthorID, b.Author, b.AuthorName, b.Content, b.Firstname,
+			b.Surname, b.Email, db.MaybeDay(b.Start), int64(b.End), b.Pax, b.Reference, b.Total, string(b.Currency), b.Country,
+			b.Language, b.ModalDraft, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments,
+			string(b.StoredStatus()), sql.NullString{String: b.ImportKey, Valid: b.ImportKey != ""}, now, inRow(b.Suppliers),
+		}, &id)
+	if err != nil {
+		return 0, err
+	}
+	if err := addBookingSuppliers(tx, b.SiteID, id, b.Suppliers); err != nil {
+		return 0, err
+	}
+	b.ID, b.Version, b.CreatedAt, b.ModifiedAt, b.TransactionIDs = id, 1, tx.Now, tx.Now, nil
+	db.Keep(&inBookings.Of(tx).held, db.Key{SiteID: b.SiteID, ID: id}, &b)
+	return id, nil
+}
+
+func addBookingSuppliers(tx *db.Tx, siteID, id int64, suppliers []int64) error {
+	for _, supplier := range suppliers {
+		_, err := tx.Exec(`INSERT INTO booking_suppliers (site_id, booking_id, supplier_id) VALUES ($1, $2, $3)
+			ON CONFLICT (site_id, booking_id, supplier_id) DO NOTHING`, siteID, id, supplier)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Alone reads one booking. A deleted one is not found.
+func Alone(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
+	return oneBooking(tx, `b.site_id = $1 AND b.id = $2 AND NOT b.deleted`, siteID, id)
+}
+
+// ByImportKey reads the booking that an import made under a natural key of the channel.
+func ByImportKey(tx *db.Tx, siteID, channelID int64, key string) (travel.Booking, error) {
+	return oneBooking(tx, `b.site_id = $1 AND b.channel_id = $2 AND b.import_key = $3`, siteID, channelID, key)
+}
+
+// Lock takes the booking for the rest of the transaction and reads it, without its transactions:
+// whoever else wants to lock it waits. Its version has then counted this change, once for all that the transaction does.
+func Lock(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
+	if b, ok := Held(tx, siteID, id); ok {
+		return b, nil
+	}
+	b, err := ScanBooking(func(dest ...any) error {
+		return tx.RowAsIs(`UPDATE bookings SET version = version + 1 WHERE site_id = $1 AND id = $2 AND NOT deleted
+			RETURNING `+returnedBookingColumns, []any{siteID, id}, dest...)
+	})
+	if err == nil {
+		held := b
+		db.Keep(&inBookings.Of(tx).held, db.Key{SiteID: siteID, ID: id}, &held)
+	}
+	return b, err
+}
+
+func oneBooking(tx *db.Tx, condition string, args ...any) (travel.Booking, error) {
+	return ScanBooking(func(dest ...any) error {
+		return tx.Row(`SELECT `+BookingColumns+` FROM bookings b WHERE `+condition, args, dest...)
+	})
+}
+
+// Update stores what a caller may change of a locked booking, and the status that follows.
+func Update(tx *db.Tx, b travel.Booking) error {
+	b.Suppliers = inOrder(b.Suppliers)
+	n, err := tx.Exec(`UPDATE bookings SET channel_id = $3, content = $4, firstname = $5, surname = $6, email = $7,
+			start_day = $8, end_day = $9, pax = $10, reference = $11, total = $12, currencies = $13, country = $14,
+			language = $15, modal_draft = $16, status = $17, modified_at = $18, total_changed = total_changed OR total <> $12,
+			suppliers = $19
+		WHERE site_id = $1 AND id = $2 AND NOT deleted`,
+		b.SiteID, b.ID, b.ChannelID, b.Content, b.Firstname, b.Surname, b.Email, db.MaybeDay(b.Start), int64(b.End), b.Pax,
+		b.Reference, b.Total, string(b.Currency), b.Country, b.Language, b.ModalDraft, string(b.StoredStatus()), db.Micros(tx.Now),
+		inRow(b.Suppliers))
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return db.ErrNotFound
+	}
+	if before, ok := Held(tx, b.SiteID, b.ID); ok {
+		b.TotalChanged = b.TotalChanged || before.Total != b.Total
+	}
+	b.ModifiedAt = tx.Now
+	db.Keep(&inBookings.Of(tx).held, db.Key{SiteID: b.SiteID, ID: b.ID}, &b)
+	if _, err := tx.Exec(`DELETE FROM booking_suppliers WHERE site_id = $1 AND booking_id = $2`, b.SiteID, b.ID); err != nil {
+		return err
+	}
+	return addBookingSuppliers(tx, b.SiteID, b.ID, b.Suppliers)
+}
+
+// SaveSums stores what the transactions of a locked booking come to, whether it is still the modal's draft, and
+// the status that follows from both.
+func SaveSums(tx *db.Tx, b travel.Booking) error {
+	m := inBookings.Of(tx)
+	held := m.held[db.Key{SiteID: b.SiteID, ID: b.ID}]
+	if held == nil {
+		return fmt.Errorf("the sums of booking %d are to be saved, and this write does not hold it", b.ID)
+	}
+	held.Sums, held.Payments, held.ModalDraft, held.ModifiedAt = b.Sums, b.Payments, b.ModalDraft, tx.Now
+	if !slices.Contains(m.changed, held) {
+		m.changed = append(m.changed, held)
+	}
+	tx.Defer(waitingSums)
+	return nil
+}
+
+// Trash makes a locked booking look like what does not exist. Its natural key is free again: an import that
+// names it makes it anew.
+func Trash(tx *db.Tx, siteID, id int64) error {
+	delete(inBookings.Of(tx).held, db.Key{SiteID: siteID, ID: id})
+	n, err := tx.Exec(`UPDATE bookings SET deleted = TRUE, import_key = NULL, modified_at = $3
+		WHERE site_id = $1 AND id = $2 AND NOT deleted`, siteID, id, db.Micros(tx.Now))
+	if err == nil && n == 0 {
+		return db.ErrNotFound
+	}
+	return err
+}
+
+// Page reads one page of a site's bookings. Their statuses are those of the transaction's day.
+func Page(tx *db.Tx, siteID int64, filter travel.BookingFilter, page travel.Page) (travel.List[travel.Booking], error) {
+	w := &db.Where{}
+	w.And("b.site_id = ?", siteID)
+	w.And("NOT b.deleted")
+	w.CountBy(func() (int64, error) { return countLiveBookings(tx, siteID) })
+	andBookings(w, siteID, filter, civil.DayOf(tx.Now))
+	return db.ListOf(tx, "bookings b", BookingColumns, w, page, bookingSortKeys, filter.Include, ScanBooking)
+}
+
+func exactly(w *db.Where, column, text string) {
+	if text != "" {
+		w.And(column+" = ?", text)
+	}
+}
+
+// firstDayNotBefore is the first day that begins at the instant or after it: the days before it are those that begin
+// strictly before the instant.
+func firstDayNotBefore(t time.Time) int64 {
+	day := civil.DayOf(t)
+	if day.Start().Before(t) {
+		day++
+	}
+	return int64(day)
+}
+
+// bookingSortKeys are the columns behind travel.BookingOrders. As in the framework that the wire follows, `date` is when
+// the booking was made, although the field `date` is its end date; `date_end` sorts by that. Bookings without a start
+// date come before those with one.
+var bookingSortKeys = map[string]string{
+	"id":         "b.id",
+	"date":       "b.created_at",
+	"created":    "b.created_at",
+	"modified":   "b.modified_at",
+	"date_end":   "b.end_day",
+	"date_start": "COALESCE(b.start_day, -2147483648)",
+	"total":      "b.total",
+}
+
+// countLiveBookings counts the bookings of the site that are not in the trash, which holds few.
+func countLiveBookings(tx *db.Tx, siteID int64) (int64, error) {
+	all, err := tx.CountRows("bookings", siteID, core.FinalOf(tx, siteID))
+	if err != nil {
+		return 0, err
+	}
+	var trash int64
+	err = tx.Row(`SELECT COUNT(*) FROM bookings WHERE site_id = $1 AND deleted`, []any{siteID}, &trash)
+	return all - trash, err
+}
+
+// andBookings adds the conditions of a filter.
+func andBookings(w *db.Where, siteID int64, f travel.BookingFilter, today civil.Day) {
+	db.In(w, "b.id", f.Include)
+	db.NotIn(w, "b.id", f.Exclude)
+	db.In(w, "b.channel_id", f.Channels)
+	db.In(w, "b.country", f.Countries)
+	exactly(w, "b.surname", f.Surname)
+	exactly(w, "b.email", f.Email)
+	exactly(w, "b.reference", f.Reference)
+	if !f.Before.IsZero() {
+		w.And("b.created_at < ?", db.Micros(f.Before))
+	}
+	if !f.After.IsZero() {
+		w.And("b.created_at > ?", db.Micros(f.After))
+	}
+	if f.DateBefore != nil {
+		w.And("b.end_day < ?", firstDayNotBefore(*f.DateBefore))
+	}
+	if f.DateAfter != nil {
+		w.And("b.end_day > ?", int64(civil.DayOf(*f.DateAfter)))
+	}
+	if len(f.Statuses) > 0 {
+		andStatusOn(w, siteID, f.Statuses, today)
+	}
+}
+
+// andStatusOn is travel.Booking.StatusOn as a condition: what the stored status does not know is the lock of the
+// channel and the day.
+func andStatusOn(w *db.Where, siteID int64, statuses []travel.BookingStatus, today civil.Day) {
+	const lockedChannels = "(SELECT c.id FROM channels c WHERE c.site_id = ? AND c.locked)"
+	var cases []string
+	var values []any
+	for _, status := range statuses {
+		free := "b.channel_id NOT IN " + lockedChannels + " AND b.status = ?"
+		switch status {
+		case travel.BookingLocked:
+			cases = append(cases, "b.status = ? OR b.channel_id IN "+lockedChannels)
+			values = append(values, string(travel.BookingLocked), siteID)
+		case travel.BookingCompleted:
+			cases = append(cases, free+" AND b.end_day < ?")
+			values = append(values, siteID, string(travel.BookingPaid), int64(today))
+		case travel.BookingPaid:
+			cases = append(cases, free+" AND b.end_day >= ?")
+			values = append(values, siteID, string(travel.BookingPaid), int64(today))
+		default:
+			cases = append(cases, free)
+			values = append(values, siteID, string(status))
+		}
+	}
+	w.And("("+strings.Join(cases, ") OR (")+")", values...)
+}

@@ -1,0 +1,431 @@
+package bookings_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"holdfast/internal/bookings"
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+	"holdfast/internal/money"
+	"holdfast/internal/payments"
+	"holdfast/internal/travel"
+
+	"pgregory.net/rapid"
+)
+
+func idsOf(list []travel.Booking) []int64 {
+	ids := []int64{}
+	for _, b := range list {
+		ids = append(ids, b.ID)
+	}
+	return ids
+}
+
+func TestABookingIsReadAsItWasWritten(t *testing.T) {
+	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
+		b := s.Booking(func(b *travel.Booking) {
+			b.AuthorID, b.Author, b.AuthorName = 7, "ann", "Ann Ó Súilleabháin"
+			b.Content, b.Firstname, b.Surname, b.Reference = "line\nline — 🏖", "Zoë", "Đặng-O'Neil", "R'; --"
+			b.Start, b.Pax, b.Total, b.Suppliers = dbtest.StartDay-3, 73, 1e15, s.Suppliers[1:]
+			b.Sums = travel.BookingSums{Net: 1, Held: 2, OpenAuthorised: 3, LockedPayments: 4}
+			b.ModalDraft, b.ImportKey = true, "K-1"
+		})
+		b.ID = s.Insert(t, b)[0]
+		b.Version, b.CreatedAt, b.ModifiedAt = 1, dbtest.Start, dbtest.Start
+		if got, err := s.Read(t, b.ID); err != nil || !reflect.DeepEqual(got, b) {
+			t.Errorf("%v\n got %+v\nwant %+v", err, got, b)
+		}
+		var byKey travel.Booking
+		s.Write(t, func(tx *db.Tx) (err error) {
+			byKey, err = bookings.ByImportKey(tx, s.ID, s.Channel, "K-1")
+			return err
+		})
+		if !reflect.DeepEqual(byKey, b) {
+			t.Errorf("by its key: %+v", byKey)
+		}
+		plain := s.Booking(nil)
+		plain.ID = s.Insert(t, plain)[0]
+		plain.Version, plain.CreatedAt, plain.ModifiedAt = 1, dbtest.Start, dbtest.Start
+		if got, err := s.Read(t, plain.ID); err != nil || !reflect.DeepEqual(got, plain) {
+			t.Errorf("%v\n got %+v\nwant %+v", err, got, plain)
+		}
+	})
+}
+
+func TestAChangedBookingIsReadAsItWasChanged(t *testing.T) {
+	var hours atomic.Int64
+	clock := func() time.Time { return dbtest.Start.Add(time.Duration(hours.Load()) * time.Hour) }
+	dbtest.OnBothWithBookings(t, clock, func(t *testing.T, s *dbtest.BookingSite) {
+		hours.Store(0)
+		id := s.Insert(t, s.Booking(func(b *travel.Booking) { b.Start, b.Suppliers = dbtest.StartDay-1, s.Suppliers[:2] }))[0]
+		hours.Store(1)
+		var want travel.Booking
+		s.Write(t, func(tx *db.Tx) (err error) {
+			if want, err = bookings.Lock(tx, s.ID, id); err != nil {
+				return err
+			}
+			want.ChannelID, want.Content, want.Firstname, want.Surname, want.Email = s.Locked, "c", "f", "s", "e@example.com"
+			want.Start, want.End, want.Pax, want.Reference, want.Total = civil.NoDay, dbtest.StartDay+9, 2, "r", 5
+			want.Country, want.Language, want.Suppliers = "ES", "esES", s.Suppliers[1:]
+			return bookings.Update(tx, want)
+		})
+		want.ChannelLocked, want.TotalChanged, want.ModifiedAt = true, true, clock()
+		if got, err := s.Read(t, id); err != nil || !reflect.DeepEqual(got, want) || got.Version != 2 {
+			t.Errorf("%v\n got %+v\nwant %+v", err, got, want)
+		}
+		hours.Store(2)
+		s.Write(t, func(tx *db.Tx) (err error) {
+			if want, err = bookings.Lock(tx, s.ID, id); err != nil {
+				return err
+			}
+			want.Sums = travel.BookingSums{Net: 5, Held: 6, OpenAuthorised: 7}
+			return bookings.SaveSums(tx, want)
+		})
+		want.ModifiedAt = clock()
+		if got, err := s.Read(t, id); err != nil || !reflect.DeepEqual(got, want) || got.Version != 3 {
+			t.Errorf("%v\n got %+v\nwant %+v", err, got, want)
+		}
+	})
+}
+
+func TestWhatIsNotThere(t *testing.T) {
+	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
+		other := dbtest.NewBookingSite(t, s.DB, "other")
+		theirs := other.Insert(t, other.Booking(nil))[0]
+		trashed := s.Insert(t, s.Booking(func(b *travel.Booking) { b.ImportKey = "K" }))[0]
+		s.Write(t, func(tx *db.Tx) error { return bookings.Trash(tx, s.ID, trashed) })
+		for name, id := range map[string]int64{"another site's": theirs, "in the trash": trashed, "never made": 1 << 40} {
+			if _, err := s.Read(t, id); !errors.Is(err, db.ErrNotFound) {
+				t.Errorf("%s: read: %v", name, err)
+			}
+			for action, do := range map[string]func(tx *db.Tx) error{
+				"lock":   func(tx *db.Tx) error { _, err := bookings.Lock(tx, s.ID, id); return err },
+				"update": func(tx *db.Tx) error { return bookings.Update(tx, travel.Booking{SiteID: s.ID, ID: id}) },
+				"trash":  func(tx *db.Tx) error { return bookings.Trash(tx, s.ID, id) },
+			} {
+				if err := s.DB.Write(t.Context(), do); !errors.Is(err, db.ErrNotFound) {
+					t.Errorf("%s: %s: %v", name, action, err)
+				}
+			}
+		}
+		if list := s.List(t, travel.BookingFilter{}, s.EverythingInOrder); len(list.Items) != 0 {
+			t.Errorf("listed: %v", idsOf(list.Items))
+		}
+		// The natural key of what is in the trash is free.
+		s.Insert(t, s.Booking(func(b *travel.Booking) { b.ImportKey = "K" }))
+	})
+}
+
+func TestTheSchemaKeepsBookingsConsistent(t *testing.T) {
+	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
+		other := dbtest.NewBookingSite(t, s.DB, "other")
+		s.Insert(t, s.Booking(func(b *travel.Booking) { b.ImportKey = "K" }))
+		for name, change := range map[string]func(b *travel.Booking){
+			"a currency that is not the channel's": func(b *travel.Booking) { b.Currency = "GBP" },
+			"another site's channel":               func(b *travel.Booking) { b.ChannelID = other.Channel },
+			"another site's supplier":              func(b *travel.Booking) { b.Suppliers = other.Suppliers[:1] },
+			"the same natural key":                 func(b *travel.Booking) { b.ImportKey = "K" },
+		} {
+			err := s.DB.Write(t.Context(), func(tx *db.Tx) error {
+				_, err := bookings.Insert(tx, s.Booking(change))
+				return err
+			})
+			if !errors.Is(err, db.ErrConflict) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// A booking names the transactions that were attempted against it, each once, the most recent last.
+func TestTransactionsOfABooking(t *testing.T) {
+	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
+		ids := s.Insert(t, s.Booking(nil), s.Booking(nil), s.Booking(nil))
+		var made []int64
+		for i, of := range [][]int64{{ids[1], ids[0]}, {ids[1]}, {ids[1], ids[1]}} {
+			transaction := travel.Transaction{
+				SiteID: s.ID, UUID: fmt.Sprintf("transaction-%d", i), ChannelID: s.Channel, Type: travel.Purchase,
+				Status: travel.StatusComplete, Currency: money.EUR, BaseCurrency: money.EUR, EffectiveAt: dbtest.Start,
+			}
+			for _, booking := range of {
+				transaction.Payments = append(transaction.Payments, travel.Payment{BookingID: booking, Currency: money.EUR, Total: 1})
+			}
+			s.Write(t, func(tx *db.Tx) (err error) {
+				stored, err := payments.InsertTransaction(tx, transaction)
+				made = append(made[:i], stored.ID)
+				return err
+			})
+		}
+		s.Write(t, func(tx *db.Tx) error {
+			found, err := payments.TransactionsOfBookings(tx, s.ID, ids)
+			for i, id := range ids {
+				if want := [][]int64{made[:1], made, nil}[i]; !slices.Equal(found[id], want) {
+					t.Errorf("booking %d: %v, want %v", i, found[id], want)
+				}
+			}
+			return err
+		})
+	})
+}
+
+// Whatever the order, pages of three hold every booking once, in that order; ties and absent start dates included.
+func TestPagesOfThree(t *testing.T) {
+	var minutes atomic.Int64
+	clock := func() time.Time { return dbtest.Start.Add(time.Duration(minutes.Load()) * time.Minute) }
+	dbtest.OnBothWithBookings(t, clock, func(t *testing.T, s *dbtest.BookingSite) {
+		for i := range int64(11) {
+			minutes.Store(i * 7 % 4)
+			s.Insert(t, s.Booking(func(b *travel.Booking) {
+				b.Total, b.End = i*5%3, dbtest.StartDay+civil.Day(i*3%4)
+				if i%3 != 0 {
+					b.Start = b.End - civil.Day(i%5)
+				}
+			}))
+		}
+		all := s.List(t, travel.BookingFilter{}, s.EverythingInOrder).Items
+		keys := map[string]func(b travel.Booking) int64{
+			"":           func(b travel.Booking) int64 { return b.ID },
+			"id":         func(b travel.Booking) int64 { return b.ID },
+			"date":       func(b travel.Booking) int64 { return b.CreatedAt.UnixMicro() },
+			"created":    func(b travel.Booking) int64 { return b.CreatedAt.UnixMicro() },
+			"modified":   func(b travel.Booking) int64 { return b.ModifiedAt.UnixMicro() },
+			"date_end":   func(b travel.Booking) int64 { return int64(b.End) },
+			"date_start": func(b travel.Booking) int64 { return int64(b.Start) },
+			"total":      func(b travel.Booking) int64 { return b.Total },
+		}
+		for _, attribute := range travel.BookingOrders {
+			if keys[attribute] == nil && attribute != "include" {
+				t.Errorf("nothing here knows the order by %s", attribute)
+			}
+		}
+		for attribute, key := range keys {
+			for _, descending := range []bool{false, true} {
+				want := slices.SortedFunc(slices.Values(all), func(a, b travel.Booking) int {
+					sign := 1
+					if descending {
+						sign = -1
+					}
+					if d := key(a) - key(b); d != 0 {
+						return sign * int(d/max(d, -d))
+					}
+					return sign * int(a.ID-b.ID)
+				})
+				got := inPagesOfThree(t, s, attribute, descending)
+				if !slices.Equal(got, idsOf(want)) {
+					t.Errorf("by %q, descending %v: %v, want %v", attribute, descending, got, idsOf(want))
+				}
+			}
+		}
+	})
+}
+
+func inPagesOfThree(t *testing.T, s *dbtest.BookingSite, attribute string, descending bool) []int64 {
+	t.Helper()
+	var got []int64
+	for number := 1; ; number++ {
+		page := travel.Page{Number: number, Size: 3, Offset: -1, OrderBy: attribute, Descending: descending, Count: number != 2}
+		list := s.List(t, travel.BookingFilter{}, page)
+		if page.Count && list.Total != 11 || !page.Count && list.Total != -1 {
+			t.Errorf("page %d says that there are %d", number, list.Total)
+		}
+		if len(list.Items) == 0 {
+			return got
+		}
+		got = append(got, idsOf(list.Items)...)
+	}
+}
+
+func TestBookingsInTheOrderOfTheirNaming(t *testing.T) {
+	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
+		var some []travel.Booking
+		for range 12 {
+			some = append(some, s.Booking(nil))
+		}
+		ids := s.Insert(t, some...)
+		named := []int64{ids[11], ids[0], ids[10], ids[1], ids[0]}
+		page := travel.Page{Number: 1, Size: 3, Offset: -1, OrderBy: "include", Count: true}
+		list := s.List(t, travel.BookingFilter{Include: named}, page)
+		if got := idsOf(list.Items); !slices.Equal(got, named[:3]) || list.Total != 4 {
+			t.Errorf("%v of %d", got, list.Total)
+		}
+		page.Offset = 2
+		if got := idsOf(s.List(t, travel.BookingFilter{Include: named}, page).Items); !slices.Equal(got, named[2:4]) {
+			t.Errorf("from the third on: %v", got)
+		}
+		page = travel.Page{Number: 1, Size: 3, Offset: -1, OrderBy: "include"}
+		if got := idsOf(s.List(t, travel.BookingFilter{}, page).Items); !slices.Equal(got, ids[:3]) {
+			t.Errorf("nothing named: %v", got)
+		}
+	})
+}
+
+func TestBookingFilters(t *testing.T) {
+	var seconds atomic.Int64
+	clock := func() time.Time { return dbtest.Start.Add(time.Duration(seconds.Load()) * time.Second) }
+	dbtest.OnBothWithBookings(t, clock, func(t *testing.T, s *dbtest.BookingSite) {
+		made := map[string]int64{}
+		for i, b := range []struct {
+			name   string
+			change func(b *travel.Booking)
+		}{
+			{"plain", nil},
+			{"lower", func(b *travel.Booking) { b.Surname, b.Email, b.Reference = "doe", "ANN@example.com", "r-1" }},
+			{"other", func(b *travel.Booking) { b.Surname, b.Email, b.Reference = "Döe", "bob@example.com", "R-1" }},
+			{"there", func(b *travel.Booking) { b.ChannelID, b.Country = s.Locked, "ES" }},
+		} {
+			seconds.Store(int64(i))
+			made[b.name] = s.Insert(t, s.Booking(b.change))[0]
+		}
+		for name, c := range map[string]struct {
+			filter travel.BookingFilter
+			want   []string
+		}{
+			"none":           {travel.BookingFilter{}, []string{"plain", "lower", "other", "there"}},
+			"surname":        {travel.BookingFilter{Surname: "Doe"}, []string{"plain", "there"}},
+			"part of it":     {travel.BookingFilter{Surname: "Do"}, nil},
+			"umlaut":         {travel.BookingFilter{Surname: "Döe"}, []string{"other"}},
+			"e-mail":         {travel.BookingFilter{Email: "ann@example.com"}, []string{"plain", "there"}},
+			"reference":      {travel.BookingFilter{Reference: "R-1"}, []string{"other"}},
+			"pattern":        {travel.BookingFilter{Reference: "R-%"}, nil},
+			"channel":        {travel.BookingFilter{Channels: []int64{s.Locked}}, []string{"there"}},
+			"channels":       {travel.BookingFilter{Channels: []int64{s.Locked, s.Channel}}, []string{"plain", "lower", "other", "there"}},
+			"no channel":     {travel.BookingFilter{Channels: []int64{1 << 40}}, nil},
+			"country":        {travel.BookingFilter{Countries: []string{"ES", "FR"}}, []string{"there"}},
+			"include":        {travel.BookingFilter{Include: []int64{made["other"], made["plain"], 1 << 40}}, []string{"plain", "other"}},
+			"exclude":        {travel.BookingFilter{Exclude: []int64{made["other"], made["plain"]}}, []string{"lower", "there"}},
+			"before":         {travel.BookingFilter{Before: dbtest.Start.Add(time.Second)}, []string{"plain"}},
+			"after":          {travel.BookingFilter{After: dbtest.Start.Add(time.Second)}, []string{"other", "there"}},
+			"between":        {travel.BookingFilter{After: dbtest.Start, Before: dbtest.Start.Add(2 * time.Second)}, []string{"lower"}},
+			"a microsecond":  {travel.BookingFilter{After: dbtest.Start.Add(-time.Microsecond), Before: dbtest.Start.Add(time.Microsecond)}, []string{"plain"}},
+			"status":         {travel.BookingFilter{Statuses: []travel.BookingStatus{travel.BookingUnpaid}}, []string{"plain", "lower", "other"}},
+			"all of several": {travel.BookingFilter{Surname: "Doe", Countries: []string{"PT"}}, []string{"plain"}},
+		} {
+			var want []int64
+			for _, name := range c.want {
+				want = append(want, made[name])
+			}
+			if got := idsOf(s.List(t, c.filter, s.EverythingInOrder).Items); !slices.Equal(got, want) {
+				t.Errorf("%s: %v, want %v of %v", name, got, want, made)
+			}
+		}
+	})
+}
+
+// The end date counts from the start of its day, and both bounds are strict, to the microsecond.
+func TestBoundsOnTheEndDate(t *testing.T) {
+	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
+		var some []travel.Booking
+		for day := dbtest.StartDay - 3; day <= dbtest.StartDay+3; day++ {
+			some = append(some, s.Booking(func(b *travel.Booking) { b.End = day }))
+		}
+		s.Insert(t, some...)
+		all := s.List(t, travel.BookingFilter{}, s.EverythingInOrder).Items
+		rapid.Check(t, func(rt *rapid.T) {
+			day := dbtest.StartDay + civil.Day(rapid.Int64Range(-4, 4).Draw(rt, "day"))
+			offset := rapid.SampledFrom([]time.Duration{-time.Microsecond, 0, time.Microsecond, 13 * time.Hour}).Draw(rt, "offset")
+			at := day.Start().Add(offset)
+			before := s.List(rt, travel.BookingFilter{DateBefore: &at}, s.EverythingInOrder).Items
+			after := s.List(rt, travel.BookingFilter{DateAfter: &at}, s.EverythingInOrder).Items
+			var wantBefore, wantAfter []int64
+			for _, b := range all {
+				if b.End.Start().Before(at) {
+					wantBefore = append(wantBefore, b.ID)
+				}
+				if b.End.Start().After(at) {
+					wantAfter = append(wantAfter, b.ID)
+				}
+			}
+			if !slices.Equal(idsOf(before), wantBefore) || !slices.Equal(idsOf(after), wantAfter) {
+				rt.Fatalf("at %s: before %v, after %v; want %v, %v", at, idsOf(before), idsOf(after), wantBefore, wantAfter)
+			}
+		})
+	})
+}
+
+// The condition that chooses bookings by status and the function that tells a booking's status never disagree.
+func TestFilterByStatusAgreesWithTheStatus(t *testing.T) {
+	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
+		var some []travel.Booking
+		sums := []travel.BookingSums{{}, {Net: 1}, {Net: 1, OpenAuthorised: 1}, {OpenAuthorised: 1}, {Net: 2}}
+		for n := range int64(2 * 2 * 5 * 2 * 2 * 3) {
+			digit := func(base int64) int64 {
+				d := n % base
+				n /= base
+				return d
+			}
+			some = append(some, s.Booking(func(b *travel.Booking) {
+				b.ChannelID = []int64{s.Channel, s.Locked}[digit(2)]
+				b.ModalDraft = digit(2) == 1
+				b.Sums = sums[digit(5)]
+				b.Sums.LockedPayments = digit(2)
+				b.Total = 2 * digit(2)
+				b.End = dbtest.StartDay + civil.Day(digit(3)-1)
+			}))
+		}
+		s.Insert(t, some...)
+		all := s.List(t, travel.BookingFilter{}, s.EverythingInOrder).Items
+		if len(all) != len(some) {
+			t.Fatalf("%d of %d", len(all), len(some))
+		}
+		rapid.Check(t, func(rt *rapid.T) {
+			statuses := rapid.SliceOfNDistinct(rapid.SampledFrom(travel.BookingStatuses), 1, -1,
+				func(s travel.BookingStatus) travel.BookingStatus { return s }).Draw(rt, "statuses")
+			var want []int64
+			for _, b := range all {
+				if slices.Contains(statuses, b.StatusOn(dbtest.StartDay)) {
+					want = append(want, b.ID)
+				}
+			}
+			list := s.List(rt, travel.BookingFilter{Statuses: statuses}, travel.Page{Number: 1, Size: 1000, Offset: -1, Count: true})
+			if got := idsOf(list.Items); !slices.Equal(got, want) || list.Total != int64(len(want)) {
+				rt.Fatalf("%v: %v (%d)\nwant %v", statuses, got, list.Total, want)
+			}
+		})
+	})
+}
+
+// Writers that lock, read, change and write at the same time lose nothing of each other.
+func TestParallelUpdatesOfABookingLoseNothing(t *testing.T) {
+	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
+		ids := s.Insert(t, s.Booking(nil), s.Booking(nil))
+		const writers, each = 8, 6
+		var wg sync.WaitGroup
+		for range writers {
+			wg.Go(func() {
+				for n := range each {
+					id := ids[n%2]
+					err := s.DB.Write(t.Context(), func(tx *db.Tx) error {
+						b, err := bookings.Lock(tx, s.ID, id)
+						if err != nil {
+							return err
+						}
+						b.Pax++
+						b.Sums.Held += 10
+						if err := bookings.SaveSums(tx, b); err != nil {
+							return err
+						}
+						return bookings.Update(tx, b)
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		for _, id := range ids {
+			b, err := s.Read(t, id)
+			if err != nil || b.Pax != writers*each/2 || b.Sums.Held != 10*writers*each/2 || b.Version != 1+writers*each/2 {
+				t.Errorf("%v: %d people, %d held, version %d", err, b.Pax, b.Sums.Held, b.Version)
+			}
+		}
+	})
+}

@@ -1,0 +1,274 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/bookings"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/identity"
+	"holdfast/internal/merchants"
+	"holdfast/internal/payments"
+	"holdfast/internal/psp"
+	"holdfast/internal/travel"
+)
+
+// Modals is what the payment modal can do: open a session with an integrator's auth string, and in it make or read one
+// booking and pay it. It acts as auth.Modal, for a shopper whom nobody knows.
+type Modals struct {
+	*core.Core
+	bookings *bookings.Bookings
+	payments *payments.Payments
+}
+
+// NewModals makes the use cases.
+func NewModals(c *core.Core, logged *bookings.Bookings, taken *payments.Payments) *Modals {
+	return &Modals{Core: c, bookings: logged, payments: taken}
+}
+
+// ModalLife is how long a session lives.
+const ModalLife = 15 * time.Minute
+
+// Bounds of sessions.
+const (
+	modalMemory   = 24 * time.Hour // how long sessions are kept
+	modalBookings = 10             // that one auth string can be used for
+	modalSessions = 50             // that one auth string opens
+)
+
+// Where the modal is found, and there the page to which a shopper comes back from a challenge, and which tells the frame
+// so.
+const (
+	ModalPath       = "/modal/v1/"
+	ModalReturnPath = ModalPath + "return"
+)
+
+// ModalOpening is what a page says to open the modal.
+type ModalOpening struct {
+	Problems    fault.Problems
+	Path        string // of the site
+	Environment string // test or live
+	Origin      string // of the page
+	Auth        string
+	Fields      map[string]string // that the auth string verifies, as texts
+	Address     string            // where the call comes from
+}
+
+// The environments of the modal.
+const (
+	ModalTest = "test"
+	ModalLive = "live"
+)
+
+// TokenizerKind says how the frame of the modal gets a card's token.
+type TokenizerKind string
+
+// The kinds.
+const (
+	TestCards    TokenizerKind = "sandbox" // it knows the test cards and takes no others
+	HostedFields TokenizerKind = "hosted"  // the tokenizer's own fields take the number
+	NoCards      TokenizerKind = "none"    // not at all: the channel takes no cards in the modal
+)
+
+// ModalView is what the frame learns of an open session.
+type ModalView struct {
+	Session   travel.ModalSession
+	Token     string
+	SiteName  string
+	Channel   travel.Channel
+	Tokenizer TokenizerKind
+	Live      bool             // whether the tokenizer is the one of live cards
+	Fields    psp.HostedFields // of the kind hosted
+}
+
+// Open opens a session. Whatever is wrong with the auth string, or with the site and the channel that it names, gets one
+// answer, which does not say what; only that a string has expired is said. What else is wrong is said to who has a right
+// one.
+func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
+	travel.CheckModalFields(in.Fields, &in.Problems)
+	if in.Environment != ModalTest && in.Environment != ModalLive {
+		in.Problems.Wrong("environment", "This is not one of %s, %s.", ModalTest, ModalLive)
+	}
+	if err := in.Problems.Err(); err != nil {
+		return ModalView{}, err
+	}
+	token, err := auth.NewSecret(m.Random)
+	if err != nil {
+		return ModalView{}, err
+	}
+	site, err := m.siteOf(ctx, in)
+	if err != nil {
+		return ModalView{}, err
+	}
+	var view ModalView
+	var guessed bool
+	clock := core.SiteClock{SiteID: site.ID, Ahead: site.ClockAhead}
+	err = m.ReadBy(ctx, clock, func(tx *db.Tx) (err error) {
+		view = ModalView{Token: token, SiteName: site.Name}
+		if view.Channel, guessed, err = channelVouchedFor(tx, site, in); err != nil {
+			return err
+		}
+		return judgeOpening(site, view.Channel, in)
+	})
+	if guessed {
+		return ModalView{}, errors.Join(err, m.countGuess(ctx, in))
+	}
+	if err != nil {
+		return ModalView{}, err
+	}
+	err = m.WriteBy(ctx, clock, func(tx *db.Tx) error { return m.open(tx, &view, site, in) })
+	return view, err
+}
+
+// siteOf reads the site of an opening, unless openings from the address have to wait. A site that there is not is the
+// zero one: its answer is that of a wrong auth string.
+func (m *Modals) siteOf(ctx context.Context, in ModalOpening) (site travel.Site, err error) {
+	err = m.Store.Read(ctx, func(tx *db.Tx) error {
+		until, err := identity.BlockedUntil(tx, []string{in.subject()})
+		if err != nil {
+			return err
+		}
+		if wait := until.Sub(tx.Now); wait > 0 {
+			return &fault.Error{Kind: fault.TooMany, RetryAfter: wait, Message: "Too many wrong auth strings: wait before the next one."}
+		}
+		site, err = merchants.SiteAt(tx, in.Path)
+		if errors.Is(err, db.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	return site, err
+}
+
+// decoySecret stands for that of a channel that there is not, so that as much is computed.
+const decoySecret = "the secret of no channel"
+
+// channelVouchedFor gives the channel of a right auth string. A locked or closed one vouches for nothing. guessed says
+// that the string is wrong, and has not only expired.
+func channelVouchedFor(tx *db.Tx, site travel.Site, in ModalOpening) (channel travel.Channel, guessed bool, err error) {
+	id, _ := payments.ParsePositive(in.Fields["channels"])
+	channel, err = merchants.Channel(tx, site.ID, id)
+	missing := errors.Is(err, db.ErrNotFound)
+	if err != nil && !missing {
+		return channel, false, err
+	}
+	secret := channel.Secret
+	if missing {
+		secret = decoySecret
+	}
+	err = auth.CheckModalString(secret, in.Fields, in.Auth, tx.Now)
+	switch f, _ := errors.AsType[*fault.Error](err); {
+	case err != nil:
+		return channel, f != nil && f.Reason == "", err
+	case missing:
+		return channel, true, auth.ErrModalString()
+	case channel.Locked || channel.Mode == travel.ModeClosed:
+		return channel, false, auth.ErrModalString()
+	}
+	return channel, false, nil
+}
+
+// countGuess counts a wrong string, by the real clock, as logins are.
+func (m *Modals) countGuess(ctx context.Context, in ModalOpening) error {
+	return m.Store.Write(ctx, func(tx *db.Tx) error {
+		return identity.CountFailedLogin(tx, in.subject(), tx.Now.Add(-identity.FailureLife), auth.Backoff)
+	})
+}
+
+// subject is what wrong auth strings are counted for. A channel is none: anybody could keep its shoppers out.
+func (in ModalOpening) subject() string {
+	addr, err := netip.ParseAddr(in.Address)
+	if err != nil {
+		return "modal"
+	}
+	if addr = addr.Unmap(); addr.Is6() { // see Login.subjects
+		prefix, _ := addr.WithZone("").Prefix(64)
+		addr = prefix.Addr()
+	}
+	return "modal:" + addr.String()
+}
+
+// judgeOpening answers what keeps the modal closed for who has a right auth string.
+func judgeOpening(site travel.Site, channel travel.Channel, in ModalOpening) error {
+	if !slices.Contains(site.PermittedURLs, in.Origin) {
+		return modalRefusal("origin", "The origin of the page is not one of the site's permitted URLs.")
+	}
+	environment := ModalLive
+	if channel.Mode == travel.ModeTest {
+		environment = ModalTest
+	}
+	if in.Environment != environment {
+		return modalRefusal("environment", "The environment of the channel is "+environment+".")
+	}
+	return nil
+}
+
+// modalRefusal is a ModalAuth fault with its reason in one word.
+func modalRefusal(reason, message string) error {
+	return &fault.Error{Kind: fault.ModalAuth, Reason: reason, Message: message}
+}
+
+// open stores the session and says what the frame needs to know.
+func (m *Modals) open(tx *db.Tx, view *ModalView, site travel.Site, in ModalOpening) error {
+	s := travel.ModalSession{
+		SiteID: site.ID, ChannelID: view.Channel.ID, TokenHash: auth.HashSecret(view.Token), AuthHash: auth.HashSecret(in.Auth),
+		Origin: in.Origin, Verified: in.Fields, ExpiresAt: tx.Now.Add(ModalLife), SitePath: site.Path, ChannelName: view.Channel.Name,
+	}
+	n, err := CountModalSessions(tx, s.SiteID, s.AuthHash)
+	if err != nil {
+		return err
+	}
+	if n >= modalSessions {
+		return &fault.Error{Kind: fault.TooMany, RetryAfter: ModalLife, Message: "This auth string has opened too many modals: make another one."}
+	}
+	if view.Session, err = InsertModalSession(tx, s); err != nil {
+		return err
+	}
+	processor, _, account, err := merchants.GatewayOf(m.Core, tx, view.Channel)
+	if errors.Is(err, db.ErrNotFound) {
+		view.Tokenizer = NoCards
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	view.Live = account.Live
+	switch {
+	case processor == merchants.SandboxProcessor:
+		view.Tokenizer = TestCards
+	case account.Tokenizer.ID != "" && account.Tokenizer.FieldsSecret != "":
+		view.Tokenizer = HostedFields
+		// From the inside: the fields lie in our frame, and that lies in the page.
+		view.Fields = account.Tokenizer.Fields([]string{originOf(core.GatewaySettingsOf(m.Core).BaseURL), s.Origin}, core.RealNow(tx))
+	default:
+		view.Tokenizer = NoCards
+	}
+	return nil
+}
+
+// originOf is the origin of an address.
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Scheme + "://" + u.Host)
+}
+
+// Forget removes sessions that are over for long; more says that there are some left.
+func (m *Modals) Forget(ctx context.Context) (more bool, err error) {
+	err = m.Store.Write(ctx, func(tx *db.Tx) error {
+		n, err := ForgetModalSessionsBefore(tx, core.RealNow(tx).Add(-modalMemory), core.ForgetAtOnce)
+		more = n == core.ForgetAtOnce
+		return err
+	})
+	return more, err
+}

@@ -1,0 +1,245 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/merchants"
+	"holdfast/internal/payments"
+	"holdfast/internal/travel"
+)
+
+// ModalUse is a session of the payment modal in one request.
+type ModalUse struct {
+	Session travel.ModalSession
+	Actor   auth.Actor
+	Over    bool // the session has expired: what was begun in it can be followed to its end
+}
+
+// Key is an idempotency key of the session: other shoppers may choose the same one.
+func (u ModalUse) Key(once travel.Once) travel.Once {
+	if once.Key != "" {
+		once.Key = "modal/" + strconv.FormatInt(u.Session.ID, 10) + "/" + once.Key
+	}
+	return once
+}
+
+// Enter finds out to which session a token belongs. What only reads may follow to its end what was begun in time, for as
+// long as a challenge can take; what writes needs a session that is not over, of a channel and a page that may still
+// take payments.
+func (m *Modals) Enter(ctx context.Context, token string, writes bool) (u ModalUse, err error) {
+	if token == "" {
+		return u, fault.New(fault.NotLoggedIn, "The token of a session of the payment modal is expected.")
+	}
+	wrong := modalRefusal("", "The session of the payment modal is not valid.")
+	err = m.Store.Read(ctx, func(tx *db.Tx) error {
+		s, err := ModalSession(tx, auth.HashSecret(token))
+		if errors.Is(err, db.ErrNotFound) {
+			return wrong
+		}
+		if err != nil {
+			return err
+		}
+		site, err := merchants.Site(tx, s.SiteID)
+		if err != nil {
+			return err
+		}
+		channel, err := merchants.Channel(tx, s.SiteID, s.ChannelID)
+		if err != nil {
+			return err
+		}
+		now := tx.Now.Add(site.ClockAhead)
+		over := now.After(s.ExpiresAt)
+		switch {
+		case over && writes, now.After(s.ExpiresAt.Add(core.GatewaySettingsOf(m.Core).ChallengeLife)):
+			return errModalOver()
+		case writes && (channel.Locked || channel.Mode == travel.ModeClosed || !slices.Contains(site.PermittedURLs, s.Origin)):
+			return wrong
+		}
+		username, display := s.Author()
+		u = ModalUse{Session: s, Over: over, Actor: auth.Actor{
+			SiteID: s.SiteID, Username: username, DisplayName: display, Role: auth.Modal, Ahead: site.ClockAhead,
+		}}
+		return nil
+	})
+	return u, err
+}
+
+func errModalOver() error {
+	return modalRefusal(auth.ModalExpired, "The session of the payment modal has expired.")
+}
+
+// differing answers for fields that are not what the auth string vouches for.
+func differing(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	return modalRefusal("differs", "The auth string vouches for something else in: "+strings.Join(names, ", ")+".")
+}
+
+// Book makes the booking of the session. given are the fields of it that an auth string can verify, as they came. A
+// session has one booking: it is made once, and given back to who asks again.
+func (m *Modals) Book(
+	ctx context.Context, u ModalUse, in travel.BookingFields, given map[string]string,
+) (b travel.Booking, created bool, err error) {
+	if err := differing(in.Fill(u.Session, given)); err != nil {
+		return b, false, err
+	}
+	if u.Session.BookingID == 0 {
+		uuid := m.NewUUID()
+		b, err = core.Write(ctx, m.Core, u.Actor, func(tx *db.Tx) (travel.Booking, error) {
+			made, err := m.bookings.Make(tx, u.Actor, uuid, in)
+			if err != nil {
+				return made, err
+			}
+			if err := bindBooking(tx, u.Session, made.ID, true); err != nil {
+				return made, err
+			}
+			return made, core.FinishKey(tx, u.Actor, in.Once, made.ID)
+		})
+		return b, err == nil, err
+	}
+	if !u.Session.Made {
+		return b, false, errOtherBooking()
+	}
+	b, err = m.Booking(ctx, u, u.Session.BookingID)
+	return b, false, err
+}
+
+func errOtherBooking() error {
+	return modalRefusal("other_booking", "This session of the payment modal is about another booking.")
+}
+
+// bindBooking says which booking a session pays. An auth string opens few of them: who has one is not to look through
+// the bookings of others.
+func bindBooking(tx *db.Tx, s travel.ModalSession, id int64, made bool) error {
+	used, err := ModalBookings(tx, s.SiteID, s.AuthHash)
+	if err != nil {
+		return err
+	}
+	if len(used) >= modalBookings && !slices.Contains(used, id) {
+		return &fault.Error{Kind: fault.TooMany, RetryAfter: ModalLife, Message: "This auth string was used for too many bookings: make another one."}
+	}
+	err = BindModalSession(tx, s, id, made)
+	if errors.Is(err, db.ErrNotFound) {
+		return errOtherBooking()
+	}
+	return err
+}
+
+// Booking reads the booking of the session. The first one that is asked for becomes it, if the auth string can be meant
+// for it.
+func (m *Modals) Booking(ctx context.Context, u ModalUse, id int64) (travel.Booking, error) {
+	s := u.Session
+	if s.BookingID != 0 && s.BookingID != id {
+		return travel.Booking{}, errOtherBooking()
+	}
+	if s.BookingID == 0 && u.Over {
+		return travel.Booking{}, errModalOver()
+	}
+	visit := m.WriteBy
+	if s.BookingID != 0 {
+		visit = m.ReadBy
+	}
+	var found travel.Booking
+	err := visit(ctx, core.ClockFor(u.Actor), func(tx *db.Tx) (err error) {
+		var problems fault.Problems
+		found, err = m.bookings.Find(tx, s.SiteID, id)
+		if errors.Is(err, db.ErrNotFound) {
+			travel.NoSuchModalBooking(&problems)
+			return problems.Err()
+		}
+		if err != nil || s.BookingID != 0 {
+			return err
+		}
+		found.FitsModal(s, &problems)
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		return bindBooking(tx, s, id, false)
+	})
+	return found, err
+}
+
+// ModalPayment is what the frame says of a payment.
+type ModalPayment struct {
+	travel.NewTransaction
+	Given    map[string]string // as in Book
+	Bookings []travel.Item     // that it names: only the session's will do
+	Address  string            // of the shopper
+}
+
+// differs names what of a payment is not what the session is about.
+func (p ModalPayment) differs(s travel.ModalSession, b travel.Booking) []string {
+	names := s.Differs(p.Given)
+	for _, item := range p.Bookings {
+		if item.BookingID != b.ID || item.Currency != "" && item != b.ModalItem(s) {
+			names = append(names, "bookings")
+		}
+	}
+	return slices.Compact(names)
+}
+
+// Pay pays the booking of the session.
+func (m *Modals) Pay(ctx context.Context, u ModalUse, p ModalPayment) (t travel.Transaction, created bool, err error) {
+	s, in := u.Session, p.NewTransaction
+	if s.BookingID == 0 {
+		return t, false, fault.NotPossibleBecause("no_booking", "The session of the payment modal has no booking to pay yet.")
+	}
+	b, err := m.Booking(ctx, u, s.BookingID)
+	if err != nil {
+		return t, false, err
+	}
+	if err := differing(p.differs(s, b)); err != nil {
+		return t, false, err
+	}
+	for _, name := range []string{"allocations", "charge_channel"} {
+		if _, verified := s.Verified[name]; !verified && p.Given[name] != "" {
+			in.Problems.Wrong(name, "The auth string has to verify this field.")
+		}
+	}
+	in.Fill(s, b)
+	in.RedirectURL = core.GatewaySettingsOf(m.Core).BaseURL + ModalReturnPath + "?path=" + url.QueryEscape(s.SitePath)
+	if _, err := netip.ParseAddr(p.Address); err == nil {
+		in.IPAddress = p.Address
+	}
+	return m.payments.Create(ctx, u.Actor, in)
+}
+
+// Payment reads a payment of the session's booking that was made in the modal.
+func (m *Modals) Payment(ctx context.Context, u ModalUse, id int64) (t travel.Transaction, err error) {
+	err = m.ReadBy(ctx, core.ClockFor(u.Actor), func(tx *db.Tx) (err error) {
+		if err := payments.ModalPaymentOf(tx, u.Session.SiteID, id, u.Session.BookingID); err != nil {
+			return err
+		}
+		t, err = payments.Transaction(tx, u.Session.SiteID, id)
+		return err
+	})
+	return t, core.NotFoundAs(fault.UnknownPost, err, "There is no such transaction.")
+}
+
+// TakesTestCards reports whether the channel of the session is paid with test cards.
+func (m *Modals) TakesTestCards(ctx context.Context, u ModalUse) (takes bool, err error) {
+	err = m.ReadBy(ctx, core.ClockFor(u.Actor), func(tx *db.Tx) error {
+		channel, err := merchants.Channel(tx, u.Session.SiteID, u.Session.ChannelID)
+		if err != nil {
+			return err
+		}
+		processor, _, _, err := merchants.GatewayOf(m.Core, tx, channel)
+		takes = err == nil && processor == merchants.SandboxProcessor
+		if errors.Is(err, db.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	return takes, err
+}

@@ -1,0 +1,90 @@
+package core
+
+import (
+	"errors"
+
+	"holdfast/internal/db"
+	"holdfast/internal/travel"
+)
+
+const auditColumns = `site_id, id, at, real_at, user_id, username, role, token_id, address, request_id, action, object,
+	before_state, after_state, previous_hash, hash`
+
+func scanAudit(scan func(dest ...any) error) (travel.AuditRecord, error) {
+	var r travel.AuditRecord
+	var at, realAt int64
+	err := scan(&r.SiteID, &r.ID, &at, &realAt, &r.UserID, &r.Username, &r.Role, &r.TokenID, &r.Address, &r.RequestID,
+		&r.Action, &r.Object, &r.Before, &r.After, &r.PreviousHash, &r.Hash)
+	r.At, r.RealAt = db.Instant(at), db.Instant(realAt)
+	return r, err
+}
+
+// AppendAudit gives the record its place at the end of its site's chain and stores it. It takes the end of the chain,
+// so it is the last thing that a write does: who writes beside it waits as shortly as can be.
+func AppendAudit(tx *db.Tx, r travel.AuditRecord) error {
+	head, err := takeAuditHead(tx, r.SiteID)
+	if errors.Is(err, db.ErrNotFound) {
+		_, err = tx.Exec(`INSERT INTO audit_heads (site_id, id, hash) VALUES ($1, 0, '') ON CONFLICT (site_id) DO NOTHING`,
+			r.SiteID)
+		if err != nil {
+			return err
+		}
+		head, err = takeAuditHead(tx, r.SiteID)
+	}
+	if err != nil {
+		return err
+	}
+	r.ID, r.PreviousHash = head.ID, head.Hash
+	r.Hash = r.Sum()
+	_, err = tx.Exec(`INSERT INTO audit_records (`+auditColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+		r.SiteID, r.ID, db.Micros(r.At), db.Micros(r.RealAt), r.UserID, r.Username, r.Role, r.TokenID, r.Address, r.RequestID,
+		r.Action, r.Object, r.Before, r.After, r.PreviousHash, r.Hash)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`UPDATE audit_heads SET hash = $2 WHERE site_id = $1`, r.SiteID, r.Hash)
+	return err
+}
+
+// takeAuditHead takes the end of a chain: the id of the next record, and the hash of the last one.
+func takeAuditHead(tx *db.Tx, siteID int64) (head travel.AuditHead, err error) {
+	err = tx.Row(`UPDATE audit_heads SET id = id + 1 WHERE site_id = $1 RETURNING id, hash`,
+		[]any{siteID}, &head.ID, &head.Hash)
+	return head, err
+}
+
+// AuditHead reads the end of a site's chain, which is zero where there is none.
+func AuditHead(tx *db.Tx, siteID int64) (head travel.AuditHead, err error) {
+	err = tx.Row(`SELECT id, hash FROM audit_heads WHERE site_id = $1`, []any{siteID}, &head.ID, &head.Hash)
+	if errors.Is(err, db.ErrNotFound) {
+		return travel.AuditHead{}, nil
+	}
+	return head, err
+}
+
+// AuditRecords reads one page of a site's audit records.
+func AuditRecords(tx *db.Tx, siteID int64, f travel.AuditFilter, page travel.Page) (travel.List[travel.AuditRecord], error) {
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	db.In(&w, "action", f.Actions)
+	if !f.After.IsZero() {
+		w.And("at > ?", db.Micros(f.After))
+	}
+	if !f.Before.IsZero() {
+		w.And("at < ?", db.Micros(f.Before))
+	}
+	return db.ListOf(tx, "audit_records", auditColumns, &w, page, nil, nil, scanAudit)
+}
+
+// EachAuditRecord calls visit for the records of a site in the order of their ids.
+func EachAuditRecord(tx *db.Tx, siteID int64, visit func(travel.AuditRecord)) error {
+	return tx.Each(`SELECT `+auditColumns+` FROM audit_records WHERE site_id = $1 ORDER BY id`, []any{siteID},
+		func(scan func(dest ...any) error) error {
+			r, err := scanAudit(scan)
+			if err == nil {
+				visit(r)
+			}
+			return err
+		})
+}

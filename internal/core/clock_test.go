@@ -1,0 +1,110 @@
+package core_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+	"holdfast/internal/fx"
+	"holdfast/internal/merchants"
+	"holdfast/internal/money"
+	"holdfast/internal/rates"
+	"holdfast/internal/travel"
+)
+
+func TestOnlySandboxesMoveTheirClockAndForwardOnly(t *testing.T) {
+	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
+		write := func(fn func(tx *db.Tx) error) error { t.Helper(); return database.Write(t.Context(), fn) }
+		var sandbox, real travel.Site
+		err := write(func(tx *db.Tx) (err error) {
+			if sandbox, err = dbtest.InsertSite(tx, travel.Site{Path: "a", Sandbox: true, Policy: travel.DefaultPolicy("GBP")}); err != nil {
+				return err
+			}
+			real, err = dbtest.InsertSite(tx, travel.Site{Path: "b", Policy: travel.DefaultPolicy("GBP")})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			site  int64
+			ahead time.Duration
+			want  error
+		}{
+			{sandbox.ID, time.Hour, nil}, {sandbox.ID, time.Hour, nil}, {sandbox.ID, time.Minute, db.ErrNotFound},
+			{sandbox.ID, 48 * time.Hour, nil}, {real.ID, time.Hour, db.ErrNotFound}, {99, time.Hour, db.ErrNotFound},
+		} {
+			if err := write(func(tx *db.Tx) error { return core.MoveClock(tx, c.site, c.ahead) }); !errors.Is(err, c.want) {
+				t.Errorf("site %d by %s: %v, want %v", c.site, c.ahead, err, c.want)
+			}
+		}
+		err = database.Read(t.Context(), func(tx *db.Tx) error {
+			for id, want := range map[int64]time.Duration{sandbox.ID: 48 * time.Hour, real.ID: 0} {
+				if got, err := core.ClockOf(tx, id); err != nil || got != (core.SiteClock{SiteID: id, Ahead: want}) {
+					t.Errorf("the clock of %d: %+v, %v", id, got, err)
+				}
+				if got, err := merchants.Site(tx, id); err != nil || got.ClockAhead != want {
+					t.Errorf("site %d: %s, %v", id, got.ClockAhead, err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A rate that arrives later must not have been known on a day that a site's clock has passed already.
+func TestWhatIsOnFileLaterWasNotKnownBeforeOnAClockAhead(t *testing.T) {
+	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
+		var site travel.Site
+		err := database.Write(t.Context(), func(tx *db.Tx) (err error) {
+			if site, err = dbtest.InsertSite(tx, travel.Site{Path: "a", Sandbox: true, Policy: travel.DefaultPolicy("GBP")}); err != nil {
+				return err
+			}
+			return core.MoveClock(tx, site.ID, 240*time.Hour)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The store's clock stands still: what arrives now arrives after the move, at the site's ten days ahead.
+		rate, err := money.ParseRate("0.86")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = database.Write(t.Context(), func(tx *db.Tx) error {
+			if _, err := tx.Exec(`UPDATE clock_moves SET moved_at = moved_at - 1000000`); err != nil {
+				return err
+			}
+			return rates.InsertFixings(tx, []fx.Fixing{{Provider: fx.ECB, Currency: "GBP", Day: 20000, Rate: rate}})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		clock := core.SiteClock{SiteID: site.ID, Ahead: 240 * time.Hour}
+		err = core.ReadBy(t.Context(), database, clock, func(tx *db.Tx) error {
+			if got := tx.Now.Sub(core.RealNow(tx)); got != clock.Ahead {
+				t.Errorf("now is %s ahead", got)
+			}
+			for _, c := range []struct {
+				known time.Time
+				want  int
+			}{
+				{tx.Now, 1}, {tx.Now.Add(-time.Microsecond), 0}, {tx.Now.Add(-24 * time.Hour), 0}, {core.RealNow(tx).Add(-2 * time.Second), 0},
+			} {
+				list, err := rates.FixingsUpTo(tx, []fx.Provider{fx.ECB}, []money.Currency{"GBP"}, 20000, c.known)
+				if err != nil || len(list) != c.want {
+					t.Errorf("known at %s: %d fixings, %v; want %d", c.known, len(list), err, c.want)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+)
+
+// Clocks is what can be done with the clock of a site: exposure, statements and what expires follow it. Logins, second
+// factors, idempotency keys and the log stay with the real one.
+type Clocks struct{ *Core }
+
+// SiteTime is what time it is on a site.
+type SiteTime struct {
+	Sandbox bool
+	Now     time.Time // on the site
+	Real    time.Time
+}
+
+// Show tells the time of the actor's site.
+func (c *Clocks) Show(ctx context.Context, actor auth.Actor) (SiteTime, error) {
+	return Read(ctx, c.Core, actor, func(tx *db.Tx) (SiteTime, error) { return siteTime(tx, actor.SiteID) })
+}
+
+// Move moves the clock of a sandbox site forward to an instant.
+func (c *Clocks) Move(ctx context.Context, actor auth.Actor, to time.Time) (SiteTime, error) {
+	if err := actor.Require(auth.MoveClock); err != nil {
+		return SiteTime{}, err
+	}
+	return Write(ctx, c.Core, actor, func(tx *db.Tx) (SiteTime, error) {
+		before, err := siteTime(tx, actor.SiteID)
+		switch {
+		case err != nil:
+			return SiteTime{}, err
+		case !before.Sandbox:
+			return SiteTime{}, fault.NotPossibleBecause("not_a_sandbox",
+				"This site is not a sandbox: its clock is the real one and cannot be moved.")
+		case to.Before(before.Now):
+			return SiteTime{}, clockBackwards(before)
+		}
+		err = MoveClock(tx, actor.SiteID, to.Sub(before.Real))
+		if errors.Is(err, db.ErrNotFound) { // somebody else has just moved it further
+			return SiteTime{}, clockBackwards(before)
+		}
+		if err != nil {
+			return SiteTime{}, err
+		}
+		after := SiteTime{Sandbox: true, Now: to, Real: before.Real}
+		return after, Record(tx, actor, "clock.move", fmt.Sprintf("site %d", actor.SiteID),
+			auditedClock{civil.FormatInstant(before.Now)}, auditedClock{civil.FormatInstant(after.Now)})
+	})
+}
+
+func clockBackwards(now SiteTime) error {
+	return fault.NotPossibleBecause("clock_backwards",
+		"The clock of a site moves forward only; it shows %s already.", civil.FormatInstant(now.Now))
+}
+
+func siteTime(tx *db.Tx, siteID int64) (SiteTime, error) {
+	site, err := SiteAlone(tx, siteID)
+	if err != nil {
+		return SiteTime{}, NotFoundAs(fault.UnknownTerm, err, "There is no site %d.", siteID)
+	}
+	return SiteTime{Sandbox: site.Sandbox, Now: RealNow(tx).Add(site.ClockAhead), Real: RealNow(tx)}, nil
+}
+
+type auditedClock struct {
+	Now string `json:"now"`
+}

@@ -1,0 +1,75 @@
+package core
+
+import (
+	"database/sql"
+	"time"
+
+	"holdfast/internal/db"
+	"holdfast/internal/travel"
+)
+
+// keyClaim is what is on record about an idempotency key.
+type keyClaim struct {
+	Hash     string
+	ObjectID int64     // what the first request made; 0 while it is being answered
+	Until    time.Time // until then the claim is the first request's
+}
+
+// ClaimKey takes an idempotency key until the given instant, also one whose claim has run out unfinished. mine says
+// whether it was taken; if not, the claim that stands in the way is returned. ErrNotFound: that one has gone meanwhile.
+func ClaimKey(tx *db.Tx, siteID, userID int64, once travel.Once, until time.Time) (claim keyClaim, mine bool, err error) {
+	err = tx.Each(`INSERT INTO idempotency_keys (site_id, user_id, key, request_hash, claimed_until, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (site_id, user_id, key) DO UPDATE SET claimed_until = $5
+			WHERE idempotency_keys.object_id IS NULL AND idempotency_keys.claimed_until <= $6
+				AND idempotency_keys.request_hash = $4
+		RETURNING request_hash`,
+		[]any{siteID, userID, once.Key, once.Hash, db.Micros(until), db.Micros(tx.Now)},
+		func(scan func(dest ...any) error) error {
+			mine = true
+			return scan(&claim.Hash)
+		})
+	if err != nil || mine {
+		return claim, mine, err
+	}
+	var object sql.NullInt64
+	var held int64
+	err = tx.Row(`SELECT request_hash, object_id, claimed_until FROM idempotency_keys
+		WHERE site_id = $1 AND user_id = $2 AND key = $3`, []any{siteID, userID, once.Key}, &claim.Hash, &object, &held)
+	claim.ObjectID, claim.Until = object.Int64, db.Instant(held)
+	return claim, false, err
+}
+
+// finishKey records what a request made under its idempotency key, in the transaction that makes it. ErrNotFound: the
+// claim ran out, and another request has finished it or given it up.
+func finishKey(tx *db.Tx, siteID, userID int64, once travel.Once, objectID int64) error {
+	n, err := tx.Exec(`UPDATE idempotency_keys SET object_id = $5
+		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND request_hash = $4 AND object_id IS NULL`,
+		siteID, userID, once.Key, once.Hash, objectID)
+	if err == nil && n == 0 {
+		return db.ErrNotFound
+	}
+	return err
+}
+
+// ReleaseKey gives up the claim that was taken until the given instant, so that the caller can try again.
+func ReleaseKey(tx *db.Tx, siteID, userID int64, once travel.Once, until time.Time) error {
+	_, err := tx.Exec(`DELETE FROM idempotency_keys
+		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id IS NULL AND claimed_until = $4`,
+		siteID, userID, once.Key, db.Micros(until))
+	return err
+}
+
+// UnfinishKey gives up the key of a request that made something of which nothing came, so that the caller can try again.
+func UnfinishKey(tx *db.Tx, siteID, userID int64, once travel.Once, objectID int64) error {
+	_, err := tx.Exec(`DELETE FROM idempotency_keys WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id = $4`,
+		siteID, userID, once.Key, objectID)
+	return err
+}
+
+// ForgetKeysBefore removes idempotency keys that were first used before the instant, as many as the limit allows, and
+// returns how many.
+func ForgetKeysBefore(tx *db.Tx, before time.Time, limit int) (int64, error) {
+	return tx.Exec(`DELETE FROM idempotency_keys WHERE (site_id, user_id, key) IN (
+		SELECT site_id, user_id, key FROM idempotency_keys WHERE created_at < $1 LIMIT $2)`, db.Micros(before), limit)
+}

@@ -1,0 +1,76 @@
+package core
+
+import (
+	"database/sql"
+
+	"holdfast/internal/db"
+	"holdfast/internal/travel"
+)
+
+const proposalColumns = `site_id, id, kind, subject, payload, reason, state, alone, proposed_by_id, proposed_by,
+	proposed_at, decided_by_id, decided_by, decided_at, decision_reason, result`
+
+func scanProposal(scan func(dest ...any) error) (travel.Proposal, error) {
+	var p travel.Proposal
+	var proposed int64
+	var decided sql.NullInt64
+	err := scan(&p.SiteID, &p.ID, &p.Kind, &p.Subject, &p.Payload, &p.Reason, &p.State, &p.Alone, &p.ProposedByID,
+		&p.ProposedBy, &proposed, &p.DecidedByID, &p.DecidedBy, &decided, &p.DecisionReason, &p.Result)
+	p.ProposedAt, p.DecidedAt = db.Instant(proposed), db.MaybeInstant(decided)
+	return p, err
+}
+
+// InsertProposal stores a new proposal, which is open, and returns it with its id.
+func InsertProposal(tx *db.Tx, p travel.Proposal) (travel.Proposal, error) {
+	p.State, p.ProposedAt = travel.ProposalOpen, tx.Now
+	err := tx.Row(`INSERT INTO proposals (site_id, kind, subject, payload, reason, state, alone, proposed_by_id, proposed_by,
+			proposed_at, decided_by_id, decided_by, decision_reason, result, version)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, '', '', '', 1) RETURNING id`,
+		[]any{p.SiteID, p.Kind, p.Subject, p.Payload, p.Reason, p.State, p.Alone, p.ProposedByID, p.ProposedBy,
+			db.Micros(p.ProposedAt)}, &p.ID)
+	return p, err
+}
+
+// LockProposal reads a proposal and takes it for this write; ErrNotFound where the site has none with that id.
+func LockProposal(tx *db.Tx, siteID, id int64) (travel.Proposal, error) {
+	return scanProposal(func(dest ...any) error {
+		return tx.Row(`UPDATE proposals SET version = version + 1 WHERE site_id = $1 AND id = $2
+			RETURNING `+proposalColumns, []any{siteID, id}, dest...)
+	})
+}
+
+// DecideProposal stores the decision on a proposal that is locked.
+func DecideProposal(tx *db.Tx, p travel.Proposal) error {
+	_, err := tx.Exec(`UPDATE proposals SET state = $3, alone = $4, decided_by_id = $5, decided_by = $6, decided_at = $7,
+			decision_reason = $8, result = $9
+		WHERE site_id = $1 AND id = $2`,
+		p.SiteID, p.ID, p.State, p.Alone, p.DecidedByID, p.DecidedBy, db.MaybeMicros(p.DecidedAt), p.DecisionReason, p.Result)
+	return err
+}
+
+// Proposal reads one proposal of the site.
+func Proposal(tx *db.Tx, siteID, id int64) (travel.Proposal, error) {
+	return scanProposal(func(dest ...any) error {
+		return tx.Row(`SELECT `+proposalColumns+` FROM proposals WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+	})
+}
+
+// ProposalAbout reads the last proposal of a kind about a subject that is in one of two states: open, or approved.
+func ProposalAbout(tx *db.Tx, siteID int64, kind travel.ProposalKind, subject string) (travel.Proposal, error) {
+	return scanProposal(func(dest ...any) error {
+		return tx.Row(`SELECT `+proposalColumns+` FROM proposals
+			WHERE site_id = $1 AND kind = $2 AND subject = $3 AND state IN ('open', 'approved')
+			ORDER BY id DESC LIMIT 1`, []any{siteID, kind, subject}, dest...)
+	})
+}
+
+// Proposals reads one page of the site's proposals.
+func Proposals(tx *db.Tx, siteID int64, f travel.ProposalFilter, page travel.Page) (travel.List[travel.Proposal], error) {
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	db.In(&w, "id", f.Include)
+	db.NotIn(&w, "id", f.Exclude)
+	db.In(&w, "state", f.States)
+	db.In(&w, "kind", f.Kinds)
+	return db.ListOf(tx, "proposals", proposalColumns, &w, page, nil, f.Include, scanProposal)
+}

@@ -1,0 +1,97 @@
+package db
+
+import (
+	"strconv"
+	"strings"
+
+	"holdfast/internal/travel"
+
+	"modernc.org/sqlite"
+)
+
+// Texts are sorted by their bytes, whatever the locale of the database, so that a list is the same on both engines.
+// PostgreSQL has the collation "C" for that; SQLite gets it here under the same name.
+func init() {
+	sqlite.MustRegisterCollationUtf8("C", strings.Compare)
+}
+
+// Folded is how a name is kept for searching and sorting without letter case.
+func Folded(name string) string { return strings.ToLower(name) }
+
+// Wildcard is the LIKE pattern of a part of a name, without letter case; a * inside it stands for anything.
+func Wildcard(part string) string {
+	return "%" + strings.ReplaceAll(EscapeLike(Folded(part)), "*", "%") + "%"
+}
+
+// ListOf reads one page of the rows of a source that fulfil w, and counts them all where the page asks for it.
+func ListOf[T any](
+	tx *Tx, source, columns string, w *Where, page travel.Page, orders map[string]string, include []int64,
+	scan func(scan func(dest ...any) error) (T, error),
+) (travel.List[T], error) {
+	list := travel.List[T]{Total: -1}
+	condition := " FROM " + source + " WHERE " + w.Text.String()
+	if page.Count {
+		var err error
+		if w.countAll != nil && w.conditions == w.countAllAt {
+			list.Total, err = w.countAll()
+		} else {
+			err = tx.Row(`SELECT COUNT(*)`+condition, w.Args, &list.Total)
+		}
+		if err != nil {
+			return travel.List[T]{}, err
+		}
+	}
+	given := w.Args
+	query := `SELECT ` + columns + condition + orderBy(w, page, orders, include) + limit(w, page)
+	err := tx.Each(query, w.Args, func(row func(dest ...any) error) error {
+		item, err := scan(row)
+		list.Items = append(list.Items, item)
+		return err
+	})
+	if err != nil {
+		return travel.List[T]{}, err
+	}
+	// One row more than the page was read, to know whether there is a next one.
+	if len(list.Items) > page.Size {
+		list.Items, list.More = list.Items[:page.Size], true
+	}
+	// Skipping a number of rows is no page: there, nothing is an answer.
+	if len(list.Items) == 0 && page.Offset < 0 && page.Number > 1 {
+		err = tx.Row(`SELECT EXISTS (SELECT 1`+condition+`)`, given, &list.PastEnd)
+	}
+	return list, err
+}
+
+// orderBy writes the order of a page: by the attribute asked for, then by id, so that rows with equal attributes keep
+// their places from page to page. columns maps the attributes of the wire to expressions; "include" is the order in
+// which the caller named the ids.
+func orderBy(w *Where, page travel.Page, columns map[string]string, include []int64) string {
+	direction := " ASC"
+	if page.Descending {
+		direction = " DESC"
+	}
+	column, known := columns[page.OrderBy]
+	switch {
+	case page.OrderBy == "include" && len(include) > 0:
+		column = placeIn(w, include)
+	case !known, column == "id":
+		return " ORDER BY id" + direction
+	}
+	return " ORDER BY " + column + direction + ", id" + direction
+}
+
+// placeIn is the expression of an id's first place in a list.
+func placeIn(w *Where, ids []int64) string {
+	var b strings.Builder
+	b.WriteString("CASE id")
+	for i, id := range ids {
+		b.WriteString(" WHEN " + w.Arg(id) + " THEN " + strconv.Itoa(i))
+	}
+	b.WriteString(" END")
+	return b.String()
+}
+
+// limit writes which rows of the ordered list make up the page, and one more.
+func limit(w *Where, page travel.Page) string {
+	return " LIMIT " + w.Arg(page.Size+1) + " OFFSET " + w.Arg(page.Skip())
+}

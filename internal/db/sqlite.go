@@ -1,0 +1,118 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+var sqliteEngine = &engine{
+	name: "sqlite",
+	ddl: strings.NewReplacer(
+		// AUTOINCREMENT: an id is never given twice, even after its row is gone.
+		"{{serial}}", "INTEGER PRIMARY KEY AUTOINCREMENT",
+		"{{key}}", "UNIQUE",
+		"{{bytes}}", "BLOB",
+	),
+	lockSchema: "SELECT 1", // BEGIN IMMEDIATE already holds the only write lock there is.
+	conflict: func(err error) bool {
+		return sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT
+	},
+	transient: func(err error) bool {
+		c := sqliteCode(err)
+		return c == sqlite3.SQLITE_BUSY || c == sqlite3.SQLITE_LOCKED
+	},
+	unreachable: func(err error) bool {
+		c := sqliteCode(err)
+		return c == sqlite3.SQLITE_FULL || c == sqlite3.SQLITE_IOERR || c == sqlite3.SQLITE_CANTOPEN
+	},
+}
+
+// positional writes parameters that come in the order of their numbers as "?". To SQLite "$7" is a name, which it looks
+// up in a list, by reading it from its beginning: with the parameters of many rows that takes longer than the rows.
+func positional(query string) string {
+	var text strings.Builder
+	rest := query
+	for next := 1; ; next++ {
+		before, after, found := strings.Cut(rest, "$")
+		text.WriteString(before)
+		if !found {
+			return text.String()
+		}
+		number := strconv.Itoa(next)
+		if rest, found = strings.CutPrefix(after, number); !found || rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+			return query
+		}
+		text.WriteByte('?')
+	}
+}
+
+// sqliteCode returns the primary result code inside err, 0 where there is none.
+func sqliteCode(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// openSQLite opens the file at path, making it and its folder (readable by their owner alone) where they are missing.
+func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, error) {
+	if path == "" || strings.HasPrefix(path, ":memory:") {
+		return nil, errors.New("a SQLite database is a file: write sqlite:PATH")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("the folder of the database cannot be made: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("the database file cannot be opened: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return nil, err
+	}
+	writer, err := newConnector(sqliteName(path, "_txlock=immediate"))
+	if err != nil {
+		return nil, err
+	}
+	reader, err := newConnector(sqliteName(path, "_pragma=query_only(1)"))
+	if err != nil {
+		return nil, err
+	}
+	write := sql.OpenDB(writer)
+	write.SetMaxOpenConns(1)
+	if err := write.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("the database %s cannot be used: %w", path, err), write.Close())
+	}
+	read := sql.OpenDB(reader)
+	readers := max(4, runtime.NumCPU())
+	read.SetMaxOpenConns(readers)
+	read.SetMaxIdleConns(readers)
+	db := &DB{engine: sqliteEngine, clock: clock, read: read, write: write, counts: newCounts()}
+	db.queue = newWriteQueue(db)
+	return db, nil
+}
+
+// sqliteName gives the data source name: write-ahead log so that readers never wait, a full sync at each commit so
+// that what is answered is durable, a page cache of 64 MB, and the journals of savepoints in memory, because they need
+// not outlive the process.
+func sqliteName(path string, more string) string {
+	pragmas := []string{
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)", "temp_store(MEMORY)",
+	}
+	name := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + more
+	for _, p := range pragmas {
+		name += "&_pragma=" + p
+	}
+	return name
+}

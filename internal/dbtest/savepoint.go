@@ -1,0 +1,7 @@
+package dbtest
+
+import (
+	"errors"
+)
+
+var ErrNotThisOne = errors.New("not this one")

@@ -1,0 +1,283 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/travel"
+)
+
+// issuer is the name under which an authenticator app files a second factor.
+const issuer = "holdfast"
+
+// Accounts is what can be done with users and their access to sites.
+type Accounts struct{ *core.Core }
+
+// CreateUser makes a user. With the role operator it is one of the provider's own; else it is a member of the actor's
+// site with that role.
+func (a *Accounts) CreateUser(ctx context.Context, actor auth.Actor, in travel.UserFields, role auth.Role, mayPayOut bool) (auth.User, error) {
+	if err := actor.Require(auth.ManageUsers); err != nil {
+		return auth.User{}, err
+	}
+	problems := in.Problems.Clone()
+	in = in.Check(&problems)
+	if _, err := auth.ParseRole(string(role)); err != nil {
+		noteFault(&problems, err)
+	}
+	hash, err := a.Cost.HashPassword(in.Password)
+	noteFault(&problems, err)
+	var made auth.User
+	err = a.Store.Write(ctx, func(tx *db.Tx) error {
+		problems := problems.Clone()
+		if _, err := UserNamed(tx, in.Username); err == nil {
+			problems.Wrong("username", "This user name is taken.")
+		} else if !errors.Is(err, db.ErrNotFound) {
+			return err
+		}
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		var err error
+		made, err = InsertUser(tx, auth.User{
+			Username: in.Username, Email: in.Email, DisplayName: in.DisplayName, PasswordHash: hash, Operator: role == auth.Operator,
+		})
+		by := actor
+		if made.Operator {
+			by = core.OfDeployment(actor)
+		} else if err == nil {
+			err = SetMembership(tx, auth.Membership{SiteID: actor.SiteID, UserID: made.ID, Role: role, CanSignOffPayout: mayPayOut})
+		}
+		if err != nil {
+			return err
+		}
+		return core.Record(tx, by, "user.create", userObject(made.ID), nil, auditedUser{
+			Username: made.Username, Email: made.Email, DisplayName: made.DisplayName, Role: string(role), CanSignOffPayout: mayPayOut,
+		})
+	})
+	return made, err
+}
+
+// noteFault adds the fields of a fault, if it is one, to the problems of an input.
+func noteFault(p *fault.Problems, err error) {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		for field, message := range f.Params {
+			p.Wrong(field, "%s", message)
+		}
+	}
+}
+
+// UserNamed reads a user by name, for the operator's tools.
+func (a *Accounts) UserNamed(ctx context.Context, actor auth.Actor, username string) (user auth.User, err error) {
+	if err := actor.Require(auth.ManageUsers); err != nil {
+		return auth.User{}, err
+	}
+	err = a.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		user, err = UserNamed(tx, username)
+		return unknownUser(err)
+	})
+	return user, err
+}
+
+// SetPassword changes a user's password and ends all their sessions.
+func (a *Accounts) SetPassword(ctx context.Context, actor auth.Actor, userID int64, password string) error {
+	if err := a.mayChange(actor, userID); err != nil {
+		return err
+	}
+	hash, err := a.Cost.HashPassword(password)
+	if err != nil {
+		return err
+	}
+	return a.audited(ctx, actor, "user.password", userID, func(tx *db.Tx) error {
+		return SetPasswordHash(tx, userID, hash)
+	})
+}
+
+// SetMembership gives a user a role on the actor's site, in place of the one they had there.
+func (a *Accounts) SetMembership(ctx context.Context, actor auth.Actor, userID int64, role auth.Role, mayPayOut bool) error {
+	if err := actor.Require(auth.ManageUsers); err != nil {
+		return err
+	}
+	if _, err := auth.ParseRole(string(role)); err != nil {
+		return err
+	}
+	if role == auth.Operator {
+		return fault.WrongField("role", "An operator belongs to no site: the role is given when the user is created.")
+	}
+	return a.Store.Write(ctx, func(tx *db.Tx) error {
+		user, err := User(tx, userID)
+		if err != nil {
+			return unknownUser(err)
+		}
+		before, err := accessOf(tx, actor.SiteID, user)
+		if err != nil {
+			return err
+		}
+		member := auth.Membership{SiteID: actor.SiteID, UserID: userID, Role: role, CanSignOffPayout: mayPayOut}
+		if err := SetMembership(tx, member); err != nil {
+			return err
+		}
+		return core.Record(tx, actor, "user.access", userObject(userID), before,
+			auditedUser{Username: user.Username, Role: string(role), CanSignOffPayout: mayPayOut})
+	})
+}
+
+// RemoveMembership takes a user's access to the actor's site away, and with it the API tokens that act as them there.
+func (a *Accounts) RemoveMembership(ctx context.Context, actor auth.Actor, userID int64) error {
+	if err := actor.Require(auth.ManageUsers); err != nil {
+		return err
+	}
+	return a.Store.Write(ctx, func(tx *db.Tx) error {
+		user, err := User(tx, userID)
+		if err != nil {
+			return unknownUser(err)
+		}
+		before, err := accessOf(tx, actor.SiteID, user)
+		if err != nil {
+			return err
+		}
+		if err := RemoveMembership(tx, actor.SiteID, userID); err != nil {
+			return unknownUser(err)
+		}
+		return core.Record(tx, actor, "user.access_removed", userObject(userID), before, nil)
+	})
+}
+
+// BeginTwoFactor draws the secret of a second factor for a user, to be confirmed by a code of it, and the URI by which
+// an authenticator app takes it in. Until then logins do not ask for it.
+func (a *Accounts) BeginTwoFactor(ctx context.Context, actor auth.Actor, userID int64) (secret, uri string, err error) {
+	if err := a.mayChange(actor, userID); err != nil {
+		return "", "", err
+	}
+	var user auth.User
+	err = a.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		user, err = User(tx, userID)
+		return unknownUser(err)
+	})
+	if err != nil {
+		return "", "", err
+	}
+	if secret, uri, err = auth.NewTOTP(issuer, user.Username, a.Random); err != nil {
+		return "", "", err
+	}
+	err = a.audited(ctx, actor, "user.two_factor_begin", userID, func(tx *db.Tx) error {
+		return a.confirmedAlready(BeginTwoFactor(tx, userID, secret))
+	})
+	return secret, uri, err
+}
+
+// ConfirmTwoFactor makes the second factor count once its owner has shown a code of it, and returns the recovery
+// codes, which cannot be had again.
+func (a *Accounts) ConfirmTwoFactor(ctx context.Context, actor auth.Actor, userID int64, code string) ([]string, error) {
+	if err := a.mayChange(actor, userID); err != nil {
+		return nil, err
+	}
+	codes, hashes, err := auth.NewRecoveryCodes(a.Random)
+	if err != nil {
+		return nil, err
+	}
+	err = a.Store.Write(ctx, func(tx *db.Tx) error {
+		user, err := User(tx, userID)
+		if err != nil {
+			return unknownUser(err)
+		}
+		step, ok := auth.CheckTOTP(user.TwoFactorSecret, code, tx.Now, user.TwoFactorLastStep)
+		if user.TwoFactorSecret == "" || !ok {
+			return fault.New(fault.TwoFactorInvalid, "The code of the second factor is wrong.")
+		}
+		if err := ConfirmTwoFactor(tx, userID, step, hashes); err != nil {
+			return a.confirmedAlready(err)
+		}
+		return core.Record(tx, actor, "user.two_factor_confirm", userObject(userID), nil, auditedUser{Username: user.Username})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return codes, nil
+}
+
+// RemoveTwoFactor takes a second factor away, for a user who has lost it and their recovery codes.
+func (a *Accounts) RemoveTwoFactor(ctx context.Context, actor auth.Actor, userID int64) error {
+	if err := actor.Require(auth.ManageUsers); err != nil {
+		return err
+	}
+	return a.audited(ctx, actor, "user.two_factor_remove", userID, func(tx *db.Tx) error { return RemoveTwoFactor(tx, userID) })
+}
+
+// audited runs a change of a user's secrets, of which the audit knows that they changed and not what they are.
+func (a *Accounts) audited(
+	ctx context.Context, actor auth.Actor, action string, userID int64, change func(tx *db.Tx) error,
+) error {
+	return a.Store.Write(ctx, func(tx *db.Tx) error {
+		user, err := User(tx, userID)
+		if err != nil {
+			return unknownUser(err)
+		}
+		if err := change(tx); err != nil {
+			return unknownUser(err)
+		}
+		shape := auditedUser{Username: user.Username}
+		return core.Record(tx, actor, action, userObject(userID), shape, shape)
+	})
+}
+
+// accessOf reads what a user may do on a site, for the audit; nil where that is nothing.
+func accessOf(tx *db.Tx, siteID int64, user auth.User) (any, error) {
+	memberships, err := Memberships(tx, user.ID)
+	for _, m := range memberships {
+		if m.SiteID == siteID {
+			return auditedUser{Username: user.Username, Role: string(m.Role), CanSignOffPayout: m.CanSignOffPayout}, err
+		}
+	}
+	return nil, err
+}
+
+func userObject(id int64) string { return fmt.Sprintf("user %d", id) }
+
+// mayChange lets people change their own account, and the operator everyone's. An API token is not a person: what it
+// may do ends at the site, so that a leaked one cannot take its creator's account over.
+func (a *Accounts) mayChange(actor auth.Actor, userID int64) error {
+	if actor.UserID == userID && actor.TokenID == 0 {
+		return nil
+	}
+	return actor.Require(auth.ManageUsers)
+}
+
+func (a *Accounts) confirmedAlready(err error) error {
+	if errors.Is(err, db.ErrNotFound) {
+		return fault.NotPossibleBecause("two_factor_confirmed", "The account has a second factor already.")
+	}
+	return err
+}
+
+func unknownUser(err error) error {
+	return core.NotFoundAs(fault.UnknownTerm, err, "There is no such user.")
+}
+
+type auditedUser struct {
+	Username         string `json:"username"`
+	Email            string `json:"email,omitempty"`
+	DisplayName      string `json:"display_name,omitempty"`
+	Role             string `json:"role,omitempty"`
+	CanSignOffPayout bool   `json:"can_sign_off_payout"`
+}
+
+type auditedToken struct {
+	ID        int64  `json:"id"`
+	Name      string `json:"name"`
+	UserID    int64  `json:"user_id"`
+	ExpiresAt string `json:"expires_at,omitempty"`
+}
+
+func auditToken(t auth.APIToken) any {
+	shape := auditedToken{ID: t.ID, Name: t.Name, UserID: t.UserID}
+	if !t.ExpiresAt.IsZero() {
+		shape.ExpiresAt = civil.FormatInstant(t.ExpiresAt)
+	}
+	return shape
+}

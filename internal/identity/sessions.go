@@ -1,0 +1,218 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/merchants"
+	"holdfast/internal/travel"
+)
+
+// Sessions says who calls, and lets people log in.
+type Sessions struct {
+	*core.Core
+	keys   *keys
+	tokens *Tokens
+	// hashing bounds how many passwords are looked at at once. It keeps a burst of logins from taking all memory, and
+	// is as many guesses as can slip through before the first failure is counted.
+	hashing chan struct{}
+}
+
+const passwordsAtOnce = 4
+
+func NewSessions(core *core.Core, tokens *Tokens) *Sessions {
+	return &Sessions{Core: core, keys: &keys{Core: core}, tokens: tokens, hashing: make(chan struct{}, passwordsAtOnce)}
+}
+
+// Authenticate finds out who calls with these credentials, an API token or an access token, on the site with that
+// path, and with which role at this moment. What is wrong is answered in this order: the site, the credentials, the
+// access to the site.
+func (s *Sessions) Authenticate(ctx context.Context, path, bearer string) (auth.Actor, error) {
+	switch {
+	case bearer == "":
+		return auth.Actor{}, s.refuseAnonymous(ctx, path)
+	case auth.IsAPIToken(bearer):
+		return s.byToken(ctx, path, bearer)
+	default:
+		return s.byAccess(ctx, path, bearer)
+	}
+}
+
+func (s *Sessions) refuseAnonymous(ctx context.Context, path string) error {
+	if _, err := s.siteAt(ctx, path); err != nil {
+		return err
+	}
+	return fault.New(fault.NotLoggedIn, "You are not currently logged in.")
+}
+
+func (s *Sessions) byToken(ctx context.Context, path, bearer string) (auth.Actor, error) {
+	// A text that is no token has id 0, which no token has: it is looked up all the same, because the site comes first.
+	id, secret, _ := auth.ParseToken(bearer)
+	var caller Caller
+	var elsewhere bool
+	err := s.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		if caller, err = CallerByToken(tx, path, id); err != nil {
+			return core.NotFoundAs(fault.NoRoute, err, "There is no such site.")
+		}
+		if caller.Token.ID != 0 || id == 0 {
+			return nil
+		}
+		caller.Token, err = TokenOfAnySite(tx, id)
+		elsewhere = err == nil
+		if errors.Is(err, db.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return auth.Actor{}, err
+	}
+	token, now := caller.Token, s.Clock()
+	if !auth.SecretMatches(token.SecretHash, secret) || auth.TokenExpired(token.ExpiresAt, now.Add(caller.Ahead)) {
+		return auth.Actor{}, errTokenInvalid()
+	}
+	if elsewhere {
+		return auth.Actor{}, errOtherSite()
+	}
+	// A token lives as long as its creator may act on the site.
+	actor, ok := caller.User.ActorAt(caller.Membership)
+	if !ok {
+		return auth.Actor{}, errTokenInvalid()
+	}
+	actor.TokenID, actor.Ahead = token.ID, caller.Ahead
+	s.tokens.used(token, now)
+	return actor, nil
+}
+
+func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (auth.Actor, error) {
+	claims, jwtErr := s.keys.verify(ctx, bearer, auth.Access)
+	if jwtErr != nil && !fault.Is(jwtErr, fault.JWTInvalid) {
+		return auth.Actor{}, jwtErr
+	}
+	var caller Caller
+	var aheadThen time.Duration
+	err := s.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		if caller, err = CallerByUser(tx, path, claims.UserID); err != nil {
+			return core.NotFoundAs(fault.NoRoute, err, "There is no such site.")
+		}
+		if caller.Ahead == 0 || jwtErr != nil {
+			return nil
+		}
+		// A JWT gives its instants in whole seconds: a move in the second of its issue may have come before it.
+		aheadThen, err = core.AheadAt(tx, caller.Membership.SiteID, claims.IssuedAt.Add(time.Second))
+		return err
+	})
+	switch {
+	case err != nil:
+		return auth.Actor{}, err
+	case jwtErr != nil:
+		return auth.Actor{}, jwtErr
+	case caller.User.ID == 0 || caller.User.PasswordEpoch != claims.Generation:
+		return auth.Actor{}, errJWTInvalid()
+	// A JWT is good on many sites and lives by the real clock. Where a site's clock was moved since, that much of its
+	// life is over there; one issued by a clock ahead would live longer than it should everywhere else.
+	case !s.Clock().Add(caller.Ahead - aheadThen).Before(claims.ExpiresAt):
+		return auth.Actor{}, errJWTInvalid()
+	}
+	actor, ok := caller.User.ActorAt(caller.Membership)
+	if !ok {
+		return auth.Actor{}, errOtherSite()
+	}
+	actor.Ahead = caller.Ahead
+	return actor, nil
+}
+
+// Refresh opens a session with a refresh token. path is as in Login.
+func (s *Sessions) Refresh(ctx context.Context, path, bearer string) (Session, error) {
+	user, err := s.userOf(ctx, path, bearer, auth.Refresh)
+	if err != nil {
+		return Session{}, err
+	}
+	return s.open(ctx, user, path)
+}
+
+// EndRefresh ends the caller's refresh token; an access token or the refresh token itself says who the caller is.
+func (s *Sessions) EndRefresh(ctx context.Context, path, bearer string) error {
+	user, err := s.userOf(ctx, path, bearer, auth.Access)
+	if fault.Is(err, fault.JWTInvalid) {
+		user, err = s.userOf(ctx, path, bearer, auth.Refresh)
+	}
+	if err != nil {
+		return err
+	}
+	err = s.Store.Write(ctx, func(tx *db.Tx) error { return EndRefresh(tx, user.ID, user.RefreshGeneration) })
+	if errors.Is(err, db.ErrNotFound) { // another request has just ended it
+		return nil
+	}
+	return err
+}
+
+// userOf reads whose JWT of one kind this is.
+func (s *Sessions) userOf(ctx context.Context, path, bearer string, kind auth.Kind) (auth.User, error) {
+	if _, err := s.siteAt(ctx, path); err != nil {
+		return auth.User{}, err
+	}
+	if bearer == "" {
+		return auth.User{}, fault.New(fault.NotLoggedIn, "You are not currently logged in.")
+	}
+	claims, err := s.keys.verify(ctx, bearer, kind)
+	if err != nil {
+		return auth.User{}, err
+	}
+	var user auth.User
+	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		user, err = User(tx, claims.UserID)
+		if errors.Is(err, db.ErrNotFound) {
+			return errJWTInvalid()
+		}
+		return err
+	})
+	if err != nil {
+		return auth.User{}, err
+	}
+	generation := user.PasswordEpoch
+	if kind == auth.Refresh {
+		generation = user.RefreshGeneration
+	}
+	if claims.Generation != generation {
+		return auth.User{}, errJWTInvalid()
+	}
+	return user, nil
+}
+
+// RotateKeys makes a new key that signs JWTs from now on; what older keys signed stays good.
+func (s *Sessions) RotateKeys(ctx context.Context, actor auth.Actor) error {
+	if err := actor.Require(auth.ManageUsers); err != nil {
+		return err
+	}
+	return s.keys.rotate(ctx, actor)
+}
+
+// siteAt reads the site with that path; without a path there is none, and that is no error.
+func (s *Sessions) siteAt(ctx context.Context, path string) (site travel.Site, err error) {
+	if path == "" {
+		return travel.Site{}, nil
+	}
+	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		site, err = merchants.SiteAt(tx, path)
+		return core.NotFoundAs(fault.NoRoute, err, "There is no such site.")
+	})
+	return site, err
+}
+
+func errTokenInvalid() error {
+	return fault.New(fault.TokenInvalid, "The API token is not valid.")
+}
+
+func errJWTInvalid() error {
+	return fault.New(fault.JWTInvalid, "The token is not valid or has expired.")
+}
+
+func errOtherSite() error {
+	return fault.New(fault.Forbidden, "Your account has no access to this site.")
+}

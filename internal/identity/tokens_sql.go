@@ -1,0 +1,74 @@
+package identity
+
+import (
+	"database/sql"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/db"
+)
+
+const tokenColumns = `site_id, id, user_id, name, secret_hash, last_used_at, expires_at, created_at, updated_at`
+
+func scanToken(scan func(dest ...any) error) (auth.APIToken, error) {
+	var t auth.APIToken
+	var used, expires sql.NullInt64
+	var created, updated int64
+	err := scan(&t.SiteID, &t.ID, &t.UserID, &t.Name, &t.SecretHash, &used, &expires, &created, &updated)
+	t.LastUsedAt, t.ExpiresAt = db.MaybeInstant(used), db.MaybeInstant(expires)
+	t.CreatedAt, t.UpdatedAt = db.Instant(created), db.Instant(updated)
+	return t, err
+}
+
+// InsertToken stores a new API token and returns it with its id. The caller has taken the site (LockSite) and counted
+// its tokens: nothing in the schema stops a third one.
+func InsertToken(tx *db.Tx, t auth.APIToken) (auth.APIToken, error) {
+	t.CreatedAt, t.UpdatedAt = tx.Now, tx.Now
+	err := tx.Row(`INSERT INTO api_tokens (site_id, user_id, name, secret_hash, expires_at, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id`,
+		[]any{t.SiteID, t.UserID, t.Name, t.SecretHash, db.MaybeMicros(t.ExpiresAt), db.Micros(tx.Now)}, &t.ID)
+	return t, err
+}
+
+// CountTokens counts the API tokens of a site, expired ones included.
+func CountTokens(tx *db.Tx, siteID int64) (n int, err error) {
+	err = tx.Row(`SELECT COUNT(*) FROM api_tokens WHERE site_id = $1`, []any{siteID}, &n)
+	return n, err
+}
+
+// TokensOf reads the API tokens of a site, of which there are few.
+func TokensOf(tx *db.Tx, siteID int64) ([]auth.APIToken, error) {
+	var tokens []auth.APIToken
+	err := tx.Each(`SELECT `+tokenColumns+` FROM api_tokens WHERE site_id = $1 ORDER BY id`, []any{siteID},
+		func(scan func(dest ...any) error) error {
+			t, err := scanToken(scan)
+			tokens = append(tokens, t)
+			return err
+		})
+	return tokens, err
+}
+
+// TokenOfAnySite reads an API token by its id alone: the only question about a token that crosses sites is whether it
+// is another one's.
+func TokenOfAnySite(tx *db.Tx, id int64) (auth.APIToken, error) {
+	return scanToken(func(dest ...any) error {
+		return tx.Row(`SELECT `+tokenColumns+` FROM api_tokens WHERE id = $1`, []any{id}, dest...)
+	})
+}
+
+// DeleteToken removes one API token of a site.
+func DeleteToken(tx *db.Tx, siteID, id int64) error { return tx.Remove("api_tokens", siteID, id) }
+
+// DeleteTokens removes all API tokens of a site.
+func DeleteTokens(tx *db.Tx, siteID int64) error {
+	_, err := tx.Exec(`DELETE FROM api_tokens WHERE site_id = $1`, siteID)
+	return err
+}
+
+// TouchToken records that a token was used, unless it is on record as used after the given instant.
+func TouchToken(tx *db.Tx, siteID, id int64, used, unlessAfter time.Time) error {
+	_, err := tx.Exec(`UPDATE api_tokens SET last_used_at = $3
+		WHERE site_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at <= $4)`,
+		siteID, id, db.Micros(used), db.Micros(unlessAfter))
+	return err
+}

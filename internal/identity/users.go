@@ -1,0 +1,145 @@
+package identity
+
+import (
+	"database/sql"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/db"
+)
+
+const userColumns = `id, username, email, display_name, password_hash, operator, two_factor_secret,
+	two_factor_confirmed_at, two_factor_last_step, refresh_generation, refresh_began_at, password_epoch, created_at, modified_at`
+
+func scanUser(scan func(dest ...any) error) (auth.User, error) {
+	var u auth.User
+	var confirmed sql.NullInt64
+	var began, created, modified int64
+	err := scan(&u.ID, &u.Username, &u.Email, &u.DisplayName, &u.PasswordHash, &u.Operator, &u.TwoFactorSecret,
+		&confirmed, &u.TwoFactorLastStep, &u.RefreshGeneration, &began, &u.PasswordEpoch, &created, &modified)
+	u.TwoFactorConfirmedAt, u.RefreshBeganAt = db.MaybeInstant(confirmed), db.Instant(began)
+	u.CreatedAt, u.ModifiedAt = db.Instant(created), db.Instant(modified)
+	return u, err
+}
+
+// InsertUser stores a new user, whose first refresh token begins now.
+func InsertUser(tx *db.Tx, u auth.User) (auth.User, error) {
+	u.RefreshGeneration, u.PasswordEpoch, u.RefreshBeganAt, u.CreatedAt, u.ModifiedAt = 1, 1, tx.Now, tx.Now, tx.Now
+	err := tx.Row(`INSERT INTO users (username, email, display_name, password_hash, operator, two_factor_secret,
+			two_factor_last_step, refresh_generation, refresh_began_at, password_epoch, created_at, modified_at)
+		VALUES ($1, $2, $3, $4, $5, '', 0, $6, $7, $8, $7, $7) RETURNING id`,
+		[]any{u.Username, u.Email, u.DisplayName, u.PasswordHash, u.Operator, u.RefreshGeneration, db.Micros(tx.Now), u.PasswordEpoch},
+		&u.ID)
+	return u, err
+}
+
+// User reads a user by id.
+func User(tx *db.Tx, id int64) (auth.User, error) {
+	return scanUser(func(dest ...any) error {
+		return tx.Row(`SELECT `+userColumns+` FROM users WHERE id = $1`, []any{id}, dest...)
+	})
+}
+
+// UserNamed reads a user by name, which is in lower case.
+func UserNamed(tx *db.Tx, username string) (auth.User, error) {
+	return scanUser(func(dest ...any) error {
+		return tx.Row(`SELECT `+userColumns+` FROM users WHERE username = $1`, []any{username}, dest...)
+	})
+}
+
+// SetPasswordHash changes the password and with it ends every access and refresh token of the user.
+func SetPasswordHash(tx *db.Tx, userID int64, hash string) error {
+	return changeUser(tx, `UPDATE users SET password_hash = $2, password_epoch = password_epoch + 1,
+		refresh_generation = refresh_generation + 1, refresh_began_at = $3, modified_at = $3 WHERE id = $1`,
+		userID, hash, db.Micros(tx.Now))
+}
+
+// RehashPassword keeps another hash of the same password, unless the password was changed meanwhile.
+func RehashPassword(tx *db.Tx, u auth.User, hash string) error {
+	_, err := tx.Exec(`UPDATE users SET password_hash = $2 WHERE id = $1 AND password_epoch = $3`, u.ID, hash, u.PasswordEpoch)
+	return err
+}
+
+// EndRefresh ends the refresh token of a generation; ErrNotFound where it has ended already.
+func EndRefresh(tx *db.Tx, userID, generation int64) error {
+	return changeUser(tx, `UPDATE users SET refresh_generation = refresh_generation + 1, refresh_began_at = $3
+		WHERE id = $1 AND refresh_generation = $2`, userID, generation, db.Micros(tx.Now))
+}
+
+// BeginTwoFactor keeps the secret of a second factor that is not confirmed yet; ErrNotFound where one is confirmed.
+func BeginTwoFactor(tx *db.Tx, userID int64, secret string) error {
+	return changeUser(tx, `UPDATE users SET two_factor_secret = $2, two_factor_last_step = 0, modified_at = $3
+		WHERE id = $1 AND two_factor_confirmed_at IS NULL`, userID, secret, db.Micros(tx.Now))
+}
+
+// ConfirmTwoFactor makes the second factor count, with new recovery codes; ErrNotFound where it counts already.
+func ConfirmTwoFactor(tx *db.Tx, userID, step int64, hashes []string) error {
+	err := changeUser(tx, `UPDATE users SET two_factor_confirmed_at = $3, two_factor_last_step = $2, modified_at = $3
+		WHERE id = $1 AND two_factor_confirmed_at IS NULL AND two_factor_secret <> ''`, userID, step, db.Micros(tx.Now))
+	if err != nil {
+		return err
+	}
+	for _, hash := range hashes {
+		if _, err := tx.Exec(`INSERT INTO recovery_codes (user_id, hash) VALUES ($1, $2)`, userID, hash); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RemoveTwoFactor takes the second factor and its recovery codes away.
+func RemoveTwoFactor(tx *db.Tx, userID int64) error {
+	err := changeUser(tx, `UPDATE users SET two_factor_secret = '', two_factor_confirmed_at = NULL, two_factor_last_step = 0,
+		modified_at = $2 WHERE id = $1`, userID, db.Micros(tx.Now))
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`DELETE FROM recovery_codes WHERE user_id = $1`, userID)
+	return err
+}
+
+// UseStep uses up the codes of a step and of all before it; ErrNotFound where they are used up already.
+func UseStep(tx *db.Tx, userID, step int64) error {
+	return changeUser(tx, `UPDATE users SET two_factor_last_step = $2 WHERE id = $1 AND two_factor_last_step < $2`, userID, step)
+}
+
+// UseRecoveryCode uses up one recovery code; ErrNotFound where there is none with that hash.
+func UseRecoveryCode(tx *db.Tx, userID int64, hash string) error {
+	return changeUser(tx, `UPDATE recovery_codes SET used_at = $3 WHERE user_id = $1 AND hash = $2 AND used_at IS NULL`,
+		userID, hash, db.Micros(tx.Now))
+}
+
+// SetMembership gives a user a role on a site, in place of the one there was.
+func SetMembership(tx *db.Tx, m auth.Membership) error {
+	_, err := tx.Exec(`INSERT INTO memberships (site_id, user_id, role, can_sign_off_payout, created_at)
+		VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (site_id, user_id) DO UPDATE SET role = $3, can_sign_off_payout = $4`,
+		m.SiteID, m.UserID, m.Role, m.CanSignOffPayout, db.Micros(tx.Now))
+	return err
+}
+
+// RemoveMembership takes a user's access to a site away.
+func RemoveMembership(tx *db.Tx, siteID, userID int64) error {
+	return changeUser(tx, `DELETE FROM memberships WHERE site_id = $1 AND user_id = $2`, siteID, userID)
+}
+
+// Memberships reads what a user may do and where, in order of the sites' ids.
+func Memberships(tx *db.Tx, userID int64) ([]auth.Membership, error) {
+	var list []auth.Membership
+	err := tx.Each(`SELECT site_id, user_id, role, can_sign_off_payout FROM memberships WHERE user_id = $1 ORDER BY site_id`,
+		[]any{userID}, func(scan func(dest ...any) error) error {
+			var m auth.Membership
+			err := scan(&m.SiteID, &m.UserID, &m.Role, &m.CanSignOffPayout)
+			list = append(list, m)
+			return err
+		})
+	return list, err
+}
+
+// changeUser runs a guarded change; ErrNotFound where its guard held it back.
+func changeUser(tx *db.Tx, query string, args ...any) error {
+	n, err := tx.Exec(query, args...)
+	if err == nil && n == 0 {
+		return db.ErrNotFound
+	}
+	return err
+}

@@ -1,0 +1,191 @@
+package ledger
+
+import (
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+)
+
+// allocationColumns are the columns of an allocation in the order in which scanAllocation reads them.
+const allocationColumns = `a.site_id, a.id, a.channel_id, a.booking_id, a.transaction_id, a.currency, a.amount, a.scheme,
+	a.effective_at, a.recorded_at, a.protected, a.reason, a.simulated, a.late_logged, a.cover_from, a.rulepack,
+	a.policy_currency, a.max_fixing_age, a.priced_at, a.value, a.from_provider, a.from_day, a.from_rate, a.to_provider,
+	a.to_day, a.to_rate, a.policy_id`
+
+// returnedAllocationColumns are the same for a RETURNING, which knows the table by its own name only.
+var returnedAllocationColumns = strings.ReplaceAll(allocationColumns, "a.", "allocations.")
+
+// storedLeg is a leg of a quote as its three columns hold it.
+type storedLeg struct {
+	provider fx.Provider
+	day      sql.NullInt64
+	rate     string
+}
+
+// leg reads the columns back. The euro's leg is 1 without a fixing; where both currencies are the same there is none.
+func (s storedLeg) leg(c money.Currency) (fx.Leg, error) {
+	if s.rate == "" {
+		return fx.Leg{}, nil
+	}
+	rate, err := money.ParseRate(s.rate)
+	return fx.Leg{Currency: c, Rate: rate, Provider: s.provider, Day: civil.Day(s.day.Int64)}, err
+}
+
+func columnsOf(l fx.Leg) storedLeg {
+	s := storedLeg{provider: l.Provider}
+	if !l.Rate.IsZero() {
+		s.rate = l.Rate.String()
+	}
+	if l.HasFixing() {
+		s.day = sql.NullInt64{Int64: int64(l.Day), Valid: true}
+	}
+	return s
+}
+
+func scanAllocation(scan func(dest ...any) error) (protection.Allocation, error) {
+	var a protection.Allocation
+	var effective, recorded, cover int64
+	var priced, value sql.NullInt64
+	var from, to storedLeg
+	err := scan(&a.SiteID, &a.ID, &a.ChannelID, &a.BookingID, &a.TransactionID, &a.Currency, &a.Amount, &a.Scheme,
+		&effective, &recorded, &a.Decision.Protected, &a.Decision.Reason, &a.Decision.Simulated, &a.Decision.LateLogged,
+		&cover, &a.Rulepack, &a.PolicyCurrency, &a.MaxFixingAge, &priced, &value, &from.provider, &from.day, &from.rate,
+		&to.provider, &to.day, &to.rate, &a.PolicyID)
+	if err != nil {
+		return protection.Allocation{}, err
+	}
+	a.EffectiveAt, a.RecordedAt, a.Decision.CoverFrom = db.Instant(effective), db.Instant(recorded), db.Instant(cover)
+	a.PricedAt, a.Value = db.MaybeInstant(priced), value.Int64
+	a.Quote, err = quoteOf(a.Currency, a.PolicyCurrency, from, to)
+	return a, err
+}
+
+func quoteOf(currency, policy money.Currency, from, to storedLeg) (fx.Quote, error) {
+	fromLeg, err := from.leg(currency)
+	toLeg, err2 := to.leg(policy)
+	return fx.Quote{From: currency, To: policy, FromLeg: fromLeg, ToLeg: toLeg}, errors.Join(err, err2)
+}
+
+// AllocationsOfBooking reads the allocations of a booking, in order of their ids.
+func AllocationsOfBooking(tx *db.Tx, siteID, bookingID int64) ([]protection.Allocation, error) {
+	return allocations(tx, `WHERE a.site_id = $1 AND a.booking_id = $2 ORDER BY a.id`, siteID, bookingID)
+}
+
+// AllocationsOfTransaction reads the allocations of a transaction, in order of their ids.
+func AllocationsOfTransaction(tx *db.Tx, siteID, transactionID int64) ([]protection.Allocation, error) {
+	return allocations(tx, `WHERE a.site_id = $1 AND a.transaction_id = $2 ORDER BY a.id`, siteID, transactionID)
+}
+
+// PendingAllocations reads allocations of a site that wait for a rate, in order of their ids from after one on.
+func PendingAllocations(tx *db.Tx, siteID, after int64, limit int) ([]protection.Allocation, error) {
+	return allocations(tx, `WHERE a.site_id = $1 AND a.id > $2 AND a.priced_at IS NULL ORDER BY a.id LIMIT $3`,
+		siteID, after, limit)
+}
+
+// SitesWithPendingRates lists the sites that have allocations which wait for a rate, with their clocks.
+func SitesWithPendingRates(tx *db.Tx) ([]core.SiteClock, error) {
+	var list []core.SiteClock
+	err := tx.Each(`SELECT id, clock_ahead FROM sites
+		WHERE id IN (SELECT site_id FROM allocations WHERE priced_at IS NULL) ORDER BY id`, nil,
+		func(scan func(dest ...any) error) error {
+			var site core.SiteClock
+			var ahead int64
+			err := scan(&site.SiteID, &ahead)
+			site.Ahead = core.Microseconds(ahead)
+			list = append(list, site)
+			return err
+		})
+	return list, err
+}
+
+func allocations(tx *db.Tx, condition string, args ...any) ([]protection.Allocation, error) {
+	var list []protection.Allocation
+	err := tx.Each(`SELECT `+allocationColumns+` FROM allocations a `+condition, args,
+		func(scan func(dest ...any) error) error {
+			a, err := scanAllocation(scan)
+			list = append(list, a)
+			return err
+		})
+	return list, err
+}
+
+// positionsQuery reads every allocation that can count at the end of a day as known at an instant, each with its sums
+// and the terms of that moment. The expiry is left to the caller: the last day is among the terms.
+const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effective_at, a.amount, a.protected,
+		a.cover_from, a.policy_currency, a.priced_at, a.from_provider, a.from_day, a.from_rate, a.to_provider, a.to_day,
+		a.to_rate, t.start_day, t.end_day, t.last_day, t.country, t.suppliers, a.booking_id,
+		COALESCE((SELECT c.total FROM booking_totals c WHERE c.site_id = a.site_id AND c.booking_id = a.booking_id
+			AND c.changed_at > $4 ORDER BY c.id LIMIT 1), b.total),
+		CAST(COALESCE((SELECT SUM(CASE e.kind WHEN 'chargeback-reversal' THEN 0 ELSE e.amount END) FROM allocation_events e
+			WHERE e.site_id = a.site_id AND e.allocation_id = a.id AND e.effective_at <= $2 AND e.recorded_at <= $3), 0) AS BIGINT),
+		CAST(COALESCE((SELECT SUM(CASE e.kind WHEN 'chargeback-reversal' THEN e.amount ELSE 0 END) FROM allocation_events e
+			WHERE e.site_id = a.site_id AND e.allocation_id = a.id AND e.effective_at <= $2 AND e.recorded_at <= $3), 0) AS BIGINT)
+	FROM allocations a
+	JOIN bookings b ON b.site_id = a.site_id AND b.id = a.booking_id
+	JOIN allocation_terms t ON t.site_id = a.site_id AND t.allocation_id = a.id AND t.id = COALESCE(
+		(SELECT MAX(l.id) FROM allocation_terms l WHERE l.site_id = a.site_id AND l.allocation_id = a.id
+			AND l.effective_at <= $2 AND l.recorded_at <= $3),
+		(SELECT MIN(l.id) FROM allocation_terms l WHERE l.site_id = a.site_id AND l.allocation_id = a.id))
+	WHERE a.site_id = $1 AND a.effective_at <= $2 AND a.recorded_at <= $3 AND NOT a.simulated`
+
+// Positions calls each for every allocation of the site that can count at the end of a day, as known at an instant; of
+// the given channels only, where there are any. Simulated ones are outside every total and left out. The positions of a
+// booking come one after the other.
+func Positions(
+	tx *db.Tx, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.Position) error,
+) error {
+	var w db.Where
+	w.Args = []any{siteID, db.Micros(day.End()), db.Micros(known), min(db.Micros(day.End()), db.Micros(known))}
+	w.Text.WriteString(positionsQuery)
+	db.In(&w, "a.channel_id", channels)
+	w.Text.WriteString(" ORDER BY a.booking_id, a.id")
+	return tx.Each(w.Text.String(), w.Args, func(scan func(dest ...any) error) error {
+		p, err := scanPosition(scan, known)
+		if err != nil {
+			return err
+		}
+		return each(p)
+	})
+}
+
+func scanPosition(scan func(dest ...any) error, known time.Time) (protection.Position, error) {
+	var p protection.Position
+	var effective, cover int64
+	var priced sql.NullInt64
+	var policy money.Currency
+	var from, to storedLeg
+	err := scan(&p.AllocationID, &p.ChannelID, &p.Currency, &p.Scheme, &effective, &p.Amounts.Allocated, &p.Protected,
+		&cover, &policy, &priced, &from.provider, &from.day, &from.rate, &to.provider, &to.day, &to.rate,
+		&p.Terms.Start, &p.Terms.End, &p.Terms.LastDay, &p.Terms.Country, &p.Terms.Suppliers, &p.BookingID,
+		&p.BookingTotal, &p.Amounts.Refunded, &p.Amounts.Reversed)
+	if err != nil {
+		return protection.Position{}, err
+	}
+	p.Paid, p.CoverFrom = civil.DayOf(db.Instant(effective)), db.Instant(cover)
+	p.Priced = priced.Valid && priced.Int64 <= db.Micros(known)
+	p.Quote, err = quoteOf(p.Currency, policy, from, to)
+	return p, err
+}
+
+// ChannelNamesAt reads what the channels of a site were called, as known at an instant.
+func ChannelNamesAt(tx *db.Tx, siteID int64, known time.Time) (map[int64]string, error) {
+	names := map[int64]string{}
+	err := tx.Each(`SELECT channel_id, name FROM channel_names WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`,
+		[]any{siteID, db.Micros(known)},
+		func(scan func(dest ...any) error) error {
+			var id int64
+			var name string
+			err := scan(&id, &name)
+			names[id] = name
+			return err
+		})
+	return names, err
+}

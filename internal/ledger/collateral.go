@@ -1,0 +1,163 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/merchants"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// Collaterals records what is held against a loss (R7).
+type Collaterals struct{ *core.Core }
+
+// CollateralFields asks for a record of collateral, or for the correction of one.
+type CollateralFields struct {
+	Problems  fault.Problems
+	Once      travel.Once
+	RecordID  *int64 // the record that is corrected
+	Kind      *protection.CollateralKind
+	ChannelID *int64 // for this channel's losses; nil: for any of the site's
+	Currency  *money.Currency
+	Amount    *int64
+	From      *civil.Day // held from this day; today where it is nil
+	To        *civil.Day // to this one, included; nil: until further notice
+	Reference string
+	Note      string
+}
+
+// Add records collateral. A correction states the record as a whole anew; what was known before is kept.
+func (c *Collaterals) Add(ctx context.Context, actor auth.Actor, in CollateralFields) (protection.Collateral, error) {
+	if err := actor.Require(auth.WriteCollateral); err != nil {
+		return protection.Collateral{}, err
+	}
+	return core.Write(ctx, c.Core, actor, func(tx *db.Tx) (made protection.Collateral, err error) {
+		if made, err = in.collateral(tx, actor); err != nil {
+			return made, err
+		}
+		if made, err = InsertCollateral(tx, made); err != nil {
+			return made, err
+		}
+		if err := core.Record(tx, actor, "collateral.add", fmt.Sprintf("collateral %d", made.ID), nil, auditCollateral(made)); err != nil {
+			return made, err
+		}
+		return made, core.FinishKey(tx, actor, in.Once, made.ID)
+	})
+}
+
+type auditedCollateral struct {
+	Record    int64  `json:"record"`
+	Kind      string `json:"kind"`
+	ChannelID int64  `json:"channels,omitempty"`
+	Currency  string `json:"currency"`
+	Amount    int64  `json:"amount"`
+	From      string `json:"from"`
+	To        string `json:"to,omitempty"`
+	Reference string `json:"reference,omitempty"`
+	Note      string `json:"note,omitempty"`
+}
+
+func auditCollateral(c protection.Collateral) any {
+	shape := auditedCollateral{
+		Record: c.RecordID, Kind: string(c.Kind), ChannelID: c.ChannelID, Currency: string(c.Currency), Amount: c.Amount,
+		From: c.FromDay.String(), Reference: c.Reference, Note: c.Note,
+	}
+	if c.ToDay != civil.NoDay {
+		shape.To = c.ToDay.String()
+	}
+	return shape
+}
+
+// collateral checks the fields and makes the row of them.
+func (in CollateralFields) collateral(tx *db.Tx, actor auth.Actor) (protection.Collateral, error) {
+	p := in.Problems.Clone()
+	row := protection.Collateral{
+		SiteID: actor.SiteID, FromDay: civil.DayOf(tx.Now), ToDay: civil.NoDay, Reference: in.Reference, Note: in.Note,
+		AuthorID: actor.UserID, Author: actor.Username,
+	}
+	if in.RecordID != nil {
+		// Any row names its record, so that a correction can be corrected under the id that came back for it.
+		before, err := Collateral(tx, actor.SiteID, *in.RecordID)
+		if row.RecordID = before.RecordID; err != nil {
+			p.Wrong("corrects", "There is no collateral %d.", *in.RecordID)
+		}
+	}
+	need := func(field string, absent bool) {
+		if absent && !p.Has(field) {
+			p.Missing(field)
+		}
+	}
+	need("kind", in.Kind == nil)
+	need("currency", in.Currency == nil)
+	need("amount", in.Amount == nil)
+	if in.Kind != nil {
+		if row.Kind = *in.Kind; !slices.Contains(protection.CollateralKinds, row.Kind) {
+			p.Wrong("kind", "This is not one of cash, guarantee, rolling-reserve, insurance, other.")
+		}
+	}
+	if in.Currency != nil {
+		row.Currency = *in.Currency
+	}
+	if in.Amount != nil {
+		if row.Amount = *in.Amount; row.Amount < 0 || row.Amount > travel.MaxAmount || row.Amount == 0 && in.RecordID == nil {
+			p.Wrong("amount", "An amount between 1 and %d is expected; 0 takes a record back.", int64(travel.MaxAmount))
+		}
+	}
+	if in.ChannelID != nil {
+		row.ChannelID = *in.ChannelID
+		if _, err := merchants.Channel(tx, actor.SiteID, row.ChannelID); err != nil {
+			p.Wrong("channels", "There is no channel %d.", row.ChannelID)
+		}
+	}
+	if in.From != nil {
+		row.FromDay = *in.From
+	}
+	if in.To != nil {
+		if row.ToDay = *in.To; row.ToDay < row.FromDay {
+			p.Wrong("to", "This day lies before the first one.")
+		}
+	}
+	core.CheckNote(&p, "note", in.Note)
+	core.CheckNote(&p, "reference", in.Reference)
+	return row, p.Err()
+}
+
+// Get reads one row.
+func (c *Collaterals) Get(ctx context.Context, actor auth.Actor, id int64) (protection.Collateral, error) {
+	found, err := core.Read(ctx, c.Core, actor, func(tx *db.Tx) (protection.Collateral, error) {
+		return Collateral(tx, actor.SiteID, id)
+	})
+	return found, core.NotFoundAs(fault.UnknownTerm, err, "There is no collateral %d.", id)
+}
+
+// List reads one page of all rows, corrections included.
+func (c *Collaterals) List(
+	ctx context.Context, actor auth.Actor, channels []int64, page travel.Page,
+) (travel.List[protection.Collateral], error) {
+	return core.Read(ctx, c.Core, actor, func(tx *db.Tx) (travel.List[protection.Collateral], error) {
+		return collateralsPage(tx, actor.SiteID, channels, page)
+	})
+}
+
+// Held reads what is held at a moment, a row for each record.
+func (c *Collaterals) Held(
+	ctx context.Context, actor auth.Actor, in Moment, problems fault.Problems, channels []int64, page travel.Page,
+) (travel.List[protection.Collateral], error) {
+	return core.Read(ctx, c.Core, actor, func(tx *db.Tx) (list travel.List[protection.Collateral], err error) {
+		p := problems.Clone()
+		day, known := in.Complete(tx.Now, &p)
+		if err := p.Err(); err != nil {
+			return list, err
+		}
+		held, err := CollateralOn(tx, actor.SiteID, channels, day, known)
+		return core.PageOf(held, page), err
+	})
+}

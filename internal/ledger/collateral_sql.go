@@ -1,0 +1,96 @@
+package ledger
+
+import (
+	"database/sql"
+	"slices"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+const collateralColumns = `site_id, id, record_id, kind, channel_id, currency, amount, from_day, to_day, reference, note,
+	author_id, author, recorded_at`
+
+func scanCollateral(scan func(dest ...any) error) (protection.Collateral, error) {
+	var c protection.Collateral
+	var channel, to sql.NullInt64
+	var recorded int64
+	err := scan(&c.SiteID, &c.ID, &c.RecordID, &c.Kind, &channel, &c.Currency, &c.Amount, &c.FromDay, &to, &c.Reference,
+		&c.Note, &c.AuthorID, &c.Author, &recorded)
+	if c.RecordID == 0 { // the first row of its record
+		c.RecordID = c.ID
+	}
+	c.ChannelID, c.ToDay, c.RecordedAt = channel.Int64, db.DayOr(to), db.Instant(recorded)
+	return c, err
+}
+
+// InsertCollateral adds a row: the first of a new record, or a correction where RecordID is set.
+func InsertCollateral(tx *db.Tx, c protection.Collateral) (protection.Collateral, error) {
+	c.RecordedAt = tx.Now
+	err := tx.Row(`INSERT INTO collateral (site_id, record_id, kind, channel_id, currency, amount, from_day, to_day,
+			reference, note, author_id, author, recorded_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
+		[]any{c.SiteID, c.RecordID, c.Kind, db.MaybeID(c.ChannelID), c.Currency, c.Amount, c.FromDay, db.MaybeDay(c.ToDay),
+			c.Reference, c.Note, c.AuthorID, c.Author, db.Micros(tx.Now)}, &c.ID)
+	if c.RecordID == 0 {
+		c.RecordID = c.ID
+	}
+	return c, err
+}
+
+// Collateral reads one row of the site's collateral.
+func Collateral(tx *db.Tx, siteID, id int64) (protection.Collateral, error) {
+	return scanCollateral(func(dest ...any) error {
+		return tx.Row(`SELECT `+collateralColumns+` FROM collateral WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+	})
+}
+
+// collateralsPage reads one page of the rows of a site's collateral, corrections included.
+func collateralsPage(tx *db.Tx, siteID int64, channels []int64, page travel.Page) (travel.List[protection.Collateral], error) {
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	db.In(&w, "channel_id", channels)
+	return db.ListOf(tx, "collateral", collateralColumns, &w, page, nil, nil, scanCollateral)
+}
+
+// CollateralOn reads what is held at the end of a day, as known at an instant, for the given channels and for the whole
+// site; for all channels where none are given.
+func CollateralOn(tx *db.Tx, siteID int64, channels []int64, day civil.Day, known time.Time) ([]protection.Collateral, error) {
+	var list []protection.Collateral
+	err := tx.Each(`SELECT `+collateralColumns+` FROM collateral WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`,
+		[]any{siteID, db.Micros(known)}, func(scan func(dest ...any) error) error {
+			c, err := scanCollateral(scan)
+			list = append(list, c)
+			return err
+		})
+	held := slices.DeleteFunc(protection.CollateralHeld(list, day), func(c protection.Collateral) bool {
+		return c.ChannelID != 0 && len(channels) > 0 && !slices.Contains(channels, c.ChannelID)
+	})
+	return held, err
+}
+
+// Turnover calls each for what every channel took by card on each day of a span less what it refunded on it, as known
+// at an instant; of the given channels only, where there are any. Simulated payments are no turnover.
+func Turnover(
+	tx *db.Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(protection.Turnover) error,
+) error {
+	var w db.Where
+	w.Args = []any{siteID, db.Micros(first.Start()), db.Micros(last.End()), db.Micros(known)}
+	w.Text.WriteString(`site_id = $1 AND effective_at >= $2 AND effective_at <= $3 AND created_at <= $4
+		AND type IN ('purchase', 'capture', 'refund') AND status IN ('complete', 'locked') AND method = 'credit-card'
+		AND NOT simulated`)
+	db.In(&w, "channel_id", channels)
+	return tx.Each(`SELECT channel_id, base_currency, effective_at / 86400000000,
+			CAST(SUM(CASE type WHEN 'refund' THEN -base_total ELSE base_total END) AS BIGINT)
+		FROM transactions WHERE `+w.Text.String()+` GROUP BY channel_id, base_currency, effective_at / 86400000000`,
+		w.Args, func(scan func(dest ...any) error) error {
+			var t protection.Turnover
+			if err := scan(&t.ChannelID, &t.Currency, &t.Day, &t.Amount); err != nil {
+				return err
+			}
+			return each(t)
+		})
+}

@@ -1,0 +1,231 @@
+package ledger
+
+import (
+	"database/sql"
+	"strconv"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+)
+
+// cellColumns name a cell in the order in which its fields are scanned.
+const cellColumns = `id, first_key, second_key, currency, standing, valued_in`
+
+// cells calls each for the cells of an answer.
+func cells(tx *db.Tx, query string, args []any, each func(protection.Cell, int64)) error {
+	return tx.Each(query, args, func(scan func(dest ...any) error) error {
+		var c protection.Cell
+		var id int64
+		err := scan(&id, &c.First, &c.Second, &c.Currency, &c.Standing, &c.ValuedIn)
+		each(c, id)
+		return err
+	})
+}
+
+// eachCell calls each for the cells of a view; where there are channels given for theirs only, and the view must know
+// them.
+func eachCell(tx *db.Tx, siteID int64, v protection.View, channels []int64, each func(protection.Cell, int64)) error {
+	w := &db.Where{}
+	w.And("site_id = ?", siteID)
+	w.And("view = ?", v.String())
+	texts := make([]string, len(channels))
+	for i, id := range channels {
+		texts[i] = strconv.FormatInt(id, 10)
+	}
+	db.In(w, "first_key", texts)
+	return cells(tx, `SELECT `+cellColumns+` FROM exposure_cells WHERE `+w.Text.String(), w.Args, each)
+}
+
+// ExposureOn calls each for the cells of some views with what counts in them at the end of a day, as known now: from the
+// cubes, and from the deltas that are not in them yet, so that a cell may come more than once. Where there are channels
+// given it is theirs only; the views must know them.
+func ExposureOn(
+	tx *db.Tx, siteID int64, views []protection.View, day civil.Day, channels []int64,
+	each func(protection.View, protection.Cell, protection.Tally),
+) error {
+	for _, v := range views {
+		err := foldedOn(tx, siteID, v, day, channels, func(c protection.Cell, t protection.Tally) { each(v, c, t) })
+		if err != nil {
+			return err
+		}
+	}
+	return eachUnfolded(tx, siteID, channels, func(d protection.Delta) {
+		if t := d.On(day); t != (protection.Tally{}) {
+			for _, v := range views {
+				each(v, v.CellOf(d.Bucket), t)
+			}
+		}
+	})
+}
+
+func foldedOn(
+	tx *db.Tx, siteID int64, v protection.View, day civil.Day, channels []int64, each func(protection.Cell, protection.Tally),
+) error {
+	sums := map[int64]*protection.Tally{}
+	cells := map[int64]protection.Cell{}
+	err := eachCell(tx, siteID, v, channels, func(c protection.Cell, id int64) {
+		cells[id], sums[id] = c, &protection.Tally{}
+	})
+	if err != nil {
+		return err
+	}
+	args := []any{siteID, v.String(), protection.BlockOf(day)}
+	err = tx.Each(`SELECT cell, CAST(SUM(counted) AS BIGINT), CAST(SUM(amount) AS BIGINT), CAST(SUM(by_end) AS BIGINT),
+			CAST(SUM(by_start) AS BIGINT), CAST(SUM(locked) AS BIGINT), CAST(SUM(locked_end) AS BIGINT),
+			CAST(SUM(locked_start) AS BIGINT)
+		FROM exposure_blocks WHERE site_id = $1 AND view = $2 AND block < $3 GROUP BY cell`, args,
+		func(scan func(dest ...any) error) error {
+			var id int64
+			var t protection.Tally
+			err := scan(&id, &t.Count, &t.Amount, &t.End, &t.Start, &t.Locked, &t.LockedEnd, &t.LockedStart)
+			if sum := sums[id]; sum != nil {
+				sum.Add(t)
+			}
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	err = blocks(tx, `block = $3`, args, func(id int64, days []byte) error {
+		sum := sums[id]
+		if sum == nil {
+			return nil
+		}
+		return protection.EachDay(days, func(on civil.Day, t protection.Tally) {
+			if on <= day {
+				sum.Add(t)
+			}
+		})
+	})
+	for id, sum := range sums {
+		each(cells[id], *sum)
+	}
+	return err
+}
+
+// ExposureAhead gives the changes of all days in the cells of a view as time alone would make them after a day: without
+// what counts from a later day on. Of says for each cell what takes its changes, nil where nothing does. Days of a cell
+// may come in any order, and more than once.
+func ExposureAhead(
+	tx *db.Tx, siteID int64, v protection.View, day civil.Day, channels []int64,
+	of func(protection.Cell) func(civil.Day, protection.Tally),
+) error {
+	byID := map[int64]func(civil.Day, protection.Tally){}
+	byCell := map[protection.Cell]func(civil.Day, protection.Tally){}
+	err := eachCell(tx, siteID, v, channels, func(c protection.Cell, id int64) {
+		byCell[c] = of(c)
+		byID[id] = byCell[c]
+	})
+	if err != nil {
+		return err
+	}
+	err = blocks(tx, `block >= $3`, []any{siteID, v.String(), 0}, func(id int64, days []byte) error {
+		if take := byID[id]; take != nil {
+			return protection.EachDay(days, take)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	changes := func(d protection.Delta) {
+		c := v.CellOf(d.Bucket)
+		take, known := byCell[c]
+		if !known {
+			take = of(c)
+			byCell[c] = take
+		}
+		if take != nil {
+			d.Changes(take)
+		}
+	}
+	err = eachKept(tx, siteID, `final_day > $2`, day, channels, func(d protection.Delta) {
+		if d.Day > day { // the cube has it
+			changes(d.Negative())
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return eachUnfolded(tx, siteID, channels, func(d protection.Delta) {
+		if d.Day <= day {
+			changes(d)
+		}
+	})
+}
+
+// BucketsOn calls each for the changes of buckets that count at the end of a day, as known now; of the given channels
+// only, where there are any. One bucket may come more than once.
+func BucketsOn(tx *db.Tx, siteID int64, day civil.Day, channels []int64, each func(protection.Delta)) error {
+	counts := func(d protection.Delta) {
+		if d.Day <= day && day <= d.LastDay {
+			each(d)
+		}
+	}
+	if err := eachKept(tx, siteID, `first_day <= $2 AND last_day >= $2`, day, channels, counts); err != nil {
+		return err
+	}
+	return eachUnfolded(tx, siteID, channels, counts)
+}
+
+// blocks reads blocks of a view, those that a condition on $3 keeps.
+func blocks(tx *db.Tx, condition string, args []any, each func(cell int64, days []byte) error) error {
+	return tx.Each(`SELECT cell, days FROM exposure_blocks WHERE site_id = $1 AND view = $2 AND `+condition, args,
+		func(scan func(dest ...any) error) error {
+			var id int64
+			var days sql.RawBytes // read before the next row is
+			if err := scan(&id, &days); err != nil {
+				return err
+			}
+			return each(id, days)
+		})
+}
+
+// eachKept reads the deltas of those packs that a condition on a day, $2, keeps.
+func eachKept(
+	tx *db.Tx, siteID int64, condition string, day civil.Day, channels []int64, each func(protection.Delta),
+) error {
+	picked := map[int64]bool{}
+	for _, id := range channels {
+		picked[id] = true
+	}
+	return tx.Each(`SELECT deltas FROM exposure_buckets WHERE site_id = $1 AND `+condition, []any{siteID, day},
+		func(scan func(dest ...any) error) error {
+			var packed sql.RawBytes
+			if err := scan(&packed); err != nil {
+				return err
+			}
+			return protection.EachDelta(packed, func(d protection.Delta) {
+				if len(picked) == 0 || picked[d.ChannelID] {
+					each(d)
+				}
+			})
+		})
+}
+
+func eachUnfolded(tx *db.Tx, siteID int64, channels []int64, each func(protection.Delta)) error {
+	w := &db.Where{}
+	w.And("site_id = ?", siteID)
+	db.In(w, "channel_id", channels)
+	return tx.Each(`SELECT `+deltaColumns+` FROM exposure_deltas WHERE `+w.Text.String(), w.Args,
+		func(scan func(dest ...any) error) error {
+			d, err := scanDelta(scan)
+			each(d)
+			return err
+		})
+}
+
+// CurrenciesOf lists the currencies that amounts of a site are in: those of its channels and of its collateral.
+func CurrenciesOf(tx *db.Tx, siteID int64) (list []money.Currency, err error) {
+	err = tx.Each(`SELECT currencies FROM channels WHERE site_id = $1
+		UNION SELECT currency FROM collateral WHERE site_id = $1 ORDER BY 1`, []any{siteID},
+		func(scan func(dest ...any) error) error {
+			var c money.Currency
+			err := scan(&c)
+			list = append(list, c)
+			return err
+		})
+	return list, err
+}

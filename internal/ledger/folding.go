@@ -1,0 +1,244 @@
+package ledger
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/protection"
+)
+
+// A fold touches some forty blocks for each delta, but many deltas share them: 2,000 at once take half the time of four
+// times 500. So deltas wait until they are many, or until the first has waited long enough. Reports add them up
+// meanwhile, which takes 3 µs for each.
+const (
+	deltasToFold = 5_000
+	foldAfter    = time.Minute
+)
+
+// SitesToFold lists the sites with enough to fold.
+func SitesToFold(tx *db.Tx) ([]int64, error) {
+	return db.Ids(tx, `SELECT s.id FROM sites s
+		WHERE EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id ORDER BY d.id LIMIT 1 OFFSET $1)
+			OR EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id AND d.noted_at <= $2) ORDER BY s.id`,
+		deltasToFold-1, db.Micros(core.RealNow(tx).Add(-foldAfter)))
+}
+
+// Bounds of one fold. What takes the time is the blocks: deltas of one day and merchant share them, others touch some
+// forty each.
+const (
+	deltasPerRead = 500
+	blocksPerFold = 20_000
+	deltasPerPack = 1_000
+)
+
+// FoldExposure takes deltas of a site into its cubes and buckets, at most limit and no more than a write has the time
+// for; folded is how many. Taking them out and adding them up is one transaction, so that whoever reads both in one
+// picture counts each once. Ids that become visible late are folded late: nothing depends on their order.
+func FoldExposure(tx *db.Tx, siteID int64, limit int) (folded int, err error) {
+	_, err = tx.Exec(`INSERT INTO exposure_folds (site_id, version) VALUES ($1, 1)
+		ON CONFLICT (site_id) DO UPDATE SET version = exposure_folds.version + 1`, siteID)
+	if err != nil {
+		return 0, err
+	}
+	cubes := make([]map[protection.BlockKey]*protection.Block, len(protection.Views))
+	for i := range cubes {
+		cubes[i] = map[protection.BlockKey]*protection.Block{}
+	}
+	var all []protection.Delta
+	for touched := 0; folded < limit && touched < blocksPerFold; {
+		deltas, err := takeDeltas(tx, siteID, min(deltasPerRead, limit-folded))
+		if err != nil {
+			return 0, err
+		}
+		if len(deltas) == 0 {
+			break
+		}
+		folded += len(deltas)
+		deltas = protection.Merge(deltas) // the parts of a booking are often paid on one day
+		all = append(all, deltas...)
+		touched = 0
+		for i, v := range protection.Views {
+			v.Gather(deltas, cubes[i])
+			touched += len(cubes[i])
+		}
+	}
+	for i, v := range protection.Views {
+		if err := addBlocks(tx, siteID, v, cubes[i]); err != nil {
+			return 0, err
+		}
+	}
+	return folded, keepDeltas(tx, siteID, all)
+}
+
+// takeDeltas takes deltas of a site out of the table.
+func takeDeltas(tx *db.Tx, siteID int64, limit int) (deltas []protection.Delta, err error) {
+	err = tx.Each(`DELETE FROM exposure_deltas WHERE site_id = $1 AND id IN
+			(SELECT id FROM exposure_deltas WHERE site_id = $1 ORDER BY id LIMIT $2)
+		RETURNING `+deltaColumns, []any{siteID, limit},
+		func(scan func(dest ...any) error) error {
+			d, err := scanDelta(scan)
+			deltas = append(deltas, d)
+			return err
+		})
+	return deltas, err
+}
+
+// keepDeltas adds deltas to the buckets. Those of a small fold join the pack before, so that packs do not stay small.
+// The caller holds the site's fold.
+func keepDeltas(tx *db.Tx, siteID int64, deltas []protection.Delta) error {
+	var id, counted int64
+	var packed []byte
+	err := tx.Row(`SELECT id, counted, deltas FROM exposure_buckets WHERE site_id = $1
+		AND id = (SELECT MAX(id) FROM exposure_buckets WHERE site_id = $1)`, []any{siteID}, &id, &counted, &packed)
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
+		return err
+	}
+	if err == nil && counted+int64(len(deltas)) <= deltasPerPack {
+		if err := protection.EachDelta(packed, func(d protection.Delta) { deltas = append(deltas, d) }); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(`DELETE FROM exposure_buckets WHERE site_id = $1 AND id = $2`, siteID, id); err != nil {
+			return err
+		}
+	}
+	deltas = protection.Merge(deltas)
+	protection.InOrder(deltas)
+	for part := range slices.Chunk(deltas, deltasPerPack) {
+		p := protection.PackDeltas(part)
+		_, err := tx.Exec(`INSERT INTO exposure_buckets (site_id, first_day, final_day, last_day, counted, deltas)
+			VALUES ($1, $2, $3, $4, $5, $6)`, siteID, p.FirstDay, p.FinalDay, p.LastDay, len(part), p.Deltas)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place is where a block stands in the table of its view.
+type place struct {
+	block, cell int64
+}
+
+// blocksPerStatement is how many blocks share a statement: twelve parameters each.
+const blocksPerStatement = 25
+
+// addBlocks adds changes to the blocks of a cube. The caller holds the site's fold.
+func addBlocks(tx *db.Tx, siteID int64, v protection.View, changes map[protection.BlockKey]*protection.Block) error {
+	ids, err := cellsFor(tx, siteID, v, changes)
+	if err != nil {
+		return err
+	}
+	blocks := make(map[place]*protection.Block, len(changes))
+	places := make([]place, 0, len(changes))
+	for key, b := range changes {
+		at := place{key.Block, ids[key.Cell]}
+		blocks[at] = b
+		places = append(places, at)
+	}
+	slices.SortFunc(places, func(a, b place) int { // neighbours stand together in the table
+		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.cell, b.cell))
+	})
+	for batch := range slices.Chunk(places, blocksPerStatement) {
+		if err := readBlocks(tx, siteID, v, batch, blocks); err != nil {
+			return err
+		}
+		if err := saveBlocks(tx, siteID, v, batch, blocks); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cellsFor finds the ids of the cells that change, and gives new ones theirs.
+func cellsFor(
+	tx *db.Tx, siteID int64, v protection.View, changes map[protection.BlockKey]*protection.Block,
+) (map[protection.Cell]int64, error) {
+	ids := map[protection.Cell]int64{}
+	for key := range changes {
+		ids[key.Cell] = 0
+	}
+	known := func(c protection.Cell, id int64) { ids[c] = id }
+	for batch := range slices.Chunk(slices.Collect(maps.Keys(ids)), blocksPerStatement) {
+		w := db.Where{Args: []any{siteID, v.String()}}
+		rows := make([]string, len(batch))
+		for i, c := range batch {
+			rows[i] = w.Values(c.First, c.Second, c.Currency, c.Standing, c.ValuedIn)
+		}
+		err := cells(tx, `WITH wanted (first, second, money, stands, valued) AS (VALUES `+strings.Join(rows, ", ")+`)
+			SELECT `+cellColumns+` FROM wanted w CROSS JOIN exposure_cells c
+			WHERE c.site_id = $1 AND c.view = $2 AND c.first_key = w.first AND c.second_key = w.second
+				AND c.currency = w.money AND c.standing = w.stands AND c.valued_in = w.valued`, w.Args, known)
+		if err != nil {
+			return nil, err
+		}
+	}
+	var fresh []protection.Cell
+	for c, id := range ids {
+		if id == 0 {
+			fresh = append(fresh, c)
+		}
+	}
+	for batch := range slices.Chunk(fresh, blocksPerStatement) {
+		var w db.Where
+		rows := make([]string, len(batch))
+		for i, c := range batch {
+			rows[i] = w.Values(siteID, v.String(), c.First, c.Second, c.Currency, c.Standing, c.ValuedIn)
+		}
+		err := cells(tx, `INSERT INTO exposure_cells (site_id, view, first_key, second_key, currency, standing, valued_in)
+			VALUES `+strings.Join(rows, ", ")+` RETURNING `+cellColumns, w.Args, known)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// readBlocks adds what is stored of some blocks to the changes.
+func readBlocks(
+	tx *db.Tx, siteID int64, v protection.View, places []place, blocks map[place]*protection.Block,
+) error {
+	w := db.Where{Args: []any{siteID, v.String()}}
+	rows := make([]string, len(places))
+	for i, p := range places {
+		// PostgreSQL takes the type of a column of values from its first row, and text where it is told nothing.
+		rows[i] = "(CAST(" + w.Arg(p.block) + " AS BIGINT), CAST(" + w.Arg(p.cell) + " AS BIGINT))"
+	}
+	return tx.Each(`WITH wanted (block, cell) AS (VALUES `+strings.Join(rows, ", ")+`)
+		SELECT b.block, b.cell, b.days FROM wanted w CROSS JOIN exposure_blocks b
+		WHERE b.site_id = $1 AND b.view = $2 AND b.block = w.block AND b.cell = w.cell`, w.Args,
+		func(scan func(dest ...any) error) error {
+			var p place
+			var days []byte
+			if err := scan(&p.block, &p.cell, &days); err != nil {
+				return err
+			}
+			return protection.EachDay(days, blocks[p].Add)
+		})
+}
+
+// saveBlocks stores blocks as they are now.
+func saveBlocks(
+	tx *db.Tx, siteID int64, v protection.View, places []place, blocks map[place]*protection.Block,
+) error {
+	w := db.Where{Args: []any{siteID, v.String()}}
+	rows := make([]string, len(places))
+	for i, p := range places {
+		b := blocks[p]
+		rows[i] = "($1, $2, " + strings.TrimPrefix(w.Values(p.block, p.cell, b.Sum.Count, b.Sum.Amount, b.Sum.End,
+			b.Sum.Start, b.Sum.Locked, b.Sum.LockedEnd, b.Sum.LockedStart, b.Bytes()), "(")
+	}
+	_, err := tx.Exec(`INSERT INTO exposure_blocks (site_id, view, block, cell, counted, amount, by_end, by_start, locked,
+			locked_end, locked_start, days)
+		VALUES `+strings.Join(rows, ", ")+`
+		ON CONFLICT (site_id, view, block, cell) DO UPDATE SET
+			counted = excluded.counted, amount = excluded.amount, by_end = excluded.by_end, by_start = excluded.by_start,
+			locked = excluded.locked, locked_end = excluded.locked_end, locked_start = excluded.locked_start,
+			days = excluded.days`, w.Args...)
+	return err
+}

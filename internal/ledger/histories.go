@@ -1,0 +1,205 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/protection"
+)
+
+// historiesPerPage is how many allocations are read at once with all that became of them: what bounds the memory of a
+// report over histories, however many there are.
+const historiesPerPage = 1000
+
+// Histories calls each for every allocation of the site with a payment up to the end of a day, in order of their ids, with
+// its terms and events in effect by then, as known at an instant; of the given channels only, where there are any.
+// Simulated ones are outside every total and left out. A page of allocations is read by one query, the terms and the
+// events of its ids by one each: joined, the rows of the two would multiply.
+func Histories(
+	tx *db.Tx, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
+) error {
+	return HistoriesInPages(tx, historiesPerPage, siteID, day, known, channels, each)
+}
+
+// HistoriesInPages is Histories, of which so many are held at once.
+func HistoriesInPages(
+	tx *db.Tx, size int, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
+) error {
+	for after := int64(0); ; {
+		page, err := historiesAfter(tx, size, siteID, after, day, known, channels)
+		if err != nil {
+			return err
+		}
+		for _, h := range page {
+			if err := each(h); err != nil {
+				return err
+			}
+		}
+		if len(page) < size {
+			return nil
+		}
+		after = page[len(page)-1].ID
+	}
+}
+
+func historiesAfter(
+	tx *db.Tx, size int, siteID, after int64, day civil.Day, known time.Time, channels []int64,
+) ([]protection.History, error) {
+	var w db.Where
+	w.And("a.site_id = ?", siteID)
+	w.And("a.id > ?", after)
+	w.And("a.effective_at <= ?", db.Micros(day.End()))
+	w.And("a.recorded_at <= ?", db.Micros(known))
+	w.And("NOT a.simulated")
+	db.In(&w, "a.channel_id", channels)
+	limit := ` ORDER BY a.id LIMIT ` + w.Arg(size)
+	allocations, err := allocations(tx, `WHERE `+w.Text.String()+limit, w.Args...)
+	if err != nil || len(allocations) == 0 {
+		return nil, err
+	}
+	page := make([]protection.History, len(allocations))
+	byID := make(map[int64]*protection.History, len(page))
+	for i, a := range allocations {
+		page[i].Allocation = a
+		byID[a.ID] = &page[i]
+	}
+	// Where a filter left allocations out, rows of others lie between those of the page and find nobody.
+	args := []any{siteID, page[0].ID, page[len(page)-1].ID, db.Micros(day.End()), db.Micros(known)}
+	// The first terms of an allocation count for all time before, so they are read whenever they took effect.
+	err = readTerms(tx, byID, `allocation_terms t
+		WHERE t.site_id = $1 AND t.allocation_id BETWEEN $2 AND $3 AND t.recorded_at <= $5 AND (t.effective_at <= $4
+			OR t.id = (SELECT MIN(f.id) FROM allocation_terms f WHERE f.site_id = t.site_id AND f.allocation_id = t.allocation_id))`,
+		args)
+	if err != nil {
+		return nil, err
+	}
+	return page, readEvents(tx, byID, `allocation_events e
+		WHERE e.site_id = $1 AND e.allocation_id BETWEEN $2 AND $3 AND e.effective_at <= $4 AND e.recorded_at <= $5`, args)
+}
+
+// historiesOf adds to allocations all that became of them.
+func historiesOf(tx *db.Tx, siteID int64, list []protection.Allocation) ([]protection.History, error) {
+	page := make([]protection.History, len(list))
+	for i, a := range list {
+		page[i].Allocation = a
+	}
+	for batch := range slices.Chunk(page, historiesPerPage) {
+		byID := make(map[int64]*protection.History, len(batch))
+		var ids []int64
+		for i := range batch {
+			byID[batch[i].ID] = &batch[i]
+			ids = append(ids, batch[i].ID)
+		}
+		slices.Sort(ids)
+		var w db.Where
+		w.And("site_id = ?", siteID)
+		db.In(&w, "allocation_id", ids)
+		err := readTerms(tx, byID, "allocation_terms t WHERE "+w.Text.String(), w.Args)
+		if err != nil {
+			return nil, err
+		}
+		if err := readEvents(tx, byID, "allocation_events e WHERE "+w.Text.String(), w.Args); err != nil {
+			return nil, err
+		}
+	}
+	return page, nil
+}
+
+// HistoriesWithIDs reads allocations of a site by their ids, and those of the given transactions too, each with all that
+// became of it: a statement for each kind of fact and not for each allocation.
+func HistoriesWithIDs(tx *db.Tx, siteID int64, ids, transactions []int64) ([]protection.History, error) {
+	var all []protection.Allocation
+	for _, by := range []struct {
+		column string
+		values []int64
+	}{{"a.id", ids}, {"a.transaction_id", transactions}} {
+		if len(by.values) == 0 {
+			continue
+		}
+		var w db.Where
+		w.And("a.site_id = ?", siteID)
+		db.In(&w, by.column, by.values)
+		list, err := allocations(tx, `WHERE `+w.Text.String()+` ORDER BY a.id`, w.Args...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	slices.SortFunc(all, func(a, b protection.Allocation) int { return cmp.Compare(a.ID, b.ID) })
+	all = slices.CompactFunc(all, func(a, b protection.Allocation) bool { return a.ID == b.ID })
+	return historiesOf(tx, siteID, all)
+}
+
+// HistoriesWithAllocations adds to allocations that were read all that became of them.
+func HistoriesWithAllocations(tx *db.Tx, siteID int64, list []protection.Allocation) ([]protection.History, error) {
+	return historiesOf(tx, siteID, list)
+}
+
+// numbered is a row with its id, which is the order of recording.
+type numbered[T any] struct {
+	id  int64
+	row T
+}
+
+// readTerms reads terms from a source and adds them to their allocations, in order of recording. The order is not asked
+// of the database: SQLite would rather walk through all terms of the site than sort a few.
+func readTerms(tx *db.Tx, byID map[int64]*protection.History, source string, args []any) error {
+	found := map[int64][]numbered[protection.DatedTerms]{}
+	err := tx.Each(`SELECT t.allocation_id, t.id, t.start_day, t.end_day, t.last_day, t.country, t.suppliers,
+		t.effective_at, t.recorded_at FROM `+source, args,
+		func(scan func(dest ...any) error) error {
+			var t protection.DatedTerms
+			var allocation, id, effective, recorded int64
+			err := scan(&allocation, &id, &t.Start, &t.End, &t.LastDay, &t.Country, &t.Suppliers, &effective, &recorded)
+			t.EffectiveAt, t.RecordedAt = db.Instant(effective), db.Instant(recorded)
+			found[allocation] = append(found[allocation], numbered[protection.DatedTerms]{id, t})
+			return err
+		})
+	for allocation, rows := range found {
+		if h := byID[allocation]; h != nil {
+			slices.SortFunc(rows, func(a, b numbered[protection.DatedTerms]) int { return cmp.Compare(a.id, b.id) })
+			for _, r := range rows {
+				h.Terms = append(h.Terms, r.row)
+			}
+		}
+	}
+	return err
+}
+
+// readEvents reads events from a source and adds them to their allocations, in order of effect.
+func readEvents(tx *db.Tx, byID map[int64]*protection.History, source string, args []any) error {
+	found := map[int64][]numbered[protection.Event]{}
+	err := tx.Each(`SELECT e.allocation_id, e.id, e.transaction_id, e.kind, e.amount, e.effective_at, e.recorded_at
+		FROM `+source, args,
+		func(scan func(dest ...any) error) error {
+			var e protection.Event
+			var allocation, id, effective, recorded int64
+			err := scan(&allocation, &id, &e.TransactionID, &e.Kind, &e.Amount, &effective, &recorded)
+			e.EffectiveAt, e.RecordedAt = db.Instant(effective), db.Instant(recorded)
+			found[allocation] = append(found[allocation], numbered[protection.Event]{id, e})
+			return err
+		})
+	for allocation, rows := range found {
+		if h := byID[allocation]; h != nil {
+			slices.SortFunc(rows, func(a, b numbered[protection.Event]) int { return cmp.Compare(a.id, b.id) })
+			for _, r := range rows {
+				h.Learn(r.row)
+			}
+		}
+	}
+	return err
+}
+
+// historyOfOne reads all that became of one allocation.
+func historyOfOne(tx *db.Tx, siteID, allocationID int64) (h protection.History, err error) {
+	byID, args := map[int64]*protection.History{allocationID: &h}, []any{siteID, allocationID}
+	err = readTerms(tx, byID, "allocation_terms t WHERE t.site_id = $1 AND t.allocation_id = $2", args)
+	if err != nil {
+		return h, err
+	}
+	err = readEvents(tx, byID, "allocation_events e WHERE e.site_id = $1 AND e.allocation_id = $2", args)
+	return h, err
+}

@@ -1,0 +1,198 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// TestPremiumHoldsAfterAnyHistory: payments, refunds, chargebacks, moved bookings, rates that come late and policies
+// that change, in any order.
+func TestPremiumHoldsAfterAnyHistory(t *testing.T) {
+	w := apptest.NewWorld(t, dbtest.SQLite(t))
+	c := w.Channel(travel.ModeProtectionOnly, "EUR")
+	for seed := range apptest.Histories(t, 4) {
+		r := rand.New(rand.NewPCG(seed, 10))
+		w.Advance(40 * 24 * time.Hour) // past the age of the rates of the history before
+		b := w.Booking(c, 10_000_000, (civil.DayOf(w.Now()) + civil.Day(r.IntN(300))).String())
+		var paid []travel.Transaction
+		var moments []time.Time
+		for range 30 {
+			w.Advance(time.Duration(r.IntN(36)) * time.Hour)
+			moments = append(moments, w.Now())
+			w.Advance(time.Minute)
+			w.Happens(r, c, b, &paid)
+		}
+		w.Fix((civil.DayOf(w.Now()) - 3).String(), map[money.Currency]string{"GBP": "0.91"})
+		for _, p := range paid {
+			w.Holds(p.ID, w.Now())
+			for i, known := range moments {
+				if i%5 == 0 && !known.Before(p.CreatedAt) {
+					w.Holds(p.ID, known)
+				}
+			}
+		}
+	}
+}
+
+// TestHistoriesThatDifferInOrderAgree: wherever rates were on file, what is left of every payment, its value and its
+// premium do not depend on the order in which things were reported; nor do the lines, where nothing was retained.
+func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
+	w := apptest.NewWorld(t, dbtest.SQLite(t))
+	for day := range civil.Day(40) {
+		w.Fix((civil.DayOf(apptest.Began) - day).String(), map[money.Currency]string{"GBP": fmt.Sprintf("0.8%02d", day)})
+	}
+	c := w.Channel(travel.ModeProtectionOnly, "EUR")
+	for seed := range apptest.Histories(t, 4) {
+		r := rand.New(rand.NewPCG(seed, 20))
+		type adjusted struct {
+			of     int // the payment
+			amount int64
+			at     time.Time
+		}
+		amounts, taken, refunds := make([]int64, 4), make([]time.Time, 4), []adjusted{}
+		for i := range amounts {
+			amounts[i] = 1000 + r.Int64N(100_000)
+			taken[i] = apptest.Began.Add(-time.Duration(r.IntN(30*24)) * time.Hour)
+			for range r.IntN(4) {
+				refunds = append(refunds, adjusted{of: i, amount: 1 + r.Int64N(amounts[i]/4), at: apptest.Began.Add(-time.Duration(r.IntN(48)) * time.Hour)})
+			}
+		}
+		end := civil.DayOf(apptest.Began) + civil.Day(r.IntN(200))
+		moved := civil.DayOf(apptest.Began) + civil.Day(r.IntN(400))
+		play := func(order *rand.Rand) (all []protection.Explained) {
+			b := w.Booking(c, 10_000_000, end.String())
+			paid := make([]travel.Transaction, len(amounts))
+			steps := order.Perm(len(amounts) + len(refunds) + 1)
+			for done := 0; done < len(steps); {
+				for i, step := range steps {
+					switch {
+					case step < 0:
+						continue
+					case step < len(amounts):
+						in := apptest.Report(travel.Purchase, b, amounts[step])
+						in.EffectiveAt = taken[step]
+						paid[step] = w.Must(in)
+					case step == len(amounts)+len(refunds):
+						w.Move(b, moved)
+					default:
+						f := refunds[step-len(amounts)]
+						if paid[f.of].ID == 0 { // a refund waits for its payment
+							continue
+						}
+						in := apptest.Linked(travel.Refund, paid[f.of], b, f.amount)
+						in.EffectiveAt = f.at
+						w.Must(in)
+					}
+					steps[i] = -1
+					done++
+				}
+			}
+			for _, p := range paid {
+				all = append(all, w.Holds(p.ID, w.Now()))
+			}
+			return all
+		}
+		one, other := play(r), play(r)
+		for i, a := range one {
+			b := other[i]
+			x, y := a.Premium.State, b.Premium.State
+			x.Line.ID, y.Line.ID = 0, 0
+			if a.Remaining != b.Remaining || a.Undelivered != b.Undelivered || a.State != b.State || a.Terms != b.Terms ||
+				a.Value != b.Value || x != y {
+				t.Fatalf("seed %d, payment %d: %+v and %+v", seed, i, a, b)
+			}
+			if a.Premium.Retained != 0 || a.Premium.Booked != b.Premium.Booked {
+				t.Fatalf("seed %d, payment %d: booked %d and %d", seed, i, a.Premium.Booked, b.Premium.Booked)
+			}
+		}
+	}
+}
+
+// TestAnImportBooksPremiumOnce: a file that is taken over again adds no line.
+func TestAnImportBooksPremiumOnce(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.Fix("2024-04-08", map[money.Currency]string{"GBP": "0.85795"})
+		rows := []travel.ImportedPayment{apptest.ARow(2, "1", apptest.Paying(120_000)), apptest.ARow(3, "2"), apptest.ARow(4, "3", apptest.Refunding("1", 30_000))}
+		for range 2 {
+			if _, refused := w.Imported(apptest.Protect, rows...); len(refused) > 0 {
+				t.Fatal(refused)
+			}
+		}
+		var got []int64
+		for _, l := range w.Lines(protection.PremiumFilter{}) {
+			got = append(got, l.Amount)
+		}
+		if want := "[875 263 -219]"; fmt.Sprint(got) != want {
+			t.Errorf("lines %v, want %v", got, want)
+		}
+	})
+}
+
+// TestPremiumWhateverRunsAtTheSameTime: refunds, moves of the booking and the rate they wait for, all at once.
+func TestPremiumWhateverRunsAtTheSameTime(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(travel.ModeProtectionOnly, "EUR")
+		b := w.Booking(c, 1_000_000, "2024-09-14")
+		var paid []travel.Transaction
+		for range 3 {
+			paid = append(paid, w.Must(apptest.Report(travel.Purchase, b, 100_000)))
+		}
+		var group sync.WaitGroup
+		run := func(do func() error) {
+			group.Go(func() {
+				err := do()
+				for fault.KindOf(err) == fault.Unavailable { // too busy a machine: callers try again
+					err = do()
+				}
+				if err != nil && !errors.Is(err, db.ErrConflict) {
+					t.Error(err)
+				}
+			})
+		}
+		for i := range 6 {
+			for _, p := range paid {
+				run(func() error {
+					_, _, err := w.App.Payments.Create(t.Context(), w.Actor, apptest.Linked(travel.Refund, p, b, int64(5_000+i)))
+					return err
+				})
+			}
+			end := civil.DayOf(apptest.Began) + civil.Day(20*i)
+			run(func() error {
+				_, err := w.App.Bookings.Update(t.Context(), w.Actor, b.ID, travel.BookingFields{End: &end})
+				return err
+			})
+			if i == 2 {
+				run(func() error {
+					w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
+					return nil
+				})
+			}
+			run(func() error {
+				_, err := w.App.Rates.PricePending(t.Context())
+				return err
+			})
+		}
+		group.Wait()
+		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
+		w.Advance(time.Second)
+		for _, p := range paid {
+			a := w.Holds(p.ID, w.Now())
+			if a.Premium.State.Amount != 100_000-6*5_000-15 {
+				t.Errorf("the state's amount is %d", a.Premium.State.Amount)
+			}
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/fx"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// Posting is a purchase or capture that took money, with all that its protection rests on. Nothing of it is read again.
+type Posting struct {
+	Transaction travel.Transaction // as stored, with its payments
+	Bookings    []travel.Booking   // of the payments, in their order; the write holds them
+	Scheme      travel.Scheme      // of the card
+	Decision    protection.Decision
+	Policy      travel.Policy // in force on the day of the payment
+	Fixings     *fx.Table     // that can price it
+	Rulepacks   protection.Rulepacks
+}
+
+// Post writes what follows from a payment for protection: for each part its allocation (R3), which is priced at once
+// where the rates are on file (R9), its first terms (R5), the change of its booking's exposure (R7), and its premium
+// (R10). A part that is too large to be valued is a fault of the field bookings.
+func Post(tx *db.Tx, p Posting) error {
+	t := p.Transaction
+	for i, part := range t.Payments {
+		a := protection.Allocation{
+			SiteID: t.SiteID, ID: part.ID, ChannelID: t.ChannelID, BookingID: part.BookingID, TransactionID: t.ID,
+			Currency: part.Currency, Amount: part.Total, Scheme: p.Scheme, EffectiveAt: t.EffectiveAt,
+			RecordedAt: tx.Now, Decision: p.Decision, Rulepack: p.Rulepacks.On(civil.DayOf(t.EffectiveAt)).Version,
+			PolicyID: p.Policy.ID, PolicyCurrency: p.Policy.Currency, MaxFixingAge: p.Policy.MaxFixingAgeDays,
+		}
+		// Where a fixing is missing the payment is logged all the same and priced when the rate arrives.
+		if _, err := a.Price(p.Fixings, tx.Now); err != nil {
+			return fault.WrongField("bookings", "The part of booking %d is too large to be valued in %s.",
+				part.BookingID, p.Policy.Currency)
+		}
+		if err := InsertAllocation(tx, a, a.TermsOf(p.Bookings[i], p.Rulepacks)); err != nil {
+			return err
+		}
+		if err := firstPremium(tx, a, p.Policy, p.Bookings[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Adjust writes what a refund, chargeback or reversal does to the allocations that it adjusts (R3), and what a refund
+// does to their premium (R10); with the sign -1 that it did not happen after all.
+func Adjust(tx *db.Tx, t travel.Transaction, sign int64, at time.Time) error {
+	for _, part := range t.Payments {
+		a, err := LockAllocation(tx, t.SiteID, part.LinkedID)
+		if errors.Is(err, db.ErrNotFound) {
+			return fmt.Errorf("payment %d, which transaction %d adjusts, has no allocation", part.LinkedID, t.ID)
+		}
+		if err != nil {
+			return err
+		}
+		e := protection.Event{
+			TransactionID: t.ID, Kind: t.Type, Amount: sign * part.Total, EffectiveAt: at, RecordedAt: tx.Now,
+		}
+		if err := InsertEvent(tx, t.SiteID, part.LinkedID, e); err != nil {
+			return err
+		}
+		// Chargebacks and reversals never move premium.
+		if t.Type != travel.Refund || !a.Decision.Protected {
+			continue
+		}
+		err = movePremium(tx, a.SiteID, a.ID, premiumCause{
+			cause: protection.CauseRefund, transactionID: t.ID, effectiveAt: at,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Redate writes what a change of a booking means for its allocations, before the booking itself is written: its total
+// (E4 of R7); its travel days, country and suppliers, with the last day of dispute that follows (R5); and what that does
+// to the premium (R10). What was before is kept. It returns the ids of the allocations that have other terms now.
+func Redate(tx *db.Tx, packs protection.Rulepacks, before, after travel.Booking) (changed []int64, err error) {
+	if before.Total != after.Total {
+		if err := ChangeTotal(tx, after.SiteID, after.ID, before.Total, after.Total); err != nil {
+			return nil, err
+		}
+	}
+	if before.FirstTravelDay() == after.FirstTravelDay() && before.End == after.End && before.Country == after.Country &&
+		protection.SupplierKey(before.Suppliers) == protection.SupplierKey(after.Suppliers) {
+		return nil, nil
+	}
+	histories, err := HistoriesOfBooking(tx, after.SiteID, after.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range histories {
+		a := h.Allocation
+		if err := InsertTerms(tx, a.SiteID, a.ID, a.TermsOf(after, packs)); err != nil {
+			return nil, err
+		}
+		changed = append(changed, a.ID)
+		if !a.Decision.Protected || before.End == after.End {
+			continue
+		}
+		err := movePremium(tx, a.SiteID, a.ID, premiumCause{cause: protection.CauseReDate, effectiveAt: tx.Now})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return changed, nil
+}
+
+// PriceLate locks the rate of an allocation that waited for it, where the fixings have it (R9), and books its premium on
+// what is left of it by now. It is not priced where another process was faster.
+func PriceLate(tx *db.Tx, a protection.Allocation, fixings *fx.Table) (priced bool, err error) {
+	if ok, err := a.Price(fixings, tx.Now); err != nil || !ok {
+		return false, err
+	}
+	if priced, err = PriceAllocation(tx, a); err != nil || !priced {
+		return false, err
+	}
+	if !a.Decision.Protected {
+		return true, nil
+	}
+	return true, moveLocked(tx, a, premiumCause{cause: protection.CauseLateFixing, effectiveAt: tx.Now})
+}

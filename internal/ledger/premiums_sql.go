@@ -1,0 +1,80 @@
+package ledger
+
+import (
+	"database/sql"
+
+	"holdfast/internal/db"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// premiumColumns are the columns of a line of the premium ledger in the order in which scanPremium reads them. The band
+// of the rate card is joined to it: a card is never changed.
+const premiumColumns = `site_id, id, allocation_id, channel_id, booking_id, transaction_id, kind, cause, recorded_at,
+	effective_at, currency, amount, retained, state_amount, state_value, lead_days, ppm, premium, minimum_applied,
+	policy_id, rate_card, simulated,
+	(SELECT s.id FROM statements s WHERE s.site_id = premium_lines.site_id AND s.channel_id = premium_lines.channel_id
+		AND s.currency = premium_lines.currency AND s.from_at <= recorded_at AND s.until_at > recorded_at
+		AND NOT simulated) AS statement_id,
+	(SELECT c.lead_from FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
+	(SELECT c.lead_to FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
+	(SELECT c.channel_id FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
+	(SELECT a.currency FROM allocations a WHERE a.site_id = premium_lines.site_id AND a.id = allocation_id)`
+
+func scanPremium(scan func(dest ...any) error) (protection.PremiumLine, error) {
+	var l protection.PremiumLine
+	var recorded, effective int64
+	var band, statement, from, to, of sql.NullInt64
+	s := &l.State
+	err := scan(&l.SiteID, &l.ID, &l.AllocationID, &l.ChannelID, &l.BookingID, &l.TransactionID, &l.Kind, &l.Cause,
+		&recorded, &effective, &l.Currency, &l.Amount, &l.Retained, &s.Amount, &s.Value, &s.Lead, &s.Line.PPM, &s.Premium,
+		&s.Minimum, &l.PolicyID, &band, &l.Simulated, &statement, &from, &to, &of, &l.BaseCurrency)
+	l.RecordedAt, l.EffectiveAt, l.StatementID = db.Instant(recorded), db.Instant(effective), statement.Int64
+	if band.Valid {
+		s.Line.ID, s.Line.From, s.Line.To, s.Line.ChannelID = band.Int64, from.Int64, travel.NoEnd, of.Int64
+		if to.Valid {
+			s.Line.To = to.Int64
+		}
+	}
+	return l, err
+}
+
+func premiumOf(tx *db.Tx, siteID, allocationID int64) ([]protection.PremiumLine, error) {
+	var list []protection.PremiumLine
+	err := tx.Each(`SELECT `+premiumColumns+` FROM premium_lines
+		WHERE site_id = $1 AND allocation_id = $2 ORDER BY id`, []any{siteID, allocationID},
+		func(scan func(dest ...any) error) error {
+			l, err := scanPremium(scan)
+			list = append(list, l)
+			return err
+		})
+	return list, err
+}
+
+// premiumsPage reads one page of the premium ledger of a site.
+func premiumsPage(tx *db.Tx, siteID int64, f protection.PremiumFilter, page travel.Page) (travel.List[protection.PremiumLine], error) {
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	db.In(&w, "id", f.Include)
+	db.NotIn(&w, "id", f.Exclude)
+	db.In(&w, "channel_id", f.Channels)
+	db.In(&w, "transaction_id", f.Transactions)
+	db.In(&w, "booking_id", f.Bookings)
+	db.In(&w, "allocation_id", f.Payments)
+	db.In(&w, "kind", f.Kinds)
+	db.In(&w, "cause", f.Causes)
+	if !f.After.IsZero() {
+		w.And("recorded_at > ?", db.Micros(f.After))
+	}
+	if !f.Before.IsZero() {
+		w.And("recorded_at < ?", db.Micros(f.Before))
+	}
+	orders := map[string]string{"recorded_at": "recorded_at", "effective_at": "effective_at", "amount": "amount"}
+	return db.ListOf(tx, "premium_lines", premiumColumns, &w, page, orders, f.Include, scanPremium)
+}
+
+// AllocationsWithPremium reads allocations of a site that have premium, in order of their ids from after one on.
+func AllocationsWithPremium(tx *db.Tx, siteID, after int64, limit int) ([]protection.Allocation, error) {
+	return allocations(tx, `WHERE a.site_id = $1 AND a.id > $2 AND a.protected AND a.priced_at IS NOT NULL
+		ORDER BY a.id LIMIT $3`, siteID, after, limit)
+}

@@ -1,0 +1,57 @@
+package limits_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"holdfast/internal/bookings"
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+	"holdfast/internal/ledger"
+	"holdfast/internal/limits"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// TestWhatWaitsIsThereForWhoAsks: rows wait for others to be inserted with them, and nobody in the write can tell; what a
+// savepoint takes back neither comes later nor is remembered.
+func TestWhatWaitsIsThereForWhoAsks(t *testing.T) {
+	dbtest.OnBothWithBookings(t, func() time.Time { return dbtest.Start }, func(t *testing.T, s *dbtest.BookingSite) {
+		var id int64
+		s.Write(t, func(tx *db.Tx) error {
+			list, err := bookings.Page(tx, s.ID, travel.BookingFilter{}, travel.Page{Number: 1, Size: 1})
+			if err != nil || len(list.Items) > 0 {
+				return errors.Join(err, dbtest.ErrNotThisOne)
+			}
+			limits.NoteChange(tx, s.ID, limits.ChangePayment, 1, 0)
+			taken := tx.Savepoint(func() error {
+				limits.NoteChange(tx, s.ID, limits.ChangePayment, 2, 0)
+				ledger.InsertPremium(tx, protection.PremiumLine{SiteID: s.ID})
+				return dbtest.ErrNotThisOne
+			})
+			if !errors.Is(taken, dbtest.ErrNotThisOne) {
+				t.Errorf("the savepoint answers %v", taken)
+			}
+			for range 70 { // more than share a statement
+				limits.NoteChange(tx, s.ID, limits.ChangeEvent, 3, 0)
+			}
+			changes, err := limits.WaitingChanges(tx, s.ID, 1000, 100)
+			if len(changes) != 71 || !slices.IsSortedFunc(changes, func(a, b limits.LimitChange) int { return int(a.ID - b.ID) }) ||
+				changes[0].TransactionID != 1 || changes[1].TransactionID != 3 {
+				t.Errorf("in the write: %d changes, %+v", len(changes), changes[:min(2, len(changes))])
+			}
+			limits.NoteChange(tx, s.ID, limits.ChangePriced, 0, 4)
+			id = changes[0].ID
+			return err
+		})
+		s.Write(t, func(tx *db.Tx) error {
+			changes, err := limits.WaitingChanges(tx, s.ID, 1000, 100)
+			if len(changes) != 72 || changes[0].ID != id || changes[71].AllocationID != 4 {
+				t.Errorf("after the write: %d changes", len(changes))
+			}
+			return err
+		})
+	})
+}

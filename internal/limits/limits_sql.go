@@ -1,0 +1,223 @@
+package limits
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+const limitColumns = `site_id, id, scope, channel_id, from_day, amount, currency, note, author_id, author, recorded_at`
+
+func scanLimit(scan func(dest ...any) error) (protection.Limit, error) {
+	var l protection.Limit
+	var channel, amount sql.NullInt64
+	var recorded int64
+	err := scan(&l.SiteID, &l.ID, &l.Scope, &channel, &l.FromDay, &amount, &l.Currency, &l.Note, &l.AuthorID, &l.Author,
+		&recorded)
+	l.ChannelID, l.Amount, l.Lifted, l.RecordedAt = channel.Int64, amount.Int64, !amount.Valid, db.Instant(recorded)
+	return l, err
+}
+
+// InsertLimit adds a limit and returns it with its id.
+func InsertLimit(tx *db.Tx, l protection.Limit) (protection.Limit, error) {
+	l.RecordedAt = tx.Now
+	tx.ForgetAnswers()
+	err := tx.Row(`INSERT INTO limits (site_id, scope, channel_id, from_day, amount, currency, note, author_id, author,
+			recorded_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id`,
+		[]any{l.SiteID, l.Scope, db.MaybeID(l.ChannelID), l.FromDay, sql.NullInt64{Int64: l.Amount, Valid: !l.Lifted},
+			l.Currency, l.Note, l.AuthorID, l.Author, db.Micros(tx.Now)}, &l.ID)
+	return l, err
+}
+
+// Limit reads one limit of the site.
+func Limit(tx *db.Tx, siteID, id int64) (protection.Limit, error) {
+	return scanLimit(func(dest ...any) error {
+		return tx.Row(`SELECT `+limitColumns+` FROM limits WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+	})
+}
+
+// LimitsUpTo reads the limits of a site from days up to one, in order of recording; of the given scopes only, where
+// there are any.
+func LimitsUpTo(tx *db.Tx, siteID int64, day civil.Day, scopes ...protection.LimitScope) (protection.Limits, error) {
+	type limitsUpTo struct {
+		siteID int64
+		day    civil.Day
+		scopes string
+	}
+	list, err := db.Recall(tx, limitsUpTo{siteID, day, fmt.Sprint(scopes)}, func() (protection.Limits, error) {
+		return readLimitsUpTo(tx, siteID, day, scopes)
+	})
+	return slices.Clone(list), err
+}
+
+func readLimitsUpTo(tx *db.Tx, siteID int64, day civil.Day, scopes []protection.LimitScope) (protection.Limits, error) {
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	w.And("from_day <= ?", day)
+	db.In(&w, "scope", scopes)
+	var list protection.Limits
+	err := tx.Each(`SELECT `+limitColumns+` FROM limits WHERE `+w.Text.String()+` ORDER BY id`, w.Args,
+		func(scan func(dest ...any) error) error {
+			l, err := scanLimit(scan)
+			list = append(list, l)
+			return err
+		})
+	return list, err
+}
+
+// Kinds of changes of a use.
+const (
+	ChangePayment = "payment"
+	ChangeEvent   = "event"
+	ChangeReDated = "re_dated"
+	ChangePriced  = "priced"
+	ChangeLimit   = "limit"
+)
+
+// LimitChange is something that changed the use of a channel and its site, waiting to be settled.
+type LimitChange struct {
+	ID            int64
+	Kind          string
+	TransactionID int64
+	AllocationID  int64
+	RecordedAt    time.Time
+}
+
+// Changes of a write wait for its end, so that those of many payments share a statement.
+var (
+	inLimits       = db.NewLocal[[][]any]()
+	waitingChanges = db.NewDeferral(flushChanges, "limit_changes")
+)
+
+func flushChanges(tx *db.Tx) error {
+	waiting := inLimits.Of(tx)
+	rows := *waiting
+	*waiting = nil
+	return tx.InsertRows("limit_changes", "site_id, kind, transaction_id, allocation_id, recorded_at", rows)
+}
+
+// NoteChange puts a change behind those that wait to be settled, in the transaction of its cause.
+func NoteChange(tx *db.Tx, siteID int64, kind string, transactionID, allocationID int64) {
+	waiting := inLimits.Of(tx)
+	*waiting = append(*waiting, []any{siteID, kind, transactionID, allocationID, db.Micros(tx.Now)})
+	tx.Defer(waitingChanges)
+}
+
+// LastChange reads the id of the last change that waits at any site, and of the last one that was seen before; 0 for
+// none.
+func LastChange(tx *db.Tx) (last, seen int64, err error) {
+	err = tx.Row(`SELECT COALESCE((SELECT MAX(id) FROM limit_changes), 0), COALESCE((SELECT MAX(up_to) FROM limit_horizons), 0)`,
+		nil, &last, &seen)
+	return last, seen, err
+}
+
+// SawChange keeps that a change had been seen by now.
+func SawChange(tx *db.Tx, id int64) error {
+	_, err := tx.Exec(`INSERT INTO limit_horizons (up_to, seen_at) VALUES ($1, $2) ON CONFLICT (up_to) DO NOTHING`,
+		id, db.Micros(core.RealNow(tx)))
+	return err
+}
+
+// ChangesSeenBy reads up to which id changes had been seen by an instant of the real clock, 0 for none.
+func ChangesSeenBy(tx *db.Tx, at time.Time) (id int64, err error) {
+	err = tx.Row(`SELECT COALESCE(MAX(up_to), 0) FROM limit_horizons WHERE seen_at <= $1`, []any{db.Micros(at)}, &id)
+	return id, err
+}
+
+// ForgetSeen removes what was noted of changes seen before an id.
+func ForgetSeen(tx *db.Tx, before int64) error {
+	_, err := tx.Exec(`DELETE FROM limit_horizons WHERE up_to < $1`, before)
+	return err
+}
+
+// BookDue is a site whose running use may have something to settle.
+type BookDue struct {
+	Clock   core.SiteClock
+	Day     civil.Day // that it has come to; civil.NoDay for a new one
+	Waiting bool      // whether changes up to the given id wait
+	Walking bool      // whether a new recognition is being applied
+}
+
+// BooksDue lists the sites that have a running use, or changes up to an id to begin one with.
+func BooksDue(tx *db.Tx, upTo int64) ([]BookDue, error) {
+	var list []BookDue
+	err := tx.Each(`SELECT s.id, s.clock_ahead, b.day, b.walked_to,
+			EXISTS (SELECT 1 FROM limit_changes c WHERE c.site_id = s.id AND c.id <= $1) AS waiting
+		FROM sites s LEFT JOIN limit_books b ON b.site_id = s.id ORDER BY s.id`, []any{upTo},
+		func(scan func(dest ...any) error) error {
+			var b BookDue
+			var day, walked sql.NullInt64
+			var ahead int64
+			err := scan(&b.Clock.SiteID, &ahead, &day, &walked, &b.Waiting)
+			b.Clock.Ahead, b.Day, b.Walking = core.Microseconds(ahead), db.DayOr(day), walked.Valid
+			if day.Valid || b.Waiting {
+				list = append(list, b)
+			}
+			return err
+		})
+	return list, err
+}
+
+// LimitBook is how far the running use of a site has come.
+type LimitBook struct {
+	SiteID      int64
+	Day         civil.Day
+	KnownAt     time.Time
+	Recognition travel.Recognition
+	Walking     bool
+	WalkedTo    int64 // while walking: the allocation that it has come to
+}
+
+// LockBook takes the running use of a site for this write and reads how far it has come: nobody else settles before
+// this write ends. A new one begins on the given day.
+func LockBook(tx *db.Tx, siteID int64, day civil.Day, by travel.Recognition) (LimitBook, error) {
+	_, err := tx.Exec(`INSERT INTO limit_books (site_id, day, known_at, recognition, version) VALUES ($1, $2, 0, $3, 0)
+		ON CONFLICT (site_id) DO NOTHING`, siteID, day, by)
+	if err != nil {
+		return LimitBook{}, err
+	}
+	b := LimitBook{SiteID: siteID}
+	var known int64
+	var walked sql.NullInt64
+	err = tx.Row(`UPDATE limit_books SET version = version + 1 WHERE site_id = $1
+		RETURNING day, known_at, recognition, walked_to`, []any{siteID}, &b.Day, &known, &b.Recognition, &walked)
+	b.KnownAt, b.Walking, b.WalkedTo = db.Instant(known), walked.Valid, walked.Int64
+	return b, err
+}
+
+// SaveBook stores how far a running use that is locked has come.
+func SaveBook(tx *db.Tx, b LimitBook) error {
+	_, err := tx.Exec(`UPDATE limit_books SET day = $2, known_at = $3, recognition = $4, walked_to = $5 WHERE site_id = $1`,
+		b.SiteID, b.Day, db.Micros(b.KnownAt), b.Recognition, sql.NullInt64{Int64: b.WalkedTo, Valid: b.Walking})
+	return err
+}
+
+// WaitingChanges reads the next changes of a site up to an id, in order.
+func WaitingChanges(tx *db.Tx, siteID, upTo int64, limit int) ([]LimitChange, error) {
+	var list []LimitChange
+	err := tx.Each(`SELECT id, kind, transaction_id, allocation_id, recorded_at FROM limit_changes
+		WHERE site_id = $1 AND id <= $2 ORDER BY id LIMIT $3`, []any{siteID, upTo, limit},
+		func(scan func(dest ...any) error) error {
+			var c LimitChange
+			var recorded int64
+			err := scan(&c.ID, &c.Kind, &c.TransactionID, &c.AllocationID, &recorded)
+			c.RecordedAt = db.Instant(recorded)
+			list = append(list, c)
+			return err
+		})
+	return list, err
+}
+
+// ForgetChanges removes the changes of a site up to an id: they are in the running use.
+func ForgetChanges(tx *db.Tx, siteID, upTo int64) error {
+	_, err := tx.Exec(`DELETE FROM limit_changes WHERE site_id = $1 AND id <= $2`, siteID, upTo)
+	return err
+}

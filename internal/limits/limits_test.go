@@ -1,0 +1,295 @@
+package limits_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/limits"
+	"holdfast/internal/merchants"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/reports"
+	"holdfast/internal/travel"
+)
+
+// TestLimitsOfPaymentAndBookingAreExact: they hold at once, and refuse nothing.
+func TestLimitsOfPaymentAndBookingAreExact(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(travel.ModeProtectionOnly, "GBP")
+		b := w.Booking(c, 100000, "2024-09-14")
+		w.Limit(protection.LimitTransaction, 0, 30000)
+		w.Limit(protection.LimitBooking, 0, 50000)
+		w.Limit(protection.LimitBooking, c.ID, 60000) // this channel's own
+		first := w.Must(apptest.Report(travel.Purchase, b, 24000))
+		apptest.Same(t, "within", first.OverLimit, 0)
+		second := w.Must(apptest.Report(travel.Purchase, b, 34000))
+		apptest.Same(t, "above the payment's", []any{second.OverLimit, second.OverLimitCurrency}, []any{4000, "GBP"})
+		third := w.Must(apptest.Report(travel.Purchase, b, 20000))
+		apptest.Same(t, "above the booking's", third.OverLimit, 18000)
+		apptest.Same(t, "on file", w.ReadTransaction(third.ID).OverLimit, 18000)
+		apptest.Same(t, "events of payments", w.Events(protection.LimitTransaction), []string{
+			fmt.Sprintf("%d:80%%=24000", first.ID), fmt.Sprintf("%d:80%%=34000", second.ID),
+			fmt.Sprintf("%d:95%%=34000", second.ID), fmt.Sprintf("%d:100%%=34000", second.ID),
+		})
+		id := b.ID
+		apptest.Same(t, "events of bookings", w.Events(protection.LimitBooking), []string{
+			fmt.Sprintf("%d:80%%=58000", id), fmt.Sprintf("%d:95%%=58000", id), fmt.Sprintf("%d:100%%=78000", id),
+		})
+		// A refund takes the use below 95 %, and what comes after crosses again, from where it fell.
+		w.Must(apptest.Linked(travel.Refund, second, b, 24000))
+		w.Must(apptest.Report(travel.Purchase, b, 4000))
+		apptest.Same(t, "armed again", w.Events(protection.LimitBooking)[3:], []string{fmt.Sprintf("%d:95%%=58000", id)})
+		e := w.Exposure(reports.ExposureQuery{Valuation: protection.Locked})
+		apptest.Same(t, "all is protected", e.Total.E1, 24000+34000+20000-24000+4000)
+		over := true
+		list, err := w.App.Payments.List(t.Context(), w.Actor, travel.TransactionFilter{OverLimit: &over}, apptest.WholeList)
+		if err != nil || len(list.Items) != 2 {
+			t.Errorf("%d payments are over, %v; want 2", len(list.Items), err)
+		}
+		// The explanation says by which limit.
+		x, err := w.App.Protection.Explain(t.Context(), w.Actor, third.ID, reports.ProtectionQuery{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := x.Allocations[0].Steps
+		apptest.Same(t, "explained", steps[len(steps)-1].Name, "over_limit booking")
+	})
+}
+
+// TestManyPaymentsOfOneBookingAreJudgedExactly: whatever runs at once, what lies above sums up, and each level is
+// crossed once.
+func TestManyPaymentsOfOneBookingAreJudgedExactly(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 100000, "2024-09-14")
+		w.Limit(protection.LimitBooking, 0, 10000)
+		var mu sync.Mutex
+		var over int64
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				for range 5 {
+					made, _, err := w.App.Payments.Create(t.Context(), w.Actor, apptest.Report(travel.Purchase, b, 999))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mu.Lock()
+					over += made.OverLimit
+					mu.Unlock()
+				}
+			})
+		}
+		all.Wait()
+		apptest.Same(t, "over", over, 40*999-10000)
+		apptest.Same(t, "events", len(w.Events(protection.LimitBooking)), 3)
+	})
+}
+
+// TestLimitsOfChannelAndSite follows a use up, down and up again.
+func TestLimitsOfChannelAndSite(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c, other := w.Channel(travel.ModeProtectionOnly, "GBP"), w.Channel(travel.ModeProtectionOnly, "EUR")
+		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.50000"})
+		b, e := w.Booking(c, 100000, "2024-09-14"), w.Booking(other, 100000, "2024-06-10")
+		w.Limit(protection.LimitChannel, c.ID, 10000)
+		w.Limit(protection.LimitSite, 0, 20000)
+		first := w.Must(apptest.Report(travel.Purchase, b, 9000))
+		euros := w.Must(apptest.Report(travel.Purchase, e, 20000))
+		second := w.Must(apptest.Report(travel.Purchase, b, 5000))
+		w.SettlePieces()
+		apptest.Same(t, "not before its time", w.Row(protection.LimitChannel, c.ID).Use, 0)
+		w.Advance(6 * time.Second)
+		w.SettlePieces()
+		r := w.Row(protection.LimitChannel, c.ID)
+		apptest.Same(t, "channel", []any{r.Use, r.Headroom, r.Over, r.Level}, []any{14000, 0, 4000, 100})
+		r = w.Row(protection.LimitSite, 0)
+		apptest.Same(t, "site", []any{r.Use, r.Headroom, r.Over, r.Level}, []any{24000, 0, 4000, 100})
+		apptest.Same(t, "over", []any{w.ReadTransaction(first.ID).OverLimit, w.ReadTransaction(euros.ID).OverLimit, w.ReadTransaction(second.ID).OverLimit}, []any{0, 0, 4000})
+		apptest.Same(t, "events of the channel", w.Events(protection.LimitChannel), []string{
+			fmt.Sprintf("%d:80%%=9000", c.ID), fmt.Sprintf("%d:95%%=14000", c.ID), fmt.Sprintf("%d:100%%=14000", c.ID),
+		})
+		apptest.Same(t, "events of the site", w.Events(protection.LimitSite), []string{"0:80%=19000", "0:95%=19000", "0:100%=24000"})
+		w.Must(apptest.Linked(travel.Refund, first, b, 6000)) // the channel falls to 80 %
+		w.Must(apptest.Report(travel.Purchase, b, 3000))
+		w.Settle()
+		apptest.Same(t, "events of the channel after", w.Events(protection.LimitChannel)[3:], []string{
+			fmt.Sprintf("%d:95%%=11000", c.ID), fmt.Sprintf("%d:100%%=11000", c.ID),
+		})
+		// What is delivered leaves the use by itself when the day is over.
+		w.SetClock(time.Date(2024, 6, 11, 0, 2, 0, 0, time.UTC))
+		w.SettlePieces()
+		apptest.Same(t, "site after the trip", w.Row(protection.LimitSite, 0).Use, 11000)
+		// A lower limit is an event at once, and of no payment.
+		w.Limit(protection.LimitSite, 0, 11500)
+		w.Settle()
+		apptest.Same(t, "events of the site after", w.Events(protection.LimitSite)[3:], []string{
+			"0:95%=21000", "0:100%=21000", "0:80%=11000", "0:95%=11000",
+		})
+	})
+}
+
+// TestUseFollowsEveryChange: at any time the running use is E1 locked of the report, under each recognition.
+func TestUseFollowsEveryChange(t *testing.T) {
+	for _, by := range []travel.Recognition{travel.RecognitionEndDate, travel.RecognitionStartDate, travel.RecognitionLinear} {
+		t.Run(string(by), func(t *testing.T) {
+			apptest.OnBoth(t, func(t *testing.T, w *apptest.World) { followsEveryChange(t, w, by) })
+		})
+	}
+}
+
+func followsEveryChange(t *testing.T, w *apptest.World, by travel.Recognition) {
+	policy := w.Site.Policy
+	policy.FromDay, policy.Recognition = *apptest.DayPtr(t, "2024-07-15"), by
+	err := w.Core.Store.Write(t.Context(), func(tx *db.Tx) (err error) {
+		_, err = merchants.InsertPolicy(tx, w.Site.ID, policy)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Limit(protection.LimitSite, 0, 1)
+	c := w.Channel(travel.ModeProtectionOnly, "EUR")
+	start := *apptest.DayPtr(t, "2024-07-10")
+	b, fields := w.Booking(c, 100000, "2024-08-20"), travel.BookingFields{Start: &start}
+	if _, err := w.App.Bookings.Update(t.Context(), w.Actor, b.ID, fields); err != nil {
+		t.Fatal(err)
+	}
+	check := func(when string) {
+		t.Helper()
+		w.Settle()
+		want := w.Exposure(reports.ExposureQuery{Valuation: protection.Locked}).Total.E1
+		apptest.Same(t, when, w.Row(protection.LimitSite, 0).Use, want)
+	}
+	paid := w.Must(apptest.Report(travel.Purchase, b, 60001))
+	check("waiting for a rate")
+	w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
+	check("priced")
+	apptest.Same(t, "what was priced late is over", w.ReadTransaction(paid.ID).OverLimit, 51220-1)
+	w.Must(apptest.Linked(travel.Refund, paid, b, 7000))
+	w.Must(apptest.Linked(travel.Chargeback, paid, b, 9000))
+	check("refunded and charged back")
+	w.Must(apptest.Linked(travel.ChargebackReversal, paid, b, 9000))
+	check("reversed")
+	w.SetClock(time.Date(2024, 7, 12, 12, 0, 0, 0, time.UTC))
+	check("in travel")
+	w.SetClock(time.Date(2024, 7, 16, 12, 0, 0, 0, time.UTC))
+	check("under the new recognition")
+	w.SetClock(time.Date(2024, 7, 30, 12, 0, 0, 0, time.UTC))
+	check("later")
+	end := *apptest.DayPtr(t, "2024-09-30")
+	if _, err := w.App.Bookings.Update(t.Context(), w.Actor, b.ID, travel.BookingFields{End: &end}); err != nil {
+		t.Fatal(err)
+	}
+	check("moved")
+	w.SetClock(time.Date(2024, 10, 1, 12, 0, 0, 0, time.UTC))
+	check("over")
+}
+
+// TestSettlingIsTheSameHoweverItRuns: many processes log and settle at once, some of them are stopped half-way; and
+// every payment has the part above the limit that it has by the order of the changes.
+func TestSettlingIsTheSameHoweverItRuns(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(travel.ModeProtectionOnly, "GBP")
+		w.Limit(protection.LimitChannel, 0, 50000)
+		var bookings []travel.Booking
+		for range 4 {
+			bookings = append(bookings, w.Booking(c, 10_000_000, "2024-09-14"))
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var logging, settling sync.WaitGroup
+		// No write lives longer than five seconds (R0), so the clock, which goes faster here than the real one, waits for
+		// those that have begun.
+		var writes sync.RWMutex
+		for _, b := range bookings {
+			logging.Go(func() {
+				for i := range 30 {
+					writes.RLock()
+					_, _, err := w.App.Payments.Create(t.Context(), w.Actor, apptest.Report(travel.Purchase, b, int64(1000+i)))
+					writes.RUnlock()
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		for n := range 3 {
+			settling.Go(func() {
+				for i := 0; ctx.Err() == nil; i++ {
+					writes.Lock()
+					w.Advance(time.Second)
+					writes.Unlock()
+					// Stopped somewhere: before, within or after the write.
+					short, cancel := context.WithTimeout(ctx, time.Duration(i%7*(n+1))*time.Millisecond)
+					if _, err := w.App.Limits.Recompute(short); err != nil && short.Err() == nil && !fault.Is(err, fault.Unavailable) {
+						t.Error(err)
+					}
+					cancel()
+				}
+			})
+		}
+		logging.Wait()
+		stop()
+		settling.Wait()
+		w.Settle()
+		want := int64(4 * (30*1000 + 29*30/2))
+		apptest.Same(t, "use", w.Row(protection.LimitChannel, c.ID).Use, want)
+		apptest.Same(t, "events", len(w.Events(protection.LimitChannel)), 3)
+		var over int64
+		list, err := w.App.Payments.List(t.Context(), w.Actor, travel.TransactionFilter{}, travel.Page{Number: 1, Size: 1000, Offset: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		partly := 0
+		for _, p := range list.Items {
+			over += p.OverLimit
+			if p.OverLimit > 0 && p.OverLimit < p.BaseTotal {
+				partly++
+			}
+		}
+		if over != want-50000 || partly > 1 {
+			t.Errorf("over %d, want %d; %d payments are partly over", over, want-50000, partly)
+		}
+	})
+}
+
+func TestWhatCannotBeALimit(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		site, strange := protection.LimitSite, protection.LimitScope("planet")
+		one, none, past, nobody := int64(1), int64(0), civil.DayOf(apptest.Began)-1, int64(999)
+		for field, in := range map[string]limits.LimitFields{
+			"scope":    {Scope: &strange, Amount: &one},
+			"channels": {Scope: &site, Amount: &one, ChannelID: &nobody},
+			"from":     {Scope: &site, Amount: &one, From: &past},
+			"amount":   {Scope: &site, Amount: &none},
+		} {
+			_, err := w.App.Limits.Set(t.Context(), w.Actor, in)
+			if f, ok := errors.AsType[*fault.Error](err); !ok || f.Params[field] == "" {
+				t.Errorf("%s: %v", field, err)
+			}
+		}
+		member := w.Actor
+		member.Role = auth.MemberAdmin
+		if _, err := w.App.Limits.Set(t.Context(), member, limits.LimitFields{Scope: &site, Amount: &one}); !fault.Is(err, fault.Forbidden) {
+			t.Errorf("a member set a limit: %v", err)
+		}
+		// Lifted, it bounds nothing any more.
+		w.Limit(protection.LimitSite, 0, 1)
+		if _, err := w.App.Limits.Set(t.Context(), w.Actor, limits.LimitFields{Scope: &site, Lift: true}); err != nil {
+			t.Fatal(err)
+		}
+		list, err := w.App.Limits.List(t.Context(), w.Actor, limits.LimitFilter{}, apptest.WholeList)
+		if err != nil || len(list.Items) != 0 {
+			t.Errorf("limits in force: %+v, %v", list.Items, err)
+		}
+	})
+}

@@ -1,0 +1,175 @@
+package limits
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/ledger"
+	"holdfast/internal/protection"
+)
+
+// review judges by limits of transactions and bookings that are new what existed before them, a bounded piece of each;
+// more says that there is some left. A payment that is logged judges itself by the limits that it sees, so a review
+// begins when whatever did not see its limit is over, and leaves alone what was judged by it already.
+func (l *Limits) review(ctx context.Context) (more bool, err error) {
+	var due []LimitReview
+	var days []civil.Day
+	err = l.Store.Read(ctx, func(tx *db.Tx) error {
+		due, days = nil, nil
+		open, err := LimitReviews(tx)
+		if err != nil {
+			return err
+		}
+		for _, r := range open {
+			settled, err := core.FinalBy(tx, r.Clock)
+			if err != nil {
+				return err
+			}
+			if day := civil.DayOf(settled); !r.Limit.RecordedAt.After(settled) && r.Limit.FromDay <= day {
+				due, days = append(due, r), append(days, day)
+			}
+		}
+		return nil
+	})
+	for i, r := range due {
+		actor := auth.System(r.Clock.SiteID)
+		actor.Ahead = r.Clock.Ahead
+		left, err := core.Write(ctx, l.Core, actor, func(tx *db.Tx) (bool, error) { return reviewPiece(tx, l.Pieces.Reviewed, r, days[i]) })
+		if err != nil {
+			return false, fmt.Errorf("review of limit %d of site %d: %w", r.Limit.ID, r.Limit.SiteID, err)
+		}
+		more = more || left
+	}
+	return more, err
+}
+
+// reviewing is one piece of the review of a limit.
+type reviewing struct {
+	*limiting
+	review LimitReview
+	before protection.Limits // those that there would be without it
+}
+
+func reviewPiece(tx *db.Tx, pieces int, r LimitReview, day civil.Day) (more bool, err error) {
+	list, last, err := ToJudge(tx, r, pieces)
+	if err != nil {
+		return false, err
+	}
+	done := last == 0
+	if moved, err := MoveReview(tx, r, max(last, r.WalkedTo), done); err != nil || !moved || done {
+		return false, err
+	}
+	l, err := newLimiting(tx, r.Limit.SiteID, day, slices.MaxFunc(
+		[]time.Time{r.Limit.RecordedAt, r.Limit.FromDay.Start()}, time.Time.Compare))
+	if err != nil {
+		return false, err
+	}
+	without := slices.DeleteFunc(slices.Clone(l.limits), func(o protection.Limit) bool { return o.ID == r.Limit.ID })
+	p := reviewing{limiting: l, review: r, before: without}
+	for _, j := range list {
+		if j.FirstID <= r.WalkedTo { // judged in an earlier piece, with its first allocation
+			continue
+		}
+		if err := p.judgeObject(j); err != nil {
+			return false, fmt.Errorf("%s %d: %w", r.Limit.Scope, j.ID, err)
+		}
+	}
+	return true, nil
+}
+
+// judgeObject judges a transaction or booking by the limit that counts for it now, where the reviewed one changed that.
+func (r reviewing) judgeObject(j Judged) error {
+	list, err := r.allocationsOf(j.ID)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	scope, channel := r.review.Limit.Scope, list[0].ChannelID
+	limit, ok := r.limits.InForce(scope, channel, r.day, everything)
+	before, had := r.before.InForce(scope, channel, r.day, everything)
+	if !ok || had && before.ID == limit.ID || limit.Level(j.Most) == 0 {
+		return nil
+	}
+	added, use, err := r.usesIn(list, limit)
+	if err != nil {
+		return err
+	}
+	level := limit.Level(use)
+	if level == 0 {
+		return nil
+	}
+	if scope == protection.LimitBooking {
+		stored, err := LockUse(r.tx, r.siteID, j.ID, limit.Currency)
+		if err != nil {
+			return err
+		}
+		stored.Level = level
+		if err := SaveUse(r.tx, r.siteID, stored); err != nil {
+			return err
+		}
+	}
+	reached, err := r.reached(j.ID, limit, before, use)
+	if err != nil {
+		return err
+	}
+	err = recordCrossings(r.tx, protection.LimitEvent{
+		SiteID: r.siteID, Scope: scope, ObjectID: j.ID, ChannelID: channel, Use: use, Limit: limit, CrossedAt: r.at,
+	}, reached)
+	if err != nil {
+		return err
+	}
+	sum := int64(0)
+	for i, a := range list {
+		sum += added[i]
+		if err := recordOver(r.tx, a.Allocation, limit, added[i], sum); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reached is up to which level events have told of a use: under the limit before, as far as the use still stands there,
+// and under the new one, of a payment that saw it.
+func (r reviewing) reached(object int64, limit, before protection.Limit, use int64) (int64, error) {
+	told, under, err := LevelsOf(r.tx, r.siteID, limit.Scope, object, limit.ID)
+	if err != nil || before.ID == 0 || before.Currency != limit.Currency {
+		return under, err
+	}
+	return max(under, min(told, before.Level(use))), nil
+}
+
+// allocationsOf reads the allocations of a transaction or booking in the order in which they got their values.
+func (r reviewing) allocationsOf(object int64) (list []protection.History, err error) {
+	if r.review.Limit.Scope == protection.LimitBooking {
+		list, err = ledger.HistoriesOfBooking(r.tx, r.siteID, object)
+	} else {
+		list, err = ledger.HistoriesWithIDs(r.tx, r.siteID, nil, []int64{object})
+	}
+	slices.SortStableFunc(list, func(a, b protection.History) int {
+		return cmp.Or(a.PricedAt.Compare(b.PricedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return list, err
+}
+
+// usesIn is what each allocation adds on the day, in the currency of a limit, and the sum.
+func (r reviewing) usesIn(list []protection.History, limit protection.Limit) (added []int64, use int64, err error) {
+	added = make([]int64, len(list))
+	for i, h := range list {
+		if h.PolicyCurrency != limit.Currency {
+			continue
+		}
+		u, err := h.UseAt(r.day, everything, r.by)
+		if err != nil {
+			return nil, 0, err
+		}
+		added[i] = u.Amount
+		use += u.Amount
+	}
+	return added, use, nil
+}

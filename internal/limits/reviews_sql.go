@@ -1,0 +1,115 @@
+package limits
+
+import (
+	"slices"
+
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/protection"
+)
+
+// LimitReview is a limit of transactions or bookings by which what exists is still to be judged, and how far that has
+// come.
+type LimitReview struct {
+	Clock    core.SiteClock
+	Limit    protection.Limit
+	WalkedTo int64 // allocation
+}
+
+// BeginReview has what exists judged by a limit, in the transaction that adds it.
+func BeginReview(tx *db.Tx, l protection.Limit) error {
+	_, err := tx.Exec(`INSERT INTO limit_reviews (site_id, limit_id, walked_to) VALUES ($1, $2, 0)`, l.SiteID, l.ID)
+	return err
+}
+
+// LimitReviews lists the reviews of all sites that are not done.
+func LimitReviews(tx *db.Tx) ([]LimitReview, error) {
+	var list []LimitReview
+	err := tx.Each(`SELECT r.site_id, r.limit_id, r.walked_to, l.scope, l.channel_id, l.from_day, l.recorded_at, s.clock_ahead
+		FROM limit_reviews r
+		JOIN limits l ON l.site_id = r.site_id AND l.id = r.limit_id
+		JOIN sites s ON s.id = r.site_id ORDER BY r.site_id, r.limit_id`, nil,
+		func(scan func(dest ...any) error) error {
+			var r LimitReview
+			var channel *int64
+			var recorded, ahead int64
+			l := &r.Limit
+			err := scan(&l.SiteID, &l.ID, &r.WalkedTo, &l.Scope, &channel, &l.FromDay, &recorded, &ahead)
+			if channel != nil {
+				l.ChannelID = *channel
+			}
+			l.RecordedAt, r.Clock = db.Instant(recorded), core.SiteClock{SiteID: l.SiteID, Ahead: core.Microseconds(ahead)}
+			list = append(list, r)
+			return err
+		})
+	return list, err
+}
+
+// MoveReview takes a review for this write and moves it on, or removes it when it is done. It is false where another
+// write has moved it meanwhile.
+func MoveReview(tx *db.Tx, r LimitReview, to int64, done bool) (moved bool, err error) {
+	n, err := tx.Exec(`UPDATE limit_reviews SET walked_to = $4 WHERE site_id = $1 AND limit_id = $2 AND walked_to = $3`,
+		r.Limit.SiteID, r.Limit.ID, r.WalkedTo, to)
+	if err != nil || n == 0 || !done {
+		return n == 1, err
+	}
+	_, err = tx.Exec(`DELETE FROM limit_reviews WHERE site_id = $1 AND limit_id = $2`, r.Limit.SiteID, r.Limit.ID)
+	return true, err
+}
+
+// Judged is a transaction or booking of which something was paid, with the most that its use can be.
+type Judged struct {
+	ID      int64
+	Most    int64 // minor units of its policy currency
+	FirstID int64 // of its allocations
+}
+
+// ToJudge reads which transactions or bookings the next allocations of a review belong to, in order of their ids; and
+// the last of these allocations, 0 where there are none left.
+func ToJudge(tx *db.Tx, r LimitReview, limit int) (list []Judged, last int64, err error) {
+	column := "transaction_id"
+	if r.Limit.Scope == protection.LimitBooking {
+		column = "booking_id"
+	}
+	objects := map[int64]bool{}
+	err = tx.Each(`SELECT id, channel_id, `+column+`, protected AND NOT simulated AND priced_at IS NOT NULL FROM allocations
+		WHERE site_id = $1 AND id > $2 ORDER BY id LIMIT $3`, []any{r.Limit.SiteID, r.WalkedTo, limit},
+		func(scan func(dest ...any) error) error {
+			var channel, object int64
+			var counts bool
+			err := scan(&last, &channel, &object, &counts)
+			if counts && (r.Limit.ChannelID == 0 || r.Limit.ChannelID == channel) {
+				objects[object] = true
+			}
+			return err
+		})
+	if err != nil || len(objects) == 0 {
+		return nil, last, err
+	}
+	ids := []int64{}
+	for id := range objects {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	var w db.Where
+	w.And("site_id = ?", r.Limit.SiteID)
+	db.In(&w, column, ids)
+	err = tx.Each(`SELECT `+column+`, CAST(SUM(value) AS BIGINT), MIN(id) FROM allocations
+		WHERE `+w.Text.String()+` AND protected AND NOT simulated AND priced_at IS NOT NULL
+		GROUP BY `+column+` ORDER BY `+column, w.Args,
+		func(scan func(dest ...any) error) error {
+			var j Judged
+			err := scan(&j.ID, &j.Most, &j.FirstID)
+			list = append(list, j)
+			return err
+		})
+	return list, last, err
+}
+
+// LevelsOf reads the highest level that events tell of a transaction or booking: under any limit, and under one.
+func LevelsOf(tx *db.Tx, siteID int64, scope protection.LimitScope, object, limitID int64) (told, under int64, err error) {
+	err = tx.Row(`SELECT COALESCE(MAX(percent), 0), COALESCE(MAX(CASE WHEN limit_id = $4 THEN percent END), 0)
+		FROM limit_events WHERE site_id = $1 AND scope = $2 AND object_id = $3`,
+		[]any{siteID, scope, object, limitID}, &told, &under)
+	return told, under, err
+}

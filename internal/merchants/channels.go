@@ -1,0 +1,287 @@
+package merchants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/travel"
+)
+
+// Channels is what can be done with channels.
+type Channels struct{ *core.Core }
+
+// NewChannels makes the use cases.
+func NewChannels(c *core.Core) *Channels {
+	c.Kinds.Register(travel.ProposeOpenCover, core.Kind{
+		Carry: func(tx *db.Tx, actor auth.Actor, p travel.Proposal) (any, error) {
+			return carryOutOpenCover(c, tx, actor, p)
+		},
+	})
+	return &Channels{c}
+}
+
+// Get reads one channel of the actor's site.
+func (c *Channels) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Channel, error) {
+	found, err := core.Read(ctx, c.Core, actor, func(tx *db.Tx) (travel.Channel, error) {
+		return Channel(tx, actor.SiteID, id)
+	})
+	return shownTo(actor, found), unknownChannel(err, id)
+}
+
+// ByName reads the channel of the actor's site with exactly this name; of several, the oldest.
+func (c *Channels) ByName(ctx context.Context, actor auth.Actor, name string) (travel.Channel, error) {
+	found, err := core.Read(ctx, c.Core, actor, func(tx *db.Tx) (travel.Channel, error) {
+		return ChannelByName(tx, actor.SiteID, name)
+	})
+	return shownTo(actor, found), core.NotFoundAs(fault.UnknownTerm, err, "There is no channel with the name %q.", name)
+}
+
+// List reads one page of the channels of the actor's site.
+func (c *Channels) List(
+	ctx context.Context, actor auth.Actor, filter travel.ChannelFilter, page travel.Page,
+) (travel.List[travel.Channel], error) {
+	list, err := core.Read(ctx, c.Core, actor, func(tx *db.Tx) (travel.List[travel.Channel], error) {
+		return ChannelsPage(tx, actor.SiteID, filter, page)
+	})
+	for i, channel := range list.Items {
+		list.Items[i] = shownTo(actor, channel)
+	}
+	return list, err
+}
+
+// Create makes a channel of the actor's site. One whose payments are protected needs two people: outside a sandbox it
+// is a proposal at first, which comes back in place of a channel.
+func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.ChannelFields) (travel.Channel, error) {
+	if err := actor.Require(auth.WriteChannels); err != nil {
+		return travel.Channel{}, err
+	}
+	// Drawn once, outside the write, which may run more than once: a repetition makes the same channel.
+	secret, err := auth.NewChannelSecret(c.Random)
+	if err != nil {
+		return travel.Channel{}, fmt.Errorf("drawing a channel secret: %w", err)
+	}
+	id := c.NewUUID()
+	made, err := core.Write(ctx, c.Core, actor, func(tx *db.Tx) (made travel.Channel, err error) {
+		channel, err := newChannel(c.Core, tx, actor, in)
+		if err != nil {
+			return made, err
+		}
+		channel.UUID, channel.Secret = id, secret
+		insert := func() (any, error) {
+			made, err = insertChannel(c.Core, tx, actor, channel, in.Processing)
+			return channelResult{made.ID}, err
+		}
+		if !channel.Covered() {
+			if _, err := insert(); err != nil {
+				return made, err
+			}
+			return made, core.FinishKey(tx, actor, in.Once, made.ID)
+		}
+		if err := keyWaitsForNobody(in.Processing, travel.Channel{}, channel); err != nil {
+			return made, err
+		}
+		p, err := core.Request(c.Core, tx, actor, travel.Proposal{
+			Kind: travel.ProposeOpenCover, Subject: "new channel " + channel.Name, Reason: in.Reason,
+		}, openCoverOf(0, in), insert)
+		if err != nil {
+			return made, err
+		}
+		if p.State == travel.ProposalOpen {
+			return travel.Channel{Proposal: &p}, core.FinishKey(tx, actor, in.Once, -p.ID) // a negative id is a proposal's
+		}
+		return made, core.FinishKey(tx, actor, in.Once, made.ID)
+	})
+	return shownTo(actor, made), err
+}
+
+// newChannel makes and checks a channel that is to be stored.
+func newChannel(c *core.Core, tx *db.Tx, actor auth.Actor, in travel.ChannelFields) (travel.Channel, error) {
+	in.Profile = c.Profile
+	site, err := Site(tx, actor.SiteID)
+	if err != nil {
+		return travel.Channel{}, err
+	}
+	problems := in.Problems.Clone()
+	channel := in.NewChannel(site, actor.Can(auth.SetChannelTerms), &problems)
+	if err := NoteUnknownSuppliers(tx, actor.SiteID, channel.Suppliers, &problems); err != nil {
+		return travel.Channel{}, err
+	}
+	return channel, problems.Err()
+}
+
+func insertChannel(
+	c *core.Core, tx *db.Tx, actor auth.Actor, channel travel.Channel, in travel.ProcessingFields,
+) (travel.Channel, error) {
+	made, err := InsertChannel(tx, channel)
+	if err != nil {
+		return made, err
+	}
+	if err := keepTokenizerKey(c, tx, travel.Channel{}, made, in); err != nil {
+		return made, err
+	}
+	return made, core.Record(tx, actor, "channel.create", channelObject(made), nil, auditChannel(made))
+}
+
+// keyWaitsForNobody refuses a tokenizer's key in a change that another operator may have to approve: the change is kept
+// for them to read, and the key is for nobody to read.
+func keyWaitsForNobody(in travel.ProcessingFields, before, after travel.Channel) error {
+	if key, _ := in.NewTokenizerKey(before, after); key == "" {
+		return nil
+	}
+	return fault.WrongField("tokenizer_api_key", "Set the key by itself: what opens cover may wait for another operator, and a key does not.")
+}
+
+func channelObject(c travel.Channel) string { return fmt.Sprintf("channel %d", c.ID) }
+
+// Change sets the given fields of a channel. Fields that are the operator's are ignored from anyone else. A change that
+// opens cover needs two people: outside a sandbox it is a proposal at first, and the channel comes back as it was.
+func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in travel.ChannelFields) (travel.Channel, error) {
+	if err := actor.Require(auth.WriteChannels); err != nil {
+		return travel.Channel{}, err
+	}
+	changed, err := core.Write(ctx, c.Core, actor, func(tx *db.Tx) (changed travel.Channel, err error) {
+		stored, err := LockChannel(tx, actor.SiteID, id)
+		if err != nil {
+			return changed, err
+		}
+		if err := core.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
+			return changed, err
+		}
+		channel, err := changedChannel(c.Core, tx, actor, stored, in)
+		if err != nil {
+			return changed, err
+		}
+		if !opensCover(stored, channel) {
+			return saveChannel(c.Core, tx, actor, stored, channel, in.Processing)
+		}
+		if err := keyWaitsForNobody(in.Processing, stored, channel); err != nil {
+			return changed, err
+		}
+		p, err := core.Request(c.Core, tx, actor, travel.Proposal{
+			Kind: travel.ProposeOpenCover, Subject: channelObject(stored), Reason: in.Reason,
+		}, openCoverOf(id, in), func() (any, error) {
+			changed, err = saveChannel(c.Core, tx, actor, stored, channel, in.Processing)
+			return channelResult{changed.ID}, err
+		})
+		if err == nil && p.State == travel.ProposalOpen {
+			changed, err = LeaveChannel(tx, stored)
+			changed.Proposal = &p
+		}
+		return changed, err
+	})
+	return shownTo(actor, changed), unknownChannel(err, id)
+}
+
+// opensCover reports whether payments of the channel are protected (R2) by the change and were not before it. To give a
+// locked channel the mode that covers is a change for two people as well, so that unlocking it is the same everywhere.
+func opensCover(before, after travel.Channel) bool {
+	return after.Covered() && (!before.Covered() || before.Locked && !after.Locked)
+}
+
+// changedChannel sets and checks the given fields of a channel that is locked.
+func changedChannel(
+	c *core.Core, tx *db.Tx, actor auth.Actor, stored travel.Channel, in travel.ChannelFields,
+) (travel.Channel, error) {
+	in.Profile = c.Profile
+	hasBookings, err := ChannelHasBookings(tx, actor.SiteID, stored.ID)
+	if err != nil {
+		return stored, err
+	}
+	problems := in.Problems.Clone()
+	channel := in.Change(stored, hasBookings, actor.Can(auth.SetChannelTerms), &problems)
+	if err := NoteUnknownSuppliers(tx, actor.SiteID, channel.Suppliers, &problems); err != nil {
+		return stored, err
+	}
+	return channel, problems.Err()
+}
+
+func saveChannel(
+	c *core.Core, tx *db.Tx, actor auth.Actor, before, after travel.Channel, in travel.ProcessingFields,
+) (travel.Channel, error) {
+	changed, err := UpdateChannel(tx, after)
+	if err != nil {
+		return changed, err
+	}
+	if err := keepTokenizerKey(c, tx, before, changed, in); err != nil {
+		return changed, err
+	}
+	return changed, core.Record(tx, actor, "channel.change", channelObject(changed), auditChannel(before), auditChannel(changed))
+}
+
+// Delete removes a channel that has no bookings. A version other than 0 must be the stored one.
+func (c *Channels) Delete(ctx context.Context, actor auth.Actor, id, ifVersion int64) error {
+	if err := actor.Require(auth.WriteChannels); err != nil {
+		return err
+	}
+	inUse := fault.New(fault.InUse, "Channel %d has bookings, or had some that were deleted, and cannot be deleted.", id)
+	err := c.WriteAs(ctx, actor, func(tx *db.Tx) error {
+		stored, err := LockChannel(tx, actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		if err := core.CheckVersion(ifVersion, stored.Version-1); err != nil {
+			return err
+		}
+		has, err := ChannelHasBookings(tx, actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		if has {
+			return inUse
+		}
+		if err := DeleteChannel(tx, actor.SiteID, id); err != nil {
+			return err
+		}
+		return core.Record(tx, actor, "channel.delete", channelObject(stored), auditChannel(stored), nil)
+	})
+	// A booking that was made between the look and the removal is found by its foreign key.
+	if errors.Is(err, db.ErrConflict) {
+		return inUse
+	}
+	return unknownChannel(err, id)
+}
+
+// shownTo hides the secret of a channel from whoever may not sign with it.
+func shownTo(actor auth.Actor, c travel.Channel) travel.Channel {
+	if !actor.Can(auth.SeeChannelSecret) {
+		c.Secret = ""
+	}
+	return c
+}
+
+func unknownChannel(err error, id int64) error {
+	return core.NotFoundAs(fault.UnknownTerm, err, "There is no channel %d.", id)
+}
+
+// RotateSecret gives a channel another secret: auth strings of the payment modal, and hashes of transactions, that were
+// made with the one before are wrong from now on.
+func (c *Channels) RotateSecret(ctx context.Context, actor auth.Actor, id, ifVersion int64) (travel.Channel, error) {
+	if err := actor.Require(auth.SetChannelTerms); err != nil {
+		return travel.Channel{}, err
+	}
+	secret, err := auth.NewChannelSecret(c.Random)
+	if err != nil {
+		return travel.Channel{}, fmt.Errorf("drawing a channel secret: %w", err)
+	}
+	changed, err := core.Write(ctx, c.Core, actor, func(tx *db.Tx) (travel.Channel, error) {
+		channel, err := LockChannel(tx, actor.SiteID, id)
+		if err != nil {
+			return channel, err
+		}
+		if err := core.CheckVersion(ifVersion, channel.Version-1); err != nil {
+			return channel, err
+		}
+		if err := SetChannelSecret(tx, actor.SiteID, id, secret); err != nil {
+			return channel, err
+		}
+		channel.Secret, channel.ModifiedAt = secret, tx.Now
+		shown := auditChannel(channel) // that it was done, and nothing of what it is
+		return channel, core.Record(tx, actor, "channel.secret", channelObject(channel), shown, shown)
+	})
+	return changed, unknownChannel(err, id)
+}

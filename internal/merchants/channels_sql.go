@@ -1,0 +1,272 @@
+package merchants
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"holdfast/internal/db"
+	"holdfast/internal/travel"
+)
+
+// channelColumns are the columns of a channel in the order in which scanChannel reads them.
+const channelColumns = `site_id, id, uuid, name, slug, account_type, account_mode, was_test, protection_type, currencies,
+	language, primary_mail, mail_bcc, receipt_label, external_id, status_override, statement_period, locked, secret,
+	version, created_at, modified_at, ` + processingColumns
+
+const processingColumns = `cardholder_present, mail_failures, server_to_server, processor, tokenizer_id, tokenizer_key_end,
+	beneficiary_id, settlement_currency, chargeback_mail, payout_minimum, descriptor`
+
+// slugAttempts bounds how often InsertChannel looks for a free slug. Each attempt is lost to another channel that was
+// stored under that slug meanwhile.
+const slugAttempts = 1000
+
+func scanChannel(scan func(dest ...any) error) (travel.Channel, error) {
+	var c travel.Channel
+	var created, modified int64
+	err := scan(&c.SiteID, &c.ID, &c.UUID, &c.Name, &c.Slug, &c.AccountType, &c.Mode, &c.WasTest, &c.ProtectionType,
+		&c.Currency, &c.Language, &c.PrimaryMail, &c.MailBCC, &c.ReceiptLabel, &c.ExternalID, &c.StatusOverride,
+		&c.StatementPeriod, &c.Locked, &c.Secret, &c.Version, &created, &modified,
+		&c.CardholderPresent, &c.MailFailures, &c.ServerToServer, &c.Processor, &c.TokenizerID, &c.TokenizerKeyEnd,
+		&c.BeneficiaryID, &c.SettlementCurrency, &c.ChargebackMail, &c.PayoutMinimum, &c.Descriptor)
+	c.CreatedAt, c.ModifiedAt = db.Instant(created), db.Instant(modified)
+	return c, err
+}
+
+// InsertChannel stores a new channel and returns it with its id, its version and a slug that is free in the site: the
+// given one, else the given one with -2, -3 and so on. The suppliers must exist (see UnknownSuppliers).
+func InsertChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
+	base := c.Slug
+	c.Version, c.CreatedAt, c.ModifiedAt = 1, tx.Now, tx.Now
+	for range slugAttempts {
+		var err error
+		if c.Slug, err = freeSlug(tx, c.SiteID, base); err != nil {
+			return travel.Channel{}, err
+		}
+		// Another write may take the same slug between the look and the insert. PostgreSQL then waits for that write
+		// here, and the next look sees it.
+		var inserted bool
+		err = tx.Each(`INSERT INTO channels (site_id, uuid, name, name_folded, slug, account_type, account_mode, was_test,
+				protection_type, currencies, language, primary_mail, mail_bcc, receipt_label, external_id, status_override,
+				statement_period, locked, secret, version, created_at, modified_at, `+processingColumns+`)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+				$23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)
+			ON CONFLICT (site_id, slug) DO NOTHING
+			RETURNING id`,
+			[]any{c.SiteID, c.UUID, c.Name, db.Folded(c.Name), c.Slug, c.AccountType, c.Mode, c.WasTest, c.ProtectionType,
+				c.Currency, c.Language, c.PrimaryMail, c.MailBCC, c.ReceiptLabel, c.ExternalID, c.StatusOverride,
+				c.StatementPeriod, c.Locked, c.Secret, c.Version, db.Micros(c.CreatedAt), db.Micros(c.ModifiedAt),
+				c.CardholderPresent, c.MailFailures, c.ServerToServer, c.Processor, c.TokenizerID, c.TokenizerKeyEnd,
+				c.BeneficiaryID, c.SettlementCurrency, c.ChargebackMail, c.PayoutMinimum, c.Descriptor},
+			func(scan func(dest ...any) error) error {
+				inserted = true
+				return scan(&c.ID)
+			})
+		if err != nil {
+			return travel.Channel{}, err
+		}
+		if !inserted {
+			continue
+		}
+		if err := recordChannelName(tx, c); err != nil {
+			return travel.Channel{}, err
+		}
+		c.Suppliers, err = replaceChannelSuppliers(tx, c)
+		return c, err
+	}
+	return travel.Channel{}, fmt.Errorf("no free slug for %q after %d attempts", base, slugAttempts)
+}
+
+// freeSlug returns base, or base with the lowest suffix that no channel of the site has.
+func freeSlug(tx *db.Tx, siteID int64, base string) (string, error) {
+	taken := map[string]bool{}
+	err := tx.Each(`SELECT slug FROM channels WHERE site_id = $1 AND (slug = $2 OR slug LIKE $3 ESCAPE '\')`,
+		[]any{siteID, base, db.EscapeLike(base) + "-%"},
+		func(scan func(dest ...any) error) error {
+			var slug string
+			err := scan(&slug)
+			taken[slug] = true
+			return err
+		})
+	if err != nil {
+		return "", err
+	}
+	slug := base
+	for n := 2; taken[slug]; n++ {
+		slug = fmt.Sprintf("%s-%d", base, n)
+	}
+	return slug, nil
+}
+
+// recordChannelName keeps from when on the channel is called what it is called now.
+func recordChannelName(tx *db.Tx, c travel.Channel) error {
+	_, err := tx.Exec(`INSERT INTO channel_names (site_id, channel_id, recorded_at, name) VALUES ($1, $2, $3, $4)`,
+		c.SiteID, c.ID, db.Micros(tx.Now), c.Name)
+	return err
+}
+
+// Channel reads one channel of the site.
+func Channel(tx *db.Tx, siteID, id int64) (travel.Channel, error) {
+	return oneChannel(tx, `SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, siteID, id)
+}
+
+// ChannelAlone reads one channel of the site without its suppliers.
+func ChannelAlone(tx *db.Tx, siteID, id int64) (travel.Channel, error) {
+	type channel struct{ siteID, id int64 }
+	return db.Recall(tx, channel{siteID, id}, func() (travel.Channel, error) {
+		return scanChannel(func(dest ...any) error {
+			return tx.Row(`SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+		})
+	})
+}
+
+// ChannelByName reads the channel of the site with exactly this name; of several, the oldest.
+func ChannelByName(tx *db.Tx, siteID int64, name string) (travel.Channel, error) {
+	return oneChannel(tx, `SELECT `+channelColumns+` FROM channels
+		WHERE site_id = $1 AND name_folded = $2 AND name = $3 ORDER BY id LIMIT 1`, siteID, db.Folded(name), name)
+}
+
+// LockChannel takes the channel for this write by counting up its version, and returns it so: nobody else changes it
+// before this transaction ends. The version that callers know is one less.
+func LockChannel(tx *db.Tx, siteID, id int64) (travel.Channel, error) {
+	return oneChannel(tx, `UPDATE channels SET version = version + 1 WHERE site_id = $1 AND id = $2
+		RETURNING `+channelColumns, siteID, id)
+}
+
+// LeaveChannel takes back the counting up of LockChannel in a write that found nothing to change: callers who know the
+// channel's version still know its state.
+func LeaveChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
+	c.Version--
+	_, err := tx.Exec(`UPDATE channels SET version = $3 WHERE site_id = $1 AND id = $2`, c.SiteID, c.ID, c.Version)
+	return c, err
+}
+
+func oneChannel(tx *db.Tx, query string, args ...any) (travel.Channel, error) {
+	c, err := scanChannel(func(dest ...any) error { return tx.Row(query, args, dest...) })
+	if err != nil {
+		return travel.Channel{}, err
+	}
+	page := []travel.Channel{c}
+	err = readChannelSuppliers(tx, c.SiteID, page)
+	return page[0], err
+}
+
+// ChannelsPage reads one page of the site's channels.
+func ChannelsPage(tx *db.Tx, siteID int64, f travel.ChannelFilter, page travel.Page) (travel.List[travel.Channel], error) {
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	db.In(&w, "id", f.Include)
+	db.NotIn(&w, "id", f.Exclude)
+	db.In(&w, "account_mode", f.Modes)
+	if f.AccountType != "" {
+		w.And("account_type = ?", f.AccountType)
+	}
+	if f.Currency != "" {
+		// Codes are stored in capitals; a caller may write them as it likes.
+		w.And(`currencies LIKE ? ESCAPE '\'`, "%"+db.EscapeLike(strings.ToUpper(f.Currency))+"%")
+	}
+	if f.ExternalID != "" {
+		w.And("external_id = ?", f.ExternalID)
+	}
+	if f.Name != "" {
+		w.And(`name_folded LIKE ? ESCAPE '\'`, db.Wildcard(f.Name))
+	}
+	if f.StatementPeriod != "" {
+		w.And("statement_period = ?", f.StatementPeriod)
+	}
+	list, err := db.ListOf(tx, "channels", channelColumns, &w, page, map[string]string{
+		"id": "id", "name": `name_folded COLLATE "C"`, "slug": `slug COLLATE "C"`, "external_id": `external_id COLLATE "C"`,
+		"account_mode": `account_mode COLLATE "C"`, "currencies": `currencies COLLATE "C"`,
+	}, f.Include, scanChannel)
+	if err != nil {
+		return travel.List[travel.Channel]{}, err
+	}
+	return list, readChannelSuppliers(tx, siteID, list.Items)
+}
+
+// readChannelSuppliers fills in the suppliers of the channels, all by one statement.
+func readChannelSuppliers(tx *db.Tx, siteID int64, channels []travel.Channel) error {
+	if len(channels) == 0 {
+		return nil
+	}
+	at := map[int64]int{}
+	ids := make([]int64, len(channels))
+	for i, c := range channels {
+		at[c.ID], ids[i] = i, c.ID
+	}
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	db.In(&w, "channel_id", ids)
+	return tx.Each(`SELECT channel_id, supplier_id FROM channel_suppliers WHERE `+w.Text.String()+`
+		ORDER BY channel_id, supplier_id`, w.Args,
+		func(scan func(dest ...any) error) error {
+			var channelID, supplierID int64
+			if err := scan(&channelID, &supplierID); err != nil {
+				return err
+			}
+			c := &channels[at[channelID]]
+			c.Suppliers = append(c.Suppliers, supplierID)
+			return nil
+		})
+}
+
+// replaceChannelSuppliers makes the channel's suppliers the stored ones and returns them as they will be read: each
+// once, in order.
+func replaceChannelSuppliers(tx *db.Tx, c travel.Channel) ([]int64, error) {
+	_, err := tx.Exec(`DELETE FROM channel_suppliers WHERE site_id = $1 AND channel_id = $2`, c.SiteID, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	ids := slices.Compact(slices.Sorted(slices.Values(c.Suppliers)))
+	for _, id := range ids {
+		_, err := tx.Exec(`INSERT INTO channel_suppliers (site_id, channel_id, supplier_id) VALUES ($1, $2, $3)`,
+			c.SiteID, c.ID, id)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// UpdateChannel stores what can change of a channel that LockChannel gave. A currency that bookings refer to is kept
+// from changing by their foreign key.
+func UpdateChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
+	var name string
+	err := tx.Row(`SELECT name FROM channels WHERE site_id = $1 AND id = $2`, []any{c.SiteID, c.ID}, &name)
+	if err != nil {
+		return travel.Channel{}, err
+	}
+	c.ModifiedAt = tx.Now
+	tx.ForgetAnswers()
+	_, err = tx.Exec(`UPDATE channels SET name = $3, name_folded = $4, account_type = $5, account_mode = $6,
+			protection_type = $7, currencies = $8, language = $9, primary_mail = $10, mail_bcc = $11, receipt_label = $12,
+			external_id = $13, status_override = $14, statement_period = $15, locked = $16, modified_at = $17,
+			cardholder_present = $18, mail_failures = $19, server_to_server = $20, processor = $21, tokenizer_id = $22,
+			tokenizer_key_end = $23, beneficiary_id = $24, settlement_currency = $25, chargeback_mail = $26,
+			payout_minimum = $27, descriptor = $28
+		WHERE site_id = $1 AND id = $2`,
+		c.SiteID, c.ID, c.Name, db.Folded(c.Name), c.AccountType, c.Mode, c.ProtectionType, c.Currency, c.Language,
+		c.PrimaryMail, c.MailBCC, c.ReceiptLabel, c.ExternalID, c.StatusOverride, c.StatementPeriod, c.Locked,
+		db.Micros(c.ModifiedAt), c.CardholderPresent, c.MailFailures, c.ServerToServer, c.Processor, c.TokenizerID,
+		c.TokenizerKeyEnd, c.BeneficiaryID, c.SettlementCurrency, c.ChargebackMail, c.PayoutMinimum, c.Descriptor)
+	if err != nil {
+		return travel.Channel{}, err
+	}
+	if c.Name != name {
+		if err := recordChannelName(tx, c); err != nil {
+			return travel.Channel{}, err
+		}
+	}
+	c.Suppliers, err = replaceChannelSuppliers(tx, c)
+	return c, err
+}
+
+// ChannelHasBookings reports whether any booking refers to the channel, one in the trash included.
+func ChannelHasBookings(tx *db.Tx, siteID, id int64) (bool, error) {
+	var has bool
+	err := tx.Row(`SELECT EXISTS (SELECT 1 FROM bookings WHERE site_id = $1 AND channel_id = $2)`, []any{siteID, id}, &has)
+	return has, err
+}
+
+// DeleteChannel removes a channel. Where bookings refer to it, their foreign key forbids it.
+func DeleteChannel(tx *db.Tx, siteID, id int64) error { return tx.Remove("channels", siteID, id) }

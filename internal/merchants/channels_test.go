@@ -1,0 +1,104 @@
+package merchants_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// While bookings are made in a channel, its currency changes and it is deleted, all at once. Whoever comes first,
+// nobody is told of our own fault, and no booking is left in a channel of another currency or in none.
+func TestNoInterleavingPartsBookingsFromTheirChannel(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		for round := range 8 {
+			c := w.Channel(travel.ModeDraft, "EUR")
+			errs := make([]error, 8)
+			var wg sync.WaitGroup
+			for i := range errs {
+				wg.Go(func() {
+					switch i % 4 {
+					case 0:
+						errs[i] = w.BookIn(c.ID, "EUR")
+					case 1:
+						errs[i] = w.BookIn(c.ID, "USD")
+					case 2:
+						_, errs[i] = w.App.Channels.Change(t.Context(), w.Actor, c.ID, travel.ChannelFields{Currency: new(money.Currency("USD"))})
+					default:
+						errs[i] = w.App.Channels.Delete(t.Context(), w.Actor, c.ID, 0)
+					}
+				})
+			}
+			wg.Wait()
+			for i, err := range errs {
+				switch kind := fault.KindOf(err); {
+				case err == nil, kind == fault.Invalid, kind == fault.UnknownTerm, kind == fault.InUse:
+				default:
+					t.Errorf("round %d, caller %d: %v", round, i, err)
+				}
+			}
+			list, err := w.App.Bookings.List(t.Context(), w.Actor, travel.BookingFilter{Channels: []int64{c.ID}},
+				travel.Page{Number: 1, Size: 100, Offset: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			left, err := w.App.Channels.Get(t.Context(), w.Actor, c.ID)
+			for _, b := range list.Items {
+				if err != nil || b.Currency != left.Currency {
+					t.Errorf("round %d: a booking in %s is in a channel in %q (%v)", round, b.Currency, left.Currency, err)
+				}
+			}
+		}
+	})
+}
+
+func TestWhoSeesTheSecretOfAChannel(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(travel.ModeDraft, "EUR")
+		for role, sees := range map[auth.Role]bool{
+			auth.ReadOnly: false, auth.Finance: false, auth.MemberAdmin: true, auth.Operator: true,
+		} {
+			actor := auth.Actor{SiteID: w.Site.ID, Role: role}
+			one, err := w.App.Channels.Get(t.Context(), actor, c.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			named, err := w.App.Channels.ByName(t.Context(), actor, c.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := w.App.Channels.List(t.Context(), actor, travel.ChannelFilter{}, travel.Page{Number: 1, Size: 3, Offset: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for how, found := range map[string]travel.Channel{"Get": one, "ByName": named, "List": list.Items[0]} {
+				if (found.Secret != "") != sees {
+					t.Errorf("%s by %s: the secret is %d characters long", how, role, len(found.Secret))
+				}
+			}
+		}
+	})
+}
+
+func TestSecretsOfChannelsDiffer(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		seen := map[string]bool{}
+		for i := range 3 {
+			made, err := w.App.Channels.Create(t.Context(), w.Actor, travel.ChannelFields{
+				Name: new(fmt.Sprint("Channel ", i)), Currency: new(money.Currency("EUR")),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(made.Secret) < 20 || seen[made.Secret] || seen[made.UUID] {
+				t.Errorf("secret of %d characters, uuid %s", len(made.Secret), made.UUID)
+			}
+			seen[made.Secret], seen[made.UUID] = true, true
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package merchants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/travel"
+)
+
+// Policies is what a site has agreed with the protection provider, and when. One is added, none is ever changed.
+type Policies struct {
+	*core.Core
+	// notCounting finds the limits against which nothing under a policy counts.
+	notCounting func(tx *db.Tx, siteID int64, p *travel.Policy) error
+}
+
+// NewPolicies makes the use cases. notCounting finds the limits against which nothing under a policy counts.
+func NewPolicies(c *core.Core, notCounting func(tx *db.Tx, siteID int64, p *travel.Policy) error) *Policies {
+	p := &Policies{Core: c, notCounting: notCounting}
+	c.Kinds.Register(travel.ProposePolicy, core.Kind{Carry: p.carryOut})
+	return p
+}
+
+// List reads one page of the site's policies; where a day is named only the one that is in force on it.
+func (p *Policies) List(
+	ctx context.Context, actor auth.Actor, on *civil.Day, page travel.Page,
+) (travel.List[travel.Policy], error) {
+	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.List[travel.Policy], error) {
+		list, err := PoliciesPage(tx, actor.SiteID, on, page)
+		for i := range list.Items {
+			if err == nil {
+				err = p.notCounting(tx, actor.SiteID, &list.Items[i])
+			}
+		}
+		return list, err
+	})
+}
+
+// Get reads one policy.
+func (p *Policies) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Policy, error) {
+	found, err := core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.Policy, error) {
+		found, err := Policy(tx, actor.SiteID, id)
+		if err != nil {
+			return found, err
+		}
+		return found, p.notCounting(tx, actor.SiteID, &found)
+	})
+	return found, core.NotFoundAs(fault.UnknownTerm, err, "There is no policy %d.", id)
+}
+
+// On reads the policy that is in force on a day, today where none is named.
+func (p *Policies) On(ctx context.Context, actor auth.Actor, day *civil.Day) (travel.Policy, error) {
+	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.Policy, error) {
+		on := civil.DayOf(tx.Now)
+		if day != nil {
+			on = *day
+		}
+		found, err := PolicyOn(tx, actor.SiteID, on)
+		if err != nil {
+			return found, err
+		}
+		return found, p.notCounting(tx, actor.SiteID, &found)
+	})
+}
+
+// aboutPolicy says what a proposal of a policy is about, and what the other person might not think of.
+func aboutPolicy(p travel.Policy) string {
+	text := "policy from " + p.FromDay.String()
+	if len(p.LimitsNotCounting) > 0 {
+		text += fmt.Sprintf(" in %s, under which nothing counts against these limits in another currency: %s", p.Currency,
+			p.NamesOfLimits())
+	}
+	return text
+}
+
+// Set adds the policy that is in force from a day on. What the fields leave open stays as it is in the policy in force
+// on that day. What was computed before stays as it was: an allocation keeps the policy that it was recorded under. It
+// needs two people: outside a sandbox it is a proposal at first, which comes back in place of a policy.
+func (p *Policies) Set(ctx context.Context, actor auth.Actor, in travel.PolicyFields) (travel.Policy, error) {
+	if err := actor.Require(auth.WritePolicies); err != nil {
+		return travel.Policy{}, err
+	}
+	return core.Write(ctx, p.Core, actor, func(tx *db.Tx) (made travel.Policy, err error) {
+		next, err := p.next(tx, actor.SiteID, in)
+		if err != nil {
+			return made, err
+		}
+		proposal, err := core.Request(p.Core, tx, actor, travel.Proposal{
+			Kind: travel.ProposePolicy, Subject: aboutPolicy(next), Reason: in.Reason,
+		}, termsOf(in), func() (any, error) {
+			made, err = p.add(tx, actor, next)
+			return core.MadeID{ID: made.ID}, err
+		})
+		if err != nil {
+			return made, err
+		}
+		if proposal.State == travel.ProposalOpen {
+			return travel.Policy{Proposal: &proposal}, core.FinishKey(tx, actor, in.Once, -proposal.ID)
+		}
+		return made, core.FinishKey(tx, actor, in.Once, made.ID)
+	})
+}
+
+// next checks what is said about a new policy and completes it.
+func (p *Policies) next(tx *db.Tx, siteID int64, in travel.PolicyFields) (travel.Policy, error) {
+	problems := in.Problems.Clone()
+	from := civil.DayOf(tx.Now)
+	if in.From != nil {
+		from = *in.From
+	}
+	before, err := PolicyOn(tx, siteID, from)
+	if err != nil {
+		return travel.Policy{}, core.NotFoundAs(fault.UnknownTerm, err, "There is no site %d.", siteID)
+	}
+	next := in.After(before, &problems)
+	for _, id := range next.RateCard.Channels() {
+		_, err := Channel(tx, siteID, id)
+		if errors.Is(err, db.ErrNotFound) {
+			problems.Wrong("rate_card", "There is no channel %d.", id)
+		} else if err != nil {
+			return travel.Policy{}, err
+		}
+	}
+	if err := problems.Err(); err != nil {
+		return next, err
+	}
+	return next, p.notCounting(tx, siteID, &next)
+}
+
+// add stores a policy that was checked by next.
+func (p *Policies) add(tx *db.Tx, actor auth.Actor, policy travel.Policy) (travel.Policy, error) {
+	before, err := PolicyOn(tx, actor.SiteID, policy.FromDay)
+	if err != nil {
+		return policy, err
+	}
+	made, err := InsertPolicy(tx, actor.SiteID, policy)
+	if err != nil {
+		return made, err
+	}
+	if err := p.notCounting(tx, actor.SiteID, &made); err != nil {
+		return made, err
+	}
+	return made, core.Record(tx, actor, "policy.change", policyObject(made), auditPolicy(before), auditPolicy(made))
+}

@@ -1,0 +1,168 @@
+package merchants
+
+import (
+	"cmp"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/travel"
+)
+
+// policyColumns are the columns of a policy in the order in which scanPolicy reads them.
+const policyColumns = `id, from_day, recorded_at, currency, recognition, late_log_days, max_fixing_age_days,
+	premium_refundable, minimum_per_line, minimum_per_month, tax_codes, statement_period, payment_terms_days`
+
+func scanPolicy(scan func(dest ...any) error) (travel.Policy, error) {
+	var p travel.Policy
+	var recorded int64
+	var taxes string
+	err := scan(&p.ID, &p.FromDay, &recorded, &p.Currency, &p.Recognition, &p.LateLogDays, &p.MaxFixingAgeDays,
+		&p.PremiumRefundable, &p.MinimumPerLine, &p.MinimumPerMonth, &taxes, &p.StatementPeriod, &p.PaymentTermsDays)
+	if err != nil {
+		return travel.Policy{}, err
+	}
+	p.RecordedAt = db.Instant(recorded)
+	if err := json.Unmarshal([]byte(taxes), &p.TaxCodes); err != nil {
+		return travel.Policy{}, fmt.Errorf("read the tax codes of policy %d: %w", p.ID, err)
+	}
+	return p, nil
+}
+
+// InsertPolicy stores what a site has agreed from a day on, with its rate card.
+func InsertPolicy(tx *db.Tx, siteID int64, p travel.Policy) (travel.Policy, error) {
+	if p.TaxCodes == nil {
+		p.TaxCodes = []travel.TaxCode{}
+	}
+	taxes, err := json.Marshal(p.TaxCodes)
+	if err != nil {
+		return travel.Policy{}, err
+	}
+	p.RecordedAt = tx.Now
+	tx.ForgetAnswers()
+	err = tx.Row(`INSERT INTO policies (site_id, from_day, recorded_at, currency, recognition, late_log_days,
+			max_fixing_age_days, premium_refundable, minimum_per_line, minimum_per_month, tax_codes, statement_period,
+			payment_terms_days)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
+		[]any{siteID, p.FromDay, db.Micros(p.RecordedAt), p.Currency, p.Recognition, p.LateLogDays, p.MaxFixingAgeDays,
+			p.PremiumRefundable, p.MinimumPerLine, p.MinimumPerMonth, string(taxes), p.StatementPeriod, p.PaymentTermsDays},
+		&p.ID)
+	if err != nil {
+		return travel.Policy{}, err
+	}
+	card := make(travel.RateCard, len(p.RateCard)) // the caller's own may be needed again
+	for i, l := range p.RateCard {
+		end := sql.NullInt64{Int64: l.To, Valid: l.To != travel.NoEnd}
+		err := tx.Row(`INSERT INTO rate_card_lines (site_id, policy_id, channel_id, lead_from, lead_to, ppm)
+			VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`,
+			[]any{siteID, p.ID, db.MaybeID(l.ChannelID), l.From, end, l.PPM}, &l.ID)
+		if err != nil {
+			return travel.Policy{}, err
+		}
+		card[i] = l
+	}
+	p.RateCard = card
+	return p, nil
+}
+
+// PolicyOn reads the policy of a site that is in force on a day, as known now; of two from the same day the later
+// recorded one.
+func PolicyOn(tx *db.Tx, siteID int64, day civil.Day) (travel.Policy, error) {
+	return PolicyKnown(tx, siteID, day, tx.Now)
+}
+
+// PolicyKnown reads the policy that was in force on a day, as known at an instant. The first policy of a site counts
+// for all time before it was recorded, too.
+func PolicyKnown(tx *db.Tx, siteID int64, day civil.Day, known time.Time) (travel.Policy, error) {
+	type policiesOf struct{ siteID int64 }
+	// All of them, which are few: an import asks for one day after the other.
+	list, err := db.Recall(tx, policiesOf{siteID}, func() ([]travel.Policy, error) {
+		return policies(tx, `site_id = $1 ORDER BY from_day DESC, id DESC`, siteID)
+	})
+	if err != nil {
+		return travel.Policy{}, err
+	}
+	first := int64(math.MaxInt64)
+	for _, p := range list {
+		first = min(first, p.ID)
+	}
+	for _, p := range list {
+		if p.FromDay <= day && (p.ID == first || !p.RecordedAt.After(known)) {
+			p.RateCard, err = rateCard(tx, siteID, p.ID)
+			return p, err
+		}
+	}
+	return travel.Policy{}, db.ErrNotFound
+}
+
+// Policy reads a policy by id.
+func Policy(tx *db.Tx, siteID, id int64) (travel.Policy, error) {
+	type policy struct{ siteID, id int64 }
+	return db.Recall(tx, policy{siteID, id}, func() (travel.Policy, error) {
+		list, err := policies(tx, `site_id = $1 AND id = $2`, siteID, id)
+		if err != nil || len(list) == 0 {
+			return travel.Policy{}, cmp.Or(err, db.ErrNotFound)
+		}
+		list[0].RateCard, err = rateCard(tx, siteID, id)
+		return list[0], err
+	})
+}
+
+// policies reads policies without their rate cards.
+func policies(tx *db.Tx, condition string, args ...any) (list []travel.Policy, err error) {
+	err = tx.Each(`SELECT `+policyColumns+` FROM policies WHERE `+condition, args,
+		func(scan func(dest ...any) error) error {
+			p, err := scanPolicy(scan)
+			list = append(list, p)
+			return err
+		})
+	return list, err
+}
+
+// PoliciesPage reads one page of the policies of a site; where a day is named only the one that is in force on it.
+func PoliciesPage(tx *db.Tx, siteID int64, on *civil.Day, page travel.Page) (travel.List[travel.Policy], error) {
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	if on != nil {
+		w.And("id = (SELECT q.id FROM policies q WHERE q.site_id = ? AND q.from_day <= ? ORDER BY q.from_day DESC, q.id DESC LIMIT 1)",
+			siteID, *on)
+	}
+	orders := map[string]string{"from": "from_day", "recorded_at": "recorded_at"}
+	list, err := db.ListOf(tx, "policies", policyColumns, &w, page, orders, nil, scanPolicy)
+	for i := range list.Items {
+		if err == nil {
+			list.Items[i].RateCard, err = rateCard(tx, siteID, list.Items[i].ID)
+		}
+	}
+	return list, err
+}
+
+// rateCard reads the lines of a policy's rate card, in the order in which they were given.
+func rateCard(tx *db.Tx, siteID, policyID int64) (travel.RateCard, error) {
+	type rateCard struct{ siteID, policyID int64 }
+	return db.Recall(tx, rateCard{siteID, policyID}, func() (travel.RateCard, error) {
+		return readRateCard(tx, siteID, policyID)
+	})
+}
+
+func readRateCard(tx *db.Tx, siteID, policyID int64) (travel.RateCard, error) {
+	card := travel.RateCard{}
+	err := tx.Each(`SELECT id, channel_id, lead_from, lead_to, ppm FROM rate_card_lines
+		WHERE site_id = $1 AND policy_id = $2 ORDER BY id`, []any{siteID, policyID},
+		func(scan func(dest ...any) error) error {
+			l := travel.RateLine{To: travel.NoEnd}
+			var channel, end sql.NullInt64
+			err := scan(&l.ID, &channel, &l.From, &end, &l.PPM)
+			l.ChannelID = channel.Int64
+			if end.Valid {
+				l.To = end.Int64
+			}
+			card = append(card, l)
+			return err
+		})
+	return card, err
+}

@@ -1,0 +1,161 @@
+package merchants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/travel"
+)
+
+// Sites is what can be done with sites.
+type Sites struct{ *core.Core }
+
+// firstChannel is the name of the test channel that every site has from the start (section 1).
+const firstChannel = "Test channel"
+
+// Create makes a site with the default policy and a test channel in the policy's currency.
+func (s *Sites) Create(ctx context.Context, actor auth.Actor, in travel.SiteFields) (travel.Site, error) {
+	if err := actor.Require(auth.ManageSites); err != nil {
+		return travel.Site{}, err
+	}
+	problems := in.Problems.Clone()
+	site := in.NewSite(s.ReservedPaths, &problems)
+	secret, err := auth.NewChannelSecret(s.Random)
+	if err != nil {
+		return travel.Site{}, fmt.Errorf("draw a channel secret: %w", err)
+	}
+	uuid := s.NewUUID()
+	var made travel.Site
+	err = s.Store.Write(ctx, func(tx *db.Tx) error {
+		problems := problems.Clone()
+		if _, err := SiteAt(tx, site.Path); err == nil {
+			problems.Wrong("path", "This path is taken.")
+		} else if !errors.Is(err, db.ErrNotFound) {
+			return err
+		}
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		var err error
+		if made, err = core.InsertSite(tx, site); err != nil {
+			return err
+		}
+		if made.Policy, err = InsertPolicy(tx, made.ID, made.Policy); err != nil {
+			return err
+		}
+		name := firstChannel
+		channel := travel.ChannelFields{
+			Profile: s.Profile, Name: &name, Currency: &made.Policy.Currency,
+		}.NewChannel(made, true, &problems)
+		channel.UUID, channel.Secret = uuid, secret
+		opened, err := InsertChannel(tx, channel)
+		if err := errors.Join(err, problems.Err()); err != nil {
+			return err
+		}
+		made.ChannelCount = 1
+		by := actor
+		by.SiteID = made.ID // the chain of the site begins with its birth
+		if err := core.Record(tx, by, "site.create", siteObject(made.ID), nil, auditSite(made)); err != nil {
+			return err
+		}
+		return core.Record(tx, by, "channel.create", channelObject(opened), nil, auditChannel(opened))
+	})
+	return made, err
+}
+
+func siteObject(id int64) string { return fmt.Sprintf("site %d", id) }
+
+// SystemAt is the program itself, acting on a site by the site's clock.
+func SystemAt(site travel.Site) auth.Actor {
+	actor := auth.System(site.ID)
+	actor.Ahead = site.ClockAhead
+	return actor
+}
+
+// At reads the site with that path, for the operator's tools.
+func (s *Sites) At(ctx context.Context, actor auth.Actor, path string) (site travel.Site, err error) {
+	if err := actor.Require(auth.ManageSites); err != nil {
+		return travel.Site{}, err
+	}
+	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		site, err = SiteAt(tx, path)
+		return core.NotFoundAs(fault.UnknownTerm, err, "There is no site %q.", path)
+	})
+	return site, err
+}
+
+// List reads the sites that the actor can see: the operator all, everyone else the one they act on.
+func (s *Sites) List(ctx context.Context, actor auth.Actor, f travel.SiteFilter, page travel.Page) (list travel.List[travel.Site], err error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return list, err
+	}
+	if !actor.Can(auth.ManageSites) {
+		f.Only = actor.SiteID
+	}
+	err = s.ReadBy(ctx, core.ClockFor(actor), func(tx *db.Tx) (err error) {
+		list, err = SitesPage(tx, f, page)
+		return err
+	})
+	return list, err
+}
+
+// Change sets what a site's own people can set of it.
+func (s *Sites) Change(ctx context.Context, actor auth.Actor, id int64, in travel.SiteFields) (travel.Site, error) {
+	if err := actor.Require(auth.WriteSite); err != nil {
+		return travel.Site{}, err
+	}
+	unknown := fault.New(fault.UnknownTerm, "There is no site %d.", id)
+	if id != actor.SiteID && !actor.Can(auth.ManageSites) {
+		return travel.Site{}, unknown
+	}
+	var changed travel.Site
+	err := s.WriteAs(ctx, actor, func(tx *db.Tx) error {
+		if err := core.LockSite(tx, id); err != nil {
+			return err
+		}
+		stored, err := Site(tx, id)
+		if err != nil {
+			return err
+		}
+		if err := core.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
+			return err
+		}
+		problems := in.Problems.Clone()
+		changed = in.Change(stored, &problems)
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		changed.ModifiedAt = core.RealNow(tx).Add(stored.ClockAhead) // it need not be the site that the actor is on
+		if err := core.UpdateSite(tx, changed); err != nil {
+			return err
+		}
+		by := actor
+		by.SiteID, by.Ahead = id, changed.ClockAhead
+		return core.Record(tx, by, "site.change", siteObject(id), auditSite(stored), auditSite(changed))
+	})
+	if errors.Is(err, db.ErrNotFound) {
+		return travel.Site{}, unknown
+	}
+	return changed, err
+}
+
+type auditedSite struct {
+	ID            int64    `json:"id"`
+	Path          string   `json:"path"`
+	Name          string   `json:"name"`
+	Sandbox       bool     `json:"sandbox"`
+	Currency      string   `json:"currency"`
+	PermittedURLs []string `json:"permitted_urls"`
+}
+
+func auditSite(s travel.Site) any {
+	return auditedSite{
+		ID: s.ID, Path: s.Path, Name: s.Name, Sandbox: s.Sandbox, Currency: string(s.Policy.Currency),
+		PermittedURLs: append([]string{}, s.PermittedURLs...),
+	}
+}

@@ -1,0 +1,78 @@
+package merchants
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/travel"
+)
+
+// microsPerDay turns instants into days; from 1970 on the quotient is the day in both engines.
+const microsPerDay = "86400000000"
+
+// siteColumns are the columns of a site with the policy of a day, in the order in which scanSite reads them: what of a
+// policy most use cases need. PolicyOn reads the whole of it.
+const siteColumns = `id, path, name, sandbox, permitted_urls, version, created_at, modified_at, clock_ahead, channel_count,
+	policy_id, from_day, recorded_at, currency, recognition, late_log_days, max_fixing_age_days, statement_period`
+
+// sitesOn is the source of siteColumns, each site with the policy of its own today; now is a placeholder of the real
+// clock's microseconds.
+func sitesOn(now string) string {
+	return `(SELECT s.id, s.path, s.name, s.sandbox, s.permitted_urls, s.version, s.created_at, s.modified_at, s.clock_ahead,
+		(SELECT COUNT(*) FROM channels c WHERE c.site_id = s.id) AS channel_count,
+		p.id AS policy_id, p.from_day, p.recorded_at, p.currency, p.recognition, p.late_log_days, p.max_fixing_age_days,
+		p.statement_period
+		FROM sites s
+		JOIN policies p ON p.site_id = s.id AND p.id = (
+			SELECT q.id FROM policies q WHERE q.site_id = s.id AND q.from_day <= (` + now + ` + s.clock_ahead) / ` + microsPerDay + `
+			ORDER BY q.from_day DESC, q.id DESC LIMIT 1)
+	) AS sites_on`
+}
+
+func scanSite(scan func(dest ...any) error) (travel.Site, error) {
+	var s travel.Site
+	var urls string
+	var created, modified, recorded, ahead int64
+	p := &s.Policy
+	err := scan(&s.ID, &s.Path, &s.Name, &s.Sandbox, &urls, &s.Version, &created, &modified, &ahead, &s.ChannelCount,
+		&p.ID, &p.FromDay, &recorded, &p.Currency, &p.Recognition, &p.LateLogDays, &p.MaxFixingAgeDays,
+		&p.StatementPeriod)
+	if err != nil {
+		return travel.Site{}, err
+	}
+	s.ClockAhead = core.Microseconds(ahead)
+	s.CreatedAt, s.ModifiedAt, p.RecordedAt = db.Instant(created), db.Instant(modified), db.Instant(recorded)
+	if err := json.Unmarshal([]byte(urls), &s.PermittedURLs); err != nil {
+		return travel.Site{}, fmt.Errorf("read the permitted URLs of site %d: %w", s.ID, err)
+	}
+	return s, nil
+}
+
+// Site reads a site by id, with the policy of today.
+func Site(tx *db.Tx, id int64) (travel.Site, error) { return siteWhere(tx, "id = $2", id) }
+
+// SiteAt reads a site by its path, with the policy of today.
+func SiteAt(tx *db.Tx, path string) (travel.Site, error) { return siteWhere(tx, "path = $2", path) }
+
+func siteWhere(tx *db.Tx, condition string, value any) (travel.Site, error) {
+	return scanSite(func(dest ...any) error {
+		return tx.Row(`SELECT `+siteColumns+` FROM `+sitesOn("$1")+` WHERE `+condition,
+			[]any{db.Micros(core.RealNow(tx)), value}, dest...)
+	})
+}
+
+// SitesPage reads one page of the sites, each with the policy of today.
+func SitesPage(tx *db.Tx, f travel.SiteFilter, page travel.Page) (travel.List[travel.Site], error) {
+	var w db.Where
+	source := sitesOn(w.Arg(db.Micros(core.RealNow(tx))))
+	w.And("id > ?", 0) // so that there is a condition even where the filter has none
+	if f.Only != 0 {
+		w.And("id = ?", f.Only)
+	}
+	db.In(&w, "id", f.Include)
+	db.NotIn(&w, "id", f.Exclude)
+	orders := map[string]string{"name": `name COLLATE "C"`, "path": `path COLLATE "C"`}
+	return db.ListOf(tx, source, siteColumns, &w, page, orders, f.Include, scanSite)
+}

@@ -1,0 +1,136 @@
+package merchants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/travel"
+)
+
+// Suppliers is what can be done with suppliers: customers read them, the operator writes them.
+type Suppliers struct {
+	*core.Core
+}
+
+// Get reads one supplier of the actor's site.
+func (s *Suppliers) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Supplier, error) {
+	found, err := core.Read(ctx, s.Core, actor, func(tx *db.Tx) (travel.Supplier, error) {
+		return Supplier(tx, actor.SiteID, id)
+	})
+	return found, unknownSupplier(err, id)
+}
+
+// List reads one page of the suppliers of the actor's site.
+func (s *Suppliers) List(
+	ctx context.Context, actor auth.Actor, filter travel.SupplierFilter, page travel.Page,
+) (travel.List[travel.Supplier], error) {
+	return core.Read(ctx, s.Core, actor, func(tx *db.Tx) (travel.List[travel.Supplier], error) {
+		return SuppliersPage(tx, actor.SiteID, filter, page)
+	})
+}
+
+// Create makes a supplier of the actor's site.
+func (s *Suppliers) Create(ctx context.Context, actor auth.Actor, in travel.SupplierFields) (travel.Supplier, error) {
+	if err := actor.Require(auth.WriteSuppliers); err != nil {
+		return travel.Supplier{}, err
+	}
+	problems := in.Problems.Clone()
+	made := in.Apply(travel.Supplier{SiteID: actor.SiteID}, &problems)
+	if err := problems.Err(); err != nil {
+		return travel.Supplier{}, err
+	}
+	var stored travel.Supplier
+	err := s.WriteAs(ctx, actor, func(tx *db.Tx) (err error) {
+		if stored, err = InsertSupplier(tx, made); err != nil {
+			return err
+		}
+		if err := core.FinishKey(tx, actor, in.Once, stored.ID); err != nil {
+			return err
+		}
+		return core.Record(tx, actor, "supplier.create", supplierObject(stored.ID), nil, auditSupplier(stored))
+	})
+	return stored, err
+}
+
+// Change sets the given fields of a supplier.
+func (s *Suppliers) Change(ctx context.Context, actor auth.Actor, id int64, in travel.SupplierFields) (travel.Supplier, error) {
+	if err := actor.Require(auth.WriteSuppliers); err != nil {
+		return travel.Supplier{}, err
+	}
+	var changed travel.Supplier
+	err := s.WriteAs(ctx, actor, func(tx *db.Tx) error {
+		stored, err := LockSupplier(tx, actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		if err := core.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
+			return err
+		}
+		problems := in.Problems.Clone()
+		changed = in.Apply(stored, &problems)
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		if err := UpdateSupplier(tx, changed); err != nil {
+			return err
+		}
+		return core.Record(tx, actor, "supplier.change", supplierObject(id), auditSupplier(stored), auditSupplier(changed))
+	})
+	return changed, unknownSupplier(err, id)
+}
+
+// Delete removes a supplier that nothing refers to. A version other than 0 must be the stored one.
+func (s *Suppliers) Delete(ctx context.Context, actor auth.Actor, id, ifVersion int64) error {
+	if err := actor.Require(auth.WriteSuppliers); err != nil {
+		return err
+	}
+	inUse := fault.New(fault.InUse, "Supplier %d is linked to a channel or a booking and cannot be deleted.", id)
+	err := s.WriteAs(ctx, actor, func(tx *db.Tx) error {
+		stored, err := LockSupplier(tx, actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		if err := core.CheckVersion(ifVersion, stored.Version-1); err != nil {
+			return err
+		}
+		used, err := SupplierInUse(tx, actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		if used {
+			return inUse
+		}
+		if err := DeleteSupplier(tx, actor.SiteID, id); err != nil {
+			return err
+		}
+		return core.Record(tx, actor, "supplier.delete", supplierObject(id), auditSupplier(stored), nil)
+	})
+	// What was linked between the look and the removal is found by the foreign keys.
+	if errors.Is(err, db.ErrConflict) {
+		return inUse
+	}
+	return unknownSupplier(err, id)
+}
+
+func supplierObject(id int64) string { return fmt.Sprintf("supplier %d", id) }
+
+// NoteUnknownSuppliers notes those of the ids under which the site has no supplier.
+func NoteUnknownSuppliers(tx *db.Tx, siteID int64, ids []int64, p *fault.Problems) error {
+	if p.Has("suppliers") { // too many to look for
+		return nil
+	}
+	unknown, err := UnknownSuppliers(tx, siteID, ids)
+	if len(unknown) > 0 {
+		p.Wrong("suppliers", "There is no supplier %d.", unknown[0])
+	}
+	return err
+}
+
+func unknownSupplier(err error, id int64) error {
+	return core.NotFoundAs(fault.UnknownTerm, err, "There is no supplier %d.", id)
+}

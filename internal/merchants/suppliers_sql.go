@@ -1,0 +1,106 @@
+package merchants
+
+import (
+	"slices"
+
+	"holdfast/internal/db"
+	"holdfast/internal/travel"
+)
+
+// supplierColumns are the columns of a supplier in the order in which scanSupplier reads them.
+const supplierColumns = `site_id, id, name, url, category, country, version`
+
+func scanSupplier(scan func(dest ...any) error) (travel.Supplier, error) {
+	var s travel.Supplier
+	err := scan(&s.SiteID, &s.ID, &s.Name, &s.URL, &s.Category, &s.Country, &s.Version)
+	return s, err
+}
+
+// InsertSupplier stores a new supplier and returns it with its id and version.
+func InsertSupplier(tx *db.Tx, s travel.Supplier) (travel.Supplier, error) {
+	s.Version = 1
+	err := tx.Row(`INSERT INTO suppliers (site_id, name, name_folded, url, category, country, version, created_at, modified_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) RETURNING id`,
+		[]any{s.SiteID, s.Name, db.Folded(s.Name), s.URL, s.Category, s.Country, s.Version, db.Micros(tx.Now)}, &s.ID)
+	return s, err
+}
+
+// Supplier reads one supplier of the site.
+func Supplier(tx *db.Tx, siteID, id int64) (travel.Supplier, error) {
+	return scanSupplier(func(dest ...any) error {
+		return tx.Row(`SELECT `+supplierColumns+` FROM suppliers WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+	})
+}
+
+// LockSupplier takes the supplier for this write by counting up its version, and returns it so: the version that
+// callers know is one less.
+func LockSupplier(tx *db.Tx, siteID, id int64) (travel.Supplier, error) {
+	return scanSupplier(func(dest ...any) error {
+		return tx.Row(`UPDATE suppliers SET version = version + 1 WHERE site_id = $1 AND id = $2
+			RETURNING `+supplierColumns, []any{siteID, id}, dest...)
+	})
+}
+
+// UpdateSupplier stores what can change of a supplier that LockSupplier gave.
+func UpdateSupplier(tx *db.Tx, s travel.Supplier) error {
+	n, err := tx.Exec(`UPDATE suppliers SET name = $3, name_folded = $4, url = $5, category = $6, country = $7, modified_at = $8
+		WHERE site_id = $1 AND id = $2`, s.SiteID, s.ID, s.Name, db.Folded(s.Name), s.URL, s.Category, s.Country, db.Micros(tx.Now))
+	if err == nil && n == 0 {
+		return db.ErrNotFound
+	}
+	return err
+}
+
+// SupplierInUse reports whether a channel or a booking, one in the trash included, refers to the supplier.
+func SupplierInUse(tx *db.Tx, siteID, id int64) (bool, error) {
+	var inUse bool
+	err := tx.Row(`SELECT EXISTS (SELECT 1 FROM channel_suppliers WHERE site_id = $1 AND supplier_id = $2)
+		OR EXISTS (SELECT 1 FROM booking_suppliers WHERE site_id = $1 AND supplier_id = $2)`, []any{siteID, id}, &inUse)
+	return inUse, err
+}
+
+// DeleteSupplier removes a supplier. Where something refers to it, a foreign key forbids it.
+func DeleteSupplier(tx *db.Tx, siteID, id int64) error { return tx.Remove("suppliers", siteID, id) }
+
+// UnknownSuppliers returns those of the ids under which the site has no supplier, in order, each once.
+func UnknownSuppliers(tx *db.Tx, siteID int64, ids []int64) ([]int64, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	db.In(&w, "id", ids)
+	var known []int64
+	err := tx.Each(`SELECT id FROM suppliers WHERE `+w.Text.String(), w.Args, func(scan func(dest ...any) error) error {
+		var id int64
+		err := scan(&id)
+		known = append(known, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	unknown := slices.Compact(slices.Sorted(slices.Values(ids)))
+	return slices.DeleteFunc(unknown, func(id int64) bool { return slices.Contains(known, id) }), nil
+}
+
+// SuppliersPage reads one page of the site's suppliers.
+func SuppliersPage(tx *db.Tx, siteID int64, f travel.SupplierFilter, page travel.Page) (travel.List[travel.Supplier], error) {
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	db.In(&w, "id", f.Include)
+	db.NotIn(&w, "id", f.Exclude)
+	if f.Name != "" {
+		w.And(`name_folded LIKE ? ESCAPE '\'`, db.Wildcard(f.Name))
+	}
+	if f.URL != "" {
+		// Both sides by the same lower: what it leaves alone it leaves alone twice.
+		w.And(`lower(url) LIKE lower(?) ESCAPE '\'`, "%"+db.EscapeLike(f.URL)+"%")
+	}
+	db.In(&w, "country", f.Countries)
+	db.In(&w, "category", f.Categories)
+	return db.ListOf(tx, "suppliers", supplierColumns, &w, page, map[string]string{
+		"id": "id", "name": `name_folded COLLATE "C"`, "url": `url COLLATE "C"`, "category": `category COLLATE "C"`,
+		"country": `country COLLATE "C"`,
+	}, f.Include, scanSupplier)
+}

@@ -1,0 +1,116 @@
+package merchants
+
+import (
+	"fmt"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// The terms of a site change only when two people agree (R0). Here is what their proposals and the audit say of them,
+// by the names of the wire.
+
+// termsOfPolicy are the fields of a policy; absent ones stay as they are in the policy that it follows.
+type termsOfPolicy struct {
+	From              *string             `json:"from,omitempty"`
+	Currency          *money.Currency     `json:"currency,omitempty"`
+	Recognition       *travel.Recognition `json:"recognition,omitempty"`
+	LateLogDays       *int64              `json:"late_log_days,omitempty"`
+	MaxFixingAgeDays  *int64              `json:"max_fixing_age_days,omitempty"`
+	RateCard          *[]termsOfRate      `json:"rate_card,omitempty"`
+	PremiumRefundable *bool               `json:"premium_refundable,omitempty"`
+	MinimumPerLine    *int64              `json:"minimum_per_line,omitempty"`
+	MinimumPerMonth   *int64              `json:"minimum_per_month,omitempty"`
+	TaxCodes          *[]travel.TaxCode   `json:"tax_codes,omitempty"`
+	StatementPeriod   *string             `json:"statement_period,omitempty"`
+	PaymentTermsDays  *int64              `json:"payment_terms_days,omitempty"`
+}
+
+type termsOfRate struct {
+	Channel  int64  `json:"channel,omitempty"` // 0: of every channel that has no lines of its own
+	LeadFrom int64  `json:"lead_from"`
+	LeadTo   *int64 `json:"lead_to"` // null: the last band
+	PPM      int64  `json:"ppm"`
+}
+
+func termsOf(f travel.PolicyFields) termsOfPolicy {
+	t := termsOfPolicy{
+		Currency: f.Currency, Recognition: f.Recognition, LateLogDays: f.LateLogDays, MaxFixingAgeDays: f.MaxFixingAgeDays,
+		PremiumRefundable: f.PremiumRefundable, MinimumPerLine: f.MinimumPerLine, MinimumPerMonth: f.MinimumPerMonth,
+		TaxCodes: f.TaxCodes, StatementPeriod: f.StatementPeriod, PaymentTermsDays: f.PaymentTermsDays,
+	}
+	if f.From != nil {
+		from := f.From.String()
+		t.From = &from
+	}
+	if f.RateCard != nil {
+		lines := make([]termsOfRate, len(*f.RateCard))
+		for i, l := range *f.RateCard {
+			lines[i] = termsOfRate{Channel: l.ChannelID, LeadFrom: l.From, PPM: l.PPM}
+			if l.To != travel.NoEnd {
+				lines[i].LeadTo = &l.To
+			}
+		}
+		t.RateCard = &lines
+	}
+	return t
+}
+
+// fields reads the terms back.
+func (t termsOfPolicy) fields() (travel.PolicyFields, error) {
+	f := travel.PolicyFields{
+		Currency: t.Currency, Recognition: t.Recognition, LateLogDays: t.LateLogDays, MaxFixingAgeDays: t.MaxFixingAgeDays,
+		PremiumRefundable: t.PremiumRefundable, MinimumPerLine: t.MinimumPerLine, MinimumPerMonth: t.MinimumPerMonth,
+		TaxCodes: t.TaxCodes, StatementPeriod: t.StatementPeriod, PaymentTermsDays: t.PaymentTermsDays,
+	}
+	if t.RateCard != nil {
+		card := make(travel.RateCard, len(*t.RateCard))
+		for i, l := range *t.RateCard {
+			card[i] = travel.RateLine{ChannelID: l.Channel, From: l.LeadFrom, To: travel.NoEnd, PPM: l.PPM}
+			if l.LeadTo != nil {
+				card[i].To = *l.LeadTo
+			}
+		}
+		f.RateCard = &card
+	}
+	if t.From == nil {
+		return f, nil
+	}
+	from, err := civil.ParseDay(*t.From)
+	f.From = &from
+	return f, err
+}
+
+// auditPolicy is a policy in the audit: all its terms.
+func auditPolicy(p travel.Policy) any {
+	return termsOf(travel.PolicyFields{
+		From: &p.FromDay, Currency: &p.Currency, Recognition: &p.Recognition, LateLogDays: &p.LateLogDays,
+		MaxFixingAgeDays: &p.MaxFixingAgeDays, RateCard: &p.RateCard, PremiumRefundable: &p.PremiumRefundable,
+		MinimumPerLine: &p.MinimumPerLine, MinimumPerMonth: &p.MinimumPerMonth, TaxCodes: &p.TaxCodes,
+		StatementPeriod: &p.StatementPeriod, PaymentTermsDays: &p.PaymentTermsDays,
+	})
+}
+
+func policyObject(p travel.Policy) string { return fmt.Sprintf("policy %d", p.ID) }
+
+// carryOut adds the policy of an approved proposal, judged by what is in force now.
+func (p *Policies) carryOut(tx *db.Tx, actor auth.Actor, proposal travel.Proposal) (any, error) {
+	terms, err := core.PayloadOf[termsOfPolicy](proposal)
+	if err != nil {
+		return nil, err
+	}
+	fields, err := terms.fields()
+	if err != nil {
+		return nil, err
+	}
+	next, err := p.next(tx, actor.SiteID, fields)
+	if err != nil {
+		return nil, err
+	}
+	made, err := p.add(tx, actor, next)
+	return core.MadeID{ID: made.ID}, err
+}

@@ -1,0 +1,266 @@
+package payments
+
+import (
+	"errors"
+	"math/big"
+
+	"holdfast/internal/bookings"
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/ledger"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// adjust checks a refund, capture, void, chargeback or reversal against the transaction that it adjusts, completes its
+// split where there is only one booking, and takes from the original what it takes. The original is locked first, so
+// that two adjustments at once never take the same money.
+func (r *intake) adjust(items []travel.Item) ([]travel.Item, error) {
+	original, err := LockTransaction(r.tx, r.site.ID, r.in.LinkedID)
+	if errors.Is(err, db.ErrNotFound) || err == nil && original.ChannelID != r.channel.ID {
+		return nil, fault.WrongField("linked_id", "There is no transaction %d in the channel.", r.in.LinkedID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.original = original
+	if *r.in.Currency != original.Currency {
+		r.problems.Wrong("currencies", "Transaction %d is in %s.", original.ID, original.Currency)
+	}
+	r.checkOrder()
+	if err := r.possible(); err != nil {
+		return nil, err
+	}
+	if len(items) == 0 {
+		if items, err = r.onlyItem(); err != nil {
+			return nil, err
+		}
+	}
+	for _, item := range items {
+		if r.originalOf(item.BookingID) == nil {
+			r.problems.Wrong("bookings", "Booking %d has no part in transaction %d.", item.BookingID, original.ID)
+		}
+	}
+	if err := r.problems.Err(); err != nil {
+		return nil, err
+	}
+	if r.in.Type.Operators() {
+		return items, r.turnChargeback(items)
+	}
+	if err := r.afterChargebacks(items); err != nil {
+		return nil, err
+	}
+	rest, before := r.rest(), r.original.Remaining
+	if err := r.take(items); err != nil {
+		return nil, err
+	}
+	if r.order != nil {
+		r.order.processed.Reserved = before - r.original.Remaining
+	}
+	if r.original.Remaining == 0 && original.Currency != original.BaseCurrency {
+		return rest, nil
+	}
+	return items, nil
+}
+
+// afterChargebacks refuses a refund of more than a chargeback has left of its part (R3): a refund may be learned after a
+// chargeback that came later, and then comes to the same as in their own order.
+func (r *intake) afterChargebacks(items []travel.Item) error {
+	if r.original.Status != travel.StatusLocked {
+		return nil
+	}
+	allocations, err := ledger.AllocationsOfTransaction(r.tx, r.site.ID, r.original.ID)
+	if err != nil {
+		return err
+	}
+	for _, a := range allocations {
+		events, err := ledger.Events(r.tx, r.site.ID, a.ID)
+		if err != nil {
+			return err
+		}
+		left := a.Sum(events).Remaining(a.Paid(), a.Paid())
+		for _, item := range items {
+			if item.BookingID == a.BookingID && item.Total > left {
+				return fault.NotPossibleBecause("locked", "Transaction %d is charged back: of it, %s %s remain for booking %d.",
+					r.original.ID, item.Currency, money.Format(left, item.Currency), item.BookingID)
+			}
+		}
+	}
+	return nil
+}
+
+// checkOrder notes an adjustment of a day before what it adjusts. Within a day the order does not matter: days are what
+// amounts count by, and many books know no times of refunds. What the scheme did is recorded whatever it says.
+func (r *intake) checkOrder() {
+	at, made := r.in.EffectiveAt, r.original.EffectiveAt
+	if !at.IsZero() && civil.DayOf(at) < civil.DayOf(made) && !r.in.Type.Operators() {
+		r.problems.Wrong("effective_at", "Transaction %d was made on %s: a %s of it cannot have been made on a day before.",
+			r.original.ID, civil.DayOf(made), *r.in.Type)
+	}
+}
+
+// rest is the split of an adjustment that takes all that remains of the original.
+func (r *intake) rest() (items []travel.Item) {
+	for _, part := range r.original.Payments {
+		if part.Remaining > 0 {
+			items = append(items, travel.Item{BookingID: part.BookingID, Currency: part.Currency, Total: part.Remaining})
+		}
+	}
+	return items
+}
+
+// possible answers NotPossible where the original's type or state does not allow the adjustment.
+func (r *intake) possible() error {
+	o, t := r.original, *r.in.Type
+	wantsAuthorisation := t == travel.Capture || t == travel.Void
+	switch {
+	case wantsAuthorisation && o.Type != travel.Authorize:
+		return fault.NotPossibleBecause("not_an_authorisation", "Transaction %d is of type %s; a %s needs an authorisation.", o.ID, o.Type, t)
+	case !wantsAuthorisation && !o.Type.Takes():
+		return fault.NotPossibleBecause("not_a_payment", "Transaction %d is of type %s; a %s needs a purchase or a capture.", o.ID, o.Type, t)
+	case t.Operators() && o.Status != travel.StatusComplete && o.Status != travel.StatusLocked:
+		return fault.NotPossibleBecause("not_complete", "Transaction %d is %s: no money was taken that could be charged back.", o.ID, o.Status)
+	case t.Operators():
+		return nil // what the scheme did is recorded whatever remains
+	case o.Status == travel.StatusLocked && (t != travel.Refund || r.order != nil): // a refund that was made is logged
+		return fault.NotPossibleBecause("locked", "Transaction %d is charged back.", o.ID)
+	case wantsAuthorisation && o.Remaining > 0 && !o.InTime(r.effectiveAt()):
+		return fault.NotPossibleBecause("authorisation_expired", "Transaction %d was not captured in time and is void.", o.ID)
+	case o.Status != travel.StatusComplete && o.Status != travel.StatusExpired && o.Status != travel.StatusLocked:
+		return fault.NotPossibleBecause("not_complete", "Transaction %d is %s.", o.ID, o.Status)
+	case *r.in.Total > o.Remaining:
+		return fault.NotPossibleBecause("exceeds_remaining", "Of transaction %d, %s %s remain.",
+			o.ID, o.Currency, money.Format(o.Remaining, o.Currency))
+	default:
+		return nil
+	}
+}
+
+// originalOf is the payment of the original that belongs to a booking, nil where it has none.
+func (r *intake) originalOf(bookingID int64) *travel.Payment {
+	for i := range r.original.Payments {
+		if r.original.Payments[i].BookingID == bookingID {
+			return &r.original.Payments[i]
+		}
+	}
+	return nil
+}
+
+// onlyItem is the split of an adjustment that names none: all of it for the only booking of the original. In another
+// currency than the base it takes the same share of the base amount as of the payment, and the last one the rest.
+func (r *intake) onlyItem() ([]travel.Item, error) {
+	if len(r.original.Payments) != 1 {
+		r.problems.Missing("bookings")
+		return nil, nil
+	}
+	part, total := r.original.Payments[0], *r.in.Total
+	if r.original.Currency != r.original.BaseCurrency {
+		of, base := r.original.Remaining, part.Remaining
+		if r.in.Type.Operators() { // bounded by nothing that remains: the share of the whole
+			of, base = r.original.Total, part.Total
+		}
+		share := new(big.Int).Mul(big.NewInt(total), big.NewInt(base))
+		var err error
+		if total, err = money.Round(share, big.NewInt(of)); err != nil {
+			return nil, err
+		}
+		total = max(total, 1) // an amount is never nothing, even where its share rounds to it
+	}
+	return []travel.Item{{BookingID: part.BookingID, Currency: part.Currency, Total: total}}, nil
+}
+
+// take lowers what remains of the original. It is bounded twice, in payment currency and by what remains of each part;
+// the adjustment that empties either takes the rest of both, so that neither roundings nor another day's rate leave
+// crumbs behind that nobody could take any more.
+func (r *intake) take(items []travel.Item) error {
+	for _, item := range items {
+		part := r.originalOf(item.BookingID)
+		if item.Total > part.Remaining {
+			return fault.NotPossibleBecause("exceeds_remaining", "Of transaction %d, %s %s remain for booking %d.",
+				r.original.ID, part.Currency, money.Format(part.Remaining, part.Currency), part.BookingID)
+		}
+		part.Remaining -= item.Total
+	}
+	r.original.Remaining -= *r.in.Total
+	if r.original.Remaining == 0 {
+		for i := range r.original.Payments {
+			r.original.Payments[i].Remaining = 0
+		}
+	}
+	for _, part := range r.original.Payments {
+		if part.Remaining > 0 {
+			return nil
+		}
+	}
+	r.original.Remaining = 0
+	return nil
+}
+
+// turnChargeback sets the state of the original: locked while more was charged back than reversed. What is taken back
+// twice is noted: nobody adds events but by adjusting the original, which is locked.
+func (r *intake) turnChargeback(items []travel.Item) error {
+	allocations, err := ledger.AllocationsOfTransaction(r.tx, r.site.ID, r.original.ID)
+	if err != nil {
+		return err
+	}
+	var open int64
+	for _, a := range allocations {
+		events, err := ledger.Events(r.tx, r.site.ID, a.ID)
+		if err != nil {
+			return err
+		}
+		for _, item := range items {
+			if item.BookingID == a.BookingID {
+				this := protection.Event{Kind: *r.in.Type, Amount: item.Total}
+				r.doubleRecovery = r.doubleRecovery || a.Sum(append(events, this)).DoubleRecovery() > 0
+			}
+		}
+		for _, e := range events {
+			switch e.Kind {
+			case travel.Chargeback:
+				open += e.Amount
+			case travel.ChargebackReversal:
+				open -= e.Amount
+			}
+		}
+	}
+	if *r.in.Type == travel.Chargeback {
+		open += travel.BaseTotal(items)
+	} else {
+		open -= travel.BaseTotal(items)
+	}
+	r.wasLocked = r.original.Status == travel.StatusLocked
+	r.original.Status = travel.StatusComplete
+	if open > 0 {
+		r.original.Status = travel.StatusLocked
+	}
+	return nil
+}
+
+// saveOriginal stores the original as it is now, and tells all its bookings where its being charged back began or ended.
+func (r *intake) saveOriginal() error {
+	if err := SaveTransaction(r.tx, r.original); err != nil {
+		return err
+	}
+	locked := r.original.Status == travel.StatusLocked
+	if !r.in.Type.Operators() || locked == r.wasLocked {
+		return nil
+	}
+	for _, part := range r.original.Payments {
+		b, err := bookings.Lock(r.tx, r.site.ID, part.BookingID)
+		if err != nil {
+			return err
+		}
+		if locked {
+			b.Sums.LockedPayments++
+		} else {
+			b.Sums.LockedPayments--
+		}
+		if err := bookings.SaveSums(r.tx, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}

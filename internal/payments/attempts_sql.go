@@ -1,0 +1,70 @@
+package payments
+
+import (
+	"database/sql"
+
+	"holdfast/internal/db"
+	"holdfast/internal/travel"
+)
+
+// InsertModalPayment notes that a transaction of this write is a payment in the modal, with what was verified besides.
+func InsertModalPayment(tx *db.Tx, t travel.Transaction, bookingID int64, authHash string) error {
+	_, err := tx.Exec(`INSERT INTO modal_payments (site_id, transaction_id, booking_id, auth_hash, allocations, charge_channel)
+		VALUES ($1, $2, $3, $4, $5, $6)`,
+		t.SiteID, t.ID, bookingID, authHash, t.ModalAllocations, db.MaybeID(t.ModalCharge))
+	return err
+}
+
+// ModalAttempts lists the payments of a booking that were made in the modal, in order of their ids. The caller holds the
+// booking, so that none is added meanwhile.
+func ModalAttempts(tx *db.Tx, siteID, bookingID int64) ([]travel.ModalAttempt, error) {
+	var list []travel.ModalAttempt
+	err := tx.Each(`SELECT m.transaction_id, m.auth_hash, t.status, p.decline <> ''
+		FROM modal_payments m
+		JOIN transactions t ON t.site_id = m.site_id AND t.id = m.transaction_id
+		JOIN processings p ON p.site_id = m.site_id AND p.transaction_id = m.transaction_id
+		WHERE m.site_id = $1 AND m.booking_id = $2 ORDER BY m.transaction_id`, []any{siteID, bookingID},
+		func(scan func(dest ...any) error) error {
+			var a travel.ModalAttempt
+			err := scan(&a.TransactionID, &a.AuthHash, &a.Status, &a.Refused)
+			list = append(list, a)
+			return err
+		})
+	return list, err
+}
+
+// ModalPaymentOf tells whether a transaction pays the booking in the modal.
+func ModalPaymentOf(tx *db.Tx, siteID, transactionID, bookingID int64) error {
+	var id int64
+	return tx.Row(`SELECT transaction_id FROM modal_payments WHERE site_id = $1 AND transaction_id = $2 AND booking_id = $3`,
+		[]any{siteID, transactionID, bookingID}, &id)
+}
+
+// readModalPayments fills in what the modal was told besides. Only what a processor carried out with 3DS can have been
+// paid there; where there is none of it nothing is read.
+func readModalPayments(tx *db.Tx, siteID int64, list []travel.Transaction) error {
+	var ids []int64
+	at := map[int64]*travel.Transaction{}
+	for i, t := range list {
+		if t.Processed != nil && t.Attempt3DS {
+			ids, at[t.ID] = append(ids, t.ID), &list[i]
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	db.In(&w, "transaction_id", ids)
+	return tx.Each(`SELECT transaction_id, allocations, charge_channel FROM modal_payments WHERE `+w.Text.String(), w.Args,
+		func(scan func(dest ...any) error) error {
+			var id int64
+			var allocations string
+			var charge sql.NullInt64
+			err := scan(&id, &allocations, &charge)
+			if err == nil {
+				at[id].ModalAllocations, at[id].ModalCharge = allocations, charge.Int64
+			}
+			return err
+		})
+}

@@ -1,0 +1,157 @@
+package payments
+
+import (
+	"database/sql"
+	"errors"
+	"time"
+
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/travel"
+)
+
+// processedColumns are the columns of a processing in the order in which scanProcessed reads them.
+const processedColumns = `site_id, transaction_id, channel_id, operation, reference, processor, live, processor_id, original,
+	state, reserved, asked_for_at, ask_at, asks, return_key, challenge_type, challenge_value, decline, code, threeds_status,
+	threeds_flow, threeds_eci, threeds_version, threeds_directory, liability_shift`
+
+func scanProcessed(scan func(dest ...any) error) (travel.Processed, error) {
+	var p travel.Processed
+	var asked int64
+	var ask sql.NullInt64
+	var key sql.NullString
+	err := scan(&p.SiteID, &p.TransactionID, &p.ChannelID, &p.Operation, &p.Reference, &p.Processor, &p.Live, &p.ProcessorID,
+		&p.Original, &p.State, &p.Reserved, &asked, &ask, &p.Asks, &key, &p.Challenge.Type, &p.Challenge.Value, &p.Decline,
+		&p.Code, &p.ThreeDS.Status, &p.ThreeDS.Flow, &p.ThreeDS.ECI, &p.ThreeDS.Version, &p.ThreeDS.DirectoryID,
+		&p.ThreeDS.LiabilityShift)
+	p.AskedForAt, p.AskAt, p.ReturnKey = db.Instant(asked), db.MaybeInstant(ask), key.String
+	return p, err
+}
+
+// InsertProcessing notes that a processor is about to be called for a transaction of this write.
+func InsertProcessing(tx *db.Tx, p travel.Processed) error {
+	_, err := tx.Exec(`INSERT INTO processings (`+processedColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`,
+		p.SiteID, p.TransactionID, p.ChannelID, p.Operation, p.Reference, p.Processor, p.Live, p.ProcessorID, p.Original,
+		p.State, p.Reserved, db.Micros(p.AskedForAt), db.MaybeMicros(p.AskAt), p.Asks, maybeText(p.ReturnKey), p.Challenge.Type,
+		p.Challenge.Value, p.Decline, p.Code, p.ThreeDS.Status, p.ThreeDS.Flow, p.ThreeDS.ECI, p.ThreeDS.Version,
+		p.ThreeDS.DirectoryID, p.ThreeDS.LiabilityShift)
+	return err
+}
+
+// SaveProcessing stores what can change of a processing. Its transaction is locked: that is the lock on both.
+func SaveProcessing(tx *db.Tx, p travel.Processed) error {
+	_, err := tx.Exec(`UPDATE processings SET processor_id = $3, state = $4, reserved = $5, ask_at = $6, asks = $7,
+			challenge_type = $8, challenge_value = $9, decline = $10, code = $11, threeds_status = $12, threeds_flow = $13,
+			threeds_eci = $14, threeds_version = $15, threeds_directory = $16, liability_shift = $17
+		WHERE site_id = $1 AND transaction_id = $2`,
+		p.SiteID, p.TransactionID, p.ProcessorID, p.State, p.Reserved, db.MaybeMicros(p.AskAt), p.Asks, p.Challenge.Type,
+		p.Challenge.Value, p.Decline, p.Code, p.ThreeDS.Status, p.ThreeDS.Flow, p.ThreeDS.ECI, p.ThreeDS.Version,
+		p.ThreeDS.DirectoryID, p.ThreeDS.LiabilityShift)
+	return err
+}
+
+// GatewayChargeOf reads what a processor was asked for a transaction; ErrNotFound where it was not asked.
+func GatewayChargeOf(tx *db.Tx, siteID, transactionID int64) (travel.Processed, error) {
+	return oneProcessing(tx, `site_id = $1 AND transaction_id = $2`, siteID, transactionID)
+}
+
+// ProcessingOf reads the processing that a hint is about: by our reference, else by the processor's name, of the charge
+// where what adjusted it has the same. ErrNotFound: it is none of the channel's.
+func ProcessingOf(tx *db.Tx, h Hint) (travel.Processed, error) {
+	if h.Reference != "" {
+		p, err := oneProcessing(tx, `reference = $3 AND site_id = $1 AND channel_id = $2`, h.SiteID, h.ChannelID, h.Reference)
+		if !errors.Is(err, db.ErrNotFound) || h.ProcessorID == "" {
+			return p, err
+		}
+	}
+	return oneProcessing(tx, `site_id = $1 AND channel_id = $2 AND processor_id = $4 AND processor = $3
+		ORDER BY transaction_id LIMIT 1`, h.SiteID, h.ChannelID, h.Processor, h.ProcessorID)
+}
+
+// ProcessingByReturnKey reads the processing of any site whose shopper comes back with the key.
+func ProcessingByReturnKey(tx *db.Tx, key string) (travel.Processed, error) {
+	return oneProcessing(tx, `return_key = $1`, key)
+}
+
+func oneProcessing(tx *db.Tx, condition string, args ...any) (travel.Processed, error) {
+	return scanProcessed(func(dest ...any) error {
+		return tx.Row(`SELECT `+processedColumns+` FROM processings WHERE `+condition, args, dest...)
+	})
+}
+
+// ProcessingsToAsk lists the processings of any site that are to be asked about, the longest overdue first.
+func ProcessingsToAsk(tx *db.Tx, limit int) ([]travel.Processed, error) {
+	var list []travel.Processed
+	err := tx.Each(`SELECT `+processedColumns+` FROM processings WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
+		[]any{db.Micros(core.RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
+			p, err := scanProcessed(scan)
+			list = append(list, p)
+			return err
+		})
+	return list, err
+}
+
+// ClaimAsk takes it on the caller to ask about a processing, as it was read, and puts off the next time; ErrNotFound: it
+// was asked about since, or somebody else has taken it.
+func ClaimAsk(tx *db.Tx, p travel.Processed, next time.Time) error {
+	n, err := tx.Exec(`UPDATE processings SET ask_at = $4, asks = asks + 1
+		WHERE site_id = $1 AND transaction_id = $2 AND ask_at = $3`,
+		p.SiteID, p.TransactionID, db.Micros(p.AskAt), db.Micros(next))
+	if err == nil && n == 0 {
+		return db.ErrNotFound
+	}
+	return err
+}
+
+// OpenAdjustments counts the adjustments of a transaction whose outcome is not known yet.
+func OpenAdjustments(tx *db.Tx, siteID, transactionID int64) (n int64, err error) {
+	err = tx.Row(`SELECT COUNT(*) FROM transactions t
+		JOIN processings p ON p.site_id = t.site_id AND p.transaction_id = t.id
+		WHERE t.site_id = $1 AND t.linked_id = $2 AND p.state IN ('called', 'challenged', 'unknown')`,
+		[]any{siteID, transactionID}, &n)
+	return n, err
+}
+
+// SaveOutcome stores what the processor says of a locked transaction, besides what SaveTransaction stores.
+func SaveOutcome(tx *db.Tx, t travel.Transaction) error {
+	_, err := tx.Exec(`UPDATE transactions SET content = $3, auth_code = $4, card_type = $5, bin_number = $6, last_four = $7
+		WHERE site_id = $1 AND id = $2`, t.SiteID, t.ID, t.Content, t.AuthCode, t.CardType, t.BIN, t.LastFour)
+	if err != nil {
+		return err
+	}
+	return SaveTransaction(tx, t)
+}
+
+// FreeReference takes the caller's payment reference off a locked transaction of which nothing came, so that the payment
+// can be tried again under it.
+func FreeReference(tx *db.Tx, siteID, transactionID int64) error {
+	_, err := tx.Exec(`UPDATE transactions SET reference = NULL WHERE site_id = $1 AND id = $2`, siteID, transactionID)
+	return err
+}
+
+// readProcessings fills in what processors were asked for the transactions. Only what has a token, or adjusts another
+// one, can have been processed; where there is none of these nothing is read.
+func readProcessings(tx *db.Tx, siteID int64, list []travel.Transaction) error {
+	var ids []int64
+	at := map[int64]*travel.Transaction{}
+	for i, t := range list {
+		if t.Token != "" || t.LinkedID != 0 {
+			ids, at[t.ID] = append(ids, t.ID), &list[i]
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	db.In(&w, "transaction_id", ids)
+	return tx.Each(`SELECT `+processedColumns+` FROM processings WHERE `+w.Text.String(), w.Args,
+		func(scan func(dest ...any) error) error {
+			p, err := scanProcessed(scan)
+			if err == nil {
+				at[p.TransactionID].Processed = &p
+			}
+			return err
+		})
+}

@@ -1,0 +1,226 @@
+package payments
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/merchants"
+	"holdfast/internal/money"
+	"holdfast/internal/psp"
+	"holdfast/internal/travel"
+)
+
+// noteDispute keeps how the chargeback stands that the recording is about. A reversal ends the oldest one that is still
+// open, of its own amount where there is one.
+func (r *intake) noteDispute() error {
+	switch r.t.Type {
+	case travel.Chargeback:
+		day := civil.NoDay
+		if r.in.ChallengeDay != nil {
+			day = *r.in.ChallengeDay
+		}
+		return InsertDispute(r.tx, travel.Dispute{
+			SiteID: r.t.SiteID, TransactionID: r.original.ID, ChargebackID: r.t.ID, Outcome: travel.DisputePending,
+			ReasonCode: r.in.ReasonCode, ChallengeDay: day,
+		})
+	case travel.ChargebackReversal:
+		all, err := Disputes(r.tx, r.t.SiteID, r.original.ID)
+		open := slices.DeleteFunc(all, func(d travel.Dispute) bool { return d.ReversalID != 0 })
+		if err != nil || len(open) == 0 {
+			return err
+		}
+		d := open[max(0, slices.IndexFunc(open, func(d travel.Dispute) bool { return d.Total == r.t.Total }))]
+		if d.Total > r.t.Total && r.original.Status == travel.StatusLocked {
+			return nil // a part came back; the rest is still in dispute
+		}
+		d.ReversalID, d.Outcome = r.t.ID, travel.DisputeWon
+		return SaveDispute(r.tx, d)
+	default:
+		return nil
+	}
+}
+
+// applyDisputes records what a processor says of the disputes of a charge: the chargeback, and the reversal where the
+// money came back. Each is recorded once, however often it is told.
+func (p *GatewayPayments) applyDisputes(ctx context.Context, a access, t travel.Transaction, list []psp.Dispute) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeTime)
+	defer cancel()
+	for _, d := range list {
+		err := p.WriteBy(ctx, a.clock, func(tx *db.Tx) error { return p.applyDispute(tx, a, t, d) })
+		if err != nil {
+			return fmt.Errorf("dispute %s: %w", d.ProcessorID, err)
+		}
+	}
+	return nil
+}
+
+func (p *GatewayPayments) applyDispute(tx *db.Tx, a access, charge travel.Transaction, told psp.Dispute) error {
+	id, err := disputed(tx, charge, told)
+	if err != nil {
+		return err
+	}
+	original, err := LockTransaction(tx, charge.SiteID, id)
+	if err != nil {
+		return err
+	}
+	known, err := knownDispute(tx, original, told)
+	if errors.Is(err, db.ErrNotFound) {
+		known, err = p.recordDispute(tx, a, original, told, travel.Chargeback)
+	}
+	if err == nil && told.State == psp.DisputeWon && known.ReversalID == 0 {
+		known, err = p.recordDispute(tx, a, original, told, travel.ChargebackReversal)
+	}
+	if err != nil {
+		return err
+	}
+	before := known
+	known.ProcessorID, known.ReasonCode = told.ProcessorID, cmp.Or(told.ReasonCode, known.ReasonCode)
+	if !told.AnswerBy.IsZero() {
+		known.ChallengeDay = civil.DayOf(told.AnswerBy)
+	}
+	if told.State == psp.DisputeLost && known.ReversalID == 0 {
+		known.Outcome = travel.DisputeLost
+	}
+	if known == before {
+		return nil
+	}
+	return SaveDispute(tx, known)
+}
+
+// errNothingDisputed: the charge took no money, as far as we know.
+var errNothingDisputed = errors.New("no payment of the charge took money")
+
+// disputed finds the payment that a dispute of a charge is about: the charge itself, or of an authorisation its capture.
+func disputed(tx *db.Tx, charge travel.Transaction, told psp.Dispute) (id int64, err error) {
+	if charge.Type.Takes() {
+		return charge.ID, nil
+	}
+	// Of several captures: the one that has the dispute already, else one of its amount, else one that is large enough.
+	charge, err = Transaction(tx, charge.SiteID, charge.ID)
+	best := 0
+	for _, adjustment := range charge.Adjustments {
+		t, err := Transaction(tx, charge.SiteID, adjustment)
+		if err != nil {
+			return 0, err
+		}
+		if t.Type != travel.Capture || t.Status != travel.StatusComplete && t.Status != travel.StatusLocked {
+			continue
+		}
+		fits := 1
+		switch {
+		case slices.ContainsFunc(t.Disputes, func(d travel.Dispute) bool { return d.ProcessorID == told.ProcessorID }):
+			fits = 4
+		case t.Total == told.Amount:
+			fits = 3
+		case t.Total > told.Amount:
+			fits = 2
+		}
+		if fits > best {
+			best, id = fits, t.ID
+		}
+	}
+	if err == nil && best == 0 {
+		err = errNothingDisputed
+	}
+	return id, err
+}
+
+// knownDispute reads what is on file about a dispute: under its name, or by hand, where the operator was faster.
+// ErrNotFound: nothing.
+func knownDispute(tx *db.Tx, t travel.Transaction, told psp.Dispute) (travel.Dispute, error) {
+	all, err := Disputes(tx, t.SiteID, t.ID)
+	if err != nil {
+		return travel.Dispute{}, err
+	}
+	for _, d := range all {
+		if d.ProcessorID == told.ProcessorID {
+			return d, nil
+		}
+	}
+	amount := disputedAmount(t, told)
+	for _, d := range all {
+		if d.ProcessorID == "" && d.Total == amount && (d.ReversalID == 0 || told.State == psp.DisputeWon) {
+			return d, nil
+		}
+	}
+	return travel.Dispute{}, db.ErrNotFound
+}
+
+// disputedAmount is how much of a payment a dispute is about: all of it where its amount is in another currency or was
+// not said.
+func disputedAmount(t travel.Transaction, told psp.Dispute) int64 {
+	if told.Currency != t.Currency || told.Amount <= 0 {
+		return t.Total
+	}
+	return told.Amount
+}
+
+// recordDispute records a chargeback or its reversal as the operator would by hand, and reads how the dispute stands then.
+func (p *GatewayPayments) recordDispute(
+	tx *db.Tx, a access, original travel.Transaction, told psp.Dispute, kind travel.TransactionType,
+) (travel.Dispute, error) {
+	var none travel.Dispute
+	site, err := merchants.Site(tx, original.SiteID)
+	if err != nil {
+		return none, err
+	}
+	amount := disputedAmount(original, told)
+	items, err := shareOf(original, amount)
+	if err != nil {
+		return none, err
+	}
+	at := tx.Now
+	if kind == travel.Chargeback && told.OpenedAt.Before(at) {
+		at = told.OpenedAt.UTC().Truncate(time.Second)
+	}
+	in := travel.NewTransaction{
+		ChannelID: &original.ChannelID, Currency: &original.Currency, Total: &amount, Type: &kind, Items: &items,
+		PSP: a.processed.Processor, Reference: told.ProcessorID + " " + string(kind), LinkedID: original.ID,
+		CardType: original.CardType, BIN: original.BIN, LastFour: original.LastFour, EffectiveAt: at,
+		ReasonCode: told.ReasonCode, Content: "Told by the processor.",
+	}
+	actor := auth.System(original.SiteID)
+	actor.Ahead = a.clock.Ahead
+	made, _, err := newIntake(p.Core, tx, actor, site, in).run()
+	if err != nil {
+		return none, err
+	}
+	all, err := Disputes(tx, original.SiteID, original.ID)
+	i := slices.IndexFunc(all, func(d travel.Dispute) bool { return d.ChargebackID == made.ID || d.ReversalID == made.ID })
+	if err != nil || i < 0 {
+		return none, cmp.Or(err, db.ErrNotFound)
+	}
+	return all[i], nil
+}
+
+// shareOf splits an amount of a payment over its bookings as the payment was.
+func shareOf(t travel.Transaction, amount int64) ([]travel.Item, error) {
+	base := amount
+	if t.Currency != t.BaseCurrency {
+		share := new(big.Int).Mul(big.NewInt(amount), big.NewInt(t.BaseTotal))
+		var err error
+		if base, err = money.Round(share, big.NewInt(t.Total)); err != nil {
+			return nil, err
+		}
+		base = max(base, 1)
+	}
+	weights := make([]int64, len(t.Payments))
+	for i, part := range t.Payments {
+		weights[i] = part.Total
+	}
+	var items []travel.Item
+	for i, total := range money.Split(base, weights) {
+		if total > 0 {
+			items = append(items, travel.Item{BookingID: t.Payments[i].BookingID, Currency: t.BaseCurrency, Total: total})
+		}
+	}
+	return items, nil
+}

@@ -1,0 +1,74 @@
+package payments
+
+import (
+	"database/sql"
+
+	"holdfast/internal/db"
+	"holdfast/internal/travel"
+)
+
+// InsertDispute records how a chargeback, made in this write, stands.
+func InsertDispute(tx *db.Tx, d travel.Dispute) error {
+	_, err := tx.Exec(`INSERT INTO disputes (site_id, transaction_id, chargeback_id, reversal_id, processor_id, outcome,
+			reason_code, challenge_day)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		d.SiteID, d.TransactionID, d.ChargebackID, db.MaybeID(d.ReversalID), maybeText(d.ProcessorID), d.Outcome, d.ReasonCode,
+		db.MaybeDay(d.ChallengeDay))
+	return err
+}
+
+// SaveDispute stores what can change of a dispute, whose transaction is locked.
+func SaveDispute(tx *db.Tx, d travel.Dispute) error {
+	_, err := tx.Exec(`UPDATE disputes SET reversal_id = $3, processor_id = $4, outcome = $5, reason_code = $6,
+			challenge_day = $7
+		WHERE site_id = $1 AND chargeback_id = $2`,
+		d.SiteID, d.ChargebackID, db.MaybeID(d.ReversalID), maybeText(d.ProcessorID), d.Outcome, d.ReasonCode,
+		db.MaybeDay(d.ChallengeDay))
+	return err
+}
+
+// Disputes lists how the chargebacks of a transaction stand, in order of their ids.
+func Disputes(tx *db.Tx, siteID, transactionID int64) ([]travel.Dispute, error) {
+	var list []travel.Dispute
+	err := eachDispute(tx, siteID, []int64{transactionID}, func(d travel.Dispute) { list = append(list, d) })
+	return list, err
+}
+
+// readDisputes fills in how the chargebacks of the transactions stand. What nothing adjusted was not charged back.
+func readDisputes(tx *db.Tx, siteID int64, list []travel.Transaction) error {
+	var ids []int64
+	at := map[int64]*travel.Transaction{}
+	for i, t := range list {
+		if t.Type.Takes() && len(t.Adjustments) > 0 {
+			ids, at[t.ID] = append(ids, t.ID), &list[i]
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return eachDispute(tx, siteID, ids, func(d travel.Dispute) {
+		at[d.TransactionID].Disputes = append(at[d.TransactionID].Disputes, d)
+	})
+}
+
+func eachDispute(tx *db.Tx, siteID int64, transactions []int64, take func(d travel.Dispute)) error {
+	var w db.Where
+	w.And("d.site_id = ?", siteID)
+	db.In(&w, "d.transaction_id", transactions)
+	return tx.Each(`SELECT d.site_id, d.transaction_id, d.chargeback_id, d.reversal_id, d.processor_id, d.outcome, d.reason_code,
+			d.challenge_day, t.total, t.currencies
+		FROM disputes d JOIN transactions t ON t.site_id = d.site_id AND t.id = d.chargeback_id
+		WHERE `+w.Text.String()+` ORDER BY d.chargeback_id`, w.Args,
+		func(scan func(dest ...any) error) error {
+			var d travel.Dispute
+			var reversal, day sql.NullInt64
+			var name sql.NullString
+			err := scan(&d.SiteID, &d.TransactionID, &d.ChargebackID, &reversal, &name, &d.Outcome, &d.ReasonCode, &day,
+				&d.Total, &d.Currency)
+			if err == nil {
+				d.ReversalID, d.ProcessorID, d.ChallengeDay = reversal.Int64, name.String, db.DayOr(day)
+				take(d)
+			}
+			return err
+		})
+}

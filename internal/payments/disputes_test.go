@@ -1,0 +1,163 @@
+package payments_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/payments"
+	"holdfast/internal/psp"
+	"holdfast/internal/travel"
+)
+
+func TestADisputeBecomesAChargeback(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 1000, "2024-09-14")
+		p := w.Must(apptest.Pay(travel.Purchase, b, 1000))
+		w.Minute()
+		d := psp.Dispute{
+			ProcessorID: "dp-1", State: psp.DisputeOpen, Amount: 700, Currency: p.Currency, ReasonCode: "10.4",
+			OpenedAt: w.Now().Add(-time.Second), AnswerBy: w.Now().Add(10 * 24 * time.Hour),
+		}
+		w.Dispute(p, d)
+		w.Events(p)
+		w.Minute() // the feed tells the same once more
+		got := w.ReadTransaction(p.ID)
+		if got.Status != travel.StatusLocked || len(got.Adjustments) != 1 || len(got.Disputes) != 1 {
+			t.Fatalf("it is %s, adjusted by %v, disputes %+v", got.Status, got.Adjustments, got.Disputes)
+		}
+		want := travel.Dispute{
+			SiteID: p.SiteID, TransactionID: p.ID, ChargebackID: got.Adjustments[0], ProcessorID: "dp-1", Outcome: travel.DisputePending,
+			ReasonCode: "10.4", ChallengeDay: civil.DayOf(d.AnswerBy), Total: 700, Currency: p.Currency,
+		}
+		if got.Disputes[0] != want {
+			t.Errorf("the dispute is %+v, want %+v", got.Disputes[0], want)
+		}
+		if b := w.ReadBooking(b.ID); b.StoredStatus() != travel.BookingLocked {
+			t.Errorf("the booking is %s", b.StoredStatus())
+		}
+		d.State = psp.DisputeWon
+		w.Dispute(p, d)
+		w.Minute()
+		w.Minute()
+		got = w.ReadTransaction(p.ID)
+		if got.Status != travel.StatusComplete || len(got.Adjustments) != 2 || got.Disputes[0].Outcome != travel.DisputeWon ||
+			got.Disputes[0].ReversalID != got.Adjustments[1] {
+			t.Errorf("after it was won it is %s, disputes %+v", got.Status, got.Disputes)
+		}
+		d = psp.Dispute{ProcessorID: "dp-2", State: psp.DisputeLost, Amount: 1000, Currency: p.Currency, OpenedAt: w.Now()}
+		w.Dispute(p, d)
+		w.Minute()
+		got = w.ReadTransaction(p.ID)
+		if got.Status != travel.StatusLocked || len(got.Adjustments) != 3 || got.Disputes[1].Outcome != travel.DisputeLost {
+			t.Errorf("after the second was lost it is %s, disputes %+v", got.Status, got.Disputes)
+		}
+	})
+}
+
+func TestADisputeOfAnAuthorisationIsOneOfItsCaptures(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b, second := w.Booking(w.Channel, 1000, "2024-09-14"), w.Booking(w.Channel, 1000, "2024-09-14")
+		in := apptest.Pay(travel.Authorize, b, 1000)
+		in.Items = &[]travel.Item{{BookingID: b.ID, Currency: b.Currency, Total: 700}, {BookingID: second.ID, Currency: b.Currency, Total: 300}}
+		a := w.Must(in)
+		w.Must(apptest.Linked(travel.Capture, a, b, 200))
+		part := apptest.Linked(travel.Capture, a, b, 500)
+		part.Items = &[]travel.Item{{BookingID: b.ID, Currency: b.Currency, Total: 400}, {BookingID: second.ID, Currency: b.Currency, Total: 100}}
+		capture := w.Must(part)
+		w.Dispute(a, psp.Dispute{ProcessorID: "dp-1", State: psp.DisputeOpen, Amount: 500, Currency: a.Currency, OpenedAt: w.Now()})
+		w.Events(a)
+		w.Minute()
+		got := w.ReadTransaction(capture.ID)
+		if got.Status != travel.StatusLocked || len(got.Disputes) != 1 {
+			t.Fatalf("the capture is %s, disputes %+v", got.Status, got.Disputes)
+		}
+		chargeback := w.ReadTransaction(got.Disputes[0].ChargebackID)
+		if len(chargeback.Payments) != 2 || chargeback.Payments[0].Total != 400 || chargeback.Payments[1].Total != 100 {
+			t.Errorf("the chargeback is %+v", chargeback.Payments)
+		}
+	})
+}
+
+func TestTheOperatorWasFaster(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 1000, "2024-09-14")
+		p := w.Must(apptest.Pay(travel.Purchase, b, 1000))
+		byHand := apptest.Linked(travel.Chargeback, p, b, 1000)
+		day := civil.DayOf(w.Now()) + 9
+		byHand.ReasonCode, byHand.ChallengeDay = "4853", &day
+		w.Must(byHand)
+		if got := w.ReadTransaction(p.ID).Disputes[0]; got.ReasonCode != "4853" || got.ChallengeDay != day || got.Outcome != travel.DisputePending {
+			t.Errorf("the dispute is %+v", got)
+		}
+		w.Dispute(p, psp.Dispute{ProcessorID: "dp-1", State: psp.DisputeWon, Amount: 1000, Currency: p.Currency, ReasonCode: "10.4", OpenedAt: w.Now()})
+		w.Events(p)
+		got := w.ReadTransaction(p.ID)
+		if got.Status != travel.StatusComplete || len(got.Adjustments) != 2 || len(got.Disputes) != 1 || got.Disputes[0].ProcessorID != "dp-1" {
+			t.Errorf("it is %s, adjusted by %v, disputes %+v", got.Status, got.Adjustments, got.Disputes)
+		}
+	})
+}
+
+func TestAnEventIsAHint(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 1000, "2024-09-14")
+		made := w.Challenge(b, 600)
+		take := func(signature, body string, channel int64) error {
+			return w.App.Processing.TakeEvent(t.Context(), w.Event(signature, body, channel))
+		}
+		if err := take("forged", made.UUID, w.Channel.ID); !fault.Is(err, fault.Forbidden) {
+			t.Errorf("a forged event: %v", err)
+		}
+		if err := take("signed", made.UUID, w.Channel.ID+100); !fault.Is(err, fault.NoRoute) {
+			t.Errorf("an event of a channel that there is not: %v", err)
+		}
+		other := w.World.Channel(travel.ModeTest, "GBP")
+		if err := take("signed", made.UUID, other.ID); !fault.Is(err, fault.NoRoute) {
+			t.Errorf("an event of a channel that takes no payments: %v", err)
+		}
+		// It says that the payment went through, and is not believed.
+		w.Events(made)
+		if got := w.ReadTransaction(made.ID).Status; got != travel.StatusPending {
+			t.Errorf("it is %s", got)
+		}
+		finds := w.Gateway.Finds
+		w.Events(made)
+		if w.Gateway.Finds != finds {
+			t.Error("the same event was followed twice")
+		}
+		for _, body := range []string{"somebody else's", "4242424242424242", strings.Repeat("long", 1000), "nothing\x00"} {
+			if err := take("signed", body, w.Channel.ID); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := w.Core.Store.Read(t.Context(), func(tx *db.Tx) error {
+			due, err := payments.HintsDue(tx, 10)
+			if len(due) != 1 || due[0].Reference != "somebody else's" {
+				t.Errorf("what no name is was kept: %+v", due)
+			}
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+		w.Jobs()
+		w.Gateway.Challenge(made.UUID, true)
+		w.Gateway.News = []psp.Hint{{EventID: "news", ProcessorID: "ch-" + made.UUID}}
+		w.Gateway.Down = true
+		w.Advance(time.Minute)
+		w.Jobs()
+		w.Gateway.Down = false
+		w.Minute()
+		if got := w.ReadTransaction(made.ID).Status; got != travel.StatusComplete {
+			t.Errorf("it is %s", got)
+		}
+		w.Advance(91 * 24 * time.Hour)
+		if more, err := w.App.Processing.ForgetHints(t.Context()); more || err != nil {
+			t.Errorf("%t, %v", more, err)
+		}
+	})
+}

@@ -1,0 +1,67 @@
+package payments
+
+import (
+	"holdfast/internal/civil"
+	"holdfast/internal/ledger"
+	"holdfast/internal/limits"
+	"holdfast/internal/merchants"
+	"holdfast/internal/protection"
+	"holdfast/internal/rates"
+	"holdfast/internal/travel"
+)
+
+// decide says by R2, once and for all, whether what a purchase or capture brings in is protected.
+func (r *intake) decide() error {
+	if !r.t.Type.Takes() {
+		return nil
+	}
+	var err error
+	if r.policy, err = merchants.PolicyOn(r.tx, r.site.ID, civil.DayOf(r.t.EffectiveAt)); err != nil {
+		return err
+	}
+	r.decision = protection.Decide(protection.Facts{
+		Channel: r.channel, Method: r.t.Method, EffectiveAt: r.t.EffectiveAt, RecordedAt: r.tx.Now,
+		TakenOver: r.in.CoverFromEffective, LateLogDays: r.policy.LateLogDays,
+	})
+	if r.decision.LateLogged {
+		r.t.Flags = append(r.t.Flags, travel.FlagLateLogged)
+	}
+	return nil
+}
+
+// follow writes what follows from a transaction that is complete: a purchase or capture is posted to the ledger and
+// judged by the limits; a refund, chargeback or reversal changes the allocations that it adjusts. Everything else is
+// neutral (R1).
+func (r *intake) follow() error {
+	switch r.t.Type {
+	case travel.Purchase, travel.Capture:
+		fixings, err := rates.FixingsFor(r.tx, r.site, civil.DayOf(r.t.EffectiveAt), r.policy.MaxFixingAgeDays,
+			r.t.BaseCurrency, r.policy.Currency)
+		if err != nil {
+			return err
+		}
+		err = ledger.Post(r.tx, ledger.Posting{
+			Transaction: r.t, Bookings: r.bookings, Scheme: r.scheme(), Decision: r.decision, Policy: r.policy,
+			Fixings: fixings, Rulepacks: r.core.Rulepacks,
+		})
+		if err != nil {
+			return err
+		}
+		r.t.OverLimit, r.t.OverLimitCurrency, err = limits.Judge(r.tx, r.t)
+		return err
+	case travel.Refund, travel.Chargeback, travel.ChargebackReversal:
+		if err := ledger.Adjust(r.tx, r.t, +1, r.t.EffectiveAt); err != nil {
+			return err
+		}
+		limits.NoteChange(r.tx, r.site.ID, limits.ChangeEvent, r.t.ID, 0)
+	}
+	return nil
+}
+
+// scheme is that of the card of the payment; a capture that names no card was paid by the authorisation's.
+func (r *intake) scheme() travel.Scheme {
+	if r.t.CardType == "" && r.t.BIN == "" {
+		return travel.SchemeOf(r.original.CardType, r.original.BIN)
+	}
+	return travel.SchemeOf(r.t.CardType, r.t.BIN)
+}

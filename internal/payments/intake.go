@@ -1,0 +1,351 @@
+package payments
+
+import (
+	"cmp"
+	"errors"
+	"math/big"
+	"slices"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/bookings"
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/fx"
+	"holdfast/internal/merchants"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/rates"
+	"holdfast/internal/travel"
+)
+
+// intake is one transaction on its way from report to row. First everything is checked (readChannel, repeated,
+// prepare), then everything is written (store), so that a refusal leaves nothing behind.
+type intake struct {
+	core     *core.Core
+	tx       *db.Tx
+	actor    auth.Actor
+	site     travel.Site
+	in       travel.NewTransaction
+	problems fault.Problems
+
+	channel   travel.Channel
+	original  travel.Transaction // that this one adjusts; zero where it adjusts none
+	wasLocked bool               // whether the original was charged back before
+	bookings  []travel.Booking   // locked, in order of their ids
+	t         travel.Transaction
+	policy    travel.Policy       // in force on P, of what brings money in
+	decision  protection.Decision // on that
+	// doubleRecovery: more was charged back than there was.
+	doubleRecovery bool
+
+	slot  *semaphore      // for a call to a processor; nil: whatever it is, it is logged as reported
+	order *gatewayRequest // what the processor is to do; nil: it is logged as reported
+}
+
+func newIntake(
+	core *core.Core, tx *db.Tx, actor auth.Actor, site travel.Site, in travel.NewTransaction,
+) *intake {
+	return &intake{core: core, tx: tx, actor: actor, site: site, in: in, problems: in.Problems.Clone()}
+}
+
+// run checks and stores one transaction, with everything that follows from it: what remains of the one it adjusts, the
+// sums of its bookings, its allocations. One that a processor is to carry out is stored as pending, and what follows
+// waits for the outcome. It writes nothing where it answers an error.
+func (r *intake) run() (t travel.Transaction, created bool, err error) {
+	if r.in.Type != nil && r.in.Type.Operators() {
+		if err := r.actor.Require(auth.RecordChargebacks); err != nil {
+			return travel.Transaction{}, false, err
+		}
+	}
+	r.in.Check(r.tx.Now, &r.problems)
+	if err := r.readChannel(); err != nil {
+		return travel.Transaction{}, false, err
+	}
+	if err := r.placeOrder(); err != nil {
+		return travel.Transaction{}, false, err
+	}
+	if err := r.placeModalOrder(); err != nil {
+		return travel.Transaction{}, false, err
+	}
+	if err := r.problems.Err(); err != nil {
+		return travel.Transaction{}, false, err
+	}
+	if before, err := r.repeated(); err == nil || !errors.Is(err, db.ErrNotFound) {
+		return before, false, err
+	}
+	if err := r.prepare(); err != nil {
+		return travel.Transaction{}, false, err
+	}
+	t, err = r.store()
+	return t, true, err
+}
+
+func (r *intake) readChannel() error {
+	if r.in.ChannelID == nil {
+		return nil
+	}
+	c, err := merchants.ChannelAlone(r.tx, r.site.ID, *r.in.ChannelID)
+	if errors.Is(err, db.ErrNotFound) {
+		r.problems.Wrong("channels", "There is no channel %d.", *r.in.ChannelID)
+		return nil
+	}
+	r.channel = c
+	if err == nil && r.in.Token == travel.TestToken && !c.WasTest {
+		r.problems.Wrong("token", "This token works on test channels only.")
+	}
+	return err
+}
+
+// repeated answers the stored transaction of the same payment reference: the same report again is the same payment,
+// another one under its reference is refused. ErrNotFound: the report is new.
+func (r *intake) repeated() (travel.Transaction, error) {
+	if r.in.Reference == "" {
+		return travel.Transaction{}, db.ErrNotFound
+	}
+	before, err := TransactionByReference(r.tx, r.site.ID, r.channel.ID, r.in.PSP, r.in.Reference)
+	if err != nil {
+		return travel.Transaction{}, err
+	}
+	if before.ContentHash != r.in.Hash() {
+		return travel.Transaction{}, fault.New(fault.ReferenceExists,
+			"The payment reference is taken by transaction %d, which says something else.", before.ID)
+	}
+	return before, nil
+}
+
+// prepare takes the rows that the transaction depends on, checks it against them, and makes the row to store.
+func (r *intake) prepare() error {
+	items := []travel.Item{}
+	if r.in.Items != nil {
+		items = slices.Clone(*r.in.Items)
+	}
+	if r.in.Type.Linked() {
+		var err error
+		if items, err = r.adjust(items); err != nil {
+			return err
+		}
+	}
+	// In order of their ids, as everyone takes them, so that two writes never wait for each other.
+	slices.SortFunc(items, func(a, b travel.Item) int { return cmp.Compare(a.BookingID, b.BookingID) })
+	if err := r.takeBookings(items); err != nil {
+		return err
+	}
+	if err := r.checkAttempt(); err != nil {
+		return err
+	}
+	r.checkSums(items)
+	if err := r.problems.Err(); err != nil {
+		return err
+	}
+	return r.build(items)
+}
+
+// takeBookings locks the bookings of the items and notes what does not fit them.
+func (r *intake) takeBookings(items []travel.Item) error {
+	for _, item := range items {
+		b, err := bookings.Lock(r.tx, r.site.ID, item.BookingID)
+		if errors.Is(err, db.ErrNotFound) || err == nil && b.ChannelID != r.channel.ID {
+			r.problems.Wrong("bookings", "There is no booking %d in the channel.", item.BookingID)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if item.Currency != b.Currency {
+			r.problems.Wrong("bookings", "The part of booking %d is given in its base currency, %s.", b.ID, b.Currency)
+		}
+		// What takes more of the total than is left is refused.
+		if left := b.Total - b.Sums.Held; r.takesMore() && item.Total > left {
+			r.problems.Wrong("bookings", "Booking %d has %s %s left to be paid of its total.",
+				b.ID, b.Currency, money.Format(max(0, left), b.Currency))
+		}
+		r.bookings = append(r.bookings, b)
+	}
+	return nil
+}
+
+// takesMore reports whether the transaction takes more of its bookings' totals than was held for it before: what
+// adjusts an earlier payment does not, but for the late report of a capture whose authorisation has expired since.
+func (r *intake) takesMore() bool {
+	return !r.in.Type.Linked() || *r.in.Type == travel.Capture && r.original.Status == travel.StatusExpired
+}
+
+// effectiveAt is when the payment was taken: now, where the caller does not say.
+func (r *intake) effectiveAt() time.Time {
+	if r.in.EffectiveAt.IsZero() {
+		return r.tx.Now
+	}
+	return r.in.EffectiveAt
+}
+
+// checkSums notes a split that does not come to the total, where both are in one currency.
+func (r *intake) checkSums(items []travel.Item) {
+	if *r.in.Currency != r.channel.Currency {
+		return
+	}
+	if sum := travel.BaseTotal(items); sum != *r.in.Total {
+		r.problems.Wrong("bookings", "The parts come to %s, the total is %s.",
+			money.Format(sum, r.channel.Currency), money.Format(*r.in.Total, r.channel.Currency))
+	}
+}
+
+func (r *intake) build(items []travel.Item) error {
+	in := r.in
+	r.t = travel.Transaction{
+		SiteID: r.site.ID, UUID: r.core.NewUUID(), ChannelID: r.channel.ID, ChannelSecret: r.channel.Secret,
+		AuthorID: r.actor.UserID, Author: r.actor.Username, AuthorName: r.actor.DisplayName,
+		Type: *in.Type, Status: travel.StatusComplete, Currency: *in.Currency, Total: *in.Total,
+		BaseCurrency: r.channel.Currency, BaseTotal: travel.BaseTotal(items),
+		PSP: in.PSP, Method: cmp.Or(in.Method, r.original.Method, travel.CreditCard),
+		PayeeName: in.PayeeName, PayeeSurname: in.PayeeSurname, PayeeEmail: in.PayeeEmail, Country: in.Country,
+		Reference: in.Reference, Token: in.Token, IPAddress: in.IPAddress,
+		BIN: in.BIN, LastFour: in.LastFour, CardType: in.CardType, AuthCode: in.AuthCode,
+		Attempt3DS: in.Attempt3DS, RedirectURL: in.RedirectURL, LinkedID: in.LinkedID,
+		Content: in.Content, ContentHash: in.Hash(), ImportKey: in.ImportKey,
+		Simulated: r.channel.WasTest, EffectiveAt: r.effectiveAt(),
+	}
+	if r.channel.WasTest && in.PSP == travel.TestPSP && in.Token == travel.TestToken {
+		r.t.Content = travel.TestOutcome
+	}
+	open := r.order == nil && (in.Type.Takes() || *in.Type == travel.Authorize)
+	if open {
+		r.t.Remaining = r.t.Total
+	}
+	if r.order != nil {
+		r.t.Status, r.t.Content = travel.StatusPending, ""
+	}
+	for _, item := range items {
+		payment := travel.Payment{BookingID: item.BookingID, Currency: r.channel.Currency, Total: item.Total}
+		if open {
+			payment.Remaining = item.Total
+		}
+		if original := r.originalOf(item.BookingID); original != nil {
+			payment.LinkedID = original.ID
+		}
+		r.t.Payments = append(r.t.Payments, payment)
+	}
+	return r.flag()
+}
+
+// flag notes what a reader of the transaction should see.
+func (r *intake) flag() error {
+	if r.t.Currency != r.t.BaseCurrency {
+		r.t.ForexRate = money.RateString(r.t.Total, r.t.Currency, r.t.BaseTotal, r.t.BaseCurrency)
+		deviates, known, err := r.forexDeviates()
+		if err != nil {
+			return err
+		}
+		if deviates {
+			r.t.Flags = append(r.t.Flags, travel.FlagForexDeviates)
+		}
+		if err := r.checkConversion(deviates, known); err != nil {
+			return err
+		}
+	}
+	if r.doubleRecovery {
+		r.t.Flags = append(r.t.Flags, travel.FlagDoubleRecovery)
+	}
+	if r.order != nil {
+		return nil // what is protected is decided when money has moved
+	}
+	return r.decide()
+}
+
+// forexDeviates compares the caller's conversion with our own fixings before the day of the payment: more than a tenth
+// apart is worth a look, and to who reports a payment never a refusal. Without fixings there is nothing to compare with.
+func (r *intake) forexDeviates() (deviates, known bool, err error) {
+	paid := civil.DayOf(r.t.EffectiveAt)
+	fixings, err := rates.FixingsFor(r.tx, r.site, paid, r.site.Policy.MaxFixingAgeDays, r.t.BaseCurrency, r.t.Currency)
+	if err != nil {
+		return false, false, err
+	}
+	quote, ok := fx.Lock(fixings, r.t.BaseCurrency, r.t.Currency, paid, r.tx.Now, int(r.site.Policy.MaxFixingAgeDays))
+	if !ok {
+		return false, false, nil
+	}
+	own, err := quote.Convert(r.t.BaseTotal)
+	if errors.Is(err, money.ErrRange) {
+		return true, true, nil // our own figure does not even fit: no conversion that is right comes near
+	}
+	apart := new(big.Int).Abs(big.NewInt(r.t.Total - own))
+	return apart.Mul(apart, big.NewInt(10)).Cmp(big.NewInt(own)) > 0, true, err
+}
+
+// store writes the transaction and everything that follows from it.
+func (r *intake) store() (travel.Transaction, error) {
+	var err error
+	if r.t, err = InsertTransaction(r.tx, r.t); err != nil {
+		return travel.Transaction{}, err
+	}
+	if err := r.keepAttempt(); err != nil {
+		return travel.Transaction{}, err
+	}
+	for i := range r.bookings {
+		b := &r.bookings[i]
+		b.Sums = r.reserved(b.Sums, r.t.Payments[i])
+		if r.order == nil {
+			r.completed(b, r.t.Payments[i])
+		}
+		b.ModalDraft = false
+		if err := bookings.SaveSums(r.tx, *b); err != nil {
+			return travel.Transaction{}, err
+		}
+		r.t.Payments[i].BookingReference, r.t.Payments[i].BookingCountry = b.Reference, b.Country
+	}
+	if r.original.ID != 0 {
+		if err := r.saveOriginal(); err != nil {
+			return travel.Transaction{}, err
+		}
+	}
+	if r.order != nil {
+		return r.t, r.keepOrder()
+	}
+	if err := r.noteDispute(); err != nil {
+		return travel.Transaction{}, err
+	}
+	return r.t, r.follow()
+}
+
+// reserved is what the transactions of a booking come to with this part of the new one held for it, whatever becomes of
+// it: what adjusts an earlier payment was held with that one.
+func (r *intake) reserved(s travel.BookingSums, part travel.Payment) travel.BookingSums {
+	if r.takesMore() {
+		s.Held += part.Total
+	}
+	return s
+}
+
+// completed changes a booking by its part of the new one, which was reserved and has succeeded.
+func (r *intake) completed(b *travel.Booking, part travel.Payment) {
+	b.Sums = r.sumsAfter(b.Sums, part)
+	if r.t.Type.Takes() {
+		b.Payments++
+	}
+}
+
+// sumsAfter is what the sums of a booking come to then.
+func (r *intake) sumsAfter(s travel.BookingSums, part travel.Payment) travel.BookingSums {
+	switch r.t.Type {
+	case travel.Purchase:
+		s.Net += part.Total
+	case travel.Authorize:
+		s.OpenAuthorised += part.Total
+	case travel.Capture: // was open as an authorisation before, unless that has expired
+		s.Net += part.Total
+		if !r.takesMore() {
+			s.OpenAuthorised -= part.Total
+		}
+	case travel.Void:
+		if r.original.Status != travel.StatusExpired {
+			s.OpenAuthorised -= part.Total
+			s.Held -= part.Total
+		}
+	case travel.Refund:
+		s.Net -= part.Total
+		s.Held -= part.Total
+	}
+	return s
+}

@@ -1,0 +1,211 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/merchants"
+	"holdfast/internal/psp"
+	"holdfast/internal/travel"
+)
+
+// Bounds of the work with what processors tell by themselves.
+const (
+	hintBatch  = 64
+	feedBatch  = 16
+	feedPause  = time.Minute
+	hintMemory = 90 * 24 * time.Hour // how long a repeated delivery is known as one
+)
+
+// ProcessorEvent is what came for a channel in the name of a processor.
+type ProcessorEvent struct {
+	Processor         string
+	SiteID, ChannelID int64
+	Signature         string
+	Body              []byte
+}
+
+// TakeEvent keeps what a processor sent about a channel, if it is signed as the channel's processor signs. What it is
+// about is found out by a job.
+func (p *GatewayPayments) TakeEvent(ctx context.Context, e ProcessorEvent) error {
+	a, channel, err := p.accessOfChannel(ctx, e.SiteID, e.ChannelID, e.Processor)
+	if errors.Is(err, db.ErrNotFound) || err == nil && channel.Processor != e.Processor {
+		return fault.New(fault.NoRoute, "No route was found matching the URL and request method.")
+	}
+	if err != nil {
+		return err
+	}
+	hint, err := a.gateway.ReadEvent(a.account, psp.Event{Signature: e.Signature, Body: e.Body})
+	if psp.KindOf(err) != "" {
+		return &fault.Error{Kind: fault.Forbidden, Message: "This is not signed as the processor of the channel signs.", Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	return p.keepHints(ctx, a, e.Processor, e.SiteID, e.ChannelID, []psp.Hint{hint}, func(*db.Tx) error { return nil })
+}
+
+// accessOfChannel reads a channel and its access to a processor.
+func (p *GatewayPayments) accessOfChannel(
+	ctx context.Context, siteID, channelID int64, processor string,
+) (a access, channel travel.Channel, err error) {
+	err = p.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		a.clock, err = core.ClockOf(tx, siteID)
+		return err
+	})
+	if err != nil {
+		return a, channel, err
+	}
+	err = p.ReadBy(ctx, a.clock, func(tx *db.Tx) (err error) {
+		if channel, err = merchants.Channel(tx, siteID, channelID); err != nil || !merchants.TakesAt(p.Core, channel, processor) {
+			return err
+		}
+		a.gateway, a.account, err = merchants.AccountAt(p.Core, tx, channel, processor)
+		return err
+	})
+	return a, channel, err
+}
+
+// keepHints keeps hints that are about something, and what else belongs into the same write.
+func (p *GatewayPayments) keepHints(
+	ctx context.Context, a access, processor string, siteID, channelID int64, hints []psp.Hint, also func(tx *db.Tx) error,
+) error {
+	return p.WriteBy(ctx, a.clock, func(tx *db.Tx) error {
+		for _, h := range hints {
+			if h.EventID == "" || h.Reference == "" && h.ProcessorID == "" || !storableHint(h) {
+				continue
+			}
+			err := InsertHint(tx, Hint{
+				SiteID: siteID, ChannelID: channelID, Processor: processor, EventID: h.EventID, Reference: h.Reference,
+				ProcessorID: h.ProcessorID,
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return also(tx)
+	})
+}
+
+// storableHint reports whether what a hint names can be a name: not as long as a letter, and no card number.
+func storableHint(h psp.Hint) bool {
+	return !slices.ContainsFunc([]string{h.EventID, h.Reference, h.ProcessorID}, func(name string) bool {
+		return len(name) > travel.MaxText || !utf8.ValidString(name) || strings.ContainsRune(name, 0) || travel.HoldsCardNumber(name)
+	})
+}
+
+// FollowHints asks processors about what they said had happened, a bounded number at each call; more says that there may
+// be some left.
+func (p *GatewayPayments) FollowHints(ctx context.Context) (more bool, err error) {
+	var due []Hint
+	err = p.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		due, err = HintsDue(tx, hintBatch)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	each(due, func(h Hint) {
+		if err := p.followHint(ctx, h); err != nil {
+			p.Log.Warn("following a processor's event", "site", h.SiteID, "channel", h.ChannelID, "processor", h.Processor, "error", err)
+		}
+	})
+	return len(due) == hintBatch && ctx.Err() == nil, nil
+}
+
+func (p *GatewayPayments) followHint(ctx context.Context, h Hint) error {
+	asked := p.askAbout(ctx, h)
+	// What failed is tried again, after a while; what is not ours was somebody else's on the same account.
+	err := p.Store.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error {
+		next := time.Time{}
+		if asked != nil {
+			next = core.RealNow(tx).Add(min(2*time.Second<<min(h.Asks, 10), 10*time.Minute))
+		}
+		return PutOffHint(tx, h, next)
+	})
+	return errors.Join(asked, err)
+}
+
+func (p *GatewayPayments) askAbout(ctx context.Context, h Hint) error {
+	var d travel.Processed
+	err := p.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		d, err = ProcessingOf(tx, h)
+		return err
+	})
+	if errors.Is(err, db.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a, err := p.accessTo(ctx, d, func(*db.Tx) error { return nil })
+	if err != nil {
+		return err
+	}
+	t, err := p.find(ctx, a)
+	if err == nil && t.Processed.State == travel.ProcessingUnknown {
+		return fmt.Errorf("transaction %d-%d: its outcome is not known yet", t.SiteID, t.ID)
+	}
+	return err
+}
+
+// ReadFeeds reads what happened at processors by itself, for the channels whose turn it is; more says that there may be
+// some left. It finds what no delivery came for.
+func (p *GatewayPayments) ReadFeeds(ctx context.Context) (more bool, err error) {
+	var due []Feed
+	err = p.Store.Write(ctx, func(tx *db.Tx) (err error) {
+		due, err = ClaimFeeds(tx, feedBatch, core.RealNow(tx).Add(feedPause))
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	each(due, func(f Feed) {
+		if err := p.readFeed(ctx, f); err != nil {
+			p.Log.Warn("reading a processor's events", "site", f.SiteID, "channel", f.ChannelID, "processor", f.Processor, "error", err)
+		}
+	})
+	return len(due) == feedBatch && ctx.Err() == nil, nil
+}
+
+func (p *GatewayPayments) readFeed(ctx context.Context, f Feed) error {
+	a, channel, err := p.accessOfChannel(ctx, f.SiteID, f.ChannelID, f.Processor)
+	if err != nil || !merchants.TakesAt(p.Core, channel, f.Processor) {
+		return err // a processor that the channel has left is asked no more; its feed waits for a return
+	}
+	calling, cancel := context.WithTimeout(ctx, core.GatewaySettingsOf(p.Core).CallTimeout)
+	defer cancel()
+	hints, next, err := a.gateway.Events(calling, a.account, f.Cursor)
+	if err != nil {
+		return err
+	}
+	return p.keepHints(ctx, a, f.Processor, f.SiteID, f.ChannelID, hints, func(tx *db.Tx) error {
+		again := core.RealNow(tx).Add(feedPause)
+		if len(hints) > 0 && next != f.Cursor { // there may be more than one answer holds
+			again = core.RealNow(tx)
+		}
+		f.Cursor = next
+		return SaveFeed(tx, f, again)
+	})
+}
+
+// forgetHints bounds how many hints one write of the housekeeping removes.
+const forgetHints = 1000
+
+// ForgetHints removes hints that were followed and are too old to be delivered again; more says that there are some left.
+func (p *GatewayPayments) ForgetHints(ctx context.Context) (more bool, err error) {
+	err = p.Store.Write(ctx, func(tx *db.Tx) error {
+		n, err := ForgetHintsBefore(tx, core.RealNow(tx).Add(-hintMemory), forgetHints)
+		more = n == forgetHints
+		return err
+	})
+	return more, err
+}

@@ -1,0 +1,159 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/bookings"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/merchants"
+	"holdfast/internal/travel"
+)
+
+// Payments records transactions (section 4.6) and reads them and their payment records. What it records of a purchase
+// or capture it also decides the protection of, in the same write. On channels that take payments themselves it has the
+// processor carry them out.
+type Payments struct {
+	*core.Core
+	processing *GatewayPayments
+}
+
+// NewPayments makes the use cases. What a channel takes itself goes through the gateways.
+func NewPayments(c *core.Core, gateway *GatewayPayments) *Payments {
+	return &Payments{Core: c, processing: gateway}
+}
+
+// Create records a transaction as reported, or has it carried out by the channel's processor. created is false where the
+// caller reported the same payment before: the stored one is given back.
+func (p *Payments) Create(
+	ctx context.Context, actor auth.Actor, in travel.NewTransaction,
+) (t travel.Transaction, created bool, err error) {
+	if err := actor.RequireEither(auth.WriteTransactions, auth.LogPayment); err != nil {
+		return travel.Transaction{}, false, err
+	}
+	var made *gatewayRequest
+	slot := p.processing.semaphore()
+	defer slot.release()
+	err = p.WriteAs(ctx, actor, func(tx *db.Tx) error {
+		site, err := merchants.Site(tx, actor.SiteID)
+		if err != nil {
+			return err
+		}
+		r := newIntake(p.Core, tx, actor, site, in)
+		r.slot = slot
+		if t, created, err = r.run(); err != nil {
+			return err
+		}
+		made = r.order
+		return core.FinishKey(tx, actor, in.Once, t.ID)
+	})
+	if err != nil {
+		return travel.Transaction{}, false, err
+	}
+	if made == nil || !created {
+		return t, created, nil
+	}
+	t, err = p.processing.carryOut(ctx, actor, t, made, in.Once)
+	return t, err == nil, err
+}
+
+// Get reads one transaction.
+func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Transaction, error) {
+	found, err := core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.Transaction, error) {
+		return Transaction(tx, actor.SiteID, id)
+	})
+	return found, core.NotFoundAs(fault.UnknownPost, err, "There is no transaction %d.", id)
+}
+
+// List reads one page of transactions.
+func (p *Payments) List(
+	ctx context.Context, actor auth.Actor, filter travel.TransactionFilter, page travel.Page,
+) (travel.List[travel.Transaction], error) {
+	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.List[travel.Transaction], error) {
+		return Transactions(tx, actor.SiteID, filter, page)
+	})
+}
+
+// Payment reads one payment record.
+func (p *Payments) Payment(ctx context.Context, actor auth.Actor, id int64) (travel.Payment, error) {
+	found, err := core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.Payment, error) {
+		return Payment(tx, actor.SiteID, id)
+	})
+	return found, core.NotFoundAs(fault.UnknownPost, err, "There is no payment %d.", id)
+}
+
+// ListPayments reads one page of payment records.
+func (p *Payments) ListPayments(
+	ctx context.Context, actor auth.Actor, filter travel.PaymentFilter, page travel.Page,
+) (travel.List[travel.Payment], error) {
+	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.List[travel.Payment], error) {
+		return paymentsPage(tx, actor.SiteID, filter, page)
+	})
+}
+
+// expireBatch bounds how many authorisations one run of the job lets expire.
+const expireBatch = 200
+
+// ExpireAuthorisations makes void what was not captured in time, a bounded number at each call, and returns how many.
+func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err error) {
+	var due []OpenAuthorisation
+	err = p.Store.Read(ctx, func(tx *db.Tx) error {
+		due, err = AuthorisationsOlderThan(tx, travel.AuthorisationLife, expireBatch)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, a := range due {
+		done := false
+		err := p.WriteBy(ctx, a.Clock, func(tx *db.Tx) (err error) {
+			done, err = p.expire(tx, a)
+			return err
+		})
+		if err != nil {
+			return expired, fmt.Errorf("authorisation %d-%d: %w", a.SiteID, a.ID, err)
+		}
+		if done {
+			expired++
+		}
+	}
+	return expired, nil
+}
+
+func (p *Payments) expire(tx *db.Tx, a OpenAuthorisation) (done bool, err error) {
+	t, err := LockTransaction(tx, a.SiteID, a.ID)
+	if err != nil {
+		return false, err
+	}
+	// Captured, voided or expired since it was listed: another process was faster.
+	if t.Status != travel.StatusComplete || t.Remaining == 0 {
+		return false, nil
+	}
+	if ready, err := beginRelease(tx, t); err != nil || !ready {
+		return false, err
+	}
+	for _, part := range t.Payments {
+		b, err := bookings.Lock(tx, t.SiteID, part.BookingID)
+		if err != nil {
+			return false, err
+		}
+		b.Sums.Held -= part.Remaining
+		b.Sums.OpenAuthorised -= part.Remaining
+		if err := bookings.SaveSums(tx, b); err != nil {
+			return false, err
+		}
+	}
+	// What remains stays known: a capture that was made in time may still be logged.
+	t.Status = travel.StatusExpired
+	return true, SaveTransaction(tx, t)
+}
+
+// Record stores one transaction inside a write, as reported (see recording.run).
+func (p *Payments) Record(
+	tx *db.Tx, actor auth.Actor, site travel.Site, in travel.NewTransaction,
+) (t travel.Transaction, created bool, err error) {
+	return newIntake(p.Core, tx, actor, site, in).run()
+}

@@ -1,0 +1,67 @@
+package payments
+
+import (
+	"database/sql"
+
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/travel"
+)
+
+// paymentColumns are the columns of a payment in the order in which scanPayment reads them; two are its booking's.
+const paymentColumns = `p.site_id, p.id, p.transaction_id, p.channel_id, p.booking_id, p.currencies, p.total, p.remaining,
+	p.linked_id, p.created_at,
+	(SELECT b.reference FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id),
+	(SELECT b.country FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id)`
+
+func scanPayment(scan func(dest ...any) error) (travel.Payment, error) {
+	var p travel.Payment
+	var linked sql.NullInt64
+	var created int64
+	err := scan(&p.SiteID, &p.ID, &p.TransactionID, &p.ChannelID, &p.BookingID, &p.Currency, &p.Total, &p.Remaining,
+		&linked, &created, &p.BookingReference, &p.BookingCountry)
+	p.LinkedID, p.CreatedAt = linked.Int64, db.Instant(created)
+	return p, err
+}
+
+// Payment reads one payment record of the site.
+func Payment(tx *db.Tx, siteID, id int64) (travel.Payment, error) {
+	return scanPayment(func(dest ...any) error {
+		return tx.Row(`SELECT `+paymentColumns+` FROM payments p WHERE p.site_id = $1 AND p.id = $2`,
+			[]any{siteID, id}, dest...)
+	})
+}
+
+// paymentsPage reads one page of the site's payment records.
+func paymentsPage(tx *db.Tx, siteID int64, f travel.PaymentFilter, page travel.Page) (travel.List[travel.Payment], error) {
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	w.CountBy(func() (int64, error) { return tx.CountRows("payments", siteID, core.FinalOf(tx, siteID)) })
+	db.In(&w, "id", f.Include)
+	db.NotIn(&w, "id", f.Exclude)
+	between(&w, f.After, f.Before)
+	db.In(&w, "transaction_id", f.Transactions)
+	db.In(&w, "booking_id", f.Bookings)
+	db.In(&w, "channel_id", f.Channels)
+	return db.ListOf(tx, "payments p", paymentColumns, &w, page,
+		map[string]string{"date": "created_at", "created": "created_at", "total": "total"}, f.Include, scanPayment)
+}
+
+// TransactionsOfBookings reads which transactions were attempted against bookings, in order of their ids.
+func TransactionsOfBookings(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error) {
+	found := map[int64][]int64{}
+	if len(bookings) == 0 {
+		return found, nil
+	}
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	db.In(&w, "booking_id", bookings)
+	err := tx.Each(`SELECT DISTINCT booking_id, transaction_id FROM payments WHERE `+w.Text.String()+`
+		ORDER BY booking_id, transaction_id`, w.Args, func(scan func(dest ...any) error) error {
+		var booking, transaction int64
+		err := scan(&booking, &transaction)
+		found[booking] = append(found[booking], transaction)
+		return err
+	})
+	return found, err
+}

@@ -1,0 +1,280 @@
+package payments_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/reports"
+	"holdfast/internal/travel"
+)
+
+func TestABookingFollowsItsTransactions(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(travel.ModeProtectionOnly, "EUR")
+		b := w.Booking(c, 10000, "2024-09-14")
+		expect := func(step string, status travel.BookingStatus, unpaid int64) {
+			t.Helper()
+			got := w.ReadBooking(b.ID)
+			if got.StatusOn(civil.DayOf(w.Now())) != status || got.Unpaid() != unpaid {
+				t.Fatalf("after %s: %s, %d unpaid; want %s, %d", step, got.StatusOn(civil.DayOf(w.Now())), got.Unpaid(), status, unpaid)
+			}
+		}
+		expect("nothing", travel.BookingUnpaid, 10000)
+		a := w.Must(apptest.Report(travel.Authorize, b, 6000))
+		expect("an authorisation", travel.BookingAuthorized, 10000)
+		w.Refused(apptest.Report(travel.Purchase, b, 4001), fault.Invalid, "bookings")
+		capture := w.Must(apptest.Linked(travel.Capture, a, b, 2000))
+		expect("a capture", travel.BookingPartialPayment, 8000)
+		w.Must(apptest.Linked(travel.Void, a, b, 4000))
+		w.Refused(apptest.Linked(travel.Void, a, b, 1), fault.NotPossible, "exceeds_remaining")
+		p := w.Must(apptest.Report(travel.Purchase, b, 8000))
+		expect("the rest", travel.BookingPaid, 0)
+		w.Must(apptest.Linked(travel.Refund, p, b, 3000))
+		expect("a refund", travel.BookingPartialPayment, 3000)
+		w.Refused(apptest.Linked(travel.Refund, p, b, 5001), fault.NotPossible, "exceeds_remaining")
+		w.Must(apptest.Linked(travel.Refund, p, b, 5000))
+		w.Must(apptest.Linked(travel.Refund, capture, b, 2000))
+		expect("full refunds", travel.BookingUnpaid, 10000)
+		again := w.Must(apptest.Report(travel.Purchase, b, 10000))
+		w.SetClock(time.Date(2024, 9, 15, 0, 0, 0, 0, time.UTC))
+		expect("travel", travel.BookingCompleted, 0)
+		w.Must(apptest.Linked(travel.Chargeback, again, b, 4000))
+		expect("a chargeback", travel.BookingLocked, 0)
+		w.Refused(apptest.Linked(travel.Refund, again, b, 6001), fault.NotPossible, "locked")
+		w.Must(apptest.Linked(travel.ChargebackReversal, again, b, 4000))
+		expect("its reversal", travel.BookingCompleted, 0)
+		if got := w.ReadBooking(b.ID).TransactionIDs; len(got) != 10 {
+			t.Errorf("transactions %v, want 10", got)
+		}
+	})
+}
+
+func TestWhatDoesNotFitIsRefused(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(travel.ModeProtectionOnly, "EUR")
+		b, other := w.Booking(c, 10000, "2024-09-14"), w.Booking(c, 500, "2024-09-14")
+		p := w.Must(apptest.Report(travel.Purchase, b, 5000))
+		a := w.Must(apptest.Report(travel.Authorize, b, 1000))
+		w.Refused(apptest.Linked(travel.Capture, p, b, 100), fault.NotPossible, "not_an_authorisation")
+		w.Refused(apptest.Linked(travel.Refund, a, b, 100), fault.NotPossible, "not_a_payment")
+		w.Refused(apptest.Linked(travel.Refund, p, other, 100), fault.Invalid, "bookings")
+		w.Refused(apptest.Linked(travel.Refund, travel.Transaction{ID: 999}, b, 100), fault.Invalid, "linked_id")
+		missing := apptest.Report(travel.Refund, b, 100)
+		w.Refused(missing, fault.Missing, "")
+		sum := apptest.Report(travel.Purchase, b, 100)
+		(*sum.Items)[0].Total = 99
+		w.Refused(sum, fault.Invalid, "bookings")
+		future := apptest.Report(travel.Purchase, b, 100)
+		future.EffectiveAt = w.Now().Add(time.Second)
+		w.Refused(future, fault.Invalid, "effective_at")
+		token := apptest.Report(travel.Purchase, b, 100)
+		token.Token = travel.TestToken
+		w.Refused(token, fault.Invalid, "token")
+		w.Advance(travel.AuthorisationLife)
+		w.Refused(apptest.Linked(travel.Capture, a, b, 100), fault.NotPossible, "authorisation_expired")
+		if got := w.ReadBooking(b.ID).Sums; got != (travel.BookingSums{Net: 5000, Held: 6000, OpenAuthorised: 1000}) {
+			t.Errorf("refusals left traces: %+v", got)
+		}
+	})
+}
+
+func TestAuthorisationsExpire(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(travel.ModeProtectionOnly, "EUR")
+		b := w.Booking(c, 10000, "2024-09-14")
+		a := w.Must(apptest.Report(travel.Authorize, b, 1000))
+		w.Must(apptest.Linked(travel.Capture, a, b, 400))
+		w.Advance(travel.AuthorisationLife - time.Microsecond)
+		if n, err := w.App.Payments.ExpireAuthorisations(t.Context()); n != 0 || err != nil {
+			t.Fatalf("too early: %d, %v", n, err)
+		}
+		w.Advance(time.Microsecond)
+		for _, want := range []int{1, 0} {
+			if n, err := w.App.Payments.ExpireAuthorisations(t.Context()); n != want || err != nil {
+				t.Fatalf("%d expired, %v; want %d", n, err, want)
+			}
+		}
+		if got := w.ReadTransaction(a.ID); got.Status != travel.StatusExpired || got.TotalRemaining() != 0 {
+			t.Errorf("%s, %d remain", got.Status, got.TotalRemaining())
+		}
+		if got := w.ReadBooking(b.ID).Sums; got != (travel.BookingSums{Net: 400, Held: 400}) {
+			t.Errorf("sums %+v", got)
+		}
+		// What was captured in time counts, however late it is logged; what was not, does not.
+		late := apptest.Linked(travel.Capture, a, b, 250)
+		w.Refused(late, fault.NotPossible, "authorisation_expired")
+		late.EffectiveAt = a.EffectiveAt.Add(travel.AuthorisationLife - time.Second)
+		w.Must(late)
+		void := apptest.Linked(travel.Void, a, b, 351)
+		void.EffectiveAt = late.EffectiveAt
+		w.Refused(void, fault.NotPossible, "exceeds_remaining")
+		*void.Total, (*void.Items)[0].Total = 350, 350
+		w.Must(void)
+		if got := w.ReadBooking(b.ID).Sums; got != (travel.BookingSums{Net: 650, Held: 650}) {
+			t.Errorf("after late reports: sums %+v", got)
+		}
+		// The total that the expired authorisation gave free may be taken by then.
+		second := w.Must(apptest.Report(travel.Authorize, b, 9350))
+		w.Advance(travel.AuthorisationLife)
+		if _, err := w.App.Payments.ExpireAuthorisations(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.Must(apptest.Report(travel.Purchase, b, 9000))
+		tooLate := apptest.Linked(travel.Capture, second, b, 351)
+		tooLate.EffectiveAt = second.EffectiveAt
+		w.Refused(tooLate, fault.Invalid, "bookings")
+	})
+}
+
+func TestAReferenceIsOnePayment(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(travel.ModeProtectionOnly, "EUR")
+		b := w.Booking(c, 10000, "2024-09-14")
+		in := apptest.Report(travel.Purchase, b, 1000)
+		in.Reference, in.PSP = "R-1", "acme"
+		var created atomic.Int64
+		var ids sync.Map
+		var all sync.WaitGroup
+		for range 8 { // the same report from everywhere at once
+			all.Go(func() {
+				got, made, err := w.App.Payments.Create(t.Context(), w.Actor, in)
+				if err != nil {
+					t.Errorf("repeated: %v", err)
+				}
+				if made {
+					created.Add(1)
+				}
+				ids.Store(got.ID, true)
+			})
+		}
+		all.Wait()
+		n := 0
+		ids.Range(func(any, any) bool { n++; return true })
+		if created.Load() != 1 || n != 1 {
+			t.Fatalf("created %d times, %d ids", created.Load(), n)
+		}
+		in.Content = "something else"
+		w.Refused(in, fault.ReferenceExists, "")
+		in.PSP = "other"
+		w.Must(in)
+	})
+}
+
+func TestNoInterleavingTakesTooMuch(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(travel.ModeProtectionOnly, "EUR")
+		b, second := w.Booking(c, 1000, "2024-09-14"), w.Booking(c, 1000, "2024-09-14")
+		atOnce := func(n int, in travel.NewTransaction) (accepted int64) {
+			var all sync.WaitGroup
+			var count atomic.Int64
+			for range n {
+				all.Go(func() {
+					_, _, err := w.App.Payments.Create(t.Context(), w.Actor, in)
+					switch {
+					case err == nil:
+						count.Add(1)
+					case !fault.Is(err, fault.NotPossible) && !fault.Is(err, fault.Invalid):
+						t.Errorf("%s: %v", *in.Type, err)
+					}
+				})
+			}
+			all.Wait()
+			return count.Load()
+		}
+		if n := atOnce(12, apptest.Report(travel.Purchase, b, 150)); n != 6 {
+			t.Fatalf("%d purchases of 150 fit into 1000", n)
+		}
+		// Both bookings in one payment, named in either order: nobody waits for ever, and no total is exceeded.
+		both, reversed := apptest.Report(travel.Purchase, b, 30), apptest.Report(travel.Purchase, b, 30)
+		total := int64(60)
+		both.Total, reversed.Total = &total, &total
+		both.Items = &[]travel.Item{{BookingID: b.ID, Currency: "EUR", Total: 30}, {BookingID: second.ID, Currency: "EUR", Total: 30}}
+		reversed.Items = &[]travel.Item{(*both.Items)[1], (*both.Items)[0]}
+		var pair sync.WaitGroup
+		pair.Go(func() { atOnce(4, both) })
+		pair.Go(func() { atOnce(4, reversed) })
+		pair.Wait()
+		if got := w.ReadBooking(b.ID).Sums.Held; got != 990 {
+			t.Fatalf("held %d of 1000", got)
+		}
+		p := w.Must(apptest.Report(travel.Purchase, second, 700))
+		if n := atOnce(12, apptest.Linked(travel.Refund, p, second, 90)); n != 7 {
+			t.Fatalf("%d refunds of 90 fit into 700", n)
+		}
+		if got := w.ReadTransaction(p.ID); got.Remaining != 70 || len(got.Adjustments) != 7 {
+			t.Fatalf("%d remain after %d refunds", got.Remaining, len(got.Adjustments))
+		}
+	})
+}
+
+func TestAnotherPaymentCurrency(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365", "USD": "1.0852"})
+		c := w.Channel(travel.ModeProtectionOnly, "EUR")
+		b := w.Booking(c, 100000, "2024-09-14")
+		in := apptest.Report(travel.Purchase, b, 10000)
+		usd, total := money.Currency("USD"), int64(10852)
+		in.Currency, in.Total = &usd, &total
+		p := w.Must(in)
+		if p.ForexRate != "1.08520000" || len(p.Flags) != 0 {
+			t.Errorf("rate %s, flags %v", p.ForexRate, p.Flags)
+		}
+		far := int64(12000)
+		in.Total = &far
+		if p := w.Must(in); len(p.Flags) != 1 || p.Flags[0] != travel.FlagForexDeviates {
+			t.Errorf("flags %v", p.Flags)
+		}
+		w.Refused(apptest.Linked(travel.Refund, p, b, 1), fault.Invalid, "currencies")
+		// Without a split the only booking is refunded in proportion; the last refund takes the rest of both.
+		refund := apptest.Linked(travel.Refund, p, b, 0)
+		part := int64(3333)
+		refund.Currency, refund.Total, refund.Items = &usd, &part, nil
+		first := w.Must(refund)
+		if first.BaseTotal != 3071 { // 10000 · 3333 / 10852 = 3071.3…
+			t.Errorf("the refund takes %d of the base amount", first.BaseTotal)
+		}
+		rest := int64(10852 - 3333)
+		refund.Total = &rest
+		last := w.Must(refund)
+		if got := w.ReadTransaction(p.ID); last.BaseTotal != 10000-3071 || got.Remaining != 0 || got.Payments[0].Remaining != 0 {
+			t.Errorf("the last takes %d, %d and %d remain", last.BaseTotal, got.Remaining, got.Payments[0].Remaining)
+		}
+		// A refund of all the money leaves nothing at risk, whatever the day's rate made of its parts.
+		in.Total = &total
+		again := w.Must(in)
+		full := apptest.Linked(travel.Refund, again, b, 9500)
+		full.Currency, full.Total = &usd, &total
+		if got := w.Must(full); got.BaseTotal != 10000 || len(got.Payments) != 1 || got.Payments[0].Total != 10000 {
+			t.Errorf("a full refund takes %d of the base amount", got.BaseTotal)
+		}
+		if r := w.Exposure(reports.ExposureQuery{}); r.Total.E1 != 8537 { // of the second payment alone
+			t.Errorf("after two full refunds E1 is %d", r.Total.E1)
+		}
+	})
+}
+
+func TestARefundOfSeveralBookingsNeedsItsSplit(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(travel.ModeProtectionOnly, "EUR")
+		b, second := w.Booking(c, 1000, "2024-09-14"), w.Booking(c, 1000, "2024-10-14")
+		in := apptest.Report(travel.Purchase, b, 600)
+		in.Items = &[]travel.Item{{BookingID: second.ID, Currency: "EUR", Total: 200}, {BookingID: b.ID, Currency: "EUR", Total: 400}}
+		p := w.Must(in)
+		refund := apptest.Linked(travel.Refund, p, b, 300)
+		refund.Items = nil
+		w.Refused(refund, fault.Missing, "")
+		refund.Items = &[]travel.Item{{BookingID: second.ID, Currency: "EUR", Total: 300}}
+		w.Refused(refund, fault.NotPossible, "exceeds_remaining")
+		refund.Items = &[]travel.Item{{BookingID: second.ID, Currency: "EUR", Total: 200}, {BookingID: b.ID, Currency: "EUR", Total: 100}}
+		w.Must(refund)
+		if got := w.ReadBooking(second.ID).Sums.Net + w.ReadBooking(b.ID).Sums.Net; got != 300 {
+			t.Errorf("%d is left", got)
+		}
+	})
+}

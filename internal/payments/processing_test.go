@@ -1,0 +1,484 @@
+package payments_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"holdfast/internal/app"
+	"holdfast/internal/apptest"
+	"holdfast/internal/fault"
+	"holdfast/internal/merchants"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/psp"
+	"holdfast/internal/reports"
+	"holdfast/internal/travel"
+)
+
+func TestAProcessorCarriesPaymentsOut(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 10000, "2024-09-14")
+		p := w.Must(apptest.Pay(travel.Purchase, b, 6000))
+		if p.Status != travel.StatusComplete || p.PSP != "scripted" || p.AuthCode != "A1B2C3" || p.CardType != "visa" ||
+			p.BIN != "424242" || p.LastFour != "4242" || p.Remaining != 6000 || p.Processed.ProcessorID != "ch-"+p.UUID {
+			t.Fatalf("a purchase is %+v", p)
+		}
+		if e1 := w.Exposure(reports.ExposureQuery{}).Total.E1; e1 != 6000 {
+			t.Errorf("E1 is %d, want 6000", e1)
+		}
+		w.Must(apptest.Linked(travel.Refund, p, b, 1000))
+		w.Must(apptest.Linked(travel.Refund, p, b, 500))
+		w.Refused(apptest.Linked(travel.Refund, p, b, 4501), fault.NotPossible, "exceeds_remaining")
+		if e1 := w.Exposure(reports.ExposureQuery{}).Total.E1; e1 != 4500 {
+			t.Errorf("after refunds E1 is %d, want 4500", e1)
+		}
+		a := w.Must(apptest.Pay(travel.Authorize, b, 4000))
+		capture := w.Must(apptest.Linked(travel.Capture, a, b, 1500))
+		w.Must(apptest.Linked(travel.Void, a, b, 2500))
+		w.Must(apptest.Linked(travel.Refund, capture, b, 700))
+		if taken, held := w.Taken(a.UUID); taken != 800 || held != 0 {
+			t.Errorf("of the authorisation %d are taken, %d held", taken, held)
+		}
+		if got := w.ReadBooking(b.ID).Sums; got != (travel.BookingSums{Net: 5300, Held: 5300}) {
+			t.Errorf("sums %+v", got)
+		}
+		w.Gateway.Set(psp.Purchase, apptest.Declined)
+		no := w.Must(apptest.Pay(travel.Purchase, b, 4000))
+		if no.Status != travel.StatusFailed || no.Content != "Insufficient funds." || no.TotalRemaining() != 0 || no.Processed.Decline != "insufficient_funds" {
+			t.Errorf("a declined purchase is %+v", no)
+		}
+		w.Gateway.Set(psp.Refund, apptest.Declined)
+		if no := w.Must(apptest.Linked(travel.Refund, p, b, 4500)); no.Status != travel.StatusFailed {
+			t.Errorf("a declined refund is %s", no.Status)
+		}
+		if got := w.ReadTransaction(p.ID).Remaining; got != 4500 {
+			t.Errorf("after a declined refund %d remain", got)
+		}
+		if got := w.ReadBooking(b.ID).Sums; got != (travel.BookingSums{Net: 5300, Held: 5300}) {
+			t.Errorf("after declines: sums %+v", got)
+		}
+		// What is paid otherwise is logged, as it is everywhere.
+		transfer := apptest.Report(travel.Purchase, b, 1000)
+		transfer.Method = travel.BankTransfer
+		if got := w.Must(transfer); got.Status != travel.StatusComplete || got.Processed != nil {
+			t.Errorf("a transfer is %+v", got)
+		}
+	})
+}
+
+// cases are the five operations, each with what prepares it and what it comes to.
+var cases = []struct {
+	op                     psp.Operation
+	prepare                travel.TransactionType // "": nothing
+	takenAfter, heldAfter  int64                  // at the processor, when it happened
+	takenBefore, heldBefor int64                  // when it did not
+	sums, sumsBefore       travel.BookingSums
+}{
+	{psp.Purchase, "", 600, 0, 0, 0, travel.BookingSums{Net: 600, Held: 600}, travel.BookingSums{}},
+	{psp.Authorize, "", 0, 600, 0, 0, travel.BookingSums{OpenAuthorised: 600, Held: 600}, travel.BookingSums{}},
+	{psp.Capture, travel.Authorize, 600, 400, 0, 1000, travel.BookingSums{Net: 600, Held: 1000, OpenAuthorised: 400}, travel.BookingSums{Held: 1000, OpenAuthorised: 1000}},
+	{psp.Refund, travel.Purchase, 400, 0, 1000, 0, travel.BookingSums{Net: 400, Held: 400}, travel.BookingSums{Net: 1000, Held: 1000}},
+	{psp.Void, travel.Authorize, 0, 400, 0, 1000, travel.BookingSums{Held: 400, OpenAuthorised: 400}, travel.BookingSums{Held: 1000, OpenAuthorised: 1000}},
+}
+
+func TestNothingIsDoubledOrForgotten(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		for _, c := range cases {
+			for name, cut := range map[string]struct {
+				how  apptest.Conduct
+				done bool
+			}{
+				"the request is lost": {apptest.LostBefore, false}, "the answer is lost": {apptest.LostAfter, true},
+				"the program dies before the call": {apptest.DieBefore, false}, "the program dies after the call": {apptest.DieAfter, true},
+				"the program dies twice, before": {apptest.DieBefore, false}, "the program dies twice, after": {apptest.DieAfter, true},
+			} {
+				t.Run(fmt.Sprint(c.op, ": ", name), func(t *testing.T) {
+					b := w.Booking(w.Channel, 10000, "2024-09-14")
+					in, charge := apptest.Pay(travel.TransactionType(c.op), b, 600), ""
+					var original travel.Transaction
+					if c.prepare != "" {
+						original = w.Must(apptest.Pay(c.prepare, b, 1000))
+						in, charge = apptest.Linked(travel.TransactionType(c.op), original, b, 600), original.UUID
+					}
+					in.Reference = name + string(c.op)
+					before := w.Gateway.Moved()
+					w.Gateway.Set(c.op, cut.how)
+					got, _, err := w.App.Payments.Create(t.Context(), w.Actor, in)
+					// An error says that nothing happened, and that the caller may try again: there is none.
+					if err != nil || got.Status != travel.StatusIncomplete {
+						t.Fatalf("%s, %v; want incomplete", got.Status, err)
+					}
+					if w.Dead {
+						w.Reopen()
+					}
+					// The caller asks again meanwhile: that is the same payment, and no other call.
+					again, created, err := w.App.Payments.Create(t.Context(), w.Actor, in)
+					if err != nil || created {
+						t.Fatalf("asked again: created %t, %v", created, err)
+					}
+					w.Gateway.Fatal = strings.Contains(name, "twice") // once more, when it asks
+					w.Minute()
+					final := w.ReadTransaction(again.ID)
+					wantStatus, sums, moves, taken, held := travel.StatusFailed, c.sumsBefore, 0, c.takenBefore, c.heldBefor
+					if cut.done {
+						wantStatus, sums, moves, taken, held = travel.StatusComplete, c.sums, 1, c.takenAfter, c.heldAfter
+					}
+					if charge == "" {
+						charge = final.UUID
+					}
+					gotTaken, gotHeld := w.Taken(charge)
+					if final.Status != wantStatus || w.Gateway.Moved()-before != moves || gotTaken != taken || gotHeld != held {
+						t.Errorf("%s, %d moves, %d taken, %d held; want %s, %d, %d, %d", final.Status, w.Gateway.Moved()-before,
+							gotTaken, gotHeld, wantStatus, moves, taken, held)
+					}
+					if got := w.ReadBooking(b.ID).Sums; got != sums {
+						t.Errorf("sums %+v, want %+v", got, sums)
+					}
+					if original.ID != 0 {
+						left := int64(1000)
+						if cut.done {
+							left = 400
+						}
+						if got := w.ReadTransaction(original.ID).Remaining; got != left {
+							t.Errorf("%d remain of the original, want %d", got, left)
+						}
+					}
+				})
+			}
+		}
+	})
+}
+
+func TestAProcessorThatCannotBeAskedIsAskedAgain(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 10000, "2024-09-14")
+		w.Gateway.Down = true
+		w.Gateway.Set(psp.Purchase, apptest.LostAfter)
+		p := w.Must(apptest.Pay(travel.Purchase, b, 600))
+		for range 20 {
+			w.Minute()
+		}
+		if got := w.ReadTransaction(p.ID).Status; got != travel.StatusIncomplete {
+			t.Fatalf("with nobody to ask it is %s", got)
+		}
+		w.Gateway.Down = false
+		w.Minute()
+		if got := w.ReadTransaction(p.ID).Status; got != travel.StatusComplete {
+			t.Fatalf("a minute after the processor came back it is %s", got)
+		}
+		finds := w.Gateway.Finds
+		w.Minute()
+		if w.Gateway.Finds != finds {
+			t.Error("what is known is asked about")
+		}
+	})
+}
+
+func TestWhatComesAfterItWasGivenUpIsRecorded(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 1000, "2024-09-14")
+		w.Gateway.Set(psp.Purchase, apptest.LostBefore)
+		p := w.Must(apptest.Pay(travel.Purchase, b, 600))
+		w.Minute()
+		if got := w.ReadTransaction(p.ID).Status; got != travel.StatusFailed {
+			t.Fatalf("it is %s", got)
+		}
+		w.Must(apptest.Pay(travel.Purchase, b, 1000))
+		// The request was a long time on its way, and nobody refused it.
+		c := psp.Charge{Reference: p.UUID, Amount: 600}
+		if _, err := w.Gateway.Charge(psp.Purchase, c); err != nil {
+			t.Fatal(err)
+		}
+		for range 11 {
+			w.Minute()
+		}
+		if got := w.ReadTransaction(p.ID); got.Status != travel.StatusComplete || got.Remaining != 600 {
+			t.Errorf("it is %s, %d remain", got.Status, got.Remaining)
+		}
+		if got := w.ReadBooking(b.ID).Sums.Net; got != 1600 {
+			t.Errorf("%d were paid", got)
+		}
+	})
+}
+
+func TestACardIsNotReportedWhereItCannotBeCharged(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 10000, "2024-09-14")
+		in := apptest.Pay(travel.Purchase, b, 600)
+		change := func(c travel.ChannelFields) {
+			if _, err := w.App.Channels.Change(t.Context(), w.Actor, w.Channel.ID, c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		refused := func(when string) {
+			if _, _, err := w.App.Payments.Create(t.Context(), w.Actor, in); !fault.Is(err, fault.NotPossible) {
+				t.Errorf("%s: %v", when, err)
+			}
+		}
+		if _, err := w.App.Channels.SetGateway(t.Context(), w.Actor, w.Channel.ID, merchants.GatewayFields{}); err != nil {
+			t.Fatal(err)
+		}
+		refused("without a processor")
+		change(travel.ChannelFields{Mode: new(travel.ModeClosed)})
+		refused("closed")
+		elsewhere := in
+		elsewhere.Token = ""
+		if got := w.Must(elsewhere); got.Status != travel.StatusComplete || got.Processed != nil {
+			t.Errorf("a payment that was taken elsewhere is %s", got.Status)
+		}
+		change(travel.ChannelFields{Processing: travel.ProcessingFields{ServerToServer: new(false)}})
+		if got := w.Must(in); got.Status != travel.StatusComplete || got.Processed != nil {
+			t.Errorf("on a channel that only reports it is %s", got.Status)
+		}
+		if w.Gateway.Moved() != 0 {
+			t.Error("money moved")
+		}
+	})
+}
+
+func TestOneReferenceIsOneCharge(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 10000, "2024-09-14")
+		in := apptest.Pay(travel.Purchase, b, 600)
+		in.Reference = "order-1"
+		var all sync.WaitGroup
+		ids := make([]int64, 8)
+		for i := range ids {
+			all.Go(func() {
+				got, _, err := w.App.Payments.Create(t.Context(), w.Actor, in)
+				if err != nil {
+					t.Errorf("repeated: %v", err)
+				}
+				ids[i] = got.ID
+			})
+		}
+		all.Wait()
+		for _, id := range ids {
+			if id != ids[0] {
+				t.Fatalf("ids %v", ids)
+			}
+		}
+		if n := w.Gateway.Moved(); n != 1 {
+			t.Errorf("%d charges", n)
+		}
+	})
+}
+
+func TestRefundsAtOnceNeverExceedWhatRemains(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 10000, "2024-09-14")
+		p := w.Must(apptest.Pay(travel.Purchase, b, 1000))
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				_, _, err := w.App.Payments.Create(t.Context(), w.Actor, apptest.Linked(travel.Refund, p, b, 300))
+				if err != nil && !fault.Is(err, fault.NotPossible) {
+					t.Errorf("a refund: %v", err)
+				}
+			})
+		}
+		all.Wait()
+		if taken, _ := w.Taken(p.UUID); taken != 100 || w.ReadTransaction(p.ID).Remaining != 100 || w.ReadBooking(b.ID).Sums.Net != 100 {
+			t.Errorf("%d are left at the processor, %d on record", taken, w.ReadTransaction(p.ID).Remaining)
+		}
+		if premium := w.Exposure(reports.ExposureQuery{}).Total.E1; premium != 100 {
+			t.Errorf("E1 is %d", premium)
+		}
+	})
+}
+
+func TestTwoThatAskWriteTheOutcomeOnce(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 100000, "2024-09-14")
+		var made []travel.Transaction
+		for range 6 {
+			w.Gateway.Set(psp.Purchase, apptest.LostAfter)
+			made = append(made, w.Must(apptest.Pay(travel.Purchase, b, 600)))
+		}
+		w.Advance(time.Minute)
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if _, err := w.App.Processing.Ask(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for _, p := range made { // its event comes at the same moment
+			all.Go(func() {
+				if err := w.App.Processing.TakeEvent(t.Context(), w.Event("signed", p.UUID, w.Channel.ID)); err != nil {
+					t.Error(err)
+				}
+				if _, err := w.App.Processing.FollowHints(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		w.Minute()
+		if got := w.ReadBooking(b.ID).Sums; got != (travel.BookingSums{Net: 3600, Held: 3600}) {
+			t.Errorf("sums %+v", got)
+		}
+		if e1 := w.Exposure(reports.ExposureQuery{}).Total.E1; e1 != 3600 {
+			t.Errorf("E1 is %d", e1)
+		}
+	})
+}
+
+func TestTheOutcomeIsWrittenThoughNobodyWaits(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 10000, "2024-09-14")
+		ctx, leave := context.WithCancel(t.Context())
+		w.Gateway.During = leave
+		got, _, err := w.App.Payments.Create(ctx, w.Actor, apptest.Pay(travel.Purchase, b, 600))
+		if err != nil || w.ReadTransaction(got.ID).Status != travel.StatusComplete {
+			t.Errorf("%s, %v", got.Status, err)
+		}
+	})
+}
+
+func TestTooManyAtOnceAreRefused(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.Core.Processing.InFlight = 1
+		w.App = app.New(w.Core)
+		p := apptest.NewProcessing(t, w, travel.ModeLive)
+		b := p.Booking(p.Channel, 10000, "2024-09-14")
+		var second error
+		var once sync.Once
+		p.Gateway.During = func() {
+			once.Do(func() {
+				_, _, second = p.App.Payments.Create(t.Context(), p.Actor, apptest.Pay(travel.Purchase, b, 100))
+			})
+		}
+		p.Must(apptest.Pay(travel.Purchase, b, 600))
+		f, ok := errors.AsType[*fault.Error](second)
+		if !ok || f.Kind != fault.Unavailable || f.RetryAfter == 0 {
+			t.Errorf("the second one: %v", second)
+		}
+		if got := p.ReadBooking(b.ID); got.Sums.Held != 600 || len(got.TransactionIDs) != 1 {
+			t.Errorf("the refused one left traces: %+v", got)
+		}
+		p.Must(apptest.Pay(travel.Purchase, b, 100))
+	})
+}
+
+func TestWhatTheProcessorDoesNotTakeCanBeTriedAgain(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 1000, "2024-09-14")
+		in := apptest.Pay(travel.Purchase, b, 1000)
+		in.Reference = "order-1"
+		w.Gateway.Set(psp.Purchase, apptest.Unreachable)
+		w.Refused(in, fault.Unavailable, "")
+		w.Gateway.Set(psp.Purchase, apptest.Invalid)
+		w.Refused(in, fault.Invalid, "token")
+		// Nothing is held, and the same reference is free.
+		if got := w.ReadBooking(b.ID).Sums; got != (travel.BookingSums{}) {
+			t.Errorf("sums %+v", got)
+		}
+		p := w.Must(in)
+		w.Gateway.Set(psp.Refund, apptest.Invalid)
+		w.Refused(apptest.Linked(travel.Refund, p, b, 1000), fault.NotPossible, "tokenizer_refused")
+		w.Must(apptest.Linked(travel.Refund, p, b, 1000))
+		// A call whose time is over before it begins is not made.
+		w.Core.Processing.CallTimeout = time.Nanosecond
+		w.Core.Clock = func() time.Time { return w.Now().Add(time.Second) }
+		moved := w.Gateway.Moved()
+		w.Refused(apptest.Pay(travel.Purchase, b, 10), fault.Unavailable, "")
+		if w.Gateway.Moved() != moved {
+			t.Error("it was made")
+		}
+	})
+}
+
+func TestWhatIsNotForTheProcessorIsRefused(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 1000, "2024-09-14")
+		in := apptest.Pay(travel.Purchase, b, 1000)
+		in.Token = ""
+		w.Refused(in, fault.Missing, "")
+		in = apptest.Pay(travel.Purchase, b, 1000)
+		in.PSP = "another"
+		w.Refused(in, fault.Invalid, "psp")
+		in = apptest.Pay(travel.Purchase, b, 1000)
+		in.EffectiveAt = w.Now().Add(-time.Hour)
+		w.Refused(in, fault.Invalid, "effective_at")
+		p := w.Must(apptest.Pay(travel.Purchase, b, 1000))
+		refund := apptest.Linked(travel.Refund, p, b, 100)
+		refund.PSP = "another"
+		w.Refused(refund, fault.Invalid, "psp")
+		// A closed channel takes no payments, but gives back what it took.
+		closed := travel.ModeClosed
+		if _, err := w.App.Channels.Change(t.Context(), w.Actor, w.Channel.ID, travel.ChannelFields{Mode: &closed}); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Must(apptest.Linked(travel.Refund, p, b, 100)); got.Processed == nil || got.Status != travel.StatusComplete {
+			t.Errorf("the refund is %+v", got)
+		}
+		if n := w.Gateway.Moved(); n != 2 {
+			t.Errorf("%d moves: %s", n, strings.Join(w.Gateway.Moves, "; "))
+		}
+	})
+}
+
+// TestPremiumFollowsTheOutcome: R1 and R10 know of a payment, or a refund, when it is complete and not before.
+func TestPremiumFollowsTheOutcome(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 100000, "2024-08-31")
+		expect := func(step string, want ...int64) {
+			t.Helper()
+			var got []int64
+			for _, line := range w.Lines(protection.PremiumFilter{}) {
+				got = append(got, line.Amount)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("after %s the ledger is %v, want %v", step, got, want)
+			}
+		}
+		w.Gateway.Set(psp.Purchase, apptest.LostAfter)
+		p := w.Must(apptest.Pay(travel.Purchase, b, 100000))
+		expect("a purchase that nobody knows of")
+		w.Minute()
+		expect("its outcome", 500)
+		w.Gateway.Set(psp.Refund, apptest.LostAfter)
+		w.Must(apptest.Linked(travel.Refund, p, b, 40000))
+		expect("a refund that nobody knows of", 500)
+		w.Minute()
+		expect("its outcome", 500, -200)
+		w.Gateway.Set(psp.Refund, apptest.Declined)
+		w.Must(apptest.Linked(travel.Refund, p, b, 40000))
+		expect("a refund that was declined", 500, -200)
+	})
+}
+
+func TestWhatAFailureGivesBackIsWhatWasTaken(t *testing.T) {
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 10000, "2024-09-14")
+		usd := money.Currency("USD")
+		in := apptest.Pay(travel.Purchase, b, 10000)
+		total := int64(12650)
+		in.Currency, in.Total = &usd, &total
+		p := w.Must(in)
+		for _, refund := range []struct {
+			total, base int64 // 0: not said
+		}{{3333, 0}, {12650, 9500}, {9000, 10000}, {1, 1}} {
+			in := apptest.Linked(travel.Refund, p, b, refund.base)
+			in.Currency, in.Total = &usd, &refund.total
+			if refund.base == 0 {
+				in.Items = nil
+			}
+			w.Gateway.Set(psp.Refund, apptest.Declined)
+			if got := w.Must(in); got.Status != travel.StatusFailed {
+				t.Errorf("the refund is %s", got.Status)
+			}
+			if got := w.ReadTransaction(p.ID); got.Remaining != 12650 || got.Payments[0].Remaining != 10000 {
+				t.Errorf("after a refund of %+v failed %d and %d remain", refund, got.Remaining, got.Payments[0].Remaining)
+			}
+		}
+	})
+}

@@ -1,0 +1,347 @@
+package payments
+
+import (
+	"database/sql"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/limits"
+	"holdfast/internal/statements"
+	"holdfast/internal/travel"
+)
+
+// transactionColumns are the columns of a transaction in the order in which scanTransaction reads them.
+const transactionColumns = `site_id, id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
+	remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
+	reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url, linked_id, content,
+	content_hash, import_key, simulated, effective_at, created_at, modified_at,
+	(SELECT c.secret FROM channels c WHERE c.site_id = transactions.site_id AND c.id = transactions.channel_id)`
+
+func scanTransaction(scan func(dest ...any) error) (travel.Transaction, error) {
+	var t travel.Transaction
+	var flags string
+	var reference, importKey sql.NullString
+	var linked sql.NullInt64
+	var effective, created, modified int64
+	err := scan(&t.SiteID, &t.ID, &t.UUID, &t.ChannelID, &t.AuthorID, &t.Author, &t.AuthorName, &t.Type, &t.Status,
+		&t.Currency, &t.Total, &t.Remaining, &t.BaseCurrency, &t.BaseTotal, &t.ForexRate, &flags, &t.PSP, &t.Method,
+		&t.PayeeName, &t.PayeeSurname, &t.PayeeEmail, &t.Country, &reference, &t.Token, &t.IPAddress, &t.BIN, &t.LastFour,
+		&t.CardType, &t.AuthCode, &t.Attempt3DS, &t.RedirectURL, &linked, &t.Content, &t.ContentHash, &importKey,
+		&t.Simulated, &effective, &created, &modified, &t.ChannelSecret)
+	if flags != "" {
+		t.Flags = strings.Split(flags, ",")
+	}
+	t.Reference, t.ImportKey, t.LinkedID = reference.String, importKey.String, linked.Int64
+	t.EffectiveAt, t.CreatedAt, t.ModifiedAt = db.Instant(effective), db.Instant(created), db.Instant(modified)
+	return t, err
+}
+
+// paymentsMemory is what a write knows of transactions without asking again.
+type paymentsMemory struct {
+	transactions map[db.Key]travel.Transaction // that it has made or taken
+	absent       map[Reference]bool            // payment references that no transaction had
+}
+
+var inPayments = db.NewLocal[paymentsMemory]()
+
+// InsertTransaction stores a new transaction with its payments and returns it with their ids.
+func InsertTransaction(tx *db.Tx, t travel.Transaction) (travel.Transaction, error) {
+	t.CreatedAt, t.ModifiedAt = tx.Now, tx.Now
+	err := tx.Row(`INSERT INTO transactions (site_id, uuid, channel_id, author_id, author, author_name, type, status,
+			currencies, total, remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname,
+			payee_email, country, reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds,
+			redirect_url, linked_id, content, content_hash, import_key, simulated, effective_at, version, created_at, modified_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
+			$24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, 1, $37, $38)
+		RETURNING id`,
+		[]any{t.SiteID, t.UUID, t.ChannelID, t.AuthorID, t.Author, t.AuthorName, t.Type, t.Status, t.Currency, t.Total,
+			t.Remaining, t.BaseCurrency, t.BaseTotal, t.ForexRate, strings.Join(t.Flags, ","), t.PSP, t.Method, t.PayeeName,
+			t.PayeeSurname, t.PayeeEmail, t.Country, maybeText(t.Reference), t.Token, t.IPAddress, t.BIN, t.LastFour,
+			t.CardType, t.AuthCode, t.Attempt3DS, t.RedirectURL, db.MaybeID(t.LinkedID), t.Content, t.ContentHash,
+			maybeText(t.ImportKey), t.Simulated, db.Micros(t.EffectiveAt), db.Micros(tx.Now), db.Micros(tx.Now)},
+		&t.ID)
+	if err != nil {
+		return travel.Transaction{}, err
+	}
+	delete(inPayments.Of(tx).absent, Reference{t.SiteID, t.ChannelID, t.PSP, t.Reference})
+	t.Payments = slices.Clone(t.Payments) // the write may run again, from the caller's own list
+	for i := range t.Payments {
+		p := &t.Payments[i]
+		p.SiteID, p.TransactionID, p.ChannelID, p.CreatedAt = t.SiteID, t.ID, t.ChannelID, tx.Now
+		err := tx.Row(`INSERT INTO payments (site_id, transaction_id, channel_id, booking_id, currencies, total, remaining,
+				linked_id, created_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+			RETURNING id`,
+			[]any{p.SiteID, p.TransactionID, p.ChannelID, p.BookingID, p.Currency, p.Total, p.Remaining, db.MaybeID(p.LinkedID),
+				db.Micros(tx.Now)}, &p.ID)
+		if err != nil {
+			return travel.Transaction{}, err
+		}
+	}
+	db.Keep(&inPayments.Of(tx).transactions, db.Key{SiteID: t.SiteID, ID: t.ID}, copied(t))
+	return t, nil
+}
+
+// copied is the transaction for somebody who changes it.
+func copied(t travel.Transaction) travel.Transaction {
+	t.Payments, t.Flags = slices.Clone(t.Payments), slices.Clone(t.Flags)
+	return t
+}
+
+// Transaction reads one transaction of the site with its payments and what adjusted it.
+func Transaction(tx *db.Tx, siteID, id int64) (travel.Transaction, error) {
+	return oneTransaction(tx, `SELECT `+transactionColumns+` FROM transactions WHERE site_id = $1 AND id = $2`, siteID, id)
+}
+
+// LockTransaction takes the transaction for this write and returns it with its payments: nobody else changes what
+// remains of it before this write ends.
+func LockTransaction(tx *db.Tx, siteID, id int64) (travel.Transaction, error) {
+	if held, ok := inPayments.Of(tx).transactions[db.Key{SiteID: siteID, ID: id}]; ok {
+		return copied(held), nil
+	}
+	t, err := scanTransaction(func(dest ...any) error {
+		return tx.Row(`UPDATE transactions SET version = version + 1 WHERE site_id = $1 AND id = $2
+			RETURNING `+transactionColumns, []any{siteID, id}, dest...)
+	})
+	if err != nil {
+		return travel.Transaction{}, err
+	}
+	if err := readPaymentsOf(tx, siteID, []int64{id}, map[int64]*travel.Transaction{id: &t}); err != nil {
+		return travel.Transaction{}, err
+	}
+	db.Keep(&inPayments.Of(tx).transactions, db.Key{SiteID: siteID, ID: id}, copied(t))
+	return t, nil
+}
+
+// Reference is a caller's payment reference, which names one transaction of a channel and processor.
+type Reference struct {
+	SiteID, ChannelID int64
+	PSP, Text         string
+}
+
+// LookUpReferences asks for many payment references of a channel at once which of them no transaction has, so that this
+// write need not ask for each.
+func LookUpReferences(tx *db.Tx, siteID, channelID int64, asked []Reference) error {
+	var texts []string
+	for _, r := range asked {
+		if r.Text != "" {
+			texts = append(texts, r.Text)
+		}
+	}
+	if len(texts) == 0 { // an absent filter would keep everything
+		return nil
+	}
+	var w db.Where
+	w.And("site_id = ? AND channel_id = ?", siteID, channelID)
+	db.In(&w, "reference", texts)
+	taken := map[Reference]bool{}
+	err := tx.Each(`SELECT psp, reference FROM transactions WHERE `+w.Text.String(), w.Args,
+		func(scan func(dest ...any) error) error {
+			r := Reference{SiteID: siteID, ChannelID: channelID}
+			err := scan(&r.PSP, &r.Text)
+			taken[r] = true
+			return err
+		})
+	for _, r := range asked {
+		if r.SiteID, r.ChannelID = siteID, channelID; err == nil && !taken[r] {
+			db.Keep(&inPayments.Of(tx).absent, r, true)
+		}
+	}
+	return err
+}
+
+// TransactionByReference reads the transaction of a channel and processor with the caller's payment reference.
+func TransactionByReference(tx *db.Tx, siteID, channelID int64, psp, reference string) (travel.Transaction, error) {
+	if inPayments.Of(tx).absent[Reference{siteID, channelID, psp, reference}] {
+		return travel.Transaction{}, db.ErrNotFound
+	}
+	return oneTransaction(tx, `SELECT `+transactionColumns+` FROM transactions
+		WHERE site_id = $1 AND channel_id = $2 AND psp = $3 AND reference = $4`, siteID, channelID, psp, reference)
+}
+
+func oneTransaction(tx *db.Tx, query string, args ...any) (travel.Transaction, error) {
+	t, err := scanTransaction(func(dest ...any) error { return tx.Row(query, args, dest...) })
+	if err != nil {
+		return travel.Transaction{}, err
+	}
+	page := []travel.Transaction{t}
+	err = readTransactionParts(tx, t.SiteID, page)
+	return page[0], err
+}
+
+// SaveTransaction stores what can change of a transaction: status, what remains, and its flags.
+func SaveTransaction(tx *db.Tx, t travel.Transaction) error {
+	t.ModifiedAt = tx.Now
+	if _, held := inPayments.Of(tx).transactions[db.Key{SiteID: t.SiteID, ID: t.ID}]; held {
+		inPayments.Of(tx).transactions[db.Key{SiteID: t.SiteID, ID: t.ID}] = copied(t)
+	}
+	_, err := tx.Exec(`UPDATE transactions SET status = $3, remaining = $4, flags = $5, modified_at = $6
+		WHERE site_id = $1 AND id = $2`,
+		t.SiteID, t.ID, t.Status, t.Remaining, strings.Join(t.Flags, ","), db.Micros(tx.Now))
+	if err != nil {
+		return err
+	}
+	for _, p := range t.Payments {
+		_, err := tx.Exec(`UPDATE payments SET remaining = $3 WHERE site_id = $1 AND id = $2`, p.SiteID, p.ID, p.Remaining)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Transactions reads one page of the site's transactions.
+func Transactions(
+	tx *db.Tx, siteID int64, f travel.TransactionFilter, page travel.Page,
+) (travel.List[travel.Transaction], error) {
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	w.CountBy(func() (int64, error) { return tx.CountRows("transactions", siteID, core.FinalOf(tx, siteID)) })
+	db.In(&w, "id", f.Include)
+	db.NotIn(&w, "id", f.Exclude)
+	between(&w, f.After, f.Before)
+	db.In(&w, "status", f.Statuses)
+	db.In(&w, "channel_id", f.Channels)
+	db.In(&w, "country", f.Countries)
+	db.In(&w, "currencies", f.Currencies)
+	db.In(&w, "type", f.Types)
+	db.In(&w, "method", f.Methods)
+	db.In(&w, "card_type", f.CardTypes)
+	for column, text := range map[string]string{
+		"reference": f.Reference, "bin_number": f.BIN, "last_four": f.LastFour,
+		"payee_email": f.PayeeEmail, "payee_surname": f.PayeeSurname,
+	} {
+		if text != "" {
+			w.And(column+" = ?", text)
+		}
+	}
+	if f.LinkedID != 0 {
+		w.And("linked_id = ?", f.LinkedID)
+	}
+	if f.OverLimit != nil {
+		not := map[bool]string{true: "", false: "NOT "}[*f.OverLimit]
+		w.And("id "+not+"IN (SELECT o.transaction_id FROM over_limits o WHERE o.site_id = ?)", siteID)
+	}
+	list, err := db.ListOf(tx, "transactions", transactionColumns, &w, page, map[string]string{
+		"date": "created_at", "created": "created_at", "modified": "modified_at", "total": "total",
+	}, f.Include, scanTransaction)
+	if err != nil {
+		return list, err
+	}
+	return list, readTransactionParts(tx, siteID, list.Items)
+}
+
+// readTransactionParts fills in payments and adjustments of the transactions, by one statement each.
+func readTransactionParts(tx *db.Tx, siteID int64, list []travel.Transaction) error {
+	if len(list) == 0 {
+		return nil
+	}
+	at := map[int64]*travel.Transaction{}
+	ids := make([]int64, len(list))
+	for i := range list {
+		at[list[i].ID], ids[i] = &list[i], list[i].ID
+	}
+	if err := readPaymentsOf(tx, siteID, ids, at); err != nil {
+		return err
+	}
+	if err := statements.ReadStatementsOf(tx, siteID, ids, at); err != nil {
+		return err
+	}
+	if err := limits.ReadOverLimits(tx, siteID, ids, at); err != nil {
+		return err
+	}
+	if err := readProcessings(tx, siteID, list); err != nil {
+		return err
+	}
+	if err := readModalPayments(tx, siteID, list); err != nil {
+		return err
+	}
+	var linked db.Where
+	linked.And("site_id = ?", siteID)
+	db.In(&linked, "linked_id", ids)
+	err := tx.Each(`SELECT linked_id, id FROM transactions WHERE `+linked.Text.String()+` ORDER BY linked_id, id`,
+		linked.Args, func(scan func(dest ...any) error) error {
+			var original, id int64
+			err := scan(&original, &id)
+			if err == nil {
+				at[original].Adjustments = append(at[original].Adjustments, id)
+			}
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	return readDisputes(tx, siteID, list)
+}
+
+func readPaymentsOf(tx *db.Tx, siteID int64, ids []int64, at map[int64]*travel.Transaction) error {
+	var w db.Where
+	w.And("p.site_id = ?", siteID)
+	db.In(&w, "p.transaction_id", ids)
+	return tx.Each(`SELECT `+paymentColumns+` FROM payments p WHERE `+w.Text.String()+` ORDER BY p.transaction_id, p.id`,
+		w.Args, func(scan func(dest ...any) error) error {
+			p, err := scanPayment(scan)
+			if err == nil {
+				at[p.TransactionID].Payments = append(at[p.TransactionID].Payments, p)
+			}
+			return err
+		})
+}
+
+// OpenAuthorisation names an authorisation whose time to be captured is over, by the clock of its site.
+type OpenAuthorisation struct {
+	SiteID, ID int64
+	Clock      core.SiteClock
+}
+
+const openAuthorisations = `SELECT site_id, id FROM transactions
+	WHERE type = 'authorize' AND status = 'complete' AND remaining > 0 AND effective_at <= $1 AND `
+
+// AuthorisationsOlderThan lists open authorisations of any site that were taken at least this long ago, oldest first,
+// at most limit of them.
+func AuthorisationsOlderThan(tx *db.Tx, age time.Duration, limit int) ([]OpenAuthorisation, error) {
+	clocks, err := core.ClocksAhead(tx)
+	if err != nil {
+		return nil, err
+	}
+	before := core.RealNow(tx).Add(-age)
+	list, err := readOpenAuthorisations(tx, core.SiteClock{}, `site_id NOT IN (SELECT id FROM sites WHERE clock_ahead > 0)
+		ORDER BY effective_at, site_id, id LIMIT $2`, db.Micros(before), limit)
+	for _, clock := range clocks {
+		if err != nil || len(list) >= limit {
+			return list, err
+		}
+		var more []OpenAuthorisation
+		more, err = readOpenAuthorisations(tx, clock, `site_id = $3 ORDER BY effective_at, id LIMIT $2`,
+			db.Micros(before.Add(clock.Ahead)), limit-len(list), clock.SiteID)
+		list = append(list, more...)
+	}
+	return list, err
+}
+
+func readOpenAuthorisations(tx *db.Tx, clock core.SiteClock, condition string, args ...any) ([]OpenAuthorisation, error) {
+	var list []OpenAuthorisation
+	err := tx.Each(openAuthorisations+condition, args, func(scan func(dest ...any) error) error {
+		a := OpenAuthorisation{Clock: clock}
+		err := scan(&a.SiteID, &a.ID)
+		list = append(list, a)
+		return err
+	})
+	return list, err
+}
+
+// maybeText stores "" as NULL, where NULL stands for "none given" in a unique index.
+func maybeText(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
+
+// between adds the filters before and after on the instant of creation.
+func between(w *db.Where, after, before time.Time) {
+	if !after.IsZero() {
+		w.And("created_at > ?", db.Micros(after))
+	}
+	if !before.IsZero() {
+		w.And("created_at < ?", db.Micros(before))
+	}
+}

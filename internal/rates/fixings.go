@@ -1,0 +1,188 @@
+package rates
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+const fixingColumns = `id, site_id, provider, currency, day, rate, recorded_at, expires_at, quote_id`
+
+// candidatesPerProvider is how many fixings of a provider and currency are read for one lookup: the last one counts
+// unless it is a manual quote that has expired.
+const candidatesPerProvider = 8
+
+func scanFixing(scan func(dest ...any) error) (fx.Fixing, error) {
+	var f fx.Fixing
+	var rate string
+	var recorded int64
+	var expires sql.NullInt64
+	if err := scan(&f.ID, &f.SiteID, &f.Provider, &f.Currency, &f.Day, &rate, &recorded, &expires, &f.QuoteID); err != nil {
+		return fx.Fixing{}, err
+	}
+	var err error
+	if f.Rate, err = money.ParseRate(rate); err != nil {
+		return fx.Fixing{}, fmt.Errorf("fixing %d: %w", f.ID, err)
+	}
+	f.RecordedAt, f.ExpiresAt = db.Instant(recorded), db.MaybeInstant(expires)
+	return f, nil
+}
+
+// fixingsPerInsert is how many rows share an INSERT: far below the parameters that both engines take.
+const fixingsPerInsert = 100
+
+// InsertFixings puts fixings on file. Those whose site, provider, currency, day and quote are on file already are passed over.
+func InsertFixings(tx *db.Tx, list []fx.Fixing) error {
+	tx.ForgetAnswers()
+	for batch := range slices.Chunk(list, fixingsPerInsert) {
+		var w db.Where
+		rows := make([]string, len(batch))
+		for i, f := range batch {
+			rows[i] = "(" + strings.Join([]string{
+				w.Arg(f.SiteID), w.Arg(f.Provider), w.Arg(f.Currency), w.Arg(f.Day), w.Arg(f.Rate.String()),
+				w.Arg(db.Micros(core.RealNow(tx))), w.Arg(db.MaybeMicros(f.ExpiresAt)), w.Arg(f.QuoteID),
+			}, ", ") + ")"
+		}
+		_, err := tx.Exec(`INSERT INTO fixings (site_id, provider, currency, day, rate, recorded_at, expires_at, quote_id)
+			VALUES `+strings.Join(rows, ", ")+` ON CONFLICT (site_id, provider, currency, day, quote_id) DO NOTHING`, w.Args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FixingsBetween reads the fixings of a provider for every site, dated from a first to a last day.
+func FixingsBetween(tx *db.Tx, p fx.Provider, first, last civil.Day) ([]fx.Fixing, error) {
+	return fixings(tx, `site_id = 0 AND provider = $1 AND day BETWEEN $2 AND $3 ORDER BY id`, p, first, last)
+}
+
+// FixingsWithin reads the fixings of the given providers and currencies dated from a first to a last day and on file at
+// known: what can price a payment, as long as a fixing may be old. The euro needs none and is passed over.
+func FixingsWithin(
+	tx *db.Tx, providers []fx.Provider, currencies []money.Currency, first, last civil.Day, known time.Time,
+) ([]fx.Fixing, error) {
+	foreign := slices.DeleteFunc(slices.Clone(currencies), func(c money.Currency) bool { return c == money.EUR })
+	if len(foreign) == 0 {
+		return nil, nil
+	}
+	type fixingsWithin struct {
+		what        string
+		first, last civil.Day
+		known       time.Time
+	}
+	return db.Recall(tx, fixingsWithin{fmt.Sprint(providers, foreign), first, last, known}, func() ([]fx.Fixing, error) {
+		return readFixingsWithin(tx, providers, foreign, first, last, known)
+	})
+}
+
+func readFixingsWithin(
+	tx *db.Tx, providers []fx.Provider, foreign []money.Currency, first, last civil.Day, known time.Time,
+) ([]fx.Fixing, error) {
+	known, err := core.RealTime(tx, known)
+	if err != nil {
+		return nil, err
+	}
+	var w db.Where
+	w.And("site_id = 0 OR site_id = ?", core.ClockOfTx.Of(tx).SiteID)
+	db.In(&w, "currency", foreign)
+	db.In(&w, "provider", providers)
+	w.And("day BETWEEN ? AND ?", first, last)
+	w.And("recorded_at <= ?", db.Micros(known))
+	return fixings(tx, w.Text.String()+` ORDER BY id`, w.Args...)
+}
+
+func fixings(tx *db.Tx, condition string, args ...any) ([]fx.Fixing, error) {
+	return fixingsOf(tx, `SELECT `+fixingColumns+` FROM fixings WHERE `+condition, args)
+}
+
+func fixingsOf(tx *db.Tx, query string, args []any) ([]fx.Fixing, error) {
+	var list []fx.Fixing
+	err := tx.Each(query, args, func(scan func(dest ...any) error) error {
+		f, err := scanFixing(scan)
+		list = append(list, f)
+		return err
+	})
+	return list, err
+}
+
+// seriesPerQuery is how many currencies of a provider are looked up in one statement: SQLite takes 500 at most.
+const seriesPerQuery = 100
+
+// FixingsUpTo reads what can count on a day for the given currencies: of each provider the last few fixings dated on
+// or before it and on file at known. The euro needs none and is passed over.
+func FixingsUpTo(
+	tx *db.Tx, providers []fx.Provider, currencies []money.Currency, day civil.Day, known time.Time,
+) ([]fx.Fixing, error) {
+	known, err := core.RealTime(tx, known)
+	if err != nil {
+		return nil, err
+	}
+	type series struct {
+		currency money.Currency
+		provider fx.Provider
+	}
+	var wanted []series
+	for _, c := range currencies {
+		for _, p := range providers {
+			if c != money.EUR {
+				wanted = append(wanted, series{c, p})
+			}
+		}
+	}
+	var list []fx.Fixing
+	for some := range slices.Chunk(wanted, seriesPerQuery) {
+		var w db.Where
+		lookups := make([]string, len(some))
+		for i, s := range some {
+			lookups[i] = fmt.Sprintf(`SELECT * FROM (SELECT `+fixingColumns+` FROM fixings
+				WHERE currency = %s AND provider = %s AND day <= %s AND recorded_at <= %s AND (site_id = 0 OR site_id = %s)
+				ORDER BY day DESC, id DESC LIMIT %s) AS last`, w.Arg(s.currency), w.Arg(s.provider), w.Arg(day),
+				w.Arg(db.Micros(known)), w.Arg(core.ClockOfTx.Of(tx).SiteID), w.Arg(candidatesPerProvider))
+		}
+		found, err := fixingsOf(tx, strings.Join(lookups, " UNION ALL "), w.Args)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	return list, nil
+}
+
+// ManualQuote reads a site's manual quote of a currency, a day and an id.
+func ManualQuote(tx *db.Tx, siteID int64, currency money.Currency, day civil.Day, quoteID string) (fx.Fixing, error) {
+	list, err := fixings(tx, `site_id = $1 AND provider = $2 AND currency = $3 AND day = $4 AND quote_id = $5`,
+		siteID, fx.Manual, currency, day, quoteID)
+	switch {
+	case err != nil:
+		return fx.Fixing{}, err
+	case len(list) == 0:
+		return fx.Fixing{}, db.ErrNotFound
+	}
+	return list[0], nil
+}
+
+// Fixings reads one page of the fixings that a site can see: everybody's and its own.
+func Fixings(tx *db.Tx, siteID int64, f fx.Filter, page travel.Page) (travel.List[fx.Fixing], error) {
+	var w db.Where
+	w.And("site_id = 0 OR site_id = ?", siteID)
+	db.In(&w, "currency", f.Currencies)
+	db.In(&w, "provider", f.Providers)
+	if f.First != civil.NoDay {
+		w.And("day >= ?", f.First)
+	}
+	if f.Last != civil.NoDay {
+		w.And("day <= ?", f.Last)
+	}
+	return db.ListOf(tx, "fixings", fixingColumns, &w, page, map[string]string{"date": "day", "currency": `currency COLLATE "C"`},
+		nil, scanFixing)
+}

@@ -1,0 +1,169 @@
+package rates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// QuoteFields is a manual quote: a rate that two operators agree on where no provider has one. Absent fields are nil.
+type QuoteFields struct {
+	Problems fault.Problems
+	Currency *money.Currency
+	Day      *civil.Day
+	Rate     *string    // units of the currency per euro, decimal text
+	QuoteID  *string    // by which whoever gave it knows it
+	Expires  *time.Time // nil: never
+	Reason   string     // for the operator who is to approve it
+}
+
+// quote is what a proposal of a manual rate asks for, and what carrying it out gives.
+type quote struct {
+	Currency money.Currency `json:"currency"`
+	Day      string         `json:"day"`
+	Rate     string         `json:"rate"`
+	QuoteID  string         `json:"quote_id"`
+	Expires  string         `json:"expires,omitempty"`
+}
+
+// check notes what is wrong with a quote at an instant and returns it in its payload's form.
+func (f QuoteFields) check(now time.Time, p *fault.Problems) (q quote) {
+	for _, field := range []struct {
+		name   string
+		absent bool
+	}{{"currency", f.Currency == nil}, {"day", f.Day == nil}, {"rate", f.Rate == nil}, {"quote_id", f.QuoteID == nil}} {
+		if field.absent && !p.Has(field.name) {
+			p.Missing(field.name)
+		}
+	}
+	if f.Currency != nil {
+		if q.Currency = *f.Currency; q.Currency == money.EUR {
+			p.Wrong("currency", "Rates are per euro: the euro has none.")
+		}
+	}
+	if f.Day != nil {
+		if q.Day = f.Day.String(); *f.Day > civil.DayOf(now) {
+			p.Wrong("day", "This day is yet to come.")
+		}
+	}
+	if f.Rate != nil {
+		rate, err := money.ParseRate(*f.Rate)
+		if err != nil {
+			p.Wrong("rate", "A rate is a positive decimal number such as 1.0845.")
+		} else {
+			q.Rate = rate.String()
+		}
+	}
+	if f.QuoteID != nil {
+		q.QuoteID = *f.QuoteID
+		if n := len([]rune(q.QuoteID)); n == 0 || n > travel.MaxText {
+			p.Wrong("quote_id", "A quote has an id of 1 to %d characters.", travel.MaxText)
+		}
+	}
+	if f.Expires != nil {
+		if q.Expires = civil.FormatInstant(*f.Expires); !f.Expires.After(now) {
+			p.Wrong("expires", "This instant has passed.")
+		}
+	}
+	return q
+}
+
+// fixing reads the payload back, by the rules that hold now.
+func (q quote) fixing(siteID int64, now time.Time) (fx.Fixing, error) {
+	var p fault.Problems
+	f := QuoteFields{Currency: &q.Currency, Rate: &q.Rate, QuoteID: &q.QuoteID}
+	day, err := civil.ParseDay(q.Day)
+	f.Day = &day
+	if q.Expires != "" {
+		at, parseErr := civil.ParseInstant(q.Expires)
+		f.Expires, err = &at, errors.Join(err, parseErr)
+	}
+	f.check(now, &p)
+	rate, rateErr := money.ParseRate(q.Rate)
+	fixing := fx.Fixing{SiteID: siteID, Provider: fx.Manual, Day: day, Currency: q.Currency, Rate: rate, QuoteID: q.QuoteID}
+	if f.Expires != nil {
+		fixing.ExpiresAt = *f.Expires
+	}
+	return fixing, errors.Join(p.Err(), err, rateErr)
+}
+
+// Quote asks for a manual quote, which counts for the actor's site. The proposal that comes back is approved in a
+// sandbox, with the quote on file; elsewhere it is open.
+func (r *Rates) Quote(ctx context.Context, actor auth.Actor, in QuoteFields) (travel.Proposal, error) {
+	if err := actor.Require(auth.WriteRates); err != nil {
+		return travel.Proposal{}, err
+	}
+	p, err := core.Write(ctx, r.Core, actor, func(tx *db.Tx) (travel.Proposal, error) {
+		problems := in.Problems.Clone()
+		q := in.check(tx.Now, &problems)
+		if err := problems.Err(); err != nil {
+			return travel.Proposal{}, err
+		}
+		if err := quoteIsNew(tx, actor.SiteID, q); err != nil {
+			return travel.Proposal{}, err
+		}
+		return core.Request(r.Core, tx, actor, travel.Proposal{
+			Kind: travel.ProposeManualRate, Subject: "rate " + string(q.Currency) + " " + q.Day, Reason: in.Reason,
+		}, q, func() (any, error) { return putOnFile(tx, actor, q) })
+	})
+	if err == nil && p.State == travel.ProposalApproved {
+		_, err = r.pricePendingOf(ctx, core.ClockFor(actor)) // what waited for this rate
+	}
+	return p, err
+}
+
+func quoteIsNew(tx *db.Tx, siteID int64, q quote) error {
+	day, err := civil.ParseDay(q.Day)
+	if err != nil {
+		return err
+	}
+	_, err = ManualQuote(tx, siteID, q.Currency, day, q.QuoteID)
+	switch {
+	case errors.Is(err, db.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fault.NotPossibleBecause("quote_exists", "The quote %s of %s for %s is on file already.", q.QuoteID, q.Currency, q.Day)
+}
+
+func carryOutQuote(tx *db.Tx, actor auth.Actor, p travel.Proposal) (any, error) {
+	q, err := core.PayloadOf[quote](p)
+	if err != nil {
+		return nil, err
+	}
+	if err := quoteIsNew(tx, actor.SiteID, q); err != nil {
+		return nil, err
+	}
+	return putOnFile(tx, actor, q)
+}
+
+func putOnFile(tx *db.Tx, actor auth.Actor, q quote) (any, error) {
+	fixing, err := q.fixing(actor.SiteID, tx.Now)
+	if err != nil {
+		return nil, err
+	}
+	if err := InsertFixings(tx, []fx.Fixing{fixing}); err != nil {
+		return nil, err
+	}
+	return q, core.Record(tx, actor, "rates.add", fmt.Sprintf("rate %s %s", q.Currency, q.Day), nil, q)
+}
+
+// List reads one page of the fixings that count for the actor's site.
+func (r *Rates) List(
+	ctx context.Context, actor auth.Actor, filter fx.Filter, page travel.Page,
+) (travel.List[fx.Fixing], error) {
+	return core.Read(ctx, r.Core, actor, func(tx *db.Tx) (travel.List[fx.Fixing], error) {
+		return Fixings(tx, actor.SiteID, filter, page)
+	})
+}

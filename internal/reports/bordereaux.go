@@ -1,0 +1,201 @@
+package reports
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/ledger"
+	"holdfast/internal/merchants"
+	"holdfast/internal/protection"
+	"holdfast/internal/statements"
+	"holdfast/internal/travel"
+)
+
+// Bordereaux makes what is reported to the underwriter line by line.
+type Bordereaux struct{ *core.Core }
+
+// BordereauQuery asks for the bordereau of a month.
+type BordereauQuery struct {
+	Problems fault.Problems
+	Month    string    // Y-m
+	KnownAt  time.Time // zero: now
+}
+
+// Bordereau is the premium bordereau of a month, as known at an instant. The same pair gives the same rows for ever,
+// once it is final.
+type Bordereau struct {
+	Period  travel.Period
+	KnownAt time.Time
+	Final   bool
+	Insured string // name of the site
+	// Rows are the premium lines recorded in the month, in their order, and behind them the month's minimums that
+	// statements have charged, so that both come to the same premium. They are read while they are asked for.
+	Rows iter.Seq2[BordereauRow, error]
+}
+
+// BordereauRow is one line of a bordereau with what of it is looked up.
+type BordereauRow struct {
+	protection.BordereauLine
+	Merchant string // name of the channel, as known then
+	Tax      int64  // each code rounded by itself, on this line
+}
+
+// Gross is the premium with its tax.
+func (r BordereauRow) Gross() int64 { return r.Amount + r.Tax }
+
+// Premium makes the premium bordereau of a month.
+func (b *Bordereaux) Premium(ctx context.Context, actor auth.Actor, in BordereauQuery) (Bordereau, error) {
+	if err := actor.Require(auth.ReadStatements); err != nil {
+		return Bordereau{}, err
+	}
+	var names map[int64]string
+	report, err := core.Read(ctx, b.Core, actor, func(tx *db.Tx) (report Bordereau, err error) {
+		problems := in.Problems.Clone()
+		_, report.KnownAt = ledger.Moment{KnownAt: in.KnownAt}.Complete(tx.Now, &problems)
+		report.Period, err = monthOf(in.Month)
+		switch {
+		case in.Month == "":
+			problems.Missing("period")
+		case err != nil:
+			problems.Wrong("period", "A month such as 2024-06 is expected.")
+		}
+		if err := problems.Err(); err != nil {
+			return report, err
+		}
+		if report.Final, err = isFinal(tx, actor.SiteID, report.KnownAt); err != nil {
+			return report, err
+		}
+		site, err := merchants.Site(tx, actor.SiteID)
+		if err != nil {
+			return report, err
+		}
+		report.Insured = site.Name
+		names, err = ledger.ChannelNamesAt(tx, actor.SiteID, report.KnownAt)
+		return report, err
+	})
+	report.Rows = b.rows(ctx, actor, report, names)
+	return report, err
+}
+
+func monthOf(text string) (travel.Period, error) {
+	day, err := civil.ParseDay(text + "-01")
+	if err != nil {
+		return travel.Period{}, err
+	}
+	return travel.PeriodOf(travel.PeriodMonth, day), nil
+}
+
+// rows reads the lines piece by piece: neither memory nor a transaction grows with the month.
+func (b *Bordereaux) rows(
+	ctx context.Context, actor auth.Actor, report Bordereau, names map[int64]string,
+) iter.Seq2[BordereauRow, error] {
+	return func(yield func(BordereauRow, error) bool) {
+		taxes := map[int64][]travel.TaxCode{}
+		for mark := (statements.LineMark{}); ; {
+			rows, err := b.piece(ctx, actor, report, mark, taxes)
+			if err != nil {
+				yield(BordereauRow{}, err)
+				return
+			}
+			for _, row := range rows {
+				row.Merchant = names[row.ChannelID]
+				mark = statements.LineMark{RecordedAt: row.RecordedAt, ID: row.LineID}
+				if !yield(row, nil) {
+					return
+				}
+			}
+			if len(rows) < b.Pieces.Lines {
+				break
+			}
+		}
+		for after := int64(0); ; {
+			rows, last, err := b.minimums(ctx, actor, report, after)
+			if err != nil {
+				yield(BordereauRow{}, err)
+				return
+			}
+			for _, row := range rows {
+				row.Merchant = names[row.ChannelID]
+				if !yield(row, nil) {
+					return
+				}
+			}
+			if after = last; last == 0 {
+				return
+			}
+		}
+	}
+}
+
+// minimums looks for minimums of the month on the next statements, and says which was the last of them, 0 behind all.
+func (b *Bordereaux) minimums(
+	ctx context.Context, actor auth.Actor, report Bordereau, after int64,
+) (rows []BordereauRow, last int64, err error) {
+	rows, err = core.Read(ctx, b.Core, actor, func(tx *db.Tx) ([]BordereauRow, error) {
+		var list []protection.BordereauMinimum
+		list, last, err = statements.MinimumsAfter(tx, actor.SiteID, report.Period.Last, report.KnownAt, after, b.Pieces.Lines)
+		if err != nil {
+			return nil, err
+		}
+		rows := make([]BordereauRow, len(list))
+		for i, m := range list {
+			policy, err := merchants.PolicyKnown(tx, actor.SiteID, m.Through, m.IssuedAt)
+			if err != nil {
+				return nil, err
+			}
+			rows[i].BordereauLine = m.Line(actor.SiteID, report.Period)
+			if rows[i].Tax, err = taxesOn(m.Amount, policy.TaxCodes); err != nil {
+				return nil, fmt.Errorf("minimum of statement number %d: %w", m.Number, err)
+			}
+		}
+		return rows, nil
+	})
+	return rows, last, err
+}
+
+// taxesOn adds up the taxes on a row, each rounded by itself.
+func taxesOn(amount int64, codes []travel.TaxCode) (sum int64, err error) {
+	for _, code := range codes {
+		tax, err := protection.TaxOn(amount, code)
+		if err != nil {
+			return 0, err
+		}
+		sum += tax
+	}
+	return sum, nil
+}
+
+// piece reads the next rows with their taxes: those of the policy that priced the line, whatever is in force now.
+func (b *Bordereaux) piece(
+	ctx context.Context, actor auth.Actor, report Bordereau, after statements.LineMark, taxes map[int64][]travel.TaxCode,
+) ([]BordereauRow, error) {
+	return core.Read(ctx, b.Core, actor, func(tx *db.Tx) ([]BordereauRow, error) {
+		lines, err := statements.BordereauAfter(tx, actor.SiteID, report.Period.First.Start(), (report.Period.Last + 1).Start(),
+			report.KnownAt, after, b.Pieces.Lines)
+		if err != nil {
+			return nil, err
+		}
+		rows := make([]BordereauRow, len(lines))
+		for i, l := range lines {
+			if _, ok := taxes[l.PolicyID]; !ok {
+				policy, err := merchants.Policy(tx, actor.SiteID, l.PolicyID)
+				if err != nil {
+					return nil, err
+				}
+				taxes[l.PolicyID] = policy.TaxCodes
+			}
+			rows[i].BordereauLine = l
+			if rows[i].Tax, err = taxesOn(l.Amount, taxes[l.PolicyID]); err != nil {
+				return nil, fmt.Errorf("line %d: %w", l.LineID, err)
+			}
+		}
+		return rows, nil
+	})
+}

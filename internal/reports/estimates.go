@@ -1,0 +1,166 @@
+package reports
+
+import (
+	"context"
+	"errors"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/fx"
+	"holdfast/internal/ledger"
+	"holdfast/internal/limits"
+	"holdfast/internal/merchants"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// EstimateQuery asks for the model against the actual, or for what a failure would cost. Zero values stand for the
+// defaults: today, what is known now, the policy currency, all channels, the shipped bands.
+type EstimateQuery struct {
+	Problems fault.Problems
+	ledger.Moment
+	Currency money.Currency
+	Channels []int64
+	Bands    protection.Bands // of the model alone
+}
+
+// ModelReport is the model against the actual, with the names that the channels had then.
+type ModelReport struct {
+	protection.ModelReport
+	Final        bool
+	ChannelNames map[int64]string
+}
+
+// WhatIfReport is what a failure would cost, with the names that the channels had then.
+type WhatIfReport struct {
+	protection.WhatIfReport
+	Final        bool
+	ChannelNames map[int64]string
+}
+
+// complete fills in the defaults and reads the rates of the day.
+func (in EstimateQuery) complete(tx *db.Tx, site travel.Site) (q protection.ReportQuery, rates *fx.Table, err error) {
+	q, err = in.exposure().complete(tx, site)
+	if err != nil {
+		return q, nil, err
+	}
+	rates, err = ratesOn(tx, site, q, q.AsOf)
+	return q, rates, err
+}
+
+// exposure is the report of exposure that the estimate is made from.
+func (in EstimateQuery) exposure() ExposureQuery {
+	return ExposureQuery{
+		Problems: in.Problems, Moment: in.Moment, Currency: in.Currency, Channels: in.Channels,
+	}
+}
+
+// Model sets the estimate that is made from card turnover alone beside the exposure of the same channels.
+func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery) (ModelReport, error) {
+	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report ModelReport, err error) {
+		site, err := merchants.Site(tx, actor.SiteID)
+		if err != nil {
+			return report, err
+		}
+		q, rates, err := in.complete(tx, site)
+		if err != nil {
+			return report, err
+		}
+		bands := in.Bands
+		if len(bands) == 0 {
+			bands = protection.ShippedBands()
+		}
+		var turnover []protection.Turnover
+		err = ledger.Turnover(tx, site.ID, bands.FirstDay(q.AsOf), q.AsOf, q.KnownAt, in.Channels, func(t protection.Turnover) error {
+			turnover = append(turnover, t)
+			return nil
+		})
+		if err != nil {
+			return report, err
+		}
+		actual := protection.NewExposure(q, rates)
+		if err := sumUp(tx, site.ID, q, in.exposure(), actual); err != nil {
+			return report, tooLarge(err)
+		}
+		sums, err := actual.Report()
+		if err != nil {
+			return report, tooLarge(err)
+		}
+		if report.ModelReport, err = protection.Model(sums, turnover, bands, rates); err != nil {
+			return report, tooLarge(err)
+		}
+		if report.Final, err = isFinal(tx, site.ID, q.KnownAt); err != nil {
+			return report, err
+		}
+		report.ChannelNames, err = ledger.ChannelNamesAt(tx, site.ID, q.KnownAt)
+		return report, err
+	})
+}
+
+// WhatIf answers what is lost if the given channels fail at the end of a day: all of them where none are given.
+func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuery) (WhatIfReport, error) {
+	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report WhatIfReport, err error) {
+		site, err := merchants.Site(tx, actor.SiteID)
+		if err != nil {
+			return report, err
+		}
+		problems := in.Problems.Clone()
+		for _, id := range in.Channels {
+			if _, err := merchants.Channel(tx, site.ID, id); errors.Is(err, db.ErrNotFound) {
+				problems.Wrong("channels", "There is no channel %d.", id)
+			} else if err != nil {
+				return report, err
+			}
+		}
+		in.Problems = problems
+		q, rates, err := in.complete(tx, site)
+		if err != nil {
+			return report, err
+		}
+		sums := protection.NewWhatIf(q, rates)
+		if err := addFailing(tx, site.ID, q, in, sums); err != nil {
+			return report, tooLarge(err)
+		}
+		netting, err := nettingOf(tx, site.ID, q, in.Channels, rates)
+		if err != nil {
+			return report, err
+		}
+		limits, err := limits.LimitsUpTo(tx, site.ID, q.AsOf)
+		if err != nil {
+			return report, err
+		}
+		if report.WhatIfReport, err = sums.Report(netting, limits, q.KnownAt); err != nil {
+			return report, tooLarge(err)
+		}
+		if report.Final, err = isFinal(tx, site.ID, q.KnownAt); err != nil {
+			return report, err
+		}
+		report.ChannelNames, err = ledger.ChannelNamesAt(tx, site.ID, q.KnownAt)
+		return report, err
+	})
+}
+
+// addFailing adds up what the failing merchants hold, from the buckets where these can tell.
+func addFailing(
+	tx *db.Tx, siteID int64, q protection.ReportQuery, in EstimateQuery, sums *protection.WhatIf,
+) error {
+	if needsRows(tx, q) {
+		return ledger.Positions(tx, siteID, q.AsOf, q.KnownAt, in.Channels, sums.Add)
+	}
+	return ledger.BucketsOn(tx, siteID, q.AsOf, in.Channels, sums.AddBucket)
+}
+
+// nettingOf reads the collateral that stands against the exposure of channels, of all where none are given.
+func nettingOf(
+	tx *db.Tx, siteID int64, q protection.ReportQuery, channels []int64, rates *fx.Table,
+) (*protection.Netting, error) {
+	held, err := ledger.CollateralOn(tx, siteID, channels, q.AsOf, q.KnownAt)
+	if err != nil {
+		return nil, err
+	}
+	n, err := protection.NewNetting(held, rates, q.Currency, q.AsOf, q.KnownAt)
+	return n, tooLarge(err)
+}

@@ -1,0 +1,92 @@
+package reports_test
+
+import (
+	"testing"
+	"time"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/ledger"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/reports"
+	"holdfast/internal/travel"
+)
+
+// TestACorrectionOfCollateralChangesNoPastReport: both times count.
+func TestACorrectionOfCollateralChangesNoPastReport(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		until := *apptest.DayPtr(t, "2024-06-30")
+		first := w.Collateral(ledger.CollateralFields{To: &until}, "guarantee", "GBP", 50000)
+		w.Collateral(ledger.CollateralFields{}, "cash", "EUR", 700)
+		known := w.Now()
+		w.Advance(time.Minute)
+		fixed := w.Collateral(ledger.CollateralFields{RecordID: &first.ID}, "guarantee", "GBP", 40000)
+		apptest.Same(t, "now", w.Held(ledger.Moment{}), []int64{40000, 700})
+		apptest.Same(t, "as it was known", w.Held(ledger.Moment{KnownAt: known}), []int64{50000, 700})
+		apptest.Same(t, "in July", w.Held(ledger.Moment{AsOf: apptest.DayPtr(t, "2024-07-01")}), []int64{40000, 700})
+		apptest.Same(t, "in July as it was known", w.Held(ledger.Moment{AsOf: apptest.DayPtr(t, "2024-07-01"), KnownAt: known}), []int64{700})
+		apptest.Same(t, "in May", w.Held(ledger.Moment{AsOf: apptest.DayPtr(t, "2024-05-31")}), []int64(nil))
+		w.Collateral(ledger.CollateralFields{RecordID: &fixed.ID}, "guarantee", "GBP", 0)
+		apptest.Same(t, "taken back", w.Held(ledger.Moment{}), []int64{700})
+		all, err := w.App.Collaterals.List(t.Context(), w.Actor, nil, apptest.WholeList)
+		if err != nil || len(all.Items) != 4 || all.Items[3].RecordID != first.ID {
+			t.Errorf("rows %+v, %v", all.Items, err)
+		}
+	})
+}
+
+// TestModelAndWhatIfOverABook: turnover counts all card payments less refunds, E1 the protected ones; a failure costs
+// what the exposure of the same channels says.
+func TestModelAndWhatIfOverABook(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.50000"})
+		c, other := w.Channel(travel.ModeProtectionOnly, "GBP"), w.Channel(travel.ModeProtectionOnly, "EUR")
+		b, e := w.Booking(c, 100000, "2024-09-14"), w.Booking(other, 100000, "2024-06-10")
+		paid := w.Must(apptest.Report(travel.Purchase, b, 30000))
+		w.Must(apptest.Linked(travel.Refund, paid, b, 6000))
+		bank := apptest.Report(travel.Purchase, b, 7777)
+		bank.Method = travel.BankTransfer
+		w.Must(bank)
+		w.Must(apptest.Report(travel.Purchase, e, 20000))
+		w.SetClock(time.Date(2024, 6, 12, 9, 0, 0, 0, time.UTC))
+		bands := protection.Bands{{Days: 30, SharePPM: 500_000}}
+		m, err := w.App.Exposure.Model(t.Context(), w.Actor, reports.EstimateQuery{Bands: bands})
+		if err != nil {
+			t.Fatal(err)
+		}
+		apptest.Same(t, "model", m.Rows, []protection.ModelRow{
+			{ChannelID: c.ID, Currency: "GBP", Estimate: 12000, E1: 24000, Valued: true, EstimateReport: 12000, E1Report: 24000},
+			{ChannelID: other.ID, Currency: "EUR", Estimate: 10000, E1: 0, Valued: true, EstimateReport: 5000},
+		})
+		// Of June twelve days have passed; the payments were on the third, so ten days take ten twelfths of the month.
+		bands[0].Days = 10
+		if m, err = w.App.Exposure.Model(t.Context(), w.Actor, reports.EstimateQuery{Bands: bands, Channels: []int64{c.ID}}); err != nil {
+			t.Fatal(err)
+		}
+		apptest.Same(t, "ten days", []int64{m.Estimate, m.E1, int64(len(m.Rows))}, []int64{10000, 24000, 1})
+		w.Limit(protection.LimitChannel, 0, 20000)
+		w.Collateral(ledger.CollateralFields{ChannelID: &c.ID}, "cash", "GBP", 5000)
+		day := civil.DayOf(w.Now()) - 2
+		x, err := w.App.Exposure.WhatIf(t.Context(), w.Actor, reports.EstimateQuery{Moment: ledger.Moment{AsOf: &day}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		exposure := w.Exposure(reports.ExposureQuery{Moment: ledger.Moment{AsOf: &day}})
+		apptest.Same(t, "loss", []int64{x.Total.E1, x.Net, x.Held}, []int64{exposure.Total.E1, 34000, 0}) // held from today on
+		apptest.Same(t, "months", x.Months.Rows, []protection.WhatIfRow{
+			{Key: "2024-06", Figures: protection.Figures{Allocations: 1, E1: 10000}},
+			{Key: "2024-09", Figures: protection.Figures{Allocations: 1, E1: 24000}},
+		})
+		x, err = w.App.Exposure.WhatIf(t.Context(), w.Actor, reports.EstimateQuery{Channels: []int64{c.ID}})
+		if err != nil || len(x.Channels) != 1 {
+			t.Fatalf("%+v, %v", x, err)
+		}
+		got := x.Channels[0]
+		apptest.Same(t, "one channel", []int64{got.E1, got.Held, got.Net, got.Use, got.Limit.Amount}, []int64{24000, 5000, 19000, 24000, 20000})
+		if _, err := w.App.Exposure.WhatIf(t.Context(), w.Actor, reports.EstimateQuery{Channels: []int64{999}}); !fault.Is(err, fault.Invalid) {
+			t.Errorf("a channel that is none: %v", err)
+		}
+	})
+}

@@ -1,0 +1,175 @@
+package reports
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/bookings"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/ledger"
+	"holdfast/internal/limits"
+	"holdfast/internal/merchants"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// explaining explains allocations of a site at one moment, several at a time: a statement for each kind of fact and not
+// for each allocation.
+type explaining struct {
+	tx       *db.Tx
+	siteID   int64
+	moment   protection.Moment
+	core     *core.Core
+	policies map[int64]travel.Policy
+}
+
+func newExplaining(core *core.Core, tx *db.Tx, siteID int64, m protection.Moment) *explaining {
+	return &explaining{tx: tx, siteID: siteID, moment: m, core: core, policies: map[int64]travel.Policy{}}
+}
+
+// all explains the given allocations with their premium, in the order of the ids given.
+func (e *explaining) all(ids []int64) ([]protection.Explained, error) {
+	facts, err := limits.FactsOf(e.tx, e.siteID, ids, nil)
+	if err != nil || len(facts) == 0 {
+		return nil, err
+	}
+	lines, err := ledger.PremiumOfEach(e.tx, e.siteID, ids)
+	if err != nil {
+		return nil, err
+	}
+	var transactions []int64
+	for _, f := range facts {
+		transactions = append(transactions, f.Allocation.TransactionID)
+	}
+	slices.Sort(transactions)
+	over, err := overLimitsKnown(e.tx, e.siteID, slices.Compact(transactions), e.moment.KnownAt)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]protection.Explained, len(ids))
+	for i, id := range ids {
+		f := facts[id]
+		list[i] = explainOver(protection.Explain(f.History, e.moment, e.core.Rulepacks), over)
+		policy, err := e.policyOf(f.Allocation)
+		if err != nil {
+			return nil, err
+		}
+		if err := list[i].ExplainPremium(policy, lines[id], e.moment); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// policyOf is the policy that an allocation is priced under; each that is named is read once.
+func (e *explaining) policyOf(a protection.Allocation) (travel.Policy, error) {
+	if found, ok := e.policies[a.PolicyID]; ok {
+		return found, nil
+	}
+	policy, err := ledger.PolicyOf(e.tx, a)
+	if err == nil {
+		e.policies[a.PolicyID] = policy
+	}
+	return policy, err
+}
+
+// overLimitsKnown reads what of transactions lay above limits, as far as it was known.
+func overLimitsKnown(tx *db.Tx, siteID int64, transactions []int64, known time.Time) ([]protection.OverLimit, error) {
+	over, err := limits.OverLimits(tx, siteID, transactions)
+	return slices.DeleteFunc(over, func(o protection.OverLimit) bool { return o.RecordedAt.After(known) }), err
+}
+
+// BookingProtection explains one booking at a moment: all its allocations added up, and a page of them one by one.
+type BookingProtection struct {
+	Booking     travel.Booking
+	Moment      protection.Moment
+	Policy      travel.Policy
+	Sums        protection.ExplainedBooking
+	Allocations travel.List[protection.Explained]
+}
+
+// ExplainBooking computes the protection of a booking: its sums over all allocations, and those of one page with every
+// input and step, in order of their ids.
+func (p *Protection) ExplainBooking(
+	ctx context.Context, actor auth.Actor, id int64, in ProtectionQuery, page travel.Page,
+) (BookingProtection, error) {
+	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (report BookingProtection, err error) {
+		if report.Moment, err = in.complete(tx); err != nil {
+			return report, err
+		}
+		report.Booking, err = bookings.Alone(tx, actor.SiteID, id)
+		// What was not known at the moment is not there for a report about it.
+		if err == nil && report.Booking.CreatedAt.After(report.Moment.KnownAt) {
+			err = db.ErrNotFound
+		}
+		if err != nil {
+			return report, core.NotFoundAs(fault.UnknownPost, err, "There is no booking %d.", id)
+		}
+		m := &report.Moment
+		if report.Policy, err = merchants.PolicyKnown(tx, actor.SiteID, m.AsOf, m.KnownAt); err != nil {
+			return report, err
+		}
+		m.Recognition = report.Policy.Recognition
+		return report, report.add(newExplaining(p.Core, tx, actor.SiteID, *m), page)
+	})
+}
+
+// add goes through the allocations piece by piece, adds them up and keeps those of the page.
+func (b *BookingProtection) add(e *explaining, page travel.Page) error {
+	m := e.moment
+	at := m.KnownAt
+	if end := m.AsOf.End(); end.Before(at) {
+		at = end
+	}
+	total, err := ledger.BookingTotalAt(e.tx, e.siteID, b.Booking.ID, at)
+	if err != nil {
+		return err
+	}
+	sums := protection.NewExplainedBooking(total, m)
+	for after := int64(0); ; {
+		ids, err := ledger.AllocationIDsOfBooking(e.tx, e.siteID, b.Booking.ID, after, m.KnownAt, e.core.Pieces.Allocations)
+		if err != nil {
+			return err
+		}
+		list, err := e.all(ids)
+		if err != nil {
+			return err
+		}
+		for _, x := range list {
+			place := int(sums.Allocations) - page.Skip()
+			sums.Add(x)
+			if place >= 0 && place < page.Size {
+				b.Allocations.Items = append(b.Allocations.Items, x)
+			}
+			after = x.ID
+		}
+		if len(ids) < e.core.Pieces.Allocations {
+			break
+		}
+	}
+	sums.Close()
+	b.Sums = *sums
+	b.Allocations.Total = sums.Allocations
+	b.Allocations.More = sums.Allocations > int64(page.Skip()+page.Size)
+	b.Allocations.PastEnd = pastEnd(page, len(b.Allocations.Items), sums.Allocations)
+	return nil
+}
+
+// pastEnd reports whether a page lies past the end of a collection that is not empty.
+func pastEnd(page travel.Page, items int, total int64) bool {
+	return items == 0 && page.Offset < 0 && page.Number > 1 && total > 0
+}
+
+// explainOver adds to an explanation what of the allocation lies above limits.
+func explainOver(x protection.Explained, over []protection.OverLimit) protection.Explained {
+	for _, o := range over {
+		if o.AllocationID == x.ID {
+			x.Steps = append(x.Steps, o.Step())
+		}
+	}
+	return x
+}

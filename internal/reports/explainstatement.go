@@ -1,0 +1,213 @@
+package reports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/merchants"
+	"holdfast/internal/protection"
+	"holdfast/internal/statements"
+	"holdfast/internal/travel"
+)
+
+// StatementLineQuery asks for the explanation of a line of a statement.
+type StatementLineQuery struct {
+	ProtectionQuery
+	Line string // as protection.Statement.LineNames has it, or the id of a premium line
+	Page travel.Page
+}
+
+// StatementLineProtection explains a line of a statement: what it is made of, and of a line of premium, or of payments,
+// one page of these.
+type StatementLineProtection struct {
+	Statement protection.IssuedStatement
+	Moment    protection.Moment
+	Part      protection.StatementPart
+	Premium   travel.List[protection.ExplainedLine]
+	Payments  travel.List[travel.StatementPayment]
+}
+
+// ExplainStatementLine explains a line of a statement. What it came to is frozen; the moment is that at which the
+// allocations behind premium lines are looked at. Premium is open to every role, as its ledger is; what else stands on a
+// statement is for those who may read it.
+func (p *Protection) ExplainStatementLine(
+	ctx context.Context, actor auth.Actor, id int64, in StatementLineQuery,
+) (StatementLineProtection, error) {
+	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (report StatementLineProtection, err error) {
+		m, err := in.complete(tx)
+		if err != nil {
+			return report, err
+		}
+		report.Statement, err = statements.Statement(tx, actor.SiteID, id)
+		if err == nil && report.Statement.IssuedAt.After(m.KnownAt) {
+			err = db.ErrNotFound
+		}
+		if err != nil {
+			return report, core.NotFoundAs(fault.UnknownPost, err, "There is no statement %d.", id)
+		}
+		policy, err := merchants.PolicyKnown(tx, actor.SiteID, m.AsOf, m.KnownAt)
+		if err != nil {
+			return report, err
+		}
+		m.Recognition = policy.Recognition
+		report.Moment = m
+		line := statementLine{newExplaining(p.Core, tx, actor.SiteID, m), report.Statement.Statement, in.Page}
+		found, err := line.premium(&report, in.Line)
+		if err != nil || found {
+			return report, err
+		}
+		if err := actor.Require(auth.ReadStatements); err != nil {
+			return report, err
+		}
+		found, err = line.other(&report, in.Line)
+		if err == nil && !found {
+			err = fault.New(fault.UnknownPost, "Statement %d has no line %q.", id, in.Line)
+		}
+		return report, err
+	})
+}
+
+// statementLine is what a line of a statement is explained with.
+type statementLine struct {
+	*explaining
+	protection.Statement
+	page travel.Page
+}
+
+// premium explains a single premium line, or those of a kind; it is false where the name is neither.
+func (l statementLine) premium(report *StatementLineProtection, name string) (found bool, err error) {
+	var lines []protection.StatementLine
+	if id, err := strconv.ParseUint(name, 10, 63); err == nil {
+		line, err := statements.StatementLine(l.tx, l.siteID, l.ID, int64(id))
+		if err != nil {
+			return false, core.NotFoundAs(fault.UnknownPost, err, "Statement %d has no premium line %d.", l.ID, id)
+		}
+		report.Part = line.Part()
+		if l.page.Skip() == 0 {
+			lines = []protection.StatementLine{line}
+		}
+	} else if report.Part, found = l.ExplainKind(name); !found {
+		return false, nil
+	} else if lines, err = statements.StatementLinesOf(l.tx, l.Statement, name, l.page); err != nil {
+		return false, err
+	}
+	if len(lines) > l.page.Size { // one more than the page was read, to know whether there is a next one
+		lines, report.Premium.More = lines[:l.page.Size], true
+	}
+	report.Premium.Total = report.Part.Lines
+	report.Premium.PastEnd = pastEnd(l.page, len(lines), report.Part.Lines)
+	report.Premium.Items, err = l.explainLines(lines)
+	return true, err
+}
+
+// explainLines explains premium lines, each with its allocation.
+func (l statementLine) explainLines(lines []protection.StatementLine) ([]protection.ExplainedLine, error) {
+	ids := make([]int64, len(lines))
+	for i, line := range lines {
+		ids[i] = line.AllocationID
+	}
+	of, err := l.all(ids)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]protection.ExplainedLine, len(lines))
+	for i, line := range lines {
+		if list[i], err = of[i].ExplainLine(line); err != nil {
+			return nil, fmt.Errorf("statement %d: %w", l.ID, err)
+		}
+	}
+	return list, nil
+}
+
+// other explains what is no premium; it is false where the statement has no line of the name.
+func (l statementLine) other(report *StatementLineProtection, name string) (found bool, err error) {
+	if !slices.Contains(l.LineNames(), name) {
+		return false, nil
+	}
+	switch name {
+	case protection.OpeningLine:
+		report.Part, err = l.opening()
+	case protection.ClosingLine:
+		report.Part = l.ExplainClosing()
+	case protection.MinimumLine:
+		report.Part, err = l.minimum()
+	case protection.PaymentsLine:
+		count := l.page
+		count.Count = true // the statement does not say how many there are
+		if report.Payments, err = statements.PaymentsOn(l.tx, l.Statement, count); err == nil {
+			report.Part = l.ExplainPayments(report.Payments.Total)
+		}
+	default:
+		report.Part, err = l.tax(name[len(protection.TaxLine):])
+	}
+	return true, err
+}
+
+func (l statementLine) opening() (protection.StatementPart, error) {
+	before, err := statements.StatementBefore(l.tx, l.Statement)
+	switch {
+	case errors.Is(err, db.ErrNotFound):
+		return l.ExplainOpening(nil), nil
+	case err != nil:
+		return protection.StatementPart{}, err
+	}
+	return l.ExplainOpening(&before), nil
+}
+
+func (l statementLine) minimum() (protection.StatementPart, error) {
+	month := travel.PeriodOf(travel.PeriodMonth, l.Period.First)
+	booked, err := l.bookedBetween(month.First.Start(), (month.Last + 1).Start())
+	if err != nil {
+		return protection.StatementPart{}, err
+	}
+	policy, err := l.policyIssuedUnder()
+	return l.ExplainMinimum(booked, policy), err
+}
+
+func (l statementLine) tax(code string) (protection.StatementPart, error) {
+	booked, err := l.bookedBetween(l.From, l.Until)
+	if err != nil {
+		return protection.StatementPart{}, err
+	}
+	policy, err := l.policyIssuedUnder()
+	if err != nil {
+		return protection.StatementPart{}, err
+	}
+	part, _ := l.ExplainTax(code, booked, policy)
+	return part, nil
+}
+
+// policyIssuedUnder is the policy that the statement was issued under, as it was known then.
+func (l statementLine) policyIssuedUnder() (travel.Policy, error) {
+	return merchants.PolicyKnown(l.tx, l.siteID, l.Period.Last, l.IssuedAt)
+}
+
+// bookedBetween reads what was booked in the statement's account between two instants, with the taxes of each policy.
+func (l statementLine) bookedBetween(from, until time.Time) ([]protection.BookedBy, error) {
+	booked, err := statements.BookedBetween(l.tx, l.siteID, l.ChannelID, from, until)
+	if err != nil {
+		return nil, err
+	}
+	var list []protection.BookedBy
+	for _, b := range booked {
+		if b.Currency != l.Currency {
+			continue
+		}
+		policy, err := merchants.Policy(l.tx, l.siteID, b.PolicyID)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, protection.BookedBy{
+			BookedSum: protection.BookedSum{StatementSum: b.StatementSum, Taxes: policy.TaxCodes}, PolicyID: b.PolicyID,
+		})
+	}
+	return list, nil
+}

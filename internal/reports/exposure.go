@@ -1,0 +1,182 @@
+package reports
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/ledger"
+	"holdfast/internal/merchants"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// Exposure answers what would be lost if merchants failed (R7).
+type Exposure struct{ *core.Core }
+
+// ExposureQuery asks for an exposure report. Zero values stand for the defaults: today, what is known now, the policy
+// currency, spot, by channel, all channels.
+type ExposureQuery struct {
+	Problems fault.Problems
+	ledger.Moment
+	Currency  money.Currency
+	Valuation protection.Valuation
+	By        protection.Dimension
+	Across    protection.Dimension // crossed with By
+	Channels  []int64
+}
+
+// ExposureReport is an exposure report with the names that its keys had then.
+type ExposureReport struct {
+	protection.Report
+	Final        bool // asking again gives the same bytes for ever
+	ChannelNames map[int64]string
+	Net          protection.NetExposure
+}
+
+// Report computes an exposure report.
+func (e *Exposure) Report(ctx context.Context, actor auth.Actor, in ExposureQuery) (ExposureReport, error) {
+	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report ExposureReport, err error) {
+		site, err := merchants.Site(tx, actor.SiteID)
+		if err != nil {
+			return report, err
+		}
+		q, err := in.complete(tx, site)
+		if err != nil {
+			return report, err
+		}
+		if report, err = exposureOf(tx, site, q, in); err != nil {
+			return report, err
+		}
+		if report.Final, err = isFinal(tx, site.ID, q.KnownAt); err != nil {
+			return report, err
+		}
+		report.ChannelNames, err = ledger.ChannelNamesAt(tx, site.ID, q.KnownAt)
+		return report, err
+	})
+}
+
+// complete fills in the defaults and refuses what cannot be answered, naming every wrong parameter.
+func (in ExposureQuery) complete(tx *db.Tx, site travel.Site) (protection.ReportQuery, error) {
+	p := in.Problems.Clone()
+	q := protection.ReportQuery{
+		Currency:  in.Currency,
+		Valuation: cmp.Or(in.Valuation, protection.Valuations[0]),
+		By:        cmp.Or(in.By, protection.Dimensions[0]),
+		Across:    in.Across,
+	}
+	q.AsOf, q.KnownAt = in.Moment.Complete(tx.Now, &p)
+	if !slices.Contains(protection.Valuations, q.Valuation) {
+		p.Wrong("valuation", "This is not one of spot, locked.")
+	}
+	if !slices.Contains(protection.Dimensions, q.By) || q.Across != "" && !slices.Contains(protection.Dimensions, q.Across) {
+		p.Wrong("by", "This is not one of channel, month, currency, scheme, country, supplier, or two of them with a comma.")
+	}
+	if q.By == q.Across {
+		p.Wrong("by", "Nothing is crossed with itself.")
+	}
+	policy, err := merchants.PolicyKnown(tx, site.ID, q.AsOf, q.KnownAt)
+	if err != nil {
+		return q, err
+	}
+	q.Recognition, q.Policy = policy.Recognition, policy.Currency
+	if q.Currency == "" {
+		q.Currency = policy.Currency
+	}
+	if q.Valuation == protection.Locked && q.Currency != policy.Currency {
+		p.Wrong("currency", "Locked values exist in the policy currency, %s, alone.", policy.Currency)
+	}
+	return q, p.Err()
+}
+
+func exposureOf(
+	tx *db.Tx, site travel.Site, q protection.ReportQuery, in ExposureQuery,
+) (report ExposureReport, err error) {
+	rates, err := ratesOn(tx, site, q, q.AsOf)
+	if err != nil {
+		return report, err
+	}
+	sums := protection.NewExposure(q, rates)
+	if err := sumUp(tx, site.ID, q, in, sums); err != nil {
+		return report, tooLarge(err)
+	}
+	if report.Report, err = sums.Report(); err != nil {
+		return report, tooLarge(err)
+	}
+	held, err := ledger.CollateralOn(tx, site.ID, in.Channels, q.AsOf, q.KnownAt)
+	if err != nil {
+		return report, err
+	}
+	netting, err := protection.NewNetting(held, rates, q.Currency, q.AsOf, q.KnownAt)
+	if err != nil {
+		return report, tooLarge(err)
+	}
+	report.Net = report.Report.Net(netting)
+	return report, nil
+}
+
+// needsRows says whether a report has to read the allocations themselves: about what was known in the past, or with a
+// delivery day by day.
+func needsRows(tx *db.Tx, q protection.ReportQuery) bool {
+	return q.KnownAt.Before(tx.Now) || q.Recognition == travel.RecognitionLinear
+}
+
+// sumUp adds up a report, from the buckets where these can tell.
+func sumUp(
+	tx *db.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery, sums *protection.Exposure,
+) error {
+	if needsRows(tx, q) {
+		return ledger.Positions(tx, siteID, q.AsOf, q.KnownAt, in.Channels, sums.Add)
+	}
+	return addBuckets(tx, siteID, q, in.Channels, sums)
+}
+
+// addBuckets adds up the rows of a report, from the cube that has them or else from the buckets themselves, and its total
+// from the cube that it is made of.
+func addBuckets(
+	tx *db.Tx, siteID int64, q protection.ReportQuery, channels []int64, sums *protection.Exposure,
+) error {
+	total := []protection.View{protection.ChannelView}
+	v, cubed := protection.ViewFor(q, len(channels) > 0)
+	if !cubed {
+		if err := ledger.BucketsOn(tx, siteID, q.AsOf, channels, sums.AddBucket); err != nil {
+			return err
+		}
+		return ledger.ExposureOn(tx, siteID, total, q.AsOf, channels, func(_ protection.View, c protection.Cell, t protection.Tally) {
+			sums.AddTotal(c, t)
+		})
+	}
+	views := total
+	if v != protection.ChannelView {
+		views = append(views, v)
+	}
+	return ledger.ExposureOn(tx, siteID, views, q.AsOf, channels, func(of protection.View, c protection.Cell, t protection.Tally) {
+		if of == v {
+			sums.AddRows(v, c, t)
+		}
+		if of == protection.ChannelView {
+			sums.AddTotal(c, t)
+		}
+	})
+}
+
+// tooLarge tells the caller when a figure does not fit the report's currency: an input of its own making.
+func tooLarge(err error) error {
+	if errors.Is(err, money.ErrRange) {
+		return &fault.Error{
+			Kind: fault.Invalid, Message: "Invalid parameter(s): currency", Err: err,
+			Params: map[string]string{"currency": "An amount is too large to be counted in this currency."},
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("exposure: %w", err)
+	}
+	return nil
+}

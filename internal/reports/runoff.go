@@ -1,0 +1,194 @@
+package reports
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/fx"
+	"holdfast/internal/ledger"
+	"holdfast/internal/merchants"
+	"holdfast/internal/protection"
+	"holdfast/internal/rates"
+	"holdfast/internal/travel"
+)
+
+// RunOffReport is a run-off that knows whether it can still change.
+type RunOffReport struct {
+	protection.RunOffReport
+	Final bool
+}
+
+// AgeingReport is an ageing that knows whether it can still change.
+type AgeingReport struct {
+	protection.AgeingReport
+	Final bool
+}
+
+// MovementQuery asks for a movement: from the end of one day to that of another, which is the query's own and today by
+// default.
+type MovementQuery struct {
+	ExposureQuery
+	From *civil.Day
+}
+
+// MovementReport is a movement that knows whether it can still change.
+type MovementReport struct {
+	protection.MovementReport
+	Final bool
+}
+
+// addRunOff adds up what is held on the day of a run-off and what was held before, from the cube by channel: it has the
+// changes of all days. Only a report that needs rows reads every allocation.
+func addRunOff(tx *db.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery, runOff *protection.RunOff) error {
+	if !needsRows(tx, q) {
+		return ledger.ExposureAhead(tx, siteID, protection.ChannelView, q.AsOf, in.Channels, runOff.Cell)
+	}
+	if err := heldByRow(tx, siteID, q, in.Channels, runOff.Add); err != nil {
+		return err
+	}
+	return ledger.Histories(tx, siteID, q.AsOf, q.KnownAt, in.Channels, runOff.AddPast)
+}
+
+// addAgeing adds up what is held on the day of an ageing.
+func addAgeing(tx *db.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery, ageing *protection.Ageing) error {
+	if !needsRows(tx, q) {
+		return ledger.BucketsOn(tx, siteID, q.AsOf, in.Channels, ageing.AddBucket)
+	}
+	return heldByRow(tx, siteID, q, in.Channels, ageing.Add)
+}
+
+// heldByRow calls each for every allocation that is held on the day of a report.
+func heldByRow(
+	tx *db.Tx, siteID int64, q protection.ReportQuery, channels []int64, each func(protection.Holding) error,
+) error {
+	return ledger.Positions(tx, siteID, q.AsOf, q.KnownAt, channels, func(p protection.Position) error {
+		return each(protection.HoldingOf(p, q))
+	})
+}
+
+// RunOff computes what is still at risk on each later day if nothing happens but that time passes (R8).
+func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuery) (RunOffReport, error) {
+	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report RunOffReport, err error) {
+		site, q, err := in.on(tx, actor.SiteID)
+		if err != nil {
+			return report, err
+		}
+		rates, err := ratesOn(tx, site, q, q.AsOf)
+		if err != nil {
+			return report, err
+		}
+		runOff := protection.NewRunOff(q, rates)
+		if err := addRunOff(tx, site.ID, q, in, runOff); err != nil {
+			return report, tooLarge(err)
+		}
+		if report.RunOffReport, err = runOff.Report(); err != nil {
+			return report, tooLarge(err)
+		}
+		report.Final, err = isFinal(tx, site.ID, q.KnownAt)
+		return report, err
+	})
+}
+
+// Ageing computes how soon what is at risk will be delivered (R8).
+func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuery) (AgeingReport, error) {
+	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report AgeingReport, err error) {
+		site, q, err := in.on(tx, actor.SiteID)
+		if err != nil {
+			return report, err
+		}
+		rates, err := ratesOn(tx, site, q, q.AsOf)
+		if err != nil {
+			return report, err
+		}
+		ageing := protection.NewAgeing(q, rates)
+		if err := addAgeing(tx, site.ID, q, in, ageing); err != nil {
+			return report, tooLarge(err)
+		}
+		if report.AgeingReport, err = ageing.Report(); err != nil {
+			return report, tooLarge(err)
+		}
+		report.Final, err = isFinal(tx, site.ID, q.KnownAt)
+		return report, err
+	})
+}
+
+// Movement computes why the exposure of two days differs, line by line (R8).
+func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQuery) (MovementReport, error) {
+	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report MovementReport, err error) {
+		query := in.ExposureQuery
+		query.Problems = in.problems(civil.DayOf(tx.Now))
+		site, of, err := query.on(tx, actor.SiteID)
+		if err != nil {
+			return report, err
+		}
+		q := protection.MovementQuery{ReportQuery: of, From: *in.From}
+		opening, err := ratesOn(tx, site, of, q.From)
+		if err != nil {
+			return report, err
+		}
+		closing, err := ratesOn(tx, site, of, q.AsOf)
+		if err != nil {
+			return report, err
+		}
+		movement := protection.NewMovement(q, opening, closing)
+		if err := ledger.Histories(tx, site.ID, q.AsOf, q.KnownAt, in.Channels, movement.Add); err != nil {
+			return report, tooLarge(err)
+		}
+		if report.MovementReport, err = movement.Report(); err != nil {
+			return report, tooLarge(err)
+		}
+		report.Final, err = isFinal(tx, site.ID, of.KnownAt)
+		return report, err
+	})
+}
+
+// problems notes what is wrong with the first day, beside what was wrong before.
+func (in MovementQuery) problems(today civil.Day) fault.Problems {
+	p := in.Problems.Clone()
+	if in.AsOf != nil {
+		today = *in.AsOf
+	}
+	switch {
+	case in.From != nil && *in.From > today:
+		p.Wrong("from", "The movement would begin after its end, %s.", today)
+	case in.From == nil && !p.Has("from"): // it may have been given, and wrong
+		p.Missing("from")
+	}
+	return p
+}
+
+// on reads the site and completes the query.
+func (in ExposureQuery) on(tx *db.Tx, siteID int64) (travel.Site, protection.ReportQuery, error) {
+	site, err := merchants.Site(tx, siteID)
+	if err != nil {
+		return site, protection.ReportQuery{}, err
+	}
+	q, err := in.complete(tx, site)
+	return site, q, err
+}
+
+// ratesOn reads what a report can convert by at the fixings of a day: all amounts of a site, its collateral too, are in
+// the currencies of its channels and of that collateral.
+func ratesOn(tx *db.Tx, site travel.Site, q protection.ReportQuery, day civil.Day) (*fx.Table, error) {
+	currencies, err := ledger.CurrenciesOf(tx, site.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(currencies, q.Currency) {
+		currencies = append(currencies, q.Currency)
+	}
+	fixings, err := rates.FixingsUpTo(tx, rates.ProvidersOf(site), currencies, day, q.KnownAt)
+	return fx.NewTable(fixings), err
+}
+
+// isFinal says whether a report about what was known at a moment can no longer change: whoever asks again gets the same.
+func isFinal(tx *db.Tx, siteID int64, knownAt time.Time) (bool, error) {
+	settled, err := core.Final(tx, siteID)
+	return err == nil && !knownAt.After(settled), err
+}

@@ -1,0 +1,158 @@
+package statements
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// A line that changes something of an earlier statement names it: refers_to is the number of the statement that holds
+// the line of the same allocation before it.
+const statementLineColumns = `l.id, l.recorded_at, l.effective_at, l.kind, l.cause, l.transaction_id, l.booking_id,
+	l.allocation_id, a.currency, l.state_amount, l.state_value, l.lead_days, l.ppm, l.premium, l.minimum_applied, l.amount,
+	l.retained, (SELECT k.reference FROM bookings k WHERE k.site_id = l.site_id AND k.id = l.booking_id),
+	(SELECT r.number FROM premium_lines b JOIN statements r ON r.site_id = b.site_id AND r.channel_id = b.channel_id
+			AND r.currency = b.currency AND r.from_at <= b.recorded_at AND r.until_at > b.recorded_at
+		WHERE b.site_id = l.site_id AND r.until_at <= s.from_at AND b.id = (SELECT MAX(e.id) FROM premium_lines e
+			WHERE e.site_id = l.site_id AND e.allocation_id = l.allocation_id AND e.id < l.id))`
+
+const statementLineSource = `statements s
+	JOIN premium_lines l ON l.site_id = s.site_id AND l.channel_id = s.channel_id AND l.currency = s.currency
+		AND l.recorded_at >= s.from_at AND l.recorded_at < s.until_at AND NOT l.simulated
+	JOIN allocations a ON a.site_id = l.site_id AND a.id = l.allocation_id`
+
+func scanStatementLine(scan func(dest ...any) error) (protection.StatementLine, error) {
+	var l protection.StatementLine
+	var recorded, effective int64
+	var reference sql.NullString
+	var refers sql.NullInt64
+	err := scan(&l.ID, &recorded, &effective, &l.Kind, &l.Cause, &l.TransactionID, &l.BookingID, &l.AllocationID,
+		&l.Currency, &l.StateAmount, &l.StateValue, &l.LeadDays, &l.PPM, &l.Premium, &l.MinimumApplied, &l.Amount,
+		&l.Retained, &reference, &refers)
+	l.RecordedAt, l.EffectiveAt = db.Instant(recorded), db.Instant(effective)
+	l.BookingReference, l.RefersTo = reference.String, refers.Int64
+	return l, err
+}
+
+// LineMark is a place in the order of lines: by recording, then by id. The zero value is before all of them.
+type LineMark struct {
+	RecordedAt time.Time
+	ID         int64
+}
+
+func (m LineMark) micros() int64 {
+	if m.RecordedAt.IsZero() {
+		return 0
+	}
+	return db.Micros(m.RecordedAt)
+}
+
+// StatementLinesAfter reads premium lines of a statement in their order, from after a mark on.
+func StatementLinesAfter(tx *db.Tx, siteID, statementID int64, after LineMark, limit int) ([]protection.StatementLine, error) {
+	return readStatementLines(tx, `AND (l.recorded_at, l.id) > ($3, $4) ORDER BY l.recorded_at, l.id LIMIT $5`,
+		siteID, statementID, after.micros(), after.ID, limit)
+}
+
+// StatementLines reads one page of the premium lines of a statement; how many there are the statement itself knows.
+func StatementLines(tx *db.Tx, siteID, statementID int64, page travel.Page) ([]protection.StatementLine, error) {
+	order := `ORDER BY l.recorded_at, l.id`
+	if page.Descending {
+		order = `ORDER BY l.recorded_at DESC, l.id DESC`
+	}
+	return readStatementLines(tx, order+` LIMIT $3 OFFSET $4`, siteID, statementID, page.Size+1, page.Skip())
+}
+
+func readStatementLines(tx *db.Tx, rest string, args ...any) ([]protection.StatementLine, error) {
+	var list []protection.StatementLine
+	err := tx.Each(`SELECT `+statementLineColumns+` FROM `+statementLineSource+` WHERE s.site_id = $1 AND s.id = $2 `+rest, args,
+		func(scan func(dest ...any) error) error {
+			l, err := scanStatementLine(scan)
+			list = append(list, l)
+			return err
+		})
+	return list, err
+}
+
+// BordereauAfter reads the premium lines of a site recorded from an instant on, before another one and not after known,
+// in their order from after a mark on, each with the terms of its allocation as they were when it was recorded.
+func BordereauAfter(
+	tx *db.Tx, siteID int64, from, until, known time.Time, after LineMark, limit int,
+) ([]protection.BordereauLine, error) {
+	var list []protection.BordereauLine
+	err := tx.Each(`SELECT l.id, l.allocation_id, l.transaction_id, a.transaction_id, l.channel_id, l.kind, l.recorded_at,
+			l.effective_at, l.amount, l.policy_id, l.currency, a.currency, l.state_amount, l.state_value, a.cover_from,
+			a.from_rate, a.to_rate, t.last_day, t.country
+		FROM premium_lines l
+		JOIN allocations a ON a.site_id = l.site_id AND a.id = l.allocation_id
+		JOIN allocation_terms t ON t.site_id = l.site_id AND t.allocation_id = l.allocation_id AND t.id = COALESCE(
+			(SELECT MAX(u.id) FROM allocation_terms u WHERE u.site_id = l.site_id AND u.allocation_id = l.allocation_id
+				AND u.recorded_at <= l.recorded_at),
+			(SELECT MIN(u.id) FROM allocation_terms u WHERE u.site_id = l.site_id AND u.allocation_id = l.allocation_id))
+		WHERE l.site_id = $1 AND l.recorded_at >= $2 AND l.recorded_at < $3 AND l.recorded_at <= $4
+			AND (l.recorded_at, l.id) > ($5, $6) AND NOT l.simulated ORDER BY l.recorded_at, l.id LIMIT $7`,
+		[]any{siteID, db.Micros(from), db.Micros(until), db.Micros(known), after.micros(), after.ID, limit},
+		func(scan func(dest ...any) error) error {
+			l, err := scanBordereauLine(scan)
+			l.SiteID = siteID
+			list = append(list, l)
+			return err
+		})
+	return list, err
+}
+
+func scanBordereauLine(scan func(dest ...any) error) (protection.BordereauLine, error) {
+	var l protection.BordereauLine
+	var recorded, effective, cover int64
+	var fromRate, toRate string
+	err := scan(&l.LineID, &l.AllocationID, &l.CauseID, &l.TransactionID, &l.ChannelID, &l.Kind, &recorded, &effective,
+		&l.Amount, &l.PolicyID, &l.Settlement, &l.Original, &l.Insured, &l.InsuredValue, &cover, &fromRate, &toRate,
+		&l.Expiry, &l.Country)
+	if err != nil {
+		return protection.BordereauLine{}, err
+	}
+	l.RecordedAt, l.EffectiveAt, l.Inception = db.Instant(recorded), db.Instant(effective), db.Instant(cover)
+	if fromRate == "" || toRate == "" { // one currency: nothing was converted
+		return l, nil
+	}
+	if l.FromRate, err = money.ParseRate(fromRate); err != nil {
+		return protection.BordereauLine{}, err
+	}
+	l.ToRate, err = money.ParseRate(toRate)
+	return l, err
+}
+
+// MinimumsAfter reads the monthly minimums of the month that ends on a day, from the statements that were issued not
+// after known, in order of their numbers from one on, as lines that a statement and the bordereau have in common. It
+// looks at so many statements at once and says which was the last of them, 0 where there was none.
+func MinimumsAfter(
+	tx *db.Tx, siteID int64, lastDay civil.Day, known time.Time, after int64, limit int,
+) (list []protection.BordereauMinimum, last int64, err error) {
+	err = tx.Each(`SELECT number, channel_id, issued_at, last_day, currency, content FROM statements
+		WHERE site_id = $1 AND first_day <= $2 AND last_day >= $2 AND issued_at <= $3 AND number > $4
+		ORDER BY number LIMIT $5`, []any{siteID, lastDay, db.Micros(known), after, limit},
+		func(scan func(dest ...any) error) error {
+			var m protection.BordereauMinimum
+			var issued int64
+			var content string
+			if err := scan(&last, &m.ChannelID, &issued, &m.Through, &m.Currency, &content); err != nil {
+				return err
+			}
+			var c statementContent
+			if err := json.Unmarshal([]byte(content), &c); err != nil {
+				return fmt.Errorf("read statement number %d: %w", last, err)
+			}
+			if c.Minimum != nil && c.Minimum.Month == lastDay.Month() {
+				m.Number, m.IssuedAt, m.Amount = last, db.Instant(issued), c.Minimum.Amount
+				list = append(list, m)
+			}
+			return nil
+		})
+	return list, last, err
+}

@@ -1,0 +1,312 @@
+package statements_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"holdfast/internal/app"
+	"holdfast/internal/apptest"
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// TestStatementsOfTheWorkedLines follows the third worked line of the rules over the statements of eight months.
+func TestStatementsOfTheWorkedLines(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.At("2024-04-09")
+		w.Fix("2024-04-08", map[money.Currency]string{"GBP": "0.85795"})
+		taxes := []travel.TaxCode{{Code: "IPT", RatePPM: 120_000, Label: "Insurance premium tax"}}
+		w.Policy(travel.PolicyFields{From: apptest.DayPtr(t, "2024-01-01"), TaxCodes: &taxes})
+		c := w.Channel(travel.ModeProtectionOnly, "EUR")
+		w.Channel(travel.ModeProtectionOnly, "USD") // never has anything to state
+		b := w.Booking(c, 120000, "2024-08-31")
+		p := w.Must(apptest.Report(travel.Purchase, b, 120000))
+		test := w.Booking(w.Channel(travel.ModeTest, "EUR"), 120000, "2024-08-31")
+		w.Must(apptest.Report(travel.Purchase, test, 120000))
+		w.SetClock(apptest.DayPtr(t, "2024-05-01").Start().Add(9999 * time.Millisecond))
+		w.Issue(0)                                                                // a write that began in April may still be under way
+		w.Waiting(2, apptest.DayPtr(t, "2024-05-01").Start().Add(10*time.Second)) // of both channels
+		w.Advance(time.Millisecond)
+		w.Issue(1)
+		w.Issue(0)
+		w.At("2024-05-02")
+		refund := w.Must(apptest.Linked(travel.Refund, p, b, 30000))
+		if _, _, err := w.Pay(w.Statements(travel.StatementFilter{})[0].ID, 500, "2024-05-02", "BACS 1"); err != nil {
+			t.Fatal(err)
+		}
+		w.At("2024-06-01")
+		w.Issue(1)
+		w.Move(b, *apptest.DayPtr(t, "2024-11-30"))
+		w.At("2024-12-05")
+		w.Issue(6) // June to November: something is open all the time
+		w.Must(apptest.Linked(travel.Refund, p, b, 10000))
+		w.At("2025-01-01")
+		w.Issue(1)
+
+		list := w.Statements(travel.StatementFilter{})
+		for i, want := range []struct {
+			period, due                        string
+			opening, lines, tax, paid, closing int64
+		}{
+			{"2024-04", "2024-05-15", 0, 875, 105, 0, 980},
+			{"2024-05", "2024-06-14", 980, -219, -26, 500, 235},
+			{"2024-06", "2024-12-19", 235, 271, 33, 0, 539},
+			{"2024-07", "2024-12-19", 539, 0, 0, 0, 539},
+			{"2024-08", "2024-12-19", 539, 0, 0, 0, 539},
+			{"2024-09", "2024-12-19", 539, 0, 0, 0, 539},
+			{"2024-10", "2024-12-19", 539, 0, 0, 0, 539},
+			{"2024-11", "2024-12-19", 539, 0, 0, 0, 539},
+			{"2024-12", "2025-01-15", 539, 0, 0, 0, 539},
+		} {
+			s := list[i]
+			var lines, tax int64
+			for _, l := range s.Lines {
+				lines += l.Amount
+			}
+			for _, x := range s.Taxes {
+				tax += x.Amount
+			}
+			if s.Number != int64(i+1) || s.ChannelID != c.ID || s.Currency != "GBP" || s.Period.Name() != want.period ||
+				s.Due.String() != want.due || s.Opening != want.opening || lines != want.lines || tax != want.tax ||
+				s.Payments != want.paid || s.Closing != want.closing {
+				t.Errorf("statement %d: %+v, want %+v", i+1, s, want)
+			}
+		}
+		first, second, last := w.StatementLines(list[0].ID), w.StatementLines(list[1].ID), w.StatementLines(list[8].ID)
+		if len(first) != 1 || first[0].RefersTo != 0 || len(second) != 1 || second[0].RefersTo != 1 ||
+			len(last) != 1 || last[0].RefersTo != 3 || last[0].Retained != 103 {
+			t.Errorf("lines %+v, %+v, %+v", first, second, last)
+		}
+		// The purchase stands on April's and, for its booking moved, on June's; the refund on May's.
+		got, refunded := w.ReadTransaction(p.ID), w.ReadTransaction(refund.ID)
+		if got.StatementBatches != "1,3" || !got.StatementDate.Equal(list[2].IssuedAt) || refunded.StatementBatches != "2" {
+			t.Errorf("on statements %q (%s), %q", got.StatementBatches, got.StatementDate, refunded.StatementBatches)
+		}
+		if got := w.Lines(protection.PremiumFilter{})[0].StatementID; got != list[0].ID {
+			t.Errorf("the first line stands on statement %d", got)
+		}
+	})
+}
+
+// TestPaymentsAgainstStatements: payments settle the oldest charges first, and what is open past its day is overdue.
+func TestPaymentsAgainstStatements(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(travel.ModeProtectionOnly, "GBP")
+		b := w.Booking(c, 1_000_000, "2024-12-31")
+		w.Must(apptest.Report(travel.Purchase, b, 100_000)) // 12.00 at 211 days
+		w.At("2024-07-01")
+		w.Must(apptest.Report(travel.Purchase, b, 100_000)) // 12.00 at 183 days
+		w.At("2024-08-01")
+		w.Issue(2)
+		list := w.Statements(travel.StatementFilter{})
+		open := func(want ...int64) {
+			t.Helper()
+			var got []int64
+			for _, s := range w.Statements(travel.StatementFilter{}) {
+				got = append(got, s.Open)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("open %v, want %v", got, want)
+			}
+		}
+		overdue := func(yes bool, want int) {
+			t.Helper()
+			if got := w.Statements(travel.StatementFilter{Overdue: &yes}); len(got) != want {
+				t.Errorf("overdue %v: %d statements, want %d", yes, len(got), want)
+			}
+		}
+		open(1200, 2400)
+		overdue(true, 0)
+		w.At("2024-08-15") // both are due on that day
+		overdue(true, 0)
+		w.At("2024-08-16")
+		overdue(true, 2)
+		p, created, err := w.Pay(list[1].ID, 1500, "2024-08-15", "BACS 1")
+		if err != nil || !created {
+			t.Fatal(created, err)
+		}
+		open(0, 900)
+		overdue(true, 1)
+		overdue(false, 1)
+		again, created, err := w.Pay(list[1].ID, 1500, "2024-08-15", "BACS 1")
+		if err != nil || created || again.ID != p.ID {
+			t.Errorf("the same payment again: %+v, %v, %v", again, created, err)
+		}
+		if _, _, err := w.Pay(list[1].ID, 1600, "2024-08-15", "BACS 1"); !fault.Is(err, fault.ReferenceExists) {
+			t.Errorf("another payment under the reference: %v", err)
+		}
+		if _, _, err := w.Pay(list[1].ID, 900, "2024-08-17", "BACS 2"); !fault.Is(err, fault.Invalid) {
+			t.Errorf("a payment of tomorrow: %v", err)
+		}
+		if _, _, err := w.Pay(99, 900, "2024-08-16", "BACS 2"); !fault.Is(err, fault.UnknownPost) {
+			t.Errorf("a payment of no statement: %v", err)
+		}
+		if _, _, err := w.Pay(list[0].ID, 900, "2024-08-16", "BACS 1"); err != nil { // one transfer for two statements
+			t.Error(err)
+		}
+		open(0, 0)
+		overdue(true, 0)
+		payments, err := w.App.Statements.Payments(t.Context(), w.Actor, list[1].ID, apptest.Everything)
+		if err != nil || len(payments.Items) != 1 || payments.Items[0].Author != w.Actor.Username {
+			t.Errorf("payments %+v, %v", payments, err)
+		}
+		w.At("2024-09-01")
+		w.Issue(1)
+		last := w.Statements(travel.StatementFilter{})[2]
+		if last.Opening != 2400 || last.Payments != 2400 || last.Closing != 0 {
+			t.Errorf("August: %+v", last)
+		}
+		w.At("2024-10-01")
+		w.Issue(0) // nothing is owed and nothing happened
+	})
+}
+
+// TestMonthlyMinimum: in weekly statements it stands on that of the week in which the month ends.
+func TestMonthlyMinimum(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		minimum, taxes := int64(2000), []travel.TaxCode{{Code: "IPT", RatePPM: 120_000}}
+		w.Policy(travel.PolicyFields{From: apptest.DayPtr(t, "2024-01-01"), MinimumPerMonth: &minimum, TaxCodes: &taxes})
+		c := w.Channel(travel.ModeProtectionOnly, "GBP")
+		week := travel.PeriodWeek
+		c, err := w.App.Channels.Change(t.Context(), w.Actor, c.ID, travel.ChannelFields{StatementPeriod: &week})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := w.Booking(c, 1_000_000, "2024-12-31")
+		w.Must(apptest.Report(travel.Purchase, b, 100_000)) // Monday 2024-06-03: 12.00
+		w.At("2024-07-08")
+		w.Issue(5)
+		var minima []string
+		for _, s := range w.Statements(travel.StatementFilter{}) {
+			text := s.Period.Name()
+			if m := s.Minimum; m != nil {
+				text += fmt.Sprintf(" %s %d+%d=%d tax %d", m.Month, m.Booked, m.Amount, m.Minimum, s.Taxes[0].Amount)
+			}
+			minima = append(minima, text)
+		}
+		want := []string{"2024-W23", "2024-W24", "2024-W25", "2024-W26 2024-06 1200+800=2000 tax 96", "2024-W27"}
+		if !slices.Equal(minima, want) {
+			t.Errorf("%q", minima)
+		}
+	})
+}
+
+// dying is a context that ends after it was looked at a number of times: a process that dies between two steps.
+type dying struct {
+	context.Context
+	left atomic.Int64
+	end  context.CancelFunc
+}
+
+func (d *dying) Done() <-chan struct{} {
+	if d.left.Add(-1) < 0 {
+		d.end()
+	}
+	return d.Context.Done()
+}
+
+// TestNumbersHaveNoGaps: whatever process dies wherever, and however many issue at once, every line is on one
+// statement, and the numbers of the site follow each other.
+func TestNumbersHaveNoGaps(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		for range 6 {
+			b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 1_000_000, "2024-12-31")
+			w.Must(apptest.Report(travel.Purchase, b, 100_000))
+		}
+		w.At("2024-09-02")
+		for steps := range int64(60) {
+			inner, end := context.WithCancel(t.Context())
+			d := &dying{Context: inner, end: end}
+			d.left.Store(steps)
+			// Whether it got through does not matter: what it leaves behind does.
+			if _, err := w.App.Statements.IssueDue(d); err != nil && inner.Err() == nil {
+				t.Fatalf("after %d steps: %v", steps, err)
+			}
+			end()
+		}
+		w.At("2024-12-02")
+		var running sync.WaitGroup
+		for range 8 {
+			running.Go(func() {
+				if _, err := app.New(w.Core).Statements.IssueDue(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		running.Wait()
+		w.Issue(0)
+		list := w.Statements(travel.StatementFilter{})
+		seen := map[string]bool{}
+		lines := 0
+		for i, s := range list {
+			key := fmt.Sprint(s.ChannelID, s.Period.Name())
+			if s.Number != int64(i+1) || seen[key] {
+				t.Errorf("place %d: number %d, %s", i+1, s.Number, key)
+			}
+			seen[key] = true
+			lines += len(w.StatementLines(s.ID))
+		}
+		if len(list) != 6*6 || lines != 6 { // June to November, six channels
+			t.Errorf("%d statements with %d lines", len(list), lines)
+		}
+	})
+}
+
+// TestAnotherKindOfPeriod: a channel whose period is changed goes on where it was.
+func TestAnotherKindOfPeriod(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(travel.ModeProtectionOnly, "GBP")
+		w.Must(apptest.Report(travel.Purchase, w.Booking(c, 1_000_000, "2024-12-31"), 100_000))
+		w.At("2024-07-01")
+		w.Issue(1)
+		biweek := travel.PeriodBiweek
+		if _, err := w.App.Channels.Change(t.Context(), w.Actor, c.ID, travel.ChannelFields{StatementPeriod: &biweek}); err != nil {
+			t.Fatal(err)
+		}
+		w.At("2024-07-30")
+		w.Issue(2)
+		var days []string
+		for _, s := range w.Statements(travel.StatementFilter{Channels: []int64{c.ID}}) {
+			days = append(days, s.Period.First.String()+" "+s.Period.Last.String())
+		}
+		if got := strings.Join(days, ", "); got != "2024-06-01 2024-06-30, 2024-07-01 2024-07-07, 2024-07-08 2024-07-21" {
+			t.Error(got)
+		}
+	})
+}
+
+// TestStatementsFollowTheSandboxClock: statements come when the site's own clock says so, and not before what was
+// being written when it was moved can be seen.
+func TestStatementsFollowTheSandboxClock(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(travel.ModeProtectionOnly, "GBP")
+		w.Must(apptest.Report(travel.Purchase, w.Booking(c, 1_000_000, "2024-12-31"), 100_000))
+		ahead := 40 * 24 * time.Hour
+		if err := w.Core.Store.Write(t.Context(), func(tx *db.Tx) error { return core.MoveClock(tx, w.Site.ID, ahead) }); err != nil {
+			t.Fatal(err)
+		}
+		w.Actor.Ahead = ahead
+		w.Issue(0)
+		w.Advance(4 * time.Second)
+		w.Waiting(1, apptest.Began.Add(10*time.Second)) // June, which the clock jumped over the end of
+		w.Advance(6*time.Second - time.Microsecond)
+		w.Issue(0)
+		w.Advance(time.Microsecond)
+		w.Issue(1)
+		w.Waiting(0, time.Time{})
+		if s := w.Statements(travel.StatementFilter{})[0]; civil.DayOf(s.IssuedAt).String() != "2024-07-13" {
+			t.Errorf("issued at %s", s.IssuedAt)
+		}
+	})
+}

@@ -1,0 +1,278 @@
+package takeover
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/bookings"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/merchants"
+	"holdfast/internal/payments"
+	"holdfast/internal/travel"
+)
+
+// importChannel is a channel with what of the chunk's rows is in it already. Both maps are by natural key, and grow with
+// what the rows make.
+type importChannel struct {
+	travel.Channel
+	bookings map[string]travel.Booking
+	payments map[string]ImportedTransaction
+}
+
+// importChunk is the rows of one write on their way in. It is made anew when the write runs again.
+type importChunk struct {
+	run  *importRun
+	tx   *db.Tx
+	site travel.Site
+	rows []travel.ImportedPayment
+	// careful says that each row writes in a savepoint of its own, from which it can be taken back.
+	careful bool
+
+	channels  map[string]*importChannel // by name
+	made, met []int64                   // bookings
+	opened    []travel.Channel
+	payments  Tally
+	refused   []Refusal
+}
+
+// errTakeBack: a row was refused after it had written something, and there is no savepoint to go back to.
+var errTakeBack = errors.New("the row has to be taken back")
+
+// apart runs what writes the one row, all of it or nothing. Savepoints are dear (SQLite copies every page that is
+// touched again in each of them), and a row that was looked at beforehand is hardly ever refused here: so the first
+// time there are none, and where one would have been needed the whole chunk is run again with them. A row that meets a
+// rule of the schema which nobody looked for is refused like any other.
+func (c *importChunk) apart(write func() error) error {
+	if !c.careful {
+		err := write()
+		if isRefusal(err) {
+			return errTakeBack
+		}
+		return err
+	}
+	err := c.tx.Savepoint(write)
+	if errors.Is(err, db.ErrConflict) {
+		return &fault.Error{Kind: fault.ReferenceExists, Message: "It conflicts with what is stored.", Err: err}
+	}
+	return err
+}
+
+// isRefusal reports whether an error is about the row. Every other one is our fault or the database's.
+func isRefusal(err error) bool {
+	kind := fault.KindOf(err)
+	return err != nil && kind != fault.Internal && kind != fault.Unavailable
+}
+
+// row takes one row or refuses it. An error is nobody's fault but ours, or the database's, and ends the write.
+func (c *importChunk) row(in travel.ImportedPayment) error {
+	err := in.Refused
+	if err == nil {
+		err = c.takeRow(in)
+	}
+	if !isRefusal(err) {
+		return err
+	}
+	c.refused = append(c.refused, refusalOf(in.Line, err))
+	return nil
+}
+
+// takeRow looks at everything before it writes anything; a row is there whole or not at all.
+func (c *importChunk) takeRow(in travel.ImportedPayment) error {
+	booking, payment, err := c.check(in)
+	if err != nil {
+		return err
+	}
+	channel, err := c.channel(in.Channel)
+	switch {
+	case errors.Is(err, db.ErrNotFound) && c.run.opts.Mode != "":
+		return c.apart(func() error { return c.open(in, booking, payment) })
+	case errors.Is(err, db.ErrNotFound):
+		return refusedCell("channel", "There is no channel of this name, and no mode was given in which to create it.")
+	case err != nil:
+		return err
+	}
+	return c.place(in, channel, booking, payment)
+}
+
+// check judges what the row says by itself, booking and payment at once, so that all its mistakes are told together.
+func (c *importChunk) check(in travel.ImportedPayment) (travel.Booking, travel.NewTransaction, error) {
+	someID := int64(1) // stands for the ids that the row cannot know
+	wrong, wrongPayment := in.Booking.Problems.Clone(), in.Payment.Problems.Clone()
+	in.Booking.ChannelID, in.Booking.Profile = &someID, c.run.Profile
+	booking := in.Booking.NewBooking(&wrong)
+
+	payment := in.Payment
+	payment.ChannelID, payment.CoverFromEffective = &someID, c.run.opts.CoverFromEffective
+	payment.Items = &[]travel.Item{{BookingID: someID, Currency: booking.Currency, Total: in.BaseTotal}}
+	if linked := payment.Type != nil && payment.Type.Linked(); linked && in.Linked == "" {
+		wrongPayment.Wrong("linked_id", "A %s names the payment that it adjusts.", *payment.Type)
+	} else if linked || in.Linked != "" {
+		payment.LinkedID = someID
+	}
+	payment.Check(c.tx.Now, &wrongPayment)
+	return booking, payment, cellsOf(wrong.Err(), wrongPayment.Err(), checkKeys(in))
+}
+
+// checkKeys refuses keys by which nothing can be looked up: databases keep neither broken UTF-8 nor the character 0.
+func checkKeys(in travel.ImportedPayment) error {
+	var wrong fault.Problems
+	for cell, text := range map[string]string{
+		"channel": in.Channel, "booking_reference": in.Booking.ImportKey, "payment_reference": in.Payment.ImportKey,
+		"linked_reference": in.Linked,
+	} {
+		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			wrong.Wrong(cell, "This text is not valid UTF-8 or holds control characters.")
+		}
+	}
+	return wrong.Err()
+}
+
+// channel finds the channel of a name and, the first time, everything in it that rows of this chunk name: one question
+// for all of them, where each by itself would be most of the time of an import.
+func (c *importChunk) channel(name string) (*importChannel, error) {
+	if found, ok := c.channels[name]; ok {
+		return found, nil
+	}
+	stored, err := merchants.ChannelByName(c.tx, c.site.ID, name)
+	if err != nil {
+		return nil, err
+	}
+	var bookings, keys []string
+	var references []payments.Reference
+	for _, row := range c.rows {
+		// Rows that were not looked at yet are asked for as well, but for keys that no database can be asked for.
+		if row.Refused == nil && row.Channel == name && checkKeys(row) == nil {
+			bookings = append(bookings, row.Booking.ImportKey)
+			keys = append(keys, row.Payment.ImportKey)
+			references = append(references, payments.Reference{PSP: row.Payment.PSP, Text: row.Payment.Reference})
+			if row.Linked != "" {
+				keys = append(keys, row.Linked)
+			}
+		}
+	}
+	found := &importChannel{Channel: stored}
+	if found.bookings, err = ImportedBookings(c.tx, c.site.ID, stored.ID, bookings); err != nil {
+		return nil, err
+	}
+	if found.payments, err = ImportedTransactions(c.tx, c.site.ID, stored.ID, keys); err != nil {
+		return nil, err
+	}
+	if err := payments.LookUpReferences(c.tx, c.site.ID, stored.ID, references); err != nil {
+		return nil, err
+	}
+	c.channels[name] = found
+	return found, nil
+}
+
+// open creates the channel of the row, in the row's currency, and places the row in it. When the row is refused after
+// all, there is no channel either.
+func (c *importChunk) open(in travel.ImportedPayment, booking travel.Booking, payment travel.NewTransaction) error {
+	secret, err := auth.NewChannelSecret(c.run.Random)
+	if err != nil {
+		return fmt.Errorf("drawing a channel secret: %w", err)
+	}
+	currency := booking.Currency
+	if before, ok := c.run.channels[in.Channel]; ok { // on a dry run, by a row further up
+		currency = before
+	}
+	var wrong fault.Problems
+	fields := travel.ChannelFields{Profile: c.run.Profile, Name: &in.Channel, Currency: &currency, Mode: &c.run.opts.Mode}
+	channel := fields.NewChannel(c.site, true, &wrong)
+	channel.UUID, channel.Secret = c.run.NewUUID(), secret
+	if f, ok := errors.AsType[*fault.Error](wrong.Err()); ok {
+		return refusedCell("channel", "No such channel can be created: %s", strings.Join(slices.Sorted(maps.Values(f.Params)), " "))
+	}
+	if channel, err = merchants.InsertChannel(c.tx, channel); err != nil {
+		return err
+	}
+	opened := &importChannel{
+		Channel: channel, bookings: map[string]travel.Booking{}, payments: map[string]ImportedTransaction{},
+	}
+	if err := c.place(in, opened, booking, payment); err != nil {
+		return err
+	}
+	c.channels[in.Channel] = opened
+	c.opened = append(c.opened, channel)
+	return nil
+}
+
+// place puts the row into its channel: what is there already is compared, what is not is made.
+func (c *importChunk) place(
+	in travel.ImportedPayment, channel *importChannel, booking travel.Booking, payment travel.NewTransaction,
+) error {
+	stored, known := channel.bookings[booking.ImportKey]
+	if known {
+		if err := sameBooking(in.Booking, stored, booking); err != nil {
+			return err
+		}
+		booking = stored
+		payment.Items = &[]travel.Item{{BookingID: booking.ID, Currency: booking.Currency, Total: in.BaseTotal}}
+	}
+	payment.ChannelID = &channel.ID
+	if in.Linked != "" {
+		original, ok := channel.payments[in.Linked]
+		if !ok {
+			return refusedCell("linked_reference", "There is no payment %q in the channel.", in.Linked)
+		}
+		payment.LinkedID = original.ID
+	}
+	before, repeated := channel.payments[payment.ImportKey]
+	switch {
+	case repeated && known && before.ContentHash == payment.Hash():
+		c.met = append(c.met, booking.ID)
+		c.payments.AlreadyThere++
+		return nil
+	case repeated:
+		whole, err := payments.Transaction(c.tx, c.site.ID, before.ID)
+		if err != nil {
+			return err
+		}
+		return samePayment(whole, payment, booking.ID)
+	}
+	var made travel.Transaction
+	err := c.apart(func() (err error) {
+		if !known {
+			if booking, err = c.makeBooking(channel.Channel, booking); err != nil {
+				return err
+			}
+			payment.Items = &[]travel.Item{{BookingID: booking.ID, Currency: booking.Currency, Total: in.BaseTotal}}
+		}
+		payments := &payments.Payments{Core: c.run.Core}
+		made, _, err = payments.Record(c.tx, c.run.actor, c.site, payment)
+		return cellsOf(nil, err, nil)
+	})
+	if err != nil {
+		return err
+	}
+	channel.payments[payment.ImportKey] = ImportedTransaction{ID: made.ID, ContentHash: made.ContentHash}
+	c.payments.Created++
+	if known {
+		c.met = append(c.met, booking.ID)
+	} else {
+		channel.bookings[booking.ImportKey] = booking
+		c.made = append(c.made, booking.ID)
+	}
+	return nil
+}
+
+func (c *importChunk) makeBooking(channel travel.Channel, booking travel.Booking) (travel.Booking, error) {
+	var wrong fault.Problems
+	actor := c.run.actor
+	booking.SiteID, booking.ChannelID, booking.UUID = c.site.ID, channel.ID, c.run.NewUUID()
+	booking.AuthorID, booking.Author, booking.AuthorName = actor.UserID, actor.Username, actor.DisplayName
+	booking.CheckChannel(channel, &wrong)
+	if err := cellsOf(wrong.Err(), nil, nil); err != nil {
+		return travel.Booking{}, err
+	}
+	booking.Version, booking.CreatedAt, booking.ModifiedAt = 1, c.tx.Now, c.tx.Now
+	booking.ChannelLocked = channel.Locked
+	var err error
+	booking.ID, err = bookings.Insert(c.tx, booking)
+	return booking, err
+}

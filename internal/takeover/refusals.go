@@ -1,0 +1,112 @@
+package takeover
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"holdfast/internal/fault"
+	"holdfast/internal/travel"
+)
+
+// refusedCell is a refusal that one cell is to blame for.
+func refusedCell(cell, format string, args ...any) error {
+	return fault.WrongField(cell, format, args...)
+}
+
+// cellsOf makes one refusal of what is wrong with the booking, with the payment and with single cells of a row, under
+// the names of the cells. What is not about fields passes as it is.
+func cellsOf(booking, payment, row error) error {
+	var cells fault.Problems
+	for _, noun := range []struct {
+		err  error
+		name func(field string) string
+	}{{row, strings.Clone}, {booking, travel.BookingCell}, {payment, travel.PaymentCell}} {
+		f, ok := errors.AsType[*fault.Error](noun.err)
+		if !ok || f.Kind != fault.Invalid && f.Kind != fault.Missing {
+			if noun.err != nil {
+				return noun.err
+			}
+			continue
+		}
+		for _, field := range f.Absent {
+			cells.Wrong(noun.name(field), "This cell is empty.")
+		}
+		for _, field := range slices.Sorted(maps.Keys(f.Params)) {
+			cells.Wrong(noun.name(field), "%s", f.Params[field])
+		}
+	}
+	return cells.Err()
+}
+
+// refusalOf writes down why a row was refused.
+func refusalOf(line int, err error) Refusal {
+	r := Refusal{Line: line, Reason: err.Error()}
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		r.Reason = f.Message // the cause behind it is for the log
+		if len(f.Params) > 0 {
+			r.Cells = f.Params
+			parts := make([]string, 0, len(f.Params))
+			for _, cell := range slices.Sorted(maps.Keys(f.Params)) {
+				parts = append(parts, cell+": "+f.Params[cell])
+			}
+			r.Reason = strings.Join(parts, " ")
+		}
+	}
+	return r
+}
+
+// sameBooking refuses a row whose booking is there with other content. What the row does not say is not compared.
+func sameBooking(says travel.BookingFields, stored, row travel.Booking) error {
+	var differ fault.Problems
+	compare := func(field string, said bool, was, is any) {
+		if said && was != is {
+			// The values stay out of it: some are travellers' names.
+			differ.Wrong(travel.BookingCell(field), "The booking is there already and says something else.")
+		}
+	}
+	compare("content", true, stored.Content, row.Content)
+	compare("firstname", true, stored.Firstname, row.Firstname)
+	compare("surname", true, stored.Surname, row.Surname)
+	compare("email", true, stored.Email, row.Email)
+	compare("date", true, stored.End, row.End)
+	compare("date_start", says.Start != nil, stored.Start, row.Start)
+	compare("pax", says.Pax != nil, stored.Pax, row.Pax)
+	compare("total", true, stored.Total, row.Total)
+	compare("currencies", true, stored.Currency, row.Currency)
+	compare("countries", true, stored.Country, row.Country)
+	compare("language", says.Language != nil, stored.Language, row.Language)
+	return differ.Err()
+}
+
+// samePayment says how a payment that is there already differs from the row that has its key.
+func samePayment(stored travel.Transaction, row travel.NewTransaction, bookingID int64) error {
+	var differ fault.Problems
+	compare := func(field string, was, is any) {
+		if was != is {
+			differ.Wrong(travel.PaymentCell(field), "The payment is there already and says %v, not %v.", was, is)
+		}
+	}
+	compare("transaction_types", stored.Type, *row.Type)
+	compare("currencies", stored.Currency, *row.Currency)
+	compare("total", stored.Total, *row.Total)
+	compare("bookings", stored.BaseTotal, travel.BaseTotal(*row.Items))
+	compare("effective_at", stored.EffectiveAt, row.EffectiveAt)
+	compare("psp", stored.PSP, row.PSP)
+	compare("card_types", stored.CardType, row.CardType)
+	compare("bin_number", stored.BIN, row.BIN)
+	compare("last_four_digits", stored.LastFour, row.LastFour)
+	if len(stored.Payments) != 1 || stored.Payments[0].BookingID != bookingID {
+		differ.Wrong("booking_reference", "The payment is there already, for another booking.")
+	}
+	if stored.LinkedID != row.LinkedID {
+		differ.Wrong("linked_reference", "The payment is there already and adjusts another one.")
+	}
+	if err := differ.Err(); err != nil {
+		return err
+	}
+	return fault.New(fault.ReferenceExists, "%s", fmt.Sprintf(
+		"The payment is there already as transaction %d and says something else, or its cover was to start otherwise.", stored.ID))
+}

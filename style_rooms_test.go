@@ -1,0 +1,268 @@
+package holdfast_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The limits of rooms and types.
+const (
+	roomLines = 3500
+	methods   = 30
+)
+
+// words are plain values and their rules: no input, no output, no SQL.
+var words = []string{
+	"internal/money", "internal/fault", "internal/civil", "internal/fx", "internal/travel", "internal/protection",
+	"internal/auth", "internal/psp",
+}
+
+// room is a package of internal that holds one capability, its use cases and its own SQL.
+type room struct {
+	name  string
+	above []string // the rooms that it may import, besides db, core and the words
+	owns  []string // the tables that it alone writes; a name that ends in _ stands for all that begin so
+}
+
+// rooms are all of them, from the ground up.
+var rooms = []room{
+	{"core", nil, []string{
+		"sites", "site_versions", "clock_moves", "audit_", "proposals", "idempotency_keys", "jobs",
+	}},
+	{"merchants", nil, []string{
+		"channels", "channel_", "suppliers", "policies", "rate_card_lines",
+	}},
+	{"identity", []string{"merchants"}, []string{
+		"users", "memberships", "recovery_codes", "api_tokens", "jwt_keys", "login_attempts",
+	}},
+	{"bookings", []string{"merchants"}, []string{"bookings", "booking_suppliers"}},
+	{"ledger", []string{"merchants", "bookings"}, []string{
+		"allocations", "allocation_terms", "allocation_events", "premium_lines", "booking_totals", "collateral", "exposure_",
+	}},
+	{"limits", []string{"merchants", "ledger"}, []string{"limits", "limit_", "over_limits"}},
+	{"rates", []string{"merchants", "ledger", "limits"}, []string{"fixings"}},
+	{"statements", []string{"merchants", "bookings", "ledger"}, []string{"statements", "statement_"}},
+	{"payments", []string{"merchants", "bookings", "ledger", "rates", "limits", "statements"}, []string{
+		"transactions", "payments", "processings", "disputes", "modal_payments", "processor_hints", "processor_feeds",
+		"sandbox_charges",
+	}},
+	{"checkout", []string{"merchants", "identity", "bookings", "payments"}, []string{"modal_sessions"}},
+	{"takeover", []string{"merchants", "bookings", "payments"}, nil},
+	{"reports", []string{
+		"merchants", "identity", "bookings", "ledger", "rates", "limits", "statements", "payments",
+	}, nil},
+}
+
+// arrows says which packages of ours a package may import, outside its tests. A package that is not here is not part of
+// the architecture yet.
+var arrows = withRooms(map[string][]string{
+	"internal/money":      {},
+	"internal/fault":      {},
+	"internal/civil":      {},
+	"internal/fx":         {"internal/money", "internal/fault", "internal/civil"},
+	"internal/travel":     {"internal/money", "internal/fault", "internal/civil"},
+	"internal/protection": {"internal/money", "internal/fault", "internal/civil", "internal/fx", "internal/travel"},
+	"internal/auth":       {"internal/fault", "internal/civil"},
+	"internal/psp":        {"internal/money", "internal/fault"},
+	"internal/psp/*":      {"internal/money", "internal/fault", "internal/psp", "internal/psp/tokenizer"},
+	"internal/db":         words,
+	"internal/app":        and(words, allRooms()...),
+	"internal/paymentfile": {
+		"internal/money", "internal/fault", "internal/civil", "internal/travel",
+	},
+	"internal/document": {
+		"internal/money", "internal/fault", "internal/civil", "internal/travel", "internal/protection",
+	},
+	// The doors import the rooms that they serve, and none speaks to the database itself.
+	"internal/api":   and(words, and(roomsWithoutDB(), "internal/app", "internal/document", "docs")...),
+	"internal/web":   and(words, and(roomsWithoutDB(), "internal/app", "docs", "internal/web/*")...),
+	"internal/web/*": and(words, and(roomsWithoutDB(), "internal/app", "docs")...),
+	"internal/jobs":  and(words, and(roomsWithoutDB(), "internal/app")...),
+	"internal/demo":  and(words, and(roomsWithoutDB(), "internal/app", "internal/paymentfile")...),
+	// What tests stand on.
+	"internal/pgtest":      {},
+	"internal/dbtest":      and(words, and(allRooms(), "internal/pgtest")...),
+	"internal/apptest":     and(words, and(allRooms(), "internal/app", "internal/dbtest", "internal/psp/*")...),
+	"internal/browsertest": {},
+	"docs":                 {},
+	// For others' programs: it stands by itself.
+	"client": {},
+	// The program wires everything.
+	"cmd/*":     {"*", "*/*", "*/*/*"},
+	"scripts/*": {},
+	// The root holds these rules and nothing else.
+	".": {},
+})
+
+// roomsWithoutDB are the packages of all rooms; allRooms has db besides.
+func roomsWithoutDB() []string {
+	var list []string
+	for _, r := range rooms {
+		list = append(list, "internal/"+r.name)
+	}
+	return list
+}
+
+func allRooms() []string { return append(roomsWithoutDB(), "internal/db") }
+
+// roomsWithoutDoors are the packages in which amounts go through SQL.
+func roomsWithoutDoors() []string { return allRooms() }
+
+// withRooms adds the rooms to the table.
+func withRooms(table map[string][]string) map[string][]string {
+	for _, r := range rooms {
+		below := and(words, "internal/db")
+		if r.name != "core" {
+			below = append(below, "internal/core")
+		}
+		for _, name := range r.above {
+			below = append(below, "internal/"+name)
+		}
+		table["internal/"+r.name] = below
+	}
+	return table
+}
+
+// writesSQL are the packages in which SQL may stand: the rooms, the ground, and what is no part of the program.
+var writesSQL = and(allRooms(), "internal/dbtest", "internal/pgtest", "cmd/benchexposure")
+
+func sqlText(s source) []string {
+	if s.test || matches(s.pkg, writesSQL) {
+		return nil
+	}
+	var found []string
+	for _, literal := range texts(s) {
+		if statement.MatchString(literal.text) {
+			found = append(found, s.at(literal.node, "SQL stands in the rooms only"))
+		}
+	}
+	return found
+}
+
+// text is a string in the source.
+type text struct {
+	node ast.Node
+	text string
+}
+
+func texts(s source) []text {
+	var list []text
+	for node := range ast.Preorder(s.file) {
+		literal, ok := node.(*ast.BasicLit)
+		if !ok || literal.Kind != token.STRING {
+			continue
+		}
+		if t, err := strconv.Unquote(literal.Value); err == nil {
+			list = append(list, text{literal, t})
+		}
+	}
+	return list
+}
+
+// writing finds the tables that a statement writes.
+var writing = regexp.MustCompile(`(?i)\b(?:insert\s+into|delete\s+from|update)\s+([a-z_]+)`)
+
+// writingCalls are the functions of db that write the table that their first argument names.
+var writingCalls = []string{"InsertRows", "Remove"}
+
+// tableOwners finds statements that write a table outside the room that owns it. Tests may: they break things on
+// purpose.
+func tableOwners(s source) []string {
+	if s.test || !matches(s.pkg, allRooms()) {
+		return nil
+	}
+	var found []string
+	check := func(node ast.Node, table string) {
+		if owner := ownerOf(table); owner != "" && "internal/"+owner != s.pkg {
+			found = append(found, s.at(node, "the table %s is written here, and it belongs to %s", table, owner))
+		}
+	}
+	for _, literal := range texts(s) {
+		for _, m := range writing.FindAllStringSubmatch(literal.text, -1) {
+			check(literal.node, strings.ToLower(m[1]))
+		}
+	}
+	for node := range ast.Preorder(s.file) {
+		call, ok := node.(*ast.CallExpr)
+		if !ok || len(call.Args) == 0 {
+			continue
+		}
+		selector, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || !slices.Contains(writingCalls, selector.Sel.Name) {
+			continue
+		}
+		if literal, ok := call.Args[0].(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			if table, err := strconv.Unquote(literal.Value); err == nil {
+				check(call, table)
+			}
+		}
+	}
+	return found
+}
+
+// ownerOf names the room that owns a table, or nothing where none does: the longest name that fits counts.
+func ownerOf(table string) string {
+	owner, longest := "", ""
+	for _, r := range rooms {
+		for _, name := range r.owns {
+			fits := name == table || strings.HasSuffix(name, "_") && strings.HasPrefix(table, name)
+			if fits && len(name) > len(longest) {
+				owner, longest = r.name, name
+			}
+		}
+	}
+	return owner
+}
+
+// roomSizes finds rooms that want to be cut: their tests do not count.
+func roomSizes(sources []source) []string {
+	lines := map[string]int{}
+	for _, s := range sources {
+		if !s.test && matches(s.pkg, allRooms()) {
+			lines[s.pkg] += s.tokens.File(s.file.Pos()).LineCount()
+		}
+	}
+	var found []string
+	for pkg, n := range lines {
+		if n > roomLines {
+			found = append(found, fmt.Sprintf("%s has %d lines, at most %d are allowed", pkg, n, roomLines))
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// methodCounts finds types with more exported methods than a reader can hold.
+func methodCounts(sources []source) []string {
+	counts := map[string]int{}
+	for _, s := range sources {
+		if s.test {
+			continue
+		}
+		for _, decl := range s.file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || f.Recv == nil || !f.Name.IsExported() {
+				continue
+			}
+			for node := range ast.Preorder(f.Recv.List[0].Type) {
+				if name, ok := node.(*ast.Ident); ok {
+					counts[s.pkg+"."+name.Name]++
+					break
+				}
+			}
+		}
+	}
+	var found []string
+	for name, n := range counts {
+		if n > methods {
+			found = append(found, fmt.Sprintf("%s has %d exported methods, at most %d are allowed", name, n, methods))
+		}
+	}
+	slices.Sort(found)
+	return found
+}
