@@ -1,3 +1,5 @@
+// Package apptest gives tests a whole service over a database of its own: a world with one site, whose clock the test
+// moves. Only tests import it. Begin reading at World.
 package apptest
 
 import (

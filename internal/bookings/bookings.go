@@ -1,3 +1,5 @@
+// Package bookings keeps bookings, and the lock that a write takes on one. It owns bookings and booking_suppliers.
+// Begin reading at Bookings, then Lock.
 package bookings
 
 import (

@@ -1,3 +1,5 @@
+// Package checkout keeps the sessions of the payment modal: what an auth string opens, and for how long. It owns
+// modal_sessions. Begin reading at Modals.Open.
 package checkout
 
 import (

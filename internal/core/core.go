@@ -1,3 +1,6 @@
+// Package core is what every room stands on: who acts and by which clock, the audit, four eyes, idempotency, and the
+// leases of jobs. It owns sites, site_versions, clock_moves, audit_*, proposals, idempotency_keys and jobs. Begin
+// reading at Core, then Write.
 package core
 
 import (

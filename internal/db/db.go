@@ -1,3 +1,9 @@
+// Package db is the ground that the rooms stand on: transactions on two engines, SQLite inside by default and PostgreSQL
+// where one machine is not enough; the queue of the one writer, deferred rows, values of a write, paging, migrations.
+// It owns schema_migrations and knows no other table. Begin reading at DB.Write.
+//
+// The SQL text is the same for both engines; what differs (opening, two DDL tokens, error codes) is in sqlite.go and
+// postgres.go. Instants are stored as microseconds since 1970 in GMT, days as days since 1970, money as minor units.
 package db
 
 import (

@@ -1,3 +1,5 @@
+// Package identity knows people, their sessions and their tokens. It owns users, memberships, recovery_codes,
+// api_tokens, jwt_keys and login_attempts. Begin reading at Sessions.
 package identity
 
 import (

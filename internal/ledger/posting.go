@@ -1,3 +1,6 @@
+// Package ledger keeps everything that follows from a payment for protection: allocations, their terms and events,
+// premium, collateral, and the buckets of exposure. It owns allocations, allocation_terms, allocation_events,
+// premium_lines, booking_totals, collateral and exposure_*. Begin reading at Post, Adjust and Redate.
 package ledger
 
 import (

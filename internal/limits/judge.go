@@ -1,3 +1,5 @@
+// Package limits judges payments by limits (R12): those of transactions and bookings at once, those of channels and
+// sites in a job. It owns limits, limit_* and over_limits. Begin reading at Judge, then Limits.Recompute.
 package limits
 
 import (

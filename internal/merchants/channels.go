@@ -1,3 +1,6 @@
+// Package merchants is what an operator and a merchant agree on: channels with their access to processors, suppliers,
+// and the policies with their rate cards. It owns channels, channel_*, suppliers, policies and rate_card_lines. Begin
+// reading at Channels.
 package merchants
 
 import (

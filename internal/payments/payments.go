@@ -1,3 +1,6 @@
+// Package payments takes transactions in, adjusts them, and talks to processors. It owns transactions, payments,
+// processings, disputes, modal_payments, processor_hints, processor_feeds and sandbox_charges. Begin reading at
+// Payments.Create, then intake.
 package payments
 
 import (

@@ -1,3 +1,5 @@
+// Package rates puts fixings on file: histories, feeds and quotes that two people agree on. It prices what waited for a
+// rate (R9). It owns fixings. Begin reading at Rates.
 package rates
 
 import (

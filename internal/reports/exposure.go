@@ -1,3 +1,5 @@
+// Package reports answers questions about the book: exposure, run-off, ageing, movement, model, what-if, explanations
+// and bordereaux. It owns no table and writes nothing. Begin reading at Exposure.Report.
 package reports
 
 import (

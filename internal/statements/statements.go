@@ -1,3 +1,5 @@
+// Package statements issues statements and keeps the payments against them (R11). It owns statements and statement_*.
+// Begin reading at Statements.IssueDue.
 package statements
 
 import (

@@ -1,3 +1,5 @@
+// Package takeover imports books of bookings and payments that others have kept. It owns no table: what it imports goes
+// the way of every booking and payment. Begin reading at Imports.Payments.
 package takeover
 
 import (
