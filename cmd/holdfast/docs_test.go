@@ -12,44 +12,51 @@ import (
 	"holdfast/internal/psp/sandbox"
 )
 
-// TestReadmeListsSettingsAndCommands keeps README.md true: each setting with its variable and default, each command.
-func TestReadmeListsSettingsAndCommands(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+// docsPage reads a page of the documentation.
+func docsPage(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	readme := string(text)
+	return string(text)
+}
+
+// TestThePagesListSettingsAndCommands keeps docs/settings.md and docs/command-line.md true: each setting with its variable
+// and default, each command.
+func TestThePagesListSettingsAndCommands(t *testing.T) {
+	settings, commands := docsPage(t, "settings.md"), docsPage(t, "command-line.md")
 	var line commandLine
 	parser, err := newParser(&line, os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := reflect.TypeFor[Config]().NumField(); n != strings.Count(readme, "| `HOLDFAST_") {
-		t.Errorf("README.md lists %d settings, the program has %d", strings.Count(readme, "| `HOLDFAST_"), n)
+	if n := reflect.TypeFor[Config]().NumField(); n != strings.Count(settings, "| `HOLDFAST_") {
+		t.Errorf("docs/settings.md lists %d settings, the program has %d", strings.Count(settings, "| `HOLDFAST_"), n)
 	}
 	for _, flag := range parser.Model.Flags {
 		if len(flag.Envs) == 0 {
 			continue
 		}
 		row := "| `--" + flag.Name + "` | `" + flag.Envs[0] + "` |"
-		if !strings.Contains(readme, row) {
-			t.Errorf("README.md lacks %s", row)
+		if !strings.Contains(settings, row) {
+			t.Errorf("docs/settings.md lacks %s", row)
 		}
-		if flag.Default != "" && flag.Name != "ecb-url" && !strings.Contains(readme, row+" `"+flag.Default+"`") {
-			t.Errorf("README.md names another default of --%s than %s", flag.Name, flag.Default)
+		if flag.Default != "" && flag.Name != "ecb-url" && !strings.Contains(settings, row+" `"+flag.Default+"`") {
+			t.Errorf("docs/settings.md names another default of --%s than %s", flag.Name, flag.Default)
 		}
 	}
 	for _, command := range parser.Model.Leaves(true) {
-		if !readmeHas(readme, command) {
-			t.Errorf("README.md lacks the command %s", command.Path())
+		if !hasRow(commands, command) {
+			t.Errorf("docs/command-line.md lacks the command %s", command.Path())
 		}
 	}
 }
 
-// readmeHas looks for a command, or for its noun and verb in one row.
-func readmeHas(readme string, command *kong.Node) bool {
+// hasRow looks for a command, or for its noun and verb in one row.
+func hasRow(text string, command *kong.Node) bool {
 	words := strings.Fields(command.Path())
-	for line := range strings.Lines(readme) {
+	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "| `") && strings.Contains(line, words[0]) && strings.Contains(line, words[len(words)-1]) {
 			return true
 		}
@@ -59,11 +66,7 @@ func readmeHas(readme string, command *kong.Node) bool {
 
 // TestModalPageListsTestCards keeps docs/modal.md true: each test card with what it does.
 func TestModalPageListsTestCards(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "modal.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(text), "| number | scheme | the card |\n")
+	_, table, _ := strings.Cut(docsPage(t, "modal.md"), "| number | scheme | the card |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	rows := strings.Split(strings.TrimSpace(table), "\n")[1:]
 	if len(rows) != len(sandbox.Cards) {
