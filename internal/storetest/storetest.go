@@ -23,7 +23,7 @@ type Engine struct {
 }
 
 // Engines are both. PostgreSQL is skipped without a server as package pgtest says.
-var Engines = []Engine{{"sqlite", SQLite}, {"postgres", pgtest.URL}}
+var Engines = []Engine{{"sqlite", SQLite}, {"postgres", postgres}}
 
 // OnBoth runs a test on each engine, with the address of a database of its own: one suite, so that the engines cannot
 // come to differ.
@@ -68,8 +68,10 @@ func Open(t testing.TB, url string, clock func() time.Time) *store.DB {
 
 func longAgo() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// migrated is the file of a new SQLite database. Copying it costs a test a hundredth of what all migrations do under the
-// race detector.
+// postgres makes a database on the server of package pgtest.
+var postgres = pgtest.Copies(migrate)
+
+// migrated is the file of a new SQLite database. Copying it costs a test a hundredth of what all migrations do.
 var migrated = sync.OnceValues(func() (whole []byte, err error) {
 	folder, err := os.MkdirTemp("", "holdfast-storetest")
 	if err != nil {
@@ -77,13 +79,19 @@ var migrated = sync.OnceValues(func() (whole []byte, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	path := filepath.Join(folder, "holdfast.db")
-	db, err := store.Open(context.Background(), "sqlite:"+path, longAgo)
-	if err != nil {
-		return nil, err
-	}
-	// Closing brings everything into the one file.
-	if err := errors.Join(db.Migrate(context.Background()), db.Close()); err != nil {
+	if err := migrate("sqlite:" + path); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(path)
 })
+
+// migrate brings an empty database the schema. Closing brings all of SQLite's into one file, and PostgreSQL copies only
+// what nobody is connected to.
+func migrate(url string) error {
+	ctx := context.Background()
+	db, err := store.Open(ctx, url, longAgo)
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.Migrate(ctx), db.Close())
+}
