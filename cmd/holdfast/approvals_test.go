@@ -25,6 +25,7 @@ const somePassword = "correct horse battery"
 
 // TestTwoPeopleAtTheCommandLine: outside a sandbox one asks and another approves, and both show who they are.
 func TestTwoPeopleAtTheCommandLine(t *testing.T) {
+	t.Parallel()
 	s := shell{t, t.TempDir()}
 	s.run("site", "create", "real", "--name", "Real", "--currency", "GBP")
 	for _, name := range []string{"ada", "bob"} {
@@ -75,6 +76,7 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 }
 
 func TestTheAuditAtTheCommandLine(t *testing.T) {
+	t.Parallel()
 	s := shell{t, t.TempDir()}
 	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
 	s.run("keys", "rotate")

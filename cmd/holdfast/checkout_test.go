@@ -61,6 +61,7 @@ func demosShop(t *testing.T, shop *merchant) {
 // TestDemosShopServerToServer pays at the sandbox processor of the demo's test channel, in the profile in which channels
 // take payments themselves. Who loads the page again while the bank asks finds the payment again.
 func TestDemosShopServerToServer(t *testing.T) {
+	t.Parallel()
 	browsertest.Context(t) // before anything is started for it
 	demo := onSQLite(t).start("demo", "--empty", "--profile", "server-to-server")
 	v := enterDemosShop(t, demo.base, "")

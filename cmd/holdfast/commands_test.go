@@ -111,6 +111,7 @@ func TestDatabaseThatCannotBeUsed(t *testing.T) {
 }
 
 func TestOperatorsCommands(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, s *system) {
 		refused := func(want string, args ...string) {
 			t.Helper()
@@ -152,6 +153,7 @@ func TestOperatorsCommands(t *testing.T) {
 }
 
 func TestPeople(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, s *system) {
 		s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP")
 		s.must("site", "create", "other", "--name", "Other", "--currency", "GBP")

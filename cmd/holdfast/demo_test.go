@@ -42,6 +42,7 @@ func paste(t *testing.T, p *process) (stdout, stderr string) {
 }
 
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, s *system) {
 		first := s.start("demo")
 		for _, want := range []string{
@@ -90,6 +91,7 @@ func TestDemo(t *testing.T) {
 }
 
 func TestDemoKeepsItsSecretsToItself(t *testing.T) {
+	t.Parallel()
 	s := onSQLite(t)
 	s.start("demo", "--empty").stop()
 	for name, mode := range map[string]os.FileMode{
@@ -107,6 +109,7 @@ func TestDemoKeepsItsSecretsToItself(t *testing.T) {
 
 // TestDemoMendsItself loses what can get lost between two starts.
 func TestDemoMendsItself(t *testing.T) {
+	t.Parallel()
 	s := onSQLite(t)
 	s.start("demo", "--empty").stop()
 	credentials := filepath.Join(s.dir, "holdfast-data", "demo-credentials.json")
@@ -144,6 +147,7 @@ func TestDemoMendsItself(t *testing.T) {
 }
 
 func TestDemoStaysOffRealSites(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, s *system) {
 		s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP")
 		r := s.run("", "demo", "--listen", "127.0.0.1:0")
@@ -159,6 +163,7 @@ func TestDemoStaysOffRealSites(t *testing.T) {
 // TestDemoTakesPayments: in the server-to-server profile the demo's channels take a test card, and the payment is
 // protected.
 func TestDemoTakesPayments(t *testing.T) {
+	t.Parallel()
 	s := onSQLite(t)
 	demo := s.start("demo", "--empty", "--profile", "server-to-server")
 	for _, want := range []string{"Azure Coast Holidays, EUR, live", "demo-keys"} {

@@ -34,6 +34,7 @@ const (
 )
 
 func TestImportPayments(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, s *system) {
 		s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP", "--sandbox")
 		s.file("book.csv", sample(t))
@@ -67,6 +68,7 @@ func TestImportPayments(t *testing.T) {
 }
 
 func TestImportOfBadRows(t *testing.T) {
+	t.Parallel()
 	s := onSQLite(t)
 	s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP", "--sandbox")
 	s.file("book.csv", sample(t, badTotal, cardHere, strings.Repeat(badTotal, 30)))
@@ -136,6 +138,7 @@ type exposureAnswer struct {
 }
 
 func TestHotelFile(t *testing.T) {
+	t.Parallel()
 	shared, err := filepath.Abs(filepath.Join("..", "..", "..", "shared", "data"))
 	if err != nil {
 		t.Fatal(err)
@@ -144,6 +147,7 @@ func TestHotelFile(t *testing.T) {
 		t.Skip("the hotel file is not tried: ../shared/data/hotel-payments.csv is not on this machine")
 	}
 	onBoth(t, func(t *testing.T, s *system) {
+		t.Parallel() // with the other engine: this test is the longest of all
 		s.must("site", "create", "demo", "--name", "Hotels", "--currency", "GBP", "--sandbox")
 		s.must("rates", "import", filepath.Join(shared, "eurofxref-hist.csv"))
 		take := []string{

@@ -31,6 +31,7 @@ const sandboxCredentials = `{"key": "sandbox-account-of-acme", "tokenizer_id": "
 	"tokenizer_secret": "of-the-hosted-fields"}`
 
 func TestKeysAndGateways(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, s *system) {
 		run := processing(s)
 		says := func(want string, code int, stdin string, args ...string) {

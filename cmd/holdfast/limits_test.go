@@ -8,6 +8,7 @@ import (
 
 // TestLimitsAndCollateral: what is set is listed, as a table and as the JSON that the API answers.
 func TestLimitsAndCollateral(t *testing.T) {
+	t.Parallel()
 	s := shell{t, t.TempDir()}
 	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
 	s.run("rates", "import", s.file("rates.csv", someRates))

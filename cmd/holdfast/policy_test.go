@@ -14,6 +14,7 @@ import (
 
 // TestPolicy: what is shown as JSON can be changed and set again; what was before stays in force on its days.
 func TestPolicy(t *testing.T) {
+	t.Parallel()
 	s := aShop(t)
 	next := s.readsJSON("policy", "show")
 	next["from"], next["recognition"], next["minimum_per_line"] = "2024-07-01", "linear", 150
@@ -45,6 +46,7 @@ func TestPolicy(t *testing.T) {
 
 // TestPremium: the ledger is listed, as a table and line by line as JSON, and what it lacks is booked once.
 func TestPremium(t *testing.T) {
+	t.Parallel()
 	s := aShop(t)
 	s.follow([]step{
 		{[]string{"premium", "list"}, 0, "original  purchase  GBP 4.35"},

@@ -65,6 +65,7 @@ var knownAt = regexp.MustCompile(`known at [0-9: -]+ GMT`)
 
 // TestReportsOfExposure: each report as a table, as CSV, and as the JSON that the API answers.
 func TestReportsOfExposure(t *testing.T) {
+	t.Parallel()
 	s := shell{t, t.TempDir()}
 	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
 	if out := s.run("run-off", "--site", "demo"); !strings.Contains(out, "Nothing is at risk.") {

@@ -7,6 +7,7 @@ import (
 
 // TestIssuingRightAfterAMoveOfTheClock: what waits is told, and not passed over in silence.
 func TestIssuingRightAfterAMoveOfTheClock(t *testing.T) {
+	t.Parallel()
 	s := shell{t, t.TempDir()}
 	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
 	s.run("rates", "import", s.file("rates.csv", someRates))

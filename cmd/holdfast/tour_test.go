@@ -17,6 +17,7 @@ var tourTime = regexp.MustCompile(`(as known at|recorded|issued|at) (2030-0[12]-
 // TestTheDocumentedTour runs every command of the document on the demo's book and compares what it prints: a reader
 // gets these very numbers.
 func TestTheDocumentedTour(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(tourFile)
 	if err != nil {
 		t.Fatal(err)

@@ -20,13 +20,13 @@ import (
 
 // Engine is one of the two.
 type Engine struct {
-	Name string // as store.DB.Engine gives it
+	Name string // as db.DB.Engine gives it
 	// Database makes one for a test, and gives its address for Open.
 	Database func(t testing.TB) string
 }
 
 // Engines are both. PostgreSQL is skipped without a server as package pgtest says.
-var Engines = []Engine{{"sqlite", SQLite}, {"postgres", pgtest.URL}}
+var Engines = []Engine{{"sqlite", SQLite}, {"postgres", postgres}}
 
 // OnBoth runs a test on each engine, with the address of a database of its own: one suite, so that the engines cannot
 // come to differ.
@@ -71,8 +71,10 @@ func Open(t testing.TB, url string, clock func() time.Time) *db.DB {
 
 func longAgo() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// migrated is the file of a new SQLite database. Copying it costs a test a hundredth of what all migrations do under the
-// race detector.
+// postgres makes a database on the server of package pgtest.
+var postgres = pgtest.Copies(migrate)
+
+// migrated is the file of a new SQLite database. Copying it costs a test a hundredth of what all migrations do.
 var migrated = sync.OnceValues(func() (whole []byte, err error) {
 	folder, err := os.MkdirTemp("", "holdfast-dbtest")
 	if err != nil {
@@ -80,12 +82,7 @@ var migrated = sync.OnceValues(func() (whole []byte, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	path := filepath.Join(folder, "holdfast.db")
-	db, err := db.Open(context.Background(), "sqlite:"+path, longAgo)
-	if err != nil {
-		return nil, err
-	}
-	// Closing brings everything into the one file.
-	if err := errors.Join(db.Migrate(context.Background()), db.Close()); err != nil {
+	if err := migrate("sqlite:" + path); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(path)
@@ -109,4 +106,15 @@ func Numbers(tx *db.Tx, query string, each func(n int64) error, args ...any) err
 		}
 		return each(n)
 	})
+}
+
+// migrate brings an empty database the schema. Closing brings all of SQLite's into one file, and PostgreSQL copies only
+// what nobody is connected to.
+func migrate(url string) error {
+	ctx := context.Background()
+	made, err := db.Open(ctx, url, longAgo)
+	if err != nil {
+		return err
+	}
+	return errors.Join(made.Migrate(ctx), made.Close())
 }

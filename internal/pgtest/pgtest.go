@@ -1,12 +1,14 @@
-// Package pgtest gives tests empty PostgreSQL databases. Only tests import it.
+// Package pgtest gives tests PostgreSQL databases of their own. Only tests import it.
 package pgtest
 
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -20,41 +22,136 @@ const Variable = "HOLDFAST_TEST_POSTGRES"
 // Without a server the test is skipped, except under CI=true, where it fails: there, nothing may go untested.
 func URL(t testing.TB) string {
 	t.Helper()
-	server := os.Getenv(Variable)
-	if server == "" && os.Getenv("CI") == "true" {
+	// template0 and not the default: copying that one fails while anybody is connected to it.
+	return create(t, server(t), "template0")
+}
+
+// Copies gives a function like URL, whose databases are copies of one that fill has filled: a copy costs much less than
+// to fill each anew. fill gets the address of an empty database, once in a test program and only if a test needs it. It
+// leaves no connection open.
+func Copies(fill func(address string) error) func(t testing.TB) string {
+	once := sync.OnceValues(func() (template, error) { return makeTemplate(os.Getenv(Variable), fill) })
+	return func(t testing.TB) string {
+		t.Helper()
+		s := server(t)
+		made, err := once()
+		if err != nil {
+			t.Fatalf("the database that tests copy: %v", err)
+		}
+		return create(t, s, made.name+made.strategy)
+	}
+}
+
+func server(t testing.TB) string {
+	t.Helper()
+	s := os.Getenv(Variable)
+	if s == "" && os.Getenv("CI") == "true" {
 		t.Fatalf("%s is not set, and under CI=true PostgreSQL may not be skipped; `make test` sets it", Variable)
 	}
-	if server == "" {
+	if s == "" {
 		t.Skipf("PostgreSQL part skipped: %s is not set; `make test` sets it", Variable)
 	}
-	address, err := url.Parse(server)
-	if err != nil {
-		t.Fatalf("%s is not an address: %v", Variable, err)
-	}
+	return s
+}
+
+func create(t testing.TB, server, template string) string {
+	t.Helper()
 	// Many test programs share a server at once, so that a counter would not do.
 	name := "holdfast_test_" + strings.ToLower(rand.Text())
+	address, err := addressOf(server, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := execute(server, "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		// By force, because a test that failed may have left connections open.
+		if err := execute(server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	return address
+}
 
-	// template0 and not the default: copying that one fails while anybody is connected to it.
-	execute(t, server, "CREATE DATABASE "+name+" TEMPLATE template0")
-	// By force, because a test that failed may have left connections open.
-	t.Cleanup(func() { execute(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
+func addressOf(server, database string) (string, error) {
+	address, err := url.Parse(server)
+	if err != nil {
+		return "", fmt.Errorf("%s is not an address: %w", Variable, err)
+	}
+	address.Path = "/" + database
+	return address.String(), nil
+}
 
-	address.Path = "/" + name
-	return address.String()
+// template is a database to be copied.
+type template struct {
+	name string
+	// strategy is how this server copies it fastest: file by file, and not through its log.
+	strategy string
+}
+
+// makeTemplate makes one of its own for each test program: a name that programs share would have to change with all that
+// fill does. No program knows when its last test has ended, so each drops what earlier ones have left: no program runs
+// for two hours. That matters only on a server that lives longer than one run.
+func makeTemplate(server string, fill func(address string) error) (template, error) {
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return template{}, err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	var seconds int64
+	made := template{}
+	err = conn.QueryRow(ctx, `SELECT extract(epoch FROM now())::bigint,
+		CASE WHEN current_setting('server_version_num')::int >= 150000 THEN ' STRATEGY file_copy' ELSE '' END`).
+		Scan(&seconds, &made.strategy)
+	if err != nil {
+		return template{}, err
+	}
+	if err := dropOld(ctx, conn, seconds-2*60*60); err != nil {
+		return template{}, err
+	}
+	made.name = fmt.Sprintf("holdfast_template_%d_%s", seconds, strings.ToLower(rand.Text()))
+	address, err := addressOf(server, made.name)
+	if err != nil {
+		return template{}, err
+	}
+	if _, err := conn.Exec(ctx, "CREATE DATABASE "+made.name+" TEMPLATE template0"); err != nil {
+		return template{}, err
+	}
+	return made, fill(address)
+}
+
+// dropOld drops the templates made before a second.
+func dropOld(ctx context.Context, conn *pgx.Conn, before int64) error {
+	rows, err := conn.Query(ctx, `SELECT datname FROM pg_database
+		WHERE datname ~ '^holdfast_template_[0-9]+_' AND split_part(datname, '_', 3)::bigint < $1`, before)
+	if err != nil {
+		return err
+	}
+	old, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	for _, name := range old {
+		// Another program may be faster, and then this one has nothing left to do.
+		_, _ = conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+	}
+	return nil
 }
 
 // execute runs one statement on a connection of its own: tests call from several goroutines, and a connection kept
 // between them would count against the server's maximum.
-func execute(t testing.TB, server, statement string) {
-	t.Helper()
+func execute(server, statement string) error {
 	// Not the test's context, which has ended when it cleans up.
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, server)
 	if err != nil {
-		t.Fatalf("PostgreSQL server of the tests: %v", err)
+		return fmt.Errorf("PostgreSQL server of the tests: %w", err)
 	}
 	defer func() { _ = conn.Close(ctx) }()
 	if _, err := conn.Exec(ctx, statement); err != nil {
-		t.Fatalf("%s: %v", statement, err)
+		return fmt.Errorf("%s: %w", statement, err)
 	}
+	return nil
 }

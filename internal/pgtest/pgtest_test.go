@@ -2,6 +2,7 @@ package pgtest_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -51,5 +52,44 @@ func TestTheDatabaseGoesWithItsTest(t *testing.T) {
 	})
 	if n := count(t, outer, "SELECT count(*) FROM pg_database WHERE datname = $1", name); n != 0 {
 		t.Errorf("database %s is still there after its test", name)
+	}
+}
+
+func TestCopiesHoldWhatWasFilledInOnce(t *testing.T) {
+	filled := 0
+	database := pgtest.Copies(func(address string) error {
+		filled++
+		conn, err := pgx.Connect(context.Background(), address)
+		if err != nil {
+			return err
+		}
+		_, err = conn.Exec(context.Background(), "CREATE TABLE mine (id bigint)")
+		return errors.Join(err, conn.Close(context.Background()))
+	})
+	first, second := open(t, database(t)), open(t, database(t))
+	if _, err := first.Exec(context.Background(), "INSERT INTO mine VALUES (1)"); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(t, second, "SELECT count(*) FROM mine"); n != 0 {
+		t.Errorf("the second copy has %d rows of the first", n)
+	}
+	if filled != 1 {
+		t.Errorf("the database to copy was filled %d times", filled)
+	}
+}
+
+func TestTemplatesOfEarlierRunsGo(t *testing.T) {
+	conn := open(t, pgtest.URL(t))
+	const old = "holdfast_template_1000000000_old"
+	if _, err := conn.Exec(context.Background(), "CREATE DATABASE "+old+" TEMPLATE template0"); err != nil {
+		t.Fatal(err)
+	}
+	database := pgtest.Copies(func(string) error { return nil })
+	database(t)
+	if n := count(t, conn, "SELECT count(*) FROM pg_database WHERE datname = $1", old); n != 0 {
+		t.Error("a template from long ago is still there")
+	}
+	if n := count(t, conn, "SELECT count(*) FROM pg_database WHERE datname LIKE 'holdfast_template_%'"); n == 0 {
+		t.Error("the template of this run is not there")
 	}
 }
