@@ -58,7 +58,7 @@ func (c channelGatewayCmd) Run(ctx context.Context, p *program) error {
 		}
 		view, err = p.app.Channels.SetGateway(ctx, actor, c.ID, merchants.GatewayFields{
 			Processor: c.Processor, Credentials: merchants.Credentials{Key: in.Key, WebhookSecret: in.WebhookSecret, FieldsSecret: in.FieldsSecret},
-			Tokenizer: travel.ProcessingFields{TokenizerID: in.TokenizerID, TokenizerKey: in.TokenizerKey},
+			Tokenizer: travel.ProcessorFields{TokenizerID: in.TokenizerID, TokenizerKey: in.TokenizerKey},
 		})
 		if err != nil {
 			return err

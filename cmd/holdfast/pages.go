@@ -41,7 +41,7 @@ func isModalPage(r *http.Request) bool {
 // permittedOrigins are those on which the payment modal of a site may open.
 func (p *program) permittedOrigins(ctx context.Context, path string) ([]string, error) {
 	site, err := p.app.Sites.At(ctx, auth.System(0), path)
-	if fault.Is(err, fault.UnknownTerm) {
+	if fault.Is(err, fault.SettingNotFound) {
 		return nil, nil // as of a site that permits none
 	}
 	return site.PermittedURLs, err

@@ -35,7 +35,7 @@ func TestNoCardDataIsKept(t *testing.T) {
 	w := newWorldOf(t, travel.ServerToServerProfile, "sqlite:"+filepath.Join(folder, "holdfast.db"), &left)
 	yes := true
 	_, err := w.app.Channels.Change(t.Context(), auth.System(1), 1, travel.ChannelFields{
-		Processing: travel.ProcessingFields{ServerToServer: &yes},
+		Processing: travel.ProcessorFields{ServerToServer: &yes},
 	})
 	must(t, err)
 	w.takePayments(t, 1)

@@ -109,11 +109,11 @@ func (s *server) channelView(c *call, channels ...travel.Channel) (func(travel.C
 }
 
 // processingFields reads what a channel has besides in the server-to-server profile. Elsewhere these are unknown fields.
-func (s *server) processingFields(c *call, in *input) travel.ProcessingFields {
+func (s *server) processingFields(c *call, in *input) travel.ProcessorFields {
 	if !s.core.Profile.Processes() {
-		return travel.ProcessingFields{}
+		return travel.ProcessorFields{}
 	}
-	f := travel.ProcessingFields{
+	f := travel.ProcessorFields{
 		MailFailures:   in.boolean("mail_failures"),
 		ChargebackMail: in.text("chargeback_mail"),
 		TokenizerID:    in.text("tokenizer_id"),

@@ -37,17 +37,17 @@ type challengeShape struct {
 // response3DS is the challenge as long as the shopper has to pass it, then what came of it; empty where nothing is known.
 func response3DS(t travel.Transaction) any {
 	switch {
-	case t.Processed == nil:
+	case t.GatewayCharge == nil:
 		return ""
-	case t.Processed.Challenge != (travel.Challenge{}):
-		return challengeShape(t.Processed.Challenge)
+	case t.GatewayCharge.Challenge != (travel.Challenge{}):
+		return challengeShape(t.GatewayCharge.Challenge)
 	default:
-		return t.Processed.ThreeDS.Status
+		return t.GatewayCharge.ThreeDS.Status
 	}
 }
 
 func showProcessed(t travel.Transaction) (shape processedShape) {
-	if p := t.Processed; p != nil {
+	if p := t.GatewayCharge; p != nil {
 		shape.DeclineReason, shape.DeclineCode = p.Decline, p.Code
 		if p.ThreeDS != (travel.ThreeDS{}) {
 			shape.Result3DS = &threeDSShape{

@@ -15,7 +15,7 @@ const maxEvent = 256 << 10
 // returnFromChallenge sends a shopper on who comes back from a challenge. Whatever a processor adds to the address says
 // nothing: it is asked itself.
 func (s *server) returnFromChallenge(c *call) error {
-	address, err := s.app.Processing.Return(c.ctx, c.r.PathValue("key"))
+	address, err := s.app.GatewayPayments.Return(c.ctx, c.r.PathValue("key"))
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (s *server) takeProcessorEvent(c *call) error {
 	}
 	// Each processor signs in a header of its own name, such as Stripe-Signature.
 	event := payments.ProcessorEvent{Processor: processor, SiteID: site, ChannelID: channel, Signature: c.r.Header.Get(processor + "-Signature"), Body: body}
-	if err := s.app.Processing.TakeEvent(c.ctx, event); err != nil {
+	if err := s.app.GatewayPayments.TakeEvent(c.ctx, event); err != nil {
 		return err
 	}
 	c.json(http.StatusOK, taken{true})

@@ -21,33 +21,33 @@ import (
 
 // App is the use cases, a small type for each noun.
 type App struct {
-	Channels    *merchants.Channels
-	Suppliers   *merchants.Suppliers
-	Bookings    *bookings.Bookings
-	Imports     *takeover.Imports
-	Sites       *merchants.Sites
-	Accounts    *identity.Accounts
-	Sessions    *identity.Sessions
-	Tokens      *identity.Tokens
-	Once        *core.Idempotency
-	Payments    *payments.Payments
-	Processing  *payments.GatewayPayments
-	Modals      *checkout.Modals
-	Rates       *rates.Rates
-	Exposure    *reports.Exposure
-	Buckets     *ledger.Buckets
-	Secrets     *merchants.Secrets
-	Protection  *reports.Protection
-	Limits      *limits.Limits
-	Collaterals *ledger.Collaterals
-	Policies    *merchants.Policies
-	Premiums    *ledger.Premiums
-	Statements  *statements.Statements
-	Bordereaux  *reports.Bordereaux
-	Clocks      *core.Clocks
-	Audit       *core.Audit
-	Approvals   *core.Approvals
-	Work        *core.Work
+	Channels        *merchants.Channels
+	Suppliers       *merchants.Suppliers
+	Bookings        *bookings.Bookings
+	Imports         *takeover.Imports
+	Sites           *merchants.Sites
+	Accounts        *identity.Accounts
+	Sessions        *identity.Sessions
+	Tokens          *identity.Tokens
+	Once            *core.Idempotency
+	Payments        *payments.Payments
+	GatewayPayments *payments.GatewayPayments
+	Modals          *checkout.Modals
+	Rates           *rates.Rates
+	Exposure        *reports.Exposure
+	Buckets         *ledger.Buckets
+	Secrets         *merchants.Secrets
+	Protection      *reports.Protection
+	Limits          *limits.Limits
+	Collaterals     *ledger.Collaterals
+	Policies        *merchants.Policies
+	Premiums        *ledger.Premiums
+	Statements      *statements.Statements
+	Bordereaux      *reports.Bordereaux
+	Clocks          *core.Clocks
+	Audit           *core.Audit
+	Approvals       *core.Approvals
+	Work            *core.Work
 }
 
 // New makes the use cases over one core, with the shipped rulepacks where it has none.
@@ -65,33 +65,33 @@ func New(c *core.Core) *App {
 	logged := bookings.NewBookings(c, limits.Redate(c), payments.TransactionsOfBookings)
 	taken := payments.NewPayments(c, gateway)
 	return &App{
-		Channels:    merchants.NewChannels(c),
-		Suppliers:   &merchants.Suppliers{Core: c},
-		Bookings:    logged,
-		Imports:     takeover.NewImports(c),
-		Sites:       &merchants.Sites{Core: c},
-		Accounts:    &identity.Accounts{Core: c},
-		Sessions:    identity.NewSessions(c, tokens),
-		Tokens:      tokens,
-		Once:        &core.Idempotency{Core: c},
-		Payments:    taken,
-		Processing:  gateway,
-		Modals:      checkout.NewModals(c, logged, taken),
-		Rates:       rates.NewRates(c),
-		Exposure:    &reports.Exposure{Core: c},
-		Buckets:     &ledger.Buckets{Core: c},
-		Secrets:     &merchants.Secrets{Core: c},
-		Protection:  &reports.Protection{Core: c},
-		Limits:      limits.NewLimits(c),
-		Collaterals: &ledger.Collaterals{Core: c},
-		Policies:    merchants.NewPolicies(c, limits.NotCounting),
-		Premiums:    &ledger.Premiums{Core: c},
-		Statements:  &statements.Statements{Core: c},
-		Bordereaux:  &reports.Bordereaux{Core: c},
-		Clocks:      &core.Clocks{Core: c},
-		Audit:       &core.Audit{Core: c},
-		Approvals:   &core.Approvals{Core: c},
-		Work:        &core.Work{Core: c},
+		Channels:        merchants.NewChannels(c),
+		Suppliers:       &merchants.Suppliers{Core: c},
+		Bookings:        logged,
+		Imports:         takeover.NewImports(c),
+		Sites:           &merchants.Sites{Core: c},
+		Accounts:        &identity.Accounts{Core: c},
+		Sessions:        identity.NewSessions(c, tokens),
+		Tokens:          tokens,
+		Once:            &core.Idempotency{Core: c},
+		Payments:        taken,
+		GatewayPayments: gateway,
+		Modals:          checkout.NewModals(c, logged, taken),
+		Rates:           rates.NewRates(c),
+		Exposure:        &reports.Exposure{Core: c},
+		Buckets:         &ledger.Buckets{Core: c},
+		Secrets:         &merchants.Secrets{Core: c},
+		Protection:      &reports.Protection{Core: c},
+		Limits:          limits.NewLimits(c),
+		Collaterals:     &ledger.Collaterals{Core: c},
+		Policies:        merchants.NewPolicies(c, limits.NotCounting),
+		Premiums:        &ledger.Premiums{Core: c},
+		Statements:      &statements.Statements{Core: c},
+		Bordereaux:      &reports.Bordereaux{Core: c},
+		Clocks:          &core.Clocks{Core: c},
+		Audit:           &core.Audit{Core: c},
+		Approvals:       &core.Approvals{Core: c},
+		Work:            &core.Work{Core: c},
 	}
 }
 

@@ -18,7 +18,7 @@ func (w *World) ProcessingChannel(name string, mode travel.AccountMode) travel.C
 	w.t.Helper()
 	c, err := w.App.Channels.Create(w.t.Context(), w.Actor, travel.ChannelFields{
 		Name: &name, Currency: &w.Site.Policy.Currency, Mode: &mode,
-		Processing: travel.ProcessingFields{ServerToServer: new(true), TokenizerID: new("tok-account"), TokenizerKey: new(TokenizerKey)},
+		Processing: travel.ProcessorFields{ServerToServer: new(true), TokenizerID: new("tok-account"), TokenizerKey: new(TokenizerKey)},
 	})
 	if err != nil {
 		w.t.Fatal(err)

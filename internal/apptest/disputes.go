@@ -17,7 +17,7 @@ func (p *Processing) Dispute(charge travel.Transaction, list ...psp.Dispute) {
 func (p *Processing) Events(charge travel.Transaction) {
 	p.t.Helper()
 	for range 3 {
-		err := p.App.Processing.TakeEvent(p.t.Context(), p.Event("signed", charge.UUID, p.Channel.ID))
+		err := p.App.GatewayPayments.TakeEvent(p.t.Context(), p.Event("signed", charge.UUID, p.Channel.ID))
 		if err != nil {
 			p.t.Fatal(err)
 		}

@@ -64,7 +64,7 @@ func (w *World) AddsUp(s protection.IssuedStatement) {
 		}
 	}
 	_, err := w.App.Protection.ExplainStatementLine(w.t.Context(), w.Actor, s.ID, reports.StatementLineQuery{Line: "correction", Page: Everything})
-	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.UnknownPost {
+	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.RecordNotFound {
 		w.t.Errorf("a line that is none: %v", err)
 	}
 }

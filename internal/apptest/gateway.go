@@ -267,7 +267,7 @@ func NewProcessing(t *testing.T, w *World, mode travel.AccountMode) *Processing 
 	name, currency, account, yes := "Shop", w.Site.Policy.Currency, travel.TypeProtected, true
 	p.Channel, err = w.App.Channels.Create(t.Context(), w.Actor, travel.ChannelFields{
 		Name: &name, Currency: &currency, Mode: &mode, AccountType: &account,
-		Processing: travel.ProcessingFields{ServerToServer: &yes},
+		Processing: travel.ProcessorFields{ServerToServer: &yes},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -309,7 +309,7 @@ func (p *Processing) Minute() {
 func (p *Processing) Jobs() {
 	p.t.Helper()
 	for _, run := range []func(context.Context) (bool, error){
-		p.App.Processing.Ask, p.App.Processing.ReadFeeds, p.App.Processing.FollowHints,
+		p.App.GatewayPayments.Ask, p.App.GatewayPayments.ReadFeeds, p.App.GatewayPayments.FollowHints,
 	} {
 		for more := true; more; {
 			var err error

@@ -225,5 +225,5 @@ func (b *Bookings) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 }
 
 func unknownBooking(err error, id int64) error {
-	return core.NotFoundAs(fault.UnknownPost, err, "There is no booking %d.", id)
+	return core.NotFoundAs(fault.RecordNotFound, err, "There is no booking %d.", id)
 }

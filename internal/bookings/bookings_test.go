@@ -40,7 +40,7 @@ func TestNoInterleavingBreaksABooking(t *testing.T) {
 				race("lower the total", func() error {
 					_, err := w.App.Bookings.Update(t.Context(), w.Actor, b.ID, travel.BookingFields{Total: new(9_00 - 2_00*n)})
 					return err
-				}, fault.Invalid, fault.UnknownPost)
+				}, fault.Invalid, fault.RecordNotFound)
 			}
 			race("delete", func() error { return w.App.Bookings.Delete(t.Context(), w.Actor, b.ID, 0) }, fault.InUse)
 			wg.Wait()
@@ -62,7 +62,7 @@ func checkAfterTheRace(t *testing.T, w *apptest.World, id int64) {
 	}
 	b, err := w.App.Bookings.Get(t.Context(), w.Actor, id)
 	switch {
-	case fault.Is(err, fault.UnknownPost):
+	case fault.Is(err, fault.RecordNotFound):
 		if paid != 0 {
 			t.Errorf("booking %d was deleted with payments of %d", id, paid)
 		}
@@ -149,7 +149,7 @@ func TestWhoMayDoWhatWithBookings(t *testing.T) {
 			}
 		}
 		stranger := auth.Actor{SiteID: w.Site.ID + 1, UserID: 1, Username: "u", Role: auth.MemberAdmin}
-		if _, err := w.App.Bookings.Get(t.Context(), stranger, b.ID); !fault.Is(err, fault.UnknownPost) {
+		if _, err := w.App.Bookings.Get(t.Context(), stranger, b.ID); !fault.Is(err, fault.RecordNotFound) {
 			t.Errorf("another site's: %v", err)
 		}
 		nobody := auth.Actor{SiteID: w.Site.ID}

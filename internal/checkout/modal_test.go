@@ -316,7 +316,7 @@ func TestModalTakesNumbersInHostedFields(t *testing.T) {
 		id, key := "123456789", "tokenizer-api-key-9f2c"
 		if _, err := s.App.Channels.SetGateway(s.t.Context(), s.Actor, s.Channel.ID, merchants.GatewayFields{
 			Processor: "scripted", Credentials: merchants.Credentials{Key: "a-key", FieldsSecret: "a-secret-of-the-fields"},
-			Tokenizer: travel.ProcessingFields{TokenizerID: &id, TokenizerKey: &key},
+			Tokenizer: travel.ProcessorFields{TokenizerID: &id, TokenizerKey: &key},
 		}); err != nil {
 			s.t.Fatal(err)
 		}
@@ -352,8 +352,8 @@ func TestModalOfAProtectionOnlyTestChannel(t *testing.T) {
 			t.Errorf("after the job: %s", got.Status)
 		}
 		// What a server reports on the same channel is logged as before.
-		if got := s.Must(apptest.Report(travel.Purchase, s.Booking(s.Channel, 500, "2026-05-01"), 500)); got.Processed != nil {
-			t.Errorf("a report went to %s", got.Processed.Processor)
+		if got := s.Must(apptest.Report(travel.Purchase, s.Booking(s.Channel, 500, "2026-05-01"), 500)); got.GatewayCharge != nil {
+			t.Errorf("a report went to %s", got.GatewayCharge.Processor)
 		}
 		if got := s.ReadBooking(b.ID); got.Unpaid() != 0 {
 			t.Errorf("%d are unpaid", got.Unpaid())

@@ -224,7 +224,7 @@ func (m *Modals) Payment(ctx context.Context, u ModalUse, id int64) (t travel.Tr
 		t, err = payments.Transaction(tx, u.Session.SiteID, id)
 		return err
 	})
-	return t, core.NotFoundAs(fault.UnknownPost, err, "There is no such transaction.")
+	return t, core.NotFoundAs(fault.RecordNotFound, err, "There is no such transaction.")
 }
 
 // TakesTestCards reports whether the channel of the session is paid with test cards.

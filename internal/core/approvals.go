@@ -23,7 +23,7 @@ func Request(
 ) (travel.Proposal, error) {
 	site, err := SiteAlone(tx, actor.SiteID)
 	if err != nil {
-		return p, NotFoundAs(fault.UnknownTerm, err, "There is no site %d.", actor.SiteID)
+		return p, NotFoundAs(fault.SettingNotFound, err, "There is no site %d.", actor.SiteID)
 	}
 	text, err := json.Marshal(payload)
 	if err != nil {
@@ -202,7 +202,7 @@ func (a *Approvals) List(
 }
 
 func unknownProposal(err error, id int64) error {
-	return NotFoundAs(fault.UnknownTerm, err, "There is no proposal %d.", id)
+	return NotFoundAs(fault.SettingNotFound, err, "There is no proposal %d.", id)
 }
 
 func proposalObject(p travel.Proposal) string { return fmt.Sprintf("proposal %d", p.ID) }

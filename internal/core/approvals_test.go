@@ -97,7 +97,7 @@ func TestCoverOpensWhenAnotherOperatorApproves(t *testing.T) {
 		_, err = h.Approvals.Approve(ctx, bob, p.ID, "")
 		wantReason(t, err, "proposal_closed", "approved twice")
 		_, err = h.Approvals.Approve(ctx, bob, 99, "")
-		apptest.WantKind(t, err, fault.UnknownTerm, "a proposal that is not there")
+		apptest.WantKind(t, err, fault.SettingNotFound, "a proposal that is not there")
 		actions, records := audited(t, h.App, ada)
 		if got := strings.Join(actions, " "); !strings.HasSuffix(got, "channel.create proposal.request channel.change channel.change proposal.approve") {
 			t.Errorf("the audit has %s", got)
@@ -151,7 +151,7 @@ func TestAnApprovalJudgesAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = h.Approvals.Approve(ctx, bob, asked.Proposal.ID, "")
-		apptest.WantKind(t, err, fault.UnknownTerm, "opening cover on what is gone")
+		apptest.WantKind(t, err, fault.SettingNotFound, "opening cover on what is gone")
 		got, err := h.Approvals.Reject(ctx, bob, asked.Proposal.ID, "It is gone.")
 		if err != nil || got.State != travel.ProposalRejected || got.DecisionReason != "It is gone." || got.Result != "" {
 			t.Errorf("%+v, %v", got, err)

@@ -65,7 +65,7 @@ func clockBackwards(now SiteTime) error {
 func siteTime(tx *db.Tx, siteID int64) (SiteTime, error) {
 	site, err := SiteAlone(tx, siteID)
 	if err != nil {
-		return SiteTime{}, NotFoundAs(fault.UnknownTerm, err, "There is no site %d.", siteID)
+		return SiteTime{}, NotFoundAs(fault.SettingNotFound, err, "There is no site %d.", siteID)
 	}
 	return SiteTime{Sandbox: site.Sandbox, Now: RealNow(tx).Add(site.ClockAhead), Real: RealNow(tx)}, nil
 }

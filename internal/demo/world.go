@@ -92,7 +92,7 @@ func (m *maker) refuseRealSites(ctx context.Context) error {
 func (m *maker) makeSite(ctx context.Context) error {
 	system := auth.System(0)
 	site, err := m.app.Sites.At(ctx, system, SitePath)
-	if fault.Is(err, fault.UnknownTerm) {
+	if fault.Is(err, fault.SettingNotFound) {
 		path, name, currency := SitePath, SiteName, money.Currency("GBP")
 		site, err = m.app.Sites.Create(ctx, system, travel.SiteFields{Path: &path, Name: &name, Sandbox: true, Currency: &currency})
 		m.isNew = true
@@ -150,7 +150,7 @@ func (m *maker) person(ctx context.Context, name string, role auth.Role, passwor
 		}
 	}
 	user, err := m.app.Accounts.UserNamed(ctx, m.actor, name)
-	if fault.Is(err, fault.UnknownTerm) {
+	if fault.Is(err, fault.SettingNotFound) {
 		fields := travel.UserFields{Username: name, Email: name + "@example.org", DisplayName: name, Password: *password}
 		return m.app.Accounts.CreateUser(ctx, m.actor, fields, role, false)
 	}
@@ -222,7 +222,7 @@ func (m *maker) makeChannels(ctx context.Context) error {
 	}
 	for _, c := range channels {
 		_, err := m.app.Channels.ByName(ctx, m.actor, c.name)
-		if fault.Is(err, fault.UnknownTerm) {
+		if fault.Is(err, fault.SettingNotFound) {
 			currency := money.Currency(c.currency)
 			fields := travel.ChannelFields{Name: &c.name, Mode: &c.mode, Currency: &currency, Suppliers: &linked}
 			err = m.makeChannel(ctx, fields)
@@ -269,7 +269,7 @@ func (m *maker) letProcess(ctx context.Context, id int64) error {
 		return nil
 	}
 	yes := true
-	fields := travel.ChannelFields{Processing: travel.ProcessingFields{ServerToServer: &yes}}
+	fields := travel.ChannelFields{Processing: travel.ProcessorFields{ServerToServer: &yes}}
 	if _, err := m.app.Channels.Change(ctx, m.actor, id, fields); err != nil {
 		return err
 	}

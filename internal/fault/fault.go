@@ -45,10 +45,10 @@ const (
 	TwoFactorInvalid
 	// Forbidden: the caller is known, but may not do this.
 	Forbidden
-	// UnknownPost: there is no such booking or transaction for this caller.
-	UnknownPost
-	// UnknownTerm: there is no such channel, supplier or site for this caller.
-	UnknownTerm
+	// RecordNotFound: there is no such booking or transaction for this caller.
+	RecordNotFound
+	// SettingNotFound: there is no such channel, supplier or site for this caller.
+	SettingNotFound
 	// TokenLimit: the site already has as many API tokens as it may.
 	TokenLimit
 	// TokenNotFound: there is no such API token to delete.

@@ -256,7 +256,7 @@ func (a *Accounts) confirmedAlready(err error) error {
 }
 
 func unknownUser(err error) error {
-	return core.NotFoundAs(fault.UnknownTerm, err, "There is no such user.")
+	return core.NotFoundAs(fault.SettingNotFound, err, "There is no such user.")
 }
 
 type auditedUser struct {

@@ -34,7 +34,7 @@ func TestATokenDiesWithTheAccessOfItsCreator(t *testing.T) {
 		act(auth.ReadOnly, fault.Internal)
 		apptest.WantKind(t, h.Accounts.RemoveMembership(t.Context(), auth.System(1), admin.ID), fault.Internal, "no role")
 		act("", fault.TokenInvalid)
-		apptest.WantKind(t, h.Accounts.RemoveMembership(t.Context(), auth.System(1), admin.ID), fault.UnknownTerm, "no role to take")
+		apptest.WantKind(t, h.Accounts.RemoveMembership(t.Context(), auth.System(1), admin.ID), fault.SettingNotFound, "no role to take")
 	})
 }
 
@@ -44,7 +44,7 @@ func TestAPasswordEndsTheSessionsOfTheOneBefore(t *testing.T) {
 		session, err := h.Login(t, "admin", apptest.GoodPassword)
 		apptest.WantKind(t, err, fault.Internal, "login")
 		apptest.WantKind(t, h.Accounts.SetPassword(t.Context(), auth.System(1), user.ID, "short"), fault.Invalid, "a short password")
-		apptest.WantKind(t, h.Accounts.SetPassword(t.Context(), auth.System(1), 99, "another good password"), fault.UnknownTerm, "nobody's password")
+		apptest.WantKind(t, h.Accounts.SetPassword(t.Context(), auth.System(1), 99, "another good password"), fault.SettingNotFound, "nobody's password")
 		reader := h.User(t, "reader", auth.ReadOnly)
 		apptest.WantKind(t, h.Accounts.SetPassword(t.Context(), apptest.ActorOf(reader, auth.ReadOnly), user.ID, "another good password"),
 			fault.Forbidden, "another user's password")
@@ -188,7 +188,7 @@ func TestWhoMayMakeUsersAndSites(t *testing.T) {
 			t.Errorf("wrong are %v, want username, email, role and password", params)
 		}
 		apptest.WantKind(t, h.Accounts.SetMembership(ctx, auth.System(1), admin.UserID, auth.Operator, false), fault.Invalid, "an operator of one site")
-		apptest.WantKind(t, h.Accounts.SetMembership(ctx, auth.System(1), 99, auth.Finance, false), fault.UnknownTerm, "nobody's role")
+		apptest.WantKind(t, h.Accounts.SetMembership(ctx, auth.System(1), 99, auth.Finance, false), fault.SettingNotFound, "nobody's role")
 
 		currency := money.Currency("GBP")
 		create := func(actor auth.Actor, path string) error {

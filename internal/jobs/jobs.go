@@ -63,13 +63,13 @@ func New(a *app.App, log *slog.Logger) *Runner {
 		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},
 		{Name: "forget-modal-sessions", Every: time.Hour, Run: a.Modals.Forget},
 	}
-	if a.Processing.Enabled() {
+	if a.GatewayPayments.Enabled() {
 		// What nobody knows the outcome of is known within a minute of everyone being back.
 		list = append(list,
-			Job{Name: "ask-processors", Every: tick, Talks: true, Run: a.Processing.Ask},
-			Job{Name: "follow-processor-events", Every: tick, Talks: true, Run: a.Processing.FollowHints},
-			Job{Name: "read-processor-events", Every: tick, Talks: true, Run: a.Processing.ReadFeeds},
-			Job{Name: "forget-processor-events", Every: time.Hour, Run: a.Processing.ForgetHints})
+			Job{Name: "ask-processors", Every: tick, Talks: true, Run: a.GatewayPayments.Ask},
+			Job{Name: "follow-processor-events", Every: tick, Talks: true, Run: a.GatewayPayments.FollowHints},
+			Job{Name: "read-processor-events", Every: tick, Talks: true, Run: a.GatewayPayments.ReadFeeds},
+			Job{Name: "forget-processor-events", Every: time.Hour, Run: a.GatewayPayments.ForgetHints})
 	}
 	return NewRunner(a.Work, log, list)
 }

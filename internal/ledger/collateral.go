@@ -135,7 +135,7 @@ func (c *Collaterals) Get(ctx context.Context, actor auth.Actor, id int64) (prot
 	found, err := core.Read(ctx, c.Core, actor, func(tx *db.Tx) (protection.Collateral, error) {
 		return Collateral(tx, actor.SiteID, id)
 	})
-	return found, core.NotFoundAs(fault.UnknownTerm, err, "There is no collateral %d.", id)
+	return found, core.NotFoundAs(fault.SettingNotFound, err, "There is no collateral %d.", id)
 }
 
 // List reads one page of all rows, corrections included.

@@ -139,7 +139,7 @@ func (in LimitFields) checkAmount(limit *protection.Limit, p *fault.Problems) {
 // Get reads one limit.
 func (l *Limits) Get(ctx context.Context, actor auth.Actor, id int64) (protection.Limit, error) {
 	found, err := core.Read(ctx, l.Core, actor, func(tx *db.Tx) (protection.Limit, error) { return Limit(tx, actor.SiteID, id) })
-	return found, core.NotFoundAs(fault.UnknownTerm, err, "There is no limit %d.", id)
+	return found, core.NotFoundAs(fault.SettingNotFound, err, "There is no limit %d.", id)
 }
 
 // LimitRow is a limit in force and what is used of it. Of transactions and bookings there is no one use: each has its

@@ -49,7 +49,7 @@ func auditChannel(c travel.Channel) any {
 		MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel, ExternalID: c.ExternalID, Status: c.Status(),
 		StatementPeriod: c.StatementPeriod, Locked: c.Locked, Suppliers: append([]int64{}, c.Suppliers...),
 	}
-	if c.Processing != (travel.Processing{}) {
+	if c.ProcessorConfig != (travel.ProcessorConfig{}) {
 		shape.auditedProcessing = &auditedProcessing{
 			CardholderPresent: c.CardholderPresent, MailFailures: c.MailFailures, ServerToServer: c.ServerToServer,
 			Processor: c.Processor, TokenizerID: c.TokenizerID, TokenizerKey: c.TokenizerKey(), BeneficiaryID: c.BeneficiaryID,

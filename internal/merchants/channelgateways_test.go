@@ -148,7 +148,7 @@ func TestATokenizerIsSetWithTheProcessor(t *testing.T) {
 		set := func(id, key *string) error {
 			_, err := w.App.Channels.SetGateway(t.Context(), w.Actor, c.ID, merchants.GatewayFields{
 				Processor: "choosy", Credentials: merchants.Credentials{Key: apptest.TestKey},
-				Tokenizer: travel.ProcessingFields{TokenizerID: id, TokenizerKey: key},
+				Tokenizer: travel.ProcessorFields{TokenizerID: id, TokenizerKey: key},
 			})
 			return err
 		}
@@ -270,7 +270,7 @@ func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
 
 		w.Core.Keys = nil
 		_, err = w.App.Channels.Change(t.Context(), w.Actor, c.ID, travel.ChannelFields{
-			Processing: travel.ProcessingFields{TokenizerKey: new("another-key-of-it")},
+			Processing: travel.ProcessorFields{TokenizerKey: new("another-key-of-it")},
 		})
 		if said := wrongField(t, err, "tokenizer_api_key"); !strings.Contains(said, "HOLDFAST_KEYS_FILE") {
 			t.Errorf("without a file: %s", said)
@@ -325,7 +325,7 @@ func TestCredentialsAreOfTheChannelsEnvironment(t *testing.T) {
 			}
 		}
 		_, err = w.App.Channels.SetGateway(t.Context(), w.Actor, 4711, merchants.GatewayFields{})
-		if !fault.Is(err, fault.UnknownTerm) {
+		if !fault.Is(err, fault.SettingNotFound) {
 			t.Errorf("an unknown channel: %v", err)
 		}
 		w.Core.Profile = travel.ProtectionOnlyProfile
@@ -391,10 +391,10 @@ func TestAProposalToOpenCoverKeepsTheFieldsOfTheProfile(t *testing.T) {
 		c := w.ProcessingChannel("Shop", travel.ModeLive)
 		protected := travel.TypeProtected
 		_, err := w.App.Channels.Change(t.Context(), w.Actor, c.ID, travel.ChannelFields{
-			AccountType: &protected, Processing: travel.ProcessingFields{TokenizerKey: new("another-key-of-it")},
+			AccountType: &protected, Processing: travel.ProcessorFields{TokenizerKey: new("another-key-of-it")},
 		})
 		wrongField(t, err, "tokenizer_api_key")
-		fields := travel.ProcessingFields{
+		fields := travel.ProcessorFields{
 			MailFailures: new(true), ChargebackMail: new("d@shop.example"), TokenizerID: new("tok-2"), CardholderPresent: new(true),
 			BeneficiaryID: new("BEN"), SettlementCurrency: new("USD"), PayoutMinimum: new(int64(7)), Descriptor: new("SHOP"),
 			TokenizerKey: new("…9f2c"), // as an answer shows it
@@ -410,11 +410,11 @@ func TestAProposalToOpenCoverKeepsTheFieldsOfTheProfile(t *testing.T) {
 		fine(t, err)
 		got, err := w.App.Channels.Get(t.Context(), w.Actor, c.ID)
 		fine(t, err)
-		want := travel.Processing{
+		want := travel.ProcessorConfig{
 			CardholderPresent: true, MailFailures: true, ServerToServer: true, TokenizerID: "tok-2", TokenizerKeyEnd: "9f2c",
 			BeneficiaryID: "BEN", SettlementCurrency: "USD", ChargebackMail: "d@shop.example", PayoutMinimum: 7, Descriptor: "SHOP",
 		}
-		if got.AccountType != protected || got.Processing != want || !got.Covered() {
+		if got.AccountType != protected || got.ProcessorConfig != want || !got.Covered() {
 			t.Errorf("approved: %+v", got)
 		}
 		// A channel that is trusted goes live without anybody's approval.

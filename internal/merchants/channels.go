@@ -41,7 +41,7 @@ func (c *Channels) ByName(ctx context.Context, actor auth.Actor, name string) (t
 	found, err := core.Read(ctx, c.Core, actor, func(tx *db.Tx) (travel.Channel, error) {
 		return ChannelByName(tx, actor.SiteID, name)
 	})
-	return shownTo(actor, found), core.NotFoundAs(fault.UnknownTerm, err, "There is no channel with the name %q.", name)
+	return shownTo(actor, found), core.NotFoundAs(fault.SettingNotFound, err, "There is no channel with the name %q.", name)
 }
 
 // List reads one page of the channels of the actor's site.
@@ -118,7 +118,7 @@ func newChannel(c *core.Core, tx *db.Tx, actor auth.Actor, in travel.ChannelFiel
 }
 
 func insertChannel(
-	c *core.Core, tx *db.Tx, actor auth.Actor, channel travel.Channel, in travel.ProcessingFields,
+	c *core.Core, tx *db.Tx, actor auth.Actor, channel travel.Channel, in travel.ProcessorFields,
 ) (travel.Channel, error) {
 	made, err := InsertChannel(tx, channel)
 	if err != nil {
@@ -132,7 +132,7 @@ func insertChannel(
 
 // keyWaitsForNobody refuses a tokenizer's key in a change that another operator may have to approve: the change is kept
 // for them to read, and the key is for nobody to read.
-func keyWaitsForNobody(in travel.ProcessingFields, before, after travel.Channel) error {
+func keyWaitsForNobody(in travel.ProcessorFields, before, after travel.Channel) error {
 	if key, _ := in.NewTokenizerKey(before, after); key == "" {
 		return nil
 	}
@@ -204,7 +204,7 @@ func changedChannel(
 }
 
 func saveChannel(
-	c *core.Core, tx *db.Tx, actor auth.Actor, before, after travel.Channel, in travel.ProcessingFields,
+	c *core.Core, tx *db.Tx, actor auth.Actor, before, after travel.Channel, in travel.ProcessorFields,
 ) (travel.Channel, error) {
 	changed, err := UpdateChannel(tx, after)
 	if err != nil {
@@ -258,7 +258,7 @@ func shownTo(actor auth.Actor, c travel.Channel) travel.Channel {
 }
 
 func unknownChannel(err error, id int64) error {
-	return core.NotFoundAs(fault.UnknownTerm, err, "There is no channel %d.", id)
+	return core.NotFoundAs(fault.SettingNotFound, err, "There is no channel %d.", id)
 }
 
 // RotateSecret gives a channel another secret: auth strings of the payment modal, and hashes of transactions, that were

@@ -37,7 +37,7 @@ func TestNoInterleavingPartsBookingsFromTheirChannel(t *testing.T) {
 			wg.Wait()
 			for i, err := range errs {
 				switch kind := fault.KindOf(err); {
-				case err == nil, kind == fault.Invalid, kind == fault.UnknownTerm, kind == fault.InUse:
+				case err == nil, kind == fault.Invalid, kind == fault.SettingNotFound, kind == fault.InUse:
 				default:
 					t.Errorf("round %d, caller %d: %v", round, i, err)
 				}

@@ -164,7 +164,7 @@ func sealField(c *core.Core, name, secret, place string) (string, error) {
 type GatewayFields struct {
 	Processor   string // "" removes it
 	Credentials Credentials
-	Tokenizer   travel.ProcessingFields // TokenizerID and TokenizerKey, where they are to change with it
+	Tokenizer   travel.ProcessorFields // TokenizerID and TokenizerKey, where they are to change with it
 }
 
 // GatewayView is the access of a channel as it can be shown: what is set, and nothing of what it is.
@@ -308,7 +308,7 @@ func (c *Channels) checkAccount(
 
 // tokenizerKeyAfter is the key of the tokenizer that a channel has after a change: the new one, or the stored one.
 func tokenizerKeyAfter(
-	c *core.Core, tx *db.Tx, before, after travel.Channel, in travel.ProcessingFields,
+	c *core.Core, tx *db.Tx, before, after travel.Channel, in travel.ProcessorFields,
 ) (string, error) {
 	if key, changes := in.NewTokenizerKey(before, after); changes {
 		return key, nil
@@ -322,7 +322,7 @@ func tokenizerKeyAfter(
 }
 
 // keepTokenizerKey stores the key of the tokenizer as a change of the channel says: sealed, or not at all any more.
-func keepTokenizerKey(c *core.Core, tx *db.Tx, before, after travel.Channel, in travel.ProcessingFields) error {
+func keepTokenizerKey(c *core.Core, tx *db.Tx, before, after travel.Channel, in travel.ProcessorFields) error {
 	key, changes := in.NewTokenizerKey(before, after)
 	if !changes {
 		return nil

@@ -75,7 +75,7 @@ func (o openCover) fields() travel.ChannelFields {
 		Suppliers: o.Suppliers,
 	}
 	p := o.openProcessing
-	in.Processing = travel.ProcessingFields{
+	in.Processing = travel.ProcessorFields{
 		MailFailures: p.MailFailures, ChargebackMail: p.ChargebackMail, TokenizerID: p.TokenizerID,
 		CardholderPresent: p.CardholderPresent, ServerToServer: p.ServerToServer, BeneficiaryID: p.BeneficiaryID,
 		SettlementCurrency: p.SettlementCurrency, PayoutMinimum: p.PayoutMinimum, Descriptor: p.Descriptor,

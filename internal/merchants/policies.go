@@ -51,7 +51,7 @@ func (p *Policies) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 		}
 		return found, p.notCounting(tx, actor.SiteID, &found)
 	})
-	return found, core.NotFoundAs(fault.UnknownTerm, err, "There is no policy %d.", id)
+	return found, core.NotFoundAs(fault.SettingNotFound, err, "There is no policy %d.", id)
 }
 
 // On reads the policy that is in force on a day, today where none is named.
@@ -116,7 +116,7 @@ func (p *Policies) next(tx *db.Tx, siteID int64, in travel.PolicyFields) (travel
 	}
 	before, err := PolicyOn(tx, siteID, from)
 	if err != nil {
-		return travel.Policy{}, core.NotFoundAs(fault.UnknownTerm, err, "There is no site %d.", siteID)
+		return travel.Policy{}, core.NotFoundAs(fault.SettingNotFound, err, "There is no site %d.", siteID)
 	}
 	next := in.After(before, &problems)
 	for _, id := range next.RateCard.Channels() {

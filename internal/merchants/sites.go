@@ -84,7 +84,7 @@ func (s *Sites) At(ctx context.Context, actor auth.Actor, path string) (site tra
 	}
 	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
 		site, err = SiteAt(tx, path)
-		return core.NotFoundAs(fault.UnknownTerm, err, "There is no site %q.", path)
+		return core.NotFoundAs(fault.SettingNotFound, err, "There is no site %q.", path)
 	})
 	return site, err
 }
@@ -109,7 +109,7 @@ func (s *Sites) Change(ctx context.Context, actor auth.Actor, id int64, in trave
 	if err := actor.Require(auth.WriteSite); err != nil {
 		return travel.Site{}, err
 	}
-	unknown := fault.New(fault.UnknownTerm, "There is no site %d.", id)
+	unknown := fault.New(fault.SettingNotFound, "There is no site %d.", id)
 	if id != actor.SiteID && !actor.Can(auth.ManageSites) {
 		return travel.Site{}, unknown
 	}

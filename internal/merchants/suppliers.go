@@ -132,5 +132,5 @@ func NoteUnknownSuppliers(tx *db.Tx, siteID int64, ids []int64, p *fault.Problem
 }
 
 func unknownSupplier(err error, id int64) error {
-	return core.NotFoundAs(fault.UnknownTerm, err, "There is no supplier %d.", id)
+	return core.NotFoundAs(fault.SettingNotFound, err, "There is no supplier %d.", id)
 }

@@ -15,7 +15,7 @@ func (r *intake) placeModalOrder() error {
 	if r.in.Modal == nil || r.order != nil {
 		return nil
 	}
-	o := &gatewayRequest{processed: travel.Processed{
+	o := &gatewayRequest{processed: travel.GatewayCharge{
 		SiteID: r.site.ID, ChannelID: r.channel.ID, Operation: *r.in.Type, State: travel.ProcessingCalled,
 	}}
 	err := o.charge(r)

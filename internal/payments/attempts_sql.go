@@ -46,7 +46,7 @@ func readModalPayments(tx *db.Tx, siteID int64, list []travel.Transaction) error
 	var ids []int64
 	at := map[int64]*travel.Transaction{}
 	for i, t := range list {
-		if t.Processed != nil && t.Attempt3DS {
+		if t.GatewayCharge != nil && t.Attempt3DS {
 			ids, at[t.ID] = append(ids, t.ID), &list[i]
 		}
 	}

@@ -16,20 +16,20 @@ func TestAChallengeThatIsPassed(t *testing.T) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
 		made := w.Challenge(b, 1000)
 		w.ComeBack(made) // too early: nothing is decided
-		if got := w.ReadTransaction(made.ID); got.Status != travel.StatusPending || got.Processed.Challenge.Value == "" {
-			t.Fatalf("before the challenge it is %s, %+v", got.Status, got.Processed)
+		if got := w.ReadTransaction(made.ID); got.Status != travel.StatusPending || got.GatewayCharge.Challenge.Value == "" {
+			t.Fatalf("before the challenge it is %s, %+v", got.Status, got.GatewayCharge)
 		}
 		w.Gateway.Challenge(made.UUID, true)
 		w.ComeBack(made)
 		got := w.ReadTransaction(made.ID)
 		want := travel.ThreeDS{Status: "authenticated", Flow: "challenge", ECI: "05", Version: "2.2.0", DirectoryID: "ds-1", LiabilityShift: true}
-		if got.Status != travel.StatusComplete || got.Processed.ThreeDS != want || got.Processed.Challenge != (travel.Challenge{}) {
-			t.Errorf("it is %s, %+v", got.Status, got.Processed)
+		if got.Status != travel.StatusComplete || got.GatewayCharge.ThreeDS != want || got.GatewayCharge.Challenge != (travel.Challenge{}) {
+			t.Errorf("it is %s, %+v", got.Status, got.GatewayCharge)
 		}
 		if e1 := w.Exposure(reports.ExposureQuery{}).Total.E1; e1 != 1000 {
 			t.Errorf("E1 is %d", e1)
 		}
-		if _, err := w.App.Processing.Return(t.Context(), "nobody"); !fault.Is(err, fault.NoRoute) {
+		if _, err := w.App.GatewayPayments.Return(t.Context(), "nobody"); !fault.Is(err, fault.NoRoute) {
 			t.Errorf("an unknown key: %v", err)
 		}
 	})
@@ -44,8 +44,8 @@ func TestAChallengeThatIsRefused(t *testing.T) {
 		w.ComeBack(made) // the processor cannot be asked: the shopper goes on, the job asks
 		w.Gateway.Down = false
 		w.Minute()
-		if got := w.ReadTransaction(made.ID); got.Status != travel.StatusFailed || got.Processed.ThreeDS.Status != "failed" || got.Processed.ThreeDS.LiabilityShift {
-			t.Errorf("it is %s, %+v", got.Status, got.Processed)
+		if got := w.ReadTransaction(made.ID); got.Status != travel.StatusFailed || got.GatewayCharge.ThreeDS.Status != "failed" || got.GatewayCharge.ThreeDS.LiabilityShift {
+			t.Errorf("it is %s, %+v", got.Status, got.GatewayCharge)
 		}
 		if got := w.ReadBooking(b.ID).Sums; got != (travel.BookingSums{}) {
 			t.Errorf("sums %+v", got)
@@ -67,8 +67,8 @@ func TestAChallengeThatNobodyPassesIsGivenUp(t *testing.T) {
 		w.Minute()
 		w.Minute()
 		w.Minute()
-		if got := w.ReadTransaction(made.ID); got.Status != travel.StatusExpired || got.Processed.ThreeDS.Status != "abandoned" {
-			t.Fatalf("it is %s, %+v", got.Status, got.Processed)
+		if got := w.ReadTransaction(made.ID); got.Status != travel.StatusExpired || got.GatewayCharge.ThreeDS.Status != "abandoned" {
+			t.Fatalf("it is %s, %+v", got.Status, got.GatewayCharge)
 		}
 		if got := w.ReadBooking(b.ID).Sums; got != (travel.BookingSums{}) {
 			t.Errorf("sums %+v", got)
@@ -106,8 +106,8 @@ func TestExpiredAuthorisationsAreReleasedAtTheProcessor(t *testing.T) {
 			w.Gateway.Set(psp.Void, cut)
 			w.Minute()
 			taken, held := w.Taken(a.UUID)
-			if got := w.ReadTransaction(a.ID); got.Status != travel.StatusExpired || taken != 400 || held != 0 || got.Processed.State != travel.ProcessingSettled {
-				t.Errorf("cut %d: %s, %d taken, %d held, %s", cut, got.Status, taken, held, got.Processed.State)
+			if got := w.ReadTransaction(a.ID); got.Status != travel.StatusExpired || taken != 400 || held != 0 || got.GatewayCharge.State != travel.ProcessingConcluded {
+				t.Errorf("cut %d: %s, %d taken, %d held, %s", cut, got.Status, taken, held, got.GatewayCharge.State)
 			}
 			if got := w.ReadBooking(b.ID).Sums; got != (travel.BookingSums{Net: 400, Held: 400}) {
 				t.Errorf("cut %d: sums %+v", cut, got)

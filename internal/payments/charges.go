@@ -15,8 +15,8 @@ const processedColumns = `site_id, transaction_id, channel_id, operation, refere
 	state, reserved, asked_for_at, ask_at, asks, return_key, challenge_type, challenge_value, decline, code, threeds_status,
 	threeds_flow, threeds_eci, threeds_version, threeds_directory, liability_shift`
 
-func scanProcessed(scan func(dest ...any) error) (travel.Processed, error) {
-	var p travel.Processed
+func scanProcessed(scan func(dest ...any) error) (travel.GatewayCharge, error) {
+	var p travel.GatewayCharge
 	var asked int64
 	var ask sql.NullInt64
 	var key sql.NullString
@@ -29,7 +29,7 @@ func scanProcessed(scan func(dest ...any) error) (travel.Processed, error) {
 }
 
 // InsertProcessing notes that a processor is about to be called for a transaction of this write.
-func InsertProcessing(tx *db.Tx, p travel.Processed) error {
+func InsertProcessing(tx *db.Tx, p travel.GatewayCharge) error {
 	_, err := tx.Exec(`INSERT INTO processings (`+processedColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`,
 		p.SiteID, p.TransactionID, p.ChannelID, p.Operation, p.Reference, p.Processor, p.Live, p.ProcessorID, p.Original,
@@ -40,7 +40,7 @@ func InsertProcessing(tx *db.Tx, p travel.Processed) error {
 }
 
 // SaveProcessing stores what can change of a processing. Its transaction is locked: that is the lock on both.
-func SaveProcessing(tx *db.Tx, p travel.Processed) error {
+func SaveProcessing(tx *db.Tx, p travel.GatewayCharge) error {
 	_, err := tx.Exec(`UPDATE processings SET processor_id = $3, state = $4, reserved = $5, ask_at = $6, asks = $7,
 			challenge_type = $8, challenge_value = $9, decline = $10, code = $11, threeds_status = $12, threeds_flow = $13,
 			threeds_eci = $14, threeds_version = $15, threeds_directory = $16, liability_shift = $17
@@ -52,13 +52,13 @@ func SaveProcessing(tx *db.Tx, p travel.Processed) error {
 }
 
 // GatewayChargeOf reads what a processor was asked for a transaction; ErrNotFound where it was not asked.
-func GatewayChargeOf(tx *db.Tx, siteID, transactionID int64) (travel.Processed, error) {
+func GatewayChargeOf(tx *db.Tx, siteID, transactionID int64) (travel.GatewayCharge, error) {
 	return oneProcessing(tx, `site_id = $1 AND transaction_id = $2`, siteID, transactionID)
 }
 
 // ProcessingOf reads the processing that a hint is about: by our reference, else by the processor's name, of the charge
 // where what adjusted it has the same. ErrNotFound: it is none of the channel's.
-func ProcessingOf(tx *db.Tx, h Hint) (travel.Processed, error) {
+func ProcessingOf(tx *db.Tx, h Hint) (travel.GatewayCharge, error) {
 	if h.Reference != "" {
 		p, err := oneProcessing(tx, `reference = $3 AND site_id = $1 AND channel_id = $2`, h.SiteID, h.ChannelID, h.Reference)
 		if !errors.Is(err, db.ErrNotFound) || h.ProcessorID == "" {
@@ -70,19 +70,19 @@ func ProcessingOf(tx *db.Tx, h Hint) (travel.Processed, error) {
 }
 
 // ProcessingByReturnKey reads the processing of any site whose shopper comes back with the key.
-func ProcessingByReturnKey(tx *db.Tx, key string) (travel.Processed, error) {
+func ProcessingByReturnKey(tx *db.Tx, key string) (travel.GatewayCharge, error) {
 	return oneProcessing(tx, `return_key = $1`, key)
 }
 
-func oneProcessing(tx *db.Tx, condition string, args ...any) (travel.Processed, error) {
+func oneProcessing(tx *db.Tx, condition string, args ...any) (travel.GatewayCharge, error) {
 	return scanProcessed(func(dest ...any) error {
 		return tx.Row(`SELECT `+processedColumns+` FROM processings WHERE `+condition, args, dest...)
 	})
 }
 
 // ProcessingsToAsk lists the processings of any site that are to be asked about, the longest overdue first.
-func ProcessingsToAsk(tx *db.Tx, limit int) ([]travel.Processed, error) {
-	var list []travel.Processed
+func ProcessingsToAsk(tx *db.Tx, limit int) ([]travel.GatewayCharge, error) {
+	var list []travel.GatewayCharge
 	err := tx.Each(`SELECT `+processedColumns+` FROM processings WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
 		[]any{db.Micros(core.RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
 			p, err := scanProcessed(scan)
@@ -94,7 +94,7 @@ func ProcessingsToAsk(tx *db.Tx, limit int) ([]travel.Processed, error) {
 
 // ClaimAsk takes it on the caller to ask about a processing, as it was read, and puts off the next time; ErrNotFound: it
 // was asked about since, or somebody else has taken it.
-func ClaimAsk(tx *db.Tx, p travel.Processed, next time.Time) error {
+func ClaimAsk(tx *db.Tx, p travel.GatewayCharge, next time.Time) error {
 	n, err := tx.Exec(`UPDATE processings SET ask_at = $4, asks = asks + 1
 		WHERE site_id = $1 AND transaction_id = $2 AND ask_at = $3`,
 		p.SiteID, p.TransactionID, db.Micros(p.AskAt), db.Micros(next))
@@ -150,7 +150,7 @@ func readProcessings(tx *db.Tx, siteID int64, list []travel.Transaction) error {
 		func(scan func(dest ...any) error) error {
 			p, err := scanProcessed(scan)
 			if err == nil {
-				at[p.TransactionID].Processed = &p
+				at[p.TransactionID].GatewayCharge = &p
 			}
 			return err
 		})

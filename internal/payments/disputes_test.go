@@ -108,7 +108,7 @@ func TestAnEventIsAHint(t *testing.T) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
 		made := w.Challenge(b, 600)
 		take := func(signature, body string, channel int64) error {
-			return w.App.Processing.TakeEvent(t.Context(), w.Event(signature, body, channel))
+			return w.App.GatewayPayments.TakeEvent(t.Context(), w.Event(signature, body, channel))
 		}
 		if err := take("forged", made.UUID, w.Channel.ID); !fault.Is(err, fault.Forbidden) {
 			t.Errorf("a forged event: %v", err)
@@ -156,7 +156,7 @@ func TestAnEventIsAHint(t *testing.T) {
 			t.Errorf("it is %s", got)
 		}
 		w.Advance(91 * 24 * time.Hour)
-		if more, err := w.App.Processing.ForgetHints(t.Context()); more || err != nil {
+		if more, err := w.App.GatewayPayments.ForgetHints(t.Context()); more || err != nil {
 			t.Errorf("%t, %v", more, err)
 		}
 	})

@@ -70,7 +70,7 @@ func (s *semaphore) release() {
 
 // gatewayRequest is what a processor is to do for a transaction, and the row that remembers it.
 type gatewayRequest struct {
-	processed  travel.Processed
+	processed  travel.GatewayCharge
 	gateway    psp.Gateway
 	account    psp.Account
 	descriptor string
@@ -83,7 +83,7 @@ func (r *intake) placeOrder() error {
 	if r.slot == nil || !r.core.Profile.Processes() || r.channel.ID == 0 || r.in.Type == nil || r.in.Type.Operators() {
 		return nil
 	}
-	o := &gatewayRequest{processed: travel.Processed{
+	o := &gatewayRequest{processed: travel.GatewayCharge{
 		SiteID: r.site.ID, ChannelID: r.channel.ID, Operation: *r.in.Type, State: travel.ProcessingCalled,
 	}}
 	var err error
@@ -156,7 +156,7 @@ func (o *gatewayRequest) adjust(r *intake) error {
 
 // accountOf is accountAt for what a processor was asked before: in the same environment.
 func accountOf(
-	c *core.Core, tx *db.Tx, channel travel.Channel, p travel.Processed,
+	c *core.Core, tx *db.Tx, channel travel.Channel, p travel.GatewayCharge,
 ) (psp.Gateway, psp.Account, error) {
 	g, account, err := merchants.AccountAt(c, tx, channel, p.Processor)
 	if err == nil && account.Live != p.Live {
@@ -190,7 +190,7 @@ func (r *intake) keepOrder() error {
 		return err
 	}
 	kept := *p
-	r.t.Processed = &kept
+	r.t.GatewayCharge = &kept
 	return OpenFeed(r.tx, p.SiteID, p.ChannelID, p.Processor)
 }
 
@@ -271,7 +271,7 @@ func (p *GatewayPayments) call(
 }
 
 // heard sorts out what a gateway answers: an error that is not its own leaves open what happened.
-func (p *GatewayPayments) heard(of travel.Processed, result psp.Result, err error) (psp.Result, *psp.Error) {
+func (p *GatewayPayments) heard(of travel.GatewayCharge, result psp.Result, err error) (psp.Result, *psp.Error) {
 	if refusal, ok := errors.AsType[*psp.Error](err); ok {
 		return psp.Result{}, refusal
 	}

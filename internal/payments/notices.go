@@ -135,7 +135,7 @@ func (p *GatewayPayments) followHint(ctx context.Context, h Hint) error {
 }
 
 func (p *GatewayPayments) askAbout(ctx context.Context, h Hint) error {
-	var d travel.Processed
+	var d travel.GatewayCharge
 	err := p.Store.Read(ctx, func(tx *db.Tx) (err error) {
 		d, err = ProcessingOf(tx, h)
 		return err
@@ -151,7 +151,7 @@ func (p *GatewayPayments) askAbout(ctx context.Context, h Hint) error {
 		return err
 	}
 	t, err := p.find(ctx, a)
-	if err == nil && t.Processed.State == travel.ProcessingUnknown {
+	if err == nil && t.GatewayCharge.State == travel.ProcessingUnknown {
 		return fmt.Errorf("transaction %d-%d: its outcome is not known yet", t.SiteID, t.ID)
 	}
 	return err

@@ -36,11 +36,11 @@ const (
 // its processing; so is the one that it adjusts, before it. Whatever is told twice is written once.
 type gatewayOutcome struct {
 	*intake
-	p travel.Processed
+	p travel.GatewayCharge
 }
 
 // outcomeOf takes the rows that an outcome depends on.
-func outcomeOf(c *core.Core, tx *db.Tx, p travel.Processed) (*gatewayOutcome, error) {
+func outcomeOf(c *core.Core, tx *db.Tx, p travel.GatewayCharge) (*gatewayOutcome, error) {
 	r := &intake{core: c, tx: tx}
 	var err error
 	if p.Original != "" {
@@ -70,7 +70,7 @@ func outcomeOf(c *core.Core, tx *db.Tx, p travel.Processed) (*gatewayOutcome, er
 	if p, err = GatewayChargeOf(tx, p.SiteID, p.TransactionID); err != nil {
 		return nil, err
 	}
-	r.t.Processed = &p
+	r.t.GatewayCharge = &p
 	return &gatewayOutcome{intake: r, p: p}, nil
 }
 
@@ -97,7 +97,7 @@ func (s *gatewayOutcome) settle(result psp.Result) error {
 		if result.Decline == psp.DeclineAbandoned {
 			status = travel.StatusExpired
 		}
-		return s.fail(status, travel.ProcessingSettled, cmp.Or(result.Message, saysDeclined))
+		return s.fail(status, travel.ProcessingConcluded, cmp.Or(result.Message, saysDeclined))
 	case psp.Pending:
 		// A shopper who comes back over and over does not put off the end of their time.
 		if again := core.RealNow(s.tx).Add(challengePause); s.p.State != travel.ProcessingChallenged || again.Before(s.p.AskAt) {
@@ -187,7 +187,7 @@ func (s *gatewayOutcome) succeed(result psp.Result) error {
 			"asked", s.t.Total, "moved", result.Amount)
 		s.t.Flags = append(s.t.Flags, travel.FlagAmountDiffers)
 	}
-	s.p.State, s.p.AskAt = travel.ProcessingSettled, time.Time{}
+	s.p.State, s.p.AskAt = travel.ProcessingConcluded, time.Time{}
 	if s.t.Type != travel.Refund { // which may still come back
 		s.p.Reserved = 0
 	}
@@ -293,7 +293,7 @@ func (s *gatewayOutcome) refuse(why *psp.Error, actor auth.Actor, key travel.Onc
 		return nil
 	}
 	s.p.Code = why.Code
-	if err := s.fail(travel.StatusFailed, travel.ProcessingSettled, why.Message); err != nil {
+	if err := s.fail(travel.StatusFailed, travel.ProcessingConcluded, why.Message); err != nil {
 		return err
 	}
 	if err := FreeReference(s.tx, s.t.SiteID, s.t.ID); err != nil || key.Key == "" {
@@ -305,7 +305,7 @@ func (s *gatewayOutcome) refuse(why *psp.Error, actor auth.Actor, key travel.Onc
 func (s *gatewayOutcome) save() error {
 	s.t.Content, s.t.ModifiedAt = storable(s.t.Content), s.tx.Now // what is answered now is what is read later
 	kept := s.p
-	s.t.Processed = &kept
+	s.t.GatewayCharge = &kept
 	s.t.Flags = slices.Compact(s.t.Flags)
 	if err := SaveOutcome(s.tx, s.t); err != nil {
 		return err
@@ -329,7 +329,7 @@ const askPatience = 2880
 
 // askPause is how long to wait before a processor is asked again: a little longer each time, and not so long that a
 // processor which is back would not be asked within a minute.
-func askPause(p travel.Processed) time.Duration {
+func askPause(p travel.GatewayCharge) time.Duration {
 	if p.Asks > askPatience {
 		return 10 * time.Minute
 	}

@@ -68,7 +68,7 @@ func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 	found, err := core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.Transaction, error) {
 		return Transaction(tx, actor.SiteID, id)
 	})
-	return found, core.NotFoundAs(fault.UnknownPost, err, "There is no transaction %d.", id)
+	return found, core.NotFoundAs(fault.RecordNotFound, err, "There is no transaction %d.", id)
 }
 
 // List reads one page of transactions.
@@ -85,7 +85,7 @@ func (p *Payments) Payment(ctx context.Context, actor auth.Actor, id int64) (tra
 	found, err := core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.Payment, error) {
 		return Payment(tx, actor.SiteID, id)
 	})
-	return found, core.NotFoundAs(fault.UnknownPost, err, "There is no payment %d.", id)
+	return found, core.NotFoundAs(fault.RecordNotFound, err, "There is no payment %d.", id)
 }
 
 // ListPayments reads one page of payment records.

@@ -26,7 +26,7 @@ func TestAProcessorCarriesPaymentsOut(t *testing.T) {
 		b := w.Booking(w.Channel, 10000, "2024-09-14")
 		p := w.Must(apptest.Pay(travel.Purchase, b, 6000))
 		if p.Status != travel.StatusComplete || p.PSP != "scripted" || p.AuthCode != "A1B2C3" || p.CardType != "visa" ||
-			p.BIN != "424242" || p.LastFour != "4242" || p.Remaining != 6000 || p.Processed.ProcessorID != "ch-"+p.UUID {
+			p.BIN != "424242" || p.LastFour != "4242" || p.Remaining != 6000 || p.GatewayCharge.ProcessorID != "ch-"+p.UUID {
 			t.Fatalf("a purchase is %+v", p)
 		}
 		if e1 := w.Exposure(reports.ExposureQuery{}).Total.E1; e1 != 6000 {
@@ -50,7 +50,7 @@ func TestAProcessorCarriesPaymentsOut(t *testing.T) {
 		}
 		w.Gateway.Set(psp.Purchase, apptest.Declined)
 		no := w.Must(apptest.Pay(travel.Purchase, b, 4000))
-		if no.Status != travel.StatusFailed || no.Content != "Insufficient funds." || no.TotalRemaining() != 0 || no.Processed.Decline != "insufficient_funds" {
+		if no.Status != travel.StatusFailed || no.Content != "Insufficient funds." || no.TotalRemaining() != 0 || no.GatewayCharge.Decline != "insufficient_funds" {
 			t.Errorf("a declined purchase is %+v", no)
 		}
 		w.Gateway.Set(psp.Refund, apptest.Declined)
@@ -66,7 +66,7 @@ func TestAProcessorCarriesPaymentsOut(t *testing.T) {
 		// What is paid otherwise is logged, as it is everywhere.
 		transfer := apptest.Report(travel.Purchase, b, 1000)
 		transfer.Method = travel.BankTransfer
-		if got := w.Must(transfer); got.Status != travel.StatusComplete || got.Processed != nil {
+		if got := w.Must(transfer); got.Status != travel.StatusComplete || got.GatewayCharge != nil {
 			t.Errorf("a transfer is %+v", got)
 		}
 	})
@@ -229,11 +229,11 @@ func TestACardIsNotReportedWhereItCannotBeCharged(t *testing.T) {
 		refused("closed")
 		elsewhere := in
 		elsewhere.Token = ""
-		if got := w.Must(elsewhere); got.Status != travel.StatusComplete || got.Processed != nil {
+		if got := w.Must(elsewhere); got.Status != travel.StatusComplete || got.GatewayCharge != nil {
 			t.Errorf("a payment that was taken elsewhere is %s", got.Status)
 		}
-		change(travel.ChannelFields{Processing: travel.ProcessingFields{ServerToServer: new(false)}})
-		if got := w.Must(in); got.Status != travel.StatusComplete || got.Processed != nil {
+		change(travel.ChannelFields{Processing: travel.ProcessorFields{ServerToServer: new(false)}})
+		if got := w.Must(in); got.Status != travel.StatusComplete || got.GatewayCharge != nil {
 			t.Errorf("on a channel that only reports it is %s", got.Status)
 		}
 		if w.Gateway.Moved() != 0 {
@@ -305,17 +305,17 @@ func TestTwoThatAskWriteTheOutcomeOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				if _, err := w.App.Processing.Ask(t.Context()); err != nil {
+				if _, err := w.App.GatewayPayments.Ask(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		for _, p := range made { // its event comes at the same moment
 			all.Go(func() {
-				if err := w.App.Processing.TakeEvent(t.Context(), w.Event("signed", p.UUID, w.Channel.ID)); err != nil {
+				if err := w.App.GatewayPayments.TakeEvent(t.Context(), w.Event("signed", p.UUID, w.Channel.ID)); err != nil {
 					t.Error(err)
 				}
-				if _, err := w.App.Processing.FollowHints(t.Context()); err != nil {
+				if _, err := w.App.GatewayPayments.FollowHints(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})
@@ -417,7 +417,7 @@ func TestWhatIsNotForTheProcessorIsRefused(t *testing.T) {
 		if _, err := w.App.Channels.Change(t.Context(), w.Actor, w.Channel.ID, travel.ChannelFields{Mode: &closed}); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.Must(apptest.Linked(travel.Refund, p, b, 100)); got.Processed == nil || got.Status != travel.StatusComplete {
+		if got := w.Must(apptest.Linked(travel.Refund, p, b, 100)); got.GatewayCharge == nil || got.Status != travel.StatusComplete {
 			t.Errorf("the refund is %+v", got)
 		}
 		if n := w.Gateway.Moved(); n != 2 {

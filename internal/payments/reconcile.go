@@ -27,7 +27,7 @@ const (
 // not captured in time, and gives up challenges that nobody passes. It takes on a bounded number; more says that there
 // may be some left. What cannot be found out is left for the next time.
 func (p *GatewayPayments) Ask(ctx context.Context) (more bool, err error) {
-	var due []travel.Processed
+	var due []travel.GatewayCharge
 	err = p.Store.Read(ctx, func(tx *db.Tx) (err error) {
 		due, err = ProcessingsToAsk(tx, askBatch)
 		return err
@@ -35,7 +35,7 @@ func (p *GatewayPayments) Ask(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	each(due, func(d travel.Processed) {
+	each(due, func(d travel.GatewayCharge) {
 		if err := p.askOne(ctx, d); err != nil {
 			p.Log.Warn("asking a processor", "site", d.SiteID, "transaction", d.TransactionID, "processor", d.Processor, "error", err)
 		}
@@ -59,14 +59,14 @@ func each[T any](items []T, do func(item T)) {
 
 // access is what it takes to talk to a processor about something that it was asked before.
 type access struct {
-	processed travel.Processed
+	processed travel.GatewayCharge
 	gateway   psp.Gateway
 	account   psp.Account
 	clock     core.SiteClock
 }
 
 // askOne asks about one processing, which it takes on first: of two processes that read the same one, one goes on.
-func (p *GatewayPayments) askOne(ctx context.Context, d travel.Processed) error {
+func (p *GatewayPayments) askOne(ctx context.Context, d travel.GatewayCharge) error {
 	a, err := p.accessTo(ctx, d, func(tx *db.Tx) error {
 		return ClaimAsk(tx, d, core.RealNow(tx).Add(core.GatewaySettingsOf(p.Core).CallTimeout+askPause(d)))
 	})
@@ -83,10 +83,10 @@ func (p *GatewayPayments) askOne(ctx context.Context, d travel.Processed) error 
 	if err != nil {
 		return err
 	}
-	if t.Processed.State == travel.ProcessingChallenged && a.account.Now.Sub(t.CreatedAt) >= core.GatewaySettingsOf(p.Core).ChallengeLife {
+	if t.GatewayCharge.State == travel.ProcessingChallenged && a.account.Now.Sub(t.CreatedAt) >= core.GatewaySettingsOf(p.Core).ChallengeLife {
 		return p.abandon(ctx, a, t)
 	}
-	if d.State == travel.ProcessingAbsent && t.Processed.State == travel.ProcessingAbsent {
+	if d.State == travel.ProcessingAbsent && t.GatewayCharge.State == travel.ProcessingAbsent {
 		return p.askNoMore(ctx, a)
 	}
 	return nil
@@ -94,7 +94,7 @@ func (p *GatewayPayments) askOne(ctx context.Context, d travel.Processed) error 
 
 // accessTo reads what it takes to ask about a processing, in a write that may do something more by the clock of the site.
 func (p *GatewayPayments) accessTo(
-	ctx context.Context, d travel.Processed, also func(tx *db.Tx) error,
+	ctx context.Context, d travel.GatewayCharge, also func(tx *db.Tx) error,
 ) (a access, err error) {
 	a.processed = d
 	err = p.Store.Read(ctx, func(tx *db.Tx) (err error) {
@@ -176,7 +176,7 @@ func (p *GatewayPayments) abandon(ctx context.Context, a access, t travel.Transa
 			return nil
 		}
 		s.p.Challenge, s.p.Decline = travel.Challenge{}, string(psp.DeclineAbandoned)
-		return s.fail(travel.StatusExpired, travel.ProcessingSettled, saysAbandoned)
+		return s.fail(travel.StatusExpired, travel.ProcessingConcluded, saysAbandoned)
 	})
 	return err
 }
@@ -189,7 +189,7 @@ func (p *GatewayPayments) void(
 	ctx, cancel := context.WithTimeout(ctx, core.GatewaySettingsOf(p.Core).CallTimeout)
 	defer cancel()
 	result, err := a.gateway.Void(ctx, psp.Adjustment{
-		Account: a.account, Reference: a.processed.Reference + "-release", Original: t.Processed.ProcessorID, Amount: amount,
+		Account: a.account, Reference: a.processed.Reference + "-release", Original: t.GatewayCharge.ProcessorID, Amount: amount,
 		Currency: t.Currency,
 	})
 	return p.heard(a.processed, result, err)
@@ -239,7 +239,7 @@ func (p *GatewayPayments) releaseAt(ctx context.Context, a access) error {
 func (p *GatewayPayments) askNoMore(ctx context.Context, a access) error {
 	_, err := p.write(ctx, a, func(s *gatewayOutcome) error {
 		if s.p.State == travel.ProcessingReleasing {
-			s.p.State = travel.ProcessingSettled
+			s.p.State = travel.ProcessingConcluded
 		}
 		s.p.AskAt = time.Time{}
 		return SaveProcessing(s.tx, s.p)
@@ -251,7 +251,7 @@ func (p *GatewayPayments) askNoMore(ctx context.Context, a access) error {
 // transaction. The processor is asked first, so that whoever reads the transaction then finds the outcome; where it
 // cannot be asked now, the job does so later.
 func (p *GatewayPayments) Return(ctx context.Context, key string) (address string, err error) {
-	var d travel.Processed
+	var d travel.GatewayCharge
 	var t travel.Transaction
 	err = p.Store.Read(ctx, func(tx *db.Tx) error {
 		if d, err = ProcessingByReturnKey(tx, key); err != nil {

@@ -22,8 +22,8 @@ func TestARefundThatComesBack(t *testing.T) {
 		w.ComesBack(p, refund)
 		w.Minute()
 		got := w.ReadTransaction(refund.ID)
-		if got.Status != travel.StatusFailed || got.Processed.Decline != string(psp.DeclineExpired) {
-			t.Errorf("the refund is %s, %+v", got.Status, got.Processed)
+		if got.Status != travel.StatusFailed || got.GatewayCharge.Decline != string(psp.DeclineExpired) {
+			t.Errorf("the refund is %s, %+v", got.Status, got.GatewayCharge)
 		}
 		if got := w.ReadTransaction(p.ID); got.Remaining != 100000 || got.Payments[0].Remaining != 100000 {
 			t.Errorf("%d and %d remain", got.Remaining, got.Payments[0].Remaining)
@@ -101,7 +101,7 @@ func TestAShopperWhoComesBackOverAndOverRunsOutOfTime(t *testing.T) {
 		for range 100 { // 33 minutes
 			w.Advance(20 * time.Second)
 			w.Jobs()
-			if _, err := w.App.Processing.Return(t.Context(), made.Processed.ReturnKey); err != nil {
+			if _, err := w.App.GatewayPayments.Return(t.Context(), made.GatewayCharge.ReturnKey); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -107,7 +107,7 @@ func (p *Protection) ExplainBooking(
 			err = db.ErrNotFound
 		}
 		if err != nil {
-			return report, core.NotFoundAs(fault.UnknownPost, err, "There is no booking %d.", id)
+			return report, core.NotFoundAs(fault.RecordNotFound, err, "There is no booking %d.", id)
 		}
 		m := &report.Moment
 		if report.Policy, err = merchants.PolicyKnown(tx, actor.SiteID, m.AsOf, m.KnownAt); err != nil {

@@ -51,7 +51,7 @@ func (p *Protection) ExplainStatementLine(
 			err = db.ErrNotFound
 		}
 		if err != nil {
-			return report, core.NotFoundAs(fault.UnknownPost, err, "There is no statement %d.", id)
+			return report, core.NotFoundAs(fault.RecordNotFound, err, "There is no statement %d.", id)
 		}
 		policy, err := merchants.PolicyKnown(tx, actor.SiteID, m.AsOf, m.KnownAt)
 		if err != nil {
@@ -69,7 +69,7 @@ func (p *Protection) ExplainStatementLine(
 		}
 		found, err = line.other(&report, in.Line)
 		if err == nil && !found {
-			err = fault.New(fault.UnknownPost, "Statement %d has no line %q.", id, in.Line)
+			err = fault.New(fault.RecordNotFound, "Statement %d has no line %q.", id, in.Line)
 		}
 		return report, err
 	})
@@ -88,7 +88,7 @@ func (l statementLine) premium(report *StatementLineProtection, name string) (fo
 	if id, err := strconv.ParseUint(name, 10, 63); err == nil {
 		line, err := statements.StatementLine(l.tx, l.siteID, l.ID, int64(id))
 		if err != nil {
-			return false, core.NotFoundAs(fault.UnknownPost, err, "Statement %d has no premium line %d.", l.ID, id)
+			return false, core.NotFoundAs(fault.RecordNotFound, err, "Statement %d has no premium line %d.", l.ID, id)
 		}
 		report.Part = line.Part()
 		if l.page.Skip() == 0 {

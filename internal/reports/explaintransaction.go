@@ -66,7 +66,7 @@ func explain(
 		err = db.ErrNotFound
 	}
 	if err != nil {
-		return report, core.NotFoundAs(fault.UnknownPost, err, "There is no transaction %d.", id)
+		return report, core.NotFoundAs(fault.RecordNotFound, err, "There is no transaction %d.", id)
 	}
 	if report.Policy, err = merchants.PolicyKnown(tx, siteID, m.AsOf, m.KnownAt); err != nil {
 		return report, err

@@ -406,7 +406,7 @@ func (s *Statements) Pay(
 			stored.ID, stored.PaidOn, stored.Amount, stored.Currency, stored.Reference,
 		})
 	})
-	return made, created, core.NotFoundAs(fault.UnknownPost, err, "There is no statement %d.", id)
+	return made, created, core.NotFoundAs(fault.RecordNotFound, err, "There is no statement %d.", id)
 }
 
 type auditedStatementPayment struct {
@@ -437,5 +437,5 @@ func readStatements[T any](
 		return found, err
 	}
 	found, err = core.Read(ctx, c, actor, fn)
-	return found, core.NotFoundAs(fault.UnknownPost, err, "There is no such statement.")
+	return found, core.NotFoundAs(fault.RecordNotFound, err, "There is no such statement.")
 }

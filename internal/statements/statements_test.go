@@ -149,7 +149,7 @@ func TestPaymentsAgainstStatements(t *testing.T) {
 		if _, _, err := w.Pay(list[1].ID, 900, "2024-08-17", "BACS 2"); !fault.Is(err, fault.Invalid) {
 			t.Errorf("a payment of tomorrow: %v", err)
 		}
-		if _, _, err := w.Pay(99, 900, "2024-08-16", "BACS 2"); !fault.Is(err, fault.UnknownPost) {
+		if _, _, err := w.Pay(99, 900, "2024-08-16", "BACS 2"); !fault.Is(err, fault.RecordNotFound) {
 			t.Errorf("a payment of no statement: %v", err)
 		}
 		if _, _, err := w.Pay(list[0].ID, 900, "2024-08-16", "BACS 1"); err != nil { // one transfer for two statements

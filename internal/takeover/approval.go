@@ -33,7 +33,7 @@ func mayImport(c *core.Core, tx *db.Tx, actor auth.Actor, opts ImportOptions) (t
 	}
 	site, err := merchants.Site(tx, actor.SiteID)
 	if err != nil {
-		return approved, core.NotFoundAs(fault.UnknownTerm, err, "There is no site %d.", actor.SiteID)
+		return approved, core.NotFoundAs(fault.SettingNotFound, err, "There is no site %d.", actor.SiteID)
 	}
 	if opts.SHA256 == "" && !site.Sandbox {
 		return approved, fault.WrongField("file", "Another operator approves this file by its hash, so it must be a file that can be "+

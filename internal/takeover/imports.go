@@ -200,7 +200,7 @@ func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment
 	err := r.WriteAs(ctx, r.actor, func(tx *db.Tx) error {
 		site, err := merchants.Site(tx, r.actor.SiteID)
 		if err != nil {
-			return core.NotFoundAs(fault.UnknownTerm, err, "There is no site %d.", r.actor.SiteID)
+			return core.NotFoundAs(fault.SettingNotFound, err, "There is no site %d.", r.actor.SiteID)
 		}
 		c = &importChunk{
 			run: r, tx: tx, site: site, rows: rows, careful: careful, channels: map[string]*importChannel{},

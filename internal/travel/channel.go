@@ -81,7 +81,7 @@ type Channel struct {
 	Version         int64
 	CreatedAt       time.Time
 	ModifiedAt      time.Time
-	Processing      // of the server-to-server profile
+	ProcessorConfig // of the server-to-server profile
 	// Proposal is set in the answer to a change that waits for another operator: nothing has changed yet.
 	Proposal *Proposal
 }
@@ -120,7 +120,7 @@ type ChannelFields struct {
 	StatementPeriod *string
 	Locked          *bool
 	Suppliers       *[]int64
-	Processing      ProcessingFields // ignored where the profile has none
+	Processing      ProcessorFields // ignored where the profile has none
 }
 
 // NewChannel makes a channel from its fields and their defaults (site gives the receipt label). Problems are noted in

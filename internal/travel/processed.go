@@ -16,7 +16,7 @@ const (
 	ProcessingChallenged ProcessingState = "challenged" // the shopper has to pass a challenge
 	ProcessingUnknown    ProcessingState = "unknown"    // the answer was lost
 	ProcessingAbsent     ProcessingState = "absent"     // the processor has never seen it: failed, unless it shows up after all
-	ProcessingSettled    ProcessingState = "settled"
+	ProcessingConcluded  ProcessingState = "concluded"
 	ProcessingReleasing  ProcessingState = "releasing" // settled; what it still holds on the card is being released
 )
 
@@ -25,8 +25,8 @@ func (s ProcessingState) Open() bool {
 	return s == ProcessingCalled || s == ProcessingChallenged || s == ProcessingUnknown
 }
 
-// Processed is what a processor was asked to do for a transaction, and what is known of that.
-type Processed struct {
+// GatewayCharge is what a processor was asked to do for a transaction, and what is known of that.
+type GatewayCharge struct {
 	SiteID        int64
 	TransactionID int64
 	ChannelID     int64

@@ -61,8 +61,8 @@ var SettlementCurrencies = []string{
 	"AED", "AUD", "CAD", "CHF", "DKK", "EUR", "GBP", "HKD", "JPY", "NOK", "NZD", "SEK", "SGD", "USD", "ZAR",
 }
 
-// Processing is what a channel has besides in the server-to-server profile (section 2.3, the second table).
-type Processing struct {
+// ProcessorConfig is what a channel has besides in the server-to-server profile (section 2.3, the second table).
+type ProcessorConfig struct {
 	CardholderPresent  bool
 	MailFailures       bool
 	ServerToServer     bool
@@ -80,7 +80,7 @@ type Processing struct {
 const tokenizerKeyLeast = 12
 
 // TokenizerKey is the tokenizer's key as it is shown: its end.
-func (s Processing) TokenizerKey() string {
+func (s ProcessorConfig) TokenizerKey() string {
 	if s.TokenizerKeyEnd == "" {
 		return ""
 	}
@@ -111,8 +111,8 @@ func (c Channel) TakesPayments() bool {
 	return c.ServerToServer && c.Processor != "" && (c.Mode == ModeLive || c.Mode == ModeTest)
 }
 
-// ProcessingFields is what is said about the second table, to make a channel or to change one. Absent fields are nil.
-type ProcessingFields struct {
+// ProcessorFields is what is said about the second table, to make a channel or to change one. Absent fields are nil.
+type ProcessorFields struct {
 	MailFailures   *bool
 	ChargebackMail *string
 	TokenizerID    *string
@@ -128,7 +128,7 @@ type ProcessingFields struct {
 
 // apply sets the fields of the second table. The key of the tokenizer is not kept here: whoever stores the channel
 // seals it.
-func (f ProcessingFields) apply(c *Channel, byOperator bool, p *fault.Problems) {
+func (f ProcessorFields) apply(c *Channel, byOperator bool, p *fault.Problems) {
 	if byOperator {
 		set(&c.CardholderPresent, f.CardholderPresent)
 		set(&c.ServerToServer, f.ServerToServer)
@@ -155,7 +155,7 @@ func (f ProcessingFields) apply(c *Channel, byOperator bool, p *fault.Problems) 
 
 // applyTokenizer sets the access to the tokenizer, which only a channel has that processes by itself. What an answer
 // shows of it may be sent back as it is.
-func (f ProcessingFields) applyTokenizer(c *Channel, p *fault.Problems) {
+func (f ProcessorFields) applyTokenizer(c *Channel, p *fault.Problems) {
 	if f.setsTokenizerKey(*c) {
 		checkText(p, "tokenizer_api_key", *f.TokenizerKey, MaxText)
 		key := []rune(*f.TokenizerKey)
@@ -183,12 +183,12 @@ func (f ProcessingFields) applyTokenizer(c *Channel, p *fault.Problems) {
 const onlyServerToServer = "This applies to channels whose server_to_server is true, and this one's is not."
 
 // setsTokenizerKey reports whether a key is given that is not the shown end of the stored one.
-func (f ProcessingFields) setsTokenizerKey(stored Channel) bool {
+func (f ProcessorFields) setsTokenizerKey(stored Channel) bool {
 	return f.TokenizerKey != nil && *f.TokenizerKey != stored.TokenizerKey()
 }
 
 // NewTokenizerKey tells what becomes of the stored key when a channel changes: another one, or "" for none any more.
-func (f ProcessingFields) NewTokenizerKey(before, after Channel) (key string, changes bool) {
+func (f ProcessorFields) NewTokenizerKey(before, after Channel) (key string, changes bool) {
 	switch {
 	case after.TokenizerKeyEnd == "":
 		return "", before.TokenizerKeyEnd != ""

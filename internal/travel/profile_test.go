@@ -82,51 +82,51 @@ func TestCoverAndPaymentsFollowTheMode(t *testing.T) {
 
 func TestFieldsOfTheOtherTable(t *testing.T) {
 	key := "3q8w-example-key-9f2c"
-	operators := ProcessingFields{
+	operators := ProcessorFields{
 		CardholderPresent: new(true), ServerToServer: new(true), BeneficiaryID: new("BEN"), SettlementCurrency: new("USD"),
 		PayoutMinimum: new(int64(5)), Descriptor: new("SHOP"),
 	}
 	base := Channel{
 		Name: "a", Currency: "EUR", Mode: ModeLive, Language: "enGB", AccountType: TypeTrust, ProtectionType: "trust-travel", StatementPeriod: "month",
 	}
-	change := func(c Channel, f ProcessingFields, byOperator bool) (Channel, []string) {
+	change := func(c Channel, f ProcessorFields, byOperator bool) (Channel, []string) {
 		var p fault.Problems
 		after := ChannelFields{Profile: ServerToServerProfile, Processing: f}.Change(c, false, byOperator, &p)
 		return after, wrongFields(t, &p)
 	}
-	if after, wrong := change(base, operators, false); after.Processing != (Processing{}) || wrong != nil {
-		t.Errorf("a customer set %+v, wrong is %v", after.Processing, wrong)
+	if after, wrong := change(base, operators, false); after.ProcessorConfig != (ProcessorConfig{}) || wrong != nil {
+		t.Errorf("a customer set %+v, wrong is %v", after.ProcessorConfig, wrong)
 	}
 	set, wrong := change(base, operators, true)
-	want := Processing{CardholderPresent: true, ServerToServer: true, BeneficiaryID: "BEN", SettlementCurrency: "USD", PayoutMinimum: 5, Descriptor: "SHOP"}
-	if set.Processing != want || wrong != nil {
-		t.Errorf("the operator set %+v, wrong is %v", set.Processing, wrong)
+	want := ProcessorConfig{CardholderPresent: true, ServerToServer: true, BeneficiaryID: "BEN", SettlementCurrency: "USD", PayoutMinimum: 5, Descriptor: "SHOP"}
+	if set.ProcessorConfig != want || wrong != nil {
+		t.Errorf("the operator set %+v, wrong is %v", set.ProcessorConfig, wrong)
 	}
-	tokenizer := ProcessingFields{TokenizerID: new("id"), TokenizerKey: &key, MailFailures: new(true), ChargebackMail: new("a@b.example")}
+	tokenizer := ProcessorFields{TokenizerID: new("id"), TokenizerKey: &key, MailFailures: new(true), ChargebackMail: new("a@b.example")}
 	if _, wrong := change(base, tokenizer, false); !slices.Equal(wrong, []string{"tokenizer_api_key", "tokenizer_id"}) {
 		t.Errorf("without server_to_server wrong is %v", wrong)
 	}
 	kept, wrong := change(set, tokenizer, false)
 	if kept.TokenizerID != "id" || kept.TokenizerKey() != "…9f2c" || !kept.MailFailures || kept.ChargebackMail != "a@b.example" || wrong != nil {
-		t.Errorf("a customer set %+v, wrong is %v", kept.Processing, wrong)
+		t.Errorf("a customer set %+v, wrong is %v", kept.ProcessorConfig, wrong)
 	}
 	if sealed, changes := tokenizer.NewTokenizerKey(set, kept); sealed != key || !changes {
 		t.Errorf("to seal: %q, %t", sealed, changes)
 	}
-	echo := ProcessingFields{TokenizerKey: new("…9f2c"), TokenizerID: new("id"), SettlementCurrency: new("USD")}
+	echo := ProcessorFields{TokenizerKey: new("…9f2c"), TokenizerID: new("id"), SettlementCurrency: new("USD")}
 	same, wrong := change(kept, echo, true)
-	if _, changes := echo.NewTokenizerKey(kept, same); changes || same.Processing != kept.Processing || wrong != nil {
-		t.Errorf("an echo changes %t, %+v, wrong is %v", changes, same.Processing, wrong)
+	if _, changes := echo.NewTokenizerKey(kept, same); changes || same.ProcessorConfig != kept.ProcessorConfig || wrong != nil {
+		t.Errorf("an echo changes %t, %+v, wrong is %v", changes, same.ProcessorConfig, wrong)
 	}
-	for name, f := range map[string]ProcessingFields{
+	for name, f := range map[string]ProcessorFields{
 		"the key taken away": {TokenizerKey: new("")}, "it processes no more": {ServerToServer: new(false)},
 	} {
 		gone, wrong := change(kept, f, true)
 		if sealed, changes := f.NewTokenizerKey(kept, gone); gone.TokenizerKey() != "" || sealed != "" || !changes || wrong != nil {
-			t.Errorf("%s: %+v, to seal %q, %t, wrong is %v", name, gone.Processing, sealed, changes, wrong)
+			t.Errorf("%s: %+v, to seal %q, %t, wrong is %v", name, gone.ProcessorConfig, sealed, changes, wrong)
 		}
 	}
-	for field, f := range map[string]ProcessingFields{
+	for field, f := range map[string]ProcessorFields{
 		"tokenizer_api_key":   {TokenizerKey: new("…9f2d")}, // too short for a key, and not the shown end of this one
 		"tokenizer_id":        {TokenizerID: new(strings.Repeat("x", MaxText+1))},
 		"chargeback_mail":     {ChargebackMail: new("nobody")},
@@ -140,7 +140,7 @@ func TestFieldsOfTheOtherTable(t *testing.T) {
 		}
 	}
 	var p fault.Problems
-	if other := (ChannelFields{Processing: tokenizer}).Change(base, false, true, &p); other.Processing != (Processing{}) || wrongFields(t, &p) != nil {
+	if other := (ChannelFields{Processing: tokenizer}).Change(base, false, true, &p); other.Processing != (ProcessorConfig{}) || wrongFields(t, &p) != nil {
 		t.Errorf("in the other profile: %+v, wrong is %v", other.Processing, wrongFields(t, &p))
 	}
 }

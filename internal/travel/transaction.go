@@ -134,7 +134,7 @@ type Transaction struct {
 	// OverLimit is what lies above the limit that the transaction exceeds most (R12), minor units of OverLimitCurrency.
 	OverLimit         int64
 	OverLimitCurrency money.Currency
-	Processed         *Processed // at a processor; nil of what was taken elsewhere and logged here
+	GatewayCharge     *GatewayCharge // at a processor; nil of what was taken elsewhere and logged here
 	// What the payment modal was told besides, verified by the integrator; it moves no money.
 	ModalAllocations string    // a JSON array, as it came; "" for none
 	ModalCharge      int64     // the channel named as charge_channel; 0 for none
