@@ -102,7 +102,7 @@ func TestAChannelIsReadAsItWasStored(t *testing.T) {
 		in.PrimaryMail, in.MailBCC, in.ReceiptLabel = "a@example.com, b@example.com", true, "Škoda"
 		in.ExternalID, in.StatusOverride, in.StatementPeriod = "m-1", "agent", "week"
 		in.Locked, in.WasTest, in.Language = true, true, "lvLV"
-		in.Processing = travel.ProcessorConfig{
+		in.ProcessorConfig = travel.ProcessorConfig{
 			CardholderPresent: true, ServerToServer: true, Processor: "sandbox", TokenizerID: "tok", TokenizerKeyEnd: "9f2c",
 			BeneficiaryID: "BEN", SettlementCurrency: "USD", ChargebackMail: "c@example.com", PayoutMinimum: 1 << 40, Descriptor: "SHOP",
 		}

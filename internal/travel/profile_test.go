@@ -140,8 +140,8 @@ func TestFieldsOfTheOtherTable(t *testing.T) {
 		}
 	}
 	var p fault.Problems
-	if other := (ChannelFields{Processing: tokenizer}).Change(base, false, true, &p); other.Processing != (ProcessorConfig{}) || wrongFields(t, &p) != nil {
-		t.Errorf("in the other profile: %+v, wrong is %v", other.Processing, wrongFields(t, &p))
+	if other := (ChannelFields{Processing: tokenizer}).Change(base, false, true, &p); other.ProcessorConfig != (ProcessorConfig{}) || wrongFields(t, &p) != nil {
+		t.Errorf("in the other profile: %+v, wrong is %v", other.ProcessorConfig, wrongFields(t, &p))
 	}
 }
 
