@@ -1,12 +1,25 @@
 package apptest
 
 import (
+	"testing"
 	"time"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/civil"
 	"holdfast/internal/merchants"
-	"holdfast/internal/travel"
 )
+
+// Now is what the clock of the world says.
+func (w *World) Now() time.Time { return time.UnixMicro(w.micros.Load()).UTC() }
+
+// SetClock moves the clock of the world, forwards or back.
+func (w *World) SetClock(at time.Time) { w.micros.Store(at.UnixMicro()) }
+
+// Advance moves the clock of the world forward.
+func (w *World) Advance(d time.Duration) { w.micros.Add(d.Microseconds()) }
+
+// At moves the clock to noon of a day.
+func (w *World) At(day string) { w.SetClock(DayPtr(w.t, day).Start().Add(12 * time.Hour)) }
 
 // MoveClock moves the clock of the world's site, and lets the actor act by it from then on.
 func (w *World) MoveClock(to time.Time) {
@@ -21,14 +34,12 @@ func (w *World) MoveClock(to time.Time) {
 	w.Actor = merchants.SystemAt(site)
 }
 
-// OtherSandbox makes a second sandbox, whose clock nobody moves.
-func (w *World) OtherSandbox() auth.Actor {
-	w.t.Helper()
-	path, name, currency := "other", "Other", w.Site.Policy.Currency
-	made, err := w.App.Sites.Create(w.t.Context(), auth.System(0),
-		travel.SiteFields{Path: &path, Name: &name, Currency: &currency, Sandbox: true})
+// DayPtr reads a day, and gives it as the fields of inputs want it.
+func DayPtr(t testing.TB, s string) *civil.Day {
+	t.Helper()
+	d, err := civil.ParseDay(s)
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
-	return merchants.SystemAt(made)
+	return &d
 }

@@ -1,8 +1,6 @@
 package apptest
 
 import (
-	"errors"
-	"fmt"
 	"iter"
 	"time"
 
@@ -11,6 +9,9 @@ import (
 	"holdfast/internal/takeover"
 	"holdfast/internal/travel"
 )
+
+// Protect are the options of an import into protected channels, which covers from the day of each payment.
+var Protect = takeover.ImportOptions{Mode: travel.ModeProtectionOnly, CoverFromEffective: true}
 
 // ARow is a purchase of EUR 360.00 in channel Direct for a booking of EUR 1,200.00, changed by what follows.
 func ARow(line int, key string, changes ...func(r *travel.ImportedPayment)) travel.ImportedPayment {
@@ -48,6 +49,7 @@ func Refunding(key string, amount int64) func(r *travel.ImportedPayment) {
 	}
 }
 
+// Of gives rows as a reader does that meets no error.
 func Of(rows ...travel.ImportedPayment) iter.Seq2[travel.ImportedPayment, error] {
 	return func(yield func(travel.ImportedPayment, error) bool) {
 		for _, row := range rows {
@@ -71,28 +73,4 @@ func (w *World) Imported(opts takeover.ImportOptions, rows ...travel.ImportedPay
 		w.t.Errorf("%d rows of which %d refused, reported as %+v", len(rows), len(refused), report)
 	}
 	return report, refused
-}
-
-var Protect = takeover.ImportOptions{Mode: travel.ModeProtectionOnly, CoverFromEffective: true}
-
-// Holdings is everything that an import writes to, as far as a caller can see it.
-func (w *World) Holdings() (text string) {
-	w.t.Helper()
-	page := travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
-	channels, err := w.App.Channels.List(w.t.Context(), w.Actor, travel.ChannelFilter{}, page)
-	bookings, err2 := w.App.Bookings.List(w.t.Context(), w.Actor, travel.BookingFilter{}, page)
-	payments, err3 := w.App.Payments.List(w.t.Context(), w.Actor, travel.TransactionFilter{}, page)
-	if err := errors.Join(err, err2, err3); err != nil {
-		w.t.Fatal(err)
-	}
-	for _, c := range channels.Items {
-		text += fmt.Sprintf("%s %s %s\n", c.Name, c.Mode, c.Currency)
-	}
-	for _, b := range bookings.Items {
-		text += fmt.Sprintf("%d %s %d %d %s v%d\n", b.ID, b.ImportKey, b.Total, b.Sums.Net, b.StatusOn(0), b.Version)
-	}
-	for _, p := range payments.Items {
-		text += fmt.Sprintf("%d %s %s %d of %d remain\n", p.ID, p.ImportKey, p.Type, p.Remaining, p.Total)
-	}
-	return text
 }

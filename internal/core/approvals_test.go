@@ -229,7 +229,7 @@ func TestAManualQuoteCountsForItsSiteAlone(t *testing.T) {
 		}
 		here := w.Actor
 		pay()
-		w.Actor = w.OtherSandbox()
+		w.Actor = otherSandbox(t, w)
 		pay()
 		there := w.Actor
 		quote := quoteOf("GBP", civil.DayOf(apptest.Began)-3, "0.85", "desk-1")

@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/fault"
 	"holdfast/internal/identity"
 	"holdfast/internal/ledger"
+	"holdfast/internal/merchants"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
@@ -54,7 +55,7 @@ func TestProtectionFollowsTheClockOfItsSite(t *testing.T) {
 		c := w.Channel(travel.ModeProtectionOnly, "GBP")
 		b := w.Booking(c, 10000, "2024-06-20")
 		bought := w.Must(apptest.Report(travel.Purchase, b, 10000))
-		other := w.OtherSandbox()
+		other := otherSandbox(t, w)
 		if got := w.Exposure(reports.ExposureQuery{}); got.Total.E1 != 10000 || got.Query.AsOf != civil.DayOf(apptest.Began) {
 			t.Fatalf("E1 %d as of %s", got.Total.E1, got.Query.AsOf)
 		}
@@ -151,7 +152,7 @@ func TestAuthorisationsExpireByTheClockOfTheirSite(t *testing.T) {
 		}
 		moved := authorise()
 		here := w.Actor
-		w.Actor = w.OtherSandbox()
+		w.Actor = otherSandbox(t, w)
 		still := authorise()
 		there := w.Actor
 		w.Actor = here
@@ -194,7 +195,7 @@ func TestWhatIsPendingIsPricedByTheClockOfItsSite(t *testing.T) {
 func TestTokensAndLoginsFollowTheClockOfTheSite(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		ctx := t.Context()
-		other := w.OtherSandbox()
+		other := otherSandbox(t, w)
 		user, err := w.App.Accounts.CreateUser(ctx, w.Actor,
 			travel.UserFields{Username: "olga", Email: "o@example.com", Password: apptest.GoodPassword}, auth.Operator, false)
 		if err != nil {
@@ -239,4 +240,16 @@ func TestTokensAndLoginsFollowTheClockOfTheSite(t *testing.T) {
 		try("demo", again.Token, fault.JWTInvalid, "the same when it is over")
 		try("other", again.Token, fault.JWTInvalid, "the same elsewhere: no clock ahead makes it live longer")
 	})
+}
+
+// otherSandbox makes a second sandbox, whose clock nobody moves.
+func otherSandbox(t *testing.T, w *apptest.World) auth.Actor {
+	t.Helper()
+	path, name, currency := "other", "Other", w.Site.Policy.Currency
+	made, err := w.App.Sites.Create(t.Context(), auth.System(0),
+		travel.SiteFields{Path: &path, Name: &name, Currency: &currency, Sandbox: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return merchants.SystemAt(made)
 }

@@ -13,8 +13,10 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
 	"holdfast/internal/fault"
+	"holdfast/internal/ledger"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
 
@@ -33,14 +35,14 @@ func TestPremiumHoldsAfterAnyHistory(t *testing.T) {
 			w.Advance(time.Duration(r.IntN(36)) * time.Hour)
 			moments = append(moments, w.Now())
 			w.Advance(time.Minute)
-			w.Happens(r, c, b, &paid)
+			happens(t, w, r, c, b, &paid)
 		}
 		w.Fix((civil.DayOf(w.Now()) - 3).String(), map[money.Currency]string{"GBP": "0.91"})
 		for _, p := range paid {
-			w.Holds(p.ID, w.Now())
+			holds(t, w, p.ID, w.Now())
 			for i, known := range moments {
 				if i%5 == 0 && !known.Before(p.CreatedAt) {
-					w.Holds(p.ID, known)
+					holds(t, w, p.ID, known)
 				}
 			}
 		}
@@ -101,7 +103,7 @@ func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
 				}
 			}
 			for _, p := range paid {
-				all = append(all, w.Holds(p.ID, w.Now()))
+				all = append(all, holds(t, w, p.ID, w.Now()))
 			}
 			return all
 		}
@@ -189,10 +191,62 @@ func TestPremiumWhateverRunsAtTheSameTime(t *testing.T) {
 		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
 		w.Advance(time.Second)
 		for _, p := range paid {
-			a := w.Holds(p.ID, w.Now())
+			a := holds(t, w, p.ID, w.Now())
 			if a.Premium.State.Amount != 100_000-6*5_000-15 {
 				t.Errorf("the state's amount is %d", a.Premium.State.Amount)
 			}
 		}
 	})
+}
+
+// holds checks what is always true of the premium of a payment, as known at an instant: its lines come to the premium
+// of its state and what was retained, and the state of the last line is the one that follows from the facts.
+func holds(t *testing.T, w *apptest.World, id int64, known time.Time) protection.Explained {
+	t.Helper()
+	x, err := w.App.Protection.Explain(t.Context(), w.Actor, id, reports.ProtectionQuery{Moment: ledger.Moment{KnownAt: known}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := x.Allocations[0]
+	p := a.Premium
+	if p.Booked != p.State.Premium+p.Retained {
+		t.Fatalf("payment %d, known %s: lines %d, premium %d, retained %d: %+v", id, known, p.Booked, p.State.Premium, p.Retained, p.Lines)
+	}
+	if p.Priced != (len(p.Lines) > 0) || p.Priced && p.Lines[len(p.Lines)-1].State.Premium != p.State.Premium {
+		t.Fatalf("payment %d: state %+v after %+v", id, p.State, p.Lines)
+	}
+	return a
+}
+
+// happens is one event of a random history. What the rules refuse is no event.
+func happens(t *testing.T, w *apptest.World, r *rand.Rand, c travel.Channel, b travel.Booking, paid *[]travel.Transaction) {
+	t.Helper()
+	on := w.Now().Add(-time.Duration(r.IntN(20*24)) * time.Hour)
+	today := civil.DayOf(w.Now())
+	switch n := r.IntN(12); {
+	case n < 3 || len(*paid) == 0:
+		in := apptest.Report(travel.Purchase, b, 1+r.Int64N(100_000))
+		in.EffectiveAt = on
+		*paid = append(*paid, w.Must(in))
+	case n < 7:
+		kinds := []travel.TransactionType{travel.Refund, travel.Refund, travel.Chargeback, travel.ChargebackReversal}
+		of := (*paid)[r.IntN(len(*paid))]
+		in := apptest.Linked(kinds[n-3], of, b, 1+r.Int64N(30_000))
+		in.EffectiveAt = on
+		if *in.Type == travel.Refund && on.Before(of.EffectiveAt) { // which is refused
+			in.EffectiveAt = of.EffectiveAt
+		}
+		_, _, err := w.App.Payments.Create(t.Context(), w.Actor, in)
+		if err != nil && !fault.Is(err, fault.NotPossible) {
+			t.Fatal(err)
+		}
+	case n < 9:
+		w.Move(b, today+civil.Day(r.IntN(400)-30))
+	case n < 11:
+		w.Fix((today - civil.Day(r.IntN(20))).String(), map[money.Currency]string{"GBP": fmt.Sprintf("0.%d", 80+r.IntN(10))})
+	default:
+		from, refundable, least := today-civil.Day(r.IntN(20)), r.IntN(2) == 0, r.Int64N(300)
+		card := append(travel.DefaultRateCard(), travel.RateLine{ChannelID: c.ID, To: travel.NoEnd, PPM: r.Int64N(30_000)})
+		w.Policy(travel.PolicyFields{From: &from, PremiumRefundable: &refundable, MinimumPerLine: &least, RateCard: &card})
+	}
 }

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -55,8 +56,8 @@ func TestThePremiumOfTheWorkedLines(t *testing.T) {
 		if l := got[3].State.Line; l.PPM != 12000 || l.From != 181 || l.To != 365 || l.ID == 0 {
 			t.Errorf("rate card line %+v", l)
 		}
-		w.ExplainsPremium(p.ID, known, 656, 656, 0, "lead: D − P = 2024-08-31 − 2024-04-09 = 144 days")
-		w.ExplainsPremium(p.ID, w.Now(), 824, 927, 103, "round(68636 · 12000 / 1,000,000) = round(823.632000) = 824",
+		explainsPremium(t, w, p.ID, known, 656, 656, 0, "lead: D − P = 2024-08-31 − 2024-04-09 = 144 days")
+		explainsPremium(t, w, p.ID, w.Now(), 824, 927, 103, "round(68636 · 12000 / 1,000,000) = round(823.632000) = 824",
 			"π 824 − 927 = -103; nothing returns, 103 is retained", "lines 927 = premium of the state 824 + retained 103")
 	})
 }
@@ -71,7 +72,7 @@ func TestPremiumWaitsForTheRate(t *testing.T) {
 		if got := w.Lines(protection.PremiumFilter{}); len(got) != 0 {
 			t.Fatalf("booked without a rate: %+v", got)
 		}
-		w.ExplainsPremium(p.ID, w.Now(), 0, 0, 0, "pending_rate")
+		explainsPremium(t, w, p.ID, w.Now(), 0, 0, 0, "pending_rate")
 		w.Advance(time.Hour)
 		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
 		got := w.Lines(protection.PremiumFilter{})
@@ -96,7 +97,7 @@ func TestWhatBooksNoPremium(t *testing.T) {
 		if got := w.Lines(protection.PremiumFilter{}); len(got) != 0 {
 			t.Fatalf("not protected: %+v", got)
 		}
-		w.ExplainsPremium(p.ID, w.Now(), 0, 0, 0, "not protected")
+		explainsPremium(t, w, p.ID, w.Now(), 0, 0, 0, "not protected")
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 100000, "2024-09-14")
 		auth := w.Must(apptest.Report(travel.Authorize, b, 50000))
 		w.Must(apptest.Linked(travel.Capture, auth, b, 50000))
@@ -214,7 +215,7 @@ func TestACorrectionBooksWhatTheLedgerLacks(t *testing.T) {
 				t.Errorf("%+v, %v, want %+v", done, err, run.want)
 			}
 		}
-		w.Holds(p.ID, w.Now())
+		holds(t, w, p.ID, w.Now())
 		lines := w.Lines(protection.PremiumFilter{Kinds: []protection.PremiumKind{protection.PremiumCorrection}})
 		if len(lines) != 1 || lines[0].Amount != -125 || lines[0].Cause != protection.CauseCorrection {
 			t.Errorf("%+v", lines)
@@ -249,4 +250,26 @@ func TestALockedChannelIsNotInsolvent(t *testing.T) {
 			t.Errorf("the ledger comes to %d, of which %d returned", sum, returned)
 		}
 	})
+}
+
+// explainsPremium checks what is known of a payment's premium at an instant.
+func explainsPremium(t *testing.T, w *apptest.World, id int64, known time.Time, premium, booked, retained int64, texts ...string) {
+	t.Helper()
+	x, err := w.App.Protection.Explain(t.Context(), w.Actor, id, reports.ProtectionQuery{Moment: ledger.Moment{KnownAt: known}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := x.Allocations[0].Premium
+	if p.State.Premium != premium || p.Booked != booked || p.Retained != retained {
+		t.Errorf("premium %d, booked %d, retained %d; want %d, %d, %d", p.State.Premium, p.Booked, p.Retained, premium, booked, retained)
+	}
+	var all strings.Builder
+	for _, s := range p.Steps {
+		all.WriteString(s.Rule + " " + s.Name + ": " + s.Text + "\n")
+	}
+	for _, text := range texts {
+		if !strings.Contains(all.String(), text) {
+			t.Errorf("the steps lack %q:\n%s", text, all.String())
+		}
+	}
 }

@@ -36,18 +36,18 @@ func TestLimitsOfPaymentAndBookingAreExact(t *testing.T) {
 		third := w.Must(apptest.Report(travel.Purchase, b, 20000))
 		apptest.Same(t, "above the booking's", third.OverLimit, 18000)
 		apptest.Same(t, "on file", w.ReadTransaction(third.ID).OverLimit, 18000)
-		apptest.Same(t, "events of payments", w.Events(protection.LimitTransaction), []string{
+		apptest.Same(t, "events of payments", eventsOf(t, w, protection.LimitTransaction), []string{
 			fmt.Sprintf("%d:80%%=24000", first.ID), fmt.Sprintf("%d:80%%=34000", second.ID),
 			fmt.Sprintf("%d:95%%=34000", second.ID), fmt.Sprintf("%d:100%%=34000", second.ID),
 		})
 		id := b.ID
-		apptest.Same(t, "events of bookings", w.Events(protection.LimitBooking), []string{
+		apptest.Same(t, "events of bookings", eventsOf(t, w, protection.LimitBooking), []string{
 			fmt.Sprintf("%d:80%%=58000", id), fmt.Sprintf("%d:95%%=58000", id), fmt.Sprintf("%d:100%%=78000", id),
 		})
 		// A refund takes the use below 95 %, and what comes after crosses again, from where it fell.
 		w.Must(apptest.Linked(travel.Refund, second, b, 24000))
 		w.Must(apptest.Report(travel.Purchase, b, 4000))
-		apptest.Same(t, "armed again", w.Events(protection.LimitBooking)[3:], []string{fmt.Sprintf("%d:95%%=58000", id)})
+		apptest.Same(t, "armed again", eventsOf(t, w, protection.LimitBooking)[3:], []string{fmt.Sprintf("%d:95%%=58000", id)})
 		e := w.Exposure(reports.ExposureQuery{Valuation: protection.Locked})
 		apptest.Same(t, "all is protected", e.Total.E1, 24000+34000+20000-24000+4000)
 		over := true
@@ -90,7 +90,7 @@ func TestManyPaymentsOfOneBookingAreJudgedExactly(t *testing.T) {
 		}
 		all.Wait()
 		apptest.Same(t, "over", over, 40*999-10000)
-		apptest.Same(t, "events", len(w.Events(protection.LimitBooking)), 3)
+		apptest.Same(t, "events", len(eventsOf(t, w, protection.LimitBooking)), 3)
 	})
 }
 
@@ -105,33 +105,33 @@ func TestLimitsOfChannelAndSite(t *testing.T) {
 		first := w.Must(apptest.Report(travel.Purchase, b, 9000))
 		euros := w.Must(apptest.Report(travel.Purchase, e, 20000))
 		second := w.Must(apptest.Report(travel.Purchase, b, 5000))
-		w.SettlePieces()
-		apptest.Same(t, "not before its time", w.Row(protection.LimitChannel, c.ID).Use, 0)
+		settlePieces(t, w)
+		apptest.Same(t, "not before its time", rowOf(t, w, protection.LimitChannel, c.ID).Use, 0)
 		w.Advance(6 * time.Second)
-		w.SettlePieces()
-		r := w.Row(protection.LimitChannel, c.ID)
+		settlePieces(t, w)
+		r := rowOf(t, w, protection.LimitChannel, c.ID)
 		apptest.Same(t, "channel", []any{r.Use, r.Headroom, r.Over, r.Level}, []any{14000, 0, 4000, 100})
-		r = w.Row(protection.LimitSite, 0)
+		r = rowOf(t, w, protection.LimitSite, 0)
 		apptest.Same(t, "site", []any{r.Use, r.Headroom, r.Over, r.Level}, []any{24000, 0, 4000, 100})
 		apptest.Same(t, "over", []any{w.ReadTransaction(first.ID).OverLimit, w.ReadTransaction(euros.ID).OverLimit, w.ReadTransaction(second.ID).OverLimit}, []any{0, 0, 4000})
-		apptest.Same(t, "events of the channel", w.Events(protection.LimitChannel), []string{
+		apptest.Same(t, "events of the channel", eventsOf(t, w, protection.LimitChannel), []string{
 			fmt.Sprintf("%d:80%%=9000", c.ID), fmt.Sprintf("%d:95%%=14000", c.ID), fmt.Sprintf("%d:100%%=14000", c.ID),
 		})
-		apptest.Same(t, "events of the site", w.Events(protection.LimitSite), []string{"0:80%=19000", "0:95%=19000", "0:100%=24000"})
+		apptest.Same(t, "events of the site", eventsOf(t, w, protection.LimitSite), []string{"0:80%=19000", "0:95%=19000", "0:100%=24000"})
 		w.Must(apptest.Linked(travel.Refund, first, b, 6000)) // the channel falls to 80 %
 		w.Must(apptest.Report(travel.Purchase, b, 3000))
-		w.Settle()
-		apptest.Same(t, "events of the channel after", w.Events(protection.LimitChannel)[3:], []string{
+		settle(t, w)
+		apptest.Same(t, "events of the channel after", eventsOf(t, w, protection.LimitChannel)[3:], []string{
 			fmt.Sprintf("%d:95%%=11000", c.ID), fmt.Sprintf("%d:100%%=11000", c.ID),
 		})
 		// What is delivered leaves the use by itself when the day is over.
 		w.SetClock(time.Date(2024, 6, 11, 0, 2, 0, 0, time.UTC))
-		w.SettlePieces()
-		apptest.Same(t, "site after the trip", w.Row(protection.LimitSite, 0).Use, 11000)
+		settlePieces(t, w)
+		apptest.Same(t, "site after the trip", rowOf(t, w, protection.LimitSite, 0).Use, 11000)
 		// A lower limit is an event at once, and of no payment.
 		w.Limit(protection.LimitSite, 0, 11500)
-		w.Settle()
-		apptest.Same(t, "events of the site after", w.Events(protection.LimitSite)[3:], []string{
+		settle(t, w)
+		apptest.Same(t, "events of the site after", eventsOf(t, w, protection.LimitSite)[3:], []string{
 			"0:95%=21000", "0:100%=21000", "0:80%=11000", "0:95%=11000",
 		})
 	})
@@ -165,9 +165,9 @@ func followsEveryChange(t *testing.T, w *apptest.World, by travel.Recognition) {
 	}
 	check := func(when string) {
 		t.Helper()
-		w.Settle()
+		settle(t, w)
 		want := w.Exposure(reports.ExposureQuery{Valuation: protection.Locked}).Total.E1
-		apptest.Same(t, when, w.Row(protection.LimitSite, 0).Use, want)
+		apptest.Same(t, when, rowOf(t, w, protection.LimitSite, 0).Use, want)
 	}
 	paid := w.Must(apptest.Report(travel.Purchase, b, 60001))
 	check("waiting for a rate")
@@ -240,10 +240,10 @@ func TestSettlingIsTheSameHoweverItRuns(t *testing.T) {
 		logging.Wait()
 		stop()
 		settling.Wait()
-		w.Settle()
+		settle(t, w)
 		want := int64(4 * (30*1000 + 29*30/2))
-		apptest.Same(t, "use", w.Row(protection.LimitChannel, c.ID).Use, want)
-		apptest.Same(t, "events", len(w.Events(protection.LimitChannel)), 3)
+		apptest.Same(t, "use", rowOf(t, w, protection.LimitChannel, c.ID).Use, want)
+		apptest.Same(t, "events", len(eventsOf(t, w, protection.LimitChannel)), 3)
 		var over int64
 		list, err := w.App.Payments.List(t.Context(), w.Actor, travel.TransactionFilter{}, travel.Page{Number: 1, Size: 1000, Offset: -1})
 		if err != nil {
@@ -292,4 +292,46 @@ func TestWhatCannotBeALimit(t *testing.T) {
 			t.Errorf("limits in force: %+v, %v", list.Items, err)
 		}
 	})
+}
+
+// eventsOf lists events as "scope object percent".
+func eventsOf(t *testing.T, w *apptest.World, scope protection.LimitScope) []string {
+	t.Helper()
+	list, err := w.App.Limits.Events(t.Context(), w.Actor, limits.LimitEvents{Scopes: []protection.LimitScope{scope}}, apptest.WholeList)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, e := range list.Items {
+		texts = append(texts, fmt.Sprintf("%d:%d%%=%d", e.ObjectID, e.Percent, e.Use))
+	}
+	return texts
+}
+
+// rowOf reads the row of a channel's limit, or the site's where channel is 0.
+func rowOf(t *testing.T, w *apptest.World, scope protection.LimitScope, channel int64) limits.LimitRow {
+	t.Helper()
+	list, err := w.App.Limits.List(t.Context(), w.Actor, limits.LimitFilter{Scopes: []protection.LimitScope{scope}, Channels: []int64{channel}}, apptest.WholeList)
+	if err != nil || len(list.Items) != 1 {
+		t.Fatalf("%d rows of %s %d, %v", len(list.Items), scope, channel, err)
+	}
+	return list.Items[0]
+}
+
+// settle lets the job see what there is, and settle it when its time has come.
+func settle(t *testing.T, w *apptest.World) {
+	t.Helper()
+	settlePieces(t, w)
+	w.Advance(6 * time.Second)
+	settlePieces(t, w)
+}
+
+func settlePieces(t *testing.T, w *apptest.World) {
+	t.Helper()
+	for more := true; more; {
+		var err error
+		if more, err = w.App.Limits.Recompute(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

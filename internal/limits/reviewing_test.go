@@ -34,35 +34,35 @@ func TestANewLimitIsJudgedByWhatExists(t *testing.T) {
 		w.Must(apptest.Linked(travel.Refund, first, b, 10_000)) // 60,000 are left
 		test := w.Booking(w.Channel(travel.ModeTest, "GBP"), 100_000, "2024-09-14")
 		w.Must(apptest.Report(travel.Purchase, test, 90_000))
-		w.Settle()
+		settle(t, w)
 		w.Limit(protection.LimitBooking, c.ID, 50_000)
 		w.Limit(protection.LimitTransaction, c.ID, 32_000)
 		// What is logged before the job comes is judged at once, and not again.
 		third := w.Must(apptest.Report(travel.Purchase, b, 5000))
 		apptest.Same(t, "logged since", third.OverLimit, 5000)
-		w.Review()
-		apptest.Same(t, "events of bookings", w.Events(protection.LimitBooking), crossed(b.ID, 65_000, 80, 95, 100))
-		apptest.Same(t, "events of payments", w.Events(protection.LimitTransaction),
+		review(t, w)
+		apptest.Same(t, "events of bookings", eventsOf(t, w, protection.LimitBooking), crossed(b.ID, 65_000, 80, 95, 100))
+		apptest.Same(t, "events of payments", eventsOf(t, w, protection.LimitTransaction),
 			append(crossed(first.ID, 30_000, 80), crossed(second.ID, 30_000, 80)...))
-		apptest.Same(t, "over", []any{w.Over(first.ID), w.Over(second.ID), w.Over(third.ID), w.Over(little.ID), w.Over(elsewhere.ID)},
+		apptest.Same(t, "over", []any{overLimit(t, w, first.ID), overLimit(t, w, second.ID), overLimit(t, w, third.ID), overLimit(t, w, little.ID), overLimit(t, w, elsewhere.ID)},
 			[]any{0, 10_000, 5000, 0, 0})
-		w.Review()
-		apptest.Same(t, "events, again", len(w.Events(protection.LimitBooking)), 3)
+		review(t, w)
+		apptest.Same(t, "events, again", len(eventsOf(t, w, protection.LimitBooking)), 3)
 		// A lower one: more lies above, and no level is new. One of every channel bounds the others alone.
 		w.Limit(protection.LimitBooking, c.ID, 20_000)
 		w.Limit(protection.LimitBooking, 0, 95_000)
-		w.Review()
-		apptest.Same(t, "over a lower one", []any{w.Over(first.ID), w.Over(second.ID), w.Over(third.ID)}, []any{10_000, 30_000, 5000})
-		apptest.Same(t, "events then", w.Events(protection.LimitBooking)[3:], crossed(foreign.ID, 90_000, 80))
+		review(t, w)
+		apptest.Same(t, "over a lower one", []any{overLimit(t, w, first.ID), overLimit(t, w, second.ID), overLimit(t, w, third.ID)}, []any{10_000, 30_000, 5000})
+		apptest.Same(t, "events then", eventsOf(t, w, protection.LimitBooking)[3:], crossed(foreign.ID, 90_000, 80))
 		// The channel's own lifted, the general one bounds it, of which it stays below all levels.
 		lift, scope := true, protection.LimitBooking
 		if _, err := w.App.Limits.Set(t.Context(), w.Actor, limits.LimitFields{Scope: &scope, ChannelID: &c.ID, Lift: lift}); err != nil {
 			t.Fatal(err)
 		}
 		w.Limit(protection.LimitTransaction, 0, 100_000)
-		w.Review()
-		apptest.Same(t, "events after the lift", len(w.Events(protection.LimitBooking)), 4)
-		apptest.Same(t, "events of payments after", w.Events(protection.LimitTransaction)[2:], crossed(elsewhere.ID, 90_000, 80))
+		review(t, w)
+		apptest.Same(t, "events after the lift", len(eventsOf(t, w, protection.LimitBooking)), 4)
+		apptest.Same(t, "events of payments after", eventsOf(t, w, protection.LimitTransaction)[2:], crossed(elsewhere.ID, 90_000, 80))
 	})
 }
 
@@ -76,16 +76,16 @@ func TestALimitFromALaterDayIsJudgedOnIt(t *testing.T) {
 		if _, err := w.App.Limits.Set(t.Context(), w.Actor, in); err != nil {
 			t.Fatal(err)
 		}
-		w.Review()
-		apptest.Same(t, "before the day", len(w.Events(protection.LimitBooking)), 0)
+		review(t, w)
+		apptest.Same(t, "before the day", len(eventsOf(t, w, protection.LimitBooking)), 0)
 		w.SetClock(apptest.DayPtr(t, "2024-06-10").Start().Add(10 * time.Second))
-		w.SettlePieces()
-		apptest.Same(t, "on the day", w.Events(protection.LimitBooking), crossed(b.ID, 40_000, 80, 95, 100))
-		apptest.Same(t, "over", w.Over(p.ID), 10_000)
+		settlePieces(t, w)
+		apptest.Same(t, "on the day", eventsOf(t, w, protection.LimitBooking), crossed(b.ID, 40_000, 80, 95, 100))
+		apptest.Same(t, "over", overLimit(t, w, p.ID), 10_000)
 		w.Limit(protection.LimitTransaction, 0, 45_000)
 		w.Limit(protection.LimitTransaction, 0, 35_000)
-		w.Review()
-		apptest.Same(t, "the later of two", w.Events(protection.LimitTransaction), crossed(p.ID, 40_000, 80, 95, 100))
+		review(t, w)
+		apptest.Same(t, "the later of two", eventsOf(t, w, protection.LimitTransaction), crossed(p.ID, 40_000, 80, 95, 100))
 	})
 }
 
@@ -100,7 +100,7 @@ func TestReviewsAreTheSameHoweverTheyRun(t *testing.T) {
 				w.Must(apptest.Report(travel.Purchase, b, 1000))
 			}
 		}
-		w.Settle()
+		settle(t, w)
 		w.Limit(protection.LimitBooking, 0, 5000)
 		w.Limit(protection.LimitTransaction, 0, 900)
 		w.Advance(10 * time.Second)
@@ -115,8 +115,8 @@ func TestReviewsAreTheSameHoweverTheyRun(t *testing.T) {
 			})
 		}
 		all.Wait()
-		w.Review()
-		apptest.Same(t, "events", []any{len(w.Events(protection.LimitBooking)), len(w.Events(protection.LimitTransaction))}, []any{3 * 3, 24 * 3})
+		review(t, w)
+		apptest.Same(t, "events", []any{len(eventsOf(t, w, protection.LimitBooking)), len(eventsOf(t, w, protection.LimitTransaction))}, []any{3 * 3, 24 * 3})
 		var over int64
 		list, err := w.App.Payments.List(t.Context(), w.Actor, travel.TransactionFilter{}, apptest.WholeList)
 		if err != nil {
@@ -139,16 +139,16 @@ func TestWhatIsPricedLateIsJudgedThen(t *testing.T) {
 		w.Limit(protection.LimitBooking, 0, 10_000)
 		w.Limit(protection.LimitTransaction, 0, 7000)
 		first, second := w.Must(apptest.Report(travel.Purchase, b, 16_000)), w.Must(apptest.Report(travel.Purchase, b, 10_000))
-		w.Review()
-		apptest.Same(t, "without a rate", []any{w.Over(first.ID), w.Over(second.ID), len(w.Events(protection.LimitBooking))}, []any{0, 0, 0})
+		review(t, w)
+		apptest.Same(t, "without a rate", []any{overLimit(t, w, first.ID), overLimit(t, w, second.ID), len(eventsOf(t, w, protection.LimitBooking))}, []any{0, 0, 0})
 		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.50000"})
-		w.Settle()
-		apptest.Same(t, "over", []any{w.Over(first.ID), w.Over(second.ID)}, []any{1000, 3000})
-		apptest.Same(t, "events of the booking", w.Events(protection.LimitBooking),
+		settle(t, w)
+		apptest.Same(t, "over", []any{overLimit(t, w, first.ID), overLimit(t, w, second.ID)}, []any{1000, 3000})
+		apptest.Same(t, "events of the booking", eventsOf(t, w, protection.LimitBooking),
 			append(crossed(b.ID, 8000, 80), crossed(b.ID, 13_000, 95, 100)...))
-		apptest.Same(t, "events of payments", w.Events(protection.LimitTransaction), crossed(first.ID, 8000, 80, 95, 100))
-		w.Review()
-		apptest.Same(t, "events, again", len(w.Events(protection.LimitBooking))+len(w.Events(protection.LimitTransaction)), 6)
+		apptest.Same(t, "events of payments", eventsOf(t, w, protection.LimitTransaction), crossed(first.ID, 8000, 80, 95, 100))
+		review(t, w)
+		apptest.Same(t, "events, again", len(eventsOf(t, w, protection.LimitBooking))+len(eventsOf(t, w, protection.LimitTransaction)), 6)
 	})
 }
 
@@ -159,11 +159,11 @@ func TestWhatANewLimitHasToldIsNotToldAgain(t *testing.T) {
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 100_000, "2024-09-14")
 		w.Limit(protection.LimitBooking, 0, 100_000)
 		w.Must(apptest.Report(travel.Purchase, b, 83_000))
-		w.Review()
+		review(t, w)
 		w.Limit(protection.LimitBooking, 0, 90_000)
 		w.Must(apptest.Report(travel.Purchase, b, 7000))
-		w.Review()
-		apptest.Same(t, "events", w.Events(protection.LimitBooking), append(crossed(b.ID, 83_000, 80), crossed(b.ID, 90_000, 95, 100)...))
+		review(t, w)
+		apptest.Same(t, "events", eventsOf(t, w, protection.LimitBooking), append(crossed(b.ID, 83_000, 80), crossed(b.ID, 90_000, 95, 100)...))
 	})
 }
 
@@ -175,14 +175,14 @@ func TestAMovedBookingTellsEachLevelOnce(t *testing.T) {
 		for range 10 {
 			w.Must(apptest.Report(travel.Purchase, b, 10_000))
 		}
-		w.Settle()
+		settle(t, w)
 		told := append(crossed(b.ID, 80_000, 80), crossed(b.ID, 100_000, 95, 100)...)
-		apptest.Same(t, "events of payments", w.Events(protection.LimitBooking), told)
+		apptest.Same(t, "events of payments", eventsOf(t, w, protection.LimitBooking), told)
 		w.At("2024-06-30")
-		w.Settle()
+		settle(t, w)
 		w.Move(b, *apptest.DayPtr(t, "2024-09-14"))
-		w.Settle()
-		apptest.Same(t, "events after the move", w.Events(protection.LimitBooking), append(told, told...))
+		settle(t, w)
+		apptest.Same(t, "events after the move", eventsOf(t, w, protection.LimitBooking), append(told, told...))
 	})
 }
 
@@ -192,14 +192,26 @@ func TestANewDayWaitsForWhatWasLoggedBefore(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 100_000, "2024-06-10")
 		w.Limit(protection.LimitSite, 0, 5000)
-		w.Settle()
+		settle(t, w)
 		p := w.Must(apptest.Report(travel.Purchase, b, 9000))
 		w.MoveClock(apptest.Began.AddDate(0, 1, 0))
 		w.Advance(10 * time.Second) // long enough for the new day, while the job has not seen the payment yet
-		w.Settle()
-		apptest.Same(t, "over", w.Over(p.ID), 4000)
-		apptest.Same(t, "events", w.Events(protection.LimitSite), crossed(0, 9000, 80, 95, 100))
-		w.Settle()
-		apptest.Same(t, "use after the trip", w.Row(protection.LimitSite, 0).Use, 0)
+		settle(t, w)
+		apptest.Same(t, "over", overLimit(t, w, p.ID), 4000)
+		apptest.Same(t, "events", eventsOf(t, w, protection.LimitSite), crossed(0, 9000, 80, 95, 100))
+		settle(t, w)
+		apptest.Same(t, "use after the trip", rowOf(t, w, protection.LimitSite, 0).Use, 0)
 	})
+}
+
+// review lets the job judge what exists by the limits that are new.
+func review(t *testing.T, w *apptest.World) {
+	t.Helper()
+	w.Advance(10 * time.Second)
+	settlePieces(t, w)
+}
+
+func overLimit(t *testing.T, w *apptest.World, id int64) int64 {
+	t.Helper()
+	return w.ReadTransaction(id).OverLimit
 }

@@ -16,12 +16,20 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/fault"
 	"holdfast/internal/fx"
 	"holdfast/internal/merchants"
 	"holdfast/internal/money"
 	"holdfast/internal/psp"
 	"holdfast/internal/travel"
+)
+
+// Keys, of which no trace may be found.
+const (
+	tokenizerKey = "3q8w-tokenizer-key-9f2c"
+	liveKey      = "live_processor-key-51x7"
+	testKey      = "test_processor-key-51x7"
 )
 
 // choosy is a processor that tells keys of its two environments apart, and wants all of a tokenizer's account or nothing.
@@ -94,8 +102,8 @@ func TestSecretsOfChannelsAreSealedAtRest(t *testing.T) {
 		newGateways(t, w)
 		var log bytes.Buffer
 		w.Core.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		c := w.ProcessingChannel("Shop", travel.ModeLive)
-		if err := w.SetGateway(c.ID, apptest.TestKey); err != nil { // in a sandbox no channel is live
+		c := processingChannel(t, w, "Shop", travel.ModeLive)
+		if err := setGateway(t, w, c.ID, testKey); err != nil { // in a sandbox no channel is live
 			t.Fatal(err)
 		}
 		var said bytes.Buffer
@@ -128,7 +136,7 @@ func TestSecretsOfChannelsAreSealedAtRest(t *testing.T) {
 				t.Errorf("the files %v of the database do not hold what they should", files)
 			}
 		}
-		for _, secret := range []string{apptest.TokenizerKey, apptest.TestKey, "webhook-secret-of-it"} {
+		for _, secret := range []string{tokenizerKey, testKey, "webhook-secret-of-it"} {
 			if bytes.Contains(said.Bytes(), []byte(secret)) {
 				t.Errorf("%s lies open", secret)
 			}
@@ -144,10 +152,10 @@ func TestSecretsOfChannelsAreSealedAtRest(t *testing.T) {
 func TestATokenizerIsSetWithTheProcessor(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		newGateways(t, w)
-		c := w.ProcessingChannel("One", travel.ModeTest)
+		c := processingChannel(t, w, "One", travel.ModeTest)
 		set := func(id, key *string) error {
 			_, err := w.App.Channels.SetGateway(t.Context(), w.Actor, c.ID, merchants.GatewayFields{
-				Processor: "choosy", Credentials: merchants.Credentials{Key: apptest.TestKey},
+				Processor: "choosy", Credentials: merchants.Credentials{Key: testKey},
 				Tokenizer: travel.ProcessorFields{TokenizerID: id, TokenizerKey: key},
 			})
 			return err
@@ -169,9 +177,9 @@ func TestATokenizerIsSetWithTheProcessor(t *testing.T) {
 func TestWhatIsSealedForOneChannelIsWorthNothingInAnother(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		newGateways(t, w)
-		one, other := w.ProcessingChannel("One", travel.ModeTest), w.ProcessingChannel("Other", travel.ModeTest)
-		fine(t, w.SetGateway(one.ID, apptest.TestKey))
-		fine(t, w.SetGateway(other.ID, apptest.TestKey))
+		one, other := processingChannel(t, w, "One", travel.ModeTest), processingChannel(t, w, "Other", travel.ModeTest)
+		fine(t, setGateway(t, w, one.ID, testKey))
+		fine(t, setGateway(t, w, other.ID, testKey))
 		fine(t, w.Core.Store.Write(t.Context(), func(tx *db.Tx) error {
 			g, err := merchants.ChannelGateway(tx, w.Site.ID, one.ID)
 			if err != nil {
@@ -197,8 +205,8 @@ func TestKeysAreRotatedWhileSecretsAreRead(t *testing.T) {
 		const channels = 8
 		var ids []int64
 		for i := range channels {
-			c := w.ProcessingChannel("Shop "+string(rune('A'+i)), travel.ModeTest)
-			fine(t, w.SetGateway(c.ID, apptest.TestKey))
+			c := processingChannel(t, w, "Shop "+string(rune('A'+i)), travel.ModeTest)
+			fine(t, setGateway(t, w, c.ID, testKey))
 			ids = append(ids, c.ID)
 		}
 		var over atomic.Bool
@@ -216,7 +224,7 @@ func TestKeysAreRotatedWhileSecretsAreRead(t *testing.T) {
 		// One channel gets new credentials meanwhile, too.
 		readers.Go(func() {
 			for !over.Load() {
-				if err := w.SetGateway(ids[0], apptest.TestKey); err != nil {
+				if err := setGateway(t, w, ids[0], testKey); err != nil {
 					t.Error(err)
 					return
 				}
@@ -248,8 +256,8 @@ func TestKeysAreRotatedWhileSecretsAreRead(t *testing.T) {
 func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		keys := newGateways(t, w)
-		c := w.ProcessingChannel("Shop", travel.ModeTest)
-		fine(t, w.SetGateway(c.ID, apptest.TestKey))
+		c := processingChannel(t, w, "Shop", travel.ModeTest)
+		fine(t, setGateway(t, w, c.ID, testKey))
 		fine(t, merchants.CheckKeys(t.Context(), w.Core))
 		right, err := keys.read()
 		fine(t, err)
@@ -275,7 +283,7 @@ func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
 		if said := wrongField(t, err, "tokenizer_api_key"); !strings.Contains(said, "HOLDFAST_KEYS_FILE") {
 			t.Errorf("without a file: %s", said)
 		}
-		if said := wrongField(t, w.SetGateway(c.ID, apptest.TestKey), "credentials"); !strings.Contains(said, "HOLDFAST_KEYS_FILE") {
+		if said := wrongField(t, setGateway(t, w, c.ID, testKey), "credentials"); !strings.Contains(said, "HOLDFAST_KEYS_FILE") {
 			t.Errorf("without a file: %s", said)
 		}
 		if err := merchants.CheckKeys(t.Context(), w.Core); err == nil || !strings.Contains(err.Error(), "HOLDFAST_KEYS_FILE") {
@@ -287,24 +295,24 @@ func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
 func TestCredentialsAreOfTheChannelsEnvironment(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		newGateways(t, w)
-		sandboxed := w.ProcessingChannel("Made up", travel.ModeLive)
-		w.Site = w.RealSite()
+		sandboxed := processingChannel(t, w, "Made up", travel.ModeLive)
+		w.Site = realSite(t, w)
 		w.Actor.SiteID = w.Site.ID
-		live, draft, test := w.ProcessingChannel("Live", travel.ModeLive), w.ProcessingChannel("Draft", travel.ModeDraft), w.ProcessingChannel("Test", travel.ModeTest)
+		live, draft, test := processingChannel(t, w, "Live", travel.ModeLive), processingChannel(t, w, "Draft", travel.ModeDraft), processingChannel(t, w, "Test", travel.ModeTest)
 		for _, c := range []struct {
 			id         int64
 			right, not string
-		}{{live.ID, apptest.LiveKey, apptest.TestKey}, {draft.ID, apptest.LiveKey, apptest.TestKey}, {test.ID, apptest.TestKey, apptest.LiveKey}} {
-			if said := wrongField(t, w.SetGateway(c.id, c.not), "credentials"); said != "The key is of the other environment." {
+		}{{live.ID, liveKey, testKey}, {draft.ID, liveKey, testKey}, {test.ID, testKey, liveKey}} {
+			if said := wrongField(t, setGateway(t, w, c.id, c.not), "credentials"); said != "The key is of the other environment." {
 				t.Errorf("channel %d says %s", c.id, said)
 			}
-			if err := w.SetGateway(c.id, c.right); err != nil {
+			if err := setGateway(t, w, c.id, c.right); err != nil {
 				t.Errorf("channel %d: %v", c.id, err)
 			}
 		}
 		w.Actor.SiteID = sandboxed.SiteID
-		wrongField(t, w.SetGateway(sandboxed.ID, apptest.LiveKey), "credentials") // nothing is live in a sandbox
-		fine(t, w.SetGateway(sandboxed.ID, apptest.TestKey))
+		wrongField(t, setGateway(t, w, sandboxed.ID, liveKey), "credentials") // nothing is live in a sandbox
+		fine(t, setGateway(t, w, sandboxed.ID, testKey))
 
 		_, err := w.App.Channels.SetGateway(t.Context(), w.Actor, sandboxed.ID, merchants.GatewayFields{Processor: "nobody"})
 		wrongField(t, err, "processor")
@@ -329,7 +337,7 @@ func TestCredentialsAreOfTheChannelsEnvironment(t *testing.T) {
 			t.Errorf("an unknown channel: %v", err)
 		}
 		w.Core.Profile = travel.ProtectionOnlyProfile
-		wrongField(t, w.SetGateway(sandboxed.ID, apptest.TestKey), "processor")
+		wrongField(t, setGateway(t, w, sandboxed.ID, testKey), "processor")
 	})
 }
 
@@ -386,9 +394,9 @@ func TestAnotherSecretOfAChannel(t *testing.T) {
 func TestAProposalToOpenCoverKeepsTheFieldsOfTheProfile(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		newGateways(t, w)
-		w.Site = w.RealSite()
+		w.Site = realSite(t, w)
 		w.Actor.SiteID = w.Site.ID
-		c := w.ProcessingChannel("Shop", travel.ModeLive)
+		c := processingChannel(t, w, "Shop", travel.ModeLive)
 		protected := travel.TypeProtected
 		_, err := w.App.Channels.Change(t.Context(), w.Actor, c.ID, travel.ChannelFields{
 			AccountType: &protected, Processing: travel.ProcessorFields{TokenizerKey: new("another-key-of-it")},
@@ -418,7 +426,7 @@ func TestAProposalToOpenCoverKeepsTheFieldsOfTheProfile(t *testing.T) {
 			t.Errorf("approved: %+v", got)
 		}
 		// A channel that is trusted goes live without anybody's approval.
-		if live := w.ProcessingChannel("Trusted", travel.ModeLive); live.Proposal != nil || live.Mode != travel.ModeLive {
+		if live := processingChannel(t, w, "Trusted", travel.ModeLive); live.Proposal != nil || live.Mode != travel.ModeLive {
 			t.Errorf("a trusted channel: %+v", live)
 		}
 	})
@@ -462,4 +470,37 @@ func TestFeedsHaveTheMarginAndTheSitesFixings(t *testing.T) {
 			t.Errorf("of nothing: %+v, %v", none, err)
 		}
 	})
+}
+
+// processingChannel is a channel that is set up to take payments.
+func processingChannel(t *testing.T, w *apptest.World, name string, mode travel.AccountMode) travel.Channel {
+	t.Helper()
+	c, err := w.App.Channels.Create(t.Context(), w.Actor, travel.ChannelFields{
+		Name: &name, Currency: &w.Site.Policy.Currency, Mode: &mode,
+		Processing: travel.ProcessorFields{ServerToServer: new(true), TokenizerID: new("tok-account"), TokenizerKey: new(tokenizerKey)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func setGateway(t *testing.T, w *apptest.World, id int64, key string) error {
+	_, err := w.App.Channels.SetGateway(t.Context(), w.Actor, id, merchants.GatewayFields{
+		Processor: "choosy", Credentials: merchants.Credentials{Key: key, WebhookSecret: "webhook-secret-of-it"},
+	})
+	return err
+}
+
+// realSite makes a site that is no sandbox.
+func realSite(t *testing.T, w *apptest.World) (site travel.Site) {
+	t.Helper()
+	err := w.Core.Store.Write(t.Context(), func(tx *db.Tx) (err error) {
+		site, err = dbtest.InsertSite(tx, travel.Site{Path: "real", Name: "Real", Policy: travel.DefaultPolicy("GBP")})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return site
 }

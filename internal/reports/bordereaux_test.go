@@ -1,10 +1,12 @@
 package reports_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
 
+	"holdfast/internal/api"
 	"holdfast/internal/apptest"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
@@ -27,7 +29,7 @@ func TestABordereauStays(t *testing.T) {
 		w.At("2024-06-10")
 		known := w.Now()
 		w.Advance(10 * time.Second)
-		before := w.Bordereau("2024-06", known)
+		before := bordereau(t, w, "2024-06", known)
 		for _, part := range []string{
 			"1-1-1,Demo,protection-only EUR,2024-06-03,2025-01-12,PT,original,2024-06-03,2024-06-03,EUR,600.00,GBP,512.19," +
 				"0.85365000,1,0.85365,4.87,0.52,4.35\n",
@@ -49,16 +51,16 @@ func TestABordereauStays(t *testing.T) {
 		dearer := []travel.TaxCode{{Code: "IPT", RatePPM: 200_000}}
 		w.Policy(travel.PolicyFields{From: apptest.DayPtr(t, "2024-01-01"), TaxCodes: &dearer})
 		w.At("2024-07-01")
-		if after := w.Bordereau("2024-06", known); after != before {
+		if after := bordereau(t, w, "2024-06", known); after != before {
 			t.Errorf("known at %s, it was\n%s\nand now it is\n%s", known, before, after)
 		}
-		now := w.Bordereau("2024-06", time.Time{})
+		now := bordereau(t, w, "2024-06", time.Time{})
 		if !strings.Contains(now, ",Renamed,") || strings.Count(now, "\n1-1-1,") != 2 {
 			t.Errorf("as known now:\n%s", now)
 		}
 		jpy := w.Booking(w.Channel(travel.ModeProtectionOnly, "JPY"), 350_000, "2024-08-05")
 		w.Must(apptest.Report(travel.Purchase, jpy, 350_000)) // the second worked line
-		july := w.Bordereau("2024-07", time.Time{})
+		july := bordereau(t, w, "2024-07", time.Time{})
 		if !strings.Contains(july, ",JPY,350000,GBP,1722.89,0.00492253,171.94,0.84638,10.33,1.72,8.61\n") {
 			t.Error(july)
 		}
@@ -135,7 +137,7 @@ func TestBordereauAndStatementsReconcile(t *testing.T) {
 		}
 		w.At("2024-07-01")
 		known := w.Now()
-		before := w.Bordereau("2024-06", known)
+		before := bordereau(t, w, "2024-06", known)
 		w.Advance(time.Second)
 		w.Issue(2)
 		w.Advance(time.Second)
@@ -157,10 +159,10 @@ func TestBordereauAndStatementsReconcile(t *testing.T) {
 		}
 		row := "1-statement-1,Demo,protection-only GBP,2024-06-01,2024-06-30,,minimum,2024-07-01,2024-06-30,GBP,0.00,GBP,0.00," +
 			"1.00000000,,,47.43,5.08,42.35\n"
-		if now := w.Bordereau("2024-06", time.Time{}); !strings.Contains(now, row) {
+		if now := bordereau(t, w, "2024-06", time.Time{}); !strings.Contains(now, row) {
 			t.Errorf("%s is not in\n%s", row, now)
 		}
-		if w.Bordereau("2024-06", known) != before || strings.Contains(before, "minimum") {
+		if bordereau(t, w, "2024-06", known) != before || strings.Contains(before, "minimum") {
 			t.Error("what was not charged yet is reported, or what was known has changed")
 		}
 	})
@@ -185,4 +187,23 @@ func TestBordereauxThatAreRefused(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// bordereau writes the premium bordereau of a month in both forms.
+func bordereau(t *testing.T, w *apptest.World, month string, known time.Time) string {
+	t.Helper()
+	var out bytes.Buffer
+	for _, write := range []func(r reports.Bordereau) error{
+		func(r reports.Bordereau) error { return api.WriteBordereauCSV(&out, r) },
+		func(r reports.Bordereau) error { return api.WriteBordereauJSON(&out, r) },
+	} {
+		report, err := w.App.Bordereaux.Premium(t.Context(), w.Actor, reports.BordereauQuery{Month: month, KnownAt: known})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := write(report); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.String()
 }

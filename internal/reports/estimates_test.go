@@ -18,18 +18,18 @@ import (
 func TestACorrectionOfCollateralChangesNoPastReport(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		until := *apptest.DayPtr(t, "2024-06-30")
-		first := w.Collateral(ledger.CollateralFields{To: &until}, "guarantee", "GBP", 50000)
-		w.Collateral(ledger.CollateralFields{}, "cash", "EUR", 700)
+		first := addCollateral(t, w, ledger.CollateralFields{To: &until}, "guarantee", "GBP", 50000)
+		addCollateral(t, w, ledger.CollateralFields{}, "cash", "EUR", 700)
 		known := w.Now()
 		w.Advance(time.Minute)
-		fixed := w.Collateral(ledger.CollateralFields{RecordID: &first.ID}, "guarantee", "GBP", 40000)
-		apptest.Same(t, "now", w.Held(ledger.Moment{}), []int64{40000, 700})
-		apptest.Same(t, "as it was known", w.Held(ledger.Moment{KnownAt: known}), []int64{50000, 700})
-		apptest.Same(t, "in July", w.Held(ledger.Moment{AsOf: apptest.DayPtr(t, "2024-07-01")}), []int64{40000, 700})
-		apptest.Same(t, "in July as it was known", w.Held(ledger.Moment{AsOf: apptest.DayPtr(t, "2024-07-01"), KnownAt: known}), []int64{700})
-		apptest.Same(t, "in May", w.Held(ledger.Moment{AsOf: apptest.DayPtr(t, "2024-05-31")}), []int64(nil))
-		w.Collateral(ledger.CollateralFields{RecordID: &fixed.ID}, "guarantee", "GBP", 0)
-		apptest.Same(t, "taken back", w.Held(ledger.Moment{}), []int64{700})
+		fixed := addCollateral(t, w, ledger.CollateralFields{RecordID: &first.ID}, "guarantee", "GBP", 40000)
+		apptest.Same(t, "now", held(t, w, ledger.Moment{}), []int64{40000, 700})
+		apptest.Same(t, "as it was known", held(t, w, ledger.Moment{KnownAt: known}), []int64{50000, 700})
+		apptest.Same(t, "in July", held(t, w, ledger.Moment{AsOf: apptest.DayPtr(t, "2024-07-01")}), []int64{40000, 700})
+		apptest.Same(t, "in July as it was known", held(t, w, ledger.Moment{AsOf: apptest.DayPtr(t, "2024-07-01"), KnownAt: known}), []int64{700})
+		apptest.Same(t, "in May", held(t, w, ledger.Moment{AsOf: apptest.DayPtr(t, "2024-05-31")}), []int64(nil))
+		addCollateral(t, w, ledger.CollateralFields{RecordID: &fixed.ID}, "guarantee", "GBP", 0)
+		apptest.Same(t, "taken back", held(t, w, ledger.Moment{}), []int64{700})
 		all, err := w.App.Collaterals.List(t.Context(), w.Actor, nil, apptest.WholeList)
 		if err != nil || len(all.Items) != 4 || all.Items[3].RecordID != first.ID {
 			t.Errorf("rows %+v, %v", all.Items, err)
@@ -67,7 +67,7 @@ func TestModelAndWhatIfOverABook(t *testing.T) {
 		}
 		apptest.Same(t, "ten days", []int64{m.Estimate, m.E1, int64(len(m.Rows))}, []int64{10000, 24000, 1})
 		w.Limit(protection.LimitChannel, 0, 20000)
-		w.Collateral(ledger.CollateralFields{ChannelID: &c.ID}, "cash", "GBP", 5000)
+		addCollateral(t, w, ledger.CollateralFields{ChannelID: &c.ID}, "cash", "GBP", 5000)
 		day := civil.DayOf(w.Now()) - 2
 		x, err := w.App.Exposure.WhatIf(t.Context(), w.Actor, reports.EstimateQuery{Moment: ledger.Moment{AsOf: &day}})
 		if err != nil {
@@ -89,4 +89,27 @@ func TestModelAndWhatIfOverABook(t *testing.T) {
 			t.Errorf("a channel that is none: %v", err)
 		}
 	})
+}
+
+func addCollateral(t *testing.T, w *apptest.World, in ledger.CollateralFields, kind protection.CollateralKind, currency money.Currency, amount int64) protection.Collateral {
+	t.Helper()
+	in.Kind, in.Currency, in.Amount = &kind, &currency, &amount
+	made, err := w.App.Collaterals.Add(t.Context(), w.Actor, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// held is what is held at a moment, as amounts in order of the records.
+func held(t *testing.T, w *apptest.World, m ledger.Moment) (amounts []int64) {
+	t.Helper()
+	list, err := w.App.Collaterals.Held(t.Context(), w.Actor, m, fault.Problems{}, nil, apptest.WholeList)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range list.Items {
+		amounts = append(amounts, c.Amount)
+	}
+	return amounts
 }

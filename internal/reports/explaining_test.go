@@ -1,6 +1,7 @@
 package reports_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"holdfast/internal/apptest"
 	"holdfast/internal/civil"
+	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -53,7 +55,7 @@ func TestBookingsComeToTheExposure(t *testing.T) {
 				want.E1, want.E2, want.E4, want.E5 = want.E1+row.E1, want.E2+row.E2, want.E4+row.E4, want.E5+row.E5
 			}
 			for _, b := range bookings {
-				s := w.ExplainBooking(b.ID, asOf, apptest.Everything).Sums
+				s := explainBooking(t, w, b.ID, asOf, apptest.Everything).Sums
 				got.E1, got.E2, got.E4, got.E5 = got.E1+s.E1, got.E2+s.E2, got.E4+s.E4, got.E5+s.E5
 			}
 			if got.Figures != want.Figures || got.Beside != want.Beside {
@@ -76,7 +78,7 @@ func TestABookingIsTheSumOfItsParts(t *testing.T) {
 		}
 		w.At("2024-06-20") // no rate of these days is on file
 		waiting := w.Must(apptest.Report(travel.Purchase, b, 10_000))
-		all := w.ExplainBooking(b.ID, "2024-06-20", apptest.Everything)
+		all := explainBooking(t, w, b.ID, "2024-06-20", apptest.Everything)
 		v := all.Sums.Values[0]
 		if s := all.Sums; s.Paid != 310_000 || s.Remaining != 310_000 || s.E4 != 190_000 || s.LastDay.String() != "2025-01-12" ||
 			s.State != protection.Undelivered || v.Value != 5*51219 || v.Pending != 1 || v.Premium != 5*435 || len(all.Allocations.Items) != 6 {
@@ -84,7 +86,7 @@ func TestABookingIsTheSumOfItsParts(t *testing.T) {
 		}
 		var pages []protection.Explained
 		for number := 1; number <= 2; number++ {
-			page := w.ExplainBooking(b.ID, "2024-06-20", travel.Page{Number: number, Size: 4, Offset: -1})
+			page := explainBooking(t, w, b.ID, "2024-06-20", travel.Page{Number: number, Size: 4, Offset: -1})
 			pages = append(pages, page.Allocations.Items...)
 			if page.Sums.Paid != all.Sums.Paid || page.Allocations.Total != 6 || page.Allocations.More != (number == 1) {
 				t.Errorf("page %d: %+v of %d, more %t", number, page.Sums, page.Allocations.Total, page.Allocations.More)
@@ -108,14 +110,14 @@ func TestABookingIsExplainedWithTheTravelOfTheMoment(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.At("2024-06-20")
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 120_000, "2024-08-31")
-		if s := w.ExplainBooking(b.ID, "2024-06-20", apptest.Everything).Sums; s.Start != civil.NoDay || s.End != civil.NoDay {
+		if s := explainBooking(t, w, b.ID, "2024-06-20", apptest.Everything).Sums; s.Start != civil.NoDay || s.End != civil.NoDay {
 			t.Errorf("without a payment: %s to %s", s.Start, s.End)
 		}
 		w.Must(apptest.Report(travel.Purchase, b, 60_000))
 		w.At("2024-06-25")
 		w.Move(b, *apptest.DayPtr(t, "2024-09-30"))
 		for asOf, end := range map[string]string{"2024-06-24": "2024-08-31", "2024-06-25": "2024-09-30"} {
-			if s := w.ExplainBooking(b.ID, asOf, apptest.Everything).Sums; s.End.String() != end || s.Start != s.End {
+			if s := explainBooking(t, w, b.ID, asOf, apptest.Everything).Sums; s.End.String() != end || s.Start != s.End {
 				t.Errorf("at the end of %s: %s to %s", asOf, s.Start, s.End)
 			}
 		}
@@ -144,9 +146,9 @@ func TestStatementLinesAreExplained(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range w.Statements(travel.StatementFilter{}) {
-			w.AddsUp(s)
+			addsUp(t, w, s)
 		}
-		last := w.ExplainLine(w.Statements(travel.StatementFilter{})[8].ID, "return", apptest.Everything).Premium.Items[0]
+		last := explainLine(t, w, w.Statements(travel.StatementFilter{})[8].ID, "return", apptest.Everything).Premium.Items[0]
 		if x := last.Steps[len(last.Steps)-1].Text; last.Retained != 103 || last.Before.State.Premium != 927 ||
 			!strings.HasSuffix(x, "nothing returns, 103 is retained: the change came after D = 2024-11-30") {
 			t.Errorf("%+v: %s", last.Line, x)
@@ -174,7 +176,7 @@ func TestAPageOfAStatementLine(t *testing.T) {
 			}
 		}
 		for number := 1; number <= 3; number++ {
-			r := w.ExplainLine(id, "original", travel.Page{Number: number, Size: 2, Offset: -1})
+			r := explainLine(t, w, id, "original", travel.Page{Number: number, Size: 2, Offset: -1})
 			for _, l := range r.Premium.Items {
 				got = append(got, l.ID)
 			}
@@ -185,8 +187,64 @@ func TestAPageOfAStatementLine(t *testing.T) {
 		if len(got) != 5 || !slices.Equal(got, want) {
 			t.Errorf("the pages hold %v, the statement %v", got, want)
 		}
-		if r := w.ExplainLine(id, "original", travel.Page{Number: 4, Size: 2, Offset: -1}); !r.Premium.PastEnd {
+		if r := explainLine(t, w, id, "original", travel.Page{Number: 4, Size: 2, Offset: -1}); !r.Premium.PastEnd {
 			t.Errorf("past the end: %+v", r.Premium)
 		}
 	})
+}
+
+func explainBooking(t *testing.T, w *apptest.World, id int64, asOf string, page travel.Page) reports.BookingProtection {
+	t.Helper()
+	in := reports.ProtectionQuery{Moment: ledger.Moment{AsOf: apptest.DayPtr(t, asOf)}}
+	report, err := w.App.Protection.ExplainBooking(t.Context(), w.Actor, id, in, page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func explainLine(t *testing.T, w *apptest.World, id int64, line string, page travel.Page) reports.StatementLineProtection {
+	t.Helper()
+	in := reports.StatementLineQuery{Line: line, Page: page}
+	report, err := w.App.Protection.ExplainStatementLine(t.Context(), w.Actor, id, in)
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return report
+}
+
+// addsUp checks each line of a statement against what it is explained with.
+func addsUp(t *testing.T, w *apptest.World, s protection.IssuedStatement) {
+	t.Helper()
+	for _, name := range s.LineNames() {
+		r := explainLine(t, w, s.ID, name, apptest.Everything)
+		var lines, inputs int64
+		for _, l := range r.Premium.Items {
+			lines += l.Amount
+			before := int64(0)
+			if l.Before != nil {
+				before = l.Before.State.Premium
+			}
+			if l.Line.State.Premium-before != l.Amount-l.Retained {
+				t.Errorf("statement %d, line %d: %+v after %d", s.Number, l.ID, l.Line, before)
+			}
+			if one := explainLine(t, w, s.ID, strconv.FormatInt(l.ID, 10), apptest.Everything); !slices.Equal(one.Premium.Items[0].Steps, l.Steps) || one.Part.Amount != l.Amount {
+				t.Errorf("statement %d, line %d by itself: %+v", s.Number, l.ID, one.Part)
+			}
+		}
+		for _, i := range r.Part.Inputs {
+			inputs += i.Amount
+		}
+		switch {
+		case len(r.Premium.Items) > 0 && (lines != r.Part.Amount || int64(len(r.Premium.Items)) != r.Part.Lines),
+			(name == protection.ClosingLine || name == protection.OpeningLine) && inputs != r.Part.Amount,
+			strings.HasPrefix(name, protection.TaxLine) && inputs != s.Taxes[0].Parts[0].Base,
+			len(r.Part.Steps) == 0:
+			t.Errorf("statement %d, %s: %+v, lines %d, inputs %d", s.Number, name, r.Part, lines, inputs)
+		}
+	}
+	_, err := w.App.Protection.ExplainStatementLine(t.Context(), w.Actor, s.ID, reports.StatementLineQuery{Line: "correction", Page: apptest.Everything})
+	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.RecordNotFound {
+		t.Errorf("a line that is none: %v", err)
+	}
 }

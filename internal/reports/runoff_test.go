@@ -26,7 +26,7 @@ func asOf(t *testing.T, day string) reports.ExposureQuery {
 // TestARunOff follows one book down to nothing.
 func TestARunOff(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.ALife()
+		aLife(t, w)
 		r := w.RunOff(reports.ExposureQuery{})
 		on := map[string]protection.Level{}
 		for _, p := range r.Points {
@@ -63,7 +63,7 @@ func TestARunOff(t *testing.T) {
 // TestAMovement closes line by line.
 func TestAMovement(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.ALife()
+		aLife(t, w)
 		w.SetClock(time.Date(2024, 8, 5, 12, 0, 0, 0, time.UTC))
 		for _, c := range []struct {
 			from, to           string
@@ -98,7 +98,7 @@ func TestAMovement(t *testing.T) {
 // TestReportsOfThePastStay: whatever is logged, renamed, moved or fixed since, the same pair gives the same report.
 func TestReportsOfThePastStay(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.ALife()
+		aLife(t, w)
 		known := w.Now()
 		w.Advance(10 * time.Second)
 		all := func() (list []any) {
@@ -229,4 +229,23 @@ func TestMovementsRefuseWhatTheyCannotAnswer(t *testing.T) {
 			}
 		}
 	}
+}
+
+// aLife is a payment of EUR 600.00 that is partly refunded, then moved; and one of EUR 100.00 that was logged late.
+func aLife(t *testing.T, w *apptest.World) {
+	w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85"})
+	w.Fix("2024-06-14", map[money.Currency]string{"GBP": "0.90"})
+	b := w.Booking(w.Channel(travel.ModeProtectionOnly, "EUR"), 70000, "2024-09-14")
+	p := w.Must(apptest.Report(travel.Purchase, b, 60000)) // on 2024-06-03
+	w.SetClock(time.Date(2024, 6, 10, 12, 0, 0, 0, time.UTC))
+	w.Must(apptest.Linked(travel.Refund, p, b, 10000))
+	taken := apptest.Report(travel.Purchase, b, 10000)
+	taken.EffectiveAt = time.Date(2024, 6, 4, 8, 0, 0, 0, time.UTC)
+	w.Must(taken) // covered from the 10th on
+	w.SetClock(time.Date(2024, 6, 20, 12, 0, 0, 0, time.UTC))
+	end := civil.Date(2024, time.July, 31)
+	if _, err := w.App.Bookings.Update(t.Context(), w.Actor, b.ID, travel.BookingFields{End: &end}); err != nil {
+		t.Fatal(err)
+	}
+	w.Advance(time.Minute)
 }

@@ -35,14 +35,14 @@ func TestStatementsOfTheWorkedLines(t *testing.T) {
 		test := w.Booking(w.Channel(travel.ModeTest, "EUR"), 120000, "2024-08-31")
 		w.Must(apptest.Report(travel.Purchase, test, 120000))
 		w.SetClock(apptest.DayPtr(t, "2024-05-01").Start().Add(9999 * time.Millisecond))
-		w.Issue(0)                                                                // a write that began in April may still be under way
-		w.Waiting(2, apptest.DayPtr(t, "2024-05-01").Start().Add(10*time.Second)) // of both channels
+		w.Issue(0)                                                                    // a write that began in April may still be under way
+		waiting(t, w, 2, apptest.DayPtr(t, "2024-05-01").Start().Add(10*time.Second)) // of both channels
 		w.Advance(time.Millisecond)
 		w.Issue(1)
 		w.Issue(0)
 		w.At("2024-05-02")
 		refund := w.Must(apptest.Linked(travel.Refund, p, b, 30000))
-		if _, _, err := w.Pay(w.Statements(travel.StatementFilter{})[0].ID, 500, "2024-05-02", "BACS 1"); err != nil {
+		if _, _, err := payStatement(t, w, w.Statements(travel.StatementFilter{})[0].ID, 500, "2024-05-02", "BACS 1"); err != nil {
 			t.Fatal(err)
 		}
 		w.At("2024-06-01")
@@ -132,27 +132,27 @@ func TestPaymentsAgainstStatements(t *testing.T) {
 		overdue(true, 0)
 		w.At("2024-08-16")
 		overdue(true, 2)
-		p, created, err := w.Pay(list[1].ID, 1500, "2024-08-15", "BACS 1")
+		p, created, err := payStatement(t, w, list[1].ID, 1500, "2024-08-15", "BACS 1")
 		if err != nil || !created {
 			t.Fatal(created, err)
 		}
 		open(0, 900)
 		overdue(true, 1)
 		overdue(false, 1)
-		again, created, err := w.Pay(list[1].ID, 1500, "2024-08-15", "BACS 1")
+		again, created, err := payStatement(t, w, list[1].ID, 1500, "2024-08-15", "BACS 1")
 		if err != nil || created || again.ID != p.ID {
 			t.Errorf("the same payment again: %+v, %v, %v", again, created, err)
 		}
-		if _, _, err := w.Pay(list[1].ID, 1600, "2024-08-15", "BACS 1"); !fault.Is(err, fault.ReferenceExists) {
+		if _, _, err := payStatement(t, w, list[1].ID, 1600, "2024-08-15", "BACS 1"); !fault.Is(err, fault.ReferenceExists) {
 			t.Errorf("another payment under the reference: %v", err)
 		}
-		if _, _, err := w.Pay(list[1].ID, 900, "2024-08-17", "BACS 2"); !fault.Is(err, fault.Invalid) {
+		if _, _, err := payStatement(t, w, list[1].ID, 900, "2024-08-17", "BACS 2"); !fault.Is(err, fault.Invalid) {
 			t.Errorf("a payment of tomorrow: %v", err)
 		}
-		if _, _, err := w.Pay(99, 900, "2024-08-16", "BACS 2"); !fault.Is(err, fault.RecordNotFound) {
+		if _, _, err := payStatement(t, w, 99, 900, "2024-08-16", "BACS 2"); !fault.Is(err, fault.RecordNotFound) {
 			t.Errorf("a payment of no statement: %v", err)
 		}
-		if _, _, err := w.Pay(list[0].ID, 900, "2024-08-16", "BACS 1"); err != nil { // one transfer for two statements
+		if _, _, err := payStatement(t, w, list[0].ID, 900, "2024-08-16", "BACS 1"); err != nil { // one transfer for two statements
 			t.Error(err)
 		}
 		open(0, 0)
@@ -299,14 +299,30 @@ func TestStatementsFollowTheSandboxClock(t *testing.T) {
 		w.Actor.Ahead = ahead
 		w.Issue(0)
 		w.Advance(4 * time.Second)
-		w.Waiting(1, apptest.Began.Add(10*time.Second)) // June, which the clock jumped over the end of
+		waiting(t, w, 1, apptest.Began.Add(10*time.Second)) // June, which the clock jumped over the end of
 		w.Advance(6*time.Second - time.Microsecond)
 		w.Issue(0)
 		w.Advance(time.Microsecond)
 		w.Issue(1)
-		w.Waiting(0, time.Time{})
+		waiting(t, w, 0, time.Time{})
 		if s := w.Statements(travel.StatementFilter{})[0]; civil.DayOf(s.IssuedAt).String() != "2024-07-13" {
 			t.Errorf("issued at %s", s.IssuedAt)
 		}
+	})
+}
+
+// waiting checks how many periods have ended whose statements cannot be issued yet, and from when on they can.
+func waiting(t *testing.T, w *apptest.World, count int, from time.Time) {
+	t.Helper()
+	got, err := w.App.Statements.Waiting(t.Context(), w.Actor)
+	if err != nil || got.Count != count || count > 0 && !got.From.Equal(from) {
+		t.Errorf("%d periods wait until %s, %v; want %d until %s", got.Count, got.From, err, count, from)
+	}
+}
+
+func payStatement(t *testing.T, w *apptest.World, id, amount int64, day, reference string) (travel.StatementPayment, bool, error) {
+	t.Helper()
+	return w.App.Statements.Pay(t.Context(), w.Actor, id, travel.StatementPaymentFields{
+		PaidOn: apptest.DayPtr(t, day), Amount: &amount, Reference: &reference,
 	})
 }

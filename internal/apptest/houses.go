@@ -14,12 +14,12 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
-	"holdfast/internal/fault"
 	"holdfast/internal/identity"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
 )
 
+// GoodPassword is the password of every user that a House makes.
 const GoodPassword = "correct horse battery"
 
 // House is one process over a database, with a clock that the test sets.
@@ -93,19 +93,13 @@ func (h *House) User(t *testing.T, name string, role auth.Role) auth.User {
 	return made
 }
 
+// Login logs a user in by name and password.
 func (h *House) Login(t *testing.T, name, password string) (identity.Session, error) {
 	t.Helper()
 	return h.Sessions.Login(t.Context(), identity.Login{Username: name, Password: password})
 }
 
-// WantKind fails the test unless err is a fault of that kind, or nil where kind is Internal.
-func WantKind(t *testing.T, err error, kind fault.Kind, doing string) {
-	t.Helper()
-	if (err == nil) != (kind == fault.Internal) || err != nil && !fault.Is(err, kind) {
-		t.Errorf("%s: %v, want kind %d", doing, err, kind)
-	}
-}
-
+// ActorOf is that user with a role on the site demo.
 func ActorOf(u auth.User, role auth.Role) auth.Actor {
 	actor, _ := u.ActorAt(auth.Membership{SiteID: 1, UserID: u.ID, Role: role})
 	return actor

@@ -3,8 +3,10 @@ package apptest
 import (
 	"context"
 	"math/rand/v2"
-	"reflect"
+	"os"
 	"slices"
+	"strconv"
+	"testing"
 	"time"
 
 	"holdfast/internal/civil"
@@ -12,10 +14,23 @@ import (
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
-	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
+
+// Histories is on how many random histories a property is tried: on a few, each the same at each run, or on as many as
+// `make test-long` asks for.
+func Histories(t testing.TB, few uint64) uint64 {
+	t.Helper()
+	text := os.Getenv("HOLDFAST_TEST_HISTORIES")
+	if text == "" {
+		return few
+	}
+	many, err := strconv.ParseUint(text, 10, 32)
+	if err != nil || many < few {
+		t.Fatalf("HOLDFAST_TEST_HISTORIES is %q, and not a number from %d up", text, few)
+	}
+	return many
+}
 
 // History makes a random book: what is logged, changed and priced, in any order.
 type History struct {
@@ -32,6 +47,8 @@ type payment struct {
 	booking travel.Booking
 }
 
+// NewHistory begins a history in a world: five channels, three suppliers and a few rates. The seed decides what
+// happens.
 func NewHistory(w *World, seed uint64) *History {
 	w.t.Helper()
 	h := &History{World: w, Random: rand.New(rand.NewPCG(seed, 1))}
@@ -51,16 +68,35 @@ func NewHistory(w *World, seed uint64) *History {
 	return h
 }
 
+// Day is one of so many days that begin so far from today.
 func (h *History) Day(from, days int) civil.Day {
 	return civil.DayOf(h.Now()) + civil.Day(from+h.Random.IntN(days))
 }
 
+// someSuppliers are none, some or all of them.
 func (h *History) someSuppliers() []int64 {
 	list := slices.Clone(h.suppliers)
 	h.Random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	return list[:h.Random.IntN(len(list)+1)]
 }
 
+// Step lets one thing happen, or some time pass.
+func (h *History) Step() {
+	switch h.Random.IntN(10) {
+	case 0, 1:
+		h.NewBooking()
+	case 2, 3, 4, 5:
+		h.Pay()
+	case 6, 7:
+		h.Adjust()
+	case 8:
+		h.Change()
+	default:
+		h.Advance(time.Duration(h.Random.IntN(100)) * time.Hour)
+	}
+}
+
+// NewBooking makes a booking in one of the channels.
 func (h *History) NewBooking() {
 	h.t.Helper()
 	c := h.Channels[h.Random.IntN(len(h.Channels))]
@@ -82,6 +118,7 @@ func (h *History) NewBooking() {
 	h.Bookings = append(h.Bookings, b)
 }
 
+// Pay pays a part of one of the bookings.
 func (h *History) Pay() {
 	b := h.Bookings[h.Random.IntN(len(h.Bookings))]
 	in := Report(travel.Purchase, b, 1+h.Random.Int64N(b.Total))
@@ -95,6 +132,7 @@ func (h *History) Pay() {
 	}
 }
 
+// Adjust refunds a payment or charges it back, or takes a chargeback back.
 func (h *History) Adjust() {
 	if len(h.payments) == 0 {
 		return
@@ -119,6 +157,7 @@ func (h *History) try(in travel.NewTransaction) (travel.Transaction, bool) {
 	return t, err == nil
 }
 
+// Change changes one thing of one of the bookings.
 func (h *History) Change() {
 	b := h.Bookings[h.Random.IntN(len(h.Bookings))]
 	end, suppliers, country := h.Day(-30, 120), h.someSuppliers(), []string{"PT", "ES"}[h.Random.IntN(2)]
@@ -148,135 +187,5 @@ func (h *History) FoldSome(ctx context.Context, limit int) {
 	})
 	if err != nil {
 		h.t.Error(err)
-	}
-}
-
-func (h *History) Step() {
-	switch h.Random.IntN(10) {
-	case 0, 1:
-		h.NewBooking()
-	case 2, 3, 4, 5:
-		h.Pay()
-	case 6, 7:
-		h.Adjust()
-	case 8:
-		h.Change()
-	default:
-		h.Advance(time.Duration(h.Random.IntN(100)) * time.Hour)
-	}
-}
-
-// CheckBuckets compares what buckets answer with what the allocations themselves do: by every dimension, alone and
-// crossed with others that chance picks, in both valuations, each on one of several days.
-func (h *History) CheckBuckets(when string, days []civil.Day) {
-	h.t.Helper()
-	for _, by := range protection.Dimensions {
-		others := slices.DeleteFunc(slices.Clone(protection.Dimensions), func(d protection.Dimension) bool { return d == by })
-		h.Random.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
-		for _, across := range append(others[:2], "") {
-			q := reports.ExposureQuery{
-				Moment: ledger.Moment{AsOf: &days[h.Random.IntN(len(days))]}, By: by, Across: across,
-				Valuation: protection.Valuations[h.Random.IntN(2)],
-			}
-			if h.Random.IntN(3) == 0 {
-				q.Channels = []int64{h.Channels[0].ID, h.Channels[3].ID}
-			}
-			h.Same(when, q)
-			if h.t.Failed() {
-				return
-			}
-		}
-	}
-	h.checkAhead(when, days)
-	h.checkEstimates(when, days)
-}
-
-// checkAhead compares run-offs and ageings likewise, on half of the days.
-func (h *History) checkAhead(when string, days []civil.Day) {
-	h.t.Helper()
-	for i := h.Random.IntN(2); i < len(days); i += 2 {
-		q := reports.ExposureQuery{Moment: ledger.Moment{AsOf: &days[i]}, Valuation: protection.Valuations[h.Random.IntN(2)]}
-		if h.Random.IntN(3) == 0 {
-			q.Channels = []int64{h.Channels[0].ID, h.Channels[3].ID}
-		}
-		q.KnownAt = h.Now()
-		runOff, ageing := h.RunOff(q), h.Ageing(q)
-		h.Advance(time.Microsecond) // what was known in the past is read from the rows
-		if rows := h.RunOff(q); !reflect.DeepEqual(runOff, rows) {
-			h.t.Fatalf("%s, run-off from %s, %s, channels %v:\nbuckets %+v\nrows    %+v",
-				when, days[i], q.Valuation, q.Channels, runOff, rows)
-		}
-		if rows := h.Ageing(q); !reflect.DeepEqual(ageing, rows) {
-			h.t.Fatalf("%s, ageing of %s, %s, channels %v:\nbuckets %+v\nrows    %+v",
-				when, days[i], q.Valuation, q.Channels, ageing, rows)
-		}
-	}
-}
-
-// checkEstimates compares what a failure costs, and the model beside the actual, likewise, on half of the days.
-func (h *History) checkEstimates(when string, days []civil.Day) {
-	h.t.Helper()
-	for i := h.Random.IntN(2); i < len(days); i += 2 {
-		q := reports.EstimateQuery{Moment: ledger.Moment{AsOf: &days[i]}}
-		if h.Random.IntN(3) == 0 {
-			q.Channels = []int64{h.Channels[0].ID, h.Channels[3].ID}
-		}
-		q.KnownAt = h.Now()
-		whatIf, model := h.estimates(q)
-		h.Advance(time.Microsecond)
-		ofRows, modelOfRows := h.estimates(q)
-		if !reflect.DeepEqual(whatIf, ofRows) {
-			h.t.Fatalf("%s, what if on %s, channels %v:\nbuckets %+v\nrows    %+v", when, days[i], q.Channels, whatIf, ofRows)
-		}
-		if !reflect.DeepEqual(model, modelOfRows) {
-			h.t.Fatalf("%s, model on %s, channels %v:\nbuckets %+v\nrows    %+v", when, days[i], q.Channels, model, modelOfRows)
-		}
-	}
-}
-
-func (h *History) estimates(q reports.EstimateQuery) (reports.WhatIfReport, reports.ModelReport) {
-	h.t.Helper()
-	whatIf, err := h.App.Exposure.WhatIf(h.t.Context(), h.Actor, q)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	model, err := h.App.Exposure.Model(h.t.Context(), h.Actor, q)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return whatIf, model
-}
-
-// FoldAll waits until everything is due, and folds it.
-func (h *History) FoldAll() {
-	h.t.Helper()
-	h.Advance(time.Minute)
-	for more := true; more; {
-		var err error
-		if more, err = h.App.Buckets.Fold(h.t.Context()); err != nil {
-			h.t.Fatal(err)
-		}
-	}
-	err := h.Core.Store.Read(h.t.Context(), func(tx *db.Tx) error {
-		sites, err := ledger.SitesToFold(tx)
-		if len(sites) > 0 {
-			h.t.Errorf("there is something left to fold of the sites %v", sites)
-		}
-		return err
-	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-}
-
-func (h *History) Same(when string, q reports.ExposureQuery) {
-	h.t.Helper()
-	q.KnownAt = h.Now()
-	buckets := h.Exposure(q)
-	h.Advance(time.Microsecond) // what was known in the past is read from the rows
-	rows := h.Exposure(q)
-	if !reflect.DeepEqual(buckets, rows) {
-		h.t.Errorf("%s, %s by %s,%s %s, channels %v:\nbuckets %+v\nrows    %+v",
-			when, *q.AsOf, q.By, q.Across, q.Valuation, q.Channels, buckets.Report, rows.Report)
 	}
 }

@@ -1,0 +1,9 @@
+package apptest
+
+import "holdfast/internal/travel"
+
+// WholeList is one page with all, in order of the ids.
+var WholeList = travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id", Count: true}
+
+// Everything is the first page, all of it.
+var Everything = travel.Page{Number: 1, Size: 1000, Offset: -1, Count: true}
