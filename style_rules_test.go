@@ -99,17 +99,21 @@ var importCases = []broken{
 	{"imports follow the arrows", "internal/money/a.go", "package money\n\nimport \"holdfast/internal/fault\"\n", []string{
 		"internal/money/a.go:3: package internal/money may not import holdfast/internal/fault",
 	}},
-	{"imports follow the arrows", "internal/store/a.go", "package store\n\nimport _ \"holdfast/internal/app\"\n", []string{
-		"internal/store/a.go:3: package internal/store may not",
+	{"imports follow the arrows", "internal/db/a.go", "package db\n\nimport _ \"holdfast/internal/core\"\n", []string{
+		"internal/db/a.go:3: package internal/db may not",
 	}},
-	{"imports follow the arrows", "internal/api/a.go", "package api\n\nimport \"holdfast/internal/store\"\n", []string{
+	{"imports follow the arrows", "internal/ledger/a.go", "package ledger\n\nimport \"holdfast/internal/payments\"\n", []string{
+		"internal/ledger/a.go:3: package internal/ledger may not",
+	}},
+	{"imports follow the arrows", "internal/payments/a.go", "package payments\n\nimport \"holdfast/internal/ledger\"\n", nil},
+	{"imports follow the arrows", "internal/api/a.go", "package api\n\nimport \"holdfast/internal/db\"\n", []string{
 		"internal/api/a.go:3: package internal/api may not",
 	}},
 	{"imports follow the arrows", "internal/psp/sandbox/a.go", "package sandbox\n\nimport \"holdfast/internal/psp\"\n", nil},
 	{"imports follow the arrows", "internal/psp/a.go", "package psp\n\nimport \"holdfast/internal/psp/sandbox\"\n", []string{
 		"internal/psp/a.go:3: package internal/psp may not",
 	}},
-	{"imports follow the arrows", "internal/app/a.go", "package app\n\nimport (\n\t\"fmt\"\n\t\"holdfast/internal/store\"\n)\n", nil},
+	{"imports follow the arrows", "internal/app/a.go", "package app\n\nimport (\n\t\"fmt\"\n\t\"holdfast/internal/db\"\n)\n", nil},
 	{"imports follow the arrows", "internal/app/a.go", "package app\n\nimport \"holdfast/internal/pgtest\"\n", []string{
 		"internal/app/a.go:3: only tests import",
 	}},
@@ -150,7 +154,7 @@ const most int64 = 1e15
 		"internal/money/a.go:5: float64", "internal/money/a.go:7: ParseFloat", "internal/money/a.go:9: 0.5",
 	}},
 	{"no binary fractions where money is computed", "internal/api/a.go", "package api\n\nvar a float64 = 0.5\n", nil},
-	{"SQL stands in store", "internal/app/a.go", `package app
+	{"SQL stands in the rooms", "internal/app/a.go", `package app
 
 var a = []string{
 	"SELECT id FROM bookings",
@@ -170,10 +174,41 @@ var a = []string{
 		"internal/app/a.go:4:", "internal/app/a.go:5:", "internal/app/a.go:6:", "internal/app/a.go:7:", "internal/app/a.go:8:",
 		"internal/app/a.go:9:", "internal/app/a.go:10:", "internal/app/a.go:11:",
 	}},
-	{"SQL stands in store", "internal/store/a.go", "package store\n\nconst a = `select a from b`\n", nil},
-	{"SQL stands in store", "cmd/holdfast/a_test.go", "package main\n\nconst a = `\n\tselect a\n\tfrom b`\n", []string{
-		"cmd/holdfast/a_test.go:3: SQL stands",
+	{"SQL stands in the rooms", "internal/ledger/a.go", "package ledger\n\nconst a = `select a from b`\n", nil},
+	{"SQL stands in the rooms", "cmd/holdfast/a.go", "package main\n\nconst a = `\n\tselect a\n\tfrom b`\n", []string{
+		"cmd/holdfast/a.go:3: SQL stands",
 	}},
+	{"SQL stands in the rooms", "cmd/holdfast/a_test.go", "package main\n\nconst a = `select a from b`\n", nil},
+}
+
+// insertion gives a file of a package with one statement that writes a table, and one call that does.
+func insertion(pkg, table string) string {
+	return "package " + pkg + "\n\nfunc f(tx *db.Tx) {\n\ttx.Exec(`UPDATE " + table + " SET a = 1`)\n" +
+		"\ttx.InsertRows(\"" + table + "\", nil)\n\ttx.One(`SELECT a FROM " + table + "`)\n}\n"
+}
+
+var roomCases = []broken{
+	{"a table is written by its owner", "internal/ledger/a.go", insertion("ledger", "allocations"), nil},
+	{"a table is written by its owner", "internal/limits/a.go", insertion("limits", "allocations"), []string{
+		"internal/limits/a.go:4: the table allocations is written here, and it belongs to ledger",
+		"internal/limits/a.go:5: the table allocations is written here, and it belongs to ledger",
+	}},
+	{"a table is written by its owner", "internal/limits/a.go", insertion("limits", "limit_changes"), nil},
+	{"a table is written by its owner", "internal/core/a.go", insertion("core", "limit_changes"), []string{
+		"internal/core/a.go:4: the table limit_changes is written here, and it belongs to limits",
+		"internal/core/a.go:5: the table limit_changes is written here, and it belongs to limits",
+	}},
+	{"a table is written by its owner", "internal/limits/a_test.go", insertion("limits", "allocations"), nil},
+	{"a room is small enough to see through", "internal/ledger/a.go", "package ledger\n" + strings.Repeat("// x\n", 3499), nil},
+	{"a room is small enough to see through", "internal/ledger/a.go", "package ledger\n" + strings.Repeat("// x\n", 3500), []string{
+		"internal/ledger has 3501 lines",
+	}},
+	{"a room is small enough to see through", "internal/ledger/a_test.go", "package ledger\n" + strings.Repeat("// x\n", 3500), nil},
+	{"a type has few methods", "internal/app/a.go", "package app\n" + strings.Repeat("\nfunc (*T[A]) B() {}\n\nfunc (T) c() {}\n", 30), nil},
+	{"a type has few methods", "internal/app/a.go", "package app\n" + strings.Repeat("\nfunc (*T[A]) B() {}\n", 31), []string{
+		"internal/app.T has 31 exported methods",
+	}},
+	{"a type has few methods", "internal/app/a_test.go", "package app\n" + strings.Repeat("\nfunc (*T) B() {}\n", 31), nil},
 }
 
 var testCases = []broken{
@@ -219,7 +254,7 @@ var nameCases = []broken{
 
 func TestRulesFindWhatBreaksThem(t *testing.T) {
 	shown := map[string]bool{}
-	for i, c := range slices.Concat(lengthCases, docCases, importCases, textCases, testCases, nameCases) {
+	for i, c := range slices.Concat(lengthCases, docCases, importCases, textCases, roomCases, testCases, nameCases) {
 		shown[c.rule] = shown[c.rule] || len(c.want) > 0
 		t.Run(fmt.Sprintf("%s %d", c.rule, i), func(t *testing.T) {
 			s, err := parse(c.path, []byte(c.text))

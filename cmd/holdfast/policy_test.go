@@ -2,13 +2,13 @@ package main
 
 import (
 	"encoding/json"
-	"holdfast/internal/db"
-	"holdfast/internal/ledger"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"holdfast/internal/db"
+	"holdfast/internal/ledger"
 	"holdfast/internal/protection"
 )
 

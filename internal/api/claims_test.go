@@ -5,13 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"holdfast/internal/core"
-	"holdfast/internal/db"
 	"io"
 	"net/http"
 	"testing"
 	"time"
 
+	"holdfast/internal/core"
+	"holdfast/internal/db"
 	"holdfast/internal/travel"
 )
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"holdfast/internal/identity"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +18,7 @@ import (
 
 	"holdfast/internal/civil"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/identity"
 	"holdfast/internal/travel"
 )
 

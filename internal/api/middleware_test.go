@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"encoding/json"
-	"holdfast/internal/core"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +13,7 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
+	"holdfast/internal/core"
 	"holdfast/internal/fault"
 )
 

@@ -3,9 +3,6 @@ package api_test
 import (
 	"bytes"
 	"encoding/json"
-	"holdfast/internal/checkout"
-	"holdfast/internal/db"
-	"holdfast/internal/merchants"
 	"io"
 	"maps"
 	"net/http"
@@ -20,7 +17,10 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/auth"
+	"holdfast/internal/checkout"
+	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/merchants"
 	"holdfast/internal/psp/sandbox"
 	"holdfast/internal/travel"
 )

@@ -3,7 +3,6 @@ package api_test
 import (
 	"context"
 	"encoding/json"
-	"holdfast/internal/merchants"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/merchants"
 	"holdfast/internal/psp/sandbox"
 )
 

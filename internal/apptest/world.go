@@ -44,13 +44,13 @@ func NewWorld(t testing.TB, url string) *World {
 	t.Helper()
 	w := &World{t: t, URL: url}
 	w.SetClock(Began)
-	database := dbtest.Open(t, url, w.Now)
+	store := dbtest.Open(t, url, w.Now)
 	w.Core = &core.Core{
-		Store: database, Clock: w.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
+		Store: store, Clock: w.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
 		Cost: auth.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
 	}
 	w.App = app.New(w.Core)
-	err := database.Write(t.Context(), func(tx *db.Tx) error {
+	err := store.Write(t.Context(), func(tx *db.Tx) error {
 		var err error
 		w.Site, err = dbtest.InsertSite(tx, travel.Site{Path: "demo", Name: "Demo", Sandbox: true, Policy: travel.DefaultPolicy("GBP")})
 		return err

@@ -14,10 +14,10 @@ import (
 )
 
 // appendAudit makes n records in the chain of a site.
-func appendAudit(t *testing.T, database *db.DB, siteID int64, n int) {
+func appendAudit(t *testing.T, store *db.DB, siteID int64, n int) {
 	t.Helper()
 	for i := range n {
-		err := database.Write(t.Context(), func(tx *db.Tx) error {
+		err := store.Write(t.Context(), func(tx *db.Tx) error {
 			return core.AppendAudit(tx, travel.AuditRecord{
 				SiteID: siteID, At: tx.Now, RealAt: tx.Now, UserID: 3, Username: "ada", Role: "operator", Address: "192.0.2.1",
 				RequestID: "r", Action: "channel.change", Object: fmt.Sprintf("channel %d", i+1), Before: "null", After: `{"a":"<ä>"}`,
@@ -29,10 +29,10 @@ func appendAudit(t *testing.T, database *db.DB, siteID int64, n int) {
 	}
 }
 
-func verify(t *testing.T, database *db.DB, siteID int64) travel.AuditCheck {
+func verify(t *testing.T, store *db.DB, siteID int64) travel.AuditCheck {
 	t.Helper()
 	var check travel.AuditCheck
-	err := database.Read(t.Context(), func(tx *db.Tx) error {
+	err := store.Read(t.Context(), func(tx *db.Tx) error {
 		head, err := core.AuditHead(tx, siteID)
 		if err != nil {
 			return err
@@ -72,19 +72,19 @@ func TestAnyChangeOfAPastRecordIsFound(t *testing.T) {
 		{"the end of the chain", `UPDATE audit_heads SET hash = 'x' WHERE site_id = 1`, 5, "last"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-				appendAudit(t, database, 1, 5)
-				appendAudit(t, database, 2, 2)
+			dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+				appendAudit(t, store, 1, 5)
+				appendAudit(t, store, 2, 2)
 				for statement := range strings.SplitSeq(c.sql, ";") {
-					if err := database.Write(t.Context(), func(tx *db.Tx) error { _, err := tx.Exec(statement); return err }); err != nil {
+					if err := store.Write(t.Context(), func(tx *db.Tx) error { _, err := tx.Exec(statement); return err }); err != nil {
 						t.Fatal(err)
 					}
 				}
-				got := verify(t, database, 1)
+				got := verify(t, store, 1)
 				if got.Broken != c.broken || !strings.Contains(got.Why, c.why) {
 					t.Errorf("record %d: %q, want %d: %q", got.Broken, got.Why, c.broken, c.why)
 				}
-				if other := verify(t, database, 2); other.Broken != 0 || other.Last.ID != 2 {
+				if other := verify(t, store, 2); other.Broken != 0 || other.Last.ID != 2 {
 					t.Errorf("the other site: %+v", other)
 				}
 			})
@@ -106,10 +106,10 @@ func TestTheDeploymentMayHaveNoRecords(t *testing.T) {
 
 // A whole record moved with a hash that fits it still does not follow what stands before it.
 func TestAMovedRecordIsFound(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		appendAudit(t, database, 1, 3)
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		appendAudit(t, store, 1, 3)
 		var second travel.AuditRecord
-		err := database.Read(t.Context(), func(tx *db.Tx) error {
+		err := store.Read(t.Context(), func(tx *db.Tx) error {
 			return core.EachAuditRecord(tx, 1, func(r travel.AuditRecord) {
 				if r.ID == 3 {
 					second = r
@@ -120,7 +120,7 @@ func TestAMovedRecordIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		second.ID = 2
-		err = database.Write(t.Context(), func(tx *db.Tx) error {
+		err = store.Write(t.Context(), func(tx *db.Tx) error {
 			if _, err := tx.Exec(`DELETE FROM audit_records WHERE site_id = 1 AND id = 2`); err != nil {
 				return err
 			}
@@ -130,19 +130,19 @@ func TestAMovedRecordIsFound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := verify(t, database, 1); got.Broken != 2 || !strings.Contains(got.Why, "follow") {
+		if got := verify(t, store, 1); got.Broken != 2 || !strings.Contains(got.Why, "follow") {
 			t.Errorf("%+v", got)
 		}
 	})
 }
 
 func TestAChainHasOneOrderHoweverManyWrite(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		var wg sync.WaitGroup
 		errs := make(chan error, 40)
 		for range 40 {
 			wg.Go(func() {
-				errs <- database.Write(context.Background(), func(tx *db.Tx) error {
+				errs <- store.Write(context.Background(), func(tx *db.Tx) error {
 					return core.AppendAudit(tx, travel.AuditRecord{SiteID: 1, At: tx.Now, RealAt: tx.Now, Before: "null", After: "null"})
 				})
 			})
@@ -154,7 +154,7 @@ func TestAChainHasOneOrderHoweverManyWrite(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := verify(t, database, 1); got.Broken != 0 || got.Last.ID != 40 {
+		if got := verify(t, store, 1); got.Broken != 0 || got.Last.ID != 40 {
 			t.Errorf("%+v", got)
 		}
 	})

@@ -16,8 +16,8 @@ import (
 )
 
 func TestOnlySandboxesMoveTheirClockAndForwardOnly(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		write := func(fn func(tx *db.Tx) error) error { t.Helper(); return database.Write(t.Context(), fn) }
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		write := func(fn func(tx *db.Tx) error) error { t.Helper(); return store.Write(t.Context(), fn) }
 		var sandbox, real travel.Site
 		err := write(func(tx *db.Tx) (err error) {
 			if sandbox, err = dbtest.InsertSite(tx, travel.Site{Path: "a", Sandbox: true, Policy: travel.DefaultPolicy("GBP")}); err != nil {
@@ -41,7 +41,7 @@ func TestOnlySandboxesMoveTheirClockAndForwardOnly(t *testing.T) {
 				t.Errorf("site %d by %s: %v, want %v", c.site, c.ahead, err, c.want)
 			}
 		}
-		err = database.Read(t.Context(), func(tx *db.Tx) error {
+		err = store.Read(t.Context(), func(tx *db.Tx) error {
 			for id, want := range map[int64]time.Duration{sandbox.ID: 48 * time.Hour, real.ID: 0} {
 				if got, err := core.ClockOf(tx, id); err != nil || got != (core.SiteClock{SiteID: id, Ahead: want}) {
 					t.Errorf("the clock of %d: %+v, %v", id, got, err)
@@ -60,9 +60,9 @@ func TestOnlySandboxesMoveTheirClockAndForwardOnly(t *testing.T) {
 
 // A rate that arrives later must not have been known on a day that a site's clock has passed already.
 func TestWhatIsOnFileLaterWasNotKnownBeforeOnAClockAhead(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		var site travel.Site
-		err := database.Write(t.Context(), func(tx *db.Tx) (err error) {
+		err := store.Write(t.Context(), func(tx *db.Tx) (err error) {
 			if site, err = dbtest.InsertSite(tx, travel.Site{Path: "a", Sandbox: true, Policy: travel.DefaultPolicy("GBP")}); err != nil {
 				return err
 			}
@@ -76,7 +76,7 @@ func TestWhatIsOnFileLaterWasNotKnownBeforeOnAClockAhead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = database.Write(t.Context(), func(tx *db.Tx) error {
+		err = store.Write(t.Context(), func(tx *db.Tx) error {
 			if _, err := tx.Exec(`UPDATE clock_moves SET moved_at = moved_at - 1000000`); err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ func TestWhatIsOnFileLaterWasNotKnownBeforeOnAClockAhead(t *testing.T) {
 			t.Fatal(err)
 		}
 		clock := core.SiteClock{SiteID: site.ID, Ahead: 240 * time.Hour}
-		err = core.ReadBy(t.Context(), database, clock, func(tx *db.Tx) error {
+		err = core.ReadBy(t.Context(), store, clock, func(tx *db.Tx) error {
 			if got := tx.Now.Sub(core.RealNow(tx)); got != clock.Ahead {
 				t.Errorf("now is %s ahead", got)
 			}

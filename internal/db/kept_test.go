@@ -20,9 +20,9 @@ func sum(tx *db.Tx, n int64) (total int64, err error) {
 
 // TestAStatementInsideItself: while one reads, the same statement with other values reads too, on the same connection.
 func TestAStatementInsideItself(t *testing.T) {
-	database := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
+	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
 	for range 3 { // as new, and as kept
-		err := database.Read(t.Context(), func(tx *db.Tx) error {
+		err := store.Read(t.Context(), func(tx *db.Tx) error {
 			seen := int64(0)
 			err := dbtest.Numbers(tx, upTo, func(n int64) error {
 				seen++
@@ -46,10 +46,10 @@ func TestAStatementInsideItself(t *testing.T) {
 // TestAStatementAfterItFailed: a statement that broke a rule, that was given up or whose rows nobody read to the end runs
 // as well as any afterwards, and holds nobody up.
 func TestAStatementAfterItFailed(t *testing.T) {
-	database := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
+	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
 	const insert = `INSERT INTO once (id) VALUES ($1)`
 	write := func(query string, args ...any) error {
-		return database.Write(t.Context(), func(tx *db.Tx) error {
+		return store.Write(t.Context(), func(tx *db.Tx) error {
 			_, err := tx.Exec(query, args...)
 			return err
 		})
@@ -67,7 +67,7 @@ func TestAStatementAfterItFailed(t *testing.T) {
 	}
 	for range 3 {
 		ctx, giveUp := context.WithCancel(t.Context())
-		err := database.Read(ctx, func(tx *db.Tx) error {
+		err := store.Read(ctx, func(tx *db.Tx) error {
 			return dbtest.Numbers(tx, upTo, func(n int64) error {
 				if n == 2 {
 					giveUp()
@@ -79,7 +79,7 @@ func TestAStatementAfterItFailed(t *testing.T) {
 			t.Fatalf("given up: %v", err)
 		}
 		enough := errors.New("enough")
-		err = database.Read(t.Context(), func(tx *db.Tx) error {
+		err = store.Read(t.Context(), func(tx *db.Tx) error {
 			if err := dbtest.Numbers(tx, upTo, func(int64) error { return enough }, 1000); !errors.Is(err, enough) {
 				t.Errorf("not read to the end: %v", err)
 			}
@@ -99,8 +99,8 @@ func TestAStatementAfterItFailed(t *testing.T) {
 
 // TestMoreStatementsThanAreKept, read while others read, and the schema changes under those that are kept.
 func TestMoreStatementsThanAreKept(t *testing.T) {
-	database := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
-	err := database.Read(t.Context(), func(tx *db.Tx) error {
+	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
+	err := store.Read(t.Context(), func(tx *db.Tx) error {
 		for round := range 2 {
 			for i := range int64(db.KeptStatements + 10) {
 				var got int64
@@ -117,7 +117,7 @@ func TestMoreStatementsThanAreKept(t *testing.T) {
 	}
 	count := func() (n int64) {
 		t.Helper()
-		err := database.Write(t.Context(), func(tx *db.Tx) error {
+		err := store.Write(t.Context(), func(tx *db.Tx) error {
 			return dbtest.Numbers(tx, `SELECT COUNT(*) FROM moved`, func(found int64) error { n = found; return nil })
 		})
 		if err != nil {
@@ -126,7 +126,7 @@ func TestMoreStatementsThanAreKept(t *testing.T) {
 		return n
 	}
 	for rows := range int64(3) {
-		err := database.Write(t.Context(), func(tx *db.Tx) error {
+		err := store.Write(t.Context(), func(tx *db.Tx) error {
 			for _, statement := range []string{`DROP TABLE IF EXISTS moved`, `CREATE TABLE moved (id BIGINT)`} {
 				if _, err := tx.Exec(statement); err != nil {
 					return err

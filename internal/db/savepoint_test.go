@@ -12,11 +12,14 @@ import (
 	"holdfast/internal/travel"
 )
 
+// errNotThisOne is a reason of the test's own to fail.
+var errNotThisOne = errors.New("not this one")
+
 // TestSavepointFailsAlone puts ten things into one transaction, of which every third fails, some by the caller's own
 // error and some by a rule of the schema.
 func TestSavepointFailsAlone(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		err := database.Write(t.Context(), func(tx *db.Tx) error {
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		err := store.Write(t.Context(), func(tx *db.Tx) error {
 			for i := range 10 {
 				path := fmt.Sprintf("site-%d", i)
 				err := tx.Savepoint(func() error {
@@ -25,7 +28,7 @@ func TestSavepointFailsAlone(t *testing.T) {
 					}
 					switch i % 3 {
 					case 1:
-						return dbtest.ErrNotThisOne
+						return errNotThisOne
 					case 2:
 						_, err := dbtest.InsertSite(tx, travel.Site{Path: path, Name: "the same path again"})
 						return err
@@ -35,7 +38,7 @@ func TestSavepointFailsAlone(t *testing.T) {
 				if failed := err != nil; failed != (i%3 != 0) {
 					return fmt.Errorf("part %d: %w", i, err)
 				}
-				if i%3 == 1 && !errors.Is(err, dbtest.ErrNotThisOne) {
+				if i%3 == 1 && !errors.Is(err, errNotThisOne) {
 					return fmt.Errorf("part %d answers %w", i, err)
 				}
 			}
@@ -44,33 +47,33 @@ func TestSavepointFailsAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := sitePaths(t, database), []string{"site-0", "site-3", "site-6", "site-9"}; !slices.Equal(got, want) {
+		if got, want := sitePaths(t, store), []string{"site-0", "site-3", "site-6", "site-9"}; !slices.Equal(got, want) {
 			t.Errorf("stored %v, want %v", got, want)
 		}
 	})
 }
 
 func TestWhatASavepointKeptGoesWithItsTransaction(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		err := database.Write(t.Context(), func(tx *db.Tx) error {
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		err := store.Write(t.Context(), func(tx *db.Tx) error {
 			err := tx.Savepoint(func() error {
 				_, err := dbtest.InsertSite(tx, travel.Site{Path: "kept", Name: "Kept", Policy: travel.DefaultPolicy("GBP")})
 				return err
 			})
-			return errors.Join(err, dbtest.ErrNotThisOne)
+			return errors.Join(err, errNotThisOne)
 		})
-		if !errors.Is(err, dbtest.ErrNotThisOne) {
+		if !errors.Is(err, errNotThisOne) {
 			t.Fatal(err)
 		}
-		if got := sitePaths(t, database); len(got) > 0 {
+		if got := sitePaths(t, store); len(got) > 0 {
 			t.Errorf("stored %v", got)
 		}
 	})
 }
 
-func sitePaths(t *testing.T, database *db.DB) (paths []string) {
+func sitePaths(t *testing.T, store *db.DB) (paths []string) {
 	t.Helper()
-	err := database.Read(t.Context(), func(tx *db.Tx) error {
+	err := store.Read(t.Context(), func(tx *db.Tx) error {
 		list, err := merchants.SitesPage(tx, travel.SiteFilter{}, travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"})
 		for _, site := range list.Items {
 			paths = append(paths, site.Path)

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
+// StartDay is the day of Start.
 var StartDay = civil.DayOf(Start)
 
 // BookingSite is a site with what bookings refer to: two channels, the second locked, and three suppliers.
@@ -36,11 +37,10 @@ func OnBothWithBookings(t *testing.T, now func() time.Time, test func(t *testing
 	OnBoth(t, func(t *testing.T, url string) { test(t, NewBookingSite(t, Open(t, url, now), "demo")) })
 }
 
-func AtStart() time.Time { return Start }
-
-func NewBookingSite(t *testing.T, database *db.DB, path string) *BookingSite {
+// NewBookingSite makes a site with that path, with channels and suppliers.
+func NewBookingSite(t *testing.T, store *db.DB, path string) *BookingSite {
 	t.Helper()
-	s := &BookingSite{DB: database, path: path, EverythingInOrder: travel.Page{Number: 1, Size: 1000, Offset: -1}}
+	s := &BookingSite{DB: store, path: path, EverythingInOrder: travel.Page{Number: 1, Size: 1000, Offset: -1}}
 	s.Write(t, func(tx *db.Tx) error {
 		site, err := InsertSite(tx, travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")})
 		if err != nil {
@@ -69,11 +69,10 @@ func NewBookingSite(t *testing.T, database *db.DB, path string) *BookingSite {
 	return s
 }
 
+// Write runs fn in a write that must succeed.
 func (s *BookingSite) Write(t *testing.T, fn func(tx *db.Tx) error) {
 	t.Helper()
-	if err := s.DB.Write(t.Context(), fn); err != nil {
-		t.Fatal(err)
-	}
+	Write(t, s.DB, fn)
 }
 
 // Booking is one of 100 in the site's first channel, not stored yet.
@@ -89,6 +88,7 @@ func (s *BookingSite) Booking(change func(b *travel.Booking)) travel.Booking {
 	return b
 }
 
+// Insert stores bookings, and gives their ids.
 func (s *BookingSite) Insert(t *testing.T, list ...travel.Booking) []int64 {
 	t.Helper()
 	var ids []int64
@@ -106,6 +106,7 @@ func (s *BookingSite) Insert(t *testing.T, list ...travel.Booking) []int64 {
 	return ids
 }
 
+// Read reads one booking as it is stored.
 func (s *BookingSite) Read(t *testing.T, id int64) (b travel.Booking, err error) {
 	t.Helper()
 	err = s.DB.Read(t.Context(), func(tx *db.Tx) error {
@@ -115,6 +116,7 @@ func (s *BookingSite) Read(t *testing.T, id int64) (b travel.Booking, err error)
 	return b, err
 }
 
+// List reads a page of the bookings of the site.
 func (s *BookingSite) List(t rapid.TB, f travel.BookingFilter, page travel.Page) travel.List[travel.Booking] {
 	t.Helper()
 	var list travel.List[travel.Booking]

@@ -5,18 +5,21 @@ package dbtest
 import (
 	"context"
 	"errors"
-	"holdfast/internal/core"
-	"holdfast/internal/db"
-	"holdfast/internal/merchants"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
+	"holdfast/internal/db"
 	"holdfast/internal/pgtest"
-	"holdfast/internal/travel"
 )
+
+// Start is when the clock of OnBothOpen stands, to the microsecond that both engines keep.
+var Start = time.Date(2026, 3, 2, 10, 20, 30, 123456000, time.UTC)
+
+// AtStart is a clock that stands at Start.
+func AtStart() time.Time { return Start }
 
 // Engine is one of the two.
 type Engine struct {
@@ -54,19 +57,41 @@ func SQLite(t testing.TB) string {
 // Open opens a database for the length of the test, and brings it the schema where it has none.
 func Open(t testing.TB, url string, clock func() time.Time) *db.DB {
 	t.Helper()
-	db, err := db.Open(t.Context(), url, clock)
+	store, err := db.Open(t.Context(), url, clock)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
+		if err := store.Close(); err != nil {
 			t.Errorf("closing the database: %v", err)
 		}
 	})
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := store.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return db
+	return store
+}
+
+// OnBothOpen is OnBoth with the database opened, at Start.
+func OnBothOpen(t *testing.T, test func(t *testing.T, store *db.DB)) {
+	t.Helper()
+	OnBoth(t, func(t *testing.T, url string) { test(t, Open(t, url, AtStart)) })
+}
+
+// Write runs fn in a write that must succeed.
+func Write(t *testing.T, store *db.DB, fn func(tx *db.Tx) error) {
+	t.Helper()
+	if err := store.Write(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Read runs fn in a read that must succeed.
+func Read(t *testing.T, store *db.DB, fn func(tx *db.Tx) error) {
+	t.Helper()
+	if err := store.Read(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func longAgo() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
@@ -87,15 +112,6 @@ var migrated = sync.OnceValues(func() (whole []byte, err error) {
 	}
 	return os.ReadFile(path)
 })
-
-// InsertSite makes a site with its first policy.
-func InsertSite(tx *db.Tx, s travel.Site) (travel.Site, error) {
-	made, err := core.InsertSite(tx, s)
-	if err == nil {
-		made.Policy, err = merchants.InsertPolicy(tx, made.ID, s.Policy)
-	}
-	return made, err
-}
 
 // Numbers calls each for the numbers that a query gives.
 func Numbers(tx *db.Tx, query string, each func(n int64) error, args ...any) error {

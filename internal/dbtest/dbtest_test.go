@@ -1,12 +1,12 @@
 package dbtest_test
 
 import (
-	"holdfast/internal/core"
-	"holdfast/internal/db"
-	"holdfast/internal/dbtest"
 	"testing"
 	"time"
 
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/travel"
 )
 
@@ -15,11 +15,11 @@ func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
 	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			for round := range 2 {
-				database := dbtest.Open(t, engine.Database(t), time.Now)
-				if database.Engine() != engine.Name {
-					t.Errorf("it is %s", database.Engine())
+				store := dbtest.Open(t, engine.Database(t), time.Now)
+				if store.Engine() != engine.Name {
+					t.Errorf("it is %s", store.Engine())
 				}
-				err := database.Write(t.Context(), func(tx *db.Tx) error {
+				err := store.Write(t.Context(), func(tx *db.Tx) error {
 					if sites, err := core.SiteClocks(tx); err != nil || len(sites) > 0 {
 						t.Errorf("round %d finds %v, %v", round, sites, err)
 					}

@@ -3,14 +3,14 @@ package jobs_test
 import (
 	"context"
 	"errors"
-	"holdfast/internal/core"
-	"holdfast/internal/db"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"holdfast/internal/core"
+	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
 	"holdfast/internal/jobs"
 )

@@ -26,9 +26,9 @@ func someDeltas(n int) []protection.Delta {
 	return list
 }
 
-func foldingSite(t *testing.T, database *db.DB) (id int64) {
+func foldingSite(t *testing.T, store *db.DB) (id int64) {
 	t.Helper()
-	dbtest.Write(t, database, func(tx *db.Tx) error {
+	dbtest.Write(t, store, func(tx *db.Tx) error {
 		site, err := dbtest.InsertSite(tx, travel.Site{Path: "buckets", Name: "Buckets", Policy: travel.DefaultPolicy("GBP")})
 		id = site.ID
 		return err
@@ -38,11 +38,11 @@ func foldingSite(t *testing.T, database *db.DB) (id int64) {
 
 // TestFoldsWait: a few deltas wait for a minute by the real clock, wherever that of the site is; many do not.
 func TestFoldsWait(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		site := foldingSite(t, database)
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site := foldingSite(t, store)
 		due := func(at core.SiteClock) (sites []int64) {
 			t.Helper()
-			err := core.ReadBy(t.Context(), database, at, func(tx *db.Tx) (err error) {
+			err := core.ReadBy(t.Context(), store, at, func(tx *db.Tx) (err error) {
 				sites, err = ledger.SitesToFold(tx)
 				return err
 			})
@@ -53,7 +53,7 @@ func TestFoldsWait(t *testing.T) {
 		}
 		add := func(n int, age time.Duration) {
 			t.Helper()
-			dbtest.Write(t, database, func(tx *db.Tx) error {
+			dbtest.Write(t, store, func(tx *db.Tx) error {
 				if err := ledger.InsertDeltas(tx, site, someDeltas(n)); err != nil {
 					return err
 				}
@@ -69,11 +69,11 @@ func TestFoldsWait(t *testing.T) {
 		if sites := due(core.SiteClock{}); !slices.Equal(sites, []int64{site}) {
 			t.Errorf("5000 deltas: %v", sites)
 		}
-		dbtest.Write(t, database, func(tx *db.Tx) error { _, err := ledger.FoldExposure(tx, site, 4_999); return err })
+		dbtest.Write(t, store, func(tx *db.Tx) error { _, err := ledger.FoldExposure(tx, site, 4_999); return err })
 		if sites := due(core.SiteClock{}); len(sites) > 0 {
 			t.Errorf("one delta that is new: %v", sites)
 		}
-		dbtest.Write(t, database, func(tx *db.Tx) error {
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			_, err := tx.Exec(`UPDATE exposure_deltas SET noted_at = noted_at - $1`, time.Minute.Microseconds())
 			return err
 		})
@@ -85,24 +85,24 @@ func TestFoldsWait(t *testing.T) {
 
 // TestSmallFoldsShareAPack: however small the folds are, packs are not; and what is in them is what was folded.
 func TestSmallFoldsShareAPack(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		site, other := foldingSite(t, database), int64(0)
-		dbtest.Write(t, database, func(tx *db.Tx) error {
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site, other := foldingSite(t, store), int64(0)
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			made, err := dbtest.InsertSite(tx, travel.Site{Path: "other", Name: "Other", Policy: travel.DefaultPolicy("GBP")})
 			other = made.ID
 			return err
 		})
 		for _, id := range []int64{site, other} {
-			dbtest.Write(t, database, func(tx *db.Tx) error { return ledger.InsertDeltas(tx, id, someDeltas(1_100)) })
+			dbtest.Write(t, store, func(tx *db.Tx) error { return ledger.InsertDeltas(tx, id, someDeltas(1_100)) })
 		}
 		for _, limit := range []int{3, 2, 900, 94, 1, 2_000} {
-			dbtest.Write(t, database, func(tx *db.Tx) error { _, err := ledger.FoldExposure(tx, site, limit); return err })
-			dbtest.Write(t, database, func(tx *db.Tx) error { _, err := ledger.FoldExposure(tx, other, 1); return err })
+			dbtest.Write(t, store, func(tx *db.Tx) error { _, err := ledger.FoldExposure(tx, site, limit); return err })
+			dbtest.Write(t, store, func(tx *db.Tx) error { _, err := ledger.FoldExposure(tx, other, 1); return err })
 		}
 		var sizes []int64
 		on := map[int64]protection.Tally{}
 		all := 0
-		err := database.Read(t.Context(), func(tx *db.Tx) (err error) {
+		err := store.Read(t.Context(), func(tx *db.Tx) (err error) {
 			if sizes, err = packSizes(tx, site); err != nil {
 				return err
 			}

@@ -17,19 +17,11 @@ import (
 	"holdfast/internal/travel"
 )
 
-// inTx runs fn in one write and fails the test when it fails.
-func inTx(t *testing.T, db *db.DB, fn func(tx *db.Tx) error) {
-	t.Helper()
-	if err := db.Write(t.Context(), fn); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // siteOf makes a site with the given path.
-func siteOf(t *testing.T, database *db.DB, path string) int64 {
+func siteOf(t *testing.T, store *db.DB, path string) int64 {
 	t.Helper()
 	var id int64
-	inTx(t, database, func(tx *db.Tx) error {
+	dbtest.Write(t, store, func(tx *db.Tx) error {
 		site, err := dbtest.InsertSite(tx, travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")})
 		id = site.ID
 		return err
@@ -46,29 +38,29 @@ func newChannel(siteID int64, name, slug string) travel.Channel {
 	}
 }
 
-func insertChannel(t *testing.T, database *db.DB, c travel.Channel) travel.Channel {
+func insertChannel(t *testing.T, store *db.DB, c travel.Channel) travel.Channel {
 	t.Helper()
 	var made travel.Channel
-	inTx(t, database, func(tx *db.Tx) (err error) {
+	dbtest.Write(t, store, func(tx *db.Tx) (err error) {
 		made, err = merchants.InsertChannel(tx, c)
 		return err
 	})
 	return made
 }
 
-func insertSupplier(t *testing.T, database *db.DB, s travel.Supplier) travel.Supplier {
+func insertSupplier(t *testing.T, store *db.DB, s travel.Supplier) travel.Supplier {
 	t.Helper()
 	var made travel.Supplier
-	inTx(t, database, func(tx *db.Tx) (err error) {
+	dbtest.Write(t, store, func(tx *db.Tx) (err error) {
 		made, err = merchants.InsertSupplier(tx, s)
 		return err
 	})
 	return made
 }
 
-func insertBooking(t *testing.T, database *db.DB, c travel.Channel, currency money.Currency) error {
+func insertBooking(t *testing.T, store *db.DB, c travel.Channel, currency money.Currency) error {
 	t.Helper()
-	return database.Write(t.Context(), func(tx *db.Tx) error {
+	return store.Write(t.Context(), func(tx *db.Tx) error {
 		_, err := bookings.Insert(tx, travel.Booking{
 			SiteID: c.SiteID, UUID: fmt.Sprintf("booking in %d", c.ID), ChannelID: c.ID, Currency: currency, Total: 100,
 			Start: civil.NoDay, End: 20_000,
@@ -77,10 +69,10 @@ func insertBooking(t *testing.T, database *db.DB, c travel.Channel, currency mon
 	})
 }
 
-func channelNow(t *testing.T, database *db.DB, siteID, id int64) travel.Channel {
+func channelNow(t *testing.T, store *db.DB, siteID, id int64) travel.Channel {
 	t.Helper()
 	var found travel.Channel
-	err := database.Read(t.Context(), func(tx *db.Tx) (err error) {
+	err := store.Read(t.Context(), func(tx *db.Tx) (err error) {
 		found, err = merchants.Channel(tx, siteID, id)
 		return err
 	})
@@ -120,20 +112,20 @@ func TestAChannelIsReadAsItWasStored(t *testing.T) {
 }
 
 func TestAChannelOfAnotherSiteDoesNotExist(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		mine, other := siteOf(t, database, "mine"), siteOf(t, database, "other")
-		c := insertChannel(t, database, newChannel(other, "Theirs", "theirs"))
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		mine, other := siteOf(t, store, "mine"), siteOf(t, store, "other")
+		c := insertChannel(t, store, newChannel(other, "Theirs", "theirs"))
 		for name, fn := range map[string]func(tx *db.Tx) error{
 			"Channel":       func(tx *db.Tx) error { _, err := merchants.Channel(tx, mine, c.ID); return err },
 			"LockChannel":   func(tx *db.Tx) error { _, err := merchants.LockChannel(tx, mine, c.ID); return err },
 			"ChannelByName": func(tx *db.Tx) error { _, err := merchants.ChannelByName(tx, mine, c.Name); return err },
 			"DeleteChannel": func(tx *db.Tx) error { return merchants.DeleteChannel(tx, mine, c.ID) },
 		} {
-			if err := database.Write(t.Context(), fn); !errors.Is(err, db.ErrNotFound) {
+			if err := store.Write(t.Context(), fn); !errors.Is(err, db.ErrNotFound) {
 				t.Errorf("%s: %v, want ErrNotFound", name, err)
 			}
 		}
-		inTx(t, database, func(tx *db.Tx) error {
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			list, err := merchants.ChannelsPage(tx, mine, travel.ChannelFilter{}, travel.Page{Number: 1, Size: 3, Offset: -1, Count: true})
 			if len(list.Items) != 0 || list.Total != 0 {
 				t.Errorf("the list of another site has %d of %d channels", len(list.Items), list.Total)
@@ -162,14 +154,14 @@ func TestSlugsAreUniqueInTheSite(t *testing.T) {
 }
 
 func TestSlugsAreUniqueWhateverRunsAtOnce(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		const writers = 12
-		site := siteOf(t, database, "demo")
+		site := siteOf(t, store, "demo")
 		slugs := make([]string, writers)
 		var wg sync.WaitGroup
 		for i := range writers {
 			wg.Go(func() {
-				err := database.Write(t.Context(), func(tx *db.Tx) error {
+				err := store.Write(t.Context(), func(tx *db.Tx) error {
 					made, err := merchants.InsertChannel(tx, newChannel(site, fmt.Sprint("Same ", i), "same"))
 					slugs[i] = made.Slug
 					return err
@@ -193,12 +185,12 @@ func TestSlugsAreUniqueWhateverRunsAtOnce(t *testing.T) {
 }
 
 func TestAChannelIsChanged(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		site := siteOf(t, database, "demo")
-		supplier := insertSupplier(t, database, travel.Supplier{SiteID: site, Name: "Supplier"})
-		made := insertChannel(t, database, newChannel(site, "Before", "before"))
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site := siteOf(t, store, "demo")
+		supplier := insertSupplier(t, store, travel.Supplier{SiteID: site, Name: "Supplier"})
+		made := insertChannel(t, store, newChannel(site, "Before", "before"))
 		var changed travel.Channel
-		inTx(t, database, func(tx *db.Tx) error {
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			c, err := merchants.LockChannel(tx, site, made.ID)
 			if err != nil {
 				return err
@@ -213,12 +205,12 @@ func TestAChannelIsChanged(t *testing.T) {
 			changed, err = merchants.UpdateChannel(tx, c)
 			return err
 		})
-		found := channelNow(t, database, site, made.ID)
+		found := channelNow(t, store, site, made.ID)
 		if !sameChannel(found, changed) || found.Name != "After" || found.Slug != "before" {
 			t.Errorf("read\n%+v\nchanged to\n%+v", found, changed)
 		}
 		names := map[int64]string{}
-		inTx(t, database, func(tx *db.Tx) (err error) {
+		dbtest.Write(t, store, func(tx *db.Tx) (err error) {
 			names, err = ledger.ChannelNamesAt(tx, site, dbtest.Start)
 			return err
 		})
@@ -229,14 +221,14 @@ func TestAChannelIsChanged(t *testing.T) {
 }
 
 func TestWritersOfOneChannelTakeTurns(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		const writers = 10
-		site := siteOf(t, database, "demo")
-		made := insertChannel(t, database, newChannel(site, "Counted", "counted"))
+		site := siteOf(t, store, "demo")
+		made := insertChannel(t, store, newChannel(site, "Counted", "counted"))
 		var wg sync.WaitGroup
 		for range writers {
 			wg.Go(func() {
-				err := database.Write(t.Context(), func(tx *db.Tx) error {
+				err := store.Write(t.Context(), func(tx *db.Tx) error {
 					c, err := merchants.LockChannel(tx, site, made.ID)
 					if err != nil {
 						return err
@@ -251,7 +243,7 @@ func TestWritersOfOneChannelTakeTurns(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		found := channelNow(t, database, site, made.ID)
+		found := channelNow(t, store, site, made.ID)
 		if len(found.ExternalID) != writers || found.Version != made.Version+writers {
 			t.Errorf("after %d changes: %q at version %d", writers, found.ExternalID, found.Version)
 		}
@@ -259,25 +251,25 @@ func TestWritersOfOneChannelTakeTurns(t *testing.T) {
 }
 
 func TestBookingsHoldTheirChannel(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		site := siteOf(t, database, "demo")
-		c := insertChannel(t, database, newChannel(site, "Held", "held"))
-		if err := insertBooking(t, database, c, "EUR"); err != nil {
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site := siteOf(t, store, "demo")
+		c := insertChannel(t, store, newChannel(site, "Held", "held"))
+		if err := insertBooking(t, store, c, "EUR"); err != nil {
 			t.Fatal(err)
 		}
 		var has bool
-		inTx(t, database, func(tx *db.Tx) (err error) {
+		dbtest.Write(t, store, func(tx *db.Tx) (err error) {
 			has, err = merchants.ChannelHasBookings(tx, site, c.ID)
 			return err
 		})
 		if !has {
 			t.Error("the channel is said to have no bookings")
 		}
-		err := database.Write(t.Context(), func(tx *db.Tx) error { return merchants.DeleteChannel(tx, site, c.ID) })
+		err := store.Write(t.Context(), func(tx *db.Tx) error { return merchants.DeleteChannel(tx, site, c.ID) })
 		if !errors.Is(err, db.ErrConflict) {
 			t.Errorf("deleting it: %v, want ErrConflict", err)
 		}
-		err = database.Write(t.Context(), func(tx *db.Tx) error {
+		err = store.Write(t.Context(), func(tx *db.Tx) error {
 			c.Currency = "USD"
 			_, err := merchants.UpdateChannel(tx, c)
 			return err
@@ -285,39 +277,39 @@ func TestBookingsHoldTheirChannel(t *testing.T) {
 		if !errors.Is(err, db.ErrConflict) {
 			t.Errorf("changing its currency: %v, want ErrConflict", err)
 		}
-		if err := insertBooking(t, database, insertChannel(t, database, newChannel(site, "Free", "free")), "USD"); !errors.Is(err, db.ErrConflict) {
+		if err := insertBooking(t, store, insertChannel(t, store, newChannel(site, "Free", "free")), "USD"); !errors.Is(err, db.ErrConflict) {
 			t.Errorf("a booking in another currency: %v, want ErrConflict", err)
 		}
 	})
 }
 
 func TestAChannelWithoutBookingsIsDeleted(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		site := siteOf(t, database, "demo")
-		supplier := insertSupplier(t, database, travel.Supplier{SiteID: site, Name: "Supplier"})
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site := siteOf(t, store, "demo")
+		supplier := insertSupplier(t, store, travel.Supplier{SiteID: site, Name: "Supplier"})
 		in := newChannel(site, "Gone", "gone")
 		in.Suppliers = []int64{supplier.ID}
-		c := insertChannel(t, database, in)
-		inTx(t, database, func(tx *db.Tx) error { return merchants.DeleteChannel(tx, site, c.ID) })
-		err := database.Write(t.Context(), func(tx *db.Tx) error { return merchants.DeleteChannel(tx, site, c.ID) })
+		c := insertChannel(t, store, in)
+		dbtest.Write(t, store, func(tx *db.Tx) error { return merchants.DeleteChannel(tx, site, c.ID) })
+		err := store.Write(t.Context(), func(tx *db.Tx) error { return merchants.DeleteChannel(tx, site, c.ID) })
 		if !errors.Is(err, db.ErrNotFound) {
 			t.Errorf("deleting it again: %v, want ErrNotFound", err)
 		}
 		// Nobody refers to the supplier any more.
-		inTx(t, database, func(tx *db.Tx) error { return merchants.DeleteSupplier(tx, site, supplier.ID) })
+		dbtest.Write(t, store, func(tx *db.Tx) error { return merchants.DeleteSupplier(tx, site, supplier.ID) })
 	})
 }
 
 func TestChannelByNameIsTheOldestOfThatName(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		site := siteOf(t, database, "demo")
-		insertChannel(t, database, newChannel(site, "TWIN", "twin-capital"))
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site := siteOf(t, store, "demo")
+		insertChannel(t, store, newChannel(site, "TWIN", "twin-capital"))
 		oldest := newChannel(site, "Twin", "twin")
-		oldest = insertChannel(t, database, oldest)
+		oldest = insertChannel(t, store, oldest)
 		younger := newChannel(site, "Twin", "twin")
 		younger.UUID = "another"
-		insertChannel(t, database, younger)
-		inTx(t, database, func(tx *db.Tx) error {
+		insertChannel(t, store, younger)
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			found, err := merchants.ChannelByName(tx, site, "Twin")
 			if found.ID != oldest.ID {
 				t.Errorf("found %d %q, want %d", found.ID, found.Name, oldest.ID)

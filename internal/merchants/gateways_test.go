@@ -12,11 +12,11 @@ import (
 )
 
 func TestSealedSecretsOfChannels(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		one, two := siteOf(t, database, "one"), siteOf(t, database, "two")
-		a, b := insertChannel(t, database, newChannel(one, "A", "a")), insertChannel(t, database, newChannel(two, "B", "b"))
-		c := insertChannel(t, database, newChannel(one, "C", "c"))
-		inTx(t, database, func(tx *db.Tx) error {
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		one, two := siteOf(t, store, "one"), siteOf(t, store, "two")
+		a, b := insertChannel(t, store, newChannel(one, "A", "a")), insertChannel(t, store, newChannel(two, "B", "b"))
+		c := insertChannel(t, store, newChannel(one, "C", "c"))
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			none, err := merchants.ChannelGateway(tx, one, a.ID)
 			if none != (merchants.SealedGateway{SiteID: one, ChannelID: a.ID}) {
 				t.Errorf("before: %+v", none)
@@ -31,11 +31,11 @@ func TestSealedSecretsOfChannels(t *testing.T) {
 			func(tx *db.Tx) error { return merchants.SetTokenizerKey(tx, one, c.ID, "s1.k2.third") },
 			func(tx *db.Tx) error { return merchants.SetTokenizerKey(tx, one, c.ID, "") },
 		} {
-			inTx(t, database, set)
+			dbtest.Write(t, store, set)
 		}
 		ofA := merchants.SealedGateway{SiteID: one, ChannelID: a.ID, Credentials: "s1.k2.second", TokenizerKey: "s1.k1.tokenizer"}
 		want := []merchants.SealedGateway{ofA, {SiteID: one, ChannelID: c.ID}, {SiteID: two, ChannelID: b.ID, Credentials: "s1.k2.other"}}
-		inTx(t, database, func(tx *db.Tx) error {
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			var got []merchants.SealedGateway
 			for site, channel := int64(0), int64(0); ; { // one at a time
 				page, err := merchants.SealedGateways(tx, site, channel, 1)
@@ -51,7 +51,7 @@ func TestSealedSecretsOfChannels(t *testing.T) {
 		})
 		anew := ofA
 		anew.TokenizerKey = "s1.k2.tokenizer"
-		inTx(t, database, func(tx *db.Tx) error {
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			for i, want := range []bool{true, false} { // the second time it is not what it was any more
 				if replaced, err := merchants.ReplaceSealed(tx, ofA, anew); err != nil || replaced != want {
 					t.Errorf("replaced %d: %t, %v", i, replaced, err)
@@ -63,8 +63,8 @@ func TestSealedSecretsOfChannels(t *testing.T) {
 			}
 			return err
 		})
-		inTx(t, database, func(tx *db.Tx) error { return merchants.DeleteChannel(tx, one, a.ID) })
-		inTx(t, database, func(tx *db.Tx) error {
+		dbtest.Write(t, store, func(tx *db.Tx) error { return merchants.DeleteChannel(tx, one, a.ID) })
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			gone, err := merchants.ChannelGateway(tx, one, a.ID)
 			if gone.Credentials != "" {
 				t.Errorf("of a channel that is gone: %+v", gone)
@@ -75,16 +75,16 @@ func TestSealedSecretsOfChannels(t *testing.T) {
 }
 
 func TestModesOfChannelsAreCounted(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		site := siteOf(t, database, "demo")
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site := siteOf(t, store, "demo")
 		for _, name := range []string{"a", "b", "c"} {
 			c := newChannel(site, name, name)
 			if name == "c" {
 				c.Mode = travel.ModeLive
 			}
-			insertChannel(t, database, c)
+			insertChannel(t, store, c)
 		}
-		inTx(t, database, func(tx *db.Tx) error {
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			counts, err := merchants.ModesOfChannels(tx)
 			if !maps.Equal(counts, map[travel.AccountMode]int64{travel.ModeDraft: 2, travel.ModeLive: 1}) {
 				t.Errorf("%v", counts)

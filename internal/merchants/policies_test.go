@@ -12,19 +12,49 @@ import (
 	"holdfast/internal/travel"
 )
 
+func TestPoliciesAreDated(t *testing.T) {
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site, _ := dbtest.ASite(t, store, "demo")
+		today := civil.DayOf(dbtest.Start)
+		dbtest.Write(t, store, func(tx *db.Tx) error {
+			for i, from := range []civil.Day{today - 10, today, today, today + 10} {
+				p := travel.DefaultPolicy("EUR")
+				p.FromDay, p.LateLogDays = from, int64(100+i)
+				if _, err := merchants.InsertPolicy(tx, site.ID, p); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		dbtest.Read(t, store, func(tx *db.Tx) error {
+			for day, want := range map[civil.Day]int64{0: 3, today - 11: 3, today - 10: 100, today - 1: 100, today: 102, today + 9: 102, today + 10: 103} {
+				p, err := merchants.PolicyOn(tx, site.ID, day)
+				if err != nil || p.LateLogDays != want {
+					t.Errorf("on %s: %d days, want %d (%v)", day, p.LateLogDays, want, err)
+				}
+			}
+			found, err := merchants.Site(tx, site.ID)
+			if found.Policy.LateLogDays != 102 {
+				t.Errorf("the site has the policy %+v today", found.Policy)
+			}
+			return err
+		})
+	})
+}
+
 func TestPoliciesAreKeptWhole(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		site, _ := dbtest.ASite(t, database, "demo")
-		other, _ := dbtest.ASite(t, database, "other")
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site, _ := dbtest.ASite(t, store, "demo")
+		other, _ := dbtest.ASite(t, store, "other")
 		want := travel.DefaultPolicy("JPY")
 		want.FromDay, want.Recognition, want.PremiumRefundable = civil.DayOf(dbtest.Start)+3, travel.RecognitionLinear, false
 		want.MinimumPerLine, want.MinimumPerMonth, want.PaymentTermsDays, want.StatementPeriod = 7, 8, 9, "biweek"
 		want.TaxCodes = []travel.TaxCode{{Code: "IPT", RatePPM: 120_000, Label: "Versicherungsteuer"}, {Code: "ø", Label: "税"}}
-		dbtest.Write(t, database, func(tx *db.Tx) (err error) {
+		dbtest.Write(t, store, func(tx *db.Tx) (err error) {
 			want, err = merchants.InsertPolicy(tx, site.ID, want)
 			return err
 		})
-		dbtest.Read(t, database, func(tx *db.Tx) error {
+		dbtest.Read(t, store, func(tx *db.Tx) error {
 			got, err := merchants.Policy(tx, site.ID, want.ID)
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%+v, want %+v", got, want)
@@ -42,16 +72,16 @@ func TestPoliciesAreKeptWhole(t *testing.T) {
 
 // TestAPolicyIsKnownFromWhenItWasRecorded: a report about what was known before does not see it, whatever its day.
 func TestAPolicyIsKnownFromWhenItWasRecorded(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		site, _ := dbtest.ASite(t, database, "demo")
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site, _ := dbtest.ASite(t, store, "demo")
 		backdated := travel.DefaultPolicy("GBP")
 		backdated.FromDay = civil.DayOf(dbtest.Start) - 100
-		dbtest.Write(t, database, func(tx *db.Tx) (err error) {
+		dbtest.Write(t, store, func(tx *db.Tx) (err error) {
 			tx.Now = dbtest.Start.Add(time.Hour)
 			backdated, err = merchants.InsertPolicy(tx, site.ID, backdated)
 			return err
 		})
-		dbtest.Read(t, database, func(tx *db.Tx) error {
+		dbtest.Read(t, store, func(tx *db.Tx) error {
 			for known, want := range map[time.Time]int64{
 				dbtest.Start: site.Policy.ID, dbtest.Start.Add(-time.Hour): site.Policy.ID, // the first one counts for all time before
 				dbtest.Start.Add(time.Hour - time.Microsecond): site.Policy.ID, dbtest.Start.Add(time.Hour): backdated.ID,

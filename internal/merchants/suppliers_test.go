@@ -14,13 +14,13 @@ import (
 )
 
 func TestASupplierIsReadAsItWasStored(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		site, other := siteOf(t, database, "demo"), siteOf(t, database, "other")
-		made := insertSupplier(t, database, travel.Supplier{
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site, other := siteOf(t, store, "demo"), siteOf(t, store, "other")
+		made := insertSupplier(t, store, travel.Supplier{
 			SiteID: site, Name: "Łódź Air ✈", URL: "https://air.example/?a=b", Category: "airline", Country: "PL",
 		})
 		made.Version++
-		inTx(t, database, func(tx *db.Tx) error {
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			locked, err := merchants.LockSupplier(tx, site, made.ID)
 			if locked != made {
 				t.Errorf("locked %+v, stored %+v", locked, made)
@@ -28,7 +28,7 @@ func TestASupplierIsReadAsItWasStored(t *testing.T) {
 			return err
 		})
 		made.Name, made.URL, made.Category, made.Country = "Łódź", "", "rail", ""
-		inTx(t, database, func(tx *db.Tx) error {
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			if err := merchants.UpdateSupplier(tx, made); err != nil {
 				return err
 			}
@@ -46,7 +46,7 @@ func TestASupplierIsReadAsItWasStored(t *testing.T) {
 			"UpdateSupplier": func(tx *db.Tx) error { return merchants.UpdateSupplier(tx, theirs) },
 			"DeleteSupplier": func(tx *db.Tx) error { return merchants.DeleteSupplier(tx, other, made.ID) },
 		} {
-			if err := database.Write(t.Context(), fn); !errors.Is(err, db.ErrNotFound) {
+			if err := store.Write(t.Context(), fn); !errors.Is(err, db.ErrNotFound) {
 				t.Errorf("%s of another site: %v, want ErrNotFound", name, err)
 			}
 		}
@@ -77,8 +77,8 @@ func TestSuppliersAreChosenAndSorted(t *testing.T) {
 		{"by category", travel.SupplierFilter{}, "category", []int64{1, 2, 3, 4}},
 		{"by country", travel.SupplierFilter{}, "country", []int64{4, 2, 3, 1}},
 	}
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		site := siteOf(t, database, "demo")
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site := siteOf(t, store, "demo")
 		for _, s := range []travel.Supplier{
 			{Name: "Northern Air", URL: "https://air.example", Category: "airline", Country: "GB"},
 			{Name: "Étoile", URL: "https://www.hotel.example", Category: "hotel", Country: "FR"},
@@ -86,13 +86,13 @@ func TestSuppliersAreChosenAndSorted(t *testing.T) {
 			{Name: "Rails", Category: "rail"},
 		} {
 			s.SiteID = site
-			insertSupplier(t, database, s)
+			insertSupplier(t, store, s)
 		}
 		for _, c := range cases {
 			page := firstPage
 			page.OrderBy = c.by
 			var ids []int64
-			inTx(t, database, func(tx *db.Tx) error {
+			dbtest.Write(t, store, func(tx *db.Tx) error {
 				list, err := merchants.SuppliersPage(tx, site, c.f, page)
 				ids = nil
 				for _, s := range list.Items {
@@ -111,11 +111,11 @@ func TestSuppliersAreChosenAndSorted(t *testing.T) {
 }
 
 func TestUnknownSuppliers(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		site, other := siteOf(t, database, "demo"), siteOf(t, database, "other")
-		mine := insertSupplier(t, database, travel.Supplier{SiteID: site, Name: "Mine"})
-		theirs := insertSupplier(t, database, travel.Supplier{SiteID: other, Name: "Theirs"})
-		inTx(t, database, func(tx *db.Tx) error {
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site, other := siteOf(t, store, "demo"), siteOf(t, store, "other")
+		mine := insertSupplier(t, store, travel.Supplier{SiteID: site, Name: "Mine"})
+		theirs := insertSupplier(t, store, travel.Supplier{SiteID: other, Name: "Theirs"})
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			unknown, err := merchants.UnknownSuppliers(tx, site, []int64{99, mine.ID, theirs.ID, 99})
 			if !slices.Equal(unknown, []int64{theirs.ID, 99}) {
 				t.Errorf("unknown: %v, want %v", unknown, []int64{theirs.ID, 99})
@@ -133,15 +133,15 @@ func TestUnknownSuppliers(t *testing.T) {
 }
 
 func TestASupplierInUseStays(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		site := siteOf(t, database, "demo")
-		free := insertSupplier(t, database, travel.Supplier{SiteID: site, Name: "Free"})
-		ofChannel := insertSupplier(t, database, travel.Supplier{SiteID: site, Name: "Of a channel"})
-		ofBooking := insertSupplier(t, database, travel.Supplier{SiteID: site, Name: "Of a booking"})
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site := siteOf(t, store, "demo")
+		free := insertSupplier(t, store, travel.Supplier{SiteID: site, Name: "Free"})
+		ofChannel := insertSupplier(t, store, travel.Supplier{SiteID: site, Name: "Of a channel"})
+		ofBooking := insertSupplier(t, store, travel.Supplier{SiteID: site, Name: "Of a booking"})
 		c := newChannel(site, "Channel", "channel")
 		c.Suppliers = []int64{ofChannel.ID}
-		c = insertChannel(t, database, c)
-		inTx(t, database, func(tx *db.Tx) error {
+		c = insertChannel(t, store, c)
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			_, err := bookings.Insert(tx, travel.Booking{
 				SiteID: site, UUID: "booking", ChannelID: c.ID, Currency: "EUR", Total: 100, Start: civil.NoDay, End: 20_000,
 				Suppliers: []int64{ofBooking.ID},
@@ -151,14 +151,14 @@ func TestASupplierInUseStays(t *testing.T) {
 		for _, s := range []travel.Supplier{free, ofChannel, ofBooking} {
 			want := s != free
 			var used bool
-			inTx(t, database, func(tx *db.Tx) (err error) {
+			dbtest.Write(t, store, func(tx *db.Tx) (err error) {
 				used, err = merchants.SupplierInUse(tx, site, s.ID)
 				return err
 			})
 			if used != want {
 				t.Errorf("%s: in use %v, want %v", s.Name, used, want)
 			}
-			err := database.Write(t.Context(), func(tx *db.Tx) error { return merchants.DeleteSupplier(tx, site, s.ID) })
+			err := store.Write(t.Context(), func(tx *db.Tx) error { return merchants.DeleteSupplier(tx, site, s.ID) })
 			if errors.Is(err, db.ErrConflict) != want || !want && err != nil {
 				t.Errorf("deleting %s: %v", s.Name, err)
 			}

@@ -15,7 +15,7 @@ import (
 // TestFixingsUpTo reads the fixings of more currencies than one statement takes: of each provider those on or before the
 // day, the site's own and everybody's, the last ones where there are many.
 func TestFixingsUpTo(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		const site, last, perProvider = 3, civil.Day(20_000), 8
 		rate, err := money.ParseRate("2")
 		if err != nil {
@@ -35,10 +35,10 @@ func TestFixingsUpTo(t *testing.T) {
 		for day := range civil.Day(2 * perProvider) {
 			add(0, fx.Demo, "GBP", last-day)
 		}
-		if err := database.Write(t.Context(), func(tx *db.Tx) error { return rates.InsertFixings(tx, list) }); err != nil {
+		if err := store.Write(t.Context(), func(tx *db.Tx) error { return rates.InsertFixings(tx, list) }); err != nil {
 			t.Fatal(err)
 		}
-		err = core.ReadBy(t.Context(), database, core.SiteClock{SiteID: site}, func(tx *db.Tx) error {
+		err = core.ReadBy(t.Context(), store, core.SiteClock{SiteID: site}, func(tx *db.Tx) error {
 			found, err := rates.FixingsUpTo(tx, []fx.Provider{fx.ECB, fx.Manual, fx.Demo}, all, last, tx.Now)
 			count := map[fx.Provider]int{}
 			for _, f := range found {

@@ -3,7 +3,6 @@ package sandbox_test
 import (
 	"context"
 	"fmt"
-	"holdfast/internal/payments"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"holdfast/internal/dbtest"
+	"holdfast/internal/payments"
 	"holdfast/internal/psp"
 	"holdfast/internal/psp/sandbox"
 )

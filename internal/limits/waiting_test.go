@@ -15,6 +15,9 @@ import (
 	"holdfast/internal/travel"
 )
 
+// errNotThisOne is a reason of the test's own to fail.
+var errNotThisOne = errors.New("not this one")
+
 // TestWhatWaitsIsThereForWhoAsks: rows wait for others to be inserted with them, and nobody in the write can tell; what a
 // savepoint takes back neither comes later nor is remembered.
 func TestWhatWaitsIsThereForWhoAsks(t *testing.T) {
@@ -23,15 +26,15 @@ func TestWhatWaitsIsThereForWhoAsks(t *testing.T) {
 		s.Write(t, func(tx *db.Tx) error {
 			list, err := bookings.Page(tx, s.ID, travel.BookingFilter{}, travel.Page{Number: 1, Size: 1})
 			if err != nil || len(list.Items) > 0 {
-				return errors.Join(err, dbtest.ErrNotThisOne)
+				return errors.Join(err, errNotThisOne)
 			}
 			limits.NoteChange(tx, s.ID, limits.ChangePayment, 1, 0)
 			taken := tx.Savepoint(func() error {
 				limits.NoteChange(tx, s.ID, limits.ChangePayment, 2, 0)
 				ledger.InsertPremium(tx, protection.PremiumLine{SiteID: s.ID})
-				return dbtest.ErrNotThisOne
+				return errNotThisOne
 			})
-			if !errors.Is(taken, dbtest.ErrNotThisOne) {
+			if !errors.Is(taken, errNotThisOne) {
 				t.Errorf("the savepoint answers %v", taken)
 			}
 			for range 70 { // more than share a statement

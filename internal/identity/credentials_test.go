@@ -16,12 +16,12 @@ import (
 )
 
 func TestNoThirdTokenWhateverTheInterleaving(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		site, user := dbtest.ASite(t, database, "demo")
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site, user := dbtest.ASite(t, store, "demo")
 		var group sync.WaitGroup
 		for i := range 20 {
 			group.Go(func() {
-				err := database.Write(t.Context(), func(tx *db.Tx) error {
+				err := store.Write(t.Context(), func(tx *db.Tx) error {
 					if err := core.LockSite(tx, site.ID); err != nil {
 						return err
 					}
@@ -38,7 +38,7 @@ func TestNoThirdTokenWhateverTheInterleaving(t *testing.T) {
 			})
 		}
 		group.Wait()
-		dbtest.Read(t, database, func(tx *db.Tx) error {
+		dbtest.Read(t, store, func(tx *db.Tx) error {
 			tokens, err := identity.TokensOf(tx, site.ID)
 			if len(tokens) != auth.MaxTokens {
 				t.Errorf("the site has %d tokens, want %d", len(tokens), auth.MaxTokens)
@@ -49,18 +49,18 @@ func TestNoThirdTokenWhateverTheInterleaving(t *testing.T) {
 }
 
 func TestCallersAreReadWithTheirPresentRole(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		site, user := dbtest.ASite(t, database, "demo")
-		other, _ := dbtest.ASite(t, database, "other")
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site, user := dbtest.ASite(t, store, "demo")
+		other, _ := dbtest.ASite(t, store, "other")
 		expires := dbtest.Start.Add(time.Hour)
 		var token auth.APIToken
-		dbtest.Write(t, database, func(tx *db.Tx) (err error) {
+		dbtest.Write(t, store, func(tx *db.Tx) (err error) {
 			token, err = identity.InsertToken(tx, auth.APIToken{SiteID: site.ID, UserID: user.ID, Name: "n", SecretHash: "h", ExpiresAt: expires})
 			return err
 		})
 		check := func(role auth.Role) {
 			t.Helper()
-			dbtest.Read(t, database, func(tx *db.Tx) error {
+			dbtest.Read(t, store, func(tx *db.Tx) error {
 				byUser, err := identity.CallerByUser(tx, "demo", user.ID)
 				byToken, tokenErr := identity.CallerByToken(tx, "demo", token.ID)
 				for _, c := range []identity.Caller{byUser, byToken} {
@@ -75,13 +75,13 @@ func TestCallersAreReadWithTheirPresentRole(t *testing.T) {
 			})
 		}
 		check(auth.MemberAdmin)
-		dbtest.Write(t, database, func(tx *db.Tx) error {
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			return identity.SetMembership(tx, auth.Membership{SiteID: site.ID, UserID: user.ID, Role: auth.ReadOnly})
 		})
 		check(auth.ReadOnly)
-		dbtest.Write(t, database, func(tx *db.Tx) error { return identity.RemoveMembership(tx, site.ID, user.ID) })
+		dbtest.Write(t, store, func(tx *db.Tx) error { return identity.RemoveMembership(tx, site.ID, user.ID) })
 		check("")
-		dbtest.Read(t, database, func(tx *db.Tx) error {
+		dbtest.Read(t, store, func(tx *db.Tx) error {
 			elsewhere, err := identity.CallerByToken(tx, "other", token.ID)
 			if elsewhere.Token.ID != 0 || elsewhere.User.ID != 0 || elsewhere.Membership.SiteID != other.ID {
 				t.Errorf("at another site the token gives %+v", elsewhere)
@@ -98,19 +98,19 @@ func TestCallersAreReadWithTheirPresentRole(t *testing.T) {
 }
 
 func TestTokensAreTouchedOnceAMinute(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		site, user := dbtest.ASite(t, database, "demo")
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site, user := dbtest.ASite(t, store, "demo")
 		touch := func(id int64, used time.Time) {
-			dbtest.Write(t, database, func(tx *db.Tx) error { return identity.TouchToken(tx, site.ID, id, used, used.Add(-time.Minute)) })
+			dbtest.Write(t, store, func(tx *db.Tx) error { return identity.TouchToken(tx, site.ID, id, used, used.Add(-time.Minute)) })
 		}
 		var token auth.APIToken
-		dbtest.Write(t, database, func(tx *db.Tx) (err error) {
+		dbtest.Write(t, store, func(tx *db.Tx) (err error) {
 			token, err = identity.InsertToken(tx, auth.APIToken{SiteID: site.ID, UserID: user.ID, Name: "n", SecretHash: "h"})
 			return err
 		})
 		for _, step := range []struct{ used, want time.Duration }{{0, 0}, {59 * time.Second, 0}, {time.Minute, time.Minute}, {time.Second, time.Minute}} {
 			touch(token.ID, dbtest.Start.Add(step.used))
-			dbtest.Read(t, database, func(tx *db.Tx) error {
+			dbtest.Read(t, store, func(tx *db.Tx) error {
 				found, err := identity.TokenOfAnySite(tx, token.ID)
 				if !found.LastUsedAt.Equal(dbtest.Start.Add(step.want)) {
 					t.Errorf("used at +%s, the record says %s, want +%s", step.used, found.LastUsedAt, step.want)
@@ -122,9 +122,9 @@ func TestTokensAreTouchedOnceAMinute(t *testing.T) {
 }
 
 func TestOnlyOneLoginUsesASecondFactor(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		_, user := dbtest.ASite(t, database, "demo")
-		dbtest.Write(t, database, func(tx *db.Tx) error {
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		_, user := dbtest.ASite(t, store, "demo")
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			return errors.Join(identity.BeginTwoFactor(tx, user.ID, "S"), identity.ConfirmTwoFactor(tx, user.ID, 7, []string{"one", "two"}))
 		})
 		for name, use := range map[string]func(tx *db.Tx) error{
@@ -136,7 +136,7 @@ func TestOnlyOneLoginUsesASecondFactor(t *testing.T) {
 			used := 0
 			for range 10 {
 				group.Go(func() {
-					err := database.Write(t.Context(), use)
+					err := store.Write(t.Context(), use)
 					mu.Lock()
 					defer mu.Unlock()
 					if err == nil {
@@ -151,8 +151,8 @@ func TestOnlyOneLoginUsesASecondFactor(t *testing.T) {
 				t.Errorf("the %s was used %d times", name, used)
 			}
 		}
-		dbtest.Write(t, database, func(tx *db.Tx) error { return identity.RemoveTwoFactor(tx, user.ID) })
-		dbtest.Write(t, database, func(tx *db.Tx) error {
+		dbtest.Write(t, store, func(tx *db.Tx) error { return identity.RemoveTwoFactor(tx, user.ID) })
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			found, err := identity.User(tx, user.ID)
 			if found.TwoFactorSecret != "" || !found.TwoFactorConfirmedAt.IsZero() || found.TwoFactorLastStep != 0 {
 				t.Errorf("after its removal: %+v", found)
@@ -166,10 +166,10 @@ func TestOnlyOneLoginUsesASecondFactor(t *testing.T) {
 }
 
 func TestFailedLoginsAreAllCounted(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		subjects := []string{"account:a", "address:b"}
 		fail := func(forgetBefore time.Time) {
-			dbtest.Write(t, database, func(tx *db.Tx) error {
+			dbtest.Write(t, store, func(tx *db.Tx) error {
 				for _, subject := range subjects {
 					err := identity.CountFailedLogin(tx, subject, forgetBefore, func(n int) time.Duration { return time.Duration(n) * time.Second })
 					if err != nil {
@@ -181,7 +181,7 @@ func TestFailedLoginsAreAllCounted(t *testing.T) {
 		}
 		blocked := func(want time.Time, of ...string) {
 			t.Helper()
-			dbtest.Read(t, database, func(tx *db.Tx) error {
+			dbtest.Read(t, store, func(tx *db.Tx) error {
 				until, err := identity.BlockedUntil(tx, of)
 				if !until.Equal(want) {
 					t.Errorf("%v blocked until %s, want %s", of, until, want)
@@ -196,13 +196,13 @@ func TestFailedLoginsAreAllCounted(t *testing.T) {
 		}
 		group.Wait()
 		blocked(dbtest.Start.Add(12*time.Second), subjects...)
-		dbtest.Write(t, database, func(tx *db.Tx) error { return identity.ForgetFailedLogins(tx, "account:a") })
+		dbtest.Write(t, store, func(tx *db.Tx) error { return identity.ForgetFailedLogins(tx, "account:a") })
 		blocked(time.Time{}, "account:a")
 		blocked(dbtest.Start.Add(12*time.Second), subjects...)
 		fail(dbtest.Start.Add(time.Microsecond)) // all before are too old
 		blocked(dbtest.Start.Add(time.Second), subjects...)
 		for _, want := range []int64{1, 1, 0} { // one at a time
-			dbtest.Write(t, database, func(tx *db.Tx) error {
+			dbtest.Write(t, store, func(tx *db.Tx) error {
 				n, err := identity.ForgetFailedLoginsBefore(tx, dbtest.Start.Add(time.Microsecond), 1)
 				if n != want {
 					t.Errorf("%d counts forgotten, want %d", n, want)
@@ -215,13 +215,13 @@ func TestFailedLoginsAreAllCounted(t *testing.T) {
 }
 
 func TestKeysComeBackAsTheyWere(t *testing.T) {
-	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		key := auth.Key{ID: "k1", Secret: []byte("0123456789abcdef0123456789abcdef"), CreatedAt: dbtest.Start}
-		dbtest.Write(t, database, func(tx *db.Tx) error { return identity.InsertJWTKey(tx, key) })
-		dbtest.Write(t, database, func(tx *db.Tx) error {
+		dbtest.Write(t, store, func(tx *db.Tx) error { return identity.InsertJWTKey(tx, key) })
+		dbtest.Write(t, store, func(tx *db.Tx) error {
 			return errors.Join(identity.RetireJWTKeys(tx), identity.InsertJWTKey(tx, auth.Key{ID: "k2", Secret: key.Secret, CreatedAt: dbtest.Start}))
 		})
-		dbtest.Read(t, database, func(tx *db.Tx) error {
+		dbtest.Read(t, store, func(tx *db.Tx) error {
 			keys, err := identity.JWTKeys(tx)
 			if len(keys) != 2 || string(keys[0].Secret) != string(key.Secret) || !keys[0].CreatedAt.Equal(dbtest.Start) ||
 				!keys[0].RetiredAt.Equal(dbtest.Start) || !keys[1].RetiredAt.IsZero() {

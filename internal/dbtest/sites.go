@@ -4,33 +4,19 @@ import (
 	"testing"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/identity"
+	"holdfast/internal/merchants"
 	"holdfast/internal/travel"
 )
 
-// Write runs fn in a write that must succeed.
-func Write(t *testing.T, db *db.DB, fn func(tx *db.Tx) error) {
-	t.Helper()
-	if err := db.Write(t.Context(), fn); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Read runs fn in a read that must succeed.
-func Read(t *testing.T, db *db.DB, fn func(tx *db.Tx) error) {
-	t.Helper()
-	if err := db.Read(t.Context(), fn); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // ASite makes a site with that path and a user who is a member of it.
-func ASite(t *testing.T, database *db.DB, path string) (travel.Site, auth.User) {
+func ASite(t *testing.T, store *db.DB, path string) (travel.Site, auth.User) {
 	t.Helper()
 	var site travel.Site
 	var user auth.User
-	Write(t, database, func(tx *db.Tx) (err error) {
+	Write(t, store, func(tx *db.Tx) (err error) {
 		site, err = InsertSite(tx, travel.Site{Path: path, Name: "Site " + path, Policy: travel.DefaultPolicy("GBP")})
 		if err != nil {
 			return err
@@ -41,4 +27,13 @@ func ASite(t *testing.T, database *db.DB, path string) (travel.Site, auth.User) 
 		return identity.SetMembership(tx, auth.Membership{SiteID: site.ID, UserID: user.ID, Role: auth.MemberAdmin})
 	})
 	return site, user
+}
+
+// InsertSite makes a site with its first policy.
+func InsertSite(tx *db.Tx, s travel.Site) (travel.Site, error) {
+	made, err := core.InsertSite(tx, s)
+	if err == nil {
+		made.Policy, err = merchants.InsertPolicy(tx, made.ID, s.Policy)
+	}
+	return made, err
 }

@@ -1,7 +1,0 @@
-package dbtest
-
-import (
-	"errors"
-)
-
-var ErrNotThisOne = errors.New("not this one")
