@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// FinalAfter is how long after it was begun a write is certainly over: rows recorded before that are all there (R0).
+// FinalAfter is the time after which a write is surely over. All rows that were recorded longer ago can be seen (R0).
 const FinalAfter = 2 * writeLifetime
 
-// defaultCountStep is how many rows may be counted anew at each request before the remembered count moves on.
+// defaultCountStep is how many rows each request may count before the remembered count moves on.
 const defaultCountStep = 5000
 
-// counts remembers, per table and site, how many rows there are up to an id. Rows of the tables it serves are only
-// ever added, so that number stays true, and a whole collection is counted by counting what came since: a list of a
-// large table answers as fast with its total as without, and no row is hot. The first count in the life of a process
-// is a full one.
+// counts remembers, per table and site, how many rows there are up to an id. The tables it serves never lose a row, so
+// this number stays true, and only the rows after that id are counted again. So a list of a large table is as fast with
+// its total as without. A counter in the database would do the same, but every write would wait for its row. The first
+// count in a process reads all rows.
 type counts struct {
 	step int64
 
@@ -46,13 +46,13 @@ func (c *counts) get(key countKey) counted {
 func (c *counts) set(key countKey, n counted) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if n.upTo > c.known[key].upTo { // another request may have been further
+	if n.upTo > c.known[key].upTo { // another request may have counted further
 		c.known[key] = n
 	}
 }
 
-// CountRows counts all rows of the site in a table from which no row is ever removed. final gives the instant up to which
-// every row can be seen.
+// CountRows counts all rows of a site in a table from which no row is ever removed. final returns the instant up to
+// which every row can be seen.
 func (tx *Tx) CountRows(table string, siteID int64, final func() (time.Time, error)) (int64, error) {
 	key := countKey{table, siteID}
 	known := tx.counts.get(key)
@@ -64,16 +64,16 @@ func (tx *Tx) CountRows(table string, siteID int64, final func() (time.Time, err
 	return known.rows + since, tx.advanceCount(key, known, final)
 }
 
-// advanceCount moves the remembered count to the last row that is final: ids are given in order, but a row with a lower
-// id may still be on its way while a later one can be seen.
+// advanceCount moves the remembered count to the last row that is final. Not to the last row: a transaction that is
+// still open may hold a lower id.
 func (tx *Tx) advanceCount(key countKey, known counted, final func() (time.Time, error)) error {
-	settled, err := final()
+	upTo, err := final()
 	if err != nil {
 		return err
 	}
 	next := counted{}
 	err = tx.Row(`SELECT id FROM `+key.table+` WHERE site_id = $1 AND created_at <= $2 ORDER BY id DESC LIMIT 1`,
-		[]any{key.siteID, Micros(settled)}, &next.upTo)
+		[]any{key.siteID, Micros(upTo)}, &next.upTo)
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 // TestTotalsFollowEveryWrite: the remembered count is right whatever was added or deleted since, also of rows that are
 // too young to be settled.
 func TestTotalsFollowEveryWrite(t *testing.T) {
+	t.Parallel()
 	var seconds atomic.Int64
 	now := func() time.Time { return dbtest.Start.Add(time.Duration(seconds.Load()) * time.Second) }
 	dbtest.OnBothWithBookings(t, now, func(t *testing.T, s *dbtest.BookingSite) {

@@ -1,9 +1,10 @@
-// Package db is the ground that the rooms stand on: transactions on two engines, SQLite inside by default and PostgreSQL
-// where one machine is not enough; the queue of the one writer, deferred rows, values of a write, paging, migrations.
-// It owns schema_migrations and knows no other table. Begin reading at DB.Write.
+// Package db gives the rooms transactions on two engines: SQLite inside the program, which is the default, and
+// PostgreSQL where one machine is not enough. It also has the group commit of SQLite's one writer, deferred inserts,
+// values that a transaction remembers, a cache of SQLite's statements, pages of lists, and migrations. It owns
+// schema_migrations and knows no other table. Begin reading at DB.Write.
 //
-// The SQL text is the same for both engines; what differs (opening, two DDL tokens, error codes) is in sqlite.go and
-// postgres.go. Instants are stored as microseconds since 1970 in GMT, days as days since 1970, money as minor units.
+// The SQL text is the same for both engines. The differences (opening, three DDL tokens, error codes) are in sqlite.go
+// and postgres.go. Instants are stored as microseconds since 1970 in GMT, days as days since 1970, money as minor units.
 package db
 
 import (
@@ -17,16 +18,16 @@ import (
 	"holdfast/internal/fault"
 )
 
-// Errors that a caller decides on.
+// Errors that callers look for.
 var (
-	// ErrNotFound: the row asked for does not exist in this site.
+	// ErrNotFound: the site has no such row.
 	ErrNotFound = errors.New("not found")
-	// ErrConflict: a uniqueness or reference rule of the schema forbids the write.
+	// ErrConflict: the write breaks a uniqueness or reference rule of the schema.
 	ErrConflict = errors.New("conflict with what is stored")
 )
 
-// writeLifetime is how long a write may live before it is rolled back (R0): a report about a moment ten seconds ago
-// can then no longer change.
+// writeLifetime is how long a write may last before it is rolled back (R0). Because of it, a report about a moment ten
+// seconds ago can no longer change.
 const writeLifetime = 5 * time.Second
 
 // DB is one open database.
@@ -35,40 +36,40 @@ type DB struct {
 	clock  func() time.Time
 	read   *sql.DB
 	write  *sql.DB
-	queue  *writeQueue // SQLite only: one writer, whose callers share a commit
+	queue  *writeQueue // SQLite only: one writer, and its callers share commits
 	counts *counts
 }
 
-// Tx is one transaction. It lives as long as the function it was given to; that function may run more than once, so
-// it touches the Tx and its own variables only.
+// Tx is one transaction. It ends with the function that it is given to. That function may run more than once, so it
+// changes nothing but the Tx and its own variables.
 type Tx struct {
-	// Now is the one clock reading of the transaction, in GMT and cut to the microseconds that are stored. A room that
-	// knows of other clocks sets it at the beginning.
+	// Now is the one clock reading of the transaction, in GMT, cut to the microseconds that are stored. A room that has
+	// another clock (core, for sandboxes) sets it at the beginning.
 	Now time.Time
 
-	ctx    context.Context // of the transaction: every statement inside ends with it
+	ctx    context.Context // of the transaction: every statement in it ends when this ends
 	engine *engine
 	sql    *sql.Tx
 	counts *counts
 
 	locals  map[*local]any // see Local
-	waiting []*Deferral    // of which something waits
+	waiting []*Deferral    // those that have rows to write
 }
 
 // engine is what differs between the two databases.
 type engine struct {
 	name string
-	// ddl gives the text of the DDL tokens of the migrations.
+	// ddl replaces the tokens of the migrations, such as {{serial}}.
 	ddl *strings.Replacer
 	// lockSchema takes the lock under which migrations run; it ends with the transaction.
 	lockSchema string
-	// conflict says that err is a broken uniqueness or reference rule, transient that the same transaction may well
-	// succeed when run again, unreachable that the database cannot be talked to at all.
+	// conflict: a uniqueness or reference rule is broken. transient: the same transaction may succeed when it is run
+	// again. unreachable: the database does not answer, or cannot read or write its files.
 	conflict, transient, unreachable func(err error) bool
 }
 
-// Open opens the database at url, sqlite:PATH or postgres://…, without looking at its schema (see Migrate). The clock
-// gives the reading of each transaction.
+// Open opens the database at url, sqlite:PATH or postgres://…, and does not look at its schema (see Migrate). Each
+// transaction reads the clock once.
 func Open(ctx context.Context, url string, clock func() time.Time) (*DB, error) {
 	switch scheme, rest, _ := strings.Cut(url, ":"); scheme {
 	case "sqlite":
@@ -80,7 +81,7 @@ func Open(ctx context.Context, url string, clock func() time.Time) (*DB, error) 
 	}
 }
 
-// Close ends the writer, waits for what it has taken on, and closes all connections.
+// Close stops the writer, waits for the writes that it has taken, and closes all connections.
 func (db *DB) Close() error {
 	if db.queue != nil {
 		db.queue.close()
@@ -95,7 +96,7 @@ func (db *DB) Close() error {
 // Engine names the engine: "sqlite" or "postgres".
 func (db *DB) Engine() string { return db.engine.name }
 
-// Ping answers whether the database can be reached.
+// Ping returns an error if the database cannot be reached.
 func (db *DB) Ping(ctx context.Context) error {
 	if err := db.read.PingContext(ctx); err != nil {
 		return db.outward(err)
@@ -103,7 +104,8 @@ func (db *DB) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Write runs fn in a transaction and answers when it is durable. fn may run more than once.
+// Write runs fn in a transaction and returns when its changes are durable. fn may run more than once. An error of fn
+// undoes all changes and is returned.
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	if db.queue != nil {
 		return db.outward(db.queue.do(ctx, fn))
@@ -111,10 +113,10 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.outward(db.writeWithRetries(ctx, fn))
 }
 
-// Read runs fn over one consistent picture of the database.
+// Read runs fn on one consistent snapshot of the database.
 func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error {
 	opts := &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}
-	if db.queue != nil { // A SQLite transaction is a snapshot by nature, and its driver knows no levels.
+	if db.queue != nil { // a transaction of SQLite is always a snapshot, and its driver knows no levels
 		opts = &sql.TxOptions{ReadOnly: true}
 	}
 	sqlTx, err := db.read.BeginTx(ctx, opts)
@@ -122,19 +124,20 @@ func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error {
 		return db.outward(err)
 	}
 	err = fn(db.tx(ctx, sqlTx))
-	// Nothing was written: rolling back is how a reading transaction ends, and its error says nothing new.
+	// Nothing was written, so rolling back ends the transaction well, and its error says nothing new.
 	_ = sqlTx.Rollback()
 	return db.outward(err)
 }
 
-// tx makes the transaction that a caller's function gets, with its one clock reading.
+// tx makes the transaction that a caller's function gets, and reads the clock for it.
 func (db *DB) tx(ctx context.Context, sqlTx *sql.Tx) *Tx {
 	return &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: sqlTx, counts: db.counts}
 }
 
 func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecond) }
 
-// outward turns what the drivers say into what callers decide on. Faults and the caller's own errors pass unchanged.
+// outward turns the errors of the drivers into those that callers look for. Faults and the caller's own errors pass
+// unchanged.
 func (db *DB) outward(err error) error {
 	switch {
 	case err == nil:
@@ -155,7 +158,7 @@ func (db *DB) outward(err error) error {
 	}
 }
 
-// Exec runs a statement and returns how many rows it concerned.
+// Exec runs a statement and returns how many rows it changed.
 func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	if err := tx.flushBefore(query); err != nil {
 		return 0, err
@@ -167,7 +170,7 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
-// Remove deletes one row of a site; ErrNotFound where there is none.
+// Remove deletes one row of a site, or returns ErrNotFound.
 func (tx *Tx) Remove(table string, siteID, id int64) error {
 	n, err := tx.Exec(`DELETE FROM `+table+` WHERE site_id = $1 AND id = $2`, siteID, id)
 	if err == nil && n == 0 {
@@ -176,14 +179,14 @@ func (tx *Tx) Remove(table string, siteID, id int64) error {
 	return err
 }
 
-// Row reads one row into dest; ErrNotFound where there is none.
+// Row reads the first row of the answer into dest, or returns ErrNotFound.
 func (tx *Tx) Row(query string, args []any, dest ...any) error {
 	return first(tx.Each, query, args, dest)
 }
 
-// RowAsIs is row for a statement that concerns no row that waits.
+// RowAsIs is Row, but it does not write deferred rows first. The caller knows that the statement needs none of them.
 func (tx *Tx) RowAsIs(query string, args []any, dest ...any) error {
-	return first(tx.EachAsIs, query, args, dest)
+	return first(tx.eachAsIs, query, args, dest)
 }
 
 func first(
@@ -192,7 +195,7 @@ func first(
 ) error {
 	found := false
 	err := each(query, args, func(scan func(dest ...any) error) error {
-		if found { // only the first row is asked for
+		if found { // the other rows are passed over
 			return nil
 		}
 		found = true
@@ -204,16 +207,16 @@ func first(
 	return err
 }
 
-// Each calls scan for every row of the answer.
+// Each calls scan for every row of the answer. scan gets a function that reads the columns, like sql.Rows.Scan.
 func (tx *Tx) Each(query string, args []any, scan func(scan func(dest ...any) error) error) error {
 	if err := tx.flushBefore(query); err != nil {
 		return err
 	}
-	return tx.EachAsIs(query, args, scan)
+	return tx.eachAsIs(query, args, scan)
 }
 
-// EachAsIs is each for a statement that concerns no row that waits, whatever tables it names.
-func (tx *Tx) EachAsIs(query string, args []any, scan func(scan func(dest ...any) error) error) error {
+// eachAsIs is Each, but it does not write deferred rows first.
+func (tx *Tx) eachAsIs(query string, args []any, scan func(scan func(dest ...any) error) error) error {
 	rows, err := tx.sql.QueryContext(tx.ctx, query, args...)
 	if err != nil {
 		return err
@@ -227,7 +230,7 @@ func (tx *Tx) EachAsIs(query string, args []any, scan func(scan func(dest ...any
 	return rows.Err()
 }
 
-// Ids reads a column of whole numbers.
+// Ids reads a column of whole numbers, in the order of the query.
 func Ids(tx *Tx, query string, args ...any) ([]int64, error) {
 	var list []int64
 	err := tx.Each(query, args, func(scan func(dest ...any) error) error {

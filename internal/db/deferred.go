@@ -6,52 +6,52 @@ import (
 	"sync"
 )
 
-// Deferral names the tables whose rows a room may hold back until a write ends, or until a statement names one of
-// them. Nobody is given the ids of such rows. Flush writes all that waits. A room declares its deferral once, as a
-// variable of its package.
+// Deferral names the tables whose rows a room may hold back in a write, to insert many with one statement. They are
+// written when the write ends, or before a statement that names one of the tables. The ids of such rows are not known
+// before. A room declares its deferral once, as a variable of its package.
 type Deferral struct {
 	tables []string
 	flush  func(tx *Tx) error
 }
 
-// NewDeferral declares that a room may hold back rows of the tables, and how they are written.
+// NewDeferral declares a deferral for tables. flush writes the rows that are held back.
 func NewDeferral(flush func(tx *Tx) error, tables ...string) *Deferral {
 	return &Deferral{tables: tables, flush: flush}
 }
 
-// Defer notes that something of d waits.
+// Defer notes that d holds rows back, so that its flush runs in time.
 func (tx *Tx) Defer(d *Deferral) {
 	if !slices.Contains(tx.waiting, d) {
 		tx.waiting = append(tx.waiting, d)
 	}
 }
 
-// Flush writes all that waits.
+// Flush writes all rows that are held back.
 func (tx *Tx) Flush() error {
 	for len(tx.waiting) > 0 {
-		if err := tx.flushFirst(0); err != nil {
+		if err := tx.flushAt(0); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// flushFirst writes what waits at a place of the list.
-func (tx *Tx) flushFirst(i int) error {
+// flushAt runs the flush of one deferral.
+func (tx *Tx) flushAt(i int) error {
 	d := tx.waiting[i]
-	// Taken off first: what the flush runs are statements, too.
+	// It leaves the list first: its own statements name its tables, too, and would run the flush again.
 	tx.waiting = slices.Delete(slices.Clone(tx.waiting), i, i+1)
 	return d.flush(tx)
 }
 
-// flushBefore writes what a statement may want to see: what waits of the tables that it names.
+// flushBefore writes the rows that a statement may have to see: those of the tables that it names.
 func (tx *Tx) flushBefore(query string) error {
 	for i := 0; i < len(tx.waiting); {
 		if !named.in(query, tx.waiting[i]) {
 			i++
 			continue
 		}
-		if err := tx.flushFirst(i); err != nil {
+		if err := tx.flushAt(i); err != nil {
 			return err
 		}
 		i = 0
@@ -59,10 +59,10 @@ func (tx *Tx) flushBefore(query string) error {
 	return nil
 }
 
-// knownTexts bounds how many pairs of a statement's text and a deferral are remembered.
+// knownTexts is how many pairs of a statement's text and a deferral are remembered at most.
 const knownTexts = 4096
 
-// naming remembers which statements name a table of a deferral, so that a text is searched once.
+// naming remembers which statements name a table of a deferral, so that each text is searched once.
 type naming struct {
 	mu    sync.Mutex
 	known map[namingKey]bool
@@ -90,7 +90,7 @@ func (n *naming) in(query string, d *Deferral) bool {
 	return names
 }
 
-// hasWord reports whether a text has a whole word in it: payments is not in modal_payments.
+// hasWord reports whether a text contains a whole word: modal_payments does not contain payments.
 func hasWord(text, word string) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], word)
@@ -109,11 +109,11 @@ func wordByte(b byte) bool {
 	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }
 
-// mostPerStatement bounds how many rows share a statement: their parameters stay far below what both engines take. Rows
-// are cut into powers of two, so that there are few different texts, which engines prepare once.
+// mostPerStatement is how many rows share a statement at most: their parameters stay far below the limits of both
+// engines. Lists are cut into powers of two, so that there are few different texts, and the engines parse each once.
 const mostPerStatement = 64
 
-// InsertRows inserts rows of values, many at a time.
+// InsertRows inserts rows, many with each statement. Each row has one value for each of the columns.
 func (tx *Tx) InsertRows(table, columns string, rows [][]any) error {
 	return InPowers(rows, func(rows [][]any) error {
 		var w Where
@@ -126,7 +126,7 @@ func (tx *Tx) InsertRows(table, columns string, rows [][]any) error {
 	})
 }
 
-// InPowers hands a list on in pieces whose lengths are powers of two, the longest first.
+// InPowers calls each with pieces of a list, in its order. Their lengths are powers of two, the longest first.
 func InPowers[T any](list []T, each func([]T) error) error {
 	for size := mostPerStatement; len(list) > 0; {
 		if size > len(list) {
@@ -141,7 +141,7 @@ func InPowers[T any](list []T, each func([]T) error) error {
 	return nil
 }
 
-// Values takes values and returns a row of their placeholders.
+// Values takes the values of a row and returns their placeholders, as "($1, $2)".
 func (w *Where) Values(values ...any) string {
 	var row strings.Builder
 	for i, v := range values {

@@ -6,5 +6,5 @@ func (db *DB) SetCountStep(rows int64) { db.counts.step = rows }
 // Positional is how SQLite is given parameters.
 var Positional = positional
 
-// KeptStatements is how many statements a connection to SQLite keeps.
-const KeptStatements = keptStatements
+// CachedStatements is how many statements a connection to SQLite keeps parsed.
+const CachedStatements = cachedStatements

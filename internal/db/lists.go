@@ -9,21 +9,22 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Texts are sorted by their bytes, whatever the locale of the database, so that a list is the same on both engines.
-// PostgreSQL has the collation "C" for that; SQLite gets it here under the same name.
+// Texts are sorted by their bytes, whatever the locale of the database, so that lists are the same on both engines.
+// PostgreSQL has the collation "C" for that. SQLite gets one of the same name here.
 func init() {
 	sqlite.MustRegisterCollationUtf8("C", strings.Compare)
 }
 
-// Folded is how a name is kept for searching and sorting without letter case.
+// Folded is the form of a name that is searched and sorted by: letter case does not count.
 func Folded(name string) string { return strings.ToLower(name) }
 
-// Wildcard is the LIKE pattern of a part of a name, without letter case; a * inside it stands for anything.
+// Wildcard is the LIKE pattern that finds folded names by a part of them. A * in the part stands for any text.
 func Wildcard(part string) string {
 	return "%" + strings.ReplaceAll(EscapeLike(Folded(part)), "*", "%") + "%"
 }
 
-// ListOf reads one page of the rows of a source that fulfil w, and counts them all where the page asks for it.
+// ListOf reads one page of the rows of a source (a table, or tables joined) that fulfil w. It counts all of them if the
+// page asks for it; else the total is -1. orders and include are as in orderBy.
 func ListOf[T any](
 	tx *Tx, source, columns string, w *Where, page travel.Page, orders map[string]string, include []int64,
 	scan func(scan func(dest ...any) error) (T, error),
@@ -55,16 +56,16 @@ func ListOf[T any](
 	if len(list.Items) > page.Size {
 		list.Items, list.More = list.Items[:page.Size], true
 	}
-	// Skipping a number of rows is no page: there, nothing is an answer.
+	// A page that is given by an offset may be empty. Only a page that is given by its number can be past the end.
 	if len(list.Items) == 0 && page.Offset < 0 && page.Number > 1 {
 		err = tx.Row(`SELECT EXISTS (SELECT 1`+condition+`)`, given, &list.PastEnd)
 	}
 	return list, err
 }
 
-// orderBy writes the order of a page: by the attribute asked for, then by id, so that rows with equal attributes keep
-// their places from page to page. columns maps the attributes of the wire to expressions; "include" is the order in
-// which the caller named the ids.
+// orderBy writes the order of a page: by the attribute that the page names, then by id, so that rows with equal
+// attributes keep their places from page to page. columns maps attributes of the wire to SQL expressions. The attribute
+// "include" stands for the order in which the caller named the ids.
 func orderBy(w *Where, page travel.Page, columns map[string]string, include []int64) string {
 	direction := " ASC"
 	if page.Descending {
@@ -80,7 +81,7 @@ func orderBy(w *Where, page travel.Page, columns map[string]string, include []in
 	return " ORDER BY " + column + direction + ", id" + direction
 }
 
-// placeIn is the expression of an id's first place in a list.
+// placeIn is an SQL expression: the first place of the id in a list.
 func placeIn(w *Where, ids []int64) string {
 	var b strings.Builder
 	b.WriteString("CASE id")
@@ -91,7 +92,7 @@ func placeIn(w *Where, ids []int64) string {
 	return b.String()
 }
 
-// limit writes which rows of the ordered list make up the page, and one more.
+// limit cuts the page out of the ordered list, with one row more.
 func limit(w *Where, page travel.Page) string {
 	return " LIMIT " + w.Arg(page.Size+1) + " OFFSET " + w.Arg(page.Skip())
 }

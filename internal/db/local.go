@@ -5,20 +5,22 @@ import (
 	"slices"
 )
 
-// Local is a value that a room keeps for the length of one transaction: what the transaction has made or taken and
-// need not ask for again. Nobody else can change such rows before it ends. It is empty at first, and again after a
-// savepoint was taken back. A room declares it once, as a variable of its package.
+// Local is a value that a room keeps for the length of one transaction, mostly as an identity map: the rows that the
+// transaction has inserted or locked, so that it need not read them again. No other transaction can change such rows
+// before it ends. The value is empty at first, and again after a savepoint was rolled back. A room declares it once, as
+// a variable of its package.
 type Local[T any] struct{ of *local }
 
 type local struct{ pinned bool }
 
-// NewLocal declares a local value.
+// NewLocal declares a Local.
 func NewLocal[T any]() Local[T] { return Local[T]{of: &local{}} }
 
-// NewPinned declares a local value that a savepoint does not empty: what a transaction is, and not what it did.
+// NewPinned declares a Local that a rolled-back savepoint does not empty. It is for what holds for the whole
+// transaction, such as its clock.
 func NewPinned[T any]() Local[T] { return Local[T]{of: &local{pinned: true}} }
 
-// Of is the value in a transaction.
+// Of returns the value that a transaction has, to be read and changed.
 func (l Local[T]) Of(tx *Tx) *T {
 	if v, ok := tx.locals[l.of]; ok {
 		return v.(*T)
@@ -31,16 +33,16 @@ func (l Local[T]) Of(tx *Tx) *T {
 	return v
 }
 
-// forget empties what is not pinned.
+// forget empties all values that are not pinned, and drops the rows that are held back.
 func (tx *Tx) forget() {
 	maps.DeleteFunc(tx.locals, func(l *local, _ any) bool { return !l.pinned })
 	tx.waiting = nil
 }
 
-// Key names a row of a site.
+// Key is the key of a row: its site and its id.
 type Key struct{ SiteID, ID int64 }
 
-// Keep puts a value into a map that most transactions never need.
+// Keep puts a value into a map, which it makes if there is none: most transactions need none.
 func Keep[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
 		*m = map[K]V{}
@@ -48,7 +50,7 @@ func Keep[K comparable, V any](m *map[K]V, key K, value V) {
 	(*m)[key] = value
 }
 
-// ListOnce gives a list from memory, or asks for it and remembers it.
+// ListOnce returns a list from memory, or else asks for it and remembers it.
 func ListOnce[T any](known **[]T, ask func() ([]T, error)) ([]T, error) {
 	if *known == nil {
 		list, err := ask()
@@ -60,18 +62,19 @@ func ListOnce[T any](known **[]T, ask func() ([]T, error)) ([]T, error) {
 	return slices.Clone(**known), nil
 }
 
-// Also adds to a list in memory, where it was asked for.
+// Also adds a row to a list in memory, if ListOnce has asked for that list.
 func Also[T any](known *[]T, row T) {
 	if known != nil {
 		*known = append(*known, row)
 	}
 }
 
-// answers is what a transaction has asked about rows that it has not taken: what they were when it first asked, which
-// is as good as having asked a moment earlier.
+// answers are what a transaction has read of rows that it has not locked. Another transaction may change them
+// meanwhile. An old answer is right all the same: it is that of a transaction which ran a moment earlier.
 var answers = NewLocal[map[any]any]()
 
-// Recall answers a question from memory, or asks and remembers. The question is a comparable value of a type of its own.
+// Recall returns the answer to a question from memory, or else asks and remembers. The question is the key: a comparable
+// value, of a type that only this kind of question has.
 func Recall[T any](tx *Tx, question any, ask func() (T, error)) (T, error) {
 	known := answers.Of(tx)
 	if answer, ok := (*known)[question]; ok {
@@ -84,5 +87,5 @@ func Recall[T any](tx *Tx, question any, ask func() (T, error)) (T, error) {
 	return answer, err
 }
 
-// ForgetAnswers is for whoever changes what may have been asked before.
+// ForgetAnswers empties the memory of Recall. A change calls it, where an answer from before would be wrong.
 func (tx *Tx) ForgetAnswers() { *answers.Of(tx) = nil }

@@ -16,7 +16,7 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// migration is one numbered step of the schema. Steps only go forward: a mistake is mended by the next one.
+// migration is one numbered step of the schema. There are no steps back: a later step mends the mistake of an earlier.
 type migration struct {
 	number int
 	name   string
@@ -25,7 +25,7 @@ type migration struct {
 
 var migrationName = regexp.MustCompile(`^(\d{4})_([a-z0-9_]+)\.sql$`)
 
-// migrations reads the steps in order and refuses gaps: a gap is a merge gone wrong.
+// migrations reads the steps in their order. It refuses a gap in the numbers: a gap is a merge that went wrong.
 func migrations(files fs.FS) ([]migration, error) {
 	names, err := fs.Glob(files, "migrations/*.sql") // sorted by name, and so by number
 	if err != nil {
@@ -50,8 +50,8 @@ func migrations(files fs.FS) ([]migration, error) {
 	return steps, nil
 }
 
-// Migrate brings the schema up to this program's, under a lock, each step in a transaction of its own. It refuses a
-// database that a newer program has already moved on.
+// Migrate brings the schema to the version of this program. It holds a lock, and each step is a transaction of its own.
+// It returns an error for a database that a newer program has migrated.
 func (db *DB) Migrate(ctx context.Context) error {
 	return db.migrate(ctx, migrationFiles)
 }
@@ -69,19 +69,19 @@ func (db *DB) migrate(ctx context.Context, files fs.FS) error {
 	}
 }
 
-// migrateOnce applies the next step that is missing; done says that none was.
+// migrateOnce applies the next step that is missing. done: no step was missing.
 func (db *DB) migrateOnce(ctx context.Context, steps []migration) (done bool, err error) {
 	sqlTx, err := db.write.BeginTx(ctx, nil)
 	if err != nil {
 		return false, db.outward(err)
 	}
-	defer func() { _ = sqlTx.Rollback() }() // after a commit this does nothing
+	defer func() { _ = sqlTx.Rollback() }() // after a commit it does nothing
 	version, err := db.lockedVersion(ctx, sqlTx)
 	if err != nil {
 		return false, err
 	}
 	if version > len(steps) {
-		return false, fmt.Errorf("the database is at schema %d, this program knows only %d: use a newer holdfast", version, len(steps))
+		return false, fmt.Errorf("the database has schema %d, and this program only knows %d: use a newer holdfast", version, len(steps))
 	}
 	if version == len(steps) {
 		return true, sqlTx.Commit()
@@ -113,7 +113,7 @@ func (db *DB) lockedVersion(ctx context.Context, sqlTx *sql.Tx) (version int, er
 	return version, err
 }
 
-// statements splits a migration at the semicolons that end a line; comments stay with the statement they stand in.
+// statements splits a migration at the semicolons that end a line. Comments stay in the statement that they precede.
 func statements(text string) []string {
 	var list []string
 	for part := range strings.SplitSeq(text, ";\n") {

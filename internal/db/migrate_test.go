@@ -8,6 +8,7 @@ import (
 )
 
 func TestMigratingAgainChangesNothing(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *db.DB) {
 		if err := db.Migrate(t.Context()); err != nil {
 			t.Fatal(err)

@@ -67,9 +67,9 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB,
 	return &DB{engine: postgresEngine, clock: clock, read: pool, write: pool, counts: newCounts()}, nil
 }
 
-// writeWithRetries runs fn in a transaction of its own, and again when another one got in its way: after a
-// serialization failure, a deadlock, or a broken uniqueness or reference rule. The last is mostly the mark of a race
-// (both looked, both found nothing, both inserted), and the second run then sees what the other one wrote.
+// writeWithRetries runs fn in a transaction of its own, and again if another transaction got in its way: after a
+// serialization failure, a deadlock, or a broken uniqueness or reference rule. A broken rule is mostly a race: two
+// transactions looked, found nothing, and inserted the same. The second run then sees what the other one wrote.
 func (db *DB) writeWithRetries(ctx context.Context, fn func(tx *Tx) error) error {
 	var err error
 	conflicts := 0
@@ -85,8 +85,9 @@ func (db *DB) writeWithRetries(ctx context.Context, fn func(tx *Tx) error) error
 	return err
 }
 
-// writeOnce uses the level "read committed": a write first takes the rows it depends on by a guarded UPDATE …
-// RETURNING, which answers with what is committed at that moment; foreign keys and unique indexes guard the rest.
+// writeOnce uses the level "read committed". This is enough: a write first locks the rows that it depends on, by an
+// UPDATE … RETURNING with a condition, and this reads what is committed at that moment. Foreign keys and unique indexes
+// guard the rest.
 func (db *DB) writeOnce(ctx context.Context, fn func(tx *Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, writeLifetime)
 	defer cancel()
@@ -95,7 +96,7 @@ func (db *DB) writeOnce(ctx context.Context, fn func(tx *Tx) error) error {
 		return err
 	}
 	if err := runGuarded(fn, db.tx(ctx, sqlTx)); err != nil {
-		_ = sqlTx.Rollback() // fn's error is the one to tell
+		_ = sqlTx.Rollback() // the error of fn is the one to return
 		return err
 	}
 	return sqlTx.Commit()

@@ -12,33 +12,34 @@ import (
 	"holdfast/internal/fault"
 )
 
-// Bounds of the one writer of SQLite: how many callers may wait, how many share a commit, and how long a commit may
-// gather before it is made.
+// Bounds of SQLite's one writer: how many callers may wait, how many share a commit, and how long calls are gathered
+// before their commit.
 const (
 	queueLength = 1024
 	batchLength = 128
 	batchTime   = 100 * time.Millisecond
 )
 
-// writeQueue runs the writes of all callers one after the other, many in one transaction: each in a savepoint of its
-// own, one commit for all, then all are answered. So a write costs a sync of the disk only when nobody else writes.
+// writeQueue makes group commits. It runs the writes of all callers one after the other, and many in one transaction: each
+// in its own savepoint, then one commit for all, then all callers get their answers. So many writes share one sync of the
+// disk.
 type writeQueue struct {
 	db    *DB
 	calls chan *writeCall
 	done  chan struct{}
 
-	mu     sync.RWMutex // held while a call is handed over, so that close never meets a sender
+	mu     sync.RWMutex // held while a call is sent, because calls must not be closed then
 	closed bool
 }
 
 type writeCall struct {
 	ctx    context.Context
 	fn     func(tx *Tx) error
-	err    error // what fn said in the batch
+	err    error // what fn returned
 	answer chan error
 }
 
-// errBatchLost: the transaction around the savepoints is gone, and with it what the others of the batch wrote.
+// errBatchLost: the transaction around the savepoints was rolled back, and with it the writes of the others.
 var errBatchLost = errors.New("the shared transaction was rolled back")
 
 func newWriteQueue(db *DB) *writeQueue {
@@ -47,8 +48,8 @@ func newWriteQueue(db *DB) *writeQueue {
 	return q
 }
 
-// do hands fn to the writer and waits for its answer. A caller that gives up before its turn is not run; one whose
-// turn has come is answered truly, because what it wrote may be durable.
+// do hands fn to the writer and waits for its answer. If the caller gives up before its turn, fn does not run. After
+// that the caller gets the true answer even if it has given up, because its changes may be durable.
 func (q *writeQueue) do(ctx context.Context, fn func(tx *Tx) error) error {
 	call := &writeCall{ctx: ctx, fn: fn, answer: make(chan error, 1)}
 	if err := q.hand(call); err != nil {
@@ -88,10 +89,10 @@ func (q *writeQueue) run() {
 	}
 }
 
-// batch runs first and whatever waits behind it in one transaction and returns the calls with their answers set.
+// batch runs first, and the calls that wait behind it, in one transaction. It returns them with their answers set.
 func (q *writeQueue) batch(first *writeCall) []*writeCall {
-	// The callers' contexts do not reach the statements: a caller that gives up would interrupt a statement, and
-	// with it SQLite rolls back the whole transaction, everyone's.
+	// The statements do not get the callers' contexts. A caller that gives up would interrupt its statement, and SQLite
+	// would then roll back the whole transaction, with everyone's writes.
 	ctx, cancel := context.WithTimeout(context.Background(), writeLifetime)
 	defer cancel()
 	sqlTx, err := q.db.write.BeginTx(ctx, nil)
@@ -108,19 +109,19 @@ func (q *writeQueue) batch(first *writeCall) []*writeCall {
 		}
 		return ran
 	}
-	_ = sqlTx.Rollback() // the transaction is gone already; this only gives the connection back
-	// The last call broke the transaction: it keeps its error, and the others run again without it, one at a time.
+	_ = sqlTx.Rollback() // it is rolled back already: this only gives the connection back
+	// The last call broke the transaction. It keeps its error. The others run again without it, one at a time.
 	for _, call := range ran[:len(ran)-1] {
 		q.alone(call)
 	}
 	return ran
 }
 
-// gather runs calls until nobody waits or a bound is reached. lost says that the last one took the transaction along.
+// gather runs calls until nobody waits or a bound is reached. lost: the transaction is broken by the last of them.
 func (q *writeQueue) gather(ctx context.Context, sqlTx *sql.Tx, first *writeCall) (ran []*writeCall, lost bool) {
 	began := q.db.clock()
-	// The first needs no savepoint: when it fails, there is nobody else's work in the transaction yet. To a write of
-	// many rows that is worth as much as the rows themselves, since SQLite copies what a savepoint might take back.
+	// The first needs no savepoint: if it fails, no other call has written in the transaction yet. For a write of many
+	// rows this halves the time, because SQLite copies whatever a savepoint might roll back.
 	ran = append(ran, first)
 	if first.err = q.bare(ctx, sqlTx, first); first.err != nil {
 		return ran, true
@@ -143,7 +144,7 @@ func (q *writeQueue) gather(ctx context.Context, sqlTx *sql.Tx, first *writeCall
 	return ran, false
 }
 
-// bare runs one call in the transaction itself.
+// bare runs one call in the transaction, without a savepoint.
 func (q *writeQueue) bare(ctx context.Context, sqlTx *sql.Tx, call *writeCall) error {
 	if err := call.ctx.Err(); err != nil {
 		return err
@@ -177,7 +178,7 @@ func (q *writeQueue) alone(call *writeCall) {
 	}
 	call.err = runGuarded(call.fn, q.db.tx(ctx, sqlTx))
 	if call.err != nil {
-		_ = sqlTx.Rollback() // the call's own error is the one to tell
+		_ = sqlTx.Rollback() // the error of the call is the one to return
 		return
 	}
 	call.err = sqlTx.Commit()
@@ -189,8 +190,8 @@ func (q *writeQueue) answer(calls []*writeCall) {
 	}
 }
 
-// runGuarded runs the function of a write, and what it left for its end. A panic of it becomes
-// an error: the writer serves everyone and must outlive one caller's mistake.
+// runGuarded runs the function of a write and then writes the rows that it holds back. A panic becomes an error: the
+// writer serves everyone, and one caller's mistake must not end it.
 func runGuarded(fn func(tx *Tx) error, tx *Tx) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// Savepoint runs fn inside the transaction. Where fn answers an error, what it wrote is taken back, the error is
-// returned, and the transaction can go on: so one of many things that share a transaction fails alone. A rule of the
-// schema that is broken is an ErrConflict.
+// Savepoint runs fn inside the transaction. If fn returns an error, its changes are rolled back, the error is returned,
+// and the transaction can go on. So one of many changes that share a transaction can fail alone. A broken rule of the
+// schema is an ErrConflict.
 func (tx *Tx) Savepoint(fn func() error) error {
-	// What waits from before is not to be taken back, and what fn leaves belongs to it.
+	// Rows held back until now must not be rolled back with fn, and those that fn holds back must.
 	if err := tx.Flush(); err != nil {
 		return err
 	}

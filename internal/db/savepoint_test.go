@@ -18,6 +18,7 @@ var errNotThisOne = errors.New("not this one")
 // TestSavepointFailsAlone puts ten things into one transaction, of which every third fails, some by the caller's own
 // error and some by a rule of the schema.
 func TestSavepointFailsAlone(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		err := store.Write(t.Context(), func(tx *db.Tx) error {
 			for i := range 10 {
@@ -54,6 +55,7 @@ func TestSavepointFailsAlone(t *testing.T) {
 }
 
 func TestWhatASavepointKeptGoesWithItsTransaction(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		err := store.Write(t.Context(), func(tx *db.Tx) error {
 			err := tx.Savepoint(func() error {

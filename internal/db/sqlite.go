@@ -25,7 +25,7 @@ var sqliteEngine = &engine{
 		"{{key}}", "UNIQUE",
 		"{{bytes}}", "BLOB",
 	),
-	lockSchema: "SELECT 1", // BEGIN IMMEDIATE already holds the only write lock there is.
+	lockSchema: "SELECT 1", // BEGIN IMMEDIATE already holds the only write lock
 	conflict: func(err error) bool {
 		return sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT
 	},
@@ -39,8 +39,9 @@ var sqliteEngine = &engine{
 	},
 }
 
-// positional writes parameters that come in the order of their numbers as "?". To SQLite "$7" is a name, which it looks
-// up in a list, by reading it from its beginning: with the parameters of many rows that takes longer than the rows.
+// positional writes "?" in place of "$1", "$2" and so on, if these stand in the order of their numbers. To SQLite "$7" is
+// a name, and it searches a list of all names for each: with the parameters of many rows that takes longer than the
+// insert. A text with another order is returned as it is.
 func positional(query string) string {
 	var text strings.Builder
 	rest := query
@@ -58,7 +59,7 @@ func positional(query string) string {
 	}
 }
 
-// sqliteCode returns the primary result code inside err, 0 where there is none.
+// sqliteCode returns the primary result code inside err, or 0.
 func sqliteCode(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff
@@ -66,7 +67,7 @@ func sqliteCode(err error) int {
 	return 0
 }
 
-// openSQLite opens the file at path, making it and its folder (readable by their owner alone) where they are missing.
+// openSQLite opens the file at path. If it or its folder is missing, it makes them, for their owner alone to read.
 func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, error) {
 	if path == "" || strings.HasPrefix(path, ":memory:") {
 		return nil, errors.New("a SQLite database is a file: write sqlite:PATH")
@@ -103,9 +104,9 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	return db, nil
 }
 
-// sqliteName gives the data source name: write-ahead log so that readers never wait, a full sync at each commit so
-// that what is answered is durable, a page cache of 64 MB, and the journals of savepoints in memory, because they need
-// not outlive the process.
+// sqliteName gives the data source name. It asks for a write-ahead log, so that readers never wait; a full sync at each
+// commit, so that a write is durable when it is answered; a page cache of 64 MB; and the journals of savepoints in memory,
+// because they need not outlive the process.
 func sqliteName(path string, more string) string {
 	pragmas := []string{
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)", "temp_store(MEMORY)",

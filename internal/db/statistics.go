@@ -1,12 +1,10 @@
 package db
 
-import (
-	"context"
-)
+import "context"
 
-// RefreshStatistics lets the database look at how much it holds by now. PostgreSQL does so by itself, but only after a
-// minute or so; until then a statement that was planned while a table was empty goes on walking through all of a site's
-// rows, which makes the first large import of a new database several times as slow. SQLite plans without looking.
+// RefreshStatistics lets PostgreSQL count how much its tables hold. It does so by itself, but only after a minute or so.
+// Until then it plans for empty tables and reads all rows of a site, which makes the first large import several times as
+// slow. SQLite needs no statistics, so nothing happens there.
 func (db *DB) RefreshStatistics(ctx context.Context) error {
 	if db.queue != nil {
 		return nil

@@ -9,18 +9,18 @@ import (
 	"holdfast/internal/civil"
 )
 
-// Micros is how an instant is stored.
+// Micros is the stored form of an instant: microseconds since 1970 in GMT.
 func Micros(t time.Time) int64 { return t.UnixMicro() }
 
-// Instant reads back what micros stored.
+// Instant reads back what Micros stored.
 func Instant(us int64) time.Time { return time.UnixMicro(us).UTC() }
 
-// MaybeMicros stores the zero time as NULL: "never" and "not yet" are the absence of an instant.
+// MaybeMicros is Micros, but it stores the zero time, which means "never" or "not yet", as NULL.
 func MaybeMicros(t time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: t.UnixMicro(), Valid: !t.IsZero()}
 }
 
-// MaybeInstant reads back what maybeMicros stored.
+// MaybeInstant reads back what MaybeMicros stored.
 func MaybeInstant(us sql.NullInt64) time.Time {
 	if !us.Valid {
 		return time.Time{}
@@ -28,12 +28,12 @@ func MaybeInstant(us sql.NullInt64) time.Time {
 	return Instant(us.Int64)
 }
 
-// MaybeDay stores civil.NoDay as NULL.
+// MaybeDay is the stored form of a day: days since 1970, or NULL for civil.NoDay.
 func MaybeDay(d civil.Day) sql.NullInt64 {
 	return sql.NullInt64{Int64: int64(d), Valid: d != civil.NoDay}
 }
 
-// DayOr reads back what maybeDay stored.
+// DayOr reads back what MaybeDay stored.
 func DayOr(d sql.NullInt64) civil.Day {
 	if !d.Valid {
 		return civil.NoDay
@@ -41,22 +41,22 @@ func DayOr(d sql.NullInt64) civil.Day {
 	return civil.Day(d.Int64)
 }
 
-// MaybeID stores 0, which is nobody's id, as NULL, so that references to nothing stay references.
+// MaybeID stores 0, which is no row's id, as NULL: a foreign key accepts NULL, but not 0.
 func MaybeID(id int64) sql.NullInt64 { return sql.NullInt64{Int64: id, Valid: id != 0} }
 
-// Where builds a condition text and its arguments side by side, so that a text from outside can only ever become an
-// argument.
+// Where builds the text of a condition and its arguments together, so that text from outside only becomes an argument,
+// and never SQL.
 type Where struct {
 	Text       strings.Builder
 	Args       []any
 	conditions int
 
-	// countAll counts the rows without looking at each; it holds as long as no condition is added (see counts.go).
+	// countAll counts the rows without reading each (see counts.go). It is right as long as no condition is added.
 	countAll   func() (int64, error)
 	countAllAt int
 }
 
-// CountBy says how to count the rows of the conditions so far.
+// CountBy gives a faster way to count the rows that fulfil the conditions so far.
 func (w *Where) CountBy(count func() (int64, error)) {
 	w.countAll, w.countAllAt = count, w.conditions
 }
@@ -67,7 +67,7 @@ func (w *Where) Arg(v any) string {
 	return "$" + strconv.Itoa(len(w.Args))
 }
 
-// And adds a condition; each "?" in it stands for the next value.
+// And adds a condition. Each "?" in it stands for the next value.
 func (w *Where) And(condition string, values ...any) {
 	w.conditions++
 	if w.Text.Len() > 0 {
@@ -84,12 +84,12 @@ func (w *Where) And(condition string, values ...any) {
 	w.Text.WriteString(")")
 }
 
-// In adds "column IN (values)", and nothing where there are no values: an absent filter keeps everything.
+// In adds "column IN (values)". Without values it adds nothing: a filter that is absent keeps all rows.
 func In[T any](w *Where, column string, values []T) {
 	oneOf(w, column, "IN", values)
 }
 
-// NotIn is the opposite of in.
+// NotIn adds "column NOT IN (values)", and nothing without values.
 func NotIn[T any](w *Where, column string, values []T) {
 	oneOf(w, column, "NOT IN", values)
 }
@@ -105,7 +105,7 @@ func oneOf[T any](w *Where, column, operator string, values []T) {
 	w.And(column+" "+operator+" (?"+strings.Repeat(", ?", len(values)-1)+")", list...)
 }
 
-// EscapeLike makes a text stand for itself in a LIKE pattern whose escape character is a backslash.
+// EscapeLike escapes a text with backslashes, so that it stands for itself in a LIKE pattern with ESCAPE '\'.
 func EscapeLike(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
 }

@@ -18,17 +18,17 @@ func TestLongStatementsAreNotKeptForEver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn := opened.(*keepingConn)
-	for n := range 2 * keptText / 30_000 { // twice what is kept
+	conn := opened.(*cachingConn)
+	for n := range 2 * cachedText / 30_000 { // twice what is kept
 		query := fmt.Sprintf("SELECT %d, '%s'", n, strings.Repeat("x", 30_000))
 		if _, err := conn.ExecContext(t.Context(), query, nil); err != nil {
 			t.Fatal(err)
 		}
 		text := 0
-		for kept := range conn.kept {
+		for kept := range conn.cached {
 			text += len(kept)
 		}
-		if text > keptText || text != conn.text || text == 0 {
+		if text > cachedText || text != conn.text || text == 0 {
 			t.Fatalf("after %d statements %d bytes of text are kept, counted as %d", n+1, text, conn.text)
 		}
 	}

@@ -20,6 +20,7 @@ func sum(tx *db.Tx, n int64) (total int64, err error) {
 
 // TestAStatementInsideItself: while one reads, the same statement with other values reads too, on the same connection.
 func TestAStatementInsideItself(t *testing.T) {
+	t.Parallel()
 	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
 	for range 3 { // as new, and as kept
 		err := store.Read(t.Context(), func(tx *db.Tx) error {
@@ -46,6 +47,7 @@ func TestAStatementInsideItself(t *testing.T) {
 // TestAStatementAfterItFailed: a statement that broke a rule, that was given up or whose rows nobody read to the end runs
 // as well as any afterwards, and holds nobody up.
 func TestAStatementAfterItFailed(t *testing.T) {
+	t.Parallel()
 	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
 	const insert = `INSERT INTO once (id) VALUES ($1)`
 	write := func(query string, args ...any) error {
@@ -99,10 +101,11 @@ func TestAStatementAfterItFailed(t *testing.T) {
 
 // TestMoreStatementsThanAreKept, read while others read, and the schema changes under those that are kept.
 func TestMoreStatementsThanAreKept(t *testing.T) {
+	t.Parallel()
 	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
 	err := store.Read(t.Context(), func(tx *db.Tx) error {
 		for round := range 2 {
-			for i := range int64(db.KeptStatements + 10) {
+			for i := range int64(db.CachedStatements + 10) {
 				var got int64
 				err := dbtest.Numbers(tx, fmt.Sprintf(`SELECT %d + $1`, i), func(n int64) error { got = n; return nil }, round)
 				if err != nil || got != i+int64(round) {
