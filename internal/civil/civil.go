@@ -1,5 +1,5 @@
-// Package civil holds the calendar of the program: civil days in GMT and the two texts in which the wire writes
-// days and instants (R0: days are civil days in GMT, "as of a day" means its end).
+// Package civil is the calendar of the program: days in GMT, and the two texts that stand for days and times in
+// requests and answers. "As of a day" means the end of that day (R0).
 package civil
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Layouts of the wire (section 2 of the document): days as Y-m-d, instants as Y-m-d H:i:s in GMT.
+// Layouts of days, such as 2026-03-31, and of times in GMT, such as 2026-03-31 14:05:00 (section 2).
 const (
 	DayLayout     = "2006-01-02"
 	InstantLayout = "2006-01-02 15:04:05"
@@ -15,14 +15,14 @@ const (
 
 const secondsPerDay = 24 * 60 * 60
 
-// Day is a civil day in GMT, counted from 1970-01-01, which is 0. It is a plain number so that databases can compare
-// and subtract days.
+// Day is a calendar day in GMT (R0). It counts from 1970-01-01, which is 0. It is a plain number, so that databases
+// can compare and subtract days.
 type Day int64
 
-// NoDay stands for the absence of a day, such as the start of a booking that names only its end.
+// NoDay means that there is no day, such as the start of a booking that has only an end.
 const NoDay Day = -1 << 31
 
-// FirstDay and LastDay bound the days that are accepted as input.
+// FirstDay and LastDay are the first and the last day that an input can have.
 var (
 	FirstDay = DayOf(time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC))
 	LastDay  = DayOf(time.Date(2199, 12, 31, 0, 0, 0, 0, time.UTC))
@@ -32,26 +32,27 @@ var (
 func DayOf(t time.Time) Day {
 	s := t.Unix()
 	d := s / secondsPerDay
-	if s%secondsPerDay < 0 { // Go truncates towards zero; instants before 1970 belong to the earlier day.
+	if s%secondsPerDay < 0 { // Go divides towards zero, but times before 1970 belong to the earlier day
 		d--
 	}
 	return Day(d)
 }
 
-// Date returns the day of a year, month and day of the month; it normalises like time.Date.
+// Date returns the day with this date. Like time.Date, it takes October 32 for November 1.
 func Date(year int, month time.Month, dayOfMonth int) Day {
 	return DayOf(time.Date(year, month, dayOfMonth, 0, 0, 0, 0, time.UTC))
 }
 
-// ParseDay reads a day written Y-m-d, strictly: no day that the calendar does not have, none outside FirstDay to LastDay.
+// ParseDay reads a day of the form YYYY-MM-DD. It is an error when the calendar has no such day, and when the day
+// lies outside FirstDay to LastDay.
 func ParseDay(s string) (Day, error) {
 	t, err := time.Parse(DayLayout, s)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a date of the form Y-m-d", s)
+		return 0, fmt.Errorf("%q is not a date of the form YYYY-MM-DD", s)
 	}
 	d := DayOf(t)
 	if d < FirstDay || d > LastDay {
-		return 0, fmt.Errorf("%q lies outside %s to %s", s, FirstDay, LastDay)
+		return 0, fmt.Errorf("%q is not between %s and %s", s, FirstDay, LastDay)
 	}
 	return d, nil
 }
@@ -59,29 +60,30 @@ func ParseDay(s string) (Day, error) {
 // Start returns the first instant of the day.
 func (d Day) Start() time.Time { return time.Unix(int64(d)*secondsPerDay, 0).UTC() }
 
-// End returns the last microsecond of the day: the finest instant that the stores keep.
+// End returns the last microsecond of the day: the databases keep times to the microsecond.
 func (d Day) End() time.Time { return (d + 1).Start().Add(-time.Microsecond) }
 
-// String writes the day as Y-m-d.
+// String writes the day as YYYY-MM-DD.
 func (d Day) String() string { return d.Start().Format(DayLayout) }
 
-// Month writes the day's month as Y-m.
+// Month writes the month of the day as YYYY-MM.
 func (d Day) Month() string { return d.Start().Format("2006-01") }
 
-// MarshalText writes the day as Y-m-d.
+// MarshalText writes the day as YYYY-MM-DD.
 func (d Day) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// ParseInstant reads an instant written Y-m-d H:i:s, in GMT.
+// ParseInstant reads a time in GMT of the form YYYY-MM-DD HH:MM:SS. It is an error when it is no such time, and when
+// its day lies outside FirstDay to LastDay.
 func ParseInstant(s string) (time.Time, error) {
 	t, err := time.ParseInLocation(InstantLayout, s, time.UTC)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%q is not an instant of the form Y-m-d H:i:s", s)
+		return time.Time{}, fmt.Errorf("%q is not a time of the form YYYY-MM-DD HH:MM:SS", s)
 	}
 	if d := DayOf(t); d < FirstDay || d > LastDay {
-		return time.Time{}, fmt.Errorf("%q lies outside %s to %s", s, FirstDay, LastDay)
+		return time.Time{}, fmt.Errorf("%q is not between %s and %s", s, FirstDay, LastDay)
 	}
 	return t, nil
 }
 
-// FormatInstant writes an instant as Y-m-d H:i:s in GMT.
+// FormatInstant writes a time in GMT as YYYY-MM-DD HH:MM:SS.
 func FormatInstant(t time.Time) string { return t.UTC().Format(InstantLayout) }

@@ -1,6 +1,6 @@
-// Package fault holds the one error type of the program. An error is made where its cause is known, travels up
-// wrapped with %w, and is looked at twice only: the api turns its Kind into a status and a body, the jobs decide by
-// it whether to try again.
+// Package fault holds the error type of the program. The code that knows the cause makes the error, and callers wrap
+// it with %w. Only two places look at its Kind: package api makes a status and a body of it, and package jobs decides
+// whether to try again.
 package fault
 
 import (
@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// Kind says what sort of thing went wrong. Each kind is one row of the error catalogue of the wire; which code and
-// status stand for it there is known to the api alone.
+// Kind says what sort of error it is. Each kind is one row of the error catalogue (section 7). Only package api knows
+// the code and the status of each.
 type Kind int
 
-// The kinds, one for each condition that a caller can tell apart.
+// The kinds: one for each error that a caller may want to handle differently.
 const (
-	// Internal is our own fault; it is the kind of every error that is not a fault.
+	// Internal: the mistake is ours. Every error of another type has this kind, too.
 	Internal Kind = iota
-	// Invalid: one or more fields are wrong; Params names them.
+	// Invalid: one or more fields are wrong. Params names them.
 	Invalid
-	// Missing: one or more required fields are absent; Absent names them.
+	// Missing: one or more required fields are absent. Absent names them.
 	Missing
-	// CardNumber: a text of the input holds a card number.
+	// CardNumber: a text in the request holds a card number.
 	CardNumber
 	// BadJSON: the body is not a JSON object.
 	BadJSON
-	// BodyTooLarge: the body is over its maximum.
+	// BodyTooLarge: the body is too large.
 	BodyTooLarge
-	// NoRoute: nothing answers at this path.
+	// NoRoute: the service has no such path.
 	NoRoute
-	// NoMethod: something answers at this path, but not to this method.
+	// NoMethod: the path exists, but not with this method.
 	NoMethod
 	// NotLoggedIn: the request carries no credentials.
 	NotLoggedIn
@@ -37,66 +37,66 @@ const (
 	TokenInvalid
 	// JWTInvalid: the JWT is malformed, expired or badly signed.
 	JWTInvalid
-	// LoginFailed: user name or password is wrong.
+	// LoginFailed: the user name or the password is wrong.
 	LoginFailed
-	// TwoFactorRequired: the user has a second factor and the login lacks it.
+	// TwoFactorRequired: the user has a second factor, and the login came without it.
 	TwoFactorRequired
 	// TwoFactorInvalid: the second factor is wrong.
 	TwoFactorInvalid
-	// Forbidden: the caller is known, but may not do this.
+	// Forbidden: the caller may not do this.
 	Forbidden
 	// RecordNotFound: there is no such booking or transaction for this caller.
 	RecordNotFound
 	// SettingNotFound: there is no such channel, supplier or site for this caller.
 	SettingNotFound
-	// TokenLimit: the site already has as many API tokens as it may.
+	// TokenLimit: the site already has the greatest number of API tokens.
 	TokenLimit
 	// TokenNotFound: there is no such API token to delete.
 	TokenNotFound
 	// ModalAuth: the auth string of the payment modal is wrong or expired.
 	ModalAuth
-	// PageNumber: the page asked for lies past the end of the collection.
+	// PageNumber: the page lies behind the end of the list.
 	PageNumber
-	// InUse: what is to be deleted is still referred to.
+	// InUse: it cannot be deleted, because something refers to it.
 	InUse
-	// ReferenceExists: the payment reference is taken by a payment with other content.
+	// ReferenceExists: another payment, with other content, has this reference.
 	ReferenceExists
-	// Precondition: If-Match does not match.
+	// Precondition: the object has changed since the version in If-Match.
 	Precondition
-	// NotPossible: the transaction cannot be done in this state; Reason says why in one word.
+	// NotPossible: this cannot be done in the present state. Reason says why, in one word.
 	NotPossible
 	// IdempotencyMismatch: the idempotency key was used before with another body.
 	IdempotencyMismatch
-	// IdempotencyInFlight: the first request with this idempotency key is still being answered.
+	// IdempotencyInFlight: the first request with this idempotency key is not finished yet.
 	IdempotencyInFlight
-	// TooMany: the caller has to slow down; RetryAfter says for how long.
+	// TooMany: there were too many requests. RetryAfter says how long to wait.
 	TooMany
-	// Unavailable: the database or the processor is out of reach; RetryAfter says when to try again.
+	// Unavailable: the database or the processor cannot be reached. RetryAfter says how long to wait.
 	Unavailable
 )
 
-// Error is what went wrong, for the caller to read and for the program to decide on.
+// Error is an error with a kind, for the program, and a message, for the caller.
 type Error struct {
 	Kind       Kind
-	Message    string            // one sentence for the caller; never holds a secret or a traveller's name
-	Params     map[string]string // field name to what is wrong with it (Invalid)
+	Message    string            // one sentence for the caller, without secrets and without names of travellers
+	Params     map[string]string // by field, what is wrong with it (Invalid)
 	Absent     []string          // names of the missing fields (Missing)
 	Reason     string            // one snake_case word (NotPossible)
-	RetryAfter time.Duration     // TooMany, Unavailable
+	RetryAfter time.Duration     // how long to wait (TooMany, Unavailable)
 	Err        error             // the cause, for the log
 }
 
-// New returns a fault of the given kind with a message for the caller.
+// New returns an error of a kind, with a message for the caller.
 func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
-// NotPossibleBecause returns a NotPossible fault with its one-word reason.
+// NotPossibleBecause returns a NotPossible error with its reason: one snake_case word.
 func NotPossibleBecause(reason, format string, args ...any) *Error {
 	return &Error{Kind: NotPossible, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// Error implements error.
+// Error implements error: the message, and the cause where there is one.
 func (e *Error) Error() string {
 	if e.Err != nil {
 		return e.Message + ": " + e.Err.Error()
@@ -104,10 +104,10 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf returns the kind of the first fault in the chain of err, Internal where there is none.
+// KindOf returns the kind of the first *Error in the chain of err. It is Internal when there is none.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
@@ -115,5 +115,5 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// Is reports whether err is a fault of the given kind.
+// Is reports whether err has this kind. A nil error has none.
 func Is(err error, kind Kind) bool { return err != nil && KindOf(err) == kind }

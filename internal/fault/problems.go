@@ -7,22 +7,23 @@ import (
 	"strings"
 )
 
-// Problems collects everything that is wrong with one input, so that the caller learns of all wrong fields at once.
-// The zero value is ready to use. It travels inside an input (reader of the wire first, rules of the noun next, what
-// only the database knows last) and becomes one error at the end.
+// Problems collects all that is wrong with one input, so that the caller sees every wrong field at once. The zero
+// value is ready to use. It goes along with the input: first the reader of the request adds to it, then the rules of
+// the field, and last the checks that need the database. Err makes one error of it.
 type Problems struct {
 	absent []string
 	wrong  map[string]string
 }
 
-// Missing notes that a required field is absent.
+// Missing adds a required field that is absent.
 func (p *Problems) Missing(field string) {
 	if !slices.Contains(p.absent, field) {
 		p.absent = append(p.absent, field)
 	}
 }
 
-// Wrong notes what is wrong with a field. The first message about a field stays: it is the most basic one.
+// Wrong adds what is wrong with a field. A second message about the same field is dropped: the first is the basic
+// one.
 func (p *Problems) Wrong(field, format string, args ...any) {
 	if p.wrong == nil {
 		p.wrong = map[string]string{}
@@ -32,7 +33,7 @@ func (p *Problems) Wrong(field, format string, args ...any) {
 	}
 }
 
-// MissingIsWrong makes of every absent field a wrong one, for answers that have one shape for both.
+// MissingIsWrong turns absent fields into wrong ones, for endpoints whose answer has one form for both.
 func (p *Problems) MissingIsWrong() {
 	absent := p.absent
 	p.absent = nil
@@ -41,19 +42,19 @@ func (p *Problems) MissingIsWrong() {
 	}
 }
 
-// Has reports whether the field is already known to be absent or wrong.
+// Has reports whether the field is absent or wrong.
 func (p *Problems) Has(field string) bool {
 	_, wrong := p.wrong[field]
 	return wrong || slices.Contains(p.absent, field)
 }
 
-// Clone returns a copy that can be added to without changing p: an input may be judged more than once.
+// Clone returns an independent copy: an input may be checked more than once.
 func (p *Problems) Clone() Problems {
 	return Problems{absent: slices.Clone(p.absent), wrong: maps.Clone(p.wrong)}
 }
 
-// Err returns nil when nothing was noted; a Missing fault when fields are absent (absence is answered first, as the
-// wire's framework does); else an Invalid fault.
+// Err returns an error of the kind Missing when fields are absent, of the kind Invalid when fields are wrong, and nil
+// otherwise. Absent fields come first, as section 7 has it.
 func (p *Problems) Err() error {
 	switch {
 	case len(p.absent) > 0:
@@ -74,7 +75,7 @@ func (p *Problems) Err() error {
 	}
 }
 
-// WrongField returns an Invalid fault about a single field.
+// WrongField returns an error of the kind Invalid about one field.
 func WrongField(field, format string, args ...any) error {
 	var p Problems
 	p.Wrong(field, format, args...)

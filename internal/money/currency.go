@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// Currency is an ISO 4217 alphabetic code. A value that came from ParseCurrency is in list one; the type itself does
-// not promise it, so that plain text from a row or a test can be compared with it.
+// Currency is an ISO 4217 alphabetic code, such as EUR. ParseCurrency gives only codes of list one. The type itself
+// does not promise this, so that text from a row or a test can be compared with it.
 type Currency string
 
 // EUR is the currency that all rates are quoted against.
 const EUR Currency = "EUR"
 
-// ParseCurrency reads a code exactly as ISO writes it, in upper case. Codes that the standard lists without a minor
-// unit (metals, the SDR, testing) are refused: no amount can be counted in them.
+// ParseCurrency reads a code as ISO writes it, in upper case (R0). It refuses the codes that the standard lists
+// without a minor unit (metals, the SDR, testing): no amount can be counted in them.
 func ParseCurrency(s string) (Currency, error) {
 	if c := Currency(s); c.known() {
 		return c, nil
 	}
-	// Cut: the text may be anything that a caller sent.
+	// The text is cut: a caller may have sent anything.
 	return "", fmt.Errorf("%.8q is not an ISO 4217 currency", s)
 }
 
@@ -28,8 +28,8 @@ func (c Currency) known() bool {
 	return ok
 }
 
-// Exponent is the number of decimals between the major and the minor unit. It panics for a code that is not in the
-// list: a guess of 2 would be wrong by a factor of a hundred for some, and nothing downstream could tell.
+// Exponent is the number of decimals of the currency: 0 for JPY, 2 for GBP, 3 for KWD (R0). It panics for a code that
+// is not in the list. A guess of 2 would be wrong by a factor of a hundred for some, and no later step could see it.
 func (c Currency) Exponent() int {
 	e, ok := exponents[c]
 	if !ok {
@@ -38,5 +38,5 @@ func (c Currency) Exponent() int {
 	return e
 }
 
-// Currencies returns every currency in which an amount can be, in alphabetical order.
+// Currencies returns all currencies that amounts can have, in alphabetical order.
 func Currencies() []Currency { return slices.Sorted(maps.Keys(exponents)) }

@@ -1,10 +1,10 @@
 package money
 
 // exponents is ISO 4217 list one, published 2026-09-17 by its maintenance agency: every code that has a minor unit,
-// with the number of its decimals. Written down here because the tables of locale libraries (CLDR) answer another
-// question, how many decimals people write, and differ for COP, IDR, IQD and others.
+// with the number of its decimals (R0). It is written down here because locale libraries (CLDR) answer another
+// question: how many decimals people write. They differ for COP, IDR, IQD and others.
 //
-// A code that leaves the list has to stay here once amounts may have been stored in it.
+// A code that leaves the list stays here, because amounts in it may be stored.
 var exponents = map[Currency]int{
 	"AED": 2, "AFN": 2, "ALL": 2, "AMD": 2, "AOA": 2, "ARS": 2, "AUD": 2, "AWG": 2, "AZN": 2,
 	"BAM": 2, "BBD": 2, "BDT": 2, "BHD": 3, "BIF": 0, "BMD": 2, "BND": 2, "BOB": 2, "BOV": 2, "BRL": 2,

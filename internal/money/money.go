@@ -1,6 +1,6 @@
-// Package money counts in minor units: amounts are int64, currencies come from ISO 4217 list one, exchange rates are
-// exact decimals. Every amount that is produced was rounded once, half away from zero (R0), and never passes through
-// floating point.
+// Package money counts amounts, converts them and writes them down. An amount is an int64 of minor units, such as
+// cents. Currencies are those of ISO 4217 list one, and rates are exact decimals. Each amount that is produced is
+// rounded once, half away from zero (R0). No amount ever is a floating-point number.
 package money
 
 import (
@@ -9,8 +9,8 @@ import (
 	"math/big"
 )
 
-// ErrRange says that an amount does not fit in 64 bits.
-var ErrRange = errors.New("the amount is too large to be counted")
+// ErrRange is the error of an amount that does not fit in 64 bits.
+var ErrRange = errors.New("the amount is too large")
 
 // maxPow10 is the largest power of ten that fits in 64 bits.
 const maxPow10 = 19
@@ -23,11 +23,11 @@ var pow10 = func() (p [maxPow10 + 1]uint64) {
 	return p
 }()
 
-// Round returns num/den rounded to a whole number, half away from zero: the one rounding of a produced amount. Callers
-// bring everything to one fraction first, so that nothing is rounded twice. It panics where den is zero.
+// Round returns num/den as a whole number, rounded half away from zero (R0). Callers bring everything to one fraction
+// first, so that nothing is rounded twice. The error is ErrRange. It panics when den is zero.
 func Round(num, den *big.Int) (int64, error) {
 	q := roundBig(num, den)
-	if q.BitLen() > 63 { // not IsInt64, which lets the smallest int64 through: see signed
+	if q.BitLen() > 63 { // IsInt64 would let the smallest int64 through: see signed
 		return 0, ErrRange
 	}
 	return q.Int64(), nil
@@ -42,12 +42,13 @@ func roundBig(num, den *big.Int) *big.Int {
 	return q
 }
 
-// bigPow10 is 10^n for n of zero and more.
+// bigPow10 is 10^n, for n ≥ 0.
 func bigPow10(n int) *big.Int {
 	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)
 }
 
-// magnitude takes the sign off an amount; the smallest int64 has a magnitude that only fits unsigned.
+// magnitude splits an amount into its sign and its size. The size of the smallest int64 fits only into an unsigned
+// number.
 func magnitude(v int64) (negative bool, abs uint64) {
 	if v < 0 {
 		return true, -uint64(v)
@@ -55,7 +56,7 @@ func magnitude(v int64) (negative bool, abs uint64) {
 	return false, uint64(v)
 }
 
-// signed puts the sign back. The range is kept symmetric, so that what holds for an amount holds for its refund.
+// signed joins sign and size again. It refuses the smallest int64: then each amount can be refunded, too.
 func signed(negative bool, abs uint64) (int64, error) {
 	switch {
 	case abs > math.MaxInt64:

@@ -8,24 +8,25 @@ import (
 	"strings"
 )
 
-// Bounds of a rate. They are far outside what is published and keep a rate's digits within 64 bits.
+// Bounds of a rate. Published rates stay far below them, and the digits of a rate fit in 64 bits.
 const (
 	maxRateDigits   = 18
 	maxRateDecimals = 12
 )
 
-// Rate is an exchange rate: a positive decimal, kept exactly as published, because explanations show that text and
-// reports repeat it for ever. The zero Rate is no rate. Rates can be compared with ==, which compares their texts.
+// Rate is an exchange rate: a positive decimal such as 0.85365 (R0). It keeps the published text, because
+// explanations and final reports show this text. The zero Rate means "no rate". The operator == compares the texts.
 type Rate struct {
 	text     string
 	mantissa uint64 // the rate is mantissa / 10^scale
 	scale    int
 }
 
-// UnitRate is the rate of a currency against itself.
+// UnitRate is the rate of a currency against itself: 1.
 func UnitRate() Rate { return Rate{text: "1", mantissa: 1} }
 
-// ParseRate reads a rate such as "0.85365": digits, with a point between them or none.
+// ParseRate reads a rate such as "0.85365": digits, with or without a point, at most 18 of them and 12 behind the
+// point. The error says what is wrong with the text.
 func ParseRate(s string) (Rate, error) {
 	whole, fraction, point := strings.Cut(s, ".")
 	switch {
@@ -43,41 +44,42 @@ func ParseRate(s string) (Rate, error) {
 		}
 	}
 	if r.mantissa == 0 {
-		return Rate{}, fmt.Errorf("%.24q is not a rate: a rate is more than zero", s)
+		return Rate{}, fmt.Errorf("%.24q is not a rate: a rate is greater than zero", s)
 	}
 	return r, nil
 }
 
-// IsZero reports whether r is no rate.
+// IsZero reports whether r is the zero Rate, which means "no rate".
 func (r Rate) IsZero() bool { return r.mantissa == 0 }
 
-// String gives back the published text.
+// String returns the published text.
 func (r Rate) String() string { return r.text }
 
-// MarshalText writes the published text, so that a rate inside a report is not an empty object.
+// MarshalText writes the published text. Without it, a rate in JSON would be an empty object.
 func (r Rate) MarshalText() ([]byte, error) { return []byte(r.text), nil }
 
-// Rat is the rate as an exact fraction.
+// Rat returns the rate as an exact fraction.
 func (r Rate) Rat() *big.Rat {
 	return new(big.Rat).SetFrac(new(big.Int).SetUint64(r.mantissa), bigPow10(r.scale))
 }
 
-// Convert turns an amount of one currency into another: round(a · 10^(mTo−mFrom) · rTo/rFrom), the rates in units of
-// each currency per unit of a third one (R9). A currency converts into itself unchanged, whatever the rates. Negative
-// amounts mirror positive ones.
+// Convert converts an amount from one currency to another: round(a · 10^(mTo−mFrom) · rTo/rFrom) (R9). Amounts are
+// minor units. Both rates are in units per euro. An amount stays unchanged when from and to are equal, whatever the
+// rates are. A negative amount gives the negative of the positive result. It is an error when a currency is not in
+// ISO 4217, when a rate is missing, or when the result is too large (ErrRange).
 func Convert(amount int64, from, to Currency, rFrom, rTo Rate) (int64, error) {
 	mFrom, okFrom := exponents[from]
 	mTo, okTo := exponents[to]
 	if !okFrom || !okTo {
-		return 0, fmt.Errorf("no conversion from %.8q to %.8q: not both are ISO 4217 currencies", from, to)
+		return 0, fmt.Errorf("%.8q cannot be converted to %.8q: not both are ISO 4217 currencies", from, to)
 	}
 	if from == to {
 		return amount, nil
 	}
 	if rFrom.IsZero() || rTo.IsZero() {
-		return 0, fmt.Errorf("no conversion from %s to %s: a rate is missing", from, to)
+		return 0, fmt.Errorf("%s cannot be converted to %s: a rate is missing", from, to)
 	}
-	shift := mTo - mFrom + rFrom.scale - rTo.scale // the powers of ten of all four, in one
+	shift := mTo - mFrom + rFrom.scale - rTo.scale // all four powers of ten together
 	negative, abs := magnitude(amount)
 	if q, ok := scaleFast(abs, rTo.mantissa, rFrom.mantissa, shift); ok {
 		return signed(negative, q)
@@ -85,8 +87,8 @@ func Convert(amount int64, from, to Currency, rFrom, rTo Rate) (int64, error) {
 	return scaleBig(amount, rTo.mantissa, rFrom.mantissa, shift)
 }
 
-// scaleFast is round(a · mul · 10^shift / div) in 128 bits, without garbage: exposure converts every line. It is not
-// ok where an intermediate does not fit; scaleBig then decides, and both are tested to agree.
+// scaleFast is round(a · mul · 10^shift / div) in 128 bits. It allocates no memory, because exposure converts every
+// line. ok is false when a number on the way does not fit. Then scaleBig computes it; a test shows that both agree.
 func scaleFast(a, mul, div uint64, shift int) (q uint64, ok bool) {
 	hi, lo := bits.Mul64(a, mul)
 	var over uint64
@@ -107,7 +109,7 @@ func scaleFast(a, mul, div uint64, shift int) (q uint64, ok bool) {
 		return 0, false
 	}
 	q, r := bits.Div64(hi, lo, div)
-	if r >= div-r { // 2r >= div, without going past 64 bits
+	if r >= div-r { // 2r >= div, but in 64 bits
 		if q == math.MaxUint64 {
 			return 0, false
 		}
@@ -116,7 +118,7 @@ func scaleFast(a, mul, div uint64, shift int) (q uint64, ok bool) {
 	return q, true
 }
 
-// scaleBig is the same without bounds.
+// scaleBig computes the same for numbers of any size.
 func scaleBig(a int64, mul, div uint64, shift int) (int64, error) {
 	num := new(big.Int).Mul(big.NewInt(a), new(big.Int).SetUint64(mul))
 	den := new(big.Int).SetUint64(div)

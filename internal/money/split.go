@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// Split divides total in proportion to the weights so that the parts sum to total exactly. Each part is cut towards
-// zero; the units left over go one each to the parts that lost most, the earlier one where two lost the same, so that
-// equal input gives equal parts for ever. Weights that are all zero count as equal. Split panics where there is nothing
-// to give total to, and for a negative weight: both are mistakes of the caller, not of a user.
+// Split divides total in proportion to the weights. The parts add up to total exactly. Each part is cut towards zero
+// first; then the parts that lost most get one more unit each, the earlier part first when two lost the same. So
+// equal input always gives equal parts. When all weights are zero, all count the same. Split panics when there is no
+// weight for an amount, and when a weight is negative: these are mistakes of the caller, not of a user.
 func Split(total int64, weights []int64) []int64 {
 	if len(weights) == 0 {
 		if total != 0 {
-			panic("money: split of an amount over no weights")
+			panic("money: split without weights")
 		}
 		return nil
 	}
-	sum := new(big.Int) // weights are amounts: their sum and the products below go past 64 bits
+	sum := new(big.Int) // weights are amounts: their sum and the products below may not fit in 64 bits
 	for _, w := range weights {
 		if w < 0 {
 			panic("money: split by a negative weight")

@@ -1,20 +1,20 @@
 package money
 
-// Symbol is how amounts of a currency are written for people: a grapheme, and where it stands.
+// Symbol says how people write amounts of a currency: with which sign, and where it stands (section 2.3, forex_feed).
 type Symbol struct {
 	Grapheme string
 	Template string // "$" stands for the grapheme, "1" for the amount
 	RTL      bool   // whether the grapheme is written from right to left
 }
 
-// The templates.
+// Templates: the sign stands before or after the amount.
 const (
 	symbolBefore = "$1"
 	symbolAfter  = "1 $"
 )
 
-// before and after are the graphemes of the currencies that have one of their own, by where it usually stands. All
-// others are known by their codes.
+// before, after and rightToLeft hold the signs of the currencies that have one. The other currencies are written with
+// their code.
 var (
 	before = map[Currency]string{
 		"ARS": "$", "AUD": "$", "BBD": "$", "BDT": "৳", "BMD": "$", "BND": "$", "BRL": "R$", "BSD": "$", "BZD": "$",
@@ -38,7 +38,7 @@ var (
 	}
 )
 
-// Symbol is how amounts of the currency are written.
+// Symbol returns how amounts of the currency are written.
 func (c Currency) Symbol() Symbol {
 	if grapheme, ok := before[c]; ok {
 		return Symbol{Grapheme: grapheme, Template: symbolBefore}

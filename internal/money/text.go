@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Format writes an amount for people to read: "1,234.50", "-0.05", "350,000". The currency is not part of the text,
-// because tables and sentences put it in different places.
+// Format writes an amount for people: "1,234.50", "-0.05", "350,000". The currency is not part of the text, because
+// tables and sentences put it in different places.
 func Format(minor int64, c Currency) string {
 	sign, whole, fraction := parts(minor, c)
 	var b strings.Builder
@@ -23,14 +23,14 @@ func Format(minor int64, c Currency) string {
 	return b.String()
 }
 
-// FormatPlain writes an amount for files and machines, without separators: "1234.50". ParsePlain reads it back.
+// FormatPlain writes an amount for files and programs: "1234.50". ParsePlain reads it back.
 func FormatPlain(minor int64, c Currency) string {
 	sign, whole, fraction := parts(minor, c)
 	return sign + whole + fraction
 }
 
-// parts cuts an amount into its sign, its whole units and its fraction with the point, each of which may be empty but
-// the second.
+// parts cuts an amount into its sign, its whole units, and its fraction with the point. Sign and fraction may be
+// empty.
 func parts(minor int64, c Currency) (sign, whole, fraction string) {
 	negative, abs := magnitude(minor)
 	if negative {
@@ -44,8 +44,9 @@ func parts(minor int64, c Currency) (sign, whole, fraction string) {
 	return sign, whole, fraction
 }
 
-// ParsePlain reads an amount as FormatPlain writes it. Fewer decimals than the currency has are read as if zeros
-// followed; more are refused, because dropping them would be a rounding that nobody asked for.
+// ParsePlain reads an amount that FormatPlain wrote, in minor units. Missing decimals count as zeros. More decimals
+// than the currency has are an error, because to drop them would be to round. The other errors are a text that is no
+// amount, and ErrRange.
 func ParsePlain(s string, c Currency) (int64, error) {
 	exponent := c.Exponent()
 	digits, negative := strings.CutPrefix(s, "-")
@@ -54,11 +55,11 @@ func ParsePlain(s string, c Currency) (int64, error) {
 		return 0, fmt.Errorf("%.24q is not an amount such as %s", s, FormatPlain(123450, c))
 	}
 	if len(fraction) > exponent {
-		return 0, fmt.Errorf("%.24q has more decimals than %s, which has %d", s, c, exponent)
+		return 0, fmt.Errorf("%.24q has too many decimals: %s has %d", s, c, exponent)
 	}
 	padded := whole + fraction + strings.Repeat("0", exponent-len(fraction))
 	abs, err := strconv.ParseUint(padded, 10, 64)
-	if err != nil { // only digits are left, so that nothing but the range can be wrong
+	if err != nil { // there are only digits, so the number is too large
 		return 0, ErrRange
 	}
 	return signed(negative, abs)
@@ -73,15 +74,15 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-// RateString is the forex_rate of the wire: how much of cur was paid for one unit of base, total and sum being the
-// same payment in each, as a decimal of eight places. It is empty where sum is zero: no rate follows from nothing.
+// RateString computes forex_rate (section 2.6): how many units of cur were paid for one unit of base, with eight
+// decimals. total and sum are the same payment in minor units of each currency. It is "" when sum is zero.
 func RateString(total int64, cur Currency, sum int64, base Currency) string {
 	const places = 8
 	if sum == 0 {
 		return ""
 	}
 	num, den := big.NewInt(total), big.NewInt(sum)
-	num.Mul(num, bigPow10(places+base.Exponent())) // minor units become major ones on both sides
+	num.Mul(num, bigPow10(places+base.Exponent())) // from minor units to whole units, on both sides
 	den.Mul(den, bigPow10(cur.Exponent()))
 	q := roundBig(num, den)
 	sign := ""

@@ -128,13 +128,13 @@ func TestEverythingWrongWithARowAtOnce(t *testing.T) {
 	rows := readAll(t, short+"B-1,,PT,euro,2026-02-30,many,Ana,,ana@example.org,Nights,B-1-P1,purchase,yesterday,EUR,1.5,36000\n")
 	booking, payment := problems(t, &rows[0].Booking.Problems), problems(t, &rows[0].Payment.Problems)
 	for field, want := range map[string]string{
-		"channels": "empty", "currencies": "ISO 4217", "date": "Y-m-d", "total": "whole number", "surname": "empty",
+		"channels": "empty", "currencies": "ISO 4217", "date": "YYYY-MM-DD", "total": "whole number", "surname": "empty",
 	} {
 		if !strings.Contains(booking[field], want) {
 			t.Errorf("booking %s: %q, want %q", field, booking[field], want)
 		}
 	}
-	for field, want := range map[string]string{"effective_at": "Y-m-d H:i:s", "total": "whole number"} {
+	for field, want := range map[string]string{"effective_at": "YYYY-MM-DD HH:MM:SS", "total": "whole number"} {
 		if !strings.Contains(payment[field], want) {
 			t.Errorf("payment %s: %q, want %q", field, payment[field], want)
 		}
