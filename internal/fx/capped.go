@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// errTooLarge is told apart from the end of a file: a cut file would look like a shorter one.
+// errTooLarge is an error of its own: io.EOF would make a file that was cut look complete.
 var errTooLarge = errors.New("it is larger than any file of rates")
 
-// capped reads at most left bytes and fails when there are more. It remembers when r itself failed: that says nothing
-// about the file, and trying again may help.
+// capped reads at most left bytes, and fails when there are more. It remembers an error of r itself: then the file
+// may be fine, and to try again may help.
 type capped struct {
 	r      io.Reader
 	left   int64
@@ -31,7 +31,7 @@ func (c *capped) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fault tells what is wrong with the file from what is wrong with reading it.
+// fault returns the error of the reader where there was one, and otherwise an Invalid error about the file.
 func (c *capped) fault(err error) error {
 	if c.failed != nil {
 		return fmt.Errorf("reading the rates file: %w", c.failed)

@@ -8,12 +8,12 @@ import (
 	"holdfast/internal/civil"
 )
 
-// maxDaily is a few hundred times the size of a day's file.
+// maxDaily is the most bytes that are read: a few hundred times the size of a daily file.
 const maxDaily = 1 << 20
 
-// ReadDaily reads the ECB's daily file (eurofxref-daily.xml): an envelope, in it a Cube, in it a Cube for each day, in
-// it a Cube for each currency. The file of the last ninety days has the same form and is read as well. An error names
-// line and column.
+// ReadDaily reads the ECB's daily file (eurofxref-daily.xml). The file of the last ninety days has the same form. Its
+// elements are an Envelope, in it a Cube, in it a Cube for each day, and in that a Cube for each currency. An error
+// of the kind Invalid names line and column.
 func ReadDaily(r io.Reader) ([]Fixing, error) {
 	source := &capped{r: r, left: maxDaily}
 	d := daily{xml: xml.NewDecoder(source), seen: map[string]bool{}}
@@ -44,7 +44,7 @@ func ReadDaily(r io.Reader) ([]Fixing, error) {
 	return d.fixings, nil
 }
 
-// The levels of nesting: what the elements open so far are.
+// The levels of nesting: the innermost element that is open.
 const (
 	outside = iota
 	inEnvelope
@@ -53,7 +53,7 @@ const (
 	inRate
 )
 
-// daily is the reading of one file.
+// daily is the state while one file is read.
 type daily struct {
 	xml     *xml.Decoder
 	level   int
@@ -116,7 +116,7 @@ func (d *daily) rate(code, text string) error {
 	return nil
 }
 
-// attribute gives the value of an attribute, empty where it is missing: an empty day, code or rate is refused anyway.
+// attribute returns the value of an attribute, or "" when it is missing. Callers refuse an empty day, code or rate.
 func attribute(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {

@@ -10,18 +10,19 @@ import (
 	"holdfast/internal/money"
 )
 
-// Margin is what a deployment adds to its fixings where it publishes rates for shops to quote prices by. The zero Margin
-// adds nothing.
+// Margin is added to the fixings in the feed of rates that shops use for their prices (section 2.3, forex_feed). The
+// zero Margin adds nothing.
 type Margin struct {
 	ppm int64
 }
 
 const (
 	million        = 1_000_000
-	marginDecimals = 4 // of a percentage: whole parts per million
+	marginDecimals = 4 // of a percentage, so that a margin is a whole number of parts per million
 )
 
-// ParseMargin reads a margin in percent, such as "2.5": from 0 to less than 100, with four decimals at most.
+// ParseMargin reads a margin in percent, such as "2.5". It is an error when it is below 0, 100 or more, or has more
+// than four decimals.
 func ParseMargin(percent string) (Margin, error) {
 	whole, fraction, point := strings.Cut(percent, ".")
 	wrong := fmt.Errorf("%.24q is not a margin in percent such as 2.5, from 0 to less than 100 with at most %d decimals",
@@ -39,22 +40,24 @@ func ParseMargin(percent string) (Margin, error) {
 	return m, nil
 }
 
-// FeedRate is a rate of a feed, for shops to quote prices by: units of Currency for one of the feed's base.
+// FeedRate is one rate of a feed: how many units of Currency one unit of the feed's base costs (section 2.3,
+// forex_feed).
 type FeedRate struct {
 	Currency money.Currency
-	Rate     string   // decimal text, the margin included
-	FixingID int64    // of the currency; of the base, where the currency is the euro
-	Provider Provider // of the same
+	Rate     string   // decimal text, with the margin
+	FixingID int64    // the fixing of Currency, or of the base when Currency is the euro
+	Provider Provider // of that fixing
 	Expires  time.Time
 	Modified time.Time
 }
 
-// feedDigits is how many decimals a rate of a feed has, and at least how many digits of it say something.
+// feedDigits is the least number of decimals of a rate, and the least number of its significant digits.
 const feedDigits = 8
 
-// Feed gives what one unit of base costs in every other currency that has a fixing: each leg by its last fixing up to a
-// day, at most maxAge days old, on file at known; the cross of both with the margin on top, rounded once. A rate holds
-// until the older of its fixings is too old, or expires before that.
+// Feed returns the rates of all other currencies that have a fixing. Each of the two legs is the last fixing up to
+// day that was on file at known and is at most maxAge days old. The rate is the quotient of the legs, with the
+// margin, rounded once. It expires when the first of its fixings expires or is too old. Without a fixing for base the
+// list is nil.
 func Feed(t *Table, base money.Currency, day civil.Day, known time.Time, maxAge int, m Margin) []FeedRate {
 	on := func(c money.Currency) (Fixing, bool) {
 		if c == money.EUR {
@@ -86,7 +89,7 @@ func Feed(t *Table, base money.Currency, day civil.Day, known time.Time, maxAge 
 	return list
 }
 
-// holdsUntil is when a fixing stops counting, were no other to come.
+// holdsUntil is when a fixing no longer counts, even if no newer one comes.
 func (f Fixing) holdsUntil(maxAge int) time.Time {
 	end := (f.Day + civil.Day(maxAge)).End()
 	if !f.ExpiresAt.IsZero() {
@@ -109,8 +112,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// feedText writes a rate with eight decimals, or with as many as it takes for eight digits that say something, and
-// without zeros at its end.
+// feedText writes a rate with eight decimals. A rate below 0.1 gets more, so that eight digits are significant. Zeros
+// at the end are left out.
 func feedText(rate *big.Rat) string {
 	decimals := feedDigits
 	least := big.NewRat(1, 10)

@@ -14,15 +14,16 @@ import (
 // DailyURL is where the ECB publishes the day's reference rates, on working days about 16:00 CET.
 const DailyURL = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml"
 
-// fetchTimeout bounds a fetch as a whole, whatever the client's own limits are.
+// fetchTimeout is the limit for a whole fetch, whatever limits the client has.
 const fetchTimeout = 30 * time.Second
 
-// Fetch gets the daily file from an address, normally DailyURL. The fault is Unavailable where trying again later may
-// help (network, time-out, a server in trouble) and Invalid where only a person can (wrong address, another file).
+// Fetch gets the daily file from an address, normally DailyURL. The error has the kind Unavailable when it may help
+// to try again later (network, time-out, an error of the server), and Invalid when a person has to act (wrong
+// address, another file).
 func Fetch(ctx context.Context, client *http.Client, address string) ([]Fixing, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, broken("The address of the exchange rates is not an http or https address.")
+		return nil, broken("The address of the exchange rates must begin with https:// or http:// and name a host.")
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
@@ -32,16 +33,16 @@ func Fetch(ctx context.Context, client *http.Client, address string) ([]Fixing, 
 	}
 	fixings, err := ReadDaily(bytes.NewReader(body))
 	if err != nil {
-		return nil, broken("%s did not answer with a file of exchange rates: %v", u.Redacted(), err)
+		return nil, broken("The answer of %s is not a file of exchange rates: %v", u.Redacted(), err)
 	}
 	return fixings, nil
 }
 
-// get reads the whole answer before anything is made of it, so that a broken connection is not taken for a broken file.
+// get reads the whole answer before anything parses it. So a broken connection never looks like a broken file.
 func get(ctx context.Context, client *http.Client, u *url.URL) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, broken("The address of the exchange rates cannot be asked: %v.", err)
+		return nil, broken("No request can be sent to the address of the exchange rates: %v.", err)
 	}
 	request.Header.Set("Accept", "application/xml, text/xml")
 	response, err := client.Do(request)
@@ -59,10 +60,10 @@ func get(ctx context.Context, client *http.Client, u *url.URL) ([]byte, error) {
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxDaily+1))
 	if err != nil {
-		return nil, unavailable(err, "%s broke off", u.Redacted())
+		return nil, unavailable(err, "The answer of %s broke off", u.Redacted())
 	}
 	if len(body) > maxDaily {
-		return nil, broken("%s did not answer with a file of exchange rates: %v.", u.Redacted(), errTooLarge)
+		return nil, broken("The answer of %s is not a file of exchange rates: %v.", u.Redacted(), errTooLarge)
 	}
 	return body, nil
 }

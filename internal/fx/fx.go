@@ -1,6 +1,6 @@
-// Package fx knows exchange rates: it reads the fixings that the European Central Bank publishes, holds the rule which
-// fixing counts for a payment (R9) and for a valuation (R7), and converts amounts by it. All rates are units of a
-// currency per euro, so that any two currencies convert over two legs.
+// Package fx is about exchange rates. It reads the fixings that the European Central Bank publishes, picks the fixing
+// that counts for a payment (R9) or for a valuation (R7), and converts amounts with it. All rates are in units per
+// euro, so that two legs convert any two currencies.
 package fx
 
 import (
@@ -12,41 +12,41 @@ import (
 	"holdfast/internal/money"
 )
 
-// Provider says who stands behind a fixing.
+// Provider says who published a fixing.
 type Provider string
 
-// The providers, the more trusted first: the rule takes the first of them that has a fixing which counts.
+// The providers, the most trusted one first. R9 takes the first provider that has a usable fixing.
 const (
 	ECB    Provider = "ecb"    // reference rates of the European Central Bank
 	Manual Provider = "manual" // quotes that two operators entered
-	Demo   Provider = "demo"   // made-up rates of the demo; named, so that nobody takes them for real ones
+	Demo   Provider = "demo"   // made-up rates of the demo; the name says so, so that nobody takes them for real ones
 )
 
 var order = [...]Provider{ECB, Manual, Demo}
 
-// Fixing is one published rate: what one euro cost in a currency on a day.
+// Fixing is the published rate of a currency on a day, in units per euro (R9).
 type Fixing struct {
 	ID         int64
-	SiteID     int64 // whose manual quote it is; 0: it counts for every site
+	SiteID     int64 // the site of a manual quote; 0: the fixing counts for every site
 	Provider   Provider
 	Day        civil.Day
 	Currency   money.Currency
 	Rate       money.Rate // units of Currency per euro
-	RecordedAt time.Time  // on file from this instant on; what was priced before does not see it
-	ExpiresAt  time.Time  // does not count from this instant on; zero: never
-	QuoteID    string     // of a manual quote
+	RecordedAt time.Time  // since when it is on file; what was priced before does not change
+	ExpiresAt  time.Time  // from then on it does not count; zero: it never expires
+	QuoteID    string     // the quote_id of a manual quote
 }
 
-// Filter chooses fixings of a list; empty fields choose all.
+// Filter picks fixings from a list. An empty field picks all.
 type Filter struct {
 	Currencies  []money.Currency
 	Providers   []Provider
-	First, Last civil.Day // civil.NoDay: no bound
+	First, Last civil.Day // both included; civil.NoDay: no bound
 }
 
-// read makes the fixing that a file of the ECB states. A currency that has left ISO list one since (the history goes
-// back to the kroon and the tolar) is not kept: no amount is ever in it. Its rate is checked all the same, because a
-// broken cell means a broken file.
+// read makes the fixing of one entry of an ECB file. keep is false for a currency that is no longer in list one of
+// ISO 4217, such as the kroon: no amount is in it. Its rate is checked all the same, because a broken cell means a
+// broken file.
 func read(code string, day civil.Day, text string) (f Fixing, keep bool, err error) {
 	rate, err := money.ParseRate(text)
 	if err != nil {
@@ -59,8 +59,8 @@ func read(code string, day civil.Day, text string) (f Fixing, keep bool, err err
 	return Fixing{Provider: ECB, Day: day, Currency: c, Rate: rate}, true, nil
 }
 
-// checkCode refuses what cannot be the code of a quoted currency, now or in the past. The euro itself is refused too:
-// its leg is 1 by definition, and a file that says otherwise is not quoted per euro.
+// checkCode refuses a code that cannot name a currency, now or in the past. It refuses the euro, too: the leg of the
+// euro is 1, and a file with another rate for it is not a file of rates per euro.
 func checkCode(code string) error {
 	if len(code) != 3 {
 		return fmt.Errorf("%.8q is not a currency code", code)
@@ -71,11 +71,11 @@ func checkCode(code string) error {
 		}
 	}
 	if money.Currency(code) == money.EUR {
-		return fmt.Errorf("EUR has a rate, in a file of rates per euro")
+		return fmt.Errorf("EUR has a rate, but the rates of this file are per euro")
 	}
 	return nil
 }
 
-// broken is the fault of a file that is not what it should be; trying again will not mend it. The cause goes into the
-// message, because it is all that the owner of the file needs.
+// broken is the error of a wrong file or address, which stays wrong when it is tried again. The cause stands in the
+// message, because the owner of the file needs it.
 func broken(format string, args ...any) error { return fault.New(fault.Invalid, format, args...) }

@@ -8,20 +8,21 @@ import (
 	"holdfast/internal/civil"
 )
 
-// maxHistory is eight times what a quarter of a century of fixings takes.
+// maxHistory is the most bytes that are read: eight times the size of 25 years of fixings.
 const maxHistory = 16 << 20
 
-// Counts says what a history file held.
+// Counts says what was in a history file.
 type Counts struct {
 	Days    int // lines
-	Fixings int // rates given to emit
-	Skipped int // rates of currencies that are no longer in ISO list one
+	Fixings int // rates that emit got
+	Skipped int // rates of currencies that are no longer in list one of ISO 4217
 }
 
-// ReadHistory reads the ECB's history file (eurofxref-hist.csv) and gives each fixing to emit, in the order of the
-// file: a header of currency codes, then a line a day, N/A where a currency has no rate, each line ending in a comma.
-// An error names line and column; what was emitted before it is then not a whole file, so callers keep all or nothing.
-// An error of emit ends the reading and is returned.
+// ReadHistory reads the ECB's history file (eurofxref-hist.csv) and calls emit for each fixing, in the order of the
+// file. The file has a header with currency codes and then one line for each day. A currency without a rate has N/A,
+// and each line ends in a comma. An error of the kind Invalid names line and column. After an error the fixings so
+// far are only a part of the file, so that callers keep all or none. An error of emit ends the reading and is
+// returned.
 func ReadHistory(r io.Reader, emit func(Fixing) error) (Counts, error) {
 	source := &capped{r: r, left: maxHistory}
 	in := csv.NewReader(source)
@@ -58,8 +59,8 @@ func ReadHistory(r io.Reader, emit func(Fixing) error) (Counts, error) {
 	return h.counts, nil
 }
 
-// readHeader returns the codes by position. The first is the day's column; an empty last one comes of the comma that
-// ends each line.
+// readHeader returns the codes by column. The first column is the day. The last one is empty and is left out, because
+// each line ends in a comma.
 func readHeader(cells []string) ([]string, error) {
 	codes := make([]string, len(cells))
 	copy(codes, cells)
@@ -82,7 +83,7 @@ func readHeader(cells []string) ([]string, error) {
 	return codes, nil
 }
 
-// history is the reading of one file.
+// history is the state while one file is read.
 type history struct {
 	codes  []string
 	seen   map[civil.Day]bool
@@ -95,7 +96,7 @@ func (h *history) line(number int, cells []string) error {
 	if err != nil {
 		return broken("Line %d, column Date: %v.", number, err)
 	}
-	if h.seen[day] { // which of the two is right, the file does not say
+	if h.seen[day] { // the file does not say which of the two is right
 		return broken("Line %d, column Date: %s is there twice.", number, day)
 	}
 	h.seen[day] = true

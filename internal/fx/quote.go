@@ -7,46 +7,48 @@ import (
 	"holdfast/internal/money"
 )
 
-// freshDays is the age up to which Spot trusts providers in their order. It is a constant, not the setting of the
-// same size in R9: a final report must stay the same bytes when somebody changes a setting.
+// freshDays is the greatest age of a fixing for which Spot keeps to the order of the providers. It is a constant and
+// not the setting of R9: a final report stays the same bytes, even when somebody changes a setting (R0).
 const freshDays = 7
 
-// Leg is one side of a conversion: the rate of one currency per euro and where it came from, for explanations to show.
+// Leg is one of the two rates of a conversion, in units per euro, with its source (R9). Explanations show it.
 type Leg struct {
 	Currency money.Currency
 	Rate     money.Rate
-	Provider Provider  // empty: the euro's own leg, which is 1 without a fixing
-	Day      civil.Day // of the fixing; means nothing where Provider is empty
+	Provider Provider  // "" for the leg of the euro, which is 1 and needs no fixing
+	Day      civil.Day // of the fixing, when there is a Provider
 }
 
-// HasFixing reports whether the leg rests on a published rate.
+// HasFixing reports whether the leg has a fixing. The leg of the euro has none.
 func (l Leg) HasFixing() bool { return l.Provider != "" }
 
-// Quote is all that a conversion rests on. Both legs are zero where From and To are the same.
+// Quote is all that a conversion needs. Both legs are zero when From and To are equal.
 type Quote struct {
 	From, To       money.Currency
 	FromLeg, ToLeg Leg
 }
 
-// Convert converts an amount of From into To, rounded once.
+// Convert converts minor units of From to minor units of To, rounded once. The error is money.ErrRange.
 func (q Quote) Convert(amount int64) (int64, error) {
 	return money.Convert(amount, q.From, q.To, q.FromLeg.Rate, q.ToLeg.Rate)
 }
 
-// Lock finds the quote at which a payment is priced for good (R9): from the currency of the amount into the policy's,
-// each leg by the last fixing dated on or before the day before the payment and on file at known. The age of a fixing
-// counts from the day of the payment. It is not ok where a leg has no fixing or only an older one than maxAge days: the
-// allocation is pending_rate then, and the same call answers once the fixing has arrived and known has moved on.
+// Lock finds the quote that prices a payment for good (R9): from the currency of the amount to that of the policy.
+// Each leg is the last fixing that is dated on or before the day before the payment, and that was on file at known.
+// The age of a fixing is counted from the day of the payment. ok is false when a leg has no fixing, or only one that
+// is older than maxAge days. Then the allocation is pending_rate, and a later call finds the fixing when it has
+// arrived.
 func Lock(t *Table, amount, policy money.Currency, paid civil.Day, known time.Time, maxAge int) (Quote, bool) {
 	return quote(amount, policy, func(c money.Currency) (Fixing, bool) {
 		return t.On(c, paid-1, known, maxAge-1) // the day before is one day younger
 	})
 }
 
-// Spot finds the quote at which an amount is valued at the end of a day (R7): each leg by its last fixing up to then,
-// however old, because a valuation must not fail for a currency that is no longer fixed. A provider comes before
-// another only as long as its fixing is fresh; after that the most recent date wins. Else the last ECB fixing of a
-// currency that the ECB has suspended would beat, for ever, the manual quotes entered to replace it.
+// Spot finds the quote that values an amount at the end of a day (R7). Each leg is the last fixing up to that day. It
+// may be old, because a valuation must not fail for a currency that gets no more fixings. The order of the providers
+// counts for fresh fixings only, and otherwise the latest date wins. If not, the last ECB fixing of a currency that
+// the ECB has dropped would for ever win over the manual quotes that replace it. ok is false when a leg has no
+// fixing.
 func Spot(t *Table, from, to money.Currency, day civil.Day, known time.Time) (Quote, bool) {
 	return quote(from, to, func(c money.Currency) (Fixing, bool) {
 		if f, ok := t.On(c, day, known, freshDays); ok {

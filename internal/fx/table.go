@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/money"
 )
 
-// Table is a set of fixings to look up in. It never changes after NewTable, so that any number of readers may share it.
+// Table finds fixings by currency and day. It never changes after NewTable, so that many readers may share it.
 type Table struct {
 	series map[seriesKey]*series
 }
@@ -21,8 +21,8 @@ type seriesKey struct {
 	currency money.Currency
 }
 
-// NewTable takes the fixings in any order. Those of an unknown provider never count; those of the euro are not asked
-// for, because its leg is 1.
+// NewTable makes a table of fixings in any order. Fixings of an unknown provider never count. Fixings of the euro are
+// never used, because its leg is 1.
 func NewTable(fixings []Fixing) *Table {
 	t := &Table{series: map[seriesKey]*series{}}
 	for _, f := range fixings {
@@ -40,9 +40,10 @@ func NewTable(fixings []Fixing) *Table {
 	return t
 }
 
-// On returns the fixing of c that counts on a day: the last one dated on or before day, at most maxAge days before it,
-// on file at known and not expired then. The first provider that has such a one wins, even where a later provider has
-// a younger one. Of several of the same day the one recorded last counts.
+// On returns the fixing of c that counts on a day: the last one that is dated up to day, is at most maxAge days old,
+// was on file at known and had not expired then. The first provider that has such a fixing wins, even when a later
+// provider has a newer one. Of several fixings of one day the last recorded one counts. ok is false when there is
+// none.
 func (t *Table) On(c money.Currency, day civil.Day, known time.Time, maxAge int) (Fixing, bool) {
 	for _, p := range order {
 		if f, ok := t.last(p, c, day, known); ok && int64(day-f.Day) <= int64(maxAge) {
@@ -52,8 +53,8 @@ func (t *Table) On(c money.Currency, day civil.Day, known time.Time, maxAge int)
 	return Fixing{}, false
 }
 
-// newest returns the most recently dated fixing of any provider, of any age; the more trusted provider's where two are
-// of the same day.
+// newest returns the fixing with the latest date, of any provider and any age. When two have the same day, the
+// provider that is first in order wins.
 func (t *Table) newest(c money.Currency, day civil.Day, known time.Time) (best Fixing, found bool) {
 	for _, p := range order {
 		if f, ok := t.last(p, c, day, known); ok && (!found || f.Day > best.Day) {
@@ -71,17 +72,17 @@ func (t *Table) last(p Provider, c money.Currency, day civil.Day, known time.Tim
 	return s.last(day, known.UnixMicro())
 }
 
-// series is one provider's fixings of one currency by day, with a binary tree over them. The tree answers "the last
-// one up to here that was on file and had not expired" in the depth of the tree, also when a report looks back to
-// before most of the fixings were recorded; walking back from the day would read the whole history then. Only quotes
-// that have expired can cost more steps, and they are few.
+// series is the fixings of one provider and currency by day, with a binary tree over them. The tree finds the last
+// fixing up to a day that was on file and had not expired, in as many steps as it is deep. This holds even for a
+// report about a time before most fixings were recorded: a walk back from the day would read the whole history. Only
+// expired quotes cost more steps, and they are few.
 type series struct {
 	fixings []Fixing
 	leaves  int    // a power of two; the leaf of fixings[i] is tree[leaves+i], the root tree[1]
-	tree    []span // of each node: what its leaves span
+	tree    []span // by node
 }
 
-// span bounds the time in which any fixing below a node counts, in microseconds, the finest that the stores keep.
+// span is the time in which any fixing below a node counts, in microseconds: the databases keep times so.
 type span struct {
 	recorded int64 // the earliest recording
 	expires  int64 // the latest expiry
@@ -101,7 +102,7 @@ func (s *series) index() {
 	}
 	s.tree = make([]span, 2*s.leaves)
 	for i := range s.leaves {
-		leaf := span{recorded: math.MaxInt64, expires: math.MinInt64} // a leaf of nothing never counts
+		leaf := span{recorded: math.MaxInt64, expires: math.MinInt64} // an empty leaf never counts
 		if i < len(s.fixings) {
 			leaf = span{recorded: s.fixings[i].RecordedAt.UnixMicro(), expires: math.MaxInt64}
 			if e := s.fixings[i].ExpiresAt; !e.IsZero() {
@@ -124,7 +125,8 @@ func (s *series) last(day civil.Day, known int64) (Fixing, bool) {
 	return Fixing{}, false
 }
 
-// find returns the greatest index below end, among those from lo to hi under a node, that counts at known, or -1.
+// find looks below a node, whose leaves are those from lo to hi. It returns the greatest index below end that counts
+// at known, or -1.
 func (s *series) find(node, lo, hi, end int, known int64) int {
 	if lo >= end || s.tree[node].recorded > known || s.tree[node].expires <= known {
 		return -1
