@@ -144,13 +144,13 @@ func (s *server) createBooking(c *call) error {
 	if err != nil {
 		return err
 	}
-	return s.create(c, in.once, func() (object, error) {
+	return s.create(c, func() (object, error) {
 		made, err := s.app.Bookings.Create(c.ctx, c.actor, bookingFields(in))
 		if err != nil {
 			return object{}, err
 		}
 		return s.bookingObject(c, made), nil
-	}, s.findBooking)
+	})
 }
 
 func (s *server) changeBooking(c *call) error {

@@ -95,11 +95,11 @@ func (s *server) createChannel(c *call) error {
 	if err != nil {
 		return err
 	}
-	return s.create(c, in.once, func() (object, error) {
+	return s.create(c, func() (object, error) {
 		made, err := s.app.Channels.Create(c.ctx, c.actor, s.channelFields(c, in))
 		shown, err := s.channelObject(c, made, err)
 		return waiting(made.Proposal, shown), err
-	}, s.findChannel)
+	})
 }
 
 func (s *server) changeChannel(c *call) error {

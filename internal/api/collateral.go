@@ -81,10 +81,10 @@ func (s *server) createCollateral(c *call) error {
 	if err != nil {
 		return err
 	}
-	return s.create(c, in.once, func() (object, error) {
+	return s.create(c, func() (object, error) {
 		made, err := s.app.Collaterals.Add(c.ctx, c.actor, collateralFields(in))
 		return object{id: made.ID, body: showCollateral(made)}, err
-	}, s.findCollateral)
+	})
 }
 
 func collateralFields(in *input) ledger.CollateralFields {

@@ -83,10 +83,10 @@ func (s *server) createLimit(c *call) error {
 	if err != nil {
 		return err
 	}
-	return s.create(c, in.once, func() (object, error) {
+	return s.create(c, func() (object, error) {
 		made, err := s.app.Limits.Set(c.ctx, c.actor, limitFields(in))
 		return waiting(made.Proposal, object{id: made.ID, body: showLimit(made)}), err
-	}, s.findLimit)
+	})
 }
 
 func (s *server) getLimit(c *call) error {

@@ -226,12 +226,12 @@ func (s *server) createModalBooking(c *call) error {
 	if country := in.text("countries"); country != nil && given["country"] == "" {
 		given["country"] = *country
 	}
-	return s.create(c, in.once, func() (object, error) {
+	return s.create(c, func() (object, error) {
 		made, created, err := s.app.Modals.Book(c.ctx, use, bookingFields(in), given)
 		o := s.bookingObject(c, made)
 		o.existing = !created
 		return o, err
-	}, func(c *call, id int64) (object, error) { return s.findModalBooking(c, use, id) })
+	})
 }
 
 // rename lets a field of the modal's data stand for the one of a booking or transaction, unless that is given.
@@ -279,14 +279,14 @@ func (s *server) createModalTransaction(c *call) error {
 	named := namedBookings(in)
 	payment := modalTransaction(in)
 	payment.Once = in.once
-	return s.create(c, in.once, func() (object, error) {
+	return s.create(c, func() (object, error) {
 		made, created, err := s.app.Modals.Pay(c.ctx, use, checkout.ModalPayment{
 			NewTransaction: payment, Given: given, Bookings: named, Address: c.address,
 		})
 		o := transactionObject(made)
 		o.existing = !created
 		return o, err
-	}, func(c *call, id int64) (object, error) { return s.findModalTransaction(c, use, id) })
+	})
 }
 
 // modalTransaction reads of a payment what the shopper says: whose card it is, and its token.

@@ -17,6 +17,8 @@ type object struct {
 	id      int64
 	version int64 // 0 where the noun has none
 	body    any
+	// proposal is the id of the proposal that stands for what was asked; 0 where it was done.
+	proposal int64
 	// existing says that a create made nothing, because the thing was there already.
 	existing bool
 }
@@ -56,26 +58,13 @@ func (c *call) ifVersion() int64 {
 	return version
 }
 
-// create answers a POST that makes something: 201 with its address. A request repeated under its idempotency key is
-// answered with what find gives for the thing that the first one made.
-func (s *server) create(c *call, once travel.Once, create func() (object, error), find func(c *call, id int64) (object, error)) error {
-	var made object
-	id, replayed, err := s.app.Once.Do(c.ctx, c.actor, once, func() (id int64, err error) {
-		made, err = create()
-		return made.id, err
-	})
+// create answers a POST that makes something: 201 with its address, or 202 where another person has to agree.
+func (s *server) create(c *call, create func() (object, error)) error {
+	made, err := create()
 	if err != nil {
 		return err
 	}
-	if replayed {
-		if id < 0 { // see waiting
-			find = s.findWaiting
-		}
-		if made, err = find(c, id); err != nil {
-			return err
-		}
-	}
-	if made.id < 0 {
+	if made.proposal != 0 {
 		return s.accepted(c, made)
 	}
 	return s.created(c, made)

@@ -110,10 +110,10 @@ func (s *server) createPolicy(c *call) error {
 	if err != nil {
 		return err
 	}
-	return s.create(c, in.once, func() (object, error) {
+	return s.create(c, func() (object, error) {
 		made, err := s.app.Policies.Set(c.ctx, c.actor, policyFields(in))
 		return waiting(made.Proposal, object{id: made.ID, body: showPolicy(made)}), err
-	}, s.findPolicy)
+	})
 }
 
 func policyFields(in *input) travel.PolicyFields {

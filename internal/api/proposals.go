@@ -49,25 +49,18 @@ func showProposal(p travel.Proposal) proposalShape {
 	return shape
 }
 
-// waiting is the object that stands for a request which became a proposal; o is it where it did not. Its id is
-// negative, so that an idempotency key can tell a proposal from what was asked for.
+// waiting is the object that stands for a request which became a proposal; o is it where it did not.
 func waiting(p *travel.Proposal, o object) object {
 	if p == nil {
 		return o
 	}
-	return object{id: -p.ID, body: showProposal(*p)}
-}
-
-// findWaiting finds the proposal that a repeated request became: whoever may ask for one may read it.
-func (s *server) findWaiting(c *call, id int64) (object, error) {
-	p, err := s.app.Approvals.Get(c.ctx, c.actor, -id)
-	return waiting(&p, object{}), err
+	return object{proposal: p.ID, body: showProposal(*p)}
 }
 
 // accepted answers a request that waits for another operator: 202 with the proposal and its address.
 func (s *server) accepted(c *call, o object) error {
 	c.Header().Set("Location", fmt.Sprintf("%s/%s/%s/%s/v2/proposals/%d", s.cfg.BaseURL, c.r.PathValue("site"),
-		s.cfg.RESTRoot, s.cfg.Namespace, -o.id))
+		s.cfg.RESTRoot, s.cfg.Namespace, o.proposal))
 	return c.show(http.StatusAccepted, o)
 }
 

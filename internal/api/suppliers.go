@@ -68,10 +68,10 @@ func (s *server) createSupplier(c *call) error {
 	if err != nil {
 		return err
 	}
-	return s.create(c, in.once, func() (object, error) {
+	return s.create(c, func() (object, error) {
 		made, err := s.app.Suppliers.Create(c.ctx, c.actor, supplierFields(in))
 		return supplierObject(made), err
-	}, s.findSupplier)
+	})
 }
 
 func (s *server) changeSupplier(c *call) error {

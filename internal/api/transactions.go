@@ -217,12 +217,12 @@ func (s *server) createTransaction(c *call) error {
 	if err != nil {
 		return err
 	}
-	return s.create(c, in.once, func() (object, error) {
+	return s.create(c, func() (object, error) {
 		made, created, err := s.app.Payments.Create(c.ctx, c.actor, newTransaction(in))
 		o := transactionObject(made)
 		o.existing = !created
 		return o, err
-	}, s.findTransaction)
+	})
 }
 
 // newTransaction reads the report of a payment.

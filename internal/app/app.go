@@ -58,7 +58,6 @@ func New(c *core.Core) *App {
 	if c.Profile == "" {
 		c.Profile = travel.ProtectionOnlyProfile
 	}
-	c.Kinds = core.Kinds{}
 	c.Pieces.Complete()
 	tokens := identity.NewTokens(c)
 	gateway := payments.NewGatewayPayments(c)

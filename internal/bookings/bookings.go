@@ -36,12 +36,11 @@ func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.Booki
 		return travel.Booking{}, err
 	}
 	uuid := b.NewUUID()
-	return core.Write(ctx, b.Core, actor, func(tx *db.Tx) (travel.Booking, error) {
+	return core.Create(ctx, b.Core, actor, in.Once, func(tx *db.Tx) (travel.Booking, core.Outcome, error) {
 		made, err := b.Make(tx, actor, uuid, in)
-		if err != nil {
-			return made, err
-		}
-		return made, core.FinishKey(tx, actor, in.Once, made.ID)
+		return made, core.Outcome{ID: made.ID}, err
+	}, func(ctx context.Context, made core.Outcome) (travel.Booking, error) {
+		return b.Get(ctx, actor, made.ID)
 	})
 }
 

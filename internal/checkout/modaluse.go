@@ -96,15 +96,14 @@ func (m *Modals) Book(
 	}
 	if u.Session.BookingID == 0 {
 		uuid := m.NewUUID()
-		b, err = core.Write(ctx, m.Core, u.Actor, func(tx *db.Tx) (travel.Booking, error) {
+		b, err = core.Create(ctx, m.Core, u.Actor, in.Once, func(tx *db.Tx) (travel.Booking, core.Outcome, error) {
 			made, err := m.bookings.Make(tx, u.Actor, uuid, in)
 			if err != nil {
-				return made, err
+				return made, core.Outcome{}, err
 			}
-			if err := bindBooking(tx, u.Session, made.ID, true); err != nil {
-				return made, err
-			}
-			return made, core.FinishKey(tx, u.Actor, in.Once, made.ID)
+			return made, core.Outcome{ID: made.ID}, bindBooking(tx, u.Session, made.ID, true)
+		}, func(ctx context.Context, made core.Outcome) (travel.Booking, error) {
+			return m.Booking(ctx, u, made.ID)
 		})
 		return b, err == nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/db"
@@ -82,14 +83,28 @@ type Kind struct {
 }
 
 // Kinds are all kinds of proposals. The room whose business a kind is registers it.
-type Kinds map[travel.ProposalKind]Kind
+type Kinds struct {
+	mu    sync.Mutex
+	kinds map[travel.ProposalKind]Kind
+}
 
 // Register says how proposals of a kind are carried out.
-func (k Kinds) Register(of travel.ProposalKind, kind Kind) { k[of] = kind }
+func (k *Kinds) Register(of travel.ProposalKind, kind Kind) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	db.Keep(&k.kinds, of, kind)
+}
+
+func (k *Kinds) of(kind travel.ProposalKind) (Kind, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	found, ok := k.kinds[kind]
+	return found, ok
+}
 
 // carryOut does what an approved proposal asks for.
 func carryOut(c *Core, tx *db.Tx, actor auth.Actor, p travel.Proposal) (result any, err error) {
-	kind, ok := c.Kinds[p.Kind]
+	kind, ok := c.Kinds.of(p.Kind)
 	if !ok {
 		return nil, fault.New(fault.Internal, "A proposal of the kind %q cannot be carried out.", p.Kind)
 	}
@@ -116,8 +131,8 @@ func (a *Approvals) Approve(ctx context.Context, actor auth.Actor, id int64, rea
 		}
 		return decide(tx, actor, p, travel.ProposalApproved, reason, result)
 	})
-	if after := a.Kinds[p.Kind].After; err == nil && after != nil {
-		err = after(ctx, actor)
+	if kind, _ := a.Kinds.of(p.Kind); err == nil && kind.After != nil {
+		err = kind.After(ctx, actor)
 	}
 	return p, err
 }
@@ -185,7 +200,12 @@ func (a *Approvals) Get(ctx context.Context, actor auth.Actor, id int64) (travel
 	if err := actor.Require(auth.ReadAudit); err != nil {
 		return travel.Proposal{}, err
 	}
-	p, err := Read(ctx, a.Core, actor, func(tx *db.Tx) (travel.Proposal, error) { return Proposal(tx, actor.SiteID, id) })
+	return FindProposal(ctx, a.Core, actor, id)
+}
+
+// FindProposal reads a proposal for whoever made it, or may see it.
+func FindProposal(ctx context.Context, c *Core, actor auth.Actor, id int64) (travel.Proposal, error) {
+	p, err := Read(ctx, c, actor, func(tx *db.Tx) (travel.Proposal, error) { return Proposal(tx, actor.SiteID, id) })
 	return p, unknownProposal(err, id)
 }
 

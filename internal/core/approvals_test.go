@@ -51,6 +51,7 @@ func draft(t *testing.T, h *apptest.House, actor auth.Actor) travel.Channel {
 }
 
 func TestCoverOpensWhenAnotherOperatorApproves(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		ada, bob := operators(t, h)
@@ -109,6 +110,7 @@ func TestCoverOpensWhenAnotherOperatorApproves(t *testing.T) {
 }
 
 func TestALockedChannelIsUnlockedByTwoPeople(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		ada, bob := operators(t, h)
@@ -138,6 +140,7 @@ func TestALockedChannelIsUnlockedByTwoPeople(t *testing.T) {
 }
 
 func TestAnApprovalJudgesAnew(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		ada, bob := operators(t, h)
@@ -170,6 +173,7 @@ func TestAnApprovalJudgesAnew(t *testing.T) {
 }
 
 func TestANewProtectedChannelIsAProposalAtFirst(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		ada, bob := operators(t, h)
@@ -199,6 +203,7 @@ func TestANewProtectedChannelIsAProposalAtFirst(t *testing.T) {
 }
 
 func TestInASandboxOnePersonIsEnough(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		made := w.Channel(travel.ModeProtectionOnly, "EUR")
 		if made.ID == 0 || made.Proposal != nil {
@@ -223,6 +228,7 @@ func quoteOf(currency money.Currency, day civil.Day, rate, id string) rates.Quot
 }
 
 func TestAManualQuoteCountsForItsSiteAlone(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		pay := func() {
 			w.Must(apptest.Report(travel.Purchase, w.Booking(w.Channel(travel.ModeProtectionOnly, "EUR"), 10000, "2024-09-14"), 10000))
@@ -256,6 +262,7 @@ func TestAManualQuoteCountsForItsSiteAlone(t *testing.T) {
 }
 
 func TestAQuoteWaitsForItsApproval(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
 		ada, bob := operators(t, h)
 		p, err := h.Rates.Quote(t.Context(), ada, quoteOf("USD", civil.DayOf(h.Now.Read())-1, "1.10", "desk-1"))
@@ -269,6 +276,7 @@ func TestAQuoteWaitsForItsApproval(t *testing.T) {
 }
 
 func TestATakenOverBookNeedsAnotherOperator(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		ada, bob := operators(t, h)
@@ -307,6 +315,7 @@ func TestATakenOverBookNeedsAnotherOperator(t *testing.T) {
 }
 
 func TestTheAuditKnowsNoSecrets(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		admin := h.User(t, "admin", auth.MemberAdmin)

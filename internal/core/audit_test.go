@@ -49,6 +49,7 @@ func verify(t *testing.T, store *db.DB, siteID int64) travel.AuditCheck {
 }
 
 func TestAnyChangeOfAPastRecordIsFound(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, sql string
 		broken    int64
@@ -94,6 +95,7 @@ func TestAnyChangeOfAPastRecordIsFound(t *testing.T) {
 
 // TestTheDeploymentMayHaveNoRecords: what belongs to no site begins with the first key, rate or operator.
 func TestTheDeploymentMayHaveNoRecords(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *db.DB) {
 		if got := verify(t, db, 0); got.Broken != 0 {
 			t.Errorf("the deployment: %+v", got)
@@ -106,6 +108,7 @@ func TestTheDeploymentMayHaveNoRecords(t *testing.T) {
 
 // A whole record moved with a hash that fits it still does not follow what stands before it.
 func TestAMovedRecordIsFound(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		appendAudit(t, store, 1, 3)
 		var second travel.AuditRecord
@@ -162,6 +165,7 @@ func TestAChainHasOneOrderHoweverManyWrite(t *testing.T) {
 
 // The canonical text is a promise: whoever has an export of the records can compute the hashes without this program.
 func TestTheCanonicalTextStays(t *testing.T) {
+	t.Parallel()
 	r := travel.AuditRecord{
 		SiteID: 1, ID: 2, At: dbtest.Start, RealAt: dbtest.Start, UserID: 3, Username: "ada", Role: "operator", Address: "192.0.2.1",
 		RequestID: "r", Action: "clock.move", Object: "site 1", Before: `{"a":"<ä>"}`, After: "null", PreviousHash: "00ff",

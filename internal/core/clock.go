@@ -1,7 +1,6 @@
 package core
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -30,18 +29,25 @@ func RealNow(tx *db.Tx) time.Time { return tx.Now.Add(-ClockOfTx.Of(tx).Ahead) }
 // OnClockOf says whether Now is what the clock of that site says.
 func OnClockOf(tx *db.Tx, siteID int64) bool { return ClockOfTx.Of(tx).SiteID == siteID }
 
-// readClock has a write go by the clock of a site, as it is now.
-func readClock(tx *db.Tx, clock SiteClock) error {
+// begin has a write go by the clock of a site, as it is now, and reads the versions of what the process remembers of the
+// site: one statement for both.
+func begin(tx *db.Tx, k *known, clock SiteClock) error {
 	goBy(tx, clock)
 	if clock.SiteID == 0 {
 		return nil
 	}
-	now, err := ClockOf(tx, clock.SiteID)
+	v := versions{known: k, siteID: clock.SiteID}
+	var ahead int64
+	err := tx.Row(`SELECT s.clock_ahead, COALESCE(v.version, 0), COALESCE(r.version, 0) FROM sites s
+		LEFT JOIN site_versions v ON v.site_id = s.id
+		LEFT JOIN site_versions r ON r.site_id = $2
+		WHERE s.id = $1`, []any{clock.SiteID, ratesSite}, &ahead, &v.site, &v.rates)
 	if errors.Is(err, db.ErrNotFound) { // for the write itself to say
 		return nil
 	}
 	if err == nil {
-		goBy(tx, now)
+		goBy(tx, SiteClock{SiteID: clock.SiteID, Ahead: Microseconds(ahead)})
+		*versionsOf.Of(tx) = v
 	}
 	return err
 }
@@ -93,7 +99,10 @@ func MoveClock(tx *db.Tx, siteID int64, ahead time.Duration) error {
 	}
 	_, err = tx.Exec(`INSERT INTO clock_moves (site_id, moved_at, ahead) VALUES ($1, $2, $3)`,
 		siteID, db.Micros(RealNow(tx)), ahead.Microseconds())
-	return err
+	if err != nil {
+		return err
+	}
+	return Changed(tx, siteID)
 }
 
 // AheadAt reads how far the clock of a site was ahead at a moment of the real clock.
@@ -159,24 +168,4 @@ func Microseconds(n int64) time.Duration { return time.Duration(n) * time.Micros
 // FinalOf gives Final of a site when it is asked for.
 func FinalOf(tx *db.Tx, siteID int64) func() (time.Time, error) {
 	return func() (time.Time, error) { return Final(tx, siteID) }
-}
-
-// WriteBy runs fn in a write by the clock of a site. The clock is read anew inside the write: a caller may have been read
-// long before, an import minutes, and by a clock that was moved since the write would record in a past that reports and
-// statements have left.
-func WriteBy(ctx context.Context, database *db.DB, clock SiteClock, fn func(tx *db.Tx) error) error {
-	return database.Write(ctx, func(tx *db.Tx) error {
-		if err := readClock(tx, clock); err != nil {
-			return err
-		}
-		return fn(tx)
-	})
-}
-
-// ReadBy runs fn in a reading transaction by the clock of a site.
-func ReadBy(ctx context.Context, database *db.DB, clock SiteClock, fn func(tx *db.Tx) error) error {
-	return database.Read(ctx, func(tx *db.Tx) error {
-		goBy(tx, clock)
-		return fn(tx)
-	})
 }

@@ -16,6 +16,7 @@ import (
 )
 
 func TestOnlySandboxesMoveTheirClockAndForwardOnly(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		write := func(fn func(tx *db.Tx) error) error { t.Helper(); return store.Write(t.Context(), fn) }
 		var sandbox, real travel.Site
@@ -60,6 +61,7 @@ func TestOnlySandboxesMoveTheirClockAndForwardOnly(t *testing.T) {
 
 // A rate that arrives later must not have been known on a day that a site's clock has passed already.
 func TestWhatIsOnFileLaterWasNotKnownBeforeOnAClockAhead(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		var site travel.Site
 		err := store.Write(t.Context(), func(tx *db.Tx) (err error) {

@@ -28,6 +28,7 @@ func wantReason(t *testing.T, err error, reason, doing string) {
 }
 
 func TestAClockMovesForwardInASandboxOnly(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.MoveClock(apptest.Began.Add(48 * time.Hour))
 		got, err := w.App.Clocks.Show(t.Context(), w.Actor)
@@ -51,6 +52,7 @@ func TestAClockMovesForwardInASandboxOnly(t *testing.T) {
 }
 
 func TestProtectionFollowsTheClockOfItsSite(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(travel.ModeProtectionOnly, "GBP")
 		b := w.Booking(c, 10000, "2024-06-20")
@@ -145,6 +147,7 @@ func TestAWriteUnderWayWhileTheClockMoves(t *testing.T) {
 }
 
 func TestAuthorisationsExpireByTheClockOfTheirSite(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		authorise := func() travel.Transaction {
 			b := w.Booking(w.Channel(travel.ModeProtectionOnly, "EUR"), 10000, "2024-09-14")
@@ -178,6 +181,7 @@ func TestAuthorisationsExpireByTheClockOfTheirSite(t *testing.T) {
 }
 
 func TestWhatIsPendingIsPricedByTheClockOfItsSite(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.MoveClock(apptest.Began.AddDate(0, 6, 0))
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "EUR"), 10000, "2025-09-14")
@@ -193,6 +197,7 @@ func TestWhatIsPendingIsPricedByTheClockOfItsSite(t *testing.T) {
 }
 
 func TestTokensAndLoginsFollowTheClockOfTheSite(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		ctx := t.Context()
 		other := otherSandbox(t, w)

@@ -45,6 +45,7 @@ type Core struct {
 	Pieces Pieces
 	// Kinds are what can be proposed to another person, and how it is carried out.
 	Kinds Kinds
+	known known // of what hardly changes
 	// ForexMargin is on top of our own fixings in the channels' forex feeds.
 	ForexMargin fx.Margin
 }
@@ -83,14 +84,29 @@ func (c *Core) WriteAs(ctx context.Context, actor auth.Actor, fn func(tx *db.Tx)
 	return c.WriteBy(ctx, ClockFor(actor), fn)
 }
 
-// WriteBy runs fn in a write by the clock of a site.
+// WriteBy runs fn in a write by the clock of a site. The clock is read anew inside the write: a caller may have been read
+// long before, an import minutes, and by a clock that was moved since the write would record in a past that reports and
+// statements have left.
 func (c *Core) WriteBy(ctx context.Context, clock SiteClock, fn func(tx *db.Tx) error) error {
-	return WriteBy(ctx, c.Store, clock, fn)
+	return c.Store.Write(ctx, func(tx *db.Tx) error {
+		if err := begin(tx, &c.known, clock); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
 }
 
 // ReadBy runs fn in a reading transaction by the clock of a site.
 func (c *Core) ReadBy(ctx context.Context, clock SiteClock, fn func(tx *db.Tx) error) error {
 	return ReadBy(ctx, c.Store, clock, fn)
+}
+
+// ReadBy is Core.ReadBy for whoever has the database alone.
+func ReadBy(ctx context.Context, base *db.DB, clock SiteClock, fn func(tx *db.Tx) error) error {
+	return base.Read(ctx, func(tx *db.Tx) error {
+		goBy(tx, clock)
+		return fn(tx)
+	})
 }
 
 // ClockFor is the clock of the actor's site. What belongs to no site (people, logins, idempotency keys, leases of jobs)

@@ -18,35 +18,65 @@ const (
 	keyLife   = 24 * time.Hour
 )
 
-// Idempotency makes a create that is repeated under its idempotency key answer with what the first one made.
-type Idempotency struct{ *Core }
-
-// Do runs create, unless the key was used before: then id is what the first request made, and replayed is true. The
-// create itself must finish the claim in its own transaction (see once), so that the key and what it stands for cannot
-// come apart. Without a key it just runs.
-func (o *Idempotency) Do(ctx context.Context, actor auth.Actor, key travel.Once, create func() (int64, error)) (id int64, replayed bool, err error) {
-	if key.Key == "" {
-		id, err = create()
-		return id, false, err
-	}
-	id, until, err := o.claim(ctx, actor, key)
-	if err != nil || id != 0 {
-		return id, true, err
-	}
-	if id, err = create(); err != nil {
-		// Given up even when the caller has gone: who tries again must not find the key taken.
-		release := o.Store.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error {
-			return ReleaseKey(tx, actor.SiteID, actor.UserID, key, until)
-		})
-		return 0, false, errors.Join(err, release)
-	}
-	return id, false, nil
+// Outcome is what a request made, or the proposal that it became where another person has to agree. One of the two is 0.
+type Outcome struct {
+	ID         int64
+	ProposalID int64
 }
 
-// claim takes the key until the given instant, or returns the id of what was made under it.
-func (o *Idempotency) claim(ctx context.Context, actor auth.Actor, key travel.Once) (madeID int64, until time.Time, err error) {
-	err = o.Store.Write(ctx, func(tx *db.Tx) error {
-		madeID, until = 0, tx.Now.Add(claimLife)
+// Create is the one way of a request that makes something, from its idempotency key to its answer. create runs in a
+// write by the clock of the actor's site, and the key is finished in that same write: the key and what it stands for
+// cannot come apart. A request that is repeated under its key makes nothing: find reads what the first one made. Without
+// a key create just runs. The caller has checked what the actor may do.
+//
+// Errors: IdempotencyMismatch where the key was used for another request, IdempotencyInFlight where the first one is still
+// being answered, and what create and find answer. After an error of create the key is free again.
+func Create[T any](
+	ctx context.Context, c *Core, actor auth.Actor, key travel.Once,
+	create func(tx *db.Tx) (T, Outcome, error), find func(ctx context.Context, made Outcome) (T, error),
+) (made T, err error) {
+	if key.Key == "" {
+		err = c.WriteAs(ctx, actor, func(tx *db.Tx) (err error) {
+			made, _, err = create(tx)
+			return err
+		})
+		return made, err
+	}
+	before, until, err := claim(ctx, c, actor, key)
+	if err != nil {
+		return made, err
+	}
+	if before != (Outcome{}) {
+		return find(ctx, before)
+	}
+	err = c.WriteAs(ctx, actor, func(tx *db.Tx) error {
+		var outcome Outcome
+		var err error
+		if made, outcome, err = create(tx); err != nil {
+			return err
+		}
+		err = finishKey(tx, actor.SiteID, actor.UserID, key, outcome)
+		// The claim ran out, and another request has finished it: this one is undone. One key makes one thing.
+		if errors.Is(err, db.ErrNotFound) {
+			return errInFlight()
+		}
+		return err
+	})
+	if err == nil {
+		return made, nil
+	}
+	// Given up even when the caller has gone: a repetition must not find the key taken.
+	release := c.Store.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error {
+		return releaseKey(tx, actor.SiteID, actor.UserID, key, until)
+	})
+	var nothing T
+	return nothing, errors.Join(err, release)
+}
+
+// claim takes the key until the given instant, or returns what was made under it.
+func claim(ctx context.Context, c *Core, actor auth.Actor, key travel.Once) (before Outcome, until time.Time, err error) {
+	err = c.Store.Write(ctx, func(tx *db.Tx) error {
+		before, until = Outcome{}, tx.Now.Add(claimLife)
 		held, mine, err := ClaimKey(tx, actor.SiteID, actor.UserID, key, until)
 		switch {
 		case mine:
@@ -57,14 +87,17 @@ func (o *Idempotency) claim(ctx context.Context, actor auth.Actor, key travel.On
 			return err
 		case held.Hash != key.Hash:
 			return fault.New(fault.IdempotencyMismatch, "This idempotency key was used before for another request.")
-		case held.ObjectID == 0:
+		case held.Outcome == Outcome{}:
 			return errInFlight()
 		}
-		madeID = held.ObjectID
+		before = held.Outcome
 		return nil
 	})
-	return madeID, until, err
+	return before, until, err
 }
+
+// Idempotency keeps the keys of requests that were answered.
+type Idempotency struct{ *Core }
 
 // ForgetAtOnce bounds how many rows one write of the housekeeping removes.
 const ForgetAtOnce = 1000
@@ -77,19 +110,6 @@ func (o *Idempotency) Forget(ctx context.Context) (more bool, err error) {
 		return err
 	})
 	return more, err
-}
-
-// FinishKey finishes the claim of a create in the create's own transaction. A claim that another request has finished
-// meanwhile undoes this create: one key makes one thing.
-func FinishKey(tx *db.Tx, actor auth.Actor, key travel.Once, id int64) error {
-	if key.Key == "" {
-		return nil
-	}
-	err := finishKey(tx, actor.SiteID, actor.UserID, key, id)
-	if errors.Is(err, db.ErrNotFound) {
-		return errInFlight()
-	}
-	return err
 }
 
 func errInFlight() error {

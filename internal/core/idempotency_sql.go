@@ -10,9 +10,9 @@ import (
 
 // keyClaim is what is on record about an idempotency key.
 type keyClaim struct {
-	Hash     string
-	ObjectID int64     // what the first request made; 0 while it is being answered
-	Until    time.Time // until then the claim is the first request's
+	Hash    string
+	Outcome Outcome   // of the first request; empty while it is being answered
+	Until   time.Time // until then the claim is the first request's
 }
 
 // ClaimKey takes an idempotency key until the given instant, also one whose claim has run out unfinished. mine says
@@ -21,8 +21,8 @@ func ClaimKey(tx *db.Tx, siteID, userID int64, once travel.Once, until time.Time
 	err = tx.Each(`INSERT INTO idempotency_keys (site_id, user_id, key, request_hash, claimed_until, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (site_id, user_id, key) DO UPDATE SET claimed_until = $5
-			WHERE idempotency_keys.object_id IS NULL AND idempotency_keys.claimed_until <= $6
-				AND idempotency_keys.request_hash = $4
+			WHERE idempotency_keys.object_id IS NULL AND idempotency_keys.proposal_id IS NULL
+				AND idempotency_keys.claimed_until <= $6 AND idempotency_keys.request_hash = $4
 		RETURNING request_hash`,
 		[]any{siteID, userID, once.Key, once.Hash, db.Micros(until), db.Micros(tx.Now)},
 		func(scan func(dest ...any) error) error {
@@ -32,36 +32,39 @@ func ClaimKey(tx *db.Tx, siteID, userID int64, once travel.Once, until time.Time
 	if err != nil || mine {
 		return claim, mine, err
 	}
-	var object sql.NullInt64
+	var object, proposal sql.NullInt64
 	var held int64
-	err = tx.Row(`SELECT request_hash, object_id, claimed_until FROM idempotency_keys
-		WHERE site_id = $1 AND user_id = $2 AND key = $3`, []any{siteID, userID, once.Key}, &claim.Hash, &object, &held)
-	claim.ObjectID, claim.Until = object.Int64, db.Instant(held)
+	err = tx.Row(`SELECT request_hash, object_id, proposal_id, claimed_until FROM idempotency_keys
+		WHERE site_id = $1 AND user_id = $2 AND key = $3`, []any{siteID, userID, once.Key}, &claim.Hash, &object, &proposal,
+		&held)
+	claim.Outcome, claim.Until = Outcome{ID: object.Int64, ProposalID: proposal.Int64}, db.Instant(held)
 	return claim, false, err
 }
 
 // finishKey records what a request made under its idempotency key, in the transaction that makes it. ErrNotFound: the
 // claim ran out, and another request has finished it or given it up.
-func finishKey(tx *db.Tx, siteID, userID int64, once travel.Once, objectID int64) error {
-	n, err := tx.Exec(`UPDATE idempotency_keys SET object_id = $5
-		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND request_hash = $4 AND object_id IS NULL`,
-		siteID, userID, once.Key, once.Hash, objectID)
+func finishKey(tx *db.Tx, siteID, userID int64, once travel.Once, made Outcome) error {
+	n, err := tx.Exec(`UPDATE idempotency_keys SET object_id = $5, proposal_id = $6
+		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND request_hash = $4
+			AND object_id IS NULL AND proposal_id IS NULL`,
+		siteID, userID, once.Key, once.Hash, db.MaybeID(made.ID), db.MaybeID(made.ProposalID))
 	if err == nil && n == 0 {
 		return db.ErrNotFound
 	}
 	return err
 }
 
-// ReleaseKey gives up the claim that was taken until the given instant, so that the caller can try again.
-func ReleaseKey(tx *db.Tx, siteID, userID int64, once travel.Once, until time.Time) error {
+// releaseKey gives up the claim that was taken until the given instant, so that the caller can try again.
+func releaseKey(tx *db.Tx, siteID, userID int64, once travel.Once, until time.Time) error {
 	_, err := tx.Exec(`DELETE FROM idempotency_keys
-		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id IS NULL AND claimed_until = $4`,
+		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id IS NULL AND proposal_id IS NULL
+			AND claimed_until = $4`,
 		siteID, userID, once.Key, db.Micros(until))
 	return err
 }
 
-// UnfinishKey gives up the key of a request that made something of which nothing came, so that the caller can try again.
-func UnfinishKey(tx *db.Tx, siteID, userID int64, once travel.Once, objectID int64) error {
+// FreeKey gives up the key of a request whose object came to nothing, so that the caller can try again.
+func FreeKey(tx *db.Tx, siteID, userID int64, once travel.Once, objectID int64) error {
 	_, err := tx.Exec(`DELETE FROM idempotency_keys WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id = $4`,
 		siteID, userID, once.Key, objectID)
 	return err

@@ -9,21 +9,26 @@ import (
 
 	"holdfast/internal/apptest"
 	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
 	"holdfast/internal/fault"
-	"holdfast/internal/money"
+	"holdfast/internal/merchants"
 	"holdfast/internal/travel"
 )
 
-// createUnder makes a channel under an idempotency key, as the API does.
+// createUnder makes a supplier under an idempotency key.
 func createUnder(ctx context.Context, h *apptest.House, once travel.Once, name string) (id int64, replayed bool, err error) {
-	currency := money.Currency("EUR")
-	return h.Once.Do(ctx, auth.System(1), once, func() (int64, error) {
-		made, err := h.Channels.Create(ctx, auth.System(1), travel.ChannelFields{Once: once, Name: &name, Currency: &currency})
-		return made.ID, err
-	})
+	replayed = true
+	id, err = core.Create(ctx, h.Core, auth.System(1), once, func(tx *db.Tx) (int64, core.Outcome, error) {
+		replayed = false
+		made, err := merchants.InsertSupplier(tx, travel.Supplier{SiteID: 1, Name: name})
+		return made.ID, core.Outcome{ID: made.ID}, err
+	}, func(_ context.Context, made core.Outcome) (int64, error) { return made.ID, nil })
+	return id, replayed, err
 }
 
 func TestOneKeyMakesOneThing(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		once := travel.Once{Key: "key", Hash: "one"}
@@ -80,15 +85,16 @@ func TestManyAtOnceUnderOneKeyMakeOneThing(t *testing.T) {
 }
 
 func TestAFailedCreateGivesItsKeyBack(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
 		once := travel.Once{Key: "key", Hash: "one"}
 		// The caller goes away in the middle: the key is given back all the same.
 		ctx, cancel := context.WithCancel(t.Context())
 		broken := errors.New("broken")
-		_, _, err := h.Once.Do(ctx, auth.System(1), once, func() (int64, error) {
+		_, err := core.Create(ctx, h.Core, auth.System(1), once, func(*db.Tx) (int64, core.Outcome, error) {
 			cancel()
-			return 0, broken
-		})
+			return 0, core.Outcome{}, broken
+		}, nil)
 		if !errors.Is(err, broken) {
 			t.Errorf("the failure became %v", err)
 		}
@@ -99,28 +105,50 @@ func TestAFailedCreateGivesItsKeyBack(t *testing.T) {
 }
 
 func TestAClaimIsTakenOverWhenItRunsOut(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		once := travel.Once{Key: "key", Hash: "one"}
-		var second int64
-		_, _, err := h.Once.Do(ctx, auth.System(1), once, func() (int64, error) {
-			_, _, err := createUnder(ctx, h, once, "B")
-			apptest.WantKind(t, err, fault.IdempotencyInFlight, "while the first is answered")
-			h.Now.Move(30 * time.Second)
-			second, _, err = createUnder(ctx, h, once, "B")
-			apptest.WantKind(t, err, fault.Internal, "when its claim has run out")
-			// The first wakes up and finds that it has lost: nothing of it is stored.
-			name, currency := "A", money.Currency("EUR")
-			made, err := h.Channels.Create(ctx, auth.System(1), travel.ChannelFields{Once: once, Name: &name, Currency: &currency})
-			return made.ID, err
+		// The first request claims its key and goes no further.
+		err := h.Core.Store.Write(ctx, func(tx *db.Tx) error {
+			_, mine, err := core.ClaimKey(tx, 1, 0, once, tx.Now.Add(30*time.Second))
+			if !mine {
+				t.Error("the key is not free")
+			}
+			return err
 		})
-		apptest.WantKind(t, err, fault.IdempotencyInFlight, "the first")
-		if id, replayed, err := createUnder(ctx, h, once, "A"); err != nil || !replayed || id != second {
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = createUnder(ctx, h, once, "A")
+		apptest.WantKind(t, err, fault.IdempotencyInFlight, "while the first is answered")
+		h.Now.Move(30 * time.Second)
+		second, replayed, err := createUnder(ctx, h, once, "B")
+		if err != nil || replayed {
+			t.Errorf("when its claim has run out: replayed %v, %v", replayed, err)
+		}
+		if id, replayed, err := createUnder(ctx, h, once, "C"); err != nil || !replayed || id != second {
 			t.Errorf("afterwards: %d, replayed %v, %v; want %d", id, replayed, err, second)
 		}
-		list, err := h.Channels.List(ctx, auth.System(1), travel.ChannelFilter{}, travel.Page{Number: 1, Size: 10, Offset: -1, OrderBy: "id", Count: true})
-		if err != nil || list.Total != 2 { // the site's first one, and B
-			t.Errorf("%d channels, %v, want 2", list.Total, err)
+	})
+}
+
+// TestOneThatLostItsClaimIsUndone: another request has finished the key before the first one could.
+func TestOneThatLostItsClaimIsUndone(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+		once := travel.Once{Key: "key", Hash: "one"}
+		_, err := core.Create(t.Context(), h.Core, auth.System(1), once, func(tx *db.Tx) (int64, core.Outcome, error) {
+			made, err := merchants.InsertSupplier(tx, travel.Supplier{SiteID: 1, Name: "Lost"})
+			if err == nil {
+				_, err = tx.Exec(`UPDATE idempotency_keys SET object_id = 77`)
+			}
+			return made.ID, core.Outcome{ID: made.ID}, err
+		}, nil)
+		apptest.WantKind(t, err, fault.IdempotencyInFlight, "the first")
+		list, err := h.Suppliers.List(t.Context(), auth.System(1), travel.SupplierFilter{}, travel.Page{Number: 1, Size: 10, Offset: -1})
+		if err != nil || len(list.Items) != 0 {
+			t.Errorf("%d suppliers are left, %v", len(list.Items), err)
 		}
 	})
 }

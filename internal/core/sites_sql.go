@@ -23,12 +23,15 @@ func InsertSite(tx *db.Tx, s travel.Site) (travel.Site, error) {
 // SiteAlone reads what a site is by itself: whether it is a sandbox, and how far its clock is ahead. Of policy and
 // channels it knows nothing.
 func SiteAlone(tx *db.Tx, id int64) (travel.Site, error) {
-	s := travel.Site{ID: id}
-	var ahead int64
-	err := tx.Row(`SELECT path, name, sandbox, clock_ahead FROM sites WHERE id = $1`, []any{id},
-		&s.Path, &s.Name, &s.Sandbox, &ahead)
-	s.ClockAhead = Microseconds(ahead)
-	return s, err
+	type site struct{ id int64 }
+	return Known(tx, id, site{id}, func() (travel.Site, error) {
+		s := travel.Site{ID: id}
+		var ahead int64
+		err := tx.Row(`SELECT path, name, sandbox, clock_ahead FROM sites WHERE id = $1`, []any{id},
+			&s.Path, &s.Name, &s.Sandbox, &ahead)
+		s.ClockAhead = Microseconds(ahead)
+		return s, err
+	})
 }
 
 // LockSite takes the site for this write by counting up its version; ErrNotFound where there is no such site. A site
@@ -48,7 +51,10 @@ func UpdateSite(tx *db.Tx, s travel.Site) error {
 		return err
 	}
 	_, err = tx.Exec(`UPDATE sites SET permitted_urls = $2, modified_at = $3 WHERE id = $1`, s.ID, urls, db.Micros(tx.Now))
-	return err
+	if err != nil {
+		return err
+	}
+	return Changed(tx, s.ID)
 }
 
 func urlsText(s travel.Site) (string, error) {

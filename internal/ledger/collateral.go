@@ -39,18 +39,20 @@ func (c *Collaterals) Add(ctx context.Context, actor auth.Actor, in CollateralFi
 	if err := actor.Require(auth.WriteCollateral); err != nil {
 		return protection.Collateral{}, err
 	}
-	return core.Write(ctx, c.Core, actor, func(tx *db.Tx) (made protection.Collateral, err error) {
+	add := func(tx *db.Tx) (made protection.Collateral, outcome core.Outcome, err error) {
 		if made, err = in.collateral(tx, actor); err != nil {
-			return made, err
+			return made, outcome, err
 		}
 		if made, err = InsertCollateral(tx, made); err != nil {
-			return made, err
+			return made, outcome, err
 		}
-		if err := core.Record(tx, actor, "collateral.add", fmt.Sprintf("collateral %d", made.ID), nil, auditCollateral(made)); err != nil {
-			return made, err
-		}
-		return made, core.FinishKey(tx, actor, in.Once, made.ID)
-	})
+		object := fmt.Sprintf("collateral %d", made.ID)
+		return made, core.Outcome{ID: made.ID}, core.Record(tx, actor, "collateral.add", object, nil, auditCollateral(made))
+	}
+	return core.Create(ctx, c.Core, actor, in.Once, add,
+		func(ctx context.Context, made core.Outcome) (protection.Collateral, error) {
+			return c.Get(ctx, actor, made.ID)
+		})
 }
 
 type auditedCollateral struct {

@@ -38,6 +38,7 @@ func foldingSite(t *testing.T, store *db.DB) (id int64) {
 
 // TestFoldsWait: a few deltas wait for a minute by the real clock, wherever that of the site is; many do not.
 func TestFoldsWait(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		site := foldingSite(t, store)
 		due := func(at core.SiteClock) (sites []int64) {
@@ -85,6 +86,7 @@ func TestFoldsWait(t *testing.T) {
 
 // TestSmallFoldsShareAPack: however small the folds are, packs are not; and what is in them is what was folded.
 func TestSmallFoldsShareAPack(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		site, other := foldingSite(t, store), int64(0)
 		dbtest.Write(t, store, func(tx *db.Tx) error {

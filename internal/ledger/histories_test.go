@@ -65,6 +65,7 @@ func historySite(t *testing.T, s *dbtest.BookingSite, clock *atomic.Int64) {
 }
 
 func TestHistoriesAreReadInPages(t *testing.T) {
+	t.Parallel()
 	var clock atomic.Int64
 	now := func() time.Time { return time.UnixMicro(clock.Load()).UTC() }
 	dbtest.OnBothWithBookings(t, now, func(t *testing.T, s *dbtest.BookingSite) {

@@ -23,6 +23,7 @@ import (
 // TestPremiumHoldsAfterAnyHistory: payments, refunds, chargebacks, moved bookings, rates that come late and policies
 // that change, in any order.
 func TestPremiumHoldsAfterAnyHistory(t *testing.T) {
+	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	c := w.Channel(travel.ModeProtectionOnly, "EUR")
 	for seed := range apptest.Histories(t, 4) {
@@ -52,6 +53,7 @@ func TestPremiumHoldsAfterAnyHistory(t *testing.T) {
 // TestHistoriesThatDifferInOrderAgree: wherever rates were on file, what is left of every payment, its value and its
 // premium do not depend on the order in which things were reported; nor do the lines, where nothing was retained.
 func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
+	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	for day := range civil.Day(40) {
 		w.Fix((civil.DayOf(apptest.Began) - day).String(), map[money.Currency]string{"GBP": fmt.Sprintf("0.8%02d", day)})
@@ -125,6 +127,7 @@ func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
 
 // TestAnImportBooksPremiumOnce: a file that is taken over again adds no line.
 func TestAnImportBooksPremiumOnce(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Fix("2024-04-08", map[money.Currency]string{"GBP": "0.85795"})
 		rows := []travel.ImportedPayment{apptest.ARow(2, "1", apptest.Paying(120_000)), apptest.ARow(3, "2"), apptest.ARow(4, "3", apptest.Refunding("1", 30_000))}

@@ -20,6 +20,7 @@ import (
 
 // TestThePremiumOfTheWorkedLines books the worked lines of the rules, and explains them.
 func TestThePremiumOfTheWorkedLines(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.At("2024-04-09")
 		w.Fix("2024-04-08", map[money.Currency]string{"GBP": "0.85795"})
@@ -64,6 +65,7 @@ func TestThePremiumOfTheWorkedLines(t *testing.T) {
 
 // TestPremiumWaitsForTheRate: logging never waits; when the rate arrives, premium is booked on what is left by then.
 func TestPremiumWaitsForTheRate(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "EUR"), 60000, "2024-09-14")
 		p := w.Must(apptest.Report(travel.Purchase, b, 60000))
@@ -89,6 +91,7 @@ func TestPremiumWaitsForTheRate(t *testing.T) {
 
 // TestWhatBooksNoPremium: payments that are not protected, and changes that move nothing.
 func TestWhatBooksNoPremium(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		draft := w.Booking(w.Channel(travel.ModeDraft, "GBP"), 100000, "2024-09-14")
 		p := w.Must(apptest.Report(travel.Purchase, draft, 50000))
@@ -117,6 +120,7 @@ func TestWhatBooksNoPremium(t *testing.T) {
 
 // TestAPolicyChangesNothingThatWasComputed: a new policy, from whatever day, prices what is recorded after it.
 func TestAPolicyChangesNothingThatWasComputed(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(travel.ModeProtectionOnly, "GBP")
 		b := w.Booking(c, 1000000, "2024-09-14")
@@ -164,6 +168,7 @@ func TestAPolicyChangesNothingThatWasComputed(t *testing.T) {
 }
 
 func TestANewChannelHasThePeriodOfThePolicy(t *testing.T) {
+	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	from, week := civil.DayOf(apptest.Began), "week"
 	w.Policy(travel.PolicyFields{From: &from, StatementPeriod: &week})
@@ -173,6 +178,7 @@ func TestANewChannelHasThePeriodOfThePolicy(t *testing.T) {
 }
 
 func TestPoliciesThatAreRefused(t *testing.T) {
+	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	from := civil.DayOf(apptest.Began)
 	card := append(travel.DefaultRateCard(), travel.RateLine{ChannelID: 99, To: travel.NoEnd})
@@ -188,6 +194,7 @@ func TestPoliciesThatAreRefused(t *testing.T) {
 
 // TestACorrectionBooksWhatTheLedgerLacks: a line that is wrong stays, and the difference is booked after it.
 func TestACorrectionBooksWhatTheLedgerLacks(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(travel.ModeProtectionOnly, "GBP")
 		w.Must(apptest.Report(travel.Purchase, w.Booking(c, 100000, "2024-09-14"), 50000))
@@ -231,6 +238,7 @@ func TestACorrectionBooksWhatTheLedgerLacks(t *testing.T) {
 // TestALockedChannelIsNotInsolvent: while a channel is locked nothing new is protected, but premium returns as ever (R2,
 // R10).
 func TestALockedChannelIsNotInsolvent(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(travel.ModeProtectionOnly, "GBP")
 		b := w.Booking(c, 100_000, "2024-08-31")

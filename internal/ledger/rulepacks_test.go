@@ -34,6 +34,7 @@ func packs(t *testing.T, versions ...string) protection.Rulepacks {
 // TestAnAllocationKeepsItsRulepack: a newer rulepack counts for payments from its day on, and for no other, also when
 // the booking is changed later.
 func TestAnAllocationKeepsItsRulepack(t *testing.T) {
+	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	w.Core.Rulepacks = packs(t, "1")
 	b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 100000, "2024-09-14")
@@ -59,6 +60,7 @@ func TestAnAllocationKeepsItsRulepack(t *testing.T) {
 // TestAnEditedRulepackIsNotMadeUp: a file whose windows were changed under the same version changes nothing that was
 // computed, and the explanation says so instead of a sum that does not come out.
 func TestAnEditedRulepackIsNotMadeUp(t *testing.T) {
+	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	w.Core.Rulepacks = packs(t, "1")
 	made := w.Must(apptest.Report(travel.Purchase, w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 100000, "2024-09-14"), 10000))

@@ -44,10 +44,10 @@ func (l *Limits) Set(ctx context.Context, actor auth.Actor, in LimitFields) (pro
 	if err := actor.Require(auth.WriteLimits); err != nil {
 		return protection.Limit{}, err
 	}
-	return core.Write(ctx, l.Core, actor, func(tx *db.Tx) (made protection.Limit, err error) {
+	set := func(tx *db.Tx) (made protection.Limit, outcome core.Outcome, err error) {
 		limit, err := in.limit(tx, actor) // judged now, so that nothing wrong is proposed
 		if err != nil {
-			return made, err
+			return made, outcome, err
 		}
 		proposal, err := core.Request(l.Core, tx, actor, travel.Proposal{
 			Kind: travel.ProposeLimits, Subject: "limit of " + string(limit.Scope), Reason: in.Note,
@@ -55,13 +55,17 @@ func (l *Limits) Set(ctx context.Context, actor auth.Actor, in LimitFields) (pro
 			made, err = applyLimit(tx, actor, in)
 			return core.MadeID{ID: made.ID}, err
 		})
-		if err != nil {
-			return made, err
+		if err == nil && proposal.State == travel.ProposalOpen {
+			return protection.Limit{Proposal: &proposal}, core.Outcome{ProposalID: proposal.ID}, nil
 		}
-		if proposal.State == travel.ProposalOpen {
-			return protection.Limit{Proposal: &proposal}, core.FinishKey(tx, actor, in.Once, -proposal.ID)
+		return made, core.Outcome{ID: made.ID}, err
+	}
+	return core.Create(ctx, l.Core, actor, in.Once, set, func(ctx context.Context, made core.Outcome) (protection.Limit, error) {
+		if made.ProposalID == 0 {
+			return l.Get(ctx, actor, made.ID)
 		}
-		return made, core.FinishKey(tx, actor, in.Once, made.ID)
+		proposal, err := core.FindProposal(ctx, l.Core, actor, made.ProposalID)
+		return protection.Limit{Proposal: &proposal}, err
 	})
 }
 

@@ -28,7 +28,9 @@ func scanLimit(scan func(dest ...any) error) (protection.Limit, error) {
 // InsertLimit adds a limit and returns it with its id.
 func InsertLimit(tx *db.Tx, l protection.Limit) (protection.Limit, error) {
 	l.RecordedAt = tx.Now
-	tx.ForgetAnswers()
+	if err := core.Changed(tx, l.SiteID); err != nil {
+		return l, err
+	}
 	err := tx.Row(`INSERT INTO limits (site_id, scope, channel_id, from_day, amount, currency, note, author_id, author,
 			recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id`,
@@ -52,7 +54,7 @@ func LimitsUpTo(tx *db.Tx, siteID int64, day civil.Day, scopes ...protection.Lim
 		day    civil.Day
 		scopes string
 	}
-	list, err := db.Recall(tx, limitsUpTo{siteID, day, fmt.Sprint(scopes)}, func() (protection.Limits, error) {
+	list, err := core.Known(tx, siteID, limitsUpTo{siteID, day, fmt.Sprint(scopes)}, func() (protection.Limits, error) {
 		return readLimitsUpTo(tx, siteID, day, scopes)
 	})
 	return slices.Clone(list), err

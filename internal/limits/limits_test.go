@@ -23,6 +23,7 @@ import (
 
 // TestLimitsOfPaymentAndBookingAreExact: they hold at once, and refuse nothing.
 func TestLimitsOfPaymentAndBookingAreExact(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(travel.ModeProtectionOnly, "GBP")
 		b := w.Booking(c, 100000, "2024-09-14")
@@ -96,6 +97,7 @@ func TestManyPaymentsOfOneBookingAreJudgedExactly(t *testing.T) {
 
 // TestLimitsOfChannelAndSite follows a use up, down and up again.
 func TestLimitsOfChannelAndSite(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c, other := w.Channel(travel.ModeProtectionOnly, "GBP"), w.Channel(travel.ModeProtectionOnly, "EUR")
 		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.50000"})
@@ -139,6 +141,7 @@ func TestLimitsOfChannelAndSite(t *testing.T) {
 
 // TestUseFollowsEveryChange: at any time the running use is E1 locked of the report, under each recognition.
 func TestUseFollowsEveryChange(t *testing.T) {
+	t.Parallel()
 	for _, by := range []travel.Recognition{travel.RecognitionEndDate, travel.RecognitionStartDate, travel.RecognitionLinear} {
 		t.Run(string(by), func(t *testing.T) {
 			apptest.OnBoth(t, func(t *testing.T, w *apptest.World) { followsEveryChange(t, w, by) })
@@ -263,18 +266,22 @@ func TestSettlingIsTheSameHoweverItRuns(t *testing.T) {
 }
 
 func TestWhatCannotBeALimit(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		site, strange := protection.LimitSite, protection.LimitScope("planet")
 		one, none, past, nobody := int64(1), int64(0), civil.DayOf(apptest.Began)-1, int64(999)
-		for field, in := range map[string]limits.LimitFields{
-			"scope":    {Scope: &strange, Amount: &one},
-			"channels": {Scope: &site, Amount: &one, ChannelID: &nobody},
-			"from":     {Scope: &site, Amount: &one, From: &past},
-			"amount":   {Scope: &site, Amount: &none},
+		for _, c := range []struct {
+			field string
+			in    limits.LimitFields
+		}{
+			{"scope", limits.LimitFields{Scope: &strange, Amount: &one}},
+			{"channels", limits.LimitFields{Scope: &site, Amount: &one, ChannelID: &nobody}},
+			{"from", limits.LimitFields{Scope: &site, Amount: &one, From: &past}},
+			{"amount", limits.LimitFields{Scope: &site, Amount: &none}},
 		} {
-			_, err := w.App.Limits.Set(t.Context(), w.Actor, in)
-			if f, ok := errors.AsType[*fault.Error](err); !ok || f.Params[field] == "" {
-				t.Errorf("%s: %v", field, err)
+			_, err := w.App.Limits.Set(t.Context(), w.Actor, c.in)
+			if f, ok := errors.AsType[*fault.Error](err); !ok || f.Params[c.field] == "" {
+				t.Errorf("%s: %v", c.field, err)
 			}
 		}
 		member := w.Actor

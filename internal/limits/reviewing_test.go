@@ -25,6 +25,7 @@ func crossed(id, use int64, percents ...int) []string {
 
 // TestANewLimitIsJudgedByWhatExists: setting a limit below what there is shows at once, and each thing once.
 func TestANewLimitIsJudgedByWhatExists(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Core.Pieces.Reviewed = 2
 		c, other := w.Channel(travel.ModeProtectionOnly, "GBP"), w.Channel(travel.ModeProtectionOnly, "GBP")
@@ -68,6 +69,7 @@ func TestANewLimitIsJudgedByWhatExists(t *testing.T) {
 
 // TestALimitFromALaterDayIsJudgedOnIt, and one that another one replaced before its turn is not.
 func TestALimitFromALaterDayIsJudgedOnIt(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 100_000, "2024-09-14")
 		p := w.Must(apptest.Report(travel.Purchase, b, 40_000))
@@ -133,6 +135,7 @@ func TestReviewsAreTheSameHoweverTheyRun(t *testing.T) {
 // TestWhatIsPricedLateIsJudgedThen: a payment that waits for its rate is above no limit, and is judged by those of its
 // booking and its own when the rate arrives; each of several has its own part.
 func TestWhatIsPricedLateIsJudgedThen(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(travel.ModeProtectionOnly, "EUR")
 		b := w.Booking(c, 100_000, "2024-09-14")
@@ -155,6 +158,7 @@ func TestWhatIsPricedLateIsJudgedThen(t *testing.T) {
 // TestWhatANewLimitHasToldIsNotToldAgain: a payment that is logged before the review crosses levels of the new limit by
 // itself, above those that the booking had reached on the old one.
 func TestWhatANewLimitHasToldIsNotToldAgain(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 100_000, "2024-09-14")
 		w.Limit(protection.LimitBooking, 0, 100_000)
@@ -169,6 +173,7 @@ func TestWhatANewLimitHasToldIsNotToldAgain(t *testing.T) {
 
 // TestAMovedBookingTellsEachLevelOnce: all its payments are at risk again, each by a change of its own.
 func TestAMovedBookingTellsEachLevelOnce(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 120_000, "2024-06-25")
 		w.Limit(protection.LimitBooking, 0, 100_000)
@@ -189,6 +194,7 @@ func TestAMovedBookingTellsEachLevelOnce(t *testing.T) {
 // TestANewDayWaitsForWhatWasLoggedBefore: where a clock is moved over the end of a trip, a payment of just before is
 // still judged on its own day.
 func TestANewDayWaitsForWhatWasLoggedBefore(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 100_000, "2024-06-10")
 		w.Limit(protection.LimitSite, 0, 5000)

@@ -21,6 +21,7 @@ var errNotThisOne = errors.New("not this one")
 // TestWhatWaitsIsThereForWhoAsks: rows wait for others to be inserted with them, and nobody in the write can tell; what a
 // savepoint takes back neither comes later nor is remembered.
 func TestWhatWaitsIsThereForWhoAsks(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothWithBookings(t, func() time.Time { return dbtest.Start }, func(t *testing.T, s *dbtest.BookingSite) {
 		var id int64
 		s.Write(t, func(tx *db.Tx) error {

@@ -98,6 +98,7 @@ func wrongField(t *testing.T, err error, field string) string {
 }
 
 func TestSecretsOfChannelsAreSealedAtRest(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		newGateways(t, w)
 		var log bytes.Buffer
@@ -150,6 +151,7 @@ func TestSecretsOfChannelsAreSealedAtRest(t *testing.T) {
 }
 
 func TestATokenizerIsSetWithTheProcessor(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		newGateways(t, w)
 		c := processingChannel(t, w, "One", travel.ModeTest)
@@ -175,6 +177,7 @@ func TestATokenizerIsSetWithTheProcessor(t *testing.T) {
 }
 
 func TestWhatIsSealedForOneChannelIsWorthNothingInAnother(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		newGateways(t, w)
 		one, other := processingChannel(t, w, "One", travel.ModeTest), processingChannel(t, w, "Other", travel.ModeTest)
@@ -254,6 +257,7 @@ func TestKeysAreRotatedWhileSecretsAreRead(t *testing.T) {
 }
 
 func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		keys := newGateways(t, w)
 		c := processingChannel(t, w, "Shop", travel.ModeTest)
@@ -293,6 +297,7 @@ func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
 }
 
 func TestCredentialsAreOfTheChannelsEnvironment(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		newGateways(t, w)
 		sandboxed := processingChannel(t, w, "Made up", travel.ModeLive)
@@ -342,6 +347,7 @@ func TestCredentialsAreOfTheChannelsEnvironment(t *testing.T) {
 }
 
 func TestAProcessorStaysWhileItOwesAnAnswer(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 10000, "2024-09-14")
 		w.Gateway.Set(psp.Purchase, apptest.LostAfter)
@@ -365,6 +371,7 @@ func TestAProcessorStaysWhileItOwesAnAnswer(t *testing.T) {
 }
 
 func TestAnotherSecretOfAChannel(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(travel.ModeTest, "GBP")
 		paid := w.Must(apptest.Report(travel.Purchase, w.Booking(c, 1000, "2024-09-14"), 1000))
@@ -392,6 +399,7 @@ func TestAnotherSecretOfAChannel(t *testing.T) {
 
 // What opens cover takes two people outside a sandbox, in this profile too, and no secret waits with it.
 func TestAProposalToOpenCoverKeepsTheFieldsOfTheProfile(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		newGateways(t, w)
 		w.Site = realSite(t, w)
@@ -433,6 +441,7 @@ func TestAProposalToOpenCoverKeepsTheFieldsOfTheProfile(t *testing.T) {
 }
 
 func TestADatabaseIsOfOneProfile(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Channel(travel.ModeDraft, "GBP")
 		for _, profile := range []travel.Profile{travel.ProtectionOnlyProfile, travel.ServerToServerProfile} {
@@ -451,6 +460,7 @@ func TestADatabaseIsOfOneProfile(t *testing.T) {
 }
 
 func TestFeedsHaveTheMarginAndTheSitesFixings(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		margin, err := fx.ParseMargin("2.5")
 		fine(t, err)

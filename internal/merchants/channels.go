@@ -69,10 +69,10 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 		return travel.Channel{}, fmt.Errorf("drawing a channel secret: %w", err)
 	}
 	id := c.NewUUID()
-	made, err := core.Write(ctx, c.Core, actor, func(tx *db.Tx) (made travel.Channel, err error) {
+	create := func(tx *db.Tx) (made travel.Channel, outcome core.Outcome, err error) {
 		channel, err := newChannel(c.Core, tx, actor, in)
 		if err != nil {
-			return made, err
+			return made, outcome, err
 		}
 		channel.UUID, channel.Secret = id, secret
 		insert := func() (any, error) {
@@ -80,24 +80,26 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 			return channelResult{made.ID}, err
 		}
 		if !channel.Covered() {
-			if _, err := insert(); err != nil {
-				return made, err
-			}
-			return made, core.FinishKey(tx, actor, in.Once, made.ID)
+			_, err := insert()
+			return made, core.Outcome{ID: made.ID}, err
 		}
 		if err := keyWaitsForNobody(in.Processing, travel.Channel{}, channel); err != nil {
-			return made, err
+			return made, outcome, err
 		}
 		p, err := core.Request(c.Core, tx, actor, travel.Proposal{
 			Kind: travel.ProposeOpenCover, Subject: "new channel " + channel.Name, Reason: in.Reason,
 		}, openCoverOf(0, in), insert)
-		if err != nil {
-			return made, err
+		if err == nil && p.State == travel.ProposalOpen {
+			return travel.Channel{Proposal: &p}, core.Outcome{ProposalID: p.ID}, nil
 		}
-		if p.State == travel.ProposalOpen {
-			return travel.Channel{Proposal: &p}, core.FinishKey(tx, actor, in.Once, -p.ID) // a negative id is a proposal's
+		return made, core.Outcome{ID: made.ID}, err
+	}
+	made, err := core.Create(ctx, c.Core, actor, in.Once, create, func(ctx context.Context, made core.Outcome) (travel.Channel, error) {
+		if made.ProposalID == 0 {
+			return c.Get(ctx, actor, made.ID)
 		}
-		return made, core.FinishKey(tx, actor, in.Once, made.ID)
+		proposal, err := core.FindProposal(ctx, c.Core, actor, made.ProposalID)
+		return travel.Channel{Proposal: &proposal}, err
 	})
 	return shownTo(actor, made), err
 }

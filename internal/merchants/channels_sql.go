@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/travel"
 )
@@ -113,7 +114,7 @@ func Channel(tx *db.Tx, siteID, id int64) (travel.Channel, error) {
 // ChannelAlone reads one channel of the site without its suppliers.
 func ChannelAlone(tx *db.Tx, siteID, id int64) (travel.Channel, error) {
 	type channel struct{ siteID, id int64 }
-	return db.Recall(tx, channel{siteID, id}, func() (travel.Channel, error) {
+	return core.Known(tx, siteID, channel{siteID, id}, func() (travel.Channel, error) {
 		return scanChannel(func(dest ...any) error {
 			return tx.Row(`SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 		})
@@ -237,7 +238,9 @@ func UpdateChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 		return travel.Channel{}, err
 	}
 	c.ModifiedAt = tx.Now
-	tx.ForgetAnswers()
+	if err := core.Changed(tx, c.SiteID); err != nil {
+		return travel.Channel{}, err
+	}
 	_, err = tx.Exec(`UPDATE channels SET name = $3, name_folded = $4, account_type = $5, account_mode = $6,
 			protection_type = $7, currencies = $8, language = $9, primary_mail = $10, mail_bcc = $11, receipt_label = $12,
 			external_id = $13, status_override = $14, statement_period = $15, locked = $16, modified_at = $17,
@@ -269,4 +272,9 @@ func ChannelHasBookings(tx *db.Tx, siteID, id int64) (bool, error) {
 }
 
 // DeleteChannel removes a channel. Where bookings refer to it, their foreign key forbids it.
-func DeleteChannel(tx *db.Tx, siteID, id int64) error { return tx.Remove("channels", siteID, id) }
+func DeleteChannel(tx *db.Tx, siteID, id int64) error {
+	if err := core.Changed(tx, siteID); err != nil {
+		return err
+	}
+	return tx.Remove("channels", siteID, id)
+}

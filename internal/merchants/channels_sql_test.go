@@ -85,6 +85,7 @@ func channelNow(t *testing.T, store *db.DB, siteID, id int64) travel.Channel {
 func sameChannel(a, b travel.Channel) bool { return fmt.Sprintf("%+v", a) == fmt.Sprintf("%+v", b) }
 
 func TestAChannelIsReadAsItWasStored(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *db.DB) {
 		site := siteOf(t, db, "demo")
 		second := insertSupplier(t, db, travel.Supplier{SiteID: site, Name: "Second"})
@@ -112,6 +113,7 @@ func TestAChannelIsReadAsItWasStored(t *testing.T) {
 }
 
 func TestAChannelOfAnotherSiteDoesNotExist(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		mine, other := siteOf(t, store, "mine"), siteOf(t, store, "other")
 		c := insertChannel(t, store, newChannel(other, "Theirs", "theirs"))
@@ -136,6 +138,7 @@ func TestAChannelOfAnotherSiteDoesNotExist(t *testing.T) {
 }
 
 func TestSlugsAreUniqueInTheSite(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *db.DB) {
 		site, other := siteOf(t, db, "demo"), siteOf(t, db, "other")
 		// A slug that only begins alike, and one that looks like a taken suffix.
@@ -185,6 +188,7 @@ func TestSlugsAreUniqueWhateverRunsAtOnce(t *testing.T) {
 }
 
 func TestAChannelIsChanged(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		site := siteOf(t, store, "demo")
 		supplier := insertSupplier(t, store, travel.Supplier{SiteID: site, Name: "Supplier"})
@@ -251,6 +255,7 @@ func TestWritersOfOneChannelTakeTurns(t *testing.T) {
 }
 
 func TestBookingsHoldTheirChannel(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		site := siteOf(t, store, "demo")
 		c := insertChannel(t, store, newChannel(site, "Held", "held"))
@@ -284,6 +289,7 @@ func TestBookingsHoldTheirChannel(t *testing.T) {
 }
 
 func TestAChannelWithoutBookingsIsDeleted(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		site := siteOf(t, store, "demo")
 		supplier := insertSupplier(t, store, travel.Supplier{SiteID: site, Name: "Supplier"})
@@ -301,6 +307,7 @@ func TestAChannelWithoutBookingsIsDeleted(t *testing.T) {
 }
 
 func TestChannelByNameIsTheOldestOfThatName(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		site := siteOf(t, store, "demo")
 		insertChannel(t, store, newChannel(site, "TWIN", "twin-capital"))

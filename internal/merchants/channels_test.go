@@ -59,6 +59,7 @@ func TestNoInterleavingPartsBookingsFromTheirChannel(t *testing.T) {
 }
 
 func TestWhoSeesTheSecretOfAChannel(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(travel.ModeDraft, "EUR")
 		for role, sees := range map[auth.Role]bool{
@@ -87,6 +88,7 @@ func TestWhoSeesTheSecretOfAChannel(t *testing.T) {
 }
 
 func TestSecretsOfChannelsDiffer(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		seen := map[string]bool{}
 		for i := range 3 {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestSealedSecretsOfChannels(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		one, two := siteOf(t, store, "one"), siteOf(t, store, "two")
 		a, b := insertChannel(t, store, newChannel(one, "A", "a")), insertChannel(t, store, newChannel(two, "B", "b"))
@@ -75,6 +76,7 @@ func TestSealedSecretsOfChannels(t *testing.T) {
 }
 
 func TestModesOfChannelsAreCounted(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		site := siteOf(t, store, "demo")
 		for _, name := range []string{"a", "b", "c"} {

@@ -58,6 +58,7 @@ func channelIDs(t *testing.T, store *db.DB, site int64, f travel.ChannelFilter, 
 }
 
 func TestChannelsAreChosen(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name string
 		f    travel.ChannelFilter
@@ -98,6 +99,7 @@ func TestChannelsAreChosen(t *testing.T) {
 }
 
 func TestChannelsAreSorted(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		by   string
 		want []int64
@@ -135,6 +137,7 @@ func TestChannelsAreSorted(t *testing.T) {
 }
 
 func TestPagesOfThreeAddUp(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *db.DB) {
 		site := channelList(t, db)
 		for _, by := range travel.ChannelOrders {

@@ -86,10 +86,10 @@ func (p *Policies) Set(ctx context.Context, actor auth.Actor, in travel.PolicyFi
 	if err := actor.Require(auth.WritePolicies); err != nil {
 		return travel.Policy{}, err
 	}
-	return core.Write(ctx, p.Core, actor, func(tx *db.Tx) (made travel.Policy, err error) {
+	set := func(tx *db.Tx) (made travel.Policy, outcome core.Outcome, err error) {
 		next, err := p.next(tx, actor.SiteID, in)
 		if err != nil {
-			return made, err
+			return made, outcome, err
 		}
 		proposal, err := core.Request(p.Core, tx, actor, travel.Proposal{
 			Kind: travel.ProposePolicy, Subject: aboutPolicy(next), Reason: in.Reason,
@@ -97,13 +97,17 @@ func (p *Policies) Set(ctx context.Context, actor auth.Actor, in travel.PolicyFi
 			made, err = p.add(tx, actor, next)
 			return core.MadeID{ID: made.ID}, err
 		})
-		if err != nil {
-			return made, err
+		if err == nil && proposal.State == travel.ProposalOpen {
+			return travel.Policy{Proposal: &proposal}, core.Outcome{ProposalID: proposal.ID}, nil
 		}
-		if proposal.State == travel.ProposalOpen {
-			return travel.Policy{Proposal: &proposal}, core.FinishKey(tx, actor, in.Once, -proposal.ID)
+		return made, core.Outcome{ID: made.ID}, err
+	}
+	return core.Create(ctx, p.Core, actor, in.Once, set, func(ctx context.Context, made core.Outcome) (travel.Policy, error) {
+		if made.ProposalID == 0 {
+			return p.Get(ctx, actor, made.ID)
 		}
-		return made, core.FinishKey(tx, actor, in.Once, made.ID)
+		proposal, err := core.FindProposal(ctx, p.Core, actor, made.ProposalID)
+		return travel.Policy{Proposal: &proposal}, err
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/travel"
 )
@@ -43,7 +44,9 @@ func InsertPolicy(tx *db.Tx, siteID int64, p travel.Policy) (travel.Policy, erro
 		return travel.Policy{}, err
 	}
 	p.RecordedAt = tx.Now
-	tx.ForgetAnswers()
+	if err := core.Changed(tx, siteID); err != nil {
+		return travel.Policy{}, err
+	}
 	err = tx.Row(`INSERT INTO policies (site_id, from_day, recorded_at, currency, recognition, late_log_days,
 			max_fixing_age_days, premium_refundable, minimum_per_line, minimum_per_month, tax_codes, statement_period,
 			payment_terms_days)
@@ -80,7 +83,7 @@ func PolicyOn(tx *db.Tx, siteID int64, day civil.Day) (travel.Policy, error) {
 func PolicyKnown(tx *db.Tx, siteID int64, day civil.Day, known time.Time) (travel.Policy, error) {
 	type policiesOf struct{ siteID int64 }
 	// All of them, which are few: an import asks for one day after the other.
-	list, err := db.Recall(tx, policiesOf{siteID}, func() ([]travel.Policy, error) {
+	list, err := core.Known(tx, siteID, policiesOf{siteID}, func() ([]travel.Policy, error) {
 		return policies(tx, `site_id = $1 ORDER BY from_day DESC, id DESC`, siteID)
 	})
 	if err != nil {
@@ -102,7 +105,7 @@ func PolicyKnown(tx *db.Tx, siteID int64, day civil.Day, known time.Time) (trave
 // Policy reads a policy by id.
 func Policy(tx *db.Tx, siteID, id int64) (travel.Policy, error) {
 	type policy struct{ siteID, id int64 }
-	return db.Recall(tx, policy{siteID, id}, func() (travel.Policy, error) {
+	return core.Known(tx, siteID, policy{siteID, id}, func() (travel.Policy, error) {
 		list, err := policies(tx, `site_id = $1 AND id = $2`, siteID, id)
 		if err != nil || len(list) == 0 {
 			return travel.Policy{}, cmp.Or(err, db.ErrNotFound)
@@ -144,7 +147,7 @@ func PoliciesPage(tx *db.Tx, siteID int64, on *civil.Day, page travel.Page) (tra
 // rateCard reads the lines of a policy's rate card, in the order in which they were given.
 func rateCard(tx *db.Tx, siteID, policyID int64) (travel.RateCard, error) {
 	type rateCard struct{ siteID, policyID int64 }
-	return db.Recall(tx, rateCard{siteID, policyID}, func() (travel.RateCard, error) {
+	return core.Known(tx, siteID, rateCard{siteID, policyID}, func() (travel.RateCard, error) {
 		return readRateCard(tx, siteID, policyID)
 	})
 }

@@ -13,6 +13,7 @@ import (
 )
 
 func TestPoliciesAreDated(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		site, _ := dbtest.ASite(t, store, "demo")
 		today := civil.DayOf(dbtest.Start)
@@ -43,6 +44,7 @@ func TestPoliciesAreDated(t *testing.T) {
 }
 
 func TestPoliciesAreKeptWhole(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		site, _ := dbtest.ASite(t, store, "demo")
 		other, _ := dbtest.ASite(t, store, "other")
@@ -72,6 +74,7 @@ func TestPoliciesAreKeptWhole(t *testing.T) {
 
 // TestAPolicyIsKnownFromWhenItWasRecorded: a report about what was known before does not see it, whatever its day.
 func TestAPolicyIsKnownFromWhenItWasRecorded(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		site, _ := dbtest.ASite(t, store, "demo")
 		backdated := travel.DefaultPolicy("GBP")

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/travel"
@@ -75,4 +76,15 @@ func SitesPage(tx *db.Tx, f travel.SiteFilter, page travel.Page) (travel.List[tr
 	db.NotIn(&w, "id", f.Exclude)
 	orders := map[string]string{"name": `name COLLATE "C"`, "path": `path COLLATE "C"`}
 	return db.ListOf(tx, source, siteColumns, &w, page, orders, f.Include, scanSite)
+}
+
+// SiteInForce reads what payments need of a site: what it is by itself, and its policy of today. A write that follows
+// others reads it from memory.
+func SiteInForce(tx *db.Tx, id int64) (travel.Site, error) {
+	s, err := core.SiteAlone(tx, id)
+	if err != nil {
+		return s, err
+	}
+	s.Policy, err = PolicyOn(tx, id, civil.DayOf(tx.Now))
+	return s, err
 }

@@ -12,6 +12,7 @@ import (
 )
 
 func TestSitesArePaged(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		paths := []string{"a-one", "b-two", "c-three", "d-four", "e-five", "f-six", "g-seven"}
 		for _, path := range paths {

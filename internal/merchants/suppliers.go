@@ -44,17 +44,16 @@ func (s *Suppliers) Create(ctx context.Context, actor auth.Actor, in travel.Supp
 	if err := problems.Err(); err != nil {
 		return travel.Supplier{}, err
 	}
-	var stored travel.Supplier
-	err := s.WriteAs(ctx, actor, func(tx *db.Tx) (err error) {
-		if stored, err = InsertSupplier(tx, made); err != nil {
-			return err
+	return core.Create(ctx, s.Core, actor, in.Once, func(tx *db.Tx) (travel.Supplier, core.Outcome, error) {
+		stored, err := InsertSupplier(tx, made)
+		if err != nil {
+			return stored, core.Outcome{}, err
 		}
-		if err := core.FinishKey(tx, actor, in.Once, stored.ID); err != nil {
-			return err
-		}
-		return core.Record(tx, actor, "supplier.create", supplierObject(stored.ID), nil, auditSupplier(stored))
+		return stored, core.Outcome{ID: stored.ID},
+			core.Record(tx, actor, "supplier.create", supplierObject(stored.ID), nil, auditSupplier(stored))
+	}, func(ctx context.Context, made core.Outcome) (travel.Supplier, error) {
+		return s.Get(ctx, actor, made.ID)
 	})
-	return stored, err
 }
 
 // Change sets the given fields of a supplier.

@@ -14,6 +14,7 @@ import (
 )
 
 func TestASupplierIsReadAsItWasStored(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		site, other := siteOf(t, store, "demo"), siteOf(t, store, "other")
 		made := insertSupplier(t, store, travel.Supplier{
@@ -54,6 +55,7 @@ func TestASupplierIsReadAsItWasStored(t *testing.T) {
 }
 
 func TestSuppliersAreChosenAndSorted(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name string
 		f    travel.SupplierFilter
@@ -111,6 +113,7 @@ func TestSuppliersAreChosenAndSorted(t *testing.T) {
 }
 
 func TestUnknownSuppliers(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		site, other := siteOf(t, store, "demo"), siteOf(t, store, "other")
 		mine := insertSupplier(t, store, travel.Supplier{SiteID: site, Name: "Mine"})
@@ -133,6 +136,7 @@ func TestUnknownSuppliers(t *testing.T) {
 }
 
 func TestASupplierInUseStays(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		site := siteOf(t, store, "demo")
 		free := insertSupplier(t, store, travel.Supplier{SiteID: site, Name: "Free"})

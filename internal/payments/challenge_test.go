@@ -12,6 +12,7 @@ import (
 )
 
 func TestAChallengeThatIsPassed(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
 		made := w.Challenge(b, 1000)
@@ -36,6 +37,7 @@ func TestAChallengeThatIsPassed(t *testing.T) {
 }
 
 func TestAChallengeThatIsRefused(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
 		made := w.Challenge(b, 1000)
@@ -54,6 +56,7 @@ func TestAChallengeThatIsRefused(t *testing.T) {
 }
 
 func TestAChallengeThatNobodyPassesIsGivenUp(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
 		made := w.Challenge(b, 600)
@@ -79,6 +82,7 @@ func TestAChallengeThatNobodyPassesIsGivenUp(t *testing.T) {
 }
 
 func TestAChallengePassedAtTheLastMomentCounts(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
 		made := w.Challenge(b, 600)
@@ -94,6 +98,7 @@ func TestAChallengePassedAtTheLastMomentCounts(t *testing.T) {
 }
 
 func TestExpiredAuthorisationsAreReleasedAtTheProcessor(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		for _, cut := range []apptest.Conduct{apptest.Ordinary, apptest.LostBefore, apptest.LostAfter, apptest.Unreachable, apptest.DieBefore, apptest.DieAfter} {
 			b := w.Booking(w.Channel, 1000, "2024-12-14")
@@ -117,6 +122,7 @@ func TestExpiredAuthorisationsAreReleasedAtTheProcessor(t *testing.T) {
 }
 
 func TestAnAuthorisationIsNotReleasedUnderItsCapture(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 1000, "2024-12-14")
 		a := w.Must(apptest.Pay(travel.Authorize, b, 1000))

@@ -15,6 +15,7 @@ import (
 )
 
 func TestADisputeBecomesAChargeback(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
 		p := w.Must(apptest.Pay(travel.Purchase, b, 1000))
@@ -60,6 +61,7 @@ func TestADisputeBecomesAChargeback(t *testing.T) {
 }
 
 func TestADisputeOfAnAuthorisationIsOneOfItsCaptures(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b, second := w.Booking(w.Channel, 1000, "2024-09-14"), w.Booking(w.Channel, 1000, "2024-09-14")
 		in := apptest.Pay(travel.Authorize, b, 1000)
@@ -84,6 +86,7 @@ func TestADisputeOfAnAuthorisationIsOneOfItsCaptures(t *testing.T) {
 }
 
 func TestTheOperatorWasFaster(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
 		p := w.Must(apptest.Pay(travel.Purchase, b, 1000))
@@ -104,6 +107,7 @@ func TestTheOperatorWasFaster(t *testing.T) {
 }
 
 func TestAnEventIsAHint(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
 		made := w.Challenge(b, 600)

@@ -299,7 +299,7 @@ func (s *gatewayOutcome) refuse(why *psp.Error, actor auth.Actor, key travel.Onc
 	if err := FreeReference(s.tx, s.t.SiteID, s.t.ID); err != nil || key.Key == "" {
 		return err
 	}
-	return core.UnfinishKey(s.tx, actor.SiteID, actor.UserID, key, s.t.ID)
+	return core.FreeKey(s.tx, actor.SiteID, actor.UserID, key, s.t.ID)
 }
 
 func (s *gatewayOutcome) save() error {

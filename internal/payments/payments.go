@@ -37,30 +37,63 @@ func (p *Payments) Create(
 	if err := actor.RequireEither(auth.WriteTransactions, auth.LogPayment); err != nil {
 		return travel.Transaction{}, false, err
 	}
-	var made *gatewayRequest
 	slot := p.processing.semaphore()
 	defer slot.release()
-	err = p.WriteAs(ctx, actor, func(tx *db.Tx) error {
-		site, err := merchants.Site(tx, actor.SiteID)
-		if err != nil {
-			return err
-		}
-		r := newIntake(p.Core, tx, actor, site, in)
-		r.slot = slot
-		if t, created, err = r.run(); err != nil {
-			return err
-		}
-		made = r.order
-		return core.FinishKey(tx, actor, in.Once, t.ID)
-	})
+	made, err := p.takeIn(ctx, actor, slot, in, false)
+	// The same payment may have been reported before: what is refused now was fine then. Most payments are new, and need
+	// no look at what was reported before.
+	if in.Reference != "" && mayBeRepeated(err) {
+		made, err = p.takeIn(ctx, actor, slot, in, true)
+	}
 	if err != nil {
 		return travel.Transaction{}, false, err
 	}
-	if made == nil || !created {
-		return t, created, nil
+	if made.request == nil || !made.created {
+		return made.t, made.created, nil
 	}
-	t, err = p.processing.carryOut(ctx, actor, t, made, in.Once)
+	t, err = p.processing.carryOut(ctx, actor, made.t, made.request, in.Once)
 	return t, err == nil, err
+}
+
+// takenIn is a transaction that was taken in. request is what a processor is to do for it; nil where it was logged as
+// reported.
+type takenIn struct {
+	t       travel.Transaction
+	created bool
+	request *gatewayRequest
+}
+
+// takeIn takes a transaction in by one write. look says whether to look first for a report of the same payment.
+func (p *Payments) takeIn(
+	ctx context.Context, actor auth.Actor, slot *semaphore, in travel.NewTransaction, look bool,
+) (takenIn, error) {
+	return core.Create(ctx, p.Core, actor, in.Once, func(tx *db.Tx) (made takenIn, _ core.Outcome, err error) {
+		site, err := merchants.SiteInForce(tx, actor.SiteID)
+		if err != nil {
+			return made, core.Outcome{}, err
+		}
+		r := newIntake(p.Core, tx, actor, site, in)
+		r.slot, r.isNew = slot, !look
+		made.t, made.created, err = r.run()
+		made.request = r.order
+		return made, core.Outcome{ID: made.t.ID}, err
+	}, func(ctx context.Context, made core.Outcome) (takenIn, error) {
+		again := takenIn{created: true}
+		err := p.ReadBy(ctx, core.ClockFor(actor), func(tx *db.Tx) (err error) {
+			again.t, err = Transaction(tx, actor.SiteID, made.ID)
+			return err
+		})
+		return again, err
+	})
+}
+
+// mayBeRepeated reports whether an error can come from a payment that was reported before under the same reference.
+func mayBeRepeated(err error) bool {
+	switch fault.KindOf(err) {
+	case fault.Invalid, fault.NotPossible, fault.ReferenceExists:
+		return err != nil
+	}
+	return false
 }
 
 // Get reads one transaction.

@@ -15,6 +15,7 @@ import (
 )
 
 func TestABookingFollowsItsTransactions(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(travel.ModeProtectionOnly, "EUR")
 		b := w.Booking(c, 10000, "2024-09-14")
@@ -56,6 +57,7 @@ func TestABookingFollowsItsTransactions(t *testing.T) {
 }
 
 func TestWhatDoesNotFitIsRefused(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(travel.ModeProtectionOnly, "EUR")
 		b, other := w.Booking(c, 10000, "2024-09-14"), w.Booking(c, 500, "2024-09-14")
@@ -85,6 +87,7 @@ func TestWhatDoesNotFitIsRefused(t *testing.T) {
 }
 
 func TestAuthorisationsExpire(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(travel.ModeProtectionOnly, "EUR")
 		b := w.Booking(c, 10000, "2024-09-14")
@@ -214,6 +217,7 @@ func TestNoInterleavingTakesTooMuch(t *testing.T) {
 }
 
 func TestAnotherPaymentCurrency(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365", "USD": "1.0852"})
 		c := w.Channel(travel.ModeProtectionOnly, "EUR")
@@ -260,6 +264,7 @@ func TestAnotherPaymentCurrency(t *testing.T) {
 }
 
 func TestARefundOfSeveralBookingsNeedsItsSplit(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(travel.ModeProtectionOnly, "EUR")
 		b, second := w.Booking(c, 1000, "2024-09-14"), w.Booking(c, 1000, "2024-10-14")

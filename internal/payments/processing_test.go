@@ -22,6 +22,7 @@ import (
 )
 
 func TestAProcessorCarriesPaymentsOut(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 10000, "2024-09-14")
 		p := w.Must(apptest.Pay(travel.Purchase, b, 6000))
@@ -74,11 +75,11 @@ func TestAProcessorCarriesPaymentsOut(t *testing.T) {
 
 // cases are the five operations, each with what prepares it and what it comes to.
 var cases = []struct {
-	op                     psp.Operation
-	prepare                travel.TransactionType // "": nothing
-	takenAfter, heldAfter  int64                  // at the processor, when it happened
-	takenBefore, heldBefor int64                  // when it did not
-	sums, sumsBefore       travel.BookingSums
+	op                      psp.Operation
+	prepare                 travel.TransactionType // "": nothing
+	takenAfter, heldAfter   int64                  // at the processor, when it happened
+	takenBefore, heldBefore int64                  // when it did not
+	sums, sumsBefore        travel.BookingSums
 }{
 	{psp.Purchase, "", 600, 0, 0, 0, travel.BookingSums{Net: 600, Held: 600}, travel.BookingSums{}},
 	{psp.Authorize, "", 0, 600, 0, 0, travel.BookingSums{OpenAuthorised: 600, Held: 600}, travel.BookingSums{}},
@@ -88,17 +89,22 @@ var cases = []struct {
 }
 
 func TestNothingIsDoubledOrForgotten(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		for _, c := range cases {
-			for name, cut := range map[string]struct {
+			for _, cut := range []struct {
+				name string
 				how  apptest.Conduct
 				done bool
 			}{
-				"the request is lost": {apptest.LostBefore, false}, "the answer is lost": {apptest.LostAfter, true},
-				"the program dies before the call": {apptest.DieBefore, false}, "the program dies after the call": {apptest.DieAfter, true},
-				"the program dies twice, before": {apptest.DieBefore, false}, "the program dies twice, after": {apptest.DieAfter, true},
+				{"the request is lost", apptest.LostBefore, false},
+				{"the answer is lost", apptest.LostAfter, true},
+				{"the program dies before the call", apptest.DieBefore, false},
+				{"the program dies after the call", apptest.DieAfter, true},
+				{"the program dies twice, before", apptest.DieBefore, false},
+				{"the program dies twice, after", apptest.DieAfter, true},
 			} {
-				t.Run(fmt.Sprint(c.op, ": ", name), func(t *testing.T) {
+				t.Run(fmt.Sprint(c.op, ": ", cut.name), func(t *testing.T) {
 					b := w.Booking(w.Channel, 10000, "2024-09-14")
 					in, charge := apptest.Pay(travel.TransactionType(c.op), b, 600), ""
 					var original travel.Transaction
@@ -106,7 +112,7 @@ func TestNothingIsDoubledOrForgotten(t *testing.T) {
 						original = w.Must(apptest.Pay(c.prepare, b, 1000))
 						in, charge = apptest.Linked(travel.TransactionType(c.op), original, b, 600), original.UUID
 					}
-					in.Reference = name + string(c.op)
+					in.Reference = cut.name + string(c.op)
 					before := w.Gateway.Moved()
 					w.Gateway.Set(c.op, cut.how)
 					got, _, err := w.App.Payments.Create(t.Context(), w.Actor, in)
@@ -122,10 +128,10 @@ func TestNothingIsDoubledOrForgotten(t *testing.T) {
 					if err != nil || created {
 						t.Fatalf("asked again: created %t, %v", created, err)
 					}
-					w.Gateway.Fatal = strings.Contains(name, "twice") // once more, when it asks
+					w.Gateway.Fatal = strings.Contains(cut.name, "twice") // once more, when it asks
 					w.Minute()
 					final := w.ReadTransaction(again.ID)
-					wantStatus, sums, moves, taken, held := travel.StatusFailed, c.sumsBefore, 0, c.takenBefore, c.heldBefor
+					wantStatus, sums, moves, taken, held := travel.StatusFailed, c.sumsBefore, 0, c.takenBefore, c.heldBefore
 					if cut.done {
 						wantStatus, sums, moves, taken, held = travel.StatusComplete, c.sums, 1, c.takenAfter, c.heldAfter
 					}
@@ -156,6 +162,7 @@ func TestNothingIsDoubledOrForgotten(t *testing.T) {
 }
 
 func TestAProcessorThatCannotBeAskedIsAskedAgain(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 10000, "2024-09-14")
 		w.Gateway.Down = true
@@ -181,6 +188,7 @@ func TestAProcessorThatCannotBeAskedIsAskedAgain(t *testing.T) {
 }
 
 func TestWhatComesAfterItWasGivenUpIsRecorded(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
 		w.Gateway.Set(psp.Purchase, apptest.LostBefore)
@@ -208,6 +216,7 @@ func TestWhatComesAfterItWasGivenUpIsRecorded(t *testing.T) {
 }
 
 func TestACardIsNotReportedWhereItCannotBeCharged(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 10000, "2024-09-14")
 		in := apptest.Pay(travel.Purchase, b, 600)
@@ -332,6 +341,7 @@ func TestTwoThatAskWriteTheOutcomeOnce(t *testing.T) {
 }
 
 func TestTheOutcomeIsWrittenThoughNobodyWaits(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 10000, "2024-09-14")
 		ctx, leave := context.WithCancel(t.Context())
@@ -344,6 +354,7 @@ func TestTheOutcomeIsWrittenThoughNobodyWaits(t *testing.T) {
 }
 
 func TestTooManyAtOnceAreRefused(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Core.Processing.InFlight = 1
 		w.App = app.New(w.Core)
@@ -369,6 +380,7 @@ func TestTooManyAtOnceAreRefused(t *testing.T) {
 }
 
 func TestWhatTheProcessorDoesNotTakeCanBeTriedAgain(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
 		in := apptest.Pay(travel.Purchase, b, 1000)
@@ -397,6 +409,7 @@ func TestWhatTheProcessorDoesNotTakeCanBeTriedAgain(t *testing.T) {
 }
 
 func TestWhatIsNotForTheProcessorIsRefused(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
 		in := apptest.Pay(travel.Purchase, b, 1000)
@@ -428,6 +441,7 @@ func TestWhatIsNotForTheProcessorIsRefused(t *testing.T) {
 
 // TestPremiumFollowsTheOutcome: R1 and R10 know of a payment, or a refund, when it is complete and not before.
 func TestPremiumFollowsTheOutcome(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 100000, "2024-08-31")
 		expect := func(step string, want ...int64) {
@@ -457,6 +471,7 @@ func TestPremiumFollowsTheOutcome(t *testing.T) {
 }
 
 func TestWhatAFailureGivesBackIsWhatWasTaken(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 10000, "2024-09-14")
 		usd := money.Currency("USD")

@@ -14,6 +14,7 @@ import (
 )
 
 func TestARefundThatComesBack(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 100000, "2024-08-31")
 		p := w.Must(apptest.Pay(travel.Purchase, b, 100000))
@@ -59,6 +60,7 @@ func TestARefundThatComesBack(t *testing.T) {
 }
 
 func TestWhatWasNotTakenIsNotChargedBack(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
 		w.Gateway.Set(psp.Purchase, apptest.Declined)
@@ -74,6 +76,7 @@ func TestWhatWasNotTakenIsNotChargedBack(t *testing.T) {
 }
 
 func TestAChargebackThatIsReversedInPart(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
 		p := w.Must(apptest.Pay(travel.Purchase, b, 1000))
@@ -96,6 +99,7 @@ func TestAChargebackThatIsReversedInPart(t *testing.T) {
 }
 
 func TestAShopperWhoComesBackOverAndOverRunsOutOfTime(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		made := w.Challenge(w.Booking(w.Channel, 1000, "2024-09-14"), 1000)
 		for range 100 { // 33 minutes

@@ -12,6 +12,7 @@ import (
 
 // TestARefundMayBeLearnedAfterAChargeback: what was refunded and charged back comes to the same in either order of arrival.
 func TestARefundMayBeLearnedAfterAChargeback(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(travel.ModeProtectionOnly, "GBP")
 		for _, refundFirst := range []bool{true, false} {

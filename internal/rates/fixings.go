@@ -42,7 +42,9 @@ const fixingsPerInsert = 100
 
 // InsertFixings puts fixings on file. Those whose site, provider, currency, day and quote are on file already are passed over.
 func InsertFixings(tx *db.Tx, list []fx.Fixing) error {
-	tx.ForgetAnswers()
+	if err := core.RatesChanged(tx); err != nil {
+		return err
+	}
 	for batch := range slices.Chunk(list, fixingsPerInsert) {
 		var w db.Where
 		rows := make([]string, len(batch))
@@ -76,28 +78,30 @@ func FixingsWithin(
 		return nil, nil
 	}
 	type fixingsWithin struct {
+		siteID      int64
 		what        string
 		first, last civil.Day
-		known       time.Time
 	}
-	return db.Recall(tx, fixingsWithin{fmt.Sprint(providers, foreign), first, last, known}, func() ([]fx.Fixing, error) {
-		return readFixingsWithin(tx, providers, foreign, first, last, known)
+	siteID := core.ClockOfTx.Of(tx).SiteID
+	list, err := core.KnownRates(tx, fixingsWithin{siteID, fmt.Sprint(providers, foreign), first, last}, func() ([]fx.Fixing, error) {
+		return readFixingsWithin(tx, siteID, providers, foreign, first, last)
 	})
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	known, err = core.RealTime(tx, known)
+	// Another process's clock may be a little ahead: what it recorded later than known does not count yet.
+	return slices.DeleteFunc(slices.Clone(list), func(f fx.Fixing) bool { return f.RecordedAt.After(known) }), err
 }
 
 func readFixingsWithin(
-	tx *db.Tx, providers []fx.Provider, foreign []money.Currency, first, last civil.Day, known time.Time,
+	tx *db.Tx, siteID int64, providers []fx.Provider, foreign []money.Currency, first, last civil.Day,
 ) ([]fx.Fixing, error) {
-	known, err := core.RealTime(tx, known)
-	if err != nil {
-		return nil, err
-	}
 	var w db.Where
-	w.And("site_id = 0 OR site_id = ?", core.ClockOfTx.Of(tx).SiteID)
+	w.And("site_id = 0 OR site_id = ?", siteID)
 	db.In(&w, "currency", foreign)
 	db.In(&w, "provider", providers)
 	w.And("day BETWEEN ? AND ?", first, last)
-	w.And("recorded_at <= ?", db.Micros(known))
 	return fixings(tx, w.Text.String()+` ORDER BY id`, w.Args...)
 }
 

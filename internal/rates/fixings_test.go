@@ -15,6 +15,7 @@ import (
 // TestFixingsUpTo reads the fixings of more currencies than one statement takes: of each provider those on or before the
 // day, the site's own and everybody's, the last ones where there are many.
 func TestFixingsUpTo(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		const site, last, perProvider = 3, civil.Day(20_000), 8
 		rate, err := money.ParseRate("2")
