@@ -13,9 +13,9 @@ const FinalAfter = 2 * writeLifetime
 const defaultCountStep = 5000
 
 // counts remembers, per table and site, how many rows there are up to an id. The tables it serves never lose a row, so
-// this number stays true, and only the rows after that id are counted again. So a list of a large table is as fast with
-// its total as without. A counter in the database would do the same, but every write would wait for its row. The first
-// count in a process reads all rows.
+// this number stays true, and only the rows after that id are counted again. So a list of a large table is as fast
+// with its total as without. A counter in the database would do the same, but every write would wait for its row. The
+// first count in a process reads all rows.
 type counts struct {
 	step int64
 

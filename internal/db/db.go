@@ -4,7 +4,8 @@
 // schema_migrations and knows no other table. Begin reading at DB.Write.
 //
 // The SQL text is the same for both engines. The differences (opening, three DDL tokens, error codes) are in sqlite.go
-// and postgres.go. Instants are stored as microseconds since 1970 in GMT, days as days since 1970, money as minor units.
+// and postgres.go. Instants are stored as microseconds since 1970 in GMT, days as days since 1970, money as minor
+// units.
 package db
 
 import (
@@ -43,8 +44,8 @@ type DB struct {
 // Tx is one transaction. It ends with the function that it is given to. That function may run more than once, so it
 // changes nothing but the Tx and its own variables.
 type Tx struct {
-	// Now is the one clock reading of the transaction, in GMT, cut to the microseconds that are stored. A room that has
-	// another clock (core, for sandboxes) sets it at the beginning.
+	// Now is the one clock reading of the transaction, in GMT, cut to the microseconds that are stored. A room that
+	// has another clock (core, for sandboxes) sets it at the beginning.
 	Now time.Time
 
 	ctx    context.Context // of the transaction: every statement in it ends when this ends

@@ -23,8 +23,8 @@ func Wildcard(part string) string {
 	return "%" + strings.ReplaceAll(EscapeLike(Folded(part)), "*", "%") + "%"
 }
 
-// ListOf reads one page of the rows of a source (a table, or tables joined) that fulfil w. It counts all of them if the
-// page asks for it; else the total is -1. orders and include are as in orderBy.
+// ListOf reads one page of the rows of a source (a table, or tables joined) that fulfil w. It counts all of them if
+// the page asks for it; else the total is -1. orders and include are as in orderBy.
 func ListOf[T any](
 	tx *Tx, source, columns string, w *Where, page travel.Page, orders map[string]string, include []int64,
 	scan func(scan func(dest ...any) error) (T, error),
@@ -64,8 +64,8 @@ func ListOf[T any](
 }
 
 // orderBy writes the order of a page: by the attribute that the page names, then by id, so that rows with equal
-// attributes keep their places from page to page. columns maps attributes of the wire to SQL expressions. The attribute
-// "include" stands for the order in which the caller named the ids.
+// attributes keep their places from page to page. columns maps attributes of the wire to SQL expressions. The
+// attribute "include" stands for the order in which the caller named the ids.
 func orderBy(w *Where, page travel.Page, columns map[string]string, include []int64) string {
 	direction := " ASC"
 	if page.Descending {

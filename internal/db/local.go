@@ -7,8 +7,8 @@ import (
 
 // Local is a value that a room keeps for the length of one transaction, mostly as an identity map: the rows that the
 // transaction has inserted or locked, so that it need not read them again. No other transaction can change such rows
-// before it ends. The value is empty at first, and again after a savepoint was rolled back. A room declares it once, as
-// a variable of its package.
+// before it ends. The value is empty at first, and again after a savepoint was rolled back. A room declares it once,
+// as a variable of its package.
 type Local[T any] struct{ of *local }
 
 type local struct{ pinned bool }
@@ -73,8 +73,8 @@ func Also[T any](known *[]T, row T) {
 // meanwhile. An old answer is right all the same: it is that of a transaction which ran a moment earlier.
 var answers = NewLocal[map[any]any]()
 
-// Recall returns the answer to a question from memory, or else asks and remembers. The question is the key: a comparable
-// value, of a type that only this kind of question has.
+// Recall returns the answer to a question from memory, or else asks and remembers. The question is the key: a
+// comparable value, of a type that only this kind of question has.
 func Recall[T any](tx *Tx, question any, ask func() (T, error)) (T, error) {
 	known := answers.Of(tx)
 	if answer, ok := (*known)[question]; ok {

@@ -50,8 +50,8 @@ func migrations(files fs.FS) ([]migration, error) {
 	return steps, nil
 }
 
-// Migrate brings the schema to the version of this program. It holds a lock, and each step is a transaction of its own.
-// It returns an error for a database that a newer program has migrated.
+// Migrate brings the schema to the version of this program. It holds a lock, and each step is a transaction of its
+// own. It returns an error for a database that a newer program has migrated.
 func (db *DB) Migrate(ctx context.Context) error {
 	return db.migrate(ctx, migrationFiles)
 }

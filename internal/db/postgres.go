@@ -86,8 +86,8 @@ func (db *DB) writeWithRetries(ctx context.Context, fn func(tx *Tx) error) error
 }
 
 // writeOnce uses the level "read committed". This is enough: a write first locks the rows that it depends on, by an
-// UPDATE … RETURNING with a condition, and this reads what is committed at that moment. Foreign keys and unique indexes
-// guard the rest.
+// UPDATE … RETURNING with a condition, and this reads what is committed at that moment. Foreign keys and unique
+// indexes guard the rest.
 func (db *DB) writeOnce(ctx context.Context, fn func(tx *Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, writeLifetime)
 	defer cancel()

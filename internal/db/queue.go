@@ -20,9 +20,9 @@ const (
 	batchTime   = 100 * time.Millisecond
 )
 
-// writeQueue makes group commits. It runs the writes of all callers one after the other, and many in one transaction: each
-// in its own savepoint, then one commit for all, then all callers get their answers. So many writes share one sync of the
-// disk.
+// writeQueue makes group commits. It runs the writes of all callers one after the other, and many in one transaction:
+// each in its own savepoint, then one commit for all, then all callers get their answers. So many writes share one
+// sync of the disk.
 type writeQueue struct {
 	db    *DB
 	calls chan *writeCall
@@ -91,8 +91,8 @@ func (q *writeQueue) run() {
 
 // batch runs first, and the calls that wait behind it, in one transaction. It returns them with their answers set.
 func (q *writeQueue) batch(first *writeCall) []*writeCall {
-	// The statements do not get the callers' contexts. A caller that gives up would interrupt its statement, and SQLite
-	// would then roll back the whole transaction, with everyone's writes.
+	// The statements do not get the callers' contexts. A caller that gives up would interrupt its statement, and
+	// SQLite would then roll back the whole transaction, with everyone's writes.
 	ctx, cancel := context.WithTimeout(context.Background(), writeLifetime)
 	defer cancel()
 	sqlTx, err := q.db.write.BeginTx(ctx, nil)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Savepoint runs fn inside the transaction. If fn returns an error, its changes are rolled back, the error is returned,
-// and the transaction can go on. So one of many changes that share a transaction can fail alone. A broken rule of the
-// schema is an ErrConflict.
+// Savepoint runs fn inside the transaction. If fn returns an error, its changes are rolled back, the error is
+// returned, and the transaction can go on. So one of many changes that share a transaction can fail alone. A broken
+// rule of the schema is an ErrConflict.
 func (tx *Tx) Savepoint(fn func() error) error {
 	// Rows held back until now must not be rolled back with fn, and those that fn holds back must.
 	if err := tx.Flush(); err != nil {

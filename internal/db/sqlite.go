@@ -39,8 +39,8 @@ var sqliteEngine = &engine{
 	},
 }
 
-// positional writes "?" in place of "$1", "$2" and so on, if these stand in the order of their numbers. To SQLite "$7" is
-// a name, and it searches a list of all names for each: with the parameters of many rows that takes longer than the
+// positional writes "?" in place of "$1", "$2" and so on, if these stand in the order of their numbers. To SQLite "$7"
+// is a name, and it searches a list of all names for each: with the parameters of many rows that takes longer than the
 // insert. A text with another order is returned as it is.
 func positional(query string) string {
 	var text strings.Builder
@@ -104,9 +104,9 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	return db, nil
 }
 
-// sqliteName gives the data source name. It asks for a write-ahead log, so that readers never wait; a full sync at each
-// commit, so that a write is durable when it is answered; a page cache of 64 MB; and the journals of savepoints in memory,
-// because they need not outlive the process.
+// sqliteName gives the data source name. It asks for a write-ahead log, so that readers never wait; a full sync at
+// each commit, so that a write is durable when it is answered; a page cache of 64 MB; and the journals of savepoints
+// in memory, because they need not outlive the process.
 func sqliteName(path string, more string) string {
 	pragmas := []string{
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)", "temp_store(MEMORY)",

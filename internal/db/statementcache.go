@@ -9,16 +9,16 @@ import (
 	"modernc.org/sqlite"
 )
 
-// cachedStatements is how many statements one connection caches. The program has fewer, apart from those whose text grows
-// with the number of their values.
+// cachedStatements is how many statements one connection caches. The program has fewer, apart from those whose text
+// grows with the number of their values.
 const cachedStatements = 256
 
-// cachedText is how long their texts may be together, in bytes. Callers choose how many ids a filter has, and SQLite needs
-// about twenty times the length of the text for a statement.
+// cachedText is how long their texts may be together, in bytes. Callers choose how many ids a filter has, and SQLite
+// needs about twenty times the length of the text for a statement.
 const cachedText = 1 << 20
 
-// connector opens connections to SQLite that cache the statements which they have parsed. Parsing a statement takes SQLite
-// about as long as running it. (pgx has such a cache already.)
+// connector opens connections to SQLite that cache the statements which they have parsed. Parsing a statement takes
+// SQLite about as long as running it. (pgx has such a cache already.)
 type connector struct{ driver.Connector }
 
 func newConnector(name string) (driver.Connector, error) {
@@ -38,7 +38,8 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &cachingConn{sqliteConn: conn, cached: map[string]sqliteStatement{}}, nil
 }
 
-// sqliteConn and sqliteStatement are the methods of the driver's connections and statements that database/sql looks for.
+// sqliteConn and sqliteStatement are the methods of the driver's connections and statements that database/sql looks
+// for.
 type sqliteConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -54,8 +55,8 @@ type sqliteStatement interface {
 	driver.StmtQueryContext
 }
 
-// cachingConn is a connection with its cache. It needs no lock: database/sql promises every driver that one goroutine at
-// a time uses a connection.
+// cachingConn is a connection with its cache. It needs no lock: database/sql promises every driver that one goroutine
+// at a time uses a connection.
 type cachingConn struct {
 	sqliteConn
 	cached map[string]sqliteStatement // by the text that callers give, without those that are running

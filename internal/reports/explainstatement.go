@@ -86,7 +86,7 @@ type statementLine struct {
 func (l statementLine) premium(report *StatementLineProtection, name string) (found bool, err error) {
 	var lines []protection.StatementLine
 	if id, err := strconv.ParseUint(name, 10, 63); err == nil {
-		line, err := statements.StatementLine(l.tx, l.siteID, l.ID, int64(id))
+		line, err := statements.Line(l.tx, l.siteID, l.ID, int64(id))
 		if err != nil {
 			return false, core.NotFoundAs(fault.RecordNotFound, err, "Statement %d has no premium line %d.", l.ID, id)
 		}
@@ -96,7 +96,7 @@ func (l statementLine) premium(report *StatementLineProtection, name string) (fo
 		}
 	} else if report.Part, found = l.ExplainKind(name); !found {
 		return false, nil
-	} else if lines, err = statements.StatementLinesOf(l.tx, l.Statement, name, l.page); err != nil {
+	} else if lines, err = statements.LinesOfKind(l.tx, l.Statement, name, l.page); err != nil {
 		return false, err
 	}
 	if len(lines) > l.page.Size { // one more than the page was read, to know whether there is a next one
@@ -152,7 +152,7 @@ func (l statementLine) other(report *StatementLineProtection, name string) (foun
 }
 
 func (l statementLine) opening() (protection.StatementPart, error) {
-	before, err := statements.StatementBefore(l.tx, l.Statement)
+	before, err := statements.Before(l.tx, l.Statement)
 	switch {
 	case errors.Is(err, db.ErrNotFound):
 		return l.ExplainOpening(nil), nil

@@ -3,6 +3,7 @@ package statements
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,9 +14,9 @@ import (
 	"holdfast/internal/travel"
 )
 
-// A line that changes something of an earlier statement names it: refers_to is the number of the statement that holds
-// the line of the same allocation before it.
-const statementLineColumns = `l.id, l.recorded_at, l.effective_at, l.kind, l.cause, l.transaction_id, l.booking_id,
+// The last of lineColumns is the number of an earlier statement, which the line changes: the one that holds the
+// previous line of the same allocation.
+const lineColumns = `l.id, l.recorded_at, l.effective_at, l.kind, l.cause, l.transaction_id, l.booking_id,
 	l.allocation_id, a.currency, l.state_amount, l.state_value, l.lead_days, l.ppm, l.premium, l.minimum_applied, l.amount,
 	l.retained, (SELECT k.reference FROM bookings k WHERE k.site_id = l.site_id AND k.id = l.booking_id),
 	(SELECT r.number FROM premium_lines b JOIN statements r ON r.site_id = b.site_id AND r.channel_id = b.channel_id
@@ -23,12 +24,12 @@ const statementLineColumns = `l.id, l.recorded_at, l.effective_at, l.kind, l.cau
 		WHERE b.site_id = l.site_id AND r.until_at <= s.from_at AND b.id = (SELECT MAX(e.id) FROM premium_lines e
 			WHERE e.site_id = l.site_id AND e.allocation_id = l.allocation_id AND e.id < l.id))`
 
-const statementLineSource = `statements s
+const lineSource = `statements s
 	JOIN premium_lines l ON l.site_id = s.site_id AND l.channel_id = s.channel_id AND l.currency = s.currency
 		AND l.recorded_at >= s.from_at AND l.recorded_at < s.until_at AND NOT l.simulated
 	JOIN allocations a ON a.site_id = l.site_id AND a.id = l.allocation_id`
 
-func scanStatementLine(scan func(dest ...any) error) (protection.StatementLine, error) {
+func scanLine(scan func(dest ...any) error) (protection.StatementLine, error) {
 	var l protection.StatementLine
 	var recorded, effective int64
 	var reference sql.NullString
@@ -41,7 +42,7 @@ func scanStatementLine(scan func(dest ...any) error) (protection.StatementLine, 
 	return l, err
 }
 
-// LineMark is a place in the order of lines: by recording, then by id. The zero value is before all of them.
+// LineMark is a place in the order of lines: by the time of recording, then by id. The zero value is before all lines.
 type LineMark struct {
 	RecordedAt time.Time
 	ID         int64
@@ -54,34 +55,72 @@ func (m LineMark) micros() int64 {
 	return db.Micros(m.RecordedAt)
 }
 
-// StatementLinesAfter reads premium lines of a statement in their order, from after a mark on.
-func StatementLinesAfter(tx *db.Tx, siteID, statementID int64, after LineMark, limit int) ([]protection.StatementLine, error) {
-	return readStatementLines(tx, `AND (l.recorded_at, l.id) > ($3, $4) ORDER BY l.recorded_at, l.id LIMIT $5`,
+// linesAfter reads the premium lines of a statement after a mark, in their order, as many as the limit allows.
+func linesAfter(tx *db.Tx, siteID, statementID int64, after LineMark, limit int) ([]protection.StatementLine, error) {
+	return readLines(tx, `AND (l.recorded_at, l.id) > ($3, $4) ORDER BY l.recorded_at, l.id LIMIT $5`,
 		siteID, statementID, after.micros(), after.ID, limit)
 }
 
-// StatementLines reads one page of the premium lines of a statement; how many there are the statement itself knows.
-func StatementLines(tx *db.Tx, siteID, statementID int64, page travel.Page) ([]protection.StatementLine, error) {
+// linesPage reads one page of the premium lines of a statement, and one line more.
+func linesPage(tx *db.Tx, siteID, statementID int64, page travel.Page) ([]protection.StatementLine, error) {
 	order := `ORDER BY l.recorded_at, l.id`
 	if page.Descending {
 		order = `ORDER BY l.recorded_at DESC, l.id DESC`
 	}
-	return readStatementLines(tx, order+` LIMIT $3 OFFSET $4`, siteID, statementID, page.Size+1, page.Skip())
+	return readLines(tx, order+` LIMIT $3 OFFSET $4`, siteID, statementID, page.Size+1, page.Skip())
 }
 
-func readStatementLines(tx *db.Tx, rest string, args ...any) ([]protection.StatementLine, error) {
+func readLines(tx *db.Tx, rest string, args ...any) ([]protection.StatementLine, error) {
 	var list []protection.StatementLine
-	err := tx.Each(`SELECT `+statementLineColumns+` FROM `+statementLineSource+` WHERE s.site_id = $1 AND s.id = $2 `+rest, args,
+	err := tx.Each(`SELECT `+lineColumns+` FROM `+lineSource+` WHERE s.site_id = $1 AND s.id = $2 `+rest, args,
 		func(scan func(dest ...any) error) error {
-			l, err := scanStatementLine(scan)
+			l, err := scanLine(scan)
 			list = append(list, l)
 			return err
 		})
 	return list, err
 }
 
-// BordereauAfter reads the premium lines of a site recorded from an instant on, before another one and not after known,
-// in their order from after a mark on, each with the terms of its allocation as they were when it was recorded.
+// Line reads one premium line of a statement, or returns db.ErrNotFound.
+func Line(tx *db.Tx, siteID, statementID, id int64) (protection.StatementLine, error) {
+	list, err := readLines(tx, `AND l.id = $3`, siteID, statementID, id)
+	if err != nil || len(list) == 0 {
+		return protection.StatementLine{}, errors.Join(err, db.ErrNotFound)
+	}
+	return list[0], nil
+}
+
+// LinesOfKind reads one page of the premium lines of a statement that are of one kind, and one line more. It finds
+// their ids first, so that nothing else is read of the lines that the page skips.
+func LinesOfKind(tx *db.Tx, s protection.Statement, kind string, page travel.Page) ([]protection.StatementLine, error) {
+	ids, err := db.Ids(tx, `SELECT id FROM premium_lines WHERE site_id = $1 AND channel_id = $2 AND currency = $3
+			AND recorded_at >= $4 AND recorded_at < $5 AND kind = $6 AND NOT simulated
+		ORDER BY recorded_at, id LIMIT $7 OFFSET $8`,
+		s.SiteID, s.ChannelID, s.Currency, db.Micros(s.From), db.Micros(s.Until), kind, page.Size+1, page.Skip())
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	var w db.Where
+	w.And("s.site_id = ?", s.SiteID)
+	w.And("s.id = ?", s.ID)
+	w.And("l.site_id = ?", s.SiteID)
+	db.In(&w, "l.id", ids)
+	var list []protection.StatementLine
+	// A CROSS JOIN tells SQLite to begin with these lines. Otherwise it reads all lines of the channel.
+	err = tx.Each(`SELECT `+lineColumns+` FROM premium_lines l CROSS JOIN statements s
+			JOIN allocations a ON a.site_id = l.site_id AND a.id = l.allocation_id
+		WHERE `+w.Text.String()+` ORDER BY l.recorded_at, l.id`, w.Args,
+		func(scan func(dest ...any) error) error {
+			l, err := scanLine(scan)
+			list = append(list, l)
+			return err
+		})
+	return list, err
+}
+
+// BordereauAfter reads the premium lines of a site for the bordereau: those recorded from an instant on, before
+// another one, and not after known. They come in their order, from after a mark on, as many as the limit allows. Each
+// has the terms that its allocation had when the line was recorded.
 func BordereauAfter(
 	tx *db.Tx, siteID int64, from, until, known time.Time, after LineMark, limit int,
 ) ([]protection.BordereauLine, error) {
@@ -118,7 +157,7 @@ func scanBordereauLine(scan func(dest ...any) error) (protection.BordereauLine, 
 		return protection.BordereauLine{}, err
 	}
 	l.RecordedAt, l.EffectiveAt, l.Inception = db.Instant(recorded), db.Instant(effective), db.Instant(cover)
-	if fromRate == "" || toRate == "" { // one currency: nothing was converted
+	if fromRate == "" || toRate == "" { // nothing was converted: both currencies are the same
 		return l, nil
 	}
 	if l.FromRate, err = money.ParseRate(fromRate); err != nil {
@@ -128,9 +167,9 @@ func scanBordereauLine(scan func(dest ...any) error) (protection.BordereauLine, 
 	return l, err
 }
 
-// MinimumsAfter reads the monthly minimums of the month that ends on a day, from the statements that were issued not
-// after known, in order of their numbers from one on, as lines that a statement and the bordereau have in common. It
-// looks at so many statements at once and says which was the last of them, 0 where there was none.
+// MinimumsAfter reads the minimum premiums of the month that ends on lastDay, from the statements issued not after
+// known. It looks at the statements with numbers greater than after, in their order, as many as the limit allows. It
+// returns the number of the last statement that it looked at, or 0 for none.
 func MinimumsAfter(
 	tx *db.Tx, siteID int64, lastDay civil.Day, known time.Time, after int64, limit int,
 ) (list []protection.BordereauMinimum, last int64, err error) {

@@ -23,6 +23,7 @@ import (
 
 // TestStatementsOfTheWorkedLines follows the third worked line of the rules over the statements of eight months.
 func TestStatementsOfTheWorkedLines(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.At("2024-04-09")
 		w.Fix("2024-04-08", map[money.Currency]string{"GBP": "0.85795"})
@@ -101,6 +102,7 @@ func TestStatementsOfTheWorkedLines(t *testing.T) {
 
 // TestPaymentsAgainstStatements: payments settle the oldest charges first, and what is open past its day is overdue.
 func TestPaymentsAgainstStatements(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(travel.ModeProtectionOnly, "GBP")
 		b := w.Booking(c, 1_000_000, "2024-12-31")
@@ -174,6 +176,7 @@ func TestPaymentsAgainstStatements(t *testing.T) {
 
 // TestMonthlyMinimum: in weekly statements it stands on that of the week in which the month ends.
 func TestMonthlyMinimum(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		minimum, taxes := int64(2000), []travel.TaxCode{{Code: "IPT", RatePPM: 120_000}}
 		w.Policy(travel.PolicyFields{From: apptest.DayPtr(t, "2024-01-01"), MinimumPerMonth: &minimum, TaxCodes: &taxes})
@@ -265,6 +268,7 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 
 // TestAnotherKindOfPeriod: a channel whose period is changed goes on where it was.
 func TestAnotherKindOfPeriod(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(travel.ModeProtectionOnly, "GBP")
 		w.Must(apptest.Report(travel.Purchase, w.Booking(c, 1_000_000, "2024-12-31"), 100_000))
@@ -289,6 +293,7 @@ func TestAnotherKindOfPeriod(t *testing.T) {
 // TestStatementsFollowTheSandboxClock: statements come when the site's own clock says so, and not before what was
 // being written when it was moved can be seen.
 func TestStatementsFollowTheSandboxClock(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(travel.ModeProtectionOnly, "GBP")
 		w.Must(apptest.Report(travel.Purchase, w.Booking(c, 1_000_000, "2024-12-31"), 100_000))
