@@ -1,6 +1,6 @@
-// Package auth answers who is calling and what they may do: actors, roles and permissions, passwords, API tokens, JWTs,
-// second factors, the back-off after failed logins, and the auth string of the payment modal. It is pure: what is
-// random comes from an io.Reader, what is time from a time.Time, and what is stored is handed in and given back.
+// Package auth finds out who is calling and what they may do: actors, roles and permissions, passwords, API tokens,
+// JWTs, second factors, the wait after failed logins, and the auth string of the payment modal (section 5). It has no
+// input or output: callers pass in the source of randomness, the time and what is stored.
 package auth
 
 import (
@@ -10,28 +10,27 @@ import (
 	"holdfast/internal/fault"
 )
 
-// Role is what a user is at a site; its text is the wire's usertype.
+// Role is the role of a user at a site. Its text is the usertype of section 2.2.
 type Role string
 
-// The roles, each holding what the one before it holds.
+// The roles. Each of the first four has all permissions of the one before it.
 const (
 	ReadOnly    Role = "read_only"
 	Finance     Role = "finance"
 	MemberAdmin Role = "member_admin"
 	Operator    Role = "operator"
-	// Modal is what the payment modal acts as in the name of a shopper, whom nobody knows. It stands beside the others:
-	// no user has it.
+	// Modal is the role of the payment modal, which acts for a shopper without a login. No user has it.
 	Modal Role = "modal"
 )
 
-// Permission is one thing that not everyone may do. Its text completes "may not …" in the answer to who tries.
+// Permission is something that only some roles may do. Its text completes "you may not …" in the error message.
 type Permission string
 
-// The permissions. Exposure, explanations and events are open to every role: reading them is Read.
+// The permissions. Read covers exposure, explanations and events, too: every role may read them.
 const (
 	Read           Permission = "read"
 	ReadStatements Permission = "read statements"
-	// RecordStatementPayments is about what was paid against statements.
+	// RecordStatementPayments is to record payments against statements (R11).
 	RecordStatementPayments Permission = "record payments of statements"
 	ReadPayouts             Permission = "read payouts"
 	SignOffPayout           Permission = "sign off payouts"
@@ -58,25 +57,29 @@ const (
 	ManageUsers             Permission = "manage users"
 )
 
-// The permissions of the payment modal: each is a part of one that people have.
+// The permissions of the payment modal. Each is a part of a permission that people have.
 const (
 	LogBooking Permission = "log a booking" // of WriteBookings
 	LogPayment Permission = "log a payment" // of WriteTransactions
 )
 
-// ladder is the one table of who may do what. Like the wire's sentence it is read downwards, "that, and …": a role has
-// what stands in its own row and in the rows above it.
+// ladder says which role may do what. A role has the permissions of its own row and of all rows above it.
 var ladder = []struct {
 	role Role
 	adds []Permission
 }{
 	{ReadOnly, []Permission{Read}},
 	{Finance, []Permission{ReadStatements, RecordStatementPayments, ReadPayouts, SignOffPayout, Export}},
-	{MemberAdmin, []Permission{WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret, ReadAudit}},
-	{Operator, []Permission{SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, WritePolicies, WriteLimits, WriteCollateral, MoveClock, DecideProposals, IssueStatements, ManageSites, ManageUsers}},
+	{MemberAdmin, []Permission{
+		WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret, ReadAudit,
+	}},
+	{Operator, []Permission{
+		SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, WritePolicies, WriteLimits,
+		WriteCollateral, MoveClock, DecideProposals, IssueStatements, ManageSites, ManageUsers,
+	}},
 }
 
-// ParseRole reads a role; the fault of an unknown one is about the field `role`.
+// ParseRole reads the role of a user. An unknown role is an Invalid error about the field `role`.
 func ParseRole(s string) (Role, error) {
 	for _, step := range ladder {
 		if string(step.role) == s {
@@ -86,28 +89,29 @@ func ParseRole(s string) (Role, error) {
 	return "", fault.WrongField("role", "must be one of %s, %s, %s, %s", ReadOnly, Finance, MemberAdmin, Operator)
 }
 
-// Actor is who calls, and on which site. It travels as an argument, so that no use case can forget whose data it is on.
+// Actor is the caller, and the site that the call is about. It is an argument of each use case, so that none can
+// forget whose data it works on.
 type Actor struct {
-	SiteID                int64 // the site acted on: an operator's changes with the path, everyone else's is their own
+	SiteID                int64 // the site of the call: operators name it in the path, all others have their own
 	UserID                int64 // 0 for the program itself
 	Username, DisplayName string
 	Role                  Role
-	CanSignOffPayout      bool   // a personal right on top of the role
-	TokenID               int64  // 0 unless called with an API token
-	RequestID             string // ties log, audit and answer together
-	Address               string // where the call came from
-	// Ahead is how far the site's clock is ahead of the real one: a sandbox's can be moved (R0).
+	CanSignOffPayout      bool   // a right that a person has besides the role
+	TokenID               int64  // 0 for a call without an API token
+	RequestID             string // the same in the log, the audit and the answer
+	Address               string // the IP address of the caller
+	// Ahead is how far the site's clock is ahead of the real one: the clock of a sandbox can be moved (R0).
 	Ahead time.Duration
 }
 
-// System is the program itself: its jobs and its command line act as an operator without being a user.
+// System is the actor of the program itself, for jobs and the command line: an operator who is no user.
 func System(siteID int64) Actor {
 	return Actor{SiteID: siteID, Username: "holdfast", DisplayName: "holdfast", Role: Operator}
 }
 
-// Can reports whether the actor may do p. An unknown role may do nothing.
+// Can reports whether the actor has a permission. An unknown role has none.
 func (a Actor) Can(p Permission) bool {
-	// Money leaving the house is entrusted to a person, not to a post; only the operator may do everything.
+	// A payout is signed off by a person who has this right, whatever the role. Only the operator may do everything.
 	if p == SignOffPayout && !a.CanSignOffPayout && a.Role != Operator {
 		return false
 	}
@@ -121,7 +125,7 @@ func (a Actor) Can(p Permission) bool {
 	return false
 }
 
-// Permissions lists all that the actor may do.
+// Permissions lists the permissions of the actor, in the order of the roles.
 func (a Actor) Permissions() []Permission {
 	granted := []Permission{}
 	for _, step := range ladder {
@@ -134,7 +138,7 @@ func (a Actor) Permissions() []Permission {
 	return granted
 }
 
-// RequireEither is Require for what the payment modal may do too: p, or the part of it that is enough here.
+// RequireEither is like Require, but the payment modal passes with part, its part of the permission p.
 func (a Actor) RequireEither(p, part Permission) error {
 	if a.Role == Modal && (part == LogBooking || part == LogPayment) {
 		return nil
@@ -142,7 +146,8 @@ func (a Actor) RequireEither(p, part Permission) error {
 	return a.Require(p)
 }
 
-// Require returns nil when the actor may do p, else a Forbidden fault that says what was not allowed to whom.
+// Require returns nil when the actor has the permission. Otherwise it returns a Forbidden error that names the role
+// and the permission.
 func (a Actor) Require(p Permission) error {
 	if a.Can(p) {
 		return nil

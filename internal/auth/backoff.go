@@ -2,20 +2,22 @@ package auth
 
 import "time"
 
-// The rule of Backoff: who mistypes is not bothered, who guesses gets some hundred tries a day.
+// The numbers of Backoff: a user who mistypes does not have to wait, and an attacker gets about a hundred tries a
+// day.
 const (
 	freeFailures = 4
 	maxBackoff   = 15 * time.Minute
 )
 
-// Backoff is how long after the last of so many failed logins in a row the next attempt is looked at at all: nothing up
-// to the fourth, one second after the fifth, then twice as long each time, 15 minutes at most.
+// Backoff is how long the next login has to wait after a number of failed logins in a row: not at all up to four
+// failures, one second after the fifth, and then twice as long each time, up to 15 minutes. An earlier attempt is
+// refused without a look at the password.
 //
-// Failures are counted twice over, and the longer wait holds: per account, against many addresses guessing at one
-// password, and per address, against one address trying many accounts. Names that do not exist are counted like those
-// that do, or the wait would tell them apart. A wrong second factor is a failure too. A success clears the account's
-// count but not the address's, else one account of the attacker's own would reset it. There is no lock beyond the
-// maximum: it would let anybody shut a user out for good.
+// Callers count failures by account, because many addresses may guess one password, and by address, because one
+// address may try many accounts. The longer wait counts. Names that do not exist are counted in the same way:
+// otherwise the wait would show which names exist. A wrong second factor is a failure, too. A success clears the
+// count of the account but not that of the address, because an attacker may have an account of their own. No account
+// is locked for good: otherwise anybody could lock a user out.
 func Backoff(failures int) time.Duration {
 	wait := time.Second
 	if failures <= freeFailures {

@@ -14,28 +14,28 @@ import (
 	"holdfast/internal/fault"
 )
 
-// AccessLifetime is how long an access token lives. A refresh token lives until its generation ends.
+// AccessLifetime is how long an access token is valid. A refresh token is valid until its generation ends.
 const AccessLifetime = 15 * time.Minute
 
 const (
 	signingKeyBytes = 32   // as long as the hash, as RFC 7518 asks for HS256
-	keyIDBytes      = 10   // 16 characters
-	maxJWTBytes     = 2048 // several times what is signed here; longer ones are not worth decoding
+	keyIDBytes      = 10   // 16 characters of base32
+	maxJWTBytes     = 2048 // several times the length of our own tokens; longer ones are not decoded
 )
 
-// ErrUnknownKey is the cause when a JWT names a key that the ring lacks: another process may have rotated the keys
-// since the ring was loaded, so the caller loads it anew and asks once more.
+// ErrUnknownKey is the cause of the error when a JWT names a key that is not on the ring. Another process may have
+// made a new key since the ring was loaded: the caller loads the ring again and tries once more.
 var ErrUnknownKey = errors.New("signed with a key that is not on the ring")
 
-// Key signs JWTs from its creation until it is retired, and verifies them for as long as it is kept.
+// Key is a key for JWTs. It signs until it is retired, and verifies as long as it is on the ring.
 type Key struct {
-	ID        string // travels in the header as kid
+	ID        string // the kid in the header of a JWT
 	Secret    []byte
 	CreatedAt time.Time
 	RetiredAt time.Time // zero while the key may sign
 }
 
-// NewKey draws a key.
+// NewKey makes a random key.
 func NewKey(random io.Reader, now time.Time) (Key, error) {
 	id, err := randomText(random, keyIDBytes)
 	if err != nil {
@@ -48,59 +48,60 @@ func NewKey(random io.Reader, now time.Time) (Key, error) {
 	return Key{ID: id, Secret: secret, CreatedAt: now}, nil
 }
 
-// Keyring holds the keys in use. Retired keys stay on it: refresh tokens live for years, and rotating the keys must
-// not log anyone out. To end a leaked key at once, leave it off.
+// Keyring holds the keys in use. Retired keys stay on it, because refresh tokens live for years and a new key must
+// not log anybody out. A key that leaked is taken off the ring: then its tokens are invalid at once.
 type Keyring struct {
 	signing Key
 	secrets map[string][]byte
 }
 
-// NewKeyring makes a ring that signs with the newest key that is not retired. It refuses what would make tokens
-// forgeable or ambiguous: short secrets, two keys of one id; and a ring that could not sign.
+// NewKeyring makes a ring that signs with the newest key that is not retired. It is an error when an id is empty or
+// stands there twice, when a secret is too short, and when all keys are retired.
 func NewKeyring(keys []Key) (Keyring, error) {
 	ring := Keyring{secrets: make(map[string][]byte, len(keys))}
 	for _, k := range keys {
 		if _, twice := ring.secrets[k.ID]; twice || k.ID == "" {
-			return Keyring{}, fault.New(fault.Internal, "The id %q of a signing key is empty or taken.", k.ID)
+			return Keyring{}, fault.New(fault.Internal, "The id %q of a signing key is empty or is used twice.", k.ID)
 		}
 		if len(k.Secret) < signingKeyBytes {
 			return Keyring{}, fault.New(fault.Internal, "The secret of the signing key %s is too short.", k.ID)
 		}
 		ring.secrets[k.ID] = k.Secret
-		// The id decides between keys of one instant, so that every process signs with the same one.
+		// Of two keys of the same time the greater id wins, so that every process signs with the same key.
 		newer := cmp.Or(k.CreatedAt.Compare(ring.signing.CreatedAt), cmp.Compare(k.ID, ring.signing.ID)) > 0
 		if k.RetiredAt.IsZero() && (ring.signing.ID == "" || newer) {
 			ring.signing = k
 		}
 	}
 	if ring.signing.ID == "" {
-		return Keyring{}, fault.New(fault.Internal, "There is no signing key that is not retired.")
+		return Keyring{}, fault.New(fault.Internal, "All signing keys are retired.")
 	}
 	return ring, nil
 }
 
-// Kind says what a JWT is good for.
+// Kind says what a JWT is for.
 type Kind string
 
-// The kinds of JWT: an access token signs requests, a refresh token obtains access tokens.
+// The kinds of JWT: an access token goes with each request, a refresh token gets new access tokens (section 5).
 const (
 	Access  Kind = "access"
 	Refresh Kind = "refresh"
 )
 
-// Claims is what a JWT says about its bearer.
+// Claims is what a JWT says about its user.
 type Claims struct {
 	UserID int64
-	SiteID int64 // 0 when the token is not bound to one site
-	Kind   Kind  // set by signing
-	// Generation ends tokens before their time: the caller compares it with the user's present one. In a refresh token
-	// it counts the user's refresh tokens, in an access token the changes of the password.
+	SiteID int64 // 0 when the token is not for one site alone
+	Kind   Kind  // SignAccess and SignRefresh set it
+	// Generation ends tokens early: the caller compares it with the present generation of the user. That of a refresh
+	// token counts the refresh tokens of the user, that of an access token the changes of the password.
 	Generation int64
-	// IssuedAt and ExpiresAt are set by verifying, in whole seconds; a refresh token has no ExpiresAt.
+	// IssuedAt and ExpiresAt are set by Verify, in whole seconds. A refresh token has no ExpiresAt.
 	IssuedAt, ExpiresAt time.Time
 }
 
-// payload is the JSON of Claims; the order of its fields is part of a refresh token's text.
+// payload is the JSON of Claims. The order of its fields stays as it is, because it is part of the text of a refresh
+// token.
 type payload struct {
 	Kind       Kind  `json:"kind"`
 	Generation int64 `json:"gen"`
@@ -114,16 +115,16 @@ func SignAccess(ring Keyring, c Claims, now time.Time) (string, error) {
 	return sign(ring, c, now, jwt.NewNumericDate(now.Add(AccessLifetime)))
 }
 
-// SignRefresh makes the refresh token of one generation, which began at the given time. It has no expiry, and the same
-// arguments give the same text: a later login returns the token that the user already holds. After a rotation of the
-// keys it returns another text, and the old one stays good.
+// SignRefresh makes the refresh token of one generation, which began at the given time. It has no expiry. The same
+// arguments give the same text, so that a later login returns the token that the user already has. With a new key the
+// text is another one, and the old token stays valid.
 func SignRefresh(ring Keyring, c Claims, began time.Time) (string, error) {
 	c.Kind = Refresh
 	return sign(ring, c, began, nil)
 }
 
 func sign(ring Keyring, c Claims, issued time.Time, expires *jwt.NumericDate) (string, error) {
-	if ring.signing.ID == "" { // the zero Keyring: HMAC would gladly sign with an empty key
+	if ring.signing.ID == "" { // the zero Keyring: HMAC would sign with an empty key
 		return "", fault.New(fault.Internal, "There is no signing key.")
 	}
 	t := jwt.NewWithClaims(jwt.SigningMethodHS256, payload{
@@ -141,9 +142,9 @@ func sign(ring Keyring, c Claims, issued time.Time, expires *jwt.NumericDate) (s
 	return text, nil
 }
 
-// Verify reads a JWT of the wanted kind. Whatever is wrong with it, the fault is JWTInvalid with one message: the
-// caller learns no more than that, the log has the cause. Whether the generation is still the user's, only the caller
-// can know.
+// Verify reads a JWT of the wanted kind. Every error has the kind JWTInvalid and the same message, so that an
+// attacker learns nothing; the cause is for the log. The caller of Verify still has to compare the generation with
+// that of the user.
 func Verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error) {
 	c, err := verify(ring, token, want, now)
 	if err != nil {
@@ -153,12 +154,12 @@ func Verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error
 }
 
 func verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error) {
-	// Base64 skips line breaks even in strict mode; without them a token has exactly one spelling.
+	// Base64 ignores line breaks even in strict mode. Without them each token has one spelling only.
 	if len(token) > maxJWTBytes || strings.ContainsAny(token, "\r\n") {
 		return Claims{}, errors.New("too long, or broken into lines")
 	}
 	options := []jwt.ParserOption{
-		// The algorithm is ours to say, never the token's: otherwise "none" would pass as signed.
+		// We say which algorithm it is, not the token: otherwise "none" would count as signed.
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
 		jwt.WithStrictDecoding(),
 		jwt.WithIssuedAt(),
@@ -172,7 +173,7 @@ func verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error
 		return Claims{}, err
 	}
 	if p.Kind != want {
-		return Claims{}, fmt.Errorf("the kind is %q, wanted %q", p.Kind, want)
+		return Claims{}, fmt.Errorf("the kind of the token is %q, not %q", p.Kind, want)
 	}
 	user, err := strconv.ParseInt(p.Subject, 10, 64)
 	if err != nil {
@@ -188,7 +189,7 @@ func verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error
 	return c, nil
 }
 
-// secretOf gives the key that the header names. It is asked for one token at a time, before the signature is checked.
+// secretOf returns the key that the header names. The library calls it before it checks the signature.
 func (r Keyring) secretOf(t *jwt.Token) (any, error) {
 	id, _ := t.Header["kid"].(string)
 	secret, ok := r.secrets[id]

@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	modalStamp    = "20060102150405" // YmdHis
+	modalStamp    = "20060102150405" // YYYYMMDDHHMMSS in GMT
 	modalLifetime = 15 * time.Minute
-	modalAhead    = time.Minute // how far an integrator's clock may run ahead of ours
+	modalAhead    = time.Minute // how far an integrator's clock may be ahead of ours
 )
 
-// NewChannelSecret draws the secret with which an integrator signs requests of the payment modal.
+// NewChannelSecret makes the random secret with which an integrator signs requests of the payment modal: 40
+// characters.
 func NewChannelSecret(random io.Reader) (string, error) { return randomText(random, secretBytes) }
 
-// ModalString is the auth string by which an integrator's server vouches for the fields of one payment, signed at the
-// stamp. Values are joined without their names, as the wire has it: only the fixed order tells them apart, so both
-// sides must agree on which fields are verified.
+// ModalString makes the auth string with which an integrator's server vouches for the fields of one payment, signed
+// at stamp (section 5, docs/modal.md). The values stand in it in the order of the names, but without the names. So
+// both sides must agree on the fields that are verified.
 func ModalString(secret string, fields map[string]string, stamp time.Time) string {
 	var values []string
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -32,17 +33,17 @@ func ModalString(secret string, fields map[string]string, stamp time.Time) strin
 	return salted(strings.Join(append(values, at), "&"), secret) + at
 }
 
-// The reasons of a ModalAuth fault about a string that is right but for its stamp.
+// The reasons of a ModalAuth error when only the time of the auth string is wrong.
 const (
 	ModalExpired = "expired"
 	ModalFuture  = "future"
 )
 
-// CheckModalString returns nil when got vouches for exactly these fields and is fresh, else a ModalAuth fault. That a
-// string has expired is said only of one that is otherwise right.
+// CheckModalString returns nil when got vouches for exactly these fields and is at most 15 minutes old. Otherwise it
+// returns a ModalAuth error. Only a string that is right in all else gets the reason ModalExpired or ModalFuture.
 func CheckModalString(secret string, fields map[string]string, got string, now time.Time) error {
 	wrong := ErrModalString()
-	// A channel without a secret would let anybody sign.
+	// With an empty secret anybody could sign.
 	if secret == "" || len(got) < len(modalStamp) {
 		return wrong
 	}
@@ -59,19 +60,18 @@ func CheckModalString(secret string, fields map[string]string, got string, now t
 	return nil
 }
 
-// ErrModalString is the one answer to everything that an auth string can be wrong about, the channel and the site that it
-// names included.
+// ErrModalString is the one error for every wrong auth string, also when its channel or its site is unknown.
 func ErrModalString() error { return modalFault("", "The auth string of the payment is wrong.") }
 
 func modalFault(reason, message string) error {
 	return &fault.Error{Kind: fault.ModalAuth, Reason: reason, Message: message}
 }
 
-// TransactionHash is the `hash` of a transaction, by which an integrator knows that a result in the browser is ours. It
-// changes with the status.
+// TransactionHash makes the `hash` of a transaction (section 2.6). With it an integrator checks that a result in the
+// browser comes from us. It changes with the status.
 func TransactionHash(id int64, status string, total int64, secret string) string {
 	return salted(fmt.Sprintf("%d&%s&%d", id, status, total), secret)
 }
 
-// salted is the wire's own construction, kept for its clients; new uses would take an HMAC.
+// salted is the construction of docs/modal.md, which clients have built in. For anything new an HMAC is better.
 func salted(text, secret string) string { return hexSHA256(hexSHA256(text) + secret) }

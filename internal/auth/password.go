@@ -11,8 +11,8 @@ import (
 	"holdfast/internal/fault"
 )
 
-// Bounds of a password. The lower one counts characters, because that is what people are told; the upper one counts
-// bytes, because that is what is hashed.
+// Bounds of a password. The lower one is in characters, because people count characters. The upper one is in bytes,
+// because bytes are hashed.
 const (
 	MinPasswordCharacters = 12
 	MaxPasswordBytes      = 128
@@ -23,7 +23,7 @@ const (
 	keyBytes  = 32
 )
 
-// PasswordCost is how dear one guess at a password is. Every hash carries the cost it was made with, so a new cost
+// PasswordCost says how much work it is to hash a password once. Each hash holds its own cost, so that a new cost
 // needs no migration.
 type PasswordCost struct {
 	MemoryKiB   uint32
@@ -31,12 +31,12 @@ type PasswordCost struct {
 	Parallelism uint8
 }
 
-// DefaultPasswordCost is the OWASP minimum for argon2id: tens of milliseconds, and little enough memory that a burst of
-// logins does not take the machine down.
+// DefaultPasswordCost is the least that OWASP recommends for argon2id. A hash takes tens of milliseconds, and so
+// little memory that many logins at once do not fill the machine.
 var DefaultPasswordCost = PasswordCost{MemoryKiB: 19 * 1024, Iterations: 2, Parallelism: 1}
 
-// HashPassword hashes a password that keeps the rules; else the fault is about the field `password`. The salt is the
-// one thing here whose randomness is not handed in: the library draws it, so that no caller can fix it.
+// HashPassword hashes a password. A password outside the bounds is an Invalid error about the field `password`. The
+// library makes the random salt itself, so that no caller can choose it.
 func (c PasswordCost) HashPassword(pw string) (string, error) {
 	if utf8.RuneCountInString(pw) < MinPasswordCharacters || len(pw) > MaxPasswordBytes {
 		return "", fault.WrongField("password", "must have at least %d characters and at most %d bytes",
@@ -52,8 +52,7 @@ func (c PasswordCost) HashPassword(pw string) (string, error) {
 	return hash, nil
 }
 
-// CheckPassword reports whether pw is the password of the hash, at the cost that the hash carries. An error means that
-// the hash itself cannot be read.
+// CheckPassword reports whether pw is the password of the hash. It is an error when the hash cannot be read.
 func CheckPassword(hash, pw string) (bool, error) {
 	ok, err := argon2id.ComparePasswordAndHash(pw, hash)
 	if err != nil {
@@ -62,22 +61,22 @@ func CheckPassword(hash, pw string) (bool, error) {
 	return ok, nil
 }
 
-// CheckDecoy does the work of CheckPassword and is always false. It is what a login for an unknown user name calls, so
-// that the time taken does not tell which names exist.
+// CheckDecoy does the work of CheckPassword and returns false. A login with an unknown user name calls it, so that
+// the time of the answer does not show which names exist.
 func (c PasswordCost) CheckDecoy(pw string) bool {
 	ok, err := CheckPassword(c.Decoy(), pw)
 	return ok && err == nil
 }
 
-// Decoy is a hash of this cost that no known password has: its salt and key are zeros, written rather than computed.
+// Decoy is a hash of this cost without a known password: its salt and its key are zeros.
 func (c PasswordCost) Decoy() string {
 	zeros := func(n int) string { return base64.RawStdEncoding.EncodeToString(make([]byte, n)) }
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s",
 		argon2.Version, c.MemoryKiB, c.Iterations, c.Parallelism, zeros(saltBytes), zeros(keyBytes))
 }
 
-// Outdated reports whether the hash was made at another cost. A login then hashes the password anew: if old hashes
-// stayed, the decoy would take another time than they do.
+// Outdated reports whether the hash has another cost. Then a login hashes the password again: otherwise old hashes
+// would take longer or shorter than the decoy.
 func (c PasswordCost) Outdated(hash string) bool {
 	p, _, _, err := argon2id.DecodeHash(hash)
 	return err != nil || c != PasswordCost{MemoryKiB: p.Memory, Iterations: p.Iterations, Parallelism: p.Parallelism}

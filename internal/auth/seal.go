@@ -16,12 +16,11 @@ import (
 const (
 	sealKeyBytes   = 32 // AES-256
 	sealKeyIDChars = 10
-	sealVersion    = "s1" // of the form of sealed texts
+	sealVersion    = "s1" // the version of the form of sealed texts
 )
 
-// SealKeys are the keys under which secrets lie in the database. The first seals; all of them open, so that what an
-// older one sealed stays readable while, and after, the keys are rotated. They come from a file outside the database:
-// neither of the two is worth anything without the other.
+// SealKeys are the keys that encrypt secrets in the database. The first key seals and all keys open, so that secrets
+// stay readable after a new key was added. The keys are in a file outside the database: a thief needs both.
 type SealKeys struct {
 	keys []sealKey
 }
@@ -31,12 +30,13 @@ type sealKey struct {
 	key []byte
 }
 
-// ErrUnknownSealKey is the cause when something was sealed with a key that is not among these: the wrong file, or an
-// older one.
+// ErrUnknownSealKey is the cause of the error when a secret was sealed with a key that is not in the file. It may be
+// the wrong file, or an old one.
 var ErrUnknownSealKey = errors.New("sealed with a key that is not in the file")
 
-// ParseSealKeys reads a file of keys: one on each line in base64, the one that seals first. What follows a # is a
-// remark.
+// ParseSealKeys reads a file of keys: one key of 32 bytes on each line, in base64, first the one that seals. The rest
+// of a line after # is a comment. It is an error when a line is no key, when a key stands there twice, and when there
+// is no key.
 func ParseSealKeys(text string) (SealKeys, error) {
 	var ring SealKeys
 	lines := bufio.NewScanner(strings.NewReader(text))
@@ -47,9 +47,9 @@ func ParseSealKeys(text string) (SealKeys, error) {
 		}
 		key, err := base64.StdEncoding.DecodeString(line)
 		if err != nil || len(key) != sealKeyBytes {
-			return SealKeys{}, fmt.Errorf("line %d is not a key: %d bytes in base64", n, sealKeyBytes)
+			return SealKeys{}, fmt.Errorf("line %d is not a key of %d bytes in base64", n, sealKeyBytes)
 		}
-		// The id is taken from the key: two different keys never pass for one.
+		// The id is computed from the key, so that two keys never have the same one.
 		id := sealKeyID(key)
 		if _, twice := ring.find(id); twice {
 			return SealKeys{}, fmt.Errorf("line %d repeats the key %s", n, id)
@@ -60,12 +60,12 @@ func ParseSealKeys(text string) (SealKeys, error) {
 		return SealKeys{}, err
 	}
 	if len(ring.keys) == 0 {
-		return SealKeys{}, errors.New("there is no key in it")
+		return SealKeys{}, errors.New("there is no key in the file")
 	}
 	return ring, nil
 }
 
-// NewSealKey draws a key, as a line of the file.
+// NewSealKey makes a random key, as a line of the file.
 func NewSealKey(random io.Reader) (line string, err error) {
 	key := make([]byte, sealKeyBytes)
 	if _, err := io.ReadFull(random, key); err != nil {
@@ -79,7 +79,7 @@ func sealKeyID(key []byte) string {
 	return hex.EncodeToString(sum[:])[:sealKeyIDChars]
 }
 
-// IDs names the keys, the one that seals first.
+// IDs lists the ids of the keys, first the one that seals.
 func (r SealKeys) IDs() []string {
 	ids := make([]string, len(r.keys))
 	for i, k := range r.keys {
@@ -97,10 +97,11 @@ func (r SealKeys) find(id string) (sealKey, bool) {
 	return sealKey{}, false
 }
 
-// Seal encrypts a secret for one place, such as "1/4/credentials": it opens there and nowhere else.
+// Seal encrypts a secret for one place, such as "1/4/credentials". Open needs the same place. It is an error when
+// there are no keys.
 func (r SealKeys) Seal(random io.Reader, plain []byte, place string) (string, error) {
 	if len(r.keys) == 0 {
-		return "", errors.New("there is no key to seal with")
+		return "", errors.New("there is no key to encrypt secrets with")
 	}
 	box, err := r.keys[0].box()
 	if err != nil {
@@ -114,33 +115,34 @@ func (r SealKeys) Seal(random io.Reader, plain []byte, place string) (string, er
 	return strings.Join([]string{sealVersion, r.keys[0].id, base64.RawStdEncoding.EncodeToString(sealed)}, "."), nil
 }
 
-// Open decrypts what Seal made for the same place.
+// Open decrypts a text that Seal made for the same place. It is an error when the text was changed, when it is for
+// another place, or when its key is not in the file (ErrUnknownSealKey).
 func (r SealKeys) Open(sealed, place string) ([]byte, error) {
 	version, rest, _ := strings.Cut(sealed, ".")
 	id, text, ok := strings.Cut(rest, ".")
 	raw, err := base64.RawStdEncoding.DecodeString(text)
 	if version != sealVersion || !ok || err != nil {
-		return nil, fmt.Errorf("what is sealed for %s is not in a form that is known here", place)
+		return nil, fmt.Errorf("the encrypted text of %s has an unknown form", place)
 	}
 	key, ok := r.find(id)
 	if !ok {
-		return nil, fmt.Errorf("what is sealed for %s: %w (key %s)", place, ErrUnknownSealKey, id)
+		return nil, fmt.Errorf("the encrypted text of %s was %w (key %s)", place, ErrUnknownSealKey, id)
 	}
 	box, err := key.box()
 	if err != nil {
 		return nil, err
 	}
 	if len(raw) < box.NonceSize() {
-		return nil, fmt.Errorf("what is sealed for %s is cut off", place)
+		return nil, fmt.Errorf("the encrypted text of %s is too short", place)
 	}
 	plain, err := box.Open(nil, raw[:box.NonceSize()], raw[box.NonceSize():], []byte(place))
 	if err != nil {
-		return nil, fmt.Errorf("what is sealed for %s was changed, or belongs elsewhere", place)
+		return nil, fmt.Errorf("the encrypted text of %s was changed, or is for another place", place)
 	}
 	return plain, nil
 }
 
-// SealedWith names the key with which a text was sealed; "" where it is not a sealed text.
+// SealedWith returns the id of the key that sealed a text, or "" when it is not a sealed text.
 func SealedWith(sealed string) string {
 	parts := strings.SplitN(sealed, ".", 3)
 	if len(parts) != 3 || parts[0] != sealVersion {

@@ -16,38 +16,40 @@ import (
 
 const (
 	tokenSeparator = "|"
-	maxTokenBytes  = 128 // far above any token that is made here; what is longer is not worth hashing
+	maxTokenBytes  = 128 // far more than our own tokens have; longer ones are not hashed
 	secretBytes    = 25  // 200 bits, 40 characters of base32
 )
 
-// lowerBase32 keeps secrets to letters and digits: a double click selects them whole, and no shell or URL touches them.
+// lowerBase32 makes secrets of letters and digits: a double click selects all of it, and a shell or a URL needs no
+// escapes.
 var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// randomText draws n bytes and writes them in letters and digits, five bits to a character and so without bias.
+// randomText makes n random bytes and writes them in letters and digits, five bits for each character.
 func randomText(random io.Reader, n int) (string, error) {
 	raw := make([]byte, n)
 	if _, err := io.ReadFull(random, raw); err != nil {
-		return "", fmt.Errorf("draw random bytes: %w", err)
+		return "", fmt.Errorf("read random bytes: %w", err)
 	}
 	return lowerBase32.EncodeToString(raw), nil
 }
 
-// NewSecret draws the secret of an API token: 40 characters.
+// NewSecret makes the random secret of an API token: 40 characters.
 func NewSecret(random io.Reader) (string, error) { return randomText(random, secretBytes) }
 
-// HashSecret is what is kept of a secret. A fast hash is enough: slow ones make up for passwords that can be guessed,
-// and 200 random bits cannot be; every request pays for this one.
+// HashSecret is the hash of a secret, which is kept in its place. A fast hash is enough: a slow one is for passwords,
+// which can be guessed, but 200 random bits cannot. It is computed for every request.
 func HashSecret(secret string) string { return hexSHA256(secret) }
 
-// SecretMatches reports whether the secret is the one of the hash, in a time that does not depend on where they differ.
+// SecretMatches reports whether the hash is that of the secret. It always takes the same time.
 func SecretMatches(hash, secret string) bool { return sameText(hash, HashSecret(secret)) }
 
-// FormatToken writes the token as its owner sees it, once.
+// FormatToken writes a token as its owner sees it once: `<id>|<secret>` (section 2.1).
 func FormatToken(id int64, secret string) string {
 	return strconv.FormatInt(id, 10) + tokenSeparator + secret
 }
 
-// ParseToken takes a token apart. An id has one spelling only: digits without sign or leading zero.
+// ParseToken splits a token into id and secret. An id has digits only, without a sign or a leading zero. ok is false
+// when the text is not a token.
 func ParseToken(s string) (id int64, secret string, ok bool) {
 	if len(s) > maxTokenBytes {
 		return 0, "", false
@@ -60,15 +62,15 @@ func ParseToken(s string) (id int64, secret string, ok bool) {
 	return id, secret, true
 }
 
-// IsAPIToken reports whether a bearer text is meant as an API token; else it is meant as a JWT, whose alphabet has no
-// such separator. The two are refused with different codes.
+// IsAPIToken reports whether the text of an Authorization header is an API token. Otherwise it is a JWT, which never
+// holds the separator. The two have different error codes.
 func IsAPIToken(bearer string) bool { return strings.Contains(bearer, tokenSeparator) }
 
-// ExpiryOf is the last second in which a token that expires on the day is valid: 23:59:59 GMT.
+// ExpiryOf is the last second of a token that expires on the day: 23:59:59 GMT (section 2.1).
 func ExpiryOf(day civil.Day) time.Time { return day.End().Truncate(time.Second) }
 
-// TokenExpired reports whether a token with that expiry is no longer valid. The second of the expiry itself still
-// counts to its end; the zero time is no expiry.
+// TokenExpired reports whether a token with this expiry is no longer valid. It is still valid in the second of its
+// expiry. The zero time means that it never expires.
 func TokenExpired(expiry, now time.Time) bool {
 	return !expiry.IsZero() && !now.Before(expiry.Add(time.Second))
 }

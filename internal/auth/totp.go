@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	stepSeconds       = 30 // period, digits and SHA-1 are what every authenticator app takes for granted
+	stepSeconds       = 30 // authenticator apps expect this period, six digits and SHA-1
 	recoveryCodes     = 10
 	recoveryCodeBytes = 10 // 80 bits, 16 characters
 	recoveryGroup     = 4
 )
 
-// NewTOTP draws the secret of a second factor, and writes the otpauth URI by which an authenticator app takes it in.
+// NewTOTP makes the random secret of a second factor, and the otpauth URI that an authenticator app reads.
 func NewTOTP(issuer, username string, random io.Reader) (secret, uri string, err error) {
 	key, err := totp.Generate(totp.GenerateOpts{
 		Issuer: issuer, AccountName: username, Period: stepSeconds, SecretSize: 20, Rand: random,
@@ -28,13 +28,13 @@ func NewTOTP(issuer, username string, random io.Reader) (secret, uri string, err
 	return key.Secret(), key.URL(), nil
 }
 
-// CheckTOTP reports whether the code is right now, and of which step it is. The caller keeps the step as the user's
-// lastUsedStep: a step counts once only, so that a code seen over a shoulder or on the wire is worth nothing. One step
-// to either side is taken too, for slow fingers and clocks that are off.
+// CheckTOTP reports whether the code is right now, and to which step of 30 seconds it belongs. The caller keeps the
+// step as the lastUsedStep of the user: each code works only once, so that nobody can use a code that they have seen.
+// The steps before and after are accepted, too, because people are slow and clocks are wrong.
 func CheckTOTP(secret, code string, now time.Time, lastUsedStep int64) (step int64, ok bool) {
 	code = withoutGaps(code)
 	current := now.Unix() / stepSeconds
-	// Latest first: should two steps happen to share a code, both are used up.
+	// The latest first: when two steps have the same code by chance, both count as used.
 	for step = current + 1; step >= current-1 && step > lastUsedStep; step-- {
 		want, err := hotp.GenerateCode(secret, uint64(step))
 		if err == nil && sameText(want, code) {
@@ -44,8 +44,8 @@ func CheckTOTP(secret, code string, now time.Time, lastUsedStep int64) (step int
 	return 0, false
 }
 
-// NewRecoveryCodes draws the codes that stand in for a lost second factor, each good for once, and the hashes that are
-// kept of them. At 80 random bits a fast hash is enough, as it is for API tokens.
+// NewRecoveryCodes makes ten random codes that replace a lost second factor, each of them once, and their hashes,
+// which are kept. A fast hash is enough for 80 random bits.
 func NewRecoveryCodes(random io.Reader) (codes, hashes []string, err error) {
 	for range recoveryCodes {
 		text, err := randomText(random, recoveryCodeBytes)
@@ -63,18 +63,7 @@ func NewRecoveryCodes(random io.Reader) (codes, hashes []string, err error) {
 	return codes, hashes, nil
 }
 
-// HashRecoveryCode is what is kept of a recovery code; how its owner spaces and capitalises it does not matter.
+// HashRecoveryCode is the hash of a recovery code. Spaces, dashes and capital letters do not matter.
 func HashRecoveryCode(code string) string { return hexSHA256(strings.ToLower(withoutGaps(code))) }
-
-// MatchRecoveryCode returns the index of the hash that the code has, or -1. The caller drops that hash.
-func MatchRecoveryCode(hashes []string, code string) int {
-	got, found := HashRecoveryCode(code), -1
-	for i, hash := range hashes { // all of them, so that the time taken does not tell which
-		if sameText(hash, got) {
-			found = i
-		}
-	}
-	return found
-}
 
 func withoutGaps(s string) string { return strings.NewReplacer(" ", "", "-", "").Replace(s) }

@@ -2,21 +2,21 @@ package auth
 
 import "time"
 
-// User is a person or a machine of a customer, or of the protection provider. Users stand outside sites: what one may
-// do on a site its Membership says.
+// User is a person or a machine of a customer or of the operator. A user belongs to no site. A Membership says what
+// the user may do on one site.
 type User struct {
 	ID                   int64
-	Username             string // in lower case: names are compared without letter case
+	Username             string // in lower case, because names do not differ by case
 	Email                string
 	DisplayName          string
 	PasswordHash         string
 	Operator             bool      // all rights on all sites
-	TwoFactorSecret      string    // "" where no second factor was begun
-	TwoFactorConfirmedAt time.Time // zero until a code was shown once
-	TwoFactorLastStep    int64     // codes of later steps only are taken
-	RefreshGeneration    int64     // a refresh token of an older generation is dead
-	RefreshBeganAt       time.Time // when the generation began: the token's text depends on it
-	PasswordEpoch        int64     // an access token of an older password is dead
+	TwoFactorSecret      string    // "" without a second factor
+	TwoFactorConfirmedAt time.Time // when the user first sent a right code; zero: not yet
+	TwoFactorLastStep    int64     // only codes of later steps are accepted
+	RefreshGeneration    int64     // refresh tokens of an older generation are invalid
+	RefreshBeganAt       time.Time // when the generation began; it is part of the token
+	PasswordEpoch        int64     // access tokens of an older epoch are invalid
 	CreatedAt            time.Time
 	ModifiedAt           time.Time
 }
@@ -25,12 +25,12 @@ type User struct {
 type Membership struct {
 	SiteID           int64
 	UserID           int64
-	Role             Role // "" where the user has nothing to do with the site
+	Role             Role // "" when the user may not act on the site
 	CanSignOffPayout bool
 }
 
-// ActorAt is the user acting on the site of the membership; false where the user may not act there.
-func (u User) ActorAt(m Membership) (Actor, bool) {
+// ActorAt makes the actor for the user on the site of the membership. ok is false when the user may not act there.
+func (u User) ActorAt(m Membership) (actor Actor, ok bool) {
 	a := Actor{
 		SiteID: m.SiteID, UserID: u.ID, Username: u.Username, DisplayName: u.DisplayName,
 		Role: m.Role, CanSignOffPayout: m.CanSignOffPayout,
@@ -41,18 +41,18 @@ func (u User) ActorAt(m Membership) (Actor, bool) {
 	return a, a.Role != ""
 }
 
-// APIToken is a key to one site that acts as the user who created it. Of its secret only a hash is kept.
+// APIToken gives access to one site, as the user who created it (section 2.1). Only a hash of its secret is kept.
 type APIToken struct {
 	SiteID     int64
 	ID         int64
 	UserID     int64
 	Name       string
 	SecretHash string
-	LastUsedAt time.Time // zero: never
-	ExpiresAt  time.Time // zero: never
+	LastUsedAt time.Time // zero: not used yet
+	ExpiresAt  time.Time // zero: it does not expire
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
 }
 
-// MaxTokens is how many API tokens a site may have, expired ones included (section 8).
+// MaxTokens is the greatest number of API tokens of a site. Expired ones count, too (section 8).
 const MaxTokens = 2
