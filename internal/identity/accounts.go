@@ -13,14 +13,14 @@ import (
 	"holdfast/internal/travel"
 )
 
-// issuer is the name under which an authenticator app files a second factor.
+// issuer is the name under which an authenticator app shows a second factor.
 const issuer = "holdfast"
 
-// Accounts is what can be done with users and their access to sites.
+// Accounts makes and changes users and their access to sites.
 type Accounts struct{ *core.Core }
 
-// CreateUser makes a user. With the role operator it is one of the provider's own; else it is a member of the actor's
-// site with that role.
+// CreateUser makes a user. With the role operator the user is one of the provider's own people. With another role the
+// user becomes a member of the actor's site.
 func (a *Accounts) CreateUser(ctx context.Context, actor auth.Actor, in travel.UserFields, role auth.Role, mayPayOut bool) (auth.User, error) {
 	if err := actor.Require(auth.ManageUsers); err != nil {
 		return auth.User{}, err
@@ -63,7 +63,7 @@ func (a *Accounts) CreateUser(ctx context.Context, actor auth.Actor, in travel.U
 	return made, err
 }
 
-// noteFault adds the fields of a fault, if it is one, to the problems of an input.
+// noteFault adds the fields of err to the problems of an input, if err is a fault.
 func noteFault(p *fault.Problems, err error) {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		for field, message := range f.Params {
@@ -72,7 +72,7 @@ func noteFault(p *fault.Problems, err error) {
 	}
 }
 
-// UserNamed reads a user by name, for the operator's tools.
+// UserNamed reads a user by name, for the operator's commands.
 func (a *Accounts) UserNamed(ctx context.Context, actor auth.Actor, username string) (user auth.User, err error) {
 	if err := actor.Require(auth.ManageUsers); err != nil {
 		return auth.User{}, err
@@ -84,7 +84,7 @@ func (a *Accounts) UserNamed(ctx context.Context, actor auth.Actor, username str
 	return user, err
 }
 
-// SetPassword changes a user's password and ends all their sessions.
+// SetPassword changes a user's password and ends all sessions of the user.
 func (a *Accounts) SetPassword(ctx context.Context, actor auth.Actor, userID int64, password string) error {
 	if err := a.mayChange(actor, userID); err != nil {
 		return err
@@ -94,11 +94,11 @@ func (a *Accounts) SetPassword(ctx context.Context, actor auth.Actor, userID int
 		return err
 	}
 	return a.audited(ctx, actor, "user.password", userID, func(tx *db.Tx) error {
-		return SetPasswordHash(tx, userID, hash)
+		return setPasswordHash(tx, userID, hash)
 	})
 }
 
-// SetMembership gives a user a role on the actor's site, in place of the one they had there.
+// SetMembership gives a user a role on the actor's site. It replaces the role that the user had there.
 func (a *Accounts) SetMembership(ctx context.Context, actor auth.Actor, userID int64, role auth.Role, mayPayOut bool) error {
 	if err := actor.Require(auth.ManageUsers); err != nil {
 		return err
@@ -127,7 +127,8 @@ func (a *Accounts) SetMembership(ctx context.Context, actor auth.Actor, userID i
 	})
 }
 
-// RemoveMembership takes a user's access to the actor's site away, and with it the API tokens that act as them there.
+// RemoveMembership takes a user's access to the actor's site away. The API tokens that act as this user there stop
+// working with it.
 func (a *Accounts) RemoveMembership(ctx context.Context, actor auth.Actor, userID int64) error {
 	if err := actor.Require(auth.ManageUsers); err != nil {
 		return err
@@ -148,8 +149,8 @@ func (a *Accounts) RemoveMembership(ctx context.Context, actor auth.Actor, userI
 	})
 }
 
-// BeginTwoFactor draws the secret of a second factor for a user, to be confirmed by a code of it, and the URI by which
-// an authenticator app takes it in. Until then logins do not ask for it.
+// BeginTwoFactor makes the secret of a second factor for a user, and the URI with which an authenticator app reads it.
+// Logins ask for the second factor after ConfirmTwoFactor, not before.
 func (a *Accounts) BeginTwoFactor(ctx context.Context, actor auth.Actor, userID int64) (secret, uri string, err error) {
 	if err := a.mayChange(actor, userID); err != nil {
 		return "", "", err
@@ -166,13 +167,13 @@ func (a *Accounts) BeginTwoFactor(ctx context.Context, actor auth.Actor, userID 
 		return "", "", err
 	}
 	err = a.audited(ctx, actor, "user.two_factor_begin", userID, func(tx *db.Tx) error {
-		return a.confirmedAlready(BeginTwoFactor(tx, userID, secret))
+		return confirmedAlready(BeginTwoFactor(tx, userID, secret))
 	})
 	return secret, uri, err
 }
 
-// ConfirmTwoFactor makes the second factor count once its owner has shown a code of it, and returns the recovery
-// codes, which cannot be had again.
+// ConfirmTwoFactor turns the second factor on, after its owner has shown a code of it. It returns the recovery codes,
+// which are not shown again.
 func (a *Accounts) ConfirmTwoFactor(ctx context.Context, actor auth.Actor, userID int64, code string) ([]string, error) {
 	if err := a.mayChange(actor, userID); err != nil {
 		return nil, err
@@ -191,7 +192,7 @@ func (a *Accounts) ConfirmTwoFactor(ctx context.Context, actor auth.Actor, userI
 			return fault.New(fault.TwoFactorInvalid, "The code of the second factor is wrong.")
 		}
 		if err := ConfirmTwoFactor(tx, userID, step, hashes); err != nil {
-			return a.confirmedAlready(err)
+			return confirmedAlready(err)
 		}
 		return core.Record(tx, actor, "user.two_factor_confirm", userObject(userID), nil, auditedUser{Username: user.Username})
 	})
@@ -201,7 +202,7 @@ func (a *Accounts) ConfirmTwoFactor(ctx context.Context, actor auth.Actor, userI
 	return codes, nil
 }
 
-// RemoveTwoFactor takes a second factor away, for a user who has lost it and their recovery codes.
+// RemoveTwoFactor removes the second factor of a user who has lost it, and the recovery codes too.
 func (a *Accounts) RemoveTwoFactor(ctx context.Context, actor auth.Actor, userID int64) error {
 	if err := actor.Require(auth.ManageUsers); err != nil {
 		return err
@@ -209,7 +210,7 @@ func (a *Accounts) RemoveTwoFactor(ctx context.Context, actor auth.Actor, userID
 	return a.audited(ctx, actor, "user.two_factor_remove", userID, func(tx *db.Tx) error { return RemoveTwoFactor(tx, userID) })
 }
 
-// audited runs a change of a user's secrets, of which the audit knows that they changed and not what they are.
+// audited runs a change of a user's secrets. The audit says that they were changed, and never what they are.
 func (a *Accounts) audited(
 	ctx context.Context, actor auth.Actor, action string, userID int64, change func(tx *db.Tx) error,
 ) error {
@@ -226,9 +227,9 @@ func (a *Accounts) audited(
 	})
 }
 
-// accessOf reads what a user may do on a site, for the audit; nil where that is nothing.
+// accessOf reads the role of a user on a site, for the audit. It is nil if the user has none.
 func accessOf(tx *db.Tx, siteID int64, user auth.User) (any, error) {
-	memberships, err := Memberships(tx, user.ID)
+	memberships, err := membershipsOf(tx, user.ID)
 	for _, m := range memberships {
 		if m.SiteID == siteID {
 			return auditedUser{Username: user.Username, Role: string(m.Role), CanSignOffPayout: m.CanSignOffPayout}, err
@@ -239,8 +240,8 @@ func accessOf(tx *db.Tx, siteID int64, user auth.User) (any, error) {
 
 func userObject(id int64) string { return fmt.Sprintf("user %d", id) }
 
-// mayChange lets people change their own account, and the operator everyone's. An API token is not a person: what it
-// may do ends at the site, so that a leaked one cannot take its creator's account over.
+// mayChange lets users change their own account, and operators every account. An API token may not change the account
+// of its user: otherwise somebody with a leaked token could take the account over.
 func (a *Accounts) mayChange(actor auth.Actor, userID int64) error {
 	if actor.UserID == userID && actor.TokenID == 0 {
 		return nil
@@ -248,7 +249,8 @@ func (a *Accounts) mayChange(actor auth.Actor, userID int64) error {
 	return actor.Require(auth.ManageUsers)
 }
 
-func (a *Accounts) confirmedAlready(err error) error {
+// confirmedAlready says what ErrNotFound means for a change that only an unconfirmed second factor allows.
+func confirmedAlready(err error) error {
 	if errors.Is(err, db.ErrNotFound) {
 		return fault.NotPossibleBecause("two_factor_confirmed", "The account has a second factor already.")
 	}

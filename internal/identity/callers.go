@@ -9,13 +9,13 @@ import (
 	"holdfast/internal/db"
 )
 
-// Caller is what every authenticated request needs to know, read in one query: the site of the path, the user, what
-// the user may do there now, and the API token where it came with one. Ids are 0 where there is no such thing.
+// Caller is what every request needs to know about who sent it. One query reads it: the site of the path, the user,
+// the user's present role there, and the API token if there is one. The id of what is missing is 0.
 type Caller struct {
-	User       auth.User // without what only a login needs
+	User       auth.User // without the fields that only a login needs
 	Membership auth.Membership
 	Token      auth.APIToken
-	Ahead      time.Duration // of the site's clock
+	Ahead      time.Duration // how far the site's clock is ahead of the real one
 }
 
 const callerColumns = `s.id, s.clock_ahead, COALESCE(u.id, 0), COALESCE(u.username, ''), COALESCE(u.display_name, ''),
@@ -26,7 +26,7 @@ func (c *Caller) dest(ahead *int64) []any {
 		&c.User.PasswordEpoch, &c.Membership.Role, &c.Membership.CanSignOffPayout}
 }
 
-// CallerByUser reads a user at the site with that path; ErrNotFound where there is no such site.
+// CallerByUser reads a user at the site with a path. Without such a site it returns db.ErrNotFound.
 func CallerByUser(tx *db.Tx, path string, userID int64) (Caller, error) {
 	var c Caller
 	var ahead int64
@@ -39,7 +39,8 @@ func CallerByUser(tx *db.Tx, path string, userID int64) (Caller, error) {
 	return c, err
 }
 
-// CallerByToken reads the creator of an API token of the site with that path; ErrNotFound where there is no such site.
+// CallerByToken reads an API token of the site with a path, and the user who made it. Without such a site it returns
+// db.ErrNotFound.
 func CallerByToken(tx *db.Tx, path string, tokenID int64) (Caller, error) {
 	var c Caller
 	var ahead int64

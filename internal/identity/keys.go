@@ -2,7 +2,10 @@ package identity
 
 import (
 	"context"
+	"database/sql"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -12,10 +15,11 @@ import (
 	"holdfast/internal/db"
 )
 
-// ringLife is how long a process goes on signing with the keys it knows after another one has rotated them.
+// ringLife is how long a process uses the keys that it has read. So long it may sign with a key that another process
+// has retired meanwhile.
 const ringLife = time.Minute
 
-// keys is the ring of JWT keys, which live in the database: every process over it takes the others' tokens.
+// keys is the ring of JWT keys. It is kept in the database, so that every process accepts the tokens of the others.
 type keys struct {
 	*core.Core
 	mu     sync.Mutex
@@ -23,7 +27,8 @@ type keys struct {
 	readAt time.Time // zero: never
 }
 
-// ring returns the keys, read anew when they are old or the caller asks for it. The first use of all makes one.
+// ring returns the keys. It reads them anew if they are old or the caller asks for it. The very first call makes a
+// key.
 func (k *keys) ring(ctx context.Context, anew bool) (auth.Keyring, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -43,7 +48,7 @@ func (k *keys) ring(ctx context.Context, anew bool) (auth.Keyring, error) {
 	return ring, nil
 }
 
-// stored reads the keys, and makes one where none may sign.
+// stored reads the keys, and makes one if none may sign.
 func (k *keys) stored(ctx context.Context) (list []auth.Key, err error) {
 	read := func(tx *db.Tx) error {
 		list, err = JWTKeys(tx)
@@ -68,7 +73,7 @@ func (k *keys) stored(ctx context.Context) (list []auth.Key, err error) {
 
 func signs(k auth.Key) bool { return k.RetiredAt.IsZero() }
 
-// rotate retires all keys and makes a new one. Nobody is logged out: retired keys go on verifying.
+// rotate retires all keys and makes a new one. Nobody is logged out: retired keys still verify.
 func (k *keys) rotate(ctx context.Context, actor auth.Actor) error {
 	fresh, err := auth.NewKey(k.Random, k.Clock())
 	if err != nil {
@@ -87,7 +92,8 @@ func (k *keys) rotate(ctx context.Context, actor auth.Actor) error {
 	return err
 }
 
-// verify reads a JWT. One signed with a key that is not known here may come from a process that has just rotated.
+// verify checks and reads a JWT. If it does not know the key, it reads the keys anew: another process may just have
+// rotated them.
 func (k *keys) verify(ctx context.Context, token string, kind auth.Kind) (auth.Claims, error) {
 	ring, err := k.ring(ctx, false)
 	if err != nil {
@@ -101,4 +107,40 @@ func (k *keys) verify(ctx context.Context, token string, kind auth.Kind) (auth.C
 		return auth.Claims{}, err
 	}
 	return auth.Verify(ring, token, kind, k.Clock())
+}
+
+// JWTKeys reads all keys that sign or verify JWTs, the oldest first.
+func JWTKeys(tx *db.Tx) ([]auth.Key, error) {
+	var keys []auth.Key
+	err := tx.Each(`SELECT id, secret, created_at, retired_at FROM jwt_keys ORDER BY created_at, id`, nil,
+		func(scan func(dest ...any) error) error {
+			var k auth.Key
+			var secret string
+			var created int64
+			var retired sql.NullInt64
+			if err := scan(&k.ID, &secret, &created, &retired); err != nil {
+				return err
+			}
+			var err error
+			if k.Secret, err = hex.DecodeString(secret); err != nil {
+				return fmt.Errorf("the JWT key %s is not hexadecimal", k.ID) // err would show a part of the key
+			}
+			k.CreatedAt, k.RetiredAt = db.Instant(created), db.MaybeInstant(retired)
+			keys = append(keys, k)
+			return nil
+		})
+	return keys, err
+}
+
+// InsertJWTKey stores a key that may sign.
+func InsertJWTKey(tx *db.Tx, k auth.Key) error {
+	_, err := tx.Exec(`INSERT INTO jwt_keys (id, secret, created_at) VALUES ($1, $2, $3)`,
+		k.ID, hex.EncodeToString(k.Secret), db.Micros(k.CreatedAt))
+	return err
+}
+
+// RetireJWTKeys retires all keys: they verify, but do not sign any more.
+func RetireJWTKeys(tx *db.Tx) error {
+	_, err := tx.Exec(`UPDATE jwt_keys SET retired_at = $1 WHERE retired_at IS NULL`, db.Micros(tx.Now))
+	return err
 }

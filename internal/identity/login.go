@@ -16,35 +16,36 @@ import (
 	"holdfast/internal/travel"
 )
 
-// FailureLife is how long failed logins are counted after the last of them: an address that many share would
-// otherwise collect the mistypings of years.
+// FailureLife is how long failed logins are counted after the last of them. Without it an address that many people
+// share would collect the typing errors of years.
 const FailureLife = 24 * time.Hour
 
-// sitesShown bounds the sites listed in a session; an operator may see thousands.
+// sitesShown is how many sites a session lists at most: an operator may see thousands.
 const sitesShown = 1000
 
-// Login is what somebody who logs in says, and from where.
+// Login is the input of a login.
 type Login struct {
 	Username string
 	Password string
 	Code     string // of the second factor: six digits, or a recovery code
-	Path     string // of the site, "" for the login that names none
-	Address  string
+	Path     string // of the site; "" for a login without a site
+	Address  string // from which the request comes
 }
 
-// Session is what a login or a refresh answers (section 2.2).
+// Session is the answer to a login or a refresh.
 type Session struct {
 	User         auth.User
-	Actor        auth.Actor   // on the default site; without a site where there is none
-	Default      *travel.Site // nil: an operator of a deployment without sites
+	Actor        auth.Actor   // on the default site, if there is one
+	Default      *travel.Site // nil for an operator of a deployment that has no sites
 	Sites        []travel.Site
-	SiteCount    int64
+	SiteCount    int64 // of all sites of the user; Sites may list fewer
 	Token        string
 	RefreshToken string
 }
 
-// Login opens a session for who knows a user's name and password and has the second factor, if there is one. Wrong
-// name and wrong password get the same answer after the same work; failures are slowed down (see auth.Backoff).
+// Login checks a user name, a password and the second factor, if the account has one, and opens a session. A wrong
+// name and a wrong password get the same answer after the same work, so that nobody can find out which names exist.
+// After failures the next login has to wait (see auth.Backoff).
 func (s *Sessions) Login(ctx context.Context, in Login) (Session, error) {
 	if _, err := s.siteAt(ctx, in.Path); err != nil {
 		return Session{}, err
@@ -57,7 +58,7 @@ func (s *Sessions) Login(ctx context.Context, in Login) (Session, error) {
 	return s.open(ctx, user, in.Path)
 }
 
-// judge says whose login it is. It counts what fails in the same transaction as it uses up a second factor.
+// judge returns the user whose login it is. It counts a failure and uses up a code in the same transaction.
 func (s *Sessions) judge(ctx context.Context, in Login) (auth.User, error) {
 	select {
 	case s.hashing <- struct{}{}:
@@ -82,12 +83,12 @@ func (s *Sessions) judge(ctx context.Context, in Login) (auth.User, error) {
 			return err
 		}
 		switch {
-		case fault.Is(refused, fault.TwoFactorRequired): // asked for, not failed
+		case fault.Is(refused, fault.TwoFactorRequired): // the code is asked for: this is no failure
 			return nil
 		case refused != nil:
 			return countFailure(tx, in)
 		case rehash != "":
-			return errors.Join(ForgetFailedLogins(tx, in.account()), RehashPassword(tx, user, rehash))
+			return errors.Join(ForgetFailedLogins(tx, in.account()), rehashPassword(tx, user, rehash))
 		default:
 			return ForgetFailedLogins(tx, in.account())
 		}
@@ -95,7 +96,8 @@ func (s *Sessions) judge(ctx context.Context, in Login) (auth.User, error) {
 	return user, errors.Join(err, refused)
 }
 
-// userNamed reads the user whose name it is, unless logins under that name or from that address have to wait.
+// userNamed reads the user with the name of the login. It refuses if logins with that name or from that address have
+// to wait. known: there is such a user.
 func (s *Sessions) userNamed(ctx context.Context, in Login) (user auth.User, known bool, err error) {
 	err = s.Store.Read(ctx, func(tx *db.Tx) error {
 		until, err := BlockedUntil(tx, in.subjects())
@@ -115,8 +117,8 @@ func (s *Sessions) userNamed(ctx context.Context, in Login) (user auth.User, kno
 	return user, known, err
 }
 
-// checkPassword does the same work whether or not there is such a user. rehash is the right password at today's cost,
-// "" where it is kept at that.
+// checkPassword does the same work whether or not there is such a user. rehash is a new hash of the right password, if
+// the stored hash has another cost than new ones have today, and else "".
 func (s *Sessions) checkPassword(user auth.User, known bool, password string) (right bool, rehash string, err error) {
 	if !known {
 		return s.Cost.CheckDecoy(password), "", nil
@@ -128,7 +130,7 @@ func (s *Sessions) checkPassword(user auth.User, known bool, password string) (r
 	return right, rehash, err
 }
 
-// useSecondFactor uses up the code of a user who has a second factor; refused says what is wrong with it.
+// useSecondFactor uses up a code, if the user has a second factor. refused is the answer to a missing or wrong code.
 func useSecondFactor(tx *db.Tx, user auth.User, code string) (refused, err error) {
 	if user.TwoFactorConfirmedAt.IsZero() {
 		return nil, nil
@@ -141,7 +143,7 @@ func useSecondFactor(tx *db.Tx, user auth.User, code string) (refused, err error
 	} else {
 		err = UseRecoveryCode(tx, user.ID, auth.HashRecoveryCode(code))
 	}
-	if errors.Is(err, db.ErrNotFound) { // wrong, or used before
+	if errors.Is(err, db.ErrNotFound) { // the code is wrong, or was used before
 		return fault.New(fault.TwoFactorInvalid, "The code of the second factor is wrong."), nil
 	}
 	return nil, err
@@ -156,7 +158,7 @@ func countFailure(tx *db.Tx, in Login) error {
 	return nil
 }
 
-// account is the subject under which failures of a name are counted, whether or not there is such a user.
+// account is the subject for which failures of a user name are counted, whether or not there is such a user.
 func (in Login) account() string {
 	name := in.Username
 	if utf8.RuneCountInString(name) > travel.MaxText {
@@ -165,21 +167,22 @@ func (in Login) account() string {
 	return "account:" + name
 }
 
-// subjects are what failures are counted for, in the order in which every login takes their rows.
+// subjects are the name and the address: failures are counted for both. Every login locks their rows in this order, so
+// that no two logins wait for each other.
 func (in Login) subjects() []string {
 	addr, err := netip.ParseAddr(in.Address)
 	if err != nil {
 		return []string{in.account()}
 	}
-	// Who has one IPv6 address has the 2^64 around it.
+	// Somebody who has one IPv6 address has the 2^64 around it.
 	if addr = addr.Unmap(); addr.Is6() {
-		prefix, _ := addr.WithZone("").Prefix(64) // 64 bits there are
+		prefix, _ := addr.WithZone("").Prefix(64) // no error: an IPv6 address has 128 bits
 		addr = prefix.Addr()
 	}
 	return []string{in.account(), "address:" + addr.String()}
 }
 
-// open makes the tokens of a session and reads what it shows.
+// open reads the sites of a session and makes its tokens.
 func (s *Sessions) open(ctx context.Context, user auth.User, path string) (Session, error) {
 	session := Session{User: user}
 	if err := s.readSites(ctx, &session, path); err != nil {
@@ -198,10 +201,10 @@ func (s *Sessions) open(ctx context.Context, user auth.User, path string) (Sessi
 	return session, err
 }
 
-// readSites reads the sites on which the user may act. The default one is the site of the path, else the first.
+// readSites reads the sites on which the user may act. The default one is the site of the path, or else the first.
 func (s *Sessions) readSites(ctx context.Context, session *Session, path string) error {
 	return s.Store.Read(ctx, func(tx *db.Tx) error {
-		memberships, err := Memberships(tx, session.User.ID)
+		memberships, err := membershipsOf(tx, session.User.ID)
 		if err != nil {
 			return err
 		}
@@ -248,7 +251,7 @@ func (s *Sessions) readSites(ctx context.Context, session *Session, path string)
 	})
 }
 
-// ForgetFailures removes failed logins that no longer count; more says that there are some left.
+// ForgetFailures removes a number of failed logins that no longer count. more: there may be some left.
 func (s *Sessions) ForgetFailures(ctx context.Context) (more bool, err error) {
 	err = s.Store.Write(ctx, func(tx *db.Tx) error {
 		n, err := ForgetFailedLoginsBefore(tx, tx.Now.Add(-FailureLife), core.ForgetAtOnce)

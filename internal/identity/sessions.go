@@ -1,5 +1,5 @@
-// Package identity knows people, their sessions and their tokens. It owns users, memberships, recovery_codes,
-// api_tokens, jwt_keys and login_attempts. Begin reading at Sessions.
+// Package identity keeps users, their access to sites, their sessions and their API tokens. It owns users,
+// memberships, recovery_codes, api_tokens, jwt_keys and login_attempts. Begin reading at Sessions.
 package identity
 
 import (
@@ -15,25 +15,27 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Sessions says who calls, and lets people log in.
+// Sessions lets users log in, and finds out who sends a request.
 type Sessions struct {
 	*core.Core
 	keys   *keys
 	tokens *Tokens
-	// hashing bounds how many passwords are looked at at once. It keeps a burst of logins from taking all memory, and
-	// is as many guesses as can slip through before the first failure is counted.
+	// hashing bounds how many passwords are checked at the same time, because each check takes much memory. It also
+	// bounds how many guesses are checked before the first failure is counted.
 	hashing chan struct{}
 }
 
+// passwordsAtOnce is how many passwords a process checks at the same time.
 const passwordsAtOnce = 4
 
+// NewSessions makes the use cases.
 func NewSessions(core *core.Core, tokens *Tokens) *Sessions {
 	return &Sessions{Core: core, keys: &keys{Core: core}, tokens: tokens, hashing: make(chan struct{}, passwordsAtOnce)}
 }
 
-// Authenticate finds out who calls with these credentials, an API token or an access token, on the site with that
-// path, and with which role at this moment. What is wrong is answered in this order: the site, the credentials, the
-// access to the site.
+// Authenticate finds out who sends a request to the site with a path, and which role this user has there now. bearer
+// is an API token or an access token. Errors come in this order: no such site, wrong credentials, no access to the
+// site.
 func (s *Sessions) Authenticate(ctx context.Context, path, bearer string) (auth.Actor, error) {
 	switch {
 	case bearer == "":
@@ -53,7 +55,8 @@ func (s *Sessions) refuseAnonymous(ctx context.Context, path string) error {
 }
 
 func (s *Sessions) byToken(ctx context.Context, path, bearer string) (auth.Actor, error) {
-	// A text that is no token has id 0, which no token has: it is looked up all the same, because the site comes first.
+	// A text that is no token gets the id 0, which no token has. It is looked up all the same: an unknown site is the
+	// first error.
 	id, secret, _ := auth.ParseToken(bearer)
 	var caller Caller
 	var elsewhere bool
@@ -105,7 +108,7 @@ func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (auth.Acto
 		if caller.Ahead == 0 || jwtErr != nil {
 			return nil
 		}
-		// A JWT gives its instants in whole seconds: a move in the second of its issue may have come before it.
+		// A JWT gives its instants in whole seconds. A clock move in the second of its issue may have come before it.
 		aheadThen, err = core.AheadAt(tx, caller.Membership.SiteID, claims.IssuedAt.Add(time.Second))
 		return err
 	})
@@ -116,8 +119,8 @@ func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (auth.Acto
 		return auth.Actor{}, jwtErr
 	case caller.User.ID == 0 || caller.User.PasswordEpoch != claims.Generation:
 		return auth.Actor{}, errJWTInvalid()
-	// A JWT is good on many sites and lives by the real clock. Where a site's clock was moved since, that much of its
-	// life is over there; one issued by a clock ahead would live longer than it should everywhere else.
+	// A JWT is for all sites of its user, and its instants are those of the real clock. If the clock of this site was
+	// moved after its issue, it has lived longer here by that much.
 	case !s.Clock().Add(caller.Ahead - aheadThen).Before(claims.ExpiresAt):
 		return auth.Actor{}, errJWTInvalid()
 	}
@@ -129,7 +132,7 @@ func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (auth.Acto
 	return actor, nil
 }
 
-// Refresh opens a session with a refresh token. path is as in Login.
+// Refresh opens a session with a refresh token. path is the site's, or "" as in Login.
 func (s *Sessions) Refresh(ctx context.Context, path, bearer string) (Session, error) {
 	user, err := s.userOf(ctx, path, bearer, auth.Refresh)
 	if err != nil {
@@ -138,7 +141,8 @@ func (s *Sessions) Refresh(ctx context.Context, path, bearer string) (Session, e
 	return s.open(ctx, user, path)
 }
 
-// EndRefresh ends the caller's refresh token; an access token or the refresh token itself says who the caller is.
+// EndRefresh ends the refresh token of a user. bearer says which user: it is an access token or the refresh token
+// itself.
 func (s *Sessions) EndRefresh(ctx context.Context, path, bearer string) error {
 	user, err := s.userOf(ctx, path, bearer, auth.Access)
 	if fault.Is(err, fault.JWTInvalid) {
@@ -147,14 +151,14 @@ func (s *Sessions) EndRefresh(ctx context.Context, path, bearer string) error {
 	if err != nil {
 		return err
 	}
-	err = s.Store.Write(ctx, func(tx *db.Tx) error { return EndRefresh(tx, user.ID, user.RefreshGeneration) })
+	err = s.Store.Write(ctx, func(tx *db.Tx) error { return endRefresh(tx, user.ID, user.RefreshGeneration) })
 	if errors.Is(err, db.ErrNotFound) { // another request has just ended it
 		return nil
 	}
 	return err
 }
 
-// userOf reads whose JWT of one kind this is.
+// userOf reads the user whose JWT this is. It refuses a JWT of another kind.
 func (s *Sessions) userOf(ctx context.Context, path, bearer string, kind auth.Kind) (auth.User, error) {
 	if _, err := s.siteAt(ctx, path); err != nil {
 		return auth.User{}, err
@@ -187,7 +191,7 @@ func (s *Sessions) userOf(ctx context.Context, path, bearer string, kind auth.Ki
 	return user, nil
 }
 
-// RotateKeys makes a new key that signs JWTs from now on; what older keys signed stays good.
+// RotateKeys makes a new key, which signs JWTs from now on. JWTs that older keys signed stay valid.
 func (s *Sessions) RotateKeys(ctx context.Context, actor auth.Actor) error {
 	if err := actor.Require(auth.ManageUsers); err != nil {
 		return err
@@ -195,7 +199,7 @@ func (s *Sessions) RotateKeys(ctx context.Context, actor auth.Actor) error {
 	return s.keys.rotate(ctx, actor)
 }
 
-// siteAt reads the site with that path; without a path there is none, and that is no error.
+// siteAt reads the site with a path. Without a path it returns the zero site and no error.
 func (s *Sessions) siteAt(ctx context.Context, path string) (site travel.Site, err error) {
 	if path == "" {
 		return travel.Site{}, nil

@@ -17,34 +17,35 @@ import (
 
 // Bounds of the record of when tokens were last used.
 const (
-	touchEvery   = time.Minute
-	touchesAhead = 256
+	touchEvery = time.Minute // a token that is used more often is not recorded each time
+	usesAhead  = 256         // may wait to be recorded
 )
 
-// Tokens is what can be done with API tokens (section 4.1). It also keeps the record of their last use, which a
-// request hands over and does not wait for.
+// Tokens lists, makes and deletes API tokens. It also records when they were last used, in the background: requests do
+// not wait for that.
 type Tokens struct {
 	*core.Core
 	uses chan tokenUse
 	done chan struct{}
 
-	mu     sync.RWMutex // held while a use is handed over, so that Close never meets a sender
+	mu     sync.RWMutex // held while a use is sent, because uses must not be closed then
 	closed bool
 }
 
 type tokenUse struct {
 	token   auth.APIToken
 	at      time.Time
-	reached chan struct{} // no use, but a mark: closed once everything before it is written
+	reached chan struct{} // not nil: this is no use but a mark, and closed when all uses before it are recorded
 }
 
+// NewTokens makes the use cases and starts the record of last uses, which ends with Close.
 func NewTokens(core *core.Core) *Tokens {
-	t := &Tokens{Core: core, uses: make(chan tokenUse, touchesAhead), done: make(chan struct{})}
+	t := &Tokens{Core: core, uses: make(chan tokenUse, usesAhead), done: make(chan struct{})}
 	go t.record()
 	return t
 }
 
-// List reads the API tokens of the actor's site.
+// List reads all API tokens of the actor's site.
 func (t *Tokens) List(ctx context.Context, actor auth.Actor) (list []auth.APIToken, err error) {
 	if err := actor.Require(auth.Read); err != nil {
 		return nil, err
@@ -56,13 +57,13 @@ func (t *Tokens) List(ctx context.Context, actor auth.Actor) (list []auth.APITok
 	return list, err
 }
 
-// Create makes an API token that acts as the actor, and returns it with its text, which cannot be had again.
+// Create makes an API token that acts as the actor. It returns the token with its text, which is not shown again.
 func (t *Tokens) Create(ctx context.Context, actor auth.Actor, in travel.TokenFields) (made auth.APIToken, text string, err error) {
 	if err := actor.Require(auth.ManageTokens); err != nil {
 		return auth.APIToken{}, "", err
 	}
 	if actor.UserID == 0 {
-		return auth.APIToken{}, "", fault.New(fault.Forbidden, "A token acts as a user: the program itself cannot have one.")
+		return auth.APIToken{}, "", fault.New(fault.Forbidden, "An API token acts as a user, and the program itself is no user.")
 	}
 	secret, err := auth.NewSecret(t.Random)
 	if err != nil {
@@ -74,7 +75,7 @@ func (t *Tokens) Create(ctx context.Context, actor auth.Actor, in travel.TokenFi
 		if err := problems.Err(); err != nil {
 			return err
 		}
-		// Taking the site first makes creates wait for each other, so that the count is true.
+		// With the site locked, no other request makes a token between the count and the insert.
 		if err := core.LockSite(tx, actor.SiteID); err != nil {
 			return err
 		}
@@ -97,13 +98,13 @@ func (t *Tokens) Create(ctx context.Context, actor auth.Actor, in travel.TokenFi
 	return made, auth.FormatToken(made.ID, secret), err
 }
 
-// Delete ends one API token of the actor's site.
+// Delete deletes one API token of the actor's site.
 func (t *Tokens) Delete(ctx context.Context, actor auth.Actor, id int64) error {
 	if err := actor.Require(auth.ManageTokens); err != nil {
 		return err
 	}
 	err := t.WriteAs(ctx, actor, func(tx *db.Tx) error {
-		if err := DeleteToken(tx, actor.SiteID, id); err != nil {
+		if err := deleteToken(tx, actor.SiteID, id); err != nil {
 			return err
 		}
 		return core.Record(tx, actor, "token.delete", tokenObject(id), struct{}{}, nil)
@@ -111,13 +112,13 @@ func (t *Tokens) Delete(ctx context.Context, actor auth.Actor, id int64) error {
 	return core.NotFoundAs(fault.TokenNotFound, err, "There is no API token %d.", id)
 }
 
-// DeleteAll ends all API tokens of the actor's site.
+// DeleteAll deletes all API tokens of the actor's site.
 func (t *Tokens) DeleteAll(ctx context.Context, actor auth.Actor) error {
 	if err := actor.Require(auth.ManageTokens); err != nil {
 		return err
 	}
 	return t.WriteAs(ctx, actor, func(tx *db.Tx) error {
-		if err := DeleteTokens(tx, actor.SiteID); err != nil {
+		if err := deleteTokens(tx, actor.SiteID); err != nil {
 			return err
 		}
 		return core.Record(tx, actor, "token.delete_all", "tokens", struct{}{}, nil)
@@ -126,7 +127,7 @@ func (t *Tokens) DeleteAll(ctx context.Context, actor auth.Actor) error {
 
 func tokenObject(id int64) string { return fmt.Sprintf("token %d", id) }
 
-// used hands the use of a token over to the record. Where too many wait it is dropped: the next one will do.
+// used hands the use of a token over to the record. If too many wait, it is dropped: a later use will be recorded.
 func (t *Tokens) used(token auth.APIToken, at time.Time) {
 	if at.Sub(token.LastUsedAt) < touchEvery {
 		return
@@ -142,12 +143,12 @@ func (t *Tokens) used(token auth.APIToken, at time.Time) {
 	}
 }
 
-// record writes down uses of tokens, all that wait in one transaction, until Close.
+// record records uses of tokens until Close, all that wait in one transaction.
 func (t *Tokens) record() {
 	defer close(t.done)
 	for first := range t.uses {
 		batch := []tokenUse{first}
-		for len(t.uses) > 0 && len(batch) < touchesAhead { // this is the only reader: what waits stays
+		for len(t.uses) > 0 && len(batch) < usesAhead { // nobody else receives, so this does not block
 			batch = append(batch, <-t.uses)
 		}
 		err := t.Store.Write(context.Background(), func(tx *db.Tx) (err error) {
@@ -169,7 +170,7 @@ func (t *Tokens) record() {
 	}
 }
 
-// Flush waits until every use of a token so far is on record.
+// Flush waits until all uses so far are recorded.
 func (t *Tokens) Flush() {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -181,7 +182,7 @@ func (t *Tokens) Flush() {
 	<-mark.reached
 }
 
-// Close ends the record, when all that waits in it is written.
+// Close records the uses that wait, and ends the record.
 func (t *Tokens) Close() {
 	t.mu.Lock()
 	if !t.closed {

@@ -20,8 +20,8 @@ func scanToken(scan func(dest ...any) error) (auth.APIToken, error) {
 	return t, err
 }
 
-// InsertToken stores a new API token and returns it with its id. The caller has taken the site (LockSite) and counted
-// its tokens: nothing in the schema stops a third one.
+// InsertToken stores a new API token and returns it with its id. The schema does not limit how many tokens a site has,
+// so the caller has locked the site (core.LockSite) and counted them.
 func InsertToken(tx *db.Tx, t auth.APIToken) (auth.APIToken, error) {
 	t.CreatedAt, t.UpdatedAt = tx.Now, tx.Now
 	err := tx.Row(`INSERT INTO api_tokens (site_id, user_id, name, secret_hash, expires_at, created_at, updated_at)
@@ -36,7 +36,7 @@ func CountTokens(tx *db.Tx, siteID int64) (n int, err error) {
 	return n, err
 }
 
-// TokensOf reads the API tokens of a site, of which there are few.
+// TokensOf reads all API tokens of a site, in order of their ids.
 func TokensOf(tx *db.Tx, siteID int64) ([]auth.APIToken, error) {
 	var tokens []auth.APIToken
 	err := tx.Each(`SELECT `+tokenColumns+` FROM api_tokens WHERE site_id = $1 ORDER BY id`, []any{siteID},
@@ -48,24 +48,23 @@ func TokensOf(tx *db.Tx, siteID int64) ([]auth.APIToken, error) {
 	return tokens, err
 }
 
-// TokenOfAnySite reads an API token by its id alone: the only question about a token that crosses sites is whether it
-// is another one's.
+// TokenOfAnySite reads an API token by its id alone, to tell a token of another site from one that does not exist.
 func TokenOfAnySite(tx *db.Tx, id int64) (auth.APIToken, error) {
 	return scanToken(func(dest ...any) error {
 		return tx.Row(`SELECT `+tokenColumns+` FROM api_tokens WHERE id = $1`, []any{id}, dest...)
 	})
 }
 
-// DeleteToken removes one API token of a site.
-func DeleteToken(tx *db.Tx, siteID, id int64) error { return tx.Remove("api_tokens", siteID, id) }
+// deleteToken removes one API token of a site, or returns db.ErrNotFound.
+func deleteToken(tx *db.Tx, siteID, id int64) error { return tx.Remove("api_tokens", siteID, id) }
 
-// DeleteTokens removes all API tokens of a site.
-func DeleteTokens(tx *db.Tx, siteID int64) error {
+// deleteTokens removes all API tokens of a site.
+func deleteTokens(tx *db.Tx, siteID int64) error {
 	_, err := tx.Exec(`DELETE FROM api_tokens WHERE site_id = $1`, siteID)
 	return err
 }
 
-// TouchToken records that a token was used, unless it is on record as used after the given instant.
+// TouchToken records when a token was used, unless a use after unlessAfter is recorded already.
 func TouchToken(tx *db.Tx, siteID, id int64, used, unlessAfter time.Time) error {
 	_, err := tx.Exec(`UPDATE api_tokens SET last_used_at = $3
 		WHERE site_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at <= $4)`,

@@ -21,7 +21,7 @@ func scanUser(scan func(dest ...any) error) (auth.User, error) {
 	return u, err
 }
 
-// InsertUser stores a new user, whose first refresh token begins now.
+// InsertUser stores a new user and returns it with its id. The first refresh token of the user begins now.
 func InsertUser(tx *db.Tx, u auth.User) (auth.User, error) {
 	u.RefreshGeneration, u.PasswordEpoch, u.RefreshBeganAt, u.CreatedAt, u.ModifiedAt = 1, 1, tx.Now, tx.Now, tx.Now
 	err := tx.Row(`INSERT INTO users (username, email, display_name, password_hash, operator, two_factor_secret,
@@ -32,46 +32,48 @@ func InsertUser(tx *db.Tx, u auth.User) (auth.User, error) {
 	return u, err
 }
 
-// User reads a user by id.
+// User reads a user by id, or returns db.ErrNotFound.
 func User(tx *db.Tx, id int64) (auth.User, error) {
 	return scanUser(func(dest ...any) error {
 		return tx.Row(`SELECT `+userColumns+` FROM users WHERE id = $1`, []any{id}, dest...)
 	})
 }
 
-// UserNamed reads a user by name, which is in lower case.
+// UserNamed reads a user by name, which is in lower case, or returns db.ErrNotFound.
 func UserNamed(tx *db.Tx, username string) (auth.User, error) {
 	return scanUser(func(dest ...any) error {
 		return tx.Row(`SELECT `+userColumns+` FROM users WHERE username = $1`, []any{username}, dest...)
 	})
 }
 
-// SetPasswordHash changes the password and with it ends every access and refresh token of the user.
-func SetPasswordHash(tx *db.Tx, userID int64, hash string) error {
+// setPasswordHash changes the password, and so ends all access tokens and refresh tokens of the user.
+func setPasswordHash(tx *db.Tx, userID int64, hash string) error {
 	return changeUser(tx, `UPDATE users SET password_hash = $2, password_epoch = password_epoch + 1,
 		refresh_generation = refresh_generation + 1, refresh_began_at = $3, modified_at = $3 WHERE id = $1`,
 		userID, hash, db.Micros(tx.Now))
 }
 
-// RehashPassword keeps another hash of the same password, unless the password was changed meanwhile.
-func RehashPassword(tx *db.Tx, u auth.User, hash string) error {
+// rehashPassword stores another hash of the same password, unless the password was changed meanwhile.
+func rehashPassword(tx *db.Tx, u auth.User, hash string) error {
 	_, err := tx.Exec(`UPDATE users SET password_hash = $2 WHERE id = $1 AND password_epoch = $3`, u.ID, hash, u.PasswordEpoch)
 	return err
 }
 
-// EndRefresh ends the refresh token of a generation; ErrNotFound where it has ended already.
-func EndRefresh(tx *db.Tx, userID, generation int64) error {
+// endRefresh ends the refresh token of a generation. If it has ended already, it returns db.ErrNotFound.
+func endRefresh(tx *db.Tx, userID, generation int64) error {
 	return changeUser(tx, `UPDATE users SET refresh_generation = refresh_generation + 1, refresh_began_at = $3
 		WHERE id = $1 AND refresh_generation = $2`, userID, generation, db.Micros(tx.Now))
 }
 
-// BeginTwoFactor keeps the secret of a second factor that is not confirmed yet; ErrNotFound where one is confirmed.
+// BeginTwoFactor stores the secret of a second factor that is not confirmed yet. If the user has a confirmed one, it
+// returns db.ErrNotFound.
 func BeginTwoFactor(tx *db.Tx, userID int64, secret string) error {
 	return changeUser(tx, `UPDATE users SET two_factor_secret = $2, two_factor_last_step = 0, modified_at = $3
 		WHERE id = $1 AND two_factor_confirmed_at IS NULL`, userID, secret, db.Micros(tx.Now))
 }
 
-// ConfirmTwoFactor makes the second factor count, with new recovery codes; ErrNotFound where it counts already.
+// ConfirmTwoFactor confirms the second factor with the code of a step, and stores the hashes of new recovery codes. If
+// it is confirmed already, it returns db.ErrNotFound.
 func ConfirmTwoFactor(tx *db.Tx, userID, step int64, hashes []string) error {
 	err := changeUser(tx, `UPDATE users SET two_factor_confirmed_at = $3, two_factor_last_step = $2, modified_at = $3
 		WHERE id = $1 AND two_factor_confirmed_at IS NULL AND two_factor_secret <> ''`, userID, step, db.Micros(tx.Now))
@@ -86,7 +88,7 @@ func ConfirmTwoFactor(tx *db.Tx, userID, step int64, hashes []string) error {
 	return nil
 }
 
-// RemoveTwoFactor takes the second factor and its recovery codes away.
+// RemoveTwoFactor removes the second factor of a user and its recovery codes.
 func RemoveTwoFactor(tx *db.Tx, userID int64) error {
 	err := changeUser(tx, `UPDATE users SET two_factor_secret = '', two_factor_confirmed_at = NULL, two_factor_last_step = 0,
 		modified_at = $2 WHERE id = $1`, userID, db.Micros(tx.Now))
@@ -97,18 +99,19 @@ func RemoveTwoFactor(tx *db.Tx, userID int64) error {
 	return err
 }
 
-// UseStep uses up the codes of a step and of all before it; ErrNotFound where they are used up already.
+// UseStep uses up the codes of a step and of all steps before it. If they are used up already, it returns
+// db.ErrNotFound.
 func UseStep(tx *db.Tx, userID, step int64) error {
 	return changeUser(tx, `UPDATE users SET two_factor_last_step = $2 WHERE id = $1 AND two_factor_last_step < $2`, userID, step)
 }
 
-// UseRecoveryCode uses up one recovery code; ErrNotFound where there is none with that hash.
+// UseRecoveryCode uses up one recovery code. If the user has no unused one with that hash, it returns db.ErrNotFound.
 func UseRecoveryCode(tx *db.Tx, userID int64, hash string) error {
 	return changeUser(tx, `UPDATE recovery_codes SET used_at = $3 WHERE user_id = $1 AND hash = $2 AND used_at IS NULL`,
 		userID, hash, db.Micros(tx.Now))
 }
 
-// SetMembership gives a user a role on a site, in place of the one there was.
+// SetMembership gives a user a role on a site. It replaces the role that the user had there.
 func SetMembership(tx *db.Tx, m auth.Membership) error {
 	_, err := tx.Exec(`INSERT INTO memberships (site_id, user_id, role, can_sign_off_payout, created_at)
 		VALUES ($1, $2, $3, $4, $5)
@@ -117,13 +120,13 @@ func SetMembership(tx *db.Tx, m auth.Membership) error {
 	return err
 }
 
-// RemoveMembership takes a user's access to a site away.
+// RemoveMembership takes a user's access to a site away, or returns db.ErrNotFound.
 func RemoveMembership(tx *db.Tx, siteID, userID int64) error {
 	return changeUser(tx, `DELETE FROM memberships WHERE site_id = $1 AND user_id = $2`, siteID, userID)
 }
 
-// Memberships reads what a user may do and where, in order of the sites' ids.
-func Memberships(tx *db.Tx, userID int64) ([]auth.Membership, error) {
+// membershipsOf reads the roles of a user on sites, in order of the sites' ids.
+func membershipsOf(tx *db.Tx, userID int64) ([]auth.Membership, error) {
 	var list []auth.Membership
 	err := tx.Each(`SELECT site_id, user_id, role, can_sign_off_payout FROM memberships WHERE user_id = $1 ORDER BY site_id`,
 		[]any{userID}, func(scan func(dest ...any) error) error {
@@ -135,7 +138,7 @@ func Memberships(tx *db.Tx, userID int64) ([]auth.Membership, error) {
 	return list, err
 }
 
-// changeUser runs a guarded change; ErrNotFound where its guard held it back.
+// changeUser runs a change with a condition. If no row fulfils the condition, it returns db.ErrNotFound.
 func changeUser(tx *db.Tx, query string, args ...any) error {
 	n, err := tx.Exec(query, args...)
 	if err == nil && n == 0 {
