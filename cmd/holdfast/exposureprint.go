@@ -14,14 +14,14 @@ import (
 	"holdfast/internal/protection"
 )
 
-// exposureJSON prints what the API answers, so that a program may ask either.
+// exposureJSON prints the same JSON as the API, so that a program can use either.
 func (p *program) exposureJSON(r reports.ExposureReport) error {
 	out := json.NewEncoder(p.stdout)
 	out.SetIndent("", "  ")
 	return out.Encode(api.ShowExposure(r))
 }
 
-// keyOf gives what a row is about: ids, where they are channels or suppliers, and names.
+// keyOf says what a row is about: ids, for channels and suppliers, and names.
 func keyOf(r reports.ExposureReport, k protection.Key) (id, text string) {
 	var ids, texts []string
 	for _, d := range []protection.Dimension{r.Query.By, r.Query.Across} {
@@ -45,8 +45,8 @@ func keyOf(r reports.ExposureReport, k protection.Key) (id, text string) {
 	return strings.Join(ids, "/"), strings.Join(texts, " / ")
 }
 
-// exposureCSV prints the rows and, as the last one, the total. What stands apart from the total (payments that wait for
-// a rate, rounding, collateral) is in the JSON only.
+// exposureCSV prints the rows and then the total. What is not part of the total (payments that wait for a rate,
+// rounding, collateral) is in the JSON only.
 func (p *program) exposureCSV(r reports.ExposureReport) error {
 	out := csv.NewWriter(p.stdout)
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
@@ -65,8 +65,8 @@ func (p *program) exposureCSV(r reports.ExposureReport) error {
 		"total", "", "", string(currency), number(r.Total.Allocations), number(r.Total.E1), number(r.Total.E2),
 		string(currency), number(r.Total.E1), number(r.Total.E2), "", "",
 	}
-	if r.Beside != nil {
-		total[10], total[11] = number(r.Beside.E4), number(r.Beside.E5)
+	if r.Memo != nil {
+		total[10], total[11] = number(r.Memo.E4), number(r.Memo.E5)
 	}
 	return out.WriteAll(append(lines, total))
 }
@@ -101,12 +101,12 @@ func (p *program) exposureTable(r reports.ExposureReport) {
 	lines = append(lines, []string{
 		"total", strconv.FormatInt(r.Total.Allocations, 10), "", "", "", amount(r.Total.E1, q.Currency), amount(r.Total.E2, q.Currency),
 	})
-	p.writeTable(lines)
+	p.writeTable("", lines)
 	if r.Net.Held > 0 {
 		p.printf("\nOf E1, %s %s is left after collateral of %s %s.\n",
 			q.Currency, amount(r.Net.Net, q.Currency), q.Currency, amount(r.Net.Held, q.Currency))
 	}
-	p.printf("\nE1: what is lost if the merchants fail now. E2: what can still be charged back of trips that are over.\n")
+	p.printf("%s", legend)
 	for _, w := range r.PendingRate {
 		p.printf("Not counted, because an exchange rate is missing: %d allocations, E1 %s %s, E2 %s %s.\n",
 			w.Allocations, w.Currency, amount(w.E1, w.Currency), w.Currency, amount(w.E2, w.Currency))
@@ -119,9 +119,12 @@ func (p *program) exposureTable(r reports.ExposureReport) {
 	}
 }
 
-// writeTable prints lines of cells: the first column begins flush left, the figures end flush right, so that their
-// digits stand under each other.
-func (p *program) writeTable(lines [][]string) {
+// legend explains the two figures under every report that shows them.
+const legend = "\nE1: what is lost if the merchants fail now. E2: what can still be charged back for trips that are over.\n"
+
+// writeTable prints lines of cells. The first column is words and begins at the left. The others are figures and end at
+// the right, so that their digits stand under each other. A line may have fewer cells than the first one.
+func (p *program) writeTable(indent string, lines [][]string) {
 	widths := make([]int, len(lines[0]))
 	for _, line := range lines {
 		for i, cell := range line {
@@ -129,11 +132,11 @@ func (p *program) writeTable(lines [][]string) {
 		}
 	}
 	for _, line := range lines {
-		text := ""
+		text := indent
 		for i, cell := range line {
 			gap := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 			if i == 0 {
-				text = cell + gap
+				text += cell + gap
 			} else {
 				text += "  " + gap + cell
 			}

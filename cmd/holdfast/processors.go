@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/psp/tokenizer"
 )
 
-// processors makes the processors at which channels can take payments.
+// processors makes the gateways to the processors at which channels can take payments.
 func (p *program) processors(db *db.DB) (map[string]psp.Gateway, error) {
 	network := http.DefaultTransport
 	tokens, err := tokenizer.New(p.TokenizerTestURL, p.TokenizerLiveURL, network)
@@ -22,8 +22,8 @@ func (p *program) processors(db *db.DB) (map[string]psp.Gateway, error) {
 	}
 	real, err := stripe.New(stripe.Config{
 		Address: p.StripeURL, Tokens: tokens, Next: network, Clock: time.Now,
-		// A request that was given up at the last moment may still be on its way for a while.
-		Settle: p.PaymentTimeout + 15*time.Second,
+		// A request that ran into its time-out may still reach the processor a little later.
+		Quiet: p.PaymentTimeout + 15*time.Second,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("--stripe-url: %w", err)

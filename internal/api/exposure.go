@@ -43,11 +43,11 @@ type exposureRowShape struct {
 	E1Report    int64            `json:"e1_report"`
 	E2Report    int64            `json:"e2_report"`
 	E3Report    int64            `json:"e3_report"`
-	besideShape
+	memoShape
 }
 
-// besideShape is null where there is no value: in a locked valuation, and without a fixing.
-type besideShape struct {
+// memoShape is null where there is no value: in a locked valuation, and without a fixing.
+type memoShape struct {
 	E4Report *int64 `json:"e4_report"`
 	E5Report *int64 `json:"e5_report"`
 }
@@ -76,7 +76,7 @@ type exposureTotalShape struct {
 	E1Report    int64          `json:"e1_report"`
 	E2Report    int64          `json:"e2_report"`
 	E3Report    int64          `json:"e3_report"`
-	besideShape
+	memoShape
 }
 
 type roundingShape struct {
@@ -140,7 +140,7 @@ func ShowExposure(r reports.ExposureReport) any {
 			Currencies: r.Query.Currency, Allocations: r.Total.Allocations,
 			E1: r.Total.E1, E2: r.Total.E2, E3: r.Total.E1 + r.Total.E2,
 			E1Report: r.Total.E1, E2Report: r.Total.E2, E3Report: r.Total.E1 + r.Total.E2,
-			besideShape: showBeside(r.Beside),
+			memoShape: showMemo(r.Memo),
 		},
 		Rounding:    roundingShape{E1: r.RoundingE1, E2: r.RoundingE2},
 		Net:         showNet(r),
@@ -153,7 +153,7 @@ func ShowExposure(r reports.ExposureReport) any {
 			Key: showExposureKey(r, row.Key), Currencies: row.Currency, Allocations: row.Allocations,
 			E1: row.E1, E2: row.E2, E3: row.E1 + row.E2, E4: row.E4, E5: row.E5,
 			E1Report: row.E1Report, E2Report: row.E2Report, E3Report: row.E1Report + row.E2Report,
-			besideShape: showBeside(row.Report),
+			memoShape: showMemo(row.Report),
 		}
 	}
 	for i, p := range r.PendingRate {
@@ -168,11 +168,11 @@ func ShowExposure(r reports.ExposureReport) any {
 	return shape
 }
 
-func showBeside(b *protection.Beside) besideShape {
+func showMemo(b *protection.Memo) memoShape {
 	if b == nil {
-		return besideShape{}
+		return memoShape{}
 	}
-	return besideShape{E4Report: &b.E4, E5Report: &b.E5}
+	return memoShape{E4Report: &b.E4, E5Report: &b.E5}
 }
 
 func showNet(r reports.ExposureReport) netShape {

@@ -22,7 +22,7 @@ type ExplainedBooking struct {
 	Remaining   int64 // the sum of N
 	Undelivered int64 // the sum of U
 	Level             // E1 and E2: of what is protected and covered, up to its last day of dispute
-	Beside            // E4 and E5
+	Memo              // E4 and E5
 	State       State
 	LastDay     civil.Day // the latest of those of which something remains; civil.NoDay where nothing does
 	Simulated   bool      // of a test channel: in no total of a report

@@ -83,8 +83,8 @@ func (f *Figures) add(o Figures) {
 	f.E2 += o.E2
 }
 
-// Beside is E4 and E5 of R7: what stands beside the exposure, in no sum with it. Minor units of one currency.
-type Beside struct {
+// Memo is E4 and E5 of R7: what stands beside the exposure, in no sum with it. Minor units of one currency.
+type Memo struct {
 	E4 int64 // future instalments
 	E5 int64 // what is not protected, or whose cover has not started
 }
@@ -94,10 +94,10 @@ type Row struct {
 	Key      Key
 	Currency money.Currency
 	Figures
-	Beside
+	Memo
 	E1Report int64
 	E2Report int64
-	Report   *Beside // nil in a locked valuation, because what stands beside has no locked rates, and without a fixing
+	Report   *Memo // nil in a locked valuation, because what stands beside has no locked rates, and without a fixing
 }
 
 // Key names a row: the fields of the report's dimensions are set.
@@ -122,7 +122,7 @@ type Report struct {
 	Query       ReportQuery
 	Rows        []Row
 	Total       Figures // in the report's currency
-	Beside      *Beside // the same of what stands beside; nil in a locked valuation
+	Memo        *Memo   // the same of what stands beside; nil in a locked valuation
 	RoundingE1  int64   // what the rows, each rounded by itself, differ from the total by: total less rows
 	RoundingE2  int64
 	PendingRate []Pending       // what has no value yet: in no row and not in the total
@@ -182,7 +182,7 @@ type rowKey struct {
 // sums is a subtotal in base currency, and in a locked valuation the sum of its lines, each converted.
 type sums struct {
 	Figures
-	Beside
+	Memo
 	lockedE1 int64
 	lockedE2 int64
 }
@@ -395,7 +395,7 @@ func (e *Exposure) Report() (Report, error) {
 		Channels: map[int64]int64{},
 	}
 	if e.query.Valuation == Spot {
-		r.Beside = &Beside{}
+		r.Memo = &Memo{}
 	}
 	for k, s := range e.rows {
 		if *s == (sums{}) {
@@ -416,8 +416,8 @@ func (e *Exposure) Report() (Report, error) {
 		}
 		r.Total.add(Figures{Allocations: s.Allocations, E1: row.E1Report, E2: row.E2Report})
 		if row.Report != nil {
-			r.Beside.E4 += row.Report.E4
-			r.Beside.E5 += row.Report.E5
+			r.Memo.E4 += row.Report.E4
+			r.Memo.E5 += row.Report.E5
 		}
 		if row.E1Report != 0 {
 			r.Channels[k.key.ChannelID] += row.E1Report
@@ -434,7 +434,7 @@ func (e *Exposure) Report() (Report, error) {
 // row gives a subtotal in the report's currency, too: rounded once in a spot valuation, the sum of rounded lines in a
 // locked one.
 func (e *Exposure) row(k rowKey, s *sums) (Row, error) {
-	row := Row{Key: k.key, Currency: k.currency, Figures: s.Figures, Beside: s.Beside}
+	row := Row{Key: k.key, Currency: k.currency, Figures: s.Figures, Memo: s.Memo}
 	if e.query.Valuation == Locked {
 		row.E1Report, row.E2Report = s.lockedE1, s.lockedE2
 		return row, nil
@@ -443,7 +443,7 @@ func (e *Exposure) row(k rowKey, s *sums) (Row, error) {
 	if quote == nil { // then it has neither E1 nor E2
 		return row, nil
 	}
-	row.Report = &Beside{}
+	row.Report = &Memo{}
 	for _, c := range []struct {
 		from int64
 		to   *int64

@@ -206,7 +206,7 @@ func TestExposureShowsApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Rows) != 1 || r.Rows[0].Figures != (protection.Figures{}) || r.Rows[0].Beside != (protection.Beside{E5: 1400}) ||
+		if len(r.Rows) != 1 || r.Rows[0].Figures != (protection.Figures{}) || r.Rows[0].Memo != (protection.Memo{E5: 1400}) ||
 			r.Rows[0].Report != nil || r.Total != (protection.Figures{}) {
 			t.Errorf("%s: rows %+v, total %+v", valuation, r.Rows, r.Total)
 		}

@@ -130,8 +130,8 @@ func Shortfall(month string, minimum, booked int64) *MonthlyMinimum {
 	return &MonthlyMinimum{Month: month, Minimum: minimum, Booked: booked, Amount: missing}
 }
 
-// Settle adds up the amounts of a statement: opening + lines + minimum + taxes − payments = closing.
-func (s *Statement) Settle(c Charges) error {
+// AddUp adds up the amounts of a statement: opening + lines + minimum + taxes − payments = closing.
+func (s *Statement) AddUp(c Charges) error {
 	s.Opening, s.Minimum, s.Payments = c.Opening, c.Minimum, c.Payments
 	s.Lines, s.Taxes = nil, nil
 	charged := new(big.Int)

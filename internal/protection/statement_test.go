@@ -25,7 +25,7 @@ func TestSettle(t *testing.T) {
 	dearer := travel.TaxCode{Code: "IPT", Label: "Insurance premium tax", RatePPM: 125_000}
 	levy := travel.TaxCode{Code: "FSL", Label: "Levy", RatePPM: 3_333}
 	var s protection.Statement
-	err := s.Settle(protection.Charges{
+	err := s.AddUp(protection.Charges{
 		Opening: 1000, Account: 5000,
 		Booked: []protection.BookedSum{
 			booked("return", 1, -219, 103, ipt, levy),
@@ -88,7 +88,7 @@ func TestSettleIsOneSum(t *testing.T) {
 		for _, sum := range whole {
 			joined.Booked = append(joined.Booked, sum)
 		}
-		if err := errors.Join(one.Settle(c), other.Settle(joined)); err != nil {
+		if err := errors.Join(one.AddUp(c), other.AddUp(joined)); err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(one, other) {
@@ -109,7 +109,7 @@ func TestSettleIsOneSum(t *testing.T) {
 
 func TestSettleRefusesWhatDoesNotFit(t *testing.T) {
 	var s protection.Statement
-	err := s.Settle(protection.Charges{Opening: math.MaxInt64, Booked: []protection.BookedSum{booked("original", 1, 1, 0)}})
+	err := s.AddUp(protection.Charges{Opening: math.MaxInt64, Booked: []protection.BookedSum{booked("original", 1, 1, 0)}})
 	if !errors.Is(err, money.ErrRange) {
 		t.Error(err)
 	}

@@ -21,6 +21,7 @@ import (
 
 // TestBookingsComeToTheExposure: over random histories, the sums of all bookings are the figures of the exposure report.
 func TestBookingsComeToTheExposure(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Core.Pieces.Allocations = 2
 		chance := rand.New(rand.NewPCG(3, 9))
@@ -58,8 +59,8 @@ func TestBookingsComeToTheExposure(t *testing.T) {
 				s := explainBooking(t, w, b.ID, asOf, apptest.Everything).Sums
 				got.E1, got.E2, got.E4, got.E5 = got.E1+s.E1, got.E2+s.E2, got.E4+s.E4, got.E5+s.E5
 			}
-			if got.Figures != want.Figures || got.Beside != want.Beside {
-				t.Errorf("%s: the bookings come to %+v %+v, the report says %+v %+v", asOf, got.Figures, got.Beside, want.Figures, want.Beside)
+			if got.Figures != want.Figures || got.Memo != want.Memo {
+				t.Errorf("%s: the bookings come to %+v %+v, the report says %+v %+v", asOf, got.Figures, got.Memo, want.Figures, want.Memo)
 			}
 		}
 	})
@@ -68,6 +69,7 @@ func TestBookingsComeToTheExposure(t *testing.T) {
 // TestABookingIsTheSumOfItsParts: the sums are those of all parts, whatever the page, and the parts are those that the
 // transactions explain.
 func TestABookingIsTheSumOfItsParts(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Core.Pieces.Allocations = 2
 		w.At("2024-06-03")
@@ -107,6 +109,7 @@ func TestABookingIsTheSumOfItsParts(t *testing.T) {
 // TestABookingIsExplainedWithTheTravelOfTheMoment: what moved since the day or the knowledge of an explanation is not in
 // it.
 func TestABookingIsExplainedWithTheTravelOfTheMoment(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.At("2024-06-20")
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 120_000, "2024-08-31")
@@ -127,6 +130,7 @@ func TestABookingIsExplainedWithTheTravelOfTheMoment(t *testing.T) {
 // TestStatementLinesAreExplained follows the third worked line of the rules: every line of every statement is made of
 // what it says, down to the last refund, of which nothing returns.
 func TestStatementLinesAreExplained(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.At("2024-04-09")
 		w.Fix("2024-04-08", map[money.Currency]string{"GBP": "0.85795"})
@@ -158,6 +162,7 @@ func TestStatementLinesAreExplained(t *testing.T) {
 
 // TestAPageOfAStatementLine: pages follow each other without a gap, in the order of the statement.
 func TestAPageOfAStatementLine(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.At("2024-06-03")
 		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})

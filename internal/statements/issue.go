@@ -190,7 +190,7 @@ func issuePeriod(
 			SiteName: site.Name, ChannelName: c.Name, Language: c.Language,
 			Due: travel.AfterBusinessDays(civil.DayOf(tx.Now), policy.PaymentTermsDays),
 		}
-		if err := statement.Settle(*charges[currency]); err != nil {
+		if err := statement.AddUp(*charges[currency]); err != nil {
 			return 0, fmt.Errorf("statement in %s: %w", currency, err)
 		}
 		if statement.Empty() {

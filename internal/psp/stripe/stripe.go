@@ -28,9 +28,9 @@ type Config struct {
 	Tokens  *tokenizer.Gateway // through which the cards' numbers come; nil where no channel has a tokenizer
 	Next    http.RoundTripper  // carries the requests
 	Clock   func() time.Time   // the real one
-	// Settle is after how long nothing arrives any more that was under way when a call was given up: only then Find
+	// Quiet is after how long nothing arrives any more that was under way when a call was given up: only then Find
 	// takes the absence of a thing for certain. 0 is half a minute.
-	Settle time.Duration
+	Quiet time.Duration
 }
 
 // Gateway implements psp.Gateway.
@@ -49,7 +49,7 @@ func New(c Config) (*Gateway, error) {
 	if c.Next == nil || c.Clock == nil {
 		return nil, errors.New("stripe: a transport and a clock are needed")
 	}
-	g := &Gateway{tokens: c.Tokens, next: c.Next, clock: c.Clock, settle: c.Settle, address: stripe.APIURL}
+	g := &Gateway{tokens: c.Tokens, next: c.Next, clock: c.Clock, settle: c.Quiet, address: stripe.APIURL}
 	if g.settle == 0 {
 		g.settle = 30 * time.Second
 	}
