@@ -66,7 +66,7 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 		{"", []string{"channel", "set", "2", "--locked"}, 0, "is changed"},
 		{"", []string{"channel", "set", "2", "--no-locked"}, 0, "approve 8"},
 		{"", []string{"audit", "list"}, 0, "proposal.approve"},
-		{"", []string{"audit", "verify"}, 0, "all as they were written"},
+		{"", []string{"audit", "verify"}, 0, "none changed since it was written"},
 	} {
 		said, code := s.as(step.password, append(step.args, "--site", "real")...)
 		if code != step.code || !strings.Contains(said, step.says) {

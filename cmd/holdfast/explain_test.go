@@ -55,7 +55,7 @@ func TestExplain(t *testing.T) {
 		{[]string{"explain", "booking", "1", "--as-of", "2024-07-01"}, 0, "refunded                 100.00"},
 		{[]string{"explain", "booking", "1", "--as-of", "2024-07-01"}, 0, "still to be paid (E4)    600.00"},
 		{[]string{"explain", "booking", "1", "--as-of", "2024-07-01"}, 0, "max(0, total − paid before refunds) = max(0, 120000 − 60000) = 60000"},
-		{[]string{"explain", "booking", "1", "--page", "2", "--per-page", "1"}, 0, "Page 2 lies past the last of the 1 payments"},
+		{[]string{"explain", "booking", "1", "--page", "2", "--per-page", "1"}, 0, "There is no page 2: the list has 1 payments"},
 		{[]string{"explain", "9"}, 1, "There is no transaction 9."},
 		{[]string{"explain", "booking", "9"}, 1, "There is no booking 9."},
 		{[]string{"explain", "booking", "1", "--known-at", "2024-01-01 00:00:00"}, 1, "There is no booking 1."},
@@ -64,7 +64,7 @@ func TestExplain(t *testing.T) {
 		{[]string{"explain", "booking", "1", "--per-page", "101"}, 1, "per_page"},
 		{[]string{"explain", "statement", "1", "opening"}, 1, "There is no statement 1."},
 		{[]string{"explain", "statement", "1"}, 2, "<line>"},
-		{[]string{"explain", "one"}, 2, "64 bit int"},
+		{[]string{"explain", "one"}, 2, "is not a whole number"},
 	})
 	if shape := s.readsJSON("explain", "booking", "1"); shape["sums"].(map[string]any)["paid"] != 60000.0 || len(shape["allocations"].([]any)) != 1 {
 		t.Errorf("the JSON of the booking: %v", shape)
@@ -75,7 +75,7 @@ func TestExplain(t *testing.T) {
 	s.follow([]step{
 		{[]string{"explain", "statement", "1", "opening"}, 0, "has no earlier statement in GBP"},
 		{[]string{"explain", "statement", "1", "original"}, 0, "π = round(51219 · 8500 / 1,000,000) = round(435.361500) = 435"},
-		{[]string{"explain", "statement", "1", "original", "--page", "3"}, 0, "Page 3 lies past the last of the 1 premium lines"},
+		{[]string{"explain", "statement", "1", "original", "--page", "3"}, 0, "There is no page 3: the list has 1 premium lines"},
 		{[]string{"explain", "statement", "1", "return"}, 0, "before: EUR 600.00 worth GBP 512.19, lead 103 days, 8500 ppm, premium GBP 4.35"},
 		{[]string{"explain", "statement", "1", "closing"}, 0, "opening 0 + original 435"},
 		{[]string{"explain", "statement", "1", "payments"}, 0, "the 0 payments"},

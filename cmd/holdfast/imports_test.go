@@ -88,7 +88,7 @@ func TestImportOfBadRows(t *testing.T) {
 	}
 
 	r = s.run("", "import", "payments", "book.csv", "--site", "acme")
-	if r.code != 3 || !strings.Contains(r.stderr, "name a file with --refused") || !strings.Contains(r.stdout, "3 already there") {
+	if r.code != 3 || !strings.Contains(r.stderr, "use --refused FILE.csv") || !strings.Contains(r.stdout, "3 already there") {
 		t.Errorf("without a file: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 }

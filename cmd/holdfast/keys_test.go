@@ -76,18 +76,18 @@ func TestKeysAndGateways(t *testing.T) {
 		if len(first) != 1 || uses[0] != "seals" || secrets[0] != "2" {
 			t.Errorf("keys: %v %v %v", first, uses, secrets)
 		}
-		says("2 were sealed anew", 0, "", "keys", "rotate")
+		says("2 were encrypted again", 0, "", "keys", "rotate")
 		says("at its end", 0, "", "keys", "make")
 		ids, uses, secrets := idsOf(t, run("", "keys", "list"))
 		if len(ids) != 3 || ids[1] != first[0] || strings.Join(uses, " ") != "seals opens opens" || strings.Join(secrets, " ") != "2 0 0" {
 			t.Errorf("keys: %v %v %v", ids, uses, secrets)
 		}
-		says("2 were sealed anew", 0, "", "keys", "rotate", "--use", ids[2])
+		says("2 were encrypted again", 0, "", "keys", "rotate", "--use", ids[2])
 		again, _, secrets := idsOf(t, run("", "keys", "list"))
 		if strings.Join(again, " ") != strings.Join([]string{ids[2], ids[0], ids[1]}, " ") || secrets[0] != "2" {
 			t.Errorf("keys: %v %v", again, secrets)
 		}
-		says("it has no key", 1, "", "keys", "rotate", "--use", "nobodys")
+		says("the file has no key", 1, "", "keys", "rotate", "--use", "nobodys")
 		says("tokenizer_api_key  …9f2c", 0, "", gateway...)
 	})
 }
@@ -137,7 +137,7 @@ func TestTheFileOfKeysIsNotLost(t *testing.T) {
 	if err := os.WriteFile(file, before, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := run("", "keys", "rotate", "--only", "secrets"); r.code != 0 || !strings.Contains(r.stdout, "0 were sealed anew") || strings.Contains(r.stdout, "tokens are signed") {
+	if r := run("", "keys", "rotate", "--only", "secrets"); r.code != 0 || !strings.Contains(r.stdout, "0 were encrypted again") || strings.Contains(r.stdout, "logins are signed") {
 		t.Errorf("mended: %d, %s%s", r.code, r.stdout, r.stderr)
 	}
 }

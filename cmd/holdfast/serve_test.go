@@ -157,7 +157,7 @@ func TestRequestsThatDoNotEndAreCut(t *testing.T) {
 	if err := p.cmd.Wait(); err == nil || p.cmd.ProcessState.ExitCode() != 1 {
 		t.Errorf("ended with %v", err)
 	}
-	if !strings.Contains(p.log.String(), "still being answered") {
+	if !strings.Contains(p.log.String(), "were still open") {
 		t.Errorf("the log says\n%s", p.log)
 	}
 }

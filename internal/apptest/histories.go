@@ -37,9 +37,16 @@ type History struct {
 	*World
 	Random    *rand.Rand
 	Channels  []travel.Channel
-	suppliers []int64
 	Bookings  []travel.Booking
+	suppliers []int64
 	payments  []payment
+	accepted  Steps
+}
+
+// Steps counts the steps of a history that the service accepted. The rules refuse many, and a history of which they
+// refuse too much shows nothing.
+type Steps struct {
+	Bookings, Purchases, Refunds, Chargebacks, Reversals, Changes int
 }
 
 type payment struct {
@@ -116,6 +123,7 @@ func (h *History) NewBooking() {
 		h.t.Fatal(err)
 	}
 	h.Bookings = append(h.Bookings, b)
+	h.accepted.Bookings++
 }
 
 // Pay pays a part of one of the bookings.
@@ -154,7 +162,14 @@ func (h *History) try(in travel.NewTransaction) (travel.Transaction, bool) {
 	if err != nil && !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.NotPossible) {
 		h.t.Error(err)
 	}
-	return t, err == nil
+	if err != nil {
+		return t, false
+	}
+	*map[travel.TransactionType]*int{
+		travel.Purchase: &h.accepted.Purchases, travel.Refund: &h.accepted.Refunds,
+		travel.Chargeback: &h.accepted.Chargebacks, travel.ChargebackReversal: &h.accepted.Reversals,
+	}[*in.Type]++
+	return t, true
 }
 
 // Change changes one thing of one of the bookings.
@@ -174,8 +189,29 @@ func (h *History) Change() {
 		in.Country = &country
 	}
 	_, err := h.App.Bookings.Update(h.t.Context(), h.Actor, b.ID, in)
-	if err != nil && !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.NotPossible) {
+	switch {
+	case err == nil:
+		h.accepted.Changes++
+	case !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.NotPossible):
 		h.t.Error(err)
+	}
+}
+
+// Accepted is what the service has accepted so far.
+func (h *History) Accepted() Steps { return h.accepted }
+
+// Add adds what another history did.
+func (s *Steps) Add(more Steps) {
+	s.Bookings, s.Purchases, s.Refunds = s.Bookings+more.Bookings, s.Purchases+more.Purchases, s.Refunds+more.Refunds
+	s.Chargebacks, s.Reversals, s.Changes = s.Chargebacks+more.Chargebacks, s.Reversals+more.Reversals, s.Changes+more.Changes
+}
+
+// WantAtLeast fails the test where fewer steps were accepted, of any kind.
+func (s Steps) WantAtLeast(t *testing.T, least Steps) {
+	t.Helper()
+	if s.Bookings < least.Bookings || s.Purchases < least.Purchases || s.Refunds < least.Refunds ||
+		s.Chargebacks < least.Chargebacks || s.Reversals < least.Reversals || s.Changes < least.Changes {
+		t.Errorf("accepted were %+v, which shows too little: at least %+v are wanted", s, least)
 	}
 }
 

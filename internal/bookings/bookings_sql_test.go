@@ -30,6 +30,7 @@ func idsOf(list []travel.Booking) []int64 {
 }
 
 func TestABookingIsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
 		b := s.Booking(func(b *travel.Booking) {
 			b.AuthorID, b.Author, b.AuthorName = 7, "ann", "Ann Ó Súilleabháin"
@@ -61,6 +62,7 @@ func TestABookingIsReadAsItWasWritten(t *testing.T) {
 }
 
 func TestAChangedBookingIsReadAsItWasChanged(t *testing.T) {
+	t.Parallel()
 	var hours atomic.Int64
 	clock := func() time.Time { return dbtest.Start.Add(time.Duration(hours.Load()) * time.Hour) }
 	dbtest.OnBothWithBookings(t, clock, func(t *testing.T, s *dbtest.BookingSite) {
@@ -97,6 +99,7 @@ func TestAChangedBookingIsReadAsItWasChanged(t *testing.T) {
 }
 
 func TestWhatIsNotThere(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
 		other := dbtest.NewBookingSite(t, s.DB, "other")
 		theirs := other.Insert(t, other.Booking(nil))[0]
@@ -125,21 +128,25 @@ func TestWhatIsNotThere(t *testing.T) {
 }
 
 func TestTheSchemaKeepsBookingsConsistent(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
 		other := dbtest.NewBookingSite(t, s.DB, "other")
 		s.Insert(t, s.Booking(func(b *travel.Booking) { b.ImportKey = "K" }))
-		for name, change := range map[string]func(b *travel.Booking){
-			"a currency that is not the channel's": func(b *travel.Booking) { b.Currency = "GBP" },
-			"another site's channel":               func(b *travel.Booking) { b.ChannelID = other.Channel },
-			"another site's supplier":              func(b *travel.Booking) { b.Suppliers = other.Suppliers[:1] },
-			"the same natural key":                 func(b *travel.Booking) { b.ImportKey = "K" },
+		for _, c := range []struct {
+			name   string
+			change func(b *travel.Booking)
+		}{
+			{"a currency that is not the channel's", func(b *travel.Booking) { b.Currency = "GBP" }},
+			{"another site's channel", func(b *travel.Booking) { b.ChannelID = other.Channel }},
+			{"another site's supplier", func(b *travel.Booking) { b.Suppliers = other.Suppliers[:1] }},
+			{"the same natural key", func(b *travel.Booking) { b.ImportKey = "K" }},
 		} {
 			err := s.DB.Write(t.Context(), func(tx *db.Tx) error {
-				_, err := bookings.Insert(tx, s.Booking(change))
+				_, err := bookings.Insert(tx, s.Booking(c.change))
 				return err
 			})
 			if !errors.Is(err, db.ErrConflict) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: %v", c.name, err)
 			}
 		}
 	})
@@ -147,6 +154,7 @@ func TestTheSchemaKeepsBookingsConsistent(t *testing.T) {
 
 // A booking names the transactions that were attempted against it, each once, the most recent last.
 func TestTransactionsOfABooking(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
 		ids := s.Insert(t, s.Booking(nil), s.Booking(nil), s.Booking(nil))
 		var made []int64
@@ -178,6 +186,7 @@ func TestTransactionsOfABooking(t *testing.T) {
 
 // Whatever the order, pages of three hold every booking once, in that order; ties and absent start dates included.
 func TestPagesOfThree(t *testing.T) {
+	t.Parallel()
 	var minutes atomic.Int64
 	clock := func() time.Time { return dbtest.Start.Add(time.Duration(minutes.Load()) * time.Minute) }
 	dbtest.OnBothWithBookings(t, clock, func(t *testing.T, s *dbtest.BookingSite) {
@@ -244,6 +253,7 @@ func inPagesOfThree(t *testing.T, s *dbtest.BookingSite, attribute string, desce
 }
 
 func TestBookingsInTheOrderOfTheirNaming(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
 		var some []travel.Booking
 		for range 12 {
@@ -268,6 +278,7 @@ func TestBookingsInTheOrderOfTheirNaming(t *testing.T) {
 }
 
 func TestBookingFilters(t *testing.T) {
+	t.Parallel()
 	var seconds atomic.Int64
 	clock := func() time.Time { return dbtest.Start.Add(time.Duration(seconds.Load()) * time.Second) }
 	dbtest.OnBothWithBookings(t, clock, func(t *testing.T, s *dbtest.BookingSite) {
@@ -321,6 +332,7 @@ func TestBookingFilters(t *testing.T) {
 
 // The end date counts from the start of its day, and both bounds are strict, to the microsecond.
 func TestBoundsOnTheEndDate(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
 		var some []travel.Booking
 		for day := dbtest.StartDay - 3; day <= dbtest.StartDay+3; day++ {
@@ -352,6 +364,7 @@ func TestBoundsOnTheEndDate(t *testing.T) {
 
 // The condition that chooses bookings by status and the function that tells a booking's status never disagree.
 func TestFilterByStatusAgreesWithTheStatus(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
 		var some []travel.Booking
 		sums := []travel.BookingSums{{}, {Net: 1}, {Net: 1, OpenAuthorised: 1}, {OpenAuthorised: 1}, {Net: 2}}

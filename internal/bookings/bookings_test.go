@@ -74,6 +74,7 @@ func checkAfterTheRace(t *testing.T, w *apptest.World, id int64) {
 }
 
 func TestABookingMovesToWhereItFits(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		euro, draft := w.Channel(travel.ModeProtectionOnly, money.EUR), w.Channel(travel.ModeDraft, money.EUR)
 		pound, closed := w.Channel(travel.ModeProtectionOnly, "GBP"), w.Channel(travel.ModeTest, money.EUR)
@@ -83,22 +84,23 @@ func TestABookingMovesToWhereItFits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, c := range map[string]struct {
+		for _, c := range []struct {
+			name   string
 			id     int64
 			change travel.BookingFields
 			wrong  bool
 		}{
-			"another currency alone":               {b.ID, travel.BookingFields{Currency: new(money.Currency("GBP"))}, true},
-			"a channel of another currency":        {b.ID, travel.BookingFields{ChannelID: &pound.ID}, true},
-			"a closed channel":                     {b.ID, travel.BookingFields{ChannelID: &closed.ID}, true},
-			"a channel that there is not":          {b.ID, travel.BookingFields{ChannelID: new(int64(999))}, true},
-			"another channel of the same currency": {b.ID, travel.BookingFields{ChannelID: &draft.ID}, false},
-			"a correction in a closed channel":     {inClosed.ID, travel.BookingFields{Surname: new("King")}, false},
-			"out of a closed channel, both":        {inClosed.ID, travel.BookingFields{ChannelID: &pound.ID, Currency: &pound.Currency}, false},
+			{"another currency alone", b.ID, travel.BookingFields{Currency: new(money.Currency("GBP"))}, true},
+			{"a channel of another currency", b.ID, travel.BookingFields{ChannelID: &pound.ID}, true},
+			{"a closed channel", b.ID, travel.BookingFields{ChannelID: &closed.ID}, true},
+			{"a channel that there is not", b.ID, travel.BookingFields{ChannelID: new(int64(999))}, true},
+			{"another channel of the same currency", b.ID, travel.BookingFields{ChannelID: &draft.ID}, false},
+			{"a correction in a closed channel", inClosed.ID, travel.BookingFields{Surname: new("King")}, false},
+			{"out of a closed channel, both", inClosed.ID, travel.BookingFields{ChannelID: &pound.ID, Currency: &pound.Currency}, false},
 		} {
 			_, err := w.App.Bookings.Update(t.Context(), w.Actor, c.id, c.change)
 			if c.wrong != fault.Is(err, fault.Invalid) || !c.wrong && err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: %v", c.name, err)
 			}
 		}
 	})
@@ -106,6 +108,7 @@ func TestABookingMovesToWhereItFits(t *testing.T) {
 
 // A natural key is unique in its channel, so that an imported booking cannot move onto another one's.
 func TestAnImportedBookingKeepsItsKeyToItself(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		first, second := w.Channel(travel.ModeProtectionOnly, money.EUR), w.Channel(travel.ModeDraft, money.EUR)
 		var made []travel.Booking
@@ -134,11 +137,11 @@ func TestAnImportedBookingKeepsItsKeyToItself(t *testing.T) {
 }
 
 func TestWhoMayDoWhatWithBookings(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(travel.ModeDraft, money.EUR), 1, "2024-09-14")
-		for role, mayWrite := range map[auth.Role]bool{
-			auth.ReadOnly: false, auth.Finance: false, auth.MemberAdmin: true, auth.Operator: true,
-		} {
+		for _, role := range []auth.Role{auth.ReadOnly, auth.Finance, auth.MemberAdmin, auth.Operator} {
+			mayWrite := role == auth.MemberAdmin || role == auth.Operator
 			actor := auth.Actor{SiteID: w.Site.ID, UserID: 1, Username: "u", Role: role}
 			if _, err := w.App.Bookings.Get(t.Context(), actor, b.ID); err != nil {
 				t.Errorf("%s reads: %v", role, err)

@@ -158,6 +158,7 @@ func TestModalPaysOnce(t *testing.T) {
 }
 
 func TestModalAttemptsAreThreeRefusals(t *testing.T) {
+	t.Parallel()
 	onBothInShop(t, func(s shop) {
 		fields, authString := s.vouched(9900, nil)
 		view := s.open(fields, authString)
@@ -192,6 +193,7 @@ func TestModalAttemptsAreThreeRefusals(t *testing.T) {
 }
 
 func TestModalSessionEnds(t *testing.T) {
+	t.Parallel()
 	onBothInShop(t, func(s shop) {
 		view := s.open(s.vouched(9900, nil))
 		b := s.book(view)
@@ -250,6 +252,7 @@ func (s shop) lock(locked bool) {
 }
 
 func TestModalReachesNoFurther(t *testing.T) {
+	t.Parallel()
 	onBothInShop(t, func(s shop) {
 		fields, authString := s.vouched(9900, map[string]string{"email": "ada@example.com"})
 		view := s.open(fields, authString)
@@ -291,6 +294,7 @@ func TestModalReachesNoFurther(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 func TestModalGuessersWait(t *testing.T) {
+	t.Parallel()
 	onBothInShop(t, func(s shop) {
 		fields, authString := s.vouched(9900, nil)
 		guess := s.opening(fields, strings.Repeat("0", 64)+authString[64:])
@@ -309,6 +313,7 @@ func TestModalGuessersWait(t *testing.T) {
 }
 
 func TestModalTakesNumbersInHostedFields(t *testing.T) {
+	t.Parallel()
 	onBothInShop(t, func(s shop) {
 		if view := s.open(s.vouched(9900, nil)); view.Tokenizer != checkout.NoCards {
 			s.t.Errorf("without a tokenizer: %q", view.Tokenizer)
@@ -329,6 +334,7 @@ func TestModalTakesNumbersInHostedFields(t *testing.T) {
 }
 
 func TestModalOfAProtectionOnlyTestChannel(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		gateway := apptest.NewScripted()
 		w.Core.Gateways = map[string]psp.Gateway{"sandbox": gateway}

@@ -16,6 +16,7 @@ import (
 )
 
 func TestATokenDiesWithTheAccessOfItsCreator(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
 		admin := h.User(t, "admin", auth.MemberAdmin)
 		name := "Server"
@@ -39,6 +40,7 @@ func TestATokenDiesWithTheAccessOfItsCreator(t *testing.T) {
 }
 
 func TestAPasswordEndsTheSessionsOfTheOneBefore(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
 		user := h.User(t, "admin", auth.MemberAdmin)
 		session, err := h.Login(t, "admin", apptest.GoodPassword)
@@ -69,6 +71,7 @@ func TestAPasswordEndsTheSessionsOfTheOneBefore(t *testing.T) {
 }
 
 func TestKeysRotateWithoutLoggingAnyoneOut(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
 		user := h.User(t, "admin", auth.MemberAdmin)
 		second := apptest.Process(t, h.DB, h.Now)
@@ -110,6 +113,7 @@ func TestKeysRotateWithoutLoggingAnyoneOut(t *testing.T) {
 }
 
 func TestASecondFactorCountsOnceConfirmed(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		user := h.User(t, "admin", auth.MemberAdmin)
@@ -157,6 +161,7 @@ func TestASecondFactorCountsOnceConfirmed(t *testing.T) {
 }
 
 func TestAnOldPasswordHashIsMadeAnew(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
 		user := h.User(t, "admin", auth.MemberAdmin)
 		dearer := apptest.Process(t, h.DB, h.Now)
@@ -176,6 +181,7 @@ func TestAnOldPasswordHashIsMadeAnew(t *testing.T) {
 }
 
 func TestWhoMayMakeUsersAndSites(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
 		ctx := context.WithoutCancel(t.Context())
 		admin := apptest.ActorOf(h.User(t, "admin", auth.MemberAdmin), auth.MemberAdmin)

@@ -49,6 +49,7 @@ func TestNoThirdTokenWhateverTheInterleaving(t *testing.T) {
 }
 
 func TestCallersAreReadWithTheirPresentRole(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		site, user := dbtest.ASite(t, store, "demo")
 		other, _ := dbtest.ASite(t, store, "other")
@@ -98,6 +99,7 @@ func TestCallersAreReadWithTheirPresentRole(t *testing.T) {
 }
 
 func TestTokensAreTouchedOnceAMinute(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		site, user := dbtest.ASite(t, store, "demo")
 		touch := func(id int64, used time.Time) {
@@ -127,16 +129,19 @@ func TestOnlyOneLoginUsesASecondFactor(t *testing.T) {
 		dbtest.Write(t, store, func(tx *db.Tx) error {
 			return errors.Join(identity.BeginTwoFactor(tx, user.ID, "S"), identity.ConfirmTwoFactor(tx, user.ID, 7, []string{"one", "two"}))
 		})
-		for name, use := range map[string]func(tx *db.Tx) error{
-			"step":     func(tx *db.Tx) error { return identity.UseStep(tx, user.ID, 8) },
-			"recovery": func(tx *db.Tx) error { return identity.UseRecoveryCode(tx, user.ID, "one") },
+		for _, c := range []struct {
+			name string
+			use  func(tx *db.Tx) error
+		}{
+			{"step", func(tx *db.Tx) error { return identity.UseStep(tx, user.ID, 8) }},
+			{"recovery code", func(tx *db.Tx) error { return identity.UseRecoveryCode(tx, user.ID, "one") }},
 		} {
 			var group sync.WaitGroup
 			var mu sync.Mutex
 			used := 0
 			for range 10 {
 				group.Go(func() {
-					err := store.Write(t.Context(), use)
+					err := store.Write(t.Context(), c.use)
 					mu.Lock()
 					defer mu.Unlock()
 					if err == nil {
@@ -148,7 +153,7 @@ func TestOnlyOneLoginUsesASecondFactor(t *testing.T) {
 			}
 			group.Wait()
 			if used != 1 {
-				t.Errorf("the %s was used %d times", name, used)
+				t.Errorf("the %s was used %d times", c.name, used)
 			}
 		}
 		dbtest.Write(t, store, func(tx *db.Tx) error { return identity.RemoveTwoFactor(tx, user.ID) })
@@ -215,6 +220,7 @@ func TestFailedLoginsAreAllCounted(t *testing.T) {
 }
 
 func TestKeysComeBackAsTheyWere(t *testing.T) {
+	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		key := auth.Key{ID: "k1", Secret: []byte("0123456789abcdef0123456789abcdef"), CreatedAt: dbtest.Start}
 		dbtest.Write(t, store, func(tx *db.Tx) error { return identity.InsertJWTKey(tx, key) })

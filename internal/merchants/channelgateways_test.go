@@ -195,7 +195,7 @@ func TestWhatIsSealedForOneChannelIsWorthNothingInAnother(t *testing.T) {
 			t.Error(err)
 		}
 		_, err := w.App.Channels.Gateway(t.Context(), w.Actor, other.ID)
-		if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "belongs elsewhere") {
+		if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "another place") {
 			t.Errorf("the other channel's: %v", err)
 		}
 	})

@@ -17,6 +17,7 @@ import (
 // TestABordereauStays: whatever is logged, moved, renamed or agreed later, the same month as known at the same instant
 // is the same bytes.
 func TestABordereauStays(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		taxes := []travel.TaxCode{{Code: "IPT", RatePPM: 120_000, Label: "Insurance premium tax"}}
 		w.Policy(travel.PolicyFields{From: apptest.DayPtr(t, "2024-01-01"), TaxCodes: &taxes})
@@ -69,6 +70,7 @@ func TestABordereauStays(t *testing.T) {
 
 // TestLinesAreReadInPieces: more lines than one read holds come in their order, each once.
 func TestLinesAreReadInPieces(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Core.Pieces.Lines = 3
 		c := w.Channel(travel.ModeProtectionOnly, "GBP")
@@ -109,6 +111,7 @@ func TestLinesAreReadInPieces(t *testing.T) {
 // TestBordereauAndStatementsReconcile: the premium of a month is the lines and minimums of its statements, and each
 // minimum is reported once, for its month, with the taxes under which it was charged.
 func TestBordereauAndStatementsReconcile(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Core.Pieces.Lines = 1
 		taxes := []travel.TaxCode{{Code: "IPT", RatePPM: 120_000}}
@@ -169,6 +172,7 @@ func TestBordereauAndStatementsReconcile(t *testing.T) {
 }
 
 func TestBordereauxThatAreRefused(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		for _, c := range []struct {
 			in    reports.BordereauQuery

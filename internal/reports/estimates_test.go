@@ -16,6 +16,7 @@ import (
 
 // TestACorrectionOfCollateralChangesNoPastReport: both times count.
 func TestACorrectionOfCollateralChangesNoPastReport(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		until := *apptest.DayPtr(t, "2024-06-30")
 		first := addCollateral(t, w, ledger.CollateralFields{To: &until}, "guarantee", "GBP", 50000)
@@ -40,6 +41,7 @@ func TestACorrectionOfCollateralChangesNoPastReport(t *testing.T) {
 // TestModelAndWhatIfOverABook: turnover counts all card payments less refunds, E1 the protected ones; a failure costs
 // what the exposure of the same channels says.
 func TestModelAndWhatIfOverABook(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.50000"})
 		c, other := w.Channel(travel.ModeProtectionOnly, "GBP"), w.Channel(travel.ModeProtectionOnly, "EUR")

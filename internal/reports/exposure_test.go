@@ -17,6 +17,7 @@ import (
 
 // TestTheWorkedPayment follows the first worked line of the rules from the payment to its last day of dispute.
 func TestTheWorkedPayment(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
 		w.Fix("2024-06-28", map[money.Currency]string{"GBP": "0.84638"})
@@ -54,6 +55,7 @@ func TestTheWorkedPayment(t *testing.T) {
 
 // TestAPastReportStays: what is logged later changes no report about what was known before.
 func TestAPastReportStays(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
 		c := w.Channel(travel.ModeProtectionOnly, "EUR")
@@ -89,6 +91,7 @@ func TestAPastReportStays(t *testing.T) {
 
 // TestARateThatArrivesLate prices what waited for it, by the same rule, and nothing else.
 func TestARateThatArrivesLate(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "EUR"), 100000, "2024-09-14")
 		w.Fix("2024-05-26", map[money.Currency]string{"GBP": "0.50000"}) // more than 7 days before the payment
@@ -125,6 +128,7 @@ func TestARateThatArrivesLate(t *testing.T) {
 }
 
 func TestWhatIsNotProtectedStandsApart(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		draft, test := w.Channel(travel.ModeDraft, "GBP"), w.Channel(travel.ModeTest, "GBP")
 		live := w.Channel(travel.ModeProtectionOnly, "GBP")
@@ -158,6 +162,7 @@ func TestWhatIsNotProtectedStandsApart(t *testing.T) {
 
 // TestTheRestOfTheWorkedLines: a refund, a moved booking, a refund after it, at the locked rate.
 func TestTheRestOfTheWorkedLines(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.SetClock(time.Date(2024, 4, 9, 12, 0, 0, 0, time.UTC))
 		w.Fix("2024-04-08", map[money.Currency]string{"GBP": "0.85795"})
@@ -209,6 +214,7 @@ func TestTheRestOfTheWorkedLines(t *testing.T) {
 }
 
 func TestExposureRefusesWhatItCannotAnswer(t *testing.T) {
+	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	for field, q := range map[string]reports.ExposureQuery{
 		"currency":  {Currency: "EUR", Valuation: protection.Locked},
@@ -224,6 +230,7 @@ func TestExposureRefusesWhatItCannotAnswer(t *testing.T) {
 }
 
 func TestDoubleRecovery(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 1000, "2024-09-14")
 		p := w.Must(apptest.Report(travel.Purchase, b, 1000))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ func asOf(t *testing.T, day string) reports.ExposureQuery {
 
 // TestARunOff follows one book down to nothing.
 func TestARunOff(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		aLife(t, w)
 		r := w.RunOff(reports.ExposureQuery{})
@@ -62,6 +64,7 @@ func TestARunOff(t *testing.T) {
 
 // TestAMovement closes line by line.
 func TestAMovement(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		aLife(t, w)
 		w.SetClock(time.Date(2024, 8, 5, 12, 0, 0, 0, time.UTC))
@@ -97,6 +100,7 @@ func TestAMovement(t *testing.T) {
 
 // TestReportsOfThePastStay: whatever is logged, renamed, moved or fixed since, the same pair gives the same report.
 func TestReportsOfThePastStay(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		aLife(t, w)
 		known := w.Now()
@@ -143,8 +147,16 @@ func TestReportsOfThePastStay(t *testing.T) {
 
 // TestRunOffsFromTheCube are those from the rows, whatever happened and however much is folded.
 func TestRunOffsFromTheCube(t *testing.T) {
-	for seed := range apptest.Histories(t, 3) {
+	t.Parallel()
+	var sums atomic.Int64 // of what is at risk at the beginning of the run-offs
+	t.Cleanup(func() {
+		if sums.Load() == 0 {
+			t.Error("all run-offs were empty")
+		}
+	})
+	for seed := range apptest.Histories(t, 2) {
 		t.Run(fmt.Sprint("history ", seed), func(t *testing.T) {
+			t.Parallel()
 			apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 				h := apptest.NewHistory(w, 100+seed)
 				if seed == 1 {
@@ -173,8 +185,10 @@ func TestRunOffsFromTheCube(t *testing.T) {
 						if rows := w.RunOff(q); !reflect.DeepEqual(cube, rows) {
 							t.Fatalf("%s, %s, channels %v:\ncube %+v\nrows %+v", day, q.Valuation, q.Channels, cube, rows)
 						}
+						sums.Add(cube.Points[0].Total.E1 + cube.Points[0].Total.E2)
 					}
 				}
+				h.Accepted().WantAtLeast(t, apptest.Steps{Bookings: 4, Purchases: 6})
 			})
 		})
 	}
@@ -182,6 +196,7 @@ func TestRunOffsFromTheCube(t *testing.T) {
 
 // TestWhatWaitsForARateIsApart in all three, and comes in when the rate does.
 func TestWhatWaitsForARateIsApart(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Must(apptest.Report(travel.Purchase, w.Booking(w.Channel(travel.ModeProtectionOnly, "EUR"), 60000, "2024-09-14"), 60000))
 		for _, v := range protection.Valuations {
@@ -206,6 +221,7 @@ func TestWhatWaitsForARateIsApart(t *testing.T) {
 }
 
 func TestMovementsRefuseWhatTheyCannotAnswer(t *testing.T) {
+	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	_, err := w.App.Exposure.Movement(t.Context(), w.Actor, reports.MovementQuery{})
 	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.Missing {

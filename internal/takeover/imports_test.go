@@ -26,6 +26,7 @@ import (
 )
 
 func TestImportTwiceChangesNothing(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		rows := []travel.ImportedPayment{
 			apptest.ARow(2, "1"), apptest.ARow(3, "1b", func(r *travel.ImportedPayment) { r.Booking.ImportKey = "B-1" }, apptest.Paying(84_000)),
@@ -95,6 +96,7 @@ var badRows = []struct {
 }
 
 func TestBadRowRefusesItselfAndNothingElse(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Imported(apptest.Protect, apptest.ARow(2, "1"), apptest.ARow(3, "2"))
 		before := holdings(t, w)
@@ -124,6 +126,7 @@ func TestBadRowRefusesItselfAndNothingElse(t *testing.T) {
 }
 
 func TestImportAgainWithAnotherStartOfCoverIsRefused(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Imported(apptest.Protect, apptest.ARow(2, "1"))
 		_, refused := w.Imported(takeover.ImportOptions{Mode: travel.ModeProtectionOnly}, apptest.ARow(2, "1"))
@@ -134,6 +137,7 @@ func TestImportAgainWithAnotherStartOfCoverIsRefused(t *testing.T) {
 }
 
 func TestImportWithoutAModeCreatesNoChannels(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		_, refused := w.Imported(takeover.ImportOptions{}, apptest.ARow(2, "1"))
 		if !strings.Contains(refused[2], "no mode was given") || holdings(t, w) != "" {
@@ -151,7 +155,12 @@ func TestImportWithoutAModeCreatesNoChannels(t *testing.T) {
 
 // TestCoverStart: a book that is taken over counts at a past day, one that is newly covered does not.
 func TestCoverStart(t *testing.T) {
-	for effective, want := range map[bool]int64{true: 36_000, false: 0} {
+	t.Parallel()
+	for _, effective := range []bool{true, false} {
+		want := int64(0)
+		if effective {
+			want = 36_000
+		}
 		apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 			if _, err := w.App.Rates.Add(t.Context(), auth.System(0), []fx.Fixing{fixing(t, "GBP", "2024-04-08", "0.85795")}); err != nil {
 				t.Fatal(err)
@@ -217,6 +226,7 @@ func messyFile(seed uint64) []travel.ImportedPayment {
 }
 
 func TestDryRunSaysWhatTheImportThenDoes(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		rows := messyFile(7)
 		options := apptest.Protect
@@ -242,6 +252,7 @@ func TestDryRunSaysWhatTheImportThenDoes(t *testing.T) {
 // TestDryRunWhereWritesTakeFewRows: a machine that cannot take many rows in one write gets fewer at a time, of which none
 // are parted that build on each other.
 func TestDryRunWhereWritesTakeFewRows(t *testing.T) {
+	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	options := apptest.Protect
 	options.DryRun = true
@@ -284,6 +295,7 @@ func TestDryRunWhereWritesTakeFewRows(t *testing.T) {
 }
 
 func TestImportsAreTheOperators(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		admin := w.Actor
 		admin.Role = auth.MemberAdmin
@@ -296,6 +308,7 @@ func TestImportsAreTheOperators(t *testing.T) {
 
 // TestWhatTheSchemaForbidsRefusesOneRow has a row meet a rule of the schema that no check looks for.
 func TestWhatTheSchemaForbidsRefusesOneRow(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		draw, drawn := w.Core.NewUUID, 0
 		taken := draw()
@@ -322,6 +335,7 @@ func TestWhatTheSchemaForbidsRefusesOneRow(t *testing.T) {
 }
 
 func TestImportEndsWithItsContextAndWithItsFile(t *testing.T) {
+	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
