@@ -77,6 +77,7 @@ func readIDs(text string) (ids []int64, err error) {
 type bookingsMemory struct {
 	held    map[db.Key]*travel.Booking // made or taken by it: nobody else changes them before it ends
 	changed []*travel.Booking          // of these, whose sums are not stored yet
+	blank   map[db.Key]bool            // of these, for which nothing was paid before the write, and whose total never changed
 }
 
 var (
@@ -91,6 +92,19 @@ func Held(tx *db.Tx, siteID, id int64) (b travel.Booking, ok bool) {
 		return b, false
 	}
 	return *held, true
+}
+
+// hold notes that the write has made or taken a booking.
+func hold(tx *db.Tx, b *travel.Booking) {
+	m, key := inBookings.Of(tx), db.Key{SiteID: b.SiteID, ID: b.ID}
+	db.Keep(&m.held, key, b)
+	db.Keep(&m.blank, key, b.Payments == 0 && !b.TotalChanged)
+}
+
+// Blank reports whether a booking that this write holds was blank when it was made or taken: nothing was ever paid for
+// it, and its total never changed. There is then nothing about its payments that this write did not bring.
+func Blank(tx *db.Tx, siteID, id int64) bool {
+	return inBookings.Of(tx).blank[db.Key{SiteID: siteID, ID: id}]
 }
 
 // flushSums stores the sums of bookings that have changed, and the status that follows.
@@ -141,7 +155,7 @@ func Insert(tx *db.Tx, b travel.Booking) (id int64, err error) {
 		return 0, err
 	}
 	b.ID, b.Version, b.CreatedAt, b.ModifiedAt, b.TransactionIDs = id, 1, tx.Now, tx.Now, nil
-	db.Keep(&inBookings.Of(tx).held, db.Key{SiteID: b.SiteID, ID: id}, &b)
+	hold(tx, &b)
 	return id, nil
 }
 
@@ -178,7 +192,7 @@ func Lock(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
 	})
 	if err == nil {
 		held := b
-		db.Keep(&inBookings.Of(tx).held, db.Key{SiteID: siteID, ID: id}, &held)
+		hold(tx, &held)
 	}
 	return b, err
 }

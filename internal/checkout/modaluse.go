@@ -145,9 +145,11 @@ func (m *Modals) Booking(ctx context.Context, u ModalUse, id int64) (travel.Book
 	if s.BookingID == 0 && u.Over {
 		return travel.Booking{}, errModalOver()
 	}
-	visit := m.WriteBy
-	if s.BookingID != 0 {
-		visit = m.ReadBy
+	visit := m.ReadBy
+	if s.BookingID == 0 {
+		visit = func(ctx context.Context, clock core.SiteClock, fn func(tx *db.Tx) error) error {
+			return m.WriteBy(ctx, clock, fn)
+		}
 	}
 	var found travel.Booking
 	err := visit(ctx, core.ClockFor(u.Actor), func(tx *db.Tx) (err error) {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"holdfast/internal/db"
@@ -29,19 +30,34 @@ func RealNow(tx *db.Tx) time.Time { return tx.Now.Add(-ClockOfTx.Of(tx).Ahead) }
 // OnClockOf says whether Now is what the clock of that site says.
 func OnClockOf(tx *db.Tx, siteID int64) bool { return ClockOfTx.Of(tx).SiteID == siteID }
 
+// Rider is a question that rides along with the first statement of a write, so that it costs none of its own: a scalar
+// subquery with a ? for each argument. Dest takes the answer, which may be NULL.
+type Rider struct {
+	Query string
+	Args  []any
+	Dest  any
+}
+
 // begin has a write go by the clock of a site, as it is now, and reads the versions of what the process remembers of the
-// site: one statement for both.
-func begin(tx *db.Tx, k *known, clock SiteClock) error {
+// site: one statement for both, and for what rides along.
+func begin(tx *db.Tx, k *known, clock SiteClock, riders []Rider) error {
 	goBy(tx, clock)
 	if clock.SiteID == 0 {
 		return nil
 	}
 	v := versions{known: k, siteID: clock.SiteID}
 	var ahead int64
-	err := tx.Row(`SELECT s.clock_ahead, COALESCE(v.version, 0), COALESCE(r.version, 0) FROM sites s
+	dest := []any{&ahead, &v.site, &v.rates}
+	w := db.Where{Args: []any{clock.SiteID, ratesSite}}
+	var along strings.Builder
+	for _, r := range riders {
+		along.WriteString(", (" + w.Fill(r.Query, r.Args...) + ")")
+		dest = append(dest, r.Dest)
+	}
+	err := tx.Row(`SELECT s.clock_ahead, COALESCE(v.version, 0), COALESCE(r.version, 0)`+along.String()+` FROM sites s
 		LEFT JOIN site_versions v ON v.site_id = s.id
 		LEFT JOIN site_versions r ON r.site_id = $2
-		WHERE s.id = $1`, []any{clock.SiteID, ratesSite}, &ahead, &v.site, &v.rates)
+		WHERE s.id = $1`, w.Args, dest...)
 	if errors.Is(err, db.ErrNotFound) { // for the write itself to say
 		return nil
 	}

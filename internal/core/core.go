@@ -80,16 +80,16 @@ func Write[T any](
 }
 
 // WriteAs is Write for what gives nothing back.
-func (c *Core) WriteAs(ctx context.Context, actor auth.Actor, fn func(tx *db.Tx) error) error {
-	return c.WriteBy(ctx, ClockFor(actor), fn)
+func (c *Core) WriteAs(ctx context.Context, actor auth.Actor, fn func(tx *db.Tx) error, riders ...Rider) error {
+	return c.WriteBy(ctx, ClockFor(actor), fn, riders...)
 }
 
 // WriteBy runs fn in a write by the clock of a site. The clock is read anew inside the write: a caller may have been read
 // long before, an import minutes, and by a clock that was moved since the write would record in a past that reports and
 // statements have left.
-func (c *Core) WriteBy(ctx context.Context, clock SiteClock, fn func(tx *db.Tx) error) error {
+func (c *Core) WriteBy(ctx context.Context, clock SiteClock, fn func(tx *db.Tx) error, riders ...Rider) error {
 	return c.Store.Write(ctx, func(tx *db.Tx) error {
-		if err := begin(tx, &c.known, clock); err != nil {
+		if err := begin(tx, &c.known, clock, riders); err != nil {
 			return err
 		}
 		return fn(tx)

@@ -34,12 +34,13 @@ type Outcome struct {
 func Create[T any](
 	ctx context.Context, c *Core, actor auth.Actor, key travel.Once,
 	create func(tx *db.Tx) (T, Outcome, error), find func(ctx context.Context, made Outcome) (T, error),
+	riders ...Rider,
 ) (made T, err error) {
 	if key.Key == "" {
 		err = c.WriteAs(ctx, actor, func(tx *db.Tx) (err error) {
 			made, _, err = create(tx)
 			return err
-		})
+		}, riders...)
 		return made, err
 	}
 	before, until, err := claim(ctx, c, actor, key)
@@ -61,7 +62,7 @@ func Create[T any](
 			return errInFlight()
 		}
 		return err
-	})
+	}, riders...)
 	if err == nil {
 		return made, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"holdfast/internal/fault"
@@ -39,6 +40,7 @@ type DB struct {
 	write  *sql.DB
 	queue  *writeQueue // SQLite only: one writer, and its callers share commits
 	counts *counts
+	ran    atomic.Int64
 }
 
 // Tx is one transaction. It ends with the function that it is given to. That function may run more than once, so it
@@ -52,6 +54,7 @@ type Tx struct {
 	engine *engine
 	sql    *sql.Tx
 	counts *counts
+	ran    *atomic.Int64 // of the database: statements
 
 	locals  map[*local]any // see Local
 	waiting []*Deferral    // those that have rows to write
@@ -97,6 +100,9 @@ func (db *DB) Close() error {
 // Engine names the engine: "sqlite" or "postgres".
 func (db *DB) Engine() string { return db.engine.name }
 
+// Statements is how many SQL statements have run since the database was opened; those of migrations are not counted.
+func (db *DB) Statements() int64 { return db.ran.Load() }
+
 // Ping returns an error if the database cannot be reached.
 func (db *DB) Ping(ctx context.Context) error {
 	if err := db.read.PingContext(ctx); err != nil {
@@ -132,7 +138,7 @@ func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error {
 
 // tx makes the transaction that a caller's function gets, and reads the clock for it.
 func (db *DB) tx(ctx context.Context, sqlTx *sql.Tx) *Tx {
-	return &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: sqlTx, counts: db.counts}
+	return &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: sqlTx, counts: db.counts, ran: &db.ran}
 }
 
 func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecond) }
@@ -164,6 +170,7 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	if err := tx.flushBefore(query); err != nil {
 		return 0, err
 	}
+	tx.ran.Add(1)
 	res, err := tx.sql.ExecContext(tx.ctx, query, args...)
 	if err != nil {
 		return 0, err
@@ -218,6 +225,7 @@ func (tx *Tx) Each(query string, args []any, scan func(scan func(dest ...any) er
 
 // eachAsIs is Each, but it does not write deferred rows first.
 func (tx *Tx) eachAsIs(query string, args []any, scan func(scan func(dest ...any) error) error) error {
+	tx.ran.Add(1)
 	rows, err := tx.sql.QueryContext(tx.ctx, query, args...)
 	if err != nil {
 		return err

@@ -74,14 +74,21 @@ func (w *Where) And(condition string, values ...any) {
 		w.Text.WriteString(" AND ")
 	}
 	w.Text.WriteString("(")
-	for _, v := range values {
-		before, after, _ := strings.Cut(condition, "?")
-		w.Text.WriteString(before)
-		w.Text.WriteString(w.Arg(v))
-		condition = after
-	}
-	w.Text.WriteString(condition)
+	w.Text.WriteString(w.Fill(condition, values...))
 	w.Text.WriteString(")")
+}
+
+// Fill takes values and returns a text in which each "?" is the placeholder of the next value.
+func (w *Where) Fill(text string, values ...any) string {
+	var filled strings.Builder
+	for _, v := range values {
+		before, after, _ := strings.Cut(text, "?")
+		filled.WriteString(before)
+		filled.WriteString(w.Arg(v))
+		text = after
+	}
+	filled.WriteString(text)
+	return filled.String()
 }
 
 // In adds "column IN (values)". Without values it adds nothing: a filter that is absent keeps all rows.

@@ -137,7 +137,7 @@ func riskOf(tx *db.Tx, siteID, bookingID int64) (*heldRisk, error) {
 	}
 	h := &heldRisk{siteID: siteID}
 	b, holds := bookings.Held(tx, siteID, bookingID)
-	if holds && b.Payments == 0 && !b.TotalChanged {
+	if holds && bookings.Blank(tx, siteID, bookingID) {
 		h.risk.Total = b.Total // nothing was ever paid: there is nothing to read
 	} else {
 		var err error
@@ -155,9 +155,12 @@ func riskOf(tx *db.Tx, siteID, bookingID int64) (*heldRisk, error) {
 // bookingRisk reads all that the exposure of a booking rests on.
 func bookingRisk(tx *db.Tx, siteID, bookingID int64) (b protection.BookingRisk, err error) {
 	args := []any{siteID, bookingID}
-	var changed bool
-	err = tx.Row(`SELECT total, EXISTS (SELECT 1 FROM booking_totals t WHERE t.site_id = $1 AND t.booking_id = $2)
-		FROM bookings WHERE site_id = $1 AND id = $2`, args, &b.Total, &changed)
+	held, holds := bookings.Held(tx, siteID, bookingID)
+	b.Total = held.Total
+	changed := held.TotalChanged
+	if !holds {
+		err = tx.Row(`SELECT total, total_changed FROM bookings WHERE site_id = $1 AND id = $2`, args, &b.Total, &changed)
+	}
 	if err == nil && changed { // before the first payment, too: it may count from a day before the change
 		b.Totals, err = totalChanges(tx, args)
 	}

@@ -41,7 +41,6 @@ type intake struct {
 	// doubleRecovery: more was charged back than there was.
 	doubleRecovery bool
 
-	isNew bool            // nobody looked for a report of the same payment: its row refuses a second one
 	slot  *semaphore      // for a call to a processor; nil: whatever it is, it is logged as reported
 	order *gatewayRequest // what the processor is to do; nil: it is logged as reported
 }
@@ -103,7 +102,7 @@ func (r *intake) readChannel() error {
 // repeated answers the stored transaction of the same payment reference: the same report again is the same payment,
 // another one under its reference is refused. ErrNotFound: the report is new.
 func (r *intake) repeated() (travel.Transaction, error) {
-	if r.in.Reference == "" || r.isNew {
+	if r.in.Reference == "" {
 		return travel.Transaction{}, db.ErrNotFound
 	}
 	before, err := TransactionByReference(r.tx, r.site.ID, r.channel.ID, r.in.PSP, r.in.Reference)

@@ -5,6 +5,7 @@ package payments
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"holdfast/internal/auth"
@@ -39,12 +40,7 @@ func (p *Payments) Create(
 	}
 	slot := p.processing.semaphore()
 	defer slot.release()
-	made, err := p.takeIn(ctx, actor, slot, in, false)
-	// The same payment may have been reported before: what is refused now was fine then. Most payments are new, and need
-	// no look at what was reported before.
-	if in.Reference != "" && mayBeRepeated(err) {
-		made, err = p.takeIn(ctx, actor, slot, in, true)
-	}
+	made, err := p.takeIn(ctx, actor, slot, in)
 	if err != nil {
 		return travel.Transaction{}, false, err
 	}
@@ -63,17 +59,25 @@ type takenIn struct {
 	request *gatewayRequest
 }
 
-// takeIn takes a transaction in by one write. look says whether to look first for a report of the same payment.
+// takeIn takes a transaction in by one write. Its first statement looks for a report of the same payment, too.
 func (p *Payments) takeIn(
-	ctx context.Context, actor auth.Actor, slot *semaphore, in travel.NewTransaction, look bool,
+	ctx context.Context, actor auth.Actor, slot *semaphore, in travel.NewTransaction,
 ) (takenIn, error) {
+	var before sql.NullInt64
+	var riders []core.Rider
+	if in.Reference != "" && in.ChannelID != nil {
+		riders = append(riders, referenceRider(actor.SiteID, *in.ChannelID, in.PSP, in.Reference, &before))
+	}
 	return core.Create(ctx, p.Core, actor, in.Once, func(tx *db.Tx) (made takenIn, _ core.Outcome, err error) {
 		site, err := merchants.SiteInForce(tx, actor.SiteID)
 		if err != nil {
 			return made, core.Outcome{}, err
 		}
+		if riders != nil {
+			noteReference(tx, Reference{actor.SiteID, *in.ChannelID, in.PSP, in.Reference}, before.Int64)
+		}
 		r := newIntake(p.Core, tx, actor, site, in)
-		r.slot, r.isNew = slot, !look
+		r.slot = slot
 		made.t, made.created, err = r.run()
 		made.request = r.order
 		return made, core.Outcome{ID: made.t.ID}, err
@@ -84,16 +88,7 @@ func (p *Payments) takeIn(
 			return err
 		})
 		return again, err
-	})
-}
-
-// mayBeRepeated reports whether an error can come from a payment that was reported before under the same reference.
-func mayBeRepeated(err error) bool {
-	switch fault.KindOf(err) {
-	case fault.Invalid, fault.NotPossible, fault.ReferenceExists:
-		return err != nil
-	}
-	return false
+	}, riders...)
 }
 
 // Get reads one transaction.

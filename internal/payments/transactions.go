@@ -2,14 +2,12 @@ package payments
 
 import (
 	"database/sql"
-	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"holdfast/internal/core"
 	"holdfast/internal/db"
-	"holdfast/internal/fault"
 	"holdfast/internal/limits"
 	"holdfast/internal/statements"
 	"holdfast/internal/travel"
@@ -58,7 +56,6 @@ func InsertTransaction(tx *db.Tx, t travel.Transaction) (travel.Transaction, err
 			redirect_url, linked_id, content, content_hash, import_key, simulated, effective_at, version, created_at, modified_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
 			$24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, 1, $37, $38)
-		ON CONFLICT (site_id, channel_id, psp, reference) DO NOTHING
 		RETURNING id`,
 		[]any{t.SiteID, t.UUID, t.ChannelID, t.AuthorID, t.Author, t.AuthorName, t.Type, t.Status, t.Currency, t.Total,
 			t.Remaining, t.BaseCurrency, t.BaseTotal, t.ForexRate, strings.Join(t.Flags, ","), t.PSP, t.Method, t.PayeeName,
@@ -66,9 +63,6 @@ func InsertTransaction(tx *db.Tx, t travel.Transaction) (travel.Transaction, err
 			t.CardType, t.AuthCode, t.Attempt3DS, t.RedirectURL, db.MaybeID(t.LinkedID), t.Content, t.ContentHash,
 			maybeText(t.ImportKey), t.Simulated, db.Micros(t.EffectiveAt), db.Micros(tx.Now), db.Micros(tx.Now)},
 		&t.ID)
-	if errors.Is(err, db.ErrNotFound) {
-		return travel.Transaction{}, fault.New(fault.ReferenceExists, "The payment reference %q is taken.", t.Reference)
-	}
 	if err != nil {
 		return travel.Transaction{}, err
 	}
@@ -157,6 +151,21 @@ func LookUpReferences(tx *db.Tx, siteID, channelID int64, asked []Reference) err
 		}
 	}
 	return err
+}
+
+// referenceRider asks, along with the first statement of a write, which transaction has a payment reference.
+func referenceRider(siteID, channelID int64, psp, reference string, id *sql.NullInt64) core.Rider {
+	return core.Rider{
+		Query: `SELECT id FROM transactions WHERE site_id = ? AND channel_id = ? AND psp = ? AND reference = ?`,
+		Args:  []any{siteID, channelID, psp, reference}, Dest: id,
+	}
+}
+
+// noteReference notes what was found: the write need not ask again whether a reference is free.
+func noteReference(tx *db.Tx, r Reference, found int64) {
+	if found == 0 {
+		db.Keep(&inPayments.Of(tx).absent, r, true)
+	}
 }
 
 // TransactionByReference reads the transaction of a channel and processor with the caller's payment reference.

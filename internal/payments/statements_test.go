@@ -1,0 +1,49 @@
+package payments_test
+
+import (
+	"fmt"
+	"testing"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/auth"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// mostStatements is how many SQL statements a purchase for one booking may run in its write: nine that write, and one
+// that reads the clock, the versions of what is remembered, and whether the payment was reported before.
+const mostStatements = 10
+
+// TestAPurchaseRunsFewStatements: what hardly changes is not read again, and what the write has just made is not read at
+// all.
+func TestAPurchaseRunsFewStatements(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
+		c := w.Channel(travel.ModeProtectionOnly, "EUR")
+		pay := func(n int) int64 {
+			b := w.Booking(c, 60000, "2024-09-14")
+			in := apptest.Report(travel.Purchase, b, 60000)
+			in.PSP, in.Reference = "stripe", fmt.Sprintf("ch_%d", n)
+			before := w.Core.Store.Statements()
+			if made := w.Must(in); made.Status != travel.StatusComplete {
+				t.Fatalf("the payment is %s", made.Status)
+			}
+			return w.Core.Store.Statements() - before
+		}
+		pay(0) // what is read for the first time is remembered
+		for n := 1; n < 4; n++ {
+			if ran := pay(n); ran > mostStatements {
+				t.Errorf("payment %d ran %d statements, at most %d are allowed", n, ran, mostStatements)
+			}
+		}
+		// A change of the channel is seen at once, by the version that the next write reads.
+		name := "Another name"
+		if _, err := w.App.Channels.Change(t.Context(), auth.System(w.Site.ID), c.ID, travel.ChannelFields{Name: &name}); err != nil {
+			t.Fatal(err)
+		}
+		if ran := pay(4); ran <= mostStatements {
+			t.Errorf("after the channel has changed a payment ran %d statements: it was not read again", ran)
+		}
+	})
+}
