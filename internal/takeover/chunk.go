@@ -17,37 +17,37 @@ import (
 	"holdfast/internal/travel"
 )
 
-// importChannel is a channel with what of the chunk's rows is in it already. Both maps are by natural key, and grow with
-// what the rows make.
+// importChannel is a channel, with those of its bookings and payments that the rows of a chunk name. Both maps are by
+// natural key. Bookings and payments that the rows make are added to them.
 type importChannel struct {
 	travel.Channel
 	bookings map[string]travel.Booking
-	payments map[string]ImportedTransaction
+	payments map[string]importedTransaction
 }
 
-// importChunk is the rows of one write on their way in. It is made anew when the write runs again.
+// importChunk takes over the rows of one write. If the write runs again, it gets a new importChunk.
 type importChunk struct {
 	run  *importRun
 	tx   *db.Tx
 	site travel.Site
 	rows []travel.ImportedPayment
-	// careful says that each row writes in a savepoint of its own, from which it can be taken back.
+	// careful: each row writes in a savepoint of its own, so that it can be rolled back alone.
 	careful bool
 
 	channels  map[string]*importChannel // by name
-	made, met []int64                   // bookings
-	opened    []travel.Channel
+	made, met []int64                   // ids of bookings: those made, those that existed
+	opened    []travel.Channel          // the channels that were created
 	payments  Tally
 	refused   []Refusal
 }
 
-// errTakeBack: a row was refused after it had written something, and there is no savepoint to go back to.
-var errTakeBack = errors.New("the row has to be taken back")
+// errTakeBack: a row was refused after it had written something, and there is no savepoint to roll back to.
+var errTakeBack = errors.New("the row has to be rolled back")
 
-// apart runs what writes the one row, all of it or nothing. Savepoints are dear (SQLite copies every page that is
-// touched again in each of them), and a row that was looked at beforehand is hardly ever refused here: so the first
-// time there are none, and where one would have been needed the whole chunk is run again with them. A row that meets a
-// rule of the schema which nobody looked for is refused like any other.
+// apart runs the function that writes a row: all of it or nothing. Savepoints are slow (SQLite copies every changed
+// page again for each of them), and a row that was checked before is hardly ever refused here. So the first run has
+// none. If a row turns out to need one, the whole chunk runs again with savepoints. A row that breaks a rule of the
+// schema is refused like any other.
 func (c *importChunk) apart(write func() error) error {
 	if !c.careful {
 		err := write()
@@ -58,18 +58,18 @@ func (c *importChunk) apart(write func() error) error {
 	}
 	err := c.tx.Savepoint(write)
 	if errors.Is(err, db.ErrConflict) {
-		return &fault.Error{Kind: fault.ReferenceExists, Message: "It conflicts with what is stored.", Err: err}
+		return &fault.Error{Kind: fault.ReferenceExists, Message: "The row conflicts with other stored data.", Err: err}
 	}
 	return err
 }
 
-// isRefusal reports whether an error is about the row. Every other one is our fault or the database's.
+// isRefusal reports whether an error is about the row. Any other error is one of the program or the database.
 func isRefusal(err error) bool {
 	kind := fault.KindOf(err)
 	return err != nil && kind != fault.Internal && kind != fault.Unavailable
 }
 
-// row takes one row or refuses it. An error is nobody's fault but ours, or the database's, and ends the write.
+// row takes one row over or refuses it. An error is not about the row, and ends the write.
 func (c *importChunk) row(in travel.ImportedPayment) error {
 	err := in.Refused
 	if err == nil {
@@ -82,7 +82,7 @@ func (c *importChunk) row(in travel.ImportedPayment) error {
 	return nil
 }
 
-// takeRow looks at everything before it writes anything; a row is there whole or not at all.
+// takeRow checks the whole row before it writes anything.
 func (c *importChunk) takeRow(in travel.ImportedPayment) error {
 	booking, payment, err := c.check(in)
 	if err != nil {
@@ -93,16 +93,16 @@ func (c *importChunk) takeRow(in travel.ImportedPayment) error {
 	case errors.Is(err, db.ErrNotFound) && c.run.opts.Mode != "":
 		return c.apart(func() error { return c.open(in, booking, payment) })
 	case errors.Is(err, db.ErrNotFound):
-		return refusedCell("channel", "There is no channel of this name, and no mode was given in which to create it.")
+		return refusedCell("channel", "There is no channel of this name. It is not created, because no mode was given.")
 	case err != nil:
 		return err
 	}
 	return c.place(in, channel, booking, payment)
 }
 
-// check judges what the row says by itself, booking and payment at once, so that all its mistakes are told together.
+// check checks the row by itself, its booking and its payment, so that the refusal names all mistakes of the row.
 func (c *importChunk) check(in travel.ImportedPayment) (travel.Booking, travel.NewTransaction, error) {
-	someID := int64(1) // stands for the ids that the row cannot know
+	someID := int64(1) // stands for ids that are not known yet
 	wrong, wrongPayment := in.Booking.Problems.Clone(), in.Payment.Problems.Clone()
 	in.Booking.ChannelID, in.Booking.Profile = &someID, c.run.Profile
 	booking := in.Booking.NewBooking(&wrong)
@@ -111,7 +111,7 @@ func (c *importChunk) check(in travel.ImportedPayment) (travel.Booking, travel.N
 	payment.ChannelID, payment.CoverFromEffective = &someID, c.run.opts.CoverFromEffective
 	payment.Items = &[]travel.Item{{BookingID: someID, Currency: booking.Currency, Total: in.BaseTotal}}
 	if linked := payment.Type != nil && payment.Type.Linked(); linked && in.Linked == "" {
-		wrongPayment.Wrong("linked_id", "A %s names the payment that it adjusts.", *payment.Type)
+		wrongPayment.Wrong("linked_id", "A %s must name the payment that it adjusts.", *payment.Type)
 	} else if linked || in.Linked != "" {
 		payment.LinkedID = someID
 	}
@@ -119,7 +119,7 @@ func (c *importChunk) check(in travel.ImportedPayment) (travel.Booking, travel.N
 	return booking, payment, cellsOf(wrong.Err(), wrongPayment.Err(), checkKeys(in))
 }
 
-// checkKeys refuses keys by which nothing can be looked up: databases keep neither broken UTF-8 nor the character 0.
+// checkKeys refuses keys that no database can store: broken UTF-8 and the character 0.
 func checkKeys(in travel.ImportedPayment) error {
 	var wrong fault.Problems
 	for cell, text := range map[string]string{
@@ -133,8 +133,8 @@ func checkKeys(in travel.ImportedPayment) error {
 	return wrong.Err()
 }
 
-// channel finds the channel of a name and, the first time, everything in it that rows of this chunk name: one question
-// for all of them, where each by itself would be most of the time of an import.
+// channel finds a channel by its name. The first time, it also reads the bookings and payments in it that the rows of
+// the chunk name. One query for all of them is much faster than one for each row.
 func (c *importChunk) channel(name string) (*importChannel, error) {
 	if found, ok := c.channels[name]; ok {
 		return found, nil
@@ -146,7 +146,7 @@ func (c *importChunk) channel(name string) (*importChannel, error) {
 	var bookings, keys []string
 	var references []payments.Reference
 	for _, row := range c.rows {
-		// Rows that were not looked at yet are asked for as well, but for keys that no database can be asked for.
+		// These rows are not checked yet. Only keys that no database can store are left out.
 		if row.Refused == nil && row.Channel == name && checkKeys(row) == nil {
 			bookings = append(bookings, row.Booking.ImportKey)
 			keys = append(keys, row.Payment.ImportKey)
@@ -157,10 +157,10 @@ func (c *importChunk) channel(name string) (*importChannel, error) {
 		}
 	}
 	found := &importChannel{Channel: stored}
-	if found.bookings, err = ImportedBookings(c.tx, c.site.ID, stored.ID, bookings); err != nil {
+	if found.bookings, err = importedBookings(c.tx, c.site.ID, stored.ID, bookings); err != nil {
 		return nil, err
 	}
-	if found.payments, err = ImportedTransactions(c.tx, c.site.ID, stored.ID, keys); err != nil {
+	if found.payments, err = importedTransactions(c.tx, c.site.ID, stored.ID, keys); err != nil {
 		return nil, err
 	}
 	if err := payments.LookUpReferences(c.tx, c.site.ID, stored.ID, references); err != nil {
@@ -170,15 +170,15 @@ func (c *importChunk) channel(name string) (*importChannel, error) {
 	return found, nil
 }
 
-// open creates the channel of the row, in the row's currency, and places the row in it. When the row is refused after
-// all, there is no channel either.
+// open creates the channel of the row, in the row's currency, and places the row in it. If the row is refused, the
+// channel is not created.
 func (c *importChunk) open(in travel.ImportedPayment, booking travel.Booking, payment travel.NewTransaction) error {
 	secret, err := auth.NewChannelSecret(c.run.Random)
 	if err != nil {
 		return fmt.Errorf("drawing a channel secret: %w", err)
 	}
 	currency := booking.Currency
-	if before, ok := c.run.channels[in.Channel]; ok { // on a dry run, by a row further up
+	if before, ok := c.run.channels[in.Channel]; ok { // on a dry run, an earlier row has created it
 		currency = before
 	}
 	var wrong fault.Problems
@@ -192,7 +192,7 @@ func (c *importChunk) open(in travel.ImportedPayment, booking travel.Booking, pa
 		return err
 	}
 	opened := &importChannel{
-		Channel: channel, bookings: map[string]travel.Booking{}, payments: map[string]ImportedTransaction{},
+		Channel: channel, bookings: map[string]travel.Booking{}, payments: map[string]importedTransaction{},
 	}
 	if err := c.place(in, opened, booking, payment); err != nil {
 		return err
@@ -202,7 +202,7 @@ func (c *importChunk) open(in travel.ImportedPayment, booking travel.Booking, pa
 	return nil
 }
 
-// place puts the row into its channel: what is there already is compared, what is not is made.
+// place makes the booking and the payment of the row. If one of them exists already, it is compared with the row.
 func (c *importChunk) place(
 	in travel.ImportedPayment, channel *importChannel, booking travel.Booking, payment travel.NewTransaction,
 ) error {
@@ -250,7 +250,7 @@ func (c *importChunk) place(
 	if err != nil {
 		return err
 	}
-	channel.payments[payment.ImportKey] = ImportedTransaction{ID: made.ID, ContentHash: made.ContentHash}
+	channel.payments[payment.ImportKey] = importedTransaction{ID: made.ID, ContentHash: made.ContentHash}
 	c.payments.Created++
 	if known {
 		c.met = append(c.met, booking.ID)

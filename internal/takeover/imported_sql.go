@@ -6,18 +6,17 @@ import (
 	"holdfast/internal/travel"
 )
 
-// ImportedTransaction is what an import asks of a transaction that an earlier one made: which it is, and whether it
-// says the same.
-type ImportedTransaction struct {
+// importedTransaction is a transaction of an earlier import, with the hash that tells whether a row says the same.
+type importedTransaction struct {
 	ID          int64
 	ContentHash string
 }
 
-// ImportedBookings reads the bookings that imports made in a channel under the given keys, by key: many at once,
-// without their suppliers and transactions.
-func ImportedBookings(tx *db.Tx, siteID, channelID int64, keys []string) (map[string]travel.Booking, error) {
+// importedBookings reads the bookings that imports have made in a channel, by their keys. They come without their
+// suppliers and transactions.
+func importedBookings(tx *db.Tx, siteID, channelID int64, keys []string) (map[string]travel.Booking, error) {
 	found := map[string]travel.Booking{}
-	if len(keys) == 0 { // an absent filter would keep everything
+	if len(keys) == 0 { // without a filter db.In would find all bookings
 		return found, nil
 	}
 	var w db.Where
@@ -32,10 +31,9 @@ func ImportedBookings(tx *db.Tx, siteID, channelID int64, keys []string) (map[st
 	return found, err
 }
 
-// ImportedTransactions reads of the transactions that imports made in a channel under the given keys what tells them
-// apart, by key.
-func ImportedTransactions(tx *db.Tx, siteID, channelID int64, keys []string) (map[string]ImportedTransaction, error) {
-	found := map[string]ImportedTransaction{}
+// importedTransactions reads the transactions that imports have made in a channel, by their keys.
+func importedTransactions(tx *db.Tx, siteID, channelID int64, keys []string) (map[string]importedTransaction, error) {
+	found := map[string]importedTransaction{}
 	if len(keys) == 0 {
 		return found, nil
 	}
@@ -45,7 +43,7 @@ func ImportedTransactions(tx *db.Tx, siteID, channelID int64, keys []string) (ma
 	err := tx.Each(`SELECT import_key, id, content_hash FROM transactions WHERE `+w.Text.String(), w.Args,
 		func(scan func(dest ...any) error) error {
 			var key string
-			var t ImportedTransaction
+			var t importedTransaction
 			err := scan(&key, &t.ID, &t.ContentHash)
 			found[key] = t
 			return err

@@ -1,5 +1,5 @@
-// Package takeover imports books of bookings and payments that others have kept. It owns no table: what it imports goes
-// the way of every booking and payment. Begin reading at Imports.Payments.
+// Package takeover imports books of bookings and payments from other systems. It owns no table: it makes bookings and
+// payments through their rooms. Begin reading at Imports.Payments.
 package takeover
 
 import (
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
@@ -18,81 +19,85 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Imports takes over the books of other systems, many payments at a time.
+// Imports takes over the books of other systems.
 type Imports struct{ *core.Core }
 
 // NewImports makes the use cases.
 func NewImports(c *core.Core) *Imports {
-	// The import itself looks for the approval of its file.
+	// An approval changes nothing by itself: the next import of the file finds it.
 	nothing := func(*db.Tx, auth.Actor, travel.Proposal) (any, error) { return nil, nil }
 	c.Kinds.Register(travel.ProposeTakeover, core.Kind{Carry: nothing})
 	return &Imports{c}
 }
 
-// rowsPerWrite is how many rows share a write: enough that commits cost little, few enough that a write stays far
-// below its five seconds and others need not wait long behind it.
+// rowsPerWrite is how many rows share a write: enough that commits cost little, and so few that a write takes much
+// less than its five seconds, and other writes do not wait long.
 const rowsPerWrite = 200
 
-// firstLook is after how many rows the database looks at how much it holds by now; after four times as many it looks
-// again, and so on.
-const firstLook = 1000
+// firstRefresh is after how many new payments the statistics of the database are refreshed for the first time. The
+// next time is after four times as many, and so on.
+const firstRefresh = 1000
 
 // ImportOptions says how payments are taken over.
 type ImportOptions struct {
-	// Mode is the mode in which channels are created that the rows name and that do not exist; "" creates none, and
-	// refuses their rows.
+	// Mode is the mode of the channels that the import creates, if rows name channels that do not exist. With "" it
+	// creates none, and refuses such rows.
 	Mode travel.AccountMode
-	// CoverFromEffective takes over a book that was covered before: cover starts when each payment was taken (R2).
+	// CoverFromEffective is for a book that was covered before: cover starts when each payment was taken (R2).
 	CoverFromEffective bool
-	// SHA256 is the hash of the file, by which another operator approves it where that is needed; Reason is for them.
+	// SHA256 is the hash of the file in hexadecimal, "" if there is no file. If the import needs an approval, another
+	// operator approves this hash, and reads the Reason.
 	SHA256, Reason string
-	// DryRun goes through everything and keeps nothing.
+	// DryRun imports everything and rolls it back.
 	DryRun   bool
 	Progress func(rows int)        // called after each write with the number of rows done so far; may be nil
 	Refused  func(refusal Refusal) // called for each row that was refused; may be nil
 }
 
-// ImportReport says what an import did, or on a dry run would have done.
+// ImportReport says what an import did, or what it would have done if it was a dry run.
 type ImportReport struct {
 	Rows     int
 	Bookings Tally // distinct ones
 	Payments Tally
 	Channels []string // created, by name
 	Refused  int      // rows
-	// Proposal is set where the import waits for another operator: nothing was taken.
+	// Proposal is set if another operator has to approve the import first. Nothing was imported then.
 	Proposal *travel.Proposal
 }
 
-// Tally counts what was made apart from what was there already.
+// Tally counts the bookings or payments of an import: those that it created, and those that existed before.
 type Tally struct {
 	Created, AlreadyThere int
 }
 
-// Refusal is a row that was not taken and why.
+// Refusal is a row that was not imported, with the reason.
 type Refusal struct {
 	Line   int
 	Reason string
-	Cells  map[string]string // what is wrong with which cell, where single cells are to blame
+	Cells  map[string]string // what is wrong, by the name of the cell; empty if the reason is about the whole row
 }
 
-// errDryRun takes a write back at its end.
+// errDryRun rolls a write back at its end.
 var errDryRun = errors.New("dry run: nothing is kept")
 
-// Payments takes over payments and the bookings that they were made for. The keys of booking and payment are natural
-// keys in their channel: a row that was taken over before is left as it is, and refused where it says something else
-// now. A row that cannot be taken refuses itself and nothing else. An error ends the import; what was reported to
-// Progress until then stays.
+// Payments takes over payments and their bookings. Both have natural keys, which are unique in their channel. A row
+// that was imported before changes nothing, and is refused if it says something else now. A refused row does not stop
+// the others. An error ends the import, and the rows that were reported to Progress before stay.
 func (i *Imports) Payments(
 	ctx context.Context, actor auth.Actor, rows iter.Seq2[travel.ImportedPayment, error], opts ImportOptions,
 ) (ImportReport, error) {
-	// Who takes over a book decides from when it is covered and makes protected channels: the operator's business.
+	// An import decides from when payments are covered, and may create protected channels. Only operators may do that.
 	for _, p := range []auth.Permission{auth.SetChannelMode, auth.WriteBookings, auth.WriteTransactions} {
 		if err := actor.Require(p); err != nil {
 			return ImportReport{}, err
 		}
 	}
 	if opts.Mode != "" && !slices.Contains(i.Profile.Modes(), opts.Mode) {
-		return ImportReport{}, fault.WrongField("mode", "This is not one of %v.", i.Profile.Modes())
+		modes := make([]string, 0, len(i.Profile.Modes()))
+		for _, mode := range i.Profile.Modes() {
+			modes = append(modes, string(mode))
+		}
+		return ImportReport{}, fault.WrongField("mode", "This is not one of %s.", strings.Join(modes, ", "))
 	}
 	run := &importRun{Imports: i, actor: actor, opts: opts, seen: map[int64]bool{}, channels: map[string]money.Currency{}}
 	if opts.DryRun {
@@ -106,11 +111,11 @@ func (i *Imports) Payments(
 	return run.report, errors.Join(err, run.end(ctx, err != nil))
 }
 
-// begin asks for the approval that the import needs, and writes into the audit that it starts.
+// begin asks for approval, if the import needs it, and records in the audit that the import starts.
 func (r *importRun) begin(ctx context.Context) error {
 	return r.WriteAs(ctx, r.actor, func(tx *db.Tx) error {
 		r.report.Proposal = nil
-		p, err := mayImport(r.Core, tx, r.actor, r.opts)
+		p, err := r.approval(tx)
 		if err != nil {
 			return err
 		}
@@ -122,26 +127,26 @@ func (r *importRun) begin(ctx context.Context) error {
 	})
 }
 
-// end writes into the audit what the import did, also when its caller has gone.
+// end records in the audit what the import did, even if the caller has gone.
 func (r *importRun) end(ctx context.Context, failed bool) error {
 	return r.WriteAs(context.WithoutCancel(ctx), r.actor, func(tx *db.Tx) error {
 		return core.Record(tx, r.actor, "import.end", "payments", nil, auditImport(r.opts, r.report, failed))
 	})
 }
 
-// importRun is one import while it goes on.
+// importRun is one import that is running.
 type importRun struct {
 	*Imports
 	actor    auth.Actor
 	opts     ImportOptions
 	report   ImportReport
-	seen     map[int64]bool            // bookings that were counted
-	channels map[string]money.Currency // channels that were created
+	seen     map[int64]bool            // ids of the bookings that were counted
+	channels map[string]money.Currency // of the channels that were created, by name
 }
 
 func (r *importRun) all(ctx context.Context, rows iter.Seq2[travel.ImportedPayment, error]) error {
 	chunk := make([][]travel.ImportedPayment, 0, rowsPerWrite)
-	nextLook := firstLook
+	nextRefresh := firstRefresh
 	for row, err := range rows {
 		if err != nil {
 			return err
@@ -153,8 +158,8 @@ func (r *importRun) all(ctx context.Context, rows iter.Seq2[travel.ImportedPayme
 			return err
 		}
 		chunk = chunk[:0]
-		if r.report.Payments.Created >= nextLook {
-			nextLook *= 4
+		if r.report.Payments.Created >= nextRefresh {
+			nextRefresh *= 4
 			if err := r.Store.RefreshStatistics(ctx); err != nil {
 				return err
 			}
@@ -163,7 +168,7 @@ func (r *importRun) all(ctx context.Context, rows iter.Seq2[travel.ImportedPayme
 	return r.take(ctx, chunk)
 }
 
-// take writes a chunk of rows, of which those in one group have to share a write, and counts what came of them.
+// take writes a chunk of rows and counts the results. The rows of one group have to share a write.
 func (r *importRun) take(ctx context.Context, groups [][]travel.ImportedPayment) error {
 	if len(groups) == 0 {
 		return nil
@@ -175,11 +180,12 @@ func (r *importRun) take(ctx context.Context, groups [][]travel.ImportedPayment)
 		return nil
 	case ctx.Err() == nil && len(groups) == 1 && len(groups[0]) > 1:
 		return &fault.Error{Kind: fault.KindOf(err), Err: err, Message: fmt.Sprintf(
-			"Line %d and %d others build on each other, and the database does not take them in one write.", groups[0][0].Line, len(groups[0])-1)}
+			"Line %d and %d other lines depend on each other, and the database cannot take them in one write.",
+			groups[0][0].Line, len(groups[0])-1)}
 	case ctx.Err() != nil || len(groups) == 1:
 		return err
 	}
-	// It was too much for one write: a machine can be as slow as that.
+	// The chunk may be too much for one write: some machines are that slow.
 	half := len(groups) / 2
 	if err := r.take(ctx, groups[:half]); err != nil {
 		return err
@@ -221,7 +227,7 @@ func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment
 	return c, err
 }
 
-// count adds what a chunk did, once it is durable, and tells who follows.
+// count adds the results of a chunk to the report, after they are durable, and calls Refused and Progress.
 func (r *importRun) count(c *importChunk) {
 	r.report.Rows += len(c.rows)
 	r.report.Payments.Created += c.payments.Created
@@ -264,7 +270,7 @@ type auditedImport struct {
 	PaymentsThere      int      `json:"payments_already_there"`
 	Channels           []string `json:"channels_created"`
 	Refused            int      `json:"refused"`
-	Failed             bool     `json:"failed"` // ended before the end of the file
+	Failed             bool     `json:"failed"` // an error ended the import before the end of the file
 }
 
 func auditImport(opts ImportOptions, r ImportReport, failed bool) any {

@@ -84,8 +84,8 @@ var badRows = []struct {
 	{"another payment under the key", apptest.ARow(0, "1", apptest.Paying(35_000)), "payment_total: The payment is there already and says 36000, not 35000."},
 	{"a payment of another booking", apptest.ARow(0, "1", func(r *travel.ImportedPayment) { r.Booking.ImportKey = "B-2" }), "for another booking"},
 	{"a payment of a booking that is new", apptest.ARow(0, "1", func(r *travel.ImportedPayment) { r.Booking.ImportKey = "B-x" }), "for another booking"},
-	{"the same payment with another name on it", apptest.ARow(0, "1", func(r *travel.ImportedPayment) { r.Payment.PayeeName = "Ana" }), "says something else"},
-	{"a refund of nothing", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *travel.ImportedPayment) { r.Linked = "" }), "linked_reference: A refund names"},
+	{"the same payment with another name on it", apptest.ARow(0, "1", func(r *travel.ImportedPayment) { r.Payment.PayeeName = "Ana" }), "with other content"},
+	{"a refund of nothing", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *travel.ImportedPayment) { r.Linked = "" }), "linked_reference: A refund must name"},
 	{"a refund of what is not there", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *travel.ImportedPayment) { r.Linked = "P-9" }), `linked_reference: There is no payment "P-9"`},
 	{"a refund of another booking's payment", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *travel.ImportedPayment) { r.Linked = "P-2" }), "booking"},
 	{"a refund of more than was paid", apptest.ARow(0, "x", apptest.Refunding("1", 36_001)), "remain"},
@@ -285,11 +285,11 @@ func TestDryRunWhereWritesTakeFewRows(t *testing.T) {
 		one = append(one, apptest.ARow(n+2, fmt.Sprint("of-one-", n), apptest.Paying(1000), func(r *travel.ImportedPayment) { r.Booking.ImportKey = "B-one" }))
 	}
 	_, err = w.App.Imports.Payments(t.Context(), w.Actor, apptest.Of(one...), options)
-	if err == nil || !strings.Contains(err.Error(), "Line 2 and 11 others build on each other") {
+	if err == nil || !strings.Contains(err.Error(), "Line 2 and 11 other lines depend on each other") {
 		t.Errorf("it says %v", err)
 	}
 	options.DryRun = false
-	if _, err := w.App.Imports.Payments(t.Context(), w.Actor, apptest.Of(one...), options); err == nil || strings.Contains(err.Error(), "others") {
+	if _, err := w.App.Imports.Payments(t.Context(), w.Actor, apptest.Of(one...), options); err == nil || strings.Contains(err.Error(), "other lines") {
 		t.Errorf("the import says %v", err)
 	}
 }

@@ -2,22 +2,22 @@ package takeover
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/travel"
 )
 
-// refusedCell is a refusal that one cell is to blame for.
+// refusedCell is a refusal because of one cell.
 func refusedCell(cell, format string, args ...any) error {
 	return fault.WrongField(cell, format, args...)
 }
 
-// cellsOf makes one refusal of what is wrong with the booking, with the payment and with single cells of a row, under
-// the names of the cells. What is not about fields passes as it is.
+// cellsOf makes one refusal of the errors of a row, of its booking and of its payment, with the names of the cells. An
+// error that is not about fields is returned as it is.
 func cellsOf(booking, payment, row error) error {
 	var cells fault.Problems
 	for _, noun := range []struct {
@@ -41,11 +41,11 @@ func cellsOf(booking, payment, row error) error {
 	return cells.Err()
 }
 
-// refusalOf writes down why a row was refused.
+// refusalOf says why a row was refused.
 func refusalOf(line int, err error) Refusal {
 	r := Refusal{Line: line, Reason: err.Error()}
 	if f, ok := errors.AsType[*fault.Error](err); ok {
-		r.Reason = f.Message // the cause behind it is for the log
+		r.Reason = f.Message // the error behind it is for the log
 		if len(f.Params) > 0 {
 			r.Cells = f.Params
 			parts := make([]string, 0, len(f.Params))
@@ -58,12 +58,13 @@ func refusalOf(line int, err error) Refusal {
 	return r
 }
 
-// sameBooking refuses a row whose booking is there with other content. What the row does not say is not compared.
+// sameBooking refuses a row whose booking exists with other content. Cells that the row does not have are not
+// compared.
 func sameBooking(says travel.BookingFields, stored, row travel.Booking) error {
 	var differ fault.Problems
 	compare := func(field string, said bool, was, is any) {
 		if said && was != is {
-			// The values stay out of it: some are travellers' names.
+			// The message has no values: some of them are names of travellers.
 			differ.Wrong(travel.BookingCell(field), "The booking is there already and says something else.")
 		}
 	}
@@ -81,7 +82,7 @@ func sameBooking(says travel.BookingFields, stored, row travel.Booking) error {
 	return differ.Err()
 }
 
-// samePayment says how a payment that is there already differs from the row that has its key.
+// samePayment refuses a row whose payment exists, and says how the two differ.
 func samePayment(stored travel.Transaction, row travel.NewTransaction, bookingID int64) error {
 	var differ fault.Problems
 	compare := func(field string, was, is any) {
@@ -93,7 +94,7 @@ func samePayment(stored travel.Transaction, row travel.NewTransaction, bookingID
 	compare("currencies", stored.Currency, *row.Currency)
 	compare("total", stored.Total, *row.Total)
 	compare("bookings", stored.BaseTotal, travel.BaseTotal(*row.Items))
-	compare("effective_at", stored.EffectiveAt, row.EffectiveAt)
+	compare("effective_at", civil.FormatInstant(stored.EffectiveAt), civil.FormatInstant(row.EffectiveAt))
 	compare("psp", stored.PSP, row.PSP)
 	compare("card_types", stored.CardType, row.CardType)
 	compare("bin_number", stored.BIN, row.BIN)
@@ -107,6 +108,6 @@ func samePayment(stored travel.Transaction, row travel.NewTransaction, bookingID
 	if err := differ.Err(); err != nil {
 		return err
 	}
-	return fault.New(fault.ReferenceExists, "%s", fmt.Sprintf(
-		"The payment is there already as transaction %d and says something else, or its cover was to start otherwise.", stored.ID))
+	return fault.New(fault.ReferenceExists,
+		"The payment is there already, as transaction %d, with other content or another start of cover.", stored.ID)
 }

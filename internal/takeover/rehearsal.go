@@ -9,15 +9,15 @@ import (
 	"holdfast/internal/travel"
 )
 
-// rehearse is an import that keeps nothing. Every write of it is taken back, so that rows which build on each other (a
-// booking's payments, a refund and its purchase, two rows with the same key) have to share one. It reads the whole
-// file first and puts such rows together; everything else about it is the import itself.
+// rehearse is the dry run of an import. Every write is rolled back. So rows that depend on each other (the payments of
+// a booking, a refund and its purchase, two rows with the same key) have to share a write. It reads the whole file
+// first and groups such rows. Everything else is as in a real import.
 func (r *importRun) rehearse(ctx context.Context, rows iter.Seq2[travel.ImportedPayment, error]) error {
 	refused := r.opts.Refused
 	var refusals []Refusal
 	r.opts.Refused = func(refusal Refusal) { refusals = append(refusals, refusal) }
 
-	groups, err := kin(rows)
+	groups, err := groupByKey(rows)
 	if err != nil {
 		return err
 	}
@@ -44,15 +44,15 @@ func (r *importRun) rehearse(ctx context.Context, rows iter.Seq2[travel.Imported
 	return nil
 }
 
-// kin groups rows that share a booking or a payment, by their keys, directly or through others. Groups stand in the
-// order of their first rows, rows in the order of the file.
-func kin(rows iter.Seq2[travel.ImportedPayment, error]) ([][]travel.ImportedPayment, error) {
+// groupByKey groups rows that name the same booking or payment, also through other rows. The groups are in the order
+// of their first rows, and the rows of a group in the order of the file.
+func groupByKey(rows iter.Seq2[travel.ImportedPayment, error]) ([][]travel.ImportedPayment, error) {
 	var all []travel.ImportedPayment
 	var parent []int             // of each row: an earlier row of its group, or itself
 	first := map[[3]string]int{} // the first row with a key
 	root := func(i int) int {
 		for parent[i] != i {
-			parent[i] = parent[parent[i]] // halves the way of the next one
+			parent[i] = parent[parent[i]] // makes the way shorter for the next search
 			i = parent[i]
 		}
 		return i
@@ -73,7 +73,7 @@ func kin(rows iter.Seq2[travel.ImportedPayment, error]) ([][]travel.ImportedPaym
 			parent[max(a, b)] = min(a, b)
 		}
 	}
-	at := map[int]int{} // root to the place of its group
+	at := map[int]int{} // from a root to the index of its group
 	var groups [][]travel.ImportedPayment
 	for i, row := range all {
 		g, met := at[root(i)]
