@@ -5,6 +5,7 @@ package bookings
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
@@ -35,9 +36,9 @@ func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.Booki
 	if err := actor.Require(auth.WriteBookings); err != nil {
 		return travel.Booking{}, err
 	}
-	uuid := b.NewUUID()
+	uuid := sync.OnceValue(b.NewUUID) // the write may run more than once, and makes the same booking
 	return core.Create(ctx, b.Core, actor, in.Once, func(tx *db.Tx) (travel.Booking, core.Outcome, error) {
-		made, err := b.Make(tx, actor, uuid, in)
+		made, err := b.Make(tx, actor, uuid(), in)
 		return made, core.Outcome{ID: made.ID}, err
 	}, func(ctx context.Context, made core.Outcome) (travel.Booking, error) {
 		return b.Get(ctx, actor, made.ID)

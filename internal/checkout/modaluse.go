@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
@@ -18,11 +19,11 @@ import (
 	"holdfast/internal/travel"
 )
 
-// ModalUse is a session of the payment modal in one request.
+// ModalUse is a session of the payment modal, as one request uses it.
 type ModalUse struct {
 	Session travel.ModalSession
 	Actor   auth.Actor
-	Over    bool // the session has expired: what was begun in it can be followed to its end
+	Over    bool // the session has expired: it can only read how its payment ends
 }
 
 // Key is an idempotency key of the session: other shoppers may choose the same one.
@@ -33,16 +34,16 @@ func (u ModalUse) Key(once travel.Once) travel.Once {
 	return once
 }
 
-// Enter finds out to which session a token belongs. What only reads may follow to its end what was begun in time, for as
-// long as a challenge can take; what writes needs a session that is not over, of a channel and a page that may still
-// take payments.
+// Enter finds the session of a token. A request that writes needs a session that has not expired, and its channel and
+// page must still be allowed to take payments. A request that only reads may use an expired session for as long as a
+// challenge can take, to see how a payment ends.
 func (m *Modals) Enter(ctx context.Context, token string, writes bool) (u ModalUse, err error) {
 	if token == "" {
 		return u, fault.New(fault.NotLoggedIn, "The token of a session of the payment modal is expected.")
 	}
 	wrong := modalRefusal("", "The session of the payment modal is not valid.")
 	err = m.Store.Read(ctx, func(tx *db.Tx) error {
-		s, err := ModalSession(tx, auth.HashSecret(token))
+		s, err := sessionWithToken(tx, auth.HashSecret(token))
 		if errors.Is(err, db.ErrNotFound) {
 			return wrong
 		}
@@ -78,16 +79,16 @@ func errModalOver() error {
 	return modalRefusal(auth.ModalExpired, "The session of the payment modal has expired.")
 }
 
-// differing answers for fields that are not what the auth string vouches for.
+// differing refuses fields that differ from those which the auth string vouches for.
 func differing(names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	return modalRefusal("differs", "The auth string vouches for something else in: "+strings.Join(names, ", ")+".")
+	return modalRefusal("differs", "These fields differ from those that the auth string vouches for: "+strings.Join(names, ", ")+".")
 }
 
-// Book makes the booking of the session. given are the fields of it that an auth string can verify, as they came. A
-// session has one booking: it is made once, and given back to who asks again.
+// Book makes the booking of the session. given are those of its fields that an auth string can verify, as the request
+// has them. A session has one booking: if it is made already, Book returns it, and created is false.
 func (m *Modals) Book(
 	ctx context.Context, u ModalUse, in travel.BookingFields, given map[string]string,
 ) (b travel.Booking, created bool, err error) {
@@ -95,9 +96,9 @@ func (m *Modals) Book(
 		return b, false, err
 	}
 	if u.Session.BookingID == 0 {
-		uuid := m.NewUUID()
+		uuid := sync.OnceValue(m.NewUUID)
 		b, err = core.Create(ctx, m.Core, u.Actor, in.Once, func(tx *db.Tx) (travel.Booking, core.Outcome, error) {
-			made, err := m.bookings.Make(tx, u.Actor, uuid, in)
+			made, err := m.bookings.Make(tx, u.Actor, uuid(), in)
 			if err != nil {
 				return made, core.Outcome{}, err
 			}
@@ -115,28 +116,28 @@ func (m *Modals) Book(
 }
 
 func errOtherBooking() error {
-	return modalRefusal("other_booking", "This session of the payment modal is about another booking.")
+	return modalRefusal("other_booking", "This session of the payment modal is for another booking.")
 }
 
-// bindBooking says which booking a session pays. An auth string opens few of them: who has one is not to look through
-// the bookings of others.
+// bindBooking binds a session to the booking that it pays. An auth string can be used for few bookings only, so that
+// nobody can look through the bookings of others with it.
 func bindBooking(tx *db.Tx, s travel.ModalSession, id int64, made bool) error {
-	used, err := ModalBookings(tx, s.SiteID, s.AuthHash)
+	used, err := bookingsOf(tx, s.SiteID, s.AuthHash)
 	if err != nil {
 		return err
 	}
 	if len(used) >= modalBookings && !slices.Contains(used, id) {
 		return &fault.Error{Kind: fault.TooMany, RetryAfter: ModalLife, Message: "This auth string was used for too many bookings: make another one."}
 	}
-	err = BindModalSession(tx, s, id, made)
+	err = bindSession(tx, s, id, made)
 	if errors.Is(err, db.ErrNotFound) {
 		return errOtherBooking()
 	}
 	return err
 }
 
-// Booking reads the booking of the session. The first one that is asked for becomes it, if the auth string can be meant
-// for it.
+// Booking reads the booking of the session. If the session has none yet, the booking becomes the session's, provided
+// that it fits the fields that the auth string verifies.
 func (m *Modals) Booking(ctx context.Context, u ModalUse, id int64) (travel.Booking, error) {
 	s := u.Session
 	if s.BookingID != 0 && s.BookingID != id {
@@ -171,15 +172,15 @@ func (m *Modals) Booking(ctx context.Context, u ModalUse, id int64) (travel.Book
 	return found, err
 }
 
-// ModalPayment is what the frame says of a payment.
+// ModalPayment is a payment as the frame sends it.
 type ModalPayment struct {
 	travel.NewTransaction
 	Given    map[string]string // as in Book
-	Bookings []travel.Item     // that it names: only the session's will do
+	Bookings []travel.Item     // that it names: only the booking of the session is accepted
 	Address  string            // of the shopper
 }
 
-// differs names what of a payment is not what the session is about.
+// differs names the fields of a payment that do not fit the session.
 func (p ModalPayment) differs(s travel.ModalSession, b travel.Booking) []string {
 	names := s.Differs(p.Given)
 	for _, item := range p.Bookings {
@@ -228,7 +229,7 @@ func (m *Modals) Payment(ctx context.Context, u ModalUse, id int64) (t travel.Tr
 	return t, core.NotFoundAs(fault.RecordNotFound, err, "There is no such transaction.")
 }
 
-// TakesTestCards reports whether the channel of the session is paid with test cards.
+// TakesTestCards reports whether the channel of the session accepts test cards.
 func (m *Modals) TakesTestCards(ctx context.Context, u ModalUse) (takes bool, err error) {
 	err = m.ReadBy(ctx, core.ClockFor(u.Actor), func(tx *db.Tx) error {
 		channel, err := merchants.Channel(tx, u.Session.SiteID, u.Session.ChannelID)

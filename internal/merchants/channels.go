@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
@@ -68,13 +69,13 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 	if err != nil {
 		return travel.Channel{}, fmt.Errorf("drawing a channel secret: %w", err)
 	}
-	id := c.NewUUID()
+	id := sync.OnceValue(c.NewUUID)
 	create := func(tx *db.Tx) (made travel.Channel, outcome core.Outcome, err error) {
 		channel, err := newChannel(c.Core, tx, actor, in)
 		if err != nil {
 			return made, outcome, err
 		}
-		channel.UUID, channel.Secret = id, secret
+		channel.UUID, channel.Secret = id(), secret
 		insert := func() (any, error) {
 			made, err = insertChannel(c.Core, tx, actor, channel, in.Processing)
 			return channelResult{made.ID}, err
