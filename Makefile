@@ -5,7 +5,7 @@ BENCH ?= 1000000
 HISTORIES ?= 40
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-long lint fuzz cover conversations screenshots bench-exposure clean
+.PHONY: help build test test-long mutants lint fuzz cover conversations screenshots bench-exposure clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,9 @@ test: ## all tests on SQLite and PostgreSQL, under the race detector; fetches wh
 
 test-long: ## the properties of the ledger on HISTORIES (40) random histories each, instead of a few
 	@HOLDFAST_TEST_HISTORIES=$(HISTORIES) scripts/test -run 'BucketSums|AnyHistory|HistoriesThatDiffer|FromTheCube' ./internal/app
+
+mutants: ## put small faults in, one at a time, and see that each makes a test fail; ARGS=-check only looks whether they fit
+	@scripts/with-postgres go run ./scripts/mutants $(ARGS)
 
 lint: ## gofmt, go vet, staticcheck, shellcheck
 	@scripts/lint

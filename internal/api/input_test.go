@@ -111,6 +111,7 @@ func TestCardNumbersAreRefusedWhereverTheyAre(t *testing.T) {
 	const pan = "4111 1111 1111 1111"
 	for body, field := range map[string]string{
 		`{"content": "` + pan + `"}`:                                   "content",
+		`{"content": "Paid by ` + pan + `, thanks"}`:                   "content",
 		`{"a": {"b": [{"c": ["x", "` + pan + `"]}]}}`:                  "a.b[0].c[1]",
 		`{"a": "` + pan + `", "a": "harmless"}`:                        "a",
 		`{"` + pan + `": 1}`:                                           "body",

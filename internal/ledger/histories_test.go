@@ -1,9 +1,11 @@
 package ledger_test
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -118,5 +120,49 @@ func TestHistoriesAreReadInPages(t *testing.T) {
 		if got := read(1000, dbtest.StartDay, known); len(got) != 1 {
 			t.Errorf("on the first day there are %d", len(got))
 		}
+	})
+}
+
+// TestWritersOfOneAllocationTakeTurns: whoever takes an allocation sees all that was done to it before.
+func TestWritersOfOneAllocationTakeTurns(t *testing.T) {
+	var clock atomic.Int64
+	now := func() time.Time { return time.UnixMicro(clock.Load()).UTC() }
+	dbtest.OnBothWithBookings(t, now, func(t *testing.T, s *dbtest.BookingSite) {
+		clock.Store(dbtest.Start.UnixMicro())
+		historySite(t, s, &clock)
+		const writers, id = 10, 1 // of the first allocation, of which two refunds are known
+		var all sync.WaitGroup
+		for range writers {
+			all.Go(func() {
+				err := s.DB.Write(t.Context(), func(tx *db.Tx) error {
+					a, err := ledger.LockAllocation(tx, s.ID, id)
+					before, err2 := ledger.Events(tx, s.ID, id)
+					if err := errors.Join(err, err2); err != nil {
+						return err
+					}
+					return ledger.InsertEvent(tx, s.ID, id, protection.Event{
+						TransactionID: a.TransactionID, Kind: travel.Chargeback, Amount: int64(len(before)), EffectiveAt: tx.Now,
+					})
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		s.Write(t, func(tx *db.Tx) error {
+			events, err := ledger.Events(tx, s.ID, id)
+			var seen []int64
+			for _, e := range events {
+				if e.Kind == travel.Chargeback {
+					seen = append(seen, e.Amount)
+				}
+			}
+			slices.Sort(seen)
+			if !slices.Equal(seen, []int64{2, 3, 4, 5, 6, 7, 8, 9, 10, 11}) {
+				t.Errorf("the writers saw so many before them: %v", seen)
+			}
+			return err
+		})
 	})
 }

@@ -243,6 +243,11 @@ func TestAnotherPaymentCurrency(t *testing.T) {
 		if first.BaseTotal != 3071 { // 10000 · 3333 / 10852 = 3071.3…
 			t.Errorf("the refund takes %d of the base amount", first.BaseTotal)
 		}
+		// Both amounts have their bound: a small part of the base amount does not buy more of the payment than remains.
+		tooMuch := apptest.Linked(travel.Refund, p, b, 1)
+		above := int64(10852 - 3333 + 1)
+		tooMuch.Currency, tooMuch.Total = &usd, &above
+		w.Refused(tooMuch, fault.NotPossible, "exceeds_remaining")
 		rest := int64(10852 - 3333)
 		refund.Total = &rest
 		last := w.Must(refund)
@@ -271,6 +276,10 @@ func TestARefundOfSeveralBookingsNeedsItsSplit(t *testing.T) {
 		in := apptest.Report(travel.Purchase, b, 600)
 		in.Items = &[]travel.Item{{BookingID: second.ID, Currency: "EUR", Total: 200}, {BookingID: b.ID, Currency: "EUR", Total: 400}}
 		p := w.Must(in)
+		// Bookings are locked in the order of their ids, in which their payments then are, too: so nobody waits for anybody.
+		if p.Payments[0].BookingID != b.ID || p.Payments[1].BookingID != second.ID {
+			t.Errorf("payments of bookings %d and %d", p.Payments[0].BookingID, p.Payments[1].BookingID)
+		}
 		refund := apptest.Linked(travel.Refund, p, b, 300)
 		refund.Items = nil
 		w.Refused(refund, fault.Missing, "")
@@ -278,6 +287,7 @@ func TestARefundOfSeveralBookingsNeedsItsSplit(t *testing.T) {
 		w.Refused(refund, fault.NotPossible, "exceeds_remaining")
 		refund.Items = &[]travel.Item{{BookingID: second.ID, Currency: "EUR", Total: 200}, {BookingID: b.ID, Currency: "EUR", Total: 100}}
 		w.Must(refund)
+		w.Refused(apptest.Linked(travel.Refund, p, second, 1), fault.NotPossible, "exceeds_remaining") // the 300 are the other one's
 		if got := w.ReadBooking(second.ID).Sums.Net + w.ReadBooking(b.ID).Sums.Net; got != 300 {
 			t.Errorf("%d is left", got)
 		}

@@ -306,9 +306,11 @@ func TestTwoThatAskWriteTheOutcomeOnce(t *testing.T) {
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 100000, "2024-09-14")
 		var made []travel.Transaction
-		for range 6 {
+		for range 3 {
 			w.Gateway.Set(psp.Purchase, apptest.LostAfter)
 			made = append(made, w.Must(apptest.Pay(travel.Purchase, b, 600)))
+			w.Gateway.Set(psp.Authorize, apptest.LostAfter)
+			made = append(made, w.Must(apptest.Pay(travel.Authorize, b, 600)))
 		}
 		w.Advance(time.Minute)
 		var all sync.WaitGroup
@@ -331,10 +333,10 @@ func TestTwoThatAskWriteTheOutcomeOnce(t *testing.T) {
 		}
 		all.Wait()
 		w.Minute()
-		if got := w.ReadBooking(b.ID).Sums; got != (travel.BookingSums{Net: 3600, Held: 3600}) {
+		if got := w.ReadBooking(b.ID).Sums; got != (travel.BookingSums{Net: 1800, Held: 3600, OpenAuthorised: 1800}) {
 			t.Errorf("sums %+v", got)
 		}
-		if e1 := w.Exposure(reports.ExposureQuery{}).Total.E1; e1 != 3600 {
+		if e1 := w.Exposure(reports.ExposureQuery{}).Total.E1; e1 != 1800 {
 			t.Errorf("E1 is %d", e1)
 		}
 	})

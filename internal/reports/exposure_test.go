@@ -127,6 +127,18 @@ func TestARateThatArrivesLate(t *testing.T) {
 	})
 }
 
+// TestAFixingCountsForAWeek: a fixing of seven days before the payment still prices it.
+func TestAFixingCountsForAWeek(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "EUR"), 100000, "2024-09-14")
+		w.Fix("2024-05-27", map[money.Currency]string{"GBP": "0.50000"})
+		w.Must(apptest.Report(travel.Purchase, b, 60000)) // on 2024-06-03
+		if r := w.Exposure(reports.ExposureQuery{Valuation: protection.Locked}); r.Total.E1 != 30000 || len(r.PendingRate) != 0 {
+			t.Errorf("total %+v, pending %+v", r.Total, r.PendingRate)
+		}
+	})
+}
+
 func TestWhatIsNotProtectedStandsApart(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

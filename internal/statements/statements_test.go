@@ -174,6 +174,26 @@ func TestPaymentsAgainstStatements(t *testing.T) {
 	})
 }
 
+// TestALineOfMidnightIsOnTheNextStatement: a period ends just before midnight, and the next one begins with it.
+func TestALineOfMidnightIsOnTheNextStatement(t *testing.T) {
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 1_000_000, "2024-12-31")
+		midnight := apptest.DayPtr(t, "2024-07-01").Start()
+		for i, at := range []time.Time{midnight.Add(-time.Microsecond), midnight} {
+			w.SetClock(at)
+			w.Must(apptest.Report(travel.Purchase, b, int64(i+1)*100_000))
+		}
+		w.At("2024-08-02")
+		w.Issue(2)
+		for i, s := range w.Statements(travel.StatementFilter{}) {
+			lines := w.StatementLines(s.ID)
+			if s.LineCount() != 1 || len(lines) != 1 || lines[0].StateAmount != int64(i+1)*100_000 {
+				t.Errorf("statement %d counts %d lines: %+v", s.Number, s.LineCount(), lines)
+			}
+		}
+	})
+}
+
 // TestMonthlyMinimum: in weekly statements it stands on that of the week in which the month ends.
 func TestMonthlyMinimum(t *testing.T) {
 	t.Parallel()
@@ -241,8 +261,9 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 		w.At("2024-12-02")
 		var running sync.WaitGroup
 		for range 8 {
+			process := app.New(w.Core) // here, because making one registers kinds of proposals in what they share
 			running.Go(func() {
-				if _, err := app.New(w.Core).Statements.IssueDue(t.Context()); err != nil {
+				if _, err := process.Statements.IssueDue(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})

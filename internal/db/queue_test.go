@@ -1,0 +1,67 @@
+package db_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+	"holdfast/internal/travel"
+)
+
+// TestOneOfManyWritesFailsAlone: writes that come while another one is under way share a commit, and one of them that
+// fails leaves nothing behind.
+func TestOneOfManyWritesFailsAlone(t *testing.T) {
+	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
+		const many = 30
+		var want []string
+		var all, waiting sync.WaitGroup
+		begun, others := make(chan struct{}), make(chan struct{})
+		write := func(i int, first func()) {
+			path := fmt.Sprintf("site-%02d", i)
+			err := database.Write(t.Context(), func(tx *db.Tx) error {
+				first()
+				if _, err := dbtest.InsertSite(tx, travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")}); err != nil {
+					return err
+				}
+				if i%3 == 1 {
+					return dbtest.ErrNotThisOne
+				}
+				return nil
+			})
+			if failed := errors.Is(err, dbtest.ErrNotThisOne); failed != (i%3 == 1) {
+				t.Errorf("write %d answers %v", i, err)
+			}
+		}
+		all.Go(func() {
+			write(0, sync.OnceFunc(func() {
+				close(begun)
+				<-others
+			}))
+		})
+		<-begun
+		waiting.Add(many - 1)
+		for i := range many {
+			if i%3 != 1 {
+				want = append(want, fmt.Sprintf("site-%02d", i))
+			}
+			if i > 0 {
+				all.Go(func() {
+					waiting.Done()
+					write(i, func() {})
+				})
+			}
+		}
+		waiting.Wait()
+		close(others)
+		all.Wait()
+		got := sitePaths(t, database)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("stored %v, want %v", got, want)
+		}
+	})
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// fault is a small change of the source that some test has to notice.
+type fault struct {
+	name  string
+	what  string // what is wrong then, for people
+	find  string // a piece of the source that stands in one place only
+	put   string // in its place
+	tests string // the tests that should notice, with gaps between them: see tree.selections
+}
+
+// parseList reads the list: a paragraph of "key: value" lines for each fault. A line that begins with # is a remark.
+func parseList(text string) ([]fault, error) {
+	var faults []fault
+	names := map[string]bool{}
+	var f fault
+	end := func(line int) error {
+		switch {
+		case f == fault{}:
+			return nil
+		case f.name == "" || f.what == "" || f.find == "" || f.tests == "":
+			return fmt.Errorf("list.txt: the fault before line %d lacks one of name, what, find, tests", line)
+		case names[f.name]:
+			return fmt.Errorf("list.txt: the name %s is there twice", f.name)
+		case f.find == f.put:
+			return fmt.Errorf("list.txt: %s changes nothing", f.name)
+		}
+		names[f.name] = true
+		faults, f = append(faults, f), fault{}
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		line = strings.TrimSpace(line)
+		key, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		var to *string
+		switch {
+		case line == "":
+			if err := end(i + 1); err != nil {
+				return nil, err
+			}
+			continue
+		case line[0] == '#':
+			continue
+		case key == "name":
+			to = &f.name
+		case key == "what":
+			to = &f.what
+		case key == "find":
+			to = &f.find
+		case key == "put":
+			to = &f.put
+		case key == "tests":
+			to = &f.tests
+		}
+		if to == nil || *to != "" {
+			return nil, fmt.Errorf("list.txt:%d: not one of name, what, find, put, tests, each once", i+1)
+		}
+		*to = value
+	}
+	return faults, end(len(lines) + 1)
+}
+
+// anyName stands in find for any name, with dots or without: what has it may be moved to another package. In put the first
+// one stands for what the first one of find was, and so on; with a digit behind it, for that one of find.
+const anyName = "…"
+
+var named = regexp.MustCompile(anyName + `[1-9]?`)
+
+// pattern makes a regular expression of a piece of source: a gap in it is any white space, and it begins and ends with
+// whole words.
+func pattern(piece string) (*regexp.Regexp, error) {
+	var b strings.Builder
+	if word.MatchString(piece[:1]) {
+		b.WriteString(`\b`)
+	}
+	for i, part := range strings.Fields(piece) {
+		if i > 0 {
+			b.WriteString(`\s+`)
+		}
+		for k, text := range strings.Split(part, anyName) {
+			if k > 0 {
+				b.WriteString(`([\w.]*)`)
+			}
+			b.WriteString(regexp.QuoteMeta(text))
+		}
+	}
+	if word.MatchString(piece[len(piece)-1:]) {
+		b.WriteString(`\b`)
+	}
+	return regexp.Compile(b.String())
+}
+
+var word = regexp.MustCompile(`\w`)
+
+// apply gives a source with the fault in it, and the line of it. It is an error when the piece is not there exactly once;
+// found is how often it is.
+func (f fault) apply(source string) (changed string, line, found int, err error) {
+	piece, err := pattern(f.find)
+	if err != nil {
+		return "", 0, 0, err
+	}
+	places := piece.FindAllStringSubmatchIndex(source, -1)
+	if len(places) != 1 {
+		return "", 0, len(places), nil
+	}
+	at, next := places[0], 0
+	put := named.ReplaceAllStringFunc(f.put, func(name string) string {
+		next++
+		n := next
+		if digit := strings.TrimPrefix(name, anyName); digit != "" {
+			n = int(digit[0] - '0')
+		}
+		if 2*n+1 >= len(at) {
+			return name // which no program has: it will not build
+		}
+		return source[at[2*n]:at[2*n+1]]
+	})
+	return source[:at[0]] + put + source[at[1]:], strings.Count(source[:at[0]], "\n") + 1, 1, nil
+}
