@@ -57,10 +57,10 @@ func TestKeysAndGateways(t *testing.T) {
 		says("There is no channel 9", 1, `{"key": "sandbox-account-of-acme"}`, "channel", "gateway", "9", "--site", "acme", "--processor", "sandbox")
 		says("server_to_server is true", 1, sandboxCredentials, set...)
 		says("is changed", 0, "", "channel", "set", "1", "--site", "acme", "--server-to-server", "--descriptor", "ACME", "--payout-minimum", "100")
-		for _, wrong := range []string{"", "sandbox-account-of-acme", `{"key": 7}`, `{"kex": ""}`, sandboxCredentials + "{}"} {
-			says("Standard input is to be a JSON object", 1, wrong, set...)
+		for _, wrong := range []string{"", `{"key": "sandbox-account-of-acme`, "sandbox-account-of-acme", `{"key": 7}`, `{"kex": ""}`, sandboxCredentials + "{}"} {
+			says("Standard input must be a JSON object", 1, wrong, set...)
 		}
-		says("credentials: The sandbox knows no account without a key", 1, "{}", set...)
+		says("credentials: The sandbox needs an account with a key", 1, "{}", set...)
 		says(`There is no processor "paypal" here`, 1, sandboxCredentials, append(gateway, "--processor", "paypal")...)
 		says("sandbox, test mode", 0, sandboxCredentials, set...)
 		says("tokenizer_api_key  …9f2c", 0, "", gateway...)
@@ -69,8 +69,8 @@ func TestKeysAndGateways(t *testing.T) {
 		says("credentials: ", 1, `{"key": "sandbox-account-of-acme"}`, "channel", "gateway", "2", "--site", "acme", "--processor", "sandbox")
 		says("credentials: ", 1, `{"key": "sk_test_sandbox-account-of-acme"}`, "channel", "gateway", "2", "--site", "acme", "--processor", "stripe")
 		says("stripe, live", 0, `{"key": "sk_live_sandbox-account-of-acme"}`, "channel", "gateway", "2", "--site", "acme", "--processor", "stripe")
-		says("server_to_server is not set", 0, "", "channel", "gateway", "2", "--site", "acme")
-		says("no access to a processor", 0, "", "channel", "gateway", "2", "--site", "acme", "--remove")
+		says("takes no payments yet", 0, "", "channel", "gateway", "2", "--site", "acme")
+		says("has no processor", 0, "", "channel", "gateway", "2", "--site", "acme", "--remove")
 
 		first, uses, secrets := idsOf(t, run("", "keys", "list"))
 		if len(first) != 1 || uses[0] != "seals" || secrets[0] != "2" {
@@ -96,7 +96,7 @@ func TestTheFileOfKeysIsNotLost(t *testing.T) {
 	s := onSQLite(t)
 	run := processing(s)
 	s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP")
-	if r := run("", "keys", "rotate"); r.code != 1 || !strings.Contains(r.stderr, "no such file") {
+	if r := run("", "keys", "rotate"); r.code != 1 || !strings.Contains(r.stderr, "the file does not exist") {
 		t.Errorf("without a file: %d, %s", r.code, r.stderr)
 	}
 	if r := s.run("", "keys", "rotate"); r.code != 0 || strings.Contains(r.stdout, "secrets") { // logins alone
@@ -117,7 +117,7 @@ func TestTheFileOfKeysIsNotLost(t *testing.T) {
 	if err := os.WriteFile(lock, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := run("", "keys", "rotate"); r.code != 1 || !strings.Contains(r.stderr, "remove that file") {
+	if r := run("", "keys", "rotate"); r.code != 1 || !strings.Contains(r.stderr, "remove this file") {
 		t.Errorf("while another one changes it: %d, %s", r.code, r.stderr)
 	}
 	if err := os.Remove(lock); err != nil {

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// ParseAddress reads the address of a processor or a tokenizer's gateway. It is https; plain http reaches this machine
-// only, where tests and mock servers run, because card numbers and secrets go along.
+// ParseAddress reads the address of a processor or of a tokenizer's gateway. It must begin with https://, because
+// card numbers and secrets go there. Plain http:// is for servers on this machine, such as in tests. The error says
+// what is wrong, without the address.
 func ParseAddress(text string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSuffix(text, "/"))
 	switch {
@@ -16,9 +17,9 @@ func ParseAddress(text string) (*url.URL, error) {
 		// The parser's own error repeats the text, which may hold a password.
 		return nil, errors.New("it is not a URL")
 	case u.Host == "" || u.Opaque != "":
-		return nil, errors.New("it is not a full URL with a host")
+		return nil, errors.New("it is not a complete URL with a host")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("it may have a host and a path, nothing else")
+		return nil, errors.New("it may have a host and a path, but nothing else")
 	case u.Scheme == "https":
 		return u, nil
 	case u.Scheme != "http":

@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// fieldsScheme is the kind of token that hosted fields make: of the number's length, with its first six and last four
-// digits.
+// fieldsScheme is the kind of token that hosted fields make. A token is as long as the card number and has its first
+// six and its last four digits.
 const fieldsScheme = "PCI"
 
-// HostedFields is what a page needs to show the tokenizer's own fields for number and security code. None of it is
-// secret, and it is good for twenty minutes.
+// HostedFields is what a page needs to show the tokenizer's fields for card number and security code. It holds no
+// secret, and the tokenizer accepts it for twenty minutes.
 type HostedFields struct {
 	ID        string
-	Origin    string // of the pages around the fields, from the inside, with commas between
-	Timestamp string // YmdHis in GMT
+	Origin    string // the origins of the pages around the fields, the innermost first, with commas between
+	Timestamp string // YYYYMMDDHHMMSS in GMT
 	Scheme    string
-	Key       string // that signs the four above
+	Key       string // signs the four fields above
 }
 
-// Fields signs for hosted fields inside pages of the origins; now is the real time.
+// Fields signs for hosted fields inside pages of the given origins. now is the real time.
 func (t Tokenizer) Fields(origins []string, now time.Time) HostedFields {
 	f := HostedFields{
 		ID: t.ID, Origin: strings.Join(origins, ","), Timestamp: now.UTC().Format("20060102150405"), Scheme: fieldsScheme,

@@ -1,6 +1,6 @@
-// Package psp is what holdfast needs of a card processor: to take money from a card, to give it back, and to tell later
-// what became of either. An adapter for each processor lies below it. Card numbers are in none of these types: a card is
-// named by a token of its tokenizer.
+// Package psp says what holdfast needs from a card processor: it takes money from a card, gives it back, and can be
+// asked later how a request ended. Each processor has an adapter in a package below. No type here holds a card
+// number: a token of the tokenizer stands for the card.
 package psp
 
 import (
@@ -12,37 +12,39 @@ import (
 	"holdfast/internal/money"
 )
 
-// Gateway is a card processor. Every call has a deadline in its context.
+// Gateway is a card processor. The context of each call has a deadline.
 //
-// An error of the type *Error says that nothing has happened and nothing will: the request did not reach the processor,
-// or was refused before it was looked at. Whatever else goes wrong on the way is the outcome Unknown, with no error:
-// money may have moved, and Find has to be asked. Calls with a reference that the processor has seen before give what
-// became of that, and move nothing again.
+// An *Error says that no money has moved and none will: the request did not reach the processor, or the processor
+// refused it. Every other failure is the outcome Unknown, without an error: money may have moved, and Find tells
+// later. A call with a reference that the processor knows already moves nothing: it returns the outcome of the first
+// call.
 type Gateway interface {
-	// Check looks at an account before it is kept, without asking anybody: an *Error with the kind Refused says why it
-	// cannot be one, such as a key of the other environment. Every other call refuses such an account, too.
+	// Check looks at an account before it is stored, without a request to the processor. An *Error of the kind
+	// Refused says what is wrong with it, such as a live key on a test channel. All other calls refuse such an
+	// account, too.
 	Check(a Account) error
 	// Authorize holds an amount on a card.
 	Authorize(ctx context.Context, c Charge) (Result, error)
 	// Purchase takes an amount from a card.
 	Purchase(ctx context.Context, c Charge) (Result, error)
-	// Capture takes all or part of what was authorised; what it leaves is released by a Void.
+	// Capture takes all or a part of the amount that was authorised. A Void releases the rest.
 	Capture(ctx context.Context, a Adjustment) (Result, error)
-	// Refund gives back all or part of what was taken.
+	// Refund gives back all or a part of the amount that was taken.
 	Refund(ctx context.Context, a Adjustment) (Result, error)
-	// Void releases what of an authorisation was not captured.
+	// Void releases the part of an authorisation that was not captured.
 	Void(ctx context.Context, a Adjustment) (Result, error)
-	// Find tells what became of a reference of ours; Absent where the processor has never seen it.
+	// Find tells how the request with one of our references ended. The outcome is Absent when the processor never got
+	// it.
 	Find(ctx context.Context, q Query) (Result, error)
-	// ReadEvent verifies what a processor sent by itself and tells what it is about. An *Error with the kind Forged says
-	// that it does not come from there.
+	// ReadEvent checks the signature of a webhook notice and says which payment it is about. The error is an *Error
+	// of the kind Forged when the notice does not come from the processor.
 	ReadEvent(a Account, e Event) (Hint, error)
-	// Events lists what happened by itself at the processor since a cursor, oldest first and bounded, with the cursor
-	// after it; "" begins with what is new from now on. It finds what no event came for.
+	// Events lists what has happened at the processor since a cursor, oldest first, and returns the next cursor. One
+	// call lists a limited number. The cursor "" begins now. It finds what the webhook notices missed.
 	Events(ctx context.Context, a Account, cursor string) (hints []Hint, next string, err error)
 }
 
-// Operation is what a processor is asked to do.
+// Operation is what we ask a processor to do.
 type Operation string
 
 // The operations.
@@ -54,85 +56,86 @@ const (
 	Void      Operation = "void"
 )
 
-// Account is the access of a channel to its processor. Secrets are in it: it is never stored or logged.
+// Account is the access of a channel to its processor. It holds secrets, so it is never stored or logged.
 type Account struct {
-	Live          bool   // false: test cards at the processor's and the tokenizer's sandbox hosts
-	Key           string // the processor's secret key
-	WebhookSecret string // by which events are verified; "" where there are none
+	Live          bool   // false: test cards, at the test hosts of processor and tokenizer
+	Key           string // the secret key at the processor
+	WebhookSecret string // checks the signature of webhook notices; "" when there are none
 	Tokenizer     Tokenizer
-	Now           time.Time // by the clock of the channel's site: what a sandbox goes by
+	Now           time.Time // by the clock of the channel's site, for the sandbox processor
 }
 
-// Tokenizer is the access of a channel to the provider that holds the card numbers; empty where the processor's own
-// tokens are used.
+// Tokenizer is the access of a channel to the provider that keeps the card numbers (section 1). It is empty when the
+// channel uses the tokens of its processor.
 type Tokenizer struct {
 	ID           string
 	Key          string
-	FieldsSecret string // by which a page may show its hosted fields; "" where none does
+	FieldsSecret string // signs for its hosted fields in a page; "" when no page shows them
 }
 
-// Card is a card to take money from.
+// Card is the card that pays.
 type Card struct {
-	Token  string // of the number, at the tokenizer
-	Month  int    // of expiry, 1 to 12; 0 where the token includes the expiry
-	Year   int    // of expiry, four digits; 0 as above
-	Holder string // "" where it was not said
+	Token  string // stands for the card number, at the tokenizer
+	Month  int    // of expiry, 1 to 12; 0 when the token includes the expiry
+	Year   int    // of expiry, four digits; 0 when the token includes the expiry
+	Holder string // name of the cardholder; "" when it is not known
 }
 
-// Shopper is who pays, as far as it was said.
+// Shopper is the person who pays. Each field is "" when it is not known.
 type Shopper struct {
 	Email     string
 	IPAddress string
 }
 
-// Charge asks for money from a card.
+// Charge is a request to take or to hold money of a card.
 type Charge struct {
 	Account    Account
-	Reference  string // ours, never used for anything else
-	Amount     int64  // minor units of Currency (ISO list one; adapters know where a processor counts otherwise)
+	Reference  string // ours, used for this request only
+	Amount     int64  // minor units of Currency, by ISO 4217; adapters convert where a processor counts differently
 	Currency   money.Currency
 	Card       Card
 	Shopper    Shopper
-	Descriptor string // on the cardholder's statement; "" for the merchant's own
-	// ReturnURL is where the shopper lands after a challenge; "" asks for no authentication (3DS).
+	Descriptor string // text on the cardholder's statement; "" for the default of the merchant
+	// ReturnURL is the page to which the shopper comes back after a challenge. With "" there is no authentication
+	// (3DS).
 	ReturnURL string
 }
 
-// Adjustment asks for a change of an earlier charge.
+// Adjustment is a request to capture, refund or void an earlier charge.
 type Adjustment struct {
 	Account   Account
-	Reference string // ours, never used for anything else
+	Reference string // ours, used for this request only
 	Original  string // ProcessorID of the charge
-	Amount    int64  // minor units; of a Void what is released
+	Amount    int64  // minor units to capture, give back or release
 	Currency  money.Currency
 }
 
-// Query asks what became of a reference.
+// Query asks how the request with a reference ended.
 type Query struct {
 	Account     Account
 	Operation   Operation
 	Reference   string    // ours
-	ProcessorID string    // as far as it is known
-	Original    string    // ProcessorID of the charge that the operation adjusts; "" for authorize and purchase
-	Since       time.Time // when it was asked for, by the real clock
+	ProcessorID string    // "" when it is not known
+	Original    string    // ProcessorID of the charge that is adjusted; "" for authorize and purchase
+	Since       time.Time // when the request was sent, by the real clock
 }
 
-// Outcome is what became of a request.
+// Outcome says how a request ended.
 type Outcome string
 
-// The outcomes. An adapter that meets a status it does not know answers Unknown, never Declined.
+// The outcomes. A status that an adapter does not know is Unknown, never Declined.
 const (
 	Approved Outcome = "approved"
 	Declined Outcome = "declined"
 	Pending  Outcome = "pending" // the shopper has to pass a challenge first
 	Unknown  Outcome = "unknown" // money may have moved or not
-	Absent   Outcome = "absent"  // of Find: the processor has never seen the reference, and refuses it from now on or never gets it
+	Absent   Outcome = "absent"  // only from Find: the processor never got the request, and it cannot arrive any more
 )
 
 // Decline says why money was refused.
 type Decline string
 
-// The reasons. DeclineOther carries its own in Result.Message.
+// The reasons. For DeclineOther the Message of the Result says more.
 const (
 	DeclineGeneric          Decline = "do_not_honour"
 	DeclineFunds            Decline = "insufficient_funds"
@@ -151,50 +154,50 @@ const (
 	DeclineOther            Decline = "other"
 )
 
-// Result is what a processor says of a request.
+// Result is the answer of a processor.
 type Result struct {
 	Outcome     Outcome
-	ProcessorID string // the processor's own name of it
+	ProcessorID string // the id at the processor
 	Amount      int64  // minor units that are held, taken, given back or released; 0 unless approved
 	Decline     Decline
-	Code        string // the scheme's or processor's own code of the decline
+	Code        string // the code of the decline at the scheme or the processor
 	Message     string // in words, for the merchant
 	AuthCode    string
-	Scheme      string // as travel names schemes: visa, mastercard …; "" where it was not said
+	Scheme      string // such as visa, as package travel has it; "" when it is not known
 	BIN         string
 	LastFour    string
-	Challenge   *Challenge // where Pending
+	Challenge   *Challenge // when the outcome is Pending
 	ThreeDS     ThreeDS
-	Disputes    []Dispute // of a charge, from Find
+	Disputes    []Dispute // of a charge, only from Find
 }
 
-// Challenge is what a shopper has to pass.
+// Challenge is the page of the bank on which the shopper confirms the payment (3DS).
 type Challenge struct {
 	Type  string // "redirect"
-	Value string // the address to send the shopper to
+	Value string // the address of the page
 }
 
-// ThreeDS is what came of an authentication; empty where there was none.
+// ThreeDS is the result of an authentication. It is empty when there was none.
 type ThreeDS struct {
 	Status         string // authenticated, attempted, failed, unavailable, abandoned
 	Flow           string // frictionless or challenge
 	ECI            string
 	Version        string
 	DirectoryID    string // transaction id of the directory server
-	LiabilityShift bool   // to the issuer
+	LiabilityShift bool   // whether the issuer is liable for fraud
 }
 
-// DisputeState says how a dispute stands.
+// DisputeState is the state of a dispute.
 type DisputeState string
 
 // The states.
 const (
 	DisputeOpen DisputeState = "open"
 	DisputeWon  DisputeState = "won"  // the money came back
-	DisputeLost DisputeState = "lost" // it did not
+	DisputeLost DisputeState = "lost" // the money did not come back
 )
 
-// Dispute is a chargeback of a charge.
+// Dispute is a chargeback of a charge, as the processor has it.
 type Dispute struct {
 	ProcessorID string
 	State       DisputeState
@@ -202,23 +205,23 @@ type Dispute struct {
 	Currency    money.Currency
 	ReasonCode  string
 	OpenedAt    time.Time
-	AnswerBy    time.Time // the challenge date; zero where it was not said
+	AnswerBy    time.Time // until when it can be answered; zero when it is not known
 }
 
-// Event is what a processor sent by itself, as it came.
+// Event is a webhook notice of a processor, as it came.
 type Event struct {
 	Signature string
 	Body      []byte
 }
 
-// Hint is what an event is about. It is not believed: whoever gets one asks Find.
+// Hint says which payment an event is about. It is no proof: whoever gets one asks Find.
 type Hint struct {
-	EventID     string // by which repeated deliveries are told
-	Reference   string // ours, of the charge or adjustment; "" where the event does not say
+	EventID     string // the same for repeated deliveries of an event
+	Reference   string // ours, of the charge or adjustment; "" when the event does not say
 	ProcessorID string // of the charge
 }
 
-// Source is who an error comes from.
+// Source says where an error comes from.
 type Source string
 
 // The sources.
@@ -228,28 +231,28 @@ const (
 	AtProcessor Source = "processor"
 )
 
-// ErrorKind says what kind of error it is.
+// ErrorKind says what to do about an error.
 type ErrorKind string
 
 // The kinds.
 const (
 	Unreachable ErrorKind = "unreachable" // try again later
-	Refused     ErrorKind = "refused"     // credentials or set-up are wrong: the operator's business
-	Invalid     ErrorKind = "invalid"     // the request itself is wrong: an unknown token, a currency nobody takes
-	Forged      ErrorKind = "forged"      // an event that does not come from the processor
+	Refused     ErrorKind = "refused"     // the credentials or the set-up are wrong: the operator has to act
+	Invalid     ErrorKind = "invalid"     // the request is wrong, such as an unknown token
+	Forged      ErrorKind = "forged"      // the event does not come from the processor
 )
 
-// Error says that nothing has happened, and why.
+// Error says that nothing has happened at the processor, and why.
 type Error struct {
 	Source  Source
 	Kind    ErrorKind
-	Code    string // the other side's own, for the log
-	Field   string // of an Invalid one: what of the payment is wrong, as the wire names it; "" is the token
+	Code    string // the code of the tokenizer or the processor, for the log
+	Field   string // for Invalid: the wrong field of the transaction (section 2.6); "" is the token
 	Message string // without secrets and card data
-	Err     error
+	Err     error  // the cause, for the log
 }
 
-// Error tells who refused and why.
+// Error returns the source, the message and the code.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("%s: %s", e.Source, e.Message)
 	if e.Code != "" {
@@ -258,10 +261,10 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap gives what caused it.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf is the kind of a gateway's error; "" where it is none.
+// KindOf returns the kind of the first *Error in the chain of err, or "" when there is none.
 func KindOf(err error) ErrorKind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind

@@ -2,28 +2,28 @@ package sandbox
 
 import "holdfast/internal/psp"
 
-// Card is a test card. Its number is a public one, which no bank gave out.
+// Card is a test card. Its number is public: no bank gives it to anybody.
 type Card struct {
 	Number   string
-	Token    string // what stands for the number in a request
+	Token    string // stands for the number in a request
 	Scheme   string
 	BIN      string
 	LastFour string
-	What     string // it does, in words
+	What     string // what happens to a payment with it, in words
 	does     conduct
 }
 
-// conduct is what a card, or an amount, makes the processor do. The zero value approves.
+// conduct is what a card, or an amount, makes the processor do. The zero value approves the payment.
 type conduct struct {
 	decline   psp.Decline
-	authentic string   // what an authentication comes to: frictionless (""), challenge, attempted, unavailable, failed
-	required  bool     // the bank takes no payment without authentication
-	silent    bool     // the request is lost on the way
-	mute      bool     // the request is carried out, the answer is lost
-	dispute   disputed // later
+	authentic string   // the result of an authentication: frictionless (""), challenge, attempted, unavailable, failed
+	required  bool     // the bank accepts no payment without authentication
+	silent    bool     // the request is lost
+	mute      bool     // the request is carried out, and the answer is lost
+	dispute   disputed // what the cardholder does later
 }
 
-// disputed says whether the cardholder charges the payment back, and how that ends.
+// disputed says whether the cardholder charges the payment back, and how the dispute ends.
 type disputed int
 
 const (
@@ -32,7 +32,7 @@ const (
 	chargedAndWon
 )
 
-// What an authentication comes to.
+// The results of an authentication.
 const (
 	challenge   = "challenge"
 	attempted   = "attempted"
@@ -77,7 +77,7 @@ var Cards = []Card{
 		"is approved, charged back three days later, and given back seven days after that", conduct{dispute: chargedAndWon}),
 }
 
-// Amounts decide as well, whatever the card: exactly so many minor units.
+// amounts are numbers of minor units that decide, whatever the card is.
 var amounts = map[int64]conduct{
 	400_001: {decline: psp.DeclineGeneric},
 	400_002: {decline: psp.DeclineFunds},
@@ -94,8 +94,8 @@ func card(number, token, scheme, what string, does conduct) Card {
 	}
 }
 
-// CardOf is the test card that a token stands for.
-func CardOf(token string) (Card, bool) {
+// CardOf returns the test card of a token. ok is false when no card has the token.
+func CardOf(token string) (card Card, ok bool) {
 	for _, c := range Cards {
 		if c.Token == token {
 			return c, true
@@ -104,7 +104,7 @@ func CardOf(token string) (Card, bool) {
 	return Card{}, false
 }
 
-// conductOf is what happens to an amount on a card.
+// conductOf is what the processor does with an amount on a card.
 func conductOf(c Card, amount int64) conduct {
 	if by, ok := amounts[amount]; ok {
 		return by
@@ -112,7 +112,7 @@ func conductOf(c Card, amount int64) conduct {
 	return c.does
 }
 
-// messages are the scheme's words for a decline.
+// messages say in words why money was refused.
 var messages = map[psp.Decline]string{
 	psp.DeclineGeneric:          "The bank declined the payment.",
 	psp.DeclineFunds:            "The card has insufficient funds.",
@@ -120,7 +120,7 @@ var messages = map[psp.Decline]string{
 	psp.DeclineCode:             "The security code is wrong.",
 	psp.DeclineLost:             "The card was reported lost.",
 	psp.DeclineStolen:           "The card was reported stolen.",
-	psp.DeclineFraud:            "The payment was taken for fraud.",
+	psp.DeclineFraud:            "The bank suspects fraud.",
 	psp.DeclineLimit:            "The card is over its limit.",
 	psp.DeclineProcessor:        "An error occurred while the card was processed.",
 	psp.DeclineAuthenticate:     "The bank wants the cardholder to be authenticated.",

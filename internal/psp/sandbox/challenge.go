@@ -3,7 +3,7 @@ package sandbox
 import (
 	"context"
 	"crypto/sha256"
-	_ "embed" // of the page
+	_ "embed" // for the page
 	"encoding/base64"
 	"errors"
 	"html/template"
@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/psp"
 )
 
-// ChallengePath is where the challenges are found; an account and a reference follow.
+// ChallengePath begins the path of a challenge. An account and a reference follow.
 const ChallengePath = "/sandbox/challenge/"
 
 //go:embed challenge.html
@@ -25,8 +25,8 @@ var pageStyle string
 
 var page = template.Must(template.New("challenge").Parse(pageText))
 
-// policy lets the page have its own style and nothing else. It says nothing of frames, as banks do not: a challenge is
-// shown inside the merchant's checkout; and nothing of where its form may lead, which is the merchant's address.
+// policy allows the page its own style and nothing else. It does not forbid frames, because a challenge is shown
+// inside the merchant's checkout. It does not restrict the form, because its answer leads to the merchant's address.
 var policy = "default-src 'none'; base-uri 'none'; style-src 'sha256-" + digest(pageStyle) + "'"
 
 func digest(text string) string {
@@ -34,23 +34,23 @@ func digest(text string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// shown is what the page tells.
+// shown is what the page shows.
 type shown struct {
 	Style    template.CSS
 	Merchant string
 	Amount   string
 	LastFour string
-	Back     string // where to go when there is nothing to answer any more
+	Back     string // the address to go to when the challenge is over
 	Open     bool
 }
 
-// The bounds of one answer.
+// Limits for one request.
 const (
 	answerBytes   = 4 << 10
 	answerTimeout = 5 * time.Second
 )
 
-// Challenges serves the pages on which the cardholder of a test card proves, or not, who they are.
+// Challenges serves the pages on which a shopper with a test card confirms or refuses a payment.
 func (g *Gateway) Challenges() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+ChallengePath+"{account}/{reference}", g.show)
@@ -60,7 +60,7 @@ func (g *Gateway) Challenges() http.Handler {
 
 func keyOf(r *http.Request) key { return key{r.PathValue("account"), r.PathValue("reference")} }
 
-// look reads a charge without leaving a trace where there is none.
+// look reads a charge. When there is none, none is made.
 func (g *Gateway) look(ctx context.Context, at key) (found entry, err error) {
 	err = g.change(ctx, at, func(e *entry) error {
 		if found = *e; e.State == none {
@@ -85,14 +85,14 @@ func (g *Gateway) show(w http.ResponseWriter, r *http.Request) {
 	if merchant == "" {
 		merchant = "the merchant"
 	}
-	// An error here is a reader who has gone.
+	// An error here means that the reader has gone.
 	_ = page.Execute(w, shown{
 		Style: template.CSS(pageStyle), Merchant: merchant, Amount: money.Format(e.Amount, e.Currency) + " " + string(e.Currency),
 		LastFour: e.Result.LastFour, Back: e.ReturnURL, Open: e.State == challenged,
 	})
 }
 
-// answer takes what the cardholder said, once, and sends them back to where they came from.
+// answer takes the answer of the shopper, the first time only, and redirects to the address that the merchant gave.
 func (g *Gateway) answer(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, answerBytes)
 	choice := r.PostFormValue("answer")
@@ -117,7 +117,7 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answered tells the reader what went wrong; it is false where something did.
+// answered writes an error for the reader. It returns false when there was one.
 func answered(w http.ResponseWriter, err error) bool {
 	switch {
 	case errors.Is(err, errNotChallenged):
@@ -128,7 +128,7 @@ func answered(w http.ResponseWriter, err error) bool {
 	return err == nil
 }
 
-// pass ends a challenge.
+// pass ends a challenge: the shopper has confirmed or refused.
 func (e *entry) pass(approved bool) {
 	if !approved {
 		e.authenticated(failed, challenge)
@@ -137,5 +137,5 @@ func (e *entry) pass(approved bool) {
 	}
 	e.authenticated("authenticated", challenge)
 	card, _ := CardOf(e.Token)
-	e.settle(conductOf(card, e.Amount))
+	e.conclude(conductOf(card, e.Amount))
 }

@@ -12,33 +12,34 @@ import (
 
 // key names a charge: the account that made it, and its reference there.
 type key struct {
-	account   string // a digest of the account's key
+	account   string // a hash of the account's key
 	reference string
 }
 
-// Ledger is where the processor remembers its charges: as far from the service's own memory as a real processor's.
+// Ledger keeps the charges of the processor. It is apart from the tables of the service, as it is with a real
+// processor.
 type Ledger struct {
-	// Change gives fn the text of a charge, empty where there is none, and stores what it answers, in one transaction:
-	// the text, when the cardholder charges back and when that is decided (zero where never). fn may run more than once.
-	// Changes of one charge take turns.
+	// Change calls fn with the text of a charge, which is empty for a new one. It stores in the same transaction what
+	// fn returns: the changed text, when the cardholder charges back, and when the dispute is won (zero: never). fn
+	// may run more than once. Changes of one charge wait for each other.
 	Change func(ctx context.Context, account, reference string,
 		fn func(text []byte) (changed []byte, disputeAt, resolvedAt time.Time, err error)) error
-	// Due calls each for what happens by itself to an account's charges after one moment and not after another, in order
-	// of time, at most limit times.
+	// Due calls each for every dispute of an account that is opened or won after one time and up to another, in order
+	// of time and at most limit times.
 	Due func(ctx context.Context, account string, after, upTo time.Time, limit int, each func(reference string, at time.Time)) error
 }
 
-// state is how a charge stands.
+// state is the state of a charge.
 type state string
 
 const (
 	none       state = ""
-	refusedFor state = "refused" // Find was asked before the charge came: it will never be taken
+	refusedFor state = "refused" // Find asked for it before it came: from then on it is refused
 	challenged state = "challenged"
 	done       state = "done"
 )
 
-// entry is a charge with all that was done to it.
+// entry is a charge with all that was done to it, as the ledger keeps it.
 type entry struct {
 	State       state
 	Operation   psp.Operation
@@ -54,10 +55,10 @@ type entry struct {
 	Refunded    int64
 	Released    int64
 	Adjustments map[string]adjustment // by reference
-	Disputed    int64                 // amount; 0 until it was charged back
+	Disputed    int64                 // amount that was charged back; 0: none yet
 }
 
-// adjustment is what was done to a charge under a reference.
+// adjustment is a capture, refund or void of a charge.
 type adjustment struct {
 	Operation psp.Operation
 	Amount    int64
@@ -70,7 +71,7 @@ func (g *Gateway) change(ctx context.Context, of key, fn func(e *entry) error) e
 		e := entry{Reference: of.reference}
 		if len(text) > 0 {
 			if err := json.Unmarshal(text, &e); err != nil {
-				return nil, disputeAt, resolvedAt, fmt.Errorf("the sandbox's ledger cannot be read: %w", err)
+				return nil, disputeAt, resolvedAt, fmt.Errorf("the ledger of the sandbox cannot be read: %w", err)
 			}
 		}
 		if err := fn(&e); err != nil {
@@ -83,14 +84,15 @@ func (g *Gateway) change(ctx context.Context, of key, fn func(e *entry) error) e
 	return g.ledger.Change(ctx, of.account, of.reference, store)
 }
 
-// When a cardholder charges back, and when that is decided.
+// How long after the payment a cardholder charges back, how long after that the dispute is won, and how long it can
+// be answered.
 const (
 	disputeAfter = 3 * 24 * time.Hour
 	resolveAfter = 7 * 24 * time.Hour
 	answerWithin = 14 * 24 * time.Hour
 )
 
-// disputeDays is when the charge is charged back and when the money comes back, as far as either will be.
+// disputeDays is when the charge is charged back and when the money comes back. Each is zero when it does not happen.
 func (e *entry) disputeDays() (opened, won time.Time) {
 	if e.State != done || e.Result.Outcome != psp.Approved {
 		return opened, won
@@ -106,7 +108,8 @@ func (e *entry) disputeDays() (opened, won time.Time) {
 	return opened, won
 }
 
-// disputes are the charge's disputes as of now. What there was to dispute is kept when it is first seen.
+// disputes are the disputes of the charge at a time. The first call keeps the disputed amount: later refunds do not
+// change it.
 func (e *entry) disputes(now time.Time) []psp.Dispute {
 	opened, won := e.disputeDays()
 	if opened.IsZero() || now.Before(opened) {

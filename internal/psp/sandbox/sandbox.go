@@ -1,6 +1,5 @@
-// Package sandbox is a card processor inside the program, for tests and demonstrations: the card, or the amount, decides
-// what becomes of a payment, and nothing else does. No money moves. Card numbers do not get here: each test card has a
-// token.
+// Package sandbox is a card processor inside the program, for tests and demonstrations. The card or the amount alone
+// decides how a payment ends. No money moves. Card numbers do not get here, because each test card has a token.
 package sandbox
 
 import (
@@ -15,7 +14,7 @@ import (
 	"holdfast/internal/psp"
 )
 
-// Name is the processor's name in psp fields.
+// Name is the name of the processor: the value of psp (section 2.6).
 const Name = "sandbox"
 
 // Gateway is the processor.
@@ -24,27 +23,27 @@ type Gateway struct {
 	baseURL string
 }
 
-// New makes the processor over a ledger; its challenges are found under baseURL.
+// New makes the processor with a ledger. The addresses of its challenges begin with baseURL.
 func New(ledger Ledger, baseURL string) *Gateway { return &Gateway{ledger: ledger, baseURL: baseURL} }
 
 var _ psp.Gateway = (*Gateway)(nil)
 
-// accountOf names an account without its key.
+// accountOf makes a name for an account that does not show its key.
 func accountOf(a psp.Account) string {
 	sum := sha256.Sum256([]byte("holdfast sandbox account\n" + a.Key))
 	return hex.EncodeToString(sum[:16])
 }
 
-// idPrefix begins the processor's ids.
+// idPrefix begins the ids of the processor.
 const idPrefix = "sb_"
 
-// Check refuses what a real processor would not look at either.
+// Check refuses live cards and an account without a key.
 func (g *Gateway) Check(a psp.Account) error {
 	switch {
 	case a.Live:
 		return &psp.Error{Source: psp.AtProcessor, Kind: psp.Refused, Message: "The sandbox takes no live cards."}
 	case a.Key == "":
-		return &psp.Error{Source: psp.AtProcessor, Kind: psp.Refused, Message: "The sandbox knows no account without a key."}
+		return &psp.Error{Source: psp.AtProcessor, Kind: psp.Refused, Message: "The sandbox needs an account with a key."}
 	}
 	return nil
 }
@@ -96,10 +95,10 @@ func (g *Gateway) charge(ctx context.Context, op psp.Operation, c psp.Charge) (p
 	return result, nil
 }
 
-// lost is what a request looks like whose answer never comes.
+// lost is the result of a request without an answer.
 func lost(ctx context.Context) (psp.Result, error) { return unknown(ctx, true, nil) }
 
-// unknown waits for the caller to lose patience, where there is something to wait for.
+// unknown is the result of a request that may have moved money. With wait it returns only when the caller gives up.
 func unknown(ctx context.Context, wait bool, err error) (psp.Result, error) {
 	if wait && err == nil {
 		<-ctx.Done()
@@ -113,7 +112,7 @@ func (e *entry) take(op psp.Operation, c psp.Charge) {
 	e.Token, e.Descriptor, e.ReturnURL = c.Card.Token, c.Descriptor, c.ReturnURL
 }
 
-// decide is what the bank says to a new charge.
+// decide makes the bank's answer to a new charge.
 func (g *Gateway) decide(e *entry, at key, card Card, does conduct) {
 	e.Result = psp.Result{
 		ProcessorID: idPrefix + e.Reference, Scheme: card.Scheme, BIN: card.BIN, LastFour: card.LastFour,
@@ -122,7 +121,7 @@ func (g *Gateway) decide(e *entry, at key, card Card, does conduct) {
 	case e.ReturnURL == "" && does.required:
 		e.decline(psp.DeclineAuthenticate)
 	case e.ReturnURL == "":
-		e.settle(does)
+		e.conclude(does)
 	case does.authentic == challenge:
 		e.State = challenged
 		e.Result.Outcome = psp.Pending
@@ -138,11 +137,11 @@ func (g *Gateway) decide(e *entry, at key, card Card, does conduct) {
 			status = "authenticated"
 		}
 		e.authenticated(status, "frictionless")
-		e.settle(does)
+		e.conclude(does)
 	}
 }
 
-// indicators are the ECI of each outcome of an authentication; Mastercard counts its own way.
+// indicators are the ECI by result of the authentication. Mastercard has other numbers, which are the second ones.
 var indicators = map[string][2]string{
 	"authenticated": {"05", "02"}, attempted: {"06", "01"}, unavailable: {"07", "00"}, failed: {"07", "00"},
 }
@@ -158,8 +157,8 @@ func (e *entry) authenticated(status, flow string) {
 	}
 }
 
-// settle says yes or no, once authentication is over.
-func (e *entry) settle(does conduct) {
+// conclude approves or declines the charge, after its authentication.
+func (e *entry) conclude(does conduct) {
 	if does.decline != "" {
 		e.decline(does.decline)
 		return
@@ -179,23 +178,24 @@ func (e *entry) decline(why psp.Decline) {
 	e.Result.Decline, e.Result.Code, e.Result.Message = why, string(why), messages[why]
 }
 
-// authCode is six characters that follow from the reference.
+// authCode makes six characters from the reference.
 func authCode(reference string) string {
 	sum := sha256.Sum256([]byte(reference))
 	return strings.ToUpper(hex.EncodeToString(sum[:3]))
 }
 
-// Capture takes all or part of what was authorised.
+// Capture takes all or a part of the amount that was authorised.
 func (g *Gateway) Capture(ctx context.Context, a psp.Adjustment) (psp.Result, error) {
 	return g.adjust(ctx, psp.Capture, a)
 }
 
-// Refund gives back all or part of what was taken.
+// Refund gives back all or a part of the amount that was taken.
 func (g *Gateway) Refund(ctx context.Context, a psp.Adjustment) (psp.Result, error) {
 	return g.adjust(ctx, psp.Refund, a)
 }
 
-// Void releases what of an authorisation was not captured; of a charge that waits for its challenge, all of it.
+// Void releases the part of an authorisation that was not captured. A charge that waits for its challenge is
+// cancelled.
 func (g *Gateway) Void(ctx context.Context, a psp.Adjustment) (psp.Result, error) {
 	return g.adjust(ctx, psp.Void, a)
 }
@@ -237,7 +237,7 @@ func (g *Gateway) original(a psp.Account, processorID string) key {
 	return key{accountOf(a), strings.TrimPrefix(processorID, idPrefix)}
 }
 
-// apply carries an adjustment out, or refuses it, and keeps it under its reference.
+// apply makes an adjustment or declines it, and keeps the result under its reference.
 func (e *entry) apply(op psp.Operation, a psp.Adjustment, does conduct) psp.Result {
 	result := psp.Result{Outcome: psp.Approved, ProcessorID: idPrefix + a.Reference, Amount: a.Amount, Message: "Succeeded!"}
 	switch left := e.leftFor(op); {
@@ -248,7 +248,7 @@ func (e *entry) apply(op psp.Operation, a psp.Adjustment, does conduct) psp.Resu
 		e.decline(psp.DeclineAbandoned)
 	case a.Amount > left || a.Currency != e.Currency:
 		result = declined(result, psp.DeclineOther)
-		result.Message = fmt.Sprintf("There are %d minor units of %s left for this.", left, e.Currency)
+		result.Message = fmt.Sprintf("Only %d minor units of %s are left for this.", left, e.Currency)
 	case op == psp.Capture:
 		e.Captured += a.Amount
 	case op == psp.Refund:
@@ -269,7 +269,7 @@ func declined(r psp.Result, why psp.Decline) psp.Result {
 	return r
 }
 
-// leftFor is how much an operation may still move.
+// leftFor is how many minor units an operation can still move.
 func (e *entry) leftFor(op psp.Operation) int64 {
 	switch {
 	case e.Result.Outcome != psp.Approved:
@@ -283,7 +283,8 @@ func (e *entry) leftFor(op psp.Operation) int64 {
 	}
 }
 
-// Find tells what became of a reference. What was never seen is refused from then on, so that it cannot come late.
+// Find tells how the request with a reference ended. When the request never came, its reference is refused from then
+// on, so that Absent stays true.
 func (g *Gateway) Find(ctx context.Context, q psp.Query) (result psp.Result, err error) {
 	if err := g.Check(q.Account); err != nil {
 		return psp.Result{}, err
@@ -318,14 +319,14 @@ func absent() psp.Result {
 	return psp.Result{Outcome: psp.Absent, Message: "The processor never got the request."}
 }
 
-// tooLate refuses a reference that was asked for before it came.
+// tooLate refuses a request that comes after Find has said Absent.
 func tooLate() error {
 	return &psp.Error{
-		Source: psp.AtProcessor, Kind: psp.Invalid, Code: "too_late", Message: "The request came after it was given up.",
+		Source: psp.AtProcessor, Kind: psp.Invalid, Code: "too_late", Message: "The request came too late.",
 	}
 }
 
-// found is what became of an adjustment.
+// found is the result of an adjustment. When it never came, its reference is refused from then on.
 func (e *entry) found(q psp.Query) psp.Result {
 	if known, ok := e.Adjustments[q.Reference]; ok {
 		return known.Result
@@ -337,17 +338,17 @@ func (e *entry) found(q psp.Query) psp.Result {
 	return absent()
 }
 
-// ReadEvent refuses everything: the sandbox sends nothing by itself. What happens there is found by Events.
+// ReadEvent refuses everything: the sandbox sends no webhook notices. Events lists what happens there.
 func (g *Gateway) ReadEvent(psp.Account, psp.Event) (psp.Hint, error) {
 	return psp.Hint{}, &psp.Error{
 		Source: psp.AtProcessor, Kind: psp.Forged, Message: "The sandbox sends no events.",
 	}
 }
 
-// eventsPerCall bounds Events.
+// eventsPerCall is the greatest number of events that one call of Events returns.
 const eventsPerCall = 100
 
-// Events lists the charges that were charged back, or given back, since the cursor.
+// Events lists the charges whose dispute was opened or won since the cursor.
 func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]psp.Hint, string, error) {
 	if err := g.Check(a); err != nil {
 		return nil, cursor, err
@@ -359,7 +360,7 @@ func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]p
 	since, err := time.Parse(time.RFC3339Nano, cursor)
 	if err != nil {
 		return nil, cursor, &psp.Error{
-			Source: psp.AtProcessor, Kind: psp.Invalid, Message: "This is no cursor of the sandbox's.", Err: err,
+			Source: psp.AtProcessor, Kind: psp.Invalid, Message: "This is not a cursor of the sandbox.", Err: err,
 		}
 	}
 	var hints []psp.Hint
@@ -377,11 +378,12 @@ func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]p
 		}
 	}
 	if len(hints) == eventsPerCall {
-		// The last moment is asked for again, for what else happened in it: events are told apart by their ids.
+		// The next call asks for the last moment again, because more may have happened in it. Callers know a repeated
+		// event by its id.
 		return hints, last.Add(-time.Microsecond).Format(time.RFC3339Nano), nil
 	}
 	return hints, now.Format(time.RFC3339Nano), nil
 }
 
-// errNotChallenged: there is nothing to answer, or not any more.
+// errNotChallenged says that there is no charge with this challenge.
 var errNotChallenged = errors.New("no challenge is open")

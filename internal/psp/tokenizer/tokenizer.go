@@ -1,6 +1,7 @@
-// Package tokenizer sends a processor's requests through the transparent gateway of the provider that holds the card
-// numbers (TokenEx's, API 2.0). Where a request says {{{token}}}, the gateway puts the number in and sends it on, so
-// that numbers never reach us. Processors' libraries know nothing of it: a Transport is put under them.
+// Package tokenizer sends requests to a processor through the gateway of the provider that keeps the card numbers
+// (TokenEx, gateway API 2.0; section 1). The gateway replaces {{{token}}} in a request by the card number and sends
+// it on, so that card numbers never reach us. A library for a processor gets a Transport and needs to know nothing
+// else.
 package tokenizer
 
 import (
@@ -14,25 +15,26 @@ import (
 	"holdfast/internal/psp"
 )
 
-// Where the provider runs its gateways.
+// Addresses of the provider's gateways.
 const (
 	TestAddress = "https://test-tgapi.tokenex.com"
 	LiveAddress = "https://tgapi.tokenex.com"
 )
 
-// Where the provider keeps the scripts of its hosted fields, which the payment modal shows.
+// Addresses of the provider's scripts for hosted fields, which the payment modal shows.
 const (
 	TestScript = "https://test-htp.tokenex.com/Iframe/Iframe-v3.min.js"
 	LiveScript = "https://htp.tokenex.com/Iframe/Iframe-v3.min.js"
 )
 
-// Gateway is where the provider's gateways are: one for test cards, one for live ones.
+// Gateway knows the two gateways of the provider: one for test cards and one for live cards.
 type Gateway struct {
 	test, live *url.URL
 	next       http.RoundTripper
 }
 
-// New makes a Gateway of the addresses for test and live cards ("" is the provider's own); next carries the requests.
+// New makes a Gateway from the addresses for test and live cards. "" stands for the address of the provider. next
+// sends the requests. It is an error when an address is wrong (see psp.ParseAddress).
 func New(test, live string, next http.RoundTripper) (*Gateway, error) {
 	if test == "" {
 		test = TestAddress
@@ -51,12 +53,12 @@ func New(test, live string, next http.RoundTripper) (*Gateway, error) {
 	return g, nil
 }
 
-// Transport carries a channel's requests. Those that hold a placeholder in one of the form fields named go through the
-// gateway, all others straight to where they are meant for. A placeholder in any other field is refused: the number
-// would end up where it can be read back.
+// Transport sends the requests of a channel. A request with a placeholder in one of the named form fields goes
+// through the gateway, and every other request goes directly to the processor. A placeholder in another field is an
+// error: there somebody could read the card number back.
 //
-// It is for requests that move no money. Then whatever the gateway says went wrong is an error of the type *psp.Error,
-// even a time-out behind it: the processor's answers come back as they are, the gateway's own never look like them.
+// It is for requests that move no money. So every error of the gateway, even a time-out behind it, is a *psp.Error.
+// An answer of the processor comes back unchanged, and an error of the gateway never looks like one.
 func (g *Gateway) Transport(a psp.Account, fields ...string) http.RoundTripper {
 	t := transport{gateway: g.test, account: a.Tokenizer, fields: fields, next: g.next}
 	if a.Live {
@@ -65,11 +67,12 @@ func (g *Gateway) Transport(a psp.Account, fields ...string) http.RoundTripper {
 	return t
 }
 
-// tokens are those that can stand in a form as they are: the gateway looks for the token's own characters, and once the
-// number is in their place the rest has to be a form still.
+// tokens are the tokens that need no escapes in a form: the gateway looks for exactly these characters, and the form
+// must stay a form after it has put the number in.
 var tokens = regexp.MustCompile(`^[A-Za-z0-9*._~-]{1,512}$`)
 
-// Number is the placeholder for the number of a token's card.
+// Number returns the placeholder for the card number of a token. A text that cannot be a token is an *psp.Error of
+// the kind Invalid.
 func Number(token string) (string, error) {
 	if !tokens.MatchString(token) {
 		return "", &psp.Error{Source: psp.AtTokenizer, Kind: psp.Invalid, Message: "this is not a token of the tokenizer"}
@@ -77,8 +80,8 @@ func Number(token string) (string, error) {
 	return "{{{" + token + "}}}", nil
 }
 
-// SecurityCode is the placeholder for the security code that the tokenizer holds for a token. It holds a code for a few
-// days at most, and gives it out once: see NoSecurityCode.
+// SecurityCode returns the placeholder for the security code of a token. The tokenizer keeps a code for a few days at
+// most and gives it out once: see NoSecurityCode. A text that cannot be a token is an *psp.Error of the kind Invalid.
 func SecurityCode(token string) (string, error) {
 	if _, err := Number(token); err != nil {
 		return "", err
@@ -86,13 +89,13 @@ func SecurityCode(token string) (string, error) {
 	return "{{{{FUNCTION:CVV,TOKEN:" + token + "}}}}", nil
 }
 
-// placeholders are what Number and SecurityCode give, and nothing else.
+// placeholders are the texts that Number and SecurityCode return.
 var placeholders = regexp.MustCompile(`^(\{\{\{[A-Za-z0-9*._~-]{1,512}\}\}\}|\{\{\{\{FUNCTION:CVV,TOKEN:[A-Za-z0-9*._~-]{1,512}\}\}\}\})$`)
 
-var errMisplaced = errors.New("a form field besides the card's holds braces as placeholders have them")
+var errMisplaced = errors.New("a form field that is not for the card holds the braces of a placeholder")
 
-// reveal writes the placeholders of a form in literal braces, as the gateway looks for them: a form has them
-// percent-encoded. It changes nothing else, and tells whether it found any.
+// reveal decodes the placeholders of a form, because the gateway looks for plain braces and a form has them
+// percent-encoded. It changes nothing else. found says whether there was a placeholder.
 func reveal(form string, fields []string) (revealed string, found bool, err error) {
 	var b strings.Builder
 	b.Grow(len(form))

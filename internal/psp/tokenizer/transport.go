@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/psp"
 )
 
-// largest is more than any request or error of these has.
+// largest is the most bytes that are read of a body. No request and no error of the gateway is so large.
 const largest = 1 << 20
 
 type transport struct {
@@ -26,7 +26,7 @@ type transport struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	// Requests without a body have no place for a number: a query would end up in logs on the way.
+	// A card number goes in a body only: the address of a request may get into logs.
 	if r.Body == nil || r.Method != http.MethodPost {
 		return t.next.RoundTrip(r)
 	}
@@ -51,8 +51,8 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return told(response)
 }
 
-// redirect makes the request to the gateway. All headers of the processor's request stay: the gateway sends them on,
-// and keeps its own to itself.
+// redirect makes the request to the gateway. All headers of the request to the processor stay: the gateway sends them
+// on, without its own.
 func (t transport) redirect(r *http.Request, body []byte) *http.Request {
 	to := withBody(r.Clone(r.Context()), body)
 	to.Header.Set("Tx-Url", r.URL.String())
@@ -72,8 +72,8 @@ func withBody(r *http.Request, body []byte) *http.Request {
 	return r
 }
 
-// told tells the processor's answers from the gateway's own errors: with the former comes the status that the
-// processor answered.
+// told returns the answer of the processor, or the error of the gateway. Only an answer of the processor comes with
+// the header that holds the processor's status.
 func told(response *http.Response) (*http.Response, error) {
 	status, err := strconv.Atoi(response.Header.Get("Tx-Thirdpartystatuscode"))
 	if err == nil && status >= 100 && status <= 599 {
@@ -88,17 +88,17 @@ func told(response *http.Response) (*http.Response, error) {
 	return nil, failure(response.StatusCode, body)
 }
 
-// NoSecurityCode is the code of the error that the tokenizer holds no security code for the token, or none any more.
+// NoSecurityCode is the Code of the *psp.Error when the tokenizer has no security code for the token, or no longer.
 const NoSecurityCode = "2012"
 
-// failure reads an error of the gateway: {"success": false, "error": "3000:Token does not exist", "referenceNumber": …}.
-// Its text is not handed on, because it may repeat what was sent.
+// failure reads an error of the gateway: {"success": false, "error": "3000:Token does not exist", "referenceNumber":
+// …}. Its text is left out, because it may repeat what was sent.
 func failure(status int, body []byte) *psp.Error {
 	var told struct {
 		Error           string
 		ReferenceNumber string
 	}
-	// What is no JSON leaves both empty: an error without a code.
+	// A body that is not JSON leaves both fields empty: then the error has no code.
 	_ = json.Unmarshal(body, &told)
 	code, _, _ := strings.Cut(told.Error, ":")
 	number, err := strconv.Atoi(strings.TrimSpace(code))
@@ -118,15 +118,16 @@ func failure(status int, body []byte) *psp.Error {
 	return e
 }
 
-// meaning says by the gateway's published codes what went wrong. One that is not known may be a passing fault.
+// meaning says what a code of the gateway means, by the published list. An unknown code counts as a fault that may
+// pass.
 func meaning(status, code int) (psp.ErrorKind, string) {
 	switch {
 	case code == 2433:
-		return psp.Refused, "the tokenizer does not send requests to this processor's host: it has to allow it first"
+		return psp.Refused, "the tokenizer must first allow the host of this processor"
 	case code >= 1000 && code < 2000, code == 2404, code >= 2434 && code <= 2438, code == 0 && status == http.StatusUnauthorized:
 		return psp.Refused, "the tokenizer refuses the credentials"
 	case code == 2012:
-		return psp.Invalid, "the tokenizer holds no security code for the token"
+		return psp.Invalid, "the tokenizer has no security code for the token"
 	case code == 2423, code == 3000, code == 3003:
 		return psp.Invalid, "the tokenizer does not know the token"
 	case code >= 2000 && code < 5000:
@@ -136,6 +137,6 @@ func meaning(status, code int) (psp.ErrorKind, string) {
 	case code >= 5002 && code <= 5004:
 		return psp.Unreachable, "the tokenizer could not reach the processor"
 	default:
-		return psp.Unreachable, "the tokenizer could not do its work"
+		return psp.Unreachable, "the tokenizer failed"
 	}
 }
