@@ -1,5 +1,5 @@
-// Package checkout keeps the sessions of the payment modal: what an auth string opens, and for how long. It owns
-// modal_sessions. Begin reading at Modals.Open.
+// Package checkout serves the payment modal. An auth string opens a session, in which a shopper pays for one booking.
+// It owns modal_sessions. Begin reading at Modals.Open.
 package checkout
 
 import (
@@ -23,8 +23,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Modals is what the payment modal can do: open a session with an integrator's auth string, and in it make or read one
-// booking and pay it. It acts as auth.Modal, for a shopper whom nobody knows.
+// Modals is what the payment modal can do: it opens a session with the auth string of an integrator, makes or reads
+// one booking in it, and pays this booking. It acts for an unknown shopper, with the role auth.Modal.
 type Modals struct {
 	*core.Core
 	bookings *bookings.Bookings
@@ -41,19 +41,19 @@ const ModalLife = 15 * time.Minute
 
 // Bounds of sessions.
 const (
-	modalMemory   = 24 * time.Hour // how long sessions are kept
-	modalBookings = 10             // that one auth string can be used for
-	modalSessions = 50             // that one auth string opens
+	modalMemory   = 24 * time.Hour // how long sessions are stored
+	modalBookings = 10             // that one auth string can pay
+	modalSessions = 50             // that one auth string can open
 )
 
-// Where the modal is found, and there the page to which a shopper comes back from a challenge, and which tells the frame
-// so.
+// The paths of the modal, and of the page to which a shopper comes back from a challenge. That page tells the frame of
+// the modal so.
 const (
 	ModalPath       = "/modal/v1/"
 	ModalReturnPath = ModalPath + "return"
 )
 
-// ModalOpening is what a page says to open the modal.
+// ModalOpening is the request of a page to open the modal.
 type ModalOpening struct {
 	Problems    fault.Problems
 	Path        string // of the site
@@ -61,7 +61,7 @@ type ModalOpening struct {
 	Origin      string // of the page
 	Auth        string
 	Fields      map[string]string // that the auth string verifies, as texts
-	Address     string            // where the call comes from
+	Address     string            // from which the request comes
 }
 
 // The environments of the modal.
@@ -70,30 +70,30 @@ const (
 	ModalLive = "live"
 )
 
-// TokenizerKind says how the frame of the modal gets a card's token.
+// TokenizerKind says how the frame of the modal gets the token of a card.
 type TokenizerKind string
 
 // The kinds.
 const (
-	TestCards    TokenizerKind = "sandbox" // it knows the test cards and takes no others
-	HostedFields TokenizerKind = "hosted"  // the tokenizer's own fields take the number
-	NoCards      TokenizerKind = "none"    // not at all: the channel takes no cards in the modal
+	TestCards    TokenizerKind = "sandbox" // the frame knows the test cards, and accepts no others
+	HostedFields TokenizerKind = "hosted"  // the shopper types the number into fields of the tokenizer
+	NoCards      TokenizerKind = "none"    // the channel accepts no cards in the modal
 )
 
-// ModalView is what the frame learns of an open session.
+// ModalView is what the frame gets to know about an open session.
 type ModalView struct {
 	Session   travel.ModalSession
 	Token     string
 	SiteName  string
 	Channel   travel.Channel
 	Tokenizer TokenizerKind
-	Live      bool             // whether the tokenizer is the one of live cards
-	Fields    psp.HostedFields // of the kind hosted
+	Live      bool             // the tokenizer is the one for live cards
+	Fields    psp.HostedFields // for HostedFields only
 }
 
-// Open opens a session. Whatever is wrong with the auth string, or with the site and the channel that it names, gets one
-// answer, which does not say what; only that a string has expired is said. What else is wrong is said to who has a right
-// one.
+// Open opens a session. A wrong auth string, an unknown site and an unknown channel all get the same answer, so that
+// nobody finds out by guessing what exists. Only an expired string gets an answer of its own. Other errors are only
+// told to callers with a right auth string.
 func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 	travel.CheckModalFields(in.Fields, &in.Problems)
 	if in.Environment != ModalTest && in.Environment != ModalLive {
@@ -130,8 +130,8 @@ func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 	return view, err
 }
 
-// siteOf reads the site of an opening, unless openings from the address have to wait. A site that there is not is the
-// zero one: its answer is that of a wrong auth string.
+// siteOf reads the site of an opening. It refuses if openings from the address have to wait. For an unknown site it
+// returns the zero site, so that the answer becomes that for a wrong auth string.
 func (m *Modals) siteOf(ctx context.Context, in ModalOpening) (site travel.Site, err error) {
 	err = m.Store.Read(ctx, func(tx *db.Tx) error {
 		until, err := identity.BlockedUntil(tx, []string{in.subject()})
@@ -150,11 +150,11 @@ func (m *Modals) siteOf(ctx context.Context, in ModalOpening) (site travel.Site,
 	return site, err
 }
 
-// decoySecret stands for that of a channel that there is not, so that as much is computed.
+// decoySecret is used for an unknown channel, so that its answer takes as long as that of a known one.
 const decoySecret = "the secret of no channel"
 
-// channelVouchedFor gives the channel of a right auth string. A locked or closed one vouches for nothing. guessed says
-// that the string is wrong, and has not only expired.
+// channelVouchedFor returns the channel whose secret has signed the auth string. A locked or closed channel is refused
+// in the same way as a wrong string. guessed: the string is wrong, and not just expired.
 func channelVouchedFor(tx *db.Tx, site travel.Site, in ModalOpening) (channel travel.Channel, guessed bool, err error) {
 	id, _ := payments.ParsePositive(in.Fields["channels"])
 	channel, err = merchants.Channel(tx, site.ID, id)
@@ -178,27 +178,28 @@ func channelVouchedFor(tx *db.Tx, site travel.Site, in ModalOpening) (channel tr
 	return channel, false, nil
 }
 
-// countGuess counts a wrong string, by the real clock, as logins are.
+// countGuess counts a wrong auth string like a failed login, by the real clock.
 func (m *Modals) countGuess(ctx context.Context, in ModalOpening) error {
 	return m.Store.Write(ctx, func(tx *db.Tx) error {
 		return identity.CountFailedLogin(tx, in.subject(), tx.Now.Add(-identity.FailureLife), auth.Backoff)
 	})
 }
 
-// subject is what wrong auth strings are counted for. A channel is none: anybody could keep its shoppers out.
+// subject is what wrong auth strings are counted for: the address. They are not counted for the channel, because then
+// anybody could keep its shoppers out.
 func (in ModalOpening) subject() string {
 	addr, err := netip.ParseAddr(in.Address)
 	if err != nil {
 		return "modal"
 	}
-	if addr = addr.Unmap(); addr.Is6() { // see Login.subjects
+	if addr = addr.Unmap(); addr.Is6() { // somebody who has one IPv6 address has the 2^64 around it
 		prefix, _ := addr.WithZone("").Prefix(64)
 		addr = prefix.Addr()
 	}
 	return "modal:" + addr.String()
 }
 
-// judgeOpening answers what keeps the modal closed for who has a right auth string.
+// judgeOpening refuses an opening with a right auth string, if the page or the environment is wrong.
 func judgeOpening(site travel.Site, channel travel.Channel, in ModalOpening) error {
 	if !slices.Contains(site.PermittedURLs, in.Origin) {
 		return modalRefusal("origin", "The origin of the page is not one of the site's permitted URLs.")
@@ -213,25 +214,25 @@ func judgeOpening(site travel.Site, channel travel.Channel, in ModalOpening) err
 	return nil
 }
 
-// modalRefusal is a ModalAuth fault with its reason in one word.
+// modalRefusal is a fault of the kind ModalAuth. The reason is one word, for programs.
 func modalRefusal(reason, message string) error {
 	return &fault.Error{Kind: fault.ModalAuth, Reason: reason, Message: message}
 }
 
-// open stores the session and says what the frame needs to know.
+// open stores the session and fills in the view.
 func (m *Modals) open(tx *db.Tx, view *ModalView, site travel.Site, in ModalOpening) error {
 	s := travel.ModalSession{
 		SiteID: site.ID, ChannelID: view.Channel.ID, TokenHash: auth.HashSecret(view.Token), AuthHash: auth.HashSecret(in.Auth),
 		Origin: in.Origin, Verified: in.Fields, ExpiresAt: tx.Now.Add(ModalLife), SitePath: site.Path, ChannelName: view.Channel.Name,
 	}
-	n, err := CountModalSessions(tx, s.SiteID, s.AuthHash)
+	n, err := countSessions(tx, s.SiteID, s.AuthHash)
 	if err != nil {
 		return err
 	}
 	if n >= modalSessions {
 		return &fault.Error{Kind: fault.TooMany, RetryAfter: ModalLife, Message: "This auth string has opened too many modals: make another one."}
 	}
-	if view.Session, err = InsertModalSession(tx, s); err != nil {
+	if view.Session, err = insertSession(tx, s); err != nil {
 		return err
 	}
 	processor, _, account, err := merchants.GatewayOf(m.Core, tx, view.Channel)
@@ -248,7 +249,7 @@ func (m *Modals) open(tx *db.Tx, view *ModalView, site travel.Site, in ModalOpen
 		view.Tokenizer = TestCards
 	case account.Tokenizer.ID != "" && account.Tokenizer.FieldsSecret != "":
 		view.Tokenizer = HostedFields
-		// From the inside: the fields lie in our frame, and that lies in the page.
+		// The origins from the inside out: the fields are in our frame, and our frame is in the page.
 		view.Fields = account.Tokenizer.Fields([]string{originOf(core.GatewaySettingsOf(m.Core).BaseURL), s.Origin}, core.RealNow(tx))
 	default:
 		view.Tokenizer = NoCards
@@ -265,10 +266,10 @@ func originOf(address string) string {
 	return strings.ToLower(u.Scheme + "://" + u.Host)
 }
 
-// Forget removes sessions that are over for long; more says that there are some left.
+// Forget removes a number of old sessions. more: there may be some left.
 func (m *Modals) Forget(ctx context.Context) (more bool, err error) {
 	err = m.Store.Write(ctx, func(tx *db.Tx) error {
-		n, err := ForgetModalSessionsBefore(tx, core.RealNow(tx).Add(-modalMemory), core.ForgetAtOnce)
+		n, err := forgetSessionsBefore(tx, core.RealNow(tx).Add(-modalMemory), core.ForgetAtOnce)
 		more = n == core.ForgetAtOnce
 		return err
 	})

@@ -11,8 +11,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// InsertModalSession stores a new session of the payment modal and returns it with its id.
-func InsertModalSession(tx *db.Tx, s travel.ModalSession) (travel.ModalSession, error) {
+// insertSession stores a new session of the payment modal and returns it with its id.
+func insertSession(tx *db.Tx, s travel.ModalSession) (travel.ModalSession, error) {
 	verified, err := json.Marshal(s.Verified)
 	if err != nil {
 		return s, err
@@ -25,8 +25,8 @@ func InsertModalSession(tx *db.Tx, s travel.ModalSession) (travel.ModalSession, 
 	return s, err
 }
 
-// ModalSession reads the session of any site whose token has the hash.
-func ModalSession(tx *db.Tx, tokenHash string) (travel.ModalSession, error) {
+// sessionWithToken reads the session whose token has a hash, on any site, or returns db.ErrNotFound.
+func sessionWithToken(tx *db.Tx, tokenHash string) (travel.ModalSession, error) {
 	var s travel.ModalSession
 	var verified string
 	var booking sql.NullInt64
@@ -49,8 +49,8 @@ func ModalSession(tx *db.Tx, tokenHash string) (travel.ModalSession, error) {
 	return s, nil
 }
 
-// BindModalSession says which booking a session pays, once; ErrNotFound: it is another one already.
-func BindModalSession(tx *db.Tx, s travel.ModalSession, bookingID int64, made bool) error {
+// bindSession stores which booking a session pays. If the session has another one already, it returns db.ErrNotFound.
+func bindSession(tx *db.Tx, s travel.ModalSession, bookingID int64, made bool) error {
 	n, err := tx.Exec(`UPDATE modal_sessions SET booking_id = $3, made = $4
 		WHERE site_id = $1 AND id = $2 AND (booking_id IS NULL OR booking_id = $3)`, s.SiteID, s.ID, bookingID, made)
 	if err == nil && n == 0 {
@@ -59,21 +59,21 @@ func BindModalSession(tx *db.Tx, s travel.ModalSession, bookingID int64, made bo
 	return err
 }
 
-// ModalBookings lists the bookings that the sessions of an auth string pay.
-func ModalBookings(tx *db.Tx, siteID int64, authHash string) ([]int64, error) {
+// bookingsOf lists the ids of the bookings that the sessions of an auth string pay.
+func bookingsOf(tx *db.Tx, siteID int64, authHash string) ([]int64, error) {
 	return db.Ids(tx, `SELECT DISTINCT booking_id FROM modal_sessions
 		WHERE site_id = $1 AND auth_hash = $2 AND booking_id IS NOT NULL ORDER BY booking_id`, siteID, authHash)
 }
 
-// CountModalSessions counts the sessions that an auth string has opened.
-func CountModalSessions(tx *db.Tx, siteID int64, authHash string) (n int64, err error) {
+// countSessions counts the sessions that an auth string has opened.
+func countSessions(tx *db.Tx, siteID int64, authHash string) (n int64, err error) {
 	err = tx.Row(`SELECT COUNT(*) FROM modal_sessions WHERE site_id = $1 AND auth_hash = $2`, []any{siteID, authHash}, &n)
 	return n, err
 }
 
-// ForgetModalSessionsBefore removes sessions that were opened before the instant, as many as the limit allows, and returns
+// forgetSessionsBefore removes sessions that were opened before an instant, as many as the limit allows. It returns
 // how many. Their payments stay.
-func ForgetModalSessionsBefore(tx *db.Tx, before time.Time, limit int) (int64, error) {
+func forgetSessionsBefore(tx *db.Tx, before time.Time, limit int) (int64, error) {
 	return tx.Exec(`DELETE FROM modal_sessions WHERE (site_id, id) IN (
 		SELECT site_id, id FROM modal_sessions WHERE created_at < $1 LIMIT $2)`, db.Micros(before), limit)
 }
