@@ -10,8 +10,7 @@ import (
 	stripe "github.com/stripe/stripe-go/v85"
 )
 
-// adjusting is what the three adjustments have in common: the account, the original and the amount are looked at before
-// anything is sent.
+// adjusting checks the account, the original and the amount of an adjustment before anything is sent.
 func (g *Gateway) adjusting(a psp.Adjustment) (client *stripe.Client, amount int64, err error) {
 	if err := g.Check(a.Account); err != nil {
 		return nil, 0, err
@@ -25,8 +24,7 @@ func (g *Gateway) adjusting(a psp.Adjustment) (client *stripe.Client, amount int
 	return g.client(a.Account), amount, nil
 }
 
-// Capture implements psp.Gateway. The processor releases at once what a capture leaves of its authorisation, so that
-// there is one capture of each.
+// Capture implements psp.Gateway. Each authorisation has one capture: the processor releases the rest at once.
 func (g *Gateway) Capture(ctx context.Context, a psp.Adjustment) (psp.Result, error) {
 	client, amount, err := g.adjusting(a)
 	if err != nil {
@@ -49,11 +47,12 @@ func (g *Gateway) Capture(ctx context.Context, a psp.Adjustment) (psp.Result, er
 		if r := captured(now, a.Reference); r.Outcome != psp.Absent {
 			return r, nil
 		}
-		return psp.Result{}, invalid("linked_id", "stripe takes one capture of an authorisation, and has captured or released this one")
+		return psp.Result{}, invalid("linked_id",
+			"stripe captures an authorisation once, and this one was captured or released before")
 	})
 }
 
-// adjusted says what a failed adjustment means; again tells what became of it where another request came before.
+// adjusted says what a failed adjustment means. When the same adjustment was made before, again reads its result.
 func adjusted(err error, original string, again func() (psp.Result, error)) (psp.Result, error) {
 	if told, ok := errors.AsType[*stripe.Error](err); ok && told.Type == stripe.ErrorTypeCard {
 		return declined(psp.Result{ProcessorID: original}, told), nil
@@ -69,7 +68,8 @@ func adjusted(err error, original string, again func() (psp.Result, error)) (psp
 	}
 }
 
-// captured reads what became of a capture from its intent: Absent where another one was made, or none can be any more.
+// captured reads the result of a capture from its intent. It is Absent when another capture was made, and when none
+// can be made any more.
 func captured(i *stripe.PaymentIntent, reference string) psp.Result {
 	r := withCharge(psp.Result{Outcome: psp.Unknown, ProcessorID: i.ID}, i.LatestCharge)
 	switch i.Status {
@@ -85,14 +85,15 @@ func captured(i *stripe.PaymentIntent, reference string) psp.Result {
 	}
 }
 
-// Void implements psp.Gateway. The processor releases an authorisation as a whole, so that a part of it is refused.
+// Void implements psp.Gateway. The processor releases an authorisation as a whole, so a Void of a part is an *Error
+// of the kind Invalid.
 func (g *Gateway) Void(ctx context.Context, a psp.Adjustment) (psp.Result, error) {
 	client, amount, err := g.adjusting(a)
 	if err != nil {
 		return psp.Result{}, err
 	}
 	held, err := retrieve(ctx, client, a.Original)
-	if err != nil { // nothing was asked for yet
+	if err != nil { // only a read: no money has moved
 		e, _ := verdict(err)
 		return psp.Result{}, e
 	}
@@ -114,15 +115,14 @@ func (g *Gateway) Void(ctx context.Context, a psp.Adjustment) (psp.Result, error
 		if r.Outcome == psp.Absent {
 			r = psp.Result{
 				Outcome: psp.Declined, ProcessorID: now.ID, Decline: psp.DeclineOther, Code: string(now.Status),
-				Message: "stripe has nothing of this payment left to release",
+				Message: "nothing of this payment is left to release at stripe",
 			}
 		}
 		return r, nil
 	})
 }
 
-// released reads what became of a void from its intent: what was not captured is released by a cancellation as by a
-// capture of less.
+// released reads the result of a void from its intent. Both a cancellation and a smaller capture release the rest.
 func released(i *stripe.PaymentIntent) psp.Result {
 	r := psp.Result{Outcome: psp.Unknown, ProcessorID: i.ID}
 	switch i.Status {
@@ -164,7 +164,8 @@ func (g *Gateway) Refund(ctx context.Context, a psp.Adjustment) (psp.Result, err
 	})
 }
 
-// refunded reads what became of a refund. One that the processor still works on may fail, so it is not known yet.
+// refunded reads the result of a refund. It is Unknown as long as the processor works on it, because it may still
+// fail.
 func refunded(refund *stripe.Refund) psp.Result {
 	r := psp.Result{Outcome: psp.Unknown, ProcessorID: refund.ID}
 	switch refund.Status {

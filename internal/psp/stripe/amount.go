@@ -9,9 +9,9 @@ import (
 	"holdfast/internal/psp"
 )
 
-// twoDecimals, wholeUnits and threeDecimals are the currencies of the processor's list, as it counts amounts in them.
-// UGX is in none of them: the processor's list has it among the whole ones, and its notes say that it is sent with two
-// decimals. What is not here is refused, because an amount may never be wrong by a factor.
+// twoDecimals, wholeUnits and threeDecimals are the currencies of the processor, by how many decimals it counts with.
+// UGX is in none of them: the list of the processor says whole units, and its notes say two decimals. A currency that
+// is not here is refused, because an amount must never be wrong by a factor of a hundred.
 var (
 	twoDecimals = set(`AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CNY
 		COP CRC CVE CZK DKK DOP DZD EGP ETB EUR FJD FKP GBP GEL GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR ISK JMD KES
@@ -44,15 +44,15 @@ func decimals(c money.Currency) (int, bool) {
 	}
 }
 
-// toProcessor counts an amount as the processor does. The two differ for ISK, which has no minor unit and is sent with
-// two decimals, and for MGA, which has one and is sent without.
+// toProcessor converts minor units of ISO 4217 to those of the processor. They differ for ISK, which the processor
+// counts with two decimals, and for MGA, which it counts without.
 func toProcessor(amount int64, c money.Currency) (int64, error) {
 	places, ok := decimals(c)
 	switch {
 	case !ok:
-		return 0, invalid("currencies", "stripe takes no "+string(c))
+		return 0, invalid("currencies", "stripe does not take "+string(c))
 	case amount <= 0:
-		return 0, invalid("total", "the amount has to be above zero")
+		return 0, invalid("total", "the amount must be greater than zero")
 	}
 	for range places - c.Exponent() {
 		if amount > math.MaxInt64/10 {
@@ -67,12 +67,12 @@ func toProcessor(amount int64, c money.Currency) (int64, error) {
 		amount /= 10
 	}
 	if threeDecimals[c] && amount%10 != 0 {
-		return 0, invalid("total", "stripe takes "+string(c)+" with two decimals only: the last of the three has to be 0")
+		return 0, invalid("total", "stripe takes "+string(c)+" with two decimals only: the last of the three must be 0")
 	}
 	return amount, nil
 }
 
-// fromProcessor counts an amount of the processor as ISO does.
+// fromProcessor converts an amount of the processor to minor units of ISO 4217.
 func fromProcessor(amount int64, code string) (int64, money.Currency, error) {
 	c, err := money.ParseCurrency(strings.ToUpper(code))
 	if err != nil {
@@ -80,7 +80,7 @@ func fromProcessor(amount int64, code string) (int64, money.Currency, error) {
 	}
 	places, ok := decimals(c)
 	if !ok {
-		return 0, "", fmt.Errorf("nobody knows how stripe counts %s", c)
+		return 0, "", fmt.Errorf("it is not known with how many decimals stripe counts %s", c)
 	}
 	for range c.Exponent() - places {
 		if amount > math.MaxInt64/10 {
@@ -90,7 +90,7 @@ func fromProcessor(amount int64, code string) (int64, money.Currency, error) {
 	}
 	for range places - c.Exponent() {
 		if amount%10 != 0 {
-			return 0, "", fmt.Errorf("an amount with a fraction of %s, which has none", c)
+			return 0, "", fmt.Errorf("the amount has a fraction of %s, which has none", c)
 		}
 		amount /= 10
 	}

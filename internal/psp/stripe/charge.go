@@ -39,7 +39,7 @@ func (g *Gateway) charge(ctx context.Context, c psp.Charge, capture stripe.Payme
 		e, _ := verdict(err)
 		return psp.Result{}, e
 	}
-	// The processor answers a reference that it has seen before with what it said then: ask for what is now.
+	// For a reference that the processor knows it repeats its first answer: read the present state.
 	if intent.LastResponse.Header.Get("Idempotent-Replayed") == "true" {
 		now, err := retrieve(ctx, client, intent.ID)
 		if err != nil {
@@ -60,8 +60,8 @@ func (g *Gateway) charge(ctx context.Context, c psp.Charge, capture stripe.Payme
 	return outcome(confirmed), nil
 }
 
-// open makes the intent, which moves no money. Its idempotency key is our reference, and all its parameters follow from
-// the payment: a second call gets the same intent.
+// open makes the intent, which moves no money. Its idempotency key is our reference, and its parameters come from the
+// payment alone: a second call gets the same intent.
 func open(
 	ctx context.Context, client *stripe.Client, c psp.Charge, amount int64, capture stripe.PaymentIntentCaptureMethod,
 ) (*stripe.PaymentIntent, error) {
@@ -76,13 +76,13 @@ func open(
 	p.SetIdempotencyKey(c.Reference)
 	intent, err := client.V1PaymentIntents.Create(ctx, p)
 	if err == nil && !strings.HasPrefix(intent.ID, "pi_") {
-		err = errors.New("an answer that is no payment intent")
+		err = errors.New("the answer is not a payment intent")
 	}
 	return intent, err
 }
 
-// descriptor is what the processor takes of a descriptor: 22 characters of a statement, at least one letter, and none
-// of those it forbids.
+// descriptor cuts a descriptor to what the processor accepts: 22 characters, without those it forbids. It is "" when
+// no letter is left.
 func descriptor(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || strings.ContainsRune(`<>\'"*`, r) {
@@ -100,7 +100,7 @@ func descriptor(text string) string {
 	return text
 }
 
-// cardOf is what the processor is told of the card: its own token, or a form with the tokenizer's placeholders.
+// cardOf makes the request that sends the card: with a token of the processor, or with placeholders of the tokenizer.
 func cardOf(c psp.Charge) (*stripe.PaymentMethodCreateParams, error) {
 	p := &stripe.PaymentMethodCreateParams{Type: stripe.String("card"), Card: &stripe.PaymentMethodCreateCardParams{}}
 	billing := stripe.PaymentMethodCreateBillingDetailsParams{}
@@ -114,12 +114,12 @@ func cardOf(c psp.Charge) (*stripe.PaymentMethodCreateParams, error) {
 		p.BillingDetails = &billing
 	}
 	if c.Account.Tokenizer.ID == "" {
-		// A payment method of its own, pm_…, is complete: it goes into the confirmation as it is.
+		// A payment method of the processor, pm_…, is complete: the confirmation uses it as it is.
 		if strings.HasPrefix(c.Card.Token, "tok_") || strings.HasPrefix(c.Card.Token, "pm_") {
 			p.Card.Token = stripe.String(c.Card.Token)
 			return p, nil
 		}
-		return nil, invalid("", "the channel has no tokenizer, and this is no token of stripe, tok_… or pm_…")
+		return nil, invalid("", "the channel has no tokenizer, and this is not a token of stripe, tok_… or pm_…")
 	}
 	number, err := tokenizer.Number(c.Card.Token)
 	if err != nil {
@@ -139,8 +139,8 @@ func cardOf(c psp.Charge) (*stripe.PaymentMethodCreateParams, error) {
 	return p, nil
 }
 
-// attach gives the card to the processor and returns its name there. The tokenizer gives out a security code once:
-// where it has none, the card goes without, and issuer and processor decide what they make of that.
+// attach sends the card to the processor and returns its id there. The tokenizer gives out a security code once. When
+// it has none, the card goes without, and the issuer and the processor decide whether to accept it.
 func attach(ctx context.Context, client *stripe.Client, card *stripe.PaymentMethodCreateParams) (string, error) {
 	if own := stripe.StringValue(card.Card.Token); strings.HasPrefix(own, "pm_") {
 		return own, nil
@@ -156,7 +156,7 @@ func attach(ctx context.Context, client *stripe.Client, card *stripe.PaymentMeth
 	return method.ID, nil
 }
 
-// refusedCard is the answer where the card did not get to the processor, or was wrong: no money was asked for.
+// refusedCard is the answer when the card did not get to the processor or was wrong. No money has moved.
 func refusedCard(err error) (psp.Result, error) {
 	if told, ok := errors.AsType[*stripe.Error](err); ok && told.Type == stripe.ErrorTypeCard {
 		return declined(psp.Result{}, told), nil
@@ -172,7 +172,7 @@ func confirm(ctx context.Context, client *stripe.Client, c psp.Charge, intent, m
 		Expand: []*string{stripe.String("latest_charge")},
 	}
 	if c.ReturnURL == "" {
-		// Nobody could be sent to a challenge: an issuer that wants one declines.
+		// No shopper can be sent to a challenge: when the issuer wants one, the payment is declined.
 		p.ErrorOnRequiresAction = stripe.Bool(true)
 	} else {
 		p.ReturnURL = stripe.String(c.ReturnURL)
@@ -184,7 +184,7 @@ func confirm(ctx context.Context, client *stripe.Client, c psp.Charge, intent, m
 	return client.V1PaymentIntents.Confirm(ctx, intent, p)
 }
 
-// failed says what a confirmation that failed means.
+// failed says what a failed confirmation means.
 func failed(ctx context.Context, client *stripe.Client, intent string, err error) (psp.Result, error) {
 	told, ok := errors.AsType[*stripe.Error](err)
 	if ok && told.Type == stripe.ErrorTypeCard {
@@ -201,13 +201,13 @@ func failed(ctx context.Context, client *stripe.Client, intent string, err error
 	}
 }
 
-// late reports whether a request came after another that had done the same: what became of that one is the answer.
+// late reports whether an earlier request did the same already. Then its result is the answer.
 func late(err error) bool {
 	told, ok := errors.AsType[*stripe.Error](err)
 	return ok && (told.Type == stripe.ErrorTypeIdempotency || told.Code == stripe.ErrorCodePaymentIntentUnexpectedState)
 }
 
-// look asks for an intent as it is now.
+// look reads the present state of an intent.
 func look(ctx context.Context, client *stripe.Client, intent string) psp.Result {
 	now, err := retrieve(ctx, client, intent)
 	if err != nil {

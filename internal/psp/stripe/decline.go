@@ -2,8 +2,8 @@ package stripe
 
 import "holdfast/internal/psp"
 
-// declines says what the processor's decline codes mean, and those error codes that stand for a decline without one.
-// What is not here is a DeclineOther, with the processor's words.
+// declines says what the decline codes of the processor mean, and the error codes that come without a decline code.
+// Every other code is a DeclineOther, with the processor's words.
 var declines = map[string]psp.Decline{
 	"authentication_required":               psp.DeclineAuthenticate,
 	"authentication_not_handled":            psp.DeclineAuthenticate,
@@ -78,7 +78,7 @@ var declines = map[string]psp.Decline{
 	"previously_declined_do_not_retry": psp.DeclineOther,
 }
 
-// declineOf gives the meaning of a decline and the code that it goes by: the issuer's where there is one.
+// declineOf returns the meaning of a decline and its code. The code of the issuer counts first.
 func declineOf(declineCode, errorCode string) (psp.Decline, string) {
 	code := declineCode
 	if code == "" {
@@ -90,7 +90,8 @@ func declineOf(declineCode, errorCode string) (psp.Decline, string) {
 	return psp.DeclineOther, code
 }
 
-// refundFailures says the same of refunds that did not reach the card. Funds that are missing are the merchant's there.
+// refundFailures says the same for refunds that did not reach the card. There, insufficient_funds is about the
+// merchant.
 var refundFailures = map[string]psp.Decline{
 	"lost_or_stolen_card":      psp.DeclineLost,
 	"expired_or_canceled_card": psp.DeclineExpired,

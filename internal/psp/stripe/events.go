@@ -13,7 +13,7 @@ import (
 	stripe "github.com/stripe/stripe-go/v85"
 )
 
-// eventTypes are the events that change what became of something of ours.
+// eventTypes are the events that change the result of one of our requests.
 var eventTypes = []string{
 	"payment_intent.succeeded", "payment_intent.payment_failed", "payment_intent.canceled",
 	"payment_intent.amount_capturable_updated",
@@ -22,12 +22,12 @@ var eventTypes = []string{
 	"charge.dispute.funds_withdrawn", "charge.dispute.funds_reinstated",
 }
 
-// ReadEvent implements psp.Gateway. An event of another kind gives a hint that names nothing.
+// ReadEvent implements psp.Gateway. For an event of another type the Hint names no payment.
 func (g *Gateway) ReadEvent(a psp.Account, e psp.Event) (psp.Hint, error) {
 	if a.WebhookSecret == "" {
-		return psp.Hint{}, forged("the channel has no secret to verify events of stripe with")
+		return psp.Hint{}, forged("the channel has no webhook secret to check events of stripe with")
 	}
-	// Of an event only names are read, which are alike in all versions of the API.
+	// Only ids are read from an event. They are the same in all versions of the API.
 	event, err := stripe.ConstructEvent(e.Body, e.Signature, a.WebhookSecret, stripe.WithIgnoreAPIVersionMismatch())
 	switch {
 	case err != nil:
@@ -43,7 +43,7 @@ func forged(message string) *psp.Error {
 	return &psp.Error{Source: psp.AtProcessor, Kind: psp.Forged, Message: message}
 }
 
-// hintOf says what an event is about.
+// hintOf says which payment an event is about.
 func hintOf(event *stripe.Event) psp.Hint {
 	hint := psp.Hint{EventID: event.ID}
 	if event.Data == nil || !slices.Contains(eventTypes, string(event.Type)) {
@@ -70,26 +70,27 @@ func hintOf(event *stripe.Event) psp.Hint {
 // kept is how long the processor keeps events.
 const kept = 30 * 24 * time.Hour
 
-// Events implements psp.Gateway. A cursor is the id of the last event that was seen, or @ and a time where none was.
+// Events implements psp.Gateway. A cursor is the id of the last event, or @ and Unix seconds when there was none yet.
 func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]psp.Hint, string, error) {
 	if err := g.Check(a); err != nil {
 		return nil, "", err
 	}
 	client := g.client(a)
 	if cursor == "" {
-		// Ten seconds ago, because its clock may be behind ours; what is found twice is told by the event's id.
+		// Ten seconds back, because the processor's clock may be behind ours. Callers know a repeated event by its
+		// id.
 		return nil, "@" + strconv.FormatInt(g.clock().Add(-10*time.Second).Unix(), 10), nil
 	}
 	if from, ok := strings.CutPrefix(cursor, "@"); ok {
 		seconds, err := strconv.ParseInt(from, 10, 64)
 		if err != nil {
-			return nil, "", invalid("", "this is no cursor of stripe's events")
+			return nil, "", invalid("", "this is not a cursor of events of stripe")
 		}
 		return eventsSince(ctx, client, seconds, cursor)
 	}
 	hints, next, err := eventsAfter(ctx, client, cursor)
 	if e, _ := verdict(err); err != nil && e.Kind == psp.Invalid {
-		// The processor has forgotten the event: everything that it still has is newer.
+		// The processor no longer has the event of the cursor: all that it still has is newer.
 		since := g.clock().Add(-kept).Unix()
 		return eventsSince(ctx, client, since, "@"+strconv.FormatInt(since, 10))
 	}
@@ -102,10 +103,10 @@ func listing() *stripe.EventListParams {
 	}
 }
 
-// eventsAfter lists the page that follows an event.
+// eventsAfter lists one page of the events after a cursor.
 func eventsAfter(ctx context.Context, client *stripe.Client, cursor string) ([]psp.Hint, string, error) {
 	p := listing()
-	// Before it in the processor's order, which begins with the newest; the library turns the page round.
+	// The processor lists the newest first, so newer ones stand before the cursor. The library turns the page round.
 	p.EndingBefore, p.Single = stripe.String(cursor), true
 	list := client.V1Events.List(ctx, p)
 	if list.Err() != nil {
@@ -118,8 +119,8 @@ func eventsAfter(ctx context.Context, client *stripe.Client, cursor string) ([]p
 	return hints, cursor, nil
 }
 
-// eventsSince lists what there is since a time. The processor gives the newest first, so that all pages are needed
-// before the first can be told.
+// eventsSince lists the events since a time. The processor lists the newest first, so all pages are read before the
+// oldest event is known.
 func eventsSince(ctx context.Context, client *stripe.Client, since int64, cursor string) ([]psp.Hint, string, error) {
 	p := listing()
 	p.CreatedRange = &stripe.RangeQueryParams{GreaterThanOrEqual: since}
@@ -140,7 +141,7 @@ func eventsSince(ctx context.Context, client *stripe.Client, since int64, cursor
 	return hints, cursor, nil
 }
 
-// hintsOf gives the hints of events that are about something, and the id of the last event.
+// hintsOf returns the hints of the events that are about a payment, and the id of the last event.
 func hintsOf(events []*stripe.Event) (hints []psp.Hint, last string) {
 	for _, event := range events {
 		last = event.ID
@@ -151,7 +152,7 @@ func hintsOf(events []*stripe.Event) (hints []psp.Hint, last string) {
 	return hints, last
 }
 
-// asError keeps an error that is none from becoming one, as a nil pointer in an interface would.
+// asError returns the verdict as an error. A nil error stays nil: a nil *psp.Error in an interface would not be nil.
 func asError(err error) error {
 	if err == nil {
 		return nil

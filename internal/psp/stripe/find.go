@@ -12,16 +12,16 @@ import (
 	stripe "github.com/stripe/stripe-go/v85"
 )
 
-// Limits of a search. What lies beyond them is not taken for absent.
+// Limits of a search. What was not found within them may still exist.
 const (
 	pageSize = 100
 	pages    = 50
-	// around is how far the processor's clock and the time of its answer may lie from when a payment was asked for.
+	// around is how far the time of a payment at the processor may differ from the time of our request.
 	around = 10 * time.Minute
 )
 
-// Find implements psp.Gateway. Whatever keeps it from knowing is Unknown: an *Error from Find could be mistaken for the
-// news that a payment came to nothing, so that only an account that cannot be asked with is one.
+// Find implements psp.Gateway. When it cannot tell, the outcome is Unknown: an *Error would look as if the payment
+// had failed. Only an account that Check refuses is an *Error.
 func (g *Gateway) Find(ctx context.Context, q psp.Query) (psp.Result, error) {
 	if err := g.Check(q.Account); err != nil {
 		return psp.Result{}, err
@@ -39,13 +39,14 @@ func (g *Gateway) Find(ctx context.Context, q psp.Query) (psp.Result, error) {
 	}
 }
 
-// settled reports whether nothing of a call arrives at the processor any more.
-func (g *Gateway) settled(q psp.Query) bool { return !g.clock().Before(q.Since.Add(g.settle)) }
+// quietNow reports whether no request of the call can arrive at the processor any more.
+func (g *Gateway) quietNow(q psp.Query) bool { return !g.clock().Before(q.Since.Add(g.quiet)) }
 
-// absent is the answer where the processor has nothing of a reference.
+// absent is the answer when the processor knows nothing of a reference. As long as the request may still arrive, it
+// is Unknown.
 func (g *Gateway) absent(q psp.Query) psp.Result {
-	if !g.settled(q) {
-		return psp.Result{Outcome: psp.Unknown, Message: "stripe has nothing of it yet"}
+	if !g.quietNow(q) {
+		return psp.Result{Outcome: psp.Unknown, Message: "stripe does not know this payment yet"}
 	}
 	return psp.Result{Outcome: psp.Absent}
 }
@@ -60,7 +61,7 @@ func (g *Gateway) findCharge(ctx context.Context, client *stripe.Client, q psp.Q
 		case found == "" && complete:
 			return g.absent(q)
 		case found == "":
-			return psp.Result{Outcome: psp.Unknown, Message: "stripe lists more payments of that time than are looked at"}
+			return psp.Result{Outcome: psp.Unknown, Message: "stripe has too many payments of that time to search"}
 		}
 		id = found
 	}
@@ -80,8 +81,8 @@ func (g *Gateway) findCharge(ctx context.Context, client *stripe.Client, q psp.Q
 	return r
 }
 
-// intentOf finds the intent of a reference. The processor's search lags behind its lists, so it is the lists that are
-// gone through; complete says that there is none beyond.
+// intentOf finds the intent of a reference. It reads lists, because the search of the processor finds new payments
+// late. complete says that all of the list was read.
 func intentOf(ctx context.Context, client *stripe.Client, q psp.Query) (id string, complete bool, err error) {
 	p := &stripe.PaymentIntentListParams{ListParams: stripe.ListParams{Limit: stripe.Int64(pageSize)}}
 	if !q.Since.IsZero() {
@@ -104,16 +105,16 @@ func intentOf(ctx context.Context, client *stripe.Client, q psp.Query) (id strin
 	return "", true, nil
 }
 
-// close ends an intent that nothing was tried with, so that it never takes money.
+// close cancels an intent that was never confirmed, so that it can never take money.
 func (g *Gateway) close(ctx context.Context, client *stripe.Client, q psp.Query, id string) psp.Result {
-	if !g.settled(q) {
+	if !g.quietNow(q) {
 		return psp.Result{Outcome: psp.Unknown, ProcessorID: id, Message: "the payment is not confirmed at stripe yet"}
 	}
 	p := &stripe.PaymentIntentCancelParams{CancellationReason: stripe.String(neverConfirmed)}
 	p.SetIdempotencyKey(q.Reference + "-close")
 	intent, err := client.V1PaymentIntents.Cancel(ctx, id, p)
 	if err != nil {
-		// It may just have been confirmed: the next question finds out.
+		// It may just have been confirmed: the next Find tells.
 		return unknown(id, err)
 	}
 	return outcome(intent)
@@ -131,7 +132,7 @@ func (g *Gateway) findOnIntent(ctx context.Context, client *stripe.Client, q psp
 	switch {
 	case r.Outcome == psp.Unknown && intent.Status == stripe.PaymentIntentStatusRequiresCapture,
 		r.Outcome == psp.Unknown && intent.Status == stripe.PaymentIntentStatusRequiresAction:
-		// It stands as if nobody had asked for anything.
+		// The intent is as it was before the request.
 		return g.absent(q)
 	default:
 		return r
@@ -155,11 +156,12 @@ func (g *Gateway) findRefund(ctx context.Context, client *stripe.Client, q psp.Q
 	case complete:
 		return g.absent(q)
 	default:
-		return psp.Result{Outcome: psp.Unknown, Message: "the payment has more refunds than are looked at"}
+		return psp.Result{Outcome: psp.Unknown, Message: "the payment has too many refunds to search them all"}
 	}
 }
 
-// refundOf finds the refund of a reference among those of its original.
+// refundOf finds the refund of a reference among the refunds of the original. complete says that all of them were
+// read.
 func refundOf(ctx context.Context, client *stripe.Client, original, reference string) (found *stripe.Refund, complete bool, err error) {
 	p := &stripe.RefundListParams{
 		ListParams: stripe.ListParams{Limit: stripe.Int64(pageSize)}, PaymentIntent: stripe.String(original),
@@ -179,10 +181,10 @@ func refundOf(ctx context.Context, client *stripe.Client, original, reference st
 	return nil, true, nil
 }
 
-var errTooMany = errors.New("more disputes than are looked at")
+var errTooMany = errors.New("the payment has too many disputes to read them all")
 
-// disputesOf lists the chargebacks of a charge. Inquiries are none: no money has moved, and a dispute that was
-// prevented never became one.
+// disputesOf lists the chargebacks of a charge. It leaves out inquiries and prevented disputes: with these no money
+// has moved.
 func disputesOf(ctx context.Context, client *stripe.Client, intent string) ([]psp.Dispute, error) {
 	p := &stripe.DisputeListParams{
 		ListParams: stripe.ListParams{Limit: stripe.Int64(pageSize)}, PaymentIntent: stripe.String(intent),
@@ -214,7 +216,7 @@ func disputeOf(d *stripe.Dispute, state psp.DisputeState, amount int64, currency
 		ProcessorID: d.ID, State: state, Amount: amount, Currency: currency,
 		ReasonCode: string(d.Reason), OpenedAt: time.Unix(d.Created, 0).UTC(),
 	}
-	// The scheme's own code says more than the processor's word.
+	// The code of the scheme says more than the word of the processor.
 	if m := d.PaymentMethodDetails; m != nil && m.Card != nil && m.Card.NetworkReasonCode != "" {
 		told.ReasonCode = m.Card.NetworkReasonCode
 	}
@@ -224,8 +226,7 @@ func disputeOf(d *stripe.Dispute, state psp.DisputeState, amount int64, currency
 	return told
 }
 
-// stateOf says how a dispute stands. One in a state that is not known has taken the money, until it is said that it has
-// not.
+// stateOf reads the state of a dispute. A state that is not known counts as open: the money may be gone.
 func stateOf(status stripe.DisputeStatus) (state psp.DisputeState, chargeback bool) {
 	switch {
 	case strings.HasPrefix(string(status), "warning_"), status == "prevented":

@@ -8,7 +8,7 @@ import (
 	stripe "github.com/stripe/stripe-go/v85"
 )
 
-// unconfirmed reports whether an intent was opened and nothing was ever tried with it.
+// unconfirmed reports whether an intent was opened, but never confirmed.
 func unconfirmed(i *stripe.PaymentIntent) bool {
 	switch i.Status {
 	case stripe.PaymentIntentStatusRequiresPaymentMethod, stripe.PaymentIntentStatusRequiresConfirmation:
@@ -18,7 +18,7 @@ func unconfirmed(i *stripe.PaymentIntent) bool {
 	}
 }
 
-// outcome reads what became of a charge from its intent. A status that is not known, or not expected, is no outcome.
+// outcome reads the result of a charge from its intent. A status that is not known or not expected is Unknown.
 func outcome(i *stripe.PaymentIntent) psp.Result {
 	r := psp.Result{Outcome: psp.Unknown, ProcessorID: i.ID}
 	r = withCharge(r, i.LatestCharge)
@@ -42,7 +42,8 @@ func outcome(i *stripe.PaymentIntent) psp.Result {
 	return r
 }
 
-// approved is a result with an amount. One that cannot be counted leaves the outcome open: a person has to look.
+// approved sets the amount of a result. An amount that cannot be read makes the outcome Unknown: a person has to
+// look.
 func approved(r psp.Result, amount int64, code stripe.Currency) psp.Result {
 	counted, _, err := fromProcessor(amount, string(code))
 	if err != nil {
@@ -53,8 +54,8 @@ func approved(r psp.Result, amount int64, code stripe.Currency) psp.Result {
 	return r
 }
 
-// cancelled reads an intent that ended. Where its charge had succeeded the money was held, and was released later: that
-// is another operation. Else nobody passed the challenge in time.
+// cancelled reads an intent that was cancelled. When its charge had succeeded, the charge is approved: that the money
+// was released later is another operation. Otherwise the shopper did not finish the challenge in time.
 func cancelled(r psp.Result, i *stripe.PaymentIntent) psp.Result {
 	switch c := i.LatestCharge; {
 	case c != nil && c.Status == stripe.ChargeStatusSucceeded:
@@ -71,10 +72,11 @@ func cancelled(r psp.Result, i *stripe.PaymentIntent) psp.Result {
 	return r
 }
 
-// neverConfirmed is the reason by which our own cancelling of an intent that was never tried is told from others.
+// neverConfirmed is the reason that we give when we cancel an intent that was never confirmed. Nothing else here uses
+// it.
 const neverConfirmed = stripe.PaymentIntentCancellationReasonAbandoned
 
-// declined adds to a result why the processor declined.
+// declined adds the reason of a decline to a result.
 func declined(r psp.Result, e *stripe.Error) psp.Result {
 	r.Outcome, r.Amount = psp.Declined, 0
 	r.Decline, r.Code = declineOf(string(e.DeclineCode), string(e.Code))
@@ -88,15 +90,15 @@ func declined(r psp.Result, e *stripe.Error) psp.Result {
 	return r
 }
 
-// withCharge adds what the processor's charge says of the card and of the authentication.
+// withCharge adds the card and the authentication of the processor's charge to a result.
 func withCharge(r psp.Result, c *stripe.Charge) psp.Result {
-	// One that was not asked for comes as its id alone.
+	// Without an expansion the charge is only an id.
 	if c == nil || c.PaymentMethodDetails == nil || c.PaymentMethodDetails.Card == nil {
 		return r
 	}
 	card := c.PaymentMethodDetails.Card
 	r.AuthCode, r.LastFour = card.AuthorizationCode, card.Last4
-	// The scheme that carried the payment counts, where a card bears two.
+	// A card may have two schemes: the one that was used counts.
 	if r.Scheme = scheme(string(card.Network)); r.Scheme == "" {
 		r.Scheme = scheme(string(card.Brand))
 	}
@@ -106,7 +108,7 @@ func withCharge(r psp.Result, c *stripe.Charge) psp.Result {
 	return r
 }
 
-// scheme gives the processor's name of a scheme where it is one of ours, which are spelled alike.
+// scheme returns the scheme when package travel knows it, and "" otherwise. Both spell the names in the same way.
 func scheme(name string) string {
 	if slices.Contains([]string{"visa", "mastercard", "amex", "discover", "diners", "jcb", "unionpay"}, name) {
 		return name
@@ -114,8 +116,8 @@ func scheme(name string) string {
 	return ""
 }
 
-// authentication reads what came of 3DS. Liability goes to the issuer where it authenticated the cardholder or the
-// attempt was acknowledged, unless the scheme's indicator says that it was no secure payment.
+// authentication reads the result of 3DS. The issuer is liable when it authenticated the cardholder or acknowledged
+// the attempt, unless the indicator of the scheme (ECI) says that the payment was not secure.
 func authentication(t *stripe.ChargePaymentMethodDetailsCardThreeDSecure) psp.ThreeDS {
 	a := psp.ThreeDS{
 		Flow: string(t.AuthenticationFlow), ECI: string(t.ElectronicCommerceIndicator),
@@ -134,7 +136,7 @@ func authentication(t *stripe.ChargePaymentMethodDetailsCardThreeDSecure) psp.Th
 			a.Status = "abandoned"
 		}
 	default:
-		// Not supported, exempted, an error on the way, or what may come to be: nobody was authenticated.
+		// Not supported, exempted, failed on the way, or a new value: nobody was authenticated.
 		a.Status = "unavailable"
 	}
 	secure := a.Status == "authenticated" || a.Status == "attempted"

@@ -1,9 +1,10 @@
-// Package stripe takes payments through Stripe, by its own library. The card's number is given as the tokenizer's
-// placeholder.
+// Package stripe takes payments through Stripe, with Stripe's own library. A placeholder of the tokenizer stands for
+// the card number.
 //
-// A charge is three requests, of which only the last can move money: a payment intent is opened under our reference,
-// the card goes in through the tokenizer, and the intent is confirmed. So whatever fails before the last has changed
-// nothing, and an intent that was never confirmed can be cancelled: then it is certain that it never takes any money.
+// A charge takes three requests, and only the last one can move money. The first opens a payment intent under our
+// reference, the second sends the card through the tokenizer, and the third confirms the intent. When one of the
+// first two fails, no money has moved. An intent that was not confirmed can be cancelled: then it can never take
+// money.
 package stripe
 
 import (
@@ -19,17 +20,17 @@ import (
 	stripe "github.com/stripe/stripe-go/v85"
 )
 
-// Name is how a channel names this processor.
+// Name is the name of this processor: the value of psp (section 2.6).
 const Name = "stripe"
 
-// Config is what a Gateway needs to know of its surroundings.
+// Config is what a Gateway is made of. Next and Clock are required.
 type Config struct {
-	Address string             // of the processor's API; "" is its own
-	Tokens  *tokenizer.Gateway // through which the cards' numbers come; nil where no channel has a tokenizer
-	Next    http.RoundTripper  // carries the requests
-	Clock   func() time.Time   // the real one
-	// Quiet is after how long nothing arrives any more that was under way when a call was given up: only then Find
-	// takes the absence of a thing for certain. 0 is half a minute.
+	Address string             // of the API; "" is Stripe's own
+	Tokens  *tokenizer.Gateway // nil when no channel has a tokenizer
+	Next    http.RoundTripper  // sends the requests
+	Clock   func() time.Time   // the real time
+	// Quiet is how long after a request it may still arrive at the processor, even when the caller has given up. Only
+	// after that does Find answer Absent. 0 is half a minute.
 	Quiet time.Duration
 }
 
@@ -39,31 +40,31 @@ type Gateway struct {
 	tokens  *tokenizer.Gateway
 	next    http.RoundTripper
 	clock   func() time.Time
-	settle  time.Duration
+	quiet   time.Duration
 }
 
 var _ psp.Gateway = (*Gateway)(nil)
 
-// New makes a Gateway.
+// New makes a Gateway. It is an error when something required is missing, or when the address is wrong.
 func New(c Config) (*Gateway, error) {
 	if c.Next == nil || c.Clock == nil {
 		return nil, errors.New("stripe: a transport and a clock are needed")
 	}
-	g := &Gateway{tokens: c.Tokens, next: c.Next, clock: c.Clock, settle: c.Quiet, address: stripe.APIURL}
-	if g.settle == 0 {
-		g.settle = 30 * time.Second
+	g := &Gateway{tokens: c.Tokens, next: c.Next, clock: c.Clock, quiet: c.Quiet, address: stripe.APIURL}
+	if g.quiet == 0 {
+		g.quiet = 30 * time.Second
 	}
 	if c.Address != "" {
 		u, err := psp.ParseAddress(c.Address)
 		if err != nil {
-			return nil, fmt.Errorf("the address of stripe's API: %w", err)
+			return nil, fmt.Errorf("the address of the API of stripe: %w", err)
 		}
 		g.address = u.String()
 	}
 	return g, nil
 }
 
-// Check implements psp.Gateway: the key and the tokenizer fit the environment.
+// Check implements psp.Gateway. It checks that the key and the tokenizer fit the environment.
 func (g *Gateway) Check(a psp.Account) error {
 	environment := "test"
 	if a.Live {
@@ -77,17 +78,17 @@ func (g *Gateway) Check(a psp.Account) error {
 	case mode != environment:
 		return refused("a channel in mode " + environment + " takes no " + mode + " key")
 	case (a.Tokenizer.ID == "") != (a.Tokenizer.Key == ""):
-		return refused("a tokenizer takes an id and a key")
+		return refused("a tokenizer needs an id and a key")
 	case a.Tokenizer.ID != "" && (!printable(a.Tokenizer.ID) || !printable(a.Tokenizer.Key)):
 		return refused("the tokenizer's id and key may not hold blanks or control characters")
 	case a.Tokenizer.ID != "" && g.tokens == nil:
-		return refused("this deployment has no gateway of a tokenizer")
+		return refused("no gateway of a tokenizer is set up in this deployment")
 	default:
 		return nil
 	}
 }
 
-// printable reports whether a text can be the value of a header.
+// printable reports whether a text can be the value of an HTTP header.
 func printable(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
@@ -96,14 +97,14 @@ func refused(message string) *psp.Error {
 	return &psp.Error{Source: psp.AtProcessor, Kind: psp.Refused, Message: message}
 }
 
-// The form fields into which the tokenizer may put something.
+// The form fields that the tokenizer may fill.
 const (
 	numberField = "card[number]"
 	codeField   = "card[cvc]"
 )
 
-// client is the library's, for one account. It never tries again by itself: a call is repeated where it is known what
-// became of the first, and that is not here. It logs nothing, because its errors repeat what was sent.
+// client makes a client of the library for one account. It never tries again by itself: only callers know whether the
+// first request may have moved money. It logs nothing, because its errors repeat what was sent.
 func (g *Gateway) client(a psp.Account) *stripe.Client {
 	carrier := g.next
 	if a.Tokenizer.ID != "" {
@@ -113,7 +114,7 @@ func (g *Gateway) client(a psp.Account) *stripe.Client {
 		URL: stripe.String(g.address),
 		HTTPClient: &http.Client{
 			Transport: sender{carrier},
-			// The key would go along to wherever an answer points.
+			// A redirect would send the key to another address.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull},
@@ -123,7 +124,7 @@ func (g *Gateway) client(a psp.Account) *stripe.Client {
 	return stripe.NewClient(a.Key, stripe.WithBackends(backends))
 }
 
-// The names under which our references are kept at the processor.
+// The names of the metadata that hold our references at the processor.
 const (
 	referenceKey = "holdfast_reference" // of an intent and of a refund
 	captureKey   = "holdfast_capture"   // of a capture, on its intent

@@ -14,10 +14,10 @@ import (
 	stripe "github.com/stripe/stripe-go/v85"
 )
 
-// verdict says what a failed request means. The error is for a request that has not moved money; certain says whether
-// one that could have has not: else its outcome is not known.
+// verdict says what a failed request means. certain says that it has surely moved no money. Without it, the outcome
+// of a request that can move money is not known.
 //
-// The library's error is never wrapped: its text is all that the processor sent, the intent's secret included.
+// The error of the library is never wrapped: its text holds all that the processor sent, even secrets.
 func verdict(err error) (e *psp.Error, certain bool) {
 	if e, ok := errors.AsType[*psp.Error](err); ok {
 		return e, true
@@ -37,9 +37,9 @@ func verdict(err error) (e *psp.Error, certain bool) {
 	case status == http.StatusForbidden:
 		e.Kind, e.Message = psp.Refused, "the key lacks a permission at stripe"
 	case status == http.StatusPaymentRequired && told.Type != stripe.ErrorTypeCard:
-		e.Kind, e.Message = psp.Refused, "stripe does not allow this to the account: "+clean(told.Msg)
+		e.Kind, e.Message = psp.Refused, "stripe does not allow this account to do it: "+clean(told.Msg)
 	case told.Code == stripe.ErrorCodeIdempotencyKeyInUse, told.Code == stripe.ErrorCodeLockTimeout:
-		// Another request for the same thing is under way.
+		// Another request about the same payment is not finished.
 		e.Kind, e.Message = psp.Unreachable, "stripe is still busy with the same payment"
 		return e, false
 	case status == http.StatusTooManyRequests:
@@ -53,7 +53,8 @@ func verdict(err error) (e *psp.Error, certain bool) {
 	return e, true
 }
 
-// unreached is the verdict on a request that no answer can be read to. Its error is not told: it may quote an answer.
+// unreached is the verdict on a request without a readable answer. The cause is left out, because it may quote an
+// answer.
 func unreached(err error) (*psp.Error, bool) {
 	e := &psp.Error{Source: psp.Network, Kind: psp.Unreachable, Message: "no answer from stripe"}
 	if unsent, ok := errors.AsType[*unsentError](err); ok {
@@ -63,13 +64,13 @@ func unreached(err error) (*psp.Error, bool) {
 	return e, false
 }
 
-// unsentError says that a request found no way out.
+// unsentError says that a request was never sent.
 type unsentError struct{ err *net.OpError }
 
 func (e *unsentError) Error() string { return e.err.Error() }
 
-// sender tells requests that were never sent from those that nothing was heard of. That the last attempt found no
-// connection does not do: the transport tries again by itself where a connection breaks after it has sent something.
+// sender finds out whether a failed request was never sent. A failed dial alone does not prove that: the transport
+// tries again by itself when a connection breaks, and it may have sent the request before.
 type sender struct{ next http.RoundTripper }
 
 func (s sender) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -82,7 +83,7 @@ func (s sender) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// fields are the wire's names of the processor's parameters.
+// fields are our names (section 2.6) for parameters of the processor.
 var fields = map[string]string{
 	"amount": "total", "amount_to_capture": "total",
 	"currency":        "currencies",
@@ -92,10 +93,10 @@ var fields = map[string]string{
 	"return_url": "3ds_redirect_url",
 }
 
-// digits is what could be a card number or a part of one.
+// digits is a text that may be a card number or a part of one.
 var digits = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){7,}`)
 
-// clean takes out of a text of the processor what could be card data, and cuts it.
+// clean removes from a text of the processor what may be card data, and cuts the text to 200 characters.
 func clean(text string) string {
 	text = digits.ReplaceAllString(text, "…")
 	const longest = 200
