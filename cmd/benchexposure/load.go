@@ -5,24 +5,25 @@ import (
 	"holdfast/internal/db"
 )
 
-// Load describes a made-up book to measure reports by: payments in order of their days, four of a day to a booking, as
-// when four travellers each pay their part, spread evenly over channels, schemes, countries, suppliers and travel days.
-// Channel n after FirstChannel has the currency n mod 3 of EUR, GBP and USD, and the policy currency is GBP.
+// Load describes a made-up book. Each booking has four payments of one day, as if four travellers each paid their part.
+// Bookings are in the order of their days, and spread evenly over channels, schemes, countries, suppliers and travel
+// days. Channel n after FirstChannel has the currency n mod 3 of EUR, GBP and USD. The policy's currency is GBP.
 type Load struct {
 	SiteID       int64
-	FirstChannel int64 // the others follow it
+	FirstChannel int64 // id of the first channel; the ids of the others follow
 	Channels     int64
 	Suppliers    int64 // ids from 1 on
 	From         civil.Day
-	Days         int64 // over which the payments are spread
+	Days         int64 // the payments are spread over so many days
 	Payments     int64
 }
 
 // PaymentsPerBooking is how many payments of a load share a booking.
 const PaymentsPerBooking = 4
 
-// loadStatements write bookings, and what belongs to them, by their numbers from $2 to $3. $1 is the site, $4 the first
-// channel, $5 how many, $6 how many suppliers, $7 the first day, $8 how many, $9 the number of all bookings.
+// loadStatements write the bookings with the numbers $2 to $3, and their payments. The other parameters: $1 the site,
+// $4 the first channel, $5 the number of channels, $6 of suppliers, $7 the first day, $8 the number of days, $9 of all
+// bookings.
 var loadStatements = []string{
 	`INSERT INTO bookings (site_id, id, uuid, channel_id, author_id, author, author_name, content, firstname, surname, email,
 		start_day, end_day, pax, reference, total, currencies, country, language, modal_draft, net, held, open_authorised,
@@ -50,7 +51,8 @@ var loadStatements = []string{
 		suppliers)
 	SELECT $1, 4 * i + part, paid, paid, end_day - 7, end_day, end_day + 120,
 		country, '' || supplier FROM book CROSS JOIN parts`,
-	// A delta for each booking: its payments are of one day, and the rates are those of the allocations, rounded half up.
+	// One delta for each booking, because its payments are all of one day. Values are rounded half up, with the rates of
+	// the allocations above.
 	`INSERT INTO exposure_deltas (site_id, day, channel_id, currency, scheme, country, suppliers, standing, valued_in,
 		start_day, end_day, last_day, counted, amount, locked, noted_at)
 	SELECT $1, paid / 86400000000, channel, currency, scheme, country, '' || supplier,
@@ -59,8 +61,8 @@ var loadStatements = []string{
 			ELSE (amount * 170730 + 108520) / 217040 END, 0 FROM book`,
 }
 
-// numberedBook makes the bookings of a load from their numbers. Strides that are prime to the counts keep channels, schemes,
-// countries and days from going together.
+// numberedBook makes the bookings of a load from their numbers. The factors are prime to the counts, so that a channel
+// gets all schemes, countries and days.
 const numberedBook = `WITH RECURSIVE numbers (i) AS (
 		SELECT CAST($2 AS BIGINT) UNION ALL SELECT i + 1 FROM numbers WHERE i < CAST($3 AS BIGINT)
 	), parts (part) AS (VALUES (0), (1), (2), (3)), book AS (
@@ -73,8 +75,8 @@ const numberedBook = `WITH RECURSIVE numbers (i) AS (
 		FROM numbers)
 	`
 
-// loadBook writes the bookings of a load with the numbers from first to last, into a site that has none, past the rules:
-// it is for measuring alone. Their changes of the buckets wait to be folded.
+// loadBook writes the bookings of a load with the numbers from first to last. It breaks the rule that only the owner
+// writes a table, because loading a million payments through the API would take too long.
 func loadBook(tx *db.Tx, l Load, first, last int64) error {
 	for _, statement := range loadStatements {
 		_, err := tx.Exec(numberedBook+statement, l.SiteID, first, last, l.FirstChannel, l.Channels, l.Suppliers, l.From, l.Days,

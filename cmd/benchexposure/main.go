@@ -1,6 +1,7 @@
-// Command benchexposure measures how long reports of exposure take over a large made-up book. It loads the book past the
-// API, lets the same code as in production fold it into the buckets, and prints the least and the median times. With
-// -dir the databases stay, and the next run measures them again without loading. `make bench-exposure` runs it.
+// Command benchexposure measures how long the exposure reports take over a large made-up book. It writes the book
+// straight into the database, lets the code of the product fold it into the buckets, and prints the shortest and the
+// median time of each report. With -dir the databases stay, and the next run measures them without loading again.
+// `make bench-exposure` runs it.
 package main
 
 import (
@@ -39,17 +40,17 @@ const (
 	channels   = 100
 	suppliers  = 20
 	days       = 900
-	perWrite   = 200 // bookings
-	patience   = 20  // times that a write is tried which the machine was too busy for
-	repeatedly = 21
+	perWrite   = 200 // bookings in one transaction
+	patience   = 20  // tries of a write while the machine is too busy
+	repeatedly = 21  // measurements of each report
 )
 
 const sitePath = "bench"
 
 func main() {
-	large := flag.Bool("large", false, "also ten times as many payments, and the ratio")
-	payments := flag.Int64("payments", 1_000_000, "how many payments the smaller book has")
-	folder := flag.String("dir", "", "where the databases are kept for the next run (default: a temporary folder, removed afterwards)")
+	large := flag.Bool("large", false, "also measure a book ten times as large, and print how much longer it takes")
+	payments := flag.Int64("payments", 1_000_000, "number of payments in the smaller book")
+	folder := flag.String("dir", "", "folder that keeps the databases for the next run (default: a temporary one, removed at the end)")
 	flag.Parse()
 	if err := run(context.Background(), os.Stdout, *folder, *payments, *large); err != nil {
 		fmt.Fprintln(os.Stderr, "benchexposure:", err)
@@ -63,7 +64,7 @@ func run(ctx context.Context, out io.Writer, folder string, payments int64, larg
 		if folder, err = os.MkdirTemp("", "holdfast-bench"); err != nil {
 			return err
 		}
-		defer func() { _ = os.RemoveAll(folder) }() // nothing in it is worth keeping
+		defer func() { _ = os.RemoveAll(folder) }() // a folder that stays does no harm
 	}
 	small, err := measure(ctx, out, folder, payments)
 	if err != nil || !large {
@@ -74,18 +75,18 @@ func run(ctx context.Context, out io.Writer, folder string, payments int64, larg
 		return err
 	}
 	for i, r := range measured {
-		fmt.Fprintf(out, "%-24s %6.2f times as long over ten times as many\n", r.name, ten[i].Seconds()/small[i].Seconds())
+		fmt.Fprintf(out, "%-24s takes %6.2f times as long with ten times as many payments\n", r.name, ten[i].Seconds()/small[i].Seconds())
 	}
 	return nil
 }
 
-// world is a service over one database with one loaded site.
+// world is the use cases over one database, and an actor on its one site.
 type world struct {
 	app   *app.App
 	actor auth.Actor
 }
 
-// report is one that is measured.
+// report is a report to measure.
 type report struct {
 	name string
 	ask  func(ctx context.Context, w world, asOf civil.Day) error
@@ -100,7 +101,7 @@ func exposure(by, across protection.Dimension, in reports.ExposureQuery) func(co
 	}
 }
 
-// runOff is a run-off from so many days ago.
+// runOff is a run-off that starts some days ago.
 func runOff(ago civil.Day) func(context.Context, world, civil.Day) error {
 	return func(ctx context.Context, w world, asOf civil.Day) error {
 		asOf -= ago
@@ -130,8 +131,8 @@ var measured = []report{
 	}},
 }
 
-// measure prints how long each report of a book of that many payments takes, and answers the medians. A book that an
-// earlier run has left in the folder is not loaded again, only what is not folded of it is.
+// measure prints how long each report takes over a book of that many payments, and returns the medians. A book that an
+// earlier run left in the folder is not loaded again; its folding goes on where it stopped.
 func measure(ctx context.Context, out io.Writer, folder string, payments int64) ([]time.Duration, error) {
 	path := filepath.Join(folder, strconv.FormatInt(payments, 10)+".db")
 	_, err := os.Stat(path)
@@ -140,7 +141,7 @@ func measure(ctx context.Context, out io.Writer, folder string, payments int64) 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = db.Close() }() // whatever failed has been said
+	defer func() { _ = db.Close() }() // an error here changes no measurement
 	if err := db.Migrate(ctx); err != nil {
 		return nil, err
 	}
@@ -175,7 +176,7 @@ func measure(ctx context.Context, out io.Writer, folder string, payments int64) 
 	return medians, nil
 }
 
-// fold lets the job work until it has nothing to do.
+// fold runs the job that fills the buckets until it has nothing to do.
 func (w world) fold(ctx context.Context, out io.Writer) error {
 	began := time.Now()
 	for more := true; more; {
@@ -188,7 +189,7 @@ func (w world) fold(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// times asks for a report again and again; it answers how long each took, the shortest first.
+// times makes a report again and again. It returns how long each took, the shortest first.
 func times(ctx context.Context, w world, r report) (took []time.Duration, err error) {
 	today := civil.DayOf(time.Now())
 	for range repeatedly {
@@ -202,8 +203,8 @@ func times(ctx context.Context, w world, r report) (took []time.Duration, err er
 	return took, nil
 }
 
-// reopen finds the site of a book that is loaded already. Bookings are loaded in order, so the last one tells whether all
-// are there.
+// reopen finds the site of a book that is loaded already. Bookings are loaded in order, so if the last one exists, all
+// do.
 func (w *world) reopen(ctx context.Context, database *db.DB, payments int64) error {
 	err := database.Read(ctx, func(tx *db.Tx) error {
 		site, err := merchants.SiteAt(tx, sitePath)
@@ -214,27 +215,26 @@ func (w *world) reopen(ctx context.Context, database *db.DB, payments int64) err
 		return err
 	})
 	if errors.Is(err, db.ErrNotFound) {
-		return errors.New("the book in that folder was not loaded to its end: remove it")
+		return errors.New("the book in that folder is not complete: remove the folder")
 	}
 	return err
 }
 
-// load makes a site with channels, rates and a book whose payments end yesterday.
+// load makes a site with channels, rates and a book. The last payments of the book are some days old.
 func load(ctx context.Context, database *db.DB, service *app.App, payments int64) (w world, err error) {
 	w.app = service
 	today := civil.DayOf(time.Now())
 	l := Load{
 		Channels: channels, Suppliers: suppliers, From: today - days - 5, Days: days, Payments: payments,
 	}
-	err = database.Write(ctx, func(tx *db.Tx) error {
-		site, err := core.InsertSite(tx, travel.Site{Path: sitePath, Name: "Bench", Sandbox: true, Policy: travel.DefaultPolicy("GBP")})
-		l.SiteID = site.ID
-		return err
+	path, name, currency := sitePath, "Bench", money.Currency("GBP")
+	site, err := service.Sites.Create(ctx, auth.System(0), travel.SiteFields{
+		Path: &path, Name: &name, Currency: &currency, Sandbox: true,
 	})
 	if err != nil {
 		return w, err
 	}
-	w.actor = auth.System(l.SiteID)
+	l.SiteID, w.actor = site.ID, auth.System(site.ID)
 	if l.FirstChannel, err = addNames(ctx, w); err != nil {
 		return w, err
 	}
@@ -262,10 +262,10 @@ func load(ctx context.Context, database *db.DB, service *app.App, payments int64
 	return w, nil
 }
 
-// errBusy stands for a write that has not been tried yet.
+// errBusy is the error of a write before its first try.
 var errBusy = errors.New("not written yet")
 
-// addNames makes channels and suppliers; it answers the id of the first channel.
+// addNames makes channels and suppliers. It returns the id of the first channel.
 func addNames(ctx context.Context, w world) (first int64, err error) {
 	for i := range channels {
 		name, mode := "Channel "+strconv.Itoa(i), travel.ModeProtectionOnly

@@ -14,11 +14,11 @@ import (
 	"holdfast/internal/travel"
 )
 
-// proposalsCmd lists what waits for a second operator.
+// proposalsCmd lists changes that wait for a second operator.
 type proposalsCmd struct {
 	siteFlag
-	All  bool `help:"Also those that were decided."`
-	JSON bool `name:"json" help:"Print JSON, with what approval carries out."`
+	All  bool `help:"Also list those that are decided."`
+	JSON bool `name:"json" help:"Print JSON, with the change itself."`
 }
 
 // Run prints them, the oldest first.
@@ -55,15 +55,15 @@ func (c proposalsCmd) Run(ctx context.Context, p *program) error {
 	return out.Flush()
 }
 
-// decisionFlags are what every decision takes.
+// decisionFlags are the flags of every decision.
 type decisionFlags struct {
 	siteFlag
 	ID     int64  `arg:"" help:"Id of the proposal."`
 	Reason string `help:"Why."`
 }
 
-// settle decides on the proposal and tells what became of it.
-func (c decisionFlags) settle(
+// decide makes a decision on the proposal and prints the proposal's new state.
+func (c decisionFlags) decide(
 	ctx context.Context, p *program,
 	decide func(a *core.Approvals, ctx context.Context, actor auth.Actor, id int64, reason string) (travel.Proposal, error),
 ) error {
@@ -71,46 +71,46 @@ func (c decisionFlags) settle(
 	if err != nil {
 		return err
 	}
-	settled, err := decide(p.app.Approvals, ctx, actor, c.ID, c.Reason)
+	q, err := decide(p.app.Approvals, ctx, actor, c.ID, c.Reason)
 	if err != nil {
 		return err
 	}
-	p.printf("proposal %d, %s, %s, is %s\n", settled.ID, settled.Kind, settled.Subject, settled.State)
+	p.printf("proposal %d, %s, %s, is %s\n", q.ID, q.Kind, q.Subject, q.State)
 	return nil
 }
 
 // approveCmd approves a proposal.
 type approveCmd struct{ decisionFlags }
 
-// Run carries the proposal out.
+// Run approves the proposal, which makes the change.
 func (c approveCmd) Run(ctx context.Context, p *program) error {
-	return c.settle(ctx, p, (*core.Approvals).Approve)
+	return c.decide(ctx, p, (*core.Approvals).Approve)
 }
 
 // rejectCmd rejects a proposal.
 type rejectCmd struct{ decisionFlags }
 
-// Run closes the proposal.
+// Run closes the proposal, and nothing changes.
 func (c rejectCmd) Run(ctx context.Context, p *program) error {
-	return c.settle(ctx, p, (*core.Approvals).Reject)
+	return c.decide(ctx, p, (*core.Approvals).Reject)
 }
 
 // withdrawCmd takes a proposal back.
 type withdrawCmd struct{ decisionFlags }
 
-// Run closes the proposal.
+// Run closes the proposal, and nothing changes.
 func (c withdrawCmd) Run(ctx context.Context, p *program) error {
-	return c.settle(ctx, p, (*core.Approvals).Withdraw)
+	return c.decide(ctx, p, (*core.Approvals).Withdraw)
 }
 
-// waits tells that a request has become a proposal, and how it goes on.
+// waits says that a change has become a proposal, and how to approve it.
 func (p *program) waits(site string, q travel.Proposal) {
-	p.printf("Nothing has changed yet: this needs a second operator, and is proposal %d (%s, %s).\n", q.ID, q.Kind, q.Subject)
-	p.printf("Another operator than %s approves it with\n\n  holdfast approve %d --site %s --as USERNAME\n", q.ProposedBy, q.ID, site)
+	p.printf("Nothing has changed yet: a second operator must approve this. It is proposal %d (%s, %s).\n", q.ID, q.Kind, q.Subject)
+	p.printf("An operator other than %s approves it with\n\n  holdfast approve %d --site %s --as USERNAME\n", q.ProposedBy, q.ID, site)
 }
 
-// asPerson is the operator whom --as names, once they have shown that it is them: without that, one person at the
-// command line could be two.
+// asPerson logs in the operator that --as names. Without a password, one person could act as two, and approve what they
+// proposed themselves.
 func (p *program) asPerson(ctx context.Context, onSite auth.Actor) (auth.Actor, error) {
 	password, err := p.readSecret("Password of " + p.as + ": ")
 	if err != nil {
@@ -128,7 +128,7 @@ func (p *program) asPerson(ctx context.Context, onSite auth.Actor) (auth.Actor, 
 		return auth.Actor{}, err
 	}
 	if !session.User.Operator {
-		return auth.Actor{}, fault.WrongField("as", "The command line is the operator's, and %s is none.", session.User.Username)
+		return auth.Actor{}, fault.WrongField("as", "Only an operator can use the command line, and %s is not an operator.", session.User.Username)
 	}
 	actor, _ := session.User.ActorAt(auth.Membership{SiteID: onSite.SiteID}) // an operator may act everywhere
 	actor.Ahead = onSite.Ahead

@@ -47,7 +47,7 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 		{"", []string{"proposals"}, 0, "Signed."},
 		{"", []string{"approve", "1"}, 1, "say who you are with --as"},
 		{"wrong password", []string{"approve", "1", "--as", "bob"}, 1, "password is wrong"},
-		{somePassword, []string{"approve", "1", "--as", "eve"}, 1, "eve is none"},
+		{somePassword, []string{"approve", "1", "--as", "eve"}, 1, "eve is not an operator"},
 		{somePassword, []string{"approve", "1", "--as", "ada"}, 1, "another operator"},
 		{somePassword, []string{"approve", "1", "--as", "bob"}, 0, "is approved"},
 		{"", []string{"channel", "list"}, 0, "protection-only"},

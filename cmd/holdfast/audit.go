@@ -14,15 +14,15 @@ import (
 	"holdfast/internal/travel"
 )
 
-// auditCmd groups what is done with the record of who changed what.
+// auditCmd groups the commands about the record of who changed what.
 type auditCmd struct {
-	List   auditListCmd   `cmd:"" help:"List who changed what."`
+	List   auditListCmd   `cmd:"" help:"List all changes, with who made them."`
 	Verify auditVerifyCmd `cmd:"" help:"Check that no record was changed, removed or moved since it was written."`
 }
 
-// auditFlag says whose audit is meant.
+// auditFlag says whose records are meant: those of a site, or of the deployment itself.
 type auditFlag struct {
-	Site string `placeholder:"PATH" help:"Path of the site (default: the deployment's own records, of keys, rates and operators)."`
+	Site string `placeholder:"PATH" help:"Path of the site (default: the records that belong to no site, about keys, rates and operators)."`
 }
 
 func (f auditFlag) actor(ctx context.Context, p *program) (auth.Actor, error) {
@@ -35,10 +35,10 @@ func (f auditFlag) actor(ctx context.Context, p *program) (auth.Actor, error) {
 // auditListCmd lists records.
 type auditListCmd struct {
 	auditFlag
-	Action []string  `placeholder:"ACTION" help:"Only these, such as channel.change."`
-	After  time.Time `format:"2006-01-02 15:04:05" placeholder:"INSTANT" help:"Only later ones, by the site's clock."`
-	Before time.Time `format:"2006-01-02 15:04:05" placeholder:"INSTANT" help:"Only earlier ones, by the site's clock."`
-	JSON   bool      `name:"json" help:"Print JSON, with what was before and after."`
+	Action []string  `placeholder:"ACTION" help:"Only these actions, such as channel.change."`
+	After  time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Only records after this time, in GMT, by the site's clock."`
+	Before time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Only records before this time, in GMT, by the site's clock."`
+	JSON   bool      `name:"json" help:"Print JSON, with the values before and after each change."`
 }
 
 // Run prints them, the oldest first.
@@ -75,19 +75,20 @@ func (c auditListCmd) Run(ctx context.Context, p *program) error {
 	return out.Flush()
 }
 
-// auditVerifyCmd checks the chain of a site, or all chains that there are.
+// auditVerifyCmd checks the chain of records of one site, or of all.
 type auditVerifyCmd struct {
-	Site string `placeholder:"PATH" help:"Path of the site (default: the deployment's own records and those of every site)."`
+	Site string `placeholder:"PATH" help:"Path of the site (default: every site, and the records that belong to none)."`
 }
 
-// Help says what is found and what is not.
+// Help says which changes are found, and which are not.
 func (auditVerifyCmd) Help() string {
-	return "Each record holds the hash of the one before it, so that a change of a past one breaks the chain. Whoever could " +
-		"write the whole chain anew would leave it unbroken: keep the last hash that this prints in another place, and find it " +
-		"again in a later `audit list --json`."
+	return "Each record holds the hash of the record before it. If somebody changes an old record, the hashes no longer " +
+		"match. Somebody who can write the whole database can compute all hashes again, and this command then finds nothing. " +
+		"To be safe from that, keep the last hash that this command prints in another place. Later, look for it in the output " +
+		"of \"holdfast audit list --json\"."
 }
 
-// Run walks the chains, also those behind a broken one.
+// Run checks the chains. It goes on after a broken one, so that all are reported.
 func (c auditVerifyCmd) Run(ctx context.Context, p *program) error {
 	if c.Site != "" {
 		actor, err := p.operatorAt(ctx, c.Site)
@@ -113,16 +114,16 @@ func (c auditVerifyCmd) Run(ctx context.Context, p *program) error {
 	return broken
 }
 
-// verifyAudit checks one chain, which a prefix names.
+// verifyAudit checks one chain. The prefix names it in what is printed.
 func (p *program) verifyAudit(ctx context.Context, actor auth.Actor, prefix string) error {
 	check, err := p.app.Audit.Verify(ctx, actor)
 	if err != nil {
 		return err
 	}
 	if check.Broken != 0 {
-		return fmt.Errorf("%srecord %d is not as it was written: %s", prefix, check.Broken, check.Why)
+		return fmt.Errorf("%srecord %d has been changed since it was written: %s", prefix, check.Broken, check.Why)
 	}
-	p.printf("%s%d records, all as they were written", prefix, check.Last.ID)
+	p.printf("%s%d records, none changed since it was written", prefix, check.Last.ID)
 	if check.Last.ID > 0 {
 		p.printf("; the last hash is %s", check.Last.Hash)
 	}

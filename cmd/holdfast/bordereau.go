@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/api"
 )
 
-// bordereauCmd groups what is reported to the underwriter.
+// bordereauCmd groups the reports to the underwriter.
 type bordereauCmd struct {
 	Premium bordereauPremiumCmd `cmd:"" help:"Print the premium bordereau of a month."`
 }
@@ -16,12 +16,12 @@ type bordereauCmd struct {
 // bordereauPremiumCmd prints the premium bordereau.
 type bordereauPremiumCmd struct {
 	siteFlag
-	Period  string    `required:"" placeholder:"Y-m" help:"The month, such as 2024-06."`
-	KnownAt time.Time `name:"known-at" format:"2006-01-02 15:04:05" placeholder:"INSTANT" help:"With what was known then, Y-m-d H:i:s in GMT (default: now)."`
+	Period  string    `required:"" placeholder:"YYYY-MM" help:"The month, such as 2024-06."`
+	KnownAt time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
 	JSON    bool      `name:"json" help:"Print JSON instead of CSV."`
 }
 
-// Run prints it, row by row as it is read.
+// Run prints each row as soon as it is read, because a month may have very many.
 func (c bordereauPremiumCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"holdfast/internal/travel"
 )
 
-// channelCmd groups what the operator does with channels.
+// channelCmd groups the commands about channels.
 type channelCmd struct {
 	Create  channelCreateCmd  `cmd:"" help:"Create a channel, in any mode."`
 	List    channelListCmd    `cmd:"" help:"List the channels of a site."`
-	Mode    channelModeCmd    `cmd:"" help:"Move a channel to another mode."`
-	Set     channelSetCmd     `cmd:"" help:"Set fields of a channel, the operator's own included."`
-	Gateway channelGatewayCmd `cmd:"" help:"Set at which processor a channel takes payments, or show it."`
-	Secret  channelSecretCmd  `cmd:"" help:"Show the secret that signs for a channel, or make a new one."`
+	Mode    channelModeCmd    `cmd:"" help:"Change the mode of a channel."`
+	Set     channelSetCmd     `cmd:"" help:"Change fields of a channel, also those that only the operator may change."`
+	Gateway channelGatewayCmd `cmd:"" help:"Set or show the processor at which a channel takes payments."`
+	Secret  channelSecretCmd  `cmd:"" help:"Show the secret that signs a channel's auth strings, or make a new one."`
 }
 
 // siteFlag names the site that a command works on.
@@ -28,9 +28,9 @@ type siteFlag struct {
 // channelCreateCmd creates a channel.
 type channelCreateCmd struct {
 	siteFlag
-	Name     string             `arg:"" help:"What the channel is called."`
-	Currency string             `required:"" placeholder:"CODE" help:"Base currency, ISO 4217."`
-	Mode     travel.AccountMode `default:"test" placeholder:"MODE" help:"test (the default), draft, protection-only or live (by the profile), affiliate or closed."`
+	Name     string             `arg:"" help:"Name of the channel."`
+	Currency string             `required:"" placeholder:"CODE" help:"Base currency, such as EUR."`
+	Mode     travel.AccountMode `default:"test" placeholder:"MODE" help:"test (the default), draft, protection-only (live with the profile server-to-server), affiliate or closed."`
 }
 
 // Run creates it.
@@ -86,7 +86,7 @@ func (c channelListCmd) Run(ctx context.Context, p *program) error {
 	return out.Flush()
 }
 
-// everyPage goes through a list page by page, in order of ids, until one is not full.
+// everyPage goes through a list in order of ids, page by page, until a page is not full.
 func everyPage[T any](read func(travel.Page) (travel.List[T], error), show func(T)) error {
 	const size = 100
 	for number := 1; ; number++ {
@@ -103,12 +103,12 @@ func everyPage[T any](read func(travel.Page) (travel.List[T], error), show func(
 	}
 }
 
-// channelModeCmd moves a channel along the table of modes.
+// channelModeCmd changes the mode of a channel. Not every mode can follow every other.
 type channelModeCmd struct {
 	siteFlag
 	ID     int64              `arg:"" help:"Id of the channel."`
-	Mode   travel.AccountMode `arg:"" help:"The new mode: protection-only or live (by the profile), affiliate or closed."`
-	Reason string             `help:"For the operator who approves it."`
+	Mode   travel.AccountMode `arg:"" help:"New mode: protection-only (live with the profile server-to-server), affiliate or closed."`
+	Reason string             `help:"Why; the operator who approves it reads this."`
 }
 
 // Run sets the mode.
@@ -129,33 +129,33 @@ func (c channelModeCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// channelSetCmd changes a channel. Flags that are not given leave their field as it is.
+// channelSetCmd changes a channel. A field whose flag is not given stays as it is.
 type channelSetCmd struct {
 	siteFlag
 	ID              int64    `arg:"" help:"Id of the channel."`
-	Name            *string  `help:"What the channel is called."`
-	Currency        *string  `placeholder:"CODE" help:"Base currency, while there are no bookings."`
+	Name            *string  `help:"Name of the channel."`
+	Currency        *string  `placeholder:"CODE" help:"Base currency. It can be changed until the channel has a booking."`
 	Language        *string  `help:"Language of mail receipts, such as enGB."`
-	PrimaryMail     *string  `placeholder:"ADDRESSES" help:"Comma-separated addresses for copies of receipts."`
-	MailBCC         *bool    `name:"mail-bcc" negatable:"" help:"Whether receipts are copied to them."`
-	ReceiptLabel    *string  `placeholder:"NAME" help:"Company name in receipts."`
-	ExternalID      *string  `name:"external-id" placeholder:"ID" help:"The customer's identifier of the channel."`
+	PrimaryMail     *string  `placeholder:"ADDRESSES" help:"Addresses that get copies of receipts, with commas."`
+	MailBCC         *bool    `name:"mail-bcc" negatable:"" help:"Send copies of receipts to the addresses of --primary-mail."`
+	ReceiptLabel    *string  `placeholder:"NAME" help:"Company name on receipts."`
+	ExternalID      *string  `name:"external-id" placeholder:"ID" help:"The id of the channel in your own systems."`
 	AccountType     *string  `placeholder:"TYPE" help:"protected-processing or trust."`
 	ProtectionType  *string  `placeholder:"TYPE" help:"trust-travel or svcu-management."`
-	Status          *string  `placeholder:"STATUS" help:"channel_status; an empty one follows the mode again."`
+	Status          *string  `placeholder:"STATUS" help:"Value of channel_status. With an empty one it follows the mode again."`
 	StatementPeriod *string  `placeholder:"PERIOD" help:"month, biweek or week."`
-	Locked          *bool    `negatable:"" help:"Whether the channel is locked: what is logged then is not protected. To unlock one that is protected takes two people."`
-	Suppliers       *[]int64 `placeholder:"IDS" help:"Ids of the linked suppliers, comma-separated."`
-	Reason          string   `help:"For the operator who approves it, where that is needed."`
+	Locked          *bool    `negatable:"" help:"Lock the channel: payments logged while it is locked are not protected. Unlocking a protected channel takes two people."`
+	Suppliers       *[]int64 `placeholder:"IDS" help:"Ids of the channel's suppliers, such as 3,17."`
+	Reason          string   `help:"Why; where a second operator must approve it, they read this."`
 
-	ServerToServer     *bool   `negatable:"" help:"Whether the channel takes payments by itself. This and what follows are of the server-to-server profile."`
-	CardholderPresent  *bool   `negatable:"" help:"Whether cardholder-present is allowed."`
-	MailFailures       *bool   `negatable:"" help:"Whether the primary mail is told of failed transactions."`
-	ChargebackMail     *string `placeholder:"ADDRESSES" help:"Comma-separated addresses that are told of chargebacks."`
-	BeneficiaryID      *string `name:"beneficiary-id" placeholder:"ID" help:"Who gets payouts."`
-	SettlementCurrency *string `placeholder:"CODE" help:"Currency of payouts; an empty one follows the base currency."`
-	PayoutMinimum      *int64  `placeholder:"AMOUNT" help:"Least value of a payout, in minor units of that currency."`
-	Descriptor         *string `placeholder:"TEXT" help:"What stands on cardholders' statements; an empty one takes it away."`
+	ServerToServer     *bool   `negatable:"" help:"Take payments by card. This flag and those below need the profile server-to-server."`
+	CardholderPresent  *bool   `negatable:"" help:"Allow payments with the cardholder present."`
+	MailFailures       *bool   `negatable:"" help:"Send mail about failed transactions to --primary-mail."`
+	ChargebackMail     *string `placeholder:"ADDRESSES" help:"Addresses that get mail about chargebacks, with commas."`
+	BeneficiaryID      *string `name:"beneficiary-id" placeholder:"ID" help:"Id of the account that gets payouts."`
+	SettlementCurrency *string `placeholder:"CODE" help:"Currency of payouts. With an empty one it is the base currency."`
+	PayoutMinimum      *int64  `type:"minor" placeholder:"AMOUNT" help:"Smallest payout, in minor units (cents) of the payout currency."`
+	Descriptor         *string `placeholder:"TEXT" help:"Text on cardholders' bank statements. An empty one removes it."`
 }
 
 // Run changes it.

@@ -4,16 +4,17 @@ import (
 	"context"
 	"fmt"
 	"holdfast/internal/core"
+	"strings"
 	"time"
 
 	"holdfast/internal/api"
 	"holdfast/internal/civil"
 )
 
-// clockCmd groups what is done with the clock of a site.
+// clockCmd groups the commands about the clock of a site.
 type clockCmd struct {
-	Show clockShowCmd `cmd:"" help:"Show what time it is on a site."`
-	Set  clockSetCmd  `cmd:"" help:"Move the clock of a sandbox forward: exposure, statements and what expires follow."`
+	Show clockShowCmd `cmd:"" help:"Show the time of a site."`
+	Set  clockSetCmd  `cmd:"" help:"Move the clock of a sandbox forward. Exposure, statements and everything that expires follow it."`
 }
 
 // clockShowCmd shows the clock.
@@ -38,7 +39,7 @@ func (c clockShowCmd) Run(ctx context.Context, p *program) error {
 // clockSetCmd moves the clock.
 type clockSetCmd struct {
 	siteFlag
-	To   time.Time `required:"" format:"2006-01-02 15:04:05" placeholder:"INSTANT" help:"The time that it is to be there, Y-m-d H:i:s in GMT."`
+	To   time.Time `required:"" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"The new time, in GMT."`
 	JSON bool      `name:"json" help:"Print JSON."`
 }
 
@@ -61,8 +62,35 @@ func (p *program) tellClock(site string, t core.SiteTime, asJSON bool) error {
 	}
 	ahead := "the real time"
 	if d := t.Now.Sub(t.Real); d > 0 {
-		ahead = fmt.Sprintf("%s ahead of the real time", d.Round(time.Second))
+		ahead = span(d) + " ahead of the real time"
 	}
 	p.printf("on %s it is %s, %s\n", site, civil.FormatInstant(t.Now), ahead)
 	return nil
+}
+
+// span writes a length of time as people say it: "1167 days and 6 hours". It leaves out what is too small to matter.
+func span(d time.Duration) string {
+	d = d.Round(time.Second)
+	if d >= time.Hour {
+		d = d.Round(time.Minute)
+	}
+	if d >= 24*time.Hour {
+		d = d.Round(time.Hour)
+	}
+	var parts []string
+	for _, unit := range []struct {
+		name   string
+		length time.Duration
+	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}} {
+		if n := d / unit.length; n == 1 {
+			parts = append(parts, "1 "+unit.name)
+		} else if n > 1 {
+			parts = append(parts, fmt.Sprintf("%d %ss", n, unit.name))
+		}
+		d %= unit.length
+	}
+	if len(parts) == 0 {
+		return "less than a second"
+	}
+	return strings.Join(parts, " and ")
 }

@@ -15,17 +15,17 @@ import (
 	"holdfast/internal/travel"
 )
 
-// collateralCmd groups what can be done with collateral.
+// collateralCmd groups the commands about collateral.
 type collateralCmd struct {
-	List collateralListCmd `cmd:"" help:"Show what is held."`
+	List collateralListCmd `cmd:"" help:"List the collateral that is held."`
 	Add  collateralAddCmd  `cmd:"" help:"Record collateral, or correct a record."`
 }
 
 // collateralListCmd lists collateral.
 type collateralListCmd struct {
 	listing
-	AsOf    dayFlag `name:"as-of" placeholder:"Y-m-d" help:"At the end of this day (default: today)."`
-	History bool    `help:"All rows ever written, corrections included."`
+	AsOf    dayFlag `name:"as-of" placeholder:"YYYY-MM-DD" help:"What is held at the end of this day (default: today)."`
+	History bool    `help:"List everything ever recorded, with corrections."`
 }
 
 // Run prints it.
@@ -49,14 +49,14 @@ func (c collateralListCmd) Run(ctx context.Context, p *program) error {
 type collateralAddCmd struct {
 	siteFlag
 	Kind      protection.CollateralKind `arg:"" help:"cash, guarantee, rolling-reserve, insurance or other."`
-	Currency  string                    `arg:"" help:"Currency, ISO 4217."`
-	Amount    int64                     `arg:"" help:"Minor units of the currency; 0 takes a record back."`
-	Channel   *int64                    `placeholder:"ID" help:"For this channel's losses alone."`
-	From      dayFlag                   `placeholder:"Y-m-d" help:"Held from this day (default: today)."`
-	To        dayFlag                   `placeholder:"Y-m-d" help:"To this day, included (default: until further notice)."`
-	Reference string                    `help:"Of the contract or account."`
-	Note      string                    `help:"Whatever is good to know."`
-	Corrects  *int64                    `placeholder:"ID" help:"The record that is corrected."`
+	Currency  string                    `arg:"" help:"Currency, such as EUR."`
+	Amount    int64                     `arg:"" type:"minor" help:"Amount in minor units (cents). 0 takes a record back."`
+	Channel   *int64                    `placeholder:"ID" help:"For losses of this channel only (default: of all channels)."`
+	From      dayFlag                   `placeholder:"YYYY-MM-DD" help:"Held from this day (default: today)."`
+	To        dayFlag                   `placeholder:"YYYY-MM-DD" help:"Held to the end of this day (default: without an end)."`
+	Reference string                    `help:"Reference of the contract or account."`
+	Note      string                    `help:"Anything worth knowing."`
+	Corrects  *int64                    `placeholder:"ID" help:"Id of the record that this one corrects."`
 }
 
 // Run records it.

@@ -6,66 +6,68 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// commandLine is all that can be asked of the program.
+// commandLine is all commands and flags of the program. Its help texts are one line each, so that the whole list fits
+// one screen; a noun's help names its verbs.
 type commandLine struct {
 	Config `group:"settings"`
 
-	Serve   serveCmd   `cmd:"" group:"service" help:"Serve the API until Ctrl-C."`
-	Demo    demoCmd    `cmd:"" group:"service" help:"Make a sandbox to look at, and serve it until Ctrl-C."`
-	Migrate migrateCmd `cmd:"" group:"service" help:"Bring the database's schema up to this program's."`
-	Show    configCmd  `cmd:"" name:"config" group:"service" help:"Show the settings in force and where they come from."`
-	Version versionCmd `cmd:"" group:"service" help:"Show which holdfast this is."`
+	Serve   serveCmd   `cmd:"" group:"service" help:"Serve the API, the payment modal and the jobs."`
+	Demo    demoCmd    `cmd:"" group:"service" help:"Make a sandbox with made-up data, and serve it."`
+	Migrate migrateCmd `cmd:"" group:"service" help:"Bring the schema of the database up to date."`
+	Show    configCmd  `cmd:"" name:"config" group:"service" help:"Show all settings, and where each value comes from."`
+	Version versionCmd `cmd:"" group:"service" help:"Show the version of this program."`
 
-	Site     siteCmd     `cmd:"" group:"operator" help:"Sites."`
-	User     userCmd     `cmd:"" group:"operator" help:"Users and what they may do."`
-	Token    tokenCmd    `cmd:"" group:"operator" help:"API tokens."`
-	Channel  channelCmd  `cmd:"" group:"operator" help:"Channels: the merchants of a site."`
-	Supplier supplierCmd `cmd:"" group:"operator" help:"Suppliers."`
-	Keys     keysCmd     `cmd:"" group:"operator" help:"Keys that sign logins, and keys that seal secrets."`
+	Site     siteCmd     `cmd:"" group:"operator" help:"Sites: create, list."`
+	User     userCmd     `cmd:"" group:"operator" help:"Users: create, password, access, two-factor."`
+	Token    tokenCmd    `cmd:"" group:"operator" help:"API tokens: create, list, delete."`
+	Channel  channelCmd  `cmd:"" group:"operator" help:"Channels of merchants: create, list, mode, set, gateway, secret."`
+	Supplier supplierCmd `cmd:"" group:"operator" help:"Suppliers: create, set, list, delete."`
+	Keys     keysCmd     `cmd:"" group:"operator" help:"Keys for logins and secrets: make, list, rotate."`
 
-	As        string       `placeholder:"USERNAME" help:"Act as this operator, whose password is read from the terminal or standard input; without it as the program itself."`
-	Proposals proposalsCmd `cmd:"" group:"operator" help:"What waits for a second operator."`
-	Approve   approveCmd   `cmd:"" group:"operator" help:"Approve what another operator proposed, and carry it out."`
-	Reject    rejectCmd    `cmd:"" group:"operator" help:"Reject what somebody proposed."`
-	Withdraw  withdrawCmd  `cmd:"" group:"operator" help:"Take back what you proposed."`
-	Audit     auditCmd     `cmd:"" group:"operator" help:"The record of who changed what."`
-	Clock     clockCmd     `cmd:"" group:"operator" help:"The clock of a sandbox site."`
+	As        string       `placeholder:"USERNAME" help:"Act as this operator. The password is read from the terminal or from standard input (default: act as the program itself)."`
+	Proposals proposalsCmd `cmd:"" group:"operator" help:"List changes that wait for a second operator."`
+	Approve   approveCmd   `cmd:"" group:"operator" help:"Approve a change, which makes it."`
+	Reject    rejectCmd    `cmd:"" group:"operator" help:"Reject a change that another operator proposed."`
+	Withdraw  withdrawCmd  `cmd:"" group:"operator" help:"Take back a change that you proposed."`
+	Audit     auditCmd     `cmd:"" group:"operator" help:"The record of all changes: list, verify."`
+	Clock     clockCmd     `cmd:"" group:"operator" help:"The clock of a sandbox: show, set."`
 
-	Import     importCmd     `cmd:"" group:"money" help:"Take over books of other systems."`
-	Rates      ratesCmd      `cmd:"" group:"money" help:"Exchange rates."`
-	Exposure   exposureCmd   `cmd:"" group:"money" help:"Show what would be lost if merchants failed."`
-	RunOff     runOffCmd     `cmd:"" name:"run-off" group:"money" help:"Show what is still at risk on each later day."`
-	Ageing     ageingCmd     `cmd:"" group:"money" help:"Show how soon what is at risk is delivered."`
-	Movement   movementCmd   `cmd:"" group:"money" help:"Show why the exposure of two days differs."`
-	Policy     policyCmd     `cmd:"" group:"money" help:"Policies: recognition, rate card, premium, taxes, terms."`
-	Premium    premiumCmd    `cmd:"" group:"money" help:"The premium ledger."`
-	Statements statementsCmd `cmd:"" group:"money" help:"Statements: what channels owe for a period, and what was paid."`
-	Bordereau  bordereauCmd  `cmd:"" group:"money" help:"Report to the underwriter."`
-	Explain    explainCmd    `cmd:"" group:"money" help:"Explain the protection of a transaction, a booking or a line of a statement, step by step."`
-	Limits     limitsCmd     `cmd:"" group:"money" help:"Limits: what payments, bookings, channels and the site may come to."`
-	Collateral collateralCmd `cmd:"" group:"money" help:"Collateral: what is held against a loss."`
-	Model      modelCmd      `cmd:"" name:"exposure-model" group:"money" help:"Compare the estimate from card turnover alone with the exposure."`
-	WhatIf     whatIfCmd     `cmd:"" name:"what-if" group:"money" help:"Show what is lost if merchants fail on a day."`
+	Import     importCmd     `cmd:"" group:"money" help:"Import payments from a CSV file: payments."`
+	Rates      ratesCmd      `cmd:"" group:"money" help:"Exchange rates: import, fetch, quote."`
+	Exposure   exposureCmd   `cmd:"" group:"money" help:"Show what is lost if the merchants fail now."`
+	RunOff     runOffCmd     `cmd:"" name:"run-off" group:"money" help:"Show how much is still at risk on later days."`
+	Ageing     ageingCmd     `cmd:"" group:"money" help:"Show how soon the trips at risk end."`
+	Movement   movementCmd   `cmd:"" group:"money" help:"Show why the exposure changed between two days."`
+	Policy     policyCmd     `cmd:"" group:"money" help:"The terms of a site, such as its rate card: show, set."`
+	Premium    premiumCmd    `cmd:"" group:"money" help:"The premium ledger: list, correct."`
+	Statements statementsCmd `cmd:"" group:"money" help:"Statements: list, show, pdf, pay, issue."`
+	Bordereau  bordereauCmd  `cmd:"" group:"money" help:"The report to the underwriter: premium."`
+	Explain    explainCmd    `cmd:"" group:"money" help:"Explain a figure: transaction, booking, statement."`
+	Limits     limitsCmd     `cmd:"" group:"money" help:"Limits and their use: list, set, events, over."`
+	Collateral collateralCmd `cmd:"" group:"money" help:"Security that merchants gave: list, add."`
+	Model      modelCmd      `cmd:"" name:"exposure-model" group:"money" help:"Estimate the exposure from card turnover alone."`
+	WhatIf     whatIfCmd     `cmd:"" name:"what-if" group:"money" help:"Show what is lost if chosen merchants fail on a day."`
 }
 
-// settingsOf names the commands whose help shows every setting. The others are asked for their own flags; all but the
-// database would only be in the way there.
+// settingsOf names the commands whose help shows every setting. The help of the others shows their own flags, and of the
+// settings only the database: the rest would be in the way.
 var settingsOf = map[string]bool{"serve": true, "demo": true, "config": true}
 
 func newParser(line *commandLine, stdout io.Writer) (*kong.Kong, error) {
 	return kong.New(line,
 		kong.Name("holdfast"),
-		kong.Description("Chargeback protection for travel payments: logs bookings and payments, and says what is protected."),
+		kong.Description("Chargeback protection for travel payments: keeps bookings and payments, and says what is protected."),
 		kong.Writers(stdout, stdout),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true, WrapUpperBound: 110}),
 		kong.ValueFormatter(kong.DefaultHelpValueFormatter),
 		kong.Help(printHelp),
 		vars,
+		readers(),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "service", Title: "The service"},
 			{Key: "operator", Title: "Sites, people and merchants"},
 			{Key: "money", Title: "Payments and protection"},
-			{Key: "settings", Title: "Settings, each also an environment variable"},
+			{Key: "settings", Title: "Settings (each is an environment variable, too)"},
 		}),
 	)
 }
@@ -82,7 +84,7 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 		return err
 	}
 	if selected == nil || !settingsOf[selected.Path()] {
-		_, err := io.WriteString(ctx.Stdout, "\nRun \"holdfast config --help\" for the other settings.\n")
+		_, err := io.WriteString(ctx.Stdout, "\nRun \"holdfast config --help\" for all settings.\n")
 		return err
 	}
 	return nil

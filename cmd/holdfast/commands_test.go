@@ -31,6 +31,15 @@ func TestUsage(t *testing.T) {
 		"config --base-url nowhere":               "--base-url must be an http or https address",
 		"config --trusted-proxies 10.0.0.0/99":    "--trusted-proxies",
 		"config --shutdown-timeout=-1s":           "--shutdown-timeout",
+		"config --shutdown-timeout 10":            "with its unit, like 30s",
+		"config --payments-at-once many":          "is not a whole number",
+		"exposure --site a --as-of yesterday":     `"yesterday" is not a date. Write it like 2024-06-30`,
+		"exposure --site a --known-at 2024-06-30": `Write it like "2024-06-30 12:00:00", in quotes and in GMT`,
+		"exposure --site a --channels 1,b":        "several with commas, like 3,17",
+		"exposure --site":                         "--site: the value is missing",
+		"limits set site 10.50 --site a":          "like 1050 for 10.50",
+		"channel set 1 --site a --locked=maybe":   `"maybe" is neither yes nor no`,
+		"rates import nowhere.csv":                "there is no file nowhere.csv",
 	} {
 		r := s.run("", strings.Fields(args)...)
 		if r.code != 2 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, "Usage: holdfast") || !strings.Contains(r.stderr, "--help") {
@@ -45,7 +54,7 @@ func TestUsage(t *testing.T) {
 func TestHelp(t *testing.T) {
 	s := onSQLite(t)
 	for args, wants := range map[string][]string{
-		"":                       {"Usage: holdfast <command>", "demo ", "import payments", "rates fetch", "exposure", "--database"},
+		"":                       {"Usage: holdfast <command>", "demo ", "Import payments", "import, fetch, quote", "exposure", "--database"},
 		"--help":                 {"Usage: holdfast <command>"},
 		"serve --help":           {"--listen", "HOLDFAST_LISTEN", "--shutdown-timeout"},
 		"demo --help":            {"--empty", "--listen", "holdfast-data"},
@@ -291,5 +300,21 @@ func TestExposureForMachines(t *testing.T) {
 	}
 	if r := s.run("", "exposure", "--site", "acme", "--currency", "XXX", "--valuation", "locked"); r.code != 1 || !strings.Contains(r.stderr, "currency:") {
 		t.Errorf("no such currency: exit code %d, %s", r.code, r.stderr)
+	}
+}
+
+// TestSpan: people read how far a clock is ahead.
+func TestSpan(t *testing.T) {
+	for length, want := range map[time.Duration]string{
+		28014*time.Hour + 34*time.Minute + 6*time.Second: "1167 days and 7 hours",
+		24 * time.Hour:             "1 day",
+		time.Hour + time.Minute:    "1 hour and 1 minute",
+		3599600 * time.Millisecond: "1 hour",
+		90 * time.Second:           "1 minute and 30 seconds",
+		time.Millisecond:           "less than a second",
+	} {
+		if got := span(length); got != want {
+			t.Errorf("%s is %q, want %q", length, got, want)
+		}
 	}
 }

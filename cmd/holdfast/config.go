@@ -22,45 +22,47 @@ import (
 	"holdfast/internal/psp/tokenizer"
 )
 
-// Config is everything that differs between deployments. Each flag has an environment variable of the same name.
+// Config holds the settings: what differs from one deployment to another. Each flag has an environment variable of the
+// same name.
 type Config struct {
 	Database string `default:"sqlite:holdfast-data/holdfast.db" env:"HOLDFAST_DATABASE" placeholder:"URL" help:"The database: sqlite:PATH or postgres://… (default: sqlite:holdfast-data/holdfast.db)."`
 
-	Listen  string `default:"127.0.0.1:8080" env:"HOLDFAST_LISTEN" placeholder:"ADDRESS" help:"Address to serve on (default: 127.0.0.1:8080); port 0 takes a free one."`
-	BaseURL string `name:"base-url" env:"HOLDFAST_BASE_URL" placeholder:"URL" help:"Address under which clients reach the service (default: follows --listen)."`
+	Listen  string `default:"127.0.0.1:8080" env:"HOLDFAST_LISTEN" placeholder:"ADDRESS" help:"Address and port to serve on (default: 127.0.0.1:8080). Port 0 means any free port."`
+	BaseURL string `name:"base-url" env:"HOLDFAST_BASE_URL" placeholder:"URL" help:"Address that clients use to reach the service (default: made from --listen)."`
 
-	Profile     string `default:"protection-only" enum:"protection-only,server-to-server" env:"HOLDFAST_PROFILE" placeholder:"PROFILE" help:"What the deployment is for: protection-only, or server-to-server, whose channels take payments by card (default: protection-only)."`
-	KeysFile    string `name:"keys-file" env:"HOLDFAST_KEYS_FILE" placeholder:"FILE" help:"File of the keys that seal the channels' access to processors; see \"holdfast keys make\"."`
-	ForexMargin string `name:"forex-margin" default:"0" env:"HOLDFAST_FOREX_MARGIN" placeholder:"PERCENT" help:"What the channels' forex feeds add to the fixings, in percent, such as 2.5 (default: 0)."`
+	Profile     string `default:"protection-only" enum:"protection-only,server-to-server" env:"HOLDFAST_PROFILE" placeholder:"PROFILE" help:"protection-only (the default): channels only log payments. server-to-server: channels also take payments by card."`
+	KeysFile    string `name:"keys-file" env:"HOLDFAST_KEYS_FILE" placeholder:"FILE" help:"File of the keys that encrypt the channels' credentials for processors; \"holdfast keys make\" makes it."`
+	ForexMargin string `name:"forex-margin" default:"0" env:"HOLDFAST_FOREX_MARGIN" placeholder:"PERCENT" help:"Percentage that the channels' forex feeds add to the fixings, such as 2.5 (default: 0)."`
 
-	PaymentTimeout   time.Duration `name:"payment-timeout" default:"20s" env:"HOLDFAST_PAYMENT_TIMEOUT" placeholder:"DURATION" help:"How long a processor may take to answer; what it answers later is asked for (default: 20s)."`
+	PaymentTimeout   time.Duration `name:"payment-timeout" default:"20s" env:"HOLDFAST_PAYMENT_TIMEOUT" placeholder:"DURATION" help:"How long to wait for a processor's answer, 30s at most (default: 20s). A job asks later for an answer that did not come."`
 	ChallengeLife    time.Duration `name:"challenge-life" default:"30m" env:"HOLDFAST_CHALLENGE_LIFE" placeholder:"DURATION" help:"How long a shopper may take to pass a 3DS challenge (default: 30m)."`
-	PaymentsAtOnce   int           `name:"payments-at-once" default:"64" env:"HOLDFAST_PAYMENTS_AT_ONCE" placeholder:"N" help:"How many payments may wait for processors at once; more are answered 503 (default: 64)."`
+	PaymentsAtOnce   int           `name:"payments-at-once" default:"64" env:"HOLDFAST_PAYMENTS_AT_ONCE" placeholder:"N" help:"How many payments may wait for processors at the same time (default: 64). Others are answered with status 503."`
 	TokenizerTestURL string        `name:"tokenizer-test-url" default:"${tokenizer_test_url}" env:"HOLDFAST_TOKENIZER_TEST_URL" placeholder:"URL" help:"The tokenizer's gateway for test cards."`
 	TokenizerLiveURL string        `name:"tokenizer-live-url" default:"${tokenizer_live_url}" env:"HOLDFAST_TOKENIZER_LIVE_URL" placeholder:"URL" help:"The tokenizer's gateway for live cards."`
 	FieldsTestScript string        `name:"tokenizer-test-script" default:"${tokenizer_test_script}" env:"HOLDFAST_TOKENIZER_TEST_SCRIPT" placeholder:"URL" help:"The script of the tokenizer's hosted fields for test cards, in the payment modal."`
 	FieldsLiveScript string        `name:"tokenizer-live-script" default:"${tokenizer_live_script}" env:"HOLDFAST_TOKENIZER_LIVE_SCRIPT" placeholder:"URL" help:"The script of the tokenizer's hosted fields for live cards, in the payment modal."`
 	StripeURL        string        `name:"stripe-url" env:"HOLDFAST_STRIPE_URL" placeholder:"URL" help:"The address of Stripe's API (default: Stripe's own)."`
 
-	RESTRoot    string `name:"rest-root" default:"rest" env:"HOLDFAST_REST_ROOT" placeholder:"SEGMENT" help:"Segment of the API's paths behind the site's (default: rest)."`
-	Namespace   string `default:"svc" env:"HOLDFAST_NAMESPACE" placeholder:"SEGMENT" help:"Segment of the API's paths before v2 (default: svc)."`
-	AuthSegment string `name:"auth-segment" default:"auth" env:"HOLDFAST_AUTH_SEGMENT" placeholder:"SEGMENT" help:"First segment of the login's paths that name no site (default: auth)."`
+	RESTRoot    string `name:"rest-root" default:"rest" env:"HOLDFAST_REST_ROOT" placeholder:"SEGMENT" help:"Segment that follows the site in the API's addresses (default: rest)."`
+	Namespace   string `default:"svc" env:"HOLDFAST_NAMESPACE" placeholder:"SEGMENT" help:"Segment before v2 in the API's addresses (default: svc)."`
+	AuthSegment string `name:"auth-segment" default:"auth" env:"HOLDFAST_AUTH_SEGMENT" placeholder:"SEGMENT" help:"First segment of the login's addresses that name no site (default: auth)."`
 
 	ECBURL         string         `name:"ecb-url" default:"${ecb_url}" env:"HOLDFAST_ECB_URL" placeholder:"URL" help:"Where the ECB publishes the daily exchange rates."`
-	Rulepacks      string         `env:"HOLDFAST_RULEPACKS" placeholder:"FILE" help:"JSON file of the schemes' dispute windows (default: the one that ships with the program)."`
-	TrustedProxies []netip.Prefix `env:"HOLDFAST_TRUSTED_PROXIES" placeholder:"PREFIX" help:"Networks whose X-Forwarded-For is believed, such as 10.0.0.0/8 (default: none)."`
+	Rulepacks      string         `env:"HOLDFAST_RULEPACKS" placeholder:"FILE" help:"JSON file of the card schemes' dispute windows (default: those built in)."`
+	TrustedProxies []netip.Prefix `env:"HOLDFAST_TRUSTED_PROXIES" placeholder:"NETWORK" help:"Networks of the proxies whose X-Forwarded-For is trusted, such as 10.0.0.0/8,192.168.0.0/16 (default: none)."`
 
-	FontDir string `name:"font-dir" default:"${font_dir}" env:"HOLDFAST_FONT_DIR" placeholder:"DIRECTORY" help:"Where the fonts of Chinese, Japanese and Korean documents lie (default: that of the Debian package fonts-noto-cjk)."`
+	FontDir string `name:"font-dir" default:"${font_dir}" env:"HOLDFAST_FONT_DIR" placeholder:"DIRECTORY" help:"Folder of the fonts for PDFs in Chinese, Japanese and Korean (default: that of the Debian package fonts-noto-cjk)."`
 
-	LogLevel        string        `default:"info" enum:"debug,info,warn,error" env:"HOLDFAST_LOG_LEVEL" placeholder:"LEVEL" help:"Least important lines of the log: debug, info, warn or error (default: info)."`
-	LogFormat       string        `default:"text" enum:"text,json" env:"HOLDFAST_LOG_FORMAT" placeholder:"FORMAT" help:"Form of the log on standard error: text or json (default: text)."`
-	ShutdownTimeout time.Duration `default:"10s" env:"HOLDFAST_SHUTDOWN_TIMEOUT" placeholder:"DURATION" help:"How long requests that are being answered may take when the service stops (default: 10s)."`
+	LogLevel        string        `default:"info" enum:"debug,info,warn,error" env:"HOLDFAST_LOG_LEVEL" placeholder:"LEVEL" help:"Log lines of this level and above: debug, info, warn or error (default: info)."`
+	LogFormat       string        `default:"text" enum:"text,json" env:"HOLDFAST_LOG_FORMAT" placeholder:"FORMAT" help:"Form of the log, which goes to standard error: text or json (default: text)."`
+	ShutdownTimeout time.Duration `default:"10s" env:"HOLDFAST_SHUTDOWN_TIMEOUT" placeholder:"DURATION" help:"How long the service waits for open requests when it stops (default: 10s)."`
 }
 
-// segment is what can stand alone between two slashes of an address.
+// segment matches what may stand between two slashes of an address.
 var segment = regexp.MustCompile(`^[A-Za-z0-9._~-]+$`)
 
-// Validate refuses what would only fail later, in the middle of the work. The parser of the command line calls it.
+// Validate refuses at the start what would otherwise fail in the middle of the work. The parser of the command line
+// calls it.
 func (c Config) Validate() error {
 	for flag, text := range map[string]string{
 		"rest-root": c.RESTRoot, "namespace": c.Namespace, "auth-segment": c.AuthSegment,
@@ -79,7 +81,7 @@ func (c Config) Validate() error {
 		return errors.New("--payment-timeout, --challenge-life and --payments-at-once must be more than 0")
 	}
 	if c.PaymentTimeout > 30*time.Second {
-		return errors.New("--payment-timeout can be 30s at most: nobody waits longer for an answer")
+		return errors.New("--payment-timeout can be 30s at most: clients wait no longer for an answer")
 	}
 	if c.ShutdownTimeout < 0 {
 		return errors.New("--shutdown-timeout cannot be negative")
@@ -91,7 +93,7 @@ func (c Config) Validate() error {
 func (c Config) logger(to io.Writer) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
-		level = slog.LevelInfo // the flag's own list lets nothing else through
+		level = slog.LevelInfo // cannot happen: the flag accepts only the names of levels
 	}
 	options := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "json" {
@@ -100,7 +102,7 @@ func (c Config) logger(to io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(to, options))
 }
 
-// api is the part of the configuration that the API takes; base is where it is reached.
+// api is the part of the configuration that the API needs. base is the address that clients use.
 func (c Config) api(base string) api.Config {
 	return api.Config{
 		BaseURL: base, FontDir: c.FontDir, RESTRoot: c.RESTRoot, Namespace: c.Namespace, AuthSegment: c.AuthSegment, TrustedProxies: c.TrustedProxies,
@@ -108,7 +110,7 @@ func (c Config) api(base string) api.Config {
 	}
 }
 
-// baseURL is where clients reach a service that listens on addr.
+// baseURL is the address that clients use when the service listens on addr.
 func (c Config) baseURL(addr net.Addr) string {
 	if c.BaseURL != "" {
 		return strings.TrimSuffix(c.BaseURL, "/")
@@ -124,7 +126,7 @@ func (c Config) baseURL(addr net.Addr) string {
 func masked(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
-		// It cannot be told where a password might stand in it.
+		// Nobody knows where in such a text a password stands, so none of it is shown.
 		return "(not an address)"
 	}
 	if query := u.Query(); query.Has("password") || query.Has("sslpassword") {
@@ -138,10 +140,10 @@ func masked(address string) string {
 	return u.Redacted()
 }
 
-// configCmd shows what is in force.
+// configCmd shows the settings.
 type configCmd struct{}
 
-// Run prints each setting, its value and where that came from.
+// Run prints each setting, its value, and where the value comes from.
 func (configCmd) Run(p *program, parsed *kong.Context) error {
 	given := map[string]bool{}
 	for _, step := range parsed.Path {
@@ -167,7 +169,7 @@ func (configCmd) Run(p *program, parsed *kong.Context) error {
 	return out.Flush()
 }
 
-// show writes the value of a setting, without what nobody should read over a shoulder.
+// show writes the value of a setting without its secrets.
 func (p *program) show(flag *kong.Flag) string {
 	switch flag.Name {
 	case "database":
@@ -209,7 +211,7 @@ func (p *program) show(flag *kong.Flag) string {
 	return strings.Trim(text, "[]")
 }
 
-// vars are what the defaults of the flags refer to.
+// vars are the values behind ${…} in the defaults of the flags.
 var vars = kong.Vars{
 	"ecb_url": fx.DailyURL, "font_dir": document.DefaultFontDir,
 	"tokenizer_test_url": tokenizer.TestAddress, "tokenizer_live_url": tokenizer.LiveAddress,

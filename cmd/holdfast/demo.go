@@ -17,21 +17,21 @@ import (
 	"holdfast/internal/web/checkout"
 )
 
-// demoCmd makes the sandbox and serves it.
+// demoCmd makes a sandbox and serves it.
 type demoCmd struct {
-	Empty bool    `help:"Leave out the book of 2,000 bookings with their payments."`
-	Day   dayFlag `placeholder:"Y-m-d" help:"The day on which the clock of a new sandbox stands, today or later: the same day makes the same book everywhere."`
+	Empty bool    `help:"Leave out the book of 2,000 made-up bookings and their payments."`
+	Day   dayFlag `placeholder:"YYYY-MM-DD" help:"Set the clock of a new sandbox to this day, today or later. The same day always makes the same book."`
 }
 
-// Help says what is made.
+// Help says what the demo makes.
 func (demoCmd) Help() string {
-	return "Makes ./holdfast-data with a database in it (or uses the one that --database names), and in it a sandbox: an " +
-		"operator, the site \"demo\" with an admin user, an API token, channels, suppliers, made-up exchange rates and a made-up " +
-		"book of payments. Prints the addresses, the credentials, and lines to try it with. A second start finds what the " +
-		"first one left; to begin anew, remove the folder."
+	return "Makes the folder ./holdfast-data with a database, or uses the database that --database names. Makes a sandbox " +
+		"in it: an operator, the site \"demo\" with an admin user, an API token, channels, suppliers, made-up exchange rates " +
+		"and a made-up book of payments. Prints the addresses, the credentials and some lines to try. A second start uses " +
+		"what the first one made. To begin again, remove the folder."
 }
 
-// Run makes what is missing, tells about it, and serves until the context ends.
+// Run makes what is missing, prints how to reach it, and serves until the context ends.
 func (c demoCmd) Run(ctx context.Context, p *program) error {
 	listener, err := p.listen(ctx)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	world, err := demo.Prepare(ctx, p.app, demo.Options{
 		Day: c.Day.day, Credentials: p.credentialsPath(), Random: rand.Reader, Empty: c.Empty,
 		Origins:  p.shopOrigins(),
-		Progress: func(done, total int) { _ = bar.Set(100 * done / total) }, // a bar that cannot be drawn stops nothing
+		Progress: func(done, total int) { _ = bar.Set(100 * done / total) }, // a bar that cannot be drawn is no reason to stop
 	})
 	if world.Book.Rows > 0 {
 		_ = bar.Finish()
@@ -66,7 +66,7 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	return p.serve(ctx, listener)
 }
 
-// demoFolder is where the database lies, or where it would be if it lay on this machine.
+// demoFolder is the folder of the database. For a database on another machine it is the default folder.
 func (p *program) demoFolder() string {
 	if path, ok := strings.CutPrefix(p.Database, "sqlite:"); ok {
 		return filepath.Dir(path)
@@ -78,7 +78,7 @@ func (p *program) credentialsPath() string {
 	return filepath.Join(p.demoFolder(), "demo-credentials.json")
 }
 
-// demoKeys sees to it that there are keys to seal with, where channels take payments.
+// demoKeys makes a file of keys where channels take payments: their credentials cannot be kept without one.
 func (p *program) demoKeys() error {
 	if p.KeysFile != "" || !travel.Profile(p.Profile).Processes() {
 		return nil
@@ -95,7 +95,7 @@ func (p *program) demoKeys() error {
 
 func (p *program) tellDemo(w demo.World, addr net.Addr) {
 	base := p.baseURL(addr)
-	p.printf("holdfast demo: a sandbox to look at. Nothing in it is real.\n\n")
+	p.printf("holdfast demo: a sandbox with made-up data. Nothing in it is real.\n\n")
 	p.printf("  API             %s\n", p.apiBase(base, w.Site.Path))
 	p.printf("  Documentation   %s/docs\n", base)
 	p.printf("  A checkout      %s%s\n", base, checkout.Path)
@@ -103,7 +103,7 @@ func (p *program) tellDemo(w demo.World, addr net.Addr) {
 	p.printf("  API token       %s\n", w.Token)
 	p.printf("  Admin           %s   password %s\n", demo.AdminName, w.AdminPassword)
 	p.printf("  Operator        %s   password %s\n", demo.OperatorName, w.OperatorPassword)
-	p.printf("  These are kept in %s, which only you can read.\n\n", p.credentialsPath())
+	p.printf("  They are kept in %s, which only you can read.\n\n", p.credentialsPath())
 	if travel.Profile(p.Profile).Processes() {
 		p.printf("  Keys            %s\n\n", p.KeysFile)
 	}
@@ -114,7 +114,7 @@ func (p *program) tellDemo(w demo.World, addr net.Addr) {
 		}
 		p.printf("%d  %s, %s, %s\n", c.ID, c.Name, c.Currency, c.Mode)
 	}
-	p.printf("  Exchange rates  made up (provider \"demo\"); `holdfast rates fetch` gets today's from the ECB, which go before them\n")
+	p.printf("  Exchange rates  made up (provider \"demo\"); `holdfast rates fetch` gets today's real ones, which are used first\n")
 	switch {
 	case w.Book.Rows > 0:
 		p.printf("  Book            %d bookings with %d payments, loaded just now\n", w.Book.Bookings.Created, w.Book.Payments.Created)
@@ -128,19 +128,19 @@ func (p *program) tellDemo(w demo.World, addr net.Addr) {
 		p.printf("  %s\n", line)
 	}
 	p.printf("\nServing on %s until Ctrl-C.\n", base)
-	// The lines end here, so that a program that started this one can tell; the log goes elsewhere.
+	// A program that started this one reads these lines, and waits for the last one.
 	if file, ok := p.stdout.(*os.File); ok {
 		_ = file.Sync() // not every output can be synced, and none needs it
 	}
 }
 
-// apiBase is {api_base} of a site.
+// apiBase is the address of a site's API, {api_base} in docs/openapi.yaml.
 func (p *program) apiBase(base, site string) string {
 	return fmt.Sprintf("%s/%s/%s/%s/v2", base, site, p.RESTRoot, p.Namespace)
 }
 
-// tryLines are four lines that a shell takes as they are. The first keeps the id of the booking in a variable for the
-// two that need it, with nothing but sed.
+// tryLines are four lines to paste into a shell. The first keeps the id of the booking in a variable for the others. It
+// takes the id out with sed, because not everybody has a tool for JSON.
 func (p *program) tryLines(base string, w demo.World) []string {
 	api := p.apiBase(base, w.Site.Path)
 	channel := channelNamed(w.Channels, demo.EURChannel)
@@ -150,7 +150,7 @@ func (p *program) tryLines(base string, w demo.World) []string {
 	booking := fmt.Sprintf(`{"channels":%d,"currencies":"EUR","total":90000,"date_start":"%s","date":"%s","countries":"ES",`+
 		`"firstname":"Ada","surname":"Byron","email":"ada@example.org","content":"A week by the sea"}`, channel, end-7, end)
 	card := `"card_types":"visa"`
-	if travel.Profile(p.Profile).Processes() { // the payment is taken, from a test card of the sandbox processor
+	if travel.Profile(p.Profile).Processes() { // the payment is taken from a test card of the sandbox processor
 		card = `"token":"tok_visa"`
 	}
 	payment := fmt.Sprintf(`{"channels":%d,"currencies":"EUR","total":90000,"transaction_types":"purchase",%s,`+

@@ -12,11 +12,11 @@ import (
 	"holdfast/internal/protection"
 )
 
-// estimateFlags are what the model and the what-if report are asked for.
+// estimateFlags are the flags that exposure-model and what-if share.
 type estimateFlags struct {
 	siteFlag
-	AsOf     dayFlag   `name:"as-of" placeholder:"Y-m-d" help:"The end of this day (default: today)."`
-	KnownAt  time.Time `name:"known-at" format:"2006-01-02 15:04:05" placeholder:"INSTANT" help:"With what was known then, Y-m-d H:i:s in GMT (default: now)."`
+	AsOf     dayFlag   `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
+	KnownAt  time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
 	Currency string    `placeholder:"CODE" help:"Currency of the report (default: the policy's)."`
 	Channels []int64   `placeholder:"ID" help:"Only these channels, by id."`
 	JSON     bool      `name:"json" help:"Print JSON, amounts in minor units."`
@@ -33,10 +33,10 @@ func (f estimateFlags) query() (in reports.EstimateQuery) {
 	return in
 }
 
-// modelCmd prints the model against the actual.
+// modelCmd prints the estimate beside the exposure.
 type modelCmd struct {
 	estimateFlags
-	Bands string `placeholder:"DAYS:PPM,…" help:"Days and millionths of the turnover, such as 30:400000,90:600000."`
+	Bands string `placeholder:"DAYS:PPM,…" help:"How the estimate is made: days, and the share of their turnover in millionths. 30:400000,90:600000 means 40 % of the last 30 days plus 60 % of the last 90 (default: built in)."`
 }
 
 // Run computes the report and prints it.
@@ -73,8 +73,8 @@ func (c modelCmd) Run(ctx context.Context, p *program) error {
 		}
 		lines = append(lines, line(name, row.EstimateReport, row.E1Report))
 	}
-	p.writeTable(append(lines, line("total", r.Estimate, r.E1)))
-	p.printf("\nThe estimate is the sum, over these bands, of a share of the turnover of so many trailing days:")
+	p.writeTable("", append(lines, line("total", r.Estimate, r.E1)))
+	p.printf("\nThe estimate adds up shares of the turnover of the last days:")
 	for _, b := range r.Bands {
 		p.printf(" %d.%04d %% of %d days;", b.SharePPM/10_000, b.SharePPM%10_000, b.Days)
 	}
@@ -112,7 +112,7 @@ func (c whatIfCmd) Run(ctx context.Context, p *program) error {
 		lines = append(lines, []string{r.ChannelNames[ch.ChannelID], amount(ch.E1), amount(ch.Held), amount(ch.Net), amount(ch.E2),
 			money.Format(ch.Use, q.Policy), limit(ch.Limit)})
 	}
-	p.writeTable(append(lines, []string{"total", amount(r.Total.E1), amount(r.Held), amount(r.Net), amount(r.Total.E2),
+	p.writeTable("", append(lines, []string{"total", amount(r.Total.E1), amount(r.Held), amount(r.Net), amount(r.Total.E2),
 		money.Format(r.Use, q.Policy), limit(r.SiteLimit)}))
 	for _, by := range []struct {
 		name string
@@ -126,7 +126,7 @@ func (c whatIfCmd) Run(ctx context.Context, p *program) error {
 			lines = append(lines, []string{"rounding", amount(by.rows.Rounding.E1), amount(by.rows.Rounding.E2)})
 		}
 		p.printf("\n")
-		p.writeTable(lines)
+		p.writeTable("", lines)
 	}
 	for _, w := range r.Pending {
 		p.printf("Not counted, because an exchange rate is missing: %d allocations, E1 %s %s.\n", w.Allocations, w.Currency,

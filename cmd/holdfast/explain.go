@@ -13,18 +13,18 @@ import (
 	"holdfast/internal/travel"
 )
 
-// explainCmd explains what stands behind a figure. A number alone is a transaction.
+// explainCmd explains how a figure is computed. A number alone is the id of a transaction.
 type explainCmd struct {
-	Transaction explainTransactionCmd `cmd:"" default:"withargs" help:"A transaction; the word may be left out: explain 17."`
-	Booking     explainBookingCmd     `cmd:"" help:"A booking: its sums, and each of its payments."`
-	Statement   explainStatementCmd   `cmd:"" help:"A line of a statement."`
+	Transaction explainTransactionCmd `cmd:"" default:"withargs" help:"Explain a transaction. The word can be left out: explain 17."`
+	Booking     explainBookingCmd     `cmd:"" help:"Explain a booking: its sums and each of its payments."`
+	Statement   explainStatementCmd   `cmd:"" help:"Explain a line of a statement."`
 }
 
-// explainFlags are what every explanation takes.
+// explainFlags are the flags of every explanation.
 type explainFlags struct {
 	siteFlag
-	AsOf    dayFlag   `name:"as-of" placeholder:"Y-m-d" help:"The states at the end of this day (default: today)."`
-	KnownAt time.Time `name:"known-at" format:"2006-01-02 15:04:05" placeholder:"INSTANT" help:"With what was known then, Y-m-d H:i:s in GMT (default: now)."`
+	AsOf    dayFlag   `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
+	KnownAt time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
 	JSON    bool      `name:"json" help:"Print JSON, amounts in minor units."`
 }
 
@@ -32,16 +32,16 @@ func (f explainFlags) query() reports.ProtectionQuery {
 	return reports.ProtectionQuery{Moment: ledger.Moment{AsOf: f.AsOf.day, KnownAt: f.KnownAt}}
 }
 
-// pageFlags choose a part of what may be long.
+// pageFlags choose a part of a list that may be long.
 type pageFlags struct {
-	Page    int `default:"1" placeholder:"N" help:"Which page of the list."`
-	PerPage int `name:"per-page" default:"20" placeholder:"N" help:"How many a page has, up to 100 (default: 20)."`
+	Page    int `default:"1" placeholder:"N" help:"Page of the list (default: 1)."`
+	PerPage int `name:"per-page" default:"20" placeholder:"N" help:"Items on a page, 100 at most (default: 20)."`
 }
 
-// page refuses what the API would refuse.
+// page refuses the same values as the API.
 func (f pageFlags) page(in *reports.ProtectionQuery) travel.Page {
 	if f.Page < 1 {
-		in.Problems.Wrong("page", "A whole number from 1 on is expected.")
+		in.Problems.Wrong("page", "A whole number is expected, 1 or more.")
 	}
 	if f.PerPage < 1 || f.PerPage > 100 {
 		in.Problems.Wrong("per_page", "A whole number between 1 and 100 is expected.")
@@ -49,18 +49,18 @@ func (f pageFlags) page(in *reports.ProtectionQuery) travel.Page {
 	return travel.Page{Number: f.Page, Size: f.PerPage, Offset: -1, Count: true}
 }
 
-// pages says which part of a list is shown, where it is not the whole.
+// pages says which part of a list is shown, unless it is the whole list.
 func (f pageFlags) pages(p *program, what string, shown int, total int64) {
 	first := (f.Page-1)*f.PerPage + 1
 	switch {
 	case shown == 0 && total > 0:
-		p.printf("\nPage %d lies past the last of the %d %s.\n", f.Page, total, what)
+		p.printf("\nThere is no page %d: the list has %d %s.\n", f.Page, total, what)
 	case int64(shown) < total:
 		p.printf("\n%d to %d of %d %s; --page and --per-page show others.\n", first, first+shown-1, total, what)
 	}
 }
 
-// explainTransactionCmd explains what a transaction means for protection.
+// explainTransactionCmd explains the protection and the premium of a transaction.
 type explainTransactionCmd struct {
 	explainFlags
 	Transaction int64 `arg:"" help:"Id of the transaction."`
@@ -84,10 +84,10 @@ func (c explainTransactionCmd) Run(ctx context.Context, p *program) error {
 		money.Format(t.Total, t.Currency), civil.FormatInstant(t.EffectiveAt), civil.FormatInstant(t.CreatedAt))
 	p.explainMoment(report.Moment)
 	if report.Adjusted {
-		p.printf("It adjusts transaction %d, whose parts these are.\n", t.LinkedID)
+		p.printf("It adjusts transaction %d. The parts below are those of transaction %[1]d.\n", t.LinkedID)
 	}
 	if len(report.Allocations) == 0 {
-		p.printf("\nIt takes no money in: there is nothing to protect.\n")
+		p.printf("\nIt brings in no money, so there is nothing to protect.\n")
 	}
 	for _, x := range report.Allocations {
 		p.printf("\nBooking %d: ", x.BookingID)
@@ -100,7 +100,7 @@ func (p *program) explainMoment(m protection.Moment) {
 	p.printf("at the end of %s, as known at %s GMT\n", m.AsOf, civil.FormatInstant(m.KnownAt))
 }
 
-// explainAllocation prints one part of a payment for people, amounts in full, the steps in minor units as they are
+// explainAllocation prints one part of a payment for people. Amounts are in full; steps are in minor units, as they are
 // computed.
 func (p *program) explainAllocation(x protection.Explained) {
 	amount := func(n int64) string { return string(x.Currency) + " " + money.Format(n, x.Currency) }
@@ -127,7 +127,7 @@ func (p *program) explainSteps(parts ...[]protection.Step) {
 	}
 }
 
-// explainBookingCmd explains what a booking means for protection.
+// explainBookingCmd explains the protection of a booking.
 type explainBookingCmd struct {
 	explainFlags
 	pageFlags
@@ -152,7 +152,7 @@ func (c explainBookingCmd) Run(ctx context.Context, p *program) error {
 	b, s := report.Booking, report.Sums
 	amount := func(n int64) string { return money.Format(n, b.Currency) }
 	p.printf("Booking %d of %s %s, %s", b.ID, b.Currency, amount(s.Total), s.State)
-	if s.End != civil.NoDay { // those of the moment: the booking itself may have been moved since
+	if s.End != civil.NoDay { // the dates of that time: the booking may have moved since
 		p.printf(", travel %s to %s", s.Start, s.End)
 	}
 	p.printf("\n")
@@ -160,7 +160,7 @@ func (c explainBookingCmd) Run(ctx context.Context, p *program) error {
 	p.printf("\n")
 	p.bookingTable(s, b.Currency)
 	if s.Simulated {
-		p.printf("\nIt belongs to a test channel: none of this is in a total of a report.\n")
+		p.printf("\nIt belongs to a test channel: no report counts it in a total.\n")
 	}
 	p.explainSteps(s.Steps)
 	for _, x := range report.Allocations.Items {
@@ -171,7 +171,7 @@ func (c explainBookingCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// bookingTable prints the sums of a booking; refunds and disputes where there are any.
+// bookingTable prints the sums of a booking. Refunds and disputes are left out where there are none.
 func (p *program) bookingTable(s protection.ExplainedBooking, base money.Currency) {
 	lines := [][]string{{"", string(base)}}
 	row := func(name string, n int64) { lines = append(lines, []string{name, money.Format(n, base)}) }
@@ -193,7 +193,7 @@ func (p *program) bookingTable(s protection.ExplainedBooking, base money.Currenc
 			[]string{"value (PV), " + string(v.Currency), money.Format(v.Value, v.Currency)},
 			[]string{"premium, " + string(v.Currency), money.Format(v.Premium, v.Currency)})
 	}
-	p.writeTable(lines)
+	p.writeTable("", lines)
 }
 
 // explainStatementCmd explains a line of a statement.
@@ -201,10 +201,10 @@ type explainStatementCmd struct {
 	explainFlags
 	pageFlags
 	Statement int64  `arg:"" help:"Id of the statement."`
-	Line      string `arg:"" help:"Which line: opening, original, additional, return, correction, minimum, tax-CODE, payments, closing, or the id of a premium line."`
+	Line      string `arg:"" help:"The line: opening, original, additional, return, correction, minimum, tax-CODE, payments, closing, or the id of a premium line."`
 }
 
-// Run prints what the line is made of, with every input and step.
+// Run prints the parts of the line, with every input and step.
 func (c explainStatementCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
@@ -241,7 +241,7 @@ func (c explainStatementCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// explainLine prints one premium line: the states before and after it, what it booked, and how the payment stands.
+// explainLine prints one premium line: the state before and after it, the amount, and the state of the payment.
 func (p *program) explainLine(l protection.ExplainedLine) {
 	q, x := l.Line.Currency, l.Of
 	amount := func(n int64) string { return string(q) + " " + money.Format(n, q) }

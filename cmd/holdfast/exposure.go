@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 )
@@ -15,24 +14,14 @@ import (
 // exposureCmd prints an exposure report.
 type exposureCmd struct {
 	Site      string    `required:"" placeholder:"PATH" help:"Path of the site."`
-	AsOf      dayFlag   `name:"as-of" placeholder:"Y-m-d" help:"The end of this day (default: today)."`
-	KnownAt   time.Time `name:"known-at" format:"2006-01-02 15:04:05" placeholder:"INSTANT" help:"With what was known then, Y-m-d H:i:s in GMT (default: now)."`
+	AsOf      dayFlag   `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
+	KnownAt   time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
 	Currency  string    `placeholder:"CODE" help:"Currency of the report (default: the policy's)."`
-	Valuation string    `enum:"spot,locked" default:"spot" placeholder:"KIND" help:"spot (by the rates of the day, the default) or locked (by the rates at which payments were priced)."`
-	By        []string  `default:"channel" placeholder:"WHAT" help:"What the rows are: channel (the default), month of the end date, currency, scheme, country or supplier; or two of them with a comma."`
+	Valuation string    `enum:"spot,locked" default:"spot" placeholder:"KIND" help:"spot (the default): with the exchange rates of the day. locked: with the rates at which payments were priced."`
+	By        []string  `default:"channel" placeholder:"WHAT" help:"One row for each channel (the default), month of the end date, currency, scheme, country or supplier; or for each pair of two, such as channel,month."`
 	Channels  []int64   `placeholder:"ID" help:"Only these channels, by id."`
 	JSON      bool      `name:"json" xor:"form" help:"Print JSON, amounts in minor units."`
 	CSV       bool      `name:"csv" xor:"form" help:"Print CSV, amounts in minor units."`
-}
-
-// dayFlag is a day on the command line.
-type dayFlag struct{ day *civil.Day }
-
-// UnmarshalText reads a day.
-func (d *dayFlag) UnmarshalText(text []byte) error {
-	day, err := civil.ParseDay(string(text))
-	d.day = &day
-	return err
 }
 
 // Run computes the report and prints it.
@@ -53,7 +42,7 @@ func (c exposureCmd) Run(ctx context.Context, p *program) error {
 	case 1:
 		query.By = protection.Dimension(c.By[0])
 	default:
-		query.Problems.Wrong("by", "One dimension, or two with a comma.")
+		query.Problems.Wrong("by", "Name one, or two with a comma, such as channel,month.")
 	}
 	if c.Currency != "" {
 		if query.Currency, err = money.ParseCurrency(strings.ToUpper(c.Currency)); err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"holdfast/internal/merchants"
 	"io"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -15,26 +16,27 @@ import (
 	"holdfast/internal/travel"
 )
 
-// channelGatewayCmd sets at which processor a channel takes payments.
+// channelGatewayCmd sets the processor at which a channel takes payments.
 type channelGatewayCmd struct {
 	siteFlag
 	ID        int64  `arg:"" help:"Id of the channel."`
-	Processor string `xor:"what" placeholder:"NAME" help:"The processor, such as sandbox or stripe; its credentials are read from standard input."`
-	Remove    bool   `xor:"what" help:"Take the access to the processor away."`
+	Processor string `xor:"what" placeholder:"NAME" help:"The processor: sandbox or stripe. The credentials are read from standard input."`
+	Remove    bool   `xor:"what" help:"Remove the processor and its credentials."`
 }
 
-// Help shows the form of the credentials.
+// Help shows how to write the credentials.
 func (channelGatewayCmd) Help() string {
 	return "The credentials are a JSON object:\n\n" +
 		"    {\"key\": \"…\", \"webhook_secret\": \"…\", \"tokenizer_id\": \"…\", \"tokenizer_api_key\": \"…\", \"tokenizer_secret\": \"…\"}\n\n" +
-		"key is the processor's secret key, webhook_secret verifies what it sends by itself, and tokenizer_secret signs for " +
-		"the tokenizer's hosted fields in the payment modal; what a processor does not need can be " +
-		"left out. The tokenizer's are the fields of the channel; where they are left out, those stay as they are. A test " +
-		"channel takes credentials of the processor's test mode, every other channel live ones; in a sandbox all of them are " +
-		"of test mode. Without --processor and --remove the command shows what is set, and nothing secret."
+		"key is the processor's secret key. webhook_secret verifies the processor's webhook notices. tokenizer_secret signs " +
+		"the requests of the tokenizer's hosted fields, which the payment modal shows. Leave out what the processor does not " +
+		"need. If tokenizer_id or tokenizer_api_key is left out, the channel keeps its value.\n\n" +
+		"A test channel needs credentials of the processor's test mode, all others need live ones. In a sandbox, all " +
+		"credentials are of the test mode.\n\n" +
+		"Without --processor and --remove, the command shows which fields are set. It shows no secret."
 }
 
-// gatewayInput is what standard input says.
+// gatewayInput is the JSON object on standard input.
 type gatewayInput struct {
 	Key           string  `json:"key"`
 	WebhookSecret string  `json:"webhook_secret"`
@@ -43,7 +45,7 @@ type gatewayInput struct {
 	FieldsSecret  string  `json:"tokenizer_secret"`
 }
 
-// Run sets it, or shows what is set.
+// Run sets or removes the processor, or shows what is set.
 func (c channelGatewayCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
@@ -76,12 +78,12 @@ func (c channelGatewayCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// maxCredentials bounds what is read: no processor's credentials are longer.
+// maxCredentials is the most that is read. No processor's credentials are longer.
 const maxCredentials = 64 << 10
 
 func (p *program) readGateway() (in gatewayInput, err error) {
 	if term.IsTerminal(int(p.stdin.Fd())) {
-		fmt.Fprintln(p.stderr, "The credentials, as a JSON object; Ctrl-D ends them:")
+		fmt.Fprintln(p.stderr, "Enter the credentials as a JSON object, and then Ctrl-D:")
 	}
 	text, err := io.ReadAll(io.LimitReader(p.stdin, maxCredentials))
 	if err != nil {
@@ -91,18 +93,35 @@ func (p *program) readGateway() (in gatewayInput, err error) {
 	reader.DisallowUnknownFields()
 	err = reader.Decode(&in)
 	if err == nil && reader.More() {
-		err = errors.New("something follows the object")
+		err = errors.New("there is more text after the object")
 	}
-	if err != nil { // errors of the decoder name fields, and never hold what is in them
-		return in, fault.WrongField("credentials", "Standard input is to be a JSON object such as {\"key\": \"…\"}: %v.", err)
+	if err != nil {
+		return in, fault.WrongField("credentials", "Standard input must be a JSON object such as {\"key\": \"…\"}: %s.", wrongJSON(err))
 	}
 	return in, nil
+}
+
+// wrongJSON says what is wrong with an object. It may name a field, but must not repeat a value: that may be a secret.
+func wrongJSON(err error) string {
+	if field, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return field.Field + " must be a text in quotes"
+	}
+	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Sprintf("it is not valid JSON from character %d on", wrong.Offset)
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return "it is empty"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "it ends too early"
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
 func (p *program) tellGateway(v merchants.GatewayView) {
 	c := v.Channel
 	if c.Processor == "" {
-		p.printf("channel %d, %s, has no access to a processor\n", c.ID, c.Name)
+		p.printf("channel %d, %s, has no processor\n", c.ID, c.Name)
 		return
 	}
 	environment := "test mode"
@@ -123,7 +142,7 @@ func (p *program) tellGateway(v merchants.GatewayView) {
 	p.printf("  tokenizer_secret   %s\n", set(v.HasFieldsSecret))
 	switch {
 	case !c.ServerToServer:
-		p.printf("It takes no payments yet: server_to_server is not set (holdfast channel set %d --server-to-server).\n", c.ID)
+		p.printf("It takes no payments yet. To let it, run: holdfast channel set %d --server-to-server\n", c.ID)
 	case !c.TakesPayments():
 		p.printf("It takes no payments now: its mode is %s.\n", c.Mode)
 	}
@@ -136,11 +155,11 @@ func orNot(text string) string {
 	return text
 }
 
-// channelSecretCmd shows the secret of a channel, or gives it another one.
+// channelSecretCmd shows the secret of a channel, or makes a new one.
 type channelSecretCmd struct {
 	siteFlag
 	ID     int64 `arg:"" help:"Id of the channel."`
-	Rotate bool  `help:"Make a new one: what was signed with the one before is wrong from now on."`
+	Rotate bool  `help:"Make a new secret. Nothing that was signed with the old one is accepted any more."`
 }
 
 // Run prints the secret alone, for scripts.

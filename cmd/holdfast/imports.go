@@ -21,27 +21,27 @@ import (
 	"holdfast/internal/travel"
 )
 
-// importCmd groups what can be imported.
+// importCmd groups the imports.
 type importCmd struct {
-	Payments importPaymentsCmd `cmd:"" help:"Take over bookings and payments from a CSV file."`
+	Payments importPaymentsCmd `cmd:"" help:"Import bookings and payments from a CSV file."`
 }
 
-// importPaymentsCmd takes over a book of payments.
+// importPaymentsCmd imports the payments of another system.
 type importPaymentsCmd struct {
-	File       string `arg:"" help:"CSV file with a payment on each row; - reads standard input."`
-	Site       string `required:"" placeholder:"PATH" help:"Path of the site that the payments belong to."`
-	Mode       string `placeholder:"MODE" enum:",test,draft,protection-only,live,affiliate" default:"" help:"Mode in which channels are created that the file names and that do not exist; without it their rows are refused."`
-	CoverStart string `placeholder:"WHEN" enum:"recorded,effective" default:"recorded" help:"From when payments are covered: recorded (now, the default), or effective (when each was taken), for a book that was covered before."`
-	Reason     string `help:"For the operator who approves it, where that is needed."`
-	DryRun     bool   `help:"Go through everything, say what would happen, and keep nothing."`
-	Refused    string `placeholder:"FILE.csv" help:"Write every refused row with its line and reason to this file; the terminal shows the first ones only."`
+	File       string `arg:"" help:"CSV file with one payment in each row, or - for standard input."`
+	Site       string `required:"" placeholder:"PATH" help:"Path of the site to which the payments belong."`
+	Mode       string `placeholder:"MODE" enum:",test,draft,protection-only,live,affiliate" default:"" help:"Create missing channels in this mode: test, draft, protection-only, live or affiliate (default: refuse rows of missing channels)."`
+	CoverStart string `placeholder:"WHEN" enum:"recorded,effective" default:"recorded" help:"Start of the cover: recorded (the default) covers payments from now on. effective covers each from when it was taken, for payments that were covered before."`
+	Reason     string `help:"Why; where a second operator must approve it, they read this."`
+	DryRun     bool   `help:"Check every row and say what would happen, but write nothing."`
+	Refused    string `placeholder:"FILE.csv" help:"Write the line and the reason of every refused row to this file. The terminal shows only the first 20."`
 }
 
 // Help describes the file.
 func (importPaymentsCmd) Help() string {
 	var b strings.Builder
-	b.WriteString("The first line of the file names the columns, in any order; other columns are ignored. " +
-		"Amounts are in minor units (cents), days are Y-m-d, instants Y-m-d H:i:s in GMT.\n\n")
+	b.WriteString("The first line of the file names the columns, in any order. Columns that are not listed here are ignored. " +
+		"Amounts are in minor units (cents). Days are written like 2024-06-30, and times like 2024-06-30 12:00:00, in GMT.\n\n")
 	for _, required := range []bool{true, false} {
 		title := "Required columns:\n\n"
 		if !required {
@@ -54,13 +54,13 @@ func (importPaymentsCmd) Help() string {
 			}
 		}
 	}
-	b.WriteString("\nA file can be imported again: what is there already is left alone. A row that cannot be taken refuses " +
-		"itself, not the file. The exit code is 0 when every row was taken, 3 when some were refused, 1 when the import " +
-		"failed. docs/import.md has an example.")
+	b.WriteString("\nYou can import a file again: what exists already is not changed. If a row is wrong, only that row is " +
+		"refused. The exit code is 0 if all rows were imported, 3 if some were refused, and 1 if the import failed. " +
+		"docs/import.md has an example.")
 	return b.String()
 }
 
-// refusalsShown is how many refused rows the terminal gets to see.
+// refusalsShown is how many refused rows are printed on the terminal.
 const refusalsShown = 20
 
 // Run imports the file.
@@ -97,10 +97,10 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 	_ = bar.Finish()
 	if report.Proposal != nil {
 		p.waits(c.Site, *report.Proposal)
-		p.printf("\nThen the same import goes through, with this very file.\n")
+		p.printf("\nAfter that, run the same import again, with this file unchanged.\n")
 		return errors.Join(err, refusals.close())
 	}
-	if err == nil || report.Rows > 0 { // also of what was done before it failed
+	if err == nil || report.Rows > 0 { // an import that failed says how far it got
 		p.tellImport(report, c.DryRun, time.Since(began))
 	}
 	if closing := refusals.close(); err == nil {
@@ -112,7 +112,8 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 	return err
 }
 
-// hashOf names a file by its content, for the operator who approves its import; "" where it can be read only once.
+// hashOf is the hash of a file: an operator approves the import of this content only. It is "" for input that can be
+// read only once.
 func hashOf(file *os.File) (string, error) {
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() {
@@ -139,7 +140,7 @@ func (c importPaymentsCmd) open(p *program) (file *os.File, size int64, err erro
 	if err != nil {
 		return nil, 0, err
 	}
-	if !info.Mode().IsRegular() { // a pipe has no size to show progress by
+	if !info.Mode().IsRegular() { // the size of a pipe is not known
 		return file, -1, nil
 	}
 	return file, info.Size(), nil
@@ -162,11 +163,11 @@ func (p *program) tellImport(r takeover.ImportReport, dryRun bool, took time.Dur
 	}
 	p.printf("  %-9s %6d\n", "refused", r.Refused)
 	if dryRun {
-		p.printf("This was a dry run: nothing has been written.\n")
+		p.printf("This was a dry run: nothing was written.\n")
 	}
 }
 
-// progress makes a bar for a person who watches; for everybody else it draws nothing.
+// progress makes a progress bar. It is drawn on a terminal only.
 func (p *program) progress(most int64, what string) *progressbar.ProgressBar {
 	file, ok := p.stderr.(*os.File)
 	watched := ok && term.IsTerminal(int(file.Fd()))
@@ -177,7 +178,7 @@ func (p *program) progress(most int64, what string) *progressbar.ProgressBar {
 	)
 }
 
-// counting counts what has been read of a file.
+// counting counts the bytes that were read from a file.
 type counting struct {
 	from io.Reader
 	read int64
@@ -190,7 +191,7 @@ func (c *counting) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// refusals shows the first refused rows and writes all of them to a file, where one was asked for.
+// refusals prints the first refused rows, and writes all of them to the file of --refused.
 type refusals struct {
 	to    io.Writer
 	count int
@@ -215,7 +216,7 @@ func newRefusals(to io.Writer, name string) (*refusals, error) {
 func (r *refusals) add(refusal takeover.Refusal) {
 	r.count++
 	if r.out != nil {
-		_ = r.out.Write([]string{strconv.Itoa(refusal.Line), refusal.Reason}) // close tells what went wrong
+		_ = r.out.Write([]string{strconv.Itoa(refusal.Line), refusal.Reason}) // close returns the error
 	}
 	if r.count <= refusalsShown {
 		fmt.Fprintf(r.to, "line %d refused: %s\n", refusal.Line, refusal.Reason)
@@ -224,7 +225,7 @@ func (r *refusals) add(refusal takeover.Refusal) {
 
 func (r *refusals) close() error {
 	if more := r.count - refusalsShown; more > 0 {
-		where := "name a file with --refused to see them"
+		where := "use --refused FILE.csv to see them"
 		if r.out != nil {
 			where = "see " + r.name
 		}

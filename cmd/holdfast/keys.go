@@ -18,15 +18,15 @@ import (
 	"holdfast/internal/fault"
 )
 
-// keysCmd groups what is done with the keys of the deployment: those that sign logins lie in the database, those that
-// seal the channels' access to processors in a file beside it.
+// keysCmd groups the commands about keys. The keys that sign logins are in the database. The keys that seal (encrypt)
+// secrets are in a file, apart from the database.
 type keysCmd struct {
-	Make   keysMakeCmd   `cmd:"" help:"Make the file of keys that seal secrets, or add a key to its end."`
-	List   keysListCmd   `cmd:"" help:"List the keys that seal secrets, and how many secrets each has sealed."`
-	Rotate keysRotateCmd `cmd:"" help:"Sign logins with a new key, and seal all secrets anew with a new one."`
+	Make   keysMakeCmd   `cmd:"" help:"Make the file of keys that encrypt secrets, or add a key at its end."`
+	List   keysListCmd   `cmd:"" help:"List the keys that encrypt secrets, and how many secrets each has encrypted."`
+	Rotate keysRotateCmd `cmd:"" help:"Sign logins with a new key, and encrypt all secrets again with a new key."`
 }
 
-// readKeys reads the file of keys, at each use: a running server goes on with new ones at once.
+// readKeys reads the file of keys. It is read at each use, so that a running server uses new keys at once.
 func (p *program) readKeys() (auth.SealKeys, error) {
 	text, err := os.ReadFile(p.KeysFile)
 	if err != nil {
@@ -39,10 +39,10 @@ func (p *program) readKeys() (auth.SealKeys, error) {
 	return keys, nil
 }
 
-// errNoKeysFile is for commands that are about nothing else.
+// errNoKeysFile is the error of commands that cannot work without the file.
 var errNoKeysFile = fault.WrongField("keys-file", "Name the file with --keys-file or HOLDFAST_KEYS_FILE.")
 
-// newKeyLine draws a key, with a remark that says when.
+// newKeyLine makes a key, with a remark that says when it was made.
 func newKeyLine() (string, error) {
 	line, err := auth.NewSealKey(rand.Reader)
 	if err != nil {
@@ -54,11 +54,11 @@ func newKeyLine() (string, error) {
 // keysMakeCmd makes the file, or adds a key.
 type keysMakeCmd struct{}
 
-// Help says what a key at the end is for.
+// Help says why a new key goes to the end of the file.
 func (keysMakeCmd) Help() string {
-	return "The first key of the file seals, all of them open. A key at the end only opens, until \"holdfast keys rotate " +
-		"--use ID\" puts it first: where several machines have a copy of the file, give the new one to all of them in between. " +
-		"Keep the file apart from copies of the database: who has both has the secrets."
+	return "The first key of the file encrypts. All keys of the file decrypt. A key at the end only decrypts, until \"holdfast " +
+		"keys rotate --use ID\" puts it first. If several machines have a copy of the file, copy the new file to all of them " +
+		"before that. Keep the file apart from copies of the database: with both, anybody can read the secrets."
 }
 
 // Run makes or extends the file.
@@ -78,13 +78,14 @@ func (keysMakeCmd) Run(p *program) error {
 		p.printf("%s holds the key %s; only you can read it\n", p.KeysFile, ids[0])
 		return nil
 	}
-	p.printf("%s holds the key %s at its end, which opens; `holdfast keys rotate --use %[2]s` lets it seal\n", p.KeysFile, ids[len(ids)-1])
+	p.printf("%s has the new key %s at its end, which decrypts; `holdfast keys rotate --use %[2]s` makes it encrypt, too\n",
+		p.KeysFile, ids[len(ids)-1])
 	return nil
 }
 
-const keysHead = "# Keys that seal what is secret in holdfast's database. The first one seals, all of them open.\n"
+const keysHead = "# Keys of the secrets in holdfast's database. The first key encrypts, all keys decrypt.\n"
 
-// addKey adds a key to the end of the file, and makes the file where there is none.
+// addKey adds a key at the end of the file. It makes the file if it does not exist.
 func (p *program) addKey() error {
 	line, err := newKeyLine()
 	if err != nil {
@@ -98,20 +99,21 @@ func (p *program) addKey() error {
 	})
 }
 
-// changeKeys replaces the file as a whole, so that whoever reads it meanwhile sees the one or the other. The new file
-// is the lock: two changes at once would lose a key, and with it what it has sealed.
+// changeKeys replaces the whole file in one step, so that nobody reads half of it. The new file is also the lock: two
+// changes at the same time would lose a key, and with it every secret that it has sealed.
 func (p *program) changeKeys(change func(text string, exists bool) (string, error)) (err error) {
 	next := p.KeysFile + ".new"
 	file, err := os.OpenFile(next, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already: another change of the keys is under way, or one has died; if so, remove that file", next)
+		return fmt.Errorf("%s exists already: either the keys are being changed now, "+
+			"or an earlier change was interrupted; in that case remove this file", next)
 	}
 	if err != nil {
 		return fmt.Errorf("HOLDFAST_KEYS_FILE cannot be changed: %w", err)
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(next) // nothing was sealed with what is in it
+			_ = os.Remove(next) // its new key has sealed nothing yet
 		}
 	}()
 	old, err := os.ReadFile(p.KeysFile)
@@ -136,7 +138,7 @@ func (p *program) changeKeys(change func(text string, exists bool) (string, erro
 	return syncFolder(filepath.Dir(p.KeysFile))
 }
 
-// syncFolder makes a renaming durable: secrets must never be sealed with a key that a power cut takes away.
+// syncFolder makes a renaming durable: a power cut must never lose a key that has sealed a secret.
 func syncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {
@@ -145,10 +147,10 @@ func syncFolder(path string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// keysListCmd lists the keys that seal.
+// keysListCmd lists the keys of the file.
 type keysListCmd struct{}
 
-// Run prints their ids, and nothing else of them.
+// Run prints their ids only: the keys themselves are secret.
 func (keysListCmd) Run(ctx context.Context, p *program) error {
 	if p.KeysFile == "" {
 		return errNoKeysFile
@@ -182,11 +184,11 @@ func (keysListCmd) Run(ctx context.Context, p *program) error {
 
 // keysRotateCmd rotates the keys.
 type keysRotateCmd struct {
-	Use  string `placeholder:"ID" help:"Seal with this key of the file, in place of a new one."`
-	Only string `placeholder:"WHAT" enum:",logins,secrets" default:"" help:"Rotate the keys of logins or of secrets alone."`
+	Use  string `placeholder:"ID" help:"Encrypt with this key of the file, and make no new one."`
+	Only string `placeholder:"WHAT" enum:",logins,secrets" default:"" help:"Change only the key of logins, or only that of secrets (default: both)."`
 }
 
-// Run rotates them. Running servers notice by themselves.
+// Run rotates the keys. Running servers use the new ones at once.
 func (c keysRotateCmd) Run(ctx context.Context, p *program) error {
 	if p.KeysFile == "" && (c.Use != "" || c.Only == "secrets") {
 		return errNoKeysFile
@@ -198,14 +200,14 @@ func (c keysRotateCmd) Run(ctx context.Context, p *program) error {
 		if err := p.app.Sessions.RotateKeys(ctx, auth.System(0)); err != nil {
 			return err
 		}
-		p.printf("tokens are signed with a new key from now on; those signed before stay good\n")
+		p.printf("logins are signed with a new key from now on; nobody is logged out\n")
 	}
 	if p.KeysFile == "" || c.Only == "logins" {
 		return nil
 	}
 	if err := p.changeKeys(func(text string, exists bool) (string, error) {
 		if !exists {
-			return "", errors.New("there is no such file; `holdfast keys make` makes it")
+			return "", errors.New("the file does not exist; `holdfast keys make` makes it")
 		}
 		return putFirst(text, c.Use)
 	}); err != nil {
@@ -219,14 +221,14 @@ func (c keysRotateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("secrets are sealed with the key %s from now on; %d were sealed anew. The keys before it stay in %s, for copies of the database.\n",
-		keys.IDs()[0], sealed, p.KeysFile)
+	p.printf("secrets are encrypted with the key %s from now on; %d were encrypted again. ", keys.IDs()[0], sealed)
+	p.printf("The old keys stay in %s: older copies of the database need them.\n", p.KeysFile)
 	return nil
 }
 
-// putFirst puts a key before all others: the one of that id, or a new one.
+// putFirst moves the key with that id before all others. With no id it puts a new key there.
 func putFirst(text, id string) (string, error) {
-	var head, first, rest string // remarks at the top stay there
+	var head, first, rest string // head: the remarks at the top, which stay there
 	if id == "" {
 		var err error
 		if first, err = newKeyLine(); err != nil {
@@ -245,7 +247,7 @@ func putFirst(text, id string) (string, error) {
 		}
 	}
 	if first == "" {
-		return "", fmt.Errorf("it has no key %q", id)
+		return "", fmt.Errorf("the file has no key %q", id)
 	}
 	return head + first + rest, nil
 }

@@ -15,21 +15,21 @@ import (
 	"holdfast/internal/travel"
 )
 
-// limitsCmd groups what can be done with limits.
+// limitsCmd groups the commands about limits.
 type limitsCmd struct {
-	List   limitsListCmd   `cmd:"" help:"Show the limits in force, and what is used of them."`
-	Set    limitsSetCmd    `cmd:"" help:"Set a limit. No limit refuses a payment."`
-	Events limitsEventsCmd `cmd:"" help:"Show when a use rose to 80, 95 or 100 % of its limit."`
-	Over   limitsOverCmd   `cmd:"" help:"Show the payments of which something lies above a limit."`
+	List   limitsListCmd   `cmd:"" help:"List the limits in force, and how much of each is used."`
+	Set    limitsSetCmd    `cmd:"" help:"Set a limit. A limit never refuses a payment; it reports what is above it."`
+	Events limitsEventsCmd `cmd:"" help:"List when the use of a limit reached 80, 95 or 100 %."`
+	Over   limitsOverCmd   `cmd:"" help:"List the payments that are above a limit, in whole or in part."`
 }
 
-// listing is what every list of this group is asked for.
+// listing is the flags of every list of this group.
 type listing struct {
 	siteFlag
 	JSON bool `name:"json" help:"Print JSON, amounts in minor units."`
 }
 
-// printList prints a list as a table, or as the JSON that the API answers.
+// printList prints a list as a table, or as the same JSON as the API.
 func printList[T any](
 	ctx context.Context, p *program, l listing, read func(auth.Actor, travel.Page) (travel.List[T], error),
 	show func(T) any, header string, row func(T) string,
@@ -62,7 +62,7 @@ func printList[T any](
 // limitsListCmd lists limits.
 type limitsListCmd struct {
 	listing
-	Over bool `help:"Only what is over its limit."`
+	Over bool `help:"Only limits that are exceeded."`
 }
 
 // Run prints them.
@@ -84,14 +84,14 @@ func (c limitsListCmd) Run(ctx context.Context, p *program) error {
 type limitsSetCmd struct {
 	siteFlag
 	Scope   protection.LimitScope `arg:"" help:"transaction, booking, channel or site."`
-	Amount  *int64                `arg:"" optional:"" help:"Minor units of the policy currency."`
-	Channel *int64                `placeholder:"ID" help:"Of this channel alone."`
-	From    dayFlag               `placeholder:"Y-m-d" help:"In force from this day on (default: today)."`
-	Lift    bool                  `help:"No limit of its own from then on."`
+	Amount  *int64                `arg:"" optional:"" type:"minor" help:"Amount in minor units (cents) of the policy's currency."`
+	Channel *int64                `placeholder:"ID" help:"Limit of this channel only."`
+	From    dayFlag               `placeholder:"YYYY-MM-DD" help:"In force from this day on (default: today)."`
+	Lift    bool                  `help:"Remove the limit from that day on."`
 	Note    string                `help:"Why."`
 }
 
-// Run sets it, or says that it waits for another operator.
+// Run sets the limit, or says that another operator must approve it.
 func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
@@ -108,11 +108,11 @@ func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
 		return nil
 	}
 	if made.Lifted {
-		p.printf("limit %d: from %s on there is none\n", made.ID, made.FromDay)
+		p.printf("limit %d: there is no limit from %s on\n", made.ID, made.FromDay)
 		return nil
 	}
 	p.printf("limit %d is set: %s %s from %s on\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), made.FromDay)
-	p.printf("the service judges what exists by it in about ten seconds: see limits events, and limits over\n")
+	p.printf("the service compares existing payments with it in about ten seconds; see `holdfast limits events` and `holdfast limits over`\n")
 	return nil
 }
 
@@ -129,7 +129,7 @@ func (c limitsEventsCmd) Run(ctx context.Context, p *program) error {
 	})
 }
 
-// orBlank writes an id, and nothing where there is none.
+// orBlank writes an id, or nothing for 0.
 func orBlank(id int64) string {
 	if id == 0 {
 		return ""
@@ -137,7 +137,7 @@ func orBlank(id int64) string {
 	return strconv.FormatInt(id, 10)
 }
 
-// limitsOverCmd lists payments that are over.
+// limitsOverCmd lists payments that are above a limit.
 type limitsOverCmd struct{ listing }
 
 // Run prints them.

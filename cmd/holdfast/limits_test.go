@@ -38,7 +38,7 @@ func TestLimitsAndCollateral(t *testing.T) {
 	}
 	// Under a policy in another currency nothing counts against them, and both commands say so.
 	policy := s.run("policy", "set", s.file("euros.json", `{"from": "1990-01-01", "currency": "EUR"}`), "--site", "demo")
-	if want := "against these limits, which are not in EUR: 1, 2;"; !strings.Contains(policy, want) {
+	if want := "because they are not in EUR: 1, 2;"; !strings.Contains(policy, want) {
 		t.Errorf("%q is not in\n%s", want, policy)
 	}
 	if out, want := s.run("limits", "list", "--site", "demo"), "no payment under it counts against a limit in GBP"; strings.Count(out, want) != 2 {

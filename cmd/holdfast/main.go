@@ -1,5 +1,5 @@
-// Command holdfast is the whole service in one program: it serves the API, and it is the operator's command line for
-// everything that has no button yet. README.md shows a first tour, `holdfast --help` the commands.
+// Command holdfast is the whole service in one program. It serves the API, and it is the operator's command line.
+// README.md says what it is for, and `holdfast --help` lists the commands. Begin to read at commands.go.
 package main
 
 import (
@@ -19,27 +19,26 @@ import (
 	"holdfast/internal/fault"
 )
 
-// What the program answers its shell with. A script can tell a file of which some rows were refused from a command
-// that did nothing.
+// Exit codes. An import that refused some rows has its own, so that a script can tell it from a command that failed.
 const (
 	exitFailure = 1
 	exitUsage   = 2
 	exitRefused = 3
 )
 
-// errRefused ends an import that refused rows: everything has been said already.
+// errRefused ends an import that refused rows. The import has printed them, so nothing more is printed.
 var errRefused = errors.New("some rows were refused")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// From the first signal on the next one ends the program at once: whoever presses Ctrl-C twice means it.
+	// The first signal ends the program in order, the second one at once: who presses Ctrl-C twice does not want to wait.
 	context.AfterFunc(ctx, stop)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// run is the program without its process: it reads the command line, does what it says, and answers the exit code.
+// run is the program without its process, so that tests can call it. It returns the exit code.
 func run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	var line commandLine
 	parser, err := newParser(&line, stdout)
@@ -63,8 +62,8 @@ func run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.W
 	return exitCode(stderr, err)
 }
 
-// usageError tells in two lines what was wrong with the command line and where to read on; a page of help would
-// scroll the reason away.
+// usageError says in three lines what is wrong with the command line, and where to read on. A whole page of help would
+// push the reason off the screen.
 func usageError(stderr io.Writer, parser *kong.Kong, err error) int {
 	usage, path := parser.Model.Name+parser.Model.Summary(), parser.Model.Name
 	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil {
@@ -76,7 +75,7 @@ func usageError(stderr io.Writer, parser *kong.Kong, err error) int {
 	return exitUsage
 }
 
-// exitCode says what went wrong, if anything did.
+// exitCode prints the error, if there is one, and returns the exit code for it.
 func exitCode(stderr io.Writer, err error) int {
 	switch {
 	case err == nil:

@@ -13,8 +13,8 @@ import (
 	"holdfast/internal/web/modal"
 )
 
-// withPages puts what people see beside the API: the payment modal, the challenges of the sandbox processor, and in the
-// demo a shop.
+// withPages serves the pages for people beside the API: the payment modal, the challenges of the sandbox processor and,
+// in the demo, a shop.
 func (p *program) withPages(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
@@ -31,23 +31,23 @@ func (p *program) withPages(api http.Handler) http.Handler {
 	})
 }
 
-// isModalPage tells the modal's files from what its frame asks the API for under the same path.
+// isModalPage says whether a request is for a file of the modal. Other requests under the same path are for the API.
 func isModalPage(r *http.Request) bool {
 	name, ok := strings.CutPrefix(r.URL.Path, modal.Path)
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	return ok && reads && (strings.HasPrefix(name, "assets/") || !strings.Contains(name, "/"))
 }
 
-// permittedOrigins are those on which the payment modal of a site may open.
+// permittedOrigins are the origins of pages that may open the payment modal of a site.
 func (p *program) permittedOrigins(ctx context.Context, path string) ([]string, error) {
 	site, err := p.app.Sites.At(ctx, auth.System(0), path)
 	if fault.Is(err, fault.SettingNotFound) {
-		return nil, nil // as of a site that permits none
+		return nil, nil // the same answer as for a site that permits none
 	}
 	return site.PermittedURLs, err
 }
 
-// modalCards are the sandbox processor's test cards, as the payment modal is told of them.
+// modalCards are the test cards of the sandbox processor, in the form that the payment modal gets.
 func modalCards() (list []api.TestCard) {
 	for _, c := range sandbox.Cards {
 		list = append(list, api.TestCard{Number: c.Number, Token: c.Token, Scheme: c.Scheme, What: c.What})

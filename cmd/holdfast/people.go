@@ -11,21 +11,21 @@ import (
 	"holdfast/internal/travel"
 )
 
-// userCmd groups what the operator does with users.
+// userCmd groups the commands about users.
 type userCmd struct {
-	Create    userCreateCmd    `cmd:"" help:"Create a user; the password is read from the terminal or standard input."`
-	Password  userPasswordCmd  `cmd:"" help:"Change a user's password, which ends all their sessions."`
+	Create    userCreateCmd    `cmd:"" help:"Create a user. The password is read from the terminal or from standard input."`
+	Password  userPasswordCmd  `cmd:"" help:"Change a user's password. This ends all their sessions."`
 	Access    userAccessCmd    `cmd:"" help:"Give a user a role on a site, or take it away."`
-	TwoFactor userTwoFactorCmd `cmd:"" help:"Set up a user's second factor, or remove one that was lost."`
+	TwoFactor userTwoFactorCmd `cmd:"" help:"Set up a user's second factor, or remove it."`
 }
 
 // userCreateCmd creates a user.
 type userCreateCmd struct {
 	Username         string    `arg:"" help:"Name to log in with."`
 	Email            string    `required:"" help:"E-mail address."`
-	DisplayName      string    `placeholder:"NAME" help:"What people call them (default: the user name)."`
-	Role             auth.Role `required:"" enum:"read_only,finance,member_admin,operator" help:"read_only, finance, member_admin, or operator: the protection provider's own people, who may do everything on all sites."`
-	Site             string    `placeholder:"PATH" help:"Path of the site; an operator needs none."`
+	DisplayName      string    `placeholder:"NAME" help:"Name that other people see (default: the user name)."`
+	Role             auth.Role `required:"" enum:"read_only,finance,member_admin,operator" help:"read_only, finance, member_admin or operator. Operators are the protection provider's own people, and may do everything on all sites."`
+	Site             string    `placeholder:"PATH" help:"Path of the site. Leave it out for an operator."`
 	CanSignOffPayout bool      `help:"Let them sign off payouts."`
 }
 
@@ -34,7 +34,7 @@ func (c userCreateCmd) Run(ctx context.Context, p *program) error {
 	actor := auth.System(0)
 	switch {
 	case c.Role == auth.Operator && c.Site != "":
-		return fault.WrongField("site", "An operator belongs to no site.")
+		return fault.WrongField("site", "An operator belongs to no site. Leave out --site.")
 	case c.Role == auth.Operator:
 		if err := p.open(ctx); err != nil {
 			return err
@@ -63,7 +63,7 @@ func (c userCreateCmd) Run(ctx context.Context, p *program) error {
 
 // userPasswordCmd changes a password.
 type userPasswordCmd struct {
-	Username string `arg:"" help:"Whose."`
+	Username string `arg:"" help:"Name of the user."`
 }
 
 // Run reads the new password and sets it.
@@ -90,16 +90,16 @@ func (p *program) user(ctx context.Context, name string) (auth.User, error) {
 	return p.app.Accounts.UserNamed(ctx, auth.System(0), name)
 }
 
-// userAccessCmd changes what a user may do on a site.
+// userAccessCmd changes the role of a user on a site.
 type userAccessCmd struct {
 	siteFlag
-	Username         string    `arg:"" help:"Whose."`
-	Role             auth.Role `xor:"what" required:"" enum:"read_only,finance,member_admin," placeholder:"ROLE" help:"read_only, finance or member_admin, in place of what they had."`
-	Remove           bool      `xor:"what" required:"" help:"Take all access to the site away; API tokens that act as them end."`
+	Username         string    `arg:"" help:"Name of the user."`
+	Role             auth.Role `xor:"what" required:"" enum:"read_only,finance,member_admin," placeholder:"ROLE" help:"New role: read_only, finance or member_admin."`
+	Remove           bool      `xor:"what" required:"" help:"Take all access to the site away. API tokens that act as this user stop working."`
 	CanSignOffPayout bool      `help:"Let them sign off payouts."`
 }
 
-// Run gives or takes the role.
+// Run gives the role or takes it away.
 func (c userAccessCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
@@ -113,7 +113,7 @@ func (c userAccessCmd) Run(ctx context.Context, p *program) error {
 		if err := p.app.Accounts.RemoveMembership(ctx, actor, user.ID); err != nil {
 			return err
 		}
-		p.printf("user %s has no access to %s any more\n", user.Username, c.Site)
+		p.printf("user %s no longer has access to %s\n", user.Username, c.Site)
 		return nil
 	}
 	if err := p.app.Accounts.SetMembership(ctx, actor, user.ID, c.Role, c.CanSignOffPayout); err != nil {
@@ -125,11 +125,11 @@ func (c userAccessCmd) Run(ctx context.Context, p *program) error {
 
 // userTwoFactorCmd sets up a second factor.
 type userTwoFactorCmd struct {
-	Username string `arg:"" help:"Whose."`
-	Remove   bool   `help:"Take the second factor away, for a user who has lost it and the recovery codes."`
+	Username string `arg:"" help:"Name of the user."`
+	Remove   bool   `help:"Remove the second factor of a user who has lost it together with the recovery codes."`
 }
 
-// Run shows the secret, waits for a code of it, and shows the recovery codes.
+// Run shows the secret, asks for a code made with it, and shows the recovery codes.
 func (c userTwoFactorCmd) Run(ctx context.Context, p *program) error {
 	user, err := p.user(ctx, c.Username)
 	if err != nil {
@@ -148,7 +148,7 @@ func (c userTwoFactorCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	p.printf("Add this to an authenticator app:\n\n  secret  %s\n  URI     %s\n\n", secret, uri)
-	code, err := p.readLine("The code that it shows: ")
+	code, err := p.readLine("Code that the app shows: ")
 	if err != nil {
 		return err
 	}
@@ -156,16 +156,16 @@ func (c userTwoFactorCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("The second factor is set. Each of these codes replaces it once; they are not shown again:\n\n")
+	p.printf("The second factor is set. Without the app, each of these recovery codes works once. They are not shown again:\n\n")
 	for _, code := range recovery {
 		p.printf("  %s\n", code)
 	}
 	return nil
 }
 
-// tokenCmd groups what the operator does with API tokens.
+// tokenCmd groups the commands about API tokens.
 type tokenCmd struct {
-	Create tokenCreateCmd `cmd:"" help:"Create an API token; it is shown once."`
+	Create tokenCreateCmd `cmd:"" help:"Create an API token. It is shown only once."`
 	List   tokenListCmd   `cmd:"" help:"List the API tokens of a site."`
 	Delete tokenDeleteCmd `cmd:"" help:"Delete an API token."`
 }
@@ -174,8 +174,8 @@ type tokenCmd struct {
 type tokenCreateCmd struct {
 	siteFlag
 	Name    string  `arg:"" help:"What the token is for."`
-	User    string  `required:"" placeholder:"NAME" help:"User as whom the token acts."`
-	Expires dayFlag `placeholder:"Y-m-d" help:"Last day of the token (default: it does not expire)."`
+	User    string  `required:"" placeholder:"NAME" help:"The token may do what this user may do."`
+	Expires dayFlag `placeholder:"YYYY-MM-DD" help:"Last day of the token (default: it does not expire)."`
 }
 
 // Run creates the token and prints it alone on standard output, for scripts.
@@ -193,14 +193,14 @@ func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	// The token does what its user may do: one of a user without access would be a riddle to whoever gets it.
+	// A token may do what its user may do. A token of a user without access would fail, and nobody would know why.
 	if _, err := p.app.Sessions.Authenticate(ctx, c.Site, text); err != nil {
 		if err := p.app.Tokens.Delete(ctx, actor, made.ID); err != nil {
 			return err
 		}
 		return fault.WrongField("user", "The user has no access to this site; see `holdfast user access --help`.")
 	}
-	fmt.Fprintln(p.stderr, "This is the token. It is shown this once:")
+	fmt.Fprintln(p.stderr, "This is the token. It is not shown again:")
 	p.printf("%s\n", text)
 	return nil
 }
@@ -210,7 +210,7 @@ type tokenListCmd struct {
 	siteFlag
 }
 
-// Run prints them, without what they consist of.
+// Run prints them without their secret part, which is not kept.
 func (c tokenListCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
@@ -238,7 +238,7 @@ func (c tokenListCmd) Run(ctx context.Context, p *program) error {
 // tokenDeleteCmd deletes an API token.
 type tokenDeleteCmd struct {
 	siteFlag
-	ID int64 `arg:"" help:"Id of the token: the number before the bar."`
+	ID int64 `arg:"" help:"Id of the token: the number before the | in it."`
 }
 
 // Run deletes it.

@@ -14,17 +14,17 @@ import (
 	"holdfast/internal/travel"
 )
 
-// policyCmd groups what the operator does with policies.
+// policyCmd groups the commands about policies.
 type policyCmd struct {
-	Show policyShowCmd `cmd:"" help:"Show the policy of a site that is in force on a day."`
-	Set  policySetCmd  `cmd:"" help:"Add a policy from a JSON file; what was computed under an older one stays."`
+	Show policyShowCmd `cmd:"" help:"Show the policy that is in force on a day."`
+	Set  policySetCmd  `cmd:"" help:"Add a policy from a JSON file. Figures computed under older policies stay as they are."`
 }
 
 // policyShowCmd shows a policy.
 type policyShowCmd struct {
 	siteFlag
-	On   dayFlag `placeholder:"Y-m-d" help:"In force on this day (default: today)."`
-	JSON bool    `name:"json" help:"Print JSON, amounts in minor units, in the form that set reads."`
+	On   dayFlag `placeholder:"YYYY-MM-DD" help:"The policy of this day (default: today)."`
+	JSON bool    `name:"json" help:"Print JSON, in the form that \"policy set\" reads, with amounts in minor units."`
 }
 
 // Run prints it.
@@ -46,14 +46,14 @@ func (c policyShowCmd) Run(ctx context.Context, p *program) error {
 // policySetCmd adds a policy.
 type policySetCmd struct {
 	siteFlag
-	File string `arg:"" help:"JSON file in the form of \"policy show --json\"; it needs \"from\", what it leaves out stays as it is. - reads standard input."`
+	File string `arg:"" help:"JSON file in the form of \"policy show --json\", or - for standard input. It must have \"from\"; fields that it leaves out stay as they are."`
 }
 
 // Run adds it.
 func (c policySetCmd) Run(ctx context.Context, p *program) error {
 	text, err := p.readFile(c.File)
 	if err != nil {
-		return err
+		return fmt.Errorf("the file of the policy cannot be read: %w", err)
 	}
 	fields, err := api.ReadPolicy(text)
 	if err != nil {
@@ -73,7 +73,7 @@ func (c policySetCmd) Run(ctx context.Context, p *program) error {
 	}
 	p.printf("policy %d is added, in force from %s\n", made.ID, made.FromDay)
 	if len(made.LimitsNotCounting) > 0 {
-		p.printf("no payment under it counts against these limits, which are not in %s: %s; set them anew from that day on\n",
+		p.printf("from that day on, these limits no longer count, because they are not in %s: %s; set them again in that currency\n",
 			made.Currency, made.NamesOfLimits())
 	}
 	return nil
@@ -87,7 +87,7 @@ func (p *program) readFile(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// printJSON prints what the API would answer, so that a program may ask either.
+// printJSON prints the same JSON as the API, so that a program can use either.
 func (p *program) printJSON(body any) error {
 	out := json.NewEncoder(p.stdout)
 	out.SetEscapeHTML(false)
@@ -95,9 +95,9 @@ func (p *program) printJSON(body any) error {
 	return out.Encode(body)
 }
 
-// printLine prints one of many things as JSON on one line.
+// printLine prints one item of a list as JSON on one line.
 func (p *program) printLine(body any) {
-	// Where standard output is gone there is nobody left to tell.
+	// An error means that standard output is closed, and then nobody reads a message.
 	_ = json.NewEncoder(p.stdout).Encode(body)
 }
 

@@ -12,10 +12,10 @@ import (
 	"holdfast/internal/travel"
 )
 
-// premiumCmd groups what there is to do with the premium ledger.
+// premiumCmd groups the commands about the premium ledger.
 type premiumCmd struct {
 	List    premiumListCmd    `cmd:"" help:"List the lines of the premium ledger."`
-	Correct premiumCorrectCmd `cmd:"" help:"Check the ledger against the payments and book what it lacks, as after an upgrade from before there was one."`
+	Correct premiumCorrectCmd `cmd:"" help:"Compare the ledger with the payments, and book what is missing."`
 }
 
 // premiumListCmd lists lines.
@@ -24,10 +24,10 @@ type premiumListCmd struct {
 	Channels     []int64 `placeholder:"ID" help:"Only lines of these channels."`
 	Bookings     []int64 `placeholder:"ID" help:"Only lines of these bookings."`
 	Transactions []int64 `placeholder:"ID" help:"Only lines that these transactions caused."`
-	JSON         bool    `name:"json" help:"Print JSON, one line of the ledger on each line, amounts in minor units."`
+	JSON         bool    `name:"json" help:"Print JSON, one object on each line, with amounts in minor units."`
 }
 
-// Run prints them in the order in which they were booked.
+// Run prints the lines in the order in which they were booked.
 func (c premiumListCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
@@ -59,10 +59,10 @@ func (c premiumListCmd) Run(ctx context.Context, p *program) error {
 // premiumCorrectCmd corrects the ledger.
 type premiumCorrectCmd struct {
 	siteFlag
-	DryRun bool `name:"dry-run" help:"Only say how much would be corrected."`
+	DryRun bool `name:"dry-run" help:"Say how many payments would be corrected, but write nothing."`
 }
 
-// Run says what it did.
+// Run corrects the ledger and says how many payments it changed.
 func (c premiumCorrectCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {

@@ -25,25 +25,25 @@ import (
 	"holdfast/internal/web/modal"
 )
 
-// program is what every command runs in: the configuration, the streams, and, once opened, the database and the use
-// cases over it.
+// program is what every command works with: the configuration, the streams and, after open, the database and the use
+// cases.
 type program struct {
 	Config
 	stdin          *os.File
 	stdout, stderr io.Writer
-	as             string       // the operator who acts; "" is the program itself
-	base           string       // where clients reach the service, once it is known
+	as             string       // the operator who acts; "" means the program itself
+	base           string       // the address that clients use; known after listen
 	bank           http.Handler // the pages of the sandbox processor's challenges
 	modal          *modal.Modal // the pages of the payment modal
-	shop           http.Handler // the demo's checkout page; nil elsewhere
+	shop           http.Handler // the demo's checkout page; nil in all other commands
 
 	db   *db.DB
 	core *core.Core
 	app  *app.App
 }
 
-// open opens the database, brings its schema up to date, and makes the use cases. Every command does so: whoever has
-// just installed a new version may run any of them first, and the migrations take turns by themselves.
+// open opens the database, brings its schema up to date, and makes the use cases. Every command migrates, because any
+// of them may be the first one after an upgrade. Two at once do no harm: migrations wait for each other.
 func (p *program) open(ctx context.Context) error {
 	rulepacks, err := p.rulepacks()
 	if err != nil {
@@ -85,7 +85,7 @@ func (p *program) open(ctx context.Context) error {
 	return merchants.CheckProfile(ctx, p.core)
 }
 
-// rulepacks reads the dispute windows: the deployment's own, or those that ship with the program.
+// rulepacks reads the dispute windows: from the file of --rulepacks, or those that are built in.
 func (p *program) rulepacks() (protection.Rulepacks, error) {
 	if p.Rulepacks == "" {
 		return protection.ShippedRulepacks(), nil
@@ -103,7 +103,7 @@ func (p *program) rulepacks() (protection.Rulepacks, error) {
 
 func (p *program) log() *slog.Logger { return p.logger(p.stderr) }
 
-// Close closes what open opened, the last first.
+// Close closes what open has opened, in the opposite order.
 func (p *program) Close() error {
 	if p.db == nil {
 		return nil
@@ -119,16 +119,16 @@ func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.stdout, for
 // migrateCmd brings the schema up to date.
 type migrateCmd struct{}
 
-// Run migrates; opening does it.
+// Run only opens the database, because opening migrates it.
 func (migrateCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	p.printf("The database %s is at this program's schema.\n", masked(p.Database))
+	p.printf("The schema of the database %s is up to date.\n", masked(p.Database))
 	return nil
 }
 
-// versionCmd tells which build this is.
+// versionCmd shows which build this is.
 type versionCmd struct{}
 
 // Run prints the version of the module and of the commit, as far as the build knows them.

@@ -15,19 +15,19 @@ import (
 	"holdfast/internal/travel"
 )
 
-// ratesCmd groups what can be done with exchange rates.
+// ratesCmd groups the commands about exchange rates.
 type ratesCmd struct {
-	Import ratesImportCmd `cmd:"" help:"Load the ECB's history of exchange rates (eurofxref-hist.csv)."`
-	Fetch  ratesFetchCmd  `cmd:"" help:"Get the day's exchange rates from the ECB."`
-	Quote  ratesQuoteCmd  `cmd:"" help:"Put a manual quote on file, where the ECB has no rate; it counts for one site."`
+	Import ratesImportCmd `cmd:"" help:"Load the ECB's file of past exchange rates (eurofxref-hist.csv)."`
+	Fetch  ratesFetchCmd  `cmd:"" help:"Get today's exchange rates from the ECB."`
+	Quote  ratesQuoteCmd  `cmd:"" help:"Record a rate by hand, for one site, where the ECB has none."`
 }
 
 // ratesImportCmd loads a history.
 type ratesImportCmd struct {
-	File string `arg:"" type:"existingfile" help:"The ECB's history file, unpacked."`
+	File string `arg:"" type:"existingfile" help:"The ECB's file, unzipped."`
 }
 
-// Run loads the file. What is on file already stays as it is.
+// Run loads the file. Rates that are on file already are not changed.
 func (c ratesImportCmd) Run(ctx context.Context, p *program) error {
 	file, err := os.Open(c.File)
 	if err != nil {
@@ -45,10 +45,10 @@ func (c ratesImportCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// ratesFetchCmd gets the rates of the day.
+// ratesFetchCmd gets today's rates.
 type ratesFetchCmd struct{}
 
-// Run asks the ECB, or whoever --ecb-url names.
+// Run asks the ECB, or the address of --ecb-url.
 func (ratesFetchCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
@@ -63,18 +63,18 @@ func (ratesFetchCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// ratesQuoteCmd asks for a manual quote.
+// ratesQuoteCmd records a manual quote.
 type ratesQuoteCmd struct {
 	siteFlag
-	Currency string    `arg:"" help:"Currency, ISO 4217."`
-	Rate     string    `arg:"" help:"Units of it per euro, such as 1.0845."`
-	Day      dayFlag   `required:"" placeholder:"Y-m-d" help:"The day that it is of."`
-	QuoteID  string    `name:"quote-id" required:"" placeholder:"ID" help:"How who gave it calls it."`
-	Expires  time.Time `format:"2006-01-02 15:04:05" placeholder:"INSTANT" help:"From when it counts no more (default: never)."`
-	Reason   string    `help:"For the operator who approves it."`
+	Currency string    `arg:"" help:"Currency, such as AED."`
+	Rate     string    `arg:"" help:"How much of this currency one euro is, such as 4.2103."`
+	Day      dayFlag   `required:"" placeholder:"YYYY-MM-DD" help:"The day of the rate."`
+	QuoteID  string    `name:"quote-id" required:"" placeholder:"ID" help:"The reference that the bank or broker gave to this rate."`
+	Expires  time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"The rate is not used from this time on, in GMT (default: it does not expire)."`
+	Reason   string    `help:"Why; the operator who approves it reads this."`
 }
 
-// Run puts it on file, or says that it waits for another operator.
+// Run records the quote, or says that another operator must approve it.
 func (c ratesQuoteCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
@@ -104,16 +104,17 @@ func (c ratesQuoteCmd) Run(ctx context.Context, p *program) error {
 func (p *program) tellRates(r rates.RatesReport) {
 	p.printf("%d days: %d rates put on file, %d already there", r.Days, r.Created, r.AlreadyThere)
 	if r.Skipped > 0 {
-		p.printf(", %d of currencies that no longer exist left out", r.Skipped)
+		p.printf(", %d left out because their currencies no longer exist", r.Skipped)
 	}
 	p.printf("\n")
 	if r.Created > 0 {
-		p.printf("the new ones are of %s to %s\n", r.First, r.Last)
+		p.printf("the new rates are from %s to %s\n", r.First, r.Last)
 	}
 	for _, c := range r.Conflicts {
-		p.printf("%s on %s is on file as %s and stays so; the file says %s\n", c.Fixing.Currency, c.Fixing.Day, c.OnFile, c.Fixing.Rate)
+		p.printf("%s on %s stays %s, as it is on file; the new value %s is not used\n",
+			c.Fixing.Currency, c.Fixing.Day, c.OnFile, c.Fixing.Rate)
 	}
 	if r.Priced > 0 {
-		p.printf("%d payments that had waited for a rate were priced\n", r.Priced)
+		p.printf("%d payments that waited for a rate now have a price\n", r.Priced)
 	}
 }

@@ -14,18 +14,18 @@ import (
 	"holdfast/internal/protection"
 )
 
-// reportFlags are what the reports beside the exposure itself share.
+// reportFlags are the flags that run-off, ageing and movement share.
 type reportFlags struct {
 	Site      string    `required:"" placeholder:"PATH" help:"Path of the site."`
-	KnownAt   time.Time `name:"known-at" format:"2006-01-02 15:04:05" placeholder:"INSTANT" help:"With what was known then, Y-m-d H:i:s in GMT (default: now)."`
+	KnownAt   time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
 	Currency  string    `placeholder:"CODE" help:"Currency of the report (default: the policy's)."`
-	Valuation string    `enum:"spot,locked" default:"spot" placeholder:"KIND" help:"spot (by the rates of the day, the default) or locked (by the rates at which payments were priced)."`
+	Valuation string    `enum:"spot,locked" default:"spot" placeholder:"KIND" help:"spot (the default): with the exchange rates of the day. locked: with the rates at which payments were priced."`
 	Channels  []int64   `placeholder:"ID" help:"Only these channels, by id."`
 	JSON      bool      `name:"json" xor:"form" help:"Print JSON, amounts in minor units."`
 	CSV       bool      `name:"csv" xor:"form" help:"Print CSV, amounts in minor units."`
 }
 
-// asked gives who asks, and what of the question all reports have.
+// asked returns the caller and the part of the query that these reports share.
 func (f reportFlags) asked(ctx context.Context, p *program, asOf dayFlag) (auth.Actor, reports.ExposureQuery, error) {
 	query := reports.ExposureQuery{
 		Moment:    ledger.Moment{AsOf: asOf.day, KnownAt: f.KnownAt},
@@ -59,14 +59,14 @@ func (f reportFlags) answer(p *program, shape any, csv, table func() error) erro
 // runOffCmd prints a run-off.
 type runOffCmd struct {
 	reportFlags `embed:""`
-	AsOf        dayFlag `name:"as-of" placeholder:"Y-m-d" help:"From the end of this day (default: today)."`
+	AsOf        dayFlag `name:"as-of" placeholder:"YYYY-MM-DD" help:"Start at the end of this day (default: today)."`
 }
 
-// Help says what the figures are.
+// Help says how to read the figures.
 func (runOffCmd) Help() string {
-	return "What is still at risk on each later day if nothing happens but that time passes: each of 35 days, one a week up " +
-		"to 26 weeks, then month ends until the last dispute window has ended. Amounts are converted at the rates of the " +
-		"first day throughout."
+	return "Shows how much is still at risk on later days if there are no new payments, refunds or changes. It shows each of " +
+		"the next 35 days, then one day a week up to 26 weeks, then the ends of months until the last dispute window has " +
+		"ended. All amounts are converted with the exchange rates of the first day."
 }
 
 // Run computes the run-off and prints it.
@@ -86,7 +86,7 @@ func (c runOffCmd) Run(ctx context.Context, p *program) error {
 // ageingCmd prints an ageing.
 type ageingCmd struct {
 	reportFlags `embed:""`
-	AsOf        dayFlag `name:"as-of" placeholder:"Y-m-d" help:"The end of this day (default: today)."`
+	AsOf        dayFlag `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
 }
 
 // Run computes the ageing and prints it.
@@ -106,16 +106,17 @@ func (c ageingCmd) Run(ctx context.Context, p *program) error {
 // movementCmd prints a movement.
 type movementCmd struct {
 	reportFlags `embed:""`
-	From        dayFlag `required:"" placeholder:"Y-m-d" help:"From the end of this day."`
-	To          dayFlag `placeholder:"Y-m-d" help:"To the end of this day (default: today)."`
+	From        dayFlag `required:"" placeholder:"YYYY-MM-DD" help:"Start at the end of this day."`
+	To          dayFlag `placeholder:"YYYY-MM-DD" help:"Stop at the end of this day (default: today)."`
 }
 
-// Help says which line a change belongs to.
+// Help says in which line a change is counted.
 func (movementCmd) Help() string {
-	return "Every line has its sign, and all of them come to the closing exactly. On one day time passes first (delivered, " +
-		"expired), then new travel dates count (re-dated), then what is newly covered comes in (new), then refunds, " +
-		"chargebacks and reversals follow. The opening is converted at the rates of the first day, all else at those of " +
-		"the last; revaluation is what that leaves."
+	return "Every line has a sign, and the opening with all lines makes exactly the closing. Where several things happen on " +
+		"one day, they count in this order: first trips end and dispute windows close (delivered, expired), then travel " +
+		"dates change (re-dated), then new payments are covered (new), then come refunds, chargebacks and reversals. The " +
+		"opening is converted with the exchange rates of the first day, everything else with those of the last day. The " +
+		"difference between the two is the revaluation."
 }
 
 // Run computes the movement and prints it.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -16,29 +15,16 @@ import (
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
-// columns writes a table whose cells end flush right, so that digits stand under each other. The first column is of
-// words, which begin flush left: they are made as long as each other.
-type columns struct {
-	out   *tabwriter.Writer
-	words int
-}
+// indent sets the tables of these reports off from the text above them.
+const indent = "  "
 
-func (p *program) columns(words int) columns {
-	return columns{tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight), words}
-}
-
-func (c columns) row(word string, cells ...string) {
-	// Padded by characters and not by bytes, as the writer counts.
-	fmt.Fprintf(c.out, "%-*s\t%s\t\n", c.words, word, strings.Join(cells, "\t"))
-}
-
-// known says what a report rests on.
+// known says which facts and rates a report uses.
 func known(q protection.ReportQuery) string {
 	return fmt.Sprintf("as known at %s GMT, %s valuation, recognition by %s", q.KnownAt.UTC().Format("2006-01-02 15:04:05"), q.Valuation,
 		strings.ReplaceAll(string(q.Recognition), "_", " "))
 }
 
-// runOffCSV prints, of each day, a row for every base currency and one for the total.
+// runOffCSV prints, for each day, a row for every base currency and one for the total.
 func (p *program) runOffCSV(r reports.RunOffReport) error {
 	lines := [][]string{{"date", "days", "by", "currencies", "e1", "e2"}}
 	for _, point := range r.Points {
@@ -61,17 +47,17 @@ func (p *program) runOffTable(r reports.RunOffReport) error {
 		return nil
 	}
 	amount := func(n int64) string { return money.Format(n, q.Currency) }
-	table := p.columns(len("2006-01-02"))
-	table.row("end of", "days", "E1 "+string(q.Currency), "E2 "+string(q.Currency), "of E1")
+	lines := [][]string{{"end of", "days", "E1 " + string(q.Currency), "E2 " + string(q.Currency), "of E1"}}
 	for _, point := range r.Points {
-		table.row(point.Day.String(), number(int64(point.Day-q.AsOf)), amount(point.Total.E1), amount(point.Total.E2), share(point.Total.E1, first.E1))
+		lines = append(lines, []string{
+			point.Day.String(), number(int64(point.Day - q.AsOf)), amount(point.Total.E1), amount(point.Total.E2),
+			share(point.Total.E1, first.E1),
+		})
 		if point.Total == (protection.Level{}) {
 			break
 		}
 	}
-	if err := table.out.Flush(); err != nil {
-		return err
-	}
+	p.writeTable(indent, lines)
 	if r.HalfLife != nil {
 		p.printf("\nHalf of E1 is gone by %s, after %d days; its mean life is %s days.\n", *r.HalfLife, *r.HalfLife-q.AsOf, r.MeanLifeDays())
 	} else {
@@ -79,22 +65,22 @@ func (p *program) runOffTable(r reports.RunOffReport) error {
 	}
 	p.printf("Its peak so far, at the rates of the first day: %s %s on %s. The last dispute window ends on %s.\n",
 		q.Currency, amount(r.Peak.E1), r.Peak.Day, r.LastDay)
-	p.printf("\nE1: what is lost if the merchants fail now. E2: what can still be charged back of trips that are over.\n")
+	p.printf("%s", legend)
 	p.tellApart(r.PendingRate, r.Uncovered)
 	return nil
 }
 
-// share is a part of a whole in percent, cut off to one decimal: nothing that is left is shown as all.
+// share is a part of a whole in percent. It is cut to one decimal and not rounded, so that only the whole is 100.0 %.
 func share(part, whole int64) string {
 	if whole == 0 {
 		return "-"
 	}
-	permille := new(big.Int).Mul(big.NewInt(part), big.NewInt(1000)) // which may not fit in 64 bits
+	permille := new(big.Int).Mul(big.NewInt(part), big.NewInt(1000)) // the product may not fit in 64 bits
 	permille.Div(permille, big.NewInt(whole))
 	return fmt.Sprintf("%d.%d %%", permille.Int64()/10, permille.Int64()%10)
 }
 
-// tellNothing stands for a table without rows.
+// tellNothing is printed in place of a table without rows.
 func (p *program) tellNothing(pending, uncovered []protection.Pending) {
 	if len(pending) > 0 {
 		p.printf("Nothing that has a rate is at risk.\n")
@@ -104,7 +90,7 @@ func (p *program) tellNothing(pending, uncovered []protection.Pending) {
 	p.tellApart(pending, uncovered)
 }
 
-// tellApart names what is in no total.
+// tellApart prints what no total counts.
 func (p *program) tellApart(pending, uncovered []protection.Pending) {
 	for _, w := range pending {
 		p.printf("Not counted, because an exchange rate is missing: %d allocations, E1 %s %s", w.Allocations, w.Currency,
@@ -151,14 +137,15 @@ func (p *program) ageingTable(r reports.AgeingReport) error {
 		}
 	}
 	slices.Sort(currencies)
-	table := p.columns(len("181-365 days"))
-	head := []string{"allocations", "E1 " + string(q.Currency), "share", ""}
+	head := []string{"trip ends in", "allocations", "E1 " + string(q.Currency), "share", ""}
 	for _, c := range currencies {
 		head = append(head, "in "+string(c))
 	}
-	table.row("trip ends in", head...)
+	lines := [][]string{head}
 	for _, band := range r.Bands {
-		cells := []string{number(band.Allocations), money.Format(band.E1, q.Currency), share(band.E1, r.Total), ""}
+		cells := []string{
+			bandName(band.Name), number(band.Allocations), money.Format(band.E1, q.Currency), share(band.E1, r.Total), "",
+		}
 		for _, c := range currencies {
 			cell := "-"
 			if i := slices.IndexFunc(band.By, func(b protection.AgeingCurrency) bool { return b.Currency == c }); i >= 0 {
@@ -166,15 +153,15 @@ func (p *program) ageingTable(r reports.AgeingReport) error {
 			}
 			cells = append(cells, cell)
 		}
-		table.row(bandName(band.Name), cells...)
+		lines = append(lines, cells)
 	}
 	if r.Rounding != 0 {
-		table.row("rounding", "", money.Format(r.Rounding, q.Currency))
+		lines = append(lines, []string{"rounding", "", money.Format(r.Rounding, q.Currency)})
 	}
-	table.row("total", number(r.Allocations), money.Format(r.Total, q.Currency), share(r.Total, r.Total))
-	if err := table.out.Flush(); err != nil {
-		return err
-	}
+	lines = append(lines, []string{
+		"total", number(r.Allocations), money.Format(r.Total, q.Currency), share(r.Total, r.Total),
+	})
+	p.writeTable(indent, lines)
 	p.printf("\nE1: what is lost if the merchants fail now. Under way: the trip has begun and is not over.\n")
 	p.tellApart(r.PendingRate, r.Uncovered)
 	return nil
@@ -191,7 +178,7 @@ func bandName(name string) string {
 	}
 }
 
-// movementLines are the lines of a movement by what people call them; each has its sign already.
+// movementLines are the lines of a movement with their names. Each amount has its sign already.
 func movementLines(f protection.Flows, valuation protection.Valuation) (names []string, levels []protection.Level) {
 	add := func(name string, l protection.Level) { names, levels = append(names, name), append(levels, l) }
 	add("opening", f.Opening)
@@ -205,7 +192,7 @@ func movementLines(f protection.Flows, valuation protection.Valuation) (names []
 	return names, levels
 }
 
-// movementCSV prints a row for each line: by base currency, of the total, and of what waits for a rate.
+// movementCSV prints a row for each line: for each base currency, for the total, and for payments that wait for a rate.
 func (p *program) movementCSV(r reports.MovementReport) error {
 	lines := [][]string{{"by", "currencies", "line", "e1", "e2"}}
 	add := func(by string, c money.Currency, f protection.Flows, valuation protection.Valuation) {
@@ -215,7 +202,7 @@ func (p *program) movementCSV(r reports.MovementReport) error {
 		}
 	}
 	for _, row := range r.Rows {
-		add("currency", row.Currency, row.Flows, protection.Locked) // in its own currency nothing is revalued
+		add("currency", row.Currency, row.Flows, protection.Locked) // nothing is revalued in its own currency
 	}
 	add("total", r.Query.Currency, r.Total, r.Query.Valuation)
 	for _, row := range r.PendingRate {
@@ -236,28 +223,21 @@ func (p *program) movementTable(r reports.MovementReport) error {
 		if len(r.Rows) == 1 && row.Currency == q.Currency { // the total says the same
 			break
 		}
-		if err := p.movementBlock("In "+string(row.Currency), row.Currency, row.Flows, protection.Locked); err != nil {
-			return err
-		}
+		p.movementBlock("In "+string(row.Currency), row.Currency, row.Flows, protection.Locked)
 	}
-	if err := p.movementBlock("Total in "+string(q.Currency), q.Currency, r.Total, q.Valuation); err != nil {
-		return err
-	}
+	p.movementBlock("Total in "+string(q.Currency), q.Currency, r.Total, q.Valuation)
 	for _, row := range r.PendingRate {
 		title := "Not in the total, because an exchange rate is missing: in " + string(row.Currency)
-		if err := p.movementBlock(title, row.Currency, row.Flows, protection.Locked); err != nil {
-			return err
-		}
+		p.movementBlock(title, row.Currency, row.Flows, protection.Locked)
 	}
-	p.printf("\nE1: what is lost if the merchants fail now. E2: what can still be charged back of trips that are over.\n")
+	p.printf("%s", legend)
 	return nil
 }
 
-func (p *program) movementBlock(title string, c money.Currency, f protection.Flows, valuation protection.Valuation) error {
+func (p *program) movementBlock(title string, c money.Currency, f protection.Flows, valuation protection.Valuation) {
 	p.printf("\n%s\n\n", title)
 	names, levels := movementLines(f, valuation)
-	table := p.columns(len("  charged back"))
-	table.row("", "E1", "E2")
+	lines := [][]string{{"", "E1", "E2"}}
 	amount := func(n int64, always bool) string {
 		if n == 0 && !always {
 			return "-"
@@ -270,7 +250,7 @@ func (p *program) movementBlock(title string, c money.Currency, f protection.Flo
 		if !outer {
 			word = "  " + word
 		}
-		table.row(word, amount(levels[i].E1, outer), amount(levels[i].E2, outer))
+		lines = append(lines, []string{word, amount(levels[i].E1, outer), amount(levels[i].E2, outer)})
 	}
-	return table.out.Flush()
+	p.writeTable(indent, lines)
 }

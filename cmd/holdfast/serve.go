@@ -17,8 +17,8 @@ import (
 	"holdfast/internal/web"
 )
 
-// Bounds of the server: a client that dawdles, or sends headers without end, holds no connection for long. Reading and
-// writing are longer than the API's own time-out, so that a request that takes too long gets an answer that says so.
+// Bounds of the server: a slow client cannot hold a connection for long. The times for reading and writing are longer
+// than the API's own time-out, so that a request that takes too long still gets an answer that says so.
 const (
 	headerTimeout  = 10 * time.Second
 	requestTimeout = 30 * time.Second
@@ -48,21 +48,24 @@ func (serveCmd) Run(ctx context.Context, p *program) error {
 	return p.serve(ctx, listener)
 }
 
-// listen takes the port. It comes first of all: a second holdfast on it should say so before it touches the database.
+// listen takes the port. It comes before all else, so that a second holdfast on the same port stops before it touches
+// the database.
 func (p *program) listen(ctx context.Context) (net.Listener, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", p.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s is in use by another program; choose another address with --listen, such as --listen 127.0.0.1:0 for a free port", p.Listen)
+		return nil, fmt.Errorf("another program uses %s already; choose another address, "+
+			"such as --listen 127.0.0.1:0 for any free port", p.Listen)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on --listen %s: %w", p.Listen, err)
+		return nil, fmt.Errorf("cannot listen on %s: --listen takes an address of this machine and a port, "+
+			"such as 127.0.0.1:8080 (%w)", p.Listen, err)
 	}
 	p.base = p.baseURL(listener.Addr())
 	return listener, nil
 }
 
-// serve answers requests until the context ends; then it takes no more, and waits for those that are being answered.
+// serve answers requests until the context ends. Then it takes no new ones, and waits for the open ones.
 func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	log := p.core.Log
 	cfg := p.api(p.baseURL(listener.Addr()))
@@ -91,19 +94,19 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	case <-ctx.Done():
 	}
 	log.Info("stopping", "timeout", p.ShutdownTimeout)
-	// The context of the command has ended; the requests have not.
+	// The context of the command has ended, but requests may still be open.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.ShutdownTimeout)
 	defer cancel()
 	if err := server.Shutdown(ctx); err != nil {
-		_ = server.Close() // what is still open is cut
-		return fmt.Errorf("requests were still being answered after %s: %w", p.ShutdownTimeout, err)
+		_ = server.Close() // cuts the requests that are still open
+		return fmt.Errorf("some requests were still open after %s, and were cut: %w", p.ShutdownTimeout, err)
 	}
 	log.Info("stopped")
 	return nil
 }
 
-// startJobs does due work beside the requests. The answer stops it and waits for what is under way: the database must
-// not be closed before.
+// startJobs runs the background jobs. The function that it returns stops them and waits for the running ones, because
+// the database must not be closed under them.
 func (p *program) startJobs(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	runner := jobs.New(p.app, p.core.Log)

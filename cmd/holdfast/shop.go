@@ -16,8 +16,8 @@ import (
 	"holdfast/internal/web/modal"
 )
 
-// openShop makes the merchant's checkout page of the demo. It knows of the payment service what a merchant knows: the
-// address of the script, the channel and its secret, and the API.
+// openShop makes the checkout page of the demo. The page knows only what a merchant knows: the address of the script, the
+// channel and its secret, and the API.
 func (p *program) openShop(w demo.World) error {
 	name, integrity := p.modal.Script()
 	merchant, channel := merchants.SystemAt(w.Site), channelNamed(w.Channels, demo.TestChannel)
@@ -32,7 +32,7 @@ func (p *program) openShop(w demo.World) error {
 			if err != nil {
 				return "", err
 			}
-			// Read each time: a new secret counts at once.
+			// The secret is read each time, so that a new one is used at once.
 			c, err := p.app.Channels.Get(ctx, merchant, channel)
 			return auth.ModalString(c.Secret, values, stamp), err
 		},
@@ -44,7 +44,8 @@ func (p *program) openShop(w demo.World) error {
 	return err
 }
 
-// outcome is the document's way to find out what became of a payment: the booking, the last of its transactions.
+// outcome finds the result of a payment as the API's description advises: it reads the booking, and then the last of
+// its transactions.
 func (p *program) outcome(ctx context.Context, merchant auth.Actor, booking int64) (checkout.Outcome, error) {
 	b, err := p.app.Bookings.Get(ctx, merchant, booking)
 	if err != nil || len(b.TransactionIDs) == 0 {
@@ -54,7 +55,7 @@ func (p *program) outcome(ctx context.Context, merchant auth.Actor, booking int6
 	return checkout.Outcome{Booking: b.ID, Transaction: t.ID, Status: string(t.Status), Content: t.Content}, err
 }
 
-// shopOrigins are the origins under which a browser on this machine may see the shop.
+// shopOrigins are the origins under which a browser on this machine may open the shop.
 func (p *program) shopOrigins() []string {
 	base, err := url.Parse(p.base)
 	if err != nil {
@@ -67,13 +68,13 @@ func (p *program) shopOrigins() []string {
 	return origins
 }
 
-// decks are the groups of the test cards, by how their tokens begin.
+// decks are the groups of test cards on the shop's page, with the beginning of their tokens.
 var decks = []struct{ prefix, name string }{
 	{"tok_declined", "Declined"}, {"tok_3ds", "Authentication (3DS)"}, {"tok_timeout", "No answer in time"},
 	{"tok_answer", "No answer in time"}, {"tok_chargeback", "Charged back later"}, {"", "Approved"},
 }
 
-// testCards are the sandbox processor's, for the shop's page.
+// testCards are the test cards of the sandbox processor, in the form that the shop's page needs.
 func testCards() (list []checkout.Card) {
 	for _, c := range sandbox.Cards {
 		at := slices.IndexFunc(decks, func(d struct{ prefix, name string }) bool { return strings.HasPrefix(c.Token, d.prefix) })

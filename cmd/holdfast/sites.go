@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// siteCmd groups what the operator does with sites.
+// siteCmd groups the commands about sites.
 type siteCmd struct {
 	Create siteCreateCmd `cmd:"" help:"Create a site with a test channel."`
 	List   siteListCmd   `cmd:"" help:"List the sites."`
@@ -22,10 +22,10 @@ type siteCmd struct {
 
 // siteCreateCmd creates a site.
 type siteCreateCmd struct {
-	Path     string `arg:"" help:"First segment of the site's addresses: 2 to 40 small letters, digits and dashes."`
-	Name     string `required:"" help:"What people call it."`
-	Currency string `required:"" placeholder:"CODE" help:"Currency of its policy, ISO 4217."`
-	Sandbox  bool   `help:"A place to try things out, where one person may confirm alone; it stays one for ever."`
+	Path     string `arg:"" help:"Path of the site, which begins its addresses: 2 to 40 small letters, digits and dashes."`
+	Name     string `required:"" help:"Name of the site."`
+	Currency string `required:"" placeholder:"CODE" help:"Currency of its policy, such as GBP."`
+	Sandbox  bool   `help:"Make a sandbox, where one person may make every change alone. It stays a sandbox for ever."`
 }
 
 // Run creates the site.
@@ -33,10 +33,10 @@ func (c siteCreateCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	// An operator may do everything on all sites, and the demo's has a password that lies in a file.
+	// An operator may do everything on all sites, and the password of the demo's operator is in a file.
 	if _, err := p.app.Accounts.UserNamed(ctx, auth.System(0), demo.OperatorName); err == nil && !c.Sandbox {
-		return errors.New("this database is the demo's, whose operator could do everything on the new site: " +
-			"add --sandbox, or name another database with --database")
+		return errors.New("this database belongs to the demo, and the demo's operator could do everything on the new site; " +
+			"add --sandbox, or choose another database with --database")
 	}
 	in := travel.SiteFields{Path: &c.Path, Name: &c.Name, Sandbox: c.Sandbox}
 	if currency, err := money.ParseCurrency(strings.ToUpper(c.Currency)); err != nil {
@@ -73,7 +73,8 @@ func (siteListCmd) Run(ctx context.Context, p *program) error {
 	return out.Flush()
 }
 
-// operatorAt opens the database and gives who acts as an operator on a site: who --as names, else the program itself.
+// operatorAt opens the database and returns the operator who acts on a site: the one that --as names, or the program
+// itself.
 func (p *program) operatorAt(ctx context.Context, path string) (auth.Actor, error) {
 	if err := p.open(ctx); err != nil {
 		return auth.Actor{}, err

@@ -17,20 +17,20 @@ import (
 	"holdfast/internal/travel"
 )
 
-// statementsCmd groups what can be done with statements.
+// statementsCmd groups the commands about statements.
 type statementsCmd struct {
 	List  statementsListCmd  `cmd:"" help:"List statements."`
 	Show  statementsShowCmd  `cmd:"" help:"Show a statement with its lines."`
-	PDF   statementsPDFCmd   `cmd:"" name:"pdf" help:"Print a statement."`
+	PDF   statementsPDFCmd   `cmd:"" name:"pdf" help:"Write a statement as a PDF."`
 	Pay   statementsPayCmd   `cmd:"" help:"Record a payment against a statement."`
-	Issue statementsIssueCmd `cmd:"" help:"Issue the statements whose period is over. The service does so by itself."`
+	Issue statementsIssueCmd `cmd:"" help:"Issue the statements of periods that are over. The service does this by itself, too."`
 }
 
 // statementsListCmd lists statements.
 type statementsListCmd struct {
 	siteFlag
-	Channels []int64 `placeholder:"ID" help:"Only of these channels, by id."`
-	Overdue  bool    `help:"Only what is due and not paid."`
+	Channels []int64 `placeholder:"ID" help:"Only statements of these channels, by id."`
+	Overdue  bool    `help:"Only statements that are due and not paid."`
 	JSON     bool    `name:"json" help:"Print JSON, amounts in minor units."`
 }
 
@@ -73,7 +73,7 @@ func (c statementsListCmd) Run(ctx context.Context, p *program) error {
 type statementsShowCmd struct {
 	siteFlag
 	ID   int64  `arg:"" help:"Id of the statement."`
-	For  string `enum:"policyholder,merchant" default:"policyholder" placeholder:"WHOM" help:"Who reads it: policyholder (the default; the charge is premium) or merchant (a security charge)."`
+	For  string `enum:"policyholder,merchant" default:"policyholder" placeholder:"READER" help:"The reader: policyholder (the default), who pays premium, or merchant, who pays a security charge."`
 	JSON bool   `name:"json" xor:"form" help:"Print JSON, amounts in minor units."`
 	CSV  bool   `name:"csv" xor:"form" help:"Print CSV, with every line."`
 }
@@ -135,13 +135,13 @@ func (p *program) statementHead(s protection.IssuedStatement) {
 	p.printf("\n")
 }
 
-// statementsPDFCmd prints a statement.
+// statementsPDFCmd writes a statement as a PDF.
 type statementsPDFCmd struct {
 	siteFlag
 	ID       int64  `arg:"" help:"Id of the statement."`
-	Output   string `short:"o" required:"" placeholder:"FILE" help:"Where to write the PDF."`
-	For      string `enum:"policyholder,merchant" default:"policyholder" placeholder:"WHOM" help:"Who reads it: policyholder (the default; the charge is premium) or merchant (a security charge)."`
-	Language string `placeholder:"CODE" help:"Language, such as deDE (default: the channel's)."`
+	Output   string `short:"o" required:"" placeholder:"FILE" help:"File to write."`
+	For      string `enum:"policyholder,merchant" default:"policyholder" placeholder:"READER" help:"The reader: policyholder (the default), who pays premium, or merchant, who pays a security charge."`
+	Language string `placeholder:"CODE" help:"Language of the PDF, such as deDE (default: the channel's)."`
 }
 
 // Run writes the file.
@@ -175,9 +175,9 @@ func (c statementsPDFCmd) Run(ctx context.Context, p *program) error {
 type statementsPayCmd struct {
 	siteFlag
 	ID        int64   `arg:"" help:"Id of the statement."`
-	Amount    string  `required:"" placeholder:"AMOUNT" help:"Amount in the statement's currency, such as 560.00; negative for what was paid back."`
-	Date      dayFlag `required:"" placeholder:"Y-m-d" help:"When it was paid."`
-	Reference string  `required:"" help:"Reference of the bank: the same one again is the same payment."`
+	Amount    string  `required:"" placeholder:"AMOUNT" help:"Amount in the statement's currency, such as 560.00. A negative amount was paid back."`
+	Date      dayFlag `required:"" placeholder:"YYYY-MM-DD" help:"Day of the payment."`
+	Reference string  `required:"" help:"The bank's reference. A payment with the same reference is recorded only once."`
 }
 
 // Run records it.
@@ -216,10 +216,10 @@ func (p *program) tellOpen(ctx context.Context, actor auth.Actor, id int64) erro
 	return err
 }
 
-// statementsIssueCmd issues what is due.
+// statementsIssueCmd issues statements.
 type statementsIssueCmd struct {
 	siteFlag
-	Wait bool `negatable:"" default:"true" help:"Wait, ten seconds at most, until what was being recorded when a period ended is certainly there (default: yes)."`
+	Wait bool `negatable:"" default:"true" help:"Wait, ten seconds at most, for payments that were still being recorded when a period ended (default: yes)."`
 }
 
 // Run issues it.
@@ -236,10 +236,10 @@ func (c statementsIssueCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	told := fmt.Sprintf("%d more periods have ended; what was being recorded then is certainly there from %s GMT on", left.Count,
+	told := fmt.Sprintf("%d more periods have ended; their last payments may still be being recorded until %s GMT", left.Count,
 		civil.FormatInstant(left.From.Add(time.Second-time.Microsecond)))
 	if c.Wait && left.Count > 0 {
-		fmt.Fprintf(p.stderr, "%s: waiting\n", told)
+		fmt.Fprintf(p.stderr, "%s: waiting for them\n", told)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -253,7 +253,7 @@ func (c statementsIssueCmd) Run(ctx context.Context, p *program) error {
 	}
 	p.printf("%d statements are issued\n", issued)
 	if left.Count > 0 {
-		p.printf("%s: issue again then\n", told)
+		p.printf("%s: run this command again after that\n", told)
 	}
 	return nil
 }

@@ -8,25 +8,25 @@ import (
 	"holdfast/internal/travel"
 )
 
-// supplierCmd groups what the operator does with suppliers.
+// supplierCmd groups the commands about suppliers.
 type supplierCmd struct {
 	Create supplierCreateCmd `cmd:"" help:"Create a supplier."`
-	Set    supplierSetCmd    `cmd:"" help:"Set fields of a supplier."`
+	Set    supplierSetCmd    `cmd:"" help:"Change fields of a supplier."`
 	List   supplierListCmd   `cmd:"" help:"List the suppliers of a site."`
-	Delete supplierDeleteCmd `cmd:"" help:"Delete a supplier that nothing refers to."`
+	Delete supplierDeleteCmd `cmd:"" help:"Delete a supplier that is not in use."`
 }
 
 // supplierFlags are the fields of a supplier besides its name.
 type supplierFlags struct {
-	URL      *string `name:"url" help:"Address of its web site."`
-	Category *string `placeholder:"CODE" help:"Short code of what it supplies."`
-	Country  *string `placeholder:"CODE" help:"Country, ISO 3166-1 alpha-2."`
+	URL      *string `name:"url" help:"Address of the supplier's web site."`
+	Category *string `placeholder:"CODE" help:"Short code for the kind of supplier."`
+	Country  *string `placeholder:"CODE" help:"Country as two letters, such as PT."`
 }
 
 // supplierCreateCmd creates a supplier.
 type supplierCreateCmd struct {
 	siteFlag
-	Name string `arg:"" help:"What the supplier is called."`
+	Name string `arg:"" help:"Name of the supplier."`
 	supplierFlags
 }
 
@@ -45,11 +45,11 @@ func (c supplierCreateCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// supplierSetCmd changes a supplier. Flags that are not given leave their field as it is.
+// supplierSetCmd changes a supplier. A field whose flag is not given stays as it is.
 type supplierSetCmd struct {
 	siteFlag
 	ID   int64   `arg:"" help:"Id of the supplier."`
-	Name *string `help:"What the supplier is called."`
+	Name *string `help:"Name of the supplier."`
 	supplierFlags
 }
 

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// readPassword reads a password: from a terminal twice and without showing it, else the first line of standard input.
-// It is never an argument, which others on the machine could read.
+// readPassword reads a new password. On a terminal it asks twice and shows nothing; otherwise it takes the first line of
+// standard input. A password is never an argument, because other people on the machine can see those.
 func (p *program) readPassword() (string, error) {
 	fd := int(p.stdin.Fd())
 	if !term.IsTerminal(fd) {
@@ -27,9 +27,9 @@ func (p *program) readPassword() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the password cannot be read: %w", err)
 	}
-	second, err := ask("Once more: ")
+	second, err := ask("The same password again: ")
 	if err == nil && first != second {
-		err = errors.New("the two differ")
+		err = errors.New("the two passwords are not the same")
 	}
 	if err != nil {
 		return "", fmt.Errorf("the password cannot be read: %w", err)
@@ -37,8 +37,8 @@ func (p *program) readPassword() (string, error) {
 	return first, nil
 }
 
-// readSecret reads a password that is known already: from a terminal once and without showing it, else the first line
-// of standard input.
+// readSecret reads a password that exists already. On a terminal it asks once and shows nothing; otherwise it takes the
+// first line of standard input.
 func (p *program) readSecret(question string) (string, error) {
 	fd := int(p.stdin.Fd())
 	if !term.IsTerminal(fd) {
@@ -53,7 +53,7 @@ func (p *program) readSecret(question string) (string, error) {
 	return string(secret), nil
 }
 
-// readLine reads one line of standard input, asking for it where somebody is there to read the question.
+// readLine reads one line of standard input. It prints the question on a terminal only.
 func (p *program) readLine(question string) (string, error) {
 	if term.IsTerminal(int(p.stdin.Fd())) {
 		fmt.Fprint(p.stderr, question)
@@ -65,10 +65,9 @@ func (p *program) readLine(question string) (string, error) {
 	return line, nil
 }
 
-// lineOf reads one line, with or without an end, and nothing of what follows it: a password may come before something
-// else to read.
+// lineOf reads one line and not a byte more, because another answer may follow the password.
 func lineOf(in *os.File) (string, error) {
-	const most = 4096 // nothing that is asked for is longer
+	const most = 4096 // bytes; no answer is longer
 	var line []byte
 	for one := make([]byte, 1); len(line) < most; {
 		n, err := in.Read(one)

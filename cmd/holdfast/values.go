@@ -1,0 +1,182 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"holdfast/internal/civil"
+)
+
+// The parser's own messages about a wrong value speak of Go's types and layouts. The readers here say what is accepted,
+// with an example.
+
+// minorUnits is the tag of a number that is an amount: people write 10.50 there.
+const minorUnits = "minor"
+
+// readers teach the parser how to read a value of each type.
+func readers() kong.Option {
+	options := []kong.Option{
+		kong.TypeMapper(reflect.TypeFor[time.Time](), reader(readInstant)),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), reader(readDuration)),
+		kong.TypeMapper(reflect.TypeFor[netip.Prefix](), reader(readNetwork)),
+		kong.TypeMapper(reflect.TypeFor[dayFlag](), reader(readDay)),
+		kong.KindMapper(reflect.Int, kong.MapperFunc(readNumber)),
+		kong.KindMapper(reflect.Int64, kong.MapperFunc(readNumber)),
+		kong.NamedMapper(minorUnits, kong.MapperFunc(readMinorUnits)),
+		kong.KindMapper(reflect.String, reader(func(text string) (string, error) { return text, nil })),
+		kong.KindMapper(reflect.Bool, switchMapper{}),
+		kong.NamedMapper("existingfile", reader(readFileName)),
+	}
+	return kong.OptionFunc(func(k *kong.Kong) error {
+		for _, option := range options {
+			if err := option.Apply(k); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// reader makes a mapper of a function that reads a text.
+func reader[T any](read func(text string) (T, error)) kong.MapperFunc {
+	return func(ctx *kong.DecodeContext, target reflect.Value) error {
+		text, err := given(ctx)
+		if err != nil {
+			return err
+		}
+		value, err := read(text)
+		if err == nil {
+			target.Set(reflect.ValueOf(value).Convert(target.Type()))
+		}
+		return err
+	}
+}
+
+// given takes the next word of the command line, if that is a value.
+func given(ctx *kong.DecodeContext) (string, error) {
+	if !ctx.Scan.Peek().IsValue() {
+		return "", errors.New("the value is missing")
+	}
+	return fmt.Sprint(ctx.Scan.Pop().Value), nil
+}
+
+// dayFlag is a day on the command line; nil where the flag is not given.
+type dayFlag struct{ day *civil.Day }
+
+func readDay(text string) (dayFlag, error) {
+	day, err := civil.ParseDay(text)
+	if err != nil {
+		return dayFlag{}, fmt.Errorf("%q is not a date. Write it like 2024-06-30, from %s to %s",
+			text, civil.FirstDay, civil.LastDay)
+	}
+	return dayFlag{&day}, nil
+}
+
+func readInstant(text string) (time.Time, error) {
+	at, err := time.Parse(civil.InstantLayout, text)
+	if err != nil {
+		return at, fmt.Errorf("%q is not a date with a time. Write it like \"2024-06-30 12:00:00\", in quotes and in GMT", text)
+	}
+	return at, nil
+}
+
+func readDuration(text string) (time.Duration, error) {
+	length, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a length of time. Write it with its unit, like 30s, 5m or 2h", text)
+	}
+	return length, nil
+}
+
+func readNetwork(text string) (netip.Prefix, error) {
+	network, err := netip.ParsePrefix(text)
+	if err != nil {
+		return network, fmt.Errorf("%q is not a network. Write it like 10.0.0.0/8, and put commas between several", text)
+	}
+	return network, nil
+}
+
+// readFileName refuses a file that does not exist before anything else happens.
+func readFileName(text string) (string, error) {
+	path := kong.ExpandPath(text)
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, os.ErrNotExist):
+		return "", fmt.Errorf("there is no file %s", text)
+	case err != nil:
+		return "", err
+	case info.IsDir():
+		return "", fmt.Errorf("%s is a folder. Name a file", text)
+	}
+	return path, nil
+}
+
+// readNumber reads a whole number, alone or as one of a list.
+func readNumber(ctx *kong.DecodeContext, target reflect.Value) error {
+	text, err := given(ctx)
+	if err != nil {
+		return err
+	}
+	number, err := strconv.ParseInt(text, 0, target.Type().Bits())
+	if err != nil && isList(ctx.Value.Target.Type()) {
+		return fmt.Errorf("%q is not a whole number. Write one, or several with commas, like 3,17", text)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is not a whole number, such as 17", text)
+	}
+	target.SetInt(number)
+	return nil
+}
+
+func isList(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer && isList(t.Elem())
+}
+
+// readMinorUnits reads an amount. Its target may be optional.
+func readMinorUnits(ctx *kong.DecodeContext, target reflect.Value) error {
+	text, err := given(ctx)
+	if err != nil {
+		return err
+	}
+	amount, err := strconv.ParseInt(text, 0, 64)
+	if err != nil {
+		return fmt.Errorf("%q is not an amount in minor units (cents). Write a whole number, like 1050 for 10.50", text)
+	}
+	if target.Kind() == reflect.Pointer {
+		target.Set(reflect.ValueOf(&amount))
+	} else {
+		target.SetInt(amount)
+	}
+	return nil
+}
+
+// switchMapper reads a flag that stands alone (--json) or with a word (--json=no).
+type switchMapper struct{}
+
+// IsBool tells the parser that the flag needs no value.
+func (switchMapper) IsBool() bool { return true }
+
+// Decode sets the flag.
+func (switchMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	if ctx.Scan.Peek().Type != kong.FlagValueToken {
+		target.SetBool(true)
+		return nil
+	}
+	word := fmt.Sprint(ctx.Scan.Pop().Value)
+	switch strings.ToLower(word) {
+	case "true", "1", "yes":
+		target.SetBool(true)
+	case "false", "0", "no":
+		target.SetBool(false)
+	default:
+		return fmt.Errorf("%q is neither yes nor no", word)
+	}
+	return nil
+}
