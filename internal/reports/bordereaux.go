@@ -18,33 +18,34 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Bordereaux makes what is reported to the underwriter line by line.
+// Bordereaux makes the lists that the underwriter gets.
 type Bordereaux struct{ *core.Core }
 
 // BordereauQuery asks for the bordereau of a month.
 type BordereauQuery struct {
 	Problems fault.Problems
-	Month    string    // Y-m
+	Month    string    // YYYY-MM
 	KnownAt  time.Time // zero: now
 }
 
-// Bordereau is the premium bordereau of a month, as known at an instant. The same pair gives the same rows for ever,
-// once it is final.
+// Bordereau is the premium bordereau of a month, as known at an instant. When it is final, the same month and instant
+// give the same rows for ever (R0).
 type Bordereau struct {
 	Period  travel.Period
 	KnownAt time.Time
 	Final   bool
 	Insured string // name of the site
-	// Rows are the premium lines recorded in the month, in their order, and behind them the month's minimums that
-	// statements have charged, so that both come to the same premium. They are read while they are asked for.
+	// Rows are the premium lines recorded in the month, in their order. After them come the minimum premiums of the
+	// month that statements have charged, so that the bordereau and the statements have the same premium. Rows are
+	// read from the database while they are iterated.
 	Rows iter.Seq2[BordereauRow, error]
 }
 
-// BordereauRow is one line of a bordereau with what of it is looked up.
+// BordereauRow is one line of a bordereau, with its merchant and its tax. Amounts are in minor units.
 type BordereauRow struct {
 	protection.BordereauLine
-	Merchant string // name of the channel, as known then
-	Tax      int64  // each code rounded by itself, on this line
+	Merchant string // name of the channel, as it was known then
+	Tax      int64  // the sum of the taxes on this line, each rounded by itself
 }
 
 // Gross is the premium with its tax.
@@ -92,7 +93,7 @@ func monthOf(text string) (travel.Period, error) {
 	return travel.PeriodOf(travel.PeriodMonth, day), nil
 }
 
-// rows reads the lines piece by piece: neither memory nor a transaction grows with the month.
+// rows reads the lines piece by piece, so that neither memory nor the transaction grows with the month.
 func (b *Bordereaux) rows(
 	ctx context.Context, actor auth.Actor, report Bordereau, names map[int64]string,
 ) iter.Seq2[BordereauRow, error] {
@@ -134,7 +135,8 @@ func (b *Bordereaux) rows(
 	}
 }
 
-// minimums looks for minimums of the month on the next statements, and says which was the last of them, 0 behind all.
+// minimums reads the minimum premiums of the month from the next statements. It returns the number of the last
+// statement that it looked at, or 0 for none.
 func (b *Bordereaux) minimums(
 	ctx context.Context, actor auth.Actor, report Bordereau, after int64,
 ) (rows []BordereauRow, last int64, err error) {
@@ -160,7 +162,7 @@ func (b *Bordereaux) minimums(
 	return rows, last, err
 }
 
-// taxesOn adds up the taxes on a row, each rounded by itself.
+// taxesOn adds up the taxes on an amount, each rounded by itself.
 func taxesOn(amount int64, codes []travel.TaxCode) (sum int64, err error) {
 	for _, code := range codes {
 		tax, err := protection.TaxOn(amount, code)
@@ -172,7 +174,8 @@ func taxesOn(amount int64, codes []travel.TaxCode) (sum int64, err error) {
 	return sum, nil
 }
 
-// piece reads the next rows with their taxes: those of the policy that priced the line, whatever is in force now.
+// piece reads the next rows. Their taxes are those of the policy that priced the line, and not of the one in force
+// now.
 func (b *Bordereaux) piece(
 	ctx context.Context, actor auth.Actor, report Bordereau, after statements.LineMark, taxes map[int64][]travel.TaxCode,
 ) ([]BordereauRow, error) {

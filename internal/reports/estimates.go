@@ -17,24 +17,24 @@ import (
 	"holdfast/internal/travel"
 )
 
-// EstimateQuery asks for the model against the actual, or for what a failure would cost. Zero values stand for the
-// defaults: today, what is known now, the policy currency, all channels, the shipped bands.
+// EstimateQuery asks for a Model or a WhatIf. Zero values stand for the defaults: today, all that is known now, the
+// policy currency, all channels, the shipped bands.
 type EstimateQuery struct {
 	Problems fault.Problems
 	ledger.Moment
 	Currency money.Currency
 	Channels []int64
-	Bands    protection.Bands // of the model alone
+	Bands    protection.Bands // for a Model only
 }
 
-// ModelReport is the model against the actual, with the names that the channels had then.
+// ModelReport compares an estimate with the actual exposure. It has the names that the channels had at its moment.
 type ModelReport struct {
 	protection.ModelReport
 	Final        bool
 	ChannelNames map[int64]string
 }
 
-// WhatIfReport is what a failure would cost, with the names that the channels had then.
+// WhatIfReport says what the failure of channels would cost. It has the names that the channels had at its moment.
 type WhatIfReport struct {
 	protection.WhatIfReport
 	Final        bool
@@ -51,14 +51,14 @@ func (in EstimateQuery) complete(tx *db.Tx, site travel.Site) (q protection.Repo
 	return q, rates, err
 }
 
-// exposure is the report of exposure that the estimate is made from.
+// exposure asks for the exposure that the estimate is compared with.
 func (in EstimateQuery) exposure() ExposureQuery {
 	return ExposureQuery{
 		Problems: in.Problems, Moment: in.Moment, Currency: in.Currency, Channels: in.Channels,
 	}
 }
 
-// Model sets the estimate that is made from card turnover alone beside the exposure of the same channels.
+// Model estimates exposure from card turnover alone, and compares that with the actual exposure of the same channels.
 func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery) (ModelReport, error) {
 	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report ModelReport, err error) {
 		site, err := merchants.Site(tx, actor.SiteID)
@@ -100,7 +100,7 @@ func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery
 	})
 }
 
-// WhatIf answers what is lost if the given channels fail at the end of a day: all of them where none are given.
+// WhatIf says what is lost if channels fail at the end of a day: those of the query, or all if it names none.
 func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuery) (WhatIfReport, error) {
 	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report WhatIfReport, err error) {
 		site, err := merchants.Site(tx, actor.SiteID)
@@ -143,7 +143,8 @@ func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuer
 	})
 }
 
-// addFailing adds up what the failing merchants hold, from the buckets where these can tell.
+// addFailing adds up the exposure of the failing merchants: from the buckets if they are enough, else from the
+// allocations.
 func addFailing(
 	tx *db.Tx, siteID int64, q protection.ReportQuery, in EstimateQuery, sums *protection.WhatIf,
 ) error {
@@ -153,7 +154,7 @@ func addFailing(
 	return ledger.BucketsOn(tx, siteID, q.AsOf, in.Channels, sums.AddBucket)
 }
 
-// nettingOf reads the collateral that stands against the exposure of channels, of all where none are given.
+// nettingOf reads the collateral of channels, or of all if none are given.
 func nettingOf(
 	tx *db.Tx, siteID int64, q protection.ReportQuery, channels []int64, rates *fx.Table,
 ) (*protection.Netting, error) {

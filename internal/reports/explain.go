@@ -17,21 +17,21 @@ import (
 	"holdfast/internal/travel"
 )
 
-// explaining explains allocations of a site at one moment, several at a time: a statement for each kind of fact and not
-// for each allocation.
+// explaining explains allocations of a site at one moment. It takes many at once: one query reads a kind of fact for
+// all of them.
 type explaining struct {
 	tx       *db.Tx
 	siteID   int64
 	moment   protection.Moment
 	core     *core.Core
-	policies map[int64]travel.Policy
+	policies map[int64]travel.Policy // those read so far, by id
 }
 
 func newExplaining(core *core.Core, tx *db.Tx, siteID int64, m protection.Moment) *explaining {
 	return &explaining{tx: tx, siteID: siteID, moment: m, core: core, policies: map[int64]travel.Policy{}}
 }
 
-// all explains the given allocations with their premium, in the order of the ids given.
+// all explains allocations and their premium, in the order of the ids.
 func (e *explaining) all(ids []int64) ([]protection.Explained, error) {
 	facts, err := limits.FactsOf(e.tx, e.siteID, ids, nil)
 	if err != nil || len(facts) == 0 {
@@ -65,7 +65,7 @@ func (e *explaining) all(ids []int64) ([]protection.Explained, error) {
 	return list, nil
 }
 
-// policyOf is the policy that an allocation is priced under; each that is named is read once.
+// policyOf is the policy that priced an allocation. Each policy is read once.
 func (e *explaining) policyOf(a protection.Allocation) (travel.Policy, error) {
 	if found, ok := e.policies[a.PolicyID]; ok {
 		return found, nil
@@ -77,13 +77,13 @@ func (e *explaining) policyOf(a protection.Allocation) (travel.Policy, error) {
 	return policy, err
 }
 
-// overLimitsKnown reads what of transactions lay above limits, as far as it was known.
+// overLimitsKnown reads by how much transactions exceeded limits, as it was known at an instant.
 func overLimitsKnown(tx *db.Tx, siteID int64, transactions []int64, known time.Time) ([]protection.OverLimit, error) {
 	over, err := limits.OverLimits(tx, siteID, transactions)
 	return slices.DeleteFunc(over, func(o protection.OverLimit) bool { return o.RecordedAt.After(known) }), err
 }
 
-// BookingProtection explains one booking at a moment: all its allocations added up, and a page of them one by one.
+// BookingProtection explains one booking at a moment: the sums of all its allocations, and one page of them.
 type BookingProtection struct {
 	Booking     travel.Booking
 	Moment      protection.Moment
@@ -92,8 +92,8 @@ type BookingProtection struct {
 	Allocations travel.List[protection.Explained]
 }
 
-// ExplainBooking computes the protection of a booking: its sums over all allocations, and those of one page with every
-// input and step, in order of their ids.
+// ExplainBooking computes the protection of a booking: the sums of all its allocations, and one page of them with
+// every input and step, in order of their ids.
 func (p *Protection) ExplainBooking(
 	ctx context.Context, actor auth.Actor, id int64, in ProtectionQuery, page travel.Page,
 ) (BookingProtection, error) {
@@ -102,7 +102,7 @@ func (p *Protection) ExplainBooking(
 			return report, err
 		}
 		report.Booking, err = bookings.Alone(tx, actor.SiteID, id)
-		// What was not known at the moment is not there for a report about it.
+		// At the moment of the report a later booking was not known.
 		if err == nil && report.Booking.CreatedAt.After(report.Moment.KnownAt) {
 			err = db.ErrNotFound
 		}
@@ -118,7 +118,7 @@ func (p *Protection) ExplainBooking(
 	})
 }
 
-// add goes through the allocations piece by piece, adds them up and keeps those of the page.
+// add reads the allocations piece by piece, adds them up, and keeps those of the page.
 func (b *BookingProtection) add(e *explaining, page travel.Page) error {
 	m := e.moment
 	at := m.KnownAt
@@ -159,12 +159,12 @@ func (b *BookingProtection) add(e *explaining, page travel.Page) error {
 	return nil
 }
 
-// pastEnd reports whether a page lies past the end of a collection that is not empty.
+// pastEnd reports whether a page, given by its number, is past the end of a collection that is not empty.
 func pastEnd(page travel.Page, items int, total int64) bool {
 	return items == 0 && page.Offset < 0 && page.Number > 1 && total > 0
 }
 
-// explainOver adds to an explanation what of the allocation lies above limits.
+// explainOver adds a step to an explanation for each limit that the allocation exceeds.
 func explainOver(x protection.Explained, over []protection.OverLimit) protection.Explained {
 	for _, o := range over {
 		if o.AllocationID == x.ID {

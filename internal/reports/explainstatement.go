@@ -21,12 +21,12 @@ import (
 // StatementLineQuery asks for the explanation of a line of a statement.
 type StatementLineQuery struct {
 	ProtectionQuery
-	Line string // as protection.Statement.LineNames has it, or the id of a premium line
+	Line string // one of protection.Statement.LineNames, or the id of a premium line
 	Page travel.Page
 }
 
-// StatementLineProtection explains a line of a statement: what it is made of, and of a line of premium, or of payments,
-// one page of these.
+// StatementLineProtection explains a line of a statement: how its amount is computed, and one page of the premium
+// lines or of the payments that it adds up.
 type StatementLineProtection struct {
 	Statement protection.IssuedStatement
 	Moment    protection.Moment
@@ -35,9 +35,9 @@ type StatementLineProtection struct {
 	Payments  travel.List[travel.StatementPayment]
 }
 
-// ExplainStatementLine explains a line of a statement. What it came to is frozen; the moment is that at which the
-// allocations behind premium lines are looked at. Premium is open to every role, as its ledger is; what else stands on a
-// statement is for those who may read it.
+// ExplainStatementLine explains a line of a statement. The amounts of a statement never change. The moment of the
+// query is for the allocations that the premium lines belong to. Every role may ask for premium lines, as every role
+// may read the ledger. For the other lines the actor must be allowed to read statements.
 func (p *Protection) ExplainStatementLine(
 	ctx context.Context, actor auth.Actor, id int64, in StatementLineQuery,
 ) (StatementLineProtection, error) {
@@ -75,14 +75,15 @@ func (p *Protection) ExplainStatementLine(
 	})
 }
 
-// statementLine is what a line of a statement is explained with.
+// statementLine explains a line of a statement.
 type statementLine struct {
 	*explaining
 	protection.Statement
 	page travel.Page
 }
 
-// premium explains a single premium line, or those of a kind; it is false where the name is neither.
+// premium explains a line by its name, if that is the id of a premium line or a kind of premium lines. Else it returns
+// false.
 func (l statementLine) premium(report *StatementLineProtection, name string) (found bool, err error) {
 	var lines []protection.StatementLine
 	if id, err := strconv.ParseUint(name, 10, 63); err == nil {
@@ -99,7 +100,7 @@ func (l statementLine) premium(report *StatementLineProtection, name string) (fo
 	} else if lines, err = statements.LinesOfKind(l.tx, l.Statement, name, l.page); err != nil {
 		return false, err
 	}
-	if len(lines) > l.page.Size { // one more than the page was read, to know whether there is a next one
+	if len(lines) > l.page.Size { // one line more than the page was read, to know whether there is a next page
 		lines, report.Premium.More = lines[:l.page.Size], true
 	}
 	report.Premium.Total = report.Part.Lines
@@ -127,7 +128,7 @@ func (l statementLine) explainLines(lines []protection.StatementLine) ([]protect
 	return list, nil
 }
 
-// other explains what is no premium; it is false where the statement has no line of the name.
+// other explains a line that is no premium. It returns false if the statement has no line of that name.
 func (l statementLine) other(report *StatementLineProtection, name string) (found bool, err error) {
 	if !slices.Contains(l.LineNames(), name) {
 		return false, nil
@@ -185,12 +186,13 @@ func (l statementLine) tax(code string) (protection.StatementPart, error) {
 	return part, nil
 }
 
-// policyIssuedUnder is the policy that the statement was issued under, as it was known then.
+// policyIssuedUnder is the policy under which the statement was issued, as it was known then.
 func (l statementLine) policyIssuedUnder() (travel.Policy, error) {
 	return merchants.PolicyKnown(l.tx, l.siteID, l.Period.Last, l.IssuedAt)
 }
 
-// bookedBetween reads what was booked in the statement's account between two instants, with the taxes of each policy.
+// bookedBetween adds up the premium lines of the statement's channel and currency between two instants, with the taxes
+// of each policy.
 func (l statementLine) bookedBetween(from, until time.Time) ([]protection.BookedBy, error) {
 	booked, err := statements.BookedBetween(l.tx, l.siteID, l.ChannelID, from, until)
 	if err != nil {

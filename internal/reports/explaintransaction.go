@@ -15,31 +15,32 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Protection explains what a transaction means for protection, line by line.
+// Protection explains how the protection of a transaction, a booking or a line of a statement is computed.
 type Protection struct{ *core.Core }
 
-// ProtectionQuery asks for an explanation.
+// ProtectionQuery is the moment of an explanation: now, if it is zero.
 type ProtectionQuery struct {
 	Problems fault.Problems
 	ledger.Moment
 }
 
-// complete gives the moment of an explanation, but for the recognition, which is the policy's.
+// complete returns the moment of an explanation. The caller adds the recognition of the policy.
 func (in ProtectionQuery) complete(tx *db.Tx) (m protection.Moment, err error) {
 	problems := in.Problems.Clone()
 	m.AsOf, m.KnownAt = in.Moment.Complete(tx.Now, &problems)
 	return m, problems.Err()
 }
 
-// ProtectionReport explains one transaction at a moment. A transaction that takes no money in has no allocations of
-// its own; Adjusted are those that it changed.
+// ProtectionReport explains one transaction at a moment. A transaction that adjusts another one has no allocations of
+// its own. Then the report has those of the other one.
 type ProtectionReport struct {
 	Transaction travel.Transaction
 	Moment      protection.Moment
 	Policy      travel.Policy
 	Allocations []protection.Explained
-	Adjusted    bool // the allocations are those of the original that this transaction adjusts
-	// OverLimit is what of the allocations lay above the limit that they exceed most (R12), as far as it was known.
+	Adjusted    bool // the allocations belong to the transaction that this one adjusts
+	// OverLimit says, in minor units, by how much the allocations exceeded the limit that they exceeded most (R12), as
+	// it was known at the moment.
 	OverLimit         int64
 	OverLimitCurrency money.Currency
 }
@@ -53,15 +54,15 @@ func (p *Protection) Explain(
 		if err != nil {
 			return ProtectionReport{}, err
 		}
-		return explain(p.Core, tx, actor.SiteID, id, m)
+		return p.explain(tx, actor.SiteID, id, m)
 	})
 }
 
-func explain(
-	c *core.Core, tx *db.Tx, siteID, id int64, m protection.Moment,
+func (p *Protection) explain(
+	tx *db.Tx, siteID, id int64, m protection.Moment,
 ) (report ProtectionReport, err error) {
 	report.Transaction, err = payments.Transaction(tx, siteID, id)
-	// What was not known at the moment is not there for a report about it.
+	// At the moment of the report a later transaction was not known.
 	if err == nil && report.Transaction.CreatedAt.After(m.KnownAt) {
 		err = db.ErrNotFound
 	}
@@ -90,6 +91,6 @@ func explain(
 	for i, a := range allocations {
 		ids[i] = a.ID
 	}
-	report.Allocations, err = newExplaining(c, tx, siteID, m).all(ids)
+	report.Allocations, err = newExplaining(p.Core, tx, siteID, m).all(ids)
 	return report, err
 }

@@ -1,4 +1,4 @@
-// Package reports answers questions about the book: exposure, run-off, ageing, movement, model, what-if, explanations
+// Package reports computes reports about the book: exposure, run-off, ageing, movement, model, what-if, explanations
 // and bordereaux. It owns no table and writes nothing. Begin reading at Exposure.Report.
 package reports
 
@@ -20,11 +20,11 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Exposure answers what would be lost if merchants failed (R7).
+// Exposure computes what is lost if merchants fail (R7), and reports that are made from it.
 type Exposure struct{ *core.Core }
 
-// ExposureQuery asks for an exposure report. Zero values stand for the defaults: today, what is known now, the policy
-// currency, spot, by channel, all channels.
+// ExposureQuery asks for an exposure report. Zero values stand for the defaults: today, all that is known now, the
+// policy currency, spot, by channel, all channels.
 type ExposureQuery struct {
 	Problems fault.Problems
 	ledger.Moment
@@ -35,10 +35,10 @@ type ExposureQuery struct {
 	Channels  []int64
 }
 
-// ExposureReport is an exposure report with the names that its keys had then.
+// ExposureReport is an exposure report. It has the names that the channels had at its moment.
 type ExposureReport struct {
 	protection.Report
-	Final        bool // asking again gives the same bytes for ever
+	Final        bool // it can no longer change (R0)
 	ChannelNames map[int64]string
 	Net          protection.NetExposure
 }
@@ -65,7 +65,7 @@ func (e *Exposure) Report(ctx context.Context, actor auth.Actor, in ExposureQuer
 	})
 }
 
-// complete fills in the defaults and refuses what cannot be answered, naming every wrong parameter.
+// complete fills in the defaults. It refuses a query that cannot be answered, and names every wrong parameter.
 func (in ExposureQuery) complete(tx *db.Tx, site travel.Site) (protection.ReportQuery, error) {
 	p := in.Problems.Clone()
 	q := protection.ReportQuery{
@@ -82,7 +82,7 @@ func (in ExposureQuery) complete(tx *db.Tx, site travel.Site) (protection.Report
 		p.Wrong("by", "This is not one of channel, month, currency, scheme, country, supplier, or two of them with a comma.")
 	}
 	if q.By == q.Across {
-		p.Wrong("by", "Nothing is crossed with itself.")
+		p.Wrong("by", "The two groupings are the same.")
 	}
 	policy, err := merchants.PolicyKnown(tx, site.ID, q.AsOf, q.KnownAt)
 	if err != nil {
@@ -93,7 +93,7 @@ func (in ExposureQuery) complete(tx *db.Tx, site travel.Site) (protection.Report
 		q.Currency = policy.Currency
 	}
 	if q.Valuation == protection.Locked && q.Currency != policy.Currency {
-		p.Wrong("currency", "Locked values exist in the policy currency, %s, alone.", policy.Currency)
+		p.Wrong("currency", "Locked values exist in the policy currency only, which is %s.", policy.Currency)
 	}
 	return q, p.Err()
 }
@@ -112,25 +112,21 @@ func exposureOf(
 	if report.Report, err = sums.Report(); err != nil {
 		return report, tooLarge(err)
 	}
-	held, err := ledger.CollateralOn(tx, site.ID, in.Channels, q.AsOf, q.KnownAt)
+	netting, err := nettingOf(tx, site.ID, q, in.Channels, rates)
 	if err != nil {
 		return report, err
-	}
-	netting, err := protection.NewNetting(held, rates, q.Currency, q.AsOf, q.KnownAt)
-	if err != nil {
-		return report, tooLarge(err)
 	}
 	report.Net = report.Report.Net(netting)
 	return report, nil
 }
 
-// needsRows says whether a report has to read the allocations themselves: about what was known in the past, or with a
-// delivery day by day.
+// needsRows says whether a report has to read every allocation. The sums that the ledger keeps are not enough for a
+// report about what was known in the past, nor if trips are delivered day by day.
 func needsRows(tx *db.Tx, q protection.ReportQuery) bool {
 	return q.KnownAt.Before(tx.Now) || q.Recognition == travel.RecognitionLinear
 }
 
-// sumUp adds up a report, from the buckets where these can tell.
+// sumUp adds up a report: from the buckets if they are enough, else from the allocations.
 func sumUp(
 	tx *db.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery, sums *protection.Exposure,
 ) error {
@@ -140,8 +136,8 @@ func sumUp(
 	return addBuckets(tx, siteID, q, in.Channels, sums)
 }
 
-// addBuckets adds up the rows of a report, from the cube that has them or else from the buckets themselves, and its total
-// from the cube that it is made of.
+// addBuckets adds up the rows of a report from the sums that the ledger keeps for this view, or from the buckets if it
+// keeps none. It adds up the total from the sums by channel.
 func addBuckets(
 	tx *db.Tx, siteID int64, q protection.ReportQuery, channels []int64, sums *protection.Exposure,
 ) error {
@@ -169,7 +165,8 @@ func addBuckets(
 	})
 }
 
-// tooLarge tells the caller when a figure does not fit the report's currency: an input of its own making.
+// tooLarge makes a fault of a figure that is too large for the currency of the report, because the caller has chosen
+// that currency.
 func tooLarge(err error) error {
 	if errors.Is(err, money.ErrRange) {
 		return &fault.Error{

@@ -18,33 +18,33 @@ import (
 	"holdfast/internal/travel"
 )
 
-// RunOffReport is a run-off that knows whether it can still change.
+// RunOffReport is a run-off. Final: it can no longer change (R0).
 type RunOffReport struct {
 	protection.RunOffReport
 	Final bool
 }
 
-// AgeingReport is an ageing that knows whether it can still change.
+// AgeingReport is an ageing. Final: it can no longer change (R0).
 type AgeingReport struct {
 	protection.AgeingReport
 	Final bool
 }
 
-// MovementQuery asks for a movement: from the end of one day to that of another, which is the query's own and today by
+// MovementQuery asks for a movement from the end of the day From to the end of the day AsOf, which is today by
 // default.
 type MovementQuery struct {
 	ExposureQuery
 	From *civil.Day
 }
 
-// MovementReport is a movement that knows whether it can still change.
+// MovementReport is a movement. Final: it can no longer change (R0).
 type MovementReport struct {
 	protection.MovementReport
 	Final bool
 }
 
-// addRunOff adds up what is held on the day of a run-off and what was held before, from the cube by channel: it has the
-// changes of all days. Only a report that needs rows reads every allocation.
+// addRunOff adds up what is held on the day of a run-off, and on the days before. The sums by channel hold the changes
+// of all days. Only a report that needs rows reads every allocation.
 func addRunOff(tx *db.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery, runOff *protection.RunOff) error {
 	if !needsRows(tx, q) {
 		return ledger.ExposureAhead(tx, siteID, protection.ChannelView, q.AsOf, in.Channels, runOff.Cell)
@@ -72,7 +72,7 @@ func heldByRow(
 	})
 }
 
-// RunOff computes what is still at risk on each later day if nothing happens but that time passes (R8).
+// RunOff computes how much is still at risk on each later day, if nothing happens and time passes (R8).
 func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuery) (RunOffReport, error) {
 	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report RunOffReport, err error) {
 		site, q, err := in.on(tx, actor.SiteID)
@@ -95,7 +95,7 @@ func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuer
 	})
 }
 
-// Ageing computes how soon what is at risk will be delivered (R8).
+// Ageing computes how much of the exposure is delivered how soon (R8).
 func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuery) (AgeingReport, error) {
 	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report AgeingReport, err error) {
 		site, q, err := in.on(tx, actor.SiteID)
@@ -118,7 +118,7 @@ func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuer
 	})
 }
 
-// Movement computes why the exposure of two days differs, line by line (R8).
+// Movement computes why the exposure on two days differs, line by line (R8).
 func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQuery) (MovementReport, error) {
 	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report MovementReport, err error) {
 		query := in.ExposureQuery
@@ -148,7 +148,7 @@ func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQu
 	})
 }
 
-// problems notes what is wrong with the first day, beside what was wrong before.
+// problems adds the errors of the first day to those of the query.
 func (in MovementQuery) problems(today civil.Day) fault.Problems {
 	p := in.Problems.Clone()
 	if in.AsOf != nil {
@@ -157,13 +157,13 @@ func (in MovementQuery) problems(today civil.Day) fault.Problems {
 	switch {
 	case in.From != nil && *in.From > today:
 		p.Wrong("from", "The movement would begin after its end, %s.", today)
-	case in.From == nil && !p.Has("from"): // it may have been given, and wrong
+	case in.From == nil && !p.Has("from"): // if it has a problem, it was given, but wrong
 		p.Missing("from")
 	}
 	return p
 }
 
-// on reads the site and completes the query.
+// on reads the site of a query and completes the query.
 func (in ExposureQuery) on(tx *db.Tx, siteID int64) (travel.Site, protection.ReportQuery, error) {
 	site, err := merchants.Site(tx, siteID)
 	if err != nil {
@@ -173,8 +173,8 @@ func (in ExposureQuery) on(tx *db.Tx, siteID int64) (travel.Site, protection.Rep
 	return site, q, err
 }
 
-// ratesOn reads what a report can convert by at the fixings of a day: all amounts of a site, its collateral too, are in
-// the currencies of its channels and of that collateral.
+// ratesOn reads the rates of a day for a report, in all currencies that it can need: those of the site's channels and
+// collateral, and that of the report.
 func ratesOn(tx *db.Tx, site travel.Site, q protection.ReportQuery, day civil.Day) (*fx.Table, error) {
 	currencies, err := ledger.CurrenciesOf(tx, site.ID)
 	if err != nil {
@@ -187,8 +187,8 @@ func ratesOn(tx *db.Tx, site travel.Site, q protection.ReportQuery, day civil.Da
 	return fx.NewTable(fixings), err
 }
 
-// isFinal says whether a report about what was known at a moment can no longer change: whoever asks again gets the same.
+// isFinal says whether a report about what was known at an instant can no longer change (R0).
 func isFinal(tx *db.Tx, siteID int64, knownAt time.Time) (bool, error) {
-	settled, err := core.Final(tx, siteID)
-	return err == nil && !knownAt.After(settled), err
+	final, err := core.Final(tx, siteID)
+	return err == nil && !knownAt.After(final), err
 }
