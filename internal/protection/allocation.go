@@ -10,8 +10,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Allocation is the part of a purchase or capture that one booking got, with all that was decided about it (R2, R3,
-// R5, R9).
+// Allocation is the part of a purchase or capture that one booking gets (R3), with what was decided when it was
+// recorded (R2, R5, R9). Its ID is that of its payment record.
 type Allocation struct {
 	SiteID         int64
 	ID             int64 // of its payment
@@ -25,24 +25,24 @@ type Allocation struct {
 	RecordedAt     time.Time
 	Decision       Decision
 	Rulepack       string // version
-	PolicyID       int64  // in force on P when it was recorded; 0: it was recorded before policies were kept
+	PolicyID       int64  // in force on P when it was recorded; 0: recorded before policies were stored
 	PolicyCurrency money.Currency
 	MaxFixingAge   int64
 	PricedAt       time.Time // zero while pending_rate
 	Value          int64     // PV of Amount, minor units of PolicyCurrency; 0 while pending_rate
-	Quote          fx.Quote  // locked; its legs are zero where both currencies are the same
+	Quote          fx.Quote  // the locked rate; its legs are zero when both currencies are equal
 }
 
 // Paid is P: the day of the payment.
 func (a Allocation) Paid() civil.Day { return civil.DayOf(a.EffectiveAt) }
 
-// Priced reports whether the rate is locked, as known at an instant.
+// Priced reports whether the rate was locked at a time (R9).
 func (a Allocation) Priced(known time.Time) bool {
 	return !a.PricedAt.IsZero() && !a.PricedAt.After(known)
 }
 
-// Price locks the rate of the allocation at an instant by R9, and reports whether the fixings for it were on file.
-// Once locked a rate stays for ever.
+// Price locks the rate of the allocation at a time (R9). priced is false when a fixing is missing: the allocation is
+// pending_rate then. A locked rate never changes. The error is money.ErrRange.
 func (a *Allocation) Price(fixings *fx.Table, at time.Time) (priced bool, err error) {
 	quote, ok := fx.Lock(fixings, a.Currency, a.PolicyCurrency, a.Paid(), at, int(a.MaxFixingAge))
 	if !ok {
@@ -56,11 +56,11 @@ func (a *Allocation) Price(fixings *fx.Table, at time.Time) (priced bool, err er
 	return true, nil
 }
 
-// TermsOf is what of the allocation follows its booking: travel days, country, and the last day of dispute by the
-// rulepack that the allocation was recorded under.
+// TermsOf computes the terms of the allocation from its booking. The last day of dispute follows the rulepack that
+// was in force when the allocation was recorded (R5).
 func (a Allocation) TermsOf(b travel.Booking, packs Rulepacks) Terms {
 	pack, ok := packs.ByVersion(a.Rulepack)
-	if !ok { // its version was taken out of the file: the one in force on P is the nearest to it
+	if !ok { // its version is no longer in the file, so the one in force on P counts
 		pack = packs.On(a.Paid())
 	}
 	return Terms{
@@ -78,24 +78,24 @@ type DatedTerms struct {
 	RecordedAt  time.Time
 }
 
-// Event is what became of an allocation later (R3).
+// Event is a refund, chargeback or reversal of an allocation (R3).
 type Event struct {
 	TransactionID int64
 	Kind          travel.TransactionType // refund, chargeback or chargeback-reversal
-	Amount        int64                  // positive
+	Amount        int64                  // minor units of the allocation, positive
 	EffectiveAt   time.Time
 	RecordedAt    time.Time
 }
 
-// AmountsAt sums up what became of the allocation by the events with an effective time up to the end of a day, as
-// known at an instant.
+// AmountsAt are the sums of the allocation with the events that were in effect at the end of a day, as known at a
+// time (R3).
 func (a Allocation) AmountsAt(events []Event, day civil.Day, known time.Time) Amounts {
 	return a.Sum(slices.DeleteFunc(slices.Clone(events), func(e Event) bool {
 		return e.EffectiveAt.After(day.End()) || e.RecordedAt.After(known)
 	}))
 }
 
-// Sum adds up what became of the allocation by all the given events.
+// Sum are the sums of the allocation with all given events.
 func (a Allocation) Sum(events []Event) Amounts {
 	sum := Amounts{Allocated: a.Amount}
 	for _, e := range events {
@@ -111,11 +111,11 @@ func (a Allocation) Sum(events []Event) Amounts {
 	return sum
 }
 
-// TermsAt picks the terms that count at the end of a day, as known at an instant: the last ones in effect by then.
-// The first ones count for all time before, too.
+// TermsAt picks the terms that count at the end of a day, as known at a time: the last ones in effect. history is in
+// order of recording, and its first terms count for all earlier days, too.
 func TermsAt(history []DatedTerms, day civil.Day, known time.Time) Terms {
 	var found Terms
-	for i, t := range history { // in order of recording
+	for i, t := range history {
 		if i == 0 || !t.EffectiveAt.After(day.End()) && !t.RecordedAt.After(known) {
 			found = t.Terms
 		}

@@ -8,12 +8,13 @@ import (
 	"holdfast/internal/travel"
 )
 
-// BordereauLine is one premium line, or the monthly minimum of a statement, as it is reported to the underwriter.
+// BordereauLine is one row of a bordereau: a premium line (R10), or the monthly minimum of a statement (R11), as it
+// is reported to the underwriter.
 type BordereauLine struct {
 	SiteID        int64
 	LineID        int64
 	AllocationID  int64
-	CauseID       int64 // the transaction that brought the line
+	CauseID       int64 // the transaction that caused the line
 	TransactionID int64 // the payment that is covered
 	ChannelID     int64
 	Kind          string
@@ -22,33 +23,32 @@ type BordereauLine struct {
 	Inception     time.Time // cover start
 	Expiry        civil.Day // last day of dispute, as it was when the line was recorded
 	Country       string
-	Original      money.Currency
-	Settlement    money.Currency
-	Insured       int64      // in Original: what remains of the payment after the line
-	InsuredValue  int64      // in Settlement, at the locked rate
-	FromRate      money.Rate // of Original per euro; zero where both currencies are the same
-	ToRate        money.Rate // of Settlement per euro
-	Amount        int64      // premium in Settlement, without tax
+	Original      money.Currency // of the payment
+	Settlement    money.Currency // in which premium is paid: that of the policy
+	Insured       int64          // minor units of Original: what remains of the payment after the line
+	InsuredValue  int64          // minor units of Settlement, at the locked rate
+	FromRate      money.Rate     // of Original per euro; zero when both currencies are equal
+	ToRate        money.Rate     // of Settlement per euro
+	Amount        int64          // premium in minor units of Settlement, without tax
 	PolicyID      int64
-	// StatementNumber is that of the statement whose monthly minimum this is; 0: it is a premium line.
+	// StatementNumber is the number of the statement, for a monthly minimum; 0: this is a premium line.
 	StatementNumber int64
 }
 
-// KindMinimum is the kind of row of a bordereau that reports a monthly minimum.
+// KindMinimum is the Kind of a row with a monthly minimum.
 const KindMinimum = "minimum"
 
-// BordereauMinimum is the monthly minimum of a statement as it is reported to the underwriter: premium that belongs to no
-// certificate.
+// BordereauMinimum is the monthly minimum of a statement (R11). It is premium that belongs to no payment.
 type BordereauMinimum struct {
 	Number    int64 // of the statement
 	ChannelID int64
 	IssuedAt  time.Time
-	Through   civil.Day // last day of the statement's period, whose policy sets the minimum and its taxes
+	Through   civil.Day // last day of the statement's period: the policy of this day has the minimum and its taxes
 	Currency  money.Currency
-	Amount    int64
+	Amount    int64 // minor units of Currency
 }
 
-// Line is the row of the minimum, for the whole of a month; nothing is insured by it that no other row has.
+// Line makes the row of the minimum, for a whole month. Nothing is insured by this row.
 func (m BordereauMinimum) Line(siteID int64, month travel.Period) BordereauLine {
 	return BordereauLine{
 		SiteID: siteID, ChannelID: m.ChannelID, Kind: KindMinimum, StatementNumber: m.Number, RecordedAt: m.IssuedAt,
@@ -57,11 +57,11 @@ func (m BordereauMinimum) Line(siteID int64, month travel.Period) BordereauLine 
 	}
 }
 
-// rateDecimals is how many decimals a rate of exchange is reported with. The two legs stand beside it exactly.
+// rateDecimals is the number of decimals of a rate of exchange. The row has both legs exactly, too.
 const rateDecimals = 8
 
-// RateOfExchange is how many units of the settlement currency one unit of the original one is worth, rounded to eight
-// decimals for the report; amounts are never computed from it.
+// RateOfExchange is how many units of the settlement currency one unit of the original currency is worth, with eight
+// decimals. It is for the report alone: amounts are computed from the legs.
 func (l BordereauLine) RateOfExchange() string {
 	if l.FromRate.IsZero() || l.ToRate.IsZero() {
 		return "1.00000000"

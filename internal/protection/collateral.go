@@ -10,23 +10,23 @@ import (
 	"holdfast/internal/money"
 )
 
-// CollateralKind says what is held.
+// CollateralKind says what kind of collateral it is.
 type CollateralKind string
 
 // CollateralKinds lists the kinds of collateral.
 var CollateralKinds = []CollateralKind{"cash", "guarantee", "rolling-reserve", "insurance", "other"}
 
-// Collateral is what is held against a loss from a day on. A correction is a new one of the same record.
+// Collateral is money or a guarantee that is held against losses (R7). A correction is a new row of the same record.
 type Collateral struct {
 	SiteID     int64
 	ID         int64
 	RecordID   int64 // the id of the first row of the record
 	Kind       CollateralKind
-	ChannelID  int64 // for the losses of this channel; 0: for any of the site's
+	ChannelID  int64 // for losses of this channel; 0: for losses of any channel of the site
 	Currency   money.Currency
-	Amount     int64     // 0 takes the record back
-	FromDay    civil.Day // held from this day
-	ToDay      civil.Day // to this one, included; civil.NoDay: until further notice
+	Amount     int64     // minor units of Currency; 0 takes the record back
+	FromDay    civil.Day // the first day on which it is held
+	ToDay      civil.Day // the last one; civil.NoDay: until further notice
 	Reference  string
 	Note       string
 	AuthorID   int64
@@ -39,8 +39,8 @@ func (c Collateral) HeldOn(day civil.Day) bool {
 	return c.Amount > 0 && c.FromDay <= day && (c.ToDay == civil.NoDay || day <= c.ToDay)
 }
 
-// CollateralHeld picks from all rows that were known, in order of recording, what is held at the end of a day: of each
-// record the last row counts, and it alone.
+// CollateralHeld picks the collateral that is held at the end of a day. known are all rows that were known, in order
+// of recording: only the last row of each record counts.
 func CollateralHeld(known []Collateral, day civil.Day) []Collateral {
 	last := map[int64]Collateral{}
 	for _, c := range known {
@@ -55,11 +55,12 @@ func CollateralHeld(known []Collateral, day civil.Day) []Collateral {
 	return held
 }
 
-// Netting sets collateral against exposure: Net of R7. All amounts are minor units of one currency.
+// Netting takes collateral off exposure: Net of R7. All its amounts are minor units of one currency.
 type Netting struct {
 	channels map[int64]int64
 	site     int64
-	// PendingRate is what has no value in that currency, because a fixing is missing: it is set against nothing.
+	// PendingRate is the collateral without a value in that currency, because a fixing is missing. It is taken off
+	// nothing.
 	PendingRate []HeldAmount
 }
 
@@ -70,8 +71,9 @@ type HeldAmount struct {
 	Amount    int64
 }
 
-// NewNetting values collateral at the last fixings up to a day, each currency's subtotal per channel rounded once. Also
-// beside locked values: collateral has no rate of its own.
+// NewNetting converts collateral to a currency, at the last fixings up to a day. Each subtotal of a channel and
+// currency is rounded once. It uses spot rates for a locked valuation, too, because collateral has no locked rate.
+// The error is money.ErrRange.
 func NewNetting(held []Collateral, rates *fx.Table, currency money.Currency, day civil.Day, known time.Time) (*Netting, error) {
 	type key struct {
 		channel  int64
@@ -107,14 +109,14 @@ func NewNetting(held []Collateral, rates *fx.Table, currency money.Currency, day
 	return n, nil
 }
 
-// Channel gives what is held for a channel alone, and the net of its exposure.
+// Channel returns what is held for a channel alone, and the net of its exposure e1.
 func (n *Netting) Channel(id, e1 int64) (held, net int64) {
 	return n.channels[id], max(0, e1-n.channels[id])
 }
 
-// Total gives what of all collateral can be set against the exposures of the given channels, and the net of their sum.
-// What is held for one channel covers no other: of it no more counts than that channel's own exposure. What is held for
-// the whole site covers what is left.
+// Total returns how much collateral can be taken off the exposures e1 of channels, and the net of their sum.
+// Collateral of a channel counts up to the exposure of that channel. Collateral of the site is taken off what is
+// left.
 func (n *Netting) Total(e1 map[int64]int64) (held, net int64) {
 	var total int64
 	held = n.site

@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// LimitScope is what a limit bounds (R12).
+// LimitScope says what a limit is for (R12).
 type LimitScope string
 
 // The scopes of limits.
@@ -21,36 +21,37 @@ const (
 	LimitSite        LimitScope = "site"
 )
 
-// LimitScopes lists the scopes, the narrowest first.
+// LimitScopes lists the scopes, from the narrowest to the widest.
 var LimitScopes = []LimitScope{LimitTransaction, LimitBooking, LimitChannel, LimitSite}
 
-// LimitLevels are the parts of a limit, in percent, at which an event is recorded.
+// LimitLevels are the percentages of a limit at which an event is recorded (R12).
 var LimitLevels = []int64{80, 95, 100}
 
-// Limit is what a use may come to from a day on.
+// Limit is the greatest use that is agreed, from a day on (R12).
 type Limit struct {
 	SiteID     int64
 	ID         int64
 	Scope      LimitScope
-	ChannelID  int64 // of this channel alone; 0: of every one, or of the site
+	ChannelID  int64 // for this channel alone; 0: for every channel, or for the site
 	FromDay    civil.Day
-	Lifted     bool  // no limit of its own from then on
+	Lifted     bool  // from then on this scope or channel has no limit of its own
 	Amount     int64 // minor units of Currency
 	Currency   money.Currency
 	Note       string
 	AuthorID   int64
 	Author     string
 	RecordedAt time.Time
-	// Proposal is set in the answer to a change that waits for another operator: nothing has changed yet.
+	// Proposal is set when the change waits for another operator (R0). Then nothing has changed yet.
 	Proposal *travel.Proposal
 }
 
 // Limits is a set of limits in order of recording.
 type Limits []Limit
 
-// InForce picks the limit of a scope that counts for a channel at the end of a day, as known at an instant: the
-// channel's own before the general one, of each the one from the latest day, of two from one day the later recorded.
-func (ls Limits) InForce(scope LimitScope, channelID int64, day civil.Day, known time.Time) (Limit, bool) {
+// InForce picks the limit of a scope that counts for a channel at the end of a day, as known at a time. The channel's
+// own limit comes before the general one. Of several, the one with the latest FromDay counts, and of two with the
+// same day the one that was recorded later. ok is false when there is no limit.
+func (ls Limits) InForce(scope LimitScope, channelID int64, day civil.Day, known time.Time) (limit Limit, ok bool) {
 	var own, general Limit
 	for _, l := range ls {
 		if l.Scope != scope || l.FromDay > day || l.RecordedAt.After(known) {
@@ -71,10 +72,10 @@ func (ls Limits) InForce(scope LimitScope, channelID int64, day civil.Day, known
 	return Limit{}, false
 }
 
-// Level is the highest of LimitLevels that a use has reached, 0 below the first.
+// Level is the highest of LimitLevels that a use has reached. It is 0 below the first.
 func (l Limit) Level(use int64) (level int64) {
 	for _, percent := range LimitLevels {
-		// Multiplied out, because a part of a limit need not be a whole number of minor units.
+		// Both sides are multiplied by 100, because a percentage of a limit may not be a whole number.
 		left := new(big.Int).Mul(big.NewInt(use), big.NewInt(100))
 		if left.Cmp(new(big.Int).Mul(big.NewInt(l.Amount), big.NewInt(percent))) >= 0 {
 			level = percent
@@ -83,7 +84,7 @@ func (l Limit) Level(use int64) (level int64) {
 	return level
 }
 
-// Crossed lists the levels between one that was reached before and one that is now, an event for each.
+// Crossed lists the levels above before and up to now. Each of them is an event.
 func Crossed(before, now int64) []int64 {
 	var crossed []int64
 	for _, percent := range LimitLevels {
@@ -94,7 +95,7 @@ func Crossed(before, now int64) []int64 {
 	return crossed
 }
 
-// Over is what of an addition lies above the limit, when the use with it has come to an amount.
+// Over is the part of an addition that lies above the limit. use includes the addition.
 func (l Limit) Over(added, use int64) int64 {
 	return min(max(0, added), max(0, use-l.Amount))
 }
@@ -102,14 +103,14 @@ func (l Limit) Over(added, use int64) int64 {
 // Headroom is what is left of the limit.
 func (l Limit) Headroom(use int64) int64 { return max(0, l.Amount-use) }
 
-// LimitUse is what an allocation adds to a use: its E1 locked (R12).
+// LimitUse is what an allocation adds to the use of a limit: its E1 at the locked rate (R12).
 type LimitUse struct {
 	Amount int64     // minor units of the allocation's policy currency
-	Due    civil.Day // the next day on which it changes by itself; civil.NoDay: it does not
+	Due    civil.Day // the next day on which time alone changes it; civil.NoDay: none
 }
 
-// UseAt is what the allocation adds to a use at the end of a day, as known at an instant. history and events are all
-// there are, in order of recording. What is not protected, simulated or without a rate adds nothing.
+// UseAt is what the allocation adds to a use at the end of a day, as known at a time. An allocation that is not
+// protected, is simulated or has no rate adds nothing. The error is money.ErrRange.
 func (a History) UseAt(day civil.Day, known time.Time, by travel.Recognition) (LimitUse, error) {
 	none := LimitUse{Due: civil.NoDay}
 	if !a.Decision.Protected || a.Decision.Simulated || !a.Priced(known) {
@@ -131,7 +132,8 @@ func (a History) UseAt(day civil.Day, known time.Time, by travel.Recognition) (L
 	return LimitUse{Amount: value, Due: min(t.changes(day, by), t.LastDay+1)}, nil
 }
 
-// changes is the next day after one on which the undelivered part can change, while something is undelivered.
+// changes is the next day after a day on which the undelivered part can change. Something must be undelivered on the
+// day.
 func (t Terms) changes(day civil.Day, by travel.Recognition) civil.Day {
 	switch {
 	case by == travel.RecognitionStartDate:
@@ -145,22 +147,22 @@ func (t Terms) changes(day civil.Day, by travel.Recognition) civil.Day {
 	}
 }
 
-// LimitEvent is a use that rose to a part of its limit.
+// LimitEvent says that a use has reached one of LimitLevels (R12).
 type LimitEvent struct {
 	SiteID        int64
 	ID            int64
 	Scope         LimitScope
 	ObjectID      int64 // of the transaction, booking or channel; 0 for the site
-	ChannelID     int64 // where it happened; 0 for the site
+	ChannelID     int64 // 0 for the site
 	Percent       int64
-	Use           int64 // after the change that crossed
+	Use           int64 // after the change
 	Limit         Limit
-	TransactionID int64 // that crossed it; 0 where no payment did
+	TransactionID int64 // the payment that reached the level; 0 when none did
 	CrossedAt     time.Time
 	RecordedAt    time.Time
 }
 
-// OverLimit is what of an allocation lies above a limit.
+// OverLimit is the part of an allocation that lies above a limit (R12).
 type OverLimit struct {
 	AllocationID  int64
 	TransactionID int64
@@ -173,16 +175,16 @@ type OverLimit struct {
 	RecordedAt    time.Time
 }
 
-// Step says how the amount came about.
+// Step explains the amount.
 func (o OverLimit) Step() Step {
 	return Step{"R12", "over_limit " + string(o.Scope), fmt.Sprintf(
 		"use of the %s with this payment %d, limit %d (number %d), in %s: %d of it lies above; it is protected all the same",
 		o.Scope, o.Use, o.LimitAmount, o.LimitID, o.Currency, o.Amount)}
 }
 
-// OverLimitAmount is what of a transaction lies above the limit that it exceeds most: of each scope the sum over its
-// allocations, of the sums the largest. Of an allocation that several limits of one scope met, one after the other, the
-// most that lay above one of them counts.
+// OverLimitAmount is the over_limit_amount of a transaction (R12), from the rows of its allocations. The allocations
+// are added up for each scope, and the largest of these sums counts. When an allocation has several rows in one
+// scope, its largest amount counts.
 func OverLimitAmount(list []OverLimit) (most int64, currency money.Currency) {
 	type part struct {
 		scope      LimitScope

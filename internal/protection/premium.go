@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// PremiumKind says what a line of the premium ledger is (R10).
+// PremiumKind is the kind of a premium line (R10).
 type PremiumKind string
 
 // The kinds of lines.
@@ -21,10 +21,10 @@ const (
 	PremiumCorrection PremiumKind = "correction"
 )
 
-// PremiumKinds lists them.
+// PremiumKinds lists the kinds.
 var PremiumKinds = []PremiumKind{PremiumOriginal, PremiumAdditional, PremiumReturn, PremiumCorrection}
 
-// PremiumCause says what a line was booked for.
+// PremiumCause says why a premium line was booked.
 type PremiumCause string
 
 // The causes of lines.
@@ -36,24 +36,25 @@ const (
 	CauseCorrection PremiumCause = "correction"
 )
 
-// PremiumCauses lists them.
+// PremiumCauses lists the causes.
 var PremiumCauses = []PremiumCause{CausePurchase, CauseRefund, CauseReDate, CauseLateFixing, CauseCorrection}
 
-// PremiumState is what the premium of an allocation is computed on, and what it comes to (R10).
+// PremiumState is the premium of an allocation in one state, with the numbers that it is computed from (R10).
 type PremiumState struct {
-	Amount  int64           // a − refunds
-	Value   int64           // its PV at the locked rate, in the policy's currency
-	Lead    int64           // D − P in days; negative: paid after travel, no premium
-	Line    travel.RateLine // of the rate card; zero where the lead is negative
-	Premium int64           // π
-	Minimum bool            // π is the minimum per line
+	Amount  int64           // a − refunds, minor units of the allocation
+	Value   int64           // PV of Amount at the locked rate, minor units of the policy currency
+	Lead    int64           // D − P in days; negative: paid after travel, so there is no premium
+	Line    travel.RateLine // of the rate card; zero when the lead is negative
+	Premium int64           // π, minor units of the policy currency
+	Minimum bool            // whether π is the minimum per line
 }
 
-// NegativeLead flags a state without a price: travel was over when it was paid.
+// NegativeLead reports whether travel was over before the payment. Then there is no premium.
 func (s PremiumState) NegativeLead() bool { return s.Lead < 0 }
 
-// PremiumState prices the allocation by R10 under the policy in force on P, for a travel that ends on a day and what
-// was refunded. It is for allocations whose rate is locked. Chargebacks and reversals never move premium.
+// PremiumState computes the premium of the allocation (R10), for the policy in force on P, D = end and the sum of the
+// refunds. The rate of the allocation must be locked. Chargebacks and reversals do not change premium. It is an error
+// when the rate card has no line for the lead, and when a number is too large (money.ErrRange).
 func (a Allocation) PremiumState(policy travel.Policy, end civil.Day, refunded int64) (PremiumState, error) {
 	s := PremiumState{Amount: max(0, a.Amount-refunded), Lead: int64(end - a.Paid())}
 	var err error
@@ -65,7 +66,7 @@ func (a Allocation) PremiumState(policy travel.Policy, end civil.Day, refunded i
 	}
 	line, ok := policy.RateCard.Line(a.ChannelID, s.Lead)
 	if !ok {
-		return PremiumState{}, fmt.Errorf("policy %d prices no lead of %d days", policy.ID, s.Lead)
+		return PremiumState{}, fmt.Errorf("the rate card of policy %d has no line for a lead of %d days", policy.ID, s.Lead)
 	}
 	s.Line = line
 	s.Premium, err = money.Round(new(big.Int).Mul(big.NewInt(s.Value), big.NewInt(line.PPM)), big.NewInt(1_000_000))
@@ -75,45 +76,45 @@ func (a Allocation) PremiumState(policy travel.Policy, end civil.Day, refunded i
 	return s, err
 }
 
-// PremiumLine is one line of the premium ledger: the difference that a change makes, and the state it leads to.
-// Always: the sum of the amounts of an allocation's lines = the premium of its last state + the sum of what is
-// retained.
+// PremiumLine is one line of the premium ledger: what a change adds to the premium, and the state after it (R10). For
+// each allocation, the sum of the amounts is always the premium of the last state plus the sum of what was retained.
 type PremiumLine struct {
 	SiteID        int64
 	ID            int64
 	AllocationID  int64
 	ChannelID     int64
 	BookingID     int64
-	TransactionID int64 // the cause; of a changed booking, a late fixing or a correction the payment itself
+	TransactionID int64 // the cause; the payment itself for a changed booking, a late fixing or a correction
 	Kind          PremiumKind
 	Cause         PremiumCause
 	RecordedAt    time.Time
 	EffectiveAt   time.Time
 	Currency      money.Currency // Q
 	Amount        int64          // Δ as booked
-	Retained      int64          // return premium that is kept for good
+	Retained      int64          // premium that would have been returned, and is kept for good
 	State         PremiumState
 	PolicyID      int64
 	Simulated     bool
-	StatementID   int64 // 0 until it is on one
-	// BaseCurrency is that of State.Amount; known where a line was read back.
+	StatementID   int64 // 0 until the line is on a statement
+	// BaseCurrency is the currency of State.Amount. It is set only in lines that were read from the database.
 	BaseCurrency money.Currency
 }
 
-// PremiumChange is what may move the premium of an allocation.
+// PremiumChange is a change that may change the premium of an allocation.
 type PremiumChange struct {
 	TransactionID int64
 	Cause         PremiumCause
 	EffectiveAt   time.Time
 	End           civil.Day // D after the change
 	Refunded      int64     // all refunds, this one included
-	// Insolvent says that an insolvency of the channel is confirmed, so that nothing returns to it. One that is only locked
-	// is not: what returns while it is locked is its own.
+	// Insolvent says that an insolvency of the channel is confirmed: then no premium is returned. A channel that is
+	// only locked is not insolvent.
 	Insolvent bool
 }
 
-// Reprice books a change: the line that it adds after the lines that there are, if any. What moves the premium by
-// nothing adds none; only the first price of an allocation always stands in the ledger, even where it is zero.
+// Reprice makes the premium line of a change, after the lines that the allocation has (R10). booked is false when the
+// change does not change the premium. The first line of an allocation is always booked, even when it is zero. The
+// errors are those of PremiumState.
 func (a Allocation) Reprice(lines []PremiumLine, policy travel.Policy, c PremiumChange) (line PremiumLine, booked bool, err error) {
 	after, err := a.PremiumState(policy, c.End, c.Refunded)
 	if err != nil {
@@ -132,8 +133,8 @@ func (a Allocation) Reprice(lines []PremiumLine, policy travel.Policy, c Premium
 	return line, line.Amount != 0 || line.Retained != 0, nil
 }
 
-// bookPremium books the difference between the premium before and the state after. Premium returns only if the policy
-// knows it, the change came while there was travel ahead, and the channel has not failed.
+// bookPremium computes the line between the premium before and the state after. Premium is returned only when the
+// policy returns premium, the change came on or before D, and the channel is not insolvent (R10).
 func bookPremium(
 	before int64, after PremiumState, policy travel.Policy, c PremiumChange,
 ) (kind PremiumKind, amount, retained int64) {
@@ -153,17 +154,17 @@ func bookPremium(
 	return kind, amount, retained
 }
 
-// PremiumFilter chooses lines of the premium ledger; empty fields choose all.
+// PremiumFilter picks lines of the premium ledger. An empty field picks all.
 type PremiumFilter struct {
 	Include, Exclude []int64
 	Before, After    time.Time // recorded
 	Channels         []int64
 	Transactions     []int64 // the causes
 	Bookings         []int64
-	Payments         []int64 // the allocations, which have the ids of their payments
+	Payments         []int64 // the allocations: they have the ids of their payment records
 	Kinds            []PremiumKind
 	Causes           []PremiumCause
 }
 
-// PremiumOrders lists the attributes by which lines can be sorted.
+// PremiumOrders lists the values of orderby for premium lines.
 var PremiumOrders = []string{"id", "recorded_at", "effective_at", "amount", "include"}

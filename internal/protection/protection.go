@@ -1,5 +1,6 @@
-// Package protection is the arithmetic of protection (rules R2 to R9): whether a payment is protected, what of it is
-// still at risk, until when, and what that is worth. Pure functions over plain values: no database, no clock.
+// Package protection computes what docs/rules.md says: whether a payment is protected (R2), how much of it is at risk
+// and until when (R3 to R8), what it is worth (R9), its premium (R10), statements (R11) and limits (R12). It consists
+// of pure functions over plain values, without a database and without a clock.
 package protection
 
 import (
@@ -9,37 +10,37 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Reasons of a decision (R2): why a payment is protected, or why it is not.
+// Reasons why a payment is protected, or why it is not (R2).
 const (
 	ReasonProtected      = "channel_protected"
 	ReasonLive           = "channel_live_protected" // of the server-to-server profile
-	ReasonTestChannel    = "test_channel"           // decided as if protected, but simulated
+	ReasonTestChannel    = "test_channel"           // protected, but simulated
 	ReasonMode           = "channel_not_protected"
 	ReasonType           = "account_type_not_protected" // of the server-to-server profile
 	ReasonLocked         = "channel_locked"
 	ReasonNotCardPayment = "not_a_card_payment"
 )
 
-// Decision is what R2 says of a payment, once and for all.
+// Decision says whether a payment is protected (R2). It is made once and never changes.
 type Decision struct {
 	Protected  bool
 	Reason     string
-	Simulated  bool // of a test channel: the same arithmetic, outside every total
+	Simulated  bool // a payment of a test channel: computed in the same way, but in no total
 	LateLogged bool
-	CoverFrom  time.Time // cover start; of what is not protected: from when it would have counted
+	CoverFrom  time.Time // cover start; also set for a payment that is not protected
 }
 
-// Facts are what a decision rests on.
+// Facts are what a Decision is made from.
 type Facts struct {
 	Channel     travel.Channel
 	Method      string
 	EffectiveAt time.Time
 	RecordedAt  time.Time
-	TakenOver   bool  // imported with cover from EffectiveAt: the one exception to "never backdated"
-	LateLogDays int64 // of the policy
+	TakenOver   bool  // imported with cover from EffectiveAt: the only case in which cover starts before RecordedAt
+	LateLogDays int64 // setting of the policy
 }
 
-// Decide applies R2.
+// Decide decides by R2 whether a payment is protected.
 func Decide(f Facts) Decision {
 	d := Decision{
 		Simulated:  f.Channel.WasTest,
@@ -68,7 +69,8 @@ func Decide(f Facts) Decision {
 	return d
 }
 
-// Amounts is what became of an allocation up to a moment, each a sum of positive minor units of its currency.
+// Amounts are the sums of an allocation at a moment: what was allocated, refunded, charged back and reversed (R3).
+// All are positive minor units of its currency.
 type Amounts struct {
 	Allocated   int64 // a of R3
 	Refunded    int64
@@ -76,7 +78,7 @@ type Amounts struct {
 	Reversed    int64
 }
 
-// Remaining is N of R3 at the end of a day, for an allocation whose payment was taken on day paid.
+// Remaining is N at the end of a day (R3). paid is P, the day of the payment: before it N is 0.
 func (a Amounts) Remaining(paid, day civil.Day) int64 {
 	if day < paid {
 		return 0
@@ -84,7 +86,7 @@ func (a Amounts) Remaining(paid, day civil.Day) int64 {
 	return min(a.Allocated, max(0, a.unbounded()))
 }
 
-// DoubleRecovery is what the bounds of R3 cut off: money that came back twice, or was given back more than once.
+// DoubleRecovery is what the bounds of N cut off (R3): money that came back twice.
 func (a Amounts) DoubleRecovery() int64 {
 	n := a.unbounded()
 	return max(-n, n-a.Allocated, 0)
@@ -92,17 +94,17 @@ func (a Amounts) DoubleRecovery() int64 {
 
 func (a Amounts) unbounded() int64 { return a.Allocated - a.Refunded - a.ChargedBack + a.Reversed }
 
-// Terms is what of an allocation follows its booking.
+// Terms are the values that an allocation has from its booking.
 type Terms struct {
 	Start   civil.Day // S of R4
 	End     civil.Day // D of R4
 	LastDay civil.Day // L of R5
 	Country string
-	// Suppliers names those that the booking includes, as SupplierKey does.
+	// Suppliers is the SupplierKey of the booking's suppliers.
 	Suppliers string
 }
 
-// Undelivered is U of R4 at the end of a day, of an amount n that remains then.
+// Undelivered is U at the end of a day, for N = n (R4).
 func (t Terms) Undelivered(n int64, day civil.Day, by travel.Recognition) int64 {
 	switch by {
 	case travel.RecognitionStartDate:
@@ -138,7 +140,7 @@ const (
 	Tail        State = "tail"
 )
 
-// StateOf applies R6 at the end of a day, of an allocation of which n remains and u is undelivered.
+// StateOf is the state at the end of a day, for N = n, U = u and L = last (R6).
 func StateOf(n, u int64, day, last civil.Day) State {
 	switch {
 	case n == 0:

@@ -15,14 +15,14 @@ import (
 //go:embed rulepack.json
 var shipped []byte
 
-// Window is how long cardholders of a scheme can dispute (R5): Days after travel or payment, whichever is later, but
-// never more than Cap days after the payment. A Cap of 0 is none.
+// Window says how long cardholders of a scheme can dispute (R5): until Days after the later one of travel and
+// payment, but at most until Cap days after the payment. A Cap of 0 means that there is no cap.
 type Window struct {
 	Days int `json:"days"`
 	Cap  int `json:"cap,omitempty"`
 }
 
-// LastDay is L of R5 for a payment of day paid and a travel that ends on day end.
+// LastDay is L, for P = paid and D = end (R5).
 func (w Window) LastDay(paid, end civil.Day) civil.Day {
 	last := max(end, paid) + civil.Day(w.Days)
 	if w.Cap > 0 {
@@ -31,14 +31,14 @@ func (w Window) LastDay(paid, end civil.Day) civil.Day {
 	return last
 }
 
-// Rulepack is the dispute windows of all schemes, in force from a day on.
+// Rulepack is the dispute windows of all schemes, in force from a day on (R5).
 type Rulepack struct {
 	Version string
 	From    civil.Day
 	windows map[travel.Scheme]Window
 }
 
-// Window gives the window of a scheme.
+// Window returns the window of a scheme. A scheme that is not in the rulepack gets the window of travel.Unknown.
 func (r Rulepack) Window(s travel.Scheme) Window {
 	if w, ok := r.windows[s]; ok {
 		return w
@@ -46,7 +46,7 @@ func (r Rulepack) Window(s travel.Scheme) Window {
 	return r.windows[travel.Unknown]
 }
 
-// Rulepacks is all rulepacks, in order of the day from which they are in force.
+// Rulepacks are all rulepacks, in order of the days from which they are in force.
 type Rulepacks []Rulepack
 
 // ShippedRulepacks returns the rulepacks that ship with the program.
@@ -58,8 +58,10 @@ func ShippedRulepacks() Rulepacks {
 	return packs
 }
 
-// ParseRulepacks reads rulepacks from their data file: a JSON list of {version, from, windows}, in which windows has
-// an entry for each scheme and one for "unknown".
+// ParseRulepacks reads the file of the setting --rulepacks (R5): a JSON list of {version, from, windows}. from is a
+// day such as 2026-03-31, and windows has an entry for each scheme and one for "unknown". It is an error when the
+// list is empty, when the days do not rise, when a version stands there twice, and when a window is missing or out of
+// bounds.
 func ParseRulepacks(data []byte) (Rulepacks, error) {
 	var file []struct {
 		Version string                   `json:"version"`
@@ -85,10 +87,10 @@ func ParseRulepacks(data []byte) (Rulepacks, error) {
 			return nil, fmt.Errorf("rulepack %d: %w", i+1, err)
 		}
 		if i > 0 && from <= packs[i-1].From {
-			return nil, fmt.Errorf("rulepack %d: from %s does not follow %s", i+1, from, packs[i-1].From)
+			return nil, fmt.Errorf("rulepack %d: from %s must be later than %s", i+1, from, packs[i-1].From)
 		}
-		if _, twice := packs.ByVersion(pack.Version); twice { // allocations find theirs by it
-			return nil, fmt.Errorf("rulepack %d: there is another of version %s", i+1, pack.Version)
+		if _, twice := packs.ByVersion(pack.Version); twice { // allocations keep only the version
+			return nil, fmt.Errorf("rulepack %d: another rulepack has version %s, too", i+1, pack.Version)
 		}
 		packs = append(packs, pack)
 	}
@@ -105,13 +107,13 @@ func (r Rulepack) check() error {
 			return fmt.Errorf("scheme %s has no window", s)
 		}
 		if w.Days < 1 || w.Days > 3650 || w.Cap < 0 || w.Cap > 3650 {
-			return fmt.Errorf("scheme %s: days lie between 1 and 3650, a cap up to there", s)
+			return fmt.Errorf("scheme %s: days must be from 1 to 3650, and cap from 0 to 3650", s)
 		}
 	}
 	return nil
 }
 
-// On gives the rulepack in force on a day. Before the first one, the first one counts.
+// On returns the rulepack in force on a day. Before the first one, the first one counts.
 func (rs Rulepacks) On(day civil.Day) Rulepack {
 	found := rs[0]
 	for _, r := range rs {
@@ -122,7 +124,8 @@ func (rs Rulepacks) On(day civil.Day) Rulepack {
 	return found
 }
 
-// ByVersion gives the rulepack of a version: an allocation keeps the one that it was recorded under.
+// ByVersion returns the rulepack with a version. An allocation keeps the rulepack that was in force when it was
+// recorded.
 func (rs Rulepacks) ByVersion(version string) (Rulepack, bool) {
 	for _, r := range rs {
 		if r.Version == version {
