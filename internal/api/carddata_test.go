@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/psp/sandbox"
 	"holdfast/internal/travel"
 )
@@ -30,9 +31,9 @@ const securityCode = "8471093"
 // TestNoCardDataIsKept pays with every test card, by its token and by its number, in every place that takes a text, and
 // then looks for card numbers and security codes in all that is left: the files of the database, the log, the answers.
 func TestNoCardDataIsKept(t *testing.T) {
-	folder := t.TempDir()
+	address := dbtest.SQLite(t)
 	var left bytes.Buffer // log and answers
-	w := newWorldOf(t, travel.ServerToServerProfile, "sqlite:"+filepath.Join(folder, "holdfast.db"), &left)
+	w := newWorldOf(t, travel.ServerToServerProfile, address, &left)
 	yes := true
 	_, err := w.app.Channels.Change(t.Context(), auth.System(1), 1, travel.ChannelFields{
 		Processing: travel.ProcessorFields{ServerToServer: &yes},
@@ -75,7 +76,7 @@ func TestNoCardDataIsKept(t *testing.T) {
 	}
 	w.ask(t)
 	must(t, w.core.Store.Close())
-	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(strings.TrimPrefix(address, "sqlite:")), "*"))
 	must(t, err)
 	found := false
 	for _, file := range files {

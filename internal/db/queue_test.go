@@ -28,11 +28,11 @@ func TestOneOfManyWritesFailsAlone(t *testing.T) {
 					return err
 				}
 				if i%3 == 1 {
-					return dbtest.ErrNotThisOne
+					return errNotThisOne
 				}
 				return nil
 			})
-			if failed := errors.Is(err, dbtest.ErrNotThisOne); failed != (i%3 == 1) {
+			if failed := errors.Is(err, errNotThisOne); failed != (i%3 == 1) {
 				t.Errorf("write %d answers %v", i, err)
 			}
 		}

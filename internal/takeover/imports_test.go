@@ -192,14 +192,14 @@ func fixing(t *testing.T, currency money.Currency, day, rate string) fx.Fixing {
 	return fx.Fixing{Provider: fx.ECB, Day: d, Currency: currency, Rate: r}
 }
 
-// messyFile is a book with mistakes in it whose rows lie far apart from those that they build on.
+// messyFile is a book with mistakes in it whose rows lie far apart from those that they build on: it takes two writes.
 func messyFile(seed uint64) []travel.ImportedPayment {
 	chance := rand.New(rand.NewPCG(seed, 1))
 	var rows []travel.ImportedPayment
 	add := func(key string, changes ...func(r *travel.ImportedPayment)) {
 		rows = append(rows, apptest.ARow(len(rows)+2, key, changes...))
 	}
-	for n := range 260 {
+	for n := range 120 {
 		add(fmt.Sprint(n), func(r *travel.ImportedPayment) {
 			r.Channel = []string{"Direct", "Groups", "Online"}[chance.IntN(3)]
 			if currency := money.Currency("GBP"); chance.IntN(20) == 0 { // not the channel's, unless it is the first
@@ -207,14 +207,14 @@ func messyFile(seed uint64) []travel.ImportedPayment {
 			}
 		})
 	}
-	for n := range 220 {
-		of := rows[chance.IntN(260)]
+	for n := range 110 {
+		of := rows[chance.IntN(120)]
 		add(fmt.Sprintf("r%d", n), apptest.Refunding(strings.TrimPrefix(of.Payment.ImportKey, "P-"), 9_000+chance.Int64N(12_000)),
 			func(r *travel.ImportedPayment) {
 				r.Channel, r.Booking.Currency, r.Payment.Currency = of.Channel, of.Booking.Currency, of.Payment.Currency
 			})
 	}
-	for range 40 { // the same again, sometimes otherwise
+	for range 30 { // the same again, sometimes otherwise
 		again := rows[chance.IntN(len(rows))]
 		again.Line = len(rows) + 2
 		if chance.IntN(2) == 0 {
