@@ -64,18 +64,24 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 	if err := actor.Require(auth.WriteChannels); err != nil {
 		return travel.Channel{}, err
 	}
-	// Drawn once, outside the write, which may run more than once: a repetition makes the same channel.
-	secret, err := auth.NewChannelSecret(c.Random)
-	if err != nil {
-		return travel.Channel{}, fmt.Errorf("drawing a channel secret: %w", err)
-	}
-	id := sync.OnceValue(c.NewUUID)
+	// Drawn once: the write may run more than once, and makes the same channel.
+	draw := sync.OnceValues(func() (drawn travel.Channel, err error) {
+		drawn.UUID = c.NewUUID()
+		if drawn.Secret, err = auth.NewChannelSecret(c.Random); err != nil {
+			err = fmt.Errorf("drawing a channel secret: %w", err)
+		}
+		return drawn, err
+	})
 	create := func(tx *db.Tx) (made travel.Channel, outcome core.Outcome, err error) {
+		drawn, err := draw()
+		if err != nil {
+			return made, outcome, err
+		}
 		channel, err := newChannel(c.Core, tx, actor, in)
 		if err != nil {
 			return made, outcome, err
 		}
-		channel.UUID, channel.Secret = id(), secret
+		channel.UUID, channel.Secret = drawn.UUID, drawn.Secret
 		insert := func() (any, error) {
 			made, err = insertChannel(c.Core, tx, actor, channel, in.Processing)
 			return channelResult{made.ID}, err
