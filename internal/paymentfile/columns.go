@@ -22,53 +22,53 @@ type Column struct {
 // Columns lists every column that is read, in the order in which people think of them: whose booking, which trip,
 // who, which payment, by which card.
 var Columns = []Column{
-	{"booking_reference", true, "your own key of the booking, unique in its channel", booking, "reference", func(r *row, s string) {
+	{"booking_reference", true, "your own id of the booking, unique in its channel", booking, "reference", func(r *row, s string) {
 		r.out.Booking.ImportKey = s
 		r.out.Booking.Reference = &s
 	}},
-	{"channel", true, "name of the channel; --mode creates those that do not exist", booking, "channels", func(r *row, s string) {
+	{"channel", true, "name of the channel; with --mode a missing channel is created", booking, "channels", func(r *row, s string) {
 		r.out.Channel = s
 	}},
-	{"countries", true, "country of the trip, ISO 3166-1 alpha-2", booking, "countries", func(r *row, s string) { r.out.Booking.Country = &s }},
-	{"currencies", true, "currency of the booking, the same as its channel's, ISO 4217", booking, "currencies", func(r *row, s string) {
+	{"countries", true, "country of the trip as two letters, such as PT", booking, "countries", func(r *row, s string) { r.out.Booking.Country = &s }},
+	{"currencies", true, "currency of the booking, which is its channel's, such as EUR", booking, "currencies", func(r *row, s string) {
 		r.out.Booking.Currency = r.currency(s)
 	}},
-	{"date_start", false, "first day of the trip, Y-m-d", booking, "date_start", func(r *row, s string) {
+	{"date_start", false, "first day of the trip, such as 2024-06-23", booking, "date_start", func(r *row, s string) {
 		r.out.Booking.Start = r.day(s)
 	}},
-	{"date", true, "last day of the trip, Y-m-d", booking, "date", func(r *row, s string) {
+	{"date", true, "last day of the trip, such as 2024-06-30", booking, "date", func(r *row, s string) {
 		r.out.Booking.End = r.day(s)
 	}},
 	{"pax", false, "number of travellers", booking, "pax", func(r *row, s string) { r.out.Booking.Pax = r.number(s) }},
-	{"total", true, "total of the booking in minor units of currencies", booking, "total", func(r *row, s string) {
+	{"total", true, "total of the booking, in minor units of currencies", booking, "total", func(r *row, s string) {
 		r.out.Booking.Total = r.number(s)
 	}},
 	{"firstname", true, "first name of the lead traveller", booking, "firstname", func(r *row, s string) { r.out.Booking.Firstname = &s }},
 	{"surname", true, "surname of the lead traveller", booking, "surname", func(r *row, s string) { r.out.Booking.Surname = &s }},
 	{"email", true, "e-mail address of the lead traveller", booking, "email", func(r *row, s string) { r.out.Booking.Email = &s }},
-	{"content", true, "what was booked", booking, "content", func(r *row, s string) { r.out.Booking.Content = &s }},
+	{"content", true, "description of the booking", booking, "content", func(r *row, s string) { r.out.Booking.Content = &s }},
 	{"language", false, "language of receipts, such as enGB (the default)", booking, "language", func(r *row, s string) {
 		r.out.Booking.Language = &s
 	}},
-	{"payment_reference", true, "your own key of the payment, unique in its channel", payment, "reference", func(r *row, s string) {
+	{"payment_reference", true, "your own id of the payment, unique in its channel", payment, "reference", func(r *row, s string) {
 		r.out.Payment.ImportKey = s
 		r.out.Payment.Reference = s
 	}},
-	{"linked_reference", false, "payment_reference of the payment that a refund, capture or void adjusts", payment, "linked_id", func(r *row, s string) {
+	{"linked_reference", false, "for a refund, capture or void: payment_reference of the payment that it adjusts", payment, "linked_id", func(r *row, s string) {
 		r.out.Linked = s
 	}},
 	{"transaction_types", true, "purchase, authorize, capture, refund, void, chargeback or chargeback-reversal", payment, "transaction_types", func(r *row, s string) {
 		kind := travel.TransactionType(s)
 		r.out.Payment.Type = &kind
 	}},
-	{"paid_at", true, "when the payment was taken, Y-m-d H:i:s in GMT", payment, "effective_at", func(r *row, s string) { r.paidAt(s) }},
-	{"payment_currencies", true, "currency of the payment, ISO 4217", payment, "currencies", func(r *row, s string) {
+	{"paid_at", true, "time of the payment in GMT, such as 2024-01-15 12:00:00", payment, "effective_at", func(r *row, s string) { r.paidAt(s) }},
+	{"payment_currencies", true, "currency of the payment, such as EUR", payment, "currencies", func(r *row, s string) {
 		r.out.Payment.Currency = r.currency(s)
 	}},
-	{"payment_total", true, "the payment in minor units of payment_currencies, always positive", payment, "total", func(r *row, s string) {
+	{"payment_total", true, "amount of the payment, in minor units of payment_currencies, always positive", payment, "total", func(r *row, s string) {
 		r.out.Payment.Total = r.number(s)
 	}},
-	{"booking_total", true, "the same in minor units of currencies, always positive", payment, "bookings", func(r *row, s string) {
+	{"booking_total", true, "the same amount in minor units of currencies, always positive", payment, "bookings", func(r *row, s string) {
 		if n := r.number(s); n != nil {
 			r.out.BaseTotal = *n
 		}
@@ -79,10 +79,10 @@ var Columns = []Column{
 	{"last_four_digits", false, "last 4 digits of the card number", payment, "last_four_digits", func(r *row, s string) { r.out.Payment.LastFour = s }},
 	{"auth_code", false, "authorisation code of the issuer", payment, "auth_code", func(r *row, s string) { r.out.Payment.AuthCode = s }},
 	{"psp", false, "the payment processor", payment, "psp", func(r *row, s string) { r.out.Payment.PSP = s }},
-	{"payee_name", false, "first name of who paid", payment, "payee_name", func(r *row, s string) { r.out.Payment.PayeeName = s }},
-	{"payee_surname", false, "surname of who paid", payment, "payee_surname", func(r *row, s string) { r.out.Payment.PayeeSurname = s }},
-	{"payee_email", false, "e-mail address of who paid", payment, "payee_email", func(r *row, s string) { r.out.Payment.PayeeEmail = s }},
-	{"ip_address", false, "address from which the payment was made", payment, "ip_address", func(r *row, s string) { r.out.Payment.IPAddress = s }},
+	{"payee_name", false, "first name of the payer", payment, "payee_name", func(r *row, s string) { r.out.Payment.PayeeName = s }},
+	{"payee_surname", false, "surname of the payer", payment, "payee_surname", func(r *row, s string) { r.out.Payment.PayeeSurname = s }},
+	{"payee_email", false, "e-mail address of the payer", payment, "payee_email", func(r *row, s string) { r.out.Payment.PayeeEmail = s }},
+	{"ip_address", false, "IP address of the payer", payment, "ip_address", func(r *row, s string) { r.out.Payment.IPAddress = s }},
 }
 
 func known(name string) *Column {
