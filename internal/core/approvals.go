@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/db"
@@ -12,13 +11,13 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Approvals is the four eyes: what one person asks for, another operator decides on (R0).
+// Approvals are the use cases of four eyes (R0): one person proposes a change, and another operator decides on it.
 type Approvals struct{ *Core }
 
-// Request asks for a change that needs two people, inside a write. payload is what approval will carry out, by
-// carryOut, perhaps days later. In a sandbox one person is enough: now is run at once, with the same effect, and the
-// proposal that comes back is approved. Elsewhere it comes back open, and nothing has changed. What now gives is kept as
-// the proposal's result.
+// Request asks for a change that needs two people. It is called inside a write. Outside a sandbox it stores an open
+// proposal and changes nothing else. When another operator approves it, perhaps days later, Kind.Carry gets the payload.
+// In a sandbox one person is enough: Request runs now at once, and returns a proposal that is approved already. The result
+// of now becomes the result of the proposal.
 func Request(
 	c *Core, tx *db.Tx, actor auth.Actor, p travel.Proposal, payload any, now func() (result any, err error),
 ) (travel.Proposal, error) {
@@ -32,7 +31,7 @@ func Request(
 	}
 	p.SiteID, p.Payload = actor.SiteID, string(text)
 	p.ProposedByID, p.ProposedBy = actor.UserID, actor.Username
-	if p, err = InsertProposal(tx, p); err != nil {
+	if p, err = insertProposal(tx, p); err != nil {
 		return p, err
 	}
 	asked := p
@@ -54,7 +53,7 @@ func Request(
 	return p, Record(tx, actor, "proposal.approve", proposalObject(p), auditProposal(asked), auditProposal(p))
 }
 
-// decide stores a decision on a proposal that is locked or new.
+// decide stores the decision on a proposal. The caller has locked the proposal, or has just made it.
 func decide(
 	tx *db.Tx, actor auth.Actor, p travel.Proposal, state travel.ProposalState, reason string, result any,
 ) (travel.Proposal, error) {
@@ -68,64 +67,22 @@ func decide(
 		}
 		p.Result = string(text)
 	}
-	return p, DecideProposal(tx, p)
+	return p, storeDecision(tx, p)
 }
 
-// samePerson: users are told apart by their ids, and the program without a user is one person of its own.
+// samePerson reports whether the actor made the proposal. Two actors are the same person when their user ids are equal.
+// The program without a user has the id 0, and so is one person, too.
 func samePerson(actor auth.Actor, p travel.Proposal) bool { return actor.UserID == p.ProposedByID }
 
-// Kind is something that can be proposed. Carry does what an approved proposal asks for, in the write that approves it:
-// what was fine when it was proposed is judged anew, because the world has moved on. After runs when that write is
-// durable; nil where there is nothing to do.
-type Kind struct {
-	Carry func(tx *db.Tx, actor auth.Actor, p travel.Proposal) (result any, err error)
-	After func(ctx context.Context, actor auth.Actor) error
-}
-
-// Kinds are all kinds of proposals. The room whose business a kind is registers it.
-type Kinds struct {
-	mu    sync.Mutex
-	kinds map[travel.ProposalKind]Kind
-}
-
-// Register says how proposals of a kind are carried out.
-func (k *Kinds) Register(of travel.ProposalKind, kind Kind) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	db.Keep(&k.kinds, of, kind)
-}
-
-func (k *Kinds) of(kind travel.ProposalKind) (Kind, bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	found, ok := k.kinds[kind]
-	return found, ok
-}
-
-// carryOut does what an approved proposal asks for.
-func carryOut(c *Core, tx *db.Tx, actor auth.Actor, p travel.Proposal) (result any, err error) {
-	kind, ok := c.Kinds.of(p.Kind)
-	if !ok {
-		return nil, fault.New(fault.Internal, "A proposal of the kind %q cannot be carried out.", p.Kind)
-	}
-	return kind.Carry(tx, actor, p)
-}
-
-// PayloadOf reads what a proposal asks for.
-func PayloadOf[T any](p travel.Proposal) (payload T, err error) {
-	if err := json.Unmarshal([]byte(p.Payload), &payload); err != nil {
-		return payload, fmt.Errorf("payload of proposal %d: %w", p.ID, err)
-	}
-	return payload, nil
-}
-
-// Approve carries a proposal out, for an operator who did not propose it. In a sandbox it may be the same one.
+// Approve carries a proposal out. The actor is another operator than the one who proposed it; in a sandbox it may be the
+// same. Errors: NotPossible with the reason proposal_closed, approver_unnamed or same_person, and the errors of
+// Kind.Carry, because everything is checked again.
 func (a *Approvals) Approve(ctx context.Context, actor auth.Actor, id int64, reason string) (travel.Proposal, error) {
 	p, err := a.close(ctx, actor, id, "proposal.approve", func(tx *db.Tx, p travel.Proposal) (travel.Proposal, error) {
 		if err := mayApprove(tx, actor, p); err != nil {
 			return p, err
 		}
-		result, err := carryOut(a.Core, tx, actor, p)
+		result, err := a.carryOut(tx, actor, p)
 		if err != nil {
 			return p, err
 		}
@@ -137,8 +94,17 @@ func (a *Approvals) Approve(ctx context.Context, actor auth.Actor, id int64, rea
 	return p, err
 }
 
-// mayApprove lets through another person than the one who proposed it. The program without a user is nobody in
-// particular: anyone at the command line could be behind both.
+// carryOut does what an approved proposal asks for.
+func (a *Approvals) carryOut(tx *db.Tx, actor auth.Actor, p travel.Proposal) (result any, err error) {
+	kind, ok := a.Kinds.of(p.Kind)
+	if !ok {
+		return nil, fault.New(fault.Internal, "A proposal of the kind %q cannot be carried out.", p.Kind)
+	}
+	return kind.Carry(tx, actor, p)
+}
+
+// mayApprove refuses the person who made the proposal. It also refuses the program without a user: the same person at the
+// command line could then propose and approve.
 func mayApprove(tx *db.Tx, actor auth.Actor, p travel.Proposal) error {
 	site, err := SiteAlone(tx, p.SiteID)
 	switch {
@@ -147,7 +113,7 @@ func mayApprove(tx *db.Tx, actor auth.Actor, p travel.Proposal) error {
 	case site.Sandbox:
 		return nil
 	case actor.UserID == 0:
-		return fault.NotPossibleBecause("approver_unnamed", "An approval is a person's: say who you are with --as.")
+		return fault.NotPossibleBecause("approver_unnamed", "A person has to approve this: say who you are with --as.")
 	case samePerson(actor, p):
 		return fault.NotPossibleBecause("same_person", "You proposed this yourself: another operator has to approve it.")
 	}
@@ -161,17 +127,17 @@ func (a *Approvals) Reject(ctx context.Context, actor auth.Actor, id int64, reas
 	})
 }
 
-// Withdraw closes a proposal for who made it.
+// Withdraw closes a proposal of the actor without carrying it out.
 func (a *Approvals) Withdraw(ctx context.Context, actor auth.Actor, id int64, reason string) (travel.Proposal, error) {
 	return a.close(ctx, actor, id, "proposal.withdraw", func(tx *db.Tx, p travel.Proposal) (travel.Proposal, error) {
 		if !samePerson(actor, p) {
-			return p, fault.NotPossibleBecause("not_the_proposer", "Only who proposed something can withdraw it; you can reject it.")
+			return p, fault.NotPossibleBecause("not_the_proposer", "Only the person who proposed this can withdraw it. You can reject it instead.")
 		}
 		return decide(tx, actor, p, travel.ProposalWithdrawn, reason, nil)
 	})
 }
 
-// close takes an open proposal, lets decide close it, and writes both states into the audit.
+// close locks an open proposal, calls decide to close it, and writes both states into the audit.
 func (a *Approvals) close(
 	ctx context.Context, actor auth.Actor, id int64, action string,
 	decide func(tx *db.Tx, p travel.Proposal) (travel.Proposal, error),
@@ -180,7 +146,7 @@ func (a *Approvals) close(
 		return travel.Proposal{}, err
 	}
 	return Write(ctx, a.Core, actor, func(tx *db.Tx) (travel.Proposal, error) {
-		before, err := LockProposal(tx, actor.SiteID, id)
+		before, err := lockProposal(tx, actor.SiteID, id)
 		if err != nil {
 			return before, unknownProposal(err, id)
 		}
@@ -203,9 +169,10 @@ func (a *Approvals) Get(ctx context.Context, actor auth.Actor, id int64) (travel
 	return FindProposal(ctx, a.Core, actor, id)
 }
 
-// FindProposal reads a proposal for whoever made it, or may see it.
+// FindProposal reads a proposal of the actor's site. It does not ask for the right to read all proposals: the person who
+// made one may always see it.
 func FindProposal(ctx context.Context, c *Core, actor auth.Actor, id int64) (travel.Proposal, error) {
-	p, err := Read(ctx, c, actor, func(tx *db.Tx) (travel.Proposal, error) { return Proposal(tx, actor.SiteID, id) })
+	p, err := Read(ctx, c, actor, func(tx *db.Tx) (travel.Proposal, error) { return findProposal(tx, actor.SiteID, id) })
 	return p, unknownProposal(err, id)
 }
 
@@ -217,7 +184,7 @@ func (a *Approvals) List(
 		return travel.List[travel.Proposal]{}, err
 	}
 	return Read(ctx, a.Core, actor, func(tx *db.Tx) (travel.List[travel.Proposal], error) {
-		return Proposals(tx, actor.SiteID, filter, page)
+		return proposalsPage(tx, actor.SiteID, filter, page)
 	})
 }
 
@@ -227,7 +194,7 @@ func unknownProposal(err error, id int64) error {
 
 func proposalObject(p travel.Proposal) string { return fmt.Sprintf("proposal %d", p.ID) }
 
-// auditedProposal is a proposal in the audit.
+// auditedProposal is the shape of a proposal in the audit.
 type auditedProposal struct {
 	ID         int64           `json:"id"`
 	Kind       string          `json:"kind"`
@@ -248,9 +215,4 @@ func auditProposal(p travel.Proposal) any {
 		ProposedBy: p.ProposedBy, DecidedBy: p.DecidedBy, Decision: p.DecisionReason,
 		Payload: json.RawMessage(p.Payload), Result: json.RawMessage(p.Result),
 	}
-}
-
-// MadeID is what carrying out a change of terms gives.
-type MadeID struct {
-	ID int64 `json:"id"`
 }

@@ -52,7 +52,7 @@ func draft(t *testing.T, h *apptest.House, actor auth.Actor) travel.Channel {
 
 func TestCoverOpensWhenAnotherOperatorApproves(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		ada, bob := operators(t, h)
 		shop := draft(t, h, ada)
@@ -111,7 +111,7 @@ func TestCoverOpensWhenAnotherOperatorApproves(t *testing.T) {
 
 func TestALockedChannelIsUnlockedByTwoPeople(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		ada, bob := operators(t, h)
 		shop := draft(t, h, ada)
@@ -141,7 +141,7 @@ func TestALockedChannelIsUnlockedByTwoPeople(t *testing.T) {
 
 func TestAnApprovalJudgesAnew(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		ada, bob := operators(t, h)
 		shop := draft(t, h, ada)
@@ -174,7 +174,7 @@ func TestAnApprovalJudgesAnew(t *testing.T) {
 
 func TestANewProtectedChannelIsAProposalAtFirst(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		ada, bob := operators(t, h)
 		name, currency, mode := "Shop", money.Currency("EUR"), travel.ModeProtectionOnly
@@ -263,7 +263,7 @@ func TestAManualQuoteCountsForItsSiteAlone(t *testing.T) {
 
 func TestAQuoteWaitsForItsApproval(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ada, bob := operators(t, h)
 		p, err := h.Rates.Quote(t.Context(), ada, quoteOf("USD", civil.DayOf(h.Now.Read())-1, "1.10", "desk-1"))
 		if err != nil || p.State != travel.ProposalOpen {
@@ -277,7 +277,7 @@ func TestAQuoteWaitsForItsApproval(t *testing.T) {
 
 func TestATakenOverBookNeedsAnotherOperator(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		ada, bob := operators(t, h)
 		none := func(func(travel.ImportedPayment, error) bool) {}
@@ -316,7 +316,7 @@ func TestATakenOverBookNeedsAnotherOperator(t *testing.T) {
 
 func TestTheAuditKnowsNoSecrets(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		admin := h.User(t, "admin", auth.MemberAdmin)
 		actor := apptest.ActorOf(admin, auth.MemberAdmin)

@@ -10,15 +10,15 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Audit reads the record of who changed what, and checks that nobody has changed it.
+// Audit are the use cases of the audit: reading who changed what, and checking that nobody altered the records.
 type Audit struct{ *Core }
 
-// Record records a change inside the write that makes it, as the last thing that the write does (see
-// store.AppendAudit). before and after are shapes that encode to JSON and hold no secret; nil: there was, or is,
-// nothing.
+// Record writes a change into the audit, inside the write that makes the change and as its last step (see AppendAudit).
+// before and after are encoded as JSON and must hold no secret. before is nil for something new, after is nil for
+// something deleted.
 func Record(tx *db.Tx, actor auth.Actor, action, object string, before, after any) error {
 	at := RealNow(tx).Add(actor.Ahead)
-	if OnClockOf(tx, actor.SiteID) { // the actor may be older than the last move of the clock
+	if onClockOf(tx, actor.SiteID) { // the clock may have been moved since the actor was read
 		at = tx.Now
 	}
 	r := travel.AuditRecord{
@@ -39,14 +39,15 @@ func Record(tx *db.Tx, actor auth.Actor, action, object string, before, after an
 	return AppendAudit(tx, r)
 }
 
-// OfDeployment is the actor for what belongs to no site: keys, rates, operators. Its records are a chain of their own.
+// OfDeployment returns the actor for changes that belong to no site: keys, rates, operators. Their audit records form a
+// chain of their own.
 func OfDeployment(actor auth.Actor) auth.Actor {
 	actor.SiteID, actor.Ahead = 0, 0
 	return actor
 }
 
-// List reads one page of the audit records of the actor's site; of the deployment's own where the actor, being the
-// program, acts on none.
+// List reads one page of the audit records of the actor's site. When the actor is the program and acts on no site, these
+// are the records of the deployment.
 func (a *Audit) List(
 	ctx context.Context, actor auth.Actor, filter travel.AuditFilter, page travel.Page,
 ) (travel.List[travel.AuditRecord], error) {
@@ -58,7 +59,7 @@ func (a *Audit) List(
 	})
 }
 
-// Verify walks the chain of the actor's site from its first record to its last.
+// Verify reads the chain of the actor's site from its first record to its last, and reports whether it is intact.
 func (a *Audit) Verify(ctx context.Context, actor auth.Actor) (travel.AuditCheck, error) {
 	if err := actor.Require(auth.ReadAudit); err != nil {
 		return travel.AuditCheck{}, err

@@ -19,8 +19,8 @@ func scanAudit(scan func(dest ...any) error) (travel.AuditRecord, error) {
 	return r, err
 }
 
-// AppendAudit gives the record its place at the end of its site's chain and stores it. It takes the end of the chain,
-// so it is the last thing that a write does: who writes beside it waits as shortly as can be.
+// AppendAudit stores a record at the end of its site's chain. It locks the end of the chain, so a write calls it last:
+// then other writes wait for it only a short time.
 func AppendAudit(tx *db.Tx, r travel.AuditRecord) error {
 	head, err := takeAuditHead(tx, r.SiteID)
 	if errors.Is(err, db.ErrNotFound) {
@@ -47,14 +47,14 @@ func AppendAudit(tx *db.Tx, r travel.AuditRecord) error {
 	return err
 }
 
-// takeAuditHead takes the end of a chain: the id of the next record, and the hash of the last one.
+// takeAuditHead locks the end of a chain. It returns the id of the next record and the hash of the last one.
 func takeAuditHead(tx *db.Tx, siteID int64) (head travel.AuditHead, err error) {
 	err = tx.Row(`UPDATE audit_heads SET id = id + 1 WHERE site_id = $1 RETURNING id, hash`,
 		[]any{siteID}, &head.ID, &head.Hash)
 	return head, err
 }
 
-// AuditHead reads the end of a site's chain, which is zero where there is none.
+// AuditHead reads the end of a site's chain. It is the zero value when the chain has no records.
 func AuditHead(tx *db.Tx, siteID int64) (head travel.AuditHead, err error) {
 	err = tx.Row(`SELECT id, hash FROM audit_heads WHERE site_id = $1`, []any{siteID}, &head.ID, &head.Hash)
 	if errors.Is(err, db.ErrNotFound) {

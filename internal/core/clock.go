@@ -8,38 +8,37 @@ import (
 	"holdfast/internal/db"
 )
 
-// SiteClock is the clock that a transaction runs by: that of a sandbox site may be ahead of the real one (R0). The zero
+// SiteClock is the clock by which a transaction runs. The clock of a sandbox may be ahead of the real one (R0). The zero
 // value is the real clock.
 type SiteClock struct {
 	SiteID int64
 	Ahead  time.Duration
 }
 
-// ClockOfTx is the clock that a transaction goes by.
+// ClockOfTx is the clock by which a transaction runs.
 var ClockOfTx = db.NewPinned[SiteClock]()
 
-// goBy has a transaction go by the clock of a site.
+// goBy sets the clock by which a transaction runs.
 func goBy(tx *db.Tx, clock SiteClock) {
 	tx.Now = RealNow(tx).Add(clock.Ahead)
 	*ClockOfTx.Of(tx) = clock
 }
 
-// RealNow is what the real clock says in this transaction; Now is what the site's own says.
+// RealNow is the time of the real clock in this transaction. tx.Now is the time of the site's clock.
 func RealNow(tx *db.Tx) time.Time { return tx.Now.Add(-ClockOfTx.Of(tx).Ahead) }
 
-// OnClockOf says whether Now is what the clock of that site says.
-func OnClockOf(tx *db.Tx, siteID int64) bool { return ClockOfTx.Of(tx).SiteID == siteID }
+// onClockOf reports whether tx.Now is the time of that site's clock.
+func onClockOf(tx *db.Tx, siteID int64) bool { return ClockOfTx.Of(tx).SiteID == siteID }
 
-// Rider is a question that rides along with the first statement of a write, so that it costs none of its own: a scalar
-// subquery with a ? for each argument. Dest takes the answer, which may be NULL.
+// Rider is a question that rides along with the first statement of a write, so that it needs no statement of its own.
 type Rider struct {
-	Query string
+	Query string // a scalar subquery, with a ? for each argument
 	Args  []any
-	Dest  any
+	Dest  any // takes the answer, which may be NULL
 }
 
-// begin has a write go by the clock of a site, as it is now, and reads the versions of what the process remembers of the
-// site: one statement for both, and for what rides along.
+// begin sets the clock of a write to the clock of the site as it is now. The same statement reads the versions of what
+// the process remembers about the site (see known), and the answers of the riders.
 func begin(tx *db.Tx, k *known, clock SiteClock, riders []Rider) error {
 	goBy(tx, clock)
 	if clock.SiteID == 0 {
@@ -58,7 +57,7 @@ func begin(tx *db.Tx, k *known, clock SiteClock, riders []Rider) error {
 		LEFT JOIN site_versions v ON v.site_id = s.id
 		LEFT JOIN site_versions r ON r.site_id = $2
 		WHERE s.id = $1`, w.Args, dest...)
-	if errors.Is(err, db.ErrNotFound) { // for the write itself to say
+	if errors.Is(err, db.ErrNotFound) { // the write itself finds out that there is no such site, and says so
 		return nil
 	}
 	if err == nil {
@@ -68,17 +67,18 @@ func begin(tx *db.Tx, k *known, clock SiteClock, riders []Rider) error {
 	return err
 }
 
-// Final is the instant of the site's clock up to which everything that was recorded can be seen: a report about what
-// was known then can no longer change, and a statement holds all of a period that ended by then (R0). It is what the
-// clock said ten real seconds ago: a write lives at most five, and a clock that is moved forward must not make one that
-// is under way a thing of the past.
+// Final is the last instant of the site's clock for which nothing more can be recorded (R0). A report with an earlier
+// known_at can no longer change, and a statement of a period that has ended by then is complete. It is the time that the
+// clock showed ten real seconds ago. A write lives at most five seconds, so none that is under way can still record
+// anything before it, even when the clock is moved forward meanwhile.
 func Final(tx *db.Tx, siteID int64) (time.Time, error) {
 	at := RealNow(tx).Add(-db.FinalAfter)
 	ahead, err := AheadAt(tx, siteID, at)
 	return at.Add(ahead), err
 }
 
-// FinalBy is Final by a clock that was read: most were never moved, and need no look at how.
+// FinalBy is Final for a clock that the caller has read already. Most clocks were never moved; for these it needs no
+// statement.
 func FinalBy(tx *db.Tx, clock SiteClock) (time.Time, error) {
 	if clock.Ahead == 0 {
 		return RealNow(tx).Add(-db.FinalAfter), nil
@@ -86,13 +86,13 @@ func FinalBy(tx *db.Tx, clock SiteClock) (time.Time, error) {
 	return Final(tx, clock.SiteID)
 }
 
-// FinalFrom is the moment of the real clock from which on Final is not before an instant of the site's clock.
+// FinalFrom returns the moment of the real clock at which Final reaches an instant of the site's clock.
 func FinalFrom(tx *db.Tx, at time.Time) (time.Time, error) {
 	shown, err := RealTime(tx, at)
 	return shown.Add(db.FinalAfter), err
 }
 
-// ClockOf reads the clock of a site; ErrNotFound where there is no such site.
+// ClockOf reads the clock of a site. The error is db.ErrNotFound when there is no such site.
 func ClockOf(tx *db.Tx, siteID int64) (SiteClock, error) {
 	clock := SiteClock{SiteID: siteID}
 	var ahead int64
@@ -101,8 +101,8 @@ func ClockOf(tx *db.Tx, siteID int64) (SiteClock, error) {
 	return clock, err
 }
 
-// MoveClock moves the clock of a sandbox site forward. ErrNotFound: there is no such site, it is no sandbox, or its
-// clock is further ahead already.
+// MoveClock moves the clock of a sandbox forward. The error is db.ErrNotFound when there is no such site, when it is not a
+// sandbox, or when its clock is already further ahead.
 func MoveClock(tx *db.Tx, siteID int64, ahead time.Duration) error {
 	n, err := tx.Exec(`UPDATE sites SET clock_ahead = $2, version = version + 1, modified_at = $3
 		WHERE id = $1 AND sandbox = $4 AND clock_ahead <= $2`,
@@ -121,7 +121,7 @@ func MoveClock(tx *db.Tx, siteID int64, ahead time.Duration) error {
 	return Changed(tx, siteID)
 }
 
-// AheadAt reads how far the clock of a site was ahead at a moment of the real clock.
+// AheadAt reads how far the clock of a site was ahead at a moment of the real clock; 0 when it had not been moved.
 func AheadAt(tx *db.Tx, siteID int64, at time.Time) (time.Duration, error) {
 	var ahead int64
 	err := tx.Row(`SELECT ahead FROM clock_moves WHERE site_id = $1 AND moved_at <= $2 ORDER BY id DESC LIMIT 1`,
@@ -132,13 +132,14 @@ func AheadAt(tx *db.Tx, siteID int64, at time.Time) (time.Duration, error) {
 	return Microseconds(ahead), err
 }
 
-// real turns a moment of the transaction's clock into one of the real clock. Fixings belong to no site and are recorded
-// by the real clock: without this, a rate that arrives today would change what a site ahead of us knew tomorrow.
+// RealTime converts a moment of the transaction's clock to the real clock. Fixings belong to no site and are recorded by
+// the real clock. Without this conversion, a rate that arrives today would count as known on a day that a sandbox with a
+// clock ahead has already passed.
 func RealTime(tx *db.Tx, at time.Time) (time.Time, error) {
 	if ClockOfTx.Of(tx).Ahead == 0 || !at.Before(tx.Now) {
 		return at.Add(-ClockOfTx.Of(tx).Ahead), nil
 	}
-	// The last move up to the moment says how far ahead it was read; before the first one the two clocks were one.
+	// The last move before the moment says how far the clock was ahead then. Before the first move the clocks were equal.
 	var ahead int64
 	err := tx.Row(`SELECT ahead FROM clock_moves WHERE site_id = $1 AND moved_at + ahead <= $2 ORDER BY id DESC LIMIT 1`,
 		[]any{ClockOfTx.Of(tx).SiteID, db.Micros(at)}, &ahead)
@@ -146,7 +147,7 @@ func RealTime(tx *db.Tx, at time.Time) (time.Time, error) {
 		return at, err
 	}
 	found := at.Add(-Microseconds(ahead))
-	// A moment that the clock jumped over was never read on it: it is the moment of the jump.
+	// The clock never showed a moment that it jumped over: such a moment becomes that of the jump.
 	var jump int64
 	err = tx.Row(`SELECT moved_at FROM clock_moves WHERE site_id = $1 AND moved_at + ahead > $2 ORDER BY id LIMIT 1`,
 		[]any{ClockOfTx.Of(tx).SiteID, db.Micros(at)}, &jump)
@@ -162,7 +163,7 @@ func RealTime(tx *db.Tx, at time.Time) (time.Time, error) {
 // SiteClocks reads all sites, each with its clock.
 func SiteClocks(tx *db.Tx) ([]SiteClock, error) { return siteClocks(tx, ``) }
 
-// ClocksAhead lists the clocks that are ahead: few, since only sandboxes have them.
+// ClocksAhead reads the sites whose clocks are ahead. They are few: all of them are sandboxes.
 func ClocksAhead(tx *db.Tx) ([]SiteClock, error) { return siteClocks(tx, `WHERE clock_ahead > 0`) }
 
 func siteClocks(tx *db.Tx, condition string) ([]SiteClock, error) {
@@ -179,9 +180,10 @@ func siteClocks(tx *db.Tx, condition string) ([]SiteClock, error) {
 	return list, err
 }
 
+// Microseconds converts a stored number of microseconds to a duration.
 func Microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
-// FinalOf gives Final of a site when it is asked for.
+// FinalOf returns a function that computes Final of a site when it is called.
 func FinalOf(tx *db.Tx, siteID int64) func() (time.Time, error) {
 	return func() (time.Time, error) { return Final(tx, siteID) }
 }

@@ -12,23 +12,24 @@ import (
 	"holdfast/internal/fault"
 )
 
-// Clocks is what can be done with the clock of a site: exposure, statements and what expires follow it. Logins, second
-// factors, idempotency keys and the log stay with the real one.
+// Clocks are the use cases of the clock of a site. Exposure, statements and expiry follow this clock. Logins, second
+// factors, idempotency keys and the log follow the real one.
 type Clocks struct{ *Core }
 
-// SiteTime is what time it is on a site.
+// SiteTime is the time of a site.
 type SiteTime struct {
 	Sandbox bool
-	Now     time.Time // on the site
-	Real    time.Time
+	Now     time.Time // by the clock of the site
+	Real    time.Time // by the real clock
 }
 
-// Show tells the time of the actor's site.
+// Show returns the time of the actor's site.
 func (c *Clocks) Show(ctx context.Context, actor auth.Actor) (SiteTime, error) {
 	return Read(ctx, c.Core, actor, func(tx *db.Tx) (SiteTime, error) { return siteTime(tx, actor.SiteID) })
 }
 
-// Move moves the clock of a sandbox site forward to an instant.
+// Move moves the clock of a sandbox forward to an instant. Errors: NotPossible with the reason not_a_sandbox or
+// clock_backwards.
 func (c *Clocks) Move(ctx context.Context, actor auth.Actor, to time.Time) (SiteTime, error) {
 	if err := actor.Require(auth.MoveClock); err != nil {
 		return SiteTime{}, err

@@ -6,54 +6,55 @@ package core
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/db"
-	"holdfast/internal/fault"
 	"holdfast/internal/fx"
 	"holdfast/internal/protection"
 	"holdfast/internal/psp"
 	"holdfast/internal/travel"
 )
 
-// Core is what all use cases stand on. Everything that is not the same at each run (time, chance) comes in here.
+// Core is what all use cases share. Time and chance come in here, so that a test can fix them.
 type Core struct {
 	Store   *db.DB
 	Clock   func() time.Time
-	Random  io.Reader     // of keys, secrets and codes
-	NewUUID func() string // of channels, bookings and transactions
+	Random  io.Reader     // for keys, secrets and codes
+	NewUUID func() string // for channels, bookings and transactions
 	Log     *slog.Logger
 	Cost    auth.PasswordCost
-	// ReservedPaths are first segments of addresses that this deployment keeps for itself, besides travel.ReservedPaths:
-	// no site gets one as its path.
+	// ReservedPaths are the first segments of addresses that this deployment needs itself. No site can have one of them,
+	// or of travel.ReservedPaths, as its path.
 	ReservedPaths []string
-	// Rulepacks are the dispute windows (R5): those that ship with the program, or a deployment's own.
+	// Rulepacks are the dispute windows (R5): the ones that ship with the program, or the deployment's own.
 	Rulepacks protection.Rulepacks
-	// Profile is what the deployment is for; the zero value is the protection-only profile.
+	// Profile is what the deployment is for. The zero value stands for the protection-only profile.
 	Profile travel.Profile
-	// Gateways are the processors at which channels can take payments, by their names.
+	// Gateways are the processors at which channels can take payments, by name.
 	Gateways map[string]psp.Gateway
-	// Processing is how payments are taken at them.
+	// Processing holds the settings for payments at these processors.
 	Processing GatewaySettings
-	// Keys reads the keys that seal the channels' access to them; nil where there is no file of them.
+	// Keys reads the keys that seal the credentials of channels. It is nil where the deployment has no key file.
 	Keys func() (auth.SealKeys, error)
-	// Pieces bound what one read or write of a longer job holds; zero values stand for the defaults.
+	// Pieces limit how much one read or write of a longer job takes at once.
 	Pieces Pieces
-	// Kinds are what can be proposed to another person, and how it is carried out.
+	// Kinds are the kinds of proposals, and how each is carried out.
 	Kinds Kinds
-	known known // of what hardly changes
-	// ForexMargin is on top of our own fixings in the channels' forex feeds.
+	// ForexMargin is added to the fixings in the forex feeds of channels.
 	ForexMargin fx.Margin
+
+	known known // values that hardly change, remembered between writes
 }
 
-// Ready answers whether the service can do its work: whether its database can be reached.
+// Ready returns an error when the database cannot be reached.
 func (c *Core) Ready(ctx context.Context) error { return c.Store.Ping(ctx) }
 
-// Read answers, to whoever may read, what fn reads in one consistent picture of the database.
+// Read runs fn in a reading transaction by the clock of the actor's site, and returns what fn read. fn sees one
+// consistent state of the database. An actor without auth.Read gets Forbidden.
 func Read[T any](
 	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *db.Tx) (T, error),
 ) (found T, err error) {
@@ -67,8 +68,8 @@ func Read[T any](
 	return found, err
 }
 
-// Write is read for what changes: fn runs in a transaction that is durable when write answers. The caller has checked
-// what the actor may do.
+// Write runs fn in a writing transaction by the clock of the actor's site. The change is durable when Write returns. fn
+// may run more than once. The caller checks first what the actor may do.
 func Write[T any](
 	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *db.Tx) (T, error),
 ) (made T, err error) {
@@ -79,14 +80,14 @@ func Write[T any](
 	return made, err
 }
 
-// WriteAs is Write for what gives nothing back.
+// WriteAs is Write for a function that returns nothing but an error.
 func (c *Core) WriteAs(ctx context.Context, actor auth.Actor, fn func(tx *db.Tx) error, riders ...Rider) error {
 	return c.WriteBy(ctx, ClockFor(actor), fn, riders...)
 }
 
-// WriteBy runs fn in a write by the clock of a site. The clock is read anew inside the write: a caller may have been read
-// long before, an import minutes, and by a clock that was moved since the write would record in a past that reports and
-// statements have left.
+// WriteBy runs fn in a writing transaction by the clock of a site. It reads the clock again inside the write: the given
+// one may be minutes old, for example in an import. If somebody has moved the clock since, the write would record
+// something in a past that is closed for reports and statements.
 func (c *Core) WriteBy(ctx context.Context, clock SiteClock, fn func(tx *db.Tx) error, riders ...Rider) error {
 	return c.Store.Write(ctx, func(tx *db.Tx) error {
 		if err := begin(tx, &c.known, clock, riders); err != nil {
@@ -101,7 +102,7 @@ func (c *Core) ReadBy(ctx context.Context, clock SiteClock, fn func(tx *db.Tx) e
 	return ReadBy(ctx, c.Store, clock, fn)
 }
 
-// ReadBy is Core.ReadBy for whoever has the database alone.
+// ReadBy is Core.ReadBy for a caller that has only the database.
 func ReadBy(ctx context.Context, base *db.DB, clock SiteClock, fn func(tx *db.Tx) error) error {
 	return base.Read(ctx, func(tx *db.Tx) error {
 		goBy(tx, clock)
@@ -109,38 +110,42 @@ func ReadBy(ctx context.Context, base *db.DB, clock SiteClock, fn func(tx *db.Tx
 	})
 }
 
-// ClockFor is the clock of the actor's site. What belongs to no site (people, logins, idempotency keys, leases of jobs)
-// goes by the real one, through Store.Write.
+// ClockFor returns the clock of the actor's site. What belongs to no site (people, logins, idempotency keys, leases of
+// jobs) is written by the real clock, through Store.Write.
 func ClockFor(actor auth.Actor) SiteClock {
 	return SiteClock{SiteID: actor.SiteID, Ahead: actor.Ahead}
 }
 
-// NotFoundAs turns "no such row" into the fault that the caller is to see.
-func NotFoundAs(kind fault.Kind, err error, format string, args ...any) error {
-	if errors.Is(err, db.ErrNotFound) {
-		return fault.New(kind, format, args...)
-	}
-	return err
-}
-
-// CheckVersion answers Precondition when the caller named a version (If-Match) that is not the stored one.
-func CheckVersion(wanted, stored int64) error {
-	if wanted != 0 && wanted != stored {
-		return fault.New(fault.Precondition, "The object has changed since it was read.")
-	}
-	return nil
-}
-
-// Pieces bound what one read or write of a longer job holds at once. Tests make them small, to see the seams.
+// Pieces limit how much one read or write of a longer job takes at once. A zero value stands for the default. Tests make
+// them small, so that a job has more than one piece.
 type Pieces struct {
-	Lines       int // premium lines in one read of an export; 1,000
-	Allocations int // allocations that an explanation holds, beside those that it shows; 200
-	Reviewed    int // allocations that one write of a review of a limit walks through; 300
+	Lines       int // premium lines in one read of an export; default 1,000
+	Allocations int // allocations that an explanation holds, besides the ones that it shows; default 200
+	Reviewed    int // allocations in one write of the review of a limit; default 300
 }
 
-// Complete fills in the defaults.
+// Complete sets each value that is zero to its default.
 func (p *Pieces) Complete() {
 	p.Lines = cmp.Or(p.Lines, 1000)
 	p.Allocations = cmp.Or(p.Allocations, 200)
 	p.Reviewed = cmp.Or(p.Reviewed, 300)
+}
+
+// GatewaySettings are the settings of a deployment for payments at processors. A zero value stands for the default.
+type GatewaySettings struct {
+	BaseURL       string        // the public address of the program: shoppers come back under it
+	CallTimeout   time.Duration // how long a processor may take to answer; default 20 seconds
+	ChallengeLife time.Duration // how long a shopper may take to pass a challenge; default 30 minutes
+	InFlight      int           // how many payments may wait for processors at once; default 64
+}
+
+// GatewaySettingsOf returns the settings with their defaults filled in, and BaseURL without a slash at its end. It writes
+// nothing into the core, because the core is shared.
+func GatewaySettingsOf(c *Core) GatewaySettings {
+	s := c.Processing
+	s.BaseURL = strings.TrimSuffix(s.BaseURL, "/")
+	s.CallTimeout = cmp.Or(s.CallTimeout, 20*time.Second)
+	s.ChallengeLife = cmp.Or(s.ChallengeLife, 30*time.Minute)
+	s.InFlight = cmp.Or(s.InFlight, 64)
+	return s
 }

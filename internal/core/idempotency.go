@@ -11,26 +11,25 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Lifetimes of idempotency keys: how long a request holds one before another may take over, which is longer than any
-// request lives, and how long a key is remembered.
+// Lifetimes of idempotency keys.
 const (
-	claimLife = 30 * time.Second
-	keyLife   = 24 * time.Hour
+	claimLife = 30 * time.Second // how long a request holds a key; longer than any request lives
+	keyLife   = 24 * time.Hour   // how long a key is remembered
 )
 
-// Outcome is what a request made, or the proposal that it became where another person has to agree. One of the two is 0.
+// Outcome is what a request made: a thing, or a proposal when another person has to agree first. One of the two ids is 0.
 type Outcome struct {
 	ID         int64
 	ProposalID int64
 }
 
-// Create is the one way of a request that makes something, from its idempotency key to its answer. create runs in a
-// write by the clock of the actor's site, and the key is finished in that same write: the key and what it stands for
-// cannot come apart. A request that is repeated under its key makes nothing: find reads what the first one made. Without
-// a key create just runs. The caller has checked what the actor may do.
+// Create handles a request that makes something, with its idempotency key. create runs in a write by the clock of the
+// actor's site. The same write stores the outcome under the key, so that both are stored or neither is. A request that
+// repeats a key makes nothing: find reads what the first request made. Without a key, create just runs. The caller checks
+// first what the actor may do.
 //
-// Errors: IdempotencyMismatch where the key was used for another request, IdempotencyInFlight where the first one is still
-// being answered, and what create and find answer. After an error of create the key is free again.
+// Errors: IdempotencyMismatch when the key was used for another request, IdempotencyInFlight while the first request is
+// still being answered, and the errors of create and find. After an error of create the key is free again.
 func Create[T any](
 	ctx context.Context, c *Core, actor auth.Actor, key travel.Once,
 	create func(tx *db.Tx) (T, Outcome, error), find func(ctx context.Context, made Outcome) (T, error),
@@ -57,7 +56,7 @@ func Create[T any](
 			return err
 		}
 		err = finishKey(tx, actor.SiteID, actor.UserID, key, outcome)
-		// The claim ran out, and another request has finished it: this one is undone. One key makes one thing.
+		// The claim ran out, and another request has used the key: this write is undone. One key makes one thing.
 		if errors.Is(err, db.ErrNotFound) {
 			return errInFlight()
 		}
@@ -66,7 +65,7 @@ func Create[T any](
 	if err == nil {
 		return made, nil
 	}
-	// Given up even when the caller has gone: a repetition must not find the key taken.
+	// The key is freed even when the caller has gone: a repeated request must not find it taken.
 	release := c.Store.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error {
 		return releaseKey(tx, actor.SiteID, actor.UserID, key, until)
 	})
@@ -74,7 +73,7 @@ func Create[T any](
 	return nothing, errors.Join(err, release)
 }
 
-// claim takes the key until the given instant, or returns what was made under it.
+// claim takes the key and returns until when, or returns what an earlier request made under it.
 func claim(ctx context.Context, c *Core, actor auth.Actor, key travel.Once) (before Outcome, until time.Time, err error) {
 	err = c.Store.Write(ctx, func(tx *db.Tx) error {
 		before, until = Outcome{}, tx.Now.Add(claimLife)
@@ -97,16 +96,16 @@ func claim(ctx context.Context, c *Core, actor auth.Actor, key travel.Once) (bef
 	return before, until, err
 }
 
-// Idempotency keeps the keys of requests that were answered.
+// Idempotency removes old idempotency keys.
 type Idempotency struct{ *Core }
 
-// ForgetAtOnce bounds how many rows one write of the housekeeping removes.
+// ForgetAtOnce is how many rows one write of the housekeeping removes at most.
 const ForgetAtOnce = 1000
 
-// Forget removes keys that nobody will repeat any more; more says that there are some left.
+// Forget removes keys that are older than a day. more reports that there may be more to remove.
 func (o *Idempotency) Forget(ctx context.Context) (more bool, err error) {
 	err = o.Store.Write(ctx, func(tx *db.Tx) error {
-		n, err := ForgetKeysBefore(tx, tx.Now.Add(-keyLife), ForgetAtOnce)
+		n, err := forgetKeysBefore(tx, tx.Now.Add(-keyLife), ForgetAtOnce)
 		more = n == ForgetAtOnce
 		return err
 	})

@@ -8,15 +8,16 @@ import (
 	"holdfast/internal/travel"
 )
 
-// keyClaim is what is on record about an idempotency key.
+// keyClaim is what is stored about an idempotency key.
 type keyClaim struct {
 	Hash    string
 	Outcome Outcome   // of the first request; empty while it is being answered
-	Until   time.Time // until then the claim is the first request's
+	Until   time.Time // until then the first request holds the key
 }
 
-// ClaimKey takes an idempotency key until the given instant, also one whose claim has run out unfinished. mine says
-// whether it was taken; if not, the claim that stands in the way is returned. ErrNotFound: that one has gone meanwhile.
+// ClaimKey takes an idempotency key until the given instant. It also takes a key whose first request has not finished in
+// time. mine reports whether it was taken; if not, claim is the one that holds it. The error is db.ErrNotFound when that
+// claim has gone meanwhile.
 func ClaimKey(tx *db.Tx, siteID, userID int64, once travel.Once, until time.Time) (claim keyClaim, mine bool, err error) {
 	err = tx.Each(`INSERT INTO idempotency_keys (site_id, user_id, key, request_hash, claimed_until, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6)
@@ -41,8 +42,8 @@ func ClaimKey(tx *db.Tx, siteID, userID int64, once travel.Once, until time.Time
 	return claim, false, err
 }
 
-// finishKey records what a request made under its idempotency key, in the transaction that makes it. ErrNotFound: the
-// claim ran out, and another request has finished it or given it up.
+// finishKey stores what a request made under its idempotency key, in the transaction that makes it. The error is
+// db.ErrNotFound when the claim ran out, and another request has finished or released the key.
 func finishKey(tx *db.Tx, siteID, userID int64, once travel.Once, made Outcome) error {
 	n, err := tx.Exec(`UPDATE idempotency_keys SET object_id = $5, proposal_id = $6
 		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND request_hash = $4
@@ -54,7 +55,7 @@ func finishKey(tx *db.Tx, siteID, userID int64, once travel.Once, made Outcome) 
 	return err
 }
 
-// releaseKey gives up the claim that was taken until the given instant, so that the caller can try again.
+// releaseKey frees a key that was claimed until the given instant, so that the caller can try again.
 func releaseKey(tx *db.Tx, siteID, userID int64, once travel.Once, until time.Time) error {
 	_, err := tx.Exec(`DELETE FROM idempotency_keys
 		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id IS NULL AND proposal_id IS NULL
@@ -63,16 +64,16 @@ func releaseKey(tx *db.Tx, siteID, userID int64, once travel.Once, until time.Ti
 	return err
 }
 
-// FreeKey gives up the key of a request whose object came to nothing, so that the caller can try again.
+// FreeKey frees the key of a request whose object was not made after all, so that the caller can try again.
 func FreeKey(tx *db.Tx, siteID, userID int64, once travel.Once, objectID int64) error {
 	_, err := tx.Exec(`DELETE FROM idempotency_keys WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id = $4`,
 		siteID, userID, once.Key, objectID)
 	return err
 }
 
-// ForgetKeysBefore removes idempotency keys that were first used before the instant, as many as the limit allows, and
-// returns how many.
-func ForgetKeysBefore(tx *db.Tx, before time.Time, limit int) (int64, error) {
+// forgetKeysBefore removes idempotency keys that were first used before the instant, up to limit keys, and returns how
+// many.
+func forgetKeysBefore(tx *db.Tx, before time.Time, limit int) (int64, error) {
 	return tx.Exec(`DELETE FROM idempotency_keys WHERE (site_id, user_id, key) IN (
 		SELECT site_id, user_id, key FROM idempotency_keys WHERE created_at < $1 LIMIT $2)`, db.Micros(before), limit)
 }

@@ -8,18 +8,18 @@ import (
 	"holdfast/internal/db"
 )
 
-// Bounds of what a process remembers of sites: how many sites, and how many values of each.
+// Limits of what a process remembers.
 const (
 	knownSites  = 500
-	knownValues = 2000
+	knownValues = 2000 // of each site
 )
 
-// ratesSite is the site under which the version of the rates stands: they are everybody's.
+// ratesSite is the site id under which the version of the fixings is stored: they belong to no site.
 const ratesSite = 0
 
-// known is what a process remembers of what hardly changes: channels, policies, limits, fixings. It cannot be wrong: each
-// value is kept with the version that it was read under, and every write reads the version anew before it takes a value
-// (see site_versions).
+// known holds values that hardly change and that the process remembers: channels, policies, limits, fixings. It is never
+// out of date: each value is kept with the version of its site, and every write reads that version (site_versions)
+// before it uses a value.
 type known struct {
 	mu    sync.Mutex
 	sites map[int64]*knownOf
@@ -55,21 +55,21 @@ func (k *known) put(siteID, version int64, question, value any) {
 	of.values[question] = value
 }
 
-// versions are those that a write has read, and where the process remembers what it read under them.
+// versions are the versions that a write has read at its beginning.
 type versions struct {
 	known       *known
 	siteID      int64
 	site, rates int64
-	// changed: the write has changed something itself. What it reads from then on may be taken back, and is remembered by
-	// nobody else.
+	// changed is set when the write itself has changed something. What it reads from then on may be rolled back, so the
+	// process does not remember it.
 	changed bool
 }
 
 var versionsOf = db.NewPinned[versions]()
 
-// Known answers a question about what hardly changes of a site (its channels, policies, limits): from what the process
-// remembers, where the version in the database says that nothing has changed since, or else by asking. The question is a
-// comparable value of a type of its own. Nobody may change the answer: it is shared.
+// Known returns a value of a site that hardly changes (a channel, a policy, a limit). When the version in the database
+// says that nothing has changed, it is the value that the process remembers. Otherwise Known calls ask. The question is a
+// comparable value whose type is used for this question only. The answer is shared: nobody may change it.
 func Known[T any](tx *db.Tx, siteID int64, question any, ask func() (T, error)) (T, error) {
 	v := versionsOf.Of(tx)
 	if v.siteID != siteID {
@@ -78,7 +78,7 @@ func Known[T any](tx *db.Tx, siteID int64, question any, ask func() (T, error)) 
 	return answer(tx, v, siteID, v.site, question, ask)
 }
 
-// KnownRates is Known for what hangs on fixings.
+// KnownRates is Known for values that depend on fixings.
 func KnownRates[T any](tx *db.Tx, question any, ask func() (T, error)) (T, error) {
 	v := versionsOf.Of(tx)
 	return answer(tx, v, ratesSite, v.rates, question, ask)
@@ -100,7 +100,8 @@ func answer[T any](
 	return value, err
 }
 
-// Changed notes in the write that changes it that something of a site has changed which others may remember.
+// Changed is called in every write that changes something which other processes may remember of a site (see Known). It
+// gives the site a new version.
 func Changed(tx *db.Tx, siteID int64) error {
 	versionsOf.Of(tx).changed = true
 	tx.ForgetAnswers()

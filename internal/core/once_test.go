@@ -29,7 +29,7 @@ func createUnder(ctx context.Context, h *apptest.House, once travel.Once, name s
 
 func TestOneKeyMakesOneThing(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		once := travel.Once{Key: "key", Hash: "one"}
 		first, replayed, err := createUnder(ctx, h, once, "A")
@@ -58,7 +58,7 @@ func TestOneKeyMakesOneThing(t *testing.T) {
 }
 
 func TestManyAtOnceUnderOneKeyMakeOneThing(t *testing.T) {
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		once := travel.Once{Key: "key", Hash: "one"}
 		var group sync.WaitGroup
 		var mu sync.Mutex
@@ -86,7 +86,7 @@ func TestManyAtOnceUnderOneKeyMakeOneThing(t *testing.T) {
 
 func TestAFailedCreateGivesItsKeyBack(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		once := travel.Once{Key: "key", Hash: "one"}
 		// The caller goes away in the middle: the key is given back all the same.
 		ctx, cancel := context.WithCancel(t.Context())
@@ -106,7 +106,7 @@ func TestAFailedCreateGivesItsKeyBack(t *testing.T) {
 
 func TestAClaimIsTakenOverWhenItRunsOut(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		once := travel.Once{Key: "key", Hash: "one"}
 		// The first request claims its key and goes no further.
@@ -136,7 +136,7 @@ func TestAClaimIsTakenOverWhenItRunsOut(t *testing.T) {
 // TestOneThatLostItsClaimIsUndone: another request has finished the key before the first one could.
 func TestOneThatLostItsClaimIsUndone(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		once := travel.Once{Key: "key", Hash: "one"}
 		_, err := core.Create(t.Context(), h.Core, auth.System(1), once, func(tx *db.Tx) (int64, core.Outcome, error) {
 			made, err := merchants.InsertSupplier(tx, travel.Supplier{SiteID: 1, Name: "Lost"})

@@ -20,8 +20,8 @@ func scanProposal(scan func(dest ...any) error) (travel.Proposal, error) {
 	return p, err
 }
 
-// InsertProposal stores a new proposal, which is open, and returns it with its id.
-func InsertProposal(tx *db.Tx, p travel.Proposal) (travel.Proposal, error) {
+// insertProposal stores a new, open proposal, and returns it with its id.
+func insertProposal(tx *db.Tx, p travel.Proposal) (travel.Proposal, error) {
 	p.State, p.ProposedAt = travel.ProposalOpen, tx.Now
 	err := tx.Row(`INSERT INTO proposals (site_id, kind, subject, payload, reason, state, alone, proposed_by_id, proposed_by,
 			proposed_at, decided_by_id, decided_by, decision_reason, result, version)
@@ -31,16 +31,17 @@ func InsertProposal(tx *db.Tx, p travel.Proposal) (travel.Proposal, error) {
 	return p, err
 }
 
-// LockProposal reads a proposal and takes it for this write; ErrNotFound where the site has none with that id.
-func LockProposal(tx *db.Tx, siteID, id int64) (travel.Proposal, error) {
+// lockProposal locks a proposal for this write, and reads it. The error is db.ErrNotFound when the site has no proposal
+// with that id.
+func lockProposal(tx *db.Tx, siteID, id int64) (travel.Proposal, error) {
 	return scanProposal(func(dest ...any) error {
 		return tx.Row(`UPDATE proposals SET version = version + 1 WHERE site_id = $1 AND id = $2
 			RETURNING `+proposalColumns, []any{siteID, id}, dest...)
 	})
 }
 
-// DecideProposal stores the decision on a proposal that is locked.
-func DecideProposal(tx *db.Tx, p travel.Proposal) error {
+// storeDecision stores the decision on a locked proposal.
+func storeDecision(tx *db.Tx, p travel.Proposal) error {
 	_, err := tx.Exec(`UPDATE proposals SET state = $3, alone = $4, decided_by_id = $5, decided_by = $6, decided_at = $7,
 			decision_reason = $8, result = $9
 		WHERE site_id = $1 AND id = $2`,
@@ -48,14 +49,15 @@ func DecideProposal(tx *db.Tx, p travel.Proposal) error {
 	return err
 }
 
-// Proposal reads one proposal of the site.
-func Proposal(tx *db.Tx, siteID, id int64) (travel.Proposal, error) {
+// findProposal reads one proposal of the site.
+func findProposal(tx *db.Tx, siteID, id int64) (travel.Proposal, error) {
 	return scanProposal(func(dest ...any) error {
 		return tx.Row(`SELECT `+proposalColumns+` FROM proposals WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
-// ProposalAbout reads the last proposal of a kind about a subject that is in one of two states: open, or approved.
+// ProposalAbout reads the latest proposal of a kind about a subject that is open or approved. The error is
+// db.ErrNotFound when there is none.
 func ProposalAbout(tx *db.Tx, siteID int64, kind travel.ProposalKind, subject string) (travel.Proposal, error) {
 	return scanProposal(func(dest ...any) error {
 		return tx.Row(`SELECT `+proposalColumns+` FROM proposals
@@ -64,8 +66,8 @@ func ProposalAbout(tx *db.Tx, siteID int64, kind travel.ProposalKind, subject st
 	})
 }
 
-// Proposals reads one page of the site's proposals.
-func Proposals(tx *db.Tx, siteID int64, f travel.ProposalFilter, page travel.Page) (travel.List[travel.Proposal], error) {
+// proposalsPage reads one page of the site's proposals.
+func proposalsPage(tx *db.Tx, siteID int64, f travel.ProposalFilter, page travel.Page) (travel.List[travel.Proposal], error) {
 	var w db.Where
 	w.And("site_id = ?", siteID)
 	db.In(&w, "id", f.Include)

@@ -20,8 +20,8 @@ func InsertSite(tx *db.Tx, s travel.Site) (travel.Site, error) {
 	return s, err
 }
 
-// SiteAlone reads what a site is by itself: whether it is a sandbox, and how far its clock is ahead. Of policy and
-// channels it knows nothing.
+// SiteAlone reads the path and the name of a site, whether it is a sandbox, and how far its clock is ahead. It reads no
+// policy and no channels.
 func SiteAlone(tx *db.Tx, id int64) (travel.Site, error) {
 	type site struct{ id int64 }
 	return Known(tx, id, site{id}, func() (travel.Site, error) {
@@ -34,8 +34,8 @@ func SiteAlone(tx *db.Tx, id int64) (travel.Site, error) {
 	})
 }
 
-// LockSite takes the site for this write by counting up its version; ErrNotFound where there is no such site. A site
-// whose version was named by a caller is read before.
+// LockSite locks the site for this write by counting up its version. The error is db.ErrNotFound when there is no such
+// site.
 func LockSite(tx *db.Tx, id int64) error {
 	n, err := tx.Exec(`UPDATE sites SET version = version + 1 WHERE id = $1`, id)
 	if err == nil && n == 0 {
@@ -44,7 +44,7 @@ func LockSite(tx *db.Tx, id int64) error {
 	return err
 }
 
-// UpdateSite stores what can change of a site that is locked.
+// UpdateSite stores the fields of a locked site that can change.
 func UpdateSite(tx *db.Tx, s travel.Site) error {
 	urls, err := urlsText(s)
 	if err != nil {

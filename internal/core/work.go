@@ -8,19 +8,23 @@ import (
 	"holdfast/internal/db"
 )
 
-// Work hands out the program's own due work: any number of processes may ask, one at a time gets a job.
+// Work hands out the due jobs of the program. Any number of processes may ask; only one at a time gets a job.
 type Work struct{ *Core }
 
-// Lease is the right to run a job until an instant.
-type Lease struct{ lease leaseRow }
+// Lease is the right of one process to run a job until an instant.
+type Lease struct {
+	job      string
+	until    time.Time
+	attempts int // failed runs since the last good one
+}
 
-// Attempts is how often the job failed since it last went well.
-func (l Lease) Attempts() int { return l.lease.Attempts }
+// Attempts is how often the job has failed since its last good run.
+func (l Lease) Attempts() int { return l.attempts }
 
-// Claim leases a job for a time; ok is false when it is not due or another process has it.
+// Claim leases a job for a time. ok is false when the job is not due, or another process has it.
 func (w *Work) Claim(ctx context.Context, name string, length time.Duration) (l Lease, ok bool, err error) {
 	err = w.Store.Write(ctx, func(tx *db.Tx) error {
-		l.lease, err = ClaimJob(tx, name, length)
+		l, err = claimJob(tx, name, length)
 		return err
 	})
 	if errors.Is(err, db.ErrNotFound) {
@@ -29,7 +33,7 @@ func (w *Work) Claim(ctx context.Context, name string, length time.Duration) (l 
 	return l, err == nil, err
 }
 
-// Finish gives a lease back after a run that ended with failure, or well; the job is due again after a time.
+// Finish gives a lease back after a run. failure is nil after a good run. The job is due again after the given time.
 func (w *Work) Finish(ctx context.Context, l Lease, after time.Duration, failure error) error {
 	text := ""
 	if failure != nil {
@@ -37,6 +41,44 @@ func (w *Work) Finish(ctx context.Context, l Lease, after time.Duration, failure
 		text = text[:min(len(text), 500)] // the row is for a person to read
 	}
 	return w.Store.Write(ctx, func(tx *db.Tx) error {
-		return FinishJob(tx, l.lease, tx.Now.Add(after), text)
+		return finishJob(tx, l, tx.Now.Add(after), text)
 	})
+}
+
+// claimJob leases a job to the caller for a time. The error is db.ErrNotFound when the job is not due, or leased to
+// another process. A job without a row gets one, and is due at once.
+func claimJob(tx *db.Tx, name string, length time.Duration) (Lease, error) {
+	lease := Lease{job: name, until: tx.Now.Add(length)}
+	// Most often the job is not due: then this look is all, and nothing is written.
+	var due bool
+	err := tx.Row(`SELECT due_at <= $2 AND leased_until <= $2 FROM jobs WHERE name = $1`, []any{name, db.Micros(tx.Now)}, &due)
+	if errors.Is(err, db.ErrNotFound) {
+		_, err = tx.Exec(`INSERT INTO jobs (name, due_at, leased_until, attempts, last_error) VALUES ($1, 0, 0, 0, '')
+			ON CONFLICT (name) DO NOTHING`, name)
+		due = true
+	}
+	if err != nil {
+		return Lease{}, err
+	}
+	if !due {
+		return Lease{}, db.ErrNotFound
+	}
+	// Several processes may come here at once. One changes the row. The others wait for it, and then find it leased.
+	err = tx.Row(`UPDATE jobs SET leased_until = $2 WHERE name = $1 AND due_at <= $3 AND leased_until <= $3
+		RETURNING attempts`, []any{name, db.Micros(lease.until), db.Micros(tx.Now)}, &lease.attempts)
+	return lease, err
+}
+
+// finishJob gives a lease back and stores when the job is due next. failure is "" after a good run. It changes nothing
+// when the lease has run out and another process has the job.
+func finishJob(tx *db.Tx, l Lease, due time.Time, failure string) error {
+	attempts, lastRun := 0, tx.Now
+	if failure != "" {
+		attempts, lastRun = l.attempts+1, time.Time{}
+	}
+	_, err := tx.Exec(`UPDATE jobs SET due_at = $3, leased_until = 0, attempts = $4, last_error = $5,
+			last_run_at = COALESCE($6, last_run_at)
+		WHERE name = $1 AND leased_until = $2`,
+		l.job, db.Micros(l.until), db.Micros(due), attempts, failure, db.MaybeMicros(lastRun))
+	return err
 }

@@ -1,0 +1,46 @@
+package core
+
+import (
+	"errors"
+	"slices"
+
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/travel"
+)
+
+// NotFoundAs replaces db.ErrNotFound by a fault with a message for the user. It returns any other error as it is.
+func NotFoundAs(kind fault.Kind, err error, format string, args ...any) error {
+	if errors.Is(err, db.ErrNotFound) {
+		return fault.New(kind, format, args...)
+	}
+	return err
+}
+
+// CheckVersion returns Precondition when the caller named a version (If-Match) other than the stored one. 0 means that
+// the caller named none.
+func CheckVersion(wanted, stored int64) error {
+	if wanted != 0 && wanted != stored {
+		return fault.New(fault.Precondition, "The object has changed since it was read.")
+	}
+	return nil
+}
+
+// CheckNote notes a problem with a field whose text is longer than travel.MaxContent characters.
+func CheckNote(p *fault.Problems, field, text string) {
+	if len([]rune(text)) > travel.MaxContent {
+		p.Wrong(field, "At most %d characters are allowed.", travel.MaxContent)
+	}
+}
+
+// PageOf returns one page of a list that is in memory as a whole. It may reverse the list in place.
+func PageOf[T any](all []T, page travel.Page) travel.List[T] {
+	if page.Descending {
+		slices.Reverse(all)
+	}
+	first := min(page.Skip(), len(all))
+	list := travel.List[T]{Items: all[first:min(first+page.Size, len(all))], Total: int64(len(all))}
+	list.More = first+page.Size < len(all)
+	list.PastEnd = len(list.Items) == 0 && page.Offset < 0 && page.Number > 1 && len(all) > 0
+	return list
+}
