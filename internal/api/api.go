@@ -1,11 +1,9 @@
-// Package api is HTTP in: one route table, the shapes of the wire and every quirk of it. A handler reads its input
-// into the fields of a noun, calls one use case of app, and writes the answer; what goes wrong is returned, and turned
-// into a status and a body in one place (errors.go).
+// Package api serves the HTTP API: it has the route table and the shapes of the wire. A handler reads its input, calls
+// one use case of a room, and writes the answer. It returns errors, and one place turns them into a status and a body
+// (errors.go). Begin reading at table.
 package api
 
 import (
-	"holdfast/internal/checkout"
-	"holdfast/internal/core"
 	"net/http"
 	"net/netip"
 	"reflect"
@@ -14,21 +12,23 @@ import (
 	"time"
 
 	"holdfast/internal/app"
+	"holdfast/internal/checkout"
+	"holdfast/internal/core"
 )
 
-// Config is what of the API differs between deployments. The segments are hard-coded in clients, so that each can be
-// set to what they expect; New fills in the defaults.
+// Config has the settings of the API. Clients have the segments of addresses hard-coded, so each segment can be set to
+// what they expect. New fills in the defaults.
 type Config struct {
 	BaseURL        string         // public address of the service, without a slash at its end
-	RESTRoot       string         // <rest_root> of the document; "rest"
-	Namespace      string         // the segment before v2; "svc"
-	AuthSegment    string         // first segment of the login's addresses that name no site; "auth"
-	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
-	Timeout        time.Duration  // how long a request may take; 30 seconds
-	FontDir        string         // where the fonts of documents lie that the program does not bring along
+	RESTRoot       string         // the segment after the site; "rest" by default
+	Namespace      string         // the segment before v2; "svc" by default
+	AuthSegment    string         // the first segment of a login without a site; "auth" by default
+	TrustedProxies []netip.Prefix // proxies whose X-Forwarded-For is believed
+	Timeout        time.Duration  // how long a request may take; 30 seconds by default
+	FontDir        string         // the folder with the fonts of documents that the program does not contain
 	Docs           http.Handler   // the page at /docs, made by package web from Description
 	TestCards      []TestCard     // of the sandbox processor, for the payment modal
-	// Where the scripts of the tokenizer's hosted fields are, for test and for live cards; "" for none.
+	// The addresses of the scripts for the tokenizer's hosted fields, for test and for live cards; "" for none.
 	FieldsTestScript, FieldsLiveScript string
 }
 
@@ -51,8 +51,8 @@ func (cfg Config) withDefaults() Config {
 // Route is one operation of the API.
 type Route struct {
 	Method  string
-	Pattern string // as net/http has it: {site} is the path of a site, {id} a number, {line} a line of a statement
-	Name    string // of the handler; the operation's id in the API's description
+	Pattern string // as in net/http: {site} is the path of a site, {id} a number, {line} a line of a statement
+	Name    string // of the handler, and the id of the operation in the description of the API
 
 	access access
 	handle handler
@@ -60,15 +60,15 @@ type Route struct {
 
 type handler func(s *server, c *call) error
 
-// access says who is let through to a handler.
+// access says who may call a handler.
 type access int
 
 const (
-	open   access = iota // anybody: the handler looks at credentials itself, if at all
-	member               // who may act on the site of the path
+	open   access = iota // everybody; the handler may check credentials itself
+	member               // users and API tokens that may act on the site of the path
 )
 
-// Routes is the whole surface of the API.
+// Routes lists all operations of the API.
 func Routes(cfg Config) []Route {
 	cfg = cfg.withDefaults()
 	routes := table("/{site}/"+cfg.RESTRoot+"/"+cfg.Namespace+"/v2", "/{site}/api-tokens",
@@ -80,8 +80,8 @@ func Routes(cfg Config) []Route {
 	return routes
 }
 
-// table is the one list of all operations. v2 is {api_base} of the document, tokens {tokens_base}, and both logins are
-// {auth_base}: of its two addresses the second names a site.
+// table is the one list of all operations. The arguments are the beginnings of their addresses. The login has two: one
+// without a site, and one with a site.
 func table(v2, tokens, login, siteLogin string) []Route {
 	return append([]Route{
 		at("GET", "/healthz", open, (*server).alive),
@@ -128,7 +128,7 @@ func table(v2, tokens, login, siteLogin string) []Route {
 	}, append(modal(checkout.ModalPath), protectionRoutes(v2)...)...)
 }
 
-// modal is the part of the table that the frame of the payment modal talks to. It has credentials of its own.
+// modal is the part of the table for the frame of the payment modal. The frame has credentials of its own.
 func modal(base string) []Route {
 	return []Route{
 		at("POST", base+"sessions", open, (*server).openModalSession),
@@ -140,7 +140,7 @@ func modal(base string) []Route {
 	}
 }
 
-// protectionRoutes is the part of the table that is about protection: what it costs, what is at risk, who agreed to it.
+// protectionRoutes is the part of the table for protection: its price, the exposure, and approvals.
 func protectionRoutes(v2 string) []Route {
 	return []Route{
 		at("GET", v2+"/policies", member, (*server).listPolicies),

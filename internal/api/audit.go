@@ -6,7 +6,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// auditShape is an audit record on the wire. Its instants have their microseconds, because the hash is of them.
+// auditShape is an audit record on the wire. Its instants have microseconds, because the hash includes them.
 type auditShape struct {
 	ID           int64           `json:"id"`
 	SiteID       int64           `json:"site_id"`
@@ -26,7 +26,7 @@ type auditShape struct {
 	Hash         string          `json:"hash"`
 }
 
-// ShowAudit gives the shape of an audit record, to be encoded as JSON: over HTTP and by the command line alike.
+// ShowAudit gives an audit record in the shape of the wire, to be encoded as JSON. The command line prints it, too.
 func ShowAudit(r travel.AuditRecord) any { return showAudit(r) }
 
 func showAudit(r travel.AuditRecord) auditShape {

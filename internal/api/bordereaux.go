@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"holdfast/internal/reports"
 	"io"
 	"maps"
 	"math/big"
@@ -14,9 +13,11 @@ import (
 
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
+	"holdfast/internal/reports"
 )
 
-// bordereauRowShape is a row of the premium bordereau, as a coverholder reports it. Amounts are decimal texts.
+// bordereauRowShape is a row of the premium bordereau, with the columns that underwriters expect. Amounts are decimal
+// texts.
 type bordereauRowShape struct {
 	Certificate        string         `json:"certificate"`
 	Insured            string         `json:"insured"`
@@ -58,7 +59,8 @@ func showBordereauRow(b reports.Bordereau, r reports.BordereauRow) bordereauRowS
 	}
 }
 
-// certificate names what a row is about: the payment record that is covered, or the statement that charged a minimum.
+// certificate is the name of what a row covers: a payment record. The row of a minimum premium is named after its
+// statement.
 func certificate(r reports.BordereauRow) string {
 	if r.StatementNumber != 0 {
 		return fmt.Sprintf("%d-statement-%d", r.SiteID, r.StatementNumber)
@@ -78,7 +80,7 @@ func (r bordereauRowShape) cells() []string {
 // WriteBordereauCSV writes a bordereau as CSV, row by row as it is read.
 func WriteBordereauCSV(w io.Writer, b reports.Bordereau) error {
 	out := csv.NewWriter(w)
-	// What goes wrong in writing stays in the writer, and is answered at the end.
+	// The writer remembers its first error, which is returned at the end.
 	_ = out.Write(bordereauColumns)
 	for row, err := range b.Rows {
 		if err != nil {
@@ -90,7 +92,7 @@ func WriteBordereauCSV(w io.Writer, b reports.Bordereau) error {
 	return out.Error()
 }
 
-// bordereauTotal is what the rows of one settlement currency come to.
+// bordereauTotal is the sum of the rows of one settlement currency.
 type bordereauTotal struct {
 	Currency money.Currency `json:"settlement_currency"`
 	Rows     int64          `json:"rows"`
@@ -99,7 +101,7 @@ type bordereauTotal struct {
 	Net      string         `json:"net"`
 }
 
-// WriteBordereauJSON writes a bordereau as JSON, row by row as it is read, with the totals behind the rows.
+// WriteBordereauJSON writes a bordereau as JSON, row by row as it is read, with the totals after the rows.
 func WriteBordereauJSON(w io.Writer, b reports.Bordereau) error {
 	head, err := json.Marshal(struct {
 		Period  string `json:"period"`

@@ -11,8 +11,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// processingShape is what a channel has besides on the wire in the server-to-server profile (section 2.3, the second
-// table).
+// processingShape has the fields that a channel has on the wire in the server-to-server profile only.
 type processingShape struct {
 	QuoteCode          string     `json:"quote_code"` // deprecated: there are no quotes to name
 	StatementPeriod    string     `json:"statement_period"`
@@ -27,7 +26,7 @@ type processingShape struct {
 	ChargebackMail     string     `json:"chargeback_mail"`
 	PayoutMinimum      int64      `json:"payout_minimum"`
 	Descriptor         *string    `json:"descriptor"`
-	ChannelSecret      *string    `json:"channel_secret"` // null to whoever may not sign with it
+	ChannelSecret      *string    `json:"channel_secret"` // null if the caller may not see it
 }
 
 // forexShape is a forex feed on the wire.
@@ -78,13 +77,13 @@ func showProcessing(c travel.Channel, feed forexShape) *processingShape {
 	if c.Descriptor != "" {
 		shape.Descriptor = &c.Descriptor
 	}
-	if c.Secret != "" { // it was taken out for whoever may not see it
+	if c.Secret != "" { // it is empty if the caller may not see it
 		shape.ChannelSecret = &c.Secret
 	}
 	return shape
 }
 
-// channelView shows channels as the deployment's profile has them.
+// channelView returns the function that shows channels in the profile of the deployment.
 func (s *server) channelView(c *call, channels ...travel.Channel) (func(travel.Channel) channelShape, error) {
 	if !s.core.Profile.Processes() {
 		return showChannel, nil
@@ -97,7 +96,7 @@ func (s *server) channelView(c *call, channels ...travel.Channel) (func(travel.C
 	if err != nil {
 		return nil, err
 	}
-	shapes := make(map[money.Currency]forexShape, len(feeds)) // each is made once, and shared
+	shapes := make(map[money.Currency]forexShape, len(feeds)) // channels with the same currency share one
 	for base, rates := range feeds {
 		shapes[base] = showForex(base, rates)
 	}
@@ -108,7 +107,8 @@ func (s *server) channelView(c *call, channels ...travel.Channel) (func(travel.C
 	}, nil
 }
 
-// processingFields reads what a channel has besides in the server-to-server profile. Elsewhere these are unknown fields.
+// processingFields reads the fields that a channel has in the server-to-server profile only. In the other profile they
+// are unknown fields, and ignored.
 func (s *server) processingFields(c *call, in *input) travel.ProcessorFields {
 	if !s.core.Profile.Processes() {
 		return travel.ProcessorFields{}
@@ -130,7 +130,7 @@ func (s *server) processingFields(c *call, in *input) travel.ProcessorFields {
 	return f
 }
 
-// channelSecret answers a rotation.
+// channelSecret is the answer to a new secret.
 type channelSecret struct {
 	Secret string `json:"channel_secret"`
 }

@@ -1,14 +1,14 @@
 package api
 
 import (
-	"holdfast/internal/core"
 	"net/http"
 	"time"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/core"
 )
 
-// clockShape is what time it is on a site.
+// clockShape is the time of a site on the wire.
 type clockShape struct {
 	Now          string `json:"now"`
 	RealNow      string `json:"real_now"`
@@ -16,7 +16,7 @@ type clockShape struct {
 	Sandbox      bool   `json:"sandbox"`
 }
 
-// ShowClock gives the shape of a site's time, to be encoded as JSON: over HTTP and by the command line alike.
+// ShowClock gives the time of a site in the shape of the wire, to be encoded as JSON. The command line prints it, too.
 func ShowClock(t core.SiteTime) any { return showClock(t) }
 
 func showClock(t core.SiteTime) clockShape {

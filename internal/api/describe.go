@@ -14,7 +14,7 @@ import (
 // Description is the description of the API (docs/openapi.yaml) with the segments of this deployment in its addresses.
 func Description(cfg Config) []byte {
 	cfg = cfg.withDefaults()
-	// Both forms of the login before the root that they share, and the longer one first.
+	// The first text that matches is replaced: so the longer login address stands before the shorter one.
 	text := strings.NewReplacer(
 		"/auth/rest/jwt-auth/", "/"+cfg.AuthSegment+"/"+cfg.RESTRoot+"/jwt-auth/",
 		"/rest/jwt-auth/", "/"+cfg.RESTRoot+"/jwt-auth/",
@@ -29,7 +29,7 @@ type Error struct {
 	Status int
 }
 
-// Errors is the catalogue of errors: everything that the API can answer with when something is wrong.
+// Errors is the catalogue of errors: all codes that the API answers with, and their statuses.
 func Errors() []Error {
 	var rows []Error
 	for _, answer := range catalogue {
@@ -44,13 +44,13 @@ func (s *server) describe(c *call) error {
 	sum := sha256.Sum256(description)
 	c.Header().Set("Content-Type", "application/yaml")
 	c.Header().Set("ETag", `"`+hex.EncodeToString(sum[:8])+`"`)
-	// It holds nothing of anybody: it may be kept, as long as it is asked for again.
+	// It holds no data of anybody, so caches may keep it, if they ask each time whether it is still the same.
 	c.Header().Set("Cache-Control", "no-cache")
 	http.ServeContent(c, c.r, "", time.Time{}, bytes.NewReader(description))
 	return nil
 }
 
-// docs answers with the same, for people.
+// docs answers with the description as a page for people.
 func (s *server) docs(c *call) error {
 	if s.cfg.Docs == nil {
 		return errNoRoute()

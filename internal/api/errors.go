@@ -11,13 +11,13 @@ import (
 	"holdfast/internal/fault"
 )
 
-// answerTo is what the wire says about one kind of fault.
+// answerTo is the answer to one kind of fault.
 type answerTo struct {
 	code   string
 	status int
 }
 
-// catalogue is the one map from what went wrong to what the wire says about it.
+// catalogue is the one map from kinds of faults to codes and statuses on the wire.
 var catalogue = map[fault.Kind]answerTo{
 	fault.Internal:            {"internal_error", http.StatusInternalServerError},
 	fault.Invalid:             {"rest_invalid_param", http.StatusBadRequest},
@@ -34,8 +34,8 @@ var catalogue = map[fault.Kind]answerTo{
 	fault.TwoFactorRequired:   {"jwt_auth_two_factor_required", http.StatusForbidden},
 	fault.TwoFactorInvalid:    {"jwt_auth_two_factor_invalid", http.StatusForbidden},
 	fault.Forbidden:           {"rest_forbidden", http.StatusForbidden},
-	fault.RecordNotFound:         {"rest_post_invalid_id", http.StatusNotFound},
-	fault.SettingNotFound:         {"rest_term_invalid", http.StatusNotFound},
+	fault.RecordNotFound:      {"rest_post_invalid_id", http.StatusNotFound},
+	fault.SettingNotFound:     {"rest_term_invalid", http.StatusNotFound},
 	fault.TokenLimit:          {"api_token_limit", http.StatusConflict},
 	fault.TokenNotFound:       {"api_token_not_found", http.StatusNotFound},
 	fault.ModalAuth:           {"jwt_auth_invalid_request", http.StatusForbidden},
@@ -59,12 +59,13 @@ type errorBody struct {
 
 type errorData struct {
 	Status    int    `json:"status"`
-	Params    any    `json:"params,omitempty"` // a list of names where fields are missing, else name to message
+	Params    any    `json:"params,omitempty"` // names of missing fields, or messages by the names of wrong fields
 	Reason    string `json:"reason,omitempty"`
 	RequestID string `json:"request_id"`
 }
 
-// fail answers with an error. Our own faults are logged with their cause and told in one sentence without it.
+// fail answers with an error. An error of the program is logged with its cause, and the answer does not show the
+// cause.
 func (s *server) fail(c *call, err error) {
 	f := s.faultOf(c, err)
 	answer, ok := catalogue[f.Kind]
@@ -74,7 +75,7 @@ func (s *server) fail(c *call, err error) {
 	if answer.status >= http.StatusInternalServerError {
 		s.core.Log.Error("request failed", "request_id", c.requestID, "code", answer.code, "error", err)
 	}
-	if c.status != 0 { // half of another answer is out already
+	if c.status != 0 { // a part of another answer is sent already
 		return
 	}
 	data := errorData{Status: answer.status, Reason: f.Reason, RequestID: c.requestID}
@@ -93,8 +94,8 @@ func (s *server) fail(c *call, err error) {
 	c.json(answer.status, errorBody{answer.code, f.Message, data})
 }
 
-// faultOf gives the fault inside an error. What is none is our own fault, but for the two ways in which a request
-// ends early: its time is up, or nobody waits for the answer any more.
+// faultOf returns the fault inside an error. An error without one is an error of the program. There are two
+// exceptions: the time of the request is over, or the client has gone.
 func (s *server) faultOf(c *call, err error) *fault.Error {
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind != fault.Internal {
 		return f
@@ -102,10 +103,10 @@ func (s *server) faultOf(c *call, err error) *fault.Error {
 	if c.ctx.Err() != nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
 		return &fault.Error{Kind: fault.Unavailable, Message: "The request took too long.", RetryAfter: time.Second}
 	}
-	return fault.New(fault.Internal, "Something went wrong on our side; the request id lets us find out what.")
+	return fault.New(fault.Internal, "Something went wrong on our side. The request id helps us to find the cause.")
 }
 
-// seconds writes a duration as Retry-After has it: whole seconds, at least one.
+// seconds writes a duration for Retry-After: whole seconds, at least one.
 func seconds(d time.Duration) string {
 	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
 }

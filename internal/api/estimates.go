@@ -1,16 +1,16 @@
 package api
 
 import (
-	"holdfast/internal/reports"
 	"net/http"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/reports"
 )
 
-// modelShape is the model against the actual on the wire. Amounts are minor units: estimate and e1 of the row's
-// currencies, the others of the report's currency.
+// modelShape compares an estimate with the actual exposure, on the wire. Amounts are minor units: estimate and e1 in
+// the currency of the row, the others in the currency of the report.
 type modelShape struct {
 	AsOf     civil.Day        `json:"as_of"`
 	KnownAt  string           `json:"known_at"`
@@ -26,7 +26,7 @@ type modelRowShape struct {
 	Currencies money.Currency   `json:"currencies"`
 	Estimate   int64            `json:"estimate"`
 	E1         int64            `json:"e1"`
-	Report     *modelTotalShape `json:"report"` // null where an exchange rate is missing: not in the total
+	Report     *modelTotalShape `json:"report"` // null if an exchange rate is missing; then it is not in the total
 }
 
 type modelTotalShape struct {
@@ -35,7 +35,7 @@ type modelTotalShape struct {
 	Difference int64 `json:"difference_report"` // the estimate less E1
 }
 
-// ShowModel gives the model against the actual in the shape of the wire: over HTTP and by the command line alike.
+// ShowModel gives the report in the shape of the wire, to be encoded as JSON. The command line prints it, too.
 func ShowModel(r reports.ModelReport) any {
 	shape := modelShape{
 		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(isoMicros), Final: r.Final, Currency: r.Query.Currency,
@@ -54,8 +54,8 @@ func ShowModel(r reports.ModelReport) any {
 	return shape
 }
 
-// whatIfShape is what a failure would cost, on the wire. Amounts are minor units: use and limit of the
-// policy currency, the others of the report's currency.
+// whatIfShape says on the wire what the failure of channels would cost. Amounts are minor units: use and limit in the
+// policy currency, the others in the currency of the report.
 type whatIfShape struct {
 	AsOf           civil.Day            `json:"as_of"`
 	KnownAt        string               `json:"known_at"`
@@ -77,7 +77,7 @@ type whatIfTotalShape struct {
 	Collateral  int64  `json:"collateral"`
 	Net         int64  `json:"net"`
 	Use         int64  `json:"use"`   // E1 locked
-	Limit       *int64 `json:"limit"` // null: none
+	Limit       *int64 `json:"limit"` // null if there is none
 	OverLimit   int64  `json:"over_limit"`
 }
 
@@ -107,7 +107,7 @@ type unvaluedShape struct {
 	Amount     int64          `json:"amount"`
 }
 
-// against completes a line with its limit.
+// against adds its limit to a line.
 func (t whatIfTotalShape) against(limit *protection.Limit) whatIfTotalShape {
 	if limit != nil {
 		t.Limit, t.OverLimit = &limit.Amount, max(0, t.Use-limit.Amount)
@@ -115,7 +115,7 @@ func (t whatIfTotalShape) against(limit *protection.Limit) whatIfTotalShape {
 	return t
 }
 
-// ShowWhatIf gives what a failure would cost in the shape of the wire: over HTTP and by the command line alike.
+// ShowWhatIf gives the report in the shape of the wire, to be encoded as JSON. The command line prints it, too.
 func ShowWhatIf(r reports.WhatIfReport) any {
 	shape := whatIfShape{
 		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(isoMicros), Final: r.Final, Currency: r.Query.Currency,
@@ -155,7 +155,7 @@ func (s *server) getModel(c *call) error {
 	if text := q.text("bands"); text != "" {
 		var err error
 		if in.Bands, err = protection.ParseBands(text); err != nil {
-			q.problems.Wrong("bands", "These are no bands: %v.", err)
+			q.problems.Wrong("bands", "The bands cannot be read: %v.", err)
 		}
 	}
 	in.Problems = q.problems
@@ -179,14 +179,7 @@ func (s *server) getWhatIf(c *call) error {
 	return nil
 }
 
-// estimate reads what both reports are asked for.
+// estimate reads the parameters that both reports have.
 func (q *query) estimate() reports.EstimateQuery {
-	in := reports.EstimateQuery{Moment: q.moment(), Channels: q.ids("channels")}
-	if code := q.text("currency"); code != "" {
-		var err error
-		if in.Currency, err = money.ParseCurrency(code); err != nil {
-			q.problems.Wrong("currency", "This is not an ISO 4217 currency.")
-		}
-	}
-	return in
+	return reports.EstimateQuery{Moment: q.moment(), Channels: q.ids("channels"), Currency: q.currency("currency")}
 }

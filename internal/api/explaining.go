@@ -1,17 +1,17 @@
 package api
 
 import (
-	"holdfast/internal/reports"
 	"net/http"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
 
-// bookingProtectionShape is the explanation of a booking on the wire: sums over all its allocations, and one page of
-// these.
+// bookingProtectionShape is the explanation of a booking on the wire: the sums of all its allocations, and one page of
+// them.
 type bookingProtectionShape struct {
 	Booking     int64             `json:"booking"`
 	AsOf        civil.Day         `json:"as_of"`
@@ -24,7 +24,7 @@ type bookingProtectionShape struct {
 	Allocations []allocationShape `json:"allocations"`
 }
 
-// bookingSumsShape is in minor units of the booking's currency, but for the values.
+// bookingSumsShape is in minor units of the booking's currency, and each value in those of its own currency.
 type bookingSumsShape struct {
 	Allocations int64               `json:"allocations"`
 	Total       int64               `json:"total"`
@@ -68,7 +68,7 @@ func (s *server) getBookingProtection(c *call) error {
 	return nil
 }
 
-// part reads which page is asked for of what is listed inside an answer, in its one order.
+// part reads the page of a list inside an answer. Such a list has one order only.
 func (q *query) part() travel.Page {
 	return travel.Page{
 		Number: q.number("page", 1, 1, maxPage), Size: q.number("per_page", defaultPerPage, 1, maxPerPage),
@@ -76,8 +76,8 @@ func (q *query) part() travel.Page {
 	}
 }
 
-// ShowBookingProtection gives the explanation of a booking in the shape of the wire: over HTTP and by the command line
-// alike.
+// ShowBookingProtection gives the explanation of a booking in the shape of the wire, to be encoded as JSON. The
+// command line prints it, too.
 func ShowBookingProtection(r reports.BookingProtection) any {
 	b := r.Sums
 	shape := bookingProtectionShape{
@@ -102,7 +102,7 @@ func showBookingValue(v protection.BookingValue) bookingValueShape {
 
 func showStep(s protection.Step) stepShape { return stepShape(s) }
 
-// shapes shows each of a list; nothing is [], not null.
+// shapes shows each item of a list. An empty list is [], not null.
 func shapes[T, W any](list []T, show func(T) W) []W {
 	shown := make([]W, len(list))
 	for i, item := range list {
@@ -111,8 +111,8 @@ func shapes[T, W any](list []T, show func(T) W) []W {
 	return shown
 }
 
-// statementLineProtectionShape is the explanation of a line of a statement on the wire. Amounts are minor units of
-// currencies.
+// statementLineProtectionShape is the explanation of a line of a statement on the wire. Amounts are minor units of its
+// currency.
 type statementLineProtectionShape struct {
 	Statement    int64                   `json:"statement"`
 	Number       int64                   `json:"number"`
@@ -138,7 +138,7 @@ type statementInputShape struct {
 	Amount    int64  `json:"amount"`
 }
 
-// explainedLineShape is a premium line of a statement with what came before it, and the allocation behind it.
+// explainedLineShape is a premium line of a statement, with the previous line and the allocation that it belongs to.
 type explainedLineShape struct {
 	statementLineShape
 	Before     *linePlaceShape `json:"before"`
@@ -148,7 +148,7 @@ type explainedLineShape struct {
 	Allocation allocationShape `json:"allocation"`
 }
 
-// linePlaceShape is the line before, which may stand on an earlier statement.
+// linePlaceShape is the previous line of the same allocation. It may be on an earlier statement.
 type linePlaceShape struct {
 	Line      int64             `json:"line"`
 	Statement *int64            `json:"statement"`
@@ -176,8 +176,8 @@ func (s *server) getStatementLineProtection(c *call) error {
 	return nil
 }
 
-// ShowStatementLineProtection gives the explanation of a line of a statement in the shape of the wire: over HTTP and by
-// the command line alike.
+// ShowStatementLineProtection gives the explanation of a line of a statement in the shape of the wire, to be encoded
+// as JSON. The command line prints it, too.
 func ShowStatementLineProtection(r reports.StatementLineProtection) any {
 	p := r.Part
 	return statementLineProtectionShape{

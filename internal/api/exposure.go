@@ -1,20 +1,20 @@
 package api
 
 import (
-	"holdfast/internal/ledger"
-	"holdfast/internal/reports"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/ledger"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/reports"
 )
 
-// exposureShape is an exposure report on the wire. Amounts are minor units: e1, e2, e4 and e5 of the row's currencies,
-// the others of the report's currency.
+// exposureShape is an exposure report on the wire. Amounts are minor units: e1 to e5 in the currency of the row, the
+// others in the currency of the report.
 type exposureShape struct {
 	AsOf        civil.Day            `json:"as_of"`
 	KnownAt     string               `json:"known_at"`
@@ -46,7 +46,7 @@ type exposureRowShape struct {
 	memoShape
 }
 
-// memoShape is null where there is no value: in a locked valuation, and without a fixing.
+// memoShape has null if there is no value: in a locked valuation, and without a fixing.
 type memoShape struct {
 	E4Report *int64 `json:"e4_report"`
 	E5Report *int64 `json:"e5_report"`
@@ -58,7 +58,7 @@ type exposureKeyShape struct {
 	Month     *string     `json:"month,omitempty"`
 	Currency  *string     `json:"currency,omitempty"`
 	Scheme    *string     `json:"scheme,omitempty"`
-	Country   *string     `json:"country,omitempty"` // "" where bookings name none
+	Country   *string     `json:"country,omitempty"` // "" if the bookings name none
 	Suppliers *[]int64    `json:"suppliers,omitempty"`
 }
 
@@ -84,7 +84,7 @@ type roundingShape struct {
 	E2 int64 `json:"e2_report"`
 }
 
-// netShape is what is left of e1 after the collateral, in the currency of the report.
+// netShape is e1 less the collateral, in the currency of the report.
 type netShape struct {
 	E1          int64             `json:"e1_report"`
 	Held        int64             `json:"held"`
@@ -125,8 +125,8 @@ type instalmentsShape struct {
 	E4         int64          `json:"e4"`
 }
 
-// ShowExposure gives an exposure report in the shape of the wire, to be encoded as JSON: over HTTP and by the command
-// line alike.
+// ShowExposure gives an exposure report in the shape of the wire, to be encoded as JSON. The command line prints it,
+// too.
 func ShowExposure(r reports.ExposureReport) any {
 	by := string(r.Query.By)
 	if r.Query.Across != "" {
@@ -219,19 +219,8 @@ func showExposureKey(r reports.ExposureReport, k protection.Key) (shape exposure
 
 func (s *server) getExposure(c *call) error {
 	q := c.query()
-	in := reports.ExposureQuery{
-		Moment:    q.moment(),
-		Valuation: protection.Valuation(q.one("valuation", "", texts(protection.Valuations))),
-		Channels:  q.ids("channels"),
-	}
+	in := q.exposure()
 	in.By, in.Across = dimensions(q.text("by"))
-	if code := q.text("currency"); code != "" {
-		var err error
-		if in.Currency, err = money.ParseCurrency(code); err != nil {
-			q.problems.Wrong("currency", "This is not an ISO 4217 currency.")
-		}
-	}
-	in.Problems = q.problems
 	report, err := s.app.Exposure.Report(c.ctx, c.actor, in)
 	if err != nil {
 		return err
@@ -240,14 +229,14 @@ func (s *server) getExposure(c *call) error {
 	return nil
 }
 
-// dimensions reads what the rows of a report are: one dimension, or two with a comma. What is wrong with them the report
-// says.
+// dimensions reads how the rows of a report are grouped: by one dimension, or by two with a comma. The report itself
+// checks them.
 func dimensions(text string) (by, across protection.Dimension) {
 	first, second, _ := strings.Cut(text, ",")
 	return protection.Dimension(strings.TrimSpace(first)), protection.Dimension(strings.TrimSpace(second))
 }
 
-// moment reads what a report is about; what is absent or wrong is left to its default.
+// moment reads as_of and known_at. One that is absent or wrong is left zero, which stands for its default.
 func (q *query) moment() (m ledger.Moment) {
 	if day := q.day("as_of"); day != civil.NoDay {
 		m.AsOf = &day

@@ -13,14 +13,15 @@ import (
 	"holdfast/internal/travel"
 )
 
-// input is the object of a body. Its methods read one field each: nil where the field is absent or null, nil and a
-// problem under the field's name where it has the wrong type. Fields that nobody reads are ignored.
+// input is the JSON object of a body. Each method reads one field. It returns nil if the field is absent or null. If
+// the field has the wrong type, it also notes a problem under the name of the field. Unknown fields are ignored.
 type input struct {
 	fields   map[string]any
 	raw      []byte // of the whole body
 	once     travel.Once
 	problems *fault.Problems
-	// Of an item of a list inside the body: its problems are the list's, and begin with its place in it.
+	// For an item of a list in the body: the name of the list, and the place of the item from 1. Its problems are
+	// noted under the name of the list.
 	list  string
 	place int
 }
@@ -34,7 +35,7 @@ func (in *input) wrong(name, format string, args ...any) {
 	in.problems.Wrong(name, "%s", message)
 }
 
-// need notes required fields of an item that are absent; those of a body are the noun's to know.
+// need notes required fields of an item that are absent. (The rooms check the required fields of a body.)
 func (in *input) need(names ...string) {
 	for _, name := range names {
 		if in.fields[name] == nil {
@@ -43,7 +44,7 @@ func (in *input) need(names ...string) {
 	}
 }
 
-// read reads one field by parse, which gives the value, or a sentence that says what was expected instead.
+// read reads one field. parse returns its value, or a sentence that says what is expected.
 func read[T any](in *input, name string, parse func(value any) (T, string)) *T {
 	value := in.fields[name]
 	if value == nil {
@@ -59,7 +60,7 @@ func read[T any](in *input, name string, parse func(value any) (T, string)) *T {
 
 func (in *input) text(name string) *string { return read(in, name, parseText) }
 
-// textOr is for fields whose absence means the same as an empty text.
+// textOr reads a text. If the field is absent, the text is empty.
 func (in *input) textOr(name string) string {
 	if text := in.text(name); text != nil {
 		return *text
@@ -67,7 +68,7 @@ func (in *input) textOr(name string) string {
 	return ""
 }
 
-// word reads a text that is one of a list; which ones are allowed is the noun's to know.
+// word reads a text that has a type of its own. The rooms check which values are allowed.
 func word[T ~string](in *input, name string) *T {
 	return read(in, name, func(value any) (T, string) {
 		text, problem := parseText(value)
@@ -122,7 +123,7 @@ func (in *input) texts(name string) *[]string {
 	})
 }
 
-// boolean reads true or false, also written as in WordPress.
+// boolean reads true or false, also as 1 or 0, and as texts: clients written for WordPress send these.
 func (in *input) boolean(name string) *bool {
 	return read(in, name, func(value any) (bool, string) {
 		switch v := value.(type) {
@@ -143,10 +144,10 @@ func (in *input) boolean(name string) *bool {
 
 var booleans = map[string]bool{"true": true, "false": false, "1": true, "0": false}
 
-// day reads a day of the form Y-m-d.
+// day reads a day written as YYYY-MM-DD.
 func (in *input) day(name string) *civil.Day { return read(in, name, parseDay) }
 
-// dayOrNone reads a day that can be taken away by null or an empty text, which are civil.NoDay.
+// dayOrNone reads a day that can be removed: null and the empty text give civil.NoDay.
 func (in *input) dayOrNone(name string) *civil.Day {
 	value, given := in.fields[name]
 	if given && (value == nil || value == "") {
@@ -156,13 +157,13 @@ func (in *input) dayOrNone(name string) *civil.Day {
 	return in.day(name)
 }
 
-// instant reads an instant of the form Y-m-d H:i:s in GMT.
+// instant reads an instant written as YYYY-MM-DD HH:MM:SS in GMT.
 func (in *input) instant(name string) *time.Time {
 	return read(in, name, func(value any) (time.Time, string) {
 		text, _ := value.(string)
 		at, err := civil.ParseInstant(text)
 		if err != nil {
-			return at, fmt.Sprintf("A time of the form Y-m-d H:i:s, between %s and %s, is expected.", civil.FirstDay, civil.LastDay)
+			return at, fmt.Sprintf("A time as YYYY-MM-DD HH:MM:SS is expected, from %s to %s.", civil.FirstDay, civil.LastDay)
 		}
 		return at, ""
 	})
@@ -179,7 +180,7 @@ func (in *input) currency(name string) *money.Currency {
 	})
 }
 
-// items reads a list of objects; nil where it is absent or wrong.
+// items reads a list of objects. It returns nil if the list is absent or wrong.
 func (in *input) items(name string) *[]*input {
 	return read(in, name, func(value any) ([]*input, string) {
 		values, ok := value.([]any)
@@ -209,7 +210,8 @@ func parseText(value any) (string, string) {
 	return text, ""
 }
 
-// parseInteger reads digits and nothing else: 1.0 and 1e3 are whole numbers to some, and a lost cent to others.
+// parseInteger reads digits and a minus sign, and nothing else. It refuses 1.0 and 1e3, because a client that writes
+// amounts so may lose cents.
 func parseInteger(value any) (int64, string) {
 	var text string
 	switch v := value.(type) {
@@ -233,7 +235,7 @@ func parseDay(value any) (civil.Day, string) {
 	text, _ := value.(string)
 	day, err := civil.ParseDay(text)
 	if err != nil {
-		return day, fmt.Sprintf("A date of the form Y-m-d, between %s and %s, is expected.", civil.FirstDay, civil.LastDay)
+		return day, fmt.Sprintf("A date as YYYY-MM-DD is expected, from %s to %s.", civil.FirstDay, civil.LastDay)
 	}
 	return day, ""
 }

@@ -17,10 +17,10 @@ import (
 	"holdfast/internal/travel"
 )
 
-// saneID is a request id of the client's that may stand in logs and answers.
+// saneID matches the request ids of clients that may appear in logs and answers.
 var saneID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// requestID takes the client's id of the request, or draws one.
+// requestID returns the client's id of the request, or a random one.
 func (s *server) requestID(r *http.Request) string {
 	if id := r.Header.Get("X-Request-Id"); saneID.MatchString(id) && !travel.HoldsCardNumber(id) {
 		return id
@@ -32,8 +32,8 @@ func (s *server) requestID(r *http.Request) string {
 	return hex.EncodeToString(raw)
 }
 
-// writeCommonHeaders sets what every answer carries. Answers hold travellers' data: nobody on the way keeps them, and
-// no page shows them in a frame.
+// writeCommonHeaders sets the headers of every answer. Answers hold data of travellers. So no cache may keep them, and
+// no page may show them in a frame.
 func (s *server) writeCommonHeaders(c *call) {
 	h := c.Header()
 	h.Set("X-Request-Id", c.requestID)
@@ -46,25 +46,25 @@ func (s *server) writeCommonHeaders(c *call) {
 	}
 }
 
-// recover turns a panic of a handler into an answer: one mistake must not take the connection, or the program, along.
+// recover turns a panic of a handler into an answer, so that a mistake does not end the connection or the program.
 func (s *server) recover(c *call) {
 	if p := recover(); p != nil {
-		if p == any(http.ErrAbortHandler) { // half of an answer is out: the connection is to break, not to end well
+		if p == any(http.ErrAbortHandler) { // a part of the answer is sent: the connection has to break, not to end well
 			panic(p)
 		}
 		s.fail(c, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 	}
 }
 
-// log writes the one line of a request. The pattern stands in for the address, whose query may name travellers; a
-// site is named only once it is known to be one.
+// log writes the one log line of a request. It has the pattern in place of the address, because the query of an
+// address may name travellers. It names a site only after the site was found.
 func (s *server) log(c *call, r *http.Request, took time.Duration) {
 	s.core.Log.Info("request", "site", c.site, "route", c.route, "method", knownMethod(r.Method), "status", c.status,
 		"duration", took, "bytes", c.bytes, "request_id", c.requestID, "address", c.address)
 }
 
-// clientAddress is where the request comes from: the peer, or what the trusted proxies in front say. The rightmost
-// address that is not a trusted proxy's counts; what stands left of it anybody can have written.
+// clientAddress is the address from which the request comes: the peer, or the address that trusted proxies in front
+// have noted. That is the rightmost one that is no trusted proxy. Anybody can have written those to the left of it.
 func (s *server) clientAddress(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *server) alive(c *call) error {
 	return nil
 }
 
-// ready answers whether the program can do its work, which without its database it cannot, whatever is wrong with it.
+// ready answers whether the program can work. Without its database it cannot.
 func (s *server) ready(c *call) error {
 	if err := s.core.Ready(c.ctx); err != nil {
 		return &fault.Error{Kind: fault.Unavailable, Message: "The database cannot be reached.", RetryAfter: time.Second, Err: err}

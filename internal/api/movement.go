@@ -1,16 +1,16 @@
 package api
 
 import (
-	"holdfast/internal/reports"
 	"net/http"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/reports"
 )
 
-// movementShape is a movement on the wire. The rows are in minor units of their currencies, the total in those of the
-// report's. Every line is signed, so that all of them but the closing come to the closing.
+// movementShape is a movement on the wire. Amounts are minor units: the rows in their own currencies, the total in the
+// currency of the report. All lines have a sign, and their sum is the closing.
 type movementShape struct {
 	From civil.Day `json:"from"`
 	To   civil.Day `json:"to"`
@@ -39,7 +39,7 @@ type flowShape struct {
 	Closing     int64  `json:"closing"`
 }
 
-// ShowMovement is ShowRunOff for a movement.
+// ShowMovement gives a movement in the shape of the wire, to be encoded as JSON. The command line prints it, too.
 func ShowMovement(r reports.MovementReport) any {
 	shape := movementShape{
 		From: r.Query.From, To: r.Query.AsOf, reportShape: showReport(r.Query.ReportQuery, r.Final),
@@ -80,7 +80,7 @@ func (s *server) getMovement(c *call) error {
 	}
 	to := q.day("to")
 	in.ExposureQuery = q.exposure()
-	if to != civil.NoDay { // else it is the day as_of, as in other reports
+	if to != civil.NoDay { // else as_of is the last day, as in other reports
 		in.AsOf = &to
 	}
 	report, err := s.app.Exposure.Movement(c.ctx, c.actor, in)

@@ -8,8 +8,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// paymentShape is a payment record on the wire: the part of a transaction that belongs to one booking, which
-// payment_ids of a transaction refer to.
+// paymentShape is a payment record on the wire: the part of a transaction that belongs to one booking. Its id is one
+// of the payment_ids of the transaction.
 type paymentShape struct {
 	ID          int64          `json:"id"`
 	Transaction int64          `json:"transaction"`

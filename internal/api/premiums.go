@@ -6,8 +6,8 @@ import (
 	"holdfast/internal/protection"
 )
 
-// premiumLineShape is a line of the premium ledger on the wire. Amounts are minor units of its currency, but for the
-// state's amount, which is in base currency.
+// premiumLineShape is a line of the premium ledger on the wire. Amounts are minor units of its currency. Only the
+// amount of the state is in base currency.
 type premiumLineShape struct {
 	ID          int64             `json:"id"`
 	Kind        string            `json:"kind"`
@@ -49,7 +49,8 @@ type premiumShape struct {
 	Steps      []stepShape        `json:"steps"`
 }
 
-// ShowPremiumLine gives a line of the premium ledger in the shape of the wire: over HTTP and by the command line alike.
+// ShowPremiumLine gives a line of the premium ledger in the shape of the wire, to be encoded as JSON. The command line
+// prints it, too.
 func ShowPremiumLine(l protection.PremiumLine) any { return showPremiumLine(l) }
 
 func showPremiumLine(l protection.PremiumLine) premiumLineShape {

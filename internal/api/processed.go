@@ -5,20 +5,20 @@ import (
 	"holdfast/internal/travel"
 )
 
-// processedShape is what a transaction has besides on the wire where a processor carried it out, or where it was charged
-// back. All of it is absent elsewhere.
+// processedShape has the fields that only some transactions have on the wire: those that a processor carried out, and
+// those that were charged back.
 type processedShape struct {
 	Result3DS     *threeDSShape `json:"3ds_result,omitempty"`
-	DeclineReason string        `json:"decline_reason,omitempty"` // in our words
-	DeclineCode   string        `json:"decline_code,omitempty"`   // in the processor's
-	// Of a payment that was charged back: how its last chargeback stands.
+	DeclineReason string        `json:"decline_reason,omitempty"` // in a word of this API
+	DeclineCode   string        `json:"decline_code,omitempty"`   // in the word of the processor
+	// The state of the last chargeback of the payment.
 	ChargebackStatus string                `json:"chargeback_status,omitempty"` // open or closed
 	OutcomeStatus    travel.DisputeOutcome `json:"outcome_status,omitempty"`
 	ReasonCode       string                `json:"reason_code,omitempty"`
-	ChallengeDate    string                `json:"challenge_date,omitempty"` // until when it can be answered
+	ChallengeDate    string                `json:"challenge_date,omitempty"` // the last day on which it can be answered
 }
 
-// threeDSShape is what came of an authentication.
+// threeDSShape is the result of an authentication by 3DS.
 type threeDSShape struct {
 	Status         string `json:"status"`
 	Flow           string `json:"flow"`
@@ -28,13 +28,14 @@ type threeDSShape struct {
 	LiabilityShift bool   `json:"liability_shift"`
 }
 
-// challengeShape is what a shopper has to pass.
+// challengeShape is a challenge that the shopper has to pass.
 type challengeShape struct {
 	Type  string `json:"type"`
 	Value string `json:"value"`
 }
 
-// response3DS is the challenge as long as the shopper has to pass it, then what came of it; empty where nothing is known.
+// response3DS is the challenge while the shopper has to pass it, and later the status of 3DS. It is empty if no
+// processor carried the transaction out.
 func response3DS(t travel.Transaction) any {
 	switch {
 	case t.GatewayCharge == nil:

@@ -1,13 +1,13 @@
 package api
 
 import (
-	"holdfast/internal/reports"
 	"net/http"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
 
@@ -20,7 +20,7 @@ type protectionShape struct {
 	KnownAt     string            `json:"known_at"`
 	Policy      policyShape       `json:"policy"`
 	Allocations []allocationShape `json:"allocations"`
-	// What lies above a limit (R12), in its currency; absent where nothing does.
+	// By how much the transaction exceeds a limit (R12), in minor units; absent if it exceeds none.
 	OverLimit         int64          `json:"over_limit_amount,omitempty"`
 	OverLimitCurrency money.Currency `json:"over_limit_currency,omitempty"`
 }
@@ -108,8 +108,8 @@ func (s *server) getProtection(c *call) error {
 	return nil
 }
 
-// ShowProtection gives an explanation in the shape of the wire, to be encoded as JSON: over HTTP and by the command line
-// alike.
+// ShowProtection gives the explanation of a transaction in the shape of the wire, to be encoded as JSON. The command
+// line prints it, too.
 func ShowProtection(r reports.ProtectionReport) any { return showProtection(r) }
 
 func showProtection(r reports.ProtectionReport) protectionShape {

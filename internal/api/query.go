@@ -11,6 +11,7 @@ import (
 
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
+	"holdfast/internal/money"
 	"holdfast/internal/travel"
 )
 
@@ -18,18 +19,18 @@ import (
 const (
 	defaultPerPage = 100
 	maxPerPage     = 100
-	maxPage        = 1_000_000_000 // far past any end, and times maxPerPage still a number
-	maxFilterItems = 1000          // ids or words in one filter: within what both engines take in a statement
+	maxPage        = 1_000_000_000 // past the end of any list; the product with maxPerPage is a 64-bit number
+	maxFilterItems = 1000          // ids or words in one filter; both engines accept so many in a statement
 )
 
-// query reads the parameters of a list. Its methods read one parameter each and note what is wrong; err tells all of
-// it at once.
+// query reads the parameters of an address. Each method reads one parameter and notes what is wrong with it. err
+// returns all problems together.
 type query struct {
 	values   map[string][]string
 	problems fault.Problems
 }
 
-// query takes the parameters of the request. name[]=a&name[]=b and name[0]=a&name[1]=b are lists, as in PHP.
+// query returns the parameters of the request. Lists may be written as in PHP: name[]=a&name[]=b, name[0]=a&name[1]=b.
 func (c *call) query() *query {
 	q := &query{values: map[string][]string{}}
 	given := c.r.URL.Query()
@@ -45,7 +46,7 @@ func (c *call) query() *query {
 
 func (q *query) err() error { return q.problems.Err() }
 
-// page reads which page of the list is asked for, and in which order; orders are the attributes that the noun has.
+// page reads the page of a list and its order. orders are the attributes by which the list can be sorted.
 func (q *query) page(orders []string) travel.Page {
 	page := travel.Page{
 		Number:  q.number("page", 1, 1, maxPage),
@@ -56,12 +57,12 @@ func (q *query) page(orders []string) travel.Page {
 	}
 	page.Descending = q.one("order", "asc", []string{"asc", "desc"}) == "desc"
 	if page.OrderBy == "include" && len(q.list("include")) == 0 {
-		q.problems.Wrong("orderby", "To sort by include, ids to include are needed.")
+		q.problems.Wrong("orderby", "To sort by include, name the ids in include.")
 	}
 	return page
 }
 
-// text reads a parameter that is one text; the last one counts.
+// text reads a parameter that is one text. If it is given several times, the last one counts.
 func (q *query) text(name string) string {
 	values := q.values[name]
 	if len(values) == 0 {
@@ -70,7 +71,7 @@ func (q *query) text(name string) string {
 	return values[len(values)-1]
 }
 
-// one reads a word out of a list of allowed ones.
+// one reads a word that must be in a list. absent is the default.
 func (q *query) one(name, absent string, allowed []string) string {
 	text := q.text(name)
 	switch {
@@ -82,7 +83,7 @@ func (q *query) one(name, absent string, allowed []string) string {
 	return text
 }
 
-// list reads a parameter that can hold several values, with commas or given repeatedly.
+// list reads a parameter that can have several values: with commas, or given several times.
 func (q *query) list(name string) []string {
 	var items []string
 	for _, value := range q.values[name] {
@@ -99,7 +100,7 @@ func (q *query) list(name string) []string {
 	return items
 }
 
-// words reads several words out of a list of allowed ones.
+// words reads several words that must be in a list.
 func words[T ~string](q *query, name string, allowed []T) []T {
 	var result []T
 	for _, item := range q.list(name) {
@@ -157,7 +158,20 @@ func (q *query) flag(name string, absent bool) bool {
 	return value
 }
 
-// day reads a day of the form Y-m-d; civil.NoDay where it is absent or wrong.
+// currency reads a currency code. It returns "" if the parameter is absent or wrong.
+func (q *query) currency(name string) money.Currency {
+	code := q.text(name)
+	if code == "" {
+		return ""
+	}
+	c, err := money.ParseCurrency(code)
+	if err != nil {
+		q.problems.Wrong(name, "This is not an ISO 4217 currency.")
+	}
+	return c
+}
+
+// day reads a day written as YYYY-MM-DD. It returns civil.NoDay if the parameter is absent or wrong.
 func (q *query) day(name string) civil.Day {
 	text := q.text(name)
 	if text == "" {
@@ -171,13 +185,13 @@ func (q *query) day(name string) civil.Day {
 	return day
 }
 
-// isoLayouts are the forms of ISO 8601 that are read; without a zone it is GMT.
+// isoLayouts are the forms of ISO 8601 that are accepted. Without a zone the time is in GMT.
 var isoLayouts = []string{
 	time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05", "2006-01-02 15:04:05",
 	"2006-01-02T15:04", "2006-01-02",
 }
 
-// instant reads an ISO 8601 date, with or without a time of day; nil where it is absent or wrong.
+// instant reads an ISO 8601 date, with or without a time of day. It returns nil if the parameter is absent or wrong.
 func (q *query) instant(name string) *time.Time {
 	text := q.text(name)
 	if text == "" {
@@ -194,12 +208,12 @@ func (q *query) instant(name string) *time.Time {
 			return &at
 		}
 	}
-	q.problems.Wrong(name, "An ISO 8601 date is expected.")
+	q.problems.Wrong(name, "A date or a time is expected, such as 2024-06-30 or 2024-06-30T12:00:00Z.")
 	return nil
 }
 
-// checkQuery looks at every parameter of a request, before any of it is used: card numbers have no place in it, and
-// what cannot be read must not be taken as absent, which would mean "all".
+// checkQuery checks every parameter of a request before it is used. It refuses card numbers. It also refuses a query
+// that cannot be read: a filter that counts as absent would mean "all".
 func checkQuery(u *url.URL) error {
 	values, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -221,6 +235,6 @@ func checkQuery(u *url.URL) error {
 	return nil
 }
 
-// storable reports whether a text can be kept and looked for: one that is no UTF-8 or holds a zero byte stands in no
-// database, and PostgreSQL refuses even to look for it.
+// storable reports whether a database can store a text and search for it. Texts that are not UTF-8 or have a zero byte
+// cannot be stored, and PostgreSQL refuses even to search for them.
 func storable(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }

@@ -1,12 +1,12 @@
 package api
 
 import (
-	"holdfast/internal/rates"
 	"net/http"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
+	"holdfast/internal/rates"
 	"holdfast/internal/travel"
 )
 
@@ -57,7 +57,7 @@ func (s *server) listRates(c *call) error {
 	return list(s, c, page, found, showRate)
 }
 
-// createRate takes no idempotency key: the quote's own id makes it one.
+// createRate needs no idempotency key: the id of the quote tells a repeated request.
 func (s *server) createRate(c *call) error {
 	in, err := c.input()
 	if err != nil {

@@ -2,18 +2,18 @@ package api
 
 import (
 	"errors"
-	"holdfast/internal/payments"
 	"io"
 	"net/http"
 
 	"holdfast/internal/fault"
+	"holdfast/internal/payments"
 )
 
-// maxEvent bounds the body of a processor's event.
+// maxEvent is how many bytes the body of a processor's event may have.
 const maxEvent = 256 << 10
 
-// returnFromChallenge sends a shopper on who comes back from a challenge. Whatever a processor adds to the address says
-// nothing: it is asked itself.
+// returnFromChallenge sends a shopper who comes back from a challenge to the page of the merchant. It ignores whatever
+// was added to the address, because anybody can write that, and asks the processor instead.
 func (s *server) returnFromChallenge(c *call) error {
 	address, err := s.app.GatewayPayments.Return(c.ctx, c.r.PathValue("key"))
 	if err != nil {
@@ -29,7 +29,8 @@ type taken struct {
 	Received bool `json:"received"`
 }
 
-// takeProcessorEvent keeps what a processor sends by itself. It answers at once: processors give up after seconds.
+// takeProcessorEvent stores an event that a processor sends. It answers at once, because processors wait for a few
+// seconds only.
 func (s *server) takeProcessorEvent(c *call) error {
 	processor := c.r.PathValue("processor")
 	site, ok := parseID(c.r.PathValue("site_id"))

@@ -1,16 +1,16 @@
 package api
 
 import (
-	"holdfast/internal/reports"
 	"net/http"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
 
-// reportShape is what every report of R8 begins with.
+// reportShape has the first fields of every report of R8.
 type reportShape struct {
 	KnownAt     string               `json:"known_at"`
 	Final       bool                 `json:"final"`
@@ -26,8 +26,8 @@ func showReport(q protection.ReportQuery, final bool) reportShape {
 	}
 }
 
-// runOffShape is a run-off on the wire. Amounts are minor units: e1 and e2 of currencies, the others of the report's
-// currency.
+// runOffShape is a run-off on the wire. Amounts are minor units: e1 and e2 in their own currency, the others in the
+// currency of the report.
 type runOffShape struct {
 	AsOf civil.Day `json:"as_of"`
 	reportShape
@@ -65,7 +65,7 @@ type pointCurrencyShape struct {
 	E2         int64          `json:"e2"`
 }
 
-// ShowRunOff gives a run-off in the shape of the wire, to be encoded as JSON: over HTTP and by the command line alike.
+// ShowRunOff gives a run-off in the shape of the wire, to be encoded as JSON. The command line prints it, too.
 func ShowRunOff(r reports.RunOffReport) any {
 	shape := runOffShape{
 		AsOf: r.Query.AsOf, reportShape: showReport(r.Query, r.Final), Allocations: r.Allocations, LastDay: r.LastDay,
@@ -118,8 +118,8 @@ type ageingShape struct {
 
 type ageBandShape struct {
 	Band        string             `json:"band"`
-	From        *int64             `json:"from_days"` // null for those on their way
-	To          *int64             `json:"to_days"`   // null for those, and where the band has no end
+	From        *int64             `json:"from_days"` // null for trips that have begun
+	To          *int64             `json:"to_days"`   // null for trips that have begun, and if the band has no end
 	Allocations int64              `json:"allocations"`
 	E1          int64              `json:"e1_report"`
 	Currencies  []ageCurrencyShape `json:"currencies"`
@@ -147,7 +147,7 @@ type agePendingShape struct {
 	E1          int64          `json:"e1"`
 }
 
-// ShowAgeing is ShowRunOff for an ageing.
+// ShowAgeing gives an ageing in the shape of the wire, to be encoded as JSON. The command line prints it, too.
 func ShowAgeing(r reports.AgeingReport) any {
 	shape := ageingShape{
 		AsOf: r.Query.AsOf, reportShape: showReport(r.Query, r.Final), Rows: make([]ageBandShape, len(r.Bands)),
@@ -191,18 +191,13 @@ func (s *server) getAgeing(c *call) error {
 	return nil
 }
 
-// exposure reads what every report on exposure takes, with all that is wrong with it.
+// exposure reads the parameters that all reports on exposure have. The result holds the problems noted so far.
 func (q *query) exposure() reports.ExposureQuery {
 	in := reports.ExposureQuery{
 		Moment:    q.moment(),
 		Valuation: protection.Valuation(q.one("valuation", "", texts(protection.Valuations))),
 		Channels:  q.ids("channels"),
-	}
-	if code := q.text("currency"); code != "" {
-		var err error
-		if in.Currency, err = money.ParseCurrency(code); err != nil {
-			q.problems.Wrong("currency", "This is not an ISO 4217 currency.")
-		}
+		Currency:  q.currency("currency"),
 	}
 	in.Problems = q.problems
 	return in

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"holdfast/internal/core"
 	"maps"
 	"net/http"
 	"net/url"
@@ -13,6 +12,7 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
+	"holdfast/internal/core"
 	"holdfast/internal/fault"
 )
 
@@ -21,27 +21,27 @@ type server struct {
 	core *core.Core
 	cfg  Config
 	mux  *http.ServeMux
-	// ownPages tells what other pages have a browser send from what our own do.
+	// ownPages refuses requests that a page of another origin makes a browser send.
 	ownPages *http.CrossOriginProtection
 }
 
-// resource is the operations at one address, by method.
+// resource has the operations of one address, by method.
 type resource map[string]Route
 
-// call is one request and its answer. It is the http.ResponseWriter that the mux hands on, so that whatever is
-// written passes through it and the log can tell what was.
+// call is one request and its answer. It is also the http.ResponseWriter of the request, so that it sees everything
+// that is written, for the log.
 type call struct {
 	http.ResponseWriter
 	r         *http.Request
 	ctx       context.Context
-	actor     auth.Actor // of routes for members
-	id        int64      // in the path; 0 where the pattern has none
+	actor     auth.Actor // only for routes with the access member
+	id        int64      // in the path; 0 if the pattern has none
 	requestID string
 	address   string // of the client
-	site      string // path of the site, once it is known to be one
-	route     string // the pattern that answers
-	status    int
-	bytes     int
+	site      string // path of the site, after it was found
+	route     string // the pattern of the route
+	status    int    // sent to the client; 0 before
+	bytes     int    // of the body, sent so far
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -62,7 +62,7 @@ func (c *call) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ServeHTTP answers one request, whatever happens: this is the outermost layer of the API.
+// ServeHTTP answers one request. It is the outermost layer of the API.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := s.core.Clock()
 	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Timeout)
@@ -71,7 +71,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() { s.log(c, r, s.core.Clock().Sub(began)) }()
 	defer s.recover(c)
 	s.writeCommonHeaders(c)
-	// The mux would redirect an address with empty or dotted segments; here it is one that does not exist.
+	// The mux would redirect an address with empty or dotted segments. Here such an address does not exist.
 	clean := withoutSlash(r.URL)
 	if path.Clean(clean.Path) != clean.Path || !storable(clean.Path) {
 		s.fail(c, errNoRoute())
@@ -83,7 +83,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(c, r)
 }
 
-// withoutSlash takes a slash at the end off: both addresses are the same resource.
+// withoutSlash removes a slash at the end of an address: with and without it, the resource is the same.
 func withoutSlash(u *url.URL) *url.URL {
 	cut := *u
 	if len(cut.Path) > 1 {
@@ -110,7 +110,7 @@ func (s *server) run(c *call, res resource) error {
 		c.id = id
 	}
 	method := c.r.Method
-	if method == http.MethodHead { // net/http drops the body of the answer
+	if method == http.MethodHead { // net/http does not send the body of its answer
 		method = http.MethodGet
 	}
 	route, ok := res[method]
@@ -129,7 +129,7 @@ func (s *server) run(c *call, res resource) error {
 	return route.handle(s, c)
 }
 
-// admit finds out who calls and whether they may act on the site of the path.
+// admit finds out who sends the request, and refuses it if they may not act on the site of the path.
 func (s *server) admit(c *call) error {
 	actor, err := s.app.Sessions.Authenticate(c.ctx, c.r.PathValue("site"), bearer(c.r))
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *server) admit(c *call) error {
 	return nil
 }
 
-// bearer gives the credentials of a request, "" where it has none that this service knows.
+// bearer returns the token in the Authorization header, or "" if there is none.
 func bearer(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -150,7 +150,7 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// allow lists the methods that an address answers to.
+// allow lists the methods that an address has, for the header Allow.
 func (res resource) allow() string {
 	methods := slices.Collect(maps.Keys(res))
 	if res[http.MethodGet].handle != nil {
@@ -160,7 +160,8 @@ func (res resource) allow() string {
 	return strings.Join(methods, ", ")
 }
 
-// knownMethod keeps what a client may put in place of a method out of answers and logs.
+// knownMethod returns the method, or "given" for an unknown one: clients may send any text as a method, and that must
+// not get into answers and logs.
 func knownMethod(method string) string {
 	switch method {
 	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
@@ -170,7 +171,7 @@ func knownMethod(method string) string {
 	}
 }
 
-// parseID reads an id as addresses have it: digits only.
+// parseID reads an id: digits only.
 func parseID(text string) (int64, bool) {
 	for _, r := range text {
 		if r < '0' || r > '9' {
@@ -178,7 +179,7 @@ func parseID(text string) (int64, bool) {
 		}
 	}
 	id, err := strconv.ParseInt(text, 10, 64)
-	// More digits than an id can have is a number all the same, of something that does not exist.
+	// A number that is too large for an id is accepted all the same: nothing has it as its id.
 	return id, err == nil || len(text) > 18
 }
 

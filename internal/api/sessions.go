@@ -1,14 +1,14 @@
 package api
 
 import (
-	"holdfast/internal/identity"
 	"net/http"
 	"strings"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/identity"
 )
 
-// sessionShape is the result of a login (section 2.2).
+// sessionShape is the result of a login.
 type sessionShape struct {
 	ID                   int64        `json:"id"`
 	Name                 string       `json:"name"`
@@ -20,7 +20,7 @@ type sessionShape struct {
 	Type                 auth.Role    `json:"type"`
 	ReadOnly             bool         `json:"read_only"`
 	CanSignOffPayout     bool         `json:"can_sign_off_payout"`
-	DefaultSite          *defaultSite `json:"default_site"` // null for an operator while there are no sites
+	DefaultSite          *defaultSite `json:"default_site"` // null for an operator if there are no sites
 	SiteCount            int64        `json:"site_count"`
 	TwoFactorConfirmedAt *string      `json:"two_factor_confirmed_at"`
 	Sites                []siteName   `json:"sites"`
@@ -63,7 +63,7 @@ func showSession(s identity.Session) sessionShape {
 	return shape
 }
 
-// permissionNames are the permissions as programs read them; the texts of auth are for sentences.
+// permissionNames are the names of permissions on the wire. (Package auth has texts for sentences.)
 var permissionNames = map[auth.Permission]string{
 	auth.Read:                    "read",
 	auth.ReadStatements:          "read_statements",
@@ -101,7 +101,7 @@ func permissions(a auth.Actor) []string {
 	return names
 }
 
-// nicename is a user name as it can stand in an address.
+// nicename is the form of a user name that can be a part of an address.
 func nicename(username string) string {
 	return strings.Trim(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -148,7 +148,7 @@ func (s *server) refreshLogin(c *call) error {
 	return nil
 }
 
-// refreshEnded answers the removal of a refresh token.
+// refreshEnded is the answer to the removal of a refresh token.
 type refreshEnded struct {
 	Deleted bool   `json:"deleted"`
 	Code    string `json:"code"`

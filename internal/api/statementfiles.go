@@ -17,7 +17,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// plainCell keeps a text of somebody else's from being taken for a formula: spreadsheets compute what begins so.
+// plainCell keeps a spreadsheet from running a text as a formula, because merchants and travellers write such texts.
 func plainCell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text
@@ -30,11 +30,11 @@ var statementColumns = []string{
 	"original_amount", "value", "lead_days", "rate_ppm", "currency", "amount", "retained", "refers_to",
 }
 
-// chargeNames are what the rows of premium lines are called, by the reader.
+// chargeNames are the names of premium lines in the column "row", by the reader of the file.
 var chargeNames = map[document.Label]string{document.Policyholder: "premium", document.Merchant: "security_charge"}
 
-// WriteStatementCSV writes a statement as CSV: opening, a row for each line, the minimum, the taxes and the payments,
-// which add up to the closing in the last row. Amounts are decimal texts.
+// WriteStatementCSV writes a statement as CSV: opening, a row for each line, minimum, taxes, payments. Their sum is
+// the closing in the last row. Amounts are decimal texts.
 func WriteStatementCSV(
 	w io.Writer, s protection.Statement, label document.Label, lines iter.Seq2[protection.StatementLine, error],
 ) error {
@@ -47,7 +47,7 @@ func WriteStatementCSV(
 		cells[14], cells[15] = string(s.Currency), money.FormatPlain(amount, s.Currency)
 		return out.Write(cells)
 	}
-	// What goes wrong in writing stays in the writer, and is answered at the end.
+	// The writer remembers its first error, which is returned at the end.
 	_ = out.Write(statementColumns)
 	_ = sum("opening", "", s.Opening)
 	for l, err := range lines {
@@ -78,7 +78,7 @@ func WriteStatementCSV(
 	return out.Error()
 }
 
-// label reads for whom a file is.
+// label reads for which reader a file is.
 func (q *query) label() document.Label {
 	return document.Label(q.one("for", string(document.Labels[0]), texts(document.Labels)))
 }
@@ -97,14 +97,14 @@ func (s *server) getStatementCSV(c *call) error {
 	return c.finishFile(s, WriteStatementCSV(c, found.Statement, label, s.app.Statements.AllLines(c.ctx, c.actor, c.id)))
 }
 
-// beginFile starts an answer that is to be kept as a file.
+// beginFile starts an answer that browsers save as a file.
 func (c *call) beginFile(contentType, name string) {
 	c.Header().Set("Content-Type", contentType)
 	c.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 }
 
-// finishFile ends an answer that was written while it was computed. What went wrong half-way can only be told by
-// breaking the connection: a file that merely ends would look whole.
+// finishFile ends an answer that was sent while it was computed. If an error comes after the first bytes, it breaks
+// the connection: otherwise the client would think that the file is complete.
 func (c *call) finishFile(s *server, err error) error {
 	if err == nil || c.status == 0 {
 		return err
@@ -126,7 +126,7 @@ func (s *server) getStatementPDF(c *call) error {
 	if language == "" {
 		language = found.Language
 	}
-	var out bytes.Buffer // the whole of it: what cannot be printed is an error, not half a document
+	var out bytes.Buffer // the whole document first, so that an error can still be the answer
 	fonts := document.Fonts{Dir: s.cfg.FontDir}
 	err = fonts.WriteStatement(&out, document.Statement{
 		Statement: found.Statement, Lines: lines, Label: label, Language: language,

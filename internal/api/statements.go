@@ -10,7 +10,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// statementShape is a statement on the wire. Amounts are minor units of currencies. All but open and overdue is frozen.
+// statementShape is a statement on the wire. Amounts are minor units of its currency. Only open and overdue can
+// change.
 type statementShape struct {
 	ID              int64                      `json:"id"`
 	Number          int64                      `json:"number"`
@@ -35,7 +36,7 @@ type statementShape struct {
 	Overdue         bool                       `json:"overdue"`
 }
 
-// ShowStatement gives a statement in the shape of the wire, as it stands at an instant.
+// ShowStatement gives a statement in the shape of the wire. now is when its open amount was read.
 func ShowStatement(s protection.IssuedStatement, now time.Time) any {
 	return statementShape{
 		ID: s.ID, Number: s.Number, Channels: s.ChannelID, Policyholder: s.SiteName, Merchant: s.ChannelName,
@@ -47,7 +48,8 @@ func ShowStatement(s protection.IssuedStatement, now time.Time) any {
 	}
 }
 
-// statementLineShape is a premium line as a statement shows it: amount is what it books, in the statement's currency.
+// statementLineShape is a premium line of a statement on the wire. Amount and retained are in the currency of the
+// statement.
 type statementLineShape struct {
 	ID               int64              `json:"id"`
 	RecordedAt       string             `json:"recorded_at"`
@@ -64,7 +66,7 @@ type statementLineShape struct {
 	RefersTo         *int64             `json:"refers_to"`
 }
 
-// statementLineState is what the premium of a line is computed on.
+// statementLineState has the inputs from which the premium of a line is computed.
 type statementLineState struct {
 	Currencies     money.Currency `json:"currencies"`
 	Total          int64          `json:"total"`
@@ -105,9 +107,6 @@ func showStatementPayment(p travel.StatementPayment) statementPaymentShape {
 		p.ID, p.StatementID, p.PaidOn, p.Currency, p.Amount, p.Reference, p.Author, civil.FormatInstant(p.RecordedAt),
 	}
 }
-
-// ShowStatementPayment gives a payment against a statement in the shape of the wire.
-func ShowStatementPayment(p travel.StatementPayment) any { return showStatementPayment(p) }
 
 func (s *server) listStatements(c *call) error {
 	q := c.query()
@@ -177,7 +176,7 @@ func (s *server) createStatementPayment(c *call) error {
 	fields := travel.StatementPaymentFields{
 		PaidOn: in.day("date"), Amount: in.integer("total"), Currency: in.currency("currencies"), Reference: in.text("reference"),
 	}
-	fields.Problems = *in.problems // now that all fields are read
+	fields.Problems = *in.problems // after all fields are read
 	made, created, err := s.app.Statements.Pay(c.ctx, c.actor, c.id, fields)
 	if err != nil {
 		return err
@@ -186,7 +185,7 @@ func (s *server) createStatementPayment(c *call) error {
 	if created {
 		status = http.StatusCreated
 	}
-	// A payment has no address of its own: it is found in the list of its statement's.
+	// A payment has no address of its own: it is in the list of payments of its statement.
 	c.Header().Set("Location", s.cfg.BaseURL+c.r.URL.EscapedPath())
 	return c.show(status, object{id: made.ID, body: showStatementPayment(made)})
 }

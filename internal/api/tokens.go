@@ -7,20 +7,20 @@ import (
 	"holdfast/internal/travel"
 )
 
-// tokenShape is an API token on the wire (section 2.1).
+// tokenShape is an API token on the wire.
 type tokenShape struct {
 	ID            int64    `json:"id"`
 	TokenableType string   `json:"tokenable_type"`
 	TokenableID   int64    `json:"tokenable_id"`
 	Name          string   `json:"name"`
-	Abilities     []string `json:"abilities"` // always empty: all that its creator may do
+	Abilities     []string `json:"abilities"` // always empty: a token may do what its creator may do
 	LastUsedAt    *string  `json:"last_used_at"`
 	ExpiresAt     *string  `json:"expires_at"`
 	CreatedAt     string   `json:"created_at"`
 	UpdatedAt     string   `json:"updated_at"`
 }
 
-// createdToken is what a create answers, the only time that the token is seen.
+// createdToken is the answer to the creation of a token. It is the only answer that shows the token.
 type createdToken struct {
 	Token     string  `json:"token"`
 	ExpiresAt *string `json:"expires_at"`
@@ -38,7 +38,7 @@ func showToken(t auth.APIToken) tokenShape {
 	}
 }
 
-// listTokens answers with all tokens: there are two at most, so that there are no pages.
+// listTokens answers with all tokens. A site has two at most, so there are no pages.
 func (s *server) listTokens(c *call) error {
 	found, err := s.app.Tokens.List(c.ctx, c.actor)
 	if err != nil {
@@ -52,7 +52,8 @@ func (s *server) listTokens(c *call) error {
 	return nil
 }
 
-// createToken takes no idempotency key: a repetition would have to show the token again, of which only a hash is kept.
+// createToken takes no idempotency key: the answer to a repeated request would have to show the token again, and only
+// its hash is stored.
 func (s *server) createToken(c *call) error {
 	in, err := c.input()
 	if err != nil {

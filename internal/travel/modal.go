@@ -194,7 +194,7 @@ func (f *BookingFields) Fill(s ModalSession, given map[string]string) (differs [
 	}
 	if text, ok := s.Verified["date"]; ok {
 		if day, err := civil.ParseDay(text); err != nil {
-			f.Problems.Wrong("date", "A date of the form Y-m-d, between %s and %s, is expected.", civil.FirstDay, civil.LastDay)
+			f.Problems.Wrong("date", "A date as YYYY-MM-DD is expected, from %s to %s.", civil.FirstDay, civil.LastDay)
 		} else {
 			f.End = &day
 		}
