@@ -10,21 +10,21 @@ import (
 	"holdfast/internal/money"
 )
 
-// AgeBand is a row of an ageing: what is delivered within so many days.
+// AgeBand is a row of an ageing: trips that end within a range of days (R8).
 type AgeBand struct {
 	Name string
-	From int64 // days from the day of the report to the end date, D − τ
-	To   int64 // inclusive; 0: without end
+	From int64 // days from the day of the report to the end date: D − τ
+	To   int64 // included; 0: no end
 }
 
-// AgeBands lists the bands of R8. The first is for those who are on their way: travel has begun, S ≤ τ, and is not over;
-// when it ends is no matter then. The others go by D − τ.
+// AgeBands lists the bands of R8. The first is for trips that have begun (S ≤ τ) and are not over, whenever they end.
+// The others go by D − τ.
 var AgeBands = []AgeBand{
 	{"in_travel", 0, 0}, {"1-7", 1, 7}, {"8-30", 8, 30}, {"31-60", 31, 60}, {"61-90", 61, 90}, {"91-180", 91, 180},
 	{"181-365", 181, 365}, {"over_365", 366, 0},
 }
 
-// bandOf finds the band of what is not delivered at the end of a day.
+// bandOf finds the band of an undelivered amount, as an index of AgeBands.
 func bandOf(t Terms, day civil.Day) int {
 	if t.Start <= day {
 		return 0
@@ -33,12 +33,12 @@ func bandOf(t Terms, day civil.Day) int {
 	return slices.IndexFunc(AgeBands, func(b AgeBand) bool { return b.From > 0 && left >= b.From && (left <= b.To || b.To == 0) })
 }
 
-// Ageing adds holdings up to an ageing of E1 (R8). It holds sums only.
+// Ageing adds up holdings to an ageing of E1 (R8). It keeps sums only.
 type Ageing struct {
 	query     ReportQuery
 	spot      *spot
 	bands     map[band]*aged
-	lines     map[line]*aged // what the total is the sum of in a spot valuation
+	lines     map[line]*aged // the subtotals that make the total of a spot valuation
 	pending   map[money.Currency]*Figures
 	uncovered map[money.Currency]*Figures
 }
@@ -54,7 +54,7 @@ type aged struct {
 	locked      int64
 }
 
-// NewAgeing starts an ageing; rates hold what a spot valuation converts by.
+// NewAgeing starts an ageing. rates are the fixings for a spot valuation.
 func NewAgeing(q ReportQuery, rates *fx.Table) *Ageing {
 	return &Ageing{
 		query: q, spot: newSpot(q, q.AsOf, rates), bands: map[band]*aged{}, lines: map[line]*aged{},
@@ -62,7 +62,7 @@ func NewAgeing(q ReportQuery, rates *fx.Table) *Ageing {
 	}
 }
 
-// Add takes a holding into the ageing. The tail has no age: it is delivered.
+// Add adds a holding. The tail (E2) has no age, because it is delivered. The error is money.ErrRange.
 func (a *Ageing) Add(h Holding) error {
 	level := h.Terms.Level(h.Remaining, a.query.AsOf, a.query.Recognition)
 	if level.E1 == 0 {
@@ -88,8 +88,8 @@ func (a *Ageing) Add(h Holding) error {
 	return nil
 }
 
-// AddBucket takes in what a delta of a bucket counts for, as long as delivery is not linear. Deltas take away, too: what
-// is nothing after all of them is left out at the end.
+// AddBucket adds a delta of a bucket. The recognition must not be linear. Deltas can be negative: Report leaves out
+// sums that have become zero.
 func (a *Ageing) AddBucket(d Delta) {
 	t := d.On(a.query.AsOf)
 	e1, locked := t.Undelivered(a.query.Recognition)
@@ -108,7 +108,7 @@ func (a *Ageing) AddBucket(d Delta) {
 	}
 }
 
-// take adds to a band and to what the total is the sum of.
+// take adds to a band and to the subtotals of the total.
 func (a *Ageing) take(channel int64, c money.Currency, t Terms, add aged) {
 	if a.query.Valuation == Spot {
 		add.locked = 0
@@ -125,8 +125,8 @@ type AgeingReport struct {
 	Query       ReportQuery
 	Bands       []AgeingRow // one for each of AgeBands, in their order
 	Allocations int64
-	Total       int64 // E1 in the report's currency
-	Rounding    int64 // total less bands: each is rounded by itself
+	Total       int64 // E1 in the report currency
+	Rounding    int64 // total less bands, because each band is rounded by itself
 	PendingRate []Pending
 	Uncovered   []Pending
 }
@@ -135,7 +135,7 @@ type AgeingReport struct {
 type AgeingRow struct {
 	AgeBand
 	Allocations int64
-	E1          int64 // in the report's currency, the sum of By
+	E1          int64 // in the report currency, the sum of By
 	By          []AgeingCurrency
 }
 
@@ -147,7 +147,7 @@ type AgeingCurrency struct {
 	E1Report    int64
 }
 
-// Report closes the ageing.
+// Report ends the ageing. The error is money.ErrRange.
 func (a *Ageing) Report() (AgeingReport, error) {
 	out := AgeingReport{
 		Query: a.query, Bands: make([]AgeingRow, len(AgeBands)), PendingRate: apart(a.pending), Uncovered: apart(a.uncovered),

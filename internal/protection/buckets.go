@@ -11,42 +11,43 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Standing says which figures of R7 a bucket belongs to.
+// Standing says to which figures of R7 a bucket belongs.
 type Standing string
 
 // The standings.
 const (
 	Covered     Standing = "covered"     // E1 and E2
 	Uncovered   Standing = "uncovered"   // E5
-	Instalments Standing = "instalments" // E4: what is still to be paid of a booking
+	Instalments Standing = "instalments" // E4: the part of a booking that is still to be paid
 )
 
-// Bucket is what amounts have in common that a report on any day adds up alike: who and what, and on which days they
-// are delivered and out of dispute.
+// Bucket holds the amounts that every report adds up in the same way (docs/decisions/0002-exposure-buckets.md). They
+// agree in channel, scheme and the other attributes, and in the days of delivery and of dispute.
 type Bucket struct {
 	ChannelID int64
 	Currency  money.Currency
-	Scheme    travel.Scheme // "" for instalments, which no card has paid yet
+	Scheme    travel.Scheme // "" for instalments, because no card has paid them yet
 	Country   string
 	Suppliers string // as in Terms
 	Standing  Standing
-	ValuedIn  money.Currency // of the locked amounts; "" where there is no rate yet
+	ValuedIn  money.Currency // of the locked amounts; "" while pending_rate
 	Start     civil.Day      // S of R4
 	End       civil.Day      // D of R4
 	LastDay   civil.Day      // L of R5
 }
 
-// Delta is a change of a bucket: from a day on there is that much more in it, until the days of the bucket.
+// Delta is a change of a bucket: from a day on it holds this much more. The days of the bucket say until when it
+// counts.
 type Delta struct {
 	Bucket
 	Day    civil.Day
 	Count  int64 // allocations; bookings for instalments
 	Amount int64 // minor units of Currency
-	Locked int64 // minor units of ValuedIn: each allocation's amount at its own rate, rounded by itself
+	Locked int64 // minor units of ValuedIn: each allocation at its own rate, rounded by itself
 }
 
-// Tally is what a report counts of buckets on a day, or what changes on it. End and Start are the parts of Amount that
-// are not yet delivered, by the two recognitions that have steps; linear delivery has none.
+// Tally is the sum of buckets on a day, or the change on a day. End and Start are the parts of Amount that are not
+// delivered, by the recognitions end_date and start_date (R4). Linear delivery is not in it.
 type Tally struct {
 	Count       int64
 	Amount      int64
@@ -57,7 +58,7 @@ type Tally struct {
 	LockedStart int64
 }
 
-// Add adds another tally.
+// Add adds another tally to this one.
 func (t *Tally) Add(o Tally) {
 	t.Count += o.Count
 	t.Amount += o.Amount
@@ -68,12 +69,12 @@ func (t *Tally) Add(o Tally) {
 	t.LockedStart += o.LockedStart
 }
 
-// Negative is the change back.
+// Negative is the change that takes this one back.
 func (t Tally) Negative() Tally {
 	return Tally{-t.Count, -t.Amount, -t.End, -t.Start, -t.Locked, -t.LockedEnd, -t.LockedStart}
 }
 
-// Undelivered gives E1 of the tally, in base currency and locked. The recognition must not be linear.
+// Undelivered is E1 of the tally, in base currency and locked. The recognition must not be linear.
 func (t Tally) Undelivered(by travel.Recognition) (native, locked int64) {
 	if by == travel.RecognitionStartDate {
 		return t.Start, t.LockedStart
@@ -81,7 +82,7 @@ func (t Tally) Undelivered(by travel.Recognition) (native, locked int64) {
 	return t.End, t.LockedEnd
 }
 
-// On is what the delta counts for at the end of a day.
+// On is what the delta adds at the end of a day.
 func (d Delta) On(day civil.Day) Tally {
 	if day < d.Day || day > d.LastDay {
 		return Tally{}
@@ -96,7 +97,7 @@ func (d Delta) On(day civil.Day) Tally {
 	return s
 }
 
-// delivered reports whether what counts at the end of a day is delivered by then. The recognition must not be linear.
+// delivered reports whether the bucket is delivered at the end of a day. The recognition must not be linear.
 func (b Bucket) delivered(day civil.Day, by travel.Recognition) bool {
 	if by == travel.RecognitionStartDate {
 		return day >= b.Start
@@ -104,7 +105,8 @@ func (b Bucket) delivered(day civil.Day, by travel.Recognition) bool {
 	return day > b.End
 }
 
-// Changes calls each for every day on which On changes, with the change: its sum up to a day is On of that day.
+// Changes calls each for every day on which On changes, with the change. The changes up to a day add up to On of that
+// day.
 func (d Delta) Changes(each func(civil.Day, Tally)) {
 	before := Tally{}
 	days := []civil.Day{d.Day, d.Start, d.End + 1, d.LastDay + 1}
@@ -119,15 +121,15 @@ func (d Delta) Changes(each func(civil.Day, Tally)) {
 	}
 }
 
-// TotalChange is that the total of a booking was another one before an instant.
+// TotalChange is a change of the total of a booking.
 type TotalChange struct {
 	At     time.Time
-	Before int64
+	Before int64 // the total before the change
 }
 
-// BookingRisk is all that the buckets of one booking rest on.
+// BookingRisk is all that the buckets of one booking are computed from.
 type BookingRisk struct {
-	Total       int64         // as it stands
+	Total       int64         // the present one
 	Totals      []TotalChange // in order of recording
 	Allocations []History
 }
@@ -142,10 +144,11 @@ func (b BookingRisk) TotalOn(day civil.Day) int64 {
 	return b.Total
 }
 
-// allKnown is an instant after every record: buckets are about what is known now, of any day.
+// allKnown is a time after all records: buckets hold what is known now, about each day.
 var allKnown = time.Unix(1<<40, 0)
 
-// bucketOn is where an allocation stands at the end of a day; ok is false where nothing of it remains.
+// bucketOn is the bucket of an allocation at the end of a day, with what remains of it. ok is false when nothing
+// remains.
 func (a History) bucketOn(day civil.Day) (d Delta, ok bool, err error) {
 	remaining := a.AmountsAt(a.Events, day, allKnown).Remaining(a.Paid(), day)
 	if remaining == 0 {
@@ -166,8 +169,8 @@ func (a History) bucketOn(day civil.Day) (d Delta, ok bool, err error) {
 	return d, true, err
 }
 
-// instalmentsOn is E4 of the booking at the end of a day: what of its total no purchase or capture has brought in yet,
-// as long as something that is protected remains of the earlier ones. It stands where the first of these stands.
+// instalmentsOn is E4 of the booking at the end of a day (R7): the part of its total that is not paid yet, as long as
+// something remains of a protected payment. It belongs to the bucket of the first such payment.
 func (b BookingRisk) instalmentsOn(day civil.Day) (d Delta, ok bool) {
 	left := b.TotalOn(day)
 	for _, a := range b.Allocations {
@@ -189,7 +192,7 @@ func (b BookingRisk) instalmentsOn(day civil.Day) (d Delta, ok bool) {
 	return d, ok && left > 0
 }
 
-// days are the days on which time does not change the booking's buckets by itself, but something that was recorded.
+// days are the days on which a record changes the buckets of the booking. On other days only time changes them.
 func (b BookingRisk) days() []civil.Day {
 	var days []civil.Day
 	for _, a := range b.Allocations {
@@ -208,14 +211,14 @@ func (b BookingRisk) days() []civil.Day {
 	return slices.Compact(days)
 }
 
-// Deltas gives the booking as changes of buckets: of any day, the sum of On of them all is what counts of the booking.
-// Allocations of test channels are outside every total.
+// Deltas makes the deltas of the booking. For each day, the sum of their On is what the booking adds to reports.
+// Allocations of test channels are left out, because they are in no total. The error is money.ErrRange.
 func (b BookingRisk) Deltas() ([]Delta, error) {
 	b.Allocations = slices.DeleteFunc(slices.Clone(b.Allocations), func(a History) bool {
 		return a.Decision.Simulated
 	})
 	var list []Delta
-	stands := make([]Delta, len(b.Allocations)+1) // as of the day before; the last one for the instalments
+	stands := make([]Delta, len(b.Allocations)+1) // as of the day before; the last one is for the instalments
 	for _, day := range b.days() {
 		for i := range stands {
 			now, err := b.standing(i, day)
@@ -234,7 +237,8 @@ func (b BookingRisk) Deltas() ([]Delta, error) {
 	return Merge(list), nil
 }
 
-// standing is where part i of the booking stands at the end of a day: an allocation, or after the last the instalments.
+// standing is the bucket of part i of the booking at the end of a day: of an allocation, or after the last one of the
+// instalments.
 func (b BookingRisk) standing(i int, day civil.Day) (d Delta, err error) {
 	ok := false
 	if i < len(b.Allocations) {
@@ -248,13 +252,13 @@ func (b BookingRisk) standing(i int, day civil.Day) (d Delta, err error) {
 	return d, err
 }
 
-// Negative is the change back.
+// Negative is the delta that takes this one back.
 func (d Delta) Negative() Delta {
 	d.Count, d.Amount, d.Locked = -d.Count, -d.Amount, -d.Locked
 	return d
 }
 
-// Difference is what has to be added to before to get after.
+// Difference returns the deltas that turn before into after.
 func Difference(before, after []Delta) []Delta {
 	list := slices.Clone(after)
 	for _, d := range before {
@@ -263,7 +267,7 @@ func Difference(before, after []Delta) []Delta {
 	return Merge(list)
 }
 
-// Merge adds up the deltas of the same bucket and day, and leaves out what comes to nothing or never counts.
+// Merge adds up the deltas of the same bucket and day. It leaves out sums of zero and deltas that never count.
 func Merge(list []Delta) []Delta {
 	sums := map[Delta]*Delta{}
 	var order []*Delta
@@ -291,8 +295,8 @@ func Merge(list []Delta) []Delta {
 	return merged
 }
 
-// SupplierKey names a set of suppliers: their ids in order, with commas. A report by supplier has a row for each set, so
-// that what several of them share is counted once and the rows come to the total.
+// SupplierKey is the name of a set of suppliers: their ids in order, with commas between. A report by supplier has a
+// row for each set. So a booking with several suppliers counts once, and the rows add up to the total.
 func SupplierKey(ids []int64) string {
 	ids = slices.Clone(ids)
 	slices.Sort(ids)
@@ -303,7 +307,7 @@ func SupplierKey(ids []int64) string {
 	return strings.Join(texts, ",")
 }
 
-// SupplierIDs reads back what SupplierKey named.
+// SupplierIDs returns the ids in a SupplierKey.
 func SupplierIDs(key string) []int64 {
 	var ids []int64
 	for text := range strings.SplitSeq(key, ",") {

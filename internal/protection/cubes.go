@@ -8,27 +8,27 @@ import (
 	"holdfast/internal/money"
 )
 
-// View names a cube: by what its cells are told apart, besides currency, standing and the currency of the locked value.
-// The second dimension is "" where there is one only.
+// View says by which dimensions a cube adds up the buckets. Currency, standing and the currency of the locked value
+// always separate its cells, too. Second is "" for a cube with one dimension.
 type View struct {
 	First  Dimension
 	Second Dimension
 }
 
-// cubed are the dimensions that a view can have, in the order in which it names them. The currency is in all.
+// cubed are the dimensions that a view can have, in their order in a view. Currency is in every view.
 var cubed = []Dimension{ByChannel, ByMonth, ByScheme, ByCountry, BySupplier}
 
-// Views are the cubes that are kept: of every dimension, and of those two that have few cells together. Each cube that a
-// book is spread widely over makes folding dearer; what is crossed otherwise is added up from the buckets.
+// Views are the cubes that are stored: each dimension alone, and pairs that have few cells. Cubes with many cells
+// would make writes slow, so reports with other pairs add up the buckets.
 var Views = []View{
 	{First: ByChannel}, {First: ByMonth}, {First: ByScheme}, {First: ByCountry}, {First: BySupplier},
 	{ByChannel, ByMonth}, {ByChannel, ByScheme}, {ByMonth, ByScheme}, {ByMonth, ByCountry}, {ByScheme, ByCountry},
 }
 
-// ChannelView is the cube whose subtotals a spot total is the sum of.
+// ChannelView is the cube with the subtotals that make the total of a spot valuation.
 var ChannelView = View{First: ByChannel}
 
-// String names the view.
+// String returns the dimensions of the view, with a comma between.
 func (v View) String() string {
 	if v.Second == "" {
 		return string(v.First)
@@ -36,8 +36,8 @@ func (v View) String() string {
 	return string(v.First) + "," + string(v.Second)
 }
 
-// ViewFor picks the cube that has the rows of a report; ok is false where there is none. Where channels are picked out
-// the cube must know them.
+// ViewFor picks the cube that has the rows of a report. ok is false when there is none. picked says that the report
+// is about some channels only: then the cube must have the dimension channel.
 func ViewFor(q ReportQuery, picked bool) (v View, ok bool) {
 	wanted := []Dimension{}
 	for _, d := range cubed {
@@ -46,7 +46,7 @@ func ViewFor(q ReportQuery, picked bool) (v View, ok bool) {
 		}
 	}
 	switch len(wanted) {
-	case 0: // by currency alone
+	case 0: // currency alone, which every cube has
 		return ChannelView, true
 	case 1:
 		v.First = wanted[0]
@@ -56,16 +56,16 @@ func ViewFor(q ReportQuery, picked bool) (v View, ok bool) {
 	return v, slices.Contains(Views, v)
 }
 
-// Cell is one cell of a cube.
+// Cell names one cell of a cube.
 type Cell struct {
-	First    string // value of the view's dimensions, as text
-	Second   string
+	First    string // value of the first dimension, as text
+	Second   string // value of the second one; "" without one
 	Currency money.Currency
 	Standing Standing
 	ValuedIn money.Currency
 }
 
-// CellOf is where a bucket is counted in a view.
+// CellOf is the cell of a bucket in a view.
 func (v View) CellOf(b Bucket) Cell {
 	return Cell{b.text(v.First), b.text(v.Second), b.Currency, b.Standing, b.ValuedIn}
 }
@@ -87,7 +87,7 @@ func (b Bucket) text(d Dimension) string {
 	}
 }
 
-// AddBucket takes what a delta of a bucket counts for into the rows of the report, where no cube has them.
+// AddBucket adds a delta of a bucket to the rows of the report, when no cube has the rows.
 func (e *Exposure) AddBucket(d Delta) {
 	var k Key
 	for _, by := range []Dimension{e.query.By, e.query.Across} {
@@ -100,7 +100,7 @@ func (e *Exposure) AddBucket(d Delta) {
 	e.takeRow(e.amountOf(Cell{Currency: d.Currency, Standing: d.Standing, ValuedIn: d.ValuedIn}, d.On(e.query.AsOf)), k)
 }
 
-// KeyOf reads a cell back: the key that a report has for it.
+// KeyOf is the key of a cell's row in a report.
 func (v View) KeyOf(c Cell, q ReportQuery) Key {
 	var k Key
 	for _, d := range []Dimension{q.By, q.Across} {
@@ -119,7 +119,7 @@ func (v View) KeyOf(c Cell, q ReportQuery) Key {
 func (k *Key) set(d Dimension, text string) {
 	switch d {
 	case ByChannel:
-		k.ChannelID, _ = strconv.ParseInt(text, 10, 64) // written by text above
+		k.ChannelID, _ = strconv.ParseInt(text, 10, 64) // text above wrote it
 	case ByMonth:
 		k.Month = text
 	case ByScheme:
@@ -131,26 +131,26 @@ func (k *Key) set(d Dimension, text string) {
 	}
 }
 
-// blockDays is how many days share a block, as a power of two.
+// blockDays says how many days a block has: 2^5 = 32.
 const blockDays = 5
 
 // BlockOf is the number of the block that a day is in.
 func BlockOf(day civil.Day) int64 { return int64(day >> blockDays) }
 
-// Block is what changes in a cell on the days of one block. Its sum is kept beside it, so that a report reads the days
-// of one block and of the earlier ones the sums only.
+// Block is what changes in a cell on 32 days. Its sum is stored, too, so that a report reads the days of only one
+// block, and the sums of the earlier ones.
 type Block struct {
 	Sum  Tally
-	Days []DayTally // in order, those without a change left out
+	Days []DayTally // in order, without days that change nothing
 }
 
-// DayTally is what changes on a day.
+// DayTally is the change on a day.
 type DayTally struct {
 	Day civil.Day
 	Tally
 }
 
-// Add adds a change to a day of the block.
+// Add adds a change on a day of the block.
 func (b *Block) Add(day civil.Day, t Tally) {
 	b.Sum.Add(t)
 	i, found := slices.BinarySearchFunc(b.Days, day, func(d DayTally, day civil.Day) int { return int(d.Day - day) })
@@ -163,13 +163,13 @@ func (b *Block) Add(day civil.Day, t Tally) {
 	}
 }
 
-// BlockKey names a block of a cell of one view.
+// BlockKey names a block of a cell.
 type BlockKey struct {
 	Cell
 	Block int64
 }
 
-// Gather adds what deltas change in the blocks of a view.
+// Gather adds the changes of deltas to the blocks of a view. It makes blocks that are missing.
 func (v View) Gather(deltas []Delta, blocks map[BlockKey]*Block) {
 	for _, d := range deltas {
 		cell := v.CellOf(d.Bucket)

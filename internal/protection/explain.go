@@ -9,21 +9,21 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Step is one line of an explanation: what a rule said, and from which inputs.
+// Step is one line of an explanation: a figure, and how a rule computed it.
 type Step struct {
-	Rule string // "R9"
-	Name string // of the figure, as the rules name it: "PV"
-	Text string // the computation, with every input
+	Rule string // such as "R9"
+	Name string // of the figure, as docs/rules.md has it: "PV"
+	Text string // the computation, with all inputs
 }
 
-// Moment is when an explanation looks at an allocation.
+// Moment says for which day, and with which knowledge, something is explained (R0).
 type Moment struct {
 	AsOf        civil.Day
 	KnownAt     time.Time
 	Recognition travel.Recognition
 }
 
-// Explained is an allocation at a moment, with the steps that led there.
+// Explained is an allocation at a moment, with the steps of its computation.
 type Explained struct {
 	Allocation
 	Terms       Terms
@@ -39,8 +39,8 @@ type Explained struct {
 	Premium     ExplainedPremium // added by ExplainPremium
 }
 
-// Explain computes what an allocation is at a moment and says how. history and events are all there are, in order of
-// recording.
+// Explain computes an allocation at a moment, and says how (R2 to R9). h has the whole history of the allocation;
+// Explain leaves out what was recorded later.
 func Explain(h History, m Moment, packs Rulepacks) Explained {
 	a, history, events := h.Allocation, h.Terms, h.Events
 	x := Explained{
@@ -70,7 +70,7 @@ func Explain(h History, m Moment, packs Rulepacks) Explained {
 	return x
 }
 
-// reasonTexts says each reason of R2 in words.
+// reasonTexts are the reasons of R2 in words.
 var reasonTexts = map[string]string{
 	ReasonProtected:      "protected: when it was recorded the channel was in mode protection-only and not locked, and the payment was made by card",
 	ReasonLive:           "protected: when it was recorded the channel was in mode live, of account type protected-processing and not locked, and the payment was made by card",
@@ -155,7 +155,7 @@ func (x Explained) valueSteps() []Step {
 	switch {
 	case !x.HasValue:
 		return []Step{{"R9", "PV", fmt.Sprintf(
-			"pending_rate: no fixing of %s and %s dated from %d days before P = %s up to the day before it was on file",
+			"pending_rate: a fixing of %s or %s is missing; it must be from the %d days before P = %s",
 			x.Currency, x.PolicyCurrency, x.MaxFixingAge, x.Paid())}}
 	case q.From == q.To:
 		return []Step{{"R9", "PV", fmt.Sprintf("%s is the policy currency: PV = a = %d", x.Currency, x.Value)}}

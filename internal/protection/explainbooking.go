@@ -9,43 +9,45 @@ import (
 	"holdfast/internal/money"
 )
 
-// ExplainedBooking is what the allocations of a booking come to at a moment, in its base currency, with the steps that
-// led there. It is added up one allocation at a time, so that it is the same however many there are.
+// ExplainedBooking adds up the allocations of a booking at a moment, in minor units of its base currency, with the
+// steps of the computation. It takes one allocation at a time, so that it needs the same memory for any number of
+// them.
 type ExplainedBooking struct {
 	Total       int64     // of the booking at the moment
-	Start, End  civil.Day // of the travel, as the first of its allocations has it at the moment; civil.NoDay without one
+	Start, End  civil.Day // of the travel, by the terms of the first allocation; civil.NoDay without one
 	Allocations int64     // known at the moment
-	Paid        int64     // what purchases and captures up to the day brought in
+	Paid        int64     // purchases and captures up to the day
 	Refunded    int64
 	ChargedBack int64
 	Reversed    int64
 	Remaining   int64 // the sum of N
 	Undelivered int64 // the sum of U
-	Level             // E1 and E2: of what is protected and covered, up to its last day of dispute
+	Level             // E1 and E2
 	Memo              // E4 and E5
 	State       State
-	LastDay     civil.Day // the latest of those of which something remains; civil.NoDay where nothing does
-	Simulated   bool      // of a test channel: in no total of a report
+	LastDay     civil.Day // the latest L of which something remains; civil.NoDay when nothing remains
+	Simulated   bool      // of a test channel, so in no total of a report
 	Values      []BookingValue
 	Steps       []Step
 
 	moment  Moment
-	later   int64 // allocations whose payment was taken after the day
+	later   int64 // allocations with a payment after the day
 	states  map[State]int64
 	booking instalments
 }
 
-// BookingValue is what the allocations of a booking are worth in one policy currency, and the premium for it.
+// BookingValue is the value of a booking's allocations in one policy currency, and their premium, in minor units of
+// it.
 type BookingValue struct {
 	Currency money.Currency
-	Value    int64 // PV of what was paid
-	Pending  int64 // allocations that wait for a rate and are not in Value
-	Premium  int64 // of the states as known, whatever the day
+	Value    int64 // PV of what was paid (R9)
+	Pending  int64 // number of allocations that are pending_rate, and not in Value
+	Premium  int64 // of the states as known, whatever the day is (R10)
 	Booked   int64
 	Retained int64
 }
 
-// NewExplainedBooking begins the sums of a booking with a total.
+// NewExplainedBooking starts the sums of a booking with this total.
 func NewExplainedBooking(total int64, m Moment) *ExplainedBooking {
 	return &ExplainedBooking{
 		Total: total, Start: civil.NoDay, End: civil.NoDay, LastDay: civil.NoDay, moment: m, states: map[State]int64{},
@@ -53,7 +55,7 @@ func NewExplainedBooking(total int64, m Moment) *ExplainedBooking {
 	}
 }
 
-// Add takes in the next allocation, in order of the ids, explained with its premium at the moment of the sums.
+// Add adds the next allocation, in order of the ids. It must be explained with its premium, at the same moment.
 func (b *ExplainedBooking) Add(x Explained) {
 	day := b.moment.AsOf
 	if b.Allocations == 0 {
@@ -107,11 +109,11 @@ func (b *ExplainedBooking) addValue(x Explained) {
 	}
 }
 
-// Close ends the sums, after the last allocation, and says how they came about.
+// Close ends the sums after the last allocation, and adds the steps.
 func (b *ExplainedBooking) Close() {
 	b.E4 = b.booking.due(b.moment.AsOf)
 	b.State = Settled
-	// The booking is as far from over as that of its allocations which is furthest.
+	// The booking has the state of the allocation that is open longest.
 	for _, s := range []State{Undelivered, Tail, Expired} {
 		if b.states[s] > 0 {
 			b.State = s
@@ -156,7 +158,7 @@ func (b *ExplainedBooking) stateStep() Step {
 	if len(counts) == 0 {
 		return Step{"R6", "state", "no payment: settled"}
 	}
-	return Step{"R6", "state", fmt.Sprintf("%s: the booking is %s, as the one that is furthest from over",
+	return Step{"R6", "state", fmt.Sprintf("%s: the booking is %s, like the payment that stays open longest",
 		strings.Join(counts, ", "), b.State)}
 }
 

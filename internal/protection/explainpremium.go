@@ -9,19 +9,20 @@ import (
 	"holdfast/internal/travel"
 )
 
-// ExplainedPremium is the premium of an allocation as known at an instant (R10), with the steps that led there.
+// ExplainedPremium is the premium of an allocation as known at a time (R10), with the steps of its computation.
 type ExplainedPremium struct {
 	Policy   travel.Policy // in force on P when the payment was recorded
-	Priced   bool          // false where there is no premium: not protected, or pending_rate; State means nothing then
-	State    PremiumState
-	Lines    []PremiumLine // known at the instant, in the order in which they were booked
+	Priced   bool          // false when there is no premium: not protected, or pending_rate
+	State    PremiumState  // when Priced
+	Lines    []PremiumLine // known at the time, in the order in which they were booked
 	Booked   int64         // sum of their amounts
 	Retained int64         // sum of what was retained
 	Steps    []Step
 }
 
-// ExplainPremium adds the premium to an explanation. lines are all there are of the allocation. The premium follows
-// what is known and not the day that a report is about: the ledger books when something is learned.
+// ExplainPremium adds the premium to an explanation (R10). lines are all lines of the allocation. The premium follows
+// what is known, and not the day that is explained: a line is booked when a change is recorded. The errors are those
+// of PremiumState.
 func (x *Explained) ExplainPremium(policy travel.Policy, lines []PremiumLine, m Moment) error {
 	p := ExplainedPremium{Policy: policy}
 	for _, l := range lines {
@@ -49,7 +50,7 @@ func (x *Explained) ExplainPremium(policy travel.Policy, lines []PremiumLine, m 
 	return nil
 }
 
-// premiumSteps says how the state's premium comes about.
+// premiumSteps explains the premium of a state.
 func (x Explained) premiumSteps(p ExplainedPremium, end civil.Day, refunded int64) []Step {
 	s := p.State
 	steps := []Step{
@@ -85,10 +86,10 @@ func bandText(l travel.RateLine) string {
 	return text
 }
 
-// lineSteps says what each line booked and that they come to the premium.
+// lineSteps explains each line, and that the lines add up to the premium.
 func (x Explained) lineSteps(p ExplainedPremium) []Step {
 	if len(p.Lines) == 0 {
-		return []Step{{"R10", "ledger", "the ledger has no line: the payment was recorded before there was one"}}
+		return []Step{{"R10", "ledger", "the ledger has no line: the payment is older than the ledger"}}
 	}
 	var steps []Step
 	before := int64(0)
@@ -100,7 +101,7 @@ func (x Explained) lineSteps(p ExplainedPremium) []Step {
 		p.Booked, before, p.Retained)})
 }
 
-// lineStep says what a line booked after a premium before, and where nothing returned, why.
+// lineStep explains a line, after the premium before it. When premium is retained, it says why.
 func (x Explained) lineStep(l PremiumLine, policy travel.Policy, before int64) Step {
 	day := civil.DayOf(l.EffectiveAt)
 	text := fmt.Sprintf("line %d on %s, %s by %s of transaction %d: π %d − %d = %+d",
@@ -111,7 +112,7 @@ func (x Explained) lineStep(l PremiumLine, policy travel.Policy, before int64) S
 	text += fmt.Sprintf("; nothing returns, %d is retained: ", l.Retained)
 	switch end := x.endOf(l); {
 	case !policy.PremiumRefundable:
-		text += fmt.Sprintf("policy %d knows no return premium", policy.ID)
+		text += fmt.Sprintf("policy %d returns no premium", policy.ID)
 	case day > end:
 		text += fmt.Sprintf("the change came after D = %s", end)
 	default:
@@ -120,10 +121,10 @@ func (x Explained) lineStep(l PremiumLine, policy travel.Policy, before int64) S
 	return Step{"R10", "line", text}
 }
 
-// endOf is D as a line was booked with.
+// endOf is D with which a line was booked.
 func (x Explained) endOf(l PremiumLine) civil.Day { return x.Paid() + civil.Day(l.State.Lead) }
 
-// valueText says how an amount was converted at a quote.
+// valueText explains how an amount was converted.
 func valueText(q fx.Quote, amount, value int64) string {
 	if q.From == q.To {
 		return fmt.Sprintf("%s is the policy currency: PV = %d", q.From, value)

@@ -10,8 +10,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// The lines of a statement by their names. A kind of premium lines has its own name, a tax the name of its code behind
-// TaxLine, and a single premium line its id.
+// The names of the lines of a statement. Premium lines are named by their kind, a tax by TaxLine and its code, and a
+// single premium line by its id.
 const (
 	OpeningLine  = "opening"
 	MinimumLine  = "minimum"
@@ -20,29 +20,29 @@ const (
 	TaxLine      = "tax-"
 )
 
-// StatementPart is a line of a statement, with what it is made of and the steps that led there. Amounts are minor units
+// StatementPart is a line of a statement, with its inputs and the steps of its computation. Amounts are minor units
 // of the statement's currency.
 type StatementPart struct {
 	Name     string
-	Lines    int64 // premium lines, or payments
+	Lines    int64 // number of premium lines, or of payments
 	Amount   int64
 	Retained int64
 	Inputs   []StatementInput
 	Steps    []Step
 }
 
-// StatementInput is one thing that a line of a statement is made of. Ids are 0 where it has none.
+// StatementInput is one input of a line of a statement. An id is 0 when the input has none.
 type StatementInput struct {
-	Name        string // as lines are named; minimum_per_month for the policy's
+	Name        string // like the names of lines; minimum_per_month for the minimum of the policy
 	StatementID int64
 	PolicyID    int64
-	Taxed       bool // at RatePPM
+	Taxed       bool // whether it is taxed, at RatePPM
 	RatePPM     int64
 	Lines       int64
 	Amount      int64
 }
 
-// LineNames lists the lines that a statement has, in its order.
+// LineNames lists the names of the statement's lines, in its order.
 func (s Statement) LineNames() []string {
 	names := []string{OpeningLine}
 	for _, l := range s.Lines {
@@ -57,12 +57,13 @@ func (s Statement) LineNames() []string {
 	return append(names, PaymentsLine, ClosingLine)
 }
 
-// spanText names what a statement covers.
+// spanText says what a statement includes.
 func (s Statement) spanText() string {
 	return fmt.Sprintf("recorded from %s on and before %s GMT", civil.FormatInstant(s.From), civil.FormatInstant(s.Until))
 }
 
-// ExplainOpening says where the opening comes from: the statement of the same account before, nil where there is none.
+// ExplainOpening explains the opening balance. before is the earlier statement of the same channel and currency; nil:
+// none.
 func (s Statement) ExplainOpening(before *Statement) StatementPart {
 	part := StatementPart{Name: OpeningLine, Amount: s.Opening}
 	if before == nil {
@@ -74,7 +75,7 @@ func (s Statement) ExplainOpening(before *Statement) StatementPart {
 	return part
 }
 
-// ExplainKind says what the premium lines of a kind come to; ok is false where the statement has none.
+// ExplainKind explains the sum of the premium lines of a kind. ok is false when the statement has none.
 func (s Statement) ExplainKind(kind string) (part StatementPart, ok bool) {
 	for _, l := range s.Lines {
 		if l.Kind != kind {
@@ -89,8 +90,8 @@ func (s Statement) ExplainKind(kind string) (part StatementPart, ok bool) {
 	return part, false
 }
 
-// ExplainMinimum says what the month was short of, from the lines of the month by kind and policy and the policy in force
-// at its end. It is for statements that have a minimum.
+// ExplainMinimum explains the monthly minimum (R10). month are the lines of the month by kind and policy, and policy
+// is the one in force at its end. The statement must have a minimum.
 func (s Statement) ExplainMinimum(month []BookedBy, policy travel.Policy) StatementPart {
 	m := s.Minimum
 	part := StatementPart{Name: MinimumLine, Amount: m.Amount, Inputs: []StatementInput{
@@ -108,7 +109,7 @@ func (s Statement) ExplainMinimum(month []BookedBy, policy travel.Policy) Statem
 	return part
 }
 
-// BookedBy is the premium lines of one kind that one policy priced, with the policy's taxes.
+// BookedBy adds up the premium lines of one kind and one policy, with the taxes of the policy.
 type BookedBy struct {
 	BookedSum
 	PolicyID int64
@@ -118,8 +119,9 @@ func (b BookedBy) input() StatementInput {
 	return StatementInput{Name: b.Kind, PolicyID: b.PolicyID, Lines: b.Lines, Amount: b.Amount}
 }
 
-// ExplainTax says what a tax was levied on and how it was rounded; ok is false where the statement has no such code.
-// booked is the statement's premium lines, policy the one whose taxes are levied on the minimum.
+// ExplainTax explains a tax (R11): what it was charged on, and how it was rounded. booked are the premium lines of
+// the statement, and policy is the one whose taxes are charged on the minimum. ok is false when the statement has no
+// such code.
 func (s Statement) ExplainTax(code string, booked []BookedBy, policy travel.Policy) (part StatementPart, ok bool) {
 	for _, t := range s.Taxes {
 		if t.Code != code {
@@ -154,7 +156,7 @@ func rateOf(codes []travel.TaxCode, code string) (ppm int64, taxed bool) {
 	return 0, false
 }
 
-// steps says the base of each rate, from its inputs, and the one rounding.
+// steps explains the base of each rate from its inputs, and the rounding.
 func (t StatementTax) steps(inputs []StatementInput) []Step {
 	var steps []Step
 	var terms []string
@@ -174,16 +176,16 @@ func (t StatementTax) steps(inputs []StatementInput) []Step {
 		t.Code, t.Label, strings.Join(terms, " + "), new(big.Rat).SetFrac(exact, big.NewInt(taxScale)).FloatString(6), t.Amount)})
 }
 
-// ExplainPayments says what the payments of the period come to, of which there are count.
+// ExplainPayments explains the sum of the payments of the period. count is their number.
 func (s Statement) ExplainPayments(count int64) StatementPart {
 	return StatementPart{
 		Name: PaymentsLine, Lines: count, Amount: s.Payments,
-		Steps: []Step{{"R11", PaymentsLine, fmt.Sprintf("the %d payments of channel %d in %s, against whichever statement, %s: %d",
+		Steps: []Step{{"R11", PaymentsLine, fmt.Sprintf("the %d payments of channel %d in %s, against any statement, %s: %d",
 			count, s.ChannelID, s.Currency, s.spanText(), s.Payments)}},
 	}
 }
 
-// ExplainClosing adds up what the statement holds.
+// ExplainClosing explains the closing balance.
 func (s Statement) ExplainClosing() StatementPart {
 	part := StatementPart{Name: ClosingLine, Amount: s.Closing}
 	add := func(name string, amount int64) {
@@ -208,7 +210,7 @@ func (s Statement) ExplainClosing() StatementPart {
 	return part
 }
 
-// ExplainedLine is a premium line of a statement with the state before and after it, and the steps between the two.
+// ExplainedLine is a premium line of a statement, with the line before it and the steps of its computation.
 type ExplainedLine struct {
 	StatementLine
 	Line   PremiumLine
@@ -217,12 +219,13 @@ type ExplainedLine struct {
 	Of     Explained // the allocation
 }
 
-// Part is the premium line by itself as a line of its statement.
+// Part is the premium line as a line of its statement.
 func (l StatementLine) Part() StatementPart {
 	return StatementPart{Name: strconv.FormatInt(l.ID, 10), Lines: 1, Amount: l.Amount, Retained: l.Retained}
 }
 
-// ExplainLine explains one premium line of the allocation, whose premium is explained already.
+// ExplainLine explains one premium line of the allocation. ExplainPremium must have been called before. It is an
+// error when the allocation has no such line.
 func (x Explained) ExplainLine(l StatementLine) (ExplainedLine, error) {
 	e := ExplainedLine{StatementLine: l, Of: x}
 	found := false
@@ -235,7 +238,7 @@ func (x Explained) ExplainLine(l StatementLine) (ExplainedLine, error) {
 		}
 	}
 	if !found {
-		return e, fmt.Errorf("premium line %d is none of allocation %d", l.ID, x.ID)
+		return e, fmt.Errorf("allocation %d has no premium line %d", x.ID, l.ID)
 	}
 	for _, s := range x.valueSteps() {
 		if strings.HasPrefix(s.Name, "leg ") {

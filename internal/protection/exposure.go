@@ -13,13 +13,13 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Valuation says at which rates a report converts (R7).
+// Valuation says with which rates a report converts (R7).
 type Valuation string
 
 // The two valuations.
 const (
-	Spot   Valuation = "spot"   // subtotals at the last fixing up to the day
-	Locked Valuation = "locked" // each line at the rate it was priced at
+	Spot   Valuation = "spot"   // subtotals, at the last fixings up to the day
+	Locked Valuation = "locked" // each line, at its locked rate
 )
 
 // Valuations lists the valuations, the default first.
@@ -35,13 +35,13 @@ const (
 	ByCurrency Dimension = "currency"
 	ByScheme   Dimension = "scheme"
 	ByCountry  Dimension = "country"
-	BySupplier Dimension = "supplier" // each set of suppliers that bookings include together
+	BySupplier Dimension = "supplier" // each set of suppliers that a booking has
 )
 
 // Dimensions lists the dimensions, the default first.
 var Dimensions = []Dimension{ByChannel, ByMonth, ByCurrency, ByScheme, ByCountry, BySupplier}
 
-// Position is one allocation as it stands at a moment: what a report is made of.
+// Position is one allocation at a moment. Reports add positions up.
 type Position struct {
 	AllocationID int64
 	BookingID    int64
@@ -55,22 +55,22 @@ type Position struct {
 	Protected    bool
 	CoverFrom    time.Time
 	Priced       bool     // false while pending_rate
-	Quote        fx.Quote // at which it was priced
+	Quote        fx.Quote // the locked rate
 }
 
-// ReportQuery says what an exposure report is about.
+// ReportQuery says what an exposure report shows (R7).
 type ReportQuery struct {
 	AsOf        civil.Day
 	KnownAt     time.Time
 	Currency    money.Currency // of the report
-	Policy      money.Currency // Q; locked values exist in it alone
+	Policy      money.Currency // Q: locked values are in it alone
 	Valuation   Valuation
-	By          Dimension
-	Across      Dimension // crossed with By; "" for none
+	By          Dimension // what the rows stand for
+	Across      Dimension // a second dimension of the rows; "" for none
 	Recognition travel.Recognition
 }
 
-// Figures is E1 and E2 of R7 over some allocations, in minor units of one currency.
+// Figures are E1 and E2 of some allocations (R7), in minor units of one currency.
 type Figures struct {
 	Allocations int64
 	E1          int64
@@ -83,13 +83,13 @@ func (f *Figures) add(o Figures) {
 	f.E2 += o.E2
 }
 
-// Memo is E4 and E5 of R7: what stands beside the exposure, in no sum with it. Minor units of one currency.
+// Memo holds the memo figures E4 and E5 (R7), which are in no total with E1 and E2. Minor units of one currency.
 type Memo struct {
 	E4 int64 // future instalments
 	E5 int64 // what is not protected, or whose cover has not started
 }
 
-// Row is the exposure of one key in one base currency, and the same in the report's.
+// Row is the exposure of one key in one base currency, and the same in the report currency.
 type Row struct {
 	Key      Key
 	Currency money.Currency
@@ -97,17 +97,17 @@ type Row struct {
 	Memo
 	E1Report int64
 	E2Report int64
-	Report   *Memo // nil in a locked valuation, because what stands beside has no locked rates, and without a fixing
+	Report   *Memo // nil without a fixing, and in a locked valuation, because memo figures have no locked rates
 }
 
 // Key names a row: the fields of the report's dimensions are set.
 type Key struct {
 	ChannelID int64
-	Month     string // as Y-m
+	Month     string // YYYY-MM
 	Currency  money.Currency
 	Scheme    string
 	Country   string
-	Suppliers string // as SupplierKey names them
+	Suppliers string // a SupplierKey
 }
 
 func compareKeys(a, b Key) int {
@@ -121,30 +121,30 @@ func compareKeys(a, b Key) int {
 type Report struct {
 	Query       ReportQuery
 	Rows        []Row
-	Total       Figures // in the report's currency
-	Memo        *Memo   // the same of what stands beside; nil in a locked valuation
-	RoundingE1  int64   // what the rows, each rounded by itself, differ from the total by: total less rows
+	Total       Figures // in the report currency
+	Memo        *Memo   // in the report currency; nil in a locked valuation
+	RoundingE1  int64   // total less rows, because each row is rounded by itself
 	RoundingE2  int64
-	PendingRate []Pending       // what has no value yet: in no row and not in the total
-	Uncovered   []Pending       // E5: what is not protected, or whose cover had not started; not in the total
-	Instalments []Pending       // E4 as E1, of as many bookings; not in the total
-	Channels    map[int64]int64 // E1 of each channel in the report's currency: what collateral is set against
+	PendingRate []Pending       // without a value yet: in no row and not in the total
+	Uncovered   []Pending       // E5, in the field E1: not protected, or not yet covered; not in the total
+	Instalments []Pending       // E4, in the field E1, with the number of bookings; not in the total
+	Channels    map[int64]int64 // E1 by channel in the report currency: collateral is taken off it
 }
 
-// NetExposure is E1 with what is held against it (R7), in the report's currency.
+// NetExposure is E1 less collateral (R7), in the report currency.
 type NetExposure struct {
-	Held     int64 // what of the collateral counts against the exposure that there is
+	Held     int64 // the collateral that can be taken off this exposure
 	Net      int64
-	Channels map[int64]NetOfChannel // those with exposure
-	Pending  []HeldAmount           // held in a currency without a rate: set against nothing
+	Channels map[int64]NetOfChannel // only channels with exposure
+	Pending  []HeldAmount           // collateral in a currency without a rate, which is taken off nothing
 }
 
-// NetOfChannel is the exposure of a channel less what is held for it alone.
+// NetOfChannel is the exposure of a channel, the collateral for it alone, and the difference.
 type NetOfChannel struct {
 	E1, Held, Net int64
 }
 
-// Net sets collateral against the exposures of the report's channels.
+// Net takes collateral off the exposures of the report's channels (R7).
 func (r Report) Net(n *Netting) NetExposure {
 	net := NetExposure{Channels: map[int64]NetOfChannel{}, Pending: n.PendingRate}
 	net.Held, net.Net = n.Total(r.Channels)
@@ -155,22 +155,23 @@ func (r Report) Net(n *Netting) NetExposure {
 	return net
 }
 
-// Pending is what stands apart from the total of a report, by currency, in minor units of it.
+// Pending is an amount outside the total of a report, in minor units of its currency.
 type Pending struct {
 	Currency money.Currency
 	Figures
 }
 
-// Exposure adds positions up to a report. It holds sums only, so its memory is bounded by the number of rows.
+// Exposure adds up positions to a report (R7). It keeps sums only, so that its memory depends on the number of rows
+// alone.
 type Exposure struct {
 	query       ReportQuery
 	rates       *fx.Table
 	rows        map[rowKey]*sums
-	channels    map[rowKey]*sums // by channel and currency: what the total is the sum of in a spot valuation
+	channels    map[rowKey]*sums // by channel and currency: the subtotals that make the total of a spot valuation
 	pending     map[money.Currency]*Figures
 	uncovered   map[money.Currency]*Figures
 	instalments map[money.Currency]*Figures
-	spot        map[money.Currency]*fx.Quote // nil where a leg has no fixing
+	spot        map[money.Currency]*fx.Quote // nil when a leg has no fixing
 	booking     instalments
 }
 
@@ -179,7 +180,7 @@ type rowKey struct {
 	currency money.Currency
 }
 
-// sums is a subtotal in base currency, and in a locked valuation the sum of its lines, each converted.
+// sums is a subtotal in base currency. In a locked valuation it has the sum of the converted lines, too.
 type sums struct {
 	Figures
 	Memo
@@ -187,7 +188,7 @@ type sums struct {
 	lockedE2 int64
 }
 
-// NewExposure starts a report; rates hold what a spot valuation converts by.
+// NewExposure starts a report. rates are the fixings for a spot valuation.
 func NewExposure(q ReportQuery, rates *fx.Table) *Exposure {
 	return &Exposure{
 		query: q, rates: rates,
@@ -197,7 +198,7 @@ func NewExposure(q ReportQuery, rates *fx.Table) *Exposure {
 	}
 }
 
-// amount is an amount of a report on its way into the sums: a line, or the subtotal of a cell.
+// amount is a line, or the subtotal of a cell, that is added to the sums.
 type amount struct {
 	currency money.Currency
 	standing Standing
@@ -205,14 +206,14 @@ type amount struct {
 	sums
 }
 
-// instalments is a booking whose positions are being added, one after the other.
+// instalments is the booking whose positions are being added.
 type instalments struct {
 	id    int64
-	first *Position // that is protected and of which something remains
-	left  int64     // of the total
+	first *Position // the first protected position of which something remains
+	left  int64     // the part of the total that is not paid
 }
 
-// add takes in the next position, of which n remains at the end of a day.
+// add adds the next position, with N = n at the end of a day.
 func (b *instalments) add(p Position, n int64, day civil.Day) {
 	if p.Paid <= day {
 		b.left -= p.Amounts.Allocated
@@ -222,7 +223,8 @@ func (b *instalments) add(p Position, n int64, day civil.Day) {
 	}
 }
 
-// due is E4 of the booking: what is still to be paid, while the trip is not over and something protected remains.
+// due is E4 of the booking (R7): what is still to be paid, while the trip is not over and something protected
+// remains.
 func (b instalments) due(day civil.Day) int64 {
 	if b.first == nil || day > b.first.Terms.End {
 		return 0
@@ -230,7 +232,8 @@ func (b instalments) due(day civil.Day) int64 {
 	return max(0, b.left)
 }
 
-// Add takes one position into the report. The positions of a booking come one after the other, in order of their ids.
+// Add adds a position. The positions of a booking must come one after the other, in order of their ids. The error is
+// money.ErrRange.
 func (e *Exposure) Add(p Position) error {
 	if p.BookingID != e.booking.id {
 		e.closeBooking()
@@ -255,8 +258,8 @@ func (e *Exposure) Add(p Position) error {
 	return nil
 }
 
-// lock computes the locked value of a line. One that was priced in another policy currency, of an earlier policy, has
-// none in this one.
+// lock computes the locked value of a line. A line that was priced in the currency of an earlier policy has none in
+// this one.
 func (e *Exposure) lock(p Position, a *amount) (err error) {
 	if e.query.Valuation != Locked || a.valuedIn != e.query.Currency {
 		return nil
@@ -270,7 +273,7 @@ func (e *Exposure) lock(p Position, a *amount) (err error) {
 	return nil
 }
 
-// closeBooking adds the future instalments of the booking whose positions have all been seen.
+// closeBooking adds the future instalments of a booking, after its last position.
 func (e *Exposure) closeBooking() {
 	p, due := e.booking.first, e.booking.due(e.query.AsOf)
 	if due == 0 {
@@ -284,7 +287,7 @@ func (e *Exposure) closeBooking() {
 	}, key, p.ChannelID)
 }
 
-// take adds an amount to its row and to the sums that the total is made of.
+// take adds an amount to its row and to the subtotals of the total.
 func (e *Exposure) take(a amount, key Key, channel int64) {
 	e.takeRow(a, key)
 	e.takeTotal(a, channel)
@@ -318,7 +321,7 @@ func (e *Exposure) takeTotal(a amount, channel int64) {
 	}
 }
 
-// valued says whether an amount has a value in the report's currency.
+// valued reports whether an amount has a value in the report currency.
 func (e *Exposure) valued(a amount) bool {
 	if e.query.Valuation == Spot {
 		return e.spotQuote(a.currency) != nil
@@ -326,10 +329,10 @@ func (e *Exposure) valued(a amount) bool {
 	return a.valuedIn == e.query.Currency
 }
 
-// AddRows takes the subtotal of a cell of a cube into the rows of the report.
+// AddRows adds the subtotal of a cube's cell to the rows of the report.
 func (e *Exposure) AddRows(v View, c Cell, t Tally) { e.takeRow(e.amountOf(c, t), v.KeyOf(c, e.query)) }
 
-// AddTotal takes the subtotal of a cell of the ChannelView into the total of the report.
+// AddTotal adds the subtotal of a cell of the ChannelView to the total of the report.
 func (e *Exposure) AddTotal(c Cell, t Tally) {
 	var key Key
 	key.set(ByChannel, c.First)
@@ -341,7 +344,7 @@ func (e *Exposure) amountOf(c Cell, t Tally) amount {
 	a := amount{currency: c.Currency, standing: c.Standing, valuedIn: c.ValuedIn}
 	a.Figures = Figures{Allocations: t.Count, E1: u, E2: t.Amount - u}
 	a.lockedE1, a.lockedE2 = locked, t.Locked-locked
-	if c.Standing == Instalments { // not delivered in steps: they stand until the end date
+	if c.Standing == Instalments { // instalments are not delivered in steps: they count until the end date
 		a.E1, a.E2 = t.Amount, 0
 	}
 	return a
@@ -386,7 +389,8 @@ func (s *sums) addLine(line sums) {
 	s.lockedE2 += line.lockedE2
 }
 
-// Report closes the sums. Rows stand in order of key and currency, so that the same facts give the same bytes.
+// Report ends the sums and makes the report. Rows are in order of key and currency, so that the same facts give the
+// same bytes. The error is money.ErrRange.
 func (e *Exposure) Report() (Report, error) {
 	e.closeBooking()
 	e.booking = instalments{}
@@ -399,7 +403,7 @@ func (e *Exposure) Report() (Report, error) {
 	}
 	for k, s := range e.rows {
 		if *s == (sums{}) {
-			continue // a cell of a cube whose amounts are all gone
+			continue // the amounts of the cell have added up to zero
 		}
 		row, err := e.row(k, s)
 		if err != nil {
@@ -431,8 +435,8 @@ func (e *Exposure) Report() (Report, error) {
 	return r, nil
 }
 
-// row gives a subtotal in the report's currency, too: rounded once in a spot valuation, the sum of rounded lines in a
-// locked one.
+// row makes the row of a subtotal. In the report currency, a spot valuation is rounded once, and a locked valuation
+// is the sum of rounded lines.
 func (e *Exposure) row(k rowKey, s *sums) (Row, error) {
 	row := Row{Key: k.key, Currency: k.currency, Figures: s.Figures, Memo: s.Memo}
 	if e.query.Valuation == Locked {
@@ -440,7 +444,7 @@ func (e *Exposure) row(k rowKey, s *sums) (Row, error) {
 		return row, nil
 	}
 	quote := e.spotQuote(k.currency)
-	if quote == nil { // then it has neither E1 nor E2
+	if quote == nil { // then E1 and E2 are zero
 		return row, nil
 	}
 	row.Report = &Memo{}
@@ -466,7 +470,7 @@ func apart(by map[money.Currency]*Figures) []Pending {
 	return list
 }
 
-// at gives the entry of a key, made where there was none.
+// at returns the entry of a key. It makes one when there is none.
 func at[K comparable, V any](m map[K]*V, key K) *V {
 	v := m[key]
 	if v == nil {

@@ -11,13 +11,13 @@ import (
 	"holdfast/internal/travel"
 )
 
-// What a report reads of a large book is some hundred thousand small numbers. As text, parsing them took most of its
-// time, so blocks and buckets are kept as varints: numbers near zero in one byte, those of amounts in three or four.
+// A report on a large book reads some hundred thousand small numbers. To parse them as text took most of its time. So
+// blocks and buckets are stored as varints: a number near zero takes one byte, and an amount three or four.
 
-var errPacked = errors.New("a packed piece of exposure cannot be read")
+var errPacked = errors.New("stored exposure cannot be read")
 
-// unpacking reads numbers one after the other. After the first that is not there it gives zeros, and is broken. It
-// counts how far it is: to cut off what is read would cost more than to read it.
+// unpacking reads numbers one after the other. When one is missing it is broken, and returns zeros from then on. It
+// keeps a position, because to cut the slice each time would cost more than to read.
 type unpacking struct {
 	packed []byte
 	at     int
@@ -27,7 +27,7 @@ type unpacking struct {
 func (u *unpacking) more() bool { return !u.broken && u.at < len(u.packed) }
 
 func (u *unpacking) int() int64 {
-	if u.at < len(u.packed) && u.packed[u.at] < 1<<7 { // in one byte, as most
+	if u.at < len(u.packed) && u.packed[u.at] < 1<<7 { // one byte, like most numbers
 		n := int64(u.packed[u.at])
 		u.at++
 		return n>>1 ^ -(n & 1)
@@ -52,7 +52,7 @@ func (u *unpacking) text() string {
 	return string(u.packed[from:u.at])
 }
 
-// Bytes writes the days of the block down: of each, how far it is from the one before, and what changes.
+// Bytes writes the days of the block: for each its distance from the day before it, and the change.
 func (b Block) Bytes() []byte {
 	packed, before := make([]byte, 0, 24*len(b.Days)), civil.Day(0)
 	for _, d := range b.Days {
@@ -65,7 +65,7 @@ func (b Block) Bytes() []byte {
 	return packed
 }
 
-// EachDay calls each for the days of a block that Bytes wrote.
+// EachDay reads what Block.Bytes wrote, and calls each for every day. It is an error when the bytes cannot be read.
 func EachDay(packed []byte, each func(civil.Day, Tally)) error {
 	u, day := unpacking{packed: packed}, civil.Day(0)
 	for u.more() {
@@ -79,25 +79,16 @@ func EachDay(packed []byte, each func(civil.Day, Tally)) error {
 	return nil
 }
 
-// ReadBlock reads back what Bytes wrote.
-func ReadBlock(packed []byte) (b Block, err error) {
-	err = EachDay(packed, func(day civil.Day, t Tally) {
-		b.Days = append(b.Days, DayTally{day, t})
-		b.Sum.Add(t)
-	})
-	return b, err
-}
-
-// Pack is a piece of the buckets of a site as it is kept: deltas, and between which days they lie.
+// Pack is a part of the deltas of a site, as it is stored, with the days that they span.
 type Pack struct {
-	FirstDay civil.Day // from which on the first of them counts
-	FinalDay civil.Day // from which on all of them do
-	LastDay  civil.Day // after which none of them does
+	FirstDay civil.Day // the first Day of a delta
+	FinalDay civil.Day // the last Day of a delta
+	LastDay  civil.Day // after it no delta counts
 	Deltas   []byte
 }
 
-// PackDeltas packs deltas, of which there is at least one. Their texts are few and often the same: each is written
-// down once, and the deltas have its place.
+// PackDeltas packs deltas. There must be at least one. They share a few texts: each text is written once, and the
+// deltas hold its index.
 func PackDeltas(deltas []Delta) Pack {
 	p := Pack{FirstDay: deltas[0].Day, FinalDay: deltas[0].Day, LastDay: deltas[0].LastDay}
 	places, texts := map[string]int64{}, []string(nil)
@@ -129,7 +120,8 @@ func PackDeltas(deltas []Delta) Pack {
 	return p
 }
 
-// EachDelta calls each for the deltas that PackDeltas packed.
+// EachDelta reads what PackDeltas wrote, and calls each for every delta. It is an error when the bytes cannot be
+// read.
 func EachDelta(packed []byte, each func(Delta)) error {
 	u := unpacking{packed: packed}
 	var texts []string
@@ -162,7 +154,7 @@ func EachDelta(packed []byte, each func(Delta)) error {
 	return nil
 }
 
-// InOrder puts deltas in order of the days from which on they count, so that a pack spans few of them.
+// InOrder sorts deltas by Day, so that a pack spans few days.
 func InOrder(deltas []Delta) {
 	slices.SortStableFunc(deltas, func(a, b Delta) int { return cmp.Compare(a.Day, b.Day) })
 }

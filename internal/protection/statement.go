@@ -12,15 +12,15 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Statement is what one channel owes for one period, in one policy currency (R11). Everything in it is frozen when it
-// is issued; what is recorded later stands on the next one.
+// Statement is what one channel owes for one period, in one policy currency (R11). It never changes after it was
+// issued: what is recorded later stands on the next statement. Amounts are minor units of Currency.
 type Statement struct {
 	SiteID      int64
 	ID          int64
 	Number      int64 // without gaps in a site
 	ChannelID   int64
 	Period      travel.Period
-	From, Until time.Time // it covers what was recorded from From on and before Until
+	From, Until time.Time // it has what was recorded from From on and before Until
 	IssuedAt    time.Time
 	Due         civil.Day
 	Currency    money.Currency
@@ -28,27 +28,27 @@ type Statement struct {
 	ChannelName string
 	Language    string // of the channel
 
-	Opening  int64 // what was owed before
+	Opening  int64 // the closing balance of the statement before
 	Lines    []StatementSum
-	Minimum  *MonthlyMinimum // nil where none was charged
+	Minimum  *MonthlyMinimum // nil when none was charged
 	Taxes    []StatementTax
-	Payments int64 // what was paid in the period, on whichever statement
+	Payments int64 // payments in the period, against any statement
 	Closing  int64
-	// Account is all that the channel was ever charged in this currency, this statement included: payments settle the
-	// oldest charges first, so that this less all payments is what is open of it.
+	// Account is all that the channel was ever charged in this currency, up to this statement. Payments count against
+	// the oldest charges first. So Account less all payments is what is still to be paid of this statement.
 	Account int64
 }
 
-// IssuedStatement is a statement with what is open of it now: the one thing that still changes.
+// IssuedStatement is a statement with its open amount, which is all that still changes.
 type IssuedStatement struct {
 	Statement
-	Open int64 // 0 where all is paid
+	Open int64 // what is still to be paid of it; 0 when all is paid
 }
 
-// OverdueOn reports whether something is open on a day after the one on which it was due.
+// OverdueOn reports whether something is still to be paid on a day after the due day.
 func (s IssuedStatement) OverdueOn(day civil.Day) bool { return s.Open > 0 && s.Due < day }
 
-// StatementLine is a premium line as a statement shows it, with the state that it prices (R10).
+// StatementLine is a premium line as a statement shows it, with the state after it (R10).
 type StatementLine struct {
 	ID               int64
 	RecordedAt       time.Time
@@ -61,17 +61,17 @@ type StatementLine struct {
 	AllocationID     int64
 	Currency         money.Currency // of StateAmount
 	StateAmount      int64
-	StateValue       int64 // from here on minor units of the statement's currency
+	StateValue       int64 // this and the other amounts below are minor units of the statement's currency
 	LeadDays         int64
 	PPM              int64
 	Premium          int64
 	MinimumApplied   bool
 	Amount           int64
 	Retained         int64
-	RefersTo         int64 // number of the earlier statement that it changes something of; 0: none
+	RefersTo         int64 // number of the earlier statement that has the line before; 0: none
 }
 
-// StatementSum is the lines of one kind.
+// StatementSum adds up the lines of one kind.
 type StatementSum struct {
 	Kind     string `json:"kind"`
 	Lines    int64  `json:"lines"`
@@ -79,15 +79,15 @@ type StatementSum struct {
 	Retained int64  `json:"retained"`
 }
 
-// MonthlyMinimum is what a month was short of the minimum premium: a line of its own (R10).
+// MonthlyMinimum is what the premium of a month lacks to the agreed minimum: a line of its own (R10).
 type MonthlyMinimum struct {
-	Month   string `json:"month"` // Y-m
+	Month   string `json:"month"` // YYYY-MM
 	Minimum int64  `json:"minimum"`
 	Booked  int64  `json:"booked"` // premium of the month's lines
 	Amount  int64  `json:"amount"` // what is missing
 }
 
-// StatementTax is one tax code, rounded once over the whole statement.
+// StatementTax is the tax of one code, rounded once for the whole statement (R11).
 type StatementTax struct {
 	Code   string    `json:"code"`
 	Label  string    `json:"label"`
@@ -95,21 +95,21 @@ type StatementTax struct {
 	Amount int64     `json:"amount"`
 }
 
-// TaxPart is what was taxed at one rate: usually the whole, more than one where the rate has changed.
+// TaxPart is the premium that was taxed at one rate. A tax has several parts when its rate has changed.
 type TaxPart struct {
 	Base    int64 `json:"base"`
 	RatePPM int64 `json:"rate_ppm"`
 }
 
-// BookedSum is the premium lines of one kind under one policy: what a statement adds up.
+// BookedSum adds up the premium lines of one kind and one policy.
 type BookedSum struct {
 	StatementSum
 	Taxes []travel.TaxCode // of the policy that priced the lines
 }
 
-// Charges is what Settle makes a statement of.
+// Charges is what AddUp makes a statement of.
 type Charges struct {
-	Opening  int64 // closing of the statement before
+	Opening  int64 // closing balance of the statement before
 	Account  int64 // of the statement before
 	Booked   []BookedSum
 	Minimum  *MonthlyMinimum
@@ -117,11 +117,11 @@ type Charges struct {
 	Payments int64
 }
 
-// lineKinds is the order in which the kinds of lines stand on a statement; kinds that are not here follow by name.
+// lineKinds is the order of the kinds of lines on a statement. Other kinds follow, in order of their names.
 var lineKinds = []string{"original", "additional", "return", "correction"}
 
-// Shortfall is what a month's premium is short of the policy's minimum. A month whose return premium outweighs its
-// premium counts as one without any: return premium belongs to earlier months and is not taken back here.
+// Shortfall is what the premium of a month lacks to the minimum, or nil when it lacks nothing (R10). When the month
+// returned more premium than it booked, it counts as zero: the returned premium belongs to earlier months.
 func Shortfall(month string, minimum, booked int64) *MonthlyMinimum {
 	missing := minimum - max(0, booked)
 	if minimum <= 0 || missing <= 0 {
@@ -130,7 +130,8 @@ func Shortfall(month string, minimum, booked int64) *MonthlyMinimum {
 	return &MonthlyMinimum{Month: month, Minimum: minimum, Booked: booked, Amount: missing}
 }
 
-// AddUp adds up the amounts of a statement: opening + lines + minimum + taxes − payments = closing.
+// AddUp adds up the amounts of a statement: opening + lines + minimum + taxes − payments = closing (R11). The error is
+// money.ErrRange.
 func (s *Statement) AddUp(c Charges) error {
 	s.Opening, s.Minimum, s.Payments = c.Opening, c.Minimum, c.Payments
 	s.Lines, s.Taxes = nil, nil
@@ -149,7 +150,7 @@ func (s *Statement) AddUp(c Charges) error {
 		taxes.add(c.MinTaxes, c.Minimum.Amount)
 	}
 	var err error
-	if s.Taxes, err = taxes.settle(); err != nil {
+	if s.Taxes, err = taxes.rounded(); err != nil {
 		return err
 	}
 	for _, t := range s.Taxes {
@@ -183,9 +184,6 @@ func place(kind string) int {
 	return len(lineKinds)
 }
 
-// Charged is what the statement adds to the account: lines, minimum and taxes.
-func (s Statement) Charged() int64 { return s.Closing + s.Payments - s.Opening }
-
 // LineCount is how many premium lines the statement covers.
 func (s Statement) LineCount() (n int64) {
 	for _, l := range s.Lines {
@@ -194,12 +192,12 @@ func (s Statement) LineCount() (n int64) {
 	return n
 }
 
-// Empty reports whether there is nothing to state: no lines, nothing owed, nothing paid.
+// Empty reports whether the statement has nothing to show: no lines, no balance and no payments.
 func (s Statement) Empty() bool {
 	return len(s.Lines) == 0 && s.Minimum == nil && s.Opening == 0 && s.Payments == 0
 }
 
-// taxBases collects what each tax code is levied on, by rate.
+// taxBases adds up what each tax code is charged on, by rate.
 type taxBases []StatementTax
 
 func (t *taxBases) add(rates []travel.TaxCode, base int64) {
@@ -219,8 +217,8 @@ func (t *taxBases) add(rates []travel.TaxCode, base int64) {
 	}
 }
 
-// settle rounds each code once, whatever rates it had. Codes stay in the order of the policy.
-func (t taxBases) settle() ([]StatementTax, error) {
+// rounded computes the tax of each code, rounded once over all its rates. Codes stay in the order of the policy.
+func (t taxBases) rounded() ([]StatementTax, error) {
 	for i := range t {
 		exact := new(big.Int)
 		for _, p := range t[i].Parts {
@@ -235,10 +233,10 @@ func (t taxBases) settle() ([]StatementTax, error) {
 	return t, nil
 }
 
-// taxScale is what the rate of a tax, in parts per million, is a part of.
+// taxScale is the whole of which the rate of a tax is a part: rates are in parts per million.
 const taxScale = 1_000_000
 
-// TaxOn is what one amount is taxed under a code, rounded once.
+// TaxOn is the tax of one code on an amount, rounded once. The error is money.ErrRange.
 func TaxOn(amount int64, code travel.TaxCode) (int64, error) {
 	exact := new(big.Int).Mul(big.NewInt(amount), big.NewInt(code.RatePPM))
 	return money.Round(exact, big.NewInt(taxScale))
