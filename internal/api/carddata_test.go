@@ -31,6 +31,7 @@ const securityCode = "8471093"
 // TestNoCardDataIsKept pays with every test card, by its token and by its number, in every place that takes a text, and
 // then looks for card numbers and security codes in all that is left: the files of the database, the log, the answers.
 func TestNoCardDataIsKept(t *testing.T) {
+	t.Parallel()
 	address := dbtest.SQLite(t)
 	var left bytes.Buffer // log and answers
 	w := newWorldOf(t, travel.ServerToServerProfile, address, &left)

@@ -65,6 +65,7 @@ type talk struct {
 }
 
 func TestConversations(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txt")
 	must(t, err)
 	processing, err := filepath.Glob("testdata/server-to-server/*.txt")

@@ -17,6 +17,7 @@ import (
 // TestEveryOperationTellsOfAnOutage: where the database does not answer in time, every operation that needs it says so,
 // with the time after which to ask again; the others answer as ever.
 func TestEveryOperationTellsOfAnOutage(t *testing.T) {
+	t.Parallel()
 	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			w := newWorld(t, engine.Database(t), io.Discard)
@@ -45,6 +46,7 @@ func TestEveryOperationTellsOfAnOutage(t *testing.T) {
 
 // TestEveryOperationOwnsUpToItsFaults: what nobody foresaw is one sentence and the request id, and nothing of the cause.
 func TestEveryOperationOwnsUpToItsFaults(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	w := newWorld(t, dbtest.SQLite(t), &log)
 	talk := &talk{world: w, as: "token", kept: map[string]string{}}

@@ -165,10 +165,16 @@ func (h *History) try(in travel.NewTransaction) (travel.Transaction, bool) {
 	if err != nil {
 		return t, false
 	}
-	*map[travel.TransactionType]*int{
-		travel.Purchase: &h.accepted.Purchases, travel.Refund: &h.accepted.Refunds,
-		travel.Chargeback: &h.accepted.Chargebacks, travel.ChargebackReversal: &h.accepted.Reversals,
-	}[*in.Type]++
+	switch *in.Type {
+	case travel.Purchase:
+		h.accepted.Purchases++
+	case travel.Refund:
+		h.accepted.Refunds++
+	case travel.Chargeback:
+		h.accepted.Chargebacks++
+	case travel.ChargebackReversal:
+		h.accepted.Reversals++
+	}
 	return t, true
 }
 

@@ -47,8 +47,8 @@ func (c *clock) Move(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// OnBothEngines runs one test on each engine, over a database with the site demo (1).
-func OnBothEngines(t *testing.T, test func(t *testing.T, h *House)) {
+// OnBothHouses runs one test on each engine, over a database with the site demo (1).
+func OnBothHouses(t *testing.T, test func(t *testing.T, h *House)) {
 	t.Helper()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
 		now := &clock{at: time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)}

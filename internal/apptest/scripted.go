@@ -47,7 +47,6 @@ type scriptedCharge struct {
 	result              psp.Result
 	disputes            []psp.Dispute
 	adjustments         map[string]psp.Result
-	refused             map[string]bool // references that were asked for before they came
 }
 
 // NewScripted is a processor whose calls are ordinary until Set says otherwise.
@@ -97,7 +96,7 @@ func (g *Scripted) Charge(op psp.Operation, c psp.Charge) (psp.Result, error) {
 			return before.result
 		}
 		made := &scriptedCharge{
-			reference: c.Reference, op: op, amount: c.Amount, adjustments: map[string]psp.Result{}, refused: map[string]bool{},
+			reference: c.Reference, op: op, amount: c.Amount, adjustments: map[string]psp.Result{},
 			result: psp.Result{ProcessorID: "ch-" + c.Reference, Scheme: "visa", BIN: "424242", LastFour: "4242"},
 		}
 		g.charges[c.Reference] = made

@@ -17,7 +17,7 @@ import (
 
 func TestATokenDiesWithTheAccessOfItsCreator(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		admin := h.User(t, "admin", auth.MemberAdmin)
 		name := "Server"
 		_, text, err := h.Tokens.Create(t.Context(), apptest.ActorOf(admin, auth.MemberAdmin), travel.TokenFields{Name: &name})
@@ -41,7 +41,7 @@ func TestATokenDiesWithTheAccessOfItsCreator(t *testing.T) {
 
 func TestAPasswordEndsTheSessionsOfTheOneBefore(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		user := h.User(t, "admin", auth.MemberAdmin)
 		session, err := h.Login(t, "admin", apptest.GoodPassword)
 		apptest.WantKind(t, err, fault.Internal, "login")
@@ -72,7 +72,7 @@ func TestAPasswordEndsTheSessionsOfTheOneBefore(t *testing.T) {
 
 func TestKeysRotateWithoutLoggingAnyoneOut(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		user := h.User(t, "admin", auth.MemberAdmin)
 		second := apptest.Process(t, h.DB, h.Now)
 		before, err := h.Login(t, "admin", apptest.GoodPassword)
@@ -114,7 +114,7 @@ func TestKeysRotateWithoutLoggingAnyoneOut(t *testing.T) {
 
 func TestASecondFactorCountsOnceConfirmed(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		user := h.User(t, "admin", auth.MemberAdmin)
 		self := apptest.ActorOf(user, auth.MemberAdmin)
@@ -162,7 +162,7 @@ func TestASecondFactorCountsOnceConfirmed(t *testing.T) {
 
 func TestAnOldPasswordHashIsMadeAnew(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		user := h.User(t, "admin", auth.MemberAdmin)
 		dearer := apptest.Process(t, h.DB, h.Now)
 		dearer.Core.Cost.Iterations = 2
@@ -182,7 +182,7 @@ func TestAnOldPasswordHashIsMadeAnew(t *testing.T) {
 
 func TestWhoMayMakeUsersAndSites(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothEngines(t, func(t *testing.T, h *apptest.House) {
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := context.WithoutCancel(t.Context())
 		admin := apptest.ActorOf(h.User(t, "admin", auth.MemberAdmin), auth.MemberAdmin)
 		fields := travel.UserFields{Username: "next", Email: "next@example.com", Password: apptest.GoodPassword}

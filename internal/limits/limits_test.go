@@ -301,7 +301,7 @@ func TestWhatCannotBeALimit(t *testing.T) {
 	})
 }
 
-// eventsOf lists events as "scope object percent".
+// eventsOf lists the events of a scope, each as "object:percent%=use".
 func eventsOf(t *testing.T, w *apptest.World, scope protection.LimitScope) []string {
 	t.Helper()
 	list, err := w.App.Limits.Events(t.Context(), w.Actor, limits.LimitEvents{Scopes: []protection.LimitScope{scope}}, apptest.WholeList)
@@ -333,6 +333,7 @@ func settle(t *testing.T, w *apptest.World) {
 	settlePieces(t, w)
 }
 
+// settlePieces runs the job until there is nothing left that it may do now.
 func settlePieces(t *testing.T, w *apptest.World) {
 	t.Helper()
 	for more := true; more; {

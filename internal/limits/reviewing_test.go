@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// crossed is the events of one use, as w.events lists them.
+// crossed is the events of one use, as eventsOf lists them.
 func crossed(id, use int64, percents ...int) []string {
 	var list []string
 	for _, p := range percents {
@@ -217,6 +217,7 @@ func review(t *testing.T, w *apptest.World) {
 	settlePieces(t, w)
 }
 
+// overLimit is how much of a payment lies above a limit.
 func overLimit(t *testing.T, w *apptest.World, id int64) int64 {
 	t.Helper()
 	return w.ReadTransaction(id).OverLimit
