@@ -7,7 +7,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Cause is why what is at risk changed: a line of the movement between two days (R8).
+// Cause says why exposure has changed: it is a line of a movement (R8).
 type Cause int
 
 // The causes, in the order in which a movement shows them.
@@ -28,15 +28,15 @@ var Causes = []Cause{
 
 var causeNames = [...]string{"new", "reversed", "re_dated", "refunded", "charged_back", "delivered", "expired"}
 
-// String names the cause as the wire does.
+// String is the name of the cause in answers and reports.
 func (c Cause) String() string { return causeNames[c] }
 
-// causeOf says which line an event belongs to.
+// causeOf is the cause of each kind of event.
 var causeOf = map[travel.TransactionType]Cause{
 	travel.Refund: CauseRefunded, travel.Chargeback: CauseChargedBack, travel.ChargebackReversal: CauseReversed,
 }
 
-// Change is one step of what is at risk: on a day, for one cause, from a level to another.
+// Change is one change of exposure: on a day, for one cause, from one level to another.
 type Change struct {
 	Day    civil.Day
 	Cause  Cause
@@ -44,14 +44,14 @@ type Change struct {
 	After  Level
 }
 
-// History is an allocation with all that is known to have become of it at the moment of a report.
+// History is an allocation with its terms and events, as known at the moment of a report.
 type History struct {
 	Allocation
-	Terms  []DatedTerms // in order of recording; the first ones count for all time before, too
-	Events []Event      // in order of effect, those of the same instant in order of recording
+	Terms  []DatedTerms // in order of recording; the first ones count for all earlier days, too
+	Events []Event      // in order of EffectiveAt, and then of RecordedAt
 }
 
-// Learn adds an event at its place in the order of effect.
+// Learn inserts an event at its place in the order of Events.
 func (h *History) Learn(e Event) {
 	at := len(h.Events)
 	for at > 0 && (h.Events[at-1].EffectiveAt.After(e.EffectiveAt) ||
@@ -61,14 +61,14 @@ func (h *History) Learn(e Event) {
 	h.Events = slices.Insert(h.Events, at, e)
 }
 
-// Begins is the first day at whose end the allocation can count as covered: the day of the payment, or that of the
-// cover start where that is later.
+// Begins is the first day on which the allocation can be covered: the day of the payment, or the day of the cover
+// start if that is later.
 func (h History) Begins() civil.Day { return max(h.Paid(), civil.DayOf(h.Decision.CoverFrom)) }
 
-// Counts reports whether the allocation is ever part of E1 and E2: whether it is protected and of no test channel.
+// Counts reports whether the allocation can be in E1 and E2: it is protected, and not of a test channel.
 func (h History) Counts() bool { return h.Decision.Protected && !h.Decision.Simulated }
 
-// LevelOn is what of the allocation is at risk at the end of a day.
+// LevelOn is what is at risk of the allocation at the end of a day: E1 and E2 (R7).
 func (h History) LevelOn(day civil.Day, by travel.Recognition) Level {
 	if !h.Counts() || day < h.Begins() {
 		return Level{}
@@ -76,19 +76,20 @@ func (h History) LevelOn(day civil.Day, by travel.Recognition) Level {
 	return h.termsOn(day).Level(h.remaining(h.until(day), day), day, by)
 }
 
-// Walk calls each for every change in the days after first and up to last, in their order. Each change has one cause,
-// and the levels join: the sum of all changes is the level of the last day less that of the first. Where several things
-// happen on one day they count in this order:
+// Walk calls each for every change on the days after first and up to last, in order. Each change has one cause, and
+// begins at the level where the one before ended: all changes together are the level of the last day less that of the
+// first. An error of each ends the walk and is returned. When several things happen on one day, they count in this
+// order:
 //
-//  1. Time passes, with the terms and amounts of the evening before: what this delivers is "delivered", from E1 to E2; what
-//     it ends, because the last day of dispute is over, is "expired", and out of both.
-//  2. New travel dates take effect, with those amounts: the whole difference is "re-dated", whether it moves something
-//     between E1 and E2, back into them or out.
-//  3. An allocation whose payment day or, where that is later, cover start this is, begins to count: what then remains
-//     of it is "new". Refunds, chargebacks and re-dating of the days before happened outside of what is covered and are no
-//     line. What had expired by then is not new; a later re-dating may bring it in.
-//  4. Refunds, chargebacks and reversals of the day, in order of their effect: each is what it changes within the
-//     bounds of N (R3). What the bounds cut off (double recovery) is no change and stands in no line.
+//  1. Time passes, with the terms and amounts of the day before. What is delivered moves from E1 to E2: "delivered". What is
+//     past its last day of dispute leaves both: "expired".
+//  2. New travel dates take effect, with the same amounts. The whole difference is "re-dated", whether it moves between E1
+//     and E2, comes back into them or leaves them.
+//  3. On the day that Begins returns, the allocation starts to count. What remains of it then is "new". Refunds,
+//     chargebacks and new dates of earlier days were not covered, and are in no line. An allocation that has expired by
+//     then is not new, but later travel dates may bring it in.
+//  4. Refunds, chargebacks and reversals of the day, in order of EffectiveAt. Each is the change that it makes to N within
+//     its bounds (R3). What the bounds cut off (double recovery) is in no line.
 func (h History) Walk(first, last civil.Day, by travel.Recognition, each func(Change) error) error {
 	if !h.Counts() || last < h.Begins() {
 		return nil
@@ -103,7 +104,7 @@ func (h History) Walk(first, last civil.Day, by travel.Recognition, each func(Ch
 	return w.pass(last)
 }
 
-// days are the days after first and up to last on which anything but time may change something.
+// days are the days after first and up to last on which a record may change something.
 func (h History) days(first, last civil.Day) []civil.Day {
 	days := make([]civil.Day, 0, len(h.Terms)+len(h.Events)+1)
 	days = append(days, h.Begins())
@@ -127,7 +128,7 @@ func (h History) until(day civil.Day) int {
 	return n
 }
 
-// remaining is N at the end of a day with the first so many events.
+// remaining is N at the end of a day, with only the first few events.
 func (h History) remaining(events int, day civil.Day) int64 {
 	return h.Sum(h.Events[:events]).Remaining(h.Paid(), day)
 }
@@ -142,28 +143,28 @@ func (h History) termsOn(day civil.Day) Terms {
 	return found
 }
 
-// walk is where a walk through a history stands.
+// walk is the state of a walk through a history.
 type walk struct {
 	h      History
 	by     travel.Recognition
 	each   func(Change) error
 	day    civil.Day
 	terms  Terms
-	n      int64 // N at the end of day, were it covered
-	events int   // how many are in it
+	n      int64 // N at the end of day, as if it were covered
+	events int   // the number of events in n
 }
 
 // pass lets time go by.
 func (w *walk) pass(day civil.Day) error {
 	after := w.day
 	w.day = day
-	if after < w.h.Begins() { // it did not count yet, and its beginning is a day of its own
+	if after < w.h.Begins() { // it did not count yet: days has the day on which it begins
 		return nil
 	}
 	return w.terms.fade(w.n, after, day, w.by, w.each)
 }
 
-// to goes on to a day and lets happen what happens on it.
+// to goes on to a day and makes the changes of that day.
 func (w *walk) to(day civil.Day) error {
 	counted := w.day >= w.h.Begins()
 	if err := w.pass(day); err != nil {
@@ -194,7 +195,7 @@ func (w *walk) to(day civil.Day) error {
 	return nil
 }
 
-// change tells of a change on the day to what holds now, where it is one.
+// change reports the change from before to the present level, unless they are equal.
 func (w *walk) change(c Cause, before Level) error {
 	after := w.terms.Level(w.n, w.day, w.by)
 	if after == before {

@@ -7,7 +7,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Level is what is at risk at the end of a day: E1, not yet delivered, and E2, delivered and still disputable (R7).
+// Level is what is at risk at the end of a day (R7): E1, not delivered, and E2, delivered and still disputable.
 type Level struct {
 	E1 int64
 	E2 int64
@@ -16,10 +16,10 @@ type Level struct {
 // Plus adds two levels.
 func (l Level) Plus(o Level) Level { return Level{l.E1 + o.E1, l.E2 + o.E2} }
 
-// Minus takes a level from another.
+// Minus subtracts a level from this one.
 func (l Level) Minus(o Level) Level { return Level{l.E1 - o.E1, l.E2 - o.E2} }
 
-// Level is what of an amount n that remains is at risk at the end of a day: nothing after the last day of dispute.
+// Level is what is at risk at the end of a day, for N = n. After the last day of dispute nothing is.
 func (t Terms) Level(n int64, day civil.Day, by travel.Recognition) Level {
 	if day > t.LastDay {
 		return Level{}
@@ -28,8 +28,8 @@ func (t Terms) Level(n int64, day civil.Day, by travel.Recognition) Level {
 	return Level{E1: u, E2: n - u}
 }
 
-// fade calls each for every change that time alone makes to an amount n in the days after one and up to another: it is
-// delivered, at once or day by day, and at last its dispute window ends.
+// fade calls each for every change that time alone makes, for N = n, on the days after one day and up to another: the
+// amount is delivered, at once or day by day, and in the end it expires.
 func (t Terms) fade(n int64, after, until civil.Day, by travel.Recognition, each func(Change) error) error {
 	before := t.Level(n, after, by)
 	first, last := t.End+1, t.End+1
@@ -55,9 +55,8 @@ func (t Terms) fade(n int64, after, until civil.Day, by travel.Recognition, each
 	return each(Change{t.LastDay + 1, CauseExpired, before, Level{}})
 }
 
-// Holding is an amount that remains on the day of a report, with the terms that it has then: one allocation, or the sum
-// of many that share channel, currency and terms. Reports that look forward from a day are made of holdings, wherever
-// these were read.
+// Holding is an amount that remains on the day of a report, with its terms on that day. It is one allocation, or the
+// sum of several with the same channel, currency and terms. Run-off and ageing add holdings up.
 type Holding struct {
 	ChannelID   int64
 	Currency    money.Currency
@@ -65,13 +64,13 @@ type Holding struct {
 	Allocations int64
 	Remaining   int64 // N
 	Covered     bool  // protected, and cover has started
-	// Locked values a part of Remaining in the policy currency, each line at its locked rate; nil where a rate is
-	// missing. Sums of several lines know the value of nothing and of all, which are the only parts there are as long
-	// as delivery is not linear.
+	// Locked converts a part of Remaining to the policy currency, each line at its locked rate. It is nil when a rate
+	// is missing. A sum of several lines can convert only 0 and all of Remaining: without linear delivery there are
+	// no other parts.
 	Locked func(part int64) (int64, error)
 }
 
-// HoldingOf makes a holding of a position on the day of a report.
+// HoldingOf makes the holding of a position, on the day of a report.
 func HoldingOf(p Position, q ReportQuery) Holding {
 	h := Holding{
 		ChannelID: p.ChannelID, Currency: p.Currency, Terms: p.Terms, Allocations: 1,
@@ -84,25 +83,25 @@ func HoldingOf(p Position, q ReportQuery) Holding {
 	return h
 }
 
-// line is what a report in a spot valuation rounds once: a channel in one currency.
+// line names a subtotal that a spot valuation rounds once: a channel and a currency.
 type line struct {
 	channel  int64
 	currency money.Currency
 }
 
-// spot finds the quotes of a report at the fixings of one day, each once.
+// spot finds the quotes of a report for one day, and remembers them.
 type spot struct {
 	rates  *fx.Table
 	query  ReportQuery
 	day    civil.Day
-	quotes map[money.Currency]*fx.Quote // nil where a leg has no fixing
+	quotes map[money.Currency]*fx.Quote // nil when a leg has no fixing
 }
 
 func newSpot(q ReportQuery, day civil.Day, rates *fx.Table) *spot {
 	return &spot{rates: rates, query: q, day: day, quotes: map[money.Currency]*fx.Quote{}}
 }
 
-// of answers the quote of a currency, nil where there is none.
+// of returns the quote of a currency. It is nil when there is none.
 func (s *spot) of(c money.Currency) *fx.Quote {
 	if q, ok := s.quotes[c]; ok {
 		return q

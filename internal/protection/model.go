@@ -20,27 +20,28 @@ import (
 //go:embed bands.json
 var shippedBands []byte
 
-// Band is a part of the card turnover and how long it stays undelivered: so many millionths of it are travelled only so
-// many days after the payment. An acquirer that sees no bookings has to assume such numbers.
+// Band is a part of the card turnover, in parts per million, and the number of days from its payment to the travel.
+// An acquirer that does not see bookings has to assume such numbers.
 type Band struct {
 	Days     int   `json:"days"`
 	SharePPM int64 `json:"share_ppm"`
 }
 
-// Bands estimate an exposure from turnover alone: the sum of each share times the turnover of that many trailing days.
+// Bands estimate an exposure from turnover alone: for each band, its share times the turnover of its last days, added
+// up.
 type Bands []Band
 
-// Bounds of bands.
+// Limits of bands.
 const (
 	maxBands    = 40
 	maxBandDays = 3650
 	million     = 1_000_000
 )
 
-// ShippedBands are the bands that count where none are given. They are an example and no advice.
+// ShippedBands are the bands that are used when none are given. They are an example and not advice.
 func ShippedBands() Bands {
 	bands, err := readBands(shippedBands)
-	if err != nil { // it is part of the program and was tested
+	if err != nil { // not reached: the file is part of the program, and a test reads it
 		panic(err)
 	}
 	return bands
@@ -56,7 +57,8 @@ func readBands(data []byte) (Bands, error) {
 	return bands, bands.Check()
 }
 
-// ParseBands reads bands from a text such as "30:400000,90:600000": days and millionths.
+// ParseBands reads bands from a text such as "30:400000,90:600000": days and parts per million. The error says what
+// is wrong with the text.
 func ParseBands(text string) (Bands, error) {
 	var bands Bands
 	for part := range strings.SplitSeq(text, ",") {
@@ -70,35 +72,36 @@ func ParseBands(text string) (Bands, error) {
 	return bands, bands.Check()
 }
 
-// Check says what is wrong with bands.
+// Check returns an error that says what is wrong with the bands, or nil.
 func (bs Bands) Check() error {
 	if len(bs) == 0 || len(bs) > maxBands {
-		return fmt.Errorf("there are 1 to %d bands", maxBands)
+		return fmt.Errorf("the number of bands must be from 1 to %d", maxBands)
 	}
 	var sum int64
 	for i, b := range bs {
 		switch {
 		case b.Days < 1 || b.Days > maxBandDays:
-			return fmt.Errorf("the days of a band lie between 1 and %d", maxBandDays)
+			return fmt.Errorf("the days of a band must be from 1 to %d", maxBandDays)
 		case i > 0 && b.Days <= bs[i-1].Days:
-			return errors.New("the days of the bands rise")
+			return errors.New("each band must have more days than the one before it")
 		case b.SharePPM < 1 || b.SharePPM > million:
-			return errors.New("the share of a band lies between 1 and 1000000 millionths")
+			return errors.New("the share of a band must be from 1 to 1000000 millionths")
 		}
 		sum += b.SharePPM
 	}
 	if sum > million {
-		return errors.New("the shares come to more than 1000000 millionths")
+		return errors.New("the shares add up to more than 1000000 millionths")
 	}
 	return nil
 }
 
-// FirstDay is the first day of the months whose turnover the bands need to know at the end of a day.
+// FirstDay is the first day of which the bands need the turnover, for an estimate at the end of a day. It is the
+// first of a month.
 func (bs Bands) FirstDay(day civil.Day) civil.Day {
 	return firstOfMonth(day - civil.Day(bs[len(bs)-1].Days) + 1)
 }
 
-// Turnover is what a channel took by card on a day, less what it refunded on it.
+// Turnover is what a channel took by card on a day less its refunds on the day, in minor units of Currency.
 type Turnover struct {
 	ChannelID int64
 	Currency  money.Currency
@@ -106,11 +109,11 @@ type Turnover struct {
 	Amount    int64
 }
 
-// Months is the turnover of a channel by month, under the month's first day.
+// Months is the turnover of a channel by month. The key is the first day of the month.
 type Months map[civil.Day]int64
 
-// Trailing is T(d): the turnover of a number of days up to the end of a day, as an acquirer knows it, by month. Of the
-// oldest month the share of its days counts; the month of the day itself has as many days as have passed.
+// Trailing is T(d): the turnover of a number of days up to the end of a day. An acquirer knows the turnover by month,
+// so a part of the oldest month counts by its share of the days. The present month has the days that have passed.
 func (m Months) Trailing(day civil.Day, days int) *big.Rat {
 	sum := new(big.Rat)
 	first := day - civil.Day(days) + 1
@@ -124,7 +127,8 @@ func (m Months) Trailing(day civil.Day, days int) *big.Rat {
 	}
 }
 
-// Estimate is the exposure at the end of a day that the bands make of a turnover.
+// Estimate is the exposure at the end of a day that the bands compute from a turnover, in minor units and not
+// rounded.
 func (bs Bands) Estimate(m Months, day civil.Day) *big.Rat {
 	sum := new(big.Rat)
 	for _, b := range bs {
@@ -140,27 +144,28 @@ func firstOfMonth(d civil.Day) civil.Day {
 	return civil.Date(year, month, 1)
 }
 
-// ModelRow sets the estimate for a channel beside its own exposure.
+// ModelRow compares the estimate for a channel with its exposure.
 type ModelRow struct {
 	ChannelID      int64
 	Currency       money.Currency
 	Estimate       int64 // minor units of Currency
 	E1             int64
-	Valued         bool  // false where a fixing is missing: the row is not in the total
-	EstimateReport int64 // in the report's currency
+	Valued         bool  // false when a fixing is missing: then the row is not in the total
+	EstimateReport int64 // in the report currency
 	E1Report       int64
 }
 
-// ModelReport is the model against the actual, by channel and in total.
+// ModelReport compares estimates with exposure, by channel and in total.
 type ModelReport struct {
 	Query    ReportQuery
 	Bands    Bands
 	Rows     []ModelRow
-	Estimate int64 // of all rows with a value, in the report's currency
+	Estimate int64 // of all rows with a value, in the report currency
 	E1       int64
 }
 
-// Model makes the report out of turnover and of the exposure by channel at spot values.
+// Model makes the report from the turnover and from the exposure by channel in a spot valuation. The error is
+// money.ErrRange.
 func Model(actual Report, turnover []Turnover, bands Bands, rates *fx.Table) (ModelReport, error) {
 	type key struct {
 		channel  int64
@@ -197,7 +202,8 @@ func Model(actual Report, turnover []Turnover, bands Bands, rates *fx.Table) (Mo
 	return report, nil
 }
 
-// value rounds the estimate once in the currency of the row and, from the same exact figure, once in the report's.
+// value rounds the estimate in the currency of the row. It converts the exact estimate to the report currency, and
+// rounds that once, too.
 func (r *ModelRow) value(estimate *big.Rat, rates *fx.Table, q ReportQuery) (err error) {
 	if r.Estimate, err = money.Round(estimate.Num(), estimate.Denom()); err != nil {
 		return err
@@ -219,7 +225,7 @@ func (r *ModelRow) value(estimate *big.Rat, rates *fx.Table, q ReportQuery) (err
 	return err
 }
 
-// powerOfTen is 10^n, also for n below zero.
+// powerOfTen is 10^n, for any n.
 func powerOfTen(n int) *big.Rat {
 	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(n, -n))), nil))
 	if n < 0 {

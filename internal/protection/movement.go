@@ -10,23 +10,23 @@ import (
 	"holdfast/internal/money"
 )
 
-// MovementQuery says what a movement is about: what changed between the ends of two days, as known at one instant. The
-// recognition and the policy currency are those of the last day, for both.
+// MovementQuery says what a movement shows: the changes between the ends of two days, as known at one time.
+// Recognition and policy currency of the last day count for both days.
 type MovementQuery struct {
 	ReportQuery // of the last day
 	From        civil.Day
 }
 
-// Flows are the lines of a movement (R8), for E1 and E2 each. Every line is signed as it works, so that opening, causes
-// and revaluation come to closing exactly.
+// Flows are the lines of a movement (R8), for E1 and for E2. Lines that take away are negative: opening, causes and
+// revaluation add up to closing exactly.
 type Flows struct {
 	Opening     Level
 	Causes      [len(causeNames)]Level // by Cause
-	Revaluation Level                  // in the report's currency only
+	Revaluation Level                  // in the report currency only
 	Closing     Level
 }
 
-// Of is the line of a cause.
+// Of returns the line of a cause.
 func (f Flows) Of(c Cause) Level { return f.Causes[c] }
 
 func (f *Flows) add(o Flows) {
@@ -38,7 +38,7 @@ func (f *Flows) add(o Flows) {
 	f.Closing = f.Closing.Plus(o.Closing)
 }
 
-// open is what is left of the closing when opening and causes are taken from it.
+// open is closing less opening and all causes.
 func (f *Flows) open() Level {
 	left := f.Closing.Minus(f.Opening)
 	for _, l := range f.Causes {
@@ -47,21 +47,21 @@ func (f *Flows) open() Level {
 	return left
 }
 
-// Movement adds histories up to a movement. History.Walk says which line a change belongs to; here the lines get their
-// values:
+// Movement adds up histories to a movement (R8). History.Walk says to which line a change belongs. The lines get
+// their values in this way:
 //
 //   - In base currency every change is exact, and each allocation closes by itself.
-//   - Locked, a change is worth the locked value of the level after it less that of the level before. The values of
-//     an allocation thus join as its levels do, each level is rounded once, and nothing is left to revalue. What is
-//     delivered may leave E1 with another value than it enters E2 with, by one minor unit: both levels are rounded.
-//   - In a spot valuation the opening of each channel and currency is converted at the fixing of the first day, its
-//     closing at that of the last, as the exposure reports of these days do; the sum of each line is converted at the
-//     fixing of the last day and rounded once. The revaluation is what is left: the effect of the rates on the opening,
-//     and these roundings. Where the currency of a channel is the report's, it is zero.
+//   - In a locked valuation, a change is the locked value of the level after it less that of the level before it. Each
+//     level is rounded once, and there is no revaluation. What is delivered may leave E1 and enter E2 with values that
+//     differ by one minor unit, because both levels are rounded.
+//   - In a spot valuation, the opening of each channel and currency is converted at the fixing of the first day, and the
+//     closing at that of the last day, as in the exposure reports of these days. The sum of each line is converted at the
+//     fixing of the last day and rounded once. The revaluation is the rest: the effect of the rates on the opening, and
+//     the roundings. It is zero when the currency of the channel is the report currency.
 //
-// What has no rate on the last day (or locked, none at all) stands apart, in base currency. A currency whose first fixing
-// is dated between the two days has an opening of zero in the report's currency, because the exposure report of the first
-// day shows it apart; that it has a value now is revaluation.
+// Amounts without a rate on the last day, or without a locked rate, are listed outside the total, in base currency.
+// When a currency has its first fixing between the two days, its opening is zero in the report currency, because the
+// exposure report of the first day lists it outside the total. The value that it gets is revaluation.
 type Movement struct {
 	query   MovementQuery
 	opening *spot
@@ -76,8 +76,8 @@ type moved struct {
 	locked Flows
 }
 
-// NewMovement starts a movement; opening and closing hold what a spot valuation converts by on the first and the last
-// day.
+// NewMovement starts a movement. opening and closing are the fixings for a spot valuation, on the first and on the
+// last day.
 func NewMovement(q MovementQuery, opening, closing *fx.Table) *Movement {
 	return &Movement{
 		query: q, opening: newSpot(q.ReportQuery, q.From, opening), closing: newSpot(q.ReportQuery, q.AsOf, closing),
@@ -85,7 +85,8 @@ func NewMovement(q MovementQuery, opening, closing *fx.Table) *Movement {
 	}
 }
 
-// Add takes in one allocation with its history.
+// Add adds one allocation with its history. The errors are money.ErrRange, and that the movement does not close,
+// which would be a mistake of the program.
 func (m *Movement) Add(h History) error {
 	native := Flows{Opening: h.LevelOn(m.query.From, m.query.Recognition), Closing: h.LevelOn(m.query.AsOf, m.query.Recognition)}
 	locked, valued := Flows{}, m.query.Valuation == Spot && m.closing.of(h.Currency) != nil
@@ -101,7 +102,7 @@ func (m *Movement) Add(h History) error {
 		return err
 	}
 	none := native.Opening == Level{} && native.Closing == Level{}
-	reached := locked.Opening // the value of the level that the walk has reached
+	reached := locked.Opening // the value of the present level of the walk
 	err = h.Walk(m.query.From, m.query.AsOf, m.query.Recognition, func(c Change) error {
 		none = false
 		after, err := value(c.After)
@@ -113,7 +114,7 @@ func (m *Movement) Add(h History) error {
 	if err != nil || none {
 		return err
 	}
-	// The walk and the two levels are computed in different ways: that they meet is worth making sure of.
+	// The walk and the two levels are computed in different ways, so it is worth a check that they agree.
 	if native.open() != (Level{}) || locked.open() != (Level{}) {
 		return fmt.Errorf("the movement of allocation %d does not close: %+v", h.ID, native)
 	}
@@ -141,11 +142,11 @@ type MovementRow struct {
 type MovementReport struct {
 	Query       MovementQuery
 	Rows        []MovementRow // by base currency
-	Total       Flows         // in the report's currency
-	PendingRate []MovementRow // what has no value: in no row and not in the total
+	Total       Flows         // in the report currency
+	PendingRate []MovementRow // without a value: in no row and not in the total
 }
 
-// Report closes the movement.
+// Report ends the sums and makes the movement. The error is money.ErrRange.
 func (m *Movement) Report() (MovementReport, error) {
 	out := MovementReport{Query: m.query}
 	rows := map[money.Currency]*Flows{}
@@ -164,7 +165,7 @@ func (m *Movement) Report() (MovementReport, error) {
 	return out, nil
 }
 
-// convert values a subtotal of a channel in a spot valuation.
+// convert converts a subtotal of a channel in a spot valuation.
 func (m *Movement) convert(c money.Currency, native Flows) (out Flows, err error) {
 	closing := m.closing.of(c)
 	if out.Closing, err = convertLevel(native.Closing, closing.Convert); err != nil {

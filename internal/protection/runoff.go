@@ -13,17 +13,17 @@ import (
 	"holdfast/internal/money"
 )
 
-// The days that a run-off shows: each of the first, then one a week, then month ends to the last day of dispute.
+// How long a run-off shows each day, and until when one day a week (R8). Then follow ends of months.
 const (
 	runOffDaily  = 35
 	runOffWeekly = 26 * 7
 )
 
-// curve is what changes on which day. There are few curves and few days that anything can change on, so that each has
-// its place: a map took as long as all the conversions.
+// curve holds the change of each day in a slice. There are few curves and few days. A map took as long as all
+// conversions together.
 type curve struct {
 	first   civil.Day
-	changes []Level // of the first day and those after it
+	changes []Level // of the first day and the days after it
 }
 
 func (c *curve) add(day civil.Day, delta Level) {
@@ -41,7 +41,7 @@ func (c *curve) add(day civil.Day, delta Level) {
 	*at = at.Plus(delta)
 }
 
-// each gives the changes in order of their days, also those that are none.
+// each yields the changes in order of the days, also those that are zero.
 func (c *curve) each(yield func(civil.Day, Level) bool) {
 	for i, l := range c.changes {
 		if !yield(c.first+civil.Day(i), l) {
@@ -50,8 +50,9 @@ func (c *curve) each(yield func(civil.Day, Level) bool) {
 	}
 }
 
-// steps are the changes of one line of a report, of which there may be as many as allocations: in any order, and added
-// up now and then, so that they do not outgrow the days. There are many lines, and a map for each would be slow.
+// steps are the changes of one line of a report, in any order. There may be one for each allocation, so they are
+// merged by day now and then: then they are never many more than the days. There are many lines, and a map for each
+// would be slow.
 type steps struct {
 	list   []dayLevel
 	merged int
@@ -75,7 +76,7 @@ func (s *steps) add(day civil.Day, delta Level) {
 	}
 }
 
-// merge adds the steps of each day up and gives them in order of the days.
+// merge adds up the steps of each day, and returns them in order of the days.
 func (s *steps) merge() []dayLevel {
 	slices.SortFunc(s.list, func(a, b dayLevel) int { return cmp.Compare(a.day, b.day) })
 	merged := s.list[:0]
@@ -90,14 +91,14 @@ func (s *steps) merge() []dayLevel {
 	return merged
 }
 
-// series is what one line of a report does from day to day, in base currency and at locked rates.
+// series holds the changes of one line of a report, in base currency and at locked rates.
 type series struct {
 	native steps
 	locked steps // in a locked valuation only
 	count  int64 // allocations on the day of the report
 }
 
-// change takes in a change; value is nil in a spot valuation.
+// change adds a change. value is nil in a spot valuation.
 func (s *series) change(c Change, value func(int64) (int64, error)) error {
 	s.native.add(c.Day, c.After.Minus(c.Before))
 	if value == nil {
@@ -112,7 +113,7 @@ func (s *series) change(c Change, value func(int64) (int64, error)) error {
 	return err
 }
 
-// add takes in a change that has its locked value with it.
+// add adds a change with its locked value.
 func (s *series) add(day civil.Day, native, locked Level, by Valuation) {
 	s.native.add(day, native)
 	if by == Locked {
@@ -120,8 +121,8 @@ func (s *series) add(day civil.Day, native, locked Level, by Valuation) {
 	}
 }
 
-// into adds the series, in the currency of the report, to another curve. In a spot valuation each day's subtotal is
-// rounded once.
+// into adds the series, in the report currency, to a curve. In a spot valuation the subtotal of each day is rounded
+// once.
 func (s *series) into(total *curve, valuation Valuation, quote *fx.Quote) error {
 	if valuation == Locked {
 		for _, step := range s.locked.merge() {
@@ -132,7 +133,7 @@ func (s *series) into(total *curve, valuation Valuation, quote *fx.Quote) error 
 	var native, converted Level
 	for _, step := range s.native.merge() {
 		now, err := converted, error(nil)
-		if step.E1 != 0 { // a series has some hundred days, and the past of one no E2 at all
+		if step.E1 != 0 { // many steps change one of the two only, and the past has no E2
 			now.E1, err = quote.Convert(native.E1 + step.E1)
 		}
 		if step.E2 != 0 && err == nil {
@@ -148,9 +149,8 @@ func (s *series) into(total *curve, valuation Valuation, quote *fx.Quote) error 
 	return nil
 }
 
-// RunOff adds holdings up to a run-off (R8): what of them is still at risk on each later day if nothing happens but
-// that time passes. It holds the changes of each day by channel and currency, so its memory is bounded by the days that
-// anything ends on.
+// RunOff adds up holdings to a run-off (R8): what is at risk on each later day when nothing new happens. It keeps the
+// changes of each day by channel and currency, so that its memory depends on the number of days.
 type RunOff struct {
 	query     ReportQuery
 	spot      *spot
@@ -160,8 +160,8 @@ type RunOff struct {
 	uncovered map[money.Currency]*Figures
 }
 
-// NewRunOff starts a run-off from the query's day; rates hold what a spot valuation converts by: the fixings of the
-// first day, throughout.
+// NewRunOff starts a run-off from the day of the query. rates are the fixings for a spot valuation: those of the
+// first day count for all days.
 func NewRunOff(q ReportQuery, rates *fx.Table) *RunOff {
 	return &RunOff{
 		query: q, spot: newSpot(q, q.AsOf, rates),
@@ -170,7 +170,8 @@ func NewRunOff(q ReportQuery, rates *fx.Table) *RunOff {
 	}
 }
 
-// Add takes a holding into the run-off. What is not covered on the first day never comes in: that would be a new event.
+// Add adds a holding. A holding that is not covered on the first day never counts: its cover would be something new.
+// The error is money.ErrRange.
 func (r *RunOff) Add(h Holding) error {
 	level := h.Terms.Level(h.Remaining, r.query.AsOf, r.query.Recognition)
 	if level == (Level{}) {
@@ -196,7 +197,7 @@ func (r *RunOff) Add(h Holding) error {
 	return err
 }
 
-// AddPast takes in how an allocation came to what it is, for the peak of the past.
+// AddPast adds the past of an allocation, for the peak. The error is money.ErrRange.
 func (r *RunOff) AddPast(h History) error {
 	var value func(int64) (int64, error)
 	if r.query.Valuation == Locked && h.Priced(r.query.KnownAt) && h.Quote.To == r.query.Currency {
@@ -207,7 +208,7 @@ func (r *RunOff) AddPast(h History) error {
 	}
 	s := seriesOf(r.past, line{h.ChannelID, h.Currency})
 	return h.Walk(h.Begins()-1, r.query.AsOf, r.query.Recognition, func(c Change) error {
-		// The peak is one of E1: what the tail does is no matter.
+		// The peak is about E1 alone.
 		c.Before.E2, c.After.E2 = 0, 0
 		if c.Before == c.After {
 			return nil
@@ -216,9 +217,9 @@ func (r *RunOff) AddPast(h History) error {
 	})
 }
 
-// Cell answers what takes in the changes of a cell of the ChannelView, nil where they do not matter here. All changes of
-// all cells stand for Add and AddPast of every allocation, as long as delivery is not linear and they leave out what was
-// only recorded with effect after the report's day.
+// Cell returns a function that adds the changes of a cell of the ChannelView. It is nil when the cell does not count.
+// The changes of all cells replace Add and AddPast of all allocations. The recognition must not be linear, and the
+// changes must leave out records that take effect after the day of the report.
 func (r *RunOff) Cell(c Cell) func(civil.Day, Tally) {
 	valued := r.spot.of(c.Currency) != nil
 	if r.query.Valuation == Locked {
@@ -246,7 +247,7 @@ func (r *RunOff) Cell(c Cell) func(civil.Day, Tally) {
 	}
 }
 
-// apart takes what stands apart on the day of the report: none of it comes in later.
+// apart returns a function that adds up what is outside the total on the day of the report. It stays outside later.
 func (r *RunOff) apart(sum *Figures) func(civil.Day, Tally) {
 	return func(day civil.Day, t Tally) {
 		if day <= r.query.AsOf {
@@ -256,14 +257,14 @@ func (r *RunOff) apart(sum *Figures) func(civil.Day, Tally) {
 	}
 }
 
-// levels gives the figures of a tally, in base currency and locked.
+// levels returns the figures of a tally, in base currency and locked.
 func (r *RunOff) levels(t Tally) (native, locked Level) {
 	native.E1, locked.E1 = t.Undelivered(r.query.Recognition)
 	native.E2, locked.E2 = t.Amount-native.E1, t.Locked-locked.E1
 	return native, locked
 }
 
-// values reports whether something has a value in the report's currency.
+// values reports whether an amount has a value in the report currency.
 func (r *RunOff) values(c money.Currency, locked func(int64) (int64, error)) bool {
 	if r.query.Valuation == Locked {
 		return locked != nil
@@ -281,8 +282,8 @@ func seriesOf(m map[line]*series, l line) *series {
 // RunOffPoint is a run-off at the end of one day.
 type RunOffPoint struct {
 	Day   civil.Day
-	Total Level            // in the report's currency
-	By    []RunOffCurrency // in order of currency, the same ones at every point
+	Total Level            // in the report currency
+	By    []RunOffCurrency // in order of currency; all points have the same currencies
 }
 
 // RunOffCurrency is the part of a run-off in one base currency, in minor units of it.
@@ -295,24 +296,24 @@ type RunOffCurrency struct {
 type RunOffReport struct {
 	Query       ReportQuery
 	Allocations int64
-	LastDay     civil.Day // the last L of what counts; the day of the report where nothing does
+	LastDay     civil.Day // the last L; the day of the report when nothing counts
 	Points      []RunOffPoint
-	HalfLife    *civil.Day // the first day with E1 of at most half of the first day's; nil where that is 0
-	MeanLife    *big.Rat   // see meanLife; nil where E1 is 0
+	HalfLife    *civil.Day // the first day on which E1 is at most half; nil when E1 is 0
+	MeanLife    *big.Rat   // in days, see meanLife; nil when E1 is 0
 	Peak        Peak
 	PendingRate []Pending
 	Uncovered   []Pending
 }
 
-// Peak is the highest E1 of the days up to that of the report, in the report's currency and by the rates of the
-// run-off, so that it compares with the curve; Day is the first on which it was reached. It is what is known at the
-// moment of the report about all days since the first payment; what has no rate on the report's day has no part in it.
+// Peak is the highest E1 of all days up to the day of the report, in the report currency (R8). Day is the first day
+// with it. It uses the rates of the run-off, so that it can be compared with the curve. It is computed from what is
+// known at the moment of the report. Amounts without a rate on the day of the report are not in it.
 type Peak struct {
 	Day civil.Day
 	E1  int64
 }
 
-// Report closes the run-off.
+// Report ends the sums and makes the run-off. The error is money.ErrRange.
 func (r *RunOff) Report() (RunOffReport, error) {
 	out := RunOffReport{
 		Query: r.query, LastDay: r.query.AsOf, PendingRate: apartNow(r.pending), Uncovered: apartNow(r.uncovered),
@@ -320,7 +321,7 @@ func (r *RunOff) Report() (RunOffReport, error) {
 	var total, past curve
 	by := map[money.Currency]*curve{}
 	for l, s := range r.ahead {
-		if s.count == 0 { // it was there once
+		if s.count == 0 { // nothing is left of it on the day of the report
 			continue
 		}
 		out.Allocations += s.count
@@ -330,7 +331,7 @@ func (r *RunOff) Report() (RunOffReport, error) {
 		own := at(by, l.currency)
 		for _, step := range s.native.merge() {
 			own.add(step.day, step.Level)
-			if step.E1+step.E2 < 0 { // something ends, and the day before was its last
+			if step.E1+step.E2 < 0 { // something ends: the day before was its last day
 				out.LastDay = max(out.LastDay, step.day-1)
 			}
 		}
@@ -350,13 +351,13 @@ func (r *RunOff) Report() (RunOffReport, error) {
 	return out, nil
 }
 
-// apartNow leaves out what came and went.
+// apartNow leaves out currencies of which nothing is left.
 func apartNow(by map[money.Currency]*Figures) []Pending {
 	return slices.DeleteFunc(apart(by), func(p Pending) bool { return p.Allocations == 0 })
 }
 
-// runOffDays are the days of a run-off: the first, 35 more, one a week up to 26 weeks, and then the ends of months up
-// to the one in which the last day of dispute lies.
+// runOffDays are the days of a run-off (R8): the first day and 35 more, one a week up to 26 weeks, and then the ends
+// of months up to the month of the last day of dispute.
 func runOffDays(first, last civil.Day) []civil.Day {
 	var days []civil.Day
 	for d := first; d <= first+runOffDaily; d++ {
@@ -366,7 +367,7 @@ func runOffDays(first, last civil.Day) []civil.Day {
 		days = append(days, d)
 	}
 	d := monthEnd(first + runOffWeekly)
-	if d == first+runOffWeekly { // that day is shown already
+	if d == first+runOffWeekly { // the list has that day already
 		d = monthEnd(d + 1)
 	}
 	for ; d <= monthEnd(last); d = monthEnd(d + 1) {
@@ -381,7 +382,7 @@ func monthEnd(d civil.Day) civil.Day {
 	return civil.DayOf(time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC))
 }
 
-// points reads the curves off at some days, which are in order.
+// points reads the curves at some days. The days are in order.
 func points(days []civil.Day, total curve, by map[money.Currency]*curve) []RunOffPoint {
 	list := make([]RunOffPoint, len(days))
 	currencies := slices.Sorted(maps.Keys(by))
@@ -411,15 +412,15 @@ func halfLife(total curve, first civil.Day, e1 int64) civil.Day {
 	left := int64(0)
 	for day, change := range total.each {
 		left += change.E1
-		if day > first && left <= e1/2 { // e1/2 cut off: left is whole, so that 2·left ≤ e1 says the same
+		if day > first && left <= e1/2 { // e1/2 is cut, but left is whole: it is the same as 2·left ≤ e1
 			return day
 		}
 	}
-	return first // never: every curve ends at nothing
+	return first // not reached: every curve ends at zero
 }
 
-// meanLife is how many days E1 of the first day stays E1 on average, weighted by amount: Σ (d − τ) · (E1(d−1) − E1(d)) /
-// E1(τ) over the days d after the first one, τ. It is exact; whoever shows it rounds once.
+// meanLife is the number of days that E1 of the first day stays undelivered, on average and weighted by amount (R8):
+// Σ (d − τ) · (E1(d−1) − E1(d)) / E1(τ), over all days d after the first day τ. It is exact; MeanLifeDays rounds it.
 func meanLife(total curve, first civil.Day, e1 int64) *big.Rat {
 	sum := new(big.Int)
 	for day, change := range total.each {
@@ -430,7 +431,7 @@ func meanLife(total curve, first civil.Day, e1 int64) *big.Rat {
 	return new(big.Rat).SetFrac(sum, big.NewInt(e1))
 }
 
-// MeanLifeDays is the mean life in days, rounded to two decimals, half away from zero; empty where there is none.
+// MeanLifeDays is the mean life in days with two decimals, rounded half away from zero. It is "" when there is none.
 func (r RunOffReport) MeanLifeDays() string {
 	if r.MeanLife == nil {
 		return ""

@@ -11,53 +11,53 @@ import (
 	"holdfast/internal/travel"
 )
 
-// WhatIf answers what is lost if a set of merchants fails at the end of a day: the same positions, summed up by channel,
-// scheme and month of travel.
+// WhatIf computes the loss if some merchants fail at the end of a day: it adds up their positions by channel, scheme
+// and month of travel (R7).
 type WhatIf struct {
 	byChannel, locked *Exposure
 	schemes, months   map[string]*Exposure
 	part              func() *Exposure
 }
 
-// WhatIfReport is the loss, by what it is asked for.
+// WhatIfReport is the loss, in total and by channel, scheme and month.
 type WhatIfReport struct {
 	Query     ReportQuery
 	Channels  []WhatIfChannel
 	Schemes   WhatIfRows
 	Months    WhatIfRows // of travel: of the end date
-	Total     Figures    // E1 is the loss, in the report's currency
-	Held      int64      // collateral that can be set against it
+	Total     Figures    // E1 is the loss, in the report currency
+	Held      int64      // collateral that can be taken off it
 	Net       int64
-	Use       int64 // of the limits: E1 locked in the policy currency
-	SiteLimit *Limit
-	Pending   []Pending    // what has no value in the report's currency: in no figure above
+	Use       int64        // of the limits: E1 locked, in the policy currency
+	SiteLimit *Limit       // nil: none
+	Pending   []Pending    // without a value in the report currency: in no figure above
 	Unvalued  []HeldAmount // collateral without a rate
 }
 
-// WhatIfRows is the loss by one attribute, in the report's currency and in order of the keys. Each row rounds its own
-// subtotals; what they differ from the total by is the rounding: total less rows.
+// WhatIfRows is the loss by scheme or by month, in the report currency and in order of the keys. Each row is rounded
+// by itself: Rounding is the total less all rows.
 type WhatIfRows struct {
 	Rows     []WhatIfRow
 	Rounding Figures
 }
 
-// WhatIfRow is the loss of one scheme or month.
+// WhatIfRow is the loss in one scheme or month.
 type WhatIfRow struct {
 	Key string
 	Figures
 }
 
-// WhatIfChannel is what one of the merchants brings.
+// WhatIfChannel is the loss of one merchant.
 type WhatIfChannel struct {
 	ChannelID int64
-	Figures         // in the report's currency
+	Figures         // in the report currency
 	Held      int64 // collateral for this channel alone
 	Net       int64
-	Use       int64  // E1 locked in the policy currency
+	Use       int64  // E1 locked, in the policy currency
 	Limit     *Limit // in force on the day; nil: none
 }
 
-// NewWhatIf starts a report at spot values; rates hold what it converts by.
+// NewWhatIf starts a report in a spot valuation. rates are the fixings for it.
 func NewWhatIf(q ReportQuery, rates *fx.Table) *WhatIf {
 	by := func(v Valuation, c money.Currency) *Exposure {
 		q := q
@@ -71,7 +71,7 @@ func NewWhatIf(q ReportQuery, rates *fx.Table) *WhatIf {
 	}
 }
 
-// Add takes one position of a failing merchant into the report.
+// Add adds a position of a failing merchant. The error is money.ErrRange.
 func (w *WhatIf) Add(p Position) error {
 	for _, e := range w.sumsOf(p.Scheme, p.Terms.End) {
 		if err := e.Add(p); err != nil {
@@ -81,7 +81,7 @@ func (w *WhatIf) Add(p Position) error {
 	return nil
 }
 
-// AddBucket takes a bucket into the report that counts on its day: what the positions in it come to.
+// AddBucket adds a delta of a bucket. It replaces Add for the positions in the bucket.
 func (w *WhatIf) AddBucket(d Delta) {
 	for _, e := range w.sumsOf(d.Scheme, d.End) {
 		e.AddBucket(d)
@@ -89,7 +89,7 @@ func (w *WhatIf) AddBucket(d Delta) {
 	}
 }
 
-// sumsOf are the sums that something of a scheme and an end date is part of.
+// sumsOf are the sums to which an amount with this scheme and end date belongs.
 func (w *WhatIf) sumsOf(scheme travel.Scheme, end civil.Day) []*Exposure {
 	partOf := func(parts map[string]*Exposure, key string) *Exposure {
 		if parts[key] == nil {
@@ -100,7 +100,7 @@ func (w *WhatIf) sumsOf(scheme travel.Scheme, end civil.Day) []*Exposure {
 	return []*Exposure{w.byChannel, w.locked, partOf(w.schemes, string(scheme)), partOf(w.months, end.Month())}
 }
 
-// rowsOf closes the sums of an attribute. What comes to nothing has no row.
+// rowsOf makes the rows of one attribute. A sum of nothing has no row.
 func rowsOf(parts map[string]*Exposure, total Figures) (WhatIfRows, error) {
 	r := WhatIfRows{Rounding: Figures{E1: total.E1, E2: total.E2}}
 	for _, key := range slices.Sorted(maps.Keys(parts)) {
@@ -118,7 +118,8 @@ func rowsOf(parts map[string]*Exposure, total Figures) (WhatIfRows, error) {
 	return r, nil
 }
 
-// Report closes the sums and sets them against collateral and limits.
+// Report ends the sums, and takes collateral off them. limits are those of the site, as known at now. The error is
+// money.ErrRange.
 func (w *WhatIf) Report(held *Netting, limits Limits, now time.Time) (WhatIfReport, error) {
 	channels, err := w.byChannel.Report()
 	if err != nil {
