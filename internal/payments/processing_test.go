@@ -3,7 +3,6 @@ package payments_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -90,75 +89,78 @@ var cases = []struct {
 
 func TestNothingIsDoubledOrForgotten(t *testing.T) {
 	t.Parallel()
-	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
-		for _, c := range cases {
-			for _, cut := range []struct {
-				name string
-				how  apptest.Conduct
-				done bool
-			}{
-				{"the request is lost", apptest.LostBefore, false},
-				{"the answer is lost", apptest.LostAfter, true},
-				{"the program dies before the call", apptest.DieBefore, false},
-				{"the program dies after the call", apptest.DieAfter, true},
-				{"the program dies twice, before", apptest.DieBefore, false},
-				{"the program dies twice, after", apptest.DieAfter, true},
-			} {
-				t.Run(fmt.Sprint(c.op, ": ", cut.name), func(t *testing.T) {
-					b := w.Booking(w.Channel, 10000, "2024-09-14")
-					in, charge := apptest.Pay(travel.TransactionType(c.op), b, 600), ""
-					var original travel.Transaction
-					if c.prepare != "" {
-						original = w.Must(apptest.Pay(c.prepare, b, 1000))
-						in, charge = apptest.Linked(travel.TransactionType(c.op), original, b, 600), original.UUID
-					}
-					in.Reference = cut.name + string(c.op)
-					before := w.Gateway.Moved()
-					w.Gateway.Set(c.op, cut.how)
-					got, _, err := w.App.Payments.Create(t.Context(), w.Actor, in)
-					// An error says that nothing happened, and that the caller may try again: there is none.
-					if err != nil || got.Status != travel.StatusIncomplete {
-						t.Fatalf("%s, %v; want incomplete", got.Status, err)
-					}
-					if w.Dead {
-						w.Reopen()
-					}
-					// The caller asks again meanwhile: that is the same payment, and no other call.
-					again, created, err := w.App.Payments.Create(t.Context(), w.Actor, in)
-					if err != nil || created {
-						t.Fatalf("asked again: created %t, %v", created, err)
-					}
-					w.Gateway.Fatal = strings.Contains(cut.name, "twice") // once more, when it asks
-					w.Minute()
-					final := w.ReadTransaction(again.ID)
-					wantStatus, sums, moves, taken, held := travel.StatusFailed, c.sumsBefore, 0, c.takenBefore, c.heldBefore
-					if cut.done {
-						wantStatus, sums, moves, taken, held = travel.StatusComplete, c.sums, 1, c.takenAfter, c.heldAfter
-					}
-					if charge == "" {
-						charge = final.UUID
-					}
-					gotTaken, gotHeld := w.Taken(charge)
-					if final.Status != wantStatus || w.Gateway.Moved()-before != moves || gotTaken != taken || gotHeld != held {
-						t.Errorf("%s, %d moves, %d taken, %d held; want %s, %d, %d, %d", final.Status, w.Gateway.Moved()-before,
-							gotTaken, gotHeld, wantStatus, moves, taken, held)
-					}
-					if got := w.ReadBooking(b.ID).Sums; got != sums {
-						t.Errorf("sums %+v, want %+v", got, sums)
-					}
-					if original.ID != 0 {
-						left := int64(1000)
+	for _, c := range cases {
+		t.Run(string(c.op), func(t *testing.T) {
+			t.Parallel()
+			apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+				for _, cut := range []struct {
+					name string
+					how  apptest.Conduct
+					done bool
+				}{
+					{"the request is lost", apptest.LostBefore, false},
+					{"the answer is lost", apptest.LostAfter, true},
+					{"the program dies before the call", apptest.DieBefore, false},
+					{"the program dies after the call", apptest.DieAfter, true},
+					{"the program dies twice, before", apptest.DieBefore, false},
+					{"the program dies twice, after", apptest.DieAfter, true},
+				} {
+					t.Run(cut.name, func(t *testing.T) {
+						b := w.Booking(w.Channel, 10000, "2024-09-14")
+						in, charge := apptest.Pay(travel.TransactionType(c.op), b, 600), ""
+						var original travel.Transaction
+						if c.prepare != "" {
+							original = w.Must(apptest.Pay(c.prepare, b, 1000))
+							in, charge = apptest.Linked(travel.TransactionType(c.op), original, b, 600), original.UUID
+						}
+						in.Reference = cut.name + string(c.op)
+						before := w.Gateway.Moved()
+						w.Gateway.Set(c.op, cut.how)
+						got, _, err := w.App.Payments.Create(t.Context(), w.Actor, in)
+						// An error says that nothing happened, and that the caller may try again: there is none.
+						if err != nil || got.Status != travel.StatusIncomplete {
+							t.Fatalf("%s, %v; want incomplete", got.Status, err)
+						}
+						if w.Dead {
+							w.Reopen()
+						}
+						// The caller asks again meanwhile: that is the same payment, and no other call.
+						again, created, err := w.App.Payments.Create(t.Context(), w.Actor, in)
+						if err != nil || created {
+							t.Fatalf("asked again: created %t, %v", created, err)
+						}
+						w.Gateway.Fatal = strings.Contains(cut.name, "twice") // once more, when it asks
+						w.Minute()
+						final := w.ReadTransaction(again.ID)
+						wantStatus, sums, moves, taken, held := travel.StatusFailed, c.sumsBefore, 0, c.takenBefore, c.heldBefore
 						if cut.done {
-							left = 400
+							wantStatus, sums, moves, taken, held = travel.StatusComplete, c.sums, 1, c.takenAfter, c.heldAfter
 						}
-						if got := w.ReadTransaction(original.ID).Remaining; got != left {
-							t.Errorf("%d remain of the original, want %d", got, left)
+						if charge == "" {
+							charge = final.UUID
 						}
-					}
-				})
-			}
-		}
-	})
+						gotTaken, gotHeld := w.Taken(charge)
+						if final.Status != wantStatus || w.Gateway.Moved()-before != moves || gotTaken != taken || gotHeld != held {
+							t.Errorf("%s, %d moves, %d taken, %d held; want %s, %d, %d, %d", final.Status, w.Gateway.Moved()-before,
+								gotTaken, gotHeld, wantStatus, moves, taken, held)
+						}
+						if got := w.ReadBooking(b.ID).Sums; got != sums {
+							t.Errorf("sums %+v, want %+v", got, sums)
+						}
+						if original.ID != 0 {
+							left := int64(1000)
+							if cut.done {
+								left = 400
+							}
+							if got := w.ReadTransaction(original.ID).Remaining; got != left {
+								t.Errorf("%d remain of the original, want %d", got, left)
+							}
+						}
+					})
+				}
+			})
+		})
+	}
 }
 
 func TestAProcessorThatCannotBeAskedIsAskedAgain(t *testing.T) {
