@@ -205,6 +205,28 @@ func tableOwners(s source) []string {
 	return found
 }
 
+// reading finds the tables that a statement reads.
+var reading = regexp.MustCompile(`(?i)\b(?:from|join)\s+([a-z_]+)`)
+
+// tableReaders finds statements that read a table of a room that theirs may not import: a room below does not know
+// those above.
+func tableReaders(s source) []string {
+	if s.test || !matches(s.pkg, allRooms()) {
+		return nil
+	}
+	var found []string
+	for _, literal := range texts(s) {
+		for _, m := range reading.FindAllStringSubmatch(literal.text, -1) {
+			table := strings.ToLower(m[1])
+			owner := "internal/" + ownerOf(table)
+			if owner != "internal/" && owner != s.pkg && !slices.Contains(arrows[s.pkg], owner) {
+				found = append(found, s.at(literal.node, "the table %s of %s is read here, and %s may not know it", table, owner, s.pkg))
+			}
+		}
+	}
+	return found
+}
+
 // ownerOf names the room that owns a table, or nothing where none does: the longest name that fits counts.
 func ownerOf(table string) string {
 	owner, longest := "", ""

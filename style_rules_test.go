@@ -194,6 +194,10 @@ var roomCases = []broken{
 		"internal/limits/a.go:5: the table allocations is written here, and it belongs to ledger",
 	}},
 	{"a table is written by its owner", "internal/limits/a.go", insertion("limits", "limit_changes"), nil},
+	{"a table is read on its owner's floor or above", "internal/limits/a.go", insertion("limits", "allocations"), nil},
+	{"a table is read on its owner's floor or above", "internal/bookings/a.go", insertion("bookings", "allocations"), []string{
+		"internal/bookings/a.go:6: the table allocations of internal/ledger is read here",
+	}},
 	{"a table is written by its owner", "internal/core/a.go", insertion("core", "limit_changes"), []string{
 		"internal/core/a.go:4: the table limit_changes is written here, and it belongs to limits",
 		"internal/core/a.go:5: the table limit_changes is written here, and it belongs to limits",

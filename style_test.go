@@ -126,6 +126,7 @@ var rules = []rule{
 	{"no binary fractions where money is computed", each(fractions)},
 	{"SQL stands in the rooms", each(sqlText)},
 	{"a table is written by its owner", each(tableOwners)},
+	{"a table is read on its owner's floor or above", each(tableReaders)},
 	{"a room is small enough to see through", roomSizes},
 	{"a type has few methods", methodCounts},
 	{"HTTP stands at the edges", each(httpImports)},
