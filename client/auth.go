@@ -1,5 +1,5 @@
 // Package client is for merchants' servers written in Go. It makes the auth string with which a checkout page opens the
-// payment modal: the server vouches for the fields of one payment, so that nobody can change them in the browser.
+// payment modal. With it the server signs the fields of one payment, so that nobody can change them in the browser.
 //
 //	auth, err := client.AuthString(secret, client.Fields{
 //		"channels": 2, "currencies": "USD", "total": 9999, "email": "ada@example.com",
@@ -22,23 +22,23 @@ import (
 	"time"
 )
 
-// Fields are the fields of a payment that an auth string verifies, by their names: channels, currencies and total always,
-// and those that the modal's option verify lists. A text stands for itself, a whole number for its digits, and a list for
-// its JSON. The page has to give the very same values.
+// Fields are the fields of a payment that an auth string verifies, by their names. channels, currencies and total are
+// always among them; the others are those of the modal's option verify. A value is a text, a whole number, or a list,
+// which is signed as JSON. The page must give exactly the same values.
 type Fields map[string]any
 
-// stampForm is YmdHis.
+// stampForm is the form of the time at the end of an auth string, such as 20190812055213.
 const stampForm = "20060102150405"
 
-// AuthString vouches for the fields with the channel's secret. It is good for fifteen minutes from at: make it when the
-// page is made. The secret must never get to the browser.
+// AuthString signs the fields with the channel's secret. The string is good for fifteen minutes from at, so make it when
+// you make the page. The secret must never get to the browser.
 func AuthString(channelSecret string, fields Fields, at time.Time) (string, error) {
 	if channelSecret == "" {
 		return "", errors.New("an auth string needs the secret of the channel")
 	}
 	for _, name := range []string{"channels", "currencies", "total"} {
 		if fields[name] == nil {
-			return "", fmt.Errorf("an auth string vouches for %s: the field is missing", name)
+			return "", fmt.Errorf("an auth string needs the field %s, which is missing", name)
 		}
 	}
 	values := make([]string, 0, len(fields)+1)
@@ -53,7 +53,7 @@ func AuthString(channelSecret string, fields Fields, at time.Time) (string, erro
 	return digest(digest(strings.Join(append(values, stamp), "&"))+channelSecret) + stamp, nil
 }
 
-// text is a value as the service sees it.
+// text is a value in the form that the service compares.
 func text(value any) (string, error) {
 	switch v := value.(type) {
 	case string:
@@ -63,9 +63,9 @@ func text(value any) (string, error) {
 	case int64:
 		return strconv.FormatInt(v, 10), nil
 	case float32, float64:
-		return "", errors.New("amounts are whole numbers of minor units")
+		return "", errors.New("it must be a whole number; amounts are in minor units (cents)")
 	}
-	// As browsers write it: without spaces, and with <, > and & as they are.
+	// The same form as in browsers: without spaces, and with <, > and & not escaped.
 	var written bytes.Buffer
 	list := json.NewEncoder(&written)
 	list.SetEscapeHTML(false)

@@ -71,7 +71,7 @@ func TestWhatCannotBeVouchedFor(t *testing.T) {
 	}
 	fields := whole()
 	fields["total"] = 99.99
-	check("an amount with a point", secret, fields, "whole numbers")
+	check("an amount with a point", secret, fields, "whole number")
 	fields = whole()
 	fields["allocations"] = func() {}
 	check("what JSON cannot say", secret, fields, "allocations")

@@ -151,7 +151,7 @@ func TestDemoStaysOffRealSites(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *system) {
 		s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP")
 		r := s.run("", "demo", "--listen", "127.0.0.1:0")
-		if r.code != 1 || !strings.Contains(r.stderr, "no sandbox") || !strings.Contains(r.stderr, "--database") {
+		if r.code != 1 || !strings.Contains(r.stderr, "not a sandbox") || !strings.Contains(r.stderr, "--database") {
 			t.Errorf("exit code %d: %s", r.code, r.stderr)
 		}
 		if users := s.run("", "user", "password", "demo-operator"); users.code != 1 {

@@ -13,14 +13,14 @@ import (
 	"holdfast/internal/travel"
 )
 
-// The shape of the book: so many bookings, paid in the last nine months, for travel in the next twelve.
+// The size of the book: its bookings were paid in the last nine months, for trips in the next twelve.
 const (
 	bookings   = 2000
 	paidDays   = 270
 	travelDays = 365
 )
 
-// merchant is one channel that the book was sold through.
+// merchant is one channel that sold bookings of the book.
 type merchant struct {
 	channel      string
 	currency     money.Currency
@@ -30,10 +30,10 @@ type merchant struct {
 
 type destination struct {
 	country, place string
-	nightly        int64 // of one traveller, minor units
+	nightly        int64 // price of a night for one traveller, in minor units
 }
 
-// choice is one of several with its weight.
+// choice is one of several values. A larger weight makes it more likely.
 type choice[T any] struct {
 	weight int
 	value  T
@@ -68,7 +68,7 @@ var cards = []choice[card]{
 	{1, card{"jcb", "353011"}},
 }
 
-// season weighs the months in which trips end.
+// season is the weight of each month in which trips end.
 var season = [12]int{4, 4, 6, 8, 9, 11, 15, 16, 10, 7, 4, 6}
 
 var (
@@ -78,7 +78,7 @@ var (
 		"Lopez", "Murphy", "Nowak", "Oliveira", "Papadakis", "Rossi", "Schmidt", "Thomson", "Vogel", "Walsh"}
 )
 
-// Book makes the demo's payments in the order in which they were made. The same day gives the same book.
+// Book makes the demo's payments, in the order of their times. The same day always gives the same book.
 func Book(today civil.Day) []travel.ImportedPayment {
 	b := &book{today: today, rates: fx.NewTable(Rates(today)), chance: seeded("book")}
 	for n := 1; n <= bookings; n++ {
@@ -98,7 +98,7 @@ type book struct {
 	rows   []travel.ImportedPayment
 }
 
-// pick draws one of several by weight.
+// pick chooses a value by chance and weight.
 func pick[T any](chance *rand.Rand, choices []choice[T]) T {
 	sum := 0
 	for _, c := range choices {
@@ -120,7 +120,7 @@ func (b *book) trip(n int) {
 	start, end, booked := b.days()
 	pax := 1 + b.chance.Int64N(2) + b.chance.Int64N(3)*b.chance.Int64N(2)
 	nights := int64(end - start)
-	// Up to a quarter dearer, and a little more in summer; whole units, as prices are.
+	// Prices differ by up to a quarter, and are a little higher in summer. They are whole units.
 	total := to.nightly * pax * nights * (100 + b.chance.Int64N(25) + int64(season[end.Start().Month()-1])) / 10_000 * 100
 	first, last := firstnames[b.chance.IntN(len(firstnames))], surnames[b.chance.IntN(len(surnames))]
 	key, currency := fmt.Sprintf("DEMO-%04d", n), m.currency
@@ -143,8 +143,8 @@ func (b *book) trip(n int) {
 	p.payments(total, start)
 }
 
-// days draws when a trip begins, ends and was booked. Ends go by season, fewer the further away; a summer trip was
-// booked anywhere in the months that the book covers, a winter trip mostly in the later ones.
+// days chooses when a trip begins, when it ends, and when it was booked. More trips end in summer, and fewer in the far
+// future. Summer trips were booked in all months of the book, winter trips mostly in its last months.
 func (b *book) days() (start, end, booked civil.Day) {
 	for {
 		ahead := b.chance.IntN(travelDays + 1)
@@ -168,7 +168,7 @@ func (b *book) days() (start, end, booked civil.Day) {
 // payer is one traveller paying for one booking.
 type payer struct {
 	*book
-	row      travel.ImportedPayment // what all payments of the booking share
+	row      travel.ImportedPayment // the values that all payments of the booking share
 	booked   civil.Day
 	paidIn   money.Currency
 	card     card
@@ -177,8 +177,8 @@ type payer struct {
 	made     []travel.ImportedPayment
 }
 
-// payments pays as far as is due by now: a deposit on booking and the rest eight weeks before the trip, or all at once
-// where the trip is nearer than that. Some are late, and some cancel.
+// payments makes the payments that are due by today: a deposit at booking and the rest eight weeks before the trip, or
+// everything at once if the trip is nearer. Some travellers pay late, and some cancel.
 func (p *payer) payments(total int64, start civil.Day) {
 	due := start - 56
 	deposit := total * (15 + 5*p.chance.Int64N(4)) / 100
@@ -193,20 +193,20 @@ func (p *payer) payments(total int64, start civil.Day) {
 		p.purchase(total-2*third, due)
 	default:
 		p.purchase(deposit, p.booked)
-		if p.chance.IntN(30) != 0 { // or forgot the rest so far
+		if p.chance.IntN(30) != 0 { // one in thirty has not paid the rest yet
 			p.purchase(total-deposit, due+civil.Day(p.chance.IntN(3)))
 		}
 	}
 	switch roll := p.chance.IntN(100); {
 	case roll < 4:
 		p.refundAll()
-	case roll < 7: // something was not as booked
+	case roll < 7: // something was not as promised
 		p.refund(len(p.made)-1, p.made[len(p.made)-1].BaseTotal/10)
 	}
 	p.rows = append(p.rows, p.made...)
 }
 
-// purchase adds a payment, unless its day is still to come.
+// purchase adds a payment, unless its day is in the future.
 func (p *payer) purchase(amount int64, day civil.Day) {
 	if day >= p.today {
 		return
@@ -215,18 +215,18 @@ func (p *payer) purchase(amount int64, day civil.Day) {
 	if base := *p.row.Booking.Currency; p.paidIn != base {
 		quote, ok := fx.Lock(p.rates, base, p.paidIn, day, day.End(), 7)
 		if !ok {
-			panic(fmt.Sprintf("demo: no rate of %s on %s", p.paidIn, day)) // the rates reach further back than the book
+			panic(fmt.Sprintf("demo: no rate of %s on %s", p.paidIn, day)) // cannot happen: the rates begin before the book
 		}
 		converted, err := quote.Convert(amount)
 		if err != nil {
-			panic(fmt.Sprintf("demo: %v", err)) // amounts of this size convert
+			panic(fmt.Sprintf("demo: %v", err)) // cannot happen: the amounts are small enough
 		}
 		total = converted * (1005 + p.chance.Int64N(15)) / 1000 // the merchant's margin
 	}
 	p.add(travel.Purchase, amount, total, at(p.chance, day), "")
 }
 
-// refund gives back a part of the payment made at index i, some days later.
+// refund gives back a part of the payment with index i, some days after it.
 func (p *payer) refund(i int, amount int64) {
 	paid := p.made[i]
 	day := civil.DayOf(paid.Payment.EffectiveAt) + 1 + civil.Day(p.chance.IntN(30))
@@ -240,7 +240,7 @@ func (p *payer) refund(i int, amount int64) {
 	p.add(travel.Refund, amount, total, at(p.chance, day), paid.Payment.ImportKey)
 }
 
-// refundAll cancels the booking: everything goes back that was paid.
+// refundAll cancels the booking: all of its payments are refunded.
 func (p *payer) refundAll() {
 	for i := range len(p.made) {
 		p.refund(i, p.made[i].BaseTotal)
@@ -265,12 +265,12 @@ func (p *payer) add(kind travel.TransactionType, base, total int64, when time.Ti
 	p.made = append(p.made, row)
 }
 
-// at draws a second of a day.
+// at chooses a second of a day by chance.
 func at(chance *rand.Rand, day civil.Day) time.Time {
 	return day.Start().Add(time.Duration(chance.IntN(24*60*60)) * time.Second)
 }
 
-// byTime orders rows that were made at the same second by their keys, so that the order is always the same.
+// byTime compares rows by time. Rows of the same second are compared by their keys, so that the order is always the same.
 func byTime(x, y travel.ImportedPayment) int {
 	return cmp.Or(x.Payment.EffectiveAt.Compare(y.Payment.EffectiveAt), cmp.Compare(x.Payment.ImportKey, y.Payment.ImportKey))
 }

@@ -11,16 +11,16 @@ import (
 	"holdfast/internal/civil"
 )
 
-// Credentials is what of the demo cannot be read back from its database, which keeps hashes only. It lies in a file
-// beside the database that only its owner can read, so that the next start can show it again.
+// Credentials is the secrets of the demo. The database keeps only their hashes, so they are also kept in a file beside
+// it, which only its owner can read. So the next start can print them again.
 type Credentials struct {
 	OperatorPassword string `json:"operator_password"`
 	AdminPassword    string `json:"admin_password"`
 	Token            string `json:"token"`
-	// BookDay is the day that the book was made for. A book that was interrupted is taken up on the same day again.
+	// BookDay is the day for which the book was made. If loading was interrupted, the next start makes the same book again.
 	BookDay    string `json:"book_day,omitempty"`
 	BookLoaded bool   `json:"book_loaded"`
-	// Origins are those that the last start let the payment modal open on; the next may be found under others.
+	// Origins are the origins that the last start permitted for the payment modal. The next start may have others.
 	Origins []string `json:"origins,omitempty"`
 }
 
@@ -37,12 +37,12 @@ func readCredentials(path string) (Credentials, error) {
 		_, err = civil.ParseDay(c.BookDay)
 	}
 	if err != nil {
-		return c, fmt.Errorf("the demo's credentials in %s cannot be read (without the file, new ones are made): %w", path, err)
+		return c, fmt.Errorf("the demo's credentials in %s cannot be read; remove the file to get new ones: %w", path, err)
 	}
 	return c, nil
 }
 
-// write replaces the file as a whole, so that an end in the middle leaves the one before.
+// write replaces the whole file in one step. If it is interrupted, the old file stays.
 func (c Credentials) write(path string) error {
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {

@@ -2,7 +2,7 @@ package demo
 
 import "holdfast/internal/travel"
 
-// Names in the demo. Those of users say what they are for, because user names are one space for all sites.
+// Names in the demo. User names are shared by all sites, so those of the demo begin with "demo-".
 const (
 	SitePath = "demo"
 	SiteName = "Demo Travel Group"
@@ -11,20 +11,20 @@ const (
 	AdminName    = "demo-admin"
 	tokenName    = "demo"
 
-	TestChannel  = "Test channel" // that every site has from the start
+	TestChannel  = "Test channel" // every site has it from the start
 	DraftChannel = "Newcomer Tours"
 	EURChannel   = "Azure Coast Holidays"
 	GBPChannel   = "Northern Trails"
 )
 
-// processor is where channels of the demo take payments in the server-to-server profile; its accounts are made up.
+// processor is the processor of the demo's channels in the server-to-server profile. Its accounts are made up.
 const (
 	processor    = "sandbox"
 	processorKey = "key of the demo"
 )
 
-// channels are those besides the test channel. Those of mode protection-only are live and protected in the
-// server-to-server profile.
+// channels are the channels besides the test channel. In the server-to-server profile, those of mode protection-only are
+// live and protected.
 var channels = []struct {
 	name     string
 	mode     travel.AccountMode
@@ -35,7 +35,7 @@ var channels = []struct {
 	{GBPChannel, travel.ModeProtectionOnly, "GBP"},
 }
 
-// suppliers are eight in four countries.
+// suppliers are the suppliers of the channels.
 var suppliers = []struct{ name, host, category, country string }{
 	{"Hotel Cala Serena", "cala-serena.example", "HOT", "ES"},
 	{"Balear Coaches", "balear-coaches.example", "COA", "ES"},

@@ -1,6 +1,6 @@
-// Package demo makes the world that `holdfast demo` shows: a sandbox site with its people, channels and suppliers,
-// made-up exchange rates, and a book of bookings with their payments. Nothing in it is real and everything follows from
-// fixed seeds and the day, so that two people who look at it see the same.
+// Package demo makes the data of `holdfast demo`: a sandbox site with its people, channels and suppliers, made-up exchange
+// rates, and a book of bookings with their payments. Nothing in it is real. Everything follows from fixed seeds and the
+// day, so that everybody sees the same. Begin to read at Prepare.
 package demo
 
 import (
@@ -14,14 +14,14 @@ import (
 	"holdfast/internal/money"
 )
 
-// ratesMonths is how far the made-up rates reach back: past the oldest payment of the book, and a little more.
+// ratesMonths is how many months of rates are made. They begin a little before the oldest payment of the book.
 const ratesMonths = 14
 
-// ratesBegin is where all walks begin. Walking from a fixed day makes the rate of a day the same whenever it is asked
-// for, so that a later start of the demo only adds the days that have come since.
+// ratesBegin is the day on which all rates begin to change. It is fixed, so that the rate of a day is always the same, and
+// a later start of the demo only adds new days.
 var ratesBegin = civil.Date(2020, time.January, 1)
 
-// quoted are the currencies that get a rate, with the level around which it wanders, in millionths.
+// quoted are the currencies that get a rate. A rate moves around its level, which is in millionths.
 var quoted = []struct {
 	currency money.Currency
 	level    int64
@@ -32,7 +32,7 @@ var quoted = []struct {
 	{"CAD", 1_580_000, 4}, {"JPY", 168_000_000, 2},
 }
 
-// Rates gives made-up fixings of twelve currencies for the weekdays of the last fourteen months up to today.
+// Rates makes fixings of twelve currencies for the weekdays of the last fourteen months, today included.
 func Rates(today civil.Day) []fx.Fixing {
 	var list []fx.Fixing
 	first := civil.DayOf(today.Start().AddDate(0, -ratesMonths, 0))
@@ -43,7 +43,7 @@ func Rates(today civil.Day) []fx.Fixing {
 			if w := day.Start().Weekday(); w == time.Saturday || w == time.Sunday {
 				continue
 			}
-			// Up to 0.4 % a day, drawn back to the level so that no currency wanders off for good.
+			// A step is at most 0.4 %. A pull towards the level keeps the rate near it.
 			rate += rate*steps.Int64N(801)/100_000 - rate*400/100_000 + (q.level-rate)/150
 			if day >= first {
 				list = append(list, fx.Fixing{Provider: fx.Demo, Day: day, Currency: q.currency, Rate: decimal(rate, q.decimals)})
@@ -53,19 +53,19 @@ func Rates(today civil.Day) []fx.Fixing {
 	return list
 }
 
-// decimal writes millionths as a rate of so many decimals.
+// decimal turns millionths into a rate with this number of decimals.
 func decimal(millionths int64, decimals int) money.Rate {
 	text := fmt.Sprintf("%d.%06d", millionths/1_000_000, millionths%1_000_000)
 	rate, err := money.ParseRate(text[:len(text)-6+decimals])
 	if err != nil {
-		panic(fmt.Sprintf("demo: %q is not a rate: %v", text, err)) // the walks never come near zero
+		panic(fmt.Sprintf("demo: %q is not a rate: %v", text, err)) // cannot happen: no rate comes near zero
 	}
 	return rate
 }
 
-// seeded gives the same numbers for the same word, for ever.
+// seeded always gives the same numbers for the same word.
 func seeded(word string) *rand.Rand {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(word)) // a hash takes everything
+	_, _ = h.Write([]byte(word)) // never fails
 	return rand.New(rand.NewPCG(h.Sum64(), 20260302))
 }

@@ -20,31 +20,30 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Options says how the demo is made.
+// Options are the options of the demo.
 type Options struct {
-	Day         *civil.Day // on which a new sandbox's clock stands; nil lets it show the real time
-	Credentials string     // path of the file that keeps them
+	Day         *civil.Day // day of the clock of a new sandbox; nil means the real time
+	Credentials string     // path of the file of credentials
 	Random      io.Reader
 	Empty       bool                  // leave out the book
-	Origins     []string              // of the demo's checkout page, on which the payment modal may open
-	Progress    func(done, total int) // while the book is loaded; may be nil
+	Origins     []string              // origins of the demo's checkout page, for the payment modal
+	Progress    func(done, total int) // called while the book is loaded; may be nil
 }
 
-// officeHours is when on its day the clock of a new sandbox stands.
+// officeHours is the time of day of the clock of a new sandbox.
 const officeHours = 9 * time.Hour
 
-// World is the demo as it stands.
+// World is everything that the demo has made.
 type World struct {
 	Credentials
 	Site     travel.Site
 	Today    civil.Day // by the site's clock
 	Channels []travel.Channel
 	Rates    rates.RatesReport
-	Book     takeover.ImportReport // of this start; zero where there was nothing to load
+	Book     takeover.ImportReport // what this start loaded; zero if it loaded nothing
 }
 
-// Prepare makes the demo, or finds what an earlier start left and adds what is missing. Whatever was changed by hand
-// since stays as it is.
+// Prepare makes the demo. If an earlier start made it, Prepare adds what is missing. It keeps what people have changed.
 func Prepare(ctx context.Context, a *app.App, o Options) (World, error) {
 	m := &maker{app: a, Options: o}
 	steps := []func(context.Context) error{
@@ -65,11 +64,11 @@ type maker struct {
 	world World
 	actor auth.Actor // on the site
 	admin auth.User
-	isNew bool // the site was made by this start
+	isNew bool // this start made the site
 }
 
-// refuseRealSites keeps the demo's operator, whose password lies in a file, away from anything real: an operator may do
-// everything on all sites.
+// refuseRealSites refuses a database with real sites. An operator may do everything on all sites, and the password of
+// the demo's operator is in a file.
 func (m *maker) refuseRealSites(ctx context.Context) error {
 	for number := 1; ; number++ {
 		page := travel.Page{Number: number, Size: 100, Offset: -1, OrderBy: "id"}
@@ -79,8 +78,8 @@ func (m *maker) refuseRealSites(ctx context.Context) error {
 		}
 		for _, site := range list.Items {
 			if !site.Sandbox {
-				return fmt.Errorf("the database has the site %q, which is no sandbox, and the demo's operator could do everything "+
-					"there: name another database with --database", site.Path)
+				return fmt.Errorf("the site %q in this database is not a sandbox, and the demo's operator could do everything there; "+
+					"choose another database with --database", site.Path)
 			}
 		}
 		if len(list.Items) < page.Size {
@@ -118,7 +117,7 @@ func (m *maker) makeSite(ctx context.Context) error {
 
 func (m *maker) readCredentials(context.Context) (err error) {
 	m.world.Credentials, err = readCredentials(m.Credentials)
-	if m.isNew { // the file is of an earlier database, whose book is not in this one
+	if m.isNew { // a file that exists belongs to an earlier database, and this one has no book yet
 		m.world.BookDay, m.world.BookLoaded = "", false
 	}
 	return err
@@ -136,7 +135,7 @@ func (m *maker) makePeople(ctx context.Context) error {
 	return err
 }
 
-// person makes a user, or sees to it that the password on file is that of the user that is there.
+// person makes a user. If the user exists, person makes sure that the password in the file is the right one.
 func (m *maker) person(ctx context.Context, name string, role auth.Role, password *string) (auth.User, error) {
 	if *password == "" {
 		secret, err := auth.NewSecret(m.Random)
@@ -144,7 +143,7 @@ func (m *maker) person(ctx context.Context, name string, role auth.Role, passwor
 			return auth.User{}, err
 		}
 		*password = secret[:20] // a hundred bits
-		// Kept before it counts, so that an end in between loses nothing.
+		// The password is saved before it is set, so that it is never lost.
 		if err := m.saveCredentials(); err != nil {
 			return auth.User{}, err
 		}
@@ -157,7 +156,7 @@ func (m *maker) person(ctx context.Context, name string, role auth.Role, passwor
 	if err != nil {
 		return auth.User{}, err
 	}
-	// A failed login as such is not counted here: no request of anybody's is behind it.
+	// The password is checked directly, because this check is no login that may be counted as failed.
 	if ok, err := auth.CheckPassword(user.PasswordHash, *password); err == nil && !ok {
 		return user, m.app.Accounts.SetPassword(ctx, m.actor, user.ID, *password)
 	}
@@ -171,7 +170,7 @@ func (m *maker) makeToken(ctx context.Context) error {
 			return err
 		}
 	}
-	// One of an earlier start whose credentials are gone is of no use to anybody any more.
+	// A token of an earlier start is useless when its credentials are lost, so it is deleted.
 	tokens, err := m.app.Tokens.List(ctx, m.actor)
 	if err != nil {
 		return err
@@ -191,7 +190,7 @@ func (m *maker) makeToken(ctx context.Context) error {
 	return m.saveCredentials()
 }
 
-// permitOrigins lets the payment modal open on the demo's checkout page, in place of where it was at the last start.
+// permitOrigins permits the demo's checkout page to open the payment modal. It removes the origins of the last start.
 func (m *maker) permitOrigins(ctx context.Context) error {
 	if slices.Equal(m.world.Credentials.Origins, m.Origins) && !m.isNew {
 		return nil
@@ -202,7 +201,7 @@ func (m *maker) permitOrigins(ctx context.Context) error {
 	permitted = append(permitted, m.Origins...)
 	changed, err := m.app.Sites.Change(ctx, m.actor, m.actor.SiteID, travel.SiteFields{PermittedURLs: &permitted})
 	if fault.Is(err, fault.Invalid) {
-		return nil // plain http under a public name: the page is served, and the modal refuses to open on it
+		return nil // plain http under a public name is not permitted: the page is served, but the modal does not open on it
 	}
 	if err != nil {
 		return err
@@ -211,7 +210,7 @@ func (m *maker) permitOrigins(ctx context.Context) error {
 	return m.saveCredentials()
 }
 
-// makeChannels makes the suppliers and the channels that work with them.
+// makeChannels makes the suppliers, and the channels that use them.
 func (m *maker) makeChannels(ctx context.Context) error {
 	linked, err := m.makeSuppliers(ctx)
 	if err != nil {
@@ -237,7 +236,7 @@ func (m *maker) makeChannels(ctx context.Context) error {
 	return err
 }
 
-// makeChannel makes a channel, which takes payments where the profile has that.
+// makeChannel makes a channel. With the server-to-server profile the channel takes payments, too.
 func (m *maker) makeChannel(ctx context.Context, fields travel.ChannelFields) error {
 	open := *fields.Mode == travel.ModeProtectionOnly
 	if open && m.app.Channels.Profile.Processes() {
@@ -304,14 +303,14 @@ func (m *maker) makeSuppliers(ctx context.Context) (ids []int64, err error) {
 	return ids, nil
 }
 
-// addRates adds the rates of the days that have come since the last start.
+// addRates adds the rates of the days since the last start.
 func (m *maker) addRates(ctx context.Context) (err error) {
 	m.world.Rates, err = m.app.Rates.Add(ctx, m.actor, Rates(m.world.Today))
 	return err
 }
 
-// loadBook loads the book once. The day that it was made for is kept first: an import can be run again only with the
-// same rows.
+// loadBook loads the book once. It saves the day of the book first: if loading is interrupted, it can go on only with
+// the same rows.
 func (m *maker) loadBook(ctx context.Context) error {
 	if m.Empty || m.world.BookLoaded {
 		return nil

@@ -1,6 +1,6 @@
-// Package document makes the papers that people file: the statement of a channel as a PDF, in each language of the
-// service. The same statement gives the same bytes. Latin, Greek and Cyrillic letters come with the program; ideographs
-// and hangul come from a directory of fonts, because their fonts are forty times as large as the program needs to be.
+// Package document writes the statement of a channel as a PDF, in each language of the service. The same statement always
+// gives the same bytes. Fonts for Latin, Greek and Cyrillic letters are part of the program. Fonts for Chinese, Japanese
+// and Korean are read from a folder, because they are forty times as large. Begin to read at WriteStatement.
 package document
 
 import (
@@ -18,20 +18,20 @@ import (
 	"holdfast/internal/fault"
 )
 
-// DefaultFontDir is where Debian's package fonts-noto-cjk puts its fonts.
+// DefaultFontDir is the folder into which Debian's package fonts-noto-cjk puts its fonts.
 const DefaultFontDir = "/usr/share/fonts/opentype/noto"
 
 //go:embed texts.json fonts
 var files embed.FS
 
-// texts holds what is printed around the figures, by language and by name.
+// texts are the words that are printed around the figures, by language and by name.
 var texts = func() map[string]map[string]string {
 	content, err := files.ReadFile("texts.json")
 	found := map[string]map[string]string{}
 	if err == nil {
 		err = json.Unmarshal(content, &found)
 	}
-	if err != nil { // part of the program: a test reads every entry
+	if err != nil { // cannot happen: the file is part of the program, and a test reads every entry
 		panic(err)
 	}
 	return found
@@ -40,9 +40,9 @@ var texts = func() map[string]map[string]string {
 // Languages lists the languages in which a document can be made.
 func Languages() []string { return slices.Sorted(maps.Keys(texts)) }
 
-// Fonts says where the fonts lie that are not part of the program.
+// Fonts is the folder of the fonts that are not part of the program.
 type Fonts struct {
-	Dir string // DefaultFontDir where it is empty
+	Dir string // "" means DefaultFontDir
 }
 
 func (f Fonts) dir() string {
@@ -58,12 +58,12 @@ const (
 	bold    = "Bold"
 )
 
-// faces are the names of the fonts inside the collections, by language: the same ideograph is drawn otherwise in Japan
-// and in China. Other languages take the first one that has the character.
+// faces are the names of the fonts inside the collections, by language. Japan and China draw the same character
+// differently. Other languages take the first font that has the character.
 var faces = map[string]string{"jaJA": "JP", "koKO": "KR", "zhZH": "SC"}
 
-// typeface makes the font of a weight that a text needs, and says which of its characters no font has. Where fonts that
-// may have them are not installed, that is an error: the paper must not depend on it.
+// typeface makes a font with the characters of a text, and returns the characters that no font has. If the fonts that may
+// have them are not installed, that is an error: the bytes of a document must not depend on the machine.
 func (f Fonts) typeface(text string, weight, language string) (made []byte, missing []rune, err error) {
 	content, err := files.ReadFile("fonts/NotoSans-" + weight + ".ttf")
 	if err != nil {
@@ -78,7 +78,7 @@ func (f Fonts) typeface(text string, weight, language string) (made []byte, miss
 		characters[r] = true
 	}
 	glyphs, missing, err := collect(characters, []*sfnt.Font{latin})
-	elsewhere := func(r rune) bool { return r <= lastCharacter } // perhaps in another font
+	elsewhere := func(r rune) bool { return r <= lastCharacter } // another font may have it
 	if err != nil || !slices.ContainsFunc(missing, elsewhere) {
 		return typeface(glyphs, weight == bold), missing, err
 	}
@@ -86,8 +86,8 @@ func (f Fonts) typeface(text string, weight, language string) (made []byte, miss
 	if err != nil {
 		return nil, nil, &fault.Error{
 			Kind: fault.Invalid, Message: "Invalid parameter(s): language", Err: err,
-			Params: map[string]string{"language": fmt.Sprintf("The document has characters (such as %q) whose fonts are not installed: "+
-				"Debian's package fonts-noto-cjk has them.", missing[slices.IndexFunc(missing, elsewhere)])},
+			Params: map[string]string{"language": fmt.Sprintf("The document has characters (such as %q) whose fonts are not installed. "+
+				"Install Debian's package fonts-noto-cjk.", missing[slices.IndexFunc(missing, elsewhere)])},
 		}
 	}
 	defer collection.Close()
@@ -101,7 +101,7 @@ func (f Fonts) typeface(text string, weight, language string) (made []byte, miss
 	return typeface(glyphs, weight == bold), missing, nil
 }
 
-// printableASCII is what the PDF library puts into every document.
+// printableASCII is the characters that the PDF library itself uses in every document.
 var printableASCII = func() string {
 	var b strings.Builder
 	for r := ' '; r <= '~'; r++ {
@@ -110,7 +110,7 @@ var printableASCII = func() string {
 	return b.String()
 }()
 
-// openCollection opens the fonts of a collection, that of the region first.
+// openCollection opens the fonts of a collection. The font of the region comes first.
 func openCollection(file *os.File, region string) ([]*sfnt.Font, error) {
 	collection, err := sfnt.ParseCollectionReaderAt(file)
 	if err != nil {

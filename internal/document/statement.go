@@ -16,22 +16,22 @@ import (
 	"holdfast/internal/protection"
 )
 
-// Label says to whom a statement speaks, and so what the charge is called.
+// Label is the reader of a statement. It decides what the charge is called.
 type Label string
 
 // The two readers of a statement.
 const (
-	Policyholder Label = "policyholder" // premium
-	Merchant     Label = "merchant"     // security charge
+	Policyholder Label = "policyholder" // the charge is "premium"
+	Merchant     Label = "merchant"     // the charge is "security charge"
 )
 
 // Labels lists them, the default first.
 var Labels = []Label{Policyholder, Merchant}
 
-// MaxLines is how many premium lines a document shows; a statement with more says that the others are in its CSV form.
+// MaxLines is how many premium lines a document shows. If there are more, it says that the others are in the CSV form.
 const MaxLines = 2000
 
-// Statement is a statement to be printed.
+// Statement is a statement to print.
 type Statement struct {
 	protection.Statement
 	Lines    []protection.StatementLine // at most MaxLines
@@ -52,11 +52,11 @@ const (
 	pagesAlias = "{nb}"
 )
 
-// styles is what the library calls the weights.
+// styles are the library's names for the weights.
 var styles = map[string]string{regular: "", bold: "B"}
 
-// paper is a document being printed. Text is measured and set by the library; what is written is kept first, because
-// the fonts are made of it.
+// paper is a document while it is printed. Its texts are collected before the first one is printed, because the fonts
+// are made for them.
 type paper struct {
 	s    Statement
 	text map[string]string
@@ -65,7 +65,7 @@ type paper struct {
 
 // WriteStatement prints a statement. The same statement gives the same bytes, whenever it is printed.
 func (f Fonts) WriteStatement(w io.Writer, s Statement) error {
-	s.Taxes, s.Lines = slices.Clone(s.Taxes), slices.Clone(s.Lines) // their texts may be written anew
+	s.Taxes, s.Lines = slices.Clone(s.Taxes), slices.Clone(s.Lines) // spellOut may change their texts
 	p := &paper{s: s, text: texts[s.Language]}
 	if p.text == nil {
 		return fmt.Errorf("there are no texts in the language %q", s.Language)
@@ -85,9 +85,9 @@ func (f Fonts) WriteStatement(w io.Writer, s Statement) error {
 	return p.pdf.Output(w)
 }
 
-// fonts makes the font of each weight. A text from outside is frozen in its statement, so that a character in it that no
-// font has would keep the statement from being printed for ever: it is spelled out. One in our own texts is a mistake of
-// ours, and an error.
+// fonts makes the font of each weight. If no font has a character of a text from outside, the character is spelled out:
+// a statement never changes, so it could never be printed otherwise. If no font has a character of our own texts, that
+// is our mistake, and an error.
 func (p *paper) fonts(f Fonts) (map[string][]byte, error) {
 	made, lacking := map[string][]byte{}, map[rune]bool{}
 	own, outside := p.ownText(), p.outsideText()
@@ -108,10 +108,10 @@ func (p *paper) fonts(f Fonts) (map[string][]byte, error) {
 		return made, nil
 	}
 	p.spellOut(lacking)
-	return p.fonts(f) // spelled in ASCII, which every font has
+	return p.fonts(f) // the new texts are ASCII, which every font has
 }
 
-// ownText is what the program itself prints in the language.
+// ownText is the program's own texts in the language.
 func (p *paper) ownText() string {
 	var b strings.Builder
 	for _, text := range p.text {
@@ -121,7 +121,7 @@ func (p *paper) ownText() string {
 	return strings.Map(onOneLine, b.String())
 }
 
-// outsideText is what callers and operators have written, as far as it is printed.
+// outsideText is the printed texts that callers and operators have written.
 func (p *paper) outsideText() string {
 	var b strings.Builder
 	p.eachOutside(func(text string) string {
@@ -131,7 +131,7 @@ func (p *paper) outsideText() string {
 	return strings.Map(onOneLine, b.String())
 }
 
-// eachOutside replaces each text that comes from outside.
+// eachOutside replaces each text from outside.
 func (p *paper) eachOutside(with func(text string) string) {
 	p.s.SiteName, p.s.ChannelName = with(p.s.SiteName), with(p.s.ChannelName)
 	for i, t := range p.s.Taxes {
@@ -142,8 +142,8 @@ func (p *paper) eachOutside(with func(text string) string) {
 	}
 }
 
-// spellOut writes characters that no font has as their code points, such as [U+1F600]. The JSON and CSV forms have them
-// as they are.
+// spellOut replaces characters that no font has by their code points, such as [U+1F600]. The JSON and CSV forms keep the
+// characters.
 func (p *paper) spellOut(lacking map[rune]bool) {
 	p.eachOutside(func(text string) string {
 		var b strings.Builder
@@ -205,7 +205,7 @@ func (p *paper) cell(width float64, text, align string) {
 	p.pdf.SetFontSize(size)
 }
 
-// onOneLine sets line breaks inside a name as spaces.
+// onOneLine replaces line breaks by spaces.
 func onOneLine(r rune) rune {
 	if r < ' ' {
 		return ' '
@@ -213,10 +213,10 @@ func onOneLine(r rune) rune {
 	return r
 }
 
-// smallest is how small a text may be set to fit, as a part of its size.
+// smallest is the smallest size of a text that must fit, as a part of its normal size.
 const smallest = 0.75
 
-// fit sets a text smaller until it fits a width, and cuts what does not fit then: it stands in the CSV form in full.
+// fit makes a text smaller until it fits a width. If it still does not fit, it is cut: the CSV form has all of it.
 func (p *paper) fit(text string, width float64) string {
 	size, _ := p.pdf.GetFontSize()
 	if needed := p.pdf.GetStringWidth(text); needed > width {
@@ -269,7 +269,7 @@ func (p *paper) heading() {
 	pdf.Ln(5)
 }
 
-// summary prints the sums of the statement, from what was owed before to what is owed now.
+// summary prints the sums of the statement, from the opening to the closing balance.
 func (p *paper) summary() {
 	p.section("summary")
 	p.sum("", p.text["opening"], "", p.s.Opening)
@@ -314,7 +314,7 @@ func (p *paper) sum(style, name, detail string, amount int64) {
 	p.pdf.Ln(lineHeight)
 }
 
-// kind is what a kind of line is called.
+// kind is the name of a kind of line in the language.
 func (p *paper) kind(kind string) string {
 	if text, ok := p.text[kind]; ok {
 		return text
@@ -351,7 +351,7 @@ func (p *paper) columns() []column {
 	}
 }
 
-// lines prints the premium lines, each with what it rests on.
+// lines prints the premium lines, each with the figures from which it was computed.
 func (p *paper) lines() {
 	if len(p.s.Lines) == 0 {
 		return
@@ -386,7 +386,7 @@ func (p *paper) lines() {
 	}
 }
 
-// note says what of a line its columns do not hold.
+// note is what the columns of a line have no place for.
 func (p *paper) note(l protection.StatementLine) string {
 	var notes []string
 	if l.RefersTo != 0 {
@@ -398,7 +398,7 @@ func (p *paper) note(l protection.StatementLine) string {
 	return strings.Join(notes, ", ")
 }
 
-// room begins a new page where less than a height is left, and reports whether it did.
+// room begins a new page if less than this height is left. It reports whether it did.
 func (p *paper) room(height float64) bool {
 	if p.pdf.GetY()+height <= bottom {
 		return false

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// unitsPerEm is the grid of the typefaces that are made here; outlines of other grids are scaled to it.
+// unitsPerEm is the grid of the fonts that are made here. Outlines from fonts with another grid are scaled to it.
 const unitsPerEm = 1000
 
-// Height of a line over and under its base, those of Noto Sans.
+// Height of a line above and below its base: the values of Noto Sans.
 const ascent, descent = 1069, -293
 
 // glyph is one character's outline and width.
@@ -25,8 +25,8 @@ type glyph struct {
 	outline   sfnt.Segments
 }
 
-// collect finds every character in the first of the fonts that has it. What none of them has is answered as missing: a
-// box on the paper would say nothing.
+// collect takes every character from the first font that has it. It returns the characters that no font has, because an
+// empty box on the paper would say nothing.
 func collect(characters map[rune]bool, fonts []*sfnt.Font) (glyphs []glyph, missing []rune, err error) {
 	var buffer sfnt.Buffer
 	for _, r := range slices.Sorted(maps.Keys(characters)) {
@@ -64,19 +64,19 @@ func find(buffer *sfnt.Buffer, r rune, fonts []*sfnt.Font) (glyph, bool, error) 
 		if err != nil {
 			return glyph{}, false, fmt.Errorf("character %U: %w", r, err)
 		}
-		return glyph{r, advance.Round(), slices.Clone(outline)}, true, nil // the buffer is used again
+		return glyph{r, advance.Round(), slices.Clone(outline)}, true, nil // cloned, because the buffer is used again
 	}
 	return glyph{}, false, nil
 }
 
-// lastCharacter is the last one that the form of the character map can hold.
+// lastCharacter is the last character for which the character map of the font has a place.
 const lastCharacter = 0xFFFE
 
-// typeface writes a TrueType font of the given glyphs, in order of their characters. The PDF library embeds TrueType
-// outlines only, and the CJK fonts that Debian has are of the other kind (CFF): so every document gets a font of its
-// own, made of the outlines it needs, wherever they come from.
+// typeface writes a TrueType font with the given glyphs, in the order of their characters. The PDF library can embed only
+// TrueType outlines, and Debian's CJK fonts have the other kind (CFF). So every document gets its own font, made of the
+// outlines that it needs.
 func typeface(glyphs []glyph, bold bool) []byte {
-	drawn := []contours{{}} // glyph 0 stands for what is missing; nothing uses it
+	drawn := []contours{{}} // glyph 0 is for missing characters, and never used
 	widths := []int{unitsPerEm / 2}
 	for _, g := range glyphs {
 		drawn = append(drawn, draw(g.outline))
@@ -103,7 +103,7 @@ func typeface(glyphs []glyph, bold bool) []byte {
 	})
 }
 
-// table is one table of a font being written: big-endian throughout.
+// table is one table of a font. All of its numbers are big-endian.
 type table struct{ bytes.Buffer }
 
 func (t *table) u16(v int) { _ = binary.Write(t, binary.BigEndian, uint16(v)) }
@@ -125,11 +125,11 @@ func head(drawn []contours) []byte {
 	var t table
 	t.u32(0x00010000) // version
 	t.u32(0x00010000) // revision
-	t.u32(0)          // the checksum, which readers of PDF do not look at
+	t.u32(0)          // checksum, which readers of PDF do not check
 	t.u32(0x5F0F3CF5)
 	t.u16(3) // base line at 0, left side at the outline
 	t.u16(unitsPerEm)
-	t.Write(make([]byte, 16)) // made and changed: never, so that the same text gives the same bytes
+	t.Write(make([]byte, 16)) // no dates, so that the same text gives the same bytes
 	for _, v := range []int{all.minX, all.minY, all.maxX, all.maxY, 0, 8, 2, 1, 0} {
 		t.u16(v)
 	}
@@ -159,7 +159,7 @@ func os2(weight int) []byte {
 	for _, v := range []int{1, unitsPerEm / 2, weight, 5, 0} {
 		t.u16(v)
 	}
-	t.Write(make([]byte, 58)) // positions of small letters, classes: nobody asks
+	t.Write(make([]byte, 58)) // fields that no reader of PDF uses
 	for _, v := range []int{ascent, descent, 0, ascent, -descent} {
 		t.u16(v)
 	}
@@ -177,8 +177,8 @@ func post() []byte {
 	return t.Bytes()
 }
 
-// characterMap maps characters to glyphs (format 4): glyph i+1 is that of the i-th character, so that characters next
-// to each other share a segment.
+// characterMap maps characters to glyphs (format 4). Glyph i+1 belongs to the i-th character, so that characters that
+// follow each other share a segment.
 func characterMap(glyphs []glyph) []byte {
 	type segment struct{ first, last, delta int }
 	var segments []segment
@@ -227,7 +227,7 @@ func log2(n int) (log int) {
 	return log
 }
 
-// assemble puts the tables behind their directory.
+// assemble writes the directory of the tables, and then the tables.
 func assemble(tables map[string][]byte) []byte {
 	var t, data table
 	search := 1
@@ -260,7 +260,7 @@ func checksum(content []byte) int {
 	return int(sum)
 }
 
-// point is a point of an outline, on it or a control point of a curve.
+// point is a point on an outline, or a control point of a curve.
 type point struct {
 	x, y    int
 	onCurve bool
@@ -295,7 +295,7 @@ func (c contours) box() (b box) {
 	return b
 }
 
-// write writes the contours as a simple glyph, every coordinate in two bytes; an empty one takes no room at all.
+// write writes the contours as a simple glyph, with two bytes for every coordinate. An empty glyph has no bytes.
 func (c contours) write(t *table) {
 	if len(c) == 0 {
 		return
@@ -329,7 +329,7 @@ func (c contours) write(t *table) {
 	t.Write(make([]byte, -t.Len()&3))
 }
 
-// draw turns an outline into the contours of TrueType: lines and quadratic curves, y upwards.
+// draw turns an outline into the contours of TrueType: lines and quadratic curves, with y upwards.
 func draw(outline sfnt.Segments) (c contours) {
 	var at fixed.Point26_6
 	for _, s := range outline {
@@ -358,14 +358,14 @@ func (c contours) add(p fixed.Point26_6, onCurve bool) {
 	*last = append(*last, point{p.X.Round(), (-p.Y).Round(), onCurve})
 }
 
-// cubicParts is into how many pieces a cubic curve is cut, each replaced by a quadratic one. At four the largest curve
-// of an ideograph is off by less than a thousandth of its size.
+// cubicParts is the number of quadratic curves that replace a cubic one. With four, the largest curve of a Chinese
+// character differs by less than a thousandth of its size.
 const cubicParts = 4
 
-// cubic follows a cubic curve with quadratic ones.
+// cubic replaces a cubic curve by quadratic ones.
 func (c contours) cubic(p [4]fixed.Point26_6) {
 	for part := cubicParts; part > 0; part-- {
-		// Cut the first 1/part of what is left off: de Casteljau.
+		// Cut off the first 1/part of the rest, as de Casteljau does.
 		cut := func(a, b fixed.Point26_6) fixed.Point26_6 {
 			return fixed.Point26_6{X: a.X + (b.X-a.X)/fixed.Int26_6(part), Y: a.Y + (b.Y-a.Y)/fixed.Int26_6(part)}
 		}

@@ -1,6 +1,6 @@
-// Package jobs does the program's own due work: it leases a job, calls app, and backs off when that fails. What is to
-// be done is found by the use case in its own rows, in bounded pieces, so nothing has to be enqueued and nothing can be
-// lost; see docs/decisions/0001-background-work.md.
+// Package jobs runs the background work of the program. It leases a job, calls its use case, and waits longer after each
+// failure. There is no queue: a use case finds its work in its own tables, a bounded piece at a time, so nothing can be
+// lost. See docs/decisions/0001-background-work.md. Begin to read at New, which lists all jobs.
 package jobs
 
 import (
@@ -15,22 +15,22 @@ import (
 	"holdfast/internal/app"
 )
 
-// Bounds of a run. Every run ends before its lease does, so that no other process starts the same job beside it.
+// Bounds of a run. A run always ends before its lease, so that two processes never run the same job at the same time.
 const (
 	leaseLength = 2 * time.Minute
 	runLength   = time.Minute
 	tick        = 5 * time.Second
-	quickTick   = time.Second // of jobs that are due more often than at each tick
+	quickTick   = time.Second // for jobs that run more often than every tick
 	backoffMax  = 10 * time.Minute
 )
 
-// Job is one kind of due work.
+// Job is one kind of background work.
 type Job struct {
 	Name  string
 	Every time.Duration
-	// Talks says that the job waits for others, who may be slow: it runs beside all other jobs.
+	// Talks says that the job calls other services, which may be slow. So it runs in a lane of its own.
 	Talks bool
-	// Run does a bounded piece of the work; more says that there is some left.
+	// Run does a bounded piece of the work. It returns more if some work is left.
 	Run func(ctx context.Context) (more bool, err error)
 }
 
@@ -57,14 +57,14 @@ func New(a *app.App, log *slog.Logger) *Runner {
 			return false, err
 		}},
 		{Name: "fold-exposure", Every: 5 * time.Second, Run: a.Buckets.Fold},
-		// Limits are judged within ten seconds (R12), which the longer jobs must not use up.
-		{Name: "settle-limits", Every: quickTick, Run: a.Limits.Recompute},
+		// Limits must be judged within ten seconds (R12). So this job does not wait for the slow ones.
+		{Name: "judge-limits", Every: quickTick, Run: a.Limits.Recompute},
 		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Once.Forget},
 		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},
 		{Name: "forget-modal-sessions", Every: time.Hour, Run: a.Modals.Forget},
 	}
 	if a.GatewayPayments.Enabled() {
-		// What nobody knows the outcome of is known within a minute of everyone being back.
+		// These jobs find unknown outcomes of payments within a minute after the processor is back.
 		list = append(list,
 			Job{Name: "ask-processors", Every: tick, Talks: true, Run: a.GatewayPayments.Ask},
 			Job{Name: "follow-processor-events", Every: tick, Talks: true, Run: a.GatewayPayments.FollowHints},
@@ -79,8 +79,8 @@ func NewRunner(work *core.Work, log *slog.Logger, list []Job) *Runner {
 	return &Runner{work: work, log: log, jobs: list}
 }
 
-// Run runs jobs until the context ends, and returns when those under way have stopped. The quick ones run beside the
-// others, and each that waits for others by itself.
+// Run runs jobs until the context ends, and returns when all of them have stopped. Quick jobs share a lane, slow jobs
+// share another, and each job that talks to other services has its own.
 func (r *Runner) Run(ctx context.Context) {
 	quick, slow := *r, *r
 	quick.jobs, slow.jobs = nil, nil
@@ -142,7 +142,7 @@ func (r *Runner) runOne(ctx context.Context, job Job) (ran bool, err error) {
 	if failure != nil {
 		after = backoff(lease.Attempts())
 	}
-	// The lease is given back even when the program is stopping: else the job would wait for its end.
+	// The lease is given back even while the program stops. Otherwise the job could not run again before the lease ends.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := r.work.Finish(ctx, lease, after, failure); err != nil {
@@ -151,7 +151,7 @@ func (r *Runner) runOne(ctx context.Context, job Job) (ran bool, err error) {
 	return true, failure
 }
 
-// runBounded runs a job until nothing is left or its time is over; what is left then is found at the next run.
+// runBounded runs a job until no work is left, or its time is over. The next run finds the rest.
 func (r *Runner) runBounded(ctx context.Context, job Job) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, runLength)
 	defer cancel()
@@ -166,7 +166,7 @@ func (r *Runner) runBounded(ctx context.Context, job Job) (err error) {
 	return err
 }
 
-// backoff is how long a job waits after it failed, twice as long each time.
+// backoff is how long a job waits after a failure. It doubles with each failure.
 func backoff(attempts int) time.Duration {
 	return min(backoffMax, 5*time.Second<<min(attempts, 10))
 }

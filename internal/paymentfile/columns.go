@@ -1,6 +1,6 @@
-// Package paymentfile reads payments from a CSV file in which every row is a payment with the booking that it was made
-// for. It judges the form of each row (what is a number, a day, a currency); what a booking or a payment must be is
-// travel's to say, and what fits with what is stored is app's.
+// Package paymentfile reads payments from a CSV file. Each row is one payment with its booking. This package checks the
+// form of the cells: numbers, days, currencies. The rules of bookings and payments are in travel, and takeover compares
+// the rows with what is stored. Begin to read at Read; Columns lists the columns.
 package paymentfile
 
 import (
@@ -9,18 +9,18 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Column is one column of the file, as documents and help texts show it.
+// Column is one column of the file. Help texts and docs/import.md are made of it.
 type Column struct {
 	Name     string
-	Required bool   // whether the file must have it and each row must fill it
+	Required bool   // the file must have the column, and each row must fill it
 	Meaning  string // one line for people
-	of       part   // the noun that it tells of
-	field    string // of that noun, by its name on the wire
+	of       part   // the column belongs to the booking or to the payment
+	field    string // name of its field in the API
 	read     func(r *row, cell string)
 }
 
-// Columns lists every column that is read, in the order in which people think of them: whose booking, which trip,
-// who, which payment, by which card.
+// Columns lists every column that is read, in an order that is natural for people: the booking, the trip, the traveller,
+// the payment, the card.
 var Columns = []Column{
 	{"booking_reference", true, "your own id of the booking, unique in its channel", booking, "reference", func(r *row, s string) {
 		r.out.Booking.ImportKey = s

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Bounds of one row: far above any real one, so that a file with an open quotation mark neither fills the memory nor
-// takes the rows behind it along.
+// Bounds of one row, far above any real one. Without them, a quotation mark that is never closed would turn the rest of
+// the file into one row, and fill the memory.
 const (
 	maxRowBytes = 64 << 10
 	maxRowLines = 100
@@ -17,26 +17,26 @@ const (
 
 var (
 	errRowTooLong = errors.New("the row is longer than 64 KiB")
-	errQuotes     = errors.New("the quotation marks do not fit together")
+	errQuotes     = errors.New("the quotation marks do not match: one is missing, or one is too many")
 )
 
 // line is one physical line, without its end.
 type line struct {
 	number int
 	text   string
-	long   bool // cut, because it was longer than a row may be
+	long   bool // too long for a row; text is empty then
 }
 
-// records splits a file into rows. The reader of the standard library is given one row at a time: left alone, it would
-// read on from an open quotation mark to the next one, however far away, and lose every row between.
+// records splits a file into rows, and gives the reader of the standard library one row at a time. Otherwise that reader
+// would read from a wrong quotation mark to the next one, however far away, and lose every row between them.
 type records struct {
 	in     *bufio.Reader
-	number int    // of the last physical line
-	back   []line // lines that were read ahead and turned out to be rows of their own
+	number int    // number of the last physical line
+	back   []line // lines that were read too early and are rows of their own
 }
 
-// next returns the cells of the next row that is not empty and the number of its first line. An error that is not
-// io.EOF and has a line is about that row only; one without (0) ends the file.
+// next returns the cells of the next row that is not empty, and the number of its first line. An error with a line
+// number is about that row only. An error with line 0 ends the file.
 func (r *records) next() (cells []string, number int, err error) {
 	for {
 		first, err := r.line()
@@ -57,8 +57,8 @@ func (r *records) next() (cells []string, number int, err error) {
 	}
 }
 
-// row reads the row that begins with first. A quoted cell may hold line breaks: as long as the quotation marks are odd
-// in number, the row goes on. When it turns out to be broken, the lines behind the first are given back.
+// row reads the row that begins with first. A cell in quotes may have line breaks: the row goes on until the number of
+// quotation marks is even. If the row is broken, only its first line is refused, and the others are read again.
 func (r *records) row(first line) ([]string, error) {
 	text := first.text
 	var more []line
@@ -86,7 +86,7 @@ func (r *records) row(first line) ([]string, error) {
 	return cells, nil
 }
 
-// line reads one physical line of any length, and keeps no more of it than a row may have.
+// line reads one physical line of any length. It drops the text of a line that is too long for a row.
 func (r *records) line() (line, error) {
 	if len(r.back) > 0 {
 		first := r.back[0]

@@ -15,12 +15,11 @@ import (
 	"holdfast/internal/travel"
 )
 
-// utf8BOM is what spreadsheet programs put before the first column.
+// utf8BOM is a mark that spreadsheet programs put before the first column.
 const utf8BOM = "\ufeff"
 
-// Read gives the rows of a file one after the other, so that a file may be larger than the memory. A row that cannot
-// be taken comes with its reason and the rest goes on; an error ends the file: it cannot be read, or its header is not
-// one of payments.
+// Read returns the rows of a file one after the other, so that a file may be larger than the memory. A wrong row has the
+// reason in Refused, and reading goes on. An error ends the file: it cannot be read, or columns are missing.
 func Read(r io.Reader) iter.Seq2[travel.ImportedPayment, error] {
 	return func(yield func(travel.ImportedPayment, error) bool) {
 		in := &records{in: bufio.NewReaderSize(r, 32<<10)}
@@ -45,7 +44,7 @@ func Read(r io.Reader) iter.Seq2[travel.ImportedPayment, error] {
 	}
 }
 
-// header says which cell of a row belongs to which column; nil where the column is not one of ours.
+// header is the columns of the file in their order. A column that is not ours is nil.
 type header []*Column
 
 func readHeader(in *records) (header, error) {
@@ -63,7 +62,7 @@ func readHeader(in *records) (header, error) {
 	for i, cell := range cells {
 		h[i] = known(strings.TrimSpace(cell))
 		if h[i] != nil && slices.Contains(h[:i], h[i]) {
-			return nil, fault.New(fault.Invalid, "The column %s is there twice.", h[i].Name)
+			return nil, fault.New(fault.Invalid, "The first line names the column %s twice.", h[i].Name)
 		}
 	}
 	var missing []string
@@ -75,21 +74,21 @@ func readHeader(in *records) (header, error) {
 	if len(missing) > 0 {
 		hint := ""
 		if len(cells) == 1 && strings.Contains(cells[0], ";") {
-			hint = " It seems to be separated by semicolons; commas are expected."
+			hint = " The file seems to have semicolons between its cells. Use commas."
 		}
 		return nil, fault.New(fault.Invalid, "The first line does not name the column(s) %s.%s", strings.Join(missing, ", "), hint)
 	}
 	return h, nil
 }
 
-// read makes a row of cells; broken says why there are none.
+// read makes a payment of the cells of a row. broken is the reason why a row has no cells, or nil.
 func (h header) read(number int, cells []string, broken error) travel.ImportedPayment {
 	r := row{out: travel.ImportedPayment{Line: number}}
 	switch {
 	case broken != nil:
 		r.out.Refused = fault.New(fault.Invalid, "This is not a row: %v.", broken)
 	case slices.ContainsFunc(cells, travel.HoldsCardNumber):
-		// First of all, and without the value: from here on cells are repeated in messages.
+		// This check comes first, and does not repeat the value. The messages of later checks repeat cells.
 		r.out.Refused = fault.New(fault.CardNumber, "The column %s holds a card number.", h.name(slices.IndexFunc(cells, travel.HoldsCardNumber)))
 	case len(cells) != len(h):
 		r.out.Refused = fault.New(fault.Invalid, "The row has %d cells, the first line names %d.", len(cells), len(h))
@@ -103,8 +102,8 @@ func (h header) read(number int, cells []string, broken error) travel.ImportedPa
 	return r.out
 }
 
-// name names the column of a cell, by its place where it is not one of ours: what stands in a stranger's header, or in
-// no header at all, is not repeated.
+// name is the name of a column, or its number if it is not one of ours: a foreign header may hold a card number itself,
+// and must not be repeated.
 func (h header) name(i int) string {
 	if i < len(h) && h[i] != nil {
 		return h[i].Name
@@ -112,7 +111,7 @@ func (h header) name(i int) string {
 	return "number " + strconv.Itoa(i+1)
 }
 
-// part says of which noun a column tells.
+// part says whether a column belongs to the booking or to the payment.
 type part int
 
 const (
@@ -132,7 +131,7 @@ func (r *row) cell(c *Column, text string) {
 	case text != "":
 		c.read(r, text)
 	case c.Required:
-		// Wrong and not missing: all empty cells and all wrong ones of a row are told at once.
+		// "Wrong" and not "missing", so that empty cells and wrong ones are reported together.
 		r.wrong("This cell is empty.")
 	}
 }
@@ -181,7 +180,7 @@ func (r *row) paidAt(text string) {
 	r.out.Payment.EffectiveAt = t
 }
 
-// clip shortens a text that a message is going to repeat. What it cuts was too long to be right in any case.
+// clip shortens a text that a message will repeat. A text that it cuts is too long to be right.
 func clip(text string) string {
 	const most = 24
 	if len(text) > most {

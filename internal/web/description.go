@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// part is one part of a description: an object with its fields in the order in which they are written, a list, or a
-// plain value. The zero part stands for what is absent, so that a path through the description needs no checks.
+// part is one part of a description: an object with its fields in their order, a list, or a plain value. The zero part
+// means that there is none, so that code can follow a path without checks.
 type part struct {
 	node *yaml.Node
 	root *yaml.Node
@@ -29,10 +29,10 @@ func parse(text []byte) (part, error) {
 	return part{root, root}, nil
 }
 
-// exists reports whether there is such a part.
+// exists reports whether the description has the part.
 func (p part) exists() bool { return p.node != nil }
 
-// at gives the part under the names, one inside the other, following references.
+// at returns the part under a path of names. It follows references.
 func (p part) at(names ...string) part {
 	for _, name := range names {
 		next := part{}
@@ -46,7 +46,7 @@ func (p part) at(names ...string) part {
 	return p
 }
 
-// fields gives the fields of an object in order.
+// fields returns the fields of an object in order.
 func (p part) fields() iter.Seq2[string, part] {
 	return func(yield func(string, part) bool) {
 		if p.node == nil || p.node.Kind != yaml.MappingNode {
@@ -60,7 +60,7 @@ func (p part) fields() iter.Seq2[string, part] {
 	}
 }
 
-// items gives the items of a list, following references.
+// items returns the items of a list. It follows references.
 func (p part) items() []part {
 	if p.node == nil || p.node.Kind != yaml.SequenceNode {
 		return nil
@@ -72,7 +72,7 @@ func (p part) items() []part {
 	return list
 }
 
-// text is a plain value, "" where there is none.
+// text is a plain value, or "" for any other part.
 func (p part) text() string {
 	if p.node == nil || p.node.Kind != yaml.ScalarNode {
 		return ""
@@ -80,7 +80,7 @@ func (p part) text() string {
 	return p.node.Value
 }
 
-// texts is a list of plain values; a plain value alone counts as a list of one.
+// texts is a list of plain values. A single plain value is a list of one.
 func (p part) texts() []string {
 	if text := p.text(); text != "" {
 		return []string{text}
@@ -92,10 +92,10 @@ func (p part) texts() []string {
 	return list
 }
 
-// is reports whether a field is true.
+// is reports whether a field has the value true.
 func (p part) is(name string) bool { return p.at(name).text() == "true" }
 
-// reference is the name at the end of the part's $ref, "" where it has none.
+// reference is the name at the end of the part's $ref, or "" if it has none.
 func (p part) reference() string {
 	for key, value := range p.fields() {
 		if key == "$ref" {
@@ -105,7 +105,7 @@ func (p part) reference() string {
 	return ""
 }
 
-// resolved follows the part's $ref. What stands beside the $ref counts more than what it leads to.
+// resolved follows the part's $ref. Fields beside the $ref replace those of its target.
 func (p part) resolved() part {
 	for key, value := range p.fields() {
 		if key != "$ref" {
@@ -121,7 +121,7 @@ func (p part) resolved() part {
 	return p
 }
 
-// over gives a part that has the fields of both; of a field of both that of p counts.
+// over returns a part with the fields of both. If both have a field, that of p is taken.
 func (p part) over(target part) part {
 	merged := &yaml.Node{Kind: yaml.MappingNode}
 	for key, value := range target.fields() {
@@ -138,7 +138,7 @@ func (p part) over(target part) part {
 	return part{merged, p.root}
 }
 
-// field gives a field as it is written, without following references.
+// field returns a field as it is written. It does not follow references.
 func (p part) field(name string) part {
 	for key, value := range p.fields() {
 		if key == name {
@@ -148,7 +148,8 @@ func (p part) field(name string) part {
 	return part{}
 }
 
-// whole is a schema with what its allOf brings in: all of their properties, and of everything else what counts more.
+// whole is a schema together with the schemas of its allOf. It has the properties of all of them. For other fields, those
+// of the schema itself come first.
 func (p part) whole() part {
 	p = p.resolved()
 	for _, other := range p.at("allOf").items() {
@@ -167,7 +168,7 @@ func oneField(name string, value *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: name}, value}}
 }
 
-// json writes a part as JSON, laid out, each field in its place.
+// json writes a part as indented JSON, with the fields in their order.
 func (p part) json(indent string) string {
 	switch {
 	case p.node == nil:
@@ -199,7 +200,7 @@ func (p part) json(indent string) string {
 	}
 }
 
-// quoted writes a text as JSON does, but for signs that need no escape for people.
+// quoted writes a text as JSON, but escapes only what must be escaped, so that people can read it.
 func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }

@@ -1,7 +1,8 @@
-// Package web holds the pages that the program serves to people.
+// Package web serves the page about the API. The pages of the payment modal and of the demo's shop are in the packages
+// below it.
 //
-// The page about the API is made on the server from the API's own description, when the program starts: so it is
-// always the page of this version and this deployment, it needs no network, and it runs no script.
+// The page is made from the API's description when the program starts. So it always fits this version and this
+// deployment. It needs no network and runs no script. Begin to read at Docs.
 package web
 
 import (
@@ -22,7 +23,7 @@ var docsTemplate string
 //go:embed docs.css
 var docsStyle string
 
-// Docs makes the readable page of a description in OpenAPI 3.1 and returns what serves it.
+// Docs makes a page for people of a description in OpenAPI 3.1, and returns the handler that serves it.
 func Docs(description []byte) (http.Handler, error) {
 	content, err := readDescription(description)
 	if err != nil {
@@ -43,7 +44,7 @@ func Docs(description []byte) (http.Handler, error) {
 	return servePage(page.Bytes()), nil
 }
 
-// servePage serves a page whose one style stands inside it. Nothing else is let in, from wherever.
+// servePage serves a page that has its style inside. The policy forbids everything else.
 func servePage(page []byte) http.Handler {
 	style := sha256.Sum256([]byte(docsStyle))
 	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(style[:]) +
@@ -54,7 +55,7 @@ func servePage(page []byte) http.Handler {
 		h := w.Header()
 		h.Set("Content-Type", "text/html; charset=utf-8")
 		h.Set("Content-Security-Policy", policy)
-		// It holds nothing of anybody: it may be kept, as long as it is asked for again.
+		// Browsers may keep the page, but must ask whether it has changed.
 		h.Set("Cache-Control", "no-cache")
 		h.Set("ETag", etag)
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(page))

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// manual is what the page about the API shows, in the order in which it shows it.
+// manual is the content of the page about the API, in its order.
 type manual struct {
 	Title    string
 	Version  string
@@ -19,7 +19,7 @@ type manual struct {
 
 type link struct{ Text, Anchor string }
 
-// section is the operations of one tag, and the objects that they answer with.
+// section is the operations of one tag, and the objects in their answers.
 type section struct {
 	Name       string
 	Anchor     string
@@ -34,14 +34,14 @@ type operation struct {
 	Path       []segment
 	Summary    string
 	About      template.HTML
-	Open       bool // asks for no credentials
+	Open       bool // needs no credentials
 	Parameters []field
 	Body       *object
 	Answers    []answer
 	Problems   []problem
 }
 
-// segment is a piece of an address; parameters are shown apart.
+// segment is a piece of an address. Parameters look different on the page.
 type segment struct {
 	Text      string
 	Parameter bool
@@ -55,12 +55,12 @@ type object struct {
 	Example string
 }
 
-// answer is what an operation answers with when all is well.
+// answer is a successful answer of an operation.
 type answer struct {
 	Status  string
 	About   template.HTML
-	Of      string // the name of the object
-	Anchor  string // of the object
+	Of      string // name of the object in it
+	Anchor  string // anchor of that object
 	List    bool
 	Headers []field
 }
@@ -73,7 +73,7 @@ type problem struct {
 	Condition template.HTML
 }
 
-// readDescription makes the manual of a description.
+// readDescription turns a description into a manual.
 func readDescription(text []byte) (manual, error) {
 	root, err := parse(text)
 	if err != nil {
@@ -113,7 +113,7 @@ func (m manual) readSection(root, tag part) section {
 	return s
 }
 
-// addObjects adds the objects that an operation answers with to its section, where the page has them not yet.
+// addObjects adds the objects in an operation's answers to its section, unless the page has them already.
 func (m manual) addObjects(s *section, root part, op operation) {
 	for _, a := range op.Answers {
 		has := func(o object) bool { return o.Name == a.Of }
@@ -148,7 +148,7 @@ func (m manual) readOperation(path, method string, shared []part, op part) opera
 	}
 	if schema := op.at("requestBody", "content", "application/json").field("schema"); schema.exists() {
 		body := objectOf(schema.reference(), schema.resolved())
-		if method == "put" { // what a change leaves out stays as it is
+		if method == "put" { // a field that a change leaves out stays as it is, so its default does not matter
 			for i := range body.Fields {
 				body.Fields[i].Default = ""
 			}
@@ -162,7 +162,7 @@ func (m manual) readOperation(path, method string, shared []part, op part) opera
 	}
 	codes := op.at("x-errors").texts()
 	for _, p := range m.Errors {
-		if slices.Contains(codes, p.Code) && p.Status != "405" { // the answer of an address, not of an operation
+		if slices.Contains(codes, p.Code) && p.Status != "405" { // 405 belongs to an address, not to an operation
 			o.Problems = append(o.Problems, p)
 		}
 	}
@@ -177,7 +177,7 @@ func readAnswer(status string, response part) answer {
 		a.Of, a.List = items.reference(), true
 	}
 	if a.Of != "" {
-		// Sections have objects of the same name: each links to its own.
+		// addObjects shows each object once, so its name is enough.
 		a.Anchor = "object-" + anchor(a.Of)
 	}
 	for name, header := range response.at("headers").fields() {
@@ -189,7 +189,7 @@ func readAnswer(status string, response part) answer {
 	return a
 }
 
-// segments cuts an address at its parameters.
+// segments splits an address at its parameters.
 func segments(path string) []segment {
 	var list []segment
 	for path != "" {

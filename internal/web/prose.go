@@ -11,8 +11,8 @@ var (
 	codeText = regexp.MustCompile("`([^`]+)`")
 )
 
-// prose lays out a description: paragraphs, lists and headings, with `code` and **bold** inside. It is the part of
-// Markdown that the description uses, and no more, so that no library has to be trusted with HTML.
+// prose turns a description into HTML: paragraphs, lists and headings, with `code` and **bold** inside. It knows only the
+// part of Markdown that the description uses. So no library needs to be trusted with HTML.
 func prose(text string) template.HTML {
 	var b strings.Builder
 	for block := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
@@ -34,10 +34,10 @@ func prose(text string) template.HTML {
 			b.WriteString("<p>" + inline(block) + "</p>\n")
 		}
 	}
-	return template.HTML(b.String()) //nolint:gosec // every text in it went through inline, which escapes
+	return template.HTML(b.String()) //nolint:gosec // inline has escaped every text in it
 }
 
-// phrase is prose of a single paragraph, without the paragraph.
+// phrase is a text of one paragraph as HTML, without the paragraph's tags.
 func phrase(text string) template.HTML {
 	return template.HTML(inline(strings.TrimSpace(text))) //nolint:gosec // as above
 }
@@ -49,7 +49,7 @@ func inline(text string) string {
 	return codeText.ReplaceAllString(text, "<code>$1</code>")
 }
 
-// headings lists the headings of a description, for the way through the page.
+// headings lists the headings of a description, for the table of contents.
 func headings(text string) []link {
 	var list []link
 	for line := range strings.Lines(text) {
@@ -62,7 +62,7 @@ func headings(text string) []link {
 
 var notInAnchor = regexp.MustCompile(`[^a-z0-9]+`)
 
-// anchor is a text as it can stand in an address.
+// anchor turns a text into one that can stand in an address.
 func anchor(text string) string {
 	return strings.Trim(notInAnchor.ReplaceAllString(strings.ToLower(text), "-"), "-")
 }

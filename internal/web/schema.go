@@ -8,7 +8,7 @@ import (
 
 // field is one row of a table of fields or parameters.
 type field struct {
-	Name       string // with the names of what it lies in: key.channel.id
+	Name       string // with the names of the objects around it, such as key.channel.id
 	In         string // of a parameter: path, query or header
 	Type       string
 	Required   bool
@@ -20,7 +20,7 @@ type field struct {
 	Example    string
 }
 
-// fieldsOf lists the fields of an object, those of objects inside it after it.
+// fieldsOf lists the fields of an object. The fields of an object inside it follow that object.
 func fieldsOf(schema part, prefix string) []field {
 	schema = schema.whole()
 	required := schema.at("required").texts()
@@ -50,7 +50,7 @@ func fieldOf(name string, schema part) field {
 	if constant := schema.at("const").text(); constant != "" {
 		f.Values = []string{constant}
 	}
-	// The example of an object or of a list of them is told by its fields.
+	// An example of many lines is left out, because the fields inside have examples of their own.
 	if example := schema.at("examples").items(); len(example) > 0 {
 		if text := example[0].json(""); !strings.Contains(text, "\n") {
 			f.Example = text
@@ -59,7 +59,7 @@ func fieldOf(name string, schema part) field {
 	return f
 }
 
-// distinct keeps the first of equal texts: true and "true" are the same to a reader.
+// distinct keeps the first of equal texts, because true and "true" look the same to a reader.
 func distinct(texts []string) []string {
 	var list []string
 	for _, text := range texts {
@@ -70,7 +70,7 @@ func distinct(texts []string) []string {
 	return list
 }
 
-// typeOf says in words what a value is.
+// typeOf describes the type of a value in words.
 func typeOf(schema part) string {
 	types := schema.at("type").texts()
 	for _, alternative := range schema.at("oneOf").items() {
@@ -96,7 +96,7 @@ func typeOf(schema part) string {
 	return words
 }
 
-// example makes an example of a value of the schema, out of those of its fields.
+// example makes an example of a schema from the examples of its fields.
 func example(schema part, indent string) string {
 	schema = schema.whole()
 	if given := schema.at("examples").items(); len(given) > 0 {
@@ -110,7 +110,7 @@ func example(schema part, indent string) string {
 	if values := schema.at("enum").items(); len(values) > 0 {
 		return values[0].json(indent)
 	}
-	// Of a choice the first is shown; that it may also be null stands last.
+	// The first choice is shown. In this description, null is always the last one.
 	if choices := schema.at("oneOf").items(); len(choices) > 0 {
 		return example(choices[0], indent)
 	}

@@ -1,6 +1,6 @@
-// Package checkout is a merchant's checkout page as somebody would build it who adds the payment modal to a shop: a made-up
-// travel shop with one trip, which the demo serves. What a merchant's server does is here in Go, above all the auth string:
-// the channel's secret never gets into the browser. What a merchant's page does is in assets/page.js.
+// Package checkout is an example of a checkout page with the payment modal: a made-up travel shop with one trip, which the
+// demo serves. This Go code does what a merchant's server does. Above all it makes the auth string, because the channel's
+// secret must never get into the browser. assets/page.js does what a merchant's page does. Begin to read at New.
 package checkout
 
 import (
@@ -22,7 +22,7 @@ import (
 	"holdfast/internal/money"
 )
 
-// Path is where the shop is found.
+// Path is the address of the shop.
 const Path = "/checkout"
 
 //go:embed page.html
@@ -38,30 +38,30 @@ var pageScript []byte
 type Card struct {
 	Number string
 	Scheme string
-	What   string // it does: "The card is approved"
-	Group  string // under which it is shown
+	What   string // what happens with the card: "is approved"
+	Group  string // title of the group in which the page shows it
 }
 
-// Outcome is what became of the payment of a booking.
+// Outcome is the result of the payment of a booking.
 type Outcome struct {
 	Booking     int64  `json:"booking"`
-	Transaction int64  `json:"transaction"` // the last attempt; 0 where there was none
-	Status      string `json:"status"`      // of the transaction
+	Transaction int64  `json:"transaction"` // id of the last attempt; 0 if there was none
+	Status      string `json:"status"`      // status of this transaction
 	Content     string `json:"content"`
 }
 
-// Config is what the shop knows of the payment service.
+// Config is what the shop knows about the payment service.
 type Config struct {
 	Site      string // path of the site
 	Channel   int64
 	Script    string // address of the modal's script
-	Integrity string // of the script
+	Integrity string // the script's attribute integrity
 	Cards     []Card
 	// Now is the time by the site's clock.
 	Now func(ctx context.Context) (time.Time, error)
 	// Sign makes the auth string of the values with the channel's secret.
 	Sign func(ctx context.Context, values map[string]string) (string, error)
-	// Outcome finds out what became of a booking's payment, as after a time-out: the booking, the last of its transactions.
+	// Outcome finds the result of a booking's payment, for example after a time-out.
 	Outcome func(ctx context.Context, booking int64) (Outcome, error)
 }
 
@@ -92,8 +92,8 @@ func New(cfg Config) (*Shop, error) {
 	return s, nil
 }
 
-// policyOf is the page's policy: its own files, and of the payment service the script and the frame. A merchant with a
-// policy of their own adds just these two.
+// policyOf is the page's content security policy: its own files, and the script and the frame of the payment service. A
+// merchant who has a policy already adds only these two.
 func policyOf(service string) string {
 	return "default-src 'none'; script-src 'self' " + service + "; style-src 'self'; connect-src 'self'; frame-src " + service +
 		"; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -108,8 +108,7 @@ func (s *Shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// show answers with the page. What can be chosen about the modal is in the address, so that every choice can be kept as
-// a link.
+// show answers with the page. The options of the modal are in the address, so that every choice can be kept as a link.
 func (s *Shop) show(w http.ResponseWriter, r *http.Request) {
 	now, err := s.Now(r.Context())
 	if err != nil {
@@ -138,13 +137,13 @@ func (s *Shop) show(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", s.policy)
-	_, _ = text.WriteTo(w) // an error here is a reader who has gone
+	_, _ = text.WriteTo(w) // an error means that the browser has gone away
 }
 
-// quoteBytes is more than any order has.
+// quoteBytes is the most that is read. No order is longer.
 const quoteBytes = 4 << 10
 
-// quote prices an order and signs for it. The browser says what the customer wants, never what it costs.
+// quote computes the price of an order and signs it. The browser says what the customer wants, but never the price.
 func (s *Shop) quote(w http.ResponseWriter, r *http.Request) {
 	var in order
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, quoteBytes))
@@ -168,7 +167,7 @@ func (s *Shop) quote(w http.ResponseWriter, r *http.Request) {
 	answer(w, made)
 }
 
-// outcome tells what became of a payment that the page lost sight of.
+// outcome answers with the result of a payment that the page did not get.
 func (s *Shop) outcome(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.URL.Query().Get("booking"), 10, 64)
 	if err != nil || id <= 0 {
@@ -190,14 +189,14 @@ func answer(w http.ResponseWriter, with any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(text) // an error here is a reader who has gone
+	_, _ = w.Write(text) // an error means that the browser has gone away
 }
 
 func unreachable(w http.ResponseWriter) {
 	http.Error(w, "The shop cannot be reached. Try again.", http.StatusServiceUnavailable)
 }
 
-// asset serves a file of the page; the digest spares the browser what it has.
+// asset serves a file of the page. With the digest as ETag, a browser does not load again what it has.
 func asset(kind string, text []byte) http.Handler {
 	sum := sha256.Sum256(text)
 	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
@@ -210,7 +209,7 @@ func asset(kind string, text []byte) http.Handler {
 	})
 }
 
-// Price is an amount as the page writes it.
+// Price is an amount in the form that the page shows.
 func Price(minor int64, c money.Currency) string {
 	text, symbol := money.Format(minor, c), c.Symbol()
 	if symbol.Template[0] == '1' {

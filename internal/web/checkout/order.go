@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// trip is what the shop sells, on its next date.
+// trip is the trip that the shop sells, on its next date.
 type trip struct {
 	Name    string
 	Place   string
@@ -24,7 +24,7 @@ type trip struct {
 	End     civil.Day
 }
 
-// ahead is how many days before it a trip can be booked at the latest.
+// ahead is how many days before its start a trip must be booked.
 const ahead = 60
 
 // tripFrom is the next trip: it starts on a Saturday.
@@ -38,19 +38,19 @@ func tripFrom(today civil.Day) trip {
 	return t
 }
 
-// Dates writes when the trip is.
+// Dates writes the dates of the trip.
 func (t trip) Dates() string {
 	return t.Start.Start().Format("Monday 2 January") + " to " + t.End.Start().Format("Monday 2 January 2006")
 }
 
-// prices are the shop's price list: one traveller, minor units. The first currency is that of the shop's channel, in which
-// all of its bookings are; the other shows what the modal says to a shop that mistakes the currency.
+// prices are the prices for one traveller, in minor units. GBP is the currency of the shop's channel, in which all of its
+// bookings must be. EUR shows what the modal says to a shop that uses the wrong currency.
 var prices = map[money.Currency]int64{"GBP": 124_000, "EUR": 144_500}
 
-// most travellers of one order.
+// mostTravellers is the largest number of travellers in one order.
 const mostTravellers = 6
 
-// order is what the customer wants.
+// order is the customer's choice.
 type order struct {
 	Travellers int            `json:"travellers"`
 	Currency   money.Currency `json:"currency"`
@@ -61,13 +61,13 @@ func (o order) valid() bool {
 	return sold && o.Travellers >= 1 && o.Travellers <= mostTravellers
 }
 
-// Quote is an order with its price, signed.
+// Quote is an order with its price and its auth string.
 type Quote struct {
 	Travellers  int            `json:"travellers"`
 	Currency    money.Currency `json:"currencies"`
 	Total       int64          `json:"total"`
-	Each        string         `json:"each"`  // price of one traveller, as it is written
-	Price       string         `json:"price"` // of all
+	Each        string         `json:"each"`  // price of one traveller, as the page shows it
+	Price       string         `json:"price"` // price of all travellers, in the same form
 	Channel     int64          `json:"channels"`
 	Country     string         `json:"country"`
 	Start       string         `json:"date_start"`
@@ -76,10 +76,10 @@ type Quote struct {
 	Auth        string         `json:"booking_auth"`
 }
 
-// Verified are the fields that the auth string vouches for besides the three that it always does.
+// Verified are the fields that the auth string verifies, besides the three that it always verifies.
 var Verified = []string{"country", "date"}
 
-// quoteOf prices an order and has the payment service's auth string made for it: with the secret that only the server has.
+// quoteOf computes the price of an order and makes its auth string, with the secret that only the server has.
 func (s *Shop) quoteOf(ctx context.Context, t trip, o order) (Quote, error) {
 	total := prices[o.Currency] * int64(o.Travellers)
 	q := Quote{
@@ -98,16 +98,16 @@ func (s *Shop) quoteOf(ctx context.Context, t trip, o order) (Quote, error) {
 // Verify lists the verified fields for the page.
 func (s *Shop) Verify() string { return strings.Join(Verified, " ") }
 
-// selection is the choices about the modal that a merchant makes once, and that can be changed here to see them all.
+// selection is the options of the modal. A merchant chooses them once; here they can be changed, to see all of them.
 type selection struct {
 	Variant, SDK, Type, Language string
 	Currency                     money.Currency
 }
 
-// choice is one value of a choice and what it is called.
+// choice is one value of an option, with its name.
 type choice struct{ Value, Name string }
 
-// choices are all that can be chosen, the default first.
+// choices are all values of the options. The first value is the default.
 type choices struct {
 	Variants, SDKs, Types, Languages, Currencies []choice
 }
@@ -120,7 +120,7 @@ var allChoices = choices{
 	Currencies: []choice{{"GBP", "GBP"}, {"EUR", "EUR, not the channel’s"}},
 }
 
-// languageNames are the document's languages, as those who speak them call them.
+// languageNames are the names of the languages, each in its own language.
 var languageNames = map[string]string{
 	"enGB": "English", "deDE": "Deutsch", "esES": "Español", "frFR": "Français", "itIT": "Italiano", "jaJA": "日本語",
 	"kkKK": "Қазақша", "koKO": "한국어", "lvLV": "Latviešu", "ptBR": "Português", "roRO": "Română", "ruRU": "Русский",
@@ -134,7 +134,7 @@ func languages() (list []choice) {
 	return list
 }
 
-// optionsOf reads the choices of an address; what is not among them is the default.
+// optionsOf reads the options from an address. Unknown values are replaced by the default.
 func optionsOf(query url.Values) selection {
 	pick := func(name string, of []choice) string {
 		wanted := query.Get(name)
@@ -155,7 +155,7 @@ type deck struct {
 	Cards []Card
 }
 
-// decksOf groups cards, in the order in which the groups first come.
+// decksOf groups the cards. The groups keep the order in which they first appear.
 func decksOf(cards []Card) (decks []deck) {
 	for _, c := range cards {
 		at := slices.IndexFunc(decks, func(d deck) bool { return d.Name == c.Group })
@@ -167,7 +167,7 @@ func decksOf(cards []Card) (decks []deck) {
 	return decks
 }
 
-// spaced groups a card number as it stands on the card.
+// spaced writes a card number with spaces, as on the card.
 func spaced(number string) string {
 	if len(number) == 15 {
 		return number[:4] + " " + number[4:10] + " " + number[10:]

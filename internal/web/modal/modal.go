@@ -1,9 +1,9 @@
 // Package modal serves the payment modal: the script that a merchant's page loads, and the frame that this script opens
-// over the page. Card fields exist in the frame only, so that nothing of a card is ever in the merchant's page.
+// over the page. Only the frame has fields for a card, so that no card data is ever in the merchant's page.
 //
-// Scripts and styles are embedded as they are written. The merchant's script has one name that stays and one with a
-// digest of it; the frame's files lie under a digest of them all, so that they find each other by their own names and may
-// be kept by browsers for good.
+// Scripts and styles are embedded as they are written. The merchant's script has one fixed name, and one with its digest.
+// The address of the frame's files has a digest of all of them: so browsers may keep them for good, and they still find
+// each other by their own names. Begin to read at New.
 package modal
 
 import (
@@ -27,7 +27,7 @@ import (
 	"holdfast/internal/money"
 )
 
-// Path is where all of it is found.
+// Path begins all addresses of the modal.
 const Path = "/modal/v1/"
 
 //go:embed assets
@@ -36,17 +36,17 @@ var embedded embed.FS
 //go:embed frame.html return.html refused.html
 var pages embed.FS
 
-// Config is what of the modal differs between deployments.
+// Config is what differs between deployments.
 type Config struct {
-	// Origins are those on whose pages the modal of a site may open, as browsers send them; none for a site that there is
-	// not.
+	// Origins returns the origins of pages that may open the modal of a site, as browsers send them. It returns none for a
+	// site that does not exist.
 	Origins func(ctx context.Context, site string) ([]string, error)
-	// TestScript and LiveScript are the addresses of the tokenizer's hosted fields for test and for live cards; "" where
-	// the deployment has none.
+	// TestScript and LiveScript are the addresses of the scripts of the tokenizer's hosted fields, for test and for live
+	// cards. "" means that there is none.
 	TestScript, LiveScript string
 }
 
-// file is what is served under one name.
+// file is one served file.
 type file struct {
 	text   []byte
 	kind   string
@@ -56,20 +56,20 @@ type file struct {
 // Modal serves the payment modal.
 type Modal struct {
 	cfg       Config
-	files     map[string]file // of the frame, by their names below version
+	files     map[string]file // the frame's files, by their names below version
 	version   string
 	pages     *template.Template
 	script    file
-	hashed    string // the script's other name
+	hashed    string // the script's name with its digest
 	integrity string
 	types     file
 	mux       *http.ServeMux
 }
 
-// kinds are the content types of what is served, by the ending of its name.
+// kinds are the content types of files, by the ends of their names.
 var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".ts": "text/plain; charset=utf-8"}
 
-// New makes what serves the modal.
+// New makes a Modal, which serves everything under Path.
 func New(cfg Config) (*Modal, error) {
 	for _, script := range []string{cfg.TestScript, cfg.LiveScript} {
 		if u, err := url.Parse(script); err != nil || script != "" && (u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
@@ -96,8 +96,8 @@ func New(cfg Config) (*Modal, error) {
 // ServeHTTP implements http.Handler.
 func (m *Modal) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.mux.ServeHTTP(w, r) }
 
-// Script tells the name of the merchant's script that stands for these very bytes, and the value of the attribute
-// integrity by which a page can insist on them.
+// Script returns the name of the merchant's script with its digest, and the value of the attribute integrity, with which
+// a page accepts exactly this script.
 func (m *Modal) Script() (name, integrity string) { return m.hashed, m.integrity }
 
 // load reads the embedded files and takes their digests.
@@ -127,7 +127,7 @@ func (m *Modal) load() error {
 	all.Write(currencies)
 	m.version = hex.EncodeToString(all.Sum(nil)[:8])
 	m.script, m.types = m.files["modal.js"], m.files["modal.d.ts"]
-	delete(m.files, "modal.js") // they have addresses of their own
+	delete(m.files, "modal.js") // both have addresses of their own
 	delete(m.files, "modal.d.ts")
 	m.hashed = "modal." + m.script.digest + ".js"
 	sum := sha512.Sum384(m.script.text)
@@ -140,8 +140,8 @@ func newFile(name string, text []byte) file {
 	return file{text: text, kind: kinds[path.Ext(name)], digest: hex.EncodeToString(sum[:8])}
 }
 
-// currencies is a script with the decimals of every currency: browsers know how many people write, which is another
-// number for some.
+// currencies is a script with the number of decimals of every currency. Browsers know only how many decimals people
+// usually write, which differs for some currencies.
 func currencies() ([]byte, error) {
 	exponents := map[money.Currency]int{}
 	for _, c := range money.Currencies() {
@@ -151,8 +151,8 @@ func currencies() ([]byte, error) {
 	return fmt.Appendf(nil, "// How many decimals each currency has: ISO 4217 list one.\nexport const exponents = %s;\n", text), err
 }
 
-// How long answers may be kept: what has a digest in its name for good, what has not for as long as a change may take to
-// be seen, and pages not at all.
+// How long browsers may keep answers. Files with a digest in their name never change. Files without one may change, and
+// then browsers see it within minutes. Pages are never kept.
 const (
 	lasting  = "public, max-age=31536000, immutable"
 	changing = "public, max-age=300"
@@ -168,15 +168,15 @@ func (f file) serve(w http.ResponseWriter, r *http.Request, cache string) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.text))
 }
 
-// serveScript lets every page load the script: pages that insist on its integrity ask across origins.
+// serveScript lets pages of every origin load the script. A page that uses integrity needs these headers.
 func (m *Modal) serveScript(w http.ResponseWriter, r *http.Request, cache string) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
 	m.script.serve(w, r, cache)
 }
 
-// serveAsset serves a file of the frame. Under another version's name there is nothing: files of two versions must not be
-// mixed, and none may be kept under a name that is not its own.
+// serveAsset serves a file of the frame. It refuses the name of another version: files of two versions must not be mixed,
+// and no browser may keep a file under a wrong name.
 func (m *Modal) serveAsset(w http.ResponseWriter, r *http.Request) {
 	f, ok := m.files[r.PathValue("name")]
 	if !ok || r.PathValue("version") != m.version {

@@ -8,20 +8,21 @@ import (
 	"strings"
 )
 
-// page is what the templates are filled in with.
+// page is the values for the templates.
 type page struct {
-	Assets string // where the frame's files are
-	Script string // of the tokenizer's hosted fields; "" without them
+	Assets string // address of the frame's files
+	Script string // address of the script of the tokenizer's hosted fields; "" without them
 }
 
-// tokenizers are the values of the frame's parameter tokenizer: whose hosted fields it shows.
+// The values of the frame's parameter tokenizer: which hosted fields it shows.
 const (
 	testTokenizer = "test"
 	liveTokenizer = "live"
 )
 
-// serveFrame answers with the document in which cards are entered, to pages of the site's permitted origins. Whether the
-// page is one is for the browser to find out, by the policy: a parameter can say anything.
+// serveFrame answers with the document in which cards are entered. The browser itself checks, by the policy, that the
+// page around it has a permitted origin. The parameter origin only gives a better message: anybody can write anything
+// there.
 func (m *Modal) serveFrame(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	origins, ok := m.origins(w, r, query.Get("path"))
@@ -40,8 +41,8 @@ func (m *Modal) serveFrame(w http.ResponseWriter, r *http.Request) {
 	m.show(w, http.StatusOK, "frame.html", page{Assets: m.assets(), Script: script}, framePolicy(origins, script))
 }
 
-// serveReturn answers with the page on which a shopper lands after a challenge. It lies inside the frame, and both lie
-// inside the merchant's page.
+// serveReturn answers with the page to which the bank sends the shopper after a challenge. It is shown inside the frame,
+// which is inside the merchant's page.
 func (m *Modal) serveReturn(w http.ResponseWriter, r *http.Request) {
 	origins, ok := m.origins(w, r, r.URL.Query().Get("path"))
 	if !ok {
@@ -51,7 +52,7 @@ func (m *Modal) serveReturn(w http.ResponseWriter, r *http.Request) {
 	m.show(w, http.StatusOK, "return.html", page{Assets: m.assets()}, strictPolicy(ancestors))
 }
 
-// origins are the site's, read anew for each page: a change of the list counts at once.
+// origins are the site's permitted origins. They are read for each page, so that a change counts at once.
 func (m *Modal) origins(w http.ResponseWriter, r *http.Request, site string) ([]string, bool) {
 	origins, err := m.cfg.Origins(r.Context(), site)
 	if err != nil {
@@ -78,21 +79,21 @@ func (m *Modal) show(w http.ResponseWriter, status int, name string, p page, pol
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 	w.WriteHeader(status)
-	_, _ = text.WriteTo(w) // an error here is a reader who has gone
+	_, _ = text.WriteTo(w) // an error means that the browser has gone away
 }
 
-// strictPolicy lets a page have our own files and nothing else.
+// strictPolicy allows a page our own files and nothing else.
 func strictPolicy(ancestors string) string {
 	return "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; " +
 		"frame-ancestors " + ancestors
 }
 
-// framePolicy is the policy of the frame. Challenges may come from any bank, so that frames inside it may too; scripts are
-// our own, and the tokenizer's where its fields take the card.
+// framePolicy is the policy of the frame. Inside it, frames of every origin are allowed, because any bank may show its
+// challenge there. Scripts are our own and, where the tokenizer's fields take the card, the tokenizer's.
 func framePolicy(origins []string, script string) string {
 	host, trusted := "", "; require-trusted-types-for 'script'; trusted-types 'none'"
 	if u, err := url.Parse(script); script != "" && err == nil {
-		// The tokenizer's script writes into the document as it likes.
+		// The tokenizer's script does not work with trusted types.
 		host, trusted = " "+u.Scheme+"://"+u.Host, ""
 	}
 	return "default-src 'none'; script-src 'self'" + host + "; style-src 'self'; connect-src 'self'; " +

@@ -1,5 +1,5 @@
-// The merchant's side of a checkout: it asks its own server for a price and an auth string, opens the payment modal with
-// them, and shows all that the modal calls back. Nothing of a card is ever in here.
+// The merchant's side of a checkout. It asks its own server for a price and an auth string, opens the payment modal with
+// them, and shows every callback of the modal. No card data ever gets here.
 
 const form = document.getElementById("checkout");
 const { path, variant, sdk, type } = form.dataset;
@@ -12,7 +12,7 @@ const callbacks = [
 const input = (name) => form.querySelector(`.tmt_${name}`);
 const show = (name, text) => form.querySelectorAll(`[data-show=${name}]`).forEach((element) => (element.textContent = text));
 
-// What must outlive a reload in the middle of a payment: the order, and the booking that the modal made for it.
+// What must survive a reload in the middle of a payment: the order, and the booking that the modal made for it.
 const order = {
   ...JSON.parse(sessionStorage.getItem("order") ?? "{}"),
   keep(values) {
@@ -52,7 +52,7 @@ async function quote() {
   allow();
 }
 
-// A booking is of one size and was agreed in one currency: whoever changes the order gets another.
+// A booking has one amount and one currency. If the order changes, it needs a new booking.
 function fill() {
   const travellers = input("pax").valueAsNumber, currency = input("currencies").value;
   if (order.booking && (order.travellers !== travellers || order.currency !== currency)) newOrder();
@@ -79,7 +79,7 @@ input("pax").addEventListener("change", async () => {
   fill();
 });
 
-// Before the modal's own listener: what it reads has to be there, and fresh.
+// This runs before the modal's own listener, because the modal reads these fields.
 addEventListener("submit", (event) => {
   if (event.target !== form) return;
   if (Date.now() - quotedAt > fresh) {
@@ -91,7 +91,7 @@ addEventListener("submit", (event) => {
   fill();
 }, { capture: true });
 
-// The modal. With the form it is made once, and opens whenever the form is submitted; with a data object it opens at once.
+// The modal. With a form it is made once, and opens whenever the form is submitted. With a data object it opens at once.
 function start() {
   const options = { path, environment: "test", verify, transactionType: type };
   if (variant === "form") {
@@ -118,7 +118,7 @@ function listen(modal) {
   }
 }
 
-// What a shop makes of the callbacks.
+// What a shop does with the callbacks.
 const reactions = {
   booking_logged: (booking) => order.keep({ booking: booking.id, paying: true }),
   booking_exists: () => order.keep({ paying: true }),
@@ -142,8 +142,8 @@ function done(text) {
   say(`${text} Order ${order.reference}, booking ${order.booking}.`, "good");
 }
 
-// find asks the shop's server what became of a payment that the page lost sight of: the booking, the last of its
-// transactions. It asks until that is known.
+// find asks the shop's server for the outcome of a payment: the booking, and the last of its transactions. It asks until the
+// outcome is known.
 let finding = false;
 async function find() {
   if (finding) return;
@@ -212,7 +212,7 @@ for (const button of document.querySelectorAll("[data-card]")) {
   });
 }
 
-// An order of before a reload goes on where it was.
+// After a reload, the order goes on where it was.
 input("pax").value = order.travellers;
 if (order.travellers !== 2) quote();
 fill();

@@ -1,6 +1,6 @@
 // Requests to the service.
 
-// Refused is an answer of the service that says no; body is the error as the service sends it.
+// Refused is an error that the service answered. body is the error as the service sends it.
 export class Refused extends Error {
   constructor(status, body) {
     super(body.message);
@@ -10,10 +10,10 @@ export class Refused extends Error {
   }
 }
 
-// isTrouble reports whether a refusal is about the service and not about the request: later it may be taken.
+// isTrouble reports whether the service has a problem, and not the request: the same request may succeed later.
 export const isTrouble = (error) => error.status >= 500 || error.status === 429;
 
-// Lost is what happens when no answer came, or none that can be understood: nobody knows what became of the request.
+// Lost means that no answer came, or one that cannot be read. Nobody knows whether the request was carried out.
 export class Lost extends Error {
   constructor(message, timedOut = false) {
     super(message);
@@ -22,10 +22,10 @@ export class Lost extends Error {
   }
 }
 
-// How long an answer may take: longer than the service itself lets a request take.
+// How long to wait for an answer. It is longer than the service's own time-out.
 const patience = { read: 20000, write: 45000 };
 
-// Api speaks for one modal, with its token once it has one.
+// Api sends the requests of one modal, with its token as soon as it has one.
 export class Api {
   #base;
   token = "";

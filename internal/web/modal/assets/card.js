@@ -1,9 +1,9 @@
-// What there is to know about card numbers, expiry dates and security codes. Nothing here touches the page, so that all of
-// it can be tested by itself.
+// The rules of card numbers, expiry dates and security codes. Nothing here touches the page, so that everything can be
+// tested alone.
 
 const fours = [4, 4, 4, 4, 3];
 
-// The schemes, the more special ranges first. A range is a pair of prefixes of the same length.
+// The schemes. A narrow range stands before a wide one. A range is a pair of prefixes of the same length.
 export const schemes = [
   { name: "amex", label: "Amex", ranges: [["34"], ["37"]], lengths: [15], groups: [4, 6, 5], code: 4 },
   { name: "diners", label: "Diners Club", ranges: [["300", "305"], ["3095"], ["36"], ["38", "39"]], lengths: [14, 16, 17, 18, 19], groups: [4, 6, 4], code: 3 },
@@ -15,16 +15,16 @@ export const schemes = [
   { name: "visa", label: "Visa", ranges: [["4"]], lengths: [13, 16, 19], groups: fours, code: 3 },
 ];
 
-// What a number is taken for whose scheme is not known, or not known yet.
+// The rules of a number whose scheme is not known, or not known yet.
 const anyScheme = { name: "", label: "", lengths: [12, 13, 14, 15, 16, 17, 18, 19], groups: fours, code: 0 };
 
-// usual is how long most numbers with such groups are: the fifth of five is for the few that are longer.
+// usual is the length of most numbers with these groups. A fifth group is for the few numbers that are longer.
 const usual = (groups) => groups.slice(0, 4).reduce((sum, size) => sum + size, 0);
 
-// digits are the digits of a text: also the wide ones that Japanese keyboards give.
+// digits are the digits of a text. Japanese keyboards type wide digits; they count, too.
 export const digits = (text) => text.normalize("NFKC").replace(/[^0-9]/g, "");
 
-// schemeOf is the scheme of a number, also of the beginning of one as soon as that is enough.
+// schemeOf is the scheme of a number. The first digits may be enough.
 export function schemeOf(number) {
   const within = ([first, last = first]) => {
     const start = number.slice(0, first.length);
@@ -44,7 +44,7 @@ export function luhn(number) {
   return number.length > 0 && sum % 10 === 0;
 }
 
-// groupNumber writes a number as it stands on a card of its scheme, as far as it goes.
+// groupNumber writes a number, or its beginning, with spaces as on a card of its scheme.
 export function groupNumber(text) {
   const { lengths, groups } = schemeOf(digits(text));
   let rest = digits(text).slice(0, Math.max(...lengths));
@@ -57,8 +57,8 @@ export function groupNumber(text) {
   return parts.join(" ");
 }
 
-// groupExpiry writes a month and a year as MM / YY, as far as they go. A year of four digits stays until the field is left.
-// typed is the text with all that was typed besides the digits.
+// groupExpiry writes a month and a year, or their beginning, as MM / YY. A year of four digits stays until the shopper
+// leaves the field. typed is the text as it was typed, with signs that are not digits.
 export function groupExpiry(text, typed = text) {
   typed = typed.normalize("NFKC");
   let all = digits(text);
@@ -69,19 +69,19 @@ export function groupExpiry(text, typed = text) {
   return all.length < 2 ? all : `${all.slice(0, 2)} / ${all.slice(2)}`;
 }
 
-// readExpiry reads a month and a year, null where they are none.
+// readExpiry reads a month and a year. It returns null for any other text.
 export function readExpiry(text) {
   const [, month, year] = text.match(/^(0[1-9]|1[0-2]) \/ (?:20)?(\d\d)$/) ?? [];
   return month ? { month: Number(month), year: 2000 + Number(year) } : null;
 }
 
-// groupCode leaves the digits of a security code.
+// groupCode keeps only the digits of a security code.
 export const groupCode = (text, scheme) => digits(text).slice(0, scheme.code || 4);
 
-// The problems below are names of texts; "" says that there is none.
+// The functions below return the name of the text that describes a problem, or "" if there is none.
 
-// numberProblem tells what is wrong with a number. One that is shorter than usual may be right; if it is not, digits are
-// missing.
+// numberProblem says what is wrong with a number. A number that is shorter than usual may be right. If it is wrong, the
+// problem is that digits are missing.
 export function numberProblem(number) {
   if (!number) return "number_empty";
   const { lengths, groups } = schemeOf(number);
@@ -89,7 +89,7 @@ export function numberProblem(number) {
   return number.length < usual(groups) ? "number_short" : "number_wrong";
 }
 
-// expiryProblem tells what is wrong with an expiry date today. A card is good until its month is over, anywhere on earth.
+// expiryProblem says what is wrong with an expiry date today. A card is good until its month is over everywhere on earth.
 export function expiryProblem(text, today) {
   if (!digits(text)) return "expiry_empty";
   const expiry = readExpiry(text);
@@ -98,33 +98,33 @@ export function expiryProblem(text, today) {
   return over <= today.getTime() ? "expiry_past" : "";
 }
 
-// codeProblem tells what is wrong with a security code for a scheme.
+// codeProblem says what is wrong with a security code for a scheme.
 export function codeProblem(code, scheme) {
   if (!code) return "code_empty";
   const right = scheme.code ? code.length === scheme.code : code.length === 3 || code.length === 4;
   return right ? "" : "code_wrong";
 }
 
-// nameProblem tells what is wrong with the name on a card. A number there has been typed into the wrong field, and must
+// nameProblem says what is wrong with the name on a card. A number in this field was typed into the wrong field, and must
 // not be sent as a name.
 export function nameProblem(name) {
   if (!name.trim()) return "name_empty";
   return digits(name).length >= 6 || name.trim().length > 100 ? "name_wrong" : "";
 }
 
-// retype formats a text after it was changed, and tells where the caret goes: behind as many digits as before. erased says
-// that the change took something away before the caret; where that was a separator only, the digit before it goes.
+// retype formats a text after a change, and says where the caret goes: after as many digits as before. erased means that
+// the change removed something before the caret. If it removed only a separator, the digit before it is removed, too.
 export function retype(before, after, caret, erased, format) {
   let left = digits(after.slice(0, caret));
   let right = digits(after.slice(caret));
   if (erased && digits(before) === left + right && before.length > after.length) left = left.slice(0, -1);
   const text = format(left + right, erased ? "" : after);
   const kept = digits(text);
-  // The format may have put a zero before a month of one digit.
+  // The format may have added a zero before a month of one digit.
   const count = Math.min(kept.length, left.length + (kept.endsWith(left + right) ? kept.length - left.length - right.length : 0));
   let at = 0;
   for (let seen = 0; at < text.length && seen < count; at++) if (/\d/.test(text[at])) seen++;
-  // Behind a whole group the caret goes on to the next one, unless something is being erased.
+  // After a complete group the caret moves to the next one, unless the shopper is erasing.
   if (!erased) while (at < text.length && !/\d/.test(text[at])) at++;
   return { text, caret: at };
 }

@@ -1,5 +1,5 @@
-// The card form: how its fields behave, and what they hold. A field is judged when it is left, and all of them when the form
-// is sent; while something is typed a complaint can only go away.
+// The card form: how its fields behave, and what they hold. A field is checked when the shopper leaves it, and all fields
+// when the form is sent. While the shopper types, a message can disappear, but none appears.
 import {
   codeProblem, digits, expiryProblem, groupCode, groupExpiry, groupNumber, nameProblem, numberProblem, readExpiry, retype, schemeOf,
 } from "./card.js";
@@ -16,8 +16,8 @@ export class CardForm {
   #shown = {}; // the problem that is shown at each field
   #sent = false; // whether the form was sent once: from then on an empty field is a mistake
 
-  // announce has a text spoken, at once if it is urgent. submit is called with what was entered once all of it is right:
-  // {month, year, name, tokenize}, where tokenize gives the token of the card.
+  // announce makes a screen reader say a text, at once if it is urgent. submit is called when all fields are right, with
+  // {month, year, name, tokenize}. tokenize returns the token of the card.
   constructor(form, announce, submit) {
     this.#form = form;
     this.#announce = announce;
@@ -38,14 +38,14 @@ export class CardForm {
   #field = (name) => this.#form.elements[name];
   #part = (id) => this.#form.querySelector(`#${id}`);
 
-  // speak writes all that changes with what is entered in another language.
+  // speak writes the texts that depend on the entered card in another language.
   speak(texts) {
     this.#texts = texts;
     this.#hint();
     for (const [name, problem] of Object.entries(this.#shown)) if (problem) this.#show(name, problem);
   }
 
-  // test takes the known test cards, the only ones from here on, and offers them for a click.
+  // test makes the form take only these test cards, and offers them to click.
   test(cards) {
     this.#cards = new Map(cards.map((card) => [digits(card.number), card]));
     const list = this.#part("cards");
@@ -67,7 +67,7 @@ export class CardForm {
     this.#part("tests").hidden = false;
   }
 
-  // host has the tokenizer's fields stand in for number and code.
+  // host replaces the fields number and code by those of the tokenizer.
   host(fields) {
     this.#hosted = fields;
     for (const name of ["number", "code"]) this.#field(name).hidden = true;
@@ -77,7 +77,7 @@ export class CardForm {
     });
   }
 
-  // name fills in who pays, unless something is there already.
+  // name fills in the payer's name, unless the field has a text already.
   name(name) {
     this.#field("name").value ||= name;
   }
@@ -87,7 +87,7 @@ export class CardForm {
     else this.#field("number").focus();
   }
 
-  // again makes ready for another attempt: a security code is used once.
+  // again prepares another attempt. A security code can be used only once, so its field is emptied.
   again() {
     this.#sent = false;
     this.#field("code").value = "";
@@ -108,7 +108,7 @@ export class CardForm {
 
   #scheme = () => (this.#hosted ? this.#hosted.scheme() : schemeOf(digits(this.#field("number").value)));
 
-  // #formats groups what is typed without letting the caret jump.
+  // #formats formats a text while it is typed, and keeps the caret where it belongs.
   #formats(name, format) {
     const field = this.#field(name);
     let before = field.value;
@@ -147,7 +147,7 @@ export class CardForm {
       const expiry = readExpiry(field.value);
       if (expiry) field.value = groupExpiry(`${String(expiry.month).padStart(2, "0")}${String(expiry.year).slice(2)}`);
     }
-    // A closed frame leaves its fields, too; and who leaves an empty field may come back to it.
+    // A frame that closes leaves its fields, too. And a shopper who leaves an empty field may come back to it.
     if (!document.hasFocus() || (!field.value.trim() && !this.#sent)) return;
     const problem = this.#problem(name);
     this.#show(name, problem);
@@ -159,7 +159,7 @@ export class CardForm {
     if (name === "number") this.#hint();
   }
 
-  // #hint shows what follows from the number: the scheme, and what its security code looks like.
+  // #hint shows what the number says: the scheme, and the form of its security code.
   #hint() {
     const scheme = this.#scheme();
     const mark = this.#part("mark");
@@ -186,7 +186,7 @@ export class CardForm {
     else field.removeAttribute("aria-invalid");
   }
 
-  // #check judges all fields and leads to the first that is wrong.
+  // #check checks all fields, and moves the focus to the first wrong one.
   #check() {
     this.#sent = true;
     const problems = names.map((name) => [name, this.#problem(name)]);
@@ -199,7 +199,7 @@ export class CardForm {
     return false;
   }
 
-  // #entered is the card as it may leave the browser: by its token, never by its number.
+  // #entered is the card in the form in which it may leave the browser: with its token, and without its number.
   #entered() {
     const { month, year } = readExpiry(this.#field("expiry").value);
     const tokenize = this.#hosted ? () => this.#hosted.tokenize() : async () => this.#cards.get(digits(this.#field("number").value)).token;

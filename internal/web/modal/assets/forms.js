@@ -1,4 +1,4 @@
-// Some browsers come without the data of some languages, and do not say so. What CLDR says of them is here.
+// Some browsers lack the data of some languages, and do not say so. This is CLDR's data for these languages.
 
 const forms = {
   kk: {
@@ -13,17 +13,17 @@ const forms = {
   },
 };
 
-// Numbers of both are written as in this one, which browsers have.
+// Both languages write numbers as this one does, and every browser has its data.
 const alike = "ru-RU";
 
-// formsOf is our own data of a locale; undefined where the browser's is good.
+// formsOf is our own data for a locale, or undefined if the browser's data is good.
 export function formsOf(locale) {
   const own = forms[locale.slice(0, 2)];
   const month = new Intl.DateTimeFormat(locale, { month: "short", timeZone: "UTC" }).format(0);
   return own && /^M?\d/.test(month) ? { ...own, locale: alike } : undefined;
 }
 
-// writeDays writes one or two days of GMT.
+// writeDays writes one or two days, in GMT.
 export function writeDays(own, first, last) {
   const parts = (day) => [day.getUTCFullYear(), own.months[day.getUTCMonth()], day.getUTCDate()];
   const [y, m, d] = parts(first);

@@ -1,5 +1,5 @@
-// The frame of the payment modal: what happens, in which order, and what the page is told of it. What is shown is in view.js
-// and form.js, requests are in api.js.
+// The frame of the payment modal: what happens, in which order, and what the page is told. view.js and form.js show it, and
+// api.js sends the requests.
 import { Api, Lost, Refused, isTrouble } from "./api.js";
 import { CardForm } from "./form.js";
 import { HostedFields } from "./hosted.js";
@@ -14,7 +14,7 @@ const query = new URLSearchParams(location.search);
 const page = query.get("origin");
 const attempts = 3;
 
-// The states, and where each can lead. In those that are processing a payment may be on its way.
+// The states, and the states that can follow each. In those marked as processing, a payment may be on its way.
 const states = {
   loading: ["form", "checking", "challenge", "paid", "declined", "unknown", "failed", "refused", "invalid"],
   form: ["paying", "refused", "failed"],
@@ -26,7 +26,7 @@ const states = {
 };
 const processing = ["paying", "challenge", "checking"];
 
-// Controller leads through one payment.
+// Controller leads the shopper through one payment.
 class Controller {
   #state = "loading";
   #told = new Set(); // what was fired, each with the object it was about
@@ -70,7 +70,7 @@ class Controller {
     }
   }
 
-  // #fire tells the page of an event, once for each object that it can be about.
+  // #fire tells the page about an event, but only once for each object.
   #fire(name, argument, about = "") {
     if (this.#told.has(`${name} ${about}`)) return;
     this.#told.add(`${name} ${about}`);
@@ -86,7 +86,7 @@ class Controller {
     if (!on) this.#view.unask();
   }
 
-  // close closes the modal; while a payment is on its way the shopper is asked first.
+  // close closes the modal. During a payment it asks the shopper first.
   close() {
     if (processing.includes(this.#state)) this.#view.ask();
     else this.#leave();
@@ -117,7 +117,7 @@ class Controller {
     this.#api.token = this.#session.token;
     const { channel, tokenizer } = this.#session;
     if (tokenizer?.kind === "hosted" && !query.has("tokenizer")) {
-      // The document's policy does not let the tokenizer in; the one that comes does.
+      // The policy of this document forbids the tokenizer's script. The next document allows it.
       query.set("tokenizer", tokenizer.environment);
       location.replace(`?${query}`);
       return;
@@ -128,21 +128,21 @@ class Controller {
     if (await this.#book()) await this.#begin();
   }
 
-  // #anew reports whether what was paid is over, so that the same again, vouched for anew, is another order: the shopper has
-  // closed the modal, or this very page was told of the payment, or it comes neither from a reload nor from the browser's
-  // history.
+  // #anew reports whether the same order with a new auth string is a new order. It is, if the shopper has closed the modal
+  // after paying, or this page was told about the payment, or the page was opened anew: not by a reload, and not from the
+  // browser's history.
   #anew() {
     const { paid, closed, visit, auth } = this.#memory.read();
     return paid && auth !== this.#auth() && (closed || visit === this.#visit?.began || this.#visit?.by === "navigate");
   }
 
-  // #named is the booking that the page names, 0 for none, NaN for what cannot be one.
+  // #named is the booking that the page names: 0 for none, NaN for a text that is no id.
   #named() {
     const text = String(this.#data.booking_id ?? "").trim();
     return /^\d{0,15}$/.test(text) ? Number(text) : NaN;
   }
 
-  // #known is the booking to pay: the one that the page names, or that an earlier visit of this tab tried to pay.
+  // #known is the booking to pay: the one that the page names, or the one that an earlier visit in this tab tried to pay.
   #known = () => this.#named() || this.#memory.read().booking || 0;
 
   async #speak(name) {
@@ -156,7 +156,7 @@ class Controller {
   #merchant = () => this.#session?.channel.receipt_label || this.#session?.site || "";
   #amount = () => this.#texts.money(this.#data.total, this.#data.currencies);
 
-  // #sum shows what is paid for; what the service says of the booking counts more than what the page said.
+  // #sum shows what is paid for. The values of the service come before those of the page.
   #sum() {
     const { currencies, total, description, reference, firstname, surname, date_start: from, date: to } = { ...this.#data, ...this.#described() };
     const facts = [
@@ -164,7 +164,7 @@ class Controller {
       ["travel_dates", to && this.#texts.days(from, to)],
       ["reference_label", reference],
     ];
-    // Of a booking that is paid nothing is open, and no rate can be told.
+    // Nothing is open of a paid booking, so no rate can be computed.
     const other = this.#booking?.total_unpaid > 0 && this.#booking.currencies !== currencies;
     if (other) {
       const { currencies: own, total_unpaid: rest } = this.#booking;
@@ -180,7 +180,7 @@ class Controller {
     return Object.fromEntries(Object.entries(said).filter(([, value]) => value));
   }
 
-  // #book finds or makes the booking, and says whether there is one now.
+  // #book finds or makes the booking. It returns whether there is one now.
   async #book() {
     if (Number.isNaN(this.#named())) {
       this.#reject(messages.noBooking());
@@ -204,11 +204,11 @@ class Controller {
     return true;
   }
 
-  // #begin goes on where an earlier visit was interrupted, or shows the form.
+  // #begin continues an interrupted visit, or shows the form.
   async #begin() {
     const { key, paid, auth, attempts: used = 0 } = this.#memory.read();
     this.#key = key;
-    // Another auth string is another three attempts.
+    // A new auth string gives three new attempts.
     if (auth === this.#auth()) this.#used = used;
     if (key || paid || this.#used >= attempts) {
       this.#go("checking");
@@ -225,15 +225,15 @@ class Controller {
       return;
     }
     if (this.#booking.status === "paid") {
-      this.#settled();
+      this.#paidElsewhere();
       return;
     }
     await this.#ready();
     this.#ask();
   }
 
-  // #underWay is the attempt at the booking whose outcome is open, 0 without one: a page that names the booking by now, or
-  // another window, may have begun it.
+  // #underWay is the attempt to pay the booking whose outcome is open, or 0 if there is none. It may come from another
+  // window, or from before the page named the booking.
   async #underWay() {
     const last = this.#booking.transaction_ids.at(-1);
     if (!last || !this.#told.has("booking_exists ")) return 0;
@@ -243,7 +243,7 @@ class Controller {
 
   #auth = () => String(this.#data.booking_auth).slice(0, 16);
 
-  // #ready makes the form take cards as the channel takes them.
+  // #ready prepares the form for the cards that the channel takes: test cards, or the tokenizer's fields.
   async #ready() {
     const { tokenizer } = this.#session;
     if (this.#prepared || !["sandbox", "hosted"].includes(tokenizer?.kind)) return;
@@ -260,7 +260,7 @@ class Controller {
     }
   }
 
-  // #ask shows the form, with what went wrong before if something did.
+  // #ask shows the form, with a message if something went wrong before.
   #ask(notice) {
     if (!this.#prepared) {
       this.#fail(new Lost("Cards are not taken on this channel in this deployment."), { name: "NotSupportedError", text: "unsupported" });
@@ -279,28 +279,28 @@ class Controller {
     this.#go("paying");
     this.#view.waiting("paying", "paying", "keep_open");
     this.#transaction = undefined;
-    // The same key until its outcome is known: what was carried out under it is not carried out again.
+    // The key stays the same until the outcome is known, so that the payment is made only once.
     this.#key ??= newKey();
     try {
       const token = await entered.tokenize();
       this.#memory.note({ booking: this.#booking.id, key: this.#key, before: this.#before(), auth: this.#auth() });
       const body = messages.transaction(this.#data, this.#options, this.#booking, { ...entered, token }, `${base}return?path=${this.#options.path}`);
-      this.#settle(await this.#api.pay(body, this.#key));
+      this.#handle(await this.#api.pay(body, this.#key));
     } catch (error) {
       await this.#failed(error);
     }
   }
 
-  // #before is the last transaction that is not of the attempt under way.
+  // #before is the last transaction of the booking before the present attempt.
   #before = () => this.#memory.read().before ?? Math.max(0, ...this.#booking.transaction_ids);
 
-  // #over ends an attempt whose outcome is known.
+  // #over ends an attempt, because its outcome is known.
   #over(change = {}) {
     this.#key = undefined;
     this.#memory.note({ key: undefined, before: undefined, ...change });
   }
 
-  // #failed is for a payment that was not answered with a transaction.
+  // #failed handles a payment whose answer was not a transaction.
   async #failed(error) {
     if (error instanceof Lost && error.timedOut) {
       this.#unknown(error.message);
@@ -316,7 +316,7 @@ class Controller {
       this.#over();
       if (await this.#paidMeanwhile()) {
         this.#fire("transaction_error", { name: error.name, message: error.message }, newKey());
-        this.#settled();
+        this.#paidElsewhere();
       } else if (error.name === "jwt_auth_invalid_request") this.#refuse(error);
       else this.#again(error);
     }
@@ -328,8 +328,8 @@ class Controller {
     return booking?.status === "paid";
   }
 
-  // #settle acts on the answer to a payment, or on what it has become since.
-  #settle(transaction) {
+  // #handle acts on the transaction of a payment, as it was answered or as it is now.
+  #handle(transaction) {
     this.#transaction = transaction;
     const { id, status, "3ds_response": challenge } = transaction;
     switch (status) {
@@ -364,8 +364,8 @@ class Controller {
     };
   }
 
-  // #settled is for a booking that was paid elsewhere, as in another tab: there is nothing to pay here.
-  #settled() {
+  // #paidElsewhere is for a booking that was paid in another tab, for example. There is nothing more to pay.
+  #paidElsewhere() {
     this.#go("paid");
     this.#view.result("paid", {
       kind: "good", done: "done", booking: String(this.#booking.id), title: () => this.#texts.say("settled"), text: () => this.#texts.say("settled_text"),
@@ -390,7 +390,7 @@ class Controller {
     });
   }
 
-  // #after shows the form again, once it can take a card: after a reload it cannot yet.
+  // #after shows the form again. After a reload the form must be prepared first.
   async #after(notice) {
     try {
       await this.#ready();
@@ -401,7 +401,7 @@ class Controller {
     this.#ask(notice);
   }
 
-  // #again is for an attempt of which it is known that no money moved.
+  // #again lets the shopper try again, when it is certain that no money moved.
   #again(error, title = "error") {
     this.#over();
     this.#fire("transaction_error", { name: error.name, message: error.message }, newKey());
@@ -416,7 +416,7 @@ class Controller {
     this.#puzzle();
   }
 
-  // #puzzle says that the payment may have succeeded, and offers to look again.
+  // #puzzle says that the payment may have succeeded, and offers to check again.
   #puzzle() {
     this.#view.result("unknown", {
       kind: "open", done: "back", retry: "check_again", booking: String(this.#booking.id), title: () => this.#texts.say("unknown"),
@@ -432,7 +432,8 @@ class Controller {
   #challenge(address) {
     this.#go("challenge");
     this.#bank = this.#view.challenge(address);
-    // Banks' pages do not always lead back. What the processor says twice is so even then.
+    // A bank's page does not always send the shopper back. So the service is asked meanwhile, and an outcome counts when it
+    // is seen twice.
     let seen = "";
     this.#watch = setInterval(async () => {
       const now = await this.#api.transaction(this.#transaction.id).catch(() => null);
@@ -442,7 +443,7 @@ class Controller {
     }, 15000);
   }
 
-  // #returned is for the shopper who is back from the bank.
+  // #returned goes on when the shopper is back from the bank.
   #returned() {
     if (this.#state !== "challenge") return;
     clearInterval(this.#watch);
@@ -451,7 +452,7 @@ class Controller {
     this.#check();
   }
 
-  // #check asks what became of the payment until it is known.
+  // #check asks for the outcome of the payment until it is known.
   async #check() {
     this.#go("checking");
     this.#view.waiting("checking", "checking", "wait");
@@ -459,23 +460,23 @@ class Controller {
     else await this.#find();
   }
 
-  // #follow asks for a transaction until its outcome is known, or a challenge has to be passed that was not yet.
+  // #follow asks for a transaction until its outcome is known, or until there is a new challenge to pass.
   async #follow(id) {
     const told = (name, about) => this.#told.has(`${name} ${about}`);
     const known = ({ status, "3ds_response": challenge }) => {
       if (status === "incomplete") return !told("transaction_timeout", this.#key);
       return status !== "pending" || (challenge?.type === "redirect" && !told("transaction_result_available", id));
     };
-    // Who asks again after a time-out is not kept waiting as long.
+    // A shopper who checks again after a time-out does not have to wait as long.
     const limit = told("transaction_timeout", this.#key) ? 6000 : 120000;
     const slow = () => this.#view.waiting("checking", "checking", "slow");
     const found = await poll(() => this.#api.transaction(id), known, { limit, slow });
-    if (found) this.#settle(found);
+    if (found) this.#handle(found);
     else this.#unknown("The outcome was not known in time.");
   }
 
-  // #find looks for the transaction of an attempt whose answer did not come: the booking knows it. Where there is none for
-  // some time there will be none; where nobody answers nothing is known.
+  // #find looks in the booking for the transaction of an attempt whose answer was lost. If there is none for some time, there
+  // will be none. If the service does not answer, the outcome stays unknown.
   async #find(error) {
     const before = this.#before();
     let asked = 0;
@@ -493,7 +494,8 @@ class Controller {
     else await this.#after();
   }
 
-  // #retry is #again for an attempt that may still arrive: the key stays, so that only one of the two is carried out.
+  // #retry lets the shopper try again while the first attempt may still arrive. The key stays the same, so that only one of
+  // the two is carried out.
   #retry(error) {
     this.#fire("transaction_error", { name: error.name, message: error.message }, newKey());
     this.#after({ title: () => this.#texts.say("error"), text: () => this.#texts.say("try_again") });
@@ -507,7 +509,7 @@ class Controller {
 
   // ---- what ends it
 
-  // #refuse is for an auth string, or a token, that is not accepted.
+  // #refuse handles an auth string or a token that the service does not accept.
   #refuse(error) {
     if (!(error instanceof Refused) || isTrouble(error)) {
       this.#fail(error);
@@ -518,7 +520,7 @@ class Controller {
     this.#view.result("refused", { kind: "bad", done: "back", title: () => this.#texts.say("refused"), text: () => this.#texts.say("refused_text") });
   }
 
-  // #reject is for a booking that the service does not take, or does not know.
+  // #reject handles a booking that the service refuses or does not know.
   #reject(error) {
     if (error.name === "jwt_auth_invalid_request") {
       this.#refuse(error);
@@ -536,14 +538,14 @@ class Controller {
     });
   }
 
-  // #fail is for everything before a payment was made that cannot be mended here.
+  // #fail handles other errors before a payment, which nothing here can correct.
   #fail(error, { name = error.name, text = "failed_text" } = {}) {
     this.#go("failed");
     this.#fire("transaction_error", { name, message: error.message });
     this.#view.result("failed", { kind: "bad", done: "back", title: () => this.#texts.say("error"), text: () => this.#texts.say(text) });
   }
 
-  // #broken is for our own mistakes: even then something is said.
+  // #broken handles our own mistakes, so that the shopper still gets a message.
   #broken(error) {
     reportError(error);
     if (states[this.#state].includes("failed")) this.#fail(error);

@@ -1,14 +1,14 @@
-// The tokenizer's own fields for number and security code: each is a frame of the tokenizer, so that what is typed there
-// goes from the browser straight to it. Its script comes with the document, from the configured host.
+// The tokenizer's own fields for number and security code. Each is a frame of the tokenizer: the browser sends what is typed
+// there to the tokenizer only. Its script is loaded by the document, from the configured host.
 import { schemeOf } from "./card.js";
 
 // How long the tokenizer may take to show its fields, or to answer.
 const patience = 20000;
 
-// The tokenizer's names for schemes, by the beginning of a number that has ours.
+// Our names for the tokenizer's schemes. Each stands with the beginning of a number of the scheme.
 const schemes = { visa: "4", mastercard: "51", americanexpress: "34", amex: "34", discover: "6011", diners: "36", dinersclub: "36", jcb: "3528", unionpay: "62" };
 
-// HostedFields stand in for the fields number and code of the card form.
+// HostedFields replace the fields number and code of the card form.
 export class HostedFields {
   #fields;
   #scheme = schemeOf("");
@@ -17,7 +17,7 @@ export class HostedFields {
   #waiting = null; // for a token
   #judged = null; // called when the fields have been judged
 
-  // open shows the fields; it fails when the tokenizer does not.
+  // open shows the fields. It fails if the tokenizer does not show them.
   static async open(settings, texts, style) {
     const hosted = new HostedFields();
     const { Iframe } = globalThis.TokenEx ?? {};
@@ -47,7 +47,7 @@ export class HostedFields {
     this.#fields.on("validate", (result) => {
       this.#problems.number = result.isValid ? "" : result.validator === "required" ? "number_empty" : "number_wrong";
       this.#problems.code = result.isCvvValid ? "" : result.cvvValidator === "required" ? "code_empty" : "code_wrong";
-      // Fields are judged when they are left; an empty one is no mistake until the form is sent.
+      // A field is checked when the shopper leaves it. An empty field is a mistake only when the form is sent.
       for (const [name, problem] of Object.entries(this.#problems)) if (!problem.endsWith("_empty")) this.#listener(name, problem);
       this.#judged?.();
     });
@@ -57,7 +57,7 @@ export class HostedFields {
     }
   }
 
-  // on has a listener called with what is wrong with a field, and without a field when the scheme has changed.
+  // on sets a listener. It is called with a field and its problem, or without a field when the scheme has changed.
   on(listener) {
     this.#listener = listener;
   }
@@ -65,7 +65,7 @@ export class HostedFields {
   scheme = () => this.#scheme;
   problem = (name) => this.#problems[name];
 
-  // check has the fields judged as they are now.
+  // check asks the tokenizer to check the fields now.
   async check() {
     const timer = setTimeout(() => this.#judged?.(), patience);
     await new Promise((resolve) => {
@@ -81,7 +81,7 @@ export class HostedFields {
     else this.#fields.focus();
   }
 
-  // tokenize gives the token of the card that was entered.
+  // tokenize returns the token of the entered card.
   async tokenize() {
     const token = new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
     const timer = setTimeout(() => this.#waiting.reject(new Error("the tokenizer did not answer")), patience);

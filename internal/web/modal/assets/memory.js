@@ -1,15 +1,15 @@
-// What the frame remembers of a payment until its tab is closed, so that a reload, or the way back, finds the booking and
-// never pays twice. It is kept under a digest of what the payment is for; nothing of a card is in it.
+// What the frame remembers of a payment until its tab is closed. After a reload, or the way back, it finds the booking and
+// never pays twice. The key is a digest of the order. No card data is stored.
 
 const fields = [
   "channels", "currencies", "total", "country", "date", "date_start", "firstname", "surname", "email", "reference", "description",
   "booking_id", "allocations", "charge_channel",
 ];
 
-// How long a payment that has succeeded is shown again instead of being made once more: as long as an auth string lives.
+// How long a successful payment is shown again instead of made again: as long as an auth string is good.
 const paidFor = 15 * 60 * 1000;
 
-// Memory is the memory of one payment; without one where the browser keeps nothing for us.
+// Memory is the memory of one payment. If the browser stores nothing for us, it stays empty.
 export class Memory {
   #key;
 
@@ -20,25 +20,25 @@ export class Memory {
       const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
       memory.#key = "holdfast." + Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
     } catch {
-      // Not a secure context: there is none without a memory.
+      // Not a secure context: nothing is stored.
     }
     return memory;
   }
 
-  // read gives what is known of an attempt to pay, {} where there was none: the booking, the last transaction before, the key
-  // under which it was made as long as its outcome is open, the beginning of the auth string, the attempts that were declined,
-  // when it was paid, in which showing of the page, and whether the shopper has closed the modal since.
+  // read returns what is known of an attempt to pay, or {} if there was none: the booking, the last transaction before it,
+  // its key while the outcome is open, the beginning of the auth string, the number of declined attempts, when it was paid,
+  // during which visit of the page, and whether the shopper has closed the modal since.
   read() {
     try {
       const kept = JSON.parse(sessionStorage.getItem(this.#key ?? "")) ?? {};
       if (!kept.paid || Date.now() - kept.paid < paidFor) return kept;
     } catch {
-      // Storage may be forbidden to frames.
+      // The browser may forbid storage in frames.
     }
     return {};
   }
 
-  // note adds to it.
+  // note adds values to the memory.
   note(change) {
     if (!this.#key) return;
     try {
@@ -57,7 +57,7 @@ export class Memory {
   }
 }
 
-// newKey is a name under which a request is carried out once.
+// newKey is an idempotency key: the service carries out a request with the same key only once.
 export function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,5 +1,5 @@
-// What goes to the service and to the page: bodies of requests, and the words of callbacks. These words are for the people
-// who build the page, so they are in English whatever the modal speaks.
+// Messages to the service and to the page: bodies of requests, and the texts of callbacks. These texts are for the people
+// who build the page, so they are in English in every language of the modal.
 
 import { Refused } from "./api.js";
 
@@ -8,7 +8,7 @@ const given = (fields) => Object.fromEntries(Object.entries(fields).filter(([, v
 // Fields that an auth string can verify besides channels, currencies and total.
 const verifiable = ["allocations", "charge_channel", "country", "date", "email", "firstname", "reference", "surname"];
 
-// session asks for a token in exchange for the auth string. booking is the one to pay, 0 for a new one.
+// session exchanges the auth string for a token. booking is the booking to pay, or 0 for a new one.
 export function session(data, { path, environment, verify }, origin, booking) {
   const { booking_auth, channels, currencies, total } = data;
   const fields = Object.fromEntries(verifiable.map((name) => [name, text(data[name])]));
@@ -20,13 +20,13 @@ export function session(data, { path, environment, verify }, origin, booking) {
 
 const text = (value) => (value === undefined ? undefined : typeof value === "object" ? JSON.stringify(value) : String(value));
 
-// booking is a new booking; other is the language of those that name none.
+// booking is a new booking. other is its language if the page names none.
 export function booking(data, other) {
   const { channels, currencies, total, country, date, date_start, firstname, surname, email, description, pax, reference, language = other } = data;
   return given({ channels, currencies, total, countries: country, country, date, date_start, firstname, surname, email, content: description, pax, reference, language });
 }
 
-// noBooking refuses what the page names as a booking and cannot be one, as the service refuses a field.
+// noBooking is the error for a booking id that cannot be one. It has the form of the service's own errors.
 export function noBooking() {
   const params = { booking_id: "This is not the id of a booking." };
   return new Refused(400, { code: "rest_invalid_param", message: "Invalid parameter(s): booking_id", data: { status: 400, params } });
@@ -35,7 +35,7 @@ export function noBooking() {
 // transaction pays a booking with a card, which is {token, month, year, name}.
 export function transaction(data, { transactionType }, booking, card, back) {
   const { currencies, total, payee_name, payee_surname, payee_email, payee_address, payee_city, payee_postcode, payee_country, email } = data;
-  // The name on the card is the payer's; where it is the one that the page gave, the page knows which part is the surname.
+  // The name on the card is the payer's. If it is the name that the page gave, the page also says which part is the surname.
   const same = card.name === [payee_name, payee_surname].filter(Boolean).join(" ");
   return given({
     channels: booking.channels, currencies, total: Number(total), transaction_types: transactionType,
@@ -46,8 +46,8 @@ export function transaction(data, { transactionType }, booking, card, back) {
   });
 }
 
-// decline is the name of the text for a reason of the service. Why a card was lost, stolen or suspected is between the
-// cardholder and the bank.
+// decline is the name of the text for a reason of the service. The shopper is not told that a card is lost, stolen or
+// suspected: that is between the cardholder and the bank.
 export function decline(reason) {
   const known = {
     insufficient_funds: "decline_funds", expired_card: "decline_expired", incorrect_security_code: "decline_code",
@@ -58,7 +58,7 @@ export function decline(reason) {
   return known[reason] ?? "decline_generic";
 }
 
-// problems lists what is wrong with a booking, field by field, as the service says it.
+// problems lists what is wrong with a booking, field by field, in the words of the service.
 export function problems({ message, data }) {
   const params = data?.params;
   if (Array.isArray(params)) return params.map((name) => [name, "This field is missing."]);

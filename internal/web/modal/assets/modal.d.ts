@@ -1,10 +1,10 @@
 // The payment modal: https://… /modal/v1/modal.js adds these names to the page.
 
-/** What the modal is opened with. Amounts are minor units, days are Y-m-d. */
+/** The order with which the modal opens. Amounts are in minor units (cents), days are written like 2024-06-30. */
 export interface PaymentModalData {
-  /** Made on your server with the channel's secret; valid for 15 minutes. */
+  /** Your server makes it with the channel's secret. It is good for 15 minutes. */
   booking_auth: string;
-  /** "0" makes a booking; an id pays for one that exists. */
+  /** "0" makes a new booking. The id of a booking pays for that one. */
   booking_id: string | number;
   channels: string | number;
   currencies: string;
@@ -29,7 +29,7 @@ export interface PaymentModalData {
   reference?: string;
   /** Language of the modal and of the receipt, such as deDE. */
   language?: string;
-  /** JSON; verified, kept with the payment and given back. */
+  /** JSON. It must be verified. It is kept with the payment and returned with it. */
   allocations?: string;
   charge_channel?: string | number;
 }
@@ -40,7 +40,7 @@ export interface PaymentModalOptions {
   environment?: "test" | "live";
   /** Id of a form whose inputs have the classes tmt_<name>: the modal opens when it is submitted. */
   formId?: string;
-  /** The same without a form: the modal opens at once. */
+  /** The data without a form. The modal opens at once. */
   data?: PaymentModalData;
   /** Names of the fields that the auth string verifies, besides channels, currencies and total. */
   verify?: Array<"country" | "date" | "email" | "firstname" | "reference" | "surname" | "allocations" | "charge_channel">;

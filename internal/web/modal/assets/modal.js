@@ -1,5 +1,5 @@
-// The payment modal, as a merchant's page sees it: it opens a frame of the payment service over the page and passes on
-// what the frame reports. Card data never gets here. See modal.d.ts for the shapes.
+// The part of the payment modal that runs in the merchant's page. It opens a frame of the payment service over the page, and
+// passes on what the frame reports. Card data never gets here. modal.d.ts describes all objects.
 (() => {
   "use strict";
 
@@ -14,13 +14,13 @@
     "payee_surname", "payee_email", "payee_address", "payee_city", "payee_postcode", "payee_country", "currencies", "total",
     "description", "pax", "reference", "language", "allocations", "charge_channel",
   ];
-  // A frame that may not open on this page is blocked by the browser, which tells nobody: it stays silent for this long, or
-  // for so long after something has loaded that should have spoken by then.
+  // If the frame may not open on this page, the browser blocks it and tells nobody. So a frame counts as blocked when it
+  // takes longer than "load" to load, or, once loaded, longer than "speak" to report.
   const patience = { load: 20000, speak: 3000 };
 
   let open = null; // one modal at a time covers the page
 
-  // visit tells one showing of the page from another, and how people came to it.
+  // visit says which visit of the page this is, and how the shopper came to the page.
   const visit = () => ({ began: performance.timeOrigin, by: performance.getEntriesByType("navigation")[0]?.type ?? "navigate" });
 
   class PaymentModal {
@@ -55,7 +55,7 @@
       });
     }
 
-    // on has a function called, with one argument, whenever the callback of that name fires.
+    // on sets a function that is called, with one argument, whenever the callback of that name fires.
     on(name, listener) {
       if (!callbacks.includes(name)) throw new TypeError(`there is no callback ${name}; there are ${callbacks.join(", ")}`);
       if (typeof listener !== "function") throw new TypeError("a callback is a function");
@@ -63,13 +63,13 @@
       return this;
     }
 
-    // closeModal closes the modal, also while a payment is on its way: its outcome is then found by the booking's id.
+    // closeModal closes the modal, even during a payment. The outcome can then be found by the booking's id.
     closeModal() {
       this.#due = null;
       if (open === this) this.#close({ message: "The modal was closed by the page." });
     }
 
-    // Listeners are added after the constructor has returned.
+    // The page adds its listeners after the constructor has returned, so the modal opens later.
     #opensWith(data) {
       const due = (this.#due = Object.fromEntries(fields.flatMap((name) => (data[name] ?? "") === "" ? [] : [[name, data[name]]])));
       queueMicrotask(() => this.#due === due && this.#open(due));
@@ -89,7 +89,7 @@
       frame.title = "Payment";
       const query = new URLSearchParams({ path: this.#options.path, origin: location.origin });
       frame.src = new URL(`frame?${query}`, base).href;
-      // With the same colour scheme inside and outside the frame its ground stays transparent.
+      // A frame stays transparent only if it has the same colour scheme as the page.
       Object.assign(frame.style, { width: "100%", height: "100%", border: "0", display: "block", colorScheme: "light dark" });
       dialog.setAttribute("aria-label", frame.title);
       dialog.append(frame);
@@ -99,7 +99,8 @@
         if (this.#ready) this.#send("close", {});
         else this.#close({ message: "The modal was closed before it had loaded." });
       });
-      // Browsers close a dialog whose cancelling was prevented too often; this one closes when its frame says so.
+      // Browsers close a dialog after its cancelling was prevented a few times. This dialog must close only when its frame
+      // says so.
       dialog.addEventListener("close", () => {
         if (this.#dialog !== dialog) return;
         dialog.showModal();
@@ -155,7 +156,8 @@
       }
     }
 
-    // Only while a payment is on its way does leaving the page ask: pages that always listen are kept in no history.
+    // The browser asks before the shopper leaves the page, but only during a payment: a page that always listens for this
+    // cannot be restored by the back button.
     #guard(on) {
       if (on) addEventListener("beforeunload", this.#leaves);
       else removeEventListener("beforeunload", this.#leaves);
@@ -173,7 +175,7 @@
       if (open === this) this.#close({ message: "The modal did not open." }); // a listener may have closed it
     }
 
-    // A listener that fails is the page's business, and keeps none of the others from being called.
+    // A listener that fails must not keep the others from being called.
     #call(name, argument) {
       for (const listener of this.#listeners.get(name) ?? []) {
         try {
@@ -199,7 +201,7 @@
     }
   }
 
-  // read takes the fields of a form: the elements with the class tmt_<name>, or holdfast_<name>.
+  // read reads the fields of a form: the elements with the class tmt_<name> or holdfast_<name>.
   function read(form) {
     const data = {};
     for (const name of fields) {
@@ -210,7 +212,7 @@
   }
 
   for (const prefix of ["holdfast", "tmt"]) window[`${prefix}PaymentModalSdk`] = PaymentModal;
-  // Asynchronous, so that it makes no difference whether the page defines it before or after this script.
+  // Called later, so that the page may define it before or after this script.
   const announce = () => (window.tmtPaymentModalReady ?? window.holdfastPaymentModalReady)?.();
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", announce, { once: true });
   else queueMicrotask(announce);

@@ -1,11 +1,10 @@
-// Asking again and again, with growing pauses.
+// Repeats a request, with growing pauses.
 import { Refused, isTrouble } from "./api.js";
 
 const pauses = [300, 700, 1000, 1500, 2000, 3000, 4000, 5000];
 
-// poll asks until the answer is enough, and gives it; null when the time is over, or when the service does not answer this any
-// more. What else goes wrong on the way is asked again.
-// slow is called once it takes longer than people expect.
+// poll asks until the answer is enough, and returns it. It returns null when the time is over, or when the service refuses
+// the request for good. After any other problem it asks again. slow is called when it takes longer than people expect.
 export async function poll(ask, enough, { limit = 120000, slow } = {}) {
   const began = performance.now();
   let told = false;

@@ -1,9 +1,9 @@
-// The languages of the modal. The words are in texts/, one module for a language; numbers, money, days and plurals are
-// written as the browser's own data of the language has it.
+// The languages of the modal. The words are in texts/, with one module for each language. Numbers, money, days and plurals
+// are written with the browser's own data of the language.
 import { exponents } from "./currencies.js";
 import { formsOf, writeDays } from "./forms.js";
 
-// By the names that bookings have for them.
+// The languages by their codes in bookings.
 export const languages = {
   deDE: "de-DE", enGB: "en-GB", esES: "es-ES", frFR: "fr-FR", itIT: "it-IT", jaJA: "ja-JP", kkKK: "kk-KZ", koKO: "ko-KR", lvLV: "lv-LV",
   ptBR: "pt-BR", roRO: "ro-RO", ruRU: "ru-RU", ukUK: "uk-UA", uzUZ: "uz-UZ", zhZH: "zh-CN",
@@ -11,13 +11,13 @@ export const languages = {
 
 const fallback = "enGB";
 
-// guess is the first of the names that is a language of ours, else one that the browser asks for.
+// guess is the first of the names that is one of our languages, or otherwise the first such language of the browser.
 export function guess(...names) {
   const wanted = navigator.languages.map((tag) => Object.keys(languages).find((name) => name.slice(0, 2) === tag.slice(0, 2)));
   return [...names, ...wanted].find((name) => languages[name]) ?? fallback;
 }
 
-// Texts writes in one language.
+// Texts writes texts in one language.
 export class Texts {
   #words;
   #plural;
@@ -34,7 +34,7 @@ export class Texts {
     return texts;
   }
 
-  // say gives a text with its {places} filled in. Where the text depends on a number, count chooses its form.
+  // say returns a text with its {places} filled in. If the text depends on a number, count selects its form.
   say(key, values = {}) {
     let text = this.#words[key];
     if (typeof text === "object") text = text[this.#plural.select(values.count)] ?? text.other;
@@ -49,7 +49,7 @@ export class Texts {
 
   #number = (options) => new Intl.NumberFormat(this.#own?.locale ?? this.locale, options);
 
-  // money writes an amount of minor units; what is no currency is for the service to refuse.
+  // money writes an amount in minor units. The service refuses a wrong currency later.
   money(minor, currency) {
     const digits = exponents[currency];
     if (digits === undefined) return `${minor} ${currency}`;
@@ -58,13 +58,13 @@ export class Texts {
     return this.#number(options).formatToParts(decimal(minor, digits)).map(symbol).join("");
   }
 
-  // rate writes how much of one currency a unit of another is worth.
+  // rate writes how much one unit of a currency is in another currency.
   rate(from, to, rate) {
     const number = this.#number({ maximumSignificantDigits: 6 });
     return `${number.format(1)} ${from} = ${number.format(rate)} ${to}`;
   }
 
-  // days writes one or two days given as Y-m-d; what are no days is for the service to refuse.
+  // days writes one or two days such as 2024-06-30. The service refuses wrong days later.
   days(first, last) {
     const [from, to] = [dayOf(first || last), dayOf(last)];
     if (Number.isNaN(from - to)) return last;
@@ -76,11 +76,11 @@ export class Texts {
 
 const dayOf = (text) => new Date(`${text}T00:00:00Z`);
 
-// decimal writes minor units as a decimal number, exactly: amounts may be larger than what numbers hold.
+// decimal writes minor units as an exact decimal text, because amounts may be too large for JavaScript's numbers.
 export function decimal(minor, digits) {
   const text = String(minor).padStart(digits + 1, "0");
   return digits ? `${text.slice(0, -digits)}.${text.slice(-digits)}` : text;
 }
 
-// major is the same as a number, to compute a rate with.
+// major is the same as a number, which is enough for a rate.
 export const major = (minor, currency) => Number(decimal(minor, exponents[currency] ?? 2));

@@ -1,11 +1,12 @@
-// What the frame shows. It knows nothing of payments: the controller tells it what to show, it tells what was clicked.
+// What the frame shows. It knows nothing about payments. The controller tells it what to show, and it tells the controller
+// what was clicked.
 
 const $ = (id) => document.getElementById(id);
 
-// The elements that the keyboard reaches, in order.
+// The elements that can have the keyboard's focus.
 const reachable = "button, input, summary, iframe, a[href]";
 
-// View is the frame's document. on holds what is called for clicks: close, leave and retry.
+// View is the frame's document. on holds the functions for clicks: close, leave and retry.
 export class View {
   #on; // what is clicked
   #texts;
@@ -24,10 +25,10 @@ export class View {
       event.preventDefault();
       this.escape();
     });
-    // What the keyboard reaches is scrolled to below the head, which is as high as its texts are.
+    // An element with the focus must not be hidden behind the head, whose height depends on its texts.
     const [panel, head] = [document.querySelector(".panel"), document.querySelector(".sum")];
     new ResizeObserver(() => (panel.style.scrollPaddingTop = `${head.offsetHeight + 36}px`)).observe(head);
-    // The keyboard goes round inside the dialog, also past frames, whose keys are not heard here.
+    // The Tab key must not leave the dialog, also from inside other frames, whose keys we cannot see.
     $("before").addEventListener("focus", (event) => this.#wrap(event.relatedTarget ? -1 : 0));
     $("after").addEventListener("focus", () => this.#wrap(0));
   }
@@ -43,7 +44,7 @@ export class View {
     all.at(at)?.focus();
   }
 
-  // speak writes everything in another language.
+  // speak writes all texts in another language.
   speak(texts) {
     this.#texts = texts;
     document.documentElement.lang = texts.lang;
@@ -54,7 +55,7 @@ export class View {
     this.#content();
   }
 
-  // sum shows what is paid, to whom and what for.
+  // sum shows the amount, the merchant and the booking.
   sum({ merchant, amount, purpose, facts }) {
     $("merchant").textContent = merchant;
     $("amount").textContent = amount;
@@ -75,7 +76,7 @@ export class View {
     content();
   }
 
-  // form shows the card form; notice is what went wrong before: {title, text}.
+  // form shows the card form. notice is what went wrong before: {title, text}.
   form(pay, notice) {
     this.#show("form", "form", () => {
       $("pay").textContent = pay();
@@ -88,7 +89,7 @@ export class View {
     this.announce(`${notice.title()} ${notice.text()}`, true);
   }
 
-  // waiting says that something takes time.
+  // waiting shows that something takes time.
   waiting(state, title, text) {
     const changed = document.documentElement.dataset.state !== state;
     this.#show(state, "waiting", () => {
@@ -99,7 +100,7 @@ export class View {
     this.announce(`${this.#texts.say(title)} ${this.#texts.say(text)}`);
   }
 
-  // challenge shows a page of the bank and gives the window that it is in.
+  // challenge shows a page of the bank, and returns its window.
   challenge(address) {
     this.#show("challenge", "challenge", () => {
       const [frame] = $("bank").children;
@@ -117,7 +118,7 @@ export class View {
     return frame;
   }
 
-  // result shows how it ended. kind is good, bad or open; done and retry are texts of buttons, retry perhaps none.
+  // result shows the outcome. kind is good, bad or open. done and retry are texts of buttons; retry may be missing.
   result(state, { kind, title, text, problems = [], booking, done, retry }) {
     this.#show(state, "result", () => {
       $("sign").dataset.kind = kind;
@@ -138,7 +139,7 @@ export class View {
     this.announce(told.join(" "), kind !== "good");
   }
 
-  // ask wants to know whether the modal is really to be closed.
+  // ask asks the shopper whether to close the modal.
   ask() {
     this.#back = document.activeElement;
     $("ask").hidden = false;
@@ -153,7 +154,7 @@ export class View {
     this.#back?.focus();
   }
 
-  // announce has a screen reader say something.
+  // announce makes a screen reader say a text.
   announce(text, urgent = false) {
     $(urgent ? "alert" : "status").textContent = text;
   }
