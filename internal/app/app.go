@@ -1,5 +1,5 @@
-// Package app builds the rooms over one core, and closes what runs beside the requests. It owns nothing and decides
-// nothing: whoever comes in (HTTP, pages, jobs, the command line) takes the room that it needs from here. Begin at New.
+// Package app builds all rooms over one core. It owns no tables and has no rules of its own: HTTP, pages, jobs and the
+// command line take the use cases that they need from it. Begin reading at New.
 package app
 
 import (
@@ -19,7 +19,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// App is the use cases, a small type for each noun.
+// App holds the use cases of all rooms.
 type App struct {
 	Channels        *merchants.Channels
 	Suppliers       *merchants.Suppliers
@@ -50,7 +50,8 @@ type App struct {
 	Work            *core.Work
 }
 
-// New makes the use cases over one core, with the shipped rulepacks where it has none.
+// New makes the use cases over one core. It fills in what the core leaves empty: the shipped rulepacks, the
+// protection-only profile, and the sizes of Pieces.
 func New(c *core.Core) *App {
 	if c.Rulepacks == nil {
 		c.Rulepacks = protection.ShippedRulepacks()
@@ -64,7 +65,7 @@ func New(c *core.Core) *App {
 	logged := bookings.NewBookings(c, limits.Redate(c), payments.TransactionsOfBookings)
 	taken := payments.NewPayments(c, gateway)
 	return &App{
-		Channels:        merchants.NewChannels(c),
+		Channels:        merchants.NewChannels(c, bookings.ChannelHasAny, payments.ChannelHasOpen),
 		Suppliers:       &merchants.Suppliers{Core: c},
 		Bookings:        logged,
 		Imports:         takeover.NewImports(c),
@@ -94,5 +95,5 @@ func New(c *core.Core) *App {
 	}
 }
 
-// Close ends what runs beside the requests, when it has finished what it was given. The store is closed after it.
+// Close waits for work that runs beside the requests, and ends it. The caller closes the database afterwards.
 func (a *App) Close() { a.Tokens.Close() }

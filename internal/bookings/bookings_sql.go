@@ -14,8 +14,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// BookingColumns is what scanBooking reads. Whether the channel is locked comes by a subquery and not by a join: a
-// join would let the engine begin at the channels and sort all their bookings to find the first page.
+// BookingColumns are the columns that ScanBooking reads. A subquery tells whether the channel is locked. With a join, the
+// engine might begin at the channels and sort all their bookings to find the first page.
 const BookingColumns = `b.site_id, b.id, b.uuid, b.channel_id, b.author_id, b.author, b.author_name, b.content,
 	b.firstname, b.surname, b.email, b.start_day, b.end_day, b.pax, b.reference, b.total, b.currencies, b.country,
 	b.language, b.modal_draft, b.net, b.held, b.open_authorised, b.locked_payments, b.payments, b.total_changed,
@@ -23,9 +23,10 @@ const BookingColumns = `b.site_id, b.id, b.uuid, b.channel_id, b.author_id, b.au
 	b.created_at, b.modified_at,
 	(SELECT c.locked FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`
 
-// returnedBookingColumns are the same for a RETURNING, which knows the table by its own name only.
+// returnedBookingColumns are the same columns for a RETURNING clause, which allows no other name for the table.
 var returnedBookingColumns = strings.ReplaceAll(BookingColumns, "b.", "bookings.")
 
+// ScanBooking reads one row of BookingColumns.
 func ScanBooking(scan func(dest ...any) error) (travel.Booking, error) {
 	var b travel.Booking
 	var start sql.NullInt64
@@ -46,8 +47,8 @@ func ScanBooking(scan func(dest ...any) error) (travel.Booking, error) {
 	return b, err
 }
 
-// inRow is how the ids of suppliers stand in their booking's row, so that whoever reads the booking has them: each once,
-// in order, with commas between them.
+// inRow writes the ids of suppliers for the row of their booking, with commas between them. The row repeats what is in
+// booking_suppliers, so that no second statement is needed to read a booking.
 func inRow(ids []int64) string {
 	text := make([]string, len(ids))
 	for i, id := range ids {
@@ -56,9 +57,10 @@ func inRow(ids []int64) string {
 	return strings.Join(text, ",")
 }
 
-// inOrder is a list of ids with each once.
+// inOrder sorts a list of ids and removes duplicates.
 func inOrder(ids []int64) []int64 { return slices.Compact(slices.Sorted(slices.Values(ids))) }
 
+// readIDs is the reverse of inRow.
 func readIDs(text string) (ids []int64, err error) {
 	if text == "" {
 		return nil, nil
@@ -73,11 +75,11 @@ func readIDs(text string) (ids []int64, err error) {
 	return ids, nil
 }
 
-// bookingsMemory is what a write knows of bookings without asking again.
+// bookingsMemory is what a write knows about bookings without reading them again.
 type bookingsMemory struct {
-	held    map[db.Key]*travel.Booking // made or taken by it: nobody else changes them before it ends
-	changed []*travel.Booking          // of these, whose sums are not stored yet
-	blank   map[db.Key]bool            // of these, for which nothing was paid before the write, and whose total never changed
+	held    map[db.Key]*travel.Booking // made or locked by the write: nobody else changes them before it ends
+	changed []*travel.Booking          // those of held whose sums are not stored yet
+	blank   map[db.Key]bool            // those of held that were blank (see Blank) when the write began with them
 }
 
 var (
@@ -85,7 +87,7 @@ var (
 	waitingSums = db.NewDeferral(flushSums, "bookings")
 )
 
-// Held is a booking as this write, which has made or taken it, knows it. ok is false where it has not.
+// Held returns a booking that this write has made or locked, as the write knows it. ok is false when it has done neither.
 func Held(tx *db.Tx, siteID, id int64) (b travel.Booking, ok bool) {
 	held := inBookings.Of(tx).held[db.Key{SiteID: siteID, ID: id}]
 	if held == nil {
@@ -94,20 +96,20 @@ func Held(tx *db.Tx, siteID, id int64) (b travel.Booking, ok bool) {
 	return *held, true
 }
 
-// hold notes that the write has made or taken a booking.
+// hold notes that the write has made or locked a booking.
 func hold(tx *db.Tx, b *travel.Booking) {
 	m, key := inBookings.Of(tx), db.Key{SiteID: b.SiteID, ID: b.ID}
 	db.Keep(&m.held, key, b)
 	db.Keep(&m.blank, key, b.Payments == 0 && !b.TotalChanged)
 }
 
-// Blank reports whether a booking that this write holds was blank when it was made or taken: nothing was ever paid for
-// it, and its total never changed. There is then nothing about its payments that this write did not bring.
+// Blank reports whether a booking was blank when this write made or locked it: nothing had ever been paid for it, and its
+// total had never changed. Then everything about its payments comes from this write.
 func Blank(tx *db.Tx, siteID, id int64) bool {
 	return inBookings.Of(tx).blank[db.Key{SiteID: siteID, ID: id}]
 }
 
-// flushSums stores the sums of bookings that have changed, and the status that follows.
+// flushSums stores the changed sums of bookings, and the status that follows from them.
 func flushSums(tx *db.Tx) error {
 	m := inBookings.Of(tx)
 	changed := m.changed
@@ -132,7 +134,7 @@ func flushSums(tx *db.Tx) error {
 	})
 }
 
-// Insert stores a new booking, recorded now, and gives it its id.
+// Insert stores a new booking and returns its id.
 func Insert(tx *db.Tx, b travel.Booking) (id int64, err error) {
 	now := db.Micros(tx.Now)
 	b.Suppliers = inOrder(b.Suppliers)
@@ -170,18 +172,18 @@ func addBookingSuppliers(tx *db.Tx, siteID, id int64, suppliers []int64) error {
 	return nil
 }
 
-// Alone reads one booking. A deleted one is not found.
+// Alone reads one booking without its transactions. It does not find a deleted booking.
 func Alone(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
 	return oneBooking(tx, `b.site_id = $1 AND b.id = $2 AND NOT b.deleted`, siteID, id)
 }
 
-// ByImportKey reads the booking that an import made under a natural key of the channel.
+// ByImportKey reads the booking of a channel that an import made under a natural key.
 func ByImportKey(tx *db.Tx, siteID, channelID int64, key string) (travel.Booking, error) {
 	return oneBooking(tx, `b.site_id = $1 AND b.channel_id = $2 AND b.import_key = $3`, siteID, channelID, key)
 }
 
-// Lock takes the booking for the rest of the transaction and reads it, without its transactions:
-// whoever else wants to lock it waits. Its version has then counted this change, once for all that the transaction does.
+// Lock locks a booking for the rest of the write, and reads it without its transactions. Another write that wants to lock
+// it waits. Its version counts up once, however much this write changes.
 func Lock(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
 	if b, ok := Held(tx, siteID, id); ok {
 		return b, nil
@@ -203,7 +205,7 @@ func oneBooking(tx *db.Tx, condition string, args ...any) (travel.Booking, error
 	})
 }
 
-// Update stores what a caller may change of a locked booking, and the status that follows.
+// Update stores the fields of a locked booking that a caller can change, and the status that follows from them.
 func Update(tx *db.Tx, b travel.Booking) error {
 	b.Suppliers = inOrder(b.Suppliers)
 	n, err := tx.Exec(`UPDATE bookings SET channel_id = $3, content = $4, firstname = $5, surname = $6, email = $7,
@@ -231,8 +233,8 @@ func Update(tx *db.Tx, b travel.Booking) error {
 	return addBookingSuppliers(tx, b.SiteID, b.ID, b.Suppliers)
 }
 
-// SaveSums stores what the transactions of a locked booking come to, whether it is still the modal's draft, and
-// the status that follows from both.
+// SaveSums stores the sums of a locked booking's transactions, whether it is still a draft of the payment modal, and the
+// status that follows from both. They are written later in the same write (see flushSums).
 func SaveSums(tx *db.Tx, b travel.Booking) error {
 	m := inBookings.Of(tx)
 	held := m.held[db.Key{SiteID: b.SiteID, ID: b.ID}]
@@ -247,8 +249,8 @@ func SaveSums(tx *db.Tx, b travel.Booking) error {
 	return nil
 }
 
-// Trash makes a locked booking look like what does not exist. Its natural key is free again: an import that
-// names it makes it anew.
+// Trash puts a locked booking into the trash: nobody finds it any more. Its natural key is free again, so an import with
+// the same key makes a new booking.
 func Trash(tx *db.Tx, siteID, id int64) error {
 	delete(inBookings.Of(tx).held, db.Key{SiteID: siteID, ID: id})
 	n, err := tx.Exec(`UPDATE bookings SET deleted = TRUE, import_key = NULL, modified_at = $3
@@ -259,7 +261,14 @@ func Trash(tx *db.Tx, siteID, id int64) error {
 	return err
 }
 
-// Page reads one page of a site's bookings. Their statuses are those of the transaction's day.
+// ChannelHasAny reports whether any booking refers to a channel, even a deleted one.
+func ChannelHasAny(tx *db.Tx, siteID, channelID int64) (bool, error) {
+	var has bool
+	err := tx.Row(`SELECT EXISTS (SELECT 1 FROM bookings WHERE site_id = $1 AND channel_id = $2)`, []any{siteID, channelID}, &has)
+	return has, err
+}
+
+// Page reads one page of a site's bookings. A filter by status goes by the status on the day of the transaction.
 func Page(tx *db.Tx, siteID int64, filter travel.BookingFilter, page travel.Page) (travel.List[travel.Booking], error) {
 	w := &db.Where{}
 	w.And("b.site_id = ?", siteID)
@@ -269,14 +278,15 @@ func Page(tx *db.Tx, siteID int64, filter travel.BookingFilter, page travel.Page
 	return db.ListOf(tx, "bookings b", BookingColumns, w, page, bookingSortKeys, filter.Include, ScanBooking)
 }
 
+// exactly adds a condition unless the text is empty.
 func exactly(w *db.Where, column, text string) {
 	if text != "" {
 		w.And(column+" = ?", text)
 	}
 }
 
-// firstDayNotBefore is the first day that begins at the instant or after it: the days before it are those that begin
-// strictly before the instant.
+// firstDayNotBefore returns the first day that begins at the instant or after it. So every earlier day begins before the
+// instant.
 func firstDayNotBefore(t time.Time) int64 {
 	day := civil.DayOf(t)
 	if day.Start().Before(t) {
@@ -285,9 +295,9 @@ func firstDayNotBefore(t time.Time) int64 {
 	return int64(day)
 }
 
-// bookingSortKeys are the columns behind travel.BookingOrders. As in the framework that the wire follows, `date` is when
-// the booking was made, although the field `date` is its end date; `date_end` sorts by that. Bookings without a start
-// date come before those with one.
+// bookingSortKeys are the columns for travel.BookingOrders. The field `date` of a booking is its end date, but the order
+// `date` sorts by when the booking was made, as in the framework that the API follows. The order `date_end` sorts by the
+// end date. Bookings without a start date come first in the order `date_start`.
 var bookingSortKeys = map[string]string{
 	"id":         "b.id",
 	"date":       "b.created_at",
@@ -298,7 +308,7 @@ var bookingSortKeys = map[string]string{
 	"total":      "b.total",
 }
 
-// countLiveBookings counts the bookings of the site that are not in the trash, which holds few.
+// countLiveBookings counts the bookings of the site that are not in the trash. It subtracts the trash, which is small.
 func countLiveBookings(tx *db.Tx, siteID int64) (int64, error) {
 	all, err := tx.CountRows("bookings", siteID, core.FinalOf(tx, siteID))
 	if err != nil {
@@ -335,8 +345,8 @@ func andBookings(w *db.Where, siteID int64, f travel.BookingFilter, today civil.
 	}
 }
 
-// andStatusOn is travel.Booking.StatusOn as a condition: what the stored status does not know is the lock of the
-// channel and the day.
+// andStatusOn is travel.Booking.StatusOn as an SQL condition. The stored status does not include the lock of the channel
+// and the day, so they are added here.
 func andStatusOn(w *db.Where, siteID int64, statuses []travel.BookingStatus, today civil.Day) {
 	const lockedChannels = "(SELECT c.id FROM channels c WHERE c.site_id = ? AND c.locked)"
 	var cases []string

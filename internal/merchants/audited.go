@@ -1,12 +1,11 @@
 package merchants
 
-import (
-	"holdfast/internal/travel"
-)
+import "holdfast/internal/travel"
 
-// What the audit shows of a thing: its fields by the names of the wire, never a secret or the hash of one. Each is
-// written out, so that a new field is shown only when somebody has looked at it.
+// These are the shapes of the audit. They have the names of the wire, and never a secret or its hash. Each field is
+// written out here: so nobody adds a field to the audit without looking at it.
 
+// auditedChannel is the shape of a channel in the audit.
 type auditedChannel struct {
 	ID              int64   `json:"id"`
 	UUID            string  `json:"uuid"`
@@ -27,14 +26,15 @@ type auditedChannel struct {
 	*auditedProcessing
 }
 
-// auditedProcessing is what a channel has besides where it processes, or is set up for it.
+// auditedProcessing are the fields of travel.ProcessorConfig in the audit. The two types convert into each other: a field
+// that is added there has to be added here.
 type auditedProcessing struct {
 	CardholderPresent  bool   `json:"cardholder_present"`
 	MailFailures       bool   `json:"mail_failures"`
 	ServerToServer     bool   `json:"server_to_server"`
 	Processor          string `json:"processor"`
 	TokenizerID        string `json:"tokenizer_id"`
-	TokenizerKey       string `json:"tokenizer_api_key"` // its end
+	TokenizerKeyEnd    string `json:"tokenizer_api_key"` // as it is shown: its last characters
 	BeneficiaryID      string `json:"beneficiary_id"`
 	SettlementCurrency string `json:"settlement_currency"`
 	ChargebackMail     string `json:"chargeback_mail"`
@@ -50,16 +50,14 @@ func auditChannel(c travel.Channel) any {
 		StatementPeriod: c.StatementPeriod, Locked: c.Locked, Suppliers: append([]int64{}, c.Suppliers...),
 	}
 	if c.ProcessorConfig != (travel.ProcessorConfig{}) {
-		shape.auditedProcessing = &auditedProcessing{
-			CardholderPresent: c.CardholderPresent, MailFailures: c.MailFailures, ServerToServer: c.ServerToServer,
-			Processor: c.Processor, TokenizerID: c.TokenizerID, TokenizerKey: c.TokenizerKey(), BeneficiaryID: c.BeneficiaryID,
-			SettlementCurrency: c.SettlementCurrency, ChargebackMail: c.ChargebackMail, PayoutMinimum: c.PayoutMinimum,
-			Descriptor: c.Descriptor,
-		}
+		processing := auditedProcessing(c.ProcessorConfig)
+		processing.TokenizerKeyEnd = c.TokenizerKey()
+		shape.auditedProcessing = &processing
 	}
 	return shape
 }
 
+// auditedSupplier is the shape of a supplier in the audit.
 type auditedSupplier struct {
 	ID       int64  `json:"id"`
 	Name     string `json:"name"`

@@ -1,6 +1,6 @@
-// Package merchants is what an operator and a merchant agree on: channels with their access to processors, suppliers,
-// and the policies with their rate cards. It owns channels, channel_*, suppliers, policies and rate_card_lines. Begin
-// reading at Channels.
+// Package merchants keeps what an operator and a merchant agree on: channels with their credentials at processors,
+// suppliers, and policies with their rate cards. It owns the tables channels, channel_*, suppliers, policies and
+// rate_card_lines. Begin reading at Channels.
 package merchants
 
 import (
@@ -16,17 +16,22 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Channels is what can be done with channels.
-type Channels struct{ *core.Core }
+// Channels are the use cases of channels.
+type Channels struct {
+	*core.Core
+	hasBookings     OfChannel
+	hasOpenPayments OfChannel
+}
 
-// NewChannels makes the use cases.
-func NewChannels(c *core.Core) *Channels {
-	c.Kinds.Register(travel.ProposeOpenCover, core.Kind{
-		Carry: func(tx *db.Tx, actor auth.Actor, p travel.Proposal) (any, error) {
-			return carryOutOpenCover(c, tx, actor, p)
-		},
-	})
-	return &Channels{c}
+// OfChannel answers yes or no to a question about one channel. The rooms that own the rows answer it.
+type OfChannel func(tx *db.Tx, siteID, channelID int64) (bool, error)
+
+// NewChannels makes the use cases. hasBookings reports whether a channel has bookings, and hasOpenPayments whether it has
+// payments whose outcome is not known yet.
+func NewChannels(c *core.Core, hasBookings, hasOpenPayments OfChannel) *Channels {
+	channels := &Channels{Core: c, hasBookings: hasBookings, hasOpenPayments: hasOpenPayments}
+	c.Kinds.Register(travel.ProposeOpenCover, core.Kind{Carry: channels.carryOut})
+	return channels
 }
 
 // Get reads one channel of the actor's site.
@@ -37,7 +42,7 @@ func (c *Channels) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 	return shownTo(actor, found), unknownChannel(err, id)
 }
 
-// ByName reads the channel of the actor's site with exactly this name; of several, the oldest.
+// ByName reads the channel of the actor's site with exactly this name, and the oldest when there are several.
 func (c *Channels) ByName(ctx context.Context, actor auth.Actor, name string) (travel.Channel, error) {
 	found, err := core.Read(ctx, c.Core, actor, func(tx *db.Tx) (travel.Channel, error) {
 		return ChannelByName(tx, actor.SiteID, name)
@@ -58,8 +63,8 @@ func (c *Channels) List(
 	return list, err
 }
 
-// Create makes a channel of the actor's site. One whose payments are protected needs two people: outside a sandbox it
-// is a proposal at first, which comes back in place of a channel.
+// Create makes a channel of the actor's site. A channel whose payments are protected needs two people: outside a sandbox,
+// Create stores an open proposal, and returns it in an otherwise empty channel.
 func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.ChannelFields) (travel.Channel, error) {
 	if err := actor.Require(auth.WriteChannels); err != nil {
 		return travel.Channel{}, err
@@ -77,20 +82,20 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 		if err != nil {
 			return made, outcome, err
 		}
-		channel, err := newChannel(c.Core, tx, actor, in)
+		channel, err := c.newChannel(tx, actor, in)
 		if err != nil {
 			return made, outcome, err
 		}
 		channel.UUID, channel.Secret = drawn.UUID, drawn.Secret
 		insert := func() (any, error) {
-			made, err = insertChannel(c.Core, tx, actor, channel, in.Processing)
+			made, err = c.insert(tx, actor, channel, in.Processing)
 			return channelResult{made.ID}, err
 		}
 		if !channel.Covered() {
 			_, err := insert()
 			return made, core.Outcome{ID: made.ID}, err
 		}
-		if err := keyWaitsForNobody(in.Processing, travel.Channel{}, channel); err != nil {
+		if err := refuseKey(in.Processing, travel.Channel{}, channel); err != nil {
 			return made, outcome, err
 		}
 		p, err := core.Request(c.Core, tx, actor, travel.Proposal{
@@ -111,8 +116,8 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 	return shownTo(actor, made), err
 }
 
-// newChannel makes and checks a channel that is to be stored.
-func newChannel(c *core.Core, tx *db.Tx, actor auth.Actor, in travel.ChannelFields) (travel.Channel, error) {
+// newChannel makes a channel from its fields and checks it. It does not store it.
+func (c *Channels) newChannel(tx *db.Tx, actor auth.Actor, in travel.ChannelFields) (travel.Channel, error) {
 	in.Profile = c.Profile
 	site, err := Site(tx, actor.SiteID)
 	if err != nil {
@@ -126,32 +131,34 @@ func newChannel(c *core.Core, tx *db.Tx, actor auth.Actor, in travel.ChannelFiel
 	return channel, problems.Err()
 }
 
-func insertChannel(
-	c *core.Core, tx *db.Tx, actor auth.Actor, channel travel.Channel, in travel.ProcessorFields,
+// insert stores a new channel, with the key of its tokenizer.
+func (c *Channels) insert(
+	tx *db.Tx, actor auth.Actor, channel travel.Channel, in travel.ProcessorFields,
 ) (travel.Channel, error) {
 	made, err := InsertChannel(tx, channel)
 	if err != nil {
 		return made, err
 	}
-	if err := keepTokenizerKey(c, tx, travel.Channel{}, made, in); err != nil {
+	if err := c.keepTokenizerKey(tx, travel.Channel{}, made, in); err != nil {
 		return made, err
 	}
 	return made, core.Record(tx, actor, "channel.create", channelObject(made), nil, auditChannel(made))
 }
 
-// keyWaitsForNobody refuses a tokenizer's key in a change that another operator may have to approve: the change is kept
-// for them to read, and the key is for nobody to read.
-func keyWaitsForNobody(in travel.ProcessorFields, before, after travel.Channel) error {
+// refuseKey refuses a tokenizer's key in a change that another operator may have to approve. Such a change is stored for
+// that operator to read, and nobody may read the key.
+func refuseKey(in travel.ProcessorFields, before, after travel.Channel) error {
 	if key, _ := in.NewTokenizerKey(before, after); key == "" {
 		return nil
 	}
-	return fault.WrongField("tokenizer_api_key", "Set the key by itself: what opens cover may wait for another operator, and a key does not.")
+	return fault.WrongField("tokenizer_api_key", "Send the key in a request of its own: this change opens cover and may wait for another operator, who would see the key.")
 }
 
 func channelObject(c travel.Channel) string { return fmt.Sprintf("channel %d", c.ID) }
 
-// Change sets the given fields of a channel. Fields that are the operator's are ignored from anyone else. A change that
-// opens cover needs two people: outside a sandbox it is a proposal at first, and the channel comes back as it was.
+// Change sets the given fields of a channel. The fields that only the operator can set are ignored from anyone else. A
+// change that opens cover needs two people: outside a sandbox, Change stores an open proposal, and returns it in the
+// channel, which is otherwise as it was.
 func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in travel.ChannelFields) (travel.Channel, error) {
 	if err := actor.Require(auth.WriteChannels); err != nil {
 		return travel.Channel{}, err
@@ -164,24 +171,24 @@ func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in tr
 		if err := core.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
 			return changed, err
 		}
-		channel, err := changedChannel(c.Core, tx, actor, stored, in)
+		channel, err := c.changed(tx, actor, stored, in)
 		if err != nil {
 			return changed, err
 		}
 		if !opensCover(stored, channel) {
-			return saveChannel(c.Core, tx, actor, stored, channel, in.Processing)
+			return c.save(tx, actor, stored, channel, in.Processing)
 		}
-		if err := keyWaitsForNobody(in.Processing, stored, channel); err != nil {
+		if err := refuseKey(in.Processing, stored, channel); err != nil {
 			return changed, err
 		}
 		p, err := core.Request(c.Core, tx, actor, travel.Proposal{
 			Kind: travel.ProposeOpenCover, Subject: channelObject(stored), Reason: in.Reason,
 		}, openCoverOf(id, in), func() (any, error) {
-			changed, err = saveChannel(c.Core, tx, actor, stored, channel, in.Processing)
+			changed, err = c.save(tx, actor, stored, channel, in.Processing)
 			return channelResult{changed.ID}, err
 		})
 		if err == nil && p.State == travel.ProposalOpen {
-			changed, err = LeaveChannel(tx, stored)
+			changed, err = leaveChannel(tx, stored)
 			changed.Proposal = &p
 		}
 		return changed, err
@@ -189,18 +196,18 @@ func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in tr
 	return shownTo(actor, changed), unknownChannel(err, id)
 }
 
-// opensCover reports whether payments of the channel are protected (R2) by the change and were not before it. To give a
-// locked channel the mode that covers is a change for two people as well, so that unlocking it is the same everywhere.
+// opensCover reports whether the change makes payments of the channel protected (R2) that were not protected before. To
+// unlock a channel in a mode that covers opens cover, too.
 func opensCover(before, after travel.Channel) bool {
 	return after.Covered() && (!before.Covered() || before.Locked && !after.Locked)
 }
 
-// changedChannel sets and checks the given fields of a channel that is locked.
-func changedChannel(
-	c *core.Core, tx *db.Tx, actor auth.Actor, stored travel.Channel, in travel.ChannelFields,
+// changed sets the given fields of a channel and checks them. It does not store the channel.
+func (c *Channels) changed(
+	tx *db.Tx, actor auth.Actor, stored travel.Channel, in travel.ChannelFields,
 ) (travel.Channel, error) {
 	in.Profile = c.Profile
-	hasBookings, err := ChannelHasBookings(tx, actor.SiteID, stored.ID)
+	hasBookings, err := c.hasBookings(tx, actor.SiteID, stored.ID)
 	if err != nil {
 		return stored, err
 	}
@@ -212,26 +219,28 @@ func changedChannel(
 	return channel, problems.Err()
 }
 
-func saveChannel(
-	c *core.Core, tx *db.Tx, actor auth.Actor, before, after travel.Channel, in travel.ProcessorFields,
+// save stores a changed channel, with the key of its tokenizer.
+func (c *Channels) save(
+	tx *db.Tx, actor auth.Actor, before, after travel.Channel, in travel.ProcessorFields,
 ) (travel.Channel, error) {
 	changed, err := UpdateChannel(tx, after)
 	if err != nil {
 		return changed, err
 	}
-	if err := keepTokenizerKey(c, tx, before, changed, in); err != nil {
+	if err := c.keepTokenizerKey(tx, before, changed, in); err != nil {
 		return changed, err
 	}
 	return changed, core.Record(tx, actor, "channel.change", channelObject(changed), auditChannel(before), auditChannel(changed))
 }
 
-// Delete removes a channel that has no bookings. A version other than 0 must be the stored one.
+// Delete removes a channel that nothing refers to. ifVersion is the version that the caller has read, 0 for any. Errors:
+// SettingNotFound, Precondition, and InUse when the channel has bookings.
 func (c *Channels) Delete(ctx context.Context, actor auth.Actor, id, ifVersion int64) error {
 	if err := actor.Require(auth.WriteChannels); err != nil {
 		return err
 	}
 	inUse := fault.New(fault.InUse, "Channel %d has bookings, or had some that were deleted, and cannot be deleted.", id)
-	err := c.WriteAs(ctx, actor, func(tx *db.Tx) error {
+	err := removeUnused(ctx, c.Core, actor, inUse, func(tx *db.Tx) error {
 		stored, err := LockChannel(tx, actor.SiteID, id)
 		if err != nil {
 			return err
@@ -239,39 +248,27 @@ func (c *Channels) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 		if err := core.CheckVersion(ifVersion, stored.Version-1); err != nil {
 			return err
 		}
-		has, err := ChannelHasBookings(tx, actor.SiteID, id)
-		if err != nil {
-			return err
-		}
-		if has {
-			return inUse
-		}
 		if err := DeleteChannel(tx, actor.SiteID, id); err != nil {
 			return err
 		}
 		return core.Record(tx, actor, "channel.delete", channelObject(stored), auditChannel(stored), nil)
 	})
-	// A booking that was made between the look and the removal is found by its foreign key.
-	if errors.Is(err, db.ErrConflict) {
-		return inUse
-	}
 	return unknownChannel(err, id)
 }
 
-// shownTo hides the secret of a channel from whoever may not sign with it.
-func shownTo(actor auth.Actor, c travel.Channel) travel.Channel {
-	if !actor.Can(auth.SeeChannelSecret) {
-		c.Secret = ""
+// removeUnused runs a write that removes something, and returns inUse when a foreign key forbids it.
+func removeUnused(
+	ctx context.Context, c *core.Core, actor auth.Actor, inUse error, remove func(tx *db.Tx) error,
+) error {
+	err := c.WriteAs(ctx, actor, remove)
+	if errors.Is(err, db.ErrConflict) {
+		return inUse
 	}
-	return c
+	return err
 }
 
-func unknownChannel(err error, id int64) error {
-	return core.NotFoundAs(fault.SettingNotFound, err, "There is no channel %d.", id)
-}
-
-// RotateSecret gives a channel another secret: auth strings of the payment modal, and hashes of transactions, that were
-// made with the one before are wrong from now on.
+// RotateSecret gives a channel a new secret. Auth strings of the payment modal and hashes of transactions that were made
+// with the old secret are no longer valid.
 func (c *Channels) RotateSecret(ctx context.Context, actor auth.Actor, id, ifVersion int64) (travel.Channel, error) {
 	if err := actor.Require(auth.SetChannelTerms); err != nil {
 		return travel.Channel{}, err
@@ -288,12 +285,24 @@ func (c *Channels) RotateSecret(ctx context.Context, actor auth.Actor, id, ifVer
 		if err := core.CheckVersion(ifVersion, channel.Version-1); err != nil {
 			return channel, err
 		}
-		if err := SetChannelSecret(tx, actor.SiteID, id, secret); err != nil {
+		if err := setChannelSecret(tx, actor.SiteID, id, secret); err != nil {
 			return channel, err
 		}
 		channel.Secret, channel.ModifiedAt = secret, tx.Now
-		shown := auditChannel(channel) // that it was done, and nothing of what it is
+		shown := auditChannel(channel) // the audit says that the secret was changed; it never holds the secret
 		return channel, core.Record(tx, actor, "channel.secret", channelObject(channel), shown, shown)
 	})
 	return changed, unknownChannel(err, id)
+}
+
+// shownTo removes the secret of a channel for an actor who may not see it.
+func shownTo(actor auth.Actor, c travel.Channel) travel.Channel {
+	if !actor.Can(auth.SeeChannelSecret) {
+		c.Secret = ""
+	}
+	return c
+}
+
+func unknownChannel(err error, id int64) error {
+	return core.NotFoundAs(fault.SettingNotFound, err, "There is no channel %d.", id)
 }

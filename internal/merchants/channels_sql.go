@@ -18,8 +18,21 @@ const channelColumns = `site_id, id, uuid, name, slug, account_type, account_mod
 const processingColumns = `cardholder_present, mail_failures, server_to_server, processor, tokenizer_id, tokenizer_key_end,
 	beneficiary_id, settlement_currency, chargeback_mail, payout_minimum, descriptor`
 
-// slugAttempts bounds how often InsertChannel looks for a free slug. Each attempt is lost to another channel that was
-// stored under that slug meanwhile.
+// changeableColumns are the columns that InsertChannel and UpdateChannel write both; changeable gives their values.
+const changeableColumns = `name, name_folded, account_type, account_mode, protection_type, currencies, language,
+	primary_mail, mail_bcc, receipt_label, external_id, status_override, statement_period, locked, modified_at, ` + processingColumns
+
+func changeable(c travel.Channel) []any {
+	return []any{
+		c.Name, db.Folded(c.Name), c.AccountType, c.Mode, c.ProtectionType, c.Currency, c.Language,
+		c.PrimaryMail, c.MailBCC, c.ReceiptLabel, c.ExternalID, c.StatusOverride, c.StatementPeriod, c.Locked,
+		db.Micros(c.ModifiedAt), c.CardholderPresent, c.MailFailures, c.ServerToServer, c.Processor, c.TokenizerID,
+		c.TokenizerKeyEnd, c.BeneficiaryID, c.SettlementCurrency, c.ChargebackMail, c.PayoutMinimum, c.Descriptor,
+	}
+}
+
+// slugAttempts is how often InsertChannel looks for a free slug at most. An attempt fails when another write has stored a
+// channel with that slug meanwhile.
 const slugAttempts = 1000
 
 func scanChannel(scan func(dest ...any) error) (travel.Channel, error) {
@@ -34,8 +47,8 @@ func scanChannel(scan func(dest ...any) error) (travel.Channel, error) {
 	return c, err
 }
 
-// InsertChannel stores a new channel and returns it with its id, its version and a slug that is free in the site: the
-// given one, else the given one with -2, -3 and so on. The suppliers must exist (see UnknownSuppliers).
+// InsertChannel stores a new channel and returns it with its id, its version and a slug that no other channel of the site
+// has: the given slug, or the given slug with -2, -3 and so on. The suppliers must exist (see UnknownSuppliers).
 func InsertChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 	base := c.Slug
 	c.Version, c.CreatedAt, c.ModifiedAt = 1, tx.Now, tx.Now
@@ -47,18 +60,12 @@ func InsertChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 		// Another write may take the same slug between the look and the insert. PostgreSQL then waits for that write
 		// here, and the next look sees it.
 		var inserted bool
-		err = tx.Each(`INSERT INTO channels (site_id, uuid, name, name_folded, slug, account_type, account_mode, was_test,
-				protection_type, currencies, language, primary_mail, mail_bcc, receipt_label, external_id, status_override,
-				statement_period, locked, secret, version, created_at, modified_at, `+processingColumns+`)
+		err = tx.Each(`INSERT INTO channels (site_id, uuid, slug, was_test, secret, version, created_at, `+changeableColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
 				$23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)
 			ON CONFLICT (site_id, slug) DO NOTHING
 			RETURNING id`,
-			[]any{c.SiteID, c.UUID, c.Name, db.Folded(c.Name), c.Slug, c.AccountType, c.Mode, c.WasTest, c.ProtectionType,
-				c.Currency, c.Language, c.PrimaryMail, c.MailBCC, c.ReceiptLabel, c.ExternalID, c.StatusOverride,
-				c.StatementPeriod, c.Locked, c.Secret, c.Version, db.Micros(c.CreatedAt), db.Micros(c.ModifiedAt),
-				c.CardholderPresent, c.MailFailures, c.ServerToServer, c.Processor, c.TokenizerID, c.TokenizerKeyEnd,
-				c.BeneficiaryID, c.SettlementCurrency, c.ChargebackMail, c.PayoutMinimum, c.Descriptor},
+			append([]any{c.SiteID, c.UUID, c.Slug, c.WasTest, c.Secret, c.Version, db.Micros(c.CreatedAt)}, changeable(c)...),
 			func(scan func(dest ...any) error) error {
 				inserted = true
 				return scan(&c.ID)
@@ -99,7 +106,7 @@ func freeSlug(tx *db.Tx, siteID int64, base string) (string, error) {
 	return slug, nil
 }
 
-// recordChannelName keeps from when on the channel is called what it is called now.
+// recordChannelName stores that the channel has its present name from now on.
 func recordChannelName(tx *db.Tx, c travel.Channel) error {
 	_, err := tx.Exec(`INSERT INTO channel_names (site_id, channel_id, recorded_at, name) VALUES ($1, $2, $3, $4)`,
 		c.SiteID, c.ID, db.Micros(tx.Now), c.Name)
@@ -121,22 +128,22 @@ func ChannelAlone(tx *db.Tx, siteID, id int64) (travel.Channel, error) {
 	})
 }
 
-// ChannelByName reads the channel of the site with exactly this name; of several, the oldest.
+// ChannelByName reads the channel of the site with exactly this name, and the oldest when there are several.
 func ChannelByName(tx *db.Tx, siteID int64, name string) (travel.Channel, error) {
 	return oneChannel(tx, `SELECT `+channelColumns+` FROM channels
 		WHERE site_id = $1 AND name_folded = $2 AND name = $3 ORDER BY id LIMIT 1`, siteID, db.Folded(name), name)
 }
 
-// LockChannel takes the channel for this write by counting up its version, and returns it so: nobody else changes it
-// before this transaction ends. The version that callers know is one less.
+// LockChannel locks the channel for this write by counting up its version, and reads it. Nobody else can change it before
+// this transaction ends. The version that callers know is one less than the version that it returns.
 func LockChannel(tx *db.Tx, siteID, id int64) (travel.Channel, error) {
 	return oneChannel(tx, `UPDATE channels SET version = version + 1 WHERE site_id = $1 AND id = $2
 		RETURNING `+channelColumns, siteID, id)
 }
 
-// LeaveChannel takes back the counting up of LockChannel in a write that found nothing to change: callers who know the
-// channel's version still know its state.
-func LeaveChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
+// leaveChannel takes back the new version of LockChannel in a write that changes nothing after all: then the version that
+// callers know is still the right one.
+func leaveChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 	c.Version--
 	_, err := tx.Exec(`UPDATE channels SET version = $3 WHERE site_id = $1 AND id = $2`, c.SiteID, c.ID, c.Version)
 	return c, err
@@ -163,7 +170,7 @@ func ChannelsPage(tx *db.Tx, siteID int64, f travel.ChannelFilter, page travel.P
 		w.And("account_type = ?", f.AccountType)
 	}
 	if f.Currency != "" {
-		// Codes are stored in capitals; a caller may write them as it likes.
+		// Codes are stored in capital letters. A caller may use small letters.
 		w.And(`currencies LIKE ? ESCAPE '\'`, "%"+db.EscapeLike(strings.ToUpper(f.Currency))+"%")
 	}
 	if f.ExternalID != "" {
@@ -211,8 +218,8 @@ func readChannelSuppliers(tx *db.Tx, siteID int64, channels []travel.Channel) er
 		})
 }
 
-// replaceChannelSuppliers makes the channel's suppliers the stored ones and returns them as they will be read: each
-// once, in order.
+// replaceChannelSuppliers stores the channel's suppliers in place of the old ones. It returns them sorted and without
+// duplicates, as they will be read.
 func replaceChannelSuppliers(tx *db.Tx, c travel.Channel) ([]int64, error) {
 	_, err := tx.Exec(`DELETE FROM channel_suppliers WHERE site_id = $1 AND channel_id = $2`, c.SiteID, c.ID)
 	if err != nil {
@@ -229,8 +236,8 @@ func replaceChannelSuppliers(tx *db.Tx, c travel.Channel) ([]int64, error) {
 	return ids, nil
 }
 
-// UpdateChannel stores what can change of a channel that LockChannel gave. A currency that bookings refer to is kept
-// from changing by their foreign key.
+// UpdateChannel stores the fields of a locked channel that can change. The error is db.ErrConflict when the currency
+// changes and bookings refer to it by their foreign key.
 func UpdateChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 	var name string
 	err := tx.Row(`SELECT name FROM channels WHERE site_id = $1 AND id = $2`, []any{c.SiteID, c.ID}, &name)
@@ -241,17 +248,9 @@ func UpdateChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 	if err := core.Changed(tx, c.SiteID); err != nil {
 		return travel.Channel{}, err
 	}
-	_, err = tx.Exec(`UPDATE channels SET name = $3, name_folded = $4, account_type = $5, account_mode = $6,
-			protection_type = $7, currencies = $8, language = $9, primary_mail = $10, mail_bcc = $11, receipt_label = $12,
-			external_id = $13, status_override = $14, statement_period = $15, locked = $16, modified_at = $17,
-			cardholder_present = $18, mail_failures = $19, server_to_server = $20, processor = $21, tokenizer_id = $22,
-			tokenizer_key_end = $23, beneficiary_id = $24, settlement_currency = $25, chargeback_mail = $26,
-			payout_minimum = $27, descriptor = $28
-		WHERE site_id = $1 AND id = $2`,
-		c.SiteID, c.ID, c.Name, db.Folded(c.Name), c.AccountType, c.Mode, c.ProtectionType, c.Currency, c.Language,
-		c.PrimaryMail, c.MailBCC, c.ReceiptLabel, c.ExternalID, c.StatusOverride, c.StatementPeriod, c.Locked,
-		db.Micros(c.ModifiedAt), c.CardholderPresent, c.MailFailures, c.ServerToServer, c.Processor, c.TokenizerID,
-		c.TokenizerKeyEnd, c.BeneficiaryID, c.SettlementCurrency, c.ChargebackMail, c.PayoutMinimum, c.Descriptor)
+	_, err = tx.Exec(`UPDATE channels SET (`+changeableColumns+`) = ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+			$15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
+		WHERE site_id = $1 AND id = $2`, append([]any{c.SiteID, c.ID}, changeable(c)...)...)
 	if err != nil {
 		return travel.Channel{}, err
 	}
@@ -264,17 +263,32 @@ func UpdateChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 	return c, err
 }
 
-// ChannelHasBookings reports whether any booking refers to the channel, one in the trash included.
-func ChannelHasBookings(tx *db.Tx, siteID, id int64) (bool, error) {
-	var has bool
-	err := tx.Row(`SELECT EXISTS (SELECT 1 FROM bookings WHERE site_id = $1 AND channel_id = $2)`, []any{siteID, id}, &has)
-	return has, err
-}
-
-// DeleteChannel removes a channel. Where bookings refer to it, their foreign key forbids it.
+// DeleteChannel removes a channel. The error is db.ErrConflict when something refers to it by a foreign key, such as a
+// booking, even a deleted one.
 func DeleteChannel(tx *db.Tx, siteID, id int64) error {
 	if err := core.Changed(tx, siteID); err != nil {
 		return err
 	}
 	return tx.Remove("channels", siteID, id)
+}
+
+// setChannelSecret stores a new secret of a locked channel.
+func setChannelSecret(tx *db.Tx, siteID, channelID int64, secret string) error {
+	_, err := tx.Exec(`UPDATE channels SET secret = $3, modified_at = $4 WHERE site_id = $1 AND id = $2`,
+		siteID, channelID, secret, db.Micros(tx.Now))
+	return err
+}
+
+// ModesOfChannels counts the channels of all sites by mode.
+func ModesOfChannels(tx *db.Tx) (map[travel.AccountMode]int64, error) {
+	counts := map[travel.AccountMode]int64{}
+	err := tx.Each(`SELECT account_mode, COUNT(*) FROM channels GROUP BY account_mode`, nil,
+		func(scan func(dest ...any) error) error {
+			var mode travel.AccountMode
+			var n int64
+			err := scan(&mode, &n)
+			counts[mode] = n
+			return err
+		})
+	return counts, err
 }

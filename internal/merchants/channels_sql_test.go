@@ -264,7 +264,7 @@ func TestBookingsHoldTheirChannel(t *testing.T) {
 		}
 		var has bool
 		dbtest.Write(t, store, func(tx *db.Tx) (err error) {
-			has, err = merchants.ChannelHasBookings(tx, site, c.ID)
+			has, err = bookings.ChannelHasAny(tx, site, c.ID)
 			return err
 		})
 		if !has {

@@ -15,27 +15,16 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Credentials are the access of a channel to its processor. They are sealed before they are stored, and never shown.
+// Credentials are the credentials of a channel at its processor. They are sealed before they are stored, and never shown.
 type Credentials struct {
 	Key           string `json:"key,omitempty"`
 	WebhookSecret string `json:"webhook_secret,omitempty"`
-	// FieldsSecret signs for the tokenizer's hosted fields, in which the payment modal takes card numbers.
+	// FieldsSecret signs requests for the hosted fields of the tokenizer. The payment modal takes card numbers in them.
 	FieldsSecret string `json:"tokenizer_secret,omitempty"`
 }
 
-// placeOf binds what is sealed to where it lies.
-func placeOf(siteID, channelID int64, field string) string {
-	return fmt.Sprintf("%d/%d/%s", siteID, channelID, field)
-}
-
-// The fields of a channel that are sealed.
-const (
-	sealedCredentials  = "credentials"
-	sealedTokenizerKey = "tokenizer_api_key"
-)
-
-// GatewayOf gives the processor at which a channel takes payments, with the channel's access to it. The error is
-// store.ErrNotFound where the channel takes none itself, and Unavailable where it should, but its access cannot be read.
+// GatewayOf returns the processor at which a channel takes payments, and the channel's account there. Errors:
+// db.ErrNotFound when the channel takes no payments at a processor, and Unavailable when its credentials cannot be read.
 func GatewayOf(
 	c *core.Core, tx *db.Tx, channel travel.Channel,
 ) (processor string, g psp.Gateway, account psp.Account, err error) {
@@ -44,14 +33,15 @@ func GatewayOf(
 		return SandboxProcessor, g, account, err
 	}
 	if !c.Profile.Processes() || !channel.TakesPayments() {
-		return "", nil, account, fmt.Errorf("channel %d takes no payments itself: %w", channel.ID, db.ErrNotFound)
+		return "", nil, account, fmt.Errorf("channel %d takes no payments at a processor: %w", channel.ID, db.ErrNotFound)
 	}
 	g, account, err = AccountAt(c, tx, channel, channel.Processor)
 	return channel.Processor, g, account, err
 }
 
-// AccountAt is gatewayOf for what follows an earlier payment (its refund, the question what became of it), whatever the
-// channel's mode is by now, as long as the channel still has its access to that payment's processor.
+// AccountAt returns the account of a channel at one processor. It is for what follows an earlier payment, such as a refund
+// or a question about its outcome, so the channel's mode does not matter. The error is Unavailable when the channel no
+// longer has credentials for that processor, or they cannot be read.
 func AccountAt(
 	c *core.Core, tx *db.Tx, channel travel.Channel, processor string,
 ) (g psp.Gateway, account psp.Account, err error) {
@@ -59,11 +49,11 @@ func AccountAt(
 		return sandboxAccount(c, tx, channel)
 	}
 	if channel.Processor != processor {
-		return nil, account, laterPerhaps(nil, "Channel %d has no access to the processor %s any more.", channel.ID, processor)
+		return nil, account, tryLater(nil, "Channel %d no longer has credentials for the processor %s.", channel.ID, processor)
 	}
 	g, ok := c.Gateways[processor]
 	if !ok {
-		return nil, account, laterPerhaps(nil, "This deployment has no processor %q.", processor)
+		return nil, account, tryLater(nil, "This deployment has no processor %q.", processor)
 	}
 	site, err := Site(tx, channel.SiteID)
 	if err != nil {
@@ -89,8 +79,8 @@ func AccountAt(
 	return g, account, nil
 }
 
-// accountWith is the account of a channel, but for the key of its tokenizer. It is live when the channel was not made
-// for tests; in a sandbox no money moves, whatever the channel.
+// accountWith returns the account of a channel without the key of its tokenizer. The account is live when the channel was
+// not made for tests, and the site is not a sandbox.
 func accountWith(site travel.Site, channel travel.Channel, credentials Credentials) psp.Account {
 	return psp.Account{
 		Live: !channel.WasTest && !site.Sandbox, Key: credentials.Key, WebhookSecret: credentials.WebhookSecret,
@@ -109,65 +99,48 @@ func credentials(c *core.Core, sealed SealedGateway) (credentials Credentials, e
 	return credentials, json.Unmarshal(text, &credentials)
 }
 
-// errNoKeys says what is missing where there is nothing to seal with. It is the operator's to mend.
-var errNoKeys = errors.New("no keys: set HOLDFAST_KEYS_FILE to a file that `holdfast keys make` has made")
-
-// sealKeys reads the keys anew at each use: after a rotation everybody goes on with the new ones at once.
-func sealKeys(c *core.Core) (auth.SealKeys, error) {
-	if c.Keys == nil {
-		return auth.SealKeys{}, errNoKeys
-	}
-	return c.Keys()
-}
-
-func seal(c *core.Core, plain []byte, place string) (string, error) {
-	keys, err := sealKeys(c)
-	if err != nil {
-		return "", err
-	}
-	return keys.Seal(c.Random, plain, place)
-}
-
-// open answers Unavailable where the keys are not there: nothing is wrong with the request, and it can be made again.
-func open(c *core.Core, sealed, place string) ([]byte, error) {
-	keys, err := sealKeys(c)
-	if err == nil {
-		var plain []byte
-		if plain, err = keys.Open(sealed, place); err == nil {
-			return plain, nil
-		}
-	}
-	return nil, laterPerhaps(err, "The channel's access to its processor cannot be read (HOLDFAST_KEYS_FILE).")
-}
-
-// mendTime is how soon what the operator has to mend may be tried again.
+// mendTime is when a request may be repeated after a mistake in the set-up, which the operator has to correct first.
 const mendTime = time.Minute
 
-// laterPerhaps is an error of the set-up: nothing is wrong with the request.
-func laterPerhaps(err error, format string, args ...any) error {
+// tryLater makes an error about the set-up: nothing is wrong with the request itself.
+func tryLater(err error, format string, args ...any) error {
 	return &fault.Error{Kind: fault.Unavailable, Message: fmt.Sprintf(format, args...), RetryAfter: mendTime, Err: err}
 }
 
-// sealField seals a secret that came in under a name of the wire.
-func sealField(c *core.Core, name, secret, place string) (string, error) {
-	sealed, err := seal(c, []byte(secret), place)
+// SandboxProcessor is the name of the processor inside the program. Where the deployment takes no payments at real
+// processors, the payments of test channels in the payment modal go to it.
+const SandboxProcessor = "sandbox"
+
+// sandboxed reports whether the processor is the sandbox processor, and the channel has an account there without any
+// set-up.
+func sandboxed(c *core.Core, channel travel.Channel, processor string) bool {
+	return processor == SandboxProcessor && channel.WasTest && !c.Profile.Processes() && c.Gateways[SandboxProcessor] != nil
+}
+
+// TakesAt reports whether the channel has an account at the processor.
+func TakesAt(c *core.Core, channel travel.Channel, processor string) bool {
+	return channel.Processor == processor || sandboxed(c, channel, processor)
+}
+
+// sandboxAccount returns the account that a test channel has at the sandbox processor without any set-up.
+func sandboxAccount(c *core.Core, tx *db.Tx, channel travel.Channel) (g psp.Gateway, account psp.Account, err error) {
+	site, err := Site(tx, channel.SiteID)
 	if err != nil {
-		return "", &fault.Error{
-			Kind: fault.Invalid, Message: "Invalid parameter(s): " + name, Err: err,
-			Params: map[string]string{name: "It cannot be sealed here: " + err.Error() + "."},
-		}
+		return nil, account, err
 	}
-	return sealed, nil
+	account = accountWith(site, channel, Credentials{Key: "payment modal of " + channel.UUID})
+	account.Now = tx.Now
+	return c.Gateways[SandboxProcessor], account, nil
 }
 
-// GatewayFields sets the access of a channel to its processor.
+// GatewayFields are the processor of a channel and the credentials for it, as they are to be set.
 type GatewayFields struct {
-	Processor   string // "" removes it
+	Processor   string // "" removes the processor and the credentials
 	Credentials Credentials
-	Tokenizer   travel.ProcessorFields // TokenizerID and TokenizerKey, where they are to change with it
+	Tokenizer   travel.ProcessorFields // TokenizerID and TokenizerKey; nil where they stay as they are
 }
 
-// GatewayView is the access of a channel as it can be shown: what is set, and nothing of what it is.
+// GatewayView says which credentials of a channel are set. It holds no secret.
 type GatewayView struct {
 	Channel          travel.Channel
 	Live             bool
@@ -176,7 +149,7 @@ type GatewayView struct {
 	HasFieldsSecret  bool
 }
 
-// Gateway tells what access a channel has to its processor.
+// Gateway reads which credentials a channel has for its processor.
 func (c *Channels) Gateway(ctx context.Context, actor auth.Actor, id int64) (GatewayView, error) {
 	if err := actor.Require(auth.SetChannelTerms); err != nil {
 		return GatewayView{}, err
@@ -209,13 +182,15 @@ func (c *Channels) viewGateway(tx *db.Tx, channel travel.Channel) (GatewayView, 
 	}, err
 }
 
-// SetGateway gives a channel access to a processor, in place of what it had, or takes it away.
+// SetGateway sets the processor of a channel and replaces its credentials, or removes both. Errors: Invalid when the
+// processor refuses the credentials, and NotPossible with the reason payments_open when the channel would leave a
+// processor that still has to tell the outcome of payments.
 func (c *Channels) SetGateway(ctx context.Context, actor auth.Actor, id int64, in GatewayFields) (GatewayView, error) {
 	if err := actor.Require(auth.SetChannelTerms); err != nil {
 		return GatewayView{}, err
 	}
 	if !c.Profile.Processes() {
-		return GatewayView{}, fault.WrongField("processor", "Channels take payments in the profile %s only; this deployment's is %s.",
+		return GatewayView{}, fault.WrongField("processor", "Only a deployment with the profile %s has processors. This one has the profile %s.",
 			travel.ServerToServerProfile, c.Profile)
 	}
 	view, err := core.Write(ctx, c.Core, actor, func(tx *db.Tx) (view GatewayView, err error) {
@@ -238,11 +213,11 @@ func (c *Channels) SetGateway(ctx context.Context, actor auth.Actor, id int64, i
 func (c *Channels) setGateway(
 	tx *db.Tx, actor auth.Actor, before travel.Channel, in GatewayFields,
 ) (travel.Channel, error) {
-	if open, err := ChannelHasOpenPayments(tx, actor.SiteID, before.ID); err != nil {
+	if open, err := c.hasOpenPayments(tx, actor.SiteID, before.ID); err != nil {
 		return before, err
 	} else if open && in.Processor != before.Processor {
 		return before, fault.NotPossibleBecause("payments_open",
-			"The outcome of payments of channel %d is still to come from %s.", before.ID, before.Processor)
+			"Channel %d has payments whose outcome is not known yet. Wait until %s has told it.", before.ID, before.Processor)
 	}
 	fields := travel.ChannelFields{Profile: c.Profile, Processing: in.Tokenizer}
 	var problems fault.Problems
@@ -269,13 +244,14 @@ func (c *Channels) setGateway(
 	if err := SetGatewayCredentials(tx, actor.SiteID, before.ID, sealed); err != nil {
 		return before, err
 	}
-	if err := keepTokenizerKey(c.Core, tx, before, after, in.Tokenizer); err != nil {
+	if err := c.keepTokenizerKey(tx, before, after, in.Tokenizer); err != nil {
 		return before, err
 	}
 	return UpdateChannel(tx, after)
 }
 
-// checkAccount notes credentials that the processor's adapter refuses: those of the other environment above all.
+// checkAccount notes a problem when the processor's adapter refuses the credentials, for example because they are of the
+// test environment and the channel is live.
 func (c *Channels) checkAccount(
 	tx *db.Tx, before, channel travel.Channel, in GatewayFields, p *fault.Problems,
 ) error {
@@ -290,8 +266,8 @@ func (c *Channels) checkAccount(
 	}
 	account := accountWith(site, channel, in.Credentials)
 	account.Now = tx.Now
-	account.Tokenizer.Key, err = tokenizerKeyAfter(c.Core, tx, before, channel, in.Tokenizer)
-	if fault.Is(err, fault.Unavailable) { // sealed with keys that are lost: it is to be given again
+	account.Tokenizer.Key, err = c.tokenizerKeyAfter(tx, before, channel, in.Tokenizer)
+	if fault.Is(err, fault.Unavailable) { // the keys that sealed it are lost: the caller has to send it again
 		p.Wrong("credentials", "%s", err)
 		return nil
 	}
@@ -306,9 +282,9 @@ func (c *Channels) checkAccount(
 	return err
 }
 
-// tokenizerKeyAfter is the key of the tokenizer that a channel has after a change: the new one, or the stored one.
-func tokenizerKeyAfter(
-	c *core.Core, tx *db.Tx, before, after travel.Channel, in travel.ProcessorFields,
+// tokenizerKeyAfter returns the key of the tokenizer after a change of the channel: the new one, or else the stored one.
+func (c *Channels) tokenizerKeyAfter(
+	tx *db.Tx, before, after travel.Channel, in travel.ProcessorFields,
 ) (string, error) {
 	if key, changes := in.NewTokenizerKey(before, after); changes {
 		return key, nil
@@ -317,12 +293,12 @@ func tokenizerKeyAfter(
 	if err != nil || stored.TokenizerKey == "" {
 		return "", err
 	}
-	key, err := open(c, stored.TokenizerKey, placeOf(after.SiteID, after.ID, sealedTokenizerKey))
+	key, err := open(c.Core, stored.TokenizerKey, placeOf(after.SiteID, after.ID, sealedTokenizerKey))
 	return string(key), err
 }
 
-// keepTokenizerKey stores the key of the tokenizer as a change of the channel says: sealed, or not at all any more.
-func keepTokenizerKey(c *core.Core, tx *db.Tx, before, after travel.Channel, in travel.ProcessorFields) error {
+// keepTokenizerKey seals and stores the key of the tokenizer, or removes it, when a change of the channel says so.
+func (c *Channels) keepTokenizerKey(tx *db.Tx, before, after travel.Channel, in travel.ProcessorFields) error {
 	key, changes := in.NewTokenizerKey(before, after)
 	if !changes {
 		return nil
@@ -330,7 +306,7 @@ func keepTokenizerKey(c *core.Core, tx *db.Tx, before, after travel.Channel, in 
 	sealed := ""
 	if key != "" {
 		var err error
-		if sealed, err = sealField(c, "tokenizer_api_key", key, placeOf(after.SiteID, after.ID, sealedTokenizerKey)); err != nil {
+		if sealed, err = sealField(c.Core, "tokenizer_api_key", key, placeOf(after.SiteID, after.ID, sealedTokenizerKey)); err != nil {
 			return err
 		}
 	}

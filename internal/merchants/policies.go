@@ -13,21 +13,22 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Policies is what a site has agreed with the protection provider, and when. One is added, none is ever changed.
+// Policies are the use cases of policies: what a site has agreed with the provider of the protection, and when. A policy
+// is never changed; a new one is added instead.
 type Policies struct {
 	*core.Core
-	// notCounting finds the limits against which nothing under a policy counts.
 	notCounting func(tx *db.Tx, siteID int64, p *travel.Policy) error
 }
 
-// NewPolicies makes the use cases. notCounting finds the limits against which nothing under a policy counts.
+// NewPolicies makes the use cases. notCounting fills in p.LimitsNotCounting: the limits in another currency than the
+// policy, against which no payment under this policy counts.
 func NewPolicies(c *core.Core, notCounting func(tx *db.Tx, siteID int64, p *travel.Policy) error) *Policies {
 	p := &Policies{Core: c, notCounting: notCounting}
 	c.Kinds.Register(travel.ProposePolicy, core.Kind{Carry: p.carryOut})
 	return p
 }
 
-// List reads one page of the site's policies; where a day is named only the one that is in force on it.
+// List reads one page of the site's policies. When on is a day, the page has only the policy that is in force on that day.
 func (p *Policies) List(
 	ctx context.Context, actor auth.Actor, on *civil.Day, page travel.Page,
 ) (travel.List[travel.Policy], error) {
@@ -54,7 +55,7 @@ func (p *Policies) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 	return found, core.NotFoundAs(fault.SettingNotFound, err, "There is no policy %d.", id)
 }
 
-// On reads the policy that is in force on a day, today where none is named.
+// On reads the policy that is in force on a day. A day of nil stands for today.
 func (p *Policies) On(ctx context.Context, actor auth.Actor, day *civil.Day) (travel.Policy, error) {
 	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.Policy, error) {
 		on := civil.DayOf(tx.Now)
@@ -69,7 +70,8 @@ func (p *Policies) On(ctx context.Context, actor auth.Actor, day *civil.Day) (tr
 	})
 }
 
-// aboutPolicy says what a proposal of a policy is about, and what the other person might not think of.
+// aboutPolicy gives the subject of a proposal of a policy. It names the limits that will no longer count, because the
+// operator who approves the policy might not think of them.
 func aboutPolicy(p travel.Policy) string {
 	text := "policy from " + p.FromDay.String()
 	if len(p.LimitsNotCounting) > 0 {
@@ -79,9 +81,9 @@ func aboutPolicy(p travel.Policy) string {
 	return text
 }
 
-// Set adds the policy that is in force from a day on. What the fields leave open stays as it is in the policy in force
-// on that day. What was computed before stays as it was: an allocation keeps the policy that it was recorded under. It
-// needs two people: outside a sandbox it is a proposal at first, which comes back in place of a policy.
+// Set adds a policy that is in force from a day on. Fields that are nil have the values of the policy that was in force on
+// that day before. Allocations that are already recorded keep their policy. A policy needs two people: outside a sandbox,
+// Set stores an open proposal, and returns it in an otherwise empty policy.
 func (p *Policies) Set(ctx context.Context, actor auth.Actor, in travel.PolicyFields) (travel.Policy, error) {
 	if err := actor.Require(auth.WritePolicies); err != nil {
 		return travel.Policy{}, err
@@ -111,7 +113,7 @@ func (p *Policies) Set(ctx context.Context, actor auth.Actor, in travel.PolicyFi
 	})
 }
 
-// next checks what is said about a new policy and completes it.
+// next checks the fields of a new policy, and completes it with the values of the policy before it.
 func (p *Policies) next(tx *db.Tx, siteID int64, in travel.PolicyFields) (travel.Policy, error) {
 	problems := in.Problems.Clone()
 	from := civil.DayOf(tx.Now)
@@ -137,7 +139,7 @@ func (p *Policies) next(tx *db.Tx, siteID int64, in travel.PolicyFields) (travel
 	return next, p.notCounting(tx, siteID, &next)
 }
 
-// add stores a policy that was checked by next.
+// add stores a policy that next has checked.
 func (p *Policies) add(tx *db.Tx, actor auth.Actor, policy travel.Policy) (travel.Policy, error) {
 	before, err := PolicyOn(tx, actor.SiteID, policy.FromDay)
 	if err != nil {

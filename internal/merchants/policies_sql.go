@@ -34,7 +34,7 @@ func scanPolicy(scan func(dest ...any) error) (travel.Policy, error) {
 	return p, nil
 }
 
-// InsertPolicy stores what a site has agreed from a day on, with its rate card.
+// InsertPolicy stores a policy and its rate card, and returns them with their ids.
 func InsertPolicy(tx *db.Tx, siteID int64, p travel.Policy) (travel.Policy, error) {
 	if p.TaxCodes == nil {
 		p.TaxCodes = []travel.TaxCode{}
@@ -57,7 +57,7 @@ func InsertPolicy(tx *db.Tx, siteID int64, p travel.Policy) (travel.Policy, erro
 	if err != nil {
 		return travel.Policy{}, err
 	}
-	card := make(travel.RateCard, len(p.RateCard)) // the caller's own may be needed again
+	card := make(travel.RateCard, len(p.RateCard)) // a copy: the write may run again with the caller's own
 	for i, l := range p.RateCard {
 		end := sql.NullInt64{Int64: l.To, Valid: l.To != travel.NoEnd}
 		err := tx.Row(`INSERT INTO rate_card_lines (site_id, policy_id, channel_id, lead_from, lead_to, ppm)
@@ -72,17 +72,17 @@ func InsertPolicy(tx *db.Tx, siteID int64, p travel.Policy) (travel.Policy, erro
 	return p, nil
 }
 
-// PolicyOn reads the policy of a site that is in force on a day, as known now; of two from the same day the later
-// recorded one.
+// PolicyOn reads the policy of a site that is in force on a day, as known now. Of two policies from the same day, it is
+// the one that was recorded later.
 func PolicyOn(tx *db.Tx, siteID int64, day civil.Day) (travel.Policy, error) {
 	return PolicyKnown(tx, siteID, day, tx.Now)
 }
 
-// PolicyKnown reads the policy that was in force on a day, as known at an instant. The first policy of a site counts
-// for all time before it was recorded, too.
+// PolicyKnown reads the policy that is in force on a day, as known at an instant. The first policy of a site also counts
+// for the time before it was recorded.
 func PolicyKnown(tx *db.Tx, siteID int64, day civil.Day, known time.Time) (travel.Policy, error) {
 	type policiesOf struct{ siteID int64 }
-	// All of them, which are few: an import asks for one day after the other.
+	// It reads all policies, which are few, because an import asks for many days.
 	list, err := core.Known(tx, siteID, policiesOf{siteID}, func() ([]travel.Policy, error) {
 		return policies(tx, `site_id = $1 ORDER BY from_day DESC, id DESC`, siteID)
 	})
@@ -126,7 +126,8 @@ func policies(tx *db.Tx, condition string, args ...any) (list []travel.Policy, e
 	return list, err
 }
 
-// PoliciesPage reads one page of the policies of a site; where a day is named only the one that is in force on it.
+// PoliciesPage reads one page of the policies of a site. When on is a day, the page has only the policy that is in force
+// on that day.
 func PoliciesPage(tx *db.Tx, siteID int64, on *civil.Day, page travel.Page) (travel.List[travel.Policy], error) {
 	var w db.Where
 	w.And("site_id = ?", siteID)
@@ -144,7 +145,7 @@ func PoliciesPage(tx *db.Tx, siteID int64, on *civil.Day, page travel.Page) (tra
 	return list, err
 }
 
-// rateCard reads the lines of a policy's rate card, in the order in which they were given.
+// rateCard reads the lines of a policy's rate card, in the order in which they were sent.
 func rateCard(tx *db.Tx, siteID, policyID int64) (travel.RateCard, error) {
 	type rateCard struct{ siteID, policyID int64 }
 	return core.Known(tx, siteID, rateCard{siteID, policyID}, func() (travel.RateCard, error) {

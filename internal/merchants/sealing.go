@@ -2,24 +2,22 @@ package merchants
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
-	"holdfast/internal/travel"
 )
 
-// sealedPerWrite bounds one write of sealing anew.
+// sealedPerWrite is how many channels one write of SealAnew takes.
 const sealedPerWrite = 100
 
-// Secrets keeps what channels have sealed (see auth.SealKeys).
+// Secrets are the use cases of the secrets that are sealed in the database (see auth.SealKeys).
 type Secrets struct{ *core.Core }
 
-// SealingKeys tells how many secrets in the database are sealed with which key.
+// SealingKeys counts the sealed secrets in the database by the id of their key.
 func (a *Secrets) SealingKeys(ctx context.Context, actor auth.Actor) (counts map[string]int, err error) {
 	if err := actor.Require(auth.ManageSites); err != nil {
 		return nil, err
@@ -31,8 +29,8 @@ func (a *Secrets) SealingKeys(ctx context.Context, actor auth.Actor) (counts map
 	return counts, err
 }
 
-// SealAnew seals every secret in the database with the first of the keys, and returns how many there are. What somebody
-// changes at the same time is left to them: they seal with the first key, too.
+// SealAnew seals every secret in the database with the first key, and returns how many secrets it sealed. It passes over a
+// secret that somebody changes at the same time, because that one is sealed with the first key anyway.
 func (a *Secrets) SealAnew(ctx context.Context, actor auth.Actor) (sealed int, err error) {
 	if err := actor.Require(auth.ManageSites); err != nil {
 		return 0, err
@@ -74,7 +72,7 @@ func (a *Secrets) SealAnew(ctx context.Context, actor auth.Actor) (sealed int, e
 	})
 }
 
-// sealAgain seals the secrets of one channel with the first key, where they are not yet.
+// sealAgain seals the secrets of one channel with the first key, unless they are already. It returns how many it sealed.
 func (a *Secrets) sealAgain(tx *db.Tx, keys auth.SealKeys, was SealedGateway) (int, error) {
 	now, n := was, 0
 	for _, field := range []struct {
@@ -103,44 +101,57 @@ func (a *Secrets) sealAgain(tx *db.Tx, keys auth.SealKeys, was SealedGateway) (i
 	return n, nil
 }
 
-// CheckProfile refuses a database whose channels are in modes of the other profile.
-func CheckProfile(ctx context.Context, c *core.Core) error {
-	var modes map[travel.AccountMode]int64
-	err := c.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		modes, err = ModesOfChannels(tx)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for _, mode := range slices.Sorted(maps.Keys(modes)) {
-		if !slices.Contains(c.Profile.Modes(), mode) {
-			return fault.New(fault.Invalid, "The database has %d channels in mode %s, which the profile %s does not have: start with the "+
-				"other --profile, or with another --database.", modes[mode], mode, c.Profile)
-		}
-	}
-	return nil
+// placeOf names the place of a sealed secret. A secret opens only in the place for which it was sealed.
+func placeOf(siteID, channelID int64, field string) string {
+	return fmt.Sprintf("%d/%d/%s", siteID, channelID, field)
 }
 
-// CheckKeys refuses to work where secrets in the database were sealed with keys that are not there.
-func CheckKeys(ctx context.Context, c *core.Core) error {
-	var used map[string]int
-	err := c.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		used, err = SealingKeys(tx)
-		return err
-	})
-	if err != nil || len(used) == 0 || !c.Profile.Processes() {
-		return err
+// The names of the sealed fields of a channel, as placeOf takes them.
+const (
+	sealedCredentials  = "credentials"
+	sealedTokenizerKey = "tokenizer_api_key"
+)
+
+// errNoKeys is the error when the deployment has no key file. The operator has to make one.
+var errNoKeys = errors.New("there are no keys: set HOLDFAST_KEYS_FILE to a file made by `holdfast keys make`")
+
+// sealKeys reads the keys again at each use, so that new keys count at once.
+func sealKeys(c *core.Core) (auth.SealKeys, error) {
+	if c.Keys == nil {
+		return auth.SealKeys{}, errNoKeys
 	}
+	return c.Keys()
+}
+
+func seal(c *core.Core, plain []byte, place string) (string, error) {
 	keys, err := sealKeys(c)
 	if err != nil {
-		return fmt.Errorf("channels have sealed access to their processors: %w", err)
+		return "", err
 	}
-	for _, id := range slices.Sorted(maps.Keys(used)) {
-		if !slices.Contains(keys.IDs(), id) {
-			return fault.New(fault.Invalid, "%d secrets in the database are sealed with the key %s, which is not in HOLDFAST_KEYS_FILE: it has %v.",
-				used[id], id, keys.IDs())
+	return keys.Seal(c.Random, plain, place)
+}
+
+// open opens a sealed secret. The error is Unavailable when the key is missing: nothing is wrong with the request, and the
+// caller can repeat it.
+func open(c *core.Core, sealed, place string) ([]byte, error) {
+	keys, err := sealKeys(c)
+	if err == nil {
+		var plain []byte
+		if plain, err = keys.Open(sealed, place); err == nil {
+			return plain, nil
 		}
 	}
-	return nil
+	return nil, tryLater(err, "The channel's credentials cannot be read. The operator has to check HOLDFAST_KEYS_FILE.")
+}
+
+// sealField seals a secret that came in a field of a request. name is the name of the field, for the error.
+func sealField(c *core.Core, name, secret, place string) (string, error) {
+	sealed, err := seal(c, []byte(secret), place)
+	if err != nil {
+		return "", &fault.Error{
+			Kind: fault.Invalid, Message: "Invalid parameter(s): " + name, Err: err,
+			Params: map[string]string{name: "This secret cannot be encrypted: " + err.Error() + "."},
+		}
+	}
+	return sealed, nil
 }

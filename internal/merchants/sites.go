@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Sites is what can be done with sites.
+// Sites are the use cases of sites.
 type Sites struct{ *core.Core }
 
 // firstChannel is the name of the test channel that every site has from the start (section 1).
@@ -59,7 +59,7 @@ func (s *Sites) Create(ctx context.Context, actor auth.Actor, in travel.SiteFiel
 		}
 		made.ChannelCount = 1
 		by := actor
-		by.SiteID = made.ID // the chain of the site begins with its birth
+		by.SiteID = made.ID // these are the first records in the audit of the site
 		if err := core.Record(tx, by, "site.create", siteObject(made.ID), nil, auditSite(made)); err != nil {
 			return err
 		}
@@ -70,14 +70,14 @@ func (s *Sites) Create(ctx context.Context, actor auth.Actor, in travel.SiteFiel
 
 func siteObject(id int64) string { return fmt.Sprintf("site %d", id) }
 
-// SystemAt is the program itself, acting on a site by the site's clock.
+// SystemAt returns the actor for the program itself, acting on a site by the site's clock.
 func SystemAt(site travel.Site) auth.Actor {
 	actor := auth.System(site.ID)
 	actor.Ahead = site.ClockAhead
 	return actor
 }
 
-// At reads the site with that path, for the operator's tools.
+// At reads the site with a path. It is for the operator only.
 func (s *Sites) At(ctx context.Context, actor auth.Actor, path string) (site travel.Site, err error) {
 	if err := actor.Require(auth.ManageSites); err != nil {
 		return travel.Site{}, err
@@ -89,7 +89,7 @@ func (s *Sites) At(ctx context.Context, actor auth.Actor, path string) (site tra
 	return site, err
 }
 
-// List reads the sites that the actor can see: the operator all, everyone else the one they act on.
+// List reads one page of the sites that the actor can see. The operator sees all, everybody else only their own.
 func (s *Sites) List(ctx context.Context, actor auth.Actor, f travel.SiteFilter, page travel.Page) (list travel.List[travel.Site], err error) {
 	if err := actor.Require(auth.Read); err != nil {
 		return list, err
@@ -104,7 +104,7 @@ func (s *Sites) List(ctx context.Context, actor auth.Actor, f travel.SiteFilter,
 	return list, err
 }
 
-// Change sets what a site's own people can set of it.
+// Change sets the given fields of a site. The operator can change every site, everybody else only their own.
 func (s *Sites) Change(ctx context.Context, actor auth.Actor, id int64, in travel.SiteFields) (travel.Site, error) {
 	if err := actor.Require(auth.WriteSite); err != nil {
 		return travel.Site{}, err
@@ -130,7 +130,7 @@ func (s *Sites) Change(ctx context.Context, actor auth.Actor, id int64, in trave
 		if err := problems.Err(); err != nil {
 			return err
 		}
-		changed.ModifiedAt = core.RealNow(tx).Add(stored.ClockAhead) // it need not be the site that the actor is on
+		changed.ModifiedAt = core.RealNow(tx).Add(stored.ClockAhead) // tx.Now may be the clock of another site
 		if err := core.UpdateSite(tx, changed); err != nil {
 			return err
 		}
@@ -144,6 +144,7 @@ func (s *Sites) Change(ctx context.Context, actor auth.Actor, id int64, in trave
 	return changed, err
 }
 
+// auditedSite is the shape of a site in the audit.
 type auditedSite struct {
 	ID            int64    `json:"id"`
 	Path          string   `json:"path"`

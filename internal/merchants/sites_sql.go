@@ -10,16 +10,16 @@ import (
 	"holdfast/internal/travel"
 )
 
-// microsPerDay turns instants into days; from 1970 on the quotient is the day in both engines.
+// microsPerDay divides an instant into days. From 1970 on, both engines round the quotient down to the day.
 const microsPerDay = "86400000000"
 
-// siteColumns are the columns of a site with the policy of a day, in the order in which scanSite reads them: what of a
-// policy most use cases need. PolicyOn reads the whole of it.
+// siteColumns are the columns of a site with its policy of today, in the order in which scanSite reads them. They have
+// only the fields of the policy that most use cases need. PolicyOn reads all of them.
 const siteColumns = `id, path, name, sandbox, permitted_urls, version, created_at, modified_at, clock_ahead, channel_count,
 	policy_id, from_day, recorded_at, currency, recognition, late_log_days, max_fixing_age_days, statement_period`
 
-// sitesOn is the source of siteColumns, each site with the policy of its own today; now is a placeholder of the real
-// clock's microseconds.
+// sitesOn is the FROM clause for siteColumns: each site with its policy of today, by its own clock. now is the placeholder
+// of the argument that has the time of the real clock in microseconds.
 func sitesOn(now string) string {
 	return `(SELECT s.id, s.path, s.name, s.sandbox, s.permitted_urls, s.version, s.created_at, s.modified_at, s.clock_ahead,
 		(SELECT COUNT(*) FROM channels c WHERE c.site_id = s.id) AS channel_count,
@@ -68,7 +68,7 @@ func siteWhere(tx *db.Tx, condition string, value any) (travel.Site, error) {
 func SitesPage(tx *db.Tx, f travel.SiteFilter, page travel.Page) (travel.List[travel.Site], error) {
 	var w db.Where
 	source := sitesOn(w.Arg(db.Micros(core.RealNow(tx))))
-	w.And("id > ?", 0) // so that there is a condition even where the filter has none
+	w.And("id > ?", 0) // always true: db.ListOf needs a condition
 	if f.Only != 0 {
 		w.And("id = ?", f.Only)
 	}
@@ -78,8 +78,8 @@ func SitesPage(tx *db.Tx, f travel.SiteFilter, page travel.Page) (travel.List[tr
 	return db.ListOf(tx, source, siteColumns, &w, page, orders, f.Include, scanSite)
 }
 
-// SiteInForce reads what payments need of a site: what it is by itself, and its policy of today. A write that follows
-// others reads it from memory.
+// SiteInForce reads a site as core.SiteAlone does, with its whole policy of today. It is faster than Site: most often the
+// process remembers both (see core.Known).
 func SiteInForce(tx *db.Tx, id int64) (travel.Site, error) {
 	s, err := core.SiteAlone(tx, id)
 	if err != nil {

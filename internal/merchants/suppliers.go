@@ -2,7 +2,6 @@ package merchants
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"holdfast/internal/auth"
@@ -12,10 +11,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Suppliers is what can be done with suppliers: customers read them, the operator writes them.
-type Suppliers struct {
-	*core.Core
-}
+// Suppliers are the use cases of suppliers. Customers read them, the operator changes them.
+type Suppliers struct{ *core.Core }
 
 // Get reads one supplier of the actor's site.
 func (s *Suppliers) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Supplier, error) {
@@ -83,13 +80,14 @@ func (s *Suppliers) Change(ctx context.Context, actor auth.Actor, id int64, in t
 	return changed, unknownSupplier(err, id)
 }
 
-// Delete removes a supplier that nothing refers to. A version other than 0 must be the stored one.
+// Delete removes a supplier that nothing refers to. ifVersion is the version that the caller has read, 0 for any. Errors:
+// SettingNotFound, Precondition, and InUse when a channel or a booking refers to the supplier.
 func (s *Suppliers) Delete(ctx context.Context, actor auth.Actor, id, ifVersion int64) error {
 	if err := actor.Require(auth.WriteSuppliers); err != nil {
 		return err
 	}
 	inUse := fault.New(fault.InUse, "Supplier %d is linked to a channel or a booking and cannot be deleted.", id)
-	err := s.WriteAs(ctx, actor, func(tx *db.Tx) error {
+	err := removeUnused(ctx, s.Core, actor, inUse, func(tx *db.Tx) error {
 		stored, err := LockSupplier(tx, actor.SiteID, id)
 		if err != nil {
 			return err
@@ -97,30 +95,19 @@ func (s *Suppliers) Delete(ctx context.Context, actor auth.Actor, id, ifVersion 
 		if err := core.CheckVersion(ifVersion, stored.Version-1); err != nil {
 			return err
 		}
-		used, err := SupplierInUse(tx, actor.SiteID, id)
-		if err != nil {
-			return err
-		}
-		if used {
-			return inUse
-		}
 		if err := DeleteSupplier(tx, actor.SiteID, id); err != nil {
 			return err
 		}
 		return core.Record(tx, actor, "supplier.delete", supplierObject(id), auditSupplier(stored), nil)
 	})
-	// What was linked between the look and the removal is found by the foreign keys.
-	if errors.Is(err, db.ErrConflict) {
-		return inUse
-	}
 	return unknownSupplier(err, id)
 }
 
 func supplierObject(id int64) string { return fmt.Sprintf("supplier %d", id) }
 
-// NoteUnknownSuppliers notes those of the ids under which the site has no supplier.
+// NoteUnknownSuppliers notes a problem with the field "suppliers" when the site has no supplier with one of the ids.
 func NoteUnknownSuppliers(tx *db.Tx, siteID int64, ids []int64, p *fault.Problems) error {
-	if p.Has("suppliers") { // too many to look for
+	if p.Has("suppliers") { // the list is wrong already, for example too long to look for
 		return nil
 	}
 	unknown, err := UnknownSuppliers(tx, siteID, ids)

@@ -32,8 +32,8 @@ func Supplier(tx *db.Tx, siteID, id int64) (travel.Supplier, error) {
 	})
 }
 
-// LockSupplier takes the supplier for this write by counting up its version, and returns it so: the version that
-// callers know is one less.
+// LockSupplier locks the supplier for this write by counting up its version, and reads it. The version that callers know
+// is one less than the version that it returns.
 func LockSupplier(tx *db.Tx, siteID, id int64) (travel.Supplier, error) {
 	return scanSupplier(func(dest ...any) error {
 		return tx.Row(`UPDATE suppliers SET version = version + 1 WHERE site_id = $1 AND id = $2
@@ -41,7 +41,7 @@ func LockSupplier(tx *db.Tx, siteID, id int64) (travel.Supplier, error) {
 	})
 }
 
-// UpdateSupplier stores what can change of a supplier that LockSupplier gave.
+// UpdateSupplier stores the fields of a locked supplier that can change.
 func UpdateSupplier(tx *db.Tx, s travel.Supplier) error {
 	n, err := tx.Exec(`UPDATE suppliers SET name = $3, name_folded = $4, url = $5, category = $6, country = $7, modified_at = $8
 		WHERE site_id = $1 AND id = $2`, s.SiteID, s.ID, s.Name, db.Folded(s.Name), s.URL, s.Category, s.Country, db.Micros(tx.Now))
@@ -51,18 +51,11 @@ func UpdateSupplier(tx *db.Tx, s travel.Supplier) error {
 	return err
 }
 
-// SupplierInUse reports whether a channel or a booking, one in the trash included, refers to the supplier.
-func SupplierInUse(tx *db.Tx, siteID, id int64) (bool, error) {
-	var inUse bool
-	err := tx.Row(`SELECT EXISTS (SELECT 1 FROM channel_suppliers WHERE site_id = $1 AND supplier_id = $2)
-		OR EXISTS (SELECT 1 FROM booking_suppliers WHERE site_id = $1 AND supplier_id = $2)`, []any{siteID, id}, &inUse)
-	return inUse, err
-}
-
-// DeleteSupplier removes a supplier. Where something refers to it, a foreign key forbids it.
+// DeleteSupplier removes a supplier. The error is db.ErrConflict when a channel or a booking, even a deleted one, refers
+// to it by a foreign key.
 func DeleteSupplier(tx *db.Tx, siteID, id int64) error { return tx.Remove("suppliers", siteID, id) }
 
-// UnknownSuppliers returns those of the ids under which the site has no supplier, in order, each once.
+// UnknownSuppliers returns the ids that no supplier of the site has, sorted and without duplicates.
 func UnknownSuppliers(tx *db.Tx, siteID int64, ids []int64) ([]int64, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -94,7 +87,7 @@ func SuppliersPage(tx *db.Tx, siteID int64, f travel.SupplierFilter, page travel
 		w.And(`name_folded LIKE ? ESCAPE '\'`, db.Wildcard(f.Name))
 	}
 	if f.URL != "" {
-		// Both sides by the same lower: what it leaves alone it leaves alone twice.
+		// lower knows only some letters in SQLite. It works on both sides, so equal letters stay equal.
 		w.And(`lower(url) LIKE lower(?) ESCAPE '\'`, "%"+db.EscapeLike(f.URL)+"%")
 	}
 	db.In(&w, "country", f.Countries)

@@ -11,10 +11,10 @@ import (
 	"holdfast/internal/travel"
 )
 
-// The terms of a site change only when two people agree (R0). Here is what their proposals and the audit say of them,
-// by the names of the wire.
+// The terms of a site change only when two people agree (R0). These are the shapes of policies in proposals and in the
+// audit, with the names of the wire.
 
-// termsOfPolicy are the fields of a policy; absent ones stay as they are in the policy that it follows.
+// termsOfPolicy are the fields of a policy. A field that is absent has the value of the policy before.
 type termsOfPolicy struct {
 	From              *string             `json:"from,omitempty"`
 	Currency          *money.Currency     `json:"currency,omitempty"`
@@ -31,7 +31,7 @@ type termsOfPolicy struct {
 }
 
 type termsOfRate struct {
-	Channel  int64  `json:"channel,omitempty"` // 0: of every channel that has no lines of its own
+	Channel  int64  `json:"channel,omitempty"` // 0: for every channel that has no lines of its own
 	LeadFrom int64  `json:"lead_from"`
 	LeadTo   *int64 `json:"lead_to"` // null: the last band
 	PPM      int64  `json:"ppm"`
@@ -60,7 +60,7 @@ func termsOf(f travel.PolicyFields) termsOfPolicy {
 	return t
 }
 
-// fields reads the terms back.
+// fields converts the terms of a stored proposal back.
 func (t termsOfPolicy) fields() (travel.PolicyFields, error) {
 	f := travel.PolicyFields{
 		Currency: t.Currency, Recognition: t.Recognition, LateLogDays: t.LateLogDays, MaxFixingAgeDays: t.MaxFixingAgeDays,
@@ -85,7 +85,7 @@ func (t termsOfPolicy) fields() (travel.PolicyFields, error) {
 	return f, err
 }
 
-// auditPolicy is a policy in the audit: all its terms.
+// auditPolicy gives the shape of a policy in the audit, with all its terms.
 func auditPolicy(p travel.Policy) any {
 	return termsOf(travel.PolicyFields{
 		From: &p.FromDay, Currency: &p.Currency, Recognition: &p.Recognition, LateLogDays: &p.LateLogDays,
@@ -97,7 +97,7 @@ func auditPolicy(p travel.Policy) any {
 
 func policyObject(p travel.Policy) string { return fmt.Sprintf("policy %d", p.ID) }
 
-// carryOut adds the policy of an approved proposal, judged by what is in force now.
+// carryOut adds the policy of an approved proposal. It completes and checks it by the policy that is in force now.
 func (p *Policies) carryOut(tx *db.Tx, actor auth.Actor, proposal travel.Proposal) (any, error) {
 	terms, err := core.PayloadOf[termsOfPolicy](proposal)
 	if err != nil {
