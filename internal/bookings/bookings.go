@@ -1,5 +1,5 @@
-// Package bookings keeps bookings, and the lock that a write takes on one. It owns bookings and booking_suppliers.
-// Begin reading at Bookings, then Lock.
+// Package bookings keeps bookings, and lets a write lock one. It owns the tables bookings and booking_suppliers. Begin
+// reading at Bookings, then Lock.
 package bookings
 
 import (
@@ -15,15 +15,16 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Bookings is what can be done with bookings.
+// Bookings are the use cases of bookings.
 type Bookings struct {
 	*core.Core
 	redate       func(tx *db.Tx, before, after travel.Booking) error
 	transactions func(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error)
 }
 
-// NewBookings makes the use cases. redate writes what a change of a booking means for those above, before the booking
-// itself is written; transactions tells which transactions were attempted against bookings.
+// NewBookings makes the use cases. redate stores what follows from a change of a booking, such as new dates of its
+// allocations; it is called before the booking itself is stored. transactions returns the ids of the transactions that
+// were attempted against each of the bookings.
 func NewBookings(
 	core *core.Core, redate func(tx *db.Tx, before, after travel.Booking) error,
 	transactions func(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error),
@@ -36,7 +37,7 @@ func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.Booki
 	if err := actor.Require(auth.WriteBookings); err != nil {
 		return travel.Booking{}, err
 	}
-	uuid := sync.OnceValue(b.NewUUID) // the write may run more than once, and makes the same booking
+	uuid := sync.OnceValue(b.NewUUID) // the write may run more than once, and must make the same booking
 	return core.Create(ctx, b.Core, actor, in.Once, func(tx *db.Tx) (travel.Booking, core.Outcome, error) {
 		made, err := b.Make(tx, actor, uuid(), in)
 		return made, core.Outcome{ID: made.ID}, err
@@ -45,7 +46,7 @@ func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.Booki
 	})
 }
 
-// Make checks and stores a booking inside a write. The caller has checked what the actor may do.
+// Make checks and stores a booking inside a write. The caller checks first what the actor may do.
 func (b *Bookings) Make(
 	tx *db.Tx, actor auth.Actor, uuid string, in travel.BookingFields,
 ) (made travel.Booking, err error) {
@@ -62,7 +63,7 @@ func (b *Bookings) Make(
 	if err := merchants.NoteUnknownSuppliers(tx, actor.SiteID, made.Suppliers, &problems); err != nil {
 		return made, err
 	}
-	if in.Modal != nil { // its callback has one shape for whatever is wrong with a booking
+	if in.Modal != nil { // the callback of the modal has only one shape for all problems of a booking
 		problems.MissingIsWrong()
 	}
 	if err := problems.Err(); err != nil {
@@ -73,7 +74,7 @@ func (b *Bookings) Make(
 	return made, err
 }
 
-// Find reads one booking with its transactions; db.ErrNotFound where the site has none.
+// Find reads one booking with its transactions. The error is db.ErrNotFound when the site has no such booking.
 func (b *Bookings) Find(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
 	found, err := Alone(tx, siteID, id)
 	if err != nil {
@@ -82,7 +83,7 @@ func (b *Bookings) Find(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
 	return found, b.addTransactions(tx, siteID, &found)
 }
 
-// lock takes one booking for a change, with its transactions.
+// lock locks one booking for a change, and reads it with its transactions.
 func (b *Bookings) lock(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
 	found, err := Lock(tx, siteID, id)
 	if err != nil {
@@ -91,7 +92,7 @@ func (b *Bookings) lock(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
 	return found, b.addTransactions(tx, siteID, &found)
 }
 
-// addTransactions fills in the transactions of bookings, all by one statement.
+// addTransactions fills in the transactions of all the bookings, with one statement.
 func (b *Bookings) addTransactions(tx *db.Tx, siteID int64, list ...*travel.Booking) error {
 	ids := make([]int64, len(list))
 	for i, booking := range list {
@@ -104,7 +105,7 @@ func (b *Bookings) addTransactions(tx *db.Tx, siteID int64, list ...*travel.Book
 	return err
 }
 
-// placeBooking checks a booking against the channel that it is put into, which must be one of the same site.
+// placeBooking checks a booking against its channel, which must be a channel of the same site.
 func placeBooking(tx *db.Tx, b *travel.Booking, p *fault.Problems) error {
 	channel, err := merchants.Channel(tx, b.SiteID, b.ChannelID)
 	if errors.Is(err, db.ErrNotFound) {
@@ -181,8 +182,8 @@ func (b *Bookings) Update(ctx context.Context, actor auth.Actor, id int64, in tr
 	return changed, unknownBooking(err, id)
 }
 
-// checkMove checks a booking that goes to another channel or gets another currency. One that does neither is left
-// alone: it may be corrected although its channel has been closed since.
+// checkMove checks a booking that moves to another channel or gets another currency. A booking that does neither is not
+// checked: it can be corrected even when its channel has been closed since.
 func checkMove(tx *db.Tx, before travel.Booking, after *travel.Booking, p *fault.Problems) error {
 	if after.ChannelID == before.ChannelID && after.Currency == before.Currency {
 		return nil
@@ -196,14 +197,15 @@ func checkMove(tx *db.Tx, before travel.Booking, after *travel.Booking, p *fault
 	_, err := ByImportKey(tx, after.SiteID, after.ChannelID, after.ImportKey)
 	switch {
 	case err == nil:
-		p.Wrong("channels", "The channel has a booking that was imported under the same reference.")
+		p.Wrong("channels", "The channel already has a booking that was imported with the same reference.")
 	case !errors.Is(err, db.ErrNotFound):
 		return err
 	}
 	return nil
 }
 
-// Delete puts a booking without transactions into the trash. A version other than 0 must be the stored one.
+// Delete puts a booking without transactions into the trash. ifVersion is the version that the caller has read, 0 for
+// any. Errors: RecordNotFound, Precondition, and InUse when the booking has transactions.
 func (b *Bookings) Delete(ctx context.Context, actor auth.Actor, id, ifVersion int64) error {
 	if err := actor.Require(auth.WriteBookings); err != nil {
 		return err

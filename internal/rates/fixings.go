@@ -17,8 +17,8 @@ import (
 
 const fixingColumns = `id, site_id, provider, currency, day, rate, recorded_at, expires_at, quote_id`
 
-// candidatesPerProvider is how many fixings of a provider and currency are read for one lookup: the last one counts
-// unless it is a manual quote that has expired.
+// candidatesPerProvider is how many fixings of a provider and currency FixingsUpTo reads. The last one counts, unless it
+// is a manual quote that has expired.
 const candidatesPerProvider = 8
 
 func scanFixing(scan func(dest ...any) error) (fx.Fixing, error) {
@@ -37,10 +37,11 @@ func scanFixing(scan func(dest ...any) error) (fx.Fixing, error) {
 	return f, nil
 }
 
-// fixingsPerInsert is how many rows share an INSERT: far below the parameters that both engines take.
+// fixingsPerInsert is how many rows share an INSERT. Both engines allow many more parameters.
 const fixingsPerInsert = 100
 
-// InsertFixings puts fixings on file. Those whose site, provider, currency, day and quote are on file already are passed over.
+// InsertFixings puts fixings on file. It passes over a fixing when there is already one with the same site, provider,
+// currency, day and quote id.
 func InsertFixings(tx *db.Tx, list []fx.Fixing) error {
 	if err := core.RatesChanged(tx); err != nil {
 		return err
@@ -63,34 +64,34 @@ func InsertFixings(tx *db.Tx, list []fx.Fixing) error {
 	return nil
 }
 
-// FixingsBetween reads the fixings of a provider for every site, dated from a first to a last day.
-func FixingsBetween(tx *db.Tx, p fx.Provider, first, last civil.Day) ([]fx.Fixing, error) {
+// fixingsBetween reads the fixings of a provider that count for every site, from a first to a last day.
+func fixingsBetween(tx *db.Tx, p fx.Provider, first, last civil.Day) ([]fx.Fixing, error) {
 	return fixings(tx, `site_id = 0 AND provider = $1 AND day BETWEEN $2 AND $3 ORDER BY id`, p, first, last)
 }
 
-// FixingsWithin reads the fixings of the given providers and currencies dated from a first to a last day and on file at
-// known: what can price a payment, as long as a fixing may be old. The euro needs none and is passed over.
-func FixingsWithin(
+// fixingsWithin reads the fixings of the given providers and currencies from a first to a last day that were on file at
+// the instant known. The euro has no fixings.
+func fixingsWithin(
 	tx *db.Tx, providers []fx.Provider, currencies []money.Currency, first, last civil.Day, known time.Time,
 ) ([]fx.Fixing, error) {
 	foreign := slices.DeleteFunc(slices.Clone(currencies), func(c money.Currency) bool { return c == money.EUR })
 	if len(foreign) == 0 {
 		return nil, nil
 	}
-	type fixingsWithin struct {
+	type question struct {
 		siteID      int64
 		what        string
 		first, last civil.Day
 	}
 	siteID := core.ClockOfTx.Of(tx).SiteID
-	list, err := core.KnownRates(tx, fixingsWithin{siteID, fmt.Sprint(providers, foreign), first, last}, func() ([]fx.Fixing, error) {
+	list, err := core.KnownRates(tx, question{siteID, fmt.Sprint(providers, foreign), first, last}, func() ([]fx.Fixing, error) {
 		return readFixingsWithin(tx, siteID, providers, foreign, first, last)
 	})
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
 	known, err = core.RealTime(tx, known)
-	// Another process's clock may be a little ahead: what it recorded later than known does not count yet.
+	// The clock of another process may be a little ahead. What it recorded after known does not count yet.
 	return slices.DeleteFunc(slices.Clone(list), func(f fx.Fixing) bool { return f.RecordedAt.After(known) }), err
 }
 
@@ -119,11 +120,11 @@ func fixingsOf(tx *db.Tx, query string, args []any) ([]fx.Fixing, error) {
 	return list, err
 }
 
-// seriesPerQuery is how many currencies of a provider are looked up in one statement: SQLite takes 500 at most.
+// seriesPerQuery is how many pairs of currency and provider one statement looks up. SQLite allows 500.
 const seriesPerQuery = 100
 
-// FixingsUpTo reads what can count on a day for the given currencies: of each provider the last few fixings dated on
-// or before it and on file at known. The euro needs none and is passed over.
+// FixingsUpTo reads the fixings that can count on a day for the given currencies: for each provider, the last few fixings
+// up to that day that were on file at the instant known. The euro has no fixings.
 func FixingsUpTo(
 	tx *db.Tx, providers []fx.Provider, currencies []money.Currency, day civil.Day, known time.Time,
 ) ([]fx.Fixing, error) {
@@ -162,8 +163,8 @@ func FixingsUpTo(
 	return list, nil
 }
 
-// ManualQuote reads a site's manual quote of a currency, a day and an id.
-func ManualQuote(tx *db.Tx, siteID int64, currency money.Currency, day civil.Day, quoteID string) (fx.Fixing, error) {
+// manualQuote reads the manual quote of a site for a currency and a day with a quote id.
+func manualQuote(tx *db.Tx, siteID int64, currency money.Currency, day civil.Day, quoteID string) (fx.Fixing, error) {
 	list, err := fixings(tx, `site_id = $1 AND provider = $2 AND currency = $3 AND day = $4 AND quote_id = $5`,
 		siteID, fx.Manual, currency, day, quoteID)
 	switch {
@@ -175,8 +176,8 @@ func ManualQuote(tx *db.Tx, siteID int64, currency money.Currency, day civil.Day
 	return list[0], nil
 }
 
-// Fixings reads one page of the fixings that a site can see: everybody's and its own.
-func Fixings(tx *db.Tx, siteID int64, f fx.Filter, page travel.Page) (travel.List[fx.Fixing], error) {
+// fixingsPage reads one page of the fixings that count for a site: its own, and those that count for every site.
+func fixingsPage(tx *db.Tx, siteID int64, f fx.Filter, page travel.Page) (travel.List[fx.Fixing], error) {
 	var w db.Where
 	w.And("site_id = 0 OR site_id = ?", siteID)
 	db.In(&w, "currency", f.Currencies)

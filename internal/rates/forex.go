@@ -12,8 +12,8 @@ import (
 	"holdfast/internal/money"
 )
 
-// Feeds gives the forex feed of each of the given base currencies as of now: what a unit of it costs in every currency
-// that has a fixing on file that is young enough, with the deployment's margin.
+// Feeds returns the present forex feed of each base currency. A feed says what one unit of the base currency costs in
+// every currency with a recent fixing, with the margin of the deployment.
 func (r *Rates) Feeds(
 	ctx context.Context, actor auth.Actor, bases []money.Currency,
 ) (map[money.Currency][]fx.FeedRate, error) {
@@ -27,7 +27,7 @@ func (r *Rates) Feeds(
 			return nil, err
 		}
 		today, age := civil.DayOf(tx.Now), site.Policy.MaxFixingAgeDays
-		fixings, err := FixingsWithin(tx, ProvidersOf(site), money.Currencies(), today-civil.Day(age), today, tx.Now)
+		fixings, err := fixingsWithin(tx, ProvidersOf(site), money.Currencies(), today-civil.Day(age), today, tx.Now)
 		if err != nil {
 			return nil, err
 		}

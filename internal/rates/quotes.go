@@ -16,18 +16,19 @@ import (
 	"holdfast/internal/travel"
 )
 
-// QuoteFields is a manual quote: a rate that two operators agree on where no provider has one. Absent fields are nil.
+// QuoteFields are the fields of a manual quote: a rate that two operators agree on, because no provider has one. A field
+// that is absent is nil.
 type QuoteFields struct {
 	Problems fault.Problems
 	Currency *money.Currency
 	Day      *civil.Day
 	Rate     *string    // units of the currency per euro, decimal text
-	QuoteID  *string    // by which whoever gave it knows it
+	QuoteID  *string    // the reference of the bank or dealer that gave the quote
 	Expires  *time.Time // nil: never
 	Reason   string     // for the operator who is to approve it
 }
 
-// quote is what a proposal of a manual rate asks for, and what carrying it out gives.
+// quote is the payload of a proposal of a manual rate, and also its result.
 type quote struct {
 	Currency money.Currency `json:"currency"`
 	Day      string         `json:"day"`
@@ -36,7 +37,7 @@ type quote struct {
 	Expires  string         `json:"expires,omitempty"`
 }
 
-// check notes what is wrong with a quote at an instant and returns it in its payload's form.
+// check notes the problems of a quote at an instant, and returns the quote as the payload of a proposal.
 func (f QuoteFields) check(now time.Time, p *fault.Problems) (q quote) {
 	for _, field := range []struct {
 		name   string
@@ -48,12 +49,12 @@ func (f QuoteFields) check(now time.Time, p *fault.Problems) (q quote) {
 	}
 	if f.Currency != nil {
 		if q.Currency = *f.Currency; q.Currency == money.EUR {
-			p.Wrong("currency", "Rates are per euro: the euro has none.")
+			p.Wrong("currency", "A rate says how many units of a currency one euro costs, so the euro itself has none.")
 		}
 	}
 	if f.Day != nil {
 		if q.Day = f.Day.String(); *f.Day > civil.DayOf(now) {
-			p.Wrong("day", "This day is yet to come.")
+			p.Wrong("day", "This day is in the future.")
 		}
 	}
 	if f.Rate != nil {
@@ -67,18 +68,18 @@ func (f QuoteFields) check(now time.Time, p *fault.Problems) (q quote) {
 	if f.QuoteID != nil {
 		q.QuoteID = *f.QuoteID
 		if n := len([]rune(q.QuoteID)); n == 0 || n > travel.MaxText {
-			p.Wrong("quote_id", "A quote has an id of 1 to %d characters.", travel.MaxText)
+			p.Wrong("quote_id", "The id of a quote has 1 to %d characters.", travel.MaxText)
 		}
 	}
 	if f.Expires != nil {
 		if q.Expires = civil.FormatInstant(*f.Expires); !f.Expires.After(now) {
-			p.Wrong("expires", "This instant has passed.")
+			p.Wrong("expires", "This instant is in the past.")
 		}
 	}
 	return q
 }
 
-// fixing reads the payload back, by the rules that hold now.
+// fixing makes the fixing of a stored quote. It checks the quote again, by the present time.
 func (q quote) fixing(siteID int64, now time.Time) (fx.Fixing, error) {
 	var p fault.Problems
 	f := QuoteFields{Currency: &q.Currency, Rate: &q.Rate, QuoteID: &q.QuoteID}
@@ -97,8 +98,8 @@ func (q quote) fixing(siteID int64, now time.Time) (fx.Fixing, error) {
 	return fixing, errors.Join(p.Err(), err, rateErr)
 }
 
-// Quote asks for a manual quote, which counts for the actor's site. The proposal that comes back is approved in a
-// sandbox, with the quote on file; elsewhere it is open.
+// Quote proposes a manual quote for the actor's site. In a sandbox it is on file at once, and the returned proposal is
+// approved. Elsewhere the proposal is open. Errors: Invalid, and NotPossible with the reason quote_exists.
 func (r *Rates) Quote(ctx context.Context, actor auth.Actor, in QuoteFields) (travel.Proposal, error) {
 	if err := actor.Require(auth.WriteRates); err != nil {
 		return travel.Proposal{}, err
@@ -117,26 +118,28 @@ func (r *Rates) Quote(ctx context.Context, actor auth.Actor, in QuoteFields) (tr
 		}, q, func() (any, error) { return putOnFile(tx, actor, q) })
 	})
 	if err == nil && p.State == travel.ProposalApproved {
-		_, err = r.pricePendingOf(ctx, core.ClockFor(actor)) // what waited for this rate
+		_, err = r.pricePendingOf(ctx, core.ClockFor(actor)) // allocations that waited for this rate
 	}
 	return p, err
 }
 
+// quoteIsNew returns an error when the quote is already on file.
 func quoteIsNew(tx *db.Tx, siteID int64, q quote) error {
 	day, err := civil.ParseDay(q.Day)
 	if err != nil {
 		return err
 	}
-	_, err = ManualQuote(tx, siteID, q.Currency, day, q.QuoteID)
+	_, err = manualQuote(tx, siteID, q.Currency, day, q.QuoteID)
 	switch {
 	case errors.Is(err, db.ErrNotFound):
 		return nil
 	case err != nil:
 		return err
 	}
-	return fault.NotPossibleBecause("quote_exists", "The quote %s of %s for %s is on file already.", q.QuoteID, q.Currency, q.Day)
+	return fault.NotPossibleBecause("quote_exists", "The quote %s of %s for %s is already on file.", q.QuoteID, q.Currency, q.Day)
 }
 
+// carryOutQuote puts the quote of an approved proposal on file.
 func carryOutQuote(tx *db.Tx, actor auth.Actor, p travel.Proposal) (any, error) {
 	q, err := core.PayloadOf[quote](p)
 	if err != nil {
@@ -164,6 +167,6 @@ func (r *Rates) List(
 	ctx context.Context, actor auth.Actor, filter fx.Filter, page travel.Page,
 ) (travel.List[fx.Fixing], error) {
 	return core.Read(ctx, r.Core, actor, func(tx *db.Tx) (travel.List[fx.Fixing], error) {
-		return Fixings(tx, actor.SiteID, filter, page)
+		return fixingsPage(tx, actor.SiteID, filter, page)
 	})
 }

@@ -1,5 +1,5 @@
-// Package rates puts fixings on file: histories, feeds and quotes that two people agree on. It prices what waited for a
-// rate (R9). It owns fixings. Begin reading at Rates.
+// Package rates puts fixings on file: from history files, from providers, and quotes that two people agree on. It then
+// prices the allocations that waited for a rate (R9). It owns the table fixings. Begin reading at Rates.
 package rates
 
 import (
@@ -21,20 +21,20 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Rates puts fixings on file and prices what was waiting for them (R9).
+// Rates are the use cases of fixings.
 type Rates struct{ *core.Core }
 
 // NewRates makes the use cases.
 func NewRates(c *core.Core) *Rates {
 	r := &Rates{c}
 	c.Kinds.Register(travel.ProposeManualRate, core.Kind{Carry: carryOutQuote, After: func(ctx context.Context, actor auth.Actor) error {
-		_, err := r.pricePendingOf(ctx, core.ClockFor(actor)) // what waited for this rate
+		_, err := r.pricePendingOf(ctx, core.ClockFor(actor)) // allocations that waited for this rate
 		return err
 	}})
 	return r
 }
 
-// Bounds of one write of a longer job: a write lives at most five seconds, and others wait behind it.
+// Limits of one write of a longer job. A write lives at most five seconds, and other writes wait behind it.
 const (
 	fixingsPerWrite = 2000
 	pricedPerWrite  = 200
@@ -42,26 +42,26 @@ const (
 
 // RatesReport says what an import of rates did.
 type RatesReport struct {
-	Days         int // of the file
-	Created      int
-	AlreadyThere int
-	Skipped      int          // of currencies that ISO no longer lists
-	Conflicts    []RateOnFile // on file with another rate, which stays
-	First, Last  civil.Day    // of what was created; 0 where nothing was
+	Days         int          // days in the file
+	Created      int          // fixings that are new on file
+	AlreadyThere int          // fixings that were on file with the same rate
+	Skipped      int          // fixings of currencies that ISO no longer lists
+	Conflicts    []RateOnFile // fixings that are on file with another rate, which stays; 100 at most
+	First, Last  civil.Day    // first and last day of the new fixings; 0 when there are none
 	Priced       int          // allocations that had waited for a rate
 }
 
-// RateOnFile is a fixing that an import gives otherwise than it is on file.
+// RateOnFile is a fixing of an import that is on file with another rate.
 type RateOnFile struct {
 	Fixing fx.Fixing
-	OnFile string
+	OnFile string // the rate on file
 }
 
-// conflictsKept bounds the list in a report.
+// conflictsKept is how many conflicts a report lists at most.
 const conflictsKept = 100
 
-// ImportHistory puts the fixings of the ECB's history file on file; what is there already stays as it is. A file that
-// is broken anywhere is refused as a whole.
+// ImportHistory puts the fixings of the ECB's history file on file. Fixings that are on file already stay as they are. It
+// refuses the whole file when one part of it is broken.
 func (r *Rates) ImportHistory(ctx context.Context, actor auth.Actor, file io.Reader) (RatesReport, error) {
 	if err := actor.Require(auth.WriteRates); err != nil {
 		return RatesReport{}, err
@@ -79,7 +79,7 @@ func (r *Rates) ImportHistory(ctx context.Context, actor auth.Actor, file io.Rea
 	return report, err
 }
 
-// Fetch puts on file what a provider publishes today; get asks it.
+// Fetch calls get to ask a provider for its fixings of today, and puts them on file.
 func (r *Rates) Fetch(
 	ctx context.Context, actor auth.Actor, get func(ctx context.Context) ([]fx.Fixing, error),
 ) (RatesReport, error) {
@@ -99,7 +99,8 @@ func (r *Rates) Fetch(
 	return report, err
 }
 
-// Add puts fixings on file, those that are there already stay, and prices what was waiting.
+// Add puts fixings on file and prices the allocations that waited for them. Fixings that are on file already stay as they
+// are.
 func (r *Rates) Add(ctx context.Context, actor auth.Actor, fixings []fx.Fixing) (RatesReport, error) {
 	var report RatesReport
 	if err := actor.Require(auth.WriteRates); err != nil {
@@ -124,7 +125,7 @@ func (r *Rates) Add(ctx context.Context, actor auth.Actor, fixings []fx.Fixing) 
 	return report, err
 }
 
-// fixingKey is what there can be one fixing of.
+// fixingKey identifies a fixing that counts for every site: there is one at most on file with the same key.
 type fixingKey struct {
 	provider fx.Provider
 	currency money.Currency
@@ -134,7 +135,7 @@ type fixingKey struct {
 
 func keyOf(f fx.Fixing) fixingKey { return fixingKey{f.Provider, f.Currency, f.Day, f.QuoteID} }
 
-// addFixings compares fixings with what is on file and adds what is missing.
+// addFixings compares the fixings with those on file, and adds the missing ones.
 func addFixings(tx *db.Tx, list []fx.Fixing) (done RatesReport, err error) {
 	first, last := list[0].Day, list[0].Day
 	providers := map[fx.Provider]bool{}
@@ -144,7 +145,7 @@ func addFixings(tx *db.Tx, list []fx.Fixing) (done RatesReport, err error) {
 	}
 	onFile := map[fixingKey]string{}
 	for p := range providers {
-		stored, err := FixingsBetween(tx, p, first, last)
+		stored, err := fixingsBetween(tx, p, first, last)
 		if err != nil {
 			return done, err
 		}
@@ -186,8 +187,8 @@ func (r *RatesReport) merge(o RatesReport) {
 	r.Conflicts = append(r.Conflicts, o.Conflicts[:min(len(o.Conflicts), conflictsKept-len(r.Conflicts))]...)
 }
 
-// PricePending prices the allocations of all sites that wait for a rate, by the same rule as at logging, where the rate
-// is on file now. It returns how many it priced.
+// PricePending prices the allocations of all sites that wait for a rate which is on file now. It prices by the same rule
+// as at the time of the payment (R9), and returns how many it priced.
 func (r *Rates) PricePending(ctx context.Context) (priced int, err error) {
 	var sites []core.SiteClock
 	err = r.Store.Read(ctx, func(tx *db.Tx) error {
@@ -221,7 +222,8 @@ func (r *Rates) pricePendingOf(ctx context.Context, site core.SiteClock) (priced
 	return priced, nil
 }
 
-// pricePage prices the next allocations after an id. last is the last one it looked at, 0 where there are none left.
+// pricePage prices the next allocations after an id. last is the id of the last one that it looked at, 0 when none is
+// left.
 func pricePage(tx *db.Tx, siteID, after int64) (done int, last int64, err error) {
 	site, err := merchants.Site(tx, siteID)
 	if err != nil {
@@ -244,7 +246,7 @@ func pricePage(tx *db.Tx, siteID, after int64) (done int, last int64, err error)
 	return done, last, nil
 }
 
-// priceLate prices an allocation that waited for its rate, where the rate is on file now.
+// priceLate prices an allocation that waited for its rate, if the rate is on file now.
 func priceLate(tx *db.Tx, site travel.Site, a protection.Allocation) (priced bool, err error) {
 	fixings, err := FixingsFor(tx, site, a.Paid(), a.MaxFixingAge, a.Currency, a.PolicyCurrency)
 	if err != nil {
@@ -256,19 +258,19 @@ func priceLate(tx *db.Tx, site travel.Site, a protection.Allocation) (priced boo
 	return priced, err
 }
 
-// FixingsFor reads what can price the given currencies for a payment of a day, as known now: the fixings of the days
-// before it, up to the oldest age that counts. Where the currencies are one and the same there is nothing to price.
+// FixingsFor reads the fixings that can price a payment of a day from one currency into another, as known now: those of
+// the maxAge days before it. The table is empty when the two currencies are the same.
 func FixingsFor(
 	tx *db.Tx, site travel.Site, paid civil.Day, maxAge int64, from, to money.Currency,
 ) (*fx.Table, error) {
 	if from == to {
 		return fx.NewTable(nil), nil
 	}
-	fixings, err := FixingsWithin(tx, ProvidersOf(site), []money.Currency{from, to}, paid-civil.Day(maxAge), paid-1, tx.Now)
+	fixings, err := fixingsWithin(tx, ProvidersOf(site), []money.Currency{from, to}, paid-civil.Day(maxAge), paid-1, tx.Now)
 	return fx.NewTable(fixings), err
 }
 
-// ProvidersOf lists whose fixings count for a site. Made-up rates count in a sandbox and nowhere else.
+// ProvidersOf lists the providers whose fixings count for a site. Invented rates for demos count in a sandbox only.
 func ProvidersOf(site travel.Site) []fx.Provider {
 	if site.Sandbox {
 		return []fx.Provider{fx.ECB, fx.Manual, fx.Demo}
@@ -276,6 +278,7 @@ func ProvidersOf(site travel.Site) []fx.Provider {
 	return []fx.Provider{fx.ECB, fx.Manual}
 }
 
+// auditedRates is the shape of an import of rates in the audit.
 type auditedRates struct {
 	Provider string `json:"provider"`
 	Created  int    `json:"created"`
