@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// AuditRecord says who changed what, and from where. Records of a site form a chain: each holds the hash of the one
-// before it.
+// AuditRecord says who changed what, and from where. The records of a site form a chain: each holds the hash of the
+// record before it.
 type AuditRecord struct {
 	SiteID       int64     // 0: the deployment itself
-	ID           int64     // counts from 1 without gaps in its site
+	ID           int64     // from 1 on in its site, without gaps
 	At           time.Time // by the site's clock
 	RealAt       time.Time
 	UserID       int64 // 0: the program itself
 	Username     string
 	Role         string
-	TokenID      int64 // 0: not called with an API token
+	TokenID      int64 // 0: without an API token
 	Address      string
 	RequestID    string
 	Action       string // such as channel.change
@@ -29,17 +29,17 @@ type AuditRecord struct {
 	Hash         string
 }
 
-// auditFormat names the canonical text, so that another one can follow it some day.
+// auditFormat is the name of the form of the canonical text, so that there can be a new form later.
 const auditFormat = "holdfast-audit-1"
 
-// Canonical is the text that is hashed: a JSON array without spaces of the format's name and all fields but the hash, in
-// the order of the struct; instants as microseconds since 1970, before and after as texts. Only ", \ and what JSON must
-// escape is escaped.
+// Canonical is the text that is hashed: a JSON array without spaces. It holds the name of the form and all fields but
+// the hash, in the order of the struct. Times are microseconds since 1970, and before and after are texts. Only what
+// JSON must escape is escaped.
 func (r AuditRecord) Canonical() string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	// Numbers and texts always encode, and a buffer always takes them.
+	// There is no error: numbers and texts can always be encoded, and a buffer can always grow.
 	_ = enc.Encode([]any{
 		auditFormat, r.SiteID, r.ID, r.At.UnixMicro(), r.RealAt.UnixMicro(), r.UserID, r.Username, r.Role, r.TokenID,
 		r.Address, r.RequestID, r.Action, r.Object, r.Before, r.After, r.PreviousHash,
@@ -47,7 +47,7 @@ func (r AuditRecord) Canonical() string {
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
-// Sum is the hash that the record must have: sha256 of its canonical text, in hex.
+// Sum is the hash that the record must have: the SHA-256 of its canonical text, in hex.
 func (r AuditRecord) Sum() string {
 	sum := sha256.Sum256([]byte(r.Canonical()))
 	return hex.EncodeToString(sum[:])
@@ -59,23 +59,23 @@ type AuditHead struct {
 	Hash string
 }
 
-// AuditFilter chooses audit records of a list; empty fields choose all.
+// AuditFilter picks audit records from a list. An empty field picks all.
 type AuditFilter struct {
 	Actions       []string
 	After, Before time.Time // by the site's clock
 }
 
-// AuditOrders lists the attributes by which audit records can be sorted.
+// AuditOrders lists the values of orderby for audit records.
 var AuditOrders = []string{"id"}
 
-// AuditCheck walks a chain record by record and finds the first that was changed, removed or moved.
+// AuditCheck walks through a chain and finds the first record that was changed, removed or moved.
 type AuditCheck struct {
-	Last   AuditHead // of the records seen so far
+	Last   AuditHead // of the records so far
 	Broken int64     // id of the first record that is not as it was written; 0: none
-	Why    string
+	Why    string    // what is wrong with it
 }
 
-// Next looks at the record that follows those seen so far. It answers false once the chain is broken.
+// Next checks the next record. It returns false when the chain is broken.
 func (c *AuditCheck) Next(r AuditRecord) bool {
 	switch {
 	case c.Broken != 0:
@@ -91,8 +91,8 @@ func (c *AuditCheck) Next(r AuditRecord) bool {
 	return c.Broken == 0
 }
 
-// End compares the end of the chain with what was noted as its end. A site's chain has begun: making the site wrote its
-// first record.
+// End compares the end of the chain with head, the end that was stored. begun says that the chain must have a record:
+// the chain of a site has one, because the making of the site was recorded.
 func (c *AuditCheck) End(head AuditHead, begun bool) {
 	switch {
 	case c.Broken != 0:

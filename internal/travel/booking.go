@@ -23,37 +23,37 @@ type Booking struct {
 	Firstname      string // lead traveller
 	Surname        string
 	Email          string
-	Start          civil.Day // civil.NoDay where only the end is known
+	Start          civil.Day // civil.NoDay when only the end is known
 	End            civil.Day
-	Pax            int64 // 0 where not given
+	Pax            int64 // 0 when not given
 	Reference      string
 	Total          int64
-	Currency       money.Currency
+	Currency       money.Currency // base currency of the channel
 	Country        string
 	Language       string
 	Suppliers      []int64
-	ModalDraft     bool // made by the payment modal, and no payment was attempted yet
+	ModalDraft     bool // made by the payment modal, without an attempt to pay yet
 	Sums           BookingSums
 	ChannelLocked  bool
-	TotalChanged   bool    // since the booking was made
-	Payments       int64   // how many purchases and captures took money
-	TransactionIDs []int64 // in order of their ids: the last is the most recent attempt
-	ImportKey      string  // natural key of an imported booking, unique in its channel
+	TotalChanged   bool    // whether the total has changed since the booking was made
+	Payments       int64   // number of purchases and captures that took money
+	TransactionIDs []int64 // in order of the ids: the last one is the latest attempt
+	ImportKey      string  // reference of an imported booking, unique in its channel
 	Version        int64
 	CreatedAt      time.Time
 	ModifiedAt     time.Time
 }
 
-// TrustID is the booking's identifier prefixed with the site's.
+// TrustID is the trust_id: the id of the site, a dash and the id of the booking (section 2.4).
 func (b Booking) TrustID() string { return fmt.Sprintf("%d-%d", b.SiteID, b.ID) }
 
-// Title names the booking by identifier, surname and e-mail.
+// Title is made of trust_id, surname and e-mail (section 2.4).
 func (b Booking) Title() string { return b.TrustID() + " | " + b.Surname + " | " + b.Email }
 
-// Unpaid is what is still to be paid of the total.
+// Unpaid is the part of the total that is still to be paid.
 func (b Booking) Unpaid() int64 { return max(0, b.Total-b.Sums.Net) }
 
-// FirstTravelDay is S of R4: the start date, or the end date where none is known.
+// FirstTravelDay is S of R4: the start date, or the end date when there is no start date.
 func (b Booking) FirstTravelDay() civil.Day {
 	if b.Start == civil.NoDay {
 		return b.End
@@ -61,18 +61,18 @@ func (b Booking) FirstTravelDay() civil.Day {
 	return b.Start
 }
 
-// BookingFields is what a caller says about a booking, to make one or to change one. Absent fields are nil.
+// BookingFields are the fields of a request that makes or changes a booking. Absent fields are nil.
 type BookingFields struct {
 	Profile    Profile // of the deployment
 	Once       Once
-	IfVersion  int64          // from If-Match; 0 where the caller named none
-	Problems   fault.Problems // what the reader of the input already found wrong
+	IfVersion  int64          // from If-Match; 0 without it
+	Problems   fault.Problems // what is wrong so far
 	ChannelID  *int64
 	Content    *string
 	Firstname  *string
 	Surname    *string
 	Email      *string
-	Start      *civil.Day // civil.NoDay takes the start date away
+	Start      *civil.Day // civil.NoDay removes the start date
 	End        *civil.Day
 	Pax        *int64
 	Reference  *string
@@ -82,12 +82,12 @@ type BookingFields struct {
 	Language   *string
 	Suppliers  *[]int64
 	ModalDraft bool
-	Modal      *ModalSession // that makes it; nil: somebody else does
+	Modal      *ModalSession // the session that makes it; nil outside the payment modal
 	ImportKey  string
 }
 
-// NewBooking makes a booking from its fields and their defaults. Problems are noted in p; what only the database
-// knows (the channel and its currency, the suppliers) is for CheckChannel.
+// NewBooking makes a booking from the fields and their defaults. It adds problems to p. CheckChannel checks what
+// needs the channel.
 func (f BookingFields) NewBooking(p *fault.Problems) Booking {
 	need := func(field string, absent bool) {
 		if absent && !p.Has(field) {
@@ -109,8 +109,8 @@ func (f BookingFields) NewBooking(p *fault.Problems) Booking {
 	return f.apply(b, p)
 }
 
-// Change returns the booking with the given fields set. A total cannot fall below what linked transactions sum to,
-// and channel and currency are fixed once there are any.
+// Change returns the booking with the given fields set. It adds problems to p: the total cannot be below the total of
+// the linked transactions (section 7), and a booking with transactions cannot change its channel or its currency.
 func (f BookingFields) Change(b Booking, p *fault.Problems) Booking {
 	needed := map[string]*string{"content": f.Content, "firstname": f.Firstname, "surname": f.Surname}
 	if f.Profile.Processes() {
@@ -162,7 +162,7 @@ func (f BookingFields) apply(b Booking, p *fault.Problems) Booking {
 	}
 	if b.Start != civil.NoDay && b.End != civil.NoDay && b.Start > b.End {
 		field := "date_start"
-		if f.Start == nil { // only the end was moved
+		if f.Start == nil { // only the end has changed
 			field = "date"
 		}
 		p.Wrong(field, "The start date lies after the end date.")
@@ -183,7 +183,8 @@ func (f BookingFields) apply(b Booking, p *fault.Problems) Booking {
 	return b
 }
 
-// CheckChannel notes a booking whose currency is not its channel's (section 7), and a channel that takes no bookings.
+// CheckChannel adds a problem when the currency of the booking is not that of its channel (section 7), and when the
+// channel is closed.
 func (b Booking) CheckChannel(c Channel, p *fault.Problems) {
 	if b.Currency != c.Currency && b.Currency != "" {
 		p.Wrong("channels", "The currency of the booking, %s, is not the base currency of the channel, %s.", b.Currency, c.Currency)
@@ -193,7 +194,7 @@ func (b Booking) CheckChannel(c Channel, p *fault.Problems) {
 	}
 }
 
-// BookingFilter chooses bookings of a list; empty fields choose all.
+// BookingFilter picks bookings from a list (section 4.4). An empty field picks all.
 type BookingFilter struct {
 	Include, Exclude      []int64
 	Before, After         time.Time // created
@@ -206,5 +207,5 @@ type BookingFilter struct {
 	Reference             string
 }
 
-// BookingOrders lists the attributes by which bookings can be sorted.
+// BookingOrders lists the values of orderby for bookings.
 var BookingOrders = []string{"id", "date", "created", "modified", "date_end", "date_start", "total", "include"}

@@ -26,8 +26,8 @@ const (
 // Schemes lists the known schemes.
 var Schemes = []Scheme{Visa, Mastercard, Amex, Discover, Diners, JCB, UnionPay}
 
-// issuerRange is a range of leading digits that card schemes have given out (ISO/IEC 7812), with the lengths that card
-// numbers in it have. Bounds have the same number of digits.
+// issuerRange is a range of first digits of card numbers (ISO/IEC 7812), with the scheme and the lengths of the
+// numbers. low and high have the same number of digits.
 type issuerRange struct {
 	low, high string
 	scheme    Scheme
@@ -36,7 +36,7 @@ type issuerRange struct {
 
 var sixteenToNineteen = []int{16, 17, 18, 19}
 
-// issuerRanges is searched in order: a narrower range stands before the wider one around it.
+// issuerRanges is searched in order, so that a narrow range stands before a wide range around it.
 var issuerRanges = []issuerRange{
 	{"34", "34", Amex, []int{15}},
 	{"37", "37", Amex, []int{15}},
@@ -54,7 +54,7 @@ var issuerRanges = []issuerRange{
 	{"65", "65", Discover, sixteenToNineteen},
 	{"62", "62", UnionPay, sixteenToNineteen},
 	{"81", "81", UnionPay, sixteenToNineteen},
-	// Debit ranges of other schemes: not told apart in reports, but card numbers all the same.
+	// Debit cards of other schemes: reports do not name them, but their numbers are card numbers, too.
 	{"50", "50", Unknown, []int{13, 14, 15, 16, 17, 18, 19}},
 	{"56", "58", Unknown, []int{13, 14, 15, 16, 17, 18, 19}},
 	{"60", "69", Unknown, []int{13, 14, 15, 16, 17, 18, 19}},
@@ -69,7 +69,8 @@ func rangeOf(digits string) (issuerRange, bool) {
 	return issuerRange{}, false
 }
 
-// SchemeOf is the scheme of a payment: the card type it was logged with, else what the issuer number says (R5).
+// SchemeOf is the scheme of a payment (R5): its card type when that is a known scheme, and otherwise the scheme of
+// its BIN.
 func SchemeOf(cardType, bin string) Scheme {
 	named := Scheme(strings.ToLower(strings.TrimSpace(cardType)))
 	for _, s := range Schemes {
@@ -84,16 +85,16 @@ func SchemeOf(cardType, bin string) Scheme {
 }
 
 var (
-	// hashText is a hash in hex, by its length: long numbers by nature too, which are not looked at.
+	// hashText is a hash in hex, by its length. It may look like a card number, and is not checked.
 	hashText = regexp.MustCompile(`^(?i:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})$`)
-	// runsText is a run of digits, spaces and dashes, as long as it goes; people paste typographic ones, too.
+	// runsText is a run of digits, spaces and dashes of any kind, as long as possible.
 	runsText = regexp.MustCompile(`[0-9](?:[0-9\p{Zs}\p{Pd}]*[0-9])?`)
 	between  = regexp.MustCompile(`[\p{Zs}\p{Pd}]`)
-	// uuidText finds UUIDs: long numbers by nature, which are not looked at.
+	// uuidText is a UUID. It may look like a card number, and is not checked.
 	uuidText = regexp.MustCompile(`\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b`)
 )
 
-// plain gives a text with the digits of every script as ASCII's, and without what nobody sees.
+// plain writes digits of all scripts as ASCII digits, and removes invisible characters.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -104,7 +105,7 @@ func plain(text string) string {
 		case !unicode.IsDigit(r):
 			return r
 		}
-		// Unicode has digits in tens, from the zero on.
+		// Unicode has the ten digits of a script one after the other, from zero on.
 		for _, tens := range unicode.Nd.R16 {
 			if rune(tens.Lo) <= r && r <= rune(tens.Hi) {
 				return '0' + (r-rune(tens.Lo))%10
@@ -119,9 +120,8 @@ func plain(text string) string {
 	}, text)
 }
 
-// HoldsCardNumber reports whether a text holds a card number: a run of digits, spaces and dashes, as long as it goes,
-// with 13 to 19 digits, of a length that its issuer gives out, and with the right check digit. An address is looked at
-// as it stands and as it reads.
+// HoldsCardNumber reports whether a text holds a card number: a run of digits, spaces and dashes, with 13 to 19
+// digits, a length that its issuer uses, and the right check digit. A URL is checked as it is written, and decoded.
 func HoldsCardNumber(text string) bool {
 	if strings.Contains(text, "://") && strings.ContainsAny(text, "%+") {
 		if reads, err := url.QueryUnescape(text); err == nil && reads != text && holdsCardNumber(reads) {
@@ -136,12 +136,12 @@ func holdsCardNumber(text string) bool {
 	if len(text) < 13 || hashText.MatchString(text) {
 		return false
 	}
-	// A letter takes the place of a UUID, so that what stands around it does not become one run.
+	// A letter replaces a UUID, so that digits before and after it do not become one run.
 	text = uuidText.ReplaceAllString(text, "u")
 	return slices.ContainsFunc(runsText.FindAllString(text, -1), isCardNumber)
 }
 
-// IsCardNumber reports whether the whole text is a card number; it is how a token is looked at, which may hold any digits.
+// IsCardNumber reports whether the whole text is a card number. It is for tokens, which may hold long numbers inside.
 func IsCardNumber(text string) bool {
 	text = strings.TrimSpace(plain(text))
 	return runsText.FindString(text) == text && isCardNumber(text)

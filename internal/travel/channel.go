@@ -13,7 +13,7 @@ import (
 // AccountMode says what a channel is for (section 2.3).
 type AccountMode string
 
-// The modes of both profiles; which of them there are is the Profile's to know.
+// The modes. Profile.Modes lists those of each profile.
 const (
 	ModeTest           AccountMode = "test"
 	ModeDraft          AccountMode = "draft"
@@ -29,8 +29,8 @@ const (
 	TypeTrust     = "trust"
 )
 
-// modeMoves is the one table of allowed moves between modes. A test channel stays one, because its payments are
-// simulated for ever; nothing returns to draft, because what was logged there is unprotected for ever.
+// modeMoves says from which mode to which a channel can change. A test channel never becomes another one, because its
+// payments stay simulated. No channel returns to draft, because payments that were logged in draft stay unprotected.
 var modeMoves = map[AccountMode][]AccountMode{
 	ModeTest:           {ModeClosed},
 	ModeDraft:          {ModeProtectionOnly, ModeLive, ModeAffiliate, ModeClosed},
@@ -40,13 +40,13 @@ var modeMoves = map[AccountMode][]AccountMode{
 	ModeClosed:         {ModeProtectionOnly, ModeLive, ModeAffiliate},
 }
 
-// Enumerations of a channel's other fields (section 2.3), each with its default first.
+// Values of other fields of a channel (section 2.3), the default first.
 var (
 	ProtectionTypes  = []string{"trust-travel", "svcu-management"}
 	StatementPeriods = []string{"month", "biweek", "week"}
 )
 
-// statusOfMode is the channel_status that follows the mode where the operator set none.
+// statusOfMode is the channel_status of each mode, when the operator has set none.
 var statusOfMode = map[AccountMode]string{
 	ModeTest:           "test",
 	ModeDraft:          "new",
@@ -62,10 +62,10 @@ type Channel struct {
 	ID              int64
 	UUID            string
 	Name            string
-	Slug            string // from the name it was created with, unique in the site
+	Slug            string // made of its first name, unique in the site
 	AccountType     string
 	Mode            AccountMode
-	WasTest         bool // born as a test channel: its payments are simulated whatever its mode
+	WasTest         bool // made as a test channel: its payments are simulated in every mode
 	ProtectionType  string
 	Currency        money.Currency
 	Language        string
@@ -73,20 +73,21 @@ type Channel struct {
 	MailBCC         bool
 	ReceiptLabel    string
 	ExternalID      string
-	StatusOverride  string // set by the operator; "" lets the status follow the mode
+	StatusOverride  string // set by the operator; "" when the status follows the mode
 	StatementPeriod string
 	Locked          bool
 	Suppliers       []int64
-	Secret          string // signs requests of the payment modal; shown to whoever may use it
+	Secret          string // signs requests of the payment modal
 	Version         int64
 	CreatedAt       time.Time
 	ModifiedAt      time.Time
 	ProcessorConfig // of the server-to-server profile
-	// Proposal is set in the answer to a change that waits for another operator: nothing has changed yet.
+	// Proposal is set when the change waits for another operator (R0). Then nothing has changed yet.
 	Proposal *Proposal
 }
 
-// Status is the channel_status: locked while locked, else what the operator set, else what follows from the mode.
+// Status is the channel_status: "locked" for a locked channel, otherwise what the operator has set, otherwise the
+// status of the mode (section 2.3).
 func (c Channel) Status() string {
 	switch {
 	case c.Locked:
@@ -98,13 +99,13 @@ func (c Channel) Status() string {
 	}
 }
 
-// ChannelFields is what a caller says about a channel, to make one or to change one. Absent fields are nil.
+// ChannelFields are the fields of a request that makes or changes a channel. Absent fields are nil.
 type ChannelFields struct {
 	Profile      Profile // of the deployment
 	Once         Once
-	IfVersion    int64          // from If-Match; 0 where the caller named none
-	Reason       string         // for the operator who is to approve it, where that is needed
-	Problems     fault.Problems // what the reader of the input already found wrong
+	IfVersion    int64          // from If-Match; 0 without it
+	Reason       string         // for the operator who approves the change, if it needs one
+	Problems     fault.Problems // what is wrong so far
 	Name         *string
 	Currency     *money.Currency
 	Mode         *AccountMode
@@ -113,18 +114,18 @@ type ChannelFields struct {
 	MailBCC      *bool
 	ReceiptLabel *string
 	ExternalID   *string
-	// The operator's own: ignored when a customer sends them, because to a customer they are read-only.
+	// Fields that only the operator sets. They are ignored from a customer, who may only read them.
 	AccountType     *string
 	ProtectionType  *string
-	Status          *string // "" takes a set status back
+	Status          *string // "" removes a status that was set
 	StatementPeriod *string
 	Locked          *bool
 	Suppliers       *[]int64
-	Processing      ProcessorFields // ignored where the profile has none
+	Processing      ProcessorFields // ignored in the protection-only profile
 }
 
-// NewChannel makes a channel from its fields and their defaults (site gives the receipt label). Problems are noted in
-// p; byOperator opens the fields and modes that are the operator's.
+// NewChannel makes a channel from the fields and their defaults. It adds problems to p. byOperator allows the fields
+// and modes that only the operator sets.
 func (f ChannelFields) NewChannel(site Site, byOperator bool, p *fault.Problems) Channel {
 	needText(p, "name", f.Name)
 	if f.Currency == nil && !p.Has("currencies") {
@@ -152,8 +153,9 @@ func (f ChannelFields) NewChannel(site Site, byOperator bool, p *fault.Problems)
 	return c
 }
 
-// Change returns the channel with the given fields set. A mode given here moves along the table of moves; like the
-// other fields that are the operator's it is ignored from anyone else. hasBookings fixes the currency.
+// Change returns the channel with the given fields set. It adds problems to p. Only the operator changes the mode,
+// from one mode to another as modeMoves allows; fields of the operator are ignored from a customer. A channel that
+// has bookings cannot change its currency.
 func (f ChannelFields) Change(c Channel, hasBookings, byOperator bool, p *fault.Problems) Channel {
 	if f.Currency != nil && *f.Currency != c.Currency && hasBookings {
 		p.Wrong("currencies", "The currency of a channel with bookings cannot change.")
@@ -162,7 +164,7 @@ func (f ChannelFields) Change(c Channel, hasBookings, byOperator bool, p *fault.
 		needText(p, "name", f.Name)
 	}
 	if f.Status != nil && *f.Status == c.Status() {
-		f.Status = nil // echoed, as a PUT may do: that sets nothing
+		f.Status = nil // a PUT may repeat the present status: that sets nothing
 	}
 	if f.Mode != nil && *f.Mode != c.Mode && byOperator {
 		checkOneOf(p, "account_mode", *f.Mode, f.Profile.Modes())
@@ -211,8 +213,8 @@ func (f ChannelFields) apply(c *Channel, byOperator bool, p *fault.Problems) {
 	}
 }
 
-// setStatus sets the channel_status. What follows from the mode anyway is not kept as set, so that it goes on following
-// the mode; locked is never set, because it says that the channel is.
+// setStatus sets the channel_status. A status that is that of the mode is not stored: then the status still follows
+// the mode. The status "locked" cannot be set, because it follows from the field locked.
 func (c *Channel) setStatus(status *string, profile Profile, p *fault.Problems) {
 	switch {
 	case status == nil:
@@ -228,7 +230,7 @@ func (c *Channel) setStatus(status *string, profile Profile, p *fault.Problems) 
 	}
 }
 
-// slugOf makes the address-like short form of a name; the store makes it unique in the site.
+// slugOf makes the slug of a name: small letters, digits and dashes. Package merchants makes it unique in the site.
 func slugOf(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
@@ -245,16 +247,16 @@ func slugOf(name string) string {
 	return "channel"
 }
 
-// ChannelFilter chooses channels of a list; empty fields choose all.
+// ChannelFilter picks channels from a list (section 4.3). An empty field picks all.
 type ChannelFilter struct {
 	Include, Exclude []int64
 	Modes            []AccountMode
 	AccountType      string
 	Currency         string // part of the currency code
 	ExternalID       string
-	Name             string // part of the name, without letter case
+	Name             string // part of the name, in small or capital letters
 	StatementPeriod  string
 }
 
-// ChannelOrders lists the attributes by which channels can be sorted.
+// ChannelOrders lists the values of orderby for channels.
 var ChannelOrders = []string{"id", "name", "slug", "external_id", "account_mode", "currencies", "include"}

@@ -1,23 +1,22 @@
 package travel
 
-// ImportedPayment is one row of a file of payments that is taken over from another system: a payment and the booking
-// that it was made for. What the reader of the file could not read is noted in the Problems of Booking and Payment,
-// under the names of the wire.
+// ImportedPayment is one row of a file of payments from another system (docs/import.md): a payment, and the booking
+// that it is for. What cannot be read stands in the Problems of Booking and Payment, under the field names of section
+// 2.
 type ImportedPayment struct {
-	Line int // of the file, the header being line 1
-	// Refused says why the row as a whole cannot be taken (it holds a card number, it is no row at all); the fields
-	// below then mean nothing.
+	Line int // in the file; the header is line 1
+	// Refused says why the whole row is refused, such as a card number in it. Then the fields below are not set.
 	Refused error
-	Channel string         // by name: ids differ between systems
-	Booking BookingFields  // without channel; its ImportKey is the booking's natural key in the channel
-	Payment NewTransaction // without channel, bookings and link; its ImportKey is the payment's natural key
-	// BaseTotal is the part of the payment for the booking, in the booking's currency.
+	Channel string         // name of the channel, because ids differ between systems
+	Booking BookingFields  // without its channel; its ImportKey is unique in the channel
+	Payment NewTransaction // without channel, bookings and linked_id; its ImportKey is unique in the channel
+	// BaseTotal is the part of the payment for the booking, in minor units of the booking's currency.
 	BaseTotal int64
-	Linked    string // natural key of the payment that this one adjusts, "" for none
+	Linked    string // ImportKey of the payment that this one adjusts; "" for none
 }
 
-// Both nouns have a total, a currency and a reference, and a row has one name for each of its cells. These are the
-// fields whose cell is called otherwise.
+// bookingCells and paymentCells are the cells of a row that have another name than their field. Booking and payment
+// both have a total, a currency and a reference, but each cell of a row has its own name.
 var (
 	bookingCells = map[string]string{"channels": "channel", "reference": "booking_reference"}
 	paymentCells = map[string]string{
@@ -26,10 +25,10 @@ var (
 	}
 )
 
-// BookingCell names the cell of a row that fills a field of the booking, for people who look for what is wrong.
+// BookingCell is the name of the cell with a field of the booking, for error messages.
 func BookingCell(field string) string { return cellOf(bookingCells, field) }
 
-// PaymentCell names the cell of a row that fills a field of the payment.
+// PaymentCell is the name of the cell with a field of the payment, for error messages.
 func PaymentCell(field string) string { return cellOf(paymentCells, field) }
 
 func cellOf(cells map[string]string, field string) string {

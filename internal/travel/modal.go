@@ -13,34 +13,34 @@ import (
 	"holdfast/internal/money"
 )
 
-// ModalAlways are the fields that every auth string of the payment modal verifies.
+// ModalAlways are the fields that every auth string of the payment modal verifies (docs/modal.md).
 var ModalAlways = []string{"channels", "currencies", "total"}
 
-// ModalVerifiable are the fields that it may verify besides (wire: "The payment modal").
+// ModalVerifiable are the fields that an auth string may verify, too.
 var ModalVerifiable = []string{
 	"allocations", "charge_channel", "country", "date", "email", "firstname", "reference", "surname",
 }
 
-// ModalSession is one use of the payment modal, bound to what an integrator's auth string vouches for.
+// ModalSession is one use of the payment modal. It allows only what the integrator's auth string verifies.
 type ModalSession struct {
 	SiteID    int64
 	ID        int64
 	ChannelID int64
-	TokenHash string // of the token by which the frame is known again
-	AuthHash  string // of the auth string: what is counted is counted over all sessions that it opens
-	Origin    string // of the page on which the modal is open
+	TokenHash string // of the token with which the frame sends its requests
+	AuthHash  string // of the auth string: attempts are counted over all sessions with the same one
+	Origin    string // of the page that opened the modal
 	// Verified are the fields of the auth string, as texts: amounts as digits, lists as JSON.
 	Verified  map[string]string
-	BookingID int64 // that is paid; 0 as long as it is not known
-	Made      bool  // by this session; else it was there before
+	BookingID int64 // the booking that is paid; 0 when it is not known yet
+	Made      bool  // whether this session made the booking
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	// Of the channel and the site, for what the session does.
+	// Of the site and the channel.
 	SitePath    string
 	ChannelName string
 }
 
-// Author is what stands as author of what the modal logs: no user can have this name.
+// Author is the author of what the modal logs. No user can have this name.
 func (s ModalSession) Author() (username, display string) {
 	return "modal/" + strconv.FormatInt(s.ChannelID, 10), s.ChannelName + ": payment modal"
 }
@@ -50,11 +50,11 @@ func (s ModalSession) Currency() money.Currency { return money.Currency(s.Verifi
 
 // Total is the verified total, in minor units.
 func (s ModalSession) Total() int64 {
-	total, _ := strconv.ParseInt(s.Verified["total"], 10, 64) // checked when the session was opened
+	total, _ := strconv.ParseInt(s.Verified["total"], 10, 64) // CheckModalFields has checked it
 	return total
 }
 
-// Differs names the fields among these that are given and are not what was verified, in order.
+// Differs lists the given fields that differ from their verified values, in order of the names.
 func (s ModalSession) Differs(given map[string]string) []string {
 	var names []string
 	for name, value := range given {
@@ -66,24 +66,24 @@ func (s ModalSession) Differs(given map[string]string) []string {
 	return names
 }
 
-// ModalAttempt is one try to pay a booking in the modal.
+// ModalAttempt is one attempt to pay a booking in the modal.
 type ModalAttempt struct {
 	TransactionID int64
 	AuthHash      string
 	Status        TransactionStatus
-	Refused       bool // by the bank, or by the shopper, who did not pass the challenge
+	Refused       bool // by the bank, or because the shopper did not pass the challenge
 }
 
-// Bounds of the attempts that one auth string has at one booking: refusals of the bank, and all of them. What never got
-// to a bank uses up none of the first.
+// How many refusals, and how many attempts in all, one auth string has for one booking. An attempt that did not reach
+// the bank is no refusal.
 const (
 	modalRefusals = 3
 	modalAttempts = 10
 )
 
-// AnotherAttempt answers NotPossible where the modal may not try to pay a booking (again) with an auth string: because
-// the outcome of an earlier try is still open, because it was paid, or because the tries are used up. params.transaction_id
-// names the transaction to look at.
+// AnotherAttempt returns nil when the modal may try to pay a booking with an auth string. Otherwise it returns a
+// NotPossible error with the reason attempt_open, already_paid or attempts_used. Its parameter transaction_id is the
+// transaction that is the reason.
 func AnotherAttempt(before []ModalAttempt, authHash string) error {
 	refusals, own := 0, 0
 	var last int64
@@ -114,7 +114,7 @@ func lookAt(transactionID int64, reason, message string) error {
 	return f
 }
 
-// CheckModalFields notes what is wrong with the fields of an auth string by themselves.
+// CheckModalFields adds what is wrong with the fields of an auth string to p. It does not need the database.
 func CheckModalFields(fields map[string]string, p *fault.Problems) {
 	for _, name := range ModalAlways {
 		if fields[name] == "" && !p.Has(name) {
@@ -150,8 +150,8 @@ func CheckModalFields(fields map[string]string, p *fault.Problems) {
 	}
 }
 
-// Vouched are the fields of a booking that an auth string can verify, as texts. Currency and total are those of the
-// payment, which can be another currency and a part.
+// Vouched are the fields of a booking that an auth string can verify, as texts. Currency and total are not among
+// them: the auth string has those of the payment.
 func (b Booking) Vouched() map[string]string {
 	fields := map[string]string{
 		"channels": strconv.FormatInt(b.ChannelID, 10), "country": b.Country, "email": b.Email, "firstname": b.Firstname, "surname": b.Surname, "reference": b.Reference,
@@ -162,8 +162,8 @@ func (b Booking) Vouched() map[string]string {
 	return fields
 }
 
-// FitsModal notes what keeps the modal from taking a payment of this session for an earlier booking. Who has an auth
-// string learns of bookings that it is for, and of no others.
+// FitsModal adds a problem when a session cannot pay an earlier booking. The owner of an auth string learns only of
+// bookings that the string is for: every other booking does not exist for them.
 func (b Booking) FitsModal(s ModalSession, p *fault.Problems) {
 	switch {
 	case b.ChannelID != s.ChannelID || len(s.Differs(b.Vouched())) > 0:
@@ -175,10 +175,11 @@ func (b Booking) FitsModal(s ModalSession, p *fault.Problems) {
 
 const noSuchModalBooking = "There is no such booking for this payment."
 
-// NoSuchModalBooking notes that there is no booking for the modal under the given id.
+// NoSuchModalBooking adds the problem that the modal has no booking with this id.
 func NoSuchModalBooking(p *fault.Problems) { p.Wrong("booking_id", "%s", noSuchModalBooking) }
 
-// Fill completes a booking that the modal makes with what was verified; what is given and differs is named.
+// Fill completes the fields of a booking that the modal makes with the verified ones. It returns the given fields
+// that differ from them, and then fills in nothing.
 func (f *BookingFields) Fill(s ModalSession, given map[string]string) (differs []string) {
 	if differs = s.Differs(given); len(differs) > 0 {
 		return differs
@@ -199,7 +200,8 @@ func (f *BookingFields) Fill(s ModalSession, given map[string]string) (differs [
 			f.End = &day
 		}
 	}
-	// The page's field description is optional, the booking's content is not in every profile.
+	// The description is optional in the page, but the content of a booking is required in the protection-only
+	// profile.
 	if f.Content == nil || *f.Content == "" {
 		text := modalContent
 		f.Content = &text
@@ -208,11 +210,11 @@ func (f *BookingFields) Fill(s ModalSession, given map[string]string) (differs [
 	return nil
 }
 
-// modalContent stands as content of a booking of which the page gave no description.
+// modalContent is the content of a booking when the page gave no description.
 const modalContent = "Booked in the payment modal"
 
-// Fill completes a payment of the booking that the modal makes with what was verified. In another currency than the
-// booking's it pays all that is open of it: the integrator has converted.
+// Fill completes a payment of the modal with the verified fields. When its currency is not that of the booking, it
+// pays all that is unpaid: the integrator has converted the amount.
 func (n *NewTransaction) Fill(s ModalSession, b Booking) {
 	id, currency, total := s.ChannelID, s.Currency(), s.Total()
 	kind := Purchase
@@ -228,8 +230,9 @@ func (n *NewTransaction) Fill(s ModalSession, b Booking) {
 	n.Method, n.Attempt3DS, n.Modal = CreditCard, true, &s
 }
 
-// ModalItem is the part of the modal's payment that belongs to the booking: all of it, or in another currency all that is
-// open. Of one that is paid there is nothing to pay, which is for the attempts to tell, or the total.
+// ModalItem is the part of the modal's payment for the booking: all of the payment, or, in another currency, all that
+// is unpaid. It is at least 1: that a booking is paid already is found by AnotherAttempt, or by the check of the
+// total.
 func (b Booking) ModalItem(s ModalSession) Item {
 	item := Item{BookingID: b.ID, Currency: b.Currency, Total: s.Total()}
 	if b.Currency != s.Currency() {

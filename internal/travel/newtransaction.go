@@ -24,11 +24,12 @@ type Item struct {
 	Total     int64
 }
 
-// NewTransaction is what a caller reports of a payment. Absent optional texts are empty, absent required fields nil.
+// NewTransaction are the fields of a request that makes a transaction (section 4.6). Absent required fields are nil,
+// and absent optional texts are empty. The names of its fields are part of Hash.
 type NewTransaction struct {
 	Once         Once           `json:"-"`
-	Problems     fault.Problems `json:"-"` // what the reader of the input already found wrong
-	Modal        *ModalSession  `json:"-"` // that pays; nil: somebody else does
+	Problems     fault.Problems `json:"-"` // what is wrong so far
+	Modal        *ModalSession  `json:"-"` // the session that pays; nil outside the payment modal
 	ChannelID    *int64
 	Currency     *money.Currency
 	Total        *int64
@@ -52,14 +53,14 @@ type NewTransaction struct {
 	LinkedID     int64
 	Content      string
 	EffectiveAt  time.Time // zero: now
-	// Of the card, where its token does not include it. Never stored.
+	// Of the card, when its token does not include the expiry. Never stored.
 	ExpiryMonth int64 `json:",omitempty"`
 	ExpiryYear  int64 `json:",omitempty"`
-	// Of a chargeback, as the scheme or the processor told the operator.
+	// Only for a chargeback, from the scheme or the processor.
 	ReasonCode   string     `json:",omitempty"`
 	ChallengeDay *civil.Day `json:",omitempty"`
-	// CoverFromEffective takes over a payment that was covered before: cover starts when it was taken (R2). Only an
-	// import can say so.
+	// CoverFromEffective is for a payment that was covered elsewhere before: cover starts when it was taken (R2).
+	// Only an import sets it.
 	CoverFromEffective bool
 	ImportKey          string
 }
@@ -69,7 +70,8 @@ var (
 	lastFourText = regexp.MustCompile(`^[0-9]{4}$`)
 )
 
-// Hash is the same for two reports that say the same, in whatever order and with whatever default left out.
+// Hash is the same for two requests with the same content, in any order of the items, and with or without the default
+// payment method. It is stored.
 func (n NewTransaction) Hash() string {
 	if n.Items != nil {
 		items := slices.Clone(*n.Items)
@@ -79,14 +81,14 @@ func (n NewTransaction) Hash() string {
 	n.Method = cmp.Or(n.Method, PaymentMethods[0])
 	text, err := json.Marshal(n)
 	if err != nil {
-		panic(fmt.Sprintf("travel: a report of plain values cannot be written: %v", err)) // no such value exists
+		panic(fmt.Sprintf("travel: hash of a transaction: %v", err)) // not reached: plain values can be encoded
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// Check notes in p everything that is wrong with the report by itself; now bounds EffectiveAt. What depends on the
-// bookings, the channel and the linked transaction is for the caller.
+// Check adds to p what is wrong with the fields. EffectiveAt must not be later than now. The caller checks what needs
+// the bookings, the channel or the linked transaction.
 func (n NewTransaction) Check(now time.Time, p *fault.Problems) {
 	n.checkRequired(p)
 	if n.Total != nil {
@@ -119,7 +121,7 @@ func (n NewTransaction) checkRequired(p *fault.Problems) {
 	need("currencies", n.Currency == nil)
 	need("total", n.Total == nil)
 	need("transaction_types", n.Type == nil)
-	// What adjusts a payment of a single booking can leave the split out: there is only one.
+	// An adjustment needs no items when the payment was for one booking.
 	need("bookings", n.Items == nil && !linked)
 	need("linked_id", linked && n.LinkedID == 0)
 	need("3ds_redirect_url", n.Attempt3DS && n.RedirectURL == "")
@@ -189,7 +191,8 @@ func checkAmount(p *fault.Problems, field string, amount int64) {
 	}
 }
 
-// BaseTotal is what the items come to, in base currency. Items were checked: 100 of 10^15 fit an int64.
+// BaseTotal is the sum of the items, in minor units of the base currency. It fits in 64 bits, because the items were
+// checked.
 func BaseTotal(items []Item) int64 {
 	var sum int64
 	for _, item := range items {

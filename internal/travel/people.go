@@ -11,16 +11,16 @@ import (
 
 var username = regexp.MustCompile(`^[a-z0-9][a-z0-9._@+-]{1,59}$`)
 
-// UserFields is what is said about a new user. What a password and a role may be, package auth knows.
+// UserFields are the fields of a new user. Package auth checks password and role.
 type UserFields struct {
 	Problems    fault.Problems
 	Username    string
 	Email       string
-	DisplayName string // the user name where it is empty
+	DisplayName string // "" for the user name
 	Password    string
 }
 
-// Check notes what is wrong with the fields and returns them in the form in which they are kept.
+// Check adds to p what is wrong with the fields, and returns them as they are stored.
 func (f UserFields) Check(p *fault.Problems) UserFields {
 	f.Username = strings.ToLower(f.Username)
 	if !username.MatchString(f.Username) {
@@ -34,14 +34,14 @@ func (f UserFields) Check(p *fault.Problems) UserFields {
 	return f
 }
 
-// TokenFields is what a caller says about a new API token.
+// TokenFields are the fields of a request that makes an API token (section 4.1).
 type TokenFields struct {
 	Problems fault.Problems
 	Name     *string
-	Expires  *civil.Day // nil, or civil.NoDay: never
+	Expires  *civil.Day // nil or civil.NoDay: it does not expire
 }
 
-// Check notes what is wrong with the fields. A token whose day has passed would be dead from birth.
+// Check adds to p what is wrong with the fields. The day of expiry cannot be in the past.
 func (f TokenFields) Check(now time.Time, p *fault.Problems) {
 	needText(p, "name", f.Name)
 	if f.Name != nil {

@@ -14,18 +14,18 @@ const (
 	PeriodWeek   = "week"
 )
 
-// firstMonday is Monday 1970-01-05: the weeks of every biweek are counted from there.
+// firstMonday is Monday 1970-01-05: biweeks are counted from there (R11).
 const firstMonday civil.Day = 4
 
 const daysOfWeek = 7
 
-// Period is the days that one statement is about, both ends included.
+// Period is the period of a statement: the days from First to Last, both included (R11).
 type Period struct {
 	Kind        string
 	First, Last civil.Day
 }
 
-// PeriodOf is the period that a day lies in. Weeks are those of ISO 8601; a biweek is two of them.
+// PeriodOf is the period of a kind that has the day in it. Weeks are those of ISO 8601, and a biweek is two of them.
 func PeriodOf(kind string, day civil.Day) Period {
 	switch kind {
 	case PeriodWeek:
@@ -50,8 +50,8 @@ func weeks(kind string, day, length civil.Day) Period {
 // Next is the period that follows.
 func (p Period) Next() Period { return PeriodOf(p.Kind, p.Last+1) }
 
-// Name writes the period as people do: 2024-06, 2024-W23, 2024-W23/24. A week belongs to the year that ISO 8601 gives
-// it to, which is not always that of its days.
+// Name writes the period: 2024-06, 2024-W23 or 2024-W23/24. The year is that of ISO 8601, which differs from the year
+// of the days for some weeks.
 func (p Period) Name() string {
 	year, week := p.First.Start().ISOWeek()
 	switch p.Kind {
@@ -65,7 +65,7 @@ func (p Period) Name() string {
 	}
 }
 
-// AfterBusinessDays is the day that lies a number of business days, Monday to Friday, after another one.
+// AfterBusinessDays is the day that is n business days after a day. Business days are Monday to Friday (R11).
 func AfterBusinessDays(day civil.Day, n int64) civil.Day {
 	for n > 0 {
 		day++

@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/money"
 )
 
-// Recognition says how the risk of a booking fades while it is delivered (R4).
+// Recognition is the way in which delivery is counted (R4).
 type Recognition string
 
 // The three kinds of recognition.
@@ -25,31 +25,31 @@ const (
 // Recognitions lists them, the default first.
 var Recognitions = []Recognition{RecognitionEndDate, RecognitionStartDate, RecognitionLinear}
 
-// Policy is what a site has agreed with the protection provider, in force from a day on. One is added, none is ever
-// changed: what was computed under an older one stays.
+// Policy is what a site and the operator have agreed, in force from a day on. Policies are added and never changed,
+// so that what was computed with an older policy stays.
 type Policy struct {
 	ID                int64
 	FromDay           civil.Day
 	RecordedAt        time.Time
 	Currency          money.Currency // Q of R9
 	Recognition       Recognition
-	LateLogDays       int64 // R2: a payment logged later than this is flagged
-	MaxFixingAgeDays  int64 // R9: an older fixing does not price
+	LateLogDays       int64 // R2: a payment that is logged later is flagged
+	MaxFixingAgeDays  int64 // R9: an older fixing does not count
 	RateCard          RateCard
-	PremiumRefundable bool      // whether it knows return premium (R10)
-	MinimumPerLine    int64     // minor units of Currency, wherever there is any premium (R10)
+	PremiumRefundable bool      // whether it returns premium (R10)
+	MinimumPerLine    int64     // minor units of Currency, for each line with premium (R10)
 	MinimumPerMonth   int64     // minor units of Currency, a line of the statement (R10)
 	TaxCodes          []TaxCode // in the order of the statement (R11)
-	StatementPeriod   string    // of new channels, until they are given their own
+	StatementPeriod   string    // of new channels, until one of their own is set
 	PaymentTermsDays  int64     // business days until a statement is due (R11)
-	// LimitsNotCounting are the limits, by id, that are in another currency than this policy: no payment under it counts
-	// against them. It is found when the policy is read, because limits are set later, too.
+	// LimitsNotCounting are the ids of limits in another currency: payments under this policy do not count against
+	// them. It is computed when the policy is read, because limits are set later, too.
 	LimitsNotCounting []int64
-	// Proposal is set in the answer to a change that waits for another operator: nothing has changed yet.
+	// Proposal is set when the change waits for another operator (R0). Then nothing has changed yet.
 	Proposal *Proposal
 }
 
-// NamesOfLimits writes LimitsNotCounting for people: the first ten, and how many more there are.
+// NamesOfLimits writes LimitsNotCounting for people: the first ten ids, and the number of the others.
 func (y Policy) NamesOfLimits() string {
 	const most = 10
 	var names []string
@@ -63,17 +63,17 @@ func (y Policy) NamesOfLimits() string {
 	return strings.Join(names, ", ")
 }
 
-// PolicyOrders lists the attributes by which policies can be sorted.
+// PolicyOrders lists the values of orderby for policies.
 var PolicyOrders = []string{"id", "from", "recorded_at"}
 
-// TaxCode is one tax on premium, such as an insurance premium tax.
+// TaxCode is one tax on premium, such as an insurance premium tax (R11). RatePPM is in parts per million.
 type TaxCode struct {
 	Code    string `json:"code"`
 	RatePPM int64  `json:"rate_ppm"`
 	Label   string `json:"label"`
 }
 
-// DefaultPolicy is the policy of a new site: the defaults that the rules name.
+// DefaultPolicy is the policy of a new site, with the defaults of R2, R4, R9, R10 and R11.
 func DefaultPolicy(currency money.Currency) Policy {
 	return Policy{
 		FromDay:           civil.FirstDay,
@@ -88,8 +88,8 @@ func DefaultPolicy(currency money.Currency) Policy {
 	}
 }
 
-// PolicyFields is what is said about a policy that is to be added. Absent fields are nil and stay as they are in the
-// policy that it follows.
+// PolicyFields are the fields of a request that adds a policy. Absent fields are nil: they stay as in the policy
+// before.
 type PolicyFields struct {
 	Once              Once
 	Problems          fault.Problems
@@ -105,17 +105,17 @@ type PolicyFields struct {
 	TaxCodes          *[]TaxCode
 	StatementPeriod   *string
 	PaymentTermsDays  *int64
-	Reason            string // for the operator who is to approve it
+	Reason            string // for the operator who approves it
 }
 
-// Bounds of a policy.
+// Limits of a policy.
 const (
-	maxPPM      = 1_000_000 // the whole
+	maxPPM      = 1_000_000 // 100 %
 	maxDays     = 3650
 	maxTaxCodes = 20
 )
 
-// After makes the policy that follows another one.
+// After makes the policy that follows the policy before. It adds problems to p.
 func (f PolicyFields) After(before Policy, p *fault.Problems) Policy {
 	if f.From == nil && !p.Has("from") {
 		p.Missing("from")
@@ -134,7 +134,7 @@ func (f PolicyFields) After(before Policy, p *fault.Problems) Policy {
 	set(&next.TaxCodes, f.TaxCodes)
 	set(&next.StatementPeriod, f.StatementPeriod)
 	set(&next.PaymentTermsDays, f.PaymentTermsDays)
-	if next.Currency != before.Currency { // an amount of one currency is another one in the next
+	if next.Currency != before.Currency { // the old minimums are amounts in another currency
 		f.needMinimums(before, p)
 	}
 	next.check(p)
@@ -150,7 +150,7 @@ func (f PolicyFields) needMinimums(before Policy, p *fault.Problems) {
 	}
 }
 
-// check notes what is wrong with the policy, under the names of the wire.
+// check adds to p what is wrong with the policy.
 func (y Policy) check(p *fault.Problems) {
 	checkOneOf(p, "recognition", y.Recognition, Recognitions)
 	checkOneOf(p, "statement_period", y.StatementPeriod, StatementPeriods)
@@ -178,7 +178,7 @@ func (y Policy) check(p *fault.Problems) {
 	}
 }
 
-// checkBetween notes a number outside its bounds.
+// checkBetween adds a problem when a number is out of bounds.
 func checkBetween(p *fault.Problems, field string, value, low, high int64) {
 	if value < low || value > high {
 		p.Wrong(field, "A whole number between %d and %d is expected.", low, high)

@@ -62,7 +62,7 @@ func TestPoliciesThatAreRefused(t *testing.T) {
 		"terms":        {"payment_terms_days", PolicyFields{PaymentTermsDays: number(4000)}, "between"},
 		"recognition":  {"recognition", PolicyFields{Recognition: new(Recognition("never"))}, "not one of"},
 		"period":       {"statement_period", PolicyFields{StatementPeriod: new("year")}, "not one of"},
-		"no card":      {"rate_card", PolicyFields{RateCard: &RateCard{}}, "has no end"},
+		"no card":      {"rate_card", PolicyFields{RateCard: &RateCard{}}, "must have no end"},
 		"late start":   {"rate_card", PolicyFields{RateCard: &RateCard{{From: 1, To: NoEnd}}}, "0 is expected"},
 		"gap":          {"rate_card", PolicyFields{RateCard: &RateCard{{To: 30}, {From: 32, To: NoEnd}}}, "31 is expected"},
 		"backwards":    {"rate_card", PolicyFields{RateCard: &RateCard{{To: -1}}}, "before lead_from"},

@@ -7,25 +7,25 @@ import (
 	"holdfast/internal/money"
 )
 
-// ProcessingState says how far a transaction at a processor has come.
+// ProcessingState says how far a request to a processor has come.
 type ProcessingState string
 
-// The states. Of all but the last three it is not known yet whether money moved.
+// The states. In the first three it is not known whether money has moved.
 const (
-	ProcessingCalled     ProcessingState = "called"     // the answer is awaited, or whoever awaited it died
+	ProcessingCalled     ProcessingState = "called"     // there is no answer yet, or the process that waited for it has died
 	ProcessingChallenged ProcessingState = "challenged" // the shopper has to pass a challenge
 	ProcessingUnknown    ProcessingState = "unknown"    // the answer was lost
-	ProcessingAbsent     ProcessingState = "absent"     // the processor has never seen it: failed, unless it shows up after all
-	ProcessingConcluded  ProcessingState = "concluded"
-	ProcessingReleasing  ProcessingState = "releasing" // settled; what it still holds on the card is being released
+	ProcessingAbsent     ProcessingState = "absent"     // the processor never got it: it has failed, unless it arrives after all
+	ProcessingConcluded  ProcessingState = "concluded"  // the outcome is known
+	ProcessingReleasing  ProcessingState = "releasing"  // the outcome is known, and the amount that is still held gets released
 )
 
-// Open reports whether the outcome is not known yet.
+// Open reports whether the outcome is still unknown.
 func (s ProcessingState) Open() bool {
 	return s == ProcessingCalled || s == ProcessingChallenged || s == ProcessingUnknown
 }
 
-// GatewayCharge is what a processor was asked to do for a transaction, and what is known of that.
+// GatewayCharge is the request to a processor for a transaction, and its outcome as far as it is known.
 type GatewayCharge struct {
 	SiteID        int64
 	TransactionID int64
@@ -33,35 +33,35 @@ type GatewayCharge struct {
 	Operation     TransactionType
 	Reference     string // ours
 	Processor     string
-	Live          bool // in the processor's live environment
+	Live          bool // in the live environment of the processor
 	ProcessorID   string
-	Original      string // ProcessorID of the charge that is adjusted; "" of a charge
+	Original      string // ProcessorID of the charge that is adjusted; "" for a charge
 	State         ProcessingState
-	Reserved      int64     // what of the original's remaining is kept for it
-	AskedForAt    time.Time // when the processor was called, by the real clock
-	AskAt         time.Time // when to ask what became of it, by the real clock; zero: nothing to ask
-	Asks          int       // in vain, so far
-	ReturnKey     string    // in the address to which a shopper comes back; "" without 3DS
+	Reserved      int64     // minor units of the original's Remaining that are kept for it
+	AskedForAt    time.Time // when the request was sent, by the real clock
+	AskAt         time.Time // when to ask for the outcome, by the real clock; zero: never
+	Asks          int       // how often it was asked for without success
+	ReturnKey     string    // a part of the address to which the shopper comes back; "" without 3DS
 	Challenge     Challenge
 	Decline       string // why money was refused
-	Code          string // the same in the processor's own words
+	Code          string // the code of the decline at the processor
 	ThreeDS       ThreeDS
 }
 
-// Challenge is what a shopper has to pass before money moves.
+// Challenge is the page of the bank on which the shopper confirms the payment (3DS).
 type Challenge struct {
 	Type  string
 	Value string
 }
 
-// ThreeDS is what came of an authentication of the shopper; empty where there was none.
+// ThreeDS is the result of the shopper's authentication. It is empty when there was none.
 type ThreeDS struct {
 	Status         string // authenticated, attempted, failed, unavailable or abandoned
 	Flow           string // frictionless or challenge
 	ECI            string
 	Version        string
 	DirectoryID    string // transaction id of the directory server
-	LiabilityShift bool   // to the issuer
+	LiabilityShift bool   // whether the issuer is liable for fraud
 }
 
 // DisputeOutcome says how a chargeback ended.
@@ -71,19 +71,19 @@ type DisputeOutcome string
 const (
 	DisputePending DisputeOutcome = "pending"
 	DisputeWon     DisputeOutcome = "won"  // the money came back
-	DisputeLost    DisputeOutcome = "lost" // it did not
+	DisputeLost    DisputeOutcome = "lost" // the money did not come back
 )
 
-// Dispute is a chargeback of a payment and how it stands.
+// Dispute is a chargeback of a payment, with its state.
 type Dispute struct {
 	SiteID        int64
-	TransactionID int64 // that is charged back
-	ChargebackID  int64 // the transaction that records it
-	ReversalID    int64 // the one that records that the money came back; 0: it did not
+	TransactionID int64 // the payment that is charged back
+	ChargebackID  int64 // the transaction of the chargeback
+	ReversalID    int64 // the transaction of the reversal; 0: none
 	ProcessorID   string
 	Outcome       DisputeOutcome
 	ReasonCode    string
-	ChallengeDay  civil.Day // until when it can be answered; civil.NoDay where it was not said
+	ChallengeDay  civil.Day // until when it can be answered; civil.NoDay when it is not known
 	// Of the transaction ChargebackID.
 	Total    int64
 	Currency money.Currency

@@ -1,34 +1,24 @@
 package travel
 
 import (
-	"fmt"
 	"slices"
 
 	"holdfast/internal/fault"
 )
 
-// Profile is what a deployment is for: one of the two profiles of the document.
+// Profile says what a deployment is for: one of the two profiles of the specification.
 type Profile string
 
-// The profiles. The zero Profile is the first.
+// The profiles. The zero Profile counts as the first.
 const (
 	ProtectionOnlyProfile Profile = "protection-only"  // payments are taken elsewhere and logged here
 	ServerToServerProfile Profile = "server-to-server" // channels can take payments by card themselves
 )
 
-// ParseProfile reads the name of a profile.
-func ParseProfile(s string) (Profile, error) {
-	switch p := Profile(s); p {
-	case ProtectionOnlyProfile, ServerToServerProfile:
-		return p, nil
-	}
-	return "", fmt.Errorf("%q is not a profile: it is %s or %s", s, ProtectionOnlyProfile, ServerToServerProfile)
-}
-
 // Processes reports whether channels can take payments themselves.
 func (p Profile) Processes() bool { return p == ServerToServerProfile }
 
-// Modes lists the modes of channels, the default first.
+// Modes lists the account_mode values of the profile, the default first (section 2.3).
 func (p Profile) Modes() []AccountMode {
 	if p.Processes() {
 		return []AccountMode{ModeTest, ModeDraft, ModeLive, ModeClosed, ModeAffiliate}
@@ -36,7 +26,7 @@ func (p Profile) Modes() []AccountMode {
 	return []AccountMode{ModeTest, ModeDraft, ModeProtectionOnly, ModeAffiliate, ModeClosed}
 }
 
-// AccountTypes lists the types of channels, the default first.
+// AccountTypes lists the account_type values, the default of the profile first (section 2.3).
 func (p Profile) AccountTypes() []string {
 	if p.Processes() {
 		return []string{TypeTrust, TypeProtected}
@@ -44,7 +34,7 @@ func (p Profile) AccountTypes() []string {
 	return []string{TypeProtected, TypeTrust}
 }
 
-// ChannelStatuses lists what the channel_status can be, the default first.
+// ChannelStatuses lists the channel_status values of the profile, the default first (section 2.3).
 func (p Profile) ChannelStatuses() []string {
 	list := []string{
 		"test", "affiliate", "agent", "supplier", "closed", "admin", "locked", "new",
@@ -56,30 +46,31 @@ func (p Profile) ChannelStatuses() []string {
 	return list
 }
 
-// SettlementCurrencies are those in which payouts are made (section 2.3).
+// SettlementCurrencies are the currencies of payouts (section 2.3).
 var SettlementCurrencies = []string{
 	"AED", "AUD", "CAD", "CHF", "DKK", "EUR", "GBP", "HKD", "JPY", "NOK", "NZD", "SEK", "SGD", "USD", "ZAR",
 }
 
-// ProcessorConfig is what a channel has besides in the server-to-server profile (section 2.3, the second table).
+// ProcessorConfig holds the fields that a channel has only in the server-to-server profile (section 2.3, second
+// table).
 type ProcessorConfig struct {
 	CardholderPresent  bool
 	MailFailures       bool
 	ServerToServer     bool
-	Processor          string // such as stripe; "" where none is set
+	Processor          string // such as stripe; "" when none is set
 	TokenizerID        string
-	TokenizerKeyEnd    string // its last four characters; "" where no key is set
+	TokenizerKeyEnd    string // the last four characters of the key; "" when no key is set
 	BeneficiaryID      string
-	SettlementCurrency string // as the operator set it; "" follows the base currency
+	SettlementCurrency string // set by the operator; "" follows the base currency
 	ChargebackMail     string
 	PayoutMinimum      int64  // minor units of the settlement currency
-	Descriptor         string // on the cardholder's statement; "" for the merchant's own
+	Descriptor         string // text on the cardholder's statement; "" for the default of the merchant
 }
 
-// tokenizerKeyLeast is how long a key is at least: its last four characters are shown.
+// tokenizerKeyLeast is the least length of a key, because its last four characters are shown.
 const tokenizerKeyLeast = 12
 
-// TokenizerKey is the tokenizer's key as it is shown: its end.
+// TokenizerKey is the key of the tokenizer as answers show it: … and its last four characters.
 func (s ProcessorConfig) TokenizerKey() string {
 	if s.TokenizerKeyEnd == "" {
 		return ""
@@ -87,7 +78,8 @@ func (s ProcessorConfig) TokenizerKey() string {
 	return "…" + s.TokenizerKeyEnd
 }
 
-// Settlement is the currency of payouts: what the operator set, else the base currency, else the euro.
+// Settlement is the currency of payouts: the one that the operator has set, otherwise the base currency, and
+// otherwise the euro.
 func (c Channel) Settlement() string {
 	switch {
 	case c.SettlementCurrency != "":
@@ -99,41 +91,41 @@ func (c Channel) Settlement() string {
 	}
 }
 
-// Covered reports whether payments of the channel are protected as long as it is not locked (R2): in mode
-// protection-only all of them, in mode live those of channels whose type says so.
+// Covered reports whether card payments of the channel are protected while it is not locked (R2): in mode
+// protection-only, and in mode live with the account type protected-processing.
 func (c Channel) Covered() bool {
 	return c.Mode == ModeProtectionOnly || c.Mode == ModeLive && c.AccountType == TypeProtected
 }
 
-// TakesPayments reports whether the channel takes payments itself: it is set up for it, and in a mode in which money,
-// or the test of it, moves.
+// TakesPayments reports whether the channel takes payments itself: it has a processor, and is in mode live or test.
 func (c Channel) TakesPayments() bool {
 	return c.ServerToServer && c.Processor != "" && (c.Mode == ModeLive || c.Mode == ModeTest)
 }
 
-// ProcessorFields is what is said about the second table, to make a channel or to change one. Absent fields are nil.
+// ProcessorFields are the fields of a request that set a ProcessorConfig. Absent fields are nil.
 type ProcessorFields struct {
 	MailFailures   *bool
 	ChargebackMail *string
 	TokenizerID    *string
-	TokenizerKey   *string // the key itself; "" takes it away
-	// The operator's own.
+	TokenizerKey   *string // the whole key; "" removes it
+	// Fields that only the operator sets.
 	CardholderPresent  *bool
 	ServerToServer     *bool
 	BeneficiaryID      *string
 	SettlementCurrency *string // "" follows the base currency again
 	PayoutMinimum      *int64
-	Descriptor         *string // "" takes it away
+	Descriptor         *string // "" removes it
 }
 
-// apply sets the fields of the second table. The key of the tokenizer is not kept here: whoever stores the channel
-// seals it.
+// apply sets the fields. It keeps only the end of the tokenizer's key: package merchants encrypts and stores the key.
 func (f ProcessorFields) apply(c *Channel, byOperator bool, p *fault.Problems) {
 	if byOperator {
 		set(&c.CardholderPresent, f.CardholderPresent)
 		set(&c.ServerToServer, f.ServerToServer)
 		set(&c.BeneficiaryID, f.BeneficiaryID)
-		if f.SettlementCurrency != nil && *f.SettlementCurrency != c.Settlement() { // the one that follows goes on following
+		// A PUT may repeat the currency that an answer showed: that sets nothing, so that it still follows the base
+		// currency.
+		if f.SettlementCurrency != nil && *f.SettlementCurrency != c.Settlement() {
 			c.SettlementCurrency = *f.SettlementCurrency
 		}
 		set(&c.PayoutMinimum, f.PayoutMinimum)
@@ -153,8 +145,8 @@ func (f ProcessorFields) apply(c *Channel, byOperator bool, p *fault.Problems) {
 	f.applyTokenizer(c, p)
 }
 
-// applyTokenizer sets the access to the tokenizer, which only a channel has that processes by itself. What an answer
-// shows of it may be sent back as it is.
+// applyTokenizer sets the access to the tokenizer, which only channels with server_to_server have. A request may
+// repeat the shown end of the key: that changes nothing.
 func (f ProcessorFields) applyTokenizer(c *Channel, p *fault.Problems) {
 	if f.setsTokenizerKey(*c) {
 		checkText(p, "tokenizer_api_key", *f.TokenizerKey, MaxText)
@@ -175,19 +167,20 @@ func (f ProcessorFields) applyTokenizer(c *Channel, p *fault.Problems) {
 	}
 	set(&c.TokenizerID, f.TokenizerID)
 	checkText(p, "tokenizer_id", c.TokenizerID, MaxText)
-	if !c.ServerToServer { // what does not apply any more is not kept
+	if !c.ServerToServer { // then the channel has no tokenizer
 		c.TokenizerID, c.TokenizerKeyEnd = "", ""
 	}
 }
 
-const onlyServerToServer = "This applies to channels whose server_to_server is true, and this one's is not."
+const onlyServerToServer = "This is only for channels whose server_to_server is true."
 
-// setsTokenizerKey reports whether a key is given that is not the shown end of the stored one.
+// setsTokenizerKey reports whether the request has a new key, and not only the shown end of the stored key.
 func (f ProcessorFields) setsTokenizerKey(stored Channel) bool {
 	return f.TokenizerKey != nil && *f.TokenizerKey != stored.TokenizerKey()
 }
 
-// NewTokenizerKey tells what becomes of the stored key when a channel changes: another one, or "" for none any more.
+// NewTokenizerKey returns the key that a change of a channel sets. It is "" when the change removes the key. changes
+// is false when the stored key stays.
 func (f ProcessorFields) NewTokenizerKey(before, after Channel) (key string, changes bool) {
 	switch {
 	case after.TokenizerKeyEnd == "":

@@ -42,12 +42,6 @@ func TestProfilesDifferInTheirModesTypesAndStatuses(t *testing.T) {
 			t.Errorf("%q: a new channel is %+v", c.profile, made)
 		}
 	}
-	if p, err := ParseProfile("server-to-server"); p != ServerToServerProfile || err != nil {
-		t.Errorf("%q, %v", p, err)
-	}
-	if p, err := ParseProfile("both"); err == nil {
-		t.Errorf("both is the profile %q", p)
-	}
 }
 
 func TestCoverAndPaymentsFollowTheMode(t *testing.T) {

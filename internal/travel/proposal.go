@@ -2,22 +2,22 @@ package travel
 
 import "time"
 
-// ProposalKind is one sort of change that two people make together (R0).
+// ProposalKind is a kind of change that needs two people (R0).
 type ProposalKind string
 
 // The kinds of proposals.
 const (
-	ProposeOpenCover  ProposalKind = "open_cover"  // a channel whose payments are protected from now on
-	ProposeManualRate ProposalKind = "manual_rate" // a quote where no provider has a rate
-	ProposePolicy     ProposalKind = "policy"      // terms of a site
-	ProposeLimits     ProposalKind = "limits"      // limits of a site, a channel, a booking, a transaction
-	ProposeTakeover   ProposalKind = "takeover"    // a book that is covered from when its payments were taken
+	ProposeOpenCover  ProposalKind = "open_cover"  // the payments of a channel get protected from now on
+	ProposeManualRate ProposalKind = "manual_rate" // a quote for a currency without a published rate
+	ProposePolicy     ProposalKind = "policy"      // a new policy of a site
+	ProposeLimits     ProposalKind = "limits"      // a limit for the site, a channel, a booking or a transaction
+	ProposeTakeover   ProposalKind = "takeover"    // an import whose payments are covered since they were taken
 )
 
 // ProposalKinds lists the kinds.
 var ProposalKinds = []ProposalKind{ProposeOpenCover, ProposeManualRate, ProposePolicy, ProposeLimits, ProposeTakeover}
 
-// ProposalState says what became of a proposal.
+// ProposalState is the state of a proposal.
 type ProposalState string
 
 // The states of a proposal. Only an open one can be decided.
@@ -31,16 +31,17 @@ const (
 // ProposalStates lists the states.
 var ProposalStates = []ProposalState{ProposalOpen, ProposalApproved, ProposalRejected, ProposalWithdrawn}
 
-// Proposal is a change that one person asked for and another decides on. In a sandbox it may be the same one.
+// Proposal is a change that one person proposes and another person approves (R0). In a sandbox one person may do
+// both.
 type Proposal struct {
 	SiteID         int64
 	ID             int64
 	Kind           ProposalKind
 	Subject        string // what it is about
-	Payload        string // JSON: what approval carries out
+	Payload        string // JSON: the change
 	Reason         string
 	State          ProposalState
-	Alone          bool // approved by who proposed it
+	Alone          bool // whether the same person proposed and approved it
 	ProposedByID   int64
 	ProposedBy     string
 	ProposedAt     time.Time
@@ -48,15 +49,15 @@ type Proposal struct {
 	DecidedBy      string
 	DecidedAt      time.Time // zero while open
 	DecisionReason string
-	Result         string // JSON; "" where nothing was carried out
+	Result         string // JSON: what the change has made; "" when nothing was changed
 }
 
-// ProposalFilter chooses proposals of a list; empty fields choose all.
+// ProposalFilter picks proposals from a list. An empty field picks all.
 type ProposalFilter struct {
 	Include, Exclude []int64
 	States           []ProposalState
 	Kinds            []ProposalKind
 }
 
-// ProposalOrders lists the attributes by which proposals can be sorted.
+// ProposalOrders lists the values of orderby for proposals.
 var ProposalOrders = []string{"id", "include"}

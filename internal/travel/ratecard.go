@@ -7,22 +7,22 @@ import (
 	"holdfast/internal/fault"
 )
 
-// NoEnd is the end of the last band of a rate card.
+// NoEnd is the To of the last band of a rate card, which has no end.
 const NoEnd = math.MaxInt64
 
-// RateLine is one line of a rate card: the price of a lead, which is the number of days from payment to the end of
-// travel (R10).
+// RateLine is one line of a rate card: the price of a band of leads (R10). A lead is the number of days from the
+// payment to the end of travel.
 type RateLine struct {
 	ID        int64
-	ChannelID int64 // 0: of every channel that has no lines of its own
+	ChannelID int64 // 0: for all channels that have no lines of their own
 	From, To  int64 // days, both included; To is NoEnd for the last band
 	PPM       int64 // parts per million of the protection value
 }
 
-// RateCard prices protection by lead: the site's lines, and those of channels that have their own instead.
+// RateCard is the lines of a rate card: those of the site, and those of channels that have their own (R10).
 type RateCard []RateLine
 
-// DefaultRateCard is the rate card of a new site.
+// DefaultRateCard is the rate card of a new site (R10).
 func DefaultRateCard() RateCard {
 	return RateCard{
 		{From: 0, To: 30, PPM: 2500},
@@ -33,11 +33,11 @@ func DefaultRateCard() RateCard {
 	}
 }
 
-// maxRateLines bounds a card: a few bands for each of many channels.
+// maxRateLines is the greatest number of lines: a few bands for each of many channels.
 const maxRateLines = 1000
 
-// Line finds the line that prices a lead for a channel. A negative lead has none: travel was over when it was paid.
-func (c RateCard) Line(channelID, lead int64) (RateLine, bool) {
+// Line finds the line with the price of a lead for a channel. ok is false when there is none, as for a negative lead.
+func (c RateCard) Line(channelID, lead int64) (line RateLine, ok bool) {
 	own := slices.ContainsFunc(c, func(l RateLine) bool { return l.ChannelID == channelID })
 	for _, l := range c {
 		if (l.ChannelID == channelID) == own && (own || l.ChannelID == 0) && l.From <= lead && lead <= l.To {
@@ -58,13 +58,13 @@ func (c RateCard) Channels() []int64 {
 	return ids
 }
 
-// check notes bands that leave a lead without a price, or give it two.
+// check adds problems to p when a lead has no price or two prices.
 func (c RateCard) check(p *fault.Problems) {
 	if len(c) > maxRateLines {
 		p.Wrong("rate_card", "At most %d lines are allowed.", maxRateLines)
 		return
 	}
-	next := map[int64]int64{0: 0} // the lead that the next line of a channel begins at; NoEnd once it is complete
+	next := map[int64]int64{0: 0} // by channel, the lead with which its next line begins; NoEnd after its last band
 	for i, l := range c {
 		switch begins := next[l.ChannelID]; {
 		case l.PPM < 0 || l.PPM > maxPPM:
@@ -85,9 +85,9 @@ func (c RateCard) check(p *fault.Problems) {
 		switch {
 		case next[id] == NoEnd:
 		case id == 0:
-			p.Wrong("rate_card", "The last band of the site has no end: its lead_to is null.")
+			p.Wrong("rate_card", "The last band of the site must have no end: its lead_to must be null.")
 		default:
-			p.Wrong("rate_card", "The last band of channel %d has no end: its lead_to is null.", id)
+			p.Wrong("rate_card", "The last band of channel %d must have no end: its lead_to must be null.", id)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"holdfast/internal/money"
 )
 
-// ReservedPaths are the first segments of the service's own addresses, which no site can have. A deployment may keep
-// more (see SiteFields.NewSite).
+// ReservedPaths are paths that no site can have, because addresses of the service begin with them. A deployment may
+// reserve more (see SiteFields.NewSite).
 var ReservedPaths = []string{
 	"3ds", "api", "assets", "auth", "certificate", "certificates", "checkout", "dashboard", "docs", "events", "healthz",
 	"metrics", "modal", "openapi", "readyz", "sandbox", "static",
@@ -21,7 +21,7 @@ var ReservedPaths = []string{
 
 var sitePath = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)
 
-// SiteFields is what is said about a site, to make one or to change one. Absent fields are nil.
+// SiteFields are the fields of a request that makes or changes a site. Absent fields are nil.
 type SiteFields struct {
 	IfVersion     int64
 	Problems      fault.Problems
@@ -32,7 +32,8 @@ type SiteFields struct {
 	PermittedURLs *[]string
 }
 
-// NewSite makes a site with the default policy. reserved are first segments that this deployment keeps for itself.
+// NewSite makes a site with the default policy. It adds problems to p. reserved are paths that this deployment keeps
+// for itself.
 func (f SiteFields) NewSite(reserved []string, p *fault.Problems) Site {
 	needText(p, "path", f.Path)
 	needText(p, "name", f.Name)
@@ -55,7 +56,7 @@ func (f SiteFields) NewSite(reserved []string, p *fault.Problems) Site {
 	return f.Change(s, p)
 }
 
-// Change returns the site with the fields set that its own people can set.
+// Change returns the site with the fields set that its own users can set. It adds problems to p.
 func (f SiteFields) Change(s Site, p *fault.Problems) Site {
 	if f.PermittedURLs == nil {
 		return s
@@ -82,8 +83,8 @@ var (
 	defaultPort = map[string]string{"https": "443", "http": "80"}
 )
 
-// originOf reads an origin and gives it as browsers send it: scheme, host, a port where it is not the scheme's own, and
-// nothing else. Plain http is for the integrator's own machine.
+// originOf reads an origin and returns it as browsers send it: scheme, host, and the port unless it is the default
+// one. Plain http is only for the integrator's own machine.
 func originOf(text string) (string, bool) {
 	u, err := url.Parse(strings.TrimSuffix(strings.ToLower(text), "/"))
 	if err != nil || len(text) > MaxText || u.Scheme+"://"+u.Host != u.String() || strings.HasSuffix(u.Host, ":") {
@@ -101,11 +102,11 @@ func originOf(text string) (string, bool) {
 	return u.Scheme + "://" + host + ":" + strconv.FormatUint(port, 10), err == nil && port > 0
 }
 
-// SiteFilter chooses sites of a list; empty fields choose all.
+// SiteFilter picks sites from a list. An empty field picks all.
 type SiteFilter struct {
-	Only             int64 // the one site that a customer sees; 0 for the operator, who sees all
+	Only             int64 // the only site that a customer sees; 0 for the operator, who sees all
 	Include, Exclude []int64
 }
 
-// SiteOrders lists the attributes by which sites can be sorted.
+// SiteOrders lists the values of orderby for sites.
 var SiteOrders = []string{"id", "name", "path", "include"}

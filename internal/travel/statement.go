@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/money"
 )
 
-// StatementPayment is a payment against a statement: what a merchant or policyholder has transferred.
+// StatementPayment is a payment against a statement: money that the merchant or the site has transferred (R11).
 type StatementPayment struct {
 	SiteID      int64
 	ID          int64
@@ -17,22 +17,23 @@ type StatementPayment struct {
 	ChannelID   int64
 	Currency    money.Currency
 	PaidOn      civil.Day
-	Amount      int64 // negative: paid back, or a mistake taken back
+	Amount      int64 // minor units of Currency; negative: money that was paid back, or a correction
 	Reference   string
 	Author      string
 	RecordedAt  time.Time
 }
 
-// StatementPaymentFields is what is said about a payment against a statement. Absent fields are nil.
+// StatementPaymentFields are the fields of a request that records a payment against a statement. Absent fields are
+// nil.
 type StatementPaymentFields struct {
 	Problems  fault.Problems
 	PaidOn    *civil.Day
 	Amount    *int64
-	Currency  *money.Currency // checked where it is given
+	Currency  *money.Currency // if given, it must be that of the statement
 	Reference *string
 }
 
-// Check notes what is wrong with the fields by themselves.
+// Check adds to p what is wrong with the fields.
 func (f StatementPaymentFields) Check(now time.Time, p *fault.Problems) {
 	needText(p, "reference", f.Reference)
 	if f.Reference != nil {
@@ -56,7 +57,7 @@ func (f StatementPaymentFields) Check(now time.Time, p *fault.Problems) {
 	}
 }
 
-// Payment is the payment of the fields, against a statement of the given account.
+// Payment makes the payment against a statement of a channel and currency. Check must have found nothing wrong.
 func (f StatementPaymentFields) Payment(siteID, statementID, channelID int64, c money.Currency, author string) StatementPayment {
 	return StatementPayment{
 		SiteID: siteID, StatementID: statementID, ChannelID: channelID, Currency: c, PaidOn: *f.PaidOn, Amount: *f.Amount,
@@ -64,12 +65,12 @@ func (f StatementPaymentFields) Payment(siteID, statementID, channelID int64, c 
 	}
 }
 
-// Same reports whether both say the same about the same reference.
+// Same reports whether the two payments agree in statement, reference, day and amount.
 func (p StatementPayment) Same(o StatementPayment) bool {
 	return p.StatementID == o.StatementID && p.Reference == o.Reference && p.PaidOn == o.PaidOn && p.Amount == o.Amount
 }
 
-// StatementFilter chooses statements of a list; empty fields choose all.
+// StatementFilter picks statements from a list. An empty field picks all.
 type StatementFilter struct {
 	Include, Exclude []int64
 	Channels         []int64
@@ -79,7 +80,7 @@ type StatementFilter struct {
 	Overdue          *bool // due before today and not paid in full
 }
 
-// Attributes by which statements, their lines and their payments can be sorted.
+// The values of orderby for statements, their lines and their payments.
 var (
 	StatementOrders        = []string{"id", "number", "issued", "due", "include"}
 	StatementLineOrders    = []string{"id"}

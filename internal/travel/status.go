@@ -16,41 +16,41 @@ const (
 	BookingDraft          BookingStatus = "draft"
 )
 
-// BookingStatuses lists the states that a caller can filter by.
+// BookingStatuses lists the states for the filter of a list.
 var BookingStatuses = []BookingStatus{
 	BookingAuthorized, BookingCompleted, BookingDraft, BookingLocked, BookingPaid, BookingPartialPayment, BookingUnpaid,
 }
 
-// BookingSums is what the linked transactions of a booking come to, in its currency. It is kept with the booking, and
-// every transaction changes it in the same write.
+// BookingSums are sums over the linked transactions of a booking, in minor units of its currency. They are stored
+// with the booking, and each transaction changes them in its own write.
 type BookingSums struct {
 	Net            int64 // completed purchases and captures less refunds
-	Held           int64 // what counts against the total: also open authorisations, pending and incomplete payments
-	OpenAuthorised int64 // of authorisations that can still be captured
-	LockedPayments int64 // how many payments are charged back
+	Held           int64 // Net with open authorisations and with pending and incomplete payments: the least possible total
+	OpenAuthorised int64 // the part of authorisations that can still be captured
+	LockedPayments int64 // number of payments that are charged back
 }
 
-// StoredStatus is the state as far as it follows from the booking alone. Of the other two states one follows from the
-// channel and one from the date; StatusOn adds them.
+// StoredStatus is the state that follows from the booking alone. StatusOn adds what follows from the channel and from
+// the day.
 func (b Booking) StoredStatus() BookingStatus {
 	switch {
 	case b.Sums.LockedPayments > 0:
 		return BookingLocked
 	case b.ModalDraft:
 		return BookingDraft
-	// A booking that costs nothing stays unpaid, as every booking begins (section 3): nothing was paid for it.
+	// A booking with a total of zero stays unpaid, as each booking begins (section 3).
 	case b.Sums.Net > 0 && b.Sums.Net >= b.Total:
 		return BookingPaid
 	case b.Sums.Net > 0:
 		return BookingPartialPayment
 	case b.Sums.OpenAuthorised > 0:
 		return BookingAuthorized
-	default: // also after a full refund
+	default: // a booking whose payments were all refunded is unpaid, too
 		return BookingUnpaid
 	}
 }
 
-// StatusOn is the state of the booking on a day.
+// StatusOn is the state of the booking on a day (section 3).
 func (b Booking) StatusOn(today civil.Day) BookingStatus {
 	stored := b.StoredStatus()
 	switch {

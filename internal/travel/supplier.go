@@ -17,7 +17,7 @@ type Supplier struct {
 	Version  int64
 }
 
-// SupplierFields is what an operator says about a supplier, to make one or to change one. Absent fields are nil.
+// SupplierFields are the fields of a request that makes or changes a supplier. Absent fields are nil.
 type SupplierFields struct {
 	Once      Once
 	IfVersion int64
@@ -28,7 +28,8 @@ type SupplierFields struct {
 	Country   *string
 }
 
-// Apply returns the supplier with the given fields set; a new one (id 0) needs its name. Problems are noted in p.
+// Apply returns the supplier with the given fields set. A new supplier, with the id 0, needs a name. It adds problems
+// to p.
 func (f SupplierFields) Apply(s Supplier, p *fault.Problems) Supplier {
 	if s.ID == 0 || f.Name != nil {
 		needText(p, "name", f.Name)
@@ -49,14 +50,14 @@ func (f SupplierFields) Apply(s Supplier, p *fault.Problems) Supplier {
 	return s
 }
 
-// SupplierFilter chooses suppliers of a list; empty fields choose all.
+// SupplierFilter picks suppliers from a list (section 4.5). An empty field picks all.
 type SupplierFilter struct {
 	Include, Exclude []int64
-	Name             string // part of the name, without letter case
-	URL              string // part of the address, without letter case
+	Name             string // part of the name, in small or capital letters
+	URL              string // part of the address, in small or capital letters
 	Countries        []string
 	Categories       []string
 }
 
-// SupplierOrders lists the attributes by which suppliers can be sorted.
+// SupplierOrders lists the values of orderby for suppliers.
 var SupplierOrders = []string{"id", "name", "url", "category", "country", "include"}

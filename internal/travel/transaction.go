@@ -7,10 +7,10 @@ import (
 	"holdfast/internal/money"
 )
 
-// TransactionType says what a transaction does with money.
+// TransactionType says what a transaction does with money (R1).
 type TransactionType string
 
-// The types of transactions. The last two are recorded by the operator.
+// The types of transactions. Only the operator records the last two.
 const (
 	Purchase           TransactionType = "purchase"
 	Authorize          TransactionType = "authorize"
@@ -24,24 +24,23 @@ const (
 // TransactionTypes lists the types.
 var TransactionTypes = []TransactionType{Purchase, Authorize, Capture, Refund, Void, Chargeback, ChargebackReversal}
 
-// Linked reports whether a transaction of this type adjusts an earlier one.
+// Linked reports whether a transaction of this type adjusts an earlier transaction.
 func (t TransactionType) Linked() bool {
 	switch t {
 	case Capture, Refund, Void, Chargeback, ChargebackReversal:
 		return true
-	default: // also of a type that there is not, which has no rules
+	default: // an unknown type, too
 		return false
 	}
 }
 
-// Operators reports whether only the operator records this type.
+// Operators reports whether only the operator may record this type.
 func (t TransactionType) Operators() bool { return t == Chargeback || t == ChargebackReversal }
 
-// Takes reports whether a transaction of this type brings money in that the merchant then owes (R1): the types that
-// have allocations.
+// Takes reports whether a transaction of this type takes money (R1). Only these types have allocations.
 func (t TransactionType) Takes() bool { return t == Purchase || t == Capture }
 
-// TransactionStatus is the state of a transaction.
+// TransactionStatus is the state of a transaction (section 3).
 type TransactionStatus string
 
 // The states of a transaction.
@@ -49,9 +48,9 @@ const (
 	StatusPending    TransactionStatus = "pending"
 	StatusComplete   TransactionStatus = "complete"
 	StatusFailed     TransactionStatus = "failed"
-	StatusIncomplete TransactionStatus = "incomplete" // the outcome is not known
+	StatusIncomplete TransactionStatus = "incomplete" // the outcome is not known yet
 	StatusLocked     TransactionStatus = "locked"     // charged back
-	StatusExpired    TransactionStatus = "expired"    // an authorisation not captured in time, a challenge not passed in time
+	StatusExpired    TransactionStatus = "expired"    // not captured in time, or challenge not passed in time
 )
 
 // TransactionStatuses lists the states.
@@ -59,40 +58,41 @@ var TransactionStatuses = []TransactionStatus{
 	StatusPending, StatusComplete, StatusFailed, StatusIncomplete, StatusLocked, StatusExpired,
 }
 
-// Ways to pay. Only card payments can be protected (R2).
+// The payment methods. Only card payments can be protected (R2).
 const (
 	CreditCard   = "credit-card"
 	BankTransfer = "bank-transfer"
 )
 
-// PaymentMethods lists the ways to pay, the default first.
+// PaymentMethods lists the payment methods, the default first.
 var PaymentMethods = []string{CreditCard, BankTransfer}
 
-// AuthorisationLife is how long an authorisation can be captured.
+// AuthorisationLife is how long after its effective_at an authorisation can be captured.
 const AuthorisationLife = 7 * 24 * time.Hour
 
-// What the sandbox of the protection-only profile accepts on test channels, and answers.
+// The test values of the protection-only profile on test channels: psp and token of a request, and content of the
+// answer.
 const (
 	TestPSP     = "test_psp"
 	TestToken   = "FINALTOKEN123"
 	TestOutcome = "Succeeded!"
 )
 
-// Flags that a transaction can carry: facts that a reader should see and that stop nothing.
+// Flags of a transaction. They are hints for readers, and nothing is refused because of them.
 const (
 	FlagLateLogged     = "late_logged"         // R2
 	FlagForexDeviates  = "forex_rate_deviates" // more than a tenth from the service's own rate
-	FlagDoubleRecovery = "double_recovery"     // R3: charged back what was refunded already, or the like
-	FlagAmountDiffers  = "amount_differs"      // the processor moved another amount than it was asked for
+	FlagDoubleRecovery = "double_recovery"     // R3: money came back twice, such as by a refund and a chargeback
+	FlagAmountDiffers  = "amount_differs"      // the processor moved another amount than requested
 )
 
-// Transaction is a payment, or what was done with an earlier one, against one or more bookings (section 2.6).
+// Transaction is a payment for one or more bookings, or an adjustment of an earlier payment (section 2.6).
 type Transaction struct {
 	SiteID    int64
 	ID        int64
 	UUID      string
 	ChannelID int64
-	// ChannelSecret is what the hash is made with by which a caller knows the transaction as ours; it is never shown.
+	// ChannelSecret is the secret for the hash of the transaction. It is never shown.
 	ChannelSecret string
 	AuthorID      int64
 	Author        string
@@ -101,11 +101,11 @@ type Transaction struct {
 	Status        TransactionStatus
 	Currency      money.Currency // of the payment
 	Total         int64          // minor units of Currency
-	Remaining     int64          // of it: what can still be refunded, captured or voided
+	Remaining     int64          // the part of Total that can still be refunded, captured or voided
 	BaseCurrency  money.Currency // of the channel
 	BaseTotal     int64          // sum of the items, minor units of BaseCurrency
-	Payments      []Payment      // one per booking
-	ForexRate     string         // eight decimals; "" where both currencies are the same
+	Payments      []Payment      // one for each booking
+	ForexRate     string         // with eight decimals; "" when both currencies are equal
 	Flags         []string
 	PSP           string
 	Method        string
@@ -113,7 +113,7 @@ type Transaction struct {
 	PayeeSurname  string
 	PayeeEmail    string
 	Country       string
-	Reference     string // the caller's, unique per channel and psp
+	Reference     string // of the caller, unique in a channel and psp
 	Token         string
 	IPAddress     string
 	BIN           string
@@ -121,45 +121,46 @@ type Transaction struct {
 	CardType      string
 	AuthCode      string
 	Attempt3DS    bool
-	RedirectURL   string // where the shopper lands after 3DS
+	RedirectURL   string // the page to which the shopper comes back after 3DS
 	LinkedID      int64  // the transaction that this one adjusts; 0 for none
 	Adjustments   []int64
 	Content       string
-	ContentHash   string // of what the caller said, to tell a repetition from a reuse of the reference
-	ImportKey     string // natural key of an imported payment, unique in its channel
+	ContentHash   string // NewTransaction.Hash: it differs when another payment uses the same reference
+	ImportKey     string // reference of an imported payment, unique in its channel
 	Simulated     bool   // of a test channel
-	// On which statements its premium stands: their numbers with commas between, and when the last of them was issued.
+	// StatementBatches are the numbers of the statements with its premium, with commas between. StatementDate is when
+	// the last of them was issued.
 	StatementBatches string
 	StatementDate    time.Time
-	// OverLimit is what lies above the limit that the transaction exceeds most (R12), minor units of OverLimitCurrency.
+	// OverLimit is how far the transaction exceeds a limit at most (R12), in minor units of OverLimitCurrency.
 	OverLimit         int64
 	OverLimitCurrency money.Currency
-	GatewayCharge     *GatewayCharge // at a processor; nil of what was taken elsewhere and logged here
-	// What the payment modal was told besides, verified by the integrator; it moves no money.
+	GatewayCharge     *GatewayCharge // nil for a payment that was taken elsewhere and logged here
+	// Further fields of the payment modal, which the integrator's auth string verified. They move no money.
 	ModalAllocations string    // a JSON array, as it came; "" for none
-	ModalCharge      int64     // the channel named as charge_channel; 0 for none
+	ModalCharge      int64     // the channel in charge_channel; 0 for none
 	Disputes         []Dispute // in order of their ids
 	EffectiveAt      time.Time
 	CreatedAt        time.Time // recorded_at of R0
 	ModifiedAt       time.Time
 }
 
-// TrustID is the transaction's identifier prefixed with the site's.
+// TrustID is the trust_id: the id of the site, a dash and the id of the transaction (section 2.6).
 func (t Transaction) TrustID() string { return fmt.Sprintf("%d-%d", t.SiteID, t.ID) }
 
-// Title names the transaction by identifier and payer.
+// Title is made of trust_id, surname and e-mail of the payer.
 func (t Transaction) Title() string {
 	return t.TrustID() + " | " + t.PayeeSurname + " | " + t.PayeeEmail
 }
 
-// InTime reports whether an authorisation could be captured or voided at the instant: what was done in time counts,
-// however late it is logged.
+// InTime reports whether an authorisation could be captured or voided at a time. A capture that was made in time
+// counts, even when it is logged late.
 func (t Transaction) InTime(at time.Time) bool {
 	return at.Before(t.EffectiveAt.Add(AuthorisationLife))
 }
 
-// TotalRemaining is what can still be refunded, captured or voided (wire: total_remaining). Of an expired authorisation
-// that is nothing, although what was not taken of it stays known for a capture that is logged late.
+// TotalRemaining is total_remaining: what can still be refunded, captured or voided. It is 0 for an expired
+// authorisation, although Remaining stays, for a capture that is logged late.
 func (t Transaction) TotalRemaining() int64 {
 	if t.Status == StatusExpired {
 		return 0
@@ -167,7 +168,7 @@ func (t Transaction) TotalRemaining() int64 {
 	return t.Remaining
 }
 
-// Payment is the part of a transaction that belongs to one booking: what `payment_ids` of the wire refer to.
+// Payment is the part of a transaction that belongs to one booking: payment_ids refers to it (section 2.6).
 type Payment struct {
 	SiteID        int64
 	ID            int64
@@ -176,15 +177,15 @@ type Payment struct {
 	BookingID     int64
 	Currency      money.Currency // base currency
 	Total         int64
-	Remaining     int64 // of a purchase, capture or authorisation: what is not yet refunded, captured or voided
+	Remaining     int64 // of a purchase, capture or authorisation: the part that is not refunded, captured or voided yet
 	LinkedID      int64 // the payment of the original transaction that this one adjusts; 0 for none
-	// Of the booking, for the wire's short form of it inside a transaction.
+	// Of the booking, for its short form in a transaction.
 	BookingReference string
 	BookingCountry   string
 	CreatedAt        time.Time
 }
 
-// TransactionFilter chooses transactions of a list; empty fields choose all.
+// TransactionFilter picks transactions from a list. An empty field picks all.
 type TransactionFilter struct {
 	Include, Exclude []int64
 	Before, After    time.Time // created
@@ -201,13 +202,13 @@ type TransactionFilter struct {
 	PayeeEmail       string
 	PayeeSurname     string
 	LinkedID         int64
-	OverLimit        *bool // whether something of it lies above a limit
+	OverLimit        *bool // whether it exceeds a limit
 }
 
-// TransactionOrders lists the attributes by which transactions can be sorted.
+// TransactionOrders lists the values of orderby for transactions.
 var TransactionOrders = []string{"id", "date", "created", "modified", "total", "include"}
 
-// PaymentFilter chooses payment records of a list; empty fields choose all.
+// PaymentFilter picks payment records from a list. An empty field picks all.
 type PaymentFilter struct {
 	Include, Exclude []int64
 	Before, After    time.Time
@@ -216,5 +217,5 @@ type PaymentFilter struct {
 	Channels         []int64
 }
 
-// PaymentOrders lists the attributes by which payment records can be sorted.
+// PaymentOrders lists the values of orderby for payment records.
 var PaymentOrders = []string{"id", "date", "created", "total", "include"}

@@ -1,6 +1,6 @@
-// Package travel holds the nouns of the service and their rules: site, channel, supplier, booking, transaction, and
-// the status of each (sections 1 to 3 of the document). It knows no database and no wire: rules are functions over
-// plain values, and what is wrong with an input is collected in its Problems, under the names of the wire's fields.
+// Package travel has the objects of the service and their rules: sites, channels, suppliers, bookings, transactions
+// and their states (sections 1 to 3). Its rules are functions over plain values, without a database. What is wrong
+// with an input is collected in its Problems, under the field names of section 2.
 package travel
 
 import (
@@ -13,33 +13,33 @@ import (
 	"holdfast/internal/fault"
 )
 
-// Bounds of every text and amount that comes in (wire: "Reading input").
+// Limits of the texts and amounts in requests.
 const (
 	MaxText    = 191                   // characters of an ordinary text
 	MaxContent = 1023                  // characters of a description
 	MaxAmount  = 1_000_000_000_000_000 // minor units
 	MaxPax     = 100_000               // travellers on one booking
-	MaxList    = 100                   // items of a list inside an object
+	MaxList    = 100                   // items of a list in an object
 )
 
-// Once makes a repeated request the same request: the caller's idempotency key and a hash of what was asked. The zero
-// value means that the caller gave no key.
+// Once is the idempotency key of a request and a hash of its content. A request with the same key and hash is carried
+// out once. The zero value means that the caller gave no key.
 type Once struct {
 	Key  string
 	Hash string
 }
 
-// Page asks for one page of a list.
+// Page says which page of a list is wanted (section 4).
 type Page struct {
 	Number     int    // from 1
 	Size       int    // 1 to 100
-	Offset     int    // rows to skip before page 1; -1 when not given
-	OrderBy    string // attribute, checked against the noun's own list
+	Offset     int    // rows to skip, in place of Number; -1 when not given
+	OrderBy    string // one of the object's …Orders
 	Descending bool
-	Count      bool // whether to count the whole collection
+	Count      bool // whether to count the whole list
 }
 
-// Skip returns how many rows precede the page.
+// Skip returns the number of rows before the page.
 func (p Page) Skip() int {
 	if p.Offset >= 0 {
 		return p.Offset
@@ -47,23 +47,23 @@ func (p Page) Skip() int {
 	return (p.Number - 1) * p.Size
 }
 
-// List is one page of a collection.
+// List is one page of a list.
 type List[T any] struct {
 	Items []T
-	Total int64 // of the whole collection; -1 when it was not counted
+	Total int64 // items of the whole list; -1 when they were not counted
 	More  bool  // whether there is a next page
-	// PastEnd says that the page lies past the end of a collection that is not empty.
+	// PastEnd says that the page lies behind the end of a list that is not empty.
 	PastEnd bool
 }
 
-// Site is a policyholder: an acquirer or a platform, whose merchants are its channels.
+// Site is an acquirer or a platform: it holds a policy, and its merchants are its channels.
 type Site struct {
 	ID            int64
 	Path          string // first segment of its addresses
 	Name          string
-	Sandbox       bool          // from birth or never (R0)
-	ClockAhead    time.Duration // of the real clock; a sandbox's can be moved
-	PermittedURLs []string      // origins on which the payment modal may open
+	Sandbox       bool          // decided when it is made, and never changed (R0)
+	ClockAhead    time.Duration // how far its clock is ahead of the real one; only a sandbox's can be moved
+	PermittedURLs []string      // origins of pages that may open the payment modal
 	Policy        Policy        // in force today, without its terms of premium
 	ChannelCount  int64
 	Version       int64
@@ -76,10 +76,10 @@ var Languages = []string{
 	"enGB", "deDE", "esES", "frFR", "itIT", "jaJA", "kkKK", "koKO", "lvLV", "ptBR", "roRO", "ruRU", "ukUK", "uzUZ", "zhZH",
 }
 
-// DefaultLanguage is the language of mail receipts where none is named.
+// DefaultLanguage is the language of mail receipts when none is given.
 const DefaultLanguage = "enGB"
 
-// checkText notes a text that is too long, is not valid UTF-8 or holds control characters.
+// checkText adds a problem when a text is too long, is not valid UTF-8 or holds control characters.
 func checkText(p *fault.Problems, field, value string, limit int) {
 	switch {
 	case !utf8.ValidString(value):
@@ -91,7 +91,7 @@ func checkText(p *fault.Problems, field, value string, limit int) {
 	}
 }
 
-// needText notes a required text that is absent (nil) or empty.
+// needText adds a problem when a required text is absent (nil) or empty.
 func needText(p *fault.Problems, field string, value *string) {
 	switch {
 	case value == nil:
@@ -103,7 +103,7 @@ func needText(p *fault.Problems, field string, value *string) {
 	}
 }
 
-// checkEmail notes a text that is not one plain e-mail address.
+// checkEmail adds a problem when a text is not one plain e-mail address.
 func checkEmail(p *fault.Problems, field, value string) {
 	checkText(p, field, value, MaxText)
 	if addr, err := mail.ParseAddress(value); err != nil || addr.Address != value {
@@ -111,7 +111,7 @@ func checkEmail(p *fault.Problems, field, value string) {
 	}
 }
 
-// checkEmails notes a comma-separated list in which something is not an e-mail address. Empty means nobody.
+// checkEmails adds a problem when a text is not a list of e-mail addresses with commas between. It may be empty.
 func checkEmails(p *fault.Problems, field, value string) {
 	checkText(p, field, value, MaxText)
 	if strings.TrimSpace(value) == "" {
@@ -125,7 +125,7 @@ func checkEmails(p *fault.Problems, field, value string) {
 	}
 }
 
-// checkOneOf notes a value outside a closed list.
+// checkOneOf adds a problem when a value is not in a list.
 func checkOneOf[T ~string](p *fault.Problems, field string, value T, allowed []T) {
 	if !slices.Contains(allowed, value) {
 		words := make([]string, len(allowed))
@@ -136,7 +136,7 @@ func checkOneOf[T ~string](p *fault.Problems, field string, value T, allowed []T
 	}
 }
 
-// set copies a given value and leaves the target as it is where none was given.
+// set copies a value to target, unless it is nil.
 func set[T any](target *T, given *T) {
 	if given != nil {
 		*target = *given
