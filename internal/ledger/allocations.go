@@ -14,23 +14,24 @@ import (
 	"holdfast/internal/protection"
 )
 
-// allocationColumns are the columns of an allocation in the order in which scanAllocation reads them.
+// allocationColumns are the columns of an allocation, in the order in which scanAllocation reads them.
 const allocationColumns = `a.site_id, a.id, a.channel_id, a.booking_id, a.transaction_id, a.currency, a.amount, a.scheme,
 	a.effective_at, a.recorded_at, a.protected, a.reason, a.simulated, a.late_logged, a.cover_from, a.rulepack,
 	a.policy_currency, a.max_fixing_age, a.priced_at, a.value, a.from_provider, a.from_day, a.from_rate, a.to_provider,
 	a.to_day, a.to_rate, a.policy_id`
 
-// returnedAllocationColumns are the same for a RETURNING, which knows the table by its own name only.
+// returnedAllocationColumns are the same columns for a RETURNING clause, where the table has no alias.
 var returnedAllocationColumns = strings.ReplaceAll(allocationColumns, "a.", "allocations.")
 
-// storedLeg is a leg of a quote as its three columns hold it.
+// storedLeg is one leg of a quote, as its three columns hold it.
 type storedLeg struct {
 	provider fx.Provider
 	day      sql.NullInt64
 	rate     string
 }
 
-// leg reads the columns back. The euro's leg is 1 without a fixing; where both currencies are the same there is none.
+// leg reads the columns back. The euro's leg has the rate 1 and no fixing. If both currencies are the same, there is no
+// leg: its rate is empty.
 func (s storedLeg) leg(c money.Currency) (fx.Leg, error) {
 	if s.rate == "" {
 		return fx.Leg{}, nil
@@ -74,8 +75,8 @@ func quoteOf(currency, policy money.Currency, from, to storedLeg) (fx.Quote, err
 	return fx.Quote{From: currency, To: policy, FromLeg: fromLeg, ToLeg: toLeg}, errors.Join(err, err2)
 }
 
-// AllocationsOfBooking reads the allocations of a booking, in order of their ids.
-func AllocationsOfBooking(tx *db.Tx, siteID, bookingID int64) ([]protection.Allocation, error) {
+// allocationsOfBooking reads the allocations of a booking, in order of their ids.
+func allocationsOfBooking(tx *db.Tx, siteID, bookingID int64) ([]protection.Allocation, error) {
 	return allocations(tx, `WHERE a.site_id = $1 AND a.booking_id = $2 ORDER BY a.id`, siteID, bookingID)
 }
 
@@ -84,13 +85,21 @@ func AllocationsOfTransaction(tx *db.Tx, siteID, transactionID int64) ([]protect
 	return allocations(tx, `WHERE a.site_id = $1 AND a.transaction_id = $2 ORDER BY a.id`, siteID, transactionID)
 }
 
-// PendingAllocations reads allocations of a site that wait for a rate, in order of their ids from after one on.
+// AllocationIDsOfBooking reads the ids of the allocations of a booking that were recorded up to an instant: those greater
+// than after, in order, at most limit of them.
+func AllocationIDsOfBooking(tx *db.Tx, siteID, bookingID, after int64, known time.Time, limit int) ([]int64, error) {
+	return db.Ids(tx, `SELECT id FROM allocations WHERE site_id = $1 AND booking_id = $2 AND id > $3 AND recorded_at <= $4
+		ORDER BY id LIMIT $5`, siteID, bookingID, after, db.Micros(known), limit)
+}
+
+// PendingAllocations reads allocations of a site that wait for a rate: those with ids greater than after, in order of
+// their ids, at most limit of them.
 func PendingAllocations(tx *db.Tx, siteID, after int64, limit int) ([]protection.Allocation, error) {
 	return allocations(tx, `WHERE a.site_id = $1 AND a.id > $2 AND a.priced_at IS NULL ORDER BY a.id LIMIT $3`,
 		siteID, after, limit)
 }
 
-// SitesWithPendingRates lists the sites that have allocations which wait for a rate, with their clocks.
+// SitesWithPendingRates lists the sites with allocations that wait for a rate, each with its clock, in order of ids.
 func SitesWithPendingRates(tx *db.Tx) ([]core.SiteClock, error) {
 	var list []core.SiteClock
 	err := tx.Each(`SELECT id, clock_ahead FROM sites
@@ -117,8 +126,8 @@ func allocations(tx *db.Tx, condition string, args ...any) ([]protection.Allocat
 	return list, err
 }
 
-// positionsQuery reads every allocation that can count at the end of a day as known at an instant, each with its sums
-// and the terms of that moment. The expiry is left to the caller: the last day is among the terms.
+// positionsQuery reads every allocation that can count at the end of a day ($2), as known at an instant ($3), with its
+// sums and its terms at that moment. It also returns allocations whose last day of dispute is over: the caller decides.
 const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effective_at, a.amount, a.protected,
 		a.cover_from, a.policy_currency, a.priced_at, a.from_provider, a.from_day, a.from_rate, a.to_provider, a.to_day,
 		a.to_rate, t.start_day, t.end_day, t.last_day, t.country, t.suppliers, a.booking_id,
@@ -136,8 +145,8 @@ const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effec
 		(SELECT MIN(l.id) FROM allocation_terms l WHERE l.site_id = a.site_id AND l.allocation_id = a.id))
 	WHERE a.site_id = $1 AND a.effective_at <= $2 AND a.recorded_at <= $3 AND NOT a.simulated`
 
-// Positions calls each for every allocation of the site that can count at the end of a day, as known at an instant; of
-// the given channels only, where there are any. Simulated ones are outside every total and left out. The positions of a
+// Positions calls each for every allocation of the site that can count at the end of a day, as known at an instant. If
+// channels are given, it reads theirs only. Simulated allocations are in no total and are left out. The positions of one
 // booking come one after the other.
 func Positions(
 	tx *db.Tx, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.Position) error,
@@ -175,7 +184,7 @@ func scanPosition(scan func(dest ...any) error, known time.Time) (protection.Pos
 	return p, err
 }
 
-// ChannelNamesAt reads what the channels of a site were called, as known at an instant.
+// ChannelNamesAt reads the names that the channels of a site had at an instant, by the ids of the channels.
 func ChannelNamesAt(tx *db.Tx, siteID int64, known time.Time) (map[int64]string, error) {
 	names := map[int64]string{}
 	err := tx.Each(`SELECT channel_id, name FROM channel_names WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`,

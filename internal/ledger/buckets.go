@@ -8,14 +8,14 @@ import (
 	"holdfast/internal/db"
 )
 
-// Buckets keeps the cubes that reports of exposure read.
+// Buckets keeps the cubes up to date that the reports of exposure read (R7).
 type Buckets struct{ *core.Core }
 
-// deltasPerFold bounds one write of the folding: it lives at most five seconds, and others wait behind it.
+// deltasPerFold bounds one write of the folding. A write lives at most five seconds (R0), and other writes wait for it.
 const deltasPerFold = 20_000
 
-// Fold takes what was logged since the last time into the cubes that reports read, a bounded piece for each site; more
-// says that there is some left. Reports are exact before and after: they add what is not folded yet.
+// Fold adds the changes since the last run to the cubes, a bounded piece for each site. It returns more if there may be
+// changes left. Reports are exact before and after: they add the changes that are not folded yet themselves.
 func (b *Buckets) Fold(ctx context.Context) (more bool, err error) {
 	var sites []int64
 	err = b.Store.Read(ctx, func(tx *db.Tx) (err error) {
@@ -43,8 +43,8 @@ func (b *Buckets) fold(ctx context.Context, site int64) (more bool, err error) {
 	return folded > 0, nil
 }
 
-// piece does a piece of the folding in one write, and a smaller one where the machine is too busy to do it in the time
-// that a write has. What is cut off then fails in many ways, so a smaller piece is tried after every failurb.
+// piece does one piece of the folding in one write. If the machine is too busy, the write runs out of its time, and the
+// piece is tried again with a smaller size. A write that runs out of time can return many errors, so every error counts.
 func (b *Buckets) piece(
 	ctx context.Context, limit int, do func(tx *db.Tx, limit int) (int, error),
 ) (done int, err error) {

@@ -16,25 +16,26 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Collaterals records what is held against a loss (R7).
+// Collaterals records the money and guarantees that are held against a loss (R7).
 type Collaterals struct{ *core.Core }
 
-// CollateralFields asks for a record of collateral, or for the correction of one.
+// CollateralFields are the fields of a request for a new record of collateral, or for the correction of a record.
 type CollateralFields struct {
 	Problems  fault.Problems
-	Once      travel.Once
-	RecordID  *int64 // the record that is corrected
+	Once      travel.IdempotencyKey
+	RecordID  *int64 // the record to correct; nil for a new one
 	Kind      *protection.CollateralKind
-	ChannelID *int64 // for this channel's losses; nil: for any of the site's
+	ChannelID *int64 // covers the losses of this channel only; nil: of all channels
 	Currency  *money.Currency
-	Amount    *int64
-	From      *civil.Day // held from this day; today where it is nil
-	To        *civil.Day // to this one, included; nil: until further notice
+	Amount    *int64     // minor units
+	From      *civil.Day // the first day; nil: today
+	To        *civil.Day // the last day; nil: no end yet
 	Reference string
 	Note      string
 }
 
-// Add records collateral. A correction states the record as a whole anew; what was known before is kept.
+// Add records collateral. A correction gives all fields of the record again; the older rows are kept. It needs the
+// permission WriteCollateral.
 func (c *Collaterals) Add(ctx context.Context, actor auth.Actor, in CollateralFields) (protection.Collateral, error) {
 	if err := actor.Require(auth.WriteCollateral); err != nil {
 		return protection.Collateral{}, err
@@ -43,7 +44,7 @@ func (c *Collaterals) Add(ctx context.Context, actor auth.Actor, in CollateralFi
 		if made, err = in.collateral(tx, actor); err != nil {
 			return made, outcome, err
 		}
-		if made, err = InsertCollateral(tx, made); err != nil {
+		if made, err = insertCollateral(tx, made); err != nil {
 			return made, outcome, err
 		}
 		object := fmt.Sprintf("collateral %d", made.ID)
@@ -78,7 +79,7 @@ func auditCollateral(c protection.Collateral) any {
 	return shape
 }
 
-// collateral checks the fields and makes the row of them.
+// collateral checks the fields and makes a row from them.
 func (in CollateralFields) collateral(tx *db.Tx, actor auth.Actor) (protection.Collateral, error) {
 	p := in.Problems.Clone()
 	row := protection.Collateral{
@@ -86,8 +87,8 @@ func (in CollateralFields) collateral(tx *db.Tx, actor auth.Actor) (protection.C
 		AuthorID: actor.UserID, Author: actor.Username,
 	}
 	if in.RecordID != nil {
-		// Any row names its record, so that a correction can be corrected under the id that came back for it.
-		before, err := Collateral(tx, actor.SiteID, *in.RecordID)
+		// A caller may give the id of a correction, too: every row knows its record.
+		before, err := collateralRow(tx, actor.SiteID, *in.RecordID)
 		if row.RecordID = before.RecordID; err != nil {
 			p.Wrong("corrects", "There is no collateral %d.", *in.RecordID)
 		}
@@ -110,7 +111,7 @@ func (in CollateralFields) collateral(tx *db.Tx, actor auth.Actor) (protection.C
 	}
 	if in.Amount != nil {
 		if row.Amount = *in.Amount; row.Amount < 0 || row.Amount > travel.MaxAmount || row.Amount == 0 && in.RecordID == nil {
-			p.Wrong("amount", "An amount between 1 and %d is expected; 0 takes a record back.", int64(travel.MaxAmount))
+			p.Wrong("amount", "An amount between 1 and %d is expected. In a correction, 0 takes the record back.", int64(travel.MaxAmount))
 		}
 	}
 	if in.ChannelID != nil {
@@ -124,7 +125,7 @@ func (in CollateralFields) collateral(tx *db.Tx, actor auth.Actor) (protection.C
 	}
 	if in.To != nil {
 		if row.ToDay = *in.To; row.ToDay < row.FromDay {
-			p.Wrong("to", "This day lies before the first one.")
+			p.Wrong("to", "The last day is before the first day.")
 		}
 	}
 	core.CheckNote(&p, "note", in.Note)
@@ -132,15 +133,15 @@ func (in CollateralFields) collateral(tx *db.Tx, actor auth.Actor) (protection.C
 	return row, p.Err()
 }
 
-// Get reads one row.
+// Get reads one row: a record or a correction. If there is none, the error has the kind SettingNotFound.
 func (c *Collaterals) Get(ctx context.Context, actor auth.Actor, id int64) (protection.Collateral, error) {
 	found, err := core.Read(ctx, c.Core, actor, func(tx *db.Tx) (protection.Collateral, error) {
-		return Collateral(tx, actor.SiteID, id)
+		return collateralRow(tx, actor.SiteID, id)
 	})
 	return found, core.NotFoundAs(fault.SettingNotFound, err, "There is no collateral %d.", id)
 }
 
-// List reads one page of all rows, corrections included.
+// List reads one page of all rows, corrections included. If channels are given, it reads theirs only.
 func (c *Collaterals) List(
 	ctx context.Context, actor auth.Actor, channels []int64, page travel.Page,
 ) (travel.List[protection.Collateral], error) {
@@ -149,7 +150,7 @@ func (c *Collaterals) List(
 	})
 }
 
-// Held reads what is held at a moment, a row for each record.
+// Held reads the collateral that is held at a moment, one row for each record.
 func (c *Collaterals) Held(
 	ctx context.Context, actor auth.Actor, in Moment, problems fault.Problems, channels []int64, page travel.Page,
 ) (travel.List[protection.Collateral], error) {

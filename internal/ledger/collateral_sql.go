@@ -27,8 +27,8 @@ func scanCollateral(scan func(dest ...any) error) (protection.Collateral, error)
 	return c, err
 }
 
-// InsertCollateral adds a row: the first of a new record, or a correction where RecordID is set.
-func InsertCollateral(tx *db.Tx, c protection.Collateral) (protection.Collateral, error) {
+// insertCollateral adds a row: a correction if RecordID is set, else the first row of a new record.
+func insertCollateral(tx *db.Tx, c protection.Collateral) (protection.Collateral, error) {
 	c.RecordedAt = tx.Now
 	err := tx.Row(`INSERT INTO collateral (site_id, record_id, kind, channel_id, currency, amount, from_day, to_day,
 			reference, note, author_id, author, recorded_at)
@@ -41,8 +41,8 @@ func InsertCollateral(tx *db.Tx, c protection.Collateral) (protection.Collateral
 	return c, err
 }
 
-// Collateral reads one row of the site's collateral.
-func Collateral(tx *db.Tx, siteID, id int64) (protection.Collateral, error) {
+// collateralRow reads one row of the site's collateral, or returns db.ErrNotFound.
+func collateralRow(tx *db.Tx, siteID, id int64) (protection.Collateral, error) {
 	return scanCollateral(func(dest ...any) error {
 		return tx.Row(`SELECT `+collateralColumns+` FROM collateral WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
@@ -56,8 +56,8 @@ func collateralsPage(tx *db.Tx, siteID int64, channels []int64, page travel.Page
 	return db.ListOf(tx, "collateral", collateralColumns, &w, page, nil, nil, scanCollateral)
 }
 
-// CollateralOn reads what is held at the end of a day, as known at an instant, for the given channels and for the whole
-// site; for all channels where none are given.
+// CollateralOn reads the collateral that is held at the end of a day, as known at an instant: that of the whole site and
+// that of the given channels. If no channels are given, it reads that of all channels.
 func CollateralOn(tx *db.Tx, siteID int64, channels []int64, day civil.Day, known time.Time) ([]protection.Collateral, error) {
 	var list []protection.Collateral
 	err := tx.Each(`SELECT `+collateralColumns+` FROM collateral WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`,
@@ -70,27 +70,4 @@ func CollateralOn(tx *db.Tx, siteID int64, channels []int64, day civil.Day, know
 		return c.ChannelID != 0 && len(channels) > 0 && !slices.Contains(channels, c.ChannelID)
 	})
 	return held, err
-}
-
-// Turnover calls each for what every channel took by card on each day of a span less what it refunded on it, as known
-// at an instant; of the given channels only, where there are any. Simulated payments are no turnover.
-func Turnover(
-	tx *db.Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(protection.Turnover) error,
-) error {
-	var w db.Where
-	w.Args = []any{siteID, db.Micros(first.Start()), db.Micros(last.End()), db.Micros(known)}
-	w.Text.WriteString(`site_id = $1 AND effective_at >= $2 AND effective_at <= $3 AND created_at <= $4
-		AND type IN ('purchase', 'capture', 'refund') AND status IN ('complete', 'locked') AND method = 'credit-card'
-		AND NOT simulated`)
-	db.In(&w, "channel_id", channels)
-	return tx.Each(`SELECT channel_id, base_currency, effective_at / 86400000000,
-			CAST(SUM(CASE type WHEN 'refund' THEN -base_total ELSE base_total END) AS BIGINT)
-		FROM transactions WHERE `+w.Text.String()+` GROUP BY channel_id, base_currency, effective_at / 86400000000`,
-		w.Args, func(scan func(dest ...any) error) error {
-			var t protection.Turnover
-			if err := scan(&t.ChannelID, &t.Currency, &t.Day, &t.Amount); err != nil {
-				return err
-			}
-			return each(t)
-		})
 }

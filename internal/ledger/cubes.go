@@ -10,10 +10,10 @@ import (
 	"holdfast/internal/protection"
 )
 
-// cellColumns name a cell in the order in which its fields are scanned.
+// cellColumns are the columns of a cell, in the order in which cells reads them.
 const cellColumns = `id, first_key, second_key, currency, standing, valued_in`
 
-// cells calls each for the cells of an answer.
+// cells runs a query that returns cells, and calls each with every cell and its id.
 func cells(tx *db.Tx, query string, args []any, each func(protection.Cell, int64)) error {
 	return tx.Each(query, args, func(scan func(dest ...any) error) error {
 		var c protection.Cell
@@ -24,8 +24,8 @@ func cells(tx *db.Tx, query string, args []any, each func(protection.Cell, int64
 	})
 }
 
-// eachCell calls each for the cells of a view; where there are channels given for theirs only, and the view must know
-// them.
+// eachCell calls each for the cells of a view. If channels are given, it reads theirs only; the first key of the view's
+// cells must then be the channel.
 func eachCell(tx *db.Tx, siteID int64, v protection.View, channels []int64, each func(protection.Cell, int64)) error {
 	w := &db.Where{}
 	w.And("site_id = ?", siteID)
@@ -38,9 +38,9 @@ func eachCell(tx *db.Tx, siteID int64, v protection.View, channels []int64, each
 	return cells(tx, `SELECT `+cellColumns+` FROM exposure_cells WHERE `+w.Text.String(), w.Args, each)
 }
 
-// ExposureOn calls each for the cells of some views with what counts in them at the end of a day, as known now: from the
-// cubes, and from the deltas that are not in them yet, so that a cell may come more than once. Where there are channels
-// given it is theirs only; the views must know them.
+// ExposureOn calls each for the cells of some views, with the tally of a cell at the end of a day, as known now. It reads
+// the cubes and the deltas that are not folded yet, so a cell may come more than once: add its tallies. If channels are
+// given, it reads theirs only; the first key of the views' cells must then be the channel.
 func ExposureOn(
 	tx *db.Tx, siteID int64, views []protection.View, day civil.Day, channels []int64,
 	each func(protection.View, protection.Cell, protection.Tally),
@@ -105,9 +105,9 @@ func foldedOn(
 	return err
 }
 
-// ExposureAhead gives the changes of all days in the cells of a view as time alone would make them after a day: without
-// what counts from a later day on. Of says for each cell what takes its changes, nil where nothing does. Days of a cell
-// may come in any order, and more than once.
+// ExposureAhead gives the changes of the cells of a view on all days, as time alone makes them after the given day. What
+// begins to count on a later day is left out. For each cell, of returns the function that takes its changes, or nil if
+// none shall take them. The days of a cell come in any order, and may come more than once.
 func ExposureAhead(
 	tx *db.Tx, siteID int64, v protection.View, day civil.Day, channels []int64,
 	of func(protection.Cell) func(civil.Day, protection.Tally),
@@ -156,8 +156,8 @@ func ExposureAhead(
 	})
 }
 
-// BucketsOn calls each for the changes of buckets that count at the end of a day, as known now; of the given channels
-// only, where there are any. One bucket may come more than once.
+// BucketsOn calls each for the changes of buckets that count at the end of a day, as known now. If channels are given, it
+// reads theirs only. A bucket may come more than once: add its changes.
 func BucketsOn(tx *db.Tx, siteID int64, day civil.Day, channels []int64, each func(protection.Delta)) error {
 	counts := func(d protection.Delta) {
 		if d.Day <= day && day <= d.LastDay {
@@ -170,12 +170,12 @@ func BucketsOn(tx *db.Tx, siteID int64, day civil.Day, channels []int64, each fu
 	return eachUnfolded(tx, siteID, channels, counts)
 }
 
-// blocks reads blocks of a view, those that a condition on $3 keeps.
+// blocks reads the blocks of a view that meet a condition on $3.
 func blocks(tx *db.Tx, condition string, args []any, each func(cell int64, days []byte) error) error {
 	return tx.Each(`SELECT cell, days FROM exposure_blocks WHERE site_id = $1 AND view = $2 AND `+condition, args,
 		func(scan func(dest ...any) error) error {
 			var id int64
-			var days sql.RawBytes // read before the next row is
+			var days sql.RawBytes // valid until the next row is read
 			if err := scan(&id, &days); err != nil {
 				return err
 			}
@@ -183,7 +183,7 @@ func blocks(tx *db.Tx, condition string, args []any, each func(cell int64, days 
 		})
 }
 
-// eachKept reads the deltas of those packs that a condition on a day, $2, keeps.
+// eachKept reads the deltas in the packs that meet a condition on a day, $2.
 func eachKept(
 	tx *db.Tx, siteID int64, condition string, day civil.Day, channels []int64, each func(protection.Delta),
 ) error {
@@ -217,7 +217,7 @@ func eachUnfolded(tx *db.Tx, siteID int64, channels []int64, each func(protectio
 		})
 }
 
-// CurrenciesOf lists the currencies that amounts of a site are in: those of its channels and of its collateral.
+// CurrenciesOf lists the currencies of a site's amounts, in order: those of its channels and of its collateral.
 func CurrenciesOf(tx *db.Tx, siteID int64) (list []money.Currency, err error) {
 	err = tx.Each(`SELECT currencies FROM channels WHERE site_id = $1
 		UNION SELECT currency FROM collateral WHERE site_id = $1 ORDER BY 1`, []any{siteID},

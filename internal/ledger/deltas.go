@@ -9,10 +9,10 @@ import (
 	"holdfast/internal/protection"
 )
 
-// deltasPerInsert is how many rows share an INSERT: far below the parameters that both engines take.
+// deltasPerInsert is how many rows share an INSERT. Both engines take many more parameters.
 const deltasPerInsert = 100
 
-// InsertDeltas appends changes of buckets: rows of their own, so that nobody waits for anybody.
+// InsertDeltas appends changes of buckets. Each is a row of its own, so that no write waits for another one.
 func InsertDeltas(tx *db.Tx, siteID int64, deltas []protection.Delta) error {
 	for batch := range slices.Chunk(deltas, deltasPerInsert) {
 		var w db.Where

@@ -13,15 +13,15 @@ import (
 	"holdfast/internal/protection"
 )
 
-// A fold touches some forty blocks for each delta, but many deltas share them: 2,000 at once take half the time of four
-// times 500. So deltas wait until they are many, or until the first has waited long enough. Reports add them up
-// meanwhile, which takes 3 µs for each.
+// A fold changes about forty blocks for each delta, but many deltas share their blocks: 2,000 deltas at once take half
+// the time of four folds of 500. So deltas wait until there are many, or until the first one has waited long enough.
+// Until then a report adds them itself, which takes 3 µs for each.
 const (
 	deltasToFold = 5_000
 	foldAfter    = time.Minute
 )
 
-// SitesToFold lists the sites with enough to fold.
+// SitesToFold lists the sites with enough deltas to fold, or with old ones, in order of their ids.
 func SitesToFold(tx *db.Tx) ([]int64, error) {
 	return db.Ids(tx, `SELECT s.id FROM sites s
 		WHERE EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id ORDER BY d.id LIMIT 1 OFFSET $1)
@@ -29,17 +29,17 @@ func SitesToFold(tx *db.Tx) ([]int64, error) {
 		deltasToFold-1, db.Micros(core.RealNow(tx).Add(-foldAfter)))
 }
 
-// Bounds of one fold. What takes the time is the blocks: deltas of one day and merchant share them, others touch some
-// forty each.
+// Bounds of one fold. The blocks take the time: deltas of one day and merchant share them, others change about forty
+// each.
 const (
 	deltasPerRead = 500
 	blocksPerFold = 20_000
 	deltasPerPack = 1_000
 )
 
-// FoldExposure takes deltas of a site into its cubes and buckets, at most limit and no more than a write has the time
-// for; folded is how many. Taking them out and adding them up is one transaction, so that whoever reads both in one
-// picture counts each once. Ids that become visible late are folded late: nothing depends on their order.
+// FoldExposure moves deltas of a site into its cubes and buckets: at most limit, and no more than one write has the time
+// for. It returns how many. The deltas are removed and added up in one transaction, so every reader counts each of them
+// once. Nothing depends on the order of their ids: a delta that becomes visible late is folded late.
 func FoldExposure(tx *db.Tx, siteID int64, limit int) (folded int, err error) {
 	_, err = tx.Exec(`INSERT INTO exposure_folds (site_id, version) VALUES ($1, 1)
 		ON CONFLICT (site_id) DO UPDATE SET version = exposure_folds.version + 1`, siteID)
@@ -60,7 +60,7 @@ func FoldExposure(tx *db.Tx, siteID int64, limit int) (folded int, err error) {
 			break
 		}
 		folded += len(deltas)
-		deltas = protection.Merge(deltas) // the parts of a booking are often paid on one day
+		deltas = protection.Merge(deltas) // often equal: the parts of a booking are paid on one day
 		all = append(all, deltas...)
 		touched = 0
 		for i, v := range protection.Views {
@@ -76,7 +76,7 @@ func FoldExposure(tx *db.Tx, siteID int64, limit int) (folded int, err error) {
 	return folded, keepDeltas(tx, siteID, all)
 }
 
-// takeDeltas takes deltas of a site out of the table.
+// takeDeltas removes deltas of a site from the table and returns them.
 func takeDeltas(tx *db.Tx, siteID int64, limit int) (deltas []protection.Delta, err error) {
 	err = tx.Each(`DELETE FROM exposure_deltas WHERE site_id = $1 AND id IN
 			(SELECT id FROM exposure_deltas WHERE site_id = $1 ORDER BY id LIMIT $2)
@@ -89,8 +89,8 @@ func takeDeltas(tx *db.Tx, siteID int64, limit int) (deltas []protection.Delta, 
 	return deltas, err
 }
 
-// keepDeltas adds deltas to the buckets. Those of a small fold join the pack before, so that packs do not stay small.
-// The caller holds the site's fold.
+// keepDeltas adds deltas to the buckets, in packs. The deltas of a small fold join the last pack, so that packs do not
+// stay small. The caller has locked the site's row in exposure_folds.
 func keepDeltas(tx *db.Tx, siteID int64, deltas []protection.Delta) error {
 	var id, counted int64
 	var packed []byte
@@ -120,15 +120,15 @@ func keepDeltas(tx *db.Tx, siteID int64, deltas []protection.Delta) error {
 	return nil
 }
 
-// place is where a block stands in the table of its view.
+// place is the key of a block in the table of its view.
 type place struct {
 	block, cell int64
 }
 
-// blocksPerStatement is how many blocks share a statement: twelve parameters each.
+// blocksPerStatement is how many blocks share an SQL statement. Each needs twelve parameters.
 const blocksPerStatement = 25
 
-// addBlocks adds changes to the blocks of a cube. The caller holds the site's fold.
+// addBlocks adds changes to the blocks of a cube. The caller has locked the site's row in exposure_folds.
 func addBlocks(tx *db.Tx, siteID int64, v protection.View, changes map[protection.BlockKey]*protection.Block) error {
 	ids, err := cellsFor(tx, siteID, v, changes)
 	if err != nil {
@@ -155,7 +155,7 @@ func addBlocks(tx *db.Tx, siteID int64, v protection.View, changes map[protectio
 	return nil
 }
 
-// cellsFor finds the ids of the cells that change, and gives new ones theirs.
+// cellsFor finds the ids of the cells that change, and inserts those that are new.
 func cellsFor(
 	tx *db.Tx, siteID int64, v protection.View, changes map[protection.BlockKey]*protection.Block,
 ) (map[protection.Cell]int64, error) {
@@ -199,14 +199,14 @@ func cellsFor(
 	return ids, nil
 }
 
-// readBlocks adds what is stored of some blocks to the changes.
+// readBlocks adds the stored values of some blocks to their changes.
 func readBlocks(
 	tx *db.Tx, siteID int64, v protection.View, places []place, blocks map[place]*protection.Block,
 ) error {
 	w := db.Where{Args: []any{siteID, v.String()}}
 	rows := make([]string, len(places))
 	for i, p := range places {
-		// PostgreSQL takes the type of a column of values from its first row, and text where it is told nothing.
+		// PostgreSQL takes the type of a column of VALUES from its first row. Without a CAST the type is text.
 		rows[i] = "(CAST(" + w.Arg(p.block) + " AS BIGINT), CAST(" + w.Arg(p.cell) + " AS BIGINT))"
 	}
 	return tx.Each(`WITH wanted (block, cell) AS (VALUES `+strings.Join(rows, ", ")+`)
@@ -222,7 +222,7 @@ func readBlocks(
 		})
 }
 
-// saveBlocks stores blocks as they are now.
+// saveBlocks stores the new values of blocks.
 func saveBlocks(
 	tx *db.Tx, siteID int64, v protection.View, places []place, blocks map[place]*protection.Block,
 ) error {

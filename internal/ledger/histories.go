@@ -10,21 +10,21 @@ import (
 	"holdfast/internal/protection"
 )
 
-// historiesPerPage is how many allocations are read at once with all that became of them: what bounds the memory of a
-// report over histories, however many there are.
+// historiesPerPage is how many allocations are read at once, with their terms and events. It bounds the memory of a
+// report, however many allocations there are.
 const historiesPerPage = 1000
 
-// Histories calls each for every allocation of the site with a payment up to the end of a day, in order of their ids, with
-// its terms and events in effect by then, as known at an instant; of the given channels only, where there are any.
-// Simulated ones are outside every total and left out. A page of allocations is read by one query, the terms and the
-// events of its ids by one each: joined, the rows of the two would multiply.
+// Histories calls each for every allocation of the site that was paid up to the end of a day, in order of their ids. Each
+// has its terms and events that took effect by then, as known at an instant. If channels are given, it reads theirs only.
+// Simulated allocations are in no total and are left out. A page of allocations is read by one query, their terms by a
+// second and their events by a third one: in a join, the rows of terms and events would multiply.
 func Histories(
 	tx *db.Tx, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
 ) error {
 	return HistoriesInPages(tx, historiesPerPage, siteID, day, known, channels, each)
 }
 
-// HistoriesInPages is Histories, of which so many are held at once.
+// HistoriesInPages is Histories with a page size of the caller's own. Tests use small pages.
 func HistoriesInPages(
 	tx *db.Tx, size int, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
 ) error {
@@ -66,9 +66,9 @@ func historiesAfter(
 		page[i].Allocation = a
 		byID[a.ID] = &page[i]
 	}
-	// Where a filter left allocations out, rows of others lie between those of the page and find nobody.
+	// With a filter, this range of ids also finds rows of other allocations. They are not in byID and are dropped.
 	args := []any{siteID, page[0].ID, page[len(page)-1].ID, db.Micros(day.End()), db.Micros(known)}
-	// The first terms of an allocation count for all time before, so they are read whenever they took effect.
+	// The first terms of an allocation count for all time before, too. So they are read whenever they took effect.
 	err = readTerms(tx, byID, `allocation_terms t
 		WHERE t.site_id = $1 AND t.allocation_id BETWEEN $2 AND $3 AND t.recorded_at <= $5 AND (t.effective_at <= $4
 			OR t.id = (SELECT MIN(f.id) FROM allocation_terms f WHERE f.site_id = t.site_id AND f.allocation_id = t.allocation_id))`,
@@ -80,7 +80,7 @@ func historiesAfter(
 		WHERE e.site_id = $1 AND e.allocation_id BETWEEN $2 AND $3 AND e.effective_at <= $4 AND e.recorded_at <= $5`, args)
 }
 
-// historiesOf adds to allocations all that became of them.
+// historiesOf reads the terms and events of allocations.
 func historiesOf(tx *db.Tx, siteID int64, list []protection.Allocation) ([]protection.History, error) {
 	page := make([]protection.History, len(list))
 	for i, a := range list {
@@ -108,8 +108,8 @@ func historiesOf(tx *db.Tx, siteID int64, list []protection.Allocation) ([]prote
 	return page, nil
 }
 
-// HistoriesWithIDs reads allocations of a site by their ids, and those of the given transactions too, each with all that
-// became of it: a statement for each kind of fact and not for each allocation.
+// HistoriesWithIDs reads the allocations with the given ids and those of the given transactions, in order of their ids,
+// each once. Each has all its terms and events. The number of queries does not grow with the number of allocations.
 func HistoriesWithIDs(tx *db.Tx, siteID int64, ids, transactions []int64) ([]protection.History, error) {
 	var all []protection.Allocation
 	for _, by := range []struct {
@@ -133,19 +133,14 @@ func HistoriesWithIDs(tx *db.Tx, siteID int64, ids, transactions []int64) ([]pro
 	return historiesOf(tx, siteID, all)
 }
 
-// HistoriesWithAllocations adds to allocations that were read all that became of them.
-func HistoriesWithAllocations(tx *db.Tx, siteID int64, list []protection.Allocation) ([]protection.History, error) {
-	return historiesOf(tx, siteID, list)
-}
-
-// numbered is a row with its id, which is the order of recording.
+// numbered is a row with its id. The ids are in the order of recording.
 type numbered[T any] struct {
 	id  int64
 	row T
 }
 
-// readTerms reads terms from a source and adds them to their allocations, in order of recording. The order is not asked
-// of the database: SQLite would rather walk through all terms of the site than sort a few.
+// readTerms reads terms from a source and adds them to their allocations, in order of recording. It sorts them itself:
+// with an ORDER BY, SQLite reads all terms of the site instead of sorting a few.
 func readTerms(tx *db.Tx, byID map[int64]*protection.History, source string, args []any) error {
 	found := map[int64][]numbered[protection.DatedTerms]{}
 	err := tx.Each(`SELECT t.allocation_id, t.id, t.start_day, t.end_day, t.last_day, t.country, t.suppliers,
@@ -193,7 +188,7 @@ func readEvents(tx *db.Tx, byID map[int64]*protection.History, source string, ar
 	return err
 }
 
-// historyOfOne reads all that became of one allocation.
+// historyOfOne reads all terms and events of one allocation.
 func historyOfOne(tx *db.Tx, siteID, allocationID int64) (h protection.History, err error) {
 	byID, args := map[int64]*protection.History{allocationID: &h}, []any{siteID, allocationID}
 	err = readTerms(tx, byID, "allocation_terms t WHERE t.site_id = $1 AND t.allocation_id = $2", args)

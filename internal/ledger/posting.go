@@ -16,20 +16,21 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Posting is a purchase or capture that took money, with all that its protection rests on. Nothing of it is read again.
+// Posting is a purchase or capture that took money, with all facts that its protection depends on. Post reads none of
+// them from the database again.
 type Posting struct {
 	Transaction travel.Transaction // as stored, with its payments
-	Bookings    []travel.Booking   // of the payments, in their order; the write holds them
+	Bookings    []travel.Booking   // one for each payment, in the same order; this write has locked them
 	Scheme      travel.Scheme      // of the card
 	Decision    protection.Decision
 	Policy      travel.Policy // in force on the day of the payment
-	Fixings     *fx.Table     // that can price it
+	Fixings     *fx.Table     // enough to price the payment, where they are on file
 	Rulepacks   protection.Rulepacks
 }
 
-// Post writes what follows from a payment for protection: for each part its allocation (R3), which is priced at once
-// where the rates are on file (R9), its first terms (R5), the change of its booking's exposure (R7), and its premium
-// (R10). A part that is too large to be valued is a fault of the field bookings.
+// Post writes everything that follows from a payment for protection. For each part of the payment these are the
+// allocation (R3), its price if the rates are on file (R9), its first terms (R5), the change of the booking's exposure
+// (R7) and the premium (R10). If the value of a part does not fit into 64 bits, the error names the field bookings.
 func Post(tx *db.Tx, p Posting) error {
 	t := p.Transaction
 	for i, part := range t.Payments {
@@ -39,9 +40,9 @@ func Post(tx *db.Tx, p Posting) error {
 			RecordedAt: tx.Now, Decision: p.Decision, Rulepack: p.Rulepacks.On(civil.DayOf(t.EffectiveAt)).Version,
 			PolicyID: p.Policy.ID, PolicyCurrency: p.Policy.Currency, MaxFixingAge: p.Policy.MaxFixingAgeDays,
 		}
-		// Where a fixing is missing the payment is logged all the same and priced when the rate arrives.
+		// If a fixing is missing, the payment is recorded without a price. PriceLate sets it when the rate arrives.
 		if _, err := a.Price(p.Fixings, tx.Now); err != nil {
-			return fault.WrongField("bookings", "The part of booking %d is too large to be valued in %s.",
+			return fault.WrongField("bookings", "The part of booking %d is too large: its value in %s cannot be computed.",
 				part.BookingID, p.Policy.Currency)
 		}
 		if err := InsertAllocation(tx, a, a.TermsOf(p.Bookings[i], p.Rulepacks)); err != nil {
@@ -54,13 +55,13 @@ func Post(tx *db.Tx, p Posting) error {
 	return nil
 }
 
-// Adjust writes what a refund, chargeback or reversal does to the allocations that it adjusts (R3), and what a refund
-// does to their premium (R10); with the sign -1 that it did not happen after all.
+// Adjust writes the event of a refund, chargeback or reversal to the allocations that it adjusts (R3). A refund changes
+// their premium, too (R10). The sign is +1; -1 takes the transaction back, because it did not happen after all.
 func Adjust(tx *db.Tx, t travel.Transaction, sign int64, at time.Time) error {
 	for _, part := range t.Payments {
 		a, err := LockAllocation(tx, t.SiteID, part.LinkedID)
 		if errors.Is(err, db.ErrNotFound) {
-			return fmt.Errorf("payment %d, which transaction %d adjusts, has no allocation", part.LinkedID, t.ID)
+			return fmt.Errorf("transaction %d adjusts payment %d, which has no allocation", t.ID, part.LinkedID)
 		}
 		if err != nil {
 			return err
@@ -71,7 +72,7 @@ func Adjust(tx *db.Tx, t travel.Transaction, sign int64, at time.Time) error {
 		if err := InsertEvent(tx, t.SiteID, part.LinkedID, e); err != nil {
 			return err
 		}
-		// Chargebacks and reversals never move premium.
+		// Chargebacks and reversals never change the premium.
 		if t.Type != travel.Refund || !a.Decision.Protected {
 			continue
 		}
@@ -85,12 +86,12 @@ func Adjust(tx *db.Tx, t travel.Transaction, sign int64, at time.Time) error {
 	return nil
 }
 
-// Redate writes what a change of a booking means for its allocations, before the booking itself is written: its total
-// (E4 of R7); its travel days, country and suppliers, with the last day of dispute that follows (R5); and what that does
-// to the premium (R10). What was before is kept. It returns the ids of the allocations that have other terms now.
+// Redate writes what a change of a booking means for its allocations. Call it before the booking itself is written. It
+// writes the new total (E4 of R7), the new terms: travel days, country, suppliers and last day of dispute (R5), and the
+// change of the premium (R10). The older values are kept. It returns the ids of the allocations with new terms.
 func Redate(tx *db.Tx, packs protection.Rulepacks, before, after travel.Booking) (changed []int64, err error) {
 	if before.Total != after.Total {
-		if err := ChangeTotal(tx, after.SiteID, after.ID, before.Total, after.Total); err != nil {
+		if err := changeTotal(tx, after.SiteID, after.ID, before.Total, after.Total); err != nil {
 			return nil, err
 		}
 	}
@@ -119,13 +120,13 @@ func Redate(tx *db.Tx, packs protection.Rulepacks, before, after travel.Booking)
 	return changed, nil
 }
 
-// PriceLate locks the rate of an allocation that waited for it, where the fixings have it (R9), and books its premium on
-// what is left of it by now. It is not priced where another process was faster.
+// PriceLate fixes the rate of an allocation that waited for one (R9), and books its premium on the amount that remains
+// now. It returns false if the fixings have no rate for it yet, or if another process has priced it first.
 func PriceLate(tx *db.Tx, a protection.Allocation, fixings *fx.Table) (priced bool, err error) {
 	if ok, err := a.Price(fixings, tx.Now); err != nil || !ok {
 		return false, err
 	}
-	if priced, err = PriceAllocation(tx, a); err != nil || !priced {
+	if priced, err = priceAllocation(tx, a); err != nil || !priced {
 		return false, err
 	}
 	if !a.Decision.Protected {

@@ -12,10 +12,10 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Premiums reads the premium ledger (R10). What writes it is the use cases that move premium, each in its own write.
+// Premiums reads the premium ledger (R10) and checks it. Post, Adjust, Redate and PriceLate write it.
 type Premiums struct{ *core.Core }
 
-// List reads one page of the ledger's lines.
+// List reads one page of the lines of the premium ledger.
 func (p *Premiums) List(
 	ctx context.Context, actor auth.Actor, f protection.PremiumFilter, page travel.Page,
 ) (travel.List[protection.PremiumLine], error) {
@@ -24,17 +24,18 @@ func (p *Premiums) List(
 	})
 }
 
-// Correction says what a check of the premium ledger found.
+// Correction is the result of a check of the premium ledger.
 type Correction struct {
 	Checked   int64 // allocations that have premium
-	Corrected int64 // of which the ledger did not hold the premium that follows from the facts
+	Corrected int64 // of these, the ones whose premium in the ledger was not the right one
 }
 
-// allocationsPerWrite bounds one write of a check: others wait behind it.
+// allocationsPerWrite bounds one write of a check, because other writes wait for it.
 const allocationsPerWrite = 200
 
-// Correct goes through all allocations of the site and books, as corrections, what the ledger lacks: payments that were
-// recorded before there was a ledger, first of all. On a dry run it only counts.
+// Correct computes the premium of all allocations of the site again. Where the ledger has another one, it books the
+// difference as a correction. A dry run only counts. It needs the permission WritePolicies. Allocations that were
+// corrected before an error stay corrected.
 func (p *Premiums) Correct(ctx context.Context, actor auth.Actor, dryRun bool) (Correction, error) {
 	var all Correction
 	if err := actor.Require(auth.WritePolicies); err != nil {
@@ -56,9 +57,10 @@ func (p *Premiums) Correct(ctx context.Context, actor auth.Actor, dryRun bool) (
 	return all, nil
 }
 
-// correctPage corrects the next allocations after an id; last is the last one it looked at, 0 where there are none left.
+// correctPage corrects the next allocations after an id. It returns the id of the last one that it looked at, or 0 if
+// there are none left.
 func correctPage(tx *db.Tx, siteID, after int64, dryRun bool) (done Correction, last int64, err error) {
-	list, err := AllocationsWithPremium(tx, siteID, after, allocationsPerWrite)
+	list, err := allocationsWithPremium(tx, siteID, after, allocationsPerWrite)
 	if err != nil {
 		return done, 0, err
 	}
@@ -76,20 +78,21 @@ func correctPage(tx *db.Tx, siteID, after int64, dryRun bool) (done Correction, 
 		if dryRun {
 			continue
 		}
-		if err := movePremium(tx, a.SiteID, a.ID, premiumCause{cause: protection.CauseCorrection, effectiveAt: tx.Now}); err != nil {
+		err = movePremium(tx, a.SiteID, a.ID, premiumCause{cause: protection.CauseCorrection, effectiveAt: tx.Now})
+		if err != nil {
 			return done, 0, err
 		}
 	}
 	return done, last, nil
 }
 
-// premiumHolds reports whether the last line of an allocation leads to the premium that follows from the facts.
+// premiumHolds reports whether the premium after the last line of an allocation is the one that R10 computes.
 func premiumHolds(tx *db.Tx, a protection.Allocation) (bool, error) {
 	lines, err := PremiumOf(tx, a.SiteID, a.ID)
 	if err != nil || len(lines) == 0 {
 		return false, err
 	}
-	history, err := TermsHistory(tx, a.SiteID, a.ID)
+	history, err := termsHistory(tx, a.SiteID, a.ID)
 	if err != nil {
 		return false, err
 	}
@@ -105,8 +108,7 @@ func premiumHolds(tx *db.Tx, a protection.Allocation) (bool, error) {
 	return state.Premium == lines[len(lines)-1].State.Premium, err
 }
 
-// firstPremium books the premium of an allocation that was just recorded. One that waits for a rate is booked when the
-// rate arrives.
+// firstPremium books the premium of a new allocation. If it waits for a rate, PriceLate books the premium later.
 func firstPremium(tx *db.Tx, a protection.Allocation, policy travel.Policy, b travel.Booking) error {
 	if !a.Decision.Protected || a.PricedAt.IsZero() {
 		return nil
@@ -116,16 +118,15 @@ func firstPremium(tx *db.Tx, a protection.Allocation, policy travel.Policy, b tr
 	})
 }
 
-// premiumCause is why the premium of an allocation may have moved.
+// premiumCause is the reason why the premium of an allocation may change.
 type premiumCause struct {
 	cause         protection.PremiumCause
 	transactionID int64 // 0: the payment of the allocation itself
 	effectiveAt   time.Time
 }
 
-// movePremium books what a change, which is already written, does to the premium of an allocation. The allocation is
-// taken first, so that everyone who moves its premium sees what the one before has booked; nothing that other
-// allocations need is.
+// movePremium books the change of an allocation's premium after a change that is already written. It locks the
+// allocation first, so that each write sees the lines that the one before has booked. It locks nothing else.
 func movePremium(tx *db.Tx, siteID, allocationID int64, why premiumCause) error {
 	a, err := LockAllocation(tx, siteID, allocationID)
 	if err != nil || a.PricedAt.IsZero() {
@@ -134,9 +135,9 @@ func movePremium(tx *db.Tx, siteID, allocationID int64, why premiumCause) error 
 	return moveLocked(tx, a, why)
 }
 
-// moveLocked is movePremium of an allocation that is taken and priced.
+// moveLocked is movePremium for an allocation that is locked and priced.
 func moveLocked(tx *db.Tx, a protection.Allocation, why premiumCause) error {
-	history, err := TermsHistory(tx, a.SiteID, a.ID)
+	history, err := termsHistory(tx, a.SiteID, a.ID)
 	if err != nil {
 		return err
 	}
@@ -170,7 +171,7 @@ func bookPremium(
 		return err
 	}
 	line.RecordedAt = tx.Now
-	// Another process's clock may have been a little ahead: what is known at any instant is always the first lines.
+	// The clock of another process may be a little ahead. A line is never recorded before the line that it follows.
 	if n := len(lines); n > 0 && lines[n-1].RecordedAt.After(tx.Now) {
 		line.RecordedAt = lines[n-1].RecordedAt
 	}
@@ -178,8 +179,8 @@ func bookPremium(
 	return nil
 }
 
-// PolicyOf reads the policy that an allocation is priced under: the one in force on P when it was recorded, whatever
-// was added since.
+// PolicyOf reads the policy of an allocation's price: the one that was in force on the day of the payment when the
+// allocation was recorded. A policy that was added since does not count.
 func PolicyOf(tx *db.Tx, a protection.Allocation) (travel.Policy, error) {
 	return merchants.Policy(tx, a.SiteID, a.PolicyID)
 }

@@ -8,14 +8,11 @@ import (
 	"holdfast/internal/travel"
 )
 
-// premiumColumns are the columns of a line of the premium ledger in the order in which scanPremium reads them. The band
-// of the rate card is joined to it: a card is never changed.
+// premiumColumns are the columns of a line of the premium ledger, in the order in which scanPremium reads them. The line
+// of the rate card is read with them: a rate card never changes.
 const premiumColumns = `site_id, id, allocation_id, channel_id, booking_id, transaction_id, kind, cause, recorded_at,
 	effective_at, currency, amount, retained, state_amount, state_value, lead_days, ppm, premium, minimum_applied,
 	policy_id, rate_card, simulated,
-	(SELECT s.id FROM statements s WHERE s.site_id = premium_lines.site_id AND s.channel_id = premium_lines.channel_id
-		AND s.currency = premium_lines.currency AND s.from_at <= recorded_at AND s.until_at > recorded_at
-		AND NOT simulated) AS statement_id,
 	(SELECT c.lead_from FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
 	(SELECT c.lead_to FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
 	(SELECT c.channel_id FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
@@ -24,12 +21,12 @@ const premiumColumns = `site_id, id, allocation_id, channel_id, booking_id, tran
 func scanPremium(scan func(dest ...any) error) (protection.PremiumLine, error) {
 	var l protection.PremiumLine
 	var recorded, effective int64
-	var band, statement, from, to, of sql.NullInt64
+	var band, from, to, of sql.NullInt64
 	s := &l.State
 	err := scan(&l.SiteID, &l.ID, &l.AllocationID, &l.ChannelID, &l.BookingID, &l.TransactionID, &l.Kind, &l.Cause,
 		&recorded, &effective, &l.Currency, &l.Amount, &l.Retained, &s.Amount, &s.Value, &s.Lead, &s.Line.PPM, &s.Premium,
-		&s.Minimum, &l.PolicyID, &band, &l.Simulated, &statement, &from, &to, &of, &l.BaseCurrency)
-	l.RecordedAt, l.EffectiveAt, l.StatementID = db.Instant(recorded), db.Instant(effective), statement.Int64
+		&s.Minimum, &l.PolicyID, &band, &l.Simulated, &from, &to, &of, &l.BaseCurrency)
+	l.RecordedAt, l.EffectiveAt = db.Instant(recorded), db.Instant(effective)
 	if band.Valid {
 		s.Line.ID, s.Line.From, s.Line.To, s.Line.ChannelID = band.Int64, from.Int64, travel.NoEnd, of.Int64
 		if to.Valid {
@@ -49,6 +46,25 @@ func premiumOf(tx *db.Tx, siteID, allocationID int64) ([]protection.PremiumLine,
 			return err
 		})
 	return list, err
+}
+
+// PremiumOfEach reads the premium lines of several allocations, by the ids of the allocations. Each list is in the order
+// in which the lines were booked.
+func PremiumOfEach(tx *db.Tx, siteID int64, allocations []int64) (map[int64][]protection.PremiumLine, error) {
+	lines := map[int64][]protection.PremiumLine{}
+	if len(allocations) == 0 {
+		return lines, nil
+	}
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	db.In(&w, "allocation_id", allocations)
+	err := tx.Each(`SELECT `+premiumColumns+` FROM premium_lines WHERE `+w.Text.String()+` ORDER BY allocation_id, id`, w.Args,
+		func(scan func(dest ...any) error) error {
+			l, err := scanPremium(scan)
+			lines[l.AllocationID] = append(lines[l.AllocationID], l)
+			return err
+		})
+	return lines, err
 }
 
 // premiumsPage reads one page of the premium ledger of a site.
@@ -73,8 +89,9 @@ func premiumsPage(tx *db.Tx, siteID int64, f protection.PremiumFilter, page trav
 	return db.ListOf(tx, "premium_lines", premiumColumns, &w, page, orders, f.Include, scanPremium)
 }
 
-// AllocationsWithPremium reads allocations of a site that have premium, in order of their ids from after one on.
-func AllocationsWithPremium(tx *db.Tx, siteID, after int64, limit int) ([]protection.Allocation, error) {
+// allocationsWithPremium reads allocations of a site that have a premium: those with ids greater than after, in order of
+// their ids, at most limit of them.
+func allocationsWithPremium(tx *db.Tx, siteID, after int64, limit int) ([]protection.Allocation, error) {
 	return allocations(tx, `WHERE a.site_id = $1 AND a.id > $2 AND a.protected AND a.priced_at IS NOT NULL
 		ORDER BY a.id LIMIT $3`, siteID, after, limit)
 }

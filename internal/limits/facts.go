@@ -9,13 +9,14 @@ import (
 	"holdfast/internal/protection"
 )
 
-// LimitFacts is an allocation with all that its use rests on, and what it adds to the running use so far.
+// LimitFacts is an allocation with all facts that its use is computed from, and the line that it has in the running use.
 type LimitFacts struct {
 	protection.History
-	Line LimitLine
+	line limitLine
 }
 
-// FactsOf reads allocations of a site by their ids, under these, and those of the given payments too.
+// FactsOf reads the allocations with the given ids and those of the given payments (ids of transactions). The map has
+// the ids of the allocations as keys.
 func FactsOf(tx *db.Tx, siteID int64, ids, payments []int64) (map[int64]*LimitFacts, error) {
 	list, err := ledger.HistoriesWithIDs(tx, siteID, ids, payments)
 	if err != nil || len(list) == 0 {
@@ -24,32 +25,32 @@ func FactsOf(tx *db.Tx, siteID int64, ids, payments []int64) (map[int64]*LimitFa
 	facts := make(map[int64]*LimitFacts, len(list))
 	found := make([]int64, len(list))
 	for i, h := range list {
-		line := LimitLine{AllocationID: h.ID, LimitUse: protection.LimitUse{Due: civil.NoDay}}
-		facts[h.ID], found[i] = &LimitFacts{History: h, Line: line}, h.ID
+		line := limitLine{AllocationID: h.ID, LimitUse: protection.LimitUse{Due: civil.NoDay}}
+		facts[h.ID], found[i] = &LimitFacts{History: h, line: line}, h.ID
 	}
 	return facts, linesOf(tx, siteID, found, facts)
 }
 
-// linesOf reads what allocations add to the running use.
+// linesOf reads the lines of allocations into their facts.
 func linesOf(tx *db.Tx, siteID int64, ids []int64, facts map[int64]*LimitFacts) error {
 	var w db.Where
 	w.And("site_id = ?", siteID)
 	db.In(&w, "allocation_id", ids)
 	return tx.Each(`SELECT allocation_id, channel_id, currency, amount, due_day FROM limit_lines WHERE `+w.Text.String(), w.Args,
 		func(scan func(dest ...any) error) error {
-			var l LimitLine
+			var l limitLine
 			var due sql.NullInt64
 			if err := scan(&l.AllocationID, &l.ChannelID, &l.Currency, &l.Amount, &due); err != nil {
 				return err
 			}
 			l.Due = db.DayOr(due)
-			facts[l.AllocationID].Line = l
+			facts[l.AllocationID].line = l
 			return nil
 		})
 }
 
-// AdjustedBy reads which allocations each of the given refunds, chargebacks and reversals changed, in order.
-func AdjustedBy(tx *db.Tx, siteID int64, transactions []int64) (map[int64][]int64, error) {
+// adjustedBy reads the ids of the allocations that each of the given refunds, chargebacks and reversals changed, in order.
+func adjustedBy(tx *db.Tx, siteID int64, transactions []int64) (map[int64][]int64, error) {
 	adjusted := map[int64][]int64{}
 	if len(transactions) == 0 {
 		return adjusted, nil

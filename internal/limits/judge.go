@@ -1,5 +1,6 @@
-// Package limits judges payments by limits (R12): those of transactions and bookings at once, those of channels and
-// sites in a job. It owns limits, limit_* and over_limits. Begin reading at Judge, then Limits.Recompute.
+// Package limits judges payments by limits (R12). Limits of transactions and bookings are judged in the write of the
+// payment, limits of channels and sites in a job. A limit never refuses a payment. The package owns the tables limits,
+// limit_* and over_limits. Begin reading at Judge, then Limits.Recompute.
 package limits
 
 import (
@@ -16,20 +17,21 @@ import (
 	"holdfast/internal/travel"
 )
 
-// everything is the knowledge of a write that holds a booking: whatever is on file, also what another write recorded
-// with a later reading of the clock while this one was waiting.
+// everything is the known_at of a write that has locked a booking: all facts on file count. Another write may have
+// recorded some of them at a later time, while this one was waiting for the lock.
 var everything = civil.LastDay.End()
 
-// limiting judges payments by the limits of transactions and bookings (R12).
+// limiting judges allocations by the limits of transactions and bookings (R12).
 type limiting struct {
 	tx     *db.Tx
 	siteID int64
-	day    civil.Day // at whose end a use is taken
-	at     time.Time // of the change that is judged
+	day    civil.Day // the use is computed at the end of this day
+	at     time.Time // when the change was made that is judged
 	limits protection.Limits
 	by     travel.Recognition
-	// late: of what got its value after it was logged, perhaps together with others of the same booking. What is logged
-	// holds the booking, so that all that is on file came before it, whatever the clocks say.
+	// late: the allocation got its value after it was recorded, perhaps together with others of its booking. Then only
+	// the allocations that had a value before it count. A payment that is valued at once has locked its booking, so all
+	// allocations on file came before it, whatever the clocks say.
 	late bool
 }
 
@@ -37,7 +39,7 @@ func newLimiting(tx *db.Tx, siteID int64, day civil.Day, at time.Time) (*limitin
 	l := &limiting{tx: tx, siteID: siteID, day: day, at: at}
 	var err error
 	l.limits, err = LimitsUpTo(tx, siteID, day, protection.LimitTransaction, protection.LimitBooking)
-	if err != nil || len(l.limits) == 0 { // most sites have none: nothing more is read then
+	if err != nil || len(l.limits) == 0 { // most sites have no limits, and need nothing more
 		return l, err
 	}
 	policy, err := merchants.PolicyOn(tx, siteID, day)
@@ -45,9 +47,10 @@ func newLimiting(tx *db.Tx, siteID int64, day civil.Day, at time.Time) (*limitin
 	return l, err
 }
 
-// Judge notes a payment that was posted as a change of its channel's and site's use, and judges it at once by the limits
-// of transactions and bookings (R12): the write holds its bookings. over is what of the payment lies above the limit that
-// it exceeds most.
+// Judge judges a payment that was just posted by the limits of transactions and bookings (R12). The caller has locked
+// the bookings of the payment. Judge also notes a change for the job that judges by the limits of channels and sites. over
+// is the part of the payment that lies above a limit, in minor units of the currency in; if it exceeds several limits, the
+// largest part.
 func Judge(tx *db.Tx, t travel.Transaction) (over int64, in money.Currency, err error) {
 	NoteChange(tx, t.SiteID, ChangePayment, t.ID, 0)
 	l, err := newLimiting(tx, t.SiteID, civil.DayOf(tx.Now), tx.Now)
@@ -73,10 +76,10 @@ func Judge(tx *db.Tx, t travel.Transaction) (over int64, in money.Currency, err 
 	return over, in, err
 }
 
-// Redate is ledger.Redate, and notes what it changed for the limits.
-func Redate(core *core.Core) func(tx *db.Tx, before, after travel.Booking) error {
+// Redate returns a function that calls ledger.Redate and notes each allocation that it changed, for the job.
+func Redate(c *core.Core) func(tx *db.Tx, before, after travel.Booking) error {
 	return func(tx *db.Tx, before, after travel.Booking) error {
-		changed, err := ledger.Redate(tx, core.Rulepacks, before, after)
+		changed, err := ledger.Redate(tx, c.Rulepacks, before, after)
 		for _, id := range changed {
 			NoteChange(tx, after.SiteID, ChangeReDated, 0, id)
 		}
@@ -84,7 +87,7 @@ func Redate(core *core.Core) func(tx *db.Tx, before, after travel.Booking) error
 	}
 }
 
-// judge judges an allocation that has just got its value.
+// judge judges an allocation that just got its value.
 func (l *limiting) judge(h protection.History) error {
 	use, err := l.uses(h)
 	if err != nil || use == 0 {
@@ -96,7 +99,7 @@ func (l *limiting) judge(h protection.History) error {
 	return l.judgeBooking(h, use, true)
 }
 
-// uses adds up what allocations add on the day.
+// uses adds up the uses of allocations at the end of the day, in minor units.
 func (l *limiting) uses(list ...protection.History) (sum int64, err error) {
 	for _, h := range list {
 		u, err := h.UseAt(l.day, everything, l.by)
@@ -108,15 +111,16 @@ func (l *limiting) uses(list ...protection.History) (sum int64, err error) {
 	return sum, nil
 }
 
-// upTo keeps the allocations that had their value before one or with it, in order of their ids, and that one itself: of
-// several that are priced at once each then has its own part of what lies above a limit.
+// upTo keeps the allocations that got their value before a, those that got it at the same time and have smaller ids, and
+// a itself. So of several allocations that are priced at once, each has its own part above a limit.
 func upTo(a protection.Allocation, list []protection.History) []protection.History {
 	return slices.DeleteFunc(list, func(o protection.History) bool {
 		return o.PricedAt.After(a.PricedAt) || o.PricedAt.Equal(a.PricedAt) && o.ID > a.ID
 	})
 }
 
-// inForce is the limit of a scope that bounds an allocation. One in another currency, of another policy, does not.
+// inForce finds the limit of a scope that an allocation counts against. A limit in another currency, from the time of
+// another policy, does not count.
 func (l *limiting) inForce(scope protection.LimitScope, a protection.Allocation) (protection.Limit, bool) {
 	limit, ok := l.limits.InForce(scope, a.ChannelID, l.day, everything)
 	return limit, ok && limit.Currency == a.PolicyCurrency
@@ -139,15 +143,15 @@ func (l *limiting) judgeTransaction(h protection.History, added int64) error {
 	return l.record(a, limit, a.TransactionID, added, use, limit.Level(use-added), true)
 }
 
-// judgeBooking judges the use of an allocation's booking after it grew by an amount. Only of a payment something can
-// lie above the limit; what else raises a use is an event.
+// judgeBooking judges the use of an allocation's booking after it grew by an amount. The part above the limit is
+// recorded for a payment only; if something else raised the use, there are only events.
 func (l *limiting) judgeBooking(h protection.History, added int64, payment bool) error {
 	a := h.Allocation
 	limit, ok := l.inForce(protection.LimitBooking, a)
 	if !ok {
 		return nil
 	}
-	stored, err := LockUse(l.tx, a.SiteID, a.BookingID, limit.Currency)
+	stored, err := lockUse(l.tx, a.SiteID, a.BookingID, limit.Currency)
 	if err != nil {
 		return err
 	}
@@ -162,24 +166,26 @@ func (l *limiting) judgeBooking(h protection.History, added int64, payment bool)
 	if err != nil {
 		return err
 	}
-	// Other dates of a booking raise the use of several allocations at once, each a change of its own: the use is what it
-	// has come to with this one, so that each level is told once. A payment that is logged meanwhile has told its own.
+	// New dates of a booking raise the uses of several allocations at once, and each is a change of its own. The use that
+	// counts here is the one after this change, so each level has one event. A payment that was recorded meanwhile has
+	// made its own events.
 	told := use
 	if !payment {
-		if told, err = RecomputedUse(l.tx, a.SiteID, a.BookingID, limit.Currency); err != nil {
+		if told, err = recomputedUse(l.tx, a.SiteID, a.BookingID, limit.Currency); err != nil {
 			return err
 		}
 	}
-	// What was delivered or refunded since let the use fall without anyone looking: it counts as it was just before.
+	// Deliveries and refunds lower the use, and nothing judges it then. So the level before is that of the use just before
+	// this change, if it is lower than the stored one.
 	before := min(stored.Level, limit.Level(told-added))
 	stored.Level = limit.Level(use)
-	if err := SaveUse(l.tx, a.SiteID, stored); err != nil {
+	if err := saveUse(l.tx, a.SiteID, stored); err != nil {
 		return err
 	}
 	return l.record(a, limit, a.BookingID, added, told, before, payment)
 }
 
-// record writes the events between the level before and now, and what of a payment lies above.
+// record writes the events for the levels that the use rose to, and the part of a payment above the limit.
 func (l *limiting) record(
 	a protection.Allocation, limit protection.Limit, object, added, use, before int64, payment bool,
 ) error {
@@ -197,23 +203,23 @@ func (l *limiting) record(
 	return recordOver(l.tx, a, limit, added, use)
 }
 
-// recordCrossings writes an event for each level between the one before and the one of the event's use.
+// recordCrossings writes an event for each level above before, up to the level of the event's use.
 func recordCrossings(tx *db.Tx, e protection.LimitEvent, before int64) error {
 	for _, e.Percent = range protection.Crossed(before, e.Limit.Level(e.Use)) {
-		if err := InsertLimitEvent(tx, e); err != nil {
+		if err := insertLimitEvent(tx, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// recordOver writes what of an allocation lies above a limit, where something does.
+// recordOver writes the part of an allocation that lies above a limit, if there is one.
 func recordOver(tx *db.Tx, a protection.Allocation, limit protection.Limit, added, use int64) error {
 	over := limit.Over(added, use)
 	if over == 0 {
 		return nil
 	}
-	return InsertOver(tx, a.SiteID, protection.OverLimit{
+	return insertOver(tx, a.SiteID, protection.OverLimit{
 		AllocationID: a.ID, TransactionID: a.TransactionID, Scope: limit.Scope, Amount: over, Currency: limit.Currency,
 		Use: use, LimitAmount: limit.Amount, LimitID: limit.ID,
 	})

@@ -18,34 +18,36 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Limits says what transactions, bookings, channels and sites may come to, and what is over (R12). It refuses nothing.
+// Limits holds the limits of transactions, bookings, channels and sites, and says what is above them (R12). A limit never
+// refuses a payment.
 type Limits struct{ *core.Core }
 
-// NewLimits makes the use cases.
+// NewLimits makes the use cases, and registers how an approved proposal of a limit is carried out.
 func NewLimits(c *core.Core) *Limits {
 	c.Kinds.Register(travel.ProposeLimits, core.Kind{Carry: carryOutLimit})
 	return &Limits{c}
 }
 
-// LimitFields asks for a limit.
+// LimitFields are the fields of a request for a new limit.
 type LimitFields struct {
 	Problems  fault.Problems
-	Once      travel.Once
+	Once      travel.IdempotencyKey
 	Scope     *protection.LimitScope
-	ChannelID *int64     // of this channel alone
-	From      *civil.Day // in force from this day; today where it is nil
+	ChannelID *int64     // for this channel only; nil: for all
+	From      *civil.Day // in force from this day on; nil: today
 	Amount    *int64     // minor units of the policy currency
-	Lift      bool       // no limit of its own from then on
+	Lift      bool       // end the limit from that day on
 	Note      string
 }
 
-// Set adds a limit. It needs two people: outside a sandbox it is a proposal at first, which comes back in place of one.
+// Set adds a limit. It needs two people: outside a sandbox the result has an open proposal and no limit yet. It needs the
+// permission WriteLimits.
 func (l *Limits) Set(ctx context.Context, actor auth.Actor, in LimitFields) (protection.Limit, error) {
 	if err := actor.Require(auth.WriteLimits); err != nil {
 		return protection.Limit{}, err
 	}
 	set := func(tx *db.Tx) (made protection.Limit, outcome core.Outcome, err error) {
-		limit, err := in.limit(tx, actor) // judged now, so that nothing wrong is proposed
+		limit, err := in.limit(tx, actor) // check it now, so that a proposal is never wrong
 		if err != nil {
 			return made, outcome, err
 		}
@@ -69,25 +71,25 @@ func (l *Limits) Set(ctx context.Context, actor auth.Actor, in LimitFields) (pro
 	})
 }
 
-// applyLimit checks and stores a limit inside a write, and has the uses judged by it.
+// applyLimit checks and stores a limit inside a write, and has the job judge all uses by it.
 func applyLimit(tx *db.Tx, actor auth.Actor, in LimitFields) (protection.Limit, error) {
 	limit, err := in.limit(tx, actor)
 	if err != nil {
 		return limit, err
 	}
-	if limit, err = InsertLimit(tx, limit); err != nil {
+	if limit, err = insertLimit(tx, limit); err != nil {
 		return limit, err
 	}
 	NoteChange(tx, limit.SiteID, ChangeLimit, 0, 0)
 	if limit.Scope == protection.LimitTransaction || limit.Scope == protection.LimitBooking {
-		if err := BeginReview(tx, limit); err != nil {
+		if err := beginReview(tx, limit); err != nil {
 			return limit, err
 		}
 	}
 	return limit, core.Record(tx, actor, "limit.set", limitObject(limit), nil, auditLimit(limit))
 }
 
-// limit checks the fields and makes the limit of them.
+// limit checks the fields and makes a limit from them.
 func (in LimitFields) limit(tx *db.Tx, actor auth.Actor) (protection.Limit, error) {
 	p := in.Problems.Clone()
 	today := civil.DayOf(tx.Now)
@@ -110,7 +112,7 @@ func (in LimitFields) limit(tx *db.Tx, actor auth.Actor) (protection.Limit, erro
 	if in.From != nil {
 		limit.FromDay = *in.From
 	}
-	// What was judged by the limits of a day stays as it is.
+	// Payments of earlier days are judged already, and that stays as it is.
 	if limit.FromDay < today {
 		p.Wrong("from", "A limit begins today or later.")
 	}
@@ -127,7 +129,7 @@ func (in LimitFields) limit(tx *db.Tx, actor auth.Actor) (protection.Limit, erro
 func (in LimitFields) checkAmount(limit *protection.Limit, p *fault.Problems) {
 	switch {
 	case in.Lift && in.Amount != nil:
-		p.Wrong("amount", "A limit that is lifted has no amount.")
+		p.Wrong("amount", "Give either an amount or lift, not both.")
 	case in.Lift:
 	case in.Amount == nil:
 		if !p.Has("amount") {
@@ -140,24 +142,24 @@ func (in LimitFields) checkAmount(limit *protection.Limit, p *fault.Problems) {
 	}
 }
 
-// Get reads one limit.
+// Get reads one limit. If there is none, the error has the kind SettingNotFound.
 func (l *Limits) Get(ctx context.Context, actor auth.Actor, id int64) (protection.Limit, error) {
-	found, err := core.Read(ctx, l.Core, actor, func(tx *db.Tx) (protection.Limit, error) { return Limit(tx, actor.SiteID, id) })
+	found, err := core.Read(ctx, l.Core, actor, func(tx *db.Tx) (protection.Limit, error) { return limitByID(tx, actor.SiteID, id) })
 	return found, core.NotFoundAs(fault.SettingNotFound, err, "There is no limit %d.", id)
 }
 
-// LimitRow is a limit in force and what is used of it. Of transactions and bookings there is no one use: each has its
-// own.
+// LimitRow is a limit in force and its use. A limit of transactions or bookings has no use here, because each
+// transaction or booking has its own. Amounts are minor units of the limit's currency.
 type LimitRow struct {
 	protection.Limit
-	ChannelID   int64 // whose use it is; 0 for the site, and for every one
+	ChannelID   int64 // the channel of the use; 0 for the site, or for a limit of every transaction or booking
 	ChannelName string
 	HasUse      bool
-	Use         int64 // E1 locked, minor units of the limit's currency
+	Use         int64 // E1 at locked rates (R7)
 	Headroom    int64
 	Over        int64
-	Level       int64
-	// NotInForce says why payments that are logged now do not count against the limit; empty where they do.
+	Level       int64 // 0, 80, 95 or 100 percent
+	// NotInForce says why new payments do not count against the limit; empty if they do.
 	NotInForce string
 }
 
@@ -165,11 +167,11 @@ type LimitRow struct {
 type LimitFilter struct {
 	Scopes   []protection.LimitScope
 	Channels []int64
-	Over     bool // only what is over
+	Over     bool // only limits that are exceeded
 }
 
-// List reads the limits in force today with the running uses: a row for the site, for each channel that is limited, and
-// for each limit of transactions and bookings.
+// List reads the limits in force today, with their running uses. There is a row for the site, one for each channel with a
+// limit, and one for each limit of transactions or bookings.
 func (l *Limits) List(ctx context.Context, actor auth.Actor, f LimitFilter, page travel.Page) (travel.List[LimitRow], error) {
 	return core.Read(ctx, l.Core, actor, func(tx *db.Tx) (list travel.List[LimitRow], err error) {
 		rows, err := limitRows(tx, actor.SiteID)
@@ -190,7 +192,7 @@ func limitRows(tx *db.Tx, siteID int64) ([]LimitRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	stored, err := RunningUses(tx, siteID)
+	stored, err := runningUses(tx, siteID)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +209,7 @@ func limitRows(tx *db.Tx, siteID int64) ([]LimitRow, error) {
 		object   int64
 		currency money.Currency
 	}
-	uses := map[key]RunningUse{}
+	uses := map[key]runningUse{}
 	for _, u := range stored {
 		uses[key{u.Scope, u.ObjectID, u.Currency}] = u
 	}
@@ -217,10 +219,12 @@ func limitRows(tx *db.Tx, siteID int64) ([]LimitRow, error) {
 	}
 	slices.Sort(channels)
 	var rows []LimitRow
-	for _, scope := range []protection.LimitScope{protection.LimitSite, protection.LimitChannel, protection.LimitBooking, protection.LimitTransaction} {
+	for _, scope := range []protection.LimitScope{
+		protection.LimitSite, protection.LimitChannel, protection.LimitBooking, protection.LimitTransaction,
+	} {
 		for _, id := range channels {
 			limit, ok := limits.InForce(scope, id, today, everything)
-			// The general limit of a booking or transaction is one row, that of channels one for each of them.
+			// A general limit of bookings or transactions is one row. A general limit of channels is a row for each channel.
 			general := id == 0 && scope != protection.LimitChannel
 			ownOnly := scope == protection.LimitBooking || scope == protection.LimitTransaction
 			if !ok || !general && (id == 0 || scope == protection.LimitSite || ownOnly && limit.ChannelID != id) {
@@ -239,29 +243,29 @@ func limitRows(tx *db.Tx, siteID int64) ([]LimitRow, error) {
 	return rows, nil
 }
 
-// notInForce says why nothing new counts against a limit of another currency than the policy's: amounts of two
-// currencies are not compared.
+// notInForce says why new payments do not count against a limit in another currency than the policy's: amounts in two
+// currencies cannot be compared.
 func notInForce(l protection.Limit, p travel.Policy) string {
 	if l.Currency == p.Currency {
 		return ""
 	}
-	return fmt.Sprintf("The policy in force since %s is in %s: no payment under it counts against a limit in %s, only what was "+
-		"paid under an older policy does. Set a limit in %s.", p.FromDay, p.Currency, l.Currency, p.Currency)
+	return fmt.Sprintf("The policy in force since %s has the currency %s. Its payments do not count against a limit in %s. "+
+		"Only payments under an older policy do. Set a limit in %s.", p.FromDay, p.Currency, l.Currency, p.Currency)
 }
 
-// LimitEvents is a filter of the list of events.
+// LimitEvents chooses events of the list; empty fields choose all.
 type LimitEvents struct {
 	Scopes   []protection.LimitScope
 	Channels []int64
-	Percent  int64
-	After    time.Time
+	Percent  int64     // 80, 95 or 100
+	After    time.Time // recorded after this instant
 }
 
-// Events reads one page of the events: uses that rose to 80, 95 or 100 % of their limit.
+// Events reads one page of the events. There is an event when a use rises to 80, 95 or 100 % of its limit.
 func (l *Limits) Events(
 	ctx context.Context, actor auth.Actor, f LimitEvents, page travel.Page,
 ) (travel.List[protection.LimitEvent], error) {
 	return core.Read(ctx, l.Core, actor, func(tx *db.Tx) (travel.List[protection.LimitEvent], error) {
-		return eventsPage(tx, actor.SiteID, LimitEventFilter(f), page)
+		return eventsPage(tx, actor.SiteID, f, page)
 	})
 }

@@ -25,8 +25,8 @@ func scanLimit(scan func(dest ...any) error) (protection.Limit, error) {
 	return l, err
 }
 
-// InsertLimit adds a limit and returns it with its id.
-func InsertLimit(tx *db.Tx, l protection.Limit) (protection.Limit, error) {
+// insertLimit adds a limit and returns it with its id.
+func insertLimit(tx *db.Tx, l protection.Limit) (protection.Limit, error) {
 	l.RecordedAt = tx.Now
 	if err := core.Changed(tx, l.SiteID); err != nil {
 		return l, err
@@ -39,15 +39,15 @@ func InsertLimit(tx *db.Tx, l protection.Limit) (protection.Limit, error) {
 	return l, err
 }
 
-// Limit reads one limit of the site.
-func Limit(tx *db.Tx, siteID, id int64) (protection.Limit, error) {
+// limitByID reads one limit of the site, or returns db.ErrNotFound.
+func limitByID(tx *db.Tx, siteID, id int64) (protection.Limit, error) {
 	return scanLimit(func(dest ...any) error {
 		return tx.Row(`SELECT `+limitColumns+` FROM limits WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
-// LimitsUpTo reads the limits of a site from days up to one, in order of recording; of the given scopes only, where
-// there are any.
+// LimitsUpTo reads the limits of a site that begin up to a day, in order of recording. If scopes are given, it reads
+// theirs only.
 func LimitsUpTo(tx *db.Tx, siteID int64, day civil.Day, scopes ...protection.LimitScope) (protection.Limits, error) {
 	type limitsUpTo struct {
 		siteID int64
@@ -75,16 +75,17 @@ func readLimitsUpTo(tx *db.Tx, siteID int64, day civil.Day, scopes []protection.
 	return list, err
 }
 
-// Kinds of changes of a use.
+// Kinds of changes of the running use.
 const (
-	ChangePayment = "payment"
-	ChangeEvent   = "event"
-	ChangeReDated = "re_dated"
-	ChangePriced  = "priced"
-	ChangeLimit   = "limit"
+	ChangePayment = "payment"  // a purchase or capture
+	ChangeEvent   = "event"    // a refund, chargeback or reversal
+	ChangeReDated = "re_dated" // an allocation has new terms
+	ChangePriced  = "priced"   // an allocation got its rate late
+	ChangeLimit   = "limit"    // there is a new limit
 )
 
-// LimitChange is something that changed the use of a channel and its site, waiting to be settled.
+// LimitChange is a change of the use of a channel and its site that is not in the running use yet. It has the id of a
+// transaction, of an allocation, or neither, as its kind says.
 type LimitChange struct {
 	ID            int64
 	Kind          string
@@ -93,7 +94,7 @@ type LimitChange struct {
 	RecordedAt    time.Time
 }
 
-// Changes of a write wait for its end, so that those of many payments share a statement.
+// The changes of a write wait for its end, so that many of them share an INSERT.
 var (
 	inLimits       = db.NewLocal[[][]any]()
 	waitingChanges = db.NewDeferral(flushChanges, "limit_changes")
@@ -106,56 +107,56 @@ func flushChanges(tx *db.Tx) error {
 	return tx.InsertRows("limit_changes", "site_id, kind, transaction_id, allocation_id, recorded_at", rows)
 }
 
-// NoteChange puts a change behind those that wait to be settled, in the transaction of its cause.
+// NoteChange adds a change to those that wait for Recompute. Call it in the write that makes the change.
 func NoteChange(tx *db.Tx, siteID int64, kind string, transactionID, allocationID int64) {
 	waiting := inLimits.Of(tx)
 	*waiting = append(*waiting, []any{siteID, kind, transactionID, allocationID, db.Micros(tx.Now)})
 	tx.Defer(waitingChanges)
 }
 
-// LastChange reads the id of the last change that waits at any site, and of the last one that was seen before; 0 for
-// none.
-func LastChange(tx *db.Tx) (last, seen int64, err error) {
+// lastChange reads the id of the last change that waits at any site, and the id of the last one that was seen before. An
+// id is 0 if there is none.
+func lastChange(tx *db.Tx) (last, seen int64, err error) {
 	err = tx.Row(`SELECT COALESCE((SELECT MAX(id) FROM limit_changes), 0), COALESCE((SELECT MAX(up_to) FROM limit_horizons), 0)`,
 		nil, &last, &seen)
 	return last, seen, err
 }
 
-// SawChange keeps that a change had been seen by now.
-func SawChange(tx *db.Tx, id int64) error {
+// sawChange notes that a change is visible now.
+func sawChange(tx *db.Tx, id int64) error {
 	_, err := tx.Exec(`INSERT INTO limit_horizons (up_to, seen_at) VALUES ($1, $2) ON CONFLICT (up_to) DO NOTHING`,
 		id, db.Micros(core.RealNow(tx)))
 	return err
 }
 
-// ChangesSeenBy reads up to which id changes had been seen by an instant of the real clock, 0 for none.
-func ChangesSeenBy(tx *db.Tx, at time.Time) (id int64, err error) {
+// changesSeenBy reads the last id that was visible at an instant of the real clock, or 0 for none.
+func changesSeenBy(tx *db.Tx, at time.Time) (id int64, err error) {
 	err = tx.Row(`SELECT COALESCE(MAX(up_to), 0) FROM limit_horizons WHERE seen_at <= $1`, []any{db.Micros(at)}, &id)
 	return id, err
 }
 
-// ForgetSeen removes what was noted of changes seen before an id.
-func ForgetSeen(tx *db.Tx, before int64) error {
+// forgetSeen removes the notes of sawChange about ids before the given one.
+func forgetSeen(tx *db.Tx, before int64) error {
 	_, err := tx.Exec(`DELETE FROM limit_horizons WHERE up_to < $1`, before)
 	return err
 }
 
-// BookDue is a site whose running use may have something to settle.
-type BookDue struct {
+// bookDue is a site whose running use may have to be recomputed.
+type bookDue struct {
 	Clock   core.SiteClock
-	Day     civil.Day // that it has come to; civil.NoDay for a new one
-	Waiting bool      // whether changes up to the given id wait
-	Walking bool      // whether a new recognition is being applied
+	Day     civil.Day // the day that the running use has come to; civil.NoDay for a new one
+	Waiting bool      // changes up to the given id wait
+	Walking bool      // a new recognition is being applied to all lines
 }
 
-// BooksDue lists the sites that have a running use, or changes up to an id to begin one with.
-func BooksDue(tx *db.Tx, upTo int64) ([]BookDue, error) {
-	var list []BookDue
+// booksDue lists the sites that have a running use, and those with changes up to an id, which begin one.
+func booksDue(tx *db.Tx, upTo int64) ([]bookDue, error) {
+	var list []bookDue
 	err := tx.Each(`SELECT s.id, s.clock_ahead, b.day, b.walked_to,
 			EXISTS (SELECT 1 FROM limit_changes c WHERE c.site_id = s.id AND c.id <= $1) AS waiting
 		FROM sites s LEFT JOIN limit_books b ON b.site_id = s.id ORDER BY s.id`, []any{upTo},
 		func(scan func(dest ...any) error) error {
-			var b BookDue
+			var b bookDue
 			var day, walked sql.NullInt64
 			var ahead int64
 			err := scan(&b.Clock.SiteID, &ahead, &day, &walked, &b.Waiting)
@@ -168,25 +169,26 @@ func BooksDue(tx *db.Tx, upTo int64) ([]BookDue, error) {
 	return list, err
 }
 
-// LimitBook is how far the running use of a site has come.
-type LimitBook struct {
+// limitBook says how far the running use of a site has come. KnownAt is the known_at of its lines: the latest time of a
+// change that is in it.
+type limitBook struct {
 	SiteID      int64
 	Day         civil.Day
 	KnownAt     time.Time
 	Recognition travel.Recognition
 	Walking     bool
-	WalkedTo    int64 // while walking: the allocation that it has come to
+	WalkedTo    int64 // while walking: the last allocation that is done
 }
 
-// LockBook takes the running use of a site for this write and reads how far it has come: nobody else settles before
-// this write ends. A new one begins on the given day.
-func LockBook(tx *db.Tx, siteID int64, day civil.Day, by travel.Recognition) (LimitBook, error) {
+// lockBook locks the running use of a site and reads how far it has come: no other write recomputes it before this one
+// ends. A new one begins on the given day.
+func lockBook(tx *db.Tx, siteID int64, day civil.Day, by travel.Recognition) (limitBook, error) {
 	_, err := tx.Exec(`INSERT INTO limit_books (site_id, day, known_at, recognition, version) VALUES ($1, $2, 0, $3, 0)
 		ON CONFLICT (site_id) DO NOTHING`, siteID, day, by)
 	if err != nil {
-		return LimitBook{}, err
+		return limitBook{}, err
 	}
-	b := LimitBook{SiteID: siteID}
+	b := limitBook{SiteID: siteID}
 	var known int64
 	var walked sql.NullInt64
 	err = tx.Row(`UPDATE limit_books SET version = version + 1 WHERE site_id = $1
@@ -195,14 +197,14 @@ func LockBook(tx *db.Tx, siteID int64, day civil.Day, by travel.Recognition) (Li
 	return b, err
 }
 
-// SaveBook stores how far a running use that is locked has come.
-func SaveBook(tx *db.Tx, b LimitBook) error {
+// saveBook stores how far a locked running use has come.
+func saveBook(tx *db.Tx, b limitBook) error {
 	_, err := tx.Exec(`UPDATE limit_books SET day = $2, known_at = $3, recognition = $4, walked_to = $5 WHERE site_id = $1`,
 		b.SiteID, b.Day, db.Micros(b.KnownAt), b.Recognition, sql.NullInt64{Int64: b.WalkedTo, Valid: b.Walking})
 	return err
 }
 
-// WaitingChanges reads the next changes of a site up to an id, in order.
+// WaitingChanges reads the next changes of a site, with ids up to upTo, in order, at most limit of them.
 func WaitingChanges(tx *db.Tx, siteID, upTo int64, limit int) ([]LimitChange, error) {
 	var list []LimitChange
 	err := tx.Each(`SELECT id, kind, transaction_id, allocation_id, recorded_at FROM limit_changes
@@ -218,8 +220,8 @@ func WaitingChanges(tx *db.Tx, siteID, upTo int64, limit int) ([]LimitChange, er
 	return list, err
 }
 
-// ForgetChanges removes the changes of a site up to an id: they are in the running use.
-func ForgetChanges(tx *db.Tx, siteID, upTo int64) error {
+// forgetChanges removes the changes of a site up to an id: they are in the running use.
+func forgetChanges(tx *db.Tx, siteID, upTo int64) error {
 	_, err := tx.Exec(`DELETE FROM limit_changes WHERE site_id = $1 AND id <= $2`, siteID, upTo)
 	return err
 }

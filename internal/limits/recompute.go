@@ -17,41 +17,42 @@ import (
 	"holdfast/internal/protection"
 )
 
-// Bounds of settling. A write lives at most five seconds (R0): whatever was begun when a change was seen is over after
-// settleAfter, with a second for the clocks of two processes that take turns. A change is settled in under ten seconds.
+// Bounds of the job. A write lives at most five seconds (R0). So a write that had begun when a change was seen is over
+// after seenAfter; one second of it is for two processes with different clocks. A change is in the running use in less
+// than ten seconds.
 const (
 	seenAfter       = 6 * time.Second
 	changesPerWrite = 100
 )
 
-// Recompute brings the running use of every channel and site up to date, and judges by their limits what was logged
-// since (R12), in bounded pieces; more says that there is some left.
+// Recompute brings the running use of every channel and site up to date, and judges the changes since the last run by
+// their limits (R12). It works in bounded pieces, and returns more if there may be work left.
 //
-// Ids are drawn before a write is durable, so that they become visible out of order. A run therefore notes the last id
-// that it sees, and a later one settles up to it: every id up to there was drawn by a write that had begun then, and is
-// on file or gone when settleAfter is over. So changes are settled in order of their ids, all of them and each once,
-// and what comes out depends neither on when this runs nor on how many processes there are.
+// A change gets its id before its write is durable, so the ids become visible out of order. A run therefore notes the
+// last id that it sees, and a run after seenAfter takes the changes up to this id. Each of these ids belongs to a write
+// that had begun when the note was made, so by then it is durable or gone. So all changes are taken in order of their
+// ids, each once. The result depends neither on the times of the runs nor on the number of processes.
 func (l *Limits) Recompute(ctx context.Context) (more bool, err error) {
 	if err := l.look(ctx); err != nil {
 		return false, err
 	}
 	var upTo int64
-	var due []BookDue
+	var due []bookDue
 	var days []civil.Day
 	err = l.Store.Read(ctx, func(tx *db.Tx) error {
-		if upTo, err = ChangesSeenBy(tx, tx.Now.Add(-seenAfter)); err != nil {
+		if upTo, err = changesSeenBy(tx, tx.Now.Add(-seenAfter)); err != nil {
 			return err
 		}
-		if due, err = BooksDue(tx, upTo); err != nil {
+		if due, err = booksDue(tx, upTo); err != nil {
 			return err
 		}
 		days = make([]civil.Day, len(due))
 		for i, b := range due {
-			settled, err := core.FinalBy(tx, b.Clock)
+			final, err := core.FinalBy(tx, b.Clock)
 			if err != nil {
 				return err
 			}
-			days[i] = civil.DayOf(settled)
+			days[i] = civil.DayOf(final)
 		}
 		return nil
 	})
@@ -77,40 +78,39 @@ func (l *Limits) Recompute(ctx context.Context) (more bool, err error) {
 	return more || left, err
 }
 
-// look notes the last change that there is, where it is a new one.
+// look notes the last change that is visible, if it is a new one.
 func (l *Limits) look(ctx context.Context) error {
 	var last, seen int64
 	err := l.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		last, seen, err = LastChange(tx)
+		last, seen, err = lastChange(tx)
 		return err
 	})
 	if err != nil || last <= seen {
 		return err
 	}
-	// In a write of its own, whose clock is read after the change was seen.
+	// This needs a write of its own: its clock is read after the change was seen.
 	return l.Store.Write(ctx, func(tx *db.Tx) error {
-		done, err := ChangesSeenBy(tx, tx.Now.Add(-seenAfter))
+		done, err := changesSeenBy(tx, tx.Now.Add(-seenAfter))
 		if err != nil {
 			return err
 		}
-		if err := ForgetSeen(tx, done); err != nil {
+		if err := forgetSeen(tx, done); err != nil {
 			return err
 		}
-		return SawChange(tx, last)
+		return sawChange(tx, last)
 	})
 }
 
-// recomputing is one piece of the work on the running use of a site, inside one write that holds its book. All that it
-// writes becomes durable together with how far it has come: a crash leaves nothing half done, and nothing twice.
+// recomputing is one piece of the work on the running use of a site, inside one write that has locked its book. The book
+// is stored in the same write, so a crash leaves nothing half done, and nothing is done twice.
 type recomputing struct {
 	tx     *db.Tx
-	book   LimitBook
+	book   limitBook
 	limits protection.Limits
-	uses   map[useKey]*RunningUse
-	at     time.Time // of the change that is settled
-	// Of the allocations of this piece, by their ids; and which of them each transaction is about.
-	facts map[int64]*LimitFacts
-	about map[int64][]int64
+	uses   map[useKey]*runningUse
+	at     time.Time             // when the change was recorded that is judged now
+	facts  map[int64]*LimitFacts // of the allocations of this piece, by their ids
+	about  map[int64][]int64     // the ids of the allocations that each transaction changes
 }
 
 type useKey struct {
@@ -124,7 +124,7 @@ func recomputePiece(tx *db.Tx, siteID, upTo int64, today civil.Day) (more bool, 
 	if err != nil {
 		return false, err
 	}
-	s := &recomputing{tx: tx, uses: map[useKey]*RunningUse{}, at: tx.Now}
+	s := &recomputing{tx: tx, uses: map[useKey]*runningUse{}, at: tx.Now}
 	// A new book begins on the day of its first change.
 	changes, err := WaitingChanges(tx, siteID, upTo, changesPerWrite)
 	if err != nil {
@@ -134,14 +134,14 @@ func recomputePiece(tx *db.Tx, siteID, upTo int64, today civil.Day) (more bool, 
 	if len(changes) > 0 {
 		first = civil.DayOf(changes[0].RecordedAt)
 	}
-	if s.book, err = LockBook(tx, siteID, first, policy.Recognition); err != nil {
+	if s.book, err = lockBook(tx, siteID, first, policy.Recognition); err != nil {
 		return false, err
 	}
-	// Read again now that nobody else settles.
+	// Read them again, now that no other process recomputes this site.
 	if changes, err = WaitingChanges(tx, siteID, upTo, changesPerWrite); err != nil {
 		return false, err
 	}
-	stored, err := RunningUses(tx, siteID)
+	stored, err := runningUses(tx, siteID)
 	if err != nil {
 		return false, err
 	}
@@ -159,8 +159,8 @@ func recomputePiece(tx *db.Tx, siteID, upTo int64, today civil.Day) (more bool, 
 	return more, s.save()
 }
 
-// dayBefore is a day, or an earlier one that has changes which are not settled yet: all that was recorded before the day
-// can be seen by now, and the new day waits for it.
+// dayBefore returns a day, or the day of the first change that waits, if that is earlier. A new day waits until all
+// changes of the days before are in the running use. They are all visible by now.
 func dayBefore(tx *db.Tx, siteID int64, day civil.Day) (civil.Day, error) {
 	waiting, err := WaitingChanges(tx, siteID, math.MaxInt64, 1)
 	if err != nil || len(waiting) == 0 {
@@ -169,7 +169,7 @@ func dayBefore(tx *db.Tx, siteID int64, day civil.Day) (civil.Day, error) {
 	return min(day, civil.DayOf(waiting[0].RecordedAt)), nil
 }
 
-// step does the next piece: on to another day, through a new recognition, or through changes.
+// step does the next piece of work: it moves to another day, applies a new recognition, or takes changes.
 func (s *recomputing) step(day civil.Day, changes []LimitChange) (more bool, err error) {
 	if !s.book.Walking {
 		if more, err = s.turnTo(day); more || err != nil {
@@ -182,7 +182,7 @@ func (s *recomputing) step(day civil.Day, changes []LimitChange) (more bool, err
 	if s.limits, err = LimitsUpTo(s.tx, s.book.SiteID, s.book.Day); err != nil {
 		return false, err
 	}
-	// What a new day, recognition or limit did to the levels.
+	// A new day, recognition or limit may have changed the levels.
 	if err := s.judgeAll(); err != nil {
 		return false, err
 	}
@@ -194,20 +194,20 @@ func (s *recomputing) step(day civil.Day, changes []LimitChange) (more bool, err
 		if civil.DayOf(c.RecordedAt) > s.book.Day {
 			break
 		}
-		if err := s.settle(c); err != nil {
+		if err := s.takeChange(c); err != nil {
 			return false, fmt.Errorf("change %d: %w", c.ID, err)
 		}
 		last = c.ID
 	}
 	more = len(changes) == changesPerWrite || len(changes) > 0 && last != changes[len(changes)-1].ID
-	return more, ForgetChanges(s.tx, s.book.SiteID, last)
+	return more, forgetChanges(s.tx, s.book.SiteID, last)
 }
 
-// turnTo takes the book to the end of another day: first the lines that change by themselves until then, a bounded
-// number at each piece. A recognition that is new on it asks for a walk through all lines.
+// turnTo moves the book to the end of another day. First it computes the lines that change with time alone until then, a
+// bounded number in each piece. If the recognition of the policy is a new one, all lines must be computed again: walk.
 func (s *recomputing) turnTo(day civil.Day) (more bool, err error) {
 	if day > s.book.Day {
-		due, err := LinesDue(s.tx, s.book.SiteID, day, changesPerWrite)
+		due, err := linesDue(s.tx, s.book.SiteID, day, changesPerWrite)
 		if err != nil {
 			return false, err
 		}
@@ -229,9 +229,9 @@ func (s *recomputing) turnTo(day civil.Day) (more bool, err error) {
 	return false, nil
 }
 
-// walk computes the next lines anew.
+// walk computes the next lines again, by the new recognition.
 func (s *recomputing) walk() error {
-	list, err := LinesAfter(s.tx, s.book.SiteID, s.book.WalkedTo, changesPerWrite)
+	list, err := linesAfter(s.tx, s.book.SiteID, s.book.WalkedTo, changesPerWrite)
 	if err != nil {
 		return err
 	}
@@ -245,7 +245,7 @@ func (s *recomputing) walk() error {
 	return nil
 }
 
-// renew computes the lines of allocations anew.
+// renew computes the lines of allocations again, at the end of a day.
 func (s *recomputing) renew(ids []int64, day civil.Day) (err error) {
 	if s.facts, err = FactsOf(s.tx, s.book.SiteID, ids, nil); err != nil {
 		return err
@@ -258,7 +258,7 @@ func (s *recomputing) renew(ids []int64, day civil.Day) (err error) {
 	return nil
 }
 
-// read reads what the changes are about.
+// read reads the facts of the allocations that the changes are about.
 func (s *recomputing) read(changes []LimitChange) (err error) {
 	var allocations, payments, adjusting []int64
 	for _, c := range changes {
@@ -271,7 +271,7 @@ func (s *recomputing) read(changes []LimitChange) (err error) {
 			allocations = append(allocations, c.AllocationID)
 		}
 	}
-	if s.about, err = AdjustedBy(s.tx, s.book.SiteID, adjusting); err != nil {
+	if s.about, err = adjustedBy(s.tx, s.book.SiteID, adjusting); err != nil {
 		return err
 	}
 	for _, ids := range s.about {
@@ -287,24 +287,25 @@ func (s *recomputing) read(changes []LimitChange) (err error) {
 	return nil
 }
 
-// apply computes the line of an allocation anew, and adds the difference to the uses of its channel and site.
+// apply computes the line of an allocation again, and adds the difference to the uses of its channel and site. It returns
+// the difference.
 func (s *recomputing) apply(f *LimitFacts, day civil.Day) (grown int64, err error) {
 	a := f.Allocation
-	after := LimitLine{AllocationID: a.ID, ChannelID: a.ChannelID, Currency: a.PolicyCurrency}
+	after := limitLine{AllocationID: a.ID, ChannelID: a.ChannelID, Currency: a.PolicyCurrency}
 	after.LimitUse, err = f.UseAt(day, s.book.KnownAt, s.book.Recognition)
-	if err != nil || after.LimitUse == f.Line.LimitUse {
+	if err != nil || after.LimitUse == f.line.LimitUse {
 		return 0, err
 	}
-	grown = after.Amount - f.Line.Amount
-	f.Line = after
+	grown = after.Amount - f.line.Amount
+	f.line = after
 	s.use(protection.LimitChannel, a).Amount += grown
 	s.use(protection.LimitSite, a).Amount += grown
-	return grown, SaveLine(s.tx, a.SiteID, after)
+	return grown, saveLine(s.tx, a.SiteID, after)
 }
 
-// use is the running use that an allocation adds to.
-func (s *recomputing) use(scope protection.LimitScope, a protection.Allocation) *RunningUse {
-	u := RunningUse{Scope: scope, Currency: a.PolicyCurrency}
+// use finds the running use that an allocation counts in, or begins a new one.
+func (s *recomputing) use(scope protection.LimitScope, a protection.Allocation) *runningUse {
+	u := runningUse{Scope: scope, Currency: a.PolicyCurrency}
 	if scope == protection.LimitChannel {
 		u.ObjectID = a.ChannelID
 	}
@@ -315,10 +316,10 @@ func (s *recomputing) use(scope protection.LimitScope, a protection.Allocation) 
 	return s.uses[k]
 }
 
-// settle takes one change into the running use.
-func (s *recomputing) settle(c LimitChange) error {
+// takeChange adds one change to the running use, and judges it.
+func (s *recomputing) takeChange(c LimitChange) error {
 	s.at = c.RecordedAt
-	// The latest so far: what an earlier change found must not be lost again to one that was recorded before it.
+	// Keep the latest time: a change may have been recorded before one that was taken earlier.
 	if c.RecordedAt.After(s.book.KnownAt) {
 		s.book.KnownAt = c.RecordedAt
 	}
@@ -338,7 +339,7 @@ func (s *recomputing) settle(c LimitChange) error {
 				return err
 			}
 		}
-		// Of a payment that is logged with its value the booking has been judged already.
+		// If a payment has its value from the beginning, Judge has judged its booking already.
 		if c.Kind != ChangePayment && grown > 0 {
 			if err := s.judgeBooking(s.facts[id].History, grown, payment); err != nil {
 				return err
@@ -351,9 +352,9 @@ func (s *recomputing) settle(c LimitChange) error {
 	return nil
 }
 
-// judge judges a use after an allocation changed it: an event for each level that it rose to, and of a payment what
-// lies above the limit.
-func (s *recomputing) judge(u *RunningUse, a protection.Allocation, grown int64, payment bool) error {
+// judge judges a use after an allocation changed it. It writes an event for each level that the use rose to, and the part
+// of a payment above the limit.
+func (s *recomputing) judge(u *runningUse, a protection.Allocation, grown int64, payment bool) error {
 	limit, ok := s.limits.InForce(u.Scope, a.ChannelID, s.book.Day, s.known())
 	if !ok || limit.Currency != u.Currency {
 		u.Level = 0
@@ -371,8 +372,9 @@ func (s *recomputing) judge(u *RunningUse, a protection.Allocation, grown int64,
 	return s.cross(u, limit, cause)
 }
 
-// cross brings the level of a use up to date; downwards that arms its events again.
-func (s *recomputing) cross(u *RunningUse, limit protection.Limit, cause int64) error {
+// cross brings the level of a use up to date, and writes an event for each level that it rose to. After a fall, the next
+// rise makes new events.
+func (s *recomputing) cross(u *runningUse, limit protection.Limit, cause int64) error {
 	before := u.Level
 	u.Level = limit.Level(u.Amount)
 	return recordCrossings(s.tx, protection.LimitEvent{
@@ -381,10 +383,10 @@ func (s *recomputing) cross(u *RunningUse, limit protection.Limit, cause int64) 
 	}, before)
 }
 
-// known is up to when limits count: those that were recorded by the change that is settled.
+// known is the known_at of the limits: limits count that were recorded before the current change.
 func (s *recomputing) known() time.Time { return s.book.KnownAt }
 
-// judgeAll judges all uses: a day, a recognition or a limit is new.
+// judgeAll judges all uses, after a new day, recognition or limit.
 func (s *recomputing) judgeAll() error {
 	for _, k := range sortedUses(s.uses) {
 		u := s.uses[k]
@@ -400,7 +402,7 @@ func (s *recomputing) judgeAll() error {
 	return nil
 }
 
-// judgeBooking judges what became of a booking's use after its payment was logged.
+// judgeBooking judges a change of a booking's use after the payment was recorded.
 func (s *recomputing) judgeBooking(h protection.History, grown int64, payment bool) error {
 	l, err := newLimiting(s.tx, h.SiteID, s.book.Day, s.at)
 	if err != nil || len(l.limits) == 0 {
@@ -415,15 +417,15 @@ func (s *recomputing) judgeBooking(h protection.History, grown int64, payment bo
 
 func (s *recomputing) save() error {
 	for _, k := range sortedUses(s.uses) {
-		if err := SaveUse(s.tx, s.book.SiteID, *s.uses[k]); err != nil {
+		if err := saveUse(s.tx, s.book.SiteID, *s.uses[k]); err != nil {
 			return err
 		}
 	}
-	return SaveBook(s.tx, s.book)
+	return saveBook(s.tx, s.book)
 }
 
-// sortedUses is the order in which uses are judged and stored, the same at every run.
-func sortedUses(uses map[useKey]*RunningUse) []useKey {
+// sortedUses returns the keys of uses in the order in which they are judged and stored. It is the same in every run.
+func sortedUses(uses map[useKey]*runningUse) []useKey {
 	return slices.SortedFunc(maps.Keys(uses), func(a, b useKey) int {
 		return cmp.Or(cmp.Compare(a.scope, b.scope), cmp.Compare(a.object, b.object), cmp.Compare(a.currency, b.currency))
 	})

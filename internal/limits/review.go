@@ -15,24 +15,24 @@ import (
 	"holdfast/internal/protection"
 )
 
-// review judges by limits of transactions and bookings that are new what existed before them, a bounded piece of each;
-// more says that there is some left. A payment that is logged judges itself by the limits that it sees, so a review
-// begins when whatever did not see its limit is over, and leaves alone what was judged by it already.
+// review judges existing transactions and bookings by new limits, a bounded piece for each limit. It returns more if there
+// may be some left. A new payment is judged by the limits that its write sees. So a review begins when all writes are over
+// that did not see its limit, and it leaves out what was judged by the limit already.
 func (l *Limits) review(ctx context.Context) (more bool, err error) {
-	var due []LimitReview
+	var due []limitReview
 	var days []civil.Day
 	err = l.Store.Read(ctx, func(tx *db.Tx) error {
 		due, days = nil, nil
-		open, err := LimitReviews(tx)
+		open, err := openReviews(tx)
 		if err != nil {
 			return err
 		}
 		for _, r := range open {
-			settled, err := core.FinalBy(tx, r.Clock)
+			final, err := core.FinalBy(tx, r.Clock)
 			if err != nil {
 				return err
 			}
-			if day := civil.DayOf(settled); !r.Limit.RecordedAt.After(settled) && r.Limit.FromDay <= day {
+			if day := civil.DayOf(final); !r.Limit.RecordedAt.After(final) && r.Limit.FromDay <= day {
 				due, days = append(due, r), append(days, day)
 			}
 		}
@@ -41,7 +41,9 @@ func (l *Limits) review(ctx context.Context) (more bool, err error) {
 	for i, r := range due {
 		actor := auth.System(r.Clock.SiteID)
 		actor.Ahead = r.Clock.Ahead
-		left, err := core.Write(ctx, l.Core, actor, func(tx *db.Tx) (bool, error) { return reviewPiece(tx, l.Pieces.Reviewed, r, days[i]) })
+		left, err := core.Write(ctx, l.Core, actor, func(tx *db.Tx) (bool, error) {
+			return reviewPiece(tx, l.Pieces.Reviewed, r, days[i])
+		})
 		if err != nil {
 			return false, fmt.Errorf("review of limit %d of site %d: %w", r.Limit.ID, r.Limit.SiteID, err)
 		}
@@ -53,17 +55,17 @@ func (l *Limits) review(ctx context.Context) (more bool, err error) {
 // reviewing is one piece of the review of a limit.
 type reviewing struct {
 	*limiting
-	review LimitReview
-	before protection.Limits // those that there would be without it
+	review limitReview
+	before protection.Limits // all limits but the reviewed one
 }
 
-func reviewPiece(tx *db.Tx, pieces int, r LimitReview, day civil.Day) (more bool, err error) {
-	list, last, err := ToJudge(tx, r, pieces)
+func reviewPiece(tx *db.Tx, pieces int, r limitReview, day civil.Day) (more bool, err error) {
+	list, last, err := toJudge(tx, r, pieces)
 	if err != nil {
 		return false, err
 	}
 	done := last == 0
-	if moved, err := MoveReview(tx, r, max(last, r.WalkedTo), done); err != nil || !moved || done {
+	if moved, err := moveReview(tx, r, max(last, r.WalkedTo), done); err != nil || !moved || done {
 		return false, err
 	}
 	l, err := newLimiting(tx, r.Limit.SiteID, day, slices.MaxFunc(
@@ -74,7 +76,7 @@ func reviewPiece(tx *db.Tx, pieces int, r LimitReview, day civil.Day) (more bool
 	without := slices.DeleteFunc(slices.Clone(l.limits), func(o protection.Limit) bool { return o.ID == r.Limit.ID })
 	p := reviewing{limiting: l, review: r, before: without}
 	for _, j := range list {
-		if j.FirstID <= r.WalkedTo { // judged in an earlier piece, with its first allocation
+		if j.FirstID <= r.WalkedTo { // an earlier piece judged it, together with its first allocation
 			continue
 		}
 		if err := p.judgeObject(j); err != nil {
@@ -84,8 +86,9 @@ func reviewPiece(tx *db.Tx, pieces int, r LimitReview, day civil.Day) (more bool
 	return true, nil
 }
 
-// judgeObject judges a transaction or booking by the limit that counts for it now, where the reviewed one changed that.
-func (r reviewing) judgeObject(j Judged) error {
+// judgeObject judges a transaction or booking by the limit that is in force for it now, if that is not the one that was in
+// force before.
+func (r reviewing) judgeObject(j judged) error {
 	list, err := r.allocationsOf(j.ID)
 	if err != nil || len(list) == 0 {
 		return err
@@ -105,12 +108,12 @@ func (r reviewing) judgeObject(j Judged) error {
 		return nil
 	}
 	if scope == protection.LimitBooking {
-		stored, err := LockUse(r.tx, r.siteID, j.ID, limit.Currency)
+		stored, err := lockUse(r.tx, r.siteID, j.ID, limit.Currency)
 		if err != nil {
 			return err
 		}
 		stored.Level = level
-		if err := SaveUse(r.tx, r.siteID, stored); err != nil {
+		if err := saveUse(r.tx, r.siteID, stored); err != nil {
 			return err
 		}
 	}
@@ -134,17 +137,17 @@ func (r reviewing) judgeObject(j Judged) error {
 	return nil
 }
 
-// reached is up to which level events have told of a use: under the limit before, as far as the use still stands there,
-// and under the new one, of a payment that saw it.
+// reached returns the level for which the use has events already. Events under the earlier limit count up to the level
+// that the use still has under it. Events under the new limit come from payments that were judged by it.
 func (r reviewing) reached(object int64, limit, before protection.Limit, use int64) (int64, error) {
-	told, under, err := LevelsOf(r.tx, r.siteID, limit.Scope, object, limit.ID)
+	told, under, err := levelsOf(r.tx, r.siteID, limit.Scope, object, limit.ID)
 	if err != nil || before.ID == 0 || before.Currency != limit.Currency {
 		return under, err
 	}
 	return max(under, min(told, before.Level(use))), nil
 }
 
-// allocationsOf reads the allocations of a transaction or booking in the order in which they got their values.
+// allocationsOf reads the allocations of a transaction or booking, in the order in which they got their values.
 func (r reviewing) allocationsOf(object int64) (list []protection.History, err error) {
 	if r.review.Limit.Scope == protection.LimitBooking {
 		list, err = ledger.HistoriesOfBooking(r.tx, r.siteID, object)
@@ -157,7 +160,8 @@ func (r reviewing) allocationsOf(object int64) (list []protection.History, err e
 	return list, err
 }
 
-// usesIn is what each allocation adds on the day, in the currency of a limit, and the sum.
+// usesIn returns the use of each allocation at the end of the day, and their sum. An allocation in another currency than
+// the limit's has the use 0.
 func (r reviewing) usesIn(list []protection.History, limit protection.Limit) (added []int64, use int64, err error) {
 	added = make([]int64, len(list))
 	for i, h := range list {

@@ -8,29 +8,28 @@ import (
 	"holdfast/internal/protection"
 )
 
-// LimitReview is a limit of transactions or bookings by which what exists is still to be judged, and how far that has
-// come.
-type LimitReview struct {
+// limitReview is a new limit of transactions or bookings, and how far the existing ones are judged by it.
+type limitReview struct {
 	Clock    core.SiteClock
 	Limit    protection.Limit
-	WalkedTo int64 // allocation
+	WalkedTo int64 // the id of the last allocation that is done
 }
 
-// BeginReview has what exists judged by a limit, in the transaction that adds it.
-func BeginReview(tx *db.Tx, l protection.Limit) error {
+// beginReview has the job judge existing transactions or bookings by a new limit. Call it in the write that adds it.
+func beginReview(tx *db.Tx, l protection.Limit) error {
 	_, err := tx.Exec(`INSERT INTO limit_reviews (site_id, limit_id, walked_to) VALUES ($1, $2, 0)`, l.SiteID, l.ID)
 	return err
 }
 
-// LimitReviews lists the reviews of all sites that are not done.
-func LimitReviews(tx *db.Tx) ([]LimitReview, error) {
-	var list []LimitReview
+// openReviews lists the reviews of all sites that are not done, in order of sites and limits.
+func openReviews(tx *db.Tx) ([]limitReview, error) {
+	var list []limitReview
 	err := tx.Each(`SELECT r.site_id, r.limit_id, r.walked_to, l.scope, l.channel_id, l.from_day, l.recorded_at, s.clock_ahead
 		FROM limit_reviews r
 		JOIN limits l ON l.site_id = r.site_id AND l.id = r.limit_id
 		JOIN sites s ON s.id = r.site_id ORDER BY r.site_id, r.limit_id`, nil,
 		func(scan func(dest ...any) error) error {
-			var r LimitReview
+			var r limitReview
 			var channel *int64
 			var recorded, ahead int64
 			l := &r.Limit
@@ -45,9 +44,9 @@ func LimitReviews(tx *db.Tx) ([]LimitReview, error) {
 	return list, err
 }
 
-// MoveReview takes a review for this write and moves it on, or removes it when it is done. It is false where another
-// write has moved it meanwhile.
-func MoveReview(tx *db.Tx, r LimitReview, to int64, done bool) (moved bool, err error) {
+// moveReview locks a review and moves it on, or removes it when it is done. It returns false if another write has moved
+// it meanwhile.
+func moveReview(tx *db.Tx, r limitReview, to int64, done bool) (moved bool, err error) {
 	n, err := tx.Exec(`UPDATE limit_reviews SET walked_to = $4 WHERE site_id = $1 AND limit_id = $2 AND walked_to = $3`,
 		r.Limit.SiteID, r.Limit.ID, r.WalkedTo, to)
 	if err != nil || n == 0 || !done {
@@ -57,16 +56,16 @@ func MoveReview(tx *db.Tx, r LimitReview, to int64, done bool) (moved bool, err 
 	return true, err
 }
 
-// Judged is a transaction or booking of which something was paid, with the most that its use can be.
-type Judged struct {
+// judged is a transaction or booking with at least one payment, and the largest possible use of it.
+type judged struct {
 	ID      int64
-	Most    int64 // minor units of its policy currency
-	FirstID int64 // of its allocations
+	Most    int64 // the largest possible use, in minor units of the policy currency
+	FirstID int64 // the smallest id of its allocations
 }
 
-// ToJudge reads which transactions or bookings the next allocations of a review belong to, in order of their ids; and
-// the last of these allocations, 0 where there are none left.
-func ToJudge(tx *db.Tx, r LimitReview, limit int) (list []Judged, last int64, err error) {
+// toJudge reads the transactions or bookings of the next allocations of a review, in order of their ids, and the id of
+// the last of these allocations, or 0 if there are none left.
+func toJudge(tx *db.Tx, r limitReview, limit int) (list []judged, last int64, err error) {
 	column := "transaction_id"
 	if r.Limit.Scope == protection.LimitBooking {
 		column = "booking_id"
@@ -98,7 +97,7 @@ func ToJudge(tx *db.Tx, r LimitReview, limit int) (list []Judged, last int64, er
 		WHERE `+w.Text.String()+` AND protected AND NOT simulated AND priced_at IS NOT NULL
 		GROUP BY `+column+` ORDER BY `+column, w.Args,
 		func(scan func(dest ...any) error) error {
-			var j Judged
+			var j judged
 			err := scan(&j.ID, &j.Most, &j.FirstID)
 			list = append(list, j)
 			return err
@@ -106,8 +105,8 @@ func ToJudge(tx *db.Tx, r LimitReview, limit int) (list []Judged, last int64, er
 	return list, last, err
 }
 
-// LevelsOf reads the highest level that events tell of a transaction or booking: under any limit, and under one.
-func LevelsOf(tx *db.Tx, siteID int64, scope protection.LimitScope, object, limitID int64) (told, under int64, err error) {
+// levelsOf reads the highest level in the events of a transaction or booking: told under any limit, under for one limit.
+func levelsOf(tx *db.Tx, siteID int64, scope protection.LimitScope, object, limitID int64) (told, under int64, err error) {
 	err = tx.Row(`SELECT COALESCE(MAX(percent), 0), COALESCE(MAX(CASE WHEN limit_id = $4 THEN percent END), 0)
 		FROM limit_events WHERE site_id = $1 AND scope = $2 AND object_id = $3`,
 		[]any{siteID, scope, object, limitID}, &told, &under)

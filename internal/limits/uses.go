@@ -2,7 +2,6 @@ package limits
 
 import (
 	"database/sql"
-	"time"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
@@ -11,16 +10,17 @@ import (
 	"holdfast/internal/travel"
 )
 
-// LimitLine is what an allocation adds to the running use.
-type LimitLine struct {
+// limitLine is the part of the running use that comes from one allocation. The running use of a channel or site is the
+// sum of the lines of its allocations, in one currency.
+type limitLine struct {
 	AllocationID int64
 	ChannelID    int64
 	Currency     money.Currency
 	protection.LimitUse
 }
 
-// SaveLine stores what an allocation adds. What adds nothing, now and later, is removed.
-func SaveLine(tx *db.Tx, siteID int64, l LimitLine) error {
+// saveLine stores the line of an allocation. It removes a line that is 0 now and stays 0.
+func saveLine(tx *db.Tx, siteID int64, l limitLine) error {
 	if l.Amount == 0 && l.Due == civil.NoDay {
 		_, err := tx.Exec(`DELETE FROM limit_lines WHERE site_id = $1 AND allocation_id = $2`, siteID, l.AllocationID)
 		return err
@@ -32,34 +32,34 @@ func SaveLine(tx *db.Tx, siteID int64, l LimitLine) error {
 	return err
 }
 
-// LinesDue lists allocations whose lines change by themselves up to a day, in order of their ids.
-func LinesDue(tx *db.Tx, siteID int64, day civil.Day, limit int) ([]int64, error) {
+// linesDue lists allocations whose lines change with time alone up to a day, the longest overdue first.
+func linesDue(tx *db.Tx, siteID int64, day civil.Day, limit int) ([]int64, error) {
 	return db.Ids(tx, `SELECT allocation_id FROM limit_lines WHERE site_id = $1 AND due_day <= $2 ORDER BY due_day, allocation_id
 		LIMIT $3`, siteID, day, limit)
 }
 
-// LinesAfter lists allocations with a line from after an id on.
-func LinesAfter(tx *db.Tx, siteID, after int64, limit int) ([]int64, error) {
+// linesAfter lists allocations with a line: those with ids greater than after, in order, at most limit of them.
+func linesAfter(tx *db.Tx, siteID, after int64, limit int) ([]int64, error) {
 	return db.Ids(tx, `SELECT allocation_id FROM limit_lines WHERE site_id = $1 AND allocation_id > $2 ORDER BY allocation_id
 		LIMIT $3`, siteID, after, limit)
 }
 
-// RunningUse is the use of a channel or of a site, and how far up its limit it stands.
-type RunningUse struct {
+// runningUse is the use of a channel, site or booking, and its level under its limit.
+type runningUse struct {
 	Scope    protection.LimitScope
 	ObjectID int64
 	Currency money.Currency
-	Amount   int64
-	Level    int64
+	Amount   int64 // minor units
+	Level    int64 // 0, 80, 95 or 100 percent
 }
 
-// RunningUses reads the uses of the channels and of the site itself, in order.
-func RunningUses(tx *db.Tx, siteID int64) ([]RunningUse, error) {
-	var list []RunningUse
+// runningUses reads the uses of a site and of its channels, in a fixed order.
+func runningUses(tx *db.Tx, siteID int64) ([]runningUse, error) {
+	var list []runningUse
 	err := tx.Each(`SELECT scope, object_id, currency, amount, level FROM limit_uses
 		WHERE site_id = $1 AND scope IN ('channel', 'site') ORDER BY scope, object_id, currency`, []any{siteID},
 		func(scan func(dest ...any) error) error {
-			var u RunningUse
+			var u runningUse
 			err := scan(&u.Scope, &u.ObjectID, &u.Currency, &u.Amount, &u.Level)
 			list = append(list, u)
 			return err
@@ -67,8 +67,8 @@ func RunningUses(tx *db.Tx, siteID int64) ([]RunningUse, error) {
 	return list, err
 }
 
-// SaveUse stores a use.
-func SaveUse(tx *db.Tx, siteID int64, u RunningUse) error {
+// saveUse stores a use.
+func saveUse(tx *db.Tx, siteID int64, u runningUse) error {
 	_, err := tx.Exec(`INSERT INTO limit_uses (site_id, scope, object_id, currency, amount, level)
 		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (site_id, scope, object_id, currency) DO UPDATE SET amount = excluded.amount, level = excluded.level`,
@@ -76,25 +76,25 @@ func SaveUse(tx *db.Tx, siteID int64, u RunningUse) error {
 	return err
 }
 
-// LockUse takes the use of a booking for this write and reads it: nobody else judges it before this write ends.
-func LockUse(tx *db.Tx, siteID, bookingID int64, c money.Currency) (RunningUse, error) {
-	u := RunningUse{Scope: protection.LimitBooking, ObjectID: bookingID, Currency: c}
+// lockUse locks the use of a booking and reads it: no other write judges the booking before this one ends.
+func lockUse(tx *db.Tx, siteID, bookingID int64, c money.Currency) (runningUse, error) {
+	u := runningUse{Scope: protection.LimitBooking, ObjectID: bookingID, Currency: c}
 	err := tx.Row(`INSERT INTO limit_uses (site_id, scope, object_id, currency, amount, level) VALUES ($1, $2, $3, $4, 0, 0)
 		ON CONFLICT (site_id, scope, object_id, currency) DO UPDATE SET level = limit_uses.level
 		RETURNING amount, level`, []any{siteID, u.Scope, bookingID, c}, &u.Amount, &u.Level)
 	return u, err
 }
 
-// RecomputedUse is what the allocations of a booking add to the running use so far, in one policy currency.
-func RecomputedUse(tx *db.Tx, siteID, bookingID int64, c money.Currency) (sum int64, err error) {
+// recomputedUse adds up the lines of a booking's allocations in one policy currency.
+func recomputedUse(tx *db.Tx, siteID, bookingID int64, c money.Currency) (sum int64, err error) {
 	err = tx.Row(`SELECT CAST(COALESCE(SUM(l.amount), 0) AS BIGINT) FROM allocations a
 			JOIN limit_lines l ON l.site_id = a.site_id AND l.allocation_id = a.id
 		WHERE a.site_id = $1 AND a.booking_id = $2 AND l.currency = $3`, []any{siteID, bookingID, c}, &sum)
 	return sum, err
 }
 
-// InsertOver stores what of an allocation lies above a limit; a second time, for the same limit, it changes nothing.
-func InsertOver(tx *db.Tx, siteID int64, o protection.OverLimit) error {
+// insertOver stores the part of an allocation that lies above a limit. A second call for the same limit changes nothing.
+func insertOver(tx *db.Tx, siteID int64, o protection.OverLimit) error {
 	_, err := tx.Exec(`INSERT INTO over_limits (site_id, allocation_id, scope, transaction_id, amount, currency, use_amount,
 			limit_amount, limit_id, recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (site_id, allocation_id, limit_id) DO NOTHING`,
@@ -103,7 +103,7 @@ func InsertOver(tx *db.Tx, siteID int64, o protection.OverLimit) error {
 	return err
 }
 
-// OverLimits reads what of the given transactions lies above limits.
+// OverLimits reads the parts of the given transactions that lie above limits.
 func OverLimits(tx *db.Tx, siteID int64, transactions []int64) ([]protection.OverLimit, error) {
 	var w db.Where
 	w.And("site_id = ?", siteID)
@@ -124,7 +124,8 @@ func OverLimits(tx *db.Tx, siteID int64, transactions []int64) ([]protection.Ove
 	return list, err
 }
 
-// ReadOverLimits fills in what of the transactions of a page lies above limits.
+// ReadOverLimits sets the OverLimit of the transactions of a page: the part above the limit that each exceeds most. at has
+// them by their ids.
 func ReadOverLimits(tx *db.Tx, siteID int64, ids []int64, at map[int64]*travel.Transaction) error {
 	list, err := OverLimits(tx, siteID, ids)
 	if err != nil {
@@ -140,8 +141,8 @@ func ReadOverLimits(tx *db.Tx, siteID int64, ids []int64, at map[int64]*travel.T
 	return nil
 }
 
-// InsertLimitEvent adds an event.
-func InsertLimitEvent(tx *db.Tx, e protection.LimitEvent) error {
+// insertLimitEvent adds an event.
+func insertLimitEvent(tx *db.Tx, e protection.LimitEvent) error {
 	_, err := tx.Exec(`INSERT INTO limit_events (site_id, scope, object_id, channel_id, percent, use_amount, limit_amount,
 			currency, limit_id, transaction_id, crossed_at, recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
@@ -150,16 +151,8 @@ func InsertLimitEvent(tx *db.Tx, e protection.LimitEvent) error {
 	return err
 }
 
-// LimitEventFilter chooses events of a list; empty fields choose all.
-type LimitEventFilter struct {
-	Scopes   []protection.LimitScope
-	Channels []int64
-	Percent  int64
-	After    time.Time // recorded
-}
-
 // eventsPage reads one page of the events of a site.
-func eventsPage(tx *db.Tx, siteID int64, f LimitEventFilter, page travel.Page) (travel.List[protection.LimitEvent], error) {
+func eventsPage(tx *db.Tx, siteID int64, f LimitEvents, page travel.Page) (travel.List[protection.LimitEvent], error) {
 	var w db.Where
 	w.And("site_id = ?", siteID)
 	db.In(&w, "scope", f.Scopes)

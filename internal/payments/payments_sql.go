@@ -2,9 +2,12 @@ package payments
 
 import (
 	"database/sql"
+	"time"
 
+	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
@@ -64,4 +67,27 @@ func TransactionsOfBookings(tx *db.Tx, siteID int64, bookings []int64) (map[int6
 		return err
 	})
 	return found, err
+}
+
+// Turnover calls each for every channel and day of a span, with the card payments of the day minus its refunds, as known
+// at an instant. If channels are given, it reads theirs only. Simulated payments are no turnover.
+func Turnover(
+	tx *db.Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(protection.Turnover) error,
+) error {
+	var w db.Where
+	w.Args = []any{siteID, db.Micros(first.Start()), db.Micros(last.End()), db.Micros(known)}
+	w.Text.WriteString(`site_id = $1 AND effective_at >= $2 AND effective_at <= $3 AND created_at <= $4
+		AND type IN ('purchase', 'capture', 'refund') AND status IN ('complete', 'locked') AND method = 'credit-card'
+		AND NOT simulated`)
+	db.In(&w, "channel_id", channels)
+	return tx.Each(`SELECT channel_id, base_currency, effective_at / 86400000000,
+			CAST(SUM(CASE type WHEN 'refund' THEN -base_total ELSE base_total END) AS BIGINT)
+		FROM transactions WHERE `+w.Text.String()+` GROUP BY channel_id, base_currency, effective_at / 86400000000`,
+		w.Args, func(scan func(dest ...any) error) error {
+			var t protection.Turnover
+			if err := scan(&t.ChannelID, &t.Currency, &t.Day, &t.Amount); err != nil {
+				return err
+			}
+			return each(t)
+		})
 }

@@ -13,6 +13,7 @@ import (
 	"holdfast/internal/limits"
 	"holdfast/internal/merchants"
 	"holdfast/internal/money"
+	"holdfast/internal/payments"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
@@ -74,7 +75,8 @@ func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery
 			bands = protection.ShippedBands()
 		}
 		var turnover []protection.Turnover
-		err = ledger.Turnover(tx, site.ID, bands.FirstDay(q.AsOf), q.AsOf, q.KnownAt, in.Channels, func(t protection.Turnover) error {
+		first := bands.FirstDay(q.AsOf)
+		err = payments.Turnover(tx, site.ID, first, q.AsOf, q.KnownAt, in.Channels, func(t protection.Turnover) error {
 			turnover = append(turnover, t)
 			return nil
 		})

@@ -120,12 +120,16 @@ func (l statementLine) explainLines(lines []protection.StatementLine) ([]protect
 		return nil, err
 	}
 	list := make([]protection.ExplainedLine, len(lines))
+	var before []*protection.PremiumLine
 	for i, line := range lines {
 		if list[i], err = of[i].ExplainLine(line); err != nil {
 			return nil, fmt.Errorf("statement %d: %w", l.ID, err)
 		}
+		if list[i].Before != nil {
+			before = append(before, list[i].Before)
+		}
 	}
-	return list, nil
+	return list, statements.FillIDs(l.tx, l.siteID, before)
 }
 
 // other explains a line that is no premium. It returns false if the statement has no line of that name.

@@ -90,6 +90,35 @@ func Line(tx *db.Tx, siteID, statementID, id int64) (protection.StatementLine, e
 	return list[0], nil
 }
 
+// FillIDs sets the StatementID of premium lines of a site. It stays 0 for a line that is on no statement yet.
+func FillIDs(tx *db.Tx, siteID int64, lines []*protection.PremiumLine) error {
+	ids := make([]int64, len(lines))
+	for i, l := range lines {
+		ids[i] = l.ID
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	db.In(&w, "id", ids)
+	of := map[int64]int64{}
+	err := tx.Each(`SELECT id, COALESCE((SELECT s.id FROM statements s
+			WHERE s.site_id = premium_lines.site_id AND s.channel_id = premium_lines.channel_id
+				AND s.currency = premium_lines.currency AND s.from_at <= recorded_at AND s.until_at > recorded_at
+				AND NOT simulated), 0)
+		FROM premium_lines WHERE `+w.Text.String(), w.Args, func(scan func(dest ...any) error) error {
+		var line, statement int64
+		err := scan(&line, &statement)
+		of[line] = statement
+		return err
+	})
+	for _, l := range lines {
+		l.StatementID = of[l.ID]
+	}
+	return err
+}
+
 // LinesOfKind reads one page of the premium lines of a statement that are of one kind, and one line more. It finds
 // their ids first, so that nothing else is read of the lines that the page skips.
 func LinesOfKind(tx *db.Tx, s protection.Statement, kind string, page travel.Page) ([]protection.StatementLine, error) {

@@ -18,6 +18,7 @@ import (
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/statements"
 	"holdfast/internal/travel"
 )
 
@@ -94,8 +95,12 @@ func TestStatementsOfTheWorkedLines(t *testing.T) {
 		if got.StatementBatches != "1,3" || !got.StatementDate.Equal(list[2].IssuedAt) || refunded.StatementBatches != "2" {
 			t.Errorf("on statements %q (%s), %q", got.StatementBatches, got.StatementDate, refunded.StatementBatches)
 		}
-		if got := w.Lines(protection.PremiumFilter{})[0].StatementID; got != list[0].ID {
-			t.Errorf("the first line stands on statement %d", got)
+		line := w.Lines(protection.PremiumFilter{})[0]
+		err := w.Core.Store.Read(t.Context(), func(tx *db.Tx) error {
+			return statements.FillIDs(tx, w.Site.ID, []*protection.PremiumLine{&line})
+		})
+		if err != nil || line.StatementID != list[0].ID {
+			t.Errorf("the first line stands on statement %d: %v", line.StatementID, err)
 		}
 	})
 }

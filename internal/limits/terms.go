@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// termsOfLimit are the fields of a limit.
+// termsOfLimit are the fields of a limit, as proposals and the audit store them.
 type termsOfLimit struct {
 	Scope     *protection.LimitScope `json:"scope,omitempty"`
 	ChannelID *int64                 `json:"channels,omitempty"`
@@ -33,7 +33,7 @@ func (in LimitFields) terms() termsOfLimit {
 	return t
 }
 
-// auditLimit is a limit in the audit.
+// auditLimit gives a limit in the shape of the audit.
 func auditLimit(l protection.Limit) any {
 	from := l.FromDay.String()
 	t := termsOfLimit{Scope: &l.Scope, From: &from, Currency: l.Currency, Lift: l.Lifted, Note: l.Note}
@@ -48,8 +48,8 @@ func auditLimit(l protection.Limit) any {
 
 func limitObject(l protection.Limit) string { return fmt.Sprintf("limit %d", l.ID) }
 
-// carryOut adds the limit of an approved proposal. One that was to begin before the day of its approval begins
-// then: what was judged by the limits of a day stays as it is.
+// carryOutLimit adds the limit of an approved proposal. It begins on the day of the approval at the earliest: payments of
+// earlier days are judged already, and that stays as it is.
 func carryOutLimit(tx *db.Tx, actor auth.Actor, p travel.Proposal) (any, error) {
 	terms, err := core.PayloadOf[termsOfLimit](p)
 	if err != nil {
@@ -68,8 +68,8 @@ func carryOutLimit(tx *db.Tx, actor auth.Actor, p travel.Proposal) (any, error) 
 	return core.MadeID{ID: made.ID}, err
 }
 
-// NotCounting finds the limits against which nothing under a policy counts: those in force on its days, today or later,
-// in another currency.
+// NotCounting sets LimitsNotCounting of a policy: the ids of the limits that its payments do not count against. These are
+// the limits in another currency that are in force on a day of the policy, today or later.
 func NotCounting(tx *db.Tx, siteID int64, p *travel.Policy) error {
 	p.LimitsNotCounting = []int64{}
 	limits, err := LimitsUpTo(tx, siteID, civil.LastDay)
@@ -77,7 +77,7 @@ func NotCounting(tx *db.Tx, siteID int64, p *travel.Policy) error {
 		return err
 	}
 	for _, l := range limits {
-		// From this day on the limit meets the policy, if another of either has not taken its place.
+		// On this day both the limit and the policy are in force, unless a newer one has taken the place of either.
 		day := max(p.FromDay, l.FromDay, civil.DayOf(tx.Now))
 		counts, ok := limits.InForce(l.Scope, l.ChannelID, day, everything)
 		if l.Currency == p.Currency || !ok || counts.ID != l.ID {
@@ -87,7 +87,7 @@ func NotCounting(tx *db.Tx, siteID int64, p *travel.Policy) error {
 		if err != nil {
 			return err
 		}
-		if p.ID == current.ID || p.ID == 0 && current.FromDay <= p.FromDay { // one that is only proposed comes last
+		if p.ID == current.ID || p.ID == 0 && current.FromDay <= p.FromDay { // ID 0: a proposed policy comes after the current one
 			p.LimitsNotCounting = append(p.LimitsNotCounting, l.ID)
 		}
 	}

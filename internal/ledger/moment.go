@@ -7,14 +7,14 @@ import (
 	"holdfast/internal/fault"
 )
 
-// Moment is what every report is about: the end of a day, as known at an instant. Zero values stand for today and for
-// what is known now.
+// Moment is the point in time that a report is about: the end of a day, as known at an instant (R0). The zero value is
+// today, as known now.
 type Moment struct {
 	AsOf    *civil.Day
 	KnownAt time.Time
 }
 
-// Complete fills in the defaults and notes what cannot be known.
+// Complete fills in the defaults. It notes a problem in p if KnownAt is in the future.
 func (m Moment) Complete(now time.Time, p *fault.Problems) (asOf civil.Day, knownAt time.Time) {
 	asOf, knownAt = civil.DayOf(now), now
 	if m.AsOf != nil {
@@ -24,7 +24,7 @@ func (m Moment) Complete(now time.Time, p *fault.Problems) (asOf civil.Day, know
 		knownAt = m.KnownAt
 	}
 	if knownAt.After(now) {
-		p.Wrong("known_at", "Nobody knows yet what will be known then.")
+		p.Wrong("known_at", "This time is in the future.")
 	}
 	return asOf, knownAt
 }

@@ -1,0 +1,94 @@
+package ledger
+
+import (
+	"holdfast/internal/db"
+	"holdfast/internal/protection"
+)
+
+// ledgerMemory is what a write remembers of the ledger, so that it does not read the same rows twice.
+type ledgerMemory struct {
+	risks       map[db.Key]*heldRisk       // of bookings that the write has locked
+	allocations map[db.Key]*heldAllocation // that the write has made or locked
+	rows        ledgerRows
+	changed     []*heldRisk // whose changes are not in the buckets yet
+}
+
+// heldRisk is the risk of a booking: all facts that its buckets are computed from. counted is its part in the buckets.
+type heldRisk struct {
+	siteID  int64
+	risk    protection.BookingRisk
+	counted []protection.Delta
+}
+
+// heldAllocation is an allocation that this write has made or locked. A list that is nil was not read yet.
+type heldAllocation struct {
+	protection.Allocation
+	terms  *[]protection.DatedTerms
+	events *[]protection.Event
+	lines  *[]protection.PremiumLine
+}
+
+var inLedger = db.NewLocal[ledgerMemory]()
+
+// ledgerRows are rows that wait for the end of the write, so that many of them share an INSERT. The tables are in the
+// order in which they refer to each other.
+type ledgerRows struct{ allocations, terms, events, premium [][]any }
+
+var (
+	waitingRows   = db.NewDeferral(flushRows, "allocations", "allocation_terms", "allocation_events", "premium_lines")
+	waitingDeltas = db.NewDeferral(flushDeltas, "exposure_deltas")
+)
+
+const (
+	insertedAllocation = `site_id, id, channel_id, booking_id, transaction_id, currency, amount, scheme,
+		effective_at, recorded_at, protected, reason, simulated, late_logged, cover_from, rulepack, policy_currency,
+		max_fixing_age, priced_at, value, from_provider, from_day, from_rate, to_provider, to_day, to_rate, policy_id`
+	insertedTerms = `site_id, allocation_id, effective_at, recorded_at, start_day, end_day, last_day,
+		country, suppliers`
+	insertedEvent   = `site_id, allocation_id, transaction_id, kind, amount, effective_at, recorded_at`
+	insertedPremium = `site_id, allocation_id, channel_id, booking_id, transaction_id, kind, cause,
+		recorded_at, effective_at, currency, amount, retained, state_amount, state_value, lead_days, ppm, premium,
+		minimum_applied, policy_id, rate_card, simulated`
+)
+
+func flushRows(tx *db.Tx) error {
+	m := inLedger.Of(tx)
+	rows := m.rows
+	m.rows = ledgerRows{}
+	for _, table := range []struct {
+		name, columns string
+		rows          [][]any
+	}{
+		{"allocations", insertedAllocation, rows.allocations},
+		{"allocation_terms", insertedTerms, rows.terms},
+		{"allocation_events", insertedEvent, rows.events},
+		{"premium_lines", insertedPremium, rows.premium},
+	} {
+		if err := tx.InsertRows(table.name, table.columns, table.rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flushDeltas adds the changes of the write's bookings to the buckets.
+func flushDeltas(tx *db.Tx) error {
+	m := inLedger.Of(tx)
+	changed := m.changed
+	m.changed = nil
+	bySite := map[int64][]protection.Delta{}
+	for _, h := range changed {
+		now, err := h.risk.Deltas()
+		if err != nil {
+			return err
+		}
+		bySite[h.siteID] = append(bySite[h.siteID], protection.Difference(h.counted, now)...)
+		h.counted = now
+	}
+	for site, deltas := range bySite {
+		if err := InsertDeltas(tx, site, deltas); err != nil {
+			return err
+		}
+	}
+	return nil
+}
