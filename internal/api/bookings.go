@@ -1,7 +1,6 @@
 package api
 
 import (
-	"fmt"
 	"net/http"
 	"time"
 
@@ -10,7 +9,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// bookingShape is a booking on the wire (section 2.4).
+// bookingShape is a booking in requests and answers. The names of its fields are fixed: clients depend on them.
 type bookingShape struct {
 	ID             int64                `json:"id"`
 	TrustID        string               `json:"trust_id"`
@@ -24,7 +23,7 @@ type bookingShape struct {
 	Surname        string               `json:"surname"`
 	Email          string               `json:"email"`
 	Date           string               `json:"date"`
-	DateStart      string               `json:"date_start"` // "" where only the end is known
+	DateStart      string               `json:"date_start"` // "" when only the end date is known
 	Pax            *int64               `json:"pax"`
 	Reference      string               `json:"reference"`
 	Total          int64                `json:"total"`
@@ -43,23 +42,7 @@ type bookingShape struct {
 	Links          links                `json:"_links"`
 }
 
-// links are the addresses of a thing and of the collection that it belongs to.
-type links struct {
-	Self       []link `json:"self"`
-	Collection []link `json:"collection"`
-}
-
-type link struct {
-	HREF string `json:"href"`
-}
-
-// linksTo gives the links of one thing of a collection of the site that the call is about.
-func (s *server) linksTo(c *call, collection string, id int64) links {
-	all := fmt.Sprintf("%s/%s/%s/%s/v2/%s", s.cfg.BaseURL, c.r.PathValue("site"), s.cfg.RESTRoot, s.cfg.Namespace, collection)
-	return links{Self: []link{{fmt.Sprintf("%s/%d", all, id)}}, Collection: []link{{all}}}
-}
-
-// showBooking gives the shape of bookings; their statuses are those of the day of the call.
+// showBooking returns the function that gives the shape of a booking. The status is the one on the day of the call.
 func (s *server) showBooking(c *call) func(b travel.Booking) bookingShape {
 	today := civil.DayOf(s.core.Clock().Add(c.actor.Ahead))
 	return func(b travel.Booking) bookingShape {
@@ -70,7 +53,7 @@ func (s *server) showBooking(c *call) func(b travel.Booking) bookingShape {
 			Country: b.Country, Countries: b.Country, Channels: b.ChannelID, Language: b.Language, AuthorID: b.AuthorID,
 			AuthorName: b.AuthorName, Created: civil.FormatInstant(b.CreatedAt), Modified: civil.FormatInstant(b.ModifiedAt),
 			Links: s.linksTo(c, "bookings", b.ID),
-			// None is [], not null.
+			// An empty list is [], not null.
 			TransactionIDs: append([]int64{}, b.TransactionIDs...),
 			Suppliers:      append([]int64{}, b.Suppliers...),
 		}
@@ -115,7 +98,7 @@ func (s *server) listBookings(c *call) error {
 	return list(s, c, page, found, s.showBooking(c))
 }
 
-// instantOrZero reads an instant; the zero time stands for none.
+// instantOrZero reads an instant. It is the zero time when the parameter is absent.
 func (q *query) instantOrZero(name string) time.Time {
 	if at := q.instant(name); at != nil {
 		return *at
@@ -175,37 +158,37 @@ func (s *server) deleteBooking(c *call) error {
 	return nil
 }
 
-// trashed answers the removal of what is kept, though nobody sees it any more.
+// trashed is the answer to the DELETE of a booking. The booking is kept in the trash, where nobody sees it.
 type trashed struct {
 	Deleted bool   `json:"deleted"`
 	Status  string `json:"status"`
 	ID      int64  `json:"id"`
 }
 
-// bookingFields reads a booking. Its read-only fields are not even looked at, whatever they hold.
+// bookingFields reads the fields of a booking. It ignores read-only fields.
 func bookingFields(in *input) travel.BookingFields {
 	f := travel.BookingFields{
-		Once:      in.once,
-		ChannelID: in.integer("channels"),
-		Content:   in.text("content"),
-		Firstname: in.text("firstname"),
-		Surname:   in.text("surname"),
-		Email:     in.text("email"),
-		Start:     in.dayOrNone("date_start"),
-		End:       in.day("date"),
-		Pax:       in.pax(),
-		Reference: in.text("reference"),
-		Total:     in.integer("total"),
-		Currency:  in.currency("currencies"),
-		Country:   in.text("countries"),
-		Language:  in.text("language"),
-		Suppliers: in.integers("suppliers"),
+		Idempotency: in.once,
+		ChannelID:   in.integer("channels"),
+		Content:     in.text("content"),
+		Firstname:   in.text("firstname"),
+		Surname:     in.text("surname"),
+		Email:       in.text("email"),
+		Start:       in.dayOrNone("date_start"),
+		End:         in.day("date"),
+		Pax:         in.pax(),
+		Reference:   in.text("reference"),
+		Total:       in.integer("total"),
+		Currency:    in.currency("currencies"),
+		Country:     in.text("countries"),
+		Language:    in.text("language"),
+		Suppliers:   in.integers("suppliers"),
 	}
 	f.Problems = *in.problems // now that all fields are read
 	return f
 }
 
-// pax reads the number of travellers, which null and an empty text take away.
+// pax reads the number of travellers. null and an empty text remove it.
 func (in *input) pax() *int64 {
 	value, given := in.fields["pax"]
 	if given && (value == nil || value == "") {

@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// channelShape is a channel on the wire (section 2.3): the first table, and in the server-to-server profile the second.
+// channelShape is a channel in answers. The fields of processingShape are there in the server-to-server profile only.
 type channelShape struct {
 	ID             int64              `json:"id"`
 	UUID           string             `json:"uuid"`
@@ -33,14 +33,14 @@ func showChannel(c travel.Channel) channelShape {
 		ID: c.ID, UUID: c.UUID, Name: c.Name, Slug: c.Slug, AccountType: c.AccountType, AccountMode: c.Mode,
 		ProtectionType: c.ProtectionType, Currencies: c.Currency, Language: c.Language, PrimaryMail: c.PrimaryMail,
 		MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel, ExternalID: c.ExternalID, ChannelStatus: c.Status(),
-		// None is [], not null.
+		// An empty list is [], not null.
 		Suppliers: append([]int64{}, c.Suppliers...),
 	}
 }
 
-// channelObject is a channel as an answer; what went wrong on the way to it passes through.
+// channelObject makes the answer about a channel. It returns err as it is.
 func (s *server) channelObject(c *call, channel travel.Channel, err error) (object, error) {
-	if err != nil || channel.ID == 0 { // 0: there is a proposal in its place
+	if err != nil || channel.ID == 0 { // 0: the answer is a proposal instead
 		return object{}, err
 	}
 	view, err := s.channelView(c, channel)
@@ -131,11 +131,11 @@ func (s *server) deleteChannel(c *call) error {
 	return nil
 }
 
-// channelFields reads a channel. From a customer the operator's fields are not even read: read-only fields are
-// ignored, whatever they hold.
+// channelFields reads the fields of a channel. It reads the operator's own fields only from the operator: for a customer
+// they are read-only, so they are ignored.
 func (s *server) channelFields(c *call, in *input) travel.ChannelFields {
 	f := travel.ChannelFields{
-		Once:         in.once,
+		Idempotency:  in.once,
 		Name:         in.text("name"),
 		Currency:     in.currency("currencies"),
 		Language:     in.text("language"),
@@ -160,9 +160,4 @@ func (s *server) channelFields(c *call, in *input) travel.ChannelFields {
 	}
 	f.Problems = *in.problems // now that all fields are read
 	return f
-}
-
-// deleted answers a removal.
-type deleted struct {
-	Deleted bool `json:"deleted"`
 }

@@ -1,20 +1,20 @@
 package api
 
 import (
-	"holdfast/internal/ledger"
 	"net/http"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/ledger"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 )
 
-// collateralShape is a row of collateral on the wire: a record, or the correction of one.
+// collateralShape is a row of collateral in answers: a new record, or the correction of one. Amount is in minor units.
 type collateralShape struct {
 	ID         int64                     `json:"id"`
 	Record     int64                     `json:"record"` // id of the first row of the record
 	Kind       protection.CollateralKind `json:"kind"`
-	Channel    *int64                    `json:"channels"` // null: for any of the site's
+	Channel    *int64                    `json:"channels"` // null: it covers all channels of the site
 	Currency   money.Currency            `json:"currency"`
 	Amount     int64                     `json:"amount"`
 	From       civil.Day                 `json:"from"`
@@ -25,7 +25,7 @@ type collateralShape struct {
 	RecordedAt string                    `json:"recorded_at"`
 }
 
-// ShowCollateral gives a row of collateral in the shape of the wire: over HTTP and by the command line alike.
+// ShowCollateral gives the shape of a row of collateral, to be encoded as JSON.
 func ShowCollateral(c protection.Collateral) any { return showCollateral(c) }
 
 func showCollateral(c protection.Collateral) collateralShape {
@@ -48,7 +48,7 @@ func (s *server) listCollateral(c *call) error {
 	if err := q.err(); err != nil {
 		return err
 	}
-	// All rows ever written, or what is held at a moment.
+	// history asks for all rows ever written. Without it, the answer is the collateral held at a moment.
 	if history {
 		found, err := s.app.Collaterals.List(c.ctx, c.actor, channels, page)
 		if err != nil {
@@ -89,7 +89,7 @@ func (s *server) createCollateral(c *call) error {
 
 func collateralFields(in *input) ledger.CollateralFields {
 	f := ledger.CollateralFields{
-		Once: in.once, RecordID: in.integer("corrects"), Kind: word[protection.CollateralKind](in, "kind"),
+		Idempotency: in.once, RecordID: in.integer("corrects"), Kind: word[protection.CollateralKind](in, "kind"),
 		ChannelID: in.integer("channels"), Currency: in.currency("currency"), Amount: in.integer("amount"),
 		From: in.day("from"), To: in.day("to"), Reference: in.textOr("reference"), Note: in.textOr("note"),
 	}

@@ -16,15 +16,16 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Bounds of a body.
+// Limits of a request.
 const (
-	maxBody  = 1 << 20
-	maxDepth = 16  // of objects and lists inside each other; the deepest of the wire is 3
-	maxKey   = 191 // characters of an idempotency key
+	maxBody  = 1 << 20 // bytes
+	maxDepth = 16      // of objects and lists inside each other; no valid body has more than 3
+	maxKey   = 191     // characters of an idempotency key
 )
 
-// input reads the body of the request: a JSON object, or nothing, which is an empty one. What is wrong with its fields
-// is noted in the input and becomes an error with everything else that is wrong.
+// input reads the body of the request: a JSON object. An empty body counts as an empty object. Problems of single fields
+// are noted in the input, and are reported together later. Errors: BodyTooLarge, BadJSON, CardNumber, and Invalid for a
+// wrong idempotency key.
 func (c *call) input() (*input, error) {
 	raw, err := io.ReadAll(http.MaxBytesReader(c, c.r.Body, maxBody))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
@@ -41,30 +42,29 @@ func (c *call) input() (*input, error) {
 	return in, err
 }
 
-// readOnce reads the idempotency key. What was asked is the address and the body, byte for byte: a client that repeats
-// a request repeats those.
-func (c *call) readOnce(body []byte) (travel.Once, error) {
+// readOnce reads the idempotency key. Two requests count as the same when their method, path and body are the same bytes.
+func (c *call) readOnce(body []byte) (travel.IdempotencyKey, error) {
 	key := c.r.Header.Get("Idempotency-Key")
 	switch {
 	case key == "":
-		return travel.Once{}, nil
+		return travel.IdempotencyKey{}, nil
 	case travel.HoldsCardNumber(key):
-		return travel.Once{}, errCardNumber("Idempotency-Key")
+		return travel.IdempotencyKey{}, errCardNumber("Idempotency-Key")
 	case utf8.RuneCountInString(key) > maxKey || !isPrintable(key):
-		return travel.Once{}, fault.WrongField("Idempotency-Key", "At most %d printable ASCII characters are allowed.", maxKey)
+		return travel.IdempotencyKey{}, fault.WrongField("Idempotency-Key", "At most %d printable ASCII characters are allowed.", maxKey)
 	}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s %s\n%s", c.r.Method, c.r.URL.EscapedPath(), body)
-	return travel.Once{Key: key, Hash: hex.EncodeToString(sum.Sum(nil))}, nil
+	return travel.IdempotencyKey{Key: key, Hash: hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
 func isPrintable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// decodeObject reads a JSON object. Numbers stay text, so that no digit of an amount is lost. It reads token by token
-// because every text is looked at for card numbers, also the ones that a decoder into a map would drop: of a field
-// that is given twice, which is noted as wrong, and before anything else has seen them.
+// decodeObject reads a JSON object. Numbers stay text, so that no digit of an amount is lost. It refuses a card number in
+// any text before other code sees the text. For this it reads token by token: a decoder into a map would drop the first
+// value of a field that is given twice. Such a field is noted as a problem.
 func decodeObject(raw []byte, p *fault.Problems) (map[string]any, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {
@@ -90,13 +90,14 @@ type decoder struct {
 	problems *fault.Problems
 }
 
-// value reads the next value. Its path names it in messages, its key decides whether it may hold long numbers.
+// value reads the next value. path names it in messages. key is the name of its field, which decides whether it may hold
+// long numbers.
 func (d *decoder) value(path, key string, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, fault.New(fault.BadJSON, "The body is nested more than %d deep.", maxDepth)
 	}
 	token, err := d.json.Token()
-	if err != nil { // it was valid a moment ago
+	if err != nil { // cannot happen: decodeObject has checked the body
 		return nil, fmt.Errorf("decode a body: %w", err)
 	}
 	switch t := token.(type) {
@@ -119,7 +120,7 @@ func (d *decoder) object(path string, depth int) (map[string]any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("decode a body: %w", err)
 		}
-		name, _ := token.(string) // JSON has no other names
+		name, _ := token.(string) // the names of JSON fields are always texts
 		if travel.HoldsCardNumber(name) {
 			return nil, errCardNumber(path)
 		}
@@ -151,11 +152,11 @@ func (d *decoder) list(path, key string, depth int) ([]any, error) {
 	return items, err
 }
 
-// holdsLongNumbers are the fields that are not looked at for card numbers: hashes and the like hold any digits.
+// holdsLongNumbers are the fields in which card numbers are not looked for: a hash can look like one by chance.
 var holdsLongNumbers = map[string]bool{"booking_auth": true, "hash": true, "hashes": true, "uuid": true}
 
-// checkCardNumber refuses a text that holds a card number. A token is refused only when it is one as a whole. The
-// text itself goes nowhere: not into the answer, not into the log.
+// checkCardNumber refuses a text that holds a card number. It refuses a token only when the whole token is a card number.
+// The text itself must not appear in the answer or in the log.
 func checkCardNumber(path, key, text string) error {
 	if holdsLongNumbers[key] {
 		return nil

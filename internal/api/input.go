@@ -18,7 +18,7 @@ import (
 type input struct {
 	fields   map[string]any
 	raw      []byte // of the whole body
-	once     travel.Once
+	once     travel.IdempotencyKey
 	problems *fault.Problems
 	// For an item of a list in the body: the name of the list, and the place of the item from 1. Its problems are
 	// noted under the name of the list.

@@ -1,21 +1,21 @@
 package api
 
 import (
-	"holdfast/internal/limits"
 	"net/http"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/limits"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 )
 
-// limitShape is a limit on the wire. Amounts are minor units of currency.
+// limitShape is a limit (R12) in answers. Amount is in minor units of Currency.
 type limitShape struct {
 	ID         int64                 `json:"id"`
 	Scope      protection.LimitScope `json:"scope"`
-	Channel    *int64                `json:"channels"` // null: not of one channel
+	Channel    *int64                `json:"channels"` // null: the limit is not for one channel
 	From       civil.Day             `json:"from"`
-	Amount     *int64                `json:"amount"` // null: lifted
+	Amount     *int64                `json:"amount"` // null: the limit is lifted
 	Currency   money.Currency        `json:"currency"`
 	Note       string                `json:"note"`
 	Author     string                `json:"author"`
@@ -33,7 +33,8 @@ func showLimit(l protection.Limit) limitShape {
 	return shape
 }
 
-// limitRowShape is a limit in force with what is used of it. Of bookings and transactions there is no one use.
+// limitRowShape is a limit in force and how much of it is used. Amounts are in minor units of Currency. Limits of bookings
+// and of transactions have no use of their own: each booking or transaction is judged by itself.
 type limitRowShape struct {
 	Limit    limitShape            `json:"limit"`
 	Scope    protection.LimitScope `json:"scope"`
@@ -44,10 +45,10 @@ type limitRowShape struct {
 	Over     *int64                `json:"over"`
 	Level    *int64                `json:"level"`
 	InForce  bool                  `json:"in_force"`
-	Reason   string                `json:"reason"` // why it is not; empty where it is
+	Reason   string                `json:"reason"` // why it is not in force; empty when it is
 }
 
-// ShowLimitRow gives a limit in force in the shape of the wire: over HTTP and by the command line alike.
+// ShowLimitRow gives the shape of a limit in force, to be encoded as JSON.
 func ShowLimitRow(r limits.LimitRow) any {
 	shape := limitRowShape{Limit: showLimit(r.Limit), Scope: r.Scope, Currency: r.Currency, InForce: r.NotInForce == "", Reason: r.NotInForce}
 	if r.ChannelID != 0 {
@@ -58,9 +59,6 @@ func ShowLimitRow(r limits.LimitRow) any {
 	}
 	return shape
 }
-
-// ShowLimit gives a limit in the shape of the wire.
-func ShowLimit(l protection.Limit) any { return showLimit(l) }
 
 func (s *server) listLimits(c *call) error {
 	q := c.query()
@@ -104,7 +102,7 @@ func (s *server) findLimit(c *call, id int64) (object, error) {
 
 func limitFields(in *input) limits.LimitFields {
 	f := limits.LimitFields{
-		Once: in.once, Scope: word[protection.LimitScope](in, "scope"), ChannelID: in.integer("channels"),
+		Idempotency: in.once, Scope: word[protection.LimitScope](in, "scope"), ChannelID: in.integer("channels"),
 		From: in.day("from"), Amount: in.integer("amount"), Note: in.textOr("note"),
 	}
 	if lift := in.boolean("lift"); lift != nil {
@@ -114,7 +112,7 @@ func limitFields(in *input) limits.LimitFields {
 	return f
 }
 
-// limitEventShape is a use that rose to a part of its limit. Amounts are minor units of currency.
+// limitEventShape says that a use has reached 80, 95 or 100 percent of its limit. Amounts are in minor units of Currency.
 type limitEventShape struct {
 	ID          int64                 `json:"id"`
 	Scope       protection.LimitScope `json:"scope"`
@@ -125,12 +123,12 @@ type limitEventShape struct {
 	LimitAmount int64                 `json:"limit_amount"`
 	Currency    money.Currency        `json:"currency"`
 	LimitID     int64                 `json:"limit_id"`
-	Transaction *int64                `json:"transaction"` // that crossed it; null where no payment did
+	Transaction *int64                `json:"transaction"` // the one that crossed it; null when no payment did
 	CrossedAt   string                `json:"crossed_at"`
 	RecordedAt  string                `json:"recorded_at"`
 }
 
-// ShowLimitEvent gives an event in the shape of the wire.
+// ShowLimitEvent gives the shape of an event of a limit, to be encoded as JSON.
 func ShowLimitEvent(e protection.LimitEvent) any {
 	return limitEventShape{
 		ID: e.ID, Scope: e.Scope, Object: orNull(e.ObjectID), Channel: orNull(e.ChannelID), Percent: e.Percent, Use: e.Use,

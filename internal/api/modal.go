@@ -3,26 +3,26 @@ package api
 import (
 	"bytes"
 	"encoding/json"
-	"holdfast/internal/checkout"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"holdfast/internal/checkout"
 	"holdfast/internal/fault"
 	"holdfast/internal/travel"
 )
 
-// TestCard is a test card as the frame of the payment modal is told of it. Its number is a public one, which no bank gave
-// out: the frame puts the token in its place before anything leaves the browser.
+// TestCard is a test card of the sandbox processor, as the frame of the payment modal gets it. The number is a public test
+// number: no bank has issued it. The frame replaces it by the token before it sends anything.
 type TestCard struct {
 	Number string `json:"number"`
 	Token  string `json:"token"`
 	Scheme string `json:"scheme"`
-	What   string `json:"what"` // it does, in words
+	What   string `json:"what"` // what happens with this card, in words
 }
 
-// modalSessionShape is what the frame learns of an open session.
+// modalSessionShape is an open session, as the frame of the payment modal gets it.
 type modalSessionShape struct {
 	Token     string         `json:"token"`
 	ExpiresAt *string        `json:"expires_at"` // by the clock of the site
@@ -42,7 +42,7 @@ type modalChannel struct {
 	ReceiptLabel   string `json:"receipt_label"`
 }
 
-// modalTokenizer says how the frame gets a card's token. All but the kind is of the kind hosted.
+// modalTokenizer says how the frame gets the token of a card. All fields but Kind are set only for hosted fields.
 type modalTokenizer struct {
 	Kind              checkout.TokenizerKind `json:"kind"`
 	Environment       string                 `json:"environment,omitempty"`
@@ -71,7 +71,7 @@ func (s *server) showModal(v checkout.ModalView) modalSessionShape {
 	if t.Environment, t.Script = checkout.ModalTest, s.cfg.FieldsTestScript; v.Live {
 		t.Environment, t.Script = checkout.ModalLive, s.cfg.FieldsLiveScript
 	}
-	if t.Script == "" { // without its script there are no fields
+	if t.Script == "" { // the hosted fields do not work without their script
 		*t = modalTokenizer{Kind: checkout.NoCards}
 		return shape
 	}
@@ -80,11 +80,12 @@ func (s *server) showModal(v checkout.ModalView) modalSessionShape {
 	return shape
 }
 
-// ownPages lets through what our own pages send. Whoever is no browser says nothing of pages, and has credentials.
+// ownPages checks that a request of a browser comes from a page of ours. It lets other clients through: they need
+// credentials anyway.
 func ownPages(cfg Config) *http.CrossOriginProtection {
 	p := http.NewCrossOriginProtection()
 	if u, err := url.Parse(cfg.BaseURL); err == nil && u.Host != "" {
-		// An address that is no origin is trusted by nobody.
+		// If the address is not a valid origin, no page is trusted besides those of the same host.
 		_ = p.AddTrustedOrigin(u.Scheme + "://" + u.Host)
 	}
 	return p
@@ -119,7 +120,7 @@ func (s *server) openModalSession(c *call) error {
 		names = append(names, *verify...)
 	}
 	for _, name := range names {
-		// A field that the page leaves out is one whose value is empty.
+		// A field that the page leaves out counts as empty.
 		if opening.Fields[name], err = in.verbatim(name); err != nil {
 			return err
 		}
@@ -134,7 +135,7 @@ func (s *server) openModalSession(c *call) error {
 	return nil
 }
 
-// needed reads a text that has to be there.
+// needed reads a required text. It notes a problem when the text is missing.
 func (in *input) needed(name string) string {
 	text := in.text(name)
 	if text == nil {
@@ -146,8 +147,9 @@ func (in *input) needed(name string) string {
 	return *text
 }
 
-// verbatim gives a field as the text that an auth string is made of: a text as it is, a number by its digits, a list as
-// JSON, byte for byte; "" where it is absent. The text is kept, so that numbers are looked at for card numbers, too.
+// verbatim gives a field as the text from which an auth string is computed: a text as it is, a number as its digits, a
+// list or an object as JSON without spaces, and "" when the field is absent. The text will be stored, so it is checked for
+// card numbers, even when it was a number.
 func (in *input) verbatim(name string) (string, error) {
 	var text string
 	switch v := in.fields[name].(type) {
@@ -161,7 +163,7 @@ func (in *input) verbatim(name string) (string, error) {
 	default:
 		var raw map[string]json.RawMessage
 		var written bytes.Buffer
-		// It was decoded before: what is left is to cut the spaces out that stand between things.
+		// It was decoded before without an error. Only the spaces between its parts are removed here.
 		if json.Unmarshal(in.raw, &raw) != nil || json.Compact(&written, raw[name]) != nil {
 			in.wrong(name, "This cannot be read.")
 		}
@@ -173,7 +175,7 @@ func (in *input) verbatim(name string) (string, error) {
 	return text, nil
 }
 
-// verifiable reads the fields that an auth string can verify, as far as they are there.
+// verifiable reads the fields that an auth string can verify, and that are given.
 func (in *input) verifiable() (given map[string]string, err error) {
 	given = map[string]string{}
 	for _, name := range slices.Concat(travel.ModalAlways, travel.ModalVerifiable) {
@@ -187,7 +189,8 @@ func (in *input) verifiable() (given map[string]string, err error) {
 	return given, nil
 }
 
-// enterModal finds out in which session of the modal the request is made; what follows is about its site.
+// enterModal finds the session of the payment modal that the request belongs to. The call then acts on the site of that
+// session.
 func (s *server) enterModal(c *call, writes bool) (checkout.ModalUse, error) {
 	if writes {
 		if err := s.checkOwnPage(c); err != nil {
@@ -213,8 +216,8 @@ func (s *server) createModalBooking(c *call) error {
 	if err != nil {
 		return err
 	}
-	if use.Session.BookingID != 0 { // made already: there is nothing that could be made twice
-		in.once = travel.Once{}
+	if use.Session.BookingID != 0 { // it was made already, so nothing can be made twice
+		in.once = travel.IdempotencyKey{}
 	}
 	in.once = use.Key(in.once)
 	given, err := in.verifiable()
@@ -234,7 +237,8 @@ func (s *server) createModalBooking(c *call) error {
 	})
 }
 
-// rename lets a field of the modal's data stand for the one of a booking or transaction, unless that is given.
+// rename copies a field from its name in the modal's data to its name in a booking or transaction, unless that one is
+// given.
 func (in *input) rename(from, to string) {
 	if in.fields[to] == nil && in.fields[from] != nil {
 		in.fields[to] = in.fields[from]
@@ -275,10 +279,10 @@ func (s *server) createModalTransaction(c *call) error {
 	if err != nil {
 		return err
 	}
-	delete(given, "country") // of the trip, or of who pays: the booking has it
+	delete(given, "country") // it may be the country of the trip or of the payer; the booking has the right one
 	named := namedBookings(in)
 	payment := modalTransaction(in)
-	payment.Once = in.once
+	payment.Idempotency = in.once
 	return s.create(c, func() (object, error) {
 		made, created, err := s.app.Modals.Pay(c.ctx, use, checkout.ModalPayment{
 			NewTransaction: payment, Given: given, Bookings: named, Address: c.address,
@@ -289,7 +293,7 @@ func (s *server) createModalTransaction(c *call) error {
 	})
 }
 
-// modalTransaction reads of a payment what the shopper says: whose card it is, and its token.
+// modalTransaction reads the fields of a payment that the shopper may set: the card's token and expiry, and the payer.
 func modalTransaction(in *input) travel.NewTransaction {
 	in.rename("transaction_type", "transaction_types")
 	in.rename("transactionType", "transaction_types")
@@ -301,7 +305,7 @@ func modalTransaction(in *input) travel.NewTransaction {
 	}
 }
 
-// namedBookings are the bookings that a payment names, in either way.
+// namedBookings reads the bookings of a payment, which are in "booking_id" or in "bookings".
 func namedBookings(in *input) []travel.Item {
 	var named []travel.Item
 	if id := in.integer("booking_id"); id != nil {
@@ -330,7 +334,8 @@ func (s *server) findModalTransaction(c *call, use checkout.ModalUse, id int64) 
 	return transactionObject(found), err
 }
 
-// listTestCards tells the frame which numbers it may take. Of a channel that takes other cards there are none.
+// listTestCards answers with the test cards that the frame may take. The list is empty when the channel does not take test
+// cards.
 func (s *server) listTestCards(c *call) error {
 	use, err := s.enterModal(c, false)
 	if err != nil {

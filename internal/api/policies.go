@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// policyTermsShape is a policy on the wire, with all that it says.
+// policyTermsShape is a policy in answers, with all its terms.
 type policyTermsShape struct {
 	ID                int64            `json:"id"`
 	From              civil.Day        `json:"from"`
@@ -30,7 +30,7 @@ type policyTermsShape struct {
 
 type rateLineShape struct {
 	ID       int64  `json:"id"`
-	Channel  *int64 `json:"channel"` // null: of every channel that has no lines of its own
+	Channel  *int64 `json:"channel"` // null: for every channel that has no lines of its own
 	LeadFrom int64  `json:"lead_from"`
 	LeadTo   *int64 `json:"lead_to"` // null: the last band
 	PPM      int64  `json:"ppm"`
@@ -62,10 +62,11 @@ func showPolicy(p travel.Policy) policyTermsShape {
 	return shape
 }
 
-// ShowPolicy gives a policy in the shape of the wire, to be encoded as JSON: over HTTP and by the command line alike.
+// ShowPolicy gives the shape of a policy, to be encoded as JSON.
 func ShowPolicy(p travel.Policy) any { return showPolicy(p) }
 
-// ReadPolicy reads what a file says about a new policy, in the form of the wire.
+// ReadPolicy reads the fields of a new policy from JSON, as in the body of a request. Problems of single fields are in
+// Problems of the result. The error says that the text is not a JSON object, or holds a card number.
 func ReadPolicy(raw []byte) (travel.PolicyFields, error) {
 	in := &input{problems: &fault.Problems{}}
 	var err error
@@ -118,7 +119,7 @@ func (s *server) createPolicy(c *call) error {
 
 func policyFields(in *input) travel.PolicyFields {
 	f := travel.PolicyFields{
-		Once:              in.once,
+		Idempotency:       in.once,
 		From:              in.day("from"),
 		Currency:          in.currency("currency"),
 		Recognition:       word[travel.Recognition](in, "recognition"),
@@ -137,7 +138,7 @@ func policyFields(in *input) travel.PolicyFields {
 	return f
 }
 
-// rateCard reads the lines of a rate card.
+// rateCard reads the lines of a rate card. It is nil when the field is absent.
 func (in *input) rateCard(name string) *travel.RateCard {
 	items := in.items(name)
 	if items == nil {

@@ -3,12 +3,11 @@ package api
 import (
 	"net/http"
 	"strconv"
-	"strings"
 
 	"holdfast/internal/travel"
 )
 
-// supplierShape is a supplier on the wire (section 2.5, where its id is a text).
+// supplierShape is a supplier in answers. Its id is a text there, and clients depend on that.
 type supplierShape struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
@@ -33,12 +32,8 @@ func (s *server) listSuppliers(c *call) error {
 		Exclude:    q.ids("exclude"),
 		Name:       q.text("name"),
 		URL:        q.text("url"),
-		Countries:  q.list("countries"),
+		Countries:  q.codes("countries"),
 		Categories: q.list("categories"),
-	}
-	// Codes are stored in capitals; a caller may write them as it likes.
-	for i, country := range filter.Countries {
-		filter.Countries[i] = strings.ToUpper(country)
 	}
 	if err := q.err(); err != nil {
 		return err
@@ -98,11 +93,11 @@ func (s *server) deleteSupplier(c *call) error {
 
 func supplierFields(in *input) travel.SupplierFields {
 	f := travel.SupplierFields{
-		Once:     in.once,
-		Name:     in.text("name"),
-		URL:      in.text("url"),
-		Category: in.text("category"),
-		Country:  in.text("country"),
+		Idempotency: in.once,
+		Name:        in.text("name"),
+		URL:         in.text("url"),
+		Category:    in.text("category"),
+		Country:     in.text("country"),
 	}
 	f.Problems = *in.problems // now that all fields are read
 	return f

@@ -11,8 +11,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// transactionShape is a transaction on the wire (section 2.6). What this service has no use for is there and empty,
-// because clients of the document expect it. Three fields are ours: reference, flags and effective_at.
+// transactionShape is a transaction in answers. Some fields are always empty: holdfast does not need them, but clients of
+// the API expect them. Amounts are in minor units of Currencies.
 type transactionShape struct {
 	ID               int64                    `json:"id"`
 	UUID             string                   `json:"uuid"`
@@ -44,9 +44,9 @@ type transactionShape struct {
 	Attempt3DS       bool                     `json:"attempt_3ds,omitempty"`
 	RedirectURL3DS   string                   `json:"3ds_redirect_url,omitempty"`
 	RedirectURL      string                   `json:"redirect_url,omitempty"`
-	Response3DS      any                      `json:"3ds_response,omitempty"` // a challenge, or what came of it
+	Response3DS      any                      `json:"3ds_response,omitempty"` // the challenge, or its result
 	Adjustments      []int64                  `json:"adjustments"`
-	Allocations      any                      `json:"allocations"` // as the payment modal was told, else an empty list
+	Allocations      any                      `json:"allocations"` // as the payment modal sent them, or an empty list
 	APIURLs          []string                 `json:"api_urls"`
 	Forex            *[]struct{}              `json:"forex"`
 	ForexID          *int64                   `json:"forex_id"`
@@ -65,15 +65,15 @@ type transactionShape struct {
 	Reference        string                   `json:"reference"`
 	Flags            []string                 `json:"flags"`
 	EffectiveAt      string                   `json:"effective_at"`
-	// OverLimit is what lies above a limit (R12), in OverLimitCurrency; absent where nothing does.
+	// OverLimit is the amount above a limit (R12), in minor units of OverLimitCurrency; absent when it is 0.
 	OverLimit         int64          `json:"over_limit_amount,omitempty"`
 	OverLimitCurrency money.Currency `json:"over_limit_currency,omitempty"`
-	// ChargeChannel is as the payment modal was told; absent elsewhere.
+	// ChargeChannel is as the payment modal sent it; absent in other transactions.
 	ChargeChannel int64 `json:"charge_channel,omitempty"`
 	processedShape
 }
 
-// partShape is the part of a payment that belongs to one booking, with what is good to know of that booking.
+// partShape is the part of a payment that is for one booking, with some fields of that booking.
 type partShape struct {
 	ID         int64          `json:"id"`
 	Total      int64          `json:"total"`
@@ -119,17 +119,8 @@ func showTransaction(t travel.Transaction) transactionShape {
 	return shape
 }
 
-// ShowTransaction gives a transaction in the shape of the wire: over HTTP and by the command line alike.
+// ShowTransaction gives the shape of a transaction, to be encoded as JSON.
 func ShowTransaction(t travel.Transaction) any { return showTransaction(t) }
-
-// orNull is null for what was not given.
-func orNull[T comparable](value T) *T {
-	var none T
-	if value == none {
-		return nil
-	}
-	return &value
-}
 
 func transactionObject(t travel.Transaction) object {
 	return object{id: t.ID, body: showTransaction(t)}
@@ -168,7 +159,7 @@ func (s *server) listTransactions(c *call) error {
 	return list(s, c, page, found, showTransaction)
 }
 
-// maybeFlag reads true or false; nil where it is absent.
+// maybeFlag reads true or false. It is nil when the parameter is absent.
 func (q *query) maybeFlag(name string) *bool {
 	if q.text(name) == "" {
 		return nil
@@ -177,7 +168,7 @@ func (q *query) maybeFlag(name string) *bool {
 	return &value
 }
 
-// codes reads codes of countries or currencies. They are stored in capitals; a caller may write them as it likes.
+// codes reads a list of country or currency codes. They are stored in capital letters; a caller may use small letters.
 func (q *query) codes(name string) []string {
 	codes := q.list(name)
 	for i, code := range codes {
@@ -186,7 +177,7 @@ func (q *query) codes(name string) []string {
 	return codes
 }
 
-// id reads one id; 0 where it is absent or wrong.
+// id reads one id. It is 0 when the parameter is absent or wrong.
 func (q *query) id(name string) int64 {
 	text := q.text(name)
 	if text == "" {
@@ -225,10 +216,10 @@ func (s *server) createTransaction(c *call) error {
 	})
 }
 
-// newTransaction reads the report of a payment.
+// newTransaction reads the fields of a transaction that a caller reports.
 func newTransaction(in *input) travel.NewTransaction {
 	n := travel.NewTransaction{
-		Once:         in.once,
+		Idempotency:  in.once,
 		ChannelID:    in.integer("channels"),
 		Currency:     in.currency("currencies"),
 		Total:        in.integer("total"),
@@ -271,7 +262,7 @@ func newTransaction(in *input) travel.NewTransaction {
 	return n
 }
 
-// parts reads how a payment is split over bookings.
+// parts reads how a payment is divided among bookings. It is nil when the field is absent.
 func (in *input) parts(name string) *[]travel.Item {
 	given := in.items(name)
 	if given == nil {

@@ -29,7 +29,7 @@ type App struct {
 	Accounts        *identity.Accounts
 	Sessions        *identity.Sessions
 	Tokens          *identity.Tokens
-	Once            *core.Idempotency
+	Idempotency     *core.Idempotency
 	Payments        *payments.Payments
 	GatewayPayments *payments.GatewayPayments
 	Modals          *checkout.Modals
@@ -73,7 +73,7 @@ func New(c *core.Core) *App {
 		Accounts:        &identity.Accounts{Core: c},
 		Sessions:        identity.NewSessions(c, tokens),
 		Tokens:          tokens,
-		Once:            &core.Idempotency{Core: c},
+		Idempotency:     &core.Idempotency{Core: c},
 		Payments:        taken,
 		GatewayPayments: gateway,
 		Modals:          checkout.NewModals(c, logged, taken),

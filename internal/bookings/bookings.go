@@ -38,7 +38,7 @@ func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.Booki
 		return travel.Booking{}, err
 	}
 	uuid := sync.OnceValue(b.NewUUID) // the write may run more than once, and must make the same booking
-	return core.Create(ctx, b.Core, actor, in.Once, func(tx *db.Tx) (travel.Booking, core.Outcome, error) {
+	return core.Create(ctx, b.Core, actor, in.Idempotency, func(tx *db.Tx) (travel.Booking, core.Outcome, error) {
 		made, err := b.Make(tx, actor, uuid(), in)
 		return made, core.Outcome{ID: made.ID}, err
 	}, func(ctx context.Context, made core.Outcome) (travel.Booking, error) {

@@ -31,7 +31,7 @@ type Outcome struct {
 // Errors: IdempotencyMismatch when the key was used for another request, IdempotencyInFlight while the first request is
 // still being answered, and the errors of create and find. After an error of create the key is free again.
 func Create[T any](
-	ctx context.Context, c *Core, actor auth.Actor, key travel.Once,
+	ctx context.Context, c *Core, actor auth.Actor, key travel.IdempotencyKey,
 	create func(tx *db.Tx) (T, Outcome, error), find func(ctx context.Context, made Outcome) (T, error),
 	riders ...Rider,
 ) (made T, err error) {
@@ -74,7 +74,7 @@ func Create[T any](
 }
 
 // claim takes the key and returns until when, or returns what an earlier request made under it.
-func claim(ctx context.Context, c *Core, actor auth.Actor, key travel.Once) (before Outcome, until time.Time, err error) {
+func claim(ctx context.Context, c *Core, actor auth.Actor, key travel.IdempotencyKey) (before Outcome, until time.Time, err error) {
 	err = c.Store.Write(ctx, func(tx *db.Tx) error {
 		before, until = Outcome{}, tx.Now.Add(claimLife)
 		held, mine, err := ClaimKey(tx, actor.SiteID, actor.UserID, key, until)

@@ -18,7 +18,7 @@ type keyClaim struct {
 // ClaimKey takes an idempotency key until the given instant. It also takes a key whose first request has not finished in
 // time. mine reports whether it was taken; if not, claim is the one that holds it. The error is db.ErrNotFound when that
 // claim has gone meanwhile.
-func ClaimKey(tx *db.Tx, siteID, userID int64, once travel.Once, until time.Time) (claim keyClaim, mine bool, err error) {
+func ClaimKey(tx *db.Tx, siteID, userID int64, once travel.IdempotencyKey, until time.Time) (claim keyClaim, mine bool, err error) {
 	err = tx.Each(`INSERT INTO idempotency_keys (site_id, user_id, key, request_hash, claimed_until, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (site_id, user_id, key) DO UPDATE SET claimed_until = $5
@@ -44,7 +44,7 @@ func ClaimKey(tx *db.Tx, siteID, userID int64, once travel.Once, until time.Time
 
 // finishKey stores what a request made under its idempotency key, in the transaction that makes it. The error is
 // db.ErrNotFound when the claim ran out, and another request has finished or released the key.
-func finishKey(tx *db.Tx, siteID, userID int64, once travel.Once, made Outcome) error {
+func finishKey(tx *db.Tx, siteID, userID int64, once travel.IdempotencyKey, made Outcome) error {
 	n, err := tx.Exec(`UPDATE idempotency_keys SET object_id = $5, proposal_id = $6
 		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND request_hash = $4
 			AND object_id IS NULL AND proposal_id IS NULL`,
@@ -56,7 +56,7 @@ func finishKey(tx *db.Tx, siteID, userID int64, once travel.Once, made Outcome) 
 }
 
 // releaseKey frees a key that was claimed until the given instant, so that the caller can try again.
-func releaseKey(tx *db.Tx, siteID, userID int64, once travel.Once, until time.Time) error {
+func releaseKey(tx *db.Tx, siteID, userID int64, once travel.IdempotencyKey, until time.Time) error {
 	_, err := tx.Exec(`DELETE FROM idempotency_keys
 		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id IS NULL AND proposal_id IS NULL
 			AND claimed_until = $4`,
@@ -65,7 +65,7 @@ func releaseKey(tx *db.Tx, siteID, userID int64, once travel.Once, until time.Ti
 }
 
 // FreeKey frees the key of a request whose object was not made after all, so that the caller can try again.
-func FreeKey(tx *db.Tx, siteID, userID int64, once travel.Once, objectID int64) error {
+func FreeKey(tx *db.Tx, siteID, userID int64, once travel.IdempotencyKey, objectID int64) error {
 	_, err := tx.Exec(`DELETE FROM idempotency_keys WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id = $4`,
 		siteID, userID, once.Key, objectID)
 	return err

@@ -17,7 +17,7 @@ import (
 )
 
 // createUnder makes a supplier under an idempotency key.
-func createUnder(ctx context.Context, h *apptest.House, once travel.Once, name string) (id int64, replayed bool, err error) {
+func createUnder(ctx context.Context, h *apptest.House, once travel.IdempotencyKey, name string) (id int64, replayed bool, err error) {
 	replayed = true
 	id, err = core.Create(ctx, h.Core, auth.System(1), once, func(tx *db.Tx) (int64, core.Outcome, error) {
 		replayed = false
@@ -31,7 +31,7 @@ func TestOneKeyMakesOneThing(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
-		once := travel.Once{Key: "key", Hash: "one"}
+		once := travel.IdempotencyKey{Key: "key", Hash: "one"}
 		first, replayed, err := createUnder(ctx, h, once, "A")
 		if err != nil || replayed {
 			t.Fatalf("the first: replayed %v, %v", replayed, err)
@@ -40,14 +40,14 @@ func TestOneKeyMakesOneThing(t *testing.T) {
 		if err != nil || !replayed || again != first {
 			t.Errorf("the second: %d, replayed %v, %v; want %d", again, replayed, err, first)
 		}
-		_, _, err = createUnder(ctx, h, travel.Once{Key: "key", Hash: "two"}, "B")
+		_, _, err = createUnder(ctx, h, travel.IdempotencyKey{Key: "key", Hash: "two"}, "B")
 		apptest.WantKind(t, err, fault.IdempotencyMismatch, "another request under the same key")
-		free, replayed, err := createUnder(ctx, h, travel.Once{}, "A")
+		free, replayed, err := createUnder(ctx, h, travel.IdempotencyKey{}, "A")
 		if err != nil || replayed || free == first {
 			t.Errorf("without a key: %d, replayed %v, %v", free, replayed, err)
 		}
 		h.Now.Move(25 * time.Hour)
-		if more, err := h.Once.Forget(ctx); err != nil || more {
+		if more, err := h.Idempotency.Forget(ctx); err != nil || more {
 			t.Errorf("forgetting: more %v, %v", more, err)
 		}
 		later, replayed, err := createUnder(ctx, h, once, "A")
@@ -59,7 +59,7 @@ func TestOneKeyMakesOneThing(t *testing.T) {
 
 func TestManyAtOnceUnderOneKeyMakeOneThing(t *testing.T) {
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
-		once := travel.Once{Key: "key", Hash: "one"}
+		once := travel.IdempotencyKey{Key: "key", Hash: "one"}
 		var group sync.WaitGroup
 		var mu sync.Mutex
 		made := map[int64]int{}
@@ -87,7 +87,7 @@ func TestManyAtOnceUnderOneKeyMakeOneThing(t *testing.T) {
 func TestAFailedCreateGivesItsKeyBack(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
-		once := travel.Once{Key: "key", Hash: "one"}
+		once := travel.IdempotencyKey{Key: "key", Hash: "one"}
 		// The caller goes away in the middle: the key is given back all the same.
 		ctx, cancel := context.WithCancel(t.Context())
 		broken := errors.New("broken")
@@ -108,7 +108,7 @@ func TestAClaimIsTakenOverWhenItRunsOut(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
-		once := travel.Once{Key: "key", Hash: "one"}
+		once := travel.IdempotencyKey{Key: "key", Hash: "one"}
 		// The first request claims its key and goes no further.
 		err := h.Core.Store.Write(ctx, func(tx *db.Tx) error {
 			_, mine, err := core.ClaimKey(tx, 1, 0, once, tx.Now.Add(30*time.Second))
@@ -137,7 +137,7 @@ func TestAClaimIsTakenOverWhenItRunsOut(t *testing.T) {
 func TestOneThatLostItsClaimIsUndone(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
-		once := travel.Once{Key: "key", Hash: "one"}
+		once := travel.IdempotencyKey{Key: "key", Hash: "one"}
 		_, err := core.Create(t.Context(), h.Core, auth.System(1), once, func(tx *db.Tx) (int64, core.Outcome, error) {
 			made, err := merchants.InsertSupplier(tx, travel.Supplier{SiteID: 1, Name: "Lost"})
 			if err == nil {

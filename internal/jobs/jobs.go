@@ -59,17 +59,17 @@ func New(a *app.App, log *slog.Logger) *Runner {
 		{Name: "fold-exposure", Every: 5 * time.Second, Run: a.Buckets.Fold},
 		// Limits must be judged within ten seconds (R12). So this job does not wait for the slow ones.
 		{Name: "judge-limits", Every: quickTick, Run: a.Limits.Recompute},
-		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Once.Forget},
+		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Idempotency.Forget},
 		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},
 		{Name: "forget-modal-sessions", Every: time.Hour, Run: a.Modals.Forget},
 	}
 	if a.GatewayPayments.Enabled() {
 		// These jobs find unknown outcomes of payments within a minute after the processor is back.
 		list = append(list,
-			Job{Name: "ask-processors", Every: tick, Talks: true, Run: a.GatewayPayments.Ask},
-			Job{Name: "follow-processor-events", Every: tick, Talks: true, Run: a.GatewayPayments.FollowHints},
-			Job{Name: "read-processor-events", Every: tick, Talks: true, Run: a.GatewayPayments.ReadFeeds},
-			Job{Name: "forget-processor-events", Every: time.Hour, Run: a.GatewayPayments.ForgetHints})
+			Job{Name: "ask-processors", Every: tick, Talks: true, Run: a.GatewayPayments.Reconcile},
+			Job{Name: "follow-processor-events", Every: tick, Talks: true, Run: a.GatewayPayments.FollowNotices},
+			Job{Name: "read-processor-events", Every: tick, Talks: true, Run: a.GatewayPayments.PollEvents},
+			Job{Name: "forget-processor-events", Every: time.Hour, Run: a.GatewayPayments.ForgetNotices})
 	}
 	return NewRunner(a.Work, log, list)
 }

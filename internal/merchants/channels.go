@@ -106,7 +106,7 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 		}
 		return made, core.Outcome{ID: made.ID}, err
 	}
-	made, err := core.Create(ctx, c.Core, actor, in.Once, create, func(ctx context.Context, made core.Outcome) (travel.Channel, error) {
+	made, err := core.Create(ctx, c.Core, actor, in.Idempotency, create, func(ctx context.Context, made core.Outcome) (travel.Channel, error) {
 		if made.ProposalID == 0 {
 			return c.Get(ctx, actor, made.ID)
 		}

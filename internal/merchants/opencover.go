@@ -24,7 +24,7 @@ type openCover struct {
 // has to be added here.
 type openFields struct {
 	Profile         travel.Profile         `json:"-"`
-	Once            travel.Once            `json:"-"`
+	Idempotency     travel.IdempotencyKey  `json:"-"`
 	IfVersion       int64                  `json:"-"`
 	Reason          string                 `json:"-"` // the proposal has it
 	Problems        fault.Problems         `json:"-"`

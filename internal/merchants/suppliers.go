@@ -41,7 +41,7 @@ func (s *Suppliers) Create(ctx context.Context, actor auth.Actor, in travel.Supp
 	if err := problems.Err(); err != nil {
 		return travel.Supplier{}, err
 	}
-	return core.Create(ctx, s.Core, actor, in.Once, func(tx *db.Tx) (travel.Supplier, core.Outcome, error) {
+	return core.Create(ctx, s.Core, actor, in.Idempotency, func(tx *db.Tx) (travel.Supplier, core.Outcome, error) {
 		stored, err := InsertSupplier(tx, made)
 		if err != nil {
 			return stored, core.Outcome{}, err

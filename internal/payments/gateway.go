@@ -70,20 +70,20 @@ func (s *semaphore) release() {
 
 // gatewayRequest is what a processor is to do for a transaction, and the row that remembers it.
 type gatewayRequest struct {
-	processed  travel.GatewayCharge
+	row        travel.GatewayCharge
 	gateway    psp.Gateway
 	account    psp.Account
 	descriptor string
 	card       psp.Card
 }
 
-// placeOrder finds out whether the transaction is for a processor to carry out: a payment by card on a channel that takes
+// makeRequest finds out whether the transaction is for a processor to carry out: a payment by card on a channel that takes
 // payments itself, or what adjusts one. What it would not take is noted.
-func (r *intake) placeOrder() error {
-	if r.slot == nil || !r.core.Profile.Processes() || r.channel.ID == 0 || r.in.Type == nil || r.in.Type.Operators() {
+func (r *intake) makeRequest() error {
+	if r.semaphore == nil || !r.core.Profile.Processes() || r.channel.ID == 0 || r.in.Type == nil || r.in.Type.Operators() {
 		return nil
 	}
-	o := &gatewayRequest{processed: travel.GatewayCharge{
+	o := &gatewayRequest{row: travel.GatewayCharge{
 		SiteID: r.site.ID, ChannelID: r.channel.ID, Operation: *r.in.Type, State: travel.ProcessingCalled,
 	}}
 	var err error
@@ -98,15 +98,15 @@ func (r *intake) placeOrder() error {
 	if err != nil {
 		return err
 	}
-	if r.in.PSP != "" && r.in.PSP != o.processed.Processor {
-		r.problems.Wrong("psp", "This is processed by %s.", o.processed.Processor)
+	if r.in.PSP != "" && r.in.PSP != o.row.Processor {
+		r.problems.Wrong("psp", "This is processed by %s.", o.row.Processor)
 	}
 	if !r.in.EffectiveAt.IsZero() {
 		r.problems.Wrong("effective_at", "What is processed here counts from now on; another time cannot be given.")
 	}
 	// Not said, the processor is the channel's: a repetition that says it is the same report.
-	r.in.PSP = o.processed.Processor
-	r.order = o
+	r.in.PSP = o.row.Processor
+	r.request = o
 	return nil
 }
 
@@ -126,14 +126,14 @@ func (o *gatewayRequest) charge(r *intake) (err error) {
 	if cmp.Or(r.in.Method, travel.CreditCard) != travel.CreditCard {
 		return db.ErrNotFound
 	}
-	o.processed.Processor, o.gateway, o.account, err = merchants.GatewayOf(r.core, r.tx, r.channel)
+	o.row.Processor, o.gateway, o.account, err = merchants.GatewayOf(r.core, r.tx, r.channel)
 	if err != nil {
 		return err
 	}
 	if r.in.Token == "" {
 		r.problems.Missing("token")
 	}
-	o.processed.Live, o.descriptor = o.account.Live, r.channel.Descriptor
+	o.row.Live, o.descriptor = o.account.Live, r.channel.Descriptor
 	o.card = psp.Card{
 		Token: r.in.Token, Month: int(r.in.ExpiryMonth), Year: int(r.in.ExpiryYear),
 		Holder: strings.TrimSpace(r.in.PayeeName + " " + r.in.PayeeSurname),
@@ -143,14 +143,14 @@ func (o *gatewayRequest) charge(r *intake) (err error) {
 
 // adjust fills in who changes which charge; ErrNotFound where the original was taken elsewhere.
 func (o *gatewayRequest) adjust(r *intake) error {
-	original, err := GatewayChargeOf(r.tx, r.site.ID, r.in.LinkedID)
+	original, err := gatewayChargeOf(r.tx, r.site.ID, r.in.LinkedID)
 	if err != nil || original.ChannelID != r.channel.ID {
 		return cmp.Or(err, db.ErrNotFound)
 	}
 	o.gateway, o.account, err = accountOf(r.core, r.tx, r.channel, original)
-	o.processed.Processor, o.processed.Live = original.Processor, original.Live
+	o.row.Processor, o.row.Live = original.Processor, original.Live
 	// A capture's own name is one of an adjustment: what is refunded is the charge.
-	o.processed.Original = cmp.Or(original.Original, original.ProcessorID)
+	o.row.Original = cmp.Or(original.Original, original.ProcessorID)
 	return err
 }
 
@@ -166,16 +166,16 @@ func accountOf(
 	return g, account, err
 }
 
-// keepOrder writes what the processor is about to be asked, along with the transaction. From here on it is found by the
+// keepRequest writes what the processor is about to be asked, along with the transaction. From here on it is found by the
 // job that asks, should its caller die.
-func (r *intake) keepOrder() error {
-	if !r.slot.take() {
+func (r *intake) keepRequest() error {
+	if !r.semaphore.take() {
 		return &fault.Error{
 			Kind: fault.Unavailable, RetryAfter: time.Second,
 			Message: "Too many payments are waiting for their processors; nothing was done.",
 		}
 	}
-	p := &r.order.processed
+	p := &r.request.row
 	p.TransactionID, p.Reference = r.t.ID, r.t.UUID
 	p.AskedForAt = core.RealNow(r.tx)
 	p.AskAt = p.AskedForAt.Add(core.GatewaySettingsOf(r.core).CallTimeout + callMargin)
@@ -186,26 +186,26 @@ func (r *intake) keepOrder() error {
 		}
 		p.ReturnKey = key
 	}
-	if err := InsertProcessing(r.tx, *p); err != nil {
+	if err := insertGatewayCharge(r.tx, *p); err != nil {
 		return err
 	}
 	kept := *p
 	r.t.GatewayCharge = &kept
-	return OpenFeed(r.tx, p.SiteID, p.ChannelID, p.Processor)
+	return openPoll(r.tx, p.SiteID, p.ChannelID, p.Processor)
 }
 
 // carryOut asks the processor for what was written as pending, and writes the outcome. It goes on when its caller has
 // gone away: money may move by then. An outcome that cannot be written is one that nobody knows.
 func (p *GatewayPayments) carryOut(
-	ctx context.Context, actor auth.Actor, t travel.Transaction, o *gatewayRequest, key travel.Once,
+	ctx context.Context, actor auth.Actor, t travel.Transaction, o *gatewayRequest, key travel.IdempotencyKey,
 ) (travel.Transaction, error) {
 	ctx = context.WithoutCancel(ctx)
 	result, refusal := p.call(ctx, t, o)
 	ctx, cancel := context.WithTimeout(ctx, outcomeTime)
 	defer cancel()
-	settled := t
+	final := t
 	err := p.WriteAs(ctx, actor, func(tx *db.Tx) error {
-		s, err := outcomeOf(p.Core, tx, o.processed)
+		s, err := outcomeOf(p.Core, tx, o.row)
 		if err != nil {
 			return err
 		}
@@ -213,10 +213,10 @@ func (p *GatewayPayments) carryOut(
 			if err := s.refuse(refusal, actor, key); err != nil {
 				return err
 			}
-		} else if err := s.settle(result); err != nil {
+		} else if err := s.apply(result); err != nil {
 			return err
 		}
-		settled = s.t
+		final = s.t
 		return nil
 	})
 	if err != nil {
@@ -226,13 +226,13 @@ func (p *GatewayPayments) carryOut(
 		return t, nil
 	}
 	if refusal != nil {
-		p.Log.Warn("a processor took no request", "site", t.SiteID, "transaction", t.ID, "processor", o.processed.Processor,
+		p.Log.Warn("a processor took no request", "site", t.SiteID, "transaction", t.ID, "processor", o.row.Processor,
 			"error", refusal)
-		if settled.Status == travel.StatusFailed {
-			return settled, faultOf(refusal, o.processed.Operation)
+		if final.Status == travel.StatusFailed {
+			return final, faultOf(refusal, o.row.Operation)
 		}
 	}
-	return settled, nil
+	return final, nil
 }
 
 // call makes the one call to the processor, unless its time is over before it begins: by then others may have asked what
@@ -240,16 +240,16 @@ func (p *GatewayPayments) carryOut(
 func (p *GatewayPayments) call(
 	ctx context.Context, t travel.Transaction, o *gatewayRequest,
 ) (result psp.Result, refusal *psp.Error) {
-	left := core.GatewaySettingsOf(p.Core).CallTimeout - p.Clock().Sub(o.processed.AskedForAt)
+	left := core.GatewaySettingsOf(p.Core).CallTimeout - p.Clock().Sub(o.row.AskedForAt)
 	if left <= 0 {
 		return result, &psp.Error{Source: psp.Network, Kind: psp.Unreachable, Message: "the time for the call is over"}
 	}
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
 	var err error
-	if o.processed.Original != "" {
+	if o.row.Original != "" {
 		a := psp.Adjustment{
-			Account: o.account, Reference: o.processed.Reference, Original: o.processed.Original, Amount: t.Total, Currency: t.Currency,
+			Account: o.account, Reference: o.row.Reference, Original: o.row.Original, Amount: t.Total, Currency: t.Currency,
 		}
 		switch t.Type {
 		case travel.Capture:
@@ -267,7 +267,7 @@ func (p *GatewayPayments) call(
 			result, err = o.gateway.Purchase(ctx, c)
 		}
 	}
-	return p.heard(o.processed, result, err)
+	return p.heard(o.row, result, err)
 }
 
 // heard sorts out what a gateway answers: an error that is not its own leaves open what happened.
@@ -284,11 +284,11 @@ func (p *GatewayPayments) heard(of travel.GatewayCharge, result psp.Result, err 
 
 func (p *GatewayPayments) charge(t travel.Transaction, o *gatewayRequest) psp.Charge {
 	c := psp.Charge{
-		Account: o.account, Reference: o.processed.Reference, Amount: t.Total, Currency: t.Currency, Card: o.card,
+		Account: o.account, Reference: o.row.Reference, Amount: t.Total, Currency: t.Currency, Card: o.card,
 		Shopper: psp.Shopper{Email: t.PayeeEmail, IPAddress: t.IPAddress}, Descriptor: o.descriptor,
 	}
-	if o.processed.ReturnKey != "" {
-		c.ReturnURL = core.GatewaySettingsOf(p.Core).BaseURL + ReturnPath + o.processed.ReturnKey
+	if o.row.ReturnKey != "" {
+		c.ReturnURL = core.GatewaySettingsOf(p.Core).BaseURL + ReturnPath + o.row.ReturnKey
 	}
 	return c
 }

@@ -48,11 +48,11 @@ func outcomeOf(c *core.Core, tx *db.Tx, p travel.GatewayCharge) (*gatewayOutcome
 		if err != nil {
 			return nil, err
 		}
-		if r.original, err = LockTransaction(tx, p.SiteID, t.LinkedID); err != nil {
+		if r.original, err = lockTransaction(tx, p.SiteID, t.LinkedID); err != nil {
 			return nil, err
 		}
 	}
-	if _, err = LockTransaction(tx, p.SiteID, p.TransactionID); err != nil {
+	if _, err = lockTransaction(tx, p.SiteID, p.TransactionID); err != nil {
 		return nil, err
 	}
 	// With all that an answer tells of it, which the lock does not read.
@@ -67,7 +67,7 @@ func outcomeOf(c *core.Core, tx *db.Tx, p travel.GatewayCharge) (*gatewayOutcome
 		return nil, err
 	}
 	// The lock on the transaction is the lock on this row, too.
-	if p, err = GatewayChargeOf(tx, p.SiteID, p.TransactionID); err != nil {
+	if p, err = gatewayChargeOf(tx, p.SiteID, p.TransactionID); err != nil {
 		return nil, err
 	}
 	r.t.GatewayCharge = &p
@@ -75,7 +75,7 @@ func outcomeOf(c *core.Core, tx *db.Tx, p travel.GatewayCharge) (*gatewayOutcome
 }
 
 // settle writes what a processor says of the transaction.
-func (s *gatewayOutcome) settle(result psp.Result) error {
+func (s *gatewayOutcome) apply(result psp.Result) error {
 	switch {
 	case s.p.State == travel.ProcessingAbsent && result.Outcome == psp.Approved:
 		// It came after all. What was given back to others meanwhile may be gone: what happened is recorded all the same.
@@ -216,7 +216,7 @@ func (s *gatewayOutcome) fail(status travel.TransactionStatus, state travel.Proc
 		for _, part := range s.t.Payments {
 			s.originalOf(part.BookingID).Remaining += part.Total
 		}
-		if err := SaveTransaction(s.tx, s.original); err != nil {
+		if err := saveTransaction(s.tx, s.original); err != nil {
 			return err
 		}
 	}
@@ -247,7 +247,7 @@ func (s *gatewayOutcome) undoRefund(says string) error {
 	for _, part := range s.t.Payments {
 		s.originalOf(part.BookingID).Remaining += part.Total
 	}
-	if err := SaveTransaction(s.tx, s.original); err != nil {
+	if err := saveTransaction(s.tx, s.original); err != nil {
 		return err
 	}
 	s.t.Status, s.t.Content, s.p.Reserved = travel.StatusFailed, says, 0
@@ -273,7 +273,7 @@ func (s *gatewayOutcome) hold() error {
 		taken := s.originalOf(part.BookingID)
 		taken.Remaining = max(0, taken.Remaining-part.Total)
 	}
-	return SaveTransaction(s.tx, s.original)
+	return saveTransaction(s.tx, s.original)
 }
 
 // wait writes that nobody knows what became of the transaction, and when to ask. One whose challenge is known goes on
@@ -288,7 +288,7 @@ func (s *gatewayOutcome) wait() error {
 
 // refuse writes that the processor took no request, and lets the caller try the same again: under the same payment
 // reference and under the same idempotency key.
-func (s *gatewayOutcome) refuse(why *psp.Error, actor auth.Actor, key travel.Once) error {
+func (s *gatewayOutcome) refuse(why *psp.Error, actor auth.Actor, key travel.IdempotencyKey) error {
 	if !s.p.State.Open() {
 		return nil
 	}
@@ -296,7 +296,7 @@ func (s *gatewayOutcome) refuse(why *psp.Error, actor auth.Actor, key travel.Onc
 	if err := s.fail(travel.StatusFailed, travel.ProcessingConcluded, why.Message); err != nil {
 		return err
 	}
-	if err := FreeReference(s.tx, s.t.SiteID, s.t.ID); err != nil || key.Key == "" {
+	if err := freeReference(s.tx, s.t.SiteID, s.t.ID); err != nil || key.Key == "" {
 		return err
 	}
 	return core.FreeKey(s.tx, actor.SiteID, actor.UserID, key, s.t.ID)
@@ -307,10 +307,10 @@ func (s *gatewayOutcome) save() error {
 	kept := s.p
 	s.t.GatewayCharge = &kept
 	s.t.Flags = slices.Compact(s.t.Flags)
-	if err := SaveOutcome(s.tx, s.t); err != nil {
+	if err := saveOutcome(s.tx, s.t); err != nil {
 		return err
 	}
-	return SaveProcessing(s.tx, s.p)
+	return saveGatewayCharge(s.tx, s.p)
 }
 
 // storable keeps a processor's words within what a content may have and hold.

@@ -22,12 +22,12 @@ import (
 // processor carry them out.
 type Payments struct {
 	*core.Core
-	processing *GatewayPayments
+	gateway *GatewayPayments
 }
 
 // NewPayments makes the use cases. What a channel takes itself goes through the gateways.
 func NewPayments(c *core.Core, gateway *GatewayPayments) *Payments {
-	return &Payments{Core: c, processing: gateway}
+	return &Payments{Core: c, gateway: gateway}
 }
 
 // Create records a transaction as reported, or has it carried out by the channel's processor. created is false where the
@@ -38,16 +38,16 @@ func (p *Payments) Create(
 	if err := actor.RequireEither(auth.WriteTransactions, auth.LogPayment); err != nil {
 		return travel.Transaction{}, false, err
 	}
-	slot := p.processing.semaphore()
-	defer slot.release()
-	made, err := p.takeIn(ctx, actor, slot, in)
+	sem := p.gateway.semaphore()
+	defer sem.release()
+	made, err := p.takeIn(ctx, actor, sem, in)
 	if err != nil {
 		return travel.Transaction{}, false, err
 	}
 	if made.request == nil || !made.created {
 		return made.t, made.created, nil
 	}
-	t, err = p.processing.carryOut(ctx, actor, made.t, made.request, in.Once)
+	t, err = p.gateway.carryOut(ctx, actor, made.t, made.request, in.Idempotency)
 	return t, err == nil, err
 }
 
@@ -61,14 +61,14 @@ type takenIn struct {
 
 // takeIn takes a transaction in by one write. Its first statement looks for a report of the same payment, too.
 func (p *Payments) takeIn(
-	ctx context.Context, actor auth.Actor, slot *semaphore, in travel.NewTransaction,
+	ctx context.Context, actor auth.Actor, sem *semaphore, in travel.NewTransaction,
 ) (takenIn, error) {
 	var before sql.NullInt64
 	var riders []core.Rider
 	if in.Reference != "" && in.ChannelID != nil {
 		riders = append(riders, referenceRider(actor.SiteID, *in.ChannelID, in.PSP, in.Reference, &before))
 	}
-	return core.Create(ctx, p.Core, actor, in.Once, func(tx *db.Tx) (made takenIn, _ core.Outcome, err error) {
+	return core.Create(ctx, p.Core, actor, in.Idempotency, func(tx *db.Tx) (made takenIn, _ core.Outcome, err error) {
 		site, err := merchants.SiteInForce(tx, actor.SiteID)
 		if err != nil {
 			return made, core.Outcome{}, err
@@ -77,9 +77,9 @@ func (p *Payments) takeIn(
 			noteReference(tx, Reference{actor.SiteID, *in.ChannelID, in.PSP, in.Reference}, before.Int64)
 		}
 		r := newIntake(p.Core, tx, actor, site, in)
-		r.slot = slot
+		r.semaphore = sem
 		made.t, made.created, err = r.run()
-		made.request = r.order
+		made.request = r.request
 		return made, core.Outcome{ID: made.t.ID}, err
 	}, func(ctx context.Context, made core.Outcome) (takenIn, error) {
 		again := takenIn{created: true}
@@ -104,14 +104,14 @@ func (p *Payments) List(
 	ctx context.Context, actor auth.Actor, filter travel.TransactionFilter, page travel.Page,
 ) (travel.List[travel.Transaction], error) {
 	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.List[travel.Transaction], error) {
-		return Transactions(tx, actor.SiteID, filter, page)
+		return transactionsPage(tx, actor.SiteID, filter, page)
 	})
 }
 
 // Payment reads one payment record.
 func (p *Payments) Payment(ctx context.Context, actor auth.Actor, id int64) (travel.Payment, error) {
 	found, err := core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.Payment, error) {
-		return Payment(tx, actor.SiteID, id)
+		return paymentByID(tx, actor.SiteID, id)
 	})
 	return found, core.NotFoundAs(fault.RecordNotFound, err, "There is no payment %d.", id)
 }
@@ -130,9 +130,9 @@ const expireBatch = 200
 
 // ExpireAuthorisations makes void what was not captured in time, a bounded number at each call, and returns how many.
 func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err error) {
-	var due []OpenAuthorisation
+	var due []openAuthorisation
 	err = p.Store.Read(ctx, func(tx *db.Tx) error {
-		due, err = AuthorisationsOlderThan(tx, travel.AuthorisationLife, expireBatch)
+		due, err = authorisationsOlderThan(tx, travel.AuthorisationLife, expireBatch)
 		return err
 	})
 	if err != nil {
@@ -154,8 +154,8 @@ func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err e
 	return expired, nil
 }
 
-func (p *Payments) expire(tx *db.Tx, a OpenAuthorisation) (done bool, err error) {
-	t, err := LockTransaction(tx, a.SiteID, a.ID)
+func (p *Payments) expire(tx *db.Tx, a openAuthorisation) (done bool, err error) {
+	t, err := lockTransaction(tx, a.SiteID, a.ID)
 	if err != nil {
 		return false, err
 	}
@@ -179,7 +179,7 @@ func (p *Payments) expire(tx *db.Tx, a OpenAuthorisation) (done bool, err error)
 	}
 	// What remains stays known: a capture that was made in time may still be logged.
 	t.Status = travel.StatusExpired
-	return true, SaveTransaction(tx, t)
+	return true, saveTransaction(tx, t)
 }
 
 // Record stores one transaction inside a write, as reported (see recording.run).

@@ -63,27 +63,27 @@ func (b Booking) FirstTravelDay() civil.Day {
 
 // BookingFields are the fields of a request that makes or changes a booking. Absent fields are nil.
 type BookingFields struct {
-	Profile    Profile // of the deployment
-	Once       Once
-	IfVersion  int64          // from If-Match; 0 without it
-	Problems   fault.Problems // what is wrong so far
-	ChannelID  *int64
-	Content    *string
-	Firstname  *string
-	Surname    *string
-	Email      *string
-	Start      *civil.Day // civil.NoDay removes the start date
-	End        *civil.Day
-	Pax        *int64
-	Reference  *string
-	Total      *int64
-	Currency   *money.Currency
-	Country    *string
-	Language   *string
-	Suppliers  *[]int64
-	ModalDraft bool
-	Modal      *ModalSession // the session that makes it; nil outside the payment modal
-	ImportKey  string
+	Profile     Profile // of the deployment
+	Idempotency IdempotencyKey
+	IfVersion   int64          // from If-Match; 0 without it
+	Problems    fault.Problems // what is wrong so far
+	ChannelID   *int64
+	Content     *string
+	Firstname   *string
+	Surname     *string
+	Email       *string
+	Start       *civil.Day // civil.NoDay removes the start date
+	End         *civil.Day
+	Pax         *int64
+	Reference   *string
+	Total       *int64
+	Currency    *money.Currency
+	Country     *string
+	Language    *string
+	Suppliers   *[]int64
+	ModalDraft  bool
+	Modal       *ModalSession // the session that makes it; nil outside the payment modal
+	ImportKey   string
 }
 
 // NewBooking makes a booking from the fields and their defaults. It adds problems to p. CheckChannel checks what

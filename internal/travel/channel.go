@@ -102,7 +102,7 @@ func (c Channel) Status() string {
 // ChannelFields are the fields of a request that makes or changes a channel. Absent fields are nil.
 type ChannelFields struct {
 	Profile      Profile // of the deployment
-	Once         Once
+	Idempotency  IdempotencyKey
 	IfVersion    int64          // from If-Match; 0 without it
 	Reason       string         // for the operator who approves the change, if it needs one
 	Problems     fault.Problems // what is wrong so far

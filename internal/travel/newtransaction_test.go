@@ -99,7 +99,7 @@ func make99(n int) []int64 {
 func TestHashOfAReport(t *testing.T) {
 	n := report()
 	same := report()
-	same.Once = travel.Once{Key: "k", Hash: "h"}
+	same.Idempotency = travel.IdempotencyKey{Key: "k", Hash: "h"}
 	same.Problems.Wrong("total", "wrong")
 	if n.Hash() != same.Hash() {
 		t.Error("two reports that say the same have two hashes")

@@ -22,9 +22,9 @@ const (
 	MaxList    = 100                   // items of a list in an object
 )
 
-// Once is the idempotency key of a request and a hash of its content. A request with the same key and hash is carried
+// IdempotencyKey is the idempotency key of a request and a hash of its content. A request with the same key and hash is carried
 // out once. The zero value means that the caller gave no key.
-type Once struct {
+type IdempotencyKey struct {
 	Key  string
 	Hash string
 }
