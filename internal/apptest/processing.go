@@ -86,7 +86,7 @@ func (p *Processing) Minute() {
 func (p *Processing) Jobs() {
 	p.t.Helper()
 	for _, run := range []func(context.Context) (bool, error){
-		p.App.GatewayPayments.Ask, p.App.GatewayPayments.ReadFeeds, p.App.GatewayPayments.FollowHints,
+		p.App.GatewayPayments.Reconcile, p.App.GatewayPayments.PollEvents, p.App.GatewayPayments.FollowNotices,
 	} {
 		for more := true; more; {
 			var err error

@@ -18,7 +18,7 @@ import (
 // split where there is only one booking, and takes from the original what it takes. The original is locked first, so
 // that two adjustments at once never take the same money.
 func (r *intake) adjust(items []travel.Item) ([]travel.Item, error) {
-	original, err := LockTransaction(r.tx, r.site.ID, r.in.LinkedID)
+	original, err := lockTransaction(r.tx, r.site.ID, r.in.LinkedID)
 	if errors.Is(err, db.ErrNotFound) || err == nil && original.ChannelID != r.channel.ID {
 		return nil, fault.WrongField("linked_id", "There is no transaction %d in the channel.", r.in.LinkedID)
 	}
@@ -29,7 +29,7 @@ func (r *intake) adjust(items []travel.Item) ([]travel.Item, error) {
 	if *r.in.Currency != original.Currency {
 		r.problems.Wrong("currencies", "Transaction %d is in %s.", original.ID, original.Currency)
 	}
-	r.checkOrder()
+	r.checkDays()
 	if err := r.possible(); err != nil {
 		return nil, err
 	}
@@ -56,8 +56,8 @@ func (r *intake) adjust(items []travel.Item) ([]travel.Item, error) {
 	if err := r.take(items); err != nil {
 		return nil, err
 	}
-	if r.order != nil {
-		r.order.processed.Reserved = before - r.original.Remaining
+	if r.request != nil {
+		r.request.row.Reserved = before - r.original.Remaining
 	}
 	if r.original.Remaining == 0 && original.Currency != original.BaseCurrency {
 		return rest, nil
@@ -91,9 +91,9 @@ func (r *intake) afterChargebacks(items []travel.Item) error {
 	return nil
 }
 
-// checkOrder notes an adjustment of a day before what it adjusts. Within a day the order does not matter: days are what
+// checkDays notes an adjustment of a day before what it adjusts. Within a day the order does not matter: days are what
 // amounts count by, and many books know no times of refunds. What the scheme did is recorded whatever it says.
-func (r *intake) checkOrder() {
+func (r *intake) checkDays() {
 	at, made := r.in.EffectiveAt, r.original.EffectiveAt
 	if !at.IsZero() && civil.DayOf(at) < civil.DayOf(made) && !r.in.Type.Operators() {
 		r.problems.Wrong("effective_at", "Transaction %d was made on %s: a %s of it cannot have been made on a day before.",
@@ -124,7 +124,7 @@ func (r *intake) possible() error {
 		return fault.NotPossibleBecause("not_complete", "Transaction %d is %s: no money was taken that could be charged back.", o.ID, o.Status)
 	case t.Operators():
 		return nil // what the scheme did is recorded whatever remains
-	case o.Status == travel.StatusLocked && (t != travel.Refund || r.order != nil): // a refund that was made is logged
+	case o.Status == travel.StatusLocked && (t != travel.Refund || r.request != nil): // a refund that was made is logged
 		return fault.NotPossibleBecause("locked", "Transaction %d is charged back.", o.ID)
 	case wantsAuthorisation && o.Remaining > 0 && !o.InTime(r.effectiveAt()):
 		return fault.NotPossibleBecause("authorisation_expired", "Transaction %d was not captured in time and is void.", o.ID)
@@ -241,7 +241,7 @@ func (r *intake) turnChargeback(items []travel.Item) error {
 
 // saveOriginal stores the original as it is now, and tells all its bookings where its being charged back began or ended.
 func (r *intake) saveOriginal() error {
-	if err := SaveTransaction(r.tx, r.original); err != nil {
+	if err := saveTransaction(r.tx, r.original); err != nil {
 		return err
 	}
 	locked := r.original.Status == travel.StatusLocked

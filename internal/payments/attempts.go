@@ -9,13 +9,13 @@ import (
 	"holdfast/internal/travel"
 )
 
-// placeModalOrder has what the modal pays carried out where placeOrder leaves it to be logged as reported: nothing is
+// makeModalRequest has what the modal pays carried out where makeRequest leaves it to be logged as reported: nothing is
 // reported here, a payment that no processor takes is none.
-func (r *intake) placeModalOrder() error {
-	if r.in.Modal == nil || r.order != nil {
+func (r *intake) makeModalRequest() error {
+	if r.in.Modal == nil || r.request != nil {
 		return nil
 	}
-	o := &gatewayRequest{processed: travel.GatewayCharge{
+	o := &gatewayRequest{row: travel.GatewayCharge{
 		SiteID: r.site.ID, ChannelID: r.channel.ID, Operation: *r.in.Type, State: travel.ProcessingCalled,
 	}}
 	err := o.charge(r)
@@ -23,7 +23,7 @@ func (r *intake) placeModalOrder() error {
 		return fault.NotPossibleBecause("not_processing",
 			"This channel takes no payments in the modal. The booking is logged; the payment has to be taken elsewhere.")
 	}
-	r.in.PSP, r.order = o.processed.Processor, o
+	r.in.PSP, r.request = o.row.Processor, o
 	return err
 }
 
@@ -33,7 +33,7 @@ func (r *intake) checkAttempt() error {
 	if r.in.Modal == nil {
 		return nil
 	}
-	before, err := ModalAttempts(r.tx, r.site.ID, r.in.Modal.BookingID)
+	before, err := modalAttempts(r.tx, r.site.ID, r.in.Modal.BookingID)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (r *intake) keepAttempt() error {
 	}
 	r.t.ModalAllocations = s.Verified["allocations"]
 	r.t.ModalCharge, _ = ParsePositive(s.Verified["charge_channel"])
-	return InsertModalPayment(r.tx, r.t, s.BookingID, s.AuthHash)
+	return insertModalPayment(r.tx, r.t, s.BookingID, s.AuthHash)
 }
 
 // ParsePositive reads an id of the verified fields.

@@ -7,17 +7,17 @@ import (
 	"holdfast/internal/travel"
 )
 
-// InsertModalPayment notes that a transaction of this write is a payment in the modal, with what was verified besides.
-func InsertModalPayment(tx *db.Tx, t travel.Transaction, bookingID int64, authHash string) error {
+// insertModalPayment notes that a transaction of this write is a payment in the modal, with what was verified besides.
+func insertModalPayment(tx *db.Tx, t travel.Transaction, bookingID int64, authHash string) error {
 	_, err := tx.Exec(`INSERT INTO modal_payments (site_id, transaction_id, booking_id, auth_hash, allocations, charge_channel)
 		VALUES ($1, $2, $3, $4, $5, $6)`,
 		t.SiteID, t.ID, bookingID, authHash, t.ModalAllocations, db.MaybeID(t.ModalCharge))
 	return err
 }
 
-// ModalAttempts lists the payments of a booking that were made in the modal, in order of their ids. The caller holds the
+// modalAttempts lists the payments of a booking that were made in the modal, in order of their ids. The caller holds the
 // booking, so that none is added meanwhile.
-func ModalAttempts(tx *db.Tx, siteID, bookingID int64) ([]travel.ModalAttempt, error) {
+func modalAttempts(tx *db.Tx, siteID, bookingID int64) ([]travel.ModalAttempt, error) {
 	var list []travel.ModalAttempt
 	err := tx.Each(`SELECT m.transaction_id, m.auth_hash, t.status, p.decline <> ''
 		FROM modal_payments m

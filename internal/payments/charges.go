@@ -10,12 +10,12 @@ import (
 	"holdfast/internal/travel"
 )
 
-// processedColumns are the columns of a processing in the order in which scanProcessed reads them.
-const processedColumns = `site_id, transaction_id, channel_id, operation, reference, processor, live, processor_id, original,
+// gatewayChargeColumns are the columns of a processing in the order in which scanGatewayCharge reads them.
+const gatewayChargeColumns = `site_id, transaction_id, channel_id, operation, reference, processor, live, processor_id, original,
 	state, reserved, asked_for_at, ask_at, asks, return_key, challenge_type, challenge_value, decline, code, threeds_status,
 	threeds_flow, threeds_eci, threeds_version, threeds_directory, liability_shift`
 
-func scanProcessed(scan func(dest ...any) error) (travel.GatewayCharge, error) {
+func scanGatewayCharge(scan func(dest ...any) error) (travel.GatewayCharge, error) {
 	var p travel.GatewayCharge
 	var asked int64
 	var ask sql.NullInt64
@@ -28,9 +28,9 @@ func scanProcessed(scan func(dest ...any) error) (travel.GatewayCharge, error) {
 	return p, err
 }
 
-// InsertProcessing notes that a processor is about to be called for a transaction of this write.
-func InsertProcessing(tx *db.Tx, p travel.GatewayCharge) error {
-	_, err := tx.Exec(`INSERT INTO processings (`+processedColumns+`)
+// insertGatewayCharge notes that a processor is about to be called for a transaction of this write.
+func insertGatewayCharge(tx *db.Tx, p travel.GatewayCharge) error {
+	_, err := tx.Exec(`INSERT INTO processings (`+gatewayChargeColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`,
 		p.SiteID, p.TransactionID, p.ChannelID, p.Operation, p.Reference, p.Processor, p.Live, p.ProcessorID, p.Original,
 		p.State, p.Reserved, db.Micros(p.AskedForAt), db.MaybeMicros(p.AskAt), p.Asks, maybeText(p.ReturnKey), p.Challenge.Type,
@@ -39,8 +39,8 @@ func InsertProcessing(tx *db.Tx, p travel.GatewayCharge) error {
 	return err
 }
 
-// SaveProcessing stores what can change of a processing. Its transaction is locked: that is the lock on both.
-func SaveProcessing(tx *db.Tx, p travel.GatewayCharge) error {
+// saveGatewayCharge stores what can change of a processing. Its transaction is locked: that is the lock on both.
+func saveGatewayCharge(tx *db.Tx, p travel.GatewayCharge) error {
 	_, err := tx.Exec(`UPDATE processings SET processor_id = $3, state = $4, reserved = $5, ask_at = $6, asks = $7,
 			challenge_type = $8, challenge_value = $9, decline = $10, code = $11, threeds_status = $12, threeds_flow = $13,
 			threeds_eci = $14, threeds_version = $15, threeds_directory = $16, liability_shift = $17
@@ -51,50 +51,50 @@ func SaveProcessing(tx *db.Tx, p travel.GatewayCharge) error {
 	return err
 }
 
-// GatewayChargeOf reads what a processor was asked for a transaction; ErrNotFound where it was not asked.
-func GatewayChargeOf(tx *db.Tx, siteID, transactionID int64) (travel.GatewayCharge, error) {
-	return oneProcessing(tx, `site_id = $1 AND transaction_id = $2`, siteID, transactionID)
+// gatewayChargeOf reads what a processor was asked for a transaction; ErrNotFound where it was not asked.
+func gatewayChargeOf(tx *db.Tx, siteID, transactionID int64) (travel.GatewayCharge, error) {
+	return oneGatewayCharge(tx, `site_id = $1 AND transaction_id = $2`, siteID, transactionID)
 }
 
-// ProcessingOf reads the processing that a hint is about: by our reference, else by the processor's name, of the charge
+// gatewayChargeOfNotice reads the processing that a hint is about: by our reference, else by the processor's name, of the charge
 // where what adjusted it has the same. ErrNotFound: it is none of the channel's.
-func ProcessingOf(tx *db.Tx, h Hint) (travel.GatewayCharge, error) {
+func gatewayChargeOfNotice(tx *db.Tx, h Notice) (travel.GatewayCharge, error) {
 	if h.Reference != "" {
-		p, err := oneProcessing(tx, `reference = $3 AND site_id = $1 AND channel_id = $2`, h.SiteID, h.ChannelID, h.Reference)
+		p, err := oneGatewayCharge(tx, `reference = $3 AND site_id = $1 AND channel_id = $2`, h.SiteID, h.ChannelID, h.Reference)
 		if !errors.Is(err, db.ErrNotFound) || h.ProcessorID == "" {
 			return p, err
 		}
 	}
-	return oneProcessing(tx, `site_id = $1 AND channel_id = $2 AND processor_id = $4 AND processor = $3
+	return oneGatewayCharge(tx, `site_id = $1 AND channel_id = $2 AND processor_id = $4 AND processor = $3
 		ORDER BY transaction_id LIMIT 1`, h.SiteID, h.ChannelID, h.Processor, h.ProcessorID)
 }
 
-// ProcessingByReturnKey reads the processing of any site whose shopper comes back with the key.
-func ProcessingByReturnKey(tx *db.Tx, key string) (travel.GatewayCharge, error) {
-	return oneProcessing(tx, `return_key = $1`, key)
+// gatewayChargeByReturnKey reads the processing of any site whose shopper comes back with the key.
+func gatewayChargeByReturnKey(tx *db.Tx, key string) (travel.GatewayCharge, error) {
+	return oneGatewayCharge(tx, `return_key = $1`, key)
 }
 
-func oneProcessing(tx *db.Tx, condition string, args ...any) (travel.GatewayCharge, error) {
-	return scanProcessed(func(dest ...any) error {
-		return tx.Row(`SELECT `+processedColumns+` FROM processings WHERE `+condition, args, dest...)
+func oneGatewayCharge(tx *db.Tx, condition string, args ...any) (travel.GatewayCharge, error) {
+	return scanGatewayCharge(func(dest ...any) error {
+		return tx.Row(`SELECT `+gatewayChargeColumns+` FROM processings WHERE `+condition, args, dest...)
 	})
 }
 
-// ProcessingsToAsk lists the processings of any site that are to be asked about, the longest overdue first.
-func ProcessingsToAsk(tx *db.Tx, limit int) ([]travel.GatewayCharge, error) {
+// gatewayChargesDue lists the processings of any site that are to be asked about, the longest overdue first.
+func gatewayChargesDue(tx *db.Tx, limit int) ([]travel.GatewayCharge, error) {
 	var list []travel.GatewayCharge
-	err := tx.Each(`SELECT `+processedColumns+` FROM processings WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
+	err := tx.Each(`SELECT `+gatewayChargeColumns+` FROM processings WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
 		[]any{db.Micros(core.RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
-			p, err := scanProcessed(scan)
+			p, err := scanGatewayCharge(scan)
 			list = append(list, p)
 			return err
 		})
 	return list, err
 }
 
-// ClaimAsk takes it on the caller to ask about a processing, as it was read, and puts off the next time; ErrNotFound: it
+// claimAsk takes it on the caller to ask about a processing, as it was read, and puts off the next time; ErrNotFound: it
 // was asked about since, or somebody else has taken it.
-func ClaimAsk(tx *db.Tx, p travel.GatewayCharge, next time.Time) error {
+func claimAsk(tx *db.Tx, p travel.GatewayCharge, next time.Time) error {
 	n, err := tx.Exec(`UPDATE processings SET ask_at = $4, asks = asks + 1
 		WHERE site_id = $1 AND transaction_id = $2 AND ask_at = $3`,
 		p.SiteID, p.TransactionID, db.Micros(p.AskAt), db.Micros(next))
@@ -104,8 +104,8 @@ func ClaimAsk(tx *db.Tx, p travel.GatewayCharge, next time.Time) error {
 	return err
 }
 
-// OpenAdjustments counts the adjustments of a transaction whose outcome is not known yet.
-func OpenAdjustments(tx *db.Tx, siteID, transactionID int64) (n int64, err error) {
+// openAdjustments counts the adjustments of a transaction whose outcome is not known yet.
+func openAdjustments(tx *db.Tx, siteID, transactionID int64) (n int64, err error) {
 	err = tx.Row(`SELECT COUNT(*) FROM transactions t
 		JOIN processings p ON p.site_id = t.site_id AND p.transaction_id = t.id
 		WHERE t.site_id = $1 AND t.linked_id = $2 AND p.state IN ('called', 'challenged', 'unknown')`,
@@ -113,26 +113,26 @@ func OpenAdjustments(tx *db.Tx, siteID, transactionID int64) (n int64, err error
 	return n, err
 }
 
-// SaveOutcome stores what the processor says of a locked transaction, besides what SaveTransaction stores.
-func SaveOutcome(tx *db.Tx, t travel.Transaction) error {
+// saveOutcome stores what the processor says of a locked transaction, besides what saveTransaction stores.
+func saveOutcome(tx *db.Tx, t travel.Transaction) error {
 	_, err := tx.Exec(`UPDATE transactions SET content = $3, auth_code = $4, card_type = $5, bin_number = $6, last_four = $7
 		WHERE site_id = $1 AND id = $2`, t.SiteID, t.ID, t.Content, t.AuthCode, t.CardType, t.BIN, t.LastFour)
 	if err != nil {
 		return err
 	}
-	return SaveTransaction(tx, t)
+	return saveTransaction(tx, t)
 }
 
-// FreeReference takes the caller's payment reference off a locked transaction of which nothing came, so that the payment
+// freeReference takes the caller's payment reference off a locked transaction of which nothing came, so that the payment
 // can be tried again under it.
-func FreeReference(tx *db.Tx, siteID, transactionID int64) error {
+func freeReference(tx *db.Tx, siteID, transactionID int64) error {
 	_, err := tx.Exec(`UPDATE transactions SET reference = NULL WHERE site_id = $1 AND id = $2`, siteID, transactionID)
 	return err
 }
 
-// readProcessings fills in what processors were asked for the transactions. Only what has a token, or adjusts another
+// readGatewayCharges fills in what processors were asked for the transactions. Only what has a token, or adjusts another
 // one, can have been processed; where there is none of these nothing is read.
-func readProcessings(tx *db.Tx, siteID int64, list []travel.Transaction) error {
+func readGatewayCharges(tx *db.Tx, siteID int64, list []travel.Transaction) error {
 	var ids []int64
 	at := map[int64]*travel.Transaction{}
 	for i, t := range list {
@@ -146,9 +146,9 @@ func readProcessings(tx *db.Tx, siteID int64, list []travel.Transaction) error {
 	var w db.Where
 	w.And("site_id = ?", siteID)
 	db.In(&w, "transaction_id", ids)
-	return tx.Each(`SELECT `+processedColumns+` FROM processings WHERE `+w.Text.String(), w.Args,
+	return tx.Each(`SELECT `+gatewayChargeColumns+` FROM processings WHERE `+w.Text.String(), w.Args,
 		func(scan func(dest ...any) error) error {
-			p, err := scanProcessed(scan)
+			p, err := scanGatewayCharge(scan)
 			if err == nil {
 				at[p.TransactionID].GatewayCharge = &p
 			}

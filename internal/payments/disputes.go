@@ -27,12 +27,12 @@ func (r *intake) noteDispute() error {
 		if r.in.ChallengeDay != nil {
 			day = *r.in.ChallengeDay
 		}
-		return InsertDispute(r.tx, travel.Dispute{
+		return insertDispute(r.tx, travel.Dispute{
 			SiteID: r.t.SiteID, TransactionID: r.original.ID, ChargebackID: r.t.ID, Outcome: travel.DisputePending,
 			ReasonCode: r.in.ReasonCode, ChallengeDay: day,
 		})
 	case travel.ChargebackReversal:
-		all, err := Disputes(r.tx, r.t.SiteID, r.original.ID)
+		all, err := disputesOf(r.tx, r.t.SiteID, r.original.ID)
 		open := slices.DeleteFunc(all, func(d travel.Dispute) bool { return d.ReversalID != 0 })
 		if err != nil || len(open) == 0 {
 			return err
@@ -42,7 +42,7 @@ func (r *intake) noteDispute() error {
 			return nil // a part came back; the rest is still in dispute
 		}
 		d.ReversalID, d.Outcome = r.t.ID, travel.DisputeWon
-		return SaveDispute(r.tx, d)
+		return saveDispute(r.tx, d)
 	default:
 		return nil
 	}
@@ -67,7 +67,7 @@ func (p *GatewayPayments) applyDispute(tx *db.Tx, a access, charge travel.Transa
 	if err != nil {
 		return err
 	}
-	original, err := LockTransaction(tx, charge.SiteID, id)
+	original, err := lockTransaction(tx, charge.SiteID, id)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (p *GatewayPayments) applyDispute(tx *db.Tx, a access, charge travel.Transa
 	if known == before {
 		return nil
 	}
-	return SaveDispute(tx, known)
+	return saveDispute(tx, known)
 }
 
 // errNothingDisputed: the charge took no money, as far as we know.
@@ -136,7 +136,7 @@ func disputed(tx *db.Tx, charge travel.Transaction, told psp.Dispute) (id int64,
 // knownDispute reads what is on file about a dispute: under its name, or by hand, where the operator was faster.
 // ErrNotFound: nothing.
 func knownDispute(tx *db.Tx, t travel.Transaction, told psp.Dispute) (travel.Dispute, error) {
-	all, err := Disputes(tx, t.SiteID, t.ID)
+	all, err := disputesOf(tx, t.SiteID, t.ID)
 	if err != nil {
 		return travel.Dispute{}, err
 	}
@@ -183,7 +183,7 @@ func (p *GatewayPayments) recordDispute(
 	}
 	in := travel.NewTransaction{
 		ChannelID: &original.ChannelID, Currency: &original.Currency, Total: &amount, Type: &kind, Items: &items,
-		PSP: a.processed.Processor, Reference: told.ProcessorID + " " + string(kind), LinkedID: original.ID,
+		PSP: a.row.Processor, Reference: told.ProcessorID + " " + string(kind), LinkedID: original.ID,
 		CardType: original.CardType, BIN: original.BIN, LastFour: original.LastFour, EffectiveAt: at,
 		ReasonCode: told.ReasonCode, Content: "Told by the processor.",
 	}
@@ -193,7 +193,7 @@ func (p *GatewayPayments) recordDispute(
 	if err != nil {
 		return none, err
 	}
-	all, err := Disputes(tx, original.SiteID, original.ID)
+	all, err := disputesOf(tx, original.SiteID, original.ID)
 	i := slices.IndexFunc(all, func(d travel.Dispute) bool { return d.ChargebackID == made.ID || d.ReversalID == made.ID })
 	if err != nil || i < 0 {
 		return none, cmp.Or(err, db.ErrNotFound)

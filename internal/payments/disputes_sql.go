@@ -7,8 +7,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// InsertDispute records how a chargeback, made in this write, stands.
-func InsertDispute(tx *db.Tx, d travel.Dispute) error {
+// insertDispute records how a chargeback, made in this write, stands.
+func insertDispute(tx *db.Tx, d travel.Dispute) error {
 	_, err := tx.Exec(`INSERT INTO disputes (site_id, transaction_id, chargeback_id, reversal_id, processor_id, outcome,
 			reason_code, challenge_day)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -17,8 +17,8 @@ func InsertDispute(tx *db.Tx, d travel.Dispute) error {
 	return err
 }
 
-// SaveDispute stores what can change of a dispute, whose transaction is locked.
-func SaveDispute(tx *db.Tx, d travel.Dispute) error {
+// saveDispute stores what can change of a dispute, whose transaction is locked.
+func saveDispute(tx *db.Tx, d travel.Dispute) error {
 	_, err := tx.Exec(`UPDATE disputes SET reversal_id = $3, processor_id = $4, outcome = $5, reason_code = $6,
 			challenge_day = $7
 		WHERE site_id = $1 AND chargeback_id = $2`,
@@ -27,8 +27,8 @@ func SaveDispute(tx *db.Tx, d travel.Dispute) error {
 	return err
 }
 
-// Disputes lists how the chargebacks of a transaction stand, in order of their ids.
-func Disputes(tx *db.Tx, siteID, transactionID int64) ([]travel.Dispute, error) {
+// disputesOf lists how the chargebacks of a transaction stand, in order of their ids.
+func disputesOf(tx *db.Tx, siteID, transactionID int64) ([]travel.Dispute, error) {
 	var list []travel.Dispute
 	err := eachDispute(tx, siteID, []int64{transactionID}, func(d travel.Dispute) { list = append(list, d) })
 	return list, err

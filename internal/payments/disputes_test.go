@@ -140,7 +140,7 @@ func TestAnEventIsAHint(t *testing.T) {
 			}
 		}
 		if err := w.Core.Store.Read(t.Context(), func(tx *db.Tx) error {
-			due, err := payments.HintsDue(tx, 10)
+			due, err := payments.NoticesDue(tx, 10)
 			if len(due) != 1 || due[0].Reference != "somebody else's" {
 				t.Errorf("what no name is was kept: %+v", due)
 			}
@@ -160,7 +160,7 @@ func TestAnEventIsAHint(t *testing.T) {
 			t.Errorf("it is %s", got)
 		}
 		w.Advance(91 * 24 * time.Hour)
-		if more, err := w.App.GatewayPayments.ForgetHints(t.Context()); more || err != nil {
+		if more, err := w.App.GatewayPayments.ForgetNotices(t.Context()); more || err != nil {
 			t.Errorf("%t, %v", more, err)
 		}
 	})

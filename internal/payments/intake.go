@@ -41,8 +41,8 @@ type intake struct {
 	// doubleRecovery: more was charged back than there was.
 	doubleRecovery bool
 
-	slot  *semaphore      // for a call to a processor; nil: whatever it is, it is logged as reported
-	order *gatewayRequest // what the processor is to do; nil: it is logged as reported
+	semaphore *semaphore      // the right to call a processor; nil: no processor is called, whatever is reported
+	request   *gatewayRequest // what the processor shall do; nil: the payment is recorded as reported
 }
 
 func newIntake(
@@ -64,10 +64,10 @@ func (r *intake) run() (t travel.Transaction, created bool, err error) {
 	if err := r.readChannel(); err != nil {
 		return travel.Transaction{}, false, err
 	}
-	if err := r.placeOrder(); err != nil {
+	if err := r.makeRequest(); err != nil {
 		return travel.Transaction{}, false, err
 	}
-	if err := r.placeModalOrder(); err != nil {
+	if err := r.makeModalRequest(); err != nil {
 		return travel.Transaction{}, false, err
 	}
 	if err := r.problems.Err(); err != nil {
@@ -105,7 +105,7 @@ func (r *intake) repeated() (travel.Transaction, error) {
 	if r.in.Reference == "" {
 		return travel.Transaction{}, db.ErrNotFound
 	}
-	before, err := TransactionByReference(r.tx, r.site.ID, r.channel.ID, r.in.PSP, r.in.Reference)
+	before, err := transactionByReference(r.tx, r.site.ID, r.channel.ID, r.in.PSP, r.in.Reference)
 	if err != nil {
 		return travel.Transaction{}, err
 	}
@@ -210,11 +210,11 @@ func (r *intake) build(items []travel.Item) error {
 	if r.channel.WasTest && in.PSP == travel.TestPSP && in.Token == travel.TestToken {
 		r.t.Content = travel.TestOutcome
 	}
-	open := r.order == nil && (in.Type.Takes() || *in.Type == travel.Authorize)
+	open := r.request == nil && (in.Type.Takes() || *in.Type == travel.Authorize)
 	if open {
 		r.t.Remaining = r.t.Total
 	}
-	if r.order != nil {
+	if r.request != nil {
 		r.t.Status, r.t.Content = travel.StatusPending, ""
 	}
 	for _, item := range items {
@@ -248,7 +248,7 @@ func (r *intake) flag() error {
 	if r.doubleRecovery {
 		r.t.Flags = append(r.t.Flags, travel.FlagDoubleRecovery)
 	}
-	if r.order != nil {
+	if r.request != nil {
 		return nil // what is protected is decided when money has moved
 	}
 	return r.decide()
@@ -286,7 +286,7 @@ func (r *intake) store() (travel.Transaction, error) {
 	for i := range r.bookings {
 		b := &r.bookings[i]
 		b.Sums = r.reserved(b.Sums, r.t.Payments[i])
-		if r.order == nil {
+		if r.request == nil {
 			r.completed(b, r.t.Payments[i])
 		}
 		b.ModalDraft = false
@@ -300,8 +300,8 @@ func (r *intake) store() (travel.Transaction, error) {
 			return travel.Transaction{}, err
 		}
 	}
-	if r.order != nil {
-		return r.t, r.keepOrder()
+	if r.request != nil {
+		return r.t, r.keepRequest()
 	}
 	if err := r.noteDispute(); err != nil {
 		return travel.Transaction{}, err

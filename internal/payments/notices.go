@@ -19,10 +19,10 @@ import (
 
 // Bounds of the work with what processors tell by themselves.
 const (
-	hintBatch  = 64
-	feedBatch  = 16
-	feedPause  = time.Minute
-	hintMemory = 90 * 24 * time.Hour // how long a repeated delivery is known as one
+	noticeBatch  = 64
+	pollBatch    = 16
+	pollPause    = time.Minute
+	noticeMemory = 90 * 24 * time.Hour // how long a repeated delivery is known as one
 )
 
 // ProcessorEvent is what came for a channel in the name of a processor.
@@ -50,7 +50,7 @@ func (p *GatewayPayments) TakeEvent(ctx context.Context, e ProcessorEvent) error
 	if err != nil {
 		return err
 	}
-	return p.keepHints(ctx, a, e.Processor, e.SiteID, e.ChannelID, []psp.Hint{hint}, func(*db.Tx) error { return nil })
+	return p.keepNotices(ctx, a, e.Processor, e.SiteID, e.ChannelID, []psp.Hint{hint}, func(*db.Tx) error { return nil })
 }
 
 // accessOfChannel reads a channel and its access to a processor.
@@ -74,16 +74,16 @@ func (p *GatewayPayments) accessOfChannel(
 	return a, channel, err
 }
 
-// keepHints keeps hints that are about something, and what else belongs into the same write.
-func (p *GatewayPayments) keepHints(
+// keepNotices keeps hints that are about something, and what else belongs into the same write.
+func (p *GatewayPayments) keepNotices(
 	ctx context.Context, a access, processor string, siteID, channelID int64, hints []psp.Hint, also func(tx *db.Tx) error,
 ) error {
 	return p.WriteBy(ctx, a.clock, func(tx *db.Tx) error {
 		for _, h := range hints {
-			if h.EventID == "" || h.Reference == "" && h.ProcessorID == "" || !storableHint(h) {
+			if h.EventID == "" || h.Reference == "" && h.ProcessorID == "" || !storableNotice(h) {
 				continue
 			}
-			err := InsertHint(tx, Hint{
+			err := insertNotice(tx, Notice{
 				SiteID: siteID, ChannelID: channelID, Processor: processor, EventID: h.EventID, Reference: h.Reference,
 				ProcessorID: h.ProcessorID,
 			})
@@ -95,33 +95,33 @@ func (p *GatewayPayments) keepHints(
 	})
 }
 
-// storableHint reports whether what a hint names can be a name: not as long as a letter, and no card number.
-func storableHint(h psp.Hint) bool {
+// storableNotice reports whether what a hint names can be a name: not as long as a letter, and no card number.
+func storableNotice(h psp.Hint) bool {
 	return !slices.ContainsFunc([]string{h.EventID, h.Reference, h.ProcessorID}, func(name string) bool {
 		return len(name) > travel.MaxText || !utf8.ValidString(name) || strings.ContainsRune(name, 0) || travel.HoldsCardNumber(name)
 	})
 }
 
-// FollowHints asks processors about what they said had happened, a bounded number at each call; more says that there may
+// FollowNotices asks processors about what they said had happened, a bounded number at each call; more says that there may
 // be some left.
-func (p *GatewayPayments) FollowHints(ctx context.Context) (more bool, err error) {
-	var due []Hint
+func (p *GatewayPayments) FollowNotices(ctx context.Context) (more bool, err error) {
+	var due []Notice
 	err = p.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		due, err = HintsDue(tx, hintBatch)
+		due, err = NoticesDue(tx, noticeBatch)
 		return err
 	})
 	if err != nil {
 		return false, err
 	}
-	each(due, func(h Hint) {
-		if err := p.followHint(ctx, h); err != nil {
+	each(due, func(h Notice) {
+		if err := p.followNotice(ctx, h); err != nil {
 			p.Log.Warn("following a processor's event", "site", h.SiteID, "channel", h.ChannelID, "processor", h.Processor, "error", err)
 		}
 	})
-	return len(due) == hintBatch && ctx.Err() == nil, nil
+	return len(due) == noticeBatch && ctx.Err() == nil, nil
 }
 
-func (p *GatewayPayments) followHint(ctx context.Context, h Hint) error {
+func (p *GatewayPayments) followNotice(ctx context.Context, h Notice) error {
 	asked := p.askAbout(ctx, h)
 	// What failed is tried again, after a while; what is not ours was somebody else's on the same account.
 	err := p.Store.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error {
@@ -129,15 +129,15 @@ func (p *GatewayPayments) followHint(ctx context.Context, h Hint) error {
 		if asked != nil {
 			next = core.RealNow(tx).Add(min(2*time.Second<<min(h.Asks, 10), 10*time.Minute))
 		}
-		return PutOffHint(tx, h, next)
+		return putOffNotice(tx, h, next)
 	})
 	return errors.Join(asked, err)
 }
 
-func (p *GatewayPayments) askAbout(ctx context.Context, h Hint) error {
+func (p *GatewayPayments) askAbout(ctx context.Context, h Notice) error {
 	var d travel.GatewayCharge
 	err := p.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		d, err = ProcessingOf(tx, h)
+		d, err = gatewayChargeOfNotice(tx, h)
 		return err
 	})
 	if errors.Is(err, db.ErrNotFound) {
@@ -157,26 +157,26 @@ func (p *GatewayPayments) askAbout(ctx context.Context, h Hint) error {
 	return err
 }
 
-// ReadFeeds reads what happened at processors by itself, for the channels whose turn it is; more says that there may be
+// PollEvents reads what happened at processors by itself, for the channels whose turn it is; more says that there may be
 // some left. It finds what no delivery came for.
-func (p *GatewayPayments) ReadFeeds(ctx context.Context) (more bool, err error) {
-	var due []Feed
+func (p *GatewayPayments) PollEvents(ctx context.Context) (more bool, err error) {
+	var due []poll
 	err = p.Store.Write(ctx, func(tx *db.Tx) (err error) {
-		due, err = ClaimFeeds(tx, feedBatch, core.RealNow(tx).Add(feedPause))
+		due, err = claimPolls(tx, pollBatch, core.RealNow(tx).Add(pollPause))
 		return err
 	})
 	if err != nil {
 		return false, err
 	}
-	each(due, func(f Feed) {
-		if err := p.readFeed(ctx, f); err != nil {
+	each(due, func(f poll) {
+		if err := p.pollOne(ctx, f); err != nil {
 			p.Log.Warn("reading a processor's events", "site", f.SiteID, "channel", f.ChannelID, "processor", f.Processor, "error", err)
 		}
 	})
-	return len(due) == feedBatch && ctx.Err() == nil, nil
+	return len(due) == pollBatch && ctx.Err() == nil, nil
 }
 
-func (p *GatewayPayments) readFeed(ctx context.Context, f Feed) error {
+func (p *GatewayPayments) pollOne(ctx context.Context, f poll) error {
 	a, channel, err := p.accessOfChannel(ctx, f.SiteID, f.ChannelID, f.Processor)
 	if err != nil || !merchants.TakesAt(p.Core, channel, f.Processor) {
 		return err // a processor that the channel has left is asked no more; its feed waits for a return
@@ -187,24 +187,24 @@ func (p *GatewayPayments) readFeed(ctx context.Context, f Feed) error {
 	if err != nil {
 		return err
 	}
-	return p.keepHints(ctx, a, f.Processor, f.SiteID, f.ChannelID, hints, func(tx *db.Tx) error {
-		again := core.RealNow(tx).Add(feedPause)
+	return p.keepNotices(ctx, a, f.Processor, f.SiteID, f.ChannelID, hints, func(tx *db.Tx) error {
+		again := core.RealNow(tx).Add(pollPause)
 		if len(hints) > 0 && next != f.Cursor { // there may be more than one answer holds
 			again = core.RealNow(tx)
 		}
 		f.Cursor = next
-		return SaveFeed(tx, f, again)
+		return savePoll(tx, f, again)
 	})
 }
 
-// forgetHints bounds how many hints one write of the housekeeping removes.
-const forgetHints = 1000
+// noticesPerWrite bounds how many hints one write of the housekeeping removes.
+const noticesPerWrite = 1000
 
-// ForgetHints removes hints that were followed and are too old to be delivered again; more says that there are some left.
-func (p *GatewayPayments) ForgetHints(ctx context.Context) (more bool, err error) {
+// ForgetNotices removes hints that were followed and are too old to be delivered again; more says that there are some left.
+func (p *GatewayPayments) ForgetNotices(ctx context.Context) (more bool, err error) {
 	err = p.Store.Write(ctx, func(tx *db.Tx) error {
-		n, err := ForgetHintsBefore(tx, core.RealNow(tx).Add(-hintMemory), forgetHints)
-		more = n == forgetHints
+		n, err := forgetNoticesBefore(tx, core.RealNow(tx).Add(-noticeMemory), noticesPerWrite)
+		more = n == noticesPerWrite
 		return err
 	})
 	return more, err

@@ -27,8 +27,8 @@ func scanPayment(scan func(dest ...any) error) (travel.Payment, error) {
 	return p, err
 }
 
-// Payment reads one payment record of the site.
-func Payment(tx *db.Tx, siteID, id int64) (travel.Payment, error) {
+// paymentByID reads one payment record of the site.
+func paymentByID(tx *db.Tx, siteID, id int64) (travel.Payment, error) {
 	return scanPayment(func(dest ...any) error {
 		return tx.Row(`SELECT `+paymentColumns+` FROM payments p WHERE p.site_id = $1 AND p.id = $2`,
 			[]any{siteID, id}, dest...)

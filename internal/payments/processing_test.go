@@ -318,7 +318,7 @@ func TestTwoThatAskWriteTheOutcomeOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				if _, err := w.App.GatewayPayments.Ask(t.Context()); err != nil {
+				if _, err := w.App.GatewayPayments.Reconcile(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})
@@ -328,7 +328,7 @@ func TestTwoThatAskWriteTheOutcomeOnce(t *testing.T) {
 				if err := w.App.GatewayPayments.TakeEvent(t.Context(), w.Event("signed", p.UUID, w.Channel.ID)); err != nil {
 					t.Error(err)
 				}
-				if _, err := w.App.GatewayPayments.FollowHints(t.Context()); err != nil {
+				if _, err := w.App.GatewayPayments.FollowNotices(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})

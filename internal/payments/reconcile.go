@@ -26,10 +26,10 @@ const (
 // Ask asks processors what became of what nobody knows the outcome of, has released what authorisations held that were
 // not captured in time, and gives up challenges that nobody passes. It takes on a bounded number; more says that there
 // may be some left. What cannot be found out is left for the next time.
-func (p *GatewayPayments) Ask(ctx context.Context) (more bool, err error) {
+func (p *GatewayPayments) Reconcile(ctx context.Context) (more bool, err error) {
 	var due []travel.GatewayCharge
 	err = p.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		due, err = ProcessingsToAsk(tx, askBatch)
+		due, err = gatewayChargesDue(tx, askBatch)
 		return err
 	})
 	if err != nil {
@@ -59,16 +59,16 @@ func each[T any](items []T, do func(item T)) {
 
 // access is what it takes to talk to a processor about something that it was asked before.
 type access struct {
-	processed travel.GatewayCharge
-	gateway   psp.Gateway
-	account   psp.Account
-	clock     core.SiteClock
+	row     travel.GatewayCharge
+	gateway psp.Gateway
+	account psp.Account
+	clock   core.SiteClock
 }
 
 // askOne asks about one processing, which it takes on first: of two processes that read the same one, one goes on.
 func (p *GatewayPayments) askOne(ctx context.Context, d travel.GatewayCharge) error {
 	a, err := p.accessTo(ctx, d, func(tx *db.Tx) error {
-		return ClaimAsk(tx, d, core.RealNow(tx).Add(core.GatewaySettingsOf(p.Core).CallTimeout+askPause(d)))
+		return claimAsk(tx, d, core.RealNow(tx).Add(core.GatewaySettingsOf(p.Core).CallTimeout+askPause(d)))
 	})
 	if errors.Is(err, db.ErrNotFound) {
 		return nil
@@ -96,7 +96,7 @@ func (p *GatewayPayments) askOne(ctx context.Context, d travel.GatewayCharge) er
 func (p *GatewayPayments) accessTo(
 	ctx context.Context, d travel.GatewayCharge, also func(tx *db.Tx) error,
 ) (a access, err error) {
-	a.processed = d
+	a.row = d
 	err = p.Store.Read(ctx, func(tx *db.Tx) (err error) {
 		a.clock, err = core.ClockOf(tx, d.SiteID)
 		return err
@@ -122,7 +122,7 @@ func (p *GatewayPayments) accessTo(
 
 // find asks what became of a processing, writes what it learns, and answers the transaction as it is then.
 func (p *GatewayPayments) find(ctx context.Context, a access) (travel.Transaction, error) {
-	d := a.processed
+	d := a.row
 	calling, cancel := context.WithTimeout(ctx, core.GatewaySettingsOf(p.Core).CallTimeout)
 	defer cancel()
 	result, err := a.gateway.Find(calling, psp.Query{
@@ -133,7 +133,7 @@ func (p *GatewayPayments) find(ctx context.Context, a access) (travel.Transactio
 	if refusal != nil {
 		return travel.Transaction{}, refusal
 	}
-	t, err := p.write(ctx, a, func(s *gatewayOutcome) error { return s.settle(result) })
+	t, err := p.write(ctx, a, func(s *gatewayOutcome) error { return s.apply(result) })
 	if err != nil {
 		return t, err
 	}
@@ -148,7 +148,7 @@ func (p *GatewayPayments) write(
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeTime)
 	defer cancel()
 	err = p.WriteBy(ctx, a.clock, func(tx *db.Tx) error {
-		s, err := outcomeOf(p.Core, tx, a.processed)
+		s, err := outcomeOf(p.Core, tx, a.row)
 		if err != nil {
 			return err
 		}
@@ -189,35 +189,35 @@ func (p *GatewayPayments) void(
 	ctx, cancel := context.WithTimeout(ctx, core.GatewaySettingsOf(p.Core).CallTimeout)
 	defer cancel()
 	result, err := a.gateway.Void(ctx, psp.Adjustment{
-		Account: a.account, Reference: a.processed.Reference + "-release", Original: t.GatewayCharge.ProcessorID, Amount: amount,
+		Account: a.account, Reference: a.row.Reference + "-release", Original: t.GatewayCharge.ProcessorID, Amount: amount,
 		Currency: t.Currency,
 	})
-	return p.heard(a.processed, result, err)
+	return p.heard(a.row, result, err)
 }
 
 // beginRelease notes that what an authorisation, which is locked, still holds on the card is to be released, if it was
 // processed. It is not ready while the outcome of an adjustment is open: what a capture keeps for itself would be released
 // under it.
 func beginRelease(tx *db.Tx, t travel.Transaction) (ready bool, err error) {
-	p, err := GatewayChargeOf(tx, t.SiteID, t.ID)
+	p, err := gatewayChargeOf(tx, t.SiteID, t.ID)
 	if errors.Is(err, db.ErrNotFound) {
 		return true, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if open, err := OpenAdjustments(tx, t.SiteID, t.ID); err != nil || open > 0 {
+	if open, err := openAdjustments(tx, t.SiteID, t.ID); err != nil || open > 0 {
 		return false, err
 	}
 	p.State, p.AskAt, p.Asks = travel.ProcessingReleasing, core.RealNow(tx), 0
-	return true, SaveProcessing(tx, p)
+	return true, saveGatewayCharge(tx, p)
 }
 
 // releaseAt has released what an expired authorisation still holds. A processor that refuses has nothing left to release.
 func (p *GatewayPayments) releaseAt(ctx context.Context, a access) error {
 	var t travel.Transaction
 	err := p.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		t, err = Transaction(tx, a.processed.SiteID, a.processed.TransactionID)
+		t, err = Transaction(tx, a.row.SiteID, a.row.TransactionID)
 		return err
 	})
 	if err != nil {
@@ -242,7 +242,7 @@ func (p *GatewayPayments) askNoMore(ctx context.Context, a access) error {
 			s.p.State = travel.ProcessingConcluded
 		}
 		s.p.AskAt = time.Time{}
-		return SaveProcessing(s.tx, s.p)
+		return saveGatewayCharge(s.tx, s.p)
 	})
 	return err
 }
@@ -254,7 +254,7 @@ func (p *GatewayPayments) Return(ctx context.Context, key string) (address strin
 	var d travel.GatewayCharge
 	var t travel.Transaction
 	err = p.Store.Read(ctx, func(tx *db.Tx) error {
-		if d, err = ProcessingByReturnKey(tx, key); err != nil {
+		if d, err = gatewayChargeByReturnKey(tx, key); err != nil {
 			return err
 		}
 		t, err = Transaction(tx, d.SiteID, d.TransactionID)
@@ -263,9 +263,9 @@ func (p *GatewayPayments) Return(ctx context.Context, key string) (address strin
 	if err != nil {
 		return "", core.NotFoundAs(fault.NoRoute, err, "No route was found matching the URL and request method.")
 	}
-	slot := p.semaphore()
-	defer slot.release()
-	if d.State.Open() && slot.take() {
+	sem := p.semaphore()
+	defer sem.release()
+	if d.State.Open() && sem.take() {
 		a, err := p.accessTo(ctx, d, func(*db.Tx) error { return nil })
 		if err == nil {
 			_, err = p.find(ctx, a)

@@ -96,9 +96,9 @@ func Transaction(tx *db.Tx, siteID, id int64) (travel.Transaction, error) {
 	return oneTransaction(tx, `SELECT `+transactionColumns+` FROM transactions WHERE site_id = $1 AND id = $2`, siteID, id)
 }
 
-// LockTransaction takes the transaction for this write and returns it with its payments: nobody else changes what
+// lockTransaction takes the transaction for this write and returns it with its payments: nobody else changes what
 // remains of it before this write ends.
-func LockTransaction(tx *db.Tx, siteID, id int64) (travel.Transaction, error) {
+func lockTransaction(tx *db.Tx, siteID, id int64) (travel.Transaction, error) {
 	if held, ok := inPayments.Of(tx).transactions[db.Key{SiteID: siteID, ID: id}]; ok {
 		return copied(held), nil
 	}
@@ -168,8 +168,8 @@ func noteReference(tx *db.Tx, r Reference, found int64) {
 	}
 }
 
-// TransactionByReference reads the transaction of a channel and processor with the caller's payment reference.
-func TransactionByReference(tx *db.Tx, siteID, channelID int64, psp, reference string) (travel.Transaction, error) {
+// transactionByReference reads the transaction of a channel and processor with the caller's payment reference.
+func transactionByReference(tx *db.Tx, siteID, channelID int64, psp, reference string) (travel.Transaction, error) {
 	if inPayments.Of(tx).absent[Reference{siteID, channelID, psp, reference}] {
 		return travel.Transaction{}, db.ErrNotFound
 	}
@@ -187,8 +187,8 @@ func oneTransaction(tx *db.Tx, query string, args ...any) (travel.Transaction, e
 	return page[0], err
 }
 
-// SaveTransaction stores what can change of a transaction: status, what remains, and its flags.
-func SaveTransaction(tx *db.Tx, t travel.Transaction) error {
+// saveTransaction stores what can change of a transaction: status, what remains, and its flags.
+func saveTransaction(tx *db.Tx, t travel.Transaction) error {
 	t.ModifiedAt = tx.Now
 	if _, held := inPayments.Of(tx).transactions[db.Key{SiteID: t.SiteID, ID: t.ID}]; held {
 		inPayments.Of(tx).transactions[db.Key{SiteID: t.SiteID, ID: t.ID}] = copied(t)
@@ -208,8 +208,8 @@ func SaveTransaction(tx *db.Tx, t travel.Transaction) error {
 	return nil
 }
 
-// Transactions reads one page of the site's transactions.
-func Transactions(
+// transactionsPage reads one page of the site's transactions.
+func transactionsPage(
 	tx *db.Tx, siteID int64, f travel.TransactionFilter, page travel.Page,
 ) (travel.List[travel.Transaction], error) {
 	var w db.Where
@@ -268,7 +268,7 @@ func readTransactionParts(tx *db.Tx, siteID int64, list []travel.Transaction) er
 	if err := limits.ReadOverLimits(tx, siteID, ids, at); err != nil {
 		return err
 	}
-	if err := readProcessings(tx, siteID, list); err != nil {
+	if err := readGatewayCharges(tx, siteID, list); err != nil {
 		return err
 	}
 	if err := readModalPayments(tx, siteID, list); err != nil {
@@ -306,8 +306,8 @@ func readPaymentsOf(tx *db.Tx, siteID int64, ids []int64, at map[int64]*travel.T
 		})
 }
 
-// OpenAuthorisation names an authorisation whose time to be captured is over, by the clock of its site.
-type OpenAuthorisation struct {
+// openAuthorisation names an authorisation whose time to be captured is over, by the clock of its site.
+type openAuthorisation struct {
 	SiteID, ID int64
 	Clock      core.SiteClock
 }
@@ -315,9 +315,9 @@ type OpenAuthorisation struct {
 const openAuthorisations = `SELECT site_id, id FROM transactions
 	WHERE type = 'authorize' AND status = 'complete' AND remaining > 0 AND effective_at <= $1 AND `
 
-// AuthorisationsOlderThan lists open authorisations of any site that were taken at least this long ago, oldest first,
+// authorisationsOlderThan lists open authorisations of any site that were taken at least this long ago, oldest first,
 // at most limit of them.
-func AuthorisationsOlderThan(tx *db.Tx, age time.Duration, limit int) ([]OpenAuthorisation, error) {
+func authorisationsOlderThan(tx *db.Tx, age time.Duration, limit int) ([]openAuthorisation, error) {
 	clocks, err := core.ClocksAhead(tx)
 	if err != nil {
 		return nil, err
@@ -329,7 +329,7 @@ func AuthorisationsOlderThan(tx *db.Tx, age time.Duration, limit int) ([]OpenAut
 		if err != nil || len(list) >= limit {
 			return list, err
 		}
-		var more []OpenAuthorisation
+		var more []openAuthorisation
 		more, err = readOpenAuthorisations(tx, clock, `site_id = $3 ORDER BY effective_at, id LIMIT $2`,
 			db.Micros(before.Add(clock.Ahead)), limit-len(list), clock.SiteID)
 		list = append(list, more...)
@@ -337,10 +337,10 @@ func AuthorisationsOlderThan(tx *db.Tx, age time.Duration, limit int) ([]OpenAut
 	return list, err
 }
 
-func readOpenAuthorisations(tx *db.Tx, clock core.SiteClock, condition string, args ...any) ([]OpenAuthorisation, error) {
-	var list []OpenAuthorisation
+func readOpenAuthorisations(tx *db.Tx, clock core.SiteClock, condition string, args ...any) ([]openAuthorisation, error) {
+	var list []openAuthorisation
 	err := tx.Each(openAuthorisations+condition, args, func(scan func(dest ...any) error) error {
-		a := OpenAuthorisation{Clock: clock}
+		a := openAuthorisation{Clock: clock}
 		err := scan(&a.SiteID, &a.ID)
 		list = append(list, a)
 		return err
