@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -12,28 +13,26 @@ import (
 	"holdfast/internal/travel"
 )
 
-// object is one thing in the shape of the wire.
+// object is the answer about one thing.
 type object struct {
-	id      int64
-	version int64 // 0 where the noun has none
-	body    any
-	// proposal is the id of the proposal that stands for what was asked; 0 where it was done.
-	proposal int64
-	// existing says that a create made nothing, because the thing was there already.
-	existing bool
+	id       int64
+	version  int64 // 0 for things without versions
+	body     any   // the shape to be encoded as JSON
+	proposal int64 // id of the proposal that the request became; 0 when the request was done
+	existing bool  // a create made nothing, because the thing existed already
 }
 
-// json writes an answer. Field order is that of the structs, so that the same answer is always the same bytes.
+// json writes an answer. Its fields have the order of the structs, so the same answer is always the same bytes.
 func (c *call) json(status int, body any) {
 	c.Header().Set("Content-Type", "application/json; charset=utf-8")
 	c.WriteHeader(status)
 	enc := json.NewEncoder(c)
 	enc.SetEscapeHTML(false)
-	// The status is out: a client that has gone away cannot be told anything more.
+	// The status has been sent: if the client has gone, nothing more can be done.
 	_ = enc.Encode(body)
 }
 
-// show answers with one thing, and with its version for a later If-Match.
+// show answers with one thing. Its version goes into the ETag, for a later If-Match.
 func (c *call) show(status int, o object) error {
 	if o.version > 0 {
 		c.Header().Set("ETag", `"`+strconv.FormatInt(o.version, 10)+`"`)
@@ -42,8 +41,8 @@ func (c *call) show(status int, o object) error {
 	return nil
 }
 
-// ifVersion is the version that the caller wants to change (If-Match): 0 where any will do, -1, which nothing has,
-// where the header is not one of our ETags.
+// ifVersion reads the version that the caller wants to change (If-Match). It is 0 when any version will do. It is -1 when
+// the header is not an ETag of ours: no thing has that version.
 func (c *call) ifVersion() int64 {
 	header := strings.TrimSpace(c.r.Header.Get("If-Match"))
 	if header == "" || header == "*" {
@@ -58,7 +57,8 @@ func (c *call) ifVersion() int64 {
 	return version
 }
 
-// create answers a POST that makes something: 201 with its address, or 202 where another person has to agree.
+// create answers a POST that makes something: with 201 and its address, or with 202 and a proposal when another person has
+// to agree first.
 func (s *server) create(c *call, create func() (object, error)) error {
 	made, err := create()
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *server) create(c *call, create func() (object, error)) error {
 	return s.created(c, made)
 }
 
-// created answers with what a POST made, and where it is.
+// created answers with the thing that a POST made, and its address.
 func (s *server) created(c *call, made object) error {
 	c.Header().Set("Location", s.cfg.BaseURL+c.r.URL.EscapedPath()+"/"+strconv.FormatInt(made.id, 10))
 	if made.existing {
@@ -79,7 +79,7 @@ func (s *server) created(c *call, made object) error {
 	return c.show(http.StatusCreated, made)
 }
 
-// list answers with one page of a collection, each item in the shape that show gives it.
+// list answers with one page of a collection. show gives the shape of an item.
 func list[T, W any](s *server, c *call, page travel.Page, l travel.List[T], show func(T) W) error {
 	if err := paging(s, c, page, l); err != nil {
 		return err
@@ -88,7 +88,7 @@ func list[T, W any](s *server, c *call, page travel.Page, l travel.List[T], show
 	return nil
 }
 
-// paging writes the headers of a page, wherever in the answer its items stand.
+// paging writes the headers of a page. The error is PageNumber when there is no such page.
 func paging[T any](s *server, c *call, page travel.Page, l travel.List[T]) error {
 	total := l.Total
 	pages := (total + int64(page.Size) - 1) / int64(page.Size)
@@ -108,7 +108,7 @@ func paging[T any](s *server, c *call, page travel.Page, l travel.List[T]) error
 	return nil
 }
 
-// linkTo writes the address of a page nearby: the same query, one page on or back.
+// linkTo writes the Link header for the next or the previous page of the same query.
 func (s *server) linkTo(u *url.URL, page travel.Page, step int, rel string) string {
 	values := u.Query()
 	if page.Offset >= 0 {
@@ -119,14 +119,44 @@ func (s *server) linkTo(u *url.URL, page travel.Page, step int, rel string) stri
 	return "<" + s.cfg.BaseURL + u.EscapedPath() + "?" + values.Encode() + `>; rel="` + rel + `"`
 }
 
-// isoMicros is how the wire writes instants of tokens and sessions (section 2.1).
+// links are the addresses of a thing and of its collection.
+type links struct {
+	Self       []link `json:"self"`
+	Collection []link `json:"collection"`
+}
+
+type link struct {
+	HREF string `json:"href"`
+}
+
+// linksTo gives the links of one thing in a collection of the call's site.
+func (s *server) linksTo(c *call, collection string, id int64) links {
+	all := fmt.Sprintf("%s/%s/%s/%s/v2/%s", s.cfg.BaseURL, c.r.PathValue("site"), s.cfg.RESTRoot, s.cfg.Namespace, collection)
+	return links{Self: []link{{fmt.Sprintf("%s/%d", all, id)}}, Collection: []link{{all}}}
+}
+
+// deleted is the answer to a DELETE.
+type deleted struct {
+	Deleted bool `json:"deleted"`
+}
+
+// isoMicros is the format for instants with microseconds. civil.FormatInstant is the format for all other instants.
 const isoMicros = "2006-01-02T15:04:05.000000Z"
 
-// maybeISO writes an instant, null for none.
+// maybeISO writes an instant with microseconds. The zero time becomes null.
 func maybeISO(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
 	text := t.UTC().Format(isoMicros)
 	return &text
+}
+
+// orNull turns a zero value into null.
+func orNull[T comparable](value T) *T {
+	var none T
+	if value == none {
+		return nil
+	}
+	return &value
 }

@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// proposalShape is a proposal on the wire.
+// proposalShape is a proposal in answers.
 type proposalShape struct {
 	ID             int64           `json:"id"`
 	Kind           string          `json:"kind"`
@@ -30,7 +30,7 @@ type proposalShape struct {
 	Result         json.RawMessage `json:"result"`
 }
 
-// ShowProposal gives the shape of a proposal, to be encoded as JSON: over HTTP and by the command line alike.
+// ShowProposal gives the shape of a proposal, to be encoded as JSON.
 func ShowProposal(p travel.Proposal) any { return showProposal(p) }
 
 func showProposal(p travel.Proposal) proposalShape {
@@ -49,7 +49,7 @@ func showProposal(p travel.Proposal) proposalShape {
 	return shape
 }
 
-// waiting is the object that stands for a request which became a proposal; o is it where it did not.
+// waiting makes the answer to a request that became the proposal p. It returns o when p is nil.
 func waiting(p *travel.Proposal, o object) object {
 	if p == nil {
 		return o
@@ -89,12 +89,12 @@ func (s *server) getProposal(c *call) error {
 	return c.show(http.StatusOK, object{body: showProposal(found)})
 }
 
-func (s *server) approveProposal(c *call) error  { return s.settle(c, s.app.Approvals.Approve) }
-func (s *server) rejectProposal(c *call) error   { return s.settle(c, s.app.Approvals.Reject) }
-func (s *server) withdrawProposal(c *call) error { return s.settle(c, s.app.Approvals.Withdraw) }
+func (s *server) approveProposal(c *call) error  { return s.decide(c, s.app.Approvals.Approve) }
+func (s *server) rejectProposal(c *call) error   { return s.decide(c, s.app.Approvals.Reject) }
+func (s *server) withdrawProposal(c *call) error { return s.decide(c, s.app.Approvals.Withdraw) }
 
-// settle reads the reason of a decision and answers with the proposal as it is then.
-func (s *server) settle(
+// decide reads the reason of a decision, makes the decision, and answers with the proposal.
+func (s *server) decide(
 	c *call, decide func(ctx context.Context, actor auth.Actor, id int64, reason string) (travel.Proposal, error),
 ) error {
 	in, err := c.input()
@@ -105,14 +105,14 @@ func (s *server) settle(
 	if err := in.problems.Err(); err != nil {
 		return err
 	}
-	settled, err := decide(c.ctx, c.actor, c.id, reason)
+	decided, err := decide(c.ctx, c.actor, c.id, reason)
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{body: showProposal(settled)})
+	return c.show(http.StatusOK, object{body: showProposal(decided)})
 }
 
-// reason reads why something is asked for or decided, for the other person and for the audit.
+// reason reads the reason of a proposal or of a decision. The other person and the audit see it.
 func (in *input) reason() string {
 	text := in.textOr("reason")
 	if len([]rune(text)) > travel.MaxContent {
