@@ -1,6 +1,5 @@
-// Command gotest runs go test with the given arguments, prints what go test prints, and tells at the end which tests
-// were skipped and why: go test says so only when it says everything. Under CI=true a skipped test fails the run, so
-// that nothing stays untested without anyone noticing.
+// Command gotest runs go test with the given arguments and prints its output. At the end it lists the skipped tests and the
+// reasons, which go test prints only with -v. Under CI=true a skipped test fails the run, so that everybody notices.
 package main
 
 import (
@@ -23,7 +22,7 @@ func main() {
 
 // run returns the exit code: that of go test, or 1 where a skipped test counts as a failure.
 func run(args []string, out io.Writer) (int, error) {
-	// A Ctrl-C reaches go test too. It ends by itself, and what it reports until then is worth reading.
+	// Ctrl-C reaches go test, too. It then ends by itself, and this program prints its last lines.
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 
 	test := exec.Command("go", append([]string{"test", "-json"}, args...)...)
