@@ -146,7 +146,7 @@ func (s *server) channelFields(c *call, in *input) travel.ChannelFields {
 		Processing:   s.processingFields(c, in),
 	}
 	byOperator := c.actor.Can(auth.SetChannelTerms)
-	if byOperator || c.r.Method == http.MethodPost { // whoever creates a channel chooses between test and draft
+	if byOperator || c.r.Method == http.MethodPost { // everybody chooses between test and draft for a new channel
 		f.Mode = word[travel.AccountMode](in, "account_mode")
 	}
 	if byOperator {

@@ -1,6 +1,6 @@
-// Package core is what every room stands on: who acts and by which clock, the audit, four eyes, idempotency, and the
-// leases of jobs. It owns sites, site_versions, clock_moves, audit_*, proposals, idempotency_keys and jobs. Begin
-// reading at Core, then Write.
+// Package core is what every room stands on: actors and their clocks, the audit, four eyes, idempotency keys, and the
+// leases of jobs. It owns the tables sites, site_versions, clock_moves, audit_*, proposals, idempotency_keys and jobs.
+// Begin reading at Core, then Write.
 package core
 
 import (

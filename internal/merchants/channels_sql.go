@@ -18,7 +18,8 @@ const channelColumns = `site_id, id, uuid, name, slug, account_type, account_mod
 const processingColumns = `cardholder_present, mail_failures, server_to_server, processor, tokenizer_id, tokenizer_key_end,
 	beneficiary_id, settlement_currency, chargeback_mail, payout_minimum, descriptor`
 
-// changeableColumns are the columns that InsertChannel and UpdateChannel write both; changeable gives their values.
+// changeableColumns are the columns that both InsertChannel and UpdateChannel write. changeable gives their values, in the
+// same order.
 const changeableColumns = `name, name_folded, account_type, account_mode, protection_type, currencies, language,
 	primary_mail, mail_bcc, receipt_label, external_id, status_override, statement_period, locked, modified_at, ` + processingColumns
 
