@@ -93,7 +93,7 @@ func ownPages(cfg Config) *http.CrossOriginProtection {
 
 func (s *server) checkOwnPage(c *call) error {
 	if err := s.ownPages.Check(c.r); err != nil {
-		return &fault.Error{Kind: fault.Forbidden, Message: "Only the frame of the payment modal may ask for this.", Err: err}
+		return &fault.Error{Kind: fault.Forbidden, Message: "Only the frame of the payment modal may send this request.", Err: err}
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func (s *server) openModalSession(c *call) error {
 	if verify := in.texts("verify"); verify != nil {
 		for _, name := range *verify {
 			if !slices.Contains(travel.ModalVerifiable, name) && !slices.Contains(names, name) {
-				in.wrong("verify", "%s", "These can be verified: "+strings.Join(travel.ModalVerifiable, ", ")+".")
+				in.wrong("verify", "%s", "Only these fields can be verified: "+strings.Join(travel.ModalVerifiable, ", ")+".")
 			}
 		}
 		names = append(names, *verify...)
