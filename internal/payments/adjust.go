@@ -14,9 +14,9 @@ import (
 	"holdfast/internal/travel"
 )
 
-// adjust checks a refund, capture, void, chargeback or reversal against the transaction that it adjusts, completes its
-// split where there is only one booking, and takes from the original what it takes. The original is locked first, so
-// that two adjustments at once never take the same money.
+// adjust checks a refund, capture, void, chargeback or reversal against the original, which is the transaction that it
+// adjusts. It fills in the items if there is only one booking, and lowers the remaining amount of the original. It locks
+// the original first, so that two adjustments at once never take the same money.
 func (r *intake) adjust(items []travel.Item) ([]travel.Item, error) {
 	original, err := lockTransaction(r.tx, r.site.ID, r.in.LinkedID)
 	if errors.Is(err, db.ErrNotFound) || err == nil && original.ChannelID != r.channel.ID {
@@ -40,7 +40,7 @@ func (r *intake) adjust(items []travel.Item) ([]travel.Item, error) {
 	}
 	for _, item := range items {
 		if r.originalOf(item.BookingID) == nil {
-			r.problems.Wrong("bookings", "Booking %d has no part in transaction %d.", item.BookingID, original.ID)
+			r.problems.Wrong("bookings", "Transaction %d does not pay for booking %d.", original.ID, item.BookingID)
 		}
 	}
 	if err := r.problems.Err(); err != nil {
@@ -65,8 +65,8 @@ func (r *intake) adjust(items []travel.Item) ([]travel.Item, error) {
 	return items, nil
 }
 
-// afterChargebacks refuses a refund of more than a chargeback has left of its part (R3): a refund may be learned after a
-// chargeback that came later, and then comes to the same as in their own order.
+// afterChargebacks refuses a refund that is more than the chargebacks have left of its part (R3). A refund may be reported
+// after a later chargeback. The amounts are then the same as if both had been reported in their own order.
 func (r *intake) afterChargebacks(items []travel.Item) error {
 	if r.original.Status != travel.StatusLocked {
 		return nil
@@ -83,7 +83,7 @@ func (r *intake) afterChargebacks(items []travel.Item) error {
 		left := a.Sum(events).Remaining(a.Paid(), a.Paid())
 		for _, item := range items {
 			if item.BookingID == a.BookingID && item.Total > left {
-				return fault.NotPossibleBecause("locked", "Transaction %d is charged back: of it, %s %s remain for booking %d.",
+				return fault.NotPossibleBecause("locked", "Transaction %d was charged back: %s %s of it remain for booking %d.",
 					r.original.ID, item.Currency, money.Format(left, item.Currency), item.BookingID)
 			}
 		}
@@ -91,17 +91,18 @@ func (r *intake) afterChargebacks(items []travel.Item) error {
 	return nil
 }
 
-// checkDays notes an adjustment of a day before what it adjusts. Within a day the order does not matter: days are what
-// amounts count by, and many books know no times of refunds. What the scheme did is recorded whatever it says.
+// checkDays notes a problem if an adjustment has an earlier day than its original. Within one day the order does not
+// matter: amounts count by days, and many systems do not know the times of their refunds. Chargebacks and reversals are
+// recorded whatever day they have.
 func (r *intake) checkDays() {
 	at, made := r.in.EffectiveAt, r.original.EffectiveAt
 	if !at.IsZero() && civil.DayOf(at) < civil.DayOf(made) && !r.in.Type.Operators() {
-		r.problems.Wrong("effective_at", "Transaction %d was made on %s: a %s of it cannot have been made on a day before.",
+		r.problems.Wrong("effective_at", "Transaction %d was made on %s. A %s of it cannot have an earlier day.",
 			r.original.ID, civil.DayOf(made), *r.in.Type)
 	}
 }
 
-// rest is the split of an adjustment that takes all that remains of the original.
+// rest returns the items of an adjustment that takes the whole remaining amount of the original.
 func (r *intake) rest() (items []travel.Item) {
 	for _, part := range r.original.Payments {
 		if part.Remaining > 0 {
@@ -111,7 +112,7 @@ func (r *intake) rest() (items []travel.Item) {
 	return items
 }
 
-// possible answers NotPossible where the original's type or state does not allow the adjustment.
+// possible returns an error of the kind NotPossible if the type or status of the original does not allow the adjustment.
 func (r *intake) possible() error {
 	o, t := r.original, *r.in.Type
 	wantsAuthorisation := t == travel.Capture || t == travel.Void
@@ -121,24 +122,24 @@ func (r *intake) possible() error {
 	case !wantsAuthorisation && !o.Type.Takes():
 		return fault.NotPossibleBecause("not_a_payment", "Transaction %d is of type %s; a %s needs a purchase or a capture.", o.ID, o.Type, t)
 	case t.Operators() && o.Status != travel.StatusComplete && o.Status != travel.StatusLocked:
-		return fault.NotPossibleBecause("not_complete", "Transaction %d is %s: no money was taken that could be charged back.", o.ID, o.Status)
+		return fault.NotPossibleBecause("not_complete", "Transaction %d is %s, so no money was taken that could be charged back.", o.ID, o.Status)
 	case t.Operators():
-		return nil // what the scheme did is recorded whatever remains
-	case o.Status == travel.StatusLocked && (t != travel.Refund || r.request != nil): // a refund that was made is logged
-		return fault.NotPossibleBecause("locked", "Transaction %d is charged back.", o.ID)
+		return nil // a chargeback is recorded whatever amount remains
+	case o.Status == travel.StatusLocked && (t != travel.Refund || r.request != nil): // a reported refund is recorded all the same
+		return fault.NotPossibleBecause("locked", "Transaction %d was charged back.", o.ID)
 	case wantsAuthorisation && o.Remaining > 0 && !o.InTime(r.effectiveAt()):
 		return fault.NotPossibleBecause("authorisation_expired", "Transaction %d was not captured in time and is void.", o.ID)
 	case o.Status != travel.StatusComplete && o.Status != travel.StatusExpired && o.Status != travel.StatusLocked:
 		return fault.NotPossibleBecause("not_complete", "Transaction %d is %s.", o.ID, o.Status)
 	case *r.in.Total > o.Remaining:
-		return fault.NotPossibleBecause("exceeds_remaining", "Of transaction %d, %s %s remain.",
-			o.ID, o.Currency, money.Format(o.Remaining, o.Currency))
+		return fault.NotPossibleBecause("exceeds_remaining", "Only %s %s of transaction %d remain.",
+			o.Currency, money.Format(o.Remaining, o.Currency), o.ID)
 	default:
 		return nil
 	}
 }
 
-// originalOf is the payment of the original that belongs to a booking, nil where it has none.
+// originalOf returns the payment of the original for a booking, or nil if there is none.
 func (r *intake) originalOf(bookingID int64) *travel.Payment {
 	for i := range r.original.Payments {
 		if r.original.Payments[i].BookingID == bookingID {
@@ -148,8 +149,8 @@ func (r *intake) originalOf(bookingID int64) *travel.Payment {
 	return nil
 }
 
-// onlyItem is the split of an adjustment that names none: all of it for the only booking of the original. In another
-// currency than the base it takes the same share of the base amount as of the payment, and the last one the rest.
+// onlyItem returns the items of an adjustment that has none: the whole amount for the only booking of the original. If
+// the payment is in another currency than the base currency, it takes the same share of the base amount.
 func (r *intake) onlyItem() ([]travel.Item, error) {
 	if len(r.original.Payments) != 1 {
 		r.problems.Missing("bookings")
@@ -158,7 +159,7 @@ func (r *intake) onlyItem() ([]travel.Item, error) {
 	part, total := r.original.Payments[0], *r.in.Total
 	if r.original.Currency != r.original.BaseCurrency {
 		of, base := r.original.Remaining, part.Remaining
-		if r.in.Type.Operators() { // bounded by nothing that remains: the share of the whole
+		if r.in.Type.Operators() { // the remaining amount is no bound, so take the share of the whole
 			of, base = r.original.Total, part.Total
 		}
 		share := new(big.Int).Mul(big.NewInt(total), big.NewInt(base))
@@ -166,20 +167,20 @@ func (r *intake) onlyItem() ([]travel.Item, error) {
 		if total, err = money.Round(share, big.NewInt(of)); err != nil {
 			return nil, err
 		}
-		total = max(total, 1) // an amount is never nothing, even where its share rounds to it
+		total = max(total, 1) // an amount is never 0, even if its share rounds to 0
 	}
 	return []travel.Item{{BookingID: part.BookingID, Currency: part.Currency, Total: total}}, nil
 }
 
-// take lowers what remains of the original. It is bounded twice, in payment currency and by what remains of each part;
-// the adjustment that empties either takes the rest of both, so that neither roundings nor another day's rate leave
-// crumbs behind that nobody could take any more.
+// take lowers the remaining amounts of the original: that of the whole, in payment currency, and that of each part, in base
+// currency. If an adjustment empties one of the two, it takes the rest of the other. Else a rounding or another day's rate
+// could leave a small amount that nobody can take.
 func (r *intake) take(items []travel.Item) error {
 	for _, item := range items {
 		part := r.originalOf(item.BookingID)
 		if item.Total > part.Remaining {
-			return fault.NotPossibleBecause("exceeds_remaining", "Of transaction %d, %s %s remain for booking %d.",
-				r.original.ID, part.Currency, money.Format(part.Remaining, part.Currency), part.BookingID)
+			return fault.NotPossibleBecause("exceeds_remaining", "Only %s %s of transaction %d remain for booking %d.",
+				part.Currency, money.Format(part.Remaining, part.Currency), r.original.ID, part.BookingID)
 		}
 		part.Remaining -= item.Total
 	}
@@ -198,8 +199,8 @@ func (r *intake) take(items []travel.Item) error {
 	return nil
 }
 
-// turnChargeback sets the state of the original: locked while more was charged back than reversed. What is taken back
-// twice is noted: nobody adds events but by adjusting the original, which is locked.
+// turnChargeback sets the status of the original: locked while more was charged back than reversed. It also notes a double
+// recovery: money that was both refunded and charged back. This write has locked the original, so nobody else adds events.
 func (r *intake) turnChargeback(items []travel.Item) error {
 	allocations, err := ledger.AllocationsOfTransaction(r.tx, r.site.ID, r.original.ID)
 	if err != nil {
@@ -239,7 +240,7 @@ func (r *intake) turnChargeback(items []travel.Item) error {
 	return nil
 }
 
-// saveOriginal stores the original as it is now, and tells all its bookings where its being charged back began or ended.
+// saveOriginal stores the original. If its status changed to locked or back, it counts this in the sums of its bookings.
 func (r *intake) saveOriginal() error {
 	if err := saveTransaction(r.tx, r.original); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// makeModalRequest has what the modal pays carried out where makeRequest leaves it to be logged as reported: nothing is
-// reported here, a payment that no processor takes is none.
+// makeModalRequest makes a request for a payment in the modal, if makeRequest has made none. Such a payment is never
+// recorded as reported: if no processor takes it, there is no payment.
 func (r *intake) makeModalRequest() error {
 	if r.in.Modal == nil || r.request != nil {
 		return nil
@@ -27,8 +27,8 @@ func (r *intake) makeModalRequest() error {
 	return err
 }
 
-// checkAttempt answers whether the modal may try to pay (again). The booking is locked, so that of two tries at once the
-// second sees the first.
+// checkAttempt checks whether the modal may try to pay this booking, or try again. The booking is locked, so that of two
+// attempts at once the second one sees the first.
 func (r *intake) checkAttempt() error {
 	if r.in.Modal == nil {
 		return nil
@@ -40,17 +40,18 @@ func (r *intake) checkAttempt() error {
 	return travel.AnotherAttempt(before, r.in.Modal.AuthHash)
 }
 
-// checkConversion refuses a payment of the modal whose currency was converted at a rate that our own fixings do not bear
-// out. An auth string vouches for an amount, not for the booking: it must not pay a dear one for the price of a cheap one.
+// checkConversion refuses a payment of the modal if its conversion is far from our own fixings. An auth string is signed
+// for an amount, not for a booking: it must not pay an expensive booking with the amount of a cheap one.
 func (r *intake) checkConversion(deviates, known bool) error {
 	if r.in.Modal == nil || known && !deviates {
 		return nil
 	}
-	return fault.NotPossibleBecause("forex_rate", "The payment in %s is not what is open of the booking in %s, by the rates on file.",
+	return fault.NotPossibleBecause("forex_rate",
+		"By the rates on file, the amount in %s is not worth the amount in %s that is left to be paid for the booking.",
 		r.t.Currency, r.t.BaseCurrency)
 }
 
-// keepAttempt notes that the transaction is one of the modal, with what was verified besides.
+// keepAttempt stores that the transaction is a payment in the modal, with the other verified fields.
 func (r *intake) keepAttempt() error {
 	s := r.in.Modal
 	if s == nil {
@@ -61,7 +62,8 @@ func (r *intake) keepAttempt() error {
 	return insertModalPayment(r.tx, r.t, s.BookingID, s.AuthHash)
 }
 
-// ParsePositive reads an id of the verified fields.
+// ParsePositive reads a positive number, such as an id in the verified fields of the modal. It returns false for any other
+// text.
 func ParsePositive(text string) (int64, bool) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	return id, err == nil && id > 0

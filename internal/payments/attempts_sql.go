@@ -7,7 +7,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// insertModalPayment notes that a transaction of this write is a payment in the modal, with what was verified besides.
+// insertModalPayment stores that a transaction of this write is a payment in the modal, with the other verified fields.
 func insertModalPayment(tx *db.Tx, t travel.Transaction, bookingID int64, authHash string) error {
 	_, err := tx.Exec(`INSERT INTO modal_payments (site_id, transaction_id, booking_id, auth_hash, allocations, charge_channel)
 		VALUES ($1, $2, $3, $4, $5, $6)`,
@@ -15,8 +15,8 @@ func insertModalPayment(tx *db.Tx, t travel.Transaction, bookingID int64, authHa
 	return err
 }
 
-// modalAttempts lists the payments of a booking that were made in the modal, in order of their ids. The caller holds the
-// booking, so that none is added meanwhile.
+// modalAttempts lists the payments of a booking in the modal, in order of their ids. The caller has locked the booking, so
+// that none is added meanwhile.
 func modalAttempts(tx *db.Tx, siteID, bookingID int64) ([]travel.ModalAttempt, error) {
 	var list []travel.ModalAttempt
 	err := tx.Each(`SELECT m.transaction_id, m.auth_hash, t.status, p.decline <> ''
@@ -33,15 +33,15 @@ func modalAttempts(tx *db.Tx, siteID, bookingID int64) ([]travel.ModalAttempt, e
 	return list, err
 }
 
-// ModalPaymentOf tells whether a transaction pays the booking in the modal.
+// ModalPaymentOf returns nil if the transaction is a payment of the booking in the modal, else db.ErrNotFound.
 func ModalPaymentOf(tx *db.Tx, siteID, transactionID, bookingID int64) error {
 	var id int64
 	return tx.Row(`SELECT transaction_id FROM modal_payments WHERE site_id = $1 AND transaction_id = $2 AND booking_id = $3`,
 		[]any{siteID, transactionID, bookingID}, &id)
 }
 
-// readModalPayments fills in what the modal was told besides. Only what a processor carried out with 3DS can have been
-// paid there; where there is none of it nothing is read.
+// readModalPayments sets the fields of the transactions that only payments in the modal have. These always have a gateway
+// charge with 3DS. If none of the transactions has one, it reads nothing.
 func readModalPayments(tx *db.Tx, siteID int64, list []travel.Transaction) error {
 	var ids []int64
 	at := map[int64]*travel.Transaction{}

@@ -10,7 +10,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// gatewayChargeColumns are the columns of a processing in the order in which scanGatewayCharge reads them.
+// gatewayChargeColumns are the columns of a gateway charge, in the order in which scanGatewayCharge reads them. The table
+// is processings: what a processor was asked for a transaction, and the outcome.
 const gatewayChargeColumns = `site_id, transaction_id, channel_id, operation, reference, processor, live, processor_id, original,
 	state, reserved, asked_for_at, ask_at, asks, return_key, challenge_type, challenge_value, decline, code, threeds_status,
 	threeds_flow, threeds_eci, threeds_version, threeds_directory, liability_shift`
@@ -28,7 +29,7 @@ func scanGatewayCharge(scan func(dest ...any) error) (travel.GatewayCharge, erro
 	return p, err
 }
 
-// insertGatewayCharge notes that a processor is about to be called for a transaction of this write.
+// insertGatewayCharge stores that a processor is about to be called for a transaction of this write.
 func insertGatewayCharge(tx *db.Tx, p travel.GatewayCharge) error {
 	_, err := tx.Exec(`INSERT INTO processings (`+gatewayChargeColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`,
@@ -39,7 +40,8 @@ func insertGatewayCharge(tx *db.Tx, p travel.GatewayCharge) error {
 	return err
 }
 
-// saveGatewayCharge stores what can change of a processing. Its transaction is locked: that is the lock on both.
+// saveGatewayCharge stores the fields of a gateway charge that can change. The caller has locked its transaction: that is
+// the lock on both.
 func saveGatewayCharge(tx *db.Tx, p travel.GatewayCharge) error {
 	_, err := tx.Exec(`UPDATE processings SET processor_id = $3, state = $4, reserved = $5, ask_at = $6, asks = $7,
 			challenge_type = $8, challenge_value = $9, decline = $10, code = $11, threeds_status = $12, threeds_flow = $13,
@@ -51,13 +53,14 @@ func saveGatewayCharge(tx *db.Tx, p travel.GatewayCharge) error {
 	return err
 }
 
-// gatewayChargeOf reads what a processor was asked for a transaction; ErrNotFound where it was not asked.
+// gatewayChargeOf reads the gateway charge of a transaction. It returns db.ErrNotFound if no processor was asked.
 func gatewayChargeOf(tx *db.Tx, siteID, transactionID int64) (travel.GatewayCharge, error) {
 	return oneGatewayCharge(tx, `site_id = $1 AND transaction_id = $2`, siteID, transactionID)
 }
 
-// gatewayChargeOfNotice reads the processing that a hint is about: by our reference, else by the processor's name, of the charge
-// where what adjusted it has the same. ErrNotFound: it is none of the channel's.
+// gatewayChargeOfNotice reads the gateway charge that a notice is about. It looks for our reference first, then for the
+// processor's id. If adjustments have the same id as the charge, it takes the charge. It returns db.ErrNotFound if the
+// channel has no such charge.
 func gatewayChargeOfNotice(tx *db.Tx, h Notice) (travel.GatewayCharge, error) {
 	if h.Reference != "" {
 		p, err := oneGatewayCharge(tx, `reference = $3 AND site_id = $1 AND channel_id = $2`, h.SiteID, h.ChannelID, h.Reference)
@@ -69,7 +72,7 @@ func gatewayChargeOfNotice(tx *db.Tx, h Notice) (travel.GatewayCharge, error) {
 		ORDER BY transaction_id LIMIT 1`, h.SiteID, h.ChannelID, h.Processor, h.ProcessorID)
 }
 
-// gatewayChargeByReturnKey reads the processing of any site whose shopper comes back with the key.
+// gatewayChargeByReturnKey reads the gateway charge, of any site, whose shopper comes back from a challenge with the key.
 func gatewayChargeByReturnKey(tx *db.Tx, key string) (travel.GatewayCharge, error) {
 	return oneGatewayCharge(tx, `return_key = $1`, key)
 }
@@ -80,7 +83,7 @@ func oneGatewayCharge(tx *db.Tx, condition string, args ...any) (travel.GatewayC
 	})
 }
 
-// gatewayChargesDue lists the processings of any site that are to be asked about, the longest overdue first.
+// gatewayChargesDue lists the gateway charges of all sites whose outcome must be asked for now, the longest overdue first.
 func gatewayChargesDue(tx *db.Tx, limit int) ([]travel.GatewayCharge, error) {
 	var list []travel.GatewayCharge
 	err := tx.Each(`SELECT `+gatewayChargeColumns+` FROM processings WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
@@ -92,8 +95,8 @@ func gatewayChargesDue(tx *db.Tx, limit int) ([]travel.GatewayCharge, error) {
 	return list, err
 }
 
-// claimAsk takes it on the caller to ask about a processing, as it was read, and puts off the next time; ErrNotFound: it
-// was asked about since, or somebody else has taken it.
+// claimAsk reserves the question about a gateway charge for the caller, and puts off the next question. It returns
+// db.ErrNotFound if another process has done so since p was read.
 func claimAsk(tx *db.Tx, p travel.GatewayCharge, next time.Time) error {
 	n, err := tx.Exec(`UPDATE processings SET ask_at = $4, asks = asks + 1
 		WHERE site_id = $1 AND transaction_id = $2 AND ask_at = $3`,
@@ -104,7 +107,7 @@ func claimAsk(tx *db.Tx, p travel.GatewayCharge, next time.Time) error {
 	return err
 }
 
-// openAdjustments counts the adjustments of a transaction whose outcome is not known yet.
+// openAdjustments counts the adjustments of a transaction whose outcomes are not known yet.
 func openAdjustments(tx *db.Tx, siteID, transactionID int64) (n int64, err error) {
 	err = tx.Row(`SELECT COUNT(*) FROM transactions t
 		JOIN processings p ON p.site_id = t.site_id AND p.transaction_id = t.id
@@ -113,7 +116,8 @@ func openAdjustments(tx *db.Tx, siteID, transactionID int64) (n int64, err error
 	return n, err
 }
 
-// saveOutcome stores what the processor says of a locked transaction, besides what saveTransaction stores.
+// saveOutcome stores the fields of a locked transaction that the processor's answer changes, with those of
+// saveTransaction.
 func saveOutcome(tx *db.Tx, t travel.Transaction) error {
 	_, err := tx.Exec(`UPDATE transactions SET content = $3, auth_code = $4, card_type = $5, bin_number = $6, last_four = $7
 		WHERE site_id = $1 AND id = $2`, t.SiteID, t.ID, t.Content, t.AuthCode, t.CardType, t.BIN, t.LastFour)
@@ -123,15 +127,15 @@ func saveOutcome(tx *db.Tx, t travel.Transaction) error {
 	return saveTransaction(tx, t)
 }
 
-// freeReference takes the caller's payment reference off a locked transaction of which nothing came, so that the payment
-// can be tried again under it.
+// freeReference removes the caller's payment reference from a locked transaction that failed, so that the caller can try
+// the payment again with the same reference.
 func freeReference(tx *db.Tx, siteID, transactionID int64) error {
 	_, err := tx.Exec(`UPDATE transactions SET reference = NULL WHERE site_id = $1 AND id = $2`, siteID, transactionID)
 	return err
 }
 
-// readGatewayCharges fills in what processors were asked for the transactions. Only what has a token, or adjusts another
-// one, can have been processed; where there is none of these nothing is read.
+// readGatewayCharges sets the gateway charges of transactions. Only a transaction with a token, or one that adjusts
+// another, can have one. If there are none of these, it reads nothing.
 func readGatewayCharges(tx *db.Tx, siteID int64, list []travel.Transaction) error {
 	var ids []int64
 	at := map[int64]*travel.Transaction{}

@@ -18,8 +18,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// noteDispute keeps how the chargeback stands that the recording is about. A reversal ends the oldest one that is still
-// open, of its own amount where there is one.
+// noteDispute stores the dispute of a new chargeback. A reversal ends an open dispute: the oldest one with the same amount,
+// else the oldest one.
 func (r *intake) noteDispute() error {
 	switch r.t.Type {
 	case travel.Chargeback:
@@ -39,7 +39,7 @@ func (r *intake) noteDispute() error {
 		}
 		d := open[max(0, slices.IndexFunc(open, func(d travel.Dispute) bool { return d.Total == r.t.Total }))]
 		if d.Total > r.t.Total && r.original.Status == travel.StatusLocked {
-			return nil // a part came back; the rest is still in dispute
+			return nil // only a part came back; the rest is still in dispute
 		}
 		d.ReversalID, d.Outcome = r.t.ID, travel.DisputeWon
 		return saveDispute(r.tx, d)
@@ -48,8 +48,8 @@ func (r *intake) noteDispute() error {
 	}
 }
 
-// applyDisputes records what a processor says of the disputes of a charge: the chargeback, and the reversal where the
-// money came back. Each is recorded once, however often it is told.
+// applyDisputes records the disputes of a charge that a processor reports: a chargeback, and a reversal if the money came
+// back. Each is recorded once, however often the processor reports it.
 func (p *GatewayPayments) applyDisputes(ctx context.Context, a access, t travel.Transaction, list []psp.Dispute) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeTime)
 	defer cancel()
@@ -95,15 +95,16 @@ func (p *GatewayPayments) applyDispute(tx *db.Tx, a access, charge travel.Transa
 	return saveDispute(tx, known)
 }
 
-// errNothingDisputed: the charge took no money, as far as we know.
+// errNothingDisputed is the error for a dispute of a charge that took no money, as far as we know.
 var errNothingDisputed = errors.New("no payment of the charge took money")
 
-// disputed finds the payment that a dispute of a charge is about: the charge itself, or of an authorisation its capture.
+// disputed finds the transaction that a dispute is about: the charge itself or, if it is an authorisation, a capture.
 func disputed(tx *db.Tx, charge travel.Transaction, told psp.Dispute) (id int64, err error) {
 	if charge.Type.Takes() {
 		return charge.ID, nil
 	}
-	// Of several captures: the one that has the dispute already, else one of its amount, else one that is large enough.
+	// If there are several captures: the one that has the dispute already, else one with the same amount, else one that is
+	// large enough.
 	charge, err = Transaction(tx, charge.SiteID, charge.ID)
 	best := 0
 	for _, adjustment := range charge.Adjustments {
@@ -133,8 +134,8 @@ func disputed(tx *db.Tx, charge travel.Transaction, told psp.Dispute) (id int64,
 	return id, err
 }
 
-// knownDispute reads what is on file about a dispute: under its name, or by hand, where the operator was faster.
-// ErrNotFound: nothing.
+// knownDispute finds the stored dispute: by the processor's id, else one with the same amount that the operator recorded
+// by hand. It returns db.ErrNotFound if there is none.
 func knownDispute(tx *db.Tx, t travel.Transaction, told psp.Dispute) (travel.Dispute, error) {
 	all, err := disputesOf(tx, t.SiteID, t.ID)
 	if err != nil {
@@ -154,8 +155,8 @@ func knownDispute(tx *db.Tx, t travel.Transaction, told psp.Dispute) (travel.Dis
 	return travel.Dispute{}, db.ErrNotFound
 }
 
-// disputedAmount is how much of a payment a dispute is about: all of it where its amount is in another currency or was
-// not said.
+// disputedAmount is the amount of a dispute, in minor units of the payment's currency. It is the whole payment if the
+// processor gives no amount, or one in another currency.
 func disputedAmount(t travel.Transaction, told psp.Dispute) int64 {
 	if told.Currency != t.Currency || told.Amount <= 0 {
 		return t.Total
@@ -163,7 +164,7 @@ func disputedAmount(t travel.Transaction, told psp.Dispute) int64 {
 	return told.Amount
 }
 
-// recordDispute records a chargeback or its reversal as the operator would by hand, and reads how the dispute stands then.
+// recordDispute records a chargeback or its reversal, as an operator does by hand. It returns the dispute as it is then.
 func (p *GatewayPayments) recordDispute(
 	tx *db.Tx, a access, original travel.Transaction, told psp.Dispute, kind travel.TransactionType,
 ) (travel.Dispute, error) {
@@ -201,7 +202,7 @@ func (p *GatewayPayments) recordDispute(
 	return all[i], nil
 }
 
-// shareOf splits an amount of a payment over its bookings as the payment was.
+// shareOf splits an amount of a payment over its bookings, in the proportions of the payment.
 func shareOf(t travel.Transaction, amount int64) ([]travel.Item, error) {
 	base := amount
 	if t.Currency != t.BaseCurrency {

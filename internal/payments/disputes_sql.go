@@ -7,7 +7,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// insertDispute records how a chargeback, made in this write, stands.
+// insertDispute stores the dispute of a chargeback of this write.
 func insertDispute(tx *db.Tx, d travel.Dispute) error {
 	_, err := tx.Exec(`INSERT INTO disputes (site_id, transaction_id, chargeback_id, reversal_id, processor_id, outcome,
 			reason_code, challenge_day)
@@ -17,7 +17,7 @@ func insertDispute(tx *db.Tx, d travel.Dispute) error {
 	return err
 }
 
-// saveDispute stores what can change of a dispute, whose transaction is locked.
+// saveDispute stores the fields of a dispute that can change. The caller has locked its transaction.
 func saveDispute(tx *db.Tx, d travel.Dispute) error {
 	_, err := tx.Exec(`UPDATE disputes SET reversal_id = $3, processor_id = $4, outcome = $5, reason_code = $6,
 			challenge_day = $7
@@ -27,14 +27,14 @@ func saveDispute(tx *db.Tx, d travel.Dispute) error {
 	return err
 }
 
-// disputesOf lists how the chargebacks of a transaction stand, in order of their ids.
+// disputesOf lists the disputes of a transaction, in order of their chargebacks.
 func disputesOf(tx *db.Tx, siteID, transactionID int64) ([]travel.Dispute, error) {
 	var list []travel.Dispute
 	err := eachDispute(tx, siteID, []int64{transactionID}, func(d travel.Dispute) { list = append(list, d) })
 	return list, err
 }
 
-// readDisputes fills in how the chargebacks of the transactions stand. What nothing adjusted was not charged back.
+// readDisputes sets the disputes of transactions. A transaction without adjustments has none.
 func readDisputes(tx *db.Tx, siteID int64, list []travel.Transaction) error {
 	var ids []int64
 	at := map[int64]*travel.Transaction{}

@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// decide says by R2, once and for all, whether what a purchase or capture brings in is protected.
+// decide decides whether a purchase or capture is protected (R2). The decision never changes later.
 func (r *intake) decide() error {
 	if !r.t.Type.Takes() {
 		return nil
@@ -29,9 +29,8 @@ func (r *intake) decide() error {
 	return nil
 }
 
-// follow writes what follows from a transaction that is complete: a purchase or capture is posted to the ledger and
-// judged by the limits; a refund, chargeback or reversal changes the allocations that it adjusts. Everything else is
-// neutral (R1).
+// follow writes what follows from a complete transaction. A purchase or capture is posted to the ledger and judged by the
+// limits. A refund, chargeback or reversal changes the allocations that it adjusts. All other types are neutral (R1).
 func (r *intake) follow() error {
 	switch r.t.Type {
 	case travel.Purchase, travel.Capture:
@@ -58,7 +57,7 @@ func (r *intake) follow() error {
 	return nil
 }
 
-// scheme is that of the card of the payment; a capture that names no card was paid by the authorisation's.
+// scheme returns the scheme of the payment's card. A capture without card fields has the card of its authorisation.
 func (r *intake) scheme() travel.Scheme {
 	if r.t.CardType == "" && r.t.BIN == "" {
 		return travel.SchemeOf(r.original.CardType, r.original.BIN)

@@ -16,32 +16,35 @@ import (
 	"holdfast/internal/travel"
 )
 
-// callMargin is how much longer than a call may take nobody else asks about it: its caller is alive, or it is on its way.
+// callMargin is added to the longest time of a call. Only after both does the job ask about the payment: until then the
+// caller may still be waiting, or the request may still be on its way.
 const callMargin = 10 * time.Second
 
-// outcomeTime is how long the outcome of a call may take to be written.
+// outcomeTime is the time limit for writing the outcome of a call.
 const outcomeTime = 10 * time.Second
 
-// ReturnPath is the first part of the address to which shoppers come back from a challenge; a key follows it.
+// ReturnPath is the path to which shoppers come back from a challenge. The return key of the payment follows it.
 const ReturnPath = "/3ds/return/"
 
-// GatewayPayments has processors take payments, and finds out what became of them. No transaction is open while it talks to
-// one: a payment is written as pending first, and its outcome afterwards; whatever happens between the two, the row is
-// there to ask about.
+// GatewayPayments has processors carry out payments, and finds out their outcomes. No database transaction is open while
+// it talks to a processor. It writes a payment as pending, then calls the processor, then writes the outcome. If it dies
+// between the two writes, the pending row is there, and the job Reconcile asks the processor about it.
 type GatewayPayments struct {
 	*core.Core
 	calls chan struct{} // one for each call under way
 }
 
+// NewGatewayPayments makes the use cases. The setting InFlight bounds the calls at the same time.
 func NewGatewayPayments(c *core.Core) *GatewayPayments {
 	return &GatewayPayments{Core: c, calls: make(chan struct{}, core.GatewaySettingsOf(c).InFlight)}
 }
 
-// Enabled reports whether there is a processor at all. In the protection-only profile, too, the payment modal pays with
-// test cards.
+// Enabled reports whether there is any processor. There may be one in the protection-only profile, too: the payment modal
+// takes test cards.
 func (p *GatewayPayments) Enabled() bool { return len(p.Gateways) > 0 }
 
-// semaphore is the right to have one payment wait for a processor. It is taken when a payment turns out to need it.
+// semaphore is the right of one payment to wait for a processor. It is taken when it turns out that the payment needs a
+// processor.
 type semaphore struct {
 	calls chan struct{}
 	taken bool
@@ -68,7 +71,7 @@ func (s *semaphore) release() {
 	}
 }
 
-// gatewayRequest is what a processor is to do for a transaction, and the row that remembers it.
+// gatewayRequest is what a processor shall do for a transaction. row is the gateway charge that is stored for it.
 type gatewayRequest struct {
 	row        travel.GatewayCharge
 	gateway    psp.Gateway
@@ -77,8 +80,8 @@ type gatewayRequest struct {
 	card       psp.Card
 }
 
-// makeRequest finds out whether the transaction is for a processor to carry out: a payment by card on a channel that takes
-// payments itself, or what adjusts one. What it would not take is noted.
+// makeRequest makes a request if a processor shall carry the transaction out. It shall do so for a payment by card on a
+// channel with a processor, and for an adjustment of such a payment. Fields that do not fit are noted as problems.
 func (r *intake) makeRequest() error {
 	if r.semaphore == nil || !r.core.Profile.Processes() || r.channel.ID == 0 || r.in.Type == nil || r.in.Type.Operators() {
 		return nil
@@ -99,29 +102,30 @@ func (r *intake) makeRequest() error {
 		return err
 	}
 	if r.in.PSP != "" && r.in.PSP != o.row.Processor {
-		r.problems.Wrong("psp", "This is processed by %s.", o.row.Processor)
+		r.problems.Wrong("psp", "The processor of this payment is %s.", o.row.Processor)
 	}
 	if !r.in.EffectiveAt.IsZero() {
-		r.problems.Wrong("effective_at", "What is processed here counts from now on; another time cannot be given.")
+		r.problems.Wrong("effective_at", "The payment is made now, so give no other time.")
 	}
-	// Not said, the processor is the channel's: a repetition that says it is the same report.
+	// If the caller leaves psp out, it is the channel's processor. A repeated report that names it is the same report.
 	r.in.PSP = o.row.Processor
 	r.request = o
 	return nil
 }
 
-// reportable refuses a card to take money from on a channel that is set up to do so and cannot at the moment: logged as
-// reported it would look paid, and nobody would have taken the money.
+// reportable refuses a card payment with a token, if the channel is set up for its own processor but cannot use it now.
+// Recorded as reported, the payment would look paid, but nobody would have taken the money.
 func (r *intake) reportable() error {
 	card := cmp.Or(r.in.Method, travel.CreditCard) == travel.CreditCard && r.in.Token != "" && r.in.Token != travel.TestToken
 	if !card || r.in.Type.Linked() || r.in.Modal != nil || !r.channel.ServerToServer {
 		return nil
 	}
-	return fault.NotPossibleBecause("not_processing", "Channel %d takes no payments by card at the moment: it is in mode %s, its processor is %s.",
+	return fault.NotPossibleBecause("not_processing",
+		"Channel %d cannot take payments by card now. Its mode is %s, its processor is %s.",
 		r.channel.ID, r.channel.Mode, cmp.Or(r.channel.Processor, "not set"))
 }
 
-// charge fills in who takes a payment from which card; ErrNotFound where the payment is taken elsewhere.
+// charge fills in the processor and the card of a payment. It returns db.ErrNotFound if the payment is made elsewhere.
 func (o *gatewayRequest) charge(r *intake) (err error) {
 	if cmp.Or(r.in.Method, travel.CreditCard) != travel.CreditCard {
 		return db.ErrNotFound
@@ -141,7 +145,8 @@ func (o *gatewayRequest) charge(r *intake) (err error) {
 	return nil
 }
 
-// adjust fills in who changes which charge; ErrNotFound where the original was taken elsewhere.
+// adjust fills in the processor and the charge that it shall change. It returns db.ErrNotFound if the original payment was
+// made elsewhere.
 func (o *gatewayRequest) adjust(r *intake) error {
 	original, err := gatewayChargeOf(r.tx, r.site.ID, r.in.LinkedID)
 	if err != nil || original.ChannelID != r.channel.ID {
@@ -149,30 +154,30 @@ func (o *gatewayRequest) adjust(r *intake) error {
 	}
 	o.gateway, o.account, err = accountOf(r.core, r.tx, r.channel, original)
 	o.row.Processor, o.row.Live = original.Processor, original.Live
-	// A capture's own name is one of an adjustment: what is refunded is the charge.
+	// A refund of a capture names the charge that was captured: the id of the capture itself is that of an adjustment.
 	o.row.Original = cmp.Or(original.Original, original.ProcessorID)
 	return err
 }
 
-// accountOf is accountAt for what a processor was asked before: in the same environment.
+// accountOf is merchants.AccountAt for an earlier charge. The account must be of the same environment, live or test.
 func accountOf(
 	c *core.Core, tx *db.Tx, channel travel.Channel, p travel.GatewayCharge,
 ) (psp.Gateway, psp.Account, error) {
 	g, account, err := merchants.AccountAt(c, tx, channel, p.Processor)
 	if err == nil && account.Live != p.Live {
-		err = fault.New(fault.Unavailable, "Channel %d has no access any more to the environment of transaction %d.",
+		err = fault.New(fault.Unavailable, "Channel %d no longer has credentials for the environment of transaction %d.",
 			channel.ID, p.TransactionID)
 	}
 	return g, account, err
 }
 
-// keepRequest writes what the processor is about to be asked, along with the transaction. From here on it is found by the
-// job that asks, should its caller die.
+// keepRequest stores the gateway charge, in the write of the transaction. From now on Reconcile finds it, if the caller
+// dies before the outcome is written.
 func (r *intake) keepRequest() error {
 	if !r.semaphore.take() {
 		return &fault.Error{
 			Kind: fault.Unavailable, RetryAfter: time.Second,
-			Message: "Too many payments are waiting for their processors; nothing was done.",
+			Message: "Too many payments are waiting for a processor. Nothing was done. Try again.",
 		}
 	}
 	p := &r.request.row
@@ -194,8 +199,8 @@ func (r *intake) keepRequest() error {
 	return openPoll(r.tx, p.SiteID, p.ChannelID, p.Processor)
 }
 
-// carryOut asks the processor for what was written as pending, and writes the outcome. It goes on when its caller has
-// gone away: money may move by then. An outcome that cannot be written is one that nobody knows.
+// carryOut asks the processor to carry out a pending transaction, and writes the outcome. It goes on if the caller
+// disconnects, because the money may have moved. If the outcome cannot be written, it is unknown until Reconcile asks.
 func (p *GatewayPayments) carryOut(
 	ctx context.Context, actor auth.Actor, t travel.Transaction, o *gatewayRequest, key travel.IdempotencyKey,
 ) (travel.Transaction, error) {
@@ -220,13 +225,13 @@ func (p *GatewayPayments) carryOut(
 		return nil
 	})
 	if err != nil {
-		p.Log.Error("the outcome of a payment is not written; it will be asked for", "site", t.SiteID, "transaction", t.ID, "error", err)
-		// An error would say that nothing happened, and that the caller may pay again.
+		p.Log.Error("the outcome of a payment was not written; the processor will be asked for it", "site", t.SiteID, "transaction", t.ID, "error", err)
+		// This is not an error for the caller: an error would say that nothing happened, and that it may pay again.
 		t.Status, t.Content = travel.StatusIncomplete, saysUnknown
 		return t, nil
 	}
 	if refusal != nil {
-		p.Log.Warn("a processor took no request", "site", t.SiteID, "transaction", t.ID, "processor", o.row.Processor,
+		p.Log.Warn("a processor refused a request", "site", t.SiteID, "transaction", t.ID, "processor", o.row.Processor,
 			"error", refusal)
 		if final.Status == travel.StatusFailed {
 			return final, faultOf(refusal, o.row.Operation)
@@ -235,8 +240,8 @@ func (p *GatewayPayments) carryOut(
 	return final, nil
 }
 
-// call makes the one call to the processor, unless its time is over before it begins: by then others may have asked what
-// became of it and got the answer that there was no such request.
+// call makes the one call to the processor. It makes none if the time for the call is over before it begins: by then
+// Reconcile may have asked, and the processor may have answered that there was no such request.
 func (p *GatewayPayments) call(
 	ctx context.Context, t travel.Transaction, o *gatewayRequest,
 ) (result psp.Result, refusal *psp.Error) {
@@ -267,16 +272,17 @@ func (p *GatewayPayments) call(
 			result, err = o.gateway.Purchase(ctx, c)
 		}
 	}
-	return p.heard(o.row, result, err)
+	return p.answered(o.row, result, err)
 }
 
-// heard sorts out what a gateway answers: an error that is not its own leaves open what happened.
-func (p *GatewayPayments) heard(of travel.GatewayCharge, result psp.Result, err error) (psp.Result, *psp.Error) {
+// answered sorts the answers of a gateway. A *psp.Error is a refusal: nothing happened. After any other error the outcome
+// is unknown.
+func (p *GatewayPayments) answered(of travel.GatewayCharge, result psp.Result, err error) (psp.Result, *psp.Error) {
 	if refusal, ok := errors.AsType[*psp.Error](err); ok {
 		return psp.Result{}, refusal
 	}
 	if err != nil {
-		p.Log.Error("a call to a processor", "site", of.SiteID, "transaction", of.TransactionID, "processor", of.Processor, "error", err)
+		p.Log.Error("a call to a processor failed", "site", of.SiteID, "transaction", of.TransactionID, "processor", of.Processor, "error", err)
 		return psp.Result{Outcome: psp.Unknown}, nil
 	}
 	return result, nil
@@ -293,12 +299,12 @@ func (p *GatewayPayments) charge(t travel.Transaction, o *gatewayRequest) psp.Ch
 	return c
 }
 
-// faultOf says to the caller what a processor or tokenizer would not take. Nothing has happened.
+// faultOf makes the caller's error from the refusal of a processor or tokenizer. Nothing has happened.
 func faultOf(e *psp.Error, asked travel.TransactionType) error {
 	switch {
 	case e.Kind == psp.Unreachable:
 		return &fault.Error{
-			Kind: fault.Unavailable, Message: "The processor cannot be reached at the moment; nothing was done.",
+			Kind: fault.Unavailable, Message: "The processor cannot be reached now. Nothing was done.",
 			RetryAfter: 5 * time.Second, Err: e,
 		}
 	case e.Kind == psp.Invalid && !asked.Linked():

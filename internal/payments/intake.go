@@ -21,8 +21,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// intake is one transaction on its way from report to row. First everything is checked (readChannel, repeated,
-// prepare), then everything is written (store), so that a refusal leaves nothing behind.
+// intake is one transaction on its way from the caller's fields to the stored row. First everything is checked, in
+// readChannel, repeated and prepare. Then everything is written, in store. So a refused transaction leaves nothing behind.
 type intake struct {
 	core     *core.Core
 	tx       *db.Tx
@@ -32,13 +32,13 @@ type intake struct {
 	problems fault.Problems
 
 	channel   travel.Channel
-	original  travel.Transaction // that this one adjusts; zero where it adjusts none
+	original  travel.Transaction // the transaction that this one adjusts; the zero value if it adjusts none
 	wasLocked bool               // whether the original was charged back before
 	bookings  []travel.Booking   // locked, in order of their ids
 	t         travel.Transaction
-	policy    travel.Policy       // in force on P, of what brings money in
-	decision  protection.Decision // on that
-	// doubleRecovery: more was charged back than there was.
+	policy    travel.Policy       // of a purchase or capture: in force on the day of the payment
+	decision  protection.Decision // of a purchase or capture
+	// doubleRecovery: refunds and chargebacks together are more than the payment.
 	doubleRecovery bool
 
 	semaphore *semaphore      // the right to call a processor; nil: no processor is called, whatever is reported
@@ -51,9 +51,9 @@ func newIntake(
 	return &intake{core: core, tx: tx, actor: actor, site: site, in: in, problems: in.Problems.Clone()}
 }
 
-// run checks and stores one transaction, with everything that follows from it: what remains of the one it adjusts, the
-// sums of its bookings, its allocations. One that a processor is to carry out is stored as pending, and what follows
-// waits for the outcome. It writes nothing where it answers an error.
+// run checks and stores one transaction, and everything that follows from it: the remaining amount of the transaction
+// that it adjusts, the sums of its bookings, and its allocations. If a processor shall carry it out, it is stored as
+// pending, and the rest waits for the outcome. If run returns an error, it has written nothing.
 func (r *intake) run() (t travel.Transaction, created bool, err error) {
 	if r.in.Type != nil && r.in.Type.Operators() {
 		if err := r.actor.Require(auth.RecordChargebacks); err != nil {
@@ -99,8 +99,8 @@ func (r *intake) readChannel() error {
 	return err
 }
 
-// repeated answers the stored transaction of the same payment reference: the same report again is the same payment,
-// another one under its reference is refused. ErrNotFound: the report is new.
+// repeated returns the stored transaction with the same payment reference, if its fields are the same: a repeated report
+// is one payment. Other fields under a known reference are refused. It returns db.ErrNotFound if the report is new.
 func (r *intake) repeated() (travel.Transaction, error) {
 	if r.in.Reference == "" {
 		return travel.Transaction{}, db.ErrNotFound
@@ -111,12 +111,12 @@ func (r *intake) repeated() (travel.Transaction, error) {
 	}
 	if before.ContentHash != r.in.Hash() {
 		return travel.Transaction{}, fault.New(fault.ReferenceExists,
-			"The payment reference is taken by transaction %d, which says something else.", before.ID)
+			"Transaction %d has this payment reference already, with other fields.", before.ID)
 	}
 	return before, nil
 }
 
-// prepare takes the rows that the transaction depends on, checks it against them, and makes the row to store.
+// prepare locks the rows that the transaction depends on, checks it against them, and makes the row to store.
 func (r *intake) prepare() error {
 	items := []travel.Item{}
 	if r.in.Items != nil {
@@ -128,7 +128,7 @@ func (r *intake) prepare() error {
 			return err
 		}
 	}
-	// In order of their ids, as everyone takes them, so that two writes never wait for each other.
+	// Every write locks bookings in order of their ids, so that two writes never wait for each other.
 	slices.SortFunc(items, func(a, b travel.Item) int { return cmp.Compare(a.BookingID, b.BookingID) })
 	if err := r.takeBookings(items); err != nil {
 		return err
@@ -143,7 +143,7 @@ func (r *intake) prepare() error {
 	return r.build(items)
 }
 
-// takeBookings locks the bookings of the items and notes what does not fit them.
+// takeBookings locks the bookings of the items, and notes the items that do not fit their bookings.
 func (r *intake) takeBookings(items []travel.Item) error {
 	for _, item := range items {
 		b, err := bookings.Lock(r.tx, r.site.ID, item.BookingID)
@@ -155,25 +155,24 @@ func (r *intake) takeBookings(items []travel.Item) error {
 			return err
 		}
 		if item.Currency != b.Currency {
-			r.problems.Wrong("bookings", "The part of booking %d is given in its base currency, %s.", b.ID, b.Currency)
+			r.problems.Wrong("bookings", "Give the part of booking %d in its base currency, %s.", b.ID, b.Currency)
 		}
-		// What takes more of the total than is left is refused.
 		if left := b.Total - b.Sums.Held; r.takesMore() && item.Total > left {
-			r.problems.Wrong("bookings", "Booking %d has %s %s left to be paid of its total.",
-				b.ID, b.Currency, money.Format(max(0, left), b.Currency))
+			r.problems.Wrong("bookings", "Only %s %s of the total of booking %d are left to be paid.",
+				b.Currency, money.Format(max(0, left), b.Currency), b.ID)
 		}
 		r.bookings = append(r.bookings, b)
 	}
 	return nil
 }
 
-// takesMore reports whether the transaction takes more of its bookings' totals than was held for it before: what
-// adjusts an earlier payment does not, but for the late report of a capture whose authorisation has expired since.
+// takesMore reports whether the transaction takes a new part of its bookings' totals. An adjustment does not: its
+// original has taken that part. The exception is a capture that is reported after its authorisation expired.
 func (r *intake) takesMore() bool {
 	return !r.in.Type.Linked() || *r.in.Type == travel.Capture && r.original.Status == travel.StatusExpired
 }
 
-// effectiveAt is when the payment was taken: now, where the caller does not say.
+// effectiveAt is the time of the payment: now, if the caller does not give it.
 func (r *intake) effectiveAt() time.Time {
 	if r.in.EffectiveAt.IsZero() {
 		return r.tx.Now
@@ -181,13 +180,13 @@ func (r *intake) effectiveAt() time.Time {
 	return r.in.EffectiveAt
 }
 
-// checkSums notes a split that does not come to the total, where both are in one currency.
+// checkSums notes a problem if the parts do not add up to the total. It can check this in one currency only.
 func (r *intake) checkSums(items []travel.Item) {
 	if *r.in.Currency != r.channel.Currency {
 		return
 	}
 	if sum := travel.BaseTotal(items); sum != *r.in.Total {
-		r.problems.Wrong("bookings", "The parts come to %s, the total is %s.",
+		r.problems.Wrong("bookings", "The parts add up to %s, but the total is %s.",
 			money.Format(sum, r.channel.Currency), money.Format(*r.in.Total, r.channel.Currency))
 	}
 }
@@ -230,7 +229,7 @@ func (r *intake) build(items []travel.Item) error {
 	return r.flag()
 }
 
-// flag notes what a reader of the transaction should see.
+// flag sets the flags that a reader of the transaction should see, and decides on the protection.
 func (r *intake) flag() error {
 	if r.t.Currency != r.t.BaseCurrency {
 		r.t.ForexRate = money.RateString(r.t.Total, r.t.Currency, r.t.BaseTotal, r.t.BaseCurrency)
@@ -249,13 +248,13 @@ func (r *intake) flag() error {
 		r.t.Flags = append(r.t.Flags, travel.FlagDoubleRecovery)
 	}
 	if r.request != nil {
-		return nil // what is protected is decided when money has moved
+		return nil // the protection is decided after the processor has taken the money
 	}
 	return r.decide()
 }
 
-// forexDeviates compares the caller's conversion with our own fixings before the day of the payment: more than a tenth
-// apart is worth a look, and to who reports a payment never a refusal. Without fixings there is nothing to compare with.
+// forexDeviates compares the caller's conversion with our own fixings before the day of the payment. A difference of more
+// than a tenth is flagged; a reported payment is never refused for it. known is false if there are no fixings to compare.
 func (r *intake) forexDeviates() (deviates, known bool, err error) {
 	paid := civil.DayOf(r.t.EffectiveAt)
 	fixings, err := rates.FixingsFor(r.tx, r.site, paid, r.site.Policy.MaxFixingAgeDays, r.t.BaseCurrency, r.t.Currency)
@@ -268,7 +267,7 @@ func (r *intake) forexDeviates() (deviates, known bool, err error) {
 	}
 	own, err := quote.Convert(r.t.BaseTotal)
 	if errors.Is(err, money.ErrRange) {
-		return true, true, nil // our own figure does not even fit: no conversion that is right comes near
+		return true, true, nil // our own amount does not fit into 64 bits, so the caller's cannot be near it
 	}
 	apart := new(big.Int).Abs(big.NewInt(r.t.Total - own))
 	return apart.Mul(apart, big.NewInt(10)).Cmp(big.NewInt(own)) > 0, true, err
@@ -309,8 +308,8 @@ func (r *intake) store() (travel.Transaction, error) {
 	return r.t, r.follow()
 }
 
-// reserved is what the transactions of a booking come to with this part of the new one held for it, whatever becomes of
-// it: what adjusts an earlier payment was held with that one.
+// reserved adds a part of the new transaction to the held amount of its booking, before the outcome is known. For an
+// adjustment the amount is held already, by its original.
 func (r *intake) reserved(s travel.BookingSums, part travel.Payment) travel.BookingSums {
 	if r.takesMore() {
 		s.Held += part.Total
@@ -318,7 +317,7 @@ func (r *intake) reserved(s travel.BookingSums, part travel.Payment) travel.Book
 	return s
 }
 
-// completed changes a booking by its part of the new one, which was reserved and has succeeded.
+// completed changes a booking after its part of the transaction has succeeded. The part was reserved before.
 func (r *intake) completed(b *travel.Booking, part travel.Payment) {
 	b.Sums = r.sumsAfter(b.Sums, part)
 	if r.t.Type.Takes() {
@@ -326,14 +325,14 @@ func (r *intake) completed(b *travel.Booking, part travel.Payment) {
 	}
 }
 
-// sumsAfter is what the sums of a booking come to then.
+// sumsAfter returns the sums of a booking after its part of the transaction has succeeded.
 func (r *intake) sumsAfter(s travel.BookingSums, part travel.Payment) travel.BookingSums {
 	switch r.t.Type {
 	case travel.Purchase:
 		s.Net += part.Total
 	case travel.Authorize:
 		s.OpenAuthorised += part.Total
-	case travel.Capture: // was open as an authorisation before, unless that has expired
+	case travel.Capture: // it was open as an authorisation before, unless that has expired
 		s.Net += part.Total
 		if !r.takesMore() {
 			s.OpenAuthorised -= part.Total

@@ -17,15 +17,15 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Bounds of the work with what processors tell by themselves.
+// Bounds of the work with webhook notices and polled events.
 const (
 	noticeBatch  = 64
 	pollBatch    = 16
 	pollPause    = time.Minute
-	noticeMemory = 90 * 24 * time.Hour // how long a repeated delivery is known as one
+	noticeMemory = 90 * 24 * time.Hour // how long a repeated delivery is recognised
 )
 
-// ProcessorEvent is what came for a channel in the name of a processor.
+// ProcessorEvent is a delivery to the webhook of a channel. It is not verified yet.
 type ProcessorEvent struct {
 	Processor         string
 	SiteID, ChannelID int64
@@ -33,8 +33,8 @@ type ProcessorEvent struct {
 	Body              []byte
 }
 
-// TakeEvent keeps what a processor sent about a channel, if it is signed as the channel's processor signs. What it is
-// about is found out by a job.
+// TakeEvent stores a webhook notice for a channel, if its signature is that of the channel's processor. FollowNotices then
+// asks the processor about it. A wrong signature is an error of the kind Forbidden, an unknown channel one of NoRoute.
 func (p *GatewayPayments) TakeEvent(ctx context.Context, e ProcessorEvent) error {
 	a, channel, err := p.accessOfChannel(ctx, e.SiteID, e.ChannelID, e.Processor)
 	if errors.Is(err, db.ErrNotFound) || err == nil && channel.Processor != e.Processor {
@@ -45,7 +45,7 @@ func (p *GatewayPayments) TakeEvent(ctx context.Context, e ProcessorEvent) error
 	}
 	hint, err := a.gateway.ReadEvent(a.account, psp.Event{Signature: e.Signature, Body: e.Body})
 	if psp.KindOf(err) != "" {
-		return &fault.Error{Kind: fault.Forbidden, Message: "This is not signed as the processor of the channel signs.", Err: err}
+		return &fault.Error{Kind: fault.Forbidden, Message: "The signature is not that of the channel's processor.", Err: err}
 	}
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (p *GatewayPayments) accessOfChannel(
 	return a, channel, err
 }
 
-// keepNotices keeps hints that are about something, and what else belongs into the same write.
+// keepNotices stores the notices that name a charge. also is called in the same write.
 func (p *GatewayPayments) keepNotices(
 	ctx context.Context, a access, processor string, siteID, channelID int64, hints []psp.Hint, also func(tx *db.Tx) error,
 ) error {
@@ -95,15 +95,15 @@ func (p *GatewayPayments) keepNotices(
 	})
 }
 
-// storableNotice reports whether what a hint names can be a name: not as long as a letter, and no card number.
+// storableNotice reports whether the ids in a notice can be stored: not too long, valid text, and no card number.
 func storableNotice(h psp.Hint) bool {
 	return !slices.ContainsFunc([]string{h.EventID, h.Reference, h.ProcessorID}, func(name string) bool {
 		return len(name) > travel.MaxText || !utf8.ValidString(name) || strings.ContainsRune(name, 0) || travel.HoldsCardNumber(name)
 	})
 }
 
-// FollowNotices asks processors about what they said had happened, a bounded number at each call; more says that there may
-// be some left.
+// FollowNotices asks processors about the charges in their notices, a bounded number in each call. It returns more if
+// there may be some left.
 func (p *GatewayPayments) FollowNotices(ctx context.Context) (more bool, err error) {
 	var due []Notice
 	err = p.Store.Read(ctx, func(tx *db.Tx) (err error) {
@@ -115,7 +115,7 @@ func (p *GatewayPayments) FollowNotices(ctx context.Context) (more bool, err err
 	}
 	each(due, func(h Notice) {
 		if err := p.followNotice(ctx, h); err != nil {
-			p.Log.Warn("following a processor's event", "site", h.SiteID, "channel", h.ChannelID, "processor", h.Processor, "error", err)
+			p.Log.Warn("following a notice of a processor failed", "site", h.SiteID, "channel", h.ChannelID, "processor", h.Processor, "error", err)
 		}
 	})
 	return len(due) == noticeBatch && ctx.Err() == nil, nil
@@ -123,7 +123,7 @@ func (p *GatewayPayments) FollowNotices(ctx context.Context) (more bool, err err
 
 func (p *GatewayPayments) followNotice(ctx context.Context, h Notice) error {
 	asked := p.askAbout(ctx, h)
-	// What failed is tried again, after a while; what is not ours was somebody else's on the same account.
+	// If it failed, it is tried again later. A charge that is not ours belongs to another user of the same account.
 	err := p.Store.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error {
 		next := time.Time{}
 		if asked != nil {
@@ -152,13 +152,13 @@ func (p *GatewayPayments) askAbout(ctx context.Context, h Notice) error {
 	}
 	t, err := p.find(ctx, a)
 	if err == nil && t.GatewayCharge.State == travel.ProcessingUnknown {
-		return fmt.Errorf("transaction %d-%d: its outcome is not known yet", t.SiteID, t.ID)
+		return fmt.Errorf("the outcome of transaction %d-%d is not known yet", t.SiteID, t.ID)
 	}
 	return err
 }
 
-// PollEvents reads what happened at processors by itself, for the channels whose turn it is; more says that there may be
-// some left. It finds what no delivery came for.
+// PollEvents reads the newest events of processors, for the channels whose turn it is, and stores them as notices. So
+// nothing is lost if a webhook was not delivered. It returns more if there may be some left.
 func (p *GatewayPayments) PollEvents(ctx context.Context) (more bool, err error) {
 	var due []poll
 	err = p.Store.Write(ctx, func(tx *db.Tx) (err error) {
@@ -170,7 +170,7 @@ func (p *GatewayPayments) PollEvents(ctx context.Context) (more bool, err error)
 	}
 	each(due, func(f poll) {
 		if err := p.pollOne(ctx, f); err != nil {
-			p.Log.Warn("reading a processor's events", "site", f.SiteID, "channel", f.ChannelID, "processor", f.Processor, "error", err)
+			p.Log.Warn("reading the events of a processor failed", "site", f.SiteID, "channel", f.ChannelID, "processor", f.Processor, "error", err)
 		}
 	})
 	return len(due) == pollBatch && ctx.Err() == nil, nil
@@ -179,7 +179,7 @@ func (p *GatewayPayments) PollEvents(ctx context.Context) (more bool, err error)
 func (p *GatewayPayments) pollOne(ctx context.Context, f poll) error {
 	a, channel, err := p.accessOfChannel(ctx, f.SiteID, f.ChannelID, f.Processor)
 	if err != nil || !merchants.TakesAt(p.Core, channel, f.Processor) {
-		return err // a processor that the channel has left is asked no more; its feed waits for a return
+		return err // the channel has left this processor: it is not asked any more, unless the channel comes back
 	}
 	calling, cancel := context.WithTimeout(ctx, core.GatewaySettingsOf(p.Core).CallTimeout)
 	defer cancel()
@@ -189,7 +189,7 @@ func (p *GatewayPayments) pollOne(ctx context.Context, f poll) error {
 	}
 	return p.keepNotices(ctx, a, f.Processor, f.SiteID, f.ChannelID, hints, func(tx *db.Tx) error {
 		again := core.RealNow(tx).Add(pollPause)
-		if len(hints) > 0 && next != f.Cursor { // there may be more than one answer holds
+		if len(hints) > 0 && next != f.Cursor { // there may be more events than one answer holds
 			again = core.RealNow(tx)
 		}
 		f.Cursor = next
@@ -197,10 +197,11 @@ func (p *GatewayPayments) pollOne(ctx context.Context, f poll) error {
 	})
 }
 
-// noticesPerWrite bounds how many hints one write of the housekeeping removes.
+// noticesPerWrite bounds how many notices one write of ForgetNotices removes.
 const noticesPerWrite = 1000
 
-// ForgetNotices removes hints that were followed and are too old to be delivered again; more says that there are some left.
+// ForgetNotices removes notices that are done and too old to be delivered again. It returns more if there may be some
+// left.
 func (p *GatewayPayments) ForgetNotices(ctx context.Context) (more bool, err error) {
 	err = p.Store.Write(ctx, func(tx *db.Tx) error {
 		n, err := forgetNoticesBefore(tx, core.RealNow(tx).Add(-noticeMemory), noticesPerWrite)

@@ -7,19 +7,20 @@ import (
 	"holdfast/internal/db"
 )
 
-// Notice is what a processor said had happened to a charge of a channel.
+// Notice says that something happened to a charge of a channel. It comes from a webhook of the processor or from its
+// polled events. It does not say what happened: the processor is asked for that.
 type Notice struct {
 	SiteID      int64
 	ChannelID   int64
 	Processor   string
 	EventID     string
-	Reference   string    // ours; "" where it was not said
-	ProcessorID string    // "" where it was not said
-	AskAt       time.Time // by the real clock
-	Asks        int       // in vain, so far
+	Reference   string    // our name of the charge; may be empty
+	ProcessorID string    // the processor's id of the charge; may be empty
+	AskAt       time.Time // when to ask, by the real clock
+	Asks        int       // how often it was asked without a result
 }
 
-// insertNotice keeps a hint, due at once; one that came before is left as it is.
+// insertNotice stores a notice, due at once. A notice that was stored before stays as it is.
 func insertNotice(tx *db.Tx, h Notice) error {
 	_, err := tx.Exec(`INSERT INTO processor_hints (site_id, channel_id, processor, event_id, reference, processor_id,
 			received_at, ask_at, asks)
@@ -29,7 +30,7 @@ func insertNotice(tx *db.Tx, h Notice) error {
 	return err
 }
 
-// NoticesDue lists hints of any site that are to be asked about, the longest overdue first.
+// NoticesDue lists notices of all sites that are due, the longest overdue first, at most limit of them.
 func NoticesDue(tx *db.Tx, limit int) ([]Notice, error) {
 	var list []Notice
 	err := tx.Each(`SELECT site_id, channel_id, processor, event_id, reference, processor_id, ask_at, asks
@@ -45,7 +46,7 @@ func NoticesDue(tx *db.Tx, limit int) ([]Notice, error) {
 	return list, err
 }
 
-// putOffNotice says when to ask about a hint again; the zero time says that it was asked about.
+// putOffNotice stores when to ask about a notice again. The zero time says that the notice is done.
 func putOffNotice(tx *db.Tx, h Notice, next time.Time) error {
 	_, err := tx.Exec(`UPDATE processor_hints SET ask_at = $5, asks = asks + 1
 		WHERE site_id = $1 AND channel_id = $2 AND processor = $3 AND event_id = $4`,
@@ -53,23 +54,23 @@ func putOffNotice(tx *db.Tx, h Notice, next time.Time) error {
 	return err
 }
 
-// forgetNoticesBefore removes hints that were asked about and came before the instant, as many as the limit allows, and
-// returns how many.
+// forgetNoticesBefore removes notices that are done and came before an instant, at most limit of them. It returns how
+// many.
 func forgetNoticesBefore(tx *db.Tx, before time.Time, limit int) (int64, error) {
 	return tx.Exec(`DELETE FROM processor_hints WHERE (site_id, channel_id, processor, event_id) IN (
 		SELECT site_id, channel_id, processor, event_id FROM processor_hints
 		WHERE ask_at IS NULL AND received_at < $1 LIMIT $2)`, db.Micros(before), limit)
 }
 
-// poll is how far the events of a channel's processor were read.
+// poll says how far the events of a channel's processor are read.
 type poll struct {
 	SiteID    int64
 	ChannelID int64
 	Processor string
-	Cursor    string // "" before the first reading
+	Cursor    string // the processor's mark of the last event that was read; empty before the first
 }
 
-// openPoll makes sure that the events of a channel's processor are read, from now on.
+// openPoll begins to poll the events of a channel's processor, unless they are polled already.
 func openPoll(tx *db.Tx, siteID, channelID int64, processor string) error {
 	_, err := tx.Exec(`INSERT INTO processor_feeds (site_id, channel_id, processor, cursor, read_at)
 		VALUES ($1, $2, $3, '', $4) ON CONFLICT (site_id, channel_id, processor) DO NOTHING`,
@@ -77,7 +78,8 @@ func openPoll(tx *db.Tx, siteID, channelID int64, processor string) error {
 	return err
 }
 
-// claimPolls takes the feeds of any site that are due, the longest overdue first, and puts off their next reading.
+// claimPolls reserves the polls of all sites that are due, at most limit, the longest overdue first. It puts off their
+// next time.
 func claimPolls(tx *db.Tx, limit int, next time.Time) ([]poll, error) {
 	var list []poll
 	err := tx.Each(`UPDATE processor_feeds SET read_at = $2 WHERE (site_id, channel_id, processor) IN (
@@ -93,7 +95,7 @@ func claimPolls(tx *db.Tx, limit int, next time.Time) ([]poll, error) {
 	return list, err
 }
 
-// savePoll notes how far the events were read, and that there are more to be read at once, or none for now.
+// savePoll stores how far the events are read, and when to read on.
 func savePoll(tx *db.Tx, f poll, next time.Time) error {
 	_, err := tx.Exec(`UPDATE processor_feeds SET cursor = $4, read_at = $5
 		WHERE site_id = $1 AND channel_id = $2 AND processor = $3`,

@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// What the content of a transaction says where the processor has no words of its own.
+// The content of a transaction, if the processor gives no message of its own.
 const (
 	saysApproved  = "Approved"
 	saysDeclined  = "Declined"
@@ -25,21 +25,21 @@ const (
 	saysAbandoned = "The shopper did not finish the authentication in time."
 )
 
-// How often a processor is asked about a payment that waits for its shopper, and about one that turned out absent: once
-// more, in case it was on a long way.
+// The pauses before a processor is asked again: about a payment that waits for its shopper, and about one that the
+// processor did not know. The latter is asked about once more, because the request may arrive late.
 const (
 	challengePause = time.Minute
 	absentPause    = 10 * time.Minute
 )
 
-// gatewayOutcome is a recorded transaction whose outcome is being written. The transaction is locked, and with it the row of
-// its processing; so is the one that it adjusts, before it. Whatever is told twice is written once.
+// gatewayOutcome is a stored transaction whose outcome is being written. The transaction is locked, and that is the lock
+// on its gateway charge, too. The transaction that it adjusts is locked before it. The same outcome twice is written once.
 type gatewayOutcome struct {
 	*intake
 	p travel.GatewayCharge
 }
 
-// outcomeOf takes the rows that an outcome depends on.
+// outcomeOf locks and reads the rows that an outcome depends on.
 func outcomeOf(c *core.Core, tx *db.Tx, p travel.GatewayCharge) (*gatewayOutcome, error) {
 	r := &intake{core: c, tx: tx}
 	var err error
@@ -55,7 +55,7 @@ func outcomeOf(c *core.Core, tx *db.Tx, p travel.GatewayCharge) (*gatewayOutcome
 	if _, err = lockTransaction(tx, p.SiteID, p.TransactionID); err != nil {
 		return nil, err
 	}
-	// With all that an answer tells of it, which the lock does not read.
+	// The answer to the caller needs more than the lock reads.
 	if r.t, err = Transaction(tx, p.SiteID, p.TransactionID); err != nil {
 		return nil, err
 	}
@@ -74,11 +74,12 @@ func outcomeOf(c *core.Core, tx *db.Tx, p travel.GatewayCharge) (*gatewayOutcome
 	return &gatewayOutcome{intake: r, p: p}, nil
 }
 
-// settle writes what a processor says of the transaction.
+// apply writes the outcome of the transaction that a processor gives.
 func (s *gatewayOutcome) apply(result psp.Result) error {
 	switch {
 	case s.p.State == travel.ProcessingAbsent && result.Outcome == psp.Approved:
-		// It came after all. What was given back to others meanwhile may be gone: what happened is recorded all the same.
+		// The request arrived late, and money moved. The amount that fail released may be used by others now. It is
+		// recorded all the same, because it happened.
 		if err := s.hold(); err != nil {
 			return err
 		}
@@ -99,7 +100,7 @@ func (s *gatewayOutcome) apply(result psp.Result) error {
 		}
 		return s.fail(status, travel.ProcessingConcluded, cmp.Or(result.Message, saysDeclined))
 	case psp.Pending:
-		// A shopper who comes back over and over does not put off the end of their time.
+		// A shopper who comes back again and again does not get more time.
 		if again := core.RealNow(s.tx).Add(challengePause); s.p.State != travel.ProcessingChallenged || again.Before(s.p.AskAt) {
 			s.p.AskAt = again
 		}
@@ -108,7 +109,7 @@ func (s *gatewayOutcome) apply(result psp.Result) error {
 		return s.save()
 	case psp.Absent:
 		if core.RealNow(s.tx).Before(s.p.AskedForAt.Add(core.GatewaySettingsOf(s.core).CallTimeout + callMargin)) {
-			return s.wait() // it may be on its way
+			return s.wait() // the request may still be on its way
 		}
 		return s.fail(travel.StatusFailed, travel.ProcessingAbsent, saysAbsent)
 	default:
@@ -116,14 +117,14 @@ func (s *gatewayOutcome) apply(result psp.Result) error {
 	}
 }
 
-// hear notes what a processor tells besides the outcome. What it leaves out stays as it was told before.
+// hear keeps the other facts in a processor's answer. A fact that the answer leaves out keeps its earlier value.
 func (s *gatewayOutcome) hear(result psp.Result) {
 	tell := func(target *string, said string) { *target = cmp.Or(said, *target) }
 	tell(&s.p.ProcessorID, result.ProcessorID)
 	tell(&s.p.Code, result.Code)
 	tell(&s.t.AuthCode, result.AuthCode)
 	tell(&s.t.CardType, result.Scheme)
-	// More digits of a card than these are not kept, whoever sends them.
+	// Never keep more digits of a card than these.
 	if n := len(result.BIN); n == 6 || n == 8 {
 		tell(&s.t.BIN, result.BIN)
 	}
@@ -140,7 +141,7 @@ func (s *gatewayOutcome) hear(result psp.Result) {
 	}
 }
 
-// takeOwnBookings locks the bookings of the transaction, in order of their ids, in which its payments were made.
+// takeOwnBookings locks the bookings of the transaction. Its payments are in order of the ids of the bookings.
 func (s *gatewayOutcome) takeOwnBookings() error {
 	s.bookings = s.bookings[:0]
 	for _, part := range s.t.Payments {
@@ -153,10 +154,8 @@ func (s *gatewayOutcome) takeOwnBookings() error {
 	return nil
 }
 
-// changeSums takes the bookings and changes what their transactions come to.
-func (s *gatewayOutcome) changeSums(
-	change func(b *travel.Booking, part travel.Payment),
-) error {
+// changeSums locks the bookings and changes their sums.
+func (s *gatewayOutcome) changeSums(change func(b *travel.Booking, part travel.Payment)) error {
 	if err := s.takeOwnBookings(); err != nil {
 		return err
 	}
@@ -170,7 +169,7 @@ func (s *gatewayOutcome) changeSums(
 	return nil
 }
 
-// succeed writes that money moved, and everything that follows.
+// succeed writes that money moved, and everything that follows from it.
 func (s *gatewayOutcome) succeed(result psp.Result) error {
 	if err := s.changeSums(s.completed); err != nil {
 		return err
@@ -188,20 +187,20 @@ func (s *gatewayOutcome) succeed(result psp.Result) error {
 		s.t.Flags = append(s.t.Flags, travel.FlagAmountDiffers)
 	}
 	s.p.State, s.p.AskAt = travel.ProcessingConcluded, time.Time{}
-	if s.t.Type != travel.Refund { // which may still come back
+	if s.t.Type != travel.Refund { // a refund may still come back: see undoRefund
 		s.p.Reserved = 0
 	}
 	if err := s.decide(); err != nil {
 		return err
 	}
-	// The row says what the payment is before the rules of protection read it.
+	// Store the transaction before the ledger and the limits read it.
 	if err := s.save(); err != nil {
 		return err
 	}
 	return s.follow()
 }
 
-// fail writes that no money moved, and gives free what was held for it.
+// fail writes that no money moved, and releases the amount that was held for the transaction.
 func (s *gatewayOutcome) fail(status travel.TransactionStatus, state travel.ProcessingState, says string) error {
 	err := s.changeSums(func(b *travel.Booking, part travel.Payment) {
 		if s.takesMore() {
@@ -231,11 +230,12 @@ func (s *gatewayOutcome) fail(status travel.TransactionStatus, state travel.Proc
 	return s.save()
 }
 
-// undoRefund writes that a refund which the processor had accepted did not reach the card: the money is the merchant's
-// again. What was reported meanwhile stays as it was; from now on the refund counts as not made.
+// undoRefund writes that a refund did not reach the card, though the processor had accepted it. The merchant has the money
+// again. Earlier reports stay as they are. From now on the refund counts as not made.
 func (s *gatewayOutcome) undoRefund(says string) error {
 	s.core.Log.Warn("a refund came back", "site", s.t.SiteID, "transaction", s.t.ID)
-	// What was paid since in its place may bring a booking above its total: what happened is recorded all the same.
+	// If the customer has paid again meanwhile, a booking may be above its total. It is recorded all the same, because it
+	// happened.
 	err := s.changeSums(func(b *travel.Booking, part travel.Payment) {
 		b.Sums.Net += part.Total
 		b.Sums.Held += part.Total
@@ -261,7 +261,7 @@ func (s *gatewayOutcome) undoRefund(says string) error {
 	return nil
 }
 
-// hold takes again what fail has given free, as far as it is still there.
+// hold takes the amount again that fail has released, as far as it is still there.
 func (s *gatewayOutcome) hold() error {
 	if err := s.changeSums(func(b *travel.Booking, part travel.Payment) {
 		b.Sums = s.reserved(b.Sums, part)
@@ -276,8 +276,8 @@ func (s *gatewayOutcome) hold() error {
 	return saveTransaction(s.tx, s.original)
 }
 
-// wait writes that nobody knows what became of the transaction, and when to ask. One whose challenge is known goes on
-// waiting for the shopper.
+// wait writes that the outcome is unknown, and when to ask again. If there is a challenge, the transaction goes on waiting
+// for the shopper.
 func (s *gatewayOutcome) wait() error {
 	s.p.AskAt = core.RealNow(s.tx).Add(askPause(s.p))
 	if s.p.State != travel.ProcessingChallenged {
@@ -286,8 +286,8 @@ func (s *gatewayOutcome) wait() error {
 	return s.save()
 }
 
-// refuse writes that the processor took no request, and lets the caller try the same again: under the same payment
-// reference and under the same idempotency key.
+// refuse writes that the processor refused the request. The caller may then try again with the same payment reference and
+// the same idempotency key.
 func (s *gatewayOutcome) refuse(why *psp.Error, actor auth.Actor, key travel.IdempotencyKey) error {
 	if !s.p.State.Open() {
 		return nil
@@ -303,7 +303,7 @@ func (s *gatewayOutcome) refuse(why *psp.Error, actor auth.Actor, key travel.Ide
 }
 
 func (s *gatewayOutcome) save() error {
-	s.t.Content, s.t.ModifiedAt = storable(s.t.Content), s.tx.Now // what is answered now is what is read later
+	s.t.Content, s.t.ModifiedAt = storable(s.t.Content), s.tx.Now // so that this answer and a later read are the same
 	kept := s.p
 	s.t.GatewayCharge = &kept
 	s.t.Flags = slices.Compact(s.t.Flags)
@@ -313,7 +313,7 @@ func (s *gatewayOutcome) save() error {
 	return saveGatewayCharge(s.tx, s.p)
 }
 
-// storable keeps a processor's words within what a content may have and hold.
+// storable makes a processor's message fit for the content of a transaction: not too long, and without a card number.
 func storable(text string) string {
 	if travel.HoldsCardNumber(text) {
 		return "(The processor's message held a card number.)"
@@ -324,11 +324,11 @@ func storable(text string) string {
 	return text
 }
 
-// askPatience is how often a processor is asked in vain, about a day long, before it is asked less often.
+// askPatience is how many times a processor is asked without a result, in about a day, before it is asked less often.
 const askPatience = 2880
 
-// askPause is how long to wait before a processor is asked again: a little longer each time, and not so long that a
-// processor which is back would not be asked within a minute.
+// askPause is the pause before a processor is asked again. It grows each time, but in the first day it stays below a
+// minute: a processor that works again is asked soon.
 func askPause(p travel.GatewayCharge) time.Duration {
 	if p.Asks > askPatience {
 		return 10 * time.Minute

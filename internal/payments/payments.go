@@ -1,6 +1,6 @@
-// Package payments takes transactions in, adjusts them, and talks to processors. It owns transactions, payments,
-// processings, disputes, modal_payments, processor_hints, processor_feeds and sandbox_charges. Begin reading at
-// Payments.Create, then intake.
+// Package payments takes transactions in, adjusts them, and talks to processors. It owns the tables transactions,
+// payments, processings, disputes, modal_payments, processor_hints, processor_feeds and sandbox_charges. Begin reading at
+// Payments.Create, then intake.run, intake.follow, ledger.Post and limits.Judge.
 package payments
 
 import (
@@ -17,21 +17,22 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Payments records transactions (section 4.6) and reads them and their payment records. What it records of a purchase
-// or capture it also decides the protection of, in the same write. On channels that take payments themselves it has the
-// processor carry them out.
+// Payments records transactions, and reads them and their payment records. In the write that records a purchase or
+// capture, it also decides whether the payment is protected (R2). If the channel has a processor, Payments asks the
+// processor to carry the transaction out.
 type Payments struct {
 	*core.Core
 	gateway *GatewayPayments
 }
 
-// NewPayments makes the use cases. What a channel takes itself goes through the gateways.
+// NewPayments makes the use cases. gateway talks to the processors.
 func NewPayments(c *core.Core, gateway *GatewayPayments) *Payments {
 	return &Payments{Core: c, gateway: gateway}
 }
 
-// Create records a transaction as reported, or has it carried out by the channel's processor. created is false where the
-// caller reported the same payment before: the stored one is given back.
+// Create records a transaction as reported, or has the channel's processor carry it out. If the caller has reported the
+// same payment before, created is false and t is the stored one. It needs one of the permissions WriteTransactions and
+// LogPayment.
 func (p *Payments) Create(
 	ctx context.Context, actor auth.Actor, in travel.NewTransaction,
 ) (t travel.Transaction, created bool, err error) {
@@ -51,7 +52,7 @@ func (p *Payments) Create(
 	return t, err == nil, err
 }
 
-// takenIn is a transaction that was taken in. request is what a processor is to do for it; nil where it was logged as
+// takenIn is a transaction that was stored. request is what a processor shall do for it; nil if it was recorded as
 // reported.
 type takenIn struct {
 	t       travel.Transaction
@@ -59,7 +60,8 @@ type takenIn struct {
 	request *gatewayRequest
 }
 
-// takeIn takes a transaction in by one write. Its first statement looks for a report of the same payment, too.
+// takeIn stores a transaction in one write. If the caller gave a payment reference, the first SQL statement of the write
+// also looks for a transaction with it.
 func (p *Payments) takeIn(
 	ctx context.Context, actor auth.Actor, sem *semaphore, in travel.NewTransaction,
 ) (takenIn, error) {
@@ -91,7 +93,7 @@ func (p *Payments) takeIn(
 	}, riders...)
 }
 
-// Get reads one transaction.
+// Get reads one transaction. If there is none, the error has the kind RecordNotFound.
 func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Transaction, error) {
 	found, err := core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.Transaction, error) {
 		return Transaction(tx, actor.SiteID, id)
@@ -108,7 +110,7 @@ func (p *Payments) List(
 	})
 }
 
-// Payment reads one payment record.
+// Payment reads one payment record. If there is none, the error has the kind RecordNotFound.
 func (p *Payments) Payment(ctx context.Context, actor auth.Actor, id int64) (travel.Payment, error) {
 	found, err := core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.Payment, error) {
 		return paymentByID(tx, actor.SiteID, id)
@@ -125,10 +127,11 @@ func (p *Payments) ListPayments(
 	})
 }
 
-// expireBatch bounds how many authorisations one run of the job lets expire.
+// expireBatch bounds how many authorisations expire in one run of the job.
 const expireBatch = 200
 
-// ExpireAuthorisations makes void what was not captured in time, a bounded number at each call, and returns how many.
+// ExpireAuthorisations ends authorisations that were not captured in time, a bounded number in each call. It returns how
+// many.
 func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err error) {
 	var due []openAuthorisation
 	err = p.Store.Read(ctx, func(tx *db.Tx) error {
@@ -159,7 +162,7 @@ func (p *Payments) expire(tx *db.Tx, a openAuthorisation) (done bool, err error)
 	if err != nil {
 		return false, err
 	}
-	// Captured, voided or expired since it was listed: another process was faster.
+	// It was captured, voided or expired since it was listed: another process was first.
 	if t.Status != travel.StatusComplete || t.Remaining == 0 {
 		return false, nil
 	}
@@ -177,12 +180,12 @@ func (p *Payments) expire(tx *db.Tx, a openAuthorisation) (done bool, err error)
 			return false, err
 		}
 	}
-	// What remains stays known: a capture that was made in time may still be logged.
+	// Remaining keeps its value: a capture that was made in time may be reported later.
 	t.Status = travel.StatusExpired
 	return true, saveTransaction(tx, t)
 }
 
-// Record stores one transaction inside a write, as reported (see recording.run).
+// Record stores one transaction inside a write, as reported. No processor is called. See intake.run.
 func (p *Payments) Record(
 	tx *db.Tx, actor auth.Actor, site travel.Site, in travel.NewTransaction,
 ) (t travel.Transaction, created bool, err error) {

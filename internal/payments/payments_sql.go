@@ -11,7 +11,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// paymentColumns are the columns of a payment in the order in which scanPayment reads them; two are its booking's.
+// paymentColumns are the columns of a payment, in the order in which scanPayment reads them. The last two are those of its
+// booking.
 const paymentColumns = `p.site_id, p.id, p.transaction_id, p.channel_id, p.booking_id, p.currencies, p.total, p.remaining,
 	p.linked_id, p.created_at,
 	(SELECT b.reference FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id),
@@ -50,7 +51,8 @@ func paymentsPage(tx *db.Tx, siteID int64, f travel.PaymentFilter, page travel.P
 		map[string]string{"date": "created_at", "created": "created_at", "total": "total"}, f.Include, scanPayment)
 }
 
-// TransactionsOfBookings reads which transactions were attempted against bookings, in order of their ids.
+// TransactionsOfBookings reads the ids of all transactions of bookings, in order, failed ones included. The map has the ids
+// of the bookings as keys.
 func TransactionsOfBookings(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error) {
 	found := map[int64][]int64{}
 	if len(bookings) == 0 {

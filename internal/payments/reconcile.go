@@ -17,15 +17,15 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Bounds of one run of the job that asks: how many processings it takes on, and how many it asks about at once.
+// Bounds of one run of Reconcile: how many gateway charges it takes, and how many it asks about at the same time.
 const (
 	askBatch  = 64
 	askAtOnce = 8
 )
 
-// Ask asks processors what became of what nobody knows the outcome of, has released what authorisations held that were
-// not captured in time, and gives up challenges that nobody passes. It takes on a bounded number; more says that there
-// may be some left. What cannot be found out is left for the next time.
+// Reconcile asks processors for the outcomes of payments that are not known yet. It also has them release authorisations
+// that were not captured in time, and ends challenges that the shopper did not finish in time. It takes a bounded number
+// in each call, and returns more if there may be some left. If a processor gives no outcome, it is asked again later.
 func (p *GatewayPayments) Reconcile(ctx context.Context) (more bool, err error) {
 	var due []travel.GatewayCharge
 	err = p.Store.Read(ctx, func(tx *db.Tx) (err error) {
@@ -37,13 +37,13 @@ func (p *GatewayPayments) Reconcile(ctx context.Context) (more bool, err error) 
 	}
 	each(due, func(d travel.GatewayCharge) {
 		if err := p.askOne(ctx, d); err != nil {
-			p.Log.Warn("asking a processor", "site", d.SiteID, "transaction", d.TransactionID, "processor", d.Processor, "error", err)
+			p.Log.Warn("asking a processor failed", "site", d.SiteID, "transaction", d.TransactionID, "processor", d.Processor, "error", err)
 		}
 	})
 	return len(due) == askBatch && ctx.Err() == nil, nil
 }
 
-// each calls do for every item, several at once.
+// each calls do for every item, at most askAtOnce at the same time.
 func each[T any](items []T, do func(item T)) {
 	var running sync.WaitGroup
 	free := make(chan struct{}, askAtOnce)
@@ -57,7 +57,7 @@ func each[T any](items []T, do func(item T)) {
 	running.Wait()
 }
 
-// access is what it takes to talk to a processor about something that it was asked before.
+// access is everything that is needed to talk to a processor about an earlier request.
 type access struct {
 	row     travel.GatewayCharge
 	gateway psp.Gateway
@@ -65,7 +65,7 @@ type access struct {
 	clock   core.SiteClock
 }
 
-// askOne asks about one processing, which it takes on first: of two processes that read the same one, one goes on.
+// askOne asks about one gateway charge. It claims the charge first: if two processes read the same one, only one asks.
 func (p *GatewayPayments) askOne(ctx context.Context, d travel.GatewayCharge) error {
 	a, err := p.accessTo(ctx, d, func(tx *db.Tx) error {
 		return claimAsk(tx, d, core.RealNow(tx).Add(core.GatewaySettingsOf(p.Core).CallTimeout+askPause(d)))
@@ -92,7 +92,7 @@ func (p *GatewayPayments) askOne(ctx context.Context, d travel.GatewayCharge) er
 	return nil
 }
 
-// accessTo reads what it takes to ask about a processing, in a write that may do something more by the clock of the site.
+// accessTo reads the access for a gateway charge, in a write by the clock of the site. also is called in the same write.
 func (p *GatewayPayments) accessTo(
 	ctx context.Context, d travel.GatewayCharge, also func(tx *db.Tx) error,
 ) (a access, err error) {
@@ -113,14 +113,14 @@ func (p *GatewayPayments) accessTo(
 		if err != nil {
 			return err
 		}
-		// Without access there is nothing to ask today; what is to be written is written all the same.
+		// Without access nobody can be asked now. But what also has written shall stay, so this does not fail the write.
 		a.gateway, a.account, unreadable = accountOf(p.Core, tx, channel, d)
 		return nil
 	})
 	return a, cmp.Or(err, unreadable)
 }
 
-// find asks what became of a processing, writes what it learns, and answers the transaction as it is then.
+// find asks a processor for the outcome of a gateway charge and writes it. It returns the transaction as it is then.
 func (p *GatewayPayments) find(ctx context.Context, a access) (travel.Transaction, error) {
 	d := a.row
 	calling, cancel := context.WithTimeout(ctx, core.GatewaySettingsOf(p.Core).CallTimeout)
@@ -129,7 +129,7 @@ func (p *GatewayPayments) find(ctx context.Context, a access) (travel.Transactio
 		Account: a.account, Operation: psp.Operation(d.Operation), Reference: d.Reference, ProcessorID: d.ProcessorID,
 		Original: d.Original, Since: d.AskedForAt,
 	})
-	result, refusal := p.heard(d, result, err)
+	result, refusal := p.answered(d, result, err)
 	if refusal != nil {
 		return travel.Transaction{}, refusal
 	}
@@ -140,8 +140,8 @@ func (p *GatewayPayments) find(ctx context.Context, a access) (travel.Transactio
 	return t, p.applyDisputes(ctx, a, t, result.Disputes)
 }
 
-// write changes one processing and its transaction. It goes on when who asks has gone away: what a processor has said is
-// not to be lost.
+// write changes one gateway charge and its transaction. It goes on if the caller disconnects, so that the processor's
+// answer is not lost.
 func (p *GatewayPayments) write(
 	ctx context.Context, a access, change func(s *gatewayOutcome) error,
 ) (t travel.Transaction, err error) {
@@ -161,15 +161,15 @@ func (p *GatewayPayments) write(
 	return t, err
 }
 
-// abandon has a charge released whose shopper did not come back in time. Only when the processor has done so can the
-// shopper not pay any more, and the transaction is over.
+// abandon ends a payment whose shopper did not finish the challenge in time. It asks the processor to void the charge.
+// Only after that the shopper cannot pay any more, and the transaction is expired.
 func (p *GatewayPayments) abandon(ctx context.Context, a access, t travel.Transaction) error {
 	result, refusal := p.void(ctx, a, t, t.Total)
 	if refusal != nil {
 		return refusal
 	}
 	if result.Outcome != psp.Approved {
-		return nil // passed at the last moment, or not known: the next question tells
+		return nil // the shopper finished at the last moment, or the outcome is unknown: the next run finds out
 	}
 	_, err := p.write(ctx, a, func(s *gatewayOutcome) error {
 		if s.p.State != travel.ProcessingChallenged {
@@ -181,7 +181,7 @@ func (p *GatewayPayments) abandon(ctx context.Context, a access, t travel.Transa
 	return err
 }
 
-// void asks for the release of an amount of a charge, under a reference that belongs to the charge: asked again, it is
+// void asks the processor to release an amount of a charge. The reference is made from the charge's, so a repeated call is
 // still one release.
 func (p *GatewayPayments) void(
 	ctx context.Context, a access, t travel.Transaction, amount int64,
@@ -192,12 +192,12 @@ func (p *GatewayPayments) void(
 		Account: a.account, Reference: a.row.Reference + "-release", Original: t.GatewayCharge.ProcessorID, Amount: amount,
 		Currency: t.Currency,
 	})
-	return p.heard(a.row, result, err)
+	return p.answered(a.row, result, err)
 }
 
-// beginRelease notes that what an authorisation, which is locked, still holds on the card is to be released, if it was
-// processed. It is not ready while the outcome of an adjustment is open: what a capture keeps for itself would be released
-// under it.
+// beginRelease has Reconcile release the amount that a locked authorisation still holds on the card. An authorisation
+// without a gateway charge needs no release. It returns false while the outcome of an adjustment is open: a release could
+// take away the amount of a capture.
 func beginRelease(tx *db.Tx, t travel.Transaction) (ready bool, err error) {
 	p, err := gatewayChargeOf(tx, t.SiteID, t.ID)
 	if errors.Is(err, db.ErrNotFound) {
@@ -213,7 +213,8 @@ func beginRelease(tx *db.Tx, t travel.Transaction) (ready bool, err error) {
 	return true, saveGatewayCharge(tx, p)
 }
 
-// releaseAt has released what an expired authorisation still holds. A processor that refuses has nothing left to release.
+// releaseAt asks the processor to release the rest of an expired authorisation. If the processor declines, there is
+// nothing left to release.
 func (p *GatewayPayments) releaseAt(ctx context.Context, a access) error {
 	var t travel.Transaction
 	err := p.Store.Read(ctx, func(tx *db.Tx) (err error) {
@@ -235,7 +236,7 @@ func (p *GatewayPayments) releaseAt(ctx context.Context, a access) error {
 	return p.askNoMore(ctx, a)
 }
 
-// askNoMore ends the questions about what is settled.
+// askNoMore ends the questions about a gateway charge, because its outcome is final.
 func (p *GatewayPayments) askNoMore(ctx context.Context, a access) error {
 	_, err := p.write(ctx, a, func(s *gatewayOutcome) error {
 		if s.p.State == travel.ProcessingReleasing {
@@ -247,9 +248,9 @@ func (p *GatewayPayments) askNoMore(ctx context.Context, a access) error {
 	return err
 }
 
-// Return answers where a shopper goes on who comes back from a challenge: to the merchant's address, with the id of the
-// transaction. The processor is asked first, so that whoever reads the transaction then finds the outcome; where it
-// cannot be asked now, the job does so later.
+// Return returns the address for a shopper who comes back from a challenge: the merchant's address, with the id of the
+// transaction in the query. It asks the processor first, so that the merchant then reads the outcome. If the processor
+// cannot be asked now, Reconcile asks it later. If the key is unknown, the error has the kind NoRoute.
 func (p *GatewayPayments) Return(ctx context.Context, key string) (address string, err error) {
 	var d travel.GatewayCharge
 	var t travel.Transaction
@@ -271,14 +272,14 @@ func (p *GatewayPayments) Return(ctx context.Context, key string) (address strin
 			_, err = p.find(ctx, a)
 		}
 		if err != nil {
-			p.Log.Warn("asking after a challenge", "site", d.SiteID, "transaction", d.TransactionID, "error", err)
+			p.Log.Warn("asking a processor after a challenge failed", "site", d.SiteID, "transaction", d.TransactionID, "error", err)
 		}
 	}
 	back, err := url.Parse(t.RedirectURL)
 	if err != nil {
 		return "", err
 	}
-	if back.RawQuery != "" { // the merchant's own stays as it is
+	if back.RawQuery != "" { // keep the merchant's own query
 		back.RawQuery += "&"
 	}
 	back.RawQuery += "transaction_id=" + strconv.FormatInt(t.ID, 10)

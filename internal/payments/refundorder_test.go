@@ -30,7 +30,7 @@ func TestARefundMayBeLearnedAfterAChargeback(t *testing.T) {
 			}
 			// All of it is gone, whatever could still be refunded without the chargeback.
 			_, _, err := w.App.Payments.Create(t.Context(), w.Actor, apptest.Linked(travel.Refund, p, b, 1))
-			if !fault.Is(err, fault.NotPossible) || !strings.Contains(err.Error(), "GBP 0.00 remain") {
+			if !fault.Is(err, fault.NotPossible) || !strings.Contains(err.Error(), "GBP 0.00 of it remain") {
 				t.Errorf("refund first %v: one more is answered with %v", refundFirst, err)
 			}
 		}

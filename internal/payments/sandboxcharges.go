@@ -7,12 +7,12 @@ import (
 	"holdfast/internal/db"
 )
 
-// SandboxCharges is what the sandbox processor remembers of its charges.
+// SandboxCharges stores the charges of the sandbox processor. It is the memory behind psp/sandbox.
 type SandboxCharges struct{ DB *db.DB }
 
-// Change gives fn what the sandbox processor remembers of a charge, empty where it has none, and stores what
-// fn answers, durably; the two instants are when the charge is disputed and when that is resolved. Changes of one charge
-// take turns. Like every write's, fn may run more than once.
+// Change gives fn the stored entry of a charge, or an empty one, and stores the entry that fn returns. The two instants
+// are when the charge is disputed and when the dispute is resolved; zero for never. Changes of one charge wait for each
+// other. fn may run more than once, as in every write.
 func (c SandboxCharges) Change(
 	ctx context.Context, account, reference string,
 	fn func(entry []byte) (changed []byte, disputeAt, resolvedAt time.Time, err error),
@@ -36,8 +36,8 @@ func (c SandboxCharges) Change(
 	})
 }
 
-// Due calls each for what happens by itself to the sandbox processor's charges of an account after one instant
-// and not after another, in order of time, at most limit times.
+// Due calls each for the disputes and resolutions of an account's charges that happen after one instant and up to another
+// one, in order of time, at most limit times.
 func (c SandboxCharges) Due(
 	ctx context.Context, account string, after, upTo time.Time, limit int, each func(reference string, at time.Time),
 ) error {

@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// transactionColumns are the columns of a transaction in the order in which scanTransaction reads them.
+// transactionColumns are the columns of a transaction, in the order in which scanTransaction reads them.
 const transactionColumns = `site_id, id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
 	remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
 	reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url, linked_id, content,
@@ -39,15 +39,15 @@ func scanTransaction(scan func(dest ...any) error) (travel.Transaction, error) {
 	return t, err
 }
 
-// paymentsMemory is what a write knows of transactions without asking again.
+// paymentsMemory is what a write remembers of transactions, so that it does not read the same rows twice.
 type paymentsMemory struct {
-	transactions map[db.Key]travel.Transaction // that it has made or taken
-	absent       map[Reference]bool            // payment references that no transaction had
+	transactions map[db.Key]travel.Transaction // that the write has made or locked
+	absent       map[Reference]bool            // payment references that no transaction has
 }
 
 var inPayments = db.NewLocal[paymentsMemory]()
 
-// InsertTransaction stores a new transaction with its payments and returns it with their ids.
+// InsertTransaction stores a new transaction with its payments, and returns it with all ids.
 func InsertTransaction(tx *db.Tx, t travel.Transaction) (travel.Transaction, error) {
 	t.CreatedAt, t.ModifiedAt = tx.Now, tx.Now
 	err := tx.Row(`INSERT INTO transactions (site_id, uuid, channel_id, author_id, author, author_name, type, status,
@@ -67,7 +67,7 @@ func InsertTransaction(tx *db.Tx, t travel.Transaction) (travel.Transaction, err
 		return travel.Transaction{}, err
 	}
 	delete(inPayments.Of(tx).absent, Reference{t.SiteID, t.ChannelID, t.PSP, t.Reference})
-	t.Payments = slices.Clone(t.Payments) // the write may run again, from the caller's own list
+	t.Payments = slices.Clone(t.Payments) // if the write runs again, it begins with the caller's list
 	for i := range t.Payments {
 		p := &t.Payments[i]
 		p.SiteID, p.TransactionID, p.ChannelID, p.CreatedAt = t.SiteID, t.ID, t.ChannelID, tx.Now
@@ -85,19 +85,19 @@ func InsertTransaction(tx *db.Tx, t travel.Transaction) (travel.Transaction, err
 	return t, nil
 }
 
-// copied is the transaction for somebody who changes it.
+// copied copies the lists of a transaction, so that its user may change them.
 func copied(t travel.Transaction) travel.Transaction {
 	t.Payments, t.Flags = slices.Clone(t.Payments), slices.Clone(t.Flags)
 	return t
 }
 
-// Transaction reads one transaction of the site with its payments and what adjusted it.
+// Transaction reads one transaction of the site, with its payments, adjustments, statements, gateway charge and disputes.
+// It returns db.ErrNotFound if there is none.
 func Transaction(tx *db.Tx, siteID, id int64) (travel.Transaction, error) {
 	return oneTransaction(tx, `SELECT `+transactionColumns+` FROM transactions WHERE site_id = $1 AND id = $2`, siteID, id)
 }
 
-// lockTransaction takes the transaction for this write and returns it with its payments: nobody else changes what
-// remains of it before this write ends.
+// lockTransaction locks a transaction and reads it with its payments: no other write changes it before this one ends.
 func lockTransaction(tx *db.Tx, siteID, id int64) (travel.Transaction, error) {
 	if held, ok := inPayments.Of(tx).transactions[db.Key{SiteID: siteID, ID: id}]; ok {
 		return copied(held), nil
@@ -116,14 +116,14 @@ func lockTransaction(tx *db.Tx, siteID, id int64) (travel.Transaction, error) {
 	return t, nil
 }
 
-// Reference is a caller's payment reference, which names one transaction of a channel and processor.
+// Reference is a caller's payment reference. It is the name of one transaction of a channel and processor.
 type Reference struct {
 	SiteID, ChannelID int64
 	PSP, Text         string
 }
 
-// LookUpReferences asks for many payment references of a channel at once which of them no transaction has, so that this
-// write need not ask for each.
+// LookUpReferences finds out for many payment references of a channel at once which of them are free, so that this write
+// need not look for each one.
 func LookUpReferences(tx *db.Tx, siteID, channelID int64, asked []Reference) error {
 	var texts []string
 	for _, r := range asked {
@@ -131,7 +131,7 @@ func LookUpReferences(tx *db.Tx, siteID, channelID int64, asked []Reference) err
 			texts = append(texts, r.Text)
 		}
 	}
-	if len(texts) == 0 { // an absent filter would keep everything
+	if len(texts) == 0 { // an empty filter would find all references
 		return nil
 	}
 	var w db.Where
@@ -153,7 +153,7 @@ func LookUpReferences(tx *db.Tx, siteID, channelID int64, asked []Reference) err
 	return err
 }
 
-// referenceRider asks, along with the first statement of a write, which transaction has a payment reference.
+// referenceRider looks for the transaction with a payment reference, together with the first SQL statement of a write.
 func referenceRider(siteID, channelID int64, psp, reference string, id *sql.NullInt64) core.Rider {
 	return core.Rider{
 		Query: `SELECT id FROM transactions WHERE site_id = ? AND channel_id = ? AND psp = ? AND reference = ?`,
@@ -161,14 +161,15 @@ func referenceRider(siteID, channelID int64, psp, reference string, id *sql.Null
 	}
 }
 
-// noteReference notes what was found: the write need not ask again whether a reference is free.
+// noteReference remembers what referenceRider found, so that the write does not look for the reference again.
 func noteReference(tx *db.Tx, r Reference, found int64) {
 	if found == 0 {
 		db.Keep(&inPayments.Of(tx).absent, r, true)
 	}
 }
 
-// transactionByReference reads the transaction of a channel and processor with the caller's payment reference.
+// transactionByReference reads the transaction of a channel and processor with a payment reference, or returns
+// db.ErrNotFound.
 func transactionByReference(tx *db.Tx, siteID, channelID int64, psp, reference string) (travel.Transaction, error) {
 	if inPayments.Of(tx).absent[Reference{siteID, channelID, psp, reference}] {
 		return travel.Transaction{}, db.ErrNotFound
@@ -187,7 +188,7 @@ func oneTransaction(tx *db.Tx, query string, args ...any) (travel.Transaction, e
 	return page[0], err
 }
 
-// saveTransaction stores what can change of a transaction: status, what remains, and its flags.
+// saveTransaction stores the fields of a transaction that can change: its status, remaining amounts and flags.
 func saveTransaction(tx *db.Tx, t travel.Transaction) error {
 	t.ModifiedAt = tx.Now
 	if _, held := inPayments.Of(tx).transactions[db.Key{SiteID: t.SiteID, ID: t.ID}]; held {
@@ -249,7 +250,7 @@ func transactionsPage(
 	return list, readTransactionParts(tx, siteID, list.Items)
 }
 
-// readTransactionParts fills in payments and adjustments of the transactions, by one statement each.
+// readTransactionParts sets the payments, adjustments and other lists of transactions, by one query for each kind.
 func readTransactionParts(tx *db.Tx, siteID int64, list []travel.Transaction) error {
 	if len(list) == 0 {
 		return nil
@@ -306,17 +307,18 @@ func readPaymentsOf(tx *db.Tx, siteID int64, ids []int64, at map[int64]*travel.T
 		})
 }
 
-// openAuthorisation names an authorisation whose time to be captured is over, by the clock of its site.
+// openAuthorisation is an authorisation that can still be captured, with the clock of its site.
 type openAuthorisation struct {
 	SiteID, ID int64
 	Clock      core.SiteClock
 }
 
+// openAuthorisations selects open authorisations up to an instant. A condition follows it.
 const openAuthorisations = `SELECT site_id, id FROM transactions
 	WHERE type = 'authorize' AND status = 'complete' AND remaining > 0 AND effective_at <= $1 AND `
 
-// authorisationsOlderThan lists open authorisations of any site that were taken at least this long ago, oldest first,
-// at most limit of them.
+// authorisationsOlderThan lists open authorisations of all sites that are at least as old as age, at most limit of them.
+// Each site counts by its own clock.
 func authorisationsOlderThan(tx *db.Tx, age time.Duration, limit int) ([]openAuthorisation, error) {
 	clocks, err := core.ClocksAhead(tx)
 	if err != nil {
@@ -348,10 +350,10 @@ func readOpenAuthorisations(tx *db.Tx, clock core.SiteClock, condition string, a
 	return list, err
 }
 
-// maybeText stores "" as NULL, where NULL stands for "none given" in a unique index.
+// maybeText stores an empty text as NULL. A unique index does not compare NULLs, so many rows may have none.
 func maybeText(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
-// between adds the filters before and after on the instant of creation.
+// between filters by the time of creation: after one instant and before the other. A zero instant is no filter.
 func between(w *db.Where, after, before time.Time) {
 	if !after.IsZero() {
 		w.And("created_at > ?", db.Micros(after))

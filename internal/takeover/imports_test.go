@@ -70,7 +70,7 @@ var badRows = []struct {
 	}), "booking_reference: This text is not valid UTF-8"},
 	{"a payment in the future", apptest.ARow(0, "x", func(r *travel.ImportedPayment) { r.Payment.EffectiveAt = apptest.Began.Add(time.Hour) }), "paid_at:"},
 	{"more than the booking costs", apptest.ARow(0, "x", apptest.Paying(120_001)), "booking_total: Booking"},
-	{"sums that differ", apptest.ARow(0, "x", func(r *travel.ImportedPayment) { r.BaseTotal++ }), "booking_total: The parts come to"},
+	{"sums that differ", apptest.ARow(0, "x", func(r *travel.ImportedPayment) { r.BaseTotal++ }), "booking_total: The parts add up to"},
 	{"another currency than the channel's", apptest.ARow(0, "x", func(r *travel.ImportedPayment) {
 		currency := money.Currency("GBP")
 		r.Booking.Currency = &currency
