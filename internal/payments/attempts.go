@@ -15,9 +15,7 @@ func (r *intake) makeModalRequest() error {
 	if r.in.Modal == nil || r.request != nil {
 		return nil
 	}
-	o := &gatewayRequest{row: travel.GatewayCharge{
-		SiteID: r.site.ID, ChannelID: r.channel.ID, Operation: *r.in.Type, State: travel.ProcessingCalled,
-	}}
+	o := r.newRequest()
 	err := o.charge(r)
 	if errors.Is(err, db.ErrNotFound) {
 		return fault.NotPossibleBecause("not_processing",

@@ -80,15 +80,19 @@ type gatewayRequest struct {
 	card       psp.Card
 }
 
+func (r *intake) newRequest() *gatewayRequest {
+	return &gatewayRequest{row: travel.GatewayCharge{
+		SiteID: r.site.ID, ChannelID: r.channel.ID, Operation: *r.in.Type, State: travel.ProcessingCalled,
+	}}
+}
+
 // makeRequest makes a request if a processor shall carry the transaction out. It shall do so for a payment by card on a
 // channel with a processor, and for an adjustment of such a payment. Fields that do not fit are noted as problems.
 func (r *intake) makeRequest() error {
 	if r.semaphore == nil || !r.core.Profile.Processes() || r.channel.ID == 0 || r.in.Type == nil || r.in.Type.Operators() {
 		return nil
 	}
-	o := &gatewayRequest{row: travel.GatewayCharge{
-		SiteID: r.site.ID, ChannelID: r.channel.ID, Operation: *r.in.Type, State: travel.ProcessingCalled,
-	}}
+	o := r.newRequest()
 	var err error
 	if r.in.Type.Linked() {
 		err = o.adjust(r)
