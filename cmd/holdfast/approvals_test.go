@@ -87,8 +87,8 @@ func TestTheAuditAtTheCommandLine(t *testing.T) {
 		"clock.move":           {"audit", "list", "--site", "demo", "--action", "clock.move"},
 		`"previous_hash": ""`:  {"audit", "list", "--site", "demo", "--json"},
 		"keys.rotate":          {"audit", "list"},
-		"3 records, all as th": {"audit", "verify", "--site", "demo"},
-		"1 records, all as th": {"audit", "verify"},
+		"3 records, none chan": {"audit", "verify", "--site", "demo"},
+		"1 records, none chan": {"audit", "verify"},
 		"site demo: 3 records": {"audit", "verify"},
 	} {
 		if out := s.run(args...); !strings.Contains(out, want) {
