@@ -19,7 +19,7 @@ type Approvals struct{ *Core }
 // In a sandbox one person is enough: Request runs now at once, and returns a proposal that is approved already. The result
 // of now becomes the result of the proposal.
 func Request(
-	c *Core, tx *db.Tx, actor auth.Actor, p travel.Proposal, payload any, now func() (result any, err error),
+	tx *db.Tx, actor auth.Actor, p travel.Proposal, payload any, now func() (result any, err error),
 ) (travel.Proposal, error) {
 	site, err := SiteAlone(tx, actor.SiteID)
 	if err != nil {

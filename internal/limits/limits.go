@@ -51,7 +51,7 @@ func (l *Limits) Set(ctx context.Context, actor auth.Actor, in LimitFields) (pro
 		if err != nil {
 			return made, outcome, err
 		}
-		proposal, err := core.Request(l.Core, tx, actor, travel.Proposal{
+		proposal, err := core.Request(tx, actor, travel.Proposal{
 			Kind: travel.ProposeLimits, Subject: "limit of " + string(limit.Scope), Reason: in.Note,
 		}, in.terms(), func() (any, error) {
 			made, err = applyLimit(tx, actor, in)

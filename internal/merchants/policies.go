@@ -93,7 +93,7 @@ func (p *Policies) Set(ctx context.Context, actor auth.Actor, in travel.PolicyFi
 		if err != nil {
 			return made, outcome, err
 		}
-		proposal, err := core.Request(p.Core, tx, actor, travel.Proposal{
+		proposal, err := core.Request(tx, actor, travel.Proposal{
 			Kind: travel.ProposePolicy, Subject: aboutPolicy(next), Reason: in.Reason,
 		}, termsOf(in), func() (any, error) {
 			made, err = p.add(tx, actor, next)

@@ -111,23 +111,23 @@ type LimitUse struct {
 
 // UseAt is what the allocation adds to a use at the end of a day, as known at a time. An allocation that is not
 // protected, is simulated or has no rate adds nothing. The error is money.ErrRange.
-func (a History) UseAt(day civil.Day, known time.Time, by travel.Recognition) (LimitUse, error) {
+func (h History) UseAt(day civil.Day, known time.Time, by travel.Recognition) (LimitUse, error) {
 	none := LimitUse{Due: civil.NoDay}
-	if !a.Decision.Protected || a.Decision.Simulated || !a.Priced(known) {
+	if !h.Decision.Protected || h.Decision.Simulated || !h.Priced(known) {
 		return none, nil
 	}
-	if begins := max(a.Paid(), civil.DayOf(a.Decision.CoverFrom)); day < begins {
+	if begins := max(h.Paid(), civil.DayOf(h.Decision.CoverFrom)); day < begins {
 		return LimitUse{Due: begins}, nil
 	}
-	t := TermsAt(a.Terms, day, known)
-	n := a.AmountsAt(a.Events, day, known).Remaining(a.Paid(), day)
+	t := TermsAt(h.Terms, day, known)
+	n := h.AmountsAt(h.Events, day, known).Remaining(h.Paid(), day)
 	u := t.Undelivered(n, day, by)
 	if day > t.LastDay || u == 0 {
 		return none, nil
 	}
-	value, err := a.Quote.Convert(u)
+	value, err := h.Quote.Convert(u)
 	if err != nil {
-		return none, fmt.Errorf("allocation %d: %w", a.ID, err)
+		return none, fmt.Errorf("allocation %d: %w", h.ID, err)
 	}
 	return LimitUse{Amount: value, Due: min(t.changes(day, by), t.LastDay+1)}, nil
 }

@@ -113,7 +113,7 @@ func (r *Rates) Quote(ctx context.Context, actor auth.Actor, in QuoteFields) (tr
 		if err := quoteIsNew(tx, actor.SiteID, q); err != nil {
 			return travel.Proposal{}, err
 		}
-		return core.Request(r.Core, tx, actor, travel.Proposal{
+		return core.Request(tx, actor, travel.Proposal{
 			Kind: travel.ProposeManualRate, Subject: "rate " + string(q.Currency) + " " + q.Day, Reason: in.Reason,
 		}, q, func() (any, error) { return putOnFile(tx, actor, q) })
 	})

@@ -51,5 +51,5 @@ func (r *importRun) approval(tx *db.Tx) (travel.Proposal, error) {
 	if known, err := core.ProposalAbout(tx, actor.SiteID, p.Kind, p.Subject); file.SHA256 != "" && !errors.Is(err, db.ErrNotFound) {
 		return known, err
 	}
-	return core.Request(r.Core, tx, actor, p, payload, func() (any, error) { return nil, nil })
+	return core.Request(tx, actor, p, payload, func() (any, error) { return nil, nil })
 }
