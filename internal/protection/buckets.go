@@ -149,22 +149,22 @@ var allKnown = time.Unix(1<<40, 0)
 
 // bucketOn is the bucket of an allocation at the end of a day, with what remains of it. ok is false when nothing
 // remains.
-func (a History) bucketOn(day civil.Day) (d Delta, ok bool, err error) {
-	remaining := a.AmountsAt(a.Events, day, allKnown).Remaining(a.Paid(), day)
+func (h History) bucketOn(day civil.Day) (d Delta, ok bool, err error) {
+	remaining := h.AmountsAt(h.Events, day, allKnown).Remaining(h.Paid(), day)
 	if remaining == 0 {
 		return Delta{}, false, nil
 	}
-	terms := TermsAt(a.Terms, day, allKnown)
+	terms := TermsAt(h.Terms, day, allKnown)
 	d = Delta{Day: day, Count: 1, Amount: remaining, Bucket: Bucket{
-		ChannelID: a.ChannelID, Currency: a.Currency, Scheme: a.Scheme, Country: terms.Country,
+		ChannelID: h.ChannelID, Currency: h.Currency, Scheme: h.Scheme, Country: terms.Country,
 		Suppliers: terms.Suppliers, Standing: Covered, Start: terms.Start, End: terms.End, LastDay: terms.LastDay,
 	}}
-	if !a.Decision.Protected || a.Decision.CoverFrom.After(day.End()) {
+	if !h.Decision.Protected || h.Decision.CoverFrom.After(day.End()) {
 		d.Standing = Uncovered
 	}
-	if !a.PricedAt.IsZero() {
-		d.ValuedIn = a.PolicyCurrency
-		d.Locked, err = a.Quote.Convert(remaining)
+	if !h.PricedAt.IsZero() {
+		d.ValuedIn = h.PolicyCurrency
+		d.Locked, err = h.Quote.Convert(remaining)
 	}
 	return d, true, err
 }
