@@ -7,7 +7,6 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,9 +35,6 @@ var texts = func() map[string]map[string]string {
 	}
 	return found
 }()
-
-// Languages lists the languages in which a document can be made.
-func Languages() []string { return slices.Sorted(maps.Keys(texts)) }
 
 // Fonts is the folder of the fonts that are not part of the program.
 type Fonts struct {

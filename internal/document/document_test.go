@@ -75,14 +75,6 @@ func needsCJK(t *testing.T) {
 
 var ideographic = []string{"jaJA", "koKO", "zhZH"}
 
-func TestEveryLanguageIsThere(t *testing.T) {
-	languages := slices.Clone(travel.Languages)
-	slices.Sort(languages)
-	if got := document.Languages(); !slices.Equal(got, languages) {
-		t.Errorf("languages %v, want %v", got, languages)
-	}
-}
-
 func TestEveryLanguagePrintsWithItsOwnFonts(t *testing.T) {
 	nowhere := document.Fonts{Dir: t.TempDir()}
 	for _, language := range travel.Languages {

@@ -72,50 +72,53 @@ func heldByRow(
 	})
 }
 
-// RunOff computes how much is still at risk on each later day, if nothing happens and time passes (R8).
-func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuery) (RunOffReport, error) {
-	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report RunOffReport, err error) {
+// onDay computes a report of what is held on one day, and says whether it is final.
+func onDay[R any](
+	ctx context.Context, e *Exposure, actor auth.Actor, in ExposureQuery,
+	compute func(tx *db.Tx, siteID int64, q protection.ReportQuery, rates *fx.Table) (R, error),
+) (report R, final bool, err error) {
+	_, err = core.Read(ctx, e.Core, actor, func(tx *db.Tx) (none struct{}, err error) {
 		site, q, err := in.on(tx, actor.SiteID)
 		if err != nil {
-			return report, err
+			return none, err
 		}
 		rates, err := ratesOn(tx, site, q, q.AsOf)
 		if err != nil {
-			return report, err
+			return none, err
 		}
-		runOff := protection.NewRunOff(q, rates)
-		if err := addRunOff(tx, site.ID, q, in, runOff); err != nil {
-			return report, tooLarge(err)
+		if report, err = compute(tx, site.ID, q, rates); err != nil {
+			return none, tooLarge(err)
 		}
-		if report.RunOffReport, err = runOff.Report(); err != nil {
-			return report, tooLarge(err)
-		}
-		report.Final, err = isFinal(tx, site.ID, q.KnownAt)
-		return report, err
+		final, err = isFinal(tx, site.ID, q.KnownAt)
+		return none, err
 	})
+	return report, final, err
+}
+
+// RunOff computes how much is still at risk on each later day, if nothing happens and time passes (R8).
+func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuery) (report RunOffReport, err error) {
+	report.RunOffReport, report.Final, err = onDay(ctx, e, actor, in,
+		func(tx *db.Tx, siteID int64, q protection.ReportQuery, rates *fx.Table) (protection.RunOffReport, error) {
+			runOff := protection.NewRunOff(q, rates)
+			if err := addRunOff(tx, siteID, q, in, runOff); err != nil {
+				return protection.RunOffReport{}, err
+			}
+			return runOff.Report()
+		})
+	return report, err
 }
 
 // Ageing computes how much of the exposure is delivered how soon (R8).
-func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuery) (AgeingReport, error) {
-	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report AgeingReport, err error) {
-		site, q, err := in.on(tx, actor.SiteID)
-		if err != nil {
-			return report, err
-		}
-		rates, err := ratesOn(tx, site, q, q.AsOf)
-		if err != nil {
-			return report, err
-		}
-		ageing := protection.NewAgeing(q, rates)
-		if err := addAgeing(tx, site.ID, q, in, ageing); err != nil {
-			return report, tooLarge(err)
-		}
-		if report.AgeingReport, err = ageing.Report(); err != nil {
-			return report, tooLarge(err)
-		}
-		report.Final, err = isFinal(tx, site.ID, q.KnownAt)
-		return report, err
-	})
+func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuery) (report AgeingReport, err error) {
+	report.AgeingReport, report.Final, err = onDay(ctx, e, actor, in,
+		func(tx *db.Tx, siteID int64, q protection.ReportQuery, rates *fx.Table) (protection.AgeingReport, error) {
+			ageing := protection.NewAgeing(q, rates)
+			if err := addAgeing(tx, siteID, q, in, ageing); err != nil {
+				return protection.AgeingReport{}, err
+			}
+			return ageing.Report()
+		})
+	return report, err
 }
 
 // Movement computes why the exposure on two days differs, line by line (R8).
