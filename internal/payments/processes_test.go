@@ -1,0 +1,60 @@
+package payments_test
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"holdfast/internal/app"
+	"holdfast/internal/apptest"
+	"holdfast/internal/core"
+	"holdfast/internal/dbtest"
+	"holdfast/internal/money"
+	"holdfast/internal/reports"
+	"holdfast/internal/travel"
+)
+
+// TestWhatAnotherProcessChangesIsSeenAtOnce: a process remembers channels, policies and rates. What another process
+// changes counts for its next payment all the same.
+func TestWhatAnotherProcessChangesIsSeenAtOnce(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		other := app.New(&core.Core{
+			Store: dbtest.Open(t, w.URL, w.Now), Clock: w.Now, Random: rand.Reader, NewUUID: uuid.NewString,
+			Log: slog.New(slog.DiscardHandler),
+		})
+		defer other.Close()
+		c := w.Channel(travel.ModeProtectionOnly, "EUR")
+		pay := func() (protected, priced bool) {
+			t.Helper()
+			in := apptest.Report(travel.Purchase, w.Booking(c, 60000, "2024-09-14"), 60000)
+			made, _, err := other.Payments.Create(t.Context(), w.Actor, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, err := w.App.Protection.Explain(t.Context(), w.Actor, made.ID, reports.ProtectionQuery{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return x.Allocations[0].Decision.Protected, x.Allocations[0].HasValue
+		}
+		for range 2 { // the second one remembers
+			if protected, priced := pay(); !protected || priced {
+				t.Fatalf("at first: protected %v, priced %v", protected, priced)
+			}
+		}
+		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
+		if _, priced := pay(); !priced {
+			t.Error("a rate that arrived in between is not seen")
+		}
+		locked := true
+		if _, err := w.App.Channels.Change(t.Context(), w.Actor, c.ID, travel.ChannelFields{Locked: &locked}); err != nil {
+			t.Fatal(err)
+		}
+		if protected, _ := pay(); protected {
+			t.Error("a payment of a locked channel is protected")
+		}
+	})
+}
