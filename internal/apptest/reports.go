@@ -27,7 +27,7 @@ func (w *World) Exposure(q reports.ExposureQuery) reports.ExposureReport {
 	return r
 }
 
-// RunOff reads the run-off of what is at risk.
+// RunOff reads a run-off.
 func (w *World) RunOff(q reports.ExposureQuery) reports.RunOffReport {
 	w.t.Helper()
 	r, err := w.App.Exposure.RunOff(w.t.Context(), w.Actor, q)

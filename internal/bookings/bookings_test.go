@@ -93,7 +93,7 @@ func TestABookingMovesToWhereItFits(t *testing.T) {
 			{"another currency alone", b.ID, travel.BookingFields{Currency: new(money.Currency("GBP"))}, true},
 			{"a channel of another currency", b.ID, travel.BookingFields{ChannelID: &pound.ID}, true},
 			{"a closed channel", b.ID, travel.BookingFields{ChannelID: &closed.ID}, true},
-			{"a channel that there is not", b.ID, travel.BookingFields{ChannelID: new(int64(999))}, true},
+			{"an unknown channel", b.ID, travel.BookingFields{ChannelID: new(int64(999))}, true},
 			{"another channel of the same currency", b.ID, travel.BookingFields{ChannelID: &draft.ID}, false},
 			{"a correction in a closed channel", inClosed.ID, travel.BookingFields{Surname: new("King")}, false},
 			{"out of a closed channel, both", inClosed.ID, travel.BookingFields{ChannelID: &pound.ID, Currency: &pound.Currency}, false},

@@ -183,7 +183,7 @@ func TestPoliciesThatAreRefused(t *testing.T) {
 	from := civil.DayOf(apptest.Began)
 	card := append(travel.DefaultRateCard(), travel.RateLine{ChannelID: 99, To: travel.NoEnd})
 	if _, err := w.App.Policies.Set(t.Context(), w.Actor, travel.PolicyFields{From: &from, RateCard: &card}); !fault.Is(err, fault.Invalid) {
-		t.Errorf("a channel that there is not: %v", err)
+		t.Errorf("an unknown channel: %v", err)
 	}
 	nobody := w.Actor
 	nobody.Role = auth.MemberAdmin

@@ -118,7 +118,7 @@ func TestAnEventIsAHint(t *testing.T) {
 			t.Errorf("a forged event: %v", err)
 		}
 		if err := take("signed", made.UUID, w.Channel.ID+100); !fault.Is(err, fault.NoRoute) {
-			t.Errorf("an event of a channel that there is not: %v", err)
+			t.Errorf("an event of an unknown channel: %v", err)
 		}
 		other := w.World.Channel(travel.ModeTest, "GBP")
 		if err := take("signed", made.UUID, other.ID); !fault.Is(err, fault.NoRoute) {
