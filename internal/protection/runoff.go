@@ -419,13 +419,14 @@ func halfLife(total curve, first civil.Day, e1 int64) civil.Day {
 	return first // not reached: every curve ends at zero
 }
 
-// meanLife is the number of days that E1 of the first day stays undelivered, on average and weighted by amount (R8):
-// Σ (d − τ) · (E1(d−1) − E1(d)) / E1(τ), over all days d after the first day τ. It is exact; MeanLifeDays rounds it.
+// meanLife is the number of days that E1 of the first day stays undelivered, on average and weighted by amount (R8): Σ E1
+// over the days after the first one / E1 of the first day. It is exact; MeanLifeDays rounds it.
 func meanLife(total curve, first civil.Day, e1 int64) *big.Rat {
-	sum := new(big.Int)
-	for day, change := range total.each {
+	sum, left := new(big.Int), int64(0)
+	for day, change := range total.each { // it yields every day, until nothing is left
+		left += change.E1
 		if day > first {
-			sum.Add(sum, new(big.Int).Mul(big.NewInt(int64(day-first)), big.NewInt(-change.E1)))
+			sum.Add(sum, big.NewInt(left))
 		}
 	}
 	return new(big.Rat).SetFrac(sum, big.NewInt(e1))

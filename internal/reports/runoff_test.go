@@ -41,7 +41,7 @@ func TestARunOff(t *testing.T) {
 				t.Errorf("%s: %+v, want %+v", day, on[day], want)
 			}
 		}
-		if r.LastDay.String() != "2024-11-28" || r.HalfLife.String() != "2024-08-01" || r.MeanLifeDays() != "42.00" {
+		if r.LastDay.String() != "2024-11-28" || r.HalfLife.String() != "2024-08-01" || r.MeanLifeDays() != "41.00" {
 			t.Errorf("last day %s, half-life %s, mean life %s", r.LastDay, r.HalfLife, r.MeanLifeDays())
 		}
 		// At the rates of today: on its own day the first payment was worth less.
