@@ -25,6 +25,11 @@ func (r *intake) adjust(items []travel.Item) ([]travel.Item, error) {
 	if err != nil {
 		return nil, err
 	}
+	if original.Status == travel.StatusLocked || r.in.Type.Operators() {
+		if err := readChargebacks(r.tx, r.site.ID, []*travel.Transaction{&original}); err != nil {
+			return nil, err
+		}
+	}
 	r.original = original
 	if *r.in.Currency != original.Currency {
 		r.problems.Wrong("currencies", "Transaction %d is in %s.", original.ID, original.Currency)
@@ -59,33 +64,26 @@ func (r *intake) adjust(items []travel.Item) ([]travel.Item, error) {
 	if r.request != nil {
 		r.request.row.Reserved = before - r.original.Remaining
 	}
-	if r.original.Remaining == 0 && original.Currency != original.BaseCurrency {
+	if r.original.Left() == 0 && original.Currency != original.BaseCurrency {
 		return rest, nil
 	}
 	return items, nil
 }
 
-// afterChargebacks refuses a refund that is more than the chargebacks have left of its part (R3). A refund may be reported
-// after a later chargeback. The amounts are then the same as if both had been reported in their own order.
+// afterChargebacks refuses a refund that is more than the chargebacks have left of the payment or of one of its parts
+// (R3). A refund may be reported after a later chargeback. The amounts are then the same as if both had been reported in
+// their own order.
 func (r *intake) afterChargebacks(items []travel.Item) error {
-	if r.original.Status != travel.StatusLocked {
-		return nil
+	o := r.original
+	if left := o.TotalRemaining(); o.ChargedBack > 0 && *r.in.Total > left {
+		return fault.NotPossibleBecause("locked", "Transaction %d was charged back: %s %s of it remain.",
+			o.ID, o.Currency, money.Format(left, o.Currency))
 	}
-	allocations, err := ledger.AllocationsOfTransaction(r.tx, r.site.ID, r.original.ID)
-	if err != nil {
-		return err
-	}
-	for _, a := range allocations {
-		events, err := ledger.Events(r.tx, r.site.ID, a.ID)
-		if err != nil {
-			return err
-		}
-		left := a.Sum(events).Remaining(a.Paid(), a.Paid())
-		for _, item := range items {
-			if item.BookingID == a.BookingID && item.Total > left {
-				return fault.NotPossibleBecause("locked", "Transaction %d was charged back: %s %s of it remain for booking %d.",
-					r.original.ID, item.Currency, money.Format(left, item.Currency), item.BookingID)
-			}
+	for _, item := range items {
+		part := r.originalOf(item.BookingID)
+		if left := part.Left(); part.ChargedBack > 0 && item.Total > left {
+			return fault.NotPossibleBecause("locked", "Transaction %d was charged back: %s %s of it remain for booking %d.",
+				o.ID, item.Currency, money.Format(left, item.Currency), item.BookingID)
 		}
 	}
 	return nil
@@ -105,8 +103,8 @@ func (r *intake) checkDays() {
 // rest returns the items of an adjustment that takes the whole remaining amount of the original.
 func (r *intake) rest() (items []travel.Item) {
 	for _, part := range r.original.Payments {
-		if part.Remaining > 0 {
-			items = append(items, travel.Item{BookingID: part.BookingID, Currency: part.Currency, Total: part.Remaining})
+		if left := part.Left(); left > 0 {
+			items = append(items, travel.Item{BookingID: part.BookingID, Currency: part.Currency, Total: left})
 		}
 	}
 	return items
@@ -158,7 +156,7 @@ func (r *intake) onlyItem() ([]travel.Item, error) {
 	}
 	part, total := r.original.Payments[0], *r.in.Total
 	if r.original.Currency != r.original.BaseCurrency {
-		of, base := r.original.Remaining, part.Remaining
+		of, base := r.original.Left(), part.Left()
 		if r.in.Type.Operators() { // the remaining amount is no bound, so take the share of the whole
 			of, base = r.original.Total, part.Total
 		}
@@ -174,7 +172,7 @@ func (r *intake) onlyItem() ([]travel.Item, error) {
 
 // take lowers the remaining amounts of the original: that of the whole, in payment currency, and that of each part, in base
 // currency. If an adjustment empties one of the two, it takes the rest of the other. Else a rounding or another day's rate
-// could leave a small amount that nobody can take.
+// could leave a small amount that nobody can take. What was charged back stays: a reversal gives it back.
 func (r *intake) take(items []travel.Item) error {
 	for _, item := range items {
 		part := r.originalOf(item.BookingID)
@@ -185,28 +183,35 @@ func (r *intake) take(items []travel.Item) error {
 		part.Remaining -= item.Total
 	}
 	r.original.Remaining -= *r.in.Total
-	if r.original.Remaining == 0 {
+	if r.original.Left() == 0 {
 		for i := range r.original.Payments {
-			r.original.Payments[i].Remaining = 0
+			r.original.Payments[i].Remaining -= r.original.Payments[i].Left()
 		}
 	}
 	for _, part := range r.original.Payments {
-		if part.Remaining > 0 {
+		if part.Left() > 0 {
 			return nil
 		}
 	}
-	r.original.Remaining = 0
+	r.original.Remaining -= r.original.Left()
 	return nil
 }
 
-// turnChargeback sets the status of the original: locked while more was charged back than reversed. It also notes a double
+// turnChargeback sets the status of the original: locked while more of a part was charged back than reversed. It also notes a double
 // recovery: money that was both refunded and charged back. This write has locked the original, so nobody else adds events.
 func (r *intake) turnChargeback(items []travel.Item) error {
+	sign := int64(1)
+	if *r.in.Type == travel.ChargebackReversal {
+		sign = -1
+	}
+	r.original.ChargedBack += sign * *r.in.Total
+	for _, item := range items {
+		r.originalOf(item.BookingID).ChargedBack += sign * item.Total
+	}
 	allocations, err := ledger.AllocationsOfTransaction(r.tx, r.site.ID, r.original.ID)
 	if err != nil {
 		return err
 	}
-	var open int64
 	for _, a := range allocations {
 		events, err := ledger.Events(r.tx, r.site.ID, a.ID)
 		if err != nil {
@@ -218,24 +223,13 @@ func (r *intake) turnChargeback(items []travel.Item) error {
 				r.doubleRecovery = r.doubleRecovery || a.Sum(append(events, this)).DoubleRecovery() > 0
 			}
 		}
-		for _, e := range events {
-			switch e.Kind {
-			case travel.Chargeback:
-				open += e.Amount
-			case travel.ChargebackReversal:
-				open -= e.Amount
-			}
-		}
-	}
-	if *r.in.Type == travel.Chargeback {
-		open += travel.BaseTotal(items)
-	} else {
-		open -= travel.BaseTotal(items)
 	}
 	r.wasLocked = r.original.Status == travel.StatusLocked
 	r.original.Status = travel.StatusComplete
-	if open > 0 {
-		r.original.Status = travel.StatusLocked
+	for _, part := range r.original.Payments {
+		if part.ChargedBack > 0 {
+			r.original.Status = travel.StatusLocked
+		}
 	}
 	return nil
 }

@@ -28,6 +28,45 @@ func scanPayment(scan func(dest ...any) error) (travel.Payment, error) {
 	return p, err
 }
 
+// readChargebacks sets the amounts of transactions and of their payments that were charged back and not reversed.
+func readChargebacks(tx *db.Tx, siteID int64, list []*travel.Transaction) error {
+	at, parts := map[int64]*travel.Transaction{}, map[int64]*travel.Payment{}
+	var ids []int64
+	for _, t := range list {
+		ids, at[t.ID], t.ChargedBack = append(ids, t.ID), t, 0
+		for i := range t.Payments {
+			t.Payments[i].ChargedBack, parts[t.Payments[i].ID] = 0, &t.Payments[i]
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	var w db.Where
+	w.And("a.site_id = ? AND a.type IN ('chargeback', 'chargeback-reversal')", siteID)
+	db.In(&w, "a.linked_id", ids)
+	last := int64(0)
+	return tx.Each(`SELECT a.linked_id, a.id, a.type, a.total, p.linked_id, p.total FROM transactions a
+		JOIN payments p ON p.site_id = a.site_id AND p.transaction_id = a.id
+		WHERE `+w.Text.String()+` ORDER BY a.linked_id, a.id, p.id`,
+		w.Args, func(scan func(dest ...any) error) error {
+			var original, id, total, linked, part int64
+			var kind travel.TransactionType
+			if err := scan(&original, &id, &kind, &total, &linked, &part); err != nil {
+				return err
+			}
+			sign := int64(1)
+			if kind == travel.ChargebackReversal {
+				sign = -1
+			}
+			if id != last { // there is one row for each payment of an adjustment
+				at[original].ChargedBack += sign * total
+			}
+			last = id
+			parts[linked].ChargedBack += sign * part
+			return nil
+		})
+}
+
 // paymentByID reads one payment record of the site.
 func paymentByID(tx *db.Tx, siteID, id int64) (travel.Payment, error) {
 	return scanPayment(func(dest ...any) error {

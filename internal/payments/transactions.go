@@ -275,6 +275,15 @@ func readTransactionParts(tx *db.Tx, siteID int64, list []travel.Transaction) er
 	if err := readModalPayments(tx, siteID, list); err != nil {
 		return err
 	}
+	var locked []*travel.Transaction
+	for i := range list {
+		if list[i].Status == travel.StatusLocked {
+			locked = append(locked, &list[i])
+		}
+	}
+	if err := readChargebacks(tx, siteID, locked); err != nil {
+		return err
+	}
 	var linked db.Where
 	linked.And("site_id = ?", siteID)
 	db.In(&linked, "linked_id", ids)

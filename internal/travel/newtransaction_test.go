@@ -134,7 +134,10 @@ func TestTheOrderOfItemsAndADefaultSayNothing(t *testing.T) {
 }
 
 func TestAnAuthorisationIsCapturedInTime(t *testing.T) {
-	a := travel.Transaction{Type: travel.Authorize, Status: travel.StatusComplete, Remaining: 1, EffectiveAt: paidAt}
+	a := travel.Transaction{
+		Type: travel.Authorize, Status: travel.StatusComplete, Remaining: 1, EffectiveAt: paidAt,
+		Payments: []travel.Payment{{Remaining: 1}},
+	}
 	last := paidAt.Add(7 * 24 * time.Hour)
 	if !a.InTime(last.Add(-time.Microsecond)) || a.InTime(last) {
 		t.Error("an authorisation can be captured for seven days, and no longer")

@@ -2,6 +2,7 @@ package travel
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"holdfast/internal/money"
@@ -101,7 +102,8 @@ type Transaction struct {
 	Status        TransactionStatus
 	Currency      money.Currency // of the payment
 	Total         int64          // minor units of Currency
-	Remaining     int64          // the part of Total that can still be refunded, captured or voided
+	Remaining     int64          // the part of Total that is not refunded, captured or voided yet
+	ChargedBack   int64          // the part of Total in chargebacks that stand, less what was reversed
 	BaseCurrency  money.Currency // of the channel
 	BaseTotal     int64          // sum of the items, minor units of BaseCurrency
 	Payments      []Payment      // one for each booking
@@ -160,13 +162,20 @@ func (t Transaction) InTime(at time.Time) bool {
 }
 
 // TotalRemaining is total_remaining: what can still be refunded, captured or voided. It is 0 for an expired
-// authorisation, although Remaining stays, for a capture that is logged late.
+// authorisation, although Remaining stays, for a capture that is logged late. It is 0, too, if no part of any booking is
+// left to be refunded.
 func (t Transaction) TotalRemaining() int64 {
-	if t.Status == StatusExpired {
+	if t.Status == StatusExpired || !slices.ContainsFunc(t.Payments, func(p Payment) bool { return p.Left() > 0 }) {
 		return 0
 	}
-	return t.Remaining
+	return t.Left()
 }
+
+// Left is Remaining less the chargebacks that stand, in minor units of Currency.
+func (t Transaction) Left() int64 { return left(t.Remaining, t.ChargedBack) }
+
+// left is never below 0, although the same money may be both refunded and charged back.
+func left(remaining, chargedBack int64) int64 { return max(0, remaining-max(0, chargedBack)) }
 
 // Payment is the part of a transaction that belongs to one booking: payment_ids refers to it (section 2.6).
 type Payment struct {
@@ -178,12 +187,16 @@ type Payment struct {
 	Currency      money.Currency // base currency
 	Total         int64
 	Remaining     int64 // of a purchase, capture or authorisation: the part that is not refunded, captured or voided yet
+	ChargedBack   int64 // the part of Total in chargebacks that stand, less what was reversed
 	LinkedID      int64 // the payment of the original transaction that this one adjusts; 0 for none
 	// Of the booking, for its short form in a transaction.
 	BookingReference string
 	BookingCountry   string
 	CreatedAt        time.Time
 }
+
+// Left is Remaining less the chargebacks that stand, in minor units of Currency.
+func (p Payment) Left() int64 { return left(p.Remaining, p.ChargedBack) }
 
 // TransactionFilter picks transactions from a list. An empty field picks all.
 type TransactionFilter struct {
