@@ -69,14 +69,17 @@ type limitsListCmd struct {
 func (c limitsListCmd) Run(ctx context.Context, p *program) error {
 	return printList(ctx, p, c.listing, func(actor auth.Actor, page travel.Page) (travel.List[limits.LimitRow], error) {
 		return p.app.Limits.List(ctx, actor, limits.LimitFilter{Over: c.Over}, page)
-	}, api.ShowLimitRow, "SCOPE\tCHANNEL\tLIMIT\tUSE\tHEADROOM\tOVER\tLEVEL\tFROM\tNOTE", func(r limits.LimitRow) string {
-		use, left, over, level := "", "", "", ""
+	}, api.ShowLimitRow, "SCOPE\tCHANNEL\tLIMIT\tUSE\tUSED\tPASSED\tHEADROOM\tOVER\tFROM\tNOTE", func(r limits.LimitRow) string {
+		use, left, over, used, passed := "", "", "", "", ""
 		if r.HasUse {
 			use, left, over = money.Format(r.Use, r.Currency), money.Format(r.Headroom, r.Currency), money.Format(r.Over, r.Currency)
-			level = fmt.Sprintf("%d %%", r.Level)
+			used = r.Percent + " %"
+			if r.Level > 0 {
+				passed = fmt.Sprintf("%d %%", r.Level)
+			}
 		}
-		return fmt.Sprintf("%s\t%s\t%s %s\t%s\t%s\t%s\t%s\t%s\t%s", r.Scope, r.ChannelName, r.Currency,
-			money.Format(r.Amount, r.Currency), use, left, over, level, r.FromDay, r.NotInForce)
+		return fmt.Sprintf("%s\t%s\t%s %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", r.Scope, r.ChannelName, r.Currency,
+			money.Format(r.Amount, r.Currency), use, used, passed, left, over, r.FromDay, r.NotInForce)
 	})
 }
 

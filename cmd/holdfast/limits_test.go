@@ -19,6 +19,7 @@ func TestLimitsAndCollateral(t *testing.T) {
 	for want, args := range map[string][]string{
 		"9,000.00":             {"limits", "list"},
 		"2,000.00":             {"limits", "list"},
+		"USED":                 {"limits", "list"},
 		"SCOPE":                {"limits", "events"},
 		"TRANSACTION":          {"limits", "over"},
 		"G-17":                 {"collateral", "list"},

@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"holdfast/internal/reports"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,9 +74,7 @@ func share(part, whole int64) string {
 	if whole == 0 {
 		return "-"
 	}
-	permille := new(big.Int).Mul(big.NewInt(part), big.NewInt(1000)) // the product may not fit in 64 bits
-	permille.Div(permille, big.NewInt(whole))
-	return fmt.Sprintf("%d.%d %%", permille.Int64()/10, permille.Int64()%10)
+	return protection.Percent(part, whole) + " %"
 }
 
 // tellNothing is printed in place of a table without rows.

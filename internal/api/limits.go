@@ -43,6 +43,7 @@ type limitRowShape struct {
 	Use      *int64                `json:"use"`
 	Headroom *int64                `json:"headroom"`
 	Over     *int64                `json:"over"`
+	Percent  *string               `json:"used_percent"`
 	Level    *int64                `json:"level"`
 	InForce  bool                  `json:"in_force"`
 	Reason   string                `json:"reason"` // why it is not in force; empty when it is
@@ -55,7 +56,7 @@ func ShowLimitRow(r limits.LimitRow) any {
 		shape.Channel = &namedShape{ID: r.ChannelID, Name: r.ChannelName}
 	}
 	if r.HasUse {
-		shape.Use, shape.Headroom, shape.Over, shape.Level = &r.Use, &r.Headroom, &r.Over, &r.Level
+		shape.Use, shape.Headroom, shape.Over, shape.Percent, shape.Level = &r.Use, &r.Headroom, &r.Over, &r.Percent, &r.Level
 	}
 	return shape
 }

@@ -158,7 +158,8 @@ type LimitRow struct {
 	Use         int64 // E1 at locked rates (R7)
 	Headroom    int64
 	Over        int64
-	Level       int64 // 0, 80, 95 or 100 percent
+	Percent     string // the use in percent of the limit, cut to one decimal
+	Level       int64  // the highest of 80, 95 and 100 percent that the use has reached, or 0
 	// NotInForce says why new payments do not count against the limit; empty if they do.
 	NotInForce string
 }
@@ -234,7 +235,7 @@ func limitRows(tx *db.Tx, siteID int64) ([]LimitRow, error) {
 			row.NotInForce = notInForce(limit, policy)
 			if row.HasUse {
 				u := uses[key{scope, id, limit.Currency}]
-				row.Use, row.Level = u.Amount, limit.Level(u.Amount)
+				row.Use, row.Percent, row.Level = u.Amount, limit.Percent(u.Amount), limit.Level(u.Amount)
 				row.Headroom, row.Over = limit.Headroom(u.Amount), max(0, u.Amount-limit.Amount)
 			}
 			rows = append(rows, row)

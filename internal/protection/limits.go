@@ -84,6 +84,15 @@ func (l Limit) Level(use int64) (level int64) {
 	return level
 }
 
+// Percent is a use in percent of the limit. It is cut to one decimal and not rounded, so that only the whole is 100.0.
+func (l Limit) Percent(use int64) string { return Percent(use, l.Amount) }
+
+// Percent is a part of a whole in percent, cut to one decimal. The whole is not 0.
+func Percent(part, whole int64) string {
+	permille := new(big.Int).Mul(big.NewInt(part), big.NewInt(1000)) // the product may not fit in 64 bits
+	return new(big.Rat).SetFrac(permille.Quo(permille, big.NewInt(whole)), big.NewInt(10)).FloatString(1)
+}
+
 // Crossed lists the levels above before and up to now. Each of them is an event.
 func Crossed(before, now int64) []int64 {
 	var crossed []int64

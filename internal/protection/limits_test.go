@@ -55,6 +55,11 @@ func TestLevels(t *testing.T) {
 			t.Errorf("use %d: level %d, want %d", use, got, want)
 		}
 	}
+	for use, want := range map[int64]string{0: "0.0", 1: "0.0", 916: "91.5", 1000: "99.9", 1001: "100.0", 1_001_000: "100000.0"} {
+		if got := limit.Percent(use); got != want {
+			t.Errorf("use %d: %s %%, want %s %%", use, got, want)
+		}
+	}
 	if got := protection.Crossed(80, 100); !slices.Equal(got, []int64{95, 100}) {
 		t.Errorf("from 80 to 100: %v", got)
 	}
