@@ -75,7 +75,11 @@ var description = sync.OnceValues(func() (*described, error) {
 			d.operations[strings.ToUpper(method)+" "+path] = op
 		}
 	}
-	document, err := libopenapi.NewDocument(docs.OpenAPI)
+	closed, err := closedAnswers(docs.OpenAPI)
+	if err != nil {
+		return nil, err
+	}
+	document, err := libopenapi.NewDocument(closed)
 	if err != nil {
 		return nil, err
 	}
