@@ -97,7 +97,11 @@ func (h *History) Step() {
 	case 6, 7:
 		h.Adjust()
 	case 8:
-		h.Change()
+		if h.Random.IntN(4) == 0 {
+			h.Lock()
+		} else {
+			h.Change()
+		}
 	default:
 		h.Advance(time.Duration(h.Random.IntN(100)) * time.Hour)
 	}
@@ -201,6 +205,16 @@ func (h *History) Change() {
 	case !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.NotPossible):
 		h.t.Error(err)
 	}
+}
+
+// Lock locks one of the channels, or unlocks it. What is paid meanwhile is not protected.
+func (h *History) Lock() {
+	c := &h.Channels[h.Random.IntN(len(h.Channels))]
+	locked := !c.Locked
+	if _, err := h.App.Channels.Change(h.t.Context(), h.Actor, c.ID, travel.ChannelFields{Locked: &locked}); err != nil {
+		h.t.Fatal(err)
+	}
+	c.Locked = locked
 }
 
 // Accepted is what the service has accepted so far.

@@ -2,11 +2,15 @@ package merchants
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
@@ -80,6 +84,9 @@ func InsertChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 		if err := recordChannelName(tx, c); err != nil {
 			return travel.Channel{}, err
 		}
+		if err := recordProtection(tx, c); err != nil {
+			return travel.Channel{}, err
+		}
 		c.Suppliers, err = replaceChannelSuppliers(tx, c)
 		return c, err
 	}
@@ -112,6 +119,35 @@ func recordChannelName(tx *db.Tx, c travel.Channel) error {
 	_, err := tx.Exec(`INSERT INTO channel_names (site_id, channel_id, recorded_at, name) VALUES ($1, $2, $3, $4)`,
 		c.SiteID, c.ID, db.Micros(tx.Now), c.Name)
 	return err
+}
+
+// recordProtection stores from now on whether card payments of the channel are protected.
+func recordProtection(tx *db.Tx, c travel.Channel) error {
+	protected, _ := protection.ChannelProtected(c)
+	_, err := tx.Exec(`INSERT INTO channel_protection (site_id, channel_id, recorded_at, protected) VALUES ($1, $2, $3, $4)`,
+		c.SiteID, c.ID, db.Micros(tx.Now), protected)
+	return err
+}
+
+// UnprotectedChannels reads which channels of a site were not protected at the end of a day, as known at an instant. What
+// a channel was first also counts for the days before.
+func UnprotectedChannels(tx *db.Tx, siteID int64, day civil.Day, known time.Time) (map[int64]bool, error) {
+	at, seen := min(db.Micros(day.End()), db.Micros(known)), map[int64]bool{}
+	unprotected := map[int64]bool{}
+	err := tx.Each(`SELECT channel_id, recorded_at, protected FROM channel_protection
+		WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`, []any{siteID, db.Micros(known)},
+		func(scan func(dest ...any) error) error {
+			var channel, recorded int64
+			var protected bool
+			err := scan(&channel, &recorded, &protected)
+			if recorded <= at || !seen[channel] {
+				unprotected[channel] = !protected
+			}
+			seen[channel] = true
+			return err
+		})
+	maps.DeleteFunc(unprotected, func(_ int64, is bool) bool { return !is })
+	return unprotected, err
 }
 
 // Channel reads one channel of the site.
@@ -240,8 +276,9 @@ func replaceChannelSuppliers(tx *db.Tx, c travel.Channel) ([]int64, error) {
 // UpdateChannel stores the fields of a locked channel that can change. The error is db.ErrConflict when the currency
 // changes and bookings refer to it by their foreign key.
 func UpdateChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
-	var name string
-	err := tx.Row(`SELECT name FROM channels WHERE site_id = $1 AND id = $2`, []any{c.SiteID, c.ID}, &name)
+	before, err := scanChannel(func(dest ...any) error {
+		return tx.Row(`SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, []any{c.SiteID, c.ID}, dest...)
+	})
 	if err != nil {
 		return travel.Channel{}, err
 	}
@@ -255,8 +292,14 @@ func UpdateChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 	if err != nil {
 		return travel.Channel{}, err
 	}
-	if c.Name != name {
+	if c.Name != before.Name {
 		if err := recordChannelName(tx, c); err != nil {
+			return travel.Channel{}, err
+		}
+	}
+	was, _ := protection.ChannelProtected(before)
+	if is, _ := protection.ChannelProtected(c); is != was {
+		if err := recordProtection(tx, c); err != nil {
 			return travel.Channel{}, err
 		}
 	}

@@ -170,7 +170,8 @@ func (h History) bucketOn(day civil.Day) (d Delta, ok bool, err error) {
 }
 
 // instalmentsOn is E4 of the booking at the end of a day (R7): the part of its total that is not paid yet, as long as
-// something remains of a protected payment. It belongs to the bucket of the first such payment.
+// something remains of any payment. It belongs to the bucket of the first such payment. Reports leave it out when the
+// channel is not protected on their day.
 func (b BookingRisk) instalmentsOn(day civil.Day) (d Delta, ok bool) {
 	left := b.TotalOn(day)
 	for _, a := range b.Allocations {
@@ -178,7 +179,7 @@ func (b BookingRisk) instalmentsOn(day civil.Day) (d Delta, ok bool) {
 			continue
 		}
 		left -= a.Amount
-		if ok || !a.Decision.Protected || a.AmountsAt(a.Events, day, allKnown).Remaining(a.Paid(), day) == 0 {
+		if ok || a.AmountsAt(a.Events, day, allKnown).Remaining(a.Paid(), day) == 0 {
 			continue
 		}
 		terms := TermsAt(a.Terms, day, allKnown)

@@ -89,6 +89,12 @@ func (b Bucket) text(d Dimension) string {
 
 // AddBucket adds a delta of a bucket to the rows of the report, when no cube has the rows.
 func (e *Exposure) AddBucket(d Delta) {
+	if d.Standing != Instalments || !e.unprotected[d.ChannelID] {
+		e.addBucket(d)
+	}
+}
+
+func (e *Exposure) addBucket(d Delta) {
 	var k Key
 	for _, by := range []Dimension{e.query.By, e.query.Across} {
 		if by == ByCurrency {
@@ -114,6 +120,16 @@ func (v View) KeyOf(c Cell, q ReportQuery) Key {
 		}
 	}
 	return k
+}
+
+// channelOf is the channel of a cell. ok is false when the view does not tell channels apart.
+func (v View) channelOf(c Cell) (id int64, ok bool) {
+	if v.First != ByChannel {
+		return 0, false
+	}
+	var k Key
+	k.set(ByChannel, c.First)
+	return k.ChannelID, true
 }
 
 func (k *Key) set(d Dimension, text string) {

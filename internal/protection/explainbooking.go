@@ -30,10 +30,11 @@ type ExplainedBooking struct {
 	Values      []BookingValue
 	Steps       []Step
 
-	moment  Moment
-	later   int64 // allocations with a payment after the day
-	states  map[State]int64
-	booking instalments
+	protects bool // the channel is protected on the day
+	moment   Moment
+	later    int64 // allocations with a payment after the day
+	states   map[State]int64
+	booking  instalments
 }
 
 // BookingValue is the value of a booking's allocations in one policy currency, and their premium, in minor units of
@@ -47,11 +48,13 @@ type BookingValue struct {
 	Retained int64
 }
 
-// NewExplainedBooking starts the sums of a booking with this total.
-func NewExplainedBooking(total int64, m Moment) *ExplainedBooking {
+// NewExplainedBooking starts the sums of a booking with this total. protects says whether its channel is protected on the
+// day (E4 of R7).
+func NewExplainedBooking(total int64, protects bool, m Moment) *ExplainedBooking {
 	return &ExplainedBooking{
 		Total: total, Start: civil.NoDay, End: civil.NoDay, LastDay: civil.NoDay, moment: m, states: map[State]int64{},
-		booking: instalments{left: total},
+		protects: protects,
+		booking:  instalments{left: total},
 	}
 }
 
@@ -111,7 +114,9 @@ func (b *ExplainedBooking) addValue(x Explained) {
 
 // Close ends the sums after the last allocation, and adds the steps.
 func (b *ExplainedBooking) Close() {
-	b.E4 = b.booking.due(b.moment.AsOf)
+	if b.protects {
+		b.E4 = b.booking.due(b.moment.AsOf)
+	}
 	b.State = Settled
 	// The booking has the state of the allocation that is open longest.
 	for _, s := range []State{Undelivered, Tail, Expired} {
@@ -166,7 +171,9 @@ func (b *ExplainedBooking) instalmentsStep() Step {
 	first := b.booking.first
 	switch {
 	case first == nil:
-		return Step{"R7", "E4", "0: nothing remains that is protected"}
+		return Step{"R7", "E4", "0: nothing remains of any payment"}
+	case !b.protects:
+		return Step{"R7", "E4", fmt.Sprintf("0: the channel is not protected on %s", b.moment.AsOf)}
 	case b.moment.AsOf > first.Terms.End:
 		return Step{"R7", "E4", fmt.Sprintf("0: the trip ended on D = %s", first.Terms.End)}
 	}

@@ -173,6 +173,9 @@ type Exposure struct {
 	instalments map[money.Currency]*Figures
 	spot        map[money.Currency]*fx.Quote // nil when a leg has no fixing
 	booking     instalments
+	unprotected map[int64]bool // channels whose bookings are not in E4
+	left        bool           // out of the total: it would have had such bookings
+	blurred     bool           // the rows have instalments of cells that do not tell channels apart
 }
 
 type rowKey struct {
@@ -209,7 +212,7 @@ type amount struct {
 // instalments is the booking whose positions are being added.
 type instalments struct {
 	id    int64
-	first *Position // the first protected position of which something remains
+	first *Position // the first position of which something remains
 	left  int64     // the part of the total that is not paid
 }
 
@@ -218,13 +221,13 @@ func (b *instalments) add(p Position, n int64, day civil.Day) {
 	if p.Paid <= day {
 		b.left -= p.Amounts.Allocated
 	}
-	if n > 0 && p.Protected && b.first == nil {
+	if n > 0 && b.first == nil {
 		b.first = &p
 	}
 }
 
-// due is E4 of the booking (R7): what is still to be paid, while the trip is not over and something protected
-// remains.
+// due is E4 of the booking (R7) if its channel is protected: what is still to be paid, while the trip is not over and
+// something remains of a payment.
 func (b instalments) due(day civil.Day) int64 {
 	if b.first == nil || day > b.first.Terms.End {
 		return 0
@@ -287,8 +290,31 @@ func (e *Exposure) closeBooking() {
 	}, key, p.ChannelID)
 }
 
+// LeaveOut names the channels that are not protected on the day of the report: their bookings are not in E4 (R7). Call
+// it before anything is added.
+func (e *Exposure) LeaveOut(unprotected map[int64]bool) { e.unprotected = unprotected }
+
+// TakeBack returns the channels whose future instalments must be taken out of the rows with TakeBackBucket, in order. They
+// are named by LeaveOut, and were added by cells that do not tell channels apart. There are none after Add and AddBucket.
+func (e *Exposure) TakeBack() []int64 {
+	if !e.left || !e.blurred {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(e.unprotected))
+}
+
+// TakeBackBucket takes the future instalments of a bucket out of the rows again.
+func (e *Exposure) TakeBackBucket(d Delta) {
+	if d.Standing == Instalments {
+		e.addBucket(d.Negative())
+	}
+}
+
 // take adds an amount to its row and to the subtotals of the total.
 func (e *Exposure) take(a amount, key Key, channel int64) {
+	if a.standing == Instalments && e.unprotected[channel] {
+		return
+	}
 	e.takeRow(a, key)
 	e.takeTotal(a, channel)
 }
@@ -311,6 +337,8 @@ func (e *Exposure) takeTotal(a amount, channel int64) {
 	case a.standing == Uncovered:
 		at(e.uncovered, a.currency).add(a.Figures)
 		at(e.channels, row).E5 += a.E1
+	case a.standing == Instalments && e.unprotected[channel]:
+		e.left = true
 	case a.standing == Instalments:
 		at(e.instalments, a.currency).add(a.Figures)
 		at(e.channels, row).E4 += a.E1
@@ -330,13 +358,21 @@ func (e *Exposure) valued(a amount) bool {
 }
 
 // AddRows adds the subtotal of a cube's cell to the rows of the report.
-func (e *Exposure) AddRows(v View, c Cell, t Tally) { e.takeRow(e.amountOf(c, t), v.KeyOf(c, e.query)) }
+func (e *Exposure) AddRows(v View, c Cell, t Tally) {
+	if c.Standing == Instalments {
+		channel, told := v.channelOf(c)
+		if told && e.unprotected[channel] {
+			return
+		}
+		e.blurred = e.blurred || !told
+	}
+	e.takeRow(e.amountOf(c, t), v.KeyOf(c, e.query))
+}
 
 // AddTotal adds the subtotal of a cell of the ChannelView to the total of the report.
 func (e *Exposure) AddTotal(c Cell, t Tally) {
-	var key Key
-	key.set(ByChannel, c.First)
-	e.takeTotal(e.amountOf(c, t), key.ChannelID)
+	channel, _ := ChannelView.channelOf(c)
+	e.takeTotal(e.amountOf(c, t), channel)
 }
 
 func (e *Exposure) amountOf(c Cell, t Tally) amount {

@@ -50,23 +50,29 @@ func Decide(f Facts) Decision {
 	if f.TakenOver {
 		d.CoverFrom = f.EffectiveAt
 	}
-	switch {
-	case f.Method != travel.CreditCard:
-		d.Reason = ReasonNotCardPayment
-	case f.Channel.Locked:
-		d.Reason = ReasonLocked
-	case f.Channel.WasTest && f.Channel.Mode == travel.ModeTest:
-		d.Protected, d.Reason = true, ReasonTestChannel
-	case f.Channel.Mode == travel.ModeProtectionOnly:
-		d.Protected, d.Reason = true, ReasonProtected
-	case f.Channel.Covered():
-		d.Protected, d.Reason = true, ReasonLive
-	case f.Channel.Mode == travel.ModeLive:
-		d.Reason = ReasonType
-	default:
-		d.Reason = ReasonMode
+	if d.Protected, d.Reason = ChannelProtected(f.Channel); f.Method != travel.CreditCard {
+		d.Protected, d.Reason = false, ReasonNotCardPayment
 	}
 	return d
+}
+
+// ChannelProtected says whether card payments of a channel are protected now, and why (R2). E4 counts the bookings of
+// such channels only (R7).
+func ChannelProtected(c travel.Channel) (protected bool, reason string) {
+	switch {
+	case c.Locked:
+		return false, ReasonLocked
+	case c.WasTest && c.Mode == travel.ModeTest:
+		return true, ReasonTestChannel
+	case c.Mode == travel.ModeProtectionOnly:
+		return true, ReasonProtected
+	case c.Covered():
+		return true, ReasonLive
+	case c.Mode == travel.ModeLive:
+		return false, ReasonType
+	default:
+		return false, ReasonMode
+	}
 }
 
 // Amounts are the sums of an allocation at a moment: what was allocated, refunded, charged back and reversed (R3).

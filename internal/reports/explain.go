@@ -129,7 +129,11 @@ func (b *BookingProtection) add(e *explaining, page travel.Page) error {
 	if err != nil {
 		return err
 	}
-	sums := protection.NewExplainedBooking(total, m)
+	unprotected, err := merchants.UnprotectedChannels(e.tx, e.siteID, m.AsOf, m.KnownAt)
+	if err != nil {
+		return err
+	}
+	sums := protection.NewExplainedBooking(total, !unprotected[b.Booking.ChannelID], m)
 	for after := int64(0); ; {
 		ids, err := ledger.AllocationIDsOfBooking(e.tx, e.siteID, b.Booking.ID, after, m.KnownAt, e.core.Pieces.Allocations)
 		if err != nil {

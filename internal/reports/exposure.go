@@ -105,7 +105,12 @@ func exposureOf(
 	if err != nil {
 		return report, err
 	}
+	unprotected, err := merchants.UnprotectedChannels(tx, site.ID, q.AsOf, q.KnownAt)
+	if err != nil {
+		return report, err
+	}
 	sums := protection.NewExposure(q, rates)
+	sums.LeaveOut(unprotected)
 	if err := sumUp(tx, site.ID, q, in, sums); err != nil {
 		return report, tooLarge(err)
 	}
@@ -155,7 +160,7 @@ func addBuckets(
 	if v != protection.ChannelView {
 		views = append(views, v)
 	}
-	return ledger.ExposureOn(tx, siteID, views, q.AsOf, channels, func(of protection.View, c protection.Cell, t protection.Tally) {
+	err := ledger.ExposureOn(tx, siteID, views, q.AsOf, channels, func(of protection.View, c protection.Cell, t protection.Tally) {
 		if of == v {
 			sums.AddRows(v, c, t)
 		}
@@ -163,6 +168,10 @@ func addBuckets(
 			sums.AddTotal(c, t)
 		}
 	})
+	if back := sums.TakeBack(); err == nil && len(back) > 0 {
+		err = ledger.BucketsOn(tx, siteID, q.AsOf, back, sums.TakeBackBucket)
+	}
+	return err
 }
 
 // tooLarge makes a fault of a figure that is too large for the currency of the report, because the caller has chosen

@@ -260,3 +260,51 @@ func TestDoubleRecovery(t *testing.T) {
 		}
 	})
 }
+
+// TestInstalmentsByTheLetter: E4 counts whatever payment remains, protected or not, and the channels that are protected on
+// the day of the report alone, by every grouping, from the sums and from the rows.
+func TestInstalmentsByTheLetter(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c, other := w.Channel(travel.ModeProtectionOnly, "EUR"), w.Channel(travel.ModeProtectionOnly, "EUR")
+		for _, of := range []travel.Channel{c, other} {
+			in := apptest.Report(travel.Purchase, w.Booking(of, 100000, "2024-12-14"), 30000)
+			in.Method = travel.BankTransfer // not protected, and yet a sign that the rest will be paid
+			w.Must(in)
+		}
+		e4 := func(when string, day string, want int64) {
+			t.Helper()
+			for _, by := range []protection.Dimension{"channel", "month", "currency", "country", "supplier"} {
+				q := reports.ExposureQuery{Moment: ledger.Moment{AsOf: apptest.DayPtr(t, day), KnownAt: w.Now()}, By: by, Currency: "EUR"}
+				sums := w.Exposure(q)
+				w.Advance(time.Microsecond)
+				rows := w.Exposure(q)
+				for from, r := range map[string]reports.ExposureReport{"sums": sums, "rows": rows} {
+					var inRows int64
+					for _, row := range r.Rows {
+						inRows += row.E4
+					}
+					if r.Memo.E4 != want || inRows != want {
+						t.Errorf("%s, %s by %s from the %s: E4 %d, in rows %d, want %d", when, day, by, from, r.Memo.E4, inRows, want)
+					}
+				}
+			}
+		}
+		w.At("2024-06-10")
+		e4("both are protected", "2024-06-10", 140000)
+		locked := true
+		if _, err := w.App.Channels.Change(t.Context(), w.Actor, c.ID, travel.ChannelFields{Locked: &locked}); err != nil {
+			t.Fatal(err)
+		}
+		e4("one is locked", "2024-06-10", 70000)
+		e4("one is locked", "2024-06-09", 140000) // it was not yet
+		w.At("2024-06-20")
+		for more := true; more; {
+			var err error
+			if more, err = w.App.Buckets.Fold(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e4("one is locked, and all is folded", "2024-06-20", 70000)
+	})
+}
