@@ -206,7 +206,7 @@ func (r *intake) build(items []travel.Item) error {
 		Content: in.Content, ContentHash: in.Hash(), ImportKey: in.ImportKey,
 		Simulated: r.channel.WasTest, EffectiveAt: r.effectiveAt(),
 	}
-	if r.channel.WasTest && in.PSP == travel.TestPSP && in.Token == travel.TestToken {
+	if r.isTest() {
 		r.t.Content = travel.TestOutcome
 	}
 	open := r.request == nil && (in.Type.Takes() || *in.Type == travel.Authorize)

@@ -443,6 +443,35 @@ func TestWhatIsNotForTheProcessorIsRefused(t *testing.T) {
 	})
 }
 
+// TestTheTestPaymentCompletesOnEveryTestChannel, also on one that takes payments itself. No processor is asked.
+func TestTheTestPaymentCompletesOnEveryTestChannel(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, world *apptest.World) {
+		without := world.Channel(travel.ModeTest, world.Site.Policy.Currency)
+		w := apptest.NewProcessing(t, world, travel.ModeTest)
+		live := w.World.Channel(travel.ModeLive, world.Site.Policy.Currency)
+		report := func(c travel.Channel) travel.NewTransaction {
+			in := apptest.Report(travel.Purchase, w.Booking(c, 1000, "2024-09-14"), 1000)
+			in.PSP, in.Token = travel.TestPSP, travel.TestToken
+			return in
+		}
+		for _, c := range []travel.Channel{without, w.Channel} {
+			got := w.Must(report(c))
+			if got.Status != travel.StatusComplete || got.Content != travel.TestOutcome || got.GatewayCharge != nil {
+				t.Errorf("on channel %d it is %s, %q", c.ID, got.Status, got.Content)
+			}
+			refund := w.Must(apptest.Linked(travel.Refund, got, w.ReadBooking(got.Payments[0].BookingID), 400))
+			if refund.Status != travel.StatusComplete || w.ReadTransaction(got.ID).TotalRemaining() != 600 {
+				t.Errorf("its refund on channel %d is %s", c.ID, refund.Status)
+			}
+		}
+		w.Refused(report(live), fault.Invalid, "token")
+		if n := w.Gateway.Moved(); n != 0 {
+			t.Errorf("%d moves at the processor", n)
+		}
+	})
+}
+
 // TestPremiumFollowsTheOutcome: R1 and R10 know of a payment, or a refund, when it is complete and not before.
 func TestPremiumFollowsTheOutcome(t *testing.T) {
 	t.Parallel()

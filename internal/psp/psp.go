@@ -95,6 +95,7 @@ type Charge struct {
 	Currency   money.Currency
 	Card       Card
 	Shopper    Shopper
+	Merchant   string // the name by which shoppers know the merchant
 	Descriptor string // text on the cardholder's statement; "" for the default of the merchant
 	// ReturnURL is the page to which the shopper comes back after a challenge. With "" there is no authentication
 	// (3DS).

@@ -71,8 +71,7 @@ var PaymentMethods = []string{CreditCard, BankTransfer}
 // AuthorisationLife is how long after its effective_at an authorisation can be captured.
 const AuthorisationLife = 7 * 24 * time.Hour
 
-// The test values of the protection-only profile on test channels: psp and token of a request, and content of the
-// answer.
+// The test values on test channels: psp and token of a request, and content of the answer.
 const (
 	TestPSP     = "test_psp"
 	TestToken   = "FINALTOKEN123"

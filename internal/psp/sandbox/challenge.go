@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed" // for the page
@@ -81,13 +82,9 @@ func (g *Gateway) show(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Security-Policy", policy)
 	header.Set("Cache-Control", "no-store")
 	header.Set("Referrer-Policy", "no-referrer")
-	merchant := e.Descriptor
-	if merchant == "" {
-		merchant = "the merchant"
-	}
 	// An error here means that the reader has gone.
 	_ = page.Execute(w, shown{
-		Style: template.CSS(pageStyle), Merchant: merchant, Amount: money.Format(e.Amount, e.Currency) + " " + string(e.Currency),
+		Style: template.CSS(pageStyle), Merchant: cmp.Or(e.Merchant, "the merchant"), Amount: money.Format(e.Amount, e.Currency) + " " + string(e.Currency),
 		LastFour: e.Result.LastFour, Back: e.ReturnURL, Open: e.State == challenged,
 	})
 }

@@ -47,7 +47,7 @@ type entry struct {
 	Amount      int64
 	Currency    money.Currency
 	Token       string
-	Descriptor  string
+	Merchant    string
 	ReturnURL   string
 	At          time.Time // by the clock of the site
 	Result      psp.Result

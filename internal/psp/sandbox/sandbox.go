@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -109,7 +110,7 @@ func unknown(ctx context.Context, wait bool, err error) (psp.Result, error) {
 
 func (e *entry) take(op psp.Operation, c psp.Charge) {
 	e.Operation, e.Amount, e.Currency, e.At = op, c.Amount, c.Currency, c.Account.Now
-	e.Token, e.Descriptor, e.ReturnURL = c.Card.Token, c.Descriptor, c.ReturnURL
+	e.Token, e.Merchant, e.ReturnURL = c.Card.Token, cmp.Or(c.Merchant, c.Descriptor), c.ReturnURL
 }
 
 // decide makes the bank's answer to a new charge.
