@@ -24,7 +24,8 @@ import (
 
 // Fields are the fields of a payment that an auth string verifies, by their names. channels, currencies and total are
 // always among them; the others are those of the modal's option verify. A value is a text, a whole number, or a list,
-// which is signed as JSON. The page must give exactly the same values.
+// which is signed as JSON. The page must give exactly the same values. In a list, the keys of each object must stand in
+// the same order as in the page: a Go map is written with its keys sorted, a struct in the order of its fields.
 type Fields map[string]any
 
 // stampForm is the form of the time at the end of an auth string, such as 20190812055213.
@@ -65,7 +66,7 @@ func text(value any) (string, error) {
 	case float32, float64:
 		return "", errors.New("it must be a whole number; amounts are in minor units (cents)")
 	}
-	// The same form as in browsers: without spaces, and with <, > and & not escaped.
+	// The same form as in browsers. The service accepts other forms, too.
 	var written bytes.Buffer
 	list := json.NewEncoder(&written)
 	list.SetEscapeHTML(false)

@@ -76,3 +76,21 @@ func TestWhatCannotBeVouchedFor(t *testing.T) {
 	fields["allocations"] = func() {}
 	check("what JSON cannot say", secret, fields, "allocations")
 }
+
+// TestKeysOfAList: the order of keys that the documentation of Fields promises.
+func TestKeysOfAList(t *testing.T) {
+	sorted, err := client.AuthString(secret, client.Fields{
+		"channels": 2, "currencies": "USD", "total": 9999,
+		"allocations": []map[string]any{{"total": 100, "channels": 7, "label": "a/b", "currencies": "USD"}},
+	}, stamped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := map[string]string{
+		"total": "9999", "channels": "2", "currencies": "USD",
+		"allocations": `[{"channels": 7, "currencies": "USD", "label": "a\/b", "total": 100}]`,
+	}
+	if err := auth.CheckModalString(secret, fields, sorted, stamped); err != nil {
+		t.Error(err)
+	}
+}

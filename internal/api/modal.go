@@ -2,12 +2,15 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"holdfast/internal/auth"
 	"holdfast/internal/checkout"
 	"holdfast/internal/fault"
 	"holdfast/internal/travel"
@@ -107,9 +110,10 @@ func (s *server) openModalSession(c *call) error {
 		return err
 	}
 	opening := checkout.ModalOpening{
-		Path: in.needed("path"), Environment: in.needed("environment"), Origin: in.needed("origin"), Auth: in.needed("booking_auth"),
+		Path: in.needed("path"), Origin: in.needed("origin"), Auth: in.needed("booking_auth"),
 		Fields: map[string]string{}, Address: c.address,
 	}
+	opening.Environment, _ = in.fields["environment"].(string) // anything else leaves it to the channel
 	names := slices.Clone(travel.ModalAlways)
 	if verify := in.texts("verify"); verify != nil {
 		for _, name := range *verify {
@@ -169,7 +173,8 @@ func (in *input) verbatim(name string) (string, error) {
 		}
 		text = written.String()
 	}
-	if travel.HoldsCardNumber(text) {
+	// Digits can be hidden in escapes.
+	if travel.HoldsCardNumber(text) || travel.HoldsCardNumber(auth.OneForm(name, text)) {
 		return "", errCardNumber(name)
 	}
 	return text, nil
@@ -182,9 +187,11 @@ func (in *input) verifiable() (given map[string]string, err error) {
 		if in.fields[name] == nil {
 			continue
 		}
-		if given[name], err = in.verbatim(name); err != nil {
+		text, err := in.verbatim(name)
+		if err != nil {
 			return nil, err
 		}
+		given[name] = auth.OneForm(name, text) // as the session keeps it
 	}
 	return given, nil
 }
@@ -224,8 +231,9 @@ func (s *server) createModalBooking(c *call) error {
 	if err != nil {
 		return err
 	}
-	in.rename("country", "countries")
-	in.rename("description", "content")
+	named := pageNames{}
+	named.take(in, "country", "countries")
+	named.take(in, "description", "content")
 	if country := in.text("countries"); country != nil && given["country"] == "" {
 		given["country"] = *country
 	}
@@ -233,16 +241,39 @@ func (s *server) createModalBooking(c *call) error {
 		made, created, err := s.app.Modals.Book(c.ctx, use, bookingFields(in), given)
 		o := s.bookingObject(c, made)
 		o.existing = !created
-		return o, err
+		return o, named.tell(err)
 	})
 }
 
-// rename copies a field from its name in the modal's data to its name in a booking or transaction, unless that one is
+// pageNames are the names in the modal's data of fields that a booking or transaction names otherwise.
+type pageNames map[string]string
+
+// take copies a field from its name in the modal's data to its name in a booking or transaction, unless that one is
 // given.
-func (in *input) rename(from, to string) {
-	if in.fields[to] == nil && in.fields[from] != nil {
-		in.fields[to] = in.fields[from]
+func (n pageNames) take(in *input, from, to string) {
+	if in.fields[to] != nil {
+		return
 	}
+	if _, known := n[to]; !known || in.fields[from] != nil {
+		n[to] = from
+	}
+	in.fields[to] = in.fields[from]
+}
+
+// tell makes an error name the fields as the page has named them.
+func (n pageNames) tell(err error) error {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.Kind != fault.Invalid && f.Kind != fault.Missing {
+		return err
+	}
+	var p fault.Problems
+	for _, name := range f.Absent {
+		p.Missing(cmp.Or(n[name], name))
+	}
+	for name, message := range f.Params {
+		p.Wrong(cmp.Or(n[name], name), "%s", message)
+	}
+	return cmp.Or(p.Err(), err)
 }
 
 func (s *server) getModalBooking(c *call) error {
@@ -281,7 +312,8 @@ func (s *server) createModalTransaction(c *call) error {
 	}
 	delete(given, "country") // it may be the country of the trip or of the payer; the booking has the right one
 	named := namedBookings(in)
-	payment := modalTransaction(in)
+	names := pageNames{}
+	payment := modalTransaction(in, names)
 	payment.Idempotency = in.once
 	return s.create(c, func() (object, error) {
 		made, created, err := s.app.Modals.Pay(c.ctx, use, checkout.ModalPayment{
@@ -289,15 +321,15 @@ func (s *server) createModalTransaction(c *call) error {
 		})
 		o := transactionObject(made)
 		o.existing = !created
-		return o, err
+		return o, names.tell(err)
 	})
 }
 
 // modalTransaction reads the fields of a payment that the shopper may set: the card's token and expiry, and the payer.
-func modalTransaction(in *input) travel.NewTransaction {
-	in.rename("transaction_type", "transaction_types")
-	in.rename("transactionType", "transaction_types")
-	in.rename("payee_country", "countries")
+func modalTransaction(in *input, names pageNames) travel.NewTransaction {
+	names.take(in, "transaction_type", "transaction_types")
+	names.take(in, "transactionType", "transaction_types")
+	names.take(in, "payee_country", "countries")
 	all := newTransaction(in)
 	return travel.NewTransaction{
 		Problems: all.Problems, Type: all.Type, Token: all.Token, ExpiryMonth: all.ExpiryMonth, ExpiryYear: all.ExpiryYear,

@@ -161,7 +161,7 @@ func TestTheArgumentsOfTheCallbacks(t *testing.T) {
 			status, told = ask(http.MethodPost, "bookings", `{"firstname": "Ada", "email": "nobody", "pax": "many"}`)
 			check("booking_error", "error", status, http.StatusBadRequest, told)
 			params, keyed := told["data"].(map[string]any)["params"].(map[string]any)
-			if told["code"] != "rest_invalid_param" || !keyed || !slices.Equal(named(params), []string{"countries", "date", "email", "pax", "surname"}) {
+			if told["code"] != "rest_invalid_param" || !keyed || !slices.Equal(named(params), []string{"country", "date", "email", "pax", "surname"}) {
 				t.Errorf("booking_error: %v", told)
 			}
 			status, told = ask(http.MethodPost, "bookings", modalBooking)
@@ -253,6 +253,11 @@ func TestNoCardNumberGetsIntoTheModal(t *testing.T) {
 			}
 			ask(http.MethodPost, "sessions", `{"path": "demo", "environment": "test", "origin": "https://shop.example",
 				"booking_auth": "`+card.Number+`", "channels": 1, "currencies": "GBP", "total": 9900}`)
+			// Digits that are hidden in escapes inside the text of a list.
+			hidden := strings.Replace(card.Number, card.Number[1:2], `\\u003`+card.Number[1:2], 1)
+			if code := ask(http.MethodPost, "sessions", `{"verify": ["allocations"], "allocations": "[{\"a\":\"`+hidden+`\"}]"}`); code != "pan_detected" {
+				t.Errorf("%s in a list: %v", hidden, code)
+			}
 			ask(http.MethodGet, "bookings/"+card.Number, "")
 			ask(http.MethodGet, "transactions/"+card.Number, "")
 		}

@@ -40,7 +40,8 @@ const (
 )
 
 // CheckModalString returns nil when got vouches for exactly these fields and is at most 15 minutes old. Otherwise it
-// returns a ModalAuth error. Only a string that is right in all else gets the reason ModalExpired or ModalFuture.
+// returns a ModalAuth error. Only a string that is right in all else gets the reason ModalExpired or ModalFuture. A JSON
+// list may be signed in another form than it is given, such as with "\/" for "/".
 func CheckModalString(secret string, fields map[string]string, got string, now time.Time) error {
 	wrong := ErrModalString()
 	// With an empty secret anybody could sign.
@@ -48,7 +49,9 @@ func CheckModalString(secret string, fields map[string]string, got string, now t
 		return wrong
 	}
 	stamp, err := time.Parse(modalStamp, got[len(got)-len(modalStamp):])
-	if err != nil || !sameText(got, ModalString(secret, fields, stamp)) {
+	if err != nil || !slices.ContainsFunc(signedAs(fields), func(form map[string]string) bool {
+		return sameText(got, ModalString(secret, form, stamp))
+	}) {
 		return wrong
 	}
 	switch age := now.Sub(stamp); {

@@ -84,3 +84,56 @@ func TestTransactionHashChangesWithTheStatus(t *testing.T) {
 		t.Errorf("complete: %s, want %s", complete, want)
 	}
 }
+
+// TestListsAreSignedAsTheirEncodersWriteThem: one list, as encoders of several languages write it by default, and each as
+// a page may pass it.
+func TestListsAreSignedAsTheirEncodersWriteThem(t *testing.T) {
+	const plain = `[{"label":"Hôtel & <Bar>/😀 \"it's\"","n":[1,{}],"total":-10.50,"x":null}]`
+	forms := map[string]string{
+		"JavaScript": plain,
+		"PHP":        `[{"label":"H\u00f4tel & <Bar>\/\ud83d\ude00 \"it's\"","n":[1,{}],"total":-10.50,"x":null}]`,
+		"PHP, flags": `[{"label":"H\u00f4tel \u0026 \u003CBar\u003E\/\ud83d\ude00 \u0022it\u0027s\u0022","n":[1,{}],"total":-10.50,"x":null}]`,
+		"Swift":      `[{"label":"Hôtel & <Bar>\/😀 \"it's\"","n":[1,{}],"total":-10.50,"x":null}]`,
+		"Python":     `[{"label": "H\u00f4tel & <Bar>/\ud83d\ude00 \"it's\"", "n": [1, {}], "total": -10.50, "x": null}]`,
+		"Go":         `[{"label":"Hôtel \u0026 \u003cBar\u003e/😀 \"it's\"","n":[1,{}],"total":-10.50,"x":null}]`,
+		"Gson":       `[{"label":"Hôtel \u0026 \u003cBar\u003e/😀 \"it\u0027s\"","n":[1,{}],"total":-10.50,"x":null}]`,
+		".NET":       `[{"label":"H\u00F4tel \u0026 \u003CBar\u003E/\uD83D\uDE00 \u0022it\u0027s\u0022","n":[1,{}],"total":-10.50,"x":null}]`,
+	}
+	with := func(text string) map[string]string {
+		fields := maps.Clone(modalFields)
+		fields["allocations"] = text
+		return fields
+	}
+	for signer, signed := range forms {
+		got := auth.ModalString(modalSecret, with(signed), modalStamped)
+		for page, passed := range forms {
+			if err := auth.CheckModalString(modalSecret, with(passed), got, modalStamped); err != nil {
+				t.Errorf("signed by %s, passed as by %s: %v", signer, page, err)
+			}
+		}
+		for what, passed := range map[string]string{
+			"another order":  `[{"n":[1,{}],"label":"Hôtel & <Bar>/😀 \"it's\"","total":-10.50,"x":null}]`,
+			"another number": strings.Replace(plain, "10.50", "10.51", 1),
+			"one item more":  strings.Replace(plain, "}]", "},{}]", 1),
+			"no JSON":        strings.TrimSuffix(signed, "]"),
+		} {
+			if err := auth.CheckModalString(modalSecret, with(passed), got, modalStamped); !fault.Is(err, fault.ModalAuth) {
+				t.Errorf("signed by %s, %s: %v", signer, what, err)
+			}
+		}
+		if got := auth.OneForm("allocations", signed); got != plain {
+			t.Errorf("of %s, the one form is %s", signer, got)
+		}
+	}
+	// Other fields are texts, also when they look like a list.
+	fields := maps.Clone(modalFields)
+	fields["reference"] = `["a\/b"]`
+	got := auth.ModalString(modalSecret, fields, modalStamped)
+	fields["reference"] = `["a/b"]`
+	if err := auth.CheckModalString(modalSecret, fields, got, modalStamped); !fault.Is(err, fault.ModalAuth) {
+		t.Errorf("a text in another form: %v", err)
+	}
+	if got := auth.OneForm("reference", `["a\/b"]`); got != `["a\/b"]` {
+		t.Errorf("a text becomes %s", got)
+	}
+}

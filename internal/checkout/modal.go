@@ -36,8 +36,8 @@ func NewModals(c *core.Core, logged *bookings.Bookings, taken *payments.Payments
 	return &Modals{Core: c, bookings: logged, payments: taken}
 }
 
-// ModalLife is how long a session lives.
-const ModalLife = 15 * time.Minute
+// ModalLife is how long a session lives: longer than an auth string, because the shopper has to type.
+const ModalLife = 30 * time.Minute
 
 // Bounds of sessions.
 const (
@@ -57,7 +57,7 @@ const (
 type ModalOpening struct {
 	Problems    fault.Problems
 	Path        string // of the site
-	Environment string // test or live
+	Environment string // test or live; anything else: that of the channel
 	Origin      string // of the page
 	Auth        string
 	Fields      map[string]string // that the auth string verifies, as texts
@@ -95,10 +95,11 @@ type ModalView struct {
 // nobody finds out by guessing what exists. Only an expired string gets an answer of its own. Other errors are only
 // told to callers with a right auth string.
 func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
-	travel.CheckModalFields(in.Fields, &in.Problems)
-	if in.Environment != ModalTest && in.Environment != ModalLive {
-		in.Problems.Wrong("environment", "This is not one of %s, %s.", ModalTest, ModalLive)
+	verified := map[string]string{}
+	for name, value := range in.Fields {
+		verified[name] = auth.OneForm(name, value)
 	}
+	travel.CheckModalFields(verified, &in.Problems)
 	if err := in.Problems.Err(); err != nil {
 		return ModalView{}, err
 	}
@@ -126,6 +127,7 @@ func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 	if err != nil {
 		return ModalView{}, err
 	}
+	in.Fields = verified
 	err = m.WriteBy(ctx, clock, func(tx *db.Tx) error { return m.open(tx, &view, site, in) })
 	return view, err
 }
@@ -204,11 +206,11 @@ func judgeOpening(site travel.Site, channel travel.Channel, in ModalOpening) err
 	if !slices.Contains(site.PermittedURLs, in.Origin) {
 		return modalRefusal("origin", "The origin of the page is not one of the site's permitted URLs.")
 	}
-	environment := ModalLive
+	environment, other := ModalLive, ModalTest
 	if channel.Mode == travel.ModeTest {
-		environment = ModalTest
+		environment, other = other, environment
 	}
-	if in.Environment != environment {
+	if in.Environment == other {
 		return modalRefusal("environment", "The environment of the channel is "+environment+".")
 	}
 	return nil

@@ -212,9 +212,16 @@ func TestModalSessionEnds(t *testing.T) {
 		_, err := s.App.Modals.Open(s.t.Context(), s.opening(s.vouched(9900, nil)))
 		s.says("opening a locked channel", err, fault.ModalAuth, "")
 		s.lock(false)
-		// The clock of a sandbox is the site's own.
-		if _, err := s.App.Clocks.Move(s.t.Context(), s.Actor, s.Now().Add(16*time.Minute)); err != nil {
-			s.t.Fatal(err)
+		// The clock of a sandbox is the site's own. A session lives longer than the auth string that opened it.
+		moved := s.Now()
+		for _, live := range []bool{true, false} {
+			moved = moved.Add(16 * time.Minute)
+			if _, err := s.App.Clocks.Move(s.t.Context(), s.Actor, moved); err != nil {
+				s.t.Fatal(err)
+			}
+			if err := enter(true); (err == nil) != live {
+				s.t.Errorf("at %v: %v", moved, err)
+			}
 		}
 		s.says("after its time", enter(true), fault.ModalAuth, auth.ModalExpired)
 		use, err := s.App.Modals.Enter(s.t.Context(), view.Token, false)
@@ -249,6 +256,41 @@ func (s shop) lock(locked bool) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// TestModalGoesOnWithAnotherAuthString: the page has brought a new string, so that what the shopper has typed is not lost.
+func TestModalGoesOnWithAnotherAuthString(t *testing.T) {
+	t.Parallel()
+	onBothInShop(t, func(s shop) {
+		first := s.open(s.vouched(9900, nil))
+		b := s.book(first)
+		s.Advance(checkout.ModalLife + time.Second)
+		_, err := s.pay(first, "tok_visa")
+		s.says("with the first", err, fault.ModalAuth, auth.ModalExpired)
+		next := s.open(s.vouched(9900, nil))
+		if _, err := s.App.Modals.Booking(s.t.Context(), s.enter(next), b.ID); err != nil {
+			s.t.Fatal(err)
+		}
+		if made, err := s.pay(next, "tok_visa"); err != nil || made.Status != travel.StatusComplete {
+			s.t.Errorf("with the next: %s, %v", made.Status, err)
+		}
+	})
+}
+
+// TestModalTakesTheChannelsEnvironment where the page names none, or one that there is not.
+func TestModalTakesTheChannelsEnvironment(t *testing.T) {
+	t.Parallel()
+	onBothInShop(t, func(s shop) {
+		for environment, reason := range map[string]string{"": "", "stage": "", "LIVE": "", checkout.ModalLive: "", checkout.ModalTest: "environment"} {
+			in := s.opening(s.vouched(9900, nil))
+			in.Environment = environment
+			if _, err := s.App.Modals.Open(s.t.Context(), in); reason == "" && err != nil {
+				s.t.Errorf("%q: %v", environment, err)
+			} else if reason != "" {
+				s.says(environment, err, fault.ModalAuth, reason)
+			}
+		}
+	})
 }
 
 func TestModalReachesNoFurther(t *testing.T) {

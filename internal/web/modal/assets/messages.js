@@ -23,7 +23,7 @@ const text = (value) => (value === undefined ? undefined : typeof value === "obj
 // booking is a new booking. other is its language if the page names none.
 export function booking(data, other) {
   const { channels, currencies, total, country, date, date_start, firstname, surname, email, description, pax, reference, language = other } = data;
-  return given({ channels, currencies, total, countries: country, country, date, date_start, firstname, surname, email, content: description, pax, reference, language });
+  return given({ channels, currencies, total, country, date, date_start, firstname, surname, email, description, pax, reference, language });
 }
 
 // noBooking is the error for a booking id that cannot be one. It has the form of the service's own errors.
