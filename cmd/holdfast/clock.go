@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/auth"
 	"holdfast/internal/civil"
+	"holdfast/internal/fault"
 )
 
 // clockCmd groups the commands about the clock of a site.
@@ -39,8 +41,9 @@ func (c clockShowCmd) Run(ctx context.Context, p *program) error {
 // clockSetCmd moves the clock.
 type clockSetCmd struct {
 	siteFlag
-	To   time.Time `required:"" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"The new time, in GMT."`
-	JSON bool      `name:"json" help:"Print JSON."`
+	To   *time.Time `xor:"where" required:"" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"The new time, in GMT."`
+	Days *int       `xor:"where" required:"" placeholder:"N" help:"Move the clock forward by this many days."`
+	JSON bool       `name:"json" help:"Print JSON."`
 }
 
 // Run moves it.
@@ -49,11 +52,27 @@ func (c clockSetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	moved, err := p.app.Clocks.Move(ctx, actor, c.To)
+	to, err := c.target(ctx, p, actor)
+	if err != nil {
+		return err
+	}
+	moved, err := p.app.Clocks.Move(ctx, actor, to)
 	if err != nil {
 		return err
 	}
 	return p.tellClock(c.Site, moved, c.JSON)
+}
+
+// target is the time to which the clock is moved.
+func (c clockSetCmd) target(ctx context.Context, p *program, actor auth.Actor) (time.Time, error) {
+	switch {
+	case c.To != nil:
+		return *c.To, nil
+	case *c.Days < 1:
+		return time.Time{}, fault.WrongField("days", "must be 1 or more: a clock is never moved back")
+	}
+	now, err := p.app.Clocks.Show(ctx, actor)
+	return now.Now.AddDate(0, 0, *c.Days), err
 }
 
 func (p *program) tellClock(site string, t core.SiteTime, asJSON bool) error {

@@ -177,6 +177,22 @@ func TestDemoTakesPayments(t *testing.T) {
 			t.Errorf("the lines do not answer %s:\n%s", want, made)
 		}
 	}
+	// docs/payments.md ends with a command, and docs/processors.md connects a channel to the sandbox processor.
+	blocks := strings.Split(docsPage(t, "payments.md"), "```")
+	last := strings.TrimPrefix(strings.TrimSpace(blocks[len(blocks)-2]), "holdfast ")
+	if said := s.must(words(last)...); !strings.Contains(said, "4 days ahead") {
+		t.Errorf("holdfast %s says %s", last, said)
+	}
+	if r := s.run("", "clock", "set", "--profile", "server-to-server", "--site", "demo", "--days", "0"); r.code == 0 || !strings.Contains(r.stderr, "days") {
+		t.Errorf("a clock that does not move: exit code %d, %s", r.code, r.stderr)
+	}
+	if text := docsPage(t, "processors.md"); !strings.Contains(text, `echo '{"key": "test"}' | holdfast channel gateway`) {
+		t.Error("docs/processors.md does not connect a channel to the sandbox processor")
+	}
+	if r := s.run(`{"key": "test"}`, "channel", "gateway", "1", "--site", "demo", "--processor", "sandbox",
+		"--profile", "server-to-server", "--keys-file", "holdfast-data/demo-keys"); r.code != 0 {
+		t.Errorf("the sandbox processor takes no key: %s", r.stderr)
+	}
 	demo.stop()
 	again := s.start("demo", "--empty", "--profile", "server-to-server") // finds its keys
 	again.stop()

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/image/font/sfnt"
 
@@ -48,6 +49,9 @@ func (f Fonts) dir() string {
 	return f.Dir
 }
 
+// mendTime is when a document may be asked for again after a font was missing: somebody has to install it first.
+const mendTime = time.Hour
+
 // The weights of a document.
 const (
 	regular = "Regular"
@@ -59,7 +63,7 @@ const (
 var faces = map[string]string{"jaJA": "JP", "koKO": "KR", "zhZH": "SC"}
 
 // typeface makes a font with the characters of a text, and returns the characters that no font has. If the fonts that may
-// have them are not installed, that is an error: the bytes of a document must not depend on the machine.
+// have them are not installed, the error is Unavailable: the bytes of a document must not depend on the machine.
 func (f Fonts) typeface(text string, weight, language string) (made []byte, missing []rune, err error) {
 	content, err := files.ReadFile("fonts/NotoSans-" + weight + ".ttf")
 	if err != nil {
@@ -81,9 +85,9 @@ func (f Fonts) typeface(text string, weight, language string) (made []byte, miss
 	collection, err := os.Open(filepath.Join(f.dir(), "NotoSansCJK-"+weight+".ttc"))
 	if err != nil {
 		return nil, nil, &fault.Error{
-			Kind: fault.Invalid, Message: "Invalid parameter(s): language", Err: err,
-			Params: map[string]string{"language": fmt.Sprintf("The document has characters (such as %q) whose fonts are not installed. "+
-				"Install Debian's package fonts-noto-cjk.", missing[slices.IndexFunc(missing, elsewhere)])},
+			Kind: fault.Unavailable, RetryAfter: mendTime, Err: err,
+			Message: fmt.Sprintf("This server has no font for some characters of the document, such as %q. Its operator has to install "+
+				"Debian's package fonts-noto-cjk.", missing[slices.IndexFunc(missing, elsewhere)]),
 		}
 	}
 	defer collection.Close()

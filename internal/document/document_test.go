@@ -126,12 +126,12 @@ func keep(t *testing.T, name string, content []byte) {
 func TestNoBoxes(t *testing.T) {
 	nowhere := document.Fonts{Dir: t.TempDir()}
 	err := nowhere.WriteStatement(&bytes.Buffer{}, sample("jaJA"))
-	if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "language") {
+	if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "no font") {
 		t.Errorf("without the fonts: %v", err)
 	}
 	s := sample("enGB")
 	s.ChannelName = "太陽 Travel"
-	if err := nowhere.WriteStatement(&bytes.Buffer{}, s); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "NotoSansCJK") {
+	if err := nowhere.WriteStatement(&bytes.Buffer{}, s); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "NotoSansCJK") {
 		t.Errorf("a character of a font that is not there: %v", err)
 	}
 }
