@@ -69,6 +69,11 @@ func TestNoCardDataIsKept(t *testing.T) {
 			if code := post("/demo/rest/svc/v2/transactions", fmt.Sprintf(payment, `"`+field+`": "`+spaced+`"`)); code != http.StatusBadRequest {
 				t.Errorf("%s in %s is answered %d", card.Token, field, code)
 			}
+			if more := spaced + " 12/27 123"; field != "token" {
+				if code := post("/demo/rest/svc/v2/transactions", fmt.Sprintf(payment, `"`+field+`": "`+more+`"`)); code != http.StatusBadRequest {
+					t.Errorf("%s with its expiry in %s is answered %d", card.Token, field, code)
+				}
+			}
 		}
 		post("/events/sandbox/1/1", card.Number)
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/3ds/return/"+card.Number+"?payment="+card.Number, nil)

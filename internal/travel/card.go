@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Scheme is a card scheme, as rulepacks and reports name it.
@@ -87,9 +88,6 @@ func SchemeOf(cardType, bin string) Scheme {
 var (
 	// hashText is a hash in hex, by its length. It may look like a card number, and is not checked.
 	hashText = regexp.MustCompile(`^(?i:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})$`)
-	// runsText is a run of digits, spaces and dashes of any kind, as long as possible.
-	runsText = regexp.MustCompile(`[0-9](?:[0-9\p{Zs}\p{Pd}]*[0-9])?`)
-	between  = regexp.MustCompile(`[\p{Zs}\p{Pd}]`)
 	// uuidText is a UUID. It may look like a card number, and is not checked.
 	uuidText = regexp.MustCompile(`\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b`)
 )
@@ -120,8 +118,26 @@ func plain(text string) string {
 	}, text)
 }
 
-// HoldsCardNumber reports whether a text holds a card number: a run of digits, spaces and dashes, with 13 to 19
-// digits, a length that its issuer uses, and the right check digit. A URL is checked as it is written, and decoded.
+// separates reports whether people write a character between the digits of a card number: a space, dash, dot, slash or
+// underscore of any kind.
+func separates(r rune) bool {
+	switch r {
+	case '-', '.', '/', '\\', '_', ' ':
+		return true
+	case '\u00b7', '\u2022', '\u2024', '\u2027', '\u3002', '\u30fb', '\uff0e', '\uff61': // dots
+		return true
+	case '\u2044', '\u2215', '\uff0f', '\uff3c': // slashes
+		return true
+	case '\u2212', '\u30fc': // a minus, and a long vowel that looks like a dash
+		return true
+	}
+	return unicode.IsSpace(r) || r >= 0x80 && unicode.In(r, unicode.Zs, unicode.Pd, unicode.Pc)
+}
+
+// HoldsCardNumber reports whether a text holds a card number. It looks at each run of groups of digits with separators
+// between them. A stretch of whole groups is a card number if it has 13 to 19 digits, a length that its issuer uses, and
+// the right check digit. So a number is found, too, if an expiry or a date stands before or after it. A URL is checked as
+// it is written, and decoded. The time that it takes grows with the length of the text, and no faster.
 func HoldsCardNumber(text string) bool {
 	if strings.Contains(text, "://") && strings.ContainsAny(text, "%+") {
 		if reads, err := url.QueryUnescape(text); err == nil && reads != text && holdsCardNumber(reads) {
@@ -133,27 +149,73 @@ func HoldsCardNumber(text string) bool {
 
 func holdsCardNumber(text string) bool {
 	text = plain(text)
-	if len(text) < 13 || hashText.MatchString(text) {
+	if len(text) < cardDigitsMin || hashText.MatchString(text) {
 		return false
 	}
 	// A letter replaces a UUID, so that digits before and after it do not become one run.
 	text = uuidText.ReplaceAllString(text, "u")
-	return slices.ContainsFunc(runsText.FindAllString(text, -1), isCardNumber)
+	var run []byte   // the digits of the run so far
+	var starts []int // where in run each group begins
+	inGroup := false
+	for _, r := range text {
+		digit := r >= '0' && r <= '9'
+		if inGroup && !digit && endsInCardNumber(run, starts) {
+			return true
+		}
+		switch {
+		case digit && !inGroup:
+			starts = append(starts, len(run))
+			fallthrough
+		case digit:
+			run = append(run, byte(r))
+		case !separates(r):
+			run, starts = run[:0], starts[:0]
+		}
+		inGroup = digit
+	}
+	return inGroup && endsInCardNumber(run, starts)
+}
+
+// endsInCardNumber reports whether some of the last groups of a run make a card number together.
+func endsInCardNumber(run []byte, starts []int) bool {
+	for i := len(starts) - 1; i >= 0 && len(run)-starts[i] <= cardDigitsMax; i-- {
+		if isCardNumber(string(run[starts[i]:])) {
+			return true
+		}
+	}
+	return false
 }
 
 // IsCardNumber reports whether the whole text is a card number. It is for tokens, which may hold long numbers inside.
 func IsCardNumber(text string) bool {
 	text = strings.TrimSpace(plain(text))
-	return runsText.FindString(text) == text && isCardNumber(text)
+	first, _ := utf8.DecodeRuneInString(text)
+	last, _ := utf8.DecodeLastRuneInString(text)
+	if text == "" || separates(first) || separates(last) {
+		return false
+	}
+	digits := strings.Map(func(r rune) rune {
+		if separates(r) {
+			return -1
+		}
+		return r
+	}, text)
+	return !strings.ContainsFunc(digits, func(r rune) bool { return r < '0' || r > '9' }) && isCardNumber(digits)
 }
 
-func isCardNumber(run string) bool {
-	digits := between.ReplaceAllString(run, "")
-	if len(digits) < 13 || len(digits) > 19 {
+// The lengths of card numbers (ISO/IEC 7812).
+const cardDigitsMin, cardDigitsMax = 13, 19
+
+// isCardNumber reports whether digits are a card number.
+func isCardNumber(digits string) bool {
+	if len(digits) < cardDigitsMin || len(digits) > cardDigitsMax {
+		return false
+	}
+	if !luhn(digits) { // this comes first, because it is quick and sorts most out
 		return false
 	}
 	r, known := rangeOf(digits)
-	return known && slices.Contains(r.lengths, len(digits)) && luhn(digits)
+	return known && slices.Contains(r.lengths, len(digits))
 }
 
 // luhn checks the last digit of a card number (ISO/IEC 7812-1, annex B).

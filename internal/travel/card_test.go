@@ -39,11 +39,28 @@ func TestHoldsCardNumber(t *testing.T) {
 		"411111111111111":                                false, // too short for its issuer
 		"41111111111111113":                              false, // 17 digits: no Visa, whatever the check digit
 		"1111111111111117":                               false, // nobody's prefix
-		"0041 11111111 11111111 55":                      false, // the run is longer than its card-like part
-		"2026-03-02 4111111111111111":                    false, // one run of 24 digits
-		"4111111111111111 4111111111111111":              false,
-		"4111.1111.1111.1111":                            false, // four runs
-		"4111\n1111\n1111\n1111":                         false,
+		"0041 11111111 11111111 55":                      false, // none of its stretches has an issuer
+		"2026-03-02 4111111111111111":                    true,  // after a date
+		"4000056655665556 12/27 123":                     true,  // before its expiry and its code
+		"4000 0566 5566 5556 1227":                       true,
+		"12/27 4000056655665556":                         true,
+		"4111111111111111 4111111111111111":              true,
+		"4111111111111111 / 2027_12":                     true,
+		"4111.1111.1111.1111":                            true,
+		"4111/1111/1111/1111":                            true,
+		"4111_1111_1111_1111":                            true,
+		"4111 . - / _ 1111\\11111111":                    true,
+		"4111\n1111\t1111\r\n1111":                       true,
+		"4111·1111∕1111−1111":                            true,
+		"4111\u30001111\u203f1111\uff0f1111":             true,
+		"4111:1111:1111:1111":                            false, // four runs
+		"94111111111111111":                              false, // a group is not cut: 17 digits
+		"94111111111111111 1":                            false,
+		"4111111111111111 00000000000000000000":          true,  // before a long group
+		"74000056655665556123456":                        false, // a reference of 23 digits
+		"2024-06-03 12:00:00":                            false,
+		"2024-06-03 12.00.00 - 2024-06-04 11.00.00":      false,
+		"+351 21 123 45 67, +44 20 7946 0958":            false,
 		"":                                               false,
 		"-":                                              false,
 		"6f2d6b1e-3a52-4111-8111-111111111111":           false,
@@ -58,13 +75,17 @@ func TestHoldsCardNumber(t *testing.T) {
 
 func TestIsCardNumberLooksAtTheWholeText(t *testing.T) {
 	for text, want := range map[string]bool{
-		"4111111111111111":     true,
-		" 4111 1111 1111 1111": true,
-		"４１１１ 1111 1111 1111":  true,
-		"tok_4111111111111111": false,
-		"4111111111111111x":    false,
-		"4111111111111112":     false,
-		"":                     false,
+		"4111111111111111":       true,
+		" 4111 1111 1111 1111":   true,
+		"4111.1111/1111_1111":    true,
+		"４１１１ 1111 1111 1111":    true,
+		"tok_4111111111111111":   false,
+		"4111111111111111 12/27": false, // more than the number
+		"-4111111111111111":      false,
+		"41111111111111111234":   false,
+		"4111111111111111x":      false,
+		"4111111111111112":       false,
+		"":                       false,
 	} {
 		if got := travel.IsCardNumber(text); got != want {
 			t.Errorf("IsCardNumber(%q) = %v", text, got)
@@ -115,7 +136,7 @@ func TestSchemeOf(t *testing.T) {
 func FuzzHoldsCardNumber(f *testing.F) {
 	for _, seed := range []string{
 		"", "4111111111111111", "card 4111 1111-1111 1111!", "378282246310005", "6f2d6b1e-3a52-4111-8111-111111111114",
-		"2026-03-02 10:20:30", "4111\u00a01111\u20131111\u20131111", "\xff4111111111111111", "٤١١١",
+		"2026-03-02 10:20:30", "4111\u00a01111\u20131111\u20131111", "\xff4111111111111111", "٤١١١", "4000056655665556 12/27 123", "4111.1111/1111_1111",
 	} {
 		f.Add(seed)
 	}
@@ -139,6 +160,11 @@ func FuzzHoldsCardNumber(f *testing.F) {
 		}
 		if travel.IsCardNumber(digits) && !travel.HoldsCardNumber(strings.Join(strings.Split(digits, ""), " - ")) {
 			t.Fatalf("%q is a card number, but not when it is spaced out", digits)
+		}
+		for _, more := range []string{text + " 12/27 123", "2026-03-02 " + text} {
+			if travel.IsCardNumber(text) && !travel.HoldsCardNumber(more) {
+				t.Fatalf("%q is a card number, but %q holds none", text, more)
+			}
 		}
 	})
 }
