@@ -2,57 +2,47 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"holdfast/internal/core"
-	"holdfast/internal/identity"
-	"text/tabwriter"
 
 	"holdfast/internal/api"
 	"holdfast/internal/auth"
-	"holdfast/internal/civil"
+	"holdfast/internal/core"
 	"holdfast/internal/fault"
+	"holdfast/internal/identity"
 	"holdfast/internal/travel"
 )
 
-// proposalsCmd lists changes that wait for a second operator.
-type proposalsCmd struct {
-	siteFlag
-	All  bool `help:"Also list those that are decided."`
-	JSON bool `name:"json" help:"Print JSON, with the change itself."`
+// proposalCmd groups the commands that show proposals.
+type proposalCmd struct {
+	List proposalListCmd `cmd:"" help:"List changes that wait for a second operator."`
+}
+
+// proposalListCmd lists proposals.
+type proposalListCmd struct {
+	listFlags
+	All bool `help:"Also list those that are decided."`
 }
 
 // Run prints them, the oldest first.
-func (c proposalsCmd) Run(ctx context.Context, p *program) error {
-	actor, err := p.operatorAt(ctx, c.Site)
-	if err != nil {
-		return err
-	}
+func (c proposalListCmd) Run(ctx context.Context, p *program) error {
 	filter := travel.ProposalFilter{States: []travel.ProposalState{travel.ProposalOpen}}
+	none := "No change waits for a second operator."
 	if c.All {
-		filter.States = nil
+		filter.States, none = nil, "There are no proposals."
 	}
-	shapes := []any{}
-	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	if !c.JSON {
-		fmt.Fprintln(out, "ID\tKIND\tSUBJECT\tPROPOSED BY\tAT\tSTATE\tDECIDED BY\tREASON")
-	}
-	err = everyPage(func(page travel.Page) (travel.List[travel.Proposal], error) {
-		return p.app.Approvals.List(ctx, actor, filter, page)
-	}, func(q travel.Proposal) {
-		if c.JSON {
-			shapes = append(shapes, api.ShowProposal(q))
-			return
-		}
-		fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", q.ID, q.Kind, q.Subject, q.ProposedBy,
-			civil.FormatInstant(q.ProposedAt), q.State, q.DecidedBy, q.Reason)
+	return printList(ctx, p, c.listFlags, listing[travel.Proposal]{
+		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.Proposal], error) {
+			return p.app.Approvals.List(ctx, actor, filter, page)
+		},
+		shape:   api.ShowProposal,
+		columns: columnsOf("id kind subject proposed_by at state decided_by reason"),
+		row: func(q travel.Proposal) []cell {
+			return []cell{
+				ident(q.ID), words(string(q.Kind)), words(q.Subject), words(q.ProposedBy), instant(q.ProposedAt),
+				words(string(q.State)), words(q.DecidedBy), words(q.Reason),
+			}
+		},
+		none: none,
 	})
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return p.printJSON(shapes)
-	}
-	return out.Flush()
 }
 
 // decisionFlags are the flags of every decision.
@@ -103,10 +93,12 @@ func (c withdrawCmd) Run(ctx context.Context, p *program) error {
 	return c.decide(ctx, p, (*core.Approvals).Withdraw)
 }
 
-// waits says that a change has become a proposal, and how to approve it.
-func (p *program) waits(site string, q travel.Proposal) {
+// waits says that a change has become a proposal, and how to approve it. It returns the error that ends the command
+// with its own exit code.
+func (p *program) waits(q travel.Proposal) error {
 	p.printf("Nothing has changed yet: a second operator must approve this. It is proposal %d (%s, %s).\n", q.ID, q.Kind, q.Subject)
-	p.printf("An operator other than %s approves it with\n\n  holdfast approve %d --site %s --as USERNAME\n", q.ProposedBy, q.ID, site)
+	p.printf("An operator other than %s approves it with\n\n  holdfast approve %d --site %s --as USERNAME\n", q.ProposedBy, q.ID, p.site.Path)
+	return errNothingYet
 }
 
 // asPerson logs in the operator that --as names. Without a password, one person could act as two, and approve what they

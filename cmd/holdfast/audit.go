@@ -1,16 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"holdfast/internal/merchants"
-	"text/tabwriter"
 	"time"
 
 	"holdfast/internal/api"
 	"holdfast/internal/auth"
-	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/merchants"
 	"holdfast/internal/travel"
 )
 
@@ -20,59 +20,42 @@ type auditCmd struct {
 	Verify auditVerifyCmd `cmd:"" help:"Check that no record was changed, removed or moved since it was written."`
 }
 
-// auditFlag says whose records are meant: those of a site, or of the deployment itself.
-type auditFlag struct {
-	Site string `placeholder:"PATH" help:"Path of the site (default: the records that belong to no site, about keys, rates and operators)."`
-}
-
-func (f auditFlag) actor(ctx context.Context, p *program) (auth.Actor, error) {
-	if f.Site == "" {
-		return auth.System(0), p.open(ctx)
-	}
-	return p.operatorAt(ctx, f.Site)
-}
-
 // auditListCmd lists records.
 type auditListCmd struct {
-	auditFlag
-	Action []string  `placeholder:"ACTION" help:"Only these actions, such as channel.change."`
-	After  time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Only records after this time, in GMT, by the site's clock."`
-	Before time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Only records before this time, in GMT, by the site's clock."`
-	JSON   bool      `name:"json" help:"Print JSON, with the values before and after each change."`
+	listFlags
+	Deployment bool      `help:"List the records that belong to no site: about keys, rates and operators."`
+	Action     []string  `placeholder:"ACTION" help:"Only these actions, such as channel.change."`
+	After      time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Only records after this time, in GMT, by the site's clock."`
+	Before     time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Only records before this time, in GMT, by the site's clock."`
 }
 
 // Run prints them, the oldest first.
 func (c auditListCmd) Run(ctx context.Context, p *program) error {
-	actor, err := c.actor(ctx, p)
-	if err != nil {
-		return err
-	}
 	filter := travel.AuditFilter{Actions: c.Action, After: c.After, Before: c.Before}
-	shapes := []any{}
-	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	if !c.JSON {
-		fmt.Fprintln(out, "ID\tAT\tWHO\tROLE\tFROM\tACTION\tOBJECT")
+	list := listing[travel.AuditRecord]{
+		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.AuditRecord], error) {
+			return p.app.Audit.List(ctx, actor, filter, page)
+		},
+		shape:   api.ShowAudit,
+		columns: columnsOf("id at who role from action object"),
+		row: func(r travel.AuditRecord) []cell {
+			return []cell{
+				ident(r.ID), instant(r.At), words(r.Username), words(r.Role), words(cmp.Or(r.Address, "command line")),
+				words(r.Action), words(r.Object),
+			}
+		},
+		none: "There are no records.",
 	}
-	err = everyPage(func(page travel.Page) (travel.List[travel.AuditRecord], error) {
-		return p.app.Audit.List(ctx, actor, filter, page)
-	}, func(r travel.AuditRecord) {
-		if c.JSON {
-			shapes = append(shapes, api.ShowAudit(r))
-			return
-		}
-		from := r.Address
-		if from == "" {
-			from = "command line"
-		}
-		fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, civil.FormatInstant(r.At), r.Username, r.Role, from, r.Action, r.Object)
-	})
-	if err != nil {
+	switch {
+	case !c.Deployment:
+		return printList(ctx, p, c.listFlags, list)
+	case c.Site != "":
+		return fault.WrongField("deployment", "The records of the deployment belong to no site. Leave out --site or --deployment.")
+	}
+	if err := p.open(ctx); err != nil {
 		return err
 	}
-	if c.JSON {
-		return p.printJSON(shapes)
-	}
-	return out.Flush()
+	return list.print(p, auth.System(0), c.formFlags, c.orderFlags, p.core.Clock())
 }
 
 // auditVerifyCmd checks the chain of records of one site, or of all.
@@ -102,7 +85,7 @@ func (c auditVerifyCmd) Run(ctx context.Context, p *program) error {
 	}
 	broken := p.verifyAudit(ctx, auth.System(0), "")
 	var sites []travel.Site
-	err := everyPage(func(page travel.Page) (travel.List[travel.Site], error) {
+	err := everyItem(func(page travel.Page) (travel.List[travel.Site], error) {
 		return p.app.Sites.List(ctx, auth.System(0), travel.SiteFilter{}, page)
 	}, func(s travel.Site) { sites = append(sites, s) })
 	if err != nil {

@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
-	"text/tabwriter"
 
+	"holdfast/internal/api"
+	"holdfast/internal/auth"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
 )
@@ -18,11 +18,6 @@ type channelCmd struct {
 	Set     channelSetCmd     `cmd:"" help:"Change fields of a channel, also those that only the operator may change."`
 	Gateway channelGatewayCmd `cmd:"" help:"Set or show the processor at which a channel takes payments."`
 	Secret  channelSecretCmd  `cmd:"" help:"Show the secret that signs a channel's auth strings, or make a new one."`
-}
-
-// siteFlag names the site that a command works on.
-type siteFlag struct {
-	Site string `required:"" placeholder:"PATH" help:"Path of the site."`
 }
 
 // channelCreateCmd creates a channel.
@@ -46,8 +41,7 @@ func (c channelCreateCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if made.Proposal != nil {
-		p.waits(c.Site, *made.Proposal)
-		return nil
+		return p.waits(*made.Proposal)
 	}
 	p.printf("channel %d, %s, is created: %s, %s\n", made.ID, made.Name, made.Currency, made.Mode)
 	return nil
@@ -63,44 +57,24 @@ func setCurrency(in *travel.ChannelFields, code string) {
 }
 
 // channelListCmd lists channels.
-type channelListCmd struct {
-	siteFlag
-}
+type channelListCmd struct{ listFlags }
 
-// Run prints them in order of their ids.
+// Run prints them.
 func (c channelListCmd) Run(ctx context.Context, p *program) error {
-	actor, err := p.operatorAt(ctx, c.Site)
-	if err != nil {
-		return err
-	}
-	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "ID\tNAME\tCURRENCY\tMODE\tSTATUS\tTYPE\tEXTERNAL ID")
-	err = everyPage(func(page travel.Page) (travel.List[travel.Channel], error) {
-		return p.app.Channels.List(ctx, actor, travel.ChannelFilter{}, page)
-	}, func(ch travel.Channel) {
-		fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", ch.ID, ch.Name, ch.Currency, ch.Mode, ch.Status(), ch.AccountType, ch.ExternalID)
+	return printList(ctx, p, c.listFlags, listing[travel.Channel]{
+		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.Channel], error) {
+			return p.app.Channels.List(ctx, actor, travel.ChannelFilter{}, page)
+		},
+		shape:   api.ShowChannel,
+		columns: columnsOf("id name currency mode status type external_id"),
+		row: func(ch travel.Channel) []cell {
+			return []cell{
+				ident(ch.ID), words(ch.Name), words(string(ch.Currency)), words(string(ch.Mode)), words(ch.Status()),
+				words(ch.AccountType), words(ch.ExternalID),
+			}
+		},
+		none: "There are no channels.",
 	})
-	if err != nil {
-		return err
-	}
-	return out.Flush()
-}
-
-// everyPage goes through a list in order of ids, page by page, until a page is not full.
-func everyPage[T any](read func(travel.Page) (travel.List[T], error), show func(T)) error {
-	const size = 100
-	for number := 1; ; number++ {
-		list, err := read(travel.Page{Number: number, Size: size, Offset: -1, OrderBy: "id"})
-		if err != nil {
-			return err
-		}
-		for _, item := range list.Items {
-			show(item)
-		}
-		if len(list.Items) < size {
-			return nil
-		}
-	}
 }
 
 // channelModeCmd changes the mode of a channel. Not every mode can follow every other.
@@ -122,8 +96,7 @@ func (c channelModeCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if changed.Proposal != nil {
-		p.waits(c.Site, *changed.Proposal)
-		return nil
+		return p.waits(*changed.Proposal)
 	}
 	p.printf("channel %d, %s, is %s\n", changed.ID, changed.Name, changed.Mode)
 	return nil
@@ -182,8 +155,7 @@ func (c channelSetCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if changed.Proposal != nil {
-		p.waits(c.Site, *changed.Proposal)
-		return nil
+		return p.waits(*changed.Proposal)
 	}
 	p.printf("channel %d, %s, is changed\n", changed.ID, changed.Name)
 	return nil

@@ -35,7 +35,7 @@ func (c clockShowCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	return p.tellClock(c.Site, found, c.JSON)
+	return p.tellClock(found, c.JSON)
 }
 
 // clockSetCmd moves the clock.
@@ -60,7 +60,7 @@ func (c clockSetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	return p.tellClock(c.Site, moved, c.JSON)
+	return p.tellClock(moved, c.JSON)
 }
 
 // target is the time to which the clock is moved.
@@ -75,7 +75,7 @@ func (c clockSetCmd) target(ctx context.Context, p *program, actor auth.Actor) (
 	return now.Now.AddDate(0, 0, *c.Days), err
 }
 
-func (p *program) tellClock(site string, t core.SiteTime, asJSON bool) error {
+func (p *program) tellClock(t core.SiteTime, asJSON bool) error {
 	if asJSON {
 		return p.printJSON(api.ShowClock(t))
 	}
@@ -83,7 +83,7 @@ func (p *program) tellClock(site string, t core.SiteTime, asJSON bool) error {
 	if d := t.Now.Sub(t.Real); d > 0 {
 		ahead = span(d) + " ahead of the real time"
 	}
-	p.printf("on %s it is %s, %s\n", site, civil.FormatInstant(t.Now), ahead)
+	p.printf("on %s it is %s, %s\n", p.site.Path, civil.FormatInstant(t.Now), ahead)
 	return nil
 }
 

@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"holdfast/internal/ledger"
 	"strings"
 
 	"holdfast/internal/api"
 	"holdfast/internal/auth"
-	"holdfast/internal/civil"
 	"holdfast/internal/fault"
+	"holdfast/internal/ledger"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
@@ -23,25 +21,29 @@ type collateralCmd struct {
 
 // collateralListCmd lists collateral.
 type collateralListCmd struct {
-	listing
+	listFlags
 	AsOf    dayFlag `name:"as-of" placeholder:"YYYY-MM-DD" help:"What is held at the end of this day (default: today)."`
 	History bool    `help:"List everything ever recorded, with corrections."`
 }
 
 // Run prints it.
 func (c collateralListCmd) Run(ctx context.Context, p *program) error {
-	return printList(ctx, p, c.listing, func(actor auth.Actor, page travel.Page) (travel.List[protection.Collateral], error) {
-		if c.History {
-			return p.app.Collaterals.List(ctx, actor, nil, page)
-		}
-		return p.app.Collaterals.Held(ctx, actor, ledger.Moment{AsOf: c.AsOf.day}, fault.Problems{}, nil, page)
-	}, api.ShowCollateral, "ID\tRECORD\tKIND\tCHANNEL\tAMOUNT\tFROM\tTO\tREFERENCE", func(r protection.Collateral) string {
-		to := ""
-		if r.ToDay != civil.NoDay {
-			to = r.ToDay.String()
-		}
-		return fmt.Sprintf("%d\t%d\t%s\t%s\t%s %s\t%s\t%s\t%s", r.ID, r.RecordID, r.Kind, orBlank(r.ChannelID), r.Currency,
-			money.Format(r.Amount, r.Currency), r.FromDay, to, r.Reference)
+	return printList(ctx, p, c.listFlags, listing[protection.Collateral]{
+		read: func(actor auth.Actor, page travel.Page) (travel.List[protection.Collateral], error) {
+			if c.History {
+				return p.app.Collaterals.List(ctx, actor, nil, page)
+			}
+			return p.app.Collaterals.Held(ctx, actor, ledger.Moment{AsOf: c.AsOf.day}, fault.Problems{}, nil, page)
+		},
+		shape:   api.ShowCollateral,
+		columns: columnsOf("id record kind channel currency amount from to reference"),
+		row: func(r protection.Collateral) []cell {
+			return []cell{
+				ident(r.ID), ident(r.RecordID), words(string(r.Kind)), ident(r.ChannelID), words(string(r.Currency)),
+				amount(r.Amount, r.Currency), dayCell(r.FromDay), dayCell(r.ToDay), words(r.Reference),
+			}
+		},
+		none: "There is no collateral.",
 	})
 }
 

@@ -24,13 +24,13 @@ type commandLine struct {
 	Supplier supplierCmd `cmd:"" group:"operator" help:"Suppliers: create, set, list, delete."`
 	Keys     keysCmd     `cmd:"" group:"operator" help:"Keys for logins and secrets: make, list, rotate."`
 
-	As        string       `placeholder:"USERNAME" help:"Act as this operator. The password is read from the terminal or from standard input (default: act as the program itself)."`
-	Proposals proposalsCmd `cmd:"" group:"operator" help:"List changes that wait for a second operator."`
-	Approve   approveCmd   `cmd:"" group:"operator" help:"Approve a change, which makes it."`
-	Reject    rejectCmd    `cmd:"" group:"operator" help:"Reject a change that another operator proposed."`
-	Withdraw  withdrawCmd  `cmd:"" group:"operator" help:"Take back a change that you proposed."`
-	Audit     auditCmd     `cmd:"" group:"operator" help:"The record of all changes: list, verify."`
-	Clock     clockCmd     `cmd:"" group:"operator" help:"The clock of a sandbox: show, set."`
+	As       string      `placeholder:"USERNAME" help:"Act as this operator. The password is read from the terminal or from standard input (default: act as the program itself)."`
+	Proposal proposalCmd `cmd:"" group:"operator" help:"Changes that wait for a second operator: list."`
+	Approve  approveCmd  `cmd:"" group:"operator" help:"Approve a change, which makes it."`
+	Reject   rejectCmd   `cmd:"" group:"operator" help:"Reject a change that another operator proposed."`
+	Withdraw withdrawCmd `cmd:"" group:"operator" help:"Take back a change that you proposed."`
+	Audit    auditCmd    `cmd:"" group:"operator" help:"The record of all changes: list, verify."`
+	Clock    clockCmd    `cmd:"" group:"operator" help:"The clock of a sandbox: show, set."`
 
 	Import     importCmd     `cmd:"" group:"money" help:"Import payments from a CSV file: payments."`
 	Rates      ratesCmd      `cmd:"" group:"money" help:"Exchange rates: import, fetch, quote."`

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,11 +18,11 @@ import (
 func TestUsage(t *testing.T) {
 	s := onSQLite(t)
 	for args, want := range map[string]string{
-		"srve":                  `did you mean one of "serve"`,
-		"serve --databse x":     `did you mean "--database"?`,
-		"serve extra":           "unexpected argument",
-		"import":                "expected",
-		"import payments x.csv": "missing flags: --site=PATH",
+		"srve":                `did you mean one of "serve"`,
+		"serve --databse x":   `did you mean "--database"?`,
+		"serve extra":         "unexpected argument",
+		"import":              "expected",
+		"rates quote USD 1.1": "missing flags: --day=YYYY-MM-DD",
 		"import payments x.csv --site a --mode x": "--mode must be one of",
 		"exposure --site a --as-of 2016-02-31":    "not a date",
 		"exposure --site a --json --csv":          "can't be used together",
@@ -134,7 +135,15 @@ func TestOperatorsCommands(t *testing.T) {
 				t.Errorf("holdfast %s: no %q in %s", strings.Join(args, " "), want, out)
 			}
 		}
+		for _, args := range [][]string{{"site", "list"}, {"exposure"}, {"channel", "create", "X", "--currency", "EUR"}, {"keys", "rotate"}} {
+			refused("there is no database of holdfast at", args...)
+		}
+		if files, err := os.ReadDir(s.dir); len(files) > 0 || err != nil {
+			t.Errorf("commands that only read have made %v, %v", files, err)
+		}
 		says("schema", "migrate")
+		says("There are no sites.", "site", "list")
+		refused("the database has no site yet", "channel", "list")
 		says("/acme", "site", "create", "acme", "--name", "Acme", "--currency", "gbp", "--sandbox")
 		refused("path: This path is taken.", "site", "create", "acme", "--name", "Acme", "--currency", "GBP")
 		refused("path: This path is reserved.", "site", "create", "wp", "--name", "Acme", "--currency", "GBP", "--auth-segment", "wp")
@@ -143,7 +152,7 @@ func TestOperatorsCommands(t *testing.T) {
 		refused(`There is no site "nowhere"`, "channel", "list", "--site", "nowhere")
 
 		says("channel 2, Shop", "channel", "create", "Shop", "--currency", "eur", "--mode", "draft", "--site", "acme")
-		says("Test channel", "channel", "list", "--site", "acme")
+		says("Test channel", "channel", "list")
 		says("protection-only", "channel", "mode", "2", "protection-only", "--site", "acme")
 		refused("cannot move", "channel", "mode", "2", "draft", "--site", "acme")
 		refused("There is no channel 9", "channel", "mode", "9", "closed", "--site", "acme")
@@ -158,6 +167,15 @@ func TestOperatorsCommands(t *testing.T) {
 		says("changed", "channel", "set", "2", "--suppliers=", "--site", "acme")
 		says("deleted", "supplier", "delete", "1", "--site", "acme")
 		says("signed with a new key", "keys", "rotate")
+
+		says("/other", "site", "create", "other", "--name", "Other", "--currency", "GBP")
+		if r := s.run("", "channel", "list"); !strings.Contains(r.stderr, "Name one of the sites with --site or HOLDFAST_SITE: acme, other.") {
+			t.Errorf("of two sites: exit code %d, %s", r.code, r.stderr)
+		}
+		s.site = "acme"
+		says("agent", "channel", "list")
+		s.site = "nowhere"
+		refused(`HOLDFAST_SITE: There is no site "nowhere".`, "channel", "list")
 	})
 }
 

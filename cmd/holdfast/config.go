@@ -11,7 +11,6 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -151,8 +150,7 @@ func (configCmd) Run(p *program, parsed *kong.Context) error {
 			given[step.Flag.Name] = true
 		}
 	}
-	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "SETTING\tVALUE\tFROM")
+	settings := sheet{columns: columnsOf("setting value from")}
 	for _, flag := range parsed.Model.Flags {
 		if len(flag.Envs) == 0 {
 			continue
@@ -164,9 +162,10 @@ func (configCmd) Run(p *program, parsed *kong.Context) error {
 		if given[flag.Name] {
 			from = "--" + flag.Name
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\n", flag.Name, p.show(flag), from)
+		settings.rows = append(settings.rows, []cell{words(flag.Name), words(p.show(flag)), words(from)})
 	}
-	return out.Flush()
+	p.printTable(settings, "")
+	return nil
 }
 
 // show writes the value of a setting without its secrets.

@@ -41,7 +41,7 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	if err := p.demoKeys(); err != nil {
 		return err
 	}
-	if err := p.open(ctx); err != nil {
+	if err := p.openOrMake(ctx); err != nil {
 		return err
 	}
 	if err := merchants.CheckKeys(ctx, p.core); err != nil {

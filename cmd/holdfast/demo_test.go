@@ -180,7 +180,7 @@ func TestDemoTakesPayments(t *testing.T) {
 	// docs/payments.md ends with a command, and docs/processors.md connects a channel to the sandbox processor.
 	blocks := strings.Split(docsPage(t, "payments.md"), "```")
 	last := strings.TrimPrefix(strings.TrimSpace(blocks[len(blocks)-2]), "holdfast ")
-	if said := s.must(words(last)...); !strings.Contains(said, "4 days ahead") {
+	if said := s.must(wordsOf(last)...); !strings.Contains(said, "4 days ahead") {
 		t.Errorf("holdfast %s says %s", last, said)
 	}
 	if r := s.run("", "clock", "set", "--profile", "server-to-server", "--site", "demo", "--days", "0"); r.code == 0 || !strings.Contains(r.stderr, "days") {

@@ -13,7 +13,7 @@ import (
 
 // exposureCmd prints an exposure report.
 type exposureCmd struct {
-	Site      string    `required:"" placeholder:"PATH" help:"Path of the site."`
+	siteFlag
 	AsOf      dayFlag   `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
 	KnownAt   time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
 	Currency  string    `placeholder:"CODE" help:"Currency of the report (default: the policy's)."`

@@ -7,7 +7,6 @@ import (
 	"holdfast/internal/reports"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"holdfast/internal/api"
 	"holdfast/internal/money"
@@ -128,13 +127,13 @@ func (p *program) writeTable(indent string, lines [][]string) {
 	widths := make([]int, len(lines[0]))
 	for _, line := range lines {
 		for i, cell := range line {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], width(cell))
 		}
 	}
 	for _, line := range lines {
 		text := indent
 		for i, cell := range line {
-			gap := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			gap := strings.Repeat(" ", widths[i]-width(cell))
 			if i == 0 {
 				text += cell + gap
 			} else {

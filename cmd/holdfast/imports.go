@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/csv"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"holdfast/internal/takeover"
 	"io"
@@ -28,8 +28,8 @@ type importCmd struct {
 
 // importPaymentsCmd imports the payments of another system.
 type importPaymentsCmd struct {
+	siteFlag
 	File       string `arg:"" help:"CSV file with one payment in each row, or - for standard input."`
-	Site       string `required:"" placeholder:"PATH" help:"Path of the site to which the payments belong."`
 	Mode       string `placeholder:"MODE" enum:",test,draft,protection-only,live,affiliate" default:"" help:"Create missing channels in this mode: test, draft, protection-only, live or affiliate (default: refuse rows of missing channels)."`
 	CoverStart string `placeholder:"WHEN" enum:"recorded,effective" default:"recorded" help:"Start of the cover: recorded (the default) covers payments from now on. effective covers each from when it was taken, for payments that were covered before."`
 	Reason     string `help:"Why; where a second operator must approve it, they read this."`
@@ -96,9 +96,9 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 	})
 	_ = bar.Finish()
 	if report.Proposal != nil {
-		p.waits(c.Site, *report.Proposal)
+		waits := p.waits(*report.Proposal)
 		p.printf("\nAfter that, run the same import again, with this file unchanged.\n")
-		return errors.Join(err, refusals.close())
+		return cmp.Or(err, refusals.close(), waits)
 	}
 	if err == nil || report.Rows > 0 { // an import that failed says how far it got
 		p.tellImport(report, c.DryRun, time.Since(began))

@@ -11,11 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/core"
 	"holdfast/internal/fault"
+	"holdfast/internal/travel"
 )
 
 // keysCmd groups the commands about keys. The keys that sign logins are in the database. The keys that seal (encrypt)
@@ -148,10 +149,20 @@ func syncFolder(path string) error {
 }
 
 // keysListCmd lists the keys of the file.
-type keysListCmd struct{}
+type keysListCmd struct {
+	formFlags
+	orderFlags
+}
+
+// sealKey is a key in the list: whether it seals or opens, or is missing in the file.
+type sealKey struct {
+	ID      string `json:"id"`
+	Use     string `json:"use"`
+	Secrets int64  `json:"secrets"`
+}
 
 // Run prints their ids only: the keys themselves are secret.
-func (keysListCmd) Run(ctx context.Context, p *program) error {
+func (c keysListCmd) Run(ctx context.Context, p *program) error {
 	if p.KeysFile == "" {
 		return errNoKeysFile
 	}
@@ -166,20 +177,27 @@ func (keysListCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "KEY\tUSE\tSECRETS")
+	var list []sealKey
 	for i, id := range keys.IDs() {
 		use := "opens"
 		if i == 0 {
 			use = "seals"
 		}
-		fmt.Fprintf(out, "%s\t%s\t%d\n", id, use, used[id])
+		list = append(list, sealKey{id, use, int64(used[id])})
 		delete(used, id)
 	}
 	for _, id := range slices.Sorted(maps.Keys(used)) {
-		fmt.Fprintf(out, "%s\tmissing\t%d\n", id, used[id])
+		list = append(list, sealKey{id, "missing", int64(used[id])})
 	}
-	return out.Flush()
+	return listing[sealKey]{
+		read: func(_ auth.Actor, page travel.Page) (travel.List[sealKey], error) {
+			return core.PageOf(list, page), nil
+		},
+		shape:   func(k sealKey) any { return k },
+		columns: columnsOf("key use secrets"),
+		row:     func(k sealKey) []cell { return []cell{words(k.ID), words(k.Use), count(k.Secrets)} },
+		none:    "There are no keys.",
+	}.print(p, auth.System(0), c.formFlags, c.orderFlags, p.core.Clock())
 }
 
 // keysRotateCmd rotates the keys.

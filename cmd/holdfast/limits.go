@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"holdfast/internal/limits"
-	"strconv"
-	"text/tabwriter"
 
 	"holdfast/internal/api"
 	"holdfast/internal/auth"
-	"holdfast/internal/civil"
+	"holdfast/internal/limits"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
@@ -23,64 +20,41 @@ type limitsCmd struct {
 	Over   limitsOverCmd   `cmd:"" help:"List the payments that are above a limit, in whole or in part."`
 }
 
-// listing is the flags of every list of this group.
-type listing struct {
-	siteFlag
-	JSON bool `name:"json" help:"Print JSON, amounts in minor units."`
-}
-
-// printList prints a list as a table, or as the same JSON as the API.
-func printList[T any](
-	ctx context.Context, p *program, l listing, read func(auth.Actor, travel.Page) (travel.List[T], error),
-	show func(T) any, header string, row func(T) string,
-) error {
-	actor, err := p.operatorAt(ctx, l.Site)
-	if err != nil {
-		return err
-	}
-	shapes := []any{}
-	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	if !l.JSON {
-		fmt.Fprintln(out, header)
-	}
-	err = everyPage(func(page travel.Page) (travel.List[T], error) { return read(actor, page) }, func(item T) {
-		if l.JSON {
-			shapes = append(shapes, show(item))
-			return
-		}
-		fmt.Fprintln(out, row(item))
-	})
-	if err != nil {
-		return err
-	}
-	if l.JSON {
-		return p.printJSON(shapes)
-	}
-	return out.Flush()
-}
-
 // limitsListCmd lists limits.
 type limitsListCmd struct {
-	listing
+	listFlags
 	Over bool `help:"Only limits that are exceeded."`
 }
 
 // Run prints them.
 func (c limitsListCmd) Run(ctx context.Context, p *program) error {
-	return printList(ctx, p, c.listing, func(actor auth.Actor, page travel.Page) (travel.List[limits.LimitRow], error) {
-		return p.app.Limits.List(ctx, actor, limits.LimitFilter{Over: c.Over}, page)
-	}, api.ShowLimitRow, "SCOPE\tCHANNEL\tLIMIT\tUSE\tUSED\tPASSED\tHEADROOM\tOVER\tFROM\tNOTE", func(r limits.LimitRow) string {
-		use, left, over, used, passed := "", "", "", "", ""
-		if r.HasUse {
-			use, left, over = money.Format(r.Use, r.Currency), money.Format(r.Headroom, r.Currency), money.Format(r.Over, r.Currency)
-			used = r.Percent + " %"
-			if r.Level > 0 {
-				passed = fmt.Sprintf("%d %%", r.Level)
+	return printList(ctx, p, c.listFlags, listing[limits.LimitRow]{
+		read: func(actor auth.Actor, page travel.Page) (travel.List[limits.LimitRow], error) {
+			return p.app.Limits.List(ctx, actor, limits.LimitFilter{Over: c.Over}, page)
+		},
+		shape:   api.ShowLimitRow,
+		columns: limitColumns(),
+		row: func(r limits.LimitRow) []cell {
+			row := []cell{words(string(r.Scope)), words(r.ChannelName), words(string(r.Currency)), amount(r.Amount, r.Currency)}
+			use := make([]cell, 5)
+			if r.HasUse {
+				use[0], use[1] = amount(r.Use, r.Currency), figures(r.Percent+" %", r.Percent)
+				use[3], use[4] = amount(r.Headroom, r.Currency), amount(r.Over, r.Currency)
 			}
-		}
-		return fmt.Sprintf("%s\t%s\t%s %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", r.Scope, r.ChannelName, r.Currency,
-			money.Format(r.Amount, r.Currency), use, used, passed, left, over, r.FromDay, r.NotInForce)
+			if r.Level > 0 {
+				use[2] = figures(fmt.Sprintf("%d %%", r.Level), number(r.Level))
+			}
+			row = append(row, use...)
+			return append(row, dayCell(r.FromDay), words(r.NotInForce))
+		},
+		none: "There are no limits.",
 	})
+}
+
+func limitColumns() []column {
+	columns := columnsOf("scope channel currency amount use used_percent passed_percent headroom over from note")
+	columns[5].title, columns[6].title = "USED", "PASSED"
+	return columns
 }
 
 // limitsSetCmd sets a limit.
@@ -107,8 +81,7 @@ func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if made.Proposal != nil {
-		p.waits(c.Site, *made.Proposal)
-		return nil
+		return p.waits(*made.Proposal)
 	}
 	if made.Lifted {
 		p.printf("limit %d: there is no limit from %s on\n", made.ID, made.FromDay)
@@ -120,36 +93,45 @@ func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
 }
 
 // limitsEventsCmd lists events.
-type limitsEventsCmd struct{ listing }
+type limitsEventsCmd struct{ listFlags }
 
 // Run prints them.
 func (c limitsEventsCmd) Run(ctx context.Context, p *program) error {
-	return printList(ctx, p, c.listing, func(actor auth.Actor, page travel.Page) (travel.List[protection.LimitEvent], error) {
-		return p.app.Limits.Events(ctx, actor, limits.LimitEvents{}, page)
-	}, api.ShowLimitEvent, "AT\tSCOPE\tID\tREACHED\tUSE\tLIMIT\tTRANSACTION", func(e protection.LimitEvent) string {
-		return fmt.Sprintf("%s\t%s\t%s\t%d %%\t%s\t%s %s\t%s", civil.FormatInstant(e.CrossedAt), e.Scope, orBlank(e.ObjectID), e.Percent,
-			money.Format(e.Use, e.Limit.Currency), e.Limit.Currency, money.Format(e.Limit.Amount, e.Limit.Currency), orBlank(e.TransactionID))
+	return printList(ctx, p, c.listFlags, listing[protection.LimitEvent]{
+		read: func(actor auth.Actor, page travel.Page) (travel.List[protection.LimitEvent], error) {
+			return p.app.Limits.Events(ctx, actor, limits.LimitEvents{}, page)
+		},
+		shape:   api.ShowLimitEvent,
+		columns: columnsOf("at scope id reached currency use limit transaction"),
+		row: func(e protection.LimitEvent) []cell {
+			return []cell{
+				instant(e.CrossedAt), words(string(e.Scope)), ident(e.ObjectID),
+				figures(fmt.Sprintf("%d %%", e.Percent), number(e.Percent)), words(string(e.Limit.Currency)),
+				amount(e.Use, e.Limit.Currency), amount(e.Limit.Amount, e.Limit.Currency), ident(e.TransactionID),
+			}
+		},
+		none: "There are no events.",
 	})
 }
 
-// orBlank writes an id, or nothing for 0.
-func orBlank(id int64) string {
-	if id == 0 {
-		return ""
-	}
-	return strconv.FormatInt(id, 10)
-}
-
 // limitsOverCmd lists payments that are above a limit.
-type limitsOverCmd struct{ listing }
+type limitsOverCmd struct{ listFlags }
 
 // Run prints them.
 func (c limitsOverCmd) Run(ctx context.Context, p *program) error {
 	over := true
-	return printList(ctx, p, c.listing, func(actor auth.Actor, page travel.Page) (travel.List[travel.Transaction], error) {
-		return p.app.Payments.List(ctx, actor, travel.TransactionFilter{OverLimit: &over}, page)
-	}, api.ShowTransaction, "TRANSACTION\tCHANNEL\tLOGGED\tTOTAL\tOVER", func(t travel.Transaction) string {
-		return fmt.Sprintf("%d\t%d\t%s\t%s %s\t%s %s", t.ID, t.ChannelID, civil.FormatInstant(t.CreatedAt), t.Currency,
-			money.Format(t.Total, t.Currency), t.OverLimitCurrency, money.Format(t.OverLimit, t.OverLimitCurrency))
+	return printList(ctx, p, c.listFlags, listing[travel.Transaction]{
+		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.Transaction], error) {
+			return p.app.Payments.List(ctx, actor, travel.TransactionFilter{OverLimit: &over}, page)
+		},
+		shape:   api.ShowTransaction,
+		columns: columnsOf("id channel logged currency total over_currency over"),
+		row: func(t travel.Transaction) []cell {
+			return []cell{
+				ident(t.ID), ident(t.ChannelID), instant(t.CreatedAt), words(string(t.Currency)), amount(t.Total, t.Currency),
+				words(string(t.OverLimitCurrency)), amount(t.OverLimit, t.OverLimitCurrency),
+			}
+		},
+		none: "No payment is above a limit.",
 	})
 }

@@ -19,15 +19,21 @@ import (
 	"holdfast/internal/fault"
 )
 
-// Exit codes. An import that refused some rows has its own, so that a script can tell it from a command that failed.
+// Exit codes. A script can tell a command that failed from an import that refused some rows, and from a change that was
+// not made.
 const (
-	exitFailure = 1
-	exitUsage   = 2
-	exitRefused = 3
+	exitFailure    = 1
+	exitUsage      = 2
+	exitRefused    = 3
+	exitNothingYet = 4
 )
 
 // errRefused ends an import that refused rows. The import has printed them, so nothing more is printed.
 var errRefused = errors.New("some rows were refused")
+
+// errNothingYet ends a command whose change was not made: it waits for a second person, or the user said no. The command
+// has said so, so nothing more is printed.
+var errNothingYet = errors.New("nothing has changed yet")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -82,6 +88,8 @@ func exitCode(stderr io.Writer, err error) int {
 		return 0
 	case errors.Is(err, errRefused):
 		return exitRefused
+	case errors.Is(err, errNothingYet):
+		return exitNothingYet
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "holdfast: interrupted")
 		return exitFailure

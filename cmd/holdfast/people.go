@@ -3,10 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
+	"time"
 
+	"holdfast/internal/api"
 	"holdfast/internal/auth"
-	"holdfast/internal/civil"
+	"holdfast/internal/core"
 	"holdfast/internal/fault"
 	"holdfast/internal/travel"
 )
@@ -36,11 +37,9 @@ func (c userCreateCmd) Run(ctx context.Context, p *program) error {
 	case c.Role == auth.Operator && c.Site != "":
 		return fault.WrongField("site", "An operator belongs to no site. Leave out --site.")
 	case c.Role == auth.Operator:
-		if err := p.open(ctx); err != nil {
+		if err := p.openOrMake(ctx); err != nil {
 			return err
 		}
-	case c.Site == "":
-		return fault.WrongField("site", "Name the site on which the user is %s.", c.Role)
 	default:
 		var err error
 		if actor, err = p.operatorAt(ctx, c.Site); err != nil {
@@ -113,13 +112,13 @@ func (c userAccessCmd) Run(ctx context.Context, p *program) error {
 		if err := p.app.Accounts.RemoveMembership(ctx, actor, user.ID); err != nil {
 			return err
 		}
-		p.printf("user %s no longer has access to %s\n", user.Username, c.Site)
+		p.printf("user %s no longer has access to %s\n", user.Username, p.site.Path)
 		return nil
 	}
 	if err := p.app.Accounts.SetMembership(ctx, actor, user.ID, c.Role, c.CanSignOffPayout); err != nil {
 		return err
 	}
-	p.printf("user %s is %s on %s\n", user.Username, c.Role, c.Site)
+	p.printf("user %s is %s on %s\n", user.Username, c.Role, p.site.Path)
 	return nil
 }
 
@@ -194,7 +193,7 @@ func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	// A token may do what its user may do. A token of a user without access would fail, and nobody would know why.
-	if _, err := p.app.Sessions.Authenticate(ctx, c.Site, text); err != nil {
+	if _, err := p.app.Sessions.Authenticate(ctx, p.site.Path, text); err != nil {
 		if err := p.app.Tokens.Delete(ctx, actor, made.ID); err != nil {
 			return err
 		}
@@ -206,33 +205,32 @@ func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
 }
 
 // tokenListCmd lists API tokens.
-type tokenListCmd struct {
-	siteFlag
-}
+type tokenListCmd struct{ listFlags }
 
 // Run prints them without their secret part, which is not kept.
 func (c tokenListCmd) Run(ctx context.Context, p *program) error {
-	actor, err := p.operatorAt(ctx, c.Site)
-	if err != nil {
-		return err
+	return printList(ctx, p, c.listFlags, listing[auth.APIToken]{
+		read: func(actor auth.Actor, page travel.Page) (list travel.List[auth.APIToken], err error) {
+			all, err := p.app.Tokens.List(ctx, actor)
+			return core.PageOf(all, page), err
+		},
+		shape:   api.ShowToken,
+		columns: columnsOf("id name user created expires last_used"),
+		row: func(t auth.APIToken) []cell {
+			return []cell{
+				ident(t.ID), words(t.Name), ident(t.UserID), instant(t.CreatedAt), never(t.ExpiresAt), never(t.LastUsedAt),
+			}
+		},
+		none: "There are no API tokens.",
+	})
+}
+
+// never is an instant that has not come, and perhaps never comes.
+func never(at time.Time) cell {
+	if at.IsZero() {
+		return cell{text: "never"}
 	}
-	list, err := p.app.Tokens.List(ctx, actor)
-	if err != nil {
-		return err
-	}
-	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "ID\tNAME\tUSER\tCREATED\tEXPIRES\tLAST USED")
-	for _, t := range list {
-		expires, used := "never", "never"
-		if !t.ExpiresAt.IsZero() {
-			expires = civil.FormatInstant(t.ExpiresAt)
-		}
-		if !t.LastUsedAt.IsZero() {
-			used = civil.FormatInstant(t.LastUsedAt)
-		}
-		fmt.Fprintf(out, "%d\t%s\t%d\t%s\t%s\t%s\n", t.ID, t.Name, t.UserID, civil.FormatInstant(t.CreatedAt), expires, used)
-	}
-	return out.Flush()
+	return instant(at)
 }
 
 // tokenDeleteCmd deletes an API token.

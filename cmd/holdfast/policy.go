@@ -1,15 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"text/tabwriter"
 
 	"holdfast/internal/api"
+	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
 )
@@ -24,7 +23,8 @@ type policyCmd struct {
 type policyShowCmd struct {
 	siteFlag
 	On   dayFlag `placeholder:"YYYY-MM-DD" help:"The policy of this day (default: today)."`
-	JSON bool    `name:"json" help:"Print JSON, in the form that \"policy set\" reads, with amounts in minor units."`
+	JSON bool    `name:"json" xor:"form" help:"Print JSON, in the form that \"policy set\" reads, with amounts in minor units."`
+	CSV  bool    `name:"csv" xor:"form" help:"Print CSV. Amounts are in major units, such as 12.34."`
 }
 
 // Run prints it.
@@ -37,10 +37,14 @@ func (c policyShowCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
+	switch {
+	case c.JSON:
 		return p.printJSON(api.ShowPolicy(found))
+	case c.CSV:
+		return p.printCSV(policySheet(found), cmp.Or(c.On.text(), civil.DayOf(p.now(actor)).String()))
 	}
-	return p.policyTable(found)
+	p.policyTable(found)
+	return nil
 }
 
 // policySetCmd adds a policy.
@@ -68,8 +72,7 @@ func (c policySetCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if made.Proposal != nil {
-		p.waits(c.Site, *made.Proposal)
-		return nil
+		return p.waits(*made.Proposal)
 	}
 	p.printf("policy %d is added, in force from %s\n", made.ID, made.FromDay)
 	if len(made.LimitsNotCounting) > 0 {
@@ -87,46 +90,64 @@ func (p *program) readFile(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// printJSON prints the same JSON as the API, so that a program can use either.
-func (p *program) printJSON(body any) error {
-	out := json.NewEncoder(p.stdout)
-	out.SetEscapeHTML(false)
-	out.SetIndent("", "  ")
-	return out.Encode(body)
-}
-
-// printLine prints one item of a list as JSON on one line.
-func (p *program) printLine(body any) {
-	// An error means that standard output is closed, and then nobody reads a message.
-	_ = json.NewEncoder(p.stdout).Encode(body)
+// policySheet is a policy for programs: a row for each term and each line of the rate card.
+func policySheet(y travel.Policy) sheet {
+	s := sheet{columns: columnsOf("term channel lead_from lead_to value currency")}
+	term := func(name string, value cell, currency money.Currency) {
+		s.rows = append(s.rows, []cell{words(name), {}, {}, {}, value, words(string(currency))})
+	}
+	term("id", ident(y.ID), "")
+	term("from", dayCell(y.FromDay), "")
+	term("currency", words(string(y.Currency)), "")
+	term("recognition", words(string(y.Recognition)), "")
+	term("late_log_days", count(y.LateLogDays), "")
+	term("max_fixing_age_days", count(y.MaxFixingAgeDays), "")
+	term("premium_refundable", yesNo(y.PremiumRefundable), "")
+	term("minimum_per_line", amount(y.MinimumPerLine, y.Currency), y.Currency)
+	term("minimum_per_month", amount(y.MinimumPerMonth, y.Currency), y.Currency)
+	for _, tax := range y.TaxCodes {
+		term("tax "+tax.Code, count(tax.RatePPM), "")
+	}
+	term("statement_period", words(y.StatementPeriod), "")
+	term("payment_terms_days", count(y.PaymentTermsDays), "")
+	for _, l := range y.RateCard {
+		to := count(l.To)
+		if l.To == travel.NoEnd {
+			to = cell{}
+		}
+		s.rows = append(s.rows, []cell{words("rate_card"), ident(l.ChannelID), count(l.From), to, count(l.PPM)})
+	}
+	return s
 }
 
 // policyTable prints a policy for people.
-func (p *program) policyTable(y travel.Policy) error {
-	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	line := func(name, format string, args ...any) { fmt.Fprintf(out, name+"\t"+format+"\n", args...) }
+func (p *program) policyTable(y travel.Policy) {
+	line := func(name, format string, args ...any) {
+		p.printf("%-19s%s\n", name, oneLine(fmt.Sprintf(format, args...)))
+	}
 	line("policy", "%d, in force from %s", y.ID, y.FromDay)
 	line("currency", "%s", y.Currency)
 	line("recognition", "%s", y.Recognition)
 	line("late after", "%d days", y.LateLogDays)
 	line("fixings count for", "%d days", y.MaxFixingAgeDays)
-	line("premium returns", "%t", y.PremiumRefundable)
+	line("premium returns", "%s", yesNo(y.PremiumRefundable).text)
 	line("minimum per line", "%s %s", y.Currency, money.Format(y.MinimumPerLine, y.Currency))
 	line("minimum per month", "%s %s", y.Currency, money.Format(y.MinimumPerMonth, y.Currency))
 	for _, tax := range y.TaxCodes {
 		line("tax", "%s, %d ppm, %s", tax.Code, tax.RatePPM, tax.Label)
 	}
 	line("statements", "each %s for new channels, due after %d business days", y.StatementPeriod, y.PaymentTermsDays)
-	fmt.Fprintln(out, "\nCHANNEL\tLEAD\tPPM")
+	p.printf("\n")
+	card := sheet{columns: []column{{name: "channel"}, {name: "lead_from", title: "LEAD FROM (DAYS)"}, {name: "lead_to", title: "TO (DAYS)"}, {name: "ppm"}}}
 	for _, l := range y.RateCard {
-		channel, end := "all", "and more"
+		channel, to := words("all"), count(l.To)
 		if l.ChannelID != 0 {
-			channel = strconv.FormatInt(l.ChannelID, 10)
+			channel = ident(l.ChannelID)
 		}
-		if l.To != travel.NoEnd {
-			end = fmt.Sprintf("to %d", l.To)
+		if l.To == travel.NoEnd {
+			to = cell{text: "and more", figure: true}
 		}
-		fmt.Fprintf(out, "%s\t%d %s days\t%d\n", channel, l.From, end, l.PPM)
+		card.rows = append(card.rows, []cell{channel, count(l.From), to, count(l.PPM)})
 	}
-	return out.Flush()
+	p.printTable(card, "")
 }

@@ -29,10 +29,10 @@ func TestPolicy(t *testing.T) {
 		{[]string{"policy", "show"}, 0, "recognition        linear"},
 		{[]string{"policy", "show"}, 0, "minimum per line   GBP 1.50"},
 		{[]string{"policy", "show"}, 0, "tax                IPT, 120000 ppm, Insurance premium tax"},
-		{[]string{"policy", "show"}, 0, "all      366 and more days  16000"},
+		{[]string{"policy", "show"}, 0, "all                   366   and more  16000"},
 		{[]string{"policy", "show", "--on", "2024-06-30"}, 0, "policy             1, in force from 1970-01-01"},
 		{[]string{"policy", "set", s.file("card.json", `{"from": "2024-08-01", "rate_card": [{"lead_from": 0, "ppm": 9000}, {"channel": 2, "lead_from": 0, "ppm": 7000}]}`)}, 0, "policy 3"},
-		{[]string{"policy", "show"}, 0, "2        0 and more days  7000"},
+		{[]string{"policy", "show"}, 0, "2                       0   and more  7000"},
 		{[]string{"policy", "set", s.file("none.json", `{"recognition": "linear"}`)}, 1, "from"},
 		{[]string{"policy", "set", s.file("wrong.json", `{"from": "2024-09-01", "recognition": "never", "minimum_per_line": -1}`)}, 1, "minimum_per_line"},
 		{[]string{"policy", "set", s.file("text.json", "recognition: linear")}, 1, "JSON"},
@@ -44,32 +44,29 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestPremium: the ledger is listed, as a table and line by line as JSON, and what it lacks is booked once.
+// TestPremium: the ledger is listed, as a table, JSON and CSV, and what it lacks is booked once.
 func TestPremium(t *testing.T) {
 	t.Parallel()
 	s := aShop(t)
 	s.follow([]step{
-		{[]string{"premium", "list"}, 0, "original  purchase  GBP 4.35"},
-		{[]string{"premium", "list"}, 0, "return    refund    GBP -0.72"},
+		{[]string{"premium", "list"}, 0, "original  purchase  GBP         4.35"},
+		{[]string{"premium", "list"}, 0, "return    refund    GBP        -0.72"},
 		{[]string{"premium", "list", "--bookings", "2"}, 0, "12.50"},
 		{[]string{"premium", "list", "--channels", "x"}, 2, "--channels"},
 		{[]string{"premium", "correct", "--dry-run"}, 0, "2 payments with premium, 0 to be corrected"},
 	})
 	for _, c := range []struct {
 		args []string
-		want int // lines
+		want int
 	}{{nil, 3}, {[]string{"--bookings", "1"}, 2}, {[]string{"--transactions", "2"}, 1}, {[]string{"--channels", "1"}, 0}} {
 		out := s.run(append([]string{"premium", "list", "--site", "demo", "--json"}, c.args...)...)
-		lines := 0
-		for line := range strings.Lines(out) {
-			var shape struct{ ID int64 }
-			if err := json.Unmarshal([]byte(line), &shape); err != nil || shape.ID == 0 {
-				t.Errorf("%v: %v in %s", c.args, err, line)
-			}
-			lines++
+		var shapes []struct{ ID int64 }
+		if err := json.Unmarshal([]byte(out), &shapes); err != nil || len(shapes) != c.want {
+			t.Errorf("%v: %v, %d lines, want %d\n%s", c.args, err, len(shapes), c.want, out)
 		}
-		if lines != c.want {
-			t.Errorf("%v: %d lines, want %d\n%s", c.args, lines, c.want, out)
+		out = s.run(append([]string{"premium", "list", "--site", "demo", "--csv"}, c.args...)...)
+		if rows := strings.Count(out, "\n") - 1; rows != c.want || !strings.HasPrefix(out, "as_of,id,recorded,") {
+			t.Errorf("%v: %d rows of CSV, want %d\n%s", c.args, rows, c.want, out)
 		}
 	}
 	s.spoil()
@@ -78,7 +75,7 @@ func TestPremium(t *testing.T) {
 		{[]string{"premium", "correct"}, 0, "2 payments with premium, 1 corrected"},
 		{[]string{"premium", "correct"}, 0, "2 payments with premium, 0 corrected"},
 		// The trip is over: nothing returns any more.
-		{[]string{"premium", "list"}, 0, "correction  correction  GBP 0.00   1.25"},
+		{[]string{"premium", "list"}, 0, "correction  correction  GBP         0.00      1.25"},
 	})
 }
 

@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"text/tabwriter"
 
 	"holdfast/internal/api"
-	"holdfast/internal/civil"
-	"holdfast/internal/money"
+	"holdfast/internal/auth"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
@@ -20,40 +17,30 @@ type premiumCmd struct {
 
 // premiumListCmd lists lines.
 type premiumListCmd struct {
-	siteFlag
+	listFlags
 	Channels     []int64 `placeholder:"ID" help:"Only lines of these channels."`
 	Bookings     []int64 `placeholder:"ID" help:"Only lines of these bookings."`
 	Transactions []int64 `placeholder:"ID" help:"Only lines that these transactions caused."`
-	JSON         bool    `name:"json" help:"Print JSON, one object on each line, with amounts in minor units."`
 }
 
 // Run prints the lines in the order in which they were booked.
 func (c premiumListCmd) Run(ctx context.Context, p *program) error {
-	actor, err := p.operatorAt(ctx, c.Site)
-	if err != nil {
-		return err
-	}
 	filter := protection.PremiumFilter{Channels: c.Channels, Bookings: c.Bookings, Transactions: c.Transactions}
-	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	if !c.JSON {
-		fmt.Fprintln(out, "ID\tRECORDED\tBOOKING\tTRANSACTION\tKIND\tCAUSE\tAMOUNT\tRETAINED\tVALUE\tLEAD\tPPM\tPREMIUM")
-	}
-	err = everyPage(func(page travel.Page) (travel.List[protection.PremiumLine], error) {
-		return p.app.Premiums.List(ctx, actor, filter, page)
-	}, func(l protection.PremiumLine) {
-		if c.JSON {
-			p.printLine(api.ShowPremiumLine(l))
-			return
-		}
-		amount := func(n int64) string { return money.Format(n, l.Currency) }
-		fmt.Fprintf(out, "%d\t%s\t%d\t%d\t%s\t%s\t%s %s\t%s\t%s\t%d\t%d\t%s\n", l.ID, civil.FormatInstant(l.RecordedAt), l.BookingID,
-			l.TransactionID, l.Kind, l.Cause, l.Currency, amount(l.Amount), amount(l.Retained), amount(l.State.Value),
-			l.State.Lead, l.State.Line.PPM, amount(l.State.Premium))
+	return printList(ctx, p, c.listFlags, listing[protection.PremiumLine]{
+		read: func(actor auth.Actor, page travel.Page) (travel.List[protection.PremiumLine], error) {
+			return p.app.Premiums.List(ctx, actor, filter, page)
+		},
+		shape:   api.ShowPremiumLine,
+		columns: columnsOf("id recorded booking transaction kind cause currency amount retained value lead_days ppm premium"),
+		row: func(l protection.PremiumLine) []cell {
+			return []cell{
+				ident(l.ID), instant(l.RecordedAt), ident(l.BookingID), ident(l.TransactionID), words(string(l.Kind)),
+				words(string(l.Cause)), words(string(l.Currency)), amount(l.Amount, l.Currency), amount(l.Retained, l.Currency),
+				amount(l.State.Value, l.Currency), count(l.State.Lead), count(l.State.Line.PPM), amount(l.State.Premium, l.Currency),
+			}
+		},
+		none: "There are no premium lines.",
 	})
-	if err != nil {
-		return err
-	}
-	return out.Flush()
 }
 
 // premiumCorrectCmd corrects the ledger.

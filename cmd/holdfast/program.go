@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
@@ -37,14 +38,31 @@ type program struct {
 	modal          *modal.Modal // the pages of the payment modal
 	shop           http.Handler // the demo's checkout page; nil in all other commands
 
+	site travel.Site // the site that the command works on; known after operatorAt
 	db   *db.DB
 	core *core.Core
 	app  *app.App
 }
 
-// open opens the database, brings its schema up to date, and makes the use cases. Every command migrates, because any
-// of them may be the first one after an upgrade. Two at once do no harm: migrations wait for each other.
+// open opens a database that exists already. A command in the wrong folder must not make an empty one there.
 func (p *program) open(ctx context.Context) error {
+	err := p.openBy(ctx, db.OpenExisting)
+	if errors.Is(err, db.ErrNoDatabase) {
+		return fmt.Errorf("there is no database of holdfast at %s. Name yours with --database or HOLDFAST_DATABASE. "+
+			"To begin a new one, run `holdfast site create` or `holdfast demo`", masked(p.Database))
+	}
+	return err
+}
+
+// openOrMake opens the database, and makes it if it does not exist.
+func (p *program) openOrMake(ctx context.Context) error { return p.openBy(ctx, db.Open) }
+
+// openBy opens the database, brings its schema up to date, and makes the use cases. Every command migrates, because any
+// of them may be the first one after an upgrade. Two at once do no harm: migrations wait for each other.
+func (p *program) openBy(ctx context.Context, open func(context.Context, string, func() time.Time) (*db.DB, error)) error {
+	if p.db != nil {
+		return nil
+	}
 	rulepacks, err := p.rulepacks()
 	if err != nil {
 		return err
@@ -53,7 +71,7 @@ func (p *program) open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--forex-margin: %w", err)
 	}
-	db, err := db.Open(ctx, p.Database, time.Now)
+	db, err := open(ctx, p.Database, time.Now)
 	if err != nil {
 		return err
 	}
@@ -121,7 +139,7 @@ type migrateCmd struct{}
 
 // Run only opens the database, because opening migrates it.
 func (migrateCmd) Run(ctx context.Context, p *program) error {
-	if err := p.open(ctx); err != nil {
+	if err := p.openOrMake(ctx); err != nil {
 		return err
 	}
 	p.printf("The schema of the database %s is up to date.\n", masked(p.Database))

@@ -34,7 +34,7 @@ func (c ratesImportCmd) Run(ctx context.Context, p *program) error {
 		return fmt.Errorf("the file of rates cannot be opened: %w", err)
 	}
 	defer file.Close()
-	if err := p.open(ctx); err != nil {
+	if err := p.openOrMake(ctx); err != nil {
 		return err
 	}
 	report, err := p.app.Rates.ImportHistory(ctx, auth.System(0), file)
@@ -50,7 +50,7 @@ type ratesFetchCmd struct{}
 
 // Run asks the ECB, or the address of --ecb-url.
 func (ratesFetchCmd) Run(ctx context.Context, p *program) error {
-	if err := p.open(ctx); err != nil {
+	if err := p.openOrMake(ctx); err != nil {
 		return err
 	}
 	report, err := p.app.Rates.Fetch(ctx, auth.System(0), func(ctx context.Context) ([]fx.Fixing, error) {
@@ -94,8 +94,7 @@ func (c ratesQuoteCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if made.State == travel.ProposalOpen {
-		p.waits(c.Site, made)
-		return nil
+		return p.waits(made)
 	}
 	p.printf("the quote %s is on file: one euro is %s %s on %s\n", c.QuoteID, c.Rate, strings.ToUpper(c.Currency), c.Day.day)
 	return nil

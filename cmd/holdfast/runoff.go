@@ -16,7 +16,7 @@ import (
 
 // reportFlags are the flags that run-off, ageing and movement share.
 type reportFlags struct {
-	Site      string    `required:"" placeholder:"PATH" help:"Path of the site."`
+	siteFlag
 	KnownAt   time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
 	Currency  string    `placeholder:"CODE" help:"Currency of the report (default: the policy's)."`
 	Valuation string    `enum:"spot,locked" default:"spot" placeholder:"KIND" help:"spot (the default): with the exchange rates of the day. locked: with the rates at which payments were priced."`

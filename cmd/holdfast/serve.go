@@ -38,7 +38,7 @@ func (serveCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	defer listener.Close()
-	if err := p.open(ctx); err != nil {
+	if err := p.openOrMake(ctx); err != nil {
 		return err
 	}
 	if err := merchants.CheckKeys(ctx, p.core); err != nil {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"holdfast/internal/merchants"
+	"os"
 	"strings"
-	"text/tabwriter"
 
+	"holdfast/internal/api"
 	"holdfast/internal/auth"
 	"holdfast/internal/demo"
+	"holdfast/internal/fault"
+	"holdfast/internal/merchants"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
 )
@@ -30,7 +32,7 @@ type siteCreateCmd struct {
 
 // Run creates the site.
 func (c siteCreateCmd) Run(ctx context.Context, p *program) error {
-	if err := p.open(ctx); err != nil {
+	if err := p.openOrMake(ctx); err != nil {
 		return err
 	}
 	// An operator may do everything on all sites, and the password of the demo's operator is in a file.
@@ -53,39 +55,83 @@ func (c siteCreateCmd) Run(ctx context.Context, p *program) error {
 }
 
 // siteListCmd lists sites.
-type siteListCmd struct{}
+type siteListCmd struct {
+	formFlags
+	orderFlags
+}
 
-// Run prints them in order of their ids.
-func (siteListCmd) Run(ctx context.Context, p *program) error {
+// Run prints them.
+func (c siteListCmd) Run(ctx context.Context, p *program) error {
+	list := listing[travel.Site]{
+		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.Site], error) {
+			return p.app.Sites.List(ctx, actor, travel.SiteFilter{}, page)
+		},
+		shape:   api.ShowSite,
+		columns: columnsOf("id path name currency channels sandbox"),
+		row: func(s travel.Site) []cell {
+			return []cell{
+				ident(s.ID), words(s.Path), words(s.Name), words(string(s.Policy.Currency)), count(s.ChannelCount), yesNo(s.Sandbox),
+			}
+		},
+		none: "There are no sites.",
+	}
+	if err := c.check(list.columns); err != nil {
+		return err
+	}
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "ID\tPATH\tNAME\tCURRENCY\tCHANNELS\tSANDBOX")
-	err := everyPage(func(page travel.Page) (travel.List[travel.Site], error) {
-		return p.app.Sites.List(ctx, auth.System(0), travel.SiteFilter{}, page)
-	}, func(s travel.Site) {
-		fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%d\t%t\n", s.ID, s.Path, s.Name, s.Policy.Currency, s.ChannelCount, s.Sandbox)
-	})
-	if err != nil {
-		return err
-	}
-	return out.Flush()
+	return list.print(p, auth.System(0), c.formFlags, c.orderFlags, p.core.Clock())
 }
 
+// siteVariable names the site of commands that are not told one.
+const siteVariable = "HOLDFAST_SITE"
+
 // operatorAt opens the database and returns the operator who acts on a site: the one that --as names, or the program
-// itself.
+// itself. Without a path it takes the site of HOLDFAST_SITE, or the only one.
 func (p *program) operatorAt(ctx context.Context, path string) (auth.Actor, error) {
 	if err := p.open(ctx); err != nil {
 		return auth.Actor{}, err
 	}
-	site, err := p.app.Sites.At(ctx, auth.System(0), path)
+	site, err := p.siteAt(ctx, path)
 	if err != nil {
 		return auth.Actor{}, err
 	}
+	p.site = site
 	actor := merchants.SystemAt(site)
 	if p.as != "" {
 		return p.asPerson(ctx, actor)
 	}
 	return actor, nil
+}
+
+func (p *program) siteAt(ctx context.Context, path string) (travel.Site, error) {
+	if path != "" {
+		return p.app.Sites.At(ctx, auth.System(0), path)
+	}
+	if path = os.Getenv(siteVariable); path != "" {
+		site, err := p.app.Sites.At(ctx, auth.System(0), path)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", siteVariable, err)
+		}
+		return site, err
+	}
+	const shown = 10 // sites in a message
+	list, err := p.app.Sites.List(ctx, auth.System(0), travel.SiteFilter{}, travel.Page{Number: 1, Size: shown, Offset: -1})
+	switch {
+	case err != nil:
+		return travel.Site{}, err
+	case len(list.Items) == 1:
+		return list.Items[0], nil
+	case len(list.Items) == 0:
+		return travel.Site{}, errors.New("the database has no site yet. Make one with `holdfast site create`")
+	}
+	var paths []string
+	for _, s := range list.Items {
+		paths = append(paths, s.Path)
+	}
+	if list.More {
+		paths = append(paths, "…")
+	}
+	return travel.Site{}, fault.WrongField("site", "Name one of the sites with --site or %s: %s.", siteVariable, strings.Join(paths, ", "))
 }

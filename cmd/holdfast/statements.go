@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"os"
-	"text/tabwriter"
 	"time"
 
 	"holdfast/internal/api"
@@ -28,45 +28,34 @@ type statementsCmd struct {
 
 // statementsListCmd lists statements.
 type statementsListCmd struct {
-	siteFlag
+	listFlags
 	Channels []int64 `placeholder:"ID" help:"Only statements of these channels, by id."`
 	Overdue  bool    `help:"Only statements that are due and not paid."`
-	JSON     bool    `name:"json" help:"Print JSON, amounts in minor units."`
 }
 
 // Run prints a line for each statement.
 func (c statementsListCmd) Run(ctx context.Context, p *program) error {
-	actor, err := p.operatorAt(ctx, c.Site)
-	if err != nil {
-		return err
-	}
 	filter := travel.StatementFilter{Channels: c.Channels}
 	if c.Overdue {
 		filter.Overdue = &c.Overdue
 	}
-	shown := []any{}
-	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "ID\tNO.\tPERIOD\tDUE\t \tCLOSING\tOPEN\t  CHANNEL\t")
 	var now time.Time
-	err = everyPage(func(page travel.Page) (list travel.List[protection.IssuedStatement], err error) {
-		list, now, err = p.app.Statements.List(ctx, actor, filter, page)
-		return list, err
-	}, func(s protection.IssuedStatement) {
-		shown = append(shown, api.ShowStatement(s, now))
-		mark := ""
-		if s.OverdueOn(civil.DayOf(now)) {
-			mark = ", overdue"
-		}
-		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t  %s%s\t\n", s.ID, s.Number, s.Period.Name(), s.Due, s.Currency,
-			money.Format(s.Closing, s.Currency), money.Format(s.Open, s.Currency), s.ChannelName, mark)
+	return printList(ctx, p, c.listFlags, listing[protection.IssuedStatement]{
+		read: func(actor auth.Actor, page travel.Page) (list travel.List[protection.IssuedStatement], err error) {
+			list, now, err = p.app.Statements.List(ctx, actor, filter, page)
+			return list, err
+		},
+		shape:   func(s protection.IssuedStatement) any { return api.ShowStatement(s, now) },
+		columns: columnsOf("id number period due overdue currency closing open channel channel_name"),
+		row: func(s protection.IssuedStatement) []cell {
+			return []cell{
+				ident(s.ID), count(s.Number), words(s.Period.Name()), dayCell(s.Due), yesNo(s.OverdueOn(civil.DayOf(now))),
+				words(string(s.Currency)), amount(s.Closing, s.Currency), amount(s.Open, s.Currency), ident(s.ChannelID),
+				words(s.ChannelName),
+			}
+		},
+		none: "There are no statements.",
 	})
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return p.printJSON(shown)
-	}
-	return out.Flush()
 }
 
 // statementsShowCmd shows one statement.
@@ -96,21 +85,38 @@ func (c statementsShowCmd) Run(ctx context.Context, p *program) error {
 		return api.WriteStatementCSV(p.stdout, found.Statement, document.Label(c.For), lines)
 	}
 	p.statementHead(found)
-	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(out, "RECORDED\tTRANSACTION\tBOOKING\tKIND\tAMOUNT\tDAYS\tPPM\t%s\tRETAINED\t  CHANGES\t\n", found.Currency)
+	return p.statementLines(found.Currency, lines)
+}
+
+// statementLines prints the lines piece by piece, because a statement may have very many.
+func (p *program) statementLines(q money.Currency, lines iter.Seq2[protection.StatementLine, error]) error {
+	out := table{columns: columnsOf("recorded transaction booking kind currency amount lead_days ppm premium retained changes")}
+	out.columns[8].title, out.columns[9].title = "PREMIUM "+string(q), "RETAINED "+string(q)
+	first := true
+	var rows [][]cell
 	for l, err := range lines {
 		if err != nil {
 			return err
 		}
-		changes := ""
+		changes := cell{}
 		if l.RefersTo != 0 {
-			changes = fmt.Sprintf("no. %d", l.RefersTo)
+			changes = words(fmt.Sprintf("no. %d", l.RefersTo))
 		}
-		fmt.Fprintf(out, "%s\t%d\t%d\t%s\t%s %s\t%d\t%d\t%s\t%s\t  %s\t\n", civil.DayOf(l.RecordedAt), l.TransactionID, l.BookingID,
-			l.Kind, l.Currency, money.Format(l.StateAmount, l.Currency), l.LeadDays, l.PPM, money.Format(l.Amount, found.Currency),
-			money.Format(l.Retained, found.Currency), changes)
+		rows = append(rows, []cell{
+			dayCell(civil.DayOf(l.RecordedAt)), ident(l.TransactionID), ident(l.BookingID), words(l.Kind), words(string(l.Currency)),
+			amount(l.StateAmount, l.Currency), count(l.LeadDays), count(l.PPM), amount(l.Amount, q), amount(l.Retained, q), changes,
+		})
+		if len(rows) == readTogether {
+			out.print(p, rows, first)
+			rows, first = rows[:0], false
+		}
 	}
-	return out.Flush()
+	if len(rows) > 0 {
+		out.print(p, rows, first)
+	} else if first {
+		p.printf("It has no premium lines.\n")
+	}
+	return nil
 }
 
 // statementHead prints the sums of a statement.

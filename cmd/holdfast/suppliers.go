@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"text/tabwriter"
 
+	"holdfast/internal/api"
+	"holdfast/internal/auth"
 	"holdfast/internal/travel"
 )
 
@@ -69,27 +69,21 @@ func (c supplierSetCmd) Run(ctx context.Context, p *program) error {
 }
 
 // supplierListCmd lists suppliers.
-type supplierListCmd struct {
-	siteFlag
-}
+type supplierListCmd struct{ listFlags }
 
-// Run prints them in order of their ids.
+// Run prints them.
 func (c supplierListCmd) Run(ctx context.Context, p *program) error {
-	actor, err := p.operatorAt(ctx, c.Site)
-	if err != nil {
-		return err
-	}
-	out := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "ID\tNAME\tCATEGORY\tCOUNTRY\tURL")
-	err = everyPage(func(page travel.Page) (travel.List[travel.Supplier], error) {
-		return p.app.Suppliers.List(ctx, actor, travel.SupplierFilter{}, page)
-	}, func(s travel.Supplier) {
-		fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\n", s.ID, s.Name, s.Category, s.Country, s.URL)
+	return printList(ctx, p, c.listFlags, listing[travel.Supplier]{
+		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.Supplier], error) {
+			return p.app.Suppliers.List(ctx, actor, travel.SupplierFilter{}, page)
+		},
+		shape:   api.ShowSupplier,
+		columns: columnsOf("id name category country url"),
+		row: func(s travel.Supplier) []cell {
+			return []cell{ident(s.ID), words(s.Name), words(s.Category), words(s.Country), words(s.URL)}
+		},
+		none: "There are no suppliers.",
 	})
-	if err != nil {
-		return err
-	}
-	return out.Flush()
 }
 
 // supplierDeleteCmd deletes a supplier.

@@ -50,6 +50,7 @@ type system struct {
 	t        *testing.T
 	dir      string
 	database string // "" takes the default
+	site     string // HOLDFAST_SITE, where it is not ""
 }
 
 // onSQLite gives a fresh folder, in which the program makes its database.
@@ -78,6 +79,9 @@ func (s *system) command(ctx context.Context, args ...string) *exec.Cmd {
 		if !strings.HasPrefix(variable, "HOLDFAST_") {
 			cmd.Env = append(cmd.Env, variable)
 		}
+	}
+	if s.site != "" {
+		cmd.Env = append(cmd.Env, siteVariable+"="+s.site)
 	}
 	return cmd
 }

@@ -32,7 +32,7 @@ func TestTheDocumentedTour(t *testing.T) {
 			continue
 		}
 		command, answer, _ := strings.Cut(strings.TrimPrefix(blocks[i], "console\n$ holdfast "), "\n")
-		args := words(command)
+		args := wordsOf(command)
 		if args[0] == "demo" {
 			s.start(args...).stop()
 			continue
@@ -78,8 +78,8 @@ func abridged(got, like string) string {
 	return strings.Join(lines[:before], "") + "…\n" + strings.Join(lines[len(lines)-1-after:], "")
 }
 
-// words splits a command line at its spaces; what stands in double quotes is one word.
-func words(line string) (list []string) {
+// wordsOf splits a command line at its spaces; what stands in double quotes is one word.
+func wordsOf(line string) (list []string) {
 	for i, part := range strings.Split(line, `"`) {
 		if i%2 == 1 {
 			list = append(list, part)

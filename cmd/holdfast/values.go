@@ -28,6 +28,7 @@ func readers() kong.Option {
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), reader(readDuration)),
 		kong.TypeMapper(reflect.TypeFor[netip.Prefix](), reader(readNetwork)),
 		kong.TypeMapper(reflect.TypeFor[dayFlag](), reader(readDay)),
+		kong.TypeMapper(reflect.TypeFor[sortFlag](), kong.MapperFunc(readSort)),
 		kong.KindMapper(reflect.Int, kong.MapperFunc(readNumber)),
 		kong.KindMapper(reflect.Int64, kong.MapperFunc(readNumber)),
 		kong.NamedMapper(minorUnits, kong.MapperFunc(readMinorUnits)),
@@ -71,6 +72,14 @@ func given(ctx *kong.DecodeContext) (string, error) {
 // dayFlag is a day on the command line; nil where the flag is not given.
 type dayFlag struct{ day *civil.Day }
 
+// text is the day, or nothing where the flag is not given.
+func (f dayFlag) text() string {
+	if f.day == nil {
+		return ""
+	}
+	return f.day.String()
+}
+
 func readDay(text string) (dayFlag, error) {
 	day, err := civil.ParseDay(text)
 	if err != nil {
@@ -102,6 +111,18 @@ func readNetwork(text string) (netip.Prefix, error) {
 		return network, fmt.Errorf("%q is not a network. Write it like 10.0.0.0/8, and put commas between several", text)
 	}
 	return network, nil
+}
+
+// readSort reads the value of --sort. It may begin with one dash, which otherwise begins a flag.
+func readSort(ctx *kong.DecodeContext, target reflect.Value) error {
+	word, ok := ctx.Scan.Peek().Value.(string)
+	if !ok || word == "" || word == "-" || strings.HasPrefix(word, "--") {
+		return errors.New("the value is missing")
+	}
+	ctx.Scan.Pop()
+	column, descending := strings.CutPrefix(word, "-")
+	target.Set(reflect.ValueOf(sortFlag{column, descending}))
+	return nil
 }
 
 // readFileName refuses a file that does not exist before anything else happens.

@@ -70,7 +70,7 @@ func certificate(r reports.BordereauRow) string {
 
 func (r bordereauRowShape) cells() []string {
 	return []string{
-		r.Certificate, plainCell(r.Insured), plainCell(r.Merchant), r.Inception.String(), r.Expiry.String(), r.CountryOfRisk,
+		r.Certificate, PlainCell(r.Insured), PlainCell(r.Merchant), r.Inception.String(), r.Expiry.String(), r.CountryOfRisk,
 		r.TransactionType, r.Booked.String(), r.Effective.String(), string(r.OriginalCurrency), r.SumInsured,
 		string(r.SettlementCurrency), r.SettlementInsured, r.RateOfExchange, r.OriginalPerEuro, r.SettlementPerEuro, r.Gross,
 		r.Tax, r.Net,

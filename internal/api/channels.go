@@ -28,6 +28,9 @@ type channelShape struct {
 	*processingShape
 }
 
+// ShowChannel gives the shape of a channel, to be encoded as JSON.
+func ShowChannel(c travel.Channel) any { return showChannel(c) }
+
 func showChannel(c travel.Channel) channelShape {
 	return channelShape{
 		ID: c.ID, UUID: c.UUID, Name: c.Name, Slug: c.Slug, AccountType: c.AccountType, AccountMode: c.Mode,

@@ -21,6 +21,9 @@ type siteShape struct {
 	Modified      string         `json:"modified"`
 }
 
+// ShowSite gives the shape of a site, to be encoded as JSON.
+func ShowSite(s travel.Site) any { return showSite(s) }
+
 func showSite(s travel.Site) siteShape {
 	return siteShape{
 		ID: s.ID, Name: s.Name, Path: s.Path, Sandbox: s.Sandbox, Currency: s.Policy.Currency,

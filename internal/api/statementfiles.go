@@ -17,8 +17,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// plainCell keeps a spreadsheet from running a text as a formula, because merchants and travellers write such texts.
-func plainCell(text string) string {
+// PlainCell keeps a spreadsheet from running a text as a formula, because merchants and travellers write such texts.
+func PlainCell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text
 	}
@@ -43,7 +43,7 @@ func WriteStatementCSV(
 	statement := number(s.Number)
 	sum := func(row, kind string, amount int64) error {
 		cells := make([]string, len(statementColumns))
-		cells[0], cells[1], cells[4] = statement, row, plainCell(kind)
+		cells[0], cells[1], cells[4] = statement, row, PlainCell(kind)
 		cells[14], cells[15] = string(s.Currency), money.FormatPlain(amount, s.Currency)
 		return out.Write(cells)
 	}
@@ -60,7 +60,7 @@ func WriteStatementCSV(
 		}
 		_ = out.Write([]string{
 			statement, chargeNames[label], number(l.ID), civil.DayOf(l.RecordedAt).String(), l.Kind, l.Cause,
-			number(l.TransactionID), number(l.BookingID), plainCell(l.BookingReference), string(l.Currency),
+			number(l.TransactionID), number(l.BookingID), PlainCell(l.BookingReference), string(l.Currency),
 			money.FormatPlain(l.StateAmount, l.Currency), money.FormatPlain(l.StateValue, s.Currency), number(l.LeadDays),
 			number(l.PPM), string(s.Currency), money.FormatPlain(l.Amount, s.Currency),
 			money.FormatPlain(l.Retained, s.Currency), refers,

@@ -16,6 +16,9 @@ type supplierShape struct {
 	Country  string `json:"country"`
 }
 
+// ShowSupplier gives the shape of a supplier, to be encoded as JSON.
+func ShowSupplier(s travel.Supplier) any { return showSupplier(s) }
+
 func showSupplier(s travel.Supplier) supplierShape {
 	return supplierShape{strconv.FormatInt(s.ID, 10), s.Name, s.URL, s.Category, s.Country}
 }

@@ -30,6 +30,9 @@ type message struct {
 	Message string `json:"message"`
 }
 
+// ShowToken gives the shape of an API token without its secret, to be encoded as JSON.
+func ShowToken(t auth.APIToken) any { return showToken(t) }
+
 func showToken(t auth.APIToken) tokenShape {
 	return tokenShape{
 		ID: t.ID, TokenableType: "site", TokenableID: t.SiteID, Name: t.Name, Abilities: []string{},

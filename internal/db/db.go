@@ -13,6 +13,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -24,6 +26,8 @@ import (
 var (
 	// ErrNotFound: the site has no such row.
 	ErrNotFound = errors.New("not found")
+	// ErrNoDatabase: at the address there is no database of this program.
+	ErrNoDatabase = errors.New("there is no database")
 	// ErrConflict: the write breaks a uniqueness or reference rule of the schema.
 	ErrConflict = errors.New("conflict with what is stored")
 )
@@ -65,6 +69,8 @@ type engine struct {
 	name string
 	// ddl replaces the tokens of the migrations, such as {{serial}}.
 	ddl *strings.Replacer
+	// hasSchema says whether the table of migrations is there.
+	hasSchema string
 	// lockSchema takes the lock under which migrations run; it ends with the transaction.
 	lockSchema string
 	// conflict: a uniqueness or reference rule is broken. transient: the same transaction may succeed when it is run
@@ -83,6 +89,28 @@ func Open(ctx context.Context, url string, clock func() time.Time) (*DB, error) 
 	default:
 		return nil, fmt.Errorf("database %q is neither sqlite:PATH nor postgres://…", scheme)
 	}
+}
+
+// OpenExisting is Open for a database that was made before. It makes nothing: where there is none, the error is
+// ErrNoDatabase.
+func OpenExisting(ctx context.Context, url string, clock func() time.Time) (*DB, error) {
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok && path != "" {
+		if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+			return nil, ErrNoDatabase
+		}
+	}
+	db, err := Open(ctx, url, clock)
+	if err != nil {
+		return nil, err
+	}
+	var made bool
+	if err := db.read.QueryRowContext(ctx, db.engine.hasSchema).Scan(&made); err != nil {
+		return nil, errors.Join(db.outward(err), db.Close())
+	}
+	if !made {
+		return nil, errors.Join(ErrNoDatabase, db.Close())
+	}
+	return db, nil
 }
 
 // Close stops the writer, waits for the writes that it has taken, and closes all connections.

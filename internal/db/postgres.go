@@ -26,6 +26,7 @@ var postgresEngine = &engine{
 		"{{key}}", "PRIMARY KEY",
 		"{{bytes}}", "BYTEA",
 	),
+	hasSchema:  "SELECT to_regclass('schema_migrations') IS NOT NULL",
 	lockSchema: "SELECT pg_advisory_xact_lock(7310032)", // any number, as long as every holdfast takes the same
 	conflict: func(err error) bool {
 		return strings.HasPrefix(postgresCode(err), "23") // integrity constraint violation

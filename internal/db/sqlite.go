@@ -25,6 +25,7 @@ var sqliteEngine = &engine{
 		"{{key}}", "UNIQUE",
 		"{{bytes}}", "BLOB",
 	),
+	hasSchema:  "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations')",
 	lockSchema: "SELECT 1", // BEGIN IMMEDIATE already holds the only write lock
 	conflict: func(err error) bool {
 		return sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT
