@@ -84,7 +84,7 @@ func New(c *core.Core) *App {
 		Protection:      &reports.Protection{Core: c},
 		Limits:          limits.NewLimits(c),
 		Collaterals:     &ledger.Collaterals{Core: c},
-		Policies:        merchants.NewPolicies(c, limits.NotCounting),
+		Policies:        merchants.NewPolicies(c, limits.NotCounting, limits.PolicyChanged),
 		Premiums:        &ledger.Premiums{Core: c},
 		Statements:      &statements.Statements{Core: c},
 		Bordereaux:      &reports.Bordereaux{Core: c},

@@ -76,6 +76,9 @@ func Judge(tx *db.Tx, t travel.Transaction) (over int64, in money.Currency, err 
 	return over, in, err
 }
 
+// PolicyChanged notes a new policy for the job: it may find other parts of the trips undelivered.
+func PolicyChanged(tx *db.Tx, siteID int64) { NoteChange(tx, siteID, ChangePolicy, 0, 0) }
+
 // Redate returns a function that calls ledger.Redate and notes each allocation that it changed, for the job.
 func Redate(c *core.Core) func(tx *db.Tx, before, after travel.Booking) error {
 	return func(tx *db.Tx, before, after travel.Booking) error {
@@ -96,7 +99,7 @@ func (l *limiting) judge(h protection.History) error {
 	if err := l.judgeTransaction(h, use); err != nil {
 		return err
 	}
-	return l.judgeBooking(h, use, true)
+	return l.judgeBooking(h, use)
 }
 
 // uses adds up the uses of allocations at the end of the day, in minor units.
@@ -143,46 +146,78 @@ func (l *limiting) judgeTransaction(h protection.History, added int64) error {
 	return l.record(a, limit, a.TransactionID, added, use, limit.Level(use-added), true)
 }
 
-// judgeBooking judges the use of an allocation's booking after it grew by an amount. The part above the limit is
-// recorded for a payment only; if something else raised the use, there are only events.
-func (l *limiting) judgeBooking(h protection.History, added int64, payment bool) error {
+// judgeBooking judges the use of an allocation's booking after a payment added an amount to it.
+func (l *limiting) judgeBooking(h protection.History, added int64) error {
 	a := h.Allocation
 	limit, ok := l.inForce(protection.LimitBooking, a)
 	if !ok {
 		return nil
 	}
-	stored, err := lockUse(l.tx, a.SiteID, a.BookingID, limit.Currency)
+	stored, use, err := l.lockBooking(a, limit)
 	if err != nil {
 		return err
 	}
+	// Deliveries and refunds lower the use, and nothing judges it then. So the level before is that of the use just before
+	// this change, if it is lower than the stored one.
+	before := min(stored, limit.Level(use-added))
+	return l.record(a, limit, a.BookingID, added, use, before, true)
+}
+
+// lockBooking locks the use of a booking, computes it, and stores its level. It returns the level that was stored before.
+func (l *limiting) lockBooking(a protection.Allocation, limit protection.Limit) (before, use int64, err error) {
+	stored, err := lockUse(l.tx, a.SiteID, a.BookingID, limit.Currency)
+	if err != nil {
+		return 0, 0, err
+	}
 	list, err := ledger.HistoriesOfBooking(l.tx, a.SiteID, a.BookingID)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	if l.late {
 		list = upTo(a, list)
 	}
-	use, err := l.uses(list...)
-	if err != nil {
-		return err
+	if use, err = l.uses(list...); err != nil {
+		return 0, 0, err
 	}
-	// New dates of a booking raise the uses of several allocations at once, and each is a change of its own. The use that
-	// counts here is the one after this change, so each level has one event. A payment that was recorded meanwhile has
-	// made its own events.
-	told := use
-	if !payment {
-		if told, err = recomputedUse(l.tx, a.SiteID, a.BookingID, limit.Currency); err != nil {
+	before, stored.Level = stored.Level, limit.Level(use)
+	return before, use, saveUse(l.tx, a.SiteID, stored)
+}
+
+// judgeGrowth judges the transaction and the booking of an allocation after something other than a payment raised its use:
+// a reversal, new dates or another policy. There are only events, and no part above a limit. One such change may raise the
+// uses of several allocations, one after the other. The use that counts here is that of the lines after this one, so each
+// level has one event. A payment that was recorded meanwhile has made its own events.
+func (l *limiting) judgeGrowth(h protection.History, added int64) error {
+	a := h.Allocation
+	for _, scope := range []protection.LimitScope{protection.LimitTransaction, protection.LimitBooking} {
+		object := a.TransactionID
+		if scope == protection.LimitBooking {
+			object = a.BookingID
+		}
+		limit, ok := l.inForce(scope, a)
+		if !ok {
+			continue
+		}
+		use, err := recomputedUse(l.tx, a.SiteID, scope, object, limit.Currency)
+		if err != nil {
+			return err
+		}
+		before := limit.Level(use - added)
+		if limit.Level(use) <= before {
+			continue
+		}
+		if scope == protection.LimitBooking {
+			stored, _, err := l.lockBooking(a, limit)
+			if err != nil {
+				return err
+			}
+			before = min(before, stored)
+		}
+		if err := l.record(a, limit, object, added, use, before, false); err != nil {
 			return err
 		}
 	}
-	// Deliveries and refunds lower the use, and nothing judges it then. So the level before is that of the use just before
-	// this change, if it is lower than the stored one.
-	before := min(stored.Level, limit.Level(told-added))
-	stored.Level = limit.Level(use)
-	if err := saveUse(l.tx, a.SiteID, stored); err != nil {
-		return err
-	}
-	return l.record(a, limit, a.BookingID, added, told, before, payment)
+	return nil
 }
 
 // record writes the events for the levels that the use rose to, and the part of a payment above the limit.

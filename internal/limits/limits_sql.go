@@ -82,6 +82,7 @@ const (
 	ChangeReDated = "re_dated" // an allocation has new terms
 	ChangePriced  = "priced"   // an allocation got its rate late
 	ChangeLimit   = "limit"    // there is a new limit
+	ChangePolicy  = "policy"   // there is a new policy
 )
 
 // LimitChange is a change of the use of a channel and its site that is not in the running use yet. It has the id of a
@@ -218,6 +219,17 @@ func WaitingChanges(tx *db.Tx, siteID, upTo int64, limit int) ([]LimitChange, er
 			return err
 		})
 	return list, err
+}
+
+// policiesTaken is the known_at of the policies that the running use of a site goes by. A new policy does not count before
+// its change is taken; all others do.
+func policiesTaken(tx *db.Tx, siteID int64) (time.Time, error) {
+	var waiting sql.NullInt64
+	err := tx.Row(`SELECT MIN(recorded_at) FROM limit_changes WHERE site_id = $1 AND kind = 'policy'`, []any{siteID}, &waiting)
+	if err != nil || !waiting.Valid {
+		return tx.Now, err
+	}
+	return db.Instant(waiting.Int64 - 1), nil
 }
 
 // forgetChanges removes the changes of a site up to an id: they are in the running use.

@@ -23,6 +23,7 @@ import (
 const (
 	seenAfter       = 6 * time.Second
 	changesPerWrite = 100
+	linesPerWrite   = 300
 )
 
 // Recompute brings the running use of every channel and site up to date, and judges the changes since the last run by
@@ -108,6 +109,7 @@ type recomputing struct {
 	book   limitBook
 	limits protection.Limits
 	uses   map[useKey]*runningUse
+	stored map[useKey]runningUse // the uses as they are in the database
 	at     time.Time             // when the change was recorded that is judged now
 	facts  map[int64]*LimitFacts // of the allocations of this piece, by their ids
 	about  map[int64][]int64     // the ids of the allocations that each transaction changes
@@ -124,7 +126,7 @@ func recomputePiece(tx *db.Tx, siteID, upTo int64, today civil.Day) (more bool, 
 	if err != nil {
 		return false, err
 	}
-	s := &recomputing{tx: tx, uses: map[useKey]*runningUse{}, at: tx.Now}
+	s := &recomputing{tx: tx, uses: map[useKey]*runningUse{}, stored: map[useKey]runningUse{}, at: tx.Now}
 	// A new book begins on the day of its first change.
 	changes, err := WaitingChanges(tx, siteID, upTo, changesPerWrite)
 	if err != nil {
@@ -146,7 +148,8 @@ func recomputePiece(tx *db.Tx, siteID, upTo int64, today civil.Day) (more bool, 
 		return false, err
 	}
 	for _, u := range stored {
-		s.uses[useKey{u.Scope, u.ObjectID, string(u.Currency)}] = &u
+		k := useKey{u.Scope, u.ObjectID, string(u.Currency)}
+		s.uses[k], s.stored[k] = &u, u
 	}
 	if len(changes) > 0 {
 		today = civil.DayOf(changes[0].RecordedAt)
@@ -167,95 +170,6 @@ func dayBefore(tx *db.Tx, siteID int64, day civil.Day) (civil.Day, error) {
 		return day, err
 	}
 	return min(day, civil.DayOf(waiting[0].RecordedAt)), nil
-}
-
-// step does the next piece of work: it moves to another day, applies a new recognition, or takes changes.
-func (s *recomputing) step(day civil.Day, changes []LimitChange) (more bool, err error) {
-	if !s.book.Walking {
-		if more, err = s.turnTo(day); more || err != nil {
-			return true, err
-		}
-	}
-	if s.book.Walking {
-		return true, s.walk()
-	}
-	if s.limits, err = LimitsUpTo(s.tx, s.book.SiteID, s.book.Day); err != nil {
-		return false, err
-	}
-	// A new day, recognition or limit may have changed the levels.
-	if err := s.judgeAll(); err != nil {
-		return false, err
-	}
-	if err := s.read(changes); err != nil {
-		return false, err
-	}
-	var last int64
-	for _, c := range changes {
-		if civil.DayOf(c.RecordedAt) > s.book.Day {
-			break
-		}
-		if err := s.takeChange(c); err != nil {
-			return false, fmt.Errorf("change %d: %w", c.ID, err)
-		}
-		last = c.ID
-	}
-	more = len(changes) == changesPerWrite || len(changes) > 0 && last != changes[len(changes)-1].ID
-	return more, forgetChanges(s.tx, s.book.SiteID, last)
-}
-
-// turnTo moves the book to the end of another day. First it computes the lines that change with time alone until then, a
-// bounded number in each piece. If the recognition of the policy is a new one, all lines must be computed again: walk.
-func (s *recomputing) turnTo(day civil.Day) (more bool, err error) {
-	if day > s.book.Day {
-		due, err := linesDue(s.tx, s.book.SiteID, day, changesPerWrite)
-		if err != nil {
-			return false, err
-		}
-		if err := s.renew(due, day); err != nil {
-			return false, err
-		}
-		if len(due) == changesPerWrite {
-			return true, nil
-		}
-		s.book.Day = day
-	}
-	policy, err := merchants.PolicyOn(s.tx, s.book.SiteID, s.book.Day)
-	if err != nil {
-		return false, err
-	}
-	if policy.Recognition != s.book.Recognition {
-		s.book.Recognition, s.book.Walking, s.book.WalkedTo = policy.Recognition, true, 0
-	}
-	return false, nil
-}
-
-// walk computes the next lines again, by the new recognition.
-func (s *recomputing) walk() error {
-	list, err := linesAfter(s.tx, s.book.SiteID, s.book.WalkedTo, changesPerWrite)
-	if err != nil {
-		return err
-	}
-	if err := s.renew(list, s.book.Day); err != nil {
-		return err
-	}
-	if len(list) > 0 {
-		s.book.WalkedTo = list[len(list)-1]
-	}
-	s.book.Walking = len(list) == changesPerWrite
-	return nil
-}
-
-// renew computes the lines of allocations again, at the end of a day.
-func (s *recomputing) renew(ids []int64, day civil.Day) (err error) {
-	if s.facts, err = FactsOf(s.tx, s.book.SiteID, ids, nil); err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if _, err := s.apply(s.facts[id], day); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // read reads the facts of the allocations that the changes are about.
@@ -300,7 +214,8 @@ func (s *recomputing) apply(f *LimitFacts, day civil.Day) (grown int64, err erro
 	f.line = after
 	s.use(protection.LimitChannel, a).Amount += grown
 	s.use(protection.LimitSite, a).Amount += grown
-	return grown, saveLine(s.tx, a.SiteID, after)
+	saveLine(s.tx, a.SiteID, after)
+	return grown, nil
 }
 
 // use finds the running use that an allocation counts in, or begins a new one.
@@ -339,9 +254,9 @@ func (s *recomputing) takeChange(c LimitChange) error {
 				return err
 			}
 		}
-		// If a payment has its value from the beginning, Judge has judged its booking already.
-		if c.Kind != ChangePayment && grown > 0 {
-			if err := s.judgeBooking(s.facts[id].History, grown, payment); err != nil {
+		// If a payment has its value from the beginning, Judge has judged it already.
+		if c.Kind != ChangePayment {
+			if err := s.judgeObjects(s.facts[id].History, grown, s.book.Day, payment); err != nil {
 				return err
 			}
 		}
@@ -402,21 +317,28 @@ func (s *recomputing) judgeAll() error {
 	return nil
 }
 
-// judgeBooking judges a change of a booking's use after the payment was recorded.
-func (s *recomputing) judgeBooking(h protection.History, grown int64, payment bool) error {
-	l, err := newLimiting(s.tx, h.SiteID, s.book.Day, s.at)
+// judgeObjects judges the transaction and the booking of an allocation after its use changed. payment says that the
+// allocation got its value late; then the part above the limits is recorded, too.
+func (s *recomputing) judgeObjects(h protection.History, grown int64, day civil.Day, payment bool) error {
+	if grown <= 0 {
+		return nil
+	}
+	l, err := newLimiting(s.tx, h.SiteID, day, s.at)
 	if err != nil || len(l.limits) == 0 {
 		return err
 	}
-	l.late = payment
+	l.late, l.by = payment, s.book.Recognition
 	if payment {
 		return l.judge(h)
 	}
-	return l.judgeBooking(h, grown, false)
+	return l.judgeGrowth(h, grown)
 }
 
 func (s *recomputing) save() error {
 	for _, k := range sortedUses(s.uses) {
+		if *s.uses[k] == s.stored[k] {
+			continue
+		}
 		if err := saveUse(s.tx, s.book.SiteID, *s.uses[k]); err != nil {
 			return err
 		}

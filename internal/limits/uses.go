@@ -2,6 +2,8 @@ package limits
 
 import (
 	"database/sql"
+	"maps"
+	"slices"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
@@ -19,17 +21,49 @@ type limitLine struct {
 	protection.LimitUse
 }
 
+// The lines of a write wait for its end, so that many of them share a statement.
+var (
+	inLines      = db.NewLocal[map[int64]map[int64]limitLine]() // by site and allocation
+	waitingLines = db.NewDeferral(flushLines, "limit_lines")
+)
+
 // saveLine stores the line of an allocation. It removes a line that is 0 now and stays 0.
-func saveLine(tx *db.Tx, siteID int64, l limitLine) error {
-	if l.Amount == 0 && l.Due == civil.NoDay {
-		_, err := tx.Exec(`DELETE FROM limit_lines WHERE site_id = $1 AND allocation_id = $2`, siteID, l.AllocationID)
-		return err
+func saveLine(tx *db.Tx, siteID int64, l limitLine) {
+	lines := inLines.Of(tx)
+	if (*lines)[siteID] == nil {
+		db.Keep(lines, siteID, map[int64]limitLine{})
 	}
-	_, err := tx.Exec(`INSERT INTO limit_lines (site_id, allocation_id, channel_id, currency, amount, due_day)
-		VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (site_id, allocation_id) DO UPDATE SET amount = excluded.amount, due_day = excluded.due_day`,
-		siteID, l.AllocationID, l.ChannelID, l.Currency, l.Amount, db.MaybeDay(l.Due))
-	return err
+	(*lines)[siteID][l.AllocationID] = l
+	tx.Defer(waitingLines)
+}
+
+func flushLines(tx *db.Tx) error {
+	bySite := *inLines.Of(tx)
+	*inLines.Of(tx) = nil
+	for _, site := range slices.Sorted(maps.Keys(bySite)) {
+		ids := slices.Sorted(maps.Keys(bySite[site]))
+		err := db.InPowers(ids, func(ids []int64) error {
+			var w db.Where
+			w.And("site_id = ?", site)
+			db.In(&w, "allocation_id", ids)
+			_, err := tx.Exec(`DELETE FROM limit_lines WHERE `+w.Text.String(), w.Args...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		var rows [][]any
+		for _, id := range ids {
+			if l := bySite[site][id]; l.Amount != 0 || l.Due != civil.NoDay {
+				rows = append(rows, []any{site, id, l.ChannelID, l.Currency, l.Amount, db.MaybeDay(l.Due)})
+			}
+		}
+		err = tx.InsertRows("limit_lines", "site_id, allocation_id, channel_id, currency, amount, due_day", rows)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // linesDue lists allocations whose lines change with time alone up to a day, the longest overdue first.
@@ -85,11 +119,15 @@ func lockUse(tx *db.Tx, siteID, bookingID int64, c money.Currency) (runningUse, 
 	return u, err
 }
 
-// recomputedUse adds up the lines of a booking's allocations in one policy currency.
-func recomputedUse(tx *db.Tx, siteID, bookingID int64, c money.Currency) (sum int64, err error) {
+// recomputedUse adds up the lines of the allocations of a transaction or booking in one policy currency.
+func recomputedUse(tx *db.Tx, siteID int64, scope protection.LimitScope, object int64, c money.Currency) (sum int64, err error) {
+	column := "a.transaction_id"
+	if scope == protection.LimitBooking {
+		column = "a.booking_id"
+	}
 	err = tx.Row(`SELECT CAST(COALESCE(SUM(l.amount), 0) AS BIGINT) FROM allocations a
 			JOIN limit_lines l ON l.site_id = a.site_id AND l.allocation_id = a.id
-		WHERE a.site_id = $1 AND a.booking_id = $2 AND l.currency = $3`, []any{siteID, bookingID, c}, &sum)
+		WHERE a.site_id = $1 AND `+column+` = $2 AND l.currency = $3`, []any{siteID, object, c}, &sum)
 	return sum, err
 }
 

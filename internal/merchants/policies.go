@@ -18,12 +18,15 @@ import (
 type Policies struct {
 	*core.Core
 	notCounting func(tx *db.Tx, siteID int64, p *travel.Policy) error
+	changed     func(tx *db.Tx, siteID int64)
 }
 
 // NewPolicies makes the use cases. notCounting fills in p.LimitsNotCounting: the limits in another currency than the
-// policy, against which no payment under this policy counts.
-func NewPolicies(c *core.Core, notCounting func(tx *db.Tx, siteID int64, p *travel.Policy) error) *Policies {
-	p := &Policies{Core: c, notCounting: notCounting}
+// policy, against which no payment under this policy counts. changed is called in the write that adds a policy.
+func NewPolicies(
+	c *core.Core, notCounting func(tx *db.Tx, siteID int64, p *travel.Policy) error, changed func(tx *db.Tx, siteID int64),
+) *Policies {
+	p := &Policies{Core: c, notCounting: notCounting, changed: changed}
 	c.Kinds.Register(travel.ProposePolicy, core.Kind{Carry: p.carryOut})
 	return p
 }
@@ -149,6 +152,7 @@ func (p *Policies) add(tx *db.Tx, actor auth.Actor, policy travel.Policy) (trave
 	if err != nil {
 		return made, err
 	}
+	p.changed(tx, actor.SiteID)
 	if err := p.notCounting(tx, actor.SiteID, &made); err != nil {
 		return made, err
 	}

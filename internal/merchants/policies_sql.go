@@ -81,11 +81,7 @@ func PolicyOn(tx *db.Tx, siteID int64, day civil.Day) (travel.Policy, error) {
 // PolicyKnown reads the policy that is in force on a day, as known at an instant. The first policy of a site also counts
 // for the time before it was recorded.
 func PolicyKnown(tx *db.Tx, siteID int64, day civil.Day, known time.Time) (travel.Policy, error) {
-	type policiesOf struct{ siteID int64 }
-	// It reads all policies, which are few, because an import asks for many days.
-	list, err := core.Known(tx, siteID, policiesOf{siteID}, func() ([]travel.Policy, error) {
-		return policies(tx, `site_id = $1 ORDER BY from_day DESC, id DESC`, siteID)
-	})
+	list, err := allPolicies(tx, siteID)
 	if err != nil {
 		return travel.Policy{}, err
 	}
@@ -100,6 +96,25 @@ func PolicyKnown(tx *db.Tx, siteID int64, day civil.Day, known time.Time) (trave
 		}
 	}
 	return travel.Policy{}, db.ErrNotFound
+}
+
+// NextPolicyDay is the first day after a day on which a policy of the site begins, and at most the day upTo.
+func NextPolicyDay(tx *db.Tx, siteID int64, after, upTo civil.Day) (civil.Day, error) {
+	list, err := allPolicies(tx, siteID)
+	for _, p := range list {
+		if p.FromDay > after {
+			upTo = min(upTo, p.FromDay)
+		}
+	}
+	return upTo, err
+}
+
+// allPolicies reads the policies of a site without their rate cards, the last day first. They are few.
+func allPolicies(tx *db.Tx, siteID int64) ([]travel.Policy, error) {
+	type policiesOf struct{ siteID int64 }
+	return core.Known(tx, siteID, policiesOf{siteID}, func() ([]travel.Policy, error) {
+		return policies(tx, `site_id = $1 ORDER BY from_day DESC, id DESC`, siteID)
+	})
 }
 
 // Policy reads a policy by id.

@@ -114,8 +114,10 @@ func (l Limit) Headroom(use int64) int64 { return max(0, l.Amount-use) }
 
 // LimitUse is what an allocation adds to the use of a limit: its E1 at the locked rate (R12).
 type LimitUse struct {
-	Amount int64     // minor units of the allocation's policy currency
-	Due    civil.Day // the next day on which time alone changes it; civil.NoDay: none
+	Amount int64 // minor units of the allocation's policy currency
+	// Due is the next day on which time alone changes the use. A use of 0 has one, too, as long as another recognition
+	// would still find something undelivered. It is civil.NoDay when only new facts can change the use.
+	Due civil.Day
 }
 
 // UseAt is what the allocation adds to a use at the end of a day, as known at a time. An allocation that is not
@@ -130,24 +132,21 @@ func (h History) UseAt(day civil.Day, known time.Time, by travel.Recognition) (L
 	}
 	t := TermsAt(h.Terms, day, known)
 	n := h.AmountsAt(h.Events, day, known).Remaining(h.Paid(), day)
-	u := t.Undelivered(n, day, by)
-	if day > t.LastDay || u == 0 {
+	last := min(t.End, t.LastDay) // later no recognition finds anything undelivered
+	if n == 0 || day > last {
 		return none, nil
 	}
-	value, err := h.Quote.Convert(u)
+	value, err := h.Quote.Convert(t.Undelivered(n, day, by))
 	if err != nil {
 		return none, fmt.Errorf("allocation %d: %w", h.ID, err)
 	}
-	return LimitUse{Amount: value, Due: min(t.changes(day, by), t.LastDay+1)}, nil
+	return LimitUse{Amount: value, Due: min(t.changes(day, by), last+1)}, nil
 }
 
-// changes is the next day after a day on which the undelivered part can change. Something must be undelivered on the
-// day.
+// changes is the next day after a day on which the undelivered part can change. It is at most the day after the end.
 func (t Terms) changes(day civil.Day, by travel.Recognition) civil.Day {
 	switch {
-	case by == travel.RecognitionStartDate:
-		return t.Start
-	case by == travel.RecognitionLinear && day < t.Start:
+	case by != travel.RecognitionEndDate && day < t.Start:
 		return t.Start
 	case by == travel.RecognitionLinear:
 		return day + 1

@@ -1,0 +1,174 @@
+package limits_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/limits"
+	"holdfast/internal/protection"
+	"holdfast/internal/reports"
+	"holdfast/internal/travel"
+)
+
+// TestUseFollowsTheRecognition: a trip under way counts by its end date and not by its start date. A policy from a later
+// day, one from today, and the way back each bring it in or out, for limits of every scope.
+func TestUseFollowsTheRecognition(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		policy := func(by travel.Recognition, from string) {
+			t.Helper()
+			w.Policy(travel.PolicyFields{From: apptest.DayPtr(t, from), Recognition: &by})
+		}
+		policy(travel.RecognitionStartDate, "2024-06-01")
+		c := w.Channel(travel.ModeProtectionOnly, "GBP")
+		for _, scope := range protection.LimitScopes {
+			w.Limit(scope, 0, 50_000)
+		}
+		away, later := w.Booking(c, 100_000, "2024-06-20"), w.Booking(c, 40_000, "2024-09-14")
+		start := *apptest.DayPtr(t, "2024-06-02")
+		if _, err := w.App.Bookings.Update(t.Context(), w.Actor, away.ID, travel.BookingFields{Start: &start}); err != nil {
+			t.Fatal(err)
+		}
+		p := w.Must(apptest.Report(travel.Purchase, away, 100_000))
+		w.Must(apptest.Report(travel.Purchase, later, 40_000))
+		told := map[protection.LimitScope][]string{}
+		check := func(when string, use int64, rises bool) {
+			t.Helper()
+			settle(t, w)
+			e1 := w.Exposure(reports.ExposureQuery{Valuation: protection.Locked}).Total.E1
+			apptest.Same(t, when, []any{rowOf(t, w, protection.LimitSite, 0).Use, rowOf(t, w, protection.LimitChannel, c.ID).Use, e1},
+				[]any{use, use, use})
+			if rises { // the trip under way comes in: the site and the channel rise from 80 %
+				told[protection.LimitSite] = append(told[protection.LimitSite], crossed(0, 140_000, 95, 100)...)
+				told[protection.LimitChannel] = append(told[protection.LimitChannel], crossed(c.ID, 140_000, 95, 100)...)
+				told[protection.LimitBooking] = append(told[protection.LimitBooking], crossed(away.ID, 100_000, 80, 95, 100)...)
+				told[protection.LimitTransaction] = append(told[protection.LimitTransaction], crossed(p.ID, 100_000, 80, 95, 100)...)
+			}
+			for _, scope := range protection.LimitScopes {
+				apptest.Same(t, when+": events of each "+string(scope), eventsOf(t, w, scope), told[scope])
+			}
+		}
+		told[protection.LimitSite], told[protection.LimitChannel] = crossed(0, 40_000, 80), crossed(c.ID, 40_000, 80)
+		told[protection.LimitBooking] = crossed(later.ID, 40_000, 80)
+		told[protection.LimitTransaction] = crossed(p.ID+1, 40_000, 80)
+		check("by the start date", 40_000, false)
+		policy(travel.RecognitionEndDate, "2024-06-04")
+		check("before the day of the policy", 40_000, false)
+		w.At("2024-06-04")
+		check("by the end date", 140_000, true)
+		policy(travel.RecognitionStartDate, "2024-06-04")
+		check("back on the same day", 40_000, false)
+		policy(travel.RecognitionEndDate, "2024-06-06")
+		policy(travel.RecognitionStartDate, "2024-06-08")
+		w.At("2024-06-09") // the job has slept: it goes through the days on which policies began
+		told[protection.LimitSite] = append(told[protection.LimitSite], crossed(0, 140_000, 95, 100)...)
+		told[protection.LimitChannel] = append(told[protection.LimitChannel], crossed(c.ID, 140_000, 95, 100)...)
+		told[protection.LimitBooking] = append(told[protection.LimitBooking], crossed(away.ID, 100_000, 80, 95, 100)...)
+		told[protection.LimitTransaction] = append(told[protection.LimitTransaction], crossed(p.ID, 100_000, 80, 95, 100)...)
+		check("up and down again", 40_000, false)
+		w.At("2024-06-21")
+		policy(travel.RecognitionEndDate, "2024-06-21")
+		check("after the trip", 40_000, false)
+		apptest.Same(t, "no payment made it", overLimit(t, w, p.ID), 0)
+	})
+}
+
+// TestUseIsE1LockedAfterAnyHistory: payments, adjustments, moved bookings, late rates, days and policies in any order; the
+// use of each channel and of the site is always E1 locked of the report.
+func TestUseIsE1LockedAfterAnyHistory(t *testing.T) {
+	t.Parallel()
+	var steps apptest.Steps
+	policies := 0
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		for seed := range apptest.Histories(t, 2) {
+			h := apptest.NewHistory(w, seed)
+			w.Limit(protection.LimitSite, 0, 100_000_000)
+			w.Limit(protection.LimitChannel, 0, 100_000_000)
+			h.NewBooking()
+			for range 40 {
+				h.Step()
+				if h.Random.IntN(5) == 0 {
+					from, by := h.Day(-3, 6), travel.Recognitions[h.Random.IntN(len(travel.Recognitions))]
+					w.Policy(travel.PolicyFields{From: &from, Recognition: &by})
+					policies++
+				}
+				if h.Random.IntN(4) == 0 {
+					isE1Locked(t, w)
+				}
+			}
+			w.Advance(20 * 24 * time.Hour)
+			isE1Locked(t, w)
+			steps.Add(h.Accepted())
+		}
+	})
+	steps.WantAtLeast(t, apptest.Steps{Bookings: 4, Purchases: 20, Refunds: 1, Chargebacks: 1, Changes: 1})
+	if policies < 10 {
+		t.Errorf("%d policies", policies)
+	}
+}
+
+// TestTheMigrationFindsLinesAgain: an older program removed the lines of 0.
+func TestTheMigrationFindsLinesAgain(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../db/migrations/0003_limit_lines.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	insert, _, _ := strings.Cut(string(text), ";")
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		by := travel.RecognitionStartDate
+		w.Policy(travel.PolicyFields{From: apptest.DayPtr(t, "2024-06-01"), Recognition: &by})
+		w.Limit(protection.LimitSite, 0, 50_000)
+		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 100_000, "2024-06-20")
+		start := *apptest.DayPtr(t, "2024-06-02")
+		if _, err := w.App.Bookings.Update(t.Context(), w.Actor, b.ID, travel.BookingFields{Start: &start}); err != nil {
+			t.Fatal(err)
+		}
+		w.Must(apptest.Report(travel.Purchase, b, 100_000))
+		settle(t, w)
+		for _, statement := range []string{`DELETE FROM limit_lines WHERE amount = 0`, insert} {
+			err := w.Core.Store.Write(t.Context(), func(tx *db.Tx) error {
+				n, err := tx.Exec(statement)
+				apptest.Same(t, statement, n, 1)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		by = travel.RecognitionEndDate
+		w.Policy(travel.PolicyFields{From: apptest.DayPtr(t, "2024-06-04"), Recognition: &by})
+		settle(t, w)
+		w.At("2024-06-04")
+		settle(t, w)
+		apptest.Same(t, "use", rowOf(t, w, protection.LimitSite, 0).Use, 100_000)
+	})
+}
+
+// isE1Locked compares the uses of a site and its channels with the report of exposure.
+func isE1Locked(t *testing.T, w *apptest.World) {
+	t.Helper()
+	if at := w.Now(); at.Sub(civil.DayOf(at).Start()) < 20*time.Second { // the job turns to a new day ten seconds after it
+		w.Advance(20 * time.Second)
+	}
+	settle(t, w) // takes what was logged on the days before
+	settle(t, w)
+	r := w.Exposure(reports.ExposureQuery{Valuation: protection.Locked})
+	list, err := w.App.Limits.List(t.Context(), w.Actor, limits.LimitFilter{}, apptest.WholeList)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := map[string]int64{}, map[string]int64{}
+	for _, row := range list.Items {
+		got[fmt.Sprint(row.Scope, " ", row.ChannelID)] = row.Use
+		want[fmt.Sprint(row.Scope, " ", row.ChannelID)] = r.Channels[row.ChannelID]
+	}
+	want["site 0"] = r.Total.E1
+	apptest.Same(t, fmt.Sprintf("uses at %s", w.Now()), got, want)
+}
