@@ -33,7 +33,7 @@ func (c exposureCmd) Run(ctx context.Context, p *program) error {
 	query := reports.ExposureQuery{
 		Moment:    ledger.Moment{AsOf: c.AsOf.day, KnownAt: c.KnownAt},
 		Valuation: protection.Valuation(c.Valuation),
-		Channels:  c.Channels,
+		Scope:     protection.Scope{Channels: c.Channels},
 	}
 	switch len(c.By) {
 	case 2:

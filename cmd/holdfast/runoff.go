@@ -30,7 +30,7 @@ func (f reportFlags) asked(ctx context.Context, p *program, asOf dayFlag) (auth.
 	query := reports.ExposureQuery{
 		Moment:    ledger.Moment{AsOf: asOf.day, KnownAt: f.KnownAt},
 		Valuation: protection.Valuation(f.Valuation),
-		Channels:  f.Channels,
+		Scope:     protection.Scope{Channels: f.Channels},
 	}
 	if f.Currency != "" {
 		var err error

@@ -179,7 +179,13 @@ func (s *server) getWhatIf(c *call) error {
 	return nil
 }
 
-// estimate reads the parameters that both reports have.
+// estimate reads the parameters that both reports have. They are about whole channels: a narrower scope would be left
+// out without a word.
 func (q *query) estimate() reports.EstimateQuery {
+	for _, name := range []string{"suppliers", "schemes", "countries", "currencies", "months"} {
+		if q.text(name) != "" {
+			q.problems.Wrong(name, "This report is about whole channels. Name them in channels.")
+		}
+	}
 	return reports.EstimateQuery{Moment: q.moment(), Channels: q.ids("channels"), Currency: q.currency("currency")}
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
@@ -196,9 +197,22 @@ func (q *query) exposure() reports.ExposureQuery {
 	in := reports.ExposureQuery{
 		Moment:    q.moment(),
 		Valuation: protection.Valuation(q.one("valuation", "", texts(protection.Valuations))),
-		Channels:  q.ids("channels"),
+		Scope:     q.scope(),
 		Currency:  q.currency("currency"),
 	}
 	in.Problems = q.problems
 	return in
+}
+
+// scope reads the part of the book that a report is about. The report itself checks that all of it exists.
+func (q *query) scope() (s protection.Scope) {
+	s.Channels, s.Suppliers = q.ids("channels"), q.ids("suppliers")
+	s.Countries, s.Months = q.codes("countries"), q.list("months")
+	for _, code := range q.codes("currencies") {
+		s.Currencies = append(s.Currencies, money.Currency(code))
+	}
+	for _, name := range q.list("schemes") {
+		s.Schemes = append(s.Schemes, travel.Scheme(strings.ToLower(name)))
+	}
+	return s
 }

@@ -38,7 +38,7 @@ type History struct {
 	Random    *rand.Rand
 	Channels  []travel.Channel
 	Bookings  []travel.Booking
-	suppliers []int64
+	Suppliers []int64
 	payments  []payment
 	accepted  Steps
 }
@@ -70,7 +70,7 @@ func NewHistory(w *World, seed uint64) *History {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		h.suppliers = append(h.suppliers, s.ID)
+		h.Suppliers = append(h.Suppliers, s.ID)
 	}
 	return h
 }
@@ -82,7 +82,7 @@ func (h *History) Day(from, days int) civil.Day {
 
 // someSuppliers are none, some or all of them.
 func (h *History) someSuppliers() []int64 {
-	list := slices.Clone(h.suppliers)
+	list := slices.Clone(h.Suppliers)
 	h.Random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	return list[:h.Random.IntN(len(list)+1)]
 }

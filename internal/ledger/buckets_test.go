@@ -181,7 +181,7 @@ func (c *comparison) all(when string, days []civil.Day) {
 		for _, across := range append(others[:2], "") {
 			c.exposure(when, reports.ExposureQuery{
 				Moment: ledger.Moment{AsOf: &days[c.Random.IntN(len(days))]}, By: by, Across: across,
-				Valuation: protection.Valuations[c.Random.IntN(2)], Channels: c.someChannels(),
+				Valuation: protection.Valuations[c.Random.IntN(2)], Scope: c.someScope(),
 			})
 			if c.t.Failed() {
 				return
@@ -192,7 +192,7 @@ func (c *comparison) all(when string, days []civil.Day) {
 		ahead := reports.ExposureQuery{Moment: ledger.Moment{AsOf: &days[i]}, Valuation: protection.Valuations[c.Random.IntN(2)]}
 		estimates := reports.EstimateQuery{Moment: ledger.Moment{AsOf: &days[i]}}
 		if i%2 == 0 {
-			ahead.Channels, estimates.Channels = c.someChannels(), c.someChannels()
+			ahead.Scope, estimates.Channels = c.someScope(), c.someChannels()
 		}
 		c.ahead(when, ahead)
 		c.estimates(when, estimates)
@@ -207,6 +207,24 @@ func (c *comparison) someChannels() []int64 {
 	return []int64{c.Channels[0].ID, c.Channels[3].ID}
 }
 
+// someScope is one of the parts of the book that reports can be about, or the whole book.
+func (c *comparison) someScope() (s protection.Scope) {
+	s.Channels = c.someChannels()
+	switch c.Random.IntN(12) {
+	case 0:
+		s.Schemes = []travel.Scheme{travel.Visa, travel.Unknown}
+	case 1:
+		s.Countries = []string{"PT"}
+	case 2:
+		s.Currencies = []money.Currency{"EUR"}
+	case 3:
+		s.Suppliers = c.Suppliers[:2]
+	case 4:
+		s.Months = []string{civil.DayOf(c.Now()).Month()}
+	}
+	return s
+}
+
 func (c *comparison) exposure(when string, q reports.ExposureQuery) {
 	c.t.Helper()
 	q.KnownAt = c.Now()
@@ -214,8 +232,8 @@ func (c *comparison) exposure(when string, q reports.ExposureQuery) {
 	c.Advance(time.Microsecond)
 	rows := c.Exposure(q)
 	if !reflect.DeepEqual(buckets, rows) {
-		c.t.Errorf("%s, %s by %s,%s %s, channels %v:\nbuckets %+v\nrows    %+v",
-			when, *q.AsOf, q.By, q.Across, q.Valuation, q.Channels, buckets.Report, rows.Report)
+		c.t.Errorf("%s, %s by %s,%s %s, %+v:\nbuckets %+v\nrows    %+v",
+			when, *q.AsOf, q.By, q.Across, q.Valuation, q.Scope, buckets.Report, rows.Report)
 	}
 	c.to.hold("exposure", rows.Total.E1+rows.Total.E2)
 }
@@ -228,12 +246,12 @@ func (c *comparison) ahead(when string, q reports.ExposureQuery) {
 	c.Advance(time.Microsecond)
 	runOffOfRows, ageingOfRows := c.RunOff(q), c.Ageing(q)
 	if !reflect.DeepEqual(runOff, runOffOfRows) {
-		c.t.Fatalf("%s, run-off from %s, %s, channels %v:\nbuckets %+v\nrows    %+v",
-			when, *q.AsOf, q.Valuation, q.Channels, runOff, runOffOfRows)
+		c.t.Fatalf("%s, run-off from %s, %s, %+v:\nbuckets %+v\nrows    %+v",
+			when, *q.AsOf, q.Valuation, q.Scope, runOff, runOffOfRows)
 	}
 	if !reflect.DeepEqual(ageing, ageingOfRows) {
-		c.t.Fatalf("%s, ageing of %s, %s, channels %v:\nbuckets %+v\nrows    %+v",
-			when, *q.AsOf, q.Valuation, q.Channels, ageing, ageingOfRows)
+		c.t.Fatalf("%s, ageing of %s, %s, %+v:\nbuckets %+v\nrows    %+v",
+			when, *q.AsOf, q.Valuation, q.Scope, ageing, ageingOfRows)
 	}
 	c.to.hold("run-off", runOffOfRows.Points[0].Total.E1+runOffOfRows.Points[0].Total.E2)
 	c.to.hold("ageing", ageingOfRows.Total)

@@ -146,6 +146,9 @@ func (c *Collaterals) List(
 	ctx context.Context, actor auth.Actor, channels []int64, page travel.Page,
 ) (travel.List[protection.Collateral], error) {
 	return core.Read(ctx, c.Core, actor, func(tx *db.Tx) (travel.List[protection.Collateral], error) {
+		if err := merchants.KnownChannels(tx, actor.SiteID, channels); err != nil {
+			return travel.List[protection.Collateral]{}, err
+		}
 		return collateralsPage(tx, actor.SiteID, channels, page)
 	})
 }
@@ -157,6 +160,9 @@ func (c *Collaterals) Held(
 	return core.Read(ctx, c.Core, actor, func(tx *db.Tx) (list travel.List[protection.Collateral], err error) {
 		p := problems.Clone()
 		day, known := in.Complete(tx.Now, &p)
+		if err := merchants.CheckChannels(tx, actor.SiteID, channels, &p); err != nil {
+			return list, err
+		}
 		if err := p.Err(); err != nil {
 			return list, err
 		}

@@ -20,6 +20,9 @@ func (p *Premiums) List(
 	ctx context.Context, actor auth.Actor, f protection.PremiumFilter, page travel.Page,
 ) (travel.List[protection.PremiumLine], error) {
 	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.List[protection.PremiumLine], error) {
+		if err := merchants.KnownChannels(tx, actor.SiteID, f.Channels); err != nil {
+			return travel.List[protection.PremiumLine]{}, err
+		}
 		return premiumsPage(tx, actor.SiteID, f, page)
 	})
 }

@@ -175,6 +175,9 @@ type LimitFilter struct {
 // limit, and one for each limit of transactions or bookings.
 func (l *Limits) List(ctx context.Context, actor auth.Actor, f LimitFilter, page travel.Page) (travel.List[LimitRow], error) {
 	return core.Read(ctx, l.Core, actor, func(tx *db.Tx) (list travel.List[LimitRow], err error) {
+		if err := checkChannels(tx, actor.SiteID, f.Channels); err != nil {
+			return list, err
+		}
 		rows, err := limitRows(tx, actor.SiteID)
 		if err != nil {
 			return list, err
@@ -185,6 +188,12 @@ func (l *Limits) List(ctx context.Context, actor auth.Actor, f LimitFilter, page
 		})
 		return core.PageOf(rows, page), nil
 	})
+}
+
+// checkChannels returns an error for channels that the site does not have. 0 stands for what has no channel.
+func checkChannels(tx *db.Tx, siteID int64, ids []int64) error {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return id == 0 })
+	return merchants.KnownChannels(tx, siteID, ids)
 }
 
 func limitRows(tx *db.Tx, siteID int64) ([]LimitRow, error) {
@@ -267,6 +276,9 @@ func (l *Limits) Events(
 	ctx context.Context, actor auth.Actor, f LimitEvents, page travel.Page,
 ) (travel.List[protection.LimitEvent], error) {
 	return core.Read(ctx, l.Core, actor, func(tx *db.Tx) (travel.List[protection.LimitEvent], error) {
+		if err := checkChannels(tx, actor.SiteID, f.Channels); err != nil {
+			return travel.List[protection.LimitEvent]{}, err
+		}
 		return eventsPage(tx, actor.SiteID, f, page)
 	})
 }

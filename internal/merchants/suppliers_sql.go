@@ -2,8 +2,11 @@ package merchants
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"holdfast/internal/db"
+	"holdfast/internal/fault"
 	"holdfast/internal/travel"
 )
 
@@ -57,24 +60,57 @@ func DeleteSupplier(tx *db.Tx, siteID, id int64) error { return tx.Remove("suppl
 
 // UnknownSuppliers returns the ids that no supplier of the site has, sorted and without duplicates.
 func UnknownSuppliers(tx *db.Tx, siteID int64, ids []int64) ([]int64, error) {
+	return unknownOf(tx, `SELECT id FROM suppliers WHERE `, siteID, ids)
+}
+
+// unknownOf returns the ids that a query does not find on a site, sorted and without duplicates.
+func unknownOf(tx *db.Tx, query string, siteID int64, ids []int64) ([]int64, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
 	var w db.Where
 	w.And("site_id = ?", siteID)
 	db.In(&w, "id", ids)
-	var known []int64
-	err := tx.Each(`SELECT id FROM suppliers WHERE `+w.Text.String(), w.Args, func(scan func(dest ...any) error) error {
-		var id int64
-		err := scan(&id)
-		known = append(known, id)
-		return err
-	})
+	known, err := db.Ids(tx, query+w.Text.String(), w.Args...)
 	if err != nil {
 		return nil, err
 	}
 	unknown := slices.Compact(slices.Sorted(slices.Values(ids)))
 	return slices.DeleteFunc(unknown, func(id int64) bool { return slices.Contains(known, id) }), nil
+}
+
+// CheckChannels notes a problem for the channels of a scope that the site does not have. A report about a channel that
+// does not exist would else be empty, and look as if nothing was at risk.
+func CheckChannels(tx *db.Tx, siteID int64, ids []int64, p *fault.Problems) error {
+	unknown, err := unknownOf(tx, `SELECT id FROM channels WHERE `, siteID, ids)
+	noteUnknown(p, "channels", "channel", unknown)
+	return err
+}
+
+// KnownChannels returns an error that names the channels of a list's filter that the site does not have.
+func KnownChannels(tx *db.Tx, siteID int64, ids []int64) error {
+	var p fault.Problems
+	if err := CheckChannels(tx, siteID, ids, &p); err != nil {
+		return err
+	}
+	return p.Err()
+}
+
+// CheckSuppliers notes a problem for the suppliers of a scope that the site does not have.
+func CheckSuppliers(tx *db.Tx, siteID int64, ids []int64, p *fault.Problems) error {
+	unknown, err := UnknownSuppliers(tx, siteID, ids)
+	noteUnknown(p, "suppliers", "supplier", unknown)
+	return err
+}
+
+func noteUnknown(p *fault.Problems, field, what string, ids []int64) {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = strconv.FormatInt(id, 10)
+	}
+	if len(ids) > 0 {
+		p.Wrong(field, "There is no %s %s.", what, strings.Join(texts, ", "))
+	}
 }
 
 // SuppliersPage reads one page of the site's suppliers.

@@ -68,6 +68,7 @@ type ReportQuery struct {
 	By          Dimension // what the rows stand for
 	Across      Dimension // a second dimension of the rows; "" for none
 	Recognition travel.Recognition
+	Scope       Scope
 }
 
 // Figures are E1 and E2 of some allocations (R7), in minor units of one currency.
@@ -253,7 +254,7 @@ func (e *Exposure) lock(p Position, a *amount) (err error) {
 // closeBooking adds the future instalments of a booking, after its last position.
 func (e *Exposure) closeBooking() {
 	p, due := e.booking.first, e.booking.due(e.query.AsOf)
-	if due == 0 {
+	if due == 0 || len(e.query.Scope.Schemes) > 0 { // no card has paid them yet
 		return
 	}
 	key := e.keyOf(*p)

@@ -2,7 +2,6 @@ package reports
 
 import (
 	"context"
-	"errors"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
@@ -55,7 +54,8 @@ func (in EstimateQuery) complete(tx *db.Tx, site travel.Site) (q protection.Repo
 // exposure asks for the exposure that the estimate is compared with.
 func (in EstimateQuery) exposure() ExposureQuery {
 	return ExposureQuery{
-		Problems: in.Problems, Moment: in.Moment, Currency: in.Currency, Channels: in.Channels,
+		Problems: in.Problems, Moment: in.Moment, Currency: in.Currency,
+		Scope: protection.Scope{Channels: in.Channels},
 	}
 }
 
@@ -84,7 +84,7 @@ func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery
 			return report, err
 		}
 		actual := protection.NewExposure(q, rates)
-		if err := sumUp(tx, site.ID, q, in.exposure(), actual); err != nil {
+		if err := sumUp(tx, site.ID, q, actual); err != nil {
 			return report, tooLarge(err)
 		}
 		sums, err := actual.Report()
@@ -109,24 +109,15 @@ func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuer
 		if err != nil {
 			return report, err
 		}
-		problems := in.Problems.Clone()
-		for _, id := range in.Channels {
-			if _, err := merchants.Channel(tx, site.ID, id); errors.Is(err, db.ErrNotFound) {
-				problems.Wrong("channels", "There is no channel %d.", id)
-			} else if err != nil {
-				return report, err
-			}
-		}
-		in.Problems = problems
 		q, rates, err := in.complete(tx, site)
 		if err != nil {
 			return report, err
 		}
 		sums := protection.NewWhatIf(q, rates)
-		if err := addFailing(tx, site.ID, q, in, sums); err != nil {
+		if err := addFailing(tx, site.ID, q, sums); err != nil {
 			return report, tooLarge(err)
 		}
-		netting, err := nettingOf(tx, site.ID, q, in.Channels, rates)
+		netting, err := nettingOf(tx, site.ID, q, rates)
 		if err != nil {
 			return report, err
 		}
@@ -147,20 +138,18 @@ func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuer
 
 // addFailing adds up the exposure of the failing merchants: from the buckets if they are enough, else from the
 // allocations.
-func addFailing(
-	tx *db.Tx, siteID int64, q protection.ReportQuery, in EstimateQuery, sums *protection.WhatIf,
-) error {
+func addFailing(tx *db.Tx, siteID int64, q protection.ReportQuery, sums *protection.WhatIf) error {
 	if needsRows(tx, q) {
-		return ledger.Positions(tx, siteID, q.AsOf, q.KnownAt, in.Channels, sums.Add)
+		return positions(tx, siteID, q, sums.Add)
 	}
-	return ledger.BucketsOn(tx, siteID, q.AsOf, in.Channels, sums.AddBucket)
+	return bucketsIn(tx, siteID, q, sums.AddBucket)
 }
 
-// nettingOf reads the collateral of channels, or of all if none are given.
+// nettingOf reads the collateral of the report's channels.
 func nettingOf(
-	tx *db.Tx, siteID int64, q protection.ReportQuery, channels []int64, rates *fx.Table,
+	tx *db.Tx, siteID int64, q protection.ReportQuery, rates *fx.Table,
 ) (*protection.Netting, error) {
-	held, err := ledger.CollateralOn(tx, siteID, channels, q.AsOf, q.KnownAt)
+	held, err := ledger.CollateralOn(tx, siteID, q.Scope.Channels, q.AsOf, q.KnownAt)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ type ExposureQuery struct {
 	Valuation protection.Valuation
 	By        protection.Dimension
 	Across    protection.Dimension // crossed with By
-	Channels  []int64
+	protection.Scope
 }
 
 // ExposureReport is an exposure report. It has the names that the channels had at its moment.
@@ -54,7 +54,7 @@ func (e *Exposure) Report(ctx context.Context, actor auth.Actor, in ExposureQuer
 		if err != nil {
 			return report, err
 		}
-		if report, err = exposureOf(tx, site, q, in); err != nil {
+		if report, err = exposureOf(tx, site, q); err != nil {
 			return report, err
 		}
 		if report.Final, err = isFinal(tx, site.ID, q.KnownAt); err != nil {
@@ -73,6 +73,10 @@ func (in ExposureQuery) complete(tx *db.Tx, site travel.Site) (protection.Report
 		Valuation: cmp.Or(in.Valuation, protection.Valuations[0]),
 		By:        cmp.Or(in.By, protection.Dimensions[0]),
 		Across:    in.Across,
+		Scope:     in.Scope,
+	}
+	if err := checkScope(tx, site.ID, in.Scope, &p); err != nil {
+		return q, err
 	}
 	q.AsOf, q.KnownAt = in.Moment.Complete(tx.Now, &p)
 	if !slices.Contains(protection.Valuations, q.Valuation) {
@@ -98,9 +102,7 @@ func (in ExposureQuery) complete(tx *db.Tx, site travel.Site) (protection.Report
 	return q, p.Err()
 }
 
-func exposureOf(
-	tx *db.Tx, site travel.Site, q protection.ReportQuery, in ExposureQuery,
-) (report ExposureReport, err error) {
+func exposureOf(tx *db.Tx, site travel.Site, q protection.ReportQuery) (report ExposureReport, err error) {
 	rates, err := ratesOn(tx, site, q, q.AsOf)
 	if err != nil {
 		return report, err
@@ -111,13 +113,13 @@ func exposureOf(
 	}
 	sums := protection.NewExposure(q, rates)
 	sums.LeaveOut(unprotected)
-	if err := sumUp(tx, site.ID, q, in, sums); err != nil {
+	if err := sumUp(tx, site.ID, q, sums); err != nil {
 		return report, tooLarge(err)
 	}
 	if report.Report, err = sums.Report(); err != nil {
 		return report, tooLarge(err)
 	}
-	netting, err := nettingOf(tx, site.ID, q, in.Channels, rates)
+	netting, err := nettingOf(tx, site.ID, q, rates)
 	if err != nil {
 		return report, err
 	}
@@ -132,20 +134,52 @@ func needsRows(tx *db.Tx, q protection.ReportQuery) bool {
 }
 
 // sumUp adds up a report: from the buckets if they are enough, else from the allocations.
-func sumUp(
-	tx *db.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery, sums *protection.Exposure,
-) error {
-	if needsRows(tx, q) {
-		return ledger.Positions(tx, siteID, q.AsOf, q.KnownAt, in.Channels, sums.Add)
+func sumUp(tx *db.Tx, siteID int64, q protection.ReportQuery, sums *protection.Exposure) error {
+	switch {
+	case needsRows(tx, q):
+		return positions(tx, siteID, q, sums.Add)
+	case q.Scope.Narrow(): // no cube has the total of such a scope
+		return bucketsIn(tx, siteID, q, func(d protection.Delta) {
+			sums.AddBucket(d)
+			sums.AddTotal(protection.ChannelView.CellOf(d.Bucket), d.On(q.AsOf))
+		})
 	}
-	return addBuckets(tx, siteID, q, in.Channels, sums)
+	return addBuckets(tx, siteID, q, sums)
+}
+
+// positions calls each for the positions in the scope of a report.
+func positions(tx *db.Tx, siteID int64, q protection.ReportQuery, each func(protection.Position) error) error {
+	return ledger.Positions(tx, siteID, q.AsOf, q.KnownAt, q.Scope.Channels, func(p protection.Position) error {
+		if !q.Scope.Position(p) {
+			return nil
+		}
+		return each(p)
+	})
+}
+
+// histories calls each for the allocations in the scope of a report, with all that became of them.
+func histories(tx *db.Tx, siteID int64, q protection.ReportQuery, each func(protection.History) error) error {
+	return ledger.Histories(tx, siteID, q.AsOf, q.KnownAt, q.Scope.Channels, func(h protection.History) error {
+		if !q.Scope.History(h, q.AsOf, q.KnownAt) {
+			return nil
+		}
+		return each(h)
+	})
+}
+
+// bucketsIn calls each for the changes of buckets in the scope of a report.
+func bucketsIn(tx *db.Tx, siteID int64, q protection.ReportQuery, each func(protection.Delta)) error {
+	return ledger.BucketsOn(tx, siteID, q.AsOf, q.Scope.Channels, func(d protection.Delta) {
+		if q.Scope.Bucket(d.Bucket) {
+			each(d)
+		}
+	})
 }
 
 // addBuckets adds up the rows of a report from the sums that the ledger keeps for this view, or from the buckets if it
 // keeps none. It adds up the total from the sums by channel.
-func addBuckets(
-	tx *db.Tx, siteID int64, q protection.ReportQuery, channels []int64, sums *protection.Exposure,
-) error {
+func addBuckets(tx *db.Tx, siteID int64, q protection.ReportQuery, sums *protection.Exposure) error {
+	channels := q.Scope.Channels
 	total := []protection.View{protection.ChannelView}
 	v, cubed := protection.ViewFor(q, len(channels) > 0)
 	if !cubed {

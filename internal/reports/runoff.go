@@ -45,29 +45,27 @@ type MovementReport struct {
 
 // addRunOff adds up what is held on the day of a run-off, and on the days before. The sums by channel hold the changes
 // of all days. Only a report that needs rows reads every allocation.
-func addRunOff(tx *db.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery, runOff *protection.RunOff) error {
-	if !needsRows(tx, q) {
-		return ledger.ExposureAhead(tx, siteID, protection.ChannelView, q.AsOf, in.Channels, runOff.Cell)
+func addRunOff(tx *db.Tx, siteID int64, q protection.ReportQuery, runOff *protection.RunOff) error {
+	if !needsRows(tx, q) && !q.Scope.Narrow() {
+		return ledger.ExposureAhead(tx, siteID, protection.ChannelView, q.AsOf, q.Scope.Channels, runOff.Cell)
 	}
-	if err := heldByRow(tx, siteID, q, in.Channels, runOff.Add); err != nil {
+	if err := heldByRow(tx, siteID, q, runOff.Add); err != nil {
 		return err
 	}
-	return ledger.Histories(tx, siteID, q.AsOf, q.KnownAt, in.Channels, runOff.AddPast)
+	return histories(tx, siteID, q, runOff.AddPast)
 }
 
 // addAgeing adds up what is held on the day of an ageing.
-func addAgeing(tx *db.Tx, siteID int64, q protection.ReportQuery, in ExposureQuery, ageing *protection.Ageing) error {
+func addAgeing(tx *db.Tx, siteID int64, q protection.ReportQuery, ageing *protection.Ageing) error {
 	if !needsRows(tx, q) {
-		return ledger.BucketsOn(tx, siteID, q.AsOf, in.Channels, ageing.AddBucket)
+		return bucketsIn(tx, siteID, q, ageing.AddBucket)
 	}
-	return heldByRow(tx, siteID, q, in.Channels, ageing.Add)
+	return heldByRow(tx, siteID, q, ageing.Add)
 }
 
 // heldByRow calls each for every allocation that is held on the day of a report.
-func heldByRow(
-	tx *db.Tx, siteID int64, q protection.ReportQuery, channels []int64, each func(protection.Holding) error,
-) error {
-	return ledger.Positions(tx, siteID, q.AsOf, q.KnownAt, channels, func(p protection.Position) error {
+func heldByRow(tx *db.Tx, siteID int64, q protection.ReportQuery, each func(protection.Holding) error) error {
+	return positions(tx, siteID, q, func(p protection.Position) error {
 		return each(protection.HoldingOf(p, q))
 	})
 }
@@ -100,7 +98,7 @@ func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuer
 	report.RunOffReport, report.Final, err = onDay(ctx, e, actor, in,
 		func(tx *db.Tx, siteID int64, q protection.ReportQuery, rates *fx.Table) (protection.RunOffReport, error) {
 			runOff := protection.NewRunOff(q, rates)
-			if err := addRunOff(tx, siteID, q, in, runOff); err != nil {
+			if err := addRunOff(tx, siteID, q, runOff); err != nil {
 				return protection.RunOffReport{}, err
 			}
 			return runOff.Report()
@@ -113,7 +111,7 @@ func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuer
 	report.AgeingReport, report.Final, err = onDay(ctx, e, actor, in,
 		func(tx *db.Tx, siteID int64, q protection.ReportQuery, rates *fx.Table) (protection.AgeingReport, error) {
 			ageing := protection.NewAgeing(q, rates)
-			if err := addAgeing(tx, siteID, q, in, ageing); err != nil {
+			if err := addAgeing(tx, siteID, q, ageing); err != nil {
 				return protection.AgeingReport{}, err
 			}
 			return ageing.Report()
@@ -140,7 +138,7 @@ func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQu
 			return report, err
 		}
 		movement := protection.NewMovement(q, opening, closing)
-		if err := ledger.Histories(tx, site.ID, q.AsOf, q.KnownAt, in.Channels, movement.Add); err != nil {
+		if err := histories(tx, site.ID, q.ReportQuery, movement.Add); err != nil {
 			return report, tooLarge(err)
 		}
 		if report.MovementReport, err = movement.Report(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
+	"holdfast/internal/merchants"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
@@ -28,6 +29,9 @@ func (s *Statements) List(
 	var now time.Time
 	list, err := readStatements(ctx, s.Core, actor, func(tx *db.Tx) (travel.List[protection.IssuedStatement], error) {
 		now = tx.Now
+		if err := merchants.KnownChannels(tx, actor.SiteID, filter.Channels); err != nil {
+			return travel.List[protection.IssuedStatement]{}, err
+		}
 		return pageOf(tx, actor.SiteID, filter, page)
 	})
 	return list, now, err
