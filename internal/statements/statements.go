@@ -13,8 +13,8 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
-	"holdfast/internal/money"
 	"holdfast/internal/merchants"
+	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
