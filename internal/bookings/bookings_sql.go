@@ -80,6 +80,9 @@ type bookingsMemory struct {
 	held    map[db.Key]*travel.Booking // made or locked by the write: nobody else changes them before it ends
 	changed []*travel.Booking          // those of held whose sums are not stored yet
 	blank   map[db.Key]bool            // those of held that were blank (see Blank) when the write began with them
+	// What is outstanding of them, as stored, and what is to be stored instead.
+	outstanding map[db.Key]string
+	renewed     map[db.Key]func() string
 }
 
 var (
@@ -109,25 +112,42 @@ func Blank(tx *db.Tx, siteID, id int64) bool {
 	return inBookings.Of(tx).blank[db.Key{SiteID: siteID, ID: id}]
 }
 
-// flushSums stores the changed sums of bookings, and the status that follows from them.
+// Outstanding returns the text that KeepOutstanding stored with a held booking, or "" if it never did.
+func Outstanding(tx *db.Tx, siteID, id int64) string {
+	return inBookings.Of(tx).outstanding[db.Key{SiteID: siteID, ID: id}]
+}
+
+// KeepOutstanding stores a text with a held booking, for the room that computes what is outstanding of it (E4 of R7). It
+// asks for the text when the row is written, with the sums of the booking.
+func KeepOutstanding(tx *db.Tx, siteID, id int64, text func() string) error {
+	key := db.Key{SiteID: siteID, ID: id}
+	db.Keep(&inBookings.Of(tx).renewed, key, text)
+	return storeLater(tx, key)
+}
+
+// flushSums stores the changed sums of bookings, what is outstanding of them, and the status that follows.
 func flushSums(tx *db.Tx) error {
 	m := inBookings.Of(tx)
 	changed := m.changed
 	m.changed = nil
+	for key, text := range m.renewed {
+		db.Keep(&m.outstanding, key, text())
+	}
+	m.renewed = nil
 	return db.InPowers(changed, func(list []*travel.Booking) error {
 		var w db.Where
 		modified := w.Arg(db.Micros(tx.Now))
 		rows := make([]string, len(list))
 		for i, b := range list {
 			rows[i] = w.Values(b.SiteID, b.ID, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments,
-				b.Payments, b.ModalDraft, string(b.StoredStatus()))
+				b.Payments, b.ModalDraft, string(b.StoredStatus()), m.outstanding[db.Key{SiteID: b.SiteID, ID: b.ID}])
 		}
 		// The types of the first row are those of all.
 		rows[0] = `(CAST($2 AS BIGINT), CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT),
-			CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS BOOLEAN), CAST($10 AS TEXT))`
+			CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS BOOLEAN), CAST($10 AS TEXT), CAST($11 AS TEXT))`
 		_, err := tx.Exec(`UPDATE bookings SET net = v.column3, held = v.column4, open_authorised = v.column5,
 				locked_payments = v.column6, payments = v.column7, modal_draft = v.column8, status = v.column9,
-				modified_at = `+modified+`
+				outstanding = v.column10, modified_at = `+modified+`
 			FROM (VALUES `+strings.Join(rows, ", ")+`) AS v
 			WHERE bookings.site_id = v.column1 AND bookings.id = v.column2`, w.Args...)
 		return err
@@ -188,13 +208,15 @@ func Lock(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
 	if b, ok := Held(tx, siteID, id); ok {
 		return b, nil
 	}
+	var outstanding string
 	b, err := ScanBooking(func(dest ...any) error {
 		return tx.RowAsIs(`UPDATE bookings SET version = version + 1 WHERE site_id = $1 AND id = $2 AND NOT deleted
-			RETURNING `+returnedBookingColumns, []any{siteID, id}, dest...)
+			RETURNING `+returnedBookingColumns+`, bookings.outstanding`, []any{siteID, id}, append(dest, &outstanding)...)
 	})
 	if err == nil {
 		held := b
 		hold(tx, &held)
+		db.Keep(&inBookings.Of(tx).outstanding, db.Key{SiteID: siteID, ID: id}, outstanding)
 	}
 	return b, err
 }
@@ -236,12 +258,20 @@ func Update(tx *db.Tx, b travel.Booking) error {
 // SaveSums stores the sums of a locked booking's transactions, whether it is still a draft of the payment modal, and the
 // status that follows from both. They are written later in the same write (see flushSums).
 func SaveSums(tx *db.Tx, b travel.Booking) error {
-	m := inBookings.Of(tx)
-	held := m.held[db.Key{SiteID: b.SiteID, ID: b.ID}]
-	if held == nil {
-		return fmt.Errorf("the sums of booking %d are to be saved, and this write does not hold it", b.ID)
+	key := db.Key{SiteID: b.SiteID, ID: b.ID}
+	if held := inBookings.Of(tx).held[key]; held != nil {
+		held.Sums, held.Payments, held.ModalDraft, held.ModifiedAt = b.Sums, b.Payments, b.ModalDraft, tx.Now
 	}
-	held.Sums, held.Payments, held.ModalDraft, held.ModifiedAt = b.Sums, b.Payments, b.ModalDraft, tx.Now
+	return storeLater(tx, key)
+}
+
+// storeLater lets flushSums write the row of a held booking.
+func storeLater(tx *db.Tx, key db.Key) error {
+	m := inBookings.Of(tx)
+	held := m.held[key]
+	if held == nil {
+		return fmt.Errorf("booking %d is to be stored, and this write does not hold it", key.ID)
+	}
 	if !slices.Contains(m.changed, held) {
 		m.changed = append(m.changed, held)
 	}

@@ -38,9 +38,12 @@ func TestBucketSumsEqualLineSums(t *testing.T) {
 				days := func() []civil.Day {
 					return []civil.Day{h.Day(-40, 30), h.Day(-5, 5), h.Day(0, 1), h.Day(1, 40), h.Day(41, 100), h.Day(141, 60)}
 				}
-				for range 3 {
+				for round := range 3 {
 					for range 25 {
 						h.Step()
+					}
+					if round == 0 {
+						forgetOutstanding(t, h)
 					}
 					h.FoldSome(t.Context(), h.Random.IntN(40))
 					c.all("partly folded", days())
@@ -285,6 +288,18 @@ func (c *comparison) estimated(q reports.EstimateQuery) (reports.WhatIfReport, r
 		c.t.Fatal(err)
 	}
 	return whatIf, model
+}
+
+// forgetOutstanding makes the bookings as they were before they kept what is outstanding: the next change reads it.
+func forgetOutstanding(t *testing.T, h *apptest.History) {
+	t.Helper()
+	err := h.Core.Store.Write(t.Context(), func(tx *db.Tx) error {
+		_, err := tx.Exec(`UPDATE bookings SET outstanding = '' WHERE site_id = $1`, h.Site.ID)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // foldAll waits until everything is due, and folds it.

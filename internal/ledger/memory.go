@@ -10,14 +10,26 @@ type ledgerMemory struct {
 	risks       map[db.Key]*heldRisk       // of bookings that the write has locked
 	allocations map[db.Key]*heldAllocation // that the write has made or locked
 	rows        ledgerRows
-	changed     []*heldRisk // whose changes are not in the buckets yet
+	changed     []*heldRisk                  // whose changes are not in the buckets yet
+	deltas      map[int64][]protection.Delta // by site: further changes that are not in the buckets yet
 }
 
 // heldRisk is the risk of a booking: all facts that its buckets are computed from. counted is its part in the buckets.
+// Only what is outstanding is known of a booking whose facts were not read.
 type heldRisk struct {
-	siteID  int64
-	risk    protection.BookingRisk
-	counted []protection.Delta
+	siteID      int64
+	read        bool
+	risk        protection.BookingRisk
+	counted     []protection.Delta
+	outstanding []protection.Outstanding // while the facts are not read
+}
+
+// text is what is outstanding of the booking, as it is stored.
+func (h *heldRisk) text() string {
+	if h.read {
+		return protection.OutstandingText(h.risk.Outstanding())
+	}
+	return protection.OutstandingText(h.outstanding)
 }
 
 // heldAllocation is an allocation that this write has made or locked. A list that is nil was not read yet.
@@ -74,9 +86,11 @@ func flushRows(tx *db.Tx) error {
 // flushDeltas adds the changes of the write's bookings to the buckets.
 func flushDeltas(tx *db.Tx) error {
 	m := inLedger.Of(tx)
-	changed := m.changed
-	m.changed = nil
-	bySite := map[int64][]protection.Delta{}
+	changed, bySite := m.changed, m.deltas
+	m.changed, m.deltas = nil, nil
+	if bySite == nil {
+		bySite = map[int64][]protection.Delta{}
+	}
 	for _, h := range changed {
 		now, err := h.risk.Deltas()
 		if err != nil {
@@ -86,7 +100,7 @@ func flushDeltas(tx *db.Tx) error {
 		h.counted = now
 	}
 	for site, deltas := range bySite {
-		if err := InsertDeltas(tx, site, deltas); err != nil {
+		if err := InsertDeltas(tx, site, protection.Merge(deltas)); err != nil {
 			return err
 		}
 	}

@@ -38,31 +38,79 @@ func changeRisk(tx *db.Tx, siteID, bookingID int64, apply func(*protection.Booki
 		m.changed = append(m.changed, h)
 	}
 	tx.Defer(waitingDeltas)
-	return nil
+	return bookings.KeepOutstanding(tx, siteID, bookingID, h.text)
 }
 
-// riskOf returns the risk of a booking that this write has locked. It reads it once, and remembers every change.
-func riskOf(tx *db.Tx, siteID, bookingID int64) (*heldRisk, error) {
+// addRisk counts a new allocation. Of a booking that this write has locked, it needs what is outstanding and none of the
+// earlier allocations, unless they are read already.
+func addRisk(tx *db.Tx, a protection.History) error {
+	h, err := partOf(tx, a.SiteID, a.BookingID)
+	if err != nil {
+		return err
+	}
+	if h == nil || h.read {
+		return changeRisk(tx, a.SiteID, a.BookingID, func(b *protection.BookingRisk) { b.Allocations = append(b.Allocations, a) })
+	}
+	if a.Decision.Simulated {
+		return nil // it is in no total
+	}
+	own, err := protection.BookingRisk{Allocations: []protection.History{a}}.Deltas()
+	if err != nil {
+		return err
+	}
+	before := protection.InstalmentDeltas(h.outstanding, a.ChannelID, a.Currency)
+	h.outstanding = protection.PayMore(h.outstanding, a.Paid(), a.Amount, a.Terms[0].Terms)
+	after := protection.InstalmentDeltas(h.outstanding, a.ChannelID, a.Currency)
+	m := inLedger.Of(tx)
+	db.Keep(&m.deltas, a.SiteID, slices.Concat(m.deltas[a.SiteID], own, protection.Difference(before, after)))
+	tx.Defer(waitingDeltas)
+	return bookings.KeepOutstanding(tx, a.SiteID, a.BookingID, h.text)
+}
+
+// partOf returns what this write knows of the risk of a booking that it has locked: at least what is outstanding. It reads
+// nothing. It returns nil when the booking is not locked, or was stored without what is outstanding.
+func partOf(tx *db.Tx, siteID, bookingID int64) (*heldRisk, error) {
 	m := inLedger.Of(tx)
 	key := db.Key{SiteID: siteID, ID: bookingID}
 	if h := m.risks[key]; h != nil {
 		return h, nil
 	}
-	h := &heldRisk{siteID: siteID}
 	b, holds := bookings.Held(tx, siteID, bookingID)
-	if holds && bookings.Blank(tx, siteID, bookingID) {
-		h.risk.Total = b.Total // nothing was ever paid: there is nothing to read
-	} else {
+	if !holds {
+		return nil, nil
+	}
+	h, text := &heldRisk{siteID: siteID}, bookings.Outstanding(tx, siteID, bookingID)
+	switch {
+	case bookings.Blank(tx, siteID, bookingID):
+		h.read, h.risk.Total = true, b.Total // nothing was ever paid: there is nothing to read
+	case text == "":
+		return nil, nil
+	default:
 		var err error
-		if h.risk, err = bookingRisk(tx, siteID, bookingID); err != nil {
-			return nil, err
-		}
-		if h.counted, err = h.risk.Deltas(); err != nil {
+		if h.outstanding, err = protection.ReadOutstanding(text); err != nil {
 			return nil, err
 		}
 	}
 	db.Keep(&m.risks, key, h)
 	return h, nil
+}
+
+// riskOf returns the risk of a booking that this write has locked. It reads it once, and remembers every change.
+func riskOf(tx *db.Tx, siteID, bookingID int64) (*heldRisk, error) {
+	h, err := partOf(tx, siteID, bookingID)
+	if err != nil || h != nil && h.read {
+		return h, err
+	}
+	if h == nil {
+		h = &heldRisk{siteID: siteID}
+		db.Keep(&inLedger.Of(tx).risks, db.Key{SiteID: siteID, ID: bookingID}, h)
+	}
+	if h.risk, err = bookingRisk(tx, siteID, bookingID); err != nil {
+		return nil, err
+	}
+	h.read = true
+	h.counted, err = h.risk.Deltas()
+	return h, err
 }
 
 // bookingRisk reads the risk of a booking from the database.

@@ -11,10 +11,7 @@ import (
 // InsertAllocation adds an allocation of a locked booking, with its first terms.
 func InsertAllocation(tx *db.Tx, a protection.Allocation, t protection.Terms) error {
 	terms := []protection.DatedTerms{{Terms: t, EffectiveAt: tx.Now, RecordedAt: tx.Now}}
-	err := changeRisk(tx, a.SiteID, a.BookingID, func(b *protection.BookingRisk) {
-		b.Allocations = append(b.Allocations, protection.History{Allocation: a, Terms: slices.Clone(terms)})
-	})
-	if err != nil {
+	if err := addRisk(tx, protection.History{Allocation: a, Terms: slices.Clone(terms)}); err != nil {
 		return err
 	}
 	from, to := columnsOf(a.Quote.FromLeg), columnsOf(a.Quote.ToLeg)

@@ -18,7 +18,7 @@ type Standing string
 const (
 	Covered     Standing = "covered"     // E1 and E2
 	Uncovered   Standing = "uncovered"   // E5
-	Instalments Standing = "instalments" // E4: the part of a booking that is still to be paid
+	Instalments Standing = "instalments" // E4: see Outstanding
 )
 
 // Bucket holds the amounts that every report adds up in the same way (docs/decisions/0002-exposure-buckets.md). They
@@ -169,30 +169,6 @@ func (h History) bucketOn(day civil.Day) (d Delta, ok bool, err error) {
 	return d, true, err
 }
 
-// instalmentsOn is E4 of the booking at the end of a day (R7): the part of its total that is not paid yet, as long as
-// something remains of any payment. It belongs to the bucket of the first such payment. Reports leave it out when the
-// channel is not protected on their day.
-func (b BookingRisk) instalmentsOn(day civil.Day) (d Delta, ok bool) {
-	left := b.TotalOn(day)
-	for _, a := range b.Allocations {
-		if a.Paid() > day {
-			continue
-		}
-		left -= a.Amount
-		if ok || a.AmountsAt(a.Events, day, allKnown).Remaining(a.Paid(), day) == 0 {
-			continue
-		}
-		terms := TermsAt(a.Terms, day, allKnown)
-		ok = true
-		d = Delta{Day: day, Count: 1, Bucket: Bucket{
-			ChannelID: a.ChannelID, Currency: a.Currency, Country: terms.Country, Suppliers: terms.Suppliers,
-			Standing: Instalments, Start: terms.End, End: terms.End, LastDay: terms.End,
-		}}
-	}
-	d.Amount = left
-	return d, ok && left > 0
-}
-
 // days are the days on which a record changes the buckets of the booking. On other days only time changes them.
 func (b BookingRisk) days() []civil.Day {
 	var days []civil.Day
@@ -215,16 +191,17 @@ func (b BookingRisk) days() []civil.Day {
 // Deltas makes the deltas of the booking. For each day, the sum of their On is what the booking adds to reports.
 // Allocations of test channels are left out, because they are in no total. The error is money.ErrRange.
 func (b BookingRisk) Deltas() ([]Delta, error) {
-	b.Allocations = slices.DeleteFunc(slices.Clone(b.Allocations), func(a History) bool {
-		return a.Decision.Simulated
-	})
+	b = b.counted()
 	var list []Delta
-	stands := make([]Delta, len(b.Allocations)+1) // as of the day before; the last one is for the instalments
+	stands := make([]Delta, len(b.Allocations)) // as of the day before
 	for _, day := range b.days() {
-		for i := range stands {
-			now, err := b.standing(i, day)
+		for i, a := range b.Allocations {
+			now, ok, err := a.bucketOn(day)
 			if err != nil {
 				return nil, err
+			}
+			if !ok {
+				now = Delta{Day: day}
 			}
 			before := stands[i]
 			before.Day = day
@@ -235,22 +212,17 @@ func (b BookingRisk) Deltas() ([]Delta, error) {
 			stands[i] = now
 		}
 	}
+	if len(b.Allocations) > 0 {
+		first := b.Allocations[0]
+		list = append(list, InstalmentDeltas(b.outstanding(), first.ChannelID, first.Currency)...)
+	}
 	return Merge(list), nil
 }
 
-// standing is the bucket of part i of the booking at the end of a day: of an allocation, or after the last one of the
-// instalments.
-func (b BookingRisk) standing(i int, day civil.Day) (d Delta, err error) {
-	ok := false
-	if i < len(b.Allocations) {
-		d, ok, err = b.Allocations[i].bucketOn(day)
-	} else {
-		d, ok = b.instalmentsOn(day)
-	}
-	if !ok {
-		return Delta{Day: day}, err
-	}
-	return d, err
+// counted is the risk without the allocations of test channels.
+func (b BookingRisk) counted() BookingRisk {
+	b.Allocations = slices.DeleteFunc(slices.Clone(b.Allocations), func(a History) bool { return a.Decision.Simulated })
+	return b
 }
 
 // Negative is the delta that takes this one back.
