@@ -213,7 +213,7 @@ func TestServeBelowOtherSegments(t *testing.T) {
 	base := "http://" + address
 	for path, want := range map[string]int{
 		"/healthz": 200, "/readyz": 200, "/acme/wp-json/tmt/v2/channels": 200, "/acme/wp-json/tmt/v2/channels/": 200,
-		"/openapi.yaml": 200, "/acme/rest/svc/v2/channels": 404, "/other/wp-json/tmt/v2/channels": 404,
+		"/openapi.yaml": 200, "/acme/rest/svc/v2/channels": 404, "/other/wp-json/tmt/v2/channels": 403,
 	} {
 		if status, said := request(t, "GET", base+path, token, nil); status != want {
 			t.Errorf("GET %s answers %d, want %d: %s", path, status, want, said)

@@ -48,7 +48,7 @@ func ask(t *testing.T, h http.Handler, method, target string, headers ...string)
 
 func TestAPanicIsAnAnswerAndALogEntry(t *testing.T) {
 	h, log := bare(t, Config{})
-	w, body := ask(t, h, "GET", "/demo/rest/svc/v2/sites", "X-Request-Id", "mine")
+	w, body := ask(t, h, "GET", "/demo/rest/svc/v2/sites", "X-Request-Id", "mine", "Authorization", "Bearer x")
 	if w.Code != 500 || body.Code != "internal_error" || body.Data.RequestID != "mine" {
 		t.Errorf("answered %d %+v", w.Code, body)
 	}

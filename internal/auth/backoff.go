@@ -15,9 +15,9 @@ const (
 //
 // Callers count failures by account, because many addresses may guess one password, and by address, because one
 // address may try many accounts. The longer wait counts. Names that do not exist are counted in the same way:
-// otherwise the wait would show which names exist. A wrong second factor is a failure, too. A success clears the
-// count of the account but not that of the address, because an attacker may have an account of their own. No account
-// is locked for good: otherwise anybody could lock a user out.
+// otherwise the wait would show which names exist. A wrong second factor is a failure, too. A success clears both counts:
+// many people may share an address, and one of them must not make the others wait. No account is locked for good:
+// otherwise anybody could lock a user out.
 func Backoff(failures int) time.Duration {
 	wait := time.Second
 	if failures <= freeFailures {

@@ -93,8 +93,8 @@ type Claims struct {
 	UserID int64
 	SiteID int64 // 0 when the token is not for one site alone
 	Kind   Kind  // SignAccess and SignRefresh set it
-	// Generation ends tokens early: the caller compares it with the present generation of the user. That of a refresh
-	// token counts the refresh tokens of the user, that of an access token the changes of the password.
+	// Generation counts the refresh tokens of the user. It ends tokens early: the caller compares it with the present
+	// one. An access token has the generation of the refresh token that it came with, and ends with it.
 	Generation int64
 	// IssuedAt and ExpiresAt are set by Verify, in whole seconds. A refresh token has no ExpiresAt.
 	IssuedAt, ExpiresAt time.Time

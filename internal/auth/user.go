@@ -14,9 +14,8 @@ type User struct {
 	TwoFactorSecret      string    // "" without a second factor
 	TwoFactorConfirmedAt time.Time // when the user first sent a right code; zero: not yet
 	TwoFactorLastStep    int64     // only codes of later steps are accepted
-	RefreshGeneration    int64     // refresh tokens of an older generation are invalid
+	RefreshGeneration    int64     // refresh tokens and access tokens of an older generation are invalid
 	RefreshBeganAt       time.Time // when the generation began; it is part of the token
-	PasswordEpoch        int64     // access tokens of an older epoch are invalid
 	CreatedAt            time.Time
 	ModifiedAt           time.Time
 }

@@ -1,5 +1,28 @@
 package db
 
+import (
+	"context"
+	"io/fs"
+	"testing/fstest"
+)
+
+// MigrateTo brings the schema of an empty database to an earlier version.
+func (db *DB) MigrateTo(ctx context.Context, version int) error {
+	steps, err := migrations(migrationFiles)
+	if err != nil {
+		return err
+	}
+	files := fstest.MapFS{}
+	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	for i, step := range steps[:version] {
+		files[names[i]] = &fstest.MapFile{Data: []byte(step.text)}
+	}
+	if err != nil {
+		return err
+	}
+	return db.migrate(ctx, files)
+}
+
 // SetCountStep makes the remembered counts move on after so few rows that a test sees it.
 func (db *DB) SetCountStep(rows int64) { db.counts.step = rows }
 

@@ -127,8 +127,9 @@ func (a *Accounts) SetMembership(ctx context.Context, actor auth.Actor, userID i
 	})
 }
 
-// RemoveMembership takes a user's access to the actor's site away. The API tokens that act as this user there stop
-// working with it.
+// RemoveMembership takes a user's access to the actor's site away. The API tokens that act as this user there are
+// deleted with it: they do not come back when the user gets access again. An operator keeps them, because an operator has
+// access without a membership.
 func (a *Accounts) RemoveMembership(ctx context.Context, actor auth.Actor, userID int64) error {
 	if err := actor.Require(auth.ManageUsers); err != nil {
 		return err
@@ -145,7 +146,18 @@ func (a *Accounts) RemoveMembership(ctx context.Context, actor auth.Actor, userI
 		if err := RemoveMembership(tx, actor.SiteID, userID); err != nil {
 			return unknownUser(err)
 		}
-		return core.Record(tx, actor, "user.access_removed", userObject(userID), before, nil)
+		// With the membership gone, nobody makes another token for the user (see keepAccess).
+		var ended []int64
+		if !user.Operator {
+			if ended, err = deleteTokensOfUser(tx, actor.SiteID, userID); err != nil {
+				return err
+			}
+		}
+		err = core.Record(tx, actor, "user.access_removed", userObject(userID), before, nil)
+		for _, id := range ended {
+			err = errors.Join(err, recordTokenEnd(tx, actor, id))
+		}
+		return err
 	})
 }
 

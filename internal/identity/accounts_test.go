@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/apptest"
 	"holdfast/internal/auth"
+	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/identity"
 	"holdfast/internal/money"
@@ -15,27 +16,163 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-func TestATokenDiesWithTheAccessOfItsCreator(t *testing.T) {
+func TestATokenEndsForGoodWithTheAccessOfItsCreator(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
+		ctx := t.Context()
 		admin := h.User(t, "admin", auth.MemberAdmin)
-		name := "Server"
-		_, text, err := h.Tokens.Create(t.Context(), apptest.ActorOf(admin, auth.MemberAdmin), travel.TokenFields{Name: &name})
+		make := func(by auth.Actor) (text string, err error) {
+			name := "Server"
+			_, text, err = h.Tokens.Create(ctx, by, travel.TokenFields{Name: &name})
+			return text, err
+		}
+		text, err := make(apptest.ActorOf(admin, auth.MemberAdmin))
 		apptest.WantKind(t, err, fault.Internal, "making a token")
+		colleague := h.User(t, "colleague", auth.MemberAdmin)
+		theirs, err := make(apptest.ActorOf(colleague, auth.MemberAdmin))
+		apptest.WantKind(t, err, fault.Internal, "a colleague's token")
 		act := func(want auth.Role, kind fault.Kind) {
 			t.Helper()
-			actor, err := h.Sessions.Authenticate(t.Context(), "demo", text)
+			actor, err := h.Sessions.Authenticate(ctx, "demo", text)
 			apptest.WantKind(t, err, kind, "using it")
 			if err == nil && (actor.Role != want || actor.UserID != admin.ID || actor.TokenID == 0) {
 				t.Errorf("the token acts as %+v, want role %s", actor, want)
 			}
 		}
 		act(auth.MemberAdmin, fault.Internal)
-		apptest.WantKind(t, h.Accounts.SetMembership(t.Context(), auth.System(1), admin.ID, auth.ReadOnly, false), fault.Internal, "a lesser role")
+		apptest.WantKind(t, h.Accounts.SetMembership(ctx, auth.System(1), admin.ID, auth.ReadOnly, false), fault.Internal, "a lesser role")
 		act(auth.ReadOnly, fault.Internal)
-		apptest.WantKind(t, h.Accounts.RemoveMembership(t.Context(), auth.System(1), admin.ID), fault.Internal, "no role")
+		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, auth.System(1), admin.ID), fault.Internal, "no role")
 		act("", fault.TokenInvalid)
-		apptest.WantKind(t, h.Accounts.RemoveMembership(t.Context(), auth.System(1), admin.ID), fault.SettingNotFound, "no role to take")
+		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, auth.System(1), admin.ID), fault.SettingNotFound, "no role to take")
+		_, err = make(apptest.ActorOf(admin, auth.MemberAdmin)) // a request that was let in just before
+		apptest.WantKind(t, err, fault.Forbidden, "a token for a user without access")
+
+		apptest.WantKind(t, h.Accounts.SetMembership(ctx, auth.System(1), admin.ID, auth.MemberAdmin, false), fault.Internal, "the role again")
+		act("", fault.TokenInvalid)
+		_, err = h.Sessions.Authenticate(ctx, "demo", theirs)
+		apptest.WantKind(t, err, fault.Internal, "the colleague's token")
+		text, err = make(apptest.ActorOf(admin, auth.MemberAdmin))
+		apptest.WantKind(t, err, fault.Internal, "a new token, in the place of the old one")
+		act(auth.MemberAdmin, fault.Internal)
+		entries, err := h.Audit.List(ctx, auth.System(1), travel.AuditFilter{}, travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"})
+		apptest.WantKind(t, err, fault.Internal, "reading the audit")
+		ended := 0
+		for _, entry := range entries.Items {
+			if entry.Action == "token.delete" && entry.Object == "token 1" {
+				ended++
+			}
+		}
+		if ended != 1 {
+			t.Errorf("the audit tells %d times that the token is deleted", ended)
+		}
+
+		apptest.WantKind(t, h.Tokens.DeleteAll(ctx, auth.System(1)), fault.Internal, "deleting all")
+		operator := h.User(t, "operator", auth.Operator)
+		apptest.WantKind(t, h.Accounts.SetMembership(ctx, auth.System(1), operator.ID, auth.Finance, false), fault.Internal, "an operator's role")
+		theirs, err = make(apptest.ActorOf(operator, ""))
+		apptest.WantKind(t, err, fault.Internal, "an operator's token")
+		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, auth.System(1), operator.ID), fault.Internal, "an operator without the role")
+		_, err = h.Sessions.Authenticate(ctx, "demo", theirs)
+		apptest.WantKind(t, err, fault.Internal, "the token of an operator, who needs no role")
+	})
+}
+
+func TestTheEndOfARefreshTokenEndsItsAccessTokensInEveryProcess(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
+		ctx := t.Context()
+		h.User(t, "admin", auth.MemberAdmin)
+		h.User(t, "colleague", auth.MemberAdmin)
+		second := apptest.Process(t, h.DB, h.Now)
+		logIn := func(name string) identity.Session {
+			t.Helper()
+			session, err := h.Login(t, name, apptest.GoodPassword)
+			apptest.WantKind(t, err, fault.Internal, "login of "+name)
+			return session
+		}
+		theirs := logIn("colleague")
+		for _, by := range []func(identity.Session) string{
+			func(s identity.Session) string { return s.Token },
+			func(s identity.Session) string { return s.RefreshToken },
+		} {
+			first := logIn("admin")
+			later, err := second.Sessions.Refresh(ctx, "demo", first.RefreshToken)
+			apptest.WantKind(t, err, fault.Internal, "a refresh")
+			for _, token := range []string{first.Token, later.Token} {
+				_, err = second.Sessions.Authenticate(ctx, "demo", token)
+				apptest.WantKind(t, err, fault.Internal, "an access token")
+			}
+			apptest.WantKind(t, h.Sessions.EndRefresh(ctx, "demo", by(first)), fault.Internal, "the end")
+			for _, process := range []*apptest.House{h, second} {
+				for _, token := range []string{first.Token, later.Token} {
+					_, err = process.Sessions.Authenticate(ctx, "demo", token)
+					apptest.WantKind(t, err, fault.JWTInvalid, "an access token after the end")
+				}
+				_, err = process.Sessions.Refresh(ctx, "", first.RefreshToken)
+				apptest.WantKind(t, err, fault.JWTInvalid, "the refresh token after the end")
+				_, err = process.Sessions.Authenticate(ctx, "demo", theirs.Token)
+				apptest.WantKind(t, err, fault.Internal, "a colleague's access token")
+			}
+		}
+	})
+}
+
+// Nobody but an operator can tell a site that is not theirs from one that does not exist.
+func TestAnUnknownSiteLooksLikeAForeignOne(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
+		ctx := t.Context()
+		path, title, currency := "other", "Other", money.Currency("EUR")
+		_, err := h.Sites.Create(ctx, auth.System(0), travel.SiteFields{Path: &path, Name: &title, Currency: &currency, Sandbox: true})
+		apptest.WantKind(t, err, fault.Internal, "another site")
+		admin, operator := h.User(t, "admin", auth.MemberAdmin), h.User(t, "operator", auth.Operator)
+		day := civil.DayOf(h.Now.Read()) + 1
+		_, token, err := h.Tokens.Create(ctx, apptest.ActorOf(admin, auth.MemberAdmin), travel.TokenFields{Name: &title, Expires: &day})
+		apptest.WantKind(t, err, fault.Internal, "a token")
+		_, operators, err := h.Tokens.Create(ctx, apptest.ActorOf(operator, ""), travel.TokenFields{Name: &title})
+		apptest.WantKind(t, err, fault.Internal, "an operator's token")
+		session, err := h.Login(t, "admin", apptest.GoodPassword)
+		apptest.WantKind(t, err, fault.Internal, "login")
+		// The clock of the other site is ahead: it must not say when the tokens of this one end.
+		h.Now.Move(2 * time.Second)
+		_, err = h.Clocks.Move(ctx, auth.System(2), h.Now.Read().Add(72*time.Hour))
+		apptest.WantKind(t, err, fault.Internal, "moving its clock")
+		all, err := h.Login(t, "operator", apptest.GoodPassword)
+		apptest.WantKind(t, err, fault.Internal, "an operator's login")
+		for _, c := range []struct {
+			name, bearer    string
+			foreign, absent fault.Kind
+		}{
+			{"nobody", "", fault.NotLoggedIn, fault.NotLoggedIn},
+			{"nonsense", "nonsense", fault.JWTInvalid, fault.JWTInvalid},
+			{"no token", "x|y", fault.TokenInvalid, fault.TokenInvalid},
+			{"an unknown token", "99|aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", fault.TokenInvalid, fault.TokenInvalid},
+			{"an access token", session.Token, fault.Forbidden, fault.Forbidden},
+			{"an API token", token, fault.Forbidden, fault.Forbidden},
+			{"an operator's API token", operators, fault.Forbidden, fault.Forbidden},
+			{"an operator", all.Token, fault.Internal, fault.NoRoute},
+		} {
+			_, err := h.Sessions.Authenticate(ctx, "other", c.bearer)
+			apptest.WantKind(t, err, c.foreign, c.name+" at a site of others")
+			_, err = h.Sessions.Authenticate(ctx, "nowhere", c.bearer)
+			apptest.WantKind(t, err, c.absent, c.name+" at a site that does not exist")
+		}
+		for _, path := range []string{"other", "nowhere"} {
+			_, err = h.Sessions.Login(ctx, identity.Login{Username: "admin", Password: apptest.GoodPassword, Path: path})
+			apptest.WantKind(t, err, fault.Forbidden, "login at "+path)
+			_, err = h.Sessions.Login(ctx, identity.Login{Username: "admin", Password: "wrong", Path: path})
+			apptest.WantKind(t, err, fault.LoginFailed, "login with a wrong password at "+path)
+			_, err = h.Sessions.Refresh(ctx, path, session.RefreshToken)
+			apptest.WantKind(t, err, fault.Forbidden, "refresh at "+path)
+			apptest.WantKind(t, h.Sessions.EndRefresh(ctx, path, session.RefreshToken), fault.Forbidden, "the end of a session at "+path)
+		}
+		apptest.WantKind(t, h.Sessions.EndRefresh(ctx, "nowhere", all.RefreshToken), fault.NoRoute, "the end of an operator's session")
+		h.Now.Move(48 * time.Hour)
+		for _, path := range []string{"demo", "other", "nowhere"} {
+			_, err := h.Sessions.Authenticate(ctx, path, token)
+			apptest.WantKind(t, err, fault.TokenInvalid, "an expired token at "+path)
+		}
 	})
 }
 

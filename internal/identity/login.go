@@ -47,9 +47,6 @@ type Session struct {
 // name and a wrong password get the same answer after the same work, so that nobody can find out which names exist.
 // After failures the next login has to wait (see auth.Backoff).
 func (s *Sessions) Login(ctx context.Context, in Login) (Session, error) {
-	if _, err := s.siteAt(ctx, in.Path); err != nil {
-		return Session{}, err
-	}
 	in.Username = strings.ToLower(in.Username)
 	user, err := s.judge(ctx, in)
 	if err != nil {
@@ -88,9 +85,9 @@ func (s *Sessions) judge(ctx context.Context, in Login) (auth.User, error) {
 		case refused != nil:
 			return countFailure(tx, in)
 		case rehash != "":
-			return errors.Join(ForgetFailedLogins(tx, in.account()), rehashPassword(tx, user, rehash))
+			return errors.Join(ForgetFailedLogins(tx, in.subjects()), rehashPassword(tx, user, rehash))
 		default:
-			return ForgetFailedLogins(tx, in.account())
+			return ForgetFailedLogins(tx, in.subjects())
 		}
 	})
 	return user, errors.Join(err, refused)
@@ -192,7 +189,7 @@ func (s *Sessions) open(ctx context.Context, user auth.User, path string) (Sessi
 	if err != nil {
 		return Session{}, err
 	}
-	session.Token, err = auth.SignAccess(ring, auth.Claims{UserID: user.ID, Generation: user.PasswordEpoch}, s.Clock())
+	session.Token, err = auth.SignAccess(ring, auth.Claims{UserID: user.ID, Generation: user.RefreshGeneration}, s.Clock())
 	if err != nil {
 		return Session{}, err
 	}
@@ -209,9 +206,7 @@ func (s *Sessions) readSites(ctx context.Context, session *Session, path string)
 			return err
 		}
 		filter := travel.SiteFilter{}
-		roles := map[int64]auth.Membership{}
 		for _, m := range memberships {
-			roles[m.SiteID] = m
 			filter.Include = append(filter.Include, m.SiteID)
 		}
 		if session.User.Operator {
@@ -225,29 +220,16 @@ func (s *Sessions) readSites(ctx context.Context, session *Session, path string)
 			return err
 		}
 		session.Sites, session.SiteCount = list.Items, list.Total
-		if len(list.Items) > 0 {
-			session.Default = &list.Items[0]
+		if path == "" && len(list.Items) > 0 {
+			path = list.Items[0].Path
 		}
-		if path != "" {
-			site, err := merchants.SiteAt(tx, path)
-			if err != nil {
-				return core.NotFoundAs(fault.NoRoute, err, "There is no such site.")
-			}
-			session.Default = &site
+		if path == "" { // an operator of a deployment that has no sites
+			session.Actor, _ = session.User.ActorAt(auth.Membership{})
+			return nil
 		}
-		membership := auth.Membership{UserID: session.User.ID}
-		if session.Default != nil {
-			membership = roles[session.Default.ID]
-			membership.SiteID = session.Default.ID
-		}
-		var ok bool
-		if session.Actor, ok = session.User.ActorAt(membership); !ok {
-			return errOtherSite()
-		}
-		if session.Default != nil {
-			session.Actor.Ahead = session.Default.ClockAhead
-		}
-		return nil
+		site, actor, err := entrance(tx, session.User, path)
+		session.Default, session.Actor = &site, actor
+		return err
 	})
 }
 

@@ -33,10 +33,14 @@ func CountFailedLogin(tx *db.Tx, subject string, forgetBefore time.Time, backoff
 	return err
 }
 
-// ForgetFailedLogins clears the count of a subject.
-func ForgetFailedLogins(tx *db.Tx, subject string) error {
-	_, err := tx.Exec(`DELETE FROM login_attempts WHERE subject = $1`, subject)
-	return err
+// ForgetFailedLogins clears the counts of subjects, one after the other: logins lock their rows in the same order.
+func ForgetFailedLogins(tx *db.Tx, subjects []string) error {
+	for _, subject := range subjects {
+		if _, err := tx.Exec(`DELETE FROM login_attempts WHERE subject = $1`, subject); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ForgetFailedLoginsBefore clears the counts of subjects whose last failure was before an instant, as many as the

@@ -34,12 +34,13 @@ func NewSessions(core *core.Core, tokens *Tokens) *Sessions {
 }
 
 // Authenticate finds out who sends a request to the site with a path, and which role this user has there now. bearer
-// is an API token or an access token. Errors come in this order: no such site, wrong credentials, no access to the
-// site.
+// is an API token or an access token. Errors come in this order: wrong credentials, no access to the site, no such site.
+// Only an operator, who has access to all sites, learns that there is no such site: everybody else gets the answer of a
+// site that is not theirs.
 func (s *Sessions) Authenticate(ctx context.Context, path, bearer string) (auth.Actor, error) {
 	switch {
 	case bearer == "":
-		return auth.Actor{}, s.refuseAnonymous(ctx, path)
+		return auth.Actor{}, errNotLoggedIn()
 	case auth.IsAPIToken(bearer):
 		return s.byToken(ctx, path, bearer)
 	default:
@@ -47,28 +48,23 @@ func (s *Sessions) Authenticate(ctx context.Context, path, bearer string) (auth.
 	}
 }
 
-func (s *Sessions) refuseAnonymous(ctx context.Context, path string) error {
-	if _, err := s.siteAt(ctx, path); err != nil {
-		return err
-	}
-	return fault.New(fault.NotLoggedIn, "You are not currently logged in.")
-}
-
 func (s *Sessions) byToken(ctx context.Context, path, bearer string) (auth.Actor, error) {
-	// A text that is no token gets the id 0, which no token has. It is looked up all the same: an unknown site is the
-	// first error.
-	id, secret, _ := auth.ParseToken(bearer)
+	id, secret, ok := auth.ParseToken(bearer)
+	if !ok {
+		return auth.Actor{}, errTokenInvalid()
+	}
 	var caller Caller
 	var elsewhere bool
 	err := s.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		if caller, err = CallerByToken(tx, path, id); err != nil {
-			return core.NotFoundAs(fault.NoRoute, err, "There is no such site.")
+		if caller, err = CallerByToken(tx, path, id); !errors.Is(err, db.ErrNotFound) {
+			return err
 		}
-		if caller.Token.ID != 0 || id == 0 {
-			return nil
+		// A token of another site is judged there, by the clock of its own site.
+		elsewhere = true
+		own, err := siteOfToken(tx, id)
+		if err == nil {
+			caller, err = CallerByToken(tx, own, id)
 		}
-		caller.Token, err = TokenOfAnySite(tx, id)
-		elsewhere = err == nil
 		if errors.Is(err, db.ErrNotFound) {
 			return nil
 		}
@@ -81,13 +77,12 @@ func (s *Sessions) byToken(ctx context.Context, path, bearer string) (auth.Actor
 	if !auth.SecretMatches(token.SecretHash, secret) || auth.TokenExpired(token.ExpiresAt, now.Add(caller.Ahead)) {
 		return auth.Actor{}, errTokenInvalid()
 	}
-	if elsewhere {
-		return auth.Actor{}, errOtherSite()
-	}
-	// A token lives as long as its creator may act on the site.
 	actor, ok := caller.User.ActorAt(caller.Membership)
-	if !ok {
+	switch {
+	case !ok: // its creator's access ends in this moment, and the token with it
 		return auth.Actor{}, errTokenInvalid()
+	case elsewhere:
+		return auth.Actor{}, errOtherSite()
 	}
 	actor.TokenID, actor.Ahead = token.ID, caller.Ahead
 	s.tokens.used(token, now)
@@ -95,38 +90,38 @@ func (s *Sessions) byToken(ctx context.Context, path, bearer string) (auth.Actor
 }
 
 func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (auth.Actor, error) {
-	claims, jwtErr := s.keys.verify(ctx, bearer, auth.Access)
-	if jwtErr != nil && !fault.Is(jwtErr, fault.JWTInvalid) {
-		return auth.Actor{}, jwtErr
+	claims, err := s.keys.verify(ctx, bearer, auth.Access)
+	if err != nil {
+		return auth.Actor{}, err
 	}
 	var caller Caller
 	var aheadThen time.Duration
-	err := s.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		if caller, err = CallerByUser(tx, path, claims.UserID); err != nil {
-			return core.NotFoundAs(fault.NoRoute, err, "There is no such site.")
-		}
-		if caller.Ahead == 0 || jwtErr != nil {
-			return nil
+	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		if caller, err = CallerByUser(tx, path, claims.UserID); err != nil || caller.Ahead == 0 {
+			return err
 		}
 		// A JWT gives its instants in whole seconds. A clock move in the second of its issue may have come before it.
 		aheadThen, err = core.AheadAt(tx, caller.Membership.SiteID, claims.IssuedAt.Add(time.Second))
 		return err
 	})
 	switch {
+	case errors.Is(err, db.ErrNotFound): // no such user
+		return auth.Actor{}, errJWTInvalid()
 	case err != nil:
 		return auth.Actor{}, err
-	case jwtErr != nil:
-		return auth.Actor{}, jwtErr
-	case caller.User.ID == 0 || caller.User.PasswordEpoch != claims.Generation:
+	case caller.User.RefreshGeneration != claims.Generation:
 		return auth.Actor{}, errJWTInvalid()
+	}
+	actor, ok := caller.User.ActorAt(caller.Membership)
+	switch {
+	case !ok:
+		return auth.Actor{}, errOtherSite()
+	case actor.SiteID == 0:
+		return auth.Actor{}, errNoSite()
 	// A JWT is for all sites of its user, and its instants are those of the real clock. If the clock of this site was
 	// moved after its issue, it has lived longer here by that much.
 	case !s.Clock().Add(caller.Ahead - aheadThen).Before(claims.ExpiresAt):
 		return auth.Actor{}, errJWTInvalid()
-	}
-	actor, ok := caller.User.ActorAt(caller.Membership)
-	if !ok {
-		return auth.Actor{}, errOtherSite()
 	}
 	actor.Ahead = caller.Ahead
 	return actor, nil
@@ -134,37 +129,59 @@ func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (auth.Acto
 
 // Refresh opens a session with a refresh token. path is the site's, or "" as in Login.
 func (s *Sessions) Refresh(ctx context.Context, path, bearer string) (Session, error) {
-	user, err := s.userOf(ctx, path, bearer, auth.Refresh)
+	user, err := s.userOf(ctx, bearer, auth.Refresh)
 	if err != nil {
 		return Session{}, err
 	}
 	return s.open(ctx, user, path)
 }
 
-// EndRefresh ends the refresh token of a user. bearer says which user: it is an access token or the refresh token
-// itself.
+// EndRefresh ends the refresh token of a user, and with it all access tokens that came from it, for every process at
+// once. bearer says which user: it is an access token or the refresh token itself. path is the site's, or "" as in Login.
 func (s *Sessions) EndRefresh(ctx context.Context, path, bearer string) error {
-	user, err := s.userOf(ctx, path, bearer, auth.Access)
+	user, err := s.userOf(ctx, bearer, auth.Access)
 	if fault.Is(err, fault.JWTInvalid) {
-		user, err = s.userOf(ctx, path, bearer, auth.Refresh)
+		user, err = s.userOf(ctx, bearer, auth.Refresh)
 	}
 	if err != nil {
 		return err
 	}
-	err = s.Store.Write(ctx, func(tx *db.Tx) error { return endRefresh(tx, user.ID, user.RefreshGeneration) })
+	err = s.Store.Write(ctx, func(tx *db.Tx) error {
+		if path != "" {
+			if _, _, err := entrance(tx, user, path); err != nil {
+				return err
+			}
+		}
+		return endRefresh(tx, user.ID, user.RefreshGeneration)
+	})
 	if errors.Is(err, db.ErrNotFound) { // another request has just ended it
 		return nil
 	}
 	return err
 }
 
-// userOf reads the user whose JWT this is. It refuses a JWT of another kind.
-func (s *Sessions) userOf(ctx context.Context, path, bearer string, kind auth.Kind) (auth.User, error) {
-	if _, err := s.siteAt(ctx, path); err != nil {
-		return auth.User{}, err
+// entrance reads the site with a path and the actor that a user is there. The errors are those of Authenticate.
+func entrance(tx *db.Tx, user auth.User, path string) (travel.Site, auth.Actor, error) {
+	caller, err := CallerByUser(tx, path, user.ID)
+	if err != nil {
+		return travel.Site{}, auth.Actor{}, err
 	}
+	actor, ok := user.ActorAt(caller.Membership)
+	switch {
+	case !ok:
+		return travel.Site{}, auth.Actor{}, errOtherSite()
+	case actor.SiteID == 0:
+		return travel.Site{}, auth.Actor{}, errNoSite()
+	}
+	site, err := merchants.SiteAt(tx, path)
+	actor.Ahead = site.ClockAhead
+	return site, actor, err
+}
+
+// userOf reads the user whose JWT this is. It refuses a JWT of another kind.
+func (s *Sessions) userOf(ctx context.Context, bearer string, kind auth.Kind) (auth.User, error) {
 	if bearer == "" {
-		return auth.User{}, fault.New(fault.NotLoggedIn, "You are not currently logged in.")
+		return auth.User{}, errNotLoggedIn()
 	}
 	claims, err := s.keys.verify(ctx, bearer, kind)
 	if err != nil {
@@ -181,11 +198,7 @@ func (s *Sessions) userOf(ctx context.Context, path, bearer string, kind auth.Ki
 	if err != nil {
 		return auth.User{}, err
 	}
-	generation := user.PasswordEpoch
-	if kind == auth.Refresh {
-		generation = user.RefreshGeneration
-	}
-	if claims.Generation != generation {
+	if claims.Generation != user.RefreshGeneration {
 		return auth.User{}, errJWTInvalid()
 	}
 	return user, nil
@@ -199,16 +212,8 @@ func (s *Sessions) RotateKeys(ctx context.Context, actor auth.Actor) error {
 	return s.keys.rotate(ctx, actor)
 }
 
-// siteAt reads the site with a path. Without a path it returns the zero site and no error.
-func (s *Sessions) siteAt(ctx context.Context, path string) (site travel.Site, err error) {
-	if path == "" {
-		return travel.Site{}, nil
-	}
-	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		site, err = merchants.SiteAt(tx, path)
-		return core.NotFoundAs(fault.NoRoute, err, "There is no such site.")
-	})
-	return site, err
+func errNotLoggedIn() error {
+	return fault.New(fault.NotLoggedIn, "You are not currently logged in.")
 }
 
 func errTokenInvalid() error {
@@ -222,3 +227,6 @@ func errJWTInvalid() error {
 func errOtherSite() error {
 	return fault.New(fault.Forbidden, "Your account has no access to this site.")
 }
+
+// errNoSite is the answer to an operator alone.
+func errNoSite() error { return fault.New(fault.NoRoute, "There is no such site.") }

@@ -57,7 +57,7 @@ func (t *Tokens) List(ctx context.Context, actor auth.Actor) (list []auth.APITok
 	return list, err
 }
 
-// Create makes an API token that acts as the actor. It returns the token with its text, which is not shown again.
+// Create makes an API token that acts as the actor, whose user must have access to the site. It returns the token with its text, which is not shown again.
 func (t *Tokens) Create(ctx context.Context, actor auth.Actor, in travel.TokenFields) (made auth.APIToken, text string, err error) {
 	if err := actor.Require(auth.ManageTokens); err != nil {
 		return auth.APIToken{}, "", err
@@ -77,6 +77,9 @@ func (t *Tokens) Create(ctx context.Context, actor auth.Actor, in travel.TokenFi
 		}
 		// With the site locked, no other request makes a token between the count and the insert.
 		if err := core.LockSite(tx, actor.SiteID); err != nil {
+			return err
+		}
+		if err := keepAccess(tx, actor.SiteID, actor.UserID); err != nil {
 			return err
 		}
 		n, err := CountTokens(tx, actor.SiteID)
@@ -107,9 +110,27 @@ func (t *Tokens) Delete(ctx context.Context, actor auth.Actor, id int64) error {
 		if err := deleteToken(tx, actor.SiteID, id); err != nil {
 			return err
 		}
-		return core.Record(tx, actor, "token.delete", tokenObject(id), struct{}{}, nil)
+		return recordTokenEnd(tx, actor, id)
 	})
 	return core.NotFoundAs(fault.TokenNotFound, err, "There is no API token %d.", id)
+}
+
+// keepAccess refuses a user who has no access to a site: it may have ended after it was checked. Until the write ends,
+// nobody can take it away.
+func keepAccess(tx *db.Tx, siteID, userID int64) error {
+	user, err := User(tx, userID)
+	if err != nil || user.Operator {
+		return unknownUser(err)
+	}
+	err = lockMembership(tx, siteID, userID)
+	if errors.Is(err, db.ErrNotFound) {
+		return errOtherSite()
+	}
+	return err
+}
+
+func recordTokenEnd(tx *db.Tx, actor auth.Actor, id int64) error {
+	return core.Record(tx, actor, "token.delete", tokenObject(id), struct{}{}, nil)
 }
 
 // DeleteAll deletes all API tokens of the actor's site.

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"database/sql"
+	"slices"
 	"time"
 
 	"holdfast/internal/auth"
@@ -48,11 +49,23 @@ func TokensOf(tx *db.Tx, siteID int64) ([]auth.APIToken, error) {
 	return tokens, err
 }
 
-// TokenOfAnySite reads an API token by its id alone, to tell a token of another site from one that does not exist.
-func TokenOfAnySite(tx *db.Tx, id int64) (auth.APIToken, error) {
-	return scanToken(func(dest ...any) error {
-		return tx.Row(`SELECT `+tokenColumns+` FROM api_tokens WHERE id = $1`, []any{id}, dest...)
-	})
+// siteOfToken reads the path of the site that an API token is for, or returns db.ErrNotFound.
+func siteOfToken(tx *db.Tx, id int64) (path string, err error) {
+	err = tx.Row(`SELECT s.path FROM api_tokens t JOIN sites s ON s.id = t.site_id WHERE t.id = $1`, []any{id}, &path)
+	return path, err
+}
+
+// deleteTokensOfUser removes the API tokens of a site that act as a user, and returns their ids in order.
+func deleteTokensOfUser(tx *db.Tx, siteID, userID int64) (ids []int64, err error) {
+	err = tx.Each(`DELETE FROM api_tokens WHERE site_id = $1 AND user_id = $2 RETURNING id`, []any{siteID, userID},
+		func(scan func(dest ...any) error) error {
+			var id int64
+			err := scan(&id)
+			ids = append(ids, id)
+			return err
+		})
+	slices.Sort(ids)
+	return ids, err
 }
 
 // deleteToken removes one API token of a site, or returns db.ErrNotFound.

@@ -8,14 +8,14 @@ import (
 )
 
 const userColumns = `id, username, email, display_name, password_hash, operator, two_factor_secret,
-	two_factor_confirmed_at, two_factor_last_step, refresh_generation, refresh_began_at, password_epoch, created_at, modified_at`
+	two_factor_confirmed_at, two_factor_last_step, refresh_generation, refresh_began_at, created_at, modified_at`
 
 func scanUser(scan func(dest ...any) error) (auth.User, error) {
 	var u auth.User
 	var confirmed sql.NullInt64
 	var began, created, modified int64
 	err := scan(&u.ID, &u.Username, &u.Email, &u.DisplayName, &u.PasswordHash, &u.Operator, &u.TwoFactorSecret,
-		&confirmed, &u.TwoFactorLastStep, &u.RefreshGeneration, &began, &u.PasswordEpoch, &created, &modified)
+		&confirmed, &u.TwoFactorLastStep, &u.RefreshGeneration, &began, &created, &modified)
 	u.TwoFactorConfirmedAt, u.RefreshBeganAt = db.MaybeInstant(confirmed), db.Instant(began)
 	u.CreatedAt, u.ModifiedAt = db.Instant(created), db.Instant(modified)
 	return u, err
@@ -23,12 +23,11 @@ func scanUser(scan func(dest ...any) error) (auth.User, error) {
 
 // InsertUser stores a new user and returns it with its id. The first refresh token of the user begins now.
 func InsertUser(tx *db.Tx, u auth.User) (auth.User, error) {
-	u.RefreshGeneration, u.PasswordEpoch, u.RefreshBeganAt, u.CreatedAt, u.ModifiedAt = 1, 1, tx.Now, tx.Now, tx.Now
+	u.RefreshGeneration, u.RefreshBeganAt, u.CreatedAt, u.ModifiedAt = 1, tx.Now, tx.Now, tx.Now
 	err := tx.Row(`INSERT INTO users (username, email, display_name, password_hash, operator, two_factor_secret,
-			two_factor_last_step, refresh_generation, refresh_began_at, password_epoch, created_at, modified_at)
-		VALUES ($1, $2, $3, $4, $5, '', 0, $6, $7, $8, $7, $7) RETURNING id`,
-		[]any{u.Username, u.Email, u.DisplayName, u.PasswordHash, u.Operator, u.RefreshGeneration, db.Micros(tx.Now), u.PasswordEpoch},
-		&u.ID)
+			two_factor_last_step, refresh_generation, refresh_began_at, created_at, modified_at)
+		VALUES ($1, $2, $3, $4, $5, '', 0, $6, $7, $7, $7) RETURNING id`,
+		[]any{u.Username, u.Email, u.DisplayName, u.PasswordHash, u.Operator, u.RefreshGeneration, db.Micros(tx.Now)}, &u.ID)
 	return u, err
 }
 
@@ -48,18 +47,17 @@ func UserNamed(tx *db.Tx, username string) (auth.User, error) {
 
 // setPasswordHash changes the password, and so ends all access tokens and refresh tokens of the user.
 func setPasswordHash(tx *db.Tx, userID int64, hash string) error {
-	return changeUser(tx, `UPDATE users SET password_hash = $2, password_epoch = password_epoch + 1,
-		refresh_generation = refresh_generation + 1, refresh_began_at = $3, modified_at = $3 WHERE id = $1`,
+	return changeUser(tx, `UPDATE users SET password_hash = $2, refresh_generation = refresh_generation + 1, refresh_began_at = $3, modified_at = $3 WHERE id = $1`,
 		userID, hash, db.Micros(tx.Now))
 }
 
-// rehashPassword stores another hash of the same password, unless the password was changed meanwhile.
+// rehashPassword stores another hash of the same password, unless the stored hash was changed meanwhile.
 func rehashPassword(tx *db.Tx, u auth.User, hash string) error {
-	_, err := tx.Exec(`UPDATE users SET password_hash = $2 WHERE id = $1 AND password_epoch = $3`, u.ID, hash, u.PasswordEpoch)
+	_, err := tx.Exec(`UPDATE users SET password_hash = $2 WHERE id = $1 AND password_hash = $3`, u.ID, hash, u.PasswordHash)
 	return err
 }
 
-// endRefresh ends the refresh token of a generation. If it has ended already, it returns db.ErrNotFound.
+// endRefresh ends the refresh token of a generation, and with it all access tokens that came from it. If it has ended already, it returns db.ErrNotFound.
 func endRefresh(tx *db.Tx, userID, generation int64) error {
 	return changeUser(tx, `UPDATE users SET refresh_generation = refresh_generation + 1, refresh_began_at = $3
 		WHERE id = $1 AND refresh_generation = $2`, userID, generation, db.Micros(tx.Now))
@@ -118,6 +116,11 @@ func SetMembership(tx *db.Tx, m auth.Membership) error {
 		ON CONFLICT (site_id, user_id) DO UPDATE SET role = $3, can_sign_off_payout = $4`,
 		m.SiteID, m.UserID, m.Role, m.CanSignOffPayout, db.Micros(tx.Now))
 	return err
+}
+
+// lockMembership keeps a user's access to a site until the write ends. Without access it returns db.ErrNotFound.
+func lockMembership(tx *db.Tx, siteID, userID int64) error {
+	return changeUser(tx, `UPDATE memberships SET role = role WHERE site_id = $1 AND user_id = $2`, siteID, userID)
 }
 
 // RemoveMembership takes a user's access to a site away, or returns db.ErrNotFound.
