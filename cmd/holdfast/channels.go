@@ -24,8 +24,8 @@ type channelCmd struct {
 type channelCreateCmd struct {
 	siteFlag
 	Name     string             `arg:"" help:"Name of the channel."`
-	Currency string             `required:"" placeholder:"CODE" help:"Base currency, such as EUR."`
-	Mode     travel.AccountMode `default:"test" placeholder:"MODE" help:"test (the default), draft, protection-only (live with the profile server-to-server), affiliate or closed."`
+	Currency string             `required:"" field:"currencies" placeholder:"CODE" help:"Base currency, such as EUR."`
+	Mode     travel.AccountMode `default:"test" field:"account_mode" placeholder:"MODE" help:"test (the default), draft, protection-only (live with the profile server-to-server), affiliate or closed."`
 }
 
 // Run creates it.
@@ -81,7 +81,7 @@ func (c channelListCmd) Run(ctx context.Context, p *program) error {
 type channelModeCmd struct {
 	siteFlag
 	ID     int64              `arg:"" help:"Id of the channel."`
-	Mode   travel.AccountMode `arg:"" help:"New mode: protection-only (live with the profile server-to-server), affiliate or closed."`
+	Mode   travel.AccountMode `arg:"" field:"account_mode" help:"New mode: protection-only (live with the profile server-to-server), affiliate or closed."`
 	Reason string             `help:"Why; the operator who approves it reads this."`
 }
 
@@ -107,28 +107,28 @@ type channelSetCmd struct {
 	siteFlag
 	ID              int64    `arg:"" help:"Id of the channel."`
 	Name            *string  `help:"Name of the channel."`
-	Currency        *string  `placeholder:"CODE" help:"Base currency. It can be changed until the channel has a booking."`
+	Currency        *string  `field:"currencies" placeholder:"CODE" help:"Base currency. It can be changed until the channel has a booking."`
 	Language        *string  `help:"Language of mail receipts, such as enGB."`
 	PrimaryMail     *string  `placeholder:"ADDRESSES" help:"Addresses that get copies of receipts, with commas."`
-	MailBCC         *bool    `name:"mail-bcc" negatable:"" help:"Send copies of receipts to the addresses of --primary-mail."`
+	MailBCC         *bool    `name:"mail-bcc" field:"mail_bcc_transactional_mails" negatable:"" help:"Send copies of receipts to the addresses of --primary-mail."`
 	ReceiptLabel    *string  `placeholder:"NAME" help:"Company name on receipts."`
 	ExternalID      *string  `name:"external-id" placeholder:"ID" help:"The id of the channel in your own systems."`
 	AccountType     *string  `placeholder:"TYPE" help:"protected-processing or trust."`
 	ProtectionType  *string  `placeholder:"TYPE" help:"trust-travel or svcu-management."`
-	Status          *string  `placeholder:"STATUS" help:"Value of channel_status. With an empty one it follows the mode again."`
+	Status          *string  `field:"channel_status" placeholder:"STATUS" help:"Value of channel_status. With an empty one it follows the mode again."`
 	StatementPeriod *string  `placeholder:"PERIOD" help:"month, biweek or week."`
 	Locked          *bool    `negatable:"" help:"Lock the channel: payments logged while it is locked are not protected. Unlocking a protected channel takes two people."`
 	Suppliers       *[]int64 `placeholder:"IDS" help:"Ids of the channel's suppliers, such as 3,17."`
 	Reason          string   `help:"Why; where a second operator must approve it, they read this."`
 
-	ServerToServer     *bool   `negatable:"" help:"Take payments by card. This flag and those below need the profile server-to-server."`
-	CardholderPresent  *bool   `negatable:"" help:"Allow payments with the cardholder present."`
-	MailFailures       *bool   `negatable:"" help:"Send mail about failed transactions to --primary-mail."`
-	ChargebackMail     *string `placeholder:"ADDRESSES" help:"Addresses that get mail about chargebacks, with commas."`
-	BeneficiaryID      *string `name:"beneficiary-id" placeholder:"ID" help:"Id of the account that gets payouts."`
-	SettlementCurrency *string `placeholder:"CODE" help:"Currency of payouts. With an empty one it is the base currency."`
-	PayoutMinimum      *int64  `type:"minor" placeholder:"AMOUNT" help:"Smallest payout, in minor units (cents) of the payout currency."`
-	Descriptor         *string `placeholder:"TEXT" help:"Text on cardholders' bank statements. An empty one removes it."`
+	ServerToServer     *bool      `negatable:"" help:"Take payments by card. This flag and those below need the profile server-to-server."`
+	CardholderPresent  *bool      `negatable:"" help:"Allow payments with the cardholder present."`
+	MailFailures       *bool      `negatable:"" help:"Send mail about failed transactions to --primary-mail."`
+	ChargebackMail     *string    `placeholder:"ADDRESSES" help:"Addresses that get mail about chargebacks, with commas."`
+	BeneficiaryID      *string    `name:"beneficiary-id" placeholder:"ID" help:"Id of the account that gets payouts."`
+	SettlementCurrency *string    `placeholder:"CODE" help:"Currency of payouts. With an empty one it is the base currency."`
+	PayoutMinimum      amountFlag `placeholder:"AMOUNT" help:"Smallest payout, in the currency of payouts, such as \"50.00 EUR\"."`
+	Descriptor         *string    `placeholder:"TEXT" help:"Text on cardholders' bank statements. An empty one removes it."`
 }
 
 // Run changes it.
@@ -144,11 +144,14 @@ func (c channelSetCmd) Run(ctx context.Context, p *program) error {
 		Processing: travel.ProcessorFields{
 			ServerToServer: c.ServerToServer, CardholderPresent: c.CardholderPresent, MailFailures: c.MailFailures,
 			ChargebackMail: c.ChargebackMail, BeneficiaryID: c.BeneficiaryID, SettlementCurrency: c.SettlementCurrency,
-			PayoutMinimum: c.PayoutMinimum, Descriptor: c.Descriptor,
+			PayoutMinimum: c.PayoutMinimum.pointer(), Descriptor: c.Descriptor,
 		},
 	}
 	if c.Currency != nil {
 		setCurrency(&in, *c.Currency)
+	}
+	if err := c.checkPayout(ctx, p, actor, in); err != nil {
+		return err
 	}
 	changed, err := p.app.Channels.Change(ctx, actor, c.ID, in)
 	if err != nil {
@@ -159,4 +162,22 @@ func (c channelSetCmd) Run(ctx context.Context, p *program) error {
 	}
 	p.printf("channel %d, %s, is changed\n", changed.ID, changed.Name)
 	return nil
+}
+
+// checkPayout refuses a smallest payout in another currency than the channel's payouts have after the change.
+func (c channelSetCmd) checkPayout(ctx context.Context, p *program, actor auth.Actor, in travel.ChannelFields) error {
+	if !c.PayoutMinimum.given() {
+		return nil
+	}
+	channel, err := p.app.Channels.Get(ctx, actor, c.ID)
+	if err != nil {
+		return err
+	}
+	if in.Currency != nil {
+		channel.Currency = *in.Currency
+	}
+	if c.SettlementCurrency != nil {
+		channel.SettlementCurrency = *c.SettlementCurrency
+	}
+	return c.PayoutMinimum.in(money.Currency(channel.Settlement()), "payout_minimum", "A payout of this channel")
 }

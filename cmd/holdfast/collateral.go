@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"holdfast/internal/api"
 	"holdfast/internal/auth"
@@ -51,9 +50,8 @@ func (c collateralListCmd) Run(ctx context.Context, p *program) error {
 type collateralAddCmd struct {
 	siteFlag
 	Kind      protection.CollateralKind `arg:"" help:"cash, guarantee, rolling-reserve, insurance or other."`
-	Currency  string                    `arg:"" help:"Currency, such as EUR."`
-	Amount    int64                     `arg:"" type:"minor" help:"Amount in minor units (cents). 0 takes a record back."`
-	Channel   *int64                    `placeholder:"ID" help:"For losses of this channel only (default: of all channels)."`
+	Amount    amountFlag                `arg:"" field:"currency" help:"Amount, such as \"5000.00 EUR\". In a correction, 0 takes the record back."`
+	Channel   *int64                    `placeholder:"ID" field:"channels" help:"For losses of this channel only (default: of all channels)."`
 	From      dayFlag                   `placeholder:"YYYY-MM-DD" help:"Held from this day (default: today)."`
 	To        dayFlag                   `placeholder:"YYYY-MM-DD" help:"Held to the end of this day (default: without an end)."`
 	Reference string                    `help:"Reference of the contract or account."`
@@ -68,14 +66,9 @@ func (c collateralAddCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	in := ledger.CollateralFields{
-		RecordID: c.Corrects, Kind: &c.Kind, ChannelID: c.Channel, Amount: &c.Amount, From: c.From.day, To: c.To.day,
+		RecordID: c.Corrects, Kind: &c.Kind, ChannelID: c.Channel, Currency: &c.Amount.currency, Amount: &c.Amount.minor, From: c.From.day, To: c.To.day,
 		Reference: c.Reference, Note: c.Note,
 	}
-	currency, err := money.ParseCurrency(strings.ToUpper(c.Currency))
-	if err != nil {
-		in.Problems.Wrong("currency", "%v.", err)
-	}
-	in.Currency = &currency
 	made, err := p.app.Collaterals.Add(ctx, actor, in)
 	if err != nil {
 		return err

@@ -23,24 +23,39 @@ func TestUsage(t *testing.T) {
 		"serve extra":         "unexpected argument",
 		"import":              "expected",
 		"rates quote USD 1.1": "missing flags: --day=YYYY-MM-DD",
-		"import payments x.csv --site a --mode x": "--mode must be one of",
-		"exposure --site a --as-of 2016-02-31":    "not a date",
-		"exposure --site a --json --csv":          "can't be used together",
-		"channel mode x draft --site a":           "<id>",
-		"config --log-level loud":                 "--log-level must be one of",
-		"config --namespace a/b":                  "--namespace must be one segment",
-		"config --base-url nowhere":               "--base-url must be an http or https address",
-		"config --trusted-proxies 10.0.0.0/99":    "--trusted-proxies",
-		"config --shutdown-timeout=-1s":           "--shutdown-timeout",
-		"config --shutdown-timeout 10":            "with its unit, like 30s",
-		"config --payments-at-once many":          "is not a whole number",
-		"exposure --site a --as-of yesterday":     `"yesterday" is not a date. Write it like 2024-06-30`,
-		"exposure --site a --known-at 2024-06-30": `Write it like "2024-06-30 12:00:00", in quotes and in GMT`,
-		"exposure --site a --channels 1,b":        "several with commas, like 3,17",
-		"exposure --site":                         "--site: the value is missing",
-		"limits set site 10.50 --site a":          "like 1050 for 10.50",
-		"channel set 1 --site a --locked=maybe":   `"maybe" is neither yes nor no`,
-		"rates import nowhere.csv":                "there is no file nowhere.csv",
+		"import payments x.csv --site a --mode x":                          "--mode must be one of",
+		"exposure --site a --as-of 2016-02-31":                             "not a date",
+		"exposure --site a --json --csv":                                   "can't be used together",
+		"channel mode x draft --site a":                                    "<id>",
+		"config --log-level loud":                                          "--log-level must be one of",
+		"config --namespace a/b":                                           "--namespace must be one segment",
+		"config --base-url nowhere":                                        "--base-url must be an http or https address",
+		"config --trusted-proxies 10.0.0.0/99":                             "--trusted-proxies",
+		"config --shutdown-timeout=-1s":                                    "--shutdown-timeout",
+		"config --shutdown-timeout 10":                                     "with its unit, like 30s",
+		"config --payments-at-once many":                                   "is not a whole number",
+		"exposure --site a --as-of yesterday":                              `"yesterday" is not a date. Write it like 2024-06-30`,
+		"exposure --site a --known-at 2024-06-30":                          `Write it like "2024-06-30 12:00:00", in quotes and in GMT`,
+		"exposure --site a --channels 1,b":                                 "several with commas, like 3,17",
+		"exposure --site":                                                  "--site: the value is missing",
+		"limits set site 10.50 --site a":                                   `"10.50" has no currency. Write it behind the amount, such as "1234.56 GBP"`,
+		"limits set site 10.505 GBP":                                       `"10.505" has too many decimals: GBP has 2`,
+		"limits set site 1050.5JPY":                                        "JPY has 0",
+		"limits set site 1,05 GBP":                                         "is not an amount. Write it with its currency",
+		"limits set site 5 XXQ":                                            `"XXQ" is not an ISO 4217 currency`,
+		"limits set site ten":                                              `"ten" is not an amount`,
+		"limits set site 99999999999999 GBP":                               "is too much",
+		"limits set site 5 GBP EUR":                                        "unexpected argument EUR",
+		"collateral add cash 5":                                            "has no currency",
+		"channel set 1 --payout-minimum 1050":                              "--payout-minimum: ",
+		"statements pay 1 --amount 500000 --date 2024-01-01 --reference R": `--amount: "500000" has no currency`,
+		"statements pay 1 --amount --date 2024-01-01 --reference R":        "--amount: the value is missing",
+		"explain 0x10":                                                     `"0x10" is not a whole number`,
+		"channel list --limit many":                                        `"many" is not a whole number`,
+		"channel list --sort":                                              "--sort: the value is missing",
+		"import payments x.csv --mode x":                                   `--mode must be one of "test","draft"`,
+		"channel set 1 --site a --locked=maybe":                            `"maybe" is neither yes nor no`,
+		"rates import nowhere.csv":                                         "there is no file nowhere.csv",
 	} {
 		r := s.run("", strings.Fields(args)...)
 		if r.code != 2 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, "Usage: holdfast") || !strings.Contains(r.stderr, "--help") {
@@ -129,6 +144,12 @@ func TestOperatorsCommands(t *testing.T) {
 				t.Errorf("holdfast %s: exit code %d, no %q in %s", strings.Join(args, " "), r.code, want, r.stderr)
 			}
 		}
+		wrong := func(want string, args ...string) {
+			t.Helper()
+			if r := s.run("", args...); r.code != 2 || !strings.Contains(r.stderr, "holdfast: "+want) {
+				t.Errorf("holdfast %s: exit code %d, no %q in %s", strings.Join(args, " "), r.code, want, r.stderr)
+			}
+		}
 		says := func(want string, args ...string) {
 			t.Helper()
 			if out := s.must(args...); !strings.Contains(out, want) {
@@ -145,19 +166,19 @@ func TestOperatorsCommands(t *testing.T) {
 		says("There are no sites.", "site", "list")
 		refused("the database has no site yet", "channel", "list")
 		says("/acme", "site", "create", "acme", "--name", "Acme", "--currency", "gbp", "--sandbox")
-		refused("path: This path is taken.", "site", "create", "acme", "--name", "Acme", "--currency", "GBP")
-		refused("path: This path is reserved.", "site", "create", "wp", "--name", "Acme", "--currency", "GBP", "--auth-segment", "wp")
-		refused("currency:", "site", "create", "other", "--name", "Other", "--currency", "XXX")
+		wrong("<path>: This path is taken.", "site", "create", "acme", "--name", "Acme", "--currency", "GBP")
+		wrong("<path>: This path is reserved.", "site", "create", "wp", "--name", "Acme", "--currency", "GBP", "--auth-segment", "wp")
+		wrong("--currency:", "site", "create", "other", "--name", "Other", "--currency", "XXX")
 		says("acme", "site", "list")
 		refused(`There is no site "nowhere"`, "channel", "list", "--site", "nowhere")
 
 		says("channel 2, Shop", "channel", "create", "Shop", "--currency", "eur", "--mode", "draft", "--site", "acme")
 		says("Test channel", "channel", "list")
 		says("protection-only", "channel", "mode", "2", "protection-only", "--site", "acme")
-		refused("cannot move", "channel", "mode", "2", "draft", "--site", "acme")
+		wrong("<mode>: A channel cannot move", "channel", "mode", "2", "draft", "--site", "acme")
 		refused("There is no channel 9", "channel", "mode", "9", "closed", "--site", "acme")
 		says("supplier 1, Hotel", "supplier", "create", "Hotel", "--country", "PT", "--category", "HOT", "--site", "acme")
-		refused("country:", "supplier", "create", "Hotel", "--country", "XX", "--site", "acme")
+		wrong("--country:", "supplier", "create", "Hotel", "--country", "XX", "--site", "acme")
 		says("changed", "supplier", "set", "1", "--name", "Hotel Mar", "--url", "https://mar.example", "--site", "acme")
 		says("changed", "channel", "set", "2", "--suppliers", "1", "--statement-period", "week", "--locked", "--site", "acme")
 		says("locked", "channel", "list", "--site", "acme")
@@ -190,7 +211,7 @@ func TestPeople(t *testing.T) {
 			t.Errorf("a short password: exit code %d, %s", r.code, r.stderr)
 		}
 		s.mustWith(password+"\n", create...)
-		if r := s.run(password, "user", "create", "eve", "--email", "e@example.org", "--role", "finance"); r.code != 1 || !strings.Contains(r.stderr, "site:") {
+		if r := s.run(password, "user", "create", "eve", "--email", "e@example.org", "--role", "finance"); r.code != 2 || !strings.Contains(r.stderr, "--site: Name one") {
 			t.Errorf("nobody's user: exit code %d, %s", r.code, r.stderr)
 		}
 		s.mustWith(password, "user", "create", "grace", "--email", "grace@example.org", "--role", "operator")
@@ -202,7 +223,7 @@ func TestPeople(t *testing.T) {
 		logIn(t, p, "ada", password, "", 403)
 		logIn(t, p, "ada", changed, "", 200)
 
-		if r := s.run("", "token", "create", "shop", "--user", "ada", "--site", "other"); r.code != 1 || !strings.Contains(r.stderr, "no access") {
+		if r := s.run("", "token", "create", "shop", "--user", "ada", "--site", "other"); r.code != 2 || !strings.Contains(r.stderr, "--user: The user has no access") {
 			t.Errorf("a token for a stranger: exit code %d, %s", r.code, r.stderr)
 		}
 		s.must("user", "access", "ada", "--role", "member_admin", "--site", "other")

@@ -48,7 +48,7 @@ func (c modelCmd) Run(ctx context.Context, p *program) error {
 	in := c.query()
 	if c.Bands != "" {
 		if in.Bands, err = protection.ParseBands(c.Bands); err != nil {
-			in.Problems.Wrong("bands", "%v.", err)
+			in.Problems.Wrong("bands", "The bands cannot be read: %v.", err)
 		}
 	}
 	r, err := p.app.Exposure.Model(ctx, actor, in)

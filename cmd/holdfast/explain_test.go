@@ -59,9 +59,9 @@ func TestExplain(t *testing.T) {
 		{[]string{"explain", "9"}, 1, "There is no transaction 9."},
 		{[]string{"explain", "booking", "9"}, 1, "There is no booking 9."},
 		{[]string{"explain", "booking", "1", "--known-at", "2024-01-01 00:00:00"}, 1, "There is no booking 1."},
-		{[]string{"explain", "booking", "1", "--known-at", "2199-01-01 00:00:00"}, 1, "known_at"},
-		{[]string{"explain", "booking", "1", "--page", "0"}, 1, "page"},
-		{[]string{"explain", "booking", "1", "--per-page", "101"}, 1, "per_page"},
+		{[]string{"explain", "booking", "1", "--known-at", "2199-01-01 00:00:00"}, 2, "--known-at: This time is in the future"},
+		{[]string{"explain", "booking", "1", "--page", "0"}, 2, "--page"},
+		{[]string{"explain", "booking", "1", "--per-page", "101"}, 2, "--per-page"},
 		{[]string{"explain", "statement", "1", "opening"}, 1, "There is no statement 1."},
 		{[]string{"explain", "statement", "1"}, 2, "<line>"},
 		{[]string{"explain", "one"}, 2, "is not a whole number"},
@@ -81,6 +81,19 @@ func TestExplain(t *testing.T) {
 		{[]string{"explain", "statement", "1", "payments"}, 0, "the 0 payments"},
 		{[]string{"explain", "statement", "1", "minimum"}, 1, `Statement 1 has no line "minimum".`},
 		{[]string{"explain", "statement", "1", "99"}, 1, "Statement 1 has no premium line 99."},
+	})
+	pay := func(amount, reference string, more ...string) []string {
+		return append([]string{"statements", "pay", "1", "--amount", amount, "--date", "2027-06-30", "--reference", reference}, more...)
+	}
+	s.follow([]step{
+		{pay("500000 GBP", "R-1"), 2, "--amount: GBP 500,000.00 is more than is open, which is GBP "},
+		{pay("500000 GBP", "R-1"), 2, "add --overpaid"},
+		{pay("3.63 EUR", "R-1"), 2, "--amount: The statement is in GBP, and 3.63 EUR is not."},
+		{pay("GBP 3.63", "R-1"), 0, "payment 1 of GBP 3.63 is recorded\nopen of statement no. 1: GBP 0.00"},
+		{pay("3.63 GBP", "R-1"), 0, "was recorded before"},
+		{pay("1 GBP", "R-2"), 2, "which is GBP 0.00"},
+		{pay("1 GBP", "R-2", "--overpaid"), 0, "is recorded"},
+		{pay("-1.00 GBP", "R-3"), 0, "of GBP -1.00 is recorded"},
 	})
 	if shape := s.readsJSON("explain", "statement", "1", "1"); shape["line"] != "1" || shape["amount"] != 435.0 || len(shape["premium_lines"].([]any)) != 1 {
 		t.Errorf("the JSON of the premium line: %v", shape)

@@ -6,6 +6,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/auth"
+	"holdfast/internal/fault"
 	"holdfast/internal/limits"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -61,8 +62,8 @@ func limitColumns() []column {
 type limitsSetCmd struct {
 	siteFlag
 	Scope   protection.LimitScope `arg:"" help:"transaction, booking, channel or site."`
-	Amount  *int64                `arg:"" optional:"" type:"minor" help:"Amount in minor units (cents) of the policy's currency."`
-	Channel *int64                `placeholder:"ID" help:"Limit of this channel only."`
+	Amount  amountFlag            `arg:"" optional:"" help:"Amount in the policy's currency, such as \"50000.00 GBP\"."`
+	Channel *int64                `placeholder:"ID" field:"channels" help:"Limit of this channel only."`
 	From    dayFlag               `placeholder:"YYYY-MM-DD" help:"In force from this day on (default: today)."`
 	Lift    bool                  `help:"Remove the limit from that day on."`
 	Note    string                `help:"Why."`
@@ -74,8 +75,11 @@ func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if c.Amount.given() && c.Amount.minor <= 0 {
+		return fault.WrongField("amount", "A limit is more than 0. To remove one, use --lift.")
+	}
 	made, err := p.app.Limits.Set(ctx, actor, limits.LimitFields{
-		Scope: &c.Scope, ChannelID: c.Channel, From: c.From.day, Amount: c.Amount, Lift: c.Lift, Note: c.Note,
+		Scope: &c.Scope, ChannelID: c.Channel, From: c.From.day, Amount: c.Amount.pointer(), Currency: c.Amount.currency, Lift: c.Lift, Note: c.Note,
 	})
 	if err != nil {
 		return err

@@ -12,10 +12,10 @@ func TestLimitsAndCollateral(t *testing.T) {
 	s := shell{t, t.TempDir()}
 	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
 	s.run("rates", "import", s.file("rates.csv", someRates))
-	s.run("limits", "set", "transaction", "200000", "--site", "demo", "--note", "Season")
-	s.run("limits", "set", "site", "900000", "--site", "demo")
+	s.run("limits", "set", "transaction", "2000 GBP", "--site", "demo", "--note", "Season")
+	s.run("limits", "set", "site", "9,000.00", "gbp", "--site", "demo")
 	s.run("import", "payments", s.file("book.csv", aBook), "--site", "demo", "--mode", "protection-only", "--cover-start", "effective")
-	s.run("collateral", "add", "guarantee", "GBP", "100000", "--site", "demo", "--channel", "3", "--from", "2024-01-01", "--reference", "G-17")
+	s.run("collateral", "add", "guarantee", "GBP 1,000", "--site", "demo", "--channel", "3", "--from", "2024-01-01", "--reference", "G-17")
 	for want, args := range map[string][]string{
 		"9,000.00":             {"limits", "list"},
 		"2,000.00":             {"limits", "list"},
@@ -46,13 +46,18 @@ func TestLimitsAndCollateral(t *testing.T) {
 		t.Errorf("%q is not twice in\n%s", want, out)
 	}
 	for want, args := range map[string][]string{
-		"scope":    {"limits", "set", "planet", "5", "--site", "demo"},
-		"currency": {"collateral", "add", "cash", "XXQ", "5", "--site", "demo"},
-		"bands":    {"exposure-model", "--site", "demo", "--bands", "30"},
-		"channels": {"what-if", "--site", "demo", "--channels", "99"},
-		"ISO 4217": {"what-if", "--site", "demo", "--currency", "XXQ"},
+		"holdfast: <scope>: This is not one of":        {"limits", "set", "planet", "5 GBP"},
+		"<amount>: A limit is more than 0":             {"limits", "set", "site", "0 GBP"},
+		"this amount is in CHF":                        {"limits", "set", "site", "5 CHF"},
+		"--channel: There is no channel 99":            {"limits", "set", "channel", "5 EUR", "--channel", "99"},
+		"<amount>: This is missing":                    {"limits", "set", "site"},
+		"<kind>: This is not one of":                   {"collateral", "add", "gold", "5 GBP"},
+		"--bands: The bands cannot be read: write":     {"exposure-model", "--bands", "30"},
+		"--channels: There is no channel 99":           {"what-if", "--channels", "99"},
+		"--currency: \"XXQ\" is not an ISO 4217":       {"what-if", "--currency", "XXQ"},
+		"these values are wrong:\n  --channels: There": {"what-if", "--currency", "XXQ", "--channels", "99"},
 	} {
-		if _, said, code := s.try(args...); code != exitFailure || !strings.Contains(said, want) {
+		if _, said, code := s.try(append(args, "--site", "demo")...); code != exitUsage || !strings.Contains(said, want) {
 			t.Errorf("%v: exit code %d, %s", args, code, said)
 		}
 	}

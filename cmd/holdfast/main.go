@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.W
 	if closing := p.Close(); err == nil {
 		err = closing
 	}
-	return exitCode(stderr, err)
+	return exitCode(stderr, parsed, err)
 }
 
 // usageError says in three lines what is wrong with the command line, and where to read on. A whole page of help would
@@ -77,12 +77,14 @@ func usageError(stderr io.Writer, parser *kong.Kong, err error) int {
 			usage, path = parser.Model.Name+" "+node.Summary(), node.FullPath()
 		}
 	}
-	fmt.Fprintf(stderr, "holdfast: %v\nUsage: %s\nRun \"%s --help\" for more.\n", err, usage, path)
+	// The parser lists the empty value of a flag that can be left out.
+	said := strings.NewReplacer(`"",`, "", `,""`, "").Replace(err.Error())
+	fmt.Fprintf(stderr, "holdfast: %s\nUsage: %s\nRun \"%s --help\" for more.\n", said, usage, path)
 	return exitUsage
 }
 
 // exitCode prints the error, if there is one, and returns the exit code for it.
-func exitCode(stderr io.Writer, err error) int {
+func exitCode(stderr io.Writer, parsed *kong.Context, err error) int {
 	switch {
 	case err == nil:
 		return 0
@@ -94,11 +96,59 @@ func exitCode(stderr io.Writer, err error) int {
 		fmt.Fprintln(stderr, "holdfast: interrupted")
 		return exitFailure
 	}
+	if f, ok := errors.AsType[*fault.Error](err); ok && len(f.Params)+len(f.Absent) > 0 {
+		return wrongValues(stderr, parsed, f)
+	}
 	fmt.Fprintf(stderr, "holdfast: %v\n", err)
-	if f, ok := errors.AsType[*fault.Error](err); ok {
-		for _, field := range slices.Sorted(maps.Keys(f.Params)) {
-			fmt.Fprintf(stderr, "  %s: %s\n", strings.ReplaceAll(field, "_", "-"), f.Params[field])
+	return exitFailure
+}
+
+// wrongValues says what is wrong with each value, under the name that it has on the command line. A value that is not on
+// the command line stands in a file or in standard input; then the command line itself was right.
+func wrongValues(stderr io.Writer, parsed *kong.Context, f *fault.Error) int {
+	code := exitUsage
+	var lines []string
+	add := func(field, message string) {
+		name, given := onCommandLine(parsed.Selected(), field)
+		if !given {
+			code = exitFailure
+		}
+		lines = append(lines, name+": "+message)
+	}
+	for _, field := range slices.Sorted(maps.Keys(f.Params)) {
+		add(field, f.Params[field])
+	}
+	for _, field := range f.Absent {
+		add(field, "This is missing.")
+	}
+	if len(lines) == 1 {
+		fmt.Fprintf(stderr, "holdfast: %s\n", lines[0])
+	} else {
+		fmt.Fprintf(stderr, "holdfast: these values are wrong:\n  %s\n", strings.Join(lines, "\n  "))
+	}
+	if code == exitUsage {
+		fmt.Fprintf(stderr, "Run \"%s --help\" for more.\n", parsed.Selected().FullPath())
+	}
+	return code
+}
+
+// onCommandLine finds the flag or argument of a command that gives a field. Where its name is not that of the field, its
+// tag "field" has the names of the fields.
+func onCommandLine(command *kong.Node, field string) (name string, found bool) {
+	gives := func(v *kong.Value) bool {
+		return strings.ReplaceAll(v.Name, "-", "_") == field || slices.Contains(strings.Split(v.Tag.Get("field"), ","), field)
+	}
+	for _, arg := range command.Positional {
+		if gives(arg) {
+			return "<" + arg.Name + ">", true
 		}
 	}
-	return exitFailure
+	for _, group := range command.AllFlags(false) {
+		for _, flag := range group {
+			if gives(flag.Value) {
+				return "--" + flag.Name, true
+			}
+		}
+	}
+	return field, false
 }

@@ -174,7 +174,7 @@ type tokenCreateCmd struct {
 	siteFlag
 	Name    string  `arg:"" help:"What the token is for."`
 	User    string  `required:"" placeholder:"NAME" help:"The token may do what this user may do."`
-	Expires dayFlag `placeholder:"YYYY-MM-DD" help:"Last day of the token (default: it does not expire)."`
+	Expires dayFlag `field:"expires_at" placeholder:"YYYY-MM-DD" help:"Last day of the token (default: it does not expire)."`
 }
 
 // Run creates the token and prints it alone on standard output, for scripts.

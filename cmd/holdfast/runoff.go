@@ -107,7 +107,7 @@ func (c ageingCmd) Run(ctx context.Context, p *program) error {
 type movementCmd struct {
 	reportFlags `embed:""`
 	From        dayFlag `required:"" placeholder:"YYYY-MM-DD" help:"Start at the end of this day."`
-	To          dayFlag `placeholder:"YYYY-MM-DD" help:"Stop at the end of this day (default: today)."`
+	To          dayFlag `field:"as_of" placeholder:"YYYY-MM-DD" help:"Stop at the end of this day (default: today)."`
 }
 
 // Help says in which line a change is counted.

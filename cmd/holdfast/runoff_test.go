@@ -93,7 +93,7 @@ func TestReportsOfExposure(t *testing.T) {
 		"is not an ISO 4217 currency":            {"ageing", "--site", "demo", "--currency", "XXX"},
 		"Locked values exist in the policy":      {"run-off", "--site", "demo", "--currency", "EUR", "--valuation", "locked"},
 	} {
-		if _, said, code := s.try(args...); code != exitFailure || !strings.Contains(said, want) {
+		if _, said, code := s.try(args...); code != exitUsage || !strings.Contains(said, want) {
 			t.Errorf("%v: exit code %d, %s", args, code, said)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/document"
+	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
@@ -180,30 +182,47 @@ func (c statementsPDFCmd) Run(ctx context.Context, p *program) error {
 // statementsPayCmd records a payment.
 type statementsPayCmd struct {
 	siteFlag
-	ID        int64   `arg:"" help:"Id of the statement."`
-	Amount    string  `required:"" placeholder:"AMOUNT" help:"Amount in the statement's currency, such as 560.00. A negative amount was paid back."`
-	Date      dayFlag `required:"" placeholder:"YYYY-MM-DD" help:"Day of the payment."`
-	Reference string  `required:"" help:"The bank's reference. A payment with the same reference is recorded only once."`
+	ID        int64      `arg:"" help:"Id of the statement."`
+	Amount    amountFlag `required:"" field:"total" placeholder:"AMOUNT" help:"Amount in the statement's currency, such as \"560.00 GBP\". A negative amount was paid back."`
+	Date      dayFlag    `required:"" placeholder:"YYYY-MM-DD" help:"Day of the payment."`
+	Reference string     `required:"" help:"The bank's reference. A payment with the same reference is recorded only once."`
+	Overpaid  bool       `help:"Record a payment above what is open, and ask no question."`
 }
 
-// Run records it.
+// Run records it. A payment above what is open is mostly a slip, so the command asks first.
 func (c statementsPayCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
 		return err
 	}
 	found, _, err := p.app.Statements.Get(ctx, actor, c.ID)
+	if err == nil {
+		err = c.Amount.in(found.Currency, "total", "The statement")
+	}
 	if err != nil {
 		return err
 	}
-	amount, err := money.ParsePlain(c.Amount, found.Currency)
-	if err != nil {
-		return err
+	in := travel.StatementPaymentFields{
+		PaidOn: c.Date.day, Amount: &c.Amount.minor, Currency: &c.Amount.currency, Reference: &c.Reference, WithinOpen: !c.Overpaid,
 	}
-	made, created, err := p.app.Statements.Pay(ctx, actor, c.ID, travel.StatementPaymentFields{
-		PaidOn: c.Date.day, Amount: &amount, Reference: &c.Reference,
-	})
-	if err != nil {
+	made, created, err := p.app.Statements.Pay(ctx, actor, c.ID, in)
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Reason == "overpaid" {
+		if !p.watched() {
+			return fault.WrongField("total", "%s If it is right, add --overpaid.", f.Message)
+		}
+		yes, err := p.confirm(f.Message + " Record it?")
+		if err != nil {
+			return err
+		}
+		if !yes {
+			p.printf("nothing is recorded\n")
+			return errNothingYet
+		}
+		in.WithinOpen = false
+		if made, created, err = p.app.Statements.Pay(ctx, actor, c.ID, in); err != nil {
+			return err
+		}
+	} else if err != nil {
 		return err
 	}
 	state := "is recorded"

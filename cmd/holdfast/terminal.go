@@ -53,6 +53,16 @@ func (p *program) readSecret(question string) (string, error) {
 	return string(secret), nil
 }
 
+// watched says whether a person can be asked: standard input is a terminal.
+func (p *program) watched() bool { return term.IsTerminal(int(p.stdin.Fd())) }
+
+// confirm asks a question on the terminal. Everything but yes is no.
+func (p *program) confirm(question string) (bool, error) {
+	answer, err := p.readLine(question + " [y/N] ")
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", err
+}
+
 // readLine reads one line of standard input. It prints the question on a terminal only.
 func (p *program) readLine(question string) (string, error) {
 	if term.IsTerminal(int(p.stdin.Fd())) {

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -13,25 +14,30 @@ import (
 	"github.com/alecthomas/kong"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
 )
 
 // The parser's own messages about a wrong value speak of Go's types and layouts. The readers here say what is accepted,
 // with an example.
 
-// minorUnits is the tag of a number that is an amount: people write 10.50 there.
-const minorUnits = "minor"
-
 // readers teach the parser how to read a value of each type.
 func readers() kong.Option {
 	options := []kong.Option{
 		kong.TypeMapper(reflect.TypeFor[time.Time](), reader(readInstant)),
+		// The parser would read a pointer to a time by the time's own rule.
+		kong.TypeMapper(reflect.TypeFor[*time.Time](), reader(func(text string) (*time.Time, error) {
+			at, err := readInstant(text)
+			return &at, err
+		})),
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), reader(readDuration)),
 		kong.TypeMapper(reflect.TypeFor[netip.Prefix](), reader(readNetwork)),
 		kong.TypeMapper(reflect.TypeFor[dayFlag](), reader(readDay)),
 		kong.TypeMapper(reflect.TypeFor[sortFlag](), kong.MapperFunc(readSort)),
 		kong.KindMapper(reflect.Int, kong.MapperFunc(readNumber)),
 		kong.KindMapper(reflect.Int64, kong.MapperFunc(readNumber)),
-		kong.NamedMapper(minorUnits, kong.MapperFunc(readMinorUnits)),
+		kong.TypeMapper(reflect.TypeFor[amountFlag](), kong.MapperFunc(readAmount)),
 		kong.KindMapper(reflect.String, reader(func(text string) (string, error) { return text, nil })),
 		kong.KindMapper(reflect.Bool, switchMapper{}),
 		kong.NamedMapper("existingfile", reader(readFileName)),
@@ -145,7 +151,7 @@ func readNumber(ctx *kong.DecodeContext, target reflect.Value) error {
 	if err != nil {
 		return err
 	}
-	number, err := strconv.ParseInt(text, 0, target.Type().Bits())
+	number, err := strconv.ParseInt(text, 10, target.Type().Bits())
 	if err != nil && isList(ctx.Value.Target.Type()) {
 		return fmt.Errorf("%q is not a whole number. Write one, or several with commas, like 3,17", text)
 	}
@@ -160,22 +166,93 @@ func isList(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer && isList(t.Elem())
 }
 
-// readMinorUnits reads an amount. Its target may be optional.
-func readMinorUnits(ctx *kong.DecodeContext, target reflect.Value) error {
-	text, err := given(ctx)
-	if err != nil {
-		return err
+// amountFlag is an amount with its currency; the zero value where it is not given.
+type amountFlag struct {
+	minor    int64
+	currency money.Currency
+}
+
+func (a amountFlag) given() bool { return a.currency != "" }
+
+// String writes the amount as the user may write it.
+func (a amountFlag) String() string {
+	return money.FormatPlain(a.minor, a.currency) + " " + string(a.currency)
+}
+
+// pointer is the amount in minor units; nil where it is not given.
+func (a amountFlag) pointer() *int64 {
+	if !a.given() {
+		return nil
 	}
-	amount, err := strconv.ParseInt(text, 0, 64)
-	if err != nil {
-		return fmt.Errorf("%q is not an amount in minor units (cents). Write a whole number, like 1050 for 10.50", text)
-	}
-	if target.Kind() == reflect.Pointer {
-		target.Set(reflect.ValueOf(&amount))
-	} else {
-		target.SetInt(amount)
+	return &a.minor
+}
+
+// in refuses an amount in another currency than the one that is meant.
+func (a amountFlag) in(c money.Currency, field, what string) error {
+	if a.given() && a.currency != c {
+		return fault.WrongField(field, "%s is in %s, and %s is not.", what, c, a)
 	}
 	return nil
+}
+
+// How an amount is written: with its currency behind it, or before it as the program prints it. Thousands may have commas.
+var (
+	amountBefore = regexp.MustCompile(`^(-?[0-9][0-9,]*(?:\.[0-9]*)?) ?([A-Za-z]{3})$`)
+	amountBehind = regexp.MustCompile(`^([A-Za-z]{3}) ?(-?[0-9][0-9,]*(?:\.[0-9]*)?)$`)
+	thousands    = regexp.MustCompile(`^-?[0-9]{1,3}(,[0-9]{3})+(\.|$)`)
+)
+
+// readAmount reads an amount. Its currency may be the next word: without quotes, the shell cuts the two apart. A minus
+// may begin it, which otherwise begins a flag.
+func readAmount(ctx *kong.DecodeContext, target reflect.Value) error {
+	text, ok := ctx.Scan.Peek().Value.(string)
+	if !ok || strings.HasPrefix(text, "--") {
+		return errors.New("the value is missing")
+	}
+	ctx.Scan.Pop()
+	if next, ok := ctx.Scan.Peek().Value.(string); ok && !strings.ContainsAny(text, " ") && isCurrency(text) != isCurrency(next) &&
+		ctx.Scan.Peek().IsValue() && (isCurrency(next) || startsAmount(next)) {
+		text += " " + next
+		ctx.Scan.Pop()
+	}
+	read, err := parseAmount(text)
+	if err == nil {
+		target.Set(reflect.ValueOf(read))
+	}
+	return err
+}
+
+func isCurrency(word string) bool {
+	return len(word) == 3 && strings.Trim(strings.ToUpper(word), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+func startsAmount(word string) bool {
+	return word != "" && strings.ContainsRune("-0123456789", rune(word[0]))
+}
+
+func parseAmount(text string) (read amountFlag, err error) {
+	var digits, code string
+	if m := amountBefore.FindStringSubmatch(text); m != nil {
+		digits, code = m[1], m[2]
+	} else if m := amountBehind.FindStringSubmatch(text); m != nil {
+		digits, code = m[2], m[1]
+	}
+	switch {
+	case digits == "" && strings.Trim(text, "-0123456789.,") == "" && text != "":
+		return read, fmt.Errorf("%q has no currency. Write it behind the amount, such as \"1234.56 GBP\"", text)
+	case digits == "" || strings.Contains(digits, ",") && !thousands.MatchString(digits):
+		return read, fmt.Errorf("%q is not an amount. Write it with its currency, such as \"1234.56 GBP\"", text)
+	}
+	if read.currency, err = money.ParseCurrency(strings.ToUpper(code)); err != nil {
+		return amountFlag{}, err
+	}
+	if read.minor, err = money.ParsePlain(strings.ReplaceAll(digits, ",", ""), read.currency); err != nil {
+		return amountFlag{}, err
+	}
+	if read.minor > travel.MaxAmount || read.minor < -travel.MaxAmount {
+		return amountFlag{}, fmt.Errorf("%s is too much. The most is %s", read, amountFlag{travel.MaxAmount, read.currency})
+	}
+	return read, nil
 }
 
 // switchMapper reads a flag that stands alone (--json) or with a word (--json=no).

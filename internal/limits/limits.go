@@ -33,10 +33,11 @@ type LimitFields struct {
 	Problems    fault.Problems
 	Idempotency travel.IdempotencyKey
 	Scope       *protection.LimitScope
-	ChannelID   *int64     // for this channel only; nil: for all
-	From        *civil.Day // in force from this day on; nil: today
-	Amount      *int64     // minor units of the policy currency
-	Lift        bool       // end the limit from that day on
+	ChannelID   *int64         // for this channel only; nil: for all
+	From        *civil.Day     // in force from this day on; nil: today
+	Amount      *int64         // minor units of the policy currency
+	Currency    money.Currency // if given, it must be that of the policy
+	Lift        bool           // end the limit from that day on
 	Note        string
 }
 
@@ -53,7 +54,7 @@ func (l *Limits) Set(ctx context.Context, actor auth.Actor, in LimitFields) (pro
 		}
 		proposal, err := core.Request(tx, actor, travel.Proposal{
 			Kind: travel.ProposeLimits, Subject: "limit of " + string(limit.Scope), Reason: in.Note,
-		}, in.terms(), func() (any, error) {
+		}, in.terms(limit.Currency), func() (any, error) {
 			made, err = applyLimit(tx, actor, in)
 			return core.MadeID{ID: made.ID}, err
 		})
@@ -122,6 +123,10 @@ func (in LimitFields) limit(tx *db.Tx, actor auth.Actor) (protection.Limit, erro
 		return limit, err
 	}
 	policy, err := merchants.PolicyOn(tx, actor.SiteID, limit.FromDay)
+	if err == nil && in.Currency != "" && in.Currency != policy.Currency {
+		return limit, fault.WrongField("amount", "The policy of %s is in %s, and this amount is in %s.", limit.FromDay,
+			policy.Currency, in.Currency)
+	}
 	limit.Currency = policy.Currency
 	return limit, err
 }

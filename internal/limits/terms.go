@@ -24,8 +24,9 @@ type termsOfLimit struct {
 	Note      string                 `json:"note,omitempty"`
 }
 
-func (in LimitFields) terms() termsOfLimit {
-	t := termsOfLimit{Scope: in.Scope, ChannelID: in.ChannelID, Amount: in.Amount, Lift: in.Lift, Note: in.Note}
+// terms are the fields for a proposal. Its amount counts in the currency of the policy on that day, and in no other one.
+func (in LimitFields) terms(c money.Currency) termsOfLimit {
+	t := termsOfLimit{Scope: in.Scope, ChannelID: in.ChannelID, Currency: c, Amount: in.Amount, Lift: in.Lift, Note: in.Note}
 	if in.From != nil {
 		from := in.From.String()
 		t.From = &from
@@ -55,7 +56,10 @@ func carryOutLimit(tx *db.Tx, actor auth.Actor, p travel.Proposal) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	in := LimitFields{Scope: terms.Scope, ChannelID: terms.ChannelID, Amount: terms.Amount, Lift: terms.Lift, Note: terms.Note}
+	in := LimitFields{
+		Scope: terms.Scope, ChannelID: terms.ChannelID, Amount: terms.Amount, Currency: terms.Currency, Lift: terms.Lift,
+		Note: terms.Note,
+	}
 	if terms.From != nil {
 		from, err := civil.ParseDay(*terms.From)
 		if err != nil {

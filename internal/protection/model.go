@@ -65,7 +65,8 @@ func ParseBands(text string) (Bands, error) {
 		var b Band
 		var rest string
 		if n, _ := fmt.Sscanf(strings.TrimSpace(part)+" end", "%d:%d %s", &b.Days, &b.SharePPM, &rest); n != 3 || rest != "end" {
-			return nil, errors.New("a list such as 30:400000,90:600000 is expected: days and millionths of the turnover")
+			return nil, errors.New("write pairs of days and millionths, with commas between them. 30:400000,90:600000 takes 40 % of the turnover of the " +
+				"last 30 days and 60 % of that of the last 90")
 		}
 		bands = append(bands, b)
 	}

@@ -144,6 +144,10 @@ func (s *Statements) Pay(
 		if !created {
 			return stored, nil
 		}
+		if in.WithinOpen && payment.Amount > max(0, statement.Open) {
+			return stored, fault.NotPossibleBecause("overpaid", "%s %s is more than is open, which is %s %s.", payment.Currency,
+				money.Format(payment.Amount, payment.Currency), statement.Currency, money.Format(statement.Open, statement.Currency))
+		}
 		return stored, core.Record(tx, actor, "statement.pay", fmt.Sprintf("statement %d", id), nil, auditedStatementPayment{
 			stored.ID, stored.PaidOn, stored.Amount, stored.Currency, stored.Reference,
 		})

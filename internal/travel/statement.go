@@ -26,11 +26,12 @@ type StatementPayment struct {
 // StatementPaymentFields are the fields of a request that records a payment against a statement. Absent fields are
 // nil.
 type StatementPaymentFields struct {
-	Problems  fault.Problems
-	PaidOn    *civil.Day
-	Amount    *int64
-	Currency  *money.Currency // if given, it must be that of the statement
-	Reference *string
+	Problems   fault.Problems
+	PaidOn     *civil.Day
+	Amount     *int64
+	Currency   *money.Currency // if given, it must be that of the statement
+	Reference  *string
+	WithinOpen bool // refuse a payment above what is open, with the reason overpaid
 }
 
 // Check adds to p what is wrong with the fields.
