@@ -23,11 +23,11 @@ func (k *talk) claim(t *testing.T, r *http.Request) {
 	must(t, err)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s\n%s", r.Method, r.URL.EscapedPath(), body))
-	once := travel.IdempotencyKey{Key: k.keyOf(t, r), Hash: hex.EncodeToString(sum[:])}
+	key := travel.IdempotencyKey{Key: k.keyOf(t, r), Hash: hex.EncodeToString(sum[:])}
 	must(t, k.world.core.Store.Write(t.Context(), func(tx *db.Tx) error {
-		_, mine, err := core.ClaimKey(tx, 1, userID(k.as), once, tx.Now.Add(30*time.Second))
+		_, mine, err := core.ClaimKey(tx, 1, userID(k.as), key, tx.Now.Add(30*time.Second))
 		if err == nil && !mine {
-			t.Errorf("the key %s is taken", once.Key)
+			t.Errorf("the key %s is taken", key.Key)
 		}
 		return err
 	}))

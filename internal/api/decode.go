@@ -38,12 +38,12 @@ func (c *call) input() (*input, error) {
 	if in.fields, err = decodeObject(raw, in.problems); err != nil {
 		return nil, err
 	}
-	in.once, err = c.readOnce(raw)
+	in.idempotency, err = c.readIdempotencyKey(raw)
 	return in, err
 }
 
-// readOnce reads the idempotency key. Two requests count as the same when their method, path and body are the same bytes.
-func (c *call) readOnce(body []byte) (travel.IdempotencyKey, error) {
+// readIdempotencyKey reads the idempotency key. Two requests count as the same when their method, path and body are the same bytes.
+func (c *call) readIdempotencyKey(body []byte) (travel.IdempotencyKey, error) {
 	key := c.r.Header.Get("Idempotency-Key")
 	switch {
 	case key == "":

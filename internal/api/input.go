@@ -16,10 +16,10 @@ import (
 // input is the JSON object of a body. Each method reads one field. It returns nil if the field is absent or null. If
 // the field has the wrong type, it also notes a problem under the name of the field. Unknown fields are ignored.
 type input struct {
-	fields   map[string]any
-	raw      []byte // of the whole body
-	once     travel.IdempotencyKey
-	problems *fault.Problems
+	fields      map[string]any
+	raw         []byte // of the whole body
+	idempotency travel.IdempotencyKey
+	problems    *fault.Problems
 	// For an item of a list in the body: the name of the list, and the place of the item from 1. Its problems are
 	// noted under the name of the list.
 	list  string

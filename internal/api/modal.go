@@ -224,9 +224,9 @@ func (s *server) createModalBooking(c *call) error {
 		return err
 	}
 	if use.Session.BookingID != 0 { // it was made already, so nothing can be made twice
-		in.once = travel.IdempotencyKey{}
+		in.idempotency = travel.IdempotencyKey{}
 	}
-	in.once = use.Key(in.once)
+	in.idempotency = use.Key(in.idempotency)
 	given, err := in.verifiable()
 	if err != nil {
 		return err
@@ -305,7 +305,7 @@ func (s *server) createModalTransaction(c *call) error {
 	if err != nil {
 		return err
 	}
-	in.once = use.Key(in.once)
+	in.idempotency = use.Key(in.idempotency)
 	given, err := in.verifiable()
 	if err != nil {
 		return err
@@ -314,7 +314,7 @@ func (s *server) createModalTransaction(c *call) error {
 	named := namedBookings(in)
 	names := pageNames{}
 	payment := modalTransaction(in, names)
-	payment.Idempotency = in.once
+	payment.Idempotency = in.idempotency
 	return s.create(c, func() (object, error) {
 		made, created, err := s.app.Modals.Pay(c.ctx, use, checkout.ModalPayment{
 			NewTransaction: payment, Given: given, Bookings: named, Address: c.address,

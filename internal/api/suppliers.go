@@ -96,7 +96,7 @@ func (s *server) deleteSupplier(c *call) error {
 
 func supplierFields(in *input) travel.SupplierFields {
 	f := travel.SupplierFields{
-		Idempotency: in.once,
+		Idempotency: in.idempotency,
 		Name:        in.text("name"),
 		URL:         in.text("url"),
 		Category:    in.text("category"),

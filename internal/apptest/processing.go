@@ -155,7 +155,7 @@ func (p *Processing) Dispute(charge travel.Transaction, list ...psp.Dispute) {
 	p.Gateway.mu.Lock()
 	defer p.Gateway.mu.Unlock()
 	p.Gateway.charges[charge.UUID].disputes = list
-	p.Gateway.News = []psp.Hint{{EventID: "news-" + p.Now().String(), Reference: charge.UUID}}
+	p.Gateway.News = []psp.Notice{{EventID: "news-" + p.Now().String(), Reference: charge.UUID}}
 }
 
 // ComesBack has the processor say that a refund, which it had accepted, did not reach the card.

@@ -37,7 +37,7 @@ type Scripted struct {
 	Down    bool     // nobody can ask what became of anything
 	Fatal   bool     // the program dies before it has the next answer to such a question
 	Finds   int
-	News    []psp.Hint // what Events gives
+	News    []psp.Notice // what Events gives
 }
 
 type scriptedCharge struct {
@@ -220,15 +220,15 @@ func (g *Scripted) Find(_ context.Context, q psp.Query) (psp.Result, error) {
 }
 
 // ReadEvent reads an event, whose body is the reference of a charge.
-func (g *Scripted) ReadEvent(_ psp.Account, e psp.Event) (psp.Hint, error) {
+func (g *Scripted) ReadEvent(_ psp.Account, e psp.Event) (psp.Notice, error) {
 	if e.Signature != "signed" {
-		return psp.Hint{}, &psp.Error{Source: psp.AtProcessor, Kind: psp.Forged, Message: "the signature is wrong"}
+		return psp.Notice{}, &psp.Error{Source: psp.AtProcessor, Kind: psp.Forged, Message: "the signature is wrong"}
 	}
-	return psp.Hint{EventID: "ev-" + string(e.Body), Reference: string(e.Body)}, nil
+	return psp.Notice{EventID: "ev-" + string(e.Body), Reference: string(e.Body)}, nil
 }
 
 // Events tells the news, once.
-func (g *Scripted) Events(_ context.Context, _ psp.Account, cursor string) ([]psp.Hint, string, error) {
+func (g *Scripted) Events(_ context.Context, _ psp.Account, cursor string) ([]psp.Notice, string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	news := g.News

@@ -22,7 +22,7 @@ func modalAttempts(tx *db.Tx, siteID, bookingID int64) ([]travel.ModalAttempt, e
 	err := tx.Each(`SELECT m.transaction_id, m.auth_hash, t.status, p.decline <> ''
 		FROM modal_payments m
 		JOIN transactions t ON t.site_id = m.site_id AND t.id = m.transaction_id
-		JOIN processings p ON p.site_id = m.site_id AND p.transaction_id = m.transaction_id
+		JOIN gateway_charges p ON p.site_id = m.site_id AND p.transaction_id = m.transaction_id
 		WHERE m.site_id = $1 AND m.booking_id = $2 ORDER BY m.transaction_id`, []any{siteID, bookingID},
 		func(scan func(dest ...any) error) error {
 			var a travel.ModalAttempt

@@ -111,7 +111,7 @@ func TestExpiredAuthorisationsAreReleasedAtTheProcessor(t *testing.T) {
 			w.Gateway.Set(psp.Void, cut)
 			w.Minute()
 			taken, held := w.Taken(a.UUID)
-			if got := w.ReadTransaction(a.ID); got.Status != travel.StatusExpired || taken != 400 || held != 0 || got.GatewayCharge.State != travel.ProcessingConcluded {
+			if got := w.ReadTransaction(a.ID); got.Status != travel.StatusExpired || taken != 400 || held != 0 || got.GatewayCharge.State != travel.ChargeConcluded {
 				t.Errorf("cut %d: %s, %d taken, %d held, %s", cut, got.Status, taken, held, got.GatewayCharge.State)
 			}
 			if got := w.ReadBooking(b.ID).Sums; got != (travel.BookingSums{Net: 400, Held: 400}) {

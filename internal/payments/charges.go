@@ -11,7 +11,7 @@ import (
 )
 
 // gatewayChargeColumns are the columns of a gateway charge, in the order in which scanGatewayCharge reads them. The table
-// is processings: what a processor was asked for a transaction, and the outcome.
+// is gateway_charges: what a processor was asked for a transaction, and the outcome.
 const gatewayChargeColumns = `site_id, transaction_id, channel_id, operation, reference, processor, live, processor_id, original,
 	state, reserved, asked_for_at, ask_at, asks, return_key, challenge_type, challenge_value, decline, code, threeds_status,
 	threeds_flow, threeds_eci, threeds_version, threeds_directory, liability_shift`
@@ -31,7 +31,7 @@ func scanGatewayCharge(scan func(dest ...any) error) (travel.GatewayCharge, erro
 
 // insertGatewayCharge stores that a processor is about to be called for a transaction of this write.
 func insertGatewayCharge(tx *db.Tx, p travel.GatewayCharge) error {
-	_, err := tx.Exec(`INSERT INTO processings (`+gatewayChargeColumns+`)
+	_, err := tx.Exec(`INSERT INTO gateway_charges (`+gatewayChargeColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`,
 		p.SiteID, p.TransactionID, p.ChannelID, p.Operation, p.Reference, p.Processor, p.Live, p.ProcessorID, p.Original,
 		p.State, p.Reserved, db.Micros(p.AskedForAt), db.MaybeMicros(p.AskAt), p.Asks, maybeText(p.ReturnKey), p.Challenge.Type,
@@ -43,7 +43,7 @@ func insertGatewayCharge(tx *db.Tx, p travel.GatewayCharge) error {
 // saveGatewayCharge stores the fields of a gateway charge that can change. The caller has locked its transaction: that is
 // the lock on both.
 func saveGatewayCharge(tx *db.Tx, p travel.GatewayCharge) error {
-	_, err := tx.Exec(`UPDATE processings SET processor_id = $3, state = $4, reserved = $5, ask_at = $6, asks = $7,
+	_, err := tx.Exec(`UPDATE gateway_charges SET processor_id = $3, state = $4, reserved = $5, ask_at = $6, asks = $7,
 			challenge_type = $8, challenge_value = $9, decline = $10, code = $11, threeds_status = $12, threeds_flow = $13,
 			threeds_eci = $14, threeds_version = $15, threeds_directory = $16, liability_shift = $17
 		WHERE site_id = $1 AND transaction_id = $2`,
@@ -79,14 +79,14 @@ func gatewayChargeByReturnKey(tx *db.Tx, key string) (travel.GatewayCharge, erro
 
 func oneGatewayCharge(tx *db.Tx, condition string, args ...any) (travel.GatewayCharge, error) {
 	return scanGatewayCharge(func(dest ...any) error {
-		return tx.Row(`SELECT `+gatewayChargeColumns+` FROM processings WHERE `+condition, args, dest...)
+		return tx.Row(`SELECT `+gatewayChargeColumns+` FROM gateway_charges WHERE `+condition, args, dest...)
 	})
 }
 
 // gatewayChargesDue lists the gateway charges of all sites whose outcome must be asked for now, the longest overdue first.
 func gatewayChargesDue(tx *db.Tx, limit int) ([]travel.GatewayCharge, error) {
 	var list []travel.GatewayCharge
-	err := tx.Each(`SELECT `+gatewayChargeColumns+` FROM processings WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
+	err := tx.Each(`SELECT `+gatewayChargeColumns+` FROM gateway_charges WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
 		[]any{db.Micros(core.RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
 			p, err := scanGatewayCharge(scan)
 			list = append(list, p)
@@ -98,7 +98,7 @@ func gatewayChargesDue(tx *db.Tx, limit int) ([]travel.GatewayCharge, error) {
 // claimAsk reserves the question about a gateway charge for the caller, and puts off the next question. It returns
 // db.ErrNotFound if another process has done so since p was read.
 func claimAsk(tx *db.Tx, p travel.GatewayCharge, next time.Time) error {
-	n, err := tx.Exec(`UPDATE processings SET ask_at = $4, asks = asks + 1
+	n, err := tx.Exec(`UPDATE gateway_charges SET ask_at = $4, asks = asks + 1
 		WHERE site_id = $1 AND transaction_id = $2 AND ask_at = $3`,
 		p.SiteID, p.TransactionID, db.Micros(p.AskAt), db.Micros(next))
 	if err == nil && n == 0 {
@@ -110,7 +110,7 @@ func claimAsk(tx *db.Tx, p travel.GatewayCharge, next time.Time) error {
 // openAdjustments counts the adjustments of a transaction whose outcomes are not known yet.
 func openAdjustments(tx *db.Tx, siteID, transactionID int64) (n int64, err error) {
 	err = tx.Row(`SELECT COUNT(*) FROM transactions t
-		JOIN processings p ON p.site_id = t.site_id AND p.transaction_id = t.id
+		JOIN gateway_charges p ON p.site_id = t.site_id AND p.transaction_id = t.id
 		WHERE t.site_id = $1 AND t.linked_id = $2 AND p.state IN ('called', 'challenged', 'unknown')`,
 		[]any{siteID, transactionID}, &n)
 	return n, err
@@ -150,7 +150,7 @@ func readGatewayCharges(tx *db.Tx, siteID int64, list []travel.Transaction) erro
 	var w db.Where
 	w.And("site_id = ?", siteID)
 	db.In(&w, "transaction_id", ids)
-	return tx.Each(`SELECT `+gatewayChargeColumns+` FROM processings WHERE `+w.Text.String(), w.Args,
+	return tx.Each(`SELECT `+gatewayChargeColumns+` FROM gateway_charges WHERE `+w.Text.String(), w.Args,
 		func(scan func(dest ...any) error) error {
 			p, err := scanGatewayCharge(scan)
 			if err == nil {

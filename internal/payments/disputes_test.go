@@ -106,7 +106,7 @@ func TestTheOperatorWasFaster(t *testing.T) {
 	})
 }
 
-func TestAnEventIsAHint(t *testing.T) {
+func TestAnEventIsNoProof(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
@@ -150,7 +150,7 @@ func TestAnEventIsAHint(t *testing.T) {
 		}
 		w.Jobs()
 		w.Gateway.Challenge(made.UUID, true)
-		w.Gateway.News = []psp.Hint{{EventID: "news", ProcessorID: "ch-" + made.UUID}}
+		w.Gateway.News = []psp.Notice{{EventID: "news", ProcessorID: "ch-" + made.UUID}}
 		w.Gateway.Down = true
 		w.Advance(time.Minute)
 		w.Jobs()

@@ -83,7 +83,7 @@ type gatewayRequest struct {
 
 func (r *intake) newRequest() *gatewayRequest {
 	return &gatewayRequest{row: travel.GatewayCharge{
-		SiteID: r.site.ID, ChannelID: r.channel.ID, Operation: *r.in.Type, State: travel.ProcessingCalled,
+		SiteID: r.site.ID, ChannelID: r.channel.ID, Operation: *r.in.Type, State: travel.ChargeCalled,
 	}}
 }
 

@@ -43,14 +43,14 @@ func (p *GatewayPayments) TakeEvent(ctx context.Context, e ProcessorEvent) error
 	if err != nil {
 		return err
 	}
-	hint, err := a.gateway.ReadEvent(a.account, psp.Event{Signature: e.Signature, Body: e.Body})
+	notice, err := a.gateway.ReadEvent(a.account, psp.Event{Signature: e.Signature, Body: e.Body})
 	if psp.KindOf(err) != "" {
 		return &fault.Error{Kind: fault.Forbidden, Message: "The signature is not that of the channel's processor.", Err: err}
 	}
 	if err != nil {
 		return err
 	}
-	return p.keepNotices(ctx, a, e.Processor, e.SiteID, e.ChannelID, []psp.Hint{hint}, func(*db.Tx) error { return nil })
+	return p.keepNotices(ctx, a, e.Processor, e.SiteID, e.ChannelID, []psp.Notice{notice}, func(*db.Tx) error { return nil })
 }
 
 // accessOfChannel reads a channel and its access to a processor.
@@ -76,10 +76,10 @@ func (p *GatewayPayments) accessOfChannel(
 
 // keepNotices stores the notices that name a charge. also is called in the same write.
 func (p *GatewayPayments) keepNotices(
-	ctx context.Context, a access, processor string, siteID, channelID int64, hints []psp.Hint, also func(tx *db.Tx) error,
+	ctx context.Context, a access, processor string, siteID, channelID int64, notices []psp.Notice, also func(tx *db.Tx) error,
 ) error {
 	return p.WriteBy(ctx, a.clock, func(tx *db.Tx) error {
-		for _, h := range hints {
+		for _, h := range notices {
 			if h.EventID == "" || h.Reference == "" && h.ProcessorID == "" || !storableNotice(h) {
 				continue
 			}
@@ -96,7 +96,7 @@ func (p *GatewayPayments) keepNotices(
 }
 
 // storableNotice reports whether the ids in a notice can be stored: not too long, valid text, and no card number.
-func storableNotice(h psp.Hint) bool {
+func storableNotice(h psp.Notice) bool {
 	return !slices.ContainsFunc([]string{h.EventID, h.Reference, h.ProcessorID}, func(name string) bool {
 		return len(name) > travel.MaxText || !utf8.ValidString(name) || strings.ContainsRune(name, 0) || travel.HoldsCardNumber(name)
 	})
@@ -151,7 +151,7 @@ func (p *GatewayPayments) askAbout(ctx context.Context, h Notice) error {
 		return err
 	}
 	t, err := p.find(ctx, a)
-	if err == nil && t.GatewayCharge.State == travel.ProcessingUnknown {
+	if err == nil && t.GatewayCharge.State == travel.ChargeUnknown {
 		return fmt.Errorf("the outcome of transaction %d-%d is not known yet", t.SiteID, t.ID)
 	}
 	return err
@@ -183,13 +183,13 @@ func (p *GatewayPayments) pollOne(ctx context.Context, f poll) error {
 	}
 	calling, cancel := context.WithTimeout(ctx, core.GatewaySettingsOf(p.Core).CallTimeout)
 	defer cancel()
-	hints, next, err := a.gateway.Events(calling, a.account, f.Cursor)
+	notices, next, err := a.gateway.Events(calling, a.account, f.Cursor)
 	if err != nil {
 		return err
 	}
-	return p.keepNotices(ctx, a, f.Processor, f.SiteID, f.ChannelID, hints, func(tx *db.Tx) error {
+	return p.keepNotices(ctx, a, f.Processor, f.SiteID, f.ChannelID, notices, func(tx *db.Tx) error {
 		again := core.RealNow(tx).Add(pollPause)
-		if len(hints) > 0 && next != f.Cursor { // there may be more events than one answer holds
+		if len(notices) > 0 && next != f.Cursor { // there may be more events than one answer holds
 			again = core.RealNow(tx)
 		}
 		f.Cursor = next

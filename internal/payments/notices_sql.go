@@ -22,7 +22,7 @@ type Notice struct {
 
 // insertNotice stores a notice, due at once. A notice that was stored before stays as it is.
 func insertNotice(tx *db.Tx, h Notice) error {
-	_, err := tx.Exec(`INSERT INTO processor_hints (site_id, channel_id, processor, event_id, reference, processor_id,
+	_, err := tx.Exec(`INSERT INTO processor_notices (site_id, channel_id, processor, event_id, reference, processor_id,
 			received_at, ask_at, asks)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $7, 0)
 		ON CONFLICT (site_id, channel_id, processor, event_id) DO NOTHING`,
@@ -34,7 +34,7 @@ func insertNotice(tx *db.Tx, h Notice) error {
 func NoticesDue(tx *db.Tx, limit int) ([]Notice, error) {
 	var list []Notice
 	err := tx.Each(`SELECT site_id, channel_id, processor, event_id, reference, processor_id, ask_at, asks
-		FROM processor_hints WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
+		FROM processor_notices WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
 		[]any{db.Micros(core.RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
 			var h Notice
 			var ask int64
@@ -48,7 +48,7 @@ func NoticesDue(tx *db.Tx, limit int) ([]Notice, error) {
 
 // putOffNotice stores when to ask about a notice again. The zero time says that the notice is done.
 func putOffNotice(tx *db.Tx, h Notice, next time.Time) error {
-	_, err := tx.Exec(`UPDATE processor_hints SET ask_at = $5, asks = asks + 1
+	_, err := tx.Exec(`UPDATE processor_notices SET ask_at = $5, asks = asks + 1
 		WHERE site_id = $1 AND channel_id = $2 AND processor = $3 AND event_id = $4`,
 		h.SiteID, h.ChannelID, h.Processor, h.EventID, db.MaybeMicros(next))
 	return err
@@ -57,8 +57,8 @@ func putOffNotice(tx *db.Tx, h Notice, next time.Time) error {
 // forgetNoticesBefore removes notices that are done and came before an instant, at most limit of them. It returns how
 // many.
 func forgetNoticesBefore(tx *db.Tx, before time.Time, limit int) (int64, error) {
-	return tx.Exec(`DELETE FROM processor_hints WHERE (site_id, channel_id, processor, event_id) IN (
-		SELECT site_id, channel_id, processor, event_id FROM processor_hints
+	return tx.Exec(`DELETE FROM processor_notices WHERE (site_id, channel_id, processor, event_id) IN (
+		SELECT site_id, channel_id, processor, event_id FROM processor_notices
 		WHERE ask_at IS NULL AND received_at < $1 LIMIT $2)`, db.Micros(before), limit)
 }
 
@@ -72,7 +72,7 @@ type poll struct {
 
 // openPoll begins to poll the events of a channel's processor, unless they are polled already.
 func openPoll(tx *db.Tx, siteID, channelID int64, processor string) error {
-	_, err := tx.Exec(`INSERT INTO processor_feeds (site_id, channel_id, processor, cursor, read_at)
+	_, err := tx.Exec(`INSERT INTO processor_events (site_id, channel_id, processor, cursor, read_at)
 		VALUES ($1, $2, $3, '', $4) ON CONFLICT (site_id, channel_id, processor) DO NOTHING`,
 		siteID, channelID, processor, db.Micros(core.RealNow(tx)))
 	return err
@@ -82,8 +82,8 @@ func openPoll(tx *db.Tx, siteID, channelID int64, processor string) error {
 // next time.
 func claimPolls(tx *db.Tx, limit int, next time.Time) ([]poll, error) {
 	var list []poll
-	err := tx.Each(`UPDATE processor_feeds SET read_at = $2 WHERE (site_id, channel_id, processor) IN (
-			SELECT site_id, channel_id, processor FROM processor_feeds WHERE read_at <= $1 ORDER BY read_at LIMIT $3)
+	err := tx.Each(`UPDATE processor_events SET read_at = $2 WHERE (site_id, channel_id, processor) IN (
+			SELECT site_id, channel_id, processor FROM processor_events WHERE read_at <= $1 ORDER BY read_at LIMIT $3)
 			AND read_at <= $1
 		RETURNING site_id, channel_id, processor, cursor`,
 		[]any{db.Micros(core.RealNow(tx)), db.Micros(next), limit}, func(scan func(dest ...any) error) error {
@@ -97,7 +97,7 @@ func claimPolls(tx *db.Tx, limit int, next time.Time) ([]poll, error) {
 
 // savePoll stores how far the events are read, and when to read on.
 func savePoll(tx *db.Tx, f poll, next time.Time) error {
-	_, err := tx.Exec(`UPDATE processor_feeds SET cursor = $4, read_at = $5
+	_, err := tx.Exec(`UPDATE processor_events SET cursor = $4, read_at = $5
 		WHERE site_id = $1 AND channel_id = $2 AND processor = $3`,
 		f.SiteID, f.ChannelID, f.Processor, f.Cursor, db.Micros(next))
 	return err

@@ -77,7 +77,7 @@ func outcomeOf(c *core.Core, tx *db.Tx, p travel.GatewayCharge) (*gatewayOutcome
 // apply writes the outcome of the transaction that a processor gives.
 func (s *gatewayOutcome) apply(result psp.Result) error {
 	switch {
-	case s.p.State == travel.ProcessingAbsent && result.Outcome == psp.Approved:
+	case s.p.State == travel.ChargeAbsent && result.Outcome == psp.Approved:
 		// The request arrived late, and money moved. The amount that fail released may be used by others now. It is
 		// recorded all the same, because it happened.
 		if err := s.hold(); err != nil {
@@ -98,20 +98,20 @@ func (s *gatewayOutcome) apply(result psp.Result) error {
 		if result.Decline == psp.DeclineAbandoned {
 			status = travel.StatusExpired
 		}
-		return s.fail(status, travel.ProcessingConcluded, cmp.Or(result.Message, saysDeclined))
+		return s.fail(status, travel.ChargeConcluded, cmp.Or(result.Message, saysDeclined))
 	case psp.Pending:
 		// A shopper who comes back again and again does not get more time.
-		if again := core.RealNow(s.tx).Add(challengePause); s.p.State != travel.ProcessingChallenged || again.Before(s.p.AskAt) {
+		if again := core.RealNow(s.tx).Add(challengePause); s.p.State != travel.ChargeChallenged || again.Before(s.p.AskAt) {
 			s.p.AskAt = again
 		}
-		s.p.State = travel.ProcessingChallenged
+		s.p.State = travel.ChargeChallenged
 		s.t.Status = travel.StatusPending
 		return s.save()
 	case psp.Absent:
 		if core.RealNow(s.tx).Before(s.p.AskedForAt.Add(core.GatewaySettingsOf(s.core).CallTimeout + callMargin)) {
 			return s.wait() // the request may still be on its way
 		}
-		return s.fail(travel.StatusFailed, travel.ProcessingAbsent, saysAbsent)
+		return s.fail(travel.StatusFailed, travel.ChargeAbsent, saysAbsent)
 	default:
 		return s.wait()
 	}
@@ -186,7 +186,7 @@ func (s *gatewayOutcome) succeed(result psp.Result) error {
 			"asked", s.t.Total, "moved", result.Amount)
 		s.t.Flags = append(s.t.Flags, travel.FlagAmountDiffers)
 	}
-	s.p.State, s.p.AskAt = travel.ProcessingConcluded, time.Time{}
+	s.p.State, s.p.AskAt = travel.ChargeConcluded, time.Time{}
 	if s.t.Type != travel.Refund { // a refund may still come back: see undoRefund
 		s.p.Reserved = 0
 	}
@@ -201,7 +201,7 @@ func (s *gatewayOutcome) succeed(result psp.Result) error {
 }
 
 // fail writes that no money moved, and releases the amount that was held for the transaction.
-func (s *gatewayOutcome) fail(status travel.TransactionStatus, state travel.ProcessingState, says string) error {
+func (s *gatewayOutcome) fail(status travel.TransactionStatus, state travel.ChargeState, says string) error {
 	err := s.changeSums(func(b *travel.Booking, part travel.Payment) {
 		if s.takesMore() {
 			b.Sums.Held -= part.Total
@@ -221,7 +221,7 @@ func (s *gatewayOutcome) fail(status travel.TransactionStatus, state travel.Proc
 	}
 	s.t.Status, s.t.Content = status, says
 	s.p.State, s.p.AskAt, s.p.Reserved = state, time.Time{}, 0
-	if state == travel.ProcessingAbsent {
+	if state == travel.ChargeAbsent {
 		s.p.AskAt = core.RealNow(s.tx).Add(absentPause)
 	}
 	if status == travel.StatusExpired && s.p.ThreeDS.Status == "" {
@@ -280,8 +280,8 @@ func (s *gatewayOutcome) hold() error {
 // for the shopper.
 func (s *gatewayOutcome) wait() error {
 	s.p.AskAt = core.RealNow(s.tx).Add(askPause(s.p))
-	if s.p.State != travel.ProcessingChallenged {
-		s.p.State, s.t.Status, s.t.Content = travel.ProcessingUnknown, travel.StatusIncomplete, saysUnknown
+	if s.p.State != travel.ChargeChallenged {
+		s.p.State, s.t.Status, s.t.Content = travel.ChargeUnknown, travel.StatusIncomplete, saysUnknown
 	}
 	return s.save()
 }
@@ -293,7 +293,7 @@ func (s *gatewayOutcome) refuse(why *psp.Error, actor auth.Actor, key travel.Ide
 		return nil
 	}
 	s.p.Code = why.Code
-	if err := s.fail(travel.StatusFailed, travel.ProcessingConcluded, why.Message); err != nil {
+	if err := s.fail(travel.StatusFailed, travel.ChargeConcluded, why.Message); err != nil {
 		return err
 	}
 	if err := freeReference(s.tx, s.t.SiteID, s.t.ID); err != nil || key.Key == "" {

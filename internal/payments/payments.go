@@ -1,5 +1,5 @@
 // Package payments takes transactions in, adjusts them, and talks to processors. It owns the tables transactions,
-// payments, processings, disputes, modal_payments, processor_hints, processor_feeds and sandbox_charges. Begin reading at
+// payments, gateway_charges, disputes, modal_payments, processor_notices, processor_events and sandbox_charges. Begin reading at
 // Payments.Create, then intake.run, intake.follow, ledger.Post and limits.Judge.
 package payments
 

@@ -76,17 +76,17 @@ func (p *GatewayPayments) askOne(ctx context.Context, d travel.GatewayCharge) er
 	if err != nil {
 		return err
 	}
-	if d.State == travel.ProcessingReleasing {
+	if d.State == travel.ChargeReleasing {
 		return p.releaseAt(ctx, a)
 	}
 	t, err := p.find(ctx, a)
 	if err != nil {
 		return err
 	}
-	if t.GatewayCharge.State == travel.ProcessingChallenged && a.account.Now.Sub(t.CreatedAt) >= core.GatewaySettingsOf(p.Core).ChallengeLife {
+	if t.GatewayCharge.State == travel.ChargeChallenged && a.account.Now.Sub(t.CreatedAt) >= core.GatewaySettingsOf(p.Core).ChallengeLife {
 		return p.abandon(ctx, a, t)
 	}
-	if d.State == travel.ProcessingAbsent && t.GatewayCharge.State == travel.ProcessingAbsent {
+	if d.State == travel.ChargeAbsent && t.GatewayCharge.State == travel.ChargeAbsent {
 		return p.askNoMore(ctx, a)
 	}
 	return nil
@@ -172,11 +172,11 @@ func (p *GatewayPayments) abandon(ctx context.Context, a access, t travel.Transa
 		return nil // the shopper finished at the last moment, or the outcome is unknown: the next run finds out
 	}
 	_, err := p.write(ctx, a, func(s *gatewayOutcome) error {
-		if s.p.State != travel.ProcessingChallenged {
+		if s.p.State != travel.ChargeChallenged {
 			return nil
 		}
 		s.p.Challenge, s.p.Decline = travel.Challenge{}, string(psp.DeclineAbandoned)
-		return s.fail(travel.StatusExpired, travel.ProcessingConcluded, saysAbandoned)
+		return s.fail(travel.StatusExpired, travel.ChargeConcluded, saysAbandoned)
 	})
 	return err
 }
@@ -209,7 +209,7 @@ func beginRelease(tx *db.Tx, t travel.Transaction) (ready bool, err error) {
 	if open, err := openAdjustments(tx, t.SiteID, t.ID); err != nil || open > 0 {
 		return false, err
 	}
-	p.State, p.AskAt, p.Asks = travel.ProcessingReleasing, core.RealNow(tx), 0
+	p.State, p.AskAt, p.Asks = travel.ChargeReleasing, core.RealNow(tx), 0
 	return true, saveGatewayCharge(tx, p)
 }
 
@@ -239,8 +239,8 @@ func (p *GatewayPayments) releaseAt(ctx context.Context, a access) error {
 // askNoMore ends the questions about a gateway charge, because its outcome is final.
 func (p *GatewayPayments) askNoMore(ctx context.Context, a access) error {
 	_, err := p.write(ctx, a, func(s *gatewayOutcome) error {
-		if s.p.State == travel.ProcessingReleasing {
-			s.p.State = travel.ProcessingConcluded
+		if s.p.State == travel.ChargeReleasing {
+			s.p.State = travel.ChargeConcluded
 		}
 		s.p.AskAt = time.Time{}
 		return saveGatewayCharge(s.tx, s.p)

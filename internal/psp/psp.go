@@ -38,10 +38,10 @@ type Gateway interface {
 	Find(ctx context.Context, q Query) (Result, error)
 	// ReadEvent checks the signature of a webhook notice and says which payment it is about. The error is an *Error
 	// of the kind Forged when the notice does not come from the processor.
-	ReadEvent(a Account, e Event) (Hint, error)
+	ReadEvent(a Account, e Event) (Notice, error)
 	// Events lists what has happened at the processor since a cursor, oldest first, and returns the next cursor. One
 	// call lists a limited number. The cursor "" begins now. It finds what the webhook notices missed.
-	Events(ctx context.Context, a Account, cursor string) (hints []Hint, next string, err error)
+	Events(ctx context.Context, a Account, cursor string) (notices []Notice, next string, err error)
 }
 
 // Operation is what we ask a processor to do.
@@ -215,8 +215,8 @@ type Event struct {
 	Body      []byte
 }
 
-// Hint says which payment an event is about. It is no proof: whoever gets one asks Find.
-type Hint struct {
+// Notice says which payment an event is about. It is no proof: whoever gets one asks Find.
+type Notice struct {
 	EventID     string // the same for repeated deliveries of an event
 	Reference   string // ours, of the charge or adjustment; "" when the event does not say
 	ProcessorID string // of the charge

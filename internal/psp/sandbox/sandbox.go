@@ -340,8 +340,8 @@ func (e *entry) found(q psp.Query) psp.Result {
 }
 
 // ReadEvent refuses everything: the sandbox sends no webhook notices. Events lists what happens there.
-func (g *Gateway) ReadEvent(psp.Account, psp.Event) (psp.Hint, error) {
-	return psp.Hint{}, &psp.Error{
+func (g *Gateway) ReadEvent(psp.Account, psp.Event) (psp.Notice, error) {
+	return psp.Notice{}, &psp.Error{
 		Source: psp.AtProcessor, Kind: psp.Forged, Message: "The sandbox sends no events.",
 	}
 }
@@ -350,7 +350,7 @@ func (g *Gateway) ReadEvent(psp.Account, psp.Event) (psp.Hint, error) {
 const eventsPerCall = 100
 
 // Events lists the charges whose dispute was opened or won since the cursor.
-func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]psp.Hint, string, error) {
+func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]psp.Notice, string, error) {
 	if err := g.Check(a); err != nil {
 		return nil, cursor, err
 	}
@@ -364,11 +364,11 @@ func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]p
 			Source: psp.AtProcessor, Kind: psp.Invalid, Message: "This is not a cursor of the sandbox.", Err: err,
 		}
 	}
-	var hints []psp.Hint
+	var notices []psp.Notice
 	var last time.Time
 	err = g.ledger.Due(ctx, accountOf(a), since, now, eventsPerCall, func(reference string, at time.Time) {
 		last = at.UTC()
-		hints = append(hints, psp.Hint{
+		notices = append(notices, psp.Notice{
 			EventID:   "se_" + reference + "_" + last.Format(time.RFC3339Nano),
 			Reference: reference, ProcessorID: idPrefix + reference,
 		})
@@ -378,12 +378,12 @@ func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]p
 			Source: psp.Network, Kind: psp.Unreachable, Message: "The sandbox cannot be reached.", Err: err,
 		}
 	}
-	if len(hints) == eventsPerCall {
+	if len(notices) == eventsPerCall {
 		// The next call asks for the last moment again, because more may have happened in it. Callers know a repeated
 		// event by its id.
-		return hints, last.Add(-time.Microsecond).Format(time.RFC3339Nano), nil
+		return notices, last.Add(-time.Microsecond).Format(time.RFC3339Nano), nil
 	}
-	return hints, now.Format(time.RFC3339Nano), nil
+	return notices, now.Format(time.RFC3339Nano), nil
 }
 
 // errNotChallenged says that there is no charge with this challenge.

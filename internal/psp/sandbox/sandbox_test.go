@@ -265,9 +265,9 @@ func TestChargebacksGoByTheClock(t *testing.T) {
 		}{{2, 0, ""}, {3, 1, psp.DisputeOpen}, {4, 0, psp.DisputeOpen}, {10, 1, psp.DisputeWon}, {99, 0, psp.DisputeWon}} {
 			later := account
 			later.Now = noon.AddDate(0, 0, step.days)
-			hints, next, err := g.Events(t.Context(), later, cursor)
-			if err != nil || len(hints) != step.events {
-				t.Fatalf("day %d: %v, %v", step.days, hints, err)
+			notices, next, err := g.Events(t.Context(), later, cursor)
+			if err != nil || len(notices) != step.events {
+				t.Fatalf("day %d: %v, %v", step.days, notices, err)
 			}
 			cursor = next
 			r := must(t)(g.Find(t.Context(), psp.Query{Account: later, Operation: psp.Purchase, Reference: "disputed"}))

@@ -22,32 +22,32 @@ var eventTypes = []string{
 	"charge.dispute.funds_withdrawn", "charge.dispute.funds_reinstated",
 }
 
-// ReadEvent implements psp.Gateway. For an event of another type the Hint names no payment.
-func (g *Gateway) ReadEvent(a psp.Account, e psp.Event) (psp.Hint, error) {
+// ReadEvent implements psp.Gateway. For an event of another type the Notice names no payment.
+func (g *Gateway) ReadEvent(a psp.Account, e psp.Event) (psp.Notice, error) {
 	if a.WebhookSecret == "" {
-		return psp.Hint{}, forged("the channel has no webhook secret to check events of stripe with")
+		return psp.Notice{}, forged("the channel has no webhook secret to check events of stripe with")
 	}
 	// Only ids are read from an event. They are the same in all versions of the API.
 	event, err := stripe.ConstructEvent(e.Body, e.Signature, a.WebhookSecret, stripe.WithIgnoreAPIVersionMismatch())
 	switch {
 	case err != nil:
 		// The library's error may quote the body.
-		return psp.Hint{}, forged("the event is not signed by stripe, or was signed long ago")
+		return psp.Notice{}, forged("the event is not signed by stripe, or was signed long ago")
 	case event.Livemode != a.Live:
-		return psp.Hint{}, forged("the event belongs to the other environment")
+		return psp.Notice{}, forged("the event belongs to the other environment")
 	}
-	return hintOf(&event), nil
+	return noticeOf(&event), nil
 }
 
 func forged(message string) *psp.Error {
 	return &psp.Error{Source: psp.AtProcessor, Kind: psp.Forged, Message: message}
 }
 
-// hintOf says which payment an event is about.
-func hintOf(event *stripe.Event) psp.Hint {
-	hint := psp.Hint{EventID: event.ID}
+// noticeOf says which payment an event is about.
+func noticeOf(event *stripe.Event) psp.Notice {
+	notice := psp.Notice{EventID: event.ID}
 	if event.Data == nil || !slices.Contains(eventTypes, string(event.Type)) {
-		return hint
+		return notice
 	}
 	var about struct {
 		Object        string
@@ -56,22 +56,22 @@ func hintOf(event *stripe.Event) psp.Hint {
 		Metadata      map[string]string
 	}
 	if json.Unmarshal(event.Data.Raw, &about) != nil {
-		return hint
+		return notice
 	}
-	hint.Reference = about.Metadata[referenceKey]
+	notice.Reference = about.Metadata[referenceKey]
 	if about.Object == "payment_intent" {
-		hint.ProcessorID = about.ID
+		notice.ProcessorID = about.ID
 	} else if id, plain := stripe.ParseID(about.PaymentIntent); plain {
-		hint.ProcessorID = id
+		notice.ProcessorID = id
 	}
-	return hint
+	return notice
 }
 
 // kept is how long the processor keeps events.
 const kept = 30 * 24 * time.Hour
 
 // Events implements psp.Gateway. A cursor is the id of the last event, or @ and Unix seconds when there was none yet.
-func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]psp.Hint, string, error) {
+func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]psp.Notice, string, error) {
 	if err := g.Check(a); err != nil {
 		return nil, "", err
 	}
@@ -88,13 +88,13 @@ func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]p
 		}
 		return eventsSince(ctx, client, seconds, cursor)
 	}
-	hints, next, err := eventsAfter(ctx, client, cursor)
+	notices, next, err := eventsAfter(ctx, client, cursor)
 	if e, _ := verdict(err); err != nil && e.Kind == psp.Invalid {
 		// The processor no longer has the event of the cursor: all that it still has is newer.
 		since := g.clock().Add(-kept).Unix()
 		return eventsSince(ctx, client, since, "@"+strconv.FormatInt(since, 10))
 	}
-	return hints, next, asError(err)
+	return notices, next, asError(err)
 }
 
 func listing() *stripe.EventListParams {
@@ -104,7 +104,7 @@ func listing() *stripe.EventListParams {
 }
 
 // eventsAfter lists one page of the events after a cursor.
-func eventsAfter(ctx context.Context, client *stripe.Client, cursor string) ([]psp.Hint, string, error) {
+func eventsAfter(ctx context.Context, client *stripe.Client, cursor string) ([]psp.Notice, string, error) {
 	p := listing()
 	// The processor lists the newest first, so newer ones stand before the cursor. The library turns the page round.
 	p.EndingBefore, p.Single = stripe.String(cursor), true
@@ -112,16 +112,16 @@ func eventsAfter(ctx context.Context, client *stripe.Client, cursor string) ([]p
 	if list.Err() != nil {
 		return nil, "", list.Err()
 	}
-	hints, newest := hintsOf(list.Data())
+	notices, newest := noticesOf(list.Data())
 	if newest != "" {
 		cursor = newest
 	}
-	return hints, cursor, nil
+	return notices, cursor, nil
 }
 
 // eventsSince lists the events since a time. The processor lists the newest first, so all pages are read before the
 // oldest event is known.
-func eventsSince(ctx context.Context, client *stripe.Client, since int64, cursor string) ([]psp.Hint, string, error) {
+func eventsSince(ctx context.Context, client *stripe.Client, since int64, cursor string) ([]psp.Notice, string, error) {
 	p := listing()
 	p.CreatedRange = &stripe.RangeQueryParams{GreaterThanOrEqual: since}
 	var events []*stripe.Event
@@ -134,22 +134,22 @@ func eventsSince(ctx context.Context, client *stripe.Client, since int64, cursor
 		}
 	}
 	slices.Reverse(events)
-	hints, newest := hintsOf(events)
+	notices, newest := noticesOf(events)
 	if newest != "" {
 		cursor = newest
 	}
-	return hints, cursor, nil
+	return notices, cursor, nil
 }
 
-// hintsOf returns the hints of the events that are about a payment, and the id of the last event.
-func hintsOf(events []*stripe.Event) (hints []psp.Hint, last string) {
+// noticesOf returns the notices of the events that are about a payment, and the id of the last event.
+func noticesOf(events []*stripe.Event) (notices []psp.Notice, last string) {
 	for _, event := range events {
 		last = event.ID
-		if hint := hintOf(event); hint.ProcessorID != "" {
-			hints = append(hints, hint)
+		if notice := noticeOf(event); notice.ProcessorID != "" {
+			notices = append(notices, notice)
 		}
 	}
-	return hints, last
+	return notices, last
 }
 
 // asError returns the verdict as an error. A nil error stays nil: a nil *psp.Error in an interface would not be nil.

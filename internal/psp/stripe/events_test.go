@@ -36,21 +36,21 @@ func TestReadEvent(t *testing.T) {
 	refund := recorded(t, "refund", nil)
 	for name, tt := range map[string]struct {
 		event map[string]any
-		want  psp.Hint
+		want  psp.Notice
 	}{
-		"a dispute":        {event(t, "evt_1", "charge.dispute.created", recorded(t, "dispute", nil)), psp.Hint{EventID: "evt_1", ProcessorID: "pi_1"}},
-		"a dispute's end":  {event(t, "evt_2", "charge.dispute.closed", recorded(t, "dispute", change{"status": "lost"})), psp.Hint{EventID: "evt_2", ProcessorID: "pi_1"}},
-		"a payment":        {event(t, "evt_3", "payment_intent.succeeded", recorded(t, "payment_intent", nil)), psp.Hint{EventID: "evt_3", ProcessorID: "pi_1", Reference: "ref-1"}},
-		"a refund":         {event(t, "evt_4", "refund.failed", refund), psp.Hint{EventID: "evt_4", ProcessorID: "pi_1", Reference: "ref-2"}},
-		"a charge":         {event(t, "evt_5", "charge.refunded", recorded(t, "charge", nil)), psp.Hint{EventID: "evt_5", ProcessorID: "pi_1", Reference: "ref-1"}},
-		"something else":   {event(t, "evt_6", "customer.created", map[string]any{"id": "cus_1", "payment_intent": "pi_9"}), psp.Hint{EventID: "evt_6"}},
-		"of no payment":    {event(t, "evt_7", "charge.refunded", recorded(t, "charge", change{"payment_intent": nil, "metadata": map[string]any{}})), psp.Hint{EventID: "evt_7"}},
-		"of an older API":  {recorded(t, "event", change{"api_version": "2019-02-19", "data.object": recorded(t, "dispute", nil)}), psp.Hint{EventID: "evt_1", ProcessorID: "pi_1"}},
-		"of strange shape": {event(t, "evt_8", "charge.refunded", map[string]any{"id": 7}), psp.Hint{EventID: "evt_8"}},
+		"a dispute":        {event(t, "evt_1", "charge.dispute.created", recorded(t, "dispute", nil)), psp.Notice{EventID: "evt_1", ProcessorID: "pi_1"}},
+		"a dispute's end":  {event(t, "evt_2", "charge.dispute.closed", recorded(t, "dispute", change{"status": "lost"})), psp.Notice{EventID: "evt_2", ProcessorID: "pi_1"}},
+		"a payment":        {event(t, "evt_3", "payment_intent.succeeded", recorded(t, "payment_intent", nil)), psp.Notice{EventID: "evt_3", ProcessorID: "pi_1", Reference: "ref-1"}},
+		"a refund":         {event(t, "evt_4", "refund.failed", refund), psp.Notice{EventID: "evt_4", ProcessorID: "pi_1", Reference: "ref-2"}},
+		"a charge":         {event(t, "evt_5", "charge.refunded", recorded(t, "charge", nil)), psp.Notice{EventID: "evt_5", ProcessorID: "pi_1", Reference: "ref-1"}},
+		"something else":   {event(t, "evt_6", "customer.created", map[string]any{"id": "cus_1", "payment_intent": "pi_9"}), psp.Notice{EventID: "evt_6"}},
+		"of no payment":    {event(t, "evt_7", "charge.refunded", recorded(t, "charge", change{"payment_intent": nil, "metadata": map[string]any{}})), psp.Notice{EventID: "evt_7"}},
+		"of an older API":  {recorded(t, "event", change{"api_version": "2019-02-19", "data.object": recorded(t, "dispute", nil)}), psp.Notice{EventID: "evt_1", ProcessorID: "pi_1"}},
+		"of strange shape": {event(t, "evt_8", "charge.refunded", map[string]any{"id": 7}), psp.Notice{EventID: "evt_8"}},
 	} {
-		hint, err := w.gateway.ReadEvent(w.account, w.signed(tt.event, "whsec_test", time.Now()))
-		if err != nil || hint != tt.want {
-			t.Errorf("%s: %+v, %v", name, hint, err)
+		notice, err := w.gateway.ReadEvent(w.account, w.signed(tt.event, "whsec_test", time.Now()))
+		if err != nil || notice != tt.want {
+			t.Errorf("%s: %+v, %v", name, notice, err)
 		}
 	}
 }
@@ -69,8 +69,8 @@ func TestForgedEvents(t *testing.T) {
 		"empty":                     {},
 		"of the other environment":  live,
 	} {
-		if hint, err := w.gateway.ReadEvent(w.account, e); psp.KindOf(err) != psp.Forged || hint != (psp.Hint{}) {
-			t.Errorf("%s: %+v, %v", name, hint, err)
+		if notice, err := w.gateway.ReadEvent(w.account, e); psp.KindOf(err) != psp.Forged || notice != (psp.Notice{}) {
+			t.Errorf("%s: %+v, %v", name, notice, err)
 		}
 	}
 	w.account.WebhookSecret = ""
@@ -81,14 +81,14 @@ func TestForgedEvents(t *testing.T) {
 
 func TestEvents(t *testing.T) {
 	w := newWorld(t)
-	hints, cursor, err := w.gateway.Events(deadline(t), w.account, "")
+	notices, cursor, err := w.gateway.Events(deadline(t), w.account, "")
 	began := w.now.Add(-10 * time.Second).Unix()
-	if err != nil || hints != nil || cursor != "@"+strconv.FormatInt(began, 10) || len(w.asked) != 0 {
-		t.Fatalf("%v, %s, %v", hints, cursor, err)
+	if err != nil || notices != nil || cursor != "@"+strconv.FormatInt(began, 10) || len(w.asked) != 0 {
+		t.Fatalf("%v, %s, %v", notices, cursor, err)
 	}
 	w.on(eventsCall, list())
-	if hints, next, err := w.gateway.Events(deadline(t), w.account, cursor); err != nil || hints != nil || next != cursor {
-		t.Errorf("%v, %s, %v", hints, next, err)
+	if notices, next, err := w.gateway.Events(deadline(t), w.account, cursor); err != nil || notices != nil || next != cursor {
+		t.Errorf("%v, %s, %v", notices, next, err)
 	}
 	// The processor tells the newest first.
 	about := func(id, intent string) map[string]any {
@@ -96,24 +96,24 @@ func TestEvents(t *testing.T) {
 	}
 	orphan := event(t, "evt_3", "charge.refunded", recorded(t, "charge", change{"payment_intent": nil}))
 	w.on(eventsCall, list(orphan, about("evt_2", "pi_2"), about("evt_1", "pi_1")))
-	hints, cursor, err = w.gateway.Events(deadline(t), w.account, cursor)
-	if err != nil || cursor != "evt_3" || len(hints) != 2 || hints[0].EventID != "evt_1" || hints[1].ProcessorID != "pi_2" {
-		t.Errorf("%+v, %s, %v", hints, cursor, err)
+	notices, cursor, err = w.gateway.Events(deadline(t), w.account, cursor)
+	if err != nil || cursor != "evt_3" || len(notices) != 2 || notices[0].EventID != "evt_1" || notices[1].ProcessorID != "pi_2" {
+		t.Errorf("%+v, %s, %v", notices, cursor, err)
 	}
 	if f := w.last(eventsCall).form; f.Get("created[gte]") != strconv.FormatInt(began, 10) || f.Get("types[0]") == "" {
 		t.Errorf("%v", f)
 	}
 	w.on(eventsCall, list(about("evt_5", "pi_5"), about("evt_4", "pi_4")))
-	hints, cursor, err = w.gateway.Events(deadline(t), w.account, cursor)
-	if err != nil || cursor != "evt_5" || len(hints) != 2 || hints[0].EventID != "evt_4" || hints[1].EventID != "evt_5" {
-		t.Errorf("%+v, %s, %v", hints, cursor, err)
+	notices, cursor, err = w.gateway.Events(deadline(t), w.account, cursor)
+	if err != nil || cursor != "evt_5" || len(notices) != 2 || notices[0].EventID != "evt_4" || notices[1].EventID != "evt_5" {
+		t.Errorf("%+v, %s, %v", notices, cursor, err)
 	}
 	if f := w.last(eventsCall).form; f.Get("ending_before") != "evt_3" || f.Get("limit") != "100" {
 		t.Errorf("%v", f)
 	}
 	w.on(eventsCall, list())
-	if hints, next, err := w.gateway.Events(deadline(t), w.account, cursor); err != nil || hints != nil || next != "evt_5" {
-		t.Errorf("%v, %s, %v", hints, next, err)
+	if notices, next, err := w.gateway.Events(deadline(t), w.account, cursor); err != nil || notices != nil || next != "evt_5" {
+		t.Errorf("%v, %s, %v", notices, next, err)
 	}
 }
 
@@ -122,9 +122,9 @@ func TestEventsOfACursorThatTheProcessorHasForgotten(t *testing.T) {
 	gone := fails(404, map[string]any{"type": "invalid_request_error", "code": "resource_missing", "param": "ending_before", "message": "No such event: 'evt_0'"})
 	found := event(t, "evt_1", "charge.dispute.created", recorded(t, "dispute", nil))
 	w.on(eventsCall, gone, list(found))
-	hints, cursor, err := w.gateway.Events(deadline(t), w.account, "evt_0")
-	if err != nil || len(hints) != 1 || cursor != "evt_1" {
-		t.Errorf("%+v, %s, %v", hints, cursor, err)
+	notices, cursor, err := w.gateway.Events(deadline(t), w.account, "evt_0")
+	if err != nil || len(notices) != 1 || cursor != "evt_1" {
+		t.Errorf("%+v, %s, %v", notices, cursor, err)
 	}
 	if f := w.last(eventsCall).form; f.Get("created[gte]") != strconv.FormatInt(w.now.Add(-30*24*time.Hour).Unix(), 10) {
 		t.Errorf("%v", f)
@@ -135,8 +135,8 @@ func TestEventsThatCannotBeHad(t *testing.T) {
 	w := newWorld(t)
 	for _, cursor := range []string{"evt_1", "@1772446830"} {
 		w.on(eventsCall, answer{hangUp: true})
-		if hints, next, err := w.gateway.Events(deadline(t), w.account, cursor); psp.KindOf(err) != psp.Unreachable || hints != nil || next != "" {
-			t.Errorf("%v, %s, %v", hints, next, err)
+		if notices, next, err := w.gateway.Events(deadline(t), w.account, cursor); psp.KindOf(err) != psp.Unreachable || notices != nil || next != "" {
+			t.Errorf("%v, %s, %v", notices, next, err)
 		}
 		w.on(eventsCall, fails(403, map[string]any{"type": "invalid_request_error", "message": "…"}))
 		if _, _, err := w.gateway.Events(deadline(t), w.account, cursor); psp.KindOf(err) != psp.Refused {

@@ -7,22 +7,22 @@ import (
 	"holdfast/internal/money"
 )
 
-// ProcessingState says how far a request to a processor has come.
-type ProcessingState string
+// ChargeState says how far a request to a processor has come.
+type ChargeState string
 
 // The states. In the first three it is not known whether money has moved.
 const (
-	ProcessingCalled     ProcessingState = "called"     // there is no answer yet, or the process that waited for it has died
-	ProcessingChallenged ProcessingState = "challenged" // the shopper has to pass a challenge
-	ProcessingUnknown    ProcessingState = "unknown"    // the answer was lost
-	ProcessingAbsent     ProcessingState = "absent"     // the processor never got it: it has failed, unless it arrives after all
-	ProcessingConcluded  ProcessingState = "concluded"  // the outcome is known
-	ProcessingReleasing  ProcessingState = "releasing"  // the outcome is known, and the amount that is still held gets released
+	ChargeCalled     ChargeState = "called"     // there is no answer yet, or the process that waited for it has died
+	ChargeChallenged ChargeState = "challenged" // the shopper has to pass a challenge
+	ChargeUnknown    ChargeState = "unknown"    // the answer was lost
+	ChargeAbsent     ChargeState = "absent"     // the processor never got it: it has failed, unless it arrives after all
+	ChargeConcluded  ChargeState = "concluded"  // the outcome is known
+	ChargeReleasing  ChargeState = "releasing"  // the outcome is known, and the amount that is still held gets released
 )
 
 // Open reports whether the outcome is still unknown.
-func (s ProcessingState) Open() bool {
-	return s == ProcessingCalled || s == ProcessingChallenged || s == ProcessingUnknown
+func (s ChargeState) Open() bool {
+	return s == ChargeCalled || s == ChargeChallenged || s == ChargeUnknown
 }
 
 // GatewayCharge is the request to a processor for a transaction, and its outcome as far as it is known.
@@ -36,7 +36,7 @@ type GatewayCharge struct {
 	Live          bool // in the live environment of the processor
 	ProcessorID   string
 	Original      string // ProcessorID of the charge that is adjusted; "" for a charge
-	State         ProcessingState
+	State         ChargeState
 	Reserved      int64     // minor units of the original's Remaining that are kept for it
 	AskedForAt    time.Time // when the request was sent, by the real clock
 	AskAt         time.Time // when to ask for the outcome, by the real clock; zero: never

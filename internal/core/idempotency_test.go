@@ -17,9 +17,9 @@ import (
 )
 
 // createUnder makes a supplier under an idempotency key.
-func createUnder(ctx context.Context, h *apptest.House, once travel.IdempotencyKey, name string) (id int64, replayed bool, err error) {
+func createUnder(ctx context.Context, h *apptest.House, key travel.IdempotencyKey, name string) (id int64, replayed bool, err error) {
 	replayed = true
-	id, err = core.Create(ctx, h.Core, auth.System(1), once, func(tx *db.Tx) (int64, core.Outcome, error) {
+	id, err = core.Create(ctx, h.Core, auth.System(1), key, func(tx *db.Tx) (int64, core.Outcome, error) {
 		replayed = false
 		made, err := merchants.InsertSupplier(tx, travel.Supplier{SiteID: 1, Name: name})
 		return made.ID, core.Outcome{ID: made.ID}, err
@@ -31,12 +31,12 @@ func TestOneKeyMakesOneThing(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
-		once := travel.IdempotencyKey{Key: "key", Hash: "one"}
-		first, replayed, err := createUnder(ctx, h, once, "A")
+		key := travel.IdempotencyKey{Key: "key", Hash: "one"}
+		first, replayed, err := createUnder(ctx, h, key, "A")
 		if err != nil || replayed {
 			t.Fatalf("the first: replayed %v, %v", replayed, err)
 		}
-		again, replayed, err := createUnder(ctx, h, once, "A")
+		again, replayed, err := createUnder(ctx, h, key, "A")
 		if err != nil || !replayed || again != first {
 			t.Errorf("the second: %d, replayed %v, %v; want %d", again, replayed, err, first)
 		}
@@ -50,7 +50,7 @@ func TestOneKeyMakesOneThing(t *testing.T) {
 		if more, err := h.Idempotency.Forget(ctx); err != nil || more {
 			t.Errorf("forgetting: more %v, %v", more, err)
 		}
-		later, replayed, err := createUnder(ctx, h, once, "A")
+		later, replayed, err := createUnder(ctx, h, key, "A")
 		if err != nil || replayed || later == first {
 			t.Errorf("after a day: %d, replayed %v, %v", later, replayed, err)
 		}
@@ -59,13 +59,13 @@ func TestOneKeyMakesOneThing(t *testing.T) {
 
 func TestManyAtOnceUnderOneKeyMakeOneThing(t *testing.T) {
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
-		once := travel.IdempotencyKey{Key: "key", Hash: "one"}
+		key := travel.IdempotencyKey{Key: "key", Hash: "one"}
 		var group sync.WaitGroup
 		var mu sync.Mutex
 		made := map[int64]int{}
 		for range 20 {
 			group.Go(func() {
-				id, replayed, err := createUnder(t.Context(), h, once, "A")
+				id, replayed, err := createUnder(t.Context(), h, key, "A")
 				mu.Lock()
 				defer mu.Unlock()
 				switch {
@@ -87,18 +87,18 @@ func TestManyAtOnceUnderOneKeyMakeOneThing(t *testing.T) {
 func TestAFailedCreateGivesItsKeyBack(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
-		once := travel.IdempotencyKey{Key: "key", Hash: "one"}
+		key := travel.IdempotencyKey{Key: "key", Hash: "one"}
 		// The caller goes away in the middle: the key is given back all the same.
 		ctx, cancel := context.WithCancel(t.Context())
 		broken := errors.New("broken")
-		_, err := core.Create(ctx, h.Core, auth.System(1), once, func(*db.Tx) (int64, core.Outcome, error) {
+		_, err := core.Create(ctx, h.Core, auth.System(1), key, func(*db.Tx) (int64, core.Outcome, error) {
 			cancel()
 			return 0, core.Outcome{}, broken
 		}, nil)
 		if !errors.Is(err, broken) {
 			t.Errorf("the failure became %v", err)
 		}
-		if _, replayed, err := createUnder(t.Context(), h, once, "A"); err != nil || replayed {
+		if _, replayed, err := createUnder(t.Context(), h, key, "A"); err != nil || replayed {
 			t.Errorf("the next try: replayed %v, %v", replayed, err)
 		}
 	})
@@ -108,10 +108,10 @@ func TestAClaimIsTakenOverWhenItRunsOut(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
-		once := travel.IdempotencyKey{Key: "key", Hash: "one"}
+		key := travel.IdempotencyKey{Key: "key", Hash: "one"}
 		// The first request claims its key and goes no further.
 		err := h.Core.Store.Write(ctx, func(tx *db.Tx) error {
-			_, mine, err := core.ClaimKey(tx, 1, 0, once, tx.Now.Add(30*time.Second))
+			_, mine, err := core.ClaimKey(tx, 1, 0, key, tx.Now.Add(30*time.Second))
 			if !mine {
 				t.Error("the key is not free")
 			}
@@ -120,14 +120,14 @@ func TestAClaimIsTakenOverWhenItRunsOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = createUnder(ctx, h, once, "A")
+		_, _, err = createUnder(ctx, h, key, "A")
 		apptest.WantKind(t, err, fault.IdempotencyInFlight, "while the first is answered")
 		h.Now.Move(30 * time.Second)
-		second, replayed, err := createUnder(ctx, h, once, "B")
+		second, replayed, err := createUnder(ctx, h, key, "B")
 		if err != nil || replayed {
 			t.Errorf("when its claim has run out: replayed %v, %v", replayed, err)
 		}
-		if id, replayed, err := createUnder(ctx, h, once, "C"); err != nil || !replayed || id != second {
+		if id, replayed, err := createUnder(ctx, h, key, "C"); err != nil || !replayed || id != second {
 			t.Errorf("afterwards: %d, replayed %v, %v; want %d", id, replayed, err, second)
 		}
 	})
@@ -137,8 +137,8 @@ func TestAClaimIsTakenOverWhenItRunsOut(t *testing.T) {
 func TestOneThatLostItsClaimIsUndone(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
-		once := travel.IdempotencyKey{Key: "key", Hash: "one"}
-		_, err := core.Create(t.Context(), h.Core, auth.System(1), once, func(tx *db.Tx) (int64, core.Outcome, error) {
+		key := travel.IdempotencyKey{Key: "key", Hash: "one"}
+		_, err := core.Create(t.Context(), h.Core, auth.System(1), key, func(tx *db.Tx) (int64, core.Outcome, error) {
 			made, err := merchants.InsertSupplier(tx, travel.Supplier{SiteID: 1, Name: "Lost"})
 			if err == nil {
 				_, err = tx.Exec(`UPDATE idempotency_keys SET object_id = 77`)
