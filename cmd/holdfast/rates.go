@@ -103,7 +103,7 @@ func (c ratesQuoteCmd) Run(ctx context.Context, p *program) error {
 func (p *program) tellRates(r rates.RatesReport) {
 	p.printf("%d days: %d rates put on file, %d already there", r.Days, r.Created, r.AlreadyThere)
 	if r.Skipped > 0 {
-		p.printf(", %d left out because their currencies no longer exist", r.Skipped)
+		p.printf(", %d left out because their currencies are not known", r.Skipped)
 	}
 	p.printf("\n")
 	if r.Created > 0 {

@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/fx"
 )
 
-const history = `Date,USD,JPY,CYP,EEK,GBP,
+const history = `Date,USD,JPY,DEM,EEK,GBP,
 2024-06-28,1.0705,171.94,N/A,N/A,0.84638,
 2024-06-27,1.0696,171.9,N/A,N/A,0.8464,
 1999-01-04,1.1789,133.73,0.58231,15.6466,0.7111,
@@ -34,7 +34,7 @@ func TestReadHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (fx.Counts{Days: 3, Fixings: 9, Skipped: 2}); counts != want || len(all) != want.Fixings {
+	if want := (fx.Counts{Days: 3, Fixings: 10, Skipped: 1}); counts != want || len(all) != want.Fixings {
 		t.Errorf("%+v and %d fixings, want %+v", counts, len(all), want)
 	}
 	want := fixing(t, fx.ECB, "2024-06-28", "JPY", "171.94")
@@ -116,12 +116,17 @@ func TestTheWholeHistoryOfTheECB(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if counts.Days != 6983 || counts.Fixings != len(all) || counts.Fixings == 0 || counts.Skipped == 0 {
+	if counts.Days != 6983 || counts.Fixings != len(all) || counts.Fixings == 0 || counts.Skipped != 0 {
 		t.Errorf("%+v", counts)
 	}
 	table := fx.NewTable(all)
-	paid := day(t, "2024-07-01")
-	q, ok := fx.Lock(table, "JPY", "GBP", paid, paid.End(), 7)
+	paid := day(t, "2025-12-30")
+	q, ok := fx.Lock(table, "BGN", "EUR", paid, paid.End(), 7)
+	if value, err := q.Convert(195580); !ok || err != nil || value != 100000 {
+		t.Errorf("BGN 1,955.80 paid on %s are worth %d, %v, %v", paid, value, ok, err)
+	}
+	paid = day(t, "2024-07-01")
+	q, ok = fx.Lock(table, "JPY", "GBP", paid, paid.End(), 7)
 	if value, err := q.Convert(350000); !ok || err != nil || value != 172289 {
 		t.Errorf("JPY 350,000 paid on %s are worth %d, %v, %v", paid, value, ok, err)
 	}
@@ -137,7 +142,7 @@ const daily = `<?xml version="1.0" encoding="UTF-8"?>
 		<Cube time='2024-06-28'>
 			<Cube currency='USD' rate='1.0705'/>
 			<Cube currency='JPY' rate='171.94'/>
-			<Cube currency='HRK' rate='7.5345'/>
+			<Cube currency='DEM' rate='1.95583'/>
 			<Cube currency='GBP' rate='0.84638'/>
 		</Cube>
 	</Cube>
@@ -152,7 +157,7 @@ func TestReadDaily(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != 3 || all[0].Currency != "USD" || all[2].Currency != "GBP" { // the kuna is gone
+	if len(all) != 3 || all[0].Currency != "USD" || all[2].Currency != "GBP" { // no amount is in marks
 		t.Fatalf("%+v", all)
 	}
 	want := fixing(t, fx.ECB, "2024-06-28", "JPY", "171.94")

@@ -44,8 +44,8 @@ type Filter struct {
 	First, Last civil.Day // both included; civil.NoDay: no bound
 }
 
-// read makes the fixing of one entry of an ECB file. keep is false for a currency that is no longer in list one of
-// ISO 4217, such as the kroon: no amount is in it. Its rate is checked all the same, because a broken cell means a
+// read makes the fixing of one entry of an ECB file. keep is false for a currency that money does not know: no amount is
+// in it. Its rate is checked all the same, because a broken cell means a
 // broken file.
 func read(code string, day civil.Day, text string) (f Fixing, keep bool, err error) {
 	rate, err := money.ParseRate(text)

@@ -15,7 +15,7 @@ const maxHistory = 16 << 20
 type Counts struct {
 	Days    int // lines
 	Fixings int // rates that emit got
-	Skipped int // rates of currencies that are no longer in list one of ISO 4217
+	Skipped int // rates of currencies in which no amount can be
 }
 
 // ReadHistory reads the ECB's history file (eurofxref-hist.csv) and calls emit for each fixing, in the order of the

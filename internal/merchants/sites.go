@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
@@ -38,6 +39,7 @@ func (s *Sites) Create(ctx context.Context, actor auth.Actor, in travel.SiteFiel
 		} else if !errors.Is(err, db.ErrNotFound) {
 			return err
 		}
+		travel.CheckInUse(&problems, "currency", site.Policy.Currency, civil.DayOf(tx.Now))
 		if err := problems.Err(); err != nil {
 			return err
 		}

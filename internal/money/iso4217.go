@@ -1,10 +1,16 @@
 package money
 
+import (
+	"time"
+
+	"holdfast/internal/civil"
+)
+
 // exponents is ISO 4217 list one, published 2026-09-17 by its maintenance agency: every code that has a minor unit,
 // with the number of its decimals (R0). It is written down here because locale libraries (CLDR) answer another
 // question: how many decimals people write. They differ for COP, IDR, IQD and others.
 //
-// A code that leaves the list stays here, because amounts in it may be stored.
+// A code that leaves the list moves to withdrawn, because amounts in it may be stored.
 var exponents = map[Currency]int{
 	"AED": 2, "AFN": 2, "ALL": 2, "AMD": 2, "AOA": 2, "ARS": 2, "AUD": 2, "AWG": 2, "AZN": 2,
 	"BAM": 2, "BBD": 2, "BDT": 2, "BHD": 3, "BIF": 0, "BMD": 2, "BND": 2, "BOB": 2, "BOV": 2, "BRL": 2,
@@ -36,4 +42,31 @@ var exponents = map[Currency]int{
 	"XAD": 2, "XAF": 0, "XCD": 2, "XCG": 2, "XOF": 0, "XPF": 0,
 	"YER": 2,
 	"ZAR": 2, "ZMW": 2, "ZWG": 2,
+}
+
+// withdrawn holds the currencies of ISO 4217 list three whose payments may still be disputed, or whose fixings the
+// European Central Bank publishes (R0). List three has the month; last is the last day on which payments were made in the
+// currency. It has no decimals; these are the ones that the currency had in list one.
+var withdrawn = map[Currency]struct {
+	last     civil.Day
+	exponent int
+}{
+	"ANG": {day(2025, 6, 30), 2},  // then XCG
+	"BGN": {day(2025, 12, 31), 2}, // then EUR
+	"CYP": {day(2007, 12, 31), 2}, // then EUR
+	"EEK": {day(2010, 12, 31), 2}, // then EUR
+	"HRK": {day(2022, 12, 31), 2}, // then EUR
+	"LTL": {day(2014, 12, 31), 2}, // then EUR
+	"LVL": {day(2013, 12, 31), 2}, // then EUR
+	"MTL": {day(2007, 12, 31), 2}, // then EUR
+	"ROL": {day(2005, 6, 30), 2},  // then RON
+	"SIT": {day(2006, 12, 31), 2}, // then EUR
+	"SKK": {day(2008, 12, 31), 2}, // then EUR
+	"SLL": {day(2023, 12, 31), 2}, // then SLE
+	"TRL": {day(2004, 12, 31), 0}, // then TRY
+	"ZWL": {day(2024, 8, 31), 2},  // then ZWG
+}
+
+func day(year int, month time.Month, of int) civil.Day {
+	return civil.DayOf(time.Date(year, month, of, 0, 0, 0, 0, time.UTC))
 }

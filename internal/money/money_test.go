@@ -7,12 +7,13 @@ import (
 	"slices"
 	"testing"
 
+	"holdfast/internal/civil"
 	"holdfast/internal/money"
 
 	"pgregory.net/rapid"
 )
 
-func TestExponentsAreThoseOfListOne(t *testing.T) {
+func TestExponentsAreThoseOfTheLists(t *testing.T) {
 	want := map[money.Currency]int{
 		"EUR": 2, "GBP": 2, "USD": 2, "JPY": 0, "ISK": 0, "KRW": 0, "VND": 0, "XOF": 0, "UYI": 0,
 		"KWD": 3, "BHD": 3, "TND": 3, "CLF": 4, "UYW": 4,
@@ -28,7 +29,7 @@ func TestExponentsAreThoseOfListOne(t *testing.T) {
 	for _, c := range money.Currencies() {
 		counts[c.Exponent()]++
 	}
-	if counts[0] != 17 || counts[2] != 139 || counts[3] != 7 || counts[4] != 2 || len(counts) != 4 {
+	if counts[0] != 18 || counts[2] != 152 || counts[3] != 7 || counts[4] != 2 || len(counts) != 4 {
 		t.Errorf("currencies by number of decimals: %v", counts)
 	}
 }
@@ -42,6 +43,35 @@ func TestCurrenciesAreSortedCodes(t *testing.T) {
 		if got, err := money.ParseCurrency(string(c)); err != nil || got != c || len(c) != 3 {
 			t.Errorf("ParseCurrency(%q) = %q, %v", c, got, err)
 		}
+	}
+}
+
+// TestWithdrawnCurrencies: their payments may be disputed for a long time, so they are known, each with its last day.
+func TestWithdrawnCurrencies(t *testing.T) {
+	on := func(text string) civil.Day {
+		d, err := civil.ParseDay(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	for c, want := range map[money.Currency]struct {
+		last     string
+		decimals int
+	}{"BGN": {"2025-12-31", 2}, "HRK": {"2022-12-31", 2}, "LTL": {"2014-12-31", 2}, "TRL": {"2004-12-31", 0}} {
+		if got, err := money.ParseCurrency(string(c)); err != nil || got.Exponent() != want.decimals {
+			t.Errorf("%s: %v", c, err)
+		}
+		last := on(want.last)
+		if _, yes := c.Withdrawn(last); yes {
+			t.Errorf("%s is withdrawn on its last day", c)
+		}
+		if got, yes := c.Withdrawn(last + 1); !yes || got != last {
+			t.Errorf("%s was last used on %s, want %s", c, got, last)
+		}
+	}
+	if last, yes := money.EUR.Withdrawn(on("2099-12-31")); yes || last != civil.NoDay {
+		t.Errorf("the euro is withdrawn on %s", last)
 	}
 }
 

@@ -68,8 +68,8 @@ func (r Rate) Rat() *big.Rat {
 // rates are. A negative amount gives the negative of the positive result. It is an error when a currency is not in
 // ISO 4217, when a rate is missing, or when the result is too large (ErrRange).
 func Convert(amount int64, from, to Currency, rFrom, rTo Rate) (int64, error) {
-	mFrom, okFrom := exponents[from]
-	mTo, okTo := exponents[to]
+	mFrom, okFrom := from.exponent()
+	mTo, okTo := to.exponent()
 	if !okFrom || !okTo {
 		return 0, fmt.Errorf("%.8q cannot be converted to %.8q: not both are ISO 4217 currencies", from, to)
 	}

@@ -45,7 +45,7 @@ type RatesReport struct {
 	Days         int          // days in the file
 	Created      int          // fixings that are new on file
 	AlreadyThere int          // fixings that were on file with the same rate
-	Skipped      int          // fixings of currencies that ISO no longer lists
+	Skipped      int          // fixings of currencies in which no amount can be
 	Conflicts    []RateOnFile // fixings that are on file with another rate, which stays; 100 at most
 	First, Last  civil.Day    // first and last day of the new fixings; 0 when there are none
 	Priced       int          // allocations that had waited for a rate

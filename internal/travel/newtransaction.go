@@ -108,6 +108,22 @@ func (n NewTransaction) Check(now time.Time, p *fault.Problems) {
 	if n.EffectiveAt.After(now) {
 		p.Wrong("effective_at", "A payment cannot have been taken in the future.")
 	}
+	n.checkWithdrawn(now, p)
+}
+
+// checkWithdrawn refuses a payment in a currency that was not in use any more. What follows from an earlier payment is
+// taken: a capture, a refund, a chargeback.
+func (n NewTransaction) checkWithdrawn(now time.Time, p *fault.Problems) {
+	if n.Currency == nil || n.Type == nil || n.Type.Linked() {
+		return
+	}
+	field, at := "effective_at", n.EffectiveAt
+	if at.IsZero() {
+		field, at = "currencies", now
+	}
+	if last, yes := n.Currency.Withdrawn(civil.DayOf(at)); yes {
+		p.Wrong(field, "%s was withdrawn: no payment was made in it after %s.", *n.Currency, last)
+	}
 }
 
 func (n NewTransaction) checkRequired(p *fault.Problems) {

@@ -136,9 +136,17 @@ func (f PolicyFields) After(before Policy, p *fault.Problems) Policy {
 	set(&next.PaymentTermsDays, f.PaymentTermsDays)
 	if next.Currency != before.Currency { // the old minimums are amounts in another currency
 		f.needMinimums(before, p)
+		CheckInUse(p, "currency", next.Currency, next.FromDay)
 	}
 	next.check(p)
 	return next
+}
+
+// CheckInUse refuses a currency that was withdrawn before a day: nothing can be priced in it from then on.
+func CheckInUse(p *fault.Problems, field string, c money.Currency, day civil.Day) {
+	if last, yes := c.Withdrawn(day); yes {
+		p.Wrong(field, "%s was withdrawn: it was in use until %s.", c, last)
+	}
 }
 
 func (f PolicyFields) needMinimums(before Policy, p *fault.Problems) {

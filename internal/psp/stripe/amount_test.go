@@ -19,7 +19,7 @@ var counted = map[money.Currency]int{
 }
 
 // refusedCurrencies are those that the processor does not take, or of which its documentation says two things.
-var refusedCurrencies = strings.Fields(`BOV BTN CHE CHW CLF COU CUP ERN GHS IQD IRR KPW LYD MRU MXV SDG SSP STN SVC SYP TMT UGX
+var refusedCurrencies = strings.Fields(`BOV BTN CHE CHW CLF COU CUP ERN GHS IQD IRR KPW LYD MRU MXV SDG SSP STN SVC SYP TMT UGX ANG BGN CYP EEK HRK LTL LVL MTL ROL SIT SKK SLL TRL ZWL
 	USN UYI UYW VED VES XAD ZWG`)
 
 // In every currency the processor is asked for the very amount that is meant, or for none.

@@ -148,7 +148,7 @@ func currencies() ([]byte, error) {
 		exponents[c] = c.Exponent()
 	}
 	text, err := json.Marshal(exponents)
-	return fmt.Appendf(nil, "// How many decimals each currency has: ISO 4217 list one.\nexport const exponents = %s;\n", text), err
+	return fmt.Appendf(nil, "// How many decimals each currency has, by ISO 4217.\nexport const exponents = %s;\n", text), err
 }
 
 // How long browsers may keep answers. Files with a digest in their name never change. Files without one may change, and
