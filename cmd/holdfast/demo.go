@@ -26,8 +26,9 @@ type demoCmd struct {
 // Help says what the demo makes.
 func (demoCmd) Help() string {
 	return "Makes the folder ./holdfast-data with a database, or uses the database that --database names. Makes a sandbox " +
-		"in it: an operator, the site \"demo\" with an admin user, an API token, channels, suppliers, made-up exchange rates " +
-		"and a made-up book of payments. Prints the addresses, the credentials and some lines to try. A second start uses " +
+		"in it: the site \"demo\" with an admin user, an API token, channels, suppliers, made-up exchange rates and a made-up " +
+		"book of payments, with statements, limits, collateral and chargebacks. Also makes two operators, and a site that is " +
+		"no sandbox, where both are needed. Prints the addresses, the credentials and some lines to try. A second start uses " +
 		"what the first one made. To begin again, remove the folder."
 }
 
@@ -50,7 +51,7 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	bar := p.progress(100, "loading the book")
 	world, err := demo.Prepare(ctx, p.app, demo.Options{
 		Day: c.Day.day, Credentials: p.credentialsPath(), Random: rand.Reader, Empty: c.Empty,
-		Origins:  p.shopOrigins(),
+		Origins: p.shopOrigins(), SetBack: p.clock.setBack,
 		Progress: func(done, total int) { _ = bar.Set(100 * done / total) }, // a bar that cannot be drawn is no reason to stop
 	})
 	if world.Book.Rows > 0 {
@@ -103,6 +104,7 @@ func (p *program) tellDemo(w demo.World, addr net.Addr) {
 	p.printf("  API token       %s\n", w.Token)
 	p.printf("  Admin           %s   password %s\n", demo.AdminName, w.AdminPassword)
 	p.printf("  Operator        %s   password %s\n", demo.OperatorName, w.OperatorPassword)
+	p.printf("  Operator 2      %s   password %s\n", demo.ApproverName, w.ApproverPassword)
 	p.printf("  They are kept in %s, which only you can read.\n\n", p.credentialsPath())
 	if travel.Profile(p.Profile).Processes() {
 		p.printf("  Keys            %s\n\n", p.KeysFile)
@@ -127,11 +129,48 @@ func (p *program) tellDemo(w demo.World, addr net.Addr) {
 	for _, line := range p.tryLines(base, w) {
 		p.printf("  %s\n", line)
 	}
+	p.tellTour(w)
 	p.printf("\nServing on %s until Ctrl-C.\n", base)
 	// A program that started this one reads these lines, and waits for the last one.
 	if file, ok := p.stdout.(*os.File); ok {
 		_ = file.Sync() // not every output can be synced, and none needs it
 	}
+}
+
+// tellTour prints commands that show what is in the demo.
+func (p *program) tellTour(w demo.World) {
+	flags := p.ownFlags()
+	if w.BookLoaded {
+		p.printf("\nWhat to look at, in the folder of the demo:\n\n")
+		for _, c := range []struct{ command, shows string }{
+			{"exposure", "what would be lost now (E1), and what can still be charged back (E2)"},
+			{"run-off", "how much is left on each later day"},
+			{"limits list", "one merchant is near the limit, one is over"},
+			{"limits events", "when 80, 95 and 100 % were reached"},
+			{"collateral list", "what the merchants have given"},
+			{"statements list", "one is paid, one is overdue"},
+		} {
+			p.printf("  %-46s %s\n", "holdfast "+c.command+" --site "+w.Site.Path+flags, c.shows)
+		}
+	}
+	if w.Proposal == 0 {
+		return
+	}
+	p.printf("\nThe site %q is no sandbox: there, opening cover needs two people. %s has proposed it for the channel %q.\n"+
+		"%s approves it (with the password above):\n\n", w.Live.Path, demo.OperatorName, demo.LiveChannel, demo.ApproverName)
+	p.printf("  holdfast proposal list --site %s%s\n", w.Live.Path, flags)
+	p.printf("  holdfast approve %d --site %s --as %s%s\n", w.Proposal, w.Live.Path, demo.ApproverName, flags)
+}
+
+// ownFlags are the flags that other commands need to work on the database of this demo.
+func (p *program) ownFlags() (flags string) {
+	if p.Database != "sqlite:holdfast-data/holdfast.db" && !strings.Contains(p.Database, "@") { // no password on the screen
+		flags += " --database " + p.Database
+	}
+	if travel.Profile(p.Profile).Processes() {
+		flags += " --profile " + p.Profile
+	}
+	return flags
 }
 
 // apiBase is the address of a site's API, {api_base} in docs/openapi.yaml.

@@ -32,6 +32,7 @@ type program struct {
 	Config
 	stdin          *os.File
 	stdout, stderr io.Writer
+	clock          pastClock
 	as             string       // the operator who acts; "" means the program itself
 	base           string       // the address that clients use; known after listen
 	bank           http.Handler // the pages of the sandbox processor's challenges
@@ -71,7 +72,7 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 	if err != nil {
 		return fmt.Errorf("--forex-margin: %w", err)
 	}
-	db, err := open(ctx, p.Database, time.Now)
+	db, err := open(ctx, p.Database, p.clock.Now)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 		return err
 	}
 	p.core = &core.Core{
-		Store: db, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: p.log(), Cost: auth.DefaultPasswordCost,
+		Store: db, Clock: p.clock.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: p.log(), Cost: auth.DefaultPasswordCost,
 		ReservedPaths: []string{p.AuthSegment}, Rulepacks: rulepacks, Profile: travel.Profile(p.Profile), ForexMargin: margin,
 		Gateways: gateways, Processing: core.GatewaySettings{
 			BaseURL: p.base, CallTimeout: p.PaymentTimeout, ChallengeLife: p.ChallengeLife, InFlight: p.PaymentsAtOnce,

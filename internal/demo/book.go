@@ -13,11 +13,12 @@ import (
 	"holdfast/internal/travel"
 )
 
-// The size of the book: its bookings were paid in the last nine months, for trips in the next twelve.
+// The size of the book: its bookings were paid in the last nine months, for trips of the last two months and the next twelve months.
 const (
 	bookings   = 2000
 	paidDays   = 270
 	travelDays = 365
+	overDays   = 60
 )
 
 // merchant is one channel that sold bookings of the book.
@@ -68,6 +69,14 @@ var cards = []choice[card]{
 	{1, card{"jcb", "353011"}},
 }
 
+// letters are in the references of payments, by what a payment is.
+var letters = map[travel.TransactionType]string{
+	travel.Purchase: "P", travel.Refund: "R", travel.Chargeback: "C", travel.ChargebackReversal: "V",
+}
+
+// reasons are the codes of schemes for services that were not provided or not as described.
+var reasons = map[string]string{"visa": "13.1", "mastercard": "4853", "amex": "C08", "discover": "RG"}
+
 // season is the weight of each month in which trips end.
 var season = [12]int{4, 4, 6, 8, 9, 11, 15, 16, 10, 7, 4, 6}
 
@@ -78,7 +87,7 @@ var (
 		"Lopez", "Murphy", "Nowak", "Oliveira", "Papadakis", "Rossi", "Schmidt", "Thomson", "Vogel", "Walsh"}
 )
 
-// Book makes the demo's payments, in the order of their times. The same day always gives the same book.
+// Book makes the demo's payments up to a day, in the order of their times. The same day always gives the same book.
 func Book(today civil.Day) []travel.ImportedPayment {
 	b := &book{today: today, rates: fx.NewTable(Rates(today)), chance: seeded("book")}
 	for n := 1; n <= bookings; n++ {
@@ -147,7 +156,7 @@ func (b *book) trip(n int) {
 // future. Summer trips were booked in all months of the book, winter trips mostly in its last months.
 func (b *book) days() (start, end, booked civil.Day) {
 	for {
-		ahead := b.chance.IntN(travelDays + 1)
+		ahead := b.chance.IntN(travelDays+overDays+1) - overDays
 		end = b.today + civil.Day(ahead)
 		weight := season[end.Start().Month()-1]
 		if b.chance.IntN(16) >= weight || b.chance.IntN(travelDays) < ahead*3/4 {
@@ -202,6 +211,8 @@ func (p *payer) payments(total int64, start civil.Day) {
 		p.refundAll()
 	case roll < 7: // something was not as promised
 		p.refund(len(p.made)-1, p.made[len(p.made)-1].BaseTotal/10)
+	case roll < 17:
+		p.dispute()
 	}
 	p.rows = append(p.rows, p.made...)
 }
@@ -247,13 +258,26 @@ func (p *payer) refundAll() {
 	}
 }
 
+// dispute charges the last payment back, up to four weeks after the end of the trip. The merchant wins one case of three.
+func (p *payer) dispute() {
+	paid := p.made[len(p.made)-1]
+	day := *p.row.Booking.End + 5 + civil.Day(p.chance.IntN(21))
+	if p.method != travel.CreditCard || day >= p.today {
+		return
+	}
+	answerBy := day + 30
+	p.add(travel.Chargeback, paid.BaseTotal, *paid.Payment.Total, at(p.chance, day), paid.Payment.ImportKey)
+	charged := &p.made[len(p.made)-1].Payment
+	charged.ReasonCode, charged.ChallengeDay = reasons[p.card.scheme], &answerBy
+	if won := day + 10; p.chance.IntN(3) == 0 && won < p.today {
+		p.add(travel.ChargebackReversal, paid.BaseTotal, *paid.Payment.Total, at(p.chance, won), paid.Payment.ImportKey)
+	}
+}
+
 func (p *payer) add(kind travel.TransactionType, base, total int64, when time.Time, linked string) {
 	row := p.row
-	currency, letter := p.paidIn, "P"
-	if kind == travel.Refund {
-		letter = "R"
-	}
-	key := fmt.Sprintf("%s-%s%d", row.Booking.ImportKey, letter, len(p.made)+1)
+	currency := p.paidIn
+	key := fmt.Sprintf("%s-%s%d", row.Booking.ImportKey, letters[kind], len(p.made)+1)
 	row.BaseTotal, row.Linked = base, linked
 	row.Payment = travel.NewTransaction{
 		Currency: &currency, Total: &total, Type: &kind, PSP: "demo_psp", Method: p.method, Reference: key, ImportKey: key,

@@ -15,6 +15,7 @@ import (
 // it, which only its owner can read. So the next start can print them again.
 type Credentials struct {
 	OperatorPassword string `json:"operator_password"`
+	ApproverPassword string `json:"approver_password"`
 	AdminPassword    string `json:"admin_password"`
 	Token            string `json:"token"`
 	// BookDay is the day for which the book was made. If loading was interrupted, the next start makes the same book again.

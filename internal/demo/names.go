@@ -1,13 +1,22 @@
 package demo
 
-import "holdfast/internal/travel"
+import (
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
 
 // Names in the demo. User names are shared by all sites, so those of the demo begin with "demo-".
 const (
 	SitePath = "demo"
 	SiteName = "Demo Travel Group"
 
+	// LiveSitePath is the site that is no sandbox: there, what opens cover needs two operators.
+	LiveSitePath = "demo-live"
+	LiveSiteName = "Demo Acquiring"
+
 	OperatorName = "demo-operator"
+	ApproverName = "demo-approver" // the second operator
 	AdminName    = "demo-admin"
 	tokenName    = "demo"
 
@@ -15,6 +24,7 @@ const (
 	DraftChannel = "Newcomer Tours"
 	EURChannel   = "Azure Coast Holidays"
 	GBPChannel   = "Northern Trails"
+	LiveChannel  = "Harbour Cruises" // of the site that is no sandbox
 )
 
 // processor is the processor of the demo's channels in the server-to-server profile. Its accounts are made up.
@@ -43,6 +53,33 @@ var suppliers = []struct{ name, host, category, country string }{
 	{"Air Lusitania", "air-lusitania.example", "AIR", "PT"},
 	{"Villa Etna", "villa-etna.example", "HOT", "IT"},
 	{"Traghetti del Sud", "traghetti-del-sud.example", "FER", "IT"},
+	{"Aegean Rooms", "aegean-rooms.example", "HOT", "GR"},
+	{"Mas des Lavandes", "mas-des-lavandes.example", "HOT", "FR"},
+	{"Istra Apartments", "istra-apartments.example", "APT", "HR"},
+	{"Kerry Cottages", "kerry-cottages.example", "APT", "IE"},
+	{"Aurora Guesthouse", "aurora-guesthouse.example", "HOT", "IS"},
+	{"Lofoten Cabins", "lofoten-cabins.example", "APT", "NO"},
 	{"Glen Lodge", "glen-lodge.example", "HOT", "GB"},
 	{"Highland Rail", "highland-rail.example", "TRA", "GB"},
 }
+
+// collaterals are what the merchants have given.
+var collaterals = []struct {
+	channel   string
+	kind      protection.CollateralKind
+	currency  money.Currency
+	amount    int64
+	reference string
+}{
+	{EURChannel, "guarantee", "EUR", 250_000_00, "Bank guarantee G-2041"},
+	{GBPChannel, "cash", "GBP", 60_000_00, "Deposit account 7"},
+}
+
+// Limits, as the share in percent that is used of them now. One channel is near its limit, the other over.
+const (
+	nearLimit int64 = 92
+	overLimit int64 = 107
+	siteLimit int64 = 84
+	// transactionLimit is the limit of one payment, in minor units of the policy's currency.
+	transactionLimit int64 = 5_000_00
+)

@@ -2,13 +2,8 @@ package demo
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"holdfast/internal/merchants"
-	"holdfast/internal/rates"
-	"holdfast/internal/takeover"
 	"io"
-	"iter"
 	"slices"
 	"time"
 
@@ -16,7 +11,10 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
+	"holdfast/internal/merchants"
 	"holdfast/internal/money"
+	"holdfast/internal/rates"
+	"holdfast/internal/takeover"
 	"holdfast/internal/travel"
 )
 
@@ -28,6 +26,9 @@ type Options struct {
 	Empty       bool                  // leave out the book
 	Origins     []string              // origins of the demo's checkout page, for the payment modal
 	Progress    func(done, total int) // called while the book is loaded; may be nil
+	// SetBack sets the program's clock back by a time, so that the history of a new sandbox is recorded in the past. It is
+	// called before anything is made, and at last with 0.
+	SetBack func(time.Duration)
 }
 
 // officeHours is the time of day of the clock of a new sandbox.
@@ -37,7 +38,9 @@ const officeHours = 9 * time.Hour
 type World struct {
 	Credentials
 	Site     travel.Site
-	Today    civil.Day // by the site's clock
+	Live     travel.Site // no sandbox
+	Proposal int64       // on Live, what waits for a second operator; 0: nothing
+	Today    civil.Day   // by the site's clock
 	Channels []travel.Channel
 	Rates    rates.RatesReport
 	Book     takeover.ImportReport // what this start loaded; zero if it loaded nothing
@@ -47,9 +50,10 @@ type World struct {
 func Prepare(ctx context.Context, a *app.App, o Options) (World, error) {
 	m := &maker{app: a, Options: o}
 	steps := []func(context.Context) error{
-		m.refuseRealSites, m.makeSite, m.readCredentials, m.makePeople, m.makeToken, m.permitOrigins, m.makeChannels, m.addRates,
-		m.loadBook,
+		m.refuseRealSites, m.beginHistory, m.makeSite, m.readCredentials, m.makePeople, m.makeToken, m.permitOrigins,
+		m.makeChannels, m.loadBook, m.addRates, m.makeLiveSite,
 	}
+	defer m.SetBack(0)
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return m.world, err
@@ -65,10 +69,15 @@ type maker struct {
 	actor auth.Actor // on the site
 	admin auth.User
 	isNew bool // this start made the site
+	// back is how far the program's clock is set back, and loaded how many rows of the book are in.
+	back     time.Duration
+	loaded   int
+	operator auth.User          // proposes on the live site
+	supplied map[string][]int64 // ids of the suppliers by country
 }
 
-// refuseRealSites refuses a database with real sites. An operator may do everything on all sites, and the password of
-// the demo's operator is in a file.
+// refuseRealSites refuses a database with real sites, other than the demo's own. An operator may do everything on all
+// sites, and the password of the demo's operator is in a file.
 func (m *maker) refuseRealSites(ctx context.Context) error {
 	for number := 1; ; number++ {
 		page := travel.Page{Number: number, Size: 100, Offset: -1, OrderBy: "id"}
@@ -77,7 +86,7 @@ func (m *maker) refuseRealSites(ctx context.Context) error {
 			return err
 		}
 		for _, site := range list.Items {
-			if !site.Sandbox {
+			if !site.Sandbox && (site.Path != LiveSitePath || site.Name != LiveSiteName) {
 				return fmt.Errorf("the site %q in this database is not a sandbox, and the demo's operator could do everything there; "+
 					"choose another database with --database", site.Path)
 			}
@@ -101,7 +110,8 @@ func (m *maker) makeSite(ctx context.Context) error {
 	}
 	m.actor = merchants.SystemAt(site)
 	if m.isNew && m.Day != nil {
-		if _, err := m.app.Clocks.Move(ctx, m.actor, m.Day.Start().Add(officeHours)); err != nil {
+		to := m.Day.Start().Add(officeHours).Add(-m.back)
+		if _, err := m.app.Clocks.Move(ctx, m.actor, to); err != nil {
 			return err
 		}
 		if site, err = m.app.Sites.At(ctx, system, SitePath); err != nil {
@@ -110,6 +120,11 @@ func (m *maker) makeSite(ctx context.Context) error {
 		m.actor = merchants.SystemAt(site)
 	}
 	m.world.Site = site
+	return m.look(ctx)
+}
+
+// look reads what day it is on the site.
+func (m *maker) look(ctx context.Context) error {
 	shown, err := m.app.Clocks.Show(ctx, m.actor)
 	m.world.Today = civil.DayOf(shown.Now)
 	return err
@@ -127,10 +142,13 @@ func (m *maker) saveCredentials() error { return m.world.Credentials.write(m.Cre
 
 func (m *maker) makePeople(ctx context.Context) error {
 	known := &m.world.Credentials
-	if _, err := m.person(ctx, OperatorName, auth.Operator, &known.OperatorPassword); err != nil {
+	var err error
+	if m.operator, err = m.person(ctx, OperatorName, auth.Operator, &known.OperatorPassword); err != nil {
 		return err
 	}
-	var err error
+	if _, err := m.person(ctx, ApproverName, auth.Operator, &known.ApproverPassword); err != nil {
+		return err
+	}
 	m.admin, err = m.person(ctx, AdminName, auth.MemberAdmin, &known.AdminPassword)
 	return err
 }
@@ -239,15 +257,24 @@ func (m *maker) makeChannels(ctx context.Context) error {
 // makeChannel makes a channel. With the server-to-server profile the channel takes payments, too.
 func (m *maker) makeChannel(ctx context.Context, fields travel.ChannelFields) error {
 	open := *fields.Mode == travel.ModeProtectionOnly
-	if open && m.app.Channels.Profile.Processes() {
-		live, protected := travel.ModeLive, travel.TypeProtected
-		fields.Mode, fields.AccountType = &live, &protected
+	if open {
+		m.protect(&fields)
 	}
 	made, err := m.app.Channels.Create(ctx, m.actor, fields)
 	if err != nil || !open {
 		return err
 	}
 	return m.letProcess(ctx, made.ID)
+}
+
+// protect sets the mode in which payments are protected. It differs by profile.
+func (m *maker) protect(fields *travel.ChannelFields) {
+	mode := travel.ModeProtectionOnly
+	if m.app.Channels.Profile.Processes() {
+		live, protected := travel.ModeLive, travel.TypeProtected
+		mode, fields.AccountType = live, &protected
+	}
+	fields.Mode = &mode
 }
 
 // letTestsProcess lets the test channel of a new site take payments, too.
@@ -288,6 +315,7 @@ func (m *maker) makeSuppliers(ctx context.Context) (ids []int64, err error) {
 	for _, s := range list.Items {
 		known[s.Name] = s.ID
 	}
+	m.supplied = map[string][]int64{}
 	for _, s := range suppliers {
 		if known[s.name] == 0 {
 			url := "https://" + s.host
@@ -299,58 +327,7 @@ func (m *maker) makeSuppliers(ctx context.Context) (ids []int64, err error) {
 			known[s.name] = made.ID
 		}
 		ids = append(ids, known[s.name])
+		m.supplied[s.country] = append(m.supplied[s.country], known[s.name])
 	}
 	return ids, nil
-}
-
-// addRates adds the rates of the days since the last start.
-func (m *maker) addRates(ctx context.Context) (err error) {
-	m.world.Rates, err = m.app.Rates.Add(ctx, m.actor, Rates(m.world.Today))
-	return err
-}
-
-// loadBook loads the book once. It saves the day of the book first: if loading is interrupted, it can go on only with
-// the same rows.
-func (m *maker) loadBook(ctx context.Context) error {
-	if m.Empty || m.world.BookLoaded {
-		return nil
-	}
-	if m.world.BookDay == "" {
-		m.world.BookDay = m.world.Today.String()
-		if err := m.saveCredentials(); err != nil {
-			return err
-		}
-	}
-	day, err := civil.ParseDay(m.world.BookDay)
-	if err != nil {
-		return err
-	}
-	book := Book(day)
-	var refused error
-	m.world.Book, err = m.app.Imports.Payments(ctx, m.actor, rowsOf(book), takeover.ImportOptions{
-		CoverFromEffective: true,
-		Progress: func(rows int) {
-			if m.Progress != nil {
-				m.Progress(rows, len(book))
-			}
-		},
-		Refused: func(r takeover.Refusal) {
-			refused = errors.Join(refused, fmt.Errorf("payment %d of the book: %s", r.Line, r.Reason))
-		},
-	})
-	if err = errors.Join(err, refused); err != nil {
-		return err
-	}
-	m.world.BookLoaded = true
-	return m.saveCredentials()
-}
-
-func rowsOf(book []travel.ImportedPayment) iter.Seq2[travel.ImportedPayment, error] {
-	return func(yield func(travel.ImportedPayment, error) bool) {
-		for _, row := range book {
-			if !yield(row, nil) {
-				return
-			}
-		}
-	}
 }
