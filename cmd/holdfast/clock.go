@@ -41,9 +41,9 @@ func (c clockShowCmd) Run(ctx context.Context, p *program) error {
 // clockSetCmd moves the clock.
 type clockSetCmd struct {
 	siteFlag
-	To   *time.Time `xor:"where" required:"" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"The new time, in GMT."`
-	Days *int       `xor:"where" required:"" placeholder:"N" help:"Move the clock forward by this many days."`
-	JSON bool       `name:"json" help:"Print JSON."`
+	To   time.Time `xor:"where" required:"" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"The new time, in GMT."`
+	Days *int      `xor:"where" required:"" placeholder:"N" help:"Move the clock forward by this many days."`
+	JSON bool      `name:"json" help:"Print JSON."`
 }
 
 // Run moves it.
@@ -66,8 +66,8 @@ func (c clockSetCmd) Run(ctx context.Context, p *program) error {
 // target is the time to which the clock is moved.
 func (c clockSetCmd) target(ctx context.Context, p *program, actor auth.Actor) (time.Time, error) {
 	switch {
-	case c.To != nil:
-		return *c.To, nil
+	case c.Days == nil:
+		return c.To, nil
 	case *c.Days < 1:
 		return time.Time{}, fault.WrongField("days", "must be 1 or more: a clock is never moved back")
 	}

@@ -13,6 +13,7 @@ var (
 	demoToken    = regexp.MustCompile(`API token +(\S+)`)
 	demoAdmin    = regexp.MustCompile(`Admin +(\S+) +password (\S+)`)
 	demoOperator = regexp.MustCompile(`Operator +(\S+) +password (\S+)`)
+	demoApprover = regexp.MustCompile(`Operator 2 +(\S+) +password (\S+)`)
 )
 
 // paste runs the four lines that the demo prints as a newcomer would: in a shell, one after the other.
@@ -65,6 +66,7 @@ func TestDemo(t *testing.T) {
 			}
 		}
 		first.stop()
+		checkWhatTheDemoShows(t, s, first.said)
 
 		second := s.start("demo")
 		for _, what := range []*regexp.Regexp{demoToken, demoAdmin, demoOperator} {
@@ -88,6 +90,41 @@ func TestDemo(t *testing.T) {
 			t.Error("a traveller's name is in the log")
 		}
 	})
+}
+
+// checkWhatTheDemoShows runs the commands that the demo prints.
+func checkWhatTheDemoShows(t *testing.T, s *system, said string) {
+	t.Helper()
+	for command, shows := range map[string]string{
+		"exposure": `left after collateral`, "run-off": "", "limits list": `\b92\.\d %[^\n]*\n[^\n]*107\.\d %`,
+		"limits events": `channel +\d* *100 %|100 %`, "collateral list": "guarantee", "statements list": `2\d\d\d-\d\d +\S+ +yes `,
+	} {
+		if !strings.Contains(said, "holdfast "+command+" --site demo") {
+			t.Errorf("the demo does not print the command %q", command)
+		}
+		if found := s.must(append(strings.Fields(command), "--site", "demo")...); !regexp.MustCompile(shows).MatchString(found) {
+			t.Errorf("holdfast %s does not show %s:\n%s", command, shows, found)
+		}
+	}
+	if tail := s.must("exposure", "--site", "demo", "--json"); strings.Contains(tail, `"e2": 0,`) {
+		t.Errorf("no trip is over:\n%s", tail)
+	}
+	if list := s.must("exposure", "--site", "demo", "--by", "supplier"); strings.Count(list, "\n") < 12 {
+		t.Errorf("few suppliers:\n%s", list)
+	}
+	// What opens cover on the live site takes both operators.
+	approve := regexp.MustCompile(`holdfast (approve \d+ --site demo-live) --as demo-approver`).FindStringSubmatch(said)
+	if approve == nil {
+		t.Fatalf("the demo has nothing to approve:\n%s", said)
+	}
+	args := strings.Fields(approve[1])
+	first, second := demoOperator.FindStringSubmatch(said), demoApprover.FindStringSubmatch(said)
+	if r := s.run(first[2]+"\n", append(args, "--as", first[1])...); r.code == 0 {
+		t.Error("the operator who proposed has approved, too")
+	}
+	if r := s.run(second[2]+"\n", append(args, "--as", second[1])...); r.code != 0 || !strings.Contains(r.stdout, "approved") {
+		t.Errorf("the second operator may not approve: %d, %s%s", r.code, r.stdout, r.stderr)
+	}
 }
 
 func TestDemoKeepsItsSecretsToItself(t *testing.T) {
