@@ -95,10 +95,13 @@ func TestUseIsLockedE1(t *testing.T) {
 		}
 		history := []protection.DatedTerms{{Terms: p.Terms}}
 		var events []protection.Event
-		for kind, amount := range map[travel.TransactionType]int64{
-			travel.Refund: p.Amounts.Refunded, travel.Chargeback: p.Amounts.ChargedBack, travel.ChargebackReversal: p.Amounts.Reversed,
+		for _, of := range []struct {
+			kind   travel.TransactionType
+			amount int64
+		}{
+			{travel.Refund, p.Amounts.Refunded}, {travel.Chargeback, p.Amounts.ChargedBack}, {travel.ChargebackReversal, p.Amounts.Reversed},
 		} {
-			events = append(events, protection.Event{Kind: kind, Amount: amount, EffectiveAt: p.Paid.Start(), RecordedAt: p.Paid.Start()})
+			events = append(events, protection.Event{Kind: of.kind, Amount: of.amount, EffectiveAt: p.Paid.Start(), RecordedAt: p.Paid.Start()})
 		}
 		by := rapid.SampledFrom(recognitions).Draw(t, "recognition")
 		d := p.Paid + civil.Day(rapid.Int64Range(-5, 900).Draw(t, "day"))
