@@ -1,9 +1,11 @@
 package ledger_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -68,28 +70,36 @@ func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
 	for seed := range apptest.Histories(t, 2) {
 		r := rand.New(rand.NewPCG(seed, 20))
 		type adjusted struct {
+			kind   travel.TransactionType
 			of     int // the payment
 			amount int64
 			at     time.Time
 		}
-		amounts, taken, refunds := make([]int64, 4), make([]time.Time, 4), []adjusted{}
+		amounts, taken, facts := make([]int64, 4), make([]time.Time, 4), []adjusted{}
 		for i := range amounts {
 			amounts[i] = 1000 + r.Int64N(100_000)
-			taken[i] = apptest.Began.Add(-time.Duration(r.IntN(30*24)) * time.Hour)
+			taken[i] = apptest.Began.Add(-time.Duration(12+r.IntN(30*24)) * time.Hour)
 			for range r.IntN(4) {
-				f := adjusted{of: i, amount: 1 + r.Int64N(amounts[i]/4), at: apptest.Began.Add(-time.Duration(r.IntN(48)) * time.Hour)}
+				f := adjusted{travel.Refund, i, 1 + r.Int64N(amounts[i]/4), apptest.Began.Add(-time.Duration(12+r.IntN(48)) * time.Hour)}
 				if f.at.Before(taken[i]) { // which is refused
 					f.at = taken[i]
 				}
-				refunds = append(refunds, f)
+				facts = append(facts, f)
+			}
+			// Chargebacks after all refunds, and a reversal: a refund of before them is recorded whenever it is learned.
+			for n := range r.IntN(3) {
+				facts = append(facts, adjusted{travel.Chargeback, i, 1 + r.Int64N(amounts[i]), apptest.Began.Add(-time.Duration(8-n) * time.Hour)})
+			}
+			if r.IntN(3) == 0 {
+				facts = append(facts, adjusted{travel.ChargebackReversal, i, 1 + r.Int64N(amounts[i]), apptest.Began.Add(-2 * time.Hour)})
 			}
 		}
 		end := civil.DayOf(apptest.Began) + civil.Day(r.IntN(200))
 		moved := civil.DayOf(apptest.Began) + civil.Day(r.IntN(400))
-		play := func(order *rand.Rand) (all []protection.Explained) {
+		play := func(order *rand.Rand) (all []protection.Explained, stand []string) {
 			b := w.Booking(c, 10_000_000, end.String())
 			paid := make([]travel.Transaction, len(amounts))
-			steps := order.Perm(len(amounts) + len(refunds) + 1)
+			steps := order.Perm(len(amounts) + len(facts) + 1)
 			for done := 0; done < len(steps); {
 				for i, step := range steps {
 					switch {
@@ -99,14 +109,14 @@ func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
 						in := apptest.Report(travel.Purchase, b, amounts[step])
 						in.EffectiveAt = taken[step]
 						paid[step] = w.Must(in)
-					case step == len(amounts)+len(refunds):
+					case step == len(amounts)+len(facts):
 						w.Move(b, moved)
 					default:
-						f := refunds[step-len(amounts)]
-						if paid[f.of].ID == 0 { // a refund waits for its payment
+						f := facts[step-len(amounts)]
+						if paid[f.of].ID == 0 { // it waits for its payment
 							continue
 						}
-						in := apptest.Linked(travel.Refund, paid[f.of], b, f.amount)
+						in := apptest.Linked(f.kind, paid[f.of], b, f.amount)
 						in.EffectiveAt = f.at
 						w.Must(in)
 					}
@@ -116,14 +126,19 @@ func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
 			}
 			for _, p := range paid {
 				all = append(all, holds(t, w, p.ID, w.Now()))
+				stand = append(stand, standing(w, p.ID))
 			}
-			return all
+			return all, stand
 		}
-		one, other := play(r), play(r)
+		one, then := play(r)
+		other, now := play(r)
 		for i, a := range one {
 			b := other[i]
 			x, y := a.Premium.State, b.Premium.State
 			x.Line.ID, y.Line.ID = 0, 0
+			if a.Amounts != b.Amounts || then[i] != now[i] {
+				t.Fatalf("seed %d, payment %d: %+v, %s and %+v, %s", seed, i, a.Amounts, then[i], b.Amounts, now[i])
+			}
 			if a.Remaining != b.Remaining || a.Undelivered != b.Undelivered || a.State != b.State || a.Terms != b.Terms ||
 				a.Value != b.Value || x != y {
 				t.Fatalf("seed %d, payment %d: %+v and %+v", seed, i, a, b)
@@ -133,6 +148,23 @@ func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
 			}
 		}
 	}
+}
+
+// standing is how a payment stands, and each of its chargebacks and reversals in order of their effective time.
+func standing(w *apptest.World, id int64) string {
+	p := w.ReadTransaction(id)
+	var adjusted []travel.Transaction
+	for _, other := range p.Adjustments {
+		adjusted = append(adjusted, w.ReadTransaction(other))
+	}
+	slices.SortFunc(adjusted, func(a, b travel.Transaction) int {
+		return cmp.Or(a.EffectiveAt.Compare(b.EffectiveAt), cmp.Compare(a.Total, b.Total))
+	})
+	text := fmt.Sprint(p.Status, p.Remaining, p.TotalRemaining(), p.Flags)
+	for _, t := range adjusted {
+		text += fmt.Sprint(" ", t.Type, t.Total, t.Flags)
+	}
+	return text
 }
 
 // TestAnImportBooksPremiumOnce: a file that is taken over again adds no line.

@@ -2,7 +2,10 @@ package payments
 
 import (
 	"errors"
+	"maps"
 	"math/big"
+	"slices"
+	"time"
 
 	"holdfast/internal/bookings"
 	"holdfast/internal/civil"
@@ -31,6 +34,9 @@ func (r *intake) adjust(items []travel.Item) ([]travel.Item, error) {
 		}
 	}
 	r.original = original
+	if err := r.leaveOutLater(); err != nil {
+		return nil, err
+	}
 	if *r.in.Currency != original.Currency {
 		r.problems.Wrong("currencies", "Transaction %d is in %s.", original.ID, original.Currency)
 	}
@@ -52,7 +58,8 @@ func (r *intake) adjust(items []travel.Item) ([]travel.Item, error) {
 		return nil, err
 	}
 	if r.in.Type.Operators() {
-		return items, r.turnChargeback(items)
+		r.turnChargeback(items)
+		return items, nil
 	}
 	if err := r.afterChargebacks(items); err != nil {
 		return nil, err
@@ -70,9 +77,30 @@ func (r *intake) adjust(items []travel.Item) ([]travel.Item, error) {
 	return items, nil
 }
 
+// leaveOutLater leaves the chargebacks that took effect after a refund out of what bounds it (R3). Facts count in order of
+// their effective time: had the refund been learned first, it would have been recorded. It is the evidence to answer the
+// chargeback with.
+func (r *intake) leaveOutLater() error {
+	if *r.in.Type != travel.Refund || r.original.ChargedBack == 0 {
+		return nil
+	}
+	then := copied(r.original)
+	// The wire gives whole seconds, and within one the order is not known.
+	at := r.effectiveAt().Truncate(time.Second).Add(time.Second)
+	if err := readChargebacksBefore(r.tx, r.site.ID, at, []*travel.Transaction{&then}); err != nil {
+		return err
+	}
+	// A reversal since then gives back, too.
+	r.original.ChargedBack = min(r.original.ChargedBack, then.ChargedBack)
+	for i := range r.original.Payments {
+		part := &r.original.Payments[i]
+		part.ChargedBack = min(part.ChargedBack, then.Payments[i].ChargedBack)
+	}
+	return nil
+}
+
 // afterChargebacks refuses a refund that is more than the chargebacks have left of the payment or of one of its parts
-// (R3). A refund may be reported after a later chargeback. The amounts are then the same as if both had been reported in
-// their own order.
+// (R3).
 func (r *intake) afterChargebacks(items []travel.Item) error {
 	o := r.original
 	if left := o.TotalRemaining(); o.ChargedBack > 0 && *r.in.Total > left {
@@ -197,9 +225,9 @@ func (r *intake) take(items []travel.Item) error {
 	return nil
 }
 
-// turnChargeback sets the status of the original: locked while more of a part was charged back than reversed. It also notes a double
-// recovery: money that was both refunded and charged back. This write has locked the original, so nobody else adds events.
-func (r *intake) turnChargeback(items []travel.Item) error {
+// turnChargeback sets the status of the original: locked while more of a part was charged back than reversed. This write
+// has locked the original, so nobody else adds events.
+func (r *intake) turnChargeback(items []travel.Item) {
 	sign := int64(1)
 	if *r.in.Type == travel.ChargebackReversal {
 		sign = -1
@@ -208,27 +236,60 @@ func (r *intake) turnChargeback(items []travel.Item) error {
 	for _, item := range items {
 		r.originalOf(item.BookingID).ChargedBack += sign * item.Total
 	}
-	allocations, err := ledger.AllocationsOfTransaction(r.tx, r.site.ID, r.original.ID)
-	if err != nil {
-		return err
-	}
-	for _, a := range allocations {
-		events, err := ledger.Events(r.tx, r.site.ID, a.ID)
-		if err != nil {
-			return err
-		}
-		for _, item := range items {
-			if item.BookingID == a.BookingID {
-				this := protection.Event{Kind: *r.in.Type, Amount: item.Total}
-				r.doubleRecovery = r.doubleRecovery || a.Sum(append(events, this)).DoubleRecovery() > 0
-			}
-		}
-	}
 	r.wasLocked = r.original.Status == travel.StatusLocked
 	r.original.Status = travel.StatusComplete
 	for _, part := range r.original.Payments {
 		if part.ChargedBack > 0 {
 			r.original.Status = travel.StatusLocked
+		}
+	}
+}
+
+// flagDoubleRecovery flags the chargebacks and reversals of the original that come to a double recovery, and no others. A
+// refund that is learned late may change this for chargebacks that are on file.
+func (r *intake) flagDoubleRecovery() error {
+	charged := false
+	for _, part := range r.t.Payments {
+		events, err := ledger.Events(r.tx, r.site.ID, part.LinkedID)
+		if err != nil {
+			return err
+		}
+		charged = charged || slices.ContainsFunc(events, func(e protection.Event) bool { return e.Kind != travel.Refund })
+	}
+	if !charged {
+		return nil
+	}
+	allocations, err := ledger.AllocationsOfTransaction(r.tx, r.site.ID, r.original.ID)
+	if err != nil {
+		return err
+	}
+	double := map[int64]bool{}
+	for _, a := range allocations {
+		events, err := ledger.Events(r.tx, r.site.ID, a.ID)
+		if err != nil {
+			return err
+		}
+		for id, is := range a.DoubleRecoveries(events) {
+			double[id] = double[id] || is
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(double)) {
+		t, err := lockTransaction(r.tx, r.site.ID, id)
+		if err != nil {
+			return err
+		}
+		if double[id] == slices.Contains(t.Flags, travel.FlagDoubleRecovery) {
+			continue
+		}
+		t.Flags = slices.DeleteFunc(slices.Clone(t.Flags), func(f string) bool { return f == travel.FlagDoubleRecovery })
+		if double[id] {
+			t.Flags = append(t.Flags, travel.FlagDoubleRecovery)
+		}
+		if err := saveTransaction(r.tx, t); err != nil {
+			return err
+		}
+		if id == r.t.ID {
+			r.t.Flags = t.Flags
 		}
 	}
 	return nil

@@ -53,6 +53,7 @@ func (r *intake) follow() error {
 			return err
 		}
 		limits.NoteChange(r.tx, r.site.ID, limits.ChangeEvent, r.t.ID, 0)
+		return r.flagDoubleRecovery()
 	}
 	return nil
 }

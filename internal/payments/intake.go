@@ -38,8 +38,6 @@ type intake struct {
 	t         travel.Transaction
 	policy    travel.Policy       // of a purchase or capture: in force on the day of the payment
 	decision  protection.Decision // of a purchase or capture
-	// doubleRecovery: refunds and chargebacks together are more than the payment.
-	doubleRecovery bool
 
 	semaphore *semaphore      // the right to call a processor; nil: no processor is called, whatever is reported
 	request   *gatewayRequest // what the processor shall do; nil: the payment is recorded as reported
@@ -243,9 +241,6 @@ func (r *intake) flag() error {
 		if err := r.checkConversion(deviates, known); err != nil {
 			return err
 		}
-	}
-	if r.doubleRecovery {
-		r.t.Flags = append(r.t.Flags, travel.FlagDoubleRecovery)
 	}
 	if r.request != nil {
 		return nil // the protection is decided after the processor has taken the money

@@ -258,7 +258,7 @@ func (s *gatewayOutcome) undoRefund(says string) error {
 		return err
 	}
 	limits.NoteChange(s.tx, s.site.ID, limits.ChangeEvent, s.t.ID, 0)
-	return nil
+	return s.flagDoubleRecovery()
 }
 
 // hold takes the amount again that fail has released, as far as it is still there.

@@ -30,6 +30,11 @@ func scanPayment(scan func(dest ...any) error) (travel.Payment, error) {
 
 // readChargebacks sets the amounts of transactions and of their payments that were charged back and not reversed.
 func readChargebacks(tx *db.Tx, siteID int64, list []*travel.Transaction) error {
+	return readChargebacksBefore(tx, siteID, civil.LastDay.End(), list)
+}
+
+// readChargebacksBefore is readChargebacks of those that took effect before an instant.
+func readChargebacksBefore(tx *db.Tx, siteID int64, before time.Time, list []*travel.Transaction) error {
 	at, parts := map[int64]*travel.Transaction{}, map[int64]*travel.Payment{}
 	var ids []int64
 	for _, t := range list {
@@ -42,7 +47,7 @@ func readChargebacks(tx *db.Tx, siteID int64, list []*travel.Transaction) error 
 		return nil
 	}
 	var w db.Where
-	w.And("a.site_id = ? AND a.type IN ('chargeback', 'chargeback-reversal')", siteID)
+	w.And("a.site_id = ? AND a.effective_at < ? AND a.type IN ('chargeback', 'chargeback-reversal')", siteID, db.Micros(before))
 	db.In(&w, "a.linked_id", ids)
 	last := int64(0)
 	return tx.Each(`SELECT a.linked_id, a.id, a.type, a.total, p.linked_id, p.total FROM transactions a

@@ -99,16 +99,27 @@ func (a Allocation) AmountsAt(events []Event, day civil.Day, known time.Time) Am
 func (a Allocation) Sum(events []Event) Amounts {
 	sum := Amounts{Allocated: a.Amount}
 	for _, e := range events {
-		switch e.Kind {
-		case travel.Refund:
-			sum.Refunded += e.Amount
-		case travel.Chargeback:
-			sum.ChargedBack += e.Amount
-		case travel.ChargebackReversal:
-			sum.Reversed += e.Amount
-		}
+		sum.add(e)
 	}
 	return sum
+}
+
+// DoubleRecoveries says of each chargeback and reversal, by its transaction, whether money came back twice with it (R3):
+// with all events before it, or also with the refunds up to the next chargeback or reversal, the bounds of N cut something
+// off. The events are in order of EffectiveAt, so the result does not depend on when they were learned.
+func (a Allocation) DoubleRecoveries(events []Event) map[int64]bool {
+	found := map[int64]bool{}
+	last, sum := int64(0), a.Sum(nil)
+	for _, e := range events {
+		if sum.add(e); e.Kind != travel.Refund {
+			last = e.TransactionID
+			found[last] = false
+		}
+		if last != 0 && sum.DoubleRecovery() > 0 {
+			found[last] = true
+		}
+	}
+	return found
 }
 
 // TermsAt picks the terms that count at the end of a day, as known at a time: the last ones in effect. history is in

@@ -84,6 +84,17 @@ type Amounts struct {
 	Reversed    int64
 }
 
+func (a *Amounts) add(e Event) {
+	switch e.Kind {
+	case travel.Refund:
+		a.Refunded += e.Amount
+	case travel.Chargeback:
+		a.ChargedBack += e.Amount
+	case travel.ChargebackReversal:
+		a.Reversed += e.Amount
+	}
+}
+
 // Remaining is N at the end of a day (R3). paid is P, the day of the payment: before it N is 0.
 func (a Amounts) Remaining(paid, day civil.Day) int64 {
 	if day < paid {
