@@ -105,21 +105,22 @@ func (c channelModeCmd) Run(ctx context.Context, p *program) error {
 // channelSetCmd changes a channel. A field whose flag is not given stays as it is.
 type channelSetCmd struct {
 	siteFlag
-	ID              int64    `arg:"" help:"Id of the channel."`
-	Name            *string  `help:"Name of the channel."`
-	Currency        *string  `field:"currencies" placeholder:"CODE" help:"Base currency. It can be changed until the channel has a booking."`
-	Language        *string  `help:"Language of mail receipts, such as enGB."`
-	PrimaryMail     *string  `placeholder:"ADDRESSES" help:"Addresses that get copies of receipts, with commas."`
-	MailBCC         *bool    `name:"mail-bcc" field:"mail_bcc_transactional_mails" negatable:"" help:"Send copies of receipts to the addresses of --primary-mail."`
-	ReceiptLabel    *string  `placeholder:"NAME" help:"Company name on receipts."`
-	ExternalID      *string  `name:"external-id" placeholder:"ID" help:"The id of the channel in your own systems."`
-	AccountType     *string  `placeholder:"TYPE" help:"protected-processing or trust."`
-	ProtectionType  *string  `placeholder:"TYPE" help:"trust-travel or svcu-management."`
-	Status          *string  `field:"channel_status" placeholder:"STATUS" help:"Value of channel_status. With an empty one it follows the mode again."`
-	StatementPeriod *string  `placeholder:"PERIOD" help:"month, biweek or week."`
-	Locked          *bool    `negatable:"" help:"Lock the channel: payments logged while it is locked are not protected. Unlocking a protected channel takes two people."`
-	Suppliers       *[]int64 `placeholder:"IDS" help:"Ids of the channel's suppliers, such as 3,17."`
-	Reason          string   `help:"Why; where a second operator must approve it, they read this."`
+	ID              int64                   `arg:"" help:"Id of the channel."`
+	Name            *string                 `help:"Name of the channel."`
+	Currency        *string                 `field:"currencies" placeholder:"CODE" help:"Base currency. It can be changed until the channel has had a booking."`
+	Language        *string                 `help:"Language of mail receipts, such as enGB."`
+	PrimaryMail     *string                 `placeholder:"ADDRESSES" help:"Addresses that get copies of receipts, with commas."`
+	MailBCC         *bool                   `name:"mail-bcc" field:"mail_bcc_transactional_mails" negatable:"" help:"Send copies of receipts to the addresses of --primary-mail."`
+	ReceiptLabel    *string                 `placeholder:"NAME" help:"Company name on receipts."`
+	ExternalID      *string                 `name:"external-id" placeholder:"ID" help:"The id of the channel in your own systems."`
+	OtherProtection *travel.OtherProtection `placeholder:"VALUE" help:"What else protects travellers: none, bond, trust_account, insurance or scheme."`
+	AccountType     *string                 `placeholder:"TYPE" help:"protected-processing or trust."`
+	ProtectionType  *string                 `placeholder:"TYPE" help:"trust-travel or svcu-management."`
+	Status          *string                 `field:"channel_status" placeholder:"STATUS" help:"Value of channel_status. With an empty one it follows the mode again."`
+	StatementPeriod *string                 `placeholder:"PERIOD" help:"month, biweek or week."`
+	Locked          *bool                   `negatable:"" help:"Lock the channel: payments logged while it is locked are not protected. Unlocking a protected channel takes two people."`
+	Suppliers       *[]int64                `placeholder:"IDS" help:"Ids of the channel's suppliers, such as 3,17."`
+	Reason          string                  `help:"Why; where a second operator must approve it, they read this."`
 
 	ServerToServer     *bool      `negatable:"" help:"Take payments by card. This flag and those below need the profile server-to-server."`
 	CardholderPresent  *bool      `negatable:"" help:"Allow payments with the cardholder present."`
@@ -139,7 +140,7 @@ func (c channelSetCmd) Run(ctx context.Context, p *program) error {
 	}
 	in := travel.ChannelFields{
 		Name: c.Name, Language: c.Language, PrimaryMail: c.PrimaryMail, MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel,
-		ExternalID: c.ExternalID, AccountType: c.AccountType, ProtectionType: c.ProtectionType, Status: c.Status,
+		ExternalID: c.ExternalID, OtherProtection: c.OtherProtection, AccountType: c.AccountType, ProtectionType: c.ProtectionType, Status: c.Status,
 		StatementPeriod: c.StatementPeriod, Locked: c.Locked, Suppliers: c.Suppliers, Reason: c.Reason,
 		Processing: travel.ProcessorFields{
 			ServerToServer: c.ServerToServer, CardholderPresent: c.CardholderPresent, MailFailures: c.MailFailures,

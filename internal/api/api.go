@@ -101,6 +101,7 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("DELETE", tokens, member, (*server).deleteAllTokens),
 		at("DELETE", tokens+"/{id}", member, (*server).deleteToken),
 		at("GET", v2+"/sites", member, (*server).listSites),
+		at("GET", v2+"/sites/{id}", member, (*server).getSite),
 		at("PUT", v2+"/sites/{id}", member, (*server).updateSite),
 		at("GET", v2+"/channels", member, (*server).listChannels),
 		at("POST", v2+"/channels", member, (*server).createChannel),

@@ -11,35 +11,36 @@ import (
 
 // bookingShape is a booking in requests and answers. The names of its fields are fixed: clients depend on them.
 type bookingShape struct {
-	ID             int64                `json:"id"`
-	TrustID        string               `json:"trust_id"`
-	UUID           string               `json:"uuid"`
-	InternalID     int64                `json:"internal_id"` // deprecated: the id
-	Author         string               `json:"author"`
-	Status         travel.BookingStatus `json:"status"`
-	Title          string               `json:"title"`
-	Content        string               `json:"content"`
-	Firstname      string               `json:"firstname"`
-	Surname        string               `json:"surname"`
-	Email          string               `json:"email"`
-	Date           string               `json:"date"`
-	DateStart      string               `json:"date_start"` // "" when only the end date is known
-	Pax            *int64               `json:"pax"`
-	Reference      string               `json:"reference"`
-	Total          int64                `json:"total"`
-	TotalUnpaid    int64                `json:"total_unpaid"`
-	Currencies     money.Currency       `json:"currencies"`
-	Country        string               `json:"country"` // deprecated: the same as countries
-	Countries      string               `json:"countries"`
-	TransactionIDs []int64              `json:"transaction_ids"`
-	Channels       int64                `json:"channels"`
-	Language       string               `json:"language"`
-	AuthorID       int64                `json:"author_id"`
-	AuthorName     string               `json:"authorname"`
-	Suppliers      []int64              `json:"suppliers"`
-	Created        string               `json:"created"`
-	Modified       string               `json:"modified"`
-	Links          links                `json:"_links"`
+	ID              int64                  `json:"id"`
+	TrustID         string                 `json:"trust_id"`
+	UUID            string                 `json:"uuid"`
+	InternalID      int64                  `json:"internal_id"` // deprecated: the id
+	Author          string                 `json:"author"`
+	Status          travel.BookingStatus   `json:"status"`
+	Title           string                 `json:"title"`
+	Content         string                 `json:"content"`
+	Firstname       string                 `json:"firstname"`
+	Surname         string                 `json:"surname"`
+	Email           string                 `json:"email"`
+	Date            string                 `json:"date"`
+	DateStart       string                 `json:"date_start"` // "" when only the end date is known
+	Pax             *int64                 `json:"pax"`
+	Reference       string                 `json:"reference"`
+	Total           int64                  `json:"total"`
+	TotalUnpaid     int64                  `json:"total_unpaid"`
+	Currencies      money.Currency         `json:"currencies"`
+	Country         string                 `json:"country"` // deprecated: the same as countries
+	Countries       string                 `json:"countries"`
+	TransactionIDs  []int64                `json:"transaction_ids"`
+	Channels        int64                  `json:"channels"`
+	Language        string                 `json:"language"`
+	AuthorID        int64                  `json:"author_id"`
+	AuthorName      string                 `json:"authorname"`
+	Suppliers       []int64                `json:"suppliers"`
+	OtherProtection travel.OtherProtection `json:"other_protection"`
+	Created         string                 `json:"created"`
+	Modified        string                 `json:"modified"`
+	Links           links                  `json:"_links"`
 }
 
 // showBooking returns the function that gives the shape of a booking. The status is the one on the day of the call.
@@ -51,8 +52,8 @@ func (s *server) showBooking(c *call) func(b travel.Booking) bookingShape {
 			Title: b.Title(), Content: b.Content, Firstname: b.Firstname, Surname: b.Surname, Email: b.Email,
 			Date: b.End.String(), Reference: b.Reference, Total: b.Total, TotalUnpaid: b.Unpaid(), Currencies: b.Currency,
 			Country: b.Country, Countries: b.Country, Channels: b.ChannelID, Language: b.Language, AuthorID: b.AuthorID,
-			AuthorName: b.AuthorName, Created: civil.FormatInstant(b.CreatedAt), Modified: civil.FormatInstant(b.ModifiedAt),
-			Links: s.linksTo(c, "bookings", b.ID),
+			AuthorName: b.AuthorName, Created: civil.FormatInstant(b.CreatedAt), Modified: civil.FormatInstant(b.ModifiedOn(today)),
+			OtherProtection: b.OtherProtection(), Links: s.linksTo(c, "bookings", b.ID),
 			// An empty list is [], not null.
 			TransactionIDs: append([]int64{}, b.TransactionIDs...),
 			Suppliers:      append([]int64{}, b.Suppliers...),
@@ -77,8 +78,8 @@ func (s *server) listBookings(c *call) error {
 	filter := travel.BookingFilter{
 		Include:    q.ids("include"),
 		Exclude:    q.ids("exclude"),
-		Before:     q.instantOrZero("before"),
-		After:      q.instantOrZero("after"),
+		Created:    q.span(""),
+		Modified:   q.span("modified_"),
 		Statuses:   words(q, "status", travel.BookingStatuses),
 		Channels:   q.ids("channels"),
 		Countries:  q.codes("countries"),
@@ -96,6 +97,11 @@ func (s *server) listBookings(c *call) error {
 		return err
 	}
 	return list(s, c, page, found, s.showBooking(c))
+}
+
+// span reads after and before, with a prefix such as modified_.
+func (q *query) span(prefix string) travel.Span {
+	return travel.Span{After: q.instantOrZero(prefix + "after"), Before: q.instantOrZero(prefix + "before")}
 }
 
 // instantOrZero reads an instant. It is the zero time when the parameter is absent.
@@ -168,24 +174,34 @@ type trashed struct {
 // bookingFields reads the fields of a booking. It ignores read-only fields.
 func bookingFields(in *input) travel.BookingFields {
 	f := travel.BookingFields{
-		Idempotency: in.idempotency,
-		ChannelID:   in.integer("channels"),
-		Content:     in.text("content"),
-		Firstname:   in.text("firstname"),
-		Surname:     in.text("surname"),
-		Email:       in.text("email"),
-		Start:       in.dayOrNone("date_start"),
-		End:         in.day("date"),
-		Pax:         in.pax(),
-		Reference:   in.text("reference"),
-		Total:       in.integer("total"),
-		Currency:    in.currency("currencies"),
-		Country:     in.text("countries"),
-		Language:    in.text("language"),
-		Suppliers:   in.integers("suppliers"),
+		Idempotency:     in.idempotency,
+		ChannelID:       in.integer("channels"),
+		Content:         in.text("content"),
+		Firstname:       in.text("firstname"),
+		Surname:         in.text("surname"),
+		Email:           in.text("email"),
+		Start:           in.dayOrNone("date_start"),
+		End:             in.day("date"),
+		Pax:             in.pax(),
+		Reference:       in.text("reference"),
+		Total:           in.integer("total"),
+		Currency:        in.currency("currencies"),
+		Country:         in.text("countries"),
+		Language:        in.text("language"),
+		Suppliers:       in.integers("suppliers"),
+		OtherProtection: in.otherProtection(),
 	}
 	f.Problems = *in.problems // now that all fields are read
 	return f
+}
+
+// otherProtection reads what else protects the traveller. null and an empty text let the booking follow its channel.
+func (in *input) otherProtection() *travel.OtherProtection {
+	value, given := in.fields["other_protection"]
+	if given && value == nil {
+		return new(travel.OtherProtection)
+	}
+	return word[travel.OtherProtection](in, "other_protection")
 }
 
 // pax reads the number of travellers. null and an empty text remove it.

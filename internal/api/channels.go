@@ -10,21 +10,22 @@ import (
 
 // channelShape is a channel in answers. The fields of processingShape are there in the server-to-server profile only.
 type channelShape struct {
-	ID             int64              `json:"id"`
-	UUID           string             `json:"uuid"`
-	Name           string             `json:"name"`
-	Slug           string             `json:"slug"`
-	AccountType    string             `json:"account_type"`
-	AccountMode    travel.AccountMode `json:"account_mode"`
-	ProtectionType string             `json:"protection_type"`
-	Currencies     money.Currency     `json:"currencies"`
-	Language       string             `json:"language"`
-	PrimaryMail    string             `json:"primary_mail"`
-	MailBCC        bool               `json:"mail_bcc_transactional_mails"`
-	ReceiptLabel   string             `json:"receipt_label"`
-	ExternalID     string             `json:"external_id"`
-	ChannelStatus  string             `json:"channel_status"`
-	Suppliers      []int64            `json:"suppliers"`
+	ID              int64                  `json:"id"`
+	UUID            string                 `json:"uuid"`
+	Name            string                 `json:"name"`
+	Slug            string                 `json:"slug"`
+	AccountType     string                 `json:"account_type"`
+	AccountMode     travel.AccountMode     `json:"account_mode"`
+	ProtectionType  string                 `json:"protection_type"`
+	Currencies      money.Currency         `json:"currencies"`
+	Language        string                 `json:"language"`
+	PrimaryMail     string                 `json:"primary_mail"`
+	MailBCC         bool                   `json:"mail_bcc_transactional_mails"`
+	ReceiptLabel    string                 `json:"receipt_label"`
+	ExternalID      string                 `json:"external_id"`
+	ChannelStatus   string                 `json:"channel_status"`
+	OtherProtection travel.OtherProtection `json:"other_protection"`
+	Suppliers       []int64                `json:"suppliers"`
 	*processingShape
 }
 
@@ -36,6 +37,7 @@ func showChannel(c travel.Channel) channelShape {
 		ID: c.ID, UUID: c.UUID, Name: c.Name, Slug: c.Slug, AccountType: c.AccountType, AccountMode: c.Mode,
 		ProtectionType: c.ProtectionType, Currencies: c.Currency, Language: c.Language, PrimaryMail: c.PrimaryMail,
 		MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel, ExternalID: c.ExternalID, ChannelStatus: c.Status(),
+		OtherProtection: c.OtherProtection,
 		// An empty list is [], not null.
 		Suppliers: append([]int64{}, c.Suppliers...),
 	}
@@ -59,6 +61,7 @@ func (s *server) listChannels(c *call) error {
 	filter := travel.ChannelFilter{
 		Include:         q.ids("include"),
 		Exclude:         q.ids("exclude"),
+		Modified:        q.span("modified_"),
 		Modes:           words(q, "account_mode", s.core.Profile.Modes()),
 		AccountType:     q.one("account_type", "", s.core.Profile.AccountTypes()),
 		Currency:        q.text("currencies"),
@@ -138,15 +141,16 @@ func (s *server) deleteChannel(c *call) error {
 // they are read-only, so they are ignored.
 func (s *server) channelFields(c *call, in *input) travel.ChannelFields {
 	f := travel.ChannelFields{
-		Idempotency:  in.idempotency,
-		Name:         in.text("name"),
-		Currency:     in.currency("currencies"),
-		Language:     in.text("language"),
-		PrimaryMail:  in.text("primary_mail"),
-		MailBCC:      in.boolean("mail_bcc_transactional_mails"),
-		ReceiptLabel: in.text("receipt_label"),
-		ExternalID:   in.text("external_id"),
-		Processing:   s.processingFields(c, in),
+		Idempotency:     in.idempotency,
+		Name:            in.text("name"),
+		Currency:        in.currency("currencies"),
+		Language:        in.text("language"),
+		PrimaryMail:     in.text("primary_mail"),
+		MailBCC:         in.boolean("mail_bcc_transactional_mails"),
+		ReceiptLabel:    in.text("receipt_label"),
+		ExternalID:      in.text("external_id"),
+		OtherProtection: word[travel.OtherProtection](in, "other_protection"),
+		Processing:      s.processingFields(c, in),
 	}
 	byOperator := c.actor.Can(auth.SetChannelTerms)
 	if byOperator || c.r.Method == http.MethodPost { // everybody chooses between test and draft for a new channel

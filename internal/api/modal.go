@@ -237,8 +237,10 @@ func (s *server) createModalBooking(c *call) error {
 	if country := in.text("countries"); country != nil && given["country"] == "" {
 		given["country"] = *country
 	}
+	fields := bookingFields(in)
+	fields.OtherProtection = nil // the merchant says what else protects a traveller, and not the shopper
 	return s.create(c, func() (object, error) {
-		made, created, err := s.app.Modals.Book(c.ctx, use, bookingFields(in), given)
+		made, created, err := s.app.Modals.Book(c.ctx, use, fields, given)
 		o := s.bookingObject(c, made)
 		o.existing = !created
 		return o, named.tell(err)

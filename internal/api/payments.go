@@ -29,8 +29,7 @@ func (s *server) listPayments(c *call) error {
 	filter := travel.PaymentFilter{
 		Include:      q.ids("include"),
 		Exclude:      q.ids("exclude"),
-		Before:       q.instantOrZero("before"),
-		After:        q.instantOrZero("after"),
+		Created:      q.span(""),
 		Transactions: q.ids("transactions"),
 		Bookings:     q.ids("bookings"),
 		Channels:     q.ids("channels"),

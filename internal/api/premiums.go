@@ -104,8 +104,7 @@ func (s *server) listPremiums(c *call) error {
 	filter := protection.PremiumFilter{
 		Include:      q.ids("include"),
 		Exclude:      q.ids("exclude"),
-		Before:       q.instantOrZero("before"),
-		After:        q.instantOrZero("after"),
+		Recorded:     q.span(""),
 		Channels:     q.ids("channels"),
 		Bookings:     q.ids("bookings"),
 		Payments:     q.ids("payments"),

@@ -122,6 +122,10 @@ func (q *query) ids(name string) []int64 {
 	var result []int64
 	for _, item := range q.list(name) {
 		id, ok := parseID(item)
+		if !ok && isDigits(item) {
+			q.problems.Wrong(name, "This number is too long for an id.")
+			return nil
+		}
 		if !ok {
 			q.problems.Wrong(name, "A list of ids is expected.")
 			return nil

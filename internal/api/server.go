@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"errors"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"path"
@@ -36,6 +38,7 @@ type call struct {
 	ctx       context.Context
 	actor     auth.Actor // only for routes with the access member
 	id        int64      // in the path; 0 if the pattern has none
+	longID    bool       // the number in the path is too long for an id: nothing has it
 	requestID string
 	address   string // of the client
 	site      string // path of the site, after it was found
@@ -103,9 +106,12 @@ func (s *server) serve(c *call, r *http.Request, res resource) {
 
 func (s *server) run(c *call, res resource) error {
 	if text := c.r.PathValue("id"); text != "" {
+		if !isDigits(text) {
+			return errNoRoute()
+		}
 		id, ok := parseID(text)
 		if !ok {
-			return errNoRoute()
+			id, c.longID = math.MaxInt64, true // an id that nothing has
 		}
 		c.id = id
 	}
@@ -126,8 +132,15 @@ func (s *server) run(c *call, res resource) error {
 			return err
 		}
 	}
-	return route.handle(s, c)
+	err := route.handle(s, c)
+	if f, ok := errors.AsType[*fault.Error](err); ok && c.longID && notFound[f.Kind] {
+		return fault.New(f.Kind, "Nothing has this id: the number is too long.") // the message names another number
+	}
+	return err
 }
+
+// notFound are the kinds of faults about an id that nothing has.
+var notFound = map[fault.Kind]bool{fault.RecordNotFound: true, fault.SettingNotFound: true, fault.TokenNotFound: true}
 
 // admit finds out who sends the request, and refuses it if they may not act on the site of the path.
 func (s *server) admit(c *call) error {
@@ -171,17 +184,13 @@ func knownMethod(method string) string {
 	}
 }
 
-// parseID reads an id: digits only.
+// parseID reads an id: digits only, and not too many.
 func parseID(text string) (int64, bool) {
-	for _, r := range text {
-		if r < '0' || r > '9' {
-			return 0, false
-		}
-	}
 	id, err := strconv.ParseInt(text, 10, 64)
-	// A number that is too large for an id is accepted all the same: nothing has it as its id.
-	return id, err == nil || len(text) > 18
+	return id, err == nil && isDigits(text)
 }
+
+func isDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 func errNoRoute() error {
 	return fault.New(fault.NoRoute, "No route was found matching the URL and request method.")

@@ -35,7 +35,7 @@ func showSite(s travel.Site) siteShape {
 func (s *server) listSites(c *call) error {
 	q := c.query()
 	page := q.page(travel.SiteOrders)
-	filter := travel.SiteFilter{Include: q.ids("include"), Exclude: q.ids("exclude")}
+	filter := travel.SiteFilter{Include: q.ids("include"), Exclude: q.ids("exclude"), Modified: q.span("modified_")}
 	if err := q.err(); err != nil {
 		return err
 	}
@@ -45,6 +45,16 @@ func (s *server) listSites(c *call) error {
 	}
 	return list(s, c, page, found, showSite)
 }
+
+func (s *server) getSite(c *call) error {
+	found, err := s.app.Sites.Get(c.ctx, c.actor, c.id)
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, siteObject(found))
+}
+
+func siteObject(s travel.Site) object { return object{id: s.ID, version: s.Version, body: showSite(s)} }
 
 func (s *server) updateSite(c *call) error {
 	in, err := c.input()
@@ -57,5 +67,5 @@ func (s *server) updateSite(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{id: changed.ID, version: changed.Version, body: showSite(changed)})
+	return c.show(http.StatusOK, siteObject(changed))
 }

@@ -115,8 +115,7 @@ func (s *server) listStatements(c *call) error {
 		Include:    q.ids("include"),
 		Exclude:    q.ids("exclude"),
 		Channels:   q.ids("channels"),
-		Before:     q.instantOrZero("before"),
-		After:      q.instantOrZero("after"),
+		Issued:     q.span(""),
 		Periods:    words(q, "statement_period", travel.StatementPeriods),
 		Currencies: q.codes("currencies"),
 	}

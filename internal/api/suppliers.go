@@ -33,6 +33,7 @@ func (s *server) listSuppliers(c *call) error {
 	filter := travel.SupplierFilter{
 		Include:    q.ids("include"),
 		Exclude:    q.ids("exclude"),
+		Modified:   q.span("modified_"),
 		Name:       q.text("name"),
 		URL:        q.text("url"),
 		Countries:  q.codes("countries"),

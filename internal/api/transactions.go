@@ -14,57 +14,58 @@ import (
 // transactionShape is a transaction in answers. Some fields are always empty: holdfast does not need them, but clients of
 // the API expect them. Amounts are in minor units of Currencies.
 type transactionShape struct {
-	ID               int64                    `json:"id"`
-	UUID             string                   `json:"uuid"`
-	TrustID          string                   `json:"trust_id"`
-	Hash             string                   `json:"hash"`
-	Token            string                   `json:"token"`
-	Status           travel.TransactionStatus `json:"status"`
-	Content          string                   `json:"content"`
-	Title            string                   `json:"title"`
-	Total            int64                    `json:"total"`
-	TotalRemaining   int64                    `json:"total_remaining"`
-	Currencies       money.Currency           `json:"currencies"`
-	Countries        string                   `json:"countries"`
-	Language         string                   `json:"language"`
-	Channels         int64                    `json:"channels"`
-	Author           string                   `json:"author"`
-	AuthorName       string                   `json:"authorname"`
-	AuthorID         int64                    `json:"author_id"`
-	Bookings         []partShape              `json:"bookings"`
-	PaymentIDs       []int64                  `json:"payment_ids"`
-	PaymentMethods   string                   `json:"payment_methods"`
-	TransactionType  travel.TransactionType   `json:"transaction_type"`
-	TransactionTypes travel.TransactionType   `json:"transaction_types"`
-	CardType         *string                  `json:"card_type"`
-	CardTypes        *string                  `json:"card_types"`
-	BINNumber        *string                  `json:"bin_number"`
-	LastFourDigits   *string                  `json:"last_four_digits"`
-	AuthCode         *string                  `json:"auth_code"`
-	Attempt3DS       bool                     `json:"attempt_3ds,omitempty"`
-	RedirectURL3DS   string                   `json:"3ds_redirect_url,omitempty"`
-	RedirectURL      string                   `json:"redirect_url,omitempty"`
-	Response3DS      any                      `json:"3ds_response,omitempty"` // the challenge, or its result
-	Adjustments      []int64                  `json:"adjustments"`
-	Allocations      any                      `json:"allocations"` // as the payment modal sent them, or an empty list
-	APIURLs          []string                 `json:"api_urls"`
-	Forex            *[]struct{}              `json:"forex"`
-	ForexID          *int64                   `json:"forex_id"`
-	ForexRate        *string                  `json:"forex_rate"`
-	LinkedID         *int64                   `json:"linked_id"`
-	PSP              string                   `json:"psp"`
-	IPAddress        string                   `json:"ip_address"`
-	PayeeEmail       string                   `json:"payee_email"`
-	PayeeName        string                   `json:"payee_name"`
-	PayeeSurname     string                   `json:"payee_surname"`
-	StatementBatches string                   `json:"statement_batches"`
-	StatementDate    string                   `json:"statement_date"`
-	Document         *string                  `json:"document"`
-	Created          string                   `json:"created"`
-	Modified         string                   `json:"modified"`
-	Reference        string                   `json:"reference"`
-	Flags            []string                 `json:"flags"`
-	EffectiveAt      string                   `json:"effective_at"`
+	ID                int64                    `json:"id"`
+	UUID              string                   `json:"uuid"`
+	TrustID           string                   `json:"trust_id"`
+	Hash              string                   `json:"hash"`
+	Token             string                   `json:"token"`
+	Status            travel.TransactionStatus `json:"status"`
+	Content           string                   `json:"content"`
+	Title             string                   `json:"title"`
+	Total             int64                    `json:"total"`
+	TotalRemaining    int64                    `json:"total_remaining"`
+	Currencies        money.Currency           `json:"currencies"`
+	Countries         string                   `json:"countries"`
+	Language          string                   `json:"language"`
+	Channels          int64                    `json:"channels"`
+	Author            string                   `json:"author"`
+	AuthorName        string                   `json:"authorname"`
+	AuthorID          int64                    `json:"author_id"`
+	Bookings          []partShape              `json:"bookings"`
+	PaymentIDs        []int64                  `json:"payment_ids"`
+	PaymentMethods    string                   `json:"payment_methods"`
+	TransactionType   travel.TransactionType   `json:"transaction_type"`
+	TransactionTypes  travel.TransactionType   `json:"transaction_types"`
+	CardType          *string                  `json:"card_type"`
+	CardTypes         *string                  `json:"card_types"`
+	BINNumber         *string                  `json:"bin_number"`
+	LastFourDigits    *string                  `json:"last_four_digits"`
+	AuthCode          *string                  `json:"auth_code"`
+	AcquirerReference *string                  `json:"acquirer_reference"`
+	Attempt3DS        bool                     `json:"attempt_3ds,omitempty"`
+	RedirectURL3DS    string                   `json:"3ds_redirect_url,omitempty"`
+	RedirectURL       string                   `json:"redirect_url,omitempty"`
+	Response3DS       any                      `json:"3ds_response,omitempty"` // the challenge, or its result
+	Adjustments       []int64                  `json:"adjustments"`
+	Allocations       any                      `json:"allocations"` // as the payment modal sent them, or an empty list
+	APIURLs           []string                 `json:"api_urls"`
+	Forex             *[]struct{}              `json:"forex"`
+	ForexID           *int64                   `json:"forex_id"`
+	ForexRate         *string                  `json:"forex_rate"`
+	LinkedID          *int64                   `json:"linked_id"`
+	PSP               string                   `json:"psp"`
+	IPAddress         string                   `json:"ip_address"`
+	PayeeEmail        string                   `json:"payee_email"`
+	PayeeName         string                   `json:"payee_name"`
+	PayeeSurname      string                   `json:"payee_surname"`
+	StatementBatches  string                   `json:"statement_batches"`
+	StatementDate     string                   `json:"statement_date"`
+	Document          *string                  `json:"document"`
+	Created           string                   `json:"created"`
+	Modified          string                   `json:"modified"`
+	Reference         string                   `json:"reference"`
+	Flags             []string                 `json:"flags"`
+	EffectiveAt       string                   `json:"effective_at"`
 	// OverLimit is the amount above a limit (R12), in minor units of OverLimitCurrency; absent when it is 0.
 	OverLimit         int64          `json:"over_limit_amount,omitempty"`
 	OverLimitCurrency money.Currency `json:"over_limit_currency,omitempty"`
@@ -92,7 +93,8 @@ func showTransaction(t travel.Transaction) transactionShape {
 		AuthorID: t.AuthorID, Bookings: []partShape{}, PaymentIDs: []int64{}, PaymentMethods: t.Method,
 		TransactionType: t.Type, TransactionTypes: t.Type, CardType: orNull(t.CardType), CardTypes: orNull(t.CardType),
 		BINNumber: orNull(t.BIN), LastFourDigits: orNull(t.LastFour), AuthCode: orNull(t.AuthCode),
-		Attempt3DS: t.Attempt3DS, Adjustments: append([]int64{}, t.Adjustments...), Allocations: []struct{}{},
+		AcquirerReference: orNull(t.AcquirerReference),
+		Attempt3DS:        t.Attempt3DS, Adjustments: append([]int64{}, t.Adjustments...), Allocations: []struct{}{},
 		APIURLs: []string{}, ForexRate: orNull(t.ForexRate), LinkedID: orNull(t.LinkedID), PSP: t.PSP,
 		IPAddress: t.IPAddress, PayeeEmail: t.PayeeEmail, PayeeName: t.PayeeName, PayeeSurname: t.PayeeSurname,
 		Created: civil.FormatInstant(t.CreatedAt), Modified: civil.FormatInstant(t.ModifiedAt), Reference: t.Reference,
@@ -130,24 +132,28 @@ func (s *server) listTransactions(c *call) error {
 	q := c.query()
 	page := q.page(travel.TransactionOrders)
 	filter := travel.TransactionFilter{
-		Include:      q.ids("include"),
-		Exclude:      q.ids("exclude"),
-		Before:       q.instantOrZero("before"),
-		After:        q.instantOrZero("after"),
-		Statuses:     words(q, "status", travel.TransactionStatuses),
-		Channels:     q.ids("channels"),
-		Countries:    q.codes("countries"),
-		Reference:    q.text("reference"),
-		Currencies:   q.codes("currencies"),
-		Types:        words(q, "transaction_types", travel.TransactionTypes),
-		Methods:      words(q, "payment_methods", travel.PaymentMethods),
-		CardTypes:    q.list("card_types"),
-		BIN:          q.text("bin_number"),
-		LastFour:     q.text("last_four_digits"),
-		PayeeEmail:   q.text("payee_email"),
-		PayeeSurname: q.text("payee_surname"),
-		LinkedID:     q.id("linked_id"),
-		OverLimit:    q.maybeFlag("over_limit"),
+		Include:           q.ids("include"),
+		Exclude:           q.ids("exclude"),
+		Created:           q.span(""),
+		Modified:          q.span("modified_"),
+		Statuses:          words(q, "status", travel.TransactionStatuses),
+		Channels:          q.ids("channels"),
+		Countries:         q.codes("countries"),
+		Reference:         q.text("reference"),
+		Currencies:        q.codes("currencies"),
+		Types:             words(q, "transaction_types", travel.TransactionTypes),
+		Methods:           words(q, "payment_methods", travel.PaymentMethods),
+		CardTypes:         q.list("card_types"),
+		BIN:               q.text("bin_number"),
+		LastFour:          q.text("last_four_digits"),
+		PayeeEmail:        q.text("payee_email"),
+		PayeeSurname:      q.text("payee_surname"),
+		LinkedID:          q.id("linked_id"),
+		Bookings:          q.ids("bookings"),
+		PSP:               q.text("psp"),
+		AuthCode:          q.text("auth_code"),
+		AcquirerReference: q.text("acquirer_reference"),
+		OverLimit:         q.maybeFlag("over_limit"),
 	}
 	if err := q.err(); err != nil {
 		return err
@@ -184,7 +190,10 @@ func (q *query) id(name string) int64 {
 		return 0
 	}
 	id, ok := parseID(text)
-	if !ok || id == 0 {
+	switch {
+	case !ok && isDigits(text):
+		q.problems.Wrong(name, "This number is too long for an id.")
+	case !ok || id == 0:
 		q.problems.Wrong(name, "An id is expected.")
 	}
 	return id
@@ -219,29 +228,30 @@ func (s *server) createTransaction(c *call) error {
 // newTransaction reads the fields of a transaction that a caller reports.
 func newTransaction(in *input) travel.NewTransaction {
 	n := travel.NewTransaction{
-		Idempotency:  in.idempotency,
-		ChannelID:    in.integer("channels"),
-		Currency:     in.currency("currencies"),
-		Total:        in.integer("total"),
-		Type:         word[travel.TransactionType](in, "transaction_types"),
-		Items:        in.parts("bookings"),
-		PSP:          in.textOr("psp"),
-		Method:       in.textOr("payment_methods"),
-		PayeeName:    in.textOr("payee_name"),
-		PayeeSurname: in.textOr("payee_surname"),
-		PayeeEmail:   in.textOr("payee_email"),
-		Country:      in.textOr("countries"),
-		Reference:    in.textOr("reference"),
-		Token:        in.textOr("token"),
-		IPAddress:    in.textOr("ip_address"),
-		BIN:          in.textOr("bin_number"),
-		LastFour:     in.textOr("last_four_digits"),
-		CardType:     in.textOr("card_types"),
-		AuthCode:     in.textOr("auth_code"),
-		RedirectURL:  in.textOr("3ds_redirect_url"),
-		Content:      in.textOr("content"),
-		ReasonCode:   in.textOr("reason_code"),
-		ChallengeDay: in.day("challenge_date"),
+		Idempotency:       in.idempotency,
+		ChannelID:         in.integer("channels"),
+		Currency:          in.currency("currencies"),
+		Total:             in.integer("total"),
+		Type:              word[travel.TransactionType](in, "transaction_types"),
+		Items:             in.parts("bookings"),
+		PSP:               in.textOr("psp"),
+		Method:            in.textOr("payment_methods"),
+		PayeeName:         in.textOr("payee_name"),
+		PayeeSurname:      in.textOr("payee_surname"),
+		PayeeEmail:        in.textOr("payee_email"),
+		Country:           in.textOr("countries"),
+		Reference:         in.textOr("reference"),
+		Token:             in.textOr("token"),
+		IPAddress:         in.textOr("ip_address"),
+		BIN:               in.textOr("bin_number"),
+		LastFour:          in.textOr("last_four_digits"),
+		CardType:          in.textOr("card_types"),
+		AuthCode:          in.textOr("auth_code"),
+		AcquirerReference: in.textOr("acquirer_reference"),
+		RedirectURL:       in.textOr("3ds_redirect_url"),
+		Content:           in.textOr("content"),
+		ReasonCode:        in.textOr("reason_code"),
+		ChallengeDay:      in.day("challenge_date"),
 	}
 	if month := in.integer("expiry_month"); month != nil {
 		n.ExpiryMonth = *month

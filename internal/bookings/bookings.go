@@ -116,7 +116,7 @@ func placeBooking(tx *db.Tx, b *travel.Booking, p *fault.Problems) error {
 		return err
 	}
 	b.CheckChannel(channel, p)
-	b.ChannelLocked = channel.Locked
+	b.ChannelLocked, b.ChannelProtection = channel.Locked, channel.OtherProtection
 	return nil
 }
 

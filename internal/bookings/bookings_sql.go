@@ -3,6 +3,7 @@ package bookings
 import (
 	"database/sql"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,9 +20,9 @@ import (
 const BookingColumns = `b.site_id, b.id, b.uuid, b.channel_id, b.author_id, b.author, b.author_name, b.content,
 	b.firstname, b.surname, b.email, b.start_day, b.end_day, b.pax, b.reference, b.total, b.currencies, b.country,
 	b.language, b.modal_draft, b.net, b.held, b.open_authorised, b.locked_payments, b.payments, b.total_changed,
-	b.suppliers, b.import_key, b.version,
-	b.created_at, b.modified_at,
-	(SELECT c.locked FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`
+	b.suppliers, b.other_protection, b.import_key, b.version, b.created_at, b.modified_at,
+	(SELECT c.locked FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id),
+	(SELECT c.other_protection FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`
 
 // returnedBookingColumns are the same columns for a RETURNING clause, which allows no other name for the table.
 var returnedBookingColumns = strings.ReplaceAll(BookingColumns, "b.", "bookings.")
@@ -36,8 +37,8 @@ func ScanBooking(scan func(dest ...any) error) (travel.Booking, error) {
 	err := scan(&b.SiteID, &b.ID, &b.UUID, &b.ChannelID, &b.AuthorID, &b.Author, &b.AuthorName, &b.Content,
 		&b.Firstname, &b.Surname, &b.Email, &start, &b.End, &b.Pax, &b.Reference, &b.Total, &b.Currency, &b.Country,
 		&b.Language, &b.ModalDraft, &b.Sums.Net, &b.Sums.Held, &b.Sums.OpenAuthorised, &b.Sums.LockedPayments,
-		&b.Payments, &b.TotalChanged, &suppliers, &importKey,
-		&b.Version, &created, &modified, &b.ChannelLocked)
+		&b.Payments, &b.TotalChanged, &suppliers, &b.OwnProtection, &importKey, &b.Version, &created, &modified,
+		&b.ChannelLocked, &b.ChannelProtection)
 	b.Start, b.ImportKey = db.DayOr(start), importKey.String
 	b.CreatedAt, b.ModifiedAt = db.Instant(created), db.Instant(modified)
 	if err != nil {
@@ -160,15 +161,16 @@ func Insert(tx *db.Tx, b travel.Booking) (id int64, err error) {
 	b.Suppliers = inOrder(b.Suppliers)
 	err = tx.RowAsIs(`INSERT INTO bookings (site_id, uuid, channel_id, author_id, author, author_name, content, firstname,
 			surname, email, start_day, end_day, pax, reference, total, currencies, country, language, modal_draft, net, held,
-			open_authorised, locked_payments, status, deleted, import_key, version, created_at, modified_at, suppliers)
+			open_authorised, locked_payments, status, deleted, import_key, version, created_at, modified_at, suppliers, other_protection)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-			FALSE, $25, 1, $26, $26, $27)
+			FALSE, $25, 1, $26, $26, $27, $28)
 		RETURNING id`,
 		[]any{
 			b.SiteID, b.UUID, b.ChannelID, b.AuthorID, b.Author, b.AuthorName, b.Content, b.Firstname,
 			b.Surname, b.Email, db.MaybeDay(b.Start), int64(b.End), b.Pax, b.Reference, b.Total, string(b.Currency), b.Country,
 			b.Language, b.ModalDraft, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments,
 			string(b.StoredStatus()), sql.NullString{String: b.ImportKey, Valid: b.ImportKey != ""}, now, inRow(b.Suppliers),
+			string(b.OwnProtection),
 		}, &id)
 	if err != nil {
 		return 0, err
@@ -233,11 +235,11 @@ func Update(tx *db.Tx, b travel.Booking) error {
 	n, err := tx.Exec(`UPDATE bookings SET channel_id = $3, content = $4, firstname = $5, surname = $6, email = $7,
 			start_day = $8, end_day = $9, pax = $10, reference = $11, total = $12, currencies = $13, country = $14,
 			language = $15, modal_draft = $16, status = $17, modified_at = $18, total_changed = total_changed OR total <> $12,
-			suppliers = $19
+			suppliers = $19, other_protection = $20
 		WHERE site_id = $1 AND id = $2 AND NOT deleted`,
 		b.SiteID, b.ID, b.ChannelID, b.Content, b.Firstname, b.Surname, b.Email, db.MaybeDay(b.Start), int64(b.End), b.Pax,
 		b.Reference, b.Total, string(b.Currency), b.Country, b.Language, b.ModalDraft, string(b.StoredStatus()), db.Micros(tx.Now),
-		inRow(b.Suppliers))
+		inRow(b.Suppliers), string(b.OwnProtection))
 	if err != nil {
 		return err
 	}
@@ -305,7 +307,7 @@ func Page(tx *db.Tx, siteID int64, filter travel.BookingFilter, page travel.Page
 	w.And("NOT b.deleted")
 	w.CountBy(func() (int64, error) { return countLiveBookings(tx, siteID) })
 	andBookings(w, siteID, filter, civil.DayOf(tx.Now))
-	return db.ListOf(tx, "bookings b", BookingColumns, w, page, bookingSortKeys, filter.Include, ScanBooking)
+	return db.ListOf(tx, "bookings b", BookingColumns, w, page, bookingSortKeys(civil.DayOf(tx.Now)), filter.Include, ScanBooking)
 }
 
 // exactly adds a condition unless the text is empty.
@@ -325,17 +327,52 @@ func firstDayNotBefore(t time.Time) int64 {
 	return int64(day)
 }
 
-// bookingSortKeys are the columns for travel.BookingOrders. The field `date` of a booking is its end date, but the order
+// bookingSortKeys returns the columns for travel.BookingOrders on a day. The field `date` of a booking is its end date, but the order
 // `date` sorts by when the booking was made, as in the framework that the API follows. The order `date_end` sorts by the
 // end date. Bookings without a start date come first in the order `date_start`.
-var bookingSortKeys = map[string]string{
-	"id":         "b.id",
-	"date":       "b.created_at",
-	"created":    "b.created_at",
-	"modified":   "b.modified_at",
-	"date_end":   "b.end_day",
-	"date_start": "COALESCE(b.start_day, -2147483648)",
-	"total":      "b.total",
+func bookingSortKeys(today civil.Day) map[string]string {
+	return map[string]string{
+		"id":         "b.id",
+		"date":       "b.created_at",
+		"created":    "b.created_at",
+		"modified":   modifiedOn(today),
+		"date_end":   "b.end_day",
+		"date_start": "COALESCE(b.start_day, -2147483648)",
+		"total":      "b.total",
+	}
+}
+
+// microsPerDay is the length of a day.
+const microsPerDay = int64(24 * time.Hour / time.Microsecond)
+
+// modifiedOn is travel.Booking.ModifiedOn as an SQL expression.
+func modifiedOn(today civil.Day) string {
+	return fmt.Sprintf(`CASE WHEN b.status = 'paid' AND b.end_day < %d AND (b.end_day + 1) * %d > b.modified_at
+		AND NOT (SELECT c.locked FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)
+		THEN (b.end_day + 1) * %[2]d ELSE b.modified_at END`, today, microsPerDay)
+}
+
+// andModified adds the condition that travel.Booking.ModifiedOn lies in a span: the booking was written in it, or completed in
+// it. Each has an index, and the engines find both where each is a query of its own.
+func andModified(w *db.Where, siteID int64, span travel.Span, today civil.Day) {
+	first, begins := db.FirstIn(span)
+	end, ends := db.EndOf(span)
+	// Completed not before an instant, and by today: a booking is completed when the day after its end date begins.
+	const completed = "m.status = 'paid' AND m.end_day >= ? AND m.end_day < ? AND m.channel_id NOT IN " + lockedChannels
+	completedFrom := func(instant int64) int64 { return firstDayNotBefore(db.Instant(instant)) - 1 }
+	if begins {
+		last := int64(math.MaxInt64)
+		if ends {
+			last = end
+		}
+		w.And(`b.id IN (SELECT m.id FROM bookings m WHERE m.site_id = ? AND m.modified_at >= ? AND m.modified_at < ?
+			UNION ALL SELECT m.id FROM bookings m WHERE m.site_id = ? AND `+completed+`)`,
+			siteID, first, last, siteID, completedFrom(first), int64(today), siteID)
+	}
+	if ends {
+		w.And("NOT (b.modified_at >= ? OR "+strings.ReplaceAll(completed, "m.", "b.")+")",
+			end, completedFrom(end), int64(today), siteID)
+	}
 }
 
 // countLiveBookings counts the bookings of the site that are not in the trash. It subtracts the trash, which is small.
@@ -358,12 +395,8 @@ func andBookings(w *db.Where, siteID int64, f travel.BookingFilter, today civil.
 	exactly(w, "b.surname", f.Surname)
 	exactly(w, "b.email", f.Email)
 	exactly(w, "b.reference", f.Reference)
-	if !f.Before.IsZero() {
-		w.And("b.created_at < ?", db.Micros(f.Before))
-	}
-	if !f.After.IsZero() {
-		w.And("b.created_at > ?", db.Micros(f.After))
-	}
+	w.Within("b.created_at", f.Created)
+	andModified(w, siteID, f.Modified, today)
 	if f.DateBefore != nil {
 		w.And("b.end_day < ?", firstDayNotBefore(*f.DateBefore))
 	}
@@ -375,10 +408,12 @@ func andBookings(w *db.Where, siteID int64, f travel.BookingFilter, today civil.
 	}
 }
 
+// lockedChannels selects the channels of a site that are locked.
+const lockedChannels = "(SELECT c.id FROM channels c WHERE c.site_id = ? AND c.locked)"
+
 // andStatusOn is travel.Booking.StatusOn as an SQL condition. The stored status does not include the lock of the channel
 // and the day, so they are added here.
 func andStatusOn(w *db.Where, siteID int64, statuses []travel.BookingStatus, today civil.Day) {
-	const lockedChannels = "(SELECT c.id FROM channels c WHERE c.site_id = ? AND c.locked)"
 	var cases []string
 	var values []any
 	for _, status := range statuses {

@@ -1,6 +1,7 @@
 package bookings_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -37,7 +38,7 @@ func TestABookingIsReadAsItWasWritten(t *testing.T) {
 			b.Content, b.Firstname, b.Surname, b.Reference = "line\nline — 🏖", "Zoë", "Đặng-O'Neil", "R'; --"
 			b.Start, b.Pax, b.Total, b.Suppliers = dbtest.StartDay-3, 73, 1e15, s.Suppliers[1:]
 			b.Sums = travel.BookingSums{Net: 1, Held: 2, OpenAuthorised: 3, LockedPayments: 4}
-			b.ModalDraft, b.ImportKey = true, "K-1"
+			b.ModalDraft, b.ImportKey, b.OwnProtection = true, "K-1", "insurance"
 		})
 		b.ID = s.Insert(t, b)[0]
 		b.Version, b.CreatedAt, b.ModifiedAt = 1, dbtest.Start, dbtest.Start
@@ -76,7 +77,7 @@ func TestAChangedBookingIsReadAsItWasChanged(t *testing.T) {
 			}
 			want.ChannelID, want.Content, want.Firstname, want.Surname, want.Email = s.Locked, "c", "f", "s", "e@example.com"
 			want.Start, want.End, want.Pax, want.Reference, want.Total = civil.NoDay, dbtest.StartDay+9, 2, "r", 5
-			want.Country, want.Language, want.Suppliers = "ES", "esES", s.Suppliers[1:]
+			want.Country, want.Language, want.Suppliers, want.OwnProtection = "ES", "esES", s.Suppliers[1:], "scheme"
 			return bookings.Update(tx, want)
 		})
 		want.ChannelLocked, want.TotalChanged, want.ModifiedAt = true, true, clock()
@@ -280,7 +281,11 @@ func TestBookingsInTheOrderOfTheirNaming(t *testing.T) {
 func TestBookingFilters(t *testing.T) {
 	t.Parallel()
 	var seconds atomic.Int64
-	clock := func() time.Time { return dbtest.Start.Add(time.Duration(seconds.Load()) * time.Second) }
+	// Each second is over by half when something happens in it.
+	clock := func() time.Time {
+		return dbtest.Start.Add(time.Duration(seconds.Load())*time.Second + time.Second/2)
+	}
+	at := func(second int) time.Time { return dbtest.Start.Add(time.Duration(second) * time.Second) }
 	dbtest.OnBothWithBookings(t, clock, func(t *testing.T, s *dbtest.BookingSite) {
 		made := map[string]int64{}
 		for i, b := range []struct {
@@ -312,10 +317,11 @@ func TestBookingFilters(t *testing.T) {
 			"country":        {travel.BookingFilter{Countries: []string{"ES", "FR"}}, []string{"there"}},
 			"include":        {travel.BookingFilter{Include: []int64{made["other"], made["plain"], 1 << 40}}, []string{"plain", "other"}},
 			"exclude":        {travel.BookingFilter{Exclude: []int64{made["other"], made["plain"]}}, []string{"lower", "there"}},
-			"before":         {travel.BookingFilter{Before: dbtest.Start.Add(time.Second)}, []string{"plain"}},
-			"after":          {travel.BookingFilter{After: dbtest.Start.Add(time.Second)}, []string{"other", "there"}},
-			"between":        {travel.BookingFilter{After: dbtest.Start, Before: dbtest.Start.Add(2 * time.Second)}, []string{"lower"}},
-			"a microsecond":  {travel.BookingFilter{After: dbtest.Start.Add(-time.Microsecond), Before: dbtest.Start.Add(time.Microsecond)}, []string{"plain"}},
+			"before":         {travel.BookingFilter{Created: travel.Span{Before: at(1)}}, []string{"plain"}},
+			"after":          {travel.BookingFilter{Created: travel.Span{After: at(1)}}, []string{"other", "there"}},
+			"between":        {travel.BookingFilter{Created: travel.Span{After: at(0), Before: at(2)}}, []string{"lower"}},
+			"in a second":    {travel.BookingFilter{Created: travel.Span{After: at(0).Add(time.Millisecond), Before: at(2).Add(time.Millisecond)}}, []string{"lower"}},
+			"modified":       {travel.BookingFilter{Modified: travel.Span{After: at(0), Before: at(3)}}, []string{"lower", "other"}},
 			"status":         {travel.BookingFilter{Statuses: []travel.BookingStatus{travel.BookingUnpaid}}, []string{"plain", "lower", "other"}},
 			"all of several": {travel.BookingFilter{Surname: "Doe", Countries: []string{"PT"}}, []string{"plain"}},
 		} {
@@ -362,10 +368,15 @@ func TestBoundsOnTheEndDate(t *testing.T) {
 	})
 }
 
-// The condition that chooses bookings by status and the function that tells a booking's status never disagree.
-func TestFilterByStatusAgreesWithTheStatus(t *testing.T) {
+// The conditions that choose bookings by status and by change, and the functions that tell both, never disagree.
+func TestFiltersAgreeWithStatusAndChange(t *testing.T) {
 	t.Parallel()
-	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
+	now := atomic.Pointer[time.Time]{}
+	clock := func() time.Time { return *now.Load() }
+	start, made := dbtest.Start, dbtest.Start.Add(-30*time.Hour) // after the second of three end dates
+	now.Store(&made)
+	dbtest.OnBothWithBookings(t, clock, func(t *testing.T, s *dbtest.BookingSite) {
+		now.Store(&made)
 		var some []travel.Booking
 		sums := []travel.BookingSums{{}, {Net: 1}, {Net: 1, OpenAuthorised: 1}, {OpenAuthorised: 1}, {Net: 2}}
 		for n := range int64(2 * 2 * 5 * 2 * 2 * 3) {
@@ -384,6 +395,7 @@ func TestFilterByStatusAgreesWithTheStatus(t *testing.T) {
 			}))
 		}
 		s.Insert(t, some...)
+		now.Store(&start)
 		all := s.List(t, travel.BookingFilter{}, s.EverythingInOrder).Items
 		if len(all) != len(some) {
 			t.Fatalf("%d of %d", len(all), len(some))
@@ -401,8 +413,39 @@ func TestFilterByStatusAgreesWithTheStatus(t *testing.T) {
 			if got := idsOf(list.Items); !slices.Equal(got, want) || list.Total != int64(len(want)) {
 				rt.Fatalf("%v: %v (%d)\nwant %v", statuses, got, list.Total, want)
 			}
+			checkModified(rt, s, all)
 		})
 	})
+}
+
+// checkModified compares the list of the bookings that were modified in some span with what each of them says.
+func checkModified(t *rapid.T, s *dbtest.BookingSite, all []travel.Booking) {
+	moments := []time.Time{{}, dbtest.StartDay.Start(), (dbtest.StartDay - 1).Start(), dbtest.Start.Add(-30 * time.Hour)}
+	moment := rapid.Custom(func(t *rapid.T) time.Time {
+		at := rapid.SampledFrom(moments).Draw(t, "moment")
+		if at.IsZero() {
+			return at
+		}
+		return at.Add(rapid.SampledFrom([]time.Duration{-time.Hour, -1, 0, 1, time.Second, time.Hour}).Draw(t, "offset"))
+	})
+	span := travel.Span{After: moment.Draw(t, "after"), Before: moment.Draw(t, "before")}
+	in := func(b travel.Booking) bool {
+		at := b.ModifiedOn(dbtest.StartDay).Unix()
+		return (span.After.IsZero() || at > span.After.Unix()) && (span.Before.IsZero() || at < span.Before.Unix())
+	}
+	want := idsOf(slices.DeleteFunc(slices.Clone(all), func(b travel.Booking) bool { return !in(b) }))
+	list := s.List(t, travel.BookingFilter{Modified: span}, s.EverythingInOrder).Items
+	if got := idsOf(list); !slices.Equal(got, want) {
+		t.Fatalf("%v: %v\nwant %v", span, got, want)
+	}
+	byChange := s.EverythingInOrder
+	byChange.OrderBy = "modified"
+	sorted := s.List(t, travel.BookingFilter{Modified: span}, byChange).Items
+	if len(sorted) != len(want) || !slices.IsSortedFunc(sorted, func(a, b travel.Booking) int {
+		return cmp.Or(a.ModifiedOn(dbtest.StartDay).Compare(b.ModifiedOn(dbtest.StartDay)), cmp.Compare(a.ID, b.ID))
+	}) {
+		t.Fatalf("%v by change: %v", span, idsOf(sorted))
+	}
 }
 
 // Writers that lock, read, change and write at the same time lose nothing of each other.

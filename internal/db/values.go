@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/travel"
 )
 
 // Micros is the stored form of an instant: microseconds since 1970 in GMT.
@@ -89,6 +90,26 @@ func (w *Where) Fill(text string, values ...any) string {
 	}
 	filled.WriteString(text)
 	return filled.String()
+}
+
+// Within adds the condition that the instant in a column lies in a span.
+func (w *Where) Within(column string, span travel.Span) {
+	if first, ok := FirstIn(span); ok {
+		w.And(column+" >= ?", first)
+	}
+	if end, ok := EndOf(span); ok {
+		w.And(column+" < ?", end)
+	}
+}
+
+// FirstIn is the first microsecond of a span: the one after the second of After. ok is false when the span has no beginning.
+func FirstIn(span travel.Span) (first int64, ok bool) {
+	return Micros(span.After.Truncate(time.Second).Add(time.Second)), !span.After.IsZero()
+}
+
+// EndOf is the first microsecond after a span: the second of Before. ok is false when the span has no end.
+func EndOf(span travel.Span) (end int64, ok bool) {
+	return Micros(span.Before.Truncate(time.Second)), !span.Before.IsZero()
 }
 
 // In adds "column IN (values)". Without values it adds nothing: a filter that is absent keeps all rows.

@@ -80,7 +80,7 @@ func (s *BookingSite) Booking(change func(b *travel.Booking)) travel.Booking {
 	b := travel.Booking{
 		SiteID: s.ID, UUID: fmt.Sprintf("%s-%d", s.path, s.uuids.Add(1)), ChannelID: s.Channel, Surname: "Doe",
 		Email: "ann@example.com", Start: civil.NoDay, End: StartDay, Total: 100, Currency: money.EUR, Country: "PT",
-		Language: travel.DefaultLanguage,
+		Language: travel.DefaultLanguage, ChannelProtection: "none",
 	}
 	if change != nil {
 		change(&b)

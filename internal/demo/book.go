@@ -89,7 +89,7 @@ var (
 
 // Book makes the demo's payments up to a day, in the order of their times. The same day always gives the same book.
 func Book(today civil.Day) []travel.ImportedPayment {
-	b := &book{today: today, rates: fx.NewTable(Rates(today)), chance: seeded("book")}
+	b := &book{today: today, rates: fx.NewTable(Rates(today)), chance: seeded("book"), codes: seeded("codes")}
 	for n := 1; n <= bookings; n++ {
 		b.trip(n)
 	}
@@ -104,6 +104,7 @@ type book struct {
 	today  civil.Day
 	rates  *fx.Table
 	chance *rand.Rand
+	codes  *rand.Rand // of what issuers and acquirers draw: it changes nothing else in the book
 	rows   []travel.ImportedPayment
 }
 
@@ -143,6 +144,7 @@ func (b *book) trip(n int) {
 			Booking: travel.BookingFields{
 				ImportKey: key, Reference: &key, Content: &content, Firstname: &first, Surname: &last, Email: &email,
 				Start: &start, End: &end, Pax: &pax, Total: &total, Currency: &currency, Country: &to.country,
+				OtherProtection: b.otherProtection(),
 			},
 		},
 	}
@@ -285,6 +287,10 @@ func (p *payer) add(kind travel.TransactionType, base, total int64, when time.Ti
 	}
 	if p.method == travel.CreditCard {
 		row.Payment.CardType, row.Payment.BIN, row.Payment.LastFour = p.card.scheme, p.card.bin, p.lastFour
+		row.Payment.AcquirerReference = p.acquirerReference(civil.DayOf(when))
+		if kind == travel.Purchase { // nobody authorises a refund
+			row.Payment.AuthCode = authCode(p.codes)
+		}
 	}
 	p.made = append(p.made, row)
 }

@@ -49,6 +49,12 @@ func TestTheBookKeepsTheRulesOfTravel(t *testing.T) {
 			if err := p.Err(); err != nil {
 				t.Fatalf("%s: %s: %v", today, row.Payment.ImportKey, err)
 			}
+			byCard := row.Payment.Method == travel.CreditCard
+			if arn := row.Payment.AcquirerReference; (arn != "") != byCard || (row.Payment.BIN != "") != byCard || travel.HoldsCardNumber(arn) ||
+				(row.Payment.AuthCode != "") != (byCard && *row.Payment.Type == travel.Purchase) || arn != "" && keys[arn] {
+				t.Errorf("%s: %s: acquirer reference %q, code %q", today, row.Payment.ImportKey, arn, row.Payment.AuthCode)
+			}
+			keys[row.Payment.AcquirerReference] = true
 			purchases[row.Payment.ImportKey] = row
 			if keys[row.Payment.ImportKey] {
 				t.Errorf("%s: %s is there twice", today, row.Payment.ImportKey)

@@ -39,10 +39,11 @@ var channels = []struct {
 	name     string
 	mode     travel.AccountMode
 	currency string
+	other    travel.OtherProtection
 }{
-	{DraftChannel, travel.ModeDraft, "EUR"},
-	{EURChannel, travel.ModeProtectionOnly, "EUR"},
-	{GBPChannel, travel.ModeProtectionOnly, "GBP"},
+	{DraftChannel, travel.ModeDraft, "EUR", "none"},
+	{EURChannel, travel.ModeProtectionOnly, "EUR", "trust_account"},
+	{GBPChannel, travel.ModeProtectionOnly, "GBP", "bond"},
 }
 
 // suppliers are the suppliers of the channels.

@@ -241,7 +241,7 @@ func (m *maker) makeChannels(ctx context.Context) error {
 		_, err := m.app.Channels.ByName(ctx, m.actor, c.name)
 		if fault.Is(err, fault.SettingNotFound) {
 			currency := money.Currency(c.currency)
-			fields := travel.ChannelFields{Name: &c.name, Mode: &c.mode, Currency: &currency, Suppliers: &linked}
+			fields := travel.ChannelFields{Name: &c.name, Mode: &c.mode, Currency: &currency, Suppliers: &linked, OtherProtection: &c.other}
 			err = m.makeChannel(ctx, fields)
 		}
 		if err != nil {

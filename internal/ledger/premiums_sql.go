@@ -79,12 +79,7 @@ func premiumsPage(tx *db.Tx, siteID int64, f protection.PremiumFilter, page trav
 	db.In(&w, "allocation_id", f.Payments)
 	db.In(&w, "kind", f.Kinds)
 	db.In(&w, "cause", f.Causes)
-	if !f.After.IsZero() {
-		w.And("recorded_at > ?", db.Micros(f.After))
-	}
-	if !f.Before.IsZero() {
-		w.And("recorded_at < ?", db.Micros(f.Before))
-	}
+	w.Within("recorded_at", f.Recorded)
 	orders := map[string]string{"recorded_at": "recorded_at", "effective_at": "effective_at", "amount": "amount"}
 	return db.ListOf(tx, "premium_lines", premiumColumns, &w, page, orders, f.Include, scanPremium)
 }

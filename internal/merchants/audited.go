@@ -19,6 +19,7 @@ type auditedChannel struct {
 	MailBCC         bool    `json:"mail_bcc_transactional_mails"`
 	ReceiptLabel    string  `json:"receipt_label"`
 	ExternalID      string  `json:"external_id"`
+	OtherProtection string  `json:"other_protection"`
 	Status          string  `json:"channel_status"`
 	StatementPeriod string  `json:"statement_period"`
 	Locked          bool    `json:"locked"`
@@ -46,7 +47,8 @@ func auditChannel(c travel.Channel) any {
 	shape := auditedChannel{
 		ID: c.ID, UUID: c.UUID, Name: c.Name, AccountType: c.AccountType, AccountMode: string(c.Mode),
 		ProtectionType: c.ProtectionType, Currency: string(c.Currency), Language: c.Language, PrimaryMail: c.PrimaryMail,
-		MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel, ExternalID: c.ExternalID, Status: c.Status(),
+		MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel, ExternalID: c.ExternalID,
+		OtherProtection: string(c.OtherProtection), Status: c.Status(),
 		StatementPeriod: c.StatementPeriod, Locked: c.Locked, Suppliers: append([]int64{}, c.Suppliers...),
 	}
 	if c.ProcessorConfig != (travel.ProcessorConfig{}) {

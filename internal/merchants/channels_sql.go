@@ -1,6 +1,7 @@
 package merchants
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,8 +17,8 @@ import (
 
 // channelColumns are the columns of a channel in the order in which scanChannel reads them.
 const channelColumns = `site_id, id, uuid, name, slug, account_type, account_mode, was_test, protection_type, currencies,
-	language, primary_mail, mail_bcc, receipt_label, external_id, status_override, statement_period, locked, secret,
-	version, created_at, modified_at, ` + processingColumns
+	language, primary_mail, mail_bcc, receipt_label, external_id, other_protection, status_override, statement_period,
+	locked, secret, version, created_at, modified_at, ` + processingColumns
 
 const processingColumns = `cardholder_present, mail_failures, server_to_server, processor, tokenizer_id, tokenizer_key_end,
 	beneficiary_id, settlement_currency, chargeback_mail, payout_minimum, descriptor`
@@ -25,12 +26,13 @@ const processingColumns = `cardholder_present, mail_failures, server_to_server, 
 // changeableColumns are the columns that both InsertChannel and UpdateChannel write. changeable gives their values, in the
 // same order.
 const changeableColumns = `name, name_folded, account_type, account_mode, protection_type, currencies, language,
-	primary_mail, mail_bcc, receipt_label, external_id, status_override, statement_period, locked, modified_at, ` + processingColumns
+	primary_mail, mail_bcc, receipt_label, external_id, other_protection, status_override, statement_period, locked,
+	modified_at, ` + processingColumns
 
 func changeable(c travel.Channel) []any {
 	return []any{
 		c.Name, db.Folded(c.Name), c.AccountType, c.Mode, c.ProtectionType, c.Currency, c.Language,
-		c.PrimaryMail, c.MailBCC, c.ReceiptLabel, c.ExternalID, c.StatusOverride, c.StatementPeriod, c.Locked,
+		c.PrimaryMail, c.MailBCC, c.ReceiptLabel, c.ExternalID, c.OtherProtection, c.StatusOverride, c.StatementPeriod, c.Locked,
 		db.Micros(c.ModifiedAt), c.CardholderPresent, c.MailFailures, c.ServerToServer, c.Processor, c.TokenizerID,
 		c.TokenizerKeyEnd, c.BeneficiaryID, c.SettlementCurrency, c.ChargebackMail, c.PayoutMinimum, c.Descriptor,
 	}
@@ -44,7 +46,7 @@ func scanChannel(scan func(dest ...any) error) (travel.Channel, error) {
 	var c travel.Channel
 	var created, modified int64
 	err := scan(&c.SiteID, &c.ID, &c.UUID, &c.Name, &c.Slug, &c.AccountType, &c.Mode, &c.WasTest, &c.ProtectionType,
-		&c.Currency, &c.Language, &c.PrimaryMail, &c.MailBCC, &c.ReceiptLabel, &c.ExternalID, &c.StatusOverride,
+		&c.Currency, &c.Language, &c.PrimaryMail, &c.MailBCC, &c.ReceiptLabel, &c.ExternalID, &c.OtherProtection, &c.StatusOverride,
 		&c.StatementPeriod, &c.Locked, &c.Secret, &c.Version, &created, &modified,
 		&c.CardholderPresent, &c.MailFailures, &c.ServerToServer, &c.Processor, &c.TokenizerID, &c.TokenizerKeyEnd,
 		&c.BeneficiaryID, &c.SettlementCurrency, &c.ChargebackMail, &c.PayoutMinimum, &c.Descriptor)
@@ -57,6 +59,7 @@ func scanChannel(scan func(dest ...any) error) (travel.Channel, error) {
 func InsertChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 	base := c.Slug
 	c.Version, c.CreatedAt, c.ModifiedAt = 1, tx.Now, tx.Now
+	c.OtherProtection = cmp.Or(c.OtherProtection, travel.OtherProtections[0])
 	for range slugAttempts {
 		var err error
 		if c.Slug, err = freeSlug(tx, c.SiteID, base); err != nil {
@@ -67,7 +70,7 @@ func InsertChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 		var inserted bool
 		err = tx.Each(`INSERT INTO channels (site_id, uuid, slug, was_test, secret, version, created_at, `+changeableColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-				$23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)
+				$23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34)
 			ON CONFLICT (site_id, slug) DO NOTHING
 			RETURNING id`,
 			append([]any{c.SiteID, c.UUID, c.Slug, c.WasTest, c.Secret, c.Version, db.Micros(c.CreatedAt)}, changeable(c)...),
@@ -202,6 +205,7 @@ func ChannelsPage(tx *db.Tx, siteID int64, f travel.ChannelFilter, page travel.P
 	w.And("site_id = ?", siteID)
 	db.In(&w, "id", f.Include)
 	db.NotIn(&w, "id", f.Exclude)
+	w.Within("modified_at", f.Modified)
 	db.In(&w, "account_mode", f.Modes)
 	if f.AccountType != "" {
 		w.And("account_type = ?", f.AccountType)
@@ -287,7 +291,7 @@ func UpdateChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 		return travel.Channel{}, err
 	}
 	_, err = tx.Exec(`UPDATE channels SET (`+changeableColumns+`) = ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-			$15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
+			$15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)
 		WHERE site_id = $1 AND id = $2`, append([]any{c.SiteID, c.ID}, changeable(c)...)...)
 	if err != nil {
 		return travel.Channel{}, err

@@ -23,26 +23,27 @@ type openCover struct {
 // openFields are the fields of travel.ChannelFields. The two types convert into each other: a field that is added there
 // has to be added here.
 type openFields struct {
-	Profile         travel.Profile         `json:"-"`
-	Idempotency     travel.IdempotencyKey  `json:"-"`
-	IfVersion       int64                  `json:"-"`
-	Reason          string                 `json:"-"` // the proposal has it
-	Problems        fault.Problems         `json:"-"`
-	Name            *string                `json:"name,omitempty"`
-	Currency        *money.Currency        `json:"currencies,omitempty"`
-	Mode            *travel.AccountMode    `json:"account_mode,omitempty"`
-	Language        *string                `json:"language,omitempty"`
-	PrimaryMail     *string                `json:"primary_mail,omitempty"`
-	MailBCC         *bool                  `json:"mail_bcc_transactional_mails,omitempty"`
-	ReceiptLabel    *string                `json:"receipt_label,omitempty"`
-	ExternalID      *string                `json:"external_id,omitempty"`
-	AccountType     *string                `json:"account_type,omitempty"`
-	ProtectionType  *string                `json:"protection_type,omitempty"`
-	Status          *string                `json:"channel_status,omitempty"`
-	StatementPeriod *string                `json:"statement_period,omitempty"`
-	Locked          *bool                  `json:"locked,omitempty"`
-	Suppliers       *[]int64               `json:"suppliers,omitempty"`
-	Processing      travel.ProcessorFields `json:"-"` // openProcessing has them
+	Profile         travel.Profile          `json:"-"`
+	Idempotency     travel.IdempotencyKey   `json:"-"`
+	IfVersion       int64                   `json:"-"`
+	Reason          string                  `json:"-"` // the proposal has it
+	Problems        fault.Problems          `json:"-"`
+	Name            *string                 `json:"name,omitempty"`
+	Currency        *money.Currency         `json:"currencies,omitempty"`
+	Mode            *travel.AccountMode     `json:"account_mode,omitempty"`
+	Language        *string                 `json:"language,omitempty"`
+	PrimaryMail     *string                 `json:"primary_mail,omitempty"`
+	MailBCC         *bool                   `json:"mail_bcc_transactional_mails,omitempty"`
+	ReceiptLabel    *string                 `json:"receipt_label,omitempty"`
+	ExternalID      *string                 `json:"external_id,omitempty"`
+	OtherProtection *travel.OtherProtection `json:"other_protection,omitempty"`
+	AccountType     *string                 `json:"account_type,omitempty"`
+	ProtectionType  *string                 `json:"protection_type,omitempty"`
+	Status          *string                 `json:"channel_status,omitempty"`
+	StatementPeriod *string                 `json:"statement_period,omitempty"`
+	Locked          *bool                   `json:"locked,omitempty"`
+	Suppliers       *[]int64                `json:"suppliers,omitempty"`
+	Processing      travel.ProcessorFields  `json:"-"` // openProcessing has them
 }
 
 // openProcessing are the fields of travel.ProcessorFields, likewise. The tokenizer's key is left out: many people can read

@@ -91,6 +91,25 @@ func (s *Sites) At(ctx context.Context, actor auth.Actor, path string) (site tra
 	return site, err
 }
 
+// Get reads one site. The operator sees every site, everybody else only their own.
+func (s *Sites) Get(ctx context.Context, actor auth.Actor, id int64) (site travel.Site, err error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return site, err
+	}
+	if id != actor.SiteID && !actor.Can(auth.ManageSites) {
+		return site, unknownSite(db.ErrNotFound, id)
+	}
+	err = s.ReadBy(ctx, core.ClockFor(actor), func(tx *db.Tx) (err error) {
+		site, err = Site(tx, id)
+		return err
+	})
+	return site, unknownSite(err, id)
+}
+
+func unknownSite(err error, id int64) error {
+	return core.NotFoundAs(fault.SettingNotFound, err, "There is no site %d.", id)
+}
+
 // List reads one page of the sites that the actor can see. The operator sees all, everybody else only their own.
 func (s *Sites) List(ctx context.Context, actor auth.Actor, f travel.SiteFilter, page travel.Page) (list travel.List[travel.Site], err error) {
 	if err := actor.Require(auth.Read); err != nil {
@@ -111,9 +130,8 @@ func (s *Sites) Change(ctx context.Context, actor auth.Actor, id int64, in trave
 	if err := actor.Require(auth.WriteSite); err != nil {
 		return travel.Site{}, err
 	}
-	unknown := fault.New(fault.SettingNotFound, "There is no site %d.", id)
 	if id != actor.SiteID && !actor.Can(auth.ManageSites) {
-		return travel.Site{}, unknown
+		return travel.Site{}, unknownSite(db.ErrNotFound, id)
 	}
 	var changed travel.Site
 	err := s.WriteAs(ctx, actor, func(tx *db.Tx) error {
@@ -140,10 +158,7 @@ func (s *Sites) Change(ctx context.Context, actor auth.Actor, id int64, in trave
 		by.SiteID, by.Ahead = id, changed.ClockAhead
 		return core.Record(tx, by, "site.change", siteObject(id), auditSite(stored), auditSite(changed))
 	})
-	if errors.Is(err, db.ErrNotFound) {
-		return travel.Site{}, unknown
-	}
-	return changed, err
+	return changed, unknownSite(err, id)
 }
 
 // auditedSite is the shape of a site in the audit.

@@ -74,6 +74,7 @@ func SitesPage(tx *db.Tx, f travel.SiteFilter, page travel.Page) (travel.List[tr
 	}
 	db.In(&w, "id", f.Include)
 	db.NotIn(&w, "id", f.Exclude)
+	w.Within("modified_at", f.Modified)
 	orders := map[string]string{"name": `name COLLATE "C"`, "path": `path COLLATE "C"`}
 	return db.ListOf(tx, source, siteColumns, &w, page, orders, f.Include, scanSite)
 }

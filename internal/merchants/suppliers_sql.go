@@ -119,6 +119,7 @@ func SuppliersPage(tx *db.Tx, siteID int64, f travel.SupplierFilter, page travel
 	w.And("site_id = ?", siteID)
 	db.In(&w, "id", f.Include)
 	db.NotIn(&w, "id", f.Exclude)
+	w.Within("modified_at", f.Modified)
 	if f.Name != "" {
 		w.And(`name_folded LIKE ? ESCAPE '\'`, db.Wildcard(f.Name))
 	}

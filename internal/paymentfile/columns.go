@@ -50,6 +50,10 @@ var Columns = []Column{
 	{"language", false, "language of receipts, such as enGB (the default)", booking, "language", func(r *row, s string) {
 		r.out.Booking.Language = &s
 	}},
+	{"other_protection", false, "what else protects the traveller, where it is not as the channel says: none, bond, trust_account, insurance or scheme", booking, "other_protection", func(r *row, s string) {
+		other := travel.OtherProtection(s)
+		r.out.Booking.OtherProtection = &other
+	}},
 	{"payment_reference", true, "your own id of the payment, unique in its channel", payment, "reference", func(r *row, s string) {
 		r.out.Payment.ImportKey = s
 		r.out.Payment.Reference = s
@@ -78,6 +82,9 @@ var Columns = []Column{
 	{"bin_number", false, "first 6 or 8 digits of the card number", payment, "bin_number", func(r *row, s string) { r.out.Payment.BIN = s }},
 	{"last_four_digits", false, "last 4 digits of the card number", payment, "last_four_digits", func(r *row, s string) { r.out.Payment.LastFour = s }},
 	{"auth_code", false, "authorisation code of the issuer", payment, "auth_code", func(r *row, s string) { r.out.Payment.AuthCode = s }},
+	{"acquirer_reference", false, "acquirer reference number (ARN) of the payment, 23 digits", payment, "acquirer_reference", func(r *row, s string) {
+		r.out.Payment.AcquirerReference = s
+	}},
 	{"psp", false, "the payment processor", payment, "psp", func(r *row, s string) { r.out.Payment.PSP = s }},
 	{"payee_name", false, "first name of the payer", payment, "payee_name", func(r *row, s string) { r.out.Payment.PayeeName = s }},
 	{"payee_surname", false, "surname of the payer", payment, "payee_surname", func(r *row, s string) { r.out.Payment.PayeeSurname = s }},

@@ -2,6 +2,7 @@ package paymentfile
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -146,7 +147,11 @@ func (r *row) wrong(format string, args ...any) {
 
 func (r *row) number(text string) *int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		r.wrong("This number is too large.")
+		return nil
+	case err != nil:
 		r.wrong("%.24q is not a whole number.", text)
 		return nil
 	}

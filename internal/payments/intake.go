@@ -200,7 +200,8 @@ func (r *intake) build(items []travel.Item) error {
 		PayeeName: in.PayeeName, PayeeSurname: in.PayeeSurname, PayeeEmail: in.PayeeEmail, Country: in.Country,
 		Reference: in.Reference, Token: in.Token, IPAddress: in.IPAddress,
 		BIN: in.BIN, LastFour: in.LastFour, CardType: in.CardType, AuthCode: in.AuthCode,
-		Attempt3DS: in.Attempt3DS, RedirectURL: in.RedirectURL, LinkedID: in.LinkedID,
+		AcquirerReference: in.AcquirerReference,
+		Attempt3DS:        in.Attempt3DS, RedirectURL: in.RedirectURL, LinkedID: in.LinkedID,
 		Content: in.Content, ContentHash: in.Hash(), ImportKey: in.ImportKey,
 		Simulated: r.channel.WasTest, EffectiveAt: r.effectiveAt(),
 	}

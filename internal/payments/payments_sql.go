@@ -87,7 +87,7 @@ func paymentsPage(tx *db.Tx, siteID int64, f travel.PaymentFilter, page travel.P
 	w.CountBy(func() (int64, error) { return tx.CountRows("payments", siteID, core.FinalOf(tx, siteID)) })
 	db.In(&w, "id", f.Include)
 	db.NotIn(&w, "id", f.Exclude)
-	between(&w, f.After, f.Before)
+	w.Within("created_at", f.Created)
 	db.In(&w, "transaction_id", f.Transactions)
 	db.In(&w, "booking_id", f.Bookings)
 	db.In(&w, "channel_id", f.Channels)

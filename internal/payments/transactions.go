@@ -16,8 +16,8 @@ import (
 // transactionColumns are the columns of a transaction, in the order in which scanTransaction reads them.
 const transactionColumns = `site_id, id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
 	remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
-	reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url, linked_id, content,
-	content_hash, import_key, simulated, effective_at, created_at, modified_at,
+	reference, token, ip_address, bin_number, last_four, card_type, auth_code, acquirer_reference, attempt_3ds, redirect_url,
+	linked_id, content, content_hash, import_key, simulated, effective_at, created_at, modified_at,
 	(SELECT c.secret FROM channels c WHERE c.site_id = transactions.site_id AND c.id = transactions.channel_id)`
 
 func scanTransaction(scan func(dest ...any) error) (travel.Transaction, error) {
@@ -29,7 +29,7 @@ func scanTransaction(scan func(dest ...any) error) (travel.Transaction, error) {
 	err := scan(&t.SiteID, &t.ID, &t.UUID, &t.ChannelID, &t.AuthorID, &t.Author, &t.AuthorName, &t.Type, &t.Status,
 		&t.Currency, &t.Total, &t.Remaining, &t.BaseCurrency, &t.BaseTotal, &t.ForexRate, &flags, &t.PSP, &t.Method,
 		&t.PayeeName, &t.PayeeSurname, &t.PayeeEmail, &t.Country, &reference, &t.Token, &t.IPAddress, &t.BIN, &t.LastFour,
-		&t.CardType, &t.AuthCode, &t.Attempt3DS, &t.RedirectURL, &linked, &t.Content, &t.ContentHash, &importKey,
+		&t.CardType, &t.AuthCode, &t.AcquirerReference, &t.Attempt3DS, &t.RedirectURL, &linked, &t.Content, &t.ContentHash, &importKey,
 		&t.Simulated, &effective, &created, &modified, &t.ChannelSecret)
 	if flags != "" {
 		t.Flags = strings.Split(flags, ",")
@@ -53,16 +53,17 @@ func InsertTransaction(tx *db.Tx, t travel.Transaction) (travel.Transaction, err
 	err := tx.Row(`INSERT INTO transactions (site_id, uuid, channel_id, author_id, author, author_name, type, status,
 			currencies, total, remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname,
 			payee_email, country, reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds,
-			redirect_url, linked_id, content, content_hash, import_key, simulated, effective_at, version, created_at, modified_at)
+			redirect_url, linked_id, content, content_hash, import_key, simulated, effective_at, version, created_at, modified_at,
+			acquirer_reference)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
-			$24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, 1, $37, $38)
+			$24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, 1, $37, $38, $39)
 		RETURNING id`,
 		[]any{t.SiteID, t.UUID, t.ChannelID, t.AuthorID, t.Author, t.AuthorName, t.Type, t.Status, t.Currency, t.Total,
 			t.Remaining, t.BaseCurrency, t.BaseTotal, t.ForexRate, strings.Join(t.Flags, ","), t.PSP, t.Method, t.PayeeName,
 			t.PayeeSurname, t.PayeeEmail, t.Country, maybeText(t.Reference), t.Token, t.IPAddress, t.BIN, t.LastFour,
 			t.CardType, t.AuthCode, t.Attempt3DS, t.RedirectURL, db.MaybeID(t.LinkedID), t.Content, t.ContentHash,
-			maybeText(t.ImportKey), t.Simulated, db.Micros(t.EffectiveAt), db.Micros(tx.Now), db.Micros(tx.Now)},
-		&t.ID)
+			maybeText(t.ImportKey), t.Simulated, db.Micros(t.EffectiveAt), db.Micros(tx.Now), db.Micros(tx.Now),
+			t.AcquirerReference}, &t.ID)
 	if err != nil {
 		return travel.Transaction{}, err
 	}
@@ -216,31 +217,7 @@ func transactionsPage(
 	var w db.Where
 	w.And("site_id = ?", siteID)
 	w.CountBy(func() (int64, error) { return tx.CountRows("transactions", siteID, core.FinalOf(tx, siteID)) })
-	db.In(&w, "id", f.Include)
-	db.NotIn(&w, "id", f.Exclude)
-	between(&w, f.After, f.Before)
-	db.In(&w, "status", f.Statuses)
-	db.In(&w, "channel_id", f.Channels)
-	db.In(&w, "country", f.Countries)
-	db.In(&w, "currencies", f.Currencies)
-	db.In(&w, "type", f.Types)
-	db.In(&w, "method", f.Methods)
-	db.In(&w, "card_type", f.CardTypes)
-	for column, text := range map[string]string{
-		"reference": f.Reference, "bin_number": f.BIN, "last_four": f.LastFour,
-		"payee_email": f.PayeeEmail, "payee_surname": f.PayeeSurname,
-	} {
-		if text != "" {
-			w.And(column+" = ?", text)
-		}
-	}
-	if f.LinkedID != 0 {
-		w.And("linked_id = ?", f.LinkedID)
-	}
-	if f.OverLimit != nil {
-		not := map[bool]string{true: "", false: "NOT "}[*f.OverLimit]
-		w.And("id "+not+"IN (SELECT o.transaction_id FROM over_limits o WHERE o.site_id = ?)", siteID)
-	}
+	andTransactions(&w, siteID, f)
 	list, err := db.ListOf(tx, "transactions", transactionColumns, &w, page, map[string]string{
 		"date": "created_at", "created": "created_at", "modified": "modified_at", "total": "total",
 	}, f.Include, scanTransaction)
@@ -361,13 +338,3 @@ func readOpenAuthorisations(tx *db.Tx, clock core.SiteClock, condition string, a
 
 // maybeText stores an empty text as NULL. A unique index does not compare NULLs, so many rows may have none.
 func maybeText(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
-
-// between filters by the time of creation: after one instant and before the other. A zero instant is no filter.
-func between(w *db.Where, after, before time.Time) {
-	if !after.IsZero() {
-		w.And("created_at > ?", db.Micros(after))
-	}
-	if !before.IsZero() {
-		w.And("created_at < ?", db.Micros(before))
-	}
-}

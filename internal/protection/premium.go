@@ -157,7 +157,7 @@ func bookPremium(
 // PremiumFilter picks lines of the premium ledger. An empty field picks all.
 type PremiumFilter struct {
 	Include, Exclude []int64
-	Before, After    time.Time // recorded
+	Recorded         travel.Span
 	Channels         []int64
 	Transactions     []int64 // the causes
 	Bookings         []int64

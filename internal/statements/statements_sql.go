@@ -104,12 +104,7 @@ func pageOf(
 	db.In(&w, "channel_id", f.Channels)
 	db.In(&w, "period", f.Periods)
 	db.In(&w, "currency", f.Currencies)
-	if !f.After.IsZero() {
-		w.And("issued_at > ?", db.Micros(f.After))
-	}
-	if !f.Before.IsZero() {
-		w.And("issued_at < ?", db.Micros(f.Before))
-	}
+	w.Within("issued_at", f.Issued)
 	if f.Overdue != nil {
 		condition := "due_day < ? AND " + openOfStatement + " > 0"
 		if !*f.Overdue {

@@ -271,7 +271,7 @@ func (c *importChunk) makeBooking(channel travel.Channel, booking travel.Booking
 		return travel.Booking{}, err
 	}
 	booking.Version, booking.CreatedAt, booking.ModifiedAt = 1, c.tx.Now, c.tx.Now
-	booking.ChannelLocked = channel.Locked
+	booking.ChannelLocked, booking.ChannelProtection = channel.Locked, channel.OtherProtection
 	var err error
 	booking.ID, err = bookings.Insert(c.tx, booking)
 	return booking, err

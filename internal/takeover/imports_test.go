@@ -85,6 +85,19 @@ var badRows = []struct {
 	{"a payment of another booking", apptest.ARow(0, "1", func(r *travel.ImportedPayment) { r.Booking.ImportKey = "B-2" }), "for another booking"},
 	{"a payment of a booking that is new", apptest.ARow(0, "1", func(r *travel.ImportedPayment) { r.Booking.ImportKey = "B-x" }), "for another booking"},
 	{"the same payment with another name on it", apptest.ARow(0, "1", func(r *travel.ImportedPayment) { r.Payment.PayeeName = "Ana" }), "with other content"},
+	{"the same payment with an acquirer reference", apptest.ARow(0, "1", func(r *travel.ImportedPayment) {
+		r.Payment.AcquirerReference = "74537605006000000012345"
+	}), "acquirer_reference: The payment is there already and says , not 74537605006000000012345."},
+	{"half an acquirer reference", apptest.ARow(0, "x", func(r *travel.ImportedPayment) {
+		r.Payment.AcquirerReference = "74537605006"
+	}), "acquirer_reference: The acquirer reference number (ARN) is expected, 23 digits."},
+	{"another protection of a booking that is there", apptest.ARow(0, "1", func(r *travel.ImportedPayment) {
+		r.Payment.ImportKey = "P-x"
+		r.Booking.OtherProtection = new(travel.OtherProtection("bond"))
+	}), "other_protection: The booking is there already"},
+	{"a protection that there is not", apptest.ARow(0, "x", func(r *travel.ImportedPayment) {
+		r.Booking.OtherProtection = new(travel.OtherProtection("luck"))
+	}), "other_protection: This is not one of none, bond"},
 	{"a refund of nothing", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *travel.ImportedPayment) { r.Linked = "" }), "linked_reference: A refund must name"},
 	{"a refund of what is not there", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *travel.ImportedPayment) { r.Linked = "P-9" }), `linked_reference: There is no payment "P-9"`},
 	{"a refund of another booking's payment", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *travel.ImportedPayment) { r.Linked = "P-2" }), "booking"},

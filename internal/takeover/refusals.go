@@ -79,6 +79,7 @@ func sameBooking(says travel.BookingFields, stored, row travel.Booking) error {
 	compare("currencies", true, stored.Currency, row.Currency)
 	compare("countries", true, stored.Country, row.Country)
 	compare("language", says.Language != nil, stored.Language, row.Language)
+	compare("other_protection", says.OtherProtection != nil, stored.OtherProtection(), row.OwnProtection)
 	return differ.Err()
 }
 
@@ -99,6 +100,7 @@ func samePayment(stored travel.Transaction, row travel.NewTransaction, bookingID
 	compare("card_types", stored.CardType, row.CardType)
 	compare("bin_number", stored.BIN, row.BIN)
 	compare("last_four_digits", stored.LastFour, row.LastFour)
+	compare("acquirer_reference", stored.AcquirerReference, row.AcquirerReference)
 	if len(stored.Payments) != 1 || stored.Payments[0].BookingID != bookingID {
 		differ.Wrong("booking_reference", "The payment is there already, for another booking.")
 	}

@@ -1,6 +1,7 @@
 package travel
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -12,43 +13,59 @@ import (
 
 // Booking is a trip with a total cost, sold by a channel (section 2.4). Amounts are minor units of Currency.
 type Booking struct {
-	SiteID         int64
-	ID             int64
-	UUID           string
-	ChannelID      int64
-	AuthorID       int64
-	Author         string // user name
-	AuthorName     string // display name
-	Content        string
-	Firstname      string // lead traveller
-	Surname        string
-	Email          string
-	Start          civil.Day // civil.NoDay when only the end is known
-	End            civil.Day
-	Pax            int64 // 0 when not given
-	Reference      string
-	Total          int64
-	Currency       money.Currency // base currency of the channel
-	Country        string
-	Language       string
-	Suppliers      []int64
-	ModalDraft     bool // made by the payment modal, without an attempt to pay yet
-	Sums           BookingSums
-	ChannelLocked  bool
-	TotalChanged   bool    // whether the total has changed since the booking was made
-	Payments       int64   // number of purchases and captures that took money
-	TransactionIDs []int64 // in order of the ids: the last one is the latest attempt
-	ImportKey      string  // reference of an imported booking, unique in its channel
-	Version        int64
-	CreatedAt      time.Time
-	ModifiedAt     time.Time
+	SiteID        int64
+	ID            int64
+	UUID          string
+	ChannelID     int64
+	AuthorID      int64
+	Author        string // user name
+	AuthorName    string // display name
+	Content       string
+	Firstname     string // lead traveller
+	Surname       string
+	Email         string
+	Start         civil.Day // civil.NoDay when only the end is known
+	End           civil.Day
+	Pax           int64 // 0 when not given
+	Reference     string
+	Total         int64
+	Currency      money.Currency // base currency of the channel
+	Country       string
+	Language      string
+	Suppliers     []int64
+	OwnProtection OtherProtection // other_protection, where the booking has its own; "" follows the channel
+	ModalDraft    bool            // made by the payment modal, without an attempt to pay yet
+	Sums          BookingSums
+	ChannelLocked bool
+	// ChannelProtection is the other_protection of the channel.
+	ChannelProtection OtherProtection
+	TotalChanged      bool    // whether the total has changed since the booking was made
+	Payments          int64   // number of purchases and captures that took money
+	TransactionIDs    []int64 // in order of the ids: the last one is the latest attempt
+	ImportKey         string  // reference of an imported booking, unique in its channel
+	Version           int64
+	CreatedAt         time.Time
+	ModifiedAt        time.Time
 }
 
 // TrustID is the trust_id: the id of the site, a dash and the id of the booking (section 2.4).
 func (b Booking) TrustID() string { return fmt.Sprintf("%d-%d", b.SiteID, b.ID) }
 
 // Title is made of trust_id, surname and e-mail (section 2.4).
-func (b Booking) Title() string { return b.TrustID() + " | " + b.Surname + " | " + b.Email }
+func (b Booking) Title() string { return titleOf(b.TrustID(), b.Surname, b.Email) }
+
+// ModifiedOn is when the booking was last changed, as seen on a day. It counts as a change that the booking is completed.
+func (b Booking) ModifiedOn(today civil.Day) time.Time {
+	if completed := (b.End + 1).Start(); b.StatusOn(today) == BookingCompleted && completed.After(b.ModifiedAt) {
+		return completed
+	}
+	return b.ModifiedAt
+}
+
+// OtherProtection says what else protects the traveller: what the booking itself says, otherwise what its channel says.
+func (b Booking) OtherProtection() OtherProtection {
+	return cmp.Or(b.OwnProtection, b.ChannelProtection)
+}
 
 // Unpaid is the part of the total that is still to be paid.
 func (b Booking) Unpaid() int64 { return max(0, b.Total-b.Sums.Net) }
@@ -81,9 +98,11 @@ type BookingFields struct {
 	Country     *string
 	Language    *string
 	Suppliers   *[]int64
-	ModalDraft  bool
-	Modal       *ModalSession // the session that makes it; nil outside the payment modal
-	ImportKey   string
+	// OtherProtection is "" to follow the channel.
+	OtherProtection *OtherProtection
+	ModalDraft      bool
+	Modal           *ModalSession // the session that makes it; nil outside the payment modal
+	ImportKey       string
 }
 
 // NewBooking makes a booking from the fields and their defaults. It adds problems to p. CheckChannel checks what
@@ -133,6 +152,9 @@ func (f BookingFields) Change(b Booking, p *fault.Problems) Booking {
 		p.Wrong("total", "The total cannot be below the total of the linked transactions, %s %s.",
 			b.Currency, money.Format(b.Sums.Held, b.Currency))
 	}
+	if f.OtherProtection != nil && *f.OtherProtection == b.OtherProtection() {
+		f.OtherProtection = nil // a PUT may repeat what was shown: that does not part the booking from its channel
+	}
 	return f.apply(b, p)
 }
 
@@ -150,6 +172,7 @@ func (f BookingFields) apply(b Booking, p *fault.Problems) Booking {
 	set(&b.Currency, f.Currency)
 	set(&b.Country, f.Country)
 	set(&b.Language, f.Language)
+	set(&b.OwnProtection, f.OtherProtection)
 	if f.Suppliers != nil {
 		b.Suppliers = slices.Compact(slices.Sorted(slices.Values(*f.Suppliers)))
 	}
@@ -177,6 +200,9 @@ func (f BookingFields) apply(b Booking, p *fault.Problems) Booking {
 		p.Wrong("countries", "This is not an ISO 3166-1 alpha-2 country code.")
 	}
 	checkOneOf(p, "language", b.Language, Languages)
+	if b.OwnProtection != "" {
+		checkOneOf(p, "other_protection", b.OwnProtection, OtherProtections)
+	}
 	if len(b.Suppliers) > MaxList {
 		p.Wrong("suppliers", "At most %d suppliers are allowed.", MaxList)
 	}
@@ -197,7 +223,7 @@ func (b Booking) CheckChannel(c Channel, p *fault.Problems) {
 // BookingFilter picks bookings from a list (section 4.4). An empty field picks all.
 type BookingFilter struct {
 	Include, Exclude      []int64
-	Before, After         time.Time // created
+	Created, Modified     Span
 	Statuses              []BookingStatus
 	Channels              []int64
 	Countries             []string

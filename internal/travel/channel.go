@@ -46,6 +46,12 @@ var (
 	StatementPeriods = []string{"month", "biweek", "week"}
 )
 
+// OtherProtection says what else protects a traveller when a merchant fails, besides this service.
+type OtherProtection string
+
+// OtherProtections lists the values, the default first.
+var OtherProtections = []OtherProtection{"none", "bond", "trust_account", "insurance", "scheme"}
+
 // statusOfMode is the channel_status of each mode, when the operator has set none.
 var statusOfMode = map[AccountMode]string{
 	ModeTest:           "test",
@@ -73,7 +79,8 @@ type Channel struct {
 	MailBCC         bool
 	ReceiptLabel    string
 	ExternalID      string
-	StatusOverride  string // set by the operator; "" when the status follows the mode
+	StatusOverride  string          // set by the operator; "" when the status follows the mode
+	OtherProtection OtherProtection // of its bookings, where a booking says nothing else
 	StatementPeriod string
 	Locked          bool
 	Suppliers       []int64
@@ -114,6 +121,8 @@ type ChannelFields struct {
 	MailBCC      *bool
 	ReceiptLabel *string
 	ExternalID   *string
+
+	OtherProtection *OtherProtection
 	// Fields that only the operator sets. They are ignored from a customer, who may only read them.
 	AccountType     *string
 	ProtectionType  *string
@@ -138,6 +147,7 @@ func (f ChannelFields) NewChannel(site Site, byOperator bool, p *fault.Problems)
 		ProtectionType:  ProtectionTypes[0],
 		Language:        DefaultLanguage,
 		ReceiptLabel:    site.Name,
+		OtherProtection: OtherProtections[0],
 		StatementPeriod: cmp.Or(site.Policy.StatementPeriod, StatementPeriods[0]),
 	}
 	if f.Mode != nil {
@@ -155,10 +165,10 @@ func (f ChannelFields) NewChannel(site Site, byOperator bool, p *fault.Problems)
 
 // Change returns the channel with the given fields set. It adds problems to p. Only the operator changes the mode,
 // from one mode to another as modeMoves allows; fields of the operator are ignored from a customer. A channel that
-// has bookings cannot change its currency.
-func (f ChannelFields) Change(c Channel, hasBookings, byOperator bool, p *fault.Problems) Channel {
-	if f.Currency != nil && *f.Currency != c.Currency && hasBookings {
-		p.Wrong("currencies", "The currency of a channel with bookings cannot change.")
+// has a booking, even one in the trash, cannot change its currency.
+func (f ChannelFields) Change(c Channel, hadBookings, byOperator bool, p *fault.Problems) Channel {
+	if f.Currency != nil && *f.Currency != c.Currency && hadBookings {
+		p.Wrong("currencies", "The currency of a channel cannot change once it has had a booking: what is in the trash has that currency, too.")
 	}
 	if f.Name != nil {
 		needText(p, "name", f.Name)
@@ -188,11 +198,15 @@ func (f ChannelFields) apply(c *Channel, byOperator bool, p *fault.Problems) {
 	set(&c.MailBCC, f.MailBCC)
 	set(&c.ReceiptLabel, f.ReceiptLabel)
 	set(&c.ExternalID, f.ExternalID)
+	set(&c.OtherProtection, f.OtherProtection)
 	checkText(p, "name", c.Name, MaxText)
 	checkOneOf(p, "language", c.Language, Languages)
 	checkEmails(p, "primary_mail", c.PrimaryMail)
 	checkText(p, "receipt_label", c.ReceiptLabel, MaxText)
 	checkText(p, "external_id", c.ExternalID, MaxText)
+	if f.OtherProtection != nil {
+		checkOneOf(p, "other_protection", c.OtherProtection, OtherProtections)
+	}
 	if f.Profile.Processes() {
 		f.Processing.apply(c, byOperator, p)
 	}
@@ -250,6 +264,7 @@ func slugOf(name string) string {
 // ChannelFilter picks channels from a list (section 4.3). An empty field picks all.
 type ChannelFilter struct {
 	Include, Exclude []int64
+	Modified         Span
 	Modes            []AccountMode
 	AccountType      string
 	Currency         string // part of the currency code

@@ -44,7 +44,7 @@ func TestANewChannelHasTheDefaults(t *testing.T) {
 	want := Channel{
 		SiteID: 3, Name: "Alpine Escapes", Slug: "alpine-escapes", AccountType: "protected-processing", Mode: ModeTest,
 		WasTest: true, ProtectionType: "trust-travel", Currency: "EUR", Language: "enGB", ReceiptLabel: "Demo",
-		StatementPeriod: "month",
+		OtherProtection: "none", StatementPeriod: "month",
 	}
 	if fmt.Sprintf("%+v", c) != fmt.Sprintf("%+v", want) {
 		t.Errorf("made\n%+v\nwant\n%+v", c, want)

@@ -48,11 +48,13 @@ type NewTransaction struct {
 	LastFour     string
 	CardType     string
 	AuthCode     string
-	Attempt3DS   bool
-	RedirectURL  string
-	LinkedID     int64
-	Content      string
-	EffectiveAt  time.Time // zero: now
+	// Absent from the hash when it is empty, so that earlier hashes stay valid.
+	AcquirerReference string `json:",omitempty"`
+	Attempt3DS        bool
+	RedirectURL       string
+	LinkedID          int64
+	Content           string
+	EffectiveAt       time.Time // zero: now
 	// Of the card, when its token does not include the expiry. Never stored.
 	ExpiryMonth int64 `json:",omitempty"`
 	ExpiryYear  int64 `json:",omitempty"`
@@ -68,6 +70,7 @@ type NewTransaction struct {
 var (
 	binText      = regexp.MustCompile(`^([0-9]{6}|[0-9]{8})$`)
 	lastFourText = regexp.MustCompile(`^[0-9]{4}$`)
+	arnText      = regexp.MustCompile(`^[0-9]{23}$`)
 )
 
 // Hash is the same for two requests with the same content, in any order of the items, and with or without the default
@@ -175,6 +178,9 @@ func (n NewTransaction) checkCard(p *fault.Problems) {
 	}
 	if n.LastFour != "" && !lastFourText.MatchString(n.LastFour) {
 		p.Wrong("last_four_digits", "The last 4 digits of the card number are expected.")
+	}
+	if n.AcquirerReference != "" && !arnText.MatchString(n.AcquirerReference) {
+		p.Wrong("acquirer_reference", "The acquirer reference number (ARN) is expected, 23 digits.")
 	}
 	if n.ExpiryMonth < 0 || n.ExpiryMonth > 12 || n.ExpiryMonth == 0 && n.ExpiryYear != 0 {
 		p.Wrong("expiry_month", "A month between 1 and 12 is expected.")

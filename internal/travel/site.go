@@ -106,6 +106,7 @@ func originOf(text string) (string, bool) {
 type SiteFilter struct {
 	Only             int64 // the only site that a customer sees; 0 for the operator, who sees all
 	Include, Exclude []int64
+	Modified         Span
 }
 
 // SiteOrders lists the values of orderby for sites.

@@ -75,7 +75,7 @@ func (p StatementPayment) Same(o StatementPayment) bool {
 type StatementFilter struct {
 	Include, Exclude []int64
 	Channels         []int64
-	Before, After    time.Time // of issue
+	Issued           Span
 	Periods          []string
 	Currencies       []string
 	Overdue          *bool // due before today and not paid in full

@@ -53,6 +53,7 @@ func (f SupplierFields) Apply(s Supplier, p *fault.Problems) Supplier {
 // SupplierFilter picks suppliers from a list (section 4.5). An empty field picks all.
 type SupplierFilter struct {
 	Include, Exclude []int64
+	Modified         Span
 	Name             string // part of the name, in small or capital letters
 	URL              string // part of the address, in small or capital letters
 	Countries        []string

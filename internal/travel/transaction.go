@@ -121,14 +121,16 @@ type Transaction struct {
 	LastFour      string
 	CardType      string
 	AuthCode      string
-	Attempt3DS    bool
-	RedirectURL   string // the page to which the shopper comes back after 3DS
-	LinkedID      int64  // the transaction that this one adjusts; 0 for none
-	Adjustments   []int64
-	Content       string
-	ContentHash   string // NewTransaction.Hash: it differs when another payment uses the same reference
-	ImportKey     string // reference of an imported payment, unique in its channel
-	Simulated     bool   // of a test channel
+	// AcquirerReference is the ARN, 23 digits: the acquirer's own number of the payment.
+	AcquirerReference string
+	Attempt3DS        bool
+	RedirectURL       string // the page to which the shopper comes back after 3DS
+	LinkedID          int64  // the transaction that this one adjusts; 0 for none
+	Adjustments       []int64
+	Content           string
+	ContentHash       string // NewTransaction.Hash: it differs when another payment uses the same reference
+	ImportKey         string // reference of an imported payment, unique in its channel
+	Simulated         bool   // of a test channel
 	// StatementBatches are the numbers of the statements with its premium, with commas between. StatementDate is when
 	// the last of them was issued.
 	StatementBatches string
@@ -149,10 +151,8 @@ type Transaction struct {
 // TrustID is the trust_id: the id of the site, a dash and the id of the transaction (section 2.6).
 func (t Transaction) TrustID() string { return fmt.Sprintf("%d-%d", t.SiteID, t.ID) }
 
-// Title is made of trust_id, surname and e-mail of the payer.
-func (t Transaction) Title() string {
-	return t.TrustID() + " | " + t.PayeeSurname + " | " + t.PayeeEmail
-}
+// Title is made of trust_id, surname and e-mail of the payer, as far as they are known.
+func (t Transaction) Title() string { return titleOf(t.TrustID(), t.PayeeSurname, t.PayeeEmail) }
 
 // InTime reports whether an authorisation could be captured or voided at a time. A capture that was made in time
 // counts, even when it is logged late.
@@ -199,22 +199,26 @@ func (p Payment) Left() int64 { return left(p.Remaining, p.ChargedBack) }
 
 // TransactionFilter picks transactions from a list. An empty field picks all.
 type TransactionFilter struct {
-	Include, Exclude []int64
-	Before, After    time.Time // created
-	Statuses         []TransactionStatus
-	Channels         []int64
-	Countries        []string
-	Reference        string
-	Currencies       []string
-	Types            []TransactionType
-	Methods          []string
-	CardTypes        []string
-	BIN              string
-	LastFour         string
-	PayeeEmail       string
-	PayeeSurname     string
-	LinkedID         int64
-	OverLimit        *bool // whether it exceeds a limit
+	Include, Exclude  []int64
+	Created, Modified Span
+	Statuses          []TransactionStatus
+	Channels          []int64
+	Countries         []string
+	Reference         string
+	Currencies        []string
+	Types             []TransactionType
+	Methods           []string
+	CardTypes         []string
+	BIN               string
+	LastFour          string
+	PayeeEmail        string
+	PayeeSurname      string
+	LinkedID          int64
+	Bookings          []int64
+	PSP               string
+	AuthCode          string
+	AcquirerReference string
+	OverLimit         *bool // whether it exceeds a limit
 }
 
 // TransactionOrders lists the values of orderby for transactions.
@@ -223,7 +227,7 @@ var TransactionOrders = []string{"id", "date", "created", "modified", "total", "
 // PaymentFilter picks payment records from a list. An empty field picks all.
 type PaymentFilter struct {
 	Include, Exclude []int64
-	Before, After    time.Time
+	Created          Span
 	Transactions     []int64
 	Bookings         []int64
 	Channels         []int64

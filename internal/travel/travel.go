@@ -47,6 +47,12 @@ func (p Page) Skip() int {
 	return (p.Number - 1) * p.Size
 }
 
+// Span picks what happened after one instant and before another. Both count in whole seconds, as times are shown: what
+// happened in the second of After is not after it. A zero instant is no bound.
+type Span struct {
+	After, Before time.Time
+}
+
 // List is one page of a list.
 type List[T any] struct {
 	Items []T
@@ -78,6 +84,11 @@ var Languages = []string{
 
 // DefaultLanguage is the language of mail receipts when none is given.
 const DefaultLanguage = "enGB"
+
+// titleOf makes a title of the parts that are known.
+func titleOf(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " | ")
+}
 
 // checkText adds a problem when a text is too long, is not valid UTF-8 or holds control characters.
 func checkText(p *fault.Problems, field, value string, limit int) {
