@@ -27,7 +27,7 @@ type userCreateCmd struct {
 	DisplayName      string    `placeholder:"NAME" help:"Name that other people see (default: the user name)."`
 	Role             auth.Role `required:"" enum:"read_only,finance,member_admin,operator" help:"read_only, finance, member_admin or operator. Operators are the protection provider's own people, and may do everything on all sites."`
 	Site             string    `placeholder:"PATH" help:"Path of the site. Leave it out for an operator."`
-	CanSignOffPayout bool      `help:"Let them sign off payouts."`
+	CanSignOffPayout bool      `help:"Let them sign off payouts. No effect yet."`
 }
 
 // Run creates the user.
@@ -95,7 +95,7 @@ type userAccessCmd struct {
 	Username         string    `arg:"" help:"Name of the user."`
 	Role             auth.Role `xor:"what" required:"" enum:"read_only,finance,member_admin," placeholder:"ROLE" help:"New role: read_only, finance or member_admin."`
 	Remove           bool      `xor:"what" required:"" help:"Take all access to the site away. The API tokens of this user there are deleted."`
-	CanSignOffPayout bool      `help:"Let them sign off payouts."`
+	CanSignOffPayout bool      `help:"Let them sign off payouts. No effect yet."`
 }
 
 // Run gives the role or takes it away.

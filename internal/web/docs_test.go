@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -228,6 +229,41 @@ func TestWhatIsNoDescription(t *testing.T) {
 	for _, text := range []string{"", "[1, 2]", "a: [", "\t"} {
 		if _, err := Docs([]byte(text)); err == nil {
 			t.Errorf("%q was taken for a description", text)
+		}
+	}
+}
+
+// What has no effect yet is marked in the tables, and is listed in the introduction and in the README.
+func TestWhatHasNoEffectIsListed(t *testing.T) {
+	root, err := parse(docs.OpenAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const heading = "## What has no effect yet"
+	marked := []string{"read_payouts", "sign_off_payout", "export"} // rights, which are values and no fields
+	for _, schema := range root.at("components", "schemas").fields() {
+		for name, field := range schema.at("properties").fields() {
+			if field.is(noEffect) {
+				marked = append(marked, name)
+			}
+		}
+	}
+	slices.Sort(marked)
+	marked = slices.Compact(marked)
+	if len(marked) < 10 {
+		t.Errorf("only %v are marked", marked)
+	}
+	for where, text := range map[string]string{"README.md": string(readme), "the introduction": root.at("info", "description").text()} {
+		_, list, _ := strings.Cut(text, heading)
+		list, _, _ = strings.Cut(list, "\n## ")
+		for _, name := range marked {
+			if !strings.Contains(list, "`"+name+"`") {
+				t.Errorf("%s does not say that %s has no effect yet", where, name)
+			}
 		}
 	}
 }

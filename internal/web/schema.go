@@ -14,11 +14,15 @@ type field struct {
 	Required   bool
 	ReadOnly   bool
 	Deprecated bool
+	NoEffect   bool // accepted and given back, and nothing follows from it yet
 	About      template.HTML
 	Values     []string // of an enumeration
 	Default    string
 	Example    string
 }
+
+// noEffect marks in a description what is accepted and given back, and has no effect yet.
+const noEffect = "x-no-effect-yet"
 
 // fieldsOf lists the fields of an object. The fields of an object inside it follow that object.
 func fieldsOf(schema part, prefix string) []field {
@@ -42,7 +46,7 @@ func fieldsOf(schema part, prefix string) []field {
 func fieldOf(name string, schema part) field {
 	f := field{
 		Name: name, Type: typeOf(schema), ReadOnly: schema.is("readOnly"), Deprecated: schema.is("deprecated"),
-		About: phrase(schema.at("description").text()), Values: distinct(schema.at("enum").texts()), Default: schema.at("default").text(),
+		NoEffect: schema.is(noEffect), About: phrase(schema.at("description").text()), Values: distinct(schema.at("enum").texts()), Default: schema.at("default").text(),
 	}
 	if items := schema.at("items"); items.exists() && len(f.Values) == 0 {
 		f.Values = items.whole().at("enum").texts()
