@@ -68,6 +68,14 @@ func TestDemosShopServerToServer(t *testing.T) {
 	v.click(mainFrame, "#pay")
 	v.payWith(challenged)
 	v.waitFor(challengeFrame, "document.querySelector('button[value=approve]')")
+	// Shop, modal and bank name one merchant.
+	var names [3]string
+	v.read(mainFrame, "document.querySelector('.brand span').textContent", &names[0])
+	v.read(modalFrame, "document.getElementById('merchant').textContent", &names[1])
+	v.read(challengeFrame, "document.querySelector('dd').textContent", &names[2])
+	if names[0] != "Fjord & Fell Travel" || names[1] != names[0] || names[2] != names[0] {
+		t.Errorf("the merchant has the names %q", names)
+	}
 	v.hears("booking_logged")
 	v.goTo("location.reload()", demo.base+"/checkout", true)
 	v.waitFor(mainFrame, "document.getElementById('state').textContent.includes('finding out')")

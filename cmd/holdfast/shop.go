@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"holdfast/internal/merchants"
 	"net"
 	"net/url"
 	"slices"
@@ -11,7 +11,9 @@ import (
 
 	"holdfast/internal/auth"
 	"holdfast/internal/demo"
+	"holdfast/internal/merchants"
 	"holdfast/internal/psp/sandbox"
+	"holdfast/internal/travel"
 	"holdfast/internal/web/checkout"
 	"holdfast/internal/web/modal"
 )
@@ -20,20 +22,27 @@ import (
 // channel and its secret, and the API.
 func (p *program) openShop(w demo.World) error {
 	name, integrity := p.modal.Script()
-	merchant, channel := merchants.SystemAt(w.Site), channelNamed(w.Channels, demo.TestChannel)
+	merchant := merchants.SystemAt(w.Site)
+	var channel travel.Channel
+	for _, c := range w.Channels {
+		if c.Name == demo.TestChannel {
+			channel = c
+		}
+	}
 	now := func(ctx context.Context) (time.Time, error) {
 		shown, err := p.app.Clocks.Show(ctx, merchant)
 		return shown.Now, err
 	}
 	shop, err := checkout.New(checkout.Config{
-		Site: w.Site.Path, Channel: channel, Script: p.base + modal.Path + name, Integrity: integrity, Cards: testCards(), Now: now,
+		Merchant: cmp.Or(channel.ReceiptLabel, w.Site.Name), Site: w.Site.Path, Channel: channel.ID,
+		Script: p.base + modal.Path + name, Integrity: integrity, Cards: testCards(), Now: now,
 		Sign: func(ctx context.Context, values map[string]string) (string, error) {
 			stamp, err := now(ctx)
 			if err != nil {
 				return "", err
 			}
 			// The secret is read each time, so that a new one is used at once.
-			c, err := p.app.Channels.Get(ctx, merchant, channel)
+			c, err := p.app.Channels.Get(ctx, merchant, channel.ID)
 			return auth.ModalString(c.Secret, values, stamp), err
 		},
 		Outcome: func(ctx context.Context, booking int64) (checkout.Outcome, error) {
@@ -78,7 +87,7 @@ var decks = []struct{ prefix, name string }{
 func testCards() (list []checkout.Card) {
 	for _, c := range sandbox.Cards {
 		at := slices.IndexFunc(decks, func(d struct{ prefix, name string }) bool { return strings.HasPrefix(c.Token, d.prefix) })
-		list = append(list, checkout.Card{Number: c.Number, Scheme: c.Scheme, What: c.What, Group: decks[at].name})
+		list = append(list, checkout.Card{Number: c.Number, Scheme: travel.Scheme(c.Scheme).Label(), What: c.What, Group: decks[at].name})
 	}
 	return list
 }

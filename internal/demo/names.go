@@ -9,7 +9,7 @@ import (
 // Names in the demo. User names are shared by all sites, so those of the demo begin with "demo-".
 const (
 	SitePath = "demo"
-	SiteName = "Demo Travel Group"
+	SiteName = "Fjord & Fell Travel" // the name of the demo's shop, too
 
 	// LiveSitePath is the site that is no sandbox: there, what opens cover needs two operators.
 	LiveSitePath = "demo-live"

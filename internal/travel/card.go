@@ -1,6 +1,7 @@
 package travel
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"slices"
@@ -26,6 +27,14 @@ const (
 
 // Schemes lists the known schemes.
 var Schemes = []Scheme{Visa, Mastercard, Amex, Discover, Diners, JCB, UnionPay}
+
+// Label is the name of the scheme as people write it.
+func (s Scheme) Label() string {
+	labels := map[Scheme]string{
+		Visa: "Visa", Mastercard: "Mastercard", Amex: "Amex", Discover: "Discover", Diners: "Diners Club", JCB: "JCB", UnionPay: "UnionPay",
+	}
+	return cmp.Or(labels[s], string(s))
+}
 
 // issuerRange is a range of first digits of card numbers (ISO/IEC 7812), with the scheme and the lengths of the
 // numbers. low and high have the same number of digits.

@@ -168,3 +168,13 @@ func FuzzHoldsCardNumber(f *testing.F) {
 		}
 	})
 }
+
+func TestSchemesAreWrittenAsPeopleWriteThem(t *testing.T) {
+	var labels []string
+	for _, s := range travel.Schemes {
+		labels = append(labels, s.Label())
+	}
+	if got := strings.Join(labels, ", "); got != "Visa, Mastercard, Amex, Discover, Diners Club, JCB, UnionPay" || travel.Scheme("other").Label() != "other" {
+		t.Errorf("got %s", got)
+	}
+}

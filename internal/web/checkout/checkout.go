@@ -37,7 +37,7 @@ var pageScript []byte
 // Card is a test card that the page offers.
 type Card struct {
 	Number string
-	Scheme string
+	Scheme string // its name as people write it
 	What   string // what happens with the card: "is approved"
 	Group  string // title of the group in which the page shows it
 }
@@ -52,6 +52,7 @@ type Outcome struct {
 
 // Config is what the shop knows about the payment service.
 type Config struct {
+	Merchant  string // the name that the shop has in the modal, too
 	Site      string // path of the site
 	Channel   int64
 	Script    string // address of the modal's script

@@ -21,7 +21,7 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 func newShop(t *testing.T) *checkout.Shop {
 	t.Helper()
 	shop, err := checkout.New(checkout.Config{
-		Site: "acme", Channel: 7, Script: "https://pay.example/modal/v1/modal.js", Integrity: "sha384-abc",
+		Merchant: "Acme & Sons", Site: "acme", Channel: 7, Script: "https://pay.example/modal/v1/modal.js", Integrity: "sha384-abc",
 		Cards: []checkout.Card{
 			{Number: "4242424242424242", Scheme: "visa", What: "is approved", Group: "Approved"},
 			{Number: "378282246310005", Scheme: "amex", What: "is approved", Group: "Approved"},
@@ -58,11 +58,15 @@ func TestPage(t *testing.T) {
 		`data-variant="data"`, `data-sdk="holdfastPaymentModalSdk"`, `data-type="authorize"`, `data-path="acme"`,
 		`class="tmt_language" name="language" value="kkKK"`, `class="tmt_total" name="total" value="289000"`, "€2,890.00",
 		`<option value="kkKK" selected>Қазақша</option>`, "4242 4242 4242 4242", "3782 822463 10005",
+		"<title>Checkout · Acme &amp; Sons</title>", "<span>Acme &amp; Sons</span>",
 		"Saturday 2 May to Saturday 9 May 2026", `class="tmt_date" name="date" value="2026-05-09"`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
 		}
+	}
+	if strings.Index(page, `id="callbacks"`) > strings.Index(page, `class="cards"`) {
+		t.Error("on a telephone the callbacks stand below the test cards")
 	}
 	if strings.Contains(page, secret) {
 		t.Error("the secret is in the page")

@@ -7,7 +7,7 @@ const verify = form.dataset.verify.split(" ");
 const callbacks = [
   "token_error", "booking_logged", "booking_exists", "booking_error", "transaction_result_available", "transaction_logged",
   "transaction_failed", "transaction_rejected", "transaction_timeout", "transaction_error", "modal_closed",
-  "close_window_attempted",
+  "close_window_attempted", "token_expiring",
 ];
 const input = (name) => form.querySelector(`.tmt_${name}`);
 const show = (name, text) => form.querySelectorAll(`[data-show=${name}]`).forEach((element) => (element.textContent = text));
@@ -113,7 +113,7 @@ function listen(modal) {
   for (const name of callbacks) {
     modal.on(name, (argument) => {
       log(name, argument);
-      reactions[name]?.(argument);
+      reactions[name]?.(argument, modal);
     });
   }
 }
@@ -126,6 +126,7 @@ const reactions = {
   transaction_failed: () => order.keep({ paying: false }),
   transaction_result_available: () => find(),
   transaction_timeout: () => find(),
+  token_expiring: (_, modal) => quote().then(() => modal.renew(input("booking_auth").value)),
 };
 
 const state = document.getElementById("state");
