@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"holdfast/internal/psp/sandbox"
+	"holdfast/internal/travel"
 )
 
 // docsPage reads a page of the documentation.
@@ -74,7 +75,7 @@ func TestModalPageListsTestCards(t *testing.T) {
 	}
 	for i, c := range sandbox.Cards[:min(len(rows), len(sandbox.Cards))] {
 		cells := strings.Split(rows[i], " | ")
-		if strings.NewReplacer("|", "", " ", "").Replace(cells[0]) != c.Number || cells[1] != c.Scheme || cells[2] != c.What+" |" {
+		if strings.NewReplacer("|", "", " ", "").Replace(cells[0]) != c.Number || cells[1] != travel.Scheme(c.Scheme).Label() || cells[2] != c.What+" |" {
 			t.Errorf("docs/modal.md has %s in place of %s %s %s", rows[i], c.Number, c.Scheme, c.What)
 		}
 	}

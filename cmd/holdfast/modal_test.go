@@ -67,9 +67,16 @@ func paid(t *testing.T, shop *merchant) {
 
 func authorized(t *testing.T, shop *merchant) {
 	v := shop.visit(t)
-	v.openWith(map[string]any{"transactionType": "authorize"})
+	// The type stands inside the data, and a list is signed as PHP writes it and passed as it is.
+	v.order["transactionType"], v.order["allocations"] = "authorize", `[{"channels":7,"label":"H\u00f4tel\/Bar"}]`
+	shop.sign(v.order, 0, "allocations")
+	v.order["allocations"] = []map[string]any{{"channels": 7, "label": "Hôtel/Bar"}}
+	v.openWith(map[string]any{"verify": []string{"allocations"}})
 	v.payWith(approved)
 	transaction := v.wait("transaction_logged")
+	if got := fmt.Sprint(transaction["allocations"]); got != "[map[channels:7 label:Hôtel/Bar]]" {
+		t.Errorf("the allocations are %s", got)
+	}
 	if transaction["transaction_types"] != "authorize" || transaction["status"] != "complete" {
 		t.Errorf("the transaction is %v", transaction)
 	}
@@ -118,16 +125,18 @@ func expired(t *testing.T, shop *merchant) {
 
 func bookingInError(t *testing.T, shop *merchant) {
 	v := shop.visit(t)
-	v.order["email"], v.order["date"] = "nobody", "2031-02-30"
+	v.order["email"], v.order["date"], v.order["country"] = "nobody", "2031-02-30", "XX"
 	v.openModal()
 	argument := v.wait("booking_error")
+	// The page hears its own names of the fields, the shopper sees words.
 	params, _ := isError(t, argument, "rest_invalid_param", 400)["params"].(map[string]any)
-	for _, field := range []string{"date", "email"} {
+	labels := map[string]string{"country": "Country of the trip", "date": "Last day of the trip", "email": "E-mail address"}
+	for field, label := range labels {
 		message, _ := params[field].(string)
-		if message == "" {
-			t.Errorf("params tell nothing of %s: %v", field, params)
+		if message == "" || len(params) != len(labels) || argument["message"] != "Invalid parameter(s): country, date, email" {
+			t.Errorf("of %s the page hears %v", field, argument)
 		}
-		v.shows(message)
+		v.shows(label + " " + message)
 	}
 	v.leave()
 	v.firedExactly("booking_error", "modal_closed")
@@ -367,7 +376,7 @@ func notConnected(t *testing.T, shop *merchant) {
 func noTestChannel(t *testing.T, shop *merchant) {
 	v := shop.visit(t)
 	shop.signFor("Northern Trails", v.order, 0)
-	v.openWith(map[string]any{"environment": "live"})
+	v.openWith(map[string]any{"environment": "production"}) // there is none: it is the channel's
 	v.wait("booking_logged")
 	says(t, v.wait("transaction_error"), "message", "name")
 	v.leave()

@@ -38,13 +38,13 @@ func isModalPage(r *http.Request) bool {
 	return ok && reads && (strings.HasPrefix(name, "assets/") || !strings.Contains(name, "/"))
 }
 
-// permittedOrigins are the origins of pages that may open the payment modal of a site.
-func (p *program) permittedOrigins(ctx context.Context, path string) ([]string, error) {
+// modalSite is a site as the payment modal needs it.
+func (p *program) modalSite(ctx context.Context, path string) (modal.Site, error) {
 	site, err := p.app.Sites.At(ctx, auth.System(0), path)
 	if fault.Is(err, fault.SettingNotFound) {
-		return nil, nil // the same answer as for a site that permits none
+		return modal.Site{}, nil // the same answer as for a site that permits no origin
 	}
-	return site.PermittedURLs, err
+	return modal.Site{Name: site.Name, Origins: site.PermittedURLs}, err
 }
 
 // modalCards are the test cards of the sandbox processor, in the form that the payment modal gets.

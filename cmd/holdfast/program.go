@@ -96,7 +96,7 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 	}
 	p.app = app.New(p.core)
 	p.modal, err = modal.New(modal.Config{
-		Origins: p.permittedOrigins, TestScript: p.FieldsTestScript, LiveScript: p.FieldsLiveScript,
+		Site: p.modalSite, TestScript: p.FieldsTestScript, LiveScript: p.FieldsLiveScript,
 	})
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 // What pictures are taken of: `make screenshots` says where they go.
 var (
 	pictureLanguages = []string{"enGB", "deDE", "jaJA", "kkKK"}
-	pictureSizes     = [][2]int64{{320, 900}, {768, 1024}, {1280, 900}}
+	pictureSizes     = [][2]int64{{320, 640}, {768, 1024}, {1280, 900}}
 )
 
 // TestScreenshots keeps a picture of every state of the payment modal, over the demo's checkout page, at every size, light
@@ -31,7 +31,7 @@ func TestScreenshots(t *testing.T) {
 	shop := openShop(t, "--payment-timeout", "1s")
 	for _, language := range pictureLanguages {
 		for name, story := range map[string]func(*photographer){
-			"form": (*photographer).forms, "paying": (*photographer).paying, "challenge": (*photographer).challenge,
+			"form": (*photographer).forms, "loading": (*photographer).loading, "expired": (*photographer).expired, "paying": (*photographer).paying, "challenge": (*photographer).challenge,
 			"declined": (*photographer).declined, "unknown": (*photographer).unknown, "refused": (*photographer).refused,
 			"invalid": (*photographer).invalid, "failed": (*photographer).failed, "error": (*photographer).notConnected,
 			"currencies": (*photographer).currencies,
@@ -102,6 +102,30 @@ func (p *photographer) forms() {
 	p.take("paid")
 	p.press("Escape")
 	p.waitFor(mainFrame, "!document.querySelector('dialog')")
+}
+
+// loading holds back the frame, and then the answer of its first request.
+func (p *photographer) loading() {
+	p.hold("*/modal/v1/frame*", fetch.RequestStageRequest)
+	p.opens(nil, nil)
+	frame := p.held()
+	p.take("loading-1")
+	call(p.tab, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: frame})
+	p.hold("*/modal/v1/sessions", fetch.RequestStageRequest)
+	p.held()
+	p.take("loading-2")
+}
+
+// expired has the session end while the form is open.
+func (p *photographer) expired() {
+	p.opens(nil, nil)
+	p.enter(approved)
+	p.hold("*/modal/v1/transactions", fetch.RequestStageRequest)
+	p.press("Enter")
+	body := []byte(`{"code": "jwt_auth_invalid_request", "message": "Expired.", "data": {"status": 403, "reason": "expired"}}`)
+	call(p.tab, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: p.held(), ResponseCode: 403, Body: body})
+	p.waitFor(modalFrame, "!document.getElementById('notice').hidden")
+	p.take("expired")
 }
 
 func (p *photographer) paying() {

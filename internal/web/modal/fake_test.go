@@ -31,16 +31,18 @@ type shop struct {
 	onPay        func(body object) (status int, answer object)
 	data         object // what the page opens the modal with
 	options      object
-	asked        []string // method and path
+	waits        map[string]chan bool // by path: the answer comes when the channel is closed
+	asked        []string             // method and path
 	bodies       []object
 	keys         []string // under which payments were to be made once
+	bearer       string   // of the last payment
 }
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
 	s := &shop{
 		session: object{
-			"token": "modal-token", "expires_at": "2099-01-01 00:00:00", "site": "Sunny Travel",
+			"token": "modal-token", "expires_at": "2099-01-01 00:00:00", "expires_in": 1800, "site": "Sunny Travel",
 			"channel":   object{"id": 2, "name": "Web", "currencies": "GBP", "test": true, "language": "enGB"},
 			"tokenizer": object{"kind": "sandbox"},
 		},
@@ -59,11 +61,11 @@ func newShop(t *testing.T) *shop {
 	}
 	s.page = httptest.NewServer(http.HandlerFunc(s.servePage))
 	t.Cleanup(s.page.Close)
-	m, err := modal.New(modal.Config{TestScript: s.page.URL + "/fields.js", Origins: func(_ context.Context, site string) ([]string, error) {
-		if site != "sunny" {
-			return nil, nil
+	m, err := modal.New(modal.Config{TestScript: s.page.URL + "/fields.js", Site: func(_ context.Context, path string) (modal.Site, error) {
+		if path != "sunny" {
+			return modal.Site{}, nil
 		}
-		return []string{s.page.URL}, nil
+		return modal.Site{Name: "Sunny Group", Origins: []string{s.page.URL}}, nil
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +79,15 @@ func newShop(t *testing.T) *shop {
 	mux.HandleFunc("GET /modal/v1/transactions/{id}", s.serveTransaction)
 	mux.HandleFunc("GET /modal/v1/sandbox/cards", s.serveCards)
 	mux.HandleFunc("GET /bank", s.serveBank)
-	s.service = httptest.NewServer(mux)
+	s.service = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		wait := s.waits[strings.TrimPrefix(r.URL.Path, modal.Path)]
+		s.mu.Unlock()
+		if wait != nil {
+			<-wait
+		}
+		mux.ServeHTTP(w, r)
+	}))
 	t.Cleanup(s.service.Close)
 	return s
 }
@@ -126,7 +136,7 @@ window.tmtPaymentModalReady = () => {
   window.modal = new window.tmtPaymentModalSdk(window.opened);
   for (const name of ["token_error", "booking_logged", "booking_exists", "booking_error", "transaction_result_available",
     "transaction_logged", "transaction_failed", "transaction_rejected", "transaction_timeout", "transaction_error", "modal_closed",
-    "close_window_attempted"]) window.modal.on(name, (argument) => window.calls.push([name, argument]));
+    "close_window_attempted", "token_expiring"]) window.modal.on(name, (argument) => window.calls.push([name, argument]));
 };
 </script>
 <script src="%s/modal/v1/modal.js"></script>`, text, s.service.URL)
@@ -209,6 +219,7 @@ func (s *shop) servePayment(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	body := s.note(r)
 	s.keys = append(s.keys, r.Header.Get("Idempotency-Key"))
+	s.bearer = r.Header.Get("Authorization")
 	onPay := s.onPay
 	s.mu.Unlock()
 	status, transaction := onPay(body)

@@ -18,9 +18,11 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,17 +35,22 @@ const Path = "/modal/v1/"
 //go:embed assets
 var embedded embed.FS
 
-//go:embed frame.html return.html refused.html
+//go:embed frame.html brands.html return.html refused.html
 var pages embed.FS
 
 // Config is what differs between deployments.
 type Config struct {
-	// Origins returns the origins of pages that may open the modal of a site, as browsers send them. It returns none for a
-	// site that does not exist.
-	Origins func(ctx context.Context, site string) ([]string, error)
+	// Site finds a site by its path. For a site that does not exist it returns one without origins.
+	Site func(ctx context.Context, path string) (Site, error)
 	// TestScript and LiveScript are the addresses of the scripts of the tokenizer's hosted fields, for test and for live
 	// cards. "" means that there is none.
 	TestScript, LiveScript string
+}
+
+// Site is what the modal needs to know about a site.
+type Site struct {
+	Name    string   // shown where the name of the merchant is not known
+	Origins []string // of the pages that may open the modal, as browsers send them
 }
 
 // file is one served file.
@@ -58,6 +65,7 @@ type Modal struct {
 	cfg       Config
 	files     map[string]file // the frame's files, by their names below version
 	version   string
+	modules   []string // the scripts that every frame needs
 	pages     *template.Template
 	script    file
 	hashed    string // the script's name with its digest
@@ -65,6 +73,9 @@ type Modal struct {
 	types     file
 	mux       *http.ServeMux
 }
+
+// apart are the scripts that the frame does not load as modules.
+var apart = []string{"frame.js", "modal.js", "return.js"}
 
 // kinds are the content types of files, by the ends of their names.
 var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".ts": "text/plain; charset=utf-8"}
@@ -126,6 +137,11 @@ func (m *Modal) load() error {
 	m.files["currencies.js"] = newFile("currencies.js", currencies)
 	all.Write(currencies)
 	m.version = hex.EncodeToString(all.Sum(nil)[:8])
+	for _, name := range slices.Sorted(maps.Keys(m.files)) {
+		if path.Ext(name) == ".js" && path.Dir(name) == "." && !slices.Contains(apart, name) {
+			m.modules = append(m.modules, name)
+		}
+	}
 	m.script, m.types = m.files["modal.js"], m.files["modal.d.ts"]
 	delete(m.files, "modal.js") // both have addresses of their own
 	delete(m.files, "modal.d.ts")

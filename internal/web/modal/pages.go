@@ -10,8 +10,10 @@ import (
 
 // page is the values for the templates.
 type page struct {
-	Assets string // address of the frame's files
-	Script string // address of the script of the tokenizer's hosted fields; "" without them
+	Assets  string   // address of the frame's files
+	Script  string   // address of the script of the tokenizer's hosted fields; "" without them
+	Site    string   // name of the site
+	Modules []string // scripts to load at once, so that none waits until another one asks for it
 }
 
 // The values of the frame's parameter tokenizer: which hosted fields it shows.
@@ -25,11 +27,11 @@ const (
 // there.
 func (m *Modal) serveFrame(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	origins, ok := m.origins(w, r, query.Get("path"))
+	site, ok := m.site(w, r, query.Get("path"))
 	if !ok {
 		return
 	}
-	if !slices.Contains(origins, query.Get("origin")) {
+	if !slices.Contains(site.Origins, query.Get("origin")) {
 		m.show(w, http.StatusForbidden, "refused.html", page{}, strictPolicy("'none'"))
 		return
 	}
@@ -38,29 +40,34 @@ func (m *Modal) serveFrame(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "This deployment has no such tokenizer.", http.StatusNotFound)
 		return
 	}
-	m.show(w, http.StatusOK, "frame.html", page{Assets: m.assets(), Script: script}, framePolicy(origins, script))
+	modules := m.modules
+	if texts := "texts/" + query.Get("language") + ".js"; m.files[texts].text != nil {
+		modules = append(slices.Clone(modules), texts)
+	}
+	p := page{Assets: m.assets(), Script: script, Site: site.Name, Modules: modules}
+	m.show(w, http.StatusOK, "frame.html", p, framePolicy(site.Origins, script))
 }
 
 // serveReturn answers with the page to which the bank sends the shopper after a challenge. It is shown inside the frame,
 // which is inside the merchant's page.
 func (m *Modal) serveReturn(w http.ResponseWriter, r *http.Request) {
-	origins, ok := m.origins(w, r, r.URL.Query().Get("path"))
+	site, ok := m.site(w, r, r.URL.Query().Get("path"))
 	if !ok {
 		return
 	}
-	ancestors := strings.Join(append([]string{"'self'"}, origins...), " ")
+	ancestors := strings.Join(append([]string{"'self'"}, site.Origins...), " ")
 	m.show(w, http.StatusOK, "return.html", page{Assets: m.assets()}, strictPolicy(ancestors))
 }
 
-// origins are the site's permitted origins. They are read for each page, so that a change counts at once.
-func (m *Modal) origins(w http.ResponseWriter, r *http.Request, site string) ([]string, bool) {
-	origins, err := m.cfg.Origins(r.Context(), site)
+// site reads the site, for each page anew, so that a change of its origins counts at once.
+func (m *Modal) site(w http.ResponseWriter, r *http.Request, path string) (Site, bool) {
+	site, err := m.cfg.Site(r.Context(), path)
 	if err != nil {
 		w.Header().Set("Cache-Control", never)
 		http.Error(w, "The payment service cannot be reached. Try again.", http.StatusServiceUnavailable)
-		return nil, false
+		return Site{}, false
 	}
-	return origins, true
+	return site, true
 }
 
 func (m *Modal) assets() string { return Path + "assets/" + m.version }

@@ -1,5 +1,6 @@
 // The card form: how its fields behave, and what they hold. A field is checked when the shopper leaves it, and all fields
 // when the form is sent. While the shopper types, a message can disappear, but none appears.
+import { brand, row } from "./brands.js";
 import {
   codeProblem, digits, expiryProblem, groupCode, groupExpiry, groupNumber, nameProblem, numberProblem, readExpiry, retype, schemeOf,
 } from "./card.js";
@@ -30,6 +31,7 @@ export class CardForm {
     }
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
+      if (this.#part("pay").getAttribute("aria-busy") === "true") return;
       await this.#hosted?.check();
       if (this.#check()) submit(this.#entered());
     });
@@ -48,7 +50,8 @@ export class CardForm {
   // test makes the form take only these test cards, and offers them to click.
   test(cards) {
     this.#cards = new Map(cards.map((card) => [digits(card.number), card]));
-    const list = this.#part("cards");
+    this.#accepts([...new Set(cards.map((card) => card.scheme))]);
+    const list = document.getElementById("cards");
     list.replaceChildren(...cards.map((card) => {
       const item = document.createElement("li");
       const button = document.createElement("button");
@@ -64,12 +67,18 @@ export class CardForm {
       item.append(button);
       return item;
     }));
-    this.#part("tests").hidden = false;
+    document.getElementById("tests").hidden = false;
+  }
+
+  // #accepts shows which cards are accepted.
+  #accepts(names) {
+    this.#part("brands").replaceChildren(...row(names));
   }
 
   // host replaces the fields number and code by those of the tokenizer.
   host(fields) {
     this.#hosted = fields;
+    this.#accepts(fields.schemes);
     for (const name of ["number", "code"]) this.#field(name).hidden = true;
     fields.on((name, problem) => {
       if (name) this.#show(name, problem);
@@ -82,9 +91,17 @@ export class CardForm {
     this.#field("name").value ||= name;
   }
 
-  focus() {
-    if (this.#hosted) this.#hosted.focus();
-    else this.#field("number").focus();
+  // focus moves the focus to a field, or to the button that sends the form, which is named pay.
+  focus(name = "number") {
+    if (name === "pay") this.#part("pay").focus();
+    else if (this.#hosted && (name === "number" || name === "code")) this.#hosted.focus(name);
+    else this.#field(name).focus();
+  }
+
+  // mark marks fields that the bank did not like. What is wrong with them is said elsewhere.
+  mark(marked) {
+    for (const name of marked) this.#judge(name, true);
+    if (marked[0] === "number" && !this.#hosted) this.#field("number").select(); // so that another number takes its place
   }
 
   // again prepares another attempt. A security code can be used only once, so its field is emptied.
@@ -100,7 +117,7 @@ export class CardForm {
     this.#field("expiry").value = groupExpiry(`12${String(soon.getFullYear() + 2).slice(2)}`);
     this.#field("code").value = "1234".slice(0, schemeOf(card.number).code || 3);
     for (const name of names) this.#show(name, "");
-    this.#part("tests").open = false;
+    document.getElementById("tests").open = false;
     this.#hint();
     this.#field(this.#field("name").value ? "number" : "name").focus();
     this.#announce(`${schemeOf(card.number).label} ${card.number.slice(-4)}`);
@@ -155,7 +172,7 @@ export class CardForm {
   }
 
   #typed(name) {
-    if (this.#shown[name] && !this.#problem(name)) this.#show(name, "");
+    if (!this.#shown[name] || !this.#problem(name)) this.#show(name, "");
     if (name === "number") this.#hint();
   }
 
@@ -163,8 +180,12 @@ export class CardForm {
   #hint() {
     const scheme = this.#scheme();
     const mark = this.#part("mark");
-    mark.textContent = scheme.label;
-    mark.dataset.scheme = scheme.name;
+    if (mark.dataset.scheme !== scheme.name) {
+      mark.dataset.scheme = scheme.name;
+      mark.replaceChildren(...(scheme.name ? brand(scheme) : []));
+    }
+    for (const item of this.#part("brands").children) item.classList.toggle("faint", scheme.name !== "" && item.dataset.scheme !== scheme.name);
+    this.#part("where").dataset.side = scheme.code === 4 ? "front" : "back";
     if (!this.#texts) return;
     this.#part("code-hint").textContent = this.#texts.say(scheme.code === 4 ? "code_front" : "code_back");
   }
@@ -177,12 +198,17 @@ export class CardForm {
 
   #show(name, problem) {
     this.#shown[name] = problem;
-    const field = this.#field(name);
     const place = this.#part(`${name}-error`);
     place.textContent = problem && this.#texts ? this.#words(problem) : "";
     place.hidden = !problem;
-    field.closest(".field").classList.toggle("wrong", Boolean(problem));
-    if (problem) field.setAttribute("aria-invalid", "true");
+    this.#judge(name, Boolean(problem));
+  }
+
+  // #judge marks a field as wrong or right.
+  #judge(name, wrong) {
+    const field = this.#field(name);
+    field.closest(".field").classList.toggle("wrong", wrong);
+    if (wrong) field.setAttribute("aria-invalid", "true");
     else field.removeAttribute("aria-invalid");
   }
 
@@ -193,8 +219,7 @@ export class CardForm {
     for (const [name, problem] of problems) this.#show(name, problem);
     const [first] = problems.filter(([, problem]) => problem);
     if (!first) return true;
-    if (this.#hosted && (first[0] === "number" || first[0] === "code")) this.#hosted.focus(first[0]);
-    else this.#field(first[0]).focus();
+    this.focus(first[0]);
     this.#announce(problems.filter(([, problem]) => problem).map(([, problem]) => this.#words(problem)).join(" "), true);
     return false;
   }

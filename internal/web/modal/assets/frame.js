@@ -3,6 +3,7 @@
 import { Api, Lost, Refused, isTrouble } from "./api.js";
 import { CardForm } from "./form.js";
 import { HostedFields } from "./hosted.js";
+import { Life } from "./life.js";
 import { Memory, newKey } from "./memory.js";
 import * as messages from "./messages.js";
 import { poll } from "./poll.js";
@@ -43,12 +44,14 @@ class Controller {
   #transaction; // the attempt that is under way, or the last
   #key; // under which the attempt is made, as long as its outcome is not known
   #used = 0; // attempts that the bank refused
+  #life; // of the session
   #opened = false;
   #prepared = false; // whether the form takes cards
 
   constructor() {
     this.#view = new View({ close: () => this.close(), leave: () => this.#leave(), retry: () => this.#check() });
     this.#form = new CardForm(document.getElementById("card"), (text, urgent) => this.#view.announce(text, urgent), (entered) => this.#pay(entered));
+    this.#life = new Life({ ending: (left) => this.#ending(left), open: (auth) => this.#reopen(auth), refused: (error, auth) => this.#fire("token_error", error.body, auth) });
     addEventListener("message", (event) => this.#heard(event));
     this.#post("ready", {});
   }
@@ -61,10 +64,11 @@ class Controller {
 
   #heard(event) {
     if (event.data?.holdfast !== 1) return;
-    const { kind, data, options, visit } = event.data;
+    const { kind, data, options, visit, auth } = event.data;
     if (event.source === parent && event.origin === page) {
       if (kind === "open") this.#open(data, options, visit).catch((error) => this.#broken(error));
       if (kind === "close") this.#view.escape();
+      if (kind === "renew") this.#life.renew(auth);
     } else if (event.origin === location.origin && kind === "returned" && event.source === this.#bank?.contentWindow) {
       this.#returned();
     }
@@ -115,10 +119,12 @@ class Controller {
       return;
     }
     this.#api.token = this.#session.token;
+    this.#life.begins(this.#session.expires_in);
     const { channel, tokenizer } = this.#session;
     if (tokenizer?.kind === "hosted" && !query.has("tokenizer")) {
       // The policy of this document forbids the tokenizer's script. The next document allows it.
       query.set("tokenizer", tokenizer.environment);
+      this.#post("reloads", {});
       location.replace(`?${query}`);
       return;
     }
@@ -126,6 +132,30 @@ class Controller {
     else await this.#speak(guess(channel.language));
     if (channel.test) this.#view.test();
     if (await this.#book()) await this.#begin();
+  }
+
+  // ---- a form that is open for long
+
+  // #ending tells the page that the session ends in so many seconds. After the payment this does not matter.
+  #ending(left) {
+    if (["paid", "declined", "failed", "refused", "invalid"].includes(this.#state)) return;
+    const message = "The session of the payment modal ends soon. Pass a new auth string for the same payment to renew().";
+    this.#fire("token_expiring", { message, expires_in: left }, newKey());
+  }
+
+  // #reopen opens another session for the same payment, with a new auth string, and returns for how many seconds it lives.
+  // What the shopper has typed stays. The new session counts only when it is bound to the booking.
+  async #reopen(auth) {
+    if (!this.#booking) return 0;
+    const data = { ...this.#data, booking_auth: auth };
+    const api = new Api(base);
+    const { token, expires_in } = await api.session(messages.session(data, this.#options, page, this.#booking.id));
+    api.token = token;
+    await api.booking(this.#booking.id);
+    this.#api.token = token;
+    this.#data = data;
+    if (this.#state === "form") this.#view.form(this.#pays);
+    return expires_in;
   }
 
   // #anew reports whether the same order with a new auth string is a new order. It is, if the shopper has closed the modal
@@ -149,11 +179,13 @@ class Controller {
     this.#texts = await Texts.load(name);
     this.#view.speak(this.#texts);
     this.#form.speak(this.#texts);
-    this.#post("named", { title: this.#texts.say("title"), lang: this.#texts.lang });
     this.#sum();
+    if (this.#state === "loading") this.#view.loading(this.#pays);
+    this.#post("named", { title: this.#texts.say("title"), lang: this.#texts.lang });
   }
 
-  #merchant = () => this.#session?.channel.receipt_label || this.#session?.site || "";
+  // #merchant is who is paid. Without a session only the site is known; while the session is being opened, that may change.
+  #merchant = () => this.#session?.channel.receipt_label || this.#session?.site || (this.#state === "loading" ? "" : document.documentElement.dataset.site);
   #amount = () => this.#texts.money(this.#data.total, this.#data.currencies);
 
   // #sum shows what is paid for. The values of the service come before those of the page.
@@ -260,17 +292,21 @@ class Controller {
     }
   }
 
-  // #ask shows the form, with a message if something went wrong before.
+  // #ask shows the form, with a notice if something went wrong before: {title, text, focus, marks}. The last two name the field
+  // that gets the focus, and the fields that are marked.
   #ask(notice) {
     if (!this.#prepared) {
       this.#fail(new Lost("Cards are not taken on this channel in this deployment."), { name: "NotSupportedError", text: "unsupported" });
       return;
     }
     this.#go("form");
-    const pay = this.#options.transactionType === "authorize" ? "hold" : "pay";
-    this.#view.form(() => this.#texts.say(pay, { amount: this.#amount() }), notice);
-    if (!notice) this.#form.focus();
+    this.#view.form(this.#pays, notice);
+    this.#form.mark(notice?.marks ?? []);
+    this.#form.focus(notice?.focus);
   }
+
+  // #pays is the text of the button that sends the form.
+  #pays = () => this.#texts.say(this.#options.transactionType === "authorize" ? "hold" : "pay", { amount: this.#amount() });
 
   // ---- paying
 
@@ -317,7 +353,8 @@ class Controller {
       if (await this.#paidMeanwhile()) {
         this.#fire("transaction_error", { name: error.name, message: error.message }, newKey());
         this.#paidElsewhere();
-      } else if (error.name === "jwt_auth_invalid_request") this.#refuse(error);
+      } else if (error.name === "jwt_auth_invalid_request" && error.body.data.reason === "expired") this.#expired(error);
+      else if (error.name === "jwt_auth_invalid_request") this.#refuse(error);
       else this.#again(error);
     }
   }
@@ -377,10 +414,11 @@ class Controller {
     this.#over({ attempts: this.#used, auth: this.#auth() });
     this.#fire("transaction_failed", this.#transaction, this.#transaction.id);
     const count = Math.max(0, attempts - this.#used);
-    const why = () => this.#texts.say(messages.decline(this.#transaction.decline_reason));
+    const reason = messages.decline(this.#transaction.decline_reason);
+    const why = () => this.#texts.say(reason);
     if (count > 0) {
       this.#form.again();
-      this.#after({ title: why, text: () => this.#texts.say("attempts", { count }) });
+      this.#after({ title: why, text: () => this.#texts.say("attempts", { count }), marks: messages.doubted(reason) });
       return;
     }
     this.#go("declined");
@@ -406,7 +444,13 @@ class Controller {
     this.#over();
     this.#fire("transaction_error", { name: error.name, message: error.message }, newKey());
     this.#form.again();
-    this.#after({ title: () => this.#texts.say(title), text: () => this.#texts.say("try_again") });
+    this.#after({ title: () => this.#texts.say(title), text: () => this.#texts.say("try_again"), focus: "code" });
+  }
+
+  // #expired keeps the card of a shopper for whom the session has ended. The page may still bring a new auth string.
+  #expired(error) {
+    this.#fire("token_error", error.body, newKey());
+    this.#after({ title: () => this.#texts.say("expired"), text: () => this.#texts.say("expired_text"), focus: "pay" });
   }
 
   #unknown(message) {
@@ -498,7 +542,7 @@ class Controller {
   // the two is carried out.
   #retry(error) {
     this.#fire("transaction_error", { name: error.name, message: error.message }, newKey());
-    this.#after({ title: () => this.#texts.say("error"), text: () => this.#texts.say("try_again") });
+    this.#after({ title: () => this.#texts.say("error"), text: () => this.#texts.say("try_again"), focus: "pay" });
   }
 
   #lost(error = new Lost("The service cannot be reached.")) {
@@ -516,6 +560,7 @@ class Controller {
       return;
     }
     this.#go("refused");
+    this.#sum();
     this.#fire("token_error", error.body);
     this.#view.result("refused", { kind: "bad", done: "back", title: () => this.#texts.say("refused"), text: () => this.#texts.say("refused_text") });
   }
@@ -533,14 +578,21 @@ class Controller {
     this.#go("invalid");
     this.#fire("booking_error", error.body);
     this.#view.result("invalid", {
-      kind: "bad", done: "back", problems: messages.problems(error.body), title: () => this.#texts.say("invalid"),
-      text: () => this.#texts.say("invalid_text"),
+      kind: "bad", done: "back", title: () => this.#texts.say("invalid"), text: () => this.#texts.say("invalid_text"),
+      problems: () => messages.problems(error.body).map(([field, message]) => [this.#label(field), message]),
     });
+  }
+
+  // #label is a field of the booking in the words of the shopper, or "" if the shopper knows no such thing.
+  #label(field) {
+    const text = { reference: "reference_label", booking_id: "booking_number" }[field] ?? `field_${field}`;
+    return this.#texts.knows(text) ? this.#texts.say(text) : "";
   }
 
   // #fail handles other errors before a payment, which nothing here can correct.
   #fail(error, { name = error.name, text = "failed_text" } = {}) {
     this.#go("failed");
+    this.#sum();
     this.#fire("transaction_error", { name, message: error.message });
     this.#view.result("failed", { kind: "bad", done: "back", title: () => this.#texts.say("error"), text: () => this.#texts.say(text) });
   }

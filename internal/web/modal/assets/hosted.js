@@ -63,6 +63,7 @@ export class HostedFields {
   }
 
   scheme = () => this.#scheme;
+  schemes = [...new Set(Object.values(schemes).map((beginning) => schemeOf(beginning).name))];
   problem = (name) => this.#problems[name];
 
   // check asks the tokenizer to check the fields now.

@@ -58,6 +58,11 @@ export function decline(reason) {
   return known[reason] ?? "decline_generic";
 }
 
+// doubted are the fields of the form that a decline is about. It is always about the card, so always about its number.
+export function doubted(reason) {
+  return { decline_code: ["number", "code"], decline_expired: ["number", "expiry"] }[reason] ?? ["number"];
+}
+
 // problems lists what is wrong with a booking, field by field, in the words of the service.
 export function problems({ message, data }) {
   const params = data?.params;

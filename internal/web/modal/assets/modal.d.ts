@@ -29,15 +29,18 @@ export interface PaymentModalData {
   reference?: string;
   /** Language of the modal and of the receipt, such as deDE. */
   language?: string;
-  /** JSON. It must be verified. It is kept with the payment and returned with it. */
-  allocations?: string;
+  /** A list, or its JSON text. It must be verified. It is kept with the payment and returned with it. */
+  allocations?: string | ReadonlyArray<Readonly<Record<string, unknown>>>;
   charge_channel?: string | number;
+  /** The same as the option, which comes first. */
+  transactionType?: "purchase" | "authorize";
 }
 
 export interface PaymentModalOptions {
   /** Path of your site. */
   path: string;
-  environment?: "test" | "live";
+  /** "test" for channels in mode test, "live" for others. Without it, or with any other text, it is that of the channel. */
+  environment?: "test" | "live" | (string & {});
   /** Id of a form whose inputs have the classes tmt_<name>: the modal opens when it is submitted. */
   formId?: string;
   /** The data without a form. The modal opens at once. */
@@ -95,12 +98,17 @@ export interface PaymentModalCallbacks {
   transaction_error: { name: string; message: string };
   modal_closed: { message: string };
   close_window_attempted: { message: string };
+  /** The form has been open for long. Pass a new auth string to renew(), so that the shopper does not lose what is typed. */
+  token_expiring: { message: string; expires_in: number };
 }
 
 export declare class PaymentModal {
   constructor(options: PaymentModalOptions);
   on<Name extends keyof PaymentModalCallbacks>(name: Name, listener: (argument: PaymentModalCallbacks[Name]) => void): this;
+  /** Closes the modal, even during a payment. */
   closeModal(): void;
+  /** Goes on with a new auth string for the same payment. */
+  renew(booking_auth: string): void;
 }
 
 declare global {

@@ -7,16 +7,128 @@
   const callbacks = [
     "token_error", "booking_logged", "booking_exists", "booking_error", "transaction_result_available",
     "transaction_logged", "transaction_failed", "transaction_rejected", "transaction_timeout", "transaction_error",
-    "modal_closed", "close_window_attempted",
+    "modal_closed", "close_window_attempted", "token_expiring",
   ];
   const fields = [
     "booking_auth", "booking_id", "channels", "country", "date", "date_start", "firstname", "surname", "email", "payee_name",
     "payee_surname", "payee_email", "payee_address", "payee_city", "payee_postcode", "payee_country", "currencies", "total",
-    "description", "pax", "reference", "language", "allocations", "charge_channel",
+    "description", "pax", "reference", "language", "allocations", "charge_channel", "transactionType",
   ];
+  const transactionTypes = ["purchase", "authorize"];
   // If the frame may not open on this page, the browser blocks it and tells nobody. So a frame counts as blocked when it
-  // takes longer than "load" to load, or, once loaded, longer than "speak" to report.
+  // takes longer than "load" to load, or, once loaded, longer than "speak" to report. After that it gets its texts, for which
+  // it has "load" again.
   const patience = { load: 20000, speak: 3000 };
+
+  // What is shown until the frame has loaded: the languages, each with the names of the modal and of the button that closes it,
+  // and how many decimals currencies have that do not have two (ISO 4217).
+  const languages = {
+    deDE: ["de-DE", "Zahlung", "Schließen"],
+    enGB: ["en-GB", "Payment", "Close"],
+    esES: ["es-ES", "Pago", "Cerrar"],
+    frFR: ["fr-FR", "Paiement", "Fermer"],
+    itIT: ["it-IT", "Pagamento", "Chiudi"],
+    jaJA: ["ja-JP", "お支払い", "閉じる"],
+    kkKK: ["kk-KZ", "Төлем", "Жабу"],
+    koKO: ["ko-KR", "결제", "닫기"],
+    lvLV: ["lv-LV", "Maksājums", "Aizvērt"],
+    ptBR: ["pt-BR", "Pagamento", "Fechar"],
+    roRO: ["ro-RO", "Plată", "Închide"],
+    ruRU: ["ru-RU", "Оплата", "Закрыть"],
+    ukUK: ["uk-UA", "Оплата", "Закрити"],
+    uzUZ: ["uz-UZ", "To‘lov", "Yopish"],
+    zhZH: ["zh-CN", "付款", "关闭"],
+  };
+  const decimals = {};
+  for (const [count, list] of [
+    [0, "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF TRL UGX UYI VND VUV XAF XOF XPF"], [3, "BHD IQD JOD KWD LYD OMR TND"], [4, "CLF UYW"],
+  ]) for (const currency of list.split(" ")) decimals[currency] = count;
+
+  // words are those of a language, or of the first language of the browser that there is.
+  function words(name) {
+    const found = [name, ...navigator.languages.map((tag) => Object.keys(languages).find((known) => known.slice(0, 2) === tag.slice(0, 2)))]
+      .find((known) => Object.hasOwn(languages, known)) ?? "enGB";
+    const [locale, title, close] = languages[found];
+    return { name: found, locale, title, close };
+  }
+
+  function money(total, currency, locale) {
+    try {
+      const digits = decimals[currency] ?? 2;
+      const text = String(total).padStart(digits + 1, "0");
+      const options = { style: "currency", currency, minimumFractionDigits: digits, maximumFractionDigits: digits };
+      return new Intl.NumberFormat(locale, options).format(digits ? `${text.slice(0, -digits)}.${text.slice(-digits)}` : text);
+    } catch {
+      return ""; // the service tells what is wrong
+    }
+  }
+
+  // The cover looks like the frame before its form can be used. It has the sizes of frame.css.
+  const look = `
+    :host { color-scheme: light dark; --paper: #fff; --tint: #f4f6f9; --ink: #16202b; --quiet: #566272; --line: #dde2e9; }
+    @media (prefers-color-scheme: dark) { :host { --paper: #161c25; --tint: #1c2430; --ink: #e9eef4; --quiet: #a7b2c1; --line: #303b4a; } }
+    * { box-sizing: border-box; }
+    :host { position: absolute; inset: 0; display: grid; place-items: center; font: 16px/1.5 system-ui, sans-serif; }
+    .panel { position: relative; display: flex; flex-direction: column; width: 100%; height: 100%; overflow: hidden; color: var(--ink); background: var(--paper); }
+    .sum { padding: 12px 60px 10px 20px; background: var(--tint); border-bottom: 1px solid var(--line); }
+    .amount { display: block; min-height: 1.25em; font-size: 24px; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; overflow-wrap: anywhere; }
+    .stage { flex: 1; display: grid; gap: 16px 12px; grid-template-columns: 1fr 1fr; align-content: start; padding: 20px; }
+    i { display: block; height: 48px; margin-top: 27px; border-radius: 10px; background: var(--line); grid-column: 1 / -1; }
+    .thin { width: 15rem; max-width: 100%; height: 22px; margin: 0; border-radius: 4px; }
+    .sum .thin { width: 9rem; }
+    .half { grid-column: auto; margin-bottom: 24px; }
+    .main { height: 50px; margin-top: 4px; }
+    button:focus-visible { outline: 3px solid #4a86ea; outline-offset: -3px; }
+    button { position: absolute; top: 8px; right: 8px; width: 44px; height: 44px; padding: 0; color: var(--quiet); background: none; border: 0; border-radius: 50%; cursor: pointer; }
+    button:hover { color: var(--ink); background: var(--line); }
+    button::before, button::after { content: ""; position: absolute; left: 14px; top: 21px; width: 16px; height: 2px; border-radius: 1px; background: currentColor; rotate: 45deg; }
+    button::after { rotate: -45deg; }
+    @media (prefers-reduced-motion: no-preference) {
+      i { animation: wait 1.4s ease-in-out infinite alternate; }
+      @keyframes wait { to { opacity: .45; } }
+    }
+    @media (min-width: 480px) { .sum { padding-inline: 28px 64px; } .stage { padding: 24px 28px 28px; } }
+    @media (min-width: 560px) and (min-height: 600px) {
+      .panel { width: min(30rem, 100% - 48px); height: min(45rem, 100% - 32px); border: 1px solid var(--line); border-radius: 18px; box-shadow: 0 24px 64px rgb(8 14 24 / 28%); }
+    }
+    @media (min-width: 740px) and (min-height: 600px) {
+      .panel { display: grid; grid-template-columns: 18rem 1fr; width: min(52rem, 100% - 48px); height: min(42rem, 100% - 32px); }
+      .sum { padding: 32px 28px; border: 0; border-right: 1px solid var(--line); }
+      .amount { margin-top: 4px; font-size: 32px; }
+      .amount.long { font-size: 24px; }
+      .stage { padding: 32px 36px 36px; }
+      button { top: 14px; right: 14px; }
+    }`;
+
+  // cover makes it. It is in a shadow tree, and its style is no element, so that neither the page's style nor its content
+  // security policy changes how it looks.
+  function cover(text, amount, close) {
+    const host = document.createElement("div");
+    const within = host.attachShadow({ mode: "open" });
+    const add = (parent, name, className) => {
+      const element = parent.appendChild(document.createElement(name));
+      element.className = className;
+      return element;
+    };
+    const panel = add(within, "div", "panel");
+    const button = add(panel, "button", "");
+    button.type = "button";
+    button.setAttribute("aria-label", text.close);
+    button.addEventListener("click", close);
+    const sum = add(panel, "div", "sum");
+    add(sum, "i", "thin");
+    add(sum, "strong", amount.length > 11 ? "amount long" : "amount").textContent = amount;
+    const stage = add(panel, "div", "stage");
+    for (const name of ["thin", "", "half", "half", "", "main"]) add(stage, "i", name);
+    try {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(look);
+      within.adoptedStyleSheets = [sheet];
+    } catch {
+      panel.replaceChildren(button); // an old browser
+    }
+    return { host, button };
+  }
 
   let open = null; // one modal at a time covers the page
 
@@ -28,21 +140,24 @@
     #listeners = new Map();
     #dialog = null;
     #frame = null;
-    #ready = false;
+    #cover = null;
+    #ready = false; // the frame has reported
+    #shown = false; // the frame can be seen
     #waiting = 0;
     #due = null; // what is to open at once
     #back = null; // where the focus was
     #scroll = ""; // whether the page scrolled
 
     constructor(options = {}) {
-      const { path, environment = "test", formId, data } = options;
+      const { path, formId, data } = options;
       if (!/^[a-z0-9-]{2,40}$/.test(path ?? "")) throw new TypeError("path is the site's path, such as my-site");
-      if (!["test", "live"].includes(environment)) throw new TypeError("environment is test or live");
       if (!formId === !data) throw new TypeError("either formId or data is needed");
-      const { verify = [], transactionType = "purchase" } = options;
+      const { verify = [], transactionType } = options;
       if (!Array.isArray(verify)) throw new TypeError("verify is a list of field names");
-      if (!["purchase", "authorize"].includes(transactionType)) throw new TypeError("transactionType is purchase or authorize");
+      // Any other environment is left out: then it is that of the channel.
+      const environment = ["test", "live"].find((known) => known === options.environment);
       this.#options = { path, environment, verify, transactionType };
+      this.#typeOf(data ?? {});
       if (data) {
         this.#opensWith(data);
         return;
@@ -69,8 +184,21 @@
       if (open === this) this.#close({ message: "The modal was closed by the page." });
     }
 
+    // renew goes on with a new auth string for the same payment, when the session of an open modal is about to end.
+    renew(auth) {
+      if (open === this && this.#shown) this.#send("renew", { auth: String(auth) });
+    }
+
+    // #typeOf is the type of the transaction. The option comes before the data.
+    #typeOf(data) {
+      const type = this.#options.transactionType || data.transactionType || "purchase";
+      if (!transactionTypes.includes(type)) throw new TypeError(`transactionType is one of ${transactionTypes.join(", ")}`);
+      return type;
+    }
+
     // The page adds its listeners after the constructor has returned, so the modal opens later.
     #opensWith(data) {
+      this.#typeOf(data);
       const due = (this.#due = Object.fromEntries(fields.flatMap((name) => (data[name] ?? "") === "" ? [] : [[name, data[name]]])));
       queueMicrotask(() => this.#due === due && this.#open(due));
     }
@@ -79,47 +207,84 @@
       open?.closeModal();
       open = this;
       this.#back = document.activeElement;
-      this.#ready = false;
+      const text = words(data.language);
       const dialog = (this.#dialog = document.createElement("dialog"));
       Object.assign(dialog.style, {
         position: "fixed", inset: "0", width: "100%", height: "100%", maxWidth: "none", maxHeight: "none", margin: "0",
         padding: "0", border: "0", background: "rgb(12 18 28 / 55%)", overflow: "hidden",
       });
+      this.#cover = cover(text, money(data.total, data.currencies, text.locale), () => this.#dismiss());
       const frame = (this.#frame = document.createElement("iframe"));
-      frame.title = "Payment";
-      const query = new URLSearchParams({ path: this.#options.path, origin: location.origin });
+      const query = new URLSearchParams({ path: this.#options.path, origin: location.origin, language: text.name });
       frame.src = new URL(`frame?${query}`, base).href;
       // A frame stays transparent only if it has the same colour scheme as the page.
-      Object.assign(frame.style, { width: "100%", height: "100%", border: "0", display: "block", colorScheme: "light dark" });
-      dialog.setAttribute("aria-label", frame.title);
+      Object.assign(frame.style, { position: "absolute", inset: "0", width: "100%", height: "100%", border: "0", colorScheme: "light dark" });
+      this.#named(text.title, text.locale.slice(0, 2));
       dialog.append(frame);
-      frame.addEventListener("load", () => this.#expect(patience.speak));
+      frame.addEventListener("load", () => this.#ready || this.#expect(patience.speak));
       dialog.addEventListener("cancel", (event) => {
         event.preventDefault();
-        if (this.#ready) this.#send("close", {});
-        else this.#close({ message: "The modal was closed before it had loaded." });
+        this.#dismiss();
       });
       // Browsers close a dialog after its cancelling was prevented a few times. This dialog must close only when its frame
       // says so.
       dialog.addEventListener("close", () => {
         if (this.#dialog !== dialog) return;
         dialog.showModal();
-        frame.focus();
+        this.#focus();
       });
       this.#hears = (event) => this.#heard(event, data);
       addEventListener("message", this.#hears);
-      this.#expect(patience.load);
       this.#scroll = document.documentElement.style.overflow;
       document.documentElement.style.overflow = "hidden";
       document.body.append(dialog);
       dialog.showModal();
-      frame.focus();
+      this.#hide();
+      this.#expect(patience.load);
+    }
+
+    // #hide covers the frame while it loads. Until then the page itself closes the modal.
+    #hide() {
+      this.#ready = this.#shown = false;
+      this.#dialog.append(this.#cover.host);
+      this.#dialog.ariaBusy = "true";
+      this.#frame.inert = true;
+      this.#frame.style.opacity = "0";
+      this.#focus();
+    }
+
+    #show() {
+      if (this.#shown) return;
+      clearTimeout(this.#waiting);
+      this.#shown = true;
+      this.#dialog.ariaBusy = "false";
+      this.#frame.inert = false;
+      this.#frame.style.opacity = "1";
+      this.#cover.host.remove();
+      this.#focus();
+    }
+
+    #focus() {
+      if (this.#shown) this.#frame.focus();
+      else this.#cover.button.focus({ preventScroll: true });
+    }
+
+    #named(title, lang) {
+      this.#frame.title = title;
+      this.#dialog.setAttribute("aria-label", title);
+      this.#dialog.lang = lang;
+    }
+
+    // #dismiss is what the shopper does. The frame asks first, if a payment is on its way.
+    #dismiss() {
+      if (this.#shown) this.#send("close", {});
+      else this.#close({ message: "The modal was closed before it was ready." });
     }
 
     #hears = null;
 
     #expect(milliseconds) {
-      if (this.#ready) return;
+      if (this.#shown) return;
       clearTimeout(this.#waiting);
       this.#waiting = setTimeout(() => this.#blocked(), milliseconds);
     }
@@ -135,17 +300,20 @@
       const { kind, name, argument, on, title, lang } = event.data;
       switch (kind) {
         case "ready":
-          clearTimeout(this.#waiting);
           this.#ready = true;
-          this.#send("open", { data, options: this.#options, visit: visit() });
+          this.#expect(patience.load);
+          this.#send("open", { data, options: { ...this.#options, transactionType: this.#typeOf(data) }, visit: visit() });
           break;
         case "callback":
           this.#call(name, argument);
           break;
-        case "named": // in the language of the modal
-          this.#frame.title = title;
-          this.#dialog.setAttribute("aria-label", title);
-          this.#dialog.lang = lang;
+        case "named": // in the language of the modal; now it can be seen
+          this.#named(title, lang);
+          this.#show();
+          break;
+        case "reloads":
+          this.#hide();
+          this.#expect(patience.load);
           break;
         case "processing":
           this.#guard(on);
@@ -168,7 +336,8 @@
     }
 
     #blocked() {
-      this.#call("token_error", {
+      if (this.#ready) this.#call("transaction_error", { name: "NetworkError", message: "The payment modal did not load." });
+      else this.#call("token_error", {
         code: "jwt_auth_invalid_request", message: `The payment modal did not open. Is ${location.origin} one of the site's permitted URLs?`,
         data: { status: 403 },
       });

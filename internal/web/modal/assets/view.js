@@ -10,6 +10,8 @@ const reachable = "button, input, summary, iframe, a[href]";
 export class View {
   #on; // what is clicked
   #texts;
+  #state = "loading"; // what is going on
+  #shown = "form"; // the name of the shown view
   #content = () => {}; // writes what the shown view says, again after a change of language
   #back = null; // where the focus was before a question
 
@@ -25,7 +27,7 @@ export class View {
       event.preventDefault();
       this.escape();
     });
-    // An element with the focus must not be hidden behind the head, whose height depends on its texts.
+    // The head covers what is scrolled under it. An element with the focus must not be there.
     const [panel, head] = [document.querySelector(".panel"), document.querySelector(".sum")];
     new ResizeObserver(() => (panel.style.scrollPaddingTop = `${head.offsetHeight + 36}px`)).observe(head);
     // The Tab key must not leave the dialog, also from inside other frames, whose keys we cannot see.
@@ -65,38 +67,65 @@ export class View {
   }
 
   test() {
-    $("test").hidden = false;
+    $("test").hidden = $("note").hidden = false;
   }
 
   #show(state, name, content) {
-    document.documentElement.dataset.state = state;
+    document.documentElement.dataset.state = this.#state = state;
+    this.#shown = name;
     for (const section of document.querySelectorAll("[data-view]")) section.hidden = section.dataset.view !== name;
     if (name !== "challenge") $("bank").replaceChildren();
     this.#content = content;
     content();
   }
 
+  // loading shows the card form before it can be used.
+  loading(pay) {
+    this.#show("loading", "form", () => {
+      $("pay").textContent = pay();
+      $("private").textContent = this.#texts.say("private");
+    });
+  }
+
   // form shows the card form. notice is what went wrong before: {title, text}.
   form(pay, notice) {
+    $("card").inert = false;
+    this.#busy(false);
     this.#show("form", "form", () => {
       $("pay").textContent = pay();
+      $("private").textContent = this.#texts.say("private");
       $("notice").hidden = !notice;
       $("notice-title").textContent = notice ? notice.title() : "";
       $("notice-text").textContent = notice ? notice.text() : "";
     });
     if (!notice) return;
-    $("notice").focus();
+    for (const scrolled of document.querySelectorAll(".panel, .stage")) scrolled.scrollTop = 0;
     this.announce(`${notice.title()} ${notice.text()}`, true);
   }
 
-  // waiting shows that something takes time.
+  // #busy keeps the shopper from changing a form that was sent. The button keeps the focus.
+  #busy(on) {
+    for (const name of ["aria-disabled", "aria-busy"]) $("pay").setAttribute(name, on);
+    for (const part of $("card").children) part.inert = on && part !== $("pay");
+  }
+
+  // waiting shows that something takes time. If the shopper has just sent the form, the form stays, and its button shows it.
   waiting(state, title, text) {
-    const changed = document.documentElement.dataset.state !== state;
-    this.#show(state, "waiting", () => {
-      $("waiting-title").textContent = this.#texts.say(title);
-      $("waiting-text").textContent = this.#texts.say(text);
-    });
-    if (changed) $("waiting-title").focus();
+    const changed = this.#state !== state;
+    const sent = this.#shown === "form" && this.#state !== "loading";
+    if (sent) {
+      this.#busy(true);
+      this.#show(state, "form", () => {
+        $("pay").textContent = this.#texts.say("processing");
+        $("private").textContent = this.#texts.say(text);
+      });
+    } else {
+      this.#show(state, "waiting", () => {
+        $("waiting-title").textContent = this.#texts.say(title);
+        $("waiting-text").textContent = this.#texts.say(text);
+      });
+    }
+    if (changed) (sent ? $("pay") : $("waiting-title")).focus();
     this.announce(`${this.#texts.say(title)} ${this.#texts.say(text)}`);
   }
 
@@ -118,14 +147,15 @@ export class View {
     return frame;
   }
 
-  // result shows the outcome. kind is good, bad or open. done and retry are texts of buttons; retry may be missing.
-  result(state, { kind, title, text, problems = [], booking, done, retry }) {
+  // result shows the outcome. kind is good, bad or open. problems are pairs of a name in the shopper's words and a message of
+  // the service, which is in English. done and retry are texts of buttons; retry may be missing.
+  result(state, { kind, title, text, problems = () => [], booking, done, retry }) {
     this.#show(state, "result", () => {
       $("sign").dataset.kind = kind;
       $("result-title").textContent = title();
       $("result-text").textContent = text();
-      $("problems").replaceChildren(...problems.map(([name, message]) => pair(name, message)));
-      $("problems").hidden = problems.length === 0;
+      $("problems").replaceChildren(...problems().map(([name, message]) => pair(name, message, "en")));
+      $("problems").hidden = problems().length === 0;
       $("reference").hidden = !booking;
       $("booking").textContent = booking ?? "";
       $("done").textContent = this.#texts.say(done);
@@ -134,7 +164,7 @@ export class View {
       $("retry").textContent = retry ? this.#texts.say(retry) : "";
     });
     $("result-title").focus();
-    const told = [title(), text(), ...problems.map(([, message]) => message)];
+    const told = [title(), text(), ...problems().flat()];
     if (booking) told.push(this.#texts.say("booking_number"), booking);
     this.announce(told.join(" "), kind !== "good");
   }
@@ -143,14 +173,14 @@ export class View {
   ask() {
     this.#back = document.activeElement;
     $("ask").hidden = false;
-    for (const element of document.querySelectorAll(".summary, .stage")) element.inert = true;
+    for (const element of document.querySelectorAll(".sum, .stage, .side")) element.inert = true;
     $("stay").focus();
   }
 
   unask() {
     if ($("ask").hidden) return;
     $("ask").hidden = true;
-    for (const element of document.querySelectorAll(".summary, .stage")) element.inert = false;
+    for (const element of document.querySelectorAll(".sum, .stage, .side")) element.inert = false;
     this.#back?.focus();
   }
 
@@ -160,12 +190,13 @@ export class View {
   }
 }
 
-function pair(key, value) {
+function pair(key, value, lang = "") {
   const row = document.createElement("div");
   const dt = document.createElement("dt");
   const dd = document.createElement("dd");
   dt.textContent = key;
   dd.textContent = value;
+  if (lang) dd.lang = lang;
   row.append(dt, dd);
   return row;
 }
