@@ -14,6 +14,7 @@ import (
 // proposalCmd groups the commands that show proposals.
 type proposalCmd struct {
 	List proposalListCmd `cmd:"" help:"List changes that wait for a second operator."`
+	Show proposalShowCmd `cmd:"" help:"Show what a change would do: before and after, rows, sums and channels."`
 }
 
 // proposalListCmd lists proposals.
@@ -34,11 +35,11 @@ func (c proposalListCmd) Run(ctx context.Context, p *program) error {
 			return p.app.Approvals.List(ctx, actor, filter, page)
 		},
 		shape:   api.ShowProposal,
-		columns: columnsOf("id kind subject proposed_by at state decided_by reason"),
+		columns: columnsOf("id kind subject effect proposed_by at state decided_by reason"),
 		row: func(q travel.Proposal) []cell {
 			return []cell{
-				ident(q.ID), words(string(q.Kind)), words(q.Subject), words(q.ProposedBy), instant(q.ProposedAt),
-				words(string(q.State)), words(q.DecidedBy), words(q.Reason),
+				ident(q.ID), words(string(q.Kind)), words(q.Subject), words(effectLine(q)), words(q.ProposedBy),
+				instant(q.ProposedAt), words(string(q.State)), words(q.DecidedBy), words(q.Reason),
 			}
 		},
 		none: none,
@@ -97,6 +98,8 @@ func (c withdrawCmd) Run(ctx context.Context, p *program) error {
 // with its own exit code.
 func (p *program) waits(q travel.Proposal) error {
 	p.printf("Nothing has changed yet: a second operator must approve this. It is proposal %d (%s, %s).\n", q.ID, q.Kind, q.Subject)
+	p.tellEffect(q)
+	p.printf("\n")
 	p.printf("An operator other than %s approves it with\n\n  holdfast approve %d --site %s --as USERNAME\n", q.ProposedBy, q.ID, p.site.Path)
 	return errNothingYet
 }

@@ -25,7 +25,7 @@ type commandLine struct {
 	Keys     keysCmd     `cmd:"" group:"operator" help:"Keys for logins and secrets: make, list, rotate."`
 
 	As       string      `placeholder:"USERNAME" help:"Act as this operator. The password is read from the terminal or from standard input (default: act as the program itself)."`
-	Proposal proposalCmd `cmd:"" group:"operator" help:"Changes that wait for a second operator: list."`
+	Proposal proposalCmd `cmd:"" group:"operator" help:"Changes that wait for a second operator: list, show."`
 	Approve  approveCmd  `cmd:"" group:"operator" help:"Approve a change, which makes it."`
 	Reject   rejectCmd   `cmd:"" group:"operator" help:"Reject a change that another operator proposed."`
 	Withdraw withdrawCmd `cmd:"" group:"operator" help:"Take back a change that you proposed."`

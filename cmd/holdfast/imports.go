@@ -55,7 +55,8 @@ func (importPaymentsCmd) Help() string {
 		}
 	}
 	b.WriteString("\nYou can import a file again: what exists already is not changed. If a row is wrong, only that row is " +
-		"refused. The exit code is 0 if all rows were imported, 3 if some were refused, and 1 if the import failed. " +
+		"refused. The exit code is 0 if all rows were imported, 3 if some were refused, 4 if a " +
+		"second operator must approve the import first, and 1 if it failed. " +
 		"docs/import.md has an example.")
 	return b.String()
 }

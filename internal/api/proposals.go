@@ -17,6 +17,7 @@ type proposalShape struct {
 	Kind           string          `json:"kind"`
 	Subject        string          `json:"subject"`
 	Payload        json.RawMessage `json:"payload"`
+	Effect         json.RawMessage `json:"effect"`
 	Reason         string          `json:"reason"`
 	State          string          `json:"state"`
 	Alone          bool            `json:"alone"`
@@ -35,9 +36,12 @@ func ShowProposal(p travel.Proposal) any { return showProposal(p) }
 
 func showProposal(p travel.Proposal) proposalShape {
 	shape := proposalShape{
-		ID: p.ID, Kind: string(p.Kind), Subject: p.Subject, Payload: json.RawMessage(p.Payload), Reason: p.Reason,
+		ID: p.ID, Kind: string(p.Kind), Subject: p.Subject, Payload: json.RawMessage(p.Payload), Effect: json.RawMessage("null"), Reason: p.Reason,
 		State: string(p.State), Alone: p.Alone, ProposedBy: p.ProposedBy, ProposedByID: p.ProposedByID,
 		ProposedAt: civil.FormatInstant(p.ProposedAt), DecisionReason: p.DecisionReason, Result: json.RawMessage("null"),
+	}
+	if p.Effect != "" {
+		shape.Effect = json.RawMessage(p.Effect)
 	}
 	if !p.DecidedAt.IsZero() {
 		at := civil.FormatInstant(p.DecidedAt)

@@ -18,7 +18,7 @@ type Approvals struct{ *Core }
 // proposal and changes nothing else. When another operator approves it, perhaps days later, Kind.Carry gets the payload.
 // In a sandbox one person is enough: Request runs now at once, and returns a proposal that is approved already. The result
 // of now becomes the result of the proposal.
-func Request(
+func (c *Core) Request(
 	tx *db.Tx, actor auth.Actor, p travel.Proposal, payload any, now func() (result any, err error),
 ) (travel.Proposal, error) {
 	site, err := SiteAlone(tx, actor.SiteID)
@@ -31,6 +31,10 @@ func Request(
 	}
 	p.SiteID, p.Payload = actor.SiteID, string(text)
 	p.ProposedByID, p.ProposedBy = actor.UserID, actor.Username
+	p.State = travel.ProposalOpen
+	if p, err = c.withEffect(tx, p); err != nil {
+		return p, err
+	}
 	if p, err = insertProposal(tx, p); err != nil {
 		return p, err
 	}
@@ -153,6 +157,9 @@ func (a *Approvals) close(
 		if before.State != travel.ProposalOpen {
 			return before, fault.NotPossibleBecause("proposal_closed", "Proposal %d is %s already.", id, before.State)
 		}
+		if before, err = a.withEffect(tx, before); err != nil {
+			return before, err
+		}
 		after, err := decide(tx, before)
 		if err != nil {
 			return before, err
@@ -172,7 +179,13 @@ func (a *Approvals) Get(ctx context.Context, actor auth.Actor, id int64) (travel
 // FindProposal reads a proposal of the actor's site. It does not ask for the right to read all proposals: the person who
 // made one may always see it.
 func FindProposal(ctx context.Context, c *Core, actor auth.Actor, id int64) (travel.Proposal, error) {
-	p, err := Read(ctx, c, actor, func(tx *db.Tx) (travel.Proposal, error) { return findProposal(tx, actor.SiteID, id) })
+	p, err := Read(ctx, c, actor, func(tx *db.Tx) (travel.Proposal, error) {
+		p, err := findProposal(tx, actor.SiteID, id)
+		if err != nil {
+			return p, err
+		}
+		return c.withEffect(tx, p)
+	})
 	return p, unknownProposal(err, id)
 }
 
@@ -184,7 +197,13 @@ func (a *Approvals) List(
 		return travel.List[travel.Proposal]{}, err
 	}
 	return Read(ctx, a.Core, actor, func(tx *db.Tx) (travel.List[travel.Proposal], error) {
-		return proposalsPage(tx, actor.SiteID, filter, page)
+		list, err := proposalsPage(tx, actor.SiteID, filter, page)
+		for i := range list.Items {
+			if err == nil {
+				list.Items[i], err = a.withEffect(tx, list.Items[i])
+			}
+		}
+		return list, err
 	})
 }
 

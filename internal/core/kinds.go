@@ -13,10 +13,12 @@ import (
 
 // Kind says how proposals of one kind are carried out. Carry does what an approved proposal asks for, in the write that
 // approves it. It checks everything again, because things may have changed since the proposal was made. After runs when
-// that write is durable; it may be nil.
+// that write is durable; it may be nil. Effect says what an open proposal would change now; it only reads, and may be nil
+// where the proposal has its effect from the beginning.
 type Kind struct {
-	Carry func(tx *db.Tx, actor auth.Actor, p travel.Proposal) (result any, err error)
-	After func(ctx context.Context, actor auth.Actor) error
+	Carry  func(tx *db.Tx, actor auth.Actor, p travel.Proposal) (result any, err error)
+	Effect func(tx *db.Tx, p travel.Proposal) (travel.Effect, error)
+	After  func(ctx context.Context, actor auth.Actor) error
 }
 
 // Kinds are all kinds of proposals. Each room registers its own.

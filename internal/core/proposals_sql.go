@@ -8,14 +8,14 @@ import (
 )
 
 const proposalColumns = `site_id, id, kind, subject, payload, reason, state, alone, proposed_by_id, proposed_by,
-	proposed_at, decided_by_id, decided_by, decided_at, decision_reason, result`
+	proposed_at, decided_by_id, decided_by, decided_at, decision_reason, result, effect`
 
 func scanProposal(scan func(dest ...any) error) (travel.Proposal, error) {
 	var p travel.Proposal
 	var proposed int64
 	var decided sql.NullInt64
 	err := scan(&p.SiteID, &p.ID, &p.Kind, &p.Subject, &p.Payload, &p.Reason, &p.State, &p.Alone, &p.ProposedByID,
-		&p.ProposedBy, &proposed, &p.DecidedByID, &p.DecidedBy, &decided, &p.DecisionReason, &p.Result)
+		&p.ProposedBy, &proposed, &p.DecidedByID, &p.DecidedBy, &decided, &p.DecisionReason, &p.Result, &p.Effect)
 	p.ProposedAt, p.DecidedAt = db.Instant(proposed), db.MaybeInstant(decided)
 	return p, err
 }
@@ -24,10 +24,10 @@ func scanProposal(scan func(dest ...any) error) (travel.Proposal, error) {
 func insertProposal(tx *db.Tx, p travel.Proposal) (travel.Proposal, error) {
 	p.State, p.ProposedAt = travel.ProposalOpen, tx.Now
 	err := tx.Row(`INSERT INTO proposals (site_id, kind, subject, payload, reason, state, alone, proposed_by_id, proposed_by,
-			proposed_at, decided_by_id, decided_by, decision_reason, result, version)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, '', '', '', 1) RETURNING id`,
+			proposed_at, decided_by_id, decided_by, decision_reason, result, effect, version)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, '', '', '', $11, 1) RETURNING id`,
 		[]any{p.SiteID, p.Kind, p.Subject, p.Payload, p.Reason, p.State, p.Alone, p.ProposedByID, p.ProposedBy,
-			db.Micros(p.ProposedAt)}, &p.ID)
+			db.Micros(p.ProposedAt), p.Effect}, &p.ID)
 	return p, err
 }
 
@@ -43,9 +43,9 @@ func lockProposal(tx *db.Tx, siteID, id int64) (travel.Proposal, error) {
 // storeDecision stores the decision on a locked proposal.
 func storeDecision(tx *db.Tx, p travel.Proposal) error {
 	_, err := tx.Exec(`UPDATE proposals SET state = $3, alone = $4, decided_by_id = $5, decided_by = $6, decided_at = $7,
-			decision_reason = $8, result = $9
+			decision_reason = $8, result = $9, effect = $10
 		WHERE site_id = $1 AND id = $2`,
-		p.SiteID, p.ID, p.State, p.Alone, p.DecidedByID, p.DecidedBy, db.MaybeMicros(p.DecidedAt), p.DecisionReason, p.Result)
+		p.SiteID, p.ID, p.State, p.Alone, p.DecidedByID, p.DecidedBy, db.MaybeMicros(p.DecidedAt), p.DecisionReason, p.Result, p.Effect)
 	return err
 }
 

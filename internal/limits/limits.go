@@ -24,7 +24,7 @@ type Limits struct{ *core.Core }
 
 // NewLimits makes the use cases, and registers how an approved proposal of a limit is carried out.
 func NewLimits(c *core.Core) *Limits {
-	c.Kinds.Register(travel.ProposeLimits, core.Kind{Carry: carryOutLimit})
+	c.Kinds.Register(travel.ProposeLimits, core.Kind{Carry: carryOutLimit, Effect: effectOfLimit})
 	return &Limits{c}
 }
 
@@ -52,7 +52,7 @@ func (l *Limits) Set(ctx context.Context, actor auth.Actor, in LimitFields) (pro
 		if err != nil {
 			return made, outcome, err
 		}
-		proposal, err := core.Request(tx, actor, travel.Proposal{
+		proposal, err := l.Request(tx, actor, travel.Proposal{
 			Kind: travel.ProposeLimits, Subject: "limit of " + string(limit.Scope), Reason: in.Note,
 		}, in.terms(limit.Currency), func() (any, error) {
 			made, err = applyLimit(tx, actor, in)

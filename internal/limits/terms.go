@@ -49,12 +49,22 @@ func auditLimit(l protection.Limit) any {
 
 func limitObject(l protection.Limit) string { return fmt.Sprintf("limit %d", l.ID) }
 
-// carryOutLimit adds the limit of an approved proposal. It begins on the day of the approval at the earliest: payments of
-// earlier days are judged already, and that stays as it is.
+// carryOutLimit adds the limit of an approved proposal.
 func carryOutLimit(tx *db.Tx, actor auth.Actor, p travel.Proposal) (any, error) {
-	terms, err := core.PayloadOf[termsOfLimit](p)
+	in, err := fieldsOf(tx, p)
 	if err != nil {
 		return nil, err
+	}
+	made, err := applyLimit(tx, actor, in)
+	return core.MadeID{ID: made.ID}, err
+}
+
+// fieldsOf reads the limit of a proposal. It begins on the day of the approval at the earliest: payments of earlier days are
+// judged already, and that stays as it is.
+func fieldsOf(tx *db.Tx, p travel.Proposal) (LimitFields, error) {
+	terms, err := core.PayloadOf[termsOfLimit](p)
+	if err != nil {
+		return LimitFields{}, err
 	}
 	in := LimitFields{
 		Scope: terms.Scope, ChannelID: terms.ChannelID, Amount: terms.Amount, Currency: terms.Currency, Lift: terms.Lift,
@@ -63,13 +73,63 @@ func carryOutLimit(tx *db.Tx, actor auth.Actor, p travel.Proposal) (any, error) 
 	if terms.From != nil {
 		from, err := civil.ParseDay(*terms.From)
 		if err != nil {
-			return nil, err
+			return in, err
 		}
 		from = max(from, civil.DayOf(tx.Now))
 		in.From = &from
 	}
-	made, err := applyLimit(tx, actor, in)
-	return core.MadeID{ID: made.ID}, err
+	return in, nil
+}
+
+// effectOfLimit compares the limit of a proposal with the one that is in force, and with the uses of today.
+func effectOfLimit(tx *db.Tx, p travel.Proposal) (effect travel.Effect, err error) {
+	in, err := fieldsOf(tx, p)
+	if err != nil {
+		return effect, err
+	}
+	limit, err := in.limit(tx, auth.System(p.SiteID))
+	if err != nil {
+		return effect, err
+	}
+	limits, err := LimitsUpTo(tx, p.SiteID, limit.FromDay)
+	if err != nil {
+		return effect, err
+	}
+	effect.Currency = limit.Currency
+	var before any
+	if l, ok := limits.InForce(limit.Scope, limit.ChannelID, limit.FromDay, everything); ok {
+		before = auditLimit(l)
+	}
+	if effect.Changes, err = core.Changes(before, auditLimit(limit)); err != nil || limit.Lifted {
+		return effect, err
+	}
+	uses, err := runningUses(tx, p.SiteID)
+	effect.Figures = figuresOf(limit, uses)
+	return effect, err
+}
+
+// figuresOf says what a limit would mean for the uses of today. A limit of every channel is compared with all of them.
+func figuresOf(limit protection.Limit, uses []runningUse) (list []travel.Figure) {
+	everyChannel := limit.Scope == protection.LimitChannel && limit.ChannelID == 0
+	var exceeded int64
+	for _, u := range uses {
+		if u.Scope != limit.Scope || u.Currency != limit.Currency || limit.ChannelID != 0 && u.ObjectID != limit.ChannelID {
+			continue
+		}
+		if everyChannel {
+			if u.Amount > limit.Amount {
+				exceeded++
+			}
+			continue
+		}
+		list = append(list, travel.AmountOf("use", u.Amount, u.Currency),
+			travel.AmountOf("headroom_after", limit.Headroom(u.Amount), u.Currency),
+			travel.AmountOf("over_after", max(0, u.Amount-limit.Amount), u.Currency))
+	}
+	if everyChannel {
+		list = append(list, travel.CountOf("channels_over_after", exceeded))
+	}
+	return list
 }
 
 // NotCounting sets LimitsNotCounting of a policy: the ids of the limits that its payments do not count against. These are

@@ -30,7 +30,7 @@ type OfChannel func(tx *db.Tx, siteID, channelID int64) (bool, error)
 // payments whose outcome is not known yet.
 func NewChannels(c *core.Core, hasBookings, hasOpenPayments OfChannel) *Channels {
 	channels := &Channels{Core: c, hasBookings: hasBookings, hasOpenPayments: hasOpenPayments}
-	c.Kinds.Register(travel.ProposeOpenCover, core.Kind{Carry: channels.carryOut})
+	c.Kinds.Register(travel.ProposeOpenCover, core.Kind{Carry: channels.carryOut, Effect: channels.effect})
 	return channels
 }
 
@@ -98,7 +98,7 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 		if err := refuseKey(in.Processing, travel.Channel{}, channel); err != nil {
 			return made, outcome, err
 		}
-		p, err := core.Request(tx, actor, travel.Proposal{
+		p, err := c.Request(tx, actor, travel.Proposal{
 			Kind: travel.ProposeOpenCover, Subject: "new channel " + channel.Name, Reason: in.Reason,
 		}, openCoverOf(0, in), insert)
 		if err == nil && p.State == travel.ProposalOpen {
@@ -181,7 +181,7 @@ func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in tr
 		if err := refuseKey(in.Processing, stored, channel); err != nil {
 			return changed, err
 		}
-		p, err := core.Request(tx, actor, travel.Proposal{
+		p, err := c.Request(tx, actor, travel.Proposal{
 			Kind: travel.ProposeOpenCover, Subject: channelObject(stored), Reason: in.Reason,
 		}, openCoverOf(id, in), func() (any, error) {
 			changed, err = c.save(tx, actor, stored, channel, in.Processing)

@@ -112,3 +112,32 @@ func (c *Channels) openNew(tx *db.Tx, actor auth.Actor, in travel.ChannelFields)
 	made, err := c.insert(tx, actor, channel, in.Processing)
 	return channelResult{made.ID}, err
 }
+
+// effect compares the channel of a proposal with what it is now.
+func (c *Channels) effect(tx *db.Tx, p travel.Proposal) (effect travel.Effect, err error) {
+	asked, err := core.PayloadOf[openCover](p)
+	if err != nil || asked.File != nil { // what the file does is known from the beginning
+		return effect, err
+	}
+	operator := auth.System(p.SiteID)
+	if asked.ChannelID == 0 {
+		channel, err := c.newChannel(tx, operator, asked.fields())
+		if err != nil {
+			return effect, err
+		}
+		effect.Currency = money.Currency(channel.Settlement())
+		effect.Changes, err = core.Changes(nil, auditChannel(channel))
+		return effect, err
+	}
+	before, err := Channel(tx, p.SiteID, asked.ChannelID)
+	if err != nil {
+		return effect, unknownChannel(err, asked.ChannelID)
+	}
+	after, err := c.changed(tx, operator, before, asked.fields())
+	if err != nil {
+		return effect, err
+	}
+	effect.Currency = money.Currency(after.Settlement())
+	effect.Changes, err = core.Changes(auditChannel(before), auditChannel(after))
+	return effect, err
+}

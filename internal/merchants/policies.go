@@ -27,7 +27,7 @@ func NewPolicies(
 	c *core.Core, notCounting func(tx *db.Tx, siteID int64, p *travel.Policy) error, changed func(tx *db.Tx, siteID int64),
 ) *Policies {
 	p := &Policies{Core: c, notCounting: notCounting, changed: changed}
-	c.Kinds.Register(travel.ProposePolicy, core.Kind{Carry: p.carryOut})
+	c.Kinds.Register(travel.ProposePolicy, core.Kind{Carry: p.carryOut, Effect: p.effect})
 	return p
 }
 
@@ -96,7 +96,7 @@ func (p *Policies) Set(ctx context.Context, actor auth.Actor, in travel.PolicyFi
 		if err != nil {
 			return made, outcome, err
 		}
-		proposal, err := core.Request(tx, actor, travel.Proposal{
+		proposal, err := p.Request(tx, actor, travel.Proposal{
 			Kind: travel.ProposePolicy, Subject: aboutPolicy(next), Reason: in.Reason,
 		}, termsOf(in), func() (any, error) {
 			made, err = p.add(tx, actor, next)

@@ -97,20 +97,41 @@ func auditPolicy(p travel.Policy) any {
 
 func policyObject(p travel.Policy) string { return fmt.Sprintf("policy %d", p.ID) }
 
-// carryOut adds the policy of an approved proposal. It completes and checks it by the policy that is in force now.
+// carryOut adds the policy of an approved proposal.
 func (p *Policies) carryOut(tx *db.Tx, actor auth.Actor, proposal travel.Proposal) (any, error) {
-	terms, err := core.PayloadOf[termsOfPolicy](proposal)
-	if err != nil {
-		return nil, err
-	}
-	fields, err := terms.fields()
-	if err != nil {
-		return nil, err
-	}
-	next, err := p.next(tx, actor.SiteID, fields)
+	next, err := p.proposed(tx, proposal)
 	if err != nil {
 		return nil, err
 	}
 	made, err := p.add(tx, actor, next)
 	return core.MadeID{ID: made.ID}, err
+}
+
+// proposed reads the policy of a proposal. It completes and checks it by the policy that is in force now.
+func (p *Policies) proposed(tx *db.Tx, proposal travel.Proposal) (travel.Policy, error) {
+	terms, err := core.PayloadOf[termsOfPolicy](proposal)
+	if err != nil {
+		return travel.Policy{}, err
+	}
+	fields, err := terms.fields()
+	if err != nil {
+		return travel.Policy{}, err
+	}
+	return p.next(tx, proposal.SiteID, fields)
+}
+
+// effect compares the policy of a proposal with the one that is in force on its first day.
+func (p *Policies) effect(tx *db.Tx, proposal travel.Proposal) (effect travel.Effect, err error) {
+	next, err := p.proposed(tx, proposal)
+	if err != nil {
+		return effect, err
+	}
+	before, err := PolicyOn(tx, proposal.SiteID, next.FromDay)
+	if err != nil {
+		return effect, err
+	}
+	effect.Currency = next.Currency
+	effect.Figures = []travel.Figure{travel.CountOf("limits_not_counting_after", int64(len(next.LimitsNotCounting)))}
+	effect.Changes, err = core.Changes(auditPolicy(before), auditPolicy(next))
+	return effect, err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"holdfast/internal/auth"
@@ -12,6 +14,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
 	"holdfast/internal/fx"
+	"holdfast/internal/ledger"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
 )
@@ -113,7 +116,7 @@ func (r *Rates) Quote(ctx context.Context, actor auth.Actor, in QuoteFields) (tr
 		if err := quoteIsNew(tx, actor.SiteID, q); err != nil {
 			return travel.Proposal{}, err
 		}
-		return core.Request(tx, actor, travel.Proposal{
+		return r.Request(tx, actor, travel.Proposal{
 			Kind: travel.ProposeManualRate, Subject: "rate " + string(q.Currency) + " " + q.Day, Reason: in.Reason,
 		}, q, func() (any, error) { return putOnFile(tx, actor, q) })
 	})
@@ -149,6 +152,73 @@ func carryOutQuote(tx *db.Tx, actor auth.Actor, p travel.Proposal) (any, error) 
 		return nil, err
 	}
 	return putOnFile(tx, actor, q)
+}
+
+// maxCounted is how many waiting allocations are looked at to say what a quote would price.
+const maxCounted = 20_000
+
+// effectOfQuote compares the quote of a proposal with the last rate on file, and counts the allocations that it may price.
+func effectOfQuote(tx *db.Tx, p travel.Proposal) (effect travel.Effect, err error) {
+	q, err := core.PayloadOf[quote](p)
+	if err != nil {
+		return effect, err
+	}
+	if err := quoteIsNew(tx, p.SiteID, q); err != nil {
+		return effect, err
+	}
+	fixing, err := q.fixing(p.SiteID, tx.Now)
+	if err != nil {
+		return effect, err
+	}
+	last, err := fixingsPage(tx, p.SiteID, fx.Filter{Currencies: []money.Currency{q.Currency}, Last: fixing.Day},
+		travel.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "date", Descending: true})
+	if err != nil {
+		return effect, err
+	}
+	var before any
+	if len(last.Items) > 0 {
+		before = rateOnFile(last.Items[0])
+	}
+	if effect.Changes, err = core.Changes(before, rateOnFile(fixing)); err != nil {
+		return effect, err
+	}
+	effect.Figures, err = waitingFor(tx, fixing)
+	return effect, err
+}
+
+// comparedRate is a rate, as the effect of a quote compares it.
+type comparedRate struct {
+	Currency money.Currency `json:"currency"`
+	Day      string         `json:"day"`
+	Rate     string         `json:"rate"`
+	Provider string         `json:"provider"`
+	QuoteID  string         `json:"quote_id"`
+}
+
+func rateOnFile(f fx.Fixing) any {
+	return comparedRate{f.Currency, f.Day.String(), f.Rate.String(), string(f.Provider), f.QuoteID}
+}
+
+// waitingFor counts the allocations that wait for a rate and were paid in the days of a fixing, and adds them up by currency.
+func waitingFor(tx *db.Tx, f fx.Fixing) ([]travel.Figure, error) {
+	waiting, err := ledger.PendingAllocations(tx, f.SiteID, 0, maxCounted)
+	if err != nil {
+		return nil, err
+	}
+	sums := map[money.Currency]int64{}
+	var total int64
+	for _, a := range waiting {
+		age := int64(a.Paid() - f.Day)
+		if (a.Currency == f.Currency || a.PolicyCurrency == f.Currency) && age >= 1 && age <= a.MaxFixingAge {
+			sums[a.Currency] += a.Amount
+			total++
+		}
+	}
+	figures := []travel.Figure{travel.CountOf("allocations_waiting", total)}
+	for _, c := range slices.Sorted(maps.Keys(sums)) {
+		figures = append(figures, travel.AmountOf("amount_waiting", sums[c], c))
+	}
+	return figures, nil
 }
 
 func putOnFile(tx *db.Tx, actor auth.Actor, q quote) (any, error) {

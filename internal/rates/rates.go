@@ -27,7 +27,7 @@ type Rates struct{ *core.Core }
 // NewRates makes the use cases.
 func NewRates(c *core.Core) *Rates {
 	r := &Rates{c}
-	c.Kinds.Register(travel.ProposeManualRate, core.Kind{Carry: carryOutQuote, After: func(ctx context.Context, actor auth.Actor) error {
+	c.Kinds.Register(travel.ProposeManualRate, core.Kind{Carry: carryOutQuote, Effect: effectOfQuote, After: func(ctx context.Context, actor auth.Actor) error {
 		_, err := r.pricePendingOf(ctx, core.ClockFor(actor)) // allocations that waited for this rate
 		return err
 	}})

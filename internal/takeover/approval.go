@@ -23,33 +23,57 @@ type takeover struct {
 	CoverFromEffective bool               `json:"cover_from_effective"`
 }
 
-// approval reads the proposal of the import, or makes it. The import may begin when it is approved. An import needs
-// the approval of another operator if it covers payments from when they were taken, or creates protected channels. For
-// any other import an approved proposal comes back, which is not stored.
-func (r *importRun) approval(tx *db.Tx) (travel.Proposal, error) {
-	actor, opts := r.actor, r.opts
-	approved := travel.Proposal{State: travel.ProposalApproved}
+// asked makes the proposal that the import needs, with its payload. An import needs the approval of another operator if it
+// covers payments from when they were taken, or creates protected channels. For any other import the subject is empty.
+func (r *importRun) asked() (p travel.Proposal, payload any) {
+	opts := r.opts
 	if !opts.CoverFromEffective && opts.Mode != travel.ModeProtectionOnly {
-		return approved, nil
-	}
-	site, err := merchants.Site(tx, actor.SiteID)
-	if err != nil {
-		return approved, core.NotFoundAs(fault.SettingNotFound, err, "There is no site %d.", actor.SiteID)
-	}
-	if opts.SHA256 == "" && !site.Sandbox {
-		return approved, fault.WrongField("file", "Another operator has to approve this file by its hash. So it must be a file "+
-			"that can be read twice, and not standard input.")
+		return p, nil
 	}
 	file := takeover{SHA256: opts.SHA256, Mode: opts.Mode, CoverFromEffective: opts.CoverFromEffective}
-	p := travel.Proposal{Kind: travel.ProposeTakeover, Reason: opts.Reason}
-	var payload any = file
+	p = travel.Proposal{Kind: travel.ProposeTakeover, Reason: opts.Reason}
+	payload = file
 	if !opts.CoverFromEffective {
 		p.Kind, payload = travel.ProposeOpenCover, opensByFile{file}
 	}
 	p.Subject = fmt.Sprintf("file %s, mode %q, cover from effective %t", file.SHA256, file.Mode, file.CoverFromEffective)
-	// The same import may have a proposal from before. Without a hash nobody can tell which import is the same.
-	if known, err := core.ProposalAbout(tx, actor.SiteID, p.Kind, p.Subject); file.SHA256 != "" && !errors.Is(err, db.ErrNotFound) {
-		return known, err
+	return p, payload
+}
+
+// proposalOf reads the proposal that the same import has from before.
+func proposalOf(tx *db.Tx, siteID int64, p travel.Proposal) (before travel.Proposal, known bool, err error) {
+	before, err = core.ProposalAbout(tx, siteID, p.Kind, p.Subject)
+	if errors.Is(err, db.ErrNotFound) {
+		return before, false, nil
 	}
-	return core.Request(tx, actor, p, payload, func() (any, error) { return nil, nil })
+	return before, err == nil, err
+}
+
+// approval reads the proposal of the import, or makes it with its effect. The import may begin when it is approved. For an
+// import that needs nobody, an approved proposal comes back, which is not stored.
+func (r *importRun) approval(tx *db.Tx, effect *travel.Effect) (travel.Proposal, error) {
+	p, payload := r.asked()
+	if p.Subject == "" {
+		return travel.Proposal{State: travel.ProposalApproved}, nil
+	}
+	site, err := merchants.Site(tx, r.actor.SiteID)
+	if err != nil {
+		return p, core.NotFoundAs(fault.SettingNotFound, err, "There is no site %d.", r.actor.SiteID)
+	}
+	// Without a hash nobody can tell which import is the same.
+	if r.opts.SHA256 == "" && !site.Sandbox {
+		return p, fault.WrongField("file", "Another operator has to approve this file by its hash. So it must be a file "+
+			"that can be read twice, and not standard input.")
+	}
+	if r.opts.SHA256 != "" {
+		if before, known, err := proposalOf(tx, r.actor.SiteID, p); known || err != nil {
+			return before, err
+		}
+	}
+	if effect != nil {
+		if p.Effect, err = core.EncodeEffect(*effect, ""); err != nil {
+			return p, err
+		}
+	}
+	return r.Request(tx, r.actor, p, payload, func() (any, error) { return nil, nil })
 }

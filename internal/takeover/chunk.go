@@ -38,6 +38,7 @@ type importChunk struct {
 	made, met []int64                   // ids of bookings: those made, those that existed
 	opened    []travel.Channel          // the channels that were created
 	payments  Tally
+	shares    shares
 	refused   []Refusal
 }
 
@@ -252,6 +253,7 @@ func (c *importChunk) place(
 	}
 	channel.payments[payment.ImportKey] = importedTransaction{ID: made.ID, ContentHash: made.ContentHash}
 	c.payments.Created++
+	c.shares.add(channel.Channel, made, in.BaseTotal)
 	if known {
 		c.met = append(c.met, booking.ID)
 	} else {

@@ -99,23 +99,30 @@ func (i *Imports) Payments(
 		}
 		return ImportReport{}, fault.WrongField("mode", "This is not one of %s.", strings.Join(modes, ", "))
 	}
-	run := &importRun{Imports: i, actor: actor, opts: opts, seen: map[int64]bool{}, channels: map[string]money.Currency{}}
+	run := newRun(i, actor, opts)
 	if opts.DryRun {
 		err := run.rehearse(ctx, rows)
 		return run.report, err
 	}
-	if err := run.begin(ctx); err != nil || run.report.Proposal != nil {
+	effect, err := run.effect(ctx, rows)
+	if err != nil {
 		return run.report, err
 	}
-	err := run.all(ctx, rows)
+	if err := run.begin(ctx, effect); err != nil || run.report.Proposal != nil {
+		return run.report, err
+	}
+	if effect != nil {
+		return run.report, fault.New(fault.Unavailable, "The import was approved just now. Run it again.")
+	}
+	err = run.all(ctx, rows)
 	return run.report, errors.Join(err, run.end(ctx, err != nil))
 }
 
 // begin asks for approval, if the import needs it, and records in the audit that the import starts.
-func (r *importRun) begin(ctx context.Context) error {
+func (r *importRun) begin(ctx context.Context, effect *travel.Effect) error {
 	return r.WriteAs(ctx, r.actor, func(tx *db.Tx) error {
 		r.report.Proposal = nil
-		p, err := r.approval(tx)
+		p, err := r.approval(tx, effect)
 		if err != nil {
 			return err
 		}
@@ -142,6 +149,13 @@ type importRun struct {
 	report   ImportReport
 	seen     map[int64]bool            // ids of the bookings that were counted
 	channels map[string]money.Currency // of the channels that were created, by name
+	shares   shares
+}
+
+func newRun(i *Imports, actor auth.Actor, opts ImportOptions) *importRun {
+	return &importRun{
+		Imports: i, actor: actor, opts: opts, seen: map[int64]bool{}, channels: map[string]money.Currency{}, shares: shares{},
+	}
 }
 
 func (r *importRun) all(ctx context.Context, rows iter.Seq2[travel.ImportedPayment, error]) error {
@@ -210,6 +224,7 @@ func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment
 		}
 		c = &importChunk{
 			run: r, tx: tx, site: site, rows: rows, careful: careful, channels: map[string]*importChannel{},
+			shares: shares{},
 		}
 		for _, row := range rows {
 			if err := c.row(row); err != nil {
@@ -232,6 +247,9 @@ func (r *importRun) count(c *importChunk) {
 	r.report.Rows += len(c.rows)
 	r.report.Payments.Created += c.payments.Created
 	r.report.Payments.AlreadyThere += c.payments.AlreadyThere
+	for _, share := range c.shares {
+		r.shares.merge(share)
+	}
 	for _, id := range c.made {
 		r.seen[id] = true
 		r.report.Bookings.Created++

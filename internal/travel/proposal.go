@@ -39,6 +39,7 @@ type Proposal struct {
 	Kind           ProposalKind
 	Subject        string // what it is about
 	Payload        string // JSON: the change
+	Effect         string // JSON: what it would change, see Effect; "" when nobody knows
 	Reason         string
 	State          ProposalState
 	Alone          bool // whether the same person proposed and approved it

@@ -1,0 +1,85 @@
+package takeover
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/merchants"
+	"holdfast/internal/travel"
+)
+
+// effect says what the import of a file would do, for the operator who approves it: a hash tells them nothing. It is nil
+// where nobody has to approve, or the proposal exists already. Otherwise the rows are read to their end.
+func (r *importRun) effect(ctx context.Context, rows iter.Seq2[travel.ImportedPayment, error]) (*travel.Effect, error) {
+	var asks bool
+	err := r.Store.Read(ctx, func(tx *db.Tx) error {
+		site, err := merchants.Site(tx, r.actor.SiteID)
+		if err != nil {
+			return core.NotFoundAs(fault.SettingNotFound, err, "There is no site %d.", r.actor.SiteID)
+		}
+		p, _ := r.asked()
+		if asks = p.Subject != "" && !site.Sandbox && r.opts.SHA256 != ""; !asks {
+			return nil
+		}
+		_, known, err := proposalOf(tx, r.actor.SiteID, p)
+		asks = !known
+		return err
+	})
+	if err != nil || !asks {
+		return nil, err
+	}
+	opts := r.opts
+	opts.DryRun, opts.Progress, opts.Refused = true, nil, nil
+	dry := newRun(r.Imports, r.actor, opts)
+	if err := dry.rehearse(ctx, rows); err != nil {
+		return nil, err
+	}
+	done := dry.report
+	file := travel.FileEffect{
+		Rows: done.Rows, Refused: done.Refused, BookingsCreated: done.Bookings.Created, BookingsThere: done.Bookings.AlreadyThere,
+		PaymentsCreated: done.Payments.Created, PaymentsThere: done.Payments.AlreadyThere, Channels: []travel.FileShares{},
+	}
+	for name, share := range dry.shares {
+		_, share.Created = dry.channels[name]
+		file.Channels = append(file.Channels, share)
+	}
+	slices.SortFunc(file.Channels, func(a, b travel.FileShares) int { return strings.Compare(a.Channel, b.Channel) })
+	return &travel.Effect{File: &file}, nil
+}
+
+// shares are the parts of a file that go to each channel, by the channel's name.
+type shares map[string]travel.FileShares
+
+// add counts one payment. Its total is in the currency of the channel.
+func (s shares) add(channel travel.Channel, t travel.Transaction, total int64) {
+	day := civil.DayOf(t.EffectiveAt).String()
+	one := travel.FileShares{
+		Channel: channel.Name, Mode: channel.Mode, Currency: channel.Currency, Payments: 1, FirstPaid: day, LastPaid: day,
+	}
+	switch t.Type {
+	case travel.Purchase, travel.Capture, travel.ChargebackReversal:
+		one.Added = total
+	case travel.Refund, travel.Chargeback:
+		one.Taken = total
+	}
+	s.merge(one)
+}
+
+func (s shares) merge(one travel.FileShares) {
+	sum, ok := s[one.Channel]
+	if !ok {
+		s[one.Channel] = one
+		return
+	}
+	sum.Payments += one.Payments
+	sum.Added += one.Added
+	sum.Taken += one.Taken
+	sum.FirstPaid, sum.LastPaid = min(sum.FirstPaid, one.FirstPaid), max(sum.LastPaid, one.LastPaid)
+	s[one.Channel] = sum
+}
