@@ -208,7 +208,8 @@ func (in *input) otherProtection() *travel.OtherProtection {
 func (in *input) pax() *int64 {
 	value, given := in.fields["pax"]
 	if given && (value == nil || value == "") {
-		return new(int64)
+		none := int64(travel.NoPax)
+		return &none
 	}
 	return in.integer("pax")
 }

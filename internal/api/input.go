@@ -20,26 +20,18 @@ type input struct {
 	raw         []byte // of the whole body
 	idempotency travel.IdempotencyKey
 	problems    *fault.Problems
-	// For an item of a list in the body: the name of the list, and the place of the item from 1. Its problems are
-	// noted under the name of the list.
-	list  string
-	place int
+	item        string // of an item of a list in the body: its name with a dot, such as "bookings[0]."
 }
 
 func (in *input) wrong(name, format string, args ...any) {
-	message := fmt.Sprintf(format, args...)
-	if in.list != "" {
-		in.problems.Wrong(in.list, "Item %d, %s: %s", in.place, name, message)
-		return
-	}
-	in.problems.Wrong(name, "%s", message)
+	in.problems.Wrong(in.item+name, format, args...)
 }
 
 // need notes required fields of an item that are absent. (The rooms check the required fields of a body.)
 func (in *input) need(names ...string) {
 	for _, name := range names {
 		if in.fields[name] == nil {
-			in.wrong(name, "This field is missing.")
+			in.problems.Missing(in.item + name)
 		}
 	}
 }
@@ -81,45 +73,56 @@ func (in *input) integer(name string) *int64 { return read(in, name, parseIntege
 
 // integers reads a list of whole numbers, also one written as a text with commas.
 func (in *input) integers(name string) *[]int64 {
-	return read(in, name, func(value any) ([]int64, string) {
-		var items []any
+	items := read(in, name, func(value any) (items []any, problem string) {
 		switch v := value.(type) {
 		case []any:
-			items = v
+			return v, ""
 		case string:
 			for part := range strings.SplitSeq(v, ",") {
 				if part = strings.TrimSpace(part); part != "" {
 					items = append(items, part)
 				}
 			}
+			return items, ""
 		default:
 			return nil, "A list of whole numbers is expected."
 		}
-		numbers := make([]int64, len(items))
-		for i, item := range items {
-			var problem string
-			if numbers[i], problem = parseInteger(item); problem != "" {
-				return nil, fmt.Sprintf("Item %d: %s", i+1, problem)
-			}
-		}
-		return numbers, ""
 	})
+	return readItems(in, name, items, parseInteger)
+}
+
+// readItems reads each item of a list. It notes all wrong items, and returns nil if there is one or the list is absent.
+func readItems[T any](in *input, name string, items *[]any, parse func(value any) (T, string)) *[]T {
+	if items == nil {
+		return nil
+	}
+	values, right := make([]T, len(*items)), true
+	for i, item := range *items {
+		var problem string
+		if values[i], problem = parse(item); problem != "" {
+			in.wrong(fault.Item(name, i, ""), "%s", problem)
+			right = false
+		}
+	}
+	if !right {
+		return nil
+	}
+	return &values
 }
 
 // texts reads a list of texts.
 func (in *input) texts(name string) *[]string {
-	return read(in, name, func(value any) ([]string, string) {
+	return readItems(in, name, in.list(name, "A list of texts is expected."), parseText)
+}
+
+// list reads a list of anything. expected is what a caller reads who gives something else.
+func (in *input) list(name, expected string) *[]any {
+	return read(in, name, func(value any) ([]any, string) {
 		items, ok := value.([]any)
 		if !ok {
-			return nil, "A list of texts is expected."
+			return nil, expected
 		}
-		texts := make([]string, len(items))
-		for i, item := range items {
-			if texts[i], ok = item.(string); !ok {
-				return nil, fmt.Sprintf("Item %d is not a text.", i+1)
-			}
-		}
-		return texts, ""
+		return items, ""
 	})
 }
 
@@ -182,21 +185,21 @@ func (in *input) currency(name string) *money.Currency {
 
 // items reads a list of objects. It returns nil if the list is absent or wrong.
 func (in *input) items(name string) *[]*input {
-	return read(in, name, func(value any) ([]*input, string) {
-		values, ok := value.([]any)
+	objects := readItems(in, name, in.list(name, "A list of objects is expected."), func(value any) (map[string]any, string) {
+		fields, ok := value.(map[string]any)
 		if !ok {
-			return nil, "A list of objects is expected."
+			return nil, "An object is expected."
 		}
-		items := make([]*input, len(values))
-		for i, v := range values {
-			fields, ok := v.(map[string]any)
-			if !ok {
-				return nil, fmt.Sprintf("Item %d is not an object.", i+1)
-			}
-			items[i] = &input{fields: fields, problems: in.problems, list: name, place: i + 1}
-		}
-		return items, ""
+		return fields, ""
 	})
+	if objects == nil {
+		return nil
+	}
+	items := make([]*input, len(*objects))
+	for i, fields := range *objects {
+		items[i] = &input{fields: fields, problems: in.problems, item: in.item + fault.Item(name, i, "") + "."}
+	}
+	return &items
 }
 
 func parseText(value any) (string, string) {

@@ -95,15 +95,25 @@ func TestWrongTypesAreAllNoted(t *testing.T) {
 		item.integer("id")
 		item.integer("total")
 	}
+	for name, field := range map[string]string{
+		"ids": "ids[1]", "texts2": "texts2[0]", "items2": "items2[0]", "items3": "items3[1].total",
+	} {
+		if !in.problems.Has(field) || !in.problems.Has(name) {
+			t.Errorf("nothing is noted about %s", field)
+		}
+		delete(in.fields, name)
+	}
 	found := problemsOf(t, in.problems)
 	for name := range in.fields {
 		if found[name] == "" {
 			t.Errorf("nothing is noted about %s", name)
 		}
 	}
-	// A list is one field of the wire; its first problem is told.
-	if want := "Item 1, total: This field is missing."; found["items3"] != want {
-		t.Errorf("about the items: %q, want %q", found["items3"], want)
+	// Each item is a field of its own, and what it lacks is named, too.
+	for field, want := range map[string]string{"items3[0].id": "A whole number", "items3[0].total": "missing", "items3[1].total": "A whole number"} {
+		if !strings.Contains(found[field], want) {
+			t.Errorf("about %s: %q, want %q", field, found[field], want)
+		}
 	}
 }
 

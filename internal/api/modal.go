@@ -345,7 +345,7 @@ func namedBookings(in *input) []travel.Item {
 	if id := in.integer("booking_id"); id != nil {
 		named = append(named, travel.Item{BookingID: *id})
 	}
-	if parts := in.parts("bookings"); parts != nil {
+	if parts := in.parts("bookings"); parts != nil && !in.problems.Has("bookings") {
 		named = append(named, *parts...)
 	}
 	return named

@@ -119,8 +119,6 @@ func (s *server) decide(
 // reason reads the reason of a proposal or of a decision. The other person and the audit see it.
 func (in *input) reason() string {
 	text := in.textOr("reason")
-	if len([]rune(text)) > travel.MaxContent {
-		in.wrong("reason", "At most %d characters are allowed.", travel.MaxContent)
-	}
+	travel.CheckNote(in.problems, "reason", text)
 	return text
 }

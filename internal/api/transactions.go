@@ -272,7 +272,8 @@ func newTransaction(in *input) travel.NewTransaction {
 	return n
 }
 
-// parts reads how a payment is divided among bookings. It is nil when the field is absent.
+// parts reads how a payment is divided among bookings. It is nil when the field is absent or is no list of objects. What is
+// absent or wrong in an item is zero.
 func (in *input) parts(name string) *[]travel.Item {
 	given := in.items(name)
 	if given == nil {
@@ -281,10 +282,10 @@ func (in *input) parts(name string) *[]travel.Item {
 	parts := []travel.Item{}
 	for _, item := range *given {
 		item.need("id", "currencies", "total")
-		id, currency, total := item.integer("id"), item.currency("currencies"), item.integer("total")
-		if id != nil && currency != nil && total != nil {
-			parts = append(parts, travel.Item{BookingID: *id, Currency: *currency, Total: *total})
-		}
+		parts = append(parts, travel.Item{
+			BookingID: valueOr(item.integer("id"), 0), Currency: valueOr(item.currency("currencies"), ""),
+			Total: valueOr(item.integer("total"), 0),
+		})
 	}
 	return &parts
 }

@@ -26,13 +26,6 @@ func CheckVersion(wanted, stored int64) error {
 	return nil
 }
 
-// CheckNote notes a problem with a field whose text is longer than travel.MaxContent characters.
-func CheckNote(p *fault.Problems, field, text string) {
-	if len([]rune(text)) > travel.MaxContent {
-		p.Wrong(field, "At most %d characters are allowed.", travel.MaxContent)
-	}
-}
-
 // PageOf returns one page of a list that is in memory as a whole. It may reverse the list in place.
 func PageOf[T any](all []T, page travel.Page) travel.List[T] {
 	if page.Descending {

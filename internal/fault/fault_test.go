@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/fault"
 )
 
-func TestAbsenceIsToldBeforeWhatIsWrong(t *testing.T) {
+func TestAbsentAndWrongFieldsAreToldTogether(t *testing.T) {
 	var p fault.Problems
 	if p.Err() != nil {
 		t.Fatal("nothing was noted")
@@ -26,9 +26,32 @@ func TestAbsenceIsToldBeforeWhatIsWrong(t *testing.T) {
 	p.Missing("email")
 	p.Missing("email")
 	p.Missing("surname")
+	p.Missing("total") // what was said of its value does not count
 	f, ok = errors.AsType[*fault.Error](p.Err())
-	if !ok || f.Kind != fault.Missing || !slices.Equal(f.Absent, []string{"email", "surname"}) {
+	if !ok || f.Kind != fault.Invalid || f.Message != "Invalid parameter(s): date, email, surname, total" || f.Params["total"] == "first" {
 		t.Errorf("%+v", f)
+	}
+	var absent fault.Problems
+	absent.Missing("surname")
+	absent.Missing("total")
+	absent.Missing("surname")
+	absent.Wrong("total", "An amount is expected.")
+	f, ok = errors.AsType[*fault.Error](absent.Err())
+	if !ok || f.Kind != fault.Missing || !slices.Equal(f.Absent, []string{"surname", "total"}) || f.Params != nil {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestAListHasTheProblemsOfItsItems(t *testing.T) {
+	var p fault.Problems
+	p.Wrong(fault.Item("bookings", 1, "total"), "wrong")
+	p.Missing(fault.Item("taxes", 0, ""))
+	for field, want := range map[string]bool{
+		"bookings": true, "bookings[1].total": true, "bookings[1].id": false, "booking": false, "taxes": true, "total": false,
+	} {
+		if p.Has(field) != want {
+			t.Errorf("%s has problems: %t, want %t", field, !want, want)
+		}
 	}
 }
 

@@ -15,6 +15,8 @@ type Problems struct {
 	wrong  map[string]string
 }
 
+const isMissing = "This field is missing."
+
 // Missing adds a required field that is absent.
 func (p *Problems) Missing(field string) {
 	if !slices.Contains(p.absent, field) {
@@ -38,14 +40,29 @@ func (p *Problems) MissingIsWrong() {
 	absent := p.absent
 	p.absent = nil
 	for _, field := range absent {
-		p.Wrong(field, "This field is missing.")
+		p.Wrong(field, isMissing)
 	}
 }
 
-// Has reports whether the field is absent or wrong.
+// Item names an item of a list, or a field of that item: bookings[0], bookings[0].total. Items are counted from 0, and an
+// empty field names the item itself.
+func Item(list string, place int, field string) string {
+	name := fmt.Sprintf("%s[%d]", list, place)
+	if field == "" {
+		return name
+	}
+	return name + "." + field
+}
+
+// Has reports whether the field, or an item of it, is absent or wrong.
 func (p *Problems) Has(field string) bool {
-	_, wrong := p.wrong[field]
-	return wrong || slices.Contains(p.absent, field)
+	is := func(name string) bool { return name == field || strings.HasPrefix(name, field+"[") }
+	for name := range p.wrong {
+		if is(name) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.absent, is)
 }
 
 // Clone returns an independent copy: an input may be checked more than once.
@@ -53,22 +70,29 @@ func (p *Problems) Clone() Problems {
 	return Problems{absent: slices.Clone(p.absent), wrong: maps.Clone(p.wrong)}
 }
 
-// Err returns an error of the kind Missing when fields are absent, of the kind Invalid when fields are wrong, and nil
-// otherwise. Absent fields come first, as section 7 has it.
+// Err returns nil without problems, an error of the kind Missing when fields are absent and none is wrong, and else one of
+// the kind Invalid. That one names the absent fields, too, so that the caller learns of everything at once.
 func (p *Problems) Err() error {
+	wrong := maps.Clone(p.wrong)
+	for _, field := range p.absent { // what is said of the value of an absent field does not count
+		delete(wrong, field)
+	}
 	switch {
-	case len(p.absent) > 0:
+	case len(wrong) == 0 && len(p.absent) > 0:
 		return &Error{
 			Kind:    Missing,
 			Message: "Missing parameter(s): " + strings.Join(p.absent, ", "),
 			Absent:  slices.Clone(p.absent),
 		}
-	case len(p.wrong) > 0:
-		names := slices.Sorted(maps.Keys(p.wrong))
+	case len(wrong) > 0:
+		for _, field := range p.absent {
+			wrong[field] = isMissing
+		}
+		names := slices.Sorted(maps.Keys(wrong))
 		return &Error{
 			Kind:    Invalid,
 			Message: "Invalid parameter(s): " + strings.Join(names, ", "),
-			Params:  maps.Clone(p.wrong),
+			Params:  wrong,
 		}
 	default:
 		return nil

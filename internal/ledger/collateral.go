@@ -128,8 +128,8 @@ func (in CollateralFields) collateral(tx *db.Tx, actor auth.Actor) (protection.C
 			p.Wrong("to", "The last day is before the first day.")
 		}
 	}
-	core.CheckNote(&p, "note", in.Note)
-	core.CheckNote(&p, "reference", in.Reference)
+	travel.CheckNote(&p, "note", in.Note)
+	travel.CheckLine(&p, "reference", in.Reference)
 	return row, p.Err()
 }
 

@@ -118,7 +118,7 @@ func (in LimitFields) limit(tx *db.Tx, actor auth.Actor) (protection.Limit, erro
 		p.Wrong("from", "A limit begins today or later.")
 	}
 	in.checkAmount(&limit, &p)
-	core.CheckNote(&p, "note", in.Note)
+	travel.CheckNote(&p, "note", in.Note)
 	if err := p.Err(); err != nil {
 		return limit, err
 	}

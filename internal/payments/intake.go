@@ -3,8 +3,10 @@ package payments
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 	"time"
 
 	"holdfast/internal/auth"
@@ -68,7 +70,7 @@ func (r *intake) run() (t travel.Transaction, created bool, err error) {
 	if err := r.makeModalRequest(); err != nil {
 		return travel.Transaction{}, false, err
 	}
-	if err := r.problems.Err(); err != nil {
+	if err := r.allProblems(); err != nil {
 		return travel.Transaction{}, false, err
 	}
 	if before, err := r.repeated(); err == nil || !errors.Is(err, db.ErrNotFound) {
@@ -114,6 +116,32 @@ func (r *intake) repeated() (travel.Transaction, error) {
 	return before, nil
 }
 
+// allProblems returns all that is wrong with the fields, if anything is. It looks at the bookings of the items, too, so that
+// the caller learns everything at once.
+func (r *intake) allProblems() error {
+	err := r.problems.Err()
+	if err == nil || r.in.Items == nil || len(*r.in.Items) > travel.MaxList || r.channel.ID == 0 {
+		return err
+	}
+	if r.in.Type == nil || r.in.Type.Linked() {
+		return err
+	}
+	if err := r.takeBookings(slices.Clone(*r.in.Items)); err != nil {
+		return err
+	}
+	return r.problems.Err()
+}
+
+// wrongItem notes what is wrong with the item of a booking.
+func (r *intake) wrongItem(bookingID int64, field, format string, args ...any) {
+	name := "bookings"
+	if r.in.Items != nil {
+		is := func(i travel.Item) bool { return i.BookingID == bookingID }
+		name = fault.Item(name, max(0, slices.IndexFunc(*r.in.Items, is)), field)
+	}
+	r.problems.Wrong(name, format, args...)
+}
+
 // prepare locks the rows that the transaction depends on, checks it against them, and makes the row to store.
 func (r *intake) prepare() error {
 	items := []travel.Item{}
@@ -126,8 +154,6 @@ func (r *intake) prepare() error {
 			return err
 		}
 	}
-	// Every write locks bookings in order of their ids, so that two writes never wait for each other.
-	slices.SortFunc(items, func(a, b travel.Item) int { return cmp.Compare(a.BookingID, b.BookingID) })
 	if err := r.takeBookings(items); err != nil {
 		return err
 	}
@@ -141,25 +167,31 @@ func (r *intake) prepare() error {
 	return r.build(items)
 }
 
-// takeBookings locks the bookings of the items, and notes the items that do not fit their bookings.
+// takeBookings puts the items in order of their bookings, locks these, and notes the items that do not fit them. Every write
+// locks bookings in this order, so that two writes never wait for each other.
 func (r *intake) takeBookings(items []travel.Item) error {
+	slices.SortFunc(items, func(a, b travel.Item) int { return cmp.Compare(a.BookingID, b.BookingID) })
+	var tooMuch []string
 	for _, item := range items {
 		b, err := bookings.Lock(r.tx, r.site.ID, item.BookingID)
 		if errors.Is(err, db.ErrNotFound) || err == nil && b.ChannelID != r.channel.ID {
-			r.problems.Wrong("bookings", "There is no booking %d in the channel.", item.BookingID)
+			r.wrongItem(item.BookingID, "id", "There is no booking %d in the channel.", item.BookingID)
 			continue
 		}
 		if err != nil {
 			return err
 		}
 		if item.Currency != b.Currency {
-			r.problems.Wrong("bookings", "Give the part of booking %d in its base currency, %s.", b.ID, b.Currency)
+			r.wrongItem(b.ID, "currencies", "Give the part of booking %d in its base currency, %s.", b.ID, b.Currency)
 		}
 		if left := b.Total - b.Sums.Held; r.takesMore() && item.Total > left {
-			r.problems.Wrong("bookings", "Only %s %s of the total of booking %d are left to be paid.",
-				b.Currency, money.Format(max(0, left), b.Currency), b.ID)
+			tooMuch = append(tooMuch, fmt.Sprintf("Only %s %s of the total of booking %d are left to be paid.",
+				b.Currency, money.Format(max(0, left), b.Currency), b.ID))
 		}
 		r.bookings = append(r.bookings, b)
+	}
+	if tooMuch != nil {
+		r.problems.Wrong("bookings", "%s", strings.Join(tooMuch, " "))
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func TestWhatDoesNotFitIsRefused(t *testing.T) {
 		a := w.Must(apptest.Report(travel.Authorize, b, 1000))
 		w.Refused(apptest.Linked(travel.Capture, p, b, 100), fault.NotPossible, "not_an_authorisation")
 		w.Refused(apptest.Linked(travel.Refund, a, b, 100), fault.NotPossible, "not_a_payment")
-		w.Refused(apptest.Linked(travel.Refund, p, other, 100), fault.Invalid, "bookings")
+		w.Refused(apptest.Linked(travel.Refund, p, other, 100), fault.Invalid, "bookings[0].id")
 		w.Refused(apptest.Linked(travel.Refund, travel.Transaction{ID: 999}, b, 100), fault.Invalid, "linked_id")
 		missing := apptest.Report(travel.Refund, b, 100)
 		w.Refused(missing, fault.Missing, "")

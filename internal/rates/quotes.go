@@ -70,8 +70,8 @@ func (f QuoteFields) check(now time.Time, p *fault.Problems) (q quote) {
 	}
 	if f.QuoteID != nil {
 		q.QuoteID = *f.QuoteID
-		if n := len([]rune(q.QuoteID)); n == 0 || n > travel.MaxText {
-			p.Wrong("quote_id", "The id of a quote has 1 to %d characters.", travel.MaxText)
+		if travel.CheckLine(p, "quote_id", q.QuoteID); q.QuoteID == "" {
+			p.Wrong("quote_id", "This field cannot be empty.")
 		}
 	}
 	if f.Expires != nil {

@@ -63,7 +63,11 @@ var badRows = []struct {
 	{"several wrong cells", apptest.ARow(0, "x", apptest.Paying(0), func(r *travel.ImportedPayment) {
 		email := "nobody"
 		r.Booking.Email = &email
-	}), "booking_total: Item 1: an amount lies between 1 and 1000000000000000 minor units. email: This is not an e-mail address. payment_total:"},
+	}), "booking_total: An amount lies between 1 and 1000000000000000 minor units. email: This is not an e-mail address. payment_total:"},
+	{"names of several lines", apptest.ARow(0, "x", func(r *travel.ImportedPayment) {
+		r.Booking.Content, r.Booking.Surname, r.Payment.AuthCode = new("one\ntwo"), new("Da\nSilva"), "1\r2"
+	}), "auth_code: Line breaks are not allowed in this field. surname: Line breaks are not allowed in this field."},
+	{"nobody who travels", apptest.ARow(0, "x", func(r *travel.ImportedPayment) { r.Booking.Pax = new(int64(0)) }), "pax: Between 1"},
 	{"a channel that no database keeps", apptest.ARow(0, "x", func(r *travel.ImportedPayment) { r.Channel = "a\xff" }), "channel: This text is not valid UTF-8"},
 	{"keys that no database keeps", apptest.ARow(0, "x", func(r *travel.ImportedPayment) {
 		r.Booking.ImportKey, r.Linked = "a\x00", "\xff"

@@ -3,6 +3,7 @@ package travel
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -78,6 +79,9 @@ func (b Booking) FirstTravelDay() civil.Day {
 	return b.Start
 }
 
+// NoPax in a request removes the number of travellers.
+const NoPax = math.MinInt64
+
 // BookingFields are the fields of a request that makes or changes a booking. Absent fields are nil.
 type BookingFields struct {
 	Profile     Profile // of the deployment
@@ -91,7 +95,7 @@ type BookingFields struct {
 	Email       *string
 	Start       *civil.Day // civil.NoDay removes the start date
 	End         *civil.Day
-	Pax         *int64
+	Pax         *int64 // NoPax removes the number
 	Reference   *string
 	Total       *int64
 	Currency    *money.Currency
@@ -166,7 +170,9 @@ func (f BookingFields) apply(b Booking, p *fault.Problems) Booking {
 	set(&b.Email, f.Email)
 	set(&b.Start, f.Start)
 	set(&b.End, f.End)
-	set(&b.Pax, f.Pax)
+	if set(&b.Pax, f.Pax); b.Pax == NoPax {
+		b.Pax = 0
+	}
 	set(&b.Reference, f.Reference)
 	set(&b.Total, f.Total)
 	set(&b.Currency, f.Currency)
@@ -176,10 +182,14 @@ func (f BookingFields) apply(b Booking, p *fault.Problems) Booking {
 	if f.Suppliers != nil {
 		b.Suppliers = slices.Compact(slices.Sorted(slices.Values(*f.Suppliers)))
 	}
-	checkText(p, "content", b.Content, MaxContent)
-	checkText(p, "firstname", b.Firstname, MaxText)
-	checkText(p, "surname", b.Surname, MaxText)
-	checkText(p, "reference", b.Reference, MaxText)
+	if f.Content != nil {
+		CheckNote(p, "content", b.Content)
+	}
+	for field, given := range map[string]*string{"firstname": f.Firstname, "surname": f.Surname, "reference": f.Reference} {
+		if given != nil {
+			CheckLine(p, field, *given)
+		}
+	}
 	if f.Email != nil {
 		checkEmail(p, "email", b.Email)
 	}
@@ -190,8 +200,8 @@ func (f BookingFields) apply(b Booking, p *fault.Problems) Booking {
 		}
 		p.Wrong(field, "The start date lies after the end date.")
 	}
-	if b.Pax < 0 || b.Pax > MaxPax {
-		p.Wrong("pax", "Between 0 and %d travellers are allowed.", MaxPax)
+	if f.Pax != nil && *f.Pax != NoPax && (*f.Pax < 1 || *f.Pax > MaxPax) {
+		p.Wrong("pax", "Between 1 and %d travellers are expected. Leave the field out if the number is not known.", MaxPax)
 	}
 	if b.Total < 0 || b.Total > MaxAmount {
 		p.Wrong("total", "A total lies between 0 and %d minor units.", int64(MaxAmount))

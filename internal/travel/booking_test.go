@@ -66,7 +66,7 @@ func TestNewBookingNamesAllThatIsAbsent(t *testing.T) {
 	var p fault.Problems
 	p.Wrong("date", "This is no date.") // what the reader found is not absent
 	travel.BookingFields{}.NewBooking(&p)
-	want := "[content] [firstname] [surname] [email] [total] [currencies] [countries] [channels]"
+	want := "channels content countries currencies date email firstname surname total"
 	if got := strings.Join(wrongFields(t, &p), " "); got != want {
 		t.Errorf("absent: %s", got)
 	}
@@ -80,6 +80,11 @@ func TestWrongFieldsOfABooking(t *testing.T) {
 		"empty texts": {func(f *travel.BookingFields) {
 			f.Content, f.Firstname, f.Surname, f.Email = new(""), new(" "), new("\t"), new("")
 		}, "content email firstname surname"},
+		"texts of several lines": {func(f *travel.BookingFields) {
+			f.Content, f.Firstname, f.Surname, f.Reference, f.Email = new("a\nb\r\nc"), new("a\nb"), new("a\rb"), new("\u2028"), new("a@b.example\n")
+		}, "email firstname reference surname"},
+		"nobody travels":           {func(f *travel.BookingFields) { f.Pax = new(int64(0)) }, "pax"},
+		"an unknown number travel": {func(f *travel.BookingFields) { f.Pax = new(int64(travel.NoPax)) }, ""},
 		"long texts": {func(f *travel.BookingFields) {
 			f.Content, f.Firstname, f.Reference = new(strings.Repeat("ü", 1024)), new(strings.Repeat("ü", 192)),
 				new(strings.Repeat("x", 192))

@@ -199,11 +199,11 @@ func (f ChannelFields) apply(c *Channel, byOperator bool, p *fault.Problems) {
 	set(&c.ReceiptLabel, f.ReceiptLabel)
 	set(&c.ExternalID, f.ExternalID)
 	set(&c.OtherProtection, f.OtherProtection)
-	checkText(p, "name", c.Name, MaxText)
+	CheckLine(p, "name", c.Name)
 	checkOneOf(p, "language", c.Language, Languages)
 	checkEmails(p, "primary_mail", c.PrimaryMail)
-	checkText(p, "receipt_label", c.ReceiptLabel, MaxText)
-	checkText(p, "external_id", c.ExternalID, MaxText)
+	CheckLine(p, "receipt_label", c.ReceiptLabel)
+	CheckLine(p, "external_id", c.ExternalID)
 	if f.OtherProtection != nil {
 		checkOneOf(p, "other_protection", c.OtherProtection, OtherProtections)
 	}

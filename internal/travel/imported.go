@@ -1,5 +1,7 @@
 package travel
 
+import "holdfast/internal/fault"
+
 // ImportedPayment is one row of a file of payments from another system (docs/import.md): a payment, and the booking
 // that it is for. What cannot be read stands in the Problems of Booking and Payment, under the field names of section
 // 2.
@@ -22,6 +24,8 @@ var (
 	paymentCells = map[string]string{
 		"channels": "channel", "currencies": "payment_currencies", "total": "payment_total", "bookings": "booking_total",
 		"reference": "payment_reference", "linked_id": "linked_reference", "effective_at": "paid_at",
+		fault.Item("bookings", 0, "id"): "booking_reference", fault.Item("bookings", 0, "currencies"): "currencies",
+		fault.Item("bookings", 0, "total"): "booking_total",
 	}
 )
 

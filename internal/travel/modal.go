@@ -142,11 +142,11 @@ func CheckModalFields(fields map[string]string, p *fault.Problems) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		limit := MaxText
 		if name == "allocations" {
-			limit = MaxContent
+			CheckNote(p, name, fields[name])
+			continue
 		}
-		checkText(p, name, fields[name], limit)
+		CheckLine(p, name, fields[name])
 	}
 }
 

@@ -151,9 +151,9 @@ func (n NewTransaction) checkTexts(p *fault.Problems) {
 		"psp": n.PSP, "payee_name": n.PayeeName, "payee_surname": n.PayeeSurname, "reference": n.Reference,
 		"token": n.Token, "card_types": n.CardType, "auth_code": n.AuthCode, "3ds_redirect_url": n.RedirectURL,
 	} {
-		checkText(p, field, text, MaxText)
+		CheckLine(p, field, text)
 	}
-	checkText(p, "content", n.Content, MaxContent)
+	CheckNote(p, "content", n.Content)
 	if n.Method != "" {
 		checkOneOf(p, "payment_methods", n.Method, PaymentMethods)
 	}
@@ -165,6 +165,9 @@ func (n NewTransaction) checkTexts(p *fault.Problems) {
 	}
 	if _, err := netip.ParseAddr(n.IPAddress); n.IPAddress != "" && err != nil {
 		p.Wrong("ip_address", "This is not an IP address.")
+	}
+	if n.RedirectURL != "" && !n.Attempt3DS && !p.Has("attempt_3ds") {
+		p.Wrong("3ds_redirect_url", "This field is only for a payment with attempt_3ds.")
 	}
 	if u, err := url.Parse(n.RedirectURL); n.RedirectURL != "" &&
 		(err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "") {
@@ -197,11 +200,11 @@ func checkItems(items []Item, p *fault.Problems) {
 	}
 	seen := map[int64]bool{}
 	for i, item := range items {
-		switch {
-		case item.Total < 1 || item.Total > MaxAmount:
-			p.Wrong("bookings", "Item %d: an amount lies between 1 and %d minor units.", i+1, int64(MaxAmount))
-		case seen[item.BookingID]:
-			p.Wrong("bookings", "Item %d: booking %d is named twice.", i+1, item.BookingID)
+		if total := fault.Item("bookings", i, "total"); !p.Has(total) {
+			checkAmount(p, total, item.Total)
+		}
+		if id := fault.Item("bookings", i, "id"); seen[item.BookingID] && !p.Has(id) {
+			p.Wrong(id, "Booking %d is named twice.", item.BookingID)
 		}
 		seen[item.BookingID] = true
 	}

@@ -30,7 +30,7 @@ func (f UserFields) Check(p *fault.Problems) UserFields {
 	if f.DisplayName == "" {
 		f.DisplayName = f.Username
 	}
-	checkText(p, "display_name", f.DisplayName, MaxText)
+	CheckLine(p, "display_name", f.DisplayName)
 	return f
 }
 
@@ -45,7 +45,7 @@ type TokenFields struct {
 func (f TokenFields) Check(now time.Time, p *fault.Problems) {
 	needText(p, "name", f.Name)
 	if f.Name != nil {
-		checkText(p, "name", *f.Name, MaxText)
+		CheckLine(p, "name", *f.Name)
 	}
 	if f.Expires != nil && *f.Expires != civil.NoDay && *f.Expires < civil.DayOf(now) {
 		p.Wrong("expires_at", "This day has passed.")

@@ -173,16 +173,16 @@ func (y Policy) check(p *fault.Problems) {
 	}
 	for i, tax := range y.TaxCodes {
 		again := slices.ContainsFunc(y.TaxCodes[:i], func(t TaxCode) bool { return t.Code == tax.Code })
+		code := fault.Item("tax_codes", i, "code")
 		switch {
-		case tax.Code == "":
-			p.Wrong("tax_codes", "Item %d has no code.", i+1)
+		case tax.Code == "" && !p.Has(code):
+			p.Missing(code)
 		case again:
-			p.Wrong("tax_codes", "Item %d: the code is there twice.", i+1)
-		case tax.RatePPM < 0 || tax.RatePPM > maxPPM:
-			p.Wrong("tax_codes", "Item %d: rate_ppm lies between 0 and %d.", i+1, maxPPM)
+			p.Wrong(code, "The code is there twice.")
 		}
-		checkText(p, "tax_codes", tax.Code, MaxText)
-		checkText(p, "tax_codes", tax.Label, MaxText)
+		checkBetween(p, fault.Item("tax_codes", i, "rate_ppm"), tax.RatePPM, 0, maxPPM)
+		CheckLine(p, code, tax.Code)
+		CheckLine(p, fault.Item("tax_codes", i, "label"), tax.Label)
 	}
 }
 

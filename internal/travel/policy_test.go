@@ -63,16 +63,16 @@ func TestPoliciesThatAreRefused(t *testing.T) {
 		"recognition":  {"recognition", PolicyFields{Recognition: new(Recognition("never"))}, "not one of"},
 		"period":       {"statement_period", PolicyFields{StatementPeriod: new("year")}, "not one of"},
 		"no card":      {"rate_card", PolicyFields{RateCard: &RateCard{}}, "must have no end"},
-		"late start":   {"rate_card", PolicyFields{RateCard: &RateCard{{From: 1, To: NoEnd}}}, "0 is expected"},
-		"gap":          {"rate_card", PolicyFields{RateCard: &RateCard{{To: 30}, {From: 32, To: NoEnd}}}, "31 is expected"},
-		"backwards":    {"rate_card", PolicyFields{RateCard: &RateCard{{To: -1}}}, "before lead_from"},
+		"late start":   {"rate_card[0].lead_from", PolicyFields{RateCard: &RateCard{{From: 1, To: NoEnd}}}, "0 is expected"},
+		"gap":          {"rate_card[1].lead_from", PolicyFields{RateCard: &RateCard{{To: 30}, {From: 32, To: NoEnd}}}, "31 is expected"},
+		"backwards":    {"rate_card[0].lead_to", PolicyFields{RateCard: &RateCard{{To: -1}}}, "before it begins"},
 		"no end":       {"rate_card", PolicyFields{RateCard: &RateCard{{To: 30}}}, "of the site"},
-		"after end":    {"rate_card", PolicyFields{RateCard: &RateCard{{To: NoEnd}, {From: 31, To: NoEnd}}}, "follows"},
-		"ppm":          {"rate_card", PolicyFields{RateCard: &RateCard{{To: NoEnd, PPM: -1}}}, "ppm"},
+		"after end":    {"rate_card[1].lead_from", PolicyFields{RateCard: &RateCard{{To: NoEnd}, {From: 31, To: NoEnd}}}, "follows"},
+		"ppm":          {"rate_card[0].ppm", PolicyFields{RateCard: &RateCard{{To: NoEnd, PPM: -1}}}, "between"},
 		"channel":      {"rate_card", PolicyFields{RateCard: &RateCard{{To: NoEnd}, {ChannelID: 3, To: 5}}}, "channel 3"},
-		"tax no code":  {"tax_codes", PolicyFields{TaxCodes: &[]TaxCode{{RatePPM: 1}}}, "no code"},
-		"tax twice":    {"tax_codes", PolicyFields{TaxCodes: &[]TaxCode{{Code: "a"}, {Code: "a"}}}, "twice"},
-		"tax too high": {"tax_codes", PolicyFields{TaxCodes: &[]TaxCode{{Code: "a", RatePPM: 1_000_001}}}, "rate_ppm"},
+		"tax label":    {"tax_codes[0].label", PolicyFields{TaxCodes: &[]TaxCode{{Code: "a", Label: "a\nb"}}}, "Line breaks"},
+		"tax twice":    {"tax_codes[1].code", PolicyFields{TaxCodes: &[]TaxCode{{Code: "a"}, {Code: "a"}}}, "twice"},
+		"tax too high": {"tax_codes[0].rate_ppm", PolicyFields{TaxCodes: &[]TaxCode{{Code: "a", RatePPM: 1_000_001}}}, "between"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var p fault.Problems
@@ -83,6 +83,15 @@ func TestPoliciesThatAreRefused(t *testing.T) {
 				t.Errorf("%v %+v, want %s to say %q", p.Err(), f, c.field, c.says)
 			}
 		})
+	}
+}
+
+func TestATaxNeedsACode(t *testing.T) {
+	var p fault.Problems
+	PolicyFields{From: new(civil.Date(2026, 1, 1)), TaxCodes: &[]TaxCode{{RatePPM: 1}}}.After(DefaultPolicy("GBP"), &p)
+	f, ok := errors.AsType[*fault.Error](p.Err())
+	if !ok || len(f.Absent) != 1 || f.Absent[0] != "tax_codes[0].code" {
+		t.Errorf("%+v, want the code to be missing", f)
 	}
 }
 

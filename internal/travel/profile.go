@@ -130,8 +130,8 @@ func (f ProcessorFields) apply(c *Channel, byOperator bool, p *fault.Problems) {
 		}
 		set(&c.PayoutMinimum, f.PayoutMinimum)
 		set(&c.Descriptor, f.Descriptor)
-		checkText(p, "beneficiary_id", c.BeneficiaryID, MaxText)
-		checkText(p, "descriptor", c.Descriptor, MaxText)
+		CheckLine(p, "beneficiary_id", c.BeneficiaryID)
+		CheckLine(p, "descriptor", c.Descriptor)
 		if c.SettlementCurrency != "" {
 			checkOneOf(p, "settlement_currency", c.SettlementCurrency, SettlementCurrencies)
 		}
@@ -149,7 +149,7 @@ func (f ProcessorFields) apply(c *Channel, byOperator bool, p *fault.Problems) {
 // repeat the shown end of the key: that changes nothing.
 func (f ProcessorFields) applyTokenizer(c *Channel, p *fault.Problems) {
 	if f.setsTokenizerKey(*c) {
-		checkText(p, "tokenizer_api_key", *f.TokenizerKey, MaxText)
+		CheckLine(p, "tokenizer_api_key", *f.TokenizerKey)
 		key := []rune(*f.TokenizerKey)
 		switch {
 		case len(key) == 0:
@@ -166,7 +166,7 @@ func (f ProcessorFields) applyTokenizer(c *Channel, p *fault.Problems) {
 		p.Wrong("tokenizer_id", onlyServerToServer)
 	}
 	set(&c.TokenizerID, f.TokenizerID)
-	checkText(p, "tokenizer_id", c.TokenizerID, MaxText)
+	CheckLine(p, "tokenizer_id", c.TokenizerID)
 	if !c.ServerToServer { // then the channel has no tokenizer
 		c.TokenizerID, c.TokenizerKeyEnd = "", ""
 	}

@@ -68,18 +68,21 @@ func (c RateCard) check(p *fault.Problems) {
 	for i, l := range c {
 		switch begins := next[l.ChannelID]; {
 		case l.PPM < 0 || l.PPM > maxPPM:
-			p.Wrong("rate_card", "Item %d: ppm lies between 0 and %d.", i+1, maxPPM)
+			checkBetween(p, fault.Item("rate_card", i, "ppm"), l.PPM, 0, maxPPM)
 		case begins == NoEnd:
-			p.Wrong("rate_card", "Item %d follows a band that has no end.", i+1)
+			p.Wrong(fault.Item("rate_card", i, "lead_from"), "This band follows a band that has no end.")
 		case l.From != begins:
-			p.Wrong("rate_card", "Item %d: lead_from is %d; the bands follow each other from 0, so %d is expected.", i+1, l.From, begins)
+			p.Wrong(fault.Item("rate_card", i, "lead_from"), "The bands follow each other from 0, so %d is expected, not %d.", begins, l.From)
 		case l.To < l.From:
-			p.Wrong("rate_card", "Item %d: lead_to lies before lead_from.", i+1)
+			p.Wrong(fault.Item("rate_card", i, "lead_to"), "The band ends before it begins.")
 		case l.To == NoEnd:
 			next[l.ChannelID] = NoEnd
 		default:
 			next[l.ChannelID] = l.To + 1
 		}
+	}
+	if p.Has("rate_card") { // where the last bands begin is not known
+		return
 	}
 	for _, id := range append(c.Channels(), 0) {
 		switch {

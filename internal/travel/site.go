@@ -43,7 +43,7 @@ func (f SiteFields) NewSite(reserved []string, p *fault.Problems) Site {
 	s := Site{Sandbox: f.Sandbox}
 	set(&s.Path, f.Path)
 	set(&s.Name, f.Name)
-	checkText(p, "name", s.Name, MaxText)
+	CheckLine(p, "name", s.Name)
 	switch {
 	case !sitePath.MatchString(s.Path):
 		p.Wrong("path", "A path has 2 to 40 small letters, digits and dashes.")
@@ -69,7 +69,7 @@ func (f SiteFields) Change(s Site, p *fault.Problems) Site {
 	for i, text := range *f.PermittedURLs {
 		origin, ok := originOf(text)
 		if !ok {
-			p.Wrong("permitted_urls", "Item %d is not an origin such as https://shop.example or http://localhost:3000.", i+1)
+			p.Wrong(fault.Item("permitted_urls", i, ""), "This is not an origin such as https://shop.example or http://localhost:3000.")
 		}
 		if !slices.Contains(s.PermittedURLs, origin) {
 			s.PermittedURLs = append(s.PermittedURLs, origin)

@@ -38,7 +38,7 @@ type StatementPaymentFields struct {
 func (f StatementPaymentFields) Check(now time.Time, p *fault.Problems) {
 	needText(p, "reference", f.Reference)
 	if f.Reference != nil {
-		checkText(p, "reference", *f.Reference, MaxText)
+		CheckLine(p, "reference", *f.Reference)
 	}
 	switch {
 	case f.Amount == nil:

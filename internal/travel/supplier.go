@@ -38,12 +38,12 @@ func (f SupplierFields) Apply(s Supplier, p *fault.Problems) Supplier {
 	set(&s.URL, f.URL)
 	set(&s.Category, f.Category)
 	set(&s.Country, f.Country)
-	checkText(p, "name", s.Name, MaxText)
-	checkText(p, "url", s.URL, MaxText)
+	CheckLine(p, "name", s.Name)
+	CheckLine(p, "url", s.URL)
 	if u, err := url.Parse(s.URL); s.URL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
 		p.Wrong("url", "This is not an http or https address.")
 	}
-	checkText(p, "category", s.Category, 40)
+	checkLine(p, "category", s.Category, 40)
 	if s.Country != "" && !KnownCountry(s.Country) {
 		p.Wrong("country", "This is not an ISO 3166-1 alpha-2 country code.")
 	}

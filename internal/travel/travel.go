@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"holdfast/internal/fault"
@@ -90,6 +91,23 @@ func titleOf(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " | ")
 }
 
+// breaksLine are the characters that begin a new line: names and references have one line.
+const breaksLine = "\n\v\f\r\u0085\u2028\u2029"
+
+// CheckLine adds a problem when a text of one line is longer than MaxText, has a line break, is not valid UTF-8 or holds
+// control characters.
+func CheckLine(p *fault.Problems, field, value string) { checkLine(p, field, value, MaxText) }
+
+// CheckNote adds a problem when a text of several lines is longer than MaxContent, is not valid UTF-8 or holds control
+// characters.
+func CheckNote(p *fault.Problems, field, value string) { checkText(p, field, value, MaxContent) }
+
+func checkLine(p *fault.Problems, field, value string, limit int) {
+	if checkText(p, field, value, limit); strings.ContainsAny(value, breaksLine) {
+		p.Wrong(field, "Line breaks are not allowed in this field.")
+	}
+}
+
 // checkText adds a problem when a text is too long, is not valid UTF-8 or holds control characters.
 func checkText(p *fault.Problems, field, value string, limit int) {
 	switch {
@@ -97,7 +115,7 @@ func checkText(p *fault.Problems, field, value string, limit int) {
 		p.Wrong(field, "This text is not valid UTF-8.")
 	case utf8.RuneCountInString(value) > limit:
 		p.Wrong(field, "At most %d characters are allowed.", limit)
-	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f }):
+	case strings.ContainsFunc(value, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\n\r\t\u0085", r) }):
 		p.Wrong(field, "Control characters are not allowed.")
 	}
 }
@@ -116,7 +134,7 @@ func needText(p *fault.Problems, field string, value *string) {
 
 // checkEmail adds a problem when a text is not one plain e-mail address.
 func checkEmail(p *fault.Problems, field, value string) {
-	checkText(p, field, value, MaxText)
+	CheckLine(p, field, value)
 	if addr, err := mail.ParseAddress(value); err != nil || addr.Address != value {
 		p.Wrong(field, "This is not an e-mail address.")
 	}
@@ -124,7 +142,7 @@ func checkEmail(p *fault.Problems, field, value string) {
 
 // checkEmails adds a problem when a text is not a list of e-mail addresses with commas between. It may be empty.
 func checkEmails(p *fault.Problems, field, value string) {
-	checkText(p, field, value, MaxText)
+	CheckLine(p, field, value)
 	if strings.TrimSpace(value) == "" {
 		return
 	}
