@@ -2,34 +2,32 @@ package main
 
 import (
 	"context"
-	"holdfast/internal/ledger"
-	"holdfast/internal/reports"
+	"fmt"
+	"math/big"
+	"slices"
 	"strings"
-	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/civil"
+	"holdfast/internal/ledger"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/reports"
 )
 
 // estimateFlags are the flags that exposure-model and what-if share.
 type estimateFlags struct {
 	siteFlag
-	AsOf     dayFlag   `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
-	KnownAt  time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
-	Currency string    `placeholder:"CODE" help:"Currency of the report (default: the policy's)."`
-	Channels []int64   `placeholder:"ID" help:"Only these channels, by id."`
-	JSON     bool      `name:"json" help:"Print JSON, amounts in minor units."`
+	AsOf dayFlag `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
+	momentFlags
+	Channels []int64 `placeholder:"ID" help:"Only these channels, by id."`
+	formFlags
+	orderFlags
 }
 
 func (f estimateFlags) query() (in reports.EstimateQuery) {
 	in = reports.EstimateQuery{Moment: ledger.Moment{AsOf: f.AsOf.day, KnownAt: f.KnownAt}, Channels: f.Channels}
-	if f.Currency != "" {
-		var err error
-		if in.Currency, err = money.ParseCurrency(strings.ToUpper(f.Currency)); err != nil {
-			in.Problems.Wrong("currency", "%v.", err)
-		}
-	}
+	in.Currency = f.in(&in.Problems)
 	return in
 }
 
@@ -55,31 +53,59 @@ func (c modelCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return p.printJSON(api.ShowModel(r))
-	}
+	page := &reportPage{query: r.Query, shape: api.ShowModel(r), parts: []sheet{modelSheet(r)}}
+	page.table = func() { p.modelTable(r, page.parts[0]) }
+	return p.printReport(c.formFlags, c.orderFlags, page)
+}
+
+// modelSheet has a row for each channel, and the total.
+func modelSheet(r reports.ModelReport) sheet {
 	q := r.Query
-	p.printf("Estimate from card turnover and actual exposure at the end of %s, in %s\n\n", q.AsOf, q.Currency)
-	amount := func(n int64) string { return money.Format(n, q.Currency) }
-	line := func(name string, estimate, e1 int64) []string {
-		return []string{name, amount(estimate), amount(e1), amount(estimate - e1)}
-	}
-	lines := [][]string{{"channel", "estimate", "E1", "difference"}}
-	for _, row := range r.Rows {
-		name := r.ChannelNames[row.ChannelID]
-		if !row.Valued {
-			lines = append(lines, []string{name + ": no exchange rate for " + string(row.Currency), "", "", ""})
-			continue
+	s := sheet{columns: columnsOf("row channel_id channel currency estimate e1 report_currency estimate_report e1_report difference_report")}
+	inReport := func(estimate, e1 int64, estimateGap, e1Gap bool) []cell {
+		return []cell{
+			words(string(q.Currency)), value(estimate, estimateGap, q.Currency), value(e1, e1Gap, q.Currency),
+			value(estimate-e1, estimateGap || e1Gap, q.Currency),
 		}
-		lines = append(lines, line(name, row.EstimateReport, row.E1Report))
 	}
-	p.writeTable("", append(lines, line("total", r.Estimate, r.E1)))
-	p.printf("\nThe estimate adds up shares of the turnover of the last days:")
-	for _, b := range r.Bands {
-		p.printf(" %d.%04d %% of %d days;", b.SharePPM/10_000, b.SharePPM%10_000, b.Days)
+	for _, row := range r.Rows {
+		cells := []cell{
+			words("row"), ident(row.ChannelID), words(r.ChannelNames[row.ChannelID]), words(string(row.Currency)),
+			amount(row.Estimate, row.Currency), amount(row.E1, row.Currency),
+		}
+		s.rows = append(s.rows, append(cells, inReport(row.EstimateReport, row.E1Report, !row.Valued, !row.Valued)...))
 	}
+	total := []cell{words("total"), {}, {text: "total"}, {}, {}, {}}
+	s.foot = [][]cell{append(total, inReport(r.Estimate, r.E1, r.EstimateGap, r.E1Gap)...)}
+	return s
+}
+
+func (p *program) modelTable(r reports.ModelReport, s sheet) {
+	q := r.Query
+	code := string(q.Currency)
+	p.printf("Estimate from card turnover and actual exposure at the end of %s,\nas known at %s GMT\n\n", q.AsOf, civil.FormatInstant(q.KnownAt))
+	p.printTable(s.only(column{name: "channel"}, column{name: "currency"}, column{name: "estimate"}, column{"e1", "E1"},
+		column{"estimate_report", "ESTIMATE " + code}, column{"e1_report", "E1 " + code},
+		column{"difference_report", "DIFFERENCE " + code}), "")
 	p.printf("\n")
-	return nil
+	p.tellUnvalued(q, r)
+	shares := make([]string, len(r.Bands))
+	for i, b := range r.Bands {
+		percent := strings.TrimRight(strings.TrimRight(new(big.Rat).SetFrac64(b.SharePPM, 10_000).FloatString(4), "0"), ".")
+		shares[i] = fmt.Sprintf("%s %% of the last %d days", percent, b.Days)
+	}
+	p.printf("The estimate adds up parts of the card turnover: %s.\n", strings.Join(shares, "; "))
+}
+
+// tellUnvalued names the currencies without a rate.
+func (p *program) tellUnvalued(q protection.ReportQuery, r reports.ModelReport) {
+	told := map[money.Currency]bool{}
+	for _, row := range r.Rows {
+		if !row.Valued && !told[row.Currency] {
+			told[row.Currency] = true
+			p.printf("No exchange rate from %s to %s, so the total is not known.\n", row.Currency, q.Currency)
+		}
+	}
 }
 
 // whatIfCmd prints what a failure would cost.
@@ -95,42 +121,73 @@ func (c whatIfCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return p.printJSON(api.ShowWhatIf(r))
-	}
+	page := &reportPage{query: r.Query, shape: api.ShowWhatIf(r), parts: whatIfSheets(r)}
+	page.table = func() { p.whatIfTable(r, page.parts) }
+	return p.printReport(c.formFlags, c.orderFlags, page)
+}
+
+// whatIfSheets has the loss by channel, by scheme and by month of travel.
+func whatIfSheets(r reports.WhatIfReport) []sheet {
 	q := r.Query
-	amount := func(n int64) string { return money.Format(n, q.Currency) }
-	limit := func(l *protection.Limit) string {
-		if l == nil {
-			return "none"
+	columns := columnsOf("row channel_id key allocations currency loss tail collateral net policy_currency use limit over_limit")
+	channels := sheet{columns: columns}
+	loss := func(row string, channel int64, key string, f protection.Figures, gaps protection.Gaps) []cell {
+		return []cell{
+			words(row), ident(channel), words(key), count(f.Allocations), words(string(q.Currency)),
+			value(f.E1, gaps.E1, q.Currency), value(f.E2, gaps.E2, q.Currency),
 		}
-		return money.Format(l.Amount, l.Currency)
 	}
-	p.printf("If these merchants fail at the end of %s, in %s\n\n", q.AsOf, q.Currency)
-	lines := [][]string{{"channel", "loss", "collateral", "net", "tail", "use " + string(q.Policy), "limit " + string(q.Policy)}}
-	for _, ch := range r.Channels {
-		lines = append(lines, []string{r.ChannelNames[ch.ChannelID], amount(ch.E1), amount(ch.Held), amount(ch.Net), amount(ch.E2),
-			money.Format(ch.Use, q.Policy), limit(ch.Limit)})
+	limited := func(net protection.NetTotal, use int64, limit *protection.Limit) []cell {
+		cells := []cell{
+			value(net.Held, net.HeldGap, q.Currency), value(net.Net, net.NetGap, q.Currency), words(string(q.Policy)),
+			amount(use, q.Policy), {text: "none", figure: true}, {},
+		}
+		if limit != nil {
+			cells[4], cells[5] = amount(limit.Amount, limit.Currency), amount(max(0, use-limit.Amount), limit.Currency)
+		}
+		return cells
 	}
-	p.writeTable("", append(lines, []string{"total", amount(r.Total.E1), amount(r.Held), amount(r.Net), amount(r.Total.E2),
-		money.Format(r.Use, q.Policy), limit(r.SiteLimit)}))
+	for _, c := range r.Channels {
+		row := loss("channel", c.ChannelID, r.ChannelNames[c.ChannelID], c.Figures, c.Gaps)
+		channels.rows = append(channels.rows, append(row, limited(c.Net, c.Use, c.Limit)...))
+	}
+	total := loss("total", 0, "total", r.Total, r.Gaps)
+	channels.foot = [][]cell{append(total, limited(r.Net, r.Use, r.SiteLimit)...)}
+	sheets := []sheet{channels}
 	for _, by := range []struct {
 		name string
 		rows protection.WhatIfRows
-	}{{"scheme", r.Schemes}, {"month of travel", r.Months}} {
-		lines := [][]string{{by.name, "loss", "tail"}}
+	}{{"scheme", r.Schemes}, {"month", r.Months}} {
+		s := sheet{columns: columns}
 		for _, row := range by.rows.Rows {
-			lines = append(lines, []string{row.Key, amount(row.E1), amount(row.E2)})
+			s.rows = append(s.rows, loss(by.name, 0, row.Key, row.Figures, row.Gaps))
 		}
-		if by.rows.Rounding.E1 != 0 || by.rows.Rounding.E2 != 0 {
-			lines = append(lines, []string{"rounding", amount(by.rows.Rounding.E1), amount(by.rows.Rounding.E2)})
+		if n := by.rows.Rounding; n.E1 != 0 && !r.Gaps.E1 || n.E2 != 0 && !r.Gaps.E2 {
+			row := loss(by.name+" rounding", 0, "rounding", n, r.Gaps)
+			row[3] = cell{}
+			s.foot = [][]cell{row}
 		}
+		sheets = append(sheets, s)
+	}
+	return sheets
+}
+
+func (p *program) whatIfTable(r reports.WhatIfReport, parts []sheet) {
+	q := r.Query
+	code, policy := " "+string(q.Currency), " "+string(q.Policy)
+	p.printf("If these merchants fail at the end of %s,\nas known at %s GMT\n\n", q.AsOf, civil.FormatInstant(q.KnownAt))
+	loss := []column{{"loss", "LOSS" + code}, {"tail", "TAIL" + code}}
+	p.printTable(parts[0].only(slices.Concat([]column{{"key", "CHANNEL"}}, loss, []column{
+		{"collateral", "COLLATERAL" + code}, {"net", "NET" + code}, {"use", "USE" + policy}, {"limit", "LIMIT" + policy},
+	})...), "")
+	for i, title := range []string{"SCHEME", "MONTH OF TRAVEL"} {
 		p.printf("\n")
-		p.writeTable("", lines)
+		p.printTable(parts[i+1].only(append([]column{{"key", title}}, loss...)...), "")
 	}
-	for _, w := range r.Pending {
-		p.printf("Not counted, because an exchange rate is missing: %d allocations, E1 %s %s.\n", w.Allocations, w.Currency,
-			money.Format(w.E1, w.Currency))
+	p.printf("\nLoss: what is not delivered (E1). Tail: what can still be charged back for trips that are over (E2).\n")
+	for _, h := range r.Unvalued {
+		p.printf("No exchange rate from %s to %s, so what the collateral of %s %s is worth is not known.\n", h.Currency, q.Currency,
+			h.Currency, money.Format(h.Amount, h.Currency))
 	}
-	return nil
+	p.tellPending(q, r.Pending)
 }

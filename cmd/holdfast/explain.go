@@ -173,27 +173,28 @@ func (c explainBookingCmd) Run(ctx context.Context, p *program) error {
 
 // bookingTable prints the sums of a booking. Refunds and disputes are left out where there are none.
 func (p *program) bookingTable(s protection.ExplainedBooking, base money.Currency) {
-	lines := [][]string{{"", string(base)}}
-	row := func(name string, n int64) { lines = append(lines, []string{name, money.Format(n, base)}) }
-	row("total", s.Total)
-	row("paid", s.Paid)
+	table := sheet{columns: []column{{"figure", " "}, {"amount", string(base)}}}
+	row := func(name string, n int64, c money.Currency) {
+		table.rows = append(table.rows, []cell{words(name), amount(n, c)})
+	}
+	row("total", s.Total, base)
+	row("paid", s.Paid, base)
 	if s.Refunded+s.ChargedBack+s.Reversed > 0 {
-		row("refunded", s.Refunded)
-		row("charged back", s.ChargedBack)
-		row("reversed", s.Reversed)
+		row("refunded", s.Refunded, base)
+		row("charged back", s.ChargedBack, base)
+		row("reversed", s.Reversed, base)
 	}
-	row("remaining (N)", s.Remaining)
-	row("undelivered (U)", s.Undelivered)
-	row("E1", s.E1)
-	row("E2", s.E2)
-	row("still to be paid (E4)", s.E4)
-	row("not covered (E5)", s.E5)
+	row("remaining (N)", s.Remaining, base)
+	row("undelivered (U)", s.Undelivered, base)
+	row("E1", s.E1, base)
+	row("E2", s.E2, base)
+	row("still to be paid (E4)", s.E4, base)
+	row("not covered (E5)", s.E5, base)
 	for _, v := range s.Values {
-		lines = append(lines,
-			[]string{"value (PV), " + string(v.Currency), money.Format(v.Value, v.Currency)},
-			[]string{"premium, " + string(v.Currency), money.Format(v.Premium, v.Currency)})
+		row("value (PV), "+string(v.Currency), v.Value, v.Currency)
+		row("premium, "+string(v.Currency), v.Premium, v.Currency)
 	}
-	p.writeTable("", lines)
+	p.printTable(table, "")
 }
 
 // explainStatementCmd explains a line of a statement.

@@ -2,144 +2,145 @@ package main
 
 import (
 	"cmp"
-	"encoding/csv"
-	"encoding/json"
-	"holdfast/internal/reports"
 	"strconv"
 	"strings"
 
-	"holdfast/internal/api"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/reports"
 )
 
-// exposureJSON prints the same JSON as the API, so that a program can use either.
-func (p *program) exposureJSON(r reports.ExposureReport) error {
-	out := json.NewEncoder(p.stdout)
-	out.SetIndent("", "  ")
-	return out.Encode(api.ShowExposure(r))
-}
-
-// keyOf says what a row is about: ids, for channels and suppliers, and names.
-func keyOf(r reports.ExposureReport, k protection.Key) (id, text string) {
-	var ids, texts []string
-	for _, d := range []protection.Dimension{r.Query.By, r.Query.Across} {
+// dimensionColumns are the columns that say what the rows are about: ids, for channels and suppliers, and names.
+func dimensionColumns(by ...protection.Dimension) (columns []column) {
+	for _, d := range by {
 		switch d {
+		case "":
 		case protection.ByChannel:
-			ids = append(ids, strconv.FormatInt(k.ChannelID, 10))
-			texts = append(texts, r.ChannelNames[k.ChannelID])
-		case protection.ByMonth:
-			texts = append(texts, k.Month)
-		case protection.ByCurrency:
-			texts = append(texts, string(k.Currency))
-		case protection.ByScheme:
-			texts = append(texts, k.Scheme)
-		case protection.ByCountry:
-			texts = append(texts, k.Country)
+			columns = append(columns, column{name: "channel_id"}, column{name: "channel"})
 		case protection.BySupplier:
-			ids = append(ids, k.Suppliers)
-			texts = append(texts, cmp.Or(strings.ReplaceAll(k.Suppliers, ",", "+"), "none"))
+			columns = append(columns, column{name: "supplier_ids"}, column{name: "suppliers"})
+		case protection.ByCurrency:
+			columns = append(columns, column{name: "base_currency"})
+		default:
+			columns = append(columns, column{name: string(d)})
 		}
 	}
-	return strings.Join(ids, "/"), strings.Join(texts, " / ")
+	return columns
 }
 
-// exposureCSV prints the rows and then the total. What is not part of the total (payments that wait for a rate,
-// rounding, collateral) is in the JSON only.
-func (p *program) exposureCSV(r reports.ExposureReport) error {
-	out := csv.NewWriter(p.stdout)
-	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	lines := [][]string{{
-		"by", "id", "key", "currencies", "allocations", "e1", "e2", "currency", "e1_report", "e2_report", "e4", "e5",
-	}}
-	currency := r.Query.Currency
-	for _, row := range r.Rows {
-		id, key := keyOf(r, row.Key)
-		lines = append(lines, []string{
-			byOf(r), id, key, string(row.Currency), number(row.Allocations), number(row.E1), number(row.E2),
-			string(currency), number(row.E1Report), number(row.E2Report), number(row.E4), number(row.E5),
-		})
+// dimensionCells are the cells of dimensionColumns for a key.
+func dimensionCells(k protection.Key, channels map[int64]string, by ...protection.Dimension) (cells []cell) {
+	for _, d := range by {
+		switch d {
+		case protection.ByChannel:
+			cells = append(cells, ident(k.ChannelID), words(channels[k.ChannelID]))
+		case protection.ByMonth:
+			cells = append(cells, words(k.Month))
+		case protection.ByCurrency:
+			cells = append(cells, words(string(k.Currency)))
+		case protection.ByScheme:
+			cells = append(cells, cell{text: cmp.Or(k.Scheme, "none yet"), plain: k.Scheme})
+		case protection.ByCountry:
+			cells = append(cells, cell{text: cmp.Or(k.Country, "none"), plain: k.Country})
+		case protection.BySupplier:
+			ids := strings.ReplaceAll(k.Suppliers, ",", "+")
+			cells = append(cells, words(ids), words(cmp.Or(ids, "none")))
+		}
 	}
-	total := []string{
-		"total", "", "", string(currency), number(r.Total.Allocations), number(r.Total.E1), number(r.Total.E2),
-		string(currency), number(r.Total.E1), number(r.Total.E2), "", "",
-	}
-	if r.Memo != nil {
-		total[10], total[11] = number(r.Memo.E4), number(r.Memo.E5)
-	}
-	return out.WriteAll(append(lines, total))
+	return cells
 }
 
-func byOf(r reports.ExposureReport) string {
-	if r.Query.Across == "" {
-		return string(r.Query.By)
+// exposureSheet has a row for each row of the report, a subtotal below those that agree in the first dimension, and the
+// total.
+func exposureSheet(r reports.ExposureReport) sheet {
+	q := r.Query
+	s := sheet{columns: []column{{name: "row"}}}
+	s.columns = append(s.columns, dimensionColumns(q.By, q.Across)...)
+	s.columns = append(s.columns, columnsOf("allocations currency e1 e2 e4 e5 report_currency e1_report e2_report e4_report e5_report")...)
+	blank := make([]cell, len(dimensionColumns(q.By, q.Across)))
+	line := func(kind string, key []cell, allocations cell, own []cell, e1, e2 cell, memo *protection.Memo, gaps protection.MemoGaps) []cell {
+		row := append([]cell{words(kind)}, append(key, blank[len(key):]...)...)
+		row = append(append(append(row, allocations), own...), words(string(q.Currency)), e1, e2)
+		if memo != nil {
+			row = append(row, value(memo.E4, gaps.E4, q.Currency), value(memo.E5, gaps.E5, q.Currency))
+		}
+		return row
 	}
-	return string(r.Query.By) + "," + string(r.Query.Across)
+	none := make([]cell, 5)
+	at := 0
+	for _, sub := range r.Subtotals {
+		for _, row := range r.Rows[at : at+sub.Rows] {
+			c := row.Currency
+			own := []cell{words(string(c)), amount(row.E1, c), amount(row.E2, c), amount(row.E4, c), amount(row.E5, c)}
+			s.rows = append(s.rows, line("row", dimensionCells(row.Key, r.ChannelNames, q.By, q.Across), count(row.Allocations), own,
+				value(row.E1Report, row.Gaps.E1, q.Currency), value(row.E2Report, row.Gaps.E2, q.Currency), row.Report, row.ReportGaps))
+		}
+		at += sub.Rows
+		if sub.Rows > 1 {
+			s.rows = append(s.rows, line("subtotal", dimensionCells(sub.Key, r.ChannelNames, q.By), count(sub.Allocations), none,
+				value(sub.E1, sub.Gaps.E1, q.Currency), value(sub.E2, sub.Gaps.E2, q.Currency), sub.Memo, sub.MemoGaps))
+		}
+	}
+	if r.RoundingE1 != 0 && !r.Gaps.E1 || r.RoundingE2 != 0 && !r.Gaps.E2 {
+		s.foot = append(s.foot, line("rounding", nil, cell{}, none, value(r.RoundingE1, r.Gaps.E1, q.Currency),
+			value(r.RoundingE2, r.Gaps.E2, q.Currency), nil, protection.MemoGaps{}))
+	}
+	s.foot = append(s.foot, line("total", nil, count(r.Total.Allocations), none, value(r.Total.E1, r.Gaps.E1, q.Currency),
+		value(r.Total.E2, r.Gaps.E2, q.Currency), r.Memo, r.MemoGaps))
+	return s
 }
 
 // exposureTable prints the report for people.
-func (p *program) exposureTable(r reports.ExposureReport) {
+func (p *program) exposureTable(r reports.ExposureReport, s sheet) {
 	q := r.Query
-	p.printf("Exposure at the end of %s, as known at %s GMT, %s valuation\n\n", q.AsOf, q.KnownAt.UTC().Format("2006-01-02 15:04:05"), q.Valuation)
-	amount := money.Format
-	lines := [][]string{{
-		byOf(r), "allocations", "", "E1", "E2", "E1 " + string(q.Currency), "E2 " + string(q.Currency),
-	}}
-	for _, row := range r.Rows {
-		_, key := keyOf(r, row.Key)
-		lines = append(lines, []string{
-			key, strconv.FormatInt(row.Allocations, 10), string(row.Currency), amount(row.E1, row.Currency),
-			amount(row.E2, row.Currency), amount(row.E1Report, q.Currency), amount(row.E2Report, q.Currency),
-		})
-	}
-	if r.RoundingE1 != 0 || r.RoundingE2 != 0 {
-		lines = append(lines, []string{
-			"rounding", "", "", "", "", amount(r.RoundingE1, q.Currency), amount(r.RoundingE2, q.Currency),
-		})
-	}
-	lines = append(lines, []string{
-		"total", strconv.FormatInt(r.Total.Allocations, 10), "", "", "", amount(r.Total.E1, q.Currency), amount(r.Total.E2, q.Currency),
-	})
-	p.writeTable("", lines)
-	if r.Net.Held > 0 {
-		p.printf("\nOf E1, %s %s is left after collateral of %s %s.\n",
-			q.Currency, amount(r.Net.Net, q.Currency), q.Currency, amount(r.Net.Held, q.Currency))
-	}
-	p.printf("%s", legend)
-	for _, w := range r.PendingRate {
-		p.printf("Not counted, because an exchange rate is missing: %d allocations, E1 %s %s, E2 %s %s.\n",
-			w.Allocations, w.Currency, amount(w.E1, w.Currency), w.Currency, amount(w.E2, w.Currency))
-	}
-	for _, i := range r.Instalments {
-		p.printf("Still to be paid of %d bookings: %s %s (E4).\n", i.Allocations, i.Currency, amount(i.E1, i.Currency))
-	}
-	for _, u := range r.Uncovered {
-		p.printf("Not protected, or not yet covered: %d allocations, %s %s.\n", u.Allocations, u.Currency, amount(u.E1, u.Currency))
-	}
-}
-
-// legend explains the two figures under every report that shows them.
-const legend = "\nE1: what is lost if the merchants fail now. E2: what can still be charged back for trips that are over.\n"
-
-// writeTable prints lines of cells. The first column is words and begins at the left. The others are figures and end at
-// the right, so that their digits stand under each other. A line may have fewer cells than the first one.
-func (p *program) writeTable(indent string, lines [][]string) {
-	widths := make([]int, len(lines[0]))
-	for _, line := range lines {
-		for i, cell := range line {
-			widths[i] = max(widths[i], width(cell))
+	p.printf("Exposure at the end of %s,\n%s\n\n", q.AsOf, known(q))
+	var columns []column
+	for _, c := range dimensionColumns(q.By, q.Across) {
+		if c.name != "channel_id" && c.name != "supplier_ids" {
+			columns = append(columns, c)
 		}
 	}
-	for _, line := range lines {
-		text := indent
-		for i, cell := range line {
-			gap := strings.Repeat(" ", widths[i]-width(cell))
-			if i == 0 {
-				text += cell + gap
-			} else {
-				text += "  " + gap + cell
+	named := []int{columnNamed(s.columns, columns[0].name)}
+	label := func(rows [][]cell) {
+		for _, row := range rows {
+			switch first := &row[named[0]]; row[0].plain {
+			case "subtotal":
+				first.text = "subtotal " + first.text
+			case "rounding", "total":
+				first.text = row[0].plain
 			}
 		}
-		p.printf("%s\n", strings.TrimRight(text, " "))
+	}
+	label(s.rows)
+	label(s.foot)
+	code := string(q.Currency)
+	columns = append(columns, columnsOf("allocations currency")...)
+	columns = append(columns, column{"e1", "E1"}, column{"e2", "E2"}, column{"e1_report", "E1 " + code}, column{"e2_report", "E2 " + code})
+	p.printTable(s.only(columns...), "")
+	p.tellNet(r)
+	p.printf("%s", legend)
+	p.tellPending(q, r.PendingRate)
+	for _, i := range r.Instalments {
+		p.printf("Still to be paid of %d bookings: %s %s (E4).\n", i.Allocations, i.Currency, money.Format(i.E1, i.Currency))
+	}
+	p.tellApart(q, nil, r.Uncovered)
+}
+
+// tellNet says what is left after collateral.
+func (p *program) tellNet(r reports.ExposureReport) {
+	q := r.Query
+	for _, h := range r.Net.Pending {
+		p.printf("\nNo exchange rate from %s to %s, so what the collateral of %s %s is worth is not known.\n", h.Currency, q.Currency,
+			h.Currency, money.Format(h.Amount, h.Currency))
+	}
+	switch {
+	case r.Net.NetGap && (r.Net.Held > 0 || r.Net.HeldGap):
+		p.printf("\nWhat is left of E1 after collateral is not known.\n")
+	case r.Net.Held > 0:
+		p.printf("\nOf E1, %s %s is left after collateral of %s %s.\n",
+			q.Currency, money.Format(r.Net.Net, q.Currency), q.Currency, money.Format(r.Net.Held, q.Currency))
 	}
 }
+
+// number writes a whole number.
+func number(n int64) string { return strconv.FormatInt(n, 10) }

@@ -2,59 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"holdfast/internal/ledger"
-	"holdfast/internal/reports"
-	"strings"
-	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/auth"
-	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/reports"
 )
-
-// reportFlags are the flags that run-off, ageing and movement share.
-type reportFlags struct {
-	siteFlag
-	KnownAt   time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
-	Currency  string    `placeholder:"CODE" help:"Currency of the report (default: the policy's)."`
-	Valuation string    `enum:"spot,locked" default:"spot" placeholder:"KIND" help:"spot (the default): with the exchange rates of the day. locked: with the rates at which payments were priced."`
-	Channels  []int64   `placeholder:"ID" help:"Only these channels, by id."`
-	JSON      bool      `name:"json" xor:"form" help:"Print JSON, amounts in minor units."`
-	CSV       bool      `name:"csv" xor:"form" help:"Print CSV, amounts in minor units."`
-}
-
-// asked returns the caller and the part of the query that these reports share.
-func (f reportFlags) asked(ctx context.Context, p *program, asOf dayFlag) (auth.Actor, reports.ExposureQuery, error) {
-	query := reports.ExposureQuery{
-		Moment:    ledger.Moment{AsOf: asOf.day, KnownAt: f.KnownAt},
-		Valuation: protection.Valuation(f.Valuation),
-		Scope:     protection.Scope{Channels: f.Channels},
-	}
-	if f.Currency != "" {
-		var err error
-		if query.Currency, err = money.ParseCurrency(strings.ToUpper(f.Currency)); err != nil {
-			query.Problems.Wrong("currency", "%v.", err)
-		}
-	}
-	actor, err := p.operatorAt(ctx, f.Site)
-	return actor, query, err
-}
-
-// answer prints a report in the form that was asked for.
-func (f reportFlags) answer(p *program, shape any, csv, table func() error) error {
-	switch {
-	case f.JSON:
-		out := json.NewEncoder(p.stdout)
-		out.SetIndent("", "  ")
-		return out.Encode(shape)
-	case f.CSV:
-		return csv()
-	default:
-		return table()
-	}
-}
 
 // runOffCmd prints a run-off.
 type runOffCmd struct {
@@ -71,16 +23,17 @@ func (runOffCmd) Help() string {
 
 // Run computes the run-off and prints it.
 func (c runOffCmd) Run(ctx context.Context, p *program) error {
-	actor, query, err := c.asked(ctx, p, c.AsOf)
+	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
 		return err
 	}
-	report, err := p.app.Exposure.RunOff(ctx, actor, query)
+	report, err := p.app.Exposure.RunOff(ctx, actor, c.query(c.AsOf))
 	if err != nil {
 		return err
 	}
-	return c.answer(p, api.ShowRunOff(report),
-		func() error { return p.runOffCSV(report) }, func() error { return p.runOffTable(report) })
+	page := &reportPage{query: report.Query, shape: api.ShowRunOff(report), parts: []sheet{runOffSheet(report)}}
+	page.table = func() { p.runOffTable(report, page.parts[0]) }
+	return p.printReport(c.formFlags, c.orderFlags, page)
 }
 
 // ageingCmd prints an ageing.
@@ -91,16 +44,17 @@ type ageingCmd struct {
 
 // Run computes the ageing and prints it.
 func (c ageingCmd) Run(ctx context.Context, p *program) error {
-	actor, query, err := c.asked(ctx, p, c.AsOf)
+	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
 		return err
 	}
-	report, err := p.app.Exposure.Ageing(ctx, actor, query)
+	report, err := p.app.Exposure.Ageing(ctx, actor, c.query(c.AsOf))
 	if err != nil {
 		return err
 	}
-	return c.answer(p, api.ShowAgeing(report),
-		func() error { return p.ageingCSV(report) }, func() error { return p.ageingTable(report) })
+	page := &reportPage{query: report.Query, shape: api.ShowAgeing(report), parts: []sheet{ageingSheet(report)}}
+	page.table = func() { p.ageingTable(report, page.parts[0]) }
+	return p.printReport(c.formFlags, c.orderFlags, page)
 }
 
 // movementCmd prints a movement.
@@ -108,6 +62,7 @@ type movementCmd struct {
 	reportFlags `embed:""`
 	From        dayFlag `required:"" placeholder:"YYYY-MM-DD" help:"Start at the end of this day."`
 	To          dayFlag `field:"as_of" placeholder:"YYYY-MM-DD" help:"Stop at the end of this day (default: today)."`
+	By          string  `enum:"currency,channel" default:"currency" placeholder:"WHAT" help:"One movement for each base currency (the default), or for each channel, and the total."`
 }
 
 // Help says in which line a change is counted.
@@ -121,14 +76,18 @@ func (movementCmd) Help() string {
 
 // Run computes the movement and prints it.
 func (c movementCmd) Run(ctx context.Context, p *program) error {
-	actor, query, err := c.asked(ctx, p, c.To)
+	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
 		return err
 	}
+	query := c.query(c.To)
+	query.By = protection.Dimension(c.By)
 	report, err := p.app.Exposure.Movement(ctx, actor, reports.MovementQuery{ExposureQuery: query, From: c.From.day})
 	if err != nil {
 		return err
 	}
-	return c.answer(p, api.ShowMovement(report),
-		func() error { return p.movementCSV(report) }, func() error { return p.movementTable(report) })
+	page := &reportPage{query: report.Query.ReportQuery, shape: api.ShowMovement(report), parts: []sheet{movementSheet(report)}}
+	ordered := c.orderFlags != orderFlags{}
+	page.table = func() { p.movementTable(report, page.parts[0], ordered) }
+	return p.printReport(c.formFlags, c.orderFlags, page)
 }

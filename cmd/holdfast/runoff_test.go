@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -61,7 +62,10 @@ func (s shell) file(name, text string) string {
 	return path
 }
 
-var knownAt = regexp.MustCompile(`known at [0-9: -]+ GMT`)
+var (
+	knownAt     = regexp.MustCompile(`known at [0-9: -]+ GMT`)
+	knownColumn = regexp.MustCompile(`(?m)^([0-9-]+),[0-9: -]+,`)
+)
 
 // TestReportsOfExposure: each report as a table, as CSV, and as the JSON that the API answers.
 func TestReportsOfExposure(t *testing.T) {
@@ -77,13 +81,22 @@ func TestReportsOfExposure(t *testing.T) {
 		"run-off":  {"run-off", "--as-of", "2024-06-26"},
 		"ageing":   {"ageing", "--as-of", "2024-06-26"},
 		"movement": {"movement", "--from", "2024-06-01", "--to", "2024-07-01"},
+		"moved":    {"movement", "--from", "2024-06-01", "--to", "2024-07-01", "--by", "channel", "--sort", "-e1_new_report"},
+		"exposure": {"exposure", "--as-of", "2024-06-26", "--by", "month"},
+		"unvalued": {"exposure", "--as-of", "2024-06-26", "--currency", "CHF", "--by", "channel,month"},
+		"unknown":  {"run-off", "--as-of", "2024-06-26", "--currency", "CHF", "--sort", "-days", "--limit", "3"},
+		"model":    {"exposure-model", "--as-of", "2024-06-26", "--currency", "CHF"},
+		"what-if":  {"what-if", "--as-of", "2024-06-26", "--sort", "-loss"},
 		"tail":     {"run-off", "--as-of", "2024-10-01", "--valuation", "locked", "--channels", "2"},
 		"unpriced": {"ageing", "--as-of", "2024-06-26", "--currency", "CHF"},
 	} {
-		args = append(args, "--site", "demo")
+		args = append([]string{args[0], "--site", "demo"}, args[1:]...)
 		checkGolden(t, name+".txt", knownAt.ReplaceAllString(s.run(args...), "known at TIME GMT"))
-		checkGolden(t, name+".csv", s.run(append(args, "--csv")...))
+		checkGolden(t, name+".csv", knownColumn.ReplaceAllString(s.run(append(args, "--csv")...), "$1,TIME,"))
 		var shape map[string]any
+		if at := slices.Index(args, "--sort"); at >= 0 { // JSON has all rows, in their order
+			args = args[:at]
+		}
 		if err := json.Unmarshal([]byte(s.run(append(args, "--json")...)), &shape); err != nil || shape["final"] != false {
 			t.Errorf("%s: final %v, %v", name, shape["final"], err)
 		}
@@ -91,6 +104,11 @@ func TestReportsOfExposure(t *testing.T) {
 	for want, args := range map[string][]string{
 		"The movement would begin after its end": {"movement", "--site", "demo", "--from", "2024-06-02", "--to", "2024-06-01"},
 		"is not an ISO 4217 currency":            {"ageing", "--site", "demo", "--currency", "XXX"},
+		"JSON has all rows":                      {"run-off", "--site", "demo", "--json", "--limit", "3"},
+		"There is no channel 99":                 {"movement", "--site", "demo", "--from", "2024-06-02", "--channels", "99"},
+		"There is no card scheme":                {"exposure", "--site", "demo", "--schemes", "viza"},
+		"There is no supplier 9":                 {"ageing", "--site", "demo", "--suppliers", "9"},
+		"ISO 3166-1":                             {"run-off", "--site", "demo", "--countries", "xx"},
 		"Locked values exist in the policy":      {"run-off", "--site", "demo", "--currency", "EUR", "--valuation", "locked"},
 	} {
 		if _, said, code := s.try(args...); code != exitUsage || !strings.Contains(said, want) {

@@ -1,130 +1,102 @@
 package main
 
 import (
-	"encoding/csv"
-	"fmt"
-	"holdfast/internal/reports"
 	"slices"
-	"strconv"
 	"strings"
 
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/reports"
 )
-
-func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 // indent sets the tables of these reports off from the text above them.
 const indent = "  "
 
-// known says which facts and rates a report uses.
-func known(q protection.ReportQuery) string {
-	return fmt.Sprintf("as known at %s GMT, %s valuation, recognition by %s", q.KnownAt.UTC().Format("2006-01-02 15:04:05"), q.Valuation,
-		strings.ReplaceAll(string(q.Recognition), "_", " "))
+// inCurrency names a column with amounts in one base currency.
+func inCurrency(name string, c money.Currency) column {
+	return column{name: name + "_" + strings.ToLower(string(c)), title: "in " + string(c)}
 }
 
-// runOffCSV prints, for each day, a row for every base currency and one for the total.
-func (p *program) runOffCSV(r reports.RunOffReport) error {
-	lines := [][]string{{"date", "days", "by", "currencies", "e1", "e2"}}
-	for _, point := range r.Points {
-		day, days := point.Day.String(), number(int64(point.Day-r.Query.AsOf))
-		for _, c := range point.By {
-			lines = append(lines, []string{day, days, "currency", string(c.Currency), number(c.E1), number(c.E2)})
-		}
-		lines = append(lines, []string{day, days, "total", string(r.Query.Currency), number(point.Total.E1), number(point.Total.E2)})
+// runOffSheet has a row for each day, in the currency of the report and in each base currency.
+func runOffSheet(r reports.RunOffReport) sheet {
+	q := r.Query
+	s := sheet{columns: columnsOf("row date days report_currency e1_report e2_report left_percent")}
+	for _, c := range r.Points[0].By {
+		s.columns = append(s.columns, inCurrency("e1", c.Currency), inCurrency("e2", c.Currency))
 	}
-	return csv.NewWriter(p.stdout).WriteAll(lines)
+	first := r.Points[0]
+	for _, point := range r.Points {
+		row := []cell{
+			words("day"), dayCell(point.Day), count(int64(point.Day - q.AsOf)), words(string(q.Currency)),
+			value(point.Total.E1, point.Gaps.E1, q.Currency), value(point.Total.E2, point.Gaps.E2, q.Currency),
+			share(point.Total.E1, first.Total.E1, first.Gaps.E1 || point.Gaps.E1),
+		}
+		for _, c := range point.By {
+			row = append(row, amount(c.E1, c.Currency), amount(c.E2, c.Currency))
+		}
+		s.rows = append(s.rows, row)
+	}
+	return s
 }
 
 // runOffTable prints the run-off for people, up to the first day on which nothing is left.
-func (p *program) runOffTable(r reports.RunOffReport) error {
+func (p *program) runOffTable(r reports.RunOffReport, s sheet) {
 	q := r.Query
 	p.printf("Run-off from the end of %s,\n%s\n\n", q.AsOf, known(q))
-	first := r.Points[0].Total
-	if first == (protection.Level{}) {
-		p.tellNothing(r.PendingRate, r.Uncovered)
-		return nil
+	if r.Allocations == 0 {
+		p.tellNothing(q, r.PendingRate, r.Uncovered)
+		return
 	}
-	amount := func(n int64) string { return money.Format(n, q.Currency) }
-	lines := [][]string{{"end of", "days", "E1 " + string(q.Currency), "E2 " + string(q.Currency), "of E1"}}
-	for _, point := range r.Points {
-		lines = append(lines, []string{
-			point.Day.String(), number(int64(point.Day - q.AsOf)), amount(point.Total.E1), amount(point.Total.E2),
-			share(point.Total.E1, first.E1),
-		})
-		if point.Total == (protection.Level{}) {
-			break
+	code := string(q.Currency)
+	columns := []column{
+		{"date", "END OF"}, {"days", ""}, {"e1_report", "E1 " + code}, {"e2_report", "E2 " + code}, {"left_percent", "OF E1"},
+	}
+	unvalued := slices.ContainsFunc(r.Points, func(p protection.RunOffPoint) bool { return p.Gaps != protection.Gaps{} })
+	for _, c := range r.Points[0].By {
+		if unvalued { // the base currencies are all that is known
+			columns = append(columns, inCurrency("e1", c.Currency))
 		}
 	}
-	p.writeTable(indent, lines)
-	if r.HalfLife != nil {
+	last := slices.IndexFunc(r.Points, func(p protection.RunOffPoint) bool {
+		return p.Total == protection.Level{} && p.Gaps == protection.Gaps{}
+	})
+	if last >= 0 {
+		s.rows = slices.DeleteFunc(s.rows, func(row []cell) bool { return row[1].plain > r.Points[last].Day.String() })
+	}
+	p.printTable(s.only(columns...), indent)
+	amount := func(n int64) string { return money.Format(n, q.Currency) }
+	switch {
+	case r.HalfLife != nil:
 		p.printf("\nHalf of E1 is gone by %s, after %d days; its mean life is %s days.\n", *r.HalfLife, *r.HalfLife-q.AsOf, r.MeanLifeDays())
-	} else {
+	case r.Points[0].Gaps.E1:
+		p.printf("\nHalf-life and mean life are not known.\n")
+	default:
 		p.printf("\nThere is no E1.\n")
 	}
-	p.printf("Its peak so far, at the rates of the first day: %s %s on %s. The last dispute window ends on %s.\n",
-		q.Currency, amount(r.Peak.E1), r.Peak.Day, r.LastDay)
-	p.printf("%s", legend)
-	p.tellApart(r.PendingRate, r.Uncovered)
-	return nil
-}
-
-// share is a part of a whole in percent. It is cut to one decimal and not rounded, so that only the whole is 100.0 %.
-func share(part, whole int64) string {
-	if whole == 0 {
-		return "-"
+	if r.Peak.Gap {
+		p.printf("Its peak so far is not known.")
+	} else {
+		p.printf("Its peak so far, at the rates of the first day: %s %s on %s.", q.Currency, amount(r.Peak.E1), r.Peak.Day)
 	}
-	return protection.Percent(part, whole) + " %"
+	p.printf(" The last dispute window ends on %s.\n", r.LastDay)
+	p.printf("%s", legend)
+	p.tellApart(q, r.PendingRate, r.Uncovered)
 }
 
 // tellNothing is printed in place of a table without rows.
-func (p *program) tellNothing(pending, uncovered []protection.Pending) {
+func (p *program) tellNothing(q protection.ReportQuery, pending, uncovered []protection.Pending) {
 	if len(pending) > 0 {
 		p.printf("Nothing that has a rate is at risk.\n")
 	} else {
 		p.printf("Nothing is at risk.\n")
 	}
-	p.tellApart(pending, uncovered)
+	p.tellApart(q, pending, uncovered)
 }
 
-// tellApart prints what no total counts.
-func (p *program) tellApart(pending, uncovered []protection.Pending) {
-	for _, w := range pending {
-		p.printf("Not counted, because an exchange rate is missing: %d allocations, E1 %s %s", w.Allocations, w.Currency,
-			money.Format(w.E1, w.Currency))
-		if w.E2 > 0 {
-			p.printf(", E2 %s %s", w.Currency, money.Format(w.E2, w.Currency))
-		}
-		p.printf(".\n")
-	}
-	for _, u := range uncovered {
-		p.printf("Not protected, or not yet covered: %d allocations, %s %s.\n", u.Allocations, u.Currency, money.Format(u.E1, u.Currency))
-	}
-}
-
-// ageingCSV prints a row for each band and base currency and, as the last one, the total.
-func (p *program) ageingCSV(r reports.AgeingReport) error {
-	currency := string(r.Query.Currency)
-	lines := [][]string{{"band", "currencies", "allocations", "e1", "currency", "e1_report"}}
-	for _, band := range r.Bands {
-		for _, c := range band.By {
-			lines = append(lines, []string{
-				band.Name, string(c.Currency), number(c.Allocations), number(c.E1), currency, number(c.E1Report),
-			})
-		}
-	}
-	lines = append(lines, []string{"total", currency, number(r.Allocations), number(r.Total), currency, number(r.Total)})
-	return csv.NewWriter(p.stdout).WriteAll(lines)
-}
-
-// ageingTable prints the ageing for people, with a column for each base currency.
-func (p *program) ageingTable(r reports.AgeingReport) error {
+// ageingSheet has a row for each band, in the currency of the report and in each base currency.
+func ageingSheet(r reports.AgeingReport) sheet {
 	q := r.Query
-	p.printf("Ageing of E1 at the end of %s,\n%s\n\n", q.AsOf, known(q))
-	if r.Allocations == 0 {
-		p.tellNothing(r.PendingRate, r.Uncovered)
-		return nil
-	}
+	s := sheet{columns: columnsOf("row band allocations report_currency e1_report share_percent")}
 	var currencies []money.Currency
 	for _, band := range r.Bands {
 		for _, c := range band.By {
@@ -134,34 +106,45 @@ func (p *program) ageingTable(r reports.AgeingReport) error {
 		}
 	}
 	slices.Sort(currencies)
-	head := []string{"trip ends in", "allocations", "E1 " + string(q.Currency), "share", ""}
 	for _, c := range currencies {
-		head = append(head, "in "+string(c))
+		s.columns = append(s.columns, inCurrency("e1", c))
 	}
-	lines := [][]string{head}
 	for _, band := range r.Bands {
-		cells := []string{
-			bandName(band.Name), number(band.Allocations), money.Format(band.E1, q.Currency), share(band.E1, r.Total), "",
+		row := []cell{
+			words("band"), {text: bandName(band.Name), plain: band.Name}, count(band.Allocations), words(string(q.Currency)),
+			value(band.E1, band.Gap, q.Currency), share(band.E1, r.Total, r.Gap || band.Gap),
 		}
 		for _, c := range currencies {
-			cell := "-"
+			own := cell{text: "-", plain: money.FormatPlain(0, c), figure: true}
 			if i := slices.IndexFunc(band.By, func(b protection.AgeingCurrency) bool { return b.Currency == c }); i >= 0 {
-				cell = money.Format(band.By[i].E1, c)
+				own = amount(band.By[i].E1, c)
 			}
-			cells = append(cells, cell)
+			row = append(row, own)
 		}
-		lines = append(lines, cells)
+		s.rows = append(s.rows, row)
 	}
-	if r.Rounding != 0 {
-		lines = append(lines, []string{"rounding", "", money.Format(r.Rounding, q.Currency)})
+	foot := func(kind string, allocations cell, n int64, part cell) {
+		s.foot = append(s.foot, []cell{words(kind), {text: kind}, allocations, words(string(q.Currency)), value(n, r.Gap, q.Currency), part})
 	}
-	lines = append(lines, []string{
-		"total", number(r.Allocations), money.Format(r.Total, q.Currency), share(r.Total, r.Total),
-	})
-	p.writeTable(indent, lines)
+	if r.Rounding != 0 && !r.Gap {
+		foot("rounding", cell{}, r.Rounding, cell{})
+	}
+	foot("total", count(r.Allocations), r.Total, share(r.Total, r.Total, r.Gap))
+	return s
+}
+
+// ageingTable prints the ageing for people, with a column for each base currency.
+func (p *program) ageingTable(r reports.AgeingReport, s sheet) {
+	q := r.Query
+	p.printf("Ageing of E1 at the end of %s,\n%s\n\n", q.AsOf, known(q))
+	if r.Allocations == 0 {
+		p.tellNothing(q, r.PendingRate, r.Uncovered)
+		return
+	}
+	columns := []column{{"band", "TRIP ENDS IN"}, {"allocations", ""}, {"e1_report", "E1 " + string(q.Currency)}, {"share_percent", "SHARE"}}
+	p.printTable(s.only(append(columns, s.columns[6:]...)...), indent)
 	p.printf("\nE1: what is lost if the merchants fail now. Under way: the trip has begun and is not over.\n")
-	p.tellApart(r.PendingRate, r.Uncovered)
-	return nil
+	p.tellApart(q, r.PendingRate, r.Uncovered)
 }
 
 func bandName(name string) string {
@@ -173,81 +156,4 @@ func bandName(name string) string {
 	default:
 		return strings.Replace(name, "-", "–", 1) + " days"
 	}
-}
-
-// movementLines are the lines of a movement with their names. Each amount has its sign already.
-func movementLines(f protection.Flows, valuation protection.Valuation) (names []string, levels []protection.Level) {
-	add := func(name string, l protection.Level) { names, levels = append(names, name), append(levels, l) }
-	add("opening", f.Opening)
-	for _, c := range protection.Causes {
-		add(c.String(), f.Of(c))
-	}
-	if valuation == protection.Spot {
-		add("revaluation", f.Revaluation)
-	}
-	add("closing", f.Closing)
-	return names, levels
-}
-
-// movementCSV prints a row for each line: for each base currency, for the total, and for payments that wait for a rate.
-func (p *program) movementCSV(r reports.MovementReport) error {
-	lines := [][]string{{"by", "currencies", "line", "e1", "e2"}}
-	add := func(by string, c money.Currency, f protection.Flows, valuation protection.Valuation) {
-		names, levels := movementLines(f, valuation)
-		for i, name := range names {
-			lines = append(lines, []string{by, string(c), name, number(levels[i].E1), number(levels[i].E2)})
-		}
-	}
-	for _, row := range r.Rows {
-		add("currency", row.Currency, row.Flows, protection.Locked) // nothing is revalued in its own currency
-	}
-	add("total", r.Query.Currency, r.Total, r.Query.Valuation)
-	for _, row := range r.PendingRate {
-		add("pending_rate", row.Currency, row.Flows, protection.Locked)
-	}
-	return csv.NewWriter(p.stdout).WriteAll(lines)
-}
-
-// movementTable prints the movement for people: a block for each base currency, and the total.
-func (p *program) movementTable(r reports.MovementReport) error {
-	q := r.Query
-	p.printf("Movement from the end of %s to the end of %s,\n%s\n", q.From, q.AsOf, known(q.ReportQuery))
-	if len(r.Rows)+len(r.PendingRate) == 0 {
-		p.printf("\nNothing was at risk, and nothing is.\n")
-		return nil
-	}
-	for _, row := range r.Rows {
-		if len(r.Rows) == 1 && row.Currency == q.Currency { // the total says the same
-			break
-		}
-		p.movementBlock("In "+string(row.Currency), row.Currency, row.Flows, protection.Locked)
-	}
-	p.movementBlock("Total in "+string(q.Currency), q.Currency, r.Total, q.Valuation)
-	for _, row := range r.PendingRate {
-		title := "Not in the total, because an exchange rate is missing: in " + string(row.Currency)
-		p.movementBlock(title, row.Currency, row.Flows, protection.Locked)
-	}
-	p.printf("%s", legend)
-	return nil
-}
-
-func (p *program) movementBlock(title string, c money.Currency, f protection.Flows, valuation protection.Valuation) {
-	p.printf("\n%s\n\n", title)
-	names, levels := movementLines(f, valuation)
-	lines := [][]string{{"", "E1", "E2"}}
-	amount := func(n int64, always bool) string {
-		if n == 0 && !always {
-			return "-"
-		}
-		return money.Format(n, c)
-	}
-	for i, name := range names {
-		outer := i == 0 || i == len(names)-1
-		word := strings.ReplaceAll(strings.ReplaceAll(name, "re_dated", "re-dated"), "_", " ")
-		if !outer {
-			word = "  " + word
-		}
-		lines = append(lines, []string{word, amount(levels[i].E1, outer), amount(levels[i].E2, outer)})
-	}
-	p.writeTable(indent, lines)
 }

@@ -26,13 +26,18 @@ type modelRowShape struct {
 	Currencies money.Currency   `json:"currencies"`
 	Estimate   int64            `json:"estimate"`
 	E1         int64            `json:"e1"`
-	Report     *modelTotalShape `json:"report"` // null if an exchange rate is missing; then it is not in the total
+	Report     *modelTotalShape `json:"report"` // null if an exchange rate is missing; then the total is not known
 }
 
+// modelTotalShape has null for what is not known.
 type modelTotalShape struct {
-	Estimate   int64 `json:"estimate_report"`
-	E1         int64 `json:"e1_report"`
-	Difference int64 `json:"difference_report"` // the estimate less E1
+	Estimate   *int64 `json:"estimate_report"`
+	E1         *int64 `json:"e1_report"`
+	Difference *int64 `json:"difference_report"` // the estimate less E1
+}
+
+func showModelTotal(estimate, e1 int64, estimateGap, e1Gap bool) modelTotalShape {
+	return modelTotalShape{known(estimate, estimateGap), known(e1, e1Gap), known(estimate-e1, estimateGap || e1Gap)}
 }
 
 // ShowModel gives the report in the shape of the wire, to be encoded as JSON. The command line prints it, too.
@@ -40,7 +45,7 @@ func ShowModel(r reports.ModelReport) any {
 	shape := modelShape{
 		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(isoMicros), Final: r.Final, Currency: r.Query.Currency,
 		Bands: r.Bands, Rows: make([]modelRowShape, len(r.Rows)),
-		Total: modelTotalShape{r.Estimate, r.E1, r.Estimate - r.E1},
+		Total: showModelTotal(r.Estimate, r.E1, r.EstimateGap, r.E1Gap),
 	}
 	for i, row := range r.Rows {
 		shape.Rows[i] = modelRowShape{
@@ -48,7 +53,8 @@ func ShowModel(r reports.ModelReport) any {
 			Estimate: row.Estimate, E1: row.E1,
 		}
 		if row.Valued {
-			shape.Rows[i].Report = &modelTotalShape{row.EstimateReport, row.E1Report, row.EstimateReport - row.E1Report}
+			report := showModelTotal(row.EstimateReport, row.E1Report, false, false)
+			shape.Rows[i].Report = &report
 		}
 	}
 	return shape
@@ -72,10 +78,10 @@ type whatIfShape struct {
 
 type whatIfTotalShape struct {
 	Allocations int64  `json:"allocations"`
-	Loss        int64  `json:"loss"` // E1
-	Tail        int64  `json:"tail"` // E2
-	Collateral  int64  `json:"collateral"`
-	Net         int64  `json:"net"`
+	Loss        *int64 `json:"loss"` // E1
+	Tail        *int64 `json:"tail"` // E2
+	Collateral  *int64 `json:"collateral"`
+	Net         *int64 `json:"net"`
 	Use         int64  `json:"use"`   // E1 locked
 	Limit       *int64 `json:"limit"` // null if there is none
 	OverLimit   int64  `json:"over_limit"`
@@ -89,16 +95,16 @@ type whatIfChannelShape struct {
 type whatIfRowsShape struct {
 	Rows     []whatIfRowShape `json:"rows"`
 	Rounding struct {
-		Loss int64 `json:"loss"`
-		Tail int64 `json:"tail"`
+		Loss *int64 `json:"loss"`
+		Tail *int64 `json:"tail"`
 	} `json:"rounding"`
 }
 
 type whatIfRowShape struct {
 	Key         string `json:"key"`
 	Allocations int64  `json:"allocations"`
-	Loss        int64  `json:"loss"`
-	Tail        int64  `json:"tail"`
+	Loss        *int64 `json:"loss"`
+	Tail        *int64 `json:"tail"`
 }
 
 type unvaluedShape struct {
@@ -120,16 +126,14 @@ func ShowWhatIf(r reports.WhatIfReport) any {
 	shape := whatIfShape{
 		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(isoMicros), Final: r.Final, Currency: r.Query.Currency,
 		PolicyCurrency: r.Query.Policy, Channels: make([]whatIfChannelShape, len(r.Channels)),
-		Schemes: whatIfRows(r.Schemes), Months: whatIfRows(r.Months),
-		Total: whatIfTotalShape{
-			Allocations: r.Total.Allocations, Loss: r.Total.E1, Tail: r.Total.E2, Collateral: r.Held, Net: r.Net, Use: r.Use,
-		}.against(r.SiteLimit),
+		Schemes: whatIfRows(r.Schemes, r.Gaps), Months: whatIfRows(r.Months, r.Gaps),
+		Total:       whatIfTotal(r.Total, r.Gaps, r.Net, r.Use).against(r.SiteLimit),
 		PendingRate: make([]apartShape, len(r.Pending)), Unvalued: make([]unvaluedShape, len(r.Unvalued)),
 	}
 	for i, c := range r.Channels {
-		shape.Channels[i] = whatIfChannelShape{namedShape{c.ChannelID, r.ChannelNames[c.ChannelID]}, whatIfTotalShape{
-			Allocations: c.Allocations, Loss: c.E1, Tail: c.E2, Collateral: c.Held, Net: c.Net, Use: c.Use,
-		}.against(c.Limit)}
+		shape.Channels[i] = whatIfChannelShape{
+			namedShape{c.ChannelID, r.ChannelNames[c.ChannelID]}, whatIfTotal(c.Figures, c.Gaps, c.Net, c.Use).against(c.Limit),
+		}
 	}
 	for i, p := range r.Pending {
 		shape.PendingRate[i] = apartShape{Currencies: p.Currency, Allocations: p.Allocations, E1: p.E1, E2: p.E2}
@@ -140,12 +144,21 @@ func ShowWhatIf(r reports.WhatIfReport) any {
 	return shape
 }
 
-func whatIfRows(r protection.WhatIfRows) whatIfRowsShape {
+func whatIfTotal(f protection.Figures, gaps protection.Gaps, net protection.NetTotal, use int64) whatIfTotalShape {
+	return whatIfTotalShape{
+		Allocations: f.Allocations, Loss: known(f.E1, gaps.E1), Tail: known(f.E2, gaps.E2),
+		Collateral: known(net.Held, net.HeldGap), Net: known(net.Net, net.NetGap), Use: use,
+	}
+}
+
+func whatIfRows(r protection.WhatIfRows, total protection.Gaps) whatIfRowsShape {
 	shape := whatIfRowsShape{Rows: make([]whatIfRowShape, len(r.Rows))}
 	for i, row := range r.Rows {
-		shape.Rows[i] = whatIfRowShape{Key: row.Key, Allocations: row.Allocations, Loss: row.E1, Tail: row.E2}
+		shape.Rows[i] = whatIfRowShape{
+			Key: row.Key, Allocations: row.Allocations, Loss: known(row.E1, row.Gaps.E1), Tail: known(row.E2, row.Gaps.E2),
+		}
 	}
-	shape.Rounding.Loss, shape.Rounding.Tail = r.Rounding.E1, r.Rounding.E2
+	shape.Rounding.Loss, shape.Rounding.Tail = known(r.Rounding.E1, total.E1), known(r.Rounding.E2, total.E2)
 	return shape
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // exposureShape is an exposure report on the wire. Amounts are minor units: e1 to e5 in the currency of the row, the
-// others in the currency of the report.
+// others in the currency of the report. Those are null where a rate is missing for a part of them.
 type exposureShape struct {
 	AsOf        civil.Day            `json:"as_of"`
 	KnownAt     string               `json:"known_at"`
@@ -23,6 +23,7 @@ type exposureShape struct {
 	Valuation   protection.Valuation `json:"valuation"`
 	By          string               `json:"by"`
 	Rows        []exposureRowShape   `json:"rows"`
+	Subtotals   []subtotalShape      `json:"subtotals"`
 	Total       exposureTotalShape   `json:"total"`
 	Rounding    roundingShape        `json:"rounding"`
 	Net         netShape             `json:"net"`
@@ -40,9 +41,35 @@ type exposureRowShape struct {
 	E3          int64            `json:"e3"`
 	E4          int64            `json:"e4"`
 	E5          int64            `json:"e5"`
-	E1Report    int64            `json:"e1_report"`
-	E2Report    int64            `json:"e2_report"`
-	E3Report    int64            `json:"e3_report"`
+	reportFiguresShape
+	memoShape
+}
+
+// reportFiguresShape is E1 to E3 in the currency of the report.
+type reportFiguresShape struct {
+	E1Report *int64 `json:"e1_report"`
+	E2Report *int64 `json:"e2_report"`
+	E3Report *int64 `json:"e3_report"`
+}
+
+func showFigures(e1, e2 int64, gaps protection.Gaps) reportFiguresShape {
+	return reportFiguresShape{known(e1, gaps.E1), known(e2, gaps.E2), known(e1+e2, gaps.E1 || gaps.E2)}
+}
+
+// known is null for a figure that is not known.
+func known(n int64, gap bool) *int64 {
+	if gap {
+		return nil
+	}
+	return &n
+}
+
+// subtotalShape adds up the rows that agree in the first dimension.
+type subtotalShape struct {
+	Key         exposureKeyShape `json:"key"`
+	Rows        int              `json:"rows"`
+	Allocations int64            `json:"allocations"`
+	reportFiguresShape
 	memoShape
 }
 
@@ -70,34 +97,32 @@ type namedShape struct {
 type exposureTotalShape struct {
 	Currencies  money.Currency `json:"currencies"`
 	Allocations int64          `json:"allocations"`
-	E1          int64          `json:"e1"`
-	E2          int64          `json:"e2"`
-	E3          int64          `json:"e3"`
-	E1Report    int64          `json:"e1_report"`
-	E2Report    int64          `json:"e2_report"`
-	E3Report    int64          `json:"e3_report"`
+	E1          *int64         `json:"e1"`
+	E2          *int64         `json:"e2"`
+	E3          *int64         `json:"e3"`
+	reportFiguresShape
 	memoShape
 }
 
 type roundingShape struct {
-	E1 int64 `json:"e1_report"`
-	E2 int64 `json:"e2_report"`
+	E1 *int64 `json:"e1_report"`
+	E2 *int64 `json:"e2_report"`
 }
 
 // netShape is e1 less the collateral, in the currency of the report.
 type netShape struct {
-	E1          int64             `json:"e1_report"`
-	Held        int64             `json:"held"`
-	Net         int64             `json:"net"`
+	E1          *int64            `json:"e1_report"`
+	Held        *int64            `json:"held"`
+	Net         *int64            `json:"net"`
 	Channels    []channelNetShape `json:"channels"`
 	PendingRate []heldShape       `json:"pending_rate"`
 }
 
 type channelNetShape struct {
 	Channel namedShape `json:"channel"`
-	E1      int64      `json:"e1_report"`
-	Held    int64      `json:"held"`
-	Net     int64      `json:"net"`
+	E1      *int64     `json:"e1_report"`
+	Held    *int64     `json:"held"`
+	Net     *int64     `json:"net"`
 }
 
 type heldShape struct {
@@ -132,17 +157,17 @@ func ShowExposure(r reports.ExposureReport) any {
 	if r.Query.Across != "" {
 		by += "," + string(r.Query.Across)
 	}
+	total := showFigures(r.Total.E1, r.Total.E2, r.Gaps)
 	shape := exposureShape{
 		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(isoMicros), Final: r.Final,
 		Currency: r.Query.Currency, Valuation: r.Query.Valuation, By: by,
 		Rows: make([]exposureRowShape, len(r.Rows)),
 		Total: exposureTotalShape{
-			Currencies: r.Query.Currency, Allocations: r.Total.Allocations,
-			E1: r.Total.E1, E2: r.Total.E2, E3: r.Total.E1 + r.Total.E2,
-			E1Report: r.Total.E1, E2Report: r.Total.E2, E3Report: r.Total.E1 + r.Total.E2,
-			memoShape: showMemo(r.Memo),
+			Currencies: r.Query.Currency, Allocations: r.Total.Allocations, reportFiguresShape: total,
+			E1: total.E1Report, E2: total.E2Report, E3: total.E3Report, memoShape: showMemo(r.Memo, r.MemoGaps),
 		},
-		Rounding:    roundingShape{E1: r.RoundingE1, E2: r.RoundingE2},
+		Subtotals:   make([]subtotalShape, len(r.Subtotals)),
+		Rounding:    roundingShape{E1: known(r.RoundingE1, r.Gaps.E1), E2: known(r.RoundingE2, r.Gaps.E2)},
 		Net:         showNet(r),
 		PendingRate: make([]apartShape, len(r.PendingRate)),
 		Uncovered:   make([]uncoveredShape, len(r.Uncovered)),
@@ -150,10 +175,15 @@ func ShowExposure(r reports.ExposureReport) any {
 	}
 	for i, row := range r.Rows {
 		shape.Rows[i] = exposureRowShape{
-			Key: showExposureKey(r, row.Key), Currencies: row.Currency, Allocations: row.Allocations,
+			Key: showExposureKey(r, row.Key, r.Query.By, r.Query.Across), Currencies: row.Currency, Allocations: row.Allocations,
 			E1: row.E1, E2: row.E2, E3: row.E1 + row.E2, E4: row.E4, E5: row.E5,
-			E1Report: row.E1Report, E2Report: row.E2Report, E3Report: row.E1Report + row.E2Report,
-			memoShape: showMemo(row.Report),
+			reportFiguresShape: showFigures(row.E1Report, row.E2Report, row.Gaps), memoShape: showMemo(row.Report, row.ReportGaps),
+		}
+	}
+	for i, s := range r.Subtotals {
+		shape.Subtotals[i] = subtotalShape{
+			Key: showExposureKey(r, s.Key, r.Query.By), Rows: s.Rows, Allocations: s.Allocations,
+			reportFiguresShape: showFigures(s.E1, s.E2, s.Gaps), memoShape: showMemo(s.Memo, s.MemoGaps),
 		}
 	}
 	for i, p := range r.PendingRate {
@@ -168,22 +198,23 @@ func ShowExposure(r reports.ExposureReport) any {
 	return shape
 }
 
-func showMemo(b *protection.Memo) memoShape {
+func showMemo(b *protection.Memo, gaps protection.MemoGaps) memoShape {
 	if b == nil {
 		return memoShape{}
 	}
-	return memoShape{E4Report: &b.E4, E5Report: &b.E5}
+	return memoShape{E4Report: known(b.E4, gaps.E4), E5Report: known(b.E5, gaps.E5)}
 }
 
 func showNet(r reports.ExposureReport) netShape {
 	net := netShape{
-		E1: r.Total.E1, Held: r.Net.Held, Net: r.Net.Net,
+		E1: known(r.Total.E1, r.Gaps.E1), Held: known(r.Net.Held, r.Net.HeldGap), Net: known(r.Net.Net, r.Net.NetGap),
 		Channels: []channelNetShape{}, PendingRate: make([]heldShape, len(r.Net.Pending)),
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.Net.Channels)) {
 		c := r.Net.Channels[id]
 		net.Channels = append(net.Channels, channelNetShape{
-			Channel: namedShape{ID: id, Name: r.ChannelNames[id]}, E1: c.E1, Held: c.Held, Net: c.Net,
+			Channel: namedShape{ID: id, Name: r.ChannelNames[id]}, E1: known(c.E1, c.Gap), Held: known(c.Held, c.HeldGap),
+			Net: known(c.Net, c.NetGap),
 		})
 	}
 	for i, h := range r.Net.Pending {
@@ -195,8 +226,9 @@ func showNet(r reports.ExposureReport) netShape {
 	return net
 }
 
-func showExposureKey(r reports.ExposureReport, k protection.Key) (shape exposureKeyShape) {
-	for _, d := range []protection.Dimension{r.Query.By, r.Query.Across} {
+// showExposureKey shows the fields of a key for some dimensions.
+func showExposureKey(r reports.ExposureReport, k protection.Key, by ...protection.Dimension) (shape exposureKeyShape) {
+	for _, d := range by {
 		switch d {
 		case protection.ByMonth:
 			shape.Month = &k.Month

@@ -9,66 +9,117 @@ import (
 	"holdfast/internal/reports"
 )
 
-// movementShape is a movement on the wire. Amounts are minor units: the rows in their own currencies, the total in the
-// currency of the report. All lines have a sign, and their sum is the closing.
+// movementShape is a movement on the wire. Amounts are minor units: e1 and e2 of rows in their own currencies, the others
+// in the currency of the report. All lines have a sign, and their sum is the closing. A line in the currency of the report
+// is null where a rate is missing for a part of it.
 type movementShape struct {
 	From civil.Day `json:"from"`
 	To   civil.Day `json:"to"`
 	reportShape
-	Rows        []movementRowShape `json:"rows"`
-	Total       movementRowShape   `json:"total"`
-	PendingRate []movementRowShape `json:"pending_rate"`
+	By          protection.Dimension `json:"by"`
+	Rows        []movementRowShape   `json:"rows"`
+	Total       movementTotalShape   `json:"total"`
+	PendingRate []movedShape         `json:"pending_rate"`
 }
 
-type movementRowShape struct {
+// movedShape is a movement in one base currency.
+type movedShape struct {
 	Currencies money.Currency `json:"currencies"`
 	E1         flowShape      `json:"e1"`
 	E2         flowShape      `json:"e2"`
 }
 
+type movementRowShape struct {
+	Channel *namedShape `json:"channel,omitempty"`
+	movedShape
+	E1Report any `json:"e1_report"`
+	E2Report any `json:"e2_report"`
+}
+
+// movementTotalShape is a movement in the currency of the report.
+type movementTotalShape struct {
+	Currencies money.Currency `json:"currencies"`
+	E1         any            `json:"e1"`
+	E2         any            `json:"e2"`
+}
+
 type flowShape struct {
-	Opening     int64  `json:"opening"`
-	New         int64  `json:"new"`
-	Reversed    int64  `json:"reversed"`
-	ReDated     int64  `json:"re_dated"`
-	Refunded    int64  `json:"refunded"`
-	ChargedBack int64  `json:"charged_back"`
-	Delivered   int64  `json:"delivered"`
-	Expired     int64  `json:"expired"`
-	Revaluation *int64 `json:"revaluation,omitempty"` // of the total in a spot valuation
-	Closing     int64  `json:"closing"`
+	flowLines
+	Closing *int64 `json:"closing"`
+}
+
+// spotFlowShape is a flow in the currency of the report, in a spot valuation.
+type spotFlowShape struct {
+	flowLines
+	Revaluation *int64 `json:"revaluation"`
+	Closing     *int64 `json:"closing"`
+}
+
+type flowLines struct {
+	Opening     *int64 `json:"opening"`
+	New         *int64 `json:"new"`
+	Reversed    *int64 `json:"reversed"`
+	ReDated     *int64 `json:"re_dated"`
+	Refunded    *int64 `json:"refunded"`
+	ChargedBack *int64 `json:"charged_back"`
+	Delivered   *int64 `json:"delivered"`
+	Expired     *int64 `json:"expired"`
 }
 
 // ShowMovement gives a movement in the shape of the wire, to be encoded as JSON. The command line prints it, too.
 func ShowMovement(r reports.MovementReport) any {
+	spot := r.Query.Valuation == protection.Spot
 	shape := movementShape{
-		From: r.Query.From, To: r.Query.AsOf, reportShape: showReport(r.Query.ReportQuery, r.Final),
-		Rows: showFlows(r.Rows), PendingRate: showFlows(r.PendingRate),
-		Total: movementRowShape{r.Query.Currency, showFlow(r.Total, ofE1), showFlow(r.Total, ofE2)},
+		From: r.Query.From, To: r.Query.AsOf, reportShape: showReport(r.Query.ReportQuery, r.Final), By: r.Query.By,
+		Rows: make([]movementRowShape, len(r.Rows)), PendingRate: make([]movedShape, len(r.PendingRate)),
+		Total: movementTotalShape{
+			r.Query.Currency, reportFlow(r.Total, r.Gaps, spot, ofE1), reportFlow(r.Total, r.Gaps, spot, ofE2),
+		},
 	}
-	if r.Query.Valuation == protection.Spot {
-		shape.Total.E1.Revaluation, shape.Total.E2.Revaluation = &r.Total.Revaluation.E1, &r.Total.Revaluation.E2
+	for i, row := range r.Rows {
+		shape.Rows[i] = movementRowShape{
+			movedShape: showMoved(row.Currency, row.Flows),
+			E1Report:   reportFlow(row.Report, row.Gaps, spot, ofE1), E2Report: reportFlow(row.Report, row.Gaps, spot, ofE2),
+		}
+		if row.ChannelID != 0 {
+			shape.Rows[i].Channel = &namedShape{row.ChannelID, r.ChannelNames[row.ChannelID]}
+		}
+	}
+	for i, p := range r.PendingRate {
+		shape.PendingRate[i] = showMoved(p.Currency, p.Flows)
 	}
 	return shape
 }
 
-func showFlows(rows []protection.MovementRow) []movementRowShape {
-	shapes := make([]movementRowShape, len(rows))
-	for i, row := range rows {
-		shapes[i] = movementRowShape{row.Currency, showFlow(row.Flows, ofE1), showFlow(row.Flows, ofE2)}
+func showMoved(c money.Currency, f protection.Flows) movedShape {
+	flow := func(of figure) flowShape {
+		return flowShape{showFlow(f, protection.FlowGaps{}, of), of(f.Closing, protection.Gaps{})}
 	}
-	return shapes
+	return movedShape{c, flow(ofE1), flow(ofE2)}
 }
 
-func ofE1(l protection.Level) int64 { return l.E1 }
-func ofE2(l protection.Level) int64 { return l.E2 }
+// figure picks E1 or E2 of a line.
+type figure func(protection.Level, protection.Gaps) *int64
 
-func showFlow(f protection.Flows, of func(protection.Level) int64) flowShape {
-	return flowShape{
-		Opening: of(f.Opening), New: of(f.Of(protection.CauseNew)), Reversed: of(f.Of(protection.CauseReversed)),
-		ReDated: of(f.Of(protection.CauseReDated)), Refunded: of(f.Of(protection.CauseRefunded)),
-		ChargedBack: of(f.Of(protection.CauseChargedBack)), Delivered: of(f.Of(protection.CauseDelivered)),
-		Expired: of(f.Of(protection.CauseExpired)), Closing: of(f.Closing),
+func ofE1(l protection.Level, gaps protection.Gaps) *int64 { return known(l.E1, gaps.E1) }
+func ofE2(l protection.Level, gaps protection.Gaps) *int64 { return known(l.E2, gaps.E2) }
+
+// reportFlow shows a flow in the currency of the report. Only a spot valuation has a revaluation.
+func reportFlow(f protection.Flows, gaps protection.FlowGaps, spot bool, of figure) any {
+	lines, closing := showFlow(f, gaps, of), of(f.Closing, gaps.Closing)
+	if !spot {
+		return flowShape{lines, closing}
+	}
+	return spotFlowShape{lines, of(f.Revaluation, gaps.Revaluation), closing}
+}
+
+func showFlow(f protection.Flows, gaps protection.FlowGaps, of figure) flowLines {
+	cause := func(c protection.Cause) *int64 { return of(f.Of(c), gaps.Of(c)) }
+	return flowLines{
+		Opening: of(f.Opening, gaps.Opening), New: cause(protection.CauseNew), Reversed: cause(protection.CauseReversed),
+		ReDated: cause(protection.CauseReDated), Refunded: cause(protection.CauseRefunded),
+		ChargedBack: cause(protection.CauseChargedBack), Delivered: cause(protection.CauseDelivered),
+		Expired: cause(protection.CauseExpired),
 	}
 }
 
@@ -80,6 +131,8 @@ func (s *server) getMovement(c *call) error {
 	}
 	to := q.day("to")
 	in.ExposureQuery = q.exposure()
+	in.By = protection.Dimension(q.one("by", "", []string{string(protection.ByCurrency), string(protection.ByChannel)}))
+	in.Problems = q.problems
 	if to != civil.NoDay { // else as_of is the last day, as in other reports
 		in.AsOf = &to
 	}

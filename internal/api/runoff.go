@@ -48,15 +48,15 @@ type halfLifeShape struct {
 }
 
 type peakShape struct {
-	Date civil.Day `json:"date"`
-	E1   int64     `json:"e1_report"`
+	Date *civil.Day `json:"date"`
+	E1   *int64     `json:"e1_report"`
 }
 
 type pointShape struct {
 	Date       civil.Day            `json:"date"`
 	Days       int64                `json:"days"`
-	E1         int64                `json:"e1_report"`
-	E2         int64                `json:"e2_report"`
+	E1         *int64               `json:"e1_report"`
+	E2         *int64               `json:"e2_report"`
 	Currencies []pointCurrencyShape `json:"currencies"`
 }
 
@@ -70,8 +70,11 @@ type pointCurrencyShape struct {
 func ShowRunOff(r reports.RunOffReport) any {
 	shape := runOffShape{
 		AsOf: r.Query.AsOf, reportShape: showReport(r.Query, r.Final), Allocations: r.Allocations, LastDay: r.LastDay,
-		Peak: peakShape{r.Peak.Day, r.Peak.E1}, Points: make([]pointShape, len(r.Points)),
+		Points:      make([]pointShape, len(r.Points)),
 		PendingRate: showApart(r.PendingRate), Uncovered: showUncovered(r.Uncovered),
+	}
+	if !r.Peak.Gap {
+		shape.Peak = peakShape{&r.Peak.Day, &r.Peak.E1}
 	}
 	if r.HalfLife != nil {
 		mean := r.MeanLifeDays()
@@ -79,7 +82,8 @@ func ShowRunOff(r reports.RunOffReport) any {
 	}
 	for i, p := range r.Points {
 		point := pointShape{
-			Date: p.Day, Days: int64(p.Day - r.Query.AsOf), E1: p.Total.E1, E2: p.Total.E2,
+			Date: p.Day, Days: int64(p.Day - r.Query.AsOf),
+			E1: known(p.Total.E1, p.Gaps.E1), E2: known(p.Total.E2, p.Gaps.E2),
 			Currencies: make([]pointCurrencyShape, len(p.By)),
 		}
 		for k, c := range p.By {
@@ -122,7 +126,7 @@ type ageBandShape struct {
 	From        *int64             `json:"from_days"` // null for trips that have begun
 	To          *int64             `json:"to_days"`   // null for trips that have begun, and if the band has no end
 	Allocations int64              `json:"allocations"`
-	E1          int64              `json:"e1_report"`
+	E1          *int64             `json:"e1_report"`
 	Currencies  []ageCurrencyShape `json:"currencies"`
 }
 
@@ -130,16 +134,16 @@ type ageCurrencyShape struct {
 	Currencies  money.Currency `json:"currencies"`
 	Allocations int64          `json:"allocations"`
 	E1          int64          `json:"e1"`
-	E1Report    int64          `json:"e1_report"`
+	E1Report    *int64         `json:"e1_report"`
 }
 
 type ageTotalShape struct {
-	Allocations int64 `json:"allocations"`
-	E1          int64 `json:"e1_report"`
+	Allocations int64  `json:"allocations"`
+	E1          *int64 `json:"e1_report"`
 }
 
 type ageRoundingShape struct {
-	E1 int64 `json:"e1_report"`
+	E1 *int64 `json:"e1_report"`
 }
 
 type agePendingShape struct {
@@ -152,11 +156,13 @@ type agePendingShape struct {
 func ShowAgeing(r reports.AgeingReport) any {
 	shape := ageingShape{
 		AsOf: r.Query.AsOf, reportShape: showReport(r.Query, r.Final), Rows: make([]ageBandShape, len(r.Bands)),
-		Total: ageTotalShape{r.Allocations, r.Total}, Rounding: ageRoundingShape{r.Rounding},
+		Total: ageTotalShape{r.Allocations, known(r.Total, r.Gap)}, Rounding: ageRoundingShape{known(r.Rounding, r.Gap)},
 		PendingRate: make([]agePendingShape, len(r.PendingRate)), Uncovered: showUncovered(r.Uncovered),
 	}
 	for i, b := range r.Bands {
-		row := ageBandShape{Band: b.Name, Allocations: b.Allocations, E1: b.E1, Currencies: make([]ageCurrencyShape, len(b.By))}
+		row := ageBandShape{
+			Band: b.Name, Allocations: b.Allocations, E1: known(b.E1, b.Gap), Currencies: make([]ageCurrencyShape, len(b.By)),
+		}
 		if b.From > 0 {
 			row.From = &b.From
 		}
@@ -164,7 +170,7 @@ func ShowAgeing(r reports.AgeingReport) any {
 			row.To = &b.To
 		}
 		for k, c := range b.By {
-			row.Currencies[k] = ageCurrencyShape{c.Currency, c.Allocations, c.E1, c.E1Report}
+			row.Currencies[k] = ageCurrencyShape{c.Currency, c.Allocations, c.E1, known(c.E1Report, c.Gap)}
 		}
 		shape.Rows[i] = row
 	}

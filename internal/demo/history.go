@@ -238,7 +238,7 @@ func (m *maker) setLimits(ctx context.Context) error {
 	}
 	var whole int64
 	for _, channel := range slices.Sorted(maps.Keys(report.Channels)) {
-		use, percent := report.Channels[channel], nearLimit
+		use, percent := report.Channels[channel].E1, nearLimit
 		whole += use
 		if report.ChannelNames[channel] == GBPChannel {
 			percent = overLimit

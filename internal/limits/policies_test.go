@@ -167,7 +167,7 @@ func isE1Locked(t *testing.T, w *apptest.World) {
 	got, want := map[string]int64{}, map[string]int64{}
 	for _, row := range list.Items {
 		got[fmt.Sprint(row.Scope, " ", row.ChannelID)] = row.Use
-		want[fmt.Sprint(row.Scope, " ", row.ChannelID)] = r.Channels[row.ChannelID]
+		want[fmt.Sprint(row.Scope, " ", row.ChannelID)] = r.Channels[row.ChannelID].E1
 	}
 	want["site 0"] = r.Total.E1
 	apptest.Same(t, fmt.Sprintf("uses at %s", w.Now()), got, want)

@@ -80,11 +80,7 @@ func (a *Ageing) Add(h Holding) error {
 			return err
 		}
 	}
-	if a.query.Valuation == Locked && h.Locked == nil || a.query.Valuation == Spot && a.spot.of(h.Currency) == nil {
-		at(a.pending, h.Currency).add(figures)
-		return nil
-	}
-	a.take(h.ChannelID, h.Currency, h.Terms, add)
+	a.takeCovered(h.ChannelID, h.Currency, h.Terms, add, h.Locked != nil)
 	return nil
 }
 
@@ -96,15 +92,23 @@ func (a *Ageing) AddBucket(d Delta) {
 	if d.delivered(a.query.AsOf, a.query.Recognition) {
 		return
 	}
-	valued := a.query.Valuation == Spot && a.spot.of(d.Currency) != nil ||
-		a.query.Valuation == Locked && d.ValuedIn == a.query.Currency
-	switch {
-	case d.Standing == Uncovered:
+	switch d.Standing {
+	case Uncovered:
 		at(a.uncovered, d.Currency).add(Figures{Allocations: t.Count, E1: e1})
-	case d.Standing == Covered && !valued:
-		at(a.pending, d.Currency).add(Figures{Allocations: t.Count, E1: e1})
-	case d.Standing == Covered:
-		a.take(d.ChannelID, d.Currency, Terms{Start: d.Start, End: d.End}, aged{t.Count, e1, locked})
+	case Covered:
+		terms := Terms{Start: d.Start, End: d.End}
+		a.takeCovered(d.ChannelID, d.Currency, terms, aged{t.Count, e1, locked}, d.ValuedIn == a.query.Currency)
+	}
+}
+
+// takeCovered adds what is covered. In a locked valuation, what has no locked rate stands apart.
+func (a *Ageing) takeCovered(channel int64, c money.Currency, t Terms, add aged, locked bool) {
+	spot := a.query.Valuation == Spot
+	if spot && a.spot.of(c) == nil || !spot && !locked {
+		at(a.pending, c).add(Figures{Allocations: add.allocations, E1: add.e1})
+	}
+	if spot || locked {
+		a.take(channel, c, t, add)
 	}
 }
 
@@ -126,6 +130,7 @@ type AgeingReport struct {
 	Bands       []AgeingRow // one for each of AgeBands, in their order
 	Allocations int64
 	Total       int64 // E1 in the report currency
+	Gap         bool  // the total is not known, because a rate is missing for a part of it
 	Rounding    int64 // total less bands, because each band is rounded by itself
 	PendingRate []Pending
 	Uncovered   []Pending
@@ -136,6 +141,7 @@ type AgeingRow struct {
 	AgeBand
 	Allocations int64
 	E1          int64 // in the report currency, the sum of By
+	Gap         bool  // E1 is not known
 	By          []AgeingCurrency
 }
 
@@ -145,6 +151,7 @@ type AgeingCurrency struct {
 	Allocations int64
 	E1          int64
 	E1Report    int64
+	Gap         bool // E1Report is not known
 }
 
 // Report ends the ageing. The error is money.ErrRange.
@@ -153,14 +160,17 @@ func (a *Ageing) Report() (AgeingReport, error) {
 		Query: a.query, Bands: make([]AgeingRow, len(AgeBands)), PendingRate: apart(a.pending), Uncovered: apart(a.uncovered),
 	}
 	for l, sum := range a.lines {
-		e1, err := a.convert(l.currency, sum)
+		e1, gap, err := a.convert(l.currency, sum)
 		if err != nil {
 			return AgeingReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
 		}
 		out.Total += e1
+		out.Gap = out.Gap || gap
 		out.Allocations += sum.allocations
 	}
 	out.Rounding = out.Total
+	unpriced := lockedGaps(a.query, out.Allocations, a.pending).E1
+	out.Gap = out.Gap || unpriced
 	maps.DeleteFunc(a.bands, func(_ band, sum *aged) bool { return *sum == aged{} })
 	currencies := map[money.Currency]bool{}
 	for b := range a.bands {
@@ -168,28 +178,35 @@ func (a *Ageing) Report() (AgeingReport, error) {
 	}
 	for i := range out.Bands {
 		row := &out.Bands[i]
-		row.AgeBand = AgeBands[i]
+		row.AgeBand, row.Gap = AgeBands[i], unpriced
 		for _, c := range slices.Sorted(maps.Keys(currencies)) {
 			sum := a.bands[band{i, c}]
 			if sum == nil {
 				continue
 			}
-			e1, err := a.convert(c, sum)
+			e1, gap, err := a.convert(c, sum)
 			if err != nil {
 				return AgeingReport{}, err
 			}
-			row.By = append(row.By, AgeingCurrency{c, sum.allocations, sum.e1, e1})
+			row.By = append(row.By, AgeingCurrency{c, sum.allocations, sum.e1, e1, gap})
 			row.Allocations += sum.allocations
 			row.E1 += e1
+			row.Gap = row.Gap || gap
 		}
 		out.Rounding -= row.E1
 	}
 	return out, nil
 }
 
-func (a *Ageing) convert(c money.Currency, sum *aged) (int64, error) {
+// convert converts a sum to the report currency. gap says that there is no rate for it.
+func (a *Ageing) convert(c money.Currency, sum *aged) (e1 int64, gap bool, err error) {
 	if a.query.Valuation == Locked {
-		return sum.locked, nil
+		return sum.locked, false, nil
 	}
-	return a.spot.of(c).Convert(sum.e1)
+	quote := a.spot.of(c)
+	if quote == nil {
+		return 0, sum.e1 != 0, nil
+	}
+	e1, err = quote.Convert(sum.e1)
+	return e1, false, err
 }

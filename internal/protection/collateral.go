@@ -60,7 +60,7 @@ type Netting struct {
 	channels map[int64]int64
 	site     int64
 	// PendingRate is the collateral without a value in that currency, because a fixing is missing. It is taken off
-	// nothing.
+	// nothing: what is left is not known.
 	PendingRate []HeldAmount
 }
 
@@ -109,20 +109,30 @@ func NewNetting(held []Collateral, rates *fx.Table, currency money.Currency, day
 	return n, nil
 }
 
-// Channel returns what is held for a channel alone, and the net of its exposure e1.
-func (n *Netting) Channel(id, e1 int64) (held, net int64) {
-	return n.channels[id], max(0, e1-n.channels[id])
+// Channel returns what is held for a channel alone, and the net of its exposure.
+func (n *Netting) Channel(id int64, of ChannelTotalE1) NetTotal {
+	held := n.channels[id]
+	gap := slices.ContainsFunc(n.PendingRate, func(h HeldAmount) bool { return h.ChannelID == id })
+	return NetTotal{Held: held, Net: max(0, of.E1-held), HeldGap: gap, NetGap: of.Gap || gap && of.E1 > held}
 }
 
-// Total returns how much collateral can be taken off the exposures e1 of channels, and the net of their sum.
-// Collateral of a channel counts up to the exposure of that channel. Collateral of the site is taken off what is
-// left.
-func (n *Netting) Total(e1 map[int64]int64) (held, net int64) {
+// Total returns how much collateral can be taken off the exposures of channels, and the net of their sum. Collateral of
+// a channel counts up to the exposure of that channel. Collateral of the site is taken off what is left.
+func (n *Netting) Total(of map[int64]ChannelTotalE1) (t NetTotal) {
 	var total int64
-	held = n.site
-	for id, amount := range e1 {
-		total += amount
-		held += min(n.channels[id], amount)
+	t.Held = n.site
+	pending := map[int64]bool{}
+	for _, h := range n.PendingRate {
+		pending[h.ChannelID] = true
 	}
-	return held, max(0, total-held)
+	t.HeldGap = pending[0]
+	for id, e := range of {
+		total += e.E1
+		t.Held += min(n.channels[id], e.E1)
+		t.NetGap = t.NetGap || e.Gap
+		t.HeldGap = t.HeldGap || e.Gap && n.channels[id] > 0 || pending[id] && e.E1 > n.channels[id]
+	}
+	t.Net = max(0, total-t.Held)
+	t.NetGap = t.NetGap || t.HeldGap && t.Net > 0
+	return t
 }

@@ -1,7 +1,6 @@
 package protection
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -88,78 +87,6 @@ func (f *Figures) add(o Figures) {
 type Memo struct {
 	E4 int64 // future instalments
 	E5 int64 // what is not protected, or whose cover has not started
-}
-
-// Row is the exposure of one key in one base currency, and the same in the report currency.
-type Row struct {
-	Key      Key
-	Currency money.Currency
-	Figures
-	Memo
-	E1Report int64
-	E2Report int64
-	Report   *Memo // nil without a fixing, and in a locked valuation, because memo figures have no locked rates
-}
-
-// Key names a row: the fields of the report's dimensions are set.
-type Key struct {
-	ChannelID int64
-	Month     string // YYYY-MM
-	Currency  money.Currency
-	Scheme    string
-	Country   string
-	Suppliers string // a SupplierKey
-}
-
-func compareKeys(a, b Key) int {
-	return cmp.Or(
-		cmp.Compare(a.ChannelID, b.ChannelID), cmp.Compare(a.Month, b.Month), cmp.Compare(a.Currency, b.Currency),
-		cmp.Compare(a.Scheme, b.Scheme), cmp.Compare(a.Country, b.Country), cmp.Compare(a.Suppliers, b.Suppliers),
-	)
-}
-
-// Report is an exposure report (R7).
-type Report struct {
-	Query       ReportQuery
-	Rows        []Row
-	Total       Figures // in the report currency
-	Memo        *Memo   // in the report currency; nil in a locked valuation
-	RoundingE1  int64   // total less rows, because each row is rounded by itself
-	RoundingE2  int64
-	PendingRate []Pending       // without a value yet: in no row and not in the total
-	Uncovered   []Pending       // E5, in the field E1: not protected, or not yet covered; not in the total
-	Instalments []Pending       // E4, in the field E1, with the number of bookings; not in the total
-	Channels    map[int64]int64 // E1 by channel in the report currency: collateral is taken off it
-}
-
-// NetExposure is E1 less collateral (R7), in the report currency.
-type NetExposure struct {
-	Held     int64 // the collateral that can be taken off this exposure
-	Net      int64
-	Channels map[int64]NetOfChannel // only channels with exposure
-	Pending  []HeldAmount           // collateral in a currency without a rate, which is taken off nothing
-}
-
-// NetOfChannel is the exposure of a channel, the collateral for it alone, and the difference.
-type NetOfChannel struct {
-	E1, Held, Net int64
-}
-
-// Net takes collateral off the exposures of the report's channels (R7).
-func (r Report) Net(n *Netting) NetExposure {
-	net := NetExposure{Channels: map[int64]NetOfChannel{}, Pending: n.PendingRate}
-	net.Held, net.Net = n.Total(r.Channels)
-	for id, e1 := range r.Channels {
-		held, left := n.Channel(id, e1)
-		net.Channels[id] = NetOfChannel{e1, held, left}
-	}
-	return net
-}
-
-// Pending is an amount outside the total of a report, in minor units of its currency.
-type Pending struct {
-	Currency money.Currency
-	Figures
 }
 
 // Exposure adds up positions to a report (R7). It keeps sums only, so that its memory depends on the number of rows
@@ -281,7 +208,7 @@ func (e *Exposure) takeRow(a amount, key Key) {
 		at(e.rows, row).E5 += a.E1
 	case a.standing == Instalments && e.query.By != ByScheme && e.query.Across != ByScheme:
 		at(e.rows, row).E4 += a.E1
-	case a.standing == Covered && e.valued(a):
+	case a.standing == Covered && (e.query.Valuation == Spot || e.valued(a)):
 		at(e.rows, row).addLine(a.sums)
 	}
 }
@@ -301,6 +228,9 @@ func (e *Exposure) takeTotal(a amount, channel int64) {
 		at(e.channels, row).addLine(a.sums)
 	default:
 		at(e.pending, a.currency).add(a.Figures)
+		if e.query.Valuation == Spot {
+			at(e.channels, row).addLine(a.sums)
+		}
 	}
 }
 
@@ -387,7 +317,7 @@ func (e *Exposure) Report() (Report, error) {
 	e.booking = instalments{}
 	r := Report{
 		Query: e.query, PendingRate: apart(e.pending), Uncovered: apart(e.uncovered), Instalments: apart(e.instalments),
-		Channels: map[int64]int64{},
+		Channels: map[int64]ChannelTotalE1{},
 	}
 	if e.query.Valuation == Spot {
 		r.Memo = &Memo{}
@@ -409,21 +339,28 @@ func (e *Exposure) Report() (Report, error) {
 		if err != nil {
 			return Report{}, err
 		}
-		r.Total.add(Figures{Allocations: s.Allocations, E1: row.E1Report, E2: row.E2Report})
-		if row.Report != nil {
-			r.Memo.E4 += row.Report.E4
-			r.Memo.E5 += row.Report.E5
-		}
-		if row.E1Report != 0 {
-			r.Channels[k.key.ChannelID] += row.E1Report
-		}
+		r.addChannel(row)
 	}
+	r.Gaps.add(lockedGaps(e.query, r.Total.Allocations, e.pending))
 	r.RoundingE1 += r.Total.E1
 	r.RoundingE2 += r.Total.E2
-	slices.SortFunc(r.Rows, func(a, b Row) int {
-		return cmp.Or(compareKeys(a.Key, b.Key), cmp.Compare(a.Currency, b.Currency))
-	})
+	r.sortRows()
+	r.subtotals()
 	return r, nil
+}
+
+// addChannel adds the subtotal of a channel and currency to the total.
+func (r *Report) addChannel(row Row) {
+	r.Total.add(Figures{Allocations: row.Allocations, E1: row.E1Report, E2: row.E2Report})
+	r.Gaps.add(row.Gaps)
+	if row.Report != nil {
+		r.Memo.E4 += row.Report.E4
+		r.Memo.E5 += row.Report.E5
+		r.MemoGaps.add(row.ReportGaps)
+	}
+	if of := r.Channels[row.Key.ChannelID]; row.E1Report != 0 || row.Gaps.E1 {
+		r.Channels[row.Key.ChannelID] = ChannelTotalE1{of.E1 + row.E1Report, of.Gap || row.Gaps.E1}
+	}
 }
 
 // row makes the row of a subtotal. In the report currency, a spot valuation is rounded once, and a locked valuation
@@ -434,11 +371,13 @@ func (e *Exposure) row(k rowKey, s *sums) (Row, error) {
 		row.E1Report, row.E2Report = s.lockedE1, s.lockedE2
 		return row, nil
 	}
+	row.Report = &Memo{}
 	quote := e.spotQuote(k.currency)
-	if quote == nil { // then E1 and E2 are zero
+	if quote == nil {
+		row.Gaps.miss(Level{s.E1, s.E2})
+		row.ReportGaps = MemoGaps{E4: s.E4 != 0, E5: s.E5 != 0}
 		return row, nil
 	}
-	row.Report = &Memo{}
 	for _, c := range []struct {
 		from int64
 		to   *int64

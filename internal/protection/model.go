@@ -151,7 +151,7 @@ type ModelRow struct {
 	Currency       money.Currency
 	Estimate       int64 // minor units of Currency
 	E1             int64
-	Valued         bool  // false when a fixing is missing: then the row is not in the total
+	Valued         bool  // false when a fixing is missing
 	EstimateReport int64 // in the report currency
 	E1Report       int64
 }
@@ -161,8 +161,11 @@ type ModelReport struct {
 	Query    ReportQuery
 	Bands    Bands
 	Rows     []ModelRow
-	Estimate int64 // of all rows with a value, in the report currency
+	Estimate int64 // of all rows, in the report currency
 	E1       int64
+	// A gap says that a total is not known, because a row that is part of it has no value.
+	EstimateGap bool
+	E1Gap       bool
 }
 
 // Model makes the report from the turnover and from the exposure by channel in a spot valuation. The error is
@@ -199,6 +202,8 @@ func Model(actual Report, turnover []Turnover, bands Bands, rates *fx.Table) (Mo
 		report.Rows = append(report.Rows, *rows[k])
 		report.Estimate += rows[k].EstimateReport
 		report.E1 += rows[k].E1Report
+		report.EstimateGap = report.EstimateGap || !rows[k].Valued && rows[k].Estimate != 0
+		report.E1Gap = report.E1Gap || !rows[k].Valued && rows[k].E1 != 0
 	}
 	return report, nil
 }

@@ -121,13 +121,23 @@ func TestCollateral(t *testing.T) {
 		t.Errorf("without a rate: %+v", n.PendingRate)
 	}
 	for _, c := range []struct{ e1, held, net int64 }{{150, 100, 50}, {60, 100, 0}} {
-		if held, net := n.Channel(7, c.e1); held != c.held || net != c.net {
-			t.Errorf("channel with %d: held %d, net %d", c.e1, held, net)
+		if got := n.Channel(7, protection.ChannelTotalE1{E1: c.e1}); got != (protection.NetTotal{Held: c.held, Net: c.net}) {
+			t.Errorf("channel with %d: %+v", c.e1, got)
 		}
 	}
+	if got := n.Channel(7, protection.ChannelTotalE1{E1: 150, Gap: true}); !got.NetGap || got.HeldGap {
+		t.Errorf("what is left of an exposure that is not known: %+v", got)
+	}
 	// Of channel 7's 100 only 60 count: what is left of them covers nobody else.
-	if held, net := n.Total(map[int64]int64{7: 60, 8: 700}); held != 560 || net != 200 {
-		t.Errorf("total: held %d, net %d; want 560, 200", held, net)
+	if got := n.Total(map[int64]protection.ChannelTotalE1{7: {E1: 60}, 9: {E1: 700}}); got != (protection.NetTotal{Held: 560, Net: 200}) {
+		t.Errorf("total: %+v; want 560, 200", got)
+	}
+	// Channel 8 has collateral without a rate: what it covers is not known, unless nothing is at risk there.
+	for e1, gap := range map[int64]bool{0: false, 700: true} {
+		got := n.Total(map[int64]protection.ChannelTotalE1{7: {E1: 60}, 8: {E1: e1}})
+		if got.HeldGap != gap || got.NetGap != gap {
+			t.Errorf("total with %d of channel 8: %+v", e1, got)
+		}
 	}
 }
 
@@ -157,7 +167,7 @@ func TestWhatIfIsTheExposureOfTheFailing(t *testing.T) {
 				t.Fatalf("channel %+v", c)
 			}
 		}
-		if sum != r.Total.E1 || sumOf(r.Months) != r.Total.E1 || sumOf(r.Schemes) != r.Total.E1 || r.Use != r.Total.E1 || r.Net != max(0, sum-1000) {
+		if sum != r.Total.E1 || sumOf(r.Months) != r.Total.E1 || sumOf(r.Schemes) != r.Total.E1 || r.Use != r.Total.E1 || r.Net.Net != max(0, sum-1000) {
 			t.Fatalf("channels come to %d, report %+v", sum, r)
 		}
 	})

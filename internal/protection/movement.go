@@ -1,6 +1,7 @@
 package protection
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,7 +14,7 @@ import (
 // MovementQuery says what a movement shows: the changes between the ends of two days, as known at one time.
 // Recognition and policy currency of the last day count for both days.
 type MovementQuery struct {
-	ReportQuery // of the last day
+	ReportQuery // of the last day; its By is ByCurrency or ByChannel, which has a row for each channel and currency
 	From        civil.Day
 }
 
@@ -28,6 +29,34 @@ type Flows struct {
 
 // Of returns the line of a cause.
 func (f Flows) Of(c Cause) Level { return f.Causes[c] }
+
+// FlowGaps says which lines of a movement in the report currency are not known.
+type FlowGaps struct {
+	Opening     Gaps
+	Causes      [len(causeNames)]Gaps
+	Revaluation Gaps
+	Closing     Gaps
+}
+
+func (g *FlowGaps) add(o FlowGaps) {
+	g.Opening.add(o.Opening)
+	for i, c := range o.Causes {
+		g.Causes[i].add(c)
+	}
+	g.Revaluation.add(o.Revaluation)
+	g.Closing.add(o.Closing)
+}
+
+// miss notes that the changes have no value, and perhaps the opening neither.
+func (g *FlowGaps) miss(f Flows) {
+	for i, l := range f.Causes {
+		g.Causes[i].miss(l)
+	}
+	g.Closing.miss(f.Closing)
+}
+
+// Of returns the gaps of the line of a cause.
+func (g FlowGaps) Of(c Cause) Gaps { return g.Causes[c] }
 
 func (f *Flows) add(o Flows) {
 	f.Opening = f.Opening.Plus(o.Opening)
@@ -59,15 +88,16 @@ func (f *Flows) open() Level {
 //     fixing of the last day and rounded once. The revaluation is the rest: the effect of the rates on the opening, and
 //     the roundings. It is zero when the currency of the channel is the report currency.
 //
-// Amounts without a rate on the last day, or without a locked rate, are listed outside the total, in base currency.
-// When a currency has its first fixing between the two days, its opening is zero in the report currency, because the
-// exposure report of the first day lists it outside the total. The value that it gets is revaluation.
+// In a spot valuation, a line of the total is not known when a rate is missing for a part of it: on the first day for the
+// opening, on the last day for the others. The revaluation is then not known either. Amounts without a locked rate are
+// listed outside the total, in base currency.
 type Movement struct {
 	query   MovementQuery
 	opening *spot
 	closing *spot
 	lines   map[line]*moved
 	pending map[money.Currency]*Flows
+	priced  bool // something has a value
 }
 
 // moved is a subtotal in base currency and at locked rates.
@@ -123,72 +153,112 @@ func (m *Movement) Add(h History) error {
 }
 
 func (m *Movement) sum(h History, valued bool, add moved) {
-	if !valued {
+	spot := m.query.Valuation == Spot
+	if !valued || spot && add.native.Opening != (Level{}) && m.opening.of(h.Currency) == nil {
 		at(m.pending, h.Currency).add(add.native)
+	}
+	if !valued && !spot {
 		return
 	}
+	m.priced = true
 	sum := at(m.lines, line{h.ChannelID, h.Currency})
 	sum.native.add(add.native)
 	sum.locked.add(add.locked)
 }
 
-// MovementRow is a movement in one base currency, in minor units of it.
+// MovementRow is a movement in one base currency, in minor units of it, and in the report currency.
 type MovementRow struct {
-	Currency money.Currency
+	ChannelID int64 // 0 unless the report is by channel
+	Currency  money.Currency
 	Flows
+	Report Flows
+	Gaps   FlowGaps // of Report
 }
 
 // MovementReport is a movement (R8).
 type MovementReport struct {
-	Query       MovementQuery
-	Rows        []MovementRow // by base currency
-	Total       Flows         // in the report currency
-	PendingRate []MovementRow // without a value: in no row and not in the total
+	Query MovementQuery
+	Rows  []MovementRow // in order of channel and currency
+	Total Flows         // in the report currency
+	Gaps  FlowGaps      // of the total
+	// PendingRate is what has no value, in base currency. In a spot valuation the rows have it, too, and the lines of the
+	// total are not known. In a locked valuation it is in no row and not in the total.
+	PendingRate []Apart
+}
+
+// Apart is a movement without a value, in minor units of its currency.
+type Apart struct {
+	Currency money.Currency
+	Flows
 }
 
 // Report ends the sums and makes the movement. The error is money.ErrRange.
 func (m *Movement) Report() (MovementReport, error) {
 	out := MovementReport{Query: m.query}
-	rows := map[money.Currency]*Flows{}
+	rows := map[line]*MovementRow{}
 	for l, sum := range m.lines {
-		at(rows, l.currency).add(sum.native)
-		total := sum.locked
+		value, gaps := sum.locked, FlowGaps{}
 		if m.query.Valuation == Spot {
 			var err error
-			if total, err = m.convert(l.currency, sum.native); err != nil {
+			if value, gaps, err = m.convert(l.currency, sum.native); err != nil {
 				return MovementReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
 			}
 		}
-		out.Total.add(total)
+		if m.query.By != ByChannel {
+			l.channel = 0
+		}
+		row := at(rows, l)
+		row.ChannelID, row.Currency = l.channel, l.currency
+		row.Flows.add(sum.native)
+		row.Report.add(value)
+		row.Gaps.add(gaps)
+		out.Total.add(value)
+		out.Gaps.add(gaps)
 	}
-	out.Rows, out.PendingRate = movementRows(rows), movementRows(m.pending)
+	for _, row := range rows {
+		out.Rows = append(out.Rows, *row)
+	}
+	slices.SortFunc(out.Rows, func(a, b MovementRow) int {
+		return cmp.Or(cmp.Compare(a.ChannelID, b.ChannelID), cmp.Compare(a.Currency, b.Currency))
+	})
+	for _, c := range slices.Sorted(maps.Keys(m.pending)) {
+		out.PendingRate = append(out.PendingRate, Apart{c, *m.pending[c]})
+		if !m.priced { // see lockedGaps
+			out.Gaps.miss(*m.pending[c])
+			out.Gaps.Opening.miss(m.pending[c].Opening)
+		}
+	}
 	return out, nil
 }
 
 // convert converts a subtotal of a channel in a spot valuation.
-func (m *Movement) convert(c money.Currency, native Flows) (out Flows, err error) {
-	closing := m.closing.of(c)
-	if out.Closing, err = convertLevel(native.Closing, closing.Convert); err != nil {
-		return Flows{}, err
+func (m *Movement) convert(c money.Currency, native Flows) (out Flows, gaps FlowGaps, err error) {
+	if opening := m.opening.of(c); opening == nil {
+		gaps.Opening.miss(native.Opening)
+	} else if out.Opening, err = convertLevel(native.Opening, opening.Convert); err != nil {
+		return Flows{}, gaps, err
 	}
-	if opening := m.opening.of(c); opening != nil {
-		if out.Opening, err = convertLevel(native.Opening, opening.Convert); err != nil {
-			return Flows{}, err
-		}
+	if closing := m.closing.of(c); closing == nil {
+		gaps.miss(native)
+	} else if err = out.convert(native, closing); err != nil {
+		return Flows{}, gaps, err
 	}
-	for i, l := range native.Causes {
-		if out.Causes[i], err = convertLevel(l, closing.Convert); err != nil {
-			return Flows{}, err
-		}
+	for _, g := range append(gaps.Causes[:], gaps.Opening, gaps.Closing) {
+		gaps.Revaluation.add(g)
 	}
 	out.Revaluation = out.open()
-	return out, nil
+	return out, gaps, nil
 }
 
-func movementRows(by map[money.Currency]*Flows) []MovementRow {
-	var list []MovementRow
-	for _, c := range slices.Sorted(maps.Keys(by)) {
-		list = append(list, MovementRow{c, *by[c]})
+// convert sets all but the opening to what native is worth.
+func (f *Flows) convert(native Flows, quote *fx.Quote) (err error) {
+	if f.Closing, err = convertLevel(native.Closing, quote.Convert); err != nil {
+		return err
 	}
-	return list
+	for i, l := range native.Causes {
+		if f.Causes[i], err = convertLevel(l, quote.Convert); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -183,7 +183,8 @@ func TestSpotRoundsSubtotals(t *testing.T) {
 	}
 }
 
-// TestExposureShowsApart: what has no rate stands in no row, what is not covered as E5 alone, and neither in the total.
+// TestExposureShowsApart: what is not covered is E5 alone, and not in the total. Of what has no rate, the total is not known:
+// the rows have it in base currency at spot, and have it not at locked rates.
 func TestExposureShowsApart(t *testing.T) {
 	q := protection.ReportQuery{AsOf: 20000, Currency: "GBP", Policy: "GBP", Valuation: protection.Spot}
 	q.KnownAt = q.AsOf.End()
@@ -206,9 +207,16 @@ func TestExposureShowsApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Rows) != 1 || r.Rows[0].Figures != (protection.Figures{}) || r.Rows[0].Memo != (protection.Memo{E5: 1400}) ||
-			r.Rows[0].Report != nil || r.Total != (protection.Figures{}) {
-			t.Errorf("%s: rows %+v, total %+v", valuation, r.Rows, r.Total)
+		row, unknown := protection.Figures{}, protection.Gaps{E1: true}
+		if valuation == protection.Spot {
+			row = protection.Figures{Allocations: 1, E1: 700}
+		}
+		if len(r.Rows) != 1 || r.Rows[0].Figures != row || r.Rows[0].Memo != (protection.Memo{E5: 1400}) || r.Total.E1 != 0 ||
+			r.Gaps != unknown || r.Subtotals[0].Gaps != r.Rows[0].Gaps || (r.Rows[0].Gaps == unknown) != (valuation == protection.Spot) {
+			t.Errorf("%s: rows %+v, total %+v, not known %+v", valuation, r.Rows, r.Total, r.Gaps)
+		}
+		if spot := valuation == protection.Spot; (r.Memo != nil) != spot || r.MemoGaps != (protection.MemoGaps{E5: spot}) {
+			t.Errorf("%s: memo %+v, not known %+v", valuation, r.Memo, r.MemoGaps)
 		}
 		if len(r.PendingRate) != 1 || r.PendingRate[0].E1 != 700 || len(r.Uncovered) != 1 || r.Uncovered[0].E1 != 1400 {
 			t.Errorf("%s: pending %+v, uncovered %+v", valuation, r.PendingRate, r.Uncovered)

@@ -1,7 +1,6 @@
 package protection
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math/big"
@@ -19,136 +18,6 @@ const (
 	runOffWeekly = 26 * 7
 )
 
-// curve holds the change of each day in a slice. There are few curves and few days. A map took as long as all
-// conversions together.
-type curve struct {
-	first   civil.Day
-	changes []Level // of the first day and the days after it
-}
-
-func (c *curve) add(day civil.Day, delta Level) {
-	switch {
-	case len(c.changes) == 0:
-		c.first = day
-	case day < c.first:
-		c.changes = slices.Concat(make([]Level, c.first-day), c.changes)
-		c.first = day
-	}
-	if short := int(day-c.first) + 1 - len(c.changes); short > 0 {
-		c.changes = append(c.changes, make([]Level, short)...)
-	}
-	at := &c.changes[day-c.first]
-	*at = at.Plus(delta)
-}
-
-// each yields the changes in order of the days, also those that are zero.
-func (c *curve) each(yield func(civil.Day, Level) bool) {
-	for i, l := range c.changes {
-		if !yield(c.first+civil.Day(i), l) {
-			return
-		}
-	}
-}
-
-// steps are the changes of one line of a report, in any order. There may be one for each allocation, so they are
-// merged by day now and then: then they are never many more than the days. There are many lines, and a map for each
-// would be slow.
-type steps struct {
-	list   []dayLevel
-	merged int
-}
-
-type dayLevel struct {
-	day civil.Day
-	Level
-}
-
-func (s *steps) add(day civil.Day, delta Level) {
-	if delta == (Level{}) {
-		return
-	}
-	if n := len(s.list); n > 0 && s.list[n-1].day == day {
-		s.list[n-1].Level = s.list[n-1].Plus(delta)
-		return
-	}
-	if s.list = append(s.list, dayLevel{day, delta}); len(s.list) > 2*s.merged+256 {
-		s.merge()
-	}
-}
-
-// merge adds up the steps of each day, and returns them in order of the days.
-func (s *steps) merge() []dayLevel {
-	slices.SortFunc(s.list, func(a, b dayLevel) int { return cmp.Compare(a.day, b.day) })
-	merged := s.list[:0]
-	for _, step := range s.list {
-		if n := len(merged); n > 0 && merged[n-1].day == step.day {
-			merged[n-1].Level = merged[n-1].Plus(step.Level)
-		} else {
-			merged = append(merged, step)
-		}
-	}
-	s.list, s.merged = merged, len(merged)
-	return merged
-}
-
-// series holds the changes of one line of a report, in base currency and at locked rates.
-type series struct {
-	native steps
-	locked steps // in a locked valuation only
-	count  int64 // allocations on the day of the report
-}
-
-// change adds a change. value is nil in a spot valuation.
-func (s *series) change(c Change, value func(int64) (int64, error)) error {
-	s.native.add(c.Day, c.After.Minus(c.Before))
-	if value == nil {
-		return nil
-	}
-	before, err := convertLevel(c.Before, value)
-	if err != nil {
-		return err
-	}
-	after, err := convertLevel(c.After, value)
-	s.locked.add(c.Day, after.Minus(before))
-	return err
-}
-
-// add adds a change with its locked value.
-func (s *series) add(day civil.Day, native, locked Level, by Valuation) {
-	s.native.add(day, native)
-	if by == Locked {
-		s.locked.add(day, locked)
-	}
-}
-
-// into adds the series, in the report currency, to a curve. In a spot valuation the subtotal of each day is rounded
-// once.
-func (s *series) into(total *curve, valuation Valuation, quote *fx.Quote) error {
-	if valuation == Locked {
-		for _, step := range s.locked.merge() {
-			total.add(step.day, step.Level)
-		}
-		return nil
-	}
-	var native, converted Level
-	for _, step := range s.native.merge() {
-		now, err := converted, error(nil)
-		if step.E1 != 0 { // many steps change one of the two only, and the past has no E2
-			now.E1, err = quote.Convert(native.E1 + step.E1)
-		}
-		if step.E2 != 0 && err == nil {
-			now.E2, err = quote.Convert(native.E2 + step.E2)
-		}
-		if err != nil {
-			return err
-		}
-		native = native.Plus(step.Level)
-		total.add(step.day, now.Minus(converted))
-		converted = now
-	}
-	return nil
-}
-
 // RunOff adds up holdings to a run-off (R8): what is at risk on each later day when nothing new happens. It keeps the
 // changes of each day by channel and currency, so that its memory depends on the number of days.
 type RunOff struct {
@@ -156,6 +25,7 @@ type RunOff struct {
 	spot      *spot
 	ahead     map[line]*series
 	past      map[line]*series
+	waiting   map[line]*series // what has no locked rate, in base currency
 	pending   map[money.Currency]*Figures
 	uncovered map[money.Currency]*Figures
 }
@@ -165,7 +35,7 @@ type RunOff struct {
 func NewRunOff(q ReportQuery, rates *fx.Table) *RunOff {
 	return &RunOff{
 		query: q, spot: newSpot(q, q.AsOf, rates),
-		ahead: map[line]*series{}, past: map[line]*series{},
+		ahead: map[line]*series{}, past: map[line]*series{}, waiting: map[line]*series{},
 		pending: map[money.Currency]*Figures{}, uncovered: map[money.Currency]*Figures{},
 	}
 }
@@ -178,15 +48,15 @@ func (r *RunOff) Add(h Holding) error {
 		return nil
 	}
 	figures := Figures{Allocations: h.Allocations, E1: level.E1, E2: level.E2}
-	switch {
-	case !h.Covered:
+	if !h.Covered {
 		at(r.uncovered, h.Currency).add(figures)
 		return nil
-	case !r.values(h.Currency, h.Locked):
-		at(r.pending, h.Currency).add(figures)
-		return nil
 	}
-	s := seriesOf(r.ahead, line{h.ChannelID, h.Currency})
+	valued := r.values(h.Currency, h.Locked != nil)
+	if !valued {
+		at(r.pending, h.Currency).add(figures)
+	}
+	s := seriesOf(r.counted(valued), line{h.ChannelID, h.Currency})
 	s.count += h.Allocations
 	err := s.change(Change{Day: r.query.AsOf, After: level}, h.Locked)
 	if err == nil {
@@ -203,7 +73,7 @@ func (r *RunOff) AddPast(h History) error {
 	if r.query.Valuation == Locked && h.Priced(r.query.KnownAt) && h.Quote.To == r.query.Currency {
 		value = h.Quote.Convert
 	}
-	if !r.values(h.Currency, value) {
+	if r.query.Valuation == Locked && value == nil {
 		return nil
 	}
 	s := seriesOf(r.past, line{h.ChannelID, h.Currency})
@@ -221,23 +91,30 @@ func (r *RunOff) AddPast(h History) error {
 // The changes of all cells replace Add and AddPast of all allocations. The recognition must not be linear, and the
 // changes must leave out records that take effect after the day of the report.
 func (r *RunOff) Cell(c Cell) func(civil.Day, Tally) {
-	valued := r.spot.of(c.Currency) != nil
-	if r.query.Valuation == Locked {
-		valued = c.ValuedIn == r.query.Currency
-	}
-	switch {
-	case c.Standing == Uncovered:
+	switch c.Standing {
+	case Uncovered:
 		return r.apart(at(r.uncovered, c.Currency))
-	case c.Standing == Covered && !valued:
-		return r.apart(at(r.pending, c.Currency))
-	case c.Standing != Covered:
+	case Covered:
+		return r.covered(c, r.values(c.Currency, c.ValuedIn == r.query.Currency))
+	default:
 		return nil
 	}
+}
+
+// covered returns a function that adds the changes of a covered cell.
+func (r *RunOff) covered(c Cell, valued bool) func(civil.Day, Tally) {
 	var key Key
 	key.set(ByChannel, c.First)
 	l := line{key.ChannelID, c.Currency}
-	ahead, past := seriesOf(r.ahead, l), seriesOf(r.past, l)
+	ahead, past, pending := seriesOf(r.counted(valued), l), &series{}, func(civil.Day, Tally) {}
+	if !valued {
+		pending = r.apart(at(r.pending, c.Currency))
+	}
+	if valued || r.query.Valuation == Spot {
+		past = seriesOf(r.past, l)
+	}
 	return func(day civil.Day, t Tally) {
+		pending(day, t)
 		native, locked := r.levels(t)
 		if day <= r.query.AsOf {
 			ahead.count += t.Count
@@ -245,6 +122,14 @@ func (r *RunOff) Cell(c Cell) func(civil.Day, Tally) {
 		}
 		ahead.add(max(day, r.query.AsOf), native, locked, r.query.Valuation)
 	}
+}
+
+// counted is where an amount belongs: among what the run-off shows, or apart from it if it has no locked rate.
+func (r *RunOff) counted(valued bool) map[line]*series {
+	if valued || r.query.Valuation == Spot {
+		return r.ahead
+	}
+	return r.waiting
 }
 
 // apart returns a function that adds up what is outside the total on the day of the report. It stays outside later.
@@ -265,9 +150,9 @@ func (r *RunOff) levels(t Tally) (native, locked Level) {
 }
 
 // values reports whether an amount has a value in the report currency.
-func (r *RunOff) values(c money.Currency, locked func(int64) (int64, error)) bool {
+func (r *RunOff) values(c money.Currency, locked bool) bool {
 	if r.query.Valuation == Locked {
-		return locked != nil
+		return locked
 	}
 	return r.spot.of(c) != nil
 }
@@ -283,6 +168,7 @@ func seriesOf(m map[line]*series, l line) *series {
 type RunOffPoint struct {
 	Day   civil.Day
 	Total Level            // in the report currency
+	Gaps  Gaps             // of the total
 	By    []RunOffCurrency // in order of currency; all points have the same currencies
 }
 
@@ -298,8 +184,8 @@ type RunOffReport struct {
 	Allocations int64
 	LastDay     civil.Day // the last L; the day of the report when nothing counts
 	Points      []RunOffPoint
-	HalfLife    *civil.Day // the first day on which E1 is at most half; nil when E1 is 0
-	MeanLife    *big.Rat   // in days, see meanLife; nil when E1 is 0
+	HalfLife    *civil.Day // the first day on which E1 is at most half; nil when E1 is 0 or not known
+	MeanLife    *big.Rat   // in days, see meanLife; nil when E1 is 0 or not known
 	Peak        Peak
 	PendingRate []Pending
 	Uncovered   []Pending
@@ -307,10 +193,11 @@ type RunOffReport struct {
 
 // Peak is the highest E1 of all days up to the day of the report, in the report currency (R8). Day is the first day
 // with it. It uses the rates of the run-off, so that it can be compared with the curve. It is computed from what is
-// known at the moment of the report. Amounts without a rate on the day of the report are not in it.
+// known at the moment of the report. Gap: it is not known, because there is no rate for some E1 of these days.
 type Peak struct {
 	Day civil.Day
 	E1  int64
+	Gap bool
 }
 
 // Report ends the sums and makes the run-off. The error is money.ErrRange.
@@ -318,15 +205,15 @@ func (r *RunOff) Report() (RunOffReport, error) {
 	out := RunOffReport{
 		Query: r.query, LastDay: r.query.AsOf, PendingRate: apartNow(r.pending), Uncovered: apartNow(r.uncovered),
 	}
-	var total, past curve
+	var total, past, unknown curve
 	by := map[money.Currency]*curve{}
 	for l, s := range r.ahead {
 		if s.count == 0 { // nothing is left of it on the day of the report
 			continue
 		}
 		out.Allocations += s.count
-		if err := s.into(&total, r.query.Valuation, r.spot.of(l.currency)); err != nil {
-			return RunOffReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
+		if err := r.into(&total, &unknown, l, s); err != nil {
+			return RunOffReport{}, err
 		}
 		own := at(by, l.currency)
 		for _, step := range s.native.merge() {
@@ -336,19 +223,39 @@ func (r *RunOff) Report() (RunOffReport, error) {
 			}
 		}
 	}
-	for l, s := range r.past {
-		if err := s.into(&past, r.query.Valuation, r.spot.of(l.currency)); err != nil {
-			return RunOffReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
+	for _, s := range r.waiting {
+		if s.count != 0 && out.Allocations == 0 { // see lockedGaps
+			s.native.into(&unknown)
 		}
 	}
-	out.Points = points(runOffDays(r.query.AsOf, out.LastDay), total, by)
-	first := out.Points[0].Total.E1
-	out.Peak = peakOf(past, Peak{r.query.AsOf, first})
-	if first > 0 {
-		half := halfLife(total, r.query.AsOf, first)
-		out.HalfLife, out.MeanLife = &half, meanLife(total, r.query.AsOf, first)
+	var never curve
+	for l, s := range r.past {
+		if err := r.into(&past, &never, l, s); err != nil {
+			return RunOffReport{}, err
+		}
+	}
+	out.Points = points(runOffDays(r.query.AsOf, out.LastDay), total, unknown, by)
+	first := out.Points[0]
+	out.Peak = peakOf(past, Peak{Day: r.query.AsOf, E1: first.Total.E1})
+	out.Peak.Gap = first.Gaps.E1 || never.any()
+	if first.Total.E1 > 0 && !first.Gaps.E1 {
+		half := halfLife(total, r.query.AsOf, first.Total.E1)
+		out.HalfLife, out.MeanLife = &half, meanLife(total, r.query.AsOf, first.Total.E1)
 	}
 	return out, nil
+}
+
+// into adds a series, in the report currency, to a curve. Without a rate it adds the series to unknown, in its own currency.
+func (r *RunOff) into(total, unknown *curve, l line, s *series) error {
+	quote := r.spot.of(l.currency)
+	if r.query.Valuation == Spot && quote == nil {
+		s.native.into(unknown)
+		return nil
+	}
+	if err := s.into(total, r.query.Valuation, quote); err != nil {
+		return fmt.Errorf("channel %d: %w", l.channel, err)
+	}
+	return nil
 }
 
 // apartNow leaves out currencies of which nothing is left.
@@ -382,14 +289,15 @@ func monthEnd(d civil.Day) civil.Day {
 	return civil.DayOf(time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC))
 }
 
-// points reads the curves at some days. The days are in order.
-func points(days []civil.Day, total curve, by map[money.Currency]*curve) []RunOffPoint {
+// points reads the curves at some days. The days are in order. On days with something in unknown, the total is not known.
+func points(days []civil.Day, total, unknown curve, by map[money.Currency]*curve) []RunOffPoint {
 	list := make([]RunOffPoint, len(days))
 	currencies := slices.Sorted(maps.Keys(by))
 	for i := range list {
 		list[i] = RunOffPoint{Day: days[i], By: make([]RunOffCurrency, len(currencies))}
 	}
 	read(total, days, func(i int, l Level) { list[i].Total = l })
+	read(unknown, days, func(i int, l Level) { list[i].Gaps.miss(l) })
 	for k, c := range currencies {
 		read(*by[c], days, func(i int, l Level) { list[i].By[k] = RunOffCurrency{c, l} })
 	}
@@ -444,7 +352,7 @@ func peakOf(past curve, today Peak) Peak {
 	best, e1 := today, int64(0)
 	for day, change := range past.each {
 		if e1 += change.E1; e1 > best.E1 || e1 == best.E1 && e1 > 0 && day < best.Day {
-			best = Peak{day, e1}
+			best = Peak{Day: day, E1: e1}
 		}
 	}
 	return best

@@ -43,10 +43,13 @@ func TestRunOffsFade(t *testing.T) {
 			{Provider: fx.ECB, Currency: "JPY", Day: 19800, Rate: rate(t, "171.94")},
 		})
 		r := runOff(t, q, book, rates)
-		on := func(day civil.Day) protection.Level {
+		exposure := func(day civil.Day) protection.Report {
 			later := q
 			later.AsOf = day
-			x := exposureOn(t, later, book, q.AsOf, rates)
+			return exposureOn(t, later, book, q.AsOf, rates)
+		}
+		on := func(day civil.Day) protection.Level {
+			x := exposure(day)
 			return protection.Level{E1: x.Total.E1, E2: x.Total.E2}
 		}
 		days := []civil.Day{}
@@ -54,6 +57,9 @@ func TestRunOffsFade(t *testing.T) {
 			days = append(days, p.Day)
 			if p.Total != on(p.Day) {
 				t.Fatalf("%s: %+v, the exposure is %+v", p.Day, p.Total, on(p.Day))
+			}
+			if x := exposure(p.Day); q.Valuation == protection.Spot && p.Gaps != x.Gaps {
+				t.Fatalf("%s: not known are %+v, of the exposure %+v", p.Day, p.Gaps, x.Gaps)
 			}
 			if i > 0 && (p.Total.E1 > r.Points[i-1].Total.E1 || p.Total.E1+p.Total.E2 > r.Points[i-1].Total.E1+r.Points[i-1].Total.E2+2*6) {
 				t.Fatalf("%s: %+v grew from %+v", p.Day, p.Total, r.Points[i-1].Total)
@@ -74,7 +80,7 @@ func TestRunOffsFade(t *testing.T) {
 
 func checkLives(t *rapid.T, r protection.RunOffReport, on func(civil.Day) protection.Level) {
 	first := on(r.Query.AsOf).E1
-	if first == 0 {
+	if first == 0 || r.Points[0].Gaps.E1 {
 		if r.HalfLife != nil || r.MeanLife != nil || r.MeanLifeDays() != "" {
 			t.Fatalf("nothing lives for %v, %v", r.HalfLife, r.MeanLife)
 		}
@@ -95,12 +101,15 @@ func checkLives(t *rapid.T, r protection.RunOffReport, on func(civil.Day) protec
 }
 
 func checkPeak(t *rapid.T, r protection.RunOffReport, q protection.ReportQuery, book []protection.History, rates *fx.Table) {
-	best := protection.Peak{Day: q.AsOf, E1: r.Points[0].Total.E1}
+	best, gap := protection.Peak{Day: q.AsOf, E1: r.Points[0].Total.E1}, r.Points[0].Gaps.E1
 	for q.AsOf--; q.AsOf >= firstPaid-1; q.AsOf-- {
-		if e1 := exposureOn(t, q, book, q.AsOf, rates).Total.E1; e1 > best.E1 || e1 == best.E1 && e1 > 0 {
+		x := exposureOn(t, q, book, q.AsOf, rates)
+		gap = gap || x.Gaps.E1 && q.Valuation == protection.Spot
+		if e1 := x.Total.E1; e1 > best.E1 || e1 == best.E1 && e1 > 0 {
 			best = protection.Peak{Day: q.AsOf, E1: e1}
 		}
 	}
+	best.Gap = gap
 	if r.Peak != best {
 		t.Fatalf("the peak is %d on %s, want %d on %s", r.Peak.E1, r.Peak.Day, best.E1, best.Day)
 	}

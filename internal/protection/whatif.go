@@ -24,18 +24,18 @@ type WhatIfReport struct {
 	Query     ReportQuery
 	Channels  []WhatIfChannel
 	Schemes   WhatIfRows
-	Months    WhatIfRows // of travel: of the end date
-	Total     Figures    // E1 is the loss, in the report currency
-	Held      int64      // collateral that can be taken off it
-	Net       int64
+	Months    WhatIfRows   // of travel: of the end date
+	Total     Figures      // E1 is the loss, in the report currency
+	Gaps      Gaps         // of the total
+	Net       NetTotal     // the loss less collateral
 	Use       int64        // of the limits: E1 locked, in the policy currency
 	SiteLimit *Limit       // nil: none
-	Pending   []Pending    // without a value in the report currency: in no figure above
+	Pending   []Pending    // without a value in the report currency: the loss is then not known
 	Unvalued  []HeldAmount // collateral without a rate
 }
 
 // WhatIfRows is the loss by scheme or by month, in the report currency and in order of the keys. Each row is rounded
-// by itself: Rounding is the total less all rows.
+// by itself: Rounding is the total less all rows. It is not known when the total is not.
 type WhatIfRows struct {
 	Rows     []WhatIfRow
 	Rounding Figures
@@ -45,16 +45,17 @@ type WhatIfRows struct {
 type WhatIfRow struct {
 	Key string
 	Figures
+	Gaps Gaps
 }
 
 // WhatIfChannel is the loss of one merchant.
 type WhatIfChannel struct {
 	ChannelID int64
-	Figures         // in the report currency
-	Held      int64 // collateral for this channel alone
-	Net       int64
-	Use       int64  // E1 locked, in the policy currency
-	Limit     *Limit // in force on the day; nil: none
+	Figures   // in the report currency
+	Gaps      Gaps
+	Net       NetTotal // the loss less collateral for this channel alone
+	Use       int64    // E1 locked, in the policy currency
+	Limit     *Limit   // in force on the day; nil: none
 }
 
 // NewWhatIf starts a report in a spot valuation. rates are the fixings for it.
@@ -111,7 +112,7 @@ func rowsOf(parts map[string]*Exposure, total Figures) (WhatIfRows, error) {
 		if report.Total.Allocations == 0 {
 			continue
 		}
-		r.Rows = append(r.Rows, WhatIfRow{key, report.Total})
+		r.Rows = append(r.Rows, WhatIfRow{key, report.Total, report.Gaps})
 		r.Rounding.E1 -= report.Total.E1
 		r.Rounding.E2 -= report.Total.E2
 	}
@@ -125,7 +126,10 @@ func (w *WhatIf) Report(held *Netting, limits Limits, now time.Time) (WhatIfRepo
 	if err != nil {
 		return WhatIfReport{}, err
 	}
-	r := WhatIfReport{Query: channels.Query, Total: channels.Total, Pending: channels.PendingRate, Unvalued: held.PendingRate}
+	r := WhatIfReport{
+		Query: channels.Query, Total: channels.Total, Gaps: channels.Gaps, Net: held.Total(channels.Channels),
+		Pending: channels.PendingRate, Unvalued: held.PendingRate,
+	}
 	if r.Schemes, err = rowsOf(w.schemes, r.Total); err != nil {
 		return r, err
 	}
@@ -137,10 +141,10 @@ func (w *WhatIf) Report(held *Netting, limits Limits, now time.Time) (WhatIfRepo
 		return r, err
 	}
 	rows := map[int64]*WhatIfChannel{}
-	losses := map[int64]int64{}
 	for _, row := range channels.Rows {
-		at(rows, row.Key.ChannelID).add(Figures{Allocations: row.Allocations, E1: row.E1Report, E2: row.E2Report})
-		losses[row.Key.ChannelID] += row.E1Report
+		of := at(rows, row.Key.ChannelID)
+		of.add(Figures{Allocations: row.Allocations, E1: row.E1Report, E2: row.E2Report})
+		of.Gaps.add(row.Gaps)
 	}
 	for _, row := range locked.Rows {
 		at(rows, row.Key.ChannelID).Use += row.E1Report
@@ -155,10 +159,9 @@ func (w *WhatIf) Report(held *Netting, limits Limits, now time.Time) (WhatIfRepo
 	for _, id := range slices.Sorted(maps.Keys(rows)) {
 		c := rows[id]
 		c.ChannelID, c.Limit = id, limitOf(LimitChannel, id)
-		c.Held, c.Net = held.Channel(id, c.E1)
+		c.Net = held.Channel(id, ChannelTotalE1{c.E1, c.Gaps.E1})
 		r.Channels = append(r.Channels, *c)
 	}
 	r.SiteLimit = limitOf(LimitSite, 0)
-	r.Held, r.Net = held.Total(losses)
 	return r, nil
 }

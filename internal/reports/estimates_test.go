@@ -76,7 +76,7 @@ func TestModelAndWhatIfOverABook(t *testing.T) {
 			t.Fatal(err)
 		}
 		exposure := w.Exposure(reports.ExposureQuery{Moment: ledger.Moment{AsOf: &day}})
-		apptest.Same(t, "loss", []int64{x.Total.E1, x.Net, x.Held}, []int64{exposure.Total.E1, 34000, 0}) // held from today on
+		apptest.Same(t, "loss", []int64{x.Total.E1, x.Net.Net, x.Net.Held}, []int64{exposure.Total.E1, 34000, 0}) // held from today on
 		apptest.Same(t, "months", x.Months.Rows, []protection.WhatIfRow{
 			{Key: "2024-06", Figures: protection.Figures{Allocations: 1, E1: 10000}},
 			{Key: "2024-09", Figures: protection.Figures{Allocations: 1, E1: 24000}},
@@ -86,7 +86,7 @@ func TestModelAndWhatIfOverABook(t *testing.T) {
 			t.Fatalf("%+v, %v", x, err)
 		}
 		got := x.Channels[0]
-		apptest.Same(t, "one channel", []int64{got.E1, got.Held, got.Net, got.Use, got.Limit.Amount}, []int64{24000, 5000, 19000, 24000, 20000})
+		apptest.Same(t, "one channel", []int64{got.E1, got.Net.Held, got.Net.Net, got.Use, got.Limit.Amount}, []int64{24000, 5000, 19000, 24000, 20000})
 		if _, err := w.App.Exposure.WhatIf(t.Context(), w.Actor, reports.EstimateQuery{Channels: []int64{999}}); !fault.Is(err, fault.Invalid) {
 			t.Errorf("a channel that is none: %v", err)
 		}

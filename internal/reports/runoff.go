@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -30,17 +31,18 @@ type AgeingReport struct {
 	Final bool
 }
 
-// MovementQuery asks for a movement from the end of the day From to the end of the day AsOf, which is today by
-// default.
+// MovementQuery asks for a movement from the end of the day From to the end of the day AsOf, which is today by default. By
+// is ByCurrency, the default, or ByChannel.
 type MovementQuery struct {
 	ExposureQuery
 	From *civil.Day
 }
 
-// MovementReport is a movement. Final: it can no longer change (R0).
+// MovementReport is a movement. Final: it can no longer change (R0). It has the names that the channels had at its moment.
 type MovementReport struct {
 	protection.MovementReport
-	Final bool
+	Final        bool
+	ChannelNames map[int64]string
 }
 
 // addRunOff adds up what is held on the day of a run-off, and on the days before. The sums by channel hold the changes
@@ -124,6 +126,10 @@ func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQu
 	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report MovementReport, err error) {
 		query := in.ExposureQuery
 		query.Problems = in.problems(civil.DayOf(tx.Now))
+		query.By = cmp.Or(in.By, protection.ByCurrency)
+		if query.Across != "" || query.By != protection.ByCurrency && query.By != protection.ByChannel {
+			query.Problems.Wrong("by", "This is not one of currency, channel.")
+		}
 		site, of, err := query.on(tx, actor.SiteID)
 		if err != nil {
 			return report, err
@@ -144,7 +150,10 @@ func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQu
 		if report.MovementReport, err = movement.Report(); err != nil {
 			return report, tooLarge(err)
 		}
-		report.Final, err = isFinal(tx, site.ID, of.KnownAt)
+		if report.Final, err = isFinal(tx, site.ID, of.KnownAt); err != nil {
+			return report, err
+		}
+		report.ChannelNames, err = ledger.ChannelNamesAt(tx, site.ID, of.KnownAt)
 		return report, err
 	})
 }

@@ -202,14 +202,15 @@ func TestWhatWaitsForARateIsApart(t *testing.T) {
 		for _, v := range protection.Valuations {
 			q := reports.ExposureQuery{Valuation: v}
 			m := w.Movement("2024-06-02", q)
-			if len(m.Rows) != 0 || len(m.PendingRate) != 1 || m.PendingRate[0].Of(protection.CauseNew).E1 != 60000 {
+			if len(m.PendingRate) != 1 || m.PendingRate[0].Of(protection.CauseNew).E1 != 60000 || !m.Gaps.Closing.E1 ||
+				!m.Gaps.Of(protection.CauseNew).E1 || m.Gaps.Opening.E1 || m.Gaps.Closing.E2 {
 				t.Errorf("%s: movement %+v", v, m)
 			}
 			r, a := w.RunOff(q), w.Ageing(q)
-			if r.Points[0].Total.E1 != 0 || len(r.PendingRate) != 1 || r.PendingRate[0].E1 != 60000 || r.HalfLife != nil || r.Peak.E1 != 0 {
+			if !r.Points[0].Gaps.E1 || r.Points[0].Gaps.E2 || !r.Peak.Gap || len(r.PendingRate) != 1 || r.PendingRate[0].E1 != 60000 || r.HalfLife != nil || r.Peak.E1 != 0 {
 				t.Errorf("%s: run-off %+v", v, r)
 			}
-			if a.Total != 0 || len(a.PendingRate) != 1 || a.PendingRate[0].E1 != 60000 {
+			if !a.Gap || len(a.PendingRate) != 1 || a.PendingRate[0].E1 != 60000 {
 				t.Errorf("%s: ageing %+v", v, a)
 			}
 		}
