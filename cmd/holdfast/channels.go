@@ -66,11 +66,11 @@ func (c channelListCmd) Run(ctx context.Context, p *program) error {
 			return p.app.Channels.List(ctx, actor, travel.ChannelFilter{}, page)
 		},
 		shape:   api.ShowChannel,
-		columns: columnsOf("id name currency mode status type external_id"),
+		columns: columnsOf("id name currency mode status type other_protection external_id"),
 		row: func(ch travel.Channel) []cell {
 			return []cell{
 				ident(ch.ID), words(ch.Name), words(string(ch.Currency)), words(string(ch.Mode)), words(ch.Status()),
-				words(ch.AccountType), words(ch.ExternalID),
+				words(ch.AccountType), words(string(ch.OtherProtection)), words(ch.ExternalID),
 			}
 		},
 		none: "There are no channels.",
