@@ -267,12 +267,18 @@ func (p *payer) dispute() {
 	if p.method != travel.CreditCard || day >= p.today {
 		return
 	}
+	// Both name the payment by its own acquirer reference.
+	add := func(kind travel.TransactionType, day civil.Day) *travel.NewTransaction {
+		p.add(kind, paid.BaseTotal, *paid.Payment.Total, at(p.chance, day), paid.Payment.ImportKey)
+		made := &p.made[len(p.made)-1].Payment
+		made.AcquirerReference = paid.Payment.AcquirerReference
+		return made
+	}
 	answerBy := day + 30
-	p.add(travel.Chargeback, paid.BaseTotal, *paid.Payment.Total, at(p.chance, day), paid.Payment.ImportKey)
-	charged := &p.made[len(p.made)-1].Payment
+	charged := add(travel.Chargeback, day)
 	charged.ReasonCode, charged.ChallengeDay = reasons[p.card.scheme], &answerBy
 	if won := day + 10; p.chance.IntN(3) == 0 && won < p.today {
-		p.add(travel.ChargebackReversal, paid.BaseTotal, *paid.Payment.Total, at(p.chance, won), paid.Payment.ImportKey)
+		add(travel.ChargebackReversal, won)
 	}
 }
 

@@ -49,12 +49,7 @@ func TestTheBookKeepsTheRulesOfTravel(t *testing.T) {
 			if err := p.Err(); err != nil {
 				t.Fatalf("%s: %s: %v", today, row.Payment.ImportKey, err)
 			}
-			byCard := row.Payment.Method == travel.CreditCard
-			if arn := row.Payment.AcquirerReference; (arn != "") != byCard || (row.Payment.BIN != "") != byCard || travel.HoldsCardNumber(arn) ||
-				(row.Payment.AuthCode != "") != (byCard && *row.Payment.Type == travel.Purchase) || arn != "" && keys[arn] {
-				t.Errorf("%s: %s: acquirer reference %q, code %q", today, row.Payment.ImportKey, arn, row.Payment.AuthCode)
-			}
-			keys[row.Payment.AcquirerReference] = true
+			checkCodes(t, row, purchases[row.Linked], keys)
 			purchases[row.Payment.ImportKey] = row
 			if keys[row.Payment.ImportKey] {
 				t.Errorf("%s: %s is there twice", today, row.Payment.ImportKey)
@@ -76,6 +71,22 @@ func TestTheBookKeepsTheRulesOfTravel(t *testing.T) {
 			t.Errorf("%s: %d bookings, %d payments", today, len(bookings), len(book))
 		}
 	}
+}
+
+// checkCodes checks what the issuer and the acquirer of a payment have given it. A chargeback and its reversal have the
+// acquirer reference of the payment that they are about; any other payment has its own, which is added to known.
+func checkCodes(t *testing.T, row, linked travel.ImportedPayment, known map[string]bool) {
+	t.Helper()
+	byCard := row.Payment.Method == travel.CreditCard
+	arn, kind := row.Payment.AcquirerReference, *row.Payment.Type
+	if (arn != "") != byCard || (row.Payment.BIN != "") != byCard || travel.HoldsCardNumber(arn) ||
+		(row.Payment.AuthCode != "") != (byCard && kind == travel.Purchase) {
+		t.Errorf("%s: acquirer reference %q, code %q", row.Payment.ImportKey, arn, row.Payment.AuthCode)
+	}
+	if kind.Operators() && arn != linked.Payment.AcquirerReference || !kind.Operators() && arn != "" && known[arn] {
+		t.Errorf("%s has the acquirer reference %q", row.Payment.ImportKey, arn)
+	}
+	known[arn] = true
 }
 
 func TestTheBookIsWorthLookingAt(t *testing.T) {
