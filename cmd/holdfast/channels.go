@@ -142,7 +142,7 @@ func (c channelSetCmd) Run(ctx context.Context, p *program) error {
 		Name: c.Name, Language: c.Language, PrimaryMail: c.PrimaryMail, MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel,
 		ExternalID: c.ExternalID, OtherProtection: c.OtherProtection, AccountType: c.AccountType, ProtectionType: c.ProtectionType, Status: c.Status,
 		StatementPeriod: c.StatementPeriod, Locked: c.Locked, Suppliers: c.Suppliers, Reason: c.Reason,
-		Processing: travel.ProcessorFields{
+		ProcessorFields: travel.ProcessorFields{
 			ServerToServer: c.ServerToServer, CardholderPresent: c.CardholderPresent, MailFailures: c.MailFailures,
 			ChargebackMail: c.ChargebackMail, BeneficiaryID: c.BeneficiaryID, SettlementCurrency: c.SettlementCurrency,
 			PayoutMinimum: c.PayoutMinimum.pointer(), Descriptor: c.Descriptor,

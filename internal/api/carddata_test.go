@@ -37,7 +37,7 @@ func TestNoCardDataIsKept(t *testing.T) {
 	w := newWorldOf(t, travel.ServerToServerProfile, address, &left)
 	yes := true
 	_, err := w.app.Channels.Change(t.Context(), auth.System(1), 1, travel.ChannelFields{
-		Processing: travel.ProcessorFields{ServerToServer: &yes},
+		ProcessorFields: travel.ProcessorFields{ServerToServer: &yes},
 	})
 	must(t, err)
 	w.takePayments(t, 1)

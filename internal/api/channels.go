@@ -150,7 +150,7 @@ func (s *server) channelFields(c *call, in *input) travel.ChannelFields {
 		ReceiptLabel:    in.text("receipt_label"),
 		ExternalID:      in.text("external_id"),
 		OtherProtection: word[travel.OtherProtection](in, "other_protection"),
-		Processing:      s.processingFields(c, in),
+		ProcessorFields: s.processingFields(c, in),
 	}
 	byOperator := c.actor.Can(auth.SetChannelTerms)
 	if byOperator || c.r.Method == http.MethodPost { // everybody chooses between test and draft for a new channel

@@ -44,7 +44,7 @@ func NewProcessing(t *testing.T, w *World, mode travel.AccountMode) *Processing 
 	name, currency, account, yes := "Shop", w.Site.Policy.Currency, travel.TypeProtected, true
 	p.Channel, err = w.App.Channels.Create(t.Context(), w.Actor, travel.ChannelFields{
 		Name: &name, Currency: &currency, Mode: &mode, AccountType: &account,
-		Processing: travel.ProcessorFields{ServerToServer: &yes},
+		ProcessorFields: travel.ProcessorFields{ServerToServer: &yes},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,8 @@ package db
 
 import (
 	"database/sql"
+	"database/sql/driver"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +17,22 @@ func Micros(t time.Time) int64 { return t.UnixMicro() }
 
 // Instant reads back what Micros stored.
 func Instant(us int64) time.Time { return time.UnixMicro(us).UTC() }
+
+// Stored is the column of an instant, for Scan and as an argument.
+type Stored struct{ Instant *time.Time }
+
+// Value implements driver.Valuer.
+func (s Stored) Value() (driver.Value, error) { return Micros(*s.Instant), nil }
+
+// Scan implements sql.Scanner.
+func (s Stored) Scan(stored any) error {
+	us, ok := stored.(int64)
+	if !ok {
+		return fmt.Errorf("an instant is stored as a %T", stored)
+	}
+	*s.Instant = Instant(us)
+	return nil
+}
 
 // MaybeMicros is Micros, but it stores the zero time, which means "never" or "not yet", as NULL.
 func MaybeMicros(t time.Time) sql.NullInt64 {

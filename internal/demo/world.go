@@ -295,7 +295,7 @@ func (m *maker) letProcess(ctx context.Context, id int64) error {
 		return nil
 	}
 	yes := true
-	fields := travel.ChannelFields{Processing: travel.ProcessorFields{ServerToServer: &yes}}
+	fields := travel.ChannelFields{ProcessorFields: travel.ProcessorFields{ServerToServer: &yes}}
 	if _, err := m.app.Channels.Change(ctx, m.actor, id, fields); err != nil {
 		return err
 	}

@@ -282,7 +282,7 @@ func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
 
 		w.Core.Keys = nil
 		_, err = w.App.Channels.Change(t.Context(), w.Actor, c.ID, travel.ChannelFields{
-			Processing: travel.ProcessorFields{TokenizerKey: new("another-key-of-it")},
+			ProcessorFields: travel.ProcessorFields{TokenizerKey: new("another-key-of-it")},
 		})
 		if said := wrongField(t, err, "tokenizer_api_key"); !strings.Contains(said, "HOLDFAST_KEYS_FILE") {
 			t.Errorf("without a file: %s", said)
@@ -407,7 +407,7 @@ func TestAProposalToOpenCoverKeepsTheFieldsOfTheProfile(t *testing.T) {
 		c := processingChannel(t, w, "Shop", travel.ModeLive)
 		protected := travel.TypeProtected
 		_, err := w.App.Channels.Change(t.Context(), w.Actor, c.ID, travel.ChannelFields{
-			AccountType: &protected, Processing: travel.ProcessorFields{TokenizerKey: new("another-key-of-it")},
+			AccountType: &protected, ProcessorFields: travel.ProcessorFields{TokenizerKey: new("another-key-of-it")},
 		})
 		wrongField(t, err, "tokenizer_api_key")
 		fields := travel.ProcessorFields{
@@ -415,7 +415,7 @@ func TestAProposalToOpenCoverKeepsTheFieldsOfTheProfile(t *testing.T) {
 			BeneficiaryID: new("BEN"), SettlementCurrency: new("USD"), PayoutMinimum: new(int64(7)), Descriptor: new("SHOP"),
 			TokenizerKey: new("…9f2c"), // as an answer shows it
 		}
-		asked, err := w.App.Channels.Change(t.Context(), w.Actor, c.ID, travel.ChannelFields{AccountType: &protected, Processing: fields})
+		asked, err := w.App.Channels.Change(t.Context(), w.Actor, c.ID, travel.ChannelFields{AccountType: &protected, ProcessorFields: fields})
 		fine(t, err)
 		if asked.Proposal == nil || asked.Proposal.State != travel.ProposalOpen || asked.AccountType != travel.TypeTrust {
 			t.Fatalf("asked for: %+v", asked)
@@ -487,7 +487,7 @@ func processingChannel(t *testing.T, w *apptest.World, name string, mode travel.
 	t.Helper()
 	c, err := w.App.Channels.Create(t.Context(), w.Actor, travel.ChannelFields{
 		Name: &name, Currency: &w.Site.Policy.Currency, Mode: &mode,
-		Processing: travel.ProcessorFields{ServerToServer: new(true), TokenizerID: new("tok-account"), TokenizerKey: new(tokenizerKey)},
+		ProcessorFields: travel.ProcessorFields{ServerToServer: new(true), TokenizerID: new("tok-account"), TokenizerKey: new(tokenizerKey)},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -88,19 +88,19 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 		}
 		channel.UUID, channel.Secret = drawn.UUID, drawn.Secret
 		insert := func() (any, error) {
-			made, err = c.insert(tx, actor, channel, in.Processing)
+			made, err = c.insert(tx, actor, channel, in.ProcessorFields)
 			return channelResult{made.ID}, err
 		}
 		if !channel.Covered() {
 			_, err := insert()
 			return made, core.Outcome{ID: made.ID}, err
 		}
-		if err := refuseKey(in.Processing, travel.Channel{}, channel); err != nil {
+		if err := refuseKey(in.ProcessorFields, travel.Channel{}, channel); err != nil {
 			return made, outcome, err
 		}
 		p, err := c.Request(tx, actor, travel.Proposal{
 			Kind: travel.ProposeOpenCover, Subject: "new channel " + channel.Name, Reason: in.Reason,
-		}, openCoverOf(0, in), insert)
+		}, openCover{ChannelFields: in}, insert)
 		if err == nil && p.State == travel.ProposalOpen {
 			return travel.Channel{Proposal: &p}, core.Outcome{ProposalID: p.ID}, nil
 		}
@@ -176,15 +176,15 @@ func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in tr
 			return changed, err
 		}
 		if !opensCover(stored, channel) {
-			return c.save(tx, actor, stored, channel, in.Processing)
+			return c.save(tx, actor, stored, channel, in.ProcessorFields)
 		}
-		if err := refuseKey(in.Processing, stored, channel); err != nil {
+		if err := refuseKey(in.ProcessorFields, stored, channel); err != nil {
 			return changed, err
 		}
 		p, err := c.Request(tx, actor, travel.Proposal{
 			Kind: travel.ProposeOpenCover, Subject: channelObject(stored), Reason: in.Reason,
-		}, openCoverOf(id, in), func() (any, error) {
-			changed, err = c.save(tx, actor, stored, channel, in.Processing)
+		}, openCover{ChannelID: id, ChannelFields: in}, func() (any, error) {
+			changed, err = c.save(tx, actor, stored, channel, in.ProcessorFields)
 			return channelResult{changed.ID}, err
 		})
 		if err == nil && p.State == travel.ProposalOpen {

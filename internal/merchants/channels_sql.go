@@ -15,44 +15,9 @@ import (
 	"holdfast/internal/travel"
 )
 
-// channelColumns are the columns of a channel in the order in which scanChannel reads them.
-const channelColumns = `site_id, id, uuid, name, slug, account_type, account_mode, was_test, protection_type, currencies,
-	language, primary_mail, mail_bcc, receipt_label, external_id, other_protection, status_override, statement_period,
-	locked, secret, version, created_at, modified_at, ` + processingColumns
-
-const processingColumns = `cardholder_present, mail_failures, server_to_server, processor, tokenizer_id, tokenizer_key_end,
-	beneficiary_id, settlement_currency, chargeback_mail, payout_minimum, descriptor`
-
-// changeableColumns are the columns that both InsertChannel and UpdateChannel write. changeable gives their values, in the
-// same order.
-const changeableColumns = `name, name_folded, account_type, account_mode, protection_type, currencies, language,
-	primary_mail, mail_bcc, receipt_label, external_id, other_protection, status_override, statement_period, locked,
-	modified_at, ` + processingColumns
-
-func changeable(c travel.Channel) []any {
-	return []any{
-		c.Name, db.Folded(c.Name), c.AccountType, c.Mode, c.ProtectionType, c.Currency, c.Language,
-		c.PrimaryMail, c.MailBCC, c.ReceiptLabel, c.ExternalID, c.OtherProtection, c.StatusOverride, c.StatementPeriod, c.Locked,
-		db.Micros(c.ModifiedAt), c.CardholderPresent, c.MailFailures, c.ServerToServer, c.Processor, c.TokenizerID,
-		c.TokenizerKeyEnd, c.BeneficiaryID, c.SettlementCurrency, c.ChargebackMail, c.PayoutMinimum, c.Descriptor,
-	}
-}
-
 // slugAttempts is how often InsertChannel looks for a free slug at most. An attempt fails when another write has stored a
 // channel with that slug meanwhile.
 const slugAttempts = 1000
-
-func scanChannel(scan func(dest ...any) error) (travel.Channel, error) {
-	var c travel.Channel
-	var created, modified int64
-	err := scan(&c.SiteID, &c.ID, &c.UUID, &c.Name, &c.Slug, &c.AccountType, &c.Mode, &c.WasTest, &c.ProtectionType,
-		&c.Currency, &c.Language, &c.PrimaryMail, &c.MailBCC, &c.ReceiptLabel, &c.ExternalID, &c.OtherProtection, &c.StatusOverride,
-		&c.StatementPeriod, &c.Locked, &c.Secret, &c.Version, &created, &modified,
-		&c.CardholderPresent, &c.MailFailures, &c.ServerToServer, &c.Processor, &c.TokenizerID, &c.TokenizerKeyEnd,
-		&c.BeneficiaryID, &c.SettlementCurrency, &c.ChargebackMail, &c.PayoutMinimum, &c.Descriptor)
-	c.CreatedAt, c.ModifiedAt = db.Instant(created), db.Instant(modified)
-	return c, err
-}
 
 // InsertChannel stores a new channel and returns it with its id, its version and a slug that no other channel of the site
 // has: the given slug, or the given slug with -2, -3 and so on. The suppliers must exist (see UnknownSuppliers).
@@ -68,12 +33,8 @@ func InsertChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 		// Another write may take the same slug between the look and the insert. PostgreSQL then waits for that write
 		// here, and the next look sees it.
 		var inserted bool
-		err = tx.Each(`INSERT INTO channels (site_id, uuid, slug, was_test, secret, version, created_at, `+changeableColumns+`)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-				$23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34)
-			ON CONFLICT (site_id, slug) DO NOTHING
-			RETURNING id`,
-			append([]any{c.SiteID, c.UUID, c.Slug, c.WasTest, c.Secret, c.Version, db.Micros(c.CreatedAt)}, changeable(c)...),
+		names, values, marks := writtenColumns(&c, writtenOnce, written)
+		err = tx.Each(`INSERT INTO channels (`+names+`) VALUES (`+marks+`) ON CONFLICT (site_id, slug) DO NOTHING RETURNING id`, values,
 			func(scan func(dest ...any) error) error {
 				inserted = true
 				return scan(&c.ID)
@@ -290,9 +251,9 @@ func UpdateChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 	if err := core.Changed(tx, c.SiteID); err != nil {
 		return travel.Channel{}, err
 	}
-	_, err = tx.Exec(`UPDATE channels SET (`+changeableColumns+`) = ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-			$15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)
-		WHERE site_id = $1 AND id = $2`, append([]any{c.SiteID, c.ID}, changeable(c)...)...)
+	names, values, marks := writtenColumns(&c, written)
+	_, err = tx.Exec(fmt.Sprintf(`UPDATE channels SET (%s) = (%s) WHERE site_id = $%d AND id = $%d`, names, marks, len(values)+1, len(values)+2),
+		append(values, c.SiteID, c.ID)...)
 	if err != nil {
 		return travel.Channel{}, err
 	}

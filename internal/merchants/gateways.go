@@ -219,7 +219,7 @@ func (c *Channels) setGateway(
 		return before, fault.NotPossibleBecause("payments_open",
 			"Channel %d has payments whose outcome is not known yet. Wait until %s has told it.", before.ID, before.Processor)
 	}
-	fields := travel.ChannelFields{Profile: c.Profile, Processing: in.Tokenizer}
+	fields := travel.ChannelFields{Profile: c.Profile, ProcessorFields: in.Tokenizer}
 	var problems fault.Problems
 	after := fields.Change(before, true, true, &problems)
 	after.Processor = in.Processor

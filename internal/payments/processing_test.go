@@ -243,7 +243,7 @@ func TestACardIsNotReportedWhereItCannotBeCharged(t *testing.T) {
 		if got := w.Must(elsewhere); got.Status != travel.StatusComplete || got.GatewayCharge != nil {
 			t.Errorf("a payment that was taken elsewhere is %s", got.Status)
 		}
-		change(travel.ChannelFields{Processing: travel.ProcessorFields{ServerToServer: new(false)}})
+		change(travel.ChannelFields{ProcessorFields: travel.ProcessorFields{ServerToServer: new(false)}})
 		if got := w.Must(in); got.Status != travel.StatusComplete || got.GatewayCharge != nil {
 			t.Errorf("on a channel that only reports it is %s", got.Status)
 		}

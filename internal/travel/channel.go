@@ -106,31 +106,31 @@ func (c Channel) Status() string {
 	}
 }
 
-// ChannelFields are the fields of a request that makes or changes a channel. Absent fields are nil.
+// ChannelFields are the fields of a request that makes or changes a channel. Absent fields are nil. As JSON they have the
+// names of the wire, because a proposal to open cover keeps them.
 type ChannelFields struct {
-	Profile      Profile // of the deployment
-	Idempotency  IdempotencyKey
-	IfVersion    int64          // from If-Match; 0 without it
-	Reason       string         // for the operator who approves the change, if it needs one
-	Problems     fault.Problems // what is wrong so far
-	Name         *string
-	Currency     *money.Currency
-	Mode         *AccountMode
-	Language     *string
-	PrimaryMail  *string
-	MailBCC      *bool
-	ReceiptLabel *string
-	ExternalID   *string
-
-	OtherProtection *OtherProtection
+	Profile         Profile          `json:"-"` // of the deployment
+	Idempotency     IdempotencyKey   `json:"-"`
+	IfVersion       int64            `json:"-"` // from If-Match; 0 without it
+	Reason          string           `json:"-"` // for the operator who approves the change, if it needs one
+	Problems        fault.Problems   `json:"-"` // what is wrong so far
+	Name            *string          `json:"name,omitempty"`
+	Currency        *money.Currency  `json:"currencies,omitempty"`
+	Mode            *AccountMode     `json:"account_mode,omitempty"`
+	Language        *string          `json:"language,omitempty"`
+	PrimaryMail     *string          `json:"primary_mail,omitempty"`
+	MailBCC         *bool            `json:"mail_bcc_transactional_mails,omitempty"`
+	ReceiptLabel    *string          `json:"receipt_label,omitempty"`
+	ExternalID      *string          `json:"external_id,omitempty"`
+	OtherProtection *OtherProtection `json:"other_protection,omitempty"`
 	// Fields that only the operator sets. They are ignored from a customer, who may only read them.
-	AccountType     *string
-	ProtectionType  *string
-	Status          *string // "" removes a status that was set
-	StatementPeriod *string
-	Locked          *bool
-	Suppliers       *[]int64
-	Processing      ProcessorFields // ignored in the protection-only profile
+	AccountType     *string  `json:"account_type,omitempty"`
+	ProtectionType  *string  `json:"protection_type,omitempty"`
+	Status          *string  `json:"channel_status,omitempty"` // "" removes a status that was set
+	StatementPeriod *string  `json:"statement_period,omitempty"`
+	Locked          *bool    `json:"locked,omitempty"`
+	Suppliers       *[]int64 `json:"suppliers,omitempty"`
+	ProcessorFields          // ignored in the protection-only profile
 }
 
 // NewChannel makes a channel from the fields and their defaults. It adds problems to p. byOperator allows the fields
@@ -208,7 +208,7 @@ func (f ChannelFields) apply(c *Channel, byOperator bool, p *fault.Problems) {
 		checkOneOf(p, "other_protection", c.OtherProtection, OtherProtections)
 	}
 	if f.Profile.Processes() {
-		f.Processing.apply(c, byOperator, p)
+		f.ProcessorFields.apply(c, byOperator, p)
 	}
 	if !byOperator {
 		return

@@ -104,17 +104,18 @@ func (c Channel) TakesPayments() bool {
 
 // ProcessorFields are the fields of a request that set a ProcessorConfig. Absent fields are nil.
 type ProcessorFields struct {
-	MailFailures   *bool
-	ChargebackMail *string
-	TokenizerID    *string
-	TokenizerKey   *string // the whole key; "" removes it
+	MailFailures   *bool   `json:"mail_failures,omitempty"`
+	ChargebackMail *string `json:"chargeback_mail,omitempty"`
+	TokenizerID    *string `json:"tokenizer_id,omitempty"`
+	// TokenizerKey is the whole key; "" removes it. No proposal has it: many people can read one, and it is kept for ever.
+	TokenizerKey *string `json:"-"`
 	// Fields that only the operator sets.
-	CardholderPresent  *bool
-	ServerToServer     *bool
-	BeneficiaryID      *string
-	SettlementCurrency *string // "" follows the base currency again
-	PayoutMinimum      *int64
-	Descriptor         *string // "" removes it
+	CardholderPresent  *bool   `json:"cardholder_present,omitempty"`
+	ServerToServer     *bool   `json:"server_to_server,omitempty"`
+	BeneficiaryID      *string `json:"beneficiary_id,omitempty"`
+	SettlementCurrency *string `json:"settlement_currency,omitempty"` // "" follows the base currency again
+	PayoutMinimum      *int64  `json:"payout_minimum,omitempty"`
+	Descriptor         *string `json:"descriptor,omitempty"` // "" removes it
 }
 
 // apply sets the fields. It keeps only the end of the tokenizer's key: package merchants encrypts and stores the key.

@@ -85,7 +85,7 @@ func TestFieldsOfTheOtherTable(t *testing.T) {
 	}
 	change := func(c Channel, f ProcessorFields, byOperator bool) (Channel, []string) {
 		var p fault.Problems
-		after := ChannelFields{Profile: ServerToServerProfile, Processing: f}.Change(c, false, byOperator, &p)
+		after := ChannelFields{Profile: ServerToServerProfile, ProcessorFields: f}.Change(c, false, byOperator, &p)
 		return after, wrongFields(t, &p)
 	}
 	if after, wrong := change(base, operators, false); after.ProcessorConfig != (ProcessorConfig{}) || wrong != nil {
@@ -134,7 +134,7 @@ func TestFieldsOfTheOtherTable(t *testing.T) {
 		}
 	}
 	var p fault.Problems
-	if other := (ChannelFields{Processing: tokenizer}).Change(base, false, true, &p); other.ProcessorConfig != (ProcessorConfig{}) || wrongFields(t, &p) != nil {
+	if other := (ChannelFields{ProcessorFields: tokenizer}).Change(base, false, true, &p); other.ProcessorConfig != (ProcessorConfig{}) || wrongFields(t, &p) != nil {
 		t.Errorf("in the other profile: %+v, wrong is %v", other.ProcessorConfig, wrongFields(t, &p))
 	}
 }
