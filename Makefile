@@ -22,7 +22,7 @@ test-long: ## the properties of ledger, limits and reports on HISTORIES (40) ran
 mutants: ## put small faults in, one at a time, and see that each makes a test fail; ARGS=-check only looks whether they fit
 	@scripts/with-postgres go run ./scripts/mutants $(ARGS)
 
-lint: ## gofmt, go vet, staticcheck, shellcheck
+lint: ## gofmt, go vet, staticcheck, shellcheck, and Redocly and Spectral on docs/openapi.yaml
 	@scripts/lint
 
 fuzz: ## every fuzz target for FUZZTIME (20s) each
