@@ -13,8 +13,8 @@ import (
 	"holdfast/internal/web/modal"
 )
 
-// withPages serves the pages for people beside the API: the payment modal, the challenges of the sandbox processor and,
-// in the demo, a shop.
+// withPages serves the pages for people beside the API: the front page, the documentation, the payment modal, the challenges
+// of the sandbox processor and, in the demo, a shop.
 func (p *program) withPages(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
@@ -25,6 +25,8 @@ func (p *program) withPages(api http.Handler) http.Handler {
 			p.modal.ServeHTTP(w, r)
 		case p.shop != nil && (path == checkout.Path || strings.HasPrefix(path, checkout.Path+"/")):
 			p.shop.ServeHTTP(w, r)
+		case p.pages.Serves(r):
+			p.pages.ServeHTTP(w, r)
 		default:
 			api.ServeHTTP(w, r)
 		}

@@ -23,6 +23,7 @@ import (
 	"holdfast/internal/fx"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
+	"holdfast/internal/web"
 	"holdfast/internal/web/modal"
 )
 
@@ -37,6 +38,7 @@ type program struct {
 	base           string       // the address that clients use; known after listen
 	bank           http.Handler // the pages of the sandbox processor's challenges
 	modal          *modal.Modal // the pages of the payment modal
+	pages          *web.Pages   // the front page and the documentation
 	shop           http.Handler // the demo's checkout page; nil in all other commands
 
 	site travel.Site // the site that the command works on; known after operatorAt

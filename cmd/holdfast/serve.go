@@ -15,6 +15,7 @@ import (
 	"holdfast/internal/api"
 	"holdfast/internal/jobs"
 	"holdfast/internal/web"
+	"holdfast/internal/web/checkout"
 )
 
 // Bounds of the server: a slow client cannot hold a connection for long. The times for reading and writing are longer
@@ -70,11 +71,14 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	log := p.core.Log
 	cfg := p.api(p.baseURL(listener.Addr()))
 	cfg.Timeout, cfg.TestCards = requestTimeout, modalCards()
-	docs, err := web.Docs(api.Description(cfg))
-	if err != nil {
+	pages := web.Config{Description: api.Description(cfg), BaseURL: cfg.BaseURL}
+	if p.shop != nil {
+		pages.Checkout = checkout.Path
+	}
+	var err error
+	if p.pages, err = web.New(pages); err != nil {
 		return err
 	}
-	cfg.Docs = docs
 	server := &http.Server{
 		Handler:           p.withPages(api.New(p.app, p.core, cfg)),
 		ReadHeaderTimeout: headerTimeout,

@@ -26,7 +26,6 @@ type Config struct {
 	TrustedProxies []netip.Prefix // proxies whose X-Forwarded-For is believed
 	Timeout        time.Duration  // how long a request may take; 30 seconds by default
 	FontDir        string         // the folder with the fonts of documents that the program does not contain
-	Docs           http.Handler   // the page at /docs, made by package web from Description
 	TestCards      []TestCard     // of the sandbox processor, for the payment modal
 	// The addresses of the scripts for the tokenizer's hosted fields, for test and for live cards; "" for none.
 	FieldsTestScript, FieldsLiveScript string
@@ -87,7 +86,6 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", "/healthz", open, (*server).alive),
 		at("GET", "/readyz", open, (*server).ready),
 		at("GET", "/openapi.yaml", open, (*server).describe),
-		at("GET", "/docs", open, (*server).docs),
 		at("GET", returnPattern, open, (*server).returnFromChallenge),
 		at("POST", "/events/{processor}/{site_id}/{channel_id}", open, (*server).takeProcessorEvent),
 		at("POST", login+"/token", open, (*server).login),

@@ -49,12 +49,3 @@ func (s *server) describe(c *call) error {
 	http.ServeContent(c, c.r, "", time.Time{}, bytes.NewReader(description))
 	return nil
 }
-
-// docs answers with the description as a page for people.
-func (s *server) docs(c *call) error {
-	if s.cfg.Docs == nil {
-		return errNoRoute()
-	}
-	s.cfg.Docs.ServeHTTP(c, c.r)
-	return nil
-}

@@ -23,7 +23,6 @@ import (
 	"holdfast/docs"
 	"holdfast/internal/api"
 	"holdfast/internal/dbtest"
-	"holdfast/internal/web"
 )
 
 // described is what the tests want to know of the description of the API, beside what the validator knows.
@@ -318,11 +317,9 @@ func TestTheDescriptionHasTheSegmentsOfTheDeployment(t *testing.T) {
 }
 
 func TestTheDescriptionIsServed(t *testing.T) {
-	page, err := web.Docs(api.Description(api.Config{}))
-	must(t, err)
 	w := newWorld(t, dbtest.SQLite(t), io.Discard)
-	handler := api.New(w.app, w.core, api.Config{BaseURL: baseURL, Docs: page})
-	for address, kind := range map[string]string{"/openapi.yaml": "application/yaml", "/docs/": "text/html; charset=utf-8"} {
+	handler := api.New(w.app, w.core, api.Config{BaseURL: baseURL})
+	for address, kind := range map[string]string{"/openapi.yaml": "application/yaml"} {
 		get := func(etag string) *httptest.ResponseRecorder {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 			r.Header.Set("If-None-Match", etag)

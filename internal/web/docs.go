@@ -1,63 +1,224 @@
-// Package web serves the page about the API. The pages of the payment modal and of the demo's shop are in the packages
-// below it.
+// Package web serves the front page and the pages about the API. The pages of the payment modal and of the demo's shop are
+// in the packages below it.
 //
-// The page is made from the API's description when the program starts. So it always fits this version and this
-// deployment. It needs no network and runs no script. Begin to read at Docs.
+// The pages are made from the API's description when the program starts. So they always fit this version and this
+// deployment. They need nothing from elsewhere, and all but the search while typing works without a script. Begin to read
+// at New.
 package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
-	_ "embed" // for the template and the style
-	"encoding/base64"
+	"embed"
 	"encoding/hex"
 	"fmt"
 	"html/template"
 	"net/http"
+	"strings"
 	"time"
 )
 
-//go:embed docs.html
-var docsTemplate string
+// Path is the address of the pages about the API.
+const Path = "/docs"
 
-//go:embed docs.css
-var docsStyle string
+//go:embed pages assets
+var files embed.FS
 
-// Docs makes a page for people of a description in OpenAPI 3.1, and returns the handler that serves it.
-func Docs(description []byte) (http.Handler, error) {
-	content, err := readDescription(description)
+// Config is what the pages tell of a deployment.
+type Config struct {
+	Description []byte // in OpenAPI 3.1, with the segments of this deployment
+	BaseURL     string // the public address, without a slash at its end
+	Checkout    string // the address of a checkout page; "" for none
+}
+
+// Pages serves the front page and the pages about the API.
+type Pages struct {
+	manual manual
+	config Config
+	layout *template.Template
+	assets string // the address of style and script; it changes with them
+	ready  map[string]document
+	index  []entry
+}
+
+// view is what a template gets.
+type view struct {
+	Assets string
+	Title  string
+	Here   string // the address of the page
+	Query  string // what was searched
+	Manual manual
+	Config Config
+	// One of these is set, by the page.
+	Section *section
+	Found   []entry
+	More    int // hits that are not shown
+}
+
+// New makes the pages of a description.
+func New(cfg Config) (*Pages, error) {
+	content, err := readDescription(cfg.Description, cfg.BaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("the description of the API cannot be read: %w", err)
 	}
-	t, err := template.New("docs").Parse(docsTemplate)
+	p := &Pages{manual: content, config: cfg, ready: map[string]document{}}
+	p.layout, err = template.New("").Funcs(template.FuncMap{"address": address, "long": long}).ParseFS(files, "pages/*.html")
 	if err != nil {
-		return nil, fmt.Errorf("the template of the page about the API: %w", err)
+		return nil, fmt.Errorf("the templates of the pages about the API: %w", err)
 	}
-	var page bytes.Buffer
-	err = t.Execute(&page, struct {
-		manual
-		Style template.CSS
-	}{content, template.CSS(docsStyle)})
-	if err != nil {
-		return nil, fmt.Errorf("the page about the API: %w", err)
+	if err := p.addAssets(); err != nil {
+		return nil, err
 	}
-	return servePage(page.Bytes()), nil
+	p.index = content.entries()
+	pages := []view{
+		{Here: "/", Title: "holdfast"},
+		{Here: Path, Title: "Introduction"},
+		{Here: address("errors"), Title: "Catalogue of errors"},
+	}
+	for i := range content.Sections {
+		s := &content.Sections[i]
+		pages = append(pages, view{Here: address(s.Anchor), Title: s.Name, Section: s})
+	}
+	for _, v := range pages {
+		page, err := p.render(v)
+		if err != nil {
+			return nil, err
+		}
+		p.ready[v.Here] = newDocument(page, "text/html; charset=utf-8", "no-cache")
+	}
+	return p, nil
 }
 
-// servePage serves a page that has its style inside. The policy forbids everything else.
-func servePage(page []byte) http.Handler {
-	style := sha256.Sum256([]byte(docsStyle))
-	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(style[:]) +
-		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-	sum := sha256.Sum256(page)
-	etag := `"` + hex.EncodeToString(sum[:8]) + `"`
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", policy)
-		// Browsers may keep the page, but must ask whether it has changed.
-		h.Set("Cache-Control", "no-cache")
-		h.Set("ETag", etag)
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(page))
-	})
+// address is the address of a page about the API.
+func address(name string) string { return Path + "/" + name }
+
+// long says whether a table is folded at first, so that a reader gets over it with one look.
+func long(rows []field) bool { return len(rows) > 8 }
+
+// addAssets adds style and script. Their address has a digest of both, so browsers may keep them for ever.
+func (p *Pages) addAssets() error {
+	digest := sha256.New()
+	kinds := map[string]string{"docs.css": "text/css; charset=utf-8", "docs.js": "text/javascript; charset=utf-8"}
+	contents := map[string][]byte{}
+	for _, name := range []string{"docs.css", "docs.js"} {
+		content, err := files.ReadFile("assets/" + name)
+		if err != nil {
+			return err
+		}
+		digest.Write(content)
+		contents[name] = content
+	}
+	p.assets = address("assets/" + hex.EncodeToString(digest.Sum(nil)[:8]))
+	for name, content := range contents {
+		p.ready[p.assets+"/"+name] = newDocument(content, kinds[name], "public, max-age=31536000, immutable")
+	}
+	return nil
+}
+
+func (p *Pages) render(v view) ([]byte, error) {
+	v.Assets, v.Manual, v.Config = p.assets, p.manual, p.config
+	name := map[string]string{"/": "front.html", Path: "introduction.html", address("errors"): "errors.html"}[v.Here]
+	switch {
+	case v.Section != nil:
+		name = "section.html"
+	case name == "":
+		name = "search.html"
+	}
+	var page bytes.Buffer
+	if err := p.layout.ExecuteTemplate(&page, name, v); err != nil {
+		return nil, fmt.Errorf("the page %s: %w", v.Here, err)
+	}
+	return page.Bytes(), nil
+}
+
+// Serves says whether a request is for one of these pages.
+func (p *Pages) Serves(r *http.Request) bool {
+	return r.URL.Path == "/" || r.URL.Path == Path || strings.HasPrefix(r.URL.Path, Path+"/")
+}
+
+// policy lets the pages load their own style and script, and ask their own server. Everything else is forbidden.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'"
+
+// ServeHTTP answers a request for a page.
+func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		h.Set("Allow", "GET, HEAD")
+		http.Error(w, "This page can only be read.", http.StatusMethodNotAllowed)
+		return
+	}
+	path := r.URL.Path
+	if len(path) > 1 {
+		path = strings.TrimSuffix(path, "/")
+	}
+	if found, ok := p.ready[path]; ok {
+		found.serve(w, r, http.StatusOK)
+		return
+	}
+	status, v := http.StatusOK, view{Here: address("search"), Title: "Search", Query: cut(r.URL.Query().Get("q"))}
+	if path != v.Here {
+		status, v.Title, v.Query = http.StatusNotFound, "There is no such page", ""
+	}
+	v.Found, v.More = find(p.index, v.Query)
+	page, err := p.render(v)
+	if err != nil {
+		http.Error(w, "This page cannot be shown.", http.StatusInternalServerError)
+		return
+	}
+	newDocument(page, "text/html; charset=utf-8", "no-store").serve(w, r, status)
+}
+
+// document is an answer in both of its forms.
+type document struct {
+	plain, zipped       []byte
+	kind, cache, digest string
+}
+
+func newDocument(content []byte, kind, cache string) document {
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, _ = z.Write(content) // a buffer takes everything
+	_ = z.Close()
+	sum := sha256.Sum256(content)
+	return document{content, zipped.Bytes(), kind, cache, hex.EncodeToString(sum[:8])}
+}
+
+func (d document) serve(w http.ResponseWriter, r *http.Request, status int) {
+	h, content, tag := w.Header(), d.plain, d.digest
+	h.Set("Vary", "Accept-Encoding")
+	if acceptsGzip(r.Header.Get("Accept-Encoding")) {
+		content, tag = d.zipped, d.digest+"-gzip"
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("Content-Type", d.kind)
+	h.Set("Cache-Control", d.cache)
+	if status != http.StatusOK {
+		w.WriteHeader(status)
+		if r.Method != http.MethodHead {
+			_, _ = w.Write(content) // the reader has gone
+		}
+		return
+	}
+	h.Set("ETag", `"`+tag+`"`)
+	// A part of a compressed page is of no use, so that none is offered.
+	r = r.Clone(r.Context())
+	r.Header.Del("Range")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+}
+
+// acceptsGzip reads the header Accept-Encoding.
+func acceptsGzip(header string) bool {
+	for choice := range strings.SplitSeq(header, ",") {
+		name, weight, _ := strings.Cut(strings.TrimSpace(choice), ";")
+		if strings.TrimSpace(name) == "gzip" {
+			return strings.TrimRight(strings.ReplaceAll(weight, " ", ""), "0.") != "q="
+		}
+	}
+	return false
 }

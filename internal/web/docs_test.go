@@ -1,10 +1,13 @@
 package web
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
+	"compress/gzip"
+	"html"
+	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"regexp"
 	"slices"
@@ -16,70 +19,123 @@ import (
 	"holdfast/docs"
 )
 
-// thePage makes the page of the real description, as a browser gets it.
-func thePage(t *testing.T) (http.Header, string) {
+// thePages makes the pages of the real description.
+func thePages(t *testing.T) *Pages {
 	t.Helper()
-	handler, err := Docs(docs.OpenAPI)
+	p, err := New(Config{Description: docs.OpenAPI, BaseURL: "https://api.example", Checkout: "/checkout"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	recorder := httptest.NewRecorder()
-	handler.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs", nil))
-	if recorder.Code != http.StatusOK {
-		t.Fatalf("answered with %d", recorder.Code)
+	return p
+}
+
+// get asks for a page, with more headers as names and values.
+func get(t *testing.T, p *Pages, path string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
 	}
-	return recorder.Header(), recorder.Body.String()
+	if !p.Serves(r) {
+		t.Fatalf("%s is not served", path)
+	}
+	recorder := httptest.NewRecorder()
+	p.ServeHTTP(recorder, r)
+	return recorder
+}
+
+// everyPage returns the text of each page, by its address. A search is one of them.
+func everyPage(t *testing.T, p *Pages) map[string]string {
+	t.Helper()
+	pages := map[string]string{}
+	for _, path := range append(slices.Collect(maps.Keys(p.ready)), "/docs/search?q=total") {
+		if strings.Contains(path, "/assets/") {
+			continue
+		}
+		answer := get(t, p, path)
+		if answer.Code != http.StatusOK {
+			t.Fatalf("%s is answered with %d", path, answer.Code)
+		}
+		pages[path] = answer.Body.String()
+	}
+	if len(pages) < 15 {
+		t.Fatalf("only %d pages", len(pages))
+	}
+	return pages
 }
 
 func all(text, pattern string) []string {
 	var found []string
 	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
-		found = append(found, m[1])
+		found = append(found, html.UnescapeString(m[1]))
 	}
 	return found
 }
 
-func TestEveryLinkInThePageLeadsSomewhere(t *testing.T) {
-	_, page := thePage(t)
-	ids := all(page, ` id="([^"]*)"`)
-	slices.Sort(ids)
-	if once := slices.Compact(slices.Clone(ids)); len(once) != len(ids) {
-		t.Errorf("%d ids are %d different ones: %v", len(ids), len(once), ids)
+func TestEveryLinkLeadsSomewhere(t *testing.T) {
+	p := thePages(t)
+	pages := everyPage(t, p)
+	ids := map[string]bool{}
+	for path, page := range pages {
+		known := all(page, ` id="([^"]*)"`)
+		slices.Sort(known)
+		if once := slices.Compact(slices.Clone(known)); len(once) != len(known) {
+			t.Errorf("%s: %d ids are %d different ones: %v", path, len(known), len(once), known)
+		}
+		for _, id := range known {
+			ids[path+"#"+id] = true
+		}
 	}
-	links := all(page, ` href="#([^"]*)"`)
-	if len(links) < 100 {
-		t.Errorf("only %d links", len(links))
+	links := 0
+	for path, page := range pages {
+		for _, link := range all(page, ` (?:href|src|action)="([^"]*)"`) {
+			links++
+			if strings.HasPrefix(link, "#") {
+				link = path + link
+			}
+			target, _, marked := strings.Cut(link, "#")
+			_, served := p.ready[target]
+			served = served || pages[target] != ""
+			switch {
+			case link == "/openapi.yaml" || link == "/checkout" || link == "/docs/search":
+			case !served, marked && !ids[link]:
+				t.Errorf("%s: the link %s leads nowhere", path, link)
+			}
+		}
 	}
-	for _, link := range links {
-		if _, ok := slices.BinarySearch(ids, link); !ok {
-			t.Errorf("#%s leads nowhere", link)
+	if links < 1000 {
+		t.Errorf("only %d links", links)
+	}
+}
+
+func TestThePagesNeedNothingFromElsewhere(t *testing.T) {
+	p := thePages(t)
+	for path, page := range everyPage(t, p) {
+		for _, forbidden := range []string{"<img", "<iframe", " style=", " onclick=", "<style", "@import"} {
+			if strings.Contains(page, forbidden) {
+				t.Errorf("%s has %q, which its policy forbids", path, forbidden)
+			}
+		}
+		if n := strings.Count(page, "<script"); n != 1 || strings.Contains(page, `<script>`) {
+			t.Errorf("%s has %d scripts", path, n)
+		}
+	}
+	policy := get(t, p, "/docs").Header().Get("Content-Security-Policy")
+	if !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
+		t.Errorf("the policy is %q", policy)
+	}
+	for _, name := range []string{"docs.css", "docs.js"} {
+		file := get(t, p, p.assets+"/"+name)
+		if file.Code != http.StatusOK || !strings.Contains(file.Header().Get("Cache-Control"), "immutable") ||
+			regexp.MustCompile(`https?:|url\(|@import`).MatchString(file.Body.String()) {
+			t.Errorf("%s: %d %s", name, file.Code, file.Header().Get("Cache-Control"))
 		}
 	}
 }
 
-func TestThePageNeedsNoNetworkAndNoScript(t *testing.T) {
-	header, page := thePage(t)
-	for _, forbidden := range []string{"<script", "<link", "<img", "<iframe", "<form", " src=", " style=", " onclick=", "@import", "url("} {
-		if strings.Contains(page, forbidden) {
-			t.Errorf("the page has %q", forbidden)
-		}
-	}
-	if hrefs := all(page, ` href="([^#"][^"]*)"`); !slices.Equal(hrefs, []string{"openapi.yaml"}) {
-		t.Errorf("the page leads to %v", hrefs)
-	}
-	styles := all(page, `(?s)<style>(.*?)</style>`)
-	if len(styles) != 1 {
-		t.Fatalf("%d styles", len(styles))
-	}
-	sum := sha256.Sum256([]byte(styles[0]))
-	want := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "';"
-	if policy := header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, want) {
-		t.Errorf("the policy %q does not let the style in: %q", policy, want)
-	}
-}
-
-func TestThePageTellsEverything(t *testing.T) {
-	_, page := thePage(t)
+func TestThePagesTellEverything(t *testing.T) {
+	p := thePages(t)
+	pages := everyPage(t, p)
 	root, err := parse(docs.OpenAPI)
 	if err != nil {
 		t.Fatal(err)
@@ -91,23 +147,153 @@ func TestThePageTellsEverything(t *testing.T) {
 				continue
 			}
 			operations++
-			if !strings.Contains(page, `<article id="`+anchor(op.at("operationId").text())+`">`) {
-				t.Errorf("%s %s is not on the page", method, path)
+			page := pages[address(anchor(op.at("tags").texts()[0]))]
+			_, told, found := strings.Cut(page, `<article id="`+anchor(op.at("operationId").text())+`">`)
+			told, _, _ = strings.Cut(told, "</article>")
+			curl := all(told, `(?s)<pre class="curl"[^>]*><code>(.*?)</code>`)
+			response := all(told, `(?s)<pre class="response"[^>]*><code>(.*?)</code>`)
+			if !found || len(curl) != 1 || len(response) != 1 || response[0] == "" || !strings.HasPrefix(curl[0], "curl -sS") ||
+				!strings.Contains(curl[0], "'https://api.example/") || strings.Contains(curl[0], "{id}") {
+				t.Errorf("%s %s: %q is answered with %q", method, path, curl, response)
 			}
 		}
 	}
-	if operations < 30 {
+	if operations < 70 {
 		t.Errorf("only %d operations", operations)
 	}
 	for _, row := range root.at("x-error-catalogue").items() {
-		if id := "error-" + anchor(row.at("code").text()+" "+row.at("status").text()); !strings.Contains(page, `<tr id="`+id+`">`) {
+		id := "error-" + anchor(row.at("code").text()+" "+row.at("status").text())
+		if !strings.Contains(pages["/docs/errors"], `<tr id="`+id+`">`) {
 			t.Errorf("%s is not on the page", id)
 		}
 	}
 	for name := range root.at("components", "schemas", "Booking", "properties").fields() {
-		if !strings.Contains(page, `<code class="name">`+name+`</code>`) {
+		if !strings.Contains(pages["/docs/bookings"], `<tr id="object-booking.`+name+`"`) {
 			t.Errorf("the field %s of a booking is not on the page", name)
 		}
+	}
+}
+
+// A caller must give what is required of a request. That an answer always has a field is no duty of anybody.
+func TestRequiredIsSaidOfInputOnly(t *testing.T) {
+	inputs := 0
+	for path, page := range everyPage(t, thePages(t)) {
+		for _, told := range strings.Split(page, "<article ")[1:] {
+			marks := strings.Count(told, `class="mark required"`)
+			if strings.Contains(told[:100], `class="object"`) && marks > 0 {
+				t.Errorf("%s says that fields of an answer are required: %.60s", path, told)
+			}
+			inputs += marks
+		}
+	}
+	if inputs < 50 {
+		t.Errorf("only %d fields of requests are required", inputs)
+	}
+}
+
+// On a page, long tables are folded, so that a reader sees what there is without scrolling for long.
+func TestNoPageIsLong(t *testing.T) {
+	p := thePages(t)
+	for path, page := range everyPage(t, p) {
+		if strings.Count(page, `aria-current="page"`) != 1 && path != "/" && !strings.Contains(path, "search") {
+			t.Errorf("%s marks %d places as the present one", path, strings.Count(page, `aria-current="page"`))
+		}
+		folded := regexp.MustCompile(`(?s)<details>.*?</details>`).ReplaceAllString(page, "")
+		if rows := strings.Count(folded, "<tr"); rows > 90 {
+			t.Errorf("%s shows %d rows", path, rows)
+		}
+		if n := strings.Count(page, "<article"); n > 16 {
+			t.Errorf("%s has %d operations and objects", path, n)
+		}
+		if z := get(t, p, path, "Accept-Encoding", "gzip").Body.Len(); z > 25_000 {
+			t.Errorf("%s has %d bytes, compressed", path, z)
+		}
+	}
+}
+
+func TestPagesAreCompressed(t *testing.T) {
+	p := thePages(t)
+	plain := get(t, p, "/docs/bookings")
+	for _, accepts := range []string{"gzip", "br, gzip;q=0.5", "deflate,gzip , br"} {
+		zipped := get(t, p, "/docs/bookings", "Accept-Encoding", accepts)
+		r, err := gzip.NewReader(zipped.Body)
+		if err != nil {
+			t.Fatalf("%s: %v", accepts, err)
+		}
+		if content, err := io.ReadAll(r); err != nil || string(content) != plain.Body.String() ||
+			zipped.Header().Get("Content-Encoding") != "gzip" || zipped.Header().Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%s: other content, or %v, %v", accepts, err, zipped.Header())
+		}
+		tag := zipped.Header().Get("ETag")
+		if tag == plain.Header().Get("ETag") {
+			t.Error("both forms have the same ETag")
+		}
+		if again := get(t, p, "/docs/bookings", "Accept-Encoding", accepts, "If-None-Match", tag); again.Code != http.StatusNotModified {
+			t.Errorf("unchanged, and answered with %d", again.Code)
+		}
+	}
+	for _, refuses := range []string{"", "br", "gzip;q=0", "gzip; q=0.000", "identity"} {
+		if got := get(t, p, "/docs/bookings", "Accept-Encoding", refuses); got.Header().Get("Content-Encoding") != "" {
+			t.Errorf("%q: compressed", refuses)
+		}
+	}
+	whole := get(t, p, "/docs/bookings", "Accept-Encoding", "gzip", "Range", "bytes=0-9")
+	if whole.Code != http.StatusOK {
+		t.Errorf("a part of a compressed page: %d", whole.Code)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	p := thePages(t)
+	for query, want := range map[string]string{
+		"total_unpaid":           "/docs/bookings#object-booking.total_unpaid",
+		"create a BOOKING":       "/docs/bookings#createbooking",
+		"POST channels":          "/docs/channels#createchannel",
+		"run-off":                "/docs/exposure#getrunoff",
+		"idempotency_mismatch":   "/docs/errors#error-idempotency-mismatch-422",
+		"idempotency 422":        "/docs/errors#error-idempotency-mismatch-422",
+		"repeating and changing": "/docs#about-repeating-and-changing-safely",
+		"bordereaux/premium":     "/docs/statements#getpremiumbordereau",
+	} {
+		page := get(t, p, "/docs/search?q="+url.QueryEscape(query)).Body.String()
+		_, results, _ := strings.Cut(page, `<div id="results">`)
+		if links := all(results, `<li><a href="([^"]*)">`); len(links) == 0 || links[0] != want {
+			t.Errorf("%q finds %v, want %s first", query, links[:min(3, len(links))], want)
+		}
+	}
+	for query, want := range map[string]string{
+		"": "Search for an operation", "zzzz": "Nothing has “zzzz”", "<b>": "Nothing has “&lt;b&gt;”", "e": "more. Add a word",
+		strings.Repeat("x", 500): "“" + strings.Repeat("x", mostQuery) + "”",
+	} {
+		answer := get(t, p, "/docs/search?q="+url.QueryEscape(query))
+		if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), want) {
+			t.Errorf("%q: %d, without %q", query, answer.Code, want)
+		}
+	}
+	if answer := get(t, p, "/docs/nothing"); answer.Code != http.StatusNotFound || !strings.Contains(answer.Body.String(), "no such page") {
+		t.Errorf("an unknown page is answered with %d", answer.Code)
+	}
+	post := httptest.NewRecorder()
+	p.ServeHTTP(post, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/docs", nil))
+	if post.Code != http.StatusMethodNotAllowed || post.Header().Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST is answered with %d", post.Code)
+	}
+}
+
+// The front page leads to what there is, and to nothing else.
+func TestTheFrontPage(t *testing.T) {
+	page := get(t, thePages(t), "/").Body.String()
+	for _, want := range []string{`href="/docs"`, `href="/checkout"`, "holdfast exposure"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("it has no %s", want)
+		}
+	}
+	without, err := New(Config{Description: docs.OpenAPI})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page := get(t, without, "/").Body.String(); strings.Contains(page, "heckout</a>") {
+		t.Error("it leads to a checkout that is not there")
 	}
 }
 
@@ -159,6 +345,29 @@ func TestEveryExampleFitsItsSchema(t *testing.T) {
 	}
 	if schemas < 40 {
 		t.Errorf("only %d schemas", schemas)
+	}
+	bodies := 0
+	for path, methods := range root.at("paths").fields() {
+		for method, op := range methods.fields() {
+			body := op.at("requestBody", "content", "application/json")
+			if body.field("schema").reference() == "" || method == "parameters" {
+				continue
+			}
+			bodies++
+			schema, err := compiler.Compile("openapi.json#/components/schemas/" + body.field("schema").reference())
+			if err != nil {
+				t.Fatal(err)
+			}
+			value, err := jsonschema.UnmarshalJSON(strings.NewReader(bodySample(body)))
+			if err != nil || !body.at("example").exists() {
+				t.Errorf("%s %s: the example of the body: %v", method, path, err)
+			} else if err := schema.Validate(value); err != nil {
+				t.Errorf("%s %s: %v", method, path, err)
+			}
+		}
+	}
+	if bodies < 20 {
+		t.Errorf("only %d bodies", bodies)
 	}
 }
 
@@ -227,7 +436,7 @@ func TestFieldsAndExampleOfAnObject(t *testing.T) {
 
 func TestWhatIsNoDescription(t *testing.T) {
 	for _, text := range []string{"", "[1, 2]", "a: [", "\t"} {
-		if _, err := Docs([]byte(text)); err == nil {
+		if _, err := New(Config{Description: []byte(text)}); err == nil {
 			t.Errorf("%q was taken for a description", text)
 		}
 	}

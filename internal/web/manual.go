@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// manual is the content of the page about the API, in its order.
+// manual is the content of the pages about the API, in its order.
 type manual struct {
 	Title    string
 	Version  string
@@ -15,6 +15,10 @@ type manual struct {
 	Chapters []link // the headings of Intro
 	Sections []section
 	Errors   []problem
+
+	root part
+	base string            // the public address of the deployment, for the lines of curl
+	home map[string]string // the address of each object's description, by its name
 }
 
 type link struct{ Text, Anchor string }
@@ -22,7 +26,7 @@ type link struct{ Text, Anchor string }
 // section is the operations of one tag, and the objects in their answers.
 type section struct {
 	Name       string
-	Anchor     string
+	Anchor     string // also the last part of the page's address
 	About      template.HTML
 	Operations []operation
 	Objects    []object
@@ -39,6 +43,12 @@ type operation struct {
 	Body       *object
 	Answers    []answer
 	Problems   []problem
+	Curl       string
+	Response   string // an example of the first answer
+	Returned   string // its status
+
+	key     string // method and path as the description writes them
+	objects []string
 }
 
 // segment is a piece of an address. Parameters look different on the page.
@@ -48,11 +58,10 @@ type segment struct {
 }
 
 type object struct {
-	Name    string
-	Anchor  string
-	About   template.HTML
-	Fields  []field
-	Example string
+	Name   string
+	Anchor string
+	About  template.HTML
+	Fields []field
 }
 
 // answer is a successful answer of an operation.
@@ -60,7 +69,7 @@ type answer struct {
 	Status  string
 	About   template.HTML
 	Of      string // name of the object in it
-	Anchor  string // anchor of that object
+	Link    string // address of the description of that object
 	List    bool
 	Headers []field
 }
@@ -73,8 +82,8 @@ type problem struct {
 	Condition template.HTML
 }
 
-// readDescription turns a description into a manual.
-func readDescription(text []byte) (manual, error) {
+// readDescription turns a description into a manual. base is the public address of the deployment.
+func readDescription(text []byte, base string) (manual, error) {
 	root, err := parse(text)
 	if err != nil {
 		return manual{}, err
@@ -83,6 +92,7 @@ func readDescription(text []byte) (manual, error) {
 	m := manual{
 		Title: root.at("info", "title").text(), Version: root.at("info", "version").text(),
 		Summary: root.at("info", "summary").text(), Intro: prose(intro), Chapters: headings(intro),
+		root: root, base: base, home: map[string]string{},
 	}
 	for _, row := range root.at("x-error-catalogue").items() {
 		code, status := row.at("code").text(), row.at("status").text()
@@ -91,50 +101,71 @@ func readDescription(text []byte) (manual, error) {
 		})
 	}
 	for _, tag := range root.at("tags").items() {
-		m.Sections = append(m.Sections, m.readSection(root, tag))
+		m.Sections = append(m.Sections, m.readSection(tag))
+	}
+	m.placeObjects(func(o operation) bool { return o.Method == "GET" })
+	m.placeObjects(func(operation) bool { return true })
+	for i := range m.Sections {
+		m.linkObjects(&m.Sections[i])
 	}
 	return m, nil
 }
 
-func (m manual) readSection(root, tag part) section {
+func (m manual) readSection(tag part) section {
 	s := section{Name: tag.at("name").text(), About: prose(tag.at("description").text())}
 	s.Anchor = anchor(s.Name)
-	for path, methods := range root.at("paths").fields() {
+	for path, methods := range m.root.at("paths").fields() {
 		shared := methods.at("parameters").items()
 		for method, op := range methods.fields() {
 			if method == "parameters" || !slices.Contains(op.at("tags").texts(), s.Name) {
 				continue
 			}
-			read := m.readOperation(path, method, shared, op)
-			s.Operations = append(s.Operations, read)
-			m.addObjects(&s, root, read)
+			s.Operations = append(s.Operations, m.readOperation(path, method, shared, op))
 		}
 	}
 	return s
 }
 
-// addObjects adds the objects in an operation's answers to its section, unless the page has them already.
-func (m manual) addObjects(s *section, root part, op operation) {
-	for _, a := range op.Answers {
-		has := func(o object) bool { return o.Name == a.Of }
-		known := slices.ContainsFunc(s.Objects, has) ||
-			slices.ContainsFunc(m.Sections, func(earlier section) bool { return slices.ContainsFunc(earlier.Objects, has) })
-		if a.Of != "" && !known {
-			s.Objects = append(s.Objects, objectOf(a.Of, root.at("components", "schemas", a.Of)))
+// placeObjects gives each object in an answer a home: the page of the first of the chosen operations that answer with it.
+func (m manual) placeObjects(chosen func(operation) bool) {
+	for i := range m.Sections {
+		s := &m.Sections[i]
+		for _, op := range s.Operations {
+			for _, name := range op.objects {
+				if m.home[name] == "" && chosen(op) {
+					made := objectOf(name, m.root.at("components", "schemas", name))
+					m.home[name] = address(s.Anchor) + "#" + made.Anchor
+					s.Objects = append(s.Objects, made)
+				}
+			}
+		}
+	}
+}
+
+// linkObjects sets where the answers of a section link to.
+func (m manual) linkObjects(s *section) {
+	for _, op := range s.Operations {
+		for i := range op.Answers {
+			op.Answers[i].Link = m.home[op.Answers[i].Of]
 		}
 	}
 }
 
 func objectOf(name string, schema part) object {
+	fields := fieldsOf(schema, "")
+	for i := range fields {
+		fields[i].Required = false // what an answer always has is no duty of the caller
+		fields[i].Anchor = "object-" + anchor(name) + "." + fields[i].Name
+	}
 	return object{
-		Name: name, Anchor: "object-" + anchor(name), About: phrase(schema.whole().at("description").text()),
-		Fields: fieldsOf(schema, ""), Example: example(schema, ""),
+		Name: name, Anchor: "object-" + anchor(name), About: phrase(schema.whole().at("description").text()), Fields: fields,
 	}
 }
 
 func (m manual) readOperation(path, method string, shared []part, op part) operation {
 	o := operation{
 		Anchor: anchor(op.at("operationId").text()), Method: strings.ToUpper(method), Path: segments(path),
+		key:     strings.ToUpper(method) + " " + path,
 		Summary: op.at("summary").text(), About: prose(op.at("description").text()),
 		Open: op.field("security").exists() && len(op.at("security").items()) == 0,
 	}
@@ -147,9 +178,10 @@ func (m manual) readOperation(path, method string, shared []part, op part) opera
 		o.Parameters = append(o.Parameters, row)
 	}
 	if schema := op.at("requestBody", "content", "application/json").field("schema"); schema.exists() {
-		body := objectOf(schema.reference(), schema.resolved())
-		if method == "put" { // a field that a change leaves out stays as it is, so its default does not matter
-			for i := range body.Fields {
+		body := object{Fields: fieldsOf(schema.resolved(), "")}
+		for i := range body.Fields {
+			body.Fields[i].Anchor = o.Anchor + "." + body.Fields[i].Name
+			if method == "put" { // a field that a change leaves out stays as it is, so its default does not matter
 				body.Fields[i].Default = ""
 			}
 		}
@@ -157,9 +189,17 @@ func (m manual) readOperation(path, method string, shared []part, op part) opera
 	}
 	for status, response := range op.at("responses").fields() {
 		if status < "400" {
-			o.Answers = append(o.Answers, readAnswer(status, response.resolved()))
+			a := readAnswer(status, response.resolved())
+			o.Answers = append(o.Answers, a)
+			if a.Of != "" {
+				o.objects = append(o.objects, a.Of)
+			}
+			if o.Returned == "" {
+				o.Returned, o.Response = status, sample(response.resolved())
+			}
 		}
 	}
+	o.Curl = m.curl(path, method, slices.Concat(shared, op.at("parameters").items()), op)
 	codes := op.at("x-errors").texts()
 	for _, p := range m.Errors {
 		if slices.Contains(codes, p.Code) && p.Status != "405" { // 405 belongs to an address, not to an operation
@@ -175,10 +215,6 @@ func readAnswer(status string, response part) answer {
 	a.Of = schema.reference()
 	if items := schema.field("items"); items.exists() {
 		a.Of, a.List = items.reference(), true
-	}
-	if a.Of != "" {
-		// addObjects shows each object once, so its name is enough.
-		a.Anchor = "object-" + anchor(a.Of)
 	}
 	for name, header := range response.at("headers").fields() {
 		header = header.resolved()

@@ -9,6 +9,7 @@ import (
 // field is one row of a table of fields or parameters.
 type field struct {
 	Name       string // with the names of the objects around it, such as key.channel.id
+	Anchor     string // of the row; "" for a parameter
 	In         string // of a parameter: path, query or header
 	Type       string
 	Required   bool

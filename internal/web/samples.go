@@ -1,0 +1,112 @@
+package web
+
+import (
+	"slices"
+	"strings"
+)
+
+// curl is a line that can be pasted into a shell. $TOKEN stands for the caller's token. Of the parameters it has those in the
+// path and those that are required.
+func (m manual) curl(path, method string, parameters []part, op part) string {
+	var query []string
+	for _, p := range parameters {
+		name, value := p.at("name").text(), sampleValue(p.at("schema").whole())
+		switch {
+		case p.at("in").text() == "path":
+			path = strings.ReplaceAll(path, "{"+name+"}", value)
+		case p.at("in").text() == "query" && p.is("required"):
+			query = append(query, name+"="+value)
+		}
+	}
+	address := m.base + path
+	if len(query) > 0 {
+		address += "?" + strings.Join(query, "&")
+	}
+	line := "curl -sS"
+	if token := m.tokenOf(op); token != "" {
+		line += ` -H "Authorization: Bearer ` + token + `"`
+	}
+	body := op.at("requestBody", "content", "application/json")
+	switch {
+	case body.exists():
+		line += " -H 'Content-Type: application/json'"
+		if method != "post" {
+			line += " -X " + strings.ToUpper(method)
+		}
+		line += " \\\n  '" + address + "' \\\n  -d '" + strings.ReplaceAll(bodySample(body), "'", `'\''`) + "'"
+	case method == "get":
+		line += saved(op) + " \\\n  '" + address + "'"
+	default:
+		line += " -X " + strings.ToUpper(method) + " \\\n  '" + address + "'"
+	}
+	return line
+}
+
+// tokenOf is the variable of the shell with the token that an operation needs, or "" if it needs none.
+func (m manual) tokenOf(op part) string {
+	security := op.field("security")
+	if !security.exists() {
+		return "$TOKEN"
+	}
+	names := map[string]string{"bearer": "$TOKEN", "refreshToken": "$REFRESH_TOKEN", "modal": "$SESSION"}
+	for _, way := range security.items() {
+		for name := range way.fields() {
+			return names[name]
+		}
+	}
+	return ""
+}
+
+// saved is the option that keeps a file, if the operation answers with one.
+func saved(op part) string {
+	for kind := range op.at("responses", "200", "content").fields() {
+		if kind == "application/pdf" {
+			return " -o statement.pdf"
+		}
+	}
+	return ""
+}
+
+// bodySample is the example of a body: the one that the description gives, or one made of its schema.
+func bodySample(body part) string {
+	if given := body.at("example"); given.exists() {
+		return given.json("")
+	}
+	return example(body.at("schema"), "")
+}
+
+// sampleValue is an example of a parameter, as it stands in an address.
+func sampleValue(schema part) string {
+	text := example(schema, "")
+	if given := schema.at("examples").items(); len(given) > 0 && schema.at("items").exists() {
+		return strings.Join(given[0].texts(), ",")
+	}
+	return strings.Trim(text, `"[]`)
+}
+
+// sample is an example of an answer.
+func sample(response part) string {
+	for kind, content := range response.at("content").fields() {
+		schema := content.field("schema")
+		switch {
+		case content.at("example").exists() && slices.Contains([]string{"text/csv", "application/yaml"}, plainKind(kind)):
+			return content.at("example").text()
+		case kind == "application/json":
+			return example(schema, "")
+		default:
+			return "(" + plainKind(kind) + ")"
+		}
+	}
+	for name, header := range response.at("headers").fields() {
+		if name == "Location" {
+			return name + ": " + sampleValue(header.at("schema").whole())
+		}
+	}
+	return ""
+}
+
+// plainKind is a media type without its parameters.
+func plainKind(kind string) string {
+	kind, _, _ = strings.Cut(kind, ";")
+	return kind
+}
