@@ -54,6 +54,7 @@ func TestDemo(t *testing.T) {
 				t.Errorf("the demo does not say %q:\n%s", want, first.said)
 			}
 		}
+		tryDocumentedLines(t, first)
 		made, stderr := paste(t, first)
 		if !strings.Contains(stderr, `"status":"unpaid"`) {
 			t.Errorf("the new booking is not unpaid: %s", stderr)

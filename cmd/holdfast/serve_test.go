@@ -219,7 +219,8 @@ func TestServeBelowOtherSegments(t *testing.T) {
 			t.Errorf("GET %s answers %d, want %d: %s", path, status, want, said)
 		}
 	}
-	if status, page := request(t, "GET", base+"/docs", "", nil); status != 200 || !strings.Contains(page, "/wp-json/tmt/v2") {
+	if status, page := request(t, "GET", base+"/docs/channels", "", nil); status != 200 ||
+		!strings.Contains(page, "https://api.example/demo/wp-json/tmt/v2") {
 		t.Errorf("the page about the API answers %d, or names other addresses than this deployment's", status)
 	}
 	status, said := request(t, "POST", base+"/wp/wp-json/jwt-auth/v1/token", "", map[string]string{
