@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -46,7 +47,7 @@ func (c limitsListCmd) Run(ctx context.Context, p *program) error {
 				use[2] = figures(fmt.Sprintf("%d %%", r.Level), number(r.Level))
 			}
 			row = append(row, use...)
-			return append(row, dayCell(r.FromDay), words(r.NotInForce))
+			return append(row, dayCell(r.FromDay), words(cmp.Or(r.NotInForce, r.Unknown)))
 		},
 		none: "There are no limits.",
 	})

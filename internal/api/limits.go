@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 
 	"holdfast/internal/civil"
@@ -46,12 +47,12 @@ type limitRowShape struct {
 	Percent  *string               `json:"used_percent"`
 	Level    *int64                `json:"level"`
 	InForce  bool                  `json:"in_force"`
-	Reason   string                `json:"reason"` // why it is not in force; empty when it is
+	Reason   string                `json:"reason"` // why it is not in force, or why its use is not known; else empty
 }
 
 // ShowLimitRow gives the shape of a limit in force, to be encoded as JSON.
 func ShowLimitRow(r limits.LimitRow) any {
-	shape := limitRowShape{Limit: showLimit(r.Limit), Scope: r.Scope, Currency: r.Currency, InForce: r.NotInForce == "", Reason: r.NotInForce}
+	shape := limitRowShape{Limit: showLimit(r.Limit), Scope: r.Scope, Currency: r.Currency, InForce: r.NotInForce == "", Reason: cmp.Or(r.NotInForce, r.Unknown)}
 	if r.ChannelID != 0 {
 		shape.Channel = &namedShape{ID: r.ChannelID, Name: r.ChannelName}
 	}

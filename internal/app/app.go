@@ -82,7 +82,7 @@ func New(c *core.Core) *App {
 		Buckets:         &ledger.Buckets{Core: c},
 		Secrets:         &merchants.Secrets{Core: c},
 		Protection:      &reports.Protection{Core: c},
-		Limits:          limits.NewLimits(c),
+		Limits:          limits.NewLimits(c, rates.SpotQuote),
 		Collaterals:     &ledger.Collaterals{Core: c},
 		Policies:        merchants.NewPolicies(c, limits.NotCounting, limits.PolicyChanged),
 		Premiums:        &ledger.Premiums{Core: c},

@@ -23,9 +23,7 @@ var everything = civil.LastDay.End()
 
 // limiting judges allocations by the limits of transactions and bookings (R12).
 type limiting struct {
-	tx     *db.Tx
-	siteID int64
-	day    civil.Day // the use is computed at the end of this day
+	valuing
 	at     time.Time // when the change was made that is judged
 	limits protection.Limits
 	by     travel.Recognition
@@ -35,15 +33,15 @@ type limiting struct {
 	late bool
 }
 
-func newLimiting(tx *db.Tx, siteID int64, day civil.Day, at time.Time) (*limiting, error) {
-	l := &limiting{tx: tx, siteID: siteID, day: day, at: at}
+func newLimiting(tx *db.Tx, siteID int64, day civil.Day, at time.Time, spot Spot) (*limiting, error) {
+	l := &limiting{valuing: newValuing(tx, siteID, day, "", spot), at: at}
 	var err error
 	l.limits, err = LimitsUpTo(tx, siteID, day, protection.LimitTransaction, protection.LimitBooking)
 	if err != nil || len(l.limits) == 0 { // most sites have no limits, and need nothing more
 		return l, err
 	}
 	policy, err := merchants.PolicyOn(tx, siteID, day)
-	l.by = policy.Recognition
+	l.by, l.policy = policy.Recognition, policy.Currency
 	return l, err
 }
 
@@ -51,9 +49,9 @@ func newLimiting(tx *db.Tx, siteID int64, day civil.Day, at time.Time) (*limitin
 // the bookings of the payment. Judge also notes a change for the job that judges by the limits of channels and sites. over
 // is the part of the payment that lies above a limit, in minor units of the currency in; if it exceeds several limits, the
 // largest part.
-func Judge(tx *db.Tx, t travel.Transaction) (over int64, in money.Currency, err error) {
+func Judge(tx *db.Tx, t travel.Transaction, spot Spot) (over int64, in money.Currency, err error) {
 	NoteChange(tx, t.SiteID, ChangePayment, t.ID, 0)
-	l, err := newLimiting(tx, t.SiteID, civil.DayOf(tx.Now), tx.Now)
+	l, err := newLimiting(tx, t.SiteID, civil.DayOf(tx.Now), tx.Now, spot)
 	if err != nil || len(l.limits) == 0 {
 		return 0, "", err
 	}
@@ -92,26 +90,45 @@ func Redate(c *core.Core) func(tx *db.Tx, before, after travel.Booking) error {
 
 // judge judges an allocation that just got its value.
 func (l *limiting) judge(h protection.History) error {
-	use, err := l.uses(h)
-	if err != nil || use == 0 {
+	use, err := h.UseAt(l.day, everything, l.by)
+	if err != nil || use.Amount == 0 {
 		return err
 	}
-	if err := l.judgeTransaction(h, use); err != nil {
+	if err := l.judgeTransaction(h); err != nil {
 		return err
 	}
-	return l.judgeBooking(h, use)
+	return l.judgeBooking(h)
 }
 
-// uses adds up the uses of allocations at the end of the day, in minor units.
-func (l *limiting) uses(list ...protection.History) (sum int64, err error) {
+// usesIn adds up the uses of allocations at the end of the day, in the currency of a limit. added is the part of the one
+// with an id.
+func (l *limiting) usesIn(list []protection.History, id int64, limit money.Currency) (use, added int64, err error) {
+	sums := map[money.Currency]int64{}
+	var own protection.LimitUse
+	var in money.Currency
 	for _, h := range list {
 		u, err := h.UseAt(l.day, everything, l.by)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
-		sum += u.Amount
+		sums[h.PolicyCurrency] += u.Amount
+		if h.ID == id {
+			own, in = u, h.PolicyCurrency
+		}
 	}
-	return sum, nil
+	return l.grownBy(sums, in, own.Amount, limit)
+}
+
+// grownBy values subtotals in the currency of a limit. added is what an amount, which is in one of them, adds.
+func (l *limiting) grownBy(
+	sums map[money.Currency]int64, in money.Currency, amount int64, limit money.Currency,
+) (use, added int64, err error) {
+	if use, err = l.total(sums, limit); err != nil {
+		return 0, 0, err
+	}
+	sums[in] -= amount
+	before, err := l.total(sums, limit)
+	return use, use - before, err
 }
 
 // upTo keeps the allocations that got their value before a, those that got it at the same time and have smaller ids, and
@@ -122,14 +139,13 @@ func upTo(a protection.Allocation, list []protection.History) []protection.Histo
 	})
 }
 
-// inForce finds the limit of a scope that an allocation counts against. A limit in another currency, from the time of
-// another policy, does not count.
+// inForce finds the limit of a scope that an allocation counts against.
 func (l *limiting) inForce(scope protection.LimitScope, a protection.Allocation) (protection.Limit, bool) {
 	limit, ok := l.limits.InForce(scope, a.ChannelID, l.day, everything)
-	return limit, ok && limit.Currency == a.PolicyCurrency
+	return limit, ok && l.counts(a.PolicyCurrency, limit.Currency)
 }
 
-func (l *limiting) judgeTransaction(h protection.History, added int64) error {
+func (l *limiting) judgeTransaction(h protection.History) error {
 	a := h.Allocation
 	limit, ok := l.inForce(protection.LimitTransaction, a)
 	if !ok {
@@ -139,21 +155,21 @@ func (l *limiting) judgeTransaction(h protection.History, added int64) error {
 	if err != nil {
 		return err
 	}
-	use, err := l.uses(upTo(a, list)...)
+	use, added, err := l.usesIn(upTo(a, list), a.ID, limit.Currency)
 	if err != nil {
 		return err
 	}
 	return l.record(a, limit, a.TransactionID, added, use, limit.Level(use-added), true)
 }
 
-// judgeBooking judges the use of an allocation's booking after a payment added an amount to it.
-func (l *limiting) judgeBooking(h protection.History, added int64) error {
+// judgeBooking judges the use of an allocation's booking after a payment added to it.
+func (l *limiting) judgeBooking(h protection.History) error {
 	a := h.Allocation
 	limit, ok := l.inForce(protection.LimitBooking, a)
 	if !ok {
 		return nil
 	}
-	stored, use, err := l.lockBooking(a, limit)
+	stored, use, added, err := l.lockBooking(a, limit)
 	if err != nil {
 		return err
 	}
@@ -163,31 +179,33 @@ func (l *limiting) judgeBooking(h protection.History, added int64) error {
 	return l.record(a, limit, a.BookingID, added, use, before, true)
 }
 
-// lockBooking locks the use of a booking, computes it, and stores its level. It returns the level that was stored before.
-func (l *limiting) lockBooking(a protection.Allocation, limit protection.Limit) (before, use int64, err error) {
+// lockBooking locks the use of a booking, computes it, and stores its level. It returns the level that was stored before,
+// and what the allocation adds to the use.
+func (l *limiting) lockBooking(a protection.Allocation, limit protection.Limit) (before, use, added int64, err error) {
 	stored, err := lockUse(l.tx, a.SiteID, a.BookingID, limit.Currency)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
 	list, err := ledger.HistoriesOfBooking(l.tx, a.SiteID, a.BookingID)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
 	if l.late {
 		list = upTo(a, list)
 	}
-	if use, err = l.uses(list...); err != nil {
-		return 0, 0, err
+	if use, added, err = l.usesIn(list, a.ID, limit.Currency); err != nil {
+		return 0, 0, 0, err
 	}
 	before, stored.Level = stored.Level, limit.Level(use)
-	return before, use, saveUse(l.tx, a.SiteID, stored)
+	return before, use, added, saveUse(l.tx, a.SiteID, stored)
 }
 
 // judgeGrowth judges the transaction and the booking of an allocation after something other than a payment raised its use:
 // a reversal, new dates or another policy. There are only events, and no part above a limit. One such change may raise the
 // uses of several allocations, one after the other. The use that counts here is that of the lines after this one, so each
-// level has one event. A payment that was recorded meanwhile has made its own events.
-func (l *limiting) judgeGrowth(h protection.History, added int64) error {
+// level has one event. A payment that was recorded meanwhile has made its own events. grown is in the currency of the
+// allocation's policy.
+func (l *limiting) judgeGrowth(h protection.History, grown int64) error {
 	a := h.Allocation
 	for _, scope := range []protection.LimitScope{protection.LimitTransaction, protection.LimitBooking} {
 		object := a.TransactionID
@@ -198,7 +216,11 @@ func (l *limiting) judgeGrowth(h protection.History, added int64) error {
 		if !ok {
 			continue
 		}
-		use, err := recomputedUse(l.tx, a.SiteID, scope, object, limit.Currency)
+		sums, err := recomputedUses(l.tx, a.SiteID, scope, object)
+		if err != nil {
+			return err
+		}
+		use, added, err := l.grownBy(sums, a.PolicyCurrency, grown, limit.Currency)
 		if err != nil {
 			return err
 		}
@@ -207,7 +229,7 @@ func (l *limiting) judgeGrowth(h protection.History, added int64) error {
 			continue
 		}
 		if scope == protection.LimitBooking {
-			stored, _, err := l.lockBooking(a, limit)
+			stored, _, _, err := l.lockBooking(a, limit)
 			if err != nil {
 				return err
 			}

@@ -20,12 +20,16 @@ import (
 
 // Limits holds the limits of transactions, bookings, channels and sites, and says what is above them (R12). A limit never
 // refuses a payment.
-type Limits struct{ *core.Core }
+type Limits struct {
+	*core.Core
+	spot Spot
+}
 
 // NewLimits makes the use cases, and registers how an approved proposal of a limit is carried out.
-func NewLimits(c *core.Core) *Limits {
-	c.Kinds.Register(travel.ProposeLimits, core.Kind{Carry: carryOutLimit, Effect: effectOfLimit})
-	return &Limits{c}
+func NewLimits(c *core.Core, spot Spot) *Limits {
+	l := &Limits{c, spot}
+	c.Kinds.Register(travel.ProposeLimits, core.Kind{Carry: carryOutLimit, Effect: l.effect})
+	return l
 }
 
 // LimitFields are the fields of a request for a new limit.
@@ -167,6 +171,8 @@ type LimitRow struct {
 	Level       int64  // the highest of 80, 95 and 100 percent that the use has reached, or 0
 	// NotInForce says why new payments do not count against the limit; empty if they do.
 	NotInForce string
+	// Unknown says why the limit has no use, although it is one of a channel or of the site; empty if it has one.
+	Unknown string
 }
 
 // LimitFilter chooses rows; empty fields choose all.
@@ -183,7 +189,7 @@ func (l *Limits) List(ctx context.Context, actor auth.Actor, f LimitFilter, page
 		if err := checkChannels(tx, actor.SiteID, f.Channels); err != nil {
 			return list, err
 		}
-		rows, err := limitRows(tx, actor.SiteID)
+		rows, err := limitRows(tx, actor.SiteID, l.spot)
 		if err != nil {
 			return list, err
 		}
@@ -201,13 +207,13 @@ func checkChannels(tx *db.Tx, siteID int64, ids []int64) error {
 	return merchants.KnownChannels(tx, siteID, ids)
 }
 
-func limitRows(tx *db.Tx, siteID int64) ([]LimitRow, error) {
+func limitRows(tx *db.Tx, siteID int64, spot Spot) ([]LimitRow, error) {
 	today := civil.DayOf(tx.Now)
 	limits, err := LimitsUpTo(tx, siteID, today)
 	if err != nil {
 		return nil, err
 	}
-	stored, err := runningUses(tx, siteID)
+	uses, err := runningUses(tx, siteID)
 	if err != nil {
 		return nil, err
 	}
@@ -219,15 +225,7 @@ func limitRows(tx *db.Tx, siteID int64) ([]LimitRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	type key struct {
-		scope    protection.LimitScope
-		object   int64
-		currency money.Currency
-	}
-	uses := map[key]runningUse{}
-	for _, u := range stored {
-		uses[key{u.Scope, u.ObjectID, u.Currency}] = u
-	}
+	v := newValuing(tx, siteID, today, policy.Currency, spot)
 	channels := []int64{0}
 	for id := range names {
 		channels = append(channels, id)
@@ -248,14 +246,27 @@ func limitRows(tx *db.Tx, siteID int64) ([]LimitRow, error) {
 			row := LimitRow{Limit: limit, ChannelID: id, ChannelName: names[id], HasUse: !ownOnly}
 			row.NotInForce = notInForce(limit, policy)
 			if row.HasUse {
-				u := uses[key{scope, id, limit.Currency}]
-				row.Use, row.Percent, row.Level = u.Amount, limit.Percent(u.Amount), limit.Level(u.Amount)
-				row.Headroom, row.Over = limit.Headroom(u.Amount), max(0, u.Amount-limit.Amount)
+				use, known, err := uses.in(v, scope, id, limit.Currency)
+				if err != nil {
+					return nil, err
+				}
+				row.setUse(use, known)
 			}
 			rows = append(rows, row)
 		}
 	}
 	return rows, nil
+}
+
+func (r *LimitRow) setUse(use int64, known bool) {
+	if !known {
+		r.HasUse = false
+		r.Unknown = fmt.Sprintf("A part of the use was priced under a policy in another currency, and there is no rate from it to %s. "+
+			"So the use is not known.", r.Currency)
+		return
+	}
+	r.Use, r.Percent, r.Level = use, r.Limit.Percent(use), r.Limit.Level(use)
+	r.Headroom, r.Over = r.Limit.Headroom(use), max(0, use-r.Amount)
 }
 
 // notInForce says why new payments do not count against a limit in another currency than the policy's: amounts in two

@@ -83,6 +83,7 @@ const (
 	ChangePriced  = "priced"   // an allocation got its rate late
 	ChangeLimit   = "limit"    // there is a new limit
 	ChangePolicy  = "policy"   // there is a new policy
+	ChangeRates   = "rates"    // there are new rates, and an earlier policy had another currency
 )
 
 // LimitChange is a change of the use of a channel and its site that is not in the running use yet. It has the id of a
@@ -113,6 +114,18 @@ func NoteChange(tx *db.Tx, siteID int64, kind string, transactionID, allocationI
 	waiting := inLimits.Of(tx)
 	*waiting = append(*waiting, []any{siteID, kind, transactionID, allocationID, db.Micros(tx.Now)})
 	tx.Defer(waitingChanges)
+}
+
+// NoteRates notes new rates for the sites whose uses may depend on them: those with policies in several currencies. Call
+// it in the write that puts the rates on file.
+func NoteRates(tx *db.Tx) error {
+	sites, err := db.Ids(tx, `SELECT u.site_id FROM limit_uses u WHERE u.scope = 'site' AND u.amount <> 0
+		AND (SELECT COUNT(DISTINCT p.currency) FROM policies p WHERE p.site_id = u.site_id) > 1
+		GROUP BY u.site_id ORDER BY u.site_id`)
+	for _, id := range sites {
+		NoteChange(tx, id, ChangeRates, 0, 0)
+	}
+	return err
 }
 
 // lastChange reads the id of the last change that waits at any site, and the id of the last one that was seen before. An

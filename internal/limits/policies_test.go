@@ -10,7 +10,9 @@ import (
 	"holdfast/internal/apptest"
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/limits"
+	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
@@ -111,6 +113,81 @@ func TestUseIsE1LockedAfterAnyHistory(t *testing.T) {
 	if policies < 10 {
 		t.Errorf("%d policies", policies)
 	}
+}
+
+// TestLimitsInANewCurrency: what was priced under the old policy counts against limits in the new currency, at spot: it
+// follows the rates, each channel by itself, and limits of every scope see it.
+func TestLimitsInANewCurrency(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.50000"})
+		c, other := w.Channel(travel.ModeProtectionOnly, "GBP"), w.Channel(travel.ModeProtectionOnly, "EUR")
+		b, e := w.Booking(c, 100_000, "2024-09-14"), w.Booking(other, 100_000, "2024-09-14")
+		w.Limit(protection.LimitSite, 0, 50_000)
+		first := w.Must(apptest.Report(travel.Purchase, b, 10_000)) // GBP 100.00
+		w.Must(apptest.Report(travel.Purchase, e, 4001))            // GBP 20.01, rounded up
+		settle(t, w)
+		apptest.Same(t, "in pounds", rowOf(t, w, protection.LimitSite, 0).Use, 12_001)
+		euro := money.Currency("EUR")
+		w.Policy(travel.PolicyFields{From: apptest.DayPtr(t, "2024-06-04"), Currency: &euro})
+		w.At("2024-06-04")
+		settle(t, w)
+		old := rowOf(t, w, protection.LimitSite, 0)
+		apptest.Same(t, "the old limit", []any{old.Use, old.Currency, old.NotInForce != ""}, []any{12_001, "GBP", true})
+		w.Limit(protection.LimitSite, 0, 40_000)
+		w.Limit(protection.LimitChannel, c.ID, 22_000)
+		w.Limit(protection.LimitBooking, 0, 25_000)
+		w.Limit(protection.LimitTransaction, 0, 18_000)
+		use := func(when string, site, channel int64) {
+			t.Helper()
+			settle(t, w)
+			apptest.Same(t, when, []any{rowOf(t, w, protection.LimitSite, 0).Use, rowOf(t, w, protection.LimitChannel, c.ID).Use}, []any{site, channel})
+		}
+		use("in euros", 24_002, 20_000)
+		review(t, w)
+		apptest.Same(t, "existing bookings", eventsOf(t, w, protection.LimitBooking), crossed(b.ID, 20_000, 80))
+		apptest.Same(t, "existing payments", eventsOf(t, w, protection.LimitTransaction), crossed(first.ID, 20_000, 80, 95, 100))
+		apptest.Same(t, "over the limit of a payment", overLimit(t, w, first.ID), 2000)
+		second := w.Must(apptest.Report(travel.Purchase, b, 4000)) // EUR 80.00
+		apptest.Same(t, "over the booking's", []any{second.OverLimit, second.OverLimitCurrency}, []any{3000, "EUR"})
+		use("with another payment", 32_002, 28_000)
+		apptest.Same(t, "over the channel's", w.ReadTransaction(second.ID).OverLimit, 6000)
+		apptest.Same(t, "events of the channel", eventsOf(t, w, protection.LimitChannel), append(crossed(c.ID, 20_000, 80), crossed(c.ID, 28_000, 95, 100)...))
+		late := apptest.Report(travel.Purchase, b, 1000) // of before the policy: GBP 10.00, so EUR 20.00
+		late.EffectiveAt = apptest.Began
+		apptest.Same(t, "paid before the policy", w.Must(late).OverLimit, 2000)
+		use("and a late one", 34_002, 30_000)
+		apptest.Same(t, "events of the site", eventsOf(t, w, protection.LimitSite), crossed(0, 32_002, 80))
+		w.Fix("2024-06-03", map[money.Currency]string{"GBP": "0.40000"}) // what was priced stays, but is worth more
+		use("at another rate", 40_503, 35_500)
+		apptest.Same(t, "events of the rate", eventsOf(t, w, protection.LimitSite)[1:], crossed(0, 40_503, 95, 100))
+		pounds := money.Currency("GBP")
+		w.Policy(travel.PolicyFields{From: apptest.DayPtr(t, "2024-06-05"), Currency: &pounds})
+		w.Limit(protection.LimitSite, 0, 1_000_000)
+		w.At("2024-06-05")
+		settle(t, w)
+		w.Limit(protection.LimitSite, 0, 50_000)
+		settle(t, w)
+		apptest.Same(t, "in pounds again", rowOf(t, w, protection.LimitSite, 0).Use, 10_000+1000+2001+3200)
+	})
+}
+
+// TestAUseWithoutARateIsNotKnown: what was priced under the old policy cannot be converted.
+func TestAUseWithoutARateIsNotKnown(t *testing.T) {
+	t.Parallel()
+	w := apptest.NewWorld(t, dbtest.SQLite(t))
+	b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 100_000, "2024-09-14")
+	w.Must(apptest.Report(travel.Purchase, b, 10_000))
+	euro := money.Currency("EUR")
+	w.Policy(travel.PolicyFields{From: apptest.DayPtr(t, "2024-06-03"), Currency: &euro})
+	w.Limit(protection.LimitSite, 0, 40_000)
+	settle(t, w)
+	row := rowOf(t, w, protection.LimitSite, 0)
+	apptest.Same(t, "without a rate", []any{row.HasUse, row.NotInForce, row.Unknown != ""}, []any{false, "", true})
+	w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.50000"})
+	settle(t, w)
+	row = rowOf(t, w, protection.LimitSite, 0)
+	apptest.Same(t, "with one", []any{row.HasUse, row.Unknown, row.Use}, []any{true, "", 20_000})
 }
 
 // TestTheMigrationFindsLinesAgain: an older program removed the lines of 0.

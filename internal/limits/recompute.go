@@ -1,7 +1,6 @@
 package limits
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -68,7 +67,7 @@ func (l *Limits) Recompute(ctx context.Context) (more bool, err error) {
 		actor := auth.System(b.Clock.SiteID)
 		actor.Ahead = b.Clock.Ahead
 		left, err := core.Write(ctx, l.Core, actor, func(tx *db.Tx) (bool, error) {
-			return recomputePiece(tx, b.Clock.SiteID, upTo, today)
+			return recomputePiece(tx, b.Clock.SiteID, upTo, today, l.spot)
 		})
 		if err != nil {
 			return false, fmt.Errorf("site %d: %w", b.Clock.SiteID, err)
@@ -108,25 +107,21 @@ type recomputing struct {
 	tx     *db.Tx
 	book   limitBook
 	limits protection.Limits
-	uses   map[useKey]*runningUse
+	spot   Spot
+	value  valuing // at the end of the book's day
+	uses   *uses
 	stored map[useKey]runningUse // the uses as they are in the database
 	at     time.Time             // when the change was recorded that is judged now
 	facts  map[int64]*LimitFacts // of the allocations of this piece, by their ids
 	about  map[int64][]int64     // the ids of the allocations that each transaction changes
 }
 
-type useKey struct {
-	scope    protection.LimitScope
-	object   int64
-	currency string
-}
-
-func recomputePiece(tx *db.Tx, siteID, upTo int64, today civil.Day) (more bool, err error) {
+func recomputePiece(tx *db.Tx, siteID, upTo int64, today civil.Day, spot Spot) (more bool, err error) {
 	policy, err := merchants.PolicyOn(tx, siteID, today)
 	if err != nil {
 		return false, err
 	}
-	s := &recomputing{tx: tx, uses: map[useKey]*runningUse{}, stored: map[useKey]runningUse{}, at: tx.Now}
+	s := &recomputing{tx: tx, spot: spot, stored: map[useKey]runningUse{}, at: tx.Now}
 	// A new book begins on the day of its first change.
 	changes, err := WaitingChanges(tx, siteID, upTo, changesPerWrite)
 	if err != nil {
@@ -143,13 +138,11 @@ func recomputePiece(tx *db.Tx, siteID, upTo int64, today civil.Day) (more bool, 
 	if changes, err = WaitingChanges(tx, siteID, upTo, changesPerWrite); err != nil {
 		return false, err
 	}
-	stored, err := runningUses(tx, siteID)
-	if err != nil {
+	if s.uses, err = runningUses(tx, siteID); err != nil {
 		return false, err
 	}
-	for _, u := range stored {
-		k := useKey{u.Scope, u.ObjectID, string(u.Currency)}
-		s.uses[k], s.stored[k] = &u, u
+	for k, u := range s.uses.by {
+		s.stored[k] = *u
 	}
 	if len(changes) > 0 {
 		today = civil.DayOf(changes[0].RecordedAt)
@@ -212,23 +205,10 @@ func (s *recomputing) apply(f *LimitFacts, day civil.Day) (grown int64, err erro
 	}
 	grown = after.Amount - f.line.Amount
 	f.line = after
-	s.use(protection.LimitChannel, a).Amount += grown
-	s.use(protection.LimitSite, a).Amount += grown
+	s.uses.of(protection.LimitChannel, a.ChannelID, a.PolicyCurrency).Amount += grown
+	s.uses.of(protection.LimitSite, 0, a.PolicyCurrency).Amount += grown
 	saveLine(s.tx, a.SiteID, after)
 	return grown, nil
-}
-
-// use finds the running use that an allocation counts in, or begins a new one.
-func (s *recomputing) use(scope protection.LimitScope, a protection.Allocation) *runningUse {
-	u := runningUse{Scope: scope, Currency: a.PolicyCurrency}
-	if scope == protection.LimitChannel {
-		u.ObjectID = a.ChannelID
-	}
-	k := useKey{scope, u.ObjectID, string(u.Currency)}
-	if s.uses[k] == nil {
-		s.uses[k] = &u
-	}
-	return s.uses[k]
 }
 
 // takeChange adds one change to the running use, and judges it.
@@ -243,16 +223,10 @@ func (s *recomputing) takeChange(c LimitChange) error {
 		ids = []int64{c.AllocationID}
 	}
 	for _, id := range ids {
-		a := s.facts[id].Allocation
-		grown, err := s.apply(s.facts[id], s.book.Day)
+		payment := c.Kind == ChangePayment || c.Kind == ChangePriced
+		grown, err := s.takeAllocation(s.facts[id], payment)
 		if err != nil {
 			return err
-		}
-		payment := c.Kind == ChangePayment || c.Kind == ChangePriced
-		for _, scope := range []protection.LimitScope{protection.LimitChannel, protection.LimitSite} {
-			if err := s.judge(s.use(scope, a), a, grown, payment); err != nil {
-				return err
-			}
 		}
 		// If a payment has its value from the beginning, Judge has judged it already.
 		if c.Kind != ChangePayment {
@@ -267,33 +241,64 @@ func (s *recomputing) takeChange(c LimitChange) error {
 	return nil
 }
 
-// judge judges a use after an allocation changed it. It writes an event for each level that the use rose to, and the part
-// of a payment above the limit.
-func (s *recomputing) judge(u *runningUse, a protection.Allocation, grown int64, payment bool) error {
-	limit, ok := s.limits.InForce(u.Scope, a.ChannelID, s.book.Day, s.known())
-	if !ok || limit.Currency != u.Currency {
-		u.Level = 0
-		return nil
-	}
-	if payment {
-		if err := recordOver(s.tx, a, limit, grown, u.Amount); err != nil {
-			return err
+// takeAllocation computes the line of an allocation again, and judges the uses of its channel and site. It writes an event
+// for each level that a use rose to, and the part of a payment above the limit. It returns the growth of the line.
+func (s *recomputing) takeAllocation(f *LimitFacts, payment bool) (grown int64, err error) {
+	a := f.Allocation
+	scopes := []protection.LimitScope{protection.LimitChannel, protection.LimitSite}
+	objects, before := []int64{a.ChannelID, 0}, make([]int64, len(scopes))
+	for i, scope := range scopes {
+		if limit, ok := s.inForce(scope, objects[i]); ok {
+			if before[i], err = s.useIn(scope, objects[i], limit); err != nil {
+				return 0, err
+			}
 		}
 	}
-	cause := int64(0)
-	if payment {
-		cause = a.TransactionID
+	if grown, err = s.apply(f, s.book.Day); err != nil {
+		return 0, err
 	}
-	return s.cross(u, limit, cause)
+	for i, scope := range scopes {
+		limit, ok := s.inForce(scope, objects[i])
+		if !ok {
+			continue
+		}
+		use, err := s.useIn(scope, objects[i], limit)
+		if err != nil {
+			return 0, err
+		}
+		cause := int64(0)
+		if payment {
+			cause = a.TransactionID
+			if err := recordOver(s.tx, a, limit, use-before[i], use); err != nil {
+				return 0, err
+			}
+		}
+		if err := s.cross(scope, objects[i], limit, use, cause); err != nil {
+			return 0, err
+		}
+	}
+	return grown, nil
+}
+
+// inForce finds the limit of a channel or of the site.
+func (s *recomputing) inForce(scope protection.LimitScope, object int64) (protection.Limit, bool) {
+	return s.limits.InForce(scope, object, s.book.Day, s.known())
+}
+
+// useIn is the use of a channel or of the site in the currency of a limit.
+func (s *recomputing) useIn(scope protection.LimitScope, object int64, limit protection.Limit) (int64, error) {
+	use, _, err := s.uses.in(s.value, scope, object, limit.Currency)
+	return use, err
 }
 
 // cross brings the level of a use up to date, and writes an event for each level that it rose to. After a fall, the next
 // rise makes new events.
-func (s *recomputing) cross(u *runningUse, limit protection.Limit, cause int64) error {
+func (s *recomputing) cross(scope protection.LimitScope, object int64, limit protection.Limit, use, cause int64) error {
+	u := s.uses.of(scope, object, limit.Currency)
 	before := u.Level
-	u.Level = limit.Level(u.Amount)
+	u.Level = limit.Level(use)
 	return recordCrossings(s.tx, protection.LimitEvent{
-		SiteID: s.book.SiteID, Scope: u.Scope, ObjectID: u.ObjectID, ChannelID: u.ObjectID, Use: u.Amount, Limit: limit,
+		SiteID: s.book.SiteID, Scope: scope, ObjectID: object, ChannelID: object, Use: use, Limit: limit,
 		TransactionID: cause, CrossedAt: s.at,
 	}, before)
 }
@@ -301,16 +306,22 @@ func (s *recomputing) cross(u *runningUse, limit protection.Limit, cause int64) 
 // known is the known_at of the limits: limits count that were recorded before the current change.
 func (s *recomputing) known() time.Time { return s.book.KnownAt }
 
-// judgeAll judges all uses, after a new day, recognition or limit.
+// judgeAll judges all uses, after a new day, recognition, rate or limit.
 func (s *recomputing) judgeAll() error {
-	for _, k := range sortedUses(s.uses) {
-		u := s.uses[k]
-		limit, ok := s.limits.InForce(u.Scope, u.ObjectID, s.book.Day, s.known())
-		if !ok || limit.Currency != u.Currency {
-			u.Level = 0
+	keys := s.uses.sorted()
+	for i, k := range keys {
+		limit, ok := s.inForce(k.scope, k.object)
+		if !ok || limit.Currency != k.currency {
+			s.uses.by[k].Level = 0
+		}
+		if !ok || i > 0 && keys[i-1].scope == k.scope && keys[i-1].object == k.object { // one use for all its currencies
 			continue
 		}
-		if err := s.cross(u, limit, 0); err != nil {
+		use, err := s.useIn(k.scope, k.object, limit)
+		if err != nil {
+			return err
+		}
+		if err := s.cross(k.scope, k.object, limit, use, 0); err != nil {
 			return err
 		}
 	}
@@ -323,7 +334,7 @@ func (s *recomputing) judgeObjects(h protection.History, grown int64, day civil.
 	if grown <= 0 {
 		return nil
 	}
-	l, err := newLimiting(s.tx, h.SiteID, day, s.at)
+	l, err := newLimiting(s.tx, h.SiteID, day, s.at, s.spot)
 	if err != nil || len(l.limits) == 0 {
 		return err
 	}
@@ -335,20 +346,13 @@ func (s *recomputing) judgeObjects(h protection.History, grown int64, day civil.
 }
 
 func (s *recomputing) save() error {
-	for _, k := range sortedUses(s.uses) {
-		if *s.uses[k] == s.stored[k] {
+	for _, k := range s.uses.sorted() {
+		if *s.uses.by[k] == s.stored[k] {
 			continue
 		}
-		if err := saveUse(s.tx, s.book.SiteID, *s.uses[k]); err != nil {
+		if err := saveUse(s.tx, s.book.SiteID, *s.uses.by[k]); err != nil {
 			return err
 		}
 	}
 	return saveBook(s.tx, s.book)
-}
-
-// sortedUses returns the keys of uses in the order in which they are judged and stored. It is the same in every run.
-func sortedUses(uses map[useKey]*runningUse) []useKey {
-	return slices.SortedFunc(maps.Keys(uses), func(a, b useKey) int {
-		return cmp.Or(cmp.Compare(a.scope, b.scope), cmp.Compare(a.object, b.object), cmp.Compare(a.currency, b.currency))
-	})
 }

@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/ledger"
+	"holdfast/internal/money"
 	"holdfast/internal/protection"
 )
 
@@ -42,7 +43,7 @@ func (l *Limits) review(ctx context.Context) (more bool, err error) {
 		actor := auth.System(r.Clock.SiteID)
 		actor.Ahead = r.Clock.Ahead
 		left, err := core.Write(ctx, l.Core, actor, func(tx *db.Tx) (bool, error) {
-			return reviewPiece(tx, l.Pieces.Reviewed, r, days[i])
+			return reviewPiece(tx, l.Pieces.Reviewed, r, days[i], l.spot)
 		})
 		if err != nil {
 			return false, fmt.Errorf("review of limit %d of site %d: %w", r.Limit.ID, r.Limit.SiteID, err)
@@ -59,7 +60,7 @@ type reviewing struct {
 	before protection.Limits // all limits but the reviewed one
 }
 
-func reviewPiece(tx *db.Tx, pieces int, r limitReview, day civil.Day) (more bool, err error) {
+func reviewPiece(tx *db.Tx, pieces int, r limitReview, day civil.Day, spot Spot) (more bool, err error) {
 	list, last, err := toJudge(tx, r, pieces)
 	if err != nil {
 		return false, err
@@ -69,7 +70,7 @@ func reviewPiece(tx *db.Tx, pieces int, r limitReview, day civil.Day) (more bool
 		return false, err
 	}
 	l, err := newLimiting(tx, r.Limit.SiteID, day, slices.MaxFunc(
-		[]time.Time{r.Limit.RecordedAt, r.Limit.FromDay.Start()}, time.Time.Compare))
+		[]time.Time{r.Limit.RecordedAt, r.Limit.FromDay.Start()}, time.Time.Compare), spot)
 	if err != nil {
 		return false, err
 	}
@@ -96,10 +97,10 @@ func (r reviewing) judgeObject(j judged) error {
 	scope, channel := r.review.Limit.Scope, list[0].ChannelID
 	limit, ok := r.limits.InForce(scope, channel, r.day, everything)
 	before, had := r.before.InForce(scope, channel, r.day, everything)
-	if !ok || had && before.ID == limit.ID || limit.Level(j.Most) == 0 {
+	if !ok || had && before.ID == limit.ID || j.Others == 0 && limit.Level(j.Most) == 0 {
 		return nil
 	}
-	added, use, err := r.usesIn(list, limit)
+	added, use, err := r.addedBy(list, limit)
 	if err != nil {
 		return err
 	}
@@ -160,20 +161,20 @@ func (r reviewing) allocationsOf(object int64) (list []protection.History, err e
 	return list, err
 }
 
-// usesIn returns the use of each allocation at the end of the day, and their sum. An allocation in another currency than
-// the limit's has the use 0.
-func (r reviewing) usesIn(list []protection.History, limit protection.Limit) (added []int64, use int64, err error) {
-	added = make([]int64, len(list))
-	for i, h := range list {
-		if h.PolicyCurrency != limit.Currency {
-			continue
-		}
+// addedBy returns what each allocation adds to the use at the end of the day, and the use, in the currency of the limit.
+func (r reviewing) addedBy(list []protection.History, limit protection.Limit) (added []int64, use int64, err error) {
+	sums := map[money.Currency]int64{}
+	for _, h := range list {
 		u, err := h.UseAt(r.day, everything, r.by)
 		if err != nil {
 			return nil, 0, err
 		}
-		added[i] = u.Amount
-		use += u.Amount
+		sums[h.PolicyCurrency] += u.Amount
+		before := use
+		if use, err = r.total(sums, limit.Currency); err != nil {
+			return nil, 0, err
+		}
+		added = append(added, use-before)
 	}
 	return added, use, nil
 }

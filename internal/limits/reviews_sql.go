@@ -24,7 +24,7 @@ func beginReview(tx *db.Tx, l protection.Limit) error {
 // openReviews lists the reviews of all sites that are not done, in order of sites and limits.
 func openReviews(tx *db.Tx) ([]limitReview, error) {
 	var list []limitReview
-	err := tx.Each(`SELECT r.site_id, r.limit_id, r.walked_to, l.scope, l.channel_id, l.from_day, l.recorded_at, s.clock_ahead
+	err := tx.Each(`SELECT r.site_id, r.limit_id, r.walked_to, l.scope, l.channel_id, l.from_day, l.currency, l.recorded_at, s.clock_ahead
 		FROM limit_reviews r
 		JOIN limits l ON l.site_id = r.site_id AND l.id = r.limit_id
 		JOIN sites s ON s.id = r.site_id ORDER BY r.site_id, r.limit_id`, nil,
@@ -33,7 +33,7 @@ func openReviews(tx *db.Tx) ([]limitReview, error) {
 			var channel *int64
 			var recorded, ahead int64
 			l := &r.Limit
-			err := scan(&l.SiteID, &l.ID, &r.WalkedTo, &l.Scope, &channel, &l.FromDay, &recorded, &ahead)
+			err := scan(&l.SiteID, &l.ID, &r.WalkedTo, &l.Scope, &channel, &l.FromDay, &l.Currency, &recorded, &ahead)
 			if channel != nil {
 				l.ChannelID = *channel
 			}
@@ -59,7 +59,8 @@ func moveReview(tx *db.Tx, r limitReview, to int64, done bool) (moved bool, err 
 // judged is a transaction or booking with at least one payment, and the largest possible use of it.
 type judged struct {
 	ID      int64
-	Most    int64 // the largest possible use, in minor units of the policy currency
+	Most    int64 // the largest possible use of what is priced in the currency of the limit, in minor units
+	Others  int64 // how many allocations are priced in another currency
 	FirstID int64 // the smallest id of its allocations
 }
 
@@ -91,14 +92,16 @@ func toJudge(tx *db.Tx, r limitReview, limit int) (list []judged, last int64, er
 	}
 	slices.Sort(ids)
 	var w db.Where
+	own := `policy_currency = ` + w.Arg(r.Limit.Currency)
 	w.And("site_id = ?", r.Limit.SiteID)
 	db.In(&w, column, ids)
-	err = tx.Each(`SELECT `+column+`, CAST(SUM(value) AS BIGINT), MIN(id) FROM allocations
+	err = tx.Each(`SELECT `+column+`, CAST(SUM(CASE WHEN `+own+` THEN value ELSE 0 END) AS BIGINT),
+			CAST(SUM(CASE WHEN `+own+` THEN 0 ELSE 1 END) AS BIGINT), MIN(id) FROM allocations
 		WHERE `+w.Text.String()+` AND protected AND NOT simulated AND priced_at IS NOT NULL
 		GROUP BY `+column+` ORDER BY `+column, w.Args,
 		func(scan func(dest ...any) error) error {
 			var j judged
-			err := scan(&j.ID, &j.Most, &j.FirstID)
+			err := scan(&j.ID, &j.Most, &j.Others, &j.FirstID)
 			list = append(list, j)
 			return err
 		})

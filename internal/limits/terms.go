@@ -81,8 +81,8 @@ func fieldsOf(tx *db.Tx, p travel.Proposal) (LimitFields, error) {
 	return in, nil
 }
 
-// effectOfLimit compares the limit of a proposal with the one that is in force, and with the uses of today.
-func effectOfLimit(tx *db.Tx, p travel.Proposal) (effect travel.Effect, err error) {
+// effect compares the limit of a proposal with the one that is in force, and with the uses of today.
+func (l *Limits) effect(tx *db.Tx, p travel.Proposal) (effect travel.Effect, err error) {
 	in, err := fieldsOf(tx, p)
 	if err != nil {
 		return effect, err
@@ -97,39 +97,47 @@ func effectOfLimit(tx *db.Tx, p travel.Proposal) (effect travel.Effect, err erro
 	}
 	effect.Currency = limit.Currency
 	var before any
-	if l, ok := limits.InForce(limit.Scope, limit.ChannelID, limit.FromDay, everything); ok {
-		before = auditLimit(l)
+	if now, ok := limits.InForce(limit.Scope, limit.ChannelID, limit.FromDay, everything); ok {
+		before = auditLimit(now)
 	}
 	if effect.Changes, err = core.Changes(before, auditLimit(limit)); err != nil || limit.Lifted {
 		return effect, err
 	}
 	uses, err := runningUses(tx, p.SiteID)
-	effect.Figures = figuresOf(limit, uses)
+	if err != nil {
+		return effect, err
+	}
+	effect.Figures, err = figuresOf(limit, uses, newValuing(tx, p.SiteID, civil.DayOf(tx.Now), limit.Currency, l.spot))
 	return effect, err
 }
 
 // figuresOf says what a limit would mean for the uses of today. A limit of every channel is compared with all of them.
-func figuresOf(limit protection.Limit, uses []runningUse) (list []travel.Figure) {
+func figuresOf(limit protection.Limit, uses *uses, v valuing) (list []travel.Figure, err error) {
 	everyChannel := limit.Scope == protection.LimitChannel && limit.ChannelID == 0
 	var exceeded int64
-	for _, u := range uses {
-		if u.Scope != limit.Scope || u.Currency != limit.Currency || limit.ChannelID != 0 && u.ObjectID != limit.ChannelID {
+	var last useKey
+	for _, k := range uses.sorted() {
+		done := last.scope == k.scope && last.object == k.object // a use has a key for each of its currencies
+		last = k
+		if done || k.scope != limit.Scope || limit.ChannelID != 0 && k.object != limit.ChannelID {
 			continue
 		}
-		if everyChannel {
-			if u.Amount > limit.Amount {
-				exceeded++
-			}
-			continue
+		use, known, err := uses.in(v, k.scope, k.object, limit.Currency)
+		switch {
+		case err != nil:
+			return nil, err
+		case everyChannel && use > limit.Amount:
+			exceeded++
+		case !everyChannel && known:
+			list = append(list, travel.AmountOf("use", use, limit.Currency),
+				travel.AmountOf("headroom_after", limit.Headroom(use), limit.Currency),
+				travel.AmountOf("over_after", max(0, use-limit.Amount), limit.Currency))
 		}
-		list = append(list, travel.AmountOf("use", u.Amount, u.Currency),
-			travel.AmountOf("headroom_after", limit.Headroom(u.Amount), u.Currency),
-			travel.AmountOf("over_after", max(0, u.Amount-limit.Amount), u.Currency))
 	}
 	if everyChannel {
 		list = append(list, travel.CountOf("channels_over_after", exceeded))
 	}
-	return list
+	return list, nil
 }
 
 // NotCounting sets LimitsNotCounting of a policy: the ids of the limits that its payments do not count against. These are

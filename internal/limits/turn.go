@@ -18,6 +18,9 @@ func (s *recomputing) step(day civil.Day, changes []LimitChange) (more bool, err
 		if err := s.walk(); err != nil || s.book.Walking {
 			return true, err
 		}
+		if err := s.goBy(); err != nil || s.book.Walking { // by now there may be another one
+			return true, err
+		}
 	}
 	if s.limits, err = LimitsUpTo(s.tx, s.book.SiteID, s.book.Day); err != nil {
 		return false, err
@@ -44,7 +47,10 @@ func (s *recomputing) step(day civil.Day, changes []LimitChange) (more bool, err
 		return false, err
 	}
 	if last.Kind == ChangePolicy {
-		return true, s.goBy()
+		if err := s.goBy(); err != nil || s.book.Walking {
+			return true, err
+		}
+		return true, s.judgeAll() // the currency may be another one
 	}
 	return s.book.Day < day || len(changes) == changesPerWrite || len(changes) > 0 && last.ID != changes[len(changes)-1].ID, nil
 }
@@ -71,13 +77,14 @@ func (s *recomputing) turnTo(day civil.Day) (more bool, err error) {
 	return false, s.goBy()
 }
 
-// goBy begins a walk if the recognition of the policy in force is a new one.
+// goBy goes by the policy in force: it values uses in its currency, and begins a walk if its recognition is a new one.
 func (s *recomputing) goBy() error {
 	known, err := policiesTaken(s.tx, s.book.SiteID)
 	if err != nil {
 		return err
 	}
 	policy, err := merchants.PolicyKnown(s.tx, s.book.SiteID, s.book.Day, known)
+	s.value = newValuing(s.tx, s.book.SiteID, s.book.Day, policy.Currency, s.spot)
 	if err == nil && policy.Recognition != s.book.Recognition {
 		s.book.Recognition, s.book.Walking, s.book.WalkedTo = policy.Recognition, true, 0
 	}

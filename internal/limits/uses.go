@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"cmp"
 	"database/sql"
 	"maps"
 	"slices"
@@ -87,18 +88,81 @@ type runningUse struct {
 	Level    int64 // 0, 80, 95 or 100 percent
 }
 
-// runningUses reads the uses of a site and of its channels, in a fixed order.
-func runningUses(tx *db.Tx, siteID int64) ([]runningUse, error) {
-	var list []runningUse
+type useKey struct {
+	scope    protection.LimitScope
+	object   int64
+	currency money.Currency
+}
+
+// uses are the running uses of a site and of its channels. Each has subtotals in the currencies of the policies under which
+// its payments were priced.
+type uses struct {
+	by         map[useKey]*runningUse
+	currencies []money.Currency // of all subtotals
+}
+
+// runningUses reads the uses of a site and of its channels.
+func runningUses(tx *db.Tx, siteID int64) (*uses, error) {
+	all := &uses{by: map[useKey]*runningUse{}}
 	err := tx.Each(`SELECT scope, object_id, currency, amount, level FROM limit_uses
-		WHERE site_id = $1 AND scope IN ('channel', 'site') ORDER BY scope, object_id, currency`, []any{siteID},
+		WHERE site_id = $1 AND scope IN ('channel', 'site')`, []any{siteID},
 		func(scan func(dest ...any) error) error {
 			var u runningUse
 			err := scan(&u.Scope, &u.ObjectID, &u.Currency, &u.Amount, &u.Level)
-			list = append(list, u)
+			*all.of(u.Scope, u.ObjectID, u.Currency) = u
 			return err
 		})
-	return list, err
+	return all, err
+}
+
+// of finds a subtotal, or begins a new one.
+func (all *uses) of(scope protection.LimitScope, object int64, c money.Currency) *runningUse {
+	k := useKey{scope, object, c}
+	if all.by[k] == nil {
+		all.by[k] = &runningUse{Scope: scope, ObjectID: object, Currency: c}
+		if !slices.Contains(all.currencies, c) {
+			all.currencies = append(all.currencies, c)
+		}
+	}
+	return all.by[k]
+}
+
+// in is the use of a channel or of the site in the currency of a limit. As in a report of exposure, the subtotals of each
+// channel are converted by themselves. known is false when a rate is missing; then a part is not in the use.
+func (all *uses) in(v valuing, scope protection.LimitScope, object int64, limit money.Currency) (sum int64, known bool, err error) {
+	known = true
+	add := func(u *runningUse) error {
+		value, ok, err := v.value(u.Currency, u.Amount, limit)
+		sum, known = sum+value, known && ok
+		return err
+	}
+	for _, c := range all.currencies {
+		own := all.by[useKey{scope, object, c}]
+		if own == nil || scope == protection.LimitSite && c != limit {
+			continue
+		}
+		if err := add(own); err != nil {
+			return 0, false, err
+		}
+	}
+	if scope != protection.LimitSite || len(all.currencies) == 1 && all.currencies[0] == limit {
+		return sum, known, nil
+	}
+	for k, u := range all.by {
+		if k.scope == protection.LimitChannel && k.currency != limit {
+			if err := add(u); err != nil {
+				return 0, false, err
+			}
+		}
+	}
+	return sum, known, nil
+}
+
+// sorted returns the keys in the order in which uses are judged and stored. It is the same in every run.
+func (all *uses) sorted() []useKey {
+	return slices.SortedFunc(maps.Keys(all.by), func(a, b useKey) int {
+		return cmp.Or(cmp.Compare(a.scope, b.scope), cmp.Compare(a.object, b.object), cmp.Compare(a.currency, b.currency))
+	})
 }
 
 // saveUse stores a use.
@@ -119,16 +183,24 @@ func lockUse(tx *db.Tx, siteID, bookingID int64, c money.Currency) (runningUse, 
 	return u, err
 }
 
-// recomputedUse adds up the lines of the allocations of a transaction or booking in one policy currency.
-func recomputedUse(tx *db.Tx, siteID int64, scope protection.LimitScope, object int64, c money.Currency) (sum int64, err error) {
+// recomputedUses adds up the lines of the allocations of a transaction or booking, by policy currency.
+func recomputedUses(tx *db.Tx, siteID int64, scope protection.LimitScope, object int64) (map[money.Currency]int64, error) {
 	column := "a.transaction_id"
 	if scope == protection.LimitBooking {
 		column = "a.booking_id"
 	}
-	err = tx.Row(`SELECT CAST(COALESCE(SUM(l.amount), 0) AS BIGINT) FROM allocations a
+	sums := map[money.Currency]int64{}
+	err := tx.Each(`SELECT l.currency, CAST(SUM(l.amount) AS BIGINT) FROM allocations a
 			JOIN limit_lines l ON l.site_id = a.site_id AND l.allocation_id = a.id
-		WHERE a.site_id = $1 AND `+column+` = $2 AND l.currency = $3`, []any{siteID, object, c}, &sum)
-	return sum, err
+		WHERE a.site_id = $1 AND `+column+` = $2 GROUP BY l.currency`, []any{siteID, object},
+		func(scan func(dest ...any) error) error {
+			var c money.Currency
+			var sum int64
+			err := scan(&c, &sum)
+			sums[c] = sum
+			return err
+		})
+	return sums, err
 }
 
 // insertOver stores the part of an allocation that lies above a limit. A second call for the same limit changes nothing.

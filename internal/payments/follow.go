@@ -46,7 +46,7 @@ func (r *intake) follow() error {
 		if err != nil {
 			return err
 		}
-		r.t.OverLimit, r.t.OverLimitCurrency, err = limits.Judge(r.tx, r.t)
+		r.t.OverLimit, r.t.OverLimitCurrency, err = limits.Judge(r.tx, r.t, rates.SpotQuote)
 		return err
 	case travel.Refund, travel.Chargeback, travel.ChargebackReversal:
 		if err := ledger.Adjust(r.tx, r.t, +1, r.t.EffectiveAt); err != nil {

@@ -11,6 +11,8 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/fx"
+	"holdfast/internal/limits"
+	"holdfast/internal/merchants"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
 )
@@ -44,6 +46,12 @@ const fixingsPerInsert = 100
 // currency, day and quote id.
 func InsertFixings(tx *db.Tx, list []fx.Fixing) error {
 	if err := core.RatesChanged(tx); err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	if err := limits.NoteRates(tx); err != nil {
 		return err
 	}
 	for batch := range slices.Chunk(list, fixingsPerInsert) {
@@ -122,6 +130,21 @@ func fixingsOf(tx *db.Tx, query string, args []any) ([]fx.Fixing, error) {
 
 // seriesPerQuery is how many pairs of currency and provider one statement looks up. SQLite allows 500.
 const seriesPerQuery = 100
+
+// SpotQuote finds the quote that values an amount at the end of a day (R7), with the fixings that count for a site, as
+// known now. ok is false when a leg has no fixing.
+func SpotQuote(tx *db.Tx, siteID int64, from, to money.Currency, day civil.Day) (quote fx.Quote, ok bool, err error) {
+	site, err := merchants.Site(tx, siteID)
+	if err != nil {
+		return fx.Quote{}, false, err
+	}
+	list, err := FixingsUpTo(tx, ProvidersOf(site), []money.Currency{from, to}, day, tx.Now)
+	if err != nil {
+		return fx.Quote{}, false, err
+	}
+	quote, ok = fx.Spot(fx.NewTable(list), from, to, day, tx.Now)
+	return quote, ok, nil
+}
 
 // FixingsUpTo reads the fixings that can count on a day for the given currencies: for each provider, the last few fixings
 // up to that day that were on file at the instant known. The euro has no fixings.
