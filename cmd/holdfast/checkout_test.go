@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"holdfast/internal/browsertest"
 )
@@ -63,7 +64,8 @@ func demosShop(t *testing.T, shop *merchant) {
 func TestDemosShopServerToServer(t *testing.T) {
 	t.Parallel()
 	browsertest.Context(t) // before anything is started for it
-	demo := onSQLite(t).start("demo", "--empty", "--profile", "server-to-server")
+	s := onSQLite(t)
+	demo := s.start("demo", "--empty", "--profile", "server-to-server")
 	v := enterDemosShop(t, demo.base, "")
 	v.click(mainFrame, "#pay")
 	v.payWith(challenged)
@@ -88,4 +90,31 @@ func TestDemosShopServerToServer(t *testing.T) {
 	v.press("Escape")
 	v.hears("modal_closed")
 	v.waitFor(mainFrame, "document.getElementById('state').textContent.startsWith('Thank you.')")
+	leftOpen(t, v, s)
+}
+
+// leftOpen has a form open for longer than its session. With a new auth string it goes on, and what was typed stays.
+func leftOpen(t *testing.T, v *visit, s *system) {
+	v.do(mainFrame, `window.open = async () => {
+		const { booking_auth, channels, currencies, total, country, date, date_start } = await (await fetch("/checkout/quote", {
+			method: "POST", body: JSON.stringify({ travellers: 1, currency: "GBP" }),
+		})).json();
+		return { booking_auth, channels, currencies, total, country, date, date_start, booking_id: "0", firstname: "Ada", surname: "Lovelace", email: "ada@example.org" };
+	}`)
+	v.do(mainFrame, `open().then((data) => {
+		window.fired = [];
+		window.modal = new tmtPaymentModalSdk({ path: "demo", verify: ["country", "date"], data });
+		for (const name of ["booking_logged", "token_error", "transaction_logged"]) modal.on(name, (argument) => fired.push({ name, argument, count: 1 }));
+	})`)
+	v.enter(approved)
+	v.do(modalFrame, "document.getElementById('name').focus()")
+	v.insert("Ada Lovelace")
+	s.must("clock", "set", "--profile", "server-to-server", "--site", "demo", "--to", time.Now().UTC().Add(31*time.Minute).Format(time.DateTime))
+	v.press("Enter")
+	isError(t, v.wait("token_error"), "jwt_auth_invalid_request", 403)
+	v.do(mainFrame, "open().then((data) => modal.renew(data.booking_auth))")
+	v.waitFor(modalFrame, "document.getElementById('notice').hidden && document.getElementById('code').value === '123'")
+	v.click(modalFrame, "#pay")
+	v.wait("transaction_logged")
+	v.firedExactly("booking_logged", "token_error", "transaction_logged")
 }

@@ -144,7 +144,10 @@ window.tmtPaymentModalReady = () => {
 
 // fields stands in for a tokenizer's script. It has the parts of the interface that are used, with plain inputs.
 const fields = `window.TokenEx = { Iframe: class {
-  constructor(id, config) { Object.assign(this, { id, config, on: (name, listener) => (this.listeners[name] = listener), listeners: {} }); }
+  constructor(id, config) {
+    Object.assign(this, { id, config, on: (name, listener) => (this.listeners[name] = listener), listeners: {} });
+    window.shown = this;
+  }
   input(id) {
     const input = document.createElement("input");
     input.addEventListener("blur", () => this.validate());

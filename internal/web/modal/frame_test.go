@@ -460,10 +460,21 @@ func TestTheTokenizersFieldsTakeTheCard(t *testing.T) {
 	b.press("1240" + kb.Tab + "12" + kb.Tab)
 	b.until("/modal/v1/frame", "document.getElementById('code-error').textContent === 'The security code has 3 digits.'")
 	b.frame("document.querySelector('#code-host input').focus()")
-	b.press(kb.End + "3" + kb.Tab + kb.Tab + kb.Enter)
+	b.press(kb.End + "3" + kb.Tab)
+	// The fields were shown for too long. With a new auth string there are new ones.
+	b.frame("shown.listeners.expired()")
+	b.click("#pay")
+	b.until("/modal/v1/frame", "document.getElementById('notice-title').textContent === 'This payment has taken too long'")
+	b.page("window.modal.renew('4567')")
+	b.until("/modal/v1/frame", "document.getElementById('notice').hidden && document.querySelectorAll('#number-host input').length === 1")
+	b.frame("document.querySelector('#number-host input').focus()")
+	b.press("4242424242424424" + kb.Tab)
+	b.frame("document.querySelector('#code-host input').focus()")
+	b.press("123" + kb.Tab)
+	b.click("#pay")
 	b.shows("paid")
-	b.fired("booking_logged", "transaction_logged")
-	if got := s.sent("POST transactions"); got["token"] != "tok_hosted_444" || got["expiry_month"] != 12.0 {
+	b.fired("booking_logged", "token_error", "transaction_logged")
+	if got := s.sent("POST transactions"); got["token"] != "tok_hosted_424" || got["expiry_month"] != 12.0 {
 		t.Errorf("paid with %v", got)
 	}
 }

@@ -2,7 +2,7 @@
 // api.js sends the requests.
 import { Api, Lost, Refused, isTrouble } from "./api.js";
 import { CardForm } from "./form.js";
-import { HostedFields } from "./hosted.js";
+import { Expired, HostedFields } from "./hosted.js";
 import { Life } from "./life.js";
 import { Memory, newKey } from "./memory.js";
 import * as messages from "./messages.js";
@@ -45,6 +45,7 @@ class Controller {
   #key; // under which the attempt is made, as long as its outcome is not known
   #used = 0; // attempts that the bank refused
   #life; // of the session
+  #hosted; // the tokenizer's fields, if they take the card
   #opened = false;
   #prepared = false; // whether the form takes cards
 
@@ -149,11 +150,12 @@ class Controller {
     if (!this.#booking) return 0;
     const data = { ...this.#data, booking_auth: auth };
     const api = new Api(base);
-    const { token, expires_in } = await api.session(messages.session(data, this.#options, page, this.#booking.id));
+    const { token, expires_in, tokenizer } = await api.session(messages.session(data, this.#options, page, this.#booking.id));
     api.token = token;
     await api.booking(this.#booking.id);
     this.#api.token = token;
     this.#data = data;
+    if (this.#hosted?.expired) await this.#host(tokenizer);
     if (this.#state === "form") this.#view.form(this.#pays);
     return expires_in;
   }
@@ -285,11 +287,14 @@ class Controller {
     if (tokenizer.kind === "sandbox") {
       const cards = await this.#api.cards();
       this.#form.test(cards.cards ?? cards);
-    } else {
-      const style = getComputedStyle(document.getElementById("number"));
-      const look = `font: ${style.fontWeight} ${style.fontSize} ${style.fontFamily}; color: ${style.color}; background: transparent; border: 0; outline: 0; width: 100%; height: 46px; padding: 0 12px; box-sizing: border-box`;
-      this.#form.host(await HostedFields.open(tokenizer, this.#texts, look));
-    }
+    } else await this.#host(tokenizer);
+  }
+
+  async #host(tokenizer) {
+    const style = getComputedStyle(document.getElementById("number"));
+    const look = `font: ${style.fontWeight} ${style.fontSize} ${style.fontFamily}; color: ${style.color}; background: transparent; border: 0; outline: 0; width: 100%; height: 46px; padding: 0 12px; box-sizing: border-box`;
+    this.#hosted = await HostedFields.open(tokenizer, this.#texts, look);
+    this.#form.host(this.#hosted);
   }
 
   // #ask shows the form, with a notice if something went wrong before: {title, text, focus, marks}. The last two name the field
@@ -338,7 +343,10 @@ class Controller {
 
   // #failed handles a payment whose answer was not a transaction.
   async #failed(error) {
-    if (error instanceof Lost && error.timedOut) {
+    if (error instanceof Expired) {
+      this.#over();
+      this.#expired({ code: "jwt_auth_invalid_request", message: error.message, data: { status: 403 } });
+    } else if (error instanceof Lost && error.timedOut) {
       this.#unknown(error.message);
     } else if (error instanceof Lost || error.status >= 500 || ["idempotency_mismatch", "idempotency_in_flight"].includes(error.name)) {
       this.#go("checking");
@@ -353,7 +361,7 @@ class Controller {
       if (await this.#paidMeanwhile()) {
         this.#fire("transaction_error", { name: error.name, message: error.message }, newKey());
         this.#paidElsewhere();
-      } else if (error.name === "jwt_auth_invalid_request" && error.body.data.reason === "expired") this.#expired(error);
+      } else if (error.name === "jwt_auth_invalid_request" && error.body.data.reason === "expired") this.#expired(error.body);
       else if (error.name === "jwt_auth_invalid_request") this.#refuse(error);
       else this.#again(error);
     }
@@ -449,7 +457,7 @@ class Controller {
 
   // #expired keeps the card of a shopper for whom the session has ended. The page may still bring a new auth string.
   #expired(error) {
-    this.#fire("token_error", error.body, newKey());
+    this.#fire("token_error", error, newKey());
     this.#after({ title: () => this.#texts.say("expired"), text: () => this.#texts.say("expired_text"), focus: "pay" });
   }
 

@@ -8,6 +8,15 @@ const patience = 20000;
 // Our names for the tokenizer's schemes. Each stands with the beginning of a number of the scheme.
 const schemes = { visa: "4", mastercard: "51", americanexpress: "34", amex: "34", discover: "6011", diners: "36", dinersclub: "36", jcb: "3528", unionpay: "62" };
 
+// Expired means that the tokenizer's fields were shown for too long. They make no token any more.
+export class Expired extends Error {
+  name = "ExpiredError";
+
+  constructor() {
+    super("The tokenizer's fields have expired.");
+  }
+}
+
 // HostedFields replace the fields number and code of the card form.
 export class HostedFields {
   #fields;
@@ -16,9 +25,11 @@ export class HostedFields {
   #problems = { number: "number_empty", code: "code_empty" };
   #waiting = null; // for a token
   #judged = null; // called when the fields have been judged
+  expired = false;
 
   // open shows the fields. It fails if the tokenizer does not show them.
   static async open(settings, texts, style) {
+    for (const place of ["number-host", "code-host"]) document.getElementById(place).replaceChildren(); // of fields that have expired
     const hosted = new HostedFields();
     const { Iframe } = globalThis.TokenEx ?? {};
     if (!Iframe) throw new Error("the tokenizer's script did not load");
@@ -52,9 +63,11 @@ export class HostedFields {
       this.#judged?.();
     });
     this.#fields.on("tokenize", (result) => this.#waiting?.resolve(result.token));
-    for (const event of ["error", "expired"]) {
-      this.#fields.on(event, (result) => this.#waiting?.reject(new Error(result?.error ?? "the tokenizer's fields have expired")));
-    }
+    this.#fields.on("error", (result) => this.#waiting?.reject(new Error(result?.error ?? "the tokenizer made no token")));
+    this.#fields.on("expired", () => {
+      this.expired = true;
+      this.#waiting?.reject(new Expired());
+    });
   }
 
   // on sets a listener. It is called with a field and its problem, or without a field when the scheme has changed.
@@ -68,6 +81,7 @@ export class HostedFields {
 
   // check asks the tokenizer to check the fields now.
   async check() {
+    if (this.expired) return;
     const timer = setTimeout(() => this.#judged?.(), patience);
     await new Promise((resolve) => {
       this.#judged = resolve;
@@ -84,6 +98,7 @@ export class HostedFields {
 
   // tokenize returns the token of the entered card.
   async tokenize() {
+    if (this.expired) throw new Expired();
     const token = new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
     const timer = setTimeout(() => this.#waiting.reject(new Error("the tokenizer did not answer")), patience);
     try {
