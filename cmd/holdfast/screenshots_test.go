@@ -118,10 +118,9 @@ func (p *photographer) loading() {
 
 // expired has the session end while the form is open.
 func (p *photographer) expired() {
-	p.opens(nil, nil)
-	p.enter(approved)
 	p.hold("*/modal/v1/transactions", fetch.RequestStageRequest)
-	p.press("Enter")
+	p.opens(nil, nil)
+	p.payWith(approved)
 	body := []byte(`{"code": "jwt_auth_invalid_request", "message": "Expired.", "data": {"status": 403, "reason": "expired"}}`)
 	call(p.tab, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: p.held(), ResponseCode: 403, Body: body})
 	p.waitFor(modalFrame, "!document.getElementById('notice').hidden")

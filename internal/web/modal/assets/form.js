@@ -13,9 +13,9 @@ export class CardForm {
   #texts;
   #announce;
   #hosted = null; // the tokenizer's fields, which then hold number and code
-  #cards = null; // in a test the known cards by their numbers
+  #cards = null; // in a test: the known cards, by their numbers
   #shown = {}; // the problem that is shown at each field
-  #sent = false; // whether the form was sent once: from then on an empty field is a mistake
+  #sent = false; // whether the form was sent once: after that an empty field is a mistake
 
   // announce makes a screen reader say a text, at once if it is urgent. submit is called when all fields are right, with
   // {month, year, name, tokenize}. tokenize returns the token of the card.

@@ -13,7 +13,7 @@ const forms = {
   },
 };
 
-// Both languages write numbers as this one does, and every browser has its data.
+// Kazakh and Uzbek write numbers as Russian does, and every browser has the data of Russian.
 const alike = "ru-RU";
 
 // formsOf is our own data for a locale, or undefined if the browser's data is good.

@@ -37,7 +37,7 @@ class Controller {
   #texts;
   #data; // what the page opened the modal with
   #options;
-  #visit; // the showing of the page that the modal is in: when it began, and by what kind of navigation
+  #visit; // when the page was opened, and by what kind of navigation
   #memory;
   #session;
   #booking;
@@ -129,7 +129,7 @@ class Controller {
       location.replace(`?${query}`);
       return;
     }
-    if (data.language) this.#sum(); // now that it is known who is paid
+    if (data.language) this.#sum(); // now the merchant is known
     else await this.#speak(guess(channel.language));
     if (channel.test) this.#view.test();
     if (await this.#book()) await this.#begin();
@@ -160,9 +160,9 @@ class Controller {
     return expires_in;
   }
 
-  // #anew reports whether the same order with a new auth string is a new order. It is, if the shopper has closed the modal
-  // after paying, or this page was told about the payment, or the page was opened anew: not by a reload, and not from the
-  // browser's history.
+  // #anew reports whether the same order with a new auth string is a new order. It is a new one if the shopper has closed the
+  // modal after paying, or if this page was told about the payment, or if the page was opened by a link. After a reload, or from
+  // the browser's history, it is the old one.
   #anew() {
     const { paid, closed, visit, auth } = this.#memory.read();
     return paid && auth !== this.#auth() && (closed || visit === this.#visit?.began || this.#visit?.by === "navigate");
@@ -186,7 +186,7 @@ class Controller {
     this.#post("named", { title: this.#texts.say("title"), lang: this.#texts.lang });
   }
 
-  // #merchant is who is paid. Without a session only the site is known; while the session is being opened, that may change.
+  // #merchant is the name of who is paid. Without a session only the name of the site is known.
   #merchant = () => this.#session?.channel.receipt_label || this.#session?.site || (this.#state === "loading" ? "" : document.documentElement.dataset.site);
   #amount = () => this.#texts.money(this.#data.total, this.#data.currencies);
 
@@ -198,7 +198,7 @@ class Controller {
       ["travel_dates", to && this.#texts.days(from, to)],
       ["reference_label", reference],
     ];
-    // Nothing is open of a paid booking, so no rate can be computed.
+    // A paid booking has nothing open, so there is no rate.
     const other = this.#booking?.total_unpaid > 0 && this.#booking.currencies !== currencies;
     if (other) {
       const { currencies: own, total_unpaid: rest } = this.#booking;
@@ -266,12 +266,12 @@ class Controller {
     this.#ask();
   }
 
-  // #underWay is the attempt to pay the booking whose outcome is open, or 0 if there is none. It may come from another
-  // window, or from before the page named the booking.
+  // #underWay is the attempt to pay the booking whose outcome is not known yet, or 0 if there is none. It may have been made in
+  // another window.
   async #underWay() {
     const last = this.#booking.transaction_ids.at(-1);
     if (!last || !this.#told.has("booking_exists ")) return 0;
-    const transaction = await this.#api.transaction(last).catch(() => null); // one that was not made here is nobody's business
+    const transaction = await this.#api.transaction(last).catch(() => null); // one that the modal did not make cannot be read
     return ["pending", "incomplete"].includes(transaction?.status) ? last : 0;
   }
 
@@ -380,7 +380,7 @@ class Controller {
     switch (status) {
       case "complete":
         this.#key = undefined;
-        this.#memory.note({ key: undefined, paid: Date.now(), visit: this.#visit?.began }); // shown again, should the page be loaded again
+        this.#memory.note({ key: undefined, paid: Date.now(), visit: this.#visit?.began }); // after a reload this result is shown again
         this.#go("paid");
         this.#fire("transaction_logged", transaction, id);
         this.#view.result("paid", this.#paid());

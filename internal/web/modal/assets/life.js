@@ -2,7 +2,7 @@
 import { Refused, isTrouble } from "./api.js";
 import { poll } from "./poll.js";
 
-// How many seconds before its end the page is told: a page asks its server for a string, and that may take a moment.
+// How many seconds before the end the page is told. The page has to ask its server for a string, which takes a moment.
 const early = 120;
 
 // Life watches the life of one session after another.

@@ -6,7 +6,7 @@ const fields = [
   "booking_id", "allocations", "charge_channel",
 ];
 
-// How long a successful payment is shown again instead of made again: as long as an auth string is good.
+// How long the result of a successful payment is shown again, so that nobody pays twice: as long as an auth string is good.
 const paidFor = 15 * 60 * 1000;
 
 // Memory is the memory of one payment. If the browser stores nothing for us, it stays empty.

@@ -58,7 +58,7 @@ export function decline(reason) {
   return known[reason] ?? "decline_generic";
 }
 
-// doubted are the fields of the form that a decline is about. It is always about the card, so always about its number.
+// doubted lists the fields that are marked after a decline: always the number, and also the field that the bank has named.
 export function doubted(reason) {
   return { decline_code: ["number", "code"], decline_expired: ["number", "expiry"] }[reason] ?? ["number"];
 }

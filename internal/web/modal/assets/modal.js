@@ -20,8 +20,8 @@
   // it has "load" again.
   const patience = { load: 20000, speak: 3000 };
 
-  // What is shown until the frame has loaded: the languages, each with the names of the modal and of the button that closes it,
-  // and how many decimals currencies have that do not have two (ISO 4217).
+  // What the cover needs to know. Of each language: the locale, the name of the modal, and the name of the close button. Of each
+  // currency that does not have two decimals: how many it has (ISO 4217).
   const languages = {
     deDE: ["de-DE", "Zahlung", "Schließen"],
     enGB: ["en-GB", "Payment", "Close"],
@@ -44,7 +44,7 @@
     [0, "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF TRL UGX UYI VND VUV XAF XOF XPF"], [3, "BHD IQD JOD KWD LYD OMR TND"], [4, "CLF UYW"],
   ]) for (const currency of list.split(" ")) decimals[currency] = count;
 
-  // words are those of a language, or of the first language of the browser that there is.
+  // words returns the words of a language. If we do not know it, they are those of the browser's first language that we know.
   function words(name) {
     const found = [name, ...navigator.languages.map((tag) => Object.keys(languages).find((known) => known.slice(0, 2) === tag.slice(0, 2)))]
       .find((known) => Object.hasOwn(languages, known)) ?? "enGB";
@@ -59,11 +59,11 @@
       const options = { style: "currency", currency, minimumFractionDigits: digits, maximumFractionDigits: digits };
       return new Intl.NumberFormat(locale, options).format(digits ? `${text.slice(0, -digits)}.${text.slice(-digits)}` : text);
     } catch {
-      return ""; // the service tells what is wrong
+      return ""; // the service will say what is wrong
     }
   }
 
-  // The cover looks like the frame before its form can be used. It has the sizes of frame.css.
+  // The cover is shown until the frame has loaded. It looks like the frame, and its sizes are those of frame.css.
   const look = `
     :host { color-scheme: light dark; --paper: #fff; --tint: #f4f6f9; --ink: #16202b; --quiet: #566272; --line: #dde2e9; }
     @media (prefers-color-scheme: dark) { :host { --paper: #161c25; --tint: #1c2430; --ink: #e9eef4; --quiet: #a7b2c1; --line: #303b4a; } }
@@ -98,10 +98,15 @@
       .amount.long { font-size: 24px; }
       .stage { padding: 32px 36px 36px; }
       button { top: 14px; right: 14px; }
+    }
+    @media (max-height: 599px) {
+      .sum { padding-block: 8px 6px; }
+      .sum .thin { display: none; }
+      .amount, .amount.long { font-size: 20px; }
     }`;
 
-  // cover makes it. It is in a shadow tree, and its style is no element, so that neither the page's style nor its content
-  // security policy changes how it looks.
+  // cover makes the cover, with a shadow tree and a constructed style sheet. So the page's styles and its content security
+  // policy do not change how it looks.
   function cover(text, amount, close) {
     const host = document.createElement("div");
     const within = host.attachShadow({ mode: "open" });
@@ -130,9 +135,9 @@
     return { host, button };
   }
 
-  let open = null; // one modal at a time covers the page
+  let open = null; // the open modal; there is at most one
 
-  // visit says which visit of the page this is, and how the shopper came to the page.
+  // visit says when the page was opened, and how: by a link, by a reload, or from the browser's history.
   const visit = () => ({ began: performance.timeOrigin, by: performance.getEntriesByType("navigation")[0]?.type ?? "navigate" });
 
   class PaymentModal {
@@ -144,9 +149,9 @@
     #ready = false; // the frame has reported
     #shown = false; // the frame can be seen
     #waiting = 0;
-    #due = null; // what is to open at once
+    #due = null; // the data with which the modal is about to open
     #back = null; // where the focus was
-    #scroll = ""; // whether the page scrolled
+    #scroll = ""; // how the page's style let it scroll
 
     constructor(options = {}) {
       const { path, formId, data } = options;
@@ -275,7 +280,7 @@
       this.#dialog.lang = lang;
     }
 
-    // #dismiss is what the shopper does. The frame asks first, if a payment is on its way.
+    // #dismiss closes the modal for the shopper. During a payment, the frame asks first.
     #dismiss() {
       if (this.#shown) this.#send("close", {});
       else this.#close({ message: "The modal was closed before it was ready." });

@@ -21,7 +21,7 @@ export function guess(...names) {
 export class Texts {
   #words;
   #plural;
-  #own; // forms that the browser does not have
+  #own; // our own data, if the browser has none
 
   static async load(name) {
     const texts = new Texts();
@@ -82,5 +82,5 @@ export function decimal(minor, digits) {
   return digits ? `${text.slice(0, -digits)}.${text.slice(-digits)}` : text;
 }
 
-// major is the same as a number, which is enough for a rate.
+// major is the amount as a number. It is exact enough for a rate.
 export const major = (minor, currency) => Number(decimal(minor, exponents[currency] ?? 2));

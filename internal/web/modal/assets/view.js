@@ -8,9 +8,9 @@ const reachable = "button, input, summary, iframe, a[href]";
 
 // View is the frame's document. on holds the functions for clicks: close, leave and retry.
 export class View {
-  #on; // what is clicked
+  #on; // the functions for clicks
   #texts;
-  #state = "loading"; // what is going on
+  #state = "loading"; // the state of the controller
   #shown = "form"; // the name of the shown view
   #content = () => {}; // writes what the shown view says, again after a change of language
   #back = null; // where the focus was before a question
