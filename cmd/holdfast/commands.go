@@ -16,9 +16,14 @@ type commandLine struct {
 	Migrate migrateCmd `cmd:"" group:"service" help:"Bring the schema of the database up to date."`
 	Show    configCmd  `cmd:"" name:"config" group:"service" help:"Show all settings, and where each value comes from."`
 	Version versionCmd `cmd:"" group:"service" help:"Show the version of this program."`
+	Help    helpCmd    `cmd:"" group:"service" help:"Show the help of a command."`
+
+	Completion completionCmd `cmd:"" group:"service" help:"Print a script that completes commands: bash, zsh, fish."`
+
+	ShowVersion versionFlag `name:"version" help:"Show the version of this program."`
 
 	Site     siteCmd     `cmd:"" group:"operator" help:"Sites: create, list."`
-	User     userCmd     `cmd:"" group:"operator" help:"Users: create, password, access, two-factor."`
+	User     userCmd     `cmd:"" group:"operator" help:"Users: create, list, password, access, two-factor."`
 	Token    tokenCmd    `cmd:"" group:"operator" help:"API tokens: create, list, delete."`
 	Channel  channelCmd  `cmd:"" group:"operator" help:"Channels of merchants: create, list, mode, set, gateway, secret."`
 	Supplier supplierCmd `cmd:"" group:"operator" help:"Suppliers: create, set, list, delete."`
@@ -32,21 +37,23 @@ type commandLine struct {
 	Audit    auditCmd    `cmd:"" group:"operator" help:"The record of all changes: list, verify."`
 	Clock    clockCmd    `cmd:"" group:"operator" help:"The clock of a sandbox: show, set."`
 
-	Import     importCmd     `cmd:"" group:"money" help:"Import payments from a CSV file: payments."`
-	Rates      ratesCmd      `cmd:"" group:"money" help:"Exchange rates: import, fetch, quote."`
-	Exposure   exposureCmd   `cmd:"" group:"money" help:"Show what is lost if the merchants fail now."`
-	RunOff     runOffCmd     `cmd:"" name:"run-off" group:"money" help:"Show how much is still at risk on later days."`
-	Ageing     ageingCmd     `cmd:"" group:"money" help:"Show how soon the trips at risk end."`
-	Movement   movementCmd   `cmd:"" group:"money" help:"Show why the exposure changed between two days."`
-	Policy     policyCmd     `cmd:"" group:"money" help:"The terms of a site, such as its rate card: show, set."`
-	Premium    premiumCmd    `cmd:"" group:"money" help:"The premium ledger: list, correct."`
-	Statements statementsCmd `cmd:"" group:"money" help:"Statements: list, show, pdf, pay, issue."`
-	Bordereau  bordereauCmd  `cmd:"" group:"money" help:"The report to the underwriter: premium."`
-	Explain    explainCmd    `cmd:"" group:"money" help:"Explain a figure: transaction, booking, statement."`
-	Limits     limitsCmd     `cmd:"" group:"money" help:"Limits and their use: list, set, events, over."`
-	Collateral collateralCmd `cmd:"" group:"money" help:"Security that merchants gave: list, add."`
-	Model      modelCmd      `cmd:"" name:"exposure-model" group:"money" help:"Estimate the exposure from card turnover alone."`
-	WhatIf     whatIfCmd     `cmd:"" name:"what-if" group:"money" help:"Show what is lost if chosen merchants fail on a day."`
+	Import     importCmd      `cmd:"" group:"money" help:"Import payments from a CSV file: payments."`
+	Rates      ratesCmd       `cmd:"" group:"money" help:"Exchange rates: import, fetch, quote."`
+	Exposure   exposureCmd    `cmd:"" group:"money" help:"Show what is lost if the merchants fail now."`
+	RunOff     runOffCmd      `cmd:"" name:"run-off" group:"money" help:"Show how much is still at risk on later days."`
+	Ageing     ageingCmd      `cmd:"" group:"money" help:"Show how soon the trips at risk end."`
+	Movement   movementCmd    `cmd:"" group:"money" help:"Show why the exposure changed between two days."`
+	Policy     policyCmd      `cmd:"" group:"money" help:"The terms of a site, such as its rate card: show, set."`
+	Booking    bookingCmd     `cmd:"" group:"money" help:"Bookings: list, show."`
+	Txn        transactionCmd `cmd:"" name:"transaction" group:"money" help:"Transactions: list, show."`
+	Premium    premiumCmd     `cmd:"" group:"money" help:"The premium ledger: list, correct."`
+	Statements statementsCmd  `cmd:"" group:"money" help:"Statements: list, show, pdf, pay, issue."`
+	Bordereau  bordereauCmd   `cmd:"" group:"money" help:"The report to the underwriter: premium."`
+	Explain    explainCmd     `cmd:"" group:"money" help:"Explain a figure: transaction, booking, statement."`
+	Limits     limitsCmd      `cmd:"" group:"money" help:"Limits and their use: list, set, events, over."`
+	Collateral collateralCmd  `cmd:"" group:"money" help:"Security that merchants gave: list, add."`
+	Model      modelCmd       `cmd:"" name:"exposure-model" group:"money" help:"Estimate the exposure from card turnover alone."`
+	WhatIf     whatIfCmd      `cmd:"" name:"what-if" group:"money" help:"Show what is lost if chosen merchants fail on a day."`
 }
 
 // settingsOf names the commands whose help shows every setting. The help of the others shows their own flags, and of the
@@ -82,6 +89,11 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	}
 	if err := kong.DefaultHelpPrinter(options, ctx); err != nil {
 		return err
+	}
+	if selected != nil {
+		if err := printExamples(ctx.Stdout, selected); err != nil {
+			return err
+		}
 	}
 	if selected == nil || !settingsOf[selected.Path()] {
 		_, err := io.WriteString(ctx.Stdout, "\nRun \"holdfast config --help\" for all settings.\n")

@@ -20,6 +20,8 @@ func TestUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"srve":                `did you mean one of "serve"`,
 		"serve --databse x":   `did you mean "--database"?`,
+		"help srve":           `did you mean one of "serve"`,
+		"completion csh":      "must be one of",
 		"serve extra":         "unexpected argument",
 		"import":              "expected",
 		"rates quote USD 1.1": "missing flags: --day=YYYY-MM-DD",
@@ -75,7 +77,11 @@ func TestHelp(t *testing.T) {
 		"serve --help":           {"--listen", "HOLDFAST_LISTEN", "--shutdown-timeout"},
 		"demo --help":            {"--empty", "--listen", "holdfast-data"},
 		"import payments --help": {"--cover-start", "--dry-run", "--refused", "booking_reference", "linked_reference", "minor units", "HOLDFAST_DATABASE"},
-		"user create --help":     {"member_admin", "standard input"},
+		"user create --help":     {"member_admin", "standard input", "Example:\n  holdfast user create ada --email"},
+		"help limits set":        {"Usage: holdfast limits set", "Example:\n  holdfast limits set channel \"50000.00 GBP\""},
+		"limits --help":          {"Examples:\n  holdfast limits list"},
+		"--version":              {"holdfast ", "commit "},
+		"completion zsh":         {"#compdef holdfast"},
 		"channel set --help":     {"--statement-period", "--[no-]locked"},
 		"exposure --help":        {"--as-of", "--known-at", "--valuation", "--by", "--csv"},
 	} {
@@ -216,6 +222,18 @@ func TestPeople(t *testing.T) {
 		}
 		s.mustWith(password, "user", "create", "grace", "--email", "grace@example.org", "--role", "operator")
 
+		for args, want := range map[string]string{
+			"":                             "ada       ada@example.org",
+			"--site acme":                  "finance  acme",
+			"--site other":                 "There are no users.",
+			"--csv --sort -id --limit 1":   ",2,grace,grace@example.org,grace,operator,,false,",
+			"--json":                       `"role": "operator"`,
+			"--json --site acme --limit=1": `"site": "acme"`,
+		} {
+			if out := s.must(append([]string{"user", "list"}, strings.Fields(args)...)...); !strings.Contains(out, want) {
+				t.Errorf("user list %s: %q is not in\n%s", args, want, out)
+			}
+		}
 		p := s.start("serve")
 		logIn(t, p, "ada", password, "", 200)
 		logIn(t, p, "grace", password, "", 200)

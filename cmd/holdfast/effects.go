@@ -38,19 +38,15 @@ func (c proposalShowCmd) Run(ctx context.Context, p *program) error {
 	case c.CSV:
 		return p.printCSV(effectSheet(q), civil.FormatInstant(p.now(actor)))
 	}
-	line := func(name, text string) {
-		if text != "" {
-			p.printf("%-13s%s\n", name, oneLine(text))
-		}
+	fields := [][2]string{
+		{"proposal", fmt.Sprintf("%d, %s, %s", q.ID, q.Kind, q.State)}, {"subject", q.Subject},
+		{"proposed", fmt.Sprintf("by %s, %s GMT", q.ProposedBy, civil.FormatInstant(q.ProposedAt))}, {"reason", q.Reason},
 	}
-	line("proposal", fmt.Sprintf("%d, %s, %s", q.ID, q.Kind, q.State))
-	line("subject", q.Subject)
-	line("proposed", fmt.Sprintf("by %s, %s GMT", q.ProposedBy, civil.FormatInstant(q.ProposedAt)))
-	line("reason", q.Reason)
 	if !q.DecidedAt.IsZero() {
-		line("decided", fmt.Sprintf("by %s, %s GMT", q.DecidedBy, civil.FormatInstant(q.DecidedAt)))
-		line("their reason", q.DecisionReason)
+		fields = append(fields, [2]string{"decided", fmt.Sprintf("by %s, %s GMT", q.DecidedBy, civil.FormatInstant(q.DecidedAt))},
+			[2]string{"their reason", q.DecisionReason})
 	}
+	p.printFields(fields)
 	p.tellEffect(q)
 	return nil
 }

@@ -66,6 +66,26 @@ func TestExplain(t *testing.T) {
 		{[]string{"explain", "statement", "1"}, 2, "<line>"},
 		{[]string{"explain", "one"}, 2, "is not a whole number"},
 	})
+	s.follow([]step{
+		{[]string{"booking", "list"}, 0, "B-1        Ana Sousa"},
+		{[]string{"booking", "list", "--sort", "-total", "--limit", "1", "--csv"}, 0, ",B-2,Max Weber,"},
+		{[]string{"booking", "list", "--status", "lost"}, 2, `--status: "lost" is not one of authorized`},
+		{[]string{"booking", "list", "--channels", "1"}, 0, "There are no such bookings."},
+		{[]string{"booking", "show", "1"}, 0, "total         EUR 1,200.00"},
+		{[]string{"booking", "show", "1"}, 0, "R-1        refund    complete  EUR       100.00"},
+		{[]string{"booking", "show", "9"}, 1, "There is no booking 9."},
+		{[]string{"transaction", "list", "--types", "refund", "--csv"}, 0, ",2,2,R-1,refund,complete,EUR,100.00,0.00,visa,1,"},
+		{[]string{"transaction", "list", "--sort", "-id", "--limit", "1", "--csv"}, 0, ",3,3,P-2,purchase,"},
+		{[]string{"transaction", "list", "--sort", "size"}, 2, `--sort: There is no column "size"`},
+		{[]string{"transaction", "show", "2"}, 0, "adjusts       1"},
+		{[]string{"transaction", "show", "1", "--csv"}, 0, ",1,1,1,B-1,PT,EUR,600.00"},
+	})
+	if shape := s.readsJSON("booking", "show", "1"); shape["total"] != 120000.0 || shape["_links"] != nil {
+		t.Errorf("the JSON of the booking: %v", shape)
+	}
+	if shape := s.readsJSON("transaction", "show", "2"); shape["linked_id"] != 1.0 {
+		t.Errorf("the JSON of the transaction: %v", shape)
+	}
 	if shape := s.readsJSON("explain", "booking", "1"); shape["sums"].(map[string]any)["paid"] != 60000.0 || len(shape["allocations"].([]any)) != 1 {
 		t.Errorf("the JSON of the booking: %v", shape)
 	}

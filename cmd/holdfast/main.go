@@ -35,6 +35,9 @@ var errRefused = errors.New("some rows were refused")
 // has said so, so nothing more is printed.
 var errNothingYet = errors.New("nothing has changed yet")
 
+// errUsage ends a command that has said what is wrong with its words.
+var errUsage = errors.New("the command line is wrong")
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first signal ends the program in order, the second one at once: who presses Ctrl-C twice does not want to wait.
@@ -54,6 +57,12 @@ func run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.W
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}
+	}
+	if args[0] == completeCommand {
+		if err := complete(stdout, args[1:]); err != nil {
+			return exitFailure
+		}
+		return 0
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
@@ -90,6 +99,8 @@ func exitCode(stderr io.Writer, parsed *kong.Context, err error) int {
 		return 0
 	case errors.Is(err, errRefused):
 		return exitRefused
+	case errors.Is(err, errUsage):
+		return exitUsage
 	case errors.Is(err, errNothingYet):
 		return exitNothingYet
 	case errors.Is(err, context.Canceled):

@@ -7,14 +7,17 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/auth"
+	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/fault"
+	"holdfast/internal/identity"
 	"holdfast/internal/travel"
 )
 
 // userCmd groups the commands about users.
 type userCmd struct {
 	Create    userCreateCmd    `cmd:"" help:"Create a user. The password is read from the terminal or from standard input."`
+	List      userListCmd      `cmd:"" help:"List users, with their roles."`
 	Password  userPasswordCmd  `cmd:"" help:"Change a user's password. This ends all their sessions."`
 	Access    userAccessCmd    `cmd:"" help:"Give a user a role on a site, or take it away."`
 	TwoFactor userTwoFactorCmd `cmd:"" help:"Set up a user's second factor, or remove it."`
@@ -58,6 +61,68 @@ func (c userCreateCmd) Run(ctx context.Context, p *program) error {
 	}
 	p.printf("user %s is created with the role %s\n", user.Username, c.Role)
 	return nil
+}
+
+// userListCmd lists users.
+type userListCmd struct {
+	formFlags
+	orderFlags
+	Site string `placeholder:"PATH" help:"Only users of this site (default: all users)."`
+}
+
+// userShape is a user as JSON.
+type userShape struct {
+	ID               int64     `json:"id"`
+	Username         string    `json:"username"`
+	Email            string    `json:"email"`
+	DisplayName      string    `json:"display_name"`
+	Role             auth.Role `json:"role"`
+	Site             *string   `json:"site"` // null: an operator, or a user without a site
+	CanSignOffPayout bool      `json:"can_sign_off_payout"`
+	TwoFactor        bool      `json:"two_factor"`
+	Created          string    `json:"created"`
+}
+
+// Run prints a row for each user and site. It shows no secret.
+func (c userListCmd) Run(ctx context.Context, p *program) error {
+	var site travel.Site
+	list := listing[identity.UserRow]{
+		read: func(actor auth.Actor, page travel.Page) (travel.List[identity.UserRow], error) {
+			return p.app.Accounts.List(ctx, actor, site.ID, page)
+		},
+		shape: func(u identity.UserRow) any {
+			shape := userShape{
+				ID: u.ID, Username: u.Username, Email: u.Email, DisplayName: u.DisplayName, Role: u.Role(),
+				CanSignOffPayout: u.Membership.CanSignOffPayout, TwoFactor: !u.TwoFactorConfirmedAt.IsZero(),
+				Created: civil.FormatInstant(u.CreatedAt),
+			}
+			if u.SitePath != "" {
+				shape.Site = &u.SitePath
+			}
+			return shape
+		},
+		columns: columnsOf("id username email display_name role site two_factor created"),
+		row: func(u identity.UserRow) []cell {
+			return []cell{
+				ident(u.ID), words(u.Username), words(u.Email), words(u.DisplayName), words(string(u.Role())), words(u.SitePath),
+				yesNo(!u.TwoFactorConfirmedAt.IsZero()), instant(u.CreatedAt),
+			}
+		},
+		none: "There are no users.",
+	}
+	if err := c.check(list.columns); err != nil {
+		return err
+	}
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	if c.Site != "" {
+		var err error
+		if site, err = p.siteAt(ctx, c.Site); err != nil {
+			return err
+		}
+	}
+	return list.print(p, auth.System(0), c.formFlags, c.orderFlags, p.core.Clock())
 }
 
 // userPasswordCmd changes a password.

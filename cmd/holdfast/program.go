@@ -152,8 +152,14 @@ func (migrateCmd) Run(ctx context.Context, p *program) error {
 // versionCmd shows which build this is.
 type versionCmd struct{}
 
-// Run prints the version of the module and of the commit, as far as the build knows them.
+// Run prints it.
 func (versionCmd) Run(p *program) error {
+	p.printf("%s", versionLine())
+	return nil
+}
+
+// versionLine names the version of the module and of the commit, as far as the build knows them.
+func versionLine() string {
 	version, commit := "(devel)", "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
 		version = info.Main.Version
@@ -163,6 +169,5 @@ func (versionCmd) Run(p *program) error {
 			}
 		}
 	}
-	p.printf("holdfast %s, commit %s, %s %s/%s\n", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return nil
+	return fmt.Sprintf("holdfast %s, commit %s, %s %s/%s\n", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

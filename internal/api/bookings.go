@@ -43,29 +43,44 @@ type bookingShape struct {
 	Links           links                  `json:"_links"`
 }
 
+// ShowBooking gives the shape of a booking on a day without its links, to be encoded as JSON.
+func ShowBooking(b travel.Booking, today civil.Day) any {
+	return struct {
+		bookingShape
+		Links *links `json:"_links,omitempty"`
+	}{bookingShape: bookingOn(b, today)}
+}
+
 // showBooking returns the function that gives the shape of a booking. The status is the one on the day of the call.
 func (s *server) showBooking(c *call) func(b travel.Booking) bookingShape {
 	today := civil.DayOf(s.core.Clock().Add(c.actor.Ahead))
 	return func(b travel.Booking) bookingShape {
-		shape := bookingShape{
-			ID: b.ID, TrustID: b.TrustID(), UUID: b.UUID, InternalID: b.ID, Author: b.Author, Status: b.StatusOn(today),
-			Title: b.Title(), Content: b.Content, Firstname: b.Firstname, Surname: b.Surname, Email: b.Email,
-			Date: b.End.String(), Reference: b.Reference, Total: b.Total, TotalUnpaid: b.Unpaid(), Currencies: b.Currency,
-			Country: b.Country, Countries: b.Country, Channels: b.ChannelID, Language: b.Language, AuthorID: b.AuthorID,
-			AuthorName: b.AuthorName, Created: civil.FormatInstant(b.CreatedAt), Modified: civil.FormatInstant(b.ModifiedOn(today)),
-			OtherProtection: b.OtherProtection(), Links: s.linksTo(c, "bookings", b.ID),
-			// An empty list is [], not null.
-			TransactionIDs: append([]int64{}, b.TransactionIDs...),
-			Suppliers:      append([]int64{}, b.Suppliers...),
-		}
-		if b.Start != civil.NoDay {
-			shape.DateStart = b.Start.String()
-		}
-		if b.Pax > 0 {
-			shape.Pax = &b.Pax
-		}
+		shape := bookingOn(b, today)
+		shape.Links = s.linksTo(c, "bookings", b.ID)
 		return shape
 	}
+}
+
+// bookingOn gives the shape of a booking on a day, without its links.
+func bookingOn(b travel.Booking, today civil.Day) bookingShape {
+	shape := bookingShape{
+		ID: b.ID, TrustID: b.TrustID(), UUID: b.UUID, InternalID: b.ID, Author: b.Author, Status: b.StatusOn(today),
+		Title: b.Title(), Content: b.Content, Firstname: b.Firstname, Surname: b.Surname, Email: b.Email,
+		Date: b.End.String(), Reference: b.Reference, Total: b.Total, TotalUnpaid: b.Unpaid(), Currencies: b.Currency,
+		Country: b.Country, Countries: b.Country, Channels: b.ChannelID, Language: b.Language, AuthorID: b.AuthorID,
+		AuthorName: b.AuthorName, Created: civil.FormatInstant(b.CreatedAt), Modified: civil.FormatInstant(b.ModifiedOn(today)),
+		OtherProtection: b.OtherProtection(),
+		// An empty list is [], not null.
+		TransactionIDs: append([]int64{}, b.TransactionIDs...),
+		Suppliers:      append([]int64{}, b.Suppliers...),
+	}
+	if b.Start != civil.NoDay {
+		shape.DateStart = b.Start.String()
+	}
+	if b.Pax > 0 {
+		shape.Pax = &b.Pax
+	}
+	return shape
 }
 
 func (s *server) bookingObject(c *call, b travel.Booking) object {

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestEveryCommandHasAnExampleThatParses: a reader can paste it.
+func TestEveryCommandHasAnExampleThatParses(t *testing.T) {
+	t.Chdir(t.TempDir()) // `rates import` wants its file
+	s := shell{t, "."}
+	s.file("eurofxref-hist.csv", someRates)
+	var line commandLine
+	parser, err := newParser(&line, &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := len(examples)
+	for _, leaf := range parser.Model.Leaves(true) {
+		example, ok := examples[leaf.Path()]
+		if !ok {
+			t.Errorf("%s has no example", leaf.Path())
+			continue
+		}
+		left--
+		parsed, err := parser.Parse(wordsOf(example))
+		if err != nil {
+			t.Errorf("holdfast %s: %v", example, err)
+		} else if parsed.Selected() != leaf {
+			t.Errorf("the example of %s is one of %s", leaf.Path(), parsed.Selected().Path())
+		}
+	}
+	if left != 0 {
+		t.Errorf("%d examples are of no command", left)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for words, want := range map[string]string{
+		"":                                  "serve demo migrate config version help completion site",
+		"stat":                              "statements",
+		"statements ":                       "list show pdf pay issue",
+		"statements --site acme p":          "pdf pay",
+		"statements show 1 --for ":          "policyholder merchant",
+		"statements show 1 --for=merchant ": "",
+		"limits list --o":                   "--over",
+		"limits list --js":                  "--json",
+		"completion ":                       "bash zsh fish",
+		"exposure --listen":                 "",
+		"serve --listen":                    "--listen",
+		"import payments ":                  "",
+	} {
+		var out bytes.Buffer
+		if code := run(t.Context(), append([]string{completeCommand}, strings.Split(words, " ")...), nil, &out, &out); code != 0 {
+			t.Errorf("%q: exit code %d, %s", words, code, out.String())
+		}
+		var got []string
+		for line := range strings.Lines(out.String()) {
+			word, _, _ := strings.Cut(line, "\t")
+			got = append(got, word)
+		}
+		if found := strings.Join(got, " "); !strings.HasPrefix(found, want) || want == "" && found != "" {
+			t.Errorf("%q is completed by %q, want %q", words, found, want)
+		}
+	}
+}
+
+// TestBashCompletes runs the script in a shell, with the program on its path.
+func TestBashCompletes(t *testing.T) {
+	script := `source <(holdfast completion bash)
+COMP_WORDS=(holdfast statements p); COMP_CWORD=2; _holdfast; echo "${COMPREPLY[@]}"`
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
+	cmd.Env = append(cmd.Environ(), "PATH="+filepath.Dir(binary)+":/usr/bin:/bin")
+	out, err := cmd.CombinedOutput()
+	if err != nil || string(out) != "pdf pay\n" {
+		t.Errorf("bash says %q, %v", out, err)
+	}
+}

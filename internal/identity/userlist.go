@@ -1,0 +1,64 @@
+package identity
+
+import (
+	"context"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/db"
+	"holdfast/internal/travel"
+)
+
+// UserRow is a user in a list, with what they may do on one site. A user of several sites has a row for each. An operator may
+// do everything on all sites, and has one row without a site.
+type UserRow struct {
+	auth.User
+	Membership auth.Membership
+	SitePath   string // "" for a user without a site
+}
+
+// Role is what the user may do: operator, or the role on the site; "" for nothing.
+func (r UserRow) Role() auth.Role {
+	if r.Operator {
+		return auth.Operator
+	}
+	return r.Membership.Role
+}
+
+// List reads one page of all users, or of those of one site if siteID is not 0, in order of their ids.
+func (a *Accounts) List(ctx context.Context, actor auth.Actor, siteID int64, page travel.Page) (list travel.List[UserRow], err error) {
+	if err := actor.Require(auth.ManageUsers); err != nil {
+		return list, err
+	}
+	list.Total = -1
+	err = a.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		list.Items, err = usersPage(tx, siteID, page)
+		return err
+	})
+	if len(list.Items) > page.Size {
+		list.Items, list.More = list.Items[:page.Size], true
+	}
+	return list, err
+}
+
+// usersPage reads a page, and one row more if there is a next one.
+func usersPage(tx *db.Tx, siteID int64, page travel.Page) (rows []UserRow, err error) {
+	direction := "ASC"
+	if page.Descending {
+		direction = "DESC"
+	}
+	query := `SELECT ` + userColumns + `, member_site, member_role, member_pays, member_path FROM (
+			SELECT u.*, COALESCE(m.site_id, 0) AS member_site, COALESCE(m.role, '') AS member_role,
+				COALESCE(m.can_sign_off_payout, FALSE) AS member_pays, COALESCE(s.path, '') AS member_path
+			FROM users u LEFT JOIN memberships m ON m.user_id = u.id LEFT JOIN sites s ON s.id = m.site_id) listed
+		WHERE $1 = 0 OR member_site = $1 ORDER BY id ` + direction + `, member_site ` + direction + ` LIMIT $2 OFFSET $3`
+	err = tx.Each(query, []any{siteID, page.Size + 1, page.Skip()}, func(scan func(dest ...any) error) error {
+		var r UserRow
+		user, err := scanUser(func(dest ...any) error {
+			return scan(append(dest, &r.Membership.SiteID, &r.Membership.Role, &r.Membership.CanSignOffPayout, &r.SitePath)...)
+		})
+		r.User, r.Membership.UserID = user, user.ID
+		rows = append(rows, r)
+		return err
+	})
+	return rows, err
+}
