@@ -89,7 +89,7 @@ func showTransaction(t travel.Transaction) transactionShape {
 		ID: t.ID, UUID: t.UUID, TrustID: t.TrustID(), Token: t.Token, Status: t.Status, Content: t.Content,
 		Hash:  auth.TransactionHash(t.ID, string(t.Status), t.Total, t.ChannelSecret),
 		Title: t.Title(), Total: t.Total, TotalRemaining: t.TotalRemaining(), Currencies: t.Currency, Countries: t.Country,
-		Language: travel.DefaultLanguage, Channels: t.ChannelID, Author: t.Author, AuthorName: t.AuthorName,
+		Language: t.Language(), Channels: t.ChannelID, Author: t.Author, AuthorName: t.AuthorName,
 		AuthorID: t.AuthorID, Bookings: []partShape{}, PaymentIDs: []int64{}, PaymentMethods: t.Method,
 		TransactionType: t.Type, TransactionTypes: t.Type, CardType: orNull(t.CardType), CardTypes: orNull(t.CardType),
 		BINNumber: orNull(t.BIN), LastFourDigits: orNull(t.LastFour), AuthCode: orNull(t.AuthCode),

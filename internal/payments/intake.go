@@ -320,7 +320,8 @@ func (r *intake) store() (travel.Transaction, error) {
 		if err := bookings.SaveSums(r.tx, *b); err != nil {
 			return travel.Transaction{}, err
 		}
-		r.t.Payments[i].BookingReference, r.t.Payments[i].BookingCountry = b.Reference, b.Country
+		part := &r.t.Payments[i]
+		part.BookingReference, part.BookingCountry, part.BookingLanguage = b.Reference, b.Country, b.Language
 	}
 	if r.original.ID != 0 {
 		if err := r.saveOriginal(); err != nil {

@@ -11,19 +11,20 @@ import (
 	"holdfast/internal/travel"
 )
 
-// paymentColumns are the columns of a payment, in the order in which scanPayment reads them. The last two are those of its
+// paymentColumns are the columns of a payment, in the order in which scanPayment reads them. The last three are those of its
 // booking.
 const paymentColumns = `p.site_id, p.id, p.transaction_id, p.channel_id, p.booking_id, p.currencies, p.total, p.remaining,
 	p.linked_id, p.created_at,
 	(SELECT b.reference FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id),
-	(SELECT b.country FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id)`
+	(SELECT b.country FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id),
+	(SELECT b.language FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id)`
 
 func scanPayment(scan func(dest ...any) error) (travel.Payment, error) {
 	var p travel.Payment
 	var linked sql.NullInt64
 	var created int64
 	err := scan(&p.SiteID, &p.ID, &p.TransactionID, &p.ChannelID, &p.BookingID, &p.Currency, &p.Total, &p.Remaining,
-		&linked, &created, &p.BookingReference, &p.BookingCountry)
+		&linked, &created, &p.BookingReference, &p.BookingCountry, &p.BookingLanguage)
 	p.LinkedID, p.CreatedAt = linked.Int64, db.Instant(created)
 	return p, err
 }

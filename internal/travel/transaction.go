@@ -170,6 +170,14 @@ func (t Transaction) TotalRemaining() int64 {
 	return t.Left()
 }
 
+// Language is that of its first booking.
+func (t Transaction) Language() string {
+	if len(t.Payments) == 0 {
+		return DefaultLanguage
+	}
+	return t.Payments[0].BookingLanguage
+}
+
 // Left is Remaining less the chargebacks that stand, in minor units of Currency.
 func (t Transaction) Left() int64 { return left(t.Remaining, t.ChargedBack) }
 
@@ -188,9 +196,10 @@ type Payment struct {
 	Remaining     int64 // of a purchase, capture or authorisation: the part that is not refunded, captured or voided yet
 	ChargedBack   int64 // the part of Total in chargebacks that stand, less what was reversed
 	LinkedID      int64 // the payment of the original transaction that this one adjusts; 0 for none
-	// Of the booking, for its short form in a transaction.
+	// Of the booking, for the transaction that shows it.
 	BookingReference string
 	BookingCountry   string
+	BookingLanguage  string
 	CreatedAt        time.Time
 }
 
