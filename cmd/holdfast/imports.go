@@ -41,6 +41,7 @@ type importPaymentsCmd struct {
 func (importPaymentsCmd) Help() string {
 	var b strings.Builder
 	b.WriteString("The first line of the file names the columns, in any order. Columns that are not listed here are ignored. " +
+		"Rows may be in any order. Each names its channel in channel or in channel_id. " +
 		"Amounts are in minor units (cents). Days are written like 2024-06-30, and times like 2024-06-30 12:00:00, in GMT.\n\n")
 	for _, required := range []bool{true, false} {
 		title := "Required columns:\n\n"
@@ -66,7 +67,7 @@ const refusalsShown = 20
 
 // Run imports the file.
 func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
-	file, size, err := c.open(p)
+	file, err := c.open(p)
 	if err != nil {
 		return err
 	}
@@ -83,16 +84,15 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	source := &counting{from: file}
-	bar := p.progress(size, "importing")
+	bar := p.progress(-1, "importing")
 	began := time.Now()
-	report, err := p.app.Imports.Payments(ctx, actor, paymentfile.Read(source), takeover.ImportOptions{
+	report, err := p.app.Imports.Payments(ctx, actor, paymentfile.Read(file, bar.ChangeMax), takeover.ImportOptions{
 		Mode:               travel.AccountMode(c.Mode),
 		CoverFromEffective: c.CoverStart == "effective",
 		SHA256:             hash,
 		Reason:             c.Reason,
 		DryRun:             c.DryRun,
-		Progress:           func(int) { _ = bar.Set64(source.read) }, // a bar that cannot be drawn is no reason to stop
+		Progress:           func(rows int) { _ = bar.Set(rows) }, // a bar that cannot be drawn is no reason to stop
 		Refused:            refusals.add,
 	})
 	_ = bar.Finish()
@@ -130,21 +130,15 @@ func hashOf(file *os.File) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-func (c importPaymentsCmd) open(p *program) (file *os.File, size int64, err error) {
+func (c importPaymentsCmd) open(p *program) (*os.File, error) {
 	if c.File == "-" {
-		return p.stdin, -1, nil
+		return p.stdin, nil
 	}
-	if file, err = os.Open(c.File); err != nil {
-		return nil, 0, fmt.Errorf("the file of payments cannot be opened: %w", err)
-	}
-	info, err := file.Stat()
+	file, err := os.Open(c.File)
 	if err != nil {
-		return nil, 0, err
+		return nil, fmt.Errorf("the file of payments cannot be opened: %w", err)
 	}
-	if !info.Mode().IsRegular() { // the size of a pipe is not known
-		return file, -1, nil
-	}
-	return file, info.Size(), nil
+	return file, nil
 }
 
 func (p *program) tellImport(r takeover.ImportReport, dryRun bool, took time.Duration) {
@@ -174,22 +168,9 @@ func (p *program) progress(most int64, what string) *progressbar.ProgressBar {
 	watched := ok && term.IsTerminal(int(file.Fd()))
 	return progressbar.NewOptions64(most,
 		progressbar.OptionSetWriter(p.stderr), progressbar.OptionSetVisibility(watched), progressbar.OptionSetDescription(what),
-		progressbar.OptionShowBytes(most > 0), progressbar.OptionThrottle(50*time.Millisecond), progressbar.OptionClearOnFinish(),
+		progressbar.OptionThrottle(50*time.Millisecond), progressbar.OptionClearOnFinish(),
 		progressbar.OptionFullWidth(),
 	)
-}
-
-// counting counts the bytes that were read from a file.
-type counting struct {
-	from io.Reader
-	read int64
-}
-
-// Read implements io.Reader.
-func (c *counting) Read(b []byte) (int, error) {
-	n, err := c.from.Read(b)
-	c.read += int64(n)
-	return n, err
 }
 
 // refusals prints the first refused rows, and writes all of them to the file of --refused.

@@ -42,7 +42,8 @@ func (c *Channels) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 	return shownTo(actor, found), unknownChannel(err, id)
 }
 
-// ByName reads the channel of the actor's site with exactly this name, and the oldest when there are several.
+// ByName reads the channel of the actor's site with exactly this name. An error names the ids if
+// several have it.
 func (c *Channels) ByName(ctx context.Context, actor auth.Actor, name string) (travel.Channel, error) {
 	found, err := core.Read(ctx, c.Core, actor, func(tx *db.Tx) (travel.Channel, error) {
 		return ChannelByName(tx, actor.SiteID, name)

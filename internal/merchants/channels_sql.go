@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/fault"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
@@ -129,10 +131,26 @@ func ChannelAlone(tx *db.Tx, siteID, id int64) (travel.Channel, error) {
 	})
 }
 
-// ChannelByName reads the channel of the site with exactly this name, and the oldest when there are several.
+// ChannelByName reads the channel of the site with exactly this name. If several have it, the error names the field channel
+// and their ids.
 func ChannelByName(tx *db.Tx, siteID int64, name string) (travel.Channel, error) {
-	return oneChannel(tx, `SELECT `+channelColumns+` FROM channels
-		WHERE site_id = $1 AND name_folded = $2 AND name = $3 ORDER BY id LIMIT 1`, siteID, db.Folded(name), name)
+	const most = 10
+	ids, err := db.Ids(tx, `SELECT id FROM channels WHERE site_id = $1 AND name_folded = $2 AND name = $3 ORDER BY id LIMIT $4`,
+		siteID, db.Folded(name), name, most)
+	switch {
+	case err != nil:
+		return travel.Channel{}, err
+	case len(ids) == 0:
+		return travel.Channel{}, db.ErrNotFound
+	case len(ids) > 1:
+		texts := make([]string, len(ids))
+		for i, id := range ids {
+			texts[i] = strconv.FormatInt(id, 10)
+		}
+		return travel.Channel{}, fault.WrongField("channel", "Several channels have this name: %s. Give the id of one of them.",
+			strings.Join(texts, ", "))
+	}
+	return oneChannel(tx, `SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, siteID, ids[0])
 }
 
 // LockChannel locks the channel for this write by counting up its version, and reads it. Nobody else can change it before

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/merchants"
 	"holdfast/internal/money"
@@ -306,20 +308,24 @@ func TestAChannelWithoutBookingsIsDeleted(t *testing.T) {
 	})
 }
 
-func TestChannelByNameIsTheOldestOfThatName(t *testing.T) {
+func TestANameOfTwoChannelsNamesNone(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		site := siteOf(t, store, "demo")
-		insertChannel(t, store, newChannel(site, "TWIN", "twin-capital"))
+		other := insertChannel(t, store, newChannel(site, "TWIN", "twin-capital"))
 		oldest := newChannel(site, "Twin", "twin")
 		oldest = insertChannel(t, store, oldest)
 		younger := newChannel(site, "Twin", "twin")
 		younger.UUID = "another"
-		insertChannel(t, store, younger)
+		younger = insertChannel(t, store, younger)
 		dbtest.Write(t, store, func(tx *db.Tx) error {
 			found, err := merchants.ChannelByName(tx, site, "Twin")
-			if found.ID != oldest.ID {
-				t.Errorf("found %d %q, want %d", found.ID, found.Name, oldest.ID)
+			f, _ := errors.AsType[*fault.Error](err)
+			if ids := fmt.Sprintf("%d, %d", oldest.ID, younger.ID); f == nil || !strings.Contains(f.Params["channel"], ids) {
+				t.Errorf("found %d %q, and the error is %v", found.ID, found.Name, err)
+			}
+			if found, err = merchants.ChannelByName(tx, site, "TWIN"); found.ID != other.ID {
+				t.Errorf("found %d %q, want %d", found.ID, found.Name, other.ID)
 			}
 			return err
 		})

@@ -26,8 +26,11 @@ var Columns = []Column{
 		r.out.Booking.ImportKey = s
 		r.out.Booking.Reference = &s
 	}},
-	{"channel", true, "name of the channel; with --mode a missing channel is created", booking, "channels", func(r *row, s string) {
+	{"channel", false, "name of the channel; with --mode a missing channel is created", booking, "channels", func(r *row, s string) {
 		r.out.Channel = s
+	}},
+	{"channel_id", false, "id of the channel, instead of its name or beside it; it must be there already", booking, "channel_id", func(r *row, s string) {
+		r.channelID(s)
 	}},
 	{"countries", true, "country of the trip as two letters, such as PT", booking, "countries", func(r *row, s string) { r.out.Booking.Country = &s }},
 	{"currencies", true, "currency of the booking, which is its channel's, such as EUR", booking, "currencies", func(r *row, s string) {
@@ -91,6 +94,9 @@ var Columns = []Column{
 	{"payee_email", false, "e-mail address of the payer", payment, "payee_email", func(r *row, s string) { r.out.Payment.PayeeEmail = s }},
 	{"ip_address", false, "IP address of the payer", payment, "ip_address", func(r *row, s string) { r.out.Payment.IPAddress = s }},
 }
+
+// namesChannel reports whether a column says which channel a row belongs to. A file has one of them at least.
+func namesChannel(c *Column) bool { return c.Name == "channel" || c.Name == "channel_id" }
 
 func known(name string) *Column {
 	for i := range Columns {

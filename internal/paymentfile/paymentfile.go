@@ -19,9 +19,11 @@ import (
 // utf8BOM is a mark that spreadsheet programs put before the first column.
 const utf8BOM = "\ufeff"
 
-// Read returns the rows of a file one after the other, so that a file may be larger than the memory. A wrong row has the
-// reason in Refused, and reading goes on. An error ends the file: it cannot be read, or columns are missing.
-func Read(r io.Reader) iter.Seq2[travel.ImportedPayment, error] {
+// Read reads a whole file and then returns its rows one after the other: those of a booking together, in the order of the
+// file. The bookings of a small file are in the order of their first rows. A file may be larger than the memory: its rows
+// are then kept in temporary files. counted is told the number of rows before the first of them; it may be nil. A wrong row
+// has the reason in Refused, and reading goes on. An error ends the file: it cannot be read, or columns are missing.
+func Read(r io.Reader, counted func(rows int)) iter.Seq2[travel.ImportedPayment, error] {
 	return func(yield func(travel.ImportedPayment, error) bool) {
 		in := &records{in: bufio.NewReaderSize(r, 32<<10)}
 		header, err := readHeader(in)
@@ -29,18 +31,9 @@ func Read(r io.Reader) iter.Seq2[travel.ImportedPayment, error] {
 			yield(travel.ImportedPayment{}, err)
 			return
 		}
-		for {
-			cells, line, err := in.next()
-			if err == io.EOF {
-				return
-			}
-			if err != nil && line == 0 {
-				yield(travel.ImportedPayment{}, fmt.Errorf("the file of payments cannot be read: %w", err))
-				return
-			}
-			if !yield(header.read(line, cells, err), nil) {
-				return
-			}
+		_, err = header.together(in, counted, func(r record) bool { return yield(header.read(r), nil) })
+		if err != nil {
+			yield(travel.ImportedPayment{}, fmt.Errorf("the file of payments cannot be read: %w", err))
 		}
 	}
 }
@@ -72,6 +65,9 @@ func readHeader(in *records) (header, error) {
 			missing = append(missing, Columns[i].Name)
 		}
 	}
+	if !slices.ContainsFunc(h, func(c *Column) bool { return c != nil && namesChannel(c) }) {
+		missing = append(missing, "channel")
+	}
 	if len(missing) > 0 {
 		hint := ""
 		if len(cells) == 1 && strings.Contains(cells[0], ";") {
@@ -82,12 +78,12 @@ func readHeader(in *records) (header, error) {
 	return h, nil
 }
 
-// read makes a payment of the cells of a row. broken is the reason why a row has no cells, or nil.
-func (h header) read(number int, cells []string, broken error) travel.ImportedPayment {
-	r := row{out: travel.ImportedPayment{Line: number}}
+// read makes a payment of the cells of a row.
+func (h header) read(in record) travel.ImportedPayment {
+	r, cells := row{out: travel.ImportedPayment{Line: in.Line}}, in.Cells
 	switch {
-	case broken != nil:
-		r.out.Refused = fault.New(fault.Invalid, "This is not a row: %v.", broken)
+	case in.Broken != "":
+		r.out.Refused = fault.New(fault.Invalid, "This is not a row: %s.", in.Broken)
 	case slices.ContainsFunc(cells, travel.HoldsCardNumber):
 		// This check comes first, and does not repeat the value. The messages of later checks repeat cells.
 		r.out.Refused = fault.New(fault.CardNumber, "The column %s holds a card number.", h.name(slices.IndexFunc(cells, travel.HoldsCardNumber)))
@@ -98,6 +94,9 @@ func (h header) read(number int, cells []string, broken error) travel.ImportedPa
 			if column != nil {
 				r.cell(column, strings.TrimSpace(cells[i]))
 			}
+		}
+		if r.out.Channel == "" && r.out.ChannelID == 0 && !r.out.Booking.Problems.Has("channel_id") {
+			r.out.Booking.Problems.Wrong("channels", "This cell is empty.")
 		}
 	}
 	return r.out
@@ -156,6 +155,17 @@ func (r *row) number(text string) *int64 {
 		return nil
 	}
 	return &n
+}
+
+func (r *row) channelID(text string) {
+	n := r.number(text)
+	switch {
+	case n == nil:
+	case *n < 1:
+		r.wrong("An id is expected.")
+	default:
+		r.out.ChannelID = *n
+	}
 }
 
 func (r *row) currency(text string) *money.Currency {

@@ -34,9 +34,10 @@ type importChunk struct {
 	// careful: each row writes in a savepoint of its own, so that it can be rolled back alone.
 	careful bool
 
-	channels  map[string]*importChannel // by name
-	made, met []int64                   // ids of bookings: those made, those that existed
-	opened    []travel.Channel          // the channels that were created
+	channels  map[int64]*importChannel // by id
+	named     map[string]int64         // ids of channels by name
+	made, met []int64                  // ids of bookings: those made, those that existed
+	opened    []travel.Channel         // the channels that were created
 	payments  Tally
 	shares    shares
 	refused   []Refusal
@@ -89,8 +90,10 @@ func (c *importChunk) takeRow(in travel.ImportedPayment) error {
 	if err != nil {
 		return err
 	}
-	channel, err := c.channel(in.Channel)
+	channel, err := c.channelOf(in)
 	switch {
+	case errors.Is(err, db.ErrNotFound) && in.ChannelID != 0:
+		return refusedCell("channel_id", "There is no channel %d.", in.ChannelID)
 	case errors.Is(err, db.ErrNotFound) && c.run.opts.Mode != "":
 		return c.apart(func() error { return c.open(in, booking, payment) })
 	case errors.Is(err, db.ErrNotFound):
@@ -134,21 +137,49 @@ func checkKeys(in travel.ImportedPayment) error {
 	return wrong.Err()
 }
 
-// channel finds a channel by its name. The first time, it also reads the bookings and payments in it that the rows of
-// the chunk name. One query for all of them is much faster than one for each row.
-func (c *importChunk) channel(name string) (*importChannel, error) {
-	if found, ok := c.channels[name]; ok {
+// channelOf finds the channel of a row by its id, else by its name.
+func (c *importChunk) channelOf(in travel.ImportedPayment) (*importChannel, error) {
+	id := in.ChannelID
+	if named, ok := c.named[in.Channel]; ok && id == 0 {
+		id = named
+	}
+	found, ok := c.channels[id]
+	if !ok {
+		var stored travel.Channel
+		var err error
+		if id != 0 {
+			stored, err = merchants.Channel(c.tx, c.site.ID, id)
+		} else {
+			stored, err = merchants.ChannelByName(c.tx, c.site.ID, in.Channel)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if found, err = c.channel(stored); err != nil {
+			return nil, err
+		}
+		if in.ChannelID == 0 {
+			c.named[in.Channel] = stored.ID
+		}
+	}
+	if in.Channel == "" || in.Channel == found.Name {
 		return found, nil
 	}
-	stored, err := merchants.ChannelByName(c.tx, c.site.ID, name)
-	if err != nil {
-		return nil, err
+	return nil, refusedCell("channel", "Channel %d has another name.", found.ID)
+}
+
+// channel reads the bookings and payments in a channel that the rows of the chunk name. One query for all of them is much
+// faster than one for each row.
+func (c *importChunk) channel(stored travel.Channel) (*importChannel, error) {
+	if found, ok := c.channels[stored.ID]; ok {
+		return found, nil
 	}
 	var bookings, keys []string
 	var references []payments.Reference
 	for _, row := range c.rows {
 		// These rows are not checked yet. Only keys that no database can store are left out.
-		if row.Refused == nil && row.Channel == name && checkKeys(row) == nil {
+		its := row.ChannelID == stored.ID || row.ChannelID == 0 && row.Channel == stored.Name
+		if row.Refused == nil && its && checkKeys(row) == nil {
 			bookings = append(bookings, row.Booking.ImportKey)
 			keys = append(keys, row.Payment.ImportKey)
 			references = append(references, payments.Reference{PSP: row.Payment.PSP, Text: row.Payment.Reference})
@@ -157,6 +188,7 @@ func (c *importChunk) channel(name string) (*importChannel, error) {
 			}
 		}
 	}
+	var err error
 	found := &importChannel{Channel: stored}
 	if found.bookings, err = importedBookings(c.tx, c.site.ID, stored.ID, bookings); err != nil {
 		return nil, err
@@ -167,7 +199,7 @@ func (c *importChunk) channel(name string) (*importChannel, error) {
 	if err := payments.LookUpReferences(c.tx, c.site.ID, stored.ID, references); err != nil {
 		return nil, err
 	}
-	c.channels[name] = found
+	c.channels[stored.ID] = found
 	return found, nil
 }
 
@@ -198,7 +230,7 @@ func (c *importChunk) open(in travel.ImportedPayment, booking travel.Booking, pa
 	if err := c.place(in, opened, booking, payment); err != nil {
 		return err
 	}
-	c.channels[in.Channel] = opened
+	c.channels[channel.ID], c.named[in.Channel] = opened, channel.ID
 	c.opened = append(c.opened, channel)
 	return nil
 }
@@ -219,7 +251,7 @@ func (c *importChunk) place(
 	if in.Linked != "" {
 		original, ok := channel.payments[in.Linked]
 		if !ok {
-			return refusedCell("linked_reference", "There is no payment %q in the channel.", in.Linked)
+			return refusedCell("linked_reference", "There is no payment %q in the channel: no row of this file and no earlier import has made it.", in.Linked)
 		}
 		payment.LinkedID = original.ID
 	}

@@ -3,6 +3,7 @@
 package takeover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,17 +162,19 @@ func newRun(i *Imports, actor auth.Actor, opts ImportOptions) *importRun {
 func (r *importRun) all(ctx context.Context, rows iter.Seq2[travel.ImportedPayment, error]) error {
 	chunk := make([][]travel.ImportedPayment, 0, rowsPerWrite)
 	nextRefresh := firstRefresh
-	for row, err := range rows {
+	for list, err := range together(rows) {
 		if err != nil {
 			return err
 		}
-		if chunk = append(chunk, []travel.ImportedPayment{row}); len(chunk) < rowsPerWrite {
-			continue
+		for _, row := range inOrder(list) {
+			if chunk = append(chunk, []travel.ImportedPayment{row}); len(chunk) < rowsPerWrite {
+				continue
+			}
+			if err := r.take(ctx, chunk); err != nil {
+				return err
+			}
+			chunk = chunk[:0]
 		}
-		if err := r.take(ctx, chunk); err != nil {
-			return err
-		}
-		chunk = chunk[:0]
 		if r.report.Payments.Created >= nextRefresh {
 			nextRefresh *= 4
 			if err := r.Store.RefreshStatistics(ctx); err != nil {
@@ -223,7 +226,7 @@ func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment
 			return core.NotFoundAs(fault.SettingNotFound, err, "There is no site %d.", r.actor.SiteID)
 		}
 		c = &importChunk{
-			run: r, tx: tx, site: site, rows: rows, careful: careful, channels: map[string]*importChannel{},
+			run: r, tx: tx, site: site, rows: rows, careful: careful, channels: map[int64]*importChannel{}, named: map[string]int64{},
 			shares: shares{},
 		}
 		for _, row := range rows {
@@ -267,6 +270,7 @@ func (r *importRun) count(c *importChunk) {
 		}
 	}
 	r.report.Refused += len(c.refused)
+	slices.SortFunc(c.refused, func(a, b Refusal) int { return cmp.Compare(a.Line, b.Line) })
 	if r.opts.Refused != nil {
 		for _, refusal := range c.refused {
 			r.opts.Refused(refusal)

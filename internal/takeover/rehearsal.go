@@ -45,7 +45,7 @@ func (r *importRun) rehearse(ctx context.Context, rows iter.Seq2[travel.Imported
 }
 
 // groupByKey groups rows that name the same booking or payment, also through other rows. The groups are in the order
-// of their first rows, and the rows of a group in the order of the file.
+// of their first rows, and the rows of a group in the order in which they are imported.
 func groupByKey(rows iter.Seq2[travel.ImportedPayment, error]) ([][]travel.ImportedPayment, error) {
 	var all []travel.ImportedPayment
 	var parent []int             // of each row: an earlier row of its group, or itself
@@ -83,6 +83,9 @@ func groupByKey(rows iter.Seq2[travel.ImportedPayment, error]) ([][]travel.Impor
 		}
 		groups[g] = append(groups[g], row)
 	}
+	for i := range groups {
+		groups[i] = inOrder(groups[i])
+	}
 	return groups, nil
 }
 
@@ -90,9 +93,10 @@ func keysOf(row travel.ImportedPayment) [][3]string {
 	if row.Refused != nil {
 		return nil
 	}
-	keys := [][3]string{{"booking", row.Channel, row.Booking.ImportKey}, {"payment", row.Channel, row.Payment.ImportKey}}
+	channel := channelText(row)
+	keys := [][3]string{{"booking", channel, row.Booking.ImportKey}, {"payment", channel, row.Payment.ImportKey}}
 	if row.Linked != "" {
-		keys = append(keys, [3]string{"payment", row.Channel, row.Linked})
+		keys = append(keys, [3]string{"payment", channel, row.Linked})
 	}
 	return keys
 }

@@ -9,9 +9,11 @@ type ImportedPayment struct {
 	Line int // in the file; the header is line 1
 	// Refused says why the whole row is refused, such as a card number in it. Then the fields below are not set.
 	Refused error
-	Channel string         // name of the channel, because ids differ between systems
-	Booking BookingFields  // without its channel; its ImportKey is unique in the channel
-	Payment NewTransaction // without channel, bookings and linked_id; its ImportKey is unique in the channel
+	// Channel is the name of the channel, and ChannelID its id. A row has one of them or both; 0 and "" stand for none.
+	Channel   string
+	ChannelID int64
+	Booking   BookingFields  // without its channel; its ImportKey is unique in the channel
+	Payment   NewTransaction // without channel, bookings and linked_id; its ImportKey is unique in the channel
 	// BaseTotal is the part of the payment for the booking, in minor units of the booking's currency.
 	BaseTotal int64
 	Linked    string // ImportKey of the payment that this one adjusts; "" for none
