@@ -355,7 +355,7 @@ func TestExposureForMachines(t *testing.T) {
 	if out := s.must(append(args, "--csv")...); out != "by,id,key,currencies,allocations,e1,e2,currency,e1_report,e2_report,e4,e5\ntotal,,,EUR,0,0,0,EUR,0,0,0,0\n" {
 		t.Errorf("the CSV says\n%s", out)
 	}
-	if r := s.run("", "exposure", "--site", "acme", "--currency", "XXX", "--valuation", "locked"); r.code != 1 || !strings.Contains(r.stderr, "currency:") {
+	if r := s.run("", "exposure", "--site", "acme", "--currency", "XXX", "--valuation", "locked"); r.code != exitUsage || !strings.Contains(r.stderr, "--currency:") {
 		t.Errorf("no such currency: exit code %d, %s", r.code, r.stderr)
 	}
 }

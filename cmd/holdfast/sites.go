@@ -20,6 +20,55 @@ import (
 type siteCmd struct {
 	Create siteCreateCmd `cmd:"" help:"Create a site with a test channel."`
 	List   siteListCmd   `cmd:"" help:"List the sites."`
+	Set    siteSetCmd    `cmd:"" help:"Set who stands on the statements of a site: the issuer and the policyholder."`
+}
+
+// partyFlags are the fields of a company on statements. A field whose flag is not given stays as it is.
+type partyFlags struct {
+	Name        *string `help:"Name of the company."`
+	Address     *string `help:"Its address, up to 6 lines."`
+	TaxNumber   *string `placeholder:"NUMBER" help:"Its tax number."`
+	BankDetails *string `placeholder:"TEXT" help:"Where it is paid, up to 6 lines."`
+}
+
+func (f partyFlags) fields() travel.PartyFields {
+	return travel.PartyFields{Name: f.Name, Address: f.Address, TaxNumber: f.TaxNumber, BankDetails: f.BankDetails}
+}
+
+// siteSetCmd changes a site. Statements that are issued already keep what they say.
+type siteSetCmd struct {
+	siteFlag
+	Issuer       partyFlags `embed:"" prefix:"issuer-"`
+	Policyholder partyFlags `embed:"" prefix:"policyholder-"`
+}
+
+// Run changes it.
+func (c siteSetCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	changed, err := p.app.Sites.Change(ctx, actor, actor.SiteID, travel.SiteFields{
+		Issuer: c.Issuer.fields(), Policyholder: c.Policyholder.fields(),
+	})
+	if err != nil {
+		return err
+	}
+	for _, party := range []struct {
+		title string
+		of    travel.Party
+	}{{"issuer", changed.Issuer}, {"policyholder", changed.Policyholder}} {
+		text := strings.Join([]string{
+			party.of.Name, party.of.Address, party.of.TaxNumber, party.of.BankDetails,
+		}, "\n")
+		p.printf("%s:\n", party.title)
+		for line := range strings.SplitSeq(text, "\n") {
+			if line != "" {
+				p.printf("  %s\n", line)
+			}
+		}
+	}
+	return nil
 }
 
 // siteCreateCmd creates a site.

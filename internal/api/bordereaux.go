@@ -53,7 +53,7 @@ func showBordereauRow(b reports.Bordereau, r reports.BordereauRow) bordereauRowS
 		Effective: civil.DayOf(r.EffectiveAt), OriginalCurrency: r.Original,
 		SumInsured:         money.FormatPlain(r.BordereauLine.Insured, r.Original),
 		SettlementCurrency: r.Settlement, SettlementInsured: money.FormatPlain(r.InsuredValue, r.Settlement),
-		RateOfExchange: r.RateOfExchange(), OriginalPerEuro: r.FromRate.String(), SettlementPerEuro: r.ToRate.String(),
+		RateOfExchange: r.Exchange.String(), OriginalPerEuro: r.Exchange.FromRate.String(), SettlementPerEuro: r.Exchange.ToRate.String(),
 		Gross: money.FormatPlain(r.Gross(), r.Settlement), Tax: money.FormatPlain(r.Tax, r.Settlement),
 		Net: money.FormatPlain(r.Amount, r.Settlement),
 	}

@@ -27,7 +27,7 @@ func PlainCell(text string) string {
 
 var statementColumns = []string{
 	"statement", "row", "id", "date", "kind", "cause", "transaction", "booking", "booking_reference", "original_currency",
-	"original_amount", "value", "lead_days", "rate_ppm", "currency", "amount", "retained", "refers_to",
+	"original_amount", "rate_of_exchange", "value", "lead_days", "rate_ppm", "currency", "amount", "retained", "refers_to",
 }
 
 // chargeNames are the names of premium lines in the column "row", by the reader of the file.
@@ -44,7 +44,7 @@ func WriteStatementCSV(
 	sum := func(row, kind string, amount int64) error {
 		cells := make([]string, len(statementColumns))
 		cells[0], cells[1], cells[4] = statement, row, PlainCell(kind)
-		cells[14], cells[15] = string(s.Currency), money.FormatPlain(amount, s.Currency)
+		cells[15], cells[16] = string(s.Currency), money.FormatPlain(amount, s.Currency)
 		return out.Write(cells)
 	}
 	// The writer remembers its first error, which is returned at the end.
@@ -61,8 +61,8 @@ func WriteStatementCSV(
 		_ = out.Write([]string{
 			statement, chargeNames[label], number(l.ID), civil.DayOf(l.RecordedAt).String(), l.Kind, l.Cause,
 			number(l.TransactionID), number(l.BookingID), PlainCell(l.BookingReference), string(l.Currency),
-			money.FormatPlain(l.StateAmount, l.Currency), money.FormatPlain(l.StateValue, s.Currency), number(l.LeadDays),
-			number(l.PPM), string(s.Currency), money.FormatPlain(l.Amount, s.Currency),
+			money.FormatPlain(l.StateAmount, l.Currency), l.Exchange.String(), money.FormatPlain(l.StateValue, s.Currency),
+			number(l.LeadDays), number(l.PPM), string(s.Currency), money.FormatPlain(l.Amount, s.Currency),
 			money.FormatPlain(l.Retained, s.Currency), refers,
 		})
 	}

@@ -16,6 +16,7 @@ type statementShape struct {
 	ID              int64                      `json:"id"`
 	Number          int64                      `json:"number"`
 	Channels        int64                      `json:"channels"`
+	Issuer          string                     `json:"issuer"`
 	Policyholder    string                     `json:"policyholder"`
 	Merchant        string                     `json:"merchant"`
 	StatementPeriod string                     `json:"statement_period"`
@@ -39,7 +40,8 @@ type statementShape struct {
 // ShowStatement gives a statement in the shape of the wire. now is when its open amount was read.
 func ShowStatement(s protection.IssuedStatement, now time.Time) any {
 	return statementShape{
-		ID: s.ID, Number: s.Number, Channels: s.ChannelID, Policyholder: s.SiteName, Merchant: s.ChannelName,
+		ID: s.ID, Number: s.Number, Channels: s.ChannelID, Issuer: s.Issuer.Name,
+		Policyholder: s.Policyholder.Name, Merchant: s.ChannelName,
 		StatementPeriod: s.Period.Kind, Period: s.Period.Name(), DateStart: s.Period.First, Date: s.Period.Last,
 		Issued: civil.FormatInstant(s.IssuedAt), Due: s.Due, Currencies: s.Currency, Language: s.Language,
 		Opening: s.Opening, Lines: append([]protection.StatementSum{}, s.Lines...), Minimum: s.Minimum,
@@ -70,6 +72,7 @@ type statementLineShape struct {
 type statementLineState struct {
 	Currencies     money.Currency `json:"currencies"`
 	Total          int64          `json:"total"`
+	RateOfExchange string         `json:"rate_of_exchange"`
 	Value          int64          `json:"value"`
 	LeadDays       int64          `json:"lead_days"`
 	RatePPM        int64          `json:"rate_ppm"`
@@ -84,8 +87,8 @@ func showStatementLine(l protection.StatementLine) statementLineShape {
 		BookingReference: l.BookingReference, Payment: l.AllocationID, Amount: l.Amount, Retained: l.Retained,
 		RefersTo: orNull(l.RefersTo),
 		State: statementLineState{
-			Currencies: l.Currency, Total: l.StateAmount, Value: l.StateValue, LeadDays: l.LeadDays, RatePPM: l.PPM,
-			Premium: l.Premium, MinimumApplied: l.MinimumApplied,
+			Currencies: l.Currency, Total: l.StateAmount, RateOfExchange: l.Exchange.String(), Value: l.StateValue,
+			LeadDays: l.LeadDays, RatePPM: l.PPM, Premium: l.Premium, MinimumApplied: l.MinimumApplied,
 		},
 	}
 }

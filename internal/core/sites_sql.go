@@ -9,14 +9,14 @@ import (
 
 // InsertSite stores a new site.
 func InsertSite(tx *db.Tx, s travel.Site) (travel.Site, error) {
-	urls, err := urlsText(s)
+	texts, err := textsOf(s)
 	if err != nil {
 		return travel.Site{}, err
 	}
 	s.Version, s.CreatedAt, s.ModifiedAt = 1, tx.Now, tx.Now
-	err = tx.Row(`INSERT INTO sites (path, name, sandbox, permitted_urls, version, created_at, modified_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id`,
-		[]any{s.Path, s.Name, s.Sandbox, urls, s.Version, db.Micros(tx.Now)}, &s.ID)
+	err = tx.Row(`INSERT INTO sites (path, name, sandbox, version, created_at, modified_at, permitted_urls, issuer, policyholder)
+		VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8) RETURNING id`,
+		append([]any{s.Path, s.Name, s.Sandbox, s.Version, db.Micros(tx.Now)}, texts...), &s.ID)
 	return s, err
 }
 
@@ -46,21 +46,26 @@ func LockSite(tx *db.Tx, id int64) error {
 
 // UpdateSite stores the fields of a locked site that can change.
 func UpdateSite(tx *db.Tx, s travel.Site) error {
-	urls, err := urlsText(s)
+	texts, err := textsOf(s)
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`UPDATE sites SET permitted_urls = $2, modified_at = $3 WHERE id = $1`, s.ID, urls, db.Micros(tx.Now))
+	_, err = tx.Exec(`UPDATE sites SET modified_at = $2, permitted_urls = $3, issuer = $4, policyholder = $5 WHERE id = $1`,
+		append([]any{s.ID, db.Micros(tx.Now)}, texts...)...)
 	if err != nil {
 		return err
 	}
 	return Changed(tx, s.ID)
 }
 
-func urlsText(s travel.Site) (string, error) {
-	if s.PermittedURLs == nil {
-		return "[]", nil
+// textsOf writes what is stored as JSON: the permitted URLs, the issuer and the policyholder.
+func textsOf(s travel.Site) (texts []any, err error) {
+	for _, value := range []any{append([]string{}, s.PermittedURLs...), s.Issuer, s.Policyholder} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, string(text))
 	}
-	text, err := json.Marshal(s.PermittedURLs)
-	return string(text), err
+	return texts, nil
 }

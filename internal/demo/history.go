@@ -269,7 +269,9 @@ func (m *maker) makeLiveSite(ctx context.Context) error {
 	site, err := m.app.Sites.At(ctx, auth.System(0), LiveSitePath)
 	if fault.Is(err, fault.SettingNotFound) {
 		path, name, currency := LiveSitePath, LiveSiteName, money.Currency("GBP")
-		site, err = m.app.Sites.Create(ctx, auth.System(0), travel.SiteFields{Path: &path, Name: &name, Currency: &currency})
+		site, err = m.app.Sites.Create(ctx, auth.System(0), travel.SiteFields{
+			Path: &path, Name: &name, Currency: &currency, Issuer: fieldsOf(issuer),
+		})
 	}
 	if err != nil {
 		return err

@@ -84,3 +84,19 @@ const (
 	// transactionLimit is the limit of one payment, in minor units of the policy's currency.
 	transactionLimit int64 = 5_000_00
 )
+
+// The parties of the demo's statements. All details are made up.
+var (
+	issuer = travel.Party{
+		Name: "Harbour Protection Ltd", Address: "14 Quay Street\nBristol BS1 4DJ\nUnited Kingdom", TaxNumber: "GB 000 0000 00",
+		BankDetails: "Harbour Protection Ltd, Example Bank\nIBAN GB00 EXAM 0000 0000 0000 00\nBIC EXAMGB00",
+	}
+	policyholder = travel.Party{
+		Name: SiteName + " plc", Address: "1 Market Square\nLeeds LS1 1AA\nUnited Kingdom",
+		BankDetails: SiteName + " plc, Example Bank\nIBAN GB00 EXAM 0000 0000 0000 01\nBIC EXAMGB00",
+	}
+)
+
+func fieldsOf(p travel.Party) travel.PartyFields {
+	return travel.PartyFields{Name: &p.Name, Address: &p.Address, TaxNumber: &p.TaxNumber, BankDetails: &p.BankDetails}
+}

@@ -102,7 +102,9 @@ func (m *maker) makeSite(ctx context.Context) error {
 	site, err := m.app.Sites.At(ctx, system, SitePath)
 	if fault.Is(err, fault.SettingNotFound) {
 		path, name, currency := SitePath, SiteName, money.Currency("GBP")
-		site, err = m.app.Sites.Create(ctx, system, travel.SiteFields{Path: &path, Name: &name, Sandbox: true, Currency: &currency})
+		site, err = m.app.Sites.Create(ctx, system, travel.SiteFields{
+			Path: &path, Name: &name, Sandbox: true, Currency: &currency, Issuer: fieldsOf(issuer), Policyholder: fieldsOf(policyholder),
+		})
 		m.isNew = true
 	}
 	if err != nil {

@@ -2,6 +2,7 @@ package document_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/document"
 	"holdfast/internal/fault"
+	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
@@ -23,7 +25,11 @@ func sample(language string) document.Statement {
 		Statement: protection.Statement{
 			SiteID: 1, ID: 7, Number: 12, ChannelID: 3, Period: travel.PeriodOf(travel.PeriodMonth, civil.Date(2024, 6, 5)),
 			IssuedAt: issued, Due: travel.AfterBusinessDays(civil.DayOf(issued), 10), Currency: "GBP",
-			SiteName: "Northern Acquiring plc", ChannelName: "Château Reisen & Söhne GmbH", Opening: 123456,
+			Issuer: travel.Party{
+				Name: "Harbour Protection Ltd", Address: "14 Quay Street\nBristol BS1 4DJ\nUnited Kingdom", TaxNumber: "GB 999 9999 73",
+				BankDetails: "Harbour Protection Ltd, Example Bank\nIBAN GB33 BUKB 2020 1555 5555 55\nBIC BUKBGB22",
+			},
+			Policyholder: travel.Party{Name: "Northern Acquiring plc", Address: "1 Market Square\nLeeds LS1 1AA"}, ChannelName: "Château Reisen & Söhne GmbH", Opening: 123456,
 			Lines: []protection.StatementSum{
 				{Kind: "original", Lines: 41, Amount: 45135}, {Kind: "additional", Lines: 1, Amount: 271},
 				{Kind: "return", Lines: 2, Amount: -219, Retained: 103},
@@ -40,7 +46,7 @@ func sample(language string) document.Statement {
 		line := protection.StatementLine{
 			ID: i + 1, RecordedAt: time.Date(2024, 6, 3, 9, 0, 0, 0, time.UTC).AddDate(0, 0, int(i/2)), Kind: "original",
 			TransactionID: 1000 + i, BookingID: 500 + i, Currency: "EUR", StateAmount: 60000 + 1234*i, StateValue: 51219,
-			LeadDays: 103, PPM: 8500, Premium: 435, Amount: 435, BookingReference: "BK-2024-" + string(rune('A'+i%26)),
+			Exchange: exchange("1", "0.85365"), LeadDays: 103, PPM: 8500, Premium: 435, Amount: 435, BookingReference: "BK-2024-" + string(rune('A'+i%26)),
 		}
 		switch i {
 		case 5:
@@ -49,10 +55,23 @@ func sample(language string) document.Statement {
 			line.Kind, line.Amount, line.Retained, line.RefersTo = "return", 0, 103, 9
 		case 7:
 			line.Kind, line.Amount, line.Currency, line.StateAmount = "additional", 271, "JPY", 350000
+			line.Exchange = exchange("171.94", "0.84638")
+		case 8:
+			line.Currency, line.StateAmount, line.Exchange = "GBP", 51219, protection.Exchange{}
 		}
 		s.Lines = append(s.Lines, line)
 	}
 	return s
+}
+
+// exchange is a rate of exchange by its two legs, in units per euro.
+func exchange(from, to string) protection.Exchange {
+	one, err := money.ParseRate(from)
+	other, err2 := money.ParseRate(to)
+	if err := errors.Join(err, err2); err != nil {
+		panic(err)
+	}
+	return protection.Exchange{FromRate: one, ToRate: other}
 }
 
 func print(t *testing.T, fonts document.Fonts, s document.Statement) []byte {
@@ -141,7 +160,7 @@ func TestNoBoxes(t *testing.T) {
 func TestTextFromOutsideIsSpelledOut(t *testing.T) {
 	written := func(sun, noncharacter string) document.Statement {
 		s := sample("enGB")
-		s.SiteName, s.ChannelName, s.Taxes[0].Label = sun+" Acquiring", "Sun "+sun+" Travel", "Tax "+sun
+		s.Policyholder.Name, s.ChannelName, s.Taxes[0].Label = sun+" Acquiring", "Sun "+sun+" Travel", "Tax "+sun
 		s.Lines[3].BookingReference = "BK" + sun + noncharacter
 		return s
 	}

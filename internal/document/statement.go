@@ -10,10 +10,10 @@ import (
 
 	"codeberg.org/go-pdf/fpdf"
 
-	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/travel"
 )
 
 // Label is the reader of a statement. It decides what the charge is called.
@@ -42,12 +42,11 @@ type Statement struct {
 // Measures of the page, in millimetres.
 const (
 	margin     = 18.0
-	pageWidth  = 210.0
-	pageHeight = 297.0
-	textWidth  = pageWidth - 2*margin
+	textWidth  = 210 - 2*margin // of the front, which is upright
+	annexWidth = 297 - 2*margin // of the annex, which lies
 	lineHeight = 5.0
 	rowHeight  = 4.6
-	bottom     = pageHeight - 22
+	footer     = 22.0 // kept free for it
 	family     = "statement"
 	pagesAlias = "{nb}"
 )
@@ -80,8 +79,10 @@ func (f Fonts) WriteStatement(w io.Writer, s Statement) error {
 	}
 	p.begin()
 	p.heading()
+	p.parties()
 	p.summary()
-	p.lines()
+	p.bank()
+	p.annex()
 	return p.pdf.Output(w)
 }
 
@@ -133,7 +134,11 @@ func (p *paper) outsideText() string {
 
 // eachOutside replaces each text from outside.
 func (p *paper) eachOutside(with func(text string) string) {
-	p.s.SiteName, p.s.ChannelName = with(p.s.SiteName), with(p.s.ChannelName)
+	p.s.ChannelName = with(p.s.ChannelName)
+	for _, party := range []*travel.Party{&p.s.Issuer, &p.s.Policyholder} {
+		party.Name, party.Address = with(party.Name), with(party.Address)
+		party.TaxNumber, party.BankDetails = with(party.TaxNumber), with(party.BankDetails)
+	}
 	for i, t := range p.s.Taxes {
 		p.s.Taxes[i].Code, p.s.Taxes[i].Label = with(t.Code), with(t.Label)
 	}
@@ -165,18 +170,19 @@ func (p *paper) begin() {
 	pdf.SetCatalogSort(true)
 	pdf.SetProducer("holdfast", true)
 	pdf.SetTitle(fmt.Sprintf("%s %d", p.title(), p.s.Number), true)
-	pdf.SetAuthor(p.s.SiteName, true)
+	pdf.SetAuthor(p.from().Name, true)
 	pdf.SetLang(p.s.Language[:2])
 	pdf.SetMargins(margin, margin, margin)
 	pdf.SetAutoPageBreak(false, 0)
 	pdf.AliasNbPages(pagesAlias)
 	pdf.SetFooterFunc(func() {
-		pdf.SetXY(margin, pageHeight-15)
+		width, height := pdf.GetPageSize()
+		pdf.SetXY(margin, height-15)
 		p.font("", 8)
-		pdf.SetTextColor(110, 110, 110)
-		p.cell(textWidth/2, fmt.Sprintf("%s %d", p.text["number"], p.s.Number), "L")
-		p.cell(textWidth/2, fmt.Sprintf(p.text["page"], pdf.PageNo(), pagesAlias), "R")
-		pdf.SetTextColor(0, 0, 0)
+		p.grey()
+		p.cell(width/2-margin, p.text["number"]+" "+strconv.FormatInt(p.s.Number, 10), "L")
+		p.cell(width/2-margin, fmt.Sprintf(p.text["page"], pdf.PageNo(), pagesAlias), "R")
+		p.black()
 	})
 	pdf.AddPage()
 }
@@ -232,87 +238,16 @@ func (p *paper) fit(text string, width float64) string {
 	return string(letters) + "..."
 }
 
+// rule draws a line from margin to margin.
 func (p *paper) rule(width float64) {
 	p.pdf.SetLineWidth(width)
 	y := p.pdf.GetY()
-	p.pdf.Line(margin, y, pageWidth-margin, y)
+	page, _ := p.pdf.GetPageSize()
+	p.pdf.Line(margin, y, page-margin, y)
 }
 
-func (p *paper) heading() {
-	pdf := p.pdf
-	p.font("", 9)
-	pdf.SetTextColor(110, 110, 110)
-	p.cell(textWidth, p.s.SiteName, "L")
-	pdf.SetTextColor(0, 0, 0)
-	pdf.Ln(9)
-	p.font("B", 18)
-	p.cell(textWidth, p.title(), "L")
-	pdf.Ln(10)
-	p.rule(0.4)
-	pdf.Ln(3)
-	for _, pair := range [][4]string{
-		{"number", strconv.FormatInt(p.s.Number, 10), "issued", civil.DayOf(p.s.IssuedAt).String()},
-		{"policyholder", p.s.SiteName, "due", p.s.Due.String()},
-		{"merchant", p.s.ChannelName, "currency", string(p.s.Currency)},
-		{"period", p.s.Period.First.String() + " – " + p.s.Period.Last.String(), "", ""},
-	} {
-		for i, width := range []float64{36, 72, 34, textWidth - 142} {
-			text, style := pair[i], "B"
-			if i%2 == 0 {
-				text, style = p.text[text], ""
-			}
-			p.font(style, 9)
-			p.cell(width, text, "L")
-		}
-		pdf.Ln(lineHeight + 0.6)
-	}
-	pdf.Ln(5)
-}
-
-// summary prints the sums of the statement, from the opening to the closing balance.
-func (p *paper) summary() {
-	p.section("summary")
-	p.sum("", p.text["opening"], "", p.s.Opening)
-	for _, l := range p.s.Statement.Lines {
-		p.sum("", p.chargeName()+": "+p.kind(l.Kind), strconv.FormatInt(l.Lines, 10)+" ×", l.Amount)
-	}
-	if m := p.s.Minimum; m != nil {
-		p.sum("", fmt.Sprintf(p.text["minimum"], m.Month), "", m.Amount)
-	}
-	for _, t := range p.s.Taxes {
-		var parts []string
-		for _, part := range t.Parts {
-			parts = append(parts, fmt.Sprintf(p.text["rate_of"], p.percent(part.RatePPM), p.amount(part.Base, p.s.Currency)))
-		}
-		name := t.Code
-		if t.Label != "" {
-			name = t.Label
-		}
-		p.sum("", name, strings.Join(parts, ", "), t.Amount)
-	}
-	p.sum("", p.text["payments"], "", -p.s.Payments)
-	p.pdf.Ln(1)
-	p.rule(0.2)
-	p.pdf.Ln(1)
-	p.sum("B", p.text["closing"], p.text["due"]+" "+p.s.Due.String(), p.s.Closing)
-	p.pdf.Ln(6)
-}
-
-func (p *paper) section(name string) {
-	p.font("B", 11)
-	p.cell(textWidth, p.text[name], "L")
-	p.pdf.Ln(lineHeight + 1.5)
-}
-
-func (p *paper) sum(style, name, detail string, amount int64) {
-	p.font(style, 9)
-	p.cell(86, name, "L")
-	p.pdf.SetTextColor(110, 110, 110)
-	p.cell(48, detail, "R")
-	p.pdf.SetTextColor(0, 0, 0)
-	p.cell(textWidth-134, p.amount(amount, p.s.Currency), "R")
-	p.pdf.Ln(lineHeight)
-}
+func (p *paper) grey()  { p.pdf.SetTextColor(105, 110, 120) }
+func (p *paper) black() { p.pdf.SetTextColor(0, 0, 0) }
 
 // kind is the name of a kind of line in the language.
 func (p *paper) kind(kind string) string {
@@ -320,101 +255,6 @@ func (p *paper) kind(kind string) string {
 		return text
 	}
 	return kind
-}
-
-// column is one column of the table of lines.
-type column struct {
-	name  string
-	width float64
-	align string
-	text  func(l protection.StatementLine) string
-}
-
-func (p *paper) columns() []column {
-	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	return []column{
-		{p.text["date"], 19, "L", func(l protection.StatementLine) string { return civil.DayOf(l.RecordedAt).String() }},
-		{p.text["transaction"], 20, "R", func(l protection.StatementLine) string { return number(l.TransactionID) }},
-		{p.text["booking"], 26, "L", func(l protection.StatementLine) string {
-			if l.BookingReference != "" {
-				return l.BookingReference
-			}
-			return number(l.BookingID)
-		}},
-		{p.text["kind"], 22, "L", func(l protection.StatementLine) string { return p.kind(l.Kind) }},
-		{p.text["amount"], 30, "R", func(l protection.StatementLine) string {
-			return string(l.Currency) + " " + p.amount(l.StateAmount, l.Currency)
-		}},
-		{p.text["days"], 13, "R", func(l protection.StatementLine) string { return number(l.LeadDays) }},
-		{p.text["rate"], 16, "R", func(l protection.StatementLine) string { return p.percent(l.PPM) + " %" }},
-		{p.chargeName(), textWidth - 146, "R", func(l protection.StatementLine) string { return p.amount(l.Amount, p.s.Currency) }},
-	}
-}
-
-// lines prints the premium lines, each with the figures from which it was computed.
-func (p *paper) lines() {
-	if len(p.s.Lines) == 0 {
-		return
-	}
-	p.room(5 * rowHeight)
-	p.section("lines")
-	columns := p.columns()
-	p.tableHead(columns)
-	for _, l := range p.s.Lines {
-		note := p.note(l)
-		if p.room(rowHeight * 2) {
-			p.tableHead(columns)
-		}
-		p.font("", 7.5)
-		for _, c := range columns {
-			p.cell(c.width, c.text(l), c.align)
-		}
-		p.pdf.Ln(rowHeight)
-		if note != "" {
-			p.pdf.SetTextColor(110, 110, 110)
-			p.pdf.SetX(margin + 65)
-			p.cell(textWidth-65, note, "L")
-			p.pdf.SetTextColor(0, 0, 0)
-			p.pdf.Ln(rowHeight)
-		}
-	}
-	if omitted := p.s.LineCount() - int64(len(p.s.Lines)); omitted > 0 {
-		p.room(rowHeight * 2)
-		p.pdf.Ln(2)
-		p.font("", 8)
-		p.cell(textWidth, fmt.Sprintf(p.text["omitted"], omitted), "L")
-	}
-}
-
-// note is what the columns of a line have no place for.
-func (p *paper) note(l protection.StatementLine) string {
-	var notes []string
-	if l.RefersTo != 0 {
-		notes = append(notes, fmt.Sprintf(p.text["changes"], l.RefersTo))
-	}
-	if l.Retained != 0 {
-		notes = append(notes, p.text["retained"]+" "+p.amount(l.Retained, p.s.Currency))
-	}
-	return strings.Join(notes, ", ")
-}
-
-// room begins a new page if less than this height is left. It reports whether it did.
-func (p *paper) room(height float64) bool {
-	if p.pdf.GetY()+height <= bottom {
-		return false
-	}
-	p.pdf.AddPage()
-	return true
-}
-
-func (p *paper) tableHead(columns []column) {
-	p.font("B", 7.5)
-	for _, c := range columns {
-		p.cell(c.width, c.name, c.align)
-	}
-	p.pdf.Ln(lineHeight)
-	p.rule(0.2)
-	p.pdf.Ln(0.8)
 }
 
 // amount writes an amount with the separators of the language.

@@ -146,7 +146,7 @@ func (s *Sites) Change(ctx context.Context, actor auth.Actor, id int64, in trave
 			return err
 		}
 		problems := in.Problems.Clone()
-		changed = in.Change(stored, &problems)
+		changed = in.Change(stored, actor.Can(auth.ManageSites), &problems)
 		if err := problems.Err(); err != nil {
 			return err
 		}
@@ -169,11 +169,14 @@ type auditedSite struct {
 	Sandbox       bool     `json:"sandbox"`
 	Currency      string   `json:"currency"`
 	PermittedURLs []string `json:"permitted_urls"`
+
+	Issuer       travel.Party `json:"issuer"`
+	Policyholder travel.Party `json:"policyholder"`
 }
 
 func auditSite(s travel.Site) any {
 	return auditedSite{
 		ID: s.ID, Path: s.Path, Name: s.Name, Sandbox: s.Sandbox, Currency: string(s.Policy.Currency),
-		PermittedURLs: append([]string{}, s.PermittedURLs...),
+		PermittedURLs: append([]string{}, s.PermittedURLs...), Issuer: s.Issuer, Policyholder: s.Policyholder,
 	}
 }

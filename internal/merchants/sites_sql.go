@@ -2,6 +2,7 @@ package merchants
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"holdfast/internal/civil"
@@ -15,13 +16,14 @@ const microsPerDay = "86400000000"
 
 // siteColumns are the columns of a site with its policy of today, in the order in which scanSite reads them. They have
 // only the fields of the policy that most use cases need. PolicyOn reads all of them.
-const siteColumns = `id, path, name, sandbox, permitted_urls, version, created_at, modified_at, clock_ahead, channel_count,
+const siteColumns = `id, path, name, sandbox, permitted_urls, issuer, policyholder, version, created_at, modified_at, clock_ahead, channel_count,
 	policy_id, from_day, recorded_at, currency, recognition, late_log_days, max_fixing_age_days, statement_period`
 
 // sitesOn is the FROM clause for siteColumns: each site with its policy of today, by its own clock. now is the placeholder
 // of the argument that has the time of the real clock in microseconds.
 func sitesOn(now string) string {
-	return `(SELECT s.id, s.path, s.name, s.sandbox, s.permitted_urls, s.version, s.created_at, s.modified_at, s.clock_ahead,
+	return `(SELECT s.id, s.path, s.name, s.sandbox, s.permitted_urls, s.issuer, s.policyholder, s.version, s.created_at,
+		s.modified_at, s.clock_ahead,
 		(SELECT COUNT(*) FROM channels c WHERE c.site_id = s.id) AS channel_count,
 		p.id AS policy_id, p.from_day, p.recorded_at, p.currency, p.recognition, p.late_log_days, p.max_fixing_age_days,
 		p.statement_period
@@ -34,19 +36,21 @@ func sitesOn(now string) string {
 
 func scanSite(scan func(dest ...any) error) (travel.Site, error) {
 	var s travel.Site
-	var urls string
+	var urls, issuer, policyholder string
 	var created, modified, recorded, ahead int64
 	p := &s.Policy
-	err := scan(&s.ID, &s.Path, &s.Name, &s.Sandbox, &urls, &s.Version, &created, &modified, &ahead, &s.ChannelCount,
-		&p.ID, &p.FromDay, &recorded, &p.Currency, &p.Recognition, &p.LateLogDays, &p.MaxFixingAgeDays,
+	err := scan(&s.ID, &s.Path, &s.Name, &s.Sandbox, &urls, &issuer, &policyholder, &s.Version, &created, &modified, &ahead,
+		&s.ChannelCount, &p.ID, &p.FromDay, &recorded, &p.Currency, &p.Recognition, &p.LateLogDays, &p.MaxFixingAgeDays,
 		&p.StatementPeriod)
 	if err != nil {
 		return travel.Site{}, err
 	}
 	s.ClockAhead = core.Microseconds(ahead)
 	s.CreatedAt, s.ModifiedAt, p.RecordedAt = db.Instant(created), db.Instant(modified), db.Instant(recorded)
-	if err := json.Unmarshal([]byte(urls), &s.PermittedURLs); err != nil {
-		return travel.Site{}, fmt.Errorf("read the permitted URLs of site %d: %w", s.ID, err)
+	err = errors.Join(json.Unmarshal([]byte(urls), &s.PermittedURLs), json.Unmarshal([]byte(issuer), &s.Issuer),
+		json.Unmarshal([]byte(policyholder), &s.Policyholder))
+	if err != nil {
+		return travel.Site{}, fmt.Errorf("read site %d: %w", s.ID, err)
 	}
 	return s, nil
 }

@@ -27,8 +27,7 @@ type BordereauLine struct {
 	Settlement    money.Currency // in which premium is paid: that of the policy
 	Insured       int64          // minor units of Original: what remains of the payment after the line
 	InsuredValue  int64          // minor units of Settlement, at the locked rate
-	FromRate      money.Rate     // of Original per euro; zero when both currencies are equal
-	ToRate        money.Rate     // of Settlement per euro
+	Exchange      Exchange       // from Original to Settlement
 	Amount        int64          // premium in minor units of Settlement, without tax
 	PolicyID      int64
 	// StatementNumber is the number of the statement, for a monthly minimum; 0: this is a premium line.
@@ -57,15 +56,21 @@ func (m BordereauMinimum) Line(siteID int64, month travel.Period) BordereauLine 
 	}
 }
 
-// rateDecimals is the number of decimals of a rate of exchange. The row has both legs exactly, too.
+// Exchange is a rate of exchange between two currencies, as its legs. Both are zero when the currencies are equal.
+type Exchange struct {
+	FromRate money.Rate // units of the first currency per euro
+	ToRate   money.Rate // units of the second one per euro
+}
+
+// rateDecimals is the number of decimals of a rate of exchange.
 const rateDecimals = 8
 
-// RateOfExchange is how many units of the settlement currency one unit of the original currency is worth, with eight
-// decimals. It is for the report alone: amounts are computed from the legs.
-func (l BordereauLine) RateOfExchange() string {
-	if l.FromRate.IsZero() || l.ToRate.IsZero() {
+// String is how many units of the second currency one unit of the first one is worth, with eight decimals. It is for
+// readers alone: amounts are computed from the legs.
+func (e Exchange) String() string {
+	if e.FromRate.IsZero() || e.ToRate.IsZero() {
 		return "1.00000000"
 	}
-	rate := l.ToRate.Rat()
-	return rate.Quo(rate, l.FromRate.Rat()).FloatString(rateDecimals)
+	rate := e.ToRate.Rat()
+	return rate.Quo(rate, e.FromRate.Rat()).FloatString(rateDecimals)
 }

@@ -24,9 +24,11 @@ type Statement struct {
 	IssuedAt    time.Time
 	Due         civil.Day
 	Currency    money.Currency
-	SiteName    string
 	ChannelName string
 	Language    string // of the channel
+
+	Issuer       travel.Party // who issued it and is paid; empty when the site had none
+	Policyholder travel.Party
 
 	Opening  int64 // the closing balance of the statement before
 	Lines    []StatementSum
@@ -62,6 +64,7 @@ type StatementLine struct {
 	Currency         money.Currency // of StateAmount
 	StateAmount      int64
 	StateValue       int64 // this and the other amounts below are minor units of the statement's currency
+	Exchange         Exchange
 	LeadDays         int64
 	PPM              int64
 	Premium          int64

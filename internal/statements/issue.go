@@ -1,6 +1,7 @@
 package statements
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -184,10 +185,11 @@ func issuePeriod(
 	if err := addMinimum(tx, siteID, c.ID, period, policy, charges); err != nil {
 		return 0, err
 	}
+	site.Policyholder.Name = cmp.Or(site.Policyholder.Name, site.Name)
 	for _, currency := range slices.Sorted(maps.Keys(charges)) {
 		statement := protection.Statement{
 			SiteID: siteID, ChannelID: c.ID, Period: period, From: from, Until: until, Currency: currency,
-			SiteName: site.Name, ChannelName: c.Name, Language: c.Language,
+			ChannelName: c.Name, Language: c.Language, Issuer: site.Issuer, Policyholder: site.Policyholder,
 			Due: travel.AfterBusinessDays(civil.DayOf(tx.Now), policy.PaymentTermsDays),
 		}
 		if err := statement.AddUp(*charges[currency]); err != nil {

@@ -18,7 +18,7 @@ import (
 // previous line of the same allocation.
 const lineColumns = `l.id, l.recorded_at, l.effective_at, l.kind, l.cause, l.transaction_id, l.booking_id,
 	l.allocation_id, a.currency, l.state_amount, l.state_value, l.lead_days, l.ppm, l.premium, l.minimum_applied, l.amount,
-	l.retained, (SELECT k.reference FROM bookings k WHERE k.site_id = l.site_id AND k.id = l.booking_id),
+	l.retained, a.from_rate, a.to_rate, (SELECT k.reference FROM bookings k WHERE k.site_id = l.site_id AND k.id = l.booking_id),
 	(SELECT r.number FROM premium_lines b JOIN statements r ON r.site_id = b.site_id AND r.channel_id = b.channel_id
 			AND r.currency = b.currency AND r.from_at <= b.recorded_at AND r.until_at > b.recorded_at
 		WHERE b.site_id = l.site_id AND r.until_at <= s.from_at AND b.id = (SELECT MAX(e.id) FROM premium_lines e
@@ -34,11 +34,16 @@ func scanLine(scan func(dest ...any) error) (protection.StatementLine, error) {
 	var recorded, effective int64
 	var reference sql.NullString
 	var refers sql.NullInt64
+	var fromRate, toRate string
 	err := scan(&l.ID, &recorded, &effective, &l.Kind, &l.Cause, &l.TransactionID, &l.BookingID, &l.AllocationID,
 		&l.Currency, &l.StateAmount, &l.StateValue, &l.LeadDays, &l.PPM, &l.Premium, &l.MinimumApplied, &l.Amount,
-		&l.Retained, &reference, &refers)
+		&l.Retained, &fromRate, &toRate, &reference, &refers)
+	if err != nil {
+		return l, err
+	}
 	l.RecordedAt, l.EffectiveAt = db.Instant(recorded), db.Instant(effective)
 	l.BookingReference, l.RefersTo = reference.String, refers.Int64
+	l.Exchange, err = exchangeOf(fromRate, toRate)
 	return l, err
 }
 
@@ -186,14 +191,20 @@ func scanBordereauLine(scan func(dest ...any) error) (protection.BordereauLine, 
 		return protection.BordereauLine{}, err
 	}
 	l.RecordedAt, l.EffectiveAt, l.Inception = db.Instant(recorded), db.Instant(effective), db.Instant(cover)
-	if fromRate == "" || toRate == "" { // nothing was converted: both currencies are the same
-		return l, nil
-	}
-	if l.FromRate, err = money.ParseRate(fromRate); err != nil {
-		return protection.BordereauLine{}, err
-	}
-	l.ToRate, err = money.ParseRate(toRate)
+	l.Exchange, err = exchangeOf(fromRate, toRate)
 	return l, err
+}
+
+// exchangeOf reads the legs of a rate of exchange. They are empty when nothing was converted: both currencies are the same.
+func exchangeOf(fromRate, toRate string) (e protection.Exchange, err error) {
+	if fromRate == "" || toRate == "" {
+		return e, nil
+	}
+	if e.FromRate, err = money.ParseRate(fromRate); err != nil {
+		return e, err
+	}
+	e.ToRate, err = money.ParseRate(toRate)
+	return e, err
 }
 
 // MinimumsAfter reads the minimum premiums of the month that ends on lastDay, from the statements issued not after

@@ -1,6 +1,7 @@
 package statements
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,12 +26,15 @@ const openOfStatement = `((SELECT MIN(t.account) FROM statements t WHERE t.site_
 
 // statementContent is the part of a statement that no query looks at, as JSON.
 type statementContent struct {
-	SiteName    string                     `json:"site_name"`
 	ChannelName string                     `json:"channel_name"`
 	Language    string                     `json:"language"`
 	Lines       []protection.StatementSum  `json:"lines"`
 	Minimum     *protection.MonthlyMinimum `json:"minimum"`
 	Taxes       []protection.StatementTax  `json:"taxes"`
+
+	Issuer       travel.Party `json:"issuer"`
+	Policyholder travel.Party `json:"policyholder"`
+	SiteName     string       `json:"site_name,omitempty"` // of the policyholder, on a statement from before there were parties
 }
 
 func scanStatement(scan func(dest ...any) error) (protection.IssuedStatement, error) {
@@ -47,7 +51,8 @@ func scanStatement(scan func(dest ...any) error) (protection.IssuedStatement, er
 	if err := json.Unmarshal([]byte(content), &c); err != nil {
 		return protection.IssuedStatement{}, fmt.Errorf("read statement %d: %w", s.ID, err)
 	}
-	s.SiteName, s.ChannelName, s.Language = c.SiteName, c.ChannelName, c.Language
+	s.ChannelName, s.Language, s.Issuer, s.Policyholder = c.ChannelName, c.Language, c.Issuer, c.Policyholder
+	s.Policyholder.Name = cmp.Or(s.Policyholder.Name, c.SiteName)
 	s.Lines, s.Minimum, s.Taxes = c.Lines, c.Minimum, c.Taxes
 	return s, nil
 }
@@ -63,7 +68,10 @@ func insert(tx *db.Tx, s protection.Statement) (protection.Statement, error) {
 	if err != nil {
 		return s, err
 	}
-	content, err := json.Marshal(statementContent{s.SiteName, s.ChannelName, s.Language, s.Lines, s.Minimum, s.Taxes})
+	content, err := json.Marshal(statementContent{
+		ChannelName: s.ChannelName, Language: s.Language, Lines: s.Lines, Minimum: s.Minimum, Taxes: s.Taxes,
+		Issuer: s.Issuer, Policyholder: s.Policyholder,
+	})
 	if err != nil {
 		return s, err
 	}

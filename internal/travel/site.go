@@ -30,6 +30,60 @@ type SiteFields struct {
 	Sandbox       bool
 	Currency      *money.Currency // of its policy
 	PermittedURLs *[]string
+	// Fields that only the operator sets. They are ignored from a customer, who may only read them.
+	Issuer       PartyFields
+	Policyholder PartyFields
+}
+
+// Party is a company as it stands on a statement. Address and BankDetails may have several lines.
+type Party struct {
+	Name        string `json:"name"`
+	Address     string `json:"address"`
+	TaxNumber   string `json:"tax_number"`
+	BankDetails string `json:"bank_details"` // where it is paid
+}
+
+// PartyFields are the fields of a Party in a request. Absent fields are nil.
+type PartyFields struct {
+	Name        *string
+	Address     *string
+	TaxNumber   *string
+	BankDetails *string
+}
+
+// MaxParty is how many characters an address or bank details have at most, and MaxPartyLines how many lines.
+const (
+	MaxParty      = 500
+	MaxPartyLines = 6
+)
+
+// change returns the party with the fields set. Problems are noted under the names of the fields after a prefix.
+func (f PartyFields) change(party Party, prefix string, p *fault.Problems) Party {
+	for _, of := range []struct {
+		name  string
+		given *string
+		field *string
+		lines int
+	}{
+		{"name", f.Name, &party.Name, 1}, {"address", f.Address, &party.Address, MaxPartyLines},
+		{"tax_number", f.TaxNumber, &party.TaxNumber, 1}, {"bank_details", f.BankDetails, &party.BankDetails, MaxPartyLines},
+	} {
+		if of.given == nil {
+			continue
+		}
+		*of.field = strings.TrimSpace(strings.ReplaceAll(*of.given, "\r\n", "\n"))
+		limit := MaxText
+		if of.lines > 1 {
+			limit = MaxParty
+		}
+		checkText(p, prefix+of.name, *of.field, limit)
+		if n := strings.Count(*of.field, "\n") + 1; n > of.lines && of.lines == 1 {
+			p.Wrong(prefix+of.name, "Line breaks are not allowed.")
+		} else if n > of.lines {
+			p.Wrong(prefix+of.name, "At most %d lines are allowed.", of.lines)
+		}
+	}
+	return party
 }
 
 // NewSite makes a site with the default policy. It adds problems to p. reserved are paths that this deployment keeps
@@ -53,11 +107,16 @@ func (f SiteFields) NewSite(reserved []string, p *fault.Problems) Site {
 	if f.Currency != nil {
 		s.Policy = DefaultPolicy(*f.Currency)
 	}
-	return f.Change(s, p)
+	return f.Change(s, true, p)
 }
 
-// Change returns the site with the fields set that its own users can set. It adds problems to p.
-func (f SiteFields) Change(s Site, p *fault.Problems) Site {
+// Change returns the site with the fields set. It adds problems to p. byOperator allows the fields that only the operator
+// sets.
+func (f SiteFields) Change(s Site, byOperator bool, p *fault.Problems) Site {
+	if byOperator {
+		s.Issuer = f.Issuer.change(s.Issuer, "issuer_", p)
+		s.Policyholder = f.Policyholder.change(s.Policyholder, "policyholder_", p)
+	}
 	if f.PermittedURLs == nil {
 		return s
 	}

@@ -71,6 +71,8 @@ type Site struct {
 	Sandbox       bool          // decided when it is made, and never changed (R0)
 	ClockAhead    time.Duration // how far its clock is ahead of the real one; only a sandbox's can be moved
 	PermittedURLs []string      // origins of pages that may open the payment modal
+	Issuer        Party         // who issues the statements of the site and is paid
+	Policyholder  Party         // whose policy it is; the name is that of the site unless another one is set
 	Policy        Policy        // in force today, without its terms of premium
 	ChannelCount  int64
 	Version       int64
