@@ -53,6 +53,7 @@ var examples = map[string]string{
 	"completion":          "completion bash",
 	"site create":         `site create acme --name "Acme Acquiring" --currency GBP`,
 	"site list":           "site list",
+	"site set":            `site set --site acme --issuer-name "Harbour Protection Ltd" --issuer-tax-number GB123`,
 	"user create":         "user create ada --email ada@acme.example --role member_admin --site acme",
 	"user list":           "user list --site acme",
 	"user password":       "user password ada",
