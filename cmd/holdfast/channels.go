@@ -151,7 +151,8 @@ func (c channelSetCmd) Run(ctx context.Context, p *program) error {
 	if c.Currency != nil {
 		setCurrency(&in, *c.Currency)
 	}
-	if err := c.checkPayout(ctx, p, actor, in); err != nil {
+	c.checkProfile(p, &in)
+	if err := c.checkPayout(ctx, p, actor, &in); err != nil {
 		return err
 	}
 	changed, err := p.app.Channels.Change(ctx, actor, c.ID, in)
@@ -165,8 +166,25 @@ func (c channelSetCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// checkPayout refuses a smallest payout in another currency than the channel's payouts have after the change.
-func (c channelSetCmd) checkPayout(ctx context.Context, p *program, actor auth.Actor, in travel.ChannelFields) error {
+// checkProfile notes the flags that have no effect in the profile of this deployment.
+func (c channelSetCmd) checkProfile(p *program, in *travel.ChannelFields) {
+	if travel.Profile(p.Profile).Processes() {
+		return
+	}
+	for field, given := range map[string]bool{
+		"server_to_server": c.ServerToServer != nil, "cardholder_present": c.CardholderPresent != nil,
+		"mail_failures": c.MailFailures != nil, "chargeback_mail": c.ChargebackMail != nil,
+		"beneficiary_id": c.BeneficiaryID != nil, "settlement_currency": c.SettlementCurrency != nil,
+		"payout_minimum": c.PayoutMinimum.given(), "descriptor": c.Descriptor != nil,
+	} {
+		if given {
+			in.Problems.Wrong(field, "This needs --profile server-to-server.")
+		}
+	}
+}
+
+// checkPayout notes a smallest payout in another currency than the channel's payouts have after the change.
+func (c channelSetCmd) checkPayout(ctx context.Context, p *program, actor auth.Actor, in *travel.ChannelFields) error {
 	if !c.PayoutMinimum.given() {
 		return nil
 	}
@@ -180,5 +198,8 @@ func (c channelSetCmd) checkPayout(ctx context.Context, p *program, actor auth.A
 	if c.SettlementCurrency != nil {
 		channel.SettlementCurrency = *c.SettlementCurrency
 	}
-	return c.PayoutMinimum.in(money.Currency(channel.Settlement()), "payout_minimum", "A payout of this channel")
+	if currency := channel.Settlement(); currency != string(c.PayoutMinimum.currency) {
+		in.Problems.Wrong("payout_minimum", "A payout of this channel is in %s, and %s is not.", currency, c.PayoutMinimum)
+	}
+	return nil
 }

@@ -176,7 +176,7 @@ func TestOperatorsCommands(t *testing.T) {
 		wrong("<path>: This path is reserved.", "site", "create", "wp", "--name", "Acme", "--currency", "GBP", "--auth-segment", "wp")
 		wrong("--currency:", "site", "create", "other", "--name", "Other", "--currency", "XXX")
 		says("acme", "site", "list")
-		refused(`There is no site "nowhere"`, "channel", "list", "--site", "nowhere")
+		wrong(`--site: There is no site "nowhere"`, "channel", "list", "--site", "nowhere")
 
 		says("channel 2, Shop", "channel", "create", "Shop", "--currency", "eur", "--mode", "draft", "--site", "acme")
 		says("Test channel", "channel", "list")

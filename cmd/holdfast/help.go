@@ -65,7 +65,7 @@ var examples = map[string]string{
 	"channel create":      `channel create "Azure Coast" --currency EUR --mode draft --site acme`,
 	"channel list":        "channel list --site acme --sort name",
 	"channel mode":        `channel mode 3 protection-only --reason "The contract is signed." --as ada`,
-	"channel set":         `channel set 3 --statement-period week --payout-minimum "50.00 EUR"`,
+	"channel set":         `channel set 3 --statement-period week --receipt-label "Azure Coast"`,
 	"channel gateway":     "channel gateway 3 --processor stripe",
 	"channel secret":      "channel secret 3",
 	"supplier create":     `supplier create "Hotel Mar" --country PT --category HOT`,

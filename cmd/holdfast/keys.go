@@ -265,7 +265,7 @@ func putFirst(text, id string) (string, error) {
 		}
 	}
 	if first == "" {
-		return "", fmt.Errorf("the file has no key %q", id)
+		return "", fault.WrongField("use", "The file has no key %q.", id)
 	}
 	return head + first + rest, nil
 }

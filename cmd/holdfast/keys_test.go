@@ -88,7 +88,7 @@ func TestKeysAndGateways(t *testing.T) {
 		if strings.Join(again, " ") != strings.Join([]string{ids[2], ids[0], ids[1]}, " ") || secrets[0] != "2" {
 			t.Errorf("keys: %v %v", again, secrets)
 		}
-		says("the file has no key", 1, "", "keys", "rotate", "--use", "nobodys")
+		says("--use: The file has no key", 2, "", "keys", "rotate", "--use", "nobodys")
 		says("tokenizer_api_key  …9f2c", 0, "", gateway...)
 	})
 }

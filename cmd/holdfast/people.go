@@ -249,6 +249,9 @@ func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	user, err := p.app.Accounts.UserNamed(ctx, actor, c.User)
+	if fault.Is(err, fault.SettingNotFound) {
+		err = fault.WrongField("user", "There is no user %q.", c.User)
+	}
 	if err != nil {
 		return err
 	}

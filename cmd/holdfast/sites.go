@@ -156,7 +156,11 @@ func (p *program) operatorAt(ctx context.Context, path string) (auth.Actor, erro
 
 func (p *program) siteAt(ctx context.Context, path string) (travel.Site, error) {
 	if path != "" {
-		return p.app.Sites.At(ctx, auth.System(0), path)
+		site, err := p.app.Sites.At(ctx, auth.System(0), path)
+		if fault.Is(err, fault.SettingNotFound) {
+			err = fault.WrongField("site", "There is no site %q.", path)
+		}
+		return site, err
 	}
 	if path = os.Getenv(siteVariable); path != "" {
 		site, err := p.app.Sites.At(ctx, auth.System(0), path)

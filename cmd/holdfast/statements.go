@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"holdfast/internal/api"
@@ -154,6 +156,9 @@ type statementsPDFCmd struct {
 
 // Run writes the file.
 func (c statementsPDFCmd) Run(ctx context.Context, p *program) error {
+	if c.Language != "" && !slices.Contains(travel.Languages, c.Language) {
+		return fault.WrongField("language", "This is not one of %s.", strings.Join(travel.Languages, ", "))
+	}
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
 		return err
