@@ -76,7 +76,7 @@
     i { display: block; height: 48px; margin-top: 27px; border-radius: 10px; background: var(--line); grid-column: 1 / -1; }
     .thin { width: 15rem; max-width: 100%; height: 22px; margin: 0; border-radius: 4px; }
     .sum .thin { width: 9rem; }
-    .half { grid-column: auto; margin-bottom: 24px; }
+    .half { grid-column: auto; margin-bottom: 42px; }
     .main { height: 50px; margin-top: 4px; }
     button:focus-visible { outline: 3px solid #4a86ea; outline-offset: -3px; }
     button { position: absolute; top: 8px; right: 8px; width: 44px; height: 44px; padding: 0; color: var(--quiet); background: none; border: 0; border-radius: 50%; cursor: pointer; }
@@ -87,7 +87,7 @@
       i { animation: wait 1.4s ease-in-out infinite alternate; }
       @keyframes wait { to { opacity: .45; } }
     }
-    @media (min-width: 480px) { .sum { padding-inline: 28px 64px; } .stage { padding: 24px 28px 28px; } }
+    @media (min-width: 480px) { .sum { padding-inline: 28px 64px; } .stage { padding: 24px 28px 28px; } .half { margin-bottom: 24px; } }
     @media (min-width: 560px) and (min-height: 600px) {
       .panel { width: min(30rem, 100% - 48px); height: min(45rem, 100% - 32px); border: 1px solid var(--line); border-radius: 18px; box-shadow: 0 24px 64px rgb(8 14 24 / 28%); }
     }
