@@ -110,7 +110,7 @@ func (c bookingShowCmd) Run(ctx context.Context, p *program) error {
 		{"e-mail", b.Email}, {"travel", days}, {"country", b.Country},
 		{"total", string(b.Currency) + " " + money.Format(b.Total, b.Currency)},
 		{"unpaid", string(b.Currency) + " " + money.Format(b.Unpaid(), b.Currency)},
-		{"content", b.Content}, {"created", civil.FormatInstant(b.CreatedAt) + " GMT"},
+		{"other protection", string(b.OtherProtection())}, {"content", b.Content}, {"created", civil.FormatInstant(b.CreatedAt) + " GMT"},
 	})
 	p.printf("\n")
 	return list.print(p, actor, c.formFlags, orderFlags{}, now)
@@ -120,7 +120,7 @@ func (c bookingShowCmd) Run(ctx context.Context, p *program) error {
 func (p *program) printFields(fields [][2]string) {
 	for _, f := range fields {
 		if f[1] != "" {
-			p.printf("%-14s%s\n", f[0], oneLine(f[1]))
+			p.printf("%-20s%s\n", f[0], oneLine(f[1]))
 		}
 	}
 }
@@ -139,11 +139,13 @@ type transactionListCmd struct {
 	Types     []string `placeholder:"TYPE" help:"Only these types, such as refund,chargeback."`
 	Status    []string `placeholder:"STATUS" help:"Only these statuses, such as complete,failed."`
 	Reference string   `help:"Only transactions with this reference."`
+
+	AcquirerReference string `placeholder:"ARN" help:"Only transactions with this acquirer reference, of 23 digits."`
 }
 
 // Run prints them.
 func (c transactionListCmd) Run(ctx context.Context, p *program) error {
-	filter := travel.TransactionFilter{Channels: c.Channels, Bookings: c.Bookings, Reference: c.Reference}
+	filter := travel.TransactionFilter{Channels: c.Channels, Bookings: c.Bookings, Reference: c.Reference, AcquirerReference: c.AcquirerReference}
 	var err error
 	if filter.Types, err = oneOf("types", c.Types, travel.TransactionTypes); err != nil {
 		return err
@@ -217,6 +219,7 @@ func (c transactionShowCmd) Run(ctx context.Context, p *program) error {
 		{"total", string(t.Currency) + " " + money.Format(t.Total, t.Currency)},
 		{"remaining", string(t.Currency) + " " + money.Format(t.TotalRemaining(), t.Currency)},
 		{"over limit", over}, {"adjusts", linked}, {"card", cmp.Or(strings.TrimSpace(t.CardType+" "+t.LastFour), t.Method)},
+		{"auth code", t.AuthCode}, {"acquirer reference", t.AcquirerReference},
 		{"processor", t.PSP}, {"payer", nameOf(t.PayeeName, t.PayeeSurname)}, {"e-mail", t.PayeeEmail},
 		{"content", t.Content}, {"flags", strings.Join(t.Flags, ", ")},
 		{"taken", civil.FormatInstant(t.EffectiveAt) + " GMT"}, {"recorded", civil.FormatInstant(t.CreatedAt) + " GMT"},

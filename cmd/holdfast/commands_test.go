@@ -52,6 +52,7 @@ func TestUsage(t *testing.T) {
 		"channel set 1 --payout-minimum 1050":                              "--payout-minimum: ",
 		"statements pay 1 --amount 500000 --date 2024-01-01 --reference R": `--amount: "500000" has no currency`,
 		"statements pay 1 --amount --date 2024-01-01 --reference R":        "--amount: the value is missing",
+		"explain 99999999999999999999":                                     "99999999999999999999 is too large a number",
 		"explain 0x10":                                                     `"0x10" is not a whole number`,
 		"channel list --limit many":                                        `"many" is not a whole number`,
 		"channel list --sort":                                              "--sort: the value is missing",

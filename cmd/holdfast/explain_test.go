@@ -71,13 +71,16 @@ func TestExplain(t *testing.T) {
 		{[]string{"booking", "list", "--sort", "-total", "--limit", "1", "--csv"}, 0, ",B-2,Max Weber,"},
 		{[]string{"booking", "list", "--status", "lost"}, 2, `--status: "lost" is not one of authorized`},
 		{[]string{"booking", "list", "--channels", "1"}, 0, "There are no such bookings."},
-		{[]string{"booking", "show", "1"}, 0, "total         EUR 1,200.00"},
+		{[]string{"booking", "show", "1"}, 0, "total               EUR 1,200.00"},
 		{[]string{"booking", "show", "1"}, 0, "R-1        refund    complete  EUR       100.00"},
+		{[]string{"booking", "show", "1"}, 0, "other protection    insurance"},
+		{[]string{"transaction", "show", "1"}, 0, "acquirer reference  74537604155000000012345"},
+		{[]string{"transaction", "list", "--acquirer-reference", "74537604183000000012346", "--csv"}, 0, ",2,2,R-1,refund,"},
 		{[]string{"booking", "show", "9"}, 1, "There is no booking 9."},
 		{[]string{"transaction", "list", "--types", "refund", "--csv"}, 0, ",2,2,R-1,refund,complete,EUR,100.00,0.00,visa,1,"},
 		{[]string{"transaction", "list", "--sort", "-id", "--limit", "1", "--csv"}, 0, ",3,3,P-2,purchase,"},
 		{[]string{"transaction", "list", "--sort", "size"}, 2, `--sort: There is no column "size"`},
-		{[]string{"transaction", "show", "2"}, 0, "adjusts       1"},
+		{[]string{"transaction", "show", "2"}, 0, "adjusts             1"},
 		{[]string{"transaction", "show", "1", "--csv"}, 0, ",1,1,1,B-1,PT,EUR,600.00"},
 	})
 	if shape := s.readsJSON("booking", "show", "1"); shape["total"] != 120000.0 || shape["_links"] != nil {

@@ -15,10 +15,10 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write the reports in testdata anew")
 
 // aBook is three payments of 2024 and what became of them. The columns are those of `holdfast import payments --help`.
-const aBook = `booking_reference,channel,countries,currencies,date_start,date,total,firstname,surname,email,content,payment_reference,linked_reference,transaction_types,paid_at,payment_currencies,payment_total,booking_total,card_types
-B-1,Direct,PT,EUR,2024-09-07,2024-09-14,120000,Ana,Sousa,ana@example.org,A week,P-1,,purchase,2024-06-03 09:00:00,EUR,60000,60000,visa
-B-1,Direct,PT,EUR,2024-09-07,2024-09-14,120000,Ana,Sousa,ana@example.org,A week,R-1,P-1,refund,2024-07-01 09:00:00,EUR,10000,10000,visa
-B-2,Groups,PT,GBP,2024-06-20,2024-06-27,250000,Max,Weber,max@example.org,A week,P-2,,purchase,2024-05-01 09:00:00,GBP,250000,250000,visa
+const aBook = `booking_reference,channel,countries,currencies,date_start,date,total,firstname,surname,email,content,payment_reference,linked_reference,transaction_types,paid_at,payment_currencies,payment_total,booking_total,card_types,acquirer_reference,other_protection
+B-1,Direct,PT,EUR,2024-09-07,2024-09-14,120000,Ana,Sousa,ana@example.org,A week,P-1,,purchase,2024-06-03 09:00:00,EUR,60000,60000,visa,74537604155000000012345,insurance
+B-1,Direct,PT,EUR,2024-09-07,2024-09-14,120000,Ana,Sousa,ana@example.org,A week,R-1,P-1,refund,2024-07-01 09:00:00,EUR,10000,10000,visa,74537604183000000012346,insurance
+B-2,Groups,PT,GBP,2024-06-20,2024-06-27,250000,Max,Weber,max@example.org,A week,P-2,,purchase,2024-05-01 09:00:00,GBP,250000,250000,visa,,
 `
 
 // someRates are laid out like the history of the ECB.

@@ -152,6 +152,9 @@ func readNumber(ctx *kong.DecodeContext, target reflect.Value) error {
 		return err
 	}
 	number, err := strconv.ParseInt(text, 10, target.Type().Bits())
+	if errors.Is(err, strconv.ErrRange) {
+		return fmt.Errorf("%s is too large a number", text)
+	}
 	if err != nil && isList(ctx.Value.Target.Type()) {
 		return fmt.Errorf("%q is not a whole number. Write one, or several with commas, like 3,17", text)
 	}
