@@ -292,10 +292,11 @@ func (p *tab) goTo(script, address string, question bool) {
 
 // keys are those that tests press, by their names.
 var keys = map[string]input.DispatchKeyEventParams{
-	"Enter":  {Key: "Enter", Code: "Enter", WindowsVirtualKeyCode: 13, Text: "\r"},
-	"Tab":    {Key: "Tab", Code: "Tab", WindowsVirtualKeyCode: 9},
-	"Escape": {Key: "Escape", Code: "Escape", WindowsVirtualKeyCode: 27},
-	"Space":  {Key: " ", Code: "Space", WindowsVirtualKeyCode: 32, Text: " "},
+	"Enter":     {Key: "Enter", Code: "Enter", WindowsVirtualKeyCode: 13, Text: "\r"},
+	"Tab":       {Key: "Tab", Code: "Tab", WindowsVirtualKeyCode: 9},
+	"ArrowDown": {Key: "ArrowDown", Code: "ArrowDown", WindowsVirtualKeyCode: 40},
+	"Escape":    {Key: "Escape", Code: "Escape", WindowsVirtualKeyCode: 27},
+	"Space":     {Key: " ", Code: "Space", WindowsVirtualKeyCode: 32, Text: " "},
 }
 
 const shift = 8

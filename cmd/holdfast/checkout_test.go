@@ -66,6 +66,7 @@ func TestDemosShopServerToServer(t *testing.T) {
 	browsertest.Context(t) // before anything is started for it
 	s := onSQLite(t)
 	demo := s.start("demo", "--empty", "--profile", "server-to-server")
+	readTheDocs(t, demo.base)
 	v := enterDemosShop(t, demo.base, "")
 	v.click(mainFrame, "#pay")
 	v.payWith(challenged)

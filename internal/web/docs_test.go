@@ -250,6 +250,7 @@ func TestSearch(t *testing.T) {
 		"create a BOOKING":       "/docs/bookings#createbooking",
 		"POST channels":          "/docs/channels#createchannel",
 		"run-off":                "/docs/exposure#getrunoff",
+		"refund":                 "/docs/transactions#createtransaction",
 		"idempotency_mismatch":   "/docs/errors#error-idempotency-mismatch-422",
 		"idempotency 422":        "/docs/errors#error-idempotency-mismatch-422",
 		"repeating and changing": "/docs#about-repeating-and-changing-safely",

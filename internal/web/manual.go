@@ -194,7 +194,7 @@ func (m manual) readOperation(path, method string, shared []part, op part) opera
 			if a.Of != "" {
 				o.objects = append(o.objects, a.Of)
 			}
-			if o.Returned == "" {
+			if o.Returned == "" || status == "201" { // 200 is then what a repetition gets
 				o.Returned, o.Response = status, sample(response.resolved())
 			}
 		}

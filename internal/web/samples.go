@@ -22,24 +22,23 @@ func (m manual) curl(path, method string, parameters []part, op part) string {
 	if len(query) > 0 {
 		address += "?" + strings.Join(query, "&")
 	}
-	line := "curl -sS"
+	parts := []string{"curl -sS"}
 	if token := m.tokenOf(op); token != "" {
-		line += ` -H "Authorization: Bearer ` + token + `"`
+		parts = append(parts, `-H "Authorization: Bearer `+token+`"`)
 	}
 	body := op.at("requestBody", "content", "application/json")
-	switch {
-	case body.exists():
-		line += " -H 'Content-Type: application/json'"
-		if method != "post" {
-			line += " -X " + strings.ToUpper(method)
-		}
-		line += " \\\n  '" + address + "' \\\n  -d '" + strings.ReplaceAll(bodySample(body), "'", `'\''`) + "'"
-	case method == "get":
-		line += saved(op) + " \\\n  '" + address + "'"
-	default:
-		line += " -X " + strings.ToUpper(method) + " \\\n  '" + address + "'"
+	if body.exists() {
+		parts = append(parts, "-H 'Content-Type: application/json'")
 	}
-	return line
+	if method != "get" && (method != "post" || !body.exists()) {
+		parts[0] += " -X " + strings.ToUpper(method)
+	}
+	parts[0] += saved(op)
+	parts = append(parts, "'"+address+"'")
+	if body.exists() {
+		parts = append(parts, "-d '"+strings.ReplaceAll(bodySample(body), "'", `'\''`)+"'")
+	}
+	return strings.Join(parts, " \\\n  ")
 }
 
 // tokenOf is the variable of the shell with the token that an operation needs, or "" if it needs none.

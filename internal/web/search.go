@@ -96,6 +96,7 @@ func find(index []entry, query string) (hits []entry, more int) {
 
 // rank says how good a hit an entry is: the lower, the better. ok is false if a word is missing.
 func (e entry) rank(words []string) (rank int, ok bool) {
+	inText := map[string]int{"operation": 5, "chapter": 6}[e.Kind]
 	for _, w := range words {
 		switch {
 		case e.title == w:
@@ -104,12 +105,15 @@ func (e entry) rank(words []string) (rank int, ok bool) {
 		case strings.Contains(e.title, w):
 			rank += 4
 		case strings.Contains(e.text, w):
-			rank += 12
+			rank += cmp.Or(inText, 12)
 		default:
 			return 0, false
 		}
 	}
-	return rank + map[string]int{"field": 1, "parameter": 1}[e.Kind], true
+	if e.Kind == "field" || e.Kind == "parameter" {
+		rank += 1 + 4*strings.Count(e.title, ".") // fields inside fields come later
+	}
+	return rank, true
 }
 
 // plain is a text without its tags.

@@ -89,6 +89,7 @@ const step = (by) => {
 };
 box.form.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
+    if (!hits.hidden) event.preventDefault(); // the first one closes the list, the next one empties the field
     close();
     box.focus();
   } else if (!hits.hidden && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
