@@ -97,6 +97,7 @@ func (p *program) demoKeys() error {
 func (p *program) tellDemo(w demo.World, addr net.Addr) {
 	base := p.baseURL(addr)
 	p.printf("holdfast demo: a sandbox with made-up data. Nothing in it is real.\n\n")
+	p.printf("  Begin here      %s/\n", base)
 	p.printf("  API             %s\n", p.apiBase(base, w.Site.Path))
 	p.printf("  Documentation   %s/docs\n", base)
 	p.printf("  A checkout      %s%s\n", base, checkout.Path)
