@@ -15,22 +15,70 @@ import (
 
 // withPages serves the pages for people beside the API: the front page, the documentation, the payment modal, the challenges
 // of the sandbox processor and, in the demo, a shop.
-func (p *program) withPages(api http.Handler) http.Handler {
+func (p *program) withPages(service http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
+		page := func(h http.Handler) { p.showPage(w, r, h, service) }
 		switch {
+		case api.Oversized(r):
+			service.ServeHTTP(w, r)
 		case strings.HasPrefix(path, sandbox.ChallengePath):
-			p.bank.ServeHTTP(w, r)
+			page(p.bank)
 		case isModalPage(r):
-			p.modal.ServeHTTP(w, r)
+			page(p.modal)
 		case p.shop != nil && (path == checkout.Path || strings.HasPrefix(path, checkout.Path+"/")):
-			p.shop.ServeHTTP(w, r)
+			page(p.shop)
 		case p.pages.Serves(r):
-			p.pages.ServeHTTP(w, r)
+			page(p.pages)
 		default:
-			api.ServeHTTP(w, r)
+			service.ServeHTTP(w, r)
 		}
 	})
+}
+
+// showPage shows a page for people. If there is no such page, or no such method, the API answers: errors for programs have
+// one shape.
+func (p *program) showPage(w http.ResponseWriter, r *http.Request, pages, service http.Handler) {
+	held := &heldRefusal{ResponseWriter: w}
+	pages.ServeHTTP(held, r)
+	switch {
+	case held.status == 0:
+	case !held.bare:
+		w.WriteHeader(held.status)
+	case held.status == http.StatusMethodNotAllowed:
+		api.RefuseMethod(p.core, w, r)
+	default:
+		service.ServeHTTP(w, r)
+	}
+}
+
+// heldRefusal holds an answer of status 404 or 405 back until it is known whether a page wrote it, or http.ServeMux.
+type heldRefusal struct {
+	http.ResponseWriter
+	status int  // held back; 0 for none
+	bare   bool // the text is the one of net/http
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (h *heldRefusal) WriteHeader(status int) {
+	if status == http.StatusNotFound || status == http.StatusMethodNotAllowed {
+		h.status = status
+		return
+	}
+	h.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (h *heldRefusal) Write(p []byte) (int, error) {
+	if h.status != 0 {
+		if text := string(p); text == "404 page not found\n" || text == "Method Not Allowed\n" {
+			h.bare = true
+			return len(p), nil
+		}
+		h.ResponseWriter.WriteHeader(h.status)
+		h.status = 0
+	}
+	return h.ResponseWriter.Write(p)
 }
 
 // isModalPage says whether a request is for a file of the modal. Other requests under the same path are for the API.

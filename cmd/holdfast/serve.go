@@ -26,7 +26,6 @@ const (
 	readTimeout    = 40 * time.Second
 	writeTimeout   = 60 * time.Second
 	idleTimeout    = 2 * time.Minute
-	maxHeaderBytes = 64 << 10
 )
 
 // serveCmd serves the API.
@@ -85,12 +84,15 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		MaxHeaderBytes:    api.MaxHeaderBytes,
+		// The API answers for the whole service, too.
+		DisableGeneralOptionsHandler: true,
+
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	defer p.startJobs(ctx)()
 	stopped := make(chan error, 1)
-	go func() { stopped <- server.Serve(listener) }()
+	go func() { stopped <- server.Serve(api.Listen(listener, p.core)) }()
 	log.Info("serving", "address", listener.Addr().String(), "engine", p.db.Engine())
 	select {
 	case err := <-stopped:

@@ -124,7 +124,7 @@ func checkAgainstDescription(t *testing.T, r *http.Request, asked []byte, respon
 	request.URL.Path = strings.TrimSuffix(request.URL.Path, "/") // the same resource
 	key, op, found := d.find(request.Method, request.URL.Path)
 	if !found {
-		if response.StatusCode < 400 {
+		if response.StatusCode < 400 && r.Method != http.MethodOptions { // which every address has
 			t.Errorf("%s %s is answered and not described", r.Method, r.URL.Path)
 		}
 		return

@@ -47,6 +47,9 @@ var catalogue = map[fault.Kind]answerTo{
 	fault.IdempotencyMismatch: {"idempotency_mismatch", http.StatusUnprocessableEntity},
 	fault.IdempotencyInFlight: {"idempotency_in_flight", http.StatusConflict},
 	fault.TooMany:             {"rest_too_many_requests", http.StatusTooManyRequests},
+	fault.BadRequest:          {"rest_bad_request", http.StatusBadRequest},
+	fault.AddressTooLong:      {"rest_uri_too_long", http.StatusRequestURITooLong},
+	fault.HeadersTooLarge:     {"rest_headers_too_large", http.StatusRequestHeaderFieldsTooLarge},
 	fault.Unavailable:         {"service_unavailable", http.StatusServiceUnavailable},
 }
 
@@ -68,22 +71,12 @@ type errorData struct {
 // cause.
 func (s *server) fail(c *call, err error) {
 	f := s.faultOf(c, err)
-	answer, ok := catalogue[f.Kind]
-	if !ok {
-		answer = catalogue[fault.Internal]
-	}
+	answer, body := errorOf(f, c.requestID)
 	if answer.status >= http.StatusInternalServerError {
 		s.core.Log.Error("request failed", "request_id", c.requestID, "code", answer.code, "error", err)
 	}
 	if c.status != 0 { // a part of another answer is sent already
 		return
-	}
-	data := errorData{Status: answer.status, Reason: f.Reason, RequestID: c.requestID}
-	switch {
-	case len(f.Absent) > 0:
-		data.Params = f.Absent
-	case len(f.Params) > 0:
-		data.Params = f.Params
 	}
 	if answer.status == http.StatusUnauthorized {
 		c.Header().Set("WWW-Authenticate", `Bearer realm="holdfast"`)
@@ -91,7 +84,23 @@ func (s *server) fail(c *call, err error) {
 	if f.Kind == fault.TooMany || f.Kind == fault.Unavailable {
 		c.Header().Set("Retry-After", seconds(f.RetryAfter))
 	}
-	c.json(answer.status, errorBody{answer.code, f.Message, data})
+	c.json(answer.status, body)
+}
+
+// errorOf makes the body of the answer to a fault.
+func errorOf(f *fault.Error, requestID string) (answerTo, errorBody) {
+	answer, ok := catalogue[f.Kind]
+	if !ok {
+		answer = catalogue[fault.Internal]
+	}
+	data := errorData{Status: answer.status, Reason: f.Reason, RequestID: requestID}
+	switch {
+	case len(f.Absent) > 0:
+		data.Params = f.Absent
+	case len(f.Params) > 0:
+		data.Params = f.Params
+	}
+	return answer, errorBody{answer.code, f.Message, data}
 }
 
 // faultOf returns the fault inside an error. An error without one is an error of the program. There are two

@@ -91,9 +91,16 @@ func (in *input) integers(name string) *[]int64 {
 	return readItems(in, name, items, parseInteger)
 }
 
+// maxItems is how many items of a list are read. Each field has its own limit, none above this one.
+const maxItems = 1000
+
 // readItems reads each item of a list. It notes all wrong items, and returns nil if there is one or the list is absent.
 func readItems[T any](in *input, name string, items *[]any, parse func(value any) (T, string)) *[]T {
 	if items == nil {
+		return nil
+	}
+	if len(*items) > maxItems {
+		in.wrong(name, "At most %d items are allowed.", maxItems)
 		return nil
 	}
 	values, right := make([]T, len(*items)), true

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/core"
 	"holdfast/internal/fault"
 	"holdfast/internal/travel"
 )
@@ -25,22 +26,31 @@ func (s *server) requestID(r *http.Request) string {
 	if id := r.Header.Get("X-Request-Id"); saneID.MatchString(id) && !travel.HoldsCardNumber(id) {
 		return id
 	}
+	return randomID(s.core)
+}
+
+func randomID(core *core.Core) string {
 	raw := make([]byte, 12)
-	if _, err := io.ReadFull(s.core.Random, raw); err != nil {
+	if _, err := io.ReadFull(core.Random, raw); err != nil {
 		return "none" // an answer without an id is better than no answer
 	}
 	return hex.EncodeToString(raw)
 }
 
-// writeCommonHeaders sets the headers of every answer. Answers hold data of travellers. So no cache may keep them, and
-// no page may show them in a frame.
+// commonHeaders are the headers of every answer. Answers hold data of travellers. So no cache may keep them, and no page
+// may show them in a frame.
+func commonHeaders(requestID string) map[string]string {
+	return map[string]string{
+		"X-Request-Id": requestID, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
+		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+	}
+}
+
 func (s *server) writeCommonHeaders(c *call) {
 	h := c.Header()
-	h.Set("X-Request-Id", c.requestID)
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-Content-Type-Options", "nosniff")
+	for name, value := range commonHeaders(c.requestID) {
+		h.Set(name, value)
+	}
 	if strings.HasPrefix(s.cfg.BaseURL, "https:") {
 		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}

@@ -22,9 +22,11 @@ type object struct {
 	existing bool  // a create made nothing, because the thing existed already
 }
 
+const jsonType = "application/json; charset=utf-8"
+
 // json writes an answer. Its fields have the order of the structs, so the same answer is always the same bytes.
 func (c *call) json(status int, body any) {
-	c.Header().Set("Content-Type", "application/json; charset=utf-8")
+	c.Header().Set("Content-Type", jsonType)
 	c.WriteHeader(status)
 	enc := json.NewEncoder(c)
 	enc.SetEscapeHTML(false)

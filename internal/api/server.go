@@ -74,9 +74,17 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() { s.log(c, r, s.core.Clock().Sub(began)) }()
 	defer s.recover(c)
 	s.writeCommonHeaders(c)
+	if tooLarge := checkSize(r); tooLarge != nil {
+		s.fail(c, tooLarge)
+		return
+	}
+	if r.Method == http.MethodOptions && r.RequestURI == "*" { // about the whole service
+		c.options("DELETE, GET, HEAD, OPTIONS, POST, PUT")
+		return
+	}
 	// The mux would redirect an address with empty or dotted segments. Here such an address does not exist.
 	clean := withoutSlash(r.URL)
-	if path.Clean(clean.Path) != clean.Path || !storable(clean.Path) {
+	if path.Clean(clean.Path) != clean.Path || !strings.HasPrefix(clean.Path, "/") || !storable(clean.Path) {
 		s.fail(c, errNoRoute())
 		return
 	}
@@ -120,9 +128,13 @@ func (s *server) run(c *call, res resource) error {
 		method = http.MethodGet
 	}
 	route, ok := res[method]
+	if method == http.MethodOptions {
+		c.options(res.allow())
+		return nil
+	}
 	if !ok {
 		c.Header().Set("Allow", res.allow())
-		return fault.New(fault.NoMethod, "The method %s is not possible here.", knownMethod(method))
+		return errNoMethod(method)
 	}
 	if err := checkQuery(c.r.URL); err != nil {
 		return err
@@ -141,6 +153,12 @@ func (s *server) run(c *call, res resource) error {
 
 // notFound are the kinds of faults about an id that nothing has.
 var notFound = map[fault.Kind]bool{fault.RecordNotFound: true, fault.SettingNotFound: true, fault.TokenNotFound: true}
+
+// options answers which methods an address has.
+func (c *call) options(allow string) {
+	c.Header().Set("Allow", allow)
+	c.WriteHeader(http.StatusNoContent)
+}
 
 // admit finds out who sends the request, and refuses it if they may not act on the site of the path.
 func (s *server) admit(c *call) error {
@@ -165,7 +183,7 @@ func bearer(r *http.Request) string {
 
 // allow lists the methods that an address has, for the header Allow.
 func (res resource) allow() string {
-	methods := slices.Collect(maps.Keys(res))
+	methods := append(slices.Collect(maps.Keys(res)), http.MethodOptions)
 	if res[http.MethodGet].handle != nil {
 		methods = append(methods, http.MethodHead)
 	}
@@ -191,6 +209,10 @@ func parseID(text string) (int64, bool) {
 }
 
 func isDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
+
+func errNoMethod(method string) error {
+	return fault.New(fault.NoMethod, "The method %s is not possible here.", knownMethod(method))
+}
 
 func errNoRoute() error {
 	return fault.New(fault.NoRoute, "No route was found matching the URL and request method.")

@@ -71,6 +71,12 @@ const (
 	IdempotencyInFlight
 	// TooMany: there were too many requests. RetryAfter says how long to wait.
 	TooMany
+	// BadRequest: the request is no valid HTTP.
+	BadRequest
+	// AddressTooLong: the address of the request is too long.
+	AddressTooLong
+	// HeadersTooLarge: the headers of the request are too large.
+	HeadersTooLarge
 	// Unavailable: the database or the processor cannot be reached. RetryAfter says how long to wait.
 	Unavailable
 )
