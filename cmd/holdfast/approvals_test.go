@@ -95,14 +95,15 @@ func TestTheAuditAtTheCommandLine(t *testing.T) {
 	s.run("keys", "rotate")
 	s.run("clock", "set", "--site", "demo", "--to", "2199-01-01 00:00:00")
 	for want, args := range map[string][]string{
-		"2199-01-01 00:00":     {"clock", "show", "--site", "demo"},
-		`"sandbox": true`:      {"clock", "show", "--site", "demo", "--json"},
-		"clock.move":           {"audit", "list", "--site", "demo", "--action", "clock.move"},
-		`"previous_hash": ""`:  {"audit", "list", "--site", "demo", "--json"},
-		"keys.rotate":          {"audit", "list", "--deployment"},
-		"3 records, none chan": {"audit", "verify", "--site", "demo"},
-		"1 records, none chan": {"audit", "verify"},
-		"site demo: 3 records": {"audit", "verify"},
+		"2199-01-01 00:00":       {"clock", "show", "--site", "demo"},
+		",demo,2199-01-01 00:00": {"clock", "show", "--site", "demo", "--csv"},
+		`"sandbox": true`:        {"clock", "show", "--site", "demo", "--json"},
+		"clock.move":             {"audit", "list", "--site", "demo", "--action", "clock.move"},
+		`"previous_hash": ""`:    {"audit", "list", "--site", "demo", "--json"},
+		"keys.rotate":            {"audit", "list", "--deployment"},
+		"3 records, none chan":   {"audit", "verify", "--site", "demo"},
+		"1 records, none chan":   {"audit", "verify"},
+		"site demo: 3 records":   {"audit", "verify"},
 	} {
 		if out := s.run(args...); !strings.Contains(out, want) {
 			t.Errorf("%v: %q is not in\n%s", args, want, out)

@@ -22,7 +22,7 @@ type clockCmd struct {
 // clockShowCmd shows the clock.
 type clockShowCmd struct {
 	siteFlag
-	JSON bool `name:"json" help:"Print JSON."`
+	formFlags
 }
 
 // Run prints it.
@@ -34,6 +34,11 @@ func (c clockShowCmd) Run(ctx context.Context, p *program) error {
 	found, err := p.app.Clocks.Show(ctx, actor)
 	if err != nil {
 		return err
+	}
+	if c.CSV {
+		s := sheet{columns: columnsOf("site now real_time")}
+		s.rows = [][]cell{{words(p.site.Path), instant(found.Now), instant(found.Real)}}
+		return p.printCSV(s, civil.FormatInstant(found.Now))
 	}
 	return p.tellClock(found, c.JSON)
 }

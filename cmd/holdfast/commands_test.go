@@ -123,6 +123,11 @@ func TestConfigSaysWhereItsValuesComeFrom(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, settings[name], want)
 		}
 	}
+	for form, want := range map[string]string{"--json": `"setting": "rest-root"`, "--csv": ",rest-root,rest,default"} {
+		if out := onSQLite(t).must("config", form); !strings.Contains(out, want) {
+			t.Errorf("config %s: %q is not in\n%s", form, want, out)
+		}
+	}
 	if strings.Contains(string(out), "secret") {
 		t.Errorf("a secret is shown:\n%s", out)
 	}

@@ -53,7 +53,10 @@ _holdfast() {
 }
 compdef _holdfast holdfast
 `,
-	"fish": `complete -c holdfast -a '(holdfast __complete (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
+	"fish": `function __holdfast_words
+	holdfast __complete (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null
+end
+complete -c holdfast -n 'count (__holdfast_words) >/dev/null' -f -a '(__holdfast_words)'
 `,
 }
 

@@ -140,17 +140,24 @@ func masked(address string) string {
 }
 
 // configCmd shows the settings.
-type configCmd struct{}
+type configCmd struct{ formFlags }
+
+// shownSetting is a setting as JSON.
+type shownSetting struct {
+	Setting string `json:"setting"`
+	Value   string `json:"value"`
+	From    string `json:"from"`
+}
 
 // Run prints each setting, its value, and where the value comes from.
-func (configCmd) Run(p *program, parsed *kong.Context) error {
+func (c configCmd) Run(p *program, parsed *kong.Context) error {
 	given := map[string]bool{}
 	for _, step := range parsed.Path {
 		if step.Flag != nil && !step.Resolved {
 			given[step.Flag.Name] = true
 		}
 	}
-	settings := sheet{columns: columnsOf("setting value from")}
+	var list []shownSetting
 	for _, flag := range parsed.Model.Flags {
 		if len(flag.Envs) == 0 {
 			continue
@@ -162,10 +169,13 @@ func (configCmd) Run(p *program, parsed *kong.Context) error {
 		if given[flag.Name] {
 			from = "--" + flag.Name
 		}
-		settings.rows = append(settings.rows, []cell{words(flag.Name), words(p.show(flag)), words(from)})
+		list = append(list, shownSetting{flag.Name, p.show(flag), from})
 	}
-	p.printTable(settings, "")
-	return nil
+	return listing[shownSetting]{
+		shape:   func(s shownSetting) any { return s },
+		columns: columnsOf("setting value from"),
+		row:     func(s shownSetting) []cell { return []cell{words(s.Setting), words(s.Value), words(s.From)} },
+	}.printer(p, c.formFlags, time.Now())(list, true)
 }
 
 // show writes the value of a setting without its secrets.

@@ -26,11 +26,6 @@ import (
 func readers() kong.Option {
 	options := []kong.Option{
 		kong.TypeMapper(reflect.TypeFor[time.Time](), reader(readInstant)),
-		// The parser would read a pointer to a time by the time's own rule.
-		kong.TypeMapper(reflect.TypeFor[*time.Time](), reader(func(text string) (*time.Time, error) {
-			at, err := readInstant(text)
-			return &at, err
-		})),
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), reader(readDuration)),
 		kong.TypeMapper(reflect.TypeFor[netip.Prefix](), reader(readNetwork)),
 		kong.TypeMapper(reflect.TypeFor[dayFlag](), reader(readDay)),
