@@ -78,6 +78,12 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 		{"", []string{"clock", "set", "--to", "2199-01-01 00:00:00"}, 1, "not a sandbox"},
 		{"", []string{"channel", "set", "2", "--locked"}, 0, "is changed"},
 		{"", []string{"channel", "set", "2", "--no-locked"}, 4, "approve 8"},
+		// The limit was proposed in pounds, and means nothing else under a policy in euros.
+		{"", []string{"policy", "set", s.file("euros.json", `{"from": "1990-01-01", "currency": "EUR"}`)}, 4, "currency  GBP         EUR"},
+		{somePassword, []string{"approve", "9", "--as", "bob"}, 0, "is approved"},
+		{"", []string{"proposal", "show", "5"}, 0, "It cannot be carried out any more: "},
+		{"", []string{"proposal", "list"}, 0, "not possible any more"},
+		{somePassword, []string{"approve", "5", "--as", "ada"}, 1, "is in EUR, and this amount is in GBP"},
 		{"", []string{"audit", "list"}, 0, "proposal.approve"},
 		{"", []string{"audit", "verify"}, 0, "none changed since it was written"},
 	} {

@@ -278,6 +278,7 @@ func TestWhatCannotBeALimit(t *testing.T) {
 			{"channels", limits.LimitFields{Scope: &site, Amount: &one, ChannelID: &nobody}},
 			{"from", limits.LimitFields{Scope: &site, Amount: &one, From: &past}},
 			{"amount", limits.LimitFields{Scope: &site, Amount: &none}},
+			{"amount", limits.LimitFields{Scope: &site, Amount: &one, Currency: "EUR"}}, // the policy is in pounds
 		} {
 			_, err := w.App.Limits.Set(t.Context(), w.Actor, c.in)
 			if f, ok := errors.AsType[*fault.Error](err); !ok || f.Params[c.field] == "" {

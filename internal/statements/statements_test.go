@@ -2,6 +2,7 @@ package statements_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -150,6 +151,19 @@ func TestPaymentsAgainstStatements(t *testing.T) {
 		if err != nil || created || again.ID != p.ID {
 			t.Errorf("the same payment again: %+v, %v, %v", again, created, err)
 		}
+		within := func(amount int64, reference string) error {
+			_, _, err := w.App.Statements.Pay(t.Context(), w.Actor, list[1].ID, travel.StatementPaymentFields{
+				PaidOn: apptest.DayPtr(t, "2024-08-15"), Amount: &amount, Reference: &reference, WithinOpen: true,
+			})
+			return err
+		}
+		if f, ok := errors.AsType[*fault.Error](within(901, "BACS 3")); !ok || f.Reason != "overpaid" {
+			t.Errorf("a payment above what is open: %v", f)
+		}
+		if err := within(1500, "BACS 1"); err != nil {
+			t.Errorf("the same payment, of which less is open now: %v", err)
+		}
+		open(0, 900)
 		if _, _, err := payStatement(t, w, list[1].ID, 1600, "2024-08-15", "BACS 1"); !fault.Is(err, fault.ReferenceExists) {
 			t.Errorf("another payment under the reference: %v", err)
 		}
