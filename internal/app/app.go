@@ -62,8 +62,8 @@ func New(c *core.Core) *App {
 	c.Pieces.Complete()
 	tokens := identity.NewTokens(c)
 	gateway := payments.NewGatewayPayments(c)
-	logged := bookings.NewBookings(c, limits.Redate(c), payments.TransactionsOfBookings)
 	taken := payments.NewPayments(c, gateway)
+	logged := bookings.NewBookings(c, limits.Redate(c), payments.TransactionsOfBookings, taken.ExpireDue)
 	return &App{
 		Channels:        merchants.NewChannels(c, bookings.ChannelHasAny, payments.ChannelHasOpen),
 		Suppliers:       &merchants.Suppliers{Core: c},

@@ -146,6 +146,9 @@ func (m *Modals) Booking(ctx context.Context, u ModalUse, id int64) (travel.Book
 	if s.BookingID == 0 && u.Over {
 		return travel.Booking{}, errModalOver()
 	}
+	if _, err := m.payments.ExpireDue(ctx, s.SiteID); err != nil {
+		return travel.Booking{}, err
+	}
 	visit := m.ReadBy
 	if s.BookingID == 0 {
 		visit = func(ctx context.Context, clock core.SiteClock, fn func(tx *db.Tx) error) error {

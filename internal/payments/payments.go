@@ -42,6 +42,11 @@ func (p *Payments) Create(
 	sem := p.gateway.semaphore()
 	defer sem.release()
 	made, err := p.takeIn(ctx, actor, sem, in)
+	if fault.Is(err, fault.Invalid) { // an authorisation whose time is over may hold what the payment needs
+		if ended, failed := p.ExpireDue(ctx, actor.SiteID); failed == nil && ended > 0 {
+			made, err = p.takeIn(ctx, actor, sem, in)
+		}
+	}
 	if err != nil {
 		return travel.Transaction{}, false, err
 	}
@@ -95,6 +100,9 @@ func (p *Payments) takeIn(
 
 // Get reads one transaction. If there is none, the error has the kind RecordNotFound.
 func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Transaction, error) {
+	if _, err := p.ExpireDue(ctx, actor.SiteID); err != nil {
+		return travel.Transaction{}, err
+	}
 	found, err := core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.Transaction, error) {
 		return Transaction(tx, actor.SiteID, id)
 	})
@@ -105,6 +113,9 @@ func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 func (p *Payments) List(
 	ctx context.Context, actor auth.Actor, filter travel.TransactionFilter, page travel.Page,
 ) (travel.List[travel.Transaction], error) {
+	if _, err := p.ExpireDue(ctx, actor.SiteID); err != nil {
+		return travel.List[travel.Transaction]{}, err
+	}
 	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.List[travel.Transaction], error) {
 		return transactionsPage(tx, actor.SiteID, filter, page)
 	})
@@ -133,20 +144,35 @@ const expireBatch = 200
 // ExpireAuthorisations ends authorisations that were not captured in time, a bounded number in each call. It returns how
 // many.
 func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err error) {
+	return p.expireAll(ctx, func(tx *db.Tx) ([]openAuthorisation, error) { return authorisationsDue(tx, expireBatch) })
+}
+
+// ExpireDue ends those of one site. Whoever is about to read or to pay calls it first: what is due by the clock counts as
+// done, whether the job has run or not. It is one look into an index where nothing is due. It returns how many.
+func (p *Payments) ExpireDue(ctx context.Context, siteID int64) (expired int, err error) {
+	list := func(tx *db.Tx) ([]openAuthorisation, error) { return authorisationsDueOf(tx, siteID, expireBatch) }
+	for n := expireBatch; err == nil && n == expireBatch; expired += n {
+		n, err = p.expireAll(ctx, list)
+	}
+	return expired, err
+}
+
+func (p *Payments) expireAll(
+	ctx context.Context, list func(tx *db.Tx) ([]openAuthorisation, error),
+) (expired int, err error) {
 	var due []openAuthorisation
 	err = p.Store.Read(ctx, func(tx *db.Tx) error {
-		due, err = authorisationsOlderThan(tx, travel.AuthorisationLife, expireBatch)
+		due, err = list(tx)
 		return err
 	})
-	if err != nil {
-		return 0, err
-	}
 	for _, a := range due {
 		done := false
-		err := p.WriteBy(ctx, a.Clock, func(tx *db.Tx) (err error) {
-			done, err = p.expire(tx, a)
-			return err
-		})
+		if err == nil {
+			err = p.WriteBy(ctx, a.Clock, func(tx *db.Tx) (err error) {
+				done, err = p.expire(tx, a)
+				return err
+			})
+		}
 		if err != nil {
 			return expired, fmt.Errorf("authorisation %d-%d: %w", a.SiteID, a.ID, err)
 		}
@@ -154,7 +180,7 @@ func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err e
 			expired++
 		}
 	}
-	return expired, nil
+	return expired, err
 }
 
 func (p *Payments) expire(tx *db.Tx, a openAuthorisation) (done bool, err error) {

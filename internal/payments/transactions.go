@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
-	"time"
 
 	"holdfast/internal/core"
 	"holdfast/internal/db"
@@ -299,37 +298,44 @@ type openAuthorisation struct {
 	Clock      core.SiteClock
 }
 
-// openAuthorisations selects open authorisations up to an instant. A condition follows it.
-const openAuthorisations = `SELECT site_id, id FROM transactions
-	WHERE type = 'authorize' AND status = 'complete' AND remaining > 0 AND effective_at <= $1 AND `
+// openAuthorisations selects open authorisations whose life is over: those up to an instant, by the clock of their site. No
+// outcome of an adjustment of them is open. A condition follows it.
+const openAuthorisations = `SELECT t.site_id, t.id, s.clock_ahead FROM sites s JOIN transactions t ON t.site_id = s.id
+	WHERE t.type = 'authorize' AND t.status = 'complete' AND t.remaining > 0 AND t.effective_at <= $1 + s.clock_ahead
+		AND NOT EXISTS (SELECT 1 FROM transactions a JOIN gateway_charges p ON p.site_id = a.site_id AND p.transaction_id = a.id
+			WHERE a.site_id = t.site_id AND a.linked_id = t.id AND p.state IN ('called', 'challenged', 'unknown')) AND `
 
-// authorisationsOlderThan lists open authorisations of all sites that are at least as old as age, at most limit of them.
-// Each site counts by its own clock.
-func authorisationsOlderThan(tx *db.Tx, age time.Duration, limit int) ([]openAuthorisation, error) {
+// authorisationsDue lists the authorisations of all sites that were not captured in time, at most limit of them.
+func authorisationsDue(tx *db.Tx, limit int) ([]openAuthorisation, error) {
 	clocks, err := core.ClocksAhead(tx)
 	if err != nil {
 		return nil, err
 	}
-	before := core.RealNow(tx).Add(-age)
-	list, err := readOpenAuthorisations(tx, core.SiteClock{}, `site_id NOT IN (SELECT id FROM sites WHERE clock_ahead > 0)
-		ORDER BY effective_at, site_id, id LIMIT $2`, db.Micros(before), limit)
+	list, err := readAuthorisationsDue(tx, `s.clock_ahead = 0 AND t.effective_at <= $1
+		ORDER BY t.effective_at, t.site_id, t.id LIMIT $2`, limit)
 	for _, clock := range clocks {
 		if err != nil || len(list) >= limit {
 			return list, err
 		}
 		var more []openAuthorisation
-		more, err = readOpenAuthorisations(tx, clock, `site_id = $3 ORDER BY effective_at, id LIMIT $2`,
-			db.Micros(before.Add(clock.Ahead)), limit-len(list), clock.SiteID)
+		more, err = authorisationsDueOf(tx, clock.SiteID, limit-len(list))
 		list = append(list, more...)
 	}
 	return list, err
 }
 
-func readOpenAuthorisations(tx *db.Tx, clock core.SiteClock, condition string, args ...any) ([]openAuthorisation, error) {
-	var list []openAuthorisation
-	err := tx.Each(openAuthorisations+condition, args, func(scan func(dest ...any) error) error {
-		a := openAuthorisation{Clock: clock}
-		err := scan(&a.SiteID, &a.ID)
+// authorisationsDueOf is authorisationsDue for one site.
+func authorisationsDueOf(tx *db.Tx, siteID int64, limit int) ([]openAuthorisation, error) {
+	return readAuthorisationsDue(tx, `s.id = $3 ORDER BY t.effective_at, t.id LIMIT $2`, limit, siteID)
+}
+
+func readAuthorisationsDue(tx *db.Tx, condition string, args ...any) (list []openAuthorisation, err error) {
+	before := db.Micros(core.RealNow(tx).Add(-travel.AuthorisationLife))
+	err = tx.Each(openAuthorisations+condition, append([]any{before}, args...), func(scan func(dest ...any) error) error {
+		var a openAuthorisation
+		var ahead int64
+		err := scan(&a.SiteID, &a.ID, &ahead)
+		a.Clock = core.SiteClock{SiteID: a.SiteID, Ahead: core.Microseconds(ahead)}
 		list = append(list, a)
 		return err
 	})

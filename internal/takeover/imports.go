@@ -17,6 +17,7 @@ import (
 	"holdfast/internal/fault"
 	"holdfast/internal/merchants"
 	"holdfast/internal/money"
+	"holdfast/internal/payments"
 	"holdfast/internal/travel"
 )
 
@@ -220,6 +221,9 @@ func (r *importRun) write(ctx context.Context, rows []travel.ImportedPayment) (*
 
 func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment, careful bool) (*importChunk, error) {
 	var c *importChunk
+	if _, err := (&payments.Payments{Core: r.Core}).ExpireDue(ctx, r.actor.SiteID); err != nil {
+		return nil, err
+	}
 	err := r.WriteAs(ctx, r.actor, func(tx *db.Tx) error {
 		site, err := merchants.Site(tx, r.actor.SiteID)
 		if err != nil {
