@@ -52,11 +52,11 @@ func (p *program) showPage(w http.ResponseWriter, r *http.Request, pages, servic
 	}
 }
 
-// heldRefusal holds an answer of status 404 or 405 back until it is known whether a page wrote it, or http.ServeMux.
+// heldRefusal holds an answer of status 404 or 405 back. Only a page that a person reads may say what is not there.
 type heldRefusal struct {
 	http.ResponseWriter
 	status int  // held back; 0 for none
-	bare   bool // the text is the one of net/http
+	bare   bool // the text is for nobody: the API knows a better one
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -71,7 +71,7 @@ func (h *heldRefusal) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (h *heldRefusal) Write(p []byte) (int, error) {
 	if h.status != 0 {
-		if text := string(p); text == "404 page not found\n" || text == "Method Not Allowed\n" {
+		if h.status == http.StatusMethodNotAllowed || string(p) == "404 page not found\n" {
 			h.bare = true
 			return len(p), nil
 		}

@@ -17,6 +17,10 @@ func TestPagesThatAreNotThereAreErrorsOfTheAPI(t *testing.T) {
 	mux.HandleFunc("GET /challenge", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "There is no such challenge.", http.StatusNotFound)
 	})
+	mux.HandleFunc("POST /page", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Allow", "GET")
+		http.Error(w, "Read only.", http.StatusMethodNotAllowed)
+	})
 	service := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, "the API says so")
@@ -30,8 +34,9 @@ func TestPagesThatAreNotThereAreErrorsOfTheAPI(t *testing.T) {
 		{"GET", "/page", 200, "a page", ""},
 		{"GET", "/challenge", 404, "no such challenge", ""}, // people read it
 		{"GET", "/nothing", 404, "the API says so", ""},
-		{"DELETE", "/page", 405, `"code":"rest_no_route"`, "GET, HEAD"},
-		{"OPTIONS", "/page", 204, "", "GET, HEAD, OPTIONS"},
+		{"POST", "/page", 405, `"code":"rest_no_route"`, "GET"}, // also where a page refuses
+		{"DELETE", "/page", 405, `"code":"rest_no_route"`, "GET, HEAD, POST"},
+		{"OPTIONS", "/page", 204, "", "GET, HEAD, POST, OPTIONS"},
 	} {
 		w := httptest.NewRecorder()
 		p.showPage(w, httptest.NewRequestWithContext(t.Context(), c.method, c.path, nil), mux, service)
