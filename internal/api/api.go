@@ -150,6 +150,8 @@ func protectionRoutes(v2 string) []Route {
 		at("GET", v2+"/exposure/run-off", member, (*server).getRunOff),
 		at("GET", v2+"/exposure/ageing", member, (*server).getAgeing),
 		at("GET", v2+"/exposure/movement", member, (*server).getMovement),
+		at("GET", v2+"/exposure/details", member, (*server).getExposureDetails),
+		at("GET", v2+"/exposure/movement/details", member, (*server).getMovementDetails),
 		at("GET", v2+"/statements", member, (*server).listStatements),
 		at("GET", v2+"/statements/{id}", member, (*server).getStatement),
 		at("GET", v2+"/statements/{id}/lines", member, (*server).listStatementLines),

@@ -124,8 +124,16 @@ func showFlow(f protection.Flows, gaps protection.FlowGaps, of figure) flowLines
 }
 
 func (s *server) getMovement(c *call) error {
-	q := c.query()
-	in := reports.MovementQuery{}
+	report, err := s.app.Exposure.Movement(c.ctx, c.actor, c.query().movement())
+	if err != nil {
+		return err
+	}
+	c.json(http.StatusOK, ShowMovement(report))
+	return nil
+}
+
+// movement reads the parameters of a movement. The result holds the problems noted so far.
+func (q *query) movement() (in reports.MovementQuery) {
 	if day := q.day("from"); day != civil.NoDay {
 		in.From = &day
 	}
@@ -136,10 +144,5 @@ func (s *server) getMovement(c *call) error {
 	if to != civil.NoDay { // else as_of is the last day, as in other reports
 		in.AsOf = &to
 	}
-	report, err := s.app.Exposure.Movement(c.ctx, c.actor, in)
-	if err != nil {
-		return err
-	}
-	c.json(http.StatusOK, ShowMovement(report))
-	return nil
+	return in
 }

@@ -130,7 +130,7 @@ func allocations(tx *db.Tx, condition string, args ...any) ([]protection.Allocat
 // sums and its terms at that moment. It also returns allocations whose last day of dispute is over: the caller decides.
 const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effective_at, a.amount, a.protected,
 		a.cover_from, a.policy_currency, a.priced_at, a.from_provider, a.from_day, a.from_rate, a.to_provider, a.to_day,
-		a.to_rate, t.start_day, t.end_day, t.last_day, t.country, t.suppliers, a.booking_id,
+		a.to_rate, t.start_day, t.end_day, t.last_day, t.country, t.suppliers, a.booking_id, a.transaction_id,
 		COALESCE((SELECT c.total FROM booking_totals c WHERE c.site_id = a.site_id AND c.booking_id = a.booking_id
 			AND c.changed_at > $4 ORDER BY c.id LIMIT 1), b.total),
 		CAST(COALESCE((SELECT SUM(CASE e.kind WHEN 'chargeback-reversal' THEN 0 ELSE e.amount END) FROM allocation_events e
@@ -174,7 +174,7 @@ func scanPosition(scan func(dest ...any) error, known time.Time) (protection.Pos
 	err := scan(&p.AllocationID, &p.ChannelID, &p.Currency, &p.Scheme, &effective, &p.Amounts.Allocated, &p.Protected,
 		&cover, &policy, &priced, &from.provider, &from.day, &from.rate, &to.provider, &to.day, &to.rate,
 		&p.Terms.Start, &p.Terms.End, &p.Terms.LastDay, &p.Terms.Country, &p.Terms.Suppliers, &p.BookingID,
-		&p.BookingTotal, &p.Amounts.Refunded, &p.Amounts.Reversed)
+		&p.TransactionID, &p.BookingTotal, &p.Amounts.Refunded, &p.Amounts.Reversed)
 	if err != nil {
 		return protection.Position{}, err
 	}

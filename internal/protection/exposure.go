@@ -42,19 +42,20 @@ var Dimensions = []Dimension{ByChannel, ByMonth, ByCurrency, ByScheme, ByCountry
 
 // Position is one allocation at a moment. Reports add positions up.
 type Position struct {
-	AllocationID int64
-	BookingID    int64
-	BookingTotal int64 // of the whole booking at that moment
-	ChannelID    int64
-	Currency     money.Currency
-	Scheme       travel.Scheme
-	Paid         civil.Day // P
-	Amounts      Amounts
-	Terms        Terms
-	Protected    bool
-	CoverFrom    time.Time
-	Priced       bool     // false while pending_rate
-	Quote        fx.Quote // the locked rate
+	AllocationID  int64
+	BookingID     int64
+	TransactionID int64
+	BookingTotal  int64 // of the whole booking at that moment
+	ChannelID     int64
+	Currency      money.Currency
+	Scheme        travel.Scheme
+	Paid          civil.Day // P
+	Amounts       Amounts
+	Terms         Terms
+	Protected     bool
+	CoverFrom     time.Time
+	Priced        bool     // false while pending_rate
+	Quote         fx.Quote // the locked rate
 }
 
 // ReportQuery says what an exposure report shows (R7).

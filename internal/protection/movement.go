@@ -118,38 +118,47 @@ func NewMovement(q MovementQuery, opening, closing *fx.Table) *Movement {
 // Add adds one allocation with its history. The errors are money.ErrRange, and that the movement does not close,
 // which would be a mistake of the program.
 func (m *Movement) Add(h History) error {
+	sum, valued, ok, err := m.moves(h)
+	if err != nil || !ok {
+		return err
+	}
+	m.sum(h, valued, sum)
+	return nil
+}
+
+// moves computes what moved of an allocation. ok is false when nothing of it was or is at risk.
+func (m *Movement) moves(h History) (sum moved, valued, ok bool, err error) {
 	native := Flows{Opening: h.LevelOn(m.query.From, m.query.Recognition), Closing: h.LevelOn(m.query.AsOf, m.query.Recognition)}
-	locked, valued := Flows{}, m.query.Valuation == Spot && m.closing.of(h.Currency) != nil
+	locked := Flows{}
+	valued = m.query.Valuation == Spot && m.closing.of(h.Currency) != nil
 	value := func(Level) (Level, error) { return Level{}, nil }
 	if m.query.Valuation == Locked && h.Priced(m.query.KnownAt) && h.Quote.To == m.query.Currency {
 		valued, value = true, func(l Level) (Level, error) { return convertLevel(l, h.Quote.Convert) }
 	}
-	var err error
 	if locked.Opening, err = value(native.Opening); err != nil {
-		return err
+		return sum, false, false, err
 	}
 	if locked.Closing, err = value(native.Closing); err != nil {
-		return err
+		return sum, false, false, err
 	}
-	none := native.Opening == Level{} && native.Closing == Level{}
+	ok = native.Opening != Level{} || native.Closing != Level{}
 	reached := locked.Opening // the value of the present level of the walk
 	err = h.Walk(m.query.From, m.query.AsOf, m.query.Recognition, func(c Change) error {
-		none = false
+		ok = true
 		after, err := value(c.After)
 		native.Causes[c.Cause] = native.Causes[c.Cause].Plus(c.After.Minus(c.Before))
 		locked.Causes[c.Cause] = locked.Causes[c.Cause].Plus(after.Minus(reached))
 		reached = after
 		return err
 	})
-	if err != nil || none {
-		return err
+	if err != nil || !ok {
+		return sum, false, false, err
 	}
 	// The walk and the two levels are computed in different ways, so it is worth a check that they agree.
 	if native.open() != (Level{}) || locked.open() != (Level{}) {
-		return fmt.Errorf("the movement of allocation %d does not close: %+v", h.ID, native)
+		return sum, false, false, fmt.Errorf("the movement of allocation %d does not close: %+v", h.ID, native)
 	}
-	m.sum(h, valued, moved{native, locked})
-	return nil
+	return moved{native, locked}, valued, true, nil
 }
 
 func (m *Movement) sum(h History, valued bool, add moved) {

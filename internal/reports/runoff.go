@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -124,22 +123,11 @@ func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuer
 // Movement computes why the exposure on two days differs, line by line (R8).
 func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQuery) (MovementReport, error) {
 	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report MovementReport, err error) {
-		query := in.ExposureQuery
-		query.Problems = in.problems(civil.DayOf(tx.Now))
-		query.By = cmp.Or(in.By, protection.ByCurrency)
-		if query.Across != "" || query.By != protection.ByCurrency && query.By != protection.ByChannel {
-			query.Problems.Wrong("by", "This is not one of currency, channel.")
-		}
-		site, of, err := query.on(tx, actor.SiteID)
+		site, q, err := in.movement(tx, actor.SiteID)
 		if err != nil {
 			return report, err
 		}
-		q := protection.MovementQuery{ReportQuery: of, From: *in.From}
-		opening, err := ratesOn(tx, site, of, q.From)
-		if err != nil {
-			return report, err
-		}
-		closing, err := ratesOn(tx, site, of, q.AsOf)
+		opening, closing, err := movementRates(tx, site, q)
 		if err != nil {
 			return report, err
 		}
@@ -150,10 +138,7 @@ func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQu
 		if report.MovementReport, err = movement.Report(); err != nil {
 			return report, tooLarge(err)
 		}
-		if report.Final, err = isFinal(tx, site.ID, of.KnownAt); err != nil {
-			return report, err
-		}
-		report.ChannelNames, err = ledger.ChannelNamesAt(tx, site.ID, of.KnownAt)
+		report.Final, report.ChannelNames, err = headOf(tx, site.ID, q.ReportQuery)
 		return report, err
 	})
 }
