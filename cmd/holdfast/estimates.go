@@ -23,12 +23,20 @@ type estimateFlags struct {
 	Channels []int64 `placeholder:"ID" help:"Only these channels, by id."`
 	formFlags
 	orderFlags
+	detailFlags
 }
 
 func (f estimateFlags) query() (in reports.EstimateQuery) {
 	in = reports.EstimateQuery{Moment: ledger.Moment{AsOf: f.AsOf.day, KnownAt: f.KnownAt}, Channels: f.Channels}
 	in.Currency = f.in(&in.Problems)
 	return in
+}
+
+// detailsQuery asks for what stands behind the exposure in these reports.
+func (f estimateFlags) detailsQuery(in reports.EstimateQuery) reports.DetailsQuery {
+	return reports.DetailsQuery{ExposureQuery: reports.ExposureQuery{
+		Problems: in.Problems, Moment: in.Moment, Currency: in.Currency, Scope: protection.Scope{Channels: in.Channels},
+	}}
 }
 
 // modelCmd prints the estimate beside the exposure.
@@ -48,6 +56,9 @@ func (c modelCmd) Run(ctx context.Context, p *program) error {
 		if in.Bands, err = protection.ParseBands(c.Bands); err != nil {
 			in.Problems.Wrong("bands", "The bands cannot be read: %v.", err)
 		}
+	}
+	if c.Details {
+		return p.exposureDetails(ctx, actor, c.detailsQuery(in), c.detailFlags, c.formFlags, c.orderFlags)
 	}
 	r, err := p.app.Exposure.Model(ctx, actor, in)
 	if err != nil {
@@ -117,6 +128,9 @@ func (c whatIfCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if c.Details {
+		return p.exposureDetails(ctx, actor, c.detailsQuery(c.query()), c.detailFlags, c.formFlags, c.orderFlags)
+	}
 	r, err := p.app.Exposure.WhatIf(ctx, actor, c.query())
 	if err != nil {
 		return err
@@ -185,9 +199,6 @@ func (p *program) whatIfTable(r reports.WhatIfReport, parts []sheet) {
 		p.printTable(parts[i+1].only(append([]column{{"key", title}}, loss...)...), "")
 	}
 	p.printf("\nLoss: what is not delivered (E1). Tail: what can still be charged back for trips that are over (E2).\n")
-	for _, h := range r.Unvalued {
-		p.printf("No exchange rate from %s to %s, so what the collateral of %s %s is worth is not known.\n", h.Currency, q.Currency,
-			h.Currency, money.Format(h.Amount, h.Currency))
-	}
+	p.tellCollateral(q, r.Unvalued)
 	p.tellPending(q, r.Pending)
 }

@@ -8,6 +8,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/civil"
+	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
@@ -39,12 +40,12 @@ type pageFlags struct {
 }
 
 // page refuses the same values as the API.
-func (f pageFlags) page(in *reports.ProtectionQuery) travel.Page {
+func (f pageFlags) page(p *fault.Problems) travel.Page {
 	if f.Page < 1 {
-		in.Problems.Wrong("page", "A whole number is expected, 1 or more.")
+		p.Wrong("page", "A whole number is expected, 1 or more.")
 	}
 	if f.PerPage < 1 || f.PerPage > 100 {
-		in.Problems.Wrong("per_page", "A whole number between 1 and 100 is expected.")
+		p.Wrong("per_page", "A whole number between 1 and 100 is expected.")
 	}
 	return travel.Page{Number: f.Page, Size: f.PerPage, Offset: -1, Count: true}
 }
@@ -141,7 +142,7 @@ func (c explainBookingCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	query := c.query()
-	page := c.page(&query)
+	page := c.page(&query.Problems)
 	report, err := p.app.Protection.ExplainBooking(ctx, actor, c.Booking, query, page)
 	if err != nil {
 		return err
@@ -212,7 +213,7 @@ func (c explainStatementCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	query := reports.StatementLineQuery{ProtectionQuery: c.query(), Line: c.Line}
-	query.Page = c.page(&query.ProtectionQuery)
+	query.Page = c.page(&query.ProtectionQuery.Problems)
 	report, err := p.app.Protection.ExplainStatementLine(ctx, actor, c.Statement, query)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/protection"
+	"holdfast/internal/reports"
 )
 
 // exposureCmd prints an exposure report.
@@ -29,6 +30,9 @@ func (c exposureCmd) Run(ctx context.Context, p *program) error {
 		query.By = protection.Dimension(c.By[0])
 	default:
 		query.Problems.Wrong("by", "Name one, or two with a comma, such as channel,month.")
+	}
+	if c.Details {
+		return p.exposureDetails(ctx, actor, reports.DetailsQuery{ExposureQuery: query}, c.detailFlags, c.formFlags, c.orderFlags)
 	}
 	report, err := p.app.Exposure.Report(ctx, actor, query)
 	if err != nil {

@@ -121,7 +121,7 @@ func (p *program) exposureTable(r reports.ExposureReport, s sheet) {
 	p.printf("%s", legend)
 	p.tellPending(q, r.PendingRate)
 	for _, i := range r.Instalments {
-		p.printf("Still to be paid of %d bookings: %s %s (E4).\n", i.Allocations, i.Currency, money.Format(i.E1, i.Currency))
+		p.printf("Still to be paid of %s: %s %s (E4).\n", counted(i.Allocations, "booking"), i.Currency, money.Format(i.E1, i.Currency))
 	}
 	p.tellApart(q, nil, r.Uncovered)
 }
@@ -129,17 +129,33 @@ func (p *program) exposureTable(r reports.ExposureReport, s sheet) {
 // tellNet says what is left after collateral.
 func (p *program) tellNet(r reports.ExposureReport) {
 	q := r.Query
-	for _, h := range r.Net.Pending {
-		p.printf("\nNo exchange rate from %s to %s, so what the collateral of %s %s is worth is not known.\n", h.Currency, q.Currency,
-			h.Currency, money.Format(h.Amount, h.Currency))
+	if len(r.Net.Pending) > 0 {
+		p.printf("\n")
 	}
+	p.tellCollateral(q, r.Net.Pending)
 	switch {
-	case r.Net.NetGap && (r.Net.Held > 0 || r.Net.HeldGap):
-		p.printf("\nWhat is left of E1 after collateral is not known.\n")
+	case r.Net.NetGap && len(r.Net.Pending) > 0:
+		p.printf("What is left of E1 after collateral is not known.\n")
 	case r.Net.Held > 0:
 		p.printf("\nOf E1, %s %s is left after collateral of %s %s.\n",
 			q.Currency, money.Format(r.Net.Net, q.Currency), q.Currency, money.Format(r.Net.Held, q.Currency))
 	}
+}
+
+// tellCollateral prints the collateral without a value.
+func (p *program) tellCollateral(q protection.ReportQuery, held []protection.HeldAmount) {
+	for _, h := range held {
+		p.printf("No exchange rate from %s to %s, so what the collateral of %s %s is worth is not known.\n", h.Currency, q.Currency,
+			h.Currency, money.Format(h.Amount, h.Currency))
+	}
+}
+
+// counted writes how many there are of something.
+func counted(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return number(n) + " " + what + "s"
 }
 
 // number writes a whole number.

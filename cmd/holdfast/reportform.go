@@ -46,6 +46,7 @@ type reportFlags struct {
 	Months     []string `placeholder:"YYYY-MM" help:"Only trips that end in these months."`
 	formFlags
 	orderFlags
+	detailFlags
 }
 
 // query is the part of the query that these reports share.
@@ -171,7 +172,7 @@ func (p *program) tellPending(q protection.ReportQuery, pending []protection.Pen
 		} else {
 			p.printf("No exchange rate from %s to %s, so the total is not known: ", w.Currency, q.Currency)
 		}
-		p.printf("%d allocations, E1 %s %s", w.Allocations, w.Currency, money.Format(w.E1, w.Currency))
+		p.printf("%s, E1 %s %s", counted(w.Allocations, "allocation"), w.Currency, money.Format(w.E1, w.Currency))
 		if w.E2 != 0 {
 			p.printf(", E2 %s %s", w.Currency, money.Format(w.E2, w.Currency))
 		}
@@ -183,6 +184,6 @@ func (p *program) tellPending(q protection.ReportQuery, pending []protection.Pen
 func (p *program) tellApart(q protection.ReportQuery, pending, uncovered []protection.Pending) {
 	p.tellPending(q, pending)
 	for _, u := range uncovered {
-		p.printf("Not protected, or not yet covered: %d allocations, %s %s.\n", u.Allocations, u.Currency, money.Format(u.E1, u.Currency))
+		p.printf("Not protected, or not yet covered: %s, %s %s.\n", counted(u.Allocations, "allocation"), u.Currency, money.Format(u.E1, u.Currency))
 	}
 }

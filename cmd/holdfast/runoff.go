@@ -12,6 +12,7 @@ import (
 type runOffCmd struct {
 	reportFlags `embed:""`
 	AsOf        dayFlag `name:"as-of" placeholder:"YYYY-MM-DD" help:"Start at the end of this day (default: today)."`
+	On          dayFlag `placeholder:"YYYY-MM-DD" help:"With --details: what is left at the end of this later day (default: the first day)."`
 }
 
 // Help says how to read the figures.
@@ -27,7 +28,15 @@ func (c runOffCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	report, err := p.app.Exposure.RunOff(ctx, actor, c.query(c.AsOf))
+	if c.Details {
+		in := reports.DetailsQuery{ExposureQuery: c.query(c.AsOf), On: c.On.day}
+		return p.exposureDetails(ctx, actor, in, c.detailFlags, c.formFlags, c.orderFlags)
+	}
+	query := c.query(c.AsOf)
+	if c.On.day != nil {
+		query.Problems.Wrong("on", "Use it with --details.")
+	}
+	report, err := p.app.Exposure.RunOff(ctx, actor, query)
 	if err != nil {
 		return err
 	}
@@ -39,7 +48,8 @@ func (c runOffCmd) Run(ctx context.Context, p *program) error {
 // ageingCmd prints an ageing.
 type ageingCmd struct {
 	reportFlags `embed:""`
-	AsOf        dayFlag `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
+	AsOf        dayFlag  `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
+	Bands       []string `placeholder:"BAND" help:"With --details: only these bands, such as 1-7,8-30, in_travel or over_365."`
 }
 
 // Run computes the ageing and prints it.
@@ -48,7 +58,15 @@ func (c ageingCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	report, err := p.app.Exposure.Ageing(ctx, actor, c.query(c.AsOf))
+	if c.Details {
+		in := reports.DetailsQuery{ExposureQuery: c.query(c.AsOf), Bands: c.Bands}
+		return p.exposureDetails(ctx, actor, in, c.detailFlags, c.formFlags, c.orderFlags)
+	}
+	query := c.query(c.AsOf)
+	if len(c.Bands) > 0 {
+		query.Problems.Wrong("bands", "Use them with --details.")
+	}
+	report, err := p.app.Exposure.Ageing(ctx, actor, query)
 	if err != nil {
 		return err
 	}
@@ -82,7 +100,11 @@ func (c movementCmd) Run(ctx context.Context, p *program) error {
 	}
 	query := c.query(c.To)
 	query.By = protection.Dimension(c.By)
-	report, err := p.app.Exposure.Movement(ctx, actor, reports.MovementQuery{ExposureQuery: query, From: c.From.day})
+	in := reports.MovementQuery{ExposureQuery: query, From: c.From.day}
+	if c.Details {
+		return p.movementDetails(ctx, actor, in, c.detailFlags, c.formFlags, c.orderFlags)
+	}
+	report, err := p.app.Exposure.Movement(ctx, actor, in)
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func (n *Netting) Total(of map[int64]ChannelTotalE1) (t NetTotal) {
 		total += e.E1
 		t.Held += min(n.channels[id], e.E1)
 		t.NetGap = t.NetGap || e.Gap
-		t.HeldGap = t.HeldGap || e.Gap && n.channels[id] > 0 || pending[id] && e.E1 > n.channels[id]
+		t.HeldGap = t.HeldGap || e.Gap && (n.channels[id] > 0 || pending[id]) || pending[id] && e.E1 > n.channels[id]
 	}
 	t.Net = max(0, total-t.Held)
 	t.NetGap = t.NetGap || t.HeldGap && t.Net > 0

@@ -133,10 +133,10 @@ func TestCollateral(t *testing.T) {
 		t.Errorf("total: %+v; want 560, 200", got)
 	}
 	// Channel 8 has collateral without a rate: what it covers is not known, unless nothing is at risk there.
-	for e1, gap := range map[int64]bool{0: false, 700: true} {
-		got := n.Total(map[int64]protection.ChannelTotalE1{7: {E1: 60}, 8: {E1: e1}})
+	for of, gap := range map[protection.ChannelTotalE1]bool{{}: false, {E1: 700}: true, {Gap: true}: true} {
+		got := n.Total(map[int64]protection.ChannelTotalE1{7: {E1: 60}, 8: of})
 		if got.HeldGap != gap || got.NetGap != gap {
-			t.Errorf("total with %d of channel 8: %+v", e1, got)
+			t.Errorf("total with %+v of channel 8: %+v", of, got)
 		}
 	}
 }

@@ -45,13 +45,13 @@ type MovementDetailsReport struct {
 var errEnough = errors.New("enough")
 
 // pager keeps the items of one page, and counts the others.
-type pager[T any] struct {
+type pager[R, T any] struct {
 	page travel.Page
 	seen int64
 	list travel.List[T]
 }
 
-func (g *pager[T]) add(item T) error {
+func (g *pager[R, T]) add(_ R, item T) error {
 	first := int64(g.page.Skip())
 	switch at := g.seen - first; {
 	case at >= 0 && at < int64(g.page.Size):
@@ -67,7 +67,7 @@ func (g *pager[T]) add(item T) error {
 }
 
 // end returns the page, and the error of the reading.
-func (g *pager[T]) end(err error) (travel.List[T], error) {
+func (g *pager[R, T]) end(err error) (travel.List[T], error) {
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
@@ -80,7 +80,7 @@ func (g *pager[T]) end(err error) (travel.List[T], error) {
 // up to the figures of the report of the same query.
 func (e *Exposure) Details(ctx context.Context, actor auth.Actor, in DetailsQuery) (report DetailsReport, err error) {
 	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report DetailsReport, err error) {
-		pages := pager[protection.Detail]{page: in.Page}
+		pages := pager[DetailsReport, protection.Detail]{page: in.Page}
 		if report, err = in.each(tx, actor.SiteID, pages.add); err == nil || errors.Is(err, errEnough) {
 			report.Items, err = pages.end(err)
 		}
@@ -88,9 +88,9 @@ func (e *Exposure) Details(ctx context.Context, actor auth.Actor, in DetailsQuer
 	})
 }
 
-// EachDetail calls each for all that stands behind a report. The report that it returns has no items.
+// EachDetail calls each for all that stands behind a report, with the report without items.
 func (e *Exposure) EachDetail(
-	ctx context.Context, actor auth.Actor, in DetailsQuery, each func(protection.Detail) error,
+	ctx context.Context, actor auth.Actor, in DetailsQuery, each func(DetailsReport, protection.Detail) error,
 ) (DetailsReport, error) {
 	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (DetailsReport, error) {
 		report, err := in.each(tx, actor.SiteID, each)
@@ -133,7 +133,9 @@ func headOf(tx *db.Tx, siteID int64, q protection.ReportQuery) (final bool, name
 	return final, names, err
 }
 
-func (in DetailsQuery) each(tx *db.Tx, siteID int64, each func(protection.Detail) error) (DetailsReport, error) {
+func (in DetailsQuery) each(
+	tx *db.Tx, siteID int64, each func(DetailsReport, protection.Detail) error,
+) (DetailsReport, error) {
 	report, site, err := in.complete(tx, siteID)
 	if err != nil {
 		return report, err
@@ -150,7 +152,7 @@ func (in DetailsQuery) each(tx *db.Tx, siteID int64, each func(protection.Detail
 		if len(in.Bands) > 0 && !(d.Standing == protection.Covered && slices.Contains(in.Bands, d.Band)) {
 			return nil
 		}
-		return each(d)
+		return each(report, d)
 	})
 	if err = positions(tx, siteID, report.Query, details.Add); err == nil {
 		err = details.Close()
@@ -163,7 +165,7 @@ func (e *Exposure) MovementDetails(
 	ctx context.Context, actor auth.Actor, in MovementQuery, page travel.Page,
 ) (report MovementDetailsReport, err error) {
 	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report MovementDetailsReport, err error) {
-		pages := pager[protection.MovementDetail]{page: page}
+		pages := pager[MovementDetailsReport, protection.MovementDetail]{page: page}
 		if report, err = in.each(tx, actor.SiteID, pages.add); err == nil || errors.Is(err, errEnough) {
 			report.Items, err = pages.end(err)
 		}
@@ -171,9 +173,9 @@ func (e *Exposure) MovementDetails(
 	})
 }
 
-// EachMovementDetail calls each for all that stands behind a movement. The report that it returns has no items.
+// EachMovementDetail calls each for all that stands behind a movement, with the report without items.
 func (e *Exposure) EachMovementDetail(
-	ctx context.Context, actor auth.Actor, in MovementQuery, each func(protection.MovementDetail) error,
+	ctx context.Context, actor auth.Actor, in MovementQuery, each func(MovementDetailsReport, protection.MovementDetail) error,
 ) (MovementDetailsReport, error) {
 	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (MovementDetailsReport, error) {
 		report, err := in.each(tx, actor.SiteID, each)
@@ -182,7 +184,7 @@ func (e *Exposure) EachMovementDetail(
 }
 
 func (in MovementQuery) each(
-	tx *db.Tx, siteID int64, each func(protection.MovementDetail) error,
+	tx *db.Tx, siteID int64, each func(MovementDetailsReport, protection.MovementDetail) error,
 ) (report MovementDetailsReport, err error) {
 	site, q, err := in.movement(tx, siteID)
 	if err != nil {
@@ -202,7 +204,7 @@ func (in MovementQuery) each(
 		if err != nil || !ok {
 			return err
 		}
-		return each(d)
+		return each(report, d)
 	})
 	return report, tooLarge(err)
 }

@@ -111,7 +111,7 @@ func details(t *testing.T, w *apptest.World, q reports.DetailsQuery) (list []pro
 		}
 	}
 	var streamed []protection.Detail
-	_, err := w.App.Exposure.EachDetail(t.Context(), w.Actor, q, func(d protection.Detail) error {
+	_, err := w.App.Exposure.EachDetail(t.Context(), w.Actor, q, func(_ reports.DetailsReport, d protection.Detail) error {
 		streamed = append(streamed, d)
 		return nil
 	})

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+
+	"holdfast/internal/api"
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/protection"
+	"holdfast/internal/reports"
+)
+
+// detailFlags ask for what stands behind a report, in place of the report.
+type detailFlags struct {
+	Details bool `help:"List the bookings and payments behind the figures, in place of the report: a page of them, or all as CSV."`
+	pageFlags
+}
+
+// refuse notes the flags that go with a report only. Details have one order.
+func (f detailFlags) refuse(order orderFlags, p *fault.Problems) {
+	if order != (orderFlags{}) {
+		p.Wrong("sort", "Details are in order of bookings and payments. Use --page and --per-page, or sort their CSV.")
+	}
+}
+
+// exposureDetails prints what stands behind an exposure, a run-off, an ageing or a what-if.
+func (p *program) exposureDetails(
+	ctx context.Context, actor auth.Actor, in reports.DetailsQuery, f detailFlags, form formFlags, order orderFlags,
+) error {
+	f.refuse(order, &in.Problems)
+	in.Page = f.page(&in.Problems)
+	if form.CSV {
+		out := detailCSV{out: csv.NewWriter(p.stdout), columns: detailColumns()}
+		_, err := p.app.Exposure.EachDetail(ctx, actor, in, func(r reports.DetailsReport, d protection.Detail) error {
+			return out.row(r.Query, detailCells(r.Query, r.ChannelNames, d))
+		})
+		return out.end(err)
+	}
+	r, err := p.app.Exposure.Details(ctx, actor, in)
+	if err != nil {
+		return err
+	}
+	if form.JSON {
+		return p.printJSON(api.ShowDetails(r))
+	}
+	p.printf("Behind the exposure at the end of %s,\n%s\n", r.Query.AsOf, known(r.Query))
+	if r.On > r.Query.AsOf {
+		p.printf("What is left of it at the end of %s, if nothing new happens\n", r.On)
+	}
+	s := sheet{columns: detailColumns()}
+	for _, d := range r.Items.Items {
+		s.rows = append(s.rows, detailCells(r.Query, r.ChannelNames, d))
+	}
+	columns := columnsOf("booking transaction channel date standing currency")
+	columns[4].title = "COUNTS AS"
+	for _, name := range []string{"e1", "e2", "e4", "e5"} {
+		columns = append(columns, column{name: name})
+	}
+	code := string(r.Query.Currency)
+	columns = append(columns, column{"e1_report", "E1 " + code}, column{"e2_report", "E2 " + code})
+	f.print(p, s.only(columns...), r.Items.Total, "Nothing stands behind it.")
+	return nil
+}
+
+// detailCSV writes details as CSV, as they are read: there may be very many.
+type detailCSV struct {
+	out     *csv.Writer
+	columns []column
+	begun   bool
+}
+
+func (c *detailCSV) row(q protection.ReportQuery, cells []cell) error {
+	c.begin()
+	return c.out.Write(recordOf(c.columns, append([]cell{words(civil.FormatInstant(q.KnownAt))}, cells...), q.AsOf.String()))
+}
+
+func (c *detailCSV) begin() {
+	if !c.begun {
+		c.begun = true
+		c.columns = append([]column{{name: "known_at"}}, c.columns...)
+		_ = c.out.Write(headOf(c.columns)) // the writer remembers its first error
+	}
+}
+
+func (c *detailCSV) end(err error) error {
+	if err != nil {
+		return err
+	}
+	c.begin()
+	c.out.Flush()
+	return c.out.Error()
+}
+
+// print prints a page of details as a table.
+func (f detailFlags) print(p *program, s sheet, total int64, none string) {
+	if total == 0 {
+		p.printf("\n%s\n", none)
+		return
+	}
+	if len(s.rows) > 0 {
+		p.printf("\n")
+		p.printTable(s, "")
+	}
+	f.pages(p, "items", len(s.rows), total)
+}
+
+func detailColumns() []column {
+	return columnsOf("booking transaction payment channel_id channel date last_day_of_dispute scheme country supplier_ids " +
+		"standing band currency remaining e1 e2 e4 e5 report_currency e1_report e2_report")
+}
+
+func detailCells(q protection.ReportQuery, names map[int64]string, d protection.Detail) []cell {
+	c := d.Currency
+	cells := []cell{
+		ident(d.BookingID), ident(d.TransactionID), ident(d.AllocationID), ident(d.ChannelID), words(names[d.ChannelID]),
+		dayCell(d.Terms.End), {}, words(string(d.Scheme)), words(d.Terms.Country), {},
+		words(string(d.Standing)), words(d.Band), words(string(c)), amount(d.Remaining, c),
+		amount(d.E1, c), amount(d.E2, c), amount(d.E4, c), amount(d.E5, c), words(string(q.Currency)), {}, {},
+	}
+	cells[9] = dimensionCells(protection.Key{Suppliers: d.Terms.Suppliers}, nil, protection.BySupplier)[0]
+	if d.Standing != protection.Instalments {
+		cells[6] = dayCell(d.Terms.LastDay)
+	}
+	if d.Standing == protection.Covered {
+		cells[19], cells[20] = value(d.E1Report, d.Pending, q.Currency), value(d.E2Report, d.Pending, q.Currency)
+	}
+	return cells
+}
+
+// movementDetails prints what stands behind a movement.
+func (p *program) movementDetails(
+	ctx context.Context, actor auth.Actor, in reports.MovementQuery, f detailFlags, form formFlags, order orderFlags,
+) error {
+	f.refuse(order, &in.Problems)
+	page := f.page(&in.Problems)
+	if form.CSV {
+		out := detailCSV{out: csv.NewWriter(p.stdout), columns: movementDetailColumns()}
+		_, err := p.app.Exposure.EachMovementDetail(ctx, actor, in, func(r reports.MovementDetailsReport, d protection.MovementDetail) error {
+			return out.row(r.Query.ReportQuery, movementDetailCells(r, d))
+		})
+		return out.end(err)
+	}
+	r, err := p.app.Exposure.MovementDetails(ctx, actor, in, page)
+	if err != nil {
+		return err
+	}
+	if form.JSON {
+		return p.printJSON(api.ShowMovementDetails(r))
+	}
+	p.printf("Behind the movement from the end of %s to the end of %s,\n%s\n", r.Query.From, r.Query.AsOf, known(r.Query.ReportQuery))
+	s := sheet{columns: movementDetailColumns()}
+	for _, d := range r.Items.Items {
+		s.rows = append(s.rows, movementDetailCells(r, d))
+	}
+	columns := columnsOf("booking transaction channel currency")
+	for i, l := range movementLines(protection.Flows{}, protection.FlowGaps{}, false) {
+		moved := l.name == "opening" || l.name == "closing"
+		for _, d := range r.Items.Items {
+			moved = moved || movementLines(d.Flows, protection.FlowGaps{}, false)[i].Level.E1 != 0
+		}
+		if moved {
+			columns = append(columns, column{"e1_" + l.name, lineTitle(l.name)})
+		}
+	}
+	p.printf("E1 in the currency of each booking; CSV and JSON have E2, too\n")
+	f.print(p, s.only(columns...), r.Items.Total, "Nothing stands behind it.")
+	return nil
+}
+
+func movementDetailColumns() []column {
+	columns := columnsOf("from booking transaction payment channel_id channel currency")
+	for _, figure := range []string{"e1_", "e2_"} {
+		for _, l := range movementLines(protection.Flows{}, protection.FlowGaps{}, false) {
+			columns = append(columns, column{name: figure + l.name})
+		}
+	}
+	return columns
+}
+
+func movementDetailCells(r reports.MovementDetailsReport, d protection.MovementDetail) []cell {
+	cells := []cell{
+		dayCell(r.Query.From), ident(d.BookingID), ident(d.TransactionID), ident(d.ID), ident(d.ChannelID),
+		words(r.ChannelNames[d.ChannelID]), words(string(d.Currency)),
+	}
+	lines := movementLines(d.Flows, protection.FlowGaps{}, false)
+	for _, l := range lines {
+		cells = append(cells, amount(l.Level.E1, d.Currency))
+	}
+	for _, l := range lines {
+		cells = append(cells, amount(l.Level.E2, d.Currency))
+	}
+	return cells
+}
