@@ -97,7 +97,11 @@ func (m *maker) loadBook(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, step := range []func(context.Context) error{m.payStatements, m.setLimits, m.judge} {
+	steps := []func(context.Context) error{m.payStatements, m.setLimits}
+	if m.back > 0 {
+		steps = append(steps, m.judge) // else the job does it, ten seconds later
+	}
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
 		}
