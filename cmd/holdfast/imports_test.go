@@ -101,7 +101,6 @@ func TestImportOfWhatIsNoFileOfPayments(t *testing.T) {
 	for want, args := range map[string][]string{
 		"does not name the column(s) countries": {"import", "payments", "half.csv", "--site", "acme"},
 		"cannot be opened":                      {"import", "payments", "none.csv", "--site", "acme"},
-		`There is no site "nowhere"`:            {"import", "payments", "half.csv", "--site", "nowhere"},
 		"for refused rows cannot be written":    {"import", "payments", "half.csv", "--site", "acme", "--refused", "none/refused.csv"},
 		"Line 2, column Date":                   {"rates", "import", "rates.csv"},
 	} {
