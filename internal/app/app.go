@@ -64,6 +64,7 @@ func New(c *core.Core) *App {
 	gateway := payments.NewGatewayPayments(c)
 	taken := payments.NewPayments(c, gateway)
 	logged := bookings.NewBookings(c, limits.Redate(c), payments.TransactionsOfBookings, taken.ExpireDue)
+	allRates := rates.NewRates(c)
 	return &App{
 		Channels:        merchants.NewChannels(c, bookings.ChannelHasAny, payments.ChannelHasOpen),
 		Suppliers:       &merchants.Suppliers{Core: c},
@@ -77,7 +78,7 @@ func New(c *core.Core) *App {
 		Payments:        taken,
 		GatewayPayments: gateway,
 		Modals:          checkout.NewModals(c, logged, taken),
-		Rates:           rates.NewRates(c),
+		Rates:           allRates,
 		Exposure:        &reports.Exposure{Core: c},
 		Buckets:         &ledger.Buckets{Core: c},
 		Secrets:         &merchants.Secrets{Core: c},
@@ -88,7 +89,7 @@ func New(c *core.Core) *App {
 		Premiums:        &ledger.Premiums{Core: c},
 		Statements:      &statements.Statements{Core: c},
 		Bordereaux:      &reports.Bordereaux{Core: c},
-		Clocks:          &core.Clocks{Core: c},
+		Clocks:          &core.Clocks{Core: c, Moved: allRates.GoOnIn},
 		Audit:           &core.Audit{Core: c},
 		Approvals:       &core.Approvals{Core: c},
 		Work:            &core.Work{Core: c},

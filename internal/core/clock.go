@@ -166,6 +166,9 @@ func SiteClocks(tx *db.Tx) ([]SiteClock, error) { return siteClocks(tx, ``) }
 // ClocksAhead reads the sites whose clocks are ahead. They are few: all of them are sandboxes.
 func ClocksAhead(tx *db.Tx) ([]SiteClock, error) { return siteClocks(tx, `WHERE clock_ahead > 0`) }
 
+// SandboxClocks reads the sandboxes, each with its clock.
+func SandboxClocks(tx *db.Tx) ([]SiteClock, error) { return siteClocks(tx, `WHERE sandbox`) }
+
 func siteClocks(tx *db.Tx, condition string) ([]SiteClock, error) {
 	var list []SiteClock
 	err := tx.Each(`SELECT id, clock_ahead FROM sites `+condition+` ORDER BY id`, nil,

@@ -14,7 +14,10 @@ import (
 
 // Clocks are the use cases of the clock of a site. Exposure, statements and expiry follow this clock. Logins, second
 // factors, idempotency keys and the log follow the real one.
-type Clocks struct{ *Core }
+type Clocks struct {
+	*Core
+	Moved func(ctx context.Context, clock SiteClock) error // called after a move: what has to follow the clock at once
+}
 
 // SiteTime is the time of a site.
 type SiteTime struct {
@@ -34,7 +37,7 @@ func (c *Clocks) Move(ctx context.Context, actor auth.Actor, to time.Time) (Site
 	if err := actor.Require(auth.MoveClock); err != nil {
 		return SiteTime{}, err
 	}
-	return Write(ctx, c.Core, actor, func(tx *db.Tx) (SiteTime, error) {
+	moved, err := Write(ctx, c.Core, actor, func(tx *db.Tx) (SiteTime, error) {
 		before, err := siteTime(tx, actor.SiteID)
 		switch {
 		case err != nil:
@@ -56,6 +59,10 @@ func (c *Clocks) Move(ctx context.Context, actor auth.Actor, to time.Time) (Site
 		return after, Record(tx, actor, "clock.move", fmt.Sprintf("site %d", actor.SiteID),
 			auditedClock{civil.FormatInstant(before.Now)}, auditedClock{civil.FormatInstant(after.Now)})
 	})
+	if err != nil || c.Moved == nil {
+		return moved, err
+	}
+	return moved, c.Moved(ctx, SiteClock{SiteID: actor.SiteID, Ahead: moved.Now.Sub(moved.Real)})
 }
 
 func clockBackwards(now SiteTime) error {

@@ -49,8 +49,10 @@ func New(a *app.App, log *slog.Logger) *Runner {
 			return n > 0, err
 		}},
 		{Name: "price-pending", Every: time.Minute, Run: func(ctx context.Context) (bool, error) {
-			_, err := a.Rates.PricePending(ctx)
-			return false, err
+			if _, err := a.Rates.PricePending(ctx); err != nil {
+				return false, err
+			}
+			return false, a.Rates.GoOn(ctx)
 		}},
 		{Name: "issue-statements", Every: time.Minute, Run: func(ctx context.Context) (bool, error) {
 			_, err := a.Statements.IssueDue(ctx)
