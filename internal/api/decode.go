@@ -66,7 +66,7 @@ func isPrintable(s string) bool {
 // any text before other code sees the text. For this it reads token by token: a decoder into a map would drop the first
 // value of a field that is given twice. Such a field is noted as a problem.
 func decodeObject(raw []byte, p *fault.Problems) (map[string]any, error) {
-	raw = bytes.TrimSpace(raw)
+	raw = bytes.Trim(raw, " \t\r\n") // the only white space of JSON
 	if len(raw) == 0 {
 		return map[string]any{}, nil
 	}
