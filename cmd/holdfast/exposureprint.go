@@ -120,6 +120,7 @@ func (p *program) exposureTable(r reports.ExposureReport, s sheet) {
 	p.tellNet(r)
 	p.printf("%s", legend)
 	p.tellPending(q, r.PendingRate)
+	p.tellConverted(q, r.Converted)
 	for _, i := range r.Instalments {
 		p.printf("Still to be paid of %s: %s %s (E4).\n", counted(i.Allocations, "booking"), i.Currency, money.Format(i.E1, i.Currency))
 	}

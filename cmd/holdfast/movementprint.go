@@ -17,7 +17,7 @@ type movementLine struct {
 }
 
 // movementLines are the lines of a movement, from the opening to the closing. Only an amount in the currency of the report,
-// in a spot valuation, has a revaluation.
+// if something is converted at spot, has a revaluation.
 func movementLines(f protection.Flows, gaps protection.FlowGaps, revalued bool) []movementLine {
 	lines := []movementLine{{"opening", f.Opening, gaps.Opening}}
 	for _, c := range protection.Causes {
@@ -33,7 +33,7 @@ func movementLines(f protection.Flows, gaps protection.FlowGaps, revalued bool) 
 // in the base currency and in the currency of the report.
 func movementSheet(r reports.MovementReport) sheet {
 	q := r.Query
-	revalued := q.Valuation == protection.Spot
+	revalued := r.Revalued()
 	s := sheet{columns: columnsOf("row from channel_id channel currency")}
 	own := movementLines(protection.Flows{}, protection.FlowGaps{}, false)
 	inReport := movementLines(protection.Flows{}, protection.FlowGaps{}, revalued)
@@ -64,7 +64,7 @@ func movementSheet(r reports.MovementReport) sheet {
 	total := append([]cell{words("total"), dayCell(q.From), {}, {}, {}}, make([]cell, 2*len(own))...)
 	s.foot = append(s.foot, add(append(total, words(string(q.Currency))), movementLines(r.Total, r.Gaps, revalued), q.Currency))
 	for _, row := range r.PendingRate {
-		if !revalued { // in a spot valuation the rows have it
+		if q.Valuation == protection.Locked { // in a spot valuation the rows have it
 			cells := []cell{words("pending_rate"), dayCell(q.From), {}, {}, words(string(row.Currency))}
 			s.foot = append(s.foot, add(cells, movementLines(row.Flows, protection.FlowGaps{}, false), row.Currency))
 		}
@@ -98,6 +98,9 @@ func (p *program) movementTable(r reports.MovementReport, s sheet, ordered bool)
 			p.printf("\nAn exchange rate from %s to %s is missing, so lines of the total are not known.\n", row.Currency, q.Currency)
 		}
 	}
+	for _, row := range r.Converted {
+		p.printf("\nWhat was priced in %s under another policy is converted at spot.\n", row.Currency)
+	}
 	p.printf("%s", legend)
 }
 
@@ -116,11 +119,11 @@ func (p *program) movementByRow(r reports.MovementReport, s sheet) {
 		{"E2", func(l movementLine) bool { return l.Level.E2 != 0 || l.Gaps.E2 }},
 	} {
 		columns := []column{name}
-		spot := r.Query.Valuation == protection.Spot
-		for i, l := range movementLines(r.Total, r.Gaps, spot) {
+		revalued := r.Revalued()
+		for i, l := range movementLines(r.Total, r.Gaps, revalued) {
 			moved := figure.of(l)
 			for _, row := range r.Rows {
-				moved = moved || figure.of(movementLines(row.Report, row.Gaps, spot)[i])
+				moved = moved || figure.of(movementLines(row.Report, row.Gaps, revalued)[i])
 			}
 			if moved || l.name == "opening" || l.name == "closing" {
 				columns = append(columns, column{strings.ToLower(figure.name) + "_" + l.name + "_report", lineTitle(l.name)})
@@ -139,7 +142,7 @@ func (p *program) movementBlocks(r reports.MovementReport) {
 		}
 		p.movementBlock("In "+string(row.Currency), row.Currency, movementLines(row.Flows, protection.FlowGaps{}, false))
 	}
-	p.movementBlock("Total in "+string(q.Currency), q.Currency, movementLines(r.Total, r.Gaps, q.Valuation == protection.Spot))
+	p.movementBlock("Total in "+string(q.Currency), q.Currency, movementLines(r.Total, r.Gaps, r.Revalued()))
 }
 
 func (p *program) movementBlock(title string, c money.Currency, lines []movementLine) {

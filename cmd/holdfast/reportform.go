@@ -180,6 +180,22 @@ func (p *program) tellPending(q protection.ReportQuery, pending []protection.Pen
 	}
 }
 
+// tellConverted prints what a locked valuation has converted at spot, because it was priced in the currency of another policy.
+func (p *program) tellConverted(q protection.ReportQuery, converted []protection.Converted) {
+	for _, c := range converted {
+		p.printf("Priced in %s under another policy: %d allocations, E1 %s %s", c.Currency, c.Allocations, c.Currency,
+			money.Format(c.E1, c.Currency))
+		if c.E2 != 0 {
+			p.printf(", E2 %s %s", c.Currency, money.Format(c.E2, c.Currency))
+		}
+		if c.Gaps == (protection.Gaps{}) {
+			p.printf(". The total has them, converted at spot.\n")
+		} else {
+			p.printf(". No exchange rate from %s to %s, so the total is not known.\n", c.Currency, q.Currency)
+		}
+	}
+}
+
 // tellApart prints what has no value, and what is not covered.
 func (p *program) tellApart(q protection.ReportQuery, pending, uncovered []protection.Pending) {
 	p.tellPending(q, pending)

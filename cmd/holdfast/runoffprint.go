@@ -80,6 +80,7 @@ func (p *program) runOffTable(r reports.RunOffReport, s sheet) {
 	}
 	p.printf(" The last dispute window ends on %s.\n", r.LastDay)
 	p.printf("%s", legend)
+	p.tellConverted(q, r.Converted)
 	p.tellApart(q, r.PendingRate, r.Uncovered)
 }
 
@@ -144,6 +145,7 @@ func (p *program) ageingTable(r reports.AgeingReport, s sheet) {
 	columns := []column{{"band", "TRIP ENDS IN"}, {"allocations", ""}, {"e1_report", "E1 " + string(q.Currency)}, {"share_percent", "SHARE"}}
 	p.printTable(s.only(append(columns, s.columns[6:]...)...), indent)
 	p.printf("\nE1: what is lost if the merchants fail now. Under way: the trip has begun and is not over.\n")
+	p.tellConverted(q, r.Converted)
 	p.tellApart(q, r.PendingRate, r.Uncovered)
 }
 

@@ -28,6 +28,7 @@ type exposureShape struct {
 	Rounding    roundingShape        `json:"rounding"`
 	Net         netShape             `json:"net"`
 	PendingRate []apartShape         `json:"pending_rate"`
+	Converted   []convertedShape     `json:"converted_at_spot"`
 	Uncovered   []uncoveredShape     `json:"uncovered"`
 	Instalments []instalmentsShape   `json:"instalments"`
 }
@@ -138,6 +139,24 @@ type apartShape struct {
 	E2          int64          `json:"e2"`
 }
 
+// convertedShape is what a locked valuation converts at spot: E1 and E2 in the currency in which it was priced.
+type convertedShape struct {
+	apartShape
+	E1Report *int64 `json:"e1_report"`
+	E2Report *int64 `json:"e2_report"`
+}
+
+func showConverted(list []protection.Converted) []convertedShape {
+	shapes := make([]convertedShape, len(list))
+	for i, c := range list {
+		shapes[i] = convertedShape{
+			apartShape{Currencies: c.Currency, Allocations: c.Allocations, E1: c.E1, E2: c.E2},
+			known(c.Report.E1, c.Gaps.E1), known(c.Report.E2, c.Gaps.E2),
+		}
+	}
+	return shapes
+}
+
 type uncoveredShape struct {
 	Currencies  money.Currency `json:"currencies"`
 	Allocations int64          `json:"allocations"`
@@ -169,7 +188,8 @@ func ShowExposure(r reports.ExposureReport) any {
 		Subtotals:   make([]subtotalShape, len(r.Subtotals)),
 		Rounding:    roundingShape{E1: known(r.RoundingE1, r.Gaps.E1), E2: known(r.RoundingE2, r.Gaps.E2)},
 		Net:         showNet(r),
-		PendingRate: make([]apartShape, len(r.PendingRate)),
+		PendingRate: showApart(r.PendingRate),
+		Converted:   showConverted(r.Converted),
 		Uncovered:   make([]uncoveredShape, len(r.Uncovered)),
 		Instalments: make([]instalmentsShape, len(r.Instalments)),
 	}
@@ -185,9 +205,6 @@ func ShowExposure(r reports.ExposureReport) any {
 			Key: showExposureKey(r, s.Key, r.Query.By), Rows: s.Rows, Allocations: s.Allocations,
 			reportFiguresShape: showFigures(s.E1, s.E2, s.Gaps), memoShape: showMemo(s.Memo, s.MemoGaps),
 		}
-	}
-	for i, p := range r.PendingRate {
-		shape.PendingRate[i] = apartShape{Currencies: p.Currency, Allocations: p.Allocations, E1: p.E1, E2: p.E2}
 	}
 	for i, p := range r.Uncovered {
 		shape.Uncovered[i] = uncoveredShape{Currencies: p.Currency, Allocations: p.Allocations, E5: p.E1}

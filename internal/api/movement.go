@@ -20,6 +20,7 @@ type movementShape struct {
 	Rows        []movementRowShape   `json:"rows"`
 	Total       movementTotalShape   `json:"total"`
 	PendingRate []movedShape         `json:"pending_rate"`
+	Converted   []movedShape         `json:"converted_at_spot"`
 }
 
 // movedShape is a movement in one base currency.
@@ -48,8 +49,8 @@ type flowShape struct {
 	Closing *int64 `json:"closing"`
 }
 
-// spotFlowShape is a flow in the currency of the report, in a spot valuation.
-type spotFlowShape struct {
+// revaluedFlowShape is a flow in the currency of the report, where something is converted at spot.
+type revaluedFlowShape struct {
 	flowLines
 	Revaluation *int64 `json:"revaluation"`
 	Closing     *int64 `json:"closing"`
@@ -68,18 +69,19 @@ type flowLines struct {
 
 // ShowMovement gives a movement in the shape of the wire, to be encoded as JSON. The command line prints it, too.
 func ShowMovement(r reports.MovementReport) any {
-	spot := r.Query.Valuation == protection.Spot
+	revalued := r.Revalued()
 	shape := movementShape{
 		From: r.Query.From, To: r.Query.AsOf, reportShape: showReport(r.Query.ReportQuery, r.Final), By: r.Query.By,
 		Rows: make([]movementRowShape, len(r.Rows)), PendingRate: make([]movedShape, len(r.PendingRate)),
+		Converted: make([]movedShape, len(r.Converted)),
 		Total: movementTotalShape{
-			r.Query.Currency, reportFlow(r.Total, r.Gaps, spot, ofE1), reportFlow(r.Total, r.Gaps, spot, ofE2),
+			r.Query.Currency, reportFlow(r.Total, r.Gaps, revalued, ofE1), reportFlow(r.Total, r.Gaps, revalued, ofE2),
 		},
 	}
 	for i, row := range r.Rows {
 		shape.Rows[i] = movementRowShape{
 			movedShape: showMoved(row.Currency, row.Flows),
-			E1Report:   reportFlow(row.Report, row.Gaps, spot, ofE1), E2Report: reportFlow(row.Report, row.Gaps, spot, ofE2),
+			E1Report:   reportFlow(row.Report, row.Gaps, revalued, ofE1), E2Report: reportFlow(row.Report, row.Gaps, revalued, ofE2),
 		}
 		if row.ChannelID != 0 {
 			shape.Rows[i].Channel = &namedShape{row.ChannelID, r.ChannelNames[row.ChannelID]}
@@ -87,6 +89,9 @@ func ShowMovement(r reports.MovementReport) any {
 	}
 	for i, p := range r.PendingRate {
 		shape.PendingRate[i] = showMoved(p.Currency, p.Flows)
+	}
+	for i, c := range r.Converted {
+		shape.Converted[i] = showMoved(c.Currency, c.Flows)
 	}
 	return shape
 }
@@ -105,12 +110,12 @@ func ofE1(l protection.Level, gaps protection.Gaps) *int64 { return known(l.E1, 
 func ofE2(l protection.Level, gaps protection.Gaps) *int64 { return known(l.E2, gaps.E2) }
 
 // reportFlow shows a flow in the currency of the report. Only a spot valuation has a revaluation.
-func reportFlow(f protection.Flows, gaps protection.FlowGaps, spot bool, of figure) any {
+func reportFlow(f protection.Flows, gaps protection.FlowGaps, revalued bool, of figure) any {
 	lines, closing := showFlow(f, gaps, of), of(f.Closing, gaps.Closing)
-	if !spot {
+	if !revalued {
 		return flowShape{lines, closing}
 	}
-	return spotFlowShape{lines, of(f.Revaluation, gaps.Revaluation), closing}
+	return revaluedFlowShape{lines, of(f.Revaluation, gaps.Revaluation), closing}
 }
 
 func showFlow(f protection.Flows, gaps protection.FlowGaps, of figure) flowLines {

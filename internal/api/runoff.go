@@ -39,6 +39,7 @@ type runOffShape struct {
 	Peak        peakShape        `json:"peak"`
 	Points      []pointShape     `json:"points"`
 	PendingRate []apartShape     `json:"pending_rate"`
+	Converted   []convertedShape `json:"converted_at_spot"`
 	Uncovered   []uncoveredShape `json:"uncovered"`
 }
 
@@ -71,7 +72,7 @@ func ShowRunOff(r reports.RunOffReport) any {
 	shape := runOffShape{
 		AsOf: r.Query.AsOf, reportShape: showReport(r.Query, r.Final), Allocations: r.Allocations, LastDay: r.LastDay,
 		Points:      make([]pointShape, len(r.Points)),
-		PendingRate: showApart(r.PendingRate), Uncovered: showUncovered(r.Uncovered),
+		PendingRate: showApart(r.PendingRate), Converted: showConverted(r.Converted), Uncovered: showUncovered(r.Uncovered),
 	}
 	if !r.Peak.Gap {
 		shape.Peak = peakShape{&r.Peak.Day, &r.Peak.E1}
@@ -114,11 +115,12 @@ func showUncovered(list []protection.Pending) []uncoveredShape {
 type ageingShape struct {
 	AsOf civil.Day `json:"as_of"`
 	reportShape
-	Rows        []ageBandShape    `json:"rows"`
-	Total       ageTotalShape     `json:"total"`
-	Rounding    ageRoundingShape  `json:"rounding"`
-	PendingRate []agePendingShape `json:"pending_rate"`
-	Uncovered   []uncoveredShape  `json:"uncovered"`
+	Rows        []ageBandShape     `json:"rows"`
+	Total       ageTotalShape      `json:"total"`
+	Rounding    ageRoundingShape   `json:"rounding"`
+	PendingRate []agePendingShape  `json:"pending_rate"`
+	Converted   []ageCurrencyShape `json:"converted_at_spot"`
+	Uncovered   []uncoveredShape   `json:"uncovered"`
 }
 
 type ageBandShape struct {
@@ -157,7 +159,8 @@ func ShowAgeing(r reports.AgeingReport) any {
 	shape := ageingShape{
 		AsOf: r.Query.AsOf, reportShape: showReport(r.Query, r.Final), Rows: make([]ageBandShape, len(r.Bands)),
 		Total: ageTotalShape{r.Allocations, known(r.Total, r.Gap)}, Rounding: ageRoundingShape{known(r.Rounding, r.Gap)},
-		PendingRate: make([]agePendingShape, len(r.PendingRate)), Uncovered: showUncovered(r.Uncovered),
+		PendingRate: make([]agePendingShape, len(r.PendingRate)), Converted: make([]ageCurrencyShape, len(r.Converted)),
+		Uncovered: showUncovered(r.Uncovered),
 	}
 	for i, b := range r.Bands {
 		row := ageBandShape{
@@ -176,6 +179,9 @@ func ShowAgeing(r reports.AgeingReport) any {
 	}
 	for i, p := range r.PendingRate {
 		shape.PendingRate[i] = agePendingShape{p.Currency, p.Allocations, p.E1}
+	}
+	for i, c := range r.Converted {
+		shape.Converted[i] = ageCurrencyShape{c.Currency, c.Allocations, c.E1, known(c.Report.E1, c.Gaps.E1)}
 	}
 	return shape
 }

@@ -217,10 +217,11 @@ func eachUnfolded(tx *db.Tx, siteID int64, channels []int64, each func(protectio
 		})
 }
 
-// CurrenciesOf lists the currencies of a site's amounts, in order: those of its channels and of its collateral.
+// CurrenciesOf lists the currencies of a site's amounts, in order: those of its channels, collateral and policies.
 func CurrenciesOf(tx *db.Tx, siteID int64) (list []money.Currency, err error) {
 	err = tx.Each(`SELECT currencies FROM channels WHERE site_id = $1
-		UNION SELECT currency FROM collateral WHERE site_id = $1 ORDER BY 1`, []any{siteID},
+		UNION SELECT currency FROM collateral WHERE site_id = $1
+		UNION SELECT currency FROM policies WHERE site_id = $1 ORDER BY 1`, []any{siteID},
 		func(scan func(dest ...any) error) error {
 			var c money.Currency
 			err := scan(&c)

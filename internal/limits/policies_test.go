@@ -90,15 +90,18 @@ func TestUseIsE1LockedAfterAnyHistory(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		for seed := range apptest.Histories(t, 2) {
 			h := apptest.NewHistory(w, seed)
-			w.Limit(protection.LimitSite, 0, 100_000_000)
-			w.Limit(protection.LimitChannel, 0, 100_000_000)
 			h.NewBooking()
 			for range 40 {
 				h.Step()
 				if h.Random.IntN(5) == 0 {
 					from, by := h.Day(-3, 6), travel.Recognitions[h.Random.IntN(len(travel.Recognitions))]
-					w.Policy(travel.PolicyFields{From: &from, Recognition: &by})
+					in := []money.Currency{"GBP", "EUR", "USD"}[h.Random.IntN(3)]
+					w.Policy(travel.PolicyFields{From: &from, Recognition: &by, Currency: &in})
 					policies++
+				}
+				if h.Random.IntN(8) == 0 {
+					day := civil.DayOf(w.Now()) - civil.Day(h.Random.IntN(4))
+					w.Fix(day.String(), map[money.Currency]string{"GBP": fmt.Sprintf("0.8%d", h.Random.IntN(100)), "USD": fmt.Sprintf("1.%d", 10+h.Random.IntN(10))})
 				}
 				if h.Random.IntN(4) == 0 {
 					isE1Locked(t, w)
@@ -234,6 +237,8 @@ func isE1Locked(t *testing.T, w *apptest.World) {
 	if at := w.Now(); at.Sub(civil.DayOf(at).Start()) < 20*time.Second { // the job turns to a new day ten seconds after it
 		w.Advance(20 * time.Second)
 	}
+	w.Limit(protection.LimitSite, 0, 100_000_000) // in the currency of today's policy
+	w.Limit(protection.LimitChannel, 0, 100_000_000)
 	settle(t, w) // takes what was logged on the days before
 	settle(t, w)
 	r := w.Exposure(reports.ExposureQuery{Valuation: protection.Locked})

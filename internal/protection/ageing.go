@@ -1,6 +1,7 @@
 package protection
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,6 +47,7 @@ type Ageing struct {
 type band struct {
 	index    int
 	currency money.Currency
+	valuedIn money.Currency // as in a line
 }
 
 type aged struct {
@@ -80,7 +82,7 @@ func (a *Ageing) Add(h Holding) error {
 			return err
 		}
 	}
-	a.takeCovered(h.ChannelID, h.Currency, h.Terms, add, h.Locked != nil)
+	a.takeCovered(a.query.line(h.ChannelID, h.Currency, h.ValuedIn), h.Terms, add)
 	return nil
 }
 
@@ -97,27 +99,27 @@ func (a *Ageing) AddBucket(d Delta) {
 		at(a.uncovered, d.Currency).add(Figures{Allocations: t.Count, E1: e1})
 	case Covered:
 		terms := Terms{Start: d.Start, End: d.End}
-		a.takeCovered(d.ChannelID, d.Currency, terms, aged{t.Count, e1, locked}, d.ValuedIn == a.query.Currency)
+		a.takeCovered(a.query.line(d.ChannelID, d.Currency, d.ValuedIn), terms, aged{t.Count, e1, locked})
 	}
 }
 
 // takeCovered adds what is covered. In a locked valuation, what has no locked rate stands apart.
-func (a *Ageing) takeCovered(channel int64, c money.Currency, t Terms, add aged, locked bool) {
+func (a *Ageing) takeCovered(l line, t Terms, add aged) {
 	spot := a.query.Valuation == Spot
-	if spot && a.spot.of(c) == nil || !spot && !locked {
-		at(a.pending, c).add(Figures{Allocations: add.allocations, E1: add.e1})
+	if spot && a.spot.of(l.currency) == nil || l.valuedIn == "" {
+		at(a.pending, l.currency).add(Figures{Allocations: add.allocations, E1: add.e1})
 	}
-	if spot || locked {
-		a.take(channel, c, t, add)
+	if l.valuedIn != "" {
+		a.take(l, t, add)
 	}
 }
 
 // take adds to a band and to the subtotals of the total.
-func (a *Ageing) take(channel int64, c money.Currency, t Terms, add aged) {
+func (a *Ageing) take(l line, t Terms, add aged) {
 	if a.query.Valuation == Spot {
 		add.locked = 0
 	}
-	for _, sum := range []*aged{at(a.bands, band{bandOf(t, a.query.AsOf), c}), at(a.lines, line{channel, c})} {
+	for _, sum := range []*aged{at(a.bands, band{bandOf(t, a.query.AsOf), l.currency, l.valuedIn}), at(a.lines, l)} {
 		sum.allocations += add.allocations
 		sum.e1 += add.e1
 		sum.locked += add.locked
@@ -133,6 +135,7 @@ type AgeingReport struct {
 	Gap         bool  // the total is not known, because a rate is missing for a part of it
 	Rounding    int64 // total less bands, because each band is rounded by itself
 	PendingRate []Pending
+	Converted   []Converted // of a locked valuation; the bands and the total have it
 	Uncovered   []Pending
 }
 
@@ -159,54 +162,66 @@ func (a *Ageing) Report() (AgeingReport, error) {
 	out := AgeingReport{
 		Query: a.query, Bands: make([]AgeingRow, len(AgeBands)), PendingRate: apart(a.pending), Uncovered: apart(a.uncovered),
 	}
+	converted := conversions{}
 	for l, sum := range a.lines {
-		e1, gap, err := a.convert(l.currency, sum)
+		e1, gap, err := a.convert(l.valuedIn, sum)
 		if err != nil {
 			return AgeingReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
+		}
+		if a.query.earlier(l) {
+			converted.add(l.valuedIn, Figures{Allocations: sum.allocations, E1: sum.locked}, Level{E1: e1}, Gaps{E1: gap})
 		}
 		out.Total += e1
 		out.Gap = out.Gap || gap
 		out.Allocations += sum.allocations
 	}
+	out.Converted = converted.list()
 	out.Rounding = out.Total
 	unpriced := lockedGaps(a.query, out.Allocations, a.pending).E1
 	out.Gap = out.Gap || unpriced
 	maps.DeleteFunc(a.bands, func(_ band, sum *aged) bool { return *sum == aged{} })
-	currencies := map[money.Currency]bool{}
-	for b := range a.bands {
-		currencies[b.currency] = true
-	}
+	keys := slices.SortedFunc(maps.Keys(a.bands), func(x, y band) int {
+		return cmp.Or(cmp.Compare(x.index, y.index), cmp.Compare(x.currency, y.currency), cmp.Compare(x.valuedIn, y.valuedIn))
+	})
 	for i := range out.Bands {
-		row := &out.Bands[i]
-		row.AgeBand, row.Gap = AgeBands[i], unpriced
-		for _, c := range slices.Sorted(maps.Keys(currencies)) {
-			sum := a.bands[band{i, c}]
-			if sum == nil {
-				continue
-			}
-			e1, gap, err := a.convert(c, sum)
-			if err != nil {
-				return AgeingReport{}, err
-			}
-			row.By = append(row.By, AgeingCurrency{c, sum.allocations, sum.e1, e1, gap})
-			row.Allocations += sum.allocations
-			row.E1 += e1
-			row.Gap = row.Gap || gap
+		out.Bands[i].AgeBand, out.Bands[i].Gap = AgeBands[i], unpriced
+	}
+	for _, b := range keys {
+		sum := a.bands[b]
+		e1, gap, err := a.convert(b.valuedIn, sum)
+		if err != nil {
+			return AgeingReport{}, err
 		}
-		out.Rounding -= row.E1
+		out.Bands[b.index].add(AgeingCurrency{b.currency, sum.allocations, sum.e1, e1, gap})
+		out.Rounding -= e1
 	}
 	return out, nil
 }
 
-// convert converts a sum to the report currency. gap says that there is no rate for it.
+// add adds a part of the band. Parts in one base currency come one after the other, and are shown as one.
+func (r *AgeingRow) add(c AgeingCurrency) {
+	r.Allocations += c.Allocations
+	r.E1 += c.E1Report
+	r.Gap = r.Gap || c.Gap
+	if n := len(r.By); n > 0 && r.By[n-1].Currency == c.Currency {
+		last := r.By[n-1]
+		c = AgeingCurrency{c.Currency, last.Allocations + c.Allocations, last.E1 + c.E1, last.E1Report + c.E1Report, last.Gap || c.Gap}
+		r.By = r.By[:n-1]
+	}
+	r.By = append(r.By, c)
+}
+
+// convert converts the value of a sum, which is in currency c, to the report currency. gap says that there is no rate for
+// it.
 func (a *Ageing) convert(c money.Currency, sum *aged) (e1 int64, gap bool, err error) {
+	value := sum.e1
 	if a.query.Valuation == Locked {
-		return sum.locked, false, nil
+		value = sum.locked
 	}
 	quote := a.spot.of(c)
 	if quote == nil {
-		return 0, sum.e1 != 0, nil
+		return 0, value != 0, nil
 	}
-	e1, err = quote.Convert(sum.e1)
+	e1, err = quote.Convert(value)
 	return e1, false, err
 }

@@ -122,28 +122,29 @@ func (s *series) add(day civil.Day, native, locked Level, by Valuation) {
 	}
 }
 
-// into adds the series, in the report currency, to a curve. In a spot valuation the subtotal of each day is rounded
-// once.
-func (s *series) into(total *curve, valuation Valuation, quote *fx.Quote) error {
-	if valuation == Locked {
-		for _, step := range s.locked.merge() {
-			total.add(step.day, step.Level)
-		}
-		return nil
+// value is the steps that a report converts to its currency: those in base currency, or at locked rates.
+func (s *series) value(by Valuation) *steps {
+	if by == Locked {
+		return &s.locked
 	}
-	var native, converted Level
-	for _, step := range s.native.merge() {
+	return &s.native
+}
+
+// convert adds the steps, in the report currency, to a curve. The level of each day is rounded once.
+func (s *steps) convert(total *curve, quote *fx.Quote) error {
+	var level, converted Level
+	for _, step := range s.merge() {
 		now, err := converted, error(nil)
 		if step.E1 != 0 { // many steps change one of the two only, and the past has no E2
-			now.E1, err = quote.Convert(native.E1 + step.E1)
+			now.E1, err = quote.Convert(level.E1 + step.E1)
 		}
 		if step.E2 != 0 && err == nil {
-			now.E2, err = quote.Convert(native.E2 + step.E2)
+			now.E2, err = quote.Convert(level.E2 + step.E2)
 		}
 		if err != nil {
 			return err
 		}
-		native = native.Plus(step.Level)
+		level = level.Plus(step.Level)
 		total.add(step.day, now.Minus(converted))
 		converted = now
 	}

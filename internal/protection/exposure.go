@@ -107,9 +107,11 @@ type Exposure struct {
 	blurred     bool           // the rows have instalments of cells that do not tell channels apart
 }
 
+// rowKey names a subtotal. valuedIn is the currency that is converted to that of the report, as in a line.
 type rowKey struct {
 	key      Key
 	currency money.Currency
+	valuedIn money.Currency
 }
 
 // sums is a subtotal in base currency. In a locked valuation it has the sum of the converted lines, too.
@@ -164,10 +166,9 @@ func (e *Exposure) Add(p Position) error {
 	return nil
 }
 
-// lock computes the locked value of a line. A line that was priced in the currency of an earlier policy has none in
-// this one.
+// lock computes the locked value of a line.
 func (e *Exposure) lock(p Position, a *amount) (err error) {
-	if e.query.Valuation != Locked || a.valuedIn != e.query.Currency {
+	if e.query.Valuation != Locked {
 		return nil
 	}
 	if a.lockedE1, err = p.Quote.Convert(a.E1); err == nil {
@@ -203,7 +204,7 @@ func (e *Exposure) take(a amount, key Key, channel int64) {
 }
 
 func (e *Exposure) takeRow(a amount, key Key) {
-	row := rowKey{key, a.currency}
+	row := rowKey{key, a.currency, e.query.line(0, a.currency, a.valuedIn).valuedIn}
 	switch {
 	case a.standing == Uncovered && a.E1 != 0:
 		at(e.rows, row).E5 += a.E1
@@ -215,7 +216,7 @@ func (e *Exposure) takeRow(a amount, key Key) {
 }
 
 func (e *Exposure) takeTotal(a amount, channel int64) {
-	row := rowKey{Key{ChannelID: channel}, a.currency}
+	row := rowKey{Key{ChannelID: channel}, a.currency, e.query.line(channel, a.currency, a.valuedIn).valuedIn}
 	switch {
 	case a.standing == Uncovered:
 		at(e.uncovered, a.currency).add(a.Figures)
@@ -240,7 +241,7 @@ func (e *Exposure) valued(a amount) bool {
 	if e.query.Valuation == Spot {
 		return e.spotQuote(a.currency) != nil
 	}
-	return a.valuedIn == e.query.Currency
+	return a.valuedIn != ""
 }
 
 // AddRows adds the subtotal of a cube's cell to the rows of the report.
@@ -323,6 +324,7 @@ func (e *Exposure) Report() (Report, error) {
 	if e.query.Valuation == Spot {
 		r.Memo = &Memo{}
 	}
+	rows := map[rowKey]*Row{}
 	for k, s := range e.rows {
 		if *s == (sums{}) {
 			continue // the amounts of the cell have added up to zero
@@ -331,17 +333,27 @@ func (e *Exposure) Report() (Report, error) {
 		if err != nil {
 			return Report{}, err
 		}
-		r.Rows = append(r.Rows, row)
+		k.valuedIn = "" // what was priced under several policies is one row
+		at(rows, k).add(row)
 		r.RoundingE1 -= row.E1Report
 		r.RoundingE2 -= row.E2Report
 	}
+	for _, row := range rows {
+		r.Rows = append(r.Rows, *row)
+	}
+	converted := conversions{}
 	for k, s := range e.channels {
 		row, err := e.row(k, s)
 		if err != nil {
 			return Report{}, err
 		}
 		r.addChannel(row)
+		if e.query.earlier(line{valuedIn: k.valuedIn}) {
+			figures := Figures{Allocations: s.Allocations, E1: s.lockedE1, E2: s.lockedE2}
+			converted.add(k.valuedIn, figures, Level{row.E1Report, row.E2Report}, row.Gaps)
+		}
 	}
+	r.Converted = converted.list()
 	r.Gaps.add(lockedGaps(e.query, r.Total.Allocations, e.pending))
 	r.RoundingE1 += r.Total.E1
 	r.RoundingE2 += r.Total.E2
@@ -364,25 +376,36 @@ func (r *Report) addChannel(row Row) {
 	}
 }
 
-// row makes the row of a subtotal. In the report currency, a spot valuation is rounded once, and a locked valuation
-// is the sum of rounded lines.
+// row makes the row of a subtotal. Its value is converted and rounded once. The value of a locked valuation is the sum of
+// rounded lines; it is converted only if it is in the currency of another policy.
 func (e *Exposure) row(k rowKey, s *sums) (Row, error) {
 	row := Row{Key: k.key, Currency: k.currency, Figures: s.Figures, Memo: s.Memo}
+	e1, e2 := s.E1, s.E2
 	if e.query.Valuation == Locked {
-		row.E1Report, row.E2Report = s.lockedE1, s.lockedE2
-		return row, nil
+		e1, e2 = s.lockedE1, s.lockedE2
+		if k.valuedIn == "" { // memo figures alone
+			return row, nil
+		}
+	} else {
+		row.Report = &Memo{}
 	}
-	row.Report = &Memo{}
-	quote := e.spotQuote(k.currency)
+	quote := e.spotQuote(k.valuedIn)
 	if quote == nil {
-		row.Gaps.miss(Level{s.E1, s.E2})
-		row.ReportGaps = MemoGaps{E4: s.E4 != 0, E5: s.E5 != 0}
+		row.Gaps.miss(Level{e1, e2})
+		if row.Report != nil {
+			row.ReportGaps = MemoGaps{E4: s.E4 != 0, E5: s.E5 != 0}
+		}
 		return row, nil
 	}
-	for _, c := range []struct {
+	type conversion struct {
 		from int64
 		to   *int64
-	}{{s.E1, &row.E1Report}, {s.E2, &row.E2Report}, {s.E4, &row.Report.E4}, {s.E5, &row.Report.E5}} {
+	}
+	list := []conversion{{e1, &row.E1Report}, {e2, &row.E2Report}}
+	if row.Report != nil {
+		list = append(list, conversion{s.E4, &row.Report.E4}, conversion{s.E5, &row.Report.E5})
+	}
+	for _, c := range list {
 		var err error
 		if *c.to, err = quote.Convert(c.from); err != nil {
 			return Row{}, err

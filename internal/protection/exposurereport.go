@@ -20,6 +20,16 @@ type Row struct {
 	ReportGaps MemoGaps
 }
 
+// add adds another row of the same key and currency.
+func (r *Row) add(o Row) {
+	figures, memo := r.Figures, Memo{r.E4 + o.E4, r.E5 + o.E5}
+	figures.add(o.Figures)
+	e1, e2, gaps := r.E1Report+o.E1Report, r.E2Report+o.E2Report, r.Gaps
+	gaps.add(o.Gaps)
+	*r = o
+	r.Figures, r.Memo, r.E1Report, r.E2Report, r.Gaps = figures, memo, e1, e2, gaps
+}
+
 // Key names a row: the fields of the report's dimensions are set.
 type Key struct {
 	ChannelID int64
@@ -70,6 +80,7 @@ type Report struct {
 	// PendingRate is what has no value in the report currency. In a spot valuation the rows have it in base currency, and
 	// the totals that it belongs to are not known. In a locked valuation it is in no row and not in the total.
 	PendingRate []Pending
+	Converted   []Converted              // of a locked valuation; the rows and the total have it
 	Uncovered   []Pending                // E5, in the field E1: not protected, or not yet covered; not in the total
 	Instalments []Pending                // E4, in the field E1, with the number of bookings; not in the total
 	Channels    map[int64]ChannelTotalE1 // collateral is taken off it

@@ -1,6 +1,9 @@
 package protection
 
 import (
+	"maps"
+	"slices"
+
 	"holdfast/internal/civil"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
@@ -64,10 +67,10 @@ type Holding struct {
 	Allocations int64
 	Remaining   int64 // N
 	Covered     bool  // protected, and cover has started
-	// Locked converts a part of Remaining to the policy currency, each line at its locked rate. It is nil when a rate
-	// is missing. A sum of several lines can convert only 0 and all of Remaining: without linear delivery there are
-	// no other parts.
-	Locked func(part int64) (int64, error)
+	// Locked converts a part of Remaining to ValuedIn, each line at its locked rate. It is nil when a rate is missing. A
+	// sum of several lines can convert only 0 and all of Remaining: without linear delivery there are no other parts.
+	Locked   func(part int64) (int64, error)
+	ValuedIn money.Currency // of the policy under which it was priced
 }
 
 // HoldingOf makes the holding of a position, on the day of a report.
@@ -77,16 +80,61 @@ func HoldingOf(p Position, q ReportQuery) Holding {
 		Remaining: p.Amounts.Remaining(p.Paid, q.AsOf),
 		Covered:   p.Protected && !p.CoverFrom.After(q.AsOf.End()),
 	}
-	if q.Valuation == Locked && p.Priced && p.Quote.To == q.Currency {
-		h.Locked = p.Quote.Convert
+	if q.Valuation == Locked && p.Priced {
+		h.Locked, h.ValuedIn = p.Quote.Convert, p.Quote.To
 	}
 	return h
 }
 
-// line names a subtotal that a spot valuation rounds once: a channel and a currency.
+// line names a subtotal that is converted to the report currency at spot and rounded once: of a channel, in a base currency,
+// with its value in a currency. A spot valuation converts the base currency. A locked valuation converts the currency in
+// which the lines were priced: that changes nothing, unless it is the currency of an earlier policy (R9).
 type line struct {
 	channel  int64
 	currency money.Currency
+	valuedIn money.Currency
+}
+
+// line makes the line of an amount that was priced in a currency; "" if it was not.
+func (q ReportQuery) line(channel int64, currency, priced money.Currency) line {
+	if q.Valuation == Spot {
+		priced = currency
+	}
+	return line{channel, currency, priced}
+}
+
+// earlier reports whether a line was priced in the currency of another policy, and is converted at spot.
+func (q ReportQuery) earlier(l line) bool {
+	return q.Valuation == Locked && l.valuedIn != "" && l.valuedIn != q.Currency
+}
+
+// Converted is what a locked valuation converts at spot: it was priced in the currency of another policy, and stays priced
+// in it (R9).
+type Converted struct {
+	Currency money.Currency // in which it was priced
+	Figures                 // in minor units of it
+	Report   Level          // in the report currency
+	Gaps     Gaps           // of Report
+}
+
+// conversions collects what was converted, by currency.
+type conversions map[money.Currency]*Converted
+
+func (m conversions) add(c money.Currency, f Figures, report Level, gaps Gaps) {
+	sum := at(m, c)
+	sum.Currency = c
+	sum.add(f)
+	sum.Report = sum.Report.Plus(report)
+	sum.Gaps.add(gaps)
+}
+
+func (m conversions) list() (list []Converted) {
+	for _, c := range slices.Sorted(maps.Keys(m)) {
+		if m[c].Figures != (Figures{}) {
+			list = append(list, *m[c])
+		}
+	}
+	return list
 }
 
 // spot finds the quotes of a report for one day, and remembers them.

@@ -82,7 +82,8 @@ func (f *Flows) open() Level {
 //   - In base currency every change is exact, and each allocation closes by itself.
 //   - In a locked valuation, a change is the locked value of the level after it less that of the level before it. Each
 //     level is rounded once, and there is no revaluation. What is delivered may leave E1 and enter E2 with values that
-//     differ by one minor unit, because both levels are rounded.
+//     differ by one minor unit, because both levels are rounded. What was priced in the currency of another policy is then
+//     converted as in a spot valuation, and has a revaluation.
 //   - In a spot valuation, the opening of each channel and currency is converted at the fixing of the first day, and the
 //     closing at that of the last day, as in the exposure reports of these days. The sum of each line is converted at the
 //     fixing of the last day and rounded once. The revaluation is the rest: the effect of the rates on the opening, and
@@ -132,7 +133,7 @@ func (m *Movement) moves(h History) (sum moved, valued, ok bool, err error) {
 	locked := Flows{}
 	valued = m.query.Valuation == Spot && m.closing.of(h.Currency) != nil
 	value := func(Level) (Level, error) { return Level{}, nil }
-	if m.query.Valuation == Locked && h.Priced(m.query.KnownAt) && h.Quote.To == m.query.Currency {
+	if m.query.Valuation == Locked && h.Priced(m.query.KnownAt) {
 		valued, value = true, func(l Level) (Level, error) { return convertLevel(l, h.Quote.Convert) }
 	}
 	if locked.Opening, err = value(native.Opening); err != nil {
@@ -170,7 +171,7 @@ func (m *Movement) sum(h History, valued bool, add moved) {
 		return
 	}
 	m.priced = true
-	sum := at(m.lines, line{h.ChannelID, h.Currency})
+	sum := at(m.lines, m.query.line(h.ChannelID, h.Currency, h.PolicyCurrency))
 	sum.native.add(add.native)
 	sum.locked.add(add.locked)
 }
@@ -193,9 +194,15 @@ type MovementReport struct {
 	// PendingRate is what has no value, in base currency. In a spot valuation the rows have it, too, and the lines of the
 	// total are not known. In a locked valuation it is in no row and not in the total.
 	PendingRate []Apart
+	// Converted is what a locked valuation converts at spot, in the currency in which it was priced (R9). The rows and the
+	// total have it.
+	Converted []Apart
 }
 
-// Apart is a movement without a value, in minor units of its currency.
+// Revalued reports whether something is converted at spot, so that there is a revaluation.
+func (r MovementReport) Revalued() bool { return r.Query.Valuation == Spot || len(r.Converted) > 0 }
+
+// Apart is a movement that is not in the report currency, in minor units of its own.
 type Apart struct {
 	Currency money.Currency
 	Flows
@@ -204,15 +211,20 @@ type Apart struct {
 // Report ends the sums and makes the movement. The error is money.ErrRange.
 func (m *Movement) Report() (MovementReport, error) {
 	out := MovementReport{Query: m.query}
-	rows := map[line]*MovementRow{}
+	rows, converted := map[line]*MovementRow{}, map[money.Currency]*Flows{}
 	for l, sum := range m.lines {
-		value, gaps := sum.locked, FlowGaps{}
-		if m.query.Valuation == Spot {
-			var err error
-			if value, gaps, err = m.convert(l.currency, sum.native); err != nil {
-				return MovementReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
-			}
+		own := sum.native
+		if m.query.Valuation == Locked {
+			own = sum.locked
 		}
+		value, gaps, err := m.convert(l.valuedIn, own)
+		if err != nil {
+			return MovementReport{}, fmt.Errorf("channel %d: %w", l.channel, err)
+		}
+		if m.query.earlier(l) {
+			at(converted, l.valuedIn).add(own)
+		}
+		l.valuedIn = ""
 		if m.query.By != ByChannel {
 			l.channel = 0
 		}
@@ -230,6 +242,9 @@ func (m *Movement) Report() (MovementReport, error) {
 	slices.SortFunc(out.Rows, func(a, b MovementRow) int {
 		return cmp.Or(cmp.Compare(a.ChannelID, b.ChannelID), cmp.Compare(a.Currency, b.Currency))
 	})
+	for _, c := range slices.Sorted(maps.Keys(converted)) {
+		out.Converted = append(out.Converted, Apart{c, *converted[c]})
+	}
 	for _, c := range slices.Sorted(maps.Keys(m.pending)) {
 		out.PendingRate = append(out.PendingRate, Apart{c, *m.pending[c]})
 		if !m.priced { // see lockedGaps
@@ -240,7 +255,7 @@ func (m *Movement) Report() (MovementReport, error) {
 	return out, nil
 }
 
-// convert converts a subtotal of a channel in a spot valuation.
+// convert converts a subtotal of a channel, which is in currency c.
 func (m *Movement) convert(c money.Currency, native Flows) (out Flows, gaps FlowGaps, err error) {
 	if opening := m.opening.of(c); opening == nil {
 		gaps.Opening.miss(native.Opening)

@@ -56,7 +56,7 @@ func (r *RunOff) Add(h Holding) error {
 	if !valued {
 		at(r.pending, h.Currency).add(figures)
 	}
-	s := seriesOf(r.counted(valued), line{h.ChannelID, h.Currency})
+	s := seriesOf(r.counted(valued), r.query.line(h.ChannelID, h.Currency, h.ValuedIn))
 	s.count += h.Allocations
 	err := s.change(Change{Day: r.query.AsOf, After: level}, h.Locked)
 	if err == nil {
@@ -70,13 +70,13 @@ func (r *RunOff) Add(h Holding) error {
 // AddPast adds the past of an allocation, for the peak. The error is money.ErrRange.
 func (r *RunOff) AddPast(h History) error {
 	var value func(int64) (int64, error)
-	if r.query.Valuation == Locked && h.Priced(r.query.KnownAt) && h.Quote.To == r.query.Currency {
+	if r.query.Valuation == Locked && h.Priced(r.query.KnownAt) {
 		value = h.Quote.Convert
 	}
 	if r.query.Valuation == Locked && value == nil {
 		return nil
 	}
-	s := seriesOf(r.past, line{h.ChannelID, h.Currency})
+	s := seriesOf(r.past, r.query.line(h.ChannelID, h.Currency, h.PolicyCurrency))
 	return h.Walk(h.Begins()-1, r.query.AsOf, r.query.Recognition, func(c Change) error {
 		// The peak is about E1 alone.
 		c.Before.E2, c.After.E2 = 0, 0
@@ -95,7 +95,7 @@ func (r *RunOff) Cell(c Cell) func(civil.Day, Tally) {
 	case Uncovered:
 		return r.apart(at(r.uncovered, c.Currency))
 	case Covered:
-		return r.covered(c, r.values(c.Currency, c.ValuedIn == r.query.Currency))
+		return r.covered(c, r.values(c.Currency, c.ValuedIn != ""))
 	default:
 		return nil
 	}
@@ -105,7 +105,7 @@ func (r *RunOff) Cell(c Cell) func(civil.Day, Tally) {
 func (r *RunOff) covered(c Cell, valued bool) func(civil.Day, Tally) {
 	var key Key
 	key.set(ByChannel, c.First)
-	l := line{key.ChannelID, c.Currency}
+	l := r.query.line(key.ChannelID, c.Currency, c.ValuedIn)
 	ahead, past, pending := seriesOf(r.counted(valued), l), &series{}, func(civil.Day, Tally) {}
 	if !valued {
 		pending = r.apart(at(r.pending, c.Currency))
@@ -149,10 +149,10 @@ func (r *RunOff) levels(t Tally) (native, locked Level) {
 	return native, locked
 }
 
-// values reports whether an amount has a value in the report currency.
-func (r *RunOff) values(c money.Currency, locked bool) bool {
+// values reports whether an amount has a value: at spot, or at its locked rate if it was priced.
+func (r *RunOff) values(c money.Currency, priced bool) bool {
 	if r.query.Valuation == Locked {
-		return locked
+		return priced
 	}
 	return r.spot.of(c) != nil
 }
@@ -188,6 +188,7 @@ type RunOffReport struct {
 	MeanLife    *big.Rat   // in days, see meanLife; nil when E1 is 0 or not known
 	Peak        Peak
 	PendingRate []Pending
+	Converted   []Converted // of a locked valuation, on the first day; the points have it
 	Uncovered   []Pending
 }
 
@@ -207,11 +208,15 @@ func (r *RunOff) Report() (RunOffReport, error) {
 	}
 	var total, past, unknown curve
 	by := map[money.Currency]*curve{}
+	converted := conversions{}
 	for l, s := range r.ahead {
 		if s.count == 0 { // nothing is left of it on the day of the report
 			continue
 		}
 		out.Allocations += s.count
+		if err := r.convert(converted, l, s); err != nil {
+			return RunOffReport{}, err
+		}
 		if err := r.into(&total, &unknown, l, s); err != nil {
 			return RunOffReport{}, err
 		}
@@ -223,6 +228,7 @@ func (r *RunOff) Report() (RunOffReport, error) {
 			}
 		}
 	}
+	out.Converted = converted.list()
 	for _, s := range r.waiting {
 		if s.count != 0 && out.Allocations == 0 { // see lockedGaps
 			s.native.into(&unknown)
@@ -247,14 +253,40 @@ func (r *RunOff) Report() (RunOffReport, error) {
 
 // into adds a series, in the report currency, to a curve. Without a rate it adds the series to unknown, in its own currency.
 func (r *RunOff) into(total, unknown *curve, l line, s *series) error {
-	quote := r.spot.of(l.currency)
-	if r.query.Valuation == Spot && quote == nil {
-		s.native.into(unknown)
+	value := s.value(r.query.Valuation)
+	quote := r.spot.of(l.valuedIn)
+	if quote == nil {
+		value.into(unknown)
 		return nil
 	}
-	if err := s.into(total, r.query.Valuation, quote); err != nil {
+	if err := value.convert(total, quote); err != nil {
 		return fmt.Errorf("channel %d: %w", l.channel, err)
 	}
+	return nil
+}
+
+// convert notes what is converted of a series on the first day, if it was priced in the currency of another policy.
+func (r *RunOff) convert(converted conversions, l line, s *series) error {
+	if !r.query.earlier(l) {
+		return nil
+	}
+	var level Level
+	for _, step := range s.locked.merge() {
+		if step.day == r.query.AsOf {
+			level = step.Level
+		}
+	}
+	var report Level
+	var gaps Gaps
+	if quote := r.spot.of(l.valuedIn); quote == nil {
+		gaps.miss(level)
+	} else {
+		var err error
+		if report, err = convertLevel(level, quote.Convert); err != nil {
+			return fmt.Errorf("channel %d: %w", l.channel, err)
+		}
+	}
+	converted.add(l.valuedIn, Figures{Allocations: s.count, E1: level.E1, E2: level.E2}, report, gaps)
 	return nil
 }
 
