@@ -70,19 +70,23 @@ func (d *Details) Add(p Position) error {
 
 // value converts the figures of an item.
 func (d *Details) value(item *Detail) (pending bool, err error) {
-	quote := d.spot.of(item.Currency)
+	in, level := item.Currency, Level{item.E1, item.E2}
 	if d.query.Valuation == Locked {
-		quote = nil
-		if item.Priced && item.Quote.To == d.query.Currency {
-			quote = &item.Quote
+		if !item.Priced {
+			return true, nil
+		}
+		if in = item.Quote.To; in != item.Currency {
+			if level, err = convertLevel(level, item.Quote.Convert); err != nil {
+				return false, err
+			}
 		}
 	}
+	quote := d.spot.of(in) // at a locked rate it changes nothing, unless the policy has another currency now (R9)
 	if quote == nil {
 		return true, nil
 	}
-	if item.E1Report, err = quote.Convert(item.E1); err == nil {
-		item.E2Report, err = quote.Convert(item.E2)
-	}
+	level, err = convertLevel(level, quote.Convert)
+	item.E1Report, item.E2Report = level.E1, level.E2
 	return false, err
 }
 
@@ -109,5 +113,10 @@ type MovementDetail struct {
 // Detail is what moved of an allocation. ok is false when nothing of it was or is at risk. The errors are those of Add.
 func (m *Movement) Detail(h History) (d MovementDetail, ok bool, err error) {
 	sum, valued, ok, err := m.moves(h)
-	return MovementDetail{History: h, Flows: sum.native, Report: sum.locked, Pending: !valued}, ok, err
+	d = MovementDetail{History: h, Flows: sum.native, Report: sum.locked, Pending: !valued}
+	if err == nil && valued && m.query.earlier(m.query.line(h.ChannelID, h.Currency, h.PolicyCurrency)) {
+		d.Report, _, err = m.convert(h.PolicyCurrency, sum.locked)
+		d.Pending = m.closing.of(h.PolicyCurrency) == nil
+	}
+	return d, ok, err
 }
