@@ -140,8 +140,8 @@ type amount struct {
 	sums
 }
 
-// Add adds a position. The positions of a booking must come one after the other, in order of their ids. The error is
-// money.ErrRange.
+// Add adds a position. The positions of a booking must come one after the other, in order of their ids, also those that are
+// out of the scope: what is still to be paid of it depends on all. The error is money.ErrRange.
 func (e *Exposure) Add(p Position) error {
 	if p.BookingID != e.booking.id {
 		e.closeBooking()
@@ -149,7 +149,7 @@ func (e *Exposure) Add(p Position) error {
 	}
 	n := p.Amounts.Remaining(p.Paid, e.query.AsOf)
 	e.booking.add(p, n, e.query.AsOf)
-	if n == 0 || e.query.AsOf > p.Terms.LastDay {
+	if n == 0 || e.query.AsOf > p.Terms.LastDay || !e.query.Scope.Position(p) {
 		return nil
 	}
 	u := p.Terms.Undelivered(n, e.query.AsOf, e.query.Recognition)
@@ -183,11 +183,15 @@ func (e *Exposure) lock(p Position, a *amount) (err error) {
 // closeBooking adds the future instalments of a booking, after its last position.
 func (e *Exposure) closeBooking() {
 	p, due := e.booking.first, e.booking.due(e.query.AsOf)
-	if due == 0 || len(e.query.Scope.Schemes) > 0 { // no card has paid them yet
+	if due == 0 {
 		return
 	}
-	key := e.keyOf(*p)
-	key.Scheme = "" // no card has paid them yet
+	unpaid := *p
+	unpaid.Scheme = "" // no card has paid them yet
+	if !e.query.Scope.Position(unpaid) {
+		return
+	}
+	key := e.keyOf(unpaid)
 	e.take(amount{
 		currency: p.Currency, standing: Instalments,
 		sums: sums{Figures: Figures{Allocations: 1, E1: due}},

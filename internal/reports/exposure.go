@@ -137,7 +137,8 @@ func needsRows(tx *db.Tx, q protection.ReportQuery) bool {
 func sumUp(tx *db.Tx, siteID int64, q protection.ReportQuery, sums *protection.Exposure) error {
 	switch {
 	case needsRows(tx, q):
-		return positions(tx, siteID, q, sums.Add)
+		// All positions of a booking decide what is still to be paid of it, also those that are out of the scope.
+		return ledger.Positions(tx, siteID, q.AsOf, q.KnownAt, q.Scope.Channels, sums.Add)
 	case q.Scope.Narrow(): // no cube has the total of such a scope
 		return bucketsIn(tx, siteID, q, func(d protection.Delta) {
 			sums.AddBucket(d)
