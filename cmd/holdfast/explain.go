@@ -2,15 +2,15 @@ package main
 
 import (
 	"context"
-	"holdfast/internal/ledger"
-	"holdfast/internal/reports"
 	"time"
 
 	"holdfast/internal/api"
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
+	"holdfast/internal/ledger"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
 
@@ -26,7 +26,23 @@ type explainFlags struct {
 	siteFlag
 	AsOf    dayFlag   `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
 	KnownAt time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
-	JSON    bool      `name:"json" help:"Print JSON, amounts in minor units."`
+	JSON    bool      `name:"json" xor:"form" help:"Print JSON, amounts in minor units."`
+	CSV     bool      `name:"csv" xor:"form" help:"Print the steps as CSV. Their texts are in minor units."`
+}
+
+// stepRows are the steps of an explanation as rows of CSV: what they are about, its id, and the parts of a step.
+type stepRows struct{ rows [][]cell }
+
+func (s *stepRows) add(about string, id int64, parts ...[]protection.Step) {
+	for _, steps := range parts {
+		for _, step := range steps {
+			s.rows = append(s.rows, []cell{words(about), ident(id), words(step.Rule), words(step.Name), words(step.Text)})
+		}
+	}
+}
+
+func (s *stepRows) print(p *program, m protection.Moment) error {
+	return p.printCSV(sheet{columns: columnsOf("about id rule name text"), rows: s.rows}, m.AsOf.String())
 }
 
 func (f explainFlags) query() reports.ProtectionQuery {
@@ -79,6 +95,13 @@ func (c explainTransactionCmd) Run(ctx context.Context, p *program) error {
 	}
 	if c.JSON {
 		return p.printJSON(api.ShowProtection(report))
+	}
+	if c.CSV {
+		var rows stepRows
+		for _, x := range report.Allocations {
+			rows.add("payment", x.ID, x.Steps, x.Premium.Steps)
+		}
+		return rows.print(p, report.Moment)
 	}
 	t := report.Transaction
 	p.printf("Transaction %d, %s of %s %s, taken %s, recorded %s GMT\n", t.ID, t.Type, t.Currency,
@@ -151,6 +174,14 @@ func (c explainBookingCmd) Run(ctx context.Context, p *program) error {
 		return p.printJSON(api.ShowBookingProtection(report))
 	}
 	b, s := report.Booking, report.Sums
+	if c.CSV {
+		var rows stepRows
+		rows.add("booking", b.ID, s.Steps)
+		for _, x := range report.Allocations.Items {
+			rows.add("payment", x.ID, x.Steps, x.Premium.Steps)
+		}
+		return rows.print(p, report.Moment)
+	}
 	amount := func(n int64) string { return money.Format(n, b.Currency) }
 	p.printf("Booking %d of %s %s, %s", b.ID, b.Currency, amount(s.Total), s.State)
 	if s.End != civil.NoDay { // the dates of that time: the booking may have moved since
@@ -222,6 +253,14 @@ func (c explainStatementCmd) Run(ctx context.Context, p *program) error {
 		return p.printJSON(api.ShowStatementLineProtection(report))
 	}
 	s, part := report.Statement, report.Part
+	if c.CSV {
+		var rows stepRows
+		rows.add("statement", s.ID, part.Steps)
+		for _, l := range report.Premium.Items {
+			rows.add("premium line", l.ID, l.Steps)
+		}
+		return rows.print(p, report.Moment)
+	}
 	p.printf("Statement no. %d of %s, %s to %s, line %s: %s %s\n", s.Number, s.ChannelName, s.Period.First, s.Period.Last,
 		part.Name, s.Currency, money.Format(part.Amount, s.Currency))
 	if part.Retained != 0 {

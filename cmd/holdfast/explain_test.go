@@ -93,6 +93,13 @@ func TestExplain(t *testing.T) {
 		t.Errorf("the JSON of the booking: %v", shape)
 	}
 	s.readsJSON("explain", "1")
+	for want, args := range map[string][]string{
+		",payment,1,R5,L,": {"explain", "1"}, ",booking,1,R3,paid,": {"explain", "booking", "1"},
+	} {
+		if out := s.run(append(args, "--csv", "--site", "demo")...); !strings.HasPrefix(out, "as_of,about,id,rule,name,text\n") || !strings.Contains(out, want) {
+			t.Errorf("%v --csv: %q is not in\n%s", args, want, out)
+		}
+	}
 	s.run("clock", "set", "--site", "demo", "--to", "2027-07-01 00:00:00")
 	s.run("statements", "issue", "--site", "demo")
 	s.follow([]step{
@@ -118,6 +125,9 @@ func TestExplain(t *testing.T) {
 		{pay("1 GBP", "R-2", "--overpaid"), 0, "is recorded"},
 		{pay("-1.00 GBP", "R-3"), 0, "of GBP -1.00 is recorded"},
 	})
+	if out := s.run("explain", "statement", "1", "1", "--csv", "--site", "demo"); !strings.Contains(out, ",premium line,1,R10,") {
+		t.Errorf("the CSV of the premium line: %s", out)
+	}
 	if shape := s.readsJSON("explain", "statement", "1", "1"); shape["line"] != "1" || shape["amount"] != 435.0 || len(shape["premium_lines"].([]any)) != 1 {
 		t.Errorf("the JSON of the premium line: %v", shape)
 	}
