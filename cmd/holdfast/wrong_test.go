@@ -24,7 +24,6 @@ func TestAWrongValueOfAnyFlagEndsWith2(t *testing.T) {
 	s.file("eurofxref-hist.csv", someRates)
 	s.file("policy.json", `{"from": "2099-01-01"}`)
 	s.run("clock", "set", "--site", "demo", "--to", "2027-07-01 00:00:00")
-	s.run("statements", "issue", "--site", "demo")
 	s.run("supplier", "create", "Hotel", "--site", "demo")
 	s.run("keys", "make", "--keys-file", "keys")
 	s.run("channel", "create", "Third", "--currency", "EUR", "--mode", "draft", "--site", "demo")
