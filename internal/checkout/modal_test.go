@@ -277,7 +277,7 @@ func TestModalGoesOnWithAnotherAuthString(t *testing.T) {
 	})
 }
 
-// TestModalTakesTheChannelsEnvironment where the page names none, or one that there is not.
+// TestModalTakesTheChannelsEnvironment where the page names none, or one that does not exist.
 func TestModalTakesTheChannelsEnvironment(t *testing.T) {
 	t.Parallel()
 	onBothInShop(t, func(s shop) {

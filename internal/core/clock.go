@@ -57,7 +57,7 @@ func begin(tx *db.Tx, k *known, clock SiteClock, riders []Rider) error {
 		LEFT JOIN site_versions v ON v.site_id = s.id
 		LEFT JOIN site_versions r ON r.site_id = $2
 		WHERE s.id = $1`, w.Args, dest...)
-	if errors.Is(err, db.ErrNotFound) { // the write itself finds out that there is no such site, and says so
+	if errors.Is(err, db.ErrNotFound) { // the site does not exist: the write says so itself
 		return nil
 	}
 	if err == nil {
