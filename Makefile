@@ -16,8 +16,8 @@ build: ## the program as one static binary, bin/holdfast
 test: ## all tests on SQLite and PostgreSQL, under the race detector; fetches what it needs
 	@scripts/test
 
-test-long: ## the properties of ledger, limits and reports on HISTORIES (40) random histories each, instead of a few
-	@HOLDFAST_TEST_HISTORIES=$(HISTORIES) scripts/test -run "BucketSums|AnyHistory|HistoriesThatDiffer|FromTheCube|BookingsComeTo" ./internal/ledger ./internal/limits ./internal/reports
+test-long: ## the properties of ledger, limits and reports on HISTORIES (40) random histories each; the hotel file on both engines
+	@HOLDFAST_TEST_HISTORIES=$(HISTORIES) scripts/test -run "HotelFile|BucketSums|AnyHistory|HistoriesThatDiffer|FromTheCube|BookingsComeTo" ./internal/ledger ./internal/limits ./internal/reports ./cmd/holdfast
 
 mutants: ## put small faults in, one at a time, and see that each makes a test fail; ARGS=-check only looks whether they fit
 	@scripts/with-postgres go run ./scripts/mutants $(ARGS)

@@ -152,43 +152,50 @@ func TestHotelFile(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(shared, "hotel-payments.csv")); err != nil {
 		t.Skip("the hotel file is not tried: ../shared/data/hotel-payments.csv is not on this machine")
 	}
-	onBoth(t, func(t *testing.T, s *system) {
-		t.Parallel() // with the other engine: this test is the longest of all
-		s.must("site", "create", "demo", "--name", "Hotels", "--currency", "GBP", "--sandbox")
-		s.must("rates", "import", filepath.Join(shared, "eurofxref-hist.csv"))
-		take := []string{
-			"import", "payments", filepath.Join(shared, "hotel-payments.csv"), "--site", "demo", "--mode", "protection-only",
-			"--cover-start", "effective",
+	if os.Getenv("HOLDFAST_TEST_HISTORIES") == "" { // `make test-long` takes the longest test of all on PostgreSQL, too
+		tryHotelFile(t, onSQLite(t), shared)
+		return
+	}
+	onBoth(t, func(t *testing.T, s *system) { tryHotelFile(t, s, shared) })
+}
+
+// tryHotelFile imports the hotel file twice, and holds every report against the figures of the rules.
+func tryHotelFile(t *testing.T, s *system, shared string) {
+	t.Helper()
+	s.must("site", "create", "demo", "--name", "Hotels", "--currency", "GBP", "--sandbox")
+	s.must("rates", "import", filepath.Join(shared, "eurofxref-hist.csv"))
+	take := []string{
+		"import", "payments", filepath.Join(shared, "hotel-payments.csv"), "--site", "demo", "--mode", "protection-only",
+		"--cover-start", "effective",
+	}
+	if out := strings.Join(strings.Fields(s.must(take...)), " "); !strings.Contains(out, "bookings 14623 created") ||
+		!strings.Contains(out, "payments 28818 created") || !strings.Contains(out, "refused 0") {
+		t.Errorf("the import says %s", out)
+	}
+	spot, locked := hotelExposure(t, s, "spot"), hotelExposure(t, s, "locked")
+	if out := strings.Join(strings.Fields(s.must(take...)), " "); !strings.Contains(out, "bookings 0 created, 14623 already there") ||
+		!strings.Contains(out, "payments 0 created, 28818 already there") {
+		t.Errorf("the second import says %s", out)
+	}
+	if again := hotelExposure(t, s, "spot"); again.Total != spot.Total {
+		t.Errorf("after the second import the exposure is %+v", again.Total)
+	}
+	for _, row := range spot.Rows {
+		if want := hotelFigures[row.Key.Channel.Name].cents; row.E1 != want || row.Currencies != "EUR" {
+			t.Errorf("%s: E1 %d %s, want %d EUR", row.Key.Channel.Name, row.E1, row.Currencies, want)
 		}
-		if out := strings.Join(strings.Fields(s.must(take...)), " "); !strings.Contains(out, "bookings 14623 created") ||
-			!strings.Contains(out, "payments 28818 created") || !strings.Contains(out, "refused 0") {
-			t.Errorf("the import says %s", out)
+	}
+	var sum int64
+	for _, row := range locked.Rows {
+		if want := hotelFigures[row.Key.Channel.Name].locked; row.E1Report != want {
+			t.Errorf("%s: locked E1 %d, want %d", row.Key.Channel.Name, row.E1Report, want)
 		}
-		spot, locked := hotelExposure(t, s, "spot"), hotelExposure(t, s, "locked")
-		if out := strings.Join(strings.Fields(s.must(take...)), " "); !strings.Contains(out, "bookings 0 created, 14623 already there") ||
-			!strings.Contains(out, "payments 0 created, 28818 already there") {
-			t.Errorf("the second import says %s", out)
-		}
-		if again := hotelExposure(t, s, "spot"); again.Total != spot.Total {
-			t.Errorf("after the second import the exposure is %+v", again.Total)
-		}
-		for _, row := range spot.Rows {
-			if want := hotelFigures[row.Key.Channel.Name].cents; row.E1 != want || row.Currencies != "EUR" {
-				t.Errorf("%s: E1 %d %s, want %d EUR", row.Key.Channel.Name, row.E1, row.Currencies, want)
-			}
-		}
-		var sum int64
-		for _, row := range locked.Rows {
-			if want := hotelFigures[row.Key.Channel.Name].locked; row.E1Report != want {
-				t.Errorf("%s: locked E1 %d, want %d", row.Key.Channel.Name, row.E1Report, want)
-			}
-			sum += row.E1Report
-			hotelReports(t, s, row.Key.Channel.ID, row.Key.Channel.Name)
-		}
-		if len(spot.Rows) < len(hotelFigures) || len(locked.Rows) < len(hotelFigures) || sum != locked.Total.E1Report || len(spot.PendingRate) > 0 {
-			t.Errorf("spot %+v\nlocked %+v", spot, locked)
-		}
-	})
+		sum += row.E1Report
+		hotelReports(t, s, row.Key.Channel.ID, row.Key.Channel.Name)
+	}
+	if len(spot.Rows) < len(hotelFigures) || len(locked.Rows) < len(hotelFigures) || sum != locked.Total.E1Report || len(spot.PendingRate) > 0 {
+		t.Errorf("spot %+v\nlocked %+v", spot, locked)
+	}
 }
 
 func hotelExposure(t *testing.T, s *system, valuation string) exposureAnswer {
