@@ -20,7 +20,7 @@ type siteFlag struct {
 	Site string `placeholder:"PATH" help:"Path of the site (default: HOLDFAST_SITE, or the only site)."`
 }
 
-// formFlags choose the form of what is printed.
+// formFlags choose how a list is printed: as a table, JSON or CSV.
 type formFlags struct {
 	JSON bool `name:"json" xor:"form" help:"Print JSON, the same as the API. Amounts are in minor units."`
 	CSV  bool `name:"csv" xor:"form" help:"Print CSV. Amounts are in major units, such as 12.34."`

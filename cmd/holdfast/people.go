@@ -257,7 +257,7 @@ func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
 	}
 	actor.UserID = user.ID
 	_, text, err := p.app.Tokens.Create(ctx, actor, travel.TokenFields{Name: &c.Name, Expires: c.Expires.day})
-	if fault.Is(err, fault.Forbidden) { // the program itself may make tokens for everybody who has access
+	if fault.Is(err, fault.Forbidden) { // the program may make tokens for every user with access
 		return fault.WrongField("user", "The user has no access to this site; see `holdfast user access --help`.")
 	}
 	if err != nil {

@@ -104,7 +104,7 @@ type book struct {
 	today  civil.Day
 	rates  *fx.Table
 	chance *rand.Rand
-	codes  *rand.Rand // of what issuers and acquirers draw: it changes nothing else in the book
+	codes  *rand.Rand // draws auth codes and references, so that the rest of the book does not depend on them
 	rows   []travel.ImportedPayment
 }
 

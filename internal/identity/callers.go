@@ -10,7 +10,7 @@ import (
 )
 
 // Caller is what every request needs to know about who sent it. One query reads it: the user, the site of the path, the
-// user's present role there, and the API token if there is one. The id of what is missing is 0.
+// user's present role there, and the API token if it was sent. If one of these is missing, its id is 0.
 type Caller struct {
 	User       auth.User // without the fields that only a login needs
 	Membership auth.Membership

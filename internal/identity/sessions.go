@@ -35,8 +35,8 @@ func NewSessions(core *core.Core, tokens *Tokens) *Sessions {
 
 // Authenticate finds out who sends a request to the site with a path, and which role this user has there now. bearer
 // is an API token or an access token. Errors come in this order: wrong credentials, no access to the site, no such site.
-// Only an operator, who has access to all sites, learns that there is no such site: everybody else gets the answer of a
-// site that is not theirs.
+// Only an operator, who has access to all sites, learns that a site does not exist. Everybody else gets the same answer as
+// for a site that is not theirs.
 func (s *Sessions) Authenticate(ctx context.Context, path, bearer string) (auth.Actor, error) {
 	switch {
 	case bearer == "":
