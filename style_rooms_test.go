@@ -48,9 +48,9 @@ var rooms = []room{
 	{"rates", []string{"merchants", "ledger", "limits"}, []string{"fixings"}},
 	{"statements", []string{"merchants", "bookings", "ledger"}, []string{"statements", "statement_"}},
 	{"payments", []string{"merchants", "bookings", "ledger", "rates", "limits", "statements"}, []string{
-		"transactions", "payments", "gateway_charges", "disputes", "modal_payments", "processor_notices", "processor_events",
-		"sandbox_charges",
+		"transactions", "payments", "gateway_charges", "disputes", "modal_payments",
 	}},
+	{"processors", []string{"merchants", "payments"}, []string{"processor_notices", "processor_events", "sandbox_charges"}},
 	{"checkout", []string{"merchants", "identity", "bookings", "payments"}, []string{"modal_sessions"}},
 	{"takeover", []string{"merchants", "bookings", "payments"}, nil},
 	{"reports", []string{

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 	"holdfast/internal/db"
-	"holdfast/internal/payments"
+	"holdfast/internal/processors"
 	"net/http"
 	"time"
 
@@ -28,7 +28,7 @@ func (p *program) processors(db *db.DB) (map[string]psp.Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--stripe-url: %w", err)
 	}
-	charges := payments.SandboxCharges{DB: db}
+	charges := processors.SandboxCharges{DB: db}
 	made := sandbox.New(sandbox.Ledger{Change: charges.Change, Due: charges.Due}, p.base)
 	p.bank = made.Challenges()
 	return map[string]psp.Gateway{sandbox.Name: made, stripe.Name: real}, nil

@@ -24,7 +24,7 @@ import (
 	"holdfast/internal/identity"
 	"holdfast/internal/merchants"
 	"holdfast/internal/money"
-	"holdfast/internal/payments"
+	"holdfast/internal/processors"
 	"holdfast/internal/psp"
 	"holdfast/internal/psp/sandbox"
 	"holdfast/internal/travel"
@@ -129,7 +129,7 @@ func newWorldOf(t *testing.T, profile travel.Profile, address string, log io.Wri
 		Keys:          func() (auth.SealKeys, error) { return auth.ParseSealKeys(sealKey) },
 		Processing:    core.GatewaySettings{BaseURL: baseURL},
 	}
-	charges := payments.SandboxCharges{DB: db}
+	charges := processors.SandboxCharges{DB: db}
 	w.bank = sandbox.New(sandbox.Ledger{Change: charges.Change, Due: charges.Due}, baseURL)
 	w.core.Gateways = map[string]psp.Gateway{sandbox.Name: w.bank}
 	w.app = app.New(w.core)

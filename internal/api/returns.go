@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/fault"
 	"holdfast/internal/payments"
+	"holdfast/internal/processors"
 )
 
 // maxEvent is how many bytes the body of a processor's event may have.
@@ -46,8 +47,8 @@ func (s *server) takeProcessorEvent(c *call) error {
 		return &fault.Error{Kind: fault.BadJSON, Message: "The body could not be read to its end.", Err: err}
 	}
 	// Each processor signs in a header of its own name, such as Stripe-Signature.
-	event := payments.ProcessorEvent{Processor: processor, SiteID: site, ChannelID: channel, Signature: c.r.Header.Get(processor + "-Signature"), Body: body}
-	if err := s.app.GatewayPayments.TakeEvent(c.ctx, event); err != nil {
+	event := processors.Event{Processor: processor, SiteID: site, ChannelID: channel, Signature: c.r.Header.Get(processor + "-Signature"), Body: body}
+	if err := s.app.Notices.Take(c.ctx, event); err != nil {
 		return err
 	}
 	c.json(http.StatusOK, taken{true})

@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/limits"
 	"holdfast/internal/merchants"
 	"holdfast/internal/payments"
+	"holdfast/internal/processors"
 	"holdfast/internal/protection"
 	"holdfast/internal/rates"
 	"holdfast/internal/reports"
@@ -32,6 +33,7 @@ type App struct {
 	Idempotency     *core.Idempotency
 	Payments        *payments.Payments
 	GatewayPayments *payments.GatewayPayments
+	Notices         *processors.Notices
 	Modals          *checkout.Modals
 	Rates           *rates.Rates
 	Exposure        *reports.Exposure
@@ -61,7 +63,7 @@ func New(c *core.Core) *App {
 	}
 	c.Pieces.Complete()
 	tokens := identity.NewTokens(c)
-	gateway := payments.NewGatewayPayments(c)
+	gateway := payments.NewGatewayPayments(c, processors.BeginPolling)
 	taken := payments.NewPayments(c, gateway)
 	logged := bookings.NewBookings(c, limits.Redate(c), payments.TransactionsOfBookings, taken.ExpireDue)
 	allRates := rates.NewRates(c)
@@ -77,6 +79,7 @@ func New(c *core.Core) *App {
 		Idempotency:     &core.Idempotency{Core: c},
 		Payments:        taken,
 		GatewayPayments: gateway,
+		Notices:         &processors.Notices{Core: c, Payments: gateway},
 		Modals:          checkout.NewModals(c, logged, taken),
 		Rates:           allRates,
 		Exposure:        &reports.Exposure{Core: c},

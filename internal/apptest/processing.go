@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/dbtest"
 	"holdfast/internal/merchants"
-	"holdfast/internal/payments"
+	"holdfast/internal/processors"
 	"holdfast/internal/psp"
 	"holdfast/internal/travel"
 )
@@ -86,7 +86,7 @@ func (p *Processing) Minute() {
 func (p *Processing) Jobs() {
 	p.t.Helper()
 	for _, run := range []func(context.Context) (bool, error){
-		p.App.GatewayPayments.Reconcile, p.App.GatewayPayments.PollEvents, p.App.GatewayPayments.FollowNotices,
+		p.App.GatewayPayments.Reconcile, p.App.Notices.Poll, p.App.Notices.Follow,
 	} {
 		for more := true; more; {
 			var err error
@@ -98,8 +98,8 @@ func (p *Processing) Jobs() {
 }
 
 // Event is an event as it arrives for a channel.
-func (p *Processing) Event(signature, body string, channel int64) payments.ProcessorEvent {
-	return payments.ProcessorEvent{
+func (p *Processing) Event(signature, body string, channel int64) processors.Event {
+	return processors.Event{
 		Processor: "scripted", SiteID: p.Site.ID, ChannelID: channel, Signature: signature, Body: []byte(body),
 	}
 }
@@ -108,7 +108,7 @@ func (p *Processing) Event(signature, body string, channel int64) payments.Proce
 func (p *Processing) Events(charge travel.Transaction) {
 	p.t.Helper()
 	for range 3 {
-		err := p.App.GatewayPayments.TakeEvent(p.t.Context(), p.Event("signed", charge.UUID, p.Channel.ID))
+		err := p.App.Notices.Take(p.t.Context(), p.Event("signed", charge.UUID, p.Channel.ID))
 		if err != nil {
 			p.t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"holdfast/internal/db"
@@ -81,4 +82,18 @@ func finishJob(tx *db.Tx, l Lease, due time.Time, failure string) error {
 		WHERE name = $1 AND leased_until = $2`,
 		l.job, db.Micros(l.until), db.Micros(due), attempts, failure, db.MaybeMicros(lastRun))
 	return err
+}
+
+// AtOnce calls do for every item, at most n of them at the same time, and returns when all are done.
+func AtOnce[T any](items []T, n int, do func(item T)) {
+	var running sync.WaitGroup
+	free := make(chan struct{}, n)
+	for _, item := range items {
+		free <- struct{}{}
+		running.Go(func() {
+			defer func() { <-free }()
+			do(item)
+		})
+	}
+	running.Wait()
 }

@@ -69,9 +69,9 @@ func New(a *app.App, log *slog.Logger) *Runner {
 		// These jobs find unknown outcomes of payments within a minute after the processor is back.
 		list = append(list,
 			Job{Name: "ask-processors", Every: tick, Talks: true, Run: a.GatewayPayments.Reconcile},
-			Job{Name: "follow-processor-events", Every: tick, Talks: true, Run: a.GatewayPayments.FollowNotices},
-			Job{Name: "read-processor-events", Every: tick, Talks: true, Run: a.GatewayPayments.PollEvents},
-			Job{Name: "forget-processor-events", Every: time.Hour, Run: a.GatewayPayments.ForgetNotices})
+			Job{Name: "follow-processor-events", Every: tick, Talks: true, Run: a.Notices.Follow},
+			Job{Name: "read-processor-events", Every: tick, Talks: true, Run: a.Notices.Poll},
+			Job{Name: "forget-processor-events", Every: time.Hour, Run: a.Notices.Forget})
 	}
 	return NewRunner(a.Work, log, list)
 }

@@ -58,10 +58,18 @@ func gatewayChargeOf(tx *db.Tx, siteID, transactionID int64) (travel.GatewayChar
 	return oneGatewayCharge(tx, `site_id = $1 AND transaction_id = $2`, siteID, transactionID)
 }
 
-// gatewayChargeOfNotice reads the gateway charge that a notice is about. It looks for our reference first, then for the
+// Charge names a gateway charge of a channel as a processor does.
+type Charge struct {
+	SiteID, ChannelID int64
+	Processor         string
+	Reference         string // our name of the charge; may be empty
+	ProcessorID       string // the processor's id of the charge; may be empty
+}
+
+// gatewayChargeOfNotice reads the gateway charge that a processor names. It looks for our reference first, then for the
 // processor's id. If adjustments have the same id as the charge, it takes the charge. It returns db.ErrNotFound if the
 // channel has no such charge.
-func gatewayChargeOfNotice(tx *db.Tx, h Notice) (travel.GatewayCharge, error) {
+func gatewayChargeOfNotice(tx *db.Tx, h Charge) (travel.GatewayCharge, error) {
 	if h.Reference != "" {
 		p, err := oneGatewayCharge(tx, `reference = $3 AND site_id = $1 AND channel_id = $2`, h.SiteID, h.ChannelID, h.Reference)
 		if !errors.Is(err, db.ErrNotFound) || h.ProcessorID == "" {

@@ -1,15 +1,11 @@
 package payments_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"holdfast/internal/apptest"
 	"holdfast/internal/civil"
-	"holdfast/internal/db"
-	"holdfast/internal/fault"
-	"holdfast/internal/payments"
 	"holdfast/internal/psp"
 	"holdfast/internal/travel"
 )
@@ -102,66 +98,6 @@ func TestTheOperatorWasFaster(t *testing.T) {
 		got := w.ReadTransaction(p.ID)
 		if got.Status != travel.StatusComplete || len(got.Adjustments) != 2 || len(got.Disputes) != 1 || got.Disputes[0].ProcessorID != "dp-1" {
 			t.Errorf("it is %s, adjusted by %v, disputes %+v", got.Status, got.Adjustments, got.Disputes)
-		}
-	})
-}
-
-func TestAnEventIsNoProof(t *testing.T) {
-	t.Parallel()
-	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
-		b := w.Booking(w.Channel, 1000, "2024-09-14")
-		made := w.Challenge(b, 600)
-		take := func(signature, body string, channel int64) error {
-			return w.App.GatewayPayments.TakeEvent(t.Context(), w.Event(signature, body, channel))
-		}
-		if err := take("forged", made.UUID, w.Channel.ID); !fault.Is(err, fault.Forbidden) {
-			t.Errorf("a forged event: %v", err)
-		}
-		if err := take("signed", made.UUID, w.Channel.ID+100); !fault.Is(err, fault.NoRoute) {
-			t.Errorf("an event of an unknown channel: %v", err)
-		}
-		other := w.World.Channel(travel.ModeTest, "GBP")
-		if err := take("signed", made.UUID, other.ID); !fault.Is(err, fault.NoRoute) {
-			t.Errorf("an event of a channel that takes no payments: %v", err)
-		}
-		// It says that the payment went through, and is not believed.
-		w.Events(made)
-		if got := w.ReadTransaction(made.ID).Status; got != travel.StatusPending {
-			t.Errorf("it is %s", got)
-		}
-		finds := w.Gateway.Finds
-		w.Events(made)
-		if w.Gateway.Finds != finds {
-			t.Error("the same event was followed twice")
-		}
-		for _, body := range []string{"somebody else's", "4242424242424242", strings.Repeat("long", 1000), "nothing\x00"} {
-			if err := take("signed", body, w.Channel.ID); err != nil {
-				t.Error(err)
-			}
-		}
-		if err := w.Core.Store.Read(t.Context(), func(tx *db.Tx) error {
-			due, err := payments.NoticesDue(tx, 10)
-			if len(due) != 1 || due[0].Reference != "somebody else's" {
-				t.Errorf("what no name is was kept: %+v", due)
-			}
-			return err
-		}); err != nil {
-			t.Error(err)
-		}
-		w.Jobs()
-		w.Gateway.Challenge(made.UUID, true)
-		w.Gateway.News = []psp.Notice{{EventID: "news", ProcessorID: "ch-" + made.UUID}}
-		w.Gateway.Down = true
-		w.Advance(time.Minute)
-		w.Jobs()
-		w.Gateway.Down = false
-		w.Minute()
-		if got := w.ReadTransaction(made.ID).Status; got != travel.StatusComplete {
-			t.Errorf("it is %s", got)
-		}
-		w.Advance(91 * 24 * time.Hour)
-		if more, err := w.App.GatewayPayments.ForgetNotices(t.Context()); more || err != nil {
-			t.Errorf("%t, %v", more, err)
 		}
 	})
 }

@@ -32,11 +32,16 @@ const ReturnPath = "/3ds/return/"
 type GatewayPayments struct {
 	*core.Core
 	calls chan struct{} // one for each call under way
+	asked Asked
 }
 
+// Asked hears, in the write of a payment, that a processor is going to be asked for it. From then on somebody has to read
+// what that processor tells about the channel.
+type Asked func(tx *db.Tx, siteID, channelID int64, processor string) error
+
 // NewGatewayPayments makes the use cases. The setting InFlight bounds the calls at the same time.
-func NewGatewayPayments(c *core.Core) *GatewayPayments {
-	return &GatewayPayments{Core: c, calls: make(chan struct{}, core.GatewaySettingsOf(c).InFlight)}
+func NewGatewayPayments(c *core.Core, asked Asked) *GatewayPayments {
+	return &GatewayPayments{Core: c, calls: make(chan struct{}, core.GatewaySettingsOf(c).InFlight), asked: asked}
 }
 
 // Enabled reports whether there is any processor. There may be one in the protection-only profile, too: the payment modal
@@ -46,18 +51,18 @@ func (p *GatewayPayments) Enabled() bool { return len(p.Gateways) > 0 }
 // semaphore is the right of one payment to wait for a processor. It is taken when it turns out that the payment needs a
 // processor.
 type semaphore struct {
-	calls chan struct{}
+	of    *GatewayPayments
 	taken bool
 }
 
-func (p *GatewayPayments) semaphore() *semaphore { return &semaphore{calls: p.calls} }
+func (p *GatewayPayments) semaphore() *semaphore { return &semaphore{of: p} }
 
 func (s *semaphore) take() bool {
 	if s.taken {
 		return true
 	}
 	select {
-	case s.calls <- struct{}{}:
+	case s.of.calls <- struct{}{}:
 		s.taken = true
 	default:
 	}
@@ -66,7 +71,7 @@ func (s *semaphore) take() bool {
 
 func (s *semaphore) release() {
 	if s.taken {
-		<-s.calls
+		<-s.of.calls
 		s.taken = false
 	}
 }
@@ -207,7 +212,7 @@ func (r *intake) keepRequest() error {
 	}
 	kept := *p
 	r.t.GatewayCharge = &kept
-	return openPoll(r.tx, p.SiteID, p.ChannelID, p.Processor)
+	return r.semaphore.of.asked(r.tx, p.SiteID, p.ChannelID, p.Processor)
 }
 
 // carryOut asks the processor to carry out a pending transaction, and writes the outcome. It goes on if the caller

@@ -1,6 +1,6 @@
 // Package payments takes transactions in, adjusts them, and talks to processors. It owns the tables transactions,
-// payments, gateway_charges, disputes, modal_payments, processor_notices, processor_events and sandbox_charges. Begin reading at
-// Payments.Create, then intake.run, intake.follow, ledger.Post and limits.Judge.
+// payments, gateway_charges, disputes and modal_payments. Begin reading at Payments.Create, then intake.run,
+// intake.follow, ledger.Post and limits.Judge.
 package payments
 
 import (

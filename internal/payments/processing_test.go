@@ -325,10 +325,10 @@ func TestTwoThatAskWriteTheOutcomeOnce(t *testing.T) {
 		}
 		for _, p := range made { // its event comes at the same moment
 			all.Go(func() {
-				if err := w.App.GatewayPayments.TakeEvent(t.Context(), w.Event("signed", p.UUID, w.Channel.ID)); err != nil {
+				if err := w.App.Notices.Take(t.Context(), w.Event("signed", p.UUID, w.Channel.ID)); err != nil {
 					t.Error(err)
 				}
-				if _, err := w.App.GatewayPayments.FollowNotices(t.Context()); err != nil {
+				if _, err := w.App.Notices.Follow(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})

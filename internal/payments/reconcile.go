@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strconv"
-	"sync"
 	"time"
 
 	"holdfast/internal/core"
@@ -35,26 +35,12 @@ func (p *GatewayPayments) Reconcile(ctx context.Context) (more bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	each(due, func(d travel.GatewayCharge) {
+	core.AtOnce(due, askAtOnce, func(d travel.GatewayCharge) {
 		if err := p.askOne(ctx, d); err != nil {
 			p.Log.Warn("asking a processor failed", "site", d.SiteID, "transaction", d.TransactionID, "processor", d.Processor, "error", err)
 		}
 	})
 	return len(due) == askBatch && ctx.Err() == nil, nil
-}
-
-// each calls do for every item, at most askAtOnce at the same time.
-func each[T any](items []T, do func(item T)) {
-	var running sync.WaitGroup
-	free := make(chan struct{}, askAtOnce)
-	for _, item := range items {
-		free <- struct{}{}
-		running.Go(func() {
-			defer func() { <-free }()
-			do(item)
-		})
-	}
-	running.Wait()
 }
 
 // access is everything that is needed to talk to a processor about an earlier request.
@@ -159,6 +145,31 @@ func (p *GatewayPayments) write(
 		return nil
 	})
 	return t, err
+}
+
+// AskAbout asks a processor about a charge that it has told something about, and writes the outcome. A charge that the
+// channel does not have is nothing to ask about. It returns an error while the outcome is not knowp.
+func (p *GatewayPayments) AskAbout(ctx context.Context, named Charge) error {
+	var d travel.GatewayCharge
+	err := p.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		d, err = gatewayChargeOfNotice(tx, named)
+		return err
+	})
+	if errors.Is(err, db.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a, err := p.accessTo(ctx, d, func(*db.Tx) error { return nil })
+	if err != nil {
+		return err
+	}
+	t, err := p.find(ctx, a)
+	if err == nil && t.GatewayCharge.State == travel.ChargeUnknown {
+		return fmt.Errorf("the outcome of transaction %d-%d is not known yet", t.SiteID, t.ID)
+	}
+	return err
 }
 
 // abandon ends a payment whose shopper did not finish the challenge in time. It asks the processor to void the charge.

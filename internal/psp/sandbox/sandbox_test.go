@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"holdfast/internal/dbtest"
-	"holdfast/internal/payments"
+	"holdfast/internal/processors"
 	"holdfast/internal/psp"
 	"holdfast/internal/psp/sandbox"
 )
@@ -26,7 +26,7 @@ func onBoth(t *testing.T, test func(t *testing.T, g *sandbox.Gateway)) {
 	t.Helper()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
 		db := dbtest.Open(t, url, func() time.Time { return noon })
-		charges := payments.SandboxCharges{DB: db}
+		charges := processors.SandboxCharges{DB: db}
 		test(t, sandbox.New(sandbox.Ledger{Change: charges.Change, Due: charges.Due}, "http://bank.test"))
 	})
 }

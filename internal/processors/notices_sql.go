@@ -1,23 +1,20 @@
-package payments
+package processors
 
 import (
 	"time"
 
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/payments"
 )
 
 // Notice says that something happened to a charge of a channel. It comes from a webhook of the processor or from its
 // polled events. It does not say what happened: the processor is asked for that.
 type Notice struct {
-	SiteID      int64
-	ChannelID   int64
-	Processor   string
-	EventID     string
-	Reference   string    // our name of the charge; may be empty
-	ProcessorID string    // the processor's id of the charge; may be empty
-	AskAt       time.Time // when to ask, by the real clock
-	Asks        int       // how often it was asked without a result
+	payments.Charge
+	EventID string
+	AskAt   time.Time // when to ask, by the real clock
+	Asks    int       // how often it was asked without a result
 }
 
 // insertNotice stores a notice, due at once. A notice that was stored before stays as it is.
@@ -30,8 +27,8 @@ func insertNotice(tx *db.Tx, h Notice) error {
 	return err
 }
 
-// NoticesDue lists notices of all sites that are due, the longest overdue first, at most limit of them.
-func NoticesDue(tx *db.Tx, limit int) ([]Notice, error) {
+// noticesDue lists notices of all sites that are due, the longest overdue first, at most limit of them.
+func noticesDue(tx *db.Tx, limit int) ([]Notice, error) {
 	var list []Notice
 	err := tx.Each(`SELECT site_id, channel_id, processor, event_id, reference, processor_id, ask_at, asks
 		FROM processor_notices WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
@@ -70,8 +67,8 @@ type poll struct {
 	Cursor    string // the processor's mark of the last event that was read; empty before the first
 }
 
-// openPoll begins to poll the events of a channel's processor, unless they are polled already.
-func openPoll(tx *db.Tx, siteID, channelID int64, processor string) error {
+// BeginPolling begins to poll the events of a channel's processor, unless they are polled already.
+func BeginPolling(tx *db.Tx, siteID, channelID int64, processor string) error {
 	_, err := tx.Exec(`INSERT INTO processor_events (site_id, channel_id, processor, cursor, read_at)
 		VALUES ($1, $2, $3, '', $4) ON CONFLICT (site_id, channel_id, processor) DO NOTHING`,
 		siteID, channelID, processor, db.Micros(core.RealNow(tx)))

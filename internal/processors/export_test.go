@@ -1,0 +1,4 @@
+package processors
+
+// NoticesDue lists the notices that are due.
+var NoticesDue = noticesDue
