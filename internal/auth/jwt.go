@@ -179,6 +179,9 @@ func verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error
 	if err != nil {
 		return Claims{}, fmt.Errorf("read the subject: %w", err)
 	}
+	if err := p.checkLife(); err != nil {
+		return Claims{}, err
+	}
 	c := Claims{UserID: user, SiteID: p.SiteID, Kind: p.Kind, Generation: p.Generation}
 	if p.IssuedAt != nil {
 		c.IssuedAt = p.IssuedAt.UTC()
@@ -187,6 +190,21 @@ func verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error
 		c.ExpiresAt = p.ExpiresAt.UTC()
 	}
 	return c, nil
+}
+
+// checkLife refuses a token that says that it lives longer than any that the service gives out: whoever got hold of a key
+// could otherwise sign a token for years. A refresh token says nothing of its life: the caller compares its issue with the
+// beginning of its generation.
+func (p payload) checkLife() error {
+	switch {
+	case p.IssuedAt == nil:
+		return errors.New("it does not say when it was issued")
+	case p.Kind == Refresh && p.ExpiresAt != nil:
+		return errors.New("a refresh token with an expiry")
+	case p.Kind == Access && p.ExpiresAt.Sub(p.IssuedAt.Time) > AccessLifetime:
+		return errors.New("it lives longer than the service gives out")
+	}
+	return nil
 }
 
 // secretOf returns the key that the header names. The library calls it before it checks the signature.

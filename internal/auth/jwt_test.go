@@ -200,6 +200,10 @@ func TestForgeriesAreRefused(t *testing.T) {
 		"unknown kid":            forge(t, jwt.SigningMethodHS256, map[string]any{"kid": other.ID}, claims, other.Secret),
 		"empty key":              forge(t, jwt.SigningMethodHS256, map[string]any{"kid": ""}, claims, []byte{}),
 		"no expiry":              forge(t, jwt.SigningMethodHS256, kid, with("exp", nil), key.Secret),
+		"no time of issue":       forge(t, jwt.SigningMethodHS256, kid, with("iat", nil), key.Secret),
+		"lives for ten years":    forge(t, jwt.SigningMethodHS256, kid, with("exp", noon.AddDate(10, 0, 0).Unix()), key.Secret),
+		"lives a second longer":  forge(t, jwt.SigningMethodHS256, kid, with("exp", noon.Add(auth.AccessLifetime).Unix()+1), key.Secret),
+		"issued in the future":   forge(t, jwt.SigningMethodHS256, kid, with("iat", noon.Unix()+1), key.Secret),
 		"not valid yet":          forge(t, jwt.SigningMethodHS256, kid, with("nbf", noon.Unix()+1), key.Secret),
 		"no kind":                forge(t, jwt.SigningMethodHS256, kid, with("kind", nil), key.Secret),
 		"no subject":             forge(t, jwt.SigningMethodHS256, kid, with("sub", nil), key.Secret),
@@ -217,6 +221,12 @@ func TestForgeriesAreRefused(t *testing.T) {
 	} {
 		refused(t, why, ring, token, auth.Access, noon)
 	}
+	refresh := jwt.MapClaims{"kind": "refresh", "sub": "1", "iat": noon.Unix()}
+	if _, err := auth.Verify(ring, forge(t, jwt.SigningMethodHS256, kid, refresh, key.Secret), auth.Refresh, noon); err != nil {
+		t.Fatalf("the pattern of the refresh tokens is itself refused: %v", err)
+	}
+	refresh["exp"] = noon.AddDate(10, 0, 0).Unix()
+	refused(t, "a refresh token with an expiry", ring, forge(t, jwt.SigningMethodHS256, kid, refresh, key.Secret), auth.Refresh, noon)
 }
 
 func TestEveryChangedCharacterOfATokenIsNoticed(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"holdfast/internal/apptest"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/fault"
 	"holdfast/internal/identity"
 	"holdfast/internal/money"
@@ -119,6 +121,33 @@ func TestTheEndOfARefreshTokenEndsItsAccessTokensInEveryProcess(t *testing.T) {
 }
 
 // Nobody but an operator can tell a site that is not theirs from one that does not exist.
+// Whoever has a signing key knows who has which id, but not when a generation of refresh tokens began.
+func TestARefreshTokenIsNotMadeWithTheKeyAlone(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
+		admin := h.User(t, "admin", auth.MemberAdmin)
+		session, err := h.Login(t, "admin", apptest.GoodPassword)
+		apptest.WantKind(t, err, fault.Internal, "a login")
+		var ring auth.Keyring
+		dbtest.Read(t, h.DB, func(tx *db.Tx) error {
+			keys, err := identity.JWTKeys(tx)
+			if err == nil {
+				ring, err = auth.NewKeyring(keys)
+			}
+			return err
+		})
+		claims := auth.Claims{UserID: admin.ID, Generation: admin.RefreshGeneration}
+		for _, off := range []time.Duration{-time.Second, -24 * time.Hour} {
+			forged, err := auth.SignRefresh(ring, claims, admin.RefreshBeganAt.Add(off))
+			apptest.WantKind(t, err, fault.Internal, "the forgery")
+			_, err = h.Sessions.Refresh(t.Context(), "", forged)
+			apptest.WantKind(t, err, fault.JWTInvalid, "a forged refresh token")
+		}
+		_, err = h.Sessions.Refresh(t.Context(), "", session.RefreshToken)
+		apptest.WantKind(t, err, fault.Internal, "the true one")
+	})
+}
+
 func TestAnUnknownSiteLooksLikeAForeignOne(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {

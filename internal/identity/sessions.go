@@ -201,6 +201,10 @@ func (s *Sessions) userOf(ctx context.Context, bearer string, kind auth.Kind) (a
 	if claims.Generation != user.RefreshGeneration {
 		return auth.User{}, errJWTInvalid()
 	}
+	// Each generation has one refresh token. With a key alone nobody can make it, because its issue is in the database.
+	if kind == auth.Refresh && !claims.IssuedAt.Equal(user.RefreshBeganAt.Truncate(time.Second)) {
+		return auth.User{}, errJWTInvalid()
+	}
 	return user, nil
 }
 
