@@ -5,7 +5,7 @@ BENCH ?= 1000000
 HISTORIES ?= 40
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-long mutants lint fuzz cover conversations screenshots bench-exposure clean
+.PHONY: help build test test-long torture mutants lint fuzz cover conversations screenshots bench-exposure clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,9 @@ test: ## all tests on SQLite and PostgreSQL, under the race detector; fetches wh
 
 test-long: ## the properties of ledger, limits and reports on HISTORIES (40) random histories each; the hotel file on both engines
 	@HOLDFAST_TEST_HISTORIES=$(HISTORIES) scripts/test -run "HotelFile|BucketSums|AnyHistory|HistoriesThatDiffer|FromTheCube|BookingsComeTo" ./internal/ledger ./internal/limits ./internal/reports ./cmd/holdfast
+
+torture: ## kill the program, fill its disk, freeze its database, send it nonsense; ARGS="-only kills -seed 7" or ARGS=-list
+	@scripts/torture $(ARGS)
 
 mutants: ## put small faults in, one at a time, and see that each makes a test fail; ARGS=-check only looks whether they fit
 	@scripts/with-postgres go run ./scripts/mutants $(ARGS)

@@ -1,0 +1,259 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Rounds of the part, and what is in each.
+const (
+	sqliteKills   = 200
+	postgresKills = 100
+	writers       = 4
+	importEvery   = 10 // every so many rounds, an import runs beside the writers
+	importedRows  = 300
+)
+
+// book is a sandbox that is killed again and again.
+type book struct {
+	r      *run
+	name   string // of the engine
+	house  *house
+	server *server
+	pg     *cluster // nil on SQLite
+	token  string
+	// What the writers have asked for in all rounds: after the last one, nothing else is there.
+	acknowledged, open, found int
+	imported                  int
+	recoveries                []time.Duration
+}
+
+// kills is the part.
+func kills(r *run) error {
+	if err := killsOn(r, "SQLite", nil, r.count(sqliteKills)); err != nil {
+		return err
+	}
+	pg, err := r.newCluster("postgres", "fsync = off", "max_connections = 50")
+	if errors.Is(err, errNoPostgres) {
+		r.figure("PostgreSQL", "left out: %v", err)
+		return nil
+	}
+	if pg != nil {
+		defer pg.remove()
+	}
+	if err != nil {
+		return err
+	}
+	return killsOn(r, "PostgreSQL", pg, r.count(postgresKills))
+}
+
+func killsOn(r *run, engine string, pg *cluster, rounds int) error {
+	b := &book{r: r, name: engine, pg: pg}
+	database := ""
+	if pg != nil {
+		if err := pg.sql("postgres", "CREATE DATABASE kills"); err != nil {
+			return err
+		}
+		database = pg.url("kills")
+	}
+	var err error
+	if b.house, err = r.newHouse(strings.ToLower(engine), database); err != nil {
+		return err
+	}
+	if err := b.begin(); err != nil {
+		return err
+	}
+	defer func() { b.server.kill() }()
+	for round := r.first; round < r.first+rounds; round++ {
+		if err := b.killed(round); err != nil {
+			return fmt.Errorf("%s, round %d: %w", engine, round, err)
+		}
+	}
+	if err := b.whole(); err != nil {
+		return err
+	}
+	slices.Sort(b.recoveries)
+	r.figure(engine+": kills", "%d", rounds)
+	r.figure(engine+": writes that were acknowledged, all there once", "%d", b.acknowledged)
+	r.figure(engine+": writes cut off; of these, were written", "%d; %d", b.open, b.found)
+	r.figure(engine+": rows of imports that were killed and run again", "%d", b.imported)
+	r.figure(engine+": ready again after a kill, median and worst", "%s, %s",
+		b.recoveries[len(b.recoveries)/2].Round(time.Millisecond), b.recoveries[len(b.recoveries)-1].Round(time.Millisecond))
+	return nil
+}
+
+var tokenLine = regexp.MustCompile(`API token +(\S+)`)
+
+// begin makes the sandbox and serves it.
+func (b *book) begin() error {
+	made, err := b.house.start("demo", "--empty")
+	if err != nil {
+		return err
+	}
+	if at := tokenLine.FindStringSubmatch(made.said); at != nil {
+		b.token = at[1]
+	}
+	if err := made.interrupt(); err != nil {
+		return err
+	}
+	b.server, err = b.house.start("serve")
+	return err
+}
+
+// killed is one round: clients write, something is killed at a random moment and started again, and everything that was
+// acknowledged is looked for.
+func (b *book) killed(round int) error {
+	random := b.r.random(b.name, round)
+	moment := time.Duration(random.IntN(400_000)) * time.Microsecond
+	victim := "the program"
+	if b.pg != nil {
+		victim = []string{"the program", "PostgreSQL", "PostgreSQL (immediate)"}[random.IntN(3)]
+	}
+	stop := make(chan struct{})
+	var work sync.WaitGroup
+	var hands []*writer
+	for i := range writers {
+		w := &writer{
+			caller: b.server.caller(b.token), name: fmt.Sprintf("%s%d-%d-%d", b.name[:1], b.r.seed, round, i),
+			random: rand.New(rand.NewPCG(random.Uint64(), random.Uint64())),
+		}
+		hands = append(hands, w)
+		work.Go(func() { w.write(stop) })
+	}
+	var file *importFile
+	if round%importEvery == 0 {
+		file = &importFile{book: b, name: fmt.Sprintf("import-%d-%d.csv", b.r.seed, round)}
+		if err := file.begin(random); err != nil {
+			return err
+		}
+	}
+	if err := b.r.pause(moment); err != nil {
+		return err
+	}
+	err := b.kill(victim, random)
+	close(stop)
+	work.Wait()
+	if err != nil {
+		return err
+	}
+	if file != nil {
+		if err := file.again(); err != nil {
+			return err
+		}
+	}
+	return b.check(round, victim, moment, hands)
+}
+
+// kill kills the victim, starts it again, and waits until the server is ready.
+func (b *book) kill(victim string, random *rand.Rand) (err error) {
+	began := time.Now()
+	switch victim {
+	case "PostgreSQL":
+		err = b.pg.kill()
+	case "PostgreSQL (immediate)":
+		err = b.pg.stop("immediate")
+	default:
+		b.server.kill()
+		b.server, err = b.house.start("serve")
+	}
+	if err == nil && victim != "the program" {
+		// The server sees for a while that its database is gone.
+		if err = b.r.pause(time.Duration(random.IntN(300)) * time.Millisecond); err == nil {
+			began = time.Now()
+			err = b.pg.start()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := b.server.ready(patience); err != nil {
+		return err
+	}
+	b.recoveries = append(b.recoveries, time.Since(began))
+	return nil
+}
+
+// check looks for all writes of a round, and repeats those whose outcome their writer does not know.
+func (b *book) check(round int, victim string, moment time.Duration, hands []*writer) error {
+	c := b.server.caller(b.token)
+	known, open, found := 0, 0, 0
+	for _, w := range hands {
+		for _, asked := range w.asked {
+			before, err := asked.stored(c)
+			if err != nil {
+				return err
+			}
+			switch {
+			case asked.id != 0:
+				known++
+				if len(before) != 1 || before[0] != asked.id {
+					b.r.fail("%s, round %d: %s was acknowledged as %d, and there is %v", b.name, round, asked.reference, asked.id, before)
+				}
+				continue
+			case asked.refused != "":
+				b.r.fail("%s, round %d: %s was refused: %s", b.name, round, asked.reference, asked.refused)
+				continue
+			}
+			open++
+			found += len(before)
+			id, err := asked.again(b.r, c)
+			if err != nil {
+				b.r.fail("%s, round %d: %s, asked again: %v", b.name, round, asked.reference, err)
+				continue
+			}
+			after, err := asked.stored(c)
+			if err != nil {
+				return err
+			}
+			if len(after) != 1 || after[0] != id || len(before) > 1 || len(before) == 1 && before[0] != id {
+				b.r.fail("%s, round %d: %s was cut off: before it was asked again there is %v, then %v, and the answer is %d",
+					b.name, round, asked.reference, before, after, id)
+			}
+		}
+		if err := w.sums(c); err != nil {
+			b.r.fail("%s, round %d: %v", b.name, round, err)
+		}
+	}
+	b.acknowledged, b.open, b.found = b.acknowledged+known, b.open+open, b.found+found
+	b.r.say("%s, round %d: %s after %s; %d acknowledged, %d cut off, of which %d were written; ready after %s", b.name, round,
+		victim, moment.Round(time.Millisecond), known, open, found, b.recoveries[len(b.recoveries)-1].Round(time.Millisecond))
+	return nil
+}
+
+// whole checks the whole book after the last round: nothing is there that nobody asked for, and the program's own checks
+// find nothing.
+func (b *book) whole() error {
+	c := b.server.caller(b.token)
+	total := 0
+	for _, kind := range []string{"bookings", "transactions"} {
+		a, err := c.ask(http.MethodGet, api+kind+"?per_page=1", nil, nil)
+		if err != nil {
+			return err
+		}
+		n := 0
+		if _, err := fmt.Sscan(a.header.Get("X-WP-Total"), &n); err != nil {
+			return fmt.Errorf("GET %s: %d %s: %w", kind, a.status, lastOf(string(a.body)), err)
+		}
+		total += n
+	}
+	if want := b.acknowledged + b.open + 2*b.imported; total != want {
+		b.r.fail("%s: there are %d bookings and transactions, and %d were asked for", b.name, total, want)
+	}
+	if _, err := b.house.must("audit", "verify"); err != nil {
+		b.r.fail("%s: %v", b.name, err)
+	}
+	// Every part of the book against every other, once there is such a command.
+	if _, err := b.house.must("verify", "--help"); err == nil {
+		if said, err := b.house.must("verify"); err != nil {
+			b.r.fail("%s: %v\n%s", b.name, err, lastOf(said))
+		}
+	}
+	return nil
+}

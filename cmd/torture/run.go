@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"time"
+)
+
+// run is one run of one part.
+type run struct {
+	options
+	part    string
+	dir     string // for databases, logs and files of the part
+	builder *builder
+	ctx     context.Context // ends when the part's time is over
+	began   time.Time
+
+	mu       sync.Mutex
+	out      io.Writer
+	failures int
+	figures  []figure
+}
+
+// figure is one row of the table at the end.
+type figure struct{ part, what, value string }
+
+// whole runs the part from its first line to its last.
+func (r *run) whole(ctx context.Context, p part) error {
+	limit := p.limit
+	if r.limit != 0 {
+		limit = r.limit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	r.ctx, r.began = ctx, time.Now()
+	r.say("begins: %s", p.about)
+	err := os.MkdirAll(r.dir, 0o755)
+	if err == nil {
+		err = p.run(r)
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = errors.Join(fmt.Errorf("it took longer than %s", limit), err)
+	}
+	if err != nil {
+		r.fail("it cannot go on: %v", err)
+	}
+	r.figure("took", "%s", time.Since(r.began).Round(time.Second))
+	r.figure("broken promises", "%d", r.failures)
+	return err
+}
+
+// say prints one line.
+func (r *run) say(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fmt.Fprintf(r.out, "%s: %s\n", r.part, fmt.Sprintf(format, args...))
+}
+
+// fail prints a promise that was not kept, and counts it.
+func (r *run) fail(format string, args ...any) {
+	r.say("FAILED: "+format, args...)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failures++
+}
+
+// figure adds a row to the table of figures.
+func (r *run) figure(what, format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.figures = append(r.figures, figure{r.part, what, fmt.Sprintf(format, args...)})
+}
+
+// count is how many rounds to run where the part would run that many.
+func (r *run) count(usual int) int {
+	if r.rounds > 0 {
+		return r.rounds
+	}
+	return usual
+}
+
+// random is the stream of random choices of one round. It does not depend on other rounds, so that a round can be run
+// alone.
+func (r *run) random(name string, round int) *rand.Rand {
+	var key [32]byte
+	copy(key[:], fmt.Sprintf("%d %s %d", r.seed, name, round))
+	return rand.New(rand.NewChaCha8(key))
+}
+
+// pause waits, or returns early when the part's time is over.
+func (r *run) pause(d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-r.ctx.Done():
+		return r.ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// until asks again and again until the answer is yes. It returns how long that took, and an error if it takes longer than
+// limit.
+func (r *run) until(limit time.Duration, what string, yes func() bool) (time.Duration, error) {
+	began := time.Now()
+	for !yes() {
+		if time.Since(began) > limit {
+			return limit, fmt.Errorf("%s: not within %s", what, limit)
+		}
+		if err := r.pause(10 * time.Millisecond); err != nil {
+			return limit, err
+		}
+	}
+	return time.Since(began), nil
+}
+
+// printFigures prints the table as docs/reliability.md has it.
+func printFigures(out io.Writer, o options, table []figure) {
+	command := fmt.Sprintf("-seed %d", o.seed)
+	if o.only != "" {
+		command = "-only " + o.only + " " + command
+	}
+	if o.first != 1 {
+		command += fmt.Sprintf(" -from %d", o.first)
+	}
+	if o.rounds != 0 {
+		command += fmt.Sprintf(" -n %d", o.rounds)
+	}
+	fmt.Fprintf(out, "\n`make torture ARGS=%q`\n\n| part | what | figure |\n| --- | --- | --- |\n", command)
+	for _, f := range table {
+		fmt.Fprintf(out, "| %s | %s | %s |\n", f.part, f.what, f.value)
+	}
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// api is the beginning of the addresses of the demo's site, and channel its open channel in EUR.
+const (
+	api     = "/demo/rest/svc/v2/"
+	channel = 3
+)
+
+// writer is a client that writes without a break, and remembers what was acknowledged.
+type writer struct {
+	caller   *caller
+	name     string
+	random   *rand.Rand
+	asked    []*write
+	bookings []*write // acknowledged
+	payments []*write // acknowledged purchases that are not refunded yet
+}
+
+// write is something that a writer asked for.
+type write struct {
+	path      string // bookings or transactions
+	reference string
+	key       string // "" is none: then the reference alone says that it is the same
+	body      []byte
+	booking   *write
+	payment   *write // of a refund
+	amount    int64  // of money; negative for a refund
+	id        int64  // 0 if it was not acknowledged
+	refused   string // an answer that nobody expects
+}
+
+// write goes on until it is told to stop, or until the server does not answer.
+func (w *writer) write(stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		asked := w.next()
+		w.asked = append(w.asked, asked)
+		if id, err := asked.ask(w.caller); err == nil {
+			asked.id = id
+			w.noted(asked)
+		} else if final, ok := errors.AsType[refusedError](err); ok {
+			asked.refused = final.Error()
+			return
+		} else {
+			return // nobody knows the outcome of this one
+		}
+	}
+}
+
+// next chooses what is written now: bookings, payments and refunds.
+func (w *writer) next() *write {
+	n := len(w.asked)
+	asked := &write{path: "transactions", reference: fmt.Sprintf("%s-%d", w.name, n)}
+	asked.key = "key-" + asked.reference
+	fields := map[string]any{"channels": channel, "currencies": "EUR", "reference": asked.reference}
+	choice := w.random.IntN(10)
+	switch {
+	case len(w.bookings) == 0 || choice < 4:
+		asked.path = "bookings"
+		for name, value := range map[string]any{
+			"total": 1_000_000, "date": "2030-08-31", "countries": "PT", "firstname": "Ada", "surname": "Byron",
+			"email": "ada@example.org", "content": "A week",
+		} {
+			fields[name] = value
+		}
+	case len(w.payments) > 0 && choice < 6:
+		last := len(w.payments) - 1
+		asked.payment, w.payments = w.payments[last], w.payments[:last]
+		asked.booking = asked.payment.booking
+		asked.amount = -(1 + w.random.Int64N(asked.payment.amount))
+		fields["transaction_types"], fields["total"], fields["linked_id"] = "refund", -asked.amount, asked.payment.id
+		fields["bookings"] = split(asked.booking, -asked.amount)
+	default:
+		asked.booking = w.bookings[w.random.IntN(len(w.bookings))]
+		asked.amount = 1 + w.random.Int64N(5000)
+		fields["transaction_types"], fields["total"], fields["card_types"] = "purchase", asked.amount, "visa"
+		fields["bookings"] = split(asked.booking, asked.amount)
+		// The reference of a payment alone makes it the same payment, too.
+		if w.random.IntN(3) == 0 {
+			asked.key = ""
+		}
+	}
+	asked.body, _ = json.Marshal(fields) // these values can always be written
+	return asked
+}
+
+func split(booking *write, amount int64) []map[string]any {
+	return []map[string]any{{"id": booking.id, "currencies": "EUR", "total": amount}}
+}
+
+// noted remembers what later writes can build on.
+func (w *writer) noted(asked *write) {
+	switch {
+	case asked.path == "bookings":
+		w.bookings = append(w.bookings, asked)
+	case asked.amount > 0:
+		w.payments = append(w.payments, asked)
+	}
+}
+
+// refusedError is an answer that says that the write was wrong, which none is.
+type refusedError struct{ text string }
+
+func (e refusedError) Error() string { return e.text }
+
+// errUnknown is an outcome that the client does not know: it has to ask again.
+var errUnknown = errors.New("the outcome is not known")
+
+// ask makes the request and returns the id of what was made.
+func (a *write) ask(c *caller) (int64, error) {
+	headers := map[string]string{}
+	if a.key != "" {
+		headers["Idempotency-Key"] = a.key
+	}
+	answer, err := c.ask(http.MethodPost, api+a.path, headers, a.body)
+	switch {
+	case err != nil:
+		return 0, err
+	case answer.status == http.StatusServiceUnavailable, answer.status == http.StatusTooManyRequests,
+		answer.status == http.StatusConflict && strings.Contains(string(answer.body), "idempotency_in_flight"):
+		return 0, fmt.Errorf("%w: %d %s", errUnknown, answer.status, lastOf(string(answer.body)))
+	case answer.status != http.StatusCreated && answer.status != http.StatusOK:
+		return 0, refusedError{fmt.Sprintf("%d %s", answer.status, lastOf(string(answer.body)))}
+	}
+	var made struct{ ID int64 }
+	if err := answer.as(&made); err != nil {
+		return 0, err
+	}
+	return made.ID, nil
+}
+
+// again repeats the same request until there is an answer, as a client does that does not know the outcome.
+func (a *write) again(r *run, c *caller) (id int64, err error) {
+	_, late := r.until(patience, "the write is answered", func() bool {
+		id, err = a.ask(c)
+		if err == nil {
+			a.id = id
+			return true
+		}
+		_, final := errors.AsType[refusedError](err)
+		return final
+	})
+	if late != nil {
+		return 0, errors.Join(late, err)
+	}
+	return id, err
+}
+
+// stored are the ids of what is stored under the reference.
+func (a *write) stored(c *caller) ([]int64, error) {
+	answer, err := c.ask(http.MethodGet, api+a.path+"?per_page=10&reference="+url.QueryEscape(a.reference), nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	var list []struct{ ID int64 }
+	if err := answer.as(&list); err != nil {
+		return nil, err
+	}
+	var ids []int64
+	for _, one := range list {
+		ids = append(ids, one.ID)
+	}
+	return ids, nil
+}
+
+// sums compares what is open of each booking with the payments that the writer knows of. By now it knows all.
+func (w *writer) sums(c *caller) error {
+	paid := map[int64]int64{}
+	for _, asked := range w.asked {
+		if asked.booking != nil && asked.id != 0 {
+			paid[asked.booking.id] += asked.amount
+		}
+	}
+	for booking, sum := range paid {
+		answer, err := c.ask(http.MethodGet, api+"bookings/"+strconv.FormatInt(booking, 10), nil, nil)
+		if err != nil {
+			return err
+		}
+		var shown struct {
+			Total       int64 `json:"total"`
+			TotalUnpaid int64 `json:"total_unpaid"`
+		}
+		if err := answer.as(&shown); err != nil {
+			return err
+		}
+		if shown.Total-shown.TotalUnpaid != sum {
+			return fmt.Errorf("of booking %d is paid %d, and the payments come to %d", booking, shown.Total-shown.TotalUnpaid, sum)
+		}
+	}
+	return nil
+}
+
+// importFile is an import that is killed with the server, and then run again.
+type importFile struct {
+	book *book
+	name string
+	cmd  *exec.Cmd
+	stop context.CancelFunc
+}
+
+// begin writes the file and starts the import. It is killed at a moment of its own.
+func (f *importFile) begin(random *rand.Rand) error {
+	var text strings.Builder
+	text.WriteString("booking_reference,channel_id,countries,currencies,date,total,firstname,surname,email,content," +
+		"payment_reference,transaction_types,paid_at,payment_currencies,payment_total,booking_total\n")
+	for i := range importedRows {
+		fmt.Fprintf(&text, "%s-%d,%d,PT,EUR,2030-07-08,100000,Ana,Sousa,ana@example.org,A week,%s-%d-P,purchase,"+
+			"2026-01-10 09:30:00,EUR,36000,36000\n", f.name, i, channel, f.name, i)
+	}
+	if err := os.WriteFile(filepath.Join(f.book.house.dir, f.name), []byte(text.String()), 0o600); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(f.book.r.ctx)
+	var err error
+	if f.cmd, err = f.book.house.command(ctx, f.args()...); err == nil {
+		err = f.cmd.Start()
+	}
+	if err != nil {
+		stop()
+		return err
+	}
+	timer := time.AfterFunc(time.Duration(random.IntN(800))*time.Millisecond, stop)
+	f.stop = func() { timer.Stop(); stop() }
+	return nil
+}
+
+func (f *importFile) args() []string {
+	return []string{"import", "payments", f.name, "--site", "demo", "--mode", "protection-only", "--cover-start", "effective"}
+}
+
+// again waits for the end of the killed import and runs it to the end.
+func (f *importFile) again() error {
+	_ = f.cmd.Wait() // it was killed, lost its database, or was ready in time
+	f.stop()
+	f.book.imported += importedRows
+	_, err := f.book.house.must(f.args()...)
+	return err
+}
