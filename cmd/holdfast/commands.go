@@ -27,7 +27,7 @@ type commandLine struct {
 	Token    tokenCmd    `cmd:"" group:"operator" help:"API tokens: create, list, delete."`
 	Channel  channelCmd  `cmd:"" group:"operator" help:"Channels of merchants: create, list, mode, set, gateway, secret."`
 	Supplier supplierCmd `cmd:"" group:"operator" help:"Suppliers: create, set, list, delete."`
-	Keys     keysCmd     `cmd:"" group:"operator" help:"Keys for logins and secrets: make, list, rotate."`
+	Keys     keysCmd     `cmd:"" group:"operator" help:"Keys for logins and secrets: make, list, rotate, revoke."`
 
 	As       string      `placeholder:"USERNAME" help:"Act as this operator. The password is read from the terminal or from standard input (default: act as the program itself)."`
 	Proposal proposalCmd `cmd:"" group:"operator" help:"Changes that wait for a second operator: list, show."`

@@ -75,6 +75,7 @@ var examples = map[string]string{
 	"keys make":           "keys make --keys-file keys",
 	"keys list":           "keys list --keys-file keys",
 	"keys rotate":         "keys rotate --keys-file keys --only secrets",
+	"keys revoke":         "keys revoke 4FZQ2K7M5XJ3NB6T",
 	"proposal list":       "proposal list --all",
 	"proposal show":       "proposal show 6",
 	"approve":             "approve 6 --as bob",

@@ -23,8 +23,9 @@ import (
 // secrets are in a file, apart from the database.
 type keysCmd struct {
 	Make   keysMakeCmd   `cmd:"" help:"Make the file of keys that encrypt secrets, or add a key at its end."`
-	List   keysListCmd   `cmd:"" help:"List the keys that encrypt secrets, and how many secrets each has encrypted."`
+	List   keysListCmd   `cmd:"" help:"List the keys of logins, and the keys that encrypt secrets."`
 	Rotate keysRotateCmd `cmd:"" help:"Sign logins with a new key, and encrypt all secrets again with a new key."`
+	Revoke keysRevokeCmd `cmd:"" help:"End a key of logins that has leaked, and all that it has signed."`
 }
 
 // readKeys reads the file of keys. It is read at each use, so that a running server uses new keys at once.
@@ -148,56 +149,109 @@ func syncFolder(path string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// keysListCmd lists the keys of the file.
+// keysListCmd lists the keys of logins and of secrets.
 type keysListCmd struct {
 	formFlags
 	orderFlags
 }
 
-// sealKey is a key in the list: whether it seals or opens, or is missing in the file.
-type sealKey struct {
+// listedKey is a key in the list. A key of logins signs, or only verifies what it has signed. A key of secrets seals or
+// opens, or it is missing in the file.
+type listedKey struct {
 	ID      string `json:"id"`
+	Of      string `json:"of"`
 	Use     string `json:"use"`
-	Secrets int64  `json:"secrets"`
+	Secrets *int64 `json:"secrets"` // null for keys of logins
 }
 
 // Run prints their ids only: the keys themselves are secret.
 func (c keysListCmd) Run(ctx context.Context, p *program) error {
-	if p.KeysFile == "" {
-		return errNoKeysFile
-	}
-	keys, err := p.readKeys()
-	if err != nil {
-		return err
-	}
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	used, err := p.app.Secrets.SealingKeys(ctx, auth.System(0))
+	var list []listedKey
+	logins, err := p.app.Sessions.LoginKeys(ctx, auth.System(0))
 	if err != nil {
 		return err
 	}
-	var list []sealKey
-	for i, id := range keys.IDs() {
-		use := "opens"
-		if i == 0 {
-			use = "seals"
+	for _, k := range logins {
+		use := "verifies"
+		if k.RetiredAt.IsZero() {
+			use = "signs"
 		}
-		list = append(list, sealKey{id, use, int64(used[id])})
-		delete(used, id)
+		list = append(list, listedKey{ID: k.ID, Of: "logins", Use: use})
 	}
-	for _, id := range slices.Sorted(maps.Keys(used)) {
-		list = append(list, sealKey{id, "missing", int64(used[id])})
+	secrets, err := p.keysOfSecrets(ctx)
+	if err != nil {
+		return err
 	}
-	return listing[sealKey]{
-		read: func(_ auth.Actor, page travel.Page) (travel.List[sealKey], error) {
+	list = append(list, secrets...)
+	return listing[listedKey]{
+		read: func(_ auth.Actor, page travel.Page) (travel.List[listedKey], error) {
 			return core.PageOf(list, page), nil
 		},
-		shape:   func(k sealKey) any { return k },
-		columns: columnsOf("key use secrets"),
-		row:     func(k sealKey) []cell { return []cell{words(k.ID), words(k.Use), count(k.Secrets)} },
-		none:    "There are no keys.",
+		shape:   func(k listedKey) any { return k },
+		columns: columnsOf("key of use secrets"),
+		row: func(k listedKey) []cell {
+			n := words("")
+			if k.Secrets != nil {
+				n = count(*k.Secrets)
+			}
+			return []cell{words(k.ID), words(k.Of), words(k.Use), n}
+		},
+		none: "There are no keys.",
 	}.print(p, auth.System(0), c.formFlags, c.orderFlags, p.core.Clock())
+}
+
+// keysOfSecrets lists the keys of the file, and those that the database needs and the file lacks.
+func (p *program) keysOfSecrets(ctx context.Context) (list []listedKey, err error) {
+	if p.KeysFile == "" {
+		return nil, nil
+	}
+	keys, err := p.readKeys()
+	if err != nil {
+		return nil, err
+	}
+	used, err := p.app.Secrets.SealingKeys(ctx, auth.System(0))
+	if err != nil {
+		return nil, err
+	}
+	add := func(id, use string) {
+		n := int64(used[id])
+		list = append(list, listedKey{id, "secrets", use, &n})
+		delete(used, id)
+	}
+	for i, id := range keys.IDs() {
+		add(id, map[bool]string{true: "seals", false: "opens"}[i == 0])
+	}
+	for _, id := range slices.Sorted(maps.Keys(used)) {
+		add(id, "missing")
+	}
+	return list, nil
+}
+
+// keysRevokeCmd revokes a key of logins.
+type keysRevokeCmd struct {
+	ID string `arg:"" placeholder:"KEY" help:"The key, as \"holdfast keys list\" shows it."`
+}
+
+// Help says what follows.
+func (keysRevokeCmd) Help() string {
+	return "What the key has signed is refused at once, by every server: whoever has logged in with it must log in again. If it is " +
+		"the key that signs, a new one takes its place. API tokens are not signed, and stay. To change a key that has not leaked, " +
+		"\"holdfast keys rotate\" logs nobody out."
+}
+
+// Run revokes it.
+func (c keysRevokeCmd) Run(ctx context.Context, p *program) error {
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	if err := p.app.Sessions.RevokeKey(ctx, auth.System(0), c.ID); err != nil {
+		return err
+	}
+	p.printf("the key %s is revoked; whoever has logged in with it must log in again\n", c.ID)
+	return nil
 }
 
 // keysRotateCmd rotates the keys.

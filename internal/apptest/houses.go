@@ -99,6 +99,17 @@ func (h *House) Login(t *testing.T, name, password string) (identity.Session, er
 	return h.Sessions.Login(t.Context(), identity.Login{Username: name, Password: password})
 }
 
+// LoginKey reads the key that signs logins out of the database, as somebody does who has stolen it.
+func (h *House) LoginKey(t *testing.T) (stolen auth.Key) {
+	t.Helper()
+	dbtest.Read(t, h.DB, func(tx *db.Tx) error {
+		keys, err := identity.JWTKeys(tx)
+		stolen = keys[len(keys)-1]
+		return err
+	})
+	return stolen
+}
+
 // ActorOf is that user with a role on the site demo.
 func ActorOf(u auth.User, role auth.Role) auth.Actor {
 	actor, _ := u.ActorAt(auth.Membership{SiteID: 1, UserID: u.ID, Role: role})

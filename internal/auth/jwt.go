@@ -14,8 +14,13 @@ import (
 	"holdfast/internal/fault"
 )
 
-// AccessLifetime is how long an access token is valid. A refresh token is valid until its generation ends.
+// AccessLifetime is how long an access token is valid, and the longest life that Verify takes. A refresh token is valid
+// until its generation ends.
 const AccessLifetime = 15 * time.Minute
+
+// retiring is how long after its retirement a key may still have signed something: the clocks of the processes differ,
+// and a login may have been under way.
+const retiring = time.Minute
 
 const (
 	signingKeyBytes = 32   // as long as the hash, as RFC 7518 asks for HS256
@@ -27,7 +32,8 @@ const (
 // made a new key since the ring was loaded: the caller loads the ring again and tries once more.
 var ErrUnknownKey = errors.New("signed with a key that is not on the ring")
 
-// Key is a key for JWTs. It signs until it is retired, and verifies as long as it is on the ring.
+// Key is a key for JWTs. It signs until it is retired. After that it verifies what it may have signed before: access
+// tokens while they live, and refresh tokens as long as the key is on the ring.
 type Key struct {
 	ID        string // the kid in the header of a JWT
 	Secret    []byte
@@ -52,21 +58,21 @@ func NewKey(random io.Reader, now time.Time) (Key, error) {
 // not log anybody out. A key that leaked is taken off the ring: then its tokens are invalid at once.
 type Keyring struct {
 	signing Key
-	secrets map[string][]byte
+	keys    map[string]Key
 }
 
 // NewKeyring makes a ring that signs with the newest key that is not retired. It is an error when an id is empty or
 // stands there twice, when a secret is too short, and when all keys are retired.
 func NewKeyring(keys []Key) (Keyring, error) {
-	ring := Keyring{secrets: make(map[string][]byte, len(keys))}
+	ring := Keyring{keys: make(map[string]Key, len(keys))}
 	for _, k := range keys {
-		if _, twice := ring.secrets[k.ID]; twice || k.ID == "" {
+		if _, twice := ring.keys[k.ID]; twice || k.ID == "" {
 			return Keyring{}, fault.New(fault.Internal, "The id %q of a signing key is empty or is used twice.", k.ID)
 		}
 		if len(k.Secret) < signingKeyBytes {
 			return Keyring{}, fault.New(fault.Internal, "The secret of the signing key %s is too short.", k.ID)
 		}
-		ring.secrets[k.ID] = k.Secret
+		ring.keys[k.ID] = k
 		// Of two keys of the same time the greater id wins, so that every process signs with the same key.
 		newer := cmp.Or(k.CreatedAt.Compare(ring.signing.CreatedAt), cmp.Compare(k.ID, ring.signing.ID)) > 0
 		if k.RetiredAt.IsZero() && (ring.signing.ID == "" || newer) {
@@ -98,6 +104,9 @@ type Claims struct {
 	Generation int64
 	// IssuedAt and ExpiresAt are set by Verify, in whole seconds. A refresh token has no ExpiresAt.
 	IssuedAt, ExpiresAt time.Time
+	// KeyID names the key of the signature. Verify sets it: the caller checks that the key was not revoked since the ring
+	// was read.
+	KeyID string
 }
 
 // payload is the JSON of Claims. The order of its fields stays as it is, because it is part of the text of a refresh
@@ -169,7 +178,8 @@ func verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error
 		options = append(options, jwt.WithExpirationRequired())
 	}
 	var p payload
-	if _, err := jwt.ParseWithClaims(token, &p, ring.secretOf, options...); err != nil {
+	parsed, err := jwt.ParseWithClaims(token, &p, ring.secretOf, options...)
+	if err != nil {
 		return Claims{}, err
 	}
 	if p.Kind != want {
@@ -182,14 +192,21 @@ func verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error
 	if err := p.checkLife(); err != nil {
 		return Claims{}, err
 	}
-	c := Claims{UserID: user, SiteID: p.SiteID, Kind: p.Kind, Generation: p.Generation}
-	if p.IssuedAt != nil {
-		c.IssuedAt = p.IssuedAt.UTC()
-	}
+	c := Claims{UserID: user, SiteID: p.SiteID, Kind: p.Kind, Generation: p.Generation, IssuedAt: p.IssuedAt.UTC()}
 	if p.ExpiresAt != nil {
 		c.ExpiresAt = p.ExpiresAt.UTC()
 	}
-	return c, nil
+	c.KeyID, _ = parsed.Header["kid"].(string)
+	return c, ring.keys[c.KeyID].mayHaveSigned(c)
+}
+
+// mayHaveSigned returns an error for a JWT that says it was issued when its key no longer signed: somebody else has the
+// key. No access token lives longer than AccessLifetime, so a retired key verifies none of them after that.
+func (k Key) mayHaveSigned(c Claims) error {
+	if !k.RetiredAt.IsZero() && c.IssuedAt.After(k.RetiredAt.Add(retiring)) {
+		return errors.New("issued after its key was retired")
+	}
+	return nil
 }
 
 // checkLife refuses a token that says that it lives longer than any that the service gives out: whoever got hold of a key
@@ -210,9 +227,9 @@ func (p payload) checkLife() error {
 // secretOf returns the key that the header names. The library calls it before it checks the signature.
 func (r Keyring) secretOf(t *jwt.Token) (any, error) {
 	id, _ := t.Header["kid"].(string)
-	secret, ok := r.secrets[id]
+	key, ok := r.keys[id]
 	if !ok {
 		return nil, ErrUnknownKey
 	}
-	return secret, nil
+	return key.Secret, nil
 }

@@ -57,7 +57,7 @@ func TestClaimsComeBackAsSigned(t *testing.T) {
 	refresh := signed(t)(auth.SignRefresh(ring, in, noon))
 	for kind, token := range map[auth.Kind]string{auth.Access: access, auth.Refresh: refresh} {
 		want := in
-		want.Kind, want.IssuedAt = kind, noon
+		want.Kind, want.IssuedAt, want.KeyID = kind, noon, keyMade(t, 1, noon).ID
 		if kind == auth.Access {
 			want.ExpiresAt = noon.Add(auth.AccessLifetime)
 		}
@@ -121,6 +121,47 @@ func TestRotationLogsNobodyOut(t *testing.T) {
 		}
 	}
 	refused(t, "a key taken off the ring", ringOf(t, fresh), refresh, auth.Refresh, noon)
+}
+
+// TestARetiredKeyVerifiesOnlyWhatItMayHaveSigned: a key that leaks after it was rotated out signs what the service never
+// gave out.
+func TestARetiredKeyVerifiesOnlyWhatItMayHaveSigned(t *testing.T) {
+	old, fresh := keyMade(t, 1, noon), keyMade(t, 2, noon.Add(time.Hour))
+	claims := auth.Claims{UserID: 1}
+	leaked := ringOf(t, old)
+	retired := old
+	retired.RetiredAt = noon.Add(time.Hour)
+	ring := ringOf(t, retired, fresh)
+	last := signed(t)(auth.SignAccess(leaked, claims, retired.RetiredAt))
+	for _, c := range []struct {
+		why   string
+		token string
+		kind  auth.Kind
+		now   time.Time
+		taken bool
+	}{
+		{"the last token, in its life", last, auth.Access, retired.RetiredAt.Add(auth.AccessLifetime - time.Second), true},
+		{"an access token of the next day", signed(t)(auth.SignAccess(leaked, claims, noon.AddDate(0, 0, 1))), auth.Access, noon.AddDate(0, 0, 1), false},
+		{
+			"a token that says it is older than the retirement", forge(t, jwt.SigningMethodHS256, map[string]any{"kid": old.ID},
+				jwt.MapClaims{"kind": "access", "sub": "1", "iat": noon.Unix(), "exp": noon.AddDate(10, 0, 0).Unix()}, old.Secret),
+			auth.Access, noon.AddDate(0, 0, 1), false,
+		},
+		{"a refresh token of before", signed(t)(auth.SignRefresh(leaked, claims, noon)), auth.Refresh, noon.AddDate(1, 0, 0), true},
+		{"a refresh token of after", signed(t)(auth.SignRefresh(leaked, claims, noon.Add(2*time.Hour))), auth.Refresh, noon.AddDate(1, 0, 0), false},
+		{
+			"a refresh token with an expiry", forge(t, jwt.SigningMethodHS256, map[string]any{"kid": fresh.ID},
+				jwt.MapClaims{"kind": "refresh", "sub": "1", "iat": noon.Unix(), "exp": noon.AddDate(10, 0, 0).Unix()}, fresh.Secret),
+			auth.Refresh, noon.Add(time.Hour), false,
+		},
+	} {
+		if _, err := auth.Verify(ring, c.token, c.kind, c.now); (err == nil) != c.taken {
+			t.Errorf("%s: taken %t, %v", c.why, err == nil, err)
+		}
+	}
+	// Between the last token and the end of the key's time nothing else can be told from the service's own.
+	inTime := signed(t)(auth.SignAccess(leaked, claims, retired.RetiredAt.Add(time.Minute)))
+	refused(t, "when all its tokens have expired", ring, inTime, auth.Access, retired.RetiredAt.Add(auth.AccessLifetime+time.Minute))
 }
 
 func TestEveryProcessSignsWithTheSameOfTwoKeysOfOneInstant(t *testing.T) {

@@ -236,6 +236,70 @@ func TestAPasswordEndsTheSessionsOfTheOneBefore(t *testing.T) {
 	})
 }
 
+// TestALeakedKeyEndsAtOnce: whoever has read a key out of the database signs for anybody, until it is revoked.
+func TestALeakedKeyEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
+		admin := h.User(t, "admin", auth.MemberAdmin)
+		second := apptest.Process(t, h.DB, h.Now)
+		own, err := second.Login(t, "admin", apptest.GoodPassword)
+		apptest.WantKind(t, err, fault.Internal, "login")
+		leaked := h.LoginKey(t)
+		ring, err := auth.NewKeyring([]auth.Key{leaked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		forge := func() string {
+			token, err := auth.SignAccess(ring, auth.Claims{UserID: admin.ID, Generation: 1}, h.Now.Read())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return token
+		}
+		houses := []*apptest.House{h, second}
+		try := func(want fault.Kind, what string) {
+			t.Helper()
+			for _, house := range houses {
+				_, err := house.Sessions.Authenticate(t.Context(), "demo", forge())
+				apptest.WantKind(t, err, want, what)
+			}
+		}
+		try(fault.Internal, "a forged token while the key stands")
+		apptest.WantKind(t, h.Sessions.RotateKeys(t.Context(), auth.System(1)), fault.Internal, "rotation")
+		h.Now.Move(17 * time.Minute)
+		try(fault.JWTInvalid, "a forged token after the rotation")
+
+		apptest.WantKind(t, h.Sessions.RevokeKey(t.Context(), apptest.ActorOf(admin, auth.MemberAdmin), leaked.ID), fault.Forbidden, "a customer revokes")
+		apptest.WantKind(t, h.Sessions.RevokeKey(t.Context(), auth.System(1), "nokey"), fault.Invalid, "no such key")
+		_, err = second.Sessions.Refresh(t.Context(), "", own.RefreshToken)
+		apptest.WantKind(t, err, fault.Internal, "the refresh token of a key that was only rotated")
+		apptest.WantKind(t, h.Sessions.RevokeKey(t.Context(), auth.System(1), leaked.ID), fault.Internal, "revocation")
+		_, err = second.Sessions.Refresh(t.Context(), "", own.RefreshToken)
+		apptest.WantKind(t, err, fault.JWTInvalid, "the refresh token of a revoked key, in a process that has its keys in memory")
+
+		// The key that signs: a new one takes its place, and every process signs with it at once.
+		for _, house := range houses {
+			_, err := house.Login(t, "admin", apptest.GoodPassword)
+			apptest.WantKind(t, err, fault.Internal, "login")
+		}
+		leaked = h.LoginKey(t)
+		if ring, err = auth.NewKeyring([]auth.Key{leaked}); err != nil {
+			t.Fatal(err)
+		}
+		try(fault.Internal, "a forged token of the new key")
+		apptest.WantKind(t, h.Sessions.RevokeKey(t.Context(), auth.System(1), leaked.ID), fault.Internal, "revocation of the key that signs")
+		try(fault.JWTInvalid, "a forged token of a revoked key")
+		for _, house := range houses {
+			fresh, err := house.Login(t, "admin", apptest.GoodPassword)
+			apptest.WantKind(t, err, fault.Internal, "login after it")
+			for _, other := range houses {
+				_, err = other.Sessions.Authenticate(t.Context(), "demo", fresh.Token)
+				apptest.WantKind(t, err, fault.Internal, "the token of the next key")
+			}
+		}
+	})
+}
+
 func TestKeysRotateWithoutLoggingAnyoneOut(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {

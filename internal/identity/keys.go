@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/hex"
@@ -13,10 +14,11 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/fault"
 )
 
-// ringLife is how long a process uses the keys that it has read. So long it may sign with a key that another process
-// has retired meanwhile.
+// ringLife is how long a process verifies with the keys that it has read. Whoever signs reads them anew, and whoever
+// verifies looks whether the key was revoked, so no process takes or uses a key for longer than another.
 const ringLife = time.Minute
 
 // keys is the ring of JWT keys. It is kept in the database, so that every process accepts the tokens of the others.
@@ -73,7 +75,7 @@ func (k *keys) stored(ctx context.Context) (list []auth.Key, err error) {
 
 func signs(k auth.Key) bool { return k.RetiredAt.IsZero() }
 
-// rotate retires all keys and makes a new one. Nobody is logged out: retired keys still verify.
+// rotate retires all keys and makes a new one. Nobody is logged out: a retired key verifies what it has signed.
 func (k *keys) rotate(ctx context.Context, actor auth.Actor) error {
 	fresh, err := auth.NewKey(k.Random, k.Clock())
 	if err != nil {
@@ -90,6 +92,41 @@ func (k *keys) rotate(ctx context.Context, actor auth.Actor) error {
 	}
 	_, err = k.ring(ctx, true)
 	return err
+}
+
+// revoke takes a key away, whether it is retired or not: what it has signed is invalid at once, in every process. If it was
+// the key that signs, a new one takes its place. The error names the field id when there is no such key.
+func (k *keys) revoke(ctx context.Context, actor auth.Actor, id string) error {
+	fresh, err := auth.NewKey(k.Random, k.Clock())
+	if err != nil {
+		return err
+	}
+	err = k.Store.Write(ctx, func(tx *db.Tx) error {
+		if n, err := tx.Exec(`DELETE FROM jwt_keys WHERE id = $1`, id); err != nil || n == 0 {
+			return cmp.Or(err, fault.WrongField("id", "There is no key %q of logins. \"holdfast keys list\" shows them.", id))
+		}
+		left, err := JWTKeys(tx)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(left, signs) {
+			if err := InsertJWTKey(tx, fresh); err != nil {
+				return err
+			}
+		}
+		return core.Record(tx, core.OfDeployment(actor), "keys.revoke", "key "+id, nil, struct{}{})
+	})
+	if err != nil {
+		return err
+	}
+	_, err = k.ring(ctx, true)
+	return err
+}
+
+// jwtKeyStands reports whether a key is there still. A key that was revoked is not.
+func jwtKeyStands(tx *db.Tx, id string) (stands bool, err error) {
+	err = tx.Row(`SELECT EXISTS (SELECT 1 FROM jwt_keys WHERE id = $1)`, []any{id}, &stands)
+	return stands, err
 }
 
 // verify checks and reads a JWT. If it does not know the key, it reads the keys anew: another process may just have

@@ -185,7 +185,7 @@ func (s *Sessions) open(ctx context.Context, user auth.User, path string) (Sessi
 	if err := s.readSites(ctx, &session, path); err != nil {
 		return Session{}, err
 	}
-	ring, err := s.keys.ring(ctx, false)
+	ring, err := s.keys.ring(ctx, true) // the key that signs may just have been rotated or revoked by another process
 	if err != nil {
 		return Session{}, err
 	}

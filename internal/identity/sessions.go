@@ -97,7 +97,7 @@ func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (auth.Acto
 	var caller Caller
 	var aheadThen time.Duration
 	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		if caller, err = CallerByUser(tx, path, claims.UserID); err != nil || caller.Ahead == 0 {
+		if caller, err = CallerByUser(tx, path, claims.UserID, claims.KeyID); err != nil || caller.Ahead == 0 {
 			return err
 		}
 		// A JWT gives its instants in whole seconds. A clock move in the second of its issue may have come before it.
@@ -110,6 +110,8 @@ func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (auth.Acto
 	case err != nil:
 		return auth.Actor{}, err
 	case caller.User.RefreshGeneration != claims.Generation:
+		return auth.Actor{}, errJWTInvalid()
+	case !caller.KeyStands: // its key was revoked after this process read the keys
 		return auth.Actor{}, errJWTInvalid()
 	}
 	actor, ok := caller.User.ActorAt(caller.Membership)
@@ -162,7 +164,7 @@ func (s *Sessions) EndRefresh(ctx context.Context, path, bearer string) error {
 
 // entrance reads the site with a path and the actor that a user is there. The errors are those of Authenticate.
 func entrance(tx *db.Tx, user auth.User, path string) (travel.Site, auth.Actor, error) {
-	caller, err := CallerByUser(tx, path, user.ID)
+	caller, err := CallerByUser(tx, path, user.ID, "")
 	if err != nil {
 		return travel.Site{}, auth.Actor{}, err
 	}
@@ -188,17 +190,20 @@ func (s *Sessions) userOf(ctx context.Context, bearer string, kind auth.Kind) (a
 		return auth.User{}, err
 	}
 	var user auth.User
+	var stands bool
 	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		user, err = User(tx, claims.UserID)
-		if errors.Is(err, db.ErrNotFound) {
+		if user, err = User(tx, claims.UserID); errors.Is(err, db.ErrNotFound) {
 			return errJWTInvalid()
+		} else if err != nil {
+			return err
 		}
+		stands, err = jwtKeyStands(tx, claims.KeyID)
 		return err
 	})
 	if err != nil {
 		return auth.User{}, err
 	}
-	if claims.Generation != user.RefreshGeneration {
+	if !stands || claims.Generation != user.RefreshGeneration {
 		return auth.User{}, errJWTInvalid()
 	}
 	// Each generation has one refresh token. With a key alone nobody can make it, because its issue is in the database.
@@ -206,6 +211,37 @@ func (s *Sessions) userOf(ctx context.Context, bearer string, kind auth.Kind) (a
 		return auth.User{}, errJWTInvalid()
 	}
 	return user, nil
+}
+
+// LoginKey is a key that signs or verifies logins, without its secret.
+type LoginKey struct {
+	ID        string
+	CreatedAt time.Time
+	RetiredAt time.Time // zero while it signs
+}
+
+// LoginKeys lists the keys of logins, the oldest first.
+func (s *Sessions) LoginKeys(ctx context.Context, actor auth.Actor) (list []LoginKey, err error) {
+	if err := actor.Require(auth.ManageUsers); err != nil {
+		return nil, err
+	}
+	err = s.Store.Read(ctx, func(tx *db.Tx) error {
+		keys, err := JWTKeys(tx)
+		list = nil
+		for _, k := range keys {
+			list = append(list, LoginKey{k.ID, k.CreatedAt, k.RetiredAt})
+		}
+		return err
+	})
+	return list, err
+}
+
+// RevokeKey ends a key of logins and all that it has signed, at once and for every process.
+func (s *Sessions) RevokeKey(ctx context.Context, actor auth.Actor, id string) error {
+	if err := actor.Require(auth.ManageUsers); err != nil {
+		return err
+	}
+	return s.keys.revoke(ctx, actor, id)
 }
 
 // RotateKeys makes a new key, which signs JWTs from now on. JWTs that older keys signed stay valid.
