@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/db"
 	"holdfast/internal/jobs"
 	"holdfast/internal/web"
 	"holdfast/internal/web/checkout"
@@ -24,6 +25,7 @@ const (
 	headerTimeout  = 10 * time.Second
 	requestTimeout = 30 * time.Second
 	readTimeout    = 40 * time.Second
+	reportTimeout  = 20 * time.Second // of a report that goes through many rows, once it is its turn
 	writeTimeout   = 60 * time.Second
 	idleTimeout    = 2 * time.Minute
 )
@@ -74,6 +76,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	if p.shop != nil {
 		pages.Checkout = checkout.Path
 	}
+	p.db.SetLane(db.Lane{Lifetime: reportTimeout})
 	var err error
 	if p.pages, err = web.New(pages); err != nil {
 		return err

@@ -41,6 +41,7 @@ type DB struct {
 	engine *engine
 	clock  func() time.Time
 	read   *sql.DB
+	long   *lane // reads that go through many rows
 	write  *sql.DB
 	queue  *writeQueue // SQLite only: one writer, and its callers share commits
 	counts *counts
@@ -59,6 +60,7 @@ type Tx struct {
 	sql    *sql.Tx
 	counts *counts
 	ran    *atomic.Int64 // of the database: statements
+	quick  bool          // it is a read that leaves many rows to the lane of long reads
 
 	locals  map[*local]any // see Local
 	waiting []*Deferral    // those that have rows to write
@@ -118,7 +120,7 @@ func (db *DB) Close() error {
 	if db.queue != nil {
 		db.queue.close()
 	}
-	err := db.read.Close()
+	err := errors.Join(db.read.Close(), db.long.pool.Close())
 	if db.write != db.read {
 		err = errors.Join(err, db.write.Close())
 	}
@@ -148,20 +150,29 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.outward(db.writeWithRetries(ctx, fn))
 }
 
-// Read runs fn on one consistent snapshot of the database.
+// Read runs fn on one consistent snapshot of the database. When fn calls Tx.Long, it runs again, in the lane of long reads.
 func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error {
+	err := db.readOn(ctx, db.read, true, fn)
+	if errors.Is(err, errLong) {
+		err = db.readLong(ctx, fn)
+	}
+	return db.outward(err)
+}
+
+func (db *DB) readOn(ctx context.Context, pool *sql.DB, quick bool, fn func(tx *Tx) error) error {
 	opts := &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}
 	if db.queue != nil { // a transaction of SQLite is always a snapshot, and its driver knows no levels
 		opts = &sql.TxOptions{ReadOnly: true}
 	}
-	sqlTx, err := db.read.BeginTx(ctx, opts)
+	sqlTx, err := pool.BeginTx(ctx, opts)
 	if err != nil {
-		return db.outward(err)
+		return err
 	}
-	err = fn(db.tx(ctx, sqlTx))
-	// Nothing was written, so rolling back ends the transaction well, and its error says nothing new.
-	_ = sqlTx.Rollback()
-	return db.outward(err)
+	// Nothing is written, so rolling back ends the transaction well, and its error says nothing new.
+	defer func() { _ = sqlTx.Rollback() }()
+	tx := db.tx(ctx, sqlTx)
+	tx.quick = quick
+	return fn(tx)
 }
 
 // tx makes the transaction that a caller's function gets, and reads the clock for it.

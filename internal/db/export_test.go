@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"testing/fstest"
+	"time"
 )
 
 // MigrateTo brings the schema of an empty database to an earlier version.
@@ -31,3 +32,6 @@ var Positional = positional
 
 // CachedStatements is how many statements a connection to SQLite keeps parsed.
 const CachedStatements = cachedStatements
+
+// SetPatience changes how long a long read waits for its turn.
+func (db *DB) SetPatience(d time.Duration) { db.long.Patience = d }

@@ -29,6 +29,9 @@ func ListOf[T any](
 	tx *Tx, source, columns string, w *Where, page travel.Page, orders map[string]string, include []int64,
 	scan func(scan func(dest ...any) error) (T, error),
 ) (travel.List[T], error) {
+	if err := tx.Deep(page); err != nil {
+		return travel.List[T]{}, err
+	}
 	list := travel.List[T]{Total: -1}
 	condition := " FROM " + source + " WHERE " + w.Text.String()
 	if page.Count {

@@ -65,7 +65,15 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB,
 	if err := pool.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("the database cannot be used: %w", err), pool.Close())
 	}
-	return &DB{engine: postgresEngine, clock: clock, read: pool, write: pool, counts: newCounts()}, nil
+	// Long reads have connections of their own, which are opened when the first one comes.
+	long, err := sql.Open("pgx", url)
+	if err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	long.SetConnMaxIdleTime(5 * time.Minute)
+	db := &DB{engine: postgresEngine, clock: clock, read: pool, write: pool, counts: newCounts()}
+	db.laneOf(long)
+	return db, nil
 }
 
 // writeWithRetries runs fn in a transaction of its own, and again if another transaction got in its way: after a

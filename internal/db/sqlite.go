@@ -101,6 +101,7 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	db := &DB{engine: sqliteEngine, clock: clock, read: read, write: write, counts: newCounts()}
+	db.laneOf(sql.OpenDB(reader))
 	db.queue = newWriteQueue(db)
 	return db, nil
 }

@@ -151,6 +151,9 @@ const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effec
 func Positions(
 	tx *db.Tx, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.Position) error,
 ) error {
+	if err := tx.Long(); err != nil {
+		return err
+	}
 	var w db.Where
 	w.Args = []any{siteID, db.Micros(day.End()), db.Micros(known), min(db.Micros(day.End()), db.Micros(known))}
 	w.Text.WriteString(positionsQuery)

@@ -112,6 +112,11 @@ func ExposureAhead(
 	tx *db.Tx, siteID int64, v protection.View, day civil.Day, channels []int64,
 	of func(protection.Cell) func(civil.Day, protection.Tally),
 ) error {
+	if day < civil.DayOf(tx.Now) { // it reads the deltas since then; from today on there are none
+		if err := tx.Long(); err != nil {
+			return err
+		}
+	}
 	byID := map[int64]func(civil.Day, protection.Tally){}
 	byCell := map[protection.Cell]func(civil.Day, protection.Tally){}
 	err := eachCell(tx, siteID, v, channels, func(c protection.Cell, id int64) {
@@ -159,6 +164,9 @@ func ExposureAhead(
 // BucketsOn calls each for the changes of buckets that count at the end of a day, as known now. If channels are given, it
 // reads theirs only. A bucket may come more than once: add its changes.
 func BucketsOn(tx *db.Tx, siteID int64, day civil.Day, channels []int64, each func(protection.Delta)) error {
+	if err := tx.Long(); err != nil {
+		return err
+	}
 	counts := func(d protection.Delta) {
 		if d.Day <= day && day <= d.LastDay {
 			each(d)

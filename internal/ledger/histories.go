@@ -28,6 +28,9 @@ func Histories(
 func HistoriesInPages(
 	tx *db.Tx, size int, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
 ) error {
+	if err := tx.Long(); err != nil {
+		return err
+	}
 	for after := int64(0); ; {
 		page, err := historiesAfter(tx, size, siteID, after, day, known, channels)
 		if err != nil {

@@ -67,6 +67,9 @@ func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery
 			return report, err
 		}
 		q, rates, err := in.complete(tx, site)
+		if err == nil {
+			err = tx.Long() // the turnover is that of many payments
+		}
 		if err != nil {
 			return report, err
 		}

@@ -154,6 +154,9 @@ func (b *BookingProtection) add(e *explaining, page travel.Page) error {
 		if len(ids) < e.core.Pieces.Allocations {
 			break
 		}
+		if err := e.tx.Long(); err != nil { // a booking with so many payments takes its time
+			return err
+		}
 	}
 	sums.Close()
 	b.Sums = *sums

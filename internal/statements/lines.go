@@ -68,6 +68,9 @@ func linesAfter(tx *db.Tx, siteID, statementID int64, after LineMark, limit int)
 
 // linesPage reads one page of the premium lines of a statement, and one line more.
 func linesPage(tx *db.Tx, siteID, statementID int64, page travel.Page) ([]protection.StatementLine, error) {
+	if err := tx.Deep(page); err != nil {
+		return nil, err
+	}
 	order := `ORDER BY l.recorded_at, l.id`
 	if page.Descending {
 		order = `ORDER BY l.recorded_at DESC, l.id DESC`
@@ -127,6 +130,9 @@ func FillIDs(tx *db.Tx, siteID int64, lines []*protection.PremiumLine) error {
 // LinesOfKind reads one page of the premium lines of a statement that are of one kind, and one line more. It finds
 // their ids first, so that nothing else is read of the lines that the page skips.
 func LinesOfKind(tx *db.Tx, s protection.Statement, kind string, page travel.Page) ([]protection.StatementLine, error) {
+	if err := tx.Deep(page); err != nil {
+		return nil, err
+	}
 	ids, err := db.Ids(tx, `SELECT id FROM premium_lines WHERE site_id = $1 AND channel_id = $2 AND currency = $3
 			AND recorded_at >= $4 AND recorded_at < $5 AND kind = $6 AND NOT simulated
 		ORDER BY recorded_at, id LIMIT $7 OFFSET $8`,

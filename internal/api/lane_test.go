@@ -1,0 +1,74 @@
+package api_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+)
+
+// TestReportsThatScanWaitInALineOfTheirOwn: where as many run as may and the line is full, the next one is told when to come
+// back. Everything else is answered, and what the cubes hold, too.
+func TestReportsThatScanWaitInALineOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	for _, engine := range dbtest.Engines {
+		t.Run(engine.Name, func(t *testing.T) {
+			w := newWorld(t, engine.Database(t), io.Discard)
+			w.core.Store.SetLane(db.Lane{Readers: 1, Waiting: -1})
+			k := &talk{world: w, as: "reader", kept: map[string]string{}}
+			status := func(address string) (int, string) {
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+				r.Header.Set("Authorization", "Bearer 1|"+tokenSecret)
+				response, _ := k.exchange(t, r)
+				return response.StatusCode, response.Header.Get("Retry-After")
+			}
+			const v2, past = "/demo/rest/svc/v2", "known_at=2026-03-02T08:00:00Z"
+			scan := strings.Split(strings.ReplaceAll(`/exposure?PAST /exposure?by=channel,supplier /exposure?schemes=visa
+				/exposure/run-off?PAST /exposure/run-off?as_of=2026-02-01 /exposure/ageing /exposure/movement?from=2026-02-01
+				/exposure/model /exposure/what-if /exposure/details /exposure/movement/details?from=2026-02-01
+				/bookings?offset=10000 /transactions?page=10001&per_page=1`, "PAST", past), "\n")
+			scan = strings.Fields(strings.Join(scan, " "))
+			quick := strings.Fields(`/exposure /exposure?by=month /exposure/run-off /bookings /transactions /channels /exposure?by=scheme&valuation=locked`)
+			held, end := make(chan error, 1), make(chan struct{})
+			holding := make(chan struct{})
+			go func() {
+				held <- w.core.Store.Read(context.WithoutCancel(t.Context()), func(tx *db.Tx) error {
+					if err := tx.Long(); err != nil {
+						return err
+					}
+					close(holding)
+					<-end
+					return nil
+				})
+			}()
+			<-holding
+			for _, address := range scan {
+				if got, wait := status(v2 + address); got != http.StatusServiceUnavailable || wait != "5" {
+					t.Errorf("%s while others run: %d, Retry-After %q", address, got, wait)
+				}
+			}
+			for _, address := range quick {
+				if got, _ := status(v2 + address); got != http.StatusOK {
+					t.Errorf("%s while others run: %d", address, got)
+				}
+			}
+			if got, _ := status("/readyz"); got != http.StatusOK {
+				t.Errorf("/readyz while others run: %d", got)
+			}
+			close(end)
+			if err := <-held; err != nil {
+				t.Error(err)
+			}
+			for _, address := range scan {
+				if got, _ := status(v2 + address); got != http.StatusOK && !strings.Contains(address, "page=") {
+					t.Errorf("%s when it is its turn: %d", address, got)
+				}
+			}
+		})
+	}
+}

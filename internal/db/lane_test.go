@@ -1,0 +1,135 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+	"holdfast/internal/fault"
+	"holdfast/internal/travel"
+)
+
+// endless is a query that never ends by itself.
+const endless = `WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x FROM c) SELECT COUNT(*) FROM c`
+
+// TestLongReadsLeaveRoomForOthers: whatever is asked for, two run, three wait, the others are told to come back, and whoever
+// reads or writes a few rows notices nothing.
+func TestLongReadsLeaveRoomForOthers(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		store.SetLane(db.Lane{Readers: 2, Waiting: 3, Patience: time.Hour})
+		const asked = 40
+		running, end, done := make(chan struct{}, asked), make(chan struct{}), make(chan error, asked)
+		for range asked {
+			go func() {
+				done <- store.Read(t.Context(), func(tx *db.Tx) error {
+					if err := tx.Long(); err != nil {
+						return err
+					}
+					running <- struct{}{}
+					<-end
+					return nil
+				})
+			}()
+		}
+		for range asked - 5 {
+			var f *fault.Error
+			if err := <-done; !errors.As(err, &f) || f.Kind != fault.Unavailable || f.RetryAfter <= 0 {
+				t.Errorf("one too many is answered: %v", err)
+			}
+		}
+		<-running
+		<-running
+		var others sync.WaitGroup
+		for range 10 {
+			others.Go(func() {
+				err := store.Read(t.Context(), func(tx *db.Tx) error { return dbtest.Numbers(tx, `SELECT 1`, func(int64) error { return nil }) })
+				if err := errors.Join(err, store.Ping(t.Context())); err != nil {
+					t.Error(err)
+				}
+				dbtest.Write(t, store, func(tx *db.Tx) error { return tx.Long() })
+			})
+		}
+		others.Wait()
+		if len(running) != 0 {
+			t.Error("a third one runs")
+		}
+		close(end)
+		for range 5 {
+			if err := <-done; err != nil {
+				t.Errorf("one that had a place: %v", err)
+			}
+		}
+	})
+}
+
+// TestALongReadEnds when its time is over or its caller has gone, even in the middle of a statement, and gives its place back.
+func TestALongReadEnds(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		run := func(ctx context.Context, query string) error {
+			return store.Read(ctx, func(tx *db.Tx) error {
+				if err := tx.Long(); err != nil {
+					return err
+				}
+				return dbtest.Numbers(tx, query, func(int64) error { return nil })
+			})
+		}
+		store.SetLane(db.Lane{Readers: 1, Lifetime: 10 * time.Millisecond})
+		if err := run(t.Context(), endless); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("its time is over: %v", err)
+		}
+		store.SetLane(db.Lane{Readers: 1})
+		ctx, leave := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer leave()
+		if err := run(ctx, endless); err == nil {
+			t.Error("its caller has gone")
+		}
+		if err := run(t.Context(), `SELECT 1`); err != nil {
+			t.Errorf("the next one: %v", err)
+		}
+		err := store.Read(t.Context(), func(tx *db.Tx) error {
+			if err := tx.Long(); err != nil {
+				return err
+			}
+			store.SetPatience(time.Nanosecond)
+			if err := run(t.Context(), `SELECT 1`); !fault.Is(err, fault.Unavailable) {
+				t.Errorf("one that has waited long enough: %v", err)
+			}
+			gone, leave := context.WithCancel(t.Context())
+			leave()
+			store.SetPatience(time.Hour)
+			if err := run(gone, `SELECT 1`); !errors.Is(err, context.Canceled) {
+				t.Errorf("one whose caller has gone: %v", err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestDeepPagesAreLong: the database goes through all rows before them.
+func TestDeepPagesAreLong(t *testing.T) {
+	t.Parallel()
+	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
+	store.SetLane(db.Lane{Readers: 1, Waiting: -1})
+	for _, c := range []struct {
+		page travel.Page
+		long bool
+	}{{travel.Page{Number: 1, Size: 100, Offset: -1}, false}, {travel.Page{Number: 101, Size: 100, Offset: -1}, true}, {travel.Page{Offset: 10_000}, true}} {
+		ran := 0
+		err := store.Read(t.Context(), func(tx *db.Tx) error {
+			ran++
+			return tx.Deep(c.page)
+		})
+		if err != nil || (ran == 2) != c.long {
+			t.Errorf("%+v: ran %d times, %v", c.page, ran, err)
+		}
+	}
+}
