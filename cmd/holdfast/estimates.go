@@ -151,22 +151,22 @@ func whatIfSheets(r reports.WhatIfReport) []sheet {
 			value(f.E1, gaps.E1, q.Currency), value(f.E2, gaps.E2, q.Currency),
 		}
 	}
-	limited := func(net protection.NetTotal, use int64, limit *protection.Limit) []cell {
+	limited := func(net protection.NetTotal, use int64, gap bool, limit *protection.Limit) []cell {
 		cells := []cell{
 			value(net.Held, net.HeldGap, q.Currency), value(net.Net, net.NetGap, q.Currency), words(string(q.Policy)),
-			amount(use, q.Policy), {text: "none", figure: true}, {},
+			value(use, gap, q.Policy), {text: "none", figure: true}, {},
 		}
 		if limit != nil {
-			cells[4], cells[5] = amount(limit.Amount, limit.Currency), amount(max(0, use-limit.Amount), limit.Currency)
+			cells[4], cells[5] = amount(limit.Amount, limit.Currency), value(max(0, use-limit.Amount), gap, limit.Currency)
 		}
 		return cells
 	}
 	for _, c := range r.Channels {
 		row := loss("channel", c.ChannelID, r.ChannelNames[c.ChannelID], c.Figures, c.Gaps)
-		channels.rows = append(channels.rows, append(row, limited(c.Net, c.Use, c.Limit)...))
+		channels.rows = append(channels.rows, append(row, limited(c.Net, c.Use, c.UseGap, c.Limit)...))
 	}
 	total := loss("total", 0, "total", r.Total, r.Gaps)
-	channels.foot = [][]cell{append(total, limited(r.Net, r.Use, r.SiteLimit)...)}
+	channels.foot = [][]cell{append(total, limited(r.Net, r.Use, r.UseGap, r.SiteLimit)...)}
 	sheets := []sheet{channels}
 	for _, by := range []struct {
 		name string

@@ -82,9 +82,9 @@ type whatIfTotalShape struct {
 	Tail        *int64 `json:"tail"` // E2
 	Collateral  *int64 `json:"collateral"`
 	Net         *int64 `json:"net"`
-	Use         int64  `json:"use"`   // E1 locked
+	Use         *int64 `json:"use"`   // E1 locked
 	Limit       *int64 `json:"limit"` // null if there is none
-	OverLimit   int64  `json:"over_limit"`
+	OverLimit   *int64 `json:"over_limit"`
 }
 
 type whatIfChannelShape struct {
@@ -115,8 +115,15 @@ type unvaluedShape struct {
 
 // against adds its limit to a line.
 func (t whatIfTotalShape) against(limit *protection.Limit) whatIfTotalShape {
-	if limit != nil {
-		t.Limit, t.OverLimit = &limit.Amount, max(0, t.Use-limit.Amount)
+	if limit == nil {
+		none := int64(0)
+		t.OverLimit = &none
+		return t
+	}
+	t.Limit = &limit.Amount
+	if t.Use != nil {
+		over := max(0, *t.Use-limit.Amount)
+		t.OverLimit = &over
 	}
 	return t
 }
@@ -127,12 +134,12 @@ func ShowWhatIf(r reports.WhatIfReport) any {
 		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(isoMicros), Final: r.Final, Currency: r.Query.Currency,
 		PolicyCurrency: r.Query.Policy, Channels: make([]whatIfChannelShape, len(r.Channels)),
 		Schemes: whatIfRows(r.Schemes, r.Gaps), Months: whatIfRows(r.Months, r.Gaps),
-		Total:       whatIfTotal(r.Total, r.Gaps, r.Net, r.Use).against(r.SiteLimit),
+		Total:       whatIfTotal(r.Total, r.Gaps, r.Net, known(r.Use, r.UseGap)).against(r.SiteLimit),
 		PendingRate: make([]apartShape, len(r.Pending)), Unvalued: make([]unvaluedShape, len(r.Unvalued)),
 	}
 	for i, c := range r.Channels {
 		shape.Channels[i] = whatIfChannelShape{
-			namedShape{c.ChannelID, r.ChannelNames[c.ChannelID]}, whatIfTotal(c.Figures, c.Gaps, c.Net, c.Use).against(c.Limit),
+			namedShape{c.ChannelID, r.ChannelNames[c.ChannelID]}, whatIfTotal(c.Figures, c.Gaps, c.Net, known(c.Use, c.UseGap)).against(c.Limit),
 		}
 	}
 	for i, p := range r.Pending {
@@ -144,7 +151,7 @@ func ShowWhatIf(r reports.WhatIfReport) any {
 	return shape
 }
 
-func whatIfTotal(f protection.Figures, gaps protection.Gaps, net protection.NetTotal, use int64) whatIfTotalShape {
+func whatIfTotal(f protection.Figures, gaps protection.Gaps, net protection.NetTotal, use *int64) whatIfTotalShape {
 	return whatIfTotalShape{
 		Allocations: f.Allocations, Loss: known(f.E1, gaps.E1), Tail: known(f.E2, gaps.E2),
 		Collateral: known(net.Held, net.HeldGap), Net: known(net.Net, net.NetGap), Use: use,

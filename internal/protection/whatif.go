@@ -14,9 +14,10 @@ import (
 // WhatIf computes the loss if some merchants fail at the end of a day: it adds up their positions by channel, scheme
 // and month of travel (R7).
 type WhatIf struct {
-	byChannel, locked *Exposure
-	schemes, months   map[string]*Exposure
-	part              func() *Exposure
+	byChannel       *Exposure
+	schemes, months map[string]*Exposure
+	locked          map[int64]*Exposure // by channel, in the policy currency
+	part, lock      func() *Exposure
 }
 
 // WhatIfReport is the loss, in total and by channel, scheme and month.
@@ -29,6 +30,7 @@ type WhatIfReport struct {
 	Gaps      Gaps         // of the total
 	Net       NetTotal     // the loss less collateral
 	Use       int64        // of the limits: E1 locked, in the policy currency
+	UseGap    bool         // the use is not known: a part of it waits for its rate (R9)
 	SiteLimit *Limit       // nil: none
 	Pending   []Pending    // without a value in the report currency: the loss is then not known
 	Unvalued  []HeldAmount // collateral without a rate
@@ -55,6 +57,7 @@ type WhatIfChannel struct {
 	Gaps      Gaps
 	Net       NetTotal // the loss less collateral for this channel alone
 	Use       int64    // E1 locked, in the policy currency
+	UseGap    bool     // the use is not known
 	Limit     *Limit   // in force on the day; nil: none
 }
 
@@ -67,14 +70,14 @@ func NewWhatIf(q ReportQuery, rates *fx.Table) *WhatIf {
 	}
 	part := func() *Exposure { return by(Spot, q.Currency) }
 	return &WhatIf{
-		byChannel: part(), locked: by(Locked, q.Policy), schemes: map[string]*Exposure{}, months: map[string]*Exposure{},
-		part: part,
+		byChannel: part(), locked: map[int64]*Exposure{}, schemes: map[string]*Exposure{}, months: map[string]*Exposure{},
+		part: part, lock: func() *Exposure { return by(Locked, q.Policy) },
 	}
 }
 
 // Add adds a position of a failing merchant. The error is money.ErrRange.
 func (w *WhatIf) Add(p Position) error {
-	for _, e := range w.sumsOf(p.Scheme, p.Terms.End) {
+	for _, e := range w.sumsOf(p.ChannelID, p.Scheme, p.Terms.End) {
 		if err := e.Add(p); err != nil {
 			return err
 		}
@@ -84,21 +87,25 @@ func (w *WhatIf) Add(p Position) error {
 
 // AddBucket adds a delta of a bucket. It replaces Add for the positions in the bucket.
 func (w *WhatIf) AddBucket(d Delta) {
-	for _, e := range w.sumsOf(d.Scheme, d.End) {
+	for _, e := range w.sumsOf(d.ChannelID, d.Scheme, d.End) {
 		e.AddBucket(d)
 		e.AddTotal(ChannelView.CellOf(d.Bucket), d.On(e.query.AsOf))
 	}
 }
 
-// sumsOf are the sums to which an amount with this scheme and end date belongs.
-func (w *WhatIf) sumsOf(scheme travel.Scheme, end civil.Day) []*Exposure {
-	partOf := func(parts map[string]*Exposure, key string) *Exposure {
-		if parts[key] == nil {
-			parts[key] = w.part()
-		}
-		return parts[key]
+// sumsOf are the sums to which an amount of this channel, with this scheme and end date, belongs.
+func (w *WhatIf) sumsOf(channel int64, scheme travel.Scheme, end civil.Day) []*Exposure {
+	return []*Exposure{
+		w.byChannel, sumAt(w.locked, channel, w.lock), sumAt(w.schemes, string(scheme), w.part), sumAt(w.months, end.Month(), w.part),
 	}
-	return []*Exposure{w.byChannel, w.locked, partOf(w.schemes, string(scheme)), partOf(w.months, end.Month())}
+}
+
+// sumAt is the sum of a key. begin makes the first one.
+func sumAt[K comparable](sums map[K]*Exposure, key K, begin func() *Exposure) *Exposure {
+	if sums[key] == nil {
+		sums[key] = begin()
+	}
+	return sums[key]
 }
 
 // rowsOf makes the rows of one attribute. A sum of nothing has no row.
@@ -119,6 +126,11 @@ func rowsOf(parts map[string]*Exposure, total Figures) (WhatIfRows, error) {
 	return r, nil
 }
 
+// pendingE1 reports whether something undelivered waits for its rate.
+func pendingE1(list []Pending) bool {
+	return slices.ContainsFunc(list, func(p Pending) bool { return p.E1 != 0 })
+}
+
 // Report ends the sums, and takes collateral off them. limits are those of the site, as known at now. The error is
 // money.ErrRange.
 func (w *WhatIf) Report(held *Netting, limits Limits, now time.Time) (WhatIfReport, error) {
@@ -136,19 +148,23 @@ func (w *WhatIf) Report(held *Netting, limits Limits, now time.Time) (WhatIfRepo
 	if r.Months, err = rowsOf(w.months, r.Total); err != nil {
 		return r, err
 	}
-	locked, err := w.locked.Report()
-	if err != nil {
-		return r, err
-	}
 	rows := map[int64]*WhatIfChannel{}
 	for _, row := range channels.Rows {
 		of := at(rows, row.Key.ChannelID)
 		of.add(Figures{Allocations: row.Allocations, E1: row.E1Report, E2: row.E2Report})
 		of.Gaps.add(row.Gaps)
 	}
-	for _, row := range locked.Rows {
-		at(rows, row.Key.ChannelID).Use += row.E1Report
-		r.Use += row.E1Report
+	for channel, sum := range w.locked {
+		locked, err := sum.Report()
+		if err != nil {
+			return r, err
+		}
+		if locked.Total.Allocations == 0 && len(locked.PendingRate) == 0 {
+			continue
+		}
+		of := at(rows, channel)
+		of.Use, of.UseGap = locked.Total.E1, locked.Gaps.E1 || pendingE1(locked.PendingRate)
+		r.Use, r.UseGap = r.Use+of.Use, r.UseGap || of.UseGap
 	}
 	limitOf := func(scope LimitScope, channel int64) *Limit {
 		if l, ok := limits.InForce(scope, channel, r.Query.AsOf, now); ok && l.Currency == r.Query.Policy {

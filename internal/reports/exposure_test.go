@@ -100,6 +100,17 @@ func TestARateThatArrivesLate(t *testing.T) {
 		if r := w.Exposure(locked); r.Total.E1 != 0 || len(r.PendingRate) != 1 || r.PendingRate[0].E1 != 60000 {
 			t.Fatalf("total %+v, pending %+v", r.Total, r.PendingRate)
 		}
+		limitUse := func() (use int64, gap bool) {
+			t.Helper()
+			x, err := w.App.Exposure.WhatIf(t.Context(), w.Actor, reports.EstimateQuery{})
+			if err != nil || len(x.Channels) != 1 || x.Channels[0].Use != x.Use || x.Channels[0].UseGap != x.UseGap {
+				t.Fatalf("%+v, %v", x, err)
+			}
+			return x.Use, x.UseGap
+		}
+		if use, gap := limitUse(); use != 0 || !gap {
+			t.Errorf("without a rate the use of limits is %d, and unknown: %t", use, gap)
+		}
 		known := w.Now()
 		w.Advance(time.Hour)
 		w.Fix("2024-06-03", map[money.Currency]string{"GBP": "0.70000"}) // of the day itself: does not count for it
@@ -109,6 +120,9 @@ func TestARateThatArrivesLate(t *testing.T) {
 		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
 		if r := w.Exposure(locked); r.Total.E1 != 51219 || len(r.PendingRate) != 0 {
 			t.Fatalf("total %+v, pending %+v", r.Total, r.PendingRate)
+		}
+		if use, gap := limitUse(); use != 51219 || gap {
+			t.Errorf("with a rate the use of limits is %d, and unknown: %t", use, gap)
 		}
 		locked.KnownAt = known
 		if r := w.Exposure(locked); r.Total.E1 != 0 || len(r.PendingRate) != 1 {
