@@ -285,7 +285,7 @@ func shown(t *testing.T, response *http.Response, body []byte) string {
 			continue
 		}
 		for _, value := range response.Header[name] {
-			fmt.Fprintf(&b, "%s: %s\n", name, value)
+			fmt.Fprintf(&b, "%s: %s\n", name, jwtText.ReplaceAllString(value, "<jwt>"))
 		}
 	}
 	b.WriteString("\n")

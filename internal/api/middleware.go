@@ -81,6 +81,7 @@ func (s *server) clientAddress(r *http.Request) string {
 		host = r.RemoteAddr
 	}
 	if !s.trusted(host) {
+		s.warnOfProxy(r)
 		return host
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
@@ -95,6 +96,22 @@ func (s *server) clientAddress(r *http.Request) string {
 		}
 	}
 	return host
+}
+
+// forwarded are the headers by which a proxy says for whom it asks.
+var forwarded = []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"}
+
+// warnOfProxy says once that a proxy seems to stand in front which the settings do not name. All clients then have one
+// address, and share what is counted for an address.
+func (s *server) warnOfProxy(r *http.Request) {
+	comes := func(name string) bool { return r.Header.Get(name) != "" }
+	if len(s.cfg.TrustedProxies) > 0 || !slices.ContainsFunc(forwarded, comes) {
+		return
+	}
+	s.proxyWarning.Do(func() {
+		s.core.Log.Warn("requests come through a proxy that --trusted-proxies does not name: all clients look like one address",
+			"proxy", r.RemoteAddr)
+	})
 }
 
 func (s *server) trusted(host string) bool {

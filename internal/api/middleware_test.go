@@ -115,6 +115,28 @@ func TestClientAddresses(t *testing.T) {
 	}
 }
 
+func TestAProxyThatIsNotNamedIsToldOnce(t *testing.T) {
+	for _, c := range []struct {
+		header string
+		cfg    Config
+		want   int
+	}{
+		{"X-Forwarded-For", Config{}, 1},
+		{"Forwarded", Config{}, 1},
+		{"X-Real-IP", Config{}, 1},
+		{"X-Other", Config{}, 0},
+		{"X-Forwarded-For", Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}, 0},
+	} {
+		h, log := bare(t, c.cfg)
+		for range 3 {
+			ask(t, h, "GET", "/healthz", c.header, "198.51.100.7")
+		}
+		if n := strings.Count(log.String(), "--trusted-proxies"); n != c.want {
+			t.Errorf("%s: the log tells of a proxy %d times, want %d:\n%s", c.header, n, c.want, log)
+		}
+	}
+}
+
 func TestEveryKindOfFaultIsInTheCatalogue(t *testing.T) {
 	for kind := fault.Internal; kind <= fault.Unavailable; kind++ {
 		if row := catalogue[kind]; row.code == "" || row.status < 400 {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
@@ -25,6 +26,8 @@ type server struct {
 	mux  *http.ServeMux
 	// ownPages refuses requests that a page of another origin makes a browser send.
 	ownPages *http.CrossOriginProtection
+	// proxyWarning is for the one warning of a proxy that the settings do not name.
+	proxyWarning sync.Once
 }
 
 // resource has the operations of one address, by method.

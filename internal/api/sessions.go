@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"holdfast/internal/auth"
@@ -111,6 +112,19 @@ func nicename(username string) string {
 	}, username), "-")
 }
 
+// deviceCookie begins the name of the cookie that says that a user has logged in on a device before. The user's id ends it,
+// so that several users of one browser have one each. It is no credential.
+const deviceCookie = "holdfast_device_"
+
+func devicesOf(r *http.Request) (devices []string) {
+	for _, cookie := range r.Cookies() {
+		if strings.HasPrefix(cookie.Name, deviceCookie) {
+			devices = append(devices, cookie.Value)
+		}
+	}
+	return devices
+}
+
 func (s *server) login(c *call) error {
 	in, err := c.input()
 	if err != nil {
@@ -129,10 +143,16 @@ func (s *server) login(c *call) error {
 	}
 	session, err := s.app.Sessions.Login(c.ctx, identity.Login{
 		Username: *name, Password: *password, Code: code, Path: c.r.PathValue("site"), Address: c.address,
+		Devices: devicesOf(c.r),
 	})
 	if err != nil {
 		return err
 	}
+	http.SetCookie(c, &http.Cookie{
+		Name: deviceCookie + strconv.FormatInt(session.User.ID, 10), Value: session.Device, Path: "/",
+		MaxAge: int(auth.DeviceLifetime.Seconds()), HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: strings.HasPrefix(s.cfg.BaseURL, "https:"),
+	})
 	c.site = c.r.PathValue("site")
 	c.json(http.StatusOK, showSession(session))
 	return nil

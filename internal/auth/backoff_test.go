@@ -23,4 +23,9 @@ func TestBackoff(t *testing.T) {
 			t.Errorf("the wait shrinks after %d failures", failures+1)
 		}
 	}
+	for failures, want := range map[int]time.Duration{0: 0, 1: time.Second, 2: 2 * time.Second, 11: 15 * time.Minute, math.MaxInt: 15 * time.Minute} {
+		if got := auth.BackoffUnderAttack(failures); got != want {
+			t.Errorf("BackoffUnderAttack(%d) = %v, want %v", failures, got, want)
+		}
+	}
 }

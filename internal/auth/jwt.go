@@ -14,9 +14,12 @@ import (
 	"holdfast/internal/fault"
 )
 
-// AccessLifetime is how long an access token is valid, and the longest life that Verify takes. A refresh token is valid
-// until its generation ends.
-const AccessLifetime = 15 * time.Minute
+// How long tokens are valid, which is also the longest life that Verify takes. A refresh token is valid until its
+// generation ends.
+const (
+	AccessLifetime = 15 * time.Minute
+	DeviceLifetime = 180 * 24 * time.Hour // from the last login
+)
 
 // retiring is how long after its retirement a key may still have signed something: the clocks of the processes differ,
 // and a login may have been under way.
@@ -25,6 +28,7 @@ const retiring = time.Minute
 const (
 	signingKeyBytes = 32   // as long as the hash, as RFC 7518 asks for HS256
 	keyIDBytes      = 10   // 16 characters of base32
+	deviceBytes     = 15   // 24 characters of base32
 	maxJWTBytes     = 2048 // several times the length of our own tokens; longer ones are not decoded
 )
 
@@ -92,6 +96,8 @@ type Kind string
 const (
 	Access  Kind = "access"
 	Refresh Kind = "refresh"
+	// Device says that a device has logged in before. It is no credential: with it, strangers cannot hold up a login.
+	Device Kind = "device"
 )
 
 // Claims is what a JWT says about its user.
@@ -102,6 +108,7 @@ type Claims struct {
 	// Generation counts the refresh tokens of the user. It ends tokens early: the caller compares it with the present
 	// one. An access token has the generation of the refresh token that it came with, and ends with it.
 	Generation int64
+	DeviceID   string // of a device alone: random
 	// IssuedAt and ExpiresAt are set by Verify, in whole seconds. A refresh token has no ExpiresAt.
 	IssuedAt, ExpiresAt time.Time
 	// KeyID names the key of the signature. Verify sets it: the caller checks that the key was not revoked since the ring
@@ -132,6 +139,15 @@ func SignRefresh(ring Keyring, c Claims, began time.Time) (string, error) {
 	return sign(ring, c, began, nil)
 }
 
+// NewDevice draws the id of a device.
+func NewDevice(random io.Reader) (string, error) { return randomText(random, deviceBytes) }
+
+// SignDevice makes the token of a device on which a user has logged in now.
+func SignDevice(ring Keyring, userID int64, deviceID string, now time.Time) (string, error) {
+	c := Claims{UserID: userID, Kind: Device, DeviceID: deviceID}
+	return sign(ring, c, now, jwt.NewNumericDate(now.Add(DeviceLifetime)))
+}
+
 func sign(ring Keyring, c Claims, issued time.Time, expires *jwt.NumericDate) (string, error) {
 	if ring.signing.ID == "" { // the zero Keyring: HMAC would sign with an empty key
 		return "", fault.New(fault.Internal, "There is no signing key.")
@@ -139,7 +155,7 @@ func sign(ring Keyring, c Claims, issued time.Time, expires *jwt.NumericDate) (s
 	t := jwt.NewWithClaims(jwt.SigningMethodHS256, payload{
 		Kind: c.Kind, Generation: c.Generation, SiteID: c.SiteID,
 		RegisteredClaims: jwt.RegisteredClaims{
-			Subject:  strconv.FormatInt(c.UserID, 10),
+			Subject: strconv.FormatInt(c.UserID, 10), ID: c.DeviceID,
 			IssuedAt: jwt.NewNumericDate(issued), ExpiresAt: expires,
 		},
 	})
@@ -174,7 +190,7 @@ func verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error
 		jwt.WithIssuedAt(),
 		jwt.WithTimeFunc(func() time.Time { return now }),
 	}
-	if want == Access {
+	if want != Refresh {
 		options = append(options, jwt.WithExpirationRequired())
 	}
 	var p payload
@@ -192,7 +208,9 @@ func verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error
 	if err := p.checkLife(); err != nil {
 		return Claims{}, err
 	}
-	c := Claims{UserID: user, SiteID: p.SiteID, Kind: p.Kind, Generation: p.Generation, IssuedAt: p.IssuedAt.UTC()}
+	c := Claims{
+		UserID: user, SiteID: p.SiteID, Kind: p.Kind, Generation: p.Generation, DeviceID: p.ID, IssuedAt: p.IssuedAt.UTC(),
+	}
 	if p.ExpiresAt != nil {
 		c.ExpiresAt = p.ExpiresAt.UTC()
 	}
@@ -218,7 +236,8 @@ func (p payload) checkLife() error {
 		return errors.New("it does not say when it was issued")
 	case p.Kind == Refresh && p.ExpiresAt != nil:
 		return errors.New("a refresh token with an expiry")
-	case p.Kind == Access && p.ExpiresAt.Sub(p.IssuedAt.Time) > AccessLifetime:
+	case p.Kind == Access && p.ExpiresAt.Sub(p.IssuedAt.Time) > AccessLifetime,
+		p.Kind == Device && p.ExpiresAt.Sub(p.IssuedAt.Time) > DeviceLifetime:
 		return errors.New("it lives longer than the service gives out")
 	}
 	return nil

@@ -136,7 +136,7 @@ func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 // returns the zero site, so that the answer becomes that for a wrong auth string.
 func (m *Modals) siteOf(ctx context.Context, in ModalOpening) (site travel.Site, err error) {
 	err = m.Store.Read(ctx, func(tx *db.Tx) error {
-		until, err := identity.BlockedUntil(tx, []string{in.subject()})
+		until, err := identity.BlockedUntil(tx, in.subject())
 		if err != nil {
 			return err
 		}

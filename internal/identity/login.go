@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"strings"
 	"time"
@@ -23,13 +24,17 @@ const FailureLife = 24 * time.Hour
 // sitesShown is how many sites a session lists at most: an operator may see thousands.
 const sitesShown = 1000
 
+// maxDevices is how many devices of a login are looked at: a browser has one for each of its users.
+const maxDevices = 8
+
 // Login is the input of a login.
 type Login struct {
 	Username string
 	Password string
-	Code     string // of the second factor: six digits, or a recovery code
-	Path     string // of the site; "" for a login without a site
-	Address  string // from which the request comes
+	Code     string   // of the second factor: six digits, or a recovery code
+	Path     string   // of the site; "" for a login without a site
+	Address  string   // from which the request comes
+	Devices  []string // what the device got at earlier logins (see Session.Device)
 }
 
 // Session is the answer to a login or a refresh.
@@ -41,77 +46,153 @@ type Session struct {
 	SiteCount    int64 // of all sites of the user; Sites may list fewer
 	Token        string
 	RefreshToken string
+	// Device says at the next login that the user has logged in on this device before. It is no credential. "" after a refresh.
+	Device string
 }
 
 // Login checks a user name, a password and the second factor, if the account has one, and opens a session. A wrong
 // name and a wrong password get the same answer after the same work, so that nobody can find out which names exist.
-// After failures the next login has to wait (see auth.Backoff).
+// After failures the next login has to wait (see auth.Backoff). Too many logins at once are refused (see line).
 func (s *Sessions) Login(ctx context.Context, in Login) (Session, error) {
 	in.Username = strings.ToLower(in.Username)
-	user, err := s.judge(ctx, in)
+	a, err := s.judge(ctx, in)
 	if err != nil {
 		return Session{}, err
 	}
-	return s.open(ctx, user, in.Path)
+	session, err := s.open(ctx, a.user, in.Path)
+	if err != nil {
+		return Session{}, err
+	}
+	if in.Address != "" { // the command line keeps nothing
+		session.Device, err = s.rememberDevice(ctx, a)
+	}
+	return session, err
 }
 
-// judge returns the user whose login it is. It counts a failure and uses up a code in the same transaction.
-func (s *Sessions) judge(ctx context.Context, in Login) (auth.User, error) {
-	select {
-	case s.hashing <- struct{}{}:
-		defer func() { <-s.hashing }()
-	case <-ctx.Done():
-		return auth.User{}, ctx.Err()
-	}
-	user, known, err := s.userNamed(ctx, in)
+// attempt is one login, and what is known of it.
+type attempt struct {
+	Login
+	user     auth.User
+	known    bool   // there is such a user
+	deviceID string // of a device on which the user has logged in before; "" for any other
+	codeUsed bool   // the second factor is right, and its code used up
+}
+
+// judge returns the attempt if it may open a session. It counts a failure and uses up a code in the same transaction.
+func (s *Sessions) judge(ctx context.Context, in Login) (attempt, error) {
+	a, err := s.begin(ctx, in)
 	if err != nil {
-		return auth.User{}, err
+		return a, err
 	}
-	right, rehash, err := s.checkPassword(user, known, in.Password)
+	queue, address := s.strangers, addressGroup(in.Address)
+	if a.deviceID != "" {
+		queue, address = s.devices, a.own()
+	}
+	leave, waited, err := queue.enter(ctx, address, in.Username)
 	if err != nil {
-		return auth.User{}, err
+		return a, err
+	}
+	defer leave()
+	if waited && !a.codeUsed { // other attempts may have failed meanwhile
+		if a, err = s.begin(ctx, in); err != nil {
+			return a, err
+		}
+	}
+	right, rehash, err := s.checkPassword(a.user, a.known, in.Password)
+	if err != nil {
+		return a, err
 	}
 	var refused error
 	err = s.Store.Write(ctx, func(tx *db.Tx) (err error) {
 		refused = nil
 		if !right {
 			refused = fault.New(fault.LoginFailed, "The user name or the password is wrong.")
-		} else if refused, err = useSecondFactor(tx, user, in.Code); err != nil {
-			return err
+		} else if !a.codeUsed {
+			if refused, err = useSecondFactor(tx, a.user, in.Code); err != nil {
+				return err
+			}
 		}
 		switch {
 		case fault.Is(refused, fault.TwoFactorRequired): // the code is asked for: this is no failure
 			return nil
 		case refused != nil:
-			return countFailure(tx, in)
+			return a.countFailure(tx)
 		case rehash != "":
-			return errors.Join(ForgetFailedLogins(tx, in.subjects()), rehashPassword(tx, user, rehash))
+			return errors.Join(ForgetFailedLogins(tx, a.subjects()), rehashPassword(tx, a.user, rehash))
 		default:
-			return ForgetFailedLogins(tx, in.subjects())
+			return ForgetFailedLogins(tx, a.subjects())
 		}
 	})
-	return user, errors.Join(err, refused)
+	return a, errors.Join(err, refused)
 }
 
-// userNamed reads the user with the name of the login. It refuses if logins with that name or from that address have
-// to wait. known: there is such a user.
-func (s *Sessions) userNamed(ctx context.Context, in Login) (user auth.User, known bool, err error) {
+// begin reads the user with the name of the login, and whether the device is known. It refuses if such logins have to wait.
+// The right code of a second factor does not wait: whoever has it is no stranger. It is used up by that, so that no other
+// password can be tried with it.
+func (s *Sessions) begin(ctx context.Context, in Login) (a attempt, err error) {
+	a.Login = in
+	devices, err := s.readDevices(ctx, in.Devices)
+	if err != nil {
+		return a, err
+	}
+	var wait time.Duration
+	step, proven := int64(0), false
 	err = s.Store.Read(ctx, func(tx *db.Tx) error {
-		until, err := BlockedUntil(tx, in.subjects())
-		if err != nil {
+		user, err := UserNamed(tx, in.Username)
+		if err != nil && !errors.Is(err, db.ErrNotFound) {
 			return err
 		}
-		if wait := until.Sub(tx.Now); wait > 0 {
-			return &fault.Error{Kind: fault.TooMany, RetryAfter: wait, Message: "Too many failed logins: wait before the next one."}
+		a.user, a.known = user, err == nil
+		if a.known {
+			a.deviceID = devices[user.ID]
 		}
-		user, err = UserNamed(tx, in.Username)
-		known = err == nil
-		if errors.Is(err, db.ErrNotFound) {
-			return nil
+		until, err := BlockedUntil(tx, a.own())
+		wait = until.Sub(tx.Now)
+		if a.known && !user.TwoFactorConfirmedAt.IsZero() {
+			step, proven = auth.CheckTOTP(user.TwoFactorSecret, in.Code, tx.Now, user.TwoFactorLastStep)
 		}
 		return err
 	})
-	return user, known, err
+	if err != nil || wait <= 0 {
+		return a, err
+	}
+	refused := &fault.Error{Kind: fault.TooMany, RetryAfter: wait, Message: "Too many failed logins: wait before the next one."}
+	if !proven {
+		return a, refused
+	}
+	err = s.Store.Write(ctx, func(tx *db.Tx) error { return UseStep(tx, a.user.ID, step) })
+	if errors.Is(err, db.ErrNotFound) { // another login has just used it
+		return a, refused
+	}
+	a.codeUsed = err == nil
+	return a, err
+}
+
+// readDevices returns the ids of devices by the users who have logged in on them. What is no device of ours is left out.
+func (s *Sessions) readDevices(ctx context.Context, tokens []string) (map[int64]string, error) {
+	devices := map[int64]string{}
+	for _, token := range tokens[:min(len(tokens), maxDevices)] {
+		claims, err := s.keys.verify(ctx, token, auth.Device)
+		switch {
+		case err == nil:
+			devices[claims.UserID] = claims.DeviceID
+		case !fault.Is(err, fault.JWTInvalid):
+			return nil, err
+		}
+	}
+	return devices, nil
+}
+
+// rememberDevice makes what the device shows at the next login. A device keeps its id.
+func (s *Sessions) rememberDevice(ctx context.Context, a attempt) (string, error) {
+	ring, err := s.keys.ring(ctx, false)
+	if err == nil && a.deviceID == "" {
+		a.deviceID, err = auth.NewDevice(s.Random)
+	}
+	if err != nil {
+		return "", err
+	}
+	return auth.SignDevice(ring, a.user.ID, a.deviceID, s.Clock())
 }
 
 // checkPassword does the same work whether or not there is such a user. rehash is a new hash of the right password, if
@@ -146,13 +227,22 @@ func useSecondFactor(tx *db.Tx, user auth.User, code string) (refused, err error
 	return nil, err
 }
 
-func countFailure(tx *db.Tx, in Login) error {
-	for _, subject := range in.subjects() {
-		if err := CountFailedLogin(tx, subject, tx.Now.Add(-FailureLife), auth.Backoff); err != nil {
-			return err
+// countFailure counts a failed login, so that the next one like it has to wait. Of a known device nothing else is counted.
+// Of any other, an account and an address with many failures leave the pair of both one try, and no more.
+func (a attempt) countFailure(tx *db.Tx) error {
+	forget, backoff := tx.Now.Add(-FailureLife), auth.Backoff
+	if a.deviceID == "" {
+		for _, subject := range []string{a.account(), a.address()} {
+			n, err := countFailed(tx, subject, forget)
+			if err != nil {
+				return err
+			}
+			if n > auth.AttackFailures {
+				backoff = auth.BackoffUnderAttack
+			}
 		}
 	}
-	return nil
+	return CountFailedLogin(tx, a.own(), forget, backoff)
 }
 
 // account is the subject for which failures of a user name are counted, whether or not there is such a user.
@@ -164,19 +254,37 @@ func (in Login) account() string {
 	return "account:" + name
 }
 
-// subjects are the name and the address: failures are counted for both. Every login locks their rows in this order, so
-// that no two logins wait for each other.
-func (in Login) subjects() []string {
-	addr, err := netip.ParseAddr(in.Address)
-	if err != nil {
-		return []string{in.account()}
+func (in Login) address() string { return "address:" + addressGroup(in.Address) }
+
+// own is the subject that alone decides whether an attempt has to wait: the device, or the pair of account and address.
+func (a attempt) own() string {
+	if a.deviceID != "" {
+		return fmt.Sprintf("device:%d:%s", a.user.ID, a.deviceID)
 	}
-	// Somebody who has one IPv6 address has the 2^64 around it.
+	return "pair:" + addressGroup(a.Address) + " " + a.account()
+}
+
+// subjects are all for which a failure of the attempt is counted. Every login locks their rows in this order, so that no two
+// logins wait for each other.
+func (a attempt) subjects() []string {
+	if a.deviceID != "" {
+		return []string{a.own()}
+	}
+	return []string{a.account(), a.address(), a.own()}
+}
+
+// addressGroup is the address, or of IPv6 its network: somebody who has one IPv6 address has the 2^64 around it. A login
+// without an address comes from the command line.
+func addressGroup(address string) string {
+	addr, err := netip.ParseAddr(address)
+	if err != nil {
+		return "local"
+	}
 	if addr = addr.Unmap(); addr.Is6() {
 		prefix, _ := addr.WithZone("").Prefix(64) // no error: an IPv6 address has 128 bits
 		addr = prefix.Addr()
 	}
-	return []string{in.account(), "address:" + addr.String()}
+	return addr.String()
 }
 
 // open reads the sites of a session and makes its tokens.

@@ -7,30 +7,33 @@ import (
 	"holdfast/internal/db"
 )
 
-// BlockedUntil is the instant until which logins of the subjects have to wait, or the zero time. A subject is what
-// failures are counted for, such as a user name or an address.
-func BlockedUntil(tx *db.Tx, subjects []string) (time.Time, error) {
-	var w db.Where
-	db.In(&w, "subject", subjects)
+// BlockedUntil is the instant until which logins of a subject have to wait, or the zero time. A subject is what
+// failures are counted for, such as a pair of account and address.
+func BlockedUntil(tx *db.Tx, subject string) (time.Time, error) {
 	var until sql.NullInt64
-	err := tx.Row(`SELECT MAX(blocked_until) FROM login_attempts WHERE `+w.Text.String(), w.Args, &until)
+	err := tx.Row(`SELECT MAX(blocked_until) FROM login_attempts WHERE subject = $1`, []any{subject}, &until)
 	return db.MaybeInstant(until), err
 }
 
 // CountFailedLogin counts one more failed login of a subject, and blocks it for as long as backoff says. If the last
 // failure was before forgetBefore, the count starts again.
 func CountFailedLogin(tx *db.Tx, subject string, forgetBefore time.Time, backoff func(failures int) time.Duration) error {
-	var failures int
-	err := tx.Row(`INSERT INTO login_attempts (subject, failures, blocked_until, last_at) VALUES ($1, 1, 0, $2)
-		ON CONFLICT (subject) DO UPDATE SET last_at = $2,
-			failures = CASE WHEN login_attempts.last_at < $3 THEN 1 ELSE login_attempts.failures + 1 END
-		RETURNING failures`, []any{subject, db.Micros(tx.Now), db.Micros(forgetBefore)}, &failures)
+	failures, err := countFailed(tx, subject, forgetBefore)
 	if err != nil {
 		return err
 	}
 	_, err = tx.Exec(`UPDATE login_attempts SET blocked_until = $2 WHERE subject = $1`,
 		subject, db.Micros(tx.Now.Add(backoff(failures))))
 	return err
+}
+
+// countFailed counts one more failed login of a subject, and returns how many there are.
+func countFailed(tx *db.Tx, subject string, forgetBefore time.Time) (failures int, err error) {
+	err = tx.Row(`INSERT INTO login_attempts (subject, failures, blocked_until, last_at) VALUES ($1, 1, 0, $2)
+		ON CONFLICT (subject) DO UPDATE SET last_at = $2,
+			failures = CASE WHEN login_attempts.last_at < $3 THEN 1 ELSE login_attempts.failures + 1 END
+		RETURNING failures`, []any{subject, db.Micros(tx.Now), db.Micros(forgetBefore)}, &failures)
+	return failures, err
 }
 
 // ForgetFailedLogins clears the counts of subjects, one after the other: logins lock their rows in the same order.

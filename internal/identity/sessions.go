@@ -20,17 +20,16 @@ type Sessions struct {
 	*core.Core
 	keys   *keys
 	tokens *Tokens
-	// hashing bounds how many passwords are checked at the same time, because each check takes much memory. It also
-	// bounds how many guesses are checked before the first failure is counted.
-	hashing chan struct{}
+	// The lines of logins whose passwords wait to be hashed. A process makes four hashes at once, and one of these places is
+	// for devices that have logged in before: whatever strangers send, they do not wait for it.
+	strangers, devices *line
 }
-
-// passwordsAtOnce is how many passwords a process checks at the same time.
-const passwordsAtOnce = 4
 
 // NewSessions makes the use cases.
 func NewSessions(core *core.Core, tokens *Tokens) *Sessions {
-	return &Sessions{Core: core, keys: &keys{Core: core}, tokens: tokens, hashing: make(chan struct{}, passwordsAtOnce)}
+	return &Sessions{
+		Core: core, keys: &keys{Core: core}, tokens: tokens, strangers: newLine(3, 16, 64), devices: newLine(1, 2, 16),
+	}
 }
 
 // Authenticate finds out who sends a request to the site with a path, and which role this user has there now. bearer
