@@ -1,0 +1,234 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/db"
+	"holdfast/internal/identity"
+)
+
+// house is a world with one of everything on each of its two sites, for tests that ask for everything.
+type house struct {
+	*world
+	// own and foreign are ids of things on the site demo and on the site other, by what they are.
+	own, foreign map[string]int64
+	credentials  map[string]string // of callers
+	made         int
+}
+
+// furnish fills a world with one of everything, by requests to the API as an operator. The clock then stands some weeks
+// later, so that there are statements.
+func furnish(t *testing.T, w *world) *house {
+	t.Helper()
+	h := &house{world: w, own: map[string]int64{}, foreign: map[string]int64{}, credentials: map[string]string{}}
+	h.own["channel"], h.own["supplier"], h.own["token"], h.own["user"], h.own["site"] = 4, 1, 1, userID("admin"), 1
+	h.foreign["channel"], h.foreign["supplier"], h.foreign["token"], h.foreign["user"], h.foreign["site"] = 6, 4, 2, userID("stranger"), 2
+	for _, site := range []string{"demo", "other"} {
+		ids := h.ids(site)
+		for _, of := range []struct{ kind, path string }{
+			{"booking", "bookings"}, {"transaction", "transactions"}, {"limit", "limits"}, {"collateral", "collateral"}, {"policy", "policies"},
+		} {
+			ids[of.kind] = h.make(t, "operator", site, of.kind)
+		}
+		ids["payment"] = h.idIn(t, h.must(t, "operator", "GET", "/"+site+"/rest/svc/v2/payments", ""))
+		h.must(t, "operator", "PUT", fmt.Sprintf("/%s/rest/svc/v2/sites/%d", site, ids["site"]), `{"issuer_name": "Harbour"}`)
+	}
+	// On a site that is no sandbox the policy is a proposal.
+	h.foreign["proposal"] = h.foreign["policy"]
+	h.foreign["policy"] = h.idIn(t, h.must(t, "operator", "GET", "/other/rest/svc/v2/policies", ""))
+	h.clock.set(h.clock.read().AddDate(0, 0, 40))
+	h.credentials = map[string]string{} // the access tokens have run out
+	if n, err := h.app.Statements.IssueDue(t.Context()); err != nil || n < 2 {
+		t.Fatalf("%d statements, %v", n, err)
+	}
+	for _, site := range []string{"demo", "other"} {
+		h.ids(site)["statement"] = h.idIn(t, h.must(t, "operator", "GET", "/"+site+"/rest/svc/v2/statements", ""))
+	}
+	return h
+}
+
+func (h *house) ids(site string) map[string]int64 {
+	if site == "demo" {
+		return h.own
+	}
+	return h.foreign
+}
+
+// bodies are what makes one of each kind. Names in braces are ids.
+var bodies = map[string]struct{ path, body string }{
+	"booking": {"bookings", `{"channels": {channel}, "currencies": "EUR", "total": 90000, "date": "2026-08-31", "countries": "PT",
+		"firstname": "Ada", "surname": "Byron", "email": "ada@example.org", "content": "A week", "suppliers": [{supplier}], "reference": "B-{n}"}`},
+	"transaction": {"transactions", `{"channels": {channel}, "currencies": "EUR", "total": 1000, "transaction_types": "purchase",
+		"card_types": "visa", "reference": "P-{n}", "bookings": [{"id": {booking}, "currencies": "EUR", "total": 1000}]}`},
+	"channel":    {"channels", `{"name": "Channel {n}", "currencies": "EUR"}`},
+	"supplier":   {"suppliers", `{"name": "Supplier {n}", "country": "PT"}`},
+	"limit":      {"limits", `{"scope": "channel", "channels": {channel}, "amount": 150000000, "note": "Season {n}"}`},
+	"collateral": {"collateral", `{"kind": "guarantee", "channels": {channel}, "currency": "EUR", "amount": 2500000, "reference": "G-{n}"}`},
+	"policy":     {"policies", `{"from": "2031-01-01", "late_log_days": 5, "reason": "New terms {n}."}`},
+}
+
+// fill puts ids into a text.
+func (h *house) fill(text string, ids map[string]int64) string {
+	h.made++
+	text = strings.ReplaceAll(text, "{n}", strconv.Itoa(h.made))
+	for kind, id := range ids {
+		text = strings.ReplaceAll(text, "{"+kind+"}", strconv.FormatInt(id, 10))
+	}
+	return text
+}
+
+// make makes a thing of a kind and returns its id, or the id of the proposal to make it.
+func (h *house) make(t *testing.T, as, site, kind string) int64 {
+	t.Helper()
+	if kind == "token" { // a site has two at most, if the API makes them
+		made := auth.APIToken{}
+		must(t, h.core.Store.Write(t.Context(), func(tx *db.Tx) (err error) {
+			made, err = identity.InsertToken(tx, auth.APIToken{SiteID: 1, UserID: userID("admin"), SecretHash: auth.HashSecret(tokenSecret)})
+			return err
+		}))
+		return made.ID
+	}
+	b := bodies[kind]
+	return h.idIn(t, h.must(t, as, "POST", "/"+site+"/rest/svc/v2/"+b.path, h.fill(b.body, h.ids(site))))
+}
+
+// idIn is the id of an object, or of the first one in a list.
+func (h *house) idIn(t *testing.T, body []byte) int64 {
+	t.Helper()
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	var object struct{ ID json.Number } // suppliers show theirs as text
+	must(t, json.Unmarshal(body, &object))
+	id, err := object.ID.Int64()
+	if err != nil {
+		t.Fatalf("there is no id in %s", body)
+	}
+	return id
+}
+
+// must makes a request that has to succeed.
+func (h *house) must(t *testing.T, as, method, path, body string) []byte {
+	t.Helper()
+	status, said := h.ask(t, h.credential(t, as), method, path, body)
+	if status >= 300 {
+		t.Fatalf("%s %s %s as %s: %d %s", method, path, body, as, status, said)
+	}
+	return said
+}
+
+// ask makes a request with credentials, "" for none.
+func (h *house) ask(t *testing.T, credentials, method, path, body string) (int, []byte) {
+	t.Helper()
+	response, said := h.send(t, h.request(t, credentials, method, path, body))
+	return response.StatusCode, said
+}
+
+func (h *house) request(t *testing.T, credentials, method, path, body string) *http.Request {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	r.Header.Set("X-Request-Id", "asked")
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if credentials != "" {
+		r.Header.Set("Authorization", "Bearer "+credentials)
+	}
+	return r
+}
+
+func (h *house) send(t *testing.T, r *http.Request) (*http.Response, []byte) {
+	t.Helper()
+	recorder := httptest.NewRecorder()
+	h.handler.ServeHTTP(recorder, r)
+	response := recorder.Result()
+	said, err := io.ReadAll(response.Body)
+	must(t, err)
+	return response, said
+}
+
+// credential is what a caller sends in the header Authorization. Those of people are access tokens.
+func (h *house) credential(t *testing.T, who string) string {
+	t.Helper()
+	if known, ok := h.credentials[who]; ok {
+		return known
+	}
+	h.credentials[who] = h.newCredential(t, who)
+	return h.credentials[who]
+}
+
+// renew opens another session for a caller whose credential is of a session.
+func (h *house) renew(t *testing.T, who string) {
+	t.Helper()
+	if slices.Contains([]string{"refresh", "stranger", "reader", "finance", "admin", "operator"}, who) {
+		delete(h.credentials, who)
+	}
+}
+
+func (h *house) newCredential(t *testing.T, who string) string {
+	t.Helper()
+	login := func(name string) identity.Session {
+		session, err := h.app.Sessions.Login(t.Context(), identity.Login{Username: name, Password: password})
+		must(t, err)
+		return session
+	}
+	switch who {
+	case "nobody":
+		return ""
+	case "token":
+		return "1|" + tokenSecret
+	case "token-other":
+		return "2|" + otherSecret
+	case "token-wrong":
+		return "1|" + otherSecret
+	case "token-expired", "token-deleted", "token-away":
+		var made auth.APIToken
+		must(t, h.core.Store.Write(t.Context(), func(tx *db.Tx) (err error) {
+			token := auth.APIToken{SiteID: 1, UserID: userID("admin"), Name: who, SecretHash: auth.HashSecret(tokenSecret)}
+			switch who {
+			case "token-expired":
+				token.ExpiresAt = h.clock.read().Add(-time.Hour)
+			case "token-away":
+				token.SiteID, token.UserID = 2, userID("operator")
+			}
+			made, err = identity.InsertToken(tx, token)
+			return err
+		}))
+		if who == "token-deleted" {
+			h.must(t, "admin", "DELETE", fmt.Sprintf("/demo/api-tokens/%d", made.ID), "")
+		}
+		return fmt.Sprintf("%d|%s", made.ID, tokenSecret)
+	case "jwt-forged":
+		head, tail, _ := strings.Cut(login("admin").Token, ".")
+		payload, _, _ := strings.Cut(tail, ".")
+		return head + "." + payload + ".bm90IHRoZSBzaWduYXR1cmUgb2YgdGhhdCB0b2tlbg"
+	case "jwt-expired":
+		now := h.clock.read()
+		h.clock.set(now.Add(-time.Hour))
+		defer h.clock.set(now)
+		return login("admin").Token
+	case "jwt-ended":
+		session := login("second")
+		_, _ = h.ask(t, session.Token, "DELETE", "/auth/rest/jwt-auth/v1/token/refresh", "")
+		return session.Token
+	case "leaver": // is a member again for a moment
+		must(t, h.app.Accounts.SetMembership(t.Context(), auth.System(1), userID(who), auth.MemberAdmin, false))
+		session := login(who)
+		must(t, h.app.Accounts.RemoveMembership(t.Context(), auth.System(1), userID(who)))
+		return session.Token
+	case "refresh":
+		return login("reader").RefreshToken
+	}
+	return login(who).Token
+}
