@@ -78,6 +78,19 @@ type engine struct {
 	// conflict: a uniqueness or reference rule is broken. transient: the same transaction may succeed when it is run
 	// again. unreachable: the database does not answer, or cannot read or write its files.
 	conflict, transient, unreachable func(err error) bool
+
+	// columns lists table, column, type, place in the primary key (from 1), and whether the database counts it up;
+	// parents lists which table refers to which.
+	columns, parents string
+	// byBytes stands behind a column of text, to order it by its bytes.
+	byBytes string
+	// unbounded takes away all bounds on how long the statements of a transaction may take.
+	unbounded string
+	// scanOnly counts the rows of a table, with an optional statement before and after it, and reads no index.
+	scanOnly func(table string) []string
+	// counted gives the last id given out of table $1, column $2; setCounter goes on after $3.
+	counted    string
+	setCounter []string
 }
 
 // Open opens the database at url, sqlite:PATH or postgres://…, and does not look at its schema (see Migrate). Each

@@ -86,18 +86,22 @@ func (db *DB) migrateOnce(ctx context.Context, steps []migration) (done bool, er
 	if version == len(steps) {
 		return true, sqlTx.Commit()
 	}
-	step := steps[version]
-	for _, statement := range statements(db.engine.ddl.Replace(step.text)) {
-		if _, err := sqlTx.ExecContext(ctx, statement); err != nil {
-			return false, fmt.Errorf("migration %04d_%s: %w in: %s", step.number, step.name, err, statement)
-		}
-	}
-	_, err = sqlTx.ExecContext(ctx, `INSERT INTO schema_migrations (version, name, applied_at) VALUES ($1, $2, $3)`,
-		step.number, step.name, db.now().Format(time.RFC3339))
-	if err != nil {
+	if err := db.apply(ctx, sqlTx, steps[version]); err != nil {
 		return false, err
 	}
 	return false, sqlTx.Commit()
+}
+
+// apply carries one step out, and notes it.
+func (db *DB) apply(ctx context.Context, sqlTx *sql.Tx, step migration) error {
+	for _, statement := range statements(db.engine.ddl.Replace(step.text)) {
+		if _, err := sqlTx.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("migration %04d_%s: %w in: %s", step.number, step.name, err, statement)
+		}
+	}
+	_, err := sqlTx.ExecContext(ctx, `INSERT INTO schema_migrations (version, name, applied_at) VALUES ($1, $2, $3)`,
+		step.number, step.name, db.now().Format(time.RFC3339))
+	return err
 }
 
 func (db *DB) lockedVersion(ctx context.Context, sqlTx *sql.Tx) (version int, err error) {

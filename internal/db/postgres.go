@@ -44,6 +44,30 @@ var postgresEngine = &engine{
 			// connection exceptions, resources exhausted, an operator's shutdown
 			strings.HasPrefix(c, "08") || strings.HasPrefix(c, "53") || strings.HasPrefix(c, "57P")
 	},
+	columns: `SELECT c.relname, a.attname, upper(format_type(a.atttypid, NULL)),
+			COALESCE(array_position(i.indkey::int2[], a.attnum) + 1, 0), a.attidentity <> ''
+		FROM pg_class c
+		JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
+		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+		LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
+		WHERE c.relkind = 'r' ORDER BY c.relname, a.attnum`,
+	parents: `SELECT c.relname, p.relname
+		FROM pg_constraint k
+		JOIN pg_class c ON c.oid = k.conrelid
+		JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
+		JOIN pg_class p ON p.oid = k.confrelid
+		WHERE k.contype = 'f'`,
+	byBytes:   ` COLLATE "C"`,
+	unbounded: "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0",
+	scanOnly: func(table string) []string {
+		return []string{
+			"SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off",
+			"SELECT COUNT(*) FROM " + table,
+			"SET LOCAL enable_indexscan = on; SET LOCAL enable_indexonlyscan = on; SET LOCAL enable_bitmapscan = on",
+		}
+	},
+	counted:    "SELECT COALESCE(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0)",
+	setCounter: []string{"SELECT setval(pg_get_serial_sequence($1, $2), $3)"},
 }
 
 // postgresCode returns the SQLSTATE inside err, "" where there is none.

@@ -38,6 +38,19 @@ var sqliteEngine = &engine{
 		c := sqliteCode(err)
 		return c == sqlite3.SQLITE_FULL || c == sqlite3.SQLITE_IOERR || c == sqlite3.SQLITE_CANTOPEN
 	},
+	// Only {{serial}} gives the type INTEGER.
+	columns: `SELECT m.name, c.name, upper(c.type), c.pk, c.pk = 1 AND upper(c.type) = 'INTEGER'
+		FROM sqlite_master m JOIN pragma_table_info(m.name) c
+		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`,
+	parents:   `SELECT m.name, f."table" FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'`,
+	unbounded: "SELECT 1", // it has none
+	scanOnly:  func(table string) []string { return []string{"SELECT COUNT(*) FROM " + table + " NOT INDEXED"} },
+	counted:   "SELECT seq FROM sqlite_sequence WHERE name = $1 AND $2 <> ''",
+	// SQLite's own table has no key that would find the row.
+	setCounter: []string{
+		"DELETE FROM sqlite_sequence WHERE name = $1 AND $2 <> '' AND $3 > 0",
+		"INSERT INTO sqlite_sequence (name, seq) SELECT $1, $3 WHERE $2 <> ''",
+	},
 }
 
 // positional writes "?" in place of "$1", "$2" and so on, if these stand in the order of their numbers. To SQLite "$7"
@@ -110,11 +123,13 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 // each commit, so that a write is durable when it is answered; a page cache of 64 MB; and the journals of savepoints
 // in memory, because they need not outlive the process.
 func sqliteName(path string, more string) string {
-	pragmas := []string{
-		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)", "temp_store(MEMORY)",
-	}
+	return sqliteNameWith(path, more, "busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)")
+}
+
+// sqliteNameWith takes the pragmas that are not the same for all.
+func sqliteNameWith(path, more string, pragmas ...string) string {
 	name := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + more
-	for _, p := range pragmas {
+	for _, p := range append(pragmas, "foreign_keys(1)", "cache_size(-65536)", "temp_store(MEMORY)") {
 		name += "&_pragma=" + p
 	}
 	return name

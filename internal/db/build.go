@@ -1,0 +1,184 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const migrationsTable = "schema_migrations"
+
+// ErrNotEmpty: where a database is to be made, there is one already, or something else.
+var ErrNotEmpty = errors.New("the database is not empty")
+
+// Content is what Build puts into a new database.
+type Content struct {
+	// Schema names the migrations of the rows, as Tx.Schema gives them. Build carries those out first, and the later ones
+	// after Load.
+	Schema []string
+	// Load inserts the rows.
+	Load func(tx *Tx) error
+	// Finish runs at the end, on the schema of this program.
+	Finish func(tx *Tx) error
+}
+
+// Schema names the migrations that the database has seen, such as 0001_schema, in their order.
+func (tx *Tx) Schema() (names []string, err error) {
+	err = tx.Each(`SELECT version, name FROM schema_migrations ORDER BY version`, nil,
+		func(scan func(dest ...any) error) error {
+			step := migration{}
+			err := scan(&step.number, &step.name)
+			names = append(names, step.String())
+			return err
+		})
+	return names, err
+}
+
+// String is the name of the file, without its ending.
+func (m migration) String() string { return fmt.Sprintf("%04d_%s", m.number, m.name) }
+
+// Fits returns an error if a schema is newer than this program, or is another program's.
+func Fits(schema []string) error {
+	steps, err := migrations(migrationFiles)
+	if err != nil {
+		return err
+	}
+	for i, name := range schema {
+		if i >= len(steps) {
+			return fmt.Errorf("it has schema %d, and this program only knows %d: use a newer holdfast", len(schema), len(steps))
+		}
+		if own := steps[i].String(); name != own {
+			return fmt.Errorf("its migration %d is %s, and that of this program is %s: it is of another program", i+1, name, own)
+		}
+	}
+	return nil
+}
+
+// Build makes a database at url with everything in it, or leaves nothing behind. A SQLite database is made beside its place and
+// moved there when it is whole and on the disk; in PostgreSQL all is one transaction. The error is ErrNotEmpty if
+// anything is there already: a file (also the log of a database that has gone), or a table.
+func Build(ctx context.Context, url string, clock func() time.Time, c Content) error {
+	if err := Fits(c.Schema); err != nil {
+		return err
+	}
+	switch scheme, rest, _ := strings.Cut(url, ":"); scheme {
+	case "sqlite":
+		return buildSQLite(ctx, rest, clock, c)
+	case "postgres", "postgresql":
+		db, err := openPostgres(ctx, url, clock)
+		if err != nil {
+			return err
+		}
+		return errors.Join(db.fill(ctx, c), db.Close())
+	default:
+		return fmt.Errorf("database %q is neither sqlite:PATH nor postgres://…", scheme)
+	}
+}
+
+// fill carries out the migrations of an empty database and loads it, in one transaction.
+func (db *DB) fill(ctx context.Context, c Content) error {
+	sqlTx, err := db.write.BeginTx(ctx, nil)
+	if err != nil {
+		return db.outward(err)
+	}
+	defer func() { _ = sqlTx.Rollback() }() // after a commit it does nothing
+	tx := db.tx(ctx, sqlTx)
+	for _, text := range []string{db.engine.unbounded, db.engine.lockSchema} {
+		if _, err := sqlTx.ExecContext(ctx, text); err != nil {
+			return db.outward(err)
+		}
+	}
+	err = tx.Each(db.engine.columns, nil, func(func(dest ...any) error) error { return ErrNotEmpty })
+	if err != nil {
+		return db.outward(err)
+	}
+	steps, err := migrations(migrationFiles)
+	if err != nil {
+		return err
+	}
+	if _, err := db.lockedVersion(ctx, sqlTx); err != nil {
+		return err
+	}
+	for i, step := range steps {
+		if i == len(c.Schema) {
+			if err := c.Load(tx); err != nil {
+				return db.outward(err)
+			}
+		}
+		if err := db.apply(ctx, sqlTx, step); err != nil {
+			return db.outward(err)
+		}
+	}
+	if len(c.Schema) == len(steps) {
+		if err := c.Load(tx); err != nil {
+			return db.outward(err)
+		}
+	}
+	if err := c.Finish(tx); err != nil {
+		return db.outward(err)
+	}
+	return db.outward(sqlTx.Commit())
+}
+
+// besides are the endings of the files that SQLite keeps beside a database. Those of another database would be taken for
+// ours.
+var besides = []string{"", "-wal", "-shm", "-journal"}
+
+func buildSQLite(ctx context.Context, path string, clock func() time.Time, c Content) (err error) {
+	if path == "" || strings.HasPrefix(path, ":memory:") {
+		return errors.New("a SQLite database is a file: write sqlite:PATH")
+	}
+	for _, ending := range besides {
+		if _, err := os.Lstat(path + ending); err == nil {
+			return fmt.Errorf("%w: %s is there", ErrNotEmpty, path+ending)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("the folder of the database cannot be made: %w", err)
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.partial") // for its owner alone to read
+	if err != nil {
+		return fmt.Errorf("the database cannot be made: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	if err := fillSQLite(ctx, file.Name(), clock, c); err != nil {
+		return err
+	}
+	if err := file.Sync(); err != nil {
+		return err
+	}
+	// Unlike a renaming, a link never replaces what somebody has put there meanwhile.
+	if err := os.Link(file.Name(), path); err != nil {
+		return fmt.Errorf("the database cannot be put in its place: %w", err)
+	}
+	return SyncFolder(path)
+}
+
+// fillSQLite fills a new file. If it fails, the file is of no use: so there is no journal and no sync before the end.
+func fillSQLite(ctx context.Context, path string, clock func() time.Time, c Content) error {
+	connector, err := newConnector(sqliteNameWith(path, "_txlock=immediate", "journal_mode(OFF)", "synchronous(OFF)"))
+	if err != nil {
+		return err
+	}
+	pool := sql.OpenDB(connector)
+	pool.SetMaxOpenConns(1)
+	db := &DB{engine: sqliteEngine, clock: clock, read: pool, write: pool, counts: newCounts()}
+	return errors.Join(db.fill(ctx, c), pool.Close())
+}
+
+// SyncFolder makes durable that a file was put into its folder.
+func SyncFolder(path string) error {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
