@@ -52,6 +52,7 @@ var rooms = []room{
 	}},
 	{"processors", []string{"merchants", "payments"}, []string{"processor_notices", "processor_events", "sandbox_charges"}},
 	{"checkout", []string{"merchants", "identity", "bookings", "payments"}, []string{"modal_sessions"}},
+	{"backup", nil, nil},
 	{"takeover", []string{"merchants", "bookings", "payments"}, nil},
 	{"reports", []string{
 		"merchants", "identity", "bookings", "ledger", "rates", "limits", "statements", "payments",

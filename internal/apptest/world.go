@@ -61,3 +61,14 @@ func NewWorld(t testing.TB, url string) *World {
 	w.Actor = auth.System(w.Site.ID)
 	return w
 }
+
+// Over is the same world as another process sees it: with a database that was opened anew, or one that was restored.
+func Over(t testing.TB, w *World, store *db.DB) *World {
+	again := &World{t: t, URL: w.URL, Site: w.Site, Actor: w.Actor}
+	again.SetClock(w.Now())
+	again.Core = &core.Core{
+		Store: store, Clock: again.Now, Random: w.Core.Random, NewUUID: w.Core.NewUUID, Log: w.Core.Log, Cost: w.Core.Cost,
+	}
+	again.App = app.New(again.Core)
+	return again
+}
