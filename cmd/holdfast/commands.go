@@ -14,6 +14,8 @@ type commandLine struct {
 	Serve   serveCmd   `cmd:"" group:"service" help:"Serve the API, the payment modal and the jobs."`
 	Demo    demoCmd    `cmd:"" group:"service" help:"Make a sandbox with made-up data, and serve it."`
 	Migrate migrateCmd `cmd:"" group:"service" help:"Bring the schema of the database up to date."`
+	Backup  backupCmd  `cmd:"" group:"service" help:"Write the whole database into one file, while the service runs."`
+	Restore restoreCmd `cmd:"" group:"service" help:"Make a new database from a backup."`
 	Show    configCmd  `cmd:"" name:"config" group:"service" help:"Show all settings, and where each value comes from."`
 	Version versionCmd `cmd:"" group:"service" help:"Show the version of this program."`
 	Help    helpCmd    `cmd:"" group:"service" help:"Show the help of a command."`

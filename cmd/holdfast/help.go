@@ -47,6 +47,8 @@ var examples = map[string]string{
 	"serve":               "serve --listen 0.0.0.0:8080 --base-url https://protection.acme.example",
 	"demo":                "demo --day 2030-01-15",
 	"migrate":             "migrate --database sqlite:holdfast-data/holdfast.db",
+	"backup":              "backup holdfast.backup",
+	"restore":             "restore holdfast.backup --database sqlite:restored.db",
 	"config":              "config --listen 0.0.0.0:8080",
 	"version":             "version",
 	"help":                "help statements pay",

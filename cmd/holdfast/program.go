@@ -49,7 +49,11 @@ type program struct {
 
 // open opens a database that exists already. A command in the wrong folder must not make an empty one there.
 func (p *program) open(ctx context.Context) error {
-	err := p.openBy(ctx, db.OpenExisting)
+	return p.noDatabase(p.openBy(ctx, db.OpenExisting))
+}
+
+// noDatabase adds to an error that there is no database what to do about it.
+func (p *program) noDatabase(err error) error {
 	if errors.Is(err, db.ErrNoDatabase) {
 		return fmt.Errorf("there is no database of holdfast at %s. Name yours with --database or HOLDFAST_DATABASE. "+
 			"To begin a new one, run `holdfast site create` or `holdfast demo`", masked(p.Database))
