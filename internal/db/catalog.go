@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -53,20 +52,12 @@ func (t Table) names() string {
 // Snapshot runs fn on one consistent picture of the database, like Read, for as long as ctx lets it: for a backup, which
 // reads every row.
 func (db *DB) Snapshot(ctx context.Context, fn func(tx *Tx) error) error {
-	opts := &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}
-	if db.queue != nil { // see Read
-		opts = &sql.TxOptions{ReadOnly: true}
-	}
-	sqlTx, err := db.read.BeginTx(ctx, opts)
-	if err != nil {
-		return db.outward(err)
-	}
-	_, err = sqlTx.ExecContext(ctx, db.engine.unbounded)
-	if err == nil {
-		err = fn(db.tx(ctx, sqlTx))
-	}
-	_ = sqlTx.Rollback() // nothing was written
-	return db.outward(err)
+	return db.outward(db.readOn(ctx, db.read, false, func(tx *Tx) error {
+		if _, err := tx.Exec(db.engine.unbounded); err != nil {
+			return err
+		}
+		return fn(tx)
+	}))
 }
 
 // Tables gives all tables but schema_migrations. One that refers to another comes after it, so that rows can be inserted
