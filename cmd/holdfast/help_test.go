@@ -40,7 +40,7 @@ func TestEveryCommandHasAnExampleThatParses(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	for words, want := range map[string]string{
-		"":                                  "serve demo migrate config version help completion site",
+		"":                                  "serve demo migrate backup restore config version help completion site",
 		"stat":                              "statements",
 		"statements ":                       "list show pdf pay issue",
 		"statements --site acme p":          "pdf pay",
