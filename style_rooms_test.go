@@ -57,6 +57,13 @@ var rooms = []room{
 	{"reports", []string{
 		"merchants", "identity", "bookings", "ledger", "rates", "limits", "statements", "payments",
 	}, nil},
+	{"seals", []string{
+		"merchants", "bookings", "ledger", "rates", "limits", "statements", "payments",
+	}, []string{"fact_"}},
+	{"verify", []string{
+		"merchants", "identity", "bookings", "ledger", "rates", "limits", "statements", "payments", "processors", "checkout",
+		"seals",
+	}, nil},
 }
 
 // arrows says which packages of ours a package may import, outside its tests. A package that is not here is not part of

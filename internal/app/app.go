@@ -15,9 +15,11 @@ import (
 	"holdfast/internal/protection"
 	"holdfast/internal/rates"
 	"holdfast/internal/reports"
+	"holdfast/internal/seals"
 	"holdfast/internal/statements"
 	"holdfast/internal/takeover"
 	"holdfast/internal/travel"
+	"holdfast/internal/verify"
 )
 
 // App holds the use cases of all rooms.
@@ -50,6 +52,8 @@ type App struct {
 	Audit           *core.Audit
 	Approvals       *core.Approvals
 	Work            *core.Work
+	Seals           *seals.Seals
+	Verify          *verify.Verify
 }
 
 // New makes the use cases over one core. It fills in what the core leaves empty: the shipped rulepacks, the
@@ -96,6 +100,8 @@ func New(c *core.Core) *App {
 		Audit:           &core.Audit{Core: c},
 		Approvals:       &core.Approvals{Core: c},
 		Work:            &core.Work{Core: c},
+		Seals:           &seals.Seals{Core: c},
+		Verify:          &verify.Verify{Core: c},
 	}
 }
 

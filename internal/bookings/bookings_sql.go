@@ -159,18 +159,23 @@ func flushSums(tx *db.Tx) error {
 func Insert(tx *db.Tx, b travel.Booking) (id int64, err error) {
 	now := db.Micros(tx.Now)
 	b.Suppliers = inOrder(b.Suppliers)
+	digest, err := db.Digest(b.Facts(inRow(b.Suppliers))...)
+	if err != nil {
+		return 0, err
+	}
 	err = tx.RowAsIs(`INSERT INTO bookings (site_id, uuid, channel_id, author_id, author, author_name, content, firstname,
 			surname, email, start_day, end_day, pax, reference, total, currencies, country, language, modal_draft, net, held,
-			open_authorised, locked_payments, status, deleted, import_key, version, created_at, modified_at, suppliers, other_protection)
+			open_authorised, locked_payments, status, deleted, import_key, version, created_at, modified_at, suppliers, other_protection,
+			digest)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-			FALSE, $25, 1, $26, $26, $27, $28)
+			FALSE, $25, 1, $26, $26, $27, $28, $29)
 		RETURNING id`,
 		[]any{
 			b.SiteID, b.UUID, b.ChannelID, b.AuthorID, b.Author, b.AuthorName, b.Content, b.Firstname,
 			b.Surname, b.Email, db.MaybeDay(b.Start), int64(b.End), b.Pax, b.Reference, b.Total, string(b.Currency), b.Country,
 			b.Language, b.ModalDraft, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments,
 			string(b.StoredStatus()), sql.NullString{String: b.ImportKey, Valid: b.ImportKey != ""}, now, inRow(b.Suppliers),
-			string(b.OwnProtection),
+			string(b.OwnProtection), digest,
 		}, &id)
 	if err != nil {
 		return 0, err
@@ -232,14 +237,18 @@ func oneBooking(tx *db.Tx, condition string, args ...any) (travel.Booking, error
 // Update stores the fields of a locked booking that a caller can change, and the status that follows from them.
 func Update(tx *db.Tx, b travel.Booking) error {
 	b.Suppliers = inOrder(b.Suppliers)
+	digest, err := db.Digest(b.Facts(inRow(b.Suppliers))...)
+	if err != nil {
+		return err
+	}
 	n, err := tx.Exec(`UPDATE bookings SET channel_id = $3, content = $4, firstname = $5, surname = $6, email = $7,
 			start_day = $8, end_day = $9, pax = $10, reference = $11, total = $12, currencies = $13, country = $14,
 			language = $15, modal_draft = $16, status = $17, modified_at = $18, total_changed = total_changed OR total <> $12,
-			suppliers = $19, other_protection = $20
+			suppliers = $19, other_protection = $20, digest = $21
 		WHERE site_id = $1 AND id = $2 AND NOT deleted`,
 		b.SiteID, b.ID, b.ChannelID, b.Content, b.Firstname, b.Surname, b.Email, db.MaybeDay(b.Start), int64(b.End), b.Pax,
 		b.Reference, b.Total, string(b.Currency), b.Country, b.Language, b.ModalDraft, string(b.StoredStatus()), db.Micros(tx.Now),
-		inRow(b.Suppliers), string(b.OwnProtection))
+		inRow(b.Suppliers), string(b.OwnProtection), digest)
 	if err != nil {
 		return err
 	}

@@ -111,6 +111,29 @@ func historiesOf(tx *db.Tx, siteID int64, list []protection.Allocation) ([]prote
 	return page, nil
 }
 
+// HistoriesOfBookings reads the allocations of the bookings with ids from first to last, simulated ones too, each with all
+// its terms and events. They are in order of their ids.
+func HistoriesOfBookings(tx *db.Tx, siteID, first, last int64) ([]protection.History, error) {
+	list, err := allocations(tx, `WHERE a.site_id = $1 AND a.booking_id BETWEEN $2 AND $3 ORDER BY a.id`, siteID, first, last)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return historiesOf(tx, siteID, list)
+}
+
+// PremiumOfBookings reads the premium lines of the bookings with ids from first to last, by the ids of their allocations.
+// Each list is in the order in which the lines were booked.
+func PremiumOfBookings(tx *db.Tx, siteID, first, last int64) (map[int64][]protection.PremiumLine, error) {
+	lines := map[int64][]protection.PremiumLine{}
+	err := tx.Each(`SELECT `+premiumColumns+` FROM premium_lines WHERE site_id = $1 AND booking_id BETWEEN $2 AND $3
+		ORDER BY id`, []any{siteID, first, last}, func(scan func(dest ...any) error) error {
+		l, err := scanPremium(scan)
+		lines[l.AllocationID] = append(lines[l.AllocationID], l)
+		return err
+	})
+	return lines, err
+}
+
 // HistoriesWithIDs reads the allocations with the given ids and those of the given transactions, in order of their ids,
 // each once. Each has all its terms and events. The number of queries does not grow with the number of allocations.
 func HistoriesWithIDs(tx *db.Tx, siteID int64, ids, transactions []int64) ([]protection.History, error) {

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"slices"
+
 	"holdfast/internal/db"
 	"holdfast/internal/protection"
 )
@@ -51,17 +53,23 @@ var (
 	waitingDeltas = db.NewDeferral(flushDeltas, "exposure_deltas")
 )
 
+// The columns of rows that never change, which their digests are made of.
 const (
-	insertedAllocation = `site_id, id, channel_id, booking_id, transaction_id, currency, amount, scheme,
+	AllocationFacts = `site_id, id, channel_id, booking_id, transaction_id, currency, amount, scheme,
 		effective_at, recorded_at, protected, reason, simulated, late_logged, cover_from, rulepack, policy_currency,
-		max_fixing_age, priced_at, value, from_provider, from_day, from_rate, to_provider, to_day, to_rate, policy_id`
-	insertedTerms = `site_id, allocation_id, effective_at, recorded_at, start_day, end_day, last_day,
+		max_fixing_age, policy_id`
+	TermsFacts = `site_id, allocation_id, effective_at, recorded_at, start_day, end_day, last_day,
 		country, suppliers`
-	insertedEvent   = `site_id, allocation_id, transaction_id, kind, amount, effective_at, recorded_at`
-	insertedPremium = `site_id, allocation_id, channel_id, booking_id, transaction_id, kind, cause,
+	EventFacts   = `site_id, allocation_id, transaction_id, kind, amount, effective_at, recorded_at`
+	PremiumFacts = `site_id, allocation_id, channel_id, booking_id, transaction_id, kind, cause,
 		recorded_at, effective_at, currency, amount, retained, state_amount, state_value, lead_days, ppm, premium,
 		minimum_applied, policy_id, rate_card, simulated`
+	TotalFacts = `site_id, booking_id, changed_at, total`
 )
+
+const insertedAllocation = `site_id, id, channel_id, booking_id, transaction_id, currency, amount, scheme,
+	effective_at, recorded_at, protected, reason, simulated, late_logged, cover_from, rulepack, policy_currency,
+	max_fixing_age, priced_at, value, from_provider, from_day, from_rate, to_provider, to_day, to_rate, policy_id`
 
 func flushRows(tx *db.Tx) error {
 	m := inLedger.Of(tx)
@@ -70,18 +78,32 @@ func flushRows(tx *db.Tx) error {
 	for _, table := range []struct {
 		name, columns string
 		rows          [][]any
+		facts         func(row []any) []any
 	}{
-		{"allocations", insertedAllocation, rows.allocations},
-		{"allocation_terms", insertedTerms, rows.terms},
-		{"allocation_events", insertedEvent, rows.events},
-		{"premium_lines", insertedPremium, rows.premium},
+		{"allocations", insertedAllocation, rows.allocations, factsOfAllocation},
+		{"allocation_terms", TermsFacts, rows.terms, allFacts},
+		{"allocation_events", EventFacts, rows.events, allFacts},
+		{"premium_lines", PremiumFacts, rows.premium, allFacts},
 	} {
-		if err := tx.InsertRows(table.name, table.columns, table.rows); err != nil {
+		for i, row := range table.rows {
+			digest, err := db.Digest(table.facts(row)...)
+			if err != nil {
+				return err
+			}
+			table.rows[i] = append(slices.Clone(row), digest)
+		}
+		if err := tx.InsertRows(table.name, table.columns+", digest", table.rows); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+func allFacts(row []any) []any { return row }
+
+// factsOfAllocation are the values of AllocationFacts in a row of insertedAllocation: all but the price, which may arrive
+// late.
+func factsOfAllocation(row []any) []any { return append(slices.Clone(row[:18]), row[len(row)-1]) }
 
 // flushDeltas adds the changes of the write's bookings to the buckets.
 func flushDeltas(tx *db.Tx) error {

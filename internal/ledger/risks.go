@@ -173,8 +173,12 @@ func changeTotal(tx *db.Tx, siteID, bookingID, before, after int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`INSERT INTO booking_totals (site_id, booking_id, changed_at, total) VALUES ($1, $2, $3, $4)`,
-		siteID, bookingID, db.Micros(tx.Now), before)
+	row := []any{siteID, bookingID, db.Micros(tx.Now), before}
+	digest, err := db.Digest(row...)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO booking_totals (`+TotalFacts+`, digest) VALUES ($1, $2, $3, $4, $5)`, append(row, digest)...)
 	return err
 }
 

@@ -49,20 +49,24 @@ var inPayments = db.NewLocal[paymentsMemory]()
 // InsertTransaction stores a new transaction with its payments, and returns it with all ids.
 func InsertTransaction(tx *db.Tx, t travel.Transaction) (travel.Transaction, error) {
 	t.CreatedAt, t.ModifiedAt = tx.Now, tx.Now
-	err := tx.Row(`INSERT INTO transactions (site_id, uuid, channel_id, author_id, author, author_name, type, status,
+	digest, err := db.Digest(t.Facts()...)
+	if err != nil {
+		return travel.Transaction{}, err
+	}
+	err = tx.Row(`INSERT INTO transactions (site_id, uuid, channel_id, author_id, author, author_name, type, status,
 			currencies, total, remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname,
 			payee_email, country, reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds,
 			redirect_url, linked_id, content, content_hash, import_key, simulated, effective_at, version, created_at, modified_at,
-			acquirer_reference)
+			acquirer_reference, digest)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
-			$24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, 1, $37, $38, $39)
+			$24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, 1, $37, $38, $39, $40)
 		RETURNING id`,
 		[]any{t.SiteID, t.UUID, t.ChannelID, t.AuthorID, t.Author, t.AuthorName, t.Type, t.Status, t.Currency, t.Total,
 			t.Remaining, t.BaseCurrency, t.BaseTotal, t.ForexRate, strings.Join(t.Flags, ","), t.PSP, t.Method, t.PayeeName,
 			t.PayeeSurname, t.PayeeEmail, t.Country, maybeText(t.Reference), t.Token, t.IPAddress, t.BIN, t.LastFour,
 			t.CardType, t.AuthCode, t.Attempt3DS, t.RedirectURL, db.MaybeID(t.LinkedID), t.Content, t.ContentHash,
 			maybeText(t.ImportKey), t.Simulated, db.Micros(t.EffectiveAt), db.Micros(tx.Now), db.Micros(tx.Now),
-			t.AcquirerReference}, &t.ID)
+			t.AcquirerReference, digest}, &t.ID)
 	if err != nil {
 		return travel.Transaction{}, err
 	}
@@ -71,12 +75,15 @@ func InsertTransaction(tx *db.Tx, t travel.Transaction) (travel.Transaction, err
 	for i := range t.Payments {
 		p := &t.Payments[i]
 		p.SiteID, p.TransactionID, p.ChannelID, p.CreatedAt = t.SiteID, t.ID, t.ChannelID, tx.Now
+		if digest, err = db.Digest(p.Facts()...); err != nil {
+			return travel.Transaction{}, err
+		}
 		err := tx.Row(`INSERT INTO payments (site_id, transaction_id, channel_id, booking_id, currencies, total, remaining,
-				linked_id, created_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+				linked_id, created_at, digest)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 			RETURNING id`,
 			[]any{p.SiteID, p.TransactionID, p.ChannelID, p.BookingID, p.Currency, p.Total, p.Remaining, db.MaybeID(p.LinkedID),
-				db.Micros(tx.Now)}, &p.ID)
+				db.Micros(tx.Now), digest}, &p.ID)
 		if err != nil {
 			return travel.Transaction{}, err
 		}

@@ -24,6 +24,13 @@ const openOfStatement = `((SELECT MIN(t.account) FROM statements t WHERE t.site_
 	- CAST(COALESCE((SELECT SUM(p.amount) FROM statement_payments p WHERE p.site_id = s.site_id
 		AND p.channel_id = s.channel_id AND p.currency = s.currency), 0) AS BIGINT))`
 
+// The columns of statements and of payments against them, which never change. Their digests are made of them.
+const (
+	StatementFacts = `site_id, number, channel_id, period, first_day, last_day, from_at, until_at, issued_at, due_day,
+		currency, opening, payments, closing, account, content`
+	PaymentFacts = `site_id, statement_id, channel_id, currency, paid_on, amount, reference, author, recorded_at`
+)
+
 // statementContent is the part of a statement that no query looks at, as JSON.
 type statementContent struct {
 	ChannelName string                     `json:"channel_name"`
@@ -76,12 +83,16 @@ func insert(tx *db.Tx, s protection.Statement) (protection.Statement, error) {
 		return s, err
 	}
 	s.IssuedAt = tx.Now
-	err = tx.Row(`INSERT INTO statements (site_id, number, channel_id, period, first_day, last_day, from_at, until_at,
-			issued_at, due_day, currency, opening, payments, closing, account, content)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) RETURNING id`,
-		[]any{s.SiteID, s.Number, s.ChannelID, s.Period.Kind, s.Period.First, s.Period.Last, db.Micros(s.From),
-			db.Micros(s.Until), db.Micros(s.IssuedAt), s.Due, s.Currency, s.Opening, s.Payments, s.Closing, s.Account,
-			string(content)}, &s.ID)
+	row := []any{s.SiteID, s.Number, s.ChannelID, s.Period.Kind, s.Period.First, s.Period.Last, db.Micros(s.From),
+		db.Micros(s.Until), db.Micros(s.IssuedAt), s.Due, s.Currency, s.Opening, s.Payments, s.Closing, s.Account,
+		string(content)}
+	digest, err := db.Digest(row...)
+	if err != nil {
+		return s, err
+	}
+	err = tx.Row(`INSERT INTO statements (`+StatementFacts+`, digest)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) RETURNING id`,
+		append(row, digest), &s.ID)
 	return s, err
 }
 
@@ -90,6 +101,17 @@ func Statement(tx *db.Tx, siteID, id int64) (protection.IssuedStatement, error) 
 	return scanStatement(func(dest ...any) error {
 		return tx.Row(`SELECT `+statementColumns+` FROM statements s WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
+}
+
+// AfterNumber reads the statements of a site with numbers greater than after, in their order, at most limit of them.
+func AfterNumber(tx *db.Tx, siteID, after int64, limit int) (list []protection.IssuedStatement, err error) {
+	err = tx.Each(`SELECT `+statementColumns+` FROM statements s WHERE site_id = $1 AND number > $2 ORDER BY number LIMIT $3`,
+		[]any{siteID, after, limit}, func(scan func(dest ...any) error) error {
+			s, err := scanStatement(scan)
+			list = append(list, s)
+			return err
+		})
+	return list, err
 }
 
 // Before reads the previous statement of the same channel and currency. For the first one it returns db.ErrNotFound.
@@ -162,10 +184,14 @@ func scanStatementPayment(scan func(dest ...any) error) (travel.StatementPayment
 // recordPayment stores a payment, or returns the one of the same statement that has its reference already.
 func recordPayment(tx *db.Tx, p travel.StatementPayment) (stored travel.StatementPayment, created bool, err error) {
 	p.RecordedAt = tx.Now
-	err = tx.Row(`INSERT INTO statement_payments (site_id, statement_id, channel_id, currency, paid_on, amount, reference,
-			author, recorded_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (site_id, statement_id, reference) DO NOTHING RETURNING id`,
-		[]any{p.SiteID, p.StatementID, p.ChannelID, p.Currency, p.PaidOn, p.Amount, p.Reference, p.Author, db.Micros(tx.Now)}, &p.ID)
+	row := []any{p.SiteID, p.StatementID, p.ChannelID, p.Currency, p.PaidOn, p.Amount, p.Reference, p.Author, db.Micros(tx.Now)}
+	digest, err := db.Digest(row...)
+	if err != nil {
+		return p, false, err
+	}
+	err = tx.Row(`INSERT INTO statement_payments (`+PaymentFacts+`, digest)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (site_id, statement_id, reference) DO NOTHING RETURNING id`,
+		append(row, digest), &p.ID)
 	if !errors.Is(err, db.ErrNotFound) {
 		return p, err == nil, err
 	}

@@ -1,0 +1,125 @@
+package verify
+
+import "strings"
+
+// reference says that a column names a row of another table. Both rows belong to the same site.
+type reference struct {
+	table, column, parent string
+	key                   string // the column that tells rows of the table apart; "" for id
+	zero                  bool   // 0 stands for no row
+}
+
+// foreign are the references between tables. The schema has most of them as foreign keys; but who changes rows by hand may
+// have switched these off.
+var foreign = []reference{
+	{table: "policies", column: "site_id", parent: "sites"},
+	{table: "rate_card_lines", column: "policy_id", parent: "policies"},
+	{table: "rate_card_lines", column: "channel_id", parent: "channels"},
+	{table: "memberships", column: "user_id", parent: "users", key: "user_id"},
+	{table: "api_tokens", column: "user_id", parent: "users"},
+	{table: "channels", column: "site_id", parent: "sites"},
+	{table: "channel_gateways", column: "channel_id", parent: "channels", key: "channel_id"},
+	{table: "channel_names", column: "channel_id", parent: "channels"},
+	{table: "channel_protection", column: "channel_id", parent: "channels"},
+	{table: "channel_suppliers", column: "channel_id", parent: "channels", key: "channel_id"},
+	{table: "channel_suppliers", column: "supplier_id", parent: "suppliers", key: "supplier_id"},
+	{table: "bookings", column: "channel_id", parent: "channels"},
+	{table: "booking_suppliers", column: "booking_id", parent: "bookings", key: "booking_id"},
+	{table: "booking_suppliers", column: "supplier_id", parent: "suppliers", key: "booking_id"},
+	{table: "booking_totals", column: "booking_id", parent: "bookings"},
+	{table: "transactions", column: "channel_id", parent: "channels"},
+	{table: "transactions", column: "linked_id", parent: "transactions"},
+	{table: "payments", column: "transaction_id", parent: "transactions"},
+	{table: "payments", column: "booking_id", parent: "bookings"},
+	{table: "payments", column: "linked_id", parent: "payments"},
+	{table: "allocations", column: "id", parent: "payments"},
+	{table: "allocations", column: "transaction_id", parent: "transactions"},
+	{table: "allocations", column: "booking_id", parent: "bookings"},
+	{table: "allocations", column: "policy_id", parent: "policies", zero: true},
+	{table: "allocation_terms", column: "allocation_id", parent: "allocations"},
+	{table: "allocation_events", column: "allocation_id", parent: "allocations"},
+	{table: "allocation_events", column: "transaction_id", parent: "transactions"},
+	{table: "premium_lines", column: "allocation_id", parent: "allocations"},
+	{table: "premium_lines", column: "booking_id", parent: "bookings"},
+	{table: "premium_lines", column: "transaction_id", parent: "transactions"},
+	{table: "premium_lines", column: "policy_id", parent: "policies"},
+	{table: "premium_lines", column: "rate_card", parent: "rate_card_lines"},
+	{table: "statements", column: "channel_id", parent: "channels"},
+	{table: "statement_progress", column: "channel_id", parent: "channels", key: "channel_id"},
+	{table: "statement_payments", column: "statement_id", parent: "statements"},
+	{table: "limits", column: "channel_id", parent: "channels"},
+	{table: "limit_events", column: "limit_id", parent: "limits"},
+	{table: "limit_events", column: "transaction_id", parent: "transactions"},
+	{table: "limit_lines", column: "allocation_id", parent: "allocations", key: "allocation_id"},
+	{table: "limit_reviews", column: "limit_id", parent: "limits", key: "limit_id"},
+	{table: "over_limits", column: "allocation_id", parent: "allocations", key: "allocation_id"},
+	{table: "over_limits", column: "limit_id", parent: "limits", key: "allocation_id"},
+	{table: "collateral", column: "channel_id", parent: "channels"},
+	{table: "collateral", column: "record_id", parent: "collateral", zero: true},
+	{table: "gateway_charges", column: "transaction_id", parent: "transactions", key: "transaction_id"},
+	{table: "disputes", column: "transaction_id", parent: "transactions", key: "chargeback_id"},
+	{table: "disputes", column: "chargeback_id", parent: "transactions", key: "chargeback_id"},
+	{table: "disputes", column: "reversal_id", parent: "transactions", key: "chargeback_id"},
+	{table: "modal_payments", column: "transaction_id", parent: "transactions", key: "transaction_id"},
+	{table: "modal_payments", column: "booking_id", parent: "bookings", key: "transaction_id"},
+	{table: "modal_sessions", column: "channel_id", parent: "channels"},
+	{table: "modal_sessions", column: "booking_id", parent: "bookings"},
+}
+
+// ownedByAll are the parents that belong to no site.
+var ownedByAll = map[string]bool{"sites": true, "users": true}
+
+// references: what a row names exists, and belongs to the site of the row. The step that belongs to no site looks for
+// rows of sites that do not exist.
+func references(l *look) error {
+	line := l.line("references")
+	counted := map[string]bool{}
+	for _, r := range foreign {
+		if r.key == "" {
+			r.key = "id"
+		}
+		if !counted[r.table] && l.site.ID != 0 {
+			counted[r.table] = true
+			var n int64
+			if err := l.tx.Row(`SELECT COUNT(*) FROM `+r.table+` WHERE site_id = $1`, []any{l.site.ID}, &n); err != nil {
+				return err
+			}
+			line.Rows += n
+		}
+		if l.site.ID == 0 {
+			if counted[r.table] {
+				continue
+			}
+			counted[r.table] = true
+			r = reference{table: r.table, column: "site_id", parent: "sites", key: r.key, zero: true}
+		}
+		if err := l.reference(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reference finds the rows of a table that name nothing.
+func (l *look) reference(r reference) error {
+	parent := `p.id = c.` + r.column
+	if !ownedByAll[r.parent] {
+		parent += ` AND p.site_id = c.site_id`
+	}
+	query, args := `SELECT c.`+r.key+`, c.`+r.column+` FROM `+r.table+` c WHERE `, []any{}
+	if l.site.ID != 0 {
+		query, args = query+`c.site_id = $1 AND `, []any{l.site.ID}
+	}
+	if r.zero {
+		query += `c.` + r.column + ` <> 0 AND `
+	}
+	query += `c.` + r.column + ` IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ` + r.parent + ` p WHERE ` + parent + `)`
+	at := place{check: "references", table: r.table}
+	should := "the " + strings.TrimSuffix(r.column, "_id") + " of a row in " + r.parent + " of the same site"
+	return l.tx.Each(query, args, func(scan func(dest ...any) error) error {
+		var named int64
+		err := scan(&at.id, &named)
+		l.wrong(at, r.column, named, should)
+		return err
+	})
+}
