@@ -9,8 +9,8 @@ import (
 
 // Digest is the SHA-256 of values in their order. Values that are stored alike have the same digest, whichever engine
 // stores them, and also when they are read back as they are. Each value is written with its kind and its length, so
-// that no two lists have the same text: "i-5;" is a number, "t3:abc;" a text, "b1;" true, "n;" NULL. Bytes are a text.
-// An amount, an instant or a day is a number. It is an error to give a value of any other kind.
+// that no two lists have the same text: "i-5;" is a number, "t3:abc;" a text, "n;" NULL. Bytes are a text. An amount,
+// an instant or a day is a number, and so is true: 1. It is an error to give a value of any other kind.
 func Digest(values ...any) ([]byte, error) {
 	text := make([]byte, 0, 512)
 	for i, v := range values {
@@ -24,7 +24,7 @@ func Digest(values ...any) ([]byte, error) {
 		case int64:
 			text = strconv.AppendInt(append(text, 'i'), v, 10)
 		case bool:
-			text = append(text, 'b', '0')
+			text = append(text, 'i', '0') // as SQLite stores it
 			if v {
 				text[len(text)-1] = '1'
 			}

@@ -16,7 +16,7 @@ const premiumColumns = `site_id, id, allocation_id, channel_id, booking_id, tran
 	(SELECT c.lead_from FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
 	(SELECT c.lead_to FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
 	(SELECT c.channel_id FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
-	(SELECT a.currency FROM allocations a WHERE a.site_id = premium_lines.site_id AND a.id = allocation_id)`
+	COALESCE((SELECT a.currency FROM allocations a WHERE a.site_id = premium_lines.site_id AND a.id = allocation_id), '')`
 
 func scanPremium(scan func(dest ...any) error) (protection.PremiumLine, error) {
 	var l protection.PremiumLine

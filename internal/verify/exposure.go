@@ -119,6 +119,9 @@ func exposure(l *look) error {
 	if err != nil {
 		return err
 	}
+	if l.unread {
+		stored, l.exposure = nil, newExposureSums()
+	}
 	for g, should := range l.exposure.from {
 		l.compareGroup(at.check, g, *addTo(stored, g), *should)
 	}

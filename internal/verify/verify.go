@@ -4,7 +4,9 @@ package verify
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"strconv"
 	"time"
 
 	"holdfast/internal/auth"
@@ -69,6 +71,9 @@ func (v *Verify) Run(ctx context.Context, actor auth.Actor, q Query) (Report, er
 	kept := newKept(q)
 	for _, s := range sites {
 		err := v.ReadBy(ctx, core.SiteClock{SiteID: s.ID, Ahead: s.ClockAhead}, func(tx *db.Tx) error {
+			if err := tx.Long(); err != nil {
+				return err
+			}
 			return checkSite(tx, v.Core, s, q.Limit, kept, &report)
 		})
 		if err != nil {
@@ -135,6 +140,8 @@ type look struct {
 	lines []*Line
 	found []Finding
 	kept  *kept
+	// unread: a step has ended early, so nothing can be said about what is added up from all its rows.
+	unread bool
 
 	policies map[int64]travel.Policy
 	rates    rateMemory
@@ -155,7 +162,7 @@ func checkSite(tx *db.Tx, c *core.Core, site travel.Site, limit int, kept *kept,
 		if site.ID == 0 && !step.everywhere {
 			continue
 		}
-		if err := step.run(l); err != nil {
+		if err := l.step(step); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
 	}
@@ -163,6 +170,22 @@ func checkSite(tx *db.Tx, c *core.Core, site travel.Site, limit int, kept *kept,
 	report.Heads = append(report.Heads, heads...)
 	report.add(l.lines, l.found)
 	return err
+}
+
+// step makes one step. What cannot be read because somebody has written nonsense into it is a finding, and the other steps
+// go on. What cannot be read because the database fails ends the check.
+func (l *look) step(s step) error {
+	err := s.run(l)
+	if err == nil {
+		return nil
+	}
+	var one int64
+	if failed := l.tx.Row(`SELECT 1`, nil, &one); failed != nil {
+		return err
+	}
+	l.wrong(place{check: s.name}, "read", err, "rows that can be read")
+	l.unread = true
+	return nil
 }
 
 func (r *Report) add(lines []*Line, found []Finding) {
@@ -211,10 +234,17 @@ func same[T comparable](l *look, at place, field string, stored, should T) {
 
 // show writes a value of a finding. A time has its microseconds: a change by one must be seen.
 func show(v any) string {
-	if t, ok := v.(time.Time); ok {
-		return t.UTC().Format("2006-01-02 15:04:05.000000")
+	switch v := v.(type) {
+	case time.Time:
+		return v.UTC().Format("2006-01-02 15:04:05.000000")
+	case sql.NullBool:
+		if !v.Valid {
+			return nothing
+		}
+		return strconv.FormatBool(v.Bool)
+	default:
+		return fmt.Sprint(v)
 	}
-	return fmt.Sprint(v)
 }
 
 // nothing stands for a row or value that is not there.

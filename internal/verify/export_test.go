@@ -1,0 +1,20 @@
+package verify
+
+import (
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/travel"
+)
+
+// RunIn checks sites inside a transaction that is open already. Tests break a book in it, and take that back.
+func RunIn(tx *db.Tx, c *core.Core, sites []travel.Site, q Query) (Report, error) {
+	var report Report
+	kept := newKept(q)
+	for _, s := range sites {
+		if err := checkSite(tx, c, s, q.Limit, kept, &report); err != nil {
+			return report, err
+		}
+	}
+	report.add(kept.rest(q.Limit))
+	return report, nil
+}
