@@ -52,8 +52,11 @@ type Config struct {
 
 	FontDir string `name:"font-dir" default:"${font_dir}" env:"HOLDFAST_FONT_DIR" placeholder:"DIRECTORY" help:"Folder of the fonts for PDFs in Chinese, Japanese and Korean (default: that of the Debian package fonts-noto-cjk)."`
 
-	LogLevel        string        `default:"info" enum:"debug,info,warn,error" env:"HOLDFAST_LOG_LEVEL" placeholder:"LEVEL" help:"Log lines of this level and above: debug, info, warn or error (default: info)."`
-	LogFormat       string        `default:"text" enum:"text,json" env:"HOLDFAST_LOG_FORMAT" placeholder:"FORMAT" help:"Form of the log, which goes to standard error: text or json (default: text)."`
+	LogLevel    string        `default:"info" enum:"debug,info,warn,error" env:"HOLDFAST_LOG_LEVEL" placeholder:"LEVEL" help:"Log lines of this level and above: debug, info, warn or error (default: info)."`
+	LogFormat   string        `default:"text" enum:"text,json" env:"HOLDFAST_LOG_FORMAT" placeholder:"FORMAT" help:"Form of the log, which goes to standard error: text or json (default: text)."`
+	AnchorFile  string        `name:"anchor-file" env:"HOLDFAST_ANCHOR_FILE" placeholder:"FILE" help:"Append the heads of the chains to this file, for \"holdfast verify --against\" (default: none). It belongs on another disk."`
+	AnchorEvery time.Duration `name:"anchor-every" default:"1h" env:"HOLDFAST_ANCHOR_EVERY" placeholder:"DURATION" help:"How often the heads are appended to --anchor-file (default: 1h)."`
+
 	ShutdownTimeout time.Duration `default:"10s" env:"HOLDFAST_SHUTDOWN_TIMEOUT" placeholder:"DURATION" help:"How long the service waits for open requests when it stops (default: 10s)."`
 }
 
@@ -81,6 +84,9 @@ func (c Config) Validate() error {
 	}
 	if c.PaymentTimeout > 30*time.Second {
 		return errors.New("--payment-timeout can be 30s at most: clients wait no longer for an answer")
+	}
+	if c.AnchorEvery <= 0 {
+		return errors.New("--anchor-every must be more than 0")
 	}
 	if c.ShutdownTimeout < 0 {
 		return errors.New("--shutdown-timeout cannot be negative")
@@ -203,6 +209,10 @@ func (p *program) show(flag *kong.Flag) string {
 			return "(follows listen)"
 		}
 		return masked(p.BaseURL)
+	case "anchor-file":
+		if p.AnchorFile == "" {
+			return "(none)"
+		}
 	case "keys-file":
 		if p.KeysFile == "" {
 			return "(none)"

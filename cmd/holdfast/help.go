@@ -84,7 +84,7 @@ var examples = map[string]string{
 	"reject":              `reject 6 --reason "The file is from last year." --as bob`,
 	"withdraw":            "withdraw 6 --as ada",
 	"audit list":          "audit list --action channel.change --sort -id --limit 20",
-	"audit verify":        "audit verify",
+	"verify":              "verify --against heads.jsonl",
 	"clock show":          "clock show --site demo",
 	"clock set":           `clock set --to "2030-02-01 00:00:00" --site demo`,
 	"import payments":     "import payments book.csv --mode protection-only --cover-start effective --dry-run",

@@ -97,6 +97,8 @@ func exitCode(stderr io.Writer, parsed *kong.Context, err error) int {
 	switch {
 	case err == nil:
 		return 0
+	case errors.Is(err, errFindings):
+		return exitFailure
 	case errors.Is(err, errRefused):
 		return exitRefused
 	case errors.Is(err, errUsage):

@@ -118,7 +118,11 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 // the database must not be closed under them.
 func (p *program) startJobs(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	runner := jobs.New(p.app, p.core.Log)
+	var more []jobs.Job
+	if p.AnchorFile != "" {
+		more = append(more, jobs.Job{Name: "anchor-heads", Every: p.AnchorEvery, Run: p.anchor})
+	}
+	runner := jobs.New(p.app, p.core.Log, more...)
 	var running sync.WaitGroup
 	running.Go(func() { runner.Run(ctx) })
 	return func() {

@@ -15,6 +15,7 @@ import (
 	"holdfast/internal/reports"
 	"holdfast/internal/takeover"
 	"holdfast/internal/travel"
+	"holdfast/internal/verify"
 )
 
 // operators are two people who may approve each other's proposals on the house's site, which is no sandbox.
@@ -216,9 +217,9 @@ func TestInASandboxOnePersonIsEnough(t *testing.T) {
 		if last := records[len(records)-1]; !strings.Contains(last.After, `"alone":true`) {
 			t.Errorf("%s", last.After)
 		}
-		check, err := w.App.Audit.Verify(t.Context(), w.Actor)
-		if err != nil || check.Broken != 0 || check.Last.ID != 3 {
-			t.Errorf("%+v, %v", check, err)
+		report, err := w.App.Verify.Run(t.Context(), w.Actor, verify.Query{Sites: []travel.Site{w.Site}})
+		if err != nil || report.Total != 0 || report.Heads[1].Count != 3 {
+			t.Errorf("%+v, %v", report, err)
 		}
 	})
 }
@@ -361,7 +362,7 @@ func TestTheAuditKnowsNoSecrets(t *testing.T) {
 		reader.Role = auth.Finance
 		_, err = h.Audit.List(ctx, reader, travel.AuditFilter{}, travel.Page{Number: 1, Size: 10, Offset: -1})
 		apptest.WantKind(t, err, fault.Forbidden, "read by finance")
-		_, err = h.Audit.Verify(ctx, reader)
+		_, err = h.Verify.Run(ctx, reader, verify.Query{})
 		apptest.WantKind(t, err, fault.Forbidden, "verified by finance")
 		_, err = h.Approvals.List(ctx, reader, travel.ProposalFilter{}, travel.Page{Number: 1, Size: 10, Offset: -1})
 		apptest.WantKind(t, err, fault.Forbidden, "proposals read by finance")

@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Audit are the use cases of the audit: reading who changed what, and checking that nobody altered the records.
+// Audit is the use case of reading who changed what. The room verify checks that nobody altered the records.
 type Audit struct{ *Core }
 
 // Record writes a change into the audit, inside the write that makes the change and as its last step (see AppendAudit).
@@ -56,21 +56,5 @@ func (a *Audit) List(
 	}
 	return Read(ctx, a.Core, actor, func(tx *db.Tx) (travel.List[travel.AuditRecord], error) {
 		return AuditRecords(tx, actor.SiteID, filter, page)
-	})
-}
-
-// Verify reads the chain of the actor's site from its first record to its last, and reports whether it is intact.
-func (a *Audit) Verify(ctx context.Context, actor auth.Actor) (travel.AuditCheck, error) {
-	if err := actor.Require(auth.ReadAudit); err != nil {
-		return travel.AuditCheck{}, err
-	}
-	return Read(ctx, a.Core, actor, func(tx *db.Tx) (check travel.AuditCheck, err error) {
-		head, err := AuditHead(tx, actor.SiteID)
-		if err != nil {
-			return check, err
-		}
-		err = EachAuditRecord(tx, actor.SiteID, func(r travel.AuditRecord) { check.Next(r) })
-		check.End(head, actor.SiteID != 0)
-		return check, err
 	})
 }

@@ -29,7 +29,7 @@ func appendAudit(t *testing.T, store *db.DB, siteID int64, n int) {
 	}
 }
 
-func verify(t *testing.T, store *db.DB, siteID int64) travel.AuditCheck {
+func chainOf(t *testing.T, store *db.DB, siteID int64) travel.AuditCheck {
 	t.Helper()
 	var check travel.AuditCheck
 	err := store.Read(t.Context(), func(tx *db.Tx) error {
@@ -81,11 +81,11 @@ func TestAnyChangeOfAPastRecordIsFound(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				got := verify(t, store, 1)
+				got := chainOf(t, store, 1)
 				if got.Broken != c.broken || !strings.Contains(got.Why, c.why) {
 					t.Errorf("record %d: %q, want %d: %q", got.Broken, got.Why, c.broken, c.why)
 				}
-				if other := verify(t, store, 2); other.Broken != 0 || other.Last.ID != 2 {
+				if other := chainOf(t, store, 2); other.Broken != 0 || other.Last.ID != 2 {
 					t.Errorf("the other site: %+v", other)
 				}
 			})
@@ -97,10 +97,10 @@ func TestAnyChangeOfAPastRecordIsFound(t *testing.T) {
 func TestTheDeploymentMayHaveNoRecords(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *db.DB) {
-		if got := verify(t, db, 0); got.Broken != 0 {
+		if got := chainOf(t, db, 0); got.Broken != 0 {
 			t.Errorf("the deployment: %+v", got)
 		}
-		if got := verify(t, db, 9); got.Broken != 1 {
+		if got := chainOf(t, db, 9); got.Broken != 1 {
 			t.Errorf("a site: %+v", got)
 		}
 	})
@@ -133,7 +133,7 @@ func TestAMovedRecordIsFound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := verify(t, store, 1); got.Broken != 2 || !strings.Contains(got.Why, "follow") {
+		if got := chainOf(t, store, 1); got.Broken != 2 || !strings.Contains(got.Why, "follow") {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -157,7 +157,7 @@ func TestAChainHasOneOrderHoweverManyWrite(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := verify(t, store, 1); got.Broken != 0 || got.Last.ID != 40 {
+		if got := chainOf(t, store, 1); got.Broken != 0 || got.Last.ID != 40 {
 			t.Errorf("%+v", got)
 		}
 	})

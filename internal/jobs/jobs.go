@@ -41,8 +41,8 @@ type Runner struct {
 	jobs []Job
 }
 
-// New makes a runner of all jobs of the program.
-func New(a *app.App, log *slog.Logger) *Runner {
+// New makes a runner of all jobs of the program, and of more that its settings ask for.
+func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 	list := []Job{
 		{Name: "expire-authorisations", Every: time.Minute, Run: func(ctx context.Context) (bool, error) {
 			n, err := a.Payments.ExpireAuthorisations(ctx)
@@ -61,6 +61,7 @@ func New(a *app.App, log *slog.Logger) *Runner {
 		{Name: "fold-exposure", Every: 5 * time.Second, Run: a.Buckets.Fold},
 		// Limits must be judged within ten seconds (R12). So this job does not wait for the slow ones.
 		{Name: "judge-limits", Every: quickTick, Run: a.Limits.Recompute},
+		{Name: "seal-facts", Every: 30 * time.Second, Run: a.Seals.Seal},
 		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Idempotency.Forget},
 		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},
 		{Name: "forget-modal-sessions", Every: time.Hour, Run: a.Modals.Forget},
@@ -73,7 +74,7 @@ func New(a *app.App, log *slog.Logger) *Runner {
 			Job{Name: "read-processor-events", Every: tick, Talks: true, Run: a.Notices.Poll},
 			Job{Name: "forget-processor-events", Every: time.Hour, Run: a.Notices.Forget})
 	}
-	return NewRunner(a.Work, log, list)
+	return NewRunner(a.Work, log, append(list, more...))
 }
 
 // NewRunner makes a runner of the given jobs.

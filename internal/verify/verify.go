@@ -86,11 +86,11 @@ func (v *Verify) Run(ctx context.Context, actor auth.Actor, q Query) (Report, er
 
 // sites are those to check. A site with id 0 stands for what belongs to none.
 func (v *Verify) sites(ctx context.Context, actor auth.Actor, q Query) ([]travel.Site, error) {
+	if actor.SiteID != 0 && (len(q.Sites) != 1 || q.Sites[0].ID != actor.SiteID) {
+		return nil, fault.New(fault.Forbidden, "Only the operator checks other sites.")
+	}
 	if len(q.Sites) > 0 {
 		return q.Sites, nil
-	}
-	if actor.SiteID != 0 {
-		return nil, fault.New(fault.Forbidden, "Only the operator checks all sites.")
 	}
 	sites := []travel.Site{{}}
 	err := v.Store.Read(ctx, func(tx *db.Tx) error {
@@ -108,12 +108,12 @@ func (v *Verify) sites(ctx context.Context, actor auth.Actor, q Query) ([]travel
 	return sites, err
 }
 
-// Heads reads the heads of the chains of all sites.
-func (v *Verify) Heads(ctx context.Context, actor auth.Actor) (heads []seals.Head, err error) {
+// Heads reads the heads of the chains of some sites; without any, of all.
+func (v *Verify) Heads(ctx context.Context, actor auth.Actor, some []travel.Site) (heads []seals.Head, err error) {
 	if err := actor.Require(auth.ReadAudit); err != nil {
 		return nil, err
 	}
-	sites, err := v.sites(ctx, actor, Query{})
+	sites, err := v.sites(ctx, actor, Query{Sites: some})
 	if err != nil {
 		return nil, err
 	}
