@@ -30,6 +30,8 @@ type part struct {
 func parts() []part {
 	return []part{
 		{"kills", "the program and PostgreSQL are killed while clients write", time.Hour, kills},
+		{"failover", "the primary of PostgreSQL is lost while clients write, and its standby takes over", time.Hour, failover},
+		{"patroni", "the same with Patroni and etcd: switchovers and fail-overs", time.Hour, patroni},
 	}
 }
 

@@ -82,11 +82,11 @@ func TestABackupBecomesTheSameBookOnEitherEngine(t *testing.T) {
 		}
 		apptest.Same(t, "what the file says of itself", checked, b)
 		report := asJSON(t, w.Exposure(reports.ExposureQuery{}))
-		for name, url := range map[string]func() string{
-			"sqlite": func() string { return nowhere(t) }, "postgres": func() string { return pgtest.URL(t) },
+		for name, url := range map[string]func(t *testing.T) string{
+			"sqlite": nowhere, "postgres": func(t *testing.T) string { return pgtest.URL(t) },
 		} {
 			t.Run("to "+name, func(t *testing.T) {
-				address := url()
+				address := url(t)
 				restored(t, address, file)
 				store := dbtest.Open(t, address, w.Now)
 				second, _ := taken(t, store)

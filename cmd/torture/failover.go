@@ -1,0 +1,307 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Rounds of the part.
+const (
+	syncFailovers  = 20
+	asyncFailovers = 5
+)
+
+// asyncLag is how long an asynchronous standby gets nothing before its primary is lost.
+const asyncLag = 300 * time.Millisecond
+
+// pair is a primary of PostgreSQL and its standby, which change places in each round.
+type pair struct {
+	primary, standby *cluster
+	synchronous      bool
+}
+
+// failover is the part: the machine of the primary is lost, and the standby becomes the primary.
+func failover(r *run) error {
+	for _, kind := range []struct {
+		name        string
+		synchronous bool
+		rounds      int
+	}{{"synchronous", true, r.count(syncFailovers)}, {"asynchronous", false, r.count(asyncFailovers)}} {
+		err := failoverOf(r, kind.name, kind.synchronous, kind.rounds)
+		if errors.Is(err, errNoPostgres) {
+			r.figure("fail-over", "left out: %v", err)
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s standby: %w", kind.name, err)
+		}
+	}
+	return nil
+}
+
+func failoverOf(r *run, name string, synchronous bool, rounds int) error {
+	p := &pair{synchronous: synchronous}
+	defer func() {
+		for _, c := range []*cluster{p.primary, p.standby} {
+			if c != nil {
+				c.remove()
+			}
+		}
+	}()
+	var err error
+	p.primary, err = r.newCluster(name+"-a", "wal_level = replica", "max_wal_senders = 10", "max_connections = 60", "fsync = off")
+	if err != nil {
+		return err
+	}
+	if p.standby, err = r.clusterIn(name + "-b"); err != nil {
+		return err
+	}
+	if err := errors.Join(p.primary.sql("postgres", "CREATE DATABASE failover"), p.attach()); err != nil {
+		return err
+	}
+	b := &book{r: r, name: name}
+	if b.house, err = r.newHouse(name, severalHosts("failover", p.primary.port, p.standby.port)); err != nil {
+		return err
+	}
+	if err := b.begin(); err != nil {
+		return err
+	}
+	defer func() { b.server.kill() }()
+	lost, worst := 0, time.Duration(0)
+	for round := r.first; round < r.first+rounds; round++ {
+		missing, refused, err := b.failedOver(p, round)
+		if err != nil {
+			return fmt.Errorf("round %d: %w", round, err)
+		}
+		lost, worst = lost+missing, max(worst, refused)
+	}
+	if synchronous {
+		if err := b.whole(); err != nil {
+			return err
+		}
+	} else if _, err := b.house.must("audit", "verify"); err != nil {
+		r.fail("%s: %v", name, err)
+	}
+	b.failoverFigures(rounds, lost, worst)
+	return nil
+}
+
+// failoverFigures adds the rows of a table for one kind of standby.
+func (b *book) failoverFigures(rounds, lost int, worst time.Duration) {
+	r := b.r
+	slices.Sort(b.recoveries)
+	r.figure(b.name+" standby: fail-overs", "%d", rounds)
+	r.figure(b.name+" standby: writes that were acknowledged; of these, lost", "%d; %d", b.acknowledged, lost)
+	r.figure(b.name+" standby: writes cut off; of these, were written", "%d; %d", b.open, b.found)
+	r.figure(b.name+" standby: slowest 503 while there was no primary", "%s", worst.Round(time.Millisecond))
+	r.figure(b.name+" standby: first write after the promotion, median and worst", "%s, %s",
+		b.recoveries[len(b.recoveries)/2].Round(time.Millisecond), b.recoveries[len(b.recoveries)-1].Round(time.Millisecond))
+}
+
+// severalHosts is an address of several servers, of which the one that takes writes is used.
+func severalHosts(database string, ports ...int) string {
+	var hosts []string
+	for _, port := range ports {
+		hosts = append(hosts, fmt.Sprintf("127.0.0.1:%d", port))
+	}
+	return "postgres://postgres@" + strings.Join(hosts, ",") + "/" + database + "?sslmode=disable&target_session_attrs=read-write"
+}
+
+// attach makes the standby a copy of the primary that follows it, and waits until it does.
+func (p *pair) attach() error {
+	if err := os.RemoveAll(p.standby.data()); err != nil {
+		return err
+	}
+	err := p.standby.do("pg_basebackup", "--pgdata", p.standby.data(), "--write-recovery-conf", "--checkpoint", "fast", "--wal-method", "stream",
+		"--no-sync", "--dbname", fmt.Sprintf("host=127.0.0.1 port=%d user=postgres application_name=standby", p.primary.port))
+	if err != nil {
+		return err
+	}
+	want := "async"
+	if p.synchronous {
+		want = "sync"
+		// Not the standby: as a primary it would wait for a standby of its own before it acknowledges anything.
+		if err := p.standby.set("synchronous_standby_names = ''"); err != nil {
+			return err
+		}
+		if err := p.primary.set("synchronous_standby_names = 'standby'"); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(p.standby.start(), p.primary.do("pg_ctl", "--pgdata", p.primary.data(), "reload")); err != nil {
+		return err
+	}
+	_, err = p.primary.r.until(patience, "the standby follows", func() bool {
+		state, err := p.primary.value("postgres", "SELECT sync_state FROM pg_stat_replication WHERE state = 'streaming'")
+		return err == nil && state == want
+	})
+	return err
+}
+
+// value asks for one text.
+func (c *cluster) value(database, query string) (text string, err error) {
+	ctx, cancel := context.WithTimeout(c.r.ctx, 10*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.url(database))
+	if err != nil {
+		return "", err
+	}
+	err = conn.QueryRow(ctx, query).Scan(&text)
+	return text, errors.Join(err, conn.Close(ctx))
+}
+
+// lose ends all processes of the server at the same time, as when its machine is lost.
+func (c *cluster) lose() error {
+	first, err := c.first()
+	if err != nil {
+		return err
+	}
+	for _, id := range processes(first) {
+		if err := syscall.Kill(id, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+	}
+	return nil
+}
+
+// failedOver is one round: clients write, the primary is lost at a random moment, and its standby takes over. It returns how many acknowledged
+// writes are lost, and how long the slowest refusal took meanwhile.
+func (b *book) failedOver(p *pair, round int) (lost int, slowest time.Duration, err error) {
+	random := b.r.random(b.name, round)
+	moment := time.Duration(random.IntN(600_000)) * time.Microsecond
+	hands, work, stop := b.hands(random, round)
+	err = b.r.pause(moment)
+	if err == nil && !p.synchronous {
+		err = p.lag()
+	}
+	err = errors.Join(err, p.primary.lose())
+	close(stop)
+	work.Wait()
+	if err != nil {
+		return 0, 0, err
+	}
+	slowest = b.withoutPrimary(round, random)
+	if err := p.standby.do("pg_ctl", "--pgdata", p.standby.data(), "--wait", "promote"); err != nil {
+		return 0, 0, err
+	}
+	if err := b.writesAgain(round); err != nil {
+		return 0, 0, err
+	}
+	if p.synchronous {
+		err = b.check(round, "the primary", moment, hands)
+	} else {
+		lost, err = b.count(round, hands)
+	}
+	p.primary, p.standby = p.standby, p.primary
+	return lost, slowest, errors.Join(err, p.attach())
+}
+
+// hands are the writers of a round, which begin at once.
+func (b *book) hands(random *rand.Rand, round int) (hands []*writer, work *sync.WaitGroup, stop chan struct{}) {
+	work, stop = &sync.WaitGroup{}, make(chan struct{})
+	for i := range writers {
+		w := &writer{
+			caller: b.server.caller(b.token), name: fmt.Sprintf("%s%d-%d-%d", b.name[:1], b.r.seed, round, i),
+			random: rand.New(rand.NewPCG(random.Uint64(), random.Uint64())),
+		}
+		hands = append(hands, w)
+		work.Go(func() { w.write(stop) })
+	}
+	return hands, work, stop
+}
+
+// lag stops what the primary sends to its standby, and lets it write on for a while.
+func (p *pair) lag() error {
+	text, err := p.primary.value("postgres", "SELECT pid::text FROM pg_stat_replication")
+	if err != nil {
+		return err
+	}
+	var sender int
+	if _, err := fmt.Sscan(text, &sender); err != nil {
+		return err
+	}
+	if err := syscall.Kill(sender, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	return p.primary.r.pause(asyncLag)
+}
+
+// The bounds of answers while there is no primary: a request may wait for as long as a write lives, and /readyz one second;
+// the rest is for a busy machine.
+const (
+	refusedWithin  = 8 * time.Second
+	notReadyWithin = 3 * time.Second
+)
+
+// withoutPrimary looks at the server while nobody takes writes: it says that it is not ready, and refuses writes with
+// status 503. It returns how long the slowest refusal took.
+func (b *book) withoutPrimary(round int, random *rand.Rand) (slowest time.Duration) {
+	until := time.Now().Add(time.Duration(random.IntN(1500)) * time.Millisecond)
+	for first := true; first || time.Now().Before(until); first = false {
+		ready, err := b.server.caller("").ask(http.MethodGet, "/readyz", nil, nil)
+		if err != nil || ready.status != http.StatusServiceUnavailable || ready.took > notReadyWithin {
+			b.r.fail("%s, round %d: without a primary, /readyz is %d after %s: %v", b.name, round, ready.status, ready.took, err)
+		}
+		w := &writer{caller: b.server.caller(b.token), name: "refused", random: random}
+		booking := w.next()
+		answer, err := w.caller.ask(http.MethodPost, api+booking.path, nil, booking.body)
+		if err != nil || answer.status != http.StatusServiceUnavailable || answer.header.Get("Retry-After") == "" || answer.took > refusedWithin {
+			b.r.fail("%s, round %d: without a primary, a write is answered %d %s after %s: %v", b.name, round,
+				answer.status, lastOf(string(answer.body)), answer.took, err)
+		}
+		slowest = max(slowest, answer.took)
+	}
+	return slowest
+}
+
+// writesAgain waits until a write is acknowledged again, and then looks whether the server says that it is ready.
+func (b *book) writesAgain(round int) error {
+	w := &writer{
+		caller: b.server.caller(b.token), name: fmt.Sprintf("%s%d-%d-again", b.name[:1], b.r.seed, round), random: rand.New(rand.NewPCG(1, 1)),
+	}
+	booking := w.next()
+	began := time.Now()
+	if _, err := booking.again(b.r, w.caller); err != nil {
+		return err
+	}
+	b.recoveries = append(b.recoveries, time.Since(began))
+	b.acknowledged++
+	_, err := b.server.ready(notReadyWithin)
+	return err
+}
+
+// count looks for the writes of a round, of which the last ones may be lost.
+func (b *book) count(round int, hands []*writer) (lost int, err error) {
+	c := b.server.caller(b.token)
+	for _, w := range hands {
+		for _, asked := range w.asked {
+			there, err := asked.stored(c)
+			switch {
+			case err != nil:
+				return lost, err
+			case asked.refused != "":
+				b.r.fail("%s, round %d: %s was refused: %s", b.name, round, asked.reference, asked.refused)
+			case asked.id == 0:
+				b.open, b.found = b.open+1, b.found+len(there)
+			case len(there) > 1 || len(there) == 1 && there[0] != asked.id:
+				b.r.fail("%s, round %d: %s was acknowledged as %d, and there is %v", b.name, round, asked.reference, asked.id, there)
+			default:
+				b.acknowledged, lost = b.acknowledged+1, lost+1-len(there)
+			}
+		}
+	}
+	b.r.say("%s, round %d: %d acknowledged writes lost; writes again after %s", b.name, round, lost,
+		b.recoveries[len(b.recoveries)-1].Round(time.Millisecond))
+	return lost, nil
+}
