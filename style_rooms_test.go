@@ -137,7 +137,7 @@ func withRooms(table map[string][]string) map[string][]string {
 }
 
 // writesSQL are the packages in which SQL may stand: the rooms, the ground, and what is no part of the program.
-var writesSQL = and(allRooms(), "internal/dbtest", "internal/pgtest", "cmd/benchexposure")
+var writesSQL = and(allRooms(), "internal/dbtest", "internal/pgtest", "cmd/benchexposure", "cmd/torture")
 
 func sqlText(s source) []string {
 	if s.test || matches(s.pkg, writesSQL) {
