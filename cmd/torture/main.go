@@ -32,6 +32,10 @@ func parts() []part {
 		{"kills", "the program and PostgreSQL are killed while clients write", time.Hour, kills},
 		{"failover", "the primary of PostgreSQL is lost while clients write, and its standby takes over", time.Hour, failover},
 		{"patroni", "the same with Patroni and etcd: switchovers and fail-overs", time.Hour, patroni},
+		{"inputs", "every field, parameter and header of every operation gets what nobody should send", time.Hour,
+			goTest("./internal/api", "TestHostileInputs|TestBodiesThatNeverEnd", 1_000_000)},
+		{"access", "every route is asked by every kind of caller, and for things of another site", 10 * time.Minute,
+			goTest("./internal/api", "TestAccessMatrix|TestForeignThingsLookAsIfTheyDidNotExist", 1)},
 	}
 }
 

@@ -46,6 +46,10 @@ func (s *server) describe(c *call) error {
 	c.Header().Set("ETag", `"`+hex.EncodeToString(sum[:8])+`"`)
 	// It holds no data of anybody, so caches may keep it, if they ask each time whether it is still the same.
 	c.Header().Set("Cache-Control", "no-cache")
+	// These would make answers without a body, or with a text that is no JSON.
+	for _, name := range []string{"If-Match", "If-Unmodified-Since", "Range"} {
+		c.r.Header.Del(name)
+	}
 	http.ServeContent(c, c.r, "", time.Time{}, bytes.NewReader(description))
 	return nil
 }

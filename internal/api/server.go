@@ -17,6 +17,7 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
 	"holdfast/internal/fault"
+	"holdfast/internal/travel"
 )
 
 type server struct {
@@ -121,7 +122,7 @@ func (s *server) run(c *call, res resource) error {
 			return errNoRoute()
 		}
 		id, ok := parseID(text)
-		if !ok {
+		if !ok || travel.HoldsCardNumber(text) { // which no answer may show
 			id, c.longID = math.MaxInt64, true // an id that nothing has
 		}
 		c.id = id
