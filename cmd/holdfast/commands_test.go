@@ -383,3 +383,20 @@ func TestSpan(t *testing.T) {
 		}
 	}
 }
+
+// TestNoEmptyDatabaseInPlaceOfALostOne: only who says so begins anew.
+func TestNoEmptyDatabaseInPlaceOfALostOne(t *testing.T) {
+	t.Parallel()
+	s := onSQLite(t)
+	s.must("migrate")
+	if err := os.Remove(s.dir + "/holdfast-data/holdfast.db"); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"migrate"}, {"site", "list"}, {"serve", "--listen", "127.0.0.1:0"}} {
+		if r := s.run("", args...); r.code != 1 || !strings.Contains(r.stderr, "No empty database is made in its place") {
+			t.Errorf("holdfast %s: exit code %d, %s", strings.Join(args, " "), r.code, r.stderr)
+		}
+	}
+	s.must("migrate", "--new-database")
+	s.must("site", "list")
+}

@@ -61,8 +61,14 @@ func (p *program) noDatabase(err error) error {
 	return err
 }
 
-// openOrMake opens the database, and makes it if it does not exist.
+// openOrMake opens the database, and makes it if there never was one.
 func (p *program) openOrMake(ctx context.Context) error { return p.openBy(ctx, db.Open) }
+
+// gone says what to do where the database was and is no more.
+func gone(address string, err error) error {
+	return fmt.Errorf("%w. No empty database is made in its place. Look for the file, or restore a backup with `holdfast restore`. To begin anew "+
+		"without its data, run `holdfast migrate --new-database --database %s`", err, masked(address))
+}
 
 // openBy opens the database, brings its schema up to date, and makes the use cases. Every command migrates, because any
 // of them may be the first one after an upgrade. Two at once do no harm: migrations wait for each other.
@@ -78,20 +84,23 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 	if err != nil {
 		return fmt.Errorf("--forex-margin: %w", err)
 	}
-	db, err := open(ctx, p.Database, p.clock.Now)
+	opened, err := open(ctx, p.Database, p.clock.Now)
+	if errors.Is(err, db.ErrGone) {
+		return gone(p.Database, err)
+	}
 	if err != nil {
 		return err
 	}
-	p.db = db
-	gateways, err := p.processors(db)
+	p.db = opened
+	gateways, err := p.processors(opened)
 	if err != nil {
 		return err
 	}
-	if err := db.Migrate(ctx); err != nil {
+	if err := opened.Migrate(ctx); err != nil {
 		return err
 	}
 	p.core = &core.Core{
-		Store: db, Clock: p.clock.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: p.log(), Cost: auth.DefaultPasswordCost,
+		Store: opened, Clock: p.clock.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: p.log(), Cost: auth.DefaultPasswordCost,
 		ReservedPaths: []string{p.AuthSegment}, Rulepacks: rulepacks, Profile: travel.Profile(p.Profile), ForexMargin: margin,
 		Gateways: gateways, Processing: core.GatewaySettings{
 			BaseURL: p.base, CallTimeout: p.PaymentTimeout, ChallengeLife: p.ChallengeLife, InFlight: p.PaymentsAtOnce,
@@ -142,10 +151,18 @@ func (p *program) Close() error {
 func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.stdout, format, args...) }
 
 // migrateCmd brings the schema up to date.
-type migrateCmd struct{}
+type migrateCmd struct {
+	NewDatabase bool `name:"new-database" help:"Begin anew, with an empty database, where the file of the SQLite database has gone."`
+}
 
-// Run only opens the database, because opening migrates it.
-func (migrateCmd) Run(ctx context.Context, p *program) error {
+// Run only opens the database, because opening migrates it. The word to begin anew is given here and nowhere else: on a
+// service's own command line it would stay for ever, and no lost database would be noticed.
+func (c migrateCmd) Run(ctx context.Context, p *program) error {
+	if c.NewDatabase {
+		if err := db.BeginAnew(p.Database); err != nil {
+			return err
+		}
+	}
 	if err := p.openOrMake(ctx); err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
-// Package core is what every room stands on: actors and their clocks, the audit, four eyes, idempotency keys, and the
-// leases of jobs. It owns the tables sites, site_versions, clock_moves, audit_*, proposals, idempotency_keys and jobs.
-// Begin reading at Core, then Write.
+// Package core is what every room stands on: actors and their clocks, the audit, four eyes, idempotency keys, the
+// leases of jobs, and whether the database takes writes. It owns the tables sites, site_versions, clock_moves, audit_*,
+// proposals, idempotency_keys, jobs and write_tries. Begin reading at Core, then Write.
 package core
 
 import (
@@ -47,11 +47,9 @@ type Core struct {
 	// ForexMargin is added to the fixings in the forex feeds of channels.
 	ForexMargin fx.Margin
 
-	known known // values that hardly change, remembered between writes
+	known known     // values that hardly change, remembered between writes
+	ready readiness // whether the database takes writes
 }
-
-// Ready returns an error when the database cannot be reached.
-func (c *Core) Ready(ctx context.Context) error { return c.Store.Ping(ctx) }
 
 // Read runs fn in a reading transaction by the clock of the actor's site, and returns what fn read. fn sees one
 // consistent state of the database. An actor without auth.Read gets Forbidden.

@@ -102,16 +102,16 @@ func (db *DB) fill(ctx context.Context, c Content) error {
 	if err != nil {
 		return err
 	}
-	if _, err := db.lockedVersion(ctx, sqlTx); err != nil {
-		return err
+	if err := makeStepsTable(ctx, sqlTx); err != nil {
+		return db.outward(err)
 	}
-	for i, step := range steps {
+	for i := range steps {
 		if i == len(c.Schema) {
 			if err := c.Load(tx); err != nil {
 				return db.outward(err)
 			}
 		}
-		if err := db.apply(ctx, sqlTx, step); err != nil {
+		if err := db.apply(ctx, sqlTx, steps[:i+1]); err != nil {
 			return db.outward(err)
 		}
 	}

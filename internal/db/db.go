@@ -13,13 +13,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"holdfast/internal/fault"
 )
 
 // Errors that callers look for.
@@ -36,6 +32,9 @@ var (
 // seconds ago can no longer change.
 const writeLifetime = 5 * time.Second
 
+// readLifetime is how long a read may last that is not a long one: nobody waits longer for a database that does not answer.
+const readLifetime = 5 * time.Second
+
 // DB is one open database.
 type DB struct {
 	engine *engine
@@ -44,8 +43,12 @@ type DB struct {
 	long   *lane // reads that go through many rows
 	write  *sql.DB
 	queue  *writeQueue // SQLite only: one writer, and its callers share commits
+	files  *openFiles  // SQLite only
 	counts *counts
 	ran    atomic.Int64
+
+	renewed atomic.Int64 // when the idle connections were closed last, in nanoseconds of the clock
+	trouble trouble      // what stands in the way of writes
 }
 
 // Tx is one transaction. It ends with the function that it is given to. That function may run more than once, so it
@@ -78,6 +81,9 @@ type engine struct {
 	// conflict: a uniqueness or reference rule is broken. transient: the same transaction may succeed when it is run
 	// again. unreachable: the database does not answer, or cannot read or write its files.
 	conflict, transient, unreachable func(err error) bool
+	// lost: the connection is of no use any more. stuck: no write can succeed until somebody has mended the disk or the
+	// server. notCommitted: this error of a COMMIT says for certain that nothing is stored.
+	lost, stuck, notCommitted func(err error) bool
 
 	// columns lists table, column, type, place in the primary key (from 1), and whether the database counts it up;
 	// parents lists which table refers to which.
@@ -93,8 +99,8 @@ type engine struct {
 	setCounter []string
 }
 
-// Open opens the database at url, sqlite:PATH or postgres://…, and does not look at its schema (see Migrate). Each
-// transaction reads the clock once.
+// Open opens the database at url, sqlite:PATH or postgres://…, and does not look at its schema (see Migrate). A SQLite
+// database that does not exist is made; the error is ErrGone if it did exist. Each transaction reads the clock once.
 func Open(ctx context.Context, url string, clock func() time.Time) (*DB, error) {
 	switch scheme, rest, _ := strings.Cut(url, ":"); scheme {
 	case "sqlite":
@@ -107,10 +113,10 @@ func Open(ctx context.Context, url string, clock func() time.Time) (*DB, error) 
 }
 
 // OpenExisting is Open for a database that was made before. It makes nothing: where there is none, the error is
-// ErrNoDatabase.
+// ErrNoDatabase, or ErrGone.
 func OpenExisting(ctx context.Context, url string, clock func() time.Time) (*DB, error) {
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok && path != "" {
-		if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+		if empty(path) && !marked(path) {
 			return nil, ErrNoDatabase
 		}
 	}
@@ -146,21 +152,20 @@ func (db *DB) Engine() string { return db.engine.name }
 // Statements is how many SQL statements have run since the database was opened; those of migrations are not counted.
 func (db *DB) Statements() int64 { return db.ran.Load() }
 
-// Ping returns an error if the database cannot be reached.
-func (db *DB) Ping(ctx context.Context) error {
-	if err := db.read.PingContext(ctx); err != nil {
-		return db.outward(err)
-	}
-	return nil
+// Write runs fn in a transaction and returns when its changes are durable. fn may run more than once. An error of fn
+// undoes all changes and is returned. A write is over after five seconds, whatever happens to it. A fault of the kind
+// Unavailable says that nothing is stored, unless its reason is OutcomeUnknown.
+func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
+	err := db.attempt(ctx, fn)
+	db.trouble.note(db, err)
+	return db.outward(err)
 }
 
-// Write runs fn in a transaction and returns when its changes are durable. fn may run more than once. An error of fn
-// undoes all changes and is returned.
-func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
+func (db *DB) attempt(ctx context.Context, fn func(tx *Tx) error) error {
 	if db.queue != nil {
-		return db.outward(db.queue.do(ctx, fn))
+		return db.queue.do(ctx, fn)
 	}
-	return db.outward(db.writeWithRetries(ctx, fn))
+	return db.writeWithRetries(ctx, fn)
 }
 
 // Read runs fn on one consistent snapshot of the database. When fn calls Tx.Long, it runs again, in the lane of long reads.
@@ -173,11 +178,12 @@ func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error {
 }
 
 func (db *DB) readOn(ctx context.Context, pool *sql.DB, quick bool, fn func(tx *Tx) error) error {
-	opts := &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}
-	if db.queue != nil { // a transaction of SQLite is always a snapshot, and its driver knows no levels
-		opts = &sql.TxOptions{ReadOnly: true}
+	if quick {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, readLifetime)
+		defer cancel()
 	}
-	sqlTx, err := pool.BeginTx(ctx, opts)
+	sqlTx, err := db.beginRead(ctx, pool)
 	if err != nil {
 		return err
 	}
@@ -188,34 +194,30 @@ func (db *DB) readOn(ctx context.Context, pool *sql.DB, quick bool, fn func(tx *
 	return fn(tx)
 }
 
+// beginRead begins a reading transaction. Where the connection turns out to be lost, it takes another one.
+func (db *DB) beginRead(ctx context.Context, pool *sql.DB) (sqlTx *sql.Tx, err error) {
+	if err := db.files.inPlace(); err != nil {
+		return nil, err
+	}
+	opts := &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}
+	if db.queue != nil { // a transaction of SQLite is always a snapshot, and its driver knows no levels
+		opts = &sql.TxOptions{ReadOnly: true}
+	}
+	for range lossAttempts {
+		sqlTx, err = pool.BeginTx(ctx, opts)
+		if err == nil || !db.engine.lost(err) || !db.renewAfter(err) {
+			return sqlTx, err
+		}
+	}
+	return sqlTx, err
+}
+
 // tx makes the transaction that a caller's function gets, and reads the clock for it.
 func (db *DB) tx(ctx context.Context, sqlTx *sql.Tx) *Tx {
 	return &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: sqlTx, counts: db.counts, ran: &db.ran}
 }
 
 func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecond) }
-
-// outward turns the errors of the drivers into those that callers look for. Faults and the caller's own errors pass
-// unchanged.
-func (db *DB) outward(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case fault.KindOf(err) != fault.Internal, errors.Is(err, ErrNotFound), errors.Is(err, context.Canceled):
-		return err
-	case db.engine.conflict(err):
-		return fmt.Errorf("%w: %w", ErrConflict, err)
-	case db.engine.unreachable(err), db.engine.transient(err), errors.Is(err, context.DeadlineExceeded):
-		return &fault.Error{
-			Kind:       fault.Unavailable,
-			Message:    "The database cannot be reached at the moment.",
-			RetryAfter: time.Second,
-			Err:        err,
-		}
-	default:
-		return err
-	}
-}
 
 // Exec runs a statement and returns how many rows it changed.
 func (tx *Tx) Exec(query string, args ...any) (int64, error) {

@@ -3,6 +3,8 @@ package db
 import (
 	"context"
 	"io/fs"
+	"runtime"
+	"strconv"
 	"testing/fstest"
 	"time"
 )
@@ -35,3 +37,16 @@ const CachedStatements = cachedStatements
 
 // SetPatience changes how long a long read waits for its turn.
 func (db *DB) SetPatience(d time.Duration) { db.long.Patience = d }
+
+// LimitPages makes the file of a SQLite database as full as a disk would be with so many pages.
+func (db *DB) LimitPages(ctx context.Context, pages int64) error {
+	_, err := db.write.ExecContext(ctx, "PRAGMA max_page_count = "+strconv.FormatInt(pages, 10))
+	return err
+}
+
+// AwaitQueued returns when so many writes wait for their turn.
+func (db *DB) AwaitQueued(calls int) {
+	for len(db.queue.calls) < calls {
+		runtime.Gosched()
+	}
+}

@@ -1,8 +1,10 @@
 package db_test
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"holdfast/internal/db"
@@ -79,5 +81,75 @@ func TestMigratingAgainChangesNothing(t *testing.T) {
 		if err := db.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+	})
+}
+
+// TestASchemaOfAnotherLineIsRefused: what has run in the database is compared before anything is changed.
+func TestASchemaOfAnotherLineIsRefused(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct{ change, says string }{
+		"another name":  {`UPDATE schema_migrations SET name = 'invoices' WHERE version = 3`, `step 3 of its schema is "invoices"`},
+		"another text":  {`UPDATE schema_migrations SET digest = 'abc' WHERE version = 3`, `had another text`},
+		"a gap":         {`DELETE FROM schema_migrations WHERE version = 3`, `step 3 of its schema is missing`},
+		"another table": {`UPDATE schema_migrations SET applied_at = '' WHERE version = 3`, `is not one of holdfast`},
+		"a newer one": {`INSERT INTO schema_migrations (version, name, applied_at, digest)
+			SELECT MAX(version) + 1, 'later', '', '' FROM schema_migrations`, `Use a newer holdfast`},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+				dbtest.Write(t, store, func(tx *db.Tx) error {
+					n, err := tx.Exec(c.change)
+					if err == nil && n != 1 {
+						t.Errorf("changed %d rows", n)
+					}
+					if err == nil && what == "another table" {
+						_, err = tx.Exec(`ALTER TABLE schema_migrations RENAME COLUMN name TO dirty`)
+					}
+					return err
+				})
+				if err := store.Migrate(t.Context()); !errors.Is(err, db.ErrOtherSchema) || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("it says %v", err)
+				}
+			})
+		})
+	}
+	t.Run("of an earlier step", func(t *testing.T) {
+		t.Parallel()
+		atVersion(t, 3, func(t *testing.T, store *db.DB) {
+			dbtest.Write(t, store, func(tx *db.Tx) error {
+				_, err := tx.Exec(`UPDATE schema_migrations SET name = 'invoices' WHERE version = 3`)
+				return err
+			})
+			if err := store.Migrate(t.Context()); !errors.Is(err, db.ErrOtherSchema) {
+				t.Errorf("it says %v", err)
+			}
+			dbtest.Read(t, store, func(tx *db.Tx) error {
+				var steps int
+				if err := tx.Row(`SELECT COUNT(*) FROM schema_migrations`, nil, &steps); err != nil || steps != 3 {
+					t.Errorf("it has %d steps now, %v", steps, err)
+				}
+				return nil
+			})
+		})
+	})
+}
+
+// TestEachStepIsRemembered by its digest, also the steps that ran before digests were kept.
+func TestEachStepIsRemembered(t *testing.T) {
+	t.Parallel()
+	atVersion(t, 3, func(t *testing.T, store *db.DB) {
+		if err := store.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		dbtest.Read(t, store, func(tx *db.Tx) error {
+			var without, different int
+			err := tx.Row(`SELECT COUNT(*) - COUNT(CASE WHEN length(digest) = 64 THEN 1 END), COUNT(*) - COUNT(DISTINCT digest)
+				FROM schema_migrations`, nil, &without, &different)
+			if err != nil || without != 0 || different != 0 {
+				t.Errorf("%d steps have no digest, %d that of another, %v", without, different, err)
+			}
+			return nil
+		})
 	})
 }

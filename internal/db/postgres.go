@@ -3,20 +3,30 @@ package db
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver
+	"github.com/jackc/pgx/v5/stdlib"
 )
 
 // Bounds of the PostgreSQL pool and of the retries of one write.
 const (
 	postgresConns = 16
 	writeAttempts = 10
+	lossAttempts  = 3 // of them, those that may end with a lost connection
+	// connectTime is how long one server may take to accept a connection. It is shorter than the life of a write, so that
+	// of several servers in an address the second one is asked in time.
+	connectTime = 2 * time.Second
+	// renewPause is the shortest time between two renewals of the pool.
+	renewPause = time.Second
 )
 
 var postgresEngine = &engine{
@@ -39,10 +49,20 @@ var postgresEngine = &engine{
 		c := postgresCode(err)
 		netErr, isNet := errors.AsType[net.Error](err)
 		connErr, isConn := errors.AsType[*pgconn.ConnectError](err)
-		return isNet && netErr != nil || isConn && connErr != nil ||
-			errors.Is(err, sql.ErrConnDone) ||
-			// connection exceptions, resources exhausted, an operator's shutdown
-			strings.HasPrefix(c, "08") || strings.HasPrefix(c, "53") || strings.HasPrefix(c, "57P")
+		return isNet && netErr != nil || isConn && connErr != nil || lostPostgres(err) ||
+			// connection exceptions, resources exhausted, an operator's shutdown, a statement that took too long, a
+			// lock that did not come, an error of the server's disk
+			strings.HasPrefix(c, "08") || strings.HasPrefix(c, "53") || strings.HasPrefix(c, "57") || c == "55P03" || c == "58030"
+	},
+	lost: lostPostgres,
+	stuck: func(err error) bool { // the disk is full or broken, or the server takes no writes
+		return slices.Contains([]string{"53100", "58030", readOnlyServer}, postgresCode(err))
+	},
+	notCommitted: func(err error) bool {
+		answer, answered := errors.AsType[*pgconn.PgError](err)
+		return answered && answer.SeverityUnlocalized == "ERROR" ||
+			errors.Is(err, pgx.ErrTxCommitRollback) || errors.Is(err, sql.ErrTxDone)
+		// pgconn.SafeToRetry does not help: it says yes of a COMMIT whose answer was cut off.
 	},
 	columns: `SELECT c.relname, a.attname, upper(format_type(a.atttypid, NULL)),
 			COALESCE(array_position(i.indkey::int2[], a.attnum) + 1, 0), a.attidentity <> ''
@@ -70,6 +90,27 @@ var postgresEngine = &engine{
 	setCounter: []string{"SELECT setval(pg_get_serial_sequence($1, $2), $3)"},
 }
 
+// readOnlyServer is the SQLSTATE of a write on a server that takes none: a standby, or the former primary after a
+// fail-over.
+const readOnlyServer = "25006"
+
+// lostPostgres reports whether the connection is gone, or leads to a server that takes no writes. Another connection may
+// do better.
+func lostPostgres(err error) bool {
+	for _, cut := range []error{
+		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, pgconn.ErrConnClosed, driver.ErrBadConn, sql.ErrConnDone,
+	} {
+		if errors.Is(err, cut) {
+			return true
+		}
+	}
+	if _, cut := errors.AsType[*net.OpError](err); cut {
+		return true
+	}
+	// An operator or a crash has ended the session, the server starts, or the transaction was idle for too long.
+	return slices.Contains([]string{"57P01", "57P02", "57P03", "25P03", readOnlyServer}, postgresCode(err))
+}
+
 // postgresCode returns the SQLSTATE inside err, "" where there is none.
 func postgresCode(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
@@ -78,11 +119,24 @@ func postgresCode(err error) string {
 	return ""
 }
 
+// openPostgres opens the pool and tries one connection.
 func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB, error) {
-	pool, err := sql.Open("pgx", url)
+	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("the address of the database cannot be read: %w", err)
 	}
+	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTime && !strings.Contains(url, "connect_timeout") {
+		config.ConnectTimeout = connectTime
+	}
+	var after []stdlib.OptionOpenDB
+	if _, set := config.RuntimeParams[idleInTransaction]; !set {
+		// By a statement and not as a parameter of the connection, which a pooler in between may refuse.
+		after = append(after, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, fmt.Sprintf("SET %s = %d", idleInTransaction, writeLifetime.Milliseconds()))
+			return err
+		}))
+	}
+	pool := stdlib.OpenDB(*config, after...)
 	pool.SetMaxOpenConns(postgresConns)
 	pool.SetMaxIdleConns(postgresConns)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
@@ -90,28 +144,44 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB,
 		return nil, errors.Join(fmt.Errorf("the database cannot be used: %w", err), pool.Close())
 	}
 	// Long reads have connections of their own, which are opened when the first one comes.
-	long, err := sql.Open("pgx", url)
-	if err != nil {
-		return nil, errors.Join(err, pool.Close())
-	}
+	long := stdlib.OpenDB(*config)
 	long.SetConnMaxIdleTime(5 * time.Minute)
 	db := &DB{engine: postgresEngine, clock: clock, read: pool, write: pool, counts: newCounts()}
 	db.laneOf(long)
 	return db, nil
 }
 
+// idleInTransaction is the server's setting that ends a transaction whose client says nothing any more, for example
+// because its machine has lost its power. Until then the locks of that transaction hold up everybody else. It is as
+// long as the life of a write: together they stay within FinalAfter (R0).
+const idleInTransaction = "idle_in_transaction_session_timeout"
+
 // writeWithRetries runs fn in a transaction of its own, and again if another transaction got in its way: after a
 // serialization failure, a deadlock, or a broken uniqueness or reference rule. A broken rule is mostly a race: two
-// transactions looked, found nothing, and inserted the same. The second run then sees what the other one wrote.
+// transactions looked, found nothing, and inserted the same. The second run then sees what the other one wrote. It also
+// runs again when a connection was lost before the commit: nothing is stored then. All runs together have the life of
+// one write.
 func (db *DB) writeWithRetries(ctx context.Context, fn func(tx *Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, writeLifetime)
+	defer cancel()
 	var err error
-	conflicts := 0
+	conflicts, losses := 0, 0
 	for attempt := 0; attempt < writeAttempts; attempt++ {
 		err = db.writeOnce(ctx, fn)
-		if db.engine.conflict(err) {
+		again := false
+		switch {
+		case err == nil, errors.Is(err, errOutcomeUnknown):
+			return err
+		case db.engine.lost(err):
+			losses++
+			again = db.renewAfter(err) && losses < lossAttempts
+		case db.engine.conflict(err):
 			conflicts++
+			again = conflicts <= 2
+		default:
+			again = db.engine.transient(err)
 		}
-		if err == nil || conflicts > 2 || !db.engine.transient(err) && !db.engine.conflict(err) {
+		if !again || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -122,8 +192,6 @@ func (db *DB) writeWithRetries(ctx context.Context, fn func(tx *Tx) error) error
 // UPDATE … RETURNING with a condition, and this reads what is committed at that moment. Foreign keys and unique
 // indexes guard the rest.
 func (db *DB) writeOnce(ctx context.Context, fn func(tx *Tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, writeLifetime)
-	defer cancel()
 	sqlTx, err := db.write.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
@@ -132,5 +200,23 @@ func (db *DB) writeOnce(ctx context.Context, fn func(tx *Tx) error) error {
 		_ = sqlTx.Rollback() // the error of fn is the one to return
 		return err
 	}
-	return sqlTx.Commit()
+	return db.commit(ctx, sqlTx)
+}
+
+// renewAfter reports whether another connection may do better after an error. A server that restarts or changes its role
+// leaves all idle connections useless at once, so these are closed, and the next one is a new one. That happens once a
+// second at most: connecting is dear, and a server that takes no writes may stay so. Only there another try without new
+// connections is in vain.
+func (db *DB) renewAfter(err error) bool {
+	now := db.clock().UnixNano()
+	last := db.renewed.Load()
+	first := last == 0 || now-last >= int64(renewPause)
+	if first && db.renewed.CompareAndSwap(last, now) {
+		db.read.SetMaxIdleConns(0)
+		db.read.SetMaxIdleConns(postgresConns)
+		db.long.pool.SetMaxIdleConns(0)
+		db.long.pool.SetMaxIdleConns(db.long.Readers)
+		return true
+	}
+	return postgresCode(err) != readOnlyServer
 }

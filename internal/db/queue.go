@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"holdfast/internal/fault"
@@ -37,7 +38,11 @@ type writeCall struct {
 	fn     func(tx *Tx) error
 	err    error // what fn returned
 	answer chan error
+	begun  atomic.Bool // by the writer, or by a caller that gives up: whoever is first
 }
+
+// begin reports whether the call is still to be run, or given up.
+func (c *writeCall) begin() bool { return c.begun.CompareAndSwap(false, true) }
 
 // errBatchLost: the transaction around the savepoints was rolled back, and with it the writes of the others.
 var errBatchLost = errors.New("the shared transaction was rolled back")
@@ -48,14 +53,33 @@ func newWriteQueue(db *DB) *writeQueue {
 	return q
 }
 
-// do hands fn to the writer and waits for its answer. If the caller gives up before its turn, fn does not run. After
-// that the caller gets the true answer even if it has given up, because its changes may be durable.
+// do hands fn to the writer and waits for its answer. If the caller gives up before its turn, or its turn does not come
+// within the life of a write, fn does not run. After that the caller gets the true answer even if it has given up,
+// because its changes may be durable. A disk that does not answer at all cannot be interrupted: then the outcome is
+// unknown.
 func (q *writeQueue) do(ctx context.Context, fn func(tx *Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, writeLifetime)
+	defer cancel()
 	call := &writeCall{ctx: ctx, fn: fn, answer: make(chan error, 1)}
 	if err := q.hand(call); err != nil {
 		return err
 	}
-	return <-call.answer
+	select {
+	case err := <-call.answer:
+		return err
+	case <-ctx.Done():
+		if call.begin() {
+			return ctx.Err()
+		}
+	}
+	ctx, cancel = context.WithTimeout(context.Background(), 2*writeLifetime)
+	defer cancel()
+	select {
+	case err := <-call.answer:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("%w: the disk does not answer", errOutcomeUnknown)
+	}
 }
 
 func (q *writeQueue) hand(call *writeCall) error {
@@ -85,7 +109,9 @@ func (q *writeQueue) close() {
 func (q *writeQueue) run() {
 	defer close(q.done)
 	for first := range q.calls {
-		q.answer(q.batch(first))
+		if first.begin() {
+			q.answer(q.batch(first))
+		}
 	}
 }
 
@@ -95,16 +121,17 @@ func (q *writeQueue) batch(first *writeCall) []*writeCall {
 	// SQLite would then roll back the whole transaction, with everyone's writes.
 	ctx, cancel := context.WithTimeout(context.Background(), writeLifetime)
 	defer cancel()
-	sqlTx, err := q.db.write.BeginTx(ctx, nil)
+	sqlTx, err := q.beginTx(ctx)
 	if err != nil {
 		first.err = err
 		return []*writeCall{first}
 	}
 	ran, lost := q.gather(ctx, sqlTx, first)
 	if !lost {
-		if err := sqlTx.Commit(); err != nil {
+		if err := q.db.commit(ctx, sqlTx); err != nil {
+			// Also those that were refused: they may have been so because of others, which are not stored now.
 			for _, call := range ran {
-				call.err = errors.Join(call.err, err)
+				call.err = err
 			}
 		}
 		return ran
@@ -134,6 +161,9 @@ func (q *writeQueue) gather(ctx context.Context, sqlTx *sql.Tx, first *writeCall
 		}
 		if call == nil { // nobody waits, or the queue is closed
 			break
+		}
+		if !call.begin() {
+			continue
 		}
 		ran = append(ran, call)
 		call.err = q.inSavepoint(ctx, sqlTx, call)
@@ -171,7 +201,7 @@ func (q *writeQueue) inSavepoint(ctx context.Context, sqlTx *sql.Tx, call *write
 func (q *writeQueue) alone(call *writeCall) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeLifetime)
 	defer cancel()
-	sqlTx, err := q.db.write.BeginTx(ctx, nil)
+	sqlTx, err := q.beginTx(ctx)
 	if err != nil {
 		call.err = err
 		return
@@ -181,7 +211,14 @@ func (q *writeQueue) alone(call *writeCall) {
 		_ = sqlTx.Rollback() // the error of the call is the one to return
 		return
 	}
-	call.err = sqlTx.Commit()
+	call.err = q.db.commit(ctx, sqlTx)
+}
+
+func (q *writeQueue) beginTx(ctx context.Context) (*sql.Tx, error) {
+	if err := q.db.files.inPlace(); err != nil {
+		return nil, err
+	}
+	return q.db.write.BeginTx(ctx, nil)
 }
 
 func (q *writeQueue) answer(calls []*writeCall) {

@@ -36,8 +36,12 @@ var sqliteEngine = &engine{
 	},
 	unreachable: func(err error) bool {
 		c := sqliteCode(err)
-		return c == sqlite3.SQLITE_FULL || c == sqlite3.SQLITE_IOERR || c == sqlite3.SQLITE_CANTOPEN
+		return c == sqlite3.SQLITE_CANTOPEN || stuckSQLite(err)
 	},
+	lost:  func(error) bool { return false },
+	stuck: stuckSQLite,
+	// After an error of the disk, the end of the write-ahead log may hold the commit or not: who reads it next decides.
+	notCommitted: func(err error) bool { return sqliteCode(err) != sqlite3.SQLITE_IOERR },
 	// Only {{serial}} gives the type INTEGER.
 	columns: `SELECT m.name, c.name, upper(c.type), c.pk, c.pk = 1 AND upper(c.type) = 'INTEGER'
 		FROM sqlite_master m JOIN pragma_table_info(m.name) c
@@ -51,6 +55,12 @@ var sqliteEngine = &engine{
 		"DELETE FROM sqlite_sequence WHERE name = $1 AND $2 <> '' AND $3 > 0",
 		"INSERT INTO sqlite_sequence (name, seq) SELECT $1, $3 WHERE $2 <> ''",
 	},
+}
+
+// stuckSQLite: the disk is full or broken, or the file can only be read.
+func stuckSQLite(err error) bool {
+	c := sqliteCode(err)
+	return c == sqlite3.SQLITE_FULL || c == sqlite3.SQLITE_IOERR || c == sqlite3.SQLITE_READONLY
 }
 
 // positional writes "?" in place of "$1", "$2" and so on, if these stand in the order of their numbers. To SQLite "$7"
@@ -89,11 +99,7 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("the folder of the database cannot be made: %w", err)
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("the database file cannot be opened: %w", err)
-	}
-	if err := file.Close(); err != nil {
+	if err := makeFile(path); err != nil {
 		return nil, err
 	}
 	writer, err := newConnector(sqliteName(path, "_txlock=immediate"))
@@ -115,6 +121,9 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	read.SetMaxIdleConns(readers)
 	db := &DB{engine: sqliteEngine, clock: clock, read: read, write: write, counts: newCounts()}
 	db.laneOf(sql.OpenDB(reader))
+	if db.files, err = openedFiles(path); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	db.queue = newWriteQueue(db)
 	return db, nil
 }
