@@ -17,6 +17,7 @@ import (
 	"holdfast/internal/backup"
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
+	"holdfast/internal/verify"
 )
 
 // backupCmd writes a backup.
@@ -153,13 +154,27 @@ func (c restoreCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	return c.print(p, b, func() {
+	report, err := p.app.Verify.Run(ctx, auth.System(0), verify.Query{})
+	if err != nil {
+		return fmt.Errorf("%s is restored, and every row was compared with the backup; but `holdfast verify` does not run: %w",
+			masked(p.Database), err)
+	}
+	err = c.print(p, b, func() {
 		p.printf("%s is restored, and every row was compared with the backup.\n", masked(p.Database))
+		if report.Total > 0 {
+			p.printf("But the book was wrong when it was saved: `holdfast verify` finds %d things. Run it to see them.\n", report.Total)
+		} else {
+			p.printf("`holdfast verify` finds nothing wrong.\n")
+		}
 		for id, secrets := range sealed {
 			p.printf("%d secrets are encrypted with the key %s. `holdfast serve` needs --keys-file with it.\n", secrets, id)
 		}
 		p.printf("What happened after %s is not in it: see \"After a loss\" in docs/backup.md.\n", b.TakenAt.Format(time.DateTime+" GMT"))
 	})
+	if err == nil && report.Total > 0 {
+		return errFindings
+	}
+	return err
 }
 
 // shownChains is how many ends of audit chains are printed; --json has all.

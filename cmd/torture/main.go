@@ -30,6 +30,7 @@ type part struct {
 func parts() []part {
 	return []part{
 		{"kills", "the program and PostgreSQL are killed while clients write", time.Hour, kills},
+		{"backups", "backups are made while clients write, killed, and put on a full disk; each is restored", time.Hour, backups},
 		{"failover", "the primary of PostgreSQL is lost while clients write, and its standby takes over", time.Hour, failover},
 		{"patroni", "the same with Patroni and etcd: switchovers and fail-overs", time.Hour, patroni},
 		{"inputs", "every field, parameter and header of every operation gets what nobody should send", time.Hour,

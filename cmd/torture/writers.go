@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -27,6 +28,7 @@ type writer struct {
 	caller   *caller
 	name     string
 	random   *rand.Rand
+	mu       sync.Mutex // for those who look while it writes
 	asked    []*write
 	bookings []*write // acknowledged
 	payments []*write // acknowledged purchases that are not refunded yet
@@ -54,9 +56,13 @@ func (w *writer) write(stop <-chan struct{}) {
 		default:
 		}
 		asked := w.next()
+		w.mu.Lock()
 		w.asked = append(w.asked, asked)
+		w.mu.Unlock()
 		if id, err := asked.ask(w.caller); err == nil {
+			w.mu.Lock()
 			asked.id = id
+			w.mu.Unlock()
 			w.noted(asked)
 		} else if final, ok := errors.AsType[refusedError](err); ok {
 			asked.refused = final.Error()

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Rounds of the part on each engine.
+const backupRounds = 20
+
+// smallDisk is too small for the backup of a book with a hundred bookings.
+const smallDisk = "size=16k"
+
+// backups is the part: backups are made while clients write, and restored into a new database. Some are killed, and some
+// find no room on the disk.
+func backups(r *run) error {
+	if err := backupsOn(r, "SQLite", nil); err != nil {
+		return err
+	}
+	pg, err := r.newCluster("backups-postgres", "fsync = off", "max_connections = 50")
+	if errors.Is(err, errNoPostgres) {
+		r.figure("PostgreSQL", "left out: %v", err)
+		return nil
+	}
+	if pg != nil {
+		defer pg.remove()
+	}
+	if err != nil {
+		return err
+	}
+	return backupsOn(r, "PostgreSQL", pg)
+}
+
+// backupBook is a book that is backed up again and again.
+type backupBook struct {
+	*book
+	folder                       string // of the backups
+	killed, wholeAfterKill, full int
+	noTmpfs                      error // why the disk could not be made small
+}
+
+func backupsOn(r *run, engine string, pg *cluster) error {
+	b := &backupBook{book: &book{r: r, name: engine, pg: pg}, folder: filepath.Join(r.dir, "backups-"+engine)}
+	database := ""
+	if pg != nil {
+		if err := pg.sql("postgres", "CREATE DATABASE backups"); err != nil {
+			return err
+		}
+		database = pg.url("backups")
+	}
+	var err error
+	if b.house, err = r.newHouse("backups-house-"+engine, database); err != nil {
+		return err
+	}
+	if err := errors.Join(os.MkdirAll(b.folder, 0o700), b.begin()); err != nil {
+		return err
+	}
+	defer func() { b.server.kill() }()
+	rounds := r.count(backupRounds)
+	for round := r.first; round < r.first+rounds; round++ {
+		if err := b.round(round); err != nil {
+			return fmt.Errorf("%s, round %d: %w", engine, round, err)
+		}
+	}
+	if err := b.whole(); err != nil {
+		return err
+	}
+	r.figure(engine+": backups while clients write, each restored", "%d", rounds)
+	r.figure(engine+": writes that were acknowledged before the backup, all there once", "%d", b.found)
+	r.figure(engine+": backups that were killed; of these, were whole already", "%d; %d", b.killed, b.wholeAfterKill)
+	r.figure(engine+": backups onto a full disk, of which nothing was left", "%d", b.full)
+	if b.noTmpfs != nil {
+		r.figure(engine+": full disk", "left out: %v", b.noTmpfs)
+	}
+	return nil
+}
+
+// round makes one whole backup, one that is killed, and one that finds no room, all while clients write.
+func (b *backupBook) round(round int) error {
+	random := b.r.random("backups "+b.name, round)
+	hands, work, stop := b.hands(random, round)
+	err := b.r.pause(time.Duration(random.IntN(600_000)) * time.Microsecond)
+	// What is acknowledged now is in every backup that begins from now on.
+	var known []*write
+	for _, w := range hands {
+		known = append(known, w.known()...)
+	}
+	file := filepath.Join(b.folder, fmt.Sprintf("%d.backup", round))
+	if err == nil {
+		_, err = b.house.must("backup", file)
+	}
+	err = errors.Join(err, b.cut(round, random), b.fullDisk(round))
+	close(stop)
+	work.Wait()
+	if err != nil {
+		return err
+	}
+	for _, w := range hands {
+		b.acknowledged += len(w.known())
+		for _, asked := range w.asked {
+			if asked.id == 0 {
+				b.r.fail("%s, round %d: while backups are made, %s is not answered: %s", b.name, round, asked.reference, asked.refused)
+			}
+		}
+	}
+	return b.restored(round, file, known)
+}
+
+// known are the writes that are acknowledged so far.
+func (w *writer) known() (list []*write) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, asked := range w.asked {
+		if asked.id != 0 {
+			list = append(list, asked)
+		}
+	}
+	return list
+}
+
+// restored makes a new database of a backup, serves it, and looks for writes.
+func (b *backupBook) restored(round int, file string, known []*write) error {
+	name := fmt.Sprintf("restored_%d", round)
+	database := "sqlite:" + filepath.Join(b.folder, name, "holdfast.db")
+	if b.pg != nil && round%2 == 0 { // every second one moves to the other engine
+		if err := b.pg.sql("postgres", "CREATE DATABASE "+name); err != nil {
+			return err
+		}
+		database = b.pg.url(name)
+	}
+	h := &house{r: b.r, dir: b.house.dir, database: database}
+	if _, err := h.must("restore", file); err != nil {
+		return err
+	}
+	s, err := h.start("serve")
+	if err != nil {
+		return err
+	}
+	defer s.kill()
+	c := s.caller(b.token)
+	for _, asked := range known {
+		there, err := asked.stored(c)
+		if err != nil {
+			return err
+		}
+		if len(there) != 1 || there[0] != asked.id {
+			b.r.fail("%s, round %d: %s was acknowledged as %d before the backup, and in it is %v", b.name, round, asked.reference, asked.id, there)
+		}
+	}
+	b.found += len(known)
+	again := &book{r: b.r, name: b.name + " restored", house: h, server: s}
+	again.verify()
+	b.r.say("%s, round %d: %d acknowledged before the backup, all looked for in the restored one", b.name, round, len(known))
+	return nil
+}
+
+// cut kills a backup at a random moment. Its file is whole or not there.
+func (b *backupBook) cut(round int, random *rand.Rand) error {
+	file := filepath.Join(b.folder, fmt.Sprintf("%d-cut.backup", round))
+	ctx, stop := context.WithTimeout(b.r.ctx, time.Duration(random.IntN(300_000))*time.Microsecond)
+	defer stop()
+	cmd, err := b.house.command(ctx, "backup", file)
+	if err != nil {
+		return err
+	}
+	_ = cmd.Run() // it was killed, or was ready in time
+	b.killed++
+	if _, err := os.Stat(file); err != nil {
+		return nil
+	}
+	b.wholeAfterKill++
+	if _, err := b.house.must("restore", "--check", file); err != nil {
+		b.r.fail("%s, round %d: a killed backup left %s: %v", b.name, round, file, err)
+	}
+	return nil
+}
+
+// fullDisk makes a backup onto a disk that is too small. The command fails and says why, and nothing stays.
+func (b *backupBook) fullDisk(round int) error {
+	disk := filepath.Join(b.folder, "disk")
+	if err := os.MkdirAll(disk, 0o700); err != nil {
+		return err
+	}
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, smallDisk); err != nil {
+		b.noTmpfs = err
+		return nil
+	}
+	defer func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) }() // a mount that stays ends with the machine
+	cmd, err := b.house.command(b.r.ctx, "backup", filepath.Join(disk, "a.backup"))
+	if err != nil {
+		return err
+	}
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	err = cmd.Run()
+	left, _ := filepath.Glob(filepath.Join(disk, "*"))
+	if err == nil || !bytes.Contains(said.Bytes(), []byte("no space left")) || len(left) != 0 {
+		b.r.fail("%s, round %d: on a full disk: %v, %s; left: %v", b.name, round, err, lastOf(said.String()), left)
+	}
+	b.full++
+	return nil
+}
