@@ -61,7 +61,7 @@ var examples = map[string]string{
 	"user password":       "user password ada",
 	"user access":         "user access ada --role finance --site acme",
 	"user two-factor":     "user two-factor ada",
-	"token create":        "token create shop --user ada --site acme --expires 2030-12-31",
+	"token create":        "token create shop --user ada --site acme --abilities read,log_bookings",
 	"token list":          "token list --site acme",
 	"token delete":        "token delete 7 --site acme",
 	"channel create":      `channel create "Azure Coast" --currency EUR --mode draft --site acme`,

@@ -148,8 +148,9 @@ func wrongValues(stderr io.Writer, parsed *kong.Context, f *fault.Error) int {
 // onCommandLine finds the flag or argument of a command that gives a field. Where its name is not that of the field, its
 // tag "field" has the names of the fields.
 func onCommandLine(command *kong.Node, field string) (name string, found bool) {
+	list, _, _ := strings.Cut(field, "[") // an item of a list stands in the list's flag
 	gives := func(v *kong.Value) bool {
-		return strings.ReplaceAll(v.Name, "-", "_") == field || slices.Contains(strings.Split(v.Tag.Get("field"), ","), field)
+		return strings.ReplaceAll(v.Name, "-", "_") == list || slices.Contains(strings.Split(v.Tag.Get("field"), ","), field)
 	}
 	for _, arg := range command.Positional {
 		if gives(arg) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"holdfast/internal/api"
@@ -127,7 +128,8 @@ func (c userListCmd) Run(ctx context.Context, p *program) error {
 
 // userPasswordCmd changes a password.
 type userPasswordCmd struct {
-	Username string `arg:"" help:"Name of the user."`
+	Username  string `arg:"" help:"Name of the user."`
+	EndTokens bool   `help:"Also delete the API tokens that act as this user, on all sites."`
 }
 
 // Run reads the new password and sets it.
@@ -140,10 +142,13 @@ func (c userPasswordCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if err := p.app.Accounts.SetPassword(ctx, auth.System(0), user.ID, password); err != nil {
+	if err := p.app.Accounts.SetPassword(ctx, auth.System(0), user.ID, password, c.EndTokens); err != nil {
 		return err
 	}
 	p.printf("the password of %s is changed\n", user.Username)
+	if c.EndTokens {
+		p.printf("the API tokens of %s are deleted\n", user.Username)
+	}
 	return nil
 }
 
@@ -237,13 +242,20 @@ type tokenCmd struct {
 // tokenCreateCmd creates an API token.
 type tokenCreateCmd struct {
 	siteFlag
-	Name    string  `arg:"" help:"What the token is for."`
-	User    string  `required:"" placeholder:"NAME" help:"The token may do what this user may do."`
-	Expires dayFlag `field:"expires_at" placeholder:"YYYY-MM-DD" help:"Last day of the token (default: it does not expire)."`
+	Name      string   `arg:"" help:"What the token is for."`
+	User      string   `required:"" placeholder:"NAME" help:"The token may do what this user may do, on this site alone."`
+	Expires   dayFlag  `field:"expires_at" placeholder:"YYYY-MM-DD" help:"Last day of the token (default: it does not expire)."`
+	Abilities []string `placeholder:"ABILITY" help:"Limit it to these: read, log_bookings, log_payments, reports (default: no limit)."`
+	Addresses []string `placeholder:"NETWORK" help:"Only from these addresses or networks, such as 203.0.113.0/24 (default: from anywhere)."`
 }
 
 // Run creates the token and prints it alone on standard output, for scripts.
 func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
+	var problems fault.Problems
+	auth.TokenLimits(&c.Abilities, &c.Addresses, &problems)
+	if err := problems.Err(); err != nil {
+		return err
+	}
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
 		return err
@@ -256,7 +268,9 @@ func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	actor.UserID = user.ID
-	_, text, err := p.app.Tokens.Create(ctx, actor, travel.TokenFields{Name: &c.Name, Expires: c.Expires.day})
+	_, text, err := p.app.Tokens.Create(ctx, actor, travel.TokenFields{
+		Name: &c.Name, Expires: c.Expires.day, Abilities: &c.Abilities, Addresses: &c.Addresses,
+	})
 	if fault.Is(err, fault.Forbidden) { // the program may make tokens for every user with access
 		return fault.WrongField("user", "The user has no access to this site; see `holdfast user access --help`.")
 	}
@@ -279,10 +293,11 @@ func (c tokenListCmd) Run(ctx context.Context, p *program) error {
 			return core.PageOf(all, page), err
 		},
 		shape:   api.ShowToken,
-		columns: columnsOf("id name user created expires last_used"),
+		columns: columnsOf("id name user created expires last_used abilities addresses"),
 		row: func(t auth.APIToken) []cell {
 			return []cell{
 				ident(t.ID), words(t.Name), ident(t.UserID), instant(t.CreatedAt), never(t.ExpiresAt), never(t.LastUsedAt),
+				words(strings.Join(t.Abilities.Names(), " ")), words(strings.Join(t.NetworkTexts(), " ")),
 			}
 		},
 		none: "There are no API tokens.",

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"holdfast/internal/app"
+	"holdfast/internal/auth"
 	"holdfast/internal/checkout"
 	"holdfast/internal/core"
 )
@@ -59,13 +60,22 @@ type Route struct {
 
 type handler func(s *server, c *call) error
 
-// access says who may call a handler.
-type access int
+// access says who may call a handler: everybody, or users and API tokens that may act on the site of the path. A token that
+// is limited needs the ability that the route names.
+type access string
 
 const (
-	open   access = iota // everybody; the handler may check credentials itself
-	member               // users and API tokens that may act on the site of the path
+	open           access = "open" // everybody; the handler may check credentials itself
+	mayRead               = access(auth.AbilityRead)
+	mayLogBookings        = access(auth.AbilityLogBookings)
+	mayLogPayments        = access(auth.AbilityLogPayments)
+	mayReport             = access(auth.AbilityReports)
+	mayDoAll       access = "all" // no ability is enough: only a token without a limit
 )
+
+func (a access) allows(s auth.Abilities) bool {
+	return s == 0 || a != mayDoAll && s.Has(auth.Ability(a))
+}
 
 // Routes lists all operations of the API.
 func Routes(cfg Config) []Route {
@@ -94,36 +104,36 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("POST", siteLogin+"/token", open, (*server).login),
 		at("POST", siteLogin+"/token/refresh", open, (*server).refreshLogin),
 		at("DELETE", siteLogin+"/token/refresh", open, (*server).deleteRefresh),
-		at("GET", tokens, member, (*server).listTokens),
-		at("POST", tokens, member, (*server).createToken),
-		at("DELETE", tokens, member, (*server).deleteAllTokens),
-		at("DELETE", tokens+"/{id}", member, (*server).deleteToken),
-		at("GET", v2+"/sites", member, (*server).listSites),
-		at("GET", v2+"/sites/{id}", member, (*server).getSite),
-		at("PUT", v2+"/sites/{id}", member, (*server).updateSite),
-		at("GET", v2+"/channels", member, (*server).listChannels),
-		at("POST", v2+"/channels", member, (*server).createChannel),
-		at("GET", v2+"/channels/{id}", member, (*server).getChannel),
-		at("PUT", v2+"/channels/{id}", member, (*server).changeChannel),
-		at("DELETE", v2+"/channels/{id}", member, (*server).deleteChannel),
-		at("POST", v2+"/channels/{id}/secret", member, (*server).rotateChannelSecret),
-		at("GET", v2+"/suppliers", member, (*server).listSuppliers),
-		at("POST", v2+"/suppliers", member, (*server).createSupplier),
-		at("GET", v2+"/suppliers/{id}", member, (*server).getSupplier),
-		at("PUT", v2+"/suppliers/{id}", member, (*server).changeSupplier),
-		at("DELETE", v2+"/suppliers/{id}", member, (*server).deleteSupplier),
-		at("GET", v2+"/bookings", member, (*server).listBookings),
-		at("POST", v2+"/bookings", member, (*server).createBooking),
-		at("GET", v2+"/bookings/{id}", member, (*server).getBooking),
-		at("PUT", v2+"/bookings/{id}", member, (*server).changeBooking),
-		at("DELETE", v2+"/bookings/{id}", member, (*server).deleteBooking),
-		at("GET", v2+"/bookings/{id}/protection", member, (*server).getBookingProtection),
-		at("GET", v2+"/transactions", member, (*server).listTransactions),
-		at("POST", v2+"/transactions", member, (*server).createTransaction),
-		at("GET", v2+"/transactions/{id}", member, (*server).getTransaction),
-		at("GET", v2+"/transactions/{id}/protection", member, (*server).getProtection),
-		at("GET", v2+"/payments", member, (*server).listPayments),
-		at("GET", v2+"/payments/{id}", member, (*server).getPayment),
+		at("GET", tokens, mayDoAll, (*server).listTokens),
+		at("POST", tokens, mayDoAll, (*server).createToken),
+		at("DELETE", tokens, mayDoAll, (*server).deleteAllTokens),
+		at("DELETE", tokens+"/{id}", mayDoAll, (*server).deleteToken),
+		at("GET", v2+"/sites", mayRead, (*server).listSites),
+		at("GET", v2+"/sites/{id}", mayRead, (*server).getSite),
+		at("PUT", v2+"/sites/{id}", mayDoAll, (*server).updateSite),
+		at("GET", v2+"/channels", mayRead, (*server).listChannels),
+		at("POST", v2+"/channels", mayDoAll, (*server).createChannel),
+		at("GET", v2+"/channels/{id}", mayRead, (*server).getChannel),
+		at("PUT", v2+"/channels/{id}", mayDoAll, (*server).changeChannel),
+		at("DELETE", v2+"/channels/{id}", mayDoAll, (*server).deleteChannel),
+		at("POST", v2+"/channels/{id}/secret", mayDoAll, (*server).rotateChannelSecret),
+		at("GET", v2+"/suppliers", mayRead, (*server).listSuppliers),
+		at("POST", v2+"/suppliers", mayDoAll, (*server).createSupplier),
+		at("GET", v2+"/suppliers/{id}", mayRead, (*server).getSupplier),
+		at("PUT", v2+"/suppliers/{id}", mayDoAll, (*server).changeSupplier),
+		at("DELETE", v2+"/suppliers/{id}", mayDoAll, (*server).deleteSupplier),
+		at("GET", v2+"/bookings", mayRead, (*server).listBookings),
+		at("POST", v2+"/bookings", mayLogBookings, (*server).createBooking),
+		at("GET", v2+"/bookings/{id}", mayRead, (*server).getBooking),
+		at("PUT", v2+"/bookings/{id}", mayLogBookings, (*server).changeBooking),
+		at("DELETE", v2+"/bookings/{id}", mayLogBookings, (*server).deleteBooking),
+		at("GET", v2+"/bookings/{id}/protection", mayReport, (*server).getBookingProtection),
+		at("GET", v2+"/transactions", mayRead, (*server).listTransactions),
+		at("POST", v2+"/transactions", mayLogPayments, (*server).createTransaction),
+		at("GET", v2+"/transactions/{id}", mayRead, (*server).getTransaction),
+		at("GET", v2+"/transactions/{id}/protection", mayReport, (*server).getProtection),
+		at("GET", v2+"/payments", mayRead, (*server).listPayments),
+		at("GET", v2+"/payments/{id}", mayRead, (*server).getPayment),
 	}, append(modal(checkout.ModalPath), protectionRoutes(v2)...)...)
 }
 
@@ -142,44 +152,44 @@ func modal(base string) []Route {
 // protectionRoutes is the part of the table for protection: its price, the exposure, and approvals.
 func protectionRoutes(v2 string) []Route {
 	return []Route{
-		at("GET", v2+"/policies", member, (*server).listPolicies),
-		at("POST", v2+"/policies", member, (*server).createPolicy),
-		at("GET", v2+"/policies/{id}", member, (*server).getPolicy),
-		at("GET", v2+"/premiums", member, (*server).listPremiums),
-		at("GET", v2+"/exposure", member, (*server).getExposure),
-		at("GET", v2+"/exposure/run-off", member, (*server).getRunOff),
-		at("GET", v2+"/exposure/ageing", member, (*server).getAgeing),
-		at("GET", v2+"/exposure/movement", member, (*server).getMovement),
-		at("GET", v2+"/exposure/details", member, (*server).getExposureDetails),
-		at("GET", v2+"/exposure/movement/details", member, (*server).getMovementDetails),
-		at("GET", v2+"/statements", member, (*server).listStatements),
-		at("GET", v2+"/statements/{id}", member, (*server).getStatement),
-		at("GET", v2+"/statements/{id}/lines", member, (*server).listStatementLines),
-		at("GET", v2+"/statements/{id}/lines/{line}/protection", member, (*server).getStatementLineProtection),
-		at("GET", v2+"/statements/{id}/csv", member, (*server).getStatementCSV),
-		at("GET", v2+"/statements/{id}/pdf", member, (*server).getStatementPDF),
-		at("GET", v2+"/statements/{id}/payments", member, (*server).listStatementPayments),
-		at("POST", v2+"/statements/{id}/payments", member, (*server).createStatementPayment),
-		at("GET", v2+"/bordereaux/premium", member, (*server).getPremiumBordereau),
-		at("GET", v2+"/rates", member, (*server).listRates),
-		at("POST", v2+"/rates", member, (*server).createRate),
-		at("GET", v2+"/clock", member, (*server).getClock),
-		at("POST", v2+"/clock", member, (*server).moveClock),
-		at("GET", v2+"/audit", member, (*server).listAudit),
-		at("GET", v2+"/proposals", member, (*server).listProposals),
-		at("GET", v2+"/proposals/{id}", member, (*server).getProposal),
-		at("POST", v2+"/proposals/{id}/approve", member, (*server).approveProposal),
-		at("POST", v2+"/proposals/{id}/reject", member, (*server).rejectProposal),
-		at("POST", v2+"/proposals/{id}/withdraw", member, (*server).withdrawProposal),
-		at("GET", v2+"/exposure/model", member, (*server).getModel),
-		at("GET", v2+"/exposure/what-if", member, (*server).getWhatIf),
-		at("GET", v2+"/limits", member, (*server).listLimits),
-		at("POST", v2+"/limits", member, (*server).createLimit),
-		at("GET", v2+"/limits/{id}", member, (*server).getLimit),
-		at("GET", v2+"/limits/events", member, (*server).listLimitEvents),
-		at("GET", v2+"/collateral", member, (*server).listCollateral),
-		at("GET", v2+"/collateral/{id}", member, (*server).getCollateral),
-		at("POST", v2+"/collateral", member, (*server).createCollateral),
+		at("GET", v2+"/policies", mayReport, (*server).listPolicies),
+		at("POST", v2+"/policies", mayDoAll, (*server).createPolicy),
+		at("GET", v2+"/policies/{id}", mayReport, (*server).getPolicy),
+		at("GET", v2+"/premiums", mayReport, (*server).listPremiums),
+		at("GET", v2+"/exposure", mayReport, (*server).getExposure),
+		at("GET", v2+"/exposure/run-off", mayReport, (*server).getRunOff),
+		at("GET", v2+"/exposure/ageing", mayReport, (*server).getAgeing),
+		at("GET", v2+"/exposure/movement", mayReport, (*server).getMovement),
+		at("GET", v2+"/exposure/details", mayReport, (*server).getExposureDetails),
+		at("GET", v2+"/exposure/movement/details", mayReport, (*server).getMovementDetails),
+		at("GET", v2+"/statements", mayReport, (*server).listStatements),
+		at("GET", v2+"/statements/{id}", mayReport, (*server).getStatement),
+		at("GET", v2+"/statements/{id}/lines", mayReport, (*server).listStatementLines),
+		at("GET", v2+"/statements/{id}/lines/{line}/protection", mayReport, (*server).getStatementLineProtection),
+		at("GET", v2+"/statements/{id}/csv", mayReport, (*server).getStatementCSV),
+		at("GET", v2+"/statements/{id}/pdf", mayReport, (*server).getStatementPDF),
+		at("GET", v2+"/statements/{id}/payments", mayReport, (*server).listStatementPayments),
+		at("POST", v2+"/statements/{id}/payments", mayDoAll, (*server).createStatementPayment),
+		at("GET", v2+"/bordereaux/premium", mayReport, (*server).getPremiumBordereau),
+		at("GET", v2+"/rates", mayReport, (*server).listRates),
+		at("POST", v2+"/rates", mayDoAll, (*server).createRate),
+		at("GET", v2+"/clock", mayRead, (*server).getClock),
+		at("POST", v2+"/clock", mayDoAll, (*server).moveClock),
+		at("GET", v2+"/audit", mayDoAll, (*server).listAudit),
+		at("GET", v2+"/proposals", mayDoAll, (*server).listProposals),
+		at("GET", v2+"/proposals/{id}", mayDoAll, (*server).getProposal),
+		at("POST", v2+"/proposals/{id}/approve", mayDoAll, (*server).approveProposal),
+		at("POST", v2+"/proposals/{id}/reject", mayDoAll, (*server).rejectProposal),
+		at("POST", v2+"/proposals/{id}/withdraw", mayDoAll, (*server).withdrawProposal),
+		at("GET", v2+"/exposure/model", mayReport, (*server).getModel),
+		at("GET", v2+"/exposure/what-if", mayReport, (*server).getWhatIf),
+		at("GET", v2+"/limits", mayReport, (*server).listLimits),
+		at("POST", v2+"/limits", mayDoAll, (*server).createLimit),
+		at("GET", v2+"/limits/{id}", mayReport, (*server).getLimit),
+		at("GET", v2+"/limits/events", mayReport, (*server).listLimitEvents),
+		at("GET", v2+"/collateral", mayReport, (*server).listCollateral),
+		at("GET", v2+"/collateral/{id}", mayReport, (*server).getCollateral),
+		at("POST", v2+"/collateral", mayDoAll, (*server).createCollateral),
 	}
 }
 

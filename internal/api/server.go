@@ -40,7 +40,7 @@ type call struct {
 	http.ResponseWriter
 	r         *http.Request
 	ctx       context.Context
-	actor     auth.Actor // only for routes with the access member
+	actor     auth.Actor // not for open routes
 	id        int64      // in the path; 0 if the pattern has none
 	longID    bool       // the number in the path is too long for an id: nothing has it
 	requestID string
@@ -143,8 +143,8 @@ func (s *server) run(c *call, res resource) error {
 	if err := checkQuery(c.r.URL); err != nil {
 		return err
 	}
-	if route.access == member {
-		if err := s.admit(c); err != nil {
+	if route.access != open {
+		if err := s.admit(c, route.access); err != nil {
 			return err
 		}
 	}
@@ -164,15 +164,19 @@ func (c *call) options(allow string) {
 	c.WriteHeader(http.StatusNoContent)
 }
 
-// admit finds out who sends the request, and refuses it if they may not act on the site of the path.
-func (s *server) admit(c *call) error {
-	actor, err := s.app.Sessions.Authenticate(c.ctx, c.r.PathValue("site"), bearer(c.r))
+// admit finds out who sends the request, and refuses it if they may not act on the site of the path,
+// or if the API token is not meant for such requests.
+func (s *server) admit(c *call, needs access) error {
+	actor, err := s.app.Sessions.Authenticate(c.ctx, c.r.PathValue("site"), bearer(c.r), c.address)
 	if err != nil {
 		return err
 	}
 	c.site = c.r.PathValue("site")
 	actor.RequestID, actor.Address = c.requestID, c.address
 	c.actor = actor
+	if !needs.allows(actor.Abilities) {
+		return auth.ErrAbilities(actor.Abilities)
+	}
 	return nil
 }
 

@@ -13,7 +13,8 @@ type tokenShape struct {
 	TokenableType string   `json:"tokenable_type"`
 	TokenableID   int64    `json:"tokenable_id"`
 	Name          string   `json:"name"`
-	Abilities     []string `json:"abilities"` // always empty: a token may do what its creator may do
+	Abilities     []string `json:"abilities"` // empty: a token may do what its creator may do
+	Addresses     []string `json:"addresses"` // empty: it may be used from anywhere
 	LastUsedAt    *string  `json:"last_used_at"`
 	ExpiresAt     *string  `json:"expires_at"`
 	CreatedAt     string   `json:"created_at"`
@@ -35,7 +36,7 @@ func ShowToken(t auth.APIToken) any { return showToken(t) }
 
 func showToken(t auth.APIToken) tokenShape {
 	return tokenShape{
-		ID: t.ID, TokenableType: "site", TokenableID: t.SiteID, Name: t.Name, Abilities: []string{},
+		ID: t.ID, TokenableType: "site", TokenableID: t.SiteID, Name: t.Name, Abilities: t.Abilities.Names(), Addresses: t.NetworkTexts(),
 		LastUsedAt: maybeISO(t.LastUsedAt), ExpiresAt: maybeISO(t.ExpiresAt),
 		CreatedAt: t.CreatedAt.Format(isoMicros), UpdatedAt: t.UpdatedAt.Format(isoMicros),
 	}
@@ -62,7 +63,7 @@ func (s *server) createToken(c *call) error {
 	if err != nil {
 		return err
 	}
-	fields := travel.TokenFields{Name: in.text("name"), Expires: in.dayOrNone("expires_at")}
+	fields := travel.TokenFields{Name: in.text("name"), Expires: in.dayOrNone("expires_at"), Abilities: in.texts("abilities"), Addresses: in.texts("addresses")}
 	fields.Problems = in.problems.Clone()
 	made, text, err := s.app.Tokens.Create(c.ctx, c.actor, fields)
 	if err != nil {

@@ -5,6 +5,7 @@ package auth
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"holdfast/internal/fault"
@@ -96,10 +97,11 @@ type Actor struct {
 	UserID                int64 // 0 for the program itself
 	Username, DisplayName string
 	Role                  Role
-	CanSignOffPayout      bool   // a right that a person has besides the role
-	TokenID               int64  // 0 for a call without an API token
-	RequestID             string // the same in the log, the audit and the answer
-	Address               string // the IP address of the caller
+	CanSignOffPayout      bool      // a right that a person has besides the role
+	TokenID               int64     // 0 for a call without an API token
+	Abilities             Abilities // the limit of this token
+	RequestID             string    // the same in the log, the audit and the answer
+	Address               string    // the IP address of the caller
 	// Ahead is how far the site's clock is ahead of the real one: the clock of a sandbox can be moved (R0).
 	Ahead time.Duration
 }
@@ -109,8 +111,20 @@ func System(siteID int64) Actor {
 	return Actor{SiteID: siteID, Username: "holdfast", DisplayName: "holdfast", Role: Operator}
 }
 
+// Everywhere reports whether the actor may act on other sites than the one of the call. Operators may, but an API token is
+// for one site, whoever made it.
+func (a Actor) Everywhere() bool { return a.Role == Operator && a.TokenID == 0 }
+
+// ErrAbilities is the answer to a token that is limited to other abilities.
+func ErrAbilities(s Abilities) error {
+	return fault.New(fault.Forbidden, "The abilities of this API token do not allow this: it has %s.", strings.Join(s.Names(), ", "))
+}
+
 // Can reports whether the actor has a permission. An unknown role has none.
 func (a Actor) Can(p Permission) bool {
+	if !a.Abilities.may(p) {
+		return false
+	}
 	// A payout is signed off by a person who has this right, whatever the role. Only the operator may do everything.
 	if p == SignOffPayout && !a.CanSignOffPayout && a.Role != Operator {
 		return false
@@ -151,6 +165,9 @@ func (a Actor) RequireEither(p, part Permission) error {
 func (a Actor) Require(p Permission) error {
 	if a.Can(p) {
 		return nil
+	}
+	if !a.Abilities.may(p) {
+		return ErrAbilities(a.Abilities)
 	}
 	return fault.New(fault.Forbidden, "With the role %s you may not %s.", a.Role, p)
 }

@@ -1,6 +1,9 @@
 package auth
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // User is a person or a machine of a customer or of the operator. A user belongs to no site. A Membership says what
 // the user may do on one site.
@@ -47,8 +50,10 @@ type APIToken struct {
 	UserID     int64
 	Name       string
 	SecretHash string
-	LastUsedAt time.Time // zero: not used yet
-	ExpiresAt  time.Time // zero: it does not expire
+	Abilities  Abilities      // what it may do at most
+	Networks   []netip.Prefix // from which it may be used; empty: from anywhere
+	LastUsedAt time.Time      // zero: not used yet
+	ExpiresAt  time.Time      // zero: it does not expire
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
 }

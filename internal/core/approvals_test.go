@@ -328,7 +328,7 @@ func TestTheAuditKnowsNoSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 		shop := draft(t, h, actor)
-		if err := h.Accounts.SetPassword(ctx, actor, admin.ID, "another good password"); err != nil {
+		if err := h.Accounts.SetPassword(ctx, actor, admin.ID, "another good password", false); err != nil {
 			t.Fatal(err)
 		}
 		secret, _, err := h.Accounts.BeginTwoFactor(ctx, actor, admin.ID)

@@ -223,7 +223,7 @@ func TestTokensAndLoginsFollowTheClockOfTheSite(t *testing.T) {
 		}
 		try := func(path, bearer string, kind fault.Kind, doing string) {
 			t.Helper()
-			_, err := w.App.Sessions.Authenticate(ctx, path, bearer)
+			_, err := w.App.Sessions.Authenticate(ctx, path, bearer, "")
 			apptest.WantKind(t, err, kind, doing)
 		}
 		w.Advance(2 * time.Second) // a login and a move in one second have no order

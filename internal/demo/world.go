@@ -178,14 +178,14 @@ func (m *maker) person(ctx context.Context, name string, role auth.Role, passwor
 	}
 	// The password is checked directly, because this check is no login that may be counted as failed.
 	if ok, err := auth.CheckPassword(user.PasswordHash, *password); err == nil && !ok {
-		return user, m.app.Accounts.SetPassword(ctx, m.actor, user.ID, *password)
+		return user, m.app.Accounts.SetPassword(ctx, m.actor, user.ID, *password, false)
 	}
 	return user, nil
 }
 
 func (m *maker) makeToken(ctx context.Context) error {
 	if m.world.Token != "" {
-		_, err := m.app.Sessions.Authenticate(ctx, SitePath, m.world.Token)
+		_, err := m.app.Sessions.Authenticate(ctx, SitePath, m.world.Token, "")
 		if !fault.Is(err, fault.TokenInvalid) {
 			return err
 		}

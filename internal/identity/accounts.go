@@ -84,8 +84,9 @@ func (a *Accounts) UserNamed(ctx context.Context, actor auth.Actor, username str
 	return user, err
 }
 
-// SetPassword changes a user's password and ends all sessions of the user.
-func (a *Accounts) SetPassword(ctx context.Context, actor auth.Actor, userID int64, password string) error {
+// SetPassword changes a user's password and ends all sessions of the user. With endTokens it deletes the API tokens that act
+// as this user, too, on all sites.
+func (a *Accounts) SetPassword(ctx context.Context, actor auth.Actor, userID int64, password string, endTokens bool) error {
 	if err := a.mayChange(actor, userID); err != nil {
 		return err
 	}
@@ -94,7 +95,16 @@ func (a *Accounts) SetPassword(ctx context.Context, actor auth.Actor, userID int
 		return err
 	}
 	return a.audited(ctx, actor, "user.password", userID, func(tx *db.Tx) error {
-		return setPasswordHash(tx, userID, hash)
+		if err := setPasswordHash(tx, userID, hash); err != nil || !endTokens {
+			return err
+		}
+		ended, err := deleteTokensEverywhere(tx, userID)
+		for _, token := range ended {
+			by := actor
+			by.SiteID = token.SiteID
+			err = errors.Join(err, recordTokenEnd(tx, by, token.ID))
+		}
+		return err
 	})
 }
 
@@ -286,10 +296,13 @@ type auditedToken struct {
 	Name      string `json:"name"`
 	UserID    int64  `json:"user_id"`
 	ExpiresAt string `json:"expires_at,omitempty"`
+
+	Abilities []string `json:"abilities,omitempty"`
+	Addresses []string `json:"addresses,omitempty"`
 }
 
 func auditToken(t auth.APIToken) any {
-	shape := auditedToken{ID: t.ID, Name: t.Name, UserID: t.UserID}
+	shape := auditedToken{ID: t.ID, Name: t.Name, UserID: t.UserID, Abilities: t.Abilities.Names(), Addresses: t.NetworkTexts()}
 	if !t.ExpiresAt.IsZero() {
 		shape.ExpiresAt = civil.FormatInstant(t.ExpiresAt)
 	}

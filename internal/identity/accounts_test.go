@@ -35,7 +35,7 @@ func TestATokenEndsForGoodWithTheAccessOfItsCreator(t *testing.T) {
 		apptest.WantKind(t, err, fault.Internal, "a colleague's token")
 		act := func(want auth.Role, kind fault.Kind) {
 			t.Helper()
-			actor, err := h.Sessions.Authenticate(ctx, "demo", text)
+			actor, err := h.Sessions.Authenticate(ctx, "demo", text, "")
 			apptest.WantKind(t, err, kind, "using it")
 			if err == nil && (actor.Role != want || actor.UserID != admin.ID || actor.TokenID == 0) {
 				t.Errorf("the token acts as %+v, want role %s", actor, want)
@@ -52,7 +52,7 @@ func TestATokenEndsForGoodWithTheAccessOfItsCreator(t *testing.T) {
 
 		apptest.WantKind(t, h.Accounts.SetMembership(ctx, auth.System(1), admin.ID, auth.MemberAdmin, false), fault.Internal, "the role again")
 		act("", fault.TokenInvalid)
-		_, err = h.Sessions.Authenticate(ctx, "demo", theirs)
+		_, err = h.Sessions.Authenticate(ctx, "demo", theirs, "")
 		apptest.WantKind(t, err, fault.Internal, "the colleague's token")
 		text, err = make(apptest.ActorOf(admin, auth.MemberAdmin))
 		apptest.WantKind(t, err, fault.Internal, "a new token, in the place of the old one")
@@ -75,8 +75,39 @@ func TestATokenEndsForGoodWithTheAccessOfItsCreator(t *testing.T) {
 		theirs, err = make(apptest.ActorOf(operator, ""))
 		apptest.WantKind(t, err, fault.Internal, "an operator's token")
 		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, auth.System(1), operator.ID), fault.Internal, "an operator without the role")
-		_, err = h.Sessions.Authenticate(ctx, "demo", theirs)
+		_, err = h.Sessions.Authenticate(ctx, "demo", theirs, "")
 		apptest.WantKind(t, err, fault.Internal, "the token of an operator, who needs no role")
+	})
+}
+
+func TestAPasswordEndsTokensIfWanted(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
+		ctx := t.Context()
+		admin := h.User(t, "admin", auth.MemberAdmin)
+		colleague := h.User(t, "colleague", auth.MemberAdmin)
+		name := "Server"
+		var texts []string
+		for _, by := range []auth.User{admin, colleague} {
+			_, text, err := h.Tokens.Create(ctx, apptest.ActorOf(by, auth.MemberAdmin), travel.TokenFields{Name: &name})
+			apptest.WantKind(t, err, fault.Internal, "a token")
+			texts = append(texts, text)
+		}
+		for _, c := range []struct {
+			end        bool
+			own, other fault.Kind
+		}{{false, fault.Internal, fault.Internal}, {true, fault.TokenInvalid, fault.Internal}} {
+			apptest.WantKind(t, h.Accounts.SetPassword(ctx, auth.System(0), admin.ID, "another good password", c.end), fault.Internal, "the change")
+			_, err := h.Sessions.Authenticate(ctx, "demo", texts[0], "")
+			apptest.WantKind(t, err, c.own, "the user's token")
+			_, err = h.Sessions.Authenticate(ctx, "demo", texts[1], "")
+			apptest.WantKind(t, err, c.other, "a colleague's token")
+		}
+		entries, err := h.Audit.List(ctx, auth.System(1), travel.AuditFilter{}, travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"})
+		apptest.WantKind(t, err, fault.Internal, "reading the audit")
+		if last := entries.Items[len(entries.Items)-1]; last.Action != "token.delete" {
+			t.Errorf("the last record of the site is %s", last.Action)
+		}
 	})
 }
 
@@ -102,18 +133,18 @@ func TestTheEndOfARefreshTokenEndsItsAccessTokensInEveryProcess(t *testing.T) {
 			later, err := second.Sessions.Refresh(ctx, "demo", first.RefreshToken)
 			apptest.WantKind(t, err, fault.Internal, "a refresh")
 			for _, token := range []string{first.Token, later.Token} {
-				_, err = second.Sessions.Authenticate(ctx, "demo", token)
+				_, err = second.Sessions.Authenticate(ctx, "demo", token, "")
 				apptest.WantKind(t, err, fault.Internal, "an access token")
 			}
 			apptest.WantKind(t, h.Sessions.EndRefresh(ctx, "demo", by(first)), fault.Internal, "the end")
 			for _, process := range []*apptest.House{h, second} {
 				for _, token := range []string{first.Token, later.Token} {
-					_, err = process.Sessions.Authenticate(ctx, "demo", token)
+					_, err = process.Sessions.Authenticate(ctx, "demo", token, "")
 					apptest.WantKind(t, err, fault.JWTInvalid, "an access token after the end")
 				}
 				_, err = process.Sessions.Refresh(ctx, "", first.RefreshToken)
 				apptest.WantKind(t, err, fault.JWTInvalid, "the refresh token after the end")
-				_, err = process.Sessions.Authenticate(ctx, "demo", theirs.Token)
+				_, err = process.Sessions.Authenticate(ctx, "demo", theirs.Token, "")
 				apptest.WantKind(t, err, fault.Internal, "a colleague's access token")
 			}
 		}
@@ -182,9 +213,9 @@ func TestAnUnknownSiteLooksLikeAForeignOne(t *testing.T) {
 			{"an operator's API token", operators, fault.Forbidden, fault.Forbidden},
 			{"an operator", all.Token, fault.Internal, fault.NoRoute},
 		} {
-			_, err := h.Sessions.Authenticate(ctx, "other", c.bearer)
+			_, err := h.Sessions.Authenticate(ctx, "other", c.bearer, "")
 			apptest.WantKind(t, err, c.foreign, c.name+" at a site of others")
-			_, err = h.Sessions.Authenticate(ctx, "nowhere", c.bearer)
+			_, err = h.Sessions.Authenticate(ctx, "nowhere", c.bearer, "")
 			apptest.WantKind(t, err, c.absent, c.name+" at a site that does not exist")
 		}
 		for _, path := range []string{"other", "nowhere"} {
@@ -199,7 +230,7 @@ func TestAnUnknownSiteLooksLikeAForeignOne(t *testing.T) {
 		apptest.WantKind(t, h.Sessions.EndRefresh(ctx, "nowhere", all.RefreshToken), fault.NoRoute, "the end of an operator's session")
 		h.Now.Move(48 * time.Hour)
 		for _, path := range []string{"demo", "other", "nowhere"} {
-			_, err := h.Sessions.Authenticate(ctx, path, token)
+			_, err := h.Sessions.Authenticate(ctx, path, token, "")
 			apptest.WantKind(t, err, fault.TokenInvalid, "an expired token at "+path)
 		}
 	})
@@ -211,18 +242,18 @@ func TestAPasswordEndsTheSessionsOfTheOneBefore(t *testing.T) {
 		user := h.User(t, "admin", auth.MemberAdmin)
 		session, err := h.Login(t, "admin", apptest.GoodPassword)
 		apptest.WantKind(t, err, fault.Internal, "login")
-		apptest.WantKind(t, h.Accounts.SetPassword(t.Context(), auth.System(1), user.ID, "short"), fault.Invalid, "a short password")
-		apptest.WantKind(t, h.Accounts.SetPassword(t.Context(), auth.System(1), 99, "another good password"), fault.SettingNotFound, "nobody's password")
+		apptest.WantKind(t, h.Accounts.SetPassword(t.Context(), auth.System(1), user.ID, "short", false), fault.Invalid, "a short password")
+		apptest.WantKind(t, h.Accounts.SetPassword(t.Context(), auth.System(1), 99, "another good password", false), fault.SettingNotFound, "nobody's password")
 		reader := h.User(t, "reader", auth.ReadOnly)
-		apptest.WantKind(t, h.Accounts.SetPassword(t.Context(), apptest.ActorOf(reader, auth.ReadOnly), user.ID, "another good password"),
+		apptest.WantKind(t, h.Accounts.SetPassword(t.Context(), apptest.ActorOf(reader, auth.ReadOnly), user.ID, "another good password", false),
 			fault.Forbidden, "another user's password")
 		byToken := apptest.ActorOf(user, auth.MemberAdmin)
 		byToken.TokenID = 1
-		apptest.WantKind(t, h.Accounts.SetPassword(t.Context(), byToken, user.ID, "another good password"), fault.Forbidden, "by API token")
-		apptest.WantKind(t, h.Accounts.SetPassword(t.Context(), apptest.ActorOf(user, auth.MemberAdmin), user.ID, "another good password"),
+		apptest.WantKind(t, h.Accounts.SetPassword(t.Context(), byToken, user.ID, "another good password", false), fault.Forbidden, "by API token")
+		apptest.WantKind(t, h.Accounts.SetPassword(t.Context(), apptest.ActorOf(user, auth.MemberAdmin), user.ID, "another good password", false),
 			fault.Internal, "one's own password")
 
-		_, err = h.Sessions.Authenticate(t.Context(), "demo", session.Token)
+		_, err = h.Sessions.Authenticate(t.Context(), "demo", session.Token, "")
 		apptest.WantKind(t, err, fault.JWTInvalid, "the access token")
 		_, err = h.Sessions.Refresh(t.Context(), "", session.RefreshToken)
 		apptest.WantKind(t, err, fault.JWTInvalid, "the refresh token")
@@ -260,7 +291,7 @@ func TestALeakedKeyEndsAtOnce(t *testing.T) {
 		try := func(want fault.Kind, what string) {
 			t.Helper()
 			for _, house := range houses {
-				_, err := house.Sessions.Authenticate(t.Context(), "demo", forge())
+				_, err := house.Sessions.Authenticate(t.Context(), "demo", forge(), "")
 				apptest.WantKind(t, err, want, what)
 			}
 		}
@@ -293,7 +324,7 @@ func TestALeakedKeyEndsAtOnce(t *testing.T) {
 			fresh, err := house.Login(t, "admin", apptest.GoodPassword)
 			apptest.WantKind(t, err, fault.Internal, "login after it")
 			for _, other := range houses {
-				_, err = other.Sessions.Authenticate(t.Context(), "demo", fresh.Token)
+				_, err = other.Sessions.Authenticate(t.Context(), "demo", fresh.Token, "")
 				apptest.WantKind(t, err, fault.Internal, "the token of the next key")
 			}
 		}
@@ -319,7 +350,7 @@ func TestKeysRotateWithoutLoggingAnyoneOut(t *testing.T) {
 		}
 		for _, process := range []*apptest.House{h, second} {
 			for _, session := range []identity.Session{before, after} {
-				_, err := process.Sessions.Authenticate(t.Context(), "demo", session.Token)
+				_, err := process.Sessions.Authenticate(t.Context(), "demo", session.Token, "")
 				apptest.WantKind(t, err, fault.Internal, "access token")
 				_, err = process.Sessions.Refresh(t.Context(), "", session.RefreshToken)
 				apptest.WantKind(t, err, fault.Internal, "refresh token")
@@ -405,7 +436,7 @@ func TestAnOldPasswordHashIsMadeAnew(t *testing.T) {
 		if found.PasswordHash == user.PasswordHash || dearer.Core.Cost.Outdated(found.PasswordHash) {
 			t.Error("the hash is still of the old cost")
 		}
-		_, err = h.Sessions.Authenticate(t.Context(), "demo", before.Token)
+		_, err = h.Sessions.Authenticate(t.Context(), "demo", before.Token, "")
 		apptest.WantKind(t, err, fault.Internal, "the session of the old hash")
 	})
 }

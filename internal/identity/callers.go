@@ -47,14 +47,18 @@ func CallerByToken(tx *db.Tx, path string, tokenID int64) (Caller, error) {
 	var c Caller
 	var ahead int64
 	var used, expires sql.NullInt64
-	err := tx.Row(`SELECT `+callerColumns+`, t.id, t.secret_hash, t.last_used_at, t.expires_at
+	var limits tokenLimits
+	err := tx.Row(`SELECT `+callerColumns+`, t.id, t.secret_hash, t.last_used_at, t.expires_at, t.abilities, t.addresses
 		FROM sites s
 		JOIN api_tokens t ON t.site_id = s.id AND t.id = $2
 		JOIN users u ON u.id = t.user_id
 		LEFT JOIN memberships m ON m.site_id = s.id AND m.user_id = u.id
 		WHERE s.path = $1`, []any{path, tokenID},
-		append(c.dest(&ahead), &c.Token.ID, &c.Token.SecretHash, &used, &expires)...)
+		append(c.dest(&ahead), &c.Token.ID, &c.Token.SecretHash, &used, &expires, &limits.abilities, &limits.addresses)...)
 	c.Ahead, c.Token.SiteID = core.Microseconds(ahead), c.Membership.SiteID
 	c.Token.LastUsedAt, c.Token.ExpiresAt = db.MaybeInstant(used), db.MaybeInstant(expires)
+	if err == nil {
+		err = limits.read(&c.Token)
+	}
 	return c, err
 }

@@ -33,21 +33,21 @@ func NewSessions(core *core.Core, tokens *Tokens) *Sessions {
 }
 
 // Authenticate finds out who sends a request to the site with a path, and which role this user has there now. bearer
-// is an API token or an access token. Errors come in this order: wrong credentials, no access to the site, no such site.
+// is an API token or an access token; address is where the request comes from. Errors come in this order: wrong credentials, no access to the site, no such site.
 // Only an operator, who has access to all sites, learns that a site does not exist. Everybody else gets the same answer as
 // for a site that is not theirs.
-func (s *Sessions) Authenticate(ctx context.Context, path, bearer string) (auth.Actor, error) {
+func (s *Sessions) Authenticate(ctx context.Context, path, bearer, address string) (auth.Actor, error) {
 	switch {
 	case bearer == "":
 		return auth.Actor{}, errNotLoggedIn()
 	case auth.IsAPIToken(bearer):
-		return s.byToken(ctx, path, bearer)
+		return s.byToken(ctx, path, bearer, address)
 	default:
 		return s.byAccess(ctx, path, bearer)
 	}
 }
 
-func (s *Sessions) byToken(ctx context.Context, path, bearer string) (auth.Actor, error) {
+func (s *Sessions) byToken(ctx context.Context, path, bearer, address string) (auth.Actor, error) {
 	id, secret, ok := auth.ParseToken(bearer)
 	if !ok {
 		return auth.Actor{}, errTokenInvalid()
@@ -82,8 +82,10 @@ func (s *Sessions) byToken(ctx context.Context, path, bearer string) (auth.Actor
 		return auth.Actor{}, errTokenInvalid()
 	case elsewhere:
 		return auth.Actor{}, errOtherSite()
+	case !token.ComesFrom(address):
+		return auth.Actor{}, fault.New(fault.Forbidden, "This API token may not be used from this address.")
 	}
-	actor.TokenID, actor.Ahead = token.ID, caller.Ahead
+	actor.TokenID, actor.Abilities, actor.Ahead = token.ID, token.Abilities, caller.Ahead
 	s.tokens.used(token, now)
 	return actor, nil
 }

@@ -57,7 +57,7 @@ func (t *Tokens) List(ctx context.Context, actor auth.Actor) (list []auth.APITok
 	return list, err
 }
 
-// Create makes an API token that acts as the actor, whose user must have access to the site. It returns the token with its text, which is not shown again.
+// Create makes an API token that acts as the actor on the site of the call, whose user must have access to the site. It returns the token with its text, which is not shown again.
 func (t *Tokens) Create(ctx context.Context, actor auth.Actor, in travel.TokenFields) (made auth.APIToken, text string, err error) {
 	if err := actor.Require(auth.ManageTokens); err != nil {
 		return auth.APIToken{}, "", err
@@ -71,7 +71,9 @@ func (t *Tokens) Create(ctx context.Context, actor auth.Actor, in travel.TokenFi
 	}
 	err = t.WriteAs(ctx, actor, func(tx *db.Tx) error {
 		problems := in.Problems.Clone()
+		token := auth.APIToken{SiteID: actor.SiteID, UserID: actor.UserID, SecretHash: auth.HashSecret(secret)}
 		in.Check(tx.Now, &problems)
+		token.Abilities, token.Networks = auth.TokenLimits(in.Abilities, in.Addresses, &problems)
 		if err := problems.Err(); err != nil {
 			return err
 		}
@@ -89,7 +91,7 @@ func (t *Tokens) Create(ctx context.Context, actor auth.Actor, in travel.TokenFi
 		if n >= auth.MaxTokens {
 			return fault.New(fault.TokenLimit, "A site has at most %d API tokens, expired ones included: delete one first.", auth.MaxTokens)
 		}
-		token := auth.APIToken{SiteID: actor.SiteID, UserID: actor.UserID, Name: *in.Name, SecretHash: auth.HashSecret(secret)}
+		token.Name = *in.Name
 		if in.Expires != nil && *in.Expires != civil.NoDay {
 			token.ExpiresAt = auth.ExpiryOf(*in.Expires)
 		}

@@ -1,33 +1,59 @@
 package identity
 
 import (
+	"cmp"
 	"database/sql"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/db"
 )
 
-const tokenColumns = `site_id, id, user_id, name, secret_hash, last_used_at, expires_at, created_at, updated_at`
+const tokenColumns = `site_id, id, user_id, name, secret_hash, last_used_at, expires_at, created_at, updated_at,
+	abilities, addresses`
 
 func scanToken(scan func(dest ...any) error) (auth.APIToken, error) {
 	var t auth.APIToken
 	var used, expires sql.NullInt64
 	var created, updated int64
-	err := scan(&t.SiteID, &t.ID, &t.UserID, &t.Name, &t.SecretHash, &used, &expires, &created, &updated)
+	var limits tokenLimits
+	err := scan(&t.SiteID, &t.ID, &t.UserID, &t.Name, &t.SecretHash, &used, &expires, &created, &updated,
+		&limits.abilities, &limits.addresses)
+	if err == nil {
+		err = limits.read(&t)
+	}
 	t.LastUsedAt, t.ExpiresAt = db.MaybeInstant(used), db.MaybeInstant(expires)
 	t.CreatedAt, t.UpdatedAt = db.Instant(created), db.Instant(updated)
 	return t, err
+}
+
+// tokenLimits are the columns of what a token is limited to.
+type tokenLimits struct{ abilities, addresses string }
+
+func (l tokenLimits) read(t *auth.APIToken) error {
+	t.Abilities = auth.ParseAbilities(l.abilities)
+	for _, text := range strings.Fields(l.addresses) {
+		network, ok := auth.ParseNetwork(text)
+		if !ok {
+			return fmt.Errorf("the addresses of the API token %d cannot be read", t.ID)
+		}
+		t.Networks = append(t.Networks, network)
+	}
+	return nil
 }
 
 // InsertToken stores a new API token and returns it with its id. The schema does not limit how many tokens a site has,
 // so the caller has locked the site (core.LockSite) and counted them.
 func InsertToken(tx *db.Tx, t auth.APIToken) (auth.APIToken, error) {
 	t.CreatedAt, t.UpdatedAt = tx.Now, tx.Now
-	err := tx.Row(`INSERT INTO api_tokens (site_id, user_id, name, secret_hash, expires_at, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id`,
-		[]any{t.SiteID, t.UserID, t.Name, t.SecretHash, db.MaybeMicros(t.ExpiresAt), db.Micros(tx.Now)}, &t.ID)
+	err := tx.Row(`INSERT INTO api_tokens (site_id, user_id, name, secret_hash, expires_at, created_at, updated_at,
+			abilities, addresses)
+		VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8) RETURNING id`,
+		[]any{t.SiteID, t.UserID, t.Name, t.SecretHash, db.MaybeMicros(t.ExpiresAt), db.Micros(tx.Now),
+			t.Abilities.String(), strings.Join(t.NetworkTexts(), " ")}, &t.ID)
 	return t, err
 }
 
@@ -66,6 +92,18 @@ func deleteTokensOfUser(tx *db.Tx, siteID, userID int64) (ids []int64, err error
 		})
 	slices.Sort(ids)
 	return ids, err
+}
+
+// deleteTokensEverywhere removes the API tokens that act as a user on all sites, and returns them in order of their ids.
+func deleteTokensEverywhere(tx *db.Tx, userID int64) (ended []auth.APIToken, err error) {
+	err = tx.Each(`DELETE FROM api_tokens WHERE user_id = $1 RETURNING `+tokenColumns, []any{userID},
+		func(scan func(dest ...any) error) error {
+			t, err := scanToken(scan)
+			ended = append(ended, t)
+			return err
+		})
+	slices.SortFunc(ended, func(a, b auth.APIToken) int { return cmp.Compare(a.ID, b.ID) })
+	return ended, err
 }
 
 // deleteToken removes one API token of a site, or returns db.ErrNotFound.

@@ -91,12 +91,12 @@ func (s *Sites) At(ctx context.Context, actor auth.Actor, path string) (site tra
 	return site, err
 }
 
-// Get reads one site. The operator sees every site, everybody else only their own.
+// Get reads one site. An operator sees every site, everybody else and every API token only their own.
 func (s *Sites) Get(ctx context.Context, actor auth.Actor, id int64) (site travel.Site, err error) {
 	if err := actor.Require(auth.Read); err != nil {
 		return site, err
 	}
-	if id != actor.SiteID && !actor.Can(auth.ManageSites) {
+	if id != actor.SiteID && !actor.Everywhere() {
 		return site, unknownSite(db.ErrNotFound, id)
 	}
 	err = s.ReadBy(ctx, core.ClockFor(actor), func(tx *db.Tx) (err error) {
@@ -110,12 +110,13 @@ func unknownSite(err error, id int64) error {
 	return core.NotFoundAs(fault.SettingNotFound, err, "There is no site %d.", id)
 }
 
-// List reads one page of the sites that the actor can see. The operator sees all, everybody else only their own.
+// List reads one page of the sites that the actor can see. An operator sees all, everybody else and every
+// API token only their own.
 func (s *Sites) List(ctx context.Context, actor auth.Actor, f travel.SiteFilter, page travel.Page) (list travel.List[travel.Site], err error) {
 	if err := actor.Require(auth.Read); err != nil {
 		return list, err
 	}
-	if !actor.Can(auth.ManageSites) {
+	if !actor.Everywhere() {
 		f.Only = actor.SiteID
 	}
 	err = s.ReadBy(ctx, core.ClockFor(actor), func(tx *db.Tx) (err error) {
@@ -125,12 +126,13 @@ func (s *Sites) List(ctx context.Context, actor auth.Actor, f travel.SiteFilter,
 	return list, err
 }
 
-// Change sets the given fields of a site. The operator can change every site, everybody else only their own.
+// Change sets the given fields of a site. An operator can change every site, everybody else and every API token
+// only their own.
 func (s *Sites) Change(ctx context.Context, actor auth.Actor, id int64, in travel.SiteFields) (travel.Site, error) {
 	if err := actor.Require(auth.WriteSite); err != nil {
 		return travel.Site{}, err
 	}
-	if id != actor.SiteID && !actor.Can(auth.ManageSites) {
+	if id != actor.SiteID && !actor.Everywhere() {
 		return travel.Site{}, unknownSite(db.ErrNotFound, id)
 	}
 	var changed travel.Site

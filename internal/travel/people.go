@@ -39,6 +39,10 @@ type TokenFields struct {
 	Problems fault.Problems
 	Name     *string
 	Expires  *civil.Day // nil or civil.NoDay: it does not expire
+	// Abilities are what the token may do at most. Nothing, or "*", is everything that its maker may do.
+	Abilities *[]string
+	// Addresses are addresses and networks, such as 203.0.113.0/24, from which it may be used. Nothing is anywhere.
+	Addresses *[]string
 }
 
 // Check adds to p what is wrong with the fields. The day of expiry cannot be in the past.

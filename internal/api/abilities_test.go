@@ -1,0 +1,30 @@
+package api
+
+import (
+	"testing"
+
+	"holdfast/internal/auth"
+)
+
+// A route that says nothing about API tokens would be open to tokens that are limited to something else.
+func TestEveryRouteSaysWhichAbilityItNeeds(t *testing.T) {
+	known := map[access]bool{open: true, mayDoAll: true}
+	for _, name := range auth.AbilityNames() {
+		known[access(name)] = true
+	}
+	used := map[access]bool{}
+	for _, r := range Routes(Config{}) {
+		if !known[r.access] {
+			t.Errorf("%s %s needs the ability %q, which there is not", r.Method, r.Pattern, r.access)
+		}
+		used[r.access] = true
+	}
+	for name := range known {
+		if !used[name] {
+			t.Errorf("no route needs %q", name)
+		}
+	}
+	if access("").allows(auth.ParseAbilities("read")) {
+		t.Error("a route that declares nothing lets a limited token through")
+	}
+}
