@@ -113,6 +113,28 @@ func riskOf(tx *db.Tx, siteID, bookingID int64) (*heldRisk, error) {
 	return h, err
 }
 
+// learnPrice takes up the price of an allocation that this write has just locked. Its booking may have been read before, and
+// another write may have priced the allocation since: that write has counted the price for itself.
+func learnPrice(tx *db.Tx, a protection.Allocation) error {
+	h := inLedger.Of(tx).risks[db.Key{SiteID: a.SiteID, ID: a.BookingID}]
+	if h == nil || !h.read {
+		return nil
+	}
+	i := slices.IndexFunc(h.risk.Allocations, func(of protection.History) bool { return of.ID == a.ID })
+	if i < 0 || h.risk.Allocations[i].PricedAt.Equal(a.PricedAt) {
+		return nil
+	}
+	alone := protection.BookingRisk{Total: h.risk.Total, Allocations: slices.Clone(h.risk.Allocations[i : i+1])}
+	before, err := alone.Deltas()
+	if err != nil {
+		return err
+	}
+	h.risk.Allocations[i].Allocation, alone.Allocations[0].Allocation = a, a
+	after, err := alone.Deltas()
+	h.counted = protection.Merge(slices.Concat(h.counted, protection.Difference(before, after)))
+	return err
+}
+
 // bookingRisk reads the risk of a booking from the database.
 func bookingRisk(tx *db.Tx, siteID, bookingID int64) (b protection.BookingRisk, err error) {
 	args := []any{siteID, bookingID}

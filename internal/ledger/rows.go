@@ -37,6 +37,9 @@ func changeAllocation(tx *db.Tx, siteID, id int64, apply func(*protection.Histor
 	if err != nil {
 		return nil, err
 	}
+	if err := learnPrice(tx, a); err != nil {
+		return nil, err
+	}
 	err = changeRisk(tx, siteID, a.BookingID, func(b *protection.BookingRisk) {
 		if i := slices.IndexFunc(b.Allocations, func(a protection.History) bool { return a.ID == id }); i >= 0 {
 			apply(&b.Allocations[i])

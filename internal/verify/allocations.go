@@ -178,10 +178,18 @@ func premiumLines(l *look, at place, a *allocated) error {
 	if err != nil {
 		return err
 	}
+	corrected := 0 // lines that a correction has put right: what was wrong with them is known
+	for i, line := range a.lines {
+		if line.Kind == protection.PremiumCorrection {
+			corrected = i
+		}
+	}
 	var before int64
 	for i, line := range a.lines {
 		of := place{at.check, "premium_lines", line.ID}
-		l.premiumLine(of, a, policy, line)
+		if i >= corrected {
+			l.premiumLine(of, a, policy, line)
+		}
 		same(l, of, "kind is original", line.Kind == protection.PremiumOriginal, i == 0)
 		same(l, of, "amount less retained", line.Amount-line.Retained, line.State.Premium-before)
 		if line.Retained < 0 || line.Retained > 0 && line.Amount != 0 {
