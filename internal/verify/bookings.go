@@ -45,6 +45,8 @@ var ofBookings = []check[*booked]{
 }
 
 func walkBookings(l *look) error {
+	begun(l, ofBookings)
+	begun(l, ofAllocations)
 	return l.pages("bookings", func(first, last int64) error {
 		page, err := l.readBookings(first, last)
 		if err != nil {

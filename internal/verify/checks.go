@@ -36,6 +36,13 @@ type check[T any] struct {
 	of   func(l *look, at place, item T) error
 }
 
+// begun gives the checks of a walk their lines, also where there is nothing to look at.
+func begun[T any](l *look, list []check[T]) {
+	for _, c := range list {
+		l.line(c.name)
+	}
+}
+
 // each makes all checks of an item of a walk.
 func each[T any](l *look, list []check[T], table string, id int64, item T) error {
 	for _, c := range list {

@@ -83,6 +83,7 @@ var ofTransactions = []check[*paid]{
 }
 
 func walkTransactions(l *look) error {
+	begun(l, ofTransactions)
 	return l.pages("transactions", func(first, last int64) error {
 		page, err := l.readTransactions(first, last)
 		if err != nil {
