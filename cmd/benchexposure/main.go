@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -147,7 +148,7 @@ func measure(ctx context.Context, out io.Writer, folder string, payments int64) 
 	}
 	service := app.New(&core.Core{
 		Store: db, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString,
-		Log: slog.New(slog.DiscardHandler), Rulepacks: protection.ShippedRulepacks(),
+		Log: slog.New(slog.DiscardHandler), Rulepacks: protection.ShippedRulepacks(), Keys: sync.OnceValues(keys),
 	})
 	defer service.Close()
 	began, w := time.Now(), world{app: service}
@@ -285,4 +286,13 @@ func addNames(ctx context.Context, w world) (first int64, err error) {
 		}
 	}
 	return first, nil
+}
+
+// keys makes the keys that encrypt the book's secrets. Nothing that is measured reads them, so no file keeps them.
+func keys() (auth.SealKeys, error) {
+	line, err := auth.NewSealKey(rand.Reader)
+	if err != nil {
+		return auth.SealKeys{}, err
+	}
+	return auth.ParseSealKeys(line)
 }

@@ -158,11 +158,16 @@ func (c transactionListCmd) Run(ctx context.Context, p *program) error {
 
 // transactions is a list of transactions.
 func (p *program) transactions(ctx context.Context, filter travel.TransactionFilter) listing[travel.Transaction] {
+	var hashes map[int64]string // of the page
 	return listing[travel.Transaction]{
 		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.Transaction], error) {
-			return p.app.Payments.List(ctx, actor, filter, page)
+			list, err := p.app.Payments.List(ctx, actor, filter, page)
+			if err == nil {
+				hashes, err = p.app.Channels.HashesOf(list.Items)
+			}
+			return list, err
 		},
-		shape:   api.ShowTransaction,
+		shape:   func(t travel.Transaction) any { return api.ShowTransaction(t, hashes[t.ID]) },
 		columns: columnsOf("id channel reference type status currency total remaining card_type linked_id effective_at created"),
 		row: func(t travel.Transaction) []cell {
 			return []cell{
@@ -201,7 +206,11 @@ func (c transactionShowCmd) Run(ctx context.Context, p *program) error {
 	}
 	switch {
 	case c.JSON:
-		return p.printJSON(api.ShowTransaction(t))
+		hash, err := p.app.Channels.HashOf(t)
+		if err != nil {
+			return err
+		}
+		return p.printJSON(api.ShowTransaction(t, hash))
 	case c.CSV:
 		return p.printCSV(parts, civil.FormatInstant(p.now(actor)))
 	}

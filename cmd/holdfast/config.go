@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,7 +31,7 @@ type Config struct {
 	BaseURL string `name:"base-url" env:"HOLDFAST_BASE_URL" placeholder:"URL" help:"Address that clients use to reach the service (default: made from --listen)."`
 
 	Profile     string `default:"protection-only" enum:"protection-only,server-to-server" env:"HOLDFAST_PROFILE" placeholder:"PROFILE" help:"protection-only (the default): channels only log payments. server-to-server: channels also take payments by card."`
-	KeysFile    string `name:"keys-file" env:"HOLDFAST_KEYS_FILE" placeholder:"FILE" help:"File of the keys that encrypt the channels' credentials for processors; \"holdfast keys make\" makes it."`
+	KeysFile    string `name:"keys-file" env:"HOLDFAST_KEYS_FILE" placeholder:"FILE" help:"File of the keys that encrypt the secrets in the database (default for SQLite: beside the database). \"holdfast keys make\" makes it."`
 	ForexMargin string `name:"forex-margin" default:"0" env:"HOLDFAST_FOREX_MARGIN" placeholder:"PERCENT" help:"Percentage that the channels' forex feeds add to the fixings, such as 2.5 (default: 0)."`
 
 	PaymentTimeout   time.Duration `name:"payment-timeout" default:"20s" env:"HOLDFAST_PAYMENT_TIMEOUT" placeholder:"DURATION" help:"How long to wait for a processor's answer, 30s at most (default: 20s). A job asks later for an answer that did not come."`
@@ -215,7 +216,7 @@ func (p *program) show(flag *kong.Flag) string {
 		}
 	case "keys-file":
 		if p.KeysFile == "" {
-			return "(none)"
+			return cmp.Or(p.keysBeside(), "(none)")
 		}
 	case "rulepacks":
 		if p.Rulepacks == "" {

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"holdfast/internal/merchants"
 	"io/fs"
 	"net"
 	"os"
@@ -45,7 +44,7 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	if err := p.openOrMake(ctx); err != nil {
 		return err
 	}
-	if err := merchants.CheckKeys(ctx, p.core); err != nil {
+	if err := p.app.Secrets.Check(ctx); err != nil {
 		return err
 	}
 	bar := p.progress(100, "loading the book")
@@ -79,12 +78,12 @@ func (p *program) credentialsPath() string {
 	return filepath.Join(p.demoFolder(), "demo-credentials.json")
 }
 
-// demoKeys makes a file of keys where channels take payments: their credentials cannot be kept without one.
+// demoKeys makes a file of keys for a demo over PostgreSQL. With SQLite it lies beside the database as always.
 func (p *program) demoKeys() error {
-	if p.KeysFile != "" || !travel.Profile(p.Profile).Processes() {
+	if p.KeysFile != "" || p.keysBeside() != "" {
 		return nil
 	}
-	p.KeysFile = filepath.Join(p.demoFolder(), "demo-keys")
+	p.KeysFile = filepath.Join(p.demoFolder(), "holdfast.keys")
 	if _, err := os.Stat(p.KeysFile); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -107,9 +106,7 @@ func (p *program) tellDemo(w demo.World, addr net.Addr) {
 	p.printf("  Operator        %s   password %s\n", demo.OperatorName, w.OperatorPassword)
 	p.printf("  Operator 2      %s   password %s\n", demo.ApproverName, w.ApproverPassword)
 	p.printf("  They are kept in %s, which only you can read.\n\n", p.credentialsPath())
-	if travel.Profile(p.Profile).Processes() {
-		p.printf("  Keys            %s\n\n", p.KeysFile)
-	}
+	p.printf("  Keys            %s, which decrypts the secrets in the database\n\n", p.KeysFile)
 	p.printf("  Channels        ")
 	for i, c := range w.Channels {
 		if i > 0 {
@@ -170,6 +167,9 @@ func (p *program) ownFlags() (flags string) {
 	}
 	if travel.Profile(p.Profile).Processes() {
 		flags += " --profile " + p.Profile
+	}
+	if p.KeysFile != p.keysBeside() {
+		flags += " --keys-file " + p.KeysFile
 	}
 	return flags
 }

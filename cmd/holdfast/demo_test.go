@@ -204,7 +204,7 @@ func TestDemoTakesPayments(t *testing.T) {
 	t.Parallel()
 	s := onSQLite(t)
 	demo := s.start("demo", "--empty", "--profile", "server-to-server")
-	for _, want := range []string{"Azure Coast Holidays, EUR, live", "demo-keys"} {
+	for _, want := range []string{"Azure Coast Holidays, EUR, live", "holdfast-data/holdfast.keys"} {
 		if !strings.Contains(demo.said, want) {
 			t.Errorf("the demo does not say %q:\n%s", want, demo.said)
 		}
@@ -228,13 +228,13 @@ func TestDemoTakesPayments(t *testing.T) {
 		t.Error("docs/processors.md does not connect a channel to the sandbox processor")
 	}
 	if r := s.run(`{"key": "test"}`, "channel", "gateway", "1", "--site", "demo", "--processor", "sandbox",
-		"--profile", "server-to-server", "--keys-file", "holdfast-data/demo-keys"); r.code != 0 {
+		"--profile", "server-to-server"); r.code != 0 {
 		t.Errorf("the sandbox processor takes no key: %s", r.stderr)
 	}
 	demo.stop()
 	again := s.start("demo", "--empty", "--profile", "server-to-server") // finds its keys
 	again.stop()
-	if info, err := os.Stat(filepath.Join(s.dir, "holdfast-data", "demo-keys")); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(filepath.Join(s.dir, "holdfast-data", "holdfast.keys")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the keys: %v, %v", info, err)
 	}
 }

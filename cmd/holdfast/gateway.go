@@ -177,6 +177,10 @@ func (c channelSecretCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("%s\n", channel.Secret)
+	secret, err := p.app.Channels.Secret(channel)
+	if err != nil {
+		return err
+	}
+	p.printf("%s\n", secret)
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -20,12 +21,70 @@ import (
 )
 
 // keysCmd groups the commands about keys. The keys that sign logins are in the database. The keys that seal (encrypt)
-// secrets are in a file, apart from the database.
+// secrets, those keys included, are in a file.
 type keysCmd struct {
 	Make   keysMakeCmd   `cmd:"" help:"Make the file of keys that encrypt secrets, or add a key at its end."`
 	List   keysListCmd   `cmd:"" help:"List the keys of logins, and the keys that encrypt secrets."`
 	Rotate keysRotateCmd `cmd:"" help:"Sign logins with a new key, and encrypt all secrets again with a new key."`
 	Revoke keysRevokeCmd `cmd:"" help:"End a key of logins that has leaked, and all that it has signed."`
+}
+
+// keysBeside is the file of keys of a SQLite database for which --keys-file names none: it lies beside the database. For
+// PostgreSQL it is "", because no place on this machine is sure to last as long as the database.
+func (c Config) keysBeside() string {
+	path, ok := strings.CutPrefix(c.Database, "sqlite:")
+	if !ok || path == "" {
+		return ""
+	}
+	return strings.TrimSuffix(path, filepath.Ext(path)) + ".keys"
+}
+
+// findKeys gives the core its keys, and seals what an earlier version has left in plain text. Where no setting names the
+// file, it makes one for a database that has no sealed secrets yet. A database that has some needs the file that it had.
+func (p *program) findKeys(ctx context.Context) error {
+	if p.KeysFile == "" {
+		if p.KeysFile = p.keysBeside(); p.KeysFile != "" {
+			if err := p.makeFirstKey(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if p.KeysFile != "" {
+		p.core.Keys = p.readKeys
+	}
+	if err := p.app.Secrets.SealPlain(ctx); err != nil {
+		return fmt.Errorf("the secrets in the database cannot be encrypted: %w", err)
+	}
+	return nil
+}
+
+// makeFirstKey makes the file of keys if there is none, and no secret needs another one. Of several programs that do so at
+// the same time, one makes it.
+func (p *program) makeFirstKey(ctx context.Context) error {
+	if _, err := os.Stat(p.KeysFile); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	used, err := p.app.Secrets.SealingKeys(ctx, auth.System(0))
+	if delete(used, ""); err != nil || len(used) > 0 {
+		return err
+	}
+	line, err := newKeyLine()
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(p.KeysFile), filepath.Base(p.KeysFile)+".*") // with mode 0600
+	if err != nil {
+		return fmt.Errorf("the file of keys cannot be made: %w", err)
+	}
+	defer os.Remove(file.Name())
+	_, err = file.WriteString(keysHead + line)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err = os.Link(file.Name(), p.KeysFile); errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return errors.Join(err, syncFolder(filepath.Dir(p.KeysFile)))
 }
 
 // readKeys reads the file of keys. It is read at each use, so that a running server uses new keys at once.
@@ -65,7 +124,7 @@ func (keysMakeCmd) Help() string {
 
 // Run makes or extends the file.
 func (keysMakeCmd) Run(p *program) error {
-	if p.KeysFile == "" {
+	if p.KeysFile = cmp.Or(p.KeysFile, p.keysBeside()); p.KeysFile == "" {
 		return errNoKeysFile
 	}
 	if err := p.addKey(); err != nil {
@@ -262,11 +321,11 @@ type keysRotateCmd struct {
 
 // Run rotates the keys. Running servers use the new ones at once.
 func (c keysRotateCmd) Run(ctx context.Context, p *program) error {
-	if p.KeysFile == "" && (c.Use != "" || c.Only == "secrets") {
-		return errNoKeysFile
-	}
 	if err := p.open(ctx); err != nil {
 		return err
+	}
+	if p.KeysFile == "" && (c.Use != "" || c.Only == "secrets") {
+		return errNoKeysFile
 	}
 	if c.Only != "secrets" && c.Use == "" {
 		if err := p.app.Sessions.RotateKeys(ctx, auth.System(0)); err != nil {

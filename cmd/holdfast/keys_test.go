@@ -47,11 +47,10 @@ func TestKeysAndGateways(t *testing.T) {
 				}
 			}
 		}
+		says("only you can read it", 0, "", "keys", "make")
 		says("/acme", 0, "", "site", "create", "acme", "--name", "Acme", "--currency", "GBP")
 		gateway := []string{"channel", "gateway", "1", "--site", "acme"}
 		set := append(gateway, "--processor", "sandbox")
-		says("no such file", 1, `{"key": "sandbox-account-of-acme"}`, set...)
-		says("only you can read it", 0, "", "keys", "make")
 		if info, err := os.Stat(filepath.Join(s.dir, "keys")); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("the file of keys: %v, %v", info, err)
 		}
@@ -75,18 +74,18 @@ func TestKeysAndGateways(t *testing.T) {
 		says("has no processor", 0, "", "channel", "gateway", "2", "--site", "acme", "--remove")
 
 		first, uses, secrets := idsOf(t, run("", "keys", "list"))
-		if len(first) != 1 || uses[0] != "seals" || secrets[0] != "2" {
+		if len(first) != 1 || uses[0] != "seals" || secrets[0] != "4" {
 			t.Errorf("keys: %v %v %v", first, uses, secrets)
 		}
-		says("2 were encrypted again", 0, "", "keys", "rotate")
+		says("5 were encrypted again", 0, "", "keys", "rotate")
 		says("at its end", 0, "", "keys", "make")
 		ids, uses, secrets := idsOf(t, run("", "keys", "list"))
-		if len(ids) != 3 || ids[1] != first[0] || strings.Join(uses, " ") != "seals opens opens" || strings.Join(secrets, " ") != "2 0 0" {
+		if len(ids) != 3 || ids[1] != first[0] || strings.Join(uses, " ") != "seals opens opens" || strings.Join(secrets, " ") != "5 0 0" {
 			t.Errorf("keys: %v %v %v", ids, uses, secrets)
 		}
-		says("2 were encrypted again", 0, "", "keys", "rotate", "--use", ids[2])
+		says("5 were encrypted again", 0, "", "keys", "rotate", "--use", ids[2])
 		again, _, secrets := idsOf(t, run("", "keys", "list"))
-		if strings.Join(again, " ") != strings.Join([]string{ids[2], ids[0], ids[1]}, " ") || secrets[0] != "2" {
+		if strings.Join(again, " ") != strings.Join([]string{ids[2], ids[0], ids[1]}, " ") || secrets[0] != "5" {
 			t.Errorf("keys: %v %v", again, secrets)
 		}
 		says("--use: The file has no key", 2, "", "keys", "rotate", "--use", "nobodys")
@@ -97,19 +96,10 @@ func TestKeysAndGateways(t *testing.T) {
 func TestTheFileOfKeysIsNotLost(t *testing.T) {
 	s := onSQLite(t)
 	run := processing(s)
-	s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP")
-	if r := run("", "keys", "rotate"); r.code != 1 || !strings.Contains(r.stderr, "the file does not exist") {
-		t.Errorf("without a file: %d, %s", r.code, r.stderr)
-	}
-	if r := s.run("", "keys", "rotate"); r.code != 0 || strings.Contains(r.stdout, "secrets") { // logins alone
-		t.Errorf("without the setting: %d, %s%s", r.code, r.stdout, r.stderr)
-	}
-	for _, args := range [][]string{{"keys", "make"}, {"keys", "rotate", "--only", "secrets"}} {
-		if r := s.run("", args...); r.code != 1 || !strings.Contains(r.stderr, "HOLDFAST_KEYS_FILE") {
-			t.Errorf("%v without the setting: %d, %s", args, r.code, r.stderr)
-		}
-	}
 	run("", "keys", "make")
+	if r := run("", "site", "create", "acme", "--name", "Acme", "--currency", "GBP"); r.code != 0 {
+		t.Fatal(r.stderr)
+	}
 	file := filepath.Join(s.dir, "keys")
 	before, err := os.ReadFile(file)
 	if err != nil {
@@ -139,7 +129,7 @@ func TestTheFileOfKeysIsNotLost(t *testing.T) {
 	if err := os.WriteFile(file, before, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := run("", "keys", "rotate", "--only", "secrets"); r.code != 0 || !strings.Contains(r.stdout, "0 were encrypted again") || strings.Contains(r.stdout, "logins are signed") {
+	if r := run("", "keys", "rotate", "--only", "secrets"); r.code != 0 || !strings.Contains(r.stdout, "2 were encrypted again") || strings.Contains(r.stdout, "logins are signed") {
 		t.Errorf("mended: %d, %s%s", r.code, r.stdout, r.stderr)
 	}
 }
@@ -149,8 +139,8 @@ func TestTheFileOfKeysIsNotLost(t *testing.T) {
 func TestServingNeedsTheRightSetup(t *testing.T) {
 	s := onSQLite(t)
 	run := processing(s)
-	run("", "site", "create", "acme", "--name", "Acme", "--currency", "GBP")
 	run("", "keys", "make")
+	run("", "site", "create", "acme", "--name", "Acme", "--currency", "GBP")
 	run("", "channel", "set", "1", "--site", "acme", "--server-to-server")
 	if r := run(sandboxCredentials, "channel", "gateway", "1", "--site", "acme", "--processor", "sandbox"); r.code != 0 {
 		t.Fatal(r.stderr)
@@ -163,6 +153,9 @@ func TestServingNeedsTheRightSetup(t *testing.T) {
 	if r := s.run("", serve...); r.code != 1 || !strings.Contains(r.stderr, "HOLDFAST_KEYS_FILE") {
 		t.Errorf("without keys: %d, %s", r.code, r.stderr)
 	}
+	if _, err := os.Stat(filepath.Join(s.dir, "holdfast-data", "holdfast.keys")); err == nil {
+		t.Error("other keys were made for a database that needs its own")
+	}
 	s.must("keys", "make", "--keys-file", "others")
 	if r := s.run("", append(serve, "--keys-file", "others")...); r.code != 1 || !strings.Contains(r.stderr, "which is not in HOLDFAST_KEYS_FILE") {
 		t.Errorf("with other keys: %d, %s", r.code, r.stderr)
@@ -173,4 +166,41 @@ func TestServingNeedsTheRightSetup(t *testing.T) {
 	}
 	p := s.start(append(serve, "--keys-file", "keys")...)
 	p.stop()
+}
+
+// TestASiteNeedsNoSetUpForItsKeys: with SQLite the keys lie beside the database, once and for all who may read it.
+func TestASiteNeedsNoSetUpForItsKeys(t *testing.T) {
+	t.Parallel()
+	s := onSQLite(t)
+	s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP")
+	file := filepath.Join(s.dir, "holdfast-data", "holdfast.keys")
+	made, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file of keys: %v, %v", info, err)
+	}
+	secret := s.must("channel", "secret", "1")
+	if kept, err := os.ReadFile(file); string(kept) != string(made) || err != nil {
+		t.Errorf("a second command has changed the keys, %v", err)
+	}
+	database, err := os.ReadFile(filepath.Join(s.dir, "holdfast-data", "holdfast.db"))
+	if err != nil || len(secret) < 30 || strings.Contains(string(database), strings.TrimSpace(secret)) {
+		t.Errorf("a copy of the database has the secret %q, %v", secret, err)
+	}
+	if entries, err := filepath.Glob(filepath.Join(s.dir, "holdfast-data", "holdfast.keys*")); len(entries) != 1 || err != nil {
+		t.Errorf("files of keys: %v, %v", entries, err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"channel", "secret", "1"}, {"serve", "--listen", "127.0.0.1:0"}} {
+		if r := s.run("", args...); r.code != 1 || !strings.Contains(r.stderr, "HOLDFAST_KEYS_FILE") {
+			t.Errorf("%v without the keys: %d, %s", args, r.code, r.stderr)
+		}
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("other keys were made for a database that needs its own")
+	}
 }

@@ -125,18 +125,14 @@ type limitsOverCmd struct{ listFlags }
 // Run prints them.
 func (c limitsOverCmd) Run(ctx context.Context, p *program) error {
 	over := true
-	return printList(ctx, p, c.listFlags, listing[travel.Transaction]{
-		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.Transaction], error) {
-			return p.app.Payments.List(ctx, actor, travel.TransactionFilter{OverLimit: &over}, page)
-		},
-		shape:   api.ShowTransaction,
-		columns: columnsOf("id channel logged currency total over_currency over"),
-		row: func(t travel.Transaction) []cell {
-			return []cell{
-				ident(t.ID), ident(t.ChannelID), instant(t.CreatedAt), words(string(t.Currency)), amount(t.Total, t.Currency),
-				words(string(t.OverLimitCurrency)), amount(t.OverLimit, t.OverLimitCurrency),
-			}
-		},
-		none: "No payment is above a limit.",
-	})
+	list := p.transactions(ctx, travel.TransactionFilter{OverLimit: &over})
+	list.columns = columnsOf("id channel logged currency total over_currency over")
+	list.row = func(t travel.Transaction) []cell {
+		return []cell{
+			ident(t.ID), ident(t.ChannelID), instant(t.CreatedAt), words(string(t.Currency)), amount(t.Total, t.Currency),
+			words(string(t.OverLimitCurrency)), amount(t.OverLimit, t.OverLimitCurrency),
+		}
+	}
+	list.none = "No payment is above a limit."
+	return printList(ctx, p, c.listFlags, list)
 }

@@ -106,10 +106,10 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 			BaseURL: p.base, CallTimeout: p.PaymentTimeout, ChallengeLife: p.ChallengeLife, InFlight: p.PaymentsAtOnce,
 		},
 	}
-	if p.KeysFile != "" {
-		p.core.Keys = p.readKeys
-	}
 	p.app = app.New(p.core)
+	if err := p.findKeys(ctx); err != nil {
+		return err
+	}
 	p.modal, err = modal.New(modal.Config{
 		Site: p.modalSite, TestScript: p.FieldsTestScript, LiveScript: p.FieldsLiveScript,
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"holdfast/internal/merchants"
 	"log/slog"
 	"net"
 	"net/http"
@@ -43,7 +42,7 @@ func (serveCmd) Run(ctx context.Context, p *program) error {
 	if err := p.openOrMake(ctx); err != nil {
 		return err
 	}
-	if err := merchants.CheckKeys(ctx, p.core); err != nil {
+	if err := p.app.Secrets.Check(ctx); err != nil {
 		return err
 	}
 	p.printf("holdfast serves on %s, listening on %s\n", p.baseURL(listener.Addr()), listener.Addr())

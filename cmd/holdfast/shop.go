@@ -43,7 +43,11 @@ func (p *program) openShop(w demo.World) error {
 			}
 			// The secret is read each time, so that a new one is used at once.
 			c, err := p.app.Channels.Get(ctx, merchant, channel.ID)
-			return auth.ModalString(c.Secret, values, stamp), err
+			if err != nil {
+				return "", err
+			}
+			secret, err := p.app.Channels.Secret(c)
+			return auth.ModalString(secret, values, stamp), err
 		},
 		Outcome: func(ctx context.Context, booking int64) (checkout.Outcome, error) {
 			return p.outcome(ctx, merchant, booking)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/apptest"
 	"holdfast/internal/browsertest"
 	"holdfast/internal/pgtest"
 )
@@ -53,6 +54,9 @@ type system struct {
 	site     string // HOLDFAST_SITE, where it is not ""
 }
 
+// pgKeys is the file of keys in the folder of a system on PostgreSQL. With SQLite the program makes one by itself.
+const pgKeys = "of-postgres.keys"
+
 // onSQLite gives a fresh folder, in which the program makes its database.
 func onSQLite(t *testing.T) *system {
 	t.Helper()
@@ -64,7 +68,11 @@ func onBoth(t *testing.T, test func(t *testing.T, s *system)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, onSQLite(t)) })
 	t.Run("postgres", func(t *testing.T) {
-		test(t, &system{t: t, dir: t.TempDir(), database: pgtest.URL(t)})
+		s := &system{t: t, dir: t.TempDir(), database: pgtest.URL(t)}
+		if err := os.WriteFile(filepath.Join(s.dir, pgKeys), []byte(apptest.KeyLine), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		test(t, s)
 	})
 }
 
@@ -79,6 +87,9 @@ func (s *system) command(ctx context.Context, args ...string) *exec.Cmd {
 		if !strings.HasPrefix(variable, "HOLDFAST_") {
 			cmd.Env = append(cmd.Env, variable)
 		}
+	}
+	if strings.HasPrefix(s.database, "postgres") {
+		cmd.Env = append(cmd.Env, "HOLDFAST_KEYS_FILE="+pgKeys)
 	}
 	if s.site != "" {
 		cmd.Env = append(cmd.Env, siteVariable+"="+s.site)

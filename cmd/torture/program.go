@@ -58,7 +58,12 @@ type house struct {
 // newHouse makes the folder.
 func (r *run) newHouse(name, database string) (*house, error) {
 	dir := filepath.Join(r.dir, name)
-	return &house{r: r, dir: dir, database: database}, os.MkdirAll(dir, 0o755)
+	h := &house{r: r, dir: dir, database: database}
+	if err := os.MkdirAll(dir, 0o755); err != nil || database == "" {
+		return h, err
+	}
+	_, err := h.must("keys", "make") // with SQLite the program makes the keys by itself
+	return h, err
 }
 
 // command is the program with arguments, without the settings of this program's environment.
@@ -76,6 +81,9 @@ func (h *house) command(ctx context.Context, args ...string) (*exec.Cmd, error) 
 		if !strings.HasPrefix(variable, "HOLDFAST_") {
 			cmd.Env = append(cmd.Env, variable)
 		}
+	}
+	if h.database != "" {
+		cmd.Env = append(cmd.Env, "HOLDFAST_KEYS_FILE=keys")
 	}
 	return cmd, nil
 }

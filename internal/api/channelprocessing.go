@@ -67,7 +67,7 @@ func showForex(base money.Currency, rates []fx.FeedRate) forexShape {
 	return shape
 }
 
-func showProcessing(c travel.Channel, feed forexShape) *processingShape {
+func showProcessing(c travel.Channel, secret string, feed forexShape) *processingShape {
 	shape := &processingShape{
 		StatementPeriod: c.StatementPeriod, CardholderPresent: c.CardholderPresent, ForexFeed: feed,
 		MailFailures: c.MailFailures, ServerToServer: c.ServerToServer, TokenizerID: c.TokenizerID,
@@ -77,8 +77,8 @@ func showProcessing(c travel.Channel, feed forexShape) *processingShape {
 	if c.Descriptor != "" {
 		shape.Descriptor = &c.Descriptor
 	}
-	if c.Secret != "" { // it is empty if the caller may not see it
-		shape.ChannelSecret = &c.Secret
+	if secret != "" { // it is empty if the caller may not see it
+		shape.ChannelSecret = &secret
 	}
 	return shape
 }
@@ -89,8 +89,14 @@ func (s *server) channelView(c *call, channels ...travel.Channel) (func(travel.C
 		return showChannel, nil
 	}
 	bases := make([]money.Currency, len(channels))
+	secrets := make(map[int64]string, len(channels))
 	for i, channel := range channels {
 		bases[i] = channel.Currency
+		secret, err := s.app.Channels.Secret(channel)
+		if err != nil {
+			return nil, err
+		}
+		secrets[channel.ID] = secret
 	}
 	feeds, err := s.app.Rates.Feeds(c.ctx, c.actor, bases)
 	if err != nil {
@@ -102,7 +108,7 @@ func (s *server) channelView(c *call, channels ...travel.Channel) (func(travel.C
 	}
 	return func(channel travel.Channel) channelShape {
 		shape := showChannel(channel)
-		shape.processingShape = showProcessing(channel, shapes[channel.Currency])
+		shape.processingShape = showProcessing(channel, secrets[channel.ID], shapes[channel.Currency])
 		return shape
 	}, nil
 }
@@ -140,5 +146,9 @@ func (s *server) rotateChannelSecret(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{version: changed.Version, body: channelSecret{changed.Secret}})
+	secret, err := s.app.Channels.Secret(changed)
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, object{version: changed.Version, body: channelSecret{secret}})
 }

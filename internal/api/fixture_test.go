@@ -164,7 +164,7 @@ func (w *world) fill(t *testing.T) {
 		}
 	}
 	must(t, w.core.Store.Write(ctx, func(tx *db.Tx) error {
-		for _, fill := range []func(*testing.T, *db.Tx) error{fillTokens, fillTwoFactor, w.fillChannels, fillSuppliers} {
+		for _, fill := range []func(*testing.T, *db.Tx) error{fillTokens, w.fillTwoFactor, w.fillChannels, fillSuppliers} {
 			if err := fill(t, tx); err != nil {
 				return err
 			}
@@ -183,8 +183,12 @@ func fillTokens(_ *testing.T, tx *db.Tx) error {
 	return err
 }
 
-func fillTwoFactor(_ *testing.T, tx *db.Tx) error {
-	if err := identity.BeginTwoFactor(tx, userID("careful"), totpSecret); err != nil {
+func (w *world) fillTwoFactor(_ *testing.T, tx *db.Tx) error {
+	sealed, err := w.core.Seal(totpSecret, core.PlaceOf("two_factor", userID("careful")))
+	if err != nil {
+		return err
+	}
+	if err := identity.BeginTwoFactor(tx, userID("careful"), sealed); err != nil {
 		return err
 	}
 	return identity.ConfirmTwoFactor(tx, userID("careful"), 1, []string{auth.HashRecoveryCode(recovery)})
@@ -204,10 +208,10 @@ func (w *world) fillChannels(_ *testing.T, tx *db.Tx) error {
 		{SiteID: 2, Name: "Elsewhere", Mode: open, Currency: "EUR"},         // 6
 	} {
 		c.UUID = fmt.Sprintf("00000000-0000-4000-8000-%012d", 100+i)
-		c.Slug, c.ReceiptLabel, c.Secret = fmt.Sprintf("channel-%d", i+3), c.Name, fmt.Sprintf("secretofchannel%d", i+3)
+		c.Slug, c.ReceiptLabel = fmt.Sprintf("channel-%d", i+3), c.Name
 		c.AccountType, c.ProtectionType = travel.TypeProtected, travel.ProtectionTypes[0]
 		c.Language, c.StatementPeriod = travel.DefaultLanguage, travel.StatementPeriods[0]
-		if _, err := merchants.InsertChannel(tx, c); err != nil {
+		if _, err := merchants.MakeChannel(w.core, tx, c, fmt.Sprintf("secretofchannel%d", i+3)); err != nil {
 			return err
 		}
 	}

@@ -321,9 +321,9 @@ func (s *server) createModalTransaction(c *call) error {
 		made, created, err := s.app.Modals.Pay(c.ctx, use, checkout.ModalPayment{
 			NewTransaction: payment, Given: given, Bookings: named, Address: c.address,
 		})
-		o := transactionObject(made)
+		o, err := s.transactionObject(made, names.tell(err))
 		o.existing = !created
-		return o, names.tell(err)
+		return o, err
 	})
 }
 
@@ -365,7 +365,7 @@ func (s *server) getModalTransaction(c *call) error {
 
 func (s *server) findModalTransaction(c *call, use checkout.ModalUse, id int64) (object, error) {
 	found, err := s.app.Modals.Payment(c.ctx, use, id)
-	return transactionObject(found), err
+	return s.transactionObject(found, err)
 }
 
 // listTestCards answers with the test cards that the frame may take. The list is empty when the channel does not take test

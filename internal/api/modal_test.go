@@ -71,7 +71,11 @@ func (w *world) authString(t *testing.T, fields map[string]string) string {
 	var text string
 	must(t, w.core.Store.Read(t.Context(), func(tx *db.Tx) error {
 		c, err := merchants.Channel(tx, 1, channel)
-		text = auth.ModalString(c.Secret, fields, w.clock.read())
+		if err != nil {
+			return err
+		}
+		secret, err := w.app.Channels.Secret(c)
+		text = auth.ModalString(secret, fields, w.clock.read())
 		return err
 	}))
 	return text

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
@@ -84,11 +83,10 @@ type partShape struct {
 	Channels   int64          `json:"channels"`
 }
 
-func showTransaction(t travel.Transaction) transactionShape {
+func showTransaction(t travel.Transaction, hash string) transactionShape {
 	shape := transactionShape{
 		ID: t.ID, UUID: t.UUID, TrustID: t.TrustID(), Token: t.Token, Status: t.Status, Content: t.Content,
-		Hash:  auth.TransactionHash(t.ID, string(t.Status), t.Total, t.ChannelSecret),
-		Title: t.Title(), Total: t.Total, TotalRemaining: t.TotalRemaining(), Currencies: t.Currency, Countries: t.Country,
+		Hash: hash, Title: t.Title(), Total: t.Total, TotalRemaining: t.TotalRemaining(), Currencies: t.Currency, Countries: t.Country,
 		Language: t.Language(), Channels: t.ChannelID, Author: t.Author, AuthorName: t.AuthorName,
 		AuthorID: t.AuthorID, Bookings: []partShape{}, PaymentIDs: []int64{}, PaymentMethods: t.Method,
 		TransactionType: t.Type, TransactionTypes: t.Type, CardType: orNull(t.CardType), CardTypes: orNull(t.CardType),
@@ -121,11 +119,16 @@ func showTransaction(t travel.Transaction) transactionShape {
 	return shape
 }
 
-// ShowTransaction gives the shape of a transaction, to be encoded as JSON.
-func ShowTransaction(t travel.Transaction) any { return showTransaction(t) }
+// ShowTransaction gives the shape of a transaction with its hash, to be encoded as JSON.
+func ShowTransaction(t travel.Transaction, hash string) any { return showTransaction(t, hash) }
 
-func transactionObject(t travel.Transaction) object {
-	return object{id: t.ID, body: showTransaction(t)}
+// transactionObject makes the answer about a transaction. It returns err as it is.
+func (s *server) transactionObject(t travel.Transaction, err error) (object, error) {
+	if err != nil {
+		return object{}, err
+	}
+	hash, err := s.app.Channels.HashOf(t)
+	return object{id: t.ID, body: showTransaction(t, hash)}, err
 }
 
 func (s *server) listTransactions(c *call) error {
@@ -162,7 +165,11 @@ func (s *server) listTransactions(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, showTransaction)
+	hashes, err := s.app.Channels.HashesOf(found.Items)
+	if err != nil {
+		return err
+	}
+	return list(s, c, page, found, func(t travel.Transaction) transactionShape { return showTransaction(t, hashes[t.ID]) })
 }
 
 // maybeFlag reads true or false. It is nil when the parameter is absent.
@@ -209,7 +216,7 @@ func (s *server) getTransaction(c *call) error {
 
 func (s *server) findTransaction(c *call, id int64) (object, error) {
 	found, err := s.app.Payments.Get(c.ctx, c.actor, id)
-	return transactionObject(found), err
+	return s.transactionObject(found, err)
 }
 
 func (s *server) createTransaction(c *call) error {
@@ -219,7 +226,7 @@ func (s *server) createTransaction(c *call) error {
 	}
 	return s.create(c, func() (object, error) {
 		made, created, err := s.app.Payments.Create(c.ctx, c.actor, newTransaction(in))
-		o := transactionObject(made)
+		o, err := s.transactionObject(made, err)
 		o.existing = !created
 		return o, err
 	})

@@ -40,7 +40,7 @@ type App struct {
 	Rates           *rates.Rates
 	Exposure        *reports.Exposure
 	Buckets         *ledger.Buckets
-	Secrets         *merchants.Secrets
+	Secrets         *core.Secrets
 	Protection      *reports.Protection
 	Limits          *limits.Limits
 	Collaterals     *ledger.Collaterals
@@ -88,7 +88,7 @@ func New(c *core.Core) *App {
 		Rates:           allRates,
 		Exposure:        &reports.Exposure{Core: c},
 		Buckets:         &ledger.Buckets{Core: c},
-		Secrets:         &merchants.Secrets{Core: c},
+		Secrets:         &core.Secrets{Core: c},
 		Protection:      &reports.Protection{Core: c},
 		Limits:          limits.NewLimits(c, rates.SpotQuote),
 		Collaterals:     &ledger.Collaterals{Core: c},

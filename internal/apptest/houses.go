@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"log/slog"
@@ -61,6 +62,12 @@ func OnBothHouses(t *testing.T, test func(t *testing.T, h *House)) {
 	})
 }
 
+// KeyLine is the key that seals secrets in all tests: every process over a database needs the same.
+const KeyLine = "YXBwdGVzdCBrZXkgYXBwdGVzdCBrZXkgYXBwdGVzdCE="
+
+// Keys is a file of keys that holds KeyLine.
+func Keys() (auth.SealKeys, error) { return auth.ParseSealKeys(KeyLine) }
+
 // Process makes one more process over the database.
 func Process(t *testing.T, db *db.DB, now *clock) *House {
 	t.Helper()
@@ -76,6 +83,7 @@ func Process(t *testing.T, db *db.DB, now *clock) *House {
 		},
 		Cost:          auth.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
 		ReservedPaths: []string{"wp"},
+		Keys:          Keys,
 	}
 	h := &House{App: app.New(core), Core: core, DB: db, Now: now}
 	t.Cleanup(h.Close)
@@ -99,12 +107,21 @@ func (h *House) Login(t *testing.T, name, password string) (identity.Session, er
 	return h.Sessions.Login(t.Context(), identity.Login{Username: name, Password: password})
 }
 
-// LoginKey reads the key that signs logins out of the database, as somebody does who has stolen it.
+// LoginKey reads the key that signs logins, as somebody does who has stolen the database and the keys that seal it.
 func (h *House) LoginKey(t *testing.T) (stolen auth.Key) {
 	t.Helper()
 	dbtest.Read(t, h.DB, func(tx *db.Tx) error {
 		keys, err := identity.JWTKeys(tx)
-		stolen = keys[len(keys)-1]
+		if err != nil {
+			return err
+		}
+		last := keys[len(keys)-1]
+		stolen = last.Key
+		secret, err := h.Core.Open(last.Sealed, core.PlaceOf("signs_logins", last.ID))
+		if err != nil {
+			return err
+		}
+		stolen.Secret, err = hex.DecodeString(secret)
 		return err
 	})
 	return stolen

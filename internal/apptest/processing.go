@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
 	"holdfast/internal/core"
 	"holdfast/internal/dbtest"
 	"holdfast/internal/merchants"
@@ -33,15 +32,11 @@ func OnBothProcessing(t *testing.T, test func(t *testing.T, w *Processing)) {
 func NewProcessing(t *testing.T, w *World, mode travel.AccountMode) *Processing {
 	t.Helper()
 	p := &Processing{World: w, Gateway: NewScripted()}
-	line, err := auth.NewSealKey(w.Core.Random)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Core.Keys = func() (auth.SealKeys, error) { return auth.ParseSealKeys(line) }
 	w.Core.Profile = travel.ServerToServerProfile
 	w.Core.Gateways = map[string]psp.Gateway{"scripted": p.Gateway}
 	w.Core.Processing.BaseURL = "https://holdfast.example"
 	name, currency, account, yes := "Shop", w.Site.Policy.Currency, travel.TypeProtected, true
+	var err error
 	p.Channel, err = w.App.Channels.Create(t.Context(), w.Actor, travel.ChannelFields{
 		Name: &name, Currency: &currency, Mode: &mode, AccountType: &account,
 		ProcessorFields: travel.ProcessorFields{ServerToServer: &yes},

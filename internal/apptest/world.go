@@ -47,7 +47,7 @@ func NewWorld(t testing.TB, url string) *World {
 	store := dbtest.Open(t, url, w.Now)
 	w.Core = &core.Core{
 		Store: store, Clock: w.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
-		Cost: auth.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
+		Cost: auth.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1}, Keys: Keys,
 	}
 	w.App = app.New(w.Core)
 	err := store.Write(t.Context(), func(tx *db.Tx) error {

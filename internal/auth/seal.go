@@ -142,6 +142,12 @@ func (r SealKeys) Open(sealed, place string) ([]byte, error) {
 	return plain, nil
 }
 
+// SealedHead is how many characters of a sealed text SealedWith needs.
+const SealedHead = len(sealVersion) + 1 + sealKeyIDChars + 1
+
+// IsSealed reports whether a text was sealed. No secret of ours begins like a sealed text: none has a dot.
+func IsSealed(text string) bool { return strings.HasPrefix(text, sealVersion+".") }
+
 // SealedWith returns the id of the key that sealed a text, or "" when it is not a sealed text.
 func SealedWith(sealed string) string {
 	parts := strings.SplitN(sealed, ".", 3)

@@ -14,7 +14,7 @@ type User struct {
 	DisplayName          string
 	PasswordHash         string
 	Operator             bool      // all rights on all sites
-	TwoFactorSecret      string    // "" without a second factor
+	SealedTOTP           string    // the secret of the second factor, as it lies in the database; "" without one
 	TwoFactorConfirmedAt time.Time // when the user first sent a right code; zero: not yet
 	TwoFactorLastStep    int64     // only codes of later steps are accepted
 	RefreshGeneration    int64     // refresh tokens and access tokens of an older generation are invalid

@@ -116,7 +116,7 @@ func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 	clock := core.SiteClock{SiteID: site.ID, Ahead: site.ClockAhead}
 	err = m.ReadBy(ctx, clock, func(tx *db.Tx) (err error) {
 		view = ModalView{Token: token, SiteName: site.Name}
-		if view.Channel, guessed, err = channelVouchedFor(tx, site, in); err != nil {
+		if view.Channel, guessed, err = channelVouchedFor(m.Core, tx, site, in); err != nil {
 			return err
 		}
 		return judgeOpening(site, view.Channel, in)
@@ -157,16 +157,19 @@ const decoySecret = "the secret of no channel"
 
 // channelVouchedFor returns the channel whose secret has signed the auth string. A locked or closed channel is refused
 // in the same way as a wrong string. guessed: the string is wrong, and not just expired.
-func channelVouchedFor(tx *db.Tx, site travel.Site, in ModalOpening) (channel travel.Channel, guessed bool, err error) {
+func channelVouchedFor(c *core.Core, tx *db.Tx, site travel.Site, in ModalOpening) (channel travel.Channel, guessed bool, err error) {
 	id, _ := payments.ParsePositive(in.Fields["channels"])
 	channel, err = merchants.Channel(tx, site.ID, id)
 	missing := errors.Is(err, db.ErrNotFound)
 	if err != nil && !missing {
 		return channel, false, err
 	}
-	secret := channel.Secret
-	if missing {
-		secret = decoySecret
+	secret, err := merchants.OpenSecret(c, site.ID, channel.ID, channel.SealedSecret)
+	if err != nil {
+		return channel, false, err
+	}
+	if secret == "" { // nobody can sign for a channel without a secret
+		missing, secret = true, decoySecret
 	}
 	err = auth.CheckModalString(secret, in.Fields, in.Auth, tx.Now)
 	switch f, _ := errors.AsType[*fault.Error](err); {

@@ -55,7 +55,11 @@ func (s shop) vouched(total int64, more map[string]string) (fields map[string]st
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return fields, auth.ModalString(channel.Secret, fields, s.Now())
+	secret, err := s.App.Channels.Secret(channel)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return fields, auth.ModalString(secret, fields, s.Now())
 }
 
 func (s shop) opening(fields map[string]string, authString string) checkout.ModalOpening {

@@ -197,7 +197,7 @@ func TestANewProtectedChannelIsAProposalAtFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		made, err := h.Channels.Get(ctx, ada, result.ChannelID)
-		if err != nil || made.Name != name || made.Mode != mode || made.Secret == "" {
+		if err != nil || made.Name != name || made.Mode != mode || made.SealedSecret == "" {
 			t.Errorf("%+v, %v", made, err)
 		}
 	})
@@ -331,6 +331,10 @@ func TestTheAuditKnowsNoSecrets(t *testing.T) {
 		if err := h.Accounts.SetPassword(ctx, actor, admin.ID, "another good password", false); err != nil {
 			t.Fatal(err)
 		}
+		ofShop, err := h.Channels.Secret(shop)
+		if err != nil || ofShop == "" {
+			t.Fatalf("%q, %v", ofShop, err)
+		}
 		secret, _, err := h.Accounts.BeginTwoFactor(ctx, actor, admin.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -349,7 +353,7 @@ func TestTheAuditKnowsNoSecrets(t *testing.T) {
 		}
 		_, tokenSecret, _ := auth.ParseToken(text)
 		for _, r := range append(records, own...) {
-			for _, s := range []string{tokenSecret, auth.HashSecret(tokenSecret), shop.Secret, apptest.GoodPassword, "another good", secret, "argon2"} {
+			for _, s := range []string{tokenSecret, auth.HashSecret(tokenSecret), ofShop, shop.SealedSecret, apptest.GoodPassword, "another good", secret, "argon2"} {
 				if strings.Contains(r.Canonical(), s) {
 					t.Errorf("record %d of %s holds %q", r.ID, r.Action, s)
 				}

@@ -38,8 +38,10 @@ type Core struct {
 	Gateways map[string]psp.Gateway
 	// Processing holds the settings for payments at these processors.
 	Processing GatewaySettings
-	// Keys reads the keys that seal the credentials of channels. It is nil where the deployment has no key file.
+	// Keys reads the keys that seal the secrets in the database. It is nil where the deployment has no key file.
 	Keys func() (auth.SealKeys, error)
+	// Sealed are the columns of these secrets.
+	Sealed SealedColumns
 	// Pieces limit how much one read or write of a longer job takes at once.
 	Pieces Pieces
 	// Kinds are the kinds of proposals, and how each is carried out.
@@ -47,8 +49,9 @@ type Core struct {
 	// ForexMargin is added to the fixings in the forex feeds of channels.
 	ForexMargin fx.Margin
 
-	known known     // values that hardly change, remembered between writes
-	ready readiness // whether the database takes writes
+	known  known     // values that hardly change, remembered between writes
+	ready  readiness // whether the database takes writes
+	opened opened    // secrets that were opened
 }
 
 // Read runs fn in a reading transaction by the clock of the actor's site, and returns what fn read. fn sees one

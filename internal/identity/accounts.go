@@ -189,7 +189,11 @@ func (a *Accounts) BeginTwoFactor(ctx context.Context, actor auth.Actor, userID 
 		return "", "", err
 	}
 	err = a.audited(ctx, actor, "user.two_factor_begin", userID, func(tx *db.Tx) error {
-		return confirmedAlready(BeginTwoFactor(tx, userID, secret))
+		sealed, err := a.Seal(secret, core.PlaceOf(sealedTOTP, userID))
+		if err != nil {
+			return err
+		}
+		return confirmedAlready(BeginTwoFactor(tx, userID, sealed))
 	})
 	return secret, uri, err
 }
@@ -209,8 +213,12 @@ func (a *Accounts) ConfirmTwoFactor(ctx context.Context, actor auth.Actor, userI
 		if err != nil {
 			return unknownUser(err)
 		}
-		step, ok := auth.CheckTOTP(user.TwoFactorSecret, code, tx.Now, user.TwoFactorLastStep)
-		if user.TwoFactorSecret == "" || !ok {
+		secret, err := secretOf(a.Core, user)
+		if err != nil {
+			return err
+		}
+		step, ok := auth.CheckTOTP(secret, code, tx.Now, user.TwoFactorLastStep)
+		if secret == "" || !ok {
 			return fault.New(fault.TwoFactorInvalid, "The code of the second factor is wrong.")
 		}
 		if err := ConfirmTwoFactor(tx, userID, step, hashes); err != nil {

@@ -8,8 +8,6 @@ import (
 	"holdfast/internal/apptest"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
-	"holdfast/internal/db"
-	"holdfast/internal/dbtest"
 	"holdfast/internal/fault"
 	"holdfast/internal/identity"
 	"holdfast/internal/money"
@@ -159,14 +157,8 @@ func TestARefreshTokenIsNotMadeWithTheKeyAlone(t *testing.T) {
 		admin := h.User(t, "admin", auth.MemberAdmin)
 		session, err := h.Login(t, "admin", apptest.GoodPassword)
 		apptest.WantKind(t, err, fault.Internal, "a login")
-		var ring auth.Keyring
-		dbtest.Read(t, h.DB, func(tx *db.Tx) error {
-			keys, err := identity.JWTKeys(tx)
-			if err == nil {
-				ring, err = auth.NewKeyring(keys)
-			}
-			return err
-		})
+		ring, err := auth.NewKeyring([]auth.Key{h.LoginKey(t)})
+		apptest.WantKind(t, err, fault.Internal, "the key")
 		claims := auth.Claims{UserID: admin.ID, Generation: admin.RefreshGeneration}
 		for _, off := range []time.Duration{-time.Second, -24 * time.Hour} {
 			forged, err := auth.SignRefresh(ring, claims, admin.RefreshBeganAt.Add(off))

@@ -161,7 +161,7 @@ func TestOnlyOneLoginUsesASecondFactor(t *testing.T) {
 		dbtest.Write(t, store, func(tx *db.Tx) error { return identity.RemoveTwoFactor(tx, user.ID) })
 		dbtest.Write(t, store, func(tx *db.Tx) error {
 			found, err := identity.User(tx, user.ID)
-			if found.TwoFactorSecret != "" || !found.TwoFactorConfirmedAt.IsZero() || found.TwoFactorLastStep != 0 {
+			if found.SealedTOTP != "" || !found.TwoFactorConfirmedAt.IsZero() || found.TwoFactorLastStep != 0 {
 				t.Errorf("after its removal: %+v", found)
 			}
 			if err := identity.UseRecoveryCode(tx, user.ID, "two"); !errors.Is(err, db.ErrNotFound) {
@@ -217,14 +217,14 @@ func TestFailedLoginsAreAllCounted(t *testing.T) {
 func TestKeysComeBackAsTheyWere(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
-		key := auth.Key{ID: "k1", Secret: []byte("0123456789abcdef0123456789abcdef"), CreatedAt: dbtest.Start}
+		key := identity.StoredKey{Key: auth.Key{ID: "k1", CreatedAt: dbtest.Start}, Sealed: "s1.k.sealed"}
 		dbtest.Write(t, store, func(tx *db.Tx) error { return identity.InsertJWTKey(tx, key) })
 		dbtest.Write(t, store, func(tx *db.Tx) error {
-			return errors.Join(identity.RetireJWTKeys(tx), identity.InsertJWTKey(tx, auth.Key{ID: "k2", Secret: key.Secret, CreatedAt: dbtest.Start}))
+			return errors.Join(identity.RetireJWTKeys(tx), identity.InsertJWTKey(tx, identity.StoredKey{Key: auth.Key{ID: "k2", CreatedAt: dbtest.Start}}))
 		})
 		dbtest.Read(t, store, func(tx *db.Tx) error {
 			keys, err := identity.JWTKeys(tx)
-			if len(keys) != 2 || string(keys[0].Secret) != string(key.Secret) || !keys[0].CreatedAt.Equal(dbtest.Start) ||
+			if len(keys) != 2 || keys[0].Sealed != key.Sealed || !keys[0].CreatedAt.Equal(dbtest.Start) ||
 				!keys[0].RetiredAt.Equal(dbtest.Start) || !keys[1].RetiredAt.IsZero() {
 				t.Errorf("keys %+v", keys)
 			}

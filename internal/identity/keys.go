@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -42,7 +40,11 @@ func (k *keys) ring(ctx context.Context, anew bool) (auth.Keyring, error) {
 	if err != nil {
 		return auth.Keyring{}, err
 	}
-	ring, err := auth.NewKeyring(stored)
+	opened, err := openKeys(k.Core, stored)
+	if err != nil {
+		return auth.Keyring{}, err
+	}
+	ring, err := auth.NewKeyring(opened)
 	if err != nil {
 		return auth.Keyring{}, err
 	}
@@ -51,7 +53,7 @@ func (k *keys) ring(ctx context.Context, anew bool) (auth.Keyring, error) {
 }
 
 // stored reads the keys, and makes one if none may sign.
-func (k *keys) stored(ctx context.Context) (list []auth.Key, err error) {
+func (k *keys) stored(ctx context.Context) (list []StoredKey, err error) {
 	read := func(tx *db.Tx) error {
 		list, err = JWTKeys(tx)
 		return err
@@ -59,7 +61,7 @@ func (k *keys) stored(ctx context.Context) (list []auth.Key, err error) {
 	if err := k.Store.Read(ctx, read); err != nil || slices.ContainsFunc(list, signs) {
 		return list, err
 	}
-	fresh, err := auth.NewKey(k.Random, k.Clock())
+	fresh, err := k.fresh()
 	if err != nil {
 		return nil, err
 	}
@@ -73,11 +75,20 @@ func (k *keys) stored(ctx context.Context) (list []auth.Key, err error) {
 	return list, err
 }
 
-func signs(k auth.Key) bool { return k.RetiredAt.IsZero() }
+// fresh makes a key, ready to be stored.
+func (k *keys) fresh() (StoredKey, error) {
+	key, err := auth.NewKey(k.Random, k.Clock())
+	if err != nil {
+		return StoredKey{}, err
+	}
+	return sealKey(k.Core, key)
+}
+
+func signs(k StoredKey) bool { return k.RetiredAt.IsZero() }
 
 // rotate retires all keys and makes a new one. Nobody is logged out: a retired key verifies what it has signed.
 func (k *keys) rotate(ctx context.Context, actor auth.Actor) error {
-	fresh, err := auth.NewKey(k.Random, k.Clock())
+	fresh, err := k.fresh()
 	if err != nil {
 		return err
 	}
@@ -97,7 +108,7 @@ func (k *keys) rotate(ctx context.Context, actor auth.Actor) error {
 // revoke takes a key away, whether it is retired or not: what it has signed is invalid at once, in every process. If it was
 // the key that signs, a new one takes its place. The error names the field id when there is no such key.
 func (k *keys) revoke(ctx context.Context, actor auth.Actor, id string) error {
-	fresh, err := auth.NewKey(k.Random, k.Clock())
+	fresh, err := k.fresh()
 	if err != nil {
 		return err
 	}
@@ -146,33 +157,31 @@ func (k *keys) verify(ctx context.Context, token string, kind auth.Kind) (auth.C
 	return auth.Verify(ring, token, kind, k.Clock())
 }
 
+// StoredKey is a key as it lies in the database: its secret is sealed.
+type StoredKey struct {
+	auth.Key // without Secret
+	Sealed   string
+}
+
 // JWTKeys reads all keys that sign or verify JWTs, the oldest first.
-func JWTKeys(tx *db.Tx) ([]auth.Key, error) {
-	var keys []auth.Key
+func JWTKeys(tx *db.Tx) ([]StoredKey, error) {
+	var keys []StoredKey
 	err := tx.Each(`SELECT id, secret, created_at, retired_at FROM jwt_keys ORDER BY created_at, id`, nil,
 		func(scan func(dest ...any) error) error {
-			var k auth.Key
-			var secret string
+			var k StoredKey
 			var created int64
 			var retired sql.NullInt64
-			if err := scan(&k.ID, &secret, &created, &retired); err != nil {
-				return err
-			}
-			var err error
-			if k.Secret, err = hex.DecodeString(secret); err != nil {
-				return fmt.Errorf("the JWT key %s is not hexadecimal", k.ID) // err would show a part of the key
-			}
+			err := scan(&k.ID, &k.Sealed, &created, &retired)
 			k.CreatedAt, k.RetiredAt = db.Instant(created), db.MaybeInstant(retired)
 			keys = append(keys, k)
-			return nil
+			return err
 		})
 	return keys, err
 }
 
 // InsertJWTKey stores a key that may sign.
-func InsertJWTKey(tx *db.Tx, k auth.Key) error {
-	_, err := tx.Exec(`INSERT INTO jwt_keys (id, secret, created_at) VALUES ($1, $2, $3)`,
-		k.ID, hex.EncodeToString(k.Secret), db.Micros(k.CreatedAt))
+func InsertJWTKey(tx *db.Tx, k StoredKey) error {
+	_, err := tx.Exec(`INSERT INTO jwt_keys (id, secret, created_at) VALUES ($1, $2, $3)`, k.ID, k.Sealed, db.Micros(k.CreatedAt))
 	return err
 }
 

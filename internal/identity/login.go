@@ -108,7 +108,7 @@ func (s *Sessions) judge(ctx context.Context, in Login) (attempt, error) {
 		if !right {
 			refused = fault.New(fault.LoginFailed, "The user name or the password is wrong.")
 		} else if !a.codeUsed {
-			if refused, err = useSecondFactor(tx, a.user, in.Code); err != nil {
+			if refused, err = useSecondFactor(s.Core, tx, a.user, in.Code); err != nil {
 				return err
 			}
 		}
@@ -148,9 +148,11 @@ func (s *Sessions) begin(ctx context.Context, in Login) (a attempt, err error) {
 		}
 		until, err := BlockedUntil(tx, a.own())
 		wait = until.Sub(tx.Now)
-		if a.known && !user.TwoFactorConfirmedAt.IsZero() {
-			step, proven = auth.CheckTOTP(user.TwoFactorSecret, in.Code, tx.Now, user.TwoFactorLastStep)
+		if err != nil || !a.known || user.TwoFactorConfirmedAt.IsZero() {
+			return err
 		}
+		secret, err := secretOf(s.Core, user)
+		step, proven = auth.CheckTOTP(secret, in.Code, tx.Now, user.TwoFactorLastStep)
 		return err
 	})
 	if err != nil || wait <= 0 {
@@ -209,14 +211,18 @@ func (s *Sessions) checkPassword(user auth.User, known bool, password string) (r
 }
 
 // useSecondFactor uses up a code, if the user has a second factor. refused is the answer to a missing or wrong code.
-func useSecondFactor(tx *db.Tx, user auth.User, code string) (refused, err error) {
+func useSecondFactor(c *core.Core, tx *db.Tx, user auth.User, code string) (refused, err error) {
 	if user.TwoFactorConfirmedAt.IsZero() {
 		return nil, nil
 	}
 	if code == "" {
 		return fault.New(fault.TwoFactorRequired, "This account needs the code of its second factor."), nil
 	}
-	if step, ok := auth.CheckTOTP(user.TwoFactorSecret, code, tx.Now, user.TwoFactorLastStep); ok {
+	secret, err := secretOf(c, user)
+	if err != nil {
+		return nil, err
+	}
+	if step, ok := auth.CheckTOTP(secret, code, tx.Now, user.TwoFactorLastStep); ok {
 		err = UseStep(tx, user.ID, step)
 	} else {
 		err = UseRecoveryCode(tx, user.ID, auth.HashRecoveryCode(code))

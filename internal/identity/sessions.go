@@ -27,6 +27,7 @@ type Sessions struct {
 
 // NewSessions makes the use cases.
 func NewSessions(core *core.Core, tokens *Tokens) *Sessions {
+	core.Sealed.Register(sealedColumns...)
 	return &Sessions{
 		Core: core, keys: &keys{Core: core}, tokens: tokens, strangers: newLine(3, 16, 64), devices: newLine(1, 2, 16),
 	}

@@ -14,7 +14,7 @@ func scanUser(scan func(dest ...any) error) (auth.User, error) {
 	var u auth.User
 	var confirmed sql.NullInt64
 	var began, created, modified int64
-	err := scan(&u.ID, &u.Username, &u.Email, &u.DisplayName, &u.PasswordHash, &u.Operator, &u.TwoFactorSecret,
+	err := scan(&u.ID, &u.Username, &u.Email, &u.DisplayName, &u.PasswordHash, &u.Operator, &u.SealedTOTP,
 		&confirmed, &u.TwoFactorLastStep, &u.RefreshGeneration, &began, &created, &modified)
 	u.TwoFactorConfirmedAt, u.RefreshBeganAt = db.MaybeInstant(confirmed), db.Instant(began)
 	u.CreatedAt, u.ModifiedAt = db.Instant(created), db.Instant(modified)
@@ -63,11 +63,11 @@ func endRefresh(tx *db.Tx, userID, generation int64) error {
 		WHERE id = $1 AND refresh_generation = $2`, userID, generation, db.Micros(tx.Now))
 }
 
-// BeginTwoFactor stores the secret of a second factor that is not confirmed yet. If the user has a confirmed one, it
+// BeginTwoFactor stores the sealed secret of a second factor that is not confirmed yet. If the user has a confirmed one, it
 // returns db.ErrNotFound.
-func BeginTwoFactor(tx *db.Tx, userID int64, secret string) error {
+func BeginTwoFactor(tx *db.Tx, userID int64, sealed string) error {
 	return changeUser(tx, `UPDATE users SET two_factor_secret = $2, two_factor_last_step = 0, modified_at = $3
-		WHERE id = $1 AND two_factor_confirmed_at IS NULL`, userID, secret, db.Micros(tx.Now))
+		WHERE id = $1 AND two_factor_confirmed_at IS NULL`, userID, sealed, db.Micros(tx.Now))
 }
 
 // ConfirmTwoFactor confirms the second factor with the code of a step, and stores the hashes of new recovery codes. If

@@ -50,7 +50,7 @@ func columnsOf(c *travel.Channel) []channelColumn {
 		{"status_override", &c.StatusOverride, written},
 		{"statement_period", &c.StatementPeriod, written},
 		{"locked", &c.Locked, written},
-		{"secret", &c.Secret, writtenOnce}, // setChannelSecret writes another one
+		{"secret", &c.SealedSecret, writtenOnce}, // setChannelSecret writes another one
 		{"version", &c.Version, writtenOnce},
 		{"created_at", db.Stored{Instant: &c.CreatedAt}, writtenOnce},
 		{"modified_at", db.Stored{Instant: &c.ModifiedAt}, written},

@@ -74,7 +74,7 @@ func newGateways(t *testing.T, w *apptest.World) *keyFile {
 	t.Helper()
 	w.Core.Profile = travel.ServerToServerProfile
 	w.Core.Gateways = map[string]psp.Gateway{"choosy": choosy{apptest.NewScripted()}}
-	keys := &keyFile{}
+	keys := &keyFile{lines: []string{apptest.KeyLine}}
 	keys.add(t, w)
 	w.Core.Keys = keys.read
 	return keys
@@ -247,7 +247,7 @@ func TestKeysAreRotatedWhileSecretsAreRead(t *testing.T) {
 		fine(t, err)
 		used, err := w.App.Secrets.SealingKeys(t.Context(), w.Actor)
 		fine(t, err)
-		if len(used) != 1 || used[ring.IDs()[0]] != 2*channels {
+		if len(used) != 1 || used[ring.IDs()[0]] != 3*channels {
 			t.Errorf("sealed with %v, the first key is %s", used, ring.IDs()[0])
 		}
 		if n, err := w.App.Secrets.SealAnew(t.Context(), w.Actor); n != 0 || err != nil {
@@ -262,7 +262,7 @@ func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
 		keys := newGateways(t, w)
 		c := processingChannel(t, w, "Shop", travel.ModeTest)
 		fine(t, setGateway(t, w, c.ID, testKey))
-		fine(t, merchants.CheckKeys(t.Context(), w.Core))
+		fine(t, w.App.Secrets.Check(t.Context()))
 		right, err := keys.read()
 		fine(t, err)
 
@@ -272,7 +272,7 @@ func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
 		if !fault.Is(err, fault.Unavailable) || !errors.Is(err, auth.ErrUnknownSealKey) || !strings.Contains(err.Error(), "HOLDFAST_KEYS_FILE") {
 			t.Errorf("the wrong file: %v", err)
 		}
-		err = merchants.CheckKeys(t.Context(), w.Core)
+		err = w.App.Secrets.Check(t.Context())
 		if err == nil || !strings.Contains(err.Error(), "HOLDFAST_KEYS_FILE") || !strings.Contains(err.Error(), right.IDs()[0]) {
 			t.Errorf("at the start: %v", err)
 		}
@@ -290,7 +290,7 @@ func TestAWrongFileOfKeysIsToldFromAll(t *testing.T) {
 		if said := wrongField(t, setGateway(t, w, c.ID, testKey), "credentials"); !strings.Contains(said, "HOLDFAST_KEYS_FILE") {
 			t.Errorf("without a file: %s", said)
 		}
-		if err := merchants.CheckKeys(t.Context(), w.Core); err == nil || !strings.Contains(err.Error(), "HOLDFAST_KEYS_FILE") {
+		if err := w.App.Secrets.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "HOLDFAST_KEYS_FILE") {
 			t.Errorf("at the start without a file: %v", err)
 		}
 	})
@@ -383,16 +383,25 @@ func TestAnotherSecretOfAChannel(t *testing.T) {
 		fine(t, err)
 		read, err := w.App.Channels.Get(t.Context(), w.Actor, c.ID)
 		fine(t, err)
-		if changed.Secret == c.Secret || changed.Secret == "" || read.Secret != changed.Secret || read.Version != c.Version+1 || !read.ModifiedAt.After(c.ModifiedAt) {
+		secretOf := func(c travel.Channel) string {
+			secret, err := w.App.Channels.Secret(c)
+			fine(t, err)
+			return secret
+		}
+		if secretOf(changed) == secretOf(c) || secretOf(changed) == "" || secretOf(read) != secretOf(changed) || read.Version != c.Version+1 || !read.ModifiedAt.After(c.ModifiedAt) {
 			t.Errorf("it was %+v, is %+v, and reads %+v", c, changed, read)
 		}
-		if now := w.ReadTransaction(paid.ID); now.ChannelSecret != changed.Secret {
-			t.Error("a transaction is hashed with the secret before")
+		// A payment that is made now goes by what the process remembers of the channel.
+		for _, now := range []travel.Transaction{w.ReadTransaction(paid.ID), w.Must(apptest.Report(travel.Purchase, w.Booking(c, 1000, "2024-09-14"), 1000))} {
+			hash, err := w.App.Channels.HashOf(now)
+			if want := auth.TransactionHash(now.ID, string(now.Status), now.Total, secretOf(changed)); hash != want || err != nil {
+				t.Errorf("a transaction is hashed with the secret before: %v", err)
+			}
 		}
 		reader := w.Actor
 		reader.Role = auth.Finance
-		if seen, err := w.App.Channels.Get(t.Context(), reader, c.ID); err != nil || seen.Secret != "" {
-			t.Errorf("finance sees %q, %v", seen.Secret, err)
+		if seen, err := w.App.Channels.Get(t.Context(), reader, c.ID); err != nil || secretOf(seen) != "" {
+			t.Errorf("finance sees %q, %v", seen.SealedSecret, err)
 		}
 	})
 }

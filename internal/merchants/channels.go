@@ -30,8 +30,31 @@ type OfChannel func(tx *db.Tx, siteID, channelID int64) (bool, error)
 // payments whose outcome is not known yet.
 func NewChannels(c *core.Core, hasBookings, hasOpenPayments OfChannel) *Channels {
 	channels := &Channels{Core: c, hasBookings: hasBookings, hasOpenPayments: hasOpenPayments}
+	c.Sealed.Register(sealedColumns...)
 	c.Kinds.Register(travel.ProposeOpenCover, core.Kind{Carry: channels.carryOut, Effect: channels.effect})
 	return channels
+}
+
+// Secret opens the secret of a channel that these use cases returned. It is "" for an actor who may not see it.
+func (c *Channels) Secret(channel travel.Channel) (string, error) {
+	return OpenSecret(c.Core, channel.SiteID, channel.ID, channel.SealedSecret)
+}
+
+// HashOf computes the hash of a transaction, which its channel's secret signs.
+func (c *Channels) HashOf(t travel.Transaction) (string, error) {
+	secret, err := OpenSecret(c.Core, t.SiteID, t.ChannelID, t.SealedSecret)
+	return auth.TransactionHash(t.ID, string(t.Status), t.Total, secret), err
+}
+
+// HashesOf computes the hashes of transactions, by their ids.
+func (c *Channels) HashesOf(list []travel.Transaction) (hashes map[int64]string, err error) {
+	hashes = make(map[int64]string, len(list))
+	for _, t := range list {
+		if hashes[t.ID], err = c.HashOf(t); err != nil {
+			return nil, err
+		}
+	}
+	return hashes, nil
 }
 
 // Get reads one channel of the actor's site.
@@ -64,6 +87,9 @@ func (c *Channels) List(
 	return list, err
 }
 
+// drawnChannel is what chance gives a new channel.
+type drawnChannel struct{ uuid, secret string }
+
 // Create makes a channel of the actor's site. A channel whose payments are protected needs two people: outside a sandbox,
 // Create stores an open proposal, and returns it in an otherwise empty channel.
 func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.ChannelFields) (travel.Channel, error) {
@@ -71,9 +97,9 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 		return travel.Channel{}, err
 	}
 	// Drawn once: the write may run more than once, and makes the same channel.
-	draw := sync.OnceValues(func() (drawn travel.Channel, err error) {
-		drawn.UUID = c.NewUUID()
-		if drawn.Secret, err = auth.NewChannelSecret(c.Random); err != nil {
+	draw := sync.OnceValues(func() (drawn drawnChannel, err error) {
+		drawn.uuid = c.NewUUID()
+		if drawn.secret, err = auth.NewChannelSecret(c.Random); err != nil {
 			err = fmt.Errorf("drawing a channel secret: %w", err)
 		}
 		return drawn, err
@@ -87,9 +113,9 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 		if err != nil {
 			return made, outcome, err
 		}
-		channel.UUID, channel.Secret = drawn.UUID, drawn.Secret
+		channel.UUID = drawn.uuid
 		insert := func() (any, error) {
-			made, err = c.insert(tx, actor, channel, in.ProcessorFields)
+			made, err = c.insert(tx, actor, channel, drawn.secret, in.ProcessorFields)
 			return channelResult{made.ID}, err
 		}
 		if !channel.Covered() {
@@ -134,9 +160,9 @@ func (c *Channels) newChannel(tx *db.Tx, actor auth.Actor, in travel.ChannelFiel
 
 // insert stores a new channel, with the key of its tokenizer.
 func (c *Channels) insert(
-	tx *db.Tx, actor auth.Actor, channel travel.Channel, in travel.ProcessorFields,
+	tx *db.Tx, actor auth.Actor, channel travel.Channel, secret string, in travel.ProcessorFields,
 ) (travel.Channel, error) {
-	made, err := InsertChannel(tx, channel)
+	made, err := MakeChannel(c.Core, tx, channel, secret)
 	if err != nil {
 		return made, err
 	}
@@ -286,10 +312,13 @@ func (c *Channels) RotateSecret(ctx context.Context, actor auth.Actor, id, ifVer
 		if err := core.CheckVersion(ifVersion, channel.Version-1); err != nil {
 			return channel, err
 		}
-		if err := setChannelSecret(tx, actor.SiteID, id, secret); err != nil {
+		if err := core.Changed(tx, actor.SiteID); err != nil { // processes remember the channel with its secret
 			return channel, err
 		}
-		channel.Secret, channel.ModifiedAt = secret, tx.Now
+		if channel.SealedSecret, err = giveSecret(c.Core, tx, channel, secret); err != nil {
+			return channel, err
+		}
+		channel.ModifiedAt = tx.Now
 		shown := auditChannel(channel) // the audit says that the secret was changed; it never holds the secret
 		return channel, core.Record(tx, actor, "channel.secret", channelObject(channel), shown, shown)
 	})
@@ -299,7 +328,7 @@ func (c *Channels) RotateSecret(ctx context.Context, actor auth.Actor, id, ifVer
 // shownTo removes the secret of a channel for an actor who may not see it.
 func shownTo(actor auth.Actor, c travel.Channel) travel.Channel {
 	if !actor.Can(auth.SeeChannelSecret) {
-		c.Secret = ""
+		c.SealedSecret = ""
 	}
 	return c
 }

@@ -299,10 +299,10 @@ func DeleteChannel(tx *db.Tx, siteID, id int64) error {
 	return tx.Remove("channels", siteID, id)
 }
 
-// setChannelSecret stores a new secret of a locked channel.
-func setChannelSecret(tx *db.Tx, siteID, channelID int64, secret string) error {
+// setChannelSecret stores a new sealed secret of a channel that this write has made or locked.
+func setChannelSecret(tx *db.Tx, siteID, channelID int64, sealed string) error {
 	_, err := tx.Exec(`UPDATE channels SET secret = $3, modified_at = $4 WHERE site_id = $1 AND id = $2`,
-		siteID, channelID, secret, db.Micros(tx.Now))
+		siteID, channelID, sealed, db.Micros(tx.Now))
 	return err
 }
 

@@ -36,7 +36,7 @@ func newChannel(siteID int64, name, slug string) travel.Channel {
 	return travel.Channel{
 		SiteID: siteID, UUID: fmt.Sprintf("uuid of %s in %d", name, siteID), Name: name, Slug: slug,
 		AccountType: "protected-processing", Mode: travel.ModeDraft, ProtectionType: "trust-travel", Currency: "EUR",
-		Language: "enGB", StatementPeriod: "month", Secret: "secret",
+		Language: "enGB", StatementPeriod: "month", SealedSecret: "secret",
 	}
 }
 

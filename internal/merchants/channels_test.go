@@ -79,8 +79,9 @@ func TestWhoSeesTheSecretOfAChannel(t *testing.T) {
 				t.Fatal(err)
 			}
 			for how, found := range map[string]travel.Channel{"Get": one, "ByName": named, "List": list.Items[0]} {
-				if (found.Secret != "") != sees {
-					t.Errorf("%s by %s: the secret is %d characters long", how, role, len(found.Secret))
+				secret, err := w.App.Channels.Secret(found)
+				if (secret != "") != sees || err != nil {
+					t.Errorf("%s by %s: the secret is %d characters long, %v", how, role, len(secret), err)
 				}
 			}
 		}
@@ -98,10 +99,11 @@ func TestSecretsOfChannelsDiffer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(made.Secret) < 20 || seen[made.Secret] || seen[made.UUID] {
-				t.Errorf("secret of %d characters, uuid %s", len(made.Secret), made.UUID)
+			secret, err := w.App.Channels.Secret(made)
+			if len(secret) < 20 || seen[secret] || seen[made.UUID] || err != nil {
+				t.Errorf("secret of %d characters, uuid %s, %v", len(secret), made.UUID, err)
 			}
-			seen[made.Secret], seen[made.UUID] = true, true
+			seen[secret], seen[made.UUID] = true, true
 		}
 	})
 }

@@ -2,7 +2,6 @@ package merchants
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -26,29 +25,6 @@ func CheckProfile(ctx context.Context, c *core.Core) error {
 		if !slices.Contains(c.Profile.Modes(), mode) {
 			return fault.New(fault.Invalid, "The database has %d channels in mode %s, which the profile %s does not have: start with the "+
 				"other --profile, or with another --database.", modes[mode], mode, c.Profile)
-		}
-	}
-	return nil
-}
-
-// CheckKeys returns an error when the database has secrets that were sealed with a key which is missing now.
-func CheckKeys(ctx context.Context, c *core.Core) error {
-	var used map[string]int
-	err := c.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		used, err = SealingKeys(tx)
-		return err
-	})
-	if err != nil || len(used) == 0 || !c.Profile.Processes() {
-		return err
-	}
-	keys, err := sealKeys(c)
-	if err != nil {
-		return fmt.Errorf("the database has sealed credentials of channels: %w", err)
-	}
-	for _, id := range slices.Sorted(maps.Keys(used)) {
-		if !slices.Contains(keys.IDs(), id) {
-			return fault.New(fault.Invalid, "%d secrets in the database are sealed with the key %s, which is not in HOLDFAST_KEYS_FILE. That file has %v.",
-				used[id], id, keys.IDs())
 		}
 	}
 	return nil

@@ -70,11 +70,11 @@ func AccountAt(
 	account = accountWith(site, channel, credentials)
 	account.Now = tx.Now
 	if sealed.TokenizerKey != "" {
-		key, err := open(c, sealed.TokenizerKey, placeOf(channel.SiteID, channel.ID, sealedTokenizerKey))
+		key, err := c.Open(sealed.TokenizerKey, core.PlaceOf(sealedTokenizerKey, channel.SiteID, channel.ID))
 		if err != nil {
 			return nil, account, err
 		}
-		account.Tokenizer.Key = string(key)
+		account.Tokenizer.Key = key
 	}
 	return g, account, nil
 }
@@ -92,11 +92,11 @@ func credentials(c *core.Core, sealed SealedGateway) (credentials Credentials, e
 	if sealed.Credentials == "" {
 		return credentials, nil
 	}
-	text, err := open(c, sealed.Credentials, placeOf(sealed.SiteID, sealed.ChannelID, sealedCredentials))
+	text, err := c.Open(sealed.Credentials, core.PlaceOf(sealedCredentials, sealed.SiteID, sealed.ChannelID))
 	if err != nil {
 		return credentials, err
 	}
-	return credentials, json.Unmarshal(text, &credentials)
+	return credentials, json.Unmarshal([]byte(text), &credentials)
 }
 
 // mendTime is when a request may be repeated after a mistake in the set-up, which the operator has to correct first.
@@ -174,7 +174,7 @@ func (c *Channels) viewGateway(tx *db.Tx, channel travel.Channel) (GatewayView, 
 		return GatewayView{}, err
 	}
 	credentials, err := credentials(c.Core, sealed)
-	channel.Secret = ""
+	channel.SealedSecret = ""
 	return GatewayView{
 		Channel: channel, Live: accountWith(site, channel, credentials).Live,
 		HasKey: credentials.Key != "", HasWebhookSecret: credentials.WebhookSecret != "",
@@ -237,7 +237,7 @@ func (c *Channels) setGateway(
 		if err != nil {
 			return before, err
 		}
-		if sealed, err = sealField(c.Core, "credentials", string(text), placeOf(actor.SiteID, before.ID, sealedCredentials)); err != nil {
+		if sealed, err = sealField(c.Core, "credentials", string(text), core.PlaceOf(sealedCredentials, actor.SiteID, before.ID)); err != nil {
 			return before, err
 		}
 	}
@@ -293,8 +293,7 @@ func (c *Channels) tokenizerKeyAfter(
 	if err != nil || stored.TokenizerKey == "" {
 		return "", err
 	}
-	key, err := open(c.Core, stored.TokenizerKey, placeOf(after.SiteID, after.ID, sealedTokenizerKey))
-	return string(key), err
+	return c.Open(stored.TokenizerKey, core.PlaceOf(sealedTokenizerKey, after.SiteID, after.ID))
 }
 
 // keepTokenizerKey seals and stores the key of the tokenizer, or removes it, when a change of the channel says so.
@@ -306,7 +305,7 @@ func (c *Channels) keepTokenizerKey(tx *db.Tx, before, after travel.Channel, in 
 	sealed := ""
 	if key != "" {
 		var err error
-		if sealed, err = sealField(c.Core, "tokenizer_api_key", key, placeOf(after.SiteID, after.ID, sealedTokenizerKey)); err != nil {
+		if sealed, err = sealField(c.Core, "tokenizer_api_key", key, core.PlaceOf(sealedTokenizerKey, after.SiteID, after.ID)); err != nil {
 			return err
 		}
 	}

@@ -55,8 +55,8 @@ func (c *Channels) openNew(tx *db.Tx, actor auth.Actor, in travel.ChannelFields)
 	if err != nil {
 		return nil, err
 	}
-	channel.UUID, channel.Secret = c.NewUUID(), secret
-	made, err := c.insert(tx, actor, channel, in.ProcessorFields)
+	channel.UUID = c.NewUUID()
+	made, err := c.insert(tx, actor, channel, secret, in.ProcessorFields)
 	return channelResult{made.ID}, err
 }
 

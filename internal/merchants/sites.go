@@ -54,8 +54,8 @@ func (s *Sites) Create(ctx context.Context, actor auth.Actor, in travel.SiteFiel
 		channel := travel.ChannelFields{
 			Profile: s.Profile, Name: &name, Currency: &made.Policy.Currency,
 		}.NewChannel(made, true, &problems)
-		channel.UUID, channel.Secret = uuid, secret
-		opened, err := InsertChannel(tx, channel)
+		channel.UUID = uuid
+		opened, err := MakeChannel(s.Core, tx, channel, secret)
 		if err := errors.Join(err, problems.Err()); err != nil {
 			return err
 		}

@@ -224,7 +224,7 @@ func (r *intake) checkSums(items []travel.Item) {
 func (r *intake) build(items []travel.Item) error {
 	in := r.in
 	r.t = travel.Transaction{
-		SiteID: r.site.ID, UUID: r.core.NewUUID(), ChannelID: r.channel.ID, ChannelSecret: r.channel.Secret,
+		SiteID: r.site.ID, UUID: r.core.NewUUID(), ChannelID: r.channel.ID, SealedSecret: r.channel.SealedSecret,
 		AuthorID: r.actor.UserID, Author: r.actor.Username, AuthorName: r.actor.DisplayName,
 		Type: *in.Type, Status: travel.StatusComplete, Currency: *in.Currency, Total: *in.Total,
 		BaseCurrency: r.channel.Currency, BaseTotal: travel.BaseTotal(items),

@@ -23,7 +23,7 @@ func TestWhatAnotherProcessChangesIsSeenAtOnce(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		other := app.New(&core.Core{
 			Store: dbtest.Open(t, w.URL, w.Now), Clock: w.Now, Random: rand.Reader, NewUUID: uuid.NewString,
-			Log: slog.New(slog.DiscardHandler),
+			Log: slog.New(slog.DiscardHandler), Keys: apptest.Keys,
 		})
 		defer other.Close()
 		c := w.Channel(travel.ModeProtectionOnly, "EUR")

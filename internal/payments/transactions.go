@@ -29,7 +29,7 @@ func scanTransaction(scan func(dest ...any) error) (travel.Transaction, error) {
 		&t.Currency, &t.Total, &t.Remaining, &t.BaseCurrency, &t.BaseTotal, &t.ForexRate, &flags, &t.PSP, &t.Method,
 		&t.PayeeName, &t.PayeeSurname, &t.PayeeEmail, &t.Country, &reference, &t.Token, &t.IPAddress, &t.BIN, &t.LastFour,
 		&t.CardType, &t.AuthCode, &t.AcquirerReference, &t.Attempt3DS, &t.RedirectURL, &linked, &t.Content, &t.ContentHash, &importKey,
-		&t.Simulated, &effective, &created, &modified, &t.ChannelSecret)
+		&t.Simulated, &effective, &created, &modified, &t.SealedSecret)
 	if flags != "" {
 		t.Flags = strings.Split(flags, ",")
 	}

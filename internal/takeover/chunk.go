@@ -217,11 +217,11 @@ func (c *importChunk) open(in travel.ImportedPayment, booking travel.Booking, pa
 	var wrong fault.Problems
 	fields := travel.ChannelFields{Profile: c.run.Profile, Name: &in.Channel, Currency: &currency, Mode: &c.run.opts.Mode}
 	channel := fields.NewChannel(c.site, true, &wrong)
-	channel.UUID, channel.Secret = c.run.NewUUID(), secret
+	channel.UUID = c.run.NewUUID()
 	if f, ok := errors.AsType[*fault.Error](wrong.Err()); ok {
 		return refusedCell("channel", "No such channel can be created: %s", strings.Join(slices.Sorted(maps.Values(f.Params)), " "))
 	}
-	if channel, err = merchants.InsertChannel(c.tx, channel); err != nil {
+	if channel, err = merchants.MakeChannel(c.run.Core, c.tx, channel, secret); err != nil {
 		return err
 	}
 	opened := &importChannel{

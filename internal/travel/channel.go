@@ -84,7 +84,7 @@ type Channel struct {
 	StatementPeriod string
 	Locked          bool
 	Suppliers       []int64
-	Secret          string // signs requests of the payment modal
+	SealedSecret    string // signs requests of the payment modal; as it lies in the database
 	Version         int64
 	CreatedAt       time.Time
 	ModifiedAt      time.Time

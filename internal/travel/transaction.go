@@ -92,35 +92,35 @@ type Transaction struct {
 	ID        int64
 	UUID      string
 	ChannelID int64
-	// ChannelSecret is the secret for the hash of the transaction. It is never shown.
-	ChannelSecret string
-	AuthorID      int64
-	Author        string
-	AuthorName    string
-	Type          TransactionType
-	Status        TransactionStatus
-	Currency      money.Currency // of the payment
-	Total         int64          // minor units of Currency
-	Remaining     int64          // the part of Total that is not refunded, captured or voided yet
-	ChargedBack   int64          // the part of Total in chargebacks that stand, less what was reversed
-	BaseCurrency  money.Currency // of the channel
-	BaseTotal     int64          // sum of the items, minor units of BaseCurrency
-	Payments      []Payment      // one for each booking
-	ForexRate     string         // with eight decimals; "" when both currencies are equal
-	Flags         []string
-	PSP           string
-	Method        string
-	PayeeName     string
-	PayeeSurname  string
-	PayeeEmail    string
-	Country       string
-	Reference     string // of the caller, unique in a channel and psp
-	Token         string
-	IPAddress     string
-	BIN           string
-	LastFour      string
-	CardType      string
-	AuthCode      string
+	// SealedSecret is the sealed secret of the channel, for the hash of the transaction.
+	SealedSecret string
+	AuthorID     int64
+	Author       string
+	AuthorName   string
+	Type         TransactionType
+	Status       TransactionStatus
+	Currency     money.Currency // of the payment
+	Total        int64          // minor units of Currency
+	Remaining    int64          // the part of Total that is not refunded, captured or voided yet
+	ChargedBack  int64          // the part of Total in chargebacks that stand, less what was reversed
+	BaseCurrency money.Currency // of the channel
+	BaseTotal    int64          // sum of the items, minor units of BaseCurrency
+	Payments     []Payment      // one for each booking
+	ForexRate    string         // with eight decimals; "" when both currencies are equal
+	Flags        []string
+	PSP          string
+	Method       string
+	PayeeName    string
+	PayeeSurname string
+	PayeeEmail   string
+	Country      string
+	Reference    string // of the caller, unique in a channel and psp
+	Token        string
+	IPAddress    string
+	BIN          string
+	LastFour     string
+	CardType     string
+	AuthCode     string
 	// AcquirerReference is the ARN, 23 digits: the acquirer's own number of the payment.
 	AcquirerReference string
 	Attempt3DS        bool
