@@ -17,13 +17,17 @@ type Approvals struct{ *Core }
 // Request asks for a change that needs two people. It is called inside a write. Outside a sandbox it stores an open
 // proposal and changes nothing else. When another operator approves it, perhaps days later, Kind.Carry gets the payload.
 // In a sandbox one person is enough: Request runs now at once, and returns a proposal that is approved already. The result
-// of now becomes the result of the proposal.
+// of now becomes the result of the proposal. Elsewhere the program without a user proposes nothing: NotPossible with the
+// reason proposer_unnamed.
 func (c *Core) Request(
 	tx *db.Tx, actor auth.Actor, p travel.Proposal, payload any, now func() (result any, err error),
 ) (travel.Proposal, error) {
 	site, err := SiteAlone(tx, actor.SiteID)
 	if err != nil {
 		return p, NotFoundAs(fault.SettingNotFound, err, "There is no site %d.", actor.SiteID)
+	}
+	if !site.Sandbox && actor.UserID == 0 {
+		return p, fault.NotPossibleBecause("proposer_unnamed", "A person has to propose this: say who you are with --as.")
 	}
 	text, err := json.Marshal(payload)
 	if err != nil {
@@ -79,7 +83,7 @@ func decide(
 func samePerson(actor auth.Actor, p travel.Proposal) bool { return actor.UserID == p.ProposedByID }
 
 // Approve carries a proposal out. The actor is another operator than the one who proposed it; in a sandbox it may be the
-// same. Errors: NotPossible with the reason proposal_closed, approver_unnamed or same_person, and the errors of
+// same. Errors: NotPossible with the reason proposal_closed, approver_unnamed, proposer_unnamed or same_person, and the errors of
 // Kind.Carry, because everything is checked again.
 func (a *Approvals) Approve(ctx context.Context, actor auth.Actor, id int64, reason string) (travel.Proposal, error) {
 	p, err := a.close(ctx, actor, id, "proposal.approve", func(tx *db.Tx, p travel.Proposal) (travel.Proposal, error) {
@@ -107,8 +111,8 @@ func (a *Approvals) carryOut(tx *db.Tx, actor auth.Actor, p travel.Proposal) (re
 	return kind.Carry(tx, actor, p)
 }
 
-// mayApprove refuses the person who made the proposal. It also refuses the program without a user: the same person at the
-// command line could then propose and approve.
+// mayApprove refuses the person who made the proposal. It also refuses the program without a user, on either side: the same
+// person at the command line could then propose and approve.
 func mayApprove(tx *db.Tx, actor auth.Actor, p travel.Proposal) error {
 	site, err := SiteAlone(tx, p.SiteID)
 	switch {
@@ -118,6 +122,8 @@ func mayApprove(tx *db.Tx, actor auth.Actor, p travel.Proposal) error {
 		return nil
 	case actor.UserID == 0:
 		return fault.NotPossibleBecause("approver_unnamed", "A person has to approve this: say who you are with --as.")
+	case p.ProposedByID == 0: // of an earlier version: whoever proposed it may be the one who approves it
+		return fault.NotPossibleBecause("proposer_unnamed", "Nobody knows who proposed this: reject it, and propose it again with --as.")
 	case samePerson(actor, p):
 		return fault.NotPossibleBecause("same_person", "You proposed this yourself: another operator has to approve it.")
 	}

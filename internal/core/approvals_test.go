@@ -9,6 +9,8 @@ import (
 	"holdfast/internal/apptest"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/rates"
@@ -49,6 +51,31 @@ func draft(t *testing.T, h *apptest.House, actor auth.Actor) travel.Channel {
 		t.Fatal(err)
 	}
 	return made
+}
+
+// The attack: one person proposed as the program, and approved as the operator who they are.
+func TestNobodyProposesWithoutAName(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
+		ctx := t.Context()
+		ada, bob := operators(t, h)
+		shop := draft(t, h, ada)
+		mode := travel.ModeProtectionOnly
+		open := travel.ChannelFields{Mode: &mode}
+		_, err := h.Channels.Change(ctx, auth.System(1), shop.ID, open)
+		wantReason(t, err, "proposer_unnamed", "proposed by the program")
+		asked, err := h.Channels.Change(ctx, ada, shop.ID, open)
+		apptest.WantKind(t, err, fault.Internal, "proposed by ada")
+		// A database of before may still hold a proposal of the program.
+		dbtest.Write(t, h.DB, func(tx *db.Tx) error {
+			_, err := tx.Exec(`UPDATE proposals SET proposed_by_id = 0, proposed_by = 'holdfast' WHERE id = $1`, asked.Proposal.ID)
+			return err
+		})
+		_, err = h.Approvals.Approve(ctx, bob, asked.Proposal.ID, "")
+		wantReason(t, err, "proposer_unnamed", "approved by whoever may have proposed it")
+		_, err = h.Approvals.Reject(ctx, bob, asked.Proposal.ID, "")
+		apptest.WantKind(t, err, fault.Internal, "rejected")
+	})
 }
 
 func TestCoverOpensWhenAnotherOperatorApproves(t *testing.T) {

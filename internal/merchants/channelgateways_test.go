@@ -414,6 +414,7 @@ func TestAProposalToOpenCoverKeepsTheFieldsOfTheProfile(t *testing.T) {
 		w.Site = realSite(t, w)
 		w.Actor.SiteID = w.Site.ID
 		c := processingChannel(t, w, "Shop", travel.ModeLive)
+		w.Actor.UserID, w.Actor.Username = 76, "first"
 		protected := travel.TypeProtected
 		_, err := w.App.Channels.Change(t.Context(), w.Actor, c.ID, travel.ChannelFields{
 			AccountType: &protected, ProcessorFields: travel.ProcessorFields{TokenizerKey: new("another-key-of-it")},
