@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"testing"
+	"time"
 
 	"holdfast/internal/db"
 )
@@ -42,8 +43,8 @@ func TestADigestTellsValuesApart(t *testing.T) {
 			t.Errorf("%T and %T are stored alike, and have other digests", same[0], same[1])
 		}
 	}
-	if _, err := db.Digest(1.5); err == nil {
-		t.Error("a binary fraction has a digest")
+	if _, err := db.Digest(time.Unix(0, 0)); err == nil {
+		t.Error("a time has a digest, and not its microseconds")
 	}
 }
 
