@@ -199,7 +199,7 @@ func (b *book) failedOver(p *pair, round int) (lost int, slowest time.Duration, 
 		return 0, 0, err
 	}
 	if p.synchronous {
-		err = b.check(round, "the primary", moment, hands)
+		err = b.check(round, fmt.Sprintf("the primary after %s", moment.Round(time.Millisecond)), hands)
 	} else {
 		lost, err = b.count(round, hands)
 	}

@@ -29,10 +29,12 @@ type part struct {
 // parts are all ways, in the order in which they run. A new one is a function here, or a test with goTest.
 func parts() []part {
 	return []part{
-		{"kills", "the program and PostgreSQL are killed while clients write", time.Hour, kills},
+		{"kills", "the program is killed on SQLite while clients write", 2 * time.Hour, killsOnSQLite},
+		{"kills-postgres", "the program and PostgreSQL are killed while clients write", 2 * time.Hour, killsOnPostgres},
 		{"backups", "backups are made while clients write, killed, and put on a full disk; each is restored", time.Hour, backups},
 		{"failover", "the primary of PostgreSQL is lost while clients write, and its standby takes over", time.Hour, failover},
 		{"patroni", "the same with Patroni and etcd: switchovers and fail-overs", time.Hour, patroni},
+		{"faults", "disk, descriptors, files and PostgreSQL are taken away and given back", 20 * time.Minute, faults},
 		{"inputs", "every field, parameter and header of every operation gets what nobody should send", time.Hour,
 			goTest("./internal/api", "TestHostileInputs|TestBodiesThatNeverEnd", 1_000_000)},
 		{"access", "every route is asked by every kind of caller, and for things of another site", 10 * time.Minute,
@@ -62,7 +64,7 @@ func main() {
 	flag.Parse()
 	if *list {
 		for _, p := range parts() {
-			fmt.Printf("%-10s %s\n", p.name, p.about)
+			fmt.Printf("%-15s %s\n", p.name, p.about)
 		}
 		return
 	}

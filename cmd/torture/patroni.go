@@ -123,7 +123,7 @@ func (b *book) patroniRound(round int, kind string, primary, standby *node) erro
 		return err
 	}
 	b.recoveries[len(b.recoveries)-1] = time.Since(began)
-	if err := b.check(round, kind, moment, hands); err != nil {
+	if err := b.check(round, fmt.Sprintf("%s after %s", kind, moment.Round(time.Millisecond)), hands); err != nil {
 		return err
 	}
 	if kind != "switchover" {

@@ -35,6 +35,7 @@ func (b *builder) path() (string, error) {
 		if b.dir, b.err = os.MkdirTemp(os.Getenv("GOTMPDIR"), "holdfast-torture-"); b.err != nil {
 			return
 		}
+		b.err = os.Chmod(b.dir, 0o755) // another user may run it, too
 		if said, err := exec.Command("go", "build", "-o", b.dir, "./cmd/holdfast").CombinedOutput(); err != nil {
 			b.err = fmt.Errorf("building the program: %w\n%s", err, said)
 		}
@@ -53,6 +54,9 @@ type house struct {
 	r        *run
 	dir      string
 	database string // "" is SQLite in the folder
+	// descriptors bounds the open files of the program, if it is not 0; as is the user who runs it, if it is not nil.
+	descriptors int
+	as          *syscall.Credential
 }
 
 // newHouse makes the folder.
@@ -76,6 +80,13 @@ func (h *house) command(ctx context.Context, args ...string) (*exec.Cmd, error) 
 		args = append(args, "--database", h.database)
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
+	if h.descriptors != 0 {
+		limited := append([]string{"-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, h.descriptors), path}, args...)
+		cmd = exec.CommandContext(ctx, "sh", limited...)
+	}
+	if h.as != nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: h.as}
+	}
 	cmd.Dir = h.dir
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, "HOLDFAST_") {

@@ -32,6 +32,13 @@ type writer struct {
 	asked    []*write
 	bookings []*write // acknowledged
 	payments []*write // acknowledged purchases that are not refunded yet
+	goesOn   bool     // also after a write whose outcome it does not know
+}
+
+func newWriter(b *book, name string, random *rand.Rand) *writer {
+	return &writer{
+		caller: b.server.caller(b.token), name: name, random: rand.New(rand.NewPCG(random.Uint64(), random.Uint64())),
+	}
 }
 
 // write is something that a writer asked for.
@@ -45,6 +52,8 @@ type write struct {
 	amount    int64  // of money; negative for a refund
 	id        int64  // 0 if it was not acknowledged
 	refused   string // an answer that nobody expects
+	began     time.Time
+	took      time.Duration
 }
 
 // write goes on until it is told to stop, or until the server does not answer.
@@ -59,16 +68,26 @@ func (w *writer) write(stop <-chan struct{}) {
 		w.mu.Lock()
 		w.asked = append(w.asked, asked)
 		w.mu.Unlock()
-		if id, err := asked.ask(w.caller); err == nil {
+		asked.began = time.Now()
+		id, err := asked.ask(w.caller)
+		asked.took = time.Since(asked.began)
+		if err == nil {
 			w.mu.Lock()
 			asked.id = id
 			w.mu.Unlock()
 			w.noted(asked)
-		} else if final, ok := errors.AsType[refusedError](err); ok {
+			continue
+		}
+		if final, ok := errors.AsType[refusedError](err); ok {
 			asked.refused = final.Error()
+		}
+		if !w.goesOn {
 			return
-		} else {
-			return // nobody knows the outcome of this one
+		}
+		// What failed is asked again at the end. A client that asks at once again and again is another test.
+		select {
+		case <-stop:
+		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
