@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -31,6 +30,7 @@ type hardship struct {
 	take    func(b *book) error
 	back    func(b *book) error
 	down    bool // meanwhile no write can be acknowledged, and GET /readyz has to say no
+	deaf    bool // meanwhile the program can take no connection, so that nobody can ask whether it is ready
 }
 
 // errSkipped says why a fault is left out on this machine.
@@ -39,7 +39,7 @@ var errSkipped = errors.New("left out")
 func hardships() []hardship {
 	return []hardship{
 		{name: "full disk", prepare: ownDisk, take: fillDisk, back: emptyDisk, down: true},
-		{name: "no descriptors", prepare: fewDescriptors, take: takeDescriptors, back: giveDescriptors},
+		{name: "no descriptors", prepare: fewDescriptors, take: takeDescriptors, back: giveDescriptors, deaf: true},
 		{name: "deleted database file", take: deleteFile, back: findFile, down: true},
 		{name: "PostgreSQL frozen", postgres: true, down: true,
 			take: func(b *book) error { return b.pg.freeze() }, back: func(b *book) error { return b.pg.thaw() }},
@@ -192,7 +192,7 @@ func (b *book) judge(f hardship, hands []*writer, watch *watcher, taken, gone, b
 	if slowest > answerWithin {
 		b.r.fail("%s: a write was answered after %s", f.name, slowest)
 	}
-	if slowReady > readyWithin {
+	if slowReady > readyWithin && !f.deaf {
 		b.r.fail("%s: GET /readyz was answered after %s", f.name, slowReady)
 	}
 	b.r.figure(f.name, "not acknowledged %d; slowest answer %s, of /readyz %s; ready again after %s", unavailable,
@@ -305,17 +305,21 @@ func giveDescriptors(b *book) error {
 	return nil
 }
 
-// databaseFiles are those that SQLite has of the demo's database.
-func databaseFiles(b *book) []string {
-	found, _ := filepath.Glob(filepath.Join(b.house.dir, "holdfast-data", "holdfast.db*"))
-	return slices.DeleteFunc(found, func(name string) bool { return strings.HasSuffix(name, ".away") })
+// databaseFiles are those of SQLite. The program keeps another one beside them, which says that there is a database.
+func databaseFiles(b *book) (found []string) {
+	for _, name := range []string{"holdfast.db", "holdfast.db-wal", "holdfast.db-shm"} {
+		file := filepath.Join(b.house.dir, "holdfast-data", name)
+		if _, err := os.Stat(file); err == nil {
+			found = append(found, file)
+		}
+	}
+	return found
 }
 
 // deleteFile takes the files out of their folder, as rm does; only that they can be found again.
 func deleteFile(b *book) error {
-	var err error
 	away := filepath.Join(b.house.dir, "away")
-	err = os.MkdirAll(away, 0o700)
+	err := os.MkdirAll(away, 0o700)
 	for _, file := range databaseFiles(b) {
 		err = errors.Join(err, os.Rename(file, filepath.Join(away, filepath.Base(file))))
 	}
