@@ -143,7 +143,7 @@ func (r *reader) end(tables []TableEnd) (End, error) {
 }
 
 // rowsTogether is how many rows are kept before they are inserted.
-const rowsTogether = 512
+const rowsTogether = 4096
 
 // Restore makes a database at url from a backup, or leaves nothing behind. It first checks the whole backup, loads it, and then
 // compares every row of the new database with it. Ids go on skip behind the last one that the backup knows: so an id

@@ -83,12 +83,20 @@ func Build(ctx context.Context, url string, clock func() time.Time, c Content) e
 
 // fill carries out the migrations of an empty database and loads it, in one transaction.
 func (db *DB) fill(ctx context.Context, c Content) error {
-	sqlTx, err := db.write.BeginTx(ctx, nil)
+	conn, err := db.write.Conn(ctx)
+	if err != nil {
+		return db.outward(err)
+	}
+	defer func() { _ = conn.Close() }() // it goes back to the pool
+	sqlTx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return db.outward(err)
 	}
 	defer func() { _ = sqlTx.Rollback() }() // after a commit it does nothing
 	tx := db.tx(ctx, sqlTx)
+	if db.engine.bulk != nil {
+		tx.bulk = func(t Table, rows [][]any) error { return db.engine.bulk(ctx, conn, t, rows) }
+	}
 	for _, text := range []string{db.engine.unbounded, db.engine.lockSchema} {
 		if _, err := sqlTx.ExecContext(ctx, text); err != nil {
 			return db.outward(err)

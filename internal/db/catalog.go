@@ -40,14 +40,15 @@ type Table struct {
 	Counter string `json:"counter,omitempty"`
 }
 
-// names are the names of the columns, with commas.
-func (t Table) names() string {
-	var list []string
+func (t Table) columns() (list []string) {
 	for _, c := range t.Columns {
 		list = append(list, c.Name)
 	}
-	return strings.Join(list, ", ")
+	return list
 }
+
+// names are the names of the columns, with commas.
+func (t Table) names() string { return strings.Join(t.columns(), ", ") }
 
 // Snapshot runs fn on one consistent picture of the database, like Read, for as long as ctx lets it: for a backup, which
 // reads every row.
@@ -190,6 +191,9 @@ func (tx *Tx) CountWithoutIndex(t Table) (rows int64, err error) {
 
 // Put inserts rows of a table. Each has a value for each of its columns, in their order.
 func (tx *Tx) Put(t Table, rows [][]any) error {
+	if tx.bulk != nil && len(rows) > 0 {
+		return tx.bulk(t, rows)
+	}
 	return tx.InsertRows(t.Name, t.names(), rows)
 }
 

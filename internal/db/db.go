@@ -65,6 +65,9 @@ type Tx struct {
 	ran    *atomic.Int64 // of the database: statements
 	quick  bool          // it is a read that leaves many rows to the lane of long reads
 
+	// bulk inserts many rows faster than a statement; nil where there is no such way. See Put.
+	bulk func(t Table, rows [][]any) error
+
 	locals  map[*local]any // see Local
 	waiting []*Deferral    // those that have rows to write
 }
@@ -97,6 +100,8 @@ type engine struct {
 	// counted gives the last id given out of table $1, column $2; setCounter goes on after $3.
 	counted    string
 	setCounter []string
+	// bulk inserts rows in the transaction that is open on a connection; nil: there is no faster way than statements.
+	bulk func(ctx context.Context, conn *sql.Conn, t Table, rows [][]any) error
 }
 
 // Open opens the database at url, sqlite:PATH or postgres://…, and does not look at its schema (see Migrate). A SQLite
