@@ -87,6 +87,9 @@ func failoverOf(r *run, name string, synchronous bool, rounds int) error {
 		lost, worst = lost+missing, max(worst, refused)
 	}
 	if synchronous {
+		if err := b.standbyAway(p); err != nil {
+			return err
+		}
 		if err := b.whole(); err != nil {
 			return err
 		}
@@ -263,6 +266,35 @@ func (b *book) withoutPrimary(round int, random *rand.Rand) (slowest time.Durati
 		slowest = max(slowest, answer.took)
 	}
 	return slowest
+}
+
+// standbyAway looks at the server while the synchronous standby does not answer: the primary then acknowledges nothing, and
+// neither does holdfast. A write that was waiting is found by its key, once.
+func (b *book) standbyAway(p *pair) error {
+	if err := p.standby.freeze(); err != nil {
+		return err
+	}
+	w := &writer{caller: b.server.caller(b.token), name: fmt.Sprintf("s%d-away", b.r.seed), random: rand.New(rand.NewPCG(1, 1))}
+	booking := w.next()
+	answer, err := w.caller.ask(http.MethodPost, api+booking.path, map[string]string{"Idempotency-Key": booking.key}, booking.body)
+	if err != nil || answer.status != http.StatusServiceUnavailable || answer.took > refusedWithin {
+		b.r.fail("%s: while the standby is away, a write is answered %d %s after %s: %v", b.name, answer.status,
+			lastOf(string(answer.body)), answer.took, err)
+	}
+	b.r.figure(b.name+" standby is away: a write is answered 503 after", "%s", answer.took.Round(time.Millisecond))
+	if err := p.standby.thaw(); err != nil {
+		return err
+	}
+	id, err := booking.again(b.r, w.caller)
+	if err != nil {
+		return err
+	}
+	b.acknowledged++
+	there, err := booking.stored(w.caller)
+	if err != nil || len(there) != 1 || there[0] != id {
+		b.r.fail("%s: the write that waited for the standby is %d, and there is %v: %v", b.name, id, there, err)
+	}
+	return nil
 }
 
 // writesAgain waits until a write is acknowledged again, and then looks whether the server says that it is ready.
