@@ -198,7 +198,7 @@ func TestAllSecretsAreSealedAnew(t *testing.T) {
 		fresh := apptest.Process(t, h.DB, h.Now)
 		fresh.Core.Keys = h.Core.Keys
 		apptest.WantKind(t, fresh.Secrets.Check(t.Context()), fault.Internal, "a start")
-		_, err = fresh.Sessions.Authenticate(t.Context(), "demo", session.Token)
+		_, err = fresh.Sessions.Authenticate(t.Context(), "demo", session.Token, "")
 		apptest.WantKind(t, err, fault.Internal, "the session of before")
 	})
 }
