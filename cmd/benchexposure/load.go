@@ -54,11 +54,11 @@ var loadStatements = []string{
 	// One delta for each booking, because its payments are all of one day. Values are rounded half up, with the rates of
 	// the allocations above.
 	`INSERT INTO exposure_deltas (site_id, day, channel_id, currency, scheme, country, suppliers, standing, valued_in,
-		start_day, end_day, last_day, counted, amount, locked, noted_at)
+		start_day, end_day, last_day, counted, amount, locked, noted_at, known_at)
 	SELECT $1, paid / 86400000000, channel, currency, scheme, country, '' || supplier,
 		CASE WHEN i % 20 <> 0 THEN 'covered' ELSE 'uncovered' END, 'GBP', end_day - 7, end_day, end_day + 120, 4, 4 * amount,
 		4 * CASE currency WHEN 'GBP' THEN amount WHEN 'EUR' THEN (amount * 170730 + 100000) / 200000
-			ELSE (amount * 170730 + 108520) / 217040 END, 0 FROM book`,
+			ELSE (amount * 170730 + 108520) / 217040 END, 0, paid FROM book`,
 }
 
 // numberedBook makes the bookings of a load from their numbers. The factors are prime to the counts, so that a channel

@@ -185,7 +185,7 @@ func (b *Bookings) Update(ctx context.Context, actor auth.Actor, id int64, in tr
 		if err := problems.Err(); err != nil {
 			return err
 		}
-		changed.ModifiedAt = tx.Now
+		changed.ModifiedAt = modified(tx, &changed)
 		if err := b.redate(tx, stored, changed); err != nil {
 			return err
 		}

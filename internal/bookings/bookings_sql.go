@@ -80,6 +80,7 @@ func readIDs(text string) (ids []int64, err error) {
 type bookingsMemory struct {
 	held    map[db.Key]*travel.Booking // made or locked by the write: nobody else changes them before it ends
 	changed []*travel.Booking          // those of held whose sums are not stored yet
+	found   map[db.Key]time.Time       // when those of held were last changed when the write began with them
 	blank   map[db.Key]bool            // those of held that were blank (see Blank) when the write began with them
 	// What is outstanding of them, as stored, and what is to be stored instead.
 	outstanding map[db.Key]string
@@ -104,6 +105,7 @@ func Held(tx *db.Tx, siteID, id int64) (b travel.Booking, ok bool) {
 func hold(tx *db.Tx, b *travel.Booking) {
 	m, key := inBookings.Of(tx), db.Key{SiteID: b.SiteID, ID: b.ID}
 	db.Keep(&m.held, key, b)
+	db.Keep(&m.found, key, b.ModifiedAt)
 	db.Keep(&m.blank, key, b.Payments == 0 && !b.TotalChanged)
 }
 
@@ -111,6 +113,12 @@ func hold(tx *db.Tx, b *travel.Booking) {
 // total had never changed. Then everything about its payments comes from this write.
 func Blank(tx *db.Tx, siteID, id int64) bool {
 	return inBookings.Of(tx).blank[db.Key{SiteID: siteID, ID: id}]
+}
+
+// Overtaken reports whether another write, whose clock was later than that of this one, has changed a booking before this
+// write locked it.
+func Overtaken(tx *db.Tx, siteID, id int64) bool {
+	return inBookings.Of(tx).found[db.Key{SiteID: siteID, ID: id}].After(tx.Now)
 }
 
 // Outstanding returns the text that KeepOutstanding stored with a held booking, or "" if it never did.
@@ -126,6 +134,15 @@ func KeepOutstanding(tx *db.Tx, siteID, id int64, text func() string) error {
 	return storeLater(tx, key)
 }
 
+// modified is the instant of a change of a booking. It never goes back, though of two writes that wait for each other the one
+// with the later clock may come first: see Overtaken.
+func modified(tx *db.Tx, b *travel.Booking) time.Time {
+	if b.ModifiedAt.After(tx.Now) {
+		return b.ModifiedAt
+	}
+	return tx.Now
+}
+
 // flushSums stores the changed sums of bookings, what is outstanding of them, and the status that follows.
 func flushSums(tx *db.Tx) error {
 	m := inBookings.Of(tx)
@@ -137,18 +154,17 @@ func flushSums(tx *db.Tx) error {
 	m.renewed = nil
 	return db.InPowers(changed, func(list []*travel.Booking) error {
 		var w db.Where
-		modified := w.Arg(db.Micros(tx.Now))
 		rows := make([]string, len(list))
 		for i, b := range list {
 			rows[i] = w.Values(b.SiteID, b.ID, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments,
-				b.Payments, b.ModalDraft, string(b.StoredStatus()), m.outstanding[db.Key{SiteID: b.SiteID, ID: b.ID}])
+				b.Payments, b.ModalDraft, string(b.StoredStatus()), m.outstanding[db.Key{SiteID: b.SiteID, ID: b.ID}], db.Micros(modified(tx, b)))
 		}
 		// The types of the first row are those of all.
-		rows[0] = `(CAST($2 AS BIGINT), CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT),
-			CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS BOOLEAN), CAST($10 AS TEXT), CAST($11 AS TEXT))`
+		rows[0] = `(CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($5 AS BIGINT),
+			CAST($6 AS BIGINT), CAST($7 AS BIGINT), CAST($8 AS BOOLEAN), CAST($9 AS TEXT), CAST($10 AS TEXT), CAST($11 AS BIGINT))`
 		_, err := tx.Exec(`UPDATE bookings SET net = v.column3, held = v.column4, open_authorised = v.column5,
 				locked_payments = v.column6, payments = v.column7, modal_draft = v.column8, status = v.column9,
-				outstanding = v.column10, modified_at = `+modified+`
+				outstanding = v.column10, modified_at = v.column11
 			FROM (VALUES `+strings.Join(rows, ", ")+`) AS v
 			WHERE bookings.site_id = v.column1 AND bookings.id = v.column2`, w.Args...)
 		return err
@@ -247,8 +263,8 @@ func Update(tx *db.Tx, b travel.Booking) error {
 			suppliers = $19, other_protection = $20, digest = $21
 		WHERE site_id = $1 AND id = $2 AND NOT deleted`,
 		b.SiteID, b.ID, b.ChannelID, b.Content, b.Firstname, b.Surname, b.Email, db.MaybeDay(b.Start), int64(b.End), b.Pax,
-		b.Reference, b.Total, string(b.Currency), b.Country, b.Language, b.ModalDraft, string(b.StoredStatus()), db.Micros(tx.Now),
-		inRow(b.Suppliers), string(b.OwnProtection), digest)
+		b.Reference, b.Total, string(b.Currency), b.Country, b.Language, b.ModalDraft, string(b.StoredStatus()),
+		db.Micros(modified(tx, &b)), inRow(b.Suppliers), string(b.OwnProtection), digest)
 	if err != nil {
 		return err
 	}
@@ -258,7 +274,7 @@ func Update(tx *db.Tx, b travel.Booking) error {
 	if before, ok := Held(tx, b.SiteID, b.ID); ok {
 		b.TotalChanged = b.TotalChanged || before.Total != b.Total
 	}
-	b.ModifiedAt = tx.Now
+	b.ModifiedAt = modified(tx, &b)
 	db.Keep(&inBookings.Of(tx).held, db.Key{SiteID: b.SiteID, ID: b.ID}, &b)
 	if _, err := tx.Exec(`DELETE FROM booking_suppliers WHERE site_id = $1 AND booking_id = $2`, b.SiteID, b.ID); err != nil {
 		return err
@@ -271,7 +287,7 @@ func Update(tx *db.Tx, b travel.Booking) error {
 func SaveSums(tx *db.Tx, b travel.Booking) error {
 	key := db.Key{SiteID: b.SiteID, ID: b.ID}
 	if held := inBookings.Of(tx).held[key]; held != nil {
-		held.Sums, held.Payments, held.ModalDraft, held.ModifiedAt = b.Sums, b.Payments, b.ModalDraft, tx.Now
+		held.Sums, held.Payments, held.ModalDraft, held.ModifiedAt = b.Sums, b.Payments, b.ModalDraft, modified(tx, held)
 	}
 	return storeLater(tx, key)
 }

@@ -2,7 +2,10 @@ package ledger
 
 import (
 	"database/sql"
+	"errors"
 	"strconv"
+	"strings"
+	"time"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
@@ -38,40 +41,91 @@ func eachCell(tx *db.Tx, siteID int64, v protection.View, channels []int64, each
 	return cells(tx, `SELECT `+cellColumns+` FROM exposure_cells WHERE `+w.Text.String(), w.Args, each)
 }
 
-// ExposureOn calls each for the cells of some views, with the tally of a cell at the end of a day, as known now. It reads
-// the cubes and the deltas that are not folded yet, so a cell may come more than once: add its tallies. If channels are
-// given, it reads theirs only; the first key of the views' cells must then be the channel.
+// Reading says which part of the buckets a report reads: of a site, at the end of a day, as known at an instant. If
+// channels are given, it is theirs only; the first key of the cells of a view must then be the channel.
+type Reading struct {
+	SiteID   int64
+	Day      civil.Day
+	Known    time.Time // zero: all that is known now
+	Channels []int64
+}
+
+// known reports whether a delta was recorded by the instant of the report.
+func (r Reading) known(d protection.Delta) bool {
+	return r.Known.IsZero() || d.Known <= db.Micros(r.Known)
+}
+
+// KnownSince is the instant from which on the buckets of a site tell what was known: whoever asks for an earlier one reads
+// the allocations. It is zero unless the site is older than what they tell.
+func KnownSince(tx *db.Tx, siteID int64) (time.Time, error) {
+	var since int64
+	err := tx.Row(`SELECT known_since FROM exposure_folds WHERE site_id = $1`, []any{siteID}, &since)
+	if errors.Is(err, db.ErrNotFound) || err == nil && since == 0 {
+		return time.Time{}, nil
+	}
+	return db.Instant(since), err
+}
+
+// LaterPacks counts the packs with changes that were recorded after the instant of a report, and those without.
+func LaterPacks(tx *db.Tx, r Reading) (later, others int64, err error) {
+	if r.Known.IsZero() {
+		return 0, 0, nil
+	}
+	err = tx.Row(`SELECT COALESCE(SUM(CASE WHEN final_known > $2 THEN 1 ELSE 0 END), 0),
+			COALESCE(SUM(CASE WHEN final_known > $2 THEN 0 ELSE 1 END), 0)
+		FROM exposure_buckets WHERE site_id = $1`, []any{r.SiteID, db.Micros(r.Known)}, &later, &others)
+	return later, others, err
+}
+
+// fewPacks is how many packs a report may read among all others. A thousand deltas take less than a millisecond.
+const fewPacks = 20
+
+// ExposureOn calls each for the cells of some views, with the tally of a cell on the day. It reads the cubes, takes out
+// what was recorded later, and adds the deltas that are not folded yet. So a cell may come more than once: add its tallies.
 func ExposureOn(
-	tx *db.Tx, siteID int64, views []protection.View, day civil.Day, channels []int64,
-	each func(protection.View, protection.Cell, protection.Tally),
+	tx *db.Tx, r Reading, views []protection.View, each func(protection.View, protection.Cell, protection.Tally),
 ) error {
+	if later, _, err := LaterPacks(tx, r); err != nil || later > fewPacks {
+		if err = errors.Join(err, tx.Long()); err != nil {
+			return err
+		}
+	}
 	for _, v := range views {
-		err := foldedOn(tx, siteID, v, day, channels, func(c protection.Cell, t protection.Tally) { each(v, c, t) })
+		err := foldedOn(tx, r, v, func(c protection.Cell, t protection.Tally) { each(v, c, t) })
 		if err != nil {
 			return err
 		}
 	}
-	return eachUnfolded(tx, siteID, channels, func(d protection.Delta) {
-		if t := d.On(day); t != (protection.Tally{}) {
+	add := func(d protection.Delta) {
+		if t := d.On(r.Day); t != (protection.Tally{}) {
 			for _, v := range views {
 				each(v, v.CellOf(d.Bucket), t)
 			}
 		}
-	})
+	}
+	if !r.Known.IsZero() {
+		err := eachKept(tx, r, `final_known > $2`, db.Micros(r.Known), func(d protection.Delta) {
+			if !r.known(d) { // the cubes have it
+				add(d.Negative())
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return eachUnfolded(tx, r, add)
 }
 
-func foldedOn(
-	tx *db.Tx, siteID int64, v protection.View, day civil.Day, channels []int64, each func(protection.Cell, protection.Tally),
-) error {
+func foldedOn(tx *db.Tx, r Reading, v protection.View, each func(protection.Cell, protection.Tally)) error {
 	sums := map[int64]*protection.Tally{}
 	cells := map[int64]protection.Cell{}
-	err := eachCell(tx, siteID, v, channels, func(c protection.Cell, id int64) {
+	err := eachCell(tx, r.SiteID, v, r.Channels, func(c protection.Cell, id int64) {
 		cells[id], sums[id] = c, &protection.Tally{}
 	})
 	if err != nil {
 		return err
 	}
-	args := []any{siteID, v.String(), protection.BlockOf(day)}
+	args := []any{r.SiteID, v.String(), protection.BlockOf(r.Day)}
 	err = tx.Each(`SELECT cell, CAST(SUM(counted) AS BIGINT), CAST(SUM(amount) AS BIGINT), CAST(SUM(by_end) AS BIGINT),
 			CAST(SUM(by_start) AS BIGINT), CAST(SUM(locked) AS BIGINT), CAST(SUM(locked_end) AS BIGINT),
 			CAST(SUM(locked_start) AS BIGINT)
@@ -94,7 +148,7 @@ func foldedOn(
 			return nil
 		}
 		return protection.EachDay(days, func(on civil.Day, t protection.Tally) {
-			if on <= day {
+			if on <= r.Day {
 				sum.Add(t)
 			}
 		})
@@ -105,28 +159,27 @@ func foldedOn(
 	return err
 }
 
-// ExposureAhead gives the changes of the cells of a view on all days, as time alone makes them after the given day. What
-// begins to count on a later day is left out. For each cell, of returns the function that takes its changes, or nil if
-// none shall take them. The days of a cell come in any order, and may come more than once.
+// ExposureAhead gives the changes of the cells of a view on all days, as time alone makes them after the day. What begins
+// to count on a later day is left out. For each cell, of returns the function that takes its changes, or nil if none shall
+// take them. The days of a cell come in any order, and may come more than once.
 func ExposureAhead(
-	tx *db.Tx, siteID int64, v protection.View, day civil.Day, channels []int64,
-	of func(protection.Cell) func(civil.Day, protection.Tally),
+	tx *db.Tx, r Reading, v protection.View, of func(protection.Cell) func(civil.Day, protection.Tally),
 ) error {
-	if day < civil.DayOf(tx.Now) { // it reads the deltas since then; from today on there are none
+	if r.Day < civil.DayOf(tx.Now) || !r.Known.IsZero() { // it takes out the deltas since then; of today there are none
 		if err := tx.Long(); err != nil {
 			return err
 		}
 	}
 	byID := map[int64]func(civil.Day, protection.Tally){}
 	byCell := map[protection.Cell]func(civil.Day, protection.Tally){}
-	err := eachCell(tx, siteID, v, channels, func(c protection.Cell, id int64) {
+	err := eachCell(tx, r.SiteID, v, r.Channels, func(c protection.Cell, id int64) {
 		byCell[c] = of(c)
 		byID[id] = byCell[c]
 	})
 	if err != nil {
 		return err
 	}
-	err = blocks(tx, `block >= $3`, []any{siteID, v.String(), 0}, func(id int64, days []byte) error {
+	err = blocks(tx, `block >= $3`, []any{r.SiteID, v.String(), 0}, func(id int64, days []byte) error {
 		if take := byID[id]; take != nil {
 			return protection.EachDay(days, take)
 		}
@@ -146,36 +199,40 @@ func ExposureAhead(
 			d.Changes(take)
 		}
 	}
-	err = eachKept(tx, siteID, `final_day > $2`, day, channels, func(d protection.Delta) {
-		if d.Day > day { // the cube has it
+	takeOut := func(d protection.Delta) {
+		if d.Day > r.Day || !r.known(d) { // the cube has it
 			changes(d.Negative())
 		}
-	})
+	}
+	if r.Known.IsZero() {
+		err = eachKept(tx, r, `final_day > $2`, int64(r.Day), takeOut)
+	} else {
+		err = eachKept(tx, r, `(final_day > $2 OR final_known > $3)`, int64(r.Day), takeOut)
+	}
 	if err != nil {
 		return err
 	}
-	return eachUnfolded(tx, siteID, channels, func(d protection.Delta) {
-		if d.Day <= day {
+	return eachUnfolded(tx, r, func(d protection.Delta) {
+		if d.Day <= r.Day {
 			changes(d)
 		}
 	})
 }
 
-// BucketsOn calls each for the changes of buckets that count at the end of a day, as known now. If channels are given, it
-// reads theirs only. A bucket may come more than once: add its changes.
-func BucketsOn(tx *db.Tx, siteID int64, day civil.Day, channels []int64, each func(protection.Delta)) error {
+// BucketsOn calls each for the changes of buckets that count on the day. A bucket may come more than once: add its changes.
+func BucketsOn(tx *db.Tx, r Reading, each func(protection.Delta)) error {
 	if err := tx.Long(); err != nil {
 		return err
 	}
 	counts := func(d protection.Delta) {
-		if d.Day <= day && day <= d.LastDay {
+		if d.Day <= r.Day && r.Day <= d.LastDay && r.known(d) {
 			each(d)
 		}
 	}
-	if err := eachKept(tx, siteID, `first_day <= $2 AND last_day >= $2`, day, channels, counts); err != nil {
+	if err := eachKept(tx, r, `first_day <= $2 AND last_day >= $2`, int64(r.Day), counts); err != nil {
 		return err
 	}
-	return eachUnfolded(tx, siteID, channels, counts)
+	return eachUnfolded(tx, r, counts)
 }
 
 // blocks reads the blocks of a view that meet a condition on $3.
@@ -191,21 +248,27 @@ func blocks(tx *db.Tx, condition string, args []any, each func(cell int64, days 
 		})
 }
 
-// eachKept reads the deltas in the packs that meet a condition on a day, $2.
-func eachKept(
-	tx *db.Tx, siteID int64, condition string, day civil.Day, channels []int64, each func(protection.Delta),
-) error {
+// eachKept reads the deltas in the packs that meet a condition. $2 in it is the given number, $3 the instant of the report.
+// The deltas tell when they were recorded if the report asks for an instant.
+func eachKept(tx *db.Tx, r Reading, condition string, number int64, each func(protection.Delta)) error {
 	picked := map[int64]bool{}
-	for _, id := range channels {
+	for _, id := range r.Channels {
 		picked[id] = true
 	}
-	return tx.Each(`SELECT deltas FROM exposure_buckets WHERE site_id = $1 AND `+condition, []any{siteID, day},
+	columns, args := `deltas, ''`, []any{r.SiteID, number}
+	if !r.Known.IsZero() {
+		columns = `deltas, known`
+	}
+	if strings.Contains(condition, "$3") {
+		args = append(args, db.Micros(r.Known))
+	}
+	return tx.Each(`SELECT `+columns+` FROM exposure_buckets WHERE site_id = $1 AND `+condition, args,
 		func(scan func(dest ...any) error) error {
-			var packed sql.RawBytes
-			if err := scan(&packed); err != nil {
+			var packed, known sql.RawBytes
+			if err := scan(&packed, &known); err != nil {
 				return err
 			}
-			return protection.EachDelta(packed, func(d protection.Delta) {
+			return protection.EachDelta(packed, known, func(d protection.Delta) {
 				if len(picked) == 0 || picked[d.ChannelID] {
 					each(d)
 				}
@@ -213,14 +276,17 @@ func eachKept(
 		})
 }
 
-func eachUnfolded(tx *db.Tx, siteID int64, channels []int64, each func(protection.Delta)) error {
+// eachUnfolded reads the deltas that are not folded yet and were known at the instant of the report.
+func eachUnfolded(tx *db.Tx, r Reading, each func(protection.Delta)) error {
 	w := &db.Where{}
-	w.And("site_id = ?", siteID)
-	db.In(w, "channel_id", channels)
+	w.And("site_id = ?", r.SiteID)
+	db.In(w, "channel_id", r.Channels)
 	return tx.Each(`SELECT `+deltaColumns+` FROM exposure_deltas WHERE `+w.Text.String(), w.Args,
 		func(scan func(dest ...any) error) error {
 			d, err := scanDelta(scan)
-			each(d)
+			if err == nil && r.known(d) {
+				each(d)
+			}
 			return err
 		})
 }

@@ -60,8 +60,11 @@ func FoldExposure(tx *db.Tx, siteID int64, limit int) (folded int, err error) {
 			break
 		}
 		folded += len(deltas)
+		all = append(all, protection.Merge(deltas)...)
+		for i := range deltas {
+			deltas[i].Known = 0 // the cubes do not tell
+		}
 		deltas = protection.Merge(deltas) // often equal: the parts of a booking are paid on one day
-		all = append(all, deltas...)
 		touched = 0
 		for i, v := range protection.Views {
 			v.Gather(deltas, cubes[i])
@@ -93,14 +96,14 @@ func takeDeltas(tx *db.Tx, siteID int64, limit int) (deltas []protection.Delta, 
 // stay small. The caller has locked the site's row in exposure_folds.
 func keepDeltas(tx *db.Tx, siteID int64, deltas []protection.Delta) error {
 	var id, counted int64
-	var packed []byte
-	err := tx.Row(`SELECT id, counted, deltas FROM exposure_buckets WHERE site_id = $1
-		AND id = (SELECT MAX(id) FROM exposure_buckets WHERE site_id = $1)`, []any{siteID}, &id, &counted, &packed)
+	var packed, known []byte
+	err := tx.Row(`SELECT id, counted, deltas, known FROM exposure_buckets WHERE site_id = $1
+		AND id = (SELECT MAX(id) FROM exposure_buckets WHERE site_id = $1)`, []any{siteID}, &id, &counted, &packed, &known)
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return err
 	}
 	if err == nil && counted+int64(len(deltas)) <= deltasPerPack {
-		if err := protection.EachDelta(packed, func(d protection.Delta) { deltas = append(deltas, d) }); err != nil {
+		if err := protection.EachDelta(packed, known, func(d protection.Delta) { deltas = append(deltas, d) }); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(`DELETE FROM exposure_buckets WHERE site_id = $1 AND id = $2`, siteID, id); err != nil {
@@ -111,8 +114,9 @@ func keepDeltas(tx *db.Tx, siteID int64, deltas []protection.Delta) error {
 	protection.InOrder(deltas)
 	for part := range slices.Chunk(deltas, deltasPerPack) {
 		p := protection.PackDeltas(part)
-		_, err := tx.Exec(`INSERT INTO exposure_buckets (site_id, first_day, final_day, last_day, counted, deltas)
-			VALUES ($1, $2, $3, $4, $5, $6)`, siteID, p.FirstDay, p.FinalDay, p.LastDay, len(part), p.Deltas)
+		_, err := tx.Exec(`INSERT INTO exposure_buckets (site_id, first_day, final_day, last_day, counted, deltas, known, final_known)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+			siteID, p.FirstDay, p.FinalDay, p.LastDay, len(part), p.Deltas, p.Known, p.FinalKnown)
 		if err != nil {
 			return err
 		}

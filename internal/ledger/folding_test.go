@@ -109,7 +109,7 @@ func TestSmallFoldsShareAPack(t *testing.T) {
 				return err
 			}
 			for _, channels := range [][]int64{nil, {1}} {
-				err = ledger.BucketsOn(tx, site, 1_006, channels, func(d protection.Delta) {
+				err = ledger.BucketsOn(tx, ledger.Reading{SiteID: site, Day: 1_006, Channels: channels}, func(d protection.Delta) {
 					sum := on[int64(len(channels))]
 					sum.Add(d.On(1_006))
 					on[int64(len(channels))] = sum

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"slices"
+	"time"
 
 	"holdfast/internal/db"
 	"holdfast/internal/protection"
@@ -22,8 +23,24 @@ type heldRisk struct {
 	siteID      int64
 	read        bool
 	risk        protection.BookingRisk
+	before      protection.BookingRisk // as it was when it was counted
 	counted     []protection.Delta
 	outstanding []protection.Outstanding // while the facts are not read
+}
+
+// changes returns what has changed of the buckets since they were counted.
+func (h *heldRisk) changes(now time.Time) (deltas []protection.Delta, err error) {
+	counted, err := h.risk.Deltas()
+	if err != nil {
+		return nil, err
+	}
+	if len(h.risk.RecordedAfter(now)) > 0 {
+		deltas, err = protection.OvertakenDeltas(h.before, h.risk, now)
+	} else {
+		deltas = protection.Difference(h.counted, counted)
+	}
+	h.counted, h.before = counted, h.risk.Clone()
+	return deltas, err
 }
 
 // text is what is outstanding of the booking, as it is stored.
@@ -114,12 +131,11 @@ func flushDeltas(tx *db.Tx) error {
 		bySite = map[int64][]protection.Delta{}
 	}
 	for _, h := range changed {
-		now, err := h.risk.Deltas()
+		deltas, err := h.changes(tx.Now)
 		if err != nil {
 			return err
 		}
-		bySite[h.siteID] = append(bySite[h.siteID], protection.Difference(h.counted, now)...)
-		h.counted = now
+		bySite[h.siteID] = append(bySite[h.siteID], deltas...)
 	}
 	for site, deltas := range bySite {
 		if err := InsertDeltas(tx, site, protection.Merge(deltas)); err != nil {

@@ -23,9 +23,10 @@ func changeRisk(tx *db.Tx, siteID, bookingID int64, apply func(*protection.Booki
 		if err != nil {
 			return err
 		}
+		was := risk.Clone()
 		apply(&risk)
 		// The risk is not remembered: without the lock, the next change must read the booking again.
-		m.changed = append(m.changed, &heldRisk{siteID: siteID, risk: risk, counted: before})
+		m.changed = append(m.changed, &heldRisk{siteID: siteID, risk: risk, before: was, counted: before})
 		tx.Defer(waitingDeltas)
 		return nil
 	}
@@ -68,7 +69,8 @@ func addRisk(tx *db.Tx, a protection.History) error {
 }
 
 // partOf returns what this write knows of the risk of a booking that it has locked: at least what is outstanding. It reads
-// nothing. It returns nil when the booking is not locked, or was stored without what is outstanding.
+// nothing. It returns nil when the booking is not locked, was stored without what is outstanding, or when a write with a later
+// clock came first: then it takes all records to tell what was known when.
 func partOf(tx *db.Tx, siteID, bookingID int64) (*heldRisk, error) {
 	m := inLedger.Of(tx)
 	key := db.Key{SiteID: siteID, ID: bookingID}
@@ -83,7 +85,8 @@ func partOf(tx *db.Tx, siteID, bookingID int64) (*heldRisk, error) {
 	switch {
 	case bookings.Blank(tx, siteID, bookingID):
 		h.read, h.risk.Total = true, b.Total // nothing was ever paid: there is nothing to read
-	case text == "":
+		h.before = h.risk
+	case text == "", bookings.Overtaken(tx, siteID, bookingID):
 		return nil, nil
 	default:
 		var err error
@@ -108,7 +111,7 @@ func riskOf(tx *db.Tx, siteID, bookingID int64) (*heldRisk, error) {
 	if h.risk, err = bookingRisk(tx, siteID, bookingID); err != nil {
 		return nil, err
 	}
-	h.read = true
+	h.read, h.before = true, h.risk.Clone()
 	h.counted, err = h.risk.Deltas()
 	return h, err
 }

@@ -44,6 +44,7 @@ type Delta struct {
 	Count  int64 // allocations; bookings for instalments
 	Amount int64 // minor units of Currency
 	Locked int64 // minor units of ValuedIn: each allocation at its own rate, rounded by itself
+	Known  int64 // when it was recorded, in microseconds since 1970; 0 where nobody asks
 }
 
 // Tally is the sum of buckets on a day, or the change on a day. End and Start are the parts of Amount that are not
@@ -132,12 +133,18 @@ type BookingRisk struct {
 	Total       int64         // the present one
 	Totals      []TotalChange // in order of recording
 	Allocations []History
+
+	known time.Time // later records do not count; zero: all count
 }
 
 // TotalOn is the total of the booking at the end of a day.
 func (b BookingRisk) TotalOn(day civil.Day) int64 {
+	end := day.End()
+	if !b.known.IsZero() && b.known.Before(end) {
+		end = b.known
+	}
 	for _, c := range b.Totals {
-		if c.At.After(day.End()) {
+		if c.At.After(end) {
 			return c.Before
 		}
 	}
@@ -240,7 +247,7 @@ func Difference(before, after []Delta) []Delta {
 	return Merge(list)
 }
 
-// Merge adds up the deltas of the same bucket and day. It leaves out sums of zero and deltas that never count.
+// Merge adds up the deltas of the same bucket and day, recorded at the same time. It leaves out sums of zero and deltas that never count.
 func Merge(list []Delta) []Delta {
 	sums := map[Delta]*Delta{}
 	var order []*Delta
@@ -248,11 +255,12 @@ func Merge(list []Delta) []Delta {
 		if d.Day > d.LastDay || d.Standing == "" {
 			continue
 		}
-		key := Delta{Bucket: d.Bucket, Day: d.Day}
+		key := Delta{Bucket: d.Bucket, Day: d.Day, Known: d.Known}
 		sum := sums[key]
 		if sum == nil {
-			sum = &key
-			sums[Delta{Bucket: d.Bucket, Day: d.Day}] = sum
+			first := key
+			sum = &first
+			sums[key] = sum
 			order = append(order, sum)
 		}
 		sum.Count += d.Count

@@ -86,7 +86,7 @@ func TestPacksSayWhatDeltasSay(t *testing.T) {
 		deltas := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) protection.Delta {
 			return protection.Delta{
 				Day: day.Draw(t, "day"), Count: rapid.Int64().Draw(t, "count"), Amount: rapid.Int64().Draw(t, "amount"),
-				Locked: rapid.Int64().Draw(t, "locked"), Bucket: protection.Bucket{
+				Locked: rapid.Int64().Draw(t, "locked"), Known: rapid.Int64Range(0, 1<<60).Draw(t, "known"), Bucket: protection.Bucket{
 					ChannelID: rapid.Int64().Draw(t, "channel"), Currency: money.Currency(text.Draw(t, "currency")),
 					Scheme: travel.Scheme(text.Draw(t, "scheme")), Country: text.Draw(t, "country"),
 					Suppliers: text.Draw(t, "suppliers"), Standing: protection.Standing(text.Draw(t, "standing")),
@@ -97,16 +97,16 @@ func TestPacksSayWhatDeltasSay(t *testing.T) {
 		}), 1, 9).Draw(t, "deltas")
 		p := protection.PackDeltas(deltas)
 		var read []protection.Delta
-		err := protection.EachDelta(p.Deltas, func(d protection.Delta) { read = append(read, d) })
+		err := protection.EachDelta(p.Deltas, p.Known, func(d protection.Delta) { read = append(read, d) })
 		if err != nil || !slices.Equal(read, deltas) {
 			t.Fatalf("%v\n%+v\n%+v", err, read, deltas)
 		}
 		for _, d := range deltas {
-			if d.Day < p.FirstDay || d.Day > p.FinalDay || d.LastDay > p.LastDay {
+			if d.Day < p.FirstDay || d.Day > p.FinalDay || d.LastDay > p.LastDay || d.Known > p.FinalKnown {
 				t.Fatalf("%+v is not within %+v", d, p)
 			}
 		}
-		if err := protection.EachDelta(p.Deltas[:len(p.Deltas)-1], func(protection.Delta) {}); err == nil {
+		if err := protection.EachDelta(p.Deltas[:len(p.Deltas)-1], nil, func(protection.Delta) {}); err == nil {
 			t.Fatal("a pack that was cut off was read")
 		}
 	})
@@ -117,7 +117,7 @@ func TestABrokenPieceIsAnError(t *testing.T) {
 		if _, err := readBlock(packed); err == nil {
 			t.Errorf("%s: read as a block", name)
 		}
-		if err := protection.EachDelta(packed, func(protection.Delta) {}); err == nil {
+		if err := protection.EachDelta(packed, nil, func(protection.Delta) {}); err == nil {
 			t.Errorf("%s: read as deltas", name)
 		}
 	}

@@ -85,6 +85,9 @@ type Pack struct {
 	FinalDay civil.Day // the last Day of a delta
 	LastDay  civil.Day // after it no delta counts
 	Deltas   []byte
+	// Known has when each was recorded, apart from the rest: most reports do not ask. FinalKnown is the last of them.
+	Known      []byte
+	FinalKnown int64
 }
 
 // PackDeltas packs deltas. There must be at least one. They share a few texts: each text is written once, and the
@@ -101,7 +104,10 @@ func PackDeltas(deltas []Delta) Pack {
 		return at
 	}
 	var body []byte
+	before := int64(0)
 	for _, d := range deltas {
+		p.Known, before = binary.AppendVarint(p.Known, d.Known-before), d.Known
+		p.FinalKnown = max(p.FinalKnown, d.Known)
 		p.FirstDay, p.FinalDay, p.LastDay = min(p.FirstDay, d.Day), max(p.FinalDay, d.Day), max(p.LastDay, d.LastDay)
 		for _, n := range []int64{
 			int64(d.Day), d.ChannelID, place(string(d.Currency)), place(string(d.Scheme)), place(d.Country),
@@ -120,10 +126,10 @@ func PackDeltas(deltas []Delta) Pack {
 	return p
 }
 
-// EachDelta reads what PackDeltas wrote, and calls each for every delta. It is an error when the bytes cannot be
-// read.
-func EachDelta(packed []byte, each func(Delta)) error {
-	u := unpacking{packed: packed}
+// EachDelta reads what PackDeltas wrote, and calls each for every delta. Without the bytes of Known, the deltas do not have
+// it. It is an error when the bytes cannot be read.
+func EachDelta(packed, known []byte, each func(Delta)) error {
+	u, at, told := unpacking{packed: packed}, unpacking{packed: known}, int64(0)
 	var texts []string
 	for left := u.int(); left > 0 && !u.broken; left-- {
 		texts = append(texts, u.text())
@@ -146,7 +152,11 @@ func EachDelta(packed []byte, each func(Delta)) error {
 		d.Suppliers, d.Standing, d.ValuedIn = text(), Standing(text()), money.Currency(text())
 		d.Start, d.End, d.LastDay = d.Day+civil.Day(u.int()), d.Day+civil.Day(u.int()), d.Day+civil.Day(u.int())
 		d.Count, d.Amount, d.Locked = u.int(), u.int(), u.int()
-		if u.broken {
+		if len(known) > 0 {
+			told += at.int()
+			d.Known = told
+		}
+		if u.broken || at.broken {
 			return errPacked
 		}
 		each(d)

@@ -142,7 +142,11 @@ func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuer
 // addFailing adds up the exposure of the failing merchants: from the buckets if they are enough, else from the
 // allocations.
 func addFailing(tx *db.Tx, siteID int64, q protection.ReportQuery, sums *protection.WhatIf) error {
-	if needsRows(tx, q) {
+	rows, err := needsRows(tx, siteID, q)
+	switch {
+	case err != nil:
+		return err
+	case rows:
 		return positions(tx, siteID, q, sums.Add)
 	}
 	return bucketsIn(tx, siteID, q, sums.AddBucket)

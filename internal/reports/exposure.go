@@ -127,25 +127,47 @@ func exposureOf(tx *db.Tx, site travel.Site, q protection.ReportQuery) (report E
 	return report, nil
 }
 
-// needsRows says whether a report has to read every allocation. The sums that the ledger keeps are not enough for a
-// report about what was known in the past, nor if trips are delivered day by day.
-func needsRows(tx *db.Tx, q protection.ReportQuery) bool {
-	return q.KnownAt.Before(tx.Now) || q.Recognition == travel.RecognitionLinear
+// needsRows says whether a report has to read every allocation. The sums that the ledger keeps are not enough if trips are
+// delivered day by day, nor for what was known before these sums told when they were recorded.
+func needsRows(tx *db.Tx, siteID int64, q protection.ReportQuery) (bool, error) {
+	if q.Recognition == travel.RecognitionLinear {
+		return true, nil
+	}
+	since, err := ledger.KnownSince(tx, siteID)
+	return q.KnownAt.Before(tx.Now) && q.KnownAt.Before(since), err
+}
+
+// readingOf is the part of the buckets that a report reads.
+func readingOf(tx *db.Tx, siteID int64, q protection.ReportQuery) ledger.Reading {
+	r := ledger.Reading{SiteID: siteID, Day: q.AsOf, Channels: q.Scope.Channels}
+	if q.KnownAt.Before(tx.Now) {
+		r.Known = q.KnownAt
+	}
+	return r
 }
 
 // sumUp adds up a report: from the buckets if they are enough, else from the allocations.
 func sumUp(tx *db.Tx, siteID int64, q protection.ReportQuery, sums *protection.Exposure) error {
+	rows, err := needsRows(tx, siteID, q)
 	switch {
-	case needsRows(tx, q):
+	case err != nil:
+		return err
+	case rows:
 		// All positions of a booking decide what is still to be paid of it, also those that are out of the scope.
 		return ledger.Positions(tx, siteID, q.AsOf, q.KnownAt, q.Scope.Channels, sums.Add)
-	case q.Scope.Narrow(): // no cube has the total of such a scope
+	}
+	// No cube has the total of a narrow scope. Cubes have what is known now: if most of it was recorded later, they are no help.
+	later, others, err := ledger.LaterPacks(tx, readingOf(tx, siteID, q))
+	if err != nil {
+		return err
+	}
+	if q.Scope.Narrow() || later > others {
 		return bucketsIn(tx, siteID, q, func(d protection.Delta) {
 			sums.AddBucket(d)
 			sums.AddTotal(protection.ChannelView.CellOf(d.Bucket), d.On(q.AsOf))
 		})
 	}
-	return addBuckets(tx, siteID, q, sums)
+	return addBuckets(tx, readingOf(tx, siteID, q), q, sums)
 }
 
 // positions calls each for the positions in the scope of a report.
@@ -170,7 +192,7 @@ func histories(tx *db.Tx, siteID int64, q protection.ReportQuery, each func(prot
 
 // bucketsIn calls each for the changes of buckets in the scope of a report.
 func bucketsIn(tx *db.Tx, siteID int64, q protection.ReportQuery, each func(protection.Delta)) error {
-	return ledger.BucketsOn(tx, siteID, q.AsOf, q.Scope.Channels, func(d protection.Delta) {
+	return ledger.BucketsOn(tx, readingOf(tx, siteID, q), func(d protection.Delta) {
 		if q.Scope.Bucket(d.Bucket) {
 			each(d)
 		}
@@ -179,15 +201,14 @@ func bucketsIn(tx *db.Tx, siteID int64, q protection.ReportQuery, each func(prot
 
 // addBuckets adds up the rows of a report from the sums that the ledger keeps for this view, or from the buckets if it
 // keeps none. It adds up the total from the sums by channel.
-func addBuckets(tx *db.Tx, siteID int64, q protection.ReportQuery, sums *protection.Exposure) error {
-	channels := q.Scope.Channels
+func addBuckets(tx *db.Tx, r ledger.Reading, q protection.ReportQuery, sums *protection.Exposure) error {
 	total := []protection.View{protection.ChannelView}
-	v, cubed := protection.ViewFor(q, len(channels) > 0)
+	v, cubed := protection.ViewFor(q, len(r.Channels) > 0)
 	if !cubed {
-		if err := ledger.BucketsOn(tx, siteID, q.AsOf, channels, sums.AddBucket); err != nil {
+		if err := ledger.BucketsOn(tx, r, sums.AddBucket); err != nil {
 			return err
 		}
-		return ledger.ExposureOn(tx, siteID, total, q.AsOf, channels, func(_ protection.View, c protection.Cell, t protection.Tally) {
+		return ledger.ExposureOn(tx, r, total, func(_ protection.View, c protection.Cell, t protection.Tally) {
 			sums.AddTotal(c, t)
 		})
 	}
@@ -195,7 +216,7 @@ func addBuckets(tx *db.Tx, siteID int64, q protection.ReportQuery, sums *protect
 	if v != protection.ChannelView {
 		views = append(views, v)
 	}
-	err := ledger.ExposureOn(tx, siteID, views, q.AsOf, channels, func(of protection.View, c protection.Cell, t protection.Tally) {
+	err := ledger.ExposureOn(tx, r, views, func(of protection.View, c protection.Cell, t protection.Tally) {
 		if of == v {
 			sums.AddRows(v, c, t)
 		}
@@ -204,7 +225,8 @@ func addBuckets(tx *db.Tx, siteID int64, q protection.ReportQuery, sums *protect
 		}
 	})
 	if back := sums.TakeBack(); err == nil && len(back) > 0 {
-		err = ledger.BucketsOn(tx, siteID, q.AsOf, back, sums.TakeBackBucket)
+		r.Channels = back
+		err = ledger.BucketsOn(tx, r, sums.TakeBackBucket)
 	}
 	return err
 }

@@ -47,8 +47,12 @@ type MovementReport struct {
 // addRunOff adds up what is held on the day of a run-off, and on the days before. The sums by channel hold the changes
 // of all days. Only a report that needs rows reads every allocation.
 func addRunOff(tx *db.Tx, siteID int64, q protection.ReportQuery, runOff *protection.RunOff) error {
-	if !needsRows(tx, q) && !q.Scope.Narrow() {
-		return ledger.ExposureAhead(tx, siteID, protection.ChannelView, q.AsOf, q.Scope.Channels, runOff.Cell)
+	rows, err := needsRows(tx, siteID, q)
+	if err != nil {
+		return err
+	}
+	if !rows && !q.Scope.Narrow() {
+		return ledger.ExposureAhead(tx, readingOf(tx, siteID, q), protection.ChannelView, runOff.Cell)
 	}
 	if err := heldByRow(tx, siteID, q, runOff.Add); err != nil {
 		return err
@@ -58,10 +62,14 @@ func addRunOff(tx *db.Tx, siteID int64, q protection.ReportQuery, runOff *protec
 
 // addAgeing adds up what is held on the day of an ageing.
 func addAgeing(tx *db.Tx, siteID int64, q protection.ReportQuery, ageing *protection.Ageing) error {
-	if !needsRows(tx, q) {
-		return bucketsIn(tx, siteID, q, ageing.AddBucket)
+	rows, err := needsRows(tx, siteID, q)
+	switch {
+	case err != nil:
+		return err
+	case rows:
+		return heldByRow(tx, siteID, q, ageing.Add)
 	}
-	return heldByRow(tx, siteID, q, ageing.Add)
+	return bucketsIn(tx, siteID, q, ageing.AddBucket)
 }
 
 // heldByRow calls each for every allocation that is held on the day of a report.

@@ -89,11 +89,11 @@ func exposure(l *look) error {
 	cubes := map[cubeCell]*sums{}
 	at := place{check: "exposure buckets", table: "exposure_buckets"}
 	line := l.line(at.check)
-	err := l.tx.Each(`SELECT id, first_day, final_day, last_day, counted, deltas FROM exposure_buckets WHERE site_id = $1`,
+	err := l.tx.Each(`SELECT id, first_day, final_day, last_day, counted, deltas, known, final_known FROM exposure_buckets WHERE site_id = $1`,
 		[]any{l.site.ID}, func(scan func(dest ...any) error) error {
 			var id, counted int64
 			var p protection.Pack
-			if err := scan(&id, &p.FirstDay, &p.FinalDay, &p.LastDay, &counted, &p.Deltas); err != nil {
+			if err := scan(&id, &p.FirstDay, &p.FinalDay, &p.LastDay, &counted, &p.Deltas, &p.Known, &p.FinalKnown); err != nil {
 				return err
 			}
 			line.Rows++
@@ -158,7 +158,7 @@ func (l *look) compareSums(at place, what string, stored, should sums) {
 // pack checks what a pack says about its deltas, and calls each for them.
 func (l *look) pack(at place, p protection.Pack, counted int64, each func(protection.Delta)) {
 	var deltas []protection.Delta
-	err := protection.EachDelta(p.Deltas, func(d protection.Delta) {
+	err := protection.EachDelta(p.Deltas, p.Known, func(d protection.Delta) {
 		deltas = append(deltas, d)
 		each(d)
 	})
@@ -170,6 +170,7 @@ func (l *look) pack(at place, p protection.Pack, counted int64, each func(protec
 	same(l, at, "first_day", p.FirstDay, should.FirstDay)
 	same(l, at, "final_day", p.FinalDay, should.FinalDay)
 	same(l, at, "last_day", p.LastDay, should.LastDay)
+	same(l, at, "final_known", p.FinalKnown, should.FinalKnown)
 	same(l, at, "counted", counted, int64(len(deltas)))
 }
 
