@@ -3,8 +3,10 @@ package ledger_test
 import (
 	"fmt"
 	"math"
+	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -134,6 +136,60 @@ func TestATotalThatChangedBeforeTheFirstPayment(t *testing.T) {
 		}
 		if all.held["exposure"] == 0 {
 			t.Error("nothing was at risk")
+		}
+	})
+}
+
+// TestBucketsOfAnOlderBook: those of before the migration do not tell when their changes were recorded. What was known before
+// it is read from the rows, what was known since from the buckets.
+func TestBucketsOfAnOlderBook(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../db/migrations/0013_known.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(string(text), ";")
+	since := parts[slices.IndexFunc(parts, func(part string) bool { return strings.Contains(part, "UPDATE exposure_folds") })]
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		h := apptest.NewHistory(w, 5)
+		c := &comparison{t: t, History: h, to: &compared{held: map[string]int64{}}}
+		h.NewBooking()
+		for range 40 {
+			h.Step()
+			c.passes()
+		}
+		h.FoldSome(t.Context(), 20)
+		for _, at := range c.moments {
+			c.SetClock(slices.MaxFunc([]time.Time{at, c.Now()}, time.Time.Compare))
+		}
+		asOf := civil.DayOf(c.Now())
+		ask := func(at time.Time) protection.Report {
+			return c.Exposure(reports.ExposureQuery{Moment: ledger.Moment{AsOf: &asOf, KnownAt: at}}).Report
+		}
+		want := map[time.Time]protection.Report{}
+		for _, at := range c.moments {
+			want[at] = ask(at)
+		}
+		c.Advance(time.Second)
+		dbtest.Write(t, w.Core.Store, func(tx *db.Tx) error {
+			for _, older := range []string{`UPDATE exposure_deltas SET known_at = 0`, `UPDATE exposure_buckets SET known = '', final_known = 0`, since} {
+				if _, err := tx.Exec(older); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		for range 20 {
+			h.Step()
+			want[c.Now()] = ask(c.Now())
+			c.Advance(time.Second)
+		}
+		c.Advance(time.Second)
+		h.FoldSome(t.Context(), 30)
+		for at, report := range want {
+			if got := ask(at); !reflect.DeepEqual(got, report) {
+				t.Fatalf("known at %s:\nat first %+v\nnow      %+v", at, report, got)
+			}
 		}
 	})
 }
