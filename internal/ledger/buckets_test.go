@@ -144,7 +144,7 @@ func TestATotalThatChangedBeforeTheFirstPayment(t *testing.T) {
 // it is read from the rows, what was known since from the buckets.
 func TestBucketsOfAnOlderBook(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../db/migrations/0014_known.sql")
+	text, err := os.ReadFile("../db/migrations/0015_known.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
