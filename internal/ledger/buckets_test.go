@@ -1,9 +1,11 @@
 package ledger_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -144,7 +146,7 @@ func TestATotalThatChangedBeforeTheFirstPayment(t *testing.T) {
 // it is read from the rows, what was known since from the buckets.
 func TestBucketsOfAnOlderBook(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../db/migrations/0015_known.sql")
+	text, err := readOne("../db/migrations/*_known.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -478,4 +480,13 @@ func fromRows(t *testing.T, w *apptest.World, fn func()) {
 	since(math.MaxInt64)
 	defer since(0)
 	fn()
+}
+
+// readOne reads the one file of a pattern.
+func readOne(pattern string) ([]byte, error) {
+	names, err := filepath.Glob(pattern)
+	if err != nil || len(names) != 1 {
+		return nil, errors.Join(err, fmt.Errorf("%s is %d files", pattern, len(names)))
+	}
+	return os.ReadFile(names[0])
 }
