@@ -81,7 +81,7 @@ func (s *server) fail(c *call, err error) {
 	if answer.status == http.StatusUnauthorized {
 		c.Header().Set("WWW-Authenticate", `Bearer realm="holdfast"`)
 	}
-	if f.Kind == fault.TooMany || f.Kind == fault.Unavailable {
+	if f.Kind == fault.TooMany || f.Kind == fault.Unavailable || f.Kind == fault.IdempotencyInFlight {
 		c.Header().Set("Retry-After", seconds(f.RetryAfter))
 	}
 	c.json(answer.status, body)

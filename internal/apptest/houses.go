@@ -51,15 +51,19 @@ func (c *clock) Move(d time.Duration) {
 // OnBothHouses runs one test on each engine, over a database with the site demo (1).
 func OnBothHouses(t *testing.T, test func(t *testing.T, h *House)) {
 	t.Helper()
-	dbtest.OnBoth(t, func(t *testing.T, url string) {
-		now := &clock{at: time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)}
-		h := Process(t, dbtest.Open(t, url, now.Read), now)
-		path, title, currency := "demo", "Demo", money.Currency("GBP")
-		if _, err := h.Sites.Create(t.Context(), auth.System(0), travel.SiteFields{Path: &path, Name: &title, Currency: &currency}); err != nil {
-			t.Fatal(err)
-		}
-		test(t, h)
-	})
+	dbtest.OnBoth(t, func(t *testing.T, url string) { test(t, HouseAt(t, url)) })
+}
+
+// HouseAt is a process over an empty database at an address. It makes the site demo.
+func HouseAt(t *testing.T, url string) *House {
+	t.Helper()
+	now := &clock{at: time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)}
+	h := Process(t, dbtest.Open(t, url, now.Read), now)
+	path, title, currency := "demo", "Demo", money.Currency("GBP")
+	if _, err := h.Sites.Create(t.Context(), auth.System(0), travel.SiteFields{Path: &path, Name: &title, Currency: &currency}); err != nil {
+		t.Fatal(err)
+	}
+	return h
 }
 
 // KeyLine is the key that seals secrets in all tests: every process over a database needs the same.

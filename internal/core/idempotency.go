@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"holdfast/internal/auth"
@@ -11,11 +12,11 @@ import (
 	"holdfast/internal/travel"
 )
 
-// Lifetimes of idempotency keys.
-const (
-	claimLife = 30 * time.Second // how long a request holds a key; longer than any request lives
-	keyLife   = 24 * time.Hour   // how long a key is remembered
-)
+// keyLife is how long a key is remembered.
+const keyLife = 24 * time.Hour
+
+// inFlightWait is how long to wait for a request that holds the key: nobody knows how long it needs, but it is a write.
+const inFlightWait = time.Second
 
 // Outcome is what a request made: a thing, or a proposal when another person has to agree first. One of the two ids is 0.
 type Outcome struct {
@@ -28,72 +29,63 @@ type Outcome struct {
 // repeats a key makes nothing: find reads what the first request made. Without a key, create just runs. The caller checks
 // first what the actor may do.
 //
+// The write itself holds the key, and nothing else does. So a key is free again the moment its write is over, however it
+// ends: when its program or its machine dies, the database rolls it back. On SQLite a second request with the key waits
+// for the first one, like every write. On PostgreSQL it does not wait.
+//
 // Errors: IdempotencyMismatch when the key was used for another request, IdempotencyInFlight while the first request is
-// still being answered, and the errors of create and find. After an error of create the key is free again.
+// still being answered, and the errors of create and find. After an error of create the key is free.
 func Create[T any](
 	ctx context.Context, c *Core, actor auth.Actor, key travel.IdempotencyKey,
 	create func(tx *db.Tx) (T, Outcome, error), find func(ctx context.Context, made Outcome) (T, error),
 	riders ...Rider,
 ) (made T, err error) {
-	if key.Key == "" {
-		err = c.WriteAs(ctx, actor, func(tx *db.Tx) (err error) {
+	var before Outcome
+	err = c.WriteAs(ctx, actor, func(tx *db.Tx) (err error) {
+		if key.Key == "" {
 			made, _, err = create(tx)
 			return err
-		}, riders...)
-		return made, err
-	}
-	before, until, err := claim(ctx, c, actor, key)
+		}
+		if before, err = heldBefore(tx, actor, key); err != nil || before != (Outcome{}) {
+			return err
+		}
+		var outcome Outcome
+		if made, outcome, err = create(tx); err != nil {
+			return err
+		}
+		return finishKey(tx, actor.SiteID, actor.UserID, key, outcome)
+	}, riders...)
 	if err != nil {
-		return made, err
+		var nothing T
+		return nothing, err
 	}
 	if before != (Outcome{}) {
 		return find(ctx, before)
 	}
-	err = c.WriteAs(ctx, actor, func(tx *db.Tx) error {
-		var outcome Outcome
-		var err error
-		if made, outcome, err = create(tx); err != nil {
-			return err
-		}
-		err = finishKey(tx, actor.SiteID, actor.UserID, key, outcome)
-		// The claim ran out, and another request has used the key: this write is undone. One key makes one thing.
-		if errors.Is(err, db.ErrNotFound) {
-			return errInFlight()
-		}
-		return err
-	}, riders...)
-	if err == nil {
-		return made, nil
-	}
-	// The key is freed even when the caller has gone: a repeated request must not find it taken.
-	release := c.Store.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error {
-		return releaseKey(tx, actor.SiteID, actor.UserID, key, until)
-	})
-	var nothing T
-	return nothing, errors.Join(err, release)
+	return made, nil
 }
 
-// claim takes the key and returns until when, or returns what an earlier request made under it.
-func claim(ctx context.Context, c *Core, actor auth.Actor, key travel.IdempotencyKey) (before Outcome, until time.Time, err error) {
-	err = c.Store.Write(ctx, func(tx *db.Tx) error {
-		before, until = Outcome{}, tx.Now.Add(claimLife)
-		held, mine, err := ClaimKey(tx, actor.SiteID, actor.UserID, key, until)
-		switch {
-		case mine:
-			return nil
-		case errors.Is(err, db.ErrNotFound):
-			return errInFlight()
-		case err != nil:
-			return err
-		case held.Hash != key.Hash:
-			return fault.New(fault.IdempotencyMismatch, "This idempotency key was used before for another request.")
-		case held.Outcome == Outcome{}:
-			return errInFlight()
-		}
-		before = held.Outcome
-		return nil
-	})
-	return before, until, err
+// heldBefore holds the key to the end of the write, and returns what an earlier request made under it.
+func heldBefore(tx *db.Tx, actor auth.Actor, key travel.IdempotencyKey) (Outcome, error) {
+	alone, err := tx.Alone(fmt.Sprintf("idempotency key %d %d %s", actor.SiteID, actor.UserID, key.Key))
+	if err != nil {
+		return Outcome{}, err
+	}
+	if !alone {
+		return Outcome{}, errInFlight(inFlightWait)
+	}
+	held, err := storedKey(tx, actor.SiteID, actor.UserID, key)
+	switch left := held.Until.Sub(RealNow(tx)); {
+	case errors.Is(err, db.ErrNotFound):
+		return Outcome{}, nil
+	case err != nil:
+		return Outcome{}, err
+	case held.Hash != key.Hash:
+		return Outcome{}, fault.New(fault.IdempotencyMismatch, "This idempotency key was used before for another request.")
+	case held.Outcome == Outcome{} && left > 0:
+		return Outcome{}, errInFlight(left)
+	}
+	return held.Outcome, nil
 }
 
 // Idempotency removes old idempotency keys.
@@ -112,6 +104,9 @@ func (o *Idempotency) Forget(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-func errInFlight() error {
-	return fault.New(fault.IdempotencyInFlight, "The first request with this idempotency key is still being answered.")
+func errInFlight(wait time.Duration) error {
+	return &fault.Error{
+		Kind: fault.IdempotencyInFlight, RetryAfter: wait,
+		Message: "The first request with this idempotency key is still being answered.",
+	}
 }

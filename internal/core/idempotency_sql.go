@@ -8,59 +8,37 @@ import (
 	"holdfast/internal/travel"
 )
 
-// keyClaim is what is stored about an idempotency key.
-type keyClaim struct {
+// keyRow is what is stored about an idempotency key.
+type keyRow struct {
 	Hash    string
-	Outcome Outcome   // of the first request; empty while it is being answered
-	Until   time.Time // until then the first request holds the key
+	Outcome Outcome // of the first request
+	// Until is for a row without an outcome. Only earlier versions of the program store such rows, before they make
+	// anything, and hold the key until then.
+	Until time.Time
 }
 
-// ClaimKey takes an idempotency key until the given instant. It also takes a key whose first request has not finished in
-// time. mine reports whether it was taken; if not, claim is the one that holds it. The error is db.ErrNotFound when that
-// claim has gone meanwhile.
-func ClaimKey(tx *db.Tx, siteID, userID int64, key travel.IdempotencyKey, until time.Time) (claim keyClaim, mine bool, err error) {
-	err = tx.Each(`INSERT INTO idempotency_keys (site_id, user_id, key, request_hash, claimed_until, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (site_id, user_id, key) DO UPDATE SET claimed_until = $5
-			WHERE idempotency_keys.object_id IS NULL AND idempotency_keys.proposal_id IS NULL
-				AND idempotency_keys.claimed_until <= $6 AND idempotency_keys.request_hash = $4
-		RETURNING request_hash`,
-		[]any{siteID, userID, key.Key, key.Hash, db.Micros(until), db.Micros(tx.Now)},
-		func(scan func(dest ...any) error) error {
-			mine = true
-			return scan(&claim.Hash)
-		})
-	if err != nil || mine {
-		return claim, mine, err
-	}
+func storedKey(tx *db.Tx, siteID, userID int64, key travel.IdempotencyKey) (row keyRow, err error) {
 	var object, proposal sql.NullInt64
 	var held int64
 	err = tx.Row(`SELECT request_hash, object_id, proposal_id, claimed_until FROM idempotency_keys
-		WHERE site_id = $1 AND user_id = $2 AND key = $3`, []any{siteID, userID, key.Key}, &claim.Hash, &object, &proposal,
-		&held)
-	claim.Outcome, claim.Until = Outcome{ID: object.Int64, ProposalID: proposal.Int64}, db.Instant(held)
-	return claim, false, err
+		WHERE site_id = $1 AND user_id = $2 AND key = $3`, []any{siteID, userID, key.Key}, &row.Hash, &object, &proposal, &held)
+	row.Outcome, row.Until = Outcome{ID: object.Int64, ProposalID: proposal.Int64}, db.Instant(held)
+	return row, err
 }
 
-// finishKey stores what a request made under its idempotency key, in the transaction that makes it. The error is
-// db.ErrNotFound when the claim ran out, and another request has finished or released the key.
+// finishKey stores what a request made under its idempotency key, in the transaction that makes it. If another request
+// has done so meanwhile, the error is IdempotencyInFlight, and the write is undone: one key makes one thing.
 func finishKey(tx *db.Tx, siteID, userID int64, key travel.IdempotencyKey, made Outcome) error {
-	n, err := tx.Exec(`UPDATE idempotency_keys SET object_id = $5, proposal_id = $6
-		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND request_hash = $4
-			AND object_id IS NULL AND proposal_id IS NULL`,
-		siteID, userID, key.Key, key.Hash, db.MaybeID(made.ID), db.MaybeID(made.ProposalID))
+	n, err := tx.Exec(`INSERT INTO idempotency_keys
+			(site_id, user_id, key, request_hash, object_id, proposal_id, claimed_until, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+		ON CONFLICT (site_id, user_id, key) DO UPDATE SET object_id = excluded.object_id, proposal_id = excluded.proposal_id
+			WHERE idempotency_keys.object_id IS NULL AND idempotency_keys.proposal_id IS NULL
+				AND idempotency_keys.request_hash = excluded.request_hash`,
+		siteID, userID, key.Key, key.Hash, db.MaybeID(made.ID), db.MaybeID(made.ProposalID), db.Micros(RealNow(tx)))
 	if err == nil && n == 0 {
-		return db.ErrNotFound
+		return errInFlight(inFlightWait)
 	}
-	return err
-}
-
-// releaseKey frees a key that was claimed until the given instant, so that the caller can try again.
-func releaseKey(tx *db.Tx, siteID, userID int64, key travel.IdempotencyKey, until time.Time) error {
-	_, err := tx.Exec(`DELETE FROM idempotency_keys
-		WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id IS NULL AND proposal_id IS NULL
-			AND claimed_until = $4`,
-		siteID, userID, key.Key, db.Micros(until))
 	return err
 }
 

@@ -3,6 +3,8 @@ package core_test
 import (
 	"context"
 	"errors"
+	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -11,8 +13,10 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/fault"
 	"holdfast/internal/merchants"
+	"holdfast/internal/pgtest"
 	"holdfast/internal/travel"
 )
 
@@ -104,28 +108,28 @@ func TestAFailedCreateGivesItsKeyBack(t *testing.T) {
 	})
 }
 
-func TestAClaimIsTakenOverWhenItRunsOut(t *testing.T) {
+// TestAKeyHeldByAnEarlierVersionSaysHowLong: its row has no outcome yet. The answer has the true time that is left, and
+// after that the key is free.
+func TestAKeyHeldByAnEarlierVersionSaysHowLong(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
 		key := travel.IdempotencyKey{Key: "key", Hash: "one"}
-		// The first request claims its key and goes no further.
-		err := h.Core.Store.Write(ctx, func(tx *db.Tx) error {
-			_, mine, err := core.ClaimKey(tx, 1, 0, key, tx.Now.Add(30*time.Second))
-			if !mine {
-				t.Error("the key is not free")
-			}
+		dbtest.Write(t, h.Core.Store, func(tx *db.Tx) error {
+			_, err := tx.Exec(`INSERT INTO idempotency_keys (site_id, user_id, key, request_hash, claimed_until, created_at)
+				VALUES (1, 0, 'key', 'one', $1, 0)`, db.Micros(tx.Now.Add(30*time.Second)))
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _, err = createUnder(ctx, h, key, "A")
+		h.Now.Move(10 * time.Second)
+		_, _, err := createUnder(ctx, h, key, "A")
 		apptest.WantKind(t, err, fault.IdempotencyInFlight, "while the first is answered")
-		h.Now.Move(30 * time.Second)
+		if f, ok := errors.AsType[*fault.Error](err); !ok || f.RetryAfter != 20*time.Second {
+			t.Errorf("it says %+v, and 20 seconds are left", f)
+		}
+		h.Now.Move(20 * time.Second)
 		second, replayed, err := createUnder(ctx, h, key, "B")
 		if err != nil || replayed {
-			t.Errorf("when its claim has run out: replayed %v, %v", replayed, err)
+			t.Errorf("when its time is over: replayed %v, %v", replayed, err)
 		}
 		if id, replayed, err := createUnder(ctx, h, key, "C"); err != nil || !replayed || id != second {
 			t.Errorf("afterwards: %d, replayed %v, %v; want %d", id, replayed, err, second)
@@ -133,15 +137,94 @@ func TestAClaimIsTakenOverWhenItRunsOut(t *testing.T) {
 	})
 }
 
-// TestOneThatLostItsClaimIsUndone: another request has finished the key before the first one could.
-func TestOneThatLostItsClaimIsUndone(t *testing.T) {
+// TestAKeyIsFreeWhenItsRequestDies: a program is killed in the middle of a request. The next one with the same key does
+// not wait.
+func TestAKeyIsFreeWhenItsRequestDies(t *testing.T) {
+	t.Parallel()
+	key := travel.IdempotencyKey{Key: "key", Hash: "one"}
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		url := dbtest.SQLite(t)
+		h := apptest.HouseAt(t, url)
+		crashed := t.TempDir() + "/crashed.db"
+		_, err := core.Create(t.Context(), h.Core, auth.System(1), key, func(tx *db.Tx) (int64, core.Outcome, error) {
+			made, err := merchants.InsertSupplier(tx, travel.Supplier{SiteID: 1, Name: "A"})
+			if err != nil {
+				return 0, core.Outcome{}, err
+			}
+			// What lies on the disk now is what a crash leaves behind.
+			path := strings.TrimPrefix(url, "sqlite:")
+			for _, ending := range []string{"", "-wal"} {
+				whole, err := os.ReadFile(path + ending)
+				if err := errors.Join(err, os.WriteFile(crashed+ending, whole, 0o600)); err != nil {
+					return 0, core.Outcome{}, err
+				}
+			}
+			return made.ID, core.Outcome{ID: made.ID}, nil
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := apptest.Process(t, dbtest.Open(t, "sqlite:"+crashed, h.Now.Read), h.Now)
+		if _, replayed, err := createUnder(t.Context(), after, key, "A"); err != nil || replayed {
+			t.Errorf("after the crash: replayed %v, %v", replayed, err)
+		}
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		url := dbtest.Engines[1].Database(t)
+		h := apptest.HouseAt(t, url)
+		p := pgtest.Through(t, url)
+		dying := apptest.Process(t, dbtest.Open(t, p.URL, h.Now.Read), h.Now)
+		holds, dead, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+		runs := 0
+		go func() {
+			_, err := core.Create(t.Context(), dying.Core, auth.System(1), key, func(tx *db.Tx) (int64, core.Outcome, error) {
+				if runs++; runs > 1 {
+					return 0, core.Outcome{}, errors.New("the dead do not try again")
+				}
+				close(holds)
+				<-dead
+				made, err := merchants.InsertSupplier(tx, travel.Supplier{SiteID: 1, Name: "A"})
+				return made.ID, core.Outcome{ID: made.ID}, err
+			}, func(_ context.Context, made core.Outcome) (int64, error) { return made.ID, nil })
+			ended <- err
+		}()
+		<-holds
+		_, _, err := createUnder(t.Context(), h, key, "A")
+		apptest.WantKind(t, err, fault.IdempotencyInFlight, "while the first lives")
+		if f, ok := errors.AsType[*fault.Error](err); !ok || f.RetryAfter != time.Second {
+			t.Errorf("it says %+v", f)
+		}
+		p.Cut() // as the kernel does when a program is killed
+		for fault.Is(err, fault.IdempotencyInFlight) {
+			_, replayed, again := createUnder(t.Context(), h, key, "A")
+			if err = again; err == nil && replayed {
+				t.Error("it repeats what the dead one has not made")
+			}
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		close(dead)
+		<-ended // what it answers reaches nobody
+		list, err := h.Suppliers.List(t.Context(), auth.System(1), travel.SupplierFilter{}, travel.Page{Number: 1, Size: 10, Offset: -1})
+		if err != nil || len(list.Items) != 1 {
+			t.Errorf("%d suppliers are there, %v", len(list.Items), err)
+		}
+	})
+}
+
+// TestOneThatLostItsKeyIsUndone: another request has finished the key before the first one could.
+func TestOneThatLostItsKeyIsUndone(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		key := travel.IdempotencyKey{Key: "key", Hash: "one"}
 		_, err := core.Create(t.Context(), h.Core, auth.System(1), key, func(tx *db.Tx) (int64, core.Outcome, error) {
 			made, err := merchants.InsertSupplier(tx, travel.Supplier{SiteID: 1, Name: "Lost"})
 			if err == nil {
-				_, err = tx.Exec(`UPDATE idempotency_keys SET object_id = 77`)
+				_, err = tx.Exec(`INSERT INTO idempotency_keys
+					(site_id, user_id, key, request_hash, object_id, claimed_until, created_at) VALUES (1, 0, 'key', 'one', 77, 0, 0)`)
 			}
 			return made.ID, core.Outcome{ID: made.ID}, err
 		}, nil)

@@ -81,6 +81,9 @@ type engine struct {
 	hasSchema string
 	// lockSchema takes the lock under which migrations run; it ends with the transaction.
 	lockSchema string
+	// alone takes the lock of the name $1 until the end of the transaction, or says that another one has it; "" where
+	// there is one writer.
+	alone string
 	// conflict: a uniqueness or reference rule is broken. transient: the same transaction may succeed when it is run
 	// again. unreachable: the database does not answer, or cannot read or write its files.
 	conflict, transient, unreachable func(err error) bool

@@ -32,3 +32,14 @@ func (tx *Tx) Savepoint(fn func() error) error {
 	_, err = tx.Exec("RELEASE SAVEPOINT part")
 	return err
 }
+
+// Alone reports whether no other transaction has asked for the same name and is still under way. If there is none, it
+// keeps the others out to the end of this transaction, however that ends. It never waits. SQLite has one writer, so that
+// a write is always alone.
+func (tx *Tx) Alone(name string) (alone bool, err error) {
+	if tx.engine.alone == "" {
+		return true, nil
+	}
+	err = tx.RowAsIs(tx.engine.alone, []any{name}, &alone)
+	return alone, err
+}

@@ -67,7 +67,7 @@ const (
 	NotPossible
 	// IdempotencyMismatch: the idempotency key was used before with another body.
 	IdempotencyMismatch
-	// IdempotencyInFlight: the first request with this idempotency key is not finished yet.
+	// IdempotencyInFlight: the first request with this idempotency key is not finished yet. RetryAfter says how long to wait.
 	IdempotencyInFlight
 	// TooMany: there were too many requests. RetryAfter says how long to wait.
 	TooMany
@@ -88,7 +88,7 @@ type Error struct {
 	Params     map[string]string // by field, what is wrong with it (Invalid)
 	Absent     []string          // names of the missing fields (Missing)
 	Reason     string            // one snake_case word (NotPossible)
-	RetryAfter time.Duration     // how long to wait (TooMany, Unavailable)
+	RetryAfter time.Duration     // how long to wait (TooMany, Unavailable, IdempotencyInFlight)
 	Err        error             // the cause, for the log
 }
 
