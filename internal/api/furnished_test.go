@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -170,6 +171,12 @@ func (h *house) credential(t *testing.T, who string) string {
 	return h.credentials[who]
 }
 
+// abilities are those of the limited API tokens.
+var abilities = map[string]auth.Ability{
+	"may-read": auth.AbilityRead, "may-book": auth.AbilityLogBookings, "may-pay": auth.AbilityLogPayments,
+	"may-report": auth.AbilityReports,
+}
+
 // renew opens another session for a caller whose credential is of a session.
 func (h *house) renew(t *testing.T, who string) {
 	t.Helper()
@@ -194,7 +201,7 @@ func (h *house) newCredential(t *testing.T, who string) string {
 		return "2|" + otherSecret
 	case "token-wrong":
 		return "1|" + otherSecret
-	case "token-expired", "token-deleted", "token-away":
+	case "token-expired", "token-deleted", "token-away", "may-read", "may-book", "may-pay", "may-report", "token-near":
 		var made auth.APIToken
 		must(t, h.core.Store.Write(t.Context(), func(tx *db.Tx) (err error) {
 			token := auth.APIToken{SiteID: 1, UserID: userID("admin"), Name: who, SecretHash: auth.HashSecret(tokenSecret)}
@@ -203,6 +210,11 @@ func (h *house) newCredential(t *testing.T, who string) string {
 				token.ExpiresAt = h.clock.read().Add(-time.Hour)
 			case "token-away":
 				token.SiteID, token.UserID = 2, userID("operator")
+			case "token-near":
+				token.Networks = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+			}
+			if ability := abilities[who]; ability != "" {
+				token.Abilities, _ = token.Abilities.With(string(ability))
 			}
 			made, err = identity.InsertToken(tx, token)
 			return err
