@@ -83,12 +83,8 @@ func (f Fonts) typeface(text string, weight, language string) (made []byte, miss
 		return typeface(glyphs, weight == bold), missing, err
 	}
 	collection, err := os.Open(filepath.Join(f.dir(), "NotoSansCJK-"+weight+".ttc"))
-	if err != nil {
-		return nil, nil, &fault.Error{
-			Kind: fault.Unavailable, RetryAfter: mendTime, Err: err,
-			Message: fmt.Sprintf("This server has no font for some characters of the document, such as %q. Its operator has to install "+
-				"Debian's package fonts-noto-cjk.", missing[slices.IndexFunc(missing, elsewhere)]),
-		}
+	if err != nil { // it is not installed: the caller decides whether the document can do without
+		return typeface(glyphs, weight == bold), missing, nil
 	}
 	defer collection.Close()
 	fonts, err := openCollection(collection, faces[language])
@@ -99,6 +95,15 @@ func (f Fonts) typeface(text string, weight, language string) (made []byte, miss
 		return nil, nil, err
 	}
 	return typeface(glyphs, weight == bold), missing, nil
+}
+
+// noFont is the error when no font has a character of our own texts. Nothing is wrong with the request.
+func noFont(r rune) error {
+	return &fault.Error{
+		Kind: fault.Unavailable, RetryAfter: mendTime,
+		Message: fmt.Sprintf("This server has no font for some characters of the document, such as %q (%U). Its operator has to install "+
+			"Debian's package fonts-noto-cjk.", r, r),
+	}
 }
 
 // printableASCII is the characters that the PDF library itself uses in every document.

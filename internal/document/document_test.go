@@ -148,15 +148,36 @@ func TestNoBoxes(t *testing.T) {
 	if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "no font") {
 		t.Errorf("without the fonts: %v", err)
 	}
-	s := sample("enGB")
-	s.ChannelName = "太陽 Travel"
-	if err := nowhere.WriteStatement(&bytes.Buffer{}, s); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "NotoSansCJK") {
-		t.Errorf("a character of a font that is not there: %v", err)
+	if said := err.Error(); !strings.Contains(said, "fonts-noto-cjk") {
+		t.Errorf("it does not say what is missing: %s", said)
 	}
 }
 
 // TestTextFromOutsideIsSpelledOut: a name or reference is frozen in its statement, so a character in it that no font has
 // must not keep the statement from being printed. What is printed is what its code point prints.
+// TestNoNameKeepsAStatementFromPrinting: a merchant's name may be in any script, on a server with any fonts. What no font
+// has is there to be seen.
+func TestNoNameKeepsAStatementFromPrinting(t *testing.T) {
+	nowhere := document.Fonts{Dir: t.TempDir()}
+	for name, c := range map[string]struct{ name, printed string }{
+		"wide":       {"A＝B ＨＯＴＥＬ", "A=B HOTEL"},
+		"arabic":     {"سفر", "[U+0633][U+0641][U+0631]"},
+		"hebrew":     {"טיול", "[U+05D8][U+05D9][U+05D5][U+05DC]"},
+		"thai":       {"ไทย", "[U+0E44][U+0E17][U+0E22]"},
+		"ideographs": {"太陽 Travel", "[U+592A][U+967D] Travel"},
+		"emoji":      {"Sun \U0001F31E", "Sun [U+1F31E]"},
+		"broken":     {"a\xffb", "a\ufffdb"},
+	} {
+		s, want := sample("enGB"), sample("enGB")
+		s.ChannelName, want.ChannelName = c.name, c.printed
+		got := print(t, nowhere, s)
+		if !bytes.Equal(got, print(t, nowhere, want)) {
+			t.Errorf("%s: %q is not printed as %q", name, c.name, c.printed)
+		}
+		keep(t, "name-"+name, got)
+	}
+}
+
 func TestTextFromOutsideIsSpelledOut(t *testing.T) {
 	written := func(sun, noncharacter string) document.Statement {
 		s := sample("enGB")

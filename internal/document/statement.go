@@ -10,7 +10,6 @@ import (
 
 	"codeberg.org/go-pdf/fpdf"
 
-	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
@@ -87,8 +86,8 @@ func (f Fonts) WriteStatement(w io.Writer, s Statement) error {
 }
 
 // fonts makes the font of each weight. If no font has a character of a text from outside, the character is spelled out:
-// a statement never changes, so it could never be printed otherwise. If no font has a character of our own texts, that
-// is our mistake, and an error.
+// a statement never changes, so it could never be printed otherwise. If no font has a character of our own texts, the
+// server lacks a font, and that is an error.
 func (p *paper) fonts(f Fonts) (map[string][]byte, error) {
 	made, lacking := map[string][]byte{}, map[rune]bool{}
 	own, outside := p.ownText(), p.outsideText()
@@ -99,7 +98,7 @@ func (p *paper) fonts(f Fonts) (map[string][]byte, error) {
 		}
 		for _, r := range missing {
 			if strings.ContainsRune(own, r) {
-				return nil, fault.WrongField("language", "No font has the character %q (%U) of the document.", r, r)
+				return nil, noFont(r)
 			}
 			lacking[r] = true
 		}
@@ -147,15 +146,21 @@ func (p *paper) eachOutside(with func(text string) string) {
 	}
 }
 
-// spellOut replaces characters that no font has by their code points, such as [U+1F600]. The JSON and CSV forms keep the
-// characters.
+// wide is how much later the wide form of a Latin character stands than the character itself.
+const wide = '＝' - '='
+
+// spellOut replaces characters that no font has by their code points, such as [U+1F600], and wide forms of Latin characters
+// by these characters. The JSON and CSV forms keep what was there.
 func (p *paper) spellOut(lacking map[rune]bool) {
 	p.eachOutside(func(text string) string {
 		var b strings.Builder
 		for _, r := range text {
-			if lacking[r] {
+			switch {
+			case lacking[r] && r > wide+' ' && r <= wide+'~':
+				b.WriteRune(r - wide)
+			case lacking[r]:
 				fmt.Fprintf(&b, "[%U]", r)
-			} else {
+			default:
 				b.WriteRune(r)
 			}
 		}

@@ -22,7 +22,7 @@ func TestOurOwnTextsMustPrint(t *testing.T) {
 		t.Errorf("as it is: %v", err)
 	}
 	texts["xxXX"]["summary"] = "\U0001F31E"
-	if err := (Fonts{Dir: t.TempDir()}).WriteStatement(&bytes.Buffer{}, s); !fault.Is(err, fault.Invalid) {
+	if err := (Fonts{Dir: t.TempDir()}).WriteStatement(&bytes.Buffer{}, s); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("with a text that cannot be printed: %v", err)
 	}
 }
