@@ -9,7 +9,9 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -166,8 +168,10 @@ func (c restoreCmd) Run(ctx context.Context, p *program) error {
 		} else {
 			p.printf("`holdfast verify` finds nothing wrong.\n")
 		}
-		for id, secrets := range sealed {
-			p.printf("%d secrets are encrypted with the key %s. `holdfast serve` needs --keys-file with it.\n", secrets, id)
+		for _, id := range slices.Sorted(maps.Keys(sealed)) {
+			if id != "" { // what is not encrypted needs no key
+				p.printf("%d secrets are encrypted with the key %s. `holdfast serve` needs --keys-file with it.\n", sealed[id], id)
+			}
 		}
 		p.printf("What happened after %s is not in it: see \"After a loss\" in docs/backup.md.\n", b.TakenAt.Format(time.DateTime+" GMT"))
 	})

@@ -63,6 +63,11 @@ func backupsOn(r *run, engine string, pg *cluster) error {
 		return err
 	}
 	defer func() { b.server.kill() }()
+	if pg == nil { // restored databases lie elsewhere, and look for the keys here
+		if err := os.Symlink(filepath.Join("holdfast-data", "holdfast.keys"), filepath.Join(b.house.dir, "keys")); err != nil {
+			return err
+		}
+	}
 	rounds := r.count(backupRounds)
 	for round := r.first; round < r.first+rounds; round++ {
 		if err := b.round(round); err != nil {
