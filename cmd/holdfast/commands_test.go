@@ -135,6 +135,33 @@ func TestConfigSaysWhereItsValuesComeFrom(t *testing.T) {
 	}
 }
 
+func TestNoSecretOfAnAddressIsShown(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"sqlite:holdfast-data/holdfast.db":                               "sqlite:holdfast-data/holdfast.db",
+		"postgres://ada:s3cret@db.example/holdfast?sslmode=disable":      "postgres://ada:xxxxx@db.example/holdfast?sslmode=disable",
+		"postgres://db.example/holdfast?user=ada&password=s3cret":        "postgres://db.example/holdfast?password=xxxxx&user=xxxxx",
+		"postgres://db.example/holdfast?PassWord=s3cret&passfile=s3cret": "postgres://db.example/holdfast?PassWord=xxxxx&passfile=xxxxx",
+		"postgres://db.example/holdfast?p%61ssword=s3cret":               "postgres://db.example/holdfast?password=xxxxx",
+		"postgres://a:s3cret@one:5432,two:5432/holdfast":                 "postgres://a:xxxxx@one:5432,two:5432/holdfast",
+		"postgres://ada:s3cret%zz@db.example/holdfast":                   "(not an address)",
+		"host=db.example user=ada password=s3cret":                       "(not an address)",
+		"password=s3cret": "(not an address)",
+		"sqlite:holdfast.db?_pragma=key('s3cret')&mode=ro":                 "sqlite:holdfast.db?_pragma=xxxxx&mode=ro",
+		"https://key:s3cret@gateway.example/v2?api_key=s3cret#tok=s3cret":  "https://key:xxxxx@gateway.example/v2?api_key=xxxxx#xxxxx",
+		"https://gateway.example/v2?a=s3cret;b=s3cret":                     "https://gateway.example/v2?xxxxx",
+		"postgres://db.example/holdfast?sslkey=s3cret&options=-c%20s3cret": "postgres://db.example/holdfast?options=xxxxx&sslkey=xxxxx",
+	} {
+		got := masked(address)
+		if strings.Contains(got, "s3cret") {
+			t.Errorf("%s shows %s", address, got)
+		}
+		if got != want {
+			t.Errorf("%s is shown as %s, want %s", address, got, want)
+		}
+	}
+}
+
 func TestDatabaseThatCannotBeUsed(t *testing.T) {
 	for database, want := range map[string]string{
 		"mysql://x":             "neither sqlite:PATH nor postgres://",

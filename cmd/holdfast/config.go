@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -128,23 +129,45 @@ func (c Config) baseURL(addr net.Addr) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// masked hides the passwords inside an address.
+// shownParameters are the parameters of an address that hold no secret. The values of all others are hidden: nobody can list
+// the names under which drivers and services take secrets.
+var shownParameters = []string{
+	"sslmode", "application_name", "connect_timeout", "target_session_attrs", "search_path", "timezone", "client_encoding",
+	"dbname", "host", "port", "sslnegotiation", "sslrootcert", "channel_binding", "mode", "cache",
+}
+
+// masked hides the secrets inside an address: the password, what stands behind it, and each parameter that is not known to
+// be harmless.
 func masked(address string) string {
+	if path, ok := strings.CutPrefix(address, "sqlite:"); ok && !strings.ContainsAny(path, "?#") {
+		return address
+	}
 	u, err := url.Parse(address)
-	if err != nil {
+	if err != nil || u.Scheme == "" || u.Opaque != "" && u.Scheme != "sqlite" || u.Opaque == "" && u.Host == "" && u.Scheme != "sqlite" {
 		// Nobody knows where in such a text a password stands, so none of it is shown.
 		return "(not an address)"
 	}
-	if query := u.Query(); query.Has("password") || query.Has("sslpassword") {
-		for _, secret := range []string{"password", "sslpassword"} {
-			if query.Has(secret) {
-				query.Set(secret, "xxxxx")
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		u.RawQuery = hidden
+	} else if len(query) > 0 {
+		for name, values := range query {
+			for i := range values {
+				if !slices.Contains(shownParameters, strings.ToLower(name)) {
+					values[i] = hidden
+				}
 			}
 		}
 		u.RawQuery = query.Encode()
 	}
+	if u.Fragment != "" {
+		u.Fragment, u.RawFragment = hidden, ""
+	}
 	return u.Redacted()
 }
+
+// hidden stands for a secret.
+const hidden = "xxxxx"
 
 // configCmd shows the settings.
 type configCmd struct{ formFlags }

@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"encoding/hex"
 	"fmt"
+	"holdfast/internal/api"
 	"holdfast/internal/takeover"
 	"io"
 	"os"
@@ -198,7 +199,7 @@ func newRefusals(to io.Writer, name string) (*refusals, error) {
 func (r *refusals) add(refusal takeover.Refusal) {
 	r.count++
 	if r.out != nil {
-		_ = r.out.Write([]string{strconv.Itoa(refusal.Line), refusal.Reason}) // close returns the error
+		_ = r.out.Write([]string{strconv.Itoa(refusal.Line), api.PlainCell(refusal.Reason)}) // close returns the error
 	}
 	if r.count <= refusalsShown {
 		fmt.Fprintf(r.to, "line %d refused: %s\n", refusal.Line, refusal.Reason)

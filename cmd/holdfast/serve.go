@@ -81,7 +81,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 		return err
 	}
 	server := &http.Server{
-		Handler:           p.withPages(api.New(p.app, p.core, cfg)),
+		Handler:           api.StrictTransport(cfg, p.withPages(api.New(p.app, p.core, cfg))),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,

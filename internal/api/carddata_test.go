@@ -55,7 +55,7 @@ func TestNoCardDataIsKept(t *testing.T) {
 	}
 	const payment = `{"channels": 1, "currencies": "GBP", "total": 6000, "transaction_types": "purchase",
 		"bookings": [{"id": 1, "currencies": "GBP", "total": 6000}], %s,
-		"cvv": "` + securityCode + `", "security_code": "` + securityCode + `", "attempt_3ds": true, "3ds_redirect_url": "https://shop.example/done"}`
+		"cvv": "` + securityCode + `", "security_code": "` + securityCode + `", "attempt_3ds": true, "3ds_redirect_url": "http://localhost:3000/done"}`
 	for _, card := range sandbox.Cards {
 		w.core.Processing.CallTimeout = 20 * time.Second
 		if card.Token == "tok_timeout" || card.Token == "tok_answer_lost" { // these wait for its end

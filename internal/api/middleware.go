@@ -51,9 +51,23 @@ func (s *server) writeCommonHeaders(c *call) {
 	for name, value := range commonHeaders(c.requestID) {
 		h.Set(name, value)
 	}
-	if strings.HasPrefix(s.cfg.BaseURL, "https:") {
-		h.Set("Strict-Transport-Security", "max-age=31536000")
-	}
+}
+
+// StrictTransport tells browsers to come by TLS alone. It stands around everything that is served, pages and errors too. A
+// request came by TLS when the public address says so, when it was TLS here, or when a proxy that the settings name says so.
+func StrictTransport(cfg Config, next http.Handler) http.Handler {
+	s := &server{cfg: cfg.withDefaults()}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(s.cfg.BaseURL, "https:") || r.TLS != nil || s.proxiedTLS(r) {
+			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *server) proxiedTLS(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	return err == nil && s.trusted(host) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
 }
 
 // recover turns a panic of a handler into an answer, so that a mistake does not end the connection or the program.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -133,6 +134,48 @@ func TestAProxyThatIsNotNamedIsToldOnce(t *testing.T) {
 		}
 		if n := strings.Count(log.String(), "--trusted-proxies"); n != c.want {
 			t.Errorf("%s: the log tells of a proxy %d times, want %d:\n%s", c.header, n, c.want, log)
+		}
+	}
+}
+
+// StrictTransport stands around pages and API alike (see serve in cmd/holdfast).
+func TestWhatIsServedOverTLSSaysSo(t *testing.T) {
+	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	for _, c := range []struct {
+		why, base, peer, proto string
+		tls, want              bool
+	}{
+		{"the public address", "https://holdfast.example", "203.0.113.9:1", "", false, true},
+		{"TLS here", "", "203.0.113.9:1", "", true, true},
+		{"TLS at a proxy", "", "10.0.0.1:1", "https", false, true},
+		{"TLS at a proxy", "", "10.0.0.1:1", "HTTPS", false, true},
+		{"plain at a proxy", "", "10.0.0.1:1", "http", false, false},
+		{"whoever says so", "", "203.0.113.9:1", "https", false, false},
+		{"plain", "http://localhost:8080", "127.0.0.1:1", "", false, false},
+	} {
+		page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/docs", nil)
+		r.RemoteAddr = c.peer
+		r.Header.Set("X-Forwarded-Proto", c.proto)
+		if c.tls {
+			r.TLS = &tls.ConnectionState{}
+		}
+		w := httptest.NewRecorder()
+		StrictTransport(Config{BaseURL: c.base, TrustedProxies: proxies}, page).ServeHTTP(w, r)
+		if got := w.Header().Get("Strict-Transport-Security") != ""; got != c.want {
+			t.Errorf("%s: the header is there: %v, want %v", c.why, got, c.want)
+		}
+	}
+}
+
+func TestNoCellIsAFormula(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "Shop": "Shop", "1-2": "1-2", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(1)": "'@SUM(1)", "\t=1": "'\t=1",
+		"\n=1": "'\n=1", " =1": "' =1", "\u00a0=1": "'\u00a0=1", "\ufeff=1": "'\ufeff=1", "＝1": "'＝1", "＋1": "'＋1", "－1": "'－1", "＠A1": "'＠A1",
+		"|calc": "'|calc", "%0A": "'%0A", " ": " ", "'=1": "'=1",
+	} {
+		if got := PlainCell(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
 }

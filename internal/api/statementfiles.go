@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/document"
@@ -17,9 +18,14 @@ import (
 	"holdfast/internal/travel"
 )
 
-// PlainCell keeps a spreadsheet from running a text as a formula, because merchants and travellers write such texts.
+// formulaSigns begin a formula in a spreadsheet. Some programs take their wide forms, too, and look past white space.
+const formulaSigns = "=+-@\t\r\n|%＝＋－＠"
+
+// PlainCell keeps a spreadsheet from running a text as a formula, because merchants and travellers write such texts. Every
+// text of every CSV passes through it.
 func PlainCell(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, " \u00a0\u3000\ufeff"))
+	if text != "" && strings.ContainsRune(formulaSigns, first) {
 		return "'" + text
 	}
 	return text

@@ -126,7 +126,7 @@ func (p *Processing) Challenge(b travel.Booking, total int64) travel.Transaction
 	p.t.Helper()
 	p.Gateway.Set(psp.Purchase, challenged)
 	in := Pay(travel.Purchase, b, total)
-	in.Attempt3DS, in.RedirectURL = true, "https://shop.example/done?order=7&b=a"
+	in.Attempt3DS, in.RedirectURL = true, "http://localhost:3000/done?order=7&b=a"
 	made := p.Must(in)
 	if made.Status != travel.StatusPending || made.GatewayCharge.Challenge.Value != "https://bank.example/challenge" {
 		p.t.Fatalf("a challenged payment is %s, %+v", made.Status, made.GatewayCharge)
@@ -139,7 +139,7 @@ func (p *Processing) ComeBack(made travel.Transaction) {
 	p.t.Helper()
 	for range 2 { // a shopper may reload
 		address, err := p.App.GatewayPayments.Return(p.t.Context(), made.GatewayCharge.ReturnKey)
-		if err != nil || address != "https://shop.example/done?order=7&b=a&transaction_id=1" {
+		if err != nil || address != "http://localhost:3000/done?order=7&b=a&transaction_id=1" {
 			p.t.Fatalf("the shopper goes to %s, %v", address, err)
 		}
 	}

@@ -27,10 +27,14 @@ func SiteAlone(tx *db.Tx, id int64) (travel.Site, error) {
 	return Known(tx, id, site{id}, func() (travel.Site, error) {
 		s := travel.Site{ID: id}
 		var ahead int64
-		err := tx.Row(`SELECT path, name, sandbox, clock_ahead FROM sites WHERE id = $1`, []any{id},
-			&s.Path, &s.Name, &s.Sandbox, &ahead)
+		var permitted string
+		err := tx.Row(`SELECT path, name, sandbox, clock_ahead, permitted_urls FROM sites WHERE id = $1`, []any{id},
+			&s.Path, &s.Name, &s.Sandbox, &ahead, &permitted)
+		if err != nil {
+			return s, err
+		}
 		s.ClockAhead = Microseconds(ahead)
-		return s, err
+		return s, json.Unmarshal([]byte(permitted), &s.PermittedURLs)
 	})
 }
 

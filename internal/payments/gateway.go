@@ -153,6 +153,10 @@ func (o *gatewayRequest) charge(r *intake) (err error) {
 	if r.in.Token == "" {
 		r.problems.Missing("token")
 	}
+	test := r.site.Sandbox || r.channel.WasTest
+	if r.in.Modal == nil && r.in.RedirectURL != "" && !r.site.MayReturnTo(r.in.RedirectURL, test) {
+		r.problems.Wrong("3ds_redirect_url", "This address is on none of the site's permitted_urls.")
+	}
 	o.row.Live, o.merchant, o.descriptor = o.account.Live, cmp.Or(r.channel.ReceiptLabel, r.site.Name), r.channel.Descriptor
 	o.card = psp.Card{
 		Token: r.in.Token, Month: int(r.in.ExpiryMonth), Year: int(r.in.ExpiryYear),

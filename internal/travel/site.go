@@ -149,7 +149,7 @@ func originOf(text string) (string, bool) {
 	if err != nil || len(text) > MaxText || u.Scheme+"://"+u.Host != u.String() || strings.HasSuffix(u.Host, ":") {
 		return "", false
 	}
-	local := slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
+	local := isLocal(u.Hostname())
 	if u.Scheme != "https" && (u.Scheme != "http" || !local) || !hostName.MatchString(u.Hostname()) && net.ParseIP(u.Hostname()) == nil {
 		return "", false
 	}
@@ -159,6 +159,22 @@ func originOf(text string) (string, bool) {
 	}
 	port, err := strconv.ParseUint(u.Port(), 10, 16)
 	return u.Scheme + "://" + host + ":" + strconv.FormatUint(port, 10), err == nil && port > 0
+}
+
+// MayReturnTo reports whether a shopper may be sent to an address after a challenge: it lies on a permitted origin. Otherwise
+// whoever has a token could send shoppers of the merchant to a page of their own. What moves no real money may also return
+// to the integrator's own machine.
+func (s Site) MayReturnTo(address string, test bool) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.User != nil {
+		return false
+	}
+	origin, ok := originOf(u.Scheme + "://" + u.Host)
+	return ok && (slices.Contains(s.PermittedURLs, origin) || test && isLocal(u.Hostname()))
+}
+
+func isLocal(host string) bool {
+	return slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, strings.ToLower(host))
 }
 
 // SiteFilter picks sites from a list. An empty field picks all.
