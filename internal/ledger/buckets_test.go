@@ -253,7 +253,7 @@ func (c *compared) hold(kind string, amount int64) {
 // than once in each of n histories.
 func (c *compared) wantSomething(t *testing.T, n int) {
 	t.Helper()
-	for _, kind := range []string{"exposure", "run-off", "ageing", "what if", "model"} {
+	for _, kind := range []string{"exposure", "run-off", "ageing", "movement", "what if", "model"} {
 		if c.held[kind] == 0 {
 			t.Errorf("all that was compared of the %s was empty", kind)
 		}
@@ -389,11 +389,12 @@ func (c *comparison) exposure(q reports.ExposureQuery) {
 	})
 }
 
-// ahead compares run-offs, ageings and movements.
+// ahead compares run-offs, ageings, and movements of some days up to the same day.
 func (c *comparison) ahead(q reports.ExposureQuery) {
 	var now bool
 	q.KnownAt, now = c.known()
 	what := fmt.Sprintf("%s known %s, %s, %+v", *q.AsOf, q.KnownAt, q.Valuation, q.Scope)
+	days := civil.Day(c.Random.IntN(40))
 	c.checks = append(c.checks, check{
 		kind: "run-off", what: "run-off from " + what, now: now, ask: func() any { return c.RunOff(q) },
 		held: func(answer any) int64 {
@@ -403,6 +404,10 @@ func (c *comparison) ahead(q reports.ExposureQuery) {
 	}, check{
 		kind: "ageing", what: "ageing of " + what, now: now, ask: func() any { return c.Ageing(q) },
 		held: func(answer any) int64 { return answer.(reports.AgeingReport).Total },
+	}, check{
+		kind: "movement", what: fmt.Sprint("movement of ", days, " days to ", what), now: now,
+		ask:  func() any { return c.Movement((*q.AsOf - days).String(), q) },
+		held: func(answer any) int64 { return answer.(reports.MovementReport).Total.Closing.E1 },
 	})
 }
 

@@ -83,6 +83,75 @@ func historiesAfter(
 		WHERE e.site_id = $1 AND e.allocation_id BETWEEN $2 AND $3 AND e.effective_at <= $4 AND e.recorded_at <= $5`, args)
 }
 
+// HistoriesBetween calls each for the allocations to which something happened on the days after one and up to another, in
+// order of their ids, as Histories gives them: which were paid, whose cover began, or which have terms or events of these
+// days. It begins with the cover when the payment takes effect, or when it and its first terms are recorded.
+func HistoriesBetween(
+	tx *db.Tx, siteID int64, from, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
+) error {
+	if err := tx.Long(); err != nil {
+		return err
+	}
+	ids, err := db.Ids(tx, `SELECT id FROM allocations WHERE site_id = $1 AND effective_at > $2 AND effective_at <= $3
+		UNION SELECT allocation_id FROM allocation_terms WHERE site_id = $1 AND effective_at > $2 AND effective_at <= $3
+		UNION SELECT allocation_id FROM allocation_events WHERE site_id = $1 AND effective_at > $2 AND effective_at <= $3
+		ORDER BY 1`, siteID, db.Micros(from.End()), db.Micros(day.End()))
+	if err != nil {
+		return err
+	}
+	for page := range slices.Chunk(ids, historiesPerPage) {
+		list, err := historiesIn(tx, siteID, page, day, known, channels)
+		if err != nil {
+			return err
+		}
+		for _, h := range list {
+			if err := each(h); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func historiesIn(
+	tx *db.Tx, siteID int64, ids []int64, day civil.Day, known time.Time, channels []int64,
+) ([]protection.History, error) {
+	var w db.Where
+	w.And("a.site_id = ?", siteID)
+	db.In(&w, "a.id", ids)
+	w.And("a.effective_at <= ?", db.Micros(day.End()))
+	w.And("a.recorded_at <= ?", db.Micros(known))
+	w.And("NOT a.simulated")
+	db.In(&w, "a.channel_id", channels)
+	allocations, err := allocations(tx, `WHERE `+w.Text.String()+` ORDER BY a.id`, w.Args...)
+	if err != nil || len(allocations) == 0 {
+		return nil, err
+	}
+	page := make([]protection.History, len(allocations))
+	byID := make(map[int64]*protection.History, len(page))
+	found := make([]int64, len(page))
+	for i, a := range allocations {
+		page[i].Allocation, found[i] = a, a.ID
+		byID[a.ID] = &page[i]
+	}
+	w = db.Where{}
+	w.And("site_id = ?", siteID)
+	db.In(&w, "allocation_id", found)
+	w.And("recorded_at <= ?", db.Micros(known))
+	if err := readTerms(tx, byID, "allocation_terms t WHERE "+w.Text.String(), w.Args); err != nil {
+		return nil, err
+	}
+	for i := range page { // the first terms count for all time before, too
+		h, place := &page[i], 0
+		h.Terms = slices.DeleteFunc(h.Terms, func(t protection.DatedTerms) bool {
+			place++
+			return place > 1 && t.EffectiveAt.After(day.End())
+		})
+	}
+	w.And("effective_at <= ?", db.Micros(day.End()))
+	return page, readEvents(tx, byID, "allocation_events e WHERE "+w.Text.String(), w.Args)
+}
+
 // historiesOf reads the terms and events of allocations.
 func historiesOf(tx *db.Tx, siteID int64, list []protection.Allocation) ([]protection.History, error) {
 	page := make([]protection.History, len(list))

@@ -99,6 +99,7 @@ type Movement struct {
 	lines   map[line]*moved
 	pending map[money.Currency]*Flows
 	priced  bool // something has a value
+	lasting map[lasting]*moved
 }
 
 // moved is a subtotal in base currency and at locked rates.
@@ -112,7 +113,7 @@ type moved struct {
 func NewMovement(q MovementQuery, opening, closing *fx.Table) *Movement {
 	return &Movement{
 		query: q, opening: newSpot(q.ReportQuery, q.From, opening), closing: newSpot(q.ReportQuery, q.AsOf, closing),
-		lines: map[line]*moved{}, pending: map[money.Currency]*Flows{},
+		lines: map[line]*moved{}, pending: map[money.Currency]*Flows{}, lasting: map[lasting]*moved{},
 	}
 }
 
@@ -123,7 +124,7 @@ func (m *Movement) Add(h History) error {
 	if err != nil || !ok {
 		return err
 	}
-	m.sum(h, valued, sum)
+	m.sum(h.ChannelID, h.Currency, h.PolicyCurrency, valued, sum)
 	return nil
 }
 
@@ -162,16 +163,16 @@ func (m *Movement) moves(h History) (sum moved, valued, ok bool, err error) {
 	return moved{native, locked}, valued, true, nil
 }
 
-func (m *Movement) sum(h History, valued bool, add moved) {
+func (m *Movement) sum(channel int64, currency, valuedIn money.Currency, valued bool, add moved) {
 	spot := m.query.Valuation == Spot
-	if !valued || spot && add.native.Opening != (Level{}) && m.opening.of(h.Currency) == nil {
-		at(m.pending, h.Currency).add(add.native)
+	if !valued || spot && add.native.Opening != (Level{}) && m.opening.of(currency) == nil {
+		at(m.pending, currency).add(add.native)
 	}
 	if !valued && !spot {
 		return
 	}
 	m.priced = true
-	sum := at(m.lines, m.query.line(h.ChannelID, h.Currency, h.PolicyCurrency))
+	sum := at(m.lines, m.query.line(channel, currency, valuedIn))
 	sum.native.add(add.native)
 	sum.locked.add(add.locked)
 }
@@ -210,6 +211,7 @@ type Apart struct {
 
 // Report ends the sums and makes the movement. The error is money.ErrRange.
 func (m *Movement) Report() (MovementReport, error) {
+	m.endHeld()
 	out := MovementReport{Query: m.query}
 	rows, converted := map[line]*MovementRow{}, map[money.Currency]*Flows{}
 	for l, sum := range m.lines {

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -140,7 +141,7 @@ func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQu
 			return report, err
 		}
 		movement := protection.NewMovement(q, opening, closing)
-		if err := histories(tx, site.ID, q.ReportQuery, movement.Add); err != nil {
+		if err := addMovement(tx, site.ID, q, movement); err != nil {
 			return report, tooLarge(err)
 		}
 		if report.MovementReport, err = movement.Report(); err != nil {
@@ -149,6 +150,30 @@ func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQu
 		report.Final, report.ChannelNames, err = headOf(tx, site.ID, q.ReportQuery)
 		return report, err
 	})
+}
+
+// addMovement adds up what was held on the first day and time alone has changed, from the buckets, and the allocations to
+// which something else happened since. Only a report that needs rows reads every allocation.
+func addMovement(tx *db.Tx, siteID int64, q protection.MovementQuery, movement *protection.Movement) error {
+	rows, err := needsRows(tx, siteID, q.ReportQuery)
+	switch {
+	case err != nil:
+		return err
+	case rows, q.Scope.Narrow(): // a bucket of the first day does not say in which scope it is on the last one
+		return histories(tx, siteID, q.ReportQuery, movement.Add)
+	}
+	channels := q.Scope.Channels
+	var failed error
+	held := ledger.Reading{SiteID: siteID, Day: q.From, Known: q.KnownAt, Channels: channels}
+	err = ledger.BucketsOn(tx, held, func(d protection.Delta) {
+		if err := movement.AddHeld(d); failed == nil {
+			failed = err
+		}
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return err
+	}
+	return ledger.HistoriesBetween(tx, siteID, q.From, q.AsOf, q.KnownAt, channels, movement.AddChanged)
 }
 
 // problems adds the errors of the first day to those of the query.
