@@ -405,7 +405,7 @@ func (c *comparison) ahead(q reports.ExposureQuery) {
 		kind: "ageing", what: "ageing of " + what, now: now, ask: func() any { return c.Ageing(q) },
 		held: func(answer any) int64 { return answer.(reports.AgeingReport).Total },
 	}, check{
-		kind: "movement", what: fmt.Sprint("movement of ", days, " days to ", what), now: now,
+		kind: "movement", what: fmt.Sprint("movement of ", int(days), " days to ", what), now: now,
 		ask:  func() any { return c.Movement((*q.AsOf - days).String(), q) },
 		held: func(answer any) int64 { return answer.(reports.MovementReport).Total.Closing.E1 },
 	})

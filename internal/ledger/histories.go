@@ -54,7 +54,7 @@ func historiesAfter(
 	var w db.Where
 	w.And("a.site_id = ?", siteID)
 	w.And("a.id > ?", after)
-	w.And("a.effective_at <= ?", db.Micros(day.End()))
+	w.And("+a.effective_at <= ?", db.Micros(day.End())) // "+": SQLite does not take the index of this column
 	w.And("a.recorded_at <= ?", db.Micros(known))
 	w.And("NOT a.simulated")
 	db.In(&w, "a.channel_id", channels)
@@ -119,7 +119,7 @@ func historiesIn(
 	var w db.Where
 	w.And("a.site_id = ?", siteID)
 	db.In(&w, "a.id", ids)
-	w.And("a.effective_at <= ?", db.Micros(day.End()))
+	w.And("+a.effective_at <= ?", db.Micros(day.End())) // "+": SQLite does not take the index of this column
 	w.And("a.recorded_at <= ?", db.Micros(known))
 	w.And("NOT a.simulated")
 	db.In(&w, "a.channel_id", channels)
