@@ -281,7 +281,10 @@ func load(ctx context.Context, database *db.DB, service *app.App, payments int64
 	if err != nil {
 		return w, err
 	}
-	l.SiteID, w.actor = site.ID, auth.System(site.ID)
+	l.SiteID, l.PolicyID, w.actor = site.ID, site.Policy.ID, auth.System(site.ID)
+	if err := database.Write(ctx, func(tx *db.Tx) error { return ratesBefore(tx, l) }); err != nil {
+		return w, err
+	}
 	if l.FirstChannel, err = addNames(ctx, w); err != nil {
 		return w, err
 	}
