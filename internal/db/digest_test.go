@@ -57,3 +57,18 @@ func TestTheTextOfADigestStays(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// BenchmarkDigest digests what a transaction is made of. A purchase makes five digests, most of them shorter.
+func BenchmarkDigest(b *testing.B) {
+	values := []any{
+		int64(1), "9fd1995b-b6ee-4955-93d0-a2b33c6a30cb", int64(3), int64(0), "holdfast", "holdfast", "purchase", "EUR",
+		int64(30295), "EUR", int64(30295), "", "", "credit-card", "Ada", "Byron", "ada@example.org", "PT", "tok_visa",
+		"192.0.2.1", false, "", nil, "d167bc9df285f374a7186c782e0b881a8ace648ca154fcb6d465d82c8e360b2e", nil, false,
+		int64(1716991200000000), int64(1717405200000000), "",
+	}
+	for b.Loop() {
+		if _, err := db.Digest(values...); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
