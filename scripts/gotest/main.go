@@ -1,5 +1,6 @@
 // Command gotest runs go test with the given arguments and prints its output. At the end it lists the skipped tests and the
-// reasons, which go test prints only with -v. Under CI=true a skipped test fails the run, so that everybody notices.
+// reasons, which go test prints only with -v. Under CI=true a skipped test fails the run, so that everybody notices. The word
+// "and" between arguments parts them into several runs of go test, which go on at the same time and share one report.
 package main
 
 import (
@@ -9,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
+	"sync"
 )
 
 func main() {
@@ -20,11 +23,47 @@ func main() {
 	os.Exit(code)
 }
 
-// run returns the exit code: that of go test, or 1 where a skipped test counts as a failure.
+// run returns the exit code: that of the first go test that failed, or 1 where a skipped test counts as a failure.
 func run(args []string, out io.Writer) (int, error) {
 	// Ctrl-C reaches go test, too. It then ends by itself, and this program prints its last lines.
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 
+	rep := newReport(out)
+	var all sync.WaitGroup
+	runs := parted(args)
+	codes, errs := make([]int, len(runs)), make([]error, len(runs))
+	for i, args := range runs {
+		all.Go(func() { codes[i], errs[i] = rep.test(args) })
+	}
+	all.Wait()
+	skipped := rep.skips()
+	if err := errors.Join(errs...); err != nil {
+		return 0, err
+	}
+	if failed := slices.IndexFunc(codes, func(code int) bool { return code != 0 }); failed >= 0 {
+		fmt.Fprintln(out, "FAIL")
+		return codes[failed], nil
+	}
+	if skipped && os.Getenv("CI") == "true" {
+		fmt.Fprintln(out, "FAIL: under CI=true nothing may be skipped")
+		return 1, nil
+	}
+	return 0, nil
+}
+
+// parted splits arguments at each "and".
+func parted(args []string) (runs [][]string) {
+	for {
+		i := slices.Index(args, "and")
+		if i < 0 {
+			return append(runs, args)
+		}
+		runs, args = append(runs, args[:i]), args[i+1:]
+	}
+}
+
+// test runs one go test, and reports what it says. It returns the exit code.
+func (r *report) test(args []string) (int, error) {
 	test := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	test.Stderr = os.Stderr
 	events, err := test.StdoutPipe()
@@ -34,22 +73,12 @@ func run(args []string, out io.Writer) (int, error) {
 	if err := test.Start(); err != nil {
 		return 0, err
 	}
-	rep := newReport(out)
-	if err := rep.read(events); err != nil {
+	if err := r.read(events); err != nil {
 		return 0, err
 	}
-	if err := test.Wait(); err != nil {
-		exit, ok := errors.AsType[*exec.ExitError](err)
-		if !ok {
-			return 0, err
-		}
-		rep.skips()
-		fmt.Fprintln(out, "FAIL")
+	err = test.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode(), nil
 	}
-	if rep.skips() && os.Getenv("CI") == "true" {
-		fmt.Fprintln(out, "FAIL: under CI=true nothing may be skipped")
-		return 1, nil
-	}
-	return 0, nil
+	return 0, err
 }

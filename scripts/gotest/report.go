@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // event is one line of go test -json; `go doc test2json` describes it.
@@ -24,6 +25,7 @@ type test struct{ pkg, name string }
 
 // report turns events into the text that go test prints without -json, and remembers the skipped tests.
 type report struct {
+	mu  sync.Mutex // several runs may report at the same time
 	out io.Writer
 	// said holds what each unfinished test has printed: it is shown only if the test fails.
 	said map[test][]string
@@ -40,21 +42,27 @@ func (r *report) read(events io.Reader) error {
 	lines := bufio.NewReader(events)
 	for {
 		line, err := lines.ReadString('\n')
-		var e event
-		switch {
-		case line == "":
-		case json.Unmarshal([]byte(line), &e) == nil:
-			r.handle(e)
-		default:
-			// Not an event: the go command itself has something to say.
-			fmt.Fprint(r.out, line)
-		}
+		r.take(line)
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+	}
+}
+
+// take handles one line of a run. A line that is no event is the go command's own word.
+func (r *report) take(line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var e event
+	switch {
+	case line == "":
+	case json.Unmarshal([]byte(line), &e) == nil:
+		r.handle(e)
+	default:
+		fmt.Fprint(r.out, line)
 	}
 }
 

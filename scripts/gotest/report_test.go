@@ -96,3 +96,10 @@ func TestSkippedTestsAreCountedByReason(t *testing.T) {
 		t.Errorf("printed %q, skipped %v; want %q", text, skipped, want)
 	}
 }
+
+func TestRunsArePartedByAnd(t *testing.T) {
+	got := parted([]string{"-race", "./a", "and", "./b"})
+	if len(got) != 2 || len(got[0]) != 2 || len(got[1]) != 1 || got[1][0] != "./b" || len(parted(nil)) != 1 {
+		t.Errorf("parted into %q", got)
+	}
+}
