@@ -28,12 +28,12 @@ func TestReportsThatScanWaitInALineOfTheirOwn(t *testing.T) {
 				return response.StatusCode, response.Header.Get("Retry-After")
 			}
 			const v2, past = "/demo/rest/svc/v2", "known_at=2026-03-02T08:00:00Z"
-			scan := strings.Split(strings.ReplaceAll(`/exposure?PAST /exposure?by=channel,supplier /exposure?schemes=visa
+			scan := strings.Split(strings.ReplaceAll(`/exposure?by=channel,supplier /exposure?schemes=visa
 				/exposure/run-off?PAST /exposure/run-off?as_of=2026-02-01 /exposure/ageing /exposure/movement?from=2026-02-01
 				/exposure/model /exposure/what-if /exposure/details /exposure/movement/details?from=2026-02-01
 				/bookings?offset=10000 /transactions?page=10001&per_page=1`, "PAST", past), "\n")
 			scan = strings.Fields(strings.Join(scan, " "))
-			quick := strings.Fields(`/exposure /exposure?by=month /exposure/run-off /bookings /transactions /channels /exposure?by=scheme&valuation=locked`)
+			quick := strings.Fields(`/exposure /exposure?known_at=2026-03-02T08:00:00Z /exposure?by=month /exposure/run-off /bookings /transactions /channels /exposure?by=scheme&valuation=locked`)
 			held, end := make(chan error, 1), make(chan struct{})
 			holding := make(chan struct{})
 			go func() {
