@@ -54,6 +54,10 @@ type Config struct {
 
 	FontDir string `name:"font-dir" default:"${font_dir}" env:"HOLDFAST_FONT_DIR" placeholder:"DIRECTORY" help:"Folder of the fonts for PDFs in Chinese, Japanese and Korean (default: that of the Debian package fonts-noto-cjk)."`
 
+	RequestsAtOnce    int `name:"requests-at-once" default:"64" env:"HOLDFAST_REQUESTS_AT_ONCE" placeholder:"N" help:"How many requests are worked on at the same time (default: 64)."`
+	RequestsWaiting   int `name:"requests-waiting" default:"128" env:"HOLDFAST_REQUESTS_WAITING" placeholder:"N" help:"How many requests may wait for that (default: 128). Others are answered with status 503."`
+	RequestsPerCaller int `name:"requests-per-caller" default:"48" env:"HOLDFAST_REQUESTS_PER_CALLER" placeholder:"N" help:"How many requests one caller may have open at the same time (default: 48). Others are answered with status 429."`
+
 	LogLevel    string        `default:"info" enum:"debug,info,warn,error" env:"HOLDFAST_LOG_LEVEL" placeholder:"LEVEL" help:"Log lines of this level and above: debug, info, warn or error (default: info)."`
 	LogFormat   string        `default:"text" enum:"text,json" env:"HOLDFAST_LOG_FORMAT" placeholder:"FORMAT" help:"Form of the log, which goes to standard error: text or json (default: text)."`
 	AnchorFile  string        `name:"anchor-file" env:"HOLDFAST_ANCHOR_FILE" placeholder:"FILE" help:"Append the heads of the chains to this file, for \"holdfast verify --against\" (default: none). It belongs on another disk."`
@@ -90,6 +94,9 @@ func (c Config) Validate() error {
 	if c.AnchorEvery <= 0 {
 		return errors.New("--anchor-every must be more than 0")
 	}
+	if c.RequestsAtOnce <= 0 || c.RequestsWaiting <= 0 || c.RequestsPerCaller <= 0 {
+		return errors.New("--requests-at-once, --requests-waiting and --requests-per-caller must be more than 0")
+	}
 	if c.ShutdownTimeout < 0 {
 		return errors.New("--shutdown-timeout cannot be negative")
 	}
@@ -113,6 +120,7 @@ func (c Config) logger(to io.Writer) *slog.Logger {
 func (c Config) api(base string) api.Config {
 	return api.Config{
 		BaseURL: base, FontDir: c.FontDir, RESTRoot: c.RESTRoot, Namespace: c.Namespace, AuthSegment: c.AuthSegment, TrustedProxies: c.TrustedProxies,
+		RequestsAtOnce: c.RequestsAtOnce, RequestsWaiting: c.RequestsWaiting, RequestsPerCaller: c.RequestsPerCaller,
 		FieldsTestScript: c.FieldsTestScript, FieldsLiveScript: c.FieldsLiveScript,
 	}
 }

@@ -15,10 +15,15 @@ import (
 
 // withPages serves the pages for people beside the API: the front page, the documentation, the payment modal, the challenges
 // of the sandbox processor and, in the demo, a shop.
-func (p *program) withPages(service http.Handler) http.Handler {
+func (p *program) withPages(service api.Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
-		page := func(h http.Handler) { p.showPage(w, r, h, service) }
+		page := func(h http.Handler) {
+			if readsDatabase(path) {
+				h = service.Admit(h)
+			}
+			p.showPage(w, r, h, service)
+		}
 		switch {
 		case api.Oversized(r):
 			service.ServeHTTP(w, r)
@@ -34,6 +39,16 @@ func (p *program) withPages(service http.Handler) http.Handler {
 			service.ServeHTTP(w, r)
 		}
 	})
+}
+
+// readsDatabase says whether a page needs the database. Such pages wait their turn with the requests of the API; files do not.
+func readsDatabase(path string) bool {
+	switch path {
+	case modal.Path + "frame", modal.Path + "return", checkout.Path, checkout.Path + "/quote", checkout.Path + "/outcome":
+		return true
+	default:
+		return strings.HasPrefix(path, sandbox.ChallengePath)
+	}
 }
 
 // showPage shows a page for people. If there is no such page, or no such method, the API answers: errors for programs have

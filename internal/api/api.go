@@ -4,6 +4,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"net/netip"
 	"reflect"
@@ -26,8 +27,12 @@ type Config struct {
 	AuthSegment    string         // the first segment of a login without a site; "auth" by default
 	TrustedProxies []netip.Prefix // proxies whose X-Forwarded-For is believed
 	Timeout        time.Duration  // how long a request may take; 30 seconds by default
-	FontDir        string         // the folder with the fonts of documents that the program does not contain
-	TestCards      []TestCard     // of the sandbox processor, for the payment modal
+	// RequestsAtOnce is how many requests are worked on at the same time, RequestsWaiting how many wait for that, and
+	// RequestsPerCaller how many of both one caller may have; 64, 128 and 48 by default.
+	RequestsAtOnce, RequestsWaiting, RequestsPerCaller int
+
+	FontDir   string     // the folder with the fonts of documents that the program does not contain
+	TestCards []TestCard // of the sandbox processor, for the payment modal
 	// The addresses of the scripts for the tokenizer's hosted fields, for test and for live cards; "" for none.
 	FieldsTestScript, FieldsLiveScript string
 }
@@ -42,9 +47,10 @@ func (cfg Config) withDefaults() Config {
 	set(&cfg.RESTRoot, "rest")
 	set(&cfg.Namespace, "svc")
 	set(&cfg.AuthSegment, "auth")
-	if cfg.Timeout == 0 {
-		cfg.Timeout = 30 * time.Second
-	}
+	cfg.Timeout = cmp.Or(cfg.Timeout, 30*time.Second)
+	cfg.RequestsAtOnce = cmp.Or(cfg.RequestsAtOnce, 64)
+	cfg.RequestsWaiting = cmp.Or(cfg.RequestsWaiting, 128)
+	cfg.RequestsPerCaller = cmp.Or(cfg.RequestsPerCaller, 48)
 	return cfg
 }
 
@@ -198,9 +204,10 @@ func at(method, pattern string, who access, h handler) Route {
 }
 
 // New makes the handler of the whole API.
-func New(a *app.App, core *core.Core, cfg Config) http.Handler {
+func New(a *app.App, c *core.Core, cfg Config) Service {
 	cfg = cfg.withDefaults()
-	s := &server{app: a, core: core, cfg: cfg, mux: http.NewServeMux(), ownPages: ownPages(cfg)}
+	s := &server{app: a, core: c, cfg: cfg, mux: http.NewServeMux(), ownPages: ownPages(cfg)}
+	s.door = newDoor(cfg, core.GatewaySettingsOf(c).InFlight)
 	resources := map[string]resource{}
 	for _, r := range Routes(cfg) {
 		if resources[r.Pattern] == nil {
@@ -212,5 +219,5 @@ func New(a *app.App, core *core.Core, cfg Config) http.Handler {
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w.(*call), r, res) })
 	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { s.fail(w.(*call), errNoRoute()) })
-	return s
+	return Service{s}
 }

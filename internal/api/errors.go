@@ -72,8 +72,14 @@ type errorData struct {
 func (s *server) fail(c *call, err error) {
 	f := s.faultOf(c, err)
 	answer, body := errorOf(f, c.requestID)
-	if answer.status >= http.StatusInternalServerError {
-		s.core.Log.Error("request failed", "request_id", c.requestID, "code", answer.code, "error", err)
+	if answer.status >= http.StatusInternalServerError && !c.refused {
+		kind := answer.code + ": " + f.Message
+		if f.Kind == fault.Internal {
+			kind = answer.code + ": " + c.route + ": " + kindOfError(err)
+		}
+		if s.tellLeftOut(); s.failures.note(kind, s.core.Clock()) {
+			s.core.Log.Error("request failed", "request_id", c.requestID, "code", answer.code, "error", err)
+		}
 	}
 	if c.status != 0 { // a part of another answer is sent already
 		return

@@ -16,8 +16,7 @@ import (
 // input is the JSON object of a body. Each method reads one field. It returns nil if the field is absent or null. If
 // the field has the wrong type, it also notes a problem under the name of the field. Unknown fields are ignored.
 type input struct {
-	fields      map[string]any
-	raw         []byte // of the whole body
+	fields      map[string]any // see valueOf
 	idempotency travel.IdempotencyKey
 	problems    *fault.Problems
 	item        string // of an item of a list in the body: its name with a dot, such as "bookings[0]."
@@ -75,18 +74,19 @@ func (in *input) integer(name string) *int64 { return read(in, name, parseIntege
 func (in *input) integers(name string) *[]int64 {
 	items := read(in, name, func(value any) (items []any, problem string) {
 		switch v := value.(type) {
-		case []any:
-			return v, ""
+		case raw:
+			if v[0] == '[' {
+				return itemsOf(v, maxItems), ""
+			}
 		case string:
 			for part := range strings.SplitSeq(v, ",") {
-				if part = strings.TrimSpace(part); part != "" {
+				if part = strings.TrimSpace(part); part != "" && len(items) <= maxItems {
 					items = append(items, part)
 				}
 			}
 			return items, ""
-		default:
-			return nil, "A list of whole numbers is expected."
 		}
+		return nil, "A list of whole numbers is expected."
 	})
 	return readItems(in, name, items, parseInteger)
 }
@@ -125,11 +125,11 @@ func (in *input) texts(name string) *[]string {
 // list reads a list of anything. expected is what a caller reads who gives something else.
 func (in *input) list(name, expected string) *[]any {
 	return read(in, name, func(value any) ([]any, string) {
-		items, ok := value.([]any)
-		if !ok {
+		text, ok := value.(raw)
+		if !ok || text[0] != '[' {
 			return nil, expected
 		}
-		return items, ""
+		return itemsOf(text, maxItems), ""
 	})
 }
 
@@ -192,19 +192,24 @@ func (in *input) currency(name string) *money.Currency {
 
 // items reads a list of objects. It returns nil if the list is absent or wrong.
 func (in *input) items(name string) *[]*input {
-	objects := readItems(in, name, in.list(name, "A list of objects is expected."), func(value any) (map[string]any, string) {
-		fields, ok := value.(map[string]any)
-		if !ok {
+	objects := readItems(in, name, in.list(name, "A list of objects is expected."), func(value any) (raw, string) {
+		text, ok := value.(raw)
+		if !ok || text[0] != '{' {
 			return nil, "An object is expected."
 		}
-		return fields, ""
+		return text, ""
 	})
 	if objects == nil {
 		return nil
 	}
 	items := make([]*input, len(*objects))
-	for i, fields := range *objects {
-		items[i] = &input{fields: fields, problems: in.problems, item: in.item + fault.Item(name, i, "") + "."}
+	for i, text := range *objects {
+		item := fault.Item(name, i, "")
+		fields, err := fieldsOf(text, in.item+item+".", in.problems)
+		if err != nil {
+			in.wrong(item, "%s", err.Error())
+		}
+		items[i] = &input{fields: fields, problems: in.problems, item: in.item + item + "."}
 	}
 	return &items
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -81,10 +83,24 @@ func (s *server) recover(c *call) {
 }
 
 // log writes the one log line of a request. It has the pattern in place of the address, because the query of an
-// address may name travellers. It names a site only after the site was found.
+// address may name travellers. It names a site only after the site was found. Of requests that are refused because there are
+// too many, or that the database does not answer, few get a line: an attack must not fill the log.
 func (s *server) log(c *call, r *http.Request, took time.Duration) {
+	s.tellLeftOut()
+	if c.refused || c.status == http.StatusServiceUnavailable {
+		if !s.failures.note("requests with status "+strconv.Itoa(c.status), s.core.Clock()) {
+			return
+		}
+	}
 	s.core.Log.Info("request", "site", c.site, "route", c.route, "method", knownMethod(r.Method), "status", c.status,
 		"duration", took, "bytes", c.bytes, "request_id", c.requestID, "address", c.address)
+}
+
+// tellLeftOut writes a line for each kind of failure that had no lines of its own for a while.
+func (s *server) tellLeftOut() {
+	for _, of := range s.failures.over(s.core.Clock()) {
+		s.core.Log.Warn("not logged one by one", "what", of.kind, "times", of.times, "within", failurePause)
+	}
 }
 
 // clientAddress is the address from which the request comes: the peer, or the address that trusted proxies in front
@@ -141,9 +157,14 @@ func (s *server) alive(c *call) error {
 	return nil
 }
 
+// readyTime is how long the database may take before it counts as gone.
+const readyTime = time.Second
+
 // ready answers whether the program can work. Without its database it cannot.
 func (s *server) ready(c *call) error {
-	if err := s.core.Ready(c.ctx); err != nil {
+	ctx, cancel := context.WithTimeout(c.ctx, readyTime)
+	defer cancel()
+	if err := s.core.Ready(ctx); err != nil {
 		return &fault.Error{Kind: fault.Unavailable, Message: "The database cannot be reached.", RetryAfter: time.Second, Err: err}
 	}
 	c.json(http.StatusOK, health{"ready"})

@@ -228,8 +228,8 @@ func checkQuery(u *url.URL) error {
 			return errCardNumber("query")
 		}
 		for _, value := range values[name] {
-			if err := checkCardNumber(name, name, value); err != nil {
-				return err
+			if holdsCardNumber(name, value) {
+				return errCardNumber(name)
 			}
 			if !storable(value) {
 				return fault.WrongField(name, "A text in UTF-8 without zero bytes is expected.")

@@ -18,6 +18,12 @@ import (
 func running(t *testing.T) string {
 	t.Helper()
 	h, _ := bare(t, Config{})
+	return serving(t, h)
+}
+
+// serving is the address of a server with a handler.
+func serving(t *testing.T, h http.Handler) string {
+	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

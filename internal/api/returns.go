@@ -1,11 +1,8 @@
 package api
 
 import (
-	"errors"
-	"io"
 	"net/http"
 
-	"holdfast/internal/fault"
 	"holdfast/internal/payments"
 	"holdfast/internal/processors"
 )
@@ -39,15 +36,11 @@ func (s *server) takeProcessorEvent(c *call) error {
 	if !ok || !alsoOK {
 		return errNoRoute()
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c, c.r.Body, maxEvent))
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return fault.New(fault.BodyTooLarge, "An event may have at most %d bytes.", maxEvent)
-	}
-	if err != nil {
-		return &fault.Error{Kind: fault.BadJSON, Message: "The body could not be read to its end.", Err: err}
+	if c.bodyErr != nil {
+		return c.bodyErr
 	}
 	// Each processor signs in a header of its own name, such as Stripe-Signature.
-	event := processors.Event{Processor: processor, SiteID: site, ChannelID: channel, Signature: c.r.Header.Get(processor + "-Signature"), Body: body}
+	event := processors.Event{Processor: processor, SiteID: site, ChannelID: channel, Signature: c.r.Header.Get(processor + "-Signature"), Body: c.body}
 	if err := s.app.Notices.Take(c.ctx, event); err != nil {
 		return err
 	}

@@ -27,6 +27,8 @@ type server struct {
 	mux  *http.ServeMux
 	// ownPages refuses requests that a page of another origin makes a browser send.
 	ownPages *http.CrossOriginProtection
+	door     *door
+	failures failureLog
 	// proxyWarning is for the one warning of a proxy that the settings do not name.
 	proxyWarning sync.Once
 }
@@ -47,6 +49,10 @@ type call struct {
 	address   string // of the client
 	site      string // path of the site, after it was found
 	route     string // the pattern of the route
+	body      []byte // as the client sent it
+	bodyErr   error  // why it could not be read
+	door      *door  // through which it came
+	refused   bool   // at the door, for want of a place
 	status    int    // sent to the client; 0 before
 	bytes     int    // of the body, sent so far
 }
@@ -140,13 +146,21 @@ func (s *server) run(c *call, res resource) error {
 		c.Header().Set("Allow", res.allow())
 		return errNoMethod(method)
 	}
-	if err := checkQuery(c.r.URL); err != nil {
-		return err
+	if route.access != open && bearer(c.r) == "" { // there is nothing to look up
+		return s.admit(c, route.access)
 	}
+	return s.door.pass(c, route.Name, func() error { return s.answer(c, route) })
+}
+
+// answer answers a request that was let in. Who sends it is found out before anything in it is looked at.
+func (s *server) answer(c *call, route Route) error {
 	if route.access != open {
 		if err := s.admit(c, route.access); err != nil {
 			return err
 		}
+	}
+	if err := checkQuery(c.r.URL); err != nil {
+		return err
 	}
 	err := route.handle(s, c)
 	if f, ok := errors.AsType[*fault.Error](err); ok && c.longID && notFound[f.Kind] {
@@ -168,6 +182,9 @@ func (c *call) options(allow string) {
 // or if the API token is not meant for such requests.
 func (s *server) admit(c *call, needs access) error {
 	actor, err := s.app.Sessions.Authenticate(c.ctx, c.r.PathValue("site"), bearer(c.r), c.address)
+	if err == nil || fault.Is(err, fault.TokenInvalid) || fault.Is(err, fault.JWTInvalid) {
+		s.door.known.learn(bearer(c.r), actor)
+	}
 	if err != nil {
 		return err
 	}

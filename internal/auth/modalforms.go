@@ -56,7 +56,7 @@ func formsOf(text string) []string {
 		for _, form.slash = range slashes {
 			for _, form.letters = range letters {
 				for _, form.gap = range []string{"", " "} {
-					written, _ := form.write(text)
+					written, _ := form.write(one) // which may be much shorter than the text
 					forms = append(forms, written)
 				}
 			}

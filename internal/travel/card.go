@@ -94,6 +94,9 @@ func SchemeOf(cardType, bin string) Scheme {
 	return Unknown
 }
 
+// longestHash is how many characters the longest hash has that hashText matches.
+const longestHash = 128
+
 var (
 	// hashText is a hash in hex, by its length. It may look like a card number, and is not checked.
 	hashText = regexp.MustCompile(`^(?i:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})$`)
@@ -158,11 +161,13 @@ func HoldsCardNumber(text string) bool {
 
 func holdsCardNumber(text string) bool {
 	text = plain(text)
-	if len(text) < cardDigitsMin || hashText.MatchString(text) {
+	if len(text) < CardDigitsMin || len(text) <= longestHash && hashText.MatchString(text) {
 		return false
 	}
 	// A letter replaces a UUID, so that digits before and after it do not become one run.
-	text = uuidText.ReplaceAllString(text, "u")
+	if strings.Contains(text, "-") {
+		text = uuidText.ReplaceAllString(text, "u")
+	}
 	var run []byte   // the digits of the run so far
 	var starts []int // where in run each group begins
 	inGroup := false
@@ -173,6 +178,7 @@ func holdsCardNumber(text string) bool {
 		}
 		switch {
 		case digit && !inGroup:
+			run, starts = lastOfRun(run, starts)
 			starts = append(starts, len(run))
 			fallthrough
 		case digit:
@@ -183,6 +189,22 @@ func holdsCardNumber(text string) bool {
 		inGroup = digit
 	}
 	return inGroup && endsInCardNumber(run, starts)
+}
+
+// lastOfRun forgets the beginning of a long run: no card number that ends later begins there.
+func lastOfRun(run []byte, starts []int) ([]byte, []int) {
+	const long = 1000
+	if len(run) < long {
+		return run, starts
+	}
+	cut := len(run) - cardDigitsMax
+	kept := starts[:0]
+	for _, start := range starts {
+		if start >= cut {
+			kept = append(kept, start-cut)
+		}
+	}
+	return append(run[:0], run[cut:]...), kept
 }
 
 // endsInCardNumber reports whether some of the last groups of a run make a card number together.
@@ -213,11 +235,15 @@ func IsCardNumber(text string) bool {
 }
 
 // The lengths of card numbers (ISO/IEC 7812).
-const cardDigitsMin, cardDigitsMax = 13, 19
+const (
+	// CardDigitsMin is the length of the shortest.
+	CardDigitsMin = 13
+	cardDigitsMax = 19
+)
 
 // isCardNumber reports whether digits are a card number.
 func isCardNumber(digits string) bool {
-	if len(digits) < cardDigitsMin || len(digits) > cardDigitsMax {
+	if len(digits) < CardDigitsMin || len(digits) > cardDigitsMax {
 		return false
 	}
 	if !luhn(digits) { // this comes first, because it is quick and sorts most out

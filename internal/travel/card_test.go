@@ -73,6 +73,16 @@ func TestHoldsCardNumber(t *testing.T) {
 	}
 }
 
+// A long run of groups is forgotten from its beginning, and a number in it is found wherever it begins.
+func TestACardNumberBehindALongRunIsFound(t *testing.T) {
+	for groups := 980; groups < 1020; groups++ {
+		long := strings.Repeat("1 ", groups)
+		if !travel.HoldsCardNumber(long+"4111 1111 1111 1111 "+long) || travel.HoldsCardNumber(long+"4111 1111 1111 1112 "+long) {
+			t.Errorf("behind %d groups", groups)
+		}
+	}
+}
+
 func TestIsCardNumberLooksAtTheWholeText(t *testing.T) {
 	for text, want := range map[string]bool{
 		"4111111111111111":       true,

@@ -1,0 +1,318 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"sync"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+)
+
+// Bounds of what is open at the same time, beside those of Config.
+const (
+	loginsAtOnce  = 128 // more than wait in identity's line, which is fair to addresses and accounts
+	loginsWaiting = 128
+	probesAtOnce  = 4  // of /readyz
+	probesWaiting = 32
+	bodiesAtOnce  = 1024     // requests that are still being sent, for each lane
+	bodyBytes     = 16 << 20 // of all bodies together
+	bodyBytesEach = 4 << 20  // of the bodies of one caller
+	smallBody     = 8 << 10  // what a body may have without counting: bodiesAtOnce bounds these
+	largeBody     = 64 << 10 // of these, one after the other is decoded, so that the rest of the machine is for others
+	bodyTime      = 10 * time.Second
+)
+
+// door lets requests in. Each waits at the gate of its lane, so that what one lane is full of keeps nothing from another.
+type door struct {
+	probes, logins, payments, others gate
+
+	bodies bodies
+	large  chan struct{} // full while a large body is decoded
+	known  knownCallers
+}
+
+func newDoor(cfg Config, atProcessors int) *door {
+	atOnce, waiting, each := cfg.RequestsAtOnce, cfg.RequestsWaiting, cfg.RequestsPerCaller
+	return &door{
+		probes:   gate{running: probesAtOnce, waiting: probesWaiting, each: probesAtOnce + probesWaiting},
+		logins:   gate{running: loginsAtOnce, waiting: loginsWaiting, each: loginsAtOnce + loginsWaiting, reading: bodiesAtOnce},
+		payments: gate{running: atOnce + atProcessors, waiting: waiting, each: each, reading: bodiesAtOnce},
+		others:   gate{running: atOnce, waiting: waiting, each: each, reading: bodiesAtOnce},
+		bodies:   bodies{most: bodyBytes, each: bodyBytesEach, time: bodyTime},
+		large:    make(chan struct{}, 1),
+	}
+}
+
+// gateOf is the gate for a route. What needs no database goes through none.
+func (d *door) gateOf(name string) *gate {
+	switch name {
+	case "alive", "describe":
+		return nil
+	case "ready":
+		return &d.probes
+	case "login":
+		return &d.logins
+	case "createTransaction", "createModalTransaction", "returnFromChallenge": // they may wait for processors
+		return &d.payments
+	default:
+		return &d.others
+	}
+}
+
+// bodyOf is how many bytes the body for a handler may have. What is sent to other handlers is not even read.
+var bodyOf = map[string]int{
+	"approveProposal": maxBody, "changeBooking": maxBody, "changeChannel": maxBody, "changeSupplier": maxBody, "createBooking": maxBody,
+	"createChannel": maxBody, "createCollateral": maxBody, "createLimit": maxBody, "createModalBooking": maxBody,
+	"createModalTransaction": maxBody, "createPolicy": maxBody, "createRate": maxBody, "createStatementPayment": maxBody,
+	"createSupplier": maxBody, "createToken": maxBody, "createTransaction": maxBody, "login": maxBody, "moveClock": maxBody,
+	"openModalSession": maxBody, "rejectProposal": maxBody, "takeProcessorEvent": maxEvent, "updateSite": maxBody, "withdrawProposal": maxBody,
+}
+
+// callerOf names who sends a request: the token, if a request with it was let in lately, or else the address. Tokens that
+// nobody has seen do not count, because a stranger can make up as many as he likes.
+func (d *door) callerOf(c *call, r *http.Request) string {
+	if caller := d.known.find(bearer(r)); caller != "" {
+		return caller
+	}
+	return "address " + network(c.address)
+}
+
+// network is the address, or for IPv6 the /64 around it: who has one address there has them all.
+func network(address string) string {
+	addr, err := netip.ParseAddr(address)
+	if err != nil {
+		return address
+	}
+	if addr = addr.Unmap(); addr.Is6() {
+		prefix, _ := addr.WithZone("").Prefix(64) // no error: an IPv6 address has 128 bits
+		return prefix.String()
+	}
+	return addr.String()
+}
+
+// pass runs a handler when it is its turn. It reads the body before, so that no slow sender holds a place of others.
+func (d *door) pass(c *call, name string, handle func() error) error {
+	g := d.gateOf(name)
+	if g == nil {
+		return handle()
+	}
+	c.door = d
+	caller := d.callerOf(c, c.r)
+	if err := g.arrive(caller); err != nil {
+		c.refused = true
+		return err
+	}
+	defer g.leave(caller)
+	if most := bodyOf[name]; most > 0 {
+		read, err := d.bodies.read(c, caller, most)
+		defer d.bodies.give(caller, read)
+		if err != nil {
+			c.refused = !fault.Is(err, fault.BodyTooLarge)
+			return err
+		}
+	}
+	if err := g.enter(c.ctx, caller); err != nil {
+		c.refused = true
+		return err
+	}
+	defer g.end()
+	return handle()
+}
+
+// decode runs the decoding of a body when it is its turn.
+func (d *door) decode(c *call, decoding func() error) error {
+	if len(c.body) <= largeBody {
+		return decoding()
+	}
+	select {
+	case d.large <- struct{}{}:
+	case <-c.ctx.Done():
+		return c.ctx.Err()
+	}
+	defer func() { <-d.large }()
+	return decoding()
+}
+
+// bodies bounds how many bytes of bodies are held at the same time: of one caller, and in all.
+type bodies struct {
+	most, each int
+	time       time.Duration // in which a body has to come
+
+	mu   sync.Mutex
+	used int
+	by   map[string]int
+}
+
+// take counts bytes of a caller, or refuses them.
+func (b *bodies) take(caller string, n int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.by[caller]+n > b.each:
+		return errTooMany()
+	case b.used+n > b.most:
+		return errFull()
+	case b.by == nil:
+		b.by = map[string]int{}
+	}
+	b.by[caller] += n
+	b.used += n
+	return nil
+}
+
+// give gives bytes back.
+func (b *bodies) give(caller string, n int) {
+	if n == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used -= n
+	if b.by[caller] -= n; b.by[caller] == 0 {
+		delete(b.by, caller)
+	}
+}
+
+// read reads the body of a request into the call, as far as a body may go. It returns how many bytes were counted for it. The
+// error is that the body is too large, or that nothing more may be held. That it is broken is told to the handler.
+func (b *bodies) read(c *call, caller string, most int) (counted int, err error) {
+	if c.r.Body == nil || c.r.Body == http.NoBody {
+		return 0, nil
+	}
+	if c.r.ContentLength > int64(most) { // not one byte of it is read
+		return 0, errBodyTooLarge(most)
+	}
+	defer hurry(c, b.time)()
+	source := http.MaxBytesReader(c.ResponseWriter, c.r.Body, int64(most))
+	first := smallBody
+	if c.r.ContentLength >= 0 {
+		first = min(int(c.r.ContentLength)+1, smallBody)
+	}
+	body := make([]byte, 0, first)
+	for {
+		if len(body) == cap(body) {
+			more := min(2*cap(body), most+1)
+			if known := int(c.r.ContentLength) + 1; known > cap(body) && cap(body) > smallBody { // it has really begun
+				more = known
+			}
+			if err := b.take(caller, more-cap(body)); err != nil {
+				return counted, err
+			}
+			counted += more - cap(body)
+			body = append(make([]byte, 0, more), body...)
+		}
+		n, err := source.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		if errors.Is(err, io.EOF) {
+			c.body = body
+			return counted, nil
+		}
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			return counted, errBodyTooLarge(most)
+		}
+		if err != nil {
+			c.bodyErr = &fault.Error{Kind: fault.BadJSON, Message: "The body could not be read to its end.", Err: err}
+			return counted, nil
+		}
+	}
+}
+
+func errBodyTooLarge(most int) error {
+	return fault.New(fault.BodyTooLarge, "The body may have at most %d bytes.", most)
+}
+
+// hurry ends the reading of a body that comes too slowly. The function that it returns stops that.
+func hurry(c *call, within time.Duration) (stop func() bool) {
+	connection := http.NewResponseController(c.ResponseWriter)
+	return time.AfterFunc(within, func() {
+		_ = connection.SetReadDeadline(time.Unix(1, 0)) // an instant that is over
+	}).Stop
+}
+
+// knownCallers remembers who sends the tokens that were let in lately: a bounded number of them, by their digests.
+type knownCallers struct {
+	mu          sync.Mutex
+	young, aged map[[sha256.Size]byte]string
+}
+
+const rememberedCallers = 4096 // twice that, before the older half is forgotten
+
+// find names the caller, "" when the token is new.
+func (k *knownCallers) find(token string) string {
+	if token == "" {
+		return ""
+	}
+	digest := sha256.Sum256([]byte(token))
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if caller := k.young[digest]; caller != "" {
+		return caller
+	}
+	caller := k.aged[digest]
+	if caller != "" {
+		k.keep(digest, caller)
+	}
+	return caller
+}
+
+func (k *knownCallers) keep(digest [sha256.Size]byte, caller string) {
+	if len(k.young) >= rememberedCallers {
+		k.aged, k.young = k.young, nil
+	}
+	if k.young == nil {
+		k.young = map[[sha256.Size]byte]string{}
+	}
+	k.young[digest] = caller
+}
+
+// learn notes that a token was let in, or with the zero actor that it was not.
+func (k *knownCallers) learn(token string, actor auth.Actor) {
+	digest := sha256.Sum256([]byte(token))
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case actor.TokenID != 0:
+		k.keep(digest, "token "+strconv.FormatInt(actor.TokenID, 10))
+	case actor.UserID != 0:
+		k.keep(digest, "user "+strconv.FormatInt(actor.UserID, 10))
+	default:
+		delete(k.young, digest)
+		delete(k.aged, digest)
+	}
+}
+
+// Service is the handler of the whole API.
+type Service struct{ *server }
+
+// Admit lets requests for pages in by the same door as those of the API. They wait with all others, and what finds no place is
+// refused at once, by status 429 or 503 with Retry-After.
+func (s Service) Admit(pages http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Timeout)
+		defer cancel()
+		r = r.WithContext(ctx)
+		address := s.clientAddress(r)
+		g, caller := &s.door.others, "address "+network(address)
+		err := g.arrive(caller)
+		if err == nil {
+			defer g.leave(caller)
+			err = g.enter(ctx, caller)
+		}
+		if err == nil {
+			defer g.end()
+			pages.ServeHTTP(w, r)
+			return
+		}
+		c := &call{ResponseWriter: w, r: r, ctx: ctx, address: address, requestID: s.requestID(r), refused: true}
+		defer func() { s.log(c, r, 0) }()
+		s.writeCommonHeaders(c)
+		s.fail(c, err)
+	})
+}
