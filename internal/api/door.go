@@ -19,7 +19,7 @@ import (
 const (
 	loginsAtOnce  = 128 // more than wait in identity's line, which is fair to addresses and accounts
 	loginsWaiting = 128
-	probesAtOnce  = 4  // of /readyz
+	probesAtOnce  = 4 // of /readyz
 	probesWaiting = 32
 	bodiesAtOnce  = 1024     // requests that are still being sent, for each lane
 	bodyBytes     = 16 << 20 // of all bodies together

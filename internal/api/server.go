@@ -147,7 +147,7 @@ func (s *server) run(c *call, res resource) error {
 		return errNoMethod(method)
 	}
 	if route.access != open && bearer(c.r) == "" { // there is nothing to look up
-		return s.admit(c, route.access)
+		return s.admit(c, route.Name, route.access)
 	}
 	return s.door.pass(c, route.Name, func() error { return s.answer(c, route) })
 }
@@ -155,7 +155,7 @@ func (s *server) run(c *call, res resource) error {
 // answer answers a request that was let in. Who sends it is found out before anything in it is looked at.
 func (s *server) answer(c *call, route Route) error {
 	if route.access != open {
-		if err := s.admit(c, route.access); err != nil {
+		if err := s.admit(c, route.Name, route.access); err != nil {
 			return err
 		}
 	}
@@ -179,8 +179,8 @@ func (c *call) options(allow string) {
 }
 
 // admit finds out who sends the request, and refuses it if they may not act on the site of the path,
-// or if the API token is not meant for such requests.
-func (s *server) admit(c *call, needs access) error {
+// or if they lack the right for the handler with a name, or if the API token is not meant for such requests.
+func (s *server) admit(c *call, name string, needs access) error {
 	actor, err := s.app.Sessions.Authenticate(c.ctx, c.r.PathValue("site"), bearer(c.r), c.address)
 	if err == nil || fault.Is(err, fault.TokenInvalid) || fault.Is(err, fault.JWTInvalid) {
 		s.door.known.learn(bearer(c.r), actor)
@@ -193,6 +193,9 @@ func (s *server) admit(c *call, needs access) error {
 	c.actor = actor
 	if !needs.allows(actor.Abilities) {
 		return auth.ErrAbilities(actor.Abilities)
+	}
+	if right, more := rights[name]; more {
+		return actor.Require(right)
 	}
 	return nil
 }

@@ -1,0 +1,23 @@
+package api
+
+import "holdfast/internal/auth"
+
+// rights are what the caller of a handler must be allowed to do, where that is more than reading. It is looked at before
+// anything in the request is. So who may not do it learns nothing else. The rooms judge again, and by what is asked for.
+var rights = map[string]auth.Permission{
+	"createToken": auth.ManageTokens, "deleteToken": auth.ManageTokens, "deleteAllTokens": auth.ManageTokens,
+	"updateSite":    auth.WriteSite,
+	"createChannel": auth.WriteChannels, "changeChannel": auth.WriteChannels, "deleteChannel": auth.WriteChannels,
+	"rotateChannelSecret": auth.SetChannelTerms,
+	"createSupplier":      auth.WriteSuppliers, "changeSupplier": auth.WriteSuppliers, "deleteSupplier": auth.WriteSuppliers,
+	"createBooking": auth.WriteBookings, "changeBooking": auth.WriteBookings, "deleteBooking": auth.WriteBookings,
+	"createTransaction": auth.WriteTransactions,
+	"createPolicy":      auth.WritePolicies,
+	"listStatements":    auth.ReadStatements, "getStatement": auth.ReadStatements, "listStatementLines": auth.ReadStatements,
+	"getStatementCSV": auth.ReadStatements, "getStatementPDF": auth.ReadStatements, "listStatementPayments": auth.ReadStatements,
+	"createStatementPayment": auth.RecordStatementPayments, "getPremiumBordereau": auth.ReadStatements,
+	"createRate": auth.WriteRates, "moveClock": auth.MoveClock, "listAudit": auth.ReadAudit,
+	"listProposals": auth.ReadAudit, "getProposal": auth.ReadAudit,
+	"approveProposal": auth.DecideProposals, "rejectProposal": auth.DecideProposals, "withdrawProposal": auth.DecideProposals,
+	"createLimit": auth.WriteLimits, "createCollateral": auth.WriteCollateral,
+}
