@@ -50,3 +50,6 @@ func (db *DB) AwaitQueued(calls int) {
 		runtime.Gosched()
 	}
 }
+
+// OthersRest reports whether no process over the SQLite file writes.
+func (db *DB) OthersRest() bool { return db.queue.turn.alone() }

@@ -28,6 +28,7 @@ type writeQueue struct {
 	db    *DB
 	calls chan *writeCall
 	done  chan struct{}
+	turn  turn
 
 	mu     sync.RWMutex // held while a call is sent, because calls must not be closed then
 	closed bool
@@ -48,7 +49,7 @@ func (c *writeCall) begin() bool { return c.begun.CompareAndSwap(false, true) }
 var errBatchLost = errors.New("the shared transaction was rolled back")
 
 func newWriteQueue(db *DB) *writeQueue {
-	q := &writeQueue{db: db, calls: make(chan *writeCall, queueLength), done: make(chan struct{})}
+	q := &writeQueue{db: db, calls: make(chan *writeCall, queueLength), done: make(chan struct{}), turn: openTurn(db.files.path)}
 	go q.run()
 	return q
 }
@@ -104,13 +105,17 @@ func (q *writeQueue) close() {
 	}
 	q.mu.Unlock()
 	<-q.done
+	q.turn.close()
 }
 
 func (q *writeQueue) run() {
 	defer close(q.done)
 	for first := range q.calls {
 		if first.begin() {
-			q.answer(q.batch(first))
+			q.turn.begin()
+			ran := q.batch(first)
+			q.turn.end()
+			q.answer(ran)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
@@ -32,9 +33,13 @@ func NewImports(c *core.Core) *Imports {
 	return &Imports{c}
 }
 
-// rowsPerWrite is how many rows share a write: enough that commits cost little, and so few that a write takes much
-// less than its five seconds, and other writes do not wait long.
-const rowsPerWrite = 200
+// Rows share a write: so few that the others who write hardly notice, and so many that commits cost little. An import
+// begins with firstRows, and from then on takes as many as the machine writes in about pieceTime.
+const (
+	firstRows            = 20
+	fewestRows, mostRows = 10, 200
+	pieceTime            = 40 * time.Millisecond
+)
 
 // firstRefresh is after how many new payments the statistics of the database are refreshed for the first time. The
 // next time is after four times as many, and so on.
@@ -152,23 +157,25 @@ type importRun struct {
 	seen     map[int64]bool            // ids of the bookings that were counted
 	channels map[string]money.Currency // of the channels that were created, by name
 	shares   shares
+	rows     int // in the next write
 }
 
 func newRun(i *Imports, actor auth.Actor, opts ImportOptions) *importRun {
 	return &importRun{
 		Imports: i, actor: actor, opts: opts, seen: map[int64]bool{}, channels: map[string]money.Currency{}, shares: shares{},
+		rows: firstRows,
 	}
 }
 
 func (r *importRun) all(ctx context.Context, rows iter.Seq2[travel.ImportedPayment, error]) error {
-	chunk := make([][]travel.ImportedPayment, 0, rowsPerWrite)
+	chunk := make([][]travel.ImportedPayment, 0, mostRows)
 	nextRefresh := firstRefresh
 	for list, err := range together(rows) {
 		if err != nil {
 			return err
 		}
 		for _, row := range inOrder(list) {
-			if chunk = append(chunk, []travel.ImportedPayment{row}); len(chunk) < rowsPerWrite {
+			if chunk = append(chunk, []travel.ImportedPayment{row}); len(chunk) < r.rows {
 				continue
 			}
 			if err := r.take(ctx, chunk); err != nil {
@@ -224,7 +231,12 @@ func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment
 	if _, err := (&payments.Payments{Core: r.Core}).ExpireDue(ctx, r.actor.SiteID); err != nil {
 		return nil, err
 	}
+	if err := r.Store.GiveWay(ctx); err != nil {
+		return nil, err
+	}
+	var began time.Time
 	err := r.WriteAs(ctx, r.actor, func(tx *db.Tx) error {
+		began = r.Clock()
 		site, err := merchants.Site(tx, r.actor.SiteID)
 		if err != nil {
 			return core.NotFoundAs(fault.SettingNotFound, err, "There is no site %d.", r.actor.SiteID)
@@ -246,7 +258,20 @@ func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment
 	if errors.Is(err, errDryRun) {
 		err = nil
 	}
+	if err == nil {
+		r.pace(len(rows), r.Clock().Sub(began))
+	}
 	return c, err
+}
+
+// pace sets how many rows the next write takes, by how long the last one took.
+func (r *importRun) pace(rows int, took time.Duration) {
+	switch {
+	case took > pieceTime*3/2 && rows <= r.rows: // more rows than that are one group, which says nothing about the others
+		r.rows = max(fewestRows, r.rows/2)
+	case took < pieceTime/2 && rows >= r.rows:
+		r.rows = min(mostRows, r.rows*2)
+	}
 }
 
 // count adds the results of a chunk to the report, after they are durable, and calls Refused and Progress.

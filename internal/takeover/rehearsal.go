@@ -24,7 +24,7 @@ func (r *importRun) rehearse(ctx context.Context, rows iter.Seq2[travel.Imported
 	var chunk [][]travel.ImportedPayment
 	held := 0
 	for _, group := range groups {
-		if held > 0 && held+len(group) > rowsPerWrite {
+		if held > 0 && held+len(group) > r.rows {
 			if err := r.take(ctx, chunk); err != nil {
 				return err
 			}

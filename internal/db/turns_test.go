@@ -1,0 +1,47 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+)
+
+// TestALongJobGivesWayToAnotherProcess: a job waits while another process over the file writes, and no longer.
+func TestALongJobGivesWayToAnotherProcess(t *testing.T) {
+	t.Parallel()
+	url := dbtest.SQLite(t)
+	server, importer := dbtest.Open(t, url, dbtest.AtStart), dbtest.Open(t, url, dbtest.AtStart)
+	if err := importer.GiveWay(t.Context()); err != nil || !importer.OthersRest() {
+		t.Fatalf("nobody writes: %v", err)
+	}
+	var all sync.WaitGroup
+	begun, end := make(chan struct{}), make(chan struct{})
+	all.Go(func() {
+		dbtest.Write(t, server, func(*db.Tx) error {
+			close(begun)
+			<-end
+			return nil
+		})
+	})
+	<-begun
+	if importer.OthersRest() {
+		t.Error("it does not see that the other process writes")
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := importer.GiveWay(gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("whoever goes is told %v", err)
+	}
+	close(end)
+	all.Wait()
+	if !importer.OthersRest() {
+		t.Error("it still waits for a write that is answered")
+	}
+	if err := importer.GiveWay(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
