@@ -36,9 +36,10 @@ type Job struct {
 
 // Runner runs jobs as they come due.
 type Runner struct {
-	work *core.Work
-	log  *slog.Logger
-	jobs []Job
+	work     *core.Work
+	log      *slog.Logger
+	jobs     []Job
+	failures *failures
 }
 
 // New makes a runner of all jobs of the program, and of more that its settings ask for.
@@ -79,7 +80,7 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 
 // NewRunner makes a runner of the given jobs.
 func NewRunner(work *core.Work, log *slog.Logger, list []Job) *Runner {
-	return &Runner{work: work, log: log, jobs: list}
+	return &Runner{work: work, log: log, jobs: list, failures: newFailures(work.Clock)}
 }
 
 // Run runs jobs until the context ends, and returns when all of them have stopped. Quick jobs share a lane, slow jobs
@@ -126,7 +127,9 @@ func (r *Runner) RunDue(ctx context.Context) (ran int) {
 		}
 		ok, err := r.runOne(ctx, job)
 		if err != nil && ctx.Err() == nil {
-			r.log.Error("job", "job", job.Name, "error", err)
+			if n := r.failures.note(job.Name, err); n > 0 {
+				r.log.Error("job", "job", job.Name, "error", err, "failures", n)
+			}
 		}
 		if ok {
 			ran++

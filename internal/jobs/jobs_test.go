@@ -1,9 +1,11 @@
 package jobs_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -158,4 +160,29 @@ func TestAJobThatWaitsForOthersHoldsUpNobody(t *testing.T) {
 		stop()
 		running.Wait()
 	})
+}
+
+// TestAFailingDatabaseFillsNoLog: all jobs fail at each look for them, and the log has one line in ten seconds, with how
+// many failures it stands for.
+func TestAFailingDatabaseFillsNoLog(t *testing.T) {
+	c := &clock{}
+	c.set(time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC))
+	store := dbtest.Open(t, dbtest.SQLite(t), c.now)
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	nothing := func(context.Context) (bool, error) { return false, nil }
+	var log bytes.Buffer
+	r := jobs.NewRunner(work(store, c), slog.New(slog.NewTextHandler(&log, nil)),
+		[]jobs.Job{{Name: "one", Run: nothing}, {Name: "two", Run: nothing}, {Name: "three", Run: nothing}})
+	for range 21 {
+		r.RunDue(t.Context())
+		c.add(time.Second)
+	}
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	for i, want := range []string{"failures=1", "failures=30", "failures=30"} {
+		if len(lines) != 3 || !strings.HasSuffix(lines[i], want) {
+			t.Fatalf("the log says\n%s\nwant three lines, of which number %d ends in %s", log.String(), i+1, want)
+		}
+	}
 }
