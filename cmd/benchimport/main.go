@@ -82,7 +82,7 @@ func open(ctx context.Context, url string) (*app.App, auth.Actor, error) {
 	}
 	c := &core.Core{
 		Store: store, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
-		Rulepacks: protection.ShippedRulepacks(), Profile: travel.ProtectionOnlyProfile,
+		Rulepacks: protection.ShippedRulepacks(), Keys: sync.OnceValues(keys), Profile: travel.ProtectionOnlyProfile,
 	}
 	return app.New(c), auth.System(1), store.Migrate(ctx)
 }
@@ -152,4 +152,13 @@ func file(rows int) iter.Seq2[travel.ImportedPayment, error] {
 		_ = to.Close()
 	}()
 	return paymentfile.Read(in, nil)
+}
+
+// keys makes the keys that encrypt the book's secrets. Nothing that is measured reads them, so no file keeps them.
+func keys() (auth.SealKeys, error) {
+	line, err := auth.NewSealKey(rand.Reader)
+	if err != nil {
+		return auth.SealKeys{}, err
+	}
+	return auth.ParseSealKeys(line)
 }
