@@ -38,7 +38,7 @@ var rooms = []room{
 		"channels", "channel_", "suppliers", "policies", "rate_card_lines",
 	}},
 	{"identity", []string{"merchants"}, []string{
-		"users", "memberships", "recovery_codes", "api_tokens", "jwt_keys", "login_attempts",
+		"users", "memberships", "recovery_codes", "api_tokens", "jwt_keys", "login_attempts", "refresh_families",
 	}},
 	{"bookings", []string{"merchants"}, []string{"bookings", "booking_suppliers"}},
 	{"ledger", []string{"merchants", "bookings"}, []string{

@@ -137,13 +137,13 @@ func (s *server) login(c *call) error {
 	if password == nil && !in.problems.Has("password") {
 		in.problems.Missing("password")
 	}
-	code := in.textOr("two_factor_code")
+	code, rotate := in.textOr("two_factor_code"), in.boolean("rotate_refresh_token")
 	if err := in.problems.Err(); err != nil {
 		return err
 	}
 	session, err := s.app.Sessions.Login(c.ctx, identity.Login{
 		Username: *name, Password: *password, Code: code, Path: c.r.PathValue("site"), Address: c.address,
-		Devices: devicesOf(c.r),
+		Devices: devicesOf(c.r), Rotate: rotate != nil && *rotate,
 	})
 	if err != nil {
 		return err

@@ -15,10 +15,17 @@ import (
 )
 
 // How long tokens are valid, which is also the longest life that Verify takes. A refresh token is valid until its
-// generation ends.
+// generation or its family ends.
 const (
 	AccessLifetime = 15 * time.Minute
 	DeviceLifetime = 180 * 24 * time.Hour // from the last login
+)
+
+// How long the tokens of a family live (decision 0007). A refresh token does not say when it expires, and the database
+// does: an old one that comes late must still be read, because it ends the family.
+const (
+	FamilyLifetime = 30 * 24 * time.Hour // from the last use
+	RotationGrace  = time.Minute         // in which the token before the present one is still taken
 )
 
 // retiring is how long after its retirement a key may still have signed something: the clocks of the processes differ,
@@ -29,6 +36,7 @@ const (
 	signingKeyBytes = 32   // as long as the hash, as RFC 7518 asks for HS256
 	keyIDBytes      = 10   // 16 characters of base32
 	deviceBytes     = 15   // 24 characters of base32
+	familyBytes     = 20   // 32 characters of base32
 	maxJWTBytes     = 2048 // several times the length of our own tokens; longer ones are not decoded
 )
 
@@ -109,6 +117,10 @@ type Claims struct {
 	// one. An access token has the generation of the refresh token that it came with, and ends with it.
 	Generation int64
 	DeviceID   string // of a device alone: random
+	// A login that asks for rotation begins a family. Its access tokens have Family, the id. Its refresh tokens have Secret,
+	// whose hash is the id, and Number, which counts them from 1. So nobody makes a refresh token of an access token and a key.
+	Family, Secret string
+	Number         int64
 	// IssuedAt and ExpiresAt are set by Verify, in whole seconds. A refresh token has no ExpiresAt.
 	IssuedAt, ExpiresAt time.Time
 	// KeyID names the key of the signature. Verify sets it: the caller checks that the key was not revoked since the ring
@@ -116,28 +128,42 @@ type Claims struct {
 	KeyID string
 }
 
+// FamilyID is the id of the token's family, or "" without one.
+func (c Claims) FamilyID() string {
+	if c.Secret != "" {
+		return HashSecret(c.Secret)
+	}
+	return c.Family
+}
+
 // payload is the JSON of Claims. The order of its fields stays as it is, because it is part of the text of a refresh
 // token.
 type payload struct {
-	Kind       Kind  `json:"kind"`
-	Generation int64 `json:"gen"`
-	SiteID     int64 `json:"site,omitempty"`
+	Kind       Kind   `json:"kind"`
+	Generation int64  `json:"gen"`
+	SiteID     int64  `json:"site,omitempty"`
+	Family     string `json:"family,omitempty"`
+	Secret     string `json:"secret,omitempty"`
+	Number     int64  `json:"number,omitempty"`
 	jwt.RegisteredClaims
 }
 
 // SignAccess makes an access token that is valid from now for AccessLifetime.
 func SignAccess(ring Keyring, c Claims, now time.Time) (string, error) {
-	c.Kind = Access
+	c.Kind, c.Family, c.Secret, c.Number = Access, c.FamilyID(), "", 0
 	return sign(ring, c, now, jwt.NewNumericDate(now.Add(AccessLifetime)))
 }
 
-// SignRefresh makes the refresh token of one generation, which began at the given time. It has no expiry. The same
-// arguments give the same text, so that a later login returns the token that the user already has. With a new key the
+// SignRefresh makes the refresh token of one generation, which began at the given time, or one of a family, which was issued
+// then. It has no expiry. The same arguments give the same text, so that a later login returns the token that the user already has. With a new key the
 // text is another one, and the old token stays valid.
 func SignRefresh(ring Keyring, c Claims, began time.Time) (string, error) {
 	c.Kind = Refresh
 	return sign(ring, c, began, nil)
 }
+
+// NewFamilySecret draws the secret of a family of refresh tokens.
+func NewFamilySecret(random io.Reader) (string, error) { return randomText(random, familyBytes) }
 
 // NewDevice draws the id of a device.
 func NewDevice(random io.Reader) (string, error) { return randomText(random, deviceBytes) }
@@ -153,7 +179,7 @@ func sign(ring Keyring, c Claims, issued time.Time, expires *jwt.NumericDate) (s
 		return "", fault.New(fault.Internal, "There is no signing key.")
 	}
 	t := jwt.NewWithClaims(jwt.SigningMethodHS256, payload{
-		Kind: c.Kind, Generation: c.Generation, SiteID: c.SiteID,
+		Kind: c.Kind, Generation: c.Generation, SiteID: c.SiteID, Family: c.Family, Secret: c.Secret, Number: c.Number,
 		RegisteredClaims: jwt.RegisteredClaims{
 			Subject: strconv.FormatInt(c.UserID, 10), ID: c.DeviceID,
 			IssuedAt: jwt.NewNumericDate(issued), ExpiresAt: expires,
@@ -210,6 +236,7 @@ func verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error
 	}
 	c := Claims{
 		UserID: user, SiteID: p.SiteID, Kind: p.Kind, Generation: p.Generation, DeviceID: p.ID, IssuedAt: p.IssuedAt.UTC(),
+		Family: p.Family, Secret: p.Secret, Number: p.Number,
 	}
 	if p.ExpiresAt != nil {
 		c.ExpiresAt = p.ExpiresAt.UTC()

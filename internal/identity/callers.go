@@ -16,7 +16,7 @@ type Caller struct {
 	Membership auth.Membership
 	Token      auth.APIToken
 	Ahead      time.Duration // how far the site's clock is ahead of the real one
-	KeyStands  bool          // of an access token: its key was not revoked
+	Stands     bool          // of an access token: its key was not revoked, and its family has not ended
 }
 
 const callerColumns = `COALESCE(s.id, 0), COALESCE(s.clock_ahead, 0), u.id, u.username, u.display_name, u.operator,
@@ -28,15 +28,17 @@ func (c *Caller) dest(ahead *int64) []any {
 }
 
 // CallerByUser reads a user at the site with a path. Without such a user it returns db.ErrNotFound. Without such a site
-// the user has no role. keyID is the key of the user's access token: the same statement looks whether it was revoked.
-func CallerByUser(tx *db.Tx, path string, userID int64, keyID string) (Caller, error) {
+// the user has no role. keyID is the key of the user's access token, and family its family or "": the same statement
+// looks whether they stand.
+func CallerByUser(tx *db.Tx, path string, userID int64, keyID, family string) (Caller, error) {
 	var c Caller
 	var ahead int64
 	err := tx.Row(`SELECT `+callerColumns+`, EXISTS (SELECT 1 FROM jwt_keys k WHERE k.id = $3)
+			AND ($4 = '' OR EXISTS (SELECT 1 FROM refresh_families f WHERE f.user_id = u.id AND f.id = $4))
 		FROM users u
 		LEFT JOIN sites s ON s.path = $1
 		LEFT JOIN memberships m ON m.site_id = s.id AND m.user_id = u.id
-		WHERE u.id = $2`, []any{path, userID, keyID}, append(c.dest(&ahead), &c.KeyStands)...)
+		WHERE u.id = $2`, []any{path, userID, keyID, family}, append(c.dest(&ahead), &c.Stands)...)
 	c.Ahead = core.Microseconds(ahead)
 	return c, err
 }

@@ -62,7 +62,7 @@ func TestCallersAreReadWithTheirPresentRole(t *testing.T) {
 		check := func(role auth.Role) {
 			t.Helper()
 			dbtest.Read(t, store, func(tx *db.Tx) error {
-				byUser, err := identity.CallerByUser(tx, "demo", user.ID, "")
+				byUser, err := identity.CallerByUser(tx, "demo", user.ID, "", "")
 				byToken, tokenErr := identity.CallerByToken(tx, "demo", token.ID)
 				for _, c := range []identity.Caller{byUser, byToken} {
 					if c.User.ID != user.ID || c.Membership.SiteID != site.ID || c.Membership.Role != role {
@@ -88,11 +88,11 @@ func TestCallersAreReadWithTheirPresentRole(t *testing.T) {
 					t.Errorf("the token at the site %s: %v", path, err)
 				}
 			}
-			found, err := identity.CallerByUser(tx, "nowhere", user.ID, "")
+			found, err := identity.CallerByUser(tx, "nowhere", user.ID, "", "")
 			if found.User.ID != user.ID || found.Membership.SiteID != 0 || found.Membership.Role != "" {
 				t.Errorf("at a site that does not exist, the user is %+v", found)
 			}
-			if _, err := identity.CallerByUser(tx, "demo", 99, ""); !errors.Is(err, db.ErrNotFound) {
+			if _, err := identity.CallerByUser(tx, "demo", 99, "", ""); !errors.Is(err, db.ErrNotFound) {
 				t.Errorf("a user who does not exist: %v", err)
 			}
 			return err

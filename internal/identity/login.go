@@ -35,6 +35,9 @@ type Login struct {
 	Path     string   // of the site; "" for a login without a site
 	Address  string   // from which the request comes
 	Devices  []string // what the device got at earlier logins (see Session.Device)
+	// Rotate begins a family of refresh tokens (decision 0007): each refresh gives the next one, and whoever uses an older one
+	// ends all tokens that came from this login. Without it the refresh token stays the same.
+	Rotate bool
 }
 
 // Session is the answer to a login or a refresh.
@@ -59,7 +62,12 @@ func (s *Sessions) Login(ctx context.Context, in Login) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
-	session, err := s.open(ctx, a.user, in.Path)
+	session, err := s.open(ctx, a.user, in.Path, func() (family, error) {
+		if !in.Rotate {
+			return family{}, nil
+		}
+		return s.beginFamily(ctx, a.user)
+	})
 	if err != nil {
 		return Session{}, err
 	}
@@ -293,8 +301,9 @@ func addressGroup(address string) string {
 	return addr.String()
 }
 
-// open reads the sites of a session and makes its tokens.
-func (s *Sessions) open(ctx context.Context, user auth.User, path string) (Session, error) {
+// open reads the sites of a session and makes its tokens. descend begins the family of the tokens or continues it. It comes
+// last, so that a request which is refused for another reason uses up no token.
+func (s *Sessions) open(ctx context.Context, user auth.User, path string, descend func() (family, error)) (Session, error) {
 	session := Session{User: user}
 	if err := s.readSites(ctx, &session, path); err != nil {
 		return Session{}, err
@@ -303,12 +312,19 @@ func (s *Sessions) open(ctx context.Context, user auth.User, path string) (Sessi
 	if err != nil {
 		return Session{}, err
 	}
-	session.Token, err = auth.SignAccess(ring, auth.Claims{UserID: user.ID, Generation: user.RefreshGeneration}, s.Clock())
+	f, err := descend()
 	if err != nil {
 		return Session{}, err
 	}
-	session.RefreshToken, err = auth.SignRefresh(ring,
-		auth.Claims{UserID: user.ID, Generation: user.RefreshGeneration}, user.RefreshBeganAt)
+	claims := auth.Claims{UserID: user.ID, Generation: user.RefreshGeneration, Secret: f.Secret, Number: f.Number}
+	if session.Token, err = auth.SignAccess(ring, claims, s.Clock()); err != nil {
+		return Session{}, err
+	}
+	began := user.RefreshBeganAt
+	if f.Secret != "" {
+		began = f.RotatedAt
+	}
+	session.RefreshToken, err = auth.SignRefresh(ring, claims, began)
 	return session, err
 }
 

@@ -1,5 +1,5 @@
 // Package identity keeps users, their access to sites, their sessions and their API tokens. It owns users,
-// memberships, recovery_codes, api_tokens, jwt_keys and login_attempts. Begin reading at Sessions.
+// memberships, recovery_codes, api_tokens, jwt_keys, login_attempts and refresh_families. Begin reading at Sessions.
 package identity
 
 import (
@@ -99,7 +99,7 @@ func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (auth.Acto
 	var caller Caller
 	var aheadThen time.Duration
 	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		if caller, err = CallerByUser(tx, path, claims.UserID, claims.KeyID); err != nil || caller.Ahead == 0 {
+		if caller, err = CallerByUser(tx, path, claims.UserID, claims.KeyID, claims.Family); err != nil || caller.Ahead == 0 {
 			return err
 		}
 		// A JWT gives its instants in whole seconds. A clock move in the second of its issue may have come before it.
@@ -113,7 +113,7 @@ func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (auth.Acto
 		return auth.Actor{}, err
 	case caller.User.RefreshGeneration != claims.Generation:
 		return auth.Actor{}, errJWTInvalid()
-	case !caller.KeyStands: // its key was revoked after this process read the keys
+	case !caller.Stands: // its family has ended, or its key was revoked after this process read the keys
 		return auth.Actor{}, errJWTInvalid()
 	}
 	actor, ok := caller.User.ActorAt(caller.Membership)
@@ -131,21 +131,23 @@ func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (auth.Acto
 	return actor, nil
 }
 
-// Refresh opens a session with a refresh token. path is the site's, or "" as in Login.
+// Refresh opens a session with a refresh token. One that rotates is used up by it, and the session has the next (see
+// Login.Rotate). path is the site's, or "" as in Login.
 func (s *Sessions) Refresh(ctx context.Context, path, bearer string) (Session, error) {
-	user, err := s.userOf(ctx, bearer, auth.Refresh)
+	user, claims, err := s.userOf(ctx, bearer, auth.Refresh)
 	if err != nil {
 		return Session{}, err
 	}
-	return s.open(ctx, user, path)
+	return s.open(ctx, user, path, func() (family, error) { return s.rotate(ctx, user, claims) })
 }
 
 // EndRefresh ends the refresh token of a user, and with it all access tokens that came from it, for every process at
-// once. bearer says which user: it is an access token or the refresh token itself. path is the site's, or "" as in Login.
+// once. bearer says which: it is an access token or the refresh token itself. A token of a family ends this family alone. Any
+// other ends all sessions of the user, those of families too. path is the site's, or "" as in Login.
 func (s *Sessions) EndRefresh(ctx context.Context, path, bearer string) error {
-	user, err := s.userOf(ctx, bearer, auth.Access)
+	user, claims, err := s.userOf(ctx, bearer, auth.Access)
 	if fault.Is(err, fault.JWTInvalid) {
-		user, err = s.userOf(ctx, bearer, auth.Refresh)
+		user, claims, err = s.userOf(ctx, bearer, auth.Refresh)
 	}
 	if err != nil {
 		return err
@@ -155,6 +157,9 @@ func (s *Sessions) EndRefresh(ctx context.Context, path, bearer string) error {
 			if _, _, err := entrance(tx, user, path); err != nil {
 				return err
 			}
+		}
+		if id := claims.FamilyID(); id != "" {
+			return endFamily(tx, user.ID, id)
 		}
 		return endRefresh(tx, user.ID, user.RefreshGeneration)
 	})
@@ -166,7 +171,7 @@ func (s *Sessions) EndRefresh(ctx context.Context, path, bearer string) error {
 
 // entrance reads the site with a path and the actor that a user is there. The errors are those of Authenticate.
 func entrance(tx *db.Tx, user auth.User, path string) (travel.Site, auth.Actor, error) {
-	caller, err := CallerByUser(tx, path, user.ID, "")
+	caller, err := CallerByUser(tx, path, user.ID, "", "")
 	if err != nil {
 		return travel.Site{}, auth.Actor{}, err
 	}
@@ -182,14 +187,14 @@ func entrance(tx *db.Tx, user auth.User, path string) (travel.Site, auth.Actor, 
 	return site, actor, err
 }
 
-// userOf reads the user whose JWT this is. It refuses a JWT of another kind.
-func (s *Sessions) userOf(ctx context.Context, bearer string, kind auth.Kind) (auth.User, error) {
+// userOf reads the user whose JWT this is, and what it says. It refuses a JWT of another kind.
+func (s *Sessions) userOf(ctx context.Context, bearer string, kind auth.Kind) (auth.User, auth.Claims, error) {
 	if bearer == "" {
-		return auth.User{}, errNotLoggedIn()
+		return auth.User{}, auth.Claims{}, errNotLoggedIn()
 	}
 	claims, err := s.keys.verify(ctx, bearer, kind)
 	if err != nil {
-		return auth.User{}, err
+		return auth.User{}, auth.Claims{}, err
 	}
 	var user auth.User
 	var stands bool
@@ -199,20 +204,24 @@ func (s *Sessions) userOf(ctx context.Context, bearer string, kind auth.Kind) (a
 		} else if err != nil {
 			return err
 		}
-		stands, err = jwtKeyStands(tx, claims.KeyID)
+		if stands, err = jwtKeyStands(tx, claims.KeyID); err != nil || !stands {
+			return err
+		}
+		stands, err = familyStands(tx, claims)
 		return err
 	})
 	if err != nil {
-		return auth.User{}, err
+		return auth.User{}, auth.Claims{}, err
 	}
 	if !stands || claims.Generation != user.RefreshGeneration {
-		return auth.User{}, errJWTInvalid()
+		return auth.User{}, auth.Claims{}, errJWTInvalid()
 	}
-	// Each generation has one refresh token. With a key alone nobody can make it, because its issue is in the database.
-	if kind == auth.Refresh && !claims.IssuedAt.Equal(user.RefreshBeganAt.Truncate(time.Second)) {
-		return auth.User{}, errJWTInvalid()
+	// Each generation has one refresh token that does not rotate. With a key alone nobody can make it, because its issue is in
+	// the database. Nor one that rotates, because of its secret.
+	if kind == auth.Refresh && claims.Secret == "" && !claims.IssuedAt.Equal(user.RefreshBeganAt.Truncate(time.Second)) {
+		return auth.User{}, auth.Claims{}, errJWTInvalid()
 	}
-	return user, nil
+	return user, claims, nil
 }
 
 // LoginKey is a key that signs or verifies logins, without its secret.

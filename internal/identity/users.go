@@ -47,8 +47,12 @@ func UserNamed(tx *db.Tx, username string) (auth.User, error) {
 
 // setPasswordHash changes the password, and so ends all access tokens and refresh tokens of the user.
 func setPasswordHash(tx *db.Tx, userID int64, hash string) error {
-	return changeUser(tx, `UPDATE users SET password_hash = $2, refresh_generation = refresh_generation + 1, refresh_began_at = $3, modified_at = $3 WHERE id = $1`,
-		userID, hash, db.Micros(tx.Now))
+	err := changeUser(tx, `UPDATE users SET password_hash = $2, refresh_generation = refresh_generation + 1,
+		refresh_began_at = $3, modified_at = $3 WHERE id = $1`, userID, hash, db.Micros(tx.Now))
+	if err != nil {
+		return err
+	}
+	return endFamilies(tx, userID)
 }
 
 // rehashPassword stores another hash of the same password, unless the stored hash was changed meanwhile.
@@ -57,10 +61,15 @@ func rehashPassword(tx *db.Tx, u auth.User, hash string) error {
 	return err
 }
 
-// endRefresh ends the refresh token of a generation, and with it all access tokens that came from it. If it has ended already, it returns db.ErrNotFound.
+// endRefresh ends the refresh tokens of a generation, and with them all access tokens that came from them. If they have ended
+// already, it returns db.ErrNotFound.
 func endRefresh(tx *db.Tx, userID, generation int64) error {
-	return changeUser(tx, `UPDATE users SET refresh_generation = refresh_generation + 1, refresh_began_at = $3
+	err := changeUser(tx, `UPDATE users SET refresh_generation = refresh_generation + 1, refresh_began_at = $3
 		WHERE id = $1 AND refresh_generation = $2`, userID, generation, db.Micros(tx.Now))
+	if err != nil {
+		return err
+	}
+	return endFamilies(tx, userID)
 }
 
 // BeginTwoFactor stores the sealed secret of a second factor that is not confirmed yet. If the user has a confirmed one, it
