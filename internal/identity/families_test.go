@@ -166,6 +166,66 @@ func TestParallelRefreshesGetTheSameToken(t *testing.T) {
 	})
 }
 
+// waiting returns when a write waits for another one, or when it is over. Only PostgreSQL tells who waits. On SQLite a write
+// does not begin before the other one has ended, so there is nothing to wait for.
+func waiting(t *testing.T, h *apptest.House, over chan struct{}) {
+	t.Helper()
+	for {
+		select {
+		case <-over:
+			return
+		default:
+		}
+		var n int64
+		err := h.DB.Read(t.Context(), func(tx *db.Tx) error {
+			return tx.Row(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+				nil, &n)
+		})
+		if err != nil || n > 0 {
+			return
+		}
+	}
+}
+
+// One process has rotated a token and not committed yet, and another is sent the same token.
+func TestARefreshSeesWhatAnotherProcessDoesToItsFamily(t *testing.T) {
+	t.Parallel()
+	for change, want := range map[string]fault.Kind{
+		`UPDATE refresh_families SET number = 2, rotated_at = rotated_at + 1000000`: fault.Internal,   // a refresh
+		`DELETE FROM refresh_families`:                                              fault.JWTInvalid, // the end
+	} {
+		t.Run(strings.Fields(change)[0], func(t *testing.T) {
+			t.Parallel()
+			onBothWithAda(t, func(t *testing.T, h, second *apptest.House) {
+				session := rotating(t, h)
+				h.Now.Move(2 * time.Second)
+				over := make(chan struct{})
+				dbtest.Write(t, h.DB, func(tx *db.Tx) error {
+					_, err := tx.Exec(change)
+					go func() {
+						defer close(over)
+						_, err := second.Sessions.Refresh(t.Context(), "", session.RefreshToken)
+						apptest.WantKind(t, err, want, "the refresh of the other process")
+					}()
+					waiting(t, h, over)
+					return err
+				})
+				<-over
+				if want == fault.JWTInvalid {
+					return
+				}
+				var number, rotated int64
+				dbtest.Read(t, h.DB, func(tx *db.Tx) error {
+					return tx.Row(`SELECT number, rotated_at FROM refresh_families`, nil, &number, &rotated)
+				})
+				if ago := h.Now.Read().Sub(db.Instant(rotated)); number != 2 || ago != time.Second {
+					t.Errorf("the present token is number %d, of %v ago: it was rotated twice", number, ago)
+				}
+			})
+		})
+	}
+}
+
 func TestAFamilyThatIsNotUsedExpires(t *testing.T) {
 	t.Parallel()
 	onBothWithAda(t, func(t *testing.T, h, second *apptest.House) {
