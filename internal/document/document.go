@@ -1,5 +1,6 @@
 // Package document writes the statement of a channel as a PDF, in each language of the service. The same statement always
-// gives the same bytes. Fonts for Latin, Greek and Cyrillic letters are part of the program. Fonts for Chinese, Japanese
+// gives the same bytes. Fonts for Latin, Greek,
+// Cyrillic, Arabic, Hebrew and Thai letters are part of the program. Fonts for Chinese, Japanese
 // and Korean are read from a folder, because they are forty times as large. Begin to read at WriteStatement.
 package document
 
@@ -62,39 +63,48 @@ const (
 // differently. Other languages take the first font that has the character.
 var faces = map[string]string{"jaJA": "JP", "koKO": "KR", "zhZH": "SC"}
 
-// typeface makes a font with the characters of a text, and returns the characters that no font has. If the fonts that may
+// typeface collects the glyphs of the characters of a text, and returns the characters that no font has. If the fonts that may
 // have them are not installed, the error is Unavailable: the bytes of a document must not depend on the machine.
-func (f Fonts) typeface(text string, weight, language string) (made []byte, missing []rune, err error) {
-	content, err := files.ReadFile("fonts/NotoSans-" + weight + ".ttf")
+func (f Fonts) typeface(text string, weight, language string) (glyphs []glyph, missing []rune, err error) {
+	inside, err := embedded(weight)
 	if err != nil {
 		return nil, nil, err
-	}
-	latin, err := sfnt.Parse(content)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the font NotoSans-%s: %w", weight, err)
 	}
 	characters := map[rune]bool{}
 	for _, r := range printableASCII + text {
 		characters[r] = true
 	}
-	glyphs, missing, err := collect(characters, []*sfnt.Font{latin})
+	glyphs, missing, err = collect(characters, inside)
 	elsewhere := func(r rune) bool { return r <= lastCharacter } // another font may have it
 	if err != nil || !slices.ContainsFunc(missing, elsewhere) {
-		return typeface(glyphs, weight == bold), missing, err
+		return glyphs, missing, err
 	}
 	collection, err := os.Open(filepath.Join(f.dir(), "NotoSansCJK-"+weight+".ttc"))
 	if err != nil { // it is not installed: the caller decides whether the document can do without
-		return typeface(glyphs, weight == bold), missing, nil
+		return glyphs, missing, nil
 	}
 	defer collection.Close()
 	fonts, err := openCollection(collection, faces[language])
 	if err != nil {
 		return nil, nil, fmt.Errorf("the font %s: %w", collection.Name(), err)
 	}
-	if glyphs, missing, err = collect(characters, append([]*sfnt.Font{latin}, fonts...)); err != nil {
-		return nil, nil, err
+	return collect(characters, slices.Concat(inside, fonts))
+}
+
+// embedded opens the fonts that are part of the program.
+func embedded(weight string) (fonts []*sfnt.Font, err error) {
+	for _, name := range []string{"NotoSans", "NotoSansArabic", "NotoSansHebrew", "NotoSansThai"} {
+		content, err := files.ReadFile("fonts/" + name + "-" + weight + ".ttf")
+		if err != nil {
+			return nil, err
+		}
+		font, err := sfnt.Parse(content)
+		if err != nil {
+			return nil, fmt.Errorf("the font %s-%s: %w", name, weight, err)
+		}
+		fonts = append(fonts, font)
 	}
-	return typeface(glyphs, weight == bold), missing, nil
+	return fonts, nil
 }
 
 // noFont is the error when no font has a character of our own texts. Nothing is wrong with the request.

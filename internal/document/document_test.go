@@ -153,17 +153,15 @@ func TestNoBoxes(t *testing.T) {
 	}
 }
 
-// TestTextFromOutsideIsSpelledOut: a name or reference is frozen in its statement, so a character in it that no font has
-// must not keep the statement from being printed. What is printed is what its code point prints.
 // TestNoNameKeepsAStatementFromPrinting: a merchant's name may be in any script, on a server with any fonts. What no font
 // has is there to be seen.
 func TestNoNameKeepsAStatementFromPrinting(t *testing.T) {
 	nowhere := document.Fonts{Dir: t.TempDir()}
 	for name, c := range map[string]struct{ name, printed string }{
 		"wide":       {"A＝B ＨＯＴＥＬ", "A=B HOTEL"},
-		"arabic":     {"سفر", "[U+0633][U+0641][U+0631]"},
-		"hebrew":     {"טיול", "[U+05D8][U+05D9][U+05D5][U+05DC]"},
-		"thai":       {"ไทย", "[U+0E44][U+0E17][U+0E22]"},
+		"syriac":     {"ܫܠܡ", "[U+072B][U+0720][U+0721]"},
+		"no forms":   {"\u08a0 Travel", "[U+08A0] Travel"},
+		"directions": {"a\u202egnp\u2066.\u2069b\u202c", "agnp.b"},
 		"ideographs": {"太陽 Travel", "[U+592A][U+967D] Travel"},
 		"emoji":      {"Sun \U0001F31E", "Sun [U+1F31E]"},
 		"broken":     {"a\xffb", "a\ufffdb"},
@@ -178,6 +176,36 @@ func TestNoNameKeepsAStatementFromPrinting(t *testing.T) {
 	}
 }
 
+// TestNamesPrintInTheirLetters: with the fonts of the program alone.
+func TestNamesPrintInTheirLetters(t *testing.T) {
+	nowhere := document.Fonts{Dir: t.TempDir()}
+	s := sample("enGB")
+	s.ChannelName = "شركة السلام للسفر"
+	s.Policyholder = travel.Party{
+		Name: "הוֹטֶל שָׁלוֹם בע״מ", Address: "רחוב הירקון 12\nHotel שלום (תל אביב) 34\nשלום (ABC) 56", TaxNumber: "دبي 123",
+	}
+	s.Issuer = travel.Party{
+		Name: "น้ำที่ป่าปี่ เที่ยวญี่ปุ่น", Address: "ถนนสุขุมวิท 21 กรุงเทพฯ\nفندق مُحَمَّد الأوّل\nپارس گردش‌گری\n" + strings.Repeat("فندق السلام ", 9),
+		BankDetails: "Bank הבנק 123 of דרום",
+	}
+	first := print(t, nowhere, s)
+	if again := print(t, nowhere, s); !bytes.Equal(first, again) {
+		t.Error("printed twice, the bytes differ")
+	}
+	keep(t, "name-letters", first)
+	for name, spelt := range map[string]string{
+		"سفر": "[U+0633][U+0641][U+0631]", "טיול": "[U+05D8][U+05D9][U+05D5][U+05DC]", "ไทย": "[U+0E44][U+0E17][U+0E22]",
+	} {
+		with, without := sample("enGB"), sample("enGB")
+		with.ChannelName, without.ChannelName = name, spelt
+		if bytes.Equal(print(t, nowhere, with), print(t, nowhere, without)) {
+			t.Errorf("%q is spelled out", name)
+		}
+	}
+}
+
+// TestTextFromOutsideIsSpelledOut: a name or reference is frozen in its statement, so a character in it that no font has
+// must not keep the statement from being printed. What is printed is what its code point prints.
 func TestTextFromOutsideIsSpelledOut(t *testing.T) {
 	written := func(sun, noncharacter string) document.Statement {
 		s := sample("enGB")

@@ -112,7 +112,7 @@ func (p *paper) parties() {
 func (p *paper) partyLines(of travel.Party) []string {
 	lines := append([]string{of.Name}, linesOf(of.Address)...)
 	if of.TaxNumber != "" {
-		lines = append(lines, p.text["tax_number"]+" "+of.TaxNumber)
+		lines = append(lines, p.text["tax_number"]+" "+apart+of.TaxNumber)
 	}
 	return lines
 }

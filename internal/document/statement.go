@@ -59,15 +59,19 @@ type paper struct {
 	s    Statement
 	text map[string]string
 	pdf  *fpdf.Fpdf
+
+	shapes map[string]map[rune]shape // by the library's name of the weight
+	style  string                    // the weight in use
 }
 
 // WriteStatement prints a statement. The same statement gives the same bytes, whenever it is printed.
 func (f Fonts) WriteStatement(w io.Writer, s Statement) error {
 	s.Taxes, s.Lines = slices.Clone(s.Taxes), slices.Clone(s.Lines) // spellOut may change their texts
-	p := &paper{s: s, text: texts[s.Language]}
+	p := &paper{s: s, text: texts[s.Language], shapes: map[string]map[rune]shape{}}
 	if p.text == nil {
 		return fmt.Errorf("there are no texts in the language %q", s.Language)
 	}
+	p.eachOutside(clean)
 	fonts, err := p.fonts(f)
 	if err != nil {
 		return err
@@ -92,7 +96,7 @@ func (p *paper) fonts(f Fonts) (map[string][]byte, error) {
 	made, lacking := map[string][]byte{}, map[rune]bool{}
 	own, outside := p.ownText(), p.outsideText()
 	for _, weight := range []string{regular, bold} {
-		font, missing, err := f.typeface(own+outside, weight, p.s.Language)
+		glyphs, missing, err := f.typeface(own+outside, weight, p.s.Language)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +106,7 @@ func (p *paper) fonts(f Fonts) (map[string][]byte, error) {
 			}
 			lacking[r] = true
 		}
-		made[weight] = font
+		made[weight], p.shapes[styles[weight]] = typeface(glyphs, weight == bold), shapesOf(glyphs)
 	}
 	if len(lacking) == 0 {
 		return made, nil
@@ -125,7 +129,11 @@ func (p *paper) ownText() string {
 func (p *paper) outsideText() string {
 	var b strings.Builder
 	p.eachOutside(func(text string) string {
-		b.WriteString(text)
+		for line := range strings.SplitSeq(text, "\n") {
+			drawn, _ := arrange(line)
+			b.WriteString(drawn)
+			b.WriteString(strings.Map(visible, line)) // spellOut looks for these
+		}
 		return text
 	})
 	return strings.Map(onOneLine, b.String())
@@ -158,7 +166,7 @@ func (p *paper) spellOut(lacking map[rune]bool) {
 			switch {
 			case lacking[r] && r > wide+' ' && r <= wide+'~':
 				b.WriteRune(r - wide)
-			case lacking[r]:
+			case lacking[r] || lacking[mirrored(r)]:
 				fmt.Fprintf(&b, "[%U]", r)
 			default:
 				b.WriteRune(r)
@@ -206,14 +214,53 @@ func (p *paper) chargeName() string {
 	return p.text["premium"]
 }
 
-func (p *paper) font(style string, size float64) { p.pdf.SetFont(family, style, size) }
+func (p *paper) font(style string, size float64) {
+	p.style = style
+	p.pdf.SetFont(family, style, size)
+}
 
-// cell writes a text on one line.
+// cell writes a text on one line. Marks are drawn over the line, each on its letter.
 func (p *paper) cell(width float64, text, align string) {
 	size, _ := p.pdf.GetFontSize()
-	text = p.fit(strings.Map(onOneLine, text), width-1)
-	p.pdf.CellFormat(width, lineHeight, text, "", 0, align, false, 0, "")
+	drawn, fromRight := arrange(strings.Map(onOneLine, text))
+	drawn = p.fit(drawn, width-1, fromRight)
+	line := strings.Map(func(r rune) rune {
+		if marked(r) {
+			return -1
+		}
+		return r
+	}, drawn)
+	x, y := p.pdf.GetXY()
+	if x += p.pdf.GetCellMargin(); align == "R" {
+		x += width - 2*p.pdf.GetCellMargin() - p.pdf.GetStringWidth(line)
+	}
+	p.pdf.CellFormat(width, lineHeight, line, "", 0, align, false, 0, "")
+	if line != drawn {
+		p.marks(drawn, x, y)
+	}
 	p.pdf.SetFontSize(size)
+}
+
+// marks draws the marks of a line of which the letters are drawn from x on.
+func (p *paper) marks(drawn string, x, y float64) {
+	_, size := p.pdf.GetFontSize()
+	base := y + 0.5*lineHeight + 0.3*size // where CellFormat puts letters
+	letters := []rune(drawn)
+	for i := 0; i < len(letters); {
+		end := i + 1
+		for end < len(letters) && marked(letters[end]) {
+			end++
+		}
+		letter, marks := letters[i], letters[i+1:end]
+		if marked(letter) { // there is no letter before it
+			letter, marks = 0, letters[i:end]
+		}
+		for _, m := range place(letter, marks, p.shapes[p.style]) {
+			p.pdf.Text(x+float64(m.x)*size/unitsPerEm, base-float64(m.up)*size/unitsPerEm, string(m.mark))
+		}
+		x += p.pdf.GetStringWidth(string(letters[i]))
+		i = end
+	}
 }
 
 // onOneLine replaces line breaks by spaces.
@@ -227,8 +274,9 @@ func onOneLine(r rune) rune {
 // smallest is the smallest size of a text that must fit, as a part of its normal size.
 const smallest = 0.75
 
-// fit makes a text smaller until it fits a width. If it still does not fit, it is cut: the CSV form has all of it.
-func (p *paper) fit(text string, width float64) string {
+// fit makes a text smaller until it fits a width. If it still does not fit, it is cut where it ends for its reader:
+// the CSV form has all of it.
+func (p *paper) fit(text string, width float64, fromRight bool) string {
 	size, _ := p.pdf.GetFontSize()
 	if needed := p.pdf.GetStringWidth(text); needed > width {
 		p.pdf.SetFontSize(size * max(smallest, 0.99*width/needed))
@@ -237,6 +285,12 @@ func (p *paper) fit(text string, width float64) string {
 		return text
 	}
 	letters := []rune(text)
+	for fromRight && len(letters) > 0 && (marked(letters[0]) || p.pdf.GetStringWidth("..."+string(letters)) > width) {
+		letters = letters[1:]
+	}
+	if fromRight {
+		return "..." + string(letters)
+	}
 	for len(letters) > 0 && p.pdf.GetStringWidth(string(letters)+"...") > width {
 		letters = letters[:len(letters)-1]
 	}
