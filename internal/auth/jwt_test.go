@@ -69,6 +69,28 @@ func TestClaimsComeBackAsSigned(t *testing.T) {
 	refused(t, "a refresh token as access token", ring, refresh, auth.Access, noon)
 }
 
+func TestOnlyTheRefreshTokensOfAFamilyHaveItsSecret(t *testing.T) {
+	key := keyMade(t, 1, noon)
+	ring := ringOf(t, key)
+	secret := signed(t)(auth.NewFamilySecret(seeded(7)))
+	in := auth.Claims{UserID: 1, Generation: 2, Secret: secret, Number: 3}
+	refresh, err := auth.Verify(ring, signed(t)(auth.SignRefresh(ring, in, noon)), auth.Refresh, noon.AddDate(1, 0, 0))
+	want := in
+	want.Kind, want.IssuedAt, want.KeyID = auth.Refresh, noon, key.ID
+	if refresh != want || err != nil {
+		t.Errorf("the refresh token: %+v, %v, want %+v", refresh, err, want)
+	}
+	access, err := auth.Verify(ring, signed(t)(auth.SignAccess(ring, in, noon)), auth.Access, noon)
+	want.Kind, want.Secret, want.Number, want.Family = auth.Access, "", 0, auth.HashSecret(secret)
+	want.ExpiresAt = noon.Add(auth.AccessLifetime)
+	if access != want || err != nil || access.FamilyID() != refresh.FamilyID() {
+		t.Errorf("the access token: %+v, %v, want %+v", access, err, want)
+	}
+	if plain := (auth.Claims{UserID: 1}); plain.FamilyID() != "" {
+		t.Errorf("a token without a family has the family %q", plain.FamilyID())
+	}
+}
+
 func TestAccessTokenLivesFifteenMinutesByTheGivenClock(t *testing.T) {
 	ring := ringOf(t, keyMade(t, 1, noon))
 	token := signed(t)(auth.SignAccess(ring, auth.Claims{UserID: 1}, noon.Add(999*time.Millisecond)))
