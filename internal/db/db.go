@@ -213,7 +213,7 @@ func (db *DB) beginRead(ctx context.Context, pool *sql.DB) (sqlTx *sql.Tx, err e
 	}
 	for range lossAttempts {
 		sqlTx, err = pool.BeginTx(ctx, opts)
-		if err == nil || !db.engine.lost(err) || !db.renewAfter(err) {
+		if err == nil || !db.engine.lost(err) || !db.renewAfter(ctx, err) {
 			return sqlTx, err
 		}
 	}

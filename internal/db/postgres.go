@@ -181,7 +181,7 @@ func (db *DB) writeWithRetries(ctx context.Context, fn func(tx *Tx) error) error
 			return err
 		case db.engine.lost(err):
 			losses++
-			again = db.renewAfter(err) && losses < lossAttempts
+			again = db.renewAfter(ctx, err) && losses < lossAttempts
 		case db.engine.conflict(err):
 			conflicts++
 			again = conflicts <= 2
@@ -213,17 +213,26 @@ func (db *DB) writeOnce(ctx context.Context, fn func(tx *Tx) error) error {
 // renewAfter reports whether another connection may do better after an error. A server that restarts or changes its role
 // leaves all idle connections useless at once, so these are closed, and the next one is a new one. That happens once a
 // second at most: connecting is dear, and a server that takes no writes may stay so. Only there another try without new
-// connections is in vain.
-func (db *DB) renewAfter(err error) bool {
+// connections is in vain. Closing takes seconds where the server is frozen, and nobody waits longer for it than ctx.
+func (db *DB) renewAfter(ctx context.Context, err error) bool {
 	now := db.clock().UnixNano()
 	last := db.renewed.Load()
 	first := last == 0 || now-last >= int64(renewPause)
 	if first && db.renewed.CompareAndSwap(last, now) {
-		db.read.SetMaxIdleConns(0)
-		db.read.SetMaxIdleConns(postgresConns)
-		db.long.pool.SetMaxIdleConns(0)
-		db.long.pool.SetMaxIdleConns(db.long.Readers)
-		return true
+		closed := make(chan struct{})
+		go func() {
+			defer close(closed)
+			db.read.SetMaxIdleConns(0)
+			db.read.SetMaxIdleConns(postgresConns)
+			db.long.pool.SetMaxIdleConns(0)
+			db.long.pool.SetMaxIdleConns(db.long.Readers)
+		}()
+		select {
+		case <-closed:
+			return true
+		case <-ctx.Done():
+			return false
+		}
 	}
 	return postgresCode(err) != readOnlyServer
 }
