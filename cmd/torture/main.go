@@ -35,6 +35,7 @@ func parts() []part {
 		{"failover", "the primary of PostgreSQL is lost while clients write, and its standby takes over", time.Hour, failover},
 		{"patroni", "the same with Patroni and etcd: switchovers and fail-overs", time.Hour, patroni},
 		{"faults", "disk, descriptors, files and PostgreSQL are taken away and given back", 20 * time.Minute, faults},
+		{"load", "large bodies, crowds of callers, long reports and logins, all at once", 20 * time.Minute, load},
 		{"inputs", "every field, parameter and header of every operation gets what nobody should send", time.Hour,
 			goTest("./internal/api", "TestHostileInputs|TestBodiesThatNeverEnd", 1_000_000)},
 		{"access", "every route is asked by every kind of caller, and for things of another site", 10 * time.Minute,
