@@ -110,7 +110,7 @@ func TestTheAuditAtTheCommandLine(t *testing.T) {
 		`"previous_hash": ""`:       {"audit", "list", "--site", "demo", "--json"},
 		"keys.rotate":               {"audit", "list", "--deployment"},
 		`"chain":"audit","count":3`: {"verify", "--site", "demo", "--head"},
-		`"chain":"audit","count":1`: {"verify", "--head"},
+		`"chain":"audit","count":2`: {"verify", "--head"}, // of both kinds of keys
 		`"check": "audit"`:          {"verify", "--json"},
 		"Nothing is wrong":          {"verify", "--site", "demo"},
 	} {

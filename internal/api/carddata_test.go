@@ -88,6 +88,9 @@ func TestNoCardDataIsKept(t *testing.T) {
 	for _, file := range files {
 		kept, err := os.ReadFile(file)
 		must(t, err)
+		if len(kept) == 0 { // a lock of imports that take turns
+			continue
+		}
 		found = found || bytes.Contains(kept, []byte("tok_visa"))
 		lookForCardData(t, filepath.Base(file), kept)
 	}

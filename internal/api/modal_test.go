@@ -273,6 +273,9 @@ func TestNoCardNumberGetsIntoTheModal(t *testing.T) {
 	for _, file := range files {
 		kept, err := os.ReadFile(file)
 		must(t, err)
+		if len(kept) == 0 { // a lock of imports that take turns
+			continue
+		}
 		found = found || bytes.Contains(kept, []byte("Lovelace"))
 		lookForCardData(t, filepath.Base(file), kept)
 	}
