@@ -128,16 +128,6 @@ func everyPage[T any](
 	}
 }
 
-// everyItem goes through a list in order of ids.
-func everyItem[T any](read func(travel.Page) (travel.List[T], error), show func(T)) error {
-	return everyPage(read, false, func(items []T) (bool, error) {
-		for _, item := range items {
-			show(item)
-		}
-		return true, nil
-	})
-}
-
 // printer prints a list piece by piece, in one form. It is told which piece is the last one, which may be empty.
 type printer[T any] func(items []T, last bool) error
 

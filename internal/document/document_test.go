@@ -185,7 +185,7 @@ func TestNamesPrintInTheirLetters(t *testing.T) {
 		Name: "הוֹטֶל שָׁלוֹם בע״מ", Address: "רחוב הירקון 12\nHotel שלום (תל אביב) 34\nשלום (ABC) 56", TaxNumber: "دبي 123",
 	}
 	s.Issuer = travel.Party{
-		Name: "น้ำที่ป่าปี่ เที่ยวญี่ปุ่น", Address: "ถนนสุขุมวิท 21 กรุงเทพฯ\nفندق مُحَمَّد الأوّل\nپارس گردش‌گری\n" + strings.Repeat("فندق السلام ", 9),
+		Name: "น้ำที่ป่าปี่ เที่ยวญี่ปุ่น", Address: "ถนนสุขุมวิท 21 กรุงเทพฯ\nفندق مُحَمَّد الأوّل\nپارس گردش\u200cگری\n" + strings.Repeat("فندق السلام ", 9),
 		BankDetails: "Bank הבנק 123 of דרום",
 	}
 	first := print(t, nowhere, s)

@@ -127,7 +127,8 @@ func allocations(tx *db.Tx, condition string, args ...any) ([]protection.Allocat
 }
 
 // positionsQuery reads every allocation that can count at the end of a day ($2), as known at an instant ($3), with its
-// sums and its terms at that moment. The "+" keeps SQLite from the index of that column: it would have to sort. It also returns allocations whose last day of dispute is over: the caller decides.
+// sums and its terms at that moment. It also returns allocations whose last day of dispute is over: the caller decides. The
+// "+" keeps SQLite from the index of that column: it would sort, or go through the terms of the whole site for each row.
 const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effective_at, a.amount, a.protected,
 		a.cover_from, a.policy_currency, a.priced_at, a.from_provider, a.from_day, a.from_rate, a.to_provider, a.to_day,
 		a.to_rate, t.start_day, t.end_day, t.last_day, t.country, t.suppliers, a.booking_id, a.transaction_id,
@@ -141,7 +142,7 @@ const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effec
 	JOIN bookings b ON b.site_id = a.site_id AND b.id = a.booking_id
 	JOIN allocation_terms t ON t.site_id = a.site_id AND t.allocation_id = a.id AND t.id = COALESCE(
 		(SELECT MAX(l.id) FROM allocation_terms l WHERE l.site_id = a.site_id AND l.allocation_id = a.id
-			AND l.effective_at <= $2 AND l.recorded_at <= $3),
+			AND +l.effective_at <= $2 AND l.recorded_at <= $3),
 		(SELECT MIN(l.id) FROM allocation_terms l WHERE l.site_id = a.site_id AND l.allocation_id = a.id))
 	WHERE a.site_id = $1 AND +a.effective_at <= $2 AND a.recorded_at <= $3 AND NOT a.simulated`
 

@@ -80,7 +80,7 @@ func historiesAfter(
 		return nil, err
 	}
 	return page, readEvents(tx, byID, `allocation_events e
-		WHERE e.site_id = $1 AND e.allocation_id BETWEEN $2 AND $3 AND e.effective_at <= $4 AND e.recorded_at <= $5`, args)
+		WHERE e.site_id = $1 AND e.allocation_id BETWEEN $2 AND $3 AND +e.effective_at <= $4 AND e.recorded_at <= $5`, args)
 }
 
 // HistoriesBetween calls each for the allocations to which something happened on the days after one and up to another, in
@@ -148,7 +148,7 @@ func historiesIn(
 			return place > 1 && t.EffectiveAt.After(day.End())
 		})
 	}
-	w.And("effective_at <= ?", db.Micros(day.End()))
+	w.And("+effective_at <= ?", db.Micros(day.End()))
 	return page, readEvents(tx, byID, "allocation_events e WHERE "+w.Text.String(), w.Args)
 }
 

@@ -136,11 +136,12 @@ func killAfter(t *testing.T, told string, after int) map[string]int64 {
 	return known
 }
 
-// TestTheOneThatIsKilled is the other process. It writes until it is killed, and says what is stored.
+// TestTheOneThatIsKilled is the other process. It writes until it is killed, and says what is stored. Without the variable
+// that TestAProcessIsKilled gives it there is nothing to do.
 func TestTheOneThatIsKilled(t *testing.T) {
 	told := strings.Fields(os.Getenv(killedVariable))
 	if len(told) == 0 {
-		t.Skip("only TestAProcessIsKilled starts this one")
+		return
 	}
 	var site, channel, round int64
 	var bookings [3]int64
