@@ -147,7 +147,7 @@ func (c *cluster) start() error {
 	var err error
 	_, late := c.r.until(patience, "PostgreSQL starts", func() bool {
 		err = c.do("pg_ctl", "--pgdata", c.data(), "--log", filepath.Join(c.dir, "log"), "--wait",
-			"--options", fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories='%s'", c.port, c.dir), "start")
+			"--options", fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories=''", c.port), "start")
 		return err == nil
 	})
 	if late != nil {

@@ -15,7 +15,7 @@ import (
 
 // What the program promises while it suffers (docs/reliability.md), with room for a busy machine.
 const (
-	answerWithin  = 8 * time.Second
+	answerWithin  = 6 * time.Second
 	readyWithin   = 2 * time.Second
 	suffers       = 8 * time.Second // how long a fault lasts: longer than any call has
 	recoverWithin = 30 * time.Second

@@ -259,7 +259,7 @@ func (n *node) configure(etcd string) error {
 			"listen": local(n.port), "connect_address": local(n.port), "data_dir": n.data(), "bin_dir": n.programs,
 			"pgpass":         filepath.Join(n.dir, "pgpass"),
 			"authentication": object{"superuser": object{"username": "postgres"}, "replication": object{"username": "replicator"}},
-			"parameters":     object{"unix_socket_directories": n.dir},
+			"parameters":     object{"unix_socket_directories": ""},
 
 			"remove_data_directory_on_rewind_failure": true,
 		},
