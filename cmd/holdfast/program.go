@@ -52,7 +52,7 @@ func (p *program) open(ctx context.Context) error {
 	return p.noDatabase(p.openBy(ctx, db.OpenExisting))
 }
 
-// noDatabase adds to an error that there is no database what to do about it.
+// noDatabase adds to the error "there is no database" what the user can do.
 func (p *program) noDatabase(err error) error {
 	if errors.Is(err, db.ErrNoDatabase) {
 		return fmt.Errorf("there is no database of holdfast at %s. Name yours with --database or HOLDFAST_DATABASE. "+

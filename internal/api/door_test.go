@@ -92,7 +92,7 @@ func TestAFullHouseRefusesAndStaysAlive(t *testing.T) {
 	}
 }
 
-// A caller is who has a token that was let in, and else the address: tokens that a stranger makes up are no callers.
+// A caller is a token that was let in, or else an address. A token that a stranger makes up is no caller.
 func TestOneCallerIsRefusedAndOthersAreNot(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{RequestsAtOnce: 100, RequestsPerCaller: 5})

@@ -167,7 +167,7 @@ func (g *gate) end() {
 	}
 }
 
-// forgetTurn takes a caller who has nothing in the line out of the turns.
+// forgetTurn ends the turns of a caller who waits for nothing any more.
 func (g *gate) forgetTurn(caller string) {
 	if len(g.callers[caller].line) == 0 {
 		g.turns = slices.DeleteFunc(g.turns, func(other string) bool { return other == caller })

@@ -25,7 +25,7 @@ type Proxy struct {
 	commit Commit
 }
 
-// Commit says what becomes of the next COMMIT.
+// Commit says how the next COMMIT ends.
 type Commit int
 
 // What may become of it.
@@ -90,7 +90,7 @@ func (p *Proxy) Thaw() {
 	}
 }
 
-// NextCommit says what becomes of the next COMMIT on any connection.
+// NextCommit says how the next COMMIT on any connection ends.
 func (p *Proxy) NextCommit(c Commit) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
