@@ -82,6 +82,13 @@ func TestAPastReportStays(t *testing.T) {
 		if after.Total != before.Total || after.ChannelNames[c.ID] != before.ChannelNames[c.ID] || len(after.Rows) != 1 {
 			t.Errorf("before %+v %v, after %+v %v", before.Total, before.ChannelNames, after.Total, after.ChannelNames)
 		}
+		behind := int64(0)
+		for _, d := range details(t, w, reports.DetailsQuery{ExposureQuery: reports.ExposureQuery{Moment: ledger.Moment{AsOf: asOf, KnownAt: known}}}) {
+			behind += d.E1Report
+		}
+		if behind != before.Total.E1 {
+			t.Errorf("its details add up to %d, not to %d", behind, before.Total.E1)
+		}
 		now := w.Exposure(reports.ExposureQuery{Moment: ledger.Moment{AsOf: asOf}})
 		if now.Final || now.Total.E1 != 0 || now.Total.E2 != 54000 || now.ChannelNames[c.ID] != name {
 			t.Errorf("now %+v, final %v, %v", now.Total, now.Final, now.ChannelNames)
