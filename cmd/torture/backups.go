@@ -24,18 +24,7 @@ func backups(r *run) error {
 	if err := backupsOn(r, "SQLite", nil); err != nil {
 		return err
 	}
-	pg, err := r.newCluster("backups-postgres", "fsync = off", "max_connections = 50")
-	if errors.Is(err, errNoPostgres) {
-		r.figure("PostgreSQL", "left out: %v", err)
-		return nil
-	}
-	if pg != nil {
-		defer pg.remove()
-	}
-	if err != nil {
-		return err
-	}
-	return backupsOn(r, "PostgreSQL", pg)
+	return r.onPostgres("backups-postgres", func(pg *cluster) error { return backupsOn(r, "PostgreSQL", pg) })
 }
 
 // backupBook is a book that is backed up again and again.

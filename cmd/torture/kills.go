@@ -41,7 +41,12 @@ func killsOnSQLite(r *run) error { return killsOn(r, "SQLite", nil, r.count(sqli
 
 // killsOnPostgres is the part kills-postgres.
 func killsOnPostgres(r *run) error {
-	pg, err := r.newCluster("postgres", "fsync = off", "max_connections = 50")
+	return r.onPostgres("postgres", func(pg *cluster) error { return killsOn(r, "PostgreSQL", pg, r.count(postgresKills)) })
+}
+
+// onPostgres runs a part on a cluster of its own. Without PostgreSQL on the machine, the part says that it was left out.
+func (r *run) onPostgres(name string, part func(pg *cluster) error) error {
+	pg, err := r.newCluster(name, "fsync = off", "max_connections = 50")
 	if errors.Is(err, errNoPostgres) {
 		r.figure("PostgreSQL", "left out: %v", err)
 		return nil
@@ -52,7 +57,7 @@ func killsOnPostgres(r *run) error {
 	if err != nil {
 		return err
 	}
-	return killsOn(r, "PostgreSQL", pg, r.count(postgresKills))
+	return part(pg)
 }
 
 func killsOn(r *run, engine string, pg *cluster, rounds int) error {

@@ -86,7 +86,7 @@ func (r *run) besieged(round int) (err error) {
 // siege is one attack.
 type siege struct {
 	book   *book
-	user   string // the access token of somebody who has nothing to do with the attack
+	user   string // the access token of a user who takes no part in the attack
 	name   string
 	hashes bool // the attack has passwords hashed
 	strict bool // the attack leaves so much room that the others are not even refused

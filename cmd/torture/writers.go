@@ -191,7 +191,7 @@ func (a *write) again(r *run, c *caller) (id int64, err error) {
 	return id, err
 }
 
-// stored are the ids of what is stored under the reference.
+// stored returns the ids that the book has for the reference.
 func (a *write) stored(c *caller) ([]int64, error) {
 	answer, err := c.ask(http.MethodGet, api+a.path+"?per_page=10&reference="+url.QueryEscape(a.reference), nil, nil)
 	if err != nil {

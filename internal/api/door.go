@@ -15,7 +15,7 @@ import (
 	"holdfast/internal/fault"
 )
 
-// Bounds of what is open at the same time, beside those of Config.
+// Bounds of requests that are open at the same time. Config has the others.
 const (
 	loginsAtOnce  = 128 // more than wait in identity's line, which is fair to addresses and accounts
 	loginsWaiting = 128
