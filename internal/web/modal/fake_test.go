@@ -162,10 +162,12 @@ const fields = `window.TokenEx = { Iframe: class {
     setTimeout(() => this.listeners.load());
   }
   validate() {
-    const [number, code] = [this.number.value, this.code.value];
-    setTimeout(() => this.listeners.validate({
-      isValid: number.length === 16, validator: number ? "format" : "required", isCvvValid: code.length === 3, cvvValidator: code ? "format" : "required",
-    }));
+    setTimeout(() => {
+      const [number, code] = [this.number.value, this.code.value];
+      this.listeners.validate({
+        isValid: number.length === 16, validator: number ? "format" : "required", isCvvValid: code.length === 3, cvvValidator: code ? "format" : "required",
+      });
+    });
   }
   tokenize() { setTimeout(() => this.listeners.tokenize({ token: "tok_hosted_" + this.number.value.slice(-3) })); }
   focus() { this.number.focus(); }

@@ -75,11 +75,17 @@ export class CardForm {
     this.#part("brands").replaceChildren(...row(names));
   }
 
-  // host replaces the fields number and code by those of the tokenizer.
+  // host replaces the fields number and code by those of the tokenizer. They may take the place of fields that have expired,
+  // which are not listened to any more.
   host(fields) {
+    this.#hosted?.on(() => {});
     this.#hosted = fields;
     this.#accepts(fields.schemes);
-    for (const name of ["number", "code"]) this.#field(name).hidden = true;
+    for (const name of ["number", "code"]) {
+      this.#field(name).hidden = true;
+      this.#show(name, "");
+    }
+    this.#hint();
     fields.on((name, problem) => {
       if (name) this.#show(name, problem);
       this.#hint();

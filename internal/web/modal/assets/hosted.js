@@ -77,7 +77,8 @@ export class HostedFields {
 
   scheme = () => this.#scheme;
   schemes = [...new Set(Object.values(schemes).map((beginning) => schemeOf(beginning).name))];
-  problem = (name) => this.#problems[name];
+  // Fields that have expired take no card any more, so what is wrong with them does not matter.
+  problem = (name) => (this.expired ? "" : this.#problems[name]);
 
   // check asks the tokenizer to check the fields now.
   async check() {
