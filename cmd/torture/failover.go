@@ -108,6 +108,7 @@ func (b *book) failoverFigures(rounds, lost int, worst time.Duration) {
 	r.figure(b.name+" standby: writes that were acknowledged; of these, lost", "%d; %d", b.acknowledged, lost)
 	r.figure(b.name+" standby: writes cut off; of these, were written", "%d; %d", b.open, b.found)
 	r.figure(b.name+" standby: slowest 503 while there was no primary", "%s", worst.Round(time.Millisecond))
+	r.figure(b.name+" standby: /readyz said no at the latest after", "%s", b.saidNo.Round(time.Millisecond))
 	r.figure(b.name+" standby: first write after the promotion, median and worst", "%s, %s",
 		b.recoveries[len(b.recoveries)/2].Round(time.Millisecond), b.recoveries[len(b.recoveries)-1].Round(time.Millisecond))
 }
@@ -170,6 +171,10 @@ func (c *cluster) lose() error {
 	if err != nil {
 		return err
 	}
+	// The first process is stopped before the others are looked for: it could start one meanwhile, which would live on.
+	if err := syscall.Kill(first, syscall.SIGSTOP); err != nil {
+		return err
+	}
 	for _, id := range processes(first) {
 		if err := syscall.Kill(id, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return err
@@ -189,12 +194,13 @@ func (b *book) failedOver(p *pair, round int) (lost int, slowest time.Duration, 
 		err = p.lag()
 	}
 	err = errors.Join(err, p.primary.lose())
+	gone := time.Now()
 	close(stop)
 	work.Wait()
 	if err != nil {
 		return 0, 0, err
 	}
-	slowest = b.withoutPrimary(round, random)
+	slowest = b.withoutPrimary(round, random, gone)
 	if err := p.standby.do("pg_ctl", "--pgdata", p.standby.data(), "--wait", "promote"); err != nil {
 		return 0, 0, err
 	}
@@ -240,21 +246,29 @@ func (p *pair) lag() error {
 	return p.primary.r.pause(asyncLag)
 }
 
-// The bounds of answers while there is no primary: a request may wait for as long as a write lives, and /readyz one second;
-// the rest is for a busy machine.
+// The bounds while there is no primary: a request may wait for as long as a write lives, and /readyz one second. What /readyz
+// found out counts for a second, so it may say yes for so long. The rest is for a busy machine.
 const (
 	refusedWithin  = 8 * time.Second
 	notReadyWithin = 3 * time.Second
+	readyUntil     = 3 * time.Second
 )
 
-// withoutPrimary looks at the server while nobody takes writes: it says that it is not ready, and refuses writes with
-// status 503. It returns how long the slowest refusal took.
-func (b *book) withoutPrimary(round int, random *rand.Rand) (slowest time.Duration) {
+// withoutPrimary looks at the server while nobody takes writes: it refuses writes with status 503, and soon says that it is
+// not ready, and then does not say anything else. It returns how long the slowest refusal took.
+func (b *book) withoutPrimary(round int, random *rand.Rand, gone time.Time) (slowest time.Duration) {
 	until := time.Now().Add(time.Duration(random.IntN(1500)) * time.Millisecond)
-	for first := true; first || time.Now().Before(until); first = false {
+	for saidNo := false; !saidNo || time.Now().Before(until); {
 		ready, err := b.server.caller("").ask(http.MethodGet, "/readyz", nil, nil)
-		if err != nil || ready.status != http.StatusServiceUnavailable || ready.took > notReadyWithin {
-			b.r.fail("%s, round %d: without a primary, /readyz is %d after %s: %v", b.name, round, ready.status, ready.took, err)
+		no := err == nil && ready.status == http.StatusServiceUnavailable
+		early := err == nil && ready.status == http.StatusOK && !saidNo && time.Since(gone) < readyUntil
+		if !no && !early || ready.took > notReadyWithin {
+			b.r.fail("%s, round %d: %s after the primary, /readyz is %d after %s: %v", b.name, round,
+				time.Since(gone).Round(time.Millisecond), ready.status, ready.took, err)
+			return slowest
+		}
+		if no && !saidNo {
+			saidNo, b.saidNo = true, max(b.saidNo, time.Since(gone))
 		}
 		w := &writer{caller: b.server.caller(b.token), name: "refused", random: random}
 		booking := w.next()

@@ -33,6 +33,7 @@ type book struct {
 	acknowledged, open, found int
 	imported                  int
 	recoveries                []time.Duration
+	saidNo                    time.Duration  // how long /readyz said yes after a loss, at most
 	taken                     map[string]any // what a fault has taken away
 }
 

@@ -109,7 +109,7 @@ func (b *book) patroniRound(round int, kind string, primary, standby *node) erro
 		err = primary.lose()
 	}
 	if err == nil && kind != "switchover" {
-		b.withoutPrimary(round, random)
+		b.withoutPrimary(round, random, time.Now())
 	}
 	if err == nil {
 		_, err = b.r.until(patroniPatience, standby.name+" is the primary", func() bool { return standby.is("primary") })
