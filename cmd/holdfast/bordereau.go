@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"holdfast/internal/reports"
 	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/reports"
 )
 
 // bordereauCmd groups the reports to the underwriter.
@@ -18,7 +18,8 @@ type bordereauPremiumCmd struct {
 	siteFlag
 	Period  string    `required:"" placeholder:"YYYY-MM" help:"The month, such as 2024-06."`
 	KnownAt time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
-	JSON    bool      `name:"json" help:"Print JSON instead of CSV."`
+	JSON    bool      `name:"json" xor:"form" help:"Print JSON, the same as the API."`
+	CSV     bool      `name:"csv" xor:"form" help:"Print CSV, which is the default. Amounts are in major units, such as 12.34."`
 }
 
 // Run prints each row as soon as it is read, because a month may have very many.

@@ -68,7 +68,7 @@ type statementsShowCmd struct {
 	ID   int64  `arg:"" help:"Id of the statement."`
 	For  string `enum:"policyholder,merchant" default:"policyholder" placeholder:"READER" help:"The reader: policyholder (the default), who pays premium, or merchant, who pays a security charge."`
 	JSON bool   `name:"json" xor:"form" help:"Print JSON, amounts in minor units."`
-	CSV  bool   `name:"csv" xor:"form" help:"Print CSV, with every line."`
+	CSV  bool   `name:"csv" xor:"form" help:"Print CSV, with every line. Amounts are in major units, such as 12.34."`
 }
 
 // Run prints it.

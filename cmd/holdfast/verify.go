@@ -8,8 +8,10 @@ import (
 	"errors"
 	"io"
 	"os"
+	"time"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/seals"
 	"holdfast/internal/travel"
@@ -19,7 +21,8 @@ import (
 // verifyCmd checks the whole book.
 type verifyCmd struct {
 	Site    string `placeholder:"PATH" help:"Path of the site (default: every site, and what belongs to none)."`
-	JSON    bool   `name:"json" help:"Print JSON: the checks, the findings, and the heads of the chains."`
+	JSON    bool   `name:"json" xor:"form" help:"Print JSON: the checks, the findings, and the heads of the chains."`
+	CSV     bool   `name:"csv" xor:"form" help:"Print CSV: a row for each check, and one for each finding."`
 	Limit   int    `default:"20" placeholder:"N" help:"Print the first N findings of each check (default: 20). All are counted."`
 	Head    bool   `xor:"head" help:"Check nothing. Print the head of each chain, as a line of JSON, to keep in another place."`
 	Against string `xor:"head" placeholder:"FILE|HASH" help:"Check, too, that the chains still hold the heads in this file, or this one hash."`
@@ -64,11 +67,12 @@ func (c verifyCmd) Run(ctx context.Context, p *program) error {
 		}
 		return writeHeads(p.stdout, heads)
 	}
+	began := p.core.Clock()
 	report, err := p.app.Verify.Run(ctx, actor, q)
 	if err != nil {
 		return err
 	}
-	if err := c.print(p, report); err != nil {
+	if err := c.print(p, report, began); err != nil {
 		return err
 	}
 	if report.Total > 0 {
@@ -115,11 +119,14 @@ type shownReport struct {
 	Heads    []seals.Head     `json:"heads"`
 }
 
-func (c verifyCmd) print(p *program, r verify.Report) error {
+func (c verifyCmd) print(p *program, r verify.Report, at time.Time) error {
 	if c.JSON {
 		enc := json.NewEncoder(p.stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(shownReport{r.Lines, append([]verify.Finding{}, r.Findings...), r.Total, r.Heads})
+	}
+	if c.CSV {
+		return p.printCSV(verifySheet(r), civil.FormatInstant(at))
 	}
 	s := sheet{columns: columnsOf("site check rows findings")}
 	for _, line := range r.Lines {
@@ -146,6 +153,21 @@ func (c verifyCmd) print(p *program, r verify.Report) error {
 	}
 	p.printf(".\n")
 	return nil
+}
+
+// verifySheet has a row for each check, and then one for each finding. The column row tells them apart.
+func verifySheet(r verify.Report) sheet {
+	s := sheet{columns: columnsOf("row site check rows findings table id field stored should_be")}
+	for _, line := range r.Lines {
+		s.rows = append(s.rows, []cell{words("check"), words(line.Site), words(line.Check), count(line.Rows), count(line.Findings)})
+	}
+	for _, f := range r.Findings {
+		s.rows = append(s.rows, []cell{
+			words("finding"), words(f.Site), words(f.Check), {}, {}, words(f.Table), ident(f.ID), words(f.Field), words(f.Stored),
+			words(f.Should),
+		})
+	}
+	return s
 }
 
 // siteCell names a site, or says that something belongs to none.

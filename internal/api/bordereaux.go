@@ -41,7 +41,7 @@ type bordereauRowShape struct {
 }
 
 var bordereauColumns = []string{
-	"certificate", "insured", "merchant", "inception", "expiry", "country_of_risk", "transaction_type", "booked", "effective",
+	"as_of", "known_at", "certificate", "insured", "merchant", "inception", "expiry", "country_of_risk", "transaction_type", "booked", "effective",
 	"original_currency", "sum_insured", "settlement_currency", "sum_insured_settlement", "rate_of_exchange",
 	"original_per_eur", "settlement_per_eur", "gross", "tax", "net",
 }
@@ -77,16 +77,18 @@ func (r bordereauRowShape) cells() []string {
 	}
 }
 
-// WriteBordereauCSV writes a bordereau as CSV, row by row as it is read.
+// WriteBordereauCSV writes a bordereau as CSV, row by row as it is read. Amounts are in major units. The first two columns
+// say for which day it is, and what was known.
 func WriteBordereauCSV(w io.Writer, b reports.Bordereau) error {
 	out := csv.NewWriter(w)
 	// The writer remembers its first error, which is returned at the end.
 	_ = out.Write(bordereauColumns)
+	moment := []string{b.AsOf.String(), civil.FormatInstant(b.KnownAt)}
 	for row, err := range b.Rows {
 		if err != nil {
 			return err
 		}
-		_ = out.Write(showBordereauRow(b, row).cells())
+		_ = out.Write(append(moment, showBordereauRow(b, row).cells()...))
 	}
 	out.Flush()
 	return out.Error()
@@ -104,10 +106,11 @@ type bordereauTotal struct {
 // WriteBordereauJSON writes a bordereau as JSON, row by row as it is read, with the totals after the rows.
 func WriteBordereauJSON(w io.Writer, b reports.Bordereau) error {
 	head, err := json.Marshal(struct {
-		Period  string `json:"period"`
-		KnownAt string `json:"known_at"`
-		Final   bool   `json:"final"`
-	}{b.Period.Name(), b.KnownAt.UTC().Format(isoMicros), b.Final})
+		Period  string    `json:"period"`
+		AsOf    civil.Day `json:"as_of"`
+		KnownAt string    `json:"known_at"`
+		Final   bool      `json:"final"`
+	}{b.Period.Name(), b.AsOf, b.KnownAt.UTC().Format(isoMicros), b.Final})
 	if err != nil {
 		return err
 	}

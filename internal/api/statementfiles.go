@@ -32,7 +32,7 @@ func PlainCell(text string) string {
 }
 
 var statementColumns = []string{
-	"statement", "row", "id", "date", "kind", "cause", "transaction", "booking", "booking_reference", "original_currency",
+	"as_of", "statement", "row", "id", "date", "kind", "cause", "transaction", "booking", "booking_reference", "original_currency",
 	"original_amount", "rate_of_exchange", "value", "lead_days", "rate_ppm", "currency", "amount", "retained", "refers_to",
 }
 
@@ -40,17 +40,18 @@ var statementColumns = []string{
 var chargeNames = map[document.Label]string{document.Policyholder: "premium", document.Merchant: "security_charge"}
 
 // WriteStatementCSV writes a statement as CSV: opening, a row for each line, minimum, taxes, payments. Their sum is
-// the closing in the last row. Amounts are decimal texts.
+// the closing in the last row. Amounts are in major units. As of is the last day of the period: all figures are those at
+// its end, and a statement never changes.
 func WriteStatementCSV(
 	w io.Writer, s protection.Statement, label document.Label, lines iter.Seq2[protection.StatementLine, error],
 ) error {
 	out := csv.NewWriter(w)
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	statement := number(s.Number)
+	asOf, statement := s.Period.Last.String(), number(s.Number)
 	sum := func(row, kind string, amount int64) error {
 		cells := make([]string, len(statementColumns))
-		cells[0], cells[1], cells[4] = statement, row, PlainCell(kind)
-		cells[15], cells[16] = string(s.Currency), money.FormatPlain(amount, s.Currency)
+		cells[0], cells[1], cells[2], cells[5] = asOf, statement, row, PlainCell(kind)
+		cells[16], cells[17] = string(s.Currency), money.FormatPlain(amount, s.Currency)
 		return out.Write(cells)
 	}
 	// The writer remembers its first error, which is returned at the end.
@@ -65,7 +66,7 @@ func WriteStatementCSV(
 			refers = number(l.RefersTo)
 		}
 		_ = out.Write([]string{
-			statement, chargeNames[label], number(l.ID), civil.DayOf(l.RecordedAt).String(), l.Kind, l.Cause,
+			asOf, statement, chargeNames[label], number(l.ID), civil.DayOf(l.RecordedAt).String(), l.Kind, l.Cause,
 			number(l.TransactionID), number(l.BookingID), PlainCell(l.BookingReference), string(l.Currency),
 			money.FormatPlain(l.StateAmount, l.Currency), l.Exchange.String(), money.FormatPlain(l.StateValue, s.Currency),
 			number(l.LeadDays), number(l.PPM), string(s.Currency), money.FormatPlain(l.Amount, s.Currency),

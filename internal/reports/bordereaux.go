@@ -32,6 +32,7 @@ type BordereauQuery struct {
 // give the same rows for ever (R0).
 type Bordereau struct {
 	Period  travel.Period
+	AsOf    civil.Day // the last day of the month, or that of KnownAt where the month was not over then
 	KnownAt time.Time
 	Final   bool
 	Insured string // name of the site
@@ -70,6 +71,7 @@ func (b *Bordereaux) Premium(ctx context.Context, actor auth.Actor, in Bordereau
 		if err := problems.Err(); err != nil {
 			return report, err
 		}
+		report.AsOf = min(report.Period.Last, civil.DayOf(report.KnownAt))
 		if report.Final, err = isFinal(tx, actor.SiteID, report.KnownAt); err != nil {
 			return report, err
 		}

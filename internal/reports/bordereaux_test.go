@@ -32,8 +32,9 @@ func TestABordereauStays(t *testing.T) {
 		w.Advance(10 * time.Second)
 		before := bordereau(t, w, "2024-06", known)
 		for _, part := range []string{
-			"1-1-1,Demo,protection-only EUR,2024-06-03,2025-01-12,PT,original,2024-06-03,2024-06-03,EUR,600.00,GBP,512.19," +
-				"0.85365000,1,0.85365,4.87,0.52,4.35\n",
+			// The month is not over.
+			"\n2024-06-10,2024-06-10 12:00:00,1-1-1,Demo,protection-only EUR,2024-06-03,2025-01-12,PT,original,2024-06-03,2024-06-03," +
+				"EUR,600.00,GBP,512.19,0.85365000,1,0.85365,4.87,0.52,4.35\n",
 			`"final":true`, `"gross":"4.87","tax":"0.52","net":"4.35"}`,
 		} {
 			if !strings.Contains(before, part) {
@@ -56,7 +57,7 @@ func TestABordereauStays(t *testing.T) {
 			t.Errorf("known at %s, it was\n%s\nand now it is\n%s", known, before, after)
 		}
 		now := bordereau(t, w, "2024-06", time.Time{})
-		if !strings.Contains(now, ",Renamed,") || strings.Count(now, "\n1-1-1,") != 2 {
+		if !strings.Contains(now, ",Renamed,") || strings.Count(now, "\n2024-06-30,2024-07-01 12:00:00,1-1-1,") != 2 {
 			t.Errorf("as known now:\n%s", now)
 		}
 		jpy := w.Booking(w.Channel(travel.ModeProtectionOnly, "JPY"), 350_000, "2024-08-05")
