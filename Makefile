@@ -5,7 +5,7 @@ BENCH ?= 1000000
 HISTORIES ?= 40
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-long torture mutants lint fuzz cover conversations screenshots bench-exposure clean
+.PHONY: help build test test-long torture mutants lint fuzz cover conversations screenshots cldr bench-exposure clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ conversations: ## write the API's conversation files anew; read the difference b
 
 screenshots: ## pictures of every state of the payment modal, to ./screenshots
 	@scripts/screenshots
+
+cldr: ## fetch CLDR's forms of money, days and countries anew, to internal/texts
+	@scripts/cldr/fetch
 
 bench-exposure: ## how long reports of exposure take over BENCH (1000000) payments; ARGS=-large also over ten times as many
 	go run ./cmd/benchexposure -payments $(BENCH) $(ARGS)

@@ -19,7 +19,7 @@ const (
 // words are plain values and their rules: no input, no output, no SQL.
 var words = []string{
 	"internal/money", "internal/fault", "internal/civil", "internal/fx", "internal/travel", "internal/protection",
-	"internal/auth", "internal/psp",
+	"internal/auth", "internal/psp", "internal/texts",
 }
 
 // room is a package of internal that holds one capability, its use cases and its own SQL.
@@ -77,6 +77,7 @@ var arrows = withRooms(map[string][]string{
 	"internal/protection": {"internal/money", "internal/fault", "internal/civil", "internal/fx", "internal/travel"},
 	"internal/auth":       {"internal/fault", "internal/civil"},
 	"internal/psp":        {"internal/money", "internal/fault"},
+	"internal/texts":      {"internal/money", "internal/civil"},
 	"internal/psp/*":      {"internal/money", "internal/fault", "internal/psp", "internal/psp/tokenizer"},
 	"internal/db":         words,
 	"internal/app":        and(words, allRooms()...),
@@ -102,7 +103,7 @@ var arrows = withRooms(map[string][]string{
 	"client": {},
 	// The program wires everything.
 	"cmd/*":     {"*", "*/*", "*/*/*"},
-	"scripts/*": {},
+	"scripts/*": {"internal/money"},
 	// The root holds these rules and nothing else.
 	".": {},
 })
