@@ -6,6 +6,9 @@ import (
 	"holdfast/internal/travel"
 )
 
+// WholeTables are the queries that go through all rows of a table.
+var WholeTables = []string{allLimitLines, allStatedLines}
+
 // RunIn checks sites inside a transaction that is open already. Tests break a book in it, and take that back.
 func RunIn(tx *db.Tx, c *core.Core, sites []travel.Site, q Query) (Report, error) {
 	var report Report

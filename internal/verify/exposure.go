@@ -258,6 +258,14 @@ func cellText(c cubeCell) string {
 	return words(c.view.String(), c.First, c.Second, string(c.Currency), string(c.Standing), string(c.ValuedIn))
 }
 
+// The queries that go through all rows of a table neither group nor sort: SQLite would hold all rows in memory.
+const (
+	allLimitLines  = `SELECT channel_id, currency, amount FROM limit_lines WHERE site_id = $1`
+	allStatedLines = `SELECT l.channel_id, l.currency FROM statement_progress p
+			JOIN premium_lines l ON l.site_id = p.site_id AND l.channel_id = p.channel_id AND l.recorded_at < p.covered_until
+		WHERE p.site_id = $1 AND NOT l.simulated`
+)
+
 // limitUses: the running use of each channel and of the site is the sum of its lines (R12).
 func limitUses(l *look) error {
 	type use struct {
@@ -268,14 +276,13 @@ func limitUses(l *look) error {
 	at := place{check: "limit uses", table: "limit_uses"}
 	line := l.line(at.check)
 	should, stored := map[use]int64{}, map[use]int64{}
-	err := l.tx.Each(`SELECT channel_id, currency, CAST(SUM(amount) AS BIGINT), COUNT(*) FROM limit_lines WHERE site_id = $1
-		GROUP BY channel_id, currency`, []any{l.site.ID}, func(scan func(dest ...any) error) error {
+	err := l.tx.Each(allLimitLines, []any{l.site.ID}, func(scan func(dest ...any) error) error {
 		u := use{scope: protection.LimitChannel}
-		var sum, rows int64
-		err := scan(&u.object, &u.currency, &sum, &rows)
-		should[u] += sum
-		should[use{protection.LimitSite, 0, u.currency}] += sum
-		line.Rows += rows
+		var amount int64
+		err := scan(&u.object, &u.currency, &amount)
+		should[u] += amount
+		should[use{protection.LimitSite, 0, u.currency}] += amount
+		line.Rows++
 		return err
 	})
 	if err != nil {
