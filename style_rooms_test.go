@@ -51,7 +51,7 @@ var rooms = []room{
 		"transactions", "payments", "gateway_charges", "disputes", "modal_payments",
 	}},
 	{"processors", []string{"merchants", "payments"}, []string{"processor_notices", "processor_events", "sandbox_charges"}},
-	{"checkout", []string{"merchants", "identity", "bookings", "payments"}, []string{"modal_sessions"}},
+	{"checkout", []string{"merchants", "bookings", "payments"}, []string{"modal_sessions"}},
 	{"backup", nil, nil},
 	{"takeover", []string{"merchants", "bookings", "payments"}, nil},
 	{"reports", []string{

@@ -111,7 +111,7 @@ func (s *server) openModalSession(c *call) error {
 	}
 	opening := checkout.ModalOpening{
 		Path: in.needed("path"), Origin: in.needed("origin"), Auth: in.needed("booking_auth"),
-		Fields: map[string]string{}, Address: c.address,
+		Fields: map[string]string{},
 	}
 	opening.Environment, _ = in.fields["environment"].(string) // anything else leaves it to the channel
 	names := slices.Clone(travel.ModalAlways)

@@ -5,7 +5,6 @@ package checkout
 import (
 	"context"
 	"errors"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
-	"holdfast/internal/identity"
 	"holdfast/internal/merchants"
 	"holdfast/internal/payments"
 	"holdfast/internal/psp"
@@ -61,7 +59,6 @@ type ModalOpening struct {
 	Origin      string // of the page
 	Auth        string
 	Fields      map[string]string // that the auth string verifies, as texts
-	Address     string            // from which the request comes
 }
 
 // The environments of the modal.
@@ -94,6 +91,9 @@ type ModalView struct {
 // Open opens a session. A wrong auth string, an unknown site and an unknown channel all get the same answer, so that
 // nobody finds out by guessing what exists. Only an expired string gets an answer of its own. Other errors are only
 // told to callers with a right auth string.
+//
+// Wrong strings are not counted. Nobody guesses an HMAC, a check costs no more than any small read, and the door bounds how
+// many run at once. A count by address would hold up all shoppers behind a proxy for what one of them does.
 func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 	verified := map[string]string{}
 	for name, value := range in.Fields {
@@ -107,23 +107,19 @@ func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 	if err != nil {
 		return ModalView{}, err
 	}
-	site, err := m.siteOf(ctx, in)
+	site, err := m.siteOf(ctx, in.Path)
 	if err != nil {
 		return ModalView{}, err
 	}
 	var view ModalView
-	var guessed bool
 	clock := core.SiteClock{SiteID: site.ID, Ahead: site.ClockAhead}
 	err = m.ReadBy(ctx, clock, func(tx *db.Tx) (err error) {
 		view = ModalView{Token: token, SiteName: site.Name}
-		if view.Channel, guessed, err = channelVouchedFor(m.Core, tx, site, in); err != nil {
+		if view.Channel, err = channelVouchedFor(m.Core, tx, site, in); err != nil {
 			return err
 		}
 		return judgeOpening(site, view.Channel, in)
 	})
-	if guessed {
-		return ModalView{}, errors.Join(err, m.countGuess(ctx, in))
-	}
 	if err != nil {
 		return ModalView{}, err
 	}
@@ -132,18 +128,11 @@ func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 	return view, err
 }
 
-// siteOf reads the site of an opening. It refuses if openings from the address have to wait. For an unknown site it
-// returns the zero site, so that the answer becomes that for a wrong auth string.
-func (m *Modals) siteOf(ctx context.Context, in ModalOpening) (site travel.Site, err error) {
+// siteOf reads the site of an opening. For an unknown site it returns the zero site, so that the answer becomes that for a
+// wrong auth string.
+func (m *Modals) siteOf(ctx context.Context, path string) (site travel.Site, err error) {
 	err = m.Store.Read(ctx, func(tx *db.Tx) error {
-		until, err := identity.BlockedUntil(tx, in.subject())
-		if err != nil {
-			return err
-		}
-		if wait := until.Sub(tx.Now); wait > 0 {
-			return &fault.Error{Kind: fault.TooMany, RetryAfter: wait, Message: "Too many wrong auth strings: wait before the next one."}
-		}
-		site, err = merchants.SiteAt(tx, in.Path)
+		site, err = merchants.SiteAt(tx, path)
 		if errors.Is(err, db.ErrNotFound) {
 			return nil
 		}
@@ -156,52 +145,26 @@ func (m *Modals) siteOf(ctx context.Context, in ModalOpening) (site travel.Site,
 const decoySecret = "the secret of no channel"
 
 // channelVouchedFor returns the channel whose secret has signed the auth string. A locked or closed channel is refused
-// in the same way as a wrong string. guessed: the string is wrong, and not just expired.
-func channelVouchedFor(c *core.Core, tx *db.Tx, site travel.Site, in ModalOpening) (channel travel.Channel, guessed bool, err error) {
+// in the same way as a wrong string.
+func channelVouchedFor(c *core.Core, tx *db.Tx, site travel.Site, in ModalOpening) (channel travel.Channel, err error) {
 	id, _ := payments.ParsePositive(in.Fields["channels"])
 	channel, err = merchants.Channel(tx, site.ID, id)
 	missing := errors.Is(err, db.ErrNotFound)
 	if err != nil && !missing {
-		return channel, false, err
+		return channel, err
 	}
 	secret, err := merchants.OpenSecret(c, site.ID, channel.ID, channel.SealedSecret)
 	if err != nil {
-		return channel, false, err
+		return channel, err
 	}
 	if secret == "" { // nobody can sign for a channel without a secret
 		missing, secret = true, decoySecret
 	}
 	err = auth.CheckModalString(secret, in.Fields, in.Auth, tx.Now)
-	switch f, _ := errors.AsType[*fault.Error](err); {
-	case err != nil:
-		return channel, f != nil && f.Reason == "", err
-	case missing:
-		return channel, true, auth.ErrModalString()
-	case channel.Locked || channel.Mode == travel.ModeClosed:
-		return channel, false, auth.ErrModalString()
+	if err == nil && (missing || channel.Locked || channel.Mode == travel.ModeClosed) {
+		err = auth.ErrModalString()
 	}
-	return channel, false, nil
-}
-
-// countGuess counts a wrong auth string like a failed login, by the real clock.
-func (m *Modals) countGuess(ctx context.Context, in ModalOpening) error {
-	return m.Store.Write(ctx, func(tx *db.Tx) error {
-		return identity.CountFailedLogin(tx, in.subject(), tx.Now.Add(-identity.FailureLife), auth.Backoff)
-	})
-}
-
-// subject is what wrong auth strings are counted for: the address. They are not counted for the channel, because then
-// anybody could keep its shoppers out.
-func (in ModalOpening) subject() string {
-	addr, err := netip.ParseAddr(in.Address)
-	if err != nil {
-		return "modal"
-	}
-	if addr = addr.Unmap(); addr.Is6() { // somebody who has one IPv6 address has the 2^64 around it
-		prefix, _ := addr.WithZone("").Prefix(64)
-		addr = prefix.Addr()
-	}
-	return "modal:" + addr.String()
+	return channel, err
 }
 
 // judgeOpening refuses an opening with a right auth string, if the page or the environment is wrong.
