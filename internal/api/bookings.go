@@ -189,7 +189,6 @@ type trashed struct {
 // bookingFields reads the fields of a booking. It ignores read-only fields.
 func bookingFields(in *input) travel.BookingFields {
 	f := travel.BookingFields{
-		Idempotency:     in.idempotency,
 		ChannelID:       in.integer("channels"),
 		Content:         in.text("content"),
 		Firstname:       in.text("firstname"),

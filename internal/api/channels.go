@@ -141,7 +141,6 @@ func (s *server) deleteChannel(c *call) error {
 // they are read-only, so they are ignored.
 func (s *server) channelFields(c *call, in *input) travel.ChannelFields {
 	f := travel.ChannelFields{
-		Idempotency:     in.idempotency,
 		Name:            in.text("name"),
 		Currency:        in.currency("currencies"),
 		Language:        in.text("language"),

@@ -7,11 +7,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
+	"holdfast/internal/auth"
 	"holdfast/internal/db"
-	"holdfast/internal/travel"
 )
 
 // claim takes the idempotency key of a request for ten seconds, as the same request does at a process of an earlier
@@ -22,11 +26,36 @@ func (k *talk) claim(t *testing.T, r *http.Request) {
 	must(t, err)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s\n%s", r.Method, r.URL.EscapedPath(), body))
-	key := travel.IdempotencyKey{Key: k.keyOf(t, r), Hash: hex.EncodeToString(sum[:])}
+	key := auth.IdempotencyKey{Key: k.keyOf(t, r), Hash: hex.EncodeToString(sum[:])}
 	must(t, k.world.core.Store.Write(t.Context(), func(tx *db.Tx) error {
-		_, err := tx.Exec(`INSERT INTO idempotency_keys (site_id, user_id, key, request_hash, claimed_until, created_at)
-			VALUES (1, $1, $2, $3, $4, $5)`,
-			userID(k.as), key.Key, key.Hash, db.Micros(tx.Now.Add(10*time.Second)), db.Micros(tx.Now))
+		_, err := tx.Exec(`INSERT INTO idempotency_keys (site_id, key, request_hash, claimed_until, created_at)
+			VALUES (1, $1, $2, $3, $4)`,
+			key.Key, key.Hash, db.Micros(tx.Now.Add(10*time.Second)), db.Micros(tx.Now))
 		return err
 	}))
+}
+
+// TestEveryChangeTakesAKey: whatever makes or changes something takes an idempotency key, and its description says so. Not
+// those whose senders nobody knows yet, nor an answer with a secret that is shown once.
+func TestEveryChangeTakesAKey(t *testing.T) {
+	t.Parallel()
+	without := []string{
+		"login", "refreshLogin", "deleteRefresh", "createToken", "openModalSession", "takeProcessorEvent",
+	}
+	for key, op := range theDescription(t).operations {
+		method, _, _ := strings.Cut(key, " ")
+		takes := slices.ContainsFunc(op.Parameters, func(p reference) bool { return strings.HasSuffix(p.Ref, "/IdempotencyKey") })
+		if want := method != http.MethodGet && !slices.Contains(without, strings.TrimSuffix(op.ID, "AtSite")); takes != want {
+			t.Errorf("%s (%s) takes a key: %v, want %v", key, op.ID, takes, want)
+		}
+		for status, of := range op.Responses {
+			var answer struct {
+				Headers map[string]yaml.Node `yaml:"headers"`
+			}
+			must(t, of.Decode(&answer))
+			if _, says := answer.Headers["Idempotent-Replayed"]; says != (takes && status[0] == '2') {
+				t.Errorf("%s (%s), %s says that it may be a repetition: %v", key, op.ID, status, says)
+			}
+		}
+	}
 }

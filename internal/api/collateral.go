@@ -89,7 +89,7 @@ func (s *server) createCollateral(c *call) error {
 
 func collateralFields(in *input) ledger.CollateralFields {
 	f := ledger.CollateralFields{
-		Idempotency: in.idempotency, RecordID: in.integer("corrects"), Kind: word[protection.CollateralKind](in, "kind"),
+		RecordID: in.integer("corrects"), Kind: word[protection.CollateralKind](in, "kind"),
 		ChannelID: in.integer("channels"), Currency: in.currency("currency"), Amount: in.integer("amount"),
 		From: in.day("from"), To: in.day("to"), Reference: in.textOr("reference"), Note: in.textOr("note"),
 	}

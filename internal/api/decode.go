@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"unicode/utf8"
 
+	"holdfast/internal/auth"
 	"holdfast/internal/fault"
 	"holdfast/internal/travel"
 )
@@ -23,8 +25,8 @@ const (
 )
 
 // input reads the body of the request: a JSON object. An empty body counts as an empty object. Problems of single fields
-// are noted in the input, and are reported together later. Errors: BodyTooLarge, BadJSON, CardNumber, and Invalid for a
-// wrong idempotency key.
+// are noted in the input, and are reported together later. Errors: BodyTooLarge, BadJSON and
+// CardNumber.
 func (c *call) input() (*input, error) {
 	if c.bodyErr != nil {
 		return nil, c.bodyErr
@@ -37,24 +39,28 @@ func (c *call) input() (*input, error) {
 	if err != nil {
 		return nil, err
 	}
-	in.idempotency, err = c.readIdempotencyKey(c.body)
-	return in, err
+	return in, nil
 }
 
-// readIdempotencyKey reads the idempotency key. Two requests count as the same when their method, path and body are the same bytes.
-func (c *call) readIdempotencyKey(body []byte) (travel.IdempotencyKey, error) {
+// idempotencyKey reads the idempotency key of a request that makes or changes something. Two requests count as the same when
+// their method, path, If-Match and body are the same bytes. Errors: CardNumber, and Invalid for a wrong key.
+func (c *call) idempotencyKey() (auth.IdempotencyKey, error) {
 	key := c.r.Header.Get("Idempotency-Key")
 	switch {
-	case key == "":
-		return travel.IdempotencyKey{}, nil
+	case key == "" || c.r.Method == http.MethodGet || c.r.Method == http.MethodHead:
+		return auth.IdempotencyKey{}, nil
 	case travel.HoldsCardNumber(key):
-		return travel.IdempotencyKey{}, errCardNumber("Idempotency-Key")
+		return auth.IdempotencyKey{}, errCardNumber("Idempotency-Key")
 	case utf8.RuneCountInString(key) > maxKey || !isPrintable(key):
-		return travel.IdempotencyKey{}, fault.WrongField("Idempotency-Key", "At most %d printable ASCII characters are allowed.", maxKey)
+		return auth.IdempotencyKey{}, fault.WrongField("Idempotency-Key", "At most %d printable ASCII characters are allowed.", maxKey)
 	}
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s %s\n%s", c.r.Method, c.r.URL.EscapedPath(), body)
-	return travel.IdempotencyKey{Key: key, Hash: hex.EncodeToString(sum.Sum(nil))}, nil
+	fmt.Fprintf(sum, "%s %s\n", c.r.Method, c.r.URL.EscapedPath())
+	if wanted := c.r.Header.Get("If-Match"); wanted != "" {
+		fmt.Fprintf(sum, "%s\n", wanted)
+	}
+	sum.Write(c.body)
+	return auth.IdempotencyKey{Key: key, Hash: hex.EncodeToString(sum.Sum(nil)), Replayed: &c.replayed}, nil
 }
 
 func isPrintable(s string) bool {

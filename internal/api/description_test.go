@@ -48,11 +48,17 @@ type errorRow struct {
 type operation struct {
 	address *regexp.Regexp // what its address looks like with every parameter filled in
 
-	ID        string               `yaml:"operationId"`
-	Tags      []string             `yaml:"tags"`
-	Summary   string               `yaml:"summary"`
-	Errors    []string             `yaml:"x-errors"`
-	Responses map[string]yaml.Node `yaml:"responses"`
+	ID         string               `yaml:"operationId"`
+	Tags       []string             `yaml:"tags"`
+	Summary    string               `yaml:"summary"`
+	Errors     []string             `yaml:"x-errors"`
+	Parameters []reference          `yaml:"parameters"`
+	Responses  map[string]yaml.Node `yaml:"responses"`
+}
+
+// reference names a part of the description that is described once for all operations.
+type reference struct {
+	Ref string `yaml:"$ref"`
 }
 
 // description reads the description once for all tests.

@@ -10,16 +10,14 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
-	"holdfast/internal/travel"
 )
 
 // input is the JSON object of a body. Each method reads one field. It returns nil if the field is absent or null. If
 // the field has the wrong type, it also notes a problem under the name of the field. Unknown fields are ignored.
 type input struct {
-	fields      map[string]any // see valueOf
-	idempotency travel.IdempotencyKey
-	problems    *fault.Problems
-	item        string // of an item of a list in the body: its name with a dot, such as "bookings[0]."
+	fields   map[string]any // see valueOf
+	problems *fault.Problems
+	item     string // of an item of a list in the body: its name with a dot, such as "bookings[0]."
 }
 
 func (in *input) wrong(name, format string, args ...any) {

@@ -104,7 +104,7 @@ func (s *server) findLimit(c *call, id int64) (object, error) {
 
 func limitFields(in *input) limits.LimitFields {
 	f := limits.LimitFields{
-		Idempotency: in.idempotency, Scope: word[protection.LimitScope](in, "scope"), ChannelID: in.integer("channels"),
+		Scope: word[protection.LimitScope](in, "scope"), ChannelID: in.integer("channels"),
 		From: in.day("from"), Amount: in.integer("amount"), Note: in.textOr("note"),
 	}
 	if lift := in.boolean("lift"); lift != nil {

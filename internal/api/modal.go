@@ -213,7 +213,11 @@ func (s *server) enterModal(c *call, writes bool) (checkout.ModalUse, error) {
 	if err != nil {
 		return use, err
 	}
-	use.Actor.RequestID, use.Actor.Address = c.requestID, c.address
+	key, err := c.idempotencyKey()
+	if err != nil {
+		return use, err
+	}
+	use.Actor.RequestID, use.Actor.Address, use.Actor.Key = c.requestID, c.address, use.Key(key)
 	c.actor, c.site = use.Actor, use.Session.SitePath
 	c.r.SetPathValue("site", use.Session.SitePath) // for the links
 	return use, nil
@@ -228,10 +232,6 @@ func (s *server) createModalBooking(c *call) error {
 	if err != nil {
 		return err
 	}
-	if use.Session.BookingID != 0 { // it was made already, so nothing can be made twice
-		in.idempotency = travel.IdempotencyKey{}
-	}
-	in.idempotency = use.Key(in.idempotency)
 	given, err := in.verifiable()
 	if err != nil {
 		return err
@@ -312,7 +312,6 @@ func (s *server) createModalTransaction(c *call) error {
 	if err != nil {
 		return err
 	}
-	in.idempotency = use.Key(in.idempotency)
 	given, err := in.verifiable()
 	if err != nil {
 		return err
@@ -321,7 +320,6 @@ func (s *server) createModalTransaction(c *call) error {
 	named := namedBookings(in)
 	names := pageNames{}
 	payment := modalTransaction(in, names)
-	payment.Idempotency = in.idempotency
 	return s.create(c, func() (object, error) {
 		made, created, err := s.app.Modals.Pay(c.ctx, use, checkout.ModalPayment{
 			NewTransaction: payment, Given: given, Bookings: named, Address: c.address,

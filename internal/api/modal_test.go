@@ -60,7 +60,7 @@ func (k *talk) keyOf(t *testing.T, r *http.Request) string {
 	}
 	use, err := k.world.app.Modals.Enter(t.Context(), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), false)
 	must(t, err)
-	return use.Key(travel.IdempotencyKey{Key: key}).Key
+	return use.Key(auth.IdempotencyKey{Key: key}).Key
 }
 
 // authString is what an integrator's server makes for the fields, by the clock of the world.

@@ -119,7 +119,6 @@ func (s *server) createPolicy(c *call) error {
 
 func policyFields(in *input) travel.PolicyFields {
 	f := travel.PolicyFields{
-		Idempotency:       in.idempotency,
 		From:              in.day("from"),
 		Currency:          in.currency("currency"),
 		Recognition:       word[travel.Recognition](in, "recognition"),

@@ -57,7 +57,6 @@ func (s *server) listRates(c *call) error {
 	return list(s, c, page, found, showRate)
 }
 
-// createRate needs no idempotency key: the id of the quote tells a repeated request.
 func (s *server) createRate(c *call) error {
 	in, err := c.input()
 	if err != nil {

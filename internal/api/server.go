@@ -53,6 +53,7 @@ type call struct {
 	bodyErr   error  // why it could not be read
 	door      *door  // through which it came
 	refused   bool   // at the door, for want of a place
+	replayed  bool   // the answer is that of an earlier request with the same idempotency key
 	status    int    // sent to the client; 0 before
 	bytes     int    // of the body, sent so far
 }
@@ -61,6 +62,9 @@ type call struct {
 func (c *call) WriteHeader(status int) {
 	if c.status == 0 {
 		c.status = status
+	}
+	if c.replayed {
+		c.Header().Set("Idempotent-Replayed", "true")
 	}
 	c.ResponseWriter.WriteHeader(status)
 }
@@ -162,11 +166,22 @@ func (s *server) answer(c *call, route Route) error {
 	if err := checkQuery(c.r.URL); err != nil {
 		return err
 	}
-	err := route.handle(s, c)
+	err := s.handle(c, route)
 	if f, ok := errors.AsType[*fault.Error](err); ok && c.longID && notFound[f.Kind] {
 		return fault.New(f.Kind, "Nothing has this id: the number is too long.") // the message names another number
 	}
 	return err
+}
+
+// handle runs the handler of a request whose sender is known, with the idempotency key that the sender gave it. An open route
+// finds out itself who sends it, and reads the key itself.
+func (s *server) handle(c *call, route Route) (err error) {
+	if route.access != open {
+		if c.actor.Key, err = c.idempotencyKey(); err != nil {
+			return err
+		}
+	}
+	return route.handle(s, c)
 }
 
 // notFound are the kinds of faults about an id that nothing has.

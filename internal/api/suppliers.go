@@ -97,11 +97,10 @@ func (s *server) deleteSupplier(c *call) error {
 
 func supplierFields(in *input) travel.SupplierFields {
 	f := travel.SupplierFields{
-		Idempotency: in.idempotency,
-		Name:        in.text("name"),
-		URL:         in.text("url"),
-		Category:    in.text("category"),
-		Country:     in.text("country"),
+		Name:     in.text("name"),
+		URL:      in.text("url"),
+		Category: in.text("category"),
+		Country:  in.text("country"),
 	}
 	f.Problems = *in.problems // now that all fields are read
 	return f

@@ -235,7 +235,6 @@ func (s *server) createTransaction(c *call) error {
 // newTransaction reads the fields of a transaction that a caller reports.
 func newTransaction(in *input) travel.NewTransaction {
 	n := travel.NewTransaction{
-		Idempotency:       in.idempotency,
 		ChannelID:         in.integer("channels"),
 		Currency:          in.currency("currencies"),
 		Total:             in.integer("total"),

@@ -102,8 +102,19 @@ type Actor struct {
 	Abilities             Abilities // the limit of this token
 	RequestID             string    // the same in the log, the audit and the answer
 	Address               string    // the IP address of the caller
+	// Key is the idempotency key of the request that the actor sends. core.Once looks at it, and nothing else does.
+	Key IdempotencyKey
 	// Ahead is how far the site's clock is ahead of the real one: the clock of a sandbox can be moved (R0).
 	Ahead time.Duration
+}
+
+// IdempotencyKey is the idempotency key of a request and a hash of its content. On a site, a request with the same key and
+// hash is carried out once. The zero value means that the caller gave no key.
+type IdempotencyKey struct {
+	Key  string
+	Hash string
+	// Replayed is set to true when the request repeats an earlier one, and its answer is read and not made. It may be nil.
+	Replayed *bool
 }
 
 // System is the actor of the program itself, for jobs and the command line: an operator who is no user.

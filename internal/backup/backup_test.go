@@ -364,8 +364,8 @@ func TestWhatOnlyCountedForADeadProcessIsForgotten(t *testing.T) {
 		}
 		dbtest.Write(t, w.Core.Store, func(tx *db.Tx) error {
 			for i, object := range []string{"NULL", "17"} {
-				_, err := tx.Exec(fmt.Sprintf(`INSERT INTO idempotency_keys (site_id, user_id, key, request_hash, object_id, claimed_until, created_at)
-					VALUES (1, 1, 'key %d', '', %s, %d, 0)`, i, object, db.Micros(w.Now())+1e9))
+				_, err := tx.Exec(fmt.Sprintf(`INSERT INTO idempotency_keys (site_id, key, request_hash, object_id, claimed_until, created_at)
+					VALUES (1, 'key %d', '', %s, %d, 0)`, i, object, db.Micros(w.Now())+1e9))
 				if err != nil {
 					return err
 				}

@@ -41,7 +41,7 @@ func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.Booki
 		return travel.Booking{}, err
 	}
 	uuid := sync.OnceValue(b.NewUUID) // the write may run more than once, and must make the same booking
-	return core.Create(ctx, b.Core, actor, in.Idempotency, func(tx *db.Tx) (travel.Booking, core.Outcome, error) {
+	return core.Once(ctx, b.Core, actor, func(tx *db.Tx) (travel.Booking, core.Outcome, error) {
 		made, err := b.Make(tx, actor, uuid(), in)
 		return made, core.Outcome{ID: made.ID}, err
 	}, func(ctx context.Context, made core.Outcome) (travel.Booking, error) {
@@ -163,35 +163,42 @@ func (b *Bookings) Update(ctx context.Context, actor auth.Actor, id int64, in tr
 		return travel.Booking{}, err
 	}
 	in.Profile = b.Profile
-	var changed travel.Booking
-	err := b.WriteAs(ctx, actor, func(tx *db.Tx) error {
-		stored, err := b.lock(tx, actor.SiteID, id)
-		if err != nil {
-			return err
-		}
-		if err := core.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
-			return err
-		}
-		problems := in.Problems.Clone()
-		changed = in.Change(stored, &problems)
-		if err := checkMove(tx, stored, &changed, &problems); err != nil {
-			return err
-		}
-		if in.Suppliers != nil {
-			if err := merchants.NoteUnknownSuppliers(tx, actor.SiteID, changed.Suppliers, &problems); err != nil {
-				return err
-			}
-		}
-		if err := problems.Err(); err != nil {
-			return err
-		}
-		changed.ModifiedAt = modified(tx, &changed)
-		if err := b.redate(tx, stored, changed); err != nil {
-			return err
-		}
-		return Update(tx, changed)
+	changed, err := core.Once(ctx, b.Core, actor, func(tx *db.Tx) (travel.Booking, core.Outcome, error) {
+		changed, err := b.change(tx, actor, id, in)
+		return changed, core.Outcome{ID: id}, err
+	}, func(ctx context.Context, made core.Outcome) (travel.Booking, error) {
+		return b.Get(ctx, actor, made.ID)
 	})
 	return changed, unknownBooking(err, id)
+}
+
+// change sets the given fields of a booking inside a write.
+func (b *Bookings) change(tx *db.Tx, actor auth.Actor, id int64, in travel.BookingFields) (changed travel.Booking, err error) {
+	stored, err := b.lock(tx, actor.SiteID, id)
+	if err != nil {
+		return changed, err
+	}
+	if err := core.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
+		return changed, err
+	}
+	problems := in.Problems.Clone()
+	changed = in.Change(stored, &problems)
+	if err := checkMove(tx, stored, &changed, &problems); err != nil {
+		return changed, err
+	}
+	if in.Suppliers != nil {
+		if err := merchants.NoteUnknownSuppliers(tx, actor.SiteID, changed.Suppliers, &problems); err != nil {
+			return changed, err
+		}
+	}
+	if err := problems.Err(); err != nil {
+		return changed, err
+	}
+	changed.ModifiedAt = modified(tx, &changed)
+	if err := b.redate(tx, stored, changed); err != nil {
+		return changed, err
+	}
+	return changed, Update(tx, changed)
 }
 
 // checkMove checks a booking that moves to another channel or gets another currency. A booking that does neither is not
@@ -222,7 +229,7 @@ func (b *Bookings) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 	if err := actor.Require(auth.WriteBookings); err != nil {
 		return err
 	}
-	err := b.WriteAs(ctx, actor, func(tx *db.Tx) error {
+	err := core.OnceGone(ctx, b.Core, actor, id, func(tx *db.Tx) error {
 		stored, err := b.lock(tx, actor.SiteID, id)
 		if err != nil {
 			return err

@@ -27,11 +27,11 @@ type ModalUse struct {
 }
 
 // Key is an idempotency key of the session: other shoppers may choose the same one.
-func (u ModalUse) Key(once travel.IdempotencyKey) travel.IdempotencyKey {
-	if once.Key != "" {
-		once.Key = "modal/" + strconv.FormatInt(u.Session.ID, 10) + "/" + once.Key
+func (u ModalUse) Key(given auth.IdempotencyKey) auth.IdempotencyKey {
+	if given.Key != "" {
+		given.Key = "modal/" + strconv.FormatInt(u.Session.ID, 10) + "/" + given.Key
 	}
-	return once
+	return given
 }
 
 // Enter finds the session of a token. A request that writes needs a session that has not expired, and its channel and
@@ -97,7 +97,7 @@ func (m *Modals) Book(
 	}
 	if u.Session.BookingID == 0 {
 		uuid := sync.OnceValue(m.NewUUID)
-		b, err = core.Create(ctx, m.Core, u.Actor, in.Idempotency, func(tx *db.Tx) (travel.Booking, core.Outcome, error) {
+		b, err = core.Once(ctx, m.Core, u.Actor, func(tx *db.Tx) (travel.Booking, core.Outcome, error) {
 			made, err := m.bookings.Make(tx, u.Actor, uuid(), in)
 			if err != nil {
 				return made, core.Outcome{}, err

@@ -155,7 +155,7 @@ func (a *Approvals) close(
 	if err := actor.Require(auth.DecideProposals); err != nil {
 		return travel.Proposal{}, err
 	}
-	return Write(ctx, a.Core, actor, func(tx *db.Tx) (travel.Proposal, error) {
+	do := func(tx *db.Tx) (travel.Proposal, error) {
 		before, err := lockProposal(tx, actor.SiteID, id)
 		if err != nil {
 			return before, unknownProposal(err, id)
@@ -171,6 +171,12 @@ func (a *Approvals) close(
 			return before, err
 		}
 		return after, Record(tx, actor, action, proposalObject(after), auditProposal(before), auditProposal(after))
+	}
+	return Once(ctx, a.Core, actor, func(tx *db.Tx) (travel.Proposal, Outcome, error) {
+		closed, err := do(tx)
+		return closed, Outcome{ProposalID: id}, err
+	}, func(ctx context.Context, made Outcome) (travel.Proposal, error) {
+		return FindProposal(ctx, a.Core, actor, made.ProposalID)
 	})
 }
 
@@ -182,11 +188,14 @@ func (a *Approvals) Get(ctx context.Context, actor auth.Actor, id int64) (travel
 	return FindProposal(ctx, a.Core, actor, id)
 }
 
-// FindProposal reads a proposal of the actor's site. It does not ask for the right to read all proposals: the person who
-// made one may always see it.
+// FindProposal reads a proposal of the actor's site. The person who made one may always see it. All others need the right to
+// read all proposals.
 func FindProposal(ctx context.Context, c *Core, actor auth.Actor, id int64) (travel.Proposal, error) {
 	p, err := Read(ctx, c, actor, func(tx *db.Tx) (travel.Proposal, error) {
 		p, err := findProposal(tx, actor.SiteID, id)
+		if err == nil && p.ProposedByID != actor.UserID {
+			err = actor.Require(auth.ReadAudit)
+		}
 		if err != nil {
 			return p, err
 		}

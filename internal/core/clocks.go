@@ -37,32 +37,38 @@ func (c *Clocks) Move(ctx context.Context, actor auth.Actor, to time.Time) (Site
 	if err := actor.Require(auth.MoveClock); err != nil {
 		return SiteTime{}, err
 	}
-	moved, err := Write(ctx, c.Core, actor, func(tx *db.Tx) (SiteTime, error) {
-		before, err := siteTime(tx, actor.SiteID)
-		switch {
-		case err != nil:
-			return SiteTime{}, err
-		case !before.Sandbox:
-			return SiteTime{}, fault.NotPossibleBecause("not_a_sandbox",
-				"This site is not a sandbox: its clock is the real one and cannot be moved.")
-		case to.Before(before.Now):
-			return SiteTime{}, clockBackwards(before)
-		}
-		err = MoveClock(tx, actor.SiteID, to.Sub(before.Real))
-		if errors.Is(err, db.ErrNotFound) { // somebody else has just moved it further
-			return SiteTime{}, clockBackwards(before)
-		}
-		if err != nil {
-			return SiteTime{}, err
-		}
-		after := SiteTime{Sandbox: true, Now: to, Real: before.Real}
-		return after, Record(tx, actor, "clock.move", fmt.Sprintf("site %d", actor.SiteID),
-			auditedClock{civil.FormatInstant(before.Now)}, auditedClock{civil.FormatInstant(after.Now)})
-	})
+	moved, err := Once(ctx, c.Core, actor, func(tx *db.Tx) (SiteTime, Outcome, error) {
+		moved, err := move(tx, actor, to)
+		return moved, Outcome{ID: actor.SiteID}, err
+	}, func(ctx context.Context, _ Outcome) (SiteTime, error) { return c.Show(ctx, actor) })
 	if err != nil || c.Moved == nil {
 		return moved, err
 	}
 	return moved, c.Moved(ctx, SiteClock{SiteID: actor.SiteID, Ahead: moved.Now.Sub(moved.Real)})
+}
+
+// move is Clocks.Move inside a write.
+func move(tx *db.Tx, actor auth.Actor, to time.Time) (SiteTime, error) {
+	before, err := siteTime(tx, actor.SiteID)
+	switch {
+	case err != nil:
+		return SiteTime{}, err
+	case !before.Sandbox:
+		return SiteTime{}, fault.NotPossibleBecause("not_a_sandbox",
+			"This site is not a sandbox: its clock is the real one and cannot be moved.")
+	case to.Before(before.Now):
+		return SiteTime{}, clockBackwards(before)
+	}
+	err = MoveClock(tx, actor.SiteID, to.Sub(before.Real))
+	if errors.Is(err, db.ErrNotFound) { // somebody else has just moved it further
+		return SiteTime{}, clockBackwards(before)
+	}
+	if err != nil {
+		return SiteTime{}, err
+	}
+	after := SiteTime{Sandbox: true, Now: to, Real: before.Real}
+	return after, Record(tx, actor, "clock.move", fmt.Sprintf("site %d", actor.SiteID),
+		auditedClock{civil.FormatInstant(before.Now)}, auditedClock{civil.FormatInstant(after.Now)})
 }
 
 func clockBackwards(now SiteTime) error {

@@ -9,78 +9,91 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
-	"holdfast/internal/travel"
 )
 
 // keyLife is how long a key is remembered.
-const keyLife = 24 * time.Hour
+const keyLife = 30 * 24 * time.Hour
 
 // inFlightWait is how long to wait for a request that holds the key: nobody knows how long it needs, but it is a write.
 const inFlightWait = time.Second
 
-// Outcome is what a request made: a thing, or a proposal when another person has to agree first. One of the two ids is 0.
+// Outcome is what a request made, changed or removed: a thing, or a proposal when another person has to agree first. One
+// of the two ids is 0. What belongs to the whole site has the id of the site.
 type Outcome struct {
 	ID         int64
 	ProposalID int64
 }
 
-// Create handles a request that makes something, with its idempotency key. create runs in a write by the clock of the
-// actor's site. The same write stores the outcome under the key, so that both are stored or neither is. A request that
-// repeats a key makes nothing: find reads what the first request made. Without a key, create just runs. The caller checks
-// first what the actor may do.
+// Once handles a request that makes or changes something, with the idempotency key of its actor. A use case calls it once
+// at most. do runs in a write by the clock of the actor's site. The same write stores the outcome under the key, so that
+// both are stored or neither is. A request that repeats a key does nothing: find reads what the first request made, as it
+// is now. Without a key, do just runs.
+//
+// A key belongs to the site: another user's request with it is a repetition, too. So the caller checks first what the
+// actor may do, and find reads by the actor's own rights. The order matters: who may not do it learns nothing of a key.
 //
 // The write itself holds the key, and nothing else does. So a key is free again the moment its write is over, however it
 // ends: when its program or its machine dies, the database rolls it back. On SQLite a second request with the key waits
 // for the first one, like every write. On PostgreSQL it does not wait.
 //
 // Errors: IdempotencyMismatch when the key was used for another request, IdempotencyInFlight while the first request is
-// still being answered, and the errors of create and find. After an error of create the key is free.
-func Create[T any](
-	ctx context.Context, c *Core, actor auth.Actor, key travel.IdempotencyKey,
-	create func(tx *db.Tx) (T, Outcome, error), find func(ctx context.Context, made Outcome) (T, error),
+// still being answered, and the errors of do and find. After an error of do the key is free.
+func Once[T any](
+	ctx context.Context, c *Core, actor auth.Actor,
+	do func(tx *db.Tx) (T, Outcome, error), find func(ctx context.Context, made Outcome) (T, error),
 	riders ...Rider,
 ) (made T, err error) {
 	var before Outcome
 	err = c.WriteAs(ctx, actor, func(tx *db.Tx) (err error) {
-		if key.Key == "" {
-			made, _, err = create(tx)
+		if actor.Key.Key == "" {
+			made, _, err = do(tx)
 			return err
 		}
-		if before, err = heldBefore(tx, actor, key); err != nil || before != (Outcome{}) {
+		if before, err = heldBefore(tx, actor); err != nil || before != (Outcome{}) {
 			return err
 		}
 		var outcome Outcome
-		if made, outcome, err = create(tx); err != nil {
+		if made, outcome, err = do(tx); err != nil {
 			return err
 		}
-		return finishKey(tx, actor.SiteID, actor.UserID, key, outcome)
+		return finishKey(tx, actor, outcome)
 	}, riders...)
+	if err == nil && before != (Outcome{}) {
+		if made, err = find(ctx, before); err == nil && actor.Key.Replayed != nil {
+			*actor.Key.Replayed = true
+		}
+	}
 	if err != nil {
 		var nothing T
 		return nothing, err
 	}
-	if before != (Outcome{}) {
-		return find(ctx, before)
-	}
 	return made, nil
 }
 
-// heldBefore holds the key to the end of the write, and returns what an earlier request made under it.
-func heldBefore(tx *db.Tx, actor auth.Actor, key travel.IdempotencyKey) (Outcome, error) {
-	alone, err := tx.Alone(fmt.Sprintf("idempotency key %d %d %s", actor.SiteID, actor.UserID, key.Key))
+// OnceGone is Once for a request that removes the thing with an id. Its answer does not need the thing.
+func OnceGone(ctx context.Context, c *Core, actor auth.Actor, id int64, remove func(tx *db.Tx) error) error {
+	_, err := Once(ctx, c, actor, func(tx *db.Tx) (struct{}, Outcome, error) {
+		return struct{}{}, Outcome{ID: id}, remove(tx)
+	}, func(context.Context, Outcome) (struct{}, error) { return struct{}{}, nil })
+	return err
+}
+
+// heldBefore holds the actor's key to the end of the write, and returns what an earlier request made under it.
+func heldBefore(tx *db.Tx, actor auth.Actor) (Outcome, error) {
+	alone, err := tx.Alone(fmt.Sprintf("idempotency key %d %s", actor.SiteID, actor.Key.Key))
 	if err != nil {
 		return Outcome{}, err
 	}
 	if !alone {
 		return Outcome{}, errInFlight(inFlightWait)
 	}
-	held, err := storedKey(tx, actor.SiteID, actor.UserID, key)
+	held, err := storedKey(tx, actor)
 	switch left := held.Until.Sub(RealNow(tx)); {
 	case errors.Is(err, db.ErrNotFound):
 		return Outcome{}, nil
 	case err != nil:
 		return Outcome{}, err
-	case held.Hash != key.Hash:
+	case held.Hash != actor.Key.Hash:
 		return Outcome{}, fault.New(fault.IdempotencyMismatch, "This idempotency key was used before for another request.")
 	case held.Outcome == Outcome{} && left > 0:
 		return Outcome{}, errInFlight(left)
@@ -94,7 +107,7 @@ type Idempotency struct{ *Core }
 // ForgetAtOnce is how many rows one write of the housekeeping removes at most.
 const ForgetAtOnce = 1000
 
-// Forget removes keys that are older than a day. more reports that there may be more to remove.
+// Forget removes keys that are older than thirty days. more reports that there may be more to remove.
 func (o *Idempotency) Forget(ctx context.Context) (more bool, err error) {
 	err = o.Store.Write(ctx, func(tx *db.Tx) error {
 		n, err := forgetKeysBefore(tx, tx.Now.Add(-keyLife), ForgetAtOnce)

@@ -4,8 +4,8 @@ import (
 	"database/sql"
 	"time"
 
+	"holdfast/internal/auth"
 	"holdfast/internal/db"
-	"holdfast/internal/travel"
 )
 
 // keyRow is what is stored about an idempotency key.
@@ -17,41 +17,41 @@ type keyRow struct {
 	Until time.Time
 }
 
-func storedKey(tx *db.Tx, siteID, userID int64, key travel.IdempotencyKey) (row keyRow, err error) {
+func storedKey(tx *db.Tx, actor auth.Actor) (row keyRow, err error) {
 	var object, proposal sql.NullInt64
 	var held int64
 	err = tx.Row(`SELECT request_hash, object_id, proposal_id, claimed_until FROM idempotency_keys
-		WHERE site_id = $1 AND user_id = $2 AND key = $3`, []any{siteID, userID, key.Key}, &row.Hash, &object, &proposal, &held)
+		WHERE site_id = $1 AND key = $2`, []any{actor.SiteID, actor.Key.Key}, &row.Hash, &object, &proposal, &held)
 	row.Outcome, row.Until = Outcome{ID: object.Int64, ProposalID: proposal.Int64}, db.Instant(held)
 	return row, err
 }
 
 // finishKey stores what a request made under its idempotency key, in the transaction that makes it. If another request
 // has done so meanwhile, the error is IdempotencyInFlight, and the write is undone: one key makes one thing.
-func finishKey(tx *db.Tx, siteID, userID int64, key travel.IdempotencyKey, made Outcome) error {
+func finishKey(tx *db.Tx, actor auth.Actor, made Outcome) error {
 	n, err := tx.Exec(`INSERT INTO idempotency_keys
-			(site_id, user_id, key, request_hash, object_id, proposal_id, claimed_until, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
-		ON CONFLICT (site_id, user_id, key) DO UPDATE SET object_id = excluded.object_id, proposal_id = excluded.proposal_id
+			(site_id, key, request_hash, object_id, proposal_id, claimed_until, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $6)
+		ON CONFLICT (site_id, key) DO UPDATE SET object_id = excluded.object_id, proposal_id = excluded.proposal_id
 			WHERE idempotency_keys.object_id IS NULL AND idempotency_keys.proposal_id IS NULL
 				AND idempotency_keys.request_hash = excluded.request_hash`,
-		siteID, userID, key.Key, key.Hash, db.MaybeID(made.ID), db.MaybeID(made.ProposalID), db.Micros(RealNow(tx)))
+		actor.SiteID, actor.Key.Key, actor.Key.Hash, db.MaybeID(made.ID), db.MaybeID(made.ProposalID), db.Micros(RealNow(tx)))
 	if err == nil && n == 0 {
 		return errInFlight(inFlightWait)
 	}
 	return err
 }
 
-// FreeKey frees the key of a request whose object was not made after all, so that the caller can try again.
-func FreeKey(tx *db.Tx, siteID, userID int64, key travel.IdempotencyKey, objectID int64) error {
-	_, err := tx.Exec(`DELETE FROM idempotency_keys WHERE site_id = $1 AND user_id = $2 AND key = $3 AND object_id = $4`,
-		siteID, userID, key.Key, objectID)
+// FreeKey frees the key of an actor's request whose object was not made after all, so that the caller can try again.
+func FreeKey(tx *db.Tx, actor auth.Actor, objectID int64) error {
+	_, err := tx.Exec(`DELETE FROM idempotency_keys WHERE site_id = $1 AND key = $2 AND object_id = $3`,
+		actor.SiteID, actor.Key.Key, objectID)
 	return err
 }
 
 // forgetKeysBefore removes idempotency keys that were first used before the instant, up to limit keys, and returns how
 // many.
 func forgetKeysBefore(tx *db.Tx, before time.Time, limit int) (int64, error) {
-	return tx.Exec(`DELETE FROM idempotency_keys WHERE (site_id, user_id, key) IN (
-		SELECT site_id, user_id, key FROM idempotency_keys WHERE created_at < $1 LIMIT $2)`, db.Micros(before), limit)
+	return tx.Exec(`DELETE FROM idempotency_keys WHERE (site_id, key) IN (
+		SELECT site_id, key FROM idempotency_keys WHERE created_at < $1 LIMIT $2)`, db.Micros(before), limit)
 }

@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -16,18 +17,36 @@ import (
 	"holdfast/internal/dbtest"
 	"holdfast/internal/fault"
 	"holdfast/internal/merchants"
+	"holdfast/internal/money"
 	"holdfast/internal/pgtest"
 	"holdfast/internal/travel"
 )
 
+// under is the program as the sender of a request with an idempotency key.
+func under(key auth.IdempotencyKey) auth.Actor {
+	actor := auth.System(1)
+	actor.Key = key
+	return actor
+}
+
 // createUnder makes a supplier under an idempotency key.
-func createUnder(ctx context.Context, h *apptest.House, key travel.IdempotencyKey, name string) (id int64, replayed bool, err error) {
+func createUnder(ctx context.Context, h *apptest.House, key auth.IdempotencyKey, name string) (id int64, replayed bool, err error) {
+	return createAs(ctx, h, under(key), name)
+}
+
+// createAs makes a supplier as somebody. It wants that the one who asks learns whether it was a repetition.
+func createAs(ctx context.Context, h *apptest.House, actor auth.Actor, name string) (id int64, replayed bool, err error) {
 	replayed = true
-	id, err = core.Create(ctx, h.Core, auth.System(1), key, func(tx *db.Tx) (int64, core.Outcome, error) {
+	var told bool
+	actor.Key.Replayed = &told
+	id, err = core.Once(ctx, h.Core, actor, func(tx *db.Tx) (int64, core.Outcome, error) {
 		replayed = false
-		made, err := merchants.InsertSupplier(tx, travel.Supplier{SiteID: 1, Name: name})
+		made, err := merchants.InsertSupplier(tx, travel.Supplier{SiteID: actor.SiteID, Name: name})
 		return made.ID, core.Outcome{ID: made.ID}, err
 	}, func(_ context.Context, made core.Outcome) (int64, error) { return made.ID, nil })
+	if err == nil && told != replayed {
+		err = fmt.Errorf("replayed is %v, and it says %v", replayed, told)
+	}
 	return id, replayed, err
 }
 
@@ -35,7 +54,7 @@ func TestOneKeyMakesOneThing(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
-		key := travel.IdempotencyKey{Key: "key", Hash: "one"}
+		key := auth.IdempotencyKey{Key: "key", Hash: "one"}
 		first, replayed, err := createUnder(ctx, h, key, "A")
 		if err != nil || replayed {
 			t.Fatalf("the first: replayed %v, %v", replayed, err)
@@ -44,58 +63,134 @@ func TestOneKeyMakesOneThing(t *testing.T) {
 		if err != nil || !replayed || again != first {
 			t.Errorf("the second: %d, replayed %v, %v; want %d", again, replayed, err, first)
 		}
-		_, _, err = createUnder(ctx, h, travel.IdempotencyKey{Key: "key", Hash: "two"}, "B")
+		_, _, err = createUnder(ctx, h, auth.IdempotencyKey{Key: "key", Hash: "two"}, "B")
 		apptest.WantKind(t, err, fault.IdempotencyMismatch, "another request under the same key")
-		free, replayed, err := createUnder(ctx, h, travel.IdempotencyKey{}, "A")
+		free, replayed, err := createUnder(ctx, h, auth.IdempotencyKey{}, "A")
 		if err != nil || replayed || free == first {
 			t.Errorf("without a key: %d, replayed %v, %v", free, replayed, err)
 		}
-		h.Now.Move(25 * time.Hour)
+		h.Now.Move(30*24*time.Hour - time.Second)
+		if more, err := h.Idempotency.Forget(ctx); err != nil || more {
+			t.Errorf("forgetting: more %v, %v", more, err)
+		}
+		if id, replayed, err := createUnder(ctx, h, key, "A"); err != nil || !replayed || id != first {
+			t.Errorf("within thirty days: %d, replayed %v, %v; want %d", id, replayed, err, first)
+		}
+		h.Now.Move(2 * time.Second)
 		if more, err := h.Idempotency.Forget(ctx); err != nil || more {
 			t.Errorf("forgetting: more %v, %v", more, err)
 		}
 		later, replayed, err := createUnder(ctx, h, key, "A")
 		if err != nil || replayed || later == first {
-			t.Errorf("after a day: %d, replayed %v, %v", later, replayed, err)
+			t.Errorf("after thirty days: %d, replayed %v, %v", later, replayed, err)
 		}
 	})
 }
 
+// TestManyAtOnceUnderOneKeyMakeOneThing: two users of a site send the same request through two processes.
 func TestManyAtOnceUnderOneKeyMakeOneThing(t *testing.T) {
+	t.Parallel()
+	for _, engine := range dbtest.Engines {
+		t.Run(engine.Name, func(t *testing.T) {
+			t.Parallel()
+			url := engine.Database(t)
+			h := apptest.HouseAt(t, url)
+			houses := []*apptest.House{h, apptest.Process(t, dbtest.Open(t, url, h.Now.Read), h.Now)}
+			var group sync.WaitGroup
+			var mu sync.Mutex
+			made, seen := map[int64]int{}, map[int64]int{}
+			for i := range 20 {
+				actor := under(auth.IdempotencyKey{Key: "key", Hash: "one"})
+				actor.UserID = int64(i % 3)
+				group.Go(func() {
+					id, replayed, err := createAs(t.Context(), houses[i%2], actor, "A")
+					mu.Lock()
+					defer mu.Unlock()
+					switch {
+					case fault.Is(err, fault.IdempotencyInFlight):
+					case err != nil:
+						t.Error(err)
+					case replayed:
+						seen[id]++
+					default:
+						made[id]++
+					}
+				})
+			}
+			group.Wait()
+			if len(made) != 1 || len(seen) > 1 {
+				t.Fatalf("made were %v and read %v, want one thing", made, seen)
+			}
+			list, err := h.Suppliers.List(t.Context(), auth.System(1), travel.SupplierFilter{}, travel.Page{Number: 1, Size: 10, Offset: -1})
+			if err != nil || len(list.Items) != 1 || made[list.Items[0].ID] != 1 || len(seen) == 1 && seen[list.Items[0].ID] == 0 {
+				t.Errorf("on file is %v, %v", list.Items, err)
+			}
+		})
+	}
+}
+
+// TestAKeyBelongsToItsSite: another user of the site repeats a request, or is told of another one. On another site the key
+// is new.
+func TestAKeyBelongsToItsSite(t *testing.T) {
+	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
-		key := travel.IdempotencyKey{Key: "key", Hash: "one"}
-		var group sync.WaitGroup
-		var mu sync.Mutex
-		made := map[int64]int{}
-		for range 20 {
-			group.Go(func() {
-				id, replayed, err := createUnder(t.Context(), h, key, "A")
-				mu.Lock()
-				defer mu.Unlock()
-				switch {
-				case fault.Is(err, fault.IdempotencyInFlight):
-				case err != nil:
-					t.Error(err)
-				case !replayed:
-					made[id]++
-				}
-			})
+		path, name, currency := "other", "Other", money.Currency("GBP")
+		other, err := h.Sites.Create(t.Context(), auth.System(0), travel.SiteFields{Path: &path, Name: &name, Currency: &currency})
+		if err != nil {
+			t.Fatal(err)
 		}
-		group.Wait()
-		if len(made) != 1 {
-			t.Errorf("made were %v, want one thing", made)
+		ada, bob := under(auth.IdempotencyKey{Key: "key", Hash: "one"}), under(auth.IdempotencyKey{Key: "key", Hash: "one"})
+		ada.UserID, bob.UserID = 1, 2
+		first, _, err := createAs(t.Context(), h, ada, "A")
+		if err != nil {
+			t.Fatal(err)
 		}
+		if id, replayed, err := createAs(t.Context(), h, bob, "A"); err != nil || !replayed || id != first {
+			t.Errorf("another user: %d, replayed %v, %v; want %d", id, replayed, err, first)
+		}
+		bob.Key.Hash = "two"
+		_, _, err = createAs(t.Context(), h, bob, "B")
+		apptest.WantKind(t, err, fault.IdempotencyMismatch, "another request of another user")
+		bob.SiteID = other.ID
+		if _, replayed, err := createAs(t.Context(), h, bob, "B"); err != nil || replayed {
+			t.Errorf("on another site: replayed %v, %v", replayed, err)
+		}
+	})
+}
+
+// TestForgettingGoesInSteps: one write removes so many old keys and no more, and says that there are others.
+func TestForgettingGoesInSteps(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
+		dbtest.Write(t, h.Core.Store, func(tx *db.Tx) error {
+			_, err := tx.Exec(`INSERT INTO idempotency_keys (site_id, key, request_hash, object_id, claimed_until, created_at)
+				WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= $1)
+				SELECT 1, 'key ' || i, '', i, 0, 0 FROM n`, core.ForgetAtOnce)
+			return err
+		})
+		for _, want := range []bool{true, false} {
+			if more, err := h.Idempotency.Forget(t.Context()); err != nil || more != want {
+				t.Errorf("more is %v, %v; want %v", more, err, want)
+			}
+		}
+		dbtest.Read(t, h.Core.Store, func(tx *db.Tx) error {
+			var left int
+			if err := tx.Row(`SELECT COUNT(*) FROM idempotency_keys`, nil, &left); err != nil || left != 0 {
+				t.Errorf("%d keys are left, %v", left, err)
+			}
+			return nil
+		})
 	})
 }
 
 func TestAFailedCreateGivesItsKeyBack(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
-		key := travel.IdempotencyKey{Key: "key", Hash: "one"}
+		key := auth.IdempotencyKey{Key: "key", Hash: "one"}
 		// The caller goes away in the middle: the key is given back all the same.
 		ctx, cancel := context.WithCancel(t.Context())
 		broken := errors.New("broken")
-		_, err := core.Create(ctx, h.Core, auth.System(1), key, func(*db.Tx) (int64, core.Outcome, error) {
+		_, err := core.Once(ctx, h.Core, under(key), func(*db.Tx) (int64, core.Outcome, error) {
 			cancel()
 			return 0, core.Outcome{}, broken
 		}, nil)
@@ -114,10 +209,10 @@ func TestAKeyHeldByAnEarlierVersionSaysHowLong(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
-		key := travel.IdempotencyKey{Key: "key", Hash: "one"}
+		key := auth.IdempotencyKey{Key: "key", Hash: "one"}
 		dbtest.Write(t, h.Core.Store, func(tx *db.Tx) error {
-			_, err := tx.Exec(`INSERT INTO idempotency_keys (site_id, user_id, key, request_hash, claimed_until, created_at)
-				VALUES (1, 0, 'key', 'one', $1, 0)`, db.Micros(tx.Now.Add(30*time.Second)))
+			_, err := tx.Exec(`INSERT INTO idempotency_keys (site_id, key, request_hash, claimed_until, created_at)
+				VALUES (1, 'key', 'one', $1, 0)`, db.Micros(tx.Now.Add(30*time.Second)))
 			return err
 		})
 		h.Now.Move(10 * time.Second)
@@ -141,13 +236,13 @@ func TestAKeyHeldByAnEarlierVersionSaysHowLong(t *testing.T) {
 // not wait.
 func TestAKeyIsFreeWhenItsRequestDies(t *testing.T) {
 	t.Parallel()
-	key := travel.IdempotencyKey{Key: "key", Hash: "one"}
+	key := auth.IdempotencyKey{Key: "key", Hash: "one"}
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		url := dbtest.SQLite(t)
 		h := apptest.HouseAt(t, url)
 		crashed := t.TempDir() + "/crashed.db"
-		_, err := core.Create(t.Context(), h.Core, auth.System(1), key, func(tx *db.Tx) (int64, core.Outcome, error) {
+		_, err := core.Once(t.Context(), h.Core, under(key), func(tx *db.Tx) (int64, core.Outcome, error) {
 			made, err := merchants.InsertSupplier(tx, travel.Supplier{SiteID: 1, Name: "A"})
 			if err != nil {
 				return 0, core.Outcome{}, err
@@ -179,7 +274,7 @@ func TestAKeyIsFreeWhenItsRequestDies(t *testing.T) {
 		holds, dead, ended := make(chan struct{}), make(chan struct{}), make(chan error)
 		runs := 0
 		go func() {
-			_, err := core.Create(t.Context(), dying.Core, auth.System(1), key, func(tx *db.Tx) (int64, core.Outcome, error) {
+			_, err := core.Once(t.Context(), dying.Core, under(key), func(tx *db.Tx) (int64, core.Outcome, error) {
 				if runs++; runs > 1 {
 					return 0, core.Outcome{}, errors.New("the dead do not try again")
 				}
@@ -219,12 +314,12 @@ func TestAKeyIsFreeWhenItsRequestDies(t *testing.T) {
 func TestOneThatLostItsKeyIsUndone(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
-		key := travel.IdempotencyKey{Key: "key", Hash: "one"}
-		_, err := core.Create(t.Context(), h.Core, auth.System(1), key, func(tx *db.Tx) (int64, core.Outcome, error) {
+		key := auth.IdempotencyKey{Key: "key", Hash: "one"}
+		_, err := core.Once(t.Context(), h.Core, under(key), func(tx *db.Tx) (int64, core.Outcome, error) {
 			made, err := merchants.InsertSupplier(tx, travel.Supplier{SiteID: 1, Name: "Lost"})
 			if err == nil {
 				_, err = tx.Exec(`INSERT INTO idempotency_keys
-					(site_id, user_id, key, request_hash, object_id, claimed_until, created_at) VALUES (1, 0, 'key', 'one', 77, 0, 0)`)
+					(site_id, key, request_hash, object_id, claimed_until, created_at) VALUES (1, 'key', 'one', 77, 0, 0)`)
 			}
 			return made.ID, core.Outcome{ID: made.ID}, err
 		}, nil)

@@ -108,7 +108,7 @@ func (t *Tokens) Delete(ctx context.Context, actor auth.Actor, id int64) error {
 	if err := actor.Require(auth.ManageTokens); err != nil {
 		return err
 	}
-	err := t.WriteAs(ctx, actor, func(tx *db.Tx) error {
+	err := core.OnceGone(ctx, t.Core, actor, id, func(tx *db.Tx) error {
 		if err := deleteToken(tx, actor.SiteID, id); err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (t *Tokens) DeleteAll(ctx context.Context, actor auth.Actor) error {
 	if err := actor.Require(auth.ManageTokens); err != nil {
 		return err
 	}
-	return t.WriteAs(ctx, actor, func(tx *db.Tx) error {
+	return core.OnceGone(ctx, t.Core, actor, actor.SiteID, func(tx *db.Tx) error {
 		if err := deleteTokens(tx, actor.SiteID); err != nil {
 			return err
 		}

@@ -21,17 +21,16 @@ type Collaterals struct{ *core.Core }
 
 // CollateralFields are the fields of a request for a new record of collateral, or for the correction of a record.
 type CollateralFields struct {
-	Problems    fault.Problems
-	Idempotency travel.IdempotencyKey
-	RecordID    *int64 // the record to correct; nil for a new one
-	Kind        *protection.CollateralKind
-	ChannelID   *int64 // covers the losses of this channel only; nil: of all channels
-	Currency    *money.Currency
-	Amount      *int64     // minor units
-	From        *civil.Day // the first day; nil: today
-	To          *civil.Day // the last day; nil: no end yet
-	Reference   string
-	Note        string
+	Problems  fault.Problems
+	RecordID  *int64 // the record to correct; nil for a new one
+	Kind      *protection.CollateralKind
+	ChannelID *int64 // covers the losses of this channel only; nil: of all channels
+	Currency  *money.Currency
+	Amount    *int64     // minor units
+	From      *civil.Day // the first day; nil: today
+	To        *civil.Day // the last day; nil: no end yet
+	Reference string
+	Note      string
 }
 
 // Add records collateral. A correction gives all fields of the record again; the older rows are kept. It needs the
@@ -50,7 +49,7 @@ func (c *Collaterals) Add(ctx context.Context, actor auth.Actor, in CollateralFi
 		object := fmt.Sprintf("collateral %d", made.ID)
 		return made, core.Outcome{ID: made.ID}, core.Record(tx, actor, "collateral.add", object, nil, auditCollateral(made))
 	}
-	return core.Create(ctx, c.Core, actor, in.Idempotency, add,
+	return core.Once(ctx, c.Core, actor, add,
 		func(ctx context.Context, made core.Outcome) (protection.Collateral, error) {
 			return c.Get(ctx, actor, made.ID)
 		})

@@ -34,15 +34,14 @@ func NewLimits(c *core.Core, spot Spot) *Limits {
 
 // LimitFields are the fields of a request for a new limit.
 type LimitFields struct {
-	Problems    fault.Problems
-	Idempotency travel.IdempotencyKey
-	Scope       *protection.LimitScope
-	ChannelID   *int64         // for this channel only; nil: for all
-	From        *civil.Day     // in force from this day on; nil: today
-	Amount      *int64         // minor units of the policy currency
-	Currency    money.Currency // if given, it must be that of the policy
-	Lift        bool           // end the limit from that day on
-	Note        string
+	Problems  fault.Problems
+	Scope     *protection.LimitScope
+	ChannelID *int64         // for this channel only; nil: for all
+	From      *civil.Day     // in force from this day on; nil: today
+	Amount    *int64         // minor units of the policy currency
+	Currency  money.Currency // if given, it must be that of the policy
+	Lift      bool           // end the limit from that day on
+	Note      string
 }
 
 // Set adds a limit. It needs two people: outside a sandbox the result has an open proposal and no limit yet. It needs the
@@ -67,7 +66,7 @@ func (l *Limits) Set(ctx context.Context, actor auth.Actor, in LimitFields) (pro
 		}
 		return made, core.Outcome{ID: made.ID}, err
 	}
-	return core.Create(ctx, l.Core, actor, in.Idempotency, set, func(ctx context.Context, made core.Outcome) (protection.Limit, error) {
+	return core.Once(ctx, l.Core, actor, set, func(ctx context.Context, made core.Outcome) (protection.Limit, error) {
 		if made.ProposalID == 0 {
 			return l.Get(ctx, actor, made.ID)
 		}

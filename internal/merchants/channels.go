@@ -133,14 +133,19 @@ func (c *Channels) Create(ctx context.Context, actor auth.Actor, in travel.Chann
 		}
 		return made, core.Outcome{ID: made.ID}, err
 	}
-	made, err := core.Create(ctx, c.Core, actor, in.Idempotency, create, func(ctx context.Context, made core.Outcome) (travel.Channel, error) {
+	made, err := core.Once(ctx, c.Core, actor, create, c.again(actor))
+	return shownTo(actor, made), err
+}
+
+// again returns the function that reads what an earlier request made or changed: a channel, or an open proposal.
+func (c *Channels) again(actor auth.Actor) func(ctx context.Context, made core.Outcome) (travel.Channel, error) {
+	return func(ctx context.Context, made core.Outcome) (travel.Channel, error) {
 		if made.ProposalID == 0 {
 			return c.Get(ctx, actor, made.ID)
 		}
 		proposal, err := core.FindProposal(ctx, c.Core, actor, made.ProposalID)
 		return travel.Channel{Proposal: &proposal}, err
-	})
-	return shownTo(actor, made), err
+	}
 }
 
 // newChannel makes a channel from its fields and checks it. It does not store it.
@@ -190,37 +195,46 @@ func (c *Channels) Change(ctx context.Context, actor auth.Actor, id int64, in tr
 	if err := actor.Require(auth.WriteChannels); err != nil {
 		return travel.Channel{}, err
 	}
-	changed, err := core.Write(ctx, c.Core, actor, func(tx *db.Tx) (changed travel.Channel, err error) {
-		stored, err := LockChannel(tx, actor.SiteID, id)
-		if err != nil {
-			return changed, err
+	changed, err := core.Once(ctx, c.Core, actor, func(tx *db.Tx) (travel.Channel, core.Outcome, error) {
+		changed, err := c.change(tx, actor, id, in)
+		if changed.Proposal != nil {
+			return changed, core.Outcome{ProposalID: changed.Proposal.ID}, err
 		}
-		if err := core.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
-			return changed, err
-		}
-		channel, err := c.changed(tx, actor, stored, in)
-		if err != nil {
-			return changed, err
-		}
-		if !opensCover(stored, channel) {
-			return c.save(tx, actor, stored, channel, in.ProcessorFields)
-		}
-		if err := refuseKey(in.ProcessorFields, stored, channel); err != nil {
-			return changed, err
-		}
-		p, err := c.Request(tx, actor, travel.Proposal{
-			Kind: travel.ProposeOpenCover, Subject: channelObject(stored), Reason: in.Reason,
-		}, openCover{ChannelID: id, ChannelFields: in}, func() (any, error) {
-			changed, err = c.save(tx, actor, stored, channel, in.ProcessorFields)
-			return channelResult{changed.ID}, err
-		})
-		if err == nil && p.State == travel.ProposalOpen {
-			changed, err = leaveChannel(tx, stored)
-			changed.Proposal = &p
-		}
-		return changed, err
-	})
+		return changed, core.Outcome{ID: id}, err
+	}, c.again(actor))
 	return shownTo(actor, changed), unknownChannel(err, id)
+}
+
+// change is Change inside a write.
+func (c *Channels) change(tx *db.Tx, actor auth.Actor, id int64, in travel.ChannelFields) (changed travel.Channel, err error) {
+	stored, err := LockChannel(tx, actor.SiteID, id)
+	if err != nil {
+		return changed, err
+	}
+	if err := core.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
+		return changed, err
+	}
+	channel, err := c.changed(tx, actor, stored, in)
+	if err != nil {
+		return changed, err
+	}
+	if !opensCover(stored, channel) {
+		return c.save(tx, actor, stored, channel, in.ProcessorFields)
+	}
+	if err := refuseKey(in.ProcessorFields, stored, channel); err != nil {
+		return changed, err
+	}
+	p, err := c.Request(tx, actor, travel.Proposal{
+		Kind: travel.ProposeOpenCover, Subject: channelObject(stored), Reason: in.Reason,
+	}, openCover{ChannelID: id, ChannelFields: in}, func() (any, error) {
+		changed, err = c.save(tx, actor, stored, channel, in.ProcessorFields)
+		return channelResult{changed.ID}, err
+	})
+	if err == nil && p.State == travel.ProposalOpen {
+		changed, err = leaveChannel(tx, stored)
+		changed.Proposal = &p
+	}
+	return changed, err
 }
 
 // opensCover reports whether the change makes payments of the channel protected (R2) that were not protected before. To
@@ -267,7 +281,7 @@ func (c *Channels) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 		return err
 	}
 	inUse := fault.New(fault.InUse, "Channel %d has bookings, or had some that were deleted, and cannot be deleted.", id)
-	err := removeUnused(ctx, c.Core, actor, inUse, func(tx *db.Tx) error {
+	err := removeUnused(ctx, c.Core, actor, id, inUse, func(tx *db.Tx) error {
 		stored, err := LockChannel(tx, actor.SiteID, id)
 		if err != nil {
 			return err
@@ -283,11 +297,11 @@ func (c *Channels) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 	return unknownChannel(err, id)
 }
 
-// removeUnused runs a write that removes something, and returns inUse when a foreign key forbids it.
+// removeUnused runs a write that removes the thing with an id, and returns inUse when a foreign key forbids it.
 func removeUnused(
-	ctx context.Context, c *core.Core, actor auth.Actor, inUse error, remove func(tx *db.Tx) error,
+	ctx context.Context, c *core.Core, actor auth.Actor, id int64, inUse error, remove func(tx *db.Tx) error,
 ) error {
-	err := c.WriteAs(ctx, actor, remove)
+	err := core.OnceGone(ctx, c, actor, id, remove)
 	if errors.Is(err, db.ErrConflict) {
 		return inUse
 	}
@@ -304,24 +318,25 @@ func (c *Channels) RotateSecret(ctx context.Context, actor auth.Actor, id, ifVer
 	if err != nil {
 		return travel.Channel{}, fmt.Errorf("drawing a channel secret: %w", err)
 	}
-	changed, err := core.Write(ctx, c.Core, actor, func(tx *db.Tx) (travel.Channel, error) {
+	changed, err := core.Once(ctx, c.Core, actor, func(tx *db.Tx) (travel.Channel, core.Outcome, error) {
+		outcome := core.Outcome{ID: id}
 		channel, err := LockChannel(tx, actor.SiteID, id)
 		if err != nil {
-			return channel, err
+			return channel, outcome, err
 		}
 		if err := core.CheckVersion(ifVersion, channel.Version-1); err != nil {
-			return channel, err
+			return channel, outcome, err
 		}
 		if err := core.Changed(tx, actor.SiteID); err != nil { // processes remember the channel with its secret
-			return channel, err
+			return channel, outcome, err
 		}
 		if channel.SealedSecret, err = giveSecret(c.Core, tx, channel, secret); err != nil {
-			return channel, err
+			return channel, outcome, err
 		}
 		channel.ModifiedAt = tx.Now
 		shown := auditChannel(channel) // the audit says that the secret was changed; it never holds the secret
-		return channel, core.Record(tx, actor, "channel.secret", channelObject(channel), shown, shown)
-	})
+		return channel, outcome, core.Record(tx, actor, "channel.secret", channelObject(channel), shown, shown)
+	}, c.again(actor))
 	return changed, unknownChannel(err, id)
 }
 

@@ -107,7 +107,7 @@ func (p *Policies) Set(ctx context.Context, actor auth.Actor, in travel.PolicyFi
 		}
 		return made, core.Outcome{ID: made.ID}, err
 	}
-	return core.Create(ctx, p.Core, actor, in.Idempotency, set, func(ctx context.Context, made core.Outcome) (travel.Policy, error) {
+	return core.Once(ctx, p.Core, actor, set, func(ctx context.Context, made core.Outcome) (travel.Policy, error) {
 		if made.ProposalID == 0 {
 			return p.Get(ctx, actor, made.ID)
 		}

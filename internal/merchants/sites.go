@@ -135,32 +135,39 @@ func (s *Sites) Change(ctx context.Context, actor auth.Actor, id int64, in trave
 	if id != actor.SiteID && !actor.Everywhere() {
 		return travel.Site{}, unknownSite(db.ErrNotFound, id)
 	}
-	var changed travel.Site
-	err := s.WriteAs(ctx, actor, func(tx *db.Tx) error {
-		if err := core.LockSite(tx, id); err != nil {
-			return err
-		}
-		stored, err := Site(tx, id)
-		if err != nil {
-			return err
-		}
-		if err := core.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
-			return err
-		}
-		problems := in.Problems.Clone()
-		changed = in.Change(stored, actor.Can(auth.ManageSites), &problems)
-		if err := problems.Err(); err != nil {
-			return err
-		}
-		changed.ModifiedAt = core.RealNow(tx).Add(stored.ClockAhead) // tx.Now may be the clock of another site
-		if err := core.UpdateSite(tx, changed); err != nil {
-			return err
-		}
-		by := actor
-		by.SiteID, by.Ahead = id, changed.ClockAhead
-		return core.Record(tx, by, "site.change", siteObject(id), auditSite(stored), auditSite(changed))
+	changed, err := core.Once(ctx, s.Core, actor, func(tx *db.Tx) (travel.Site, core.Outcome, error) {
+		changed, err := changeSite(tx, actor, id, in)
+		return changed, core.Outcome{ID: id}, err
+	}, func(ctx context.Context, made core.Outcome) (travel.Site, error) {
+		return s.Get(ctx, actor, made.ID)
 	})
 	return changed, unknownSite(err, id)
+}
+
+// changeSite is Sites.Change inside a write.
+func changeSite(tx *db.Tx, actor auth.Actor, id int64, in travel.SiteFields) (changed travel.Site, err error) {
+	if err := core.LockSite(tx, id); err != nil {
+		return changed, err
+	}
+	stored, err := Site(tx, id)
+	if err != nil {
+		return changed, err
+	}
+	if err := core.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
+		return changed, err
+	}
+	problems := in.Problems.Clone()
+	changed = in.Change(stored, actor.Can(auth.ManageSites), &problems)
+	if err := problems.Err(); err != nil {
+		return changed, err
+	}
+	changed.ModifiedAt = core.RealNow(tx).Add(stored.ClockAhead) // tx.Now may be the clock of another site
+	if err := core.UpdateSite(tx, changed); err != nil {
+		return changed, err
+	}
+	by := actor
+	by.SiteID, by.Ahead = id, changed.ClockAhead
+	return changed, core.Record(tx, by, "site.change", siteObject(id), auditSite(stored), auditSite(changed))
 }
 
 // auditedSite is the shape of a site in the audit.

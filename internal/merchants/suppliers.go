@@ -41,7 +41,7 @@ func (s *Suppliers) Create(ctx context.Context, actor auth.Actor, in travel.Supp
 	if err := problems.Err(); err != nil {
 		return travel.Supplier{}, err
 	}
-	return core.Create(ctx, s.Core, actor, in.Idempotency, func(tx *db.Tx) (travel.Supplier, core.Outcome, error) {
+	return core.Once(ctx, s.Core, actor, func(tx *db.Tx) (travel.Supplier, core.Outcome, error) {
 		stored, err := InsertSupplier(tx, made)
 		if err != nil {
 			return stored, core.Outcome{}, err
@@ -58,24 +58,26 @@ func (s *Suppliers) Change(ctx context.Context, actor auth.Actor, id int64, in t
 	if err := actor.Require(auth.WriteSuppliers); err != nil {
 		return travel.Supplier{}, err
 	}
-	var changed travel.Supplier
-	err := s.WriteAs(ctx, actor, func(tx *db.Tx) error {
+	changed, err := core.Once(ctx, s.Core, actor, func(tx *db.Tx) (changed travel.Supplier, _ core.Outcome, err error) {
+		outcome := core.Outcome{ID: id}
 		stored, err := LockSupplier(tx, actor.SiteID, id)
 		if err != nil {
-			return err
+			return changed, outcome, err
 		}
 		if err := core.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
-			return err
+			return changed, outcome, err
 		}
 		problems := in.Problems.Clone()
 		changed = in.Apply(stored, &problems)
 		if err := problems.Err(); err != nil {
-			return err
+			return changed, outcome, err
 		}
 		if err := UpdateSupplier(tx, changed); err != nil {
-			return err
+			return changed, outcome, err
 		}
-		return core.Record(tx, actor, "supplier.change", supplierObject(id), auditSupplier(stored), auditSupplier(changed))
+		return changed, outcome, core.Record(tx, actor, "supplier.change", supplierObject(id), auditSupplier(stored), auditSupplier(changed))
+	}, func(ctx context.Context, made core.Outcome) (travel.Supplier, error) {
+		return s.Get(ctx, actor, made.ID)
 	})
 	return changed, unknownSupplier(err, id)
 }
@@ -87,7 +89,7 @@ func (s *Suppliers) Delete(ctx context.Context, actor auth.Actor, id, ifVersion 
 		return err
 	}
 	inUse := fault.New(fault.InUse, "Supplier %d is linked to a channel or a booking and cannot be deleted.", id)
-	err := removeUnused(ctx, s.Core, actor, inUse, func(tx *db.Tx) error {
+	err := removeUnused(ctx, s.Core, actor, id, inUse, func(tx *db.Tx) error {
 		stored, err := LockSupplier(tx, actor.SiteID, id)
 		if err != nil {
 			return err

@@ -222,7 +222,7 @@ func (r *intake) keepRequest() error {
 // carryOut asks the processor to carry out a pending transaction, and writes the outcome. It goes on if the caller
 // disconnects, because the money may have moved. If the outcome cannot be written, it is unknown until Reconcile asks.
 func (p *GatewayPayments) carryOut(
-	ctx context.Context, actor auth.Actor, t travel.Transaction, o *gatewayRequest, key travel.IdempotencyKey,
+	ctx context.Context, actor auth.Actor, t travel.Transaction, o *gatewayRequest,
 ) (travel.Transaction, error) {
 	ctx = context.WithoutCancel(ctx)
 	result, refusal := p.call(ctx, t, o)
@@ -235,7 +235,7 @@ func (p *GatewayPayments) carryOut(
 			return err
 		}
 		if refusal != nil {
-			if err := s.refuse(refusal, actor, key); err != nil {
+			if err := s.refuse(refusal, actor); err != nil {
 				return err
 			}
 		} else if err := s.apply(result); err != nil {

@@ -288,7 +288,7 @@ func (s *gatewayOutcome) wait() error {
 
 // refuse writes that the processor refused the request. The caller may then try again with the same payment reference and
 // the same idempotency key.
-func (s *gatewayOutcome) refuse(why *psp.Error, actor auth.Actor, key travel.IdempotencyKey) error {
+func (s *gatewayOutcome) refuse(why *psp.Error, actor auth.Actor) error {
 	if !s.p.State.Open() {
 		return nil
 	}
@@ -296,10 +296,10 @@ func (s *gatewayOutcome) refuse(why *psp.Error, actor auth.Actor, key travel.Ide
 	if err := s.fail(travel.StatusFailed, travel.ChargeConcluded, why.Message); err != nil {
 		return err
 	}
-	if err := freeReference(s.tx, s.t.SiteID, s.t.ID); err != nil || key.Key == "" {
+	if err := freeReference(s.tx, s.t.SiteID, s.t.ID); err != nil || actor.Key.Key == "" {
 		return err
 	}
-	return core.FreeKey(s.tx, actor.SiteID, actor.UserID, key, s.t.ID)
+	return core.FreeKey(s.tx, actor, s.t.ID)
 }
 
 func (s *gatewayOutcome) save() error {

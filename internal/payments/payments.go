@@ -53,7 +53,7 @@ func (p *Payments) Create(
 	if made.request == nil || !made.created {
 		return made.t, made.created, nil
 	}
-	t, err = p.gateway.carryOut(ctx, actor, made.t, made.request, in.Idempotency)
+	t, err = p.gateway.carryOut(ctx, actor, made.t, made.request)
 	return t, err == nil, err
 }
 
@@ -75,7 +75,7 @@ func (p *Payments) takeIn(
 	if in.Reference != "" && in.ChannelID != nil {
 		riders = append(riders, referenceRider(actor.SiteID, *in.ChannelID, in.PSP, in.Reference, &before))
 	}
-	return core.Create(ctx, p.Core, actor, in.Idempotency, func(tx *db.Tx) (made takenIn, _ core.Outcome, err error) {
+	return core.Once(ctx, p.Core, actor, func(tx *db.Tx) (made takenIn, _ core.Outcome, err error) {
 		site, err := merchants.SiteInForce(tx, actor.SiteID)
 		if err != nil {
 			return made, core.Outcome{}, err

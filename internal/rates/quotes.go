@@ -107,18 +107,21 @@ func (r *Rates) Quote(ctx context.Context, actor auth.Actor, in QuoteFields) (tr
 	if err := actor.Require(auth.WriteRates); err != nil {
 		return travel.Proposal{}, err
 	}
-	p, err := core.Write(ctx, r.Core, actor, func(tx *db.Tx) (travel.Proposal, error) {
+	p, err := core.Once(ctx, r.Core, actor, func(tx *db.Tx) (made travel.Proposal, _ core.Outcome, err error) {
 		problems := in.Problems.Clone()
 		q := in.check(tx.Now, &problems)
 		if err := problems.Err(); err != nil {
-			return travel.Proposal{}, err
+			return made, core.Outcome{}, err
 		}
 		if err := quoteIsNew(tx, actor.SiteID, q); err != nil {
-			return travel.Proposal{}, err
+			return made, core.Outcome{}, err
 		}
-		return r.Request(tx, actor, travel.Proposal{
+		made, err = r.Request(tx, actor, travel.Proposal{
 			Kind: travel.ProposeManualRate, Subject: "rate " + string(q.Currency) + " " + q.Day, Reason: in.Reason,
 		}, q, func() (any, error) { return putOnFile(tx, actor, q) })
+		return made, core.Outcome{ProposalID: made.ID}, err
+	}, func(ctx context.Context, made core.Outcome) (travel.Proposal, error) {
+		return core.FindProposal(ctx, r.Core, actor, made.ProposalID)
 	})
 	if err == nil && p.State == travel.ProposalApproved {
 		_, err = r.pricePendingOf(ctx, core.ClockFor(actor)) // allocations that waited for this rate

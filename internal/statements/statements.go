@@ -119,40 +119,56 @@ func (s *Statements) Pay(
 	if err := actor.Require(auth.RecordStatementPayments); err != nil {
 		return travel.StatementPayment{}, false, err
 	}
-	var created bool
-	made, err := core.Write(ctx, s.Core, actor, func(tx *db.Tx) (stored travel.StatementPayment, err error) {
-		problems := in.Problems.Clone()
-		in.Check(tx.Now, &problems)
-		statement, err := Statement(tx, actor.SiteID, id)
-		if err != nil {
-			return stored, err
-		}
-		if in.Currency != nil && *in.Currency != statement.Currency {
-			problems.Wrong("currencies", "The statement is in %s.", statement.Currency)
-		}
-		if err := problems.Err(); err != nil {
-			return stored, err
-		}
-		payment := in.Payment(actor.SiteID, id, statement.ChannelID, statement.Currency, actor.Username)
-		if stored, created, err = recordPayment(tx, payment); err != nil {
-			return stored, err
-		}
-		if !created && !stored.Same(payment) {
-			return stored, fault.New(fault.ReferenceExists,
-				"Payment %d of the statement has this reference already, and says something else.", stored.ID)
-		}
-		if !created {
-			return stored, nil
-		}
-		if in.WithinOpen && payment.Amount > max(0, statement.Open) {
-			return stored, fault.NotPossibleBecause("overpaid", "%s %s is more than is open, which is %s %s.", payment.Currency,
-				money.Format(payment.Amount, payment.Currency), statement.Currency, money.Format(statement.Open, statement.Currency))
-		}
-		return stored, core.Record(tx, actor, "statement.pay", fmt.Sprintf("statement %d", id), nil, auditedStatementPayment{
-			stored.ID, stored.PaidOn, stored.Amount, stored.Currency, stored.Reference,
+	type recorded struct {
+		payment travel.StatementPayment
+		created bool
+	}
+	made, err := core.Once(ctx, s.Core, actor, func(tx *db.Tx) (recorded, core.Outcome, error) {
+		payment, created, err := pay(tx, actor, id, in)
+		return recorded{payment, created}, core.Outcome{ID: payment.ID}, err
+	}, func(ctx context.Context, made core.Outcome) (recorded, error) {
+		stored, err := readStatements(ctx, s.Core, actor, func(tx *db.Tx) (travel.StatementPayment, error) {
+			return paymentByID(tx, actor.SiteID, made.ID)
 		})
+		return recorded{stored, true}, err
 	})
-	return made, created, core.NotFoundAs(fault.RecordNotFound, err, "There is no statement %d.", id)
+	return made.payment, made.created, core.NotFoundAs(fault.RecordNotFound, err, "There is no statement %d.", id)
+}
+
+// pay is Statements.Pay inside a write.
+func pay(
+	tx *db.Tx, actor auth.Actor, id int64, in travel.StatementPaymentFields,
+) (stored travel.StatementPayment, created bool, err error) {
+	problems := in.Problems.Clone()
+	in.Check(tx.Now, &problems)
+	statement, err := Statement(tx, actor.SiteID, id)
+	if err != nil {
+		return stored, false, err
+	}
+	if in.Currency != nil && *in.Currency != statement.Currency {
+		problems.Wrong("currencies", "The statement is in %s.", statement.Currency)
+	}
+	if err := problems.Err(); err != nil {
+		return stored, false, err
+	}
+	payment := in.Payment(actor.SiteID, id, statement.ChannelID, statement.Currency, actor.Username)
+	if stored, created, err = recordPayment(tx, payment); err != nil {
+		return stored, false, err
+	}
+	if !created && !stored.Same(payment) {
+		return stored, false, fault.New(fault.ReferenceExists,
+			"Payment %d of the statement has this reference already, and says something else.", stored.ID)
+	}
+	if !created {
+		return stored, false, nil
+	}
+	if in.WithinOpen && payment.Amount > max(0, statement.Open) {
+		return stored, false, fault.NotPossibleBecause("overpaid", "%s %s is more than is open, which is %s %s.", payment.Currency,
+			money.Format(payment.Amount, payment.Currency), statement.Currency, money.Format(statement.Open, statement.Currency))
+	}
+	return stored, true, core.Record(tx, actor, "statement.pay", fmt.Sprintf("statement %d", id), nil, auditedStatementPayment{
+		stored.ID, stored.PaidOn, stored.Amount, stored.Currency, stored.Reference,
+	})
 }
 
 type auditedStatementPayment struct {

@@ -202,6 +202,14 @@ func recordPayment(tx *db.Tx, p travel.StatementPayment) (stored travel.Statemen
 	return stored, false, err
 }
 
+// paymentByID reads a payment against a statement. The error is db.ErrNotFound when the site has no such payment.
+func paymentByID(tx *db.Tx, siteID, id int64) (travel.StatementPayment, error) {
+	return scanStatementPayment(func(dest ...any) error {
+		return tx.Row(`SELECT `+statementPaymentColumns+` FROM statement_payments WHERE site_id = $1 AND id = $2`,
+			[]any{siteID, id}, dest...)
+	})
+}
+
 // paymentsOf reads one page of the payments against a statement.
 func paymentsOf(tx *db.Tx, siteID, statementID int64, page travel.Page) (travel.List[travel.StatementPayment], error) {
 	var w db.Where

@@ -84,24 +84,23 @@ const NoPax = math.MinInt64
 
 // BookingFields are the fields of a request that makes or changes a booking. Absent fields are nil.
 type BookingFields struct {
-	Profile     Profile // of the deployment
-	Idempotency IdempotencyKey
-	IfVersion   int64          // from If-Match; 0 without it
-	Problems    fault.Problems // what is wrong so far
-	ChannelID   *int64
-	Content     *string
-	Firstname   *string
-	Surname     *string
-	Email       *string
-	Start       *civil.Day // civil.NoDay removes the start date
-	End         *civil.Day
-	Pax         *int64 // NoPax removes the number
-	Reference   *string
-	Total       *int64
-	Currency    *money.Currency
-	Country     *string
-	Language    *string
-	Suppliers   *[]int64
+	Profile   Profile        // of the deployment
+	IfVersion int64          // from If-Match; 0 without it
+	Problems  fault.Problems // what is wrong so far
+	ChannelID *int64
+	Content   *string
+	Firstname *string
+	Surname   *string
+	Email     *string
+	Start     *civil.Day // civil.NoDay removes the start date
+	End       *civil.Day
+	Pax       *int64 // NoPax removes the number
+	Reference *string
+	Total     *int64
+	Currency  *money.Currency
+	Country   *string
+	Language  *string
+	Suppliers *[]int64
 	// OtherProtection is "" to follow the channel.
 	OtherProtection *OtherProtection
 	ModalDraft      bool

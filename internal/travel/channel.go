@@ -110,7 +110,6 @@ func (c Channel) Status() string {
 // names of the wire, because a proposal to open cover keeps them.
 type ChannelFields struct {
 	Profile         Profile          `json:"-"` // of the deployment
-	Idempotency     IdempotencyKey   `json:"-"`
 	IfVersion       int64            `json:"-"` // from If-Match; 0 without it
 	Reason          string           `json:"-"` // for the operator who approves the change, if it needs one
 	Problems        fault.Problems   `json:"-"` // what is wrong so far

@@ -27,7 +27,6 @@ type Item struct {
 // NewTransaction are the fields of a request that makes a transaction (section 4.6). Absent required fields are nil,
 // and absent optional texts are empty. The names of its fields are part of Hash.
 type NewTransaction struct {
-	Idempotency  IdempotencyKey `json:"-"`
 	Problems     fault.Problems `json:"-"` // what is wrong so far
 	Modal        *ModalSession  `json:"-"` // the session that pays; nil outside the payment modal
 	ChannelID    *int64

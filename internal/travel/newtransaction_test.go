@@ -104,7 +104,6 @@ func make99(n int) []int64 {
 func TestHashOfAReport(t *testing.T) {
 	n := report()
 	same := report()
-	same.Idempotency = travel.IdempotencyKey{Key: "k", Hash: "h"}
 	same.Problems.Wrong("total", "wrong")
 	if n.Hash() != same.Hash() {
 		t.Error("two reports that say the same have two hashes")

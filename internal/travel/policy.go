@@ -91,7 +91,6 @@ func DefaultPolicy(currency money.Currency) Policy {
 // PolicyFields are the fields of a request that adds a policy. Absent fields are nil: they stay as in the policy
 // before.
 type PolicyFields struct {
-	Idempotency       IdempotencyKey
 	Problems          fault.Problems
 	From              *civil.Day
 	Currency          *money.Currency

@@ -19,13 +19,12 @@ type Supplier struct {
 
 // SupplierFields are the fields of a request that makes or changes a supplier. Absent fields are nil.
 type SupplierFields struct {
-	Idempotency IdempotencyKey
-	IfVersion   int64
-	Problems    fault.Problems
-	Name        *string
-	URL         *string
-	Category    *string
-	Country     *string
+	IfVersion int64
+	Problems  fault.Problems
+	Name      *string
+	URL       *string
+	Category  *string
+	Country   *string
 }
 
 // Apply returns the supplier with the given fields set. A new supplier, with the id 0, needs a name. It adds problems

@@ -23,13 +23,6 @@ const (
 	MaxList    = 100                   // items of a list in an object
 )
 
-// IdempotencyKey is the idempotency key of a request and a hash of its content. A request with the same key and hash is carried
-// out once. The zero value means that the caller gave no key.
-type IdempotencyKey struct {
-	Key  string
-	Hash string
-}
-
 // Page says which page of a list is wanted (section 4).
 type Page struct {
 	Number     int    // from 1

@@ -90,8 +90,8 @@ func aLiveSite(t *testing.T, w *apptest.World) {
 			`INSERT INTO proposals (site_id, kind, subject, payload, reason, state, alone, proposed_by_id, proposed_by, proposed_at,
 				decided_by_id, decided_by, decision_reason, result, version)
 			VALUES ($1, 'limits', 'limit', '{}', '', 'open', FALSE, 3, 'ada', 5, 0, '', '', '', 1)`,
-			`INSERT INTO idempotency_keys (site_id, user_id, key, request_hash, proposal_id, claimed_until, created_at)
-			SELECT $1, 3, 'k', 'h', MAX(id), 9, 5 FROM proposals`,
+			`INSERT INTO idempotency_keys (site_id, key, request_hash, proposal_id, claimed_until, created_at)
+			SELECT $1, 'k', 'h', MAX(id), 9, 5 FROM proposals`,
 		} {
 			if _, err := tx.Exec(statement, site.ID); err != nil {
 				return err

@@ -93,14 +93,14 @@ func proposals(l *look) error {
 
 // idempotencyKeys: a finished key names one thing. What kind of thing an object is, the row does not say.
 func idempotencyKeys(l *look) error {
-	at := place{check: "idempotency keys", table: "idempotency_keys of user"}
+	at := place{check: "idempotency keys", table: "idempotency_keys"}
 	line := l.line(at.check)
-	return l.tx.Each(`SELECT k.user_id, k.key, k.object_id, k.proposal_id, p.id FROM idempotency_keys k
+	return l.tx.Each(`SELECT k.key, k.object_id, k.proposal_id, p.id FROM idempotency_keys k
 			LEFT JOIN proposals p ON p.site_id = k.site_id AND p.id = k.proposal_id
 		WHERE k.site_id = $1`, []any{l.site.ID}, func(scan func(dest ...any) error) error {
 		var key string
 		var object, proposal, found sql.NullInt64
-		err := scan(&at.id, &key, &object, &proposal, &found)
+		err := scan(&key, &object, &proposal, &found)
 		line.Rows++
 		if object.Valid && proposal.Valid {
 			l.wrong(at, words("object_id of key", key), object.Int64, nothing)
