@@ -85,7 +85,7 @@ var arrows = withRooms(map[string][]string{
 		"internal/money", "internal/fault", "internal/civil", "internal/travel",
 	},
 	"internal/document": {
-		"internal/money", "internal/fault", "internal/civil", "internal/travel", "internal/protection",
+		"internal/money", "internal/fault", "internal/civil", "internal/travel", "internal/protection", "internal/texts",
 	},
 	// The doors import the rooms that they serve, and none speaks to the database itself.
 	"internal/api":   and(words, and(roomsWithoutDB(), "internal/app", "internal/document", "docs")...),

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -23,29 +22,29 @@ type column struct {
 func (p *paper) columns() []column {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	list := []column{
-		{p.text["date"], 18, "L", func(l protection.StatementLine) string { return civil.DayOf(l.RecordedAt).String() }},
-		{p.text["transaction"], 19, "R", func(l protection.StatementLine) string { return number(l.TransactionID) }},
-		{p.text["booking"], 38, "L", func(l protection.StatementLine) string {
+		{p.say("date"), 18, "L", func(l protection.StatementLine) string { return civil.DayOf(l.RecordedAt).String() }},
+		{p.say("transaction"), 19, "R", func(l protection.StatementLine) string { return number(l.TransactionID) }},
+		{p.say("booking"), 38, "L", func(l protection.StatementLine) string {
 			if l.BookingReference != "" {
 				return l.BookingReference
 			}
 			return number(l.BookingID)
 		}},
-		{p.text["kind"], 26, "L", func(l protection.StatementLine) string { return p.kind(l.Kind) }},
-		{p.text["amount"], 31, "R", func(l protection.StatementLine) string {
+		{p.say("kind"), 26, "L", func(l protection.StatementLine) string { return p.kind(l.Kind) }},
+		{p.say("amount"), 31, "R", func(l protection.StatementLine) string {
 			return string(l.Currency) + " " + p.amount(l.StateAmount, l.Currency)
 		}},
-		{p.text["exchange"], 21, "R", func(l protection.StatementLine) string {
+		{p.say("exchange"), 21, "R", func(l protection.StatementLine) string {
 			if l.Currency == p.s.Currency {
 				return ""
 			}
-			return strings.Replace(l.Exchange.String(), ".", p.text["decimal"], 1)
+			return p.own.Decimal(l.Exchange.String())
 		}},
-		{p.text["value"] + " " + string(p.s.Currency), 24, "R", func(l protection.StatementLine) string {
+		{p.say("value") + " " + string(p.s.Currency), 24, "R", func(l protection.StatementLine) string {
 			return p.amount(l.StateValue, p.s.Currency)
 		}},
-		{p.text["days"], 13, "R", func(l protection.StatementLine) string { return number(l.LeadDays) }},
-		{p.text["rate"], 17, "R", func(l protection.StatementLine) string { return p.percent(l.PPM) + " %" }},
+		{p.say("days"), 13, "R", func(l protection.StatementLine) string { return number(l.LeadDays) }},
+		{p.say("rate"), 17, "R", func(l protection.StatementLine) string { return p.percent(l.PPM) + " %" }},
 	}
 	used := 0.0
 	for _, c := range list {
@@ -93,7 +92,7 @@ func (p *paper) annex() {
 		}
 		p.pdf.Ln(2)
 		p.font("", 8)
-		p.cell(annexWidth, fmt.Sprintf(p.text["omitted"], omitted), "L")
+		p.cell(annexWidth, p.say("omitted", "count", omitted), "L")
 	}
 }
 
@@ -104,10 +103,10 @@ func (p *paper) annexPage() { p.pdf.AddPageFormat("L", p.pdf.GetPageSizeStr("A4"
 func (p *paper) note(l protection.StatementLine) string {
 	var notes []string
 	if l.RefersTo != 0 {
-		notes = append(notes, fmt.Sprintf(p.text["changes"], l.RefersTo))
+		notes = append(notes, p.say("changes", "number", strconv.FormatInt(l.RefersTo, 10)))
 	}
 	if l.Retained != 0 {
-		notes = append(notes, p.text["retained"]+" "+p.amount(l.Retained, p.s.Currency))
+		notes = append(notes, p.say("retained")+" "+p.amount(l.Retained, p.s.Currency))
 	}
 	return strings.Join(notes, ", ")
 }

@@ -6,7 +6,6 @@ package document
 
 import (
 	"embed"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,21 +21,8 @@ import (
 // DefaultFontDir is the folder into which Debian's package fonts-noto-cjk puts its fonts.
 const DefaultFontDir = "/usr/share/fonts/opentype/noto"
 
-//go:embed texts.json fonts
+//go:embed fonts
 var files embed.FS
-
-// texts are the words that are printed around the figures, by language and by name.
-var texts = func() map[string]map[string]string {
-	content, err := files.ReadFile("texts.json")
-	found := map[string]map[string]string{}
-	if err == nil {
-		err = json.Unmarshal(content, &found)
-	}
-	if err != nil { // cannot happen: the file is part of the program, and a test reads every entry
-		panic(err)
-	}
-	return found
-}()
 
 // Fonts is the folder of the fonts that are not part of the program.
 type Fonts struct {

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -38,7 +37,7 @@ func (p *paper) heading() {
 	} {
 		p.font("", 9)
 		p.grey()
-		p.cell(36, p.text[pair[0]], "L")
+		p.cell(36, p.say(pair[0]), "L")
 		p.black()
 		p.font("B", 9)
 		p.cell(textWidth-boxWidth-40, pair[1], "L")
@@ -60,12 +59,12 @@ func (p *paper) due(x, y float64) {
 		p.font(style, size)
 		p.cell(boxWidth-10, text, "L")
 	}
-	title, day := p.text["amount_due"], p.text["due"]+" "+p.s.Due.String()
+	title, day := p.say("amount_due"), p.say("due")+" "+p.s.Due.String()
 	switch {
 	case p.s.Closing == 0:
-		title, day = p.text["nothing_due"], ""
+		title, day = p.say("nothing_due"), ""
 	case p.s.Closing < 0:
-		title, day = p.text["credit"], ""
+		title, day = p.say("credit"), ""
 	}
 	p.grey()
 	line(5, 9, "", title)
@@ -82,12 +81,12 @@ func (p *paper) parties() {
 	}
 	var blocks []block
 	if from := p.from(); from.Name != "" {
-		blocks = append(blocks, block{p.text["from"], p.partyLines(from)})
+		blocks = append(blocks, block{p.say("from"), p.partyLines(from)})
 	}
 	if p.s.Label == Policyholder {
-		blocks = append(blocks, block{p.text["policyholder"], p.partyLines(p.s.Policyholder)})
+		blocks = append(blocks, block{p.say("policyholder"), p.partyLines(p.s.Policyholder)})
 	}
-	blocks = append(blocks, block{p.text["merchant"], []string{p.s.ChannelName}})
+	blocks = append(blocks, block{p.say("merchant"), []string{p.s.ChannelName}})
 	top, bottom := p.pdf.GetY(), 0.0
 	const gutter = 6.0
 	width := (textWidth - 2*gutter) / 3
@@ -112,7 +111,7 @@ func (p *paper) parties() {
 func (p *paper) partyLines(of travel.Party) []string {
 	lines := append([]string{of.Name}, linesOf(of.Address)...)
 	if of.TaxNumber != "" {
-		lines = append(lines, p.text["tax_number"]+" "+apart+of.TaxNumber)
+		lines = append(lines, p.say("tax_number")+" "+apart+of.TaxNumber)
 	}
 	return lines
 }
@@ -129,17 +128,17 @@ func (p *paper) summary() {
 	p.section("summary")
 	p.rule(0.2)
 	p.pdf.Ln(1.5)
-	p.sum("", p.text["opening"], "", p.s.Opening)
+	p.sum("", p.say("opening"), "", p.s.Opening)
 	for _, l := range p.s.Statement.Lines {
 		p.sum("", p.chargeName()+": "+p.kind(l.Kind), strconv.FormatInt(l.Lines, 10)+" ×", l.Amount)
 	}
 	if m := p.s.Minimum; m != nil {
-		p.sum("", fmt.Sprintf(p.text["minimum"], m.Month), "", m.Amount)
+		p.sum("", p.say("minimum", "month", m.Month), "", m.Amount)
 	}
 	for _, t := range p.s.Taxes {
 		var parts []string
 		for _, part := range t.Parts {
-			parts = append(parts, fmt.Sprintf(p.text["rate_of"], p.percent(part.RatePPM), p.amount(part.Base, p.s.Currency)))
+			parts = append(parts, p.say("rate_of", "rate", p.percent(part.RatePPM), "amount", p.amount(part.Base, p.s.Currency)))
 		}
 		name := t.Code
 		if t.Label != "" {
@@ -147,17 +146,17 @@ func (p *paper) summary() {
 		}
 		p.sum("", name, strings.Join(parts, ", "), t.Amount)
 	}
-	p.sum("", p.text["payments"], "", -p.s.Payments)
+	p.sum("", p.say("payments"), "", -p.s.Payments)
 	p.pdf.Ln(1)
 	p.rule(0.2)
 	p.pdf.Ln(1.5)
-	p.sum("B", p.text["closing"], "", p.s.Closing)
+	p.sum("B", p.say("closing"), "", p.s.Closing)
 	p.pdf.Ln(8)
 }
 
 func (p *paper) section(name string) {
 	p.font("B", 11)
-	p.cell(textWidth, p.text[name], "L")
+	p.cell(textWidth, p.say(name), "L")
 	p.pdf.Ln(lineHeight + 2)
 }
 
@@ -180,7 +179,7 @@ func (p *paper) bank() {
 	p.room(lineHeight * float64(len(lines)+4))
 	p.section("payment_details")
 	p.font("", 9)
-	for _, text := range append(lines, p.text["quote"]+" "+strconv.FormatInt(p.s.Number, 10)) {
+	for _, text := range append(lines, p.say("quote")+" "+strconv.FormatInt(p.s.Number, 10)) {
 		p.cell(textWidth, text, "L")
 		p.pdf.Ln(lineHeight)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/texts"
 	"holdfast/internal/travel"
 )
 
@@ -57,7 +58,9 @@ var styles = map[string]string{regular: "", bold: "B"}
 // are made for them.
 type paper struct {
 	s    Statement
-	text map[string]string
+	own  texts.Language
+	text map[string]texts.Text // the section of papers
+	err  error                 // of the first text that could not be said
 	pdf  *fpdf.Fpdf
 
 	shapes map[string]map[rune]shape // by the library's name of the weight
@@ -66,11 +69,16 @@ type paper struct {
 
 // WriteStatement prints a statement. The same statement gives the same bytes, whenever it is printed.
 func (f Fonts) WriteStatement(w io.Writer, s Statement) error {
-	s.Taxes, s.Lines = slices.Clone(s.Taxes), slices.Clone(s.Lines) // spellOut may change their texts
-	p := &paper{s: s, text: texts[s.Language], shapes: map[string]map[rune]shape{}}
-	if p.text == nil {
+	if !texts.Known(s.Language) {
 		return fmt.Errorf("there are no texts in the language %q", s.Language)
 	}
+	return f.print(w, s, texts.Of(s.Language).Section("paper"))
+}
+
+// print prints a statement with the texts of papers in its language.
+func (f Fonts) print(w io.Writer, s Statement, words map[string]texts.Text) error {
+	s.Taxes, s.Lines = slices.Clone(s.Taxes), slices.Clone(s.Lines) // spellOut may change their texts
+	p := &paper{s: s, own: texts.Of(s.Language), text: words, shapes: map[string]map[rune]shape{}}
 	p.eachOutside(clean)
 	fonts, err := p.fonts(f)
 	if err != nil {
@@ -86,7 +94,19 @@ func (f Fonts) WriteStatement(w io.Writer, s Statement) error {
 	p.summary()
 	p.bank()
 	p.annex()
+	if p.err != nil {
+		return p.err
+	}
 	return p.pdf.Output(w)
+}
+
+// say is a text of papers with its places filled in.
+func (p *paper) say(name string, values ...any) string {
+	said, err := p.own.Say("paper."+name, values...)
+	if err != nil && p.err == nil {
+		p.err = err
+	}
+	return said
 }
 
 // fonts makes the font of each weight. If no font has a character of a text from outside, the character is spelled out:
@@ -119,9 +139,11 @@ func (p *paper) fonts(f Fonts) (map[string][]byte, error) {
 func (p *paper) ownText() string {
 	var b strings.Builder
 	for _, text := range p.text {
-		b.WriteString(text)
+		for _, form := range text {
+			b.WriteString(form)
+		}
 	}
-	b.WriteString("–×")
+	b.WriteString(p.own.Number(-1_234_567) + "–×")
 	return strings.Map(onOneLine, b.String())
 }
 
@@ -193,8 +215,8 @@ func (p *paper) begin() {
 		pdf.SetXY(margin, height-15)
 		p.font("", 8)
 		p.grey()
-		p.cell(width/2-margin, p.text["number"]+" "+strconv.FormatInt(p.s.Number, 10), "L")
-		p.cell(width/2-margin, fmt.Sprintf(p.text["page"], pdf.PageNo(), pagesAlias), "R")
+		p.cell(width/2-margin, p.say("number")+" "+strconv.FormatInt(p.s.Number, 10), "L")
+		p.cell(width/2-margin, p.say("page", "page", strconv.Itoa(pdf.PageNo()), "pages", pagesAlias), "R")
 		p.black()
 	})
 	pdf.AddPage()
@@ -202,16 +224,16 @@ func (p *paper) begin() {
 
 func (p *paper) title() string {
 	if p.s.Label == Merchant {
-		return p.text["title_charge"]
+		return p.say("title_charge")
 	}
-	return p.text["title_premium"]
+	return p.say("title_premium")
 }
 
 func (p *paper) chargeName() string {
 	if p.s.Label == Merchant {
-		return p.text["charge"]
+		return p.say("charge")
 	}
-	return p.text["premium"]
+	return p.say("premium")
 }
 
 func (p *paper) font(style string, size float64) {
@@ -310,21 +332,20 @@ func (p *paper) black() { p.pdf.SetTextColor(0, 0, 0) }
 
 // kind is the name of a kind of line in the language.
 func (p *paper) kind(kind string) string {
-	if text, ok := p.text[kind]; ok {
-		return text
+	if _, ok := p.text[kind]; ok {
+		return p.say(kind)
 	}
 	return kind
 }
 
 // amount writes an amount with the separators of the language.
 func (p *paper) amount(minor int64, c money.Currency) string {
-	text := money.Format(minor, c)
-	return strings.NewReplacer(",", p.text["group"], ".", p.text["decimal"]).Replace(text)
+	return p.own.Amount(minor, c)
 }
 
 // percent writes parts per million as a percentage.
 func (p *paper) percent(ppm int64) string {
 	text := big.NewRat(ppm, 10_000).FloatString(4)
 	text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
-	return strings.Replace(text, ".", p.text["decimal"], 1)
+	return p.own.Decimal(text)
 }

@@ -123,9 +123,6 @@ const other = "other"
 // place has no value, and if a value has no place: so a test of whoever uses a text sees each such mistake.
 func (l Language) Say(key string, values ...any) (string, error) {
 	text, ok := l.texts[key]
-	if !ok { // not translated yet
-		text, ok = all[fallback].texts[key]
-	}
 	if !ok {
 		return "", fmt.Errorf("there is no text %q in %s", key, l.code)
 	}

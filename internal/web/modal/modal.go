@@ -1,7 +1,7 @@
 // Package modal serves the payment modal: the script that a merchant's page loads, and the frame that this script opens
 // over the page. Only the frame has fields for a card, so that no card data is ever in the merchant's page.
 //
-// Scripts and styles are embedded as they are written. The merchant's script has one fixed name, and one with its digest.
+// Scripts and styles are embedded as they are written; the words come from package texts. The merchant's script has one fixed name, and one with its digest.
 // The address of the frame's files has a digest of all of them: so browsers may keep them for good, and they still find
 // each other by their own names. Begin to read at New.
 package modal
@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -27,6 +28,7 @@ import (
 	"time"
 
 	"holdfast/internal/money"
+	"holdfast/internal/texts"
 )
 
 // Path begins all addresses of the modal.
@@ -123,19 +125,17 @@ func (m *Modal) load() error {
 			return err
 		}
 		name = strings.TrimPrefix(name, "assets/")
-		m.files[name] = newFile(name, text)
-		fmt.Fprintf(all, "%s %s\n", name, m.files[name].digest)
+		m.add(name, text, all)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	currencies, err := currencies()
-	if err != nil {
-		return err
+	for _, made := range []func(io.Writer) error{m.makeCurrencies, m.makeTexts} {
+		if err := made(all); err != nil {
+			return err
+		}
 	}
-	m.files["currencies.js"] = newFile("currencies.js", currencies)
-	all.Write(currencies)
 	m.version = hex.EncodeToString(all.Sum(nil)[:8])
 	for _, name := range slices.Sorted(maps.Keys(m.files)) {
 		if path.Ext(name) == ".js" && path.Dir(name) == "." && !slices.Contains(apart, name) {
@@ -156,15 +156,35 @@ func newFile(name string, text []byte) file {
 	return file{text: text, kind: kinds[path.Ext(name)], digest: hex.EncodeToString(sum[:8])}
 }
 
-// currencies is a script with the number of decimals of every currency. Browsers know only how many decimals people
-// usually write, which differs for some currencies.
-func currencies() ([]byte, error) {
+// makeCurrencies makes a script with the number of decimals of every currency. Browsers know only how many decimals
+// people usually write, which differs for some currencies.
+func (m *Modal) makeCurrencies(all io.Writer) error {
 	exponents := map[money.Currency]int{}
 	for _, c := range money.Currencies() {
 		exponents[c] = c.Exponent()
 	}
 	text, err := json.Marshal(exponents)
-	return fmt.Appendf(nil, "// How many decimals each currency has, by ISO 4217.\nexport const exponents = %s;\n", text), err
+	text = fmt.Appendf(nil, "// How many decimals each currency has, by ISO 4217.\nexport const exponents = %s;\n", text)
+	m.add("currencies.js", text, all)
+	return err
+}
+
+// makeTexts makes a script with the texts of each language, out of the catalogue that mails and papers have, too.
+func (m *Modal) makeTexts(all io.Writer) error {
+	for _, code := range texts.Codes() {
+		text, err := json.MarshalIndent(texts.Of(code).Section("modal"), "", " ")
+		if err != nil {
+			return err
+		}
+		m.add("texts/"+code+".js", fmt.Appendf(nil, "export default %s;\n", text), all)
+	}
+	return nil
+}
+
+// add adds a file that is made when the program starts. all takes what the version of all files is made of.
+func (m *Modal) add(name string, text []byte, all io.Writer) {
+	m.files[name] = newFile(name, text)
+	fmt.Fprintf(all, "%s %s\n", name, m.files[name].digest)
 }
 
 // How long browsers may keep answers. Files with a digest in their name never change. Files without one may change, and

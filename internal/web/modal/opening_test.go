@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"holdfast/internal/money"
+	"holdfast/internal/texts"
 	"holdfast/internal/web/modal"
 )
 
@@ -348,11 +349,11 @@ func TestTheCoverKnowsLanguagesAndCurrencies(t *testing.T) {
 	if len(names) != 15 {
 		t.Errorf("it knows %d languages", len(names))
 	}
-	texts := asset(t, "texts.js")
+	tags := asset(t, "texts.js")
 	for code, said := range names {
 		words := asset(t, "texts/"+code+".js")
-		if !strings.Contains(texts, fmt.Sprintf("%s: %q", code, said[0])) || !strings.Contains(words, fmt.Sprintf("\n  title: %q,", said[1])) ||
-			!strings.Contains(words, fmt.Sprintf("\n  close: %q,", said[2])) {
+		if !strings.Contains(tags, fmt.Sprintf("%s: %q", code, said[0])) || said[0] != texts.Of(code).Tag() ||
+			!strings.Contains(words, fmt.Sprintf("\n \"title\": %q,", said[1])) || !strings.Contains(words, fmt.Sprintf("\n \"close\": %q,", said[2])) {
 			t.Errorf("%s: %v is not what the frame says", code, said)
 		}
 	}

@@ -1,4 +1,4 @@
-// The languages of the modal. The words are in texts/, with one module for each language. Numbers, money, days and plurals
+// The languages of the modal. The words are in texts/, with one module for each language, which the server makes. Numbers, money, days and plurals
 // are written with the browser's own data of the language.
 import { exponents } from "./currencies.js";
 import { formsOf, writeDays } from "./forms.js";
