@@ -34,25 +34,26 @@ var rooms = []room{
 	{"core", nil, []string{
 		"sites", "site_versions", "clock_moves", "audit_", "proposals", "idempotency_keys", "sealed_columns", "jobs", "write_tries",
 	}},
-	{"merchants", nil, []string{
+	{"events", nil, []string{"events", "event_"}},
+	{"merchants", []string{"events"}, []string{
 		"channels", "channel_", "suppliers", "policies", "rate_card_lines",
 	}},
 	{"identity", []string{"merchants"}, []string{
 		"users", "memberships", "recovery_codes", "api_tokens", "jwt_keys", "login_attempts", "refresh_families",
 	}},
-	{"bookings", []string{"merchants"}, []string{"bookings", "booking_suppliers"}},
+	{"bookings", []string{"events", "merchants"}, []string{"bookings", "booking_suppliers"}},
 	{"ledger", []string{"merchants", "bookings"}, []string{
 		"allocations", "allocation_terms", "allocation_events", "premium_lines", "booking_totals", "collateral", "exposure_",
 	}},
 	{"limits", []string{"merchants", "ledger"}, []string{"limits", "limit_", "over_limits"}},
 	{"rates", []string{"merchants", "ledger", "limits"}, []string{"fixings"}},
 	{"statements", []string{"merchants", "bookings", "ledger"}, []string{"statements", "statement_"}},
-	{"payments", []string{"merchants", "bookings", "ledger", "rates", "limits", "statements"}, []string{
+	{"payments", []string{"events", "merchants", "bookings", "ledger", "rates", "limits", "statements"}, []string{
 		"transactions", "payments", "gateway_charges", "disputes", "modal_payments",
 	}},
 	{"processors", []string{"merchants", "payments"}, []string{"processor_notices", "processor_events", "sandbox_charges"}},
 	{"checkout", []string{"merchants", "bookings", "payments"}, []string{"modal_sessions"}},
-	{"backup", nil, nil},
+	{"backup", []string{"events"}, nil},
 	{"takeover", []string{"merchants", "bookings", "payments"}, nil},
 	{"reports", []string{
 		"merchants", "identity", "bookings", "ledger", "rates", "limits", "statements", "payments",
@@ -61,8 +62,8 @@ var rooms = []room{
 		"merchants", "bookings", "ledger", "rates", "limits", "statements", "payments",
 	}, []string{"fact_"}},
 	{"verify", []string{
-		"merchants", "identity", "bookings", "ledger", "rates", "limits", "statements", "payments", "processors", "checkout",
-		"seals",
+		"events", "merchants", "identity", "bookings", "ledger", "rates", "limits", "statements", "payments", "processors",
+		"checkout", "seals",
 	}, nil},
 }
 

@@ -140,6 +140,7 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/transactions/{id}/protection", mayReport, (*server).getProtection),
 		at("GET", v2+"/payments", mayRead, (*server).listPayments),
 		at("GET", v2+"/payments/{id}", mayRead, (*server).getPayment),
+		at("GET", v2+"/events", mayRead, (*server).listEvents),
 	}, append(modal(checkout.ModalPath), protectionRoutes(v2)...)...)
 }
 

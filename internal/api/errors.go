@@ -40,6 +40,7 @@ var catalogue = map[fault.Kind]answerTo{
 	fault.TokenNotFound:       {"api_token_not_found", http.StatusNotFound},
 	fault.ModalAuth:           {"jwt_auth_invalid_request", http.StatusForbidden},
 	fault.PageNumber:          {"rest_post_invalid_page_number", http.StatusBadRequest},
+	fault.CursorGone:          {"rest_cursor_gone", http.StatusGone},
 	fault.InUse:               {"rest_cannot_delete", http.StatusConflict},
 	fault.ReferenceExists:     {"transaction_reference_exists", http.StatusConflict},
 	fault.Precondition:        {"rest_precondition_failed", http.StatusPreconditionFailed},
@@ -64,6 +65,7 @@ type errorData struct {
 	Status    int    `json:"status"`
 	Params    any    `json:"params,omitempty"` // names of missing fields, or messages by the names of wrong fields
 	Reason    string `json:"reason,omitempty"`
+	Oldest    string `json:"oldest,omitempty"` // a cursor
 	RequestID string `json:"request_id"`
 }
 
@@ -99,7 +101,7 @@ func errorOf(f *fault.Error, requestID string) (answerTo, errorBody) {
 	if !ok {
 		answer = catalogue[fault.Internal]
 	}
-	data := errorData{Status: answer.status, Reason: f.Reason, RequestID: requestID}
+	data := errorData{Status: answer.status, Reason: f.Reason, Oldest: f.Oldest, RequestID: requestID}
 	switch {
 	case len(f.Absent) > 0:
 		data.Params = f.Absent

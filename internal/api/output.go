@@ -133,7 +133,12 @@ type link struct {
 
 // linksTo gives the links of one thing in a collection of the call's site.
 func (s *server) linksTo(c *call, collection string, id int64) links {
-	all := fmt.Sprintf("%s/%s/%s/%s/v2/%s", s.cfg.BaseURL, c.r.PathValue("site"), s.cfg.RESTRoot, s.cfg.Namespace, collection)
+	return s.linksAt(c.r.PathValue("site"), collection, id)
+}
+
+// linksAt gives the links of one thing in a collection of the site with a path.
+func (s *server) linksAt(site, collection string, id int64) links {
+	all := fmt.Sprintf("%s/%s/%s/%s/v2/%s", s.cfg.BaseURL, site, s.cfg.RESTRoot, s.cfg.Namespace, collection)
 	return links{Self: []link{{fmt.Sprintf("%s/%d", all, id)}}, Collection: []link{{all}}}
 }
 

@@ -6,6 +6,7 @@ import (
 	"holdfast/internal/bookings"
 	"holdfast/internal/checkout"
 	"holdfast/internal/core"
+	"holdfast/internal/events"
 	"holdfast/internal/identity"
 	"holdfast/internal/ledger"
 	"holdfast/internal/limits"
@@ -51,6 +52,7 @@ type App struct {
 	Clocks          *core.Clocks
 	Audit           *core.Audit
 	Approvals       *core.Approvals
+	Events          *events.Events
 	Work            *core.Work
 	Seals           *seals.Seals
 	Verify          *verify.Verify
@@ -99,6 +101,7 @@ func New(c *core.Core) *App {
 		Clocks:          &core.Clocks{Core: c, Moved: allRates.GoOnIn},
 		Audit:           &core.Audit{Core: c},
 		Approvals:       &core.Approvals{Core: c},
+		Events:          &events.Events{Core: c},
 		Work:            &core.Work{Core: c},
 		Seals:           &seals.Seals{Core: c},
 		Verify:          &verify.Verify{Core: c},

@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/events"
 	"holdfast/internal/travel"
 )
 
@@ -201,7 +202,23 @@ func Insert(tx *db.Tx, b travel.Booking) (id int64, err error) {
 	}
 	b.ID, b.Version, b.CreatedAt, b.ModifiedAt, b.TransactionIDs = id, 1, tx.Now, tx.Now, nil
 	hold(tx, &b)
+	events.Record(tx, b.SiteID, events.BookingCreated, id, events.Details{Status: statusNow(tx, b)})
 	return id, nil
+}
+
+// statusNow is the status of a booking on the day of the write.
+func statusNow(tx *db.Tx, b travel.Booking) string { return string(b.StatusOn(civil.DayOf(tx.Now))) }
+
+// recordStatus records that the status of a booking has changed in this write.
+func recordStatus(tx *db.Tx, before, after travel.Booking) {
+	if before.StoredStatus() == after.StoredStatus() {
+		return
+	}
+	kind := events.BookingUpdated
+	if after.StoredStatus() == travel.BookingPaid {
+		kind = events.BookingPaid
+	}
+	events.Record(tx, after.SiteID, kind, after.ID, events.Details{Status: statusNow(tx, after)})
 }
 
 func addBookingSuppliers(tx *db.Tx, siteID, id int64, suppliers []int64) error {
@@ -271,8 +288,10 @@ func Update(tx *db.Tx, b travel.Booking) error {
 	if n == 0 {
 		return db.ErrNotFound
 	}
+	events.Record(tx, b.SiteID, events.BookingUpdated, b.ID, events.Details{Status: statusNow(tx, b)})
 	if before, ok := Held(tx, b.SiteID, b.ID); ok {
 		b.TotalChanged = b.TotalChanged || before.Total != b.Total
+		recordStatus(tx, before, b)
 	}
 	b.ModifiedAt = modified(tx, &b)
 	db.Keep(&inBookings.Of(tx).held, db.Key{SiteID: b.SiteID, ID: b.ID}, &b)
@@ -287,7 +306,9 @@ func Update(tx *db.Tx, b travel.Booking) error {
 func SaveSums(tx *db.Tx, b travel.Booking) error {
 	key := db.Key{SiteID: b.SiteID, ID: b.ID}
 	if held := inBookings.Of(tx).held[key]; held != nil {
+		before := *held
 		held.Sums, held.Payments, held.ModalDraft, held.ModifiedAt = b.Sums, b.Payments, b.ModalDraft, modified(tx, held)
+		recordStatus(tx, before, *held)
 	}
 	return storeLater(tx, key)
 }
@@ -315,6 +336,7 @@ func Trash(tx *db.Tx, siteID, id int64) error {
 	if err == nil && n == 0 {
 		return db.ErrNotFound
 	}
+	events.Record(tx, siteID, events.BookingDeleted, id, events.Details{})
 	return err
 }
 

@@ -123,6 +123,7 @@ type Pieces struct {
 	Lines       int // premium lines in one read of an export; default 1,000
 	Allocations int // allocations that an explanation holds, besides the ones that it shows; default 200
 	Reviewed    int // allocations in one write of the review of a limit; default 300
+	Events      int // events that get a position in one write; default 1,000
 }
 
 // Complete sets each value that is zero to its default.
@@ -130,6 +131,7 @@ func (p *Pieces) Complete() {
 	p.Lines = cmp.Or(p.Lines, 1000)
 	p.Allocations = cmp.Or(p.Allocations, 200)
 	p.Reviewed = cmp.Or(p.Reviewed, 300)
+	p.Events = cmp.Or(p.Events, 1000)
 }
 
 // GatewaySettings are the settings of a deployment for payments at processors. A zero value stands for the default.

@@ -12,11 +12,18 @@ import (
 type Deferral struct {
 	tables []string
 	flush  func(tx *Tx) error
+	last   bool
 }
 
 // NewDeferral declares a deferral for tables. flush writes the rows that are held back.
 func NewDeferral(flush func(tx *Tx) error, tables ...string) *Deferral {
 	return &Deferral{tables: tables, flush: flush}
+}
+
+// NewLastDeferral declares a deferral whose rows are written after those of all others at the end of a write. The flush of
+// another one may add to them.
+func NewLastDeferral(flush func(tx *Tx) error, tables ...string) *Deferral {
+	return &Deferral{tables: tables, flush: flush, last: true}
 }
 
 // Defer notes that d holds rows back, so that its flush runs in time.
@@ -29,7 +36,8 @@ func (tx *Tx) Defer(d *Deferral) {
 // Flush writes all rows that are held back.
 func (tx *Tx) Flush() error {
 	for len(tx.waiting) > 0 {
-		if err := tx.flushAt(0); err != nil {
+		next := max(0, slices.IndexFunc(tx.waiting, func(d *Deferral) bool { return !d.last }))
+		if err := tx.flushAt(next); err != nil {
 			return err
 		}
 	}
@@ -113,9 +121,12 @@ func wordByte(b byte) bool {
 // engines. Lists are cut into powers of two, so that there are few different texts, and the engines parse each once.
 const mostPerStatement = 64
 
+// fewRows share one statement, whatever their number: a payment has so few of each table.
+const fewRows = 8
+
 // InsertRows inserts rows, many with each statement. Each row has one value for each of the columns.
 func (tx *Tx) InsertRows(table, columns string, rows [][]any) error {
-	return InPowers(rows, func(rows [][]any) error {
+	insert := func(rows [][]any) error {
 		var w Where
 		texts := make([]string, len(rows))
 		for i, values := range rows {
@@ -123,7 +134,11 @@ func (tx *Tx) InsertRows(table, columns string, rows [][]any) error {
 		}
 		_, err := tx.Exec("INSERT INTO "+table+" ("+columns+") VALUES "+strings.Join(texts, ", "), w.Args...)
 		return err
-	})
+	}
+	if n := len(rows); n > 0 && n <= fewRows {
+		return insert(rows)
+	}
+	return InPowers(rows, insert)
 }
 
 // InPowers calls each with pieces of a list, in its order. Their lengths are powers of two, the longest first.

@@ -57,6 +57,8 @@ const (
 	ModalAuth
 	// PageNumber: the page lies behind the end of the list.
 	PageNumber
+	// CursorGone: what lies behind the cursor of a feed was removed. Oldest says where to begin again.
+	CursorGone
 	// InUse: it cannot be deleted, because something refers to it.
 	InUse
 	// ReferenceExists: another payment, with other content, has this reference.
@@ -88,6 +90,7 @@ type Error struct {
 	Params     map[string]string // by field, what is wrong with it (Invalid)
 	Absent     []string          // names of the missing fields (Missing)
 	Reason     string            // one snake_case word (NotPossible)
+	Oldest     string            // the cursor of the oldest event that is there (CursorGone)
 	RetryAfter time.Duration     // how long to wait (TooMany, Unavailable, IdempotencyInFlight)
 	Err        error             // the cause, for the log
 }

@@ -62,6 +62,7 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "fold-exposure", Every: 5 * time.Second, Run: a.Buckets.Fold},
 		// Limits must be judged within ten seconds (R12). So this job does not wait for the slow ones.
 		{Name: "judge-limits", Every: quickTick, Run: a.Limits.Recompute},
+		{Name: "place-events", Every: 30 * time.Second, Run: a.Events.PlaceAll},
 		{Name: "seal-facts", Every: 30 * time.Second, Run: a.Seals.Seal},
 		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Idempotency.Forget},
 		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},

@@ -2,11 +2,13 @@ package payments
 
 import (
 	"database/sql"
+	"fmt"
 	"slices"
 	"strings"
 
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/events"
 	"holdfast/internal/limits"
 	"holdfast/internal/statements"
 	"holdfast/internal/travel"
@@ -89,7 +91,27 @@ func InsertTransaction(tx *db.Tx, t travel.Transaction) (travel.Transaction, err
 		}
 	}
 	db.Keep(&inPayments.Of(tx).transactions, db.Key{SiteID: t.SiteID, ID: t.ID}, copied(t))
+	events.Record(tx, t.SiteID, events.TransactionCreated, t.ID, events.Details{Status: string(t.Status)})
+	if t.Status == travel.StatusComplete {
+		recordStatus(tx, t, "")
+	}
 	return t, nil
+}
+
+// statusEvents are the events of transactions that come to a status.
+var statusEvents = map[travel.TransactionStatus]events.Type{
+	travel.StatusComplete: events.TransactionCompleted, travel.StatusFailed: events.TransactionFailed,
+	travel.StatusExpired: events.TransactionExpired, travel.StatusLocked: events.TransactionLocked,
+	travel.StatusPending: events.TransactionUpdated, travel.StatusIncomplete: events.TransactionUpdated,
+}
+
+// recordStatus records the event of a transaction that had another status before, or none.
+func recordStatus(tx *db.Tx, t travel.Transaction, before travel.TransactionStatus) {
+	kind := statusEvents[t.Status]
+	if before == travel.StatusLocked {
+		kind = events.TransactionUnlocked
+	}
+	events.Record(tx, t.SiteID, kind, t.ID, events.Details{Status: string(t.Status)})
 }
 
 // copied copies the lists of a transaction, so that its user may change them.
@@ -195,12 +217,18 @@ func oneTransaction(tx *db.Tx, query string, args ...any) (travel.Transaction, e
 	return page[0], err
 }
 
-// saveTransaction stores the fields of a transaction that can change: its status, remaining amounts and flags.
+// saveTransaction stores the fields of a locked transaction that can change: its status, remaining amounts and flags.
 func saveTransaction(tx *db.Tx, t travel.Transaction) error {
 	t.ModifiedAt = tx.Now
-	if _, held := inPayments.Of(tx).transactions[db.Key{SiteID: t.SiteID, ID: t.ID}]; held {
-		inPayments.Of(tx).transactions[db.Key{SiteID: t.SiteID, ID: t.ID}] = copied(t)
+	key := db.Key{SiteID: t.SiteID, ID: t.ID}
+	before, held := inPayments.Of(tx).transactions[key]
+	if !held {
+		return fmt.Errorf("transaction %d is to be stored, and this write does not hold it", t.ID)
 	}
+	if before.Status != t.Status {
+		recordStatus(tx, t, before.Status)
+	}
+	inPayments.Of(tx).transactions[key] = copied(t)
 	_, err := tx.Exec(`UPDATE transactions SET status = $3, remaining = $4, flags = $5, modified_at = $6
 		WHERE site_id = $1 AND id = $2`,
 		t.SiteID, t.ID, t.Status, t.Remaining, strings.Join(t.Flags, ","), db.Micros(tx.Now))

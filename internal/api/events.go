@@ -1,0 +1,178 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/events"
+	"holdfast/internal/travel"
+)
+
+// apiVersion is the version of the API in addresses, and so that of the shapes in events.
+const apiVersion = "v2"
+
+// happeningShape is an event on the wire.
+type happeningShape struct {
+	ID         int64           `json:"id"`
+	Type       events.Type     `json:"type"`
+	APIVersion string          `json:"api_version"`
+	Created    string          `json:"created"`
+	ObjectType events.Kind     `json:"object_type"`
+	ObjectID   int64           `json:"object_id"`
+	Details    json.RawMessage `json:"details"` // what the event itself says
+	Object     any             `json:"object"`  // as it is now; null if it is gone
+}
+
+// feedShape is a piece of the feed.
+type feedShape struct {
+	Events  []happeningShape `json:"events"`
+	Next    string           `json:"next"`
+	HasMore bool             `json:"has_more"`
+}
+
+func (s *server) listEvents(c *call) error {
+	q := c.query()
+	f := events.Filter{
+		After: q.text("after"), Types: q.list("types"), Size: q.number("per_page", defaultPerPage, 1, events.MaxPage),
+	}
+	f.Kind, f.Object = q.eventObject("object")
+	if _, ok := events.TypesOf(f.Types); !ok {
+		q.problems.Wrong("types", "A type of event such as booking.created is expected, or a group such as booking.*.")
+	}
+	if !events.IsCursor(f.After) {
+		q.problems.Wrong("after", "The next of an earlier answer is expected, or now.")
+	}
+	if err := q.err(); err != nil {
+		return err
+	}
+	found, err := s.app.Events.List(c.ctx, c.actor, f)
+	if err != nil {
+		return err
+	}
+	shown, err := s.showEvents(c.ctx, c.actor, c.r.PathValue("site"), found.Items)
+	if err != nil {
+		return err
+	}
+	c.json(http.StatusOK, feedShape{shown, found.Next, found.More})
+	return nil
+}
+
+// eventObject reads the object of events, such as booking:5.
+func (q *query) eventObject(name string) (events.Kind, int64) {
+	text := q.text(name)
+	if text == "" {
+		return "", 0
+	}
+	for _, kind := range events.Kinds {
+		if number, found := strings.CutPrefix(text, string(kind)+":"); found {
+			if id, ok := parseID(number); ok && id > 0 {
+				return kind, id
+			}
+		}
+	}
+	q.problems.Wrong(name, "An object such as booking:5 is expected.")
+	return "", 0
+}
+
+// ShowEvents gives events of a site as the feed shows them, each with its object as it is now. It is for what is sent
+// without a request; the objects show no secrets.
+func (s Service) ShowEvents(ctx context.Context, siteID int64, list []events.Event) ([]json.RawMessage, error) {
+	site, err := s.app.Sites.Get(ctx, auth.System(siteID), siteID)
+	if err != nil {
+		return nil, err
+	}
+	actor := auth.System(siteID)
+	actor.Ahead = site.ClockAhead
+	shown, err := s.showEvents(ctx, actor, site.Path, list)
+	texts := make([]json.RawMessage, len(shown))
+	for i, event := range shown {
+		if err == nil {
+			texts[i], err = encoded(event)
+		}
+	}
+	return texts, err
+}
+
+// encoded is a shape as JSON, in the bytes in which answers have it.
+func encoded(shape any) (json.RawMessage, error) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(shape)
+	return bytes.TrimSpace(text.Bytes()), err
+}
+
+// showEvents gives events with their objects. It reads the objects of each kind together.
+func (s *server) showEvents(ctx context.Context, actor auth.Actor, site string, list []events.Event) ([]happeningShape, error) {
+	ids := map[events.Kind][]int64{}
+	for _, e := range list {
+		ids[e.Type.Kind()] = append(ids[e.Type.Kind()], e.ObjectID)
+	}
+	v := objectView{s, ctx, actor, site}
+	objects := map[events.Kind]map[int64]any{}
+	for _, kind := range events.Kinds {
+		if len(ids[kind]) == 0 {
+			continue
+		}
+		var err error
+		if objects[kind], err = v.of(kind, ids[kind]); err != nil {
+			return nil, err
+		}
+	}
+	shapes := make([]happeningShape, len(list))
+	for i, e := range list {
+		kind := e.Type.Kind()
+		shapes[i] = happeningShape{
+			ID: e.ID, Type: e.Type, APIVersion: apiVersion, Created: civil.FormatInstant(e.At), ObjectType: kind,
+			ObjectID: e.ObjectID, Details: e.Details, Object: objects[kind][e.ObjectID],
+		}
+	}
+	return shapes, nil
+}
+
+// objectView shows objects of one site to one actor, many at once.
+type objectView struct {
+	*server
+	ctx   context.Context
+	actor auth.Actor
+	site  string // its path
+}
+
+// of gives the objects of a kind as the API shows them, by their ids. One that is gone is missing.
+func (v objectView) of(kind events.Kind, ids []int64) (map[int64]any, error) {
+	page := travel.Page{Number: 1, Size: len(ids), Offset: -1, OrderBy: "id"}
+	switch kind {
+	case events.Booking:
+		today := civil.DayOf(v.core.Clock().Add(v.actor.Ahead))
+		found, err := v.app.Bookings.List(v.ctx, v.actor, travel.BookingFilter{Include: ids}, page)
+		return byID(found.Items, err, func(b travel.Booking) (int64, any, error) {
+			shape := bookingOn(b, today)
+			shape.Links = v.linksAt(v.site, "bookings", b.ID)
+			return b.ID, shape, nil
+		})
+	default:
+		found, err := v.app.Payments.List(v.ctx, v.actor, travel.TransactionFilter{Include: ids}, page)
+		return byID(found.Items, err, func(t travel.Transaction) (int64, any, error) {
+			shown, err := v.transactionObject(t, nil)
+			return t.ID, shown.body, err
+		})
+	}
+}
+
+// byID shows items by their ids. It returns err as it is.
+func byID[T any](items []T, err error, show func(T) (id int64, shape any, err error)) (map[int64]any, error) {
+	shapes := map[int64]any{}
+	for _, item := range items {
+		id, shape, failed := show(item)
+		if failed != nil {
+			return nil, failed
+		}
+		shapes[id] = shape
+	}
+	return shapes, err
+}

@@ -1,0 +1,143 @@
+// Package events keeps what happened, for the feed of a site and for webhooks. It owns the tables events and event_heads.
+// Begin reading at Record, then Events.Place: it gives the events of a site their positions.
+package events
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+)
+
+// Events are the use cases of events.
+type Events struct{ *core.Core }
+
+// Bounds of a read of the feed.
+const (
+	// MaxPage is how many events a page has at most.
+	MaxPage = 100
+	// looked is how many positions one read looks through for the types that it is asked for.
+	looked = 10_000
+)
+
+// Filter says which events are wanted. The zero value wants all from the oldest one.
+type Filter struct {
+	After  string   // a cursor, "now" for the end of the feed, or "" for its beginning
+	Types  []string // as TypesOf takes them
+	Kind   Kind     // of ObjectID
+	Object int64    // events about this object alone; 0: about all
+	Size   int      // how many at most, up to MaxPage
+}
+
+// Page is a piece of the feed.
+type Page struct {
+	Items []Event
+	Next  string // the cursor behind this page
+	More  bool   // there are events behind it
+}
+
+// List reads a piece of the feed of the actor's site: events behind a cursor, each once and in the order of their
+// positions. Whoever goes on from Next misses none. A page may have no events and More, when none of those that it looked
+// at is wanted. The error has the kind CursorGone if events behind the cursor were removed.
+func (e *Events) List(ctx context.Context, actor auth.Actor, f Filter) (Page, error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return Page{}, err
+	}
+	types, known := TypesOf(f.Types)
+	if !known {
+		return Page{}, fault.WrongField("types", "There is no such type of event.")
+	}
+	q := query{siteID: actor.SiteID, types: Readable(actor, types), kind: f.Kind, object: f.Object, size: f.Size}
+	if err := q.begin(f.After); err != nil {
+		return Page{}, err
+	}
+	page, unplaced, err := e.read(ctx, actor, q)
+	if err != nil || !unplaced || page.More || len(page.Items) == q.size {
+		page.More = page.More || unplaced
+		return page, err
+	}
+	// The page has room, and there are events without a position: they get theirs first.
+	if _, err := e.Place(ctx, actor.SiteID); err != nil {
+		return Page{}, err
+	}
+	page, _, err = e.read(ctx, actor, q)
+	return page, err
+}
+
+// read reads a page as it is. unplaced reports whether there are events without a position.
+func (e *Events) read(ctx context.Context, actor auth.Actor, q query) (page Page, unplaced bool, err error) {
+	page, err = core.Read(ctx, e.Core, actor, func(tx *db.Tx) (page Page, err error) {
+		var h head
+		if h, unplaced, err = headOf(tx, q.siteID); err != nil {
+			return page, err
+		}
+		return q.page(tx, h)
+	})
+	return page, unplaced, err
+}
+
+// Place gives the events of a site that can be seen by now the next positions, and returns how many got one. Ids are drawn
+// before a commit, so events become visible in another order than that of their ids. Positions only grow: an event that
+// gets one comes after all that had one before. Of the events of one object each comes after those of earlier writes,
+// because the writes of an object wait for each other.
+func (e *Events) Place(ctx context.Context, siteID int64) (placed int, err error) {
+	piece := e.Pieces.Events
+	for n := piece; n == piece; placed += n {
+		err = e.Store.Write(ctx, func(tx *db.Tx) (err error) {
+			n, err = place(tx, siteID, piece)
+			return err
+		})
+		if err != nil {
+			return placed, fmt.Errorf("positions of events of site %d: %w", siteID, err)
+		}
+	}
+	return placed, nil
+}
+
+// PlaceAll gives the events of all sites their positions, so that few wait for it when the feed is read.
+func (e *Events) PlaceAll(ctx context.Context) (more bool, err error) {
+	var sites []int64
+	err = e.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		sites, err = sitesUnplaced(tx)
+		return err
+	})
+	for _, site := range sites {
+		if err != nil {
+			return false, err
+		}
+		_, err = e.Place(ctx, site)
+	}
+	return false, err
+}
+
+// IsCursor reports whether a text may be the After of a Filter.
+func IsCursor(after string) bool {
+	_, ok := parseCursor(after)
+	return ok || after == "" || after == now
+}
+
+// cursor is a place in the feed of a site: behind the event of a position.
+type cursor struct {
+	epoch, position int64
+}
+
+// now is the cursor of the end of the feed.
+const now = "now"
+
+func (c cursor) String() string {
+	return strconv.FormatInt(c.epoch, 36) + "-" + strconv.FormatInt(c.position, 36)
+}
+
+// parseCursor reads what String wrote.
+func parseCursor(text string) (c cursor, ok bool) {
+	epoch, position, _ := strings.Cut(text, "-")
+	var err, err2 error
+	c.epoch, err = strconv.ParseInt(epoch, 36, 64)
+	c.position, err2 = strconv.ParseInt(position, 36, 64)
+	return c, err == nil && err2 == nil && c.epoch >= 0 && c.position >= 0 && c.String() == text
+}

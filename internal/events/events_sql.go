@@ -1,0 +1,174 @@
+package events
+
+import (
+	"errors"
+	"slices"
+
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+)
+
+const eventColumns = `site_id, id, position, type, object_id, at, details`
+
+func scanEvent(scan func(dest ...any) error) (Event, error) {
+	var e Event
+	var at int64
+	var details string
+	err := scan(&e.SiteID, &e.ID, &e.Position, &e.Type, &e.ObjectID, &at, &details)
+	e.At, e.Details = db.Instant(at), []byte(details)
+	return e, err
+}
+
+// head is the end of the feed of a site.
+type head struct {
+	epoch     int64
+	position  int64 // of the last event that has one
+	removedTo int64 // events up to this position were removed
+}
+
+// headOf reads the end of the feed of a site, and whether there are events without a position. A site whose feed was never
+// read has no row.
+func headOf(tx *db.Tx, siteID int64) (h head, unplaced bool, err error) {
+	err = tx.Row(`SELECT EXISTS (SELECT 1 FROM events WHERE site_id = $1 AND position IS NULL)`, []any{siteID}, &unplaced)
+	if err != nil {
+		return h, false, err
+	}
+	err = tx.Row(`SELECT epoch, position, removed_to FROM event_heads WHERE site_id = $1`, []any{siteID},
+		&h.epoch, &h.position, &h.removedTo)
+	if errors.Is(err, db.ErrNotFound) {
+		err = nil
+	}
+	return h, unplaced, err
+}
+
+// place gives up to limit events of a site, in order of their ids, the next positions. It takes the row of the site first:
+// so each statement of it sees all events that got a position before.
+func place(tx *db.Tx, siteID int64, limit int) (placed int, err error) {
+	var position int64
+	take := func() error {
+		return tx.Row(`UPDATE event_heads SET position = position WHERE site_id = $1 RETURNING position`, []any{siteID}, &position)
+	}
+	if err = take(); errors.Is(err, db.ErrNotFound) {
+		if err = begin(tx, siteID); err == nil {
+			err = take()
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	n, err := tx.Exec(`UPDATE events SET position = v.place
+		FROM (SELECT u.id AS unplaced, CAST($2 AS BIGINT) + ROW_NUMBER() OVER (ORDER BY u.id) AS place
+			FROM (SELECT id FROM events WHERE site_id = $1 AND position IS NULL ORDER BY id LIMIT $3) u) v
+		WHERE events.site_id = $1 AND events.id = v.unplaced`, siteID, position, limit)
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	_, err = tx.Exec(`UPDATE event_heads SET position = position + $2 WHERE site_id = $1`, siteID, n)
+	return int(n), err
+}
+
+// begin makes the row of a site. Its epoch is the instant, so that another one begins where a row was lost.
+func begin(tx *db.Tx, siteID int64) error {
+	_, err := tx.Exec(`INSERT INTO event_heads (site_id, epoch, position, removed_to) VALUES ($1, $2, 0, 0)
+		ON CONFLICT (site_id) DO NOTHING`, siteID, db.Micros(tx.Now))
+	return err
+}
+
+// sitesUnplaced lists the sites that have events without a position.
+func sitesUnplaced(tx *db.Tx) ([]int64, error) {
+	return db.Ids(tx, `SELECT s.id FROM sites s
+		WHERE EXISTS (SELECT 1 FROM events e WHERE e.site_id = s.id AND e.position IS NULL) ORDER BY s.id`)
+}
+
+// query is a read of the feed.
+type query struct {
+	siteID   int64
+	after    cursor
+	from     string // "" for the oldest event, now for the end, else after counts
+	types    []Type // wanted
+	kind     Kind
+	object   int64 // 0: all
+	size     int
+	position int64 // behind which to read
+}
+
+// begin reads the cursor of a caller.
+func (q *query) begin(after string) error {
+	if after == "" || after == now {
+		q.from = after
+		return nil
+	}
+	var ok bool
+	if q.after, ok = parseCursor(after); !ok {
+		return fault.WrongField("after", "A cursor of the feed is expected, or now.")
+	}
+	q.from = "cursor"
+	return nil
+}
+
+// start finds the position behind which the page begins.
+func (q *query) start(h head) error {
+	switch q.from {
+	case "":
+		q.position = h.removedTo
+	case now:
+		q.position = h.position
+	default:
+		q.position = q.after.position
+		// Before the first event got a position there was no row, and the cursor was that of nothing.
+		known := q.after.epoch == h.epoch || q.after == cursor{}
+		if !known || q.position < h.removedTo || q.position > h.position {
+			oldest := cursor{h.epoch, h.removedTo}.String()
+			return &fault.Error{Kind: fault.CursorGone, Oldest: oldest,
+				Message: "Events behind this cursor were removed. Begin again at the oldest one: " + oldest + "."}
+		}
+	}
+	return nil
+}
+
+// page reads a page of the feed.
+func (q *query) page(tx *db.Tx, h head) (page Page, err error) {
+	if err := q.start(h); err != nil {
+		return page, err
+	}
+	last := h.position
+	if q.object == 0 { // an object has an index of its own
+		last = min(last, q.position+looked)
+	}
+	if len(q.types) > 0 {
+		if page.Items, err = q.items(tx, last); err != nil {
+			return page, err
+		}
+	}
+	if len(page.Items) > q.size {
+		page.Items = page.Items[:q.size]
+		last = page.Items[q.size-1].Position
+	}
+	page.Next, page.More = cursor{h.epoch, last}.String(), last < h.position
+	return page, nil
+}
+
+// items reads the wanted events up to a position, one more than the page has room for.
+func (q *query) items(tx *db.Tx, last int64) (list []Event, err error) {
+	var w db.Where
+	w.And("site_id = ? AND position > ? AND position <= ?", q.siteID, q.position, last)
+	types := q.types
+	if q.object != 0 {
+		w.And("object_id = ?", q.object)
+		types = slices.DeleteFunc(slices.Clone(types), func(t Type) bool { return t.Kind() != q.kind })
+	}
+	if len(types) == 0 {
+		return nil, nil
+	}
+	if len(types) < len(Types) {
+		db.In(&w, "type", types)
+	}
+	most := w.Arg(q.size + 1)
+	err = tx.Each(`SELECT `+eventColumns+` FROM events WHERE `+w.Text.String()+` ORDER BY position LIMIT `+most,
+		w.Args, func(scan func(dest ...any) error) error {
+			e, err := scanEvent(scan)
+			list = append(list, e)
+			return err
+		})
+	return list, err
+}

@@ -1,0 +1,89 @@
+package events
+
+import (
+	"slices"
+	"strings"
+
+	"holdfast/internal/auth"
+)
+
+// Type says what happened, as object.verb.
+type Type string
+
+// The types of events.
+const (
+	BookingCreated       Type = "booking.created"
+	BookingUpdated       Type = "booking.updated" // its fields, or its status where no other type says so
+	BookingPaid          Type = "booking.paid"
+	BookingCompleted     Type = "booking.completed"
+	BookingDeleted       Type = "booking.deleted"
+	TransactionCreated   Type = "transaction.created"
+	TransactionUpdated   Type = "transaction.updated" // it waits: for the shopper, or for an outcome
+	TransactionCompleted Type = "transaction.completed"
+	TransactionFailed    Type = "transaction.failed"
+	TransactionExpired   Type = "transaction.expired"
+	TransactionLocked    Type = "transaction.locked"   // charged back
+	TransactionUnlocked  Type = "transaction.unlocked" // the chargeback was reversed
+)
+
+// Types are all types, in the order of the description.
+var Types = []Type{
+	BookingCreated, BookingUpdated, BookingPaid, BookingCompleted, BookingDeleted,
+	TransactionCreated, TransactionUpdated, TransactionCompleted, TransactionFailed, TransactionExpired, TransactionLocked,
+	TransactionUnlocked,
+}
+
+// Kind says of which kind the object of an event is.
+type Kind string
+
+// The kinds of objects.
+const (
+	Booking     Kind = "booking"
+	Transaction Kind = "transaction"
+)
+
+// Kinds are all kinds of objects.
+var Kinds = []Kind{Booking, Transaction}
+
+// Kind is what the event of a type is about.
+func (t Type) Kind() Kind {
+	kind, _, _ := strings.Cut(string(t), ".")
+	return Kind(kind)
+}
+
+// matches reports whether a type is meant by a pattern: a type, or all types that begin so, as in booking.*
+func (t Type) matches(pattern string) bool {
+	if begin, all := strings.CutSuffix(pattern, "*"); all && (begin == "" || strings.HasSuffix(begin, ".")) {
+		return strings.HasPrefix(string(t), begin)
+	}
+	return string(t) == pattern
+}
+
+// TypesOf returns the types that patterns mean, such as booking.* or transaction.completed. No patterns mean all types. ok
+// is false if one of them means none.
+func TypesOf(patterns []string) (found []Type, ok bool) {
+	if len(patterns) == 0 {
+		return slices.Clone(Types), true
+	}
+	for _, pattern := range patterns {
+		if !slices.ContainsFunc(Types, func(t Type) bool { return t.matches(pattern) }) {
+			return nil, false
+		}
+	}
+	for _, t := range Types {
+		if slices.ContainsFunc(patterns, t.matches) {
+			found = append(found, t)
+		}
+	}
+	return found, true
+}
+
+// Readable returns those of some types that an actor may read: an event is for whoever may read what it is about.
+func Readable(actor auth.Actor, types []Type) []Type {
+	return slices.DeleteFunc(slices.Clone(types), func(t Type) bool { return !t.Kind().readable(actor) })
+}
+
+// readable reports whether an actor may read objects of a kind.
+func (k Kind) readable(actor auth.Actor) bool {
+	return actor.Can(auth.Read)
+}
