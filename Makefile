@@ -5,7 +5,7 @@ BENCH ?= 1000000
 HISTORIES ?= 40
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-long torture mutants lint fuzz cover conversations screenshots cldr bench-exposure clean
+.PHONY: help build test test-long torture mutants lint fuzz cover conversations clients screenshots cldr bench-exposure clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ cover: ## which lines the tests reach, to coverage.out and bin/coverage.html
 
 conversations: ## write the API's conversation files anew; read the difference before you commit it
 	go test ./internal/api -run Conversations -rewrite
+
+clients: ## write the types of the Go client from docs/openapi.yaml
+	go run ./scripts/clients
 
 screenshots: ## pictures of every state of the payment modal, to ./screenshots
 	@scripts/screenshots

@@ -1,11 +1,3 @@
-// Package client is for merchants' servers written in Go. It makes the auth string with which a checkout page opens the
-// payment modal. With it the server signs the fields of one payment, so that nobody can change them in the browser.
-//
-//	auth, err := client.AuthString(secret, client.Fields{
-//		"channels": 2, "currencies": "USD", "total": 9999, "email": "ada@example.com",
-//	}, time.Now())
-//
-// Other languages: docs/modal.md has the same in PHP, Python and Node.
 package client
 
 import (

@@ -13,7 +13,7 @@ import (
 // tree is the source as it is.
 type tree struct {
 	root  string
-	files map[string]string   // text by path: the Go files under internal, but tests
+	files map[string]string   // text by path: the Go files under internal and client, but tests
 	tests map[string][]string // names of tests by directory
 	rapid map[string]bool     // the directories with properties of rapid among their tests
 }
@@ -37,7 +37,7 @@ func readTree(root string) (tree, error) {
 			return err
 		}
 		if !strings.HasSuffix(name, "_test.go") {
-			if strings.HasPrefix(inTree(root, name), "internal/") {
+			if path := inTree(root, name); strings.HasPrefix(path, "internal/") || strings.HasPrefix(path, "client/") {
 				t.files[name] = string(text)
 			}
 			return nil

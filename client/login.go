@@ -1,0 +1,132 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+)
+
+// Credential is an APIToken or a *Login.
+type Credential interface {
+	// bearer is the token to send. not is one that the service has refused: it is replaced, if it can be.
+	bearer(ctx context.Context, c *Client, not string) (string, error)
+}
+
+// APIToken is a token of the form id|secret, which a site's administrator makes. Programs should use one.
+type APIToken string
+
+func (t APIToken) bearer(_ context.Context, _ *Client, not string) (string, error) {
+	if not != "" {
+		return "", errors.New("an API token cannot be renewed")
+	}
+	return string(t), nil
+}
+
+// Login is a user with a password. The client logs in with the first request, refreshes the access token when it has
+// ended, and logs in again when the refresh token has. Use each Login for one client: its refresh token rotates, and a
+// copy of an old one ends the login.
+type Login struct {
+	Username, Password string
+	// SecondFactor gives the code of the second factor, if the user has one: six digits, or a recovery code. It is
+	// asked for each login, also for a later one.
+	SecondFactor func(ctx context.Context) (string, error)
+
+	begin   sync.Once
+	turn    chan struct{} // holds one token: whoever has it may read and change the session
+	session *Session
+}
+
+// take waits for the turn, for as long as the context lasts: whoever has it may be waiting for the service.
+func (l *Login) take(ctx context.Context) error {
+	l.begin.Do(func() { l.turn = make(chan struct{}, 1) })
+	select {
+	case l.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *Login) give() { <-l.turn }
+
+// Session is what the last login or refresh answered: who it is, and on which sites. It logs in if nobody did yet.
+func (l *Login) Session(ctx context.Context, c *Client) (Session, error) {
+	if _, err := l.bearer(ctx, c, ""); err != nil {
+		return Session{}, err
+	}
+	if err := l.take(ctx); err != nil {
+		return Session{}, err
+	}
+	defer l.give()
+	if l.session == nil {
+		return Session{}, errors.New("the login was ended meanwhile")
+	}
+	return *l.session, nil
+}
+
+// Logout ends the login: its refresh token and all its access tokens. The next request logs in again.
+func (l *Login) Logout(ctx context.Context, c *Client) error {
+	if err := l.take(ctx); err != nil {
+		return err
+	}
+	defer l.give()
+	if l.session == nil {
+		return nil
+	}
+	r := request{method: http.MethodDelete, path: c.loginAddress("refresh"), bearer: l.session.RefreshToken, safe: true}
+	_, err := one[RefreshDeleted](ctx, c, r, nil, nil)
+	var failed *Error
+	// Who is told that the token is not valid has what they wanted, for example because an answer was lost.
+	if errors.As(err, &failed) && failed.Code == "jwt_auth_invalid_token" {
+		err = nil
+	}
+	if err == nil {
+		l.session = nil
+	}
+	return err
+}
+
+// bearer gives the access token. Many may ask at once, and one of them logs in or refreshes for all.
+func (l *Login) bearer(ctx context.Context, c *Client, not string) (string, error) {
+	if err := l.take(ctx); err != nil {
+		return "", err
+	}
+	defer l.give()
+	if l.session != nil && l.session.Token != not {
+		return l.session.Token, nil
+	}
+	if l.session != nil {
+		// For a minute, the token before gets the same answer again. So this may be repeated when an answer was lost.
+		r := request{method: http.MethodPost, path: c.loginAddress("refresh"), bearer: l.session.RefreshToken, safe: true}
+		made, err := one[Session](ctx, c, r, nil, nil)
+		if err == nil {
+			l.session = &made
+			return made.Token, nil
+		}
+		var failed *Error
+		if !errors.As(err, &failed) || failed.Code != "jwt_auth_invalid_token" {
+			return "", err
+		}
+		l.session = nil
+	}
+	in := Credentials{Username: l.Username, Password: l.Password, RotateRefreshToken: true}
+	if l.SecondFactor != nil {
+		code, err := l.SecondFactor(ctx)
+		if err != nil {
+			return "", err
+		}
+		in.TwoFactorCode = code
+	}
+	made, err := one[Session](ctx, c, request{method: http.MethodPost, path: c.loginAddress(), open: true}, in, nil)
+	if err != nil {
+		return "", err
+	}
+	l.session = &made
+	return made.Token, nil
+}
+
+// loginAddress is an address of the site's logins.
+func (c *Client) loginAddress(more ...any) string {
+	return c.siteAddress(append([]any{c.segments.rest, "jwt-auth", "v1", "token"}, more...)...)
+}

@@ -1,0 +1,273 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// mostBytes is the largest answer that is read, after it was decompressed. No page and no report comes near it.
+const mostBytes = 64 << 20
+
+// CallOption is something about one call.
+type CallOption func(r *request)
+
+// WithIdempotencyKey makes a thing under this key, in place of one that the client draws. A program that may be
+// started anew between two attempts keeps the key with its order, and sends the same again: at most 191 printable ASCII
+// characters.
+func WithIdempotencyKey(key string) CallOption { return func(r *request) { r.key = key } }
+
+// IfMatch refuses the change with 412 unless the object is still the one with this tag.
+func IfMatch(tag string) CallOption { return func(r *request) { r.match = tag } }
+
+// KeepETag puts the object's tag into the variable, for IfMatch.
+func KeepETag(tag *string) CallOption { return func(r *request) { r.tag = tag } }
+
+// request is one call of the API, however often it is sent.
+type request struct {
+	method string
+	path   string
+	query  url.Values
+	body   []byte
+	bearer string // the credentials, where they are not those of the client
+	open   bool   // without credentials
+	safe   bool   // it changes nothing, or the same however often it is sent
+	key    string
+	match  string
+	tag    *string
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// call makes a request with the options of a call. in is the body, or nil.
+func (c *Client) call(ctx context.Context, r request, in any, options []CallOption) (answer, error) {
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return answer{}, fmt.Errorf("the body of %s %s: %w", r.method, r.path, err)
+		}
+		r.body = text
+	}
+	for _, option := range options {
+		option(&r)
+	}
+	r.safe = r.safe || r.method == http.MethodGet || r.key != ""
+	got, err := c.repeat(ctx, &r)
+	if err != nil {
+		return got, fmt.Errorf("%s %s: %w", r.method, r.path, err)
+	}
+	if r.tag != nil {
+		*r.tag = got.header.Get("ETag")
+	}
+	return got, nil
+}
+
+// firstWait is how long the client waits before the second attempt, at most. It doubles with each attempt.
+const firstWait = 500 * time.Millisecond
+
+// repeat sends the request until there is a clear answer, or the attempts are used up.
+func (c *Client) repeat(ctx context.Context, r *request) (answer, error) {
+	renewed := false
+	for attempt, wait := 1, firstWait; ; attempt, wait = attempt+1, 2*wait {
+		used := r.bearer
+		if !r.open && used == "" {
+			var err error
+			if used, err = c.credentials.bearer(ctx, c, ""); err != nil {
+				return answer{}, err
+			}
+		}
+		got, err := c.once(ctx, r, used)
+		if err == nil {
+			return got, nil
+		}
+		failed := (*Error)(nil)
+		answered := errors.As(err, &failed)
+		// An access token ends after fifteen minutes, and the service does nothing for it then. So this is no attempt.
+		if answered && failed.Code == "jwt_auth_invalid_token" && !r.open && r.bearer == "" && !renewed {
+			renewed = true
+			if _, problem := c.credentials.bearer(ctx, c, used); problem != nil {
+				return answer{}, errors.Join(err, problem)
+			}
+			attempt--
+			continue
+		}
+		switch {
+		case ctx.Err() != nil:
+			return got, errors.Join(err, ctx.Err())
+		case attempt >= c.attempts:
+			return got, err
+		case answered && !failed.nothingStored() && !(r.safe && failed.unclear()):
+			return got, err
+		case !answered && !r.safe:
+			return got, err
+		}
+		pause := wait/2 + jitter(wait/2)
+		if answered && failed.RetryAfter > 0 {
+			pause = failed.RetryAfter + jitter(wait/2)
+			if failed.RetryAfter > c.patience {
+				return got, err
+			}
+		}
+		if problem := c.sleep(ctx, min(pause, max(c.patience, time.Second))); problem != nil {
+			return got, errors.Join(err, problem)
+		}
+	}
+}
+
+// once sends the request once.
+func (c *Client) once(ctx context.Context, r *request, bearer string) (answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	address := *c.base
+	address.Path += r.path
+	address.RawQuery = r.query.Encode()
+	sent, err := http.NewRequestWithContext(ctx, r.method, address.String(), bytes.NewReader(r.body))
+	if err != nil {
+		return answer{}, err
+	}
+	sent.Header.Set("Accept", "application/json")
+	sent.Header.Set("User-Agent", "holdfast-client-go")
+	for name, value := range map[string]string{"Idempotency-Key": r.key, "If-Match": r.match} {
+		if value != "" {
+			sent.Header.Set(name, value)
+		}
+	}
+	if r.body != nil {
+		sent.Header.Set("Content-Type", "application/json")
+	}
+	if bearer != "" {
+		sent.Header.Set("Authorization", "Bearer "+bearer)
+	}
+	response, err := c.http.Do(sent)
+	if err != nil {
+		return answer{}, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, mostBytes+1))
+	if err != nil {
+		return answer{}, fmt.Errorf("the answer broke off: %w", err)
+	}
+	got := answer{response.StatusCode, response.Header, body}
+	switch {
+	case response.StatusCode < 200 || response.StatusCode > 299:
+		return got, errorOf(response.StatusCode, response.Header, body)
+	case len(body) > mostBytes:
+		// Sent again, the same would come back. So this is an answer, and no failure of the network.
+		return answer{}, &Error{Status: response.StatusCode, Message: fmt.Sprintf("The answer has more than %d bytes.", mostBytes)}
+	}
+	return got, nil
+}
+
+// resource is the address of something under the site's resources.
+func (c *Client) resource(parts ...any) string {
+	return c.siteAddress(append([]any{c.segments.rest, c.segments.service, "v2"}, parts...)...)
+}
+
+// siteAddress is an address under the site. The parts are texts and ids.
+func (c *Client) siteAddress(parts ...any) string {
+	path := "/" + c.site
+	for _, part := range parts {
+		path += "/" + fmt.Sprint(part)
+	}
+	return path
+}
+
+// one gets or changes one object. in is the body, or nil. The error is a *WaitingError when the change needs a second person.
+func one[T any](ctx context.Context, c *Client, r request, in any, options []CallOption) (made T, err error) {
+	got, err := c.call(ctx, r, in, options)
+	if err != nil {
+		return made, err
+	}
+	if got.status == http.StatusAccepted {
+		waiting := &WaitingError{}
+		if err := parse(r, got.body, &waiting.Proposal); err != nil {
+			return made, err
+		}
+		return made, waiting
+	}
+	return made, parse(r, got.body, &made)
+}
+
+func parse(r request, body []byte, into any) error {
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("%s %s: the answer is not what the API promises: %w", r.method, r.path, err)
+	}
+	return nil
+}
+
+// get reads one object.
+func get[T any](ctx context.Context, c *Client, path string, query any, options ...CallOption) (T, error) {
+	return one[T](ctx, c, request{method: http.MethodGet, path: path, query: values(query)}, nil, options)
+}
+
+// make makes one object, under a key that the client draws unless the caller has one.
+func create[T any](ctx context.Context, c *Client, path string, in any, options []CallOption) (T, error) {
+	return one[T](ctx, c, request{method: http.MethodPost, path: path, key: newKey()}, in, options)
+}
+
+// change changes one object.
+func change[T any](ctx context.Context, c *Client, path string, in any, options []CallOption) (T, error) {
+	return one[T](ctx, c, request{method: http.MethodPut, path: path}, in, options)
+}
+
+// remove deletes one object.
+func remove(ctx context.Context, c *Client, path string, options []CallOption) error {
+	_, err := c.call(ctx, request{method: http.MethodDelete, path: path}, nil, options)
+	return err
+}
+
+// values are the parameters of a query: a struct with the tag query, or nil. What is empty is left out.
+func values(query any) url.Values {
+	made := url.Values{}
+	if query == nil {
+		return made
+	}
+	v := reflect.ValueOf(query)
+	for i := range v.NumField() {
+		name, field := v.Type().Field(i).Tag.Get("query"), v.Field(i)
+		if field.IsZero() {
+			continue
+		}
+		if field.Kind() == reflect.Pointer {
+			field = field.Elem()
+		}
+		if field.Kind() != reflect.Slice {
+			made.Set(name, fmt.Sprint(field.Interface()))
+			continue
+		}
+		list := make([]string, field.Len())
+		for j := range list {
+			list[j] = fmt.Sprint(field.Index(j).Interface())
+		}
+		// A comma divides values. A value that has one goes by the other form.
+		if strings.Contains(strings.Join(list, ""), ",") {
+			made[name+"[]"] = list
+			continue
+		}
+		made.Set(name, strings.Join(list, ","))
+	}
+	return made
+}
+
+// integer reads a header with a number, or 0.
+func integer(header http.Header, name string) int64 {
+	n, err := strconv.ParseInt(header.Get(name), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
