@@ -24,7 +24,7 @@ func (s *Bookings) Get(ctx context.Context, id int64, options ...CallOption) (Bo
 	return get[Booking](ctx, s.c, s.c.resource("bookings", id), nil, options...)
 }
 
-// Create makes a booking. It is safe to repeat, see WithIdempotencyKey.
+// Create makes a booking.
 func (s *Bookings) Create(ctx context.Context, in BookingCreate, options ...CallOption) (Booking, error) {
 	return create[Booking](ctx, s.c, s.c.resource("bookings"), in, options)
 }

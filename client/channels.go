@@ -119,7 +119,7 @@ func (s *Tokens) List(ctx context.Context) ([]Token, error) {
 // Create makes an API token, which only this answer shows. It is never sent twice, so a lost answer leaves a token behind:
 // List shows it, and Delete removes it.
 func (s *Tokens) Create(ctx context.Context, in TokenInput) (TokenCreated, error) {
-	r := request{method: http.MethodPost, path: s.c.siteAddress("api-tokens")}
+	r := request{method: http.MethodPost, path: s.c.siteAddress("api-tokens"), noKey: true}
 	return one[TokenCreated](ctx, s.c, r, in, nil)
 }
 

@@ -5,8 +5,8 @@
 //	booking, err := c.Bookings.Create(ctx, client.BookingCreate{…})
 //	for booking, err := range c.Bookings.All(ctx, client.BookingsQuery{Status: …}) { … }
 //
-// A call that ends without a clear answer is sent again, with the same idempotency key. AuthString signs a payment for
-// the payment modal, and VerifyWebhook checks who sent a webhook.
+// A call that ends without a clear answer is sent again, with the same idempotency key. AuthString signs a payment for the
+// payment modal, and VerifyWebhook checks who sent a webhook.
 //
 // Amounts are whole numbers of minor units (cents), in the currency that stands beside them. Fields and values that this
 // version does not know are no error: fields are left out, values come as they are.

@@ -74,7 +74,7 @@ func (l *Login) Logout(ctx context.Context, c *Client) error {
 	if l.session == nil {
 		return nil
 	}
-	r := request{method: http.MethodDelete, path: c.loginAddress("refresh"), bearer: l.session.RefreshToken, safe: true}
+	r := request{method: http.MethodDelete, path: c.loginAddress("refresh"), bearer: l.session.RefreshToken, safe: true, noKey: true}
 	_, err := one[RefreshDeleted](ctx, c, r, nil, nil)
 	var failed *Error
 	// Who is told that the token is not valid has what they wanted, for example because an answer was lost.
@@ -98,7 +98,7 @@ func (l *Login) bearer(ctx context.Context, c *Client, not string) (string, erro
 	}
 	if l.session != nil {
 		// For a minute, the token before gets the same answer again. So this may be repeated when an answer was lost.
-		r := request{method: http.MethodPost, path: c.loginAddress("refresh"), bearer: l.session.RefreshToken, safe: true}
+		r := request{method: http.MethodPost, path: c.loginAddress("refresh"), bearer: l.session.RefreshToken, safe: true, noKey: true}
 		made, err := one[Session](ctx, c, r, nil, nil)
 		if err == nil {
 			l.session = &made
@@ -118,7 +118,7 @@ func (l *Login) bearer(ctx context.Context, c *Client, not string) (string, erro
 		}
 		in.TwoFactorCode = code
 	}
-	made, err := one[Session](ctx, c, request{method: http.MethodPost, path: c.loginAddress(), open: true}, in, nil)
+	made, err := one[Session](ctx, c, request{method: http.MethodPost, path: c.loginAddress(), open: true, noKey: true}, in, nil)
 	if err != nil {
 		return "", err
 	}

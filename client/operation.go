@@ -2,8 +2,8 @@ package client
 
 import (
 	"context"
+	"errors"
 	"iter"
-	"net/http"
 )
 
 // Rates are exchange rates per euro, as texts of decimals.
@@ -22,13 +22,12 @@ func (s *Rates) All(ctx context.Context, query RatesQuery) iter.Seq2[Rate, error
 
 // Create proposes a rate that no provider has. The proposal is done at once in a sandbox, and waits for another person
 // elsewhere: its State says which.
-func (s *Rates) Create(ctx context.Context, in RateCreate) (Proposal, error) {
-	got, err := s.c.call(ctx, request{method: http.MethodPost, path: s.c.resource("rates")}, in, nil)
-	if err != nil {
-		return Proposal{}, err
+func (s *Rates) Create(ctx context.Context, in RateCreate, options ...CallOption) (Proposal, error) {
+	made, err := create[Proposal](ctx, s.c, s.c.resource("rates"), in, options)
+	if waiting := (*WaitingError)(nil); errors.As(err, &waiting) {
+		return waiting.Proposal, nil
 	}
-	var made Proposal
-	return made, parse(request{method: http.MethodPost, path: s.c.resource("rates")}, got.body, &made)
+	return made, err
 }
 
 // SandboxClock is the clock of the site. In a sandbox it can be moved on.
@@ -40,8 +39,8 @@ func (s *SandboxClock) Get(ctx context.Context) (Clock, error) {
 }
 
 // Move sets the clock of a sandbox to a later time.
-func (s *SandboxClock) Move(ctx context.Context, in ClockMove) (Clock, error) {
-	return one[Clock](ctx, s.c, request{method: http.MethodPost, path: s.c.resource("clock")}, in, nil)
+func (s *SandboxClock) Move(ctx context.Context, in ClockMove, options ...CallOption) (Clock, error) {
+	return create[Clock](ctx, s.c, s.c.resource("clock"), in, options)
 }
 
 // Proposals are changes that need a second person.
@@ -64,23 +63,18 @@ func (s *Proposals) Get(ctx context.Context, id int64, options ...CallOption) (P
 }
 
 // Approve carries the change out. It takes another operator than the one who proposed it.
-func (s *Proposals) Approve(ctx context.Context, id int64, in Decision) (Proposal, error) {
-	return s.decide(ctx, id, "approve", in)
+func (s *Proposals) Approve(ctx context.Context, id int64, in Decision, options ...CallOption) (Proposal, error) {
+	return create[Proposal](ctx, s.c, s.c.resource("proposals", id, "approve"), in, options)
 }
 
 // Reject ends the proposal of another operator.
-func (s *Proposals) Reject(ctx context.Context, id int64, in Decision) (Proposal, error) {
-	return s.decide(ctx, id, "reject", in)
+func (s *Proposals) Reject(ctx context.Context, id int64, in Decision, options ...CallOption) (Proposal, error) {
+	return create[Proposal](ctx, s.c, s.c.resource("proposals", id, "reject"), in, options)
 }
 
 // Withdraw ends an own proposal.
-func (s *Proposals) Withdraw(ctx context.Context, id int64, in Decision) (Proposal, error) {
-	return s.decide(ctx, id, "withdraw", in)
-}
-
-func (s *Proposals) decide(ctx context.Context, id int64, how string, in Decision) (Proposal, error) {
-	r := request{method: http.MethodPost, path: s.c.resource("proposals", id, how)}
-	return one[Proposal](ctx, s.c, r, in, nil)
+func (s *Proposals) Withdraw(ctx context.Context, id int64, in Decision, options ...CallOption) (Proposal, error) {
+	return create[Proposal](ctx, s.c, s.c.resource("proposals", id, "withdraw"), in, options)
 }
 
 // AuditTrail is the record of all changes of settings, as a chain.

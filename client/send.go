@@ -21,9 +21,9 @@ const mostBytes = 64 << 20
 // CallOption is something about one call.
 type CallOption func(r *request)
 
-// WithIdempotencyKey makes a thing under this key, in place of one that the client draws. A program that may be
-// started anew between two attempts keeps the key with its order, and sends the same again: at most 191 printable ASCII
-// characters.
+// WithIdempotencyKey makes or changes a thing under this key, in place of one that the client draws for each call. A program
+// that may be started anew between two attempts keeps the key with its order, and sends the same again within 30 days. A key
+// has at most 191 printable ASCII characters.
 func WithIdempotencyKey(key string) CallOption { return func(r *request) { r.key = key } }
 
 // IfMatch refuses the change with 412 unless the object is still the one with this tag.
@@ -41,6 +41,7 @@ type request struct {
 	bearer string // the credentials, where they are not those of the client
 	open   bool   // without credentials
 	safe   bool   // it changes nothing, or the same however often it is sent
+	noKey  bool   // the answer holds a secret that is shown once, so the API takes no key
 	key    string
 	match  string
 	tag    *string
@@ -64,6 +65,9 @@ func (c *Client) call(ctx context.Context, r request, in any, options []CallOpti
 	}
 	for _, option := range options {
 		option(&r)
+	}
+	if r.method != http.MethodGet && !r.noKey && r.key == "" {
+		r.key = newKey()
 	}
 	r.safe = r.safe || r.method == http.MethodGet || r.key != ""
 	got, err := c.repeat(ctx, &r)
@@ -214,9 +218,9 @@ func get[T any](ctx context.Context, c *Client, path string, query any, options 
 	return one[T](ctx, c, request{method: http.MethodGet, path: path, query: values(query)}, nil, options)
 }
 
-// make makes one object, under a key that the client draws unless the caller has one.
+// create makes one object.
 func create[T any](ctx context.Context, c *Client, path string, in any, options []CallOption) (T, error) {
-	return one[T](ctx, c, request{method: http.MethodPost, path: path, key: newKey()}, in, options)
+	return one[T](ctx, c, request{method: http.MethodPost, path: path}, in, options)
 }
 
 // change changes one object.

@@ -67,10 +67,11 @@ func (s *Statements) AllPayments(ctx context.Context, id int64, query StatementP
 	return each[StatementPayment](ctx, s.c, s.c.resource("statements", id, "payments"), query)
 }
 
-// Pay records a payment for a statement. Its Reference makes it safe to repeat: the same again is the same payment.
-func (s *Statements) Pay(ctx context.Context, id int64, in StatementPaymentCreate) (StatementPayment, error) {
-	r := request{method: http.MethodPost, path: s.c.resource("statements", id, "payments"), safe: true}
-	return one[StatementPayment](ctx, s.c, r, in, nil)
+// Pay records a payment for a statement. The same Reference again is the same payment.
+func (s *Statements) Pay(
+	ctx context.Context, id int64, in StatementPaymentCreate, options ...CallOption,
+) (StatementPayment, error) {
+	return create[StatementPayment](ctx, s.c, s.c.resource("statements", id, "payments"), in, options)
 }
 
 // file reads what is no JSON.

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,8 +19,14 @@ import (
 // addresses about the service are for those who run it. The logins without a site are the same as those at a site.
 var notForClients = []string{"Payment modal", "Service", "login", "refreshLogin", "deleteRefresh"}
 
-// operations are those of the description: the id of each by its method and a pattern of its address.
-func operations(t *testing.T) map[string]*regexp.Regexp {
+// operation is what the description says of one.
+type operation struct {
+	address string // its method and address, for the site demo, the id 7 and the line minimum
+	keyed   bool   // whether it takes an idempotency key
+}
+
+// operations are those of the description by their ids.
+func operations(t *testing.T) map[string]operation {
 	t.Helper()
 	text, err := os.ReadFile("../docs/openapi.yaml")
 	if err != nil {
@@ -33,13 +38,17 @@ func operations(t *testing.T) map[string]*regexp.Regexp {
 	if err := yaml.Unmarshal(text, &description); err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]*regexp.Regexp{}
-	hole := regexp.MustCompile(`\\\{[a-z_]+\\\}`)
+	found := map[string]operation{}
+	fill := strings.NewReplacer("{site_path}", "demo", "{id}", "7", "{line}", "minimum")
 	for path, methods := range description.Paths {
 		for method, node := range methods {
 			var o struct {
 				ID   string   `yaml:"operationId"`
 				Tags []string `yaml:"tags"`
+
+				Parameters []struct {
+					Ref string `yaml:"$ref"`
+				} `yaml:"parameters"`
 			}
 			if node.Kind != yaml.MappingNode || node.Decode(&o) != nil {
 				continue
@@ -47,20 +56,23 @@ func operations(t *testing.T) map[string]*regexp.Regexp {
 			if slices.Contains(notForClients, o.ID) || slices.Contains(notForClients, o.Tags[0]) {
 				continue
 			}
-			address := hole.ReplaceAllString(regexp.QuoteMeta(path), `[a-z0-9-]+`)
-			found[o.ID] = regexp.MustCompile("^" + strings.ToUpper(method) + " " + address + "$")
+			made := operation{address: strings.ToUpper(method) + " " + fill.Replace(path)}
+			for _, p := range o.Parameters {
+				made.keyed = made.keyed || strings.HasSuffix(p.Ref, "/IdempotencyKey")
+			}
+			found[o.ID] = made
 		}
 	}
 	return found
 }
 
 // TestEveryOperation calls every method of every service, and compares what it sends with the description: nothing is missing,
-// and nothing is sent that the API does not have.
+// nothing is sent that the API does not have, and what takes an idempotency key has one.
 func TestEveryOperation(t *testing.T) {
 	t.Parallel()
-	var sent []string
+	var sent []*http.Request
 	sender := transport(func(r *http.Request) (*http.Response, error) {
-		sent = append(sent, r.Method+" "+r.URL.Path)
+		sent = append(sent, r)
 		return &http.Response{StatusCode: 404, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
 	})
 	c, err := client.New("https://service.example", "demo", client.APIToken("1|s"), client.WithHTTPClient(&http.Client{Transport: sender}))
@@ -79,14 +91,14 @@ func TestEveryOperation(t *testing.T) {
 	known := maps.Clone(missing)
 	for _, request := range sent {
 		fits := false
-		for id, pattern := range known {
-			if pattern.MatchString(request) {
+		for id, o := range known {
+			if o.address == request.Method+" "+request.URL.Path {
 				delete(missing, id)
-				fits = true
+				fits = o.keyed == (request.Header.Get("Idempotency-Key") != "")
 			}
 		}
 		if !fits {
-			t.Errorf("the client sends %s, and the description has no such operation", request)
+			t.Errorf("the client sends %s %s with %v, and the description says something else", request.Method, request.URL, request.Header)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(missing)) {
@@ -119,12 +131,12 @@ func callWithZeros(ctx context.Context, method reflect.Value) {
 }
 
 // loginRequests are what a login sends in its life.
-func loginRequests(t *testing.T) []string {
+func loginRequests(t *testing.T) []*http.Request {
 	t.Helper()
 	s := &script{answers: []string{"200", "403 jwt_auth_invalid_token", "200", "200", "200"}, text: `{"token": "t", "refresh_token": "r"}`}
-	var sent []string
+	var sent []*http.Request
 	sender := transport(func(r *http.Request) (*http.Response, error) {
-		sent = append(sent, r.Method+" "+r.URL.Path)
+		sent = append(sent, r)
 		return s.RoundTrip(r)
 	})
 	login := &client.Login{Username: "u", Password: "p"}

@@ -302,7 +302,9 @@ type BordereauTotal struct {
 
 // Bordereau is an answer of the API, or a part of one.
 type Bordereau struct {
-	Period  string `json:"period"`
+	Period string `json:"period"`
+	// The last day of the month, or the day of `known_at` if the month was not over then.
+	AsOf    string `json:"as_of"`
 	KnownAt string `json:"known_at"`
 	// Whether the answer can no longer change.
 	Final bool           `json:"final"`
