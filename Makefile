@@ -13,7 +13,7 @@ help: ## list what can be made
 build: ## the program as one static binary, bin/holdfast
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/holdfast
 
-test: ## all tests on SQLite and PostgreSQL, under the race detector; fetches what it needs
+test: ## all tests on SQLite and PostgreSQL, under the race detector what runs at once; fetches what it needs
 	@scripts/test
 
 test-long: ## the properties of ledger, limits and reports on HISTORIES (40) random histories each; the hotel file on both engines

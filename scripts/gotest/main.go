@@ -1,6 +1,7 @@
 // Command gotest runs go test with the given arguments and prints its output. At the end it lists the skipped tests and the
 // reasons, which go test prints only with -v. Under CI=true a skipped test fails the run, so that everybody notices. The word
-// "and" between arguments parts them into several runs of go test, which go on at the same time and share one report.
+// "and" between arguments parts them into several runs of go test, which go on at the same time and share one report. The
+// word "then" parts them into runs that follow each other, whether the first one passes or not.
 package main
 
 import (
@@ -30,19 +31,20 @@ func run(args []string, out io.Writer) (int, error) {
 
 	rep := newReport(out)
 	var all sync.WaitGroup
-	runs := parted(args)
-	codes, errs := make([]int, len(runs)), make([]error, len(runs))
-	for i, args := range runs {
-		all.Go(func() { codes[i], errs[i] = rep.test(args) })
+	lanes := parted(args, "and")
+	codes, errs := make([][]int, len(lanes)), make([]error, len(lanes))
+	for i, args := range lanes {
+		all.Go(func() { codes[i], errs[i] = rep.tests(parted(args, "then")) })
 	}
 	all.Wait()
 	skipped := rep.skips()
 	if err := errors.Join(errs...); err != nil {
 		return 0, err
 	}
-	if failed := slices.IndexFunc(codes, func(code int) bool { return code != 0 }); failed >= 0 {
+	ended := slices.Concat(codes...)
+	if failed := slices.IndexFunc(ended, func(code int) bool { return code != 0 }); failed >= 0 {
 		fmt.Fprintln(out, "FAIL")
-		return codes[failed], nil
+		return ended[failed], nil
 	}
 	if skipped && os.Getenv("CI") == "true" {
 		fmt.Fprintln(out, "FAIL: under CI=true nothing may be skipped")
@@ -51,15 +53,24 @@ func run(args []string, out io.Writer) (int, error) {
 	return 0, nil
 }
 
-// parted splits arguments at each "and".
-func parted(args []string) (runs [][]string) {
+// parted splits arguments at each word.
+func parted(args []string, word string) (runs [][]string) {
 	for {
-		i := slices.Index(args, "and")
+		i := slices.Index(args, word)
 		if i < 0 {
 			return append(runs, args)
 		}
 		runs, args = append(runs, args[:i]), args[i+1:]
 	}
+}
+
+// tests runs one go test after the other. It returns the exit code of each.
+func (r *report) tests(runs [][]string) (codes []int, err error) {
+	for _, args := range runs {
+		code, failed := r.test(args)
+		codes, err = append(codes, code), errors.Join(err, failed)
+	}
+	return codes, err
 }
 
 // test runs one go test, and reports what it says. It returns the exit code.

@@ -98,8 +98,8 @@ func TestSkippedTestsAreCountedByReason(t *testing.T) {
 }
 
 func TestRunsArePartedByAnd(t *testing.T) {
-	got := parted([]string{"-race", "./a", "and", "./b"})
-	if len(got) != 2 || len(got[0]) != 2 || len(got[1]) != 1 || got[1][0] != "./b" || len(parted(nil)) != 1 {
+	got := parted([]string{"-race", "./a", "and", "./b"}, "and")
+	if len(got) != 2 || len(got[0]) != 2 || len(got[1]) != 1 || got[1][0] != "./b" || len(parted(nil, "and")) != 1 {
 		t.Errorf("parted into %q", got)
 	}
 }
