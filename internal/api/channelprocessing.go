@@ -150,5 +150,5 @@ func (s *server) rotateChannelSecret(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{version: changed.Version, body: channelSecret{secret}})
+	return c.show(http.StatusOK, object{version: changed.Version, body: channelSecret{secret}, secret: true})
 }

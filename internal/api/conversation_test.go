@@ -30,6 +30,7 @@ import (
 //	@as NAME      from here on the requests are those of this user of the fixture; "token" is its API token, "nobody" none
 //	@clock TIME   the clock stands at this time from here on
 //	@keep NAME F  after the response, {NAME} is what its field F holds
+//	@tag NAME     after the response, {NAME} is its ETag
 //	@repeat N     the request is made N times; the last response is shown
 //	@issue        the statements that are due are issued
 //	@unanswered   the same request came a moment earlier, and is still being answered
@@ -119,7 +120,7 @@ func turns(text string) []turn {
 // run makes the request of a turn and returns the response as it is written in the file.
 func (k *talk) run(t *testing.T, text string) string {
 	t.Helper()
-	keep, field, times, unanswered := "", "", 1, false
+	keep, field, tag, times, unanswered := "", "", "", 1, false
 	lines := strings.Split(text, "\n")
 	for len(lines) > 0 && (lines[0] == "" || strings.HasPrefix(lines[0], "#") || strings.HasPrefix(lines[0], "@")) {
 		words := strings.Fields(lines[0])
@@ -133,6 +134,8 @@ func (k *talk) run(t *testing.T, text string) string {
 			k.world.clock.set(now)
 		case len(words) == 3 && words[0] == "@keep":
 			keep, field = words[1], words[2]
+		case len(words) == 2 && words[0] == "@tag":
+			tag = words[1]
 		case len(words) == 2 && words[0] == "@repeat":
 			var err error
 			times, err = strconv.Atoi(words[1])
@@ -166,6 +169,9 @@ func (k *talk) run(t *testing.T, text string) string {
 		var fields map[string]any
 		must(t, json.Unmarshal(body, &fields))
 		k.kept[keep] = fmt.Sprint(fields[field])
+	}
+	if tag != "" {
+		k.kept[tag] = response.Header.Get("ETag")
 	}
 	return shown(t, response, body)
 }

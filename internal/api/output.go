@@ -1,10 +1,15 @@
 package api
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +25,7 @@ type object struct {
 	body     any   // the shape to be encoded as JSON
 	proposal int64 // id of the proposal that the request became; 0 when the request was done
 	existing bool  // a create made nothing, because the thing existed already
+	secret   bool  // the body is a secret that is shown once: no address answers with it, and the ETag has no digest of it
 }
 
 const jsonType = "application/json; charset=utf-8"
@@ -28,20 +34,80 @@ const jsonType = "application/json; charset=utf-8"
 func (c *call) json(status int, body any) {
 	c.Header().Set("Content-Type", jsonType)
 	c.WriteHeader(status)
-	enc := json.NewEncoder(c)
-	enc.SetEscapeHTML(false)
 	// The status has been sent: if the client has gone, nothing more can be done.
-	_ = enc.Encode(body)
+	_ = encode(c, body)
 }
 
-// show answers with one thing. Its version goes into the ETag, for a later If-Match.
+// encode writes a body of an answer.
+func encode(w io.Writer, body any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(body)
+}
+
+// show answers with one thing. Its ETag is for a later If-Match and If-None-Match. A GET that names this ETag already is
+// answered with 304, and no body.
 func (c *call) show(status int, o object) error {
-	if o.version > 0 {
-		c.Header().Set("ETag", `"`+strconv.FormatInt(o.version, 10)+`"`)
+	var body bytes.Buffer
+	if err := encode(&body, o.body); err != nil {
+		return err
 	}
-	c.json(status, o.body)
+	if tag := o.tag(body.Bytes()); tag != "" {
+		c.Header().Set("ETag", tag)
+		reads := c.r.Method == http.MethodGet || c.r.Method == http.MethodHead
+		if reads && holdsTag(strings.Join(c.r.Header.Values("If-None-Match"), ","), tag) {
+			c.WriteHeader(http.StatusNotModified)
+			return nil
+		}
+	}
+	c.Header().Set("Content-Type", jsonType)
+	c.WriteHeader(status)
+	_, _ = c.Write(body.Bytes()) // if the client has gone, nothing more can be done
 	return nil
 }
+
+// tag is the ETag of an answer: the version of the thing, and a digest of what this caller sees of it. Answers change without
+// a new version, too: with the day, with the caller's rights, with what refers to the thing. It is "" when no address
+// answers with this body.
+func (o object) tag(body []byte) string {
+	sum := sha256.Sum256(body)
+	digest := hex.EncodeToString(sum[:tagBytes])
+	switch {
+	case o.id == 0 && o.version == 0 || o.secret && o.version == 0:
+		return ""
+	case o.secret:
+		return fmt.Sprintf(`"%d"`, o.version)
+	case o.version == 0:
+		return `"` + digest + `"`
+	}
+	return fmt.Sprintf(`"%d-%s"`, o.version, digest)
+}
+
+// tagBytes is the length of the digest in an ETag.
+const tagBytes = 8
+
+// holdsTag reports whether a list of ETags, as in If-None-Match, names one of ours. A proxy that packs answers makes our
+// ETags weak, which counts as the same here. A star names every ETag. What is no list of ETags names none.
+func holdsTag(list, tag string) bool {
+	if strings.TrimSpace(list) == "*" {
+		return true
+	}
+	for rest := list; ; {
+		rest = strings.TrimPrefix(strings.TrimLeft(rest, ", \t"), "W/")
+		text, opened := strings.CutPrefix(rest, `"`)
+		name, after, closed := strings.Cut(text, `"`)
+		if !opened || !closed {
+			return false
+		}
+		if `"`+name+`"` == tag {
+			return true
+		}
+		rest = after
+	}
+}
+
+// ownTag is an ETag with a version, as tag makes it. The digest may be left out.
+var ownTag = regexp.MustCompile(`^"([1-9][0-9]*)(-[0-9a-f]{16})?"$`)
 
 // ifVersion reads the version that the caller wants to change (If-Match). It is 0 when any version will do. It is -1 when
 // the header is not an ETag of ours: no thing has that version.
@@ -50,10 +116,12 @@ func (c *call) ifVersion() int64 {
 	if header == "" || header == "*" {
 		return 0
 	}
-	text, quoted := strings.CutPrefix(header, `"`)
-	text, closed := strings.CutSuffix(text, `"`)
-	version, ok := parseID(text)
-	if !quoted || !closed || !ok || version == 0 {
+	parts := ownTag.FindStringSubmatch(header)
+	if parts == nil {
+		return -1
+	}
+	version, ok := parseID(parts[1])
+	if !ok {
 		return -1
 	}
 	return version

@@ -90,7 +90,7 @@ func (s *server) getProposal(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{body: showProposal(found)})
+	return c.show(http.StatusOK, object{id: found.ID, body: showProposal(found)})
 }
 
 func (s *server) approveProposal(c *call) error  { return s.decide(c, s.app.Approvals.Approve) }
@@ -113,7 +113,7 @@ func (s *server) decide(
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{body: showProposal(decided)})
+	return c.show(http.StatusOK, object{id: decided.ID, body: showProposal(decided)})
 }
 
 // reason reads the reason of a proposal or of a decision. The other person and the audit see it.

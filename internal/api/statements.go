@@ -189,5 +189,5 @@ func (s *server) createStatementPayment(c *call) error {
 	}
 	// A payment has no address of its own: it is in the list of payments of its statement.
 	c.Header().Set("Location", s.cfg.BaseURL+c.r.URL.EscapedPath())
-	return c.show(status, object{id: made.ID, body: showStatementPayment(made)})
+	return c.show(status, object{body: showStatementPayment(made)})
 }

@@ -69,7 +69,7 @@ func (s *server) createToken(c *call) error {
 	if err != nil {
 		return err
 	}
-	return s.created(c, object{id: made.ID, body: createdToken{Token: text, ExpiresAt: maybeISO(made.ExpiresAt)}})
+	return s.created(c, object{id: made.ID, secret: true, body: createdToken{Token: text, ExpiresAt: maybeISO(made.ExpiresAt)}})
 }
 
 func (s *server) deleteToken(c *call) error {
