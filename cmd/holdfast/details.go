@@ -193,3 +193,51 @@ func movementDetailCells(r reports.MovementDetailsReport, d protection.MovementD
 	}
 	return cells
 }
+
+// modelDetails prints what stands behind a model: the payments behind the estimates, and the allocations behind E1.
+func (p *program) modelDetails(ctx context.Context, actor auth.Actor, in reports.EstimateQuery, f estimateFlags) error {
+	f.refuse(f.orderFlags, &in.Problems)
+	page := f.page(&in.Problems)
+	if f.CSV {
+		out := detailCSV{out: csv.NewWriter(p.stdout), columns: modelDetailColumns()}
+		_, err := p.app.Exposure.EachModelDetail(ctx, actor, in, func(r reports.ModelDetailsReport, d protection.ModelDetail) error {
+			return out.row(r.Query, modelDetailCells(r, d))
+		})
+		return out.end(err)
+	}
+	r, err := p.app.Exposure.ModelDetails(ctx, actor, in, page)
+	if err != nil {
+		return err
+	}
+	if f.JSON {
+		return p.printJSON(api.ShowModelDetails(r))
+	}
+	p.printf("Behind the estimate and the exposure at the end of %s,\nas known at %s GMT\n", r.Query.AsOf, civil.FormatInstant(r.Query.KnownAt))
+	s := sheet{columns: modelDetailColumns()}
+	for _, d := range r.Items.Items {
+		s.rows = append(s.rows, modelDetailCells(r, d))
+	}
+	s = s.only(columnsOf("figure booking transaction channel type date currency turnover share e1")...)
+	s.columns[0].title = "BEHIND"
+	f.print(p, s, r.Items.Total, "Nothing stands behind it.")
+	return nil
+}
+
+func modelDetailColumns() []column {
+	return columnsOf("figure booking transaction payment channel_id channel type date currency turnover share e1")
+}
+
+func modelDetailCells(r reports.ModelDetailsReport, d protection.ModelDetail) []cell {
+	cells := []cell{
+		words(d.Figure), ident(d.BookingID), ident(d.TransactionID), ident(d.PaymentID), ident(d.ChannelID), words(r.ChannelNames[d.ChannelID]),
+		{}, {}, words(string(d.Currency)), {}, {}, {},
+	}
+	if d.Figure == protection.FigureE1 {
+		cells[11] = amount(d.E1, d.Currency)
+		return cells
+	}
+	share := d.Share.FloatString(api.ShareDecimals)
+	cells[6], cells[7] = words(string(d.Type)), dayCell(d.Day)
+	cells[9], cells[10] = amount(d.Turnover, d.Currency), figures(share, share)
+	return cells
+}

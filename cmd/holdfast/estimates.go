@@ -32,8 +32,9 @@ func (f estimateFlags) query() (in reports.EstimateQuery) {
 	return in
 }
 
-// detailsQuery asks for what stands behind the exposure in these reports.
-func (f estimateFlags) detailsQuery(in reports.EstimateQuery) reports.DetailsQuery {
+// detailsQuery asks for what stands behind the exposure of a what-if.
+func (f estimateFlags) detailsQuery() reports.DetailsQuery {
+	in := f.query()
 	return reports.DetailsQuery{ExposureQuery: reports.ExposureQuery{
 		Problems: in.Problems, Moment: in.Moment, Currency: in.Currency, Scope: protection.Scope{Channels: in.Channels},
 	}}
@@ -58,7 +59,7 @@ func (c modelCmd) Run(ctx context.Context, p *program) error {
 		}
 	}
 	if c.Details {
-		return p.exposureDetails(ctx, actor, c.detailsQuery(in), c.detailFlags, c.formFlags, c.orderFlags)
+		return p.modelDetails(ctx, actor, in, c.estimateFlags)
 	}
 	r, err := p.app.Exposure.Model(ctx, actor, in)
 	if err != nil {
@@ -129,7 +130,7 @@ func (c whatIfCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.Details {
-		return p.exposureDetails(ctx, actor, c.detailsQuery(c.query()), c.detailFlags, c.formFlags, c.orderFlags)
+		return p.exposureDetails(ctx, actor, c.detailsQuery(), c.detailFlags, c.formFlags, c.orderFlags)
 	}
 	r, err := p.app.Exposure.WhatIf(ctx, actor, c.query())
 	if err != nil {

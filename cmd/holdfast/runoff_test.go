@@ -87,6 +87,7 @@ func TestReportsOfExposure(t *testing.T) {
 		"unknown":  {"run-off", "--as-of", "2024-06-26", "--currency", "CHF", "--sort", "-days", "--limit", "3"},
 		"model":    {"exposure-model", "--as-of", "2024-06-26", "--currency", "CHF"},
 		"details":  {"exposure", "--as-of", "2024-06-26", "--details", "--valuation", "locked"},
+		"turnover": {"exposure-model", "--as-of", "2024-06-26", "--details", "--bands", "30:400000,90:600000"},
 		"behind":   {"movement", "--from", "2024-06-01", "--to", "2024-07-01", "--details"},
 		"what-if":  {"what-if", "--as-of", "2024-06-26", "--sort", "-loss"},
 		"tail":     {"run-off", "--as-of", "2024-10-01", "--valuation", "locked", "--channels", "2"},

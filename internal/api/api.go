@@ -189,6 +189,7 @@ func protectionRoutes(v2 string) []Route {
 		at("POST", v2+"/proposals/{id}/reject", mayDoAll, (*server).rejectProposal),
 		at("POST", v2+"/proposals/{id}/withdraw", mayDoAll, (*server).withdrawProposal),
 		at("GET", v2+"/exposure/model", mayReport, (*server).getModel),
+		at("GET", v2+"/exposure/model/details", mayReport, (*server).getModelDetails),
 		at("GET", v2+"/exposure/what-if", mayReport, (*server).getWhatIf),
 		at("GET", v2+"/limits", mayReport, (*server).listLimits),
 		at("POST", v2+"/limits", mayDoAll, (*server).createLimit),

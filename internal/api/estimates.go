@@ -171,13 +171,7 @@ func whatIfRows(r protection.WhatIfRows, total protection.Gaps) whatIfRowsShape 
 
 func (s *server) getModel(c *call) error {
 	q := c.query()
-	in := q.estimate()
-	if text := q.text("bands"); text != "" {
-		var err error
-		if in.Bands, err = protection.ParseBands(text); err != nil {
-			q.problems.Wrong("bands", "The bands cannot be read: %v.", err)
-		}
-	}
+	in := q.model()
 	in.Problems = q.problems
 	report, err := s.app.Exposure.Model(c.ctx, c.actor, in)
 	if err != nil {
@@ -185,6 +179,29 @@ func (s *server) getModel(c *call) error {
 	}
 	c.json(http.StatusOK, ShowModel(report))
 	return nil
+}
+
+func (s *server) getModelDetails(c *call) error {
+	q := c.query()
+	in, page := q.model(), q.part()
+	in.Problems = q.problems
+	report, err := s.app.Exposure.ModelDetails(c.ctx, c.actor, in, page)
+	if err != nil {
+		return err
+	}
+	return answerDetails(s, c, page, report.Items, report.Query, ShowModelDetails(report))
+}
+
+// model reads the parameters of a model.
+func (q *query) model() reports.EstimateQuery {
+	in := q.estimate()
+	if text := q.text("bands"); text != "" {
+		var err error
+		if in.Bands, err = protection.ParseBands(text); err != nil {
+			q.problems.Wrong("bands", "The bands cannot be read: %v.", err)
+		}
+	}
+	return in
 }
 
 func (s *server) getWhatIf(c *call) error {

@@ -121,15 +121,10 @@ func TransactionsOfBookings(tx *db.Tx, siteID int64, bookings []int64) (map[int6
 func Turnover(
 	tx *db.Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(protection.Turnover) error,
 ) error {
-	var w db.Where
-	w.Args = []any{siteID, db.Micros(first.Start()), db.Micros(last.End()), db.Micros(known)}
-	w.Text.WriteString(`site_id = $1 AND effective_at >= $2 AND effective_at <= $3 AND created_at <= $4
-		AND type IN ('purchase', 'capture', 'refund') AND status IN ('complete', 'locked') AND method = 'credit-card'
-		AND NOT simulated`)
-	db.In(&w, "channel_id", channels)
-	return tx.Each(`SELECT channel_id, base_currency, effective_at / 86400000000,
-			CAST(SUM(CASE type WHEN 'refund' THEN -base_total ELSE base_total END) AS BIGINT)
-		FROM transactions WHERE `+w.Text.String()+` GROUP BY channel_id, base_currency, effective_at / 86400000000`,
+	w := turnoverOf(siteID, first, last, known, channels)
+	return tx.Each(`SELECT t.channel_id, t.base_currency, t.effective_at / 86400000000,
+			CAST(SUM(CASE t.type WHEN 'refund' THEN -t.base_total ELSE t.base_total END) AS BIGINT)
+		FROM transactions t WHERE `+w.Text.String()+` GROUP BY t.channel_id, t.base_currency, t.effective_at / 86400000000`,
 		w.Args, func(scan func(dest ...any) error) error {
 			var t protection.Turnover
 			if err := scan(&t.ChannelID, &t.Currency, &t.Day, &t.Amount); err != nil {
@@ -137,4 +132,33 @@ func Turnover(
 			}
 			return each(t)
 		})
+}
+
+// turnoverOf chooses the transactions that make up a turnover.
+func turnoverOf(siteID int64, first, last civil.Day, known time.Time, channels []int64) (w db.Where) {
+	w.Args = []any{siteID, db.Micros(first.Start()), db.Micros(last.End()), db.Micros(known)}
+	w.Text.WriteString(`t.site_id = $1 AND t.effective_at >= $2 AND t.effective_at <= $3 AND t.created_at <= $4
+		AND t.type IN ('purchase', 'capture', 'refund') AND t.status IN ('complete', 'locked') AND t.method = 'credit-card'
+		AND NOT t.simulated`)
+	db.In(&w, "t.channel_id", channels)
+	return w
+}
+
+// TurnoverParts calls each for the payments behind the turnover of the same query, in order of transactions and payments.
+// Their amounts add up to it.
+func TurnoverParts(
+	tx *db.Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(protection.TurnoverPart) error,
+) error {
+	w := turnoverOf(siteID, first, last, known, channels)
+	return tx.Each(`SELECT t.id, p.id, p.booking_id, t.type, t.channel_id, t.base_currency, t.effective_at / 86400000000,
+			CASE t.type WHEN 'refund' THEN -p.total ELSE p.total END
+		FROM transactions t JOIN payments p ON p.site_id = t.site_id AND p.transaction_id = t.id
+		WHERE `+w.Text.String()+` ORDER BY t.id, p.id`, w.Args, func(scan func(dest ...any) error) error {
+		var p protection.TurnoverPart
+		err := scan(&p.TransactionID, &p.PaymentID, &p.BookingID, &p.Type, &p.ChannelID, &p.Currency, &p.Day, &p.Amount)
+		if err != nil {
+			return err
+		}
+		return each(p)
+	})
 }

@@ -73,10 +73,7 @@ func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery
 		if err != nil {
 			return report, err
 		}
-		bands := in.Bands
-		if len(bands) == 0 {
-			bands = protection.ShippedBands()
-		}
+		bands := in.bands()
 		var turnover []protection.Turnover
 		first := bands.FirstDay(q.AsOf)
 		err = payments.Turnover(tx, site.ID, first, q.AsOf, q.KnownAt, in.Channels, func(t protection.Turnover) error {
@@ -103,6 +100,14 @@ func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery
 		report.ChannelNames, err = ledger.ChannelNamesAt(tx, site.ID, q.KnownAt)
 		return report, err
 	})
+}
+
+// bands are those of the query, or the shipped ones.
+func (in EstimateQuery) bands() protection.Bands {
+	if len(in.Bands) == 0 {
+		return protection.ShippedBands()
+	}
+	return in.Bands
 }
 
 // WhatIf says what is lost if channels fail at the end of a day: those of the query, or all if it names none.

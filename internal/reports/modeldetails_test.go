@@ -1,0 +1,118 @@
+package reports_test
+
+import (
+	"math/big"
+	"reflect"
+	"testing"
+	"time"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/civil"
+	"holdfast/internal/ledger"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/reports"
+	"holdfast/internal/travel"
+)
+
+// behind are the figures of a row of a model, added up from what stands behind it.
+type behind struct {
+	estimate *big.Rat
+	e1       int64
+}
+
+// TestModelDetailsAddUp: what stands behind a model makes its estimates and its E1, today and as known in the past, page by
+// page and all at once.
+func TestModelDetailsAddUp(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		h := apptest.NewHistory(w, 3)
+		for range 3 {
+			h.NewBooking()
+		}
+		for range 80 {
+			h.Step()
+		}
+		known := w.Now()
+		w.Advance(time.Minute)
+		h.Pay()
+		refunds, payments := 0, 0
+		for _, in := range []reports.EstimateQuery{
+			{}, {Bands: protection.Bands{{Days: 10, SharePPM: 333_333}, {Days: 95, SharePPM: 500_001}}},
+			{Moment: ledger.Moment{KnownAt: known}}, {Moment: ledger.Moment{AsOf: new(civil.DayOf(known) - 9), KnownAt: known}},
+		} {
+			m, err := w.App.Exposure.Model(t.Context(), w.Actor, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all []protection.ModelDetail
+			_, err = w.App.Exposure.EachModelDetail(t.Context(), w.Actor, in, func(_ reports.ModelDetailsReport, d protection.ModelDetail) error {
+				all = append(all, d)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range all {
+				switch {
+				case d.Type == travel.Refund && d.Turnover < 0:
+					refunds++
+				case d.Figure == protection.FigureEstimate && d.Turnover > 0:
+					payments++
+				}
+			}
+			checkModel(t, m, all)
+			var paged []protection.ModelDetail
+			for number, more := 1, true; more; number++ {
+				page := travel.Page{Number: number, Size: 7, Offset: -1, Count: true}
+				r, err := w.App.Exposure.ModelDetails(t.Context(), w.Actor, in, page)
+				if err != nil || r.Items.Total != int64(len(all)) || r.Final != m.Final {
+					t.Fatalf("page %d of %d: %+v, %v", number, len(all), r, err)
+				}
+				paged, more = append(paged, r.Items.Items...), r.Items.More
+			}
+			if !reflect.DeepEqual(paged, all) {
+				t.Errorf("%+v: the pages are not the list:\n%+v\n%+v", in, paged, all)
+			}
+		}
+		if refunds == 0 || payments < 20 {
+			t.Errorf("only %d payments and %d refunds stood behind something", payments, refunds)
+		}
+	})
+}
+
+// checkModel compares the rows of a model with the sums of its details.
+func checkModel(t *testing.T, m reports.ModelReport, details []protection.ModelDetail) {
+	t.Helper()
+	type key struct {
+		channel  int64
+		currency money.Currency
+	}
+	sums := map[key]*behind{}
+	for _, d := range details {
+		k := key{d.ChannelID, d.Currency}
+		if sums[k] == nil {
+			sums[k] = &behind{estimate: new(big.Rat)}
+		}
+		sums[k].e1 += d.E1
+		if d.Figure == protection.FigureEstimate {
+			part := new(big.Rat).SetInt64(d.Turnover)
+			sums[k].estimate.Add(sums[k].estimate, part.Mul(part, d.Share))
+		}
+	}
+	for _, row := range m.Rows {
+		of := sums[key{row.ChannelID, row.Currency}]
+		if of == nil {
+			of = &behind{estimate: new(big.Rat)}
+		}
+		delete(sums, key{row.ChannelID, row.Currency})
+		estimate, err := money.Round(of.estimate.Num(), of.estimate.Denom())
+		if err != nil || estimate != row.Estimate || of.e1 != row.E1 {
+			t.Errorf("channel %d in %s: the details make %d and E1 %d, the report has %d and %d, %v", row.ChannelID, row.Currency,
+				estimate, of.e1, row.Estimate, row.E1, err)
+		}
+	}
+	if len(sums) > 0 {
+		t.Errorf("details of no row: %+v", sums)
+	}
+}
