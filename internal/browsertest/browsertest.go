@@ -49,6 +49,8 @@ func start() {
 		chromedp.Flag("disable-features", "IsolateOrigins,site-per-process,Translate,BlinkGenPropertyTrees"),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
+		// Nobody watches, and what moves has to be drawn again and again.
+		chromedp.Flag("force-prefers-reduced-motion", true),
 	)
 	allocated, stopAll := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stop := chromedp.NewContext(allocated)

@@ -2,14 +2,23 @@ package modal_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/css"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -20,15 +29,18 @@ import (
 // patience is how long a browser may take for one step on a busy machine.
 const patience = 60 * time.Second
 
-// tab is a tab of a browser, with the JavaScript contexts of the frames in it.
+// tab is a tab of a browser, with the documents of the frames in it.
 type tab struct {
-	t   *testing.T
-	ctx context.Context
+	t     *testing.T
+	ctx   context.Context
+	close context.CancelFunc
 
 	mu       sync.Mutex
-	contexts []*runtime.ExecutionContextDescription
-	asked    []string // questions of the browser, by their kinds; each is answered with yes
-	errors   []string // what scripts threw, and what the console told as an error
+	changed  chan struct{} // closed when a document comes or goes
+	paths    map[cdp.FrameID]string
+	contexts map[cdp.FrameID]string // of scripts, by their unique ids
+	asked    []string               // questions of the browser, by their kinds; each is answered with yes
+	errors   []string               // what scripts threw, and what the console told as an error
 }
 
 func TestMain(m *testing.M) {
@@ -37,32 +49,113 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// newTab opens a tab with no memory of any other.
+// idle are tabs that no test uses now. To open one costs as much as a short test.
+var idle struct {
+	sync.Mutex
+	tabs []*tab
+}
+
+// newTab gives an empty tab. It has no memory of the test that used it before: each shop has addresses of its own.
 func newTab(t *testing.T) *tab {
 	t.Helper()
-	b := &tab{t: t}
-	ctx, cancel := chromedp.NewContext(browsertest.Context(t), chromedp.WithNewBrowserContext(), chromedp.WithListener(b.hears))
-	t.Cleanup(cancel)
+	idle.Lock()
+	var b *tab
+	if last := len(idle.tabs) - 1; last >= 0 {
+		b, idle.tabs = idle.tabs[last], idle.tabs[:last]
+	}
+	idle.Unlock()
+	if b == nil {
+		b = newTabOf(t, browsertest.Context(t), chromedp.WithNewBrowserContext())
+	}
+	b.t = t
+	t.Cleanup(b.rest)
+	return b
+}
+
+// rest empties the tab for another test. That of a test that failed is closed: nobody knows in what state it is.
+func (b *tab) rest() {
+	if b.t.Failed() {
+		b.close()
+		return
+	}
+	b.open("about:blank")
+	b.mu.Lock()
+	b.asked, b.errors = nil, nil
+	b.mu.Unlock()
+	call(b, emulation.ClearDeviceMetricsOverride, cdp.Empty{})
+	idle.Lock()
+	defer idle.Unlock()
+	idle.tabs = append(idle.tabs, b)
+}
+
+// newTabIn opens another tab of the same browser, with the same storage but for what each tab has for itself.
+func newTabIn(t *testing.T, beside *tab) *tab {
+	t.Helper()
+	b := newTabOf(t, beside.ctx)
+	t.Cleanup(b.close)
+	return b
+}
+
+// unhurried is a script before all others in each document. The modal gives up waiting after 20 seconds and more. A test that
+// has it wait must not depend on how fast the machine is, so these times are ten times as long.
+const unhurried = `(() => {
+	const { setTimeout } = window;
+	const { timeout } = AbortSignal;
+	window.setTimeout = (then, wait, ...rest) => setTimeout(then, wait >= 20000 ? wait * 10 : wait, ...rest);
+	AbortSignal.timeout = (wait) => timeout.call(AbortSignal, wait * 10);
+})()`
+
+func newTabOf(t *testing.T, parent context.Context, options ...chromedp.ContextOption) *tab {
+	t.Helper()
+	b := &tab{t: t, changed: make(chan struct{}), paths: map[cdp.FrameID]string{}, contexts: map[cdp.FrameID]string{}}
+	ctx, closeTab := chromedp.NewContext(parent, append(options, chromedp.WithListener(b.hears))...)
+	b.ctx, b.close = ctx, closeTab
 	// The tab lives as long as the context of the first step.
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
-	b.ctx = ctx
+	call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: unhurried})
+	// A tab in the background has the focus all the same.
+	call(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	// Nobody here looks at these reports, and they cost as much as the pages.
+	call(b, network.Disable, cdp.Empty{})
+	call(b, css.Disable, cdp.Empty{})
+	call(b, dom.Disable, cdp.Empty{})
 	return b
 }
 
+// call runs a command of the protocol that has to succeed.
+func call[P, R any](b *tab, command cdp.Command[P, R], params P) {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.ctx, command, params); err != nil {
+		b.t.Fatalf("%s: %v", command.Method, err)
+	}
+}
+
+// hears keeps what the browser tells. It must not wait for anything.
 func (b *tab) hears(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := event.(type) {
+	case *page.EventFrameNavigated:
+		if at, err := url.Parse(e.Frame.URL); err == nil {
+			b.paths[e.Frame.ID] = at.Path
+		}
+	case *page.EventFrameDetached:
+		delete(b.paths, e.FrameID)
+		delete(b.contexts, e.FrameID)
 	case *runtime.EventExecutionContextCreated:
-		b.contexts = append(b.contexts, e.Context)
+		var about struct {
+			IsDefault bool        `json:"isDefault"`
+			FrameID   cdp.FrameID `json:"frameId"`
+		}
+		if json.Unmarshal(e.Context.AuxData, &about) == nil && about.IsDefault {
+			b.contexts[about.FrameID] = e.Context.UniqueID
+		}
 	case *runtime.EventExecutionContextDestroyed:
-		b.contexts = slices.DeleteFunc(b.contexts, func(c *runtime.ExecutionContextDescription) bool {
-			return c.UniqueID == e.ExecutionContextUniqueID
-		})
+		maps.DeleteFunc(b.contexts, func(_ cdp.FrameID, id string) bool { return id == e.ExecutionContextUniqueID })
 	case *runtime.EventExecutionContextsCleared:
-		b.contexts = nil
+		clear(b.contexts)
 	case *page.EventJavascriptDialogOpening:
 		b.asked = append(b.asked, string(e.Type))
 		go func() { // not in here, where messages are read
@@ -75,7 +168,11 @@ func (b *tab) hears(event any) {
 		if e.Type == runtime.ConsoleAPICalledTypeError {
 			b.errors = append(b.errors, fmt.Sprint(e.Args))
 		}
+	default:
+		return
 	}
+	close(b.changed)
+	b.changed = make(chan struct{})
 }
 
 // do runs steps, or fails the test.
@@ -93,85 +190,91 @@ func (b *tab) open(address string) {
 	b.do(chromedp.Navigate(address))
 }
 
-// page evaluates an expression in the page.
-func (b *tab) page(expression string) (value any) {
+// in evaluates an expression, which may be a promise, in the document whose path ends so. It waits until there is one, and asks
+// the next one where the document is replaced meanwhile.
+func (b *tab) in(path, expression string, patience time.Duration) (any, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	for {
+		b.mu.Lock()
+		id, changed := "", b.changed
+		for frame, at := range b.paths {
+			if strings.HasSuffix(at, path) && b.contexts[frame] != "" {
+				id = b.contexts[frame]
+			}
+		}
+		b.mu.Unlock()
+		if id == "" {
+			select {
+			case <-changed:
+				continue
+			case <-ctx.Done():
+				return nil, fmt.Errorf("there is no document at %s: %w", path, ctx.Err())
+			}
+		}
+		within := func(p *runtime.EvaluateParams) { p.UniqueContextID = id }
+		value, err := chromedp.Run(ctx, chromedp.Evaluate[any](expression, chromedp.EvalAsValue, chromedp.EvalAwaitPromise, within))
+		if thrown := (*chromedp.ExceptionError)(nil); err == nil || ctx.Err() != nil || errors.As(err, &thrown) {
+			return value, err
+		}
+	}
+}
+
+// The ends of the paths of the documents in a tab.
+const (
+	shopPage   = "/"
+	modalFrame = "/modal/v1/frame"
+)
+
+// page evaluates an expression in the shop's page.
+func (b *tab) page(expression string) any {
 	b.t.Helper()
-	value, err := run(b.ctx, expression)
+	return b.read(shopPage, expression)
+}
+
+// frame evaluates an expression in the modal's frame.
+func (b *tab) frame(expression string) any {
+	b.t.Helper()
+	return b.read(modalFrame, expression)
+}
+
+func (b *tab) read(path, expression string) any {
+	b.t.Helper()
+	value, err := b.in(path, expression, patience)
 	if err != nil {
 		b.t.Fatalf("%s: %v", expression, err)
 	}
 	return value
 }
 
-func run(ctx context.Context, expression string, options ...chromedp.EvaluateOption) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	options = append(options, chromedp.EvalAsValue, chromedp.EvalAwaitPromise)
-	return chromedp.Run(ctx, chromedp.Evaluate[any](expression, options...))
-}
-
-// inFrame evaluates an expression in the frame whose path ends so; ok is false as long as there is none.
-func (b *tab) inFrame(path, expression string) (value any, ok bool) {
-	b.mu.Lock()
-	contexts := slices.Clone(b.contexts)
-	b.mu.Unlock()
-	for _, c := range slices.Backward(contexts) {
-		within := func(p *runtime.EvaluateParams) { p.UniqueContextID = c.UniqueID }
-		at, err := run(b.ctx, "location.pathname", within)
-		if text, is := at.(string); err != nil || !is || !strings.HasSuffix(text, path) {
-			continue
-		}
-		value, err = run(b.ctx, expression, within)
-		if err != nil { // the frame went away, or is not finished
-			continue
-		}
-		return value, true
-	}
-	return nil, false
-}
-
-// frame evaluates an expression in the modal's frame.
-func (b *tab) frame(expression string) any {
-	b.t.Helper()
-	value, ok := b.inFrame("/modal/v1/frame", expression)
-	if !ok {
-		b.t.Fatalf("no frame in which to find %s", expression)
-	}
-	return value
-}
-
-// until waits for an expression to be true in the frame whose path ends so.
+// until waits for an expression to be true in the document whose path ends so.
 func (b *tab) until(path, expression string) {
 	b.t.Helper()
-	deadline := time.NewTimer(patience)
-	defer deadline.Stop()
-	again := time.NewTicker(30 * time.Millisecond)
-	defer again.Stop()
-	for {
-		if value, ok := b.inFrame(path, expression); ok && value == true {
-			return
-		}
-		select {
-		case <-deadline.C:
-			state, _ := b.inFrame("/modal/v1/frame", "document.documentElement.dataset.state + ': ' + document.querySelector('main').innerText")
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			b.t.Fatalf("it never was that %s; the frame shows %v; errors: %v", expression, state, b.errors)
-		case <-again.C:
-		}
+	look := fmt.Sprintf(`new Promise((resolve) => {
+		const look = () => {
+			try { if (%s) return resolve(true); } catch {}
+			setTimeout(look, 20);
+		};
+		look();
+	})`, expression)
+	if _, err := b.in(path, look, patience); err != nil {
+		state, _ := b.in(modalFrame, "document.documentElement.dataset.state + ': ' + document.querySelector('main').innerText", time.Second)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.t.Fatalf("it never was that %s: %v; the frame shows %v; errors: %v", expression, err, state, b.errors)
 	}
 }
 
 // shows waits for a state of the frame.
 func (b *tab) shows(state string) {
 	b.t.Helper()
-	b.until("/modal/v1/frame", fmt.Sprintf("document.documentElement.dataset.state === %q", state))
+	b.until(modalFrame, fmt.Sprintf("document.documentElement.dataset.state === %q", state))
 }
 
 // calls are the names of the callbacks that fired, in order, as soon as there are so many.
 func (b *tab) calls(n int) []string {
 	b.t.Helper()
-	b.until("/", fmt.Sprintf("window.calls.length >= %d", n))
+	b.until(shopPage, fmt.Sprintf("window.calls.length >= %d", n))
 	var names []string
 	for _, name := range b.page("window.calls.map(([name]) => name)").([]any) {
 		names = append(names, name.(string))
@@ -179,9 +282,10 @@ func (b *tab) calls(n int) []string {
 	return names
 }
 
-// argument is what the n-th callback was called with.
+// argument is what the n-th callback was called with, as soon as it has fired.
 func (b *tab) argument(n int) object {
 	b.t.Helper()
+	b.calls(n + 1)
 	return b.page(fmt.Sprintf("window.calls[%d][1]", n)).(object)
 }
 
@@ -197,27 +301,14 @@ func (b *tab) click(selector string) {
 	b.frame(fmt.Sprintf("document.querySelector(%q).click()", selector))
 }
 
-// fill types a card into the form, as a person does.
+// fill enters a card into the form, as somebody does who pastes each field.
 func (b *tab) fill(number, expiry, code, name string) {
 	b.t.Helper()
 	for i, text := range []string{number, expiry, code, name} {
 		id := []string{"number", "expiry", "code", "name"}[i]
 		b.frame(fmt.Sprintf("(() => { const field = document.getElementById(%q); field.focus(); field.select(); })()", id))
-		b.press(text)
+		call(b, input.InsertText, input.InsertTextParams{Text: text})
 	}
-}
-
-// newTabIn opens another tab of the same browser, with the same storage but for what each tab has for itself.
-func newTabIn(t *testing.T, beside *tab) *tab {
-	t.Helper()
-	b := &tab{t: t}
-	ctx, cancel := chromedp.NewContext(beside.ctx, chromedp.WithListener(b.hears))
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatal(err)
-	}
-	b.ctx = ctx
-	return b
 }
 
 func (b *tab) resize(width, height int64) {

@@ -20,7 +20,7 @@ func inModule(t *testing.T, expression string, arguments any) []any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b.page(fmt.Sprintf(`import("%scard.js").then((c) => %s.map((a) => %s))`, asset, list, expression)).([]any)
+	return b.read("/nothing", fmt.Sprintf(`import("%scard.js").then((c) => %s.map((a) => %s))`, asset, list, expression)).([]any)
 }
 
 // check compares what a function of card.js makes of texts with what it should.

@@ -17,6 +17,7 @@ func visit(t *testing.T, s *shop) *tab {
 	b := newTab(t)
 	b.open(s.page.URL + "/")
 	b.shows("form")
+	b.until(shopPage, uncovered)
 	return b
 }
 
@@ -104,7 +105,7 @@ func TestAnUnknownCardNeverLeavesTheBrowser(t *testing.T) {
 	s.set(func() { before = len(s.asked) })
 	b.fill("5105105105105100", "1240", "123", "Ada Lovelace")
 	b.press(kb.Enter)
-	b.until("/modal/v1/frame", "document.activeElement.id === 'number' && document.activeElement.getAttribute('aria-invalid') === 'true'")
+	b.until(modalFrame, "document.activeElement.id === 'number' && document.activeElement.getAttribute('aria-invalid') === 'true'")
 	if got := text(b, "#number-error"); got != "Only test cards work here. Your card number was not sent anywhere." {
 		t.Errorf("it says %q", got)
 	}
@@ -156,7 +157,7 @@ func TestThreeAttempts(t *testing.T) {
 	for i, left := range []string{"You have 2 attempts left.", "You have 1 attempt left."} {
 		b.fill("4000000000000002", "1240", "123", "Ada Lovelace")
 		b.press(kb.Enter)
-		b.until("/modal/v1/frame", fmt.Sprintf("document.getElementById('notice-text').textContent === %q", left))
+		b.until(modalFrame, fmt.Sprintf("document.getElementById('notice-text').textContent === %q", left))
 		if got := text(b, "#notice-title"); got != "There is not enough money on this card." {
 			t.Errorf("decline %d says %q", i+1, got)
 		}
@@ -211,7 +212,7 @@ func TestAReloadDuringAChallenge(t *testing.T) {
 	b.shows("challenge")
 	s.made(1, "failed", object{"decline_reason": "authentication_failed"})
 	b.until("/bank", "document.getElementById('approve').click() === undefined")
-	b.until("/modal/v1/frame", "document.getElementById('notice-title').textContent === 'The payment was not confirmed with your bank.'")
+	b.until(modalFrame, "document.getElementById('notice-title').textContent === 'The payment was not confirmed with your bank.'")
 	b.fired("booking_exists", "transaction_result_available", "transaction_failed")
 	if n := s.count("POST transactions"); n != 1 {
 		t.Errorf("paid %d times", n)
@@ -234,8 +235,9 @@ func TestAnUnknownOutcome(t *testing.T) {
 		t.Errorf("the time-out is %v", got)
 	}
 	// It is not known yet: that is no event.
-	b.click("#retry")
-	b.shows("checking")
+	if got := b.frame("document.getElementById('retry').click(), document.documentElement.dataset.state"); got != "checking" {
+		t.Errorf("while it checks again it shows %v", got)
+	}
 	b.shows("unknown")
 	b.fired("booking_logged", "transaction_timeout")
 	s.made(1, "complete", nil)
@@ -273,7 +275,7 @@ func TestAnAttemptThatNeverArrived(t *testing.T) {
 	b := visit(t, s)
 	b.fill("4242424242424242", "1240", "123", "Ada Lovelace")
 	b.press(kb.Enter)
-	b.until("/modal/v1/frame", "document.getElementById('notice-title').textContent === 'The payment could not be made'")
+	b.until(modalFrame, "document.getElementById('notice-title').textContent === 'The payment could not be made'")
 	if got := b.calls(2); !slices.Equal(got, []string{"booking_logged", "transaction_error"}) || b.argument(1)["name"] != "NetworkError" {
 		t.Errorf("fired %v", got)
 	}
@@ -435,7 +437,7 @@ func TestClosingBeforeItOpens(t *testing.T) {
 		setTimeout(() => (window.dialogs = document.querySelectorAll("dialog").length)); // after all that was due at once
 		return true;
 	})()`)
-	b.until("/", "window.dialogs !== undefined")
+	b.until(shopPage, "window.dialogs !== undefined")
 	if n := b.page("window.dialogs"); n != 0.0 {
 		t.Errorf("%v dialogs are open", n)
 	}
@@ -453,20 +455,20 @@ func TestTheTokenizersFieldsTakeTheCard(t *testing.T) {
 	})
 	b := visit(t, s)
 	b.click("#pay")
-	b.until("/modal/v1/frame", "document.getElementById('number-error').textContent === 'Enter the card number.'")
+	b.until(modalFrame, "document.getElementById('number-error').textContent === 'Enter the card number.'")
 	b.frame("document.querySelector('#number-host input').focus()")
 	b.press("5555555555554444" + kb.Tab)
-	b.until("/modal/v1/frame", "document.getElementById('mark').textContent === 'Mastercard'")
+	b.until(modalFrame, "document.getElementById('mark').textContent === 'Mastercard'")
 	b.press("1240" + kb.Tab + "12" + kb.Tab)
-	b.until("/modal/v1/frame", "document.getElementById('code-error').textContent === 'The security code has 3 digits.'")
+	b.until(modalFrame, "document.getElementById('code-error').textContent === 'The security code has 3 digits.'")
 	// The fields were shown for too long, and judge nothing more. With a new auth string there are new ones.
 	b.frame("shown.validate = () => {}; shown.listeners.expired()")
 	b.frame("document.querySelector('#code-host input').focus()")
 	b.press(kb.End + "3" + kb.Tab)
 	b.click("#pay")
-	b.until("/modal/v1/frame", "document.getElementById('notice-title').textContent === 'This payment has taken too long'")
+	b.until(modalFrame, "document.getElementById('notice-title').textContent === 'This payment has taken too long'")
 	b.page("window.modal.renew('4567')")
-	b.until("/modal/v1/frame", "document.getElementById('notice').hidden && document.querySelectorAll('#number-host input').length === 1")
+	b.until(modalFrame, "document.getElementById('notice').hidden && document.querySelectorAll('#number-host input').length === 1")
 	b.frame("document.querySelector('#number-host input').focus()")
 	b.press("4242424242424424" + kb.Tab)
 	b.frame("document.querySelector('#code-host input').focus()")
@@ -528,9 +530,9 @@ func TestClosingAsksWhileAPaymentIsOnItsWay(t *testing.T) {
 	b.press(kb.Enter)
 	b.shows("paying")
 	b.press(kb.Escape)
-	b.until("/modal/v1/frame", "document.activeElement.id === 'stay'")
+	b.until(modalFrame, "document.activeElement.id === 'stay'")
 	b.press(kb.Enter)
-	b.until("/modal/v1/frame", "document.getElementById('ask').hidden")
+	b.until(modalFrame, "document.getElementById('ask').hidden")
 	b.press(kb.Escape)
 	b.press(kb.Tab + kb.Enter)
 	b.fired("booking_logged", "modal_closed")
@@ -599,6 +601,7 @@ func TestTheFocusGoesRoundInside(t *testing.T) {
 func TestEveryLanguageFits(t *testing.T) {
 	t.Parallel()
 	s, b := newShop(t), newTab(t)
+	b.resize(320, 640)
 	// Of two languages some browsers have no forms.
 	forms := map[string][2]string{
 		"deDE": {"1.249,50 £", "07.–14.06.2027"}, "enGB": {"£1,249.50", "14 Jun 2027"},
@@ -609,7 +612,6 @@ func TestEveryLanguageFits(t *testing.T) {
 		"ptBR": "pt", "roRO": "ro", "ruRU": "ru", "ukUK": "uk", "uzUZ": "uz", "zhZH": "zh",
 	} {
 		s.set(func() { s.data["language"], s.booking["language"] = name, name })
-		b.resize(320, 640)
 		b.open(s.page.URL + "/")
 		b.shows("form")
 		if want, ok := forms[name]; ok {

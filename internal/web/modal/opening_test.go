@@ -64,7 +64,7 @@ func TestItCanBeClosedFromTheFirstMoment(t *testing.T) {
 	release := s.holds(t, "frame", "sessions")
 	b.page(reopen)
 	covered := "document.querySelector('dialog')?.ariaBusy === 'true' && document.querySelector('dialog').getAttribute('aria-label') === 'Zahlung'"
-	b.until("/", covered)
+	b.until(shopPage, covered)
 	// What is over the page speaks its language: it shows the amount, and a button that has the focus.
 	if got := b.page(cover + ".querySelector('.amount').textContent + " + cover + ".activeElement.getAttribute('aria-label')"); strings.ReplaceAll(fmt.Sprint(got), "\u00a0", " ") != "1.249,50 £Schließen" {
 		t.Errorf("while it loads it says %v", got)
@@ -72,12 +72,12 @@ func TestItCanBeClosedFromTheFirstMoment(t *testing.T) {
 	b.press(kb.Escape)
 	b.fired("modal_closed")
 	b.page(reopen)
-	b.until("/", covered)
+	b.until(shopPage, covered)
 	b.press(kb.Enter) // on the button
 	b.fired("modal_closed")
 	b.page(reopen)
 	release("frame")
-	b.until("/", uncovered)
+	b.until(shopPage, uncovered)
 	if got := text(b, "#amount") + text(b, "#pay"); strings.ReplaceAll(got, "\u00a0", " ") != "1.249,50 £1.249,50 £ bezahlen" {
 		t.Errorf("the form to come says %q", got)
 	}
@@ -87,14 +87,14 @@ func TestItCanBeClosedFromTheFirstMoment(t *testing.T) {
 	b.press(kb.Escape)
 	b.fired("modal_closed")
 	b.page(reopen)
-	b.until("/", uncovered)
+	b.until(shopPage, uncovered)
 	b.click("#close")
 	b.fired("modal_closed")
 	b.page(reopen)
 	b.shows("loading")
 	release("sessions")
 	b.shows("form")
-	b.until("/modal/v1/frame", "document.activeElement.id === 'number'")
+	b.until(modalFrame, "document.activeElement.id === 'number'")
 	b.fired("booking_logged")
 }
 
@@ -111,13 +111,14 @@ func TestItDoesNotJump(t *testing.T) {
 			})
 			b := visit(t, s)
 			b.resize(size[0], size[1])
+			b.until(shopPage, fmt.Sprintf("innerWidth === %d", size[0]))
 			release := s.holds(t, "frame", "sessions", "transactions")
 			b.page(reopen)
-			b.until("/", "document.querySelector('dialog')?.ariaBusy === 'true'")
+			b.until(shopPage, "document.querySelector('dialog')?.ariaBusy === 'true'")
 			covered := b.page(placeOf(cover))
 			shapes := b.page("[1, 4, 5].map((n) => Math.round(" + cover + ".querySelectorAll('.stage i')[n].getBoundingClientRect().y))").([]any)
 			release("frame")
-			b.until("/", uncovered)
+			b.until(shopPage, uncovered)
 			panel := fmt.Sprint(b.frame(placeOf("document")))
 			if covered != panel {
 				t.Errorf("before the frame the panel is at %v, in the frame at %s", covered, panel)
@@ -154,7 +155,7 @@ func TestItDoesNotJump(t *testing.T) {
 				t.Errorf("paying: %v", got)
 			}
 			release("transactions")
-			b.until("/modal/v1/frame", "!document.getElementById('notice').hidden")
+			b.until(modalFrame, "!document.getElementById('notice').hidden")
 			same("declined")
 			if got := b.frame("['notice', 'number'].map((id) => (document.getElementById(id).closest('.control') ?? document.getElementById(id)).getBoundingClientRect().width).map(Math.round).join() + document.activeElement.id + document.activeElement.ariaInvalid"); !regexp.MustCompile(`^(\d+),\d+numbertrue$`).MatchString(fmt.Sprint(got)) || !sameWidths(fmt.Sprint(got)) {
 				t.Errorf("the notice, the number, the focus: %v", got)
@@ -205,7 +206,7 @@ func TestASmallTelephone(t *testing.T) {
 	b.press(kb.Enter)
 	b.shows("paying")
 	b.press(kb.Escape)
-	b.until("/modal/v1/frame", "document.activeElement.id === 'stay'")
+	b.until(modalFrame, "document.activeElement.id === 'stay'")
 	seen("stay", "leave")
 	if got := b.frame("document.getElementById('leave').getBoundingClientRect().top >= document.getElementById('stay').getBoundingClientRect().bottom"); got != true {
 		t.Error("the buttons of the question do not stand below each other")
@@ -253,7 +254,7 @@ func TestTheFormLivesOn(t *testing.T) {
 	}
 	// It is too late, and all that was typed stays.
 	b.press(kb.Enter)
-	b.until("/modal/v1/frame", "document.getElementById('notice-title').textContent === 'This payment has taken too long'")
+	b.until(modalFrame, "document.getElementById('notice-title').textContent === 'This payment has taken too long'")
 	b.fired("booking_logged", "token_expiring", "token_error")
 	if got := b.frame("[...document.querySelectorAll('form input')].map((field) => field.value).join('; ') + document.activeElement.id"); got != "4242 4242 4242 4242; 12 / 40; 123; Ada Lovelacepay" {
 		t.Errorf("of the form is left %v", got)
@@ -270,7 +271,7 @@ func TestTheFormLivesOn(t *testing.T) {
 	s.set(func() { s.session = fine; s.session["token"], s.session["expires_in"] = "next-token", 1800 })
 	s.pays(func(object) (int, object) { return http.StatusCreated, s.made(1, "complete", nil) })
 	b.page("window.modal.renew('4567')")
-	b.until("/modal/v1/frame", "document.getElementById('notice').hidden")
+	b.until(modalFrame, "document.getElementById('notice').hidden")
 	if got := s.sent("POST sessions"); got["booking_auth"] != "4567" || got["booking_id"] != 4711.0 {
 		t.Errorf("the new session is opened with %v", got)
 	}
