@@ -25,7 +25,7 @@ torture: ## kill the program, fill its disk, freeze its database, send it nonsen
 mutants: ## put small faults in, one at a time, and see that each makes a test fail; ARGS=-check only looks whether they fit
 	@scripts/with-postgres go run ./scripts/mutants $(ARGS)
 
-lint: ## gofmt, go vet, staticcheck, shellcheck, and Redocly and Spectral on docs/openapi.yaml
+lint: ## gofmt, go vet, staticcheck, shellcheck, Redocly and Spectral on docs/openapi.yaml, tsc on clients/typescript
 	@scripts/lint
 
 fuzz: ## every fuzz target for FUZZTIME (20s) each
@@ -40,8 +40,10 @@ cover: ## which lines the tests reach, to coverage.out and bin/coverage.html
 conversations: ## write the API's conversation files anew; read the difference before you commit it
 	go test ./internal/api -run Conversations -rewrite
 
-clients: ## write the types of the Go client from docs/openapi.yaml
+clients: ## write the types of both clients from docs/openapi.yaml; build clients/typescript, which needs npm
 	go run ./scripts/clients
+	@made=$$(scripts/clients/typescript) && cp "$$made/src/schema.ts" clients/typescript/src/ && \
+		rm -rf clients/typescript/dist && cp -r "$$made/dist" clients/typescript/
 
 screenshots: ## pictures of every state of the payment modal, to ./screenshots
 	@scripts/screenshots
@@ -53,4 +55,4 @@ bench-exposure: ## how long reports of exposure take over BENCH (1000000) paymen
 	go run ./cmd/benchexposure -payments $(BENCH) $(ARGS)
 
 clean: ## remove what make made
-	rm -rf bin coverage.out screenshots
+	rm -rf bin coverage.out screenshots clients/typescript/dist clients/typescript/src/schema.ts

@@ -55,6 +55,7 @@ func TestDemo(t *testing.T) {
 			}
 		}
 		tryDocumentedLines(t, first)
+		tryTypeScript(t, first)
 		made, stderr := paste(t, first)
 		if !strings.Contains(stderr, `"status":"unpaid"`) {
 			t.Errorf("the new booking is not unpaid: %s", stderr)
