@@ -32,6 +32,7 @@ type Client struct {
 	Channels     *Channels
 	Suppliers    *Suppliers
 	Reports      *Reports
+	Events       *Events
 	Limits       *Limits
 	Collateral   *CollateralRecords
 	Statements   *Statements
@@ -95,7 +96,7 @@ func New(baseURL, site string, credentials Credential, options ...Option) (*Clie
 	c.Limits, c.Collateral, c.Statements = &Limits{c}, &CollateralRecords{c}, &Statements{c}
 	c.Premiums, c.Policies, c.Rates = &Premiums{c}, &Policies{c}, &Rates{c}
 	c.Sites, c.Clock, c.Proposals = &Sites{c}, &SandboxClock{c}, &Proposals{c}
-	c.Audit, c.Tokens = &AuditTrail{c}, &Tokens{c}
+	c.Audit, c.Tokens, c.Events = &AuditTrail{c}, &Tokens{c}, &Events{c}
 	return c, nil
 }
 

@@ -21,6 +21,7 @@ type Error struct {
 	Missing   []string          // the fields that are missing, if nothing else is wrong
 	Reason    string            // one word, for example why a transaction is not possible
 	RequestID string            // names the request in the service's log
+	Oldest    string            // of rest_cursor_gone: the cursor to go on with
 	// RetryAfter is how long to wait before the same request is sent again. 0 if the answer does not say it.
 	RetryAfter time.Duration
 }
@@ -66,12 +67,14 @@ func errorOf(status int, header http.Header, body []byte) *Error {
 			Params    json.RawMessage `json:"params"`
 			Reason    string          `json:"reason"`
 			RequestID string          `json:"request_id"`
+			Oldest    string          `json:"oldest"`
 		} `json:"data"`
 	}
 	if json.Unmarshal(body, &said) != nil || said.Code == "" {
 		return e
 	}
 	e.Code, e.Message, e.Reason, e.RequestID = said.Code, said.Message, said.Data.Reason, said.Data.RequestID
+	e.Oldest = said.Data.Oldest
 	if json.Unmarshal(said.Data.Params, &e.Params) != nil {
 		e.Params = nil
 		_ = json.Unmarshal(said.Data.Params, &e.Missing) // it is one of the two, or absent

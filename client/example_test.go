@@ -152,6 +152,42 @@ func ExampleReports_Exposure() {
 	// Output: 2026-03-01 GBP 0
 }
 
+// Who follows the feed keeps the cursor of each page, and gets every event once.
+func ExampleEvents_Pages() {
+	ctx := context.Background()
+	c, err := client.New(service, "demo", client.APIToken(token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	end, err := c.Events.Read(ctx, client.EventsQuery{After: "now"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	made, err := c.Bookings.Create(ctx, client.BookingCreate{
+		Channels: 1, Currencies: "GBP", Total: 70000, Firstname: "Lise", Surname: "Meitner", Email: "lise@example.com",
+		Content: "Ten days", Date: "2026-07-20", Countries: "AT",
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	cursor := end.Next // as it was kept the last time
+	for page, err := range c.Events.Pages(ctx, client.EventsQuery{After: cursor, Types: []string{"booking.*"}}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, event := range page.Events {
+			booking, err := event.Booking()
+			fmt.Println(event.Type, booking.Surname, event.ObjectID == made.ID, err)
+		}
+		cursor = page.Next
+	}
+	// Output: booking.created Meitner true <nil>
+}
+
 // A change names only what changes. With the tag of the object it is refused when somebody else was quicker.
 func ExampleIfMatch() {
 	ctx := context.Background()

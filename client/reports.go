@@ -64,6 +64,18 @@ func (s *Reports) AllMovementDetails(ctx context.Context, query MovementDetailsQ
 		func(d MovementDetails) []MovementDetail { return d.Rows })
 }
 
+// ModelDetails reads one page of the payments behind the estimate of Model.
+func (s *Reports) ModelDetails(ctx context.Context, query ModelDetailsQuery, page Page) (ModelDetails, PageInfo, error) {
+	return paged[ModelDetails](ctx, s.c, s.c.resource("exposure", "model", "details"), query, page)
+}
+
+// AllModelDetails goes through all of the payments behind the estimate of Model. Set KnownAt, so that all pages are of one
+// moment.
+func (s *Reports) AllModelDetails(ctx context.Context, query ModelDetailsQuery) iter.Seq2[ModelDetail, error] {
+	return all(func(n Page) (ModelDetails, PageInfo, error) { return s.ModelDetails(ctx, query, n) },
+		func(d ModelDetails) []ModelDetail { return d.Rows })
+}
+
 // Limits say how much exposure there may be. A limit never refuses a payment.
 type Limits struct{ c *Client }
 

@@ -234,6 +234,27 @@ func TestWhatAnErrorTells(t *testing.T) {
 	}
 }
 
+// TestCursors: an event is about one thing, and a cursor that is gone names the one to go on with.
+func TestCursors(t *testing.T) {
+	t.Parallel()
+	event := client.Event{ID: 5, ObjectType: "transaction", Object: []byte(`{"id": 8, "status": "complete"}`)}
+	if made, err := event.Transaction(); err != nil || made.ID != 8 || made.Status != client.TransactionStatusComplete {
+		t.Errorf("%+v, %v", made, err)
+	}
+	if _, err := event.Booking(); err == nil {
+		t.Error("a transaction is a booking")
+	}
+	event = client.Event{ID: 6, ObjectType: "booking", Object: []byte("null")}
+	if made, err := event.Booking(); err != nil || made != nil {
+		t.Errorf("a booking that is gone: %+v, %v", made, err)
+	}
+	s := &script{answers: []string{"410"}, text: `{"code": "rest_cursor_gone", "message": "Gone.", "data": {"oldest": "abc-1"}}`}
+	no := (*client.Error)(nil)
+	if _, err := s.client(t).Events.Read(t.Context(), client.EventsQuery{After: "x"}); !errors.As(err, &no) || no.Oldest != "abc-1" {
+		t.Errorf("%+v", no)
+	}
+}
+
 func TestAnswersHaveABound(t *testing.T) {
 	t.Parallel()
 	sender := transport(func(r *http.Request) (*http.Response, error) {

@@ -35,16 +35,17 @@ type parameter struct {
 
 // schema is the shape of a value: as much of JSON Schema as the description uses.
 type schema struct {
-	Ref         string    `yaml:"$ref"`
-	Types       types     `yaml:"type"`
-	Description string    `yaml:"description"`
-	Enum        []any     `yaml:"enum"`
-	Required    []string  `yaml:"required"`
-	Properties  fields    `yaml:"properties"`
-	Extra       *schema   `yaml:"additionalProperties"`
-	Items       *schema   `yaml:"items"`
-	AllOf       []*schema `yaml:"allOf"`
-	OneOf       []*schema `yaml:"oneOf"`
+	Ref           string    `yaml:"$ref"`
+	Types         types     `yaml:"type"`
+	Description   string    `yaml:"description"`
+	Enum          []any     `yaml:"enum"`
+	Required      []string  `yaml:"required"`
+	Properties    fields    `yaml:"properties"`
+	Extra         *schema   `yaml:"additionalProperties"`
+	Items         *schema   `yaml:"items"`
+	AllOf         []*schema `yaml:"allOf"`
+	OneOf         []*schema `yaml:"oneOf"`
+	Discriminator *struct{} `yaml:"discriminator"` // the field that says which of OneOf it is
 }
 
 // types are the types that a value may have, without null, which is nullable.

@@ -96,6 +96,12 @@ func (w *writer) reference(name string, input bool) string {
 			w.object(name, s, input)
 		}
 		return name
+	case s.Discriminator != nil:
+		if !w.done[name] {
+			w.done[name] = true
+			w.object(name, w.base(s), input)
+		}
+		return name
 	case len(s.Enum) > 0 && s.Types.has("string"):
 		if !w.done[name] {
 			w.done[name] = true
@@ -105,6 +111,13 @@ func (w *writer) reference(name string, input bool) string {
 	default:
 		return w.typeOf(s, name, input)
 	}
+}
+
+// base is what all forms of a value have: the first part of each of them. What differs stays a raw text in it.
+func (w *writer) base(s *schema) *schema {
+	made := *w.api.schemas[last(w.api.schemas[last(s.OneOf[0].Ref)].AllOf[0].Ref)]
+	made.Description = s.Description
+	return &made
 }
 
 // typeOf is the type of a value. name is for an object that has none of its own.
