@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/css"
+	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/input"
@@ -56,6 +58,9 @@ func newTab(t *testing.T) *tab {
 	t.Cleanup(cancel)
 	p.ctx = ctx
 	call(p, network.Enable, network.EnableParams{})
+	// Nobody here looks at these reports, and they cost time.
+	call(p, css.Disable, cdp.Empty{})
+	call(p, dom.Disable, cdp.Empty{})
 	// A tab in the background has the focus all the same.
 	call(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	return p

@@ -227,6 +227,7 @@ func (v *visit) inState(state string) {
 func (v *visit) enter(number string) {
 	v.t.Helper()
 	v.inState("form")
+	v.waitFor(mainFrame, "document.querySelector('dialog').ariaBusy === 'false'") // before that the frame takes no keys
 	for _, field := range [][2]string{{"number", number}, {"expiry", "1231"}, {"code", "123"}} {
 		v.do(modalFrame, fmt.Sprintf("document.getElementById(%q).focus(), document.getElementById(%[1]q).select()", field[0]))
 		v.insert(field[1])
