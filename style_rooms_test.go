@@ -35,6 +35,7 @@ var rooms = []room{
 		"sites", "site_versions", "clock_moves", "audit_", "proposals", "idempotency_keys", "sealed_columns", "jobs", "write_tries",
 	}},
 	{"events", nil, []string{"events", "event_"}},
+	{"webhooks", []string{"events"}, []string{"webhook_"}},
 	{"merchants", []string{"events"}, []string{
 		"channels", "channel_", "suppliers", "policies", "rate_card_lines",
 	}},
@@ -63,7 +64,7 @@ var rooms = []room{
 	}, []string{"fact_"}},
 	{"verify", []string{
 		"events", "merchants", "identity", "bookings", "ledger", "rates", "limits", "statements", "payments", "processors",
-		"checkout", "seals",
+		"checkout", "seals", "webhooks",
 	}, nil},
 }
 

@@ -31,7 +31,7 @@ const (
 // speaksHTTP are the packages that may import net/http: the edges of the program, on which others call it or it calls
 // others.
 var speaksHTTP = []string{
-	"internal/api", "internal/web", "internal/web/*", "internal/psp/*", "internal/fx", "cmd/*",
+	"internal/api", "internal/web", "internal/web/*", "internal/psp/*", "internal/fx", "internal/webhooks", "cmd/*",
 	"client",
 }
 

@@ -44,6 +44,8 @@ type Config struct {
 	FieldsLiveScript string        `name:"tokenizer-live-script" default:"${tokenizer_live_script}" env:"HOLDFAST_TOKENIZER_LIVE_SCRIPT" placeholder:"URL" help:"The script of the tokenizer's hosted fields for live cards, in the payment modal."`
 	StripeURL        string        `name:"stripe-url" env:"HOLDFAST_STRIPE_URL" placeholder:"URL" help:"The address of Stripe's API (default: Stripe's own)."`
 
+	WebhookPrivate bool `name:"webhook-private" env:"HOLDFAST_WEBHOOK_PRIVATE" help:"Let the webhooks of sandboxes go to private addresses, too, such as 127.0.0.1 (default: to public ones only)."`
+
 	RESTRoot    string `name:"rest-root" default:"rest" env:"HOLDFAST_REST_ROOT" placeholder:"SEGMENT" help:"Segment that follows the site in the API's addresses (default: rest)."`
 	Namespace   string `default:"svc" env:"HOLDFAST_NAMESPACE" placeholder:"SEGMENT" help:"Segment before v2 in the API's addresses (default: svc)."`
 	AuthSegment string `name:"auth-segment" default:"auth" env:"HOLDFAST_AUTH_SEGMENT" placeholder:"SEGMENT" help:"First segment of the login's addresses that name no site (default: auth)."`

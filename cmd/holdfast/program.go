@@ -10,7 +10,9 @@ import (
 	"holdfast/internal/merchants"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -107,6 +109,7 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 		},
 	}
 	p.app = app.New(p.core)
+	p.app.Webhooks.Private, p.app.Webhooks.Lookup = p.WebhookPrivate, lookup
 	if err := p.findKeys(ctx); err != nil {
 		return err
 	}
@@ -117,6 +120,11 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 		return err
 	}
 	return merchants.CheckProfile(ctx, p.core)
+}
+
+// lookup finds the addresses of a host.
+func lookup(ctx context.Context, host string) ([]netip.Addr, error) {
+	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 }
 
 // rulepacks reads the dispute windows: from the file of --rulepacks, or those that are built in.

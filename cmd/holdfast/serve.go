@@ -80,8 +80,10 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	if p.pages, err = web.New(pages); err != nil {
 		return err
 	}
+	service := api.New(p.app, p.core, cfg)
+	p.app.Webhooks.Show = service.ShowEvents
 	server := &http.Server{
-		Handler:           api.StrictTransport(cfg, p.withPages(api.New(p.app, p.core, cfg))),
+		Handler:           api.StrictTransport(cfg, p.withPages(service)),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,

@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/events"
 	"holdfast/internal/travel"
+	"holdfast/internal/webhooks"
 )
 
 // apiVersion is the version of the API in addresses, and so that of the shapes in events.
@@ -155,6 +156,9 @@ func (v objectView) of(kind events.Kind, ids []int64) (map[int64]any, error) {
 			shape.Links = v.linksAt(v.site, "bookings", b.ID)
 			return b.ID, shape, nil
 		})
+	case events.Webhook:
+		found, err := v.app.Webhooks.List(v.ctx, v.actor)
+		return byID(found, err, func(e webhooks.Endpoint) (int64, any, error) { return e.ID, showWebhook(e), nil })
 	default:
 		found, err := v.app.Payments.List(v.ctx, v.actor, travel.TransactionFilter{Include: ids}, page)
 		return byID(found.Items, err, func(t travel.Transaction) (int64, any, error) {

@@ -21,6 +21,7 @@ import (
 	"holdfast/internal/takeover"
 	"holdfast/internal/travel"
 	"holdfast/internal/verify"
+	"holdfast/internal/webhooks"
 )
 
 // App holds the use cases of all rooms.
@@ -56,6 +57,7 @@ type App struct {
 	Work            *core.Work
 	Seals           *seals.Seals
 	Verify          *verify.Verify
+	Webhooks        *webhooks.Webhooks
 }
 
 // New makes the use cases over one core. It fills in what the core leaves empty: the shipped rulepacks, the
@@ -105,6 +107,7 @@ func New(c *core.Core) *App {
 		Work:            &core.Work{Core: c},
 		Seals:           &seals.Seals{Core: c},
 		Verify:          &verify.Verify{Core: c},
+		Webhooks:        webhooks.New(c),
 	}
 }
 

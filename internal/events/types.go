@@ -24,6 +24,8 @@ const (
 	TransactionExpired   Type = "transaction.expired"
 	TransactionLocked    Type = "transaction.locked"   // charged back
 	TransactionUnlocked  Type = "transaction.unlocked" // the chargeback was reversed
+	WebhookTest          Type = "webhook.test"         // somebody asked for it; only its own webhook gets it
+	WebhookDisabled      Type = "webhook.disabled"     // after three days of failures, or because its receiver wants no more
 )
 
 // Types are all types, in the order of the description.
@@ -31,6 +33,7 @@ var Types = []Type{
 	BookingCreated, BookingUpdated, BookingPaid, BookingCompleted, BookingDeleted,
 	TransactionCreated, TransactionUpdated, TransactionCompleted, TransactionFailed, TransactionExpired, TransactionLocked,
 	TransactionUnlocked,
+	WebhookTest, WebhookDisabled,
 }
 
 // Kind says of which kind the object of an event is.
@@ -40,10 +43,11 @@ type Kind string
 const (
 	Booking     Kind = "booking"
 	Transaction Kind = "transaction"
+	Webhook     Kind = "webhook"
 )
 
 // Kinds are all kinds of objects.
-var Kinds = []Kind{Booking, Transaction}
+var Kinds = []Kind{Booking, Transaction, Webhook}
 
 // Kind is what the event of a type is about.
 func (t Type) Kind() Kind {

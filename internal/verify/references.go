@@ -64,6 +64,10 @@ var foreign = []reference{
 	{table: "modal_payments", column: "booking_id", parent: "bookings", key: "transaction_id"},
 	{table: "modal_sessions", column: "channel_id", parent: "channels"},
 	{table: "modal_sessions", column: "booking_id", parent: "bookings"},
+	{table: "webhook_endpoints", column: "site_id", parent: "sites"},
+	{table: "webhook_secrets", column: "endpoint_id", parent: "webhook_endpoints"},
+	{table: "webhook_deliveries", column: "endpoint_id", parent: "webhook_endpoints"},
+	{table: "webhook_attempts", column: "delivery_id", parent: "webhook_deliveries"},
 }
 
 // ownedByAll are the parents that belong to no site.

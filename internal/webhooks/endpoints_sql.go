@@ -1,0 +1,114 @@
+package webhooks
+
+import (
+	"strings"
+	"time"
+
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+)
+
+const endpointColumns = `e.site_id, e.id, e.version, e.url, e.types, e.state, e.reason, e.position, e.failures, e.failing_since,
+	e.retry_at, e.slow, e.created_by, e.created_at, e.modified_at, s.sandbox`
+
+func scanEndpoint(scan func(dest ...any) error) (e Endpoint, err error) {
+	var types string
+	var failing, retry, slow, created, modified int64
+	err = scan(&e.SiteID, &e.ID, &e.Version, &e.URL, &types, &e.State, &e.Reason, &e.position, &e.failures, &failing,
+		&retry, &slow, &e.CreatedBy, &created, &modified, &e.sandbox)
+	e.Types, e.slow = strings.Fields(types), slow != 0
+	e.FailingSince, e.retryAt = instantOr0(failing), instantOr0(retry)
+	e.CreatedAt, e.ModifiedAt = db.Instant(created), db.Instant(modified)
+	return e, err
+}
+
+// endpoint reads an endpoint, or returns db.ErrNotFound.
+func endpoint(tx *db.Tx, siteID, id int64) (Endpoint, error) {
+	return scanEndpoint(func(dest ...any) error {
+		return tx.Row(`SELECT `+endpointColumns+` FROM webhook_endpoints e JOIN sites s ON s.id = e.site_id
+			WHERE e.site_id = $1 AND e.id = $2 AND e.state <> 'deleted'`, []any{siteID, id}, dest...)
+	})
+}
+
+func endpointsOf(tx *db.Tx, siteID int64) (list []Endpoint, err error) {
+	err = tx.Each(`SELECT `+endpointColumns+` FROM webhook_endpoints e JOIN sites s ON s.id = e.site_id
+		WHERE e.site_id = $1 AND e.state <> 'deleted' ORDER BY e.id`, []any{siteID}, func(scan func(dest ...any) error) error {
+		e, err := scanEndpoint(scan)
+		list = append(list, e)
+		return err
+	})
+	return list, err
+}
+
+func countEndpoints(tx *db.Tx, siteID int64) (n int, err error) {
+	err = tx.Row(`SELECT COUNT(*) FROM webhook_endpoints WHERE site_id = $1 AND state <> 'deleted'`, []any{siteID}, &n)
+	return n, err
+}
+
+func isSandbox(tx *db.Tx, siteID int64) (sandbox bool, err error) {
+	err = tx.Row(`SELECT sandbox FROM sites WHERE id = $1`, []any{siteID}, &sandbox)
+	return sandbox, err
+}
+
+// lockEndpoint takes an endpoint, and gives it its next version.
+func lockEndpoint(tx *db.Tx, siteID, id int64) (Endpoint, error) {
+	n, err := tx.Exec(`UPDATE webhook_endpoints SET version = version + 1 WHERE site_id = $1 AND id = $2 AND state <> 'deleted'`,
+		siteID, id)
+	if err != nil {
+		return Endpoint{}, err
+	}
+	if n == 0 {
+		return Endpoint{}, db.ErrNotFound
+	}
+	return endpoint(tx, siteID, id)
+}
+
+func insertEndpoint(tx *db.Tx, e Endpoint) (Endpoint, error) {
+	e.Version, e.CreatedAt = 1, core.RealNow(tx)
+	e.ModifiedAt = e.CreatedAt
+	err := tx.Row(`INSERT INTO webhook_endpoints (site_id, version, url, types, state, reason, position, failures, failing_since,
+			retry_at, slow, created_by, created_at, modified_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, 0, 0, $8, $9, $9) RETURNING id`,
+		[]any{e.SiteID, e.Version, e.URL, strings.Join(e.Types, " "), string(e.State), e.Reason, e.position, e.CreatedBy,
+			db.Micros(e.CreatedAt)}, &e.ID)
+	return e, err
+}
+
+// updateEndpoint stores an endpoint that this write has locked.
+func updateEndpoint(tx *db.Tx, e Endpoint) (Endpoint, error) {
+	e.ModifiedAt = core.RealNow(tx)
+	_, err := tx.Exec(`UPDATE webhook_endpoints SET url = $3, types = $4, state = $5, reason = $6, failures = $7,
+			failing_since = $8, retry_at = $9, slow = $10, modified_at = $11
+		WHERE site_id = $1 AND id = $2`,
+		e.SiteID, e.ID, e.URL, strings.Join(e.Types, " "), string(e.State), e.Reason, e.failures,
+		microsOr0(e.FailingSince), microsOr0(e.retryAt), number(e.slow), db.Micros(e.ModifiedAt))
+	return e, err
+}
+
+// microsOr0 stores the zero time as 0.
+func microsOr0(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return db.Micros(t)
+}
+
+// instantOr0 reads back what microsOr0 stored.
+func instantOr0(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return db.Instant(us)
+}
+
+func number(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func removeSecrets(tx *db.Tx, siteID, endpointID int64) error {
+	_, err := tx.Exec(`DELETE FROM webhook_secrets WHERE site_id = $1 AND endpoint_id = $2`, siteID, endpointID)
+	return err
+}

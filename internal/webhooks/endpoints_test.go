@@ -1,0 +1,193 @@
+package webhooks_test
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/webhooks"
+)
+
+func TestAddressesThatEndpointsCannotHave(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.Private = false
+		w.Lookup = func(_ context.Context, host string) ([]netip.Addr, error) {
+			if host == "inside.example" {
+				return []netip.Addr{netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("10.0.0.7")}, nil
+			}
+			return []netip.Addr{netip.MustParseAddr("8.8.8.8")}, nil
+		}
+		for _, url := range []string{
+			"", "shop.example", "https://", "https:///path", "ftp://shop.example/", "https:shop.example", "https://u:p@shop.example/",
+			"https://shop.example/#a", "https://shop.example:22/", "https://shop.example:70000/", "https://shop.example:0/",
+			"https://127.0.0.1/", "https://[::1]/", "https://10.1.2.3/", "https://169.254.169.254/", "https://[::ffff:10.0.0.1]/",
+			"https://localhost/", "https://a.localhost./", "https://metadata.google.internal/", "https://printer/", "https://inside.example/",
+			"https://inside.example./", "https://[fe80::1%25eth0]/", "https://shop.example/" + strings.Repeat("a", 500),
+		} {
+			_, err := w.Create(t.Context(), w.Actor, webhooks.EndpointFields{URL: &url})
+			if f, ok := err.(*fault.Error); !ok || f.Params["url"] == "" {
+				t.Errorf("%q: %v", url, err)
+			}
+		}
+		w.endpoint("https://shop.example/webhooks?a=b")
+		w.endpoint("http://shop.example:8080/") // a sandbox takes it
+		w.setSandbox(false)
+		for _, url := range []string{"http://shop.example/", "https://127.0.0.1:8443/"} {
+			w.Private = true // is for sandboxes only
+			if _, err := w.Create(t.Context(), w.Actor, webhooks.EndpointFields{URL: &url}); !fault.Is(err, fault.Invalid) {
+				t.Errorf("%q: %v", url, err)
+			}
+		}
+	})
+}
+
+func (w *world) setSandbox(sandbox bool) {
+	w.t.Helper()
+	if err := w.World.Core.Store.Write(w.t.Context(), func(tx *db.Tx) error {
+		_, err := tx.Exec(`UPDATE sites SET sandbox = $1`, sandbox)
+		return err
+	}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestTheDiallerRefusesWhatWasSavedBefore(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		r := newReceiver(t, nil)
+		e := w.endpoint(r.URL)
+		named := w.endpoint(strings.Replace(r.URL, "127.0.0.1", "localhost", 1)) // a name that leads inside
+		w.Private = false
+		w.happens(1, "a")
+		w.send()
+		w.Private = true
+		w.setSandbox(false)
+		w.Advance(time.Minute)
+		w.send()
+		if n := len(r.lines()); n != 0 {
+			t.Fatalf("%d calls to a private address", n)
+		}
+		for _, id := range []int64{e.ID, named.ID} {
+			tries := w.attempts(id)
+			if len(tries) != 2 || tries[0].Error != "The host leads to an address that is not a public one." {
+				t.Errorf("attempts: %+v", tries)
+			}
+		}
+	})
+}
+
+func TestWhoMayManageEndpoints(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		url := "https://8.8.8.8/"
+		e := w.endpoint(url)
+		reader := auth.Actor{SiteID: w.Site.ID, Role: auth.Finance}
+		_, create := w.Create(t.Context(), reader, webhooks.EndpointFields{URL: &url})
+		_, change := w.Change(t.Context(), reader, e.ID, webhooks.EndpointFields{URL: &url})
+		_, rotate := w.Rotate(t.Context(), reader, e.ID, true)
+		_, test := w.Test(t.Context(), reader, e.ID)
+		_, replay := w.Replay(t.Context(), reader, e.ID, webhooks.ReplayFields{})
+		for i, err := range []error{create, change, rotate, test, replay, w.Delete(t.Context(), reader, e.ID, 0)} {
+			if !fault.Is(err, fault.Forbidden) {
+				t.Errorf("%d: %v", i, err)
+			}
+		}
+		if list, err := w.List(t.Context(), reader); err != nil || len(list) != 1 || list[0].Secret != "" {
+			t.Errorf("a reader sees %+v, %v", list, err)
+		}
+		other := auth.System(w.Site.ID + 1)
+		if _, err := w.Get(t.Context(), other, e.ID); !fault.Is(err, fault.SettingNotFound) {
+			t.Errorf("another site: %v", err)
+		}
+		types := []string{"booking.*", "booking.lost"}
+		if _, err := w.Create(t.Context(), w.Actor, webhooks.EndpointFields{URL: &url, Types: &types}); !fault.Is(err, fault.Invalid) {
+			t.Errorf("an unknown type: %v", err)
+		}
+		for range webhooks.MaxEndpoints - 1 {
+			w.endpoint(url)
+		}
+		_, err := w.Create(t.Context(), w.Actor, webhooks.EndpointFields{URL: &url})
+		notPossible(t, err, "webhook_limit")
+	})
+}
+
+func TestARepeatedRequestShowsTheSecretAgain(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		url := "https://8.8.8.8/"
+		actor := w.Actor
+		actor.Key = auth.IdempotencyKey{Key: "k1", Hash: "h"}
+		first, err := w.Create(t.Context(), actor, webhooks.EndpointFields{URL: &url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := w.Create(t.Context(), actor, webhooks.EndpointFields{URL: &url})
+		if err != nil || again.ID != first.ID || again.Secret != first.Secret || first.Secret == "" {
+			t.Errorf("%+v, then %+v, %v", first, again, err)
+		}
+	})
+}
+
+func TestEventsAreSentAgain(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		r := newReceiver(t, nil)
+		e := w.endpoint(r.URL, "booking.*")
+		for i := range int64(5) {
+			w.happens(i+1, "a")
+			w.Advance(time.Hour)
+		}
+		w.send()
+		begun := w.Now().Add(-5 * time.Hour)
+		from, to := begun.Add(time.Hour), begun.Add(3*time.Hour) // the second and the third
+		n, err := w.Replay(t.Context(), w.Actor, e.ID, webhooks.ReplayFields{From: &from, To: &to})
+		if err != nil || n != 2 {
+			t.Fatalf("%d events, %v", n, err)
+		}
+		w.send()
+		got := r.lines()[5:]
+		if len(got) != 2 || !strings.HasPrefix(got[0], "2") && !strings.HasPrefix(got[1], "2") {
+			t.Errorf("sent again: %q", got)
+		}
+		event := w.deliveries(e.ID)[4].EventID
+		if n, err := w.Replay(t.Context(), w.Actor, e.ID, webhooks.ReplayFields{Event: &event}); err != nil || n != 1 {
+			t.Fatalf("%d events, %v", n, err)
+		}
+		w.send()
+		same(t, r.lines()[7:], "5 a")
+		before := r.headers[slices.Index(r.lines(), "5 a")].Get("webhook-id")
+		if before == "" || r.headers[7].Get("webhook-id") != before {
+			t.Error("the same event has another webhook-id")
+		}
+		later := to.Add(100 * time.Hour)
+		none := webhooks.ReplayFields{From: &later, To: ptr(later.Add(time.Hour))}
+		_, err = w.Replay(t.Context(), w.Actor, e.ID, none)
+		notPossible(t, err, "nothing_to_replay")
+		for _, wrong := range []webhooks.ReplayFields{{}, {From: &from}, {To: &to}, {From: &to, To: &from}, {Event: &event, To: &to}} {
+			if _, err := w.Replay(t.Context(), w.Actor, e.ID, wrong); !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.Missing) {
+				t.Errorf("%+v: %v", wrong, err)
+			}
+		}
+		if _, err := w.Replay(t.Context(), w.Actor, e.ID, webhooks.ReplayFields{Event: ptr(int64(999))}); !fault.Is(err, fault.RecordNotFound) {
+			t.Errorf("an event that is not there: %v", err)
+		}
+	})
+}
+
+func TestATestGoesToItsEndpointAlone(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		r, other := newReceiver(t, nil), newReceiver(t, nil)
+		e := w.endpoint(r.URL, "transaction.completed")
+		w.endpoint(other.URL)
+		if _, err := w.Test(t.Context(), w.Actor, e.ID); err != nil {
+			t.Fatal(err)
+		}
+		w.send()
+		same(t, r.lines(), "webhook.test")
+		same(t, other.lines())
+	})
+}
+
+func ptr[T any](v T) *T { return &v }
