@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
-	"strconv"
 	"sync"
 	"time"
 
@@ -277,15 +276,12 @@ func (k *knownCallers) learn(token string, actor auth.Actor) {
 	digest := sha256.Sum256([]byte(token))
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	switch {
-	case actor.TokenID != 0:
-		k.keep(digest, "token "+strconv.FormatInt(actor.TokenID, 10))
-	case actor.UserID != 0:
-		k.keep(digest, "user "+strconv.FormatInt(actor.UserID, 10))
-	default:
-		delete(k.young, digest)
-		delete(k.aged, digest)
+	if caller := actor.Caller(); caller != "" {
+		k.keep(digest, caller)
+		return
 	}
+	delete(k.young, digest)
+	delete(k.aged, digest)
 }
 
 // Service is the handler of the whole API.

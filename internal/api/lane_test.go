@@ -69,6 +69,12 @@ func TestReportsThatScanWaitInALineOfTheirOwn(t *testing.T) {
 					t.Errorf("%s when it is its turn: %d", address, got)
 				}
 			}
+			w.core.Store.SetLane(db.Lane{Each: -1}) // the caller has as many as it may
+			for _, address := range scan {
+				if got, wait := status(v2 + address); got != http.StatusTooManyRequests || wait != "5" {
+					t.Errorf("%s, one too many of a caller: %d, Retry-After %q", address, got, wait)
+				}
+			}
 		})
 	}
 }

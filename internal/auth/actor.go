@@ -5,6 +5,7 @@ package auth
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -120,6 +121,18 @@ type IdempotencyKey struct {
 // System is the actor of the program itself, for jobs and the command line: an operator who is no user.
 func System(siteID int64) Actor {
 	return Actor{SiteID: siteID, Username: "holdfast", DisplayName: "holdfast", Role: Operator}
+}
+
+// Caller tells callers apart where what they have open at the same time is counted: the API token, or else the user. It is ""
+// for the program itself.
+func (a Actor) Caller() string {
+	switch {
+	case a.TokenID != 0:
+		return "token " + strconv.FormatInt(a.TokenID, 10)
+	case a.UserID != 0:
+		return "user " + strconv.FormatInt(a.UserID, 10)
+	}
+	return ""
 }
 
 // Everywhere reports whether the actor may act on other sites than the one of the call. Operators may, but an API token is

@@ -62,7 +62,8 @@ func Read[T any](
 	if err := actor.Require(auth.Read); err != nil {
 		return found, err
 	}
-	err = c.ReadBy(ctx, ClockFor(actor), func(tx *db.Tx) (err error) {
+	err = c.Store.ReadFor(ctx, actor.Caller(), func(tx *db.Tx) (err error) {
+		goBy(tx, ClockFor(actor))
 		found, err = fn(tx)
 		return err
 	})

@@ -177,10 +177,14 @@ func (db *DB) attempt(ctx context.Context, fn func(tx *Tx) error) error {
 }
 
 // Read runs fn on one consistent snapshot of the database. When fn calls Tx.Long, it runs again, in the lane of long reads.
-func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error {
+func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error { return db.ReadFor(ctx, "", fn) }
+
+// ReadFor is Read for a caller, by a name that tells callers apart. The lane of long reads bounds what one of them has in it;
+// "" is the program itself, and not bounded.
+func (db *DB) ReadFor(ctx context.Context, caller string, fn func(tx *Tx) error) error {
 	err := db.readOn(ctx, db.read, true, fn)
 	if errors.Is(err, errLong) {
-		err = db.readLong(ctx, fn)
+		err = db.readLong(ctx, caller, fn)
 	}
 	return db.outward(err)
 }

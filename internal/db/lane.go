@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 type Lane struct {
 	Readers  int           // how many run at once; default 2
 	Waiting  int           // how many wait for their turn; default 16, below zero none. Further ones are refused.
+	Each     int           // how many of one caller run or wait; default 6, below zero none. No caller alone fills the lane.
 	Patience time.Duration // how long one waits before it is refused; default 5 seconds
 	Lifetime time.Duration // how long one runs before it is ended; zero: as long as its caller waits
 }
@@ -25,6 +27,7 @@ type Lane struct {
 func (l *Lane) complete() {
 	l.Readers = cmp.Or(l.Readers, 2)
 	l.Waiting = cmp.Or(l.Waiting, 16)
+	l.Each = cmp.Or(l.Each, 6)
 	l.Patience = cmp.Or(l.Patience, 5*time.Second)
 }
 
@@ -34,6 +37,9 @@ type lane struct {
 	pool    *sql.DB
 	running chan struct{} // a place for each that runs
 	waiting atomic.Int64
+
+	mu      sync.Mutex
+	callers map[string]int // what each runs and waits for
 }
 
 // errLong: the function of a read asked for the lane of long reads.
@@ -75,23 +81,59 @@ func (db *DB) laneOf(pool *sql.DB) {
 }
 
 // readLong runs fn in the lane of long reads, when it is its turn.
-func (db *DB) readLong(ctx context.Context, fn func(tx *Tx) error) error {
+func (db *DB) readLong(ctx context.Context, caller string, fn func(tx *Tx) error) error {
 	l := db.long
+	if err := l.count(caller); err != nil {
+		return err
+	}
+	defer l.forget(caller)
 	if err := l.enter(ctx); err != nil {
 		return err
 	}
 	defer func() { <-l.running }()
-	caller := ctx
+	given := ctx
 	if l.Lifetime > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, l.Lifetime)
 		defer cancel()
 	}
 	err := db.readOn(ctx, l.pool, false, fn)
-	if err != nil && ctx.Err() != nil && caller.Err() == nil && fault.KindOf(err) == fault.Internal {
+	if err != nil && ctx.Err() != nil && given.Err() == nil && fault.KindOf(err) == fault.Internal {
 		return l.refuse(fmt.Sprintf("This report took longer than %s. Ask for fewer days or channels.", l.Lifetime), err)
 	}
 	return err
+}
+
+// count counts a read of a caller, or refuses it. Those of the program itself, whose caller is "", are not counted.
+func (l *lane) count(caller string) error {
+	if caller == "" {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.callers[caller] >= l.Each {
+		return &fault.Error{
+			Kind: fault.TooMany, RetryAfter: l.Patience,
+			Message: "You have too many large reports open at the same time. Wait for some answers first.",
+		}
+	}
+	if l.callers == nil {
+		l.callers = map[string]int{}
+	}
+	l.callers[caller]++
+	return nil
+}
+
+// forget ends what count has begun.
+func (l *lane) forget(caller string) {
+	if caller == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.callers[caller]--; l.callers[caller] == 0 {
+		delete(l.callers, caller)
+	}
 }
 
 // enter waits for a place. It refuses when too many wait, or when it has waited too long.

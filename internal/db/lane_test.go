@@ -67,6 +67,52 @@ func TestLongReadsLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
+// TestOneCallerDoesNotFillTheLane: whoever asks for more than six at once is told so, and others still find a place. What has
+// ended counts no more.
+func TestOneCallerDoesNotFillTheLane(t *testing.T) {
+	t.Parallel()
+	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
+	const each = 6
+	store.SetLane(db.Lane{Readers: each + 2})
+	long := func(caller string, then func()) error {
+		return store.ReadFor(t.Context(), caller, func(tx *db.Tx) error {
+			if err := tx.Long(); err != nil {
+				return err
+			}
+			then()
+			return nil
+		})
+	}
+	running, end, done := make(chan struct{}), make(chan struct{}), make(chan error, each)
+	for range each {
+		go func() { done <- long("greedy", func() { running <- struct{}{}; <-end }) }()
+	}
+	for range each {
+		<-running
+	}
+	var f *fault.Error
+	if err := long("greedy", func() {}); !errors.As(err, &f) || f.Kind != fault.TooMany || f.RetryAfter <= 0 {
+		t.Errorf("one too many of a caller is answered: %v", err)
+	}
+	for _, other := range []string{"modest", ""} {
+		if err := long(other, func() {}); err != nil {
+			t.Errorf("caller %q beside the first one: %v", other, err)
+		}
+	}
+	close(end)
+	for range each {
+		if err := <-done; err != nil {
+			t.Errorf("one that had a place: %v", err)
+		}
+	}
+	if err := long("greedy", func() {}); err != nil {
+		t.Errorf("what has ended still counts: %v", err)
+	}
+	if n := store.CallersInLane(); n != 0 {
+		t.Errorf("%d callers are remembered", n)
+	}
+}
+
 // TestALongReadEnds when its time is over or its caller has gone, even in the middle of a statement, and gives its place back.
 func TestALongReadEnds(t *testing.T) {
 	t.Parallel()
