@@ -92,7 +92,7 @@ var arrows = withRooms(map[string][]string{
 	// The doors import the rooms that they serve, and none speaks to the database itself.
 	"internal/api":   and(words, and(roomsWithoutDB(), "internal/app", "internal/document", "docs")...),
 	"internal/web":   and(words, and(roomsWithoutDB(), "internal/app", "docs", "internal/web/*")...),
-	"internal/web/*": and(words, and(roomsWithoutDB(), "internal/app", "docs")...),
+	"internal/web/*": and(words, and(roomsWithoutDB(), "internal/app", "docs", "client")...),
 	"internal/jobs":  and(words, and(roomsWithoutDB(), "internal/app")...),
 	"internal/demo":  and(words, and(roomsWithoutDB(), "internal/app", "internal/paymentfile")...),
 	// What tests stand on.

@@ -59,7 +59,7 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if err := p.openShop(world); err != nil {
+	if err := p.openShop(world, listener.Addr()); err != nil {
 		return err
 	}
 	p.tellDemo(world, listener.Addr())

@@ -56,6 +56,9 @@ func TestDemo(t *testing.T) {
 		}
 		tryDocumentedLines(t, first)
 		tryTypeScript(t, first)
+		if status, page := request(t, "GET", first.base+"/checkout", "", nil); status != 200 || !strings.Contains(page, `class="tmt_booking_auth"`) {
+			t.Errorf("the shop answers %d: %s", status, page)
+		}
 		made, stderr := paste(t, first)
 		if !strings.Contains(stderr, `"status":"unpaid"`) {
 			t.Errorf("the new booking is not unpaid: %s", stderr)

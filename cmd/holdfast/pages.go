@@ -41,10 +41,11 @@ func (p *program) withPages(service api.Service) http.Handler {
 	})
 }
 
-// readsDatabase says whether a page needs the database. Such pages wait their turn with the requests of the API; files do not.
+// readsDatabase says whether a page needs the database. Such pages wait their turn with the requests of the API; files do not,
+// nor does the shop: it makes requests of its own, and would wait for those while it held a place.
 func readsDatabase(path string) bool {
 	switch path {
-	case modal.Path + "frame", modal.Path + "return", checkout.Path, checkout.Path + "/quote", checkout.Path + "/outcome":
+	case modal.Path + "frame", modal.Path + "return":
 		return true
 	default:
 		return strings.HasPrefix(path, sandbox.ChallengePath)

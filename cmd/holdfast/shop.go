@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/auth"
+	"holdfast/client"
 	"holdfast/internal/demo"
 	"holdfast/internal/merchants"
 	"holdfast/internal/psp/sandbox"
@@ -19,54 +19,38 @@ import (
 )
 
 // openShop makes the checkout page of the demo. The page knows only what a merchant knows: the address of the script, the
-// channel and its secret, and the API.
-func (p *program) openShop(w demo.World) error {
+// channel and its secret, and the API, to which it speaks over the network like any merchant's server.
+func (p *program) openShop(w demo.World, addr net.Addr) error {
 	name, integrity := p.modal.Script()
-	merchant := merchants.SystemAt(w.Site)
 	var channel travel.Channel
 	for _, c := range w.Channels {
 		if c.Name == demo.TestChannel {
 			channel = c
 		}
 	}
-	now := func(ctx context.Context) (time.Time, error) {
-		shown, err := p.app.Clocks.Show(ctx, merchant)
-		return shown.Now, err
+	// Not under the public address: a proxy in front of it may not be there yet.
+	service, err := client.New(Config{}.baseURL(addr), w.Site.Path, client.APIToken(w.Token),
+		client.WithSegments(p.RESTRoot, p.Namespace), client.WithTimeout(shopTimeout), client.WithPatience(shopPatience))
+	if err != nil {
+		return err
 	}
 	shop, err := checkout.New(checkout.Config{
 		Merchant: cmp.Or(channel.ReceiptLabel, w.Site.Name), Site: w.Site.Path, Channel: channel.ID,
-		Script: p.base + modal.Path + name, Integrity: integrity, Cards: testCards(), Now: now,
-		Sign: func(ctx context.Context, values map[string]string) (string, error) {
-			stamp, err := now(ctx)
+		Script: p.base + modal.Path + name, Integrity: integrity, Cards: testCards(), API: service,
+		Secret: func(ctx context.Context) (string, error) {
+			c, err := p.app.Channels.Get(ctx, merchants.SystemAt(w.Site), channel.ID)
 			if err != nil {
 				return "", err
 			}
-			// The secret is read each time, so that a new one is used at once.
-			c, err := p.app.Channels.Get(ctx, merchant, channel.ID)
-			if err != nil {
-				return "", err
-			}
-			secret, err := p.app.Channels.Secret(c)
-			return auth.ModalString(secret, values, stamp), err
-		},
-		Outcome: func(ctx context.Context, booking int64) (checkout.Outcome, error) {
-			return p.outcome(ctx, merchant, booking)
+			return p.app.Channels.Secret(c)
 		},
 	})
 	p.shop = shop
 	return err
 }
 
-// outcome finds the result of a payment as the API's description advises: it reads the booking, and then the last of
-// its transactions.
-func (p *program) outcome(ctx context.Context, merchant auth.Actor, booking int64) (checkout.Outcome, error) {
-	b, err := p.app.Bookings.Get(ctx, merchant, booking)
-	if err != nil || len(b.TransactionIDs) == 0 {
-		return checkout.Outcome{Booking: b.ID}, err
-	}
-	t, err := p.app.Payments.Get(ctx, merchant, b.TransactionIDs[len(b.TransactionIDs)-1])
-	return checkout.Outcome{Booking: b.ID, Transaction: t.ID, Status: string(t.Status), Content: t.Content}, err
-}
+// A page that is being loaded does not wait for long.
+const shopTimeout, shopPatience = 10 * time.Second, 2 * time.Second
 
 // shopOrigins are the origins under which a browser on this machine may open the shop.
 func (p *program) shopOrigins() []string {

@@ -1,5 +1,5 @@
 // Package checkout is an example of a checkout page with the payment modal: a made-up travel shop with one trip, which the
-// demo serves. This Go code does what a merchant's server does. Above all it makes the auth string, because the channel's
+// demo serves. This Go code does what a merchant's server does, with the client for Go. Above all it makes the auth string, because the channel's
 // secret must never get into the browser. assets/page.js does what a merchant's page does. Begin to read at New.
 package checkout
 
@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"time"
 
+	"holdfast/client"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 )
@@ -58,12 +59,11 @@ type Config struct {
 	Script    string // address of the modal's script
 	Integrity string // the script's attribute integrity
 	Cards     []Card
-	// Now is the time by the site's clock.
-	Now func(ctx context.Context) (time.Time, error)
-	// Sign makes the auth string of the values with the channel's secret.
-	Sign func(ctx context.Context, values map[string]string) (string, error)
-	// Outcome finds the result of a booking's payment, for example after a time-out.
-	Outcome func(ctx context.Context, booking int64) (Outcome, error)
+	// API speaks for the merchant. The shop needs it for the site's clock, and for what became of a payment.
+	API *client.Client
+	// Secret gives the channel's secret, which a merchant has in a setting. It is asked for each order, so that a new one is
+	// used at once.
+	Secret func(ctx context.Context) (string, error)
 }
 
 // Shop serves the checkout page.
@@ -111,7 +111,7 @@ func (s *Shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // show answers with the page. The options of the modal are in the address, so that every choice can be kept as a link.
 func (s *Shop) show(w http.ResponseWriter, r *http.Request) {
-	now, err := s.Now(r.Context())
+	now, err := s.now(r.Context())
 	if err != nil {
 		unreachable(w)
 		return
@@ -155,7 +155,7 @@ func (s *Shop) quote(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "There is no such trip.", http.StatusBadRequest)
 		return
 	}
-	now, err := s.Now(r.Context())
+	now, err := s.now(r.Context())
 	if err != nil {
 		unreachable(w)
 		return
@@ -175,7 +175,7 @@ func (s *Shop) outcome(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "There is no such booking.", http.StatusNotFound)
 		return
 	}
-	found, err := s.Outcome(r.Context(), id)
+	found, err := s.find(r.Context(), id)
 	if err != nil {
 		http.Error(w, "There is no such booking, or it cannot be looked up.", http.StatusNotFound)
 		return

@@ -3,13 +3,13 @@ package checkout_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"holdfast/client"
 	"holdfast/internal/auth"
 	"holdfast/internal/web/checkout"
 )
@@ -18,24 +18,38 @@ const secret = "the secret of the shop's channel"
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
+// service is the API as far as a shop needs it.
+type service struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (service) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, found := map[string]string{
+		"/clock":           `{"now": "2026-03-02 12:00:00"}`,
+		"/bookings/12":     `{"id": 12, "transaction_ids": [29, 30]}`,
+		"/transactions/30": `{"id": 30, "status": "complete", "content": "Approved."}`,
+	}[strings.TrimPrefix(r.URL.Path, "/acme/rest/svc/v2")]
+	w := httptest.NewRecorder()
+	if !found {
+		w.WriteHeader(http.StatusNotFound)
+	}
+	_, err := w.WriteString(body)
+	return w.Result(), err
+}
+
 func newShop(t *testing.T) *checkout.Shop {
 	t.Helper()
+	api, err := client.New("https://pay.example", "acme", client.APIToken("1|token"),
+		client.WithHTTPClient(&http.Client{Transport: service{}}), client.WithAttempts(1))
+	if err != nil {
+		t.Fatal(err)
+	}
 	shop, err := checkout.New(checkout.Config{
 		Merchant: "Acme & Sons", Site: "acme", Channel: 7, Script: "https://pay.example/modal/v1/modal.js", Integrity: "sha384-abc",
 		Cards: []checkout.Card{
 			{Number: "4242424242424242", Scheme: "visa", What: "is approved", Group: "Approved"},
 			{Number: "378282246310005", Scheme: "amex", What: "is approved", Group: "Approved"},
 		},
-		Now: func(context.Context) (time.Time, error) { return noon, nil },
-		Sign: func(_ context.Context, values map[string]string) (string, error) {
-			return auth.ModalString(secret, values, noon), nil
-		},
-		Outcome: func(_ context.Context, booking int64) (checkout.Outcome, error) {
-			if booking != 12 {
-				return checkout.Outcome{}, errors.New("unknown")
-			}
-			return checkout.Outcome{Booking: 12, Transaction: 30, Status: "complete", Content: "Approved."}, nil
-		},
+		API: api, Secret: func(context.Context) (string, error) { return secret, nil },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"holdfast/client"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
@@ -88,9 +88,8 @@ func (s *Shop) quoteOf(ctx context.Context, t trip, o order) (Quote, error) {
 		Description: fmt.Sprintf("%s, %s", t.Name, t.Place),
 	}
 	var err error
-	q.Auth, err = s.Sign(ctx, map[string]string{
-		"channels": strconv.FormatInt(q.Channel, 10), "currencies": string(q.Currency), "total": strconv.FormatInt(q.Total, 10),
-		"country": q.Country, "date": q.End,
+	q.Auth, err = s.sign(ctx, client.Fields{
+		"channels": q.Channel, "currencies": string(q.Currency), "total": q.Total, "country": q.Country, "date": q.End,
 	})
 	return q, err
 }
