@@ -462,13 +462,18 @@ func TestTheTokenizersFieldsTakeTheCard(t *testing.T) {
 	b.press("1240" + kb.Tab + "12" + kb.Tab)
 	b.until(modalFrame, "document.getElementById('code-error').textContent === 'The security code has 3 digits.'")
 	// The fields were shown for too long, and judge nothing more. With a new auth string there are new ones.
-	b.frame("shown.validate = () => {}; shown.listeners.expired()")
+	b.frame("window.before = shown; shown.validate = () => {}; shown.listeners.expired()")
 	b.frame("document.querySelector('#code-host input').focus()")
 	b.press(kb.End + "3" + kb.Tab)
 	b.click("#pay")
 	b.until(modalFrame, "document.getElementById('notice-title').textContent === 'This payment has taken too long'")
 	b.page("window.modal.renew('4567')")
 	b.until(modalFrame, "document.getElementById('notice').hidden && document.querySelectorAll('#number-host input').length === 1")
+	// What was known of the card is gone, and nobody listens to the fields before.
+	b.frame("before.listeners.validate({ isValid: false, validator: 'format', isCvvValid: false, cvvValidator: 'format' })")
+	if got := text(b, "#mark") + text(b, "#number-error") + text(b, "#code-error"); got != "" {
+		t.Errorf("at the new fields it says %q", got)
+	}
 	b.frame("document.querySelector('#number-host input').focus()")
 	b.press("4242424242424424" + kb.Tab)
 	b.frame("document.querySelector('#code-host input').focus()")
