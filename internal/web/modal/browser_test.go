@@ -127,7 +127,9 @@ func newTabOf(t *testing.T, parent context.Context, options ...chromedp.ContextO
 // call runs a command of the protocol that has to succeed.
 func call[P, R any](b *tab, command cdp.Command[P, R], params P) {
 	b.t.Helper()
-	if _, err := chromedp.Call(b.ctx, command, params); err != nil {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if _, err := chromedp.Call(ctx, command, params); err != nil {
 		b.t.Fatalf("%s: %v", command.Method, err)
 	}
 }
@@ -304,6 +306,7 @@ func (b *tab) click(selector string) {
 // fill enters a card into the form, as somebody does who pastes each field.
 func (b *tab) fill(number, expiry, code, name string) {
 	b.t.Helper()
+	b.until(shopPage, uncovered) // before that the frame takes no keys
 	for i, text := range []string{number, expiry, code, name} {
 		id := []string{"number", "expiry", "code", "name"}[i]
 		b.frame(fmt.Sprintf("(() => { const field = document.getElementById(%q); field.focus(); field.select(); })()", id))
