@@ -54,7 +54,8 @@ var rooms = []room{
 	}},
 	{"processors", []string{"merchants", "payments"}, []string{"processor_notices", "processor_events", "sandbox_charges"}},
 	{"checkout", []string{"merchants", "bookings", "payments"}, []string{"modal_sessions"}},
-	{"backup", []string{"events"}, nil},
+	{"mail", []string{"merchants", "bookings", "ledger", "payments", "events"}, []string{"mails", "mail_"}},
+	{"backup", []string{"events", "mail"}, nil},
 	{"takeover", []string{"merchants", "bookings", "payments"}, nil},
 	{"reports", []string{
 		"merchants", "identity", "bookings", "ledger", "rates", "limits", "statements", "payments",

@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/identity"
 	"holdfast/internal/ledger"
 	"holdfast/internal/limits"
+	"holdfast/internal/mail"
 	"holdfast/internal/merchants"
 	"holdfast/internal/payments"
 	"holdfast/internal/processors"
@@ -58,6 +59,7 @@ type App struct {
 	Seals           *seals.Seals
 	Verify          *verify.Verify
 	Webhooks        *webhooks.Webhooks
+	Mails           *mail.Mails
 }
 
 // New makes the use cases over one core. It fills in what the core leaves empty: the shipped rulepacks, the
@@ -108,6 +110,7 @@ func New(c *core.Core) *App {
 		Seals:           &seals.Seals{Core: c},
 		Verify:          &verify.Verify{Core: c},
 		Webhooks:        webhooks.New(c),
+		Mails:           &mail.Mails{Core: c, Events: &events.Events{Core: c}},
 	}
 }
 

@@ -57,6 +57,7 @@ const (
 	WriteCollateral         Permission = "write collateral"
 	ManageSites             Permission = "manage sites"
 	ManageUsers             Permission = "manage users"
+	SendMails               Permission = "send mails again"
 )
 
 // The permissions of the payment modal. Each is a part of a permission that people have.
@@ -73,7 +74,7 @@ var ladder = []struct {
 	{ReadOnly, []Permission{Read}},
 	{Finance, []Permission{ReadStatements, RecordStatementPayments, ReadPayouts, SignOffPayout, Export}},
 	{MemberAdmin, []Permission{
-		WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret, ReadAudit,
+		WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret, ReadAudit, SendMails,
 	}},
 	{Operator, []Permission{
 		SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, WritePolicies, WriteLimits,

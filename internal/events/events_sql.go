@@ -172,3 +172,24 @@ func (q *query) items(tx *db.Tx, last int64) (list []Event, err error) {
 		})
 	return list, err
 }
+
+// Behind reads events of a site behind a position, for a job that follows the feed: those of some types, in order, at most
+// size of them. upTo is the position up to which they are all; the job goes on from there. more says that there are
+// positions behind it. Events without a position are not seen: see Place. A job that has slept until its next events were
+// removed goes on with the oldest ones that are left.
+func Behind(tx *db.Tx, siteID, position int64, types []Type, size int) (list []Event, upTo int64, more bool, err error) {
+	h, _, err := headOf(tx, siteID)
+	if err != nil {
+		return nil, position, false, err
+	}
+	q := query{siteID: siteID, types: types, size: size, position: max(position, h.removedTo)}
+	if h.position <= q.position {
+		return nil, q.position, false, nil
+	}
+	upTo = min(h.position, q.position+looked)
+	if list, err = q.items(tx, upTo); err == nil && len(list) > size {
+		list = list[:size]
+		upTo = list[size-1].Position
+	}
+	return list, upTo, upTo < h.position, err
+}

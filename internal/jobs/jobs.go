@@ -70,6 +70,11 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},
 		{Name: "forget-modal-sessions", Every: time.Hour, Run: a.Modals.Forget},
 	}
+	// A mail is made within seconds, and sent by a job of its own: the server may be slow.
+	list = append(list,
+		Job{Name: "make-mails", Every: tick, Run: a.Mails.Follow},
+		Job{Name: "send-mails", Every: tick, Talks: true, Run: a.Mails.Send},
+		Job{Name: "forget-mails", Every: time.Hour, Run: a.Mails.Forget})
 	if a.GatewayPayments.Enabled() {
 		// These jobs find unknown outcomes of payments within a minute after the processor is back.
 		list = append(list,

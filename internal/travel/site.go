@@ -16,7 +16,7 @@ import (
 // reserve more (see SiteFields.NewSite).
 var ReservedPaths = []string{
 	"3ds", "api", "assets", "auth", "certificate", "certificates", "checkout", "dashboard", "docs", "events", "healthz",
-	"metrics", "modal", "openapi", "readyz", "sandbox", "static",
+	"metrics", "modal", "openapi", "outbox", "readyz", "sandbox", "static",
 }
 
 var sitePath = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)

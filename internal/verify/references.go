@@ -68,6 +68,8 @@ var foreign = []reference{
 	{table: "webhook_secrets", column: "endpoint_id", parent: "webhook_endpoints"},
 	{table: "webhook_deliveries", column: "endpoint_id", parent: "webhook_endpoints"},
 	{table: "webhook_attempts", column: "delivery_id", parent: "webhook_deliveries"},
+	{table: "mails", column: "transaction_id", parent: "transactions", zero: true},
+	{table: "mails", column: "booking_id", parent: "bookings", zero: true},
 }
 
 // ownedByAll are the parents that belong to no site.

@@ -1,0 +1,117 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/events"
+)
+
+// followBatch is how many events one write makes mails about.
+const followBatch = 50
+
+// news are the types of events that mails tell.
+var news = []events.Type{events.TransactionCompleted, events.TransactionFailed}
+
+// Follow makes the mails about what has happened on all sites since the last call, a bounded number in each call. It returns
+// more if there may be some left. A site's mark moves on in the write that stores the mails: so a crash loses none and
+// doubles none, and however many processes follow, each event gets its mails once.
+func (m *Mails) Follow(ctx context.Context) (more bool, err error) {
+	var clocks []core.SiteClock
+	err = m.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		clocks, err = core.SiteClocks(tx)
+		return err
+	})
+	for _, clock := range clocks {
+		if err != nil {
+			return false, err
+		}
+		if _, err = m.Events.Place(ctx, clock.SiteID); err != nil {
+			return false, err
+		}
+		var left bool
+		if left, err = m.followSite(ctx, clock); err != nil {
+			return false, fmt.Errorf("site %d: %w", clock.SiteID, err)
+		}
+		more = more || left
+	}
+	return more, err
+}
+
+// followSite goes on in the feed of one site.
+func (m *Mails) followSite(ctx context.Context, clock core.SiteClock) (more bool, err error) {
+	var at mark
+	var to int64
+	var list []Mail
+	err = m.ReadBy(ctx, clock, func(tx *db.Tx) error {
+		if at, err = markOf(tx, clock.SiteID); err != nil {
+			return err
+		}
+		var told []events.Event
+		if told, to, more, err = events.Behind(tx, clock.SiteID, at.position, news, followBatch); err != nil {
+			return err
+		}
+		list = nil
+		for _, e := range told {
+			made, err := m.mailsAbout(tx, e)
+			if err != nil {
+				return fmt.Errorf("event %d: %w", e.ID, err)
+			}
+			if e.ID <= at.unsureTo {
+				doubt(made, core.RealNow(tx))
+			}
+			list = append(list, made...)
+		}
+		return nil
+	})
+	if err != nil || to == at.position {
+		return false, err
+	}
+	err = m.Store.Write(ctx, func(tx *db.Tx) error {
+		ok, err := moveMark(tx, clock.SiteID, at.position, to)
+		if err != nil || !ok { // another process was here
+			return err
+		}
+		for _, mail := range list {
+			if _, err := insertMail(tx, mail); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return more && err == nil, err
+}
+
+// mailsAbout makes the mails about one event.
+func (m *Mails) mailsAbout(tx *db.Tx, e events.Event) ([]Mail, error) {
+	site, err := siteOf(tx, e.SiteID)
+	if err != nil {
+		return nil, err
+	}
+	h, err := readHappening(tx, site, e.ObjectID)
+	if errors.Is(err, db.ErrNotFound) {
+		return nil, nil // a transaction is never deleted; what is not there has no mail
+	}
+	if err != nil {
+		return nil, err
+	}
+	h.eventID, h.at, h.failed = e.ID, e.At, e.Type == events.TransactionFailed
+	h.outbox = m.Transport == nil || (site.Sandbox || h.payment.Simulated) && !m.Sandboxes
+	return h.mails(tx)
+}
+
+// doubt turns mails that would be sent into ones that may have been.
+func doubt(list []Mail, now time.Time) {
+	for i := range list {
+		if m := &list[i]; m.State == Waiting {
+			m.State, m.Answer, m.NextAt, m.ForgetAt = Unknown, restoredAnswer, time.Time{}, now.Add(remember)
+		}
+	}
+}
+
+// restoredAnswer is said of mails that may have been sent after the backup was taken.
+const restoredAnswer = "The database was restored from a backup. The mail may have been sent after the backup was taken."

@@ -1,0 +1,232 @@
+package mail
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"holdfast/internal/bookings"
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/ledger"
+	"holdfast/internal/merchants"
+	"holdfast/internal/money"
+	"holdfast/internal/payments"
+	"holdfast/internal/travel"
+)
+
+// Letter is what the text of a mail is made of. It is kept until the mail is forgotten, and the text is made of it whenever
+// it is sent or shown: it is always the same text, and takes a twentieth of the room. Amounts are minor units.
+type Letter struct {
+	Language  string         `json:"language"`       // one of travel.Languages
+	Sender    string         `json:"sender"`         // who writes: receipt_label, or else the site's name
+	To        string         `json:"to"`             // the address in the head of the mail; of a copy the traveller's
+	Name      string         `json:"name,omitempty"` // of the reader
+	Test      bool           `json:"test,omitempty"` // of a sandbox or a test channel: no money has moved
+	Booking   string         `json:"booking,omitempty"`
+	Reference string         `json:"reference,omitempty"` // of the booking
+	Number    string         `json:"number,omitempty"`    // trust_id of the transaction
+	Currency  money.Currency `json:"currency,omitempty"`  // of the booking, and of all amounts but Paid
+	Amount    int64          `json:"amount,omitempty"`    // for this booking
+	// PaidCurrency and Paid are what the card was charged or credited, where it has another currency.
+	PaidCurrency money.Currency `json:"paid_currency,omitempty"`
+	Paid         int64          `json:"paid,omitempty"`
+	Unpaid       int64          `json:"unpaid,omitempty"` // what of the booking is still to be paid
+	On           day            `json:"on"`               // the day of the payment
+	Scheme       travel.Scheme  `json:"scheme,omitempty"` // of the card
+	Digits       string         `json:"digits,omitempty"` // the last four of the card
+	Start        day            `json:"start"`
+	End          day            `json:"end"`
+	Country      string         `json:"country,omitempty"`
+	Protected    int64          `json:"protected,omitempty"`  // of the booking, now
+	Until        day            `json:"until"`                // the last day on which it can be charged back; with Protected
+	Descriptor   string         `json:"descriptor,omitempty"` // on the statement of the card
+	Reason       string         `json:"reason,omitempty"`     // of a failure or a chargeback, as the processor says it
+	ARN          string         `json:"arn,omitempty"`        // the acquirer's number of the payment
+	Channel      string         `json:"channel,omitempty"`    // its name, for the merchant
+	Lines        []string       `json:"lines,omitempty"`      // of a mail with the heads of the chains
+}
+
+// day is a civil.Day that is kept as a number.
+type day civil.Day
+
+// oldNews is how old a payment may be when it is reported. What is older is a book that somebody enters late, and no news to
+// the traveller.
+const oldNews = 48 * time.Hour
+
+// maxCopies bounds how many addresses of a setting get a mail.
+const maxCopies = 20
+
+// happening is a transaction that came to its end, with what a letter about it needs.
+type happening struct {
+	eventID  int64
+	at       time.Time // by the site's clock
+	failed   bool
+	site     travel.Site
+	channel  travel.Channel
+	payment  travel.Transaction
+	original travel.Transaction // of a chargeback
+	outbox   bool               // it is shown and never sent
+	packed   []Mail
+	realTime time.Time
+}
+
+// mails are the mails about a happening: none for what is no news.
+func (h *happening) mails(tx *db.Tx) ([]Mail, error) {
+	t := h.payment
+	if t.ImportKey != "" || h.at.Sub(t.EffectiveAt) > oldNews {
+		return nil, nil
+	}
+	switch {
+	case h.failed:
+		if h.channel.MailFailures {
+			h.toMerchant(Failure, h.channel.PrimaryMail)
+		}
+	case t.Type.Takes():
+		return h.packed, h.toTravellers(tx, Receipt)
+	case t.Type == travel.Refund:
+		return h.packed, h.toTravellers(tx, Refund)
+	case t.Type == travel.Chargeback && h.channel.ChargebackMail != "":
+		original, err := payments.Transaction(tx, t.SiteID, t.LinkedID)
+		if err != nil {
+			return nil, err
+		}
+		h.original = original
+		h.toMerchant(Chargeback, h.channel.ChargebackMail)
+	}
+	return h.packed, nil
+}
+
+// toTravellers adds a mail to the lead traveller of each booking, and the copies of it.
+func (h *happening) toTravellers(tx *db.Tx, kind Kind) error {
+	for _, p := range h.payment.Payments {
+		b, err := bookingOf(tx, p.SiteID, p.BookingID)
+		if err != nil {
+			return err
+		}
+		letter := h.letter(cmp.Or(b.Language, h.channel.Language))
+		letter.To, letter.Name = b.Email, strings.TrimSpace(b.Firstname+" "+b.Surname)
+		letter.Booking, letter.Reference, letter.Currency, letter.Amount = b.TrustID(), b.Reference, p.Currency, p.Total
+		letter.Start, letter.End, letter.Country, letter.Unpaid = day(b.FirstTravelDay()), day(b.End), b.Country, b.Unpaid()
+		if len(h.payment.Payments) > 1 { // the charge is that of all bookings together
+			letter.PaidCurrency, letter.Paid = "", 0
+		}
+		amount, until, err := protectedOf(tx, b)
+		if err != nil {
+			return err
+		}
+		letter.Protected, letter.Until = amount, day(until)
+		h.add(kind, p.BookingID, false, b.Email, letter)
+		if h.channel.MailBCC {
+			for _, address := range addresses(h.channel.PrimaryMail) {
+				h.add(kind, p.BookingID, true, address, letter)
+			}
+		}
+	}
+	return nil
+}
+
+// toMerchant adds a mail to each address of a setting of the channel.
+func (h *happening) toMerchant(kind Kind, list string) {
+	letter := h.letter(h.channel.Language)
+	letter.Currency, letter.Amount = h.payment.Currency, h.payment.Total
+	letter.PaidCurrency, letter.Paid = "", 0
+	letter.Channel, letter.Reason, letter.ARN = h.channel.Name, h.payment.Content, cmp.Or(h.payment.AcquirerReference, h.original.AcquirerReference)
+	for _, d := range h.original.Disputes {
+		if d.ChargebackID == h.payment.ID {
+			letter.Reason = cmp.Or(d.ReasonCode, letter.Reason)
+		}
+	}
+	booking := int64(0)
+	if len(h.payment.Payments) > 0 {
+		first := h.payment.Payments[0]
+		booking, letter.Reference = first.BookingID, first.BookingReference
+		letter.Booking = travel.Booking{SiteID: first.SiteID, ID: first.BookingID}.TrustID()
+	}
+	for _, address := range addresses(list) {
+		letter.To = address
+		h.add(kind, booking, false, address, letter)
+	}
+}
+
+// letter is what all letters about the happening have in common.
+func (h *happening) letter(language string) Letter {
+	t := h.payment
+	letter := Letter{
+		Language: language, Sender: cmp.Or(h.channel.ReceiptLabel, h.site.Name), Test: h.site.Sandbox || t.Simulated,
+		Number: t.TrustID(), On: day(civil.DayOf(t.EffectiveAt)), Start: day(civil.NoDay), End: day(civil.NoDay), Until: day(civil.NoDay),
+		Descriptor: h.channel.Descriptor, Scheme: travel.Scheme(t.CardType), Digits: t.LastFour,
+	}
+	if t.Currency != t.BaseCurrency {
+		letter.PaidCurrency, letter.Paid = t.Currency, t.Total
+	}
+	return letter
+}
+
+// add puts a mail beside the others. One that has no good address is dead from the beginning: so it is seen, and can be
+// sent when the address is mended.
+func (h *happening) add(kind Kind, booking int64, copied bool, address string, letter Letter) {
+	m := Mail{
+		SiteID: h.site.ID, EventID: h.eventID, Number: int64(len(h.packed)) + 1, Kind: kind, TransactionID: h.payment.ID,
+		BookingID: booking, Copy: copied, Recipient: address, Letter: letter, State: Waiting, NextAt: h.realTime,
+	}
+	problem := checkAddress(address)
+	switch {
+	case problem != "":
+		m.State, m.Answer = Dead, problem
+	case h.outbox:
+		m.State = Outbox
+	case h.realTime.Sub(h.at) > giveUpAfter: // the job has not run for days; a sandbox's clock does not come here
+		m.State, m.Answer = Dead, "This happened more than three days before the mails were made."
+	}
+	if m.State != Waiting {
+		m.NextAt, m.ForgetAt = time.Time{}, h.realTime.Add(remember)
+	}
+	h.packed = append(h.packed, m)
+}
+
+// addresses are the addresses of a setting with commas between, each once.
+func addresses(list string) []string {
+	var found []string
+	for part := range strings.SplitSeq(list, ",") {
+		if part = strings.TrimSpace(part); part != "" && len(found) < maxCopies {
+			found = append(found, part)
+		}
+	}
+	return found
+}
+
+// protectedOf is what of a booking is protected now, and the last day on which it can be charged back: 0 and no day where
+// nothing is. Payments of test channels count, too: their mails say that they are tests.
+func protectedOf(tx *db.Tx, b travel.Booking) (amount int64, until civil.Day, err error) {
+	until = civil.NoDay
+	histories, err := ledger.HistoriesOfBooking(tx, b.SiteID, b.ID)
+	for _, h := range histories {
+		left := h.Sum(h.Events).Remaining(h.Paid(), max(h.Paid(), civil.DayOf(tx.Now)))
+		if !h.Decision.Protected || left <= 0 || len(h.Terms) == 0 {
+			continue
+		}
+		amount += left
+		if last := h.Terms[len(h.Terms)-1].LastDay; until == civil.NoDay || last > until {
+			until = last
+		}
+	}
+	return amount, until, err
+}
+
+func bookingOf(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
+	return bookings.Alone(tx, siteID, id)
+}
+
+func siteOf(tx *db.Tx, id int64) (travel.Site, error) { return merchants.Site(tx, id) }
+
+// readHappening reads what a letter about a transaction needs. The error is db.ErrNotFound where it is gone.
+func readHappening(tx *db.Tx, site travel.Site, transactionID int64) (h happening, err error) {
+	h.site, h.realTime = site, core.RealNow(tx)
+	if h.payment, err = payments.Transaction(tx, site.ID, transactionID); err != nil {
+		return h, err
+	}
+	h.channel, err = merchants.Channel(tx, site.ID, h.payment.ChannelID)
+	return h, err
+}

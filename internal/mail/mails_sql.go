@@ -1,0 +1,175 @@
+package mail
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/travel"
+)
+
+const mailColumns = `site_id, id, event_id, number, kind, transaction_id, booking_id, copy, recipient, letter, state, answer,
+	attempts, resends, queued_at, asked_at, tried_at, next_at, forget_at`
+
+func scanMail(scan func(dest ...any) error) (Mail, error) {
+	var m Mail
+	var letter string
+	var queued, asked int64
+	var event, tried, next, forget sql.NullInt64
+	err := scan(&m.SiteID, &m.ID, &event, &m.Number, &m.Kind, &m.TransactionID, &m.BookingID, &m.Copy, &m.Recipient, &letter,
+		&m.State, &m.Answer, &m.Attempts, &m.Resends, &queued, &asked, &tried, &next, &forget)
+	if err != nil {
+		return m, err
+	}
+	m.EventID, m.QueuedAt, m.AskedAt = event.Int64, db.Instant(queued), db.Instant(asked)
+	m.TriedAt, m.NextAt, m.ForgetAt = db.MaybeInstant(tried), db.MaybeInstant(next), db.MaybeInstant(forget)
+	if m.Forgotten = letter == ""; m.Forgotten {
+		return m, nil
+	}
+	if err := json.Unmarshal([]byte(letter), &m.Letter); err != nil {
+		return m, fmt.Errorf("letter of mail %d: %w", m.ID, err)
+	}
+	return m, nil
+}
+
+// insertMail stores a new mail and returns it with its id and times.
+func insertMail(tx *db.Tx, m Mail) (Mail, error) {
+	letter, err := json.Marshal(m.Letter)
+	if err != nil {
+		return m, err
+	}
+	m.QueuedAt, m.AskedAt = core.RealNow(tx), core.RealNow(tx)
+	err = tx.Row(`INSERT INTO mails (site_id, event_id, number, kind, transaction_id, booking_id, copy, recipient, letter, state,
+			answer, attempts, resends, queued_at, asked_at, next_at, forget_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, 0, $12, $12, $13, $14) RETURNING id`,
+		[]any{m.SiteID, db.MaybeID(m.EventID), m.Number, m.Kind, m.TransactionID, m.BookingID, m.Copy, m.Recipient, string(letter),
+			m.State, m.Answer, db.Micros(m.QueuedAt), db.MaybeMicros(m.NextAt), db.MaybeMicros(m.ForgetAt)}, &m.ID)
+	return m, err
+}
+
+func mailsPage(tx *db.Tx, siteID int64, f Filter, page travel.Page) (travel.List[Mail], error) {
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	db.In(&w, "id", f.Include)
+	db.NotIn(&w, "id", f.Exclude)
+	db.In(&w, "state", f.States)
+	db.In(&w, "kind", f.Kinds)
+	db.In(&w, "booking_id", f.Bookings)
+	db.In(&w, "transaction_id", f.Transactions)
+	return db.ListOf(tx, "mails", mailColumns, &w, page, nil, f.Include, scanMail)
+}
+
+// readMail reads one mail. The error is db.ErrNotFound where there is none.
+func readMail(tx *db.Tx, siteID, id int64) (Mail, error) {
+	return scanMail(func(dest ...any) error {
+		return tx.Row(`SELECT `+mailColumns+` FROM mails WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+	})
+}
+
+// lockMail is readMail in a write: nobody else changes the mail before the write ends.
+func lockMail(tx *db.Tx, siteID, id int64) (Mail, error) {
+	return scanMail(func(dest ...any) error {
+		return tx.Row(`UPDATE mails SET number = number WHERE site_id = $1 AND id = $2 RETURNING `+mailColumns,
+			[]any{siteID, id}, dest...)
+	})
+}
+
+// askAgain stores a mail that somebody has asked for again. The caller has locked it.
+func askAgain(tx *db.Tx, m Mail) error {
+	letter, err := json.Marshal(m.Letter)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`UPDATE mails SET recipient = $3, letter = $4, state = $5, answer = '', attempts = 0, resends = $6,
+			asked_at = $7, next_at = $7, forget_at = NULL
+		WHERE site_id = $1 AND id = $2`,
+		m.SiteID, m.ID, m.Recipient, string(letter), m.State, m.Resends, db.Micros(m.AskedAt))
+	return err
+}
+
+// dueMails lists the keys of mails that wait and are due, the longest overdue first.
+func dueMails(tx *db.Tx, limit int) ([]db.Key, error) {
+	var list []db.Key
+	err := tx.Each(`SELECT site_id, id FROM mails WHERE next_at <= $1 AND state = $2 ORDER BY next_at LIMIT $3`,
+		[]any{db.Micros(core.RealNow(tx)), Waiting, limit}, func(scan func(dest ...any) error) error {
+			var key db.Key
+			err := scan(&key.SiteID, &key.ID)
+			list = append(list, key)
+			return err
+		})
+	return list, err
+}
+
+// triedSince counts the mails whose last attempt began after an instant.
+func triedSince(tx *db.Tx, after time.Time) (n int, err error) {
+	err = tx.Row(`SELECT COUNT(*) FROM mails WHERE tried_at > $1`, []any{db.Micros(after)}, &n)
+	return n, err
+}
+
+// claim notes that an attempt begins, before the server is spoken to. The error is db.ErrNotFound where the mail is not due
+// any more: another process has it.
+func claim(tx *db.Tx, key db.Key) (Mail, error) {
+	now := core.RealNow(tx)
+	return scanMail(func(dest ...any) error {
+		return tx.Row(`UPDATE mails SET state = $3, attempts = attempts + 1, tried_at = $4, next_at = $5
+			WHERE site_id = $1 AND id = $2 AND state = $6 AND next_at <= $4 RETURNING `+mailColumns,
+			[]any{key.SiteID, key.ID, Sending, db.Micros(now), db.Micros(now.Add(lostAfter)), Waiting}, dest...)
+	})
+}
+
+// finish stores the outcome of the attempt that claim began. An outcome that comes when it counts as unknown already is
+// stored, too: now it is known. It changes nothing when somebody has asked for the mail again since.
+func finish(tx *db.Tx, m Mail, o outcome) error {
+	_, err := tx.Exec(`UPDATE mails SET state = $3, answer = $4, next_at = $5, forget_at = $6
+		WHERE site_id = $1 AND id = $2 AND tried_at = $7 AND asked_at = $8 AND state IN ($9, $10)`,
+		m.SiteID, m.ID, o.state, o.answer, db.MaybeMicros(o.nextAt), db.MaybeMicros(o.forgetAt), db.Micros(m.TriedAt),
+		db.Micros(m.AskedAt), Sending, Unknown)
+	return err
+}
+
+// giveUpLost says of attempts that nobody has finished that their outcome is unknown: the process has died, or was cut off
+// from its database.
+func giveUpLost(tx *db.Tx) (int64, error) {
+	now := core.RealNow(tx)
+	return tx.Exec(`UPDATE mails SET state = $2, answer = $3, next_at = NULL, forget_at = $4
+		WHERE next_at <= $1 AND state = $5`, db.Micros(now), Unknown, lostAnswer, db.Micros(now.Add(remember)), Sending)
+}
+
+// forget removes the addresses and letters of mails that have been over for long, at most limit of them.
+func forget(tx *db.Tx, limit int) (int64, error) {
+	return tx.Exec(`UPDATE mails SET recipient = '', letter = '', answer = substr(answer, 1, 3), forget_at = NULL
+		WHERE (site_id, id) IN (SELECT site_id, id FROM mails WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2)`,
+		db.Micros(core.RealNow(tx)), limit)
+}
+
+// mark says how far the mails follow the feed of a site.
+type mark struct {
+	position int64
+	unsureTo int64 // mails about events up to this id may have been sent before the database was restored
+}
+
+// markOf reads the mark of a site: the zero one where nobody has followed it yet.
+func markOf(tx *db.Tx, siteID int64) (m mark, err error) {
+	err = tx.Row(`SELECT position, unsure_to FROM mail_marks WHERE site_id = $1`, []any{siteID}, &m.position, &m.unsureTo)
+	if errors.Is(err, db.ErrNotFound) {
+		return mark{}, nil
+	}
+	return m, err
+}
+
+// moveMark moves the mark of a site on from where it was read. ok is false when another process has moved it since.
+func moveMark(tx *db.Tx, siteID, from, to int64) (ok bool, err error) {
+	if from == 0 {
+		_, err = tx.Exec(`INSERT INTO mail_marks (site_id, position, unsure_to) VALUES ($1, 0, 0)
+			ON CONFLICT (site_id) DO NOTHING`, siteID)
+		if err != nil {
+			return false, err
+		}
+	}
+	n, err := tx.Exec(`UPDATE mail_marks SET position = $3 WHERE site_id = $1 AND position = $2`, siteID, from, to)
+	return n == 1, err
+}
