@@ -42,6 +42,7 @@ type Client struct {
 	Sites        *Sites
 	Clock        *SandboxClock
 	Proposals    *Proposals
+	Mails        *Mails
 	Audit        *AuditTrail
 	Tokens       *Tokens
 
@@ -97,6 +98,7 @@ func New(baseURL, site string, credentials Credential, options ...Option) (*Clie
 	c.Premiums, c.Policies, c.Rates = &Premiums{c}, &Policies{c}, &Rates{c}
 	c.Sites, c.Clock, c.Proposals = &Sites{c}, &SandboxClock{c}, &Proposals{c}
 	c.Audit, c.Tokens, c.Events = &AuditTrail{c}, &Tokens{c}, &Events{c}
+	c.Mails = &Mails{c}
 	return c, nil
 }
 

@@ -213,7 +213,7 @@ type Channel struct {
 	Currencies string `json:"currencies"`
 	// The language of the channel's statements as PDF.
 	Language Language `json:"language"`
-	// Comma-separated e-mail addresses.
+	// Comma-separated e-mail addresses of the merchant.
 	PrimaryMail string `json:"primary_mail"`
 	// Whether primary_mail gets a copy of mail receipts.
 	MailBccTransactionalMails bool `json:"mail_bcc_transactional_mails"`

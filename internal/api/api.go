@@ -141,6 +141,10 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/payments", mayRead, (*server).listPayments),
 		at("GET", v2+"/payments/{id}", mayRead, (*server).getPayment),
 		at("GET", v2+"/events", mayRead, (*server).listEvents),
+		at("GET", v2+"/mails", mayRead, (*server).listMails),
+		at("GET", v2+"/mails/{id}", mayRead, (*server).getMail),
+		at("POST", v2+"/mails/{id}/resend", mayDoAll, (*server).resendMail),
+		at("POST", v2+"/mails/test", mayDoAll, (*server).tryMail),
 	}, append(modal(checkout.ModalPath), protectionRoutes(v2)...)...)
 }
 

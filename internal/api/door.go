@@ -71,7 +71,8 @@ var bodyOf = map[string]int{
 	"createChannel": maxBody, "createCollateral": maxBody, "createLimit": maxBody, "createModalBooking": maxBody,
 	"createModalTransaction": maxBody, "createPolicy": maxBody, "createRate": maxBody, "createStatementPayment": maxBody,
 	"createSupplier": maxBody, "createToken": maxBody, "createTransaction": maxBody, "login": maxBody, "moveClock": maxBody,
-	"openModalSession": maxBody, "rejectProposal": maxBody, "takeProcessorEvent": maxEvent, "updateSite": maxBody, "withdrawProposal": maxBody,
+	"openModalSession": maxBody, "rejectProposal": maxBody, "takeProcessorEvent": maxEvent, "tryMail": maxBody, "updateSite": maxBody,
+	"withdrawProposal": maxBody,
 }
 
 // callerOf names who sends a request: the token, if a request with it was let in lately, or else the address. Tokens that

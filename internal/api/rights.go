@@ -19,5 +19,6 @@ var rights = map[string]auth.Permission{
 	"createRate": auth.WriteRates, "moveClock": auth.MoveClock, "listAudit": auth.ReadAudit,
 	"listProposals": auth.ReadAudit, "getProposal": auth.ReadAudit,
 	"approveProposal": auth.DecideProposals, "rejectProposal": auth.DecideProposals, "withdrawProposal": auth.DecideProposals,
+	"resendMail": auth.SendMails, "tryMail": auth.ManageSites,
 	"createLimit": auth.WriteLimits, "createCollateral": auth.WriteCollateral,
 }
