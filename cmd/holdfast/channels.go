@@ -109,13 +109,13 @@ type channelSetCmd struct {
 	Name            *string                 `help:"Name of the channel."`
 	Currency        *string                 `field:"currencies" placeholder:"CODE" help:"Base currency. It can be changed until the channel has had a booking."`
 	Language        *string                 `help:"Language of the channel's statements, such as enGB."`
-	PrimaryMail     *string                 `placeholder:"ADDRESSES" help:"Addresses that get copies of receipts, with commas. No effect yet."`
-	MailBCC         *bool                   `name:"mail-bcc" field:"mail_bcc_transactional_mails" negatable:"" help:"Send copies of receipts to the addresses of --primary-mail. No effect yet."`
+	PrimaryMail     *string                 `placeholder:"ADDRESSES" help:"Addresses that get copies of receipts, with commas.."`
+	MailBCC         *bool                   `name:"mail-bcc" field:"mail_bcc_transactional_mails" negatable:"" help:"Send copies of receipts to the addresses of --primary-mail.."`
 	ReceiptLabel    *string                 `placeholder:"NAME" help:"Company name on receipts."`
 	ExternalID      *string                 `name:"external-id" placeholder:"ID" help:"The id of the channel in your own systems."`
 	OtherProtection *travel.OtherProtection `placeholder:"VALUE" help:"What else protects travellers: none, bond, trust_account, insurance or scheme."`
 	AccountType     *string                 `placeholder:"TYPE" help:"protected-processing or trust."`
-	ProtectionType  *string                 `placeholder:"TYPE" help:"trust-travel or svcu-management. No effect yet."`
+	ProtectionType  *string                 `placeholder:"TYPE" help:"trust-travel or svcu-management.."`
 	Status          *string                 `field:"channel_status" placeholder:"STATUS" help:"Value of channel_status. With an empty one it follows the mode again."`
 	StatementPeriod *string                 `placeholder:"PERIOD" help:"month, biweek or week."`
 	Locked          *bool                   `negatable:"" help:"Lock the channel: payments logged while it is locked are not protected. Unlocking a protected channel takes two people."`
@@ -123,12 +123,12 @@ type channelSetCmd struct {
 	Reason          string                  `help:"Why; where a second operator must approve it, they read this."`
 
 	ServerToServer     *bool      `negatable:"" help:"Take payments by card. This flag and those below need the profile server-to-server."`
-	CardholderPresent  *bool      `negatable:"" help:"Allow payments with the cardholder present. No effect yet."`
-	MailFailures       *bool      `negatable:"" help:"Send mail about failed transactions to --primary-mail. No effect yet."`
-	ChargebackMail     *string    `placeholder:"ADDRESSES" help:"Addresses that get mail about chargebacks, with commas. No effect yet."`
-	BeneficiaryID      *string    `name:"beneficiary-id" placeholder:"ID" help:"Id of the account that gets payouts. No effect yet."`
-	SettlementCurrency *string    `placeholder:"CODE" help:"Currency of payouts. With an empty one it is the base currency. No effect yet."`
-	PayoutMinimum      amountFlag `placeholder:"AMOUNT" help:"Smallest payout, in the currency of payouts, such as \"50.00 EUR\". No effect yet."`
+	CardholderPresent  *bool      `negatable:"" help:"Allow payments with the cardholder present.."`
+	MailFailures       *bool      `negatable:"" help:"Send mail about failed transactions to --primary-mail.."`
+	ChargebackMail     *string    `placeholder:"ADDRESSES" help:"Addresses that get mail about chargebacks, with commas.."`
+	BeneficiaryID      *string    `name:"beneficiary-id" placeholder:"ID" help:"Id of the account that gets payouts.."`
+	SettlementCurrency *string    `placeholder:"CODE" help:"Currency of payouts. With an empty one it is the base currency.."`
+	PayoutMinimum      amountFlag `placeholder:"AMOUNT" help:"Smallest payout, in the currency of payouts, such as \"50.00 EUR\".."`
 	Descriptor         *string    `placeholder:"TEXT" help:"Text on cardholders' bank statements. An empty one removes it."`
 }
 

@@ -60,6 +60,15 @@ type Config struct {
 	RequestsWaiting   int `name:"requests-waiting" default:"128" env:"HOLDFAST_REQUESTS_WAITING" placeholder:"N" help:"How many requests may wait for that (default: 128). Others are answered with status 503."`
 	RequestsPerCaller int `name:"requests-per-caller" default:"48" env:"HOLDFAST_REQUESTS_PER_CALLER" placeholder:"N" help:"How many requests one caller may have open at the same time (default: 48). Others are answered with status 429."`
 
+	SMTPURL          string        `name:"smtp-url" env:"HOLDFAST_SMTP_URL" placeholder:"URL" help:"The mail server, such as smtp://user@mail.example:587 or smtps://mail.example (default: none; mails are only shown)."`
+	SMTPPasswordFile string        `name:"smtp-password-file" env:"HOLDFAST_SMTP_PASSWORD_FILE" placeholder:"FILE" help:"File with the password for the mail server. Without it, the password of --smtp-url counts."`
+	SMTPTLS          string        `name:"smtp-tls" default:"auto" enum:"auto,starttls,implicit,none" env:"HOLDFAST_SMTP_TLS" placeholder:"WAY" help:"How mails are protected on their way to the server: starttls, implicit, none (on this machine only), or auto (the default)."`
+	SMTPTimeout      time.Duration `name:"smtp-timeout" default:"10s" env:"HOLDFAST_SMTP_TIMEOUT" placeholder:"DURATION" help:"How long to wait for an answer of the mail server, 20s at most (default: 10s)."`
+	MailFrom         string        `name:"mail-from" env:"HOLDFAST_MAIL_FROM" placeholder:"ADDRESS" help:"The sender's e-mail address. --smtp-url needs it."`
+	MailSandbox      bool          `name:"mail-sandbox" env:"HOLDFAST_MAIL_SANDBOX" help:"Send the mails of sandboxes and test channels, too. Without it they are only shown."`
+	MailsAtOnce      int           `name:"mails-at-once" default:"4" env:"HOLDFAST_MAILS_AT_ONCE" placeholder:"N" help:"How many mails are sent at the same time (default: 4)."`
+	MailsPerMinute   int           `name:"mails-per-minute" default:"120" env:"HOLDFAST_MAILS_PER_MINUTE" placeholder:"N" help:"How many mails are sent in a minute (default: 120). The others wait."`
+
 	LogLevel    string        `default:"info" enum:"debug,info,warn,error" env:"HOLDFAST_LOG_LEVEL" placeholder:"LEVEL" help:"Log lines of this level and above: debug, info, warn or error (default: info)."`
 	LogFormat   string        `default:"text" enum:"text,json" env:"HOLDFAST_LOG_FORMAT" placeholder:"FORMAT" help:"Form of the log, which goes to standard error: text or json (default: text)."`
 	AnchorFile  string        `name:"anchor-file" env:"HOLDFAST_ANCHOR_FILE" placeholder:"FILE" help:"Append the heads of the chains to this file, for \"holdfast verify --against\" (default: none). It belongs on another disk."`
@@ -98,6 +107,9 @@ func (c Config) Validate() error {
 	}
 	if c.RequestsAtOnce <= 0 || c.RequestsWaiting <= 0 || c.RequestsPerCaller <= 0 {
 		return errors.New("--requests-at-once, --requests-waiting and --requests-per-caller must be more than 0")
+	}
+	if _, err := c.transport(); err != nil {
+		return err
 	}
 	if c.ShutdownTimeout < 0 {
 		return errors.New("--shutdown-timeout cannot be negative")
@@ -243,6 +255,19 @@ func (p *program) show(flag *kong.Flag) string {
 			return "(follows listen)"
 		}
 		return masked(p.BaseURL)
+	case "smtp-url":
+		if p.SMTPURL == "" {
+			return "(none)"
+		}
+		return masked(p.SMTPURL)
+	case "smtp-password-file":
+		if p.SMTPPasswordFile == "" {
+			return "(none)"
+		}
+	case "mail-from":
+		if p.MailFrom == "" {
+			return "(none)"
+		}
 	case "anchor-file":
 		if p.AnchorFile == "" {
 			return "(none)"

@@ -14,6 +14,7 @@ import (
 	"holdfast/internal/demo"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/checkout"
+	"holdfast/internal/web/outbox"
 )
 
 // demoCmd makes a sandbox and serves it.
@@ -62,6 +63,9 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	if err := p.openShop(world, listener.Addr()); err != nil {
 		return err
 	}
+	if err := p.openOutbox(world); err != nil {
+		return err
+	}
 	p.tellDemo(world, listener.Addr())
 	return p.serve(ctx, listener)
 }
@@ -100,6 +104,7 @@ func (p *program) tellDemo(w demo.World, addr net.Addr) {
 	p.printf("  API             %s\n", p.apiBase(base, w.Site.Path))
 	p.printf("  Documentation   %s/docs\n", base)
 	p.printf("  A checkout      %s%s\n", base, checkout.Path)
+	p.printf("  Its mails       %s%s\n", base, outbox.Path)
 	p.printf("  Database        %s\n\n", masked(p.Database))
 	p.printf("  API token       %s\n", w.Token)
 	p.printf("  Admin           %s   password %s\n", demo.AdminName, w.AdminPassword)

@@ -97,7 +97,7 @@ func exitCode(stderr io.Writer, parsed *kong.Context, err error) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, errFindings):
+	case errors.Is(err, errFindings), errors.Is(err, errNotSent):
 		return exitFailure
 	case errors.Is(err, errRefused):
 		return exitRefused

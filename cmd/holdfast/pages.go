@@ -11,10 +11,11 @@ import (
 	"holdfast/internal/psp/sandbox"
 	"holdfast/internal/web/checkout"
 	"holdfast/internal/web/modal"
+	"holdfast/internal/web/outbox"
 )
 
 // withPages serves the pages for people beside the API: the front page, the documentation, the payment modal, the challenges
-// of the sandbox processor and, in the demo, a shop.
+// of the sandbox processor and, in the demo, a shop and the mails.
 func (p *program) withPages(service api.Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
@@ -33,6 +34,8 @@ func (p *program) withPages(service api.Service) http.Handler {
 			page(p.modal)
 		case p.shop != nil && (path == checkout.Path || strings.HasPrefix(path, checkout.Path+"/")):
 			page(p.shop)
+		case p.outbox != nil && (path == outbox.Path || strings.HasPrefix(path, outbox.Path+"/")):
+			page(p.outbox)
 		case p.pages.Serves(r):
 			page(p.pages)
 		default:
@@ -48,7 +51,7 @@ func readsDatabase(path string) bool {
 	case modal.Path + "frame", modal.Path + "return":
 		return true
 	default:
-		return strings.HasPrefix(path, sandbox.ChallengePath)
+		return strings.HasPrefix(path, sandbox.ChallengePath) || strings.HasPrefix(path, outbox.Path)
 	}
 }
 

@@ -42,6 +42,7 @@ type program struct {
 	modal          *modal.Modal // the pages of the payment modal
 	pages          *web.Pages   // the front page and the documentation
 	shop           http.Handler // the demo's checkout page; nil in all other commands
+	outbox         http.Handler // the mails of the demo; nil in all other commands
 
 	site travel.Site // the site that the command works on; known after operatorAt
 	db   *db.DB
@@ -110,6 +111,10 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 	}
 	p.app = app.New(p.core)
 	p.app.Webhooks.Private, p.app.Webhooks.Lookup = p.WebhookPrivate, lookup
+	if p.app.Mails.Transport, err = p.transport(); err != nil {
+		return err
+	}
+	p.app.Mails.Sandboxes = p.MailSandbox
 	if err := p.findKeys(ctx); err != nil {
 		return err
 	}

@@ -11,11 +11,13 @@ import (
 
 	"holdfast/client"
 	"holdfast/internal/demo"
+	mails "holdfast/internal/mail"
 	"holdfast/internal/merchants"
 	"holdfast/internal/psp/sandbox"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/checkout"
 	"holdfast/internal/web/modal"
+	"holdfast/internal/web/outbox"
 )
 
 // openShop makes the checkout page of the demo. The page knows only what a merchant knows: the address of the script, the
@@ -51,6 +53,32 @@ func (p *program) openShop(w demo.World, addr net.Addr) error {
 
 // A page that is being loaded does not wait for long.
 const shopTimeout, shopPatience = 10 * time.Second, 2 * time.Second
+// openOutbox makes the pages that show the mails of the demo.
+func (p *program) openOutbox(w demo.World) error {
+	reader := merchants.SystemAt(w.Site)
+	pages, err := outbox.New(outbox.Config{
+		Newest: func(ctx context.Context, n int) ([]mails.Mail, error) {
+			found, err := p.app.Mails.List(ctx, reader, mails.Filter{}, travel.Page{Number: 1, Size: n, Offset: -1, OrderBy: "id", Descending: true})
+			return found.Items, err
+		},
+		Get: func(ctx context.Context, id int64) (mails.Mail, mails.Message, error) {
+			return p.app.Mails.Get(ctx, reader, id)
+		},
+	})
+	p.outbox = pages
+	return err
+}
+
+// outcome finds the result of a payment as the API's description advises: it reads the booking, and then the last of
+// its transactions.
+func (p *program) outcome(ctx context.Context, merchant auth.Actor, booking int64) (checkout.Outcome, error) {
+	b, err := p.app.Bookings.Get(ctx, merchant, booking)
+	if err != nil || len(b.TransactionIDs) == 0 {
+		return checkout.Outcome{Booking: b.ID}, err
+	}
+	t, err := p.app.Payments.Get(ctx, merchant, b.TransactionIDs[len(b.TransactionIDs)-1])
+	return checkout.Outcome{Booking: b.ID, Transaction: t.ID, Status: string(t.Status), Content: t.Content}, err
+}
 
 // shopOrigins are the origins under which a browser on this machine may open the shop.
 func (p *program) shopOrigins() []string {

@@ -1,0 +1,144 @@
+// Package outbox shows the mails of the demo, which are never sent: a page with the newest ones, and a page for each as its
+// reader would see it. Only the demo serves it: it asks nobody who they are. Begin to read at New.
+package outbox
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // for the pages and their style
+	"html/template"
+	"net/http"
+	"strconv"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/mail"
+)
+
+// Path is the address of the outbox.
+const Path = "/outbox"
+
+// shown is how many mails the page lists.
+const shown = 50
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var pageStyle []byte
+
+// Config is where the mails come from.
+type Config struct {
+	// Newest reads the newest mails, at most n of them.
+	Newest func(ctx context.Context, n int) ([]mail.Mail, error)
+	// Get reads a mail and its text.
+	Get func(ctx context.Context, id int64) (mail.Mail, mail.Message, error)
+}
+
+// Pages serves the outbox.
+type Pages struct {
+	Config
+	page *template.Template
+	mux  *http.ServeMux
+}
+
+// New makes the pages.
+func New(cfg Config) (*Pages, error) {
+	page, err := template.New("outbox").Funcs(template.FuncMap{"instant": civil.FormatInstant}).Parse(pageText)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pages{Config: cfg, page: page, mux: http.NewServeMux()}
+	p.mux.HandleFunc("GET "+Path, p.list)
+	p.mux.HandleFunc("GET "+Path+"/{id}", p.show)
+	p.mux.HandleFunc("GET "+Path+"/{id}/html", p.html)
+	p.mux.HandleFunc("GET "+Path+"/page.css", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/css; charset=utf-8")
+		_, _ = w.Write(pageStyle) // an error means that the browser has gone away
+	})
+	return p, nil
+}
+
+// ServeHTTP implements http.Handler.
+func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Robots-Tag", "noindex")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "+
+		"frame-ancestors 'none'")
+	p.mux.ServeHTTP(w, r)
+}
+
+// letter is a mail with its text, for the page.
+type letter struct {
+	mail.Mail
+	mail.Message
+}
+
+func (p *Pages) list(w http.ResponseWriter, r *http.Request) {
+	found, err := p.Newest(r.Context(), shown)
+	if err != nil {
+		unreachable(w)
+		return
+	}
+	var list []letter
+	for _, m := range found {
+		_, text, err := p.Get(r.Context(), m.ID)
+		if err != nil {
+			unreachable(w)
+			return
+		}
+		list = append(list, letter{m, text})
+	}
+	p.write(w, map[string]any{"List": list, "Path": Path})
+}
+
+func (p *Pages) show(w http.ResponseWriter, r *http.Request) {
+	if one, ok := p.read(w, r); ok {
+		p.write(w, map[string]any{"One": one, "Path": Path})
+	}
+}
+
+// html answers with the mail alone, for a frame. It may run no script, send no form and load nothing.
+func (p *Pages) html(w http.ResponseWriter, r *http.Request) {
+	one, ok := p.read(w, r)
+	if !ok {
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; "+
+		"style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'")
+	_, _ = w.Write([]byte(one.Page())) // an error means that the browser has gone away
+}
+
+func (p *Pages) read(w http.ResponseWriter, r *http.Request) (one letter, ok bool) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err == nil {
+		one.Mail, one.Message, err = p.Get(r.Context(), id)
+	}
+	switch {
+	case fault.Is(err, fault.Unavailable):
+		unreachable(w)
+	case err != nil || one.Forgotten:
+		http.Error(w, "There is no such mail.", http.StatusNotFound)
+	default:
+		return one, true
+	}
+	return one, false
+}
+
+func (p *Pages) write(w http.ResponseWriter, with any) {
+	var text bytes.Buffer
+	if err := p.page.Execute(&text, with); err != nil {
+		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = text.WriteTo(w) // an error means that the browser has gone away
+}
+
+func unreachable(w http.ResponseWriter) {
+	http.Error(w, "The mails cannot be read. Try again.", http.StatusServiceUnavailable)
+}
