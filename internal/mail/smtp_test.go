@@ -39,23 +39,23 @@ func textOf(t *testing.T, m mail.Mail) mail.Message {
 func TestOneAttempt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		server server
+		server *server
 		kind   string
 		down   bool
 	}{
-		"taken":                         {server{}, mail.Taken, false},
-		"the address is wrong":          {server{rcpt: answer(550)}, mail.Refused, false},
-		"the mailbox is full":           {server{rcpt: answer(452)}, mail.Later, false},
-		"the sender is refused":         {server{from: answer(550)}, mail.Later, true},
-		"the sender is slowed down":     {server{from: answer(450)}, mail.Later, false},
-		"the text is refused":           {server{data: answer(554)}, mail.Refused, false},
-		"the text is refused for now":   {server{data: answer(451)}, mail.Later, false},
-		"cut before the text":           {server{rcpt: cut}, mail.Later, false},
-		"the answer to the text is cut": {server{data: cut}, mail.Lost, false},
+		"taken":                         {&server{}, mail.Taken, false},
+		"the address is wrong":          {&server{rcpt: answer(550)}, mail.Refused, false},
+		"the mailbox is full":           {&server{rcpt: answer(452)}, mail.Later, false},
+		"the sender is refused":         {&server{from: answer(550)}, mail.Later, true},
+		"the sender is slowed down":     {&server{from: answer(450)}, mail.Later, false},
+		"the text is refused":           {&server{data: answer(554)}, mail.Refused, false},
+		"the text is refused for now":   {&server{data: answer(451)}, mail.Later, false},
+		"cut before the text":           {&server{rcpt: cut}, mail.Later, false},
+		"the answer to the text is cut": {&server{data: cut}, mail.Lost, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, &c.server, nil, false)
+			s := serve(t, c.server, nil, false)
 			m := aMail()
 			kind, said, down := s.transport().Attempt(t.Context(), m, textOf(t, m))
 			if kind != c.kind || down != c.down {
