@@ -53,6 +53,7 @@ func (p *program) openShop(w demo.World, addr net.Addr) error {
 
 // A page that is being loaded does not wait for long.
 const shopTimeout, shopPatience = 10 * time.Second, 2 * time.Second
+
 // openOutbox makes the pages that show the mails of the demo.
 func (p *program) openOutbox(w demo.World) error {
 	reader := merchants.SystemAt(w.Site)
@@ -67,17 +68,6 @@ func (p *program) openOutbox(w demo.World) error {
 	})
 	p.outbox = pages
 	return err
-}
-
-// outcome finds the result of a payment as the API's description advises: it reads the booking, and then the last of
-// its transactions.
-func (p *program) outcome(ctx context.Context, merchant auth.Actor, booking int64) (checkout.Outcome, error) {
-	b, err := p.app.Bookings.Get(ctx, merchant, booking)
-	if err != nil || len(b.TransactionIDs) == 0 {
-		return checkout.Outcome{Booking: b.ID}, err
-	}
-	t, err := p.app.Payments.Get(ctx, merchant, b.TransactionIDs[len(b.TransactionIDs)-1])
-	return checkout.Outcome{Booking: b.ID, Transaction: t.ID, Status: string(t.Status), Content: t.Content}, err
 }
 
 // shopOrigins are the origins under which a browser on this machine may open the shop.
