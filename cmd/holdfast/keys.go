@@ -262,18 +262,21 @@ func (c keysListCmd) Run(ctx context.Context, p *program) error {
 	}.print(p, auth.System(0), c.formFlags, c.orderFlags, p.core.Clock())
 }
 
-// keysOfSecrets lists the keys of the file, and those that the database needs and the file lacks.
+// keysOfSecrets lists the keys of the file, and those that the database needs and the file lacks. Without a file, as in a
+// restored database, the file lacks them all.
 func (p *program) keysOfSecrets(ctx context.Context) (list []listedKey, err error) {
-	if p.KeysFile == "" {
-		return nil, nil
-	}
-	keys, err := p.readKeys()
-	if err != nil {
-		return nil, err
+	var keys auth.SealKeys
+	if p.KeysFile != "" {
+		if keys, err = p.readKeys(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 	}
 	used, err := p.app.Secrets.SealingKeys(ctx, auth.System(0))
 	if err != nil {
 		return nil, err
+	}
+	if len(keys.IDs()) == 0 {
+		delete(used, "") // not encrypted yet, so no key is missing
 	}
 	add := func(id, use string) {
 		n := int64(used[id])

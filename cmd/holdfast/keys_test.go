@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -125,6 +126,12 @@ func TestTheFileOfKeysIsNotLost(t *testing.T) {
 	}
 	if _, err := os.Stat(lock); err == nil {
 		t.Error("a refused change holds the lock for ever")
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, uses, _ := idsOf(t, run("", "keys", "list")); !slices.Equal(uses, []string{"missing"}) {
+		t.Errorf("without the file, the keys that secrets need are %v", uses)
 	}
 	if err := os.WriteFile(file, before, 0o600); err != nil {
 		t.Fatal(err)
