@@ -43,12 +43,12 @@ var rooms = []room{
 		"users", "memberships", "recovery_codes", "api_tokens", "jwt_keys", "login_attempts", "refresh_families",
 	}},
 	{"bookings", []string{"events", "merchants"}, []string{"bookings", "booking_suppliers"}},
-	{"ledger", []string{"merchants", "bookings"}, []string{
+	{"ledger", []string{"events", "merchants", "bookings"}, []string{
 		"allocations", "allocation_terms", "allocation_events", "premium_lines", "booking_totals", "collateral", "exposure_",
 	}},
-	{"limits", []string{"merchants", "ledger"}, []string{"limits", "limit_", "over_limits"}},
+	{"limits", []string{"events", "merchants", "ledger"}, []string{"limits", "limit_", "over_limits"}},
 	{"rates", []string{"merchants", "ledger", "limits"}, []string{"fixings"}},
-	{"statements", []string{"merchants", "bookings", "ledger"}, []string{"statements", "statement_"}},
+	{"statements", []string{"events", "merchants", "bookings", "ledger"}, []string{"statements", "statement_"}},
 	{"payments", []string{"events", "merchants", "bookings", "ledger", "rates", "limits", "statements"}, []string{
 		"transactions", "payments", "gateway_charges", "disputes", "modal_payments",
 	}},

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 
@@ -85,20 +86,32 @@ func showProcessing(c travel.Channel, secret string, feed forexShape) *processin
 
 // channelView returns the function that shows channels in the profile of the deployment.
 func (s *server) channelView(c *call, channels ...travel.Channel) (func(travel.Channel) channelShape, error) {
-	if !s.core.Profile.Processes() {
-		return showChannel, nil
-	}
-	bases := make([]money.Currency, len(channels))
 	secrets := make(map[int64]string, len(channels))
-	for i, channel := range channels {
-		bases[i] = channel.Currency
+	for _, channel := range channels {
+		if !s.core.Profile.Processes() {
+			break // it shows no secret
+		}
 		secret, err := s.app.Channels.Secret(channel)
 		if err != nil {
 			return nil, err
 		}
 		secrets[channel.ID] = secret
 	}
-	feeds, err := s.app.Rates.Feeds(c.ctx, c.actor, bases)
+	return s.channelViewWith(c.ctx, c.actor, secrets, channels)
+}
+
+// channelViewWith is channelView with the secrets to show, by the ids of the channels.
+func (s *server) channelViewWith(
+	ctx context.Context, actor auth.Actor, secrets map[int64]string, channels []travel.Channel,
+) (func(travel.Channel) channelShape, error) {
+	if !s.core.Profile.Processes() {
+		return showChannel, nil
+	}
+	bases := make([]money.Currency, len(channels))
+	for i, channel := range channels {
+		bases[i] = channel.Currency
+	}
+	feeds, err := s.app.Rates.Feeds(ctx, actor, bases)
 	if err != nil {
 		return nil, err
 	}

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/events"
+	"holdfast/internal/limits"
+	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 	"holdfast/internal/webhooks"
 )
@@ -159,24 +162,53 @@ func (v objectView) of(kind events.Kind, ids []int64) (map[int64]any, error) {
 	case events.Webhook:
 		found, err := v.app.Webhooks.List(v.ctx, v.actor)
 		return byID(found, err, func(e webhooks.Endpoint) (int64, any, error) { return e.ID, showWebhook(e), nil })
-	default:
+	case events.Transaction:
 		found, err := v.app.Payments.List(v.ctx, v.actor, travel.TransactionFilter{Include: ids}, page)
 		return byID(found.Items, err, func(t travel.Transaction) (int64, any, error) {
 			shown, err := v.transactionObject(t, nil)
 			return t.ID, shown.body, err
 		})
+	case events.Payment:
+		found, err := v.app.Payments.ListPayments(v.ctx, v.actor, travel.PaymentFilter{Include: ids}, page)
+		return byID(found.Items, err, func(p travel.Payment) (int64, any, error) { return p.ID, showPayment(p), nil })
+	case events.LimitEvent:
+		found, err := v.app.Limits.Events(v.ctx, v.actor, limits.LimitEvents{Include: ids}, page)
+		return byID(found.Items, err, func(e protection.LimitEvent) (int64, any, error) { return e.ID, ShowLimitEvent(e), nil })
+	case events.Statement:
+		found, now, err := v.app.Statements.List(v.ctx, v.actor, travel.StatementFilter{Include: ids}, page)
+		return byID(found.Items, err, func(s protection.IssuedStatement) (int64, any, error) { return s.ID, ShowStatement(s, now), nil })
+	case events.Channel:
+		return v.channels(ids, page)
+	case events.Proposal:
+		found, err := v.app.Approvals.List(v.ctx, v.actor, travel.ProposalFilter{Include: ids}, page)
+		return byID(found.Items, err, func(p travel.Proposal) (int64, any, error) { return p.ID, showProposal(p), nil })
+	default:
+		return nil, fmt.Errorf("objects of the kind %q cannot be shown", kind)
 	}
+}
+
+// channels gives channels without their secrets.
+func (v objectView) channels(ids []int64, page travel.Page) (map[int64]any, error) {
+	found, err := v.app.Channels.List(v.ctx, v.actor, travel.ChannelFilter{Include: ids}, page)
+	if err != nil {
+		return nil, err
+	}
+	show, err := v.channelViewWith(v.ctx, v.actor, nil, found.Items)
+	return byID(found.Items, err, func(c travel.Channel) (int64, any, error) { return c.ID, show(c), nil })
 }
 
 // byID shows items by their ids. It returns err as it is.
 func byID[T any](items []T, err error, show func(T) (id int64, shape any, err error)) (map[int64]any, error) {
+	if err != nil {
+		return nil, err
+	}
 	shapes := map[int64]any{}
 	for _, item := range items {
-		id, shape, failed := show(item)
-		if failed != nil {
-			return nil, failed
+		id, shape, err := show(item)
+		if err != nil {
+			return nil, err
 		}
 		shapes[id] = shape
 	}
-	return shapes, err
+	return shapes, nil
 }

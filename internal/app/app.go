@@ -54,6 +54,7 @@ type App struct {
 	Clocks          *core.Clocks
 	Audit           *core.Audit
 	Approvals       *core.Approvals
+	Ends            *ledger.Ends
 	Events          *events.Events
 	Work            *core.Work
 	Seals           *seals.Seals
@@ -72,6 +73,7 @@ func New(c *core.Core) *App {
 		c.Profile = travel.ProtectionOnlyProfile
 	}
 	c.Pieces.Complete()
+	c.ProposalTold = events.RecordProposal
 	tokens := identity.NewTokens(c)
 	gateway := payments.NewGatewayPayments(c, processors.BeginPolling)
 	taken := payments.NewPayments(c, gateway)
@@ -105,6 +107,7 @@ func New(c *core.Core) *App {
 		Clocks:          &core.Clocks{Core: c, Moved: allRates.GoOnIn},
 		Audit:           &core.Audit{Core: c},
 		Approvals:       &core.Approvals{Core: c},
+		Ends:            &ledger.Ends{Core: c},
 		Events:          &events.Events{Core: c},
 		Work:            &core.Work{Core: c},
 		Seals:           &seals.Seals{Core: c},

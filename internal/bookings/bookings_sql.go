@@ -165,7 +165,7 @@ func flushSums(tx *db.Tx) error {
 			CAST($6 AS BIGINT), CAST($7 AS BIGINT), CAST($8 AS BOOLEAN), CAST($9 AS TEXT), CAST($10 AS TEXT), CAST($11 AS BIGINT))`
 		_, err := tx.Exec(`UPDATE bookings SET net = v.column3, held = v.column4, open_authorised = v.column5,
 				locked_payments = v.column6, payments = v.column7, modal_draft = v.column8, status = v.column9,
-				outstanding = v.column10, modified_at = v.column11
+				outstanding = v.column10, modified_at = v.column11, completed = completed AND v.column9 = 'paid'
 			FROM (VALUES `+strings.Join(rows, ", ")+`) AS v
 			WHERE bookings.site_id = v.column1 AND bookings.id = v.column2`, w.Args...)
 		return err
@@ -204,21 +204,6 @@ func Insert(tx *db.Tx, b travel.Booking) (id int64, err error) {
 	hold(tx, &b)
 	events.Record(tx, b.SiteID, events.BookingCreated, id, events.Details{Status: statusNow(tx, b)})
 	return id, nil
-}
-
-// statusNow is the status of a booking on the day of the write.
-func statusNow(tx *db.Tx, b travel.Booking) string { return string(b.StatusOn(civil.DayOf(tx.Now))) }
-
-// recordStatus records that the status of a booking has changed in this write.
-func recordStatus(tx *db.Tx, before, after travel.Booking) {
-	if before.StoredStatus() == after.StoredStatus() {
-		return
-	}
-	kind := events.BookingUpdated
-	if after.StoredStatus() == travel.BookingPaid {
-		kind = events.BookingPaid
-	}
-	events.Record(tx, after.SiteID, kind, after.ID, events.Details{Status: statusNow(tx, after)})
 }
 
 func addBookingSuppliers(tx *db.Tx, siteID, id int64, suppliers []int64) error {
@@ -274,14 +259,15 @@ func Update(tx *db.Tx, b travel.Booking) error {
 	if err != nil {
 		return err
 	}
+	over := b.StoredStatus() == travel.BookingPaid && b.End < civil.DayOf(tx.Now) // else it can be completed again
 	n, err := tx.Exec(`UPDATE bookings SET channel_id = $3, content = $4, firstname = $5, surname = $6, email = $7,
 			start_day = $8, end_day = $9, pax = $10, reference = $11, total = $12, currencies = $13, country = $14,
 			language = $15, modal_draft = $16, status = $17, modified_at = $18, total_changed = total_changed OR total <> $12,
-			suppliers = $19, other_protection = $20, digest = $21
+			suppliers = $19, other_protection = $20, digest = $21, completed = completed AND $22
 		WHERE site_id = $1 AND id = $2 AND NOT deleted`,
 		b.SiteID, b.ID, b.ChannelID, b.Content, b.Firstname, b.Surname, b.Email, db.MaybeDay(b.Start), int64(b.End), b.Pax,
 		b.Reference, b.Total, string(b.Currency), b.Country, b.Language, b.ModalDraft, string(b.StoredStatus()),
-		db.Micros(modified(tx, &b)), inRow(b.Suppliers), string(b.OwnProtection), digest)
+		db.Micros(modified(tx, &b)), inRow(b.Suppliers), string(b.OwnProtection), digest, over)
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,7 @@ func (c *Core) Request(
 	if p, err = insertProposal(tx, p); err != nil {
 		return p, err
 	}
+	c.tell(tx, p)
 	asked := p
 	if site.Sandbox {
 		result, err := now()
@@ -51,6 +52,7 @@ func (c *Core) Request(
 		if p, err = decide(tx, actor, p, travel.ProposalApproved, "", result); err != nil {
 			return p, err
 		}
+		c.tell(tx, p)
 	}
 	if err := Record(tx, actor, "proposal.request", proposalObject(p), nil, auditProposal(asked)); err != nil {
 		return p, err
@@ -59,6 +61,12 @@ func (c *Core) Request(
 		return p, nil
 	}
 	return p, Record(tx, actor, "proposal.approve", proposalObject(p), auditProposal(asked), auditProposal(p))
+}
+
+func (c *Core) tell(tx *db.Tx, p travel.Proposal) {
+	if c.ProposalTold != nil {
+		c.ProposalTold(tx, p)
+	}
 }
 
 // decide stores the decision on a proposal. The caller has locked the proposal, or has just made it.
@@ -170,6 +178,7 @@ func (a *Approvals) close(
 		if err != nil {
 			return before, err
 		}
+		a.tell(tx, after)
 		return after, Record(tx, actor, action, proposalObject(after), auditProposal(before), auditProposal(after))
 	}
 	return Once(ctx, a.Core, actor, func(tx *db.Tx) (travel.Proposal, Outcome, error) {

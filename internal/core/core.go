@@ -46,6 +46,9 @@ type Core struct {
 	Pieces Pieces
 	// Kinds are the kinds of proposals, and how each is carried out.
 	Kinds Kinds
+	// ProposalTold is called in the write that opens a proposal or decides on it; nil: nobody wants to know. The rooms that
+	// do are above this one.
+	ProposalTold func(tx *db.Tx, p travel.Proposal)
 	// ForexMargin is added to the fixings in the forex feeds of channels.
 	ForexMargin fx.Margin
 

@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/travel"
 )
 
 // Event is one thing that happened on a site. It names its object; whoever shows it reads the object anew.
@@ -22,7 +23,29 @@ type Event struct {
 
 // Details is what an event itself says. Each type fills in its own fields.
 type Details struct {
-	Status string `json:"status,omitempty"` // of the object after the change
+	Status      string `json:"status,omitempty"`              // of the object after the change
+	Before      string `json:"before,omitempty"`              // what Status or Mode was before
+	Mode        string `json:"mode,omitempty"`                // of a channel after the change
+	Kind        string `json:"kind,omitempty"`                // of a proposal
+	Outcome     string `json:"outcome,omitempty"`             // of a dispute
+	Protected   *bool  `json:"protected,omitempty"`           // whether a payment is protected: Yes or No
+	Reason      string `json:"reason,omitempty"`              // why a payment is protected, or why not; of a dispute its code
+	Cause       string `json:"cause,omitempty"`               // of a change of protection: the type of the adjustment, or terms
+	Transaction int64  `json:"transaction,omitempty"`         // the adjustment, or the chargeback of a dispute
+	Amount      int64  `json:"amount,omitempty"`              // in minor units of Currency
+	Currency    string `json:"currency,omitempty"`            //
+	Percent     int64  `json:"percent,omitempty"`             // of a limit
+	LastDay     string `json:"last_day_of_dispute,omitempty"` // YYYY-MM-DD
+}
+
+var yes, no = true, false
+
+// YesOrNo is for fields that are there in either case. The same answer is the same pointer, so that Details compare.
+func YesOrNo(b bool) *bool {
+	if b {
+		return &yes
+	}
+	return &no
 }
 
 // held is an event that waits for the end of its write.
@@ -52,6 +75,15 @@ func Record(tx *db.Tx, siteID int64, kind Type, objectID int64, details Details)
 	}
 	*waiting = append(*waiting, event)
 	tx.Defer(waitingEvents)
+}
+
+// RecordProposal records a proposal that was opened in this write, or decided on. It is for core, which knows no events.
+func RecordProposal(tx *db.Tx, p travel.Proposal) {
+	kind := ProposalDecided
+	if p.State == travel.ProposalOpen {
+		kind = ProposalOpened
+	}
+	Record(tx, p.SiteID, kind, p.ID, Details{Kind: string(p.Kind), Status: string(p.State)})
 }
 
 func flush(tx *db.Tx) error {

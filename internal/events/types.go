@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -24,8 +25,23 @@ const (
 	TransactionExpired   Type = "transaction.expired"
 	TransactionLocked    Type = "transaction.locked"   // charged back
 	TransactionUnlocked  Type = "transaction.unlocked" // the chargeback was reversed
-	WebhookTest          Type = "webhook.test"         // somebody asked for it; only its own webhook gets it
-	WebhookDisabled      Type = "webhook.disabled"     // after three days of failures, or because its receiver wants no more
+	ProtectionAllocated  Type = "protection.allocated" // of a payment, protected or not (R2)
+	ProtectionPriced     Type = "protection.priced"    // the rate that it waited for has come (R9)
+	ProtectionChanged    Type = "protection.changed"   // by an adjustment, or by a change of the booking
+	ProtectionEnded      Type = "protection.ended"     // its last day of dispute is over (R5)
+	LimitCrossed         Type = "limit.crossed"        // 80, 95 or 100 percent of it are used (R12)
+	StatementIssued      Type = "statement.issued"
+	StatementPaid        Type = "statement.paid" // a payment against it was recorded
+	ChannelCreated       Type = "channel.created"
+	ChannelModeChanged   Type = "channel.mode_changed"
+	ChannelLocked        Type = "channel.locked"
+	ChannelUnlocked      Type = "channel.unlocked"
+	ProposalOpened       Type = "proposal.opened"
+	ProposalDecided      Type = "proposal.decided"
+	DisputeOpened        Type = "dispute.opened"
+	DisputeClosed        Type = "dispute.closed"
+	WebhookTest          Type = "webhook.test"     // somebody asked for it; only its own webhook gets it
+	WebhookDisabled      Type = "webhook.disabled" // after three days of failures, or because its receiver wants no more
 )
 
 // Types are all types, in the order of the description.
@@ -33,6 +49,9 @@ var Types = []Type{
 	BookingCreated, BookingUpdated, BookingPaid, BookingCompleted, BookingDeleted,
 	TransactionCreated, TransactionUpdated, TransactionCompleted, TransactionFailed, TransactionExpired, TransactionLocked,
 	TransactionUnlocked,
+	ProtectionAllocated, ProtectionPriced, ProtectionChanged, ProtectionEnded, LimitCrossed, StatementIssued, StatementPaid,
+	ChannelCreated, ChannelModeChanged, ChannelLocked, ChannelUnlocked, ProposalOpened, ProposalDecided,
+	DisputeOpened, DisputeClosed,
 	WebhookTest, WebhookDisabled,
 }
 
@@ -43,16 +62,24 @@ type Kind string
 const (
 	Booking     Kind = "booking"
 	Transaction Kind = "transaction"
+	Payment     Kind = "payment" // the part of a transaction for one booking, and with the same id its allocation
+	LimitEvent  Kind = "limit_event"
+	Statement   Kind = "statement"
+	Channel     Kind = "channel"
+	Proposal    Kind = "proposal"
 	Webhook     Kind = "webhook"
 )
 
 // Kinds are all kinds of objects.
-var Kinds = []Kind{Booking, Transaction, Webhook}
+var Kinds = []Kind{Booking, Transaction, Payment, LimitEvent, Statement, Channel, Proposal, Webhook}
 
-// Kind is what the event of a type is about.
+// shownAs are the kinds of the objects of those types that are not named after them.
+var shownAs = map[string]Kind{"protection": Payment, "limit": LimitEvent, "dispute": Transaction}
+
+// Kind is the kind of the object that events of a type are about. A dispute is shown in its transaction.
 func (t Type) Kind() Kind {
-	kind, _, _ := strings.Cut(string(t), ".")
-	return Kind(kind)
+	group, _, _ := strings.Cut(string(t), ".")
+	return cmp.Or(shownAs[group], Kind(group))
 }
 
 // matches reports whether a type is meant by a pattern: a type, or all types that begin so, as in booking.*
@@ -89,5 +116,14 @@ func Readable(actor auth.Actor, types []Type) []Type {
 
 // readable reports whether an actor may read objects of a kind.
 func (k Kind) readable(actor auth.Actor) bool {
-	return actor.Can(auth.Read)
+	switch k {
+	case Proposal:
+		return actor.Can(auth.ReadAudit)
+	case Statement:
+		return actor.Can(auth.ReadStatements)
+	case LimitEvent: // a token that is limited reads them with the ability for reports
+		return actor.Can(auth.Read) && (actor.Abilities == 0 || actor.Abilities.Has(auth.AbilityReports))
+	default:
+		return actor.Can(auth.Read)
+	}
 }

@@ -62,6 +62,8 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "fold-exposure", Every: 5 * time.Second, Run: a.Buckets.Fold},
 		// Limits must be judged within ten seconds (R12). So this job does not wait for the slow ones.
 		{Name: "judge-limits", Every: quickTick, Run: a.Limits.Recompute},
+		{Name: "complete-bookings", Every: time.Minute, Run: a.Bookings.TellCompleted},
+		{Name: "end-protection", Every: time.Minute, Run: a.Ends.Tell},
 		{Name: "place-events", Every: 30 * time.Second, Run: a.Events.PlaceAll},
 		{Name: "send-webhooks", Every: quickTick, Talks: true, Run: a.Webhooks.Send},
 		{Name: "forget-webhooks", Every: time.Hour, Run: a.Webhooks.Forget},

@@ -10,6 +10,7 @@ import (
 
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
+	"holdfast/internal/events"
 	"holdfast/internal/fault"
 	"holdfast/internal/fx"
 	"holdfast/internal/protection"
@@ -45,9 +46,11 @@ func Post(tx *db.Tx, p Posting) error {
 			return fault.WrongField("bookings", "The part of booking %d is too large: its value in %s cannot be computed.",
 				part.BookingID, p.Policy.Currency)
 		}
-		if err := InsertAllocation(tx, a, a.TermsOf(p.Bookings[i], p.Rulepacks)); err != nil {
+		terms := a.TermsOf(p.Bookings[i], p.Rulepacks)
+		if err := InsertAllocation(tx, a, terms); err != nil {
 			return err
 		}
+		recordAllocated(tx, a, terms)
 		if err := firstPremium(tx, a, p.Policy, p.Bookings[i]); err != nil {
 			return err
 		}
@@ -72,6 +75,7 @@ func Adjust(tx *db.Tx, t travel.Transaction, sign int64, at time.Time) error {
 		if err := InsertEvent(tx, t.SiteID, part.LinkedID, e); err != nil {
 			return err
 		}
+		recordChanged(tx, a, events.Details{Cause: string(t.Type), Transaction: t.ID, Amount: e.Amount})
 		// Chargebacks and reversals never change the premium.
 		if t.Type != travel.Refund || !a.Decision.Protected {
 			continue
@@ -105,7 +109,11 @@ func Redate(tx *db.Tx, packs protection.Rulepacks, before, after travel.Booking)
 	}
 	for _, h := range histories {
 		a := h.Allocation
-		if err := InsertTerms(tx, a.SiteID, a.ID, a.TermsOf(after, packs)); err != nil {
+		terms := a.TermsOf(after, packs)
+		if err := InsertTerms(tx, a.SiteID, a.ID, terms); err != nil {
+			return nil, err
+		}
+		if err := recordTerms(tx, a, terms); err != nil {
 			return nil, err
 		}
 		changed = append(changed, a.ID)
@@ -129,6 +137,7 @@ func PriceLate(tx *db.Tx, a protection.Allocation, fixings *fx.Table) (priced bo
 	if priced, err = priceAllocation(tx, a); err != nil || !priced {
 		return false, err
 	}
+	recordPriced(tx, a)
 	if !a.Decision.Protected {
 		return true, nil
 	}

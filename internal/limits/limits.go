@@ -280,6 +280,7 @@ func notInForce(l protection.Limit, p travel.Policy) string {
 
 // LimitEvents chooses events of the list; empty fields choose all.
 type LimitEvents struct {
+	Include  []int64
 	Scopes   []protection.LimitScope
 	Channels []int64
 	Percent  int64     // 80, 95 or 100

@@ -8,6 +8,7 @@ import (
 
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
+	"holdfast/internal/events"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
@@ -253,11 +254,15 @@ func ReadOverLimits(tx *db.Tx, siteID int64, ids []int64, at map[int64]*travel.T
 
 // insertLimitEvent adds an event.
 func insertLimitEvent(tx *db.Tx, e protection.LimitEvent) error {
-	_, err := tx.Exec(`INSERT INTO limit_events (site_id, scope, object_id, channel_id, percent, use_amount, limit_amount,
+	var id int64
+	err := tx.Row(`INSERT INTO limit_events (site_id, scope, object_id, channel_id, percent, use_amount, limit_amount,
 			currency, limit_id, transaction_id, crossed_at, recorded_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		e.SiteID, e.Scope, e.ObjectID, e.ChannelID, e.Percent, e.Use, e.Limit.Amount, e.Limit.Currency, e.Limit.ID,
-		db.MaybeID(e.TransactionID), db.Micros(e.CrossedAt), db.Micros(tx.Now))
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING id`,
+		[]any{e.SiteID, e.Scope, e.ObjectID, e.ChannelID, e.Percent, e.Use, e.Limit.Amount, e.Limit.Currency, e.Limit.ID,
+			db.MaybeID(e.TransactionID), db.Micros(e.CrossedAt), db.Micros(tx.Now)}, &id)
+	events.Record(tx, e.SiteID, events.LimitCrossed, id, events.Details{
+		Percent: e.Percent, Amount: e.Use, Currency: string(e.Limit.Currency), Transaction: e.TransactionID,
+	})
 	return err
 }
 
@@ -265,6 +270,7 @@ func insertLimitEvent(tx *db.Tx, e protection.LimitEvent) error {
 func eventsPage(tx *db.Tx, siteID int64, f LimitEvents, page travel.Page) (travel.List[protection.LimitEvent], error) {
 	var w db.Where
 	w.And("site_id = ?", siteID)
+	db.In(&w, "id", f.Include)
 	db.In(&w, "scope", f.Scopes)
 	db.In(&w, "channel_id", f.Channels)
 	if f.Percent != 0 {

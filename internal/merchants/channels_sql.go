@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/events"
 	"holdfast/internal/fault"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
@@ -280,6 +281,7 @@ func UpdateChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 			return travel.Channel{}, err
 		}
 	}
+	recordChannel(tx, before, c)
 	was, _ := protection.ChannelProtected(before)
 	if is, _ := protection.ChannelProtected(c); is != was {
 		if err := recordProtection(tx, c); err != nil {
@@ -288,6 +290,21 @@ func UpdateChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 	}
 	c.Suppliers, err = replaceChannelSuppliers(tx, c)
 	return c, err
+}
+
+// recordChannel records what others should know of a change of a channel.
+func recordChannel(tx *db.Tx, before, after travel.Channel) {
+	if before.Mode != after.Mode {
+		events.Record(tx, after.SiteID, events.ChannelModeChanged, after.ID,
+			events.Details{Mode: string(after.Mode), Before: string(before.Mode)})
+	}
+	if before.Locked != after.Locked {
+		kind := events.ChannelUnlocked
+		if after.Locked {
+			kind = events.ChannelLocked
+		}
+		events.Record(tx, after.SiteID, kind, after.ID, events.Details{Mode: string(after.Mode)})
+	}
 }
 
 // DeleteChannel removes a channel. The error is db.ErrConflict when something refers to it by a foreign key, such as a

@@ -3,6 +3,7 @@ package merchants
 import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/events"
 	"holdfast/internal/fault"
 	"holdfast/internal/travel"
 )
@@ -45,6 +46,7 @@ func MakeChannel(c *core.Core, tx *db.Tx, channel travel.Channel, secret string)
 	if err != nil {
 		return made, err
 	}
+	events.Record(tx, made.SiteID, events.ChannelCreated, made.ID, events.Details{Mode: string(made.Mode)})
 	made.SealedSecret, err = giveSecret(c, tx, made, secret)
 	return made, err
 }

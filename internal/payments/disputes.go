@@ -41,8 +41,9 @@ func (r *intake) noteDispute() error {
 		if d.Total > r.t.Total && r.original.Status == travel.StatusLocked {
 			return nil // only a part came back; the rest is still in dispute
 		}
+		before := d
 		d.ReversalID, d.Outcome = r.t.ID, travel.DisputeWon
-		return saveDispute(r.tx, d)
+		return saveDispute(r.tx, before, d)
 	default:
 		return nil
 	}
@@ -92,7 +93,7 @@ func (p *GatewayPayments) applyDispute(tx *db.Tx, a access, charge travel.Transa
 	if known == before {
 		return nil
 	}
-	return saveDispute(tx, known)
+	return saveDispute(tx, before, known)
 }
 
 // errNothingDisputed is the error for a dispute of a charge that took no money, as far as we know.

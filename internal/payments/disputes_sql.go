@@ -4,6 +4,7 @@ import (
 	"database/sql"
 
 	"holdfast/internal/db"
+	"holdfast/internal/events"
 	"holdfast/internal/travel"
 )
 
@@ -14,11 +15,22 @@ func insertDispute(tx *db.Tx, d travel.Dispute) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		d.SiteID, d.TransactionID, d.ChargebackID, db.MaybeID(d.ReversalID), maybeText(d.ProcessorID), d.Outcome, d.ReasonCode,
 		db.MaybeDay(d.ChallengeDay))
+	recordDispute(tx, events.DisputeOpened, d)
 	return err
 }
 
+// recordDispute records that a dispute began or ended. The API shows it in its transaction.
+func recordDispute(tx *db.Tx, kind events.Type, d travel.Dispute) {
+	events.Record(tx, d.SiteID, kind, d.TransactionID, events.Details{
+		Outcome: string(d.Outcome), Reason: d.ReasonCode, Transaction: d.ChargebackID,
+	})
+}
+
 // saveDispute stores the fields of a dispute that can change. The caller has locked its transaction.
-func saveDispute(tx *db.Tx, d travel.Dispute) error {
+func saveDispute(tx *db.Tx, before, d travel.Dispute) error {
+	if d.Outcome != before.Outcome {
+		recordDispute(tx, events.DisputeClosed, d)
+	}
 	_, err := tx.Exec(`UPDATE disputes SET reversal_id = $3, processor_id = $4, outcome = $5, reason_code = $6,
 			challenge_day = $7
 		WHERE site_id = $1 AND chargeback_id = $2`,

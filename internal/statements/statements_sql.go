@@ -9,6 +9,7 @@ import (
 
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
+	"holdfast/internal/events"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
@@ -93,6 +94,7 @@ func insert(tx *db.Tx, s protection.Statement) (protection.Statement, error) {
 	err = tx.Row(`INSERT INTO statements (`+StatementFacts+`, digest)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) RETURNING id`,
 		append(row, digest), &s.ID)
+	events.Record(tx, s.SiteID, events.StatementIssued, s.ID, events.Details{Amount: s.Closing, Currency: string(s.Currency)})
 	return s, err
 }
 
@@ -193,6 +195,7 @@ func recordPayment(tx *db.Tx, p travel.StatementPayment) (stored travel.Statemen
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (site_id, statement_id, reference) DO NOTHING RETURNING id`,
 		append(row, digest), &p.ID)
 	if !errors.Is(err, db.ErrNotFound) {
+		events.Record(tx, p.SiteID, events.StatementPaid, p.StatementID, events.Details{Amount: p.Amount, Currency: string(p.Currency)})
 		return p, err == nil, err
 	}
 	stored, err = scanStatementPayment(func(dest ...any) error {

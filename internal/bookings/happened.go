@@ -1,0 +1,63 @@
+package bookings
+
+import (
+	"context"
+	"fmt"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/events"
+	"holdfast/internal/travel"
+)
+
+// statusNow is the status of a booking on the day of the write.
+func statusNow(tx *db.Tx, b travel.Booking) string { return string(b.StatusOn(civil.DayOf(tx.Now))) }
+
+// recordStatus records that the status of a booking has changed in this write.
+func recordStatus(tx *db.Tx, before, after travel.Booking) {
+	if before.StoredStatus() == after.StoredStatus() {
+		return
+	}
+	kind := events.BookingUpdated
+	if after.StoredStatus() == travel.BookingPaid {
+		kind = events.BookingPaid
+	}
+	events.Record(tx, after.SiteID, kind, after.ID, events.Details{Status: statusNow(tx, after)})
+}
+
+// completedAtOnce is how many bookings are told to be completed in one write.
+const completedAtOnce = 200
+
+// TellCompleted records the event of bookings that are completed: they are paid, and their end date is past by the clock of
+// their site. It is the job that notices this. more: there may be others.
+func (b *Bookings) TellCompleted(ctx context.Context) (more bool, err error) {
+	return core.EachSite(ctx, b.Core, sitesToComplete, completedAtOnce, tellCompleted)
+}
+
+// sitesToComplete selects the sites with bookings to tell, by the real time.
+const sitesToComplete = `SELECT s.id, s.clock_ahead FROM sites s WHERE EXISTS (SELECT 1 FROM bookings b WHERE b.site_id = s.id
+	AND b.status = 'paid' AND NOT b.completed AND b.end_day < ($1 + s.clock_ahead) / 86400000000) ORDER BY s.id`
+
+// tellCompleted records up to limit completed bookings of a site, and returns how many. The row of the booking is the lock,
+// so each completion is told once. A booking that is not paid any more, or gets a later end date, can be completed again.
+func tellCompleted(tx *db.Tx, siteID int64, limit int) (told int, err error) {
+	today := int64(civil.DayOf(tx.Now))
+	err = tx.Each(`UPDATE bookings SET completed = TRUE
+		WHERE site_id = $1 AND status = 'paid' AND NOT completed AND NOT deleted AND end_day < $2 AND id IN (
+			SELECT b.id FROM bookings b WHERE b.site_id = $1 AND b.status = 'paid' AND NOT b.completed AND NOT b.deleted
+				AND b.end_day < $2 AND b.channel_id NOT IN (SELECT c.id FROM channels c WHERE c.site_id = $1 AND c.locked)
+			ORDER BY b.end_day, b.id LIMIT $3)
+		RETURNING id, end_day`, []any{siteID, today, limit}, func(scan func(dest ...any) error) error {
+		var id int64
+		var last civil.Day
+		err := scan(&id, &last)
+		events.Record(tx, siteID, events.BookingCompleted, id, events.Details{Status: string(travel.BookingCompleted)})
+		told++
+		return err
+	})
+	if err != nil {
+		return told, fmt.Errorf("completed bookings of site %d: %w", siteID, err)
+	}
+	return told, nil
+}
