@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
@@ -119,6 +120,29 @@ func (e *Events) PlaceAll(ctx context.Context) (more bool, err error) {
 func IsCursor(after string) bool {
 	_, ok := parseCursor(after)
 	return ok || after == "" || after == now
+}
+
+// kept is how long events can be read, by the real clock.
+const kept = 90 * 24 * time.Hour
+
+// Forget removes events that are older than 90 days, a bounded number of each site in each call. more: there may be others.
+func (e *Events) Forget(ctx context.Context) (more bool, err error) {
+	var sites []int64
+	err = e.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		sites, err = sitesToForget(tx, tx.Now.Add(-kept))
+		return err
+	})
+	for _, site := range sites {
+		if err != nil {
+			return false, err
+		}
+		err = e.Store.Write(ctx, func(tx *db.Tx) error {
+			n, err := forget(tx, site, tx.Now.Add(-kept), e.Pieces.Events)
+			more = more || n == e.Pieces.Events
+			return err
+		})
+	}
+	return more, err
 }
 
 // cursor is a place in the feed of a site: behind the event of a position.

@@ -3,6 +3,7 @@ package events
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
@@ -78,6 +79,43 @@ func begin(tx *db.Tx, siteID int64) error {
 func sitesUnplaced(tx *db.Tx) ([]int64, error) {
 	return db.Ids(tx, `SELECT s.id FROM sites s
 		WHERE EXISTS (SELECT 1 FROM events e WHERE e.site_id = s.id AND e.position IS NULL) ORDER BY s.id`)
+}
+
+// sitesToForget lists the sites whose oldest event was recorded before an instant.
+func sitesToForget(tx *db.Tx, before time.Time) ([]int64, error) {
+	return db.Ids(tx, `SELECT h.site_id FROM event_heads h
+		JOIN events e ON e.site_id = h.site_id AND e.position = h.removed_to + 1
+		WHERE e.recorded_at < $1 ORDER BY h.site_id`, db.Micros(before))
+}
+
+// forget removes the oldest events of a site that were recorded before an instant, at most limit of them. It stops at the
+// first one that is younger, so that the feed has no gaps.
+func forget(tx *db.Tx, siteID int64, before time.Time, limit int) (removed int, err error) {
+	var from int64
+	err = tx.Row(`UPDATE event_heads SET removed_to = removed_to WHERE site_id = $1 RETURNING removed_to`, []any{siteID}, &from)
+	if err != nil {
+		return 0, err
+	}
+	young := false
+	err = tx.Each(`SELECT recorded_at FROM events WHERE site_id = $1 AND position > $2 AND position <= $3 ORDER BY position`,
+		[]any{siteID, from, from + int64(limit)}, func(scan func(dest ...any) error) error {
+			var recorded int64
+			err := scan(&recorded)
+			young = young || recorded >= db.Micros(before)
+			if !young {
+				removed++
+			}
+			return err
+		})
+	if err != nil || removed == 0 {
+		return 0, err
+	}
+	to := from + int64(removed)
+	if _, err := tx.Exec(`DELETE FROM events WHERE site_id = $1 AND position <= $2`, siteID, to); err != nil {
+		return 0, err
+	}
+	_, err = tx.Exec(`UPDATE event_heads SET removed_to = $2 WHERE site_id = $1`, siteID, to)
+	return removed, err
 }
 
 // query is a read of the feed.

@@ -67,6 +67,7 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "place-events", Every: 30 * time.Second, Run: a.Events.PlaceAll},
 		{Name: "send-webhooks", Every: quickTick, Talks: true, Run: a.Webhooks.Send},
 		{Name: "forget-webhooks", Every: time.Hour, Run: a.Webhooks.Forget},
+		{Name: "forget-events", Every: time.Hour, Run: a.Events.Forget},
 		{Name: "seal-facts", Every: 30 * time.Second, Run: a.Seals.Seal},
 		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Idempotency.Forget},
 		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},

@@ -1,0 +1,307 @@
+package events_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/events"
+	"holdfast/internal/fault"
+)
+
+// Many writers and one reader: see TestAReaderMissesNothing.
+const (
+	writers      = 8
+	writesOfEach = 12
+)
+
+// TestAReaderMissesNothing: while many write at once, and commit in any order, a reader who follows the cursor sees each
+// event once, and those of one object in the order of their writes.
+func TestAReaderMissesNothing(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.Core.Pieces.Events = 3
+		var group sync.WaitGroup
+		written := make(chan struct{})
+		for n := range writers {
+			group.Go(func() {
+				for i := range writesOfEach {
+					err := w.Core.WriteAs(t.Context(), w.Actor, func(tx *db.Tx) error { return interleaved(tx, int64(n), i) })
+					if err != nil {
+						t.Error(err)
+					}
+					if n%2 == 0 { // several processes give positions at the same time
+						if _, err := w.App.Events.Place(t.Context(), w.Site.ID); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			})
+		}
+		go func() { group.Wait(); close(written) }()
+		seen, after, last := map[string]int{}, "", map[int64]string{}
+		for over := false; ; {
+			page, err := w.App.Events.List(t.Context(), w.Actor, events.Filter{After: after, Size: 5, Types: []string{"booking.updated"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range page.Items {
+				seen[fmt.Sprintf("%d %s", e.ObjectID, e.Details)]++
+				if string(e.Details) <= last[e.ObjectID] {
+					t.Errorf("of object %d %s comes after %s", e.ObjectID, e.Details, last[e.ObjectID])
+				}
+				last[e.ObjectID] = string(e.Details)
+			}
+			after = page.Next
+			if over && !page.More && len(page.Items) == 0 {
+				break
+			}
+			select {
+			case <-written:
+				over = true
+			default:
+			}
+		}
+		for name, times := range seen {
+			if times != 1 {
+				t.Errorf("%s was seen %d times", name, times)
+			}
+		}
+		if len(seen) != writers*writesOfEach {
+			t.Errorf("%d events were seen, %d were written", len(seen), writers*writesOfEach)
+		}
+		var rows, different, highest, head int
+		err := w.Core.Store.Read(t.Context(), func(tx *db.Tx) error {
+			return tx.Row(`SELECT COUNT(*), COUNT(DISTINCT e.position), MAX(e.position), MAX(h.position)
+				FROM events e JOIN event_heads h ON h.site_id = e.site_id`, nil, &rows, &different, &highest, &head)
+		})
+		if err != nil || rows != writers*writesOfEach || different != rows || highest != rows || head != rows {
+			t.Errorf("%d events have %d positions up to %d, and the head says %d; %v", rows, different, highest, head, err)
+		}
+	})
+}
+
+// interleaved writes an event and draws its id at once; the commit comes later. Of two writers the one with the higher id
+// is often first.
+func interleaved(tx *db.Tx, object int64, i int) error {
+	events.Record(tx, 1, events.BookingUpdated, object+1, events.Details{Status: fmt.Sprintf("%03d", i)})
+	if err := tx.Flush(); err != nil {
+		return err
+	}
+	for range (object * 7) % 5 * 3 { // some commit sooner than others
+		var one int
+		if err := tx.Row(`SELECT 1`, nil, &one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestAnEarlierIDThatIsSeenLater: a write that draws its id first and commits last is told last, and is told.
+func TestAnEarlierIDThatIsSeenLater(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		if w.Core.Store.Engine() == "sqlite" {
+			t.Skip("one writer: ids are drawn in the order of the commits")
+		}
+		drawn, told := make(chan struct{}), make(chan struct{})
+		slow := make(chan error)
+		go func() {
+			slow <- w.Core.WriteAs(t.Context(), w.Actor, func(tx *db.Tx) error {
+				events.Record(tx, w.Site.ID, events.BookingUpdated, 1, events.Details{})
+				err := tx.Flush()
+				close(drawn)
+				<-told
+				return err
+			})
+		}()
+		<-drawn
+		record(t, w, 2)
+		first := read(t, w, "")
+		close(told)
+		if err := <-slow; err != nil {
+			t.Fatal(err)
+		}
+		second := read(t, w, first.Next)
+		if len(first.Items) != 1 || first.Items[0].ObjectID != 2 || len(second.Items) != 1 || second.Items[0].ObjectID != 1 {
+			t.Fatalf("first %+v, then %+v", first.Items, second.Items)
+		}
+		if second.Items[0].ID >= first.Items[0].ID {
+			t.Error("the ids were drawn in the order of the commits: the test shows nothing")
+		}
+	})
+}
+
+func record(t *testing.T, w *apptest.World, objects ...int64) {
+	t.Helper()
+	err := w.Core.WriteAs(t.Context(), w.Actor, func(tx *db.Tx) error {
+		for _, id := range objects {
+			events.Record(tx, w.Site.ID, events.BookingUpdated, id, events.Details{})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, w *apptest.World, after string) events.Page {
+	t.Helper()
+	page, err := w.App.Events.List(t.Context(), w.Actor, events.Filter{After: after, Size: events.MaxPage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+// TestEventsOfASavepointThatIsTakenBack: what did not happen is not told, and what did is told once.
+func TestEventsOfASavepointThatIsTakenBack(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		refused := errors.New("refused")
+		err := w.Core.WriteAs(t.Context(), w.Actor, func(tx *db.Tx) error {
+			tell := func(id int64) { events.Record(tx, w.Site.ID, events.BookingUpdated, id, events.Details{}) }
+			tell(1)
+			tell(1)
+			err := tx.Savepoint(func() error { tell(2); return refused })
+			tell(3)
+			if !errors.Is(err, refused) {
+				return err
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page := read(t, w, ""); len(page.Items) != 2 || page.Items[0].ObjectID != 1 || page.Items[1].ObjectID != 3 {
+			t.Errorf("told: %+v", page.Items)
+		}
+	})
+}
+
+// TestOldEventsAreRemoved: after 90 days by the real clock, a piece at a time. A cursor in front of them is refused with the
+// oldest one, and every other goes on.
+func TestOldEventsAreRemoved(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.Core.Pieces.Events = 2
+		record(t, w, 1, 2, 3)
+		early := read(t, w, "")
+		if len(early.Items) != 3 {
+			t.Fatalf("%+v", early.Items)
+		}
+		begin, err := w.App.Events.List(t.Context(), w.Actor, events.Filter{Size: 1})
+		if err != nil || len(begin.Items) != 1 || !begin.More {
+			t.Fatalf("%+v, %v", begin, err)
+		}
+		w.Advance(89 * 24 * time.Hour)
+		record(t, w, 4)
+		read(t, w, "")
+		if more, err := w.App.Events.Forget(t.Context()); err != nil || more || len(read(t, w, begin.Next).Items) != 3 {
+			t.Fatalf("after 89 days: %v, %v", more, err)
+		}
+		w.Advance(2 * 24 * time.Hour)
+		for want := true; ; want = false { // the second piece has one event that is due
+			more, err := w.App.Events.Forget(t.Context())
+			if err != nil || more != want {
+				t.Fatalf("more is %v, %v", more, err)
+			}
+			if !more {
+				break
+			}
+		}
+		_, err = w.App.Events.List(t.Context(), w.Actor, events.Filter{After: begin.Next, Size: 1})
+		gone, ok := errors.AsType[*fault.Error](err)
+		if !ok || gone.Kind != fault.CursorGone {
+			t.Fatalf("a cursor in front of removed events: %v", err)
+		}
+		for _, after := range []string{"", gone.Oldest, early.Next} {
+			if page := read(t, w, after); len(page.Items) != 1 || page.Items[0].ObjectID != 4 {
+				t.Errorf("after %q: %+v", after, page.Items)
+			}
+		}
+	})
+}
+
+// TestACursorFromBeforeARestore: positions may come to mean other events.
+func TestACursorFromBeforeARestore(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		none := read(t, w, "now")
+		record(t, w, 1)
+		page := read(t, w, none.Next)
+		if len(page.Items) != 1 {
+			t.Fatalf("behind the cursor of an empty feed: %+v", page.Items)
+		}
+		w.Advance(time.Second)
+		if err := w.Core.Store.Write(t.Context(), events.Restored); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.App.Events.List(t.Context(), w.Actor, events.Filter{After: page.Next, Size: 1})
+		if !fault.Is(err, fault.CursorGone) {
+			t.Errorf("a cursor from before: %v", err)
+		}
+		if again := read(t, w, ""); len(again.Items) != 1 || again.Next == page.Next {
+			t.Errorf("from the oldest: %+v", again)
+		}
+	})
+}
+
+// TestEventsAreForThoseWhoMayReadTheirObjects: proposals are the operator's, statements need finance, and a token that is
+// limited to reading sees no limits.
+func TestEventsAreForThoseWhoMayReadTheirObjects(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		role      auth.Role
+		abilities string
+		hidden    []events.Type
+	}{
+		{auth.Operator, "", nil},
+		{auth.Finance, "", []events.Type{events.ProposalOpened, events.ProposalDecided}},
+		{auth.ReadOnly, "", []events.Type{
+			events.StatementIssued, events.StatementPaid, events.ProposalOpened, events.ProposalDecided,
+		}},
+		{auth.Operator, "read", []events.Type{
+			events.LimitCrossed, events.StatementIssued, events.StatementPaid, events.ProposalOpened, events.ProposalDecided,
+		}},
+	} {
+		actor := auth.Actor{SiteID: 1, Role: c.role}
+		actor.Abilities = auth.ParseAbilities(c.abilities)
+		readable := events.Readable(actor, events.Types)
+		if len(readable)+len(c.hidden) != len(events.Types) {
+			t.Errorf("%s %q reads %v", c.role, c.abilities, readable)
+		}
+		for _, kind := range readable {
+			for _, hidden := range c.hidden {
+				if kind == hidden {
+					t.Errorf("%s %q reads %s", c.role, c.abilities, kind)
+				}
+			}
+		}
+	}
+}
+
+// TestAnotherSiteHasAFeedOfItsOwn: its events are not seen, and its positions do not move.
+func TestAnotherSiteHasAFeedOfItsOwn(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		other := core.SiteClock{SiteID: w.Site.ID + 1}
+		err := w.Core.WriteBy(t.Context(), core.ClockFor(w.Actor), func(tx *db.Tx) error {
+			events.Record(tx, other.SiteID, events.BookingUpdated, 1, events.Details{})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		record(t, w, 2)
+		if page := read(t, w, ""); len(page.Items) != 1 || page.Items[0].Position != 1 || page.Items[0].ObjectID != 2 {
+			t.Errorf("%+v", page.Items)
+		}
+	})
+}
