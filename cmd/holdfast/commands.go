@@ -38,6 +38,7 @@ type commandLine struct {
 	Withdraw withdrawCmd `cmd:"" group:"operator" help:"Take back a change that you proposed."`
 	Mail     mailCmd     `cmd:"" group:"operator" help:"Receipts and other mails: list, show, resend, test."`
 	Audit    auditCmd    `cmd:"" group:"operator" help:"The record of all changes: list."`
+	Events   eventsCmd   `cmd:"" group:"operator" help:"What happened on a site: list."`
 	Verify   verifyCmd   `cmd:"" group:"operator" help:"Check the whole book: sums, reports, statements, and that nobody altered it."`
 	Clock    clockCmd    `cmd:"" group:"operator" help:"The clock of a sandbox: show, set."`
 

@@ -88,6 +88,7 @@ var examples = map[string]string{
 	"reject":              `reject 6 --reason "The file is from last year." --as bob`,
 	"withdraw":            "withdraw 6 --as ada",
 	"audit list":          "audit list --action channel.change --sort -id --limit 20",
+	"events list":         "events list --types booking.*,transaction.completed --after now",
 	"verify":              "verify --against heads.jsonl",
 	"clock show":          "clock show --site demo",
 	"clock set":           `clock set --to "2030-02-01 00:00:00" --site demo`,

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
@@ -44,7 +43,10 @@ func (s *server) listEvents(c *call) error {
 	f := events.Filter{
 		After: q.text("after"), Types: q.list("types"), Size: q.number("per_page", defaultPerPage, 1, events.MaxPage),
 	}
-	f.Kind, f.Object = q.eventObject("object")
+	var err error
+	if f.Kind, f.Object, err = events.ParseObject(q.text("object")); err != nil {
+		q.problems.Wrong("object", "An object such as booking:73 is expected.")
+	}
 	if _, ok := events.TypesOf(f.Types); !ok {
 		q.problems.Wrong("types", "A type of event such as booking.created is expected, or a group such as booking.*.")
 	}
@@ -64,23 +66,6 @@ func (s *server) listEvents(c *call) error {
 	}
 	c.json(http.StatusOK, feedShape{shown, found.Next, found.More})
 	return nil
-}
-
-// eventObject reads the object of events, such as booking:5.
-func (q *query) eventObject(name string) (events.Kind, int64) {
-	text := q.text(name)
-	if text == "" {
-		return "", 0
-	}
-	for _, kind := range events.Kinds {
-		if number, found := strings.CutPrefix(text, string(kind)+":"); found {
-			if id, ok := parseID(number); ok && id > 0 {
-				return kind, id
-			}
-		}
-	}
-	q.problems.Wrong(name, "An object such as booking:5 is expected.")
-	return "", 0
 }
 
 // ShowEvents gives events of a site as the feed shows them, each with its object as it is now. It is for what is sent

@@ -3,9 +3,11 @@ package events
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/fault"
 )
 
 // Type says what happened, as object.verb.
@@ -80,6 +82,24 @@ var shownAs = map[string]Kind{"protection": Payment, "limit": LimitEvent, "dispu
 func (t Type) Kind() Kind {
 	group, _, _ := strings.Cut(string(t), ".")
 	return cmp.Or(shownAs[group], Kind(group))
+}
+
+// ObjectText names the object of an event, as ParseObject reads it.
+func ObjectText(e Event) string {
+	return string(e.Type.Kind()) + ":" + strconv.FormatInt(e.ObjectID, 10)
+}
+
+// ParseObject reads an object such as booking:73. The empty text names none. An error names the field object.
+func ParseObject(text string) (kind Kind, id int64, err error) {
+	if text == "" {
+		return "", 0, nil
+	}
+	name, number, _ := strings.Cut(text, ":")
+	id, err = strconv.ParseInt(number, 10, 64)
+	if err != nil || id <= 0 || !slices.Contains(Kinds, Kind(name)) {
+		return "", 0, fault.WrongField("object", "An object such as booking:73 is expected.")
+	}
+	return Kind(name), id, nil
 }
 
 // matches reports whether a type is meant by a pattern: a type, or all types that begin so, as in booking.*
