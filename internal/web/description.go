@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -148,11 +149,11 @@ func (p part) field(name string) part {
 	return part{}
 }
 
-// whole is a schema together with the schemas of its allOf. It has the properties of all of them. For other fields, those
-// of the schema itself come first.
+// whole is a schema together with the schemas of its allOf. It has the properties of all of them. Where two say something else,
+// the schema itself is taken, or else the later one, which says more: the type of an event, after that of all events.
 func (p part) whole() part {
 	p = p.resolved()
-	for _, other := range p.at("allOf").items() {
+	for _, other := range slices.Backward(p.at("allOf").items()) {
 		other = other.whole()
 		properties := p.field("properties").over(other.field("properties"))
 		p = p.over(other)

@@ -75,10 +75,15 @@ func distinct(texts []string) []string {
 	return list
 }
 
+// choicesOf are the schemas of which a value has one.
+func choicesOf(schema part) []part {
+	return append(schema.at("oneOf").items(), schema.at("anyOf").items()...)
+}
+
 // typeOf describes the type of a value in words.
 func typeOf(schema part) string {
 	types := schema.at("type").texts()
-	for _, alternative := range schema.at("oneOf").items() {
+	for _, alternative := range choicesOf(schema) {
 		types = append(types, typeOf(alternative.whole()))
 	}
 	words := strings.Join(types, " or ")
@@ -116,7 +121,7 @@ func example(schema part, indent string) string {
 		return values[0].json(indent)
 	}
 	// The first choice is shown. In this description, null is always the last one.
-	if choices := schema.at("oneOf").items(); len(choices) > 0 {
+	if choices := choicesOf(schema); len(choices) > 0 {
 		return example(choices[0], indent)
 	}
 	switch types := schema.at("type").texts(); {

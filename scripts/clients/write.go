@@ -113,9 +113,14 @@ func (w *writer) reference(name string, input bool) string {
 	}
 }
 
-// base is what all forms of a value have: the first part of each of them. What differs stays a raw text in it.
+// base is what all forms of a value have: the part of each of them that has a name. What differs stays a raw text in it.
 func (w *writer) base(s *schema) *schema {
-	made := *w.api.schemas[last(w.api.schemas[last(s.OneOf[0].Ref)].AllOf[0].Ref)]
+	made := schema{Types: types{names: []string{"object"}}}
+	for _, part := range w.api.schemas[last(s.OneOf[0].Ref)].AllOf {
+		if part.Ref != "" {
+			made = *w.api.schemas[last(part.Ref)]
+		}
+	}
 	made.Description = s.Description
 	return &made
 }
