@@ -56,7 +56,7 @@ var rooms = []room{
 	{"checkout", []string{"merchants", "bookings", "payments"}, []string{"modal_sessions"}},
 	{"mail", []string{"merchants", "bookings", "ledger", "payments", "events"}, []string{"mails", "mail_"}},
 	{"backup", []string{"events", "mail"}, nil},
-	{"takeover", []string{"merchants", "bookings", "payments"}, nil},
+	{"takeover", []string{"merchants", "bookings", "payments"}, []string{"imports", "import_"}},
 	{"reports", []string{
 		"merchants", "identity", "bookings", "ledger", "rates", "limits", "statements", "payments",
 	}, nil},
@@ -91,10 +91,10 @@ var arrows = withRooms(map[string][]string{
 		"internal/money", "internal/fault", "internal/civil", "internal/travel", "internal/protection", "internal/texts",
 	},
 	// The doors import the rooms that they serve, and none speaks to the database itself.
-	"internal/api":   and(words, and(roomsWithoutDB(), "internal/app", "internal/document", "docs")...),
+	"internal/api":   and(words, and(roomsWithoutDB(), "internal/app", "internal/document", "internal/paymentfile", "docs")...),
 	"internal/web":   and(words, and(roomsWithoutDB(), "internal/app", "docs", "internal/web/*")...),
 	"internal/web/*": and(words, and(roomsWithoutDB(), "internal/app", "docs", "client")...),
-	"internal/jobs":  and(words, and(roomsWithoutDB(), "internal/app")...),
+	"internal/jobs":  and(words, and(roomsWithoutDB(), "internal/app", "internal/paymentfile")...),
 	"internal/demo":  and(words, and(roomsWithoutDB(), "internal/app", "internal/paymentfile")...),
 	// What tests stand on.
 	"internal/pgtest":      {},

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/dbtest"
 	"holdfast/internal/identity"
+	"holdfast/internal/paymentfile"
 	"holdfast/internal/travel"
 )
 
@@ -33,6 +35,7 @@ import (
 //	@tag NAME     after the response, {NAME} is its ETag
 //	@repeat N     the request is made N times; the last response is shown
 //	@issue        the statements that are due are issued
+//	@import       the job imports what is to be imported
 //	@unanswered   the same request came a moment earlier, and is still being answered
 //	@gateway ID   the channel takes payments at the sandbox processor from here on
 //	@patience D   so long is waited for the processor
@@ -142,6 +145,11 @@ func (k *talk) run(t *testing.T, text string) string {
 			must(t, err)
 		case len(words) == 1 && words[0] == "@issue":
 			_, err := k.world.app.Statements.IssueDue(t.Context())
+			must(t, err)
+		case len(words) == 1 && words[0] == "@import":
+			_, err := k.world.app.ImportFiles.Next(t.Context(), func(file io.Reader) iter.Seq2[travel.ImportedPayment, error] {
+				return paymentfile.Read(file, nil)
+			})
 			must(t, err)
 		case len(words) == 1 && words[0] == "@settle": // the job of the limits runs
 			for more := true; more; {

@@ -20,6 +20,8 @@ const (
 	loginsWaiting = 128
 	probesAtOnce  = 4 // of /readyz
 	probesWaiting = 32
+	filesAtOnce   = 4 // imports whose files are received; each may take minutes
+	filesWaiting  = 4
 	bodiesAtOnce  = 1024     // requests that are still being sent, for each lane
 	bodyBytes     = 16 << 20 // of all bodies together
 	bodyBytesEach = 4 << 20  // of the bodies of one caller
@@ -30,7 +32,7 @@ const (
 
 // door lets requests in. Each waits at the gate of its lane, so that what one lane is full of keeps nothing from another.
 type door struct {
-	probes, logins, payments, others gate
+	probes, logins, payments, files, others gate
 
 	bodies bodies
 	large  chan struct{} // full while a large body is decoded
@@ -43,6 +45,7 @@ func newDoor(cfg Config, atProcessors int) *door {
 		probes:   gate{running: probesAtOnce, waiting: probesWaiting, each: probesAtOnce + probesWaiting},
 		logins:   gate{running: loginsAtOnce, waiting: loginsWaiting, each: loginsAtOnce + loginsWaiting, reading: bodiesAtOnce},
 		payments: gate{running: atOnce + atProcessors, waiting: waiting, each: each, reading: bodiesAtOnce},
+		files:    gate{running: filesAtOnce, waiting: filesWaiting, each: 1},
 		others:   gate{running: atOnce, waiting: waiting, each: each, reading: bodiesAtOnce},
 		bodies:   bodies{most: bodyBytes, each: bodyBytesEach, time: bodyTime},
 		large:    make(chan struct{}, 1),
@@ -60,6 +63,8 @@ func (d *door) gateOf(name string) *gate {
 		return &d.logins
 	case "createTransaction", "createModalTransaction", "returnFromChallenge": // they may wait for processors
 		return &d.payments
+	case "createImport":
+		return &d.files
 	default:
 		return &d.others
 	}

@@ -139,7 +139,8 @@ func TestOnlyBodiesThatAreDescribedAreRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			name := strings.TrimSuffix(op.ID, "AtSite")
-			if reads := !op.Body.IsZero(); reads != (bodyOf[name] > 0) {
+			// A file is read by its handler, piece by piece.
+			if reads := !op.Body.IsZero() && name != "createImport"; reads != (bodyOf[name] > 0) {
 				t.Errorf("%s %s: a body is described: %t, it is read: %t", method, path, reads, bodyOf[name] > 0)
 			}
 			seen++

@@ -20,5 +20,7 @@ var rights = map[string]auth.Permission{
 	"listProposals": auth.ReadAudit, "getProposal": auth.ReadAudit,
 	"approveProposal": auth.DecideProposals, "rejectProposal": auth.DecideProposals, "withdrawProposal": auth.DecideProposals,
 	"resendMail": auth.SendMails, "tryMail": auth.ManageSites,
+	"listImports": auth.ImportBooks, "createImport": auth.ImportBooks, "getImport": auth.ImportBooks, "discardImport": auth.ImportBooks,
+	"confirmImport": auth.ImportBooks, "listImportRows": auth.ImportBooks, "getImportCSV": auth.ImportBooks,
 	"createLimit": auth.WriteLimits, "createCollateral": auth.WriteCollateral,
 }

@@ -93,6 +93,7 @@ var permissionNames = map[auth.Permission]string{
 	auth.ManageSites:             "manage_sites",
 	auth.ManageUsers:             "manage_users",
 	auth.SendMails:               "send_mails",
+	auth.ImportBooks:             "import_books",
 }
 
 func permissions(a auth.Actor) []string {

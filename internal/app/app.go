@@ -31,6 +31,7 @@ type App struct {
 	Suppliers       *merchants.Suppliers
 	Bookings        *bookings.Bookings
 	Imports         *takeover.Imports
+	ImportFiles     *takeover.Files
 	Sites           *merchants.Sites
 	Accounts        *identity.Accounts
 	Sessions        *identity.Sessions
@@ -79,11 +80,13 @@ func New(c *core.Core) *App {
 	taken := payments.NewPayments(c, gateway)
 	logged := bookings.NewBookings(c, limits.Redate(c), payments.TransactionsOfBookings, taken.ExpireDue)
 	allRates := rates.NewRates(c)
+	imports := takeover.NewImports(c)
 	return &App{
 		Channels:        merchants.NewChannels(c, bookings.ChannelHasAny, payments.ChannelHasOpen),
 		Suppliers:       &merchants.Suppliers{Core: c},
 		Bookings:        logged,
-		Imports:         takeover.NewImports(c),
+		Imports:         imports,
+		ImportFiles:     takeover.NewFiles(imports),
 		Sites:           &merchants.Sites{Core: c},
 		Accounts:        &identity.Accounts{Core: c},
 		Sessions:        identity.NewSessions(c, tokens),

@@ -58,6 +58,7 @@ const (
 	ManageSites             Permission = "manage sites"
 	ManageUsers             Permission = "manage users"
 	SendMails               Permission = "send mails again"
+	ImportBooks             Permission = "import bookings and payments"
 )
 
 // The permissions of the payment modal. Each is a part of a permission that people have.
@@ -79,6 +80,7 @@ var ladder = []struct {
 	{Operator, []Permission{
 		SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, WritePolicies, WriteLimits,
 		WriteCollateral, MoveClock, DecideProposals, IssueStatements, ManageSites, ManageUsers,
+		ImportBooks,
 	}},
 }
 

@@ -6,13 +6,17 @@ package jobs
 import (
 	"context"
 	"fmt"
-	"holdfast/internal/core"
+	"io"
+	"iter"
 	"log/slog"
 	"runtime/debug"
 	"sync"
 	"time"
 
 	"holdfast/internal/app"
+	"holdfast/internal/core"
+	"holdfast/internal/paymentfile"
+	"holdfast/internal/travel"
 )
 
 // Bounds of a run. A run always ends before its lease, so that two processes never run the same job at the same time.
@@ -28,7 +32,7 @@ const (
 type Job struct {
 	Name  string
 	Every time.Duration
-	// Talks says that the job calls other services, which may be slow. So it runs in a lane of its own.
+	// Talks says that the job calls other services, which may be slow, or takes long itself. So it runs in a lane of its own.
 	Talks bool
 	// Run does a bounded piece of the work. It returns more if some work is left.
 	Run func(ctx context.Context) (more bool, err error)
@@ -71,6 +75,13 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "seal-facts", Every: 30 * time.Second, Run: a.Seals.Seal},
 		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Idempotency.Forget},
 		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},
+		// An import may take long, and goes on where it was. It does not keep other jobs waiting.
+		{Name: "import-files", Every: tick, Talks: true, Run: func(ctx context.Context) (bool, error) {
+			return a.ImportFiles.Next(ctx, func(file io.Reader) iter.Seq2[travel.ImportedPayment, error] {
+				return paymentfile.Read(file, nil)
+			})
+		}},
+		{Name: "forget-imports", Every: time.Hour, Run: a.ImportFiles.Forget},
 		{Name: "forget-modal-sessions", Every: time.Hour, Run: a.Modals.Forget},
 	}
 	// A mail is made within seconds, and sent by a job of its own: the server may be slow.

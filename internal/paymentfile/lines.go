@@ -33,6 +33,8 @@ type records struct {
 	in     *bufio.Reader
 	number int    // number of the last physical line
 	back   []line // lines that were read too early and are rows of their own
+	read   int64  // bytes of all lines so far
+	first  string // the first line of the last row
 }
 
 // next returns the cells of the next row that is not empty, and the number of its first line. An error with a line
@@ -43,7 +45,7 @@ func (r *records) next() (cells []string, number int, err error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		if first.long {
+		if r.first = first.text; first.long {
 			return nil, first.number, errRowTooLong
 		}
 		if strings.TrimSpace(first.text) == "" {
@@ -97,6 +99,7 @@ func (r *records) line() (line, error) {
 	var text []byte
 	for {
 		part, err := r.in.ReadSlice('\n')
+		r.read += int64(len(part))
 		text = append(text, part...)
 		if len(text) > maxRowBytes {
 			l.long = true

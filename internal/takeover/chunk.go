@@ -41,6 +41,7 @@ type importChunk struct {
 	payments  Tally
 	shares    shares
 	refused   []Refusal
+	done      []Row // those that were not refused
 }
 
 // errTakeBack: a row was refused after it had written something, and there is no savepoint to roll back to.
@@ -260,6 +261,7 @@ func (c *importChunk) place(
 	case repeated && known && before.ContentHash == payment.Hash():
 		c.met = append(c.met, booking.ID)
 		c.payments.AlreadyThere++
+		c.done = append(c.done, Row{Line: in.Line, State: RowThere, BookingID: booking.ID, TransactionID: before.ID})
 		return nil
 	case repeated:
 		whole, err := payments.Transaction(c.tx, c.site.ID, before.ID)
@@ -286,6 +288,11 @@ func (c *importChunk) place(
 	channel.payments[payment.ImportKey] = importedTransaction{ID: made.ID, ContentHash: made.ContentHash}
 	c.payments.Created++
 	c.shares.add(channel.Channel, made, in.BaseTotal)
+	row := Row{Line: in.Line, State: RowCreated, BookingID: booking.ID, TransactionID: made.ID}
+	if c.run.opts.DryRun {
+		row.BookingID, row.TransactionID = 0, 0 // they do not stay
+	}
+	c.done = append(c.done, row)
 	if known {
 		c.met = append(c.met, booking.ID)
 	} else {

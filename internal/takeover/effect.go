@@ -35,7 +35,7 @@ func (r *importRun) effect(ctx context.Context, rows iter.Seq2[travel.ImportedPa
 		return nil, err
 	}
 	opts := r.opts
-	opts.DryRun, opts.Progress, opts.Refused = true, nil, nil
+	opts.DryRun, opts.Progress, opts.Refused, opts.Keep = true, nil, nil, nil
 	dry := newRun(r.Imports, r.actor, opts)
 	if err := dry.rehearse(ctx, rows); err != nil {
 		return nil, err

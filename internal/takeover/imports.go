@@ -59,7 +59,41 @@ type ImportOptions struct {
 	DryRun   bool
 	Progress func(rows int)        // called after each write with the number of rows done so far; may be nil
 	Refused  func(refusal Refusal) // called for each row that was refused; may be nil
+	// Done says that the row of a line was taken over before, or refused, and is to be left out; may be nil.
+	Done func(line int) bool
+	// Keep stores what became of some rows, in the write that takes them over. After a dry run, in a write of its own.
+	// May be nil.
+	Keep func(tx *db.Tx, part Part) error
 }
+
+// Part is what one write of an import did, or would do if it is a dry run.
+type Part struct {
+	Rows            []Row
+	BookingsCreated int
+	Channels        []string // created, by name
+}
+
+// Row is what became of one row of a file.
+type Row struct {
+	Line          int
+	State         RowState
+	BookingID     int64 // 0 if it is not known, or does not stay
+	TransactionID int64 // likewise
+	Reason        string
+}
+
+// RowState is what became of a row.
+type RowState string
+
+// The states of rows. In a dry run, created means: it would be created.
+const (
+	RowCreated RowState = "created"
+	RowThere   RowState = "already_there"
+	RowRefused RowState = "refused"
+)
+
+// RowStates are all states of rows.
+var RowStates = []RowState{RowCreated, RowThere, RowRefused}
 
 // ImportReport says what an import did, or what it would have done if it was a dry run.
 type ImportReport struct {
@@ -93,18 +127,16 @@ var errDryRun = errors.New("dry run: nothing is kept")
 func (i *Imports) Payments(
 	ctx context.Context, actor auth.Actor, rows iter.Seq2[travel.ImportedPayment, error], opts ImportOptions,
 ) (ImportReport, error) {
-	// An import decides from when payments are covered, and may create protected channels. Only operators may do that.
-	for _, p := range []auth.Permission{auth.SetChannelMode, auth.WriteBookings, auth.WriteTransactions} {
-		if err := actor.Require(p); err != nil {
-			return ImportReport{}, err
-		}
+	if err := i.may(actor); err != nil {
+		return ImportReport{}, err
 	}
-	if opts.Mode != "" && !slices.Contains(i.Profile.Modes(), opts.Mode) {
-		modes := make([]string, 0, len(i.Profile.Modes()))
-		for _, mode := range i.Profile.Modes() {
-			modes = append(modes, string(mode))
-		}
-		return ImportReport{}, fault.WrongField("mode", "This is not one of %s.", strings.Join(modes, ", "))
+	var problems fault.Problems
+	i.checkMode(opts.Mode, &problems)
+	if err := problems.Err(); err != nil {
+		return ImportReport{}, err
+	}
+	if opts.Done != nil {
+		rows = without(rows, opts.Done)
 	}
 	run := newRun(i, actor, opts)
 	if opts.DryRun {
@@ -123,6 +155,42 @@ func (i *Imports) Payments(
 	}
 	err = run.all(ctx, rows)
 	return run.report, errors.Join(err, run.end(ctx, err != nil))
+}
+
+// may refuses actors who may not import. An import decides from when payments are covered, and may create protected channels.
+// Only operators may do that.
+func (i *Imports) may(actor auth.Actor) error {
+	for _, p := range []auth.Permission{auth.ImportBooks, auth.WriteBookings, auth.WriteTransactions} {
+		if err := actor.Require(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkMode notes a mode that channels cannot have. "" is none.
+func (i *Imports) checkMode(mode travel.AccountMode, p *fault.Problems) {
+	if mode == "" || slices.Contains(i.Profile.Modes(), mode) {
+		return
+	}
+	modes := make([]string, 0, len(i.Profile.Modes()))
+	for _, mode := range i.Profile.Modes() {
+		modes = append(modes, string(mode))
+	}
+	p.Wrong("mode", "This is not one of %s.", strings.Join(modes, ", "))
+}
+
+// without leaves out the rows that were done before.
+func without(
+	rows iter.Seq2[travel.ImportedPayment, error], done func(line int) bool,
+) iter.Seq2[travel.ImportedPayment, error] {
+	return func(yield func(travel.ImportedPayment, error) bool) {
+		for row, err := range rows {
+			if (err != nil || !done(row.Line)) && !yield(row, err) {
+				return
+			}
+		}
+	}
 }
 
 // begin asks for approval, if the import needs it, and records in the audit that the import starts.
@@ -253,15 +321,30 @@ func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment
 		if r.opts.DryRun {
 			return errDryRun
 		}
-		return nil
+		return r.keep(tx, c)
 	})
 	if errors.Is(err, errDryRun) {
-		err = nil
+		err = r.WriteAs(ctx, r.actor, func(tx *db.Tx) error { return r.keep(tx, c) })
 	}
 	if err == nil {
 		r.pace(len(rows), r.Clock().Sub(began))
 	}
 	return c, err
+}
+
+// keep hands on what became of the rows of a chunk.
+func (r *importRun) keep(tx *db.Tx, c *importChunk) error {
+	if r.opts.Keep == nil {
+		return nil
+	}
+	part := Part{Rows: c.done, BookingsCreated: len(c.made)}
+	for _, channel := range c.opened {
+		part.Channels = append(part.Channels, channel.Name)
+	}
+	for _, refusal := range c.refused {
+		part.Rows = append(part.Rows, Row{Line: refusal.Line, State: RowRefused, Reason: refusal.Reason})
+	}
+	return r.opts.Keep(tx, part)
 }
 
 // pace sets how many rows the next write takes, by how long the last one took.

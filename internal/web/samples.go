@@ -27,16 +27,23 @@ func (m manual) curl(path, method string, parameters []part, op part) string {
 		parts = append(parts, `-H "Authorization: Bearer `+token+`"`)
 	}
 	body := op.at("requestBody", "content", "application/json")
+	file := op.at("requestBody", "content", "text/csv")
 	if body.exists() {
 		parts = append(parts, "-H 'Content-Type: application/json'")
 	}
-	if method != "get" && (method != "post" || !body.exists()) {
+	if file.exists() {
+		parts = append(parts, "-H 'Content-Type: text/csv'")
+	}
+	if method != "get" && (method != "post" || !body.exists() && !file.exists()) {
 		parts[0] += " -X " + strings.ToUpper(method)
 	}
 	parts[0] += saved(op)
 	parts = append(parts, "'"+address+"'")
 	if body.exists() {
 		parts = append(parts, "-d '"+strings.ReplaceAll(bodySample(body), "'", `'\''`)+"'")
+	}
+	if file.exists() {
+		parts = append(parts, "--data-binary '"+strings.TrimSuffix(file.at("example").text(), "\n")+"'")
 	}
 	return strings.Join(parts, " \\\n  ")
 }

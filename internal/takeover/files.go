@@ -1,0 +1,340 @@
+package takeover
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/travel"
+)
+
+// Files are imports whose files come over HTTP. A file is received piece by piece and stored, and a job imports it by
+// Imports.Payments, as the command line does. Nobody has to wait for that: Get says how far it is.
+type Files struct {
+	*core.Core
+	imports *Imports
+}
+
+// NewFiles makes the use cases.
+func NewFiles(imports *Imports) *Files { return &Files{imports.Core, imports} }
+
+// Bounds of imports over HTTP.
+const (
+	MaxFileBytes = 32 << 20  // of a file
+	PieceBytes   = 256 << 10 // of a file, in one row and in memory
+	openFiles    = 10        // imports of a site that are not done, dry runs that wait for a confirmation included
+	fileTries    = 5         // runs of an import in which no row was done, before it has failed
+	uploadLife   = time.Hour // after that, a file that never came to its end is forgotten
+	// FileLife is how long an import, and what became of its rows, can be read. The file of a dry run is kept as long.
+	FileLife = 30 * 24 * time.Hour
+)
+
+// FileState says how far an import is.
+type FileState string
+
+// The states of an import. The first one and the last one nobody sees: its file is not there yet, or never came.
+const (
+	fileReceiving FileState = "receiving"
+	FileQueued    FileState = "queued"  // it is its turn, or will be
+	FileTried     FileState = "tried"   // the dry run is over; it can be confirmed
+	FileWaiting   FileState = "waiting" // another operator has to approve it
+	FileDone      FileState = "done"
+	FileFailed    FileState = "failed"
+	fileDropped   FileState = "dropped"
+)
+
+// FileStates are the states that can be seen.
+var FileStates = []FileState{FileQueued, FileTried, FileWaiting, FileDone, FileFailed}
+
+// NewFile is a request to import a file.
+type NewFile struct {
+	Problems           fault.Problems
+	DryRun             bool
+	Mode               travel.AccountMode // as in ImportOptions
+	CoverFromEffective bool
+	Reason             string // for the operator who approves it
+}
+
+// File is an import of a file that came over HTTP. Its counts are those of the dry run, or of the real one.
+type File struct {
+	SiteID, ID                     int64
+	State                          FileState
+	DryRun                         bool
+	Mode                           travel.AccountMode
+	CoverFromEffective             bool
+	Reason, SHA256                 string
+	Bytes, Rows, Done              int64
+	BookingsCreated                int64
+	PaymentsCreated, PaymentsThere int64
+	Refused                        int64
+	Channels                       []string // created, by name
+	ProposalID                     int64
+	Problem                        string // why it failed
+	AuthorID                       int64
+	Author, AuthorName             string
+	CreatedAt, FinishedAt          time.Time // by the real clock
+	tries                          int
+}
+
+// FileFilter chooses imports and rows of an import.
+type FileFilter struct {
+	States    []FileState
+	RowStates []RowState
+}
+
+// Receive stores a file and queues its import. receive hands on the file in pieces that hold no card number, and returns the
+// number of rows; its error refuses the file. Errors: Forbidden, Invalid, TooMany when the site has many imports already.
+func (f *Files) Receive(
+	ctx context.Context, actor auth.Actor, in NewFile, receive func(keep func(piece []byte) error) (rows int, err error),
+) (File, error) {
+	if err := f.imports.may(actor); err != nil {
+		return File{}, err
+	}
+	problems := in.Problems.Clone()
+	f.imports.checkMode(in.Mode, &problems)
+	if err := problems.Err(); err != nil {
+		return File{}, err
+	}
+	made, err := core.Write(ctx, f.Core, actor, func(tx *db.Tx) (File, error) { return openFile(tx, actor, in) })
+	if err != nil {
+		return File{}, err
+	}
+	hash := sha256.New()
+	number := 0
+	rows, err := receive(func(piece []byte) error {
+		hash.Write(piece)
+		made.Bytes += int64(len(piece))
+		err := f.WriteAs(ctx, actor, func(tx *db.Tx) error { return insertPiece(tx, actor.SiteID, made.ID, number, piece) })
+		number++
+		return err
+	})
+	stored := made
+	if err == nil {
+		made.SHA256, made.Rows = hex.EncodeToString(hash.Sum(nil)), int64(rows)
+		// The file and what is to be done with it are the content of the request.
+		actor.Key.Hash = fmt.Sprintf("%s %s %t %s %t", actor.Key.Hash, made.SHA256, in.DryRun, in.Mode, in.CoverFromEffective)
+		stored, err = core.Once(ctx, f.Core, actor, func(tx *db.Tx) (File, core.Outcome, error) {
+			err := queueFile(tx, made)
+			return made, core.Outcome{ID: made.ID}, err
+		}, func(ctx context.Context, before core.Outcome) (File, error) { return f.Get(ctx, actor, before.ID) })
+	}
+	if err != nil || stored.ID != made.ID {
+		ctx := context.WithoutCancel(ctx) // the client may have gone
+		return stored, errors.Join(err, f.WriteAs(ctx, actor, func(tx *db.Tx) error { return dropFile(tx, made.SiteID, made.ID) }))
+	}
+	return f.Get(ctx, actor, made.ID)
+}
+
+// Get reads an import of the actor's site.
+func (f *Files) Get(ctx context.Context, actor auth.Actor, id int64) (File, error) {
+	return readFile(ctx, f, actor, id, func(_ *db.Tx, found File) (File, error) { return found, nil })
+}
+
+// readFile is core.Read for actors who may import, about an import that can be seen.
+func readFile[T any](
+	ctx context.Context, f *Files, actor auth.Actor, id int64, read func(tx *db.Tx, found File) (T, error),
+) (T, error) {
+	if err := f.imports.may(actor); err != nil {
+		var nothing T
+		return nothing, err
+	}
+	found, err := core.Read(ctx, f.Core, actor, func(tx *db.Tx) (found T, err error) {
+		file, err := fileByID(tx, actor.SiteID, id)
+		if err == nil {
+			found, err = read(tx, file)
+		}
+		return found, err
+	})
+	return found, unknownFile(err, id)
+}
+
+func unknownFile(err error, id int64) error {
+	return core.NotFoundAs(fault.RecordNotFound, err, "There is no import %d.", id)
+}
+
+// List reads one page of the imports of the actor's site.
+func (f *Files) List(ctx context.Context, actor auth.Actor, filter FileFilter, page travel.Page) (travel.List[File], error) {
+	if err := f.imports.may(actor); err != nil {
+		return travel.List[File]{}, err
+	}
+	return core.Read(ctx, f.Core, actor, func(tx *db.Tx) (travel.List[File], error) {
+		return filesPage(tx, actor.SiteID, filter, page)
+	})
+}
+
+// Rows reads one page of what became of the rows of an import: of its dry run, until it is confirmed.
+func (f *Files) Rows(
+	ctx context.Context, actor auth.Actor, id int64, filter FileFilter, page travel.Page,
+) (travel.List[Row], error) {
+	return readFile(ctx, f, actor, id, func(tx *db.Tx, found File) (travel.List[Row], error) {
+		return rowsPage(tx, found, filter, page)
+	})
+}
+
+// Confirm carries out what a dry run has tried. Errors: RecordNotFound, and NotPossible with the reason not_tried.
+func (f *Files) Confirm(ctx context.Context, actor auth.Actor, id int64) (File, error) {
+	if err := f.imports.may(actor); err != nil {
+		return File{}, err
+	}
+	confirmed, err := core.Once(ctx, f.Core, actor, func(tx *db.Tx) (File, core.Outcome, error) {
+		outcome := core.Outcome{ID: id}
+		file, err := fileByID(tx, actor.SiteID, id)
+		if err != nil {
+			return file, outcome, err
+		}
+		done, err := confirmFile(tx, actor, id)
+		if err == nil && !done {
+			err = fault.NotPossibleBecause("not_tried", "Only a dry run that is over can be confirmed, and import %d is %s.", id, file.State)
+		}
+		if err == nil {
+			file, err = fileByID(tx, actor.SiteID, id)
+		}
+		return file, outcome, err
+	}, func(ctx context.Context, before core.Outcome) (File, error) { return f.Get(ctx, actor, before.ID) })
+	return confirmed, unknownFile(err, id)
+}
+
+// Discard ends an import of which nothing was imported: a dry run that is over, or one that waits for another operator.
+// Errors: RecordNotFound, and NotPossible with the reason import_begun.
+func (f *Files) Discard(ctx context.Context, actor auth.Actor, id int64) error {
+	if err := f.imports.may(actor); err != nil {
+		return err
+	}
+	err := core.OnceGone(ctx, f.Core, actor, id, func(tx *db.Tx) error {
+		file, err := fileByID(tx, actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		gone, err := discardFile(tx, actor.SiteID, id)
+		if err == nil && !gone {
+			err = fault.NotPossibleBecause("import_begun", "Only a dry run that is over, and an import that waits, can be discarded: import %d is %s.", id, file.State)
+		}
+		return err
+	})
+	return unknownFile(err, id)
+}
+
+// Next works on the import whose turn it is, until it is over or the context ends; then the next call goes on. Sites take
+// turns, and of one site the oldest import is first. parse reads the rows of a file. more reports that there was something
+// to do. A row is written together with what is noted about it, so an import that dies goes on behind its last row.
+func (f *Files) Next(
+	ctx context.Context, parse func(file io.Reader) iter.Seq2[travel.ImportedPayment, error],
+) (more bool, err error) {
+	var file File
+	var done map[int]bool
+	var waits bool
+	err = f.Store.Read(ctx, func(tx *db.Tx) (err error) { // most often there is nothing to do
+		waits, err = filesWait(tx)
+		return err
+	})
+	if err != nil || !waits {
+		return false, err
+	}
+	err = f.Store.Write(ctx, func(tx *db.Tx) (err error) {
+		if err := settleWaiting(tx); err != nil {
+			return err
+		}
+		file, err = takeFile(tx)
+		if errors.Is(err, db.ErrNotFound) { // what was settled stays
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		done, err = linesDone(tx, file)
+		return err
+	})
+	if err != nil || file.ID == 0 {
+		return false, err
+	}
+	if file.tries > fileTries {
+		return true, f.end(ctx, file, FileFailed, "The import was tried several times and did not get on. Import the file with the command line.")
+	}
+	actor, err := f.author(ctx, file)
+	if err != nil {
+		return false, err
+	}
+	report, err := f.imports.Payments(ctx, actor, parse(&pieces{files: f, ctx: ctx, of: file}), ImportOptions{
+		Mode: file.Mode, CoverFromEffective: file.CoverFromEffective, SHA256: file.SHA256, Reason: file.Reason, DryRun: file.DryRun,
+		Done: func(line int) bool { return done[line] },
+		Keep: func(tx *db.Tx, part Part) error { return keepPart(tx, file, part) },
+	})
+	switch {
+	case ctx.Err() != nil: // its time is over
+		return false, nil
+	case isRefusal(err):
+		return true, f.end(ctx, file, FileFailed, refusalOf(0, err).Reason)
+	case err != nil:
+		return false, err
+	case report.Proposal != nil:
+		return true, f.WriteAs(ctx, actor, func(tx *db.Tx) error { return waitFor(tx, file, report.Proposal.ID) })
+	case file.DryRun:
+		return true, f.end(ctx, file, FileTried, "")
+	}
+	return true, f.end(ctx, file, FileDone, "")
+}
+
+// author is the actor who asked for the import.
+func (f *Files) author(ctx context.Context, file File) (auth.Actor, error) {
+	actor := auth.Actor{
+		SiteID: file.SiteID, UserID: file.AuthorID, Username: file.Author, DisplayName: file.AuthorName, Role: auth.Operator,
+	}
+	err := f.Store.Read(ctx, func(tx *db.Tx) error {
+		clock, err := core.ClockOf(tx, file.SiteID)
+		actor.Ahead = clock.Ahead
+		return err
+	})
+	return actor, err
+}
+
+func (f *Files) end(ctx context.Context, file File, state FileState, problem string) error {
+	return f.Store.Write(ctx, func(tx *db.Tx) error { return endFile(tx, file, state, problem) })
+}
+
+// Forget removes, a bounded number of rows at a time, the pieces of files that nobody needs any more, files that never came
+// to their end, and imports that are older than FileLife. more reports that there may be more to remove.
+func (f *Files) Forget(ctx context.Context) (more bool, err error) {
+	err = f.Store.Write(ctx, func(tx *db.Tx) (err error) {
+		more, err = forgetFiles(tx)
+		return err
+	})
+	return more, err
+}
+
+// pieces reads the file of an import, one piece at a time.
+type pieces struct {
+	files *Files
+	ctx   context.Context //nolint:containedctx // an io.Reader has no other way to one
+	of    File
+	next  int
+	rest  []byte
+}
+
+// Read implements io.Reader.
+func (p *pieces) Read(b []byte) (int, error) {
+	for len(p.rest) == 0 {
+		err := p.files.Store.Read(p.ctx, func(tx *db.Tx) (err error) {
+			p.rest, err = pieceOf(tx, p.of, p.next)
+			return err
+		})
+		if errors.Is(err, db.ErrNotFound) {
+			return 0, io.EOF
+		}
+		if err != nil {
+			return 0, err
+		}
+		p.next++
+	}
+	n := copy(b, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}

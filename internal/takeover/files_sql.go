@@ -1,0 +1,280 @@
+package takeover
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/travel"
+)
+
+const fileColumns = `site_id, id, state, trial, mode, cover_from_effective, reason, sha256, size, rows_found, rows_done,
+	bookings_created, payments_created, payments_there, refused, channels, proposal_id, problem, author_id, author, author_name,
+	tries, created_at, finished_at`
+
+func scanFile(scan func(dest ...any) error) (f File, err error) {
+	var channels string
+	var proposal, finished sql.NullInt64
+	var created int64
+	err = scan(&f.SiteID, &f.ID, &f.State, &f.DryRun, &f.Mode, &f.CoverFromEffective, &f.Reason, &f.SHA256, &f.Bytes, &f.Rows,
+		&f.Done, &f.BookingsCreated, &f.PaymentsCreated, &f.PaymentsThere, &f.Refused, &channels, &proposal, &f.Problem,
+		&f.AuthorID, &f.Author, &f.AuthorName, &f.tries, &created, &finished)
+	if err != nil {
+		return f, err
+	}
+	f.ProposalID, f.CreatedAt, f.FinishedAt = proposal.Int64, db.Instant(created), db.MaybeInstant(finished)
+	return f, json.Unmarshal([]byte(channels), &f.Channels)
+}
+
+// openFile makes an import whose file is still to come. The error is TooMany when the site has many imports already.
+func openFile(tx *db.Tx, actor auth.Actor, in NewFile) (File, error) {
+	var open int
+	err := tx.Row(`SELECT COUNT(*) FROM imports WHERE site_id = $1 AND state IN ('receiving', 'queued', 'tried', 'waiting')`,
+		[]any{actor.SiteID}, &open)
+	if err != nil {
+		return File{}, err
+	}
+	if open >= openFiles {
+		return File{}, &fault.Error{
+			Kind: fault.TooMany, RetryAfter: time.Minute,
+			Message: "The site has too many imports that are not done. Wait for them, or confirm or discard dry runs.",
+		}
+	}
+	f := File{SiteID: actor.SiteID}
+	err = tx.Row(`INSERT INTO imports (site_id, state, trial, mode, cover_from_effective, reason, sha256, size, rows_found, rows_done,
+			bookings_created, payments_created, payments_there, refused, channels, problem, author_id, author, author_name, tries,
+			ran_at, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, '', 0, 0, 0, 0, 0, 0, 0, '[]', '', $7, $8, $9, 0, 0, $10) RETURNING id`,
+		[]any{actor.SiteID, fileReceiving, in.DryRun, in.Mode, in.CoverFromEffective, in.Reason, actor.UserID, actor.Username,
+			actor.DisplayName, db.Micros(core.RealNow(tx))}, &f.ID)
+	return f, err
+}
+
+func insertPiece(tx *db.Tx, siteID, id int64, number int, body []byte) error {
+	_, err := tx.Exec(`INSERT INTO import_pieces (site_id, import_id, number, body) VALUES ($1, $2, $3, $4)`, siteID, id, number, body)
+	return err
+}
+
+func pieceOf(tx *db.Tx, f File, number int) (body []byte, err error) {
+	err = tx.Row(`SELECT body FROM import_pieces WHERE site_id = $1 AND import_id = $2 AND number = $3`,
+		[]any{f.SiteID, f.ID, number}, &body)
+	return body, err
+}
+
+// queueFile says that the file is there as a whole. It may have been forgotten, when it took very long.
+func queueFile(tx *db.Tx, f File) error {
+	n, err := tx.Exec(`UPDATE imports SET state = 'queued', sha256 = $3, size = $4, rows_found = $5
+		WHERE site_id = $1 AND id = $2 AND state = 'receiving'`, f.SiteID, f.ID, f.SHA256, f.Bytes, f.Rows)
+	if err == nil && n == 0 {
+		return fault.New(fault.Unavailable, "The file took too long. Send it again.")
+	}
+	return err
+}
+
+// dropFile ends an import that nobody has seen yet. The housekeeping removes it.
+func dropFile(tx *db.Tx, siteID, id int64) error {
+	_, err := tx.Exec(`UPDATE imports SET state = 'dropped' WHERE site_id = $1 AND id = $2 AND state = 'receiving'`, siteID, id)
+	return err
+}
+
+func fileByID(tx *db.Tx, siteID, id int64) (File, error) {
+	return scanFile(func(dest ...any) error {
+		return tx.Row(`SELECT `+fileColumns+` FROM imports WHERE site_id = $1 AND id = $2
+			AND state NOT IN ('receiving', 'dropped')`, []any{siteID, id}, dest...)
+	})
+}
+
+func filesPage(tx *db.Tx, siteID int64, filter FileFilter, page travel.Page) (travel.List[File], error) {
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	states := filter.States
+	if len(states) == 0 {
+		states = FileStates
+	}
+	db.In(&w, "state", states)
+	return db.ListOf(tx, "imports", fileColumns, &w, page, nil, nil, scanFile)
+}
+
+func rowsPage(tx *db.Tx, f File, filter FileFilter, page travel.Page) (travel.List[Row], error) {
+	var w db.Where
+	w.And("site_id = ?", f.SiteID)
+	w.And("import_id = ?", f.ID)
+	w.And("trial = ?", f.DryRun)
+	db.In(&w, "state", filter.RowStates)
+	return db.ListOf(tx, "import_rows", "id, state, booking_id, transaction_id, reason", &w, page, nil, nil,
+		func(scan func(dest ...any) error) (r Row, err error) {
+			var booking, transaction sql.NullInt64
+			err = scan(&r.Line, &r.State, &booking, &transaction, &r.Reason)
+			r.BookingID, r.TransactionID = booking.Int64, transaction.Int64
+			return r, err
+		})
+}
+
+// confirmFile turns a dry run that is over into an import. The one who confirms it is its author from then on.
+func confirmFile(tx *db.Tx, actor auth.Actor, id int64) (done bool, err error) {
+	n, err := tx.Exec(`UPDATE imports SET state = 'queued', trial = $3, rows_done = 0, bookings_created = 0, payments_created = 0,
+			payments_there = 0, refused = 0, channels = '[]', tries = 0, finished_at = NULL, author_id = $4, author = $5,
+			author_name = $6
+		WHERE site_id = $1 AND id = $2 AND state = 'tried'`,
+		actor.SiteID, id, false, actor.UserID, actor.Username, actor.DisplayName)
+	return n > 0, err
+}
+
+// discardFile ends an import of which nothing was imported.
+func discardFile(tx *db.Tx, siteID, id int64) (gone bool, err error) {
+	n, err := tx.Exec(`UPDATE imports SET state = 'dropped' WHERE site_id = $1 AND id = $2 AND state IN ('tried', 'waiting')
+		AND (trial = $3 OR rows_done = 0)`, siteID, id, true)
+	return n > 0, err
+}
+
+// filesWait reports whether there may be something to do.
+func filesWait(tx *db.Tx) (waits bool, err error) {
+	err = tx.Row(`SELECT EXISTS (SELECT 1 FROM imports WHERE state IN ('queued', 'waiting'))`, nil, &waits)
+	return waits, err
+}
+
+// settleWaiting queues the imports that were approved, and ends those that were not.
+func settleWaiting(tx *db.Tx) error {
+	_, err := tx.Exec(`UPDATE imports SET state = 'queued' WHERE state = 'waiting' AND EXISTS (SELECT 1 FROM proposals p
+		WHERE p.site_id = imports.site_id AND p.id = imports.proposal_id AND p.state = 'approved')`)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`UPDATE imports SET state = 'failed', problem = 'The other operator did not approve the import.', finished_at = $1
+		WHERE state = 'waiting' AND EXISTS (SELECT 1 FROM proposals p WHERE p.site_id = imports.site_id
+			AND p.id = imports.proposal_id AND p.state IN ('rejected', 'withdrawn'))`, db.Micros(core.RealNow(tx)))
+	return err
+}
+
+// takeFile takes the import whose turn it is: the oldest of a site, of the site that has waited longest.
+func takeFile(tx *db.Tx) (File, error) {
+	return scanFile(func(dest ...any) error {
+		return tx.Row(`UPDATE imports SET tries = tries + 1, ran_at = $1 WHERE state = 'queued' AND id = (
+				SELECT i.id FROM imports i WHERE i.state = 'queued' AND NOT EXISTS (
+					SELECT 1 FROM imports e WHERE e.state = 'queued' AND e.site_id = i.site_id AND e.id < i.id)
+				ORDER BY i.ran_at, i.id LIMIT 1)
+			RETURNING `+fileColumns, []any{db.Micros(core.RealNow(tx))}, dest...)
+	})
+}
+
+// linesDone are the lines of an import of which is known what became of them.
+func linesDone(tx *db.Tx, f File) (map[int]bool, error) {
+	done := map[int]bool{}
+	err := tx.Each(`SELECT id FROM import_rows WHERE site_id = $1 AND import_id = $2 AND trial = $3`, []any{f.SiteID, f.ID, f.DryRun},
+		func(scan func(dest ...any) error) error {
+			var line int
+			err := scan(&line)
+			done[line] = true
+			return err
+		})
+	return done, err
+}
+
+// keepPart stores what became of some rows, and counts them.
+func keepPart(tx *db.Tx, f File, part Part) error {
+	var text string
+	err := tx.Row(`UPDATE imports SET tries = 0 WHERE site_id = $1 AND id = $2 AND state = 'queued' AND trial = $3 RETURNING channels`,
+		[]any{f.SiteID, f.ID, f.DryRun}, &text)
+	if errors.Is(err, db.ErrNotFound) {
+		return fault.New(fault.Internal, "Import %d is over already.", f.ID)
+	}
+	if err != nil {
+		return err
+	}
+	var channels []string
+	if err := json.Unmarshal([]byte(text), &channels); err != nil {
+		return err
+	}
+	names, err := json.Marshal(append(append([]string{}, channels...), newNames(channels, part.Channels)...))
+	if err != nil {
+		return err
+	}
+	counts := map[RowState]int{}
+	rows := make([][]any, len(part.Rows))
+	for i, r := range part.Rows {
+		counts[r.State]++
+		rows[i] = []any{
+			f.SiteID, f.ID, f.DryRun, r.Line, r.State, db.MaybeID(r.BookingID), db.MaybeID(r.TransactionID), r.Reason,
+		}
+	}
+	err = tx.InsertRows("import_rows", "site_id, import_id, trial, id, state, booking_id, transaction_id, reason", rows)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`UPDATE imports SET rows_done = rows_done + $3, bookings_created = bookings_created + $4,
+			payments_created = payments_created + $5, payments_there = payments_there + $6, refused = refused + $7, channels = $8
+		WHERE site_id = $1 AND id = $2`, f.SiteID, f.ID, len(rows), part.BookingsCreated, counts[RowCreated], counts[RowThere],
+		counts[RowRefused], string(names))
+	return err
+}
+
+// newNames are the names that are not in a list yet: each write of a dry run creates a channel anew.
+func newNames(known, names []string) (list []string) {
+	for _, name := range names {
+		fresh := true
+		for _, k := range known {
+			fresh = fresh && k != name
+		}
+		if fresh {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func waitFor(tx *db.Tx, f File, proposalID int64) error {
+	_, err := tx.Exec(`UPDATE imports SET state = 'waiting', proposal_id = $3, tries = 0
+		WHERE site_id = $1 AND id = $2 AND state = 'queued'`, f.SiteID, f.ID, proposalID)
+	return err
+}
+
+func endFile(tx *db.Tx, f File, state FileState, problem string) error {
+	_, err := tx.Exec(`UPDATE imports SET state = $3, problem = $4, finished_at = $5
+		WHERE site_id = $1 AND id = $2 AND state = 'queued'`, f.SiteID, f.ID, state, problem, db.Micros(core.RealNow(tx)))
+	return err
+}
+
+// Bounds of one write of the housekeeping.
+const (
+	forgetPieces = 16
+	forgetRows   = 1000
+)
+
+// forgetFiles removes what is not needed any more, from the leaves on. more reports that a bound was reached.
+func forgetFiles(tx *db.Tx) (more bool, err error) {
+	now := core.RealNow(tx)
+	_, err = tx.Exec(`UPDATE imports SET state = 'dropped' WHERE state = 'receiving' AND created_at < $1`, db.Micros(now.Add(-uploadLife)))
+	if err != nil {
+		return false, err
+	}
+	_, err = tx.Exec(`UPDATE imports SET state = 'dropped' WHERE state IN ('done', 'failed', 'tried') AND created_at < $1`,
+		db.Micros(now.Add(-FileLife)))
+	if err != nil {
+		return false, err
+	}
+	for _, step := range []struct {
+		query string
+		most  int64
+	}{
+		{`DELETE FROM import_pieces WHERE (site_id, import_id, number) IN (SELECT p.site_id, p.import_id, p.number FROM imports i
+			JOIN import_pieces p ON p.site_id = i.site_id AND p.import_id = i.id
+			WHERE i.state IN ('done', 'failed', 'dropped') LIMIT $1)`, forgetPieces},
+		{`DELETE FROM import_rows WHERE (site_id, import_id, trial, id) IN (SELECT r.site_id, r.import_id, r.trial, r.id FROM imports i
+			JOIN import_rows r ON r.site_id = i.site_id AND r.import_id = i.id
+			WHERE i.state = 'dropped' LIMIT $1)`, forgetRows},
+		{`DELETE FROM imports WHERE (site_id, id) IN (SELECT site_id, id FROM imports i WHERE i.state = 'dropped'
+			AND NOT EXISTS (SELECT 1 FROM import_pieces p WHERE p.site_id = i.site_id AND p.import_id = i.id)
+			AND NOT EXISTS (SELECT 1 FROM import_rows r WHERE r.site_id = i.site_id AND r.import_id = i.id) LIMIT $1)`, forgetRows},
+	} {
+		n, err := tx.Exec(step.query, step.most)
+		if err != nil || n == step.most {
+			return true, err
+		}
+	}
+	return false, nil
+}
