@@ -45,6 +45,7 @@ type Client struct {
 	Mails        *Mails
 	Audit        *AuditTrail
 	Tokens       *Tokens
+	Imports      *Imports
 
 	base        *url.URL
 	site        string
@@ -98,7 +99,7 @@ func New(baseURL, site string, credentials Credential, options ...Option) (*Clie
 	c.Premiums, c.Policies, c.Rates = &Premiums{c}, &Policies{c}, &Rates{c}
 	c.Sites, c.Clock, c.Proposals = &Sites{c}, &SandboxClock{c}, &Proposals{c}
 	c.Audit, c.Tokens, c.Events = &AuditTrail{c}, &Tokens{c}, &Events{c}
-	c.Mails = &Mails{c}
+	c.Mails, c.Imports = &Mails{c}, &Imports{c}
 	return c, nil
 }
 

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,6 +39,7 @@ type request struct {
 	path   string
 	query  url.Values
 	body   []byte
+	kind   string // of the body; JSON when it is ""
 	bearer string // the credentials, where they are not those of the client
 	open   bool   // without credentials
 	safe   bool   // it changes nothing, or the same however often it is sent
@@ -151,7 +153,7 @@ func (c *Client) once(ctx context.Context, r *request, bearer string) (answer, e
 		}
 	}
 	if r.body != nil {
-		sent.Header.Set("Content-Type", "application/json")
+		sent.Header.Set("Content-Type", cmp.Or(r.kind, "application/json"))
 	}
 	if bearer != "" {
 		sent.Header.Set("Authorization", "Bearer "+bearer)

@@ -50,7 +50,9 @@ func mustReceive(t *testing.T, w *apptest.World, actor auth.Actor, in takeover.N
 	return f
 }
 
-func parse(file io.Reader) iter.Seq2[travel.ImportedPayment, error] { return paymentfile.Read(file, nil) }
+func parse(file io.Reader) iter.Seq2[travel.ImportedPayment, error] {
+	return paymentfile.Read(file, nil)
+}
 
 // worked lets the job run until there is nothing to do, and reads an import.
 func worked(t *testing.T, w *apptest.World, actor auth.Actor, id int64) takeover.File {
