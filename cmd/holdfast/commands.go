@@ -29,6 +29,8 @@ type commandLine struct {
 	Token    tokenCmd    `cmd:"" group:"operator" help:"API tokens: create, list, delete."`
 	Channel  channelCmd  `cmd:"" group:"operator" help:"Channels of merchants: create, list, mode, set, gateway, secret."`
 	Supplier supplierCmd `cmd:"" group:"operator" help:"Suppliers: create, set, list, delete."`
+	Webhook  webhookCmd  `cmd:"" group:"operator" help:"Webhooks: create, set, list, delete, rotate, test, log, replay."`
+	Listen   listenCmd   `cmd:"" group:"operator" help:"Forward the events of a sandbox to a program on this machine."`
 	Keys     keysCmd     `cmd:"" group:"operator" help:"Keys for logins and secrets: make, list, rotate, revoke."`
 
 	As       string      `placeholder:"USERNAME" help:"Act as this operator. The password is read from the terminal or from standard input (default: act as the program itself)."`

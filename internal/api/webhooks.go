@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/events"
 	"holdfast/internal/webhooks"
 )
 
@@ -39,4 +40,49 @@ func maybeInstant(t time.Time) *string {
 	}
 	text := civil.FormatInstant(t)
 	return &text
+}
+
+// deliveryShape is a delivery on the wire.
+type deliveryShape struct {
+	ID          int64                  `json:"id"`
+	Webhook     int64                  `json:"webhook"`
+	Event       int64                  `json:"event"`
+	Type        events.Type            `json:"type"`
+	ObjectType  events.Kind            `json:"object_type"`
+	ObjectID    int64                  `json:"object_id"`
+	State       webhooks.DeliveryState `json:"state"`
+	NextAttempt *string                `json:"next_attempt"`
+	Attempts    int64                  `json:"attempts"`
+	Created     string                 `json:"created"`
+	Done        *string                `json:"done"`
+	Log         []attemptShape         `json:"log,omitempty"`
+}
+
+type attemptShape struct {
+	At           string `json:"at"`
+	Milliseconds int64  `json:"milliseconds"`
+	Status       *int   `json:"status"`
+	Answer       string `json:"answer"`
+	Error        string `json:"error"`
+}
+
+// ShowDelivery gives the shape of a delivery, to be encoded as JSON.
+func ShowDelivery(d webhooks.Delivery) any { return showDelivery(d) }
+
+// ShowDeliveryWith gives the shape of a delivery with its attempts, to be encoded as JSON.
+func ShowDeliveryWith(d webhooks.Delivery, attempts []webhooks.Attempt) any {
+	shape := showDelivery(d)
+	for _, a := range attempts {
+		shape.Log = append(shape.Log, attemptShape{
+			At: civil.FormatInstant(a.At), Milliseconds: a.Took.Milliseconds(), Status: orNull(a.Status), Answer: a.Answer, Error: a.Error,
+		})
+	}
+	return shape
+}
+
+func showDelivery(d webhooks.Delivery) deliveryShape {
+	return deliveryShape{
+		ID: d.ID, Webhook: d.EndpointID, Event: d.EventID, Type: d.Type, ObjectType: d.Kind, ObjectID: d.ObjectID, State: d.State,
+		NextAttempt: maybeInstant(d.NextAt), Attempts: d.Attempts, Created: civil.FormatInstant(d.MadeAt), Done: maybeInstant(d.DoneAt),
+	}
 }

@@ -22,13 +22,20 @@ var sealedColumns = []core.SealedColumn{
 	{Table: "webhook_secrets", Column: "secret", Key: []string{"site_id", "id"}, Field: sealedSecret},
 }
 
-// newSecret makes the secret of an endpoint that this write has made or locked.
-func (w *Webhooks) newSecret(tx *db.Tx, siteID, endpointID int64) (secret string, err error) {
+// NewSecret makes a secret as Standard Webhooks has them.
+func NewSecret(random io.Reader) (string, error) {
 	key := make([]byte, secretBytes)
-	if _, err := io.ReadFull(w.Random, key); err != nil {
+	if _, err := io.ReadFull(random, key); err != nil {
 		return "", err
 	}
-	secret = secretPrefix + base64.StdEncoding.EncodeToString(key)
+	return secretPrefix + base64.StdEncoding.EncodeToString(key), nil
+}
+
+// newSecret makes the secret of an endpoint that this write has made or locked.
+func (w *Webhooks) newSecret(tx *db.Tx, siteID, endpointID int64) (secret string, err error) {
+	if secret, err = NewSecret(w.Random); err != nil {
+		return "", err
+	}
 	var id int64
 	if err := tx.Row(`INSERT INTO webhook_secrets (site_id, endpoint_id, secret, made_at, ends_at) VALUES ($1, $2, '', $3, 0)
 		RETURNING id`, []any{siteID, endpointID, db.Micros(core.RealNow(tx))}, &id); err != nil {
