@@ -11,8 +11,8 @@ import (
 	"holdfast/internal/events"
 )
 
-// followBatch is how many events one write makes mails about.
-const followBatch = 50
+// followBatch is how many events one write makes mails about: few, so that a slow database gets through them in time.
+const followBatch = 10
 
 // news are the types of events that mails tell.
 var news = []events.Type{events.TransactionCompleted, events.TransactionFailed}

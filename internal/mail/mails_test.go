@@ -106,7 +106,7 @@ func TestEachEventIsToldOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, p *post) {
 		list, copies := "shop@example.org, desk@example.org", true
 		p.set(travel.ChannelFields{PrimaryMail: &list, MailBCC: &copies})
-		const payments = 12
+		const payments = 6
 		for range payments {
 			p.pay(1000)
 		}
