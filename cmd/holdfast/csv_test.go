@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// noCSV are the commands that print JSON of one thing that they did. They neither list nor report.
-var noCSV = []string{"backup", "restore", "clock set"}
+// noCSV are the commands that print JSON of one thing: what they did, or a mail with its text. They neither list nor report.
+var noCSV = []string{"backup", "restore", "clock set", "mail show"}
 
 // csvArgs are the arguments of the commands that do not print a CSV in aShop as their examples are.
 var csvArgs = map[string]string{
