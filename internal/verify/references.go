@@ -62,6 +62,7 @@ var foreign = []reference{
 	{table: "disputes", column: "reversal_id", parent: "transactions", key: "chargeback_id"},
 	{table: "modal_payments", column: "transaction_id", parent: "transactions", key: "transaction_id"},
 	{table: "modal_payments", column: "booking_id", parent: "bookings", key: "transaction_id"},
+	{table: "events", column: "site_id", parent: "sites"},
 	{table: "modal_sessions", column: "channel_id", parent: "channels"},
 	{table: "modal_sessions", column: "booking_id", parent: "bookings"},
 	{table: "webhook_endpoints", column: "site_id", parent: "sites"},
