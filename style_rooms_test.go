@@ -54,7 +54,8 @@ var rooms = []room{
 	}},
 	{"processors", []string{"merchants", "payments"}, []string{"processor_notices", "processor_events", "sandbox_charges"}},
 	{"checkout", []string{"merchants", "bookings", "payments"}, []string{"modal_sessions"}},
-	{"mail", []string{"merchants", "bookings", "ledger", "payments", "events"}, []string{"mails", "mail_"}},
+	{"certificates", []string{"merchants", "bookings", "ledger"}, []string{"certificates"}},
+	{"mail", []string{"merchants", "bookings", "ledger", "payments", "events", "certificates"}, []string{"mails", "mail_"}},
 	{"backup", []string{"events", "mail"}, nil},
 	{"takeover", []string{"merchants", "bookings", "payments"}, []string{"imports", "import_"}},
 	{"reports", []string{
@@ -65,7 +66,7 @@ var rooms = []room{
 	}, []string{"fact_"}},
 	{"verify", []string{
 		"events", "merchants", "identity", "bookings", "ledger", "rates", "limits", "statements", "payments", "processors",
-		"checkout", "seals", "webhooks",
+		"checkout", "certificates", "seals", "webhooks",
 	}, nil},
 }
 

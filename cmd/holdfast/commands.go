@@ -52,6 +52,7 @@ type commandLine struct {
 	Movement   movementCmd    `cmd:"" group:"money" help:"Show why the exposure changed between two days."`
 	Policy     policyCmd      `cmd:"" group:"money" help:"The terms of a site, such as its rate card: show, set."`
 	Booking    bookingCmd     `cmd:"" group:"money" help:"Bookings: list, show."`
+	Cert       certificateCmd `cmd:"" name:"certificate" group:"money" help:"The page for a traveller: the link of a booking's certificate."`
 	Txn        transactionCmd `cmd:"" name:"transaction" group:"money" help:"Transactions: list, show."`
 	Premium    premiumCmd     `cmd:"" group:"money" help:"The premium ledger: list, correct."`
 	Statements statementsCmd  `cmd:"" group:"money" help:"Statements: list, show, pdf, pay, issue."`

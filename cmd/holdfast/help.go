@@ -113,6 +113,7 @@ var examples = map[string]string{
 	"policy set":          "policy set policy.json",
 	"booking list":        "booking list --status unpaid --sort -total --limit 20",
 	"booking show":        "booking show 17",
+	"certificate":         "certificate 17 --revoke",
 	"transaction list":    "transaction list --types refund,chargeback --csv",
 	"transaction show":    "transaction show 17 --json",
 	"premium list":        "premium list --channels 3 --csv",

@@ -2,20 +2,23 @@ package main
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"strings"
 
 	"holdfast/internal/api"
 	"holdfast/internal/auth"
+	"holdfast/internal/certificates"
 	"holdfast/internal/fault"
 	"holdfast/internal/psp/sandbox"
+	"holdfast/internal/web/certificate"
 	"holdfast/internal/web/checkout"
 	"holdfast/internal/web/modal"
 	"holdfast/internal/web/outbox"
 )
 
-// withPages serves the pages for people beside the API: the front page, the documentation, the payment modal, the challenges
-// of the sandbox processor and, in the demo, a shop and the mails.
+// withPages serves the pages for people beside the API: the front page, the documentation, the payment modal, certificates, the
+// challenges of the sandbox processor and, in the demo, a shop and the mails.
 func (p *program) withPages(service api.Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
@@ -32,6 +35,10 @@ func (p *program) withPages(service api.Service) http.Handler {
 			page(p.bank)
 		case isModalPage(r):
 			page(p.modal)
+		case strings.HasPrefix(path, certificates.Path):
+			page(p.certificates)
+		case path == "/robots.txt":
+			page(robots)
 		case p.shop != nil && (path == checkout.Path || strings.HasPrefix(path, checkout.Path+"/")):
 			page(p.shop)
 		case p.outbox != nil && (path == outbox.Path || strings.HasPrefix(path, outbox.Path+"/")):
@@ -51,9 +58,22 @@ func readsDatabase(path string) bool {
 	case modal.Path + "frame", modal.Path + "return":
 		return true
 	default:
-		return strings.HasPrefix(path, sandbox.ChallengePath) || strings.HasPrefix(path, outbox.Path)
+		return strings.HasPrefix(path, sandbox.ChallengePath) || strings.HasPrefix(path, outbox.Path) ||
+			strings.HasPrefix(path, certificates.Path)
 	}
 }
+
+// robots tells crawlers what is for them.
+var robots = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		_, _ = io.WriteString(w, "") // the API knows a better text
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "public, max-age=3600")
+	_, _ = io.WriteString(w, certificate.Robots) // an error means that the crawler has gone away
+})
 
 // showPage shows a page for people. If there is no such page, or no such method, the API answers: errors for programs have
 // one shape.

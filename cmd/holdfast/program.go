@@ -26,6 +26,7 @@ import (
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 	"holdfast/internal/web"
+	"holdfast/internal/web/certificate"
 	"holdfast/internal/web/modal"
 )
 
@@ -36,13 +37,14 @@ type program struct {
 	stdin          *os.File
 	stdout, stderr io.Writer
 	clock          pastClock
-	as             string       // the operator who acts; "" means the program itself
-	base           string       // the address that clients use; known after listen
-	bank           http.Handler // the pages of the sandbox processor's challenges
-	modal          *modal.Modal // the pages of the payment modal
-	pages          *web.Pages   // the front page and the documentation
-	shop           http.Handler // the demo's checkout page; nil in all other commands
-	outbox         http.Handler // the mails of the demo; nil in all other commands
+	as             string             // the operator who acts; "" means the program itself
+	base           string             // the address that clients use; known after listen
+	bank           http.Handler       // the pages of the sandbox processor's challenges
+	modal          *modal.Modal       // the pages of the payment modal
+	certificates   *certificate.Pages // made by serve
+	pages          *web.Pages         // the front page and the documentation
+	shop           http.Handler       // the demo's checkout page; nil in all other commands
+	outbox         http.Handler       // the mails of the demo; nil in all other commands
 
 	site travel.Site // the site that the command works on; known after operatorAt
 	db   *db.DB

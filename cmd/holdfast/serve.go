@@ -15,6 +15,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/jobs"
 	"holdfast/internal/web"
+	"holdfast/internal/web/certificate"
 	"holdfast/internal/web/checkout"
 )
 
@@ -82,6 +83,10 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	}
 	service := api.New(p.app, p.core, cfg)
 	p.app.Webhooks.Show = service.ShowEvents
+	p.certificates, err = certificate.New(certificate.Config{Base: cfg.BaseURL, Find: p.app.Certificates.Show})
+	if err != nil {
+		return err
+	}
 	server := &http.Server{
 		Handler:           api.StrictTransport(cfg, p.withPages(service)),
 		ReadHeaderTimeout: headerTimeout,

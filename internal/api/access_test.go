@@ -74,6 +74,8 @@ var requests = map[string]struct{ id, fresh, body, query string }{
 	"PUT /demo/rest/svc/v2/bookings/{id}":                           {id: "booking", body: `{"pax": 3, "suppliers": [{supplier}]}`},
 	"DELETE /demo/rest/svc/v2/bookings/{id}":                        {fresh: "booking"},
 	"GET /demo/rest/svc/v2/bookings/{id}/protection":                {id: "booking"},
+	"GET /demo/rest/svc/v2/bookings/{id}/certificate":               {id: "booking"},
+	"POST /demo/rest/svc/v2/bookings/{id}/certificate/revoke":       {id: "booking"},
 	"POST /demo/rest/svc/v2/transactions":                           {body: bodies["transaction"].body},
 	"GET /demo/rest/svc/v2/transactions/{id}":                       {id: "transaction"},
 	"GET /demo/rest/svc/v2/transactions/{id}/protection":            {id: "transaction"},

@@ -134,6 +134,8 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("PUT", v2+"/bookings/{id}", mayLogBookings, (*server).changeBooking),
 		at("DELETE", v2+"/bookings/{id}", mayLogBookings, (*server).deleteBooking),
 		at("GET", v2+"/bookings/{id}/protection", mayReport, (*server).getBookingProtection),
+		at("GET", v2+"/bookings/{id}/certificate", mayRead, (*server).getCertificate),
+		at("POST", v2+"/bookings/{id}/certificate/revoke", mayLogBookings, (*server).revokeCertificate),
 		at("GET", v2+"/transactions", mayRead, (*server).listTransactions),
 		at("POST", v2+"/transactions", mayLogPayments, (*server).createTransaction),
 		at("GET", v2+"/transactions/{id}", mayRead, (*server).getTransaction),

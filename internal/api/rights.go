@@ -11,6 +11,7 @@ var rights = map[string]auth.Permission{
 	"rotateChannelSecret": auth.SetChannelTerms,
 	"createSupplier":      auth.WriteSuppliers, "changeSupplier": auth.WriteSuppliers, "deleteSupplier": auth.WriteSuppliers,
 	"createBooking": auth.WriteBookings, "changeBooking": auth.WriteBookings, "deleteBooking": auth.WriteBookings,
+	"revokeCertificate": auth.WriteBookings,
 	"createTransaction": auth.WriteTransactions,
 	"createPolicy":      auth.WritePolicies,
 	"listStatements":    auth.ReadStatements, "getStatement": auth.ReadStatements, "listStatementLines": auth.ReadStatements,

@@ -4,6 +4,7 @@ package app
 
 import (
 	"holdfast/internal/bookings"
+	"holdfast/internal/certificates"
 	"holdfast/internal/checkout"
 	"holdfast/internal/core"
 	"holdfast/internal/events"
@@ -41,6 +42,7 @@ type App struct {
 	GatewayPayments *payments.GatewayPayments
 	Notices         *processors.Notices
 	Modals          *checkout.Modals
+	Certificates    *certificates.Certificates
 	Rates           *rates.Rates
 	Exposure        *reports.Exposure
 	Buckets         *ledger.Buckets
@@ -96,6 +98,7 @@ func New(c *core.Core) *App {
 		GatewayPayments: gateway,
 		Notices:         &processors.Notices{Core: c, Payments: gateway},
 		Modals:          checkout.NewModals(c, logged, taken),
+		Certificates:    certificates.New(c),
 		Rates:           allRates,
 		Exposure:        &reports.Exposure{Core: c},
 		Buckets:         &ledger.Buckets{Core: c},

@@ -28,6 +28,7 @@ var notSealed = map[string]string{
 	"idempotency_keys.key":       "a name that a client gives its request",
 	"exposure_cells.first_key":   "a value of a dimension",
 	"exposure_cells.second_key":  "a value of a dimension",
+	"certificates.key_hash":      "a hash of 128 random bits",
 	"gateway_charges.return_key": "part of an address that shoppers come back to, for one payment",
 }
 

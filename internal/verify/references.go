@@ -69,6 +69,7 @@ var foreign = []reference{
 	{table: "webhook_secrets", column: "endpoint_id", parent: "webhook_endpoints"},
 	{table: "webhook_deliveries", column: "endpoint_id", parent: "webhook_endpoints"},
 	{table: "webhook_attempts", column: "delivery_id", parent: "webhook_deliveries"},
+	{table: "certificates", column: "booking_id", parent: "bookings", key: "booking_id"},
 	{table: "mails", column: "transaction_id", parent: "transactions", zero: true},
 	{table: "mails", column: "booking_id", parent: "bookings", zero: true},
 }

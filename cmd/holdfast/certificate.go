@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"holdfast/internal/api"
+	"holdfast/internal/certificates"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+)
+
+// certificateCmd shows the link of a booking's certificate, or revokes it.
+type certificateCmd struct {
+	siteFlag
+	JSON    bool  `name:"json" xor:"form" help:"Print JSON, the same as the API. Amounts are in minor units."`
+	Booking int64 `arg:"" help:"Id of the booking."`
+	Revoke  bool  `xor:"form" help:"Revoke the link. The next one who asks gets a new one."`
+}
+
+// Run prints the link and what the page says.
+func (c certificateCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	if c.Revoke {
+		if err := p.app.Certificates.Revoke(ctx, actor, c.Booking); err != nil {
+			return err
+		}
+		p.printf("The link of the certificate of booking %d is no longer valid.\n", c.Booking)
+		return nil
+	}
+	listen, err := net.ResolveTCPAddr("tcp", p.Listen)
+	if err != nil {
+		return fault.WrongField("listen", "%q is not an address such as 127.0.0.1:8080.", p.Listen)
+	}
+	base := p.baseURL(listen)
+	found, err := p.app.Certificates.Of(ctx, actor, c.Booking)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.printJSON(api.ShowCertificate(found, base))
+	}
+	of := func(n int64) string { return string(found.Currency) + " " + money.Format(n, found.Currency) }
+	fields := [][2]string{
+		{"link", certificates.Link(base, found.Key)}, {"booking", number(found.BookingID)}, {"state", string(found.State)},
+		{"protected", of(found.Protected)}, {"not protected", of(found.Unprotected)},
+	}
+	if found.Until != civil.NoDay {
+		fields = append(fields, [2]string{"until", found.Until.String()})
+	}
+	if found.Test {
+		fields = append(fields, [2]string{"test", "the page says that nothing of it is real"})
+	}
+	p.printFields(append(fields, [2]string{"created", fmt.Sprintf("%s GMT", civil.FormatInstant(found.CreatedAt))}))
+	return nil
+}

@@ -1,0 +1,245 @@
+// Package certificate serves the page on which travellers see whether their booking is protected. Whoever has its address
+// may read it, so it says nothing that the traveller does not know. It has no script, no cookie and nothing of other servers.
+// Begin to read at New.
+package certificate
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed" // for the page and its style
+	"encoding/base64"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+
+	"holdfast/internal/certificates"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/protection"
+	"holdfast/internal/texts"
+	"holdfast/internal/travel"
+)
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+// Robots is what crawlers are told, at /robots.txt. They may read certificates, because only so they see that these must not be in
+// any index.
+const Robots = "User-agent: *\nAllow: /certificate/\nDisallow: /modal/\nDisallow: /checkout\nDisallow: /3ds/\n"
+
+// Config is what the pages need.
+type Config struct {
+	Base string // the address under which clients reach the service
+	// Find reads the certificate with a key, or returns RecordNotFound.
+	Find func(ctx context.Context, key string) (certificates.Certificate, error)
+}
+
+// Pages serves certificates.
+type Pages struct {
+	Config
+	policy string
+	pages  map[string]*template.Template // by language
+}
+
+// New makes the pages.
+func New(cfg Config) (*Pages, error) {
+	sum := sha256.Sum256([]byte(pageStyle))
+	p := &Pages{Config: cfg, pages: map[string]*template.Template{}}
+	p.policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+	for _, code := range texts.Codes() {
+		page, err := template.New("certificate").Funcs(template.FuncMap{
+			"say": texts.Of(code).Say, "lines": func(text string) []string { return strings.Split(text, "\n") },
+		}).Parse(pageText)
+		if err != nil {
+			return nil, err
+		}
+		p.pages[code] = page
+	}
+	return p, nil
+}
+
+// ServeHTTP answers with the certificate whose key the address has.
+func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("X-Robots-Tag", "noindex, nofollow")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", p.policy)
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		h.Set("Allow", "GET, HEAD")
+		http.Error(w, "Only GET is allowed here.", http.StatusMethodNotAllowed)
+		return
+	}
+	key := strings.TrimPrefix(r.URL.Path, certificates.Path)
+	found, err := p.Find(r.Context(), key)
+	wanted := languageOf(r)
+	switch {
+	case fault.Is(err, fault.RecordNotFound):
+		p.refuse(w, http.StatusNotFound, "unknown", wanted)
+	case err != nil:
+		h.Set("Retry-After", "5")
+		p.refuse(w, http.StatusServiceUnavailable, "busy", wanted)
+	case found.Revoked:
+		p.refuse(w, http.StatusGone, "revoked", wanted)
+	default:
+		p.show(w, key, found, r.URL.Query().Get("lang"))
+	}
+}
+
+// languageOf is the language of a page that belongs to no booking: as the address or else the browser wants it.
+func languageOf(r *http.Request) string {
+	if code := r.URL.Query().Get("lang"); texts.Known(code) {
+		return code
+	}
+	for tag := range strings.SplitSeq(r.Header.Get("Accept-Language"), ",") {
+		tag = strings.ToLower(strings.TrimSpace(tag))
+		for _, code := range texts.Codes() {
+			if strings.HasPrefix(tag, strings.ToLower(texts.Of(code).Tag()[:2])) {
+				return code
+			}
+		}
+	}
+	return travel.DefaultLanguage
+}
+
+// page is the values for the template.
+type page struct {
+	texts.Language
+	Style                                   template.CSS
+	Title, Heading, Lead                    string
+	Look, Mark                              string // how the state looks: its colour and its sign
+	Test                                    bool
+	Unprotected                             string
+	Facts                                   []fact
+	Steps                                   []string
+	Merchant, Site, Moment, Address, Action string
+	Issuer                                  travel.Party
+	QR                                      certificates.QR
+	Languages                               []texts.Language
+}
+
+// fact is a line of the table.
+type fact struct {
+	Name, Value string
+	Large       bool
+}
+
+// The signs beside the headings, as paths of an SVG.
+const (
+	tick    = "M4 12.5l5 5L20 6.5"
+	cross   = "M5 5l14 14M19 5L5 19"
+	dash    = "M4 12h16"
+	waiting = "M12 4v9M12 19v.5"
+)
+
+// looks are the text, the colour and the sign of each state.
+var looks = map[protection.CertificateState][3]string{
+	protection.CertifiedProtected:   {"protected", "good", tick},
+	protection.CertifiedPartly:      {"partly", "good", tick},
+	protection.CertifiedChargeback:  {"chargeback", "warn", waiting},
+	protection.CertifiedEnded:       {"ended", "calm", dash},
+	protection.CertifiedRefunded:    {"refunded", "calm", dash},
+	protection.CertifiedUnprotected: {"unprotected", "bad", cross},
+}
+
+// sayer says texts of a language and keeps the first error.
+type sayer struct {
+	texts.Language
+	err error
+}
+
+func (s *sayer) say(key string, values ...any) string {
+	said, err := s.Say(key, values...)
+	if err != nil && s.err == nil {
+		s.err = err
+	}
+	return said
+}
+
+// show answers with a certificate, in the language that the address names, or else in that of the booking.
+func (p *Pages) show(w http.ResponseWriter, key string, c certificates.Certificate, wanted string) {
+	if !texts.Known(wanted) {
+		wanted = c.Language
+	}
+	s := &sayer{Language: texts.Of(wanted)}
+	look := looks[c.State]
+	address := certificates.Link(p.Base, key)
+	code, err := certificates.QROf(address)
+	if err != nil {
+		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
+		return
+	}
+	v := page{
+		Title: s.say("certificate.booking", "reference", c.Reference), Heading: s.say("certificate." + look[0] + ".title"),
+		Lead: s.lead(c, look[0]), Look: look[1], Mark: look[2], Test: c.Test, Facts: s.facts(c), Merchant: c.Merchant, Site: c.Site,
+		Moment: s.Moment(c.At), Address: address, Action: certificates.Path + key, Issuer: c.Issuer, QR: code,
+	}
+	if c.Protected > 0 && c.Unprotected > 0 {
+		v.Unprotected = s.say("certificate.some_unprotected", "amount", s.Money(c.Unprotected, c.Currency))
+	}
+	if c.Protected > 0 {
+		v.Steps = []string{
+			s.say("certificate.step_issuer", "date", s.Day(c.Until)), s.say("certificate.step_reason"), s.say("certificate.step_papers"),
+		}
+	}
+	p.write(w, http.StatusOK, s, v)
+}
+
+// lead is the sentence under the heading. Some of them name the merchant.
+func (s *sayer) lead(c certificates.Certificate, look string) string {
+	if slices.Contains([]string{"protected", "partly", "unprotected"}, look) {
+		return s.say("certificate."+look+".text", "merchant", c.Merchant)
+	}
+	return s.say("certificate." + look + ".text")
+}
+
+// facts are the lines of the table.
+func (s *sayer) facts(c certificates.Certificate) []fact {
+	var list []fact
+	if c.Until != civil.NoDay {
+		list = append(list, fact{s.say("label.protected"), s.Money(c.Protected, c.Currency), true},
+			fact{s.say("label.until"), s.Day(c.Until), true})
+	}
+	list = append(list, fact{s.say("label.merchant"), c.Merchant, false}, fact{s.say("label.reference"), c.Reference, false},
+		fact{s.say("label.travel"), s.Days(c.Start, c.End), false})
+	if c.Country != "" {
+		list = append(list, fact{s.say("label.country"), s.Country(c.Country), false})
+	}
+	return list
+}
+
+// refuse answers that there is no certificate to show, in the same look. It does not repeat the address.
+func (p *Pages) refuse(w http.ResponseWriter, status int, look, language string) {
+	s := &sayer{Language: texts.Of(language)}
+	v := page{Look: "calm", Mark: dash, Heading: s.say("certificate." + look + ".title"), Lead: s.say("certificate." + look + ".text")}
+	v.Title = v.Heading
+	p.write(w, status, s, v)
+}
+
+func (p *Pages) write(w http.ResponseWriter, status int, s *sayer, v page) {
+	v.Language, v.Style = s.Language, template.CSS(pageStyle)
+	for _, code := range texts.Codes() {
+		v.Languages = append(v.Languages, texts.Of(code))
+	}
+	var text bytes.Buffer
+	err := s.err
+	if err == nil {
+		err = p.pages[s.Code()].Execute(&text, v)
+	}
+	if err != nil {
+		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Language", s.Tag())
+	w.WriteHeader(status)
+	_, _ = text.WriteTo(w) // an error means that the browser has gone away
+}
