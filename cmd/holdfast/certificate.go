@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strconv"
 
 	"holdfast/internal/api"
 	"holdfast/internal/certificates"
@@ -15,7 +16,7 @@ import (
 // certificateCmd shows the link of a booking's certificate, or revokes it.
 type certificateCmd struct {
 	siteFlag
-	JSON    bool  `name:"json" xor:"form" help:"Print JSON, the same as the API. Amounts are in minor units."`
+	formFlags
 	Booking int64 `arg:"" help:"Id of the booking."`
 	Revoke  bool  `xor:"form" help:"Revoke the link. The next one who asks gets a new one."`
 }
@@ -44,6 +45,16 @@ func (c certificateCmd) Run(ctx context.Context, p *program) error {
 	}
 	if c.JSON {
 		return p.printJSON(api.ShowCertificate(found, base))
+	}
+	if c.CSV {
+		return p.printCSV(sheet{
+			columns: columnsOf("booking link state currency protected not_protected until test created"),
+			rows: [][]cell{{
+				ident(found.BookingID), words(certificates.Link(base, found.Key)), words(string(found.State)), words(string(found.Currency)),
+				amount(found.Protected, found.Currency), amount(found.Unprotected, found.Currency), dayCell(found.Until),
+				words(strconv.FormatBool(found.Test)), instant(found.CreatedAt),
+			}},
+		}, civil.FormatInstant(found.At))
 	}
 	of := func(n int64) string { return string(found.Currency) + " " + money.Format(n, found.Currency) }
 	fields := [][2]string{

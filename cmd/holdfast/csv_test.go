@@ -17,7 +17,7 @@ var noCSV = []string{"backup", "restore", "clock set", "mail show"}
 // csvArgs are the arguments of the commands that do not print a CSV in aShop as their examples are.
 var csvArgs = map[string]string{
 	"keys list": "keys list", "proposal show": "proposal show 1", "clock show": "clock show", "verify": "verify", "config": "config",
-	"transaction show": "transaction show 1", "booking show": "booking show 1", "explain transaction": "explain 1",
+	"transaction show": "transaction show 1", "booking show": "booking show 1", "certificate": "certificate 1", "explain transaction": "explain 1",
 	"explain booking": "explain booking 1", "explain statement": "explain statement 1 closing", "run-off": "run-off --as-of 2024-06-10",
 	"collateral list": "collateral list", "booking list": "booking list", "premium list": "premium list",
 	"statements list": "statements list", "limits list": "limits list", "what-if": "what-if --as-of 2024-06-10",
@@ -28,7 +28,7 @@ var csvArgs = map[string]string{
 
 // inMajorUnits are amounts of the book that must stand in the CSV of a command.
 var inMajorUnits = map[string]string{
-	"booking list": "1200.00", "booking show": "600.00", "transaction list": "600.00", "transaction show": "600.00",
+	"booking list": "1200.00", "booking show": "600.00", "certificate": "0.00", "transaction list": "600.00", "transaction show": "600.00",
 	"statements list": "3.63", "statements show": "4.35", "bordereau premium": "4.35", "premium list": "4.35", "exposure": "600.00",
 	"run-off": "600.00", "ageing": "2500.00", "movement": "600.00", "what-if": "2500.00", "exposure-model": "600.00",
 	"collateral list": "5000.00", "limits list": "50000.00",
