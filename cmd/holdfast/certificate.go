@@ -7,9 +7,11 @@ import (
 	"strconv"
 
 	"holdfast/internal/api"
+	"holdfast/internal/auth"
 	"holdfast/internal/certificates"
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
+	"holdfast/internal/merchants"
 	"holdfast/internal/money"
 )
 
@@ -34,11 +36,10 @@ func (c certificateCmd) Run(ctx context.Context, p *program) error {
 		p.printf("The link of the certificate of booking %d is no longer valid.\n", c.Booking)
 		return nil
 	}
-	listen, err := net.ResolveTCPAddr("tcp", p.Listen)
+	base, err := p.clientsBase()
 	if err != nil {
-		return fault.WrongField("listen", "%q is not an address such as 127.0.0.1:8080.", p.Listen)
+		return err
 	}
-	base := p.baseURL(listen)
 	found, err := p.app.Certificates.Of(ctx, actor, c.Booking)
 	if err != nil {
 		return err
@@ -69,4 +70,33 @@ func (c certificateCmd) Run(ctx context.Context, p *program) error {
 	}
 	p.printFields(append(fields, [2]string{"created", fmt.Sprintf("%s GMT", civil.FormatInstant(found.CreatedAt))}))
 	return nil
+}
+
+// clientsBase is the address that clients use, also for a command that does not serve.
+func (p *program) clientsBase() (string, error) {
+	if p.base != "" {
+		return p.base, nil
+	}
+	listen, err := net.ResolveTCPAddr("tcp", p.Listen)
+	if err != nil {
+		return "", fault.WrongField("listen", "%q is not an address such as 127.0.0.1:8080.", p.Listen)
+	}
+	return p.baseURL(listen), nil
+}
+
+// certificateOf gives mails the address of a booking's certificate. It is "" for a booking that was deleted meanwhile.
+func (p *program) certificateOf(ctx context.Context, siteID, bookingID int64) (string, error) {
+	base, err := p.clientsBase()
+	if err != nil {
+		return "", err
+	}
+	site, err := p.app.Sites.Get(ctx, auth.System(siteID), siteID)
+	if err != nil {
+		return "", err
+	}
+	found, err := p.app.Certificates.Of(ctx, merchants.SystemAt(site), bookingID)
+	if fault.Is(err, fault.RecordNotFound) {
+		return "", nil
+	}
+	return certificates.Link(base, found.Key), err
 }

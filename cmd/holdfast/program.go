@@ -116,7 +116,7 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 	if p.app.Mails.Transport, err = p.transport(); err != nil {
 		return err
 	}
-	p.app.Mails.Sandboxes = p.MailSandbox
+	p.app.Mails.Sandboxes, p.app.Mails.Certificate = p.MailSandbox, p.certificateOf
 	if err := p.findKeys(ctx); err != nil {
 		return err
 	}

@@ -1,11 +1,8 @@
 package certificates
 
 import (
-	"bytes"
 	"fmt"
-	"image"
 	"image/color"
-	"image/png"
 	"strings"
 
 	"github.com/boombuler/barcode"
@@ -46,22 +43,4 @@ func (q QR) Outline() string {
 		}
 	}
 	return b.String()
-}
-
-// PNG is the code as a picture, for mails: each module has scale times scale pixels.
-func (q QR) PNG(scale int) ([]byte, error) {
-	size := q.Size() * scale
-	picture := image.NewPaletted(image.Rect(0, 0, size, size), color.Palette{color.White, color.Black})
-	n := q.modules.Bounds().Dx()
-	for y := range size {
-		for x := range size {
-			mx, my := x/scale-quiet, y/scale-quiet
-			if mx >= 0 && my >= 0 && mx < n && my < n && q.dark(mx, my) {
-				picture.SetColorIndex(x, y, 1)
-			}
-		}
-	}
-	var b bytes.Buffer
-	err := png.Encode(&b, picture)
-	return b.Bytes(), err
 }
