@@ -166,11 +166,13 @@ func TestAChangedBackupIsRefused(t *testing.T) {
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 500, "2024-12-01")
 	_, file := taken(t, w.Core.Store)
+	text := backup.Unpacked(t, file)
 	const header = 10 // of gzip: nothing of ours is in it
 	for at := header; at < len(file); at += len(file)/150 + 1 {
 		flipped := bytes.Clone(file)
 		flipped[at] ^= 1 << (at % 8)
-		if _, err := backup.Check(bytes.NewReader(flipped)); err == nil {
+		// Between the blocks of gzip lie bits that mean nothing.
+		if _, err := backup.Check(bytes.NewReader(flipped)); err == nil && backup.Unpacked(t, flipped) != text {
 			t.Errorf("byte %d is flipped, and the backup is taken", at)
 		}
 		if _, err := backup.Check(bytes.NewReader(file[:at])); !errors.Is(err, backup.ErrDamaged) {
@@ -180,7 +182,6 @@ func TestAChangedBackupIsRefused(t *testing.T) {
 	if _, err := backup.Check(bytes.NewReader(append(bytes.Clone(file), file...))); !errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("two backups in one file: %v", err)
 	}
-	text := backup.Unpacked(t, file)
 	lines := strings.SplitAfter(text, "\n")
 	for what, changed := range map[string]string{
 		"another amount":  strings.Replace(text, ",500,", ",501,", 1),
