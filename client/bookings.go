@@ -53,6 +53,16 @@ func (s *Bookings) Allocations(ctx context.Context, id int64, query BookingProte
 		func(p BookingProtection) []Allocation { return p.Allocations })
 }
 
+// Certificate reads the certificate of a booking: whether it is protected, and the link of the traveller's page.
+func (s *Bookings) Certificate(ctx context.Context, id int64, options ...CallOption) (Certificate, error) {
+	return get[Certificate](ctx, s.c, s.c.resource("bookings", id, "certificate"), nil, options...)
+}
+
+// RevokeCertificate ends the link of a booking's certificate. The next Certificate has a new one.
+func (s *Bookings) RevokeCertificate(ctx context.Context, id int64, options ...CallOption) (RevokedCertificate, error) {
+	return create[RevokedCertificate](ctx, s.c, s.c.resource("bookings", id, "certificate", "revoke"), nil, options)
+}
+
 // Transactions report payments for bookings, and adjustments of earlier payments. They are never changed or deleted.
 type Transactions struct{ c *Client }
 

@@ -316,6 +316,36 @@ type BookingProtection struct {
 	Allocations []Allocation `json:"allocations"`
 }
 
+// Certificate is an answer of the API, or a part of one.
+type Certificate struct {
+	// The id of the booking.
+	Booking int64 `json:"booking"`
+	// The page for the traveller. `?lang=` chooses another language, such as deDE.
+	Link string `json:"link"`
+	// What the page says now.
+	State string `json:"state"`
+	// The base currency of the amounts.
+	Currencies string `json:"currencies"`
+	// What is protected now.
+	Protected int64 `json:"protected"`
+	// What was paid and is not protected.
+	NotProtected int64 `json:"not_protected"`
+	// The day up to which all of `protected` can be disputed. It is null if nothing is protected.
+	Until *Day `json:"until"`
+	// Whether the page is marked as a test. It is in a sandbox and for a test channel.
+	Test bool `json:"test"`
+	// When the link was made.
+	Created string `json:"created"`
+}
+
+// RevokedCertificate is an answer of the API, or a part of one.
+type RevokedCertificate struct {
+	// Always true.
+	Revoked bool `json:"revoked"`
+	// The id of the booking.
+	Booking int64 `json:"booking"`
+}
+
 // ProtectionQuery are the parameters of the operation getProtection. What is empty is left out.
 type ProtectionQuery struct {
 	// The answer shows the end of this day. Default: today.

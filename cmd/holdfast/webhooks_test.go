@@ -3,10 +3,12 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -63,9 +65,15 @@ func TestWebhooksAtTheCommandLine(t *testing.T) {
 	lines.Scan()
 	_, secret, _ = strings.Cut(lines.Text(), "secret ")
 	says("on its way", "webhook", "test", "1")
-	if body := <-got; !strings.Contains(body, `"type":"webhook.test"`) || !strings.Contains(body, "8.8.8.8") {
+	body := <-got
+	if !strings.Contains(body, `"type":"webhook.test"`) || !strings.Contains(body, "8.8.8.8") {
 		t.Errorf("forwarded: %s", body)
 	}
+	var event struct{ ID int64 }
+	if err := json.Unmarshal([]byte(body), &event); err != nil {
+		t.Fatal(err)
+	}
+	id := strconv.FormatInt(event.ID, 10)
 	if lines.Scan(); !strings.Contains(lines.Text(), "webhook.test  webhook:1  200 OK") {
 		t.Errorf("it says %s", lines.Text())
 	}
@@ -73,9 +81,9 @@ func TestWebhooksAtTheCommandLine(t *testing.T) {
 	if err := listen.Wait(); err != nil {
 		t.Errorf("after Ctrl-C: %v", err)
 	}
-	says("1 event", "webhook", "replay", "1", "--event", "1")
+	says("1 event", "webhook", "replay", "1", "--event", id)
 	says("webhook.test", "webhook", "log", "1")
-	says("delivery 1 of event 1", "webhook", "log", "1", "--delivery", "1")
+	says("delivery 1 of event "+id, "webhook", "log", "1", "--delivery", "1")
 	says("disabled", "webhook", "set", "1", "--no-enabled")
 	if r := s.run("", "webhook", "test", "1"); r.code == 0 || !strings.Contains(r.stderr, "disabled") {
 		t.Errorf("a test of a disabled webhook: %d, %s", r.code, r.stderr)
