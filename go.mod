@@ -24,6 +24,7 @@ require (
 	github.com/stripe/stripe-mock v0.203.0
 	go.yaml.in/yaml/v3 v3.0.6
 	github.com/wneessen/go-mail v0.8.1
+	github.com/yuin/goldmark v1.8.7
 	golang.org/x/crypto v0.58.0
 	golang.org/x/image v0.47.0
 	golang.org/x/term v0.47.0

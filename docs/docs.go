@@ -1,9 +1,25 @@
 // Package docs holds what users read, and hands the program what it serves of it.
 package docs
 
-import _ "embed" // for the description below
+import "embed"
 
 // OpenAPI is the description of the HTTP API, with the default segments in its addresses.
 //
 //go:embed openapi.yaml
 var OpenAPI []byte
+
+// Pages are the texts for users, in Markdown, and the pictures in them.
+//
+//go:embed *.md guides/*.md pictures/*.svg
+var Pages embed.FS
+
+// Guides names the guides, in the order in which they are shown and read: guides/NAME.md.
+var Guides = []string{
+	"first-payment", "concepts", "logging", "go-live", "modal", "webhooks", "errors", "exposure", "moving",
+}
+
+// Handbook names the other pages that are shown, in their order: NAME.md. What is left out is for those who work on the program.
+var Handbook = []string{
+	"running", "payments", "modal", "webhooks", "import", "clients", "mail", "reliability", "protection", "rules", "glossary",
+	"processors", "card-data", "security", "backup", "command-line", "settings",
+}

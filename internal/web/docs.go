@@ -1,7 +1,7 @@
-// Package web serves the front page and the pages about the API. The pages of the payment modal and of the demo's shop are
+// Package web serves the front page, the guides and the pages about the API. The pages of the payment modal and of the demo's shop are
 // in the packages below it.
 //
-// The pages are made from the API's description when the program starts. So they always fit this version and this
+// The pages are made from the API's description and from the files in docs when the program starts. So they always fit this version and this
 // deployment. They need nothing from elsewhere, and all but the search while typing works without a script. Begin to read
 // at New.
 package web
@@ -15,8 +15,11 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"path"
 	"strings"
 	"time"
+
+	"holdfast/docs"
 )
 
 // Path is the address of the pages about the API.
@@ -52,6 +55,7 @@ type view struct {
 	Config Config
 	// One of these is set, by the page.
 	Section *section
+	Guide   *guide
 	Found   []entry
 	More    int // hits that are not shown
 }
@@ -62,14 +66,18 @@ func New(cfg Config) (*Pages, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the description of the API cannot be read: %w", err)
 	}
-	p := &Pages{manual: content, config: cfg, ready: map[string]document{}}
-	p.layout, err = template.New("").Funcs(template.FuncMap{"address": address, "long": long}).ParseFS(files, "pages/*.html")
+	p := &Pages{config: cfg, ready: map[string]document{}}
+	p.layout, err = template.New("").Funcs(template.FuncMap{"address": address, "long": long, "listed": listed}).ParseFS(files, "pages/*.html")
 	if err != nil {
 		return nil, fmt.Errorf("the templates of the pages about the API: %w", err)
 	}
 	if err := p.addAssets(); err != nil {
 		return nil, err
 	}
+	if err := content.readGuides(p.assets); err != nil {
+		return nil, err
+	}
+	p.manual = content
 	p.index = content.entries()
 	pages := []view{
 		{Here: "/", Title: "holdfast"},
@@ -79,6 +87,11 @@ func New(cfg Config) (*Pages, error) {
 	for i := range content.Sections {
 		s := &content.Sections[i]
 		pages = append(pages, view{Here: address(s.Anchor), Title: s.Name, Section: s})
+	}
+	for _, list := range [][]guide{content.Guides, content.Handbook} {
+		for i := range list {
+			pages = append(pages, view{Here: list[i].Address, Title: list[i].Name, Guide: &list[i]})
+		}
 	}
 	for _, v := range pages {
 		page, err := p.render(v)
@@ -93,25 +106,47 @@ func New(cfg Config) (*Pages, error) {
 // address is the address of a page about the API.
 func address(name string) string { return Path + "/" + name }
 
+// shelf is a list of guides in the contents of a page.
+type shelf struct {
+	Pages []guide
+	Here  string
+}
+
+func listed(pages []guide, here string) shelf { return shelf{pages, here} }
+
 // long says whether a table is folded at first, so that a reader gets over it with one look.
 func long(rows []field) bool { return len(rows) > 8 }
 
-// addAssets adds style and script. Their address has a digest of both, so browsers may keep them for ever.
+// picture is the type of pictures.
+const picture = "image/svg+xml"
+
+// addAssets adds style, script and pictures. Their address has a digest of all, so browsers may keep them for ever.
 func (p *Pages) addAssets() error {
 	digest := sha256.New()
-	kinds := map[string]string{"docs.css": "text/css; charset=utf-8", "docs.js": "text/javascript; charset=utf-8"}
+	kinds := map[string]string{
+		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": picture,
+	}
 	contents := map[string][]byte{}
-	for _, name := range []string{"docs.css", "docs.js"} {
-		content, err := files.ReadFile("assets/" + name)
+	for _, from := range []struct {
+		files  embed.FS
+		folder string
+	}{{files, "assets"}, {docs.Pages, "pictures"}} {
+		list, err := from.files.ReadDir(from.folder)
 		if err != nil {
 			return err
 		}
-		digest.Write(content)
-		contents[name] = content
+		for _, file := range list {
+			content, err := from.files.ReadFile(from.folder + "/" + file.Name())
+			if err != nil {
+				return err
+			}
+			digest.Write(content)
+			contents[file.Name()] = content
+		}
 	}
 	p.assets = address("assets/" + hex.EncodeToString(digest.Sum(nil)[:8]))
 	for name, content := range contents {
-		p.ready[p.assets+"/"+name] = newDocument(content, kinds[name], "public, max-age=31536000, immutable")
+		p.ready[p.assets+"/"+name] = newDocument(content, kinds[path.Ext(name)], "public, max-age=31536000, immutable")
 	}
 	return nil
 }
@@ -122,6 +157,8 @@ func (p *Pages) render(v view) ([]byte, error) {
 	switch {
 	case v.Section != nil:
 		name = "section.html"
+	case v.Guide != nil:
+		name = "guide.html"
 	case name == "":
 		name = "search.html"
 	}
@@ -137,9 +174,13 @@ func (p *Pages) Serves(r *http.Request) bool {
 	return r.URL.Path == "/" || r.URL.Path == Path || strings.HasPrefix(r.URL.Path, Path+"/")
 }
 
-// policy lets the pages load their own style and script, and ask their own server. Everything else is forbidden.
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; " +
-	"base-uri 'none'; frame-ancestors 'none'"
+// policy lets the pages load their own style, script and pictures, and ask their own server. Everything else is forbidden.
+// A picture that is opened by itself may have the style that is in it.
+const (
+	policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
+		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	picturePolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
+)
 
 // ServeHTTP answers a request for a page.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -153,16 +194,19 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "This page can only be read.", http.StatusMethodNotAllowed)
 		return
 	}
-	path := r.URL.Path
-	if len(path) > 1 {
-		path = strings.TrimSuffix(path, "/")
+	asked := r.URL.Path
+	if len(asked) > 1 {
+		asked = strings.TrimSuffix(asked, "/")
 	}
-	if found, ok := p.ready[path]; ok {
+	if found, ok := p.ready[asked]; ok {
+		if found.kind == picture {
+			h.Set("Content-Security-Policy", picturePolicy)
+		}
 		found.serve(w, r, http.StatusOK)
 		return
 	}
 	status, v := http.StatusOK, view{Here: address("search"), Title: "Search", Query: cut(r.URL.Query().Get("q"))}
-	if path != v.Here {
+	if asked != v.Here {
 		status, v.Title, v.Query = http.StatusNotFound, "There is no such page", ""
 	}
 	v.Found, v.More = find(p.index, v.Query)

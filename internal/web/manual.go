@@ -15,6 +15,8 @@ type manual struct {
 	Chapters []link // the headings of Intro
 	Sections []section
 	Errors   []problem
+	Guides   []guide
+	Handbook []guide
 
 	root part
 	base string            // the public address of the deployment, for the lines of curl

@@ -9,7 +9,7 @@ import (
 
 // entry is something that a search can find.
 type entry struct {
-	Kind  string // operation, field, object, error or chapter
+	Kind  string // guide, handbook, operation, field, object, error or chapter
 	Title string
 	Where string // the page
 	Link  string
@@ -65,6 +65,19 @@ func (m manual) entries() (list []entry) {
 	for _, e := range m.Errors {
 		add("error", e.Code, "Catalogue of errors", address("errors")+"#"+e.Anchor, e.Condition, e.Status)
 	}
+	for _, g := range slices.Concat(m.Guides, m.Handbook) {
+		kind := "guide"
+		if strings.HasPrefix(g.Address, handbookPath) {
+			kind = "handbook"
+		}
+		for _, c := range g.Chapters {
+			to := g.Address
+			if c.Anchor != "" {
+				to += "#" + c.Anchor
+			}
+			add(kind, c.Text, g.Name, to, "", c.about)
+		}
+	}
 	return list
 }
 
@@ -96,7 +109,7 @@ func find(index []entry, query string) (hits []entry, more int) {
 
 // rank says how good a hit an entry is: the lower, the better. ok is false if a word is missing.
 func (e entry) rank(words []string) (rank int, ok bool) {
-	inText := map[string]int{"operation": 5, "chapter": 6}[e.Kind]
+	inText := map[string]int{"operation": 5, "chapter": 6, "guide": 4, "handbook": 6}[e.Kind]
 	for _, w := range words {
 		switch {
 		case e.title == w:
@@ -113,7 +126,8 @@ func (e entry) rank(words []string) (rank int, ok bool) {
 	if e.Kind == "field" || e.Kind == "parameter" {
 		rank += 1 + 4*strings.Count(e.title, ".") // fields inside fields come later
 	}
-	return rank, true
+	// Who looks for the name of something in the API finds the reference first, then what is told about it.
+	return rank + map[string]int{"guide": 3, "handbook": 5}[e.Kind], true
 }
 
 // plain is a text without its tags.

@@ -1,0 +1,200 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"holdfast/docs"
+)
+
+// guide is a page that is written in Markdown: a guide, or a page of the handbook.
+type guide struct {
+	Name     string // its title
+	Address  string
+	About    template.HTML // its first paragraph
+	Body     template.HTML
+	Chapters []chapter
+
+	file string // its path in docs
+}
+
+// chapter is a heading with the text up to the next one. The first one of a page has no anchor.
+type chapter struct {
+	link
+	about string
+}
+
+// Where the pages are.
+const (
+	guidesPath   = Path + "/guides/"
+	handbookPath = Path + "/handbook/"
+	description  = "/openapi.yaml"
+)
+
+// readGuides reads the pages in Markdown. assets is the address of the pictures.
+func (m *manual) readGuides(assets string) error {
+	for _, name := range docs.Guides {
+		m.Guides = append(m.Guides, guide{Address: guidesPath + name, file: "guides/" + name + ".md"})
+	}
+	for _, name := range docs.Handbook {
+		m.Handbook = append(m.Handbook, guide{Address: handbookPath + name, file: name + ".md"})
+	}
+	homes := map[string]string{"openapi.yaml": description}
+	for _, list := range [][]guide{m.Guides, m.Handbook} {
+		for _, g := range list {
+			homes[g.file] = g.Address
+		}
+	}
+	for _, list := range [][]guide{m.Guides, m.Handbook} {
+		for i := range list {
+			if err := list[i].read(homes, assets); err != nil {
+				return fmt.Errorf("docs/%s: %w", list[i].file, err)
+			}
+		}
+	}
+	return nil
+}
+
+// read turns the file of a guide into a page. Raw HTML in it is left out, as the library does unless it is told otherwise.
+func (g *guide) read(homes map[string]string, assets string) error {
+	source, err := docs.Pages.ReadFile(g.file)
+	if err != nil {
+		return err
+	}
+	markdown := goldmark.New(
+		// A policy forbids styles in tags, so that cells are aligned by an attribute.
+		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blocks{}, 100)), html.WithXHTML()),
+	)
+	page := markdown.Parser().Parse(text.NewReader(source))
+	g.readChapters(page, source)
+	if g.Name == "" {
+		return fmt.Errorf("the page has no title")
+	}
+	g.mendLinks(page, homes, assets)
+	var body bytes.Buffer
+	if err := markdown.Renderer().Render(&body, source, page); err != nil {
+		return err
+	}
+	g.Body = template.HTML(body.String()) //nolint:gosec // the library has escaped every text in it, and the text is ours
+	return nil
+}
+
+// readChapters finds the title, the headings and the words below each of them.
+func (g *guide) readChapters(page ast.Node, source []byte) {
+	for n := page.FirstChild(); n != nil; n = n.NextSibling() {
+		words := wordsIn(n, source)
+		heading, isHeading := n.(*ast.Heading)
+		switch {
+		case isHeading && heading.Level == 1:
+			g.Name = words
+			g.Chapters = append(g.Chapters, chapter{link: link{Text: words}})
+		case isHeading && heading.Level == 2:
+			id, _ := heading.AttributeString("id")
+			anchor, _ := id.([]byte)
+			g.Chapters = append(g.Chapters, chapter{link: link{words, string(anchor)}})
+		case len(g.Chapters) > 0:
+			g.Chapters[len(g.Chapters)-1].about += words + " "
+			if n.Kind() == ast.KindParagraph && g.About == "" {
+				g.About = template.HTML("<p>" + template.HTMLEscapeString(words) + "</p>") //nolint:gosec // escaped
+			}
+		}
+	}
+}
+
+// wordsIn is the plain text of a part of a page.
+func wordsIn(part ast.Node, source []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(part, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function gives no error
+		if t, ok := n.(*ast.Text); ok && entering {
+			b.Write(t.Segment.Value(source))
+			if t.SoftLineBreak() {
+				b.WriteByte(' ')
+			}
+		}
+		if entering && n.Type() == ast.TypeBlock && n.Kind() == ast.KindFencedCodeBlock {
+			b.Write(n.Lines().Value(source))
+		}
+		if !entering && n.Type() == ast.TypeBlock && n != part {
+			b.WriteByte(' ')
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
+}
+
+// mendLinks leads links between files to the pages that are made of them. A file that no page shows is named, but not linked.
+func (g *guide) mendLinks(page ast.Node, homes map[string]string, assets string) {
+	var lost []*ast.Link
+	_ = ast.Walk(page, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function gives no error
+		if picture, ok := n.(*ast.Image); ok && entering {
+			picture.Destination = []byte(assets + "/" + path.Base(string(picture.Destination)))
+		}
+		if to, ok := n.(*ast.Link); ok && entering {
+			target, err := url.Parse(string(to.Destination))
+			if err != nil || target.Scheme == "" && target.Path != "" && !strings.HasPrefix(target.Path, "/") {
+				home := ""
+				if err == nil {
+					home = homes[path.Join(path.Dir(g.file), target.Path)]
+				}
+				if home == description && target.Fragment != "" { // a page of the reference
+					home, target.Fragment = address(target.Fragment), ""
+				}
+				if home == "" {
+					lost = append(lost, to)
+					return ast.WalkContinue, nil
+				}
+				target.Path = home
+				to.Destination = []byte(target.String())
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, l := range lost {
+		for child := l.FirstChild(); child != nil; child = l.FirstChild() {
+			l.Parent().InsertBefore(l.Parent(), l, child)
+		}
+		l.Parent().RemoveChild(l.Parent(), l)
+	}
+}
+
+// blocks shows blocks of code like those of the reference.
+type blocks struct{}
+
+// RegisterFuncs is called by the library.
+func (b blocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindFencedCodeBlock, b.render)
+}
+
+// titles say what a block of a language is.
+var titles = map[string]string{
+	"sh": "Shell", "json": "Response", "text": "Output", "console": "Terminal", "html": "HTML", "js": "JavaScript", "go": "Go",
+	"ts": "TypeScript", "php": "PHP", "python": "Python",
+}
+
+// render writes a block. The class "curl" gets a button that copies it.
+func (blocks) render(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	block, ok := n.(*ast.FencedCodeBlock)
+	if !entering || !ok {
+		return ast.WalkContinue, nil
+	}
+	language := string(block.Language(source))
+	class := map[bool]string{true: "response", false: "curl"}[language == "json" || language == "text" || language == ""]
+	_, err := fmt.Fprintf(w, "<div class=\"sample\">%s<pre class=%q tabindex=\"0\"><code>%s</code></pre></div>\n",
+		"<p>"+template.HTMLEscapeString(titles[language])+"</p>", class, template.HTMLEscapeString(string(block.Lines().Value(source))))
+	return ast.WalkContinue, err
+}
