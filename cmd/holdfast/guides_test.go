@@ -123,6 +123,41 @@ func followGuide(t *testing.T, demo *process, s *system, name, setup string, blo
 	return tried
 }
 
+// What a guide shows must be in the answer: its fields with their values, its lines in their order.
+func TestWhatAGuideShowsIsCompared(t *testing.T) {
+	t.Parallel()
+	for want, answers := range map[string][2]string{ // the first one fits, the second one does not
+		`{"a": 1}`:                     {`{"a": 1, "b": 2}`, `{"a": 2}`},
+		`{"a": {"b": "x…z"}}`:          {`{"a": {"b": "xyz"}}`, `{"a": {"b": "xy"}}`},
+		`{"a": "…"}`:                   {`{"a": 7}`, `{"b": 7}`},
+		`{"a": []}`:                    {`{"a": []}`, `{"a": [1]}`},
+		`[{"a": true}]`:                {`[{"a": false}, {"a": true}]`, `[{"a": false}]`},
+		`{"code": "last of answers"}`:  {`{"code": "x"} {"code": "last of answers"}`, `{"code": "last of answers"} {"code": "x"}`},
+		`{"a": "no answer is compared`: {``, `{"a": 1}`},
+	} {
+		if fits := differsJSON(want, answers[0]) == ""; fits != json.Valid([]byte(want)) {
+			t.Errorf("%s and %s: %s", want, answers[0], differsJSON(want, answers[0]))
+		}
+		if differsJSON(want, answers[1]) == "" {
+			t.Errorf("%s is found in %s", want, answers[1])
+		}
+	}
+	for want, answers := range map[string][2]string{
+		"one line":     {"before\none   line\nafter", "one\nline"},
+		"a\nb":         {"a\nx\nb", "b\na"},
+		"worth … here": {"worth GBP 1 here", "worth GBP 1"},
+		"a\n…\nb":      {"a\nx\ny\nb", "a\nx"},
+		"last":         {"first\nlast", ""},
+	} {
+		if problem := differsText(want, answers[0]); problem != "" {
+			t.Errorf("%q and %q: %s", want, answers[0], problem)
+		}
+		if differsText(want, answers[1]) == "" {
+			t.Errorf("%q is found in %q", want, answers[1])
+		}
+	}
+}
+
 // differsJSON says what the last of some answers does not have of the piece that a guide shows, or "".
 func differsJSON(want, got string) string {
 	var piece, last any
