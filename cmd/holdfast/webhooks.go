@@ -136,7 +136,7 @@ func (c webhookRotateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	changed, err := p.app.Webhooks.Rotate(ctx, actor, c.ID, c.Now)
+	changed, err := p.app.Webhooks.Rotate(ctx, actor, c.ID, 0, c.Now)
 	if err != nil {
 		return err
 	}

@@ -110,6 +110,7 @@ func deliveries(tx *db.Tx, siteID, endpointID int64, f DeliveryFilter, page trav
 	w.And("d.site_id = ? AND d.endpoint_id = ?", siteID, endpointID)
 	db.In(&w, "d.state", f.States)
 	db.In(&w, "d.event_id", f.Events)
+	db.In(&w, "d.type", f.types)
 	return db.ListOf(tx, "webhook_deliveries d", deliveryColumns, &w, page, map[string]string{"id": "d.id"}, nil, scanDelivery)
 }
 

@@ -181,7 +181,7 @@ func (w *Webhooks) Change(ctx context.Context, actor auth.Actor, id int64, in En
 		if err != nil {
 			return changed, outcome, err
 		}
-		if err := core.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
+		if err := core.CheckVersion(in.IfVersion, stored.Version); err != nil {
 			return changed, outcome, err
 		}
 		problems := in.Problems.Clone()
@@ -208,7 +208,7 @@ func (w *Webhooks) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 		if err != nil {
 			return err
 		}
-		if err := core.CheckVersion(ifVersion, stored.Version-1); err != nil {
+		if err := core.CheckVersion(ifVersion, stored.Version); err != nil {
 			return err
 		}
 		gone := stored
@@ -225,14 +225,20 @@ func (w *Webhooks) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 }
 
 // Rotate gives an endpoint another secret, and shows it. The one before signs for 24 hours more, beside the new one; with
-// now it ends at once. One that was replaced before ends in either case.
-func (w *Webhooks) Rotate(ctx context.Context, actor auth.Actor, id int64, now bool) (Endpoint, error) {
+// now it ends at once. One that was replaced before ends in either case. ifVersion is as for Delete.
+func (w *Webhooks) Rotate(ctx context.Context, actor auth.Actor, id, ifVersion int64, now bool) (Endpoint, error) {
 	if err := actor.Require(auth.WriteSite); err != nil {
 		return Endpoint{}, err
 	}
 	changed, err := core.Once(ctx, w.Core, actor, func(tx *db.Tx) (e Endpoint, outcome core.Outcome, err error) {
 		outcome.ID = id
 		if e, err = lockEndpoint(tx, actor.SiteID, id); err != nil {
+			return e, outcome, err
+		}
+		if err := core.CheckVersion(ifVersion, e.Version); err != nil {
+			return e, outcome, err
+		}
+		if e, err = updateEndpoint(tx, e); err != nil {
 			return e, outcome, err
 		}
 		ends := core.RealNow(tx)

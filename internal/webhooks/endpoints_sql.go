@@ -50,9 +50,9 @@ func isSandbox(tx *db.Tx, siteID int64) (sandbox bool, err error) {
 	return sandbox, err
 }
 
-// lockEndpoint takes an endpoint, and gives it its next version.
+// lockEndpoint takes an endpoint.
 func lockEndpoint(tx *db.Tx, siteID, id int64) (Endpoint, error) {
-	n, err := tx.Exec(`UPDATE webhook_endpoints SET version = version + 1 WHERE site_id = $1 AND id = $2 AND state <> 'deleted'`,
+	n, err := tx.Exec(`UPDATE webhook_endpoints SET version = version WHERE site_id = $1 AND id = $2 AND state <> 'deleted'`,
 		siteID, id)
 	if err != nil {
 		return Endpoint{}, err
@@ -74,15 +74,23 @@ func insertEndpoint(tx *db.Tx, e Endpoint) (Endpoint, error) {
 	return e, err
 }
 
-// updateEndpoint stores an endpoint that this write has locked.
+// updateEndpoint stores an endpoint that this write has locked, as its next version.
 func updateEndpoint(tx *db.Tx, e Endpoint) (Endpoint, error) {
-	e.ModifiedAt = core.RealNow(tx)
+	e.Version, e.ModifiedAt = e.Version+1, core.RealNow(tx)
 	_, err := tx.Exec(`UPDATE webhook_endpoints SET url = $3, types = $4, state = $5, reason = $6, failures = $7,
-			failing_since = $8, retry_at = $9, slow = $10, modified_at = $11
+			failing_since = $8, retry_at = $9, slow = $10, modified_at = $11, version = $12
 		WHERE site_id = $1 AND id = $2`,
 		e.SiteID, e.ID, e.URL, strings.Join(e.Types, " "), string(e.State), e.Reason, e.failures,
-		microsOr0(e.FailingSince), microsOr0(e.retryAt), number(e.slow), db.Micros(e.ModifiedAt))
+		microsOr0(e.FailingSince), microsOr0(e.retryAt), number(e.slow), db.Micros(e.ModifiedAt), e.Version)
 	return e, err
+}
+
+// noteFailures stores what failed attempts have changed. That is no change of the endpoint, so its version stays: somebody
+// who reads an endpoint that fails can change it with what they have read.
+func noteFailures(tx *db.Tx, e Endpoint) error {
+	_, err := tx.Exec(`UPDATE webhook_endpoints SET failures = $3, failing_since = $4, retry_at = $5, slow = $6
+		WHERE site_id = $1 AND id = $2`, e.SiteID, e.ID, e.failures, microsOr0(e.FailingSince), microsOr0(e.retryAt), number(e.slow))
+	return err
 }
 
 // microsOr0 stores the zero time as 0.

@@ -2,6 +2,7 @@ package webhooks_test
 
 import (
 	"context"
+	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
@@ -10,7 +11,9 @@ import (
 
 	"holdfast/internal/auth"
 	"holdfast/internal/db"
+	"holdfast/internal/events"
 	"holdfast/internal/fault"
+	"holdfast/internal/travel"
 	"holdfast/internal/webhooks"
 )
 
@@ -88,7 +91,7 @@ func TestWhoMayManageEndpoints(t *testing.T) {
 		reader := auth.Actor{SiteID: w.Site.ID, Role: auth.Finance}
 		_, create := w.Create(t.Context(), reader, webhooks.EndpointFields{URL: &url})
 		_, change := w.Change(t.Context(), reader, e.ID, webhooks.EndpointFields{URL: &url})
-		_, rotate := w.Rotate(t.Context(), reader, e.ID, true)
+		_, rotate := w.Rotate(t.Context(), reader, e.ID, 0, true)
 		_, test := w.Test(t.Context(), reader, e.ID)
 		_, replay := w.Replay(t.Context(), reader, e.ID, webhooks.ReplayFields{})
 		for i, err := range []error{create, change, rotate, test, replay, w.Delete(t.Context(), reader, e.ID, 0)} {
@@ -112,6 +115,57 @@ func TestWhoMayManageEndpoints(t *testing.T) {
 		}
 		_, err := w.Create(t.Context(), w.Actor, webhooks.EndpointFields{URL: &url})
 		notPossible(t, err, "webhook_limit")
+	})
+}
+
+// The log tells of what happened, so it shows each reader no more than the feed does.
+func TestTheLogShowsWhatItsReaderMayRead(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		e := w.endpoint("https://8.8.8.8/")
+		if err := w.World.Core.WriteAs(t.Context(), w.Actor, func(tx *db.Tx) error {
+			events.Record(tx, w.Site.ID, events.ProposalOpened, 1, events.Details{})
+			events.Record(tx, w.Site.ID, events.BookingUpdated, 1, events.Details{})
+			_, err := tx.Exec(`UPDATE webhook_endpoints SET retry_at = $1`, db.Micros(w.Now().Add(time.Hour))) // nothing is sent
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		w.send()
+		all := w.deliveries(e.ID)
+		reader := auth.Actor{SiteID: w.Site.ID, Role: auth.ReadOnly}
+		page := travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id", Count: true}
+		list, err := w.Deliveries(t.Context(), reader, e.ID, webhooks.DeliveryFilter{}, page)
+		if err != nil || len(all) != 2 || len(list.Items) != 1 || list.Total != 1 || list.Items[0].Type != events.BookingUpdated {
+			t.Errorf("%+v of %+v, %v", list, all, err)
+		}
+		for _, d := range all {
+			_, _, err := w.Delivery(t.Context(), reader, e.ID, d.ID)
+			if hidden := d.Type == events.ProposalOpened; fault.Is(err, fault.SettingNotFound) != hidden || err != nil != hidden {
+				t.Errorf("%s: %v", d.Type, err)
+			}
+		}
+	})
+}
+
+// An endpoint is changed when it fails: what its owner has read must still count then.
+func TestAFailureIsNoOtherVersion(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		r := newReceiver(t, func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusInternalServerError) })
+		e := w.endpoint(r.URL)
+		w.happens(1, "a")
+		w.send()
+		failing := w.get(e.ID)
+		if failing.FailingSince.IsZero() || failing.Version != e.Version || !failing.ModifiedAt.Equal(e.ModifiedAt) {
+			t.Errorf("%+v, and before %+v", failing, e)
+		}
+		off := false
+		changed, err := w.Change(t.Context(), w.Actor, e.ID, webhooks.EndpointFields{IfVersion: e.Version, Enabled: &off})
+		if err != nil || changed.Version != e.Version+1 {
+			t.Errorf("%+v, %v", changed, err)
+		}
+		if _, err := w.Rotate(t.Context(), w.Actor, e.ID, e.Version, false); !fault.Is(err, fault.Precondition) {
+			t.Errorf("a rotation of what has changed: %v", err)
+		}
 	})
 }
 

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"holdfast/internal/auth"
@@ -19,12 +20,24 @@ var DeliveryOrders = []string{"id"}
 type DeliveryFilter struct {
 	States []DeliveryState
 	Events []int64 // ids
+
+	types []events.Type // those that the caller may read; empty: all
 }
 
-// Deliveries reads a page of the log of an endpoint. It holds what waits, and what ended in the last 30 days.
+// readableTypes are the types of events that an actor may read, or none if they are all.
+func readableTypes(actor auth.Actor) []events.Type {
+	if found := events.Readable(actor, events.Types); len(found) < len(events.Types) {
+		return found
+	}
+	return nil
+}
+
+// Deliveries reads a page of the log of an endpoint. It holds what waits, and what ended in the last 30 days. Events that
+// the actor may not read are left out.
 func (w *Webhooks) Deliveries(
 	ctx context.Context, actor auth.Actor, id int64, f DeliveryFilter, page travel.Page,
 ) (travel.List[Delivery], error) {
+	f.types = readableTypes(actor)
 	found, err := core.Read(ctx, w.Core, actor, func(tx *db.Tx) (list travel.List[Delivery], err error) {
 		if _, err := endpoint(tx, actor.SiteID, id); err != nil {
 			return list, err
@@ -34,14 +47,18 @@ func (w *Webhooks) Deliveries(
 	return found, unknownEndpoint(err, id)
 }
 
-// Delivery reads one delivery of an endpoint, with its attempts.
+// Delivery reads one delivery of an endpoint, with its attempts. One of an event that the actor may not read is not there.
 func (w *Webhooks) Delivery(ctx context.Context, actor auth.Actor, id, deliveryID int64) (d Delivery, tries []Attempt, err error) {
 	d, err = core.Read(ctx, w.Core, actor, func(tx *db.Tx) (d Delivery, err error) {
 		if _, err := endpoint(tx, actor.SiteID, id); err != nil {
 			return d, unknownEndpoint(err, id)
 		}
-		if d, err = delivery(tx, actor.SiteID, id, deliveryID); err != nil {
-			return d, core.NotFoundAs(fault.RecordNotFound, err, "The webhook %d has no delivery %d.", id, deliveryID)
+		d, err = delivery(tx, actor.SiteID, id, deliveryID)
+		if readable := readableTypes(actor); err == nil && readable != nil && !slices.Contains(readable, d.Type) {
+			err = db.ErrNotFound
+		}
+		if err != nil {
+			return d, core.NotFoundAs(fault.SettingNotFound, err, "The webhook %d has no delivery %d.", id, deliveryID)
 		}
 		tries, err = attemptsOf(tx, actor.SiteID, deliveryID)
 		return d, err

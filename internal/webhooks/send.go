@@ -271,7 +271,10 @@ func failed(tx *db.Tx, d Delivery, a Attempt, now time.Time) error {
 	case now.Sub(e.FailingSince) >= tryFor:
 		e = e.switched(false, "It has taken nothing for three days.")
 	}
-	if _, err := updateEndpoint(tx, e); err != nil || e.State == before.State {
+	if e.State == before.State {
+		return noteFailures(tx, e)
+	}
+	if _, err := updateEndpoint(tx, e); err != nil {
 		return err
 	}
 	return tellDisabled(tx, before, e)

@@ -171,7 +171,7 @@ func TestTwoSecretsAreValidWhileOneReplacesTheOther(t *testing.T) {
 		}
 		rotate := func(now bool) {
 			t.Helper()
-			e, err := w.Rotate(t.Context(), w.Actor, e.ID, now)
+			e, err := w.Rotate(t.Context(), w.Actor, e.ID, 0, now)
 			if err != nil {
 				t.Fatal(err)
 			}
