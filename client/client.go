@@ -46,6 +46,7 @@ type Client struct {
 	Audit        *AuditTrail
 	Tokens       *Tokens
 	Imports      *Imports
+	Webhooks     *Webhooks
 
 	base        *url.URL
 	site        string
@@ -99,7 +100,7 @@ func New(baseURL, site string, credentials Credential, options ...Option) (*Clie
 	c.Premiums, c.Policies, c.Rates = &Premiums{c}, &Policies{c}, &Rates{c}
 	c.Sites, c.Clock, c.Proposals = &Sites{c}, &SandboxClock{c}, &Proposals{c}
 	c.Audit, c.Tokens, c.Events = &AuditTrail{c}, &Tokens{c}, &Events{c}
-	c.Mails, c.Imports = &Mails{c}, &Imports{c}
+	c.Mails, c.Imports, c.Webhooks = &Mails{c}, &Imports{c}, &Webhooks{c}
 	return c, nil
 }
 

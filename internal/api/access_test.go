@@ -94,6 +94,15 @@ var requests = map[string]struct{ id, fresh, body, query string }{
 	"POST /demo/rest/svc/v2/limits":                                 {body: bodies["limit"].body},
 	"GET /demo/rest/svc/v2/collateral/{id}":                         {id: "collateral"},
 	"POST /demo/rest/svc/v2/collateral":                             {body: bodies["collateral"].body},
+	"POST /demo/rest/svc/v2/webhooks":                               {body: bodies["webhook"].body},
+	"GET /demo/rest/svc/v2/webhooks/{id}":                           {id: "webhook"},
+	"PUT /demo/rest/svc/v2/webhooks/{id}":                           {id: "webhook", body: `{"types": []}`},
+	"DELETE /demo/rest/svc/v2/webhooks/{id}":                        {fresh: "webhook"},
+	"POST /demo/rest/svc/v2/webhooks/{id}/rotate":                   {id: "webhook"},
+	"POST /demo/rest/svc/v2/webhooks/{id}/test":                     {id: "webhook"},
+	"POST /demo/rest/svc/v2/webhooks/{id}/replay":                   {id: "webhook", body: `{"event": {event}}`},
+	"GET /demo/rest/svc/v2/webhooks/{id}/deliveries":                {id: "webhook"},
+	"GET /demo/rest/svc/v2/webhooks/{id}/deliveries/{delivery}":     {id: "webhook"},
 	"POST /demo/rest/svc/v2/rates":                                  {body: `{"currency": "THB", "day": "2026-03-02", "rate": "39.45", "quote_id": "desk-{n}"}`},
 	"POST /demo/rest/svc/v2/clock":                                  {body: `{"to": "2026-04-11 10:21:30"}`},
 	"GET /demo/rest/svc/v2/statements/{id}/lines/{line}/protection": {id: "statement"},
@@ -113,7 +122,7 @@ func (h *house) address(t *testing.T, key, pattern string, ids map[string]int64)
 	case r.id != "":
 		id = ids[r.id]
 	}
-	path = strings.NewReplacer("{site}", "demo", "{id}", strconv.FormatInt(id, 10), "{line}", "1", "{key}", "nokey",
+	path = strings.NewReplacer("{site}", "demo", "{id}", strconv.FormatInt(id, 10), "{line}", "1", "{delivery}", "1", "{key}", "nokey",
 		"{processor}", "sandbox", "{site_id}", "1", "{channel_id}", "4").Replace(pattern)
 	if r.query != "" {
 		path += "?" + r.query
@@ -269,7 +278,7 @@ func TestForeignThingsLookAsIfTheyDidNotExist(t *testing.T) {
 			kind := sample.id + sample.fresh
 			if kind != "" {
 				compare(r, kind+" in the address", func(ids map[string]int64) (string, string) {
-					path := strings.NewReplacer("{site}", "demo", "{line}", "1", "{id}", strconv.FormatInt(ids[kind], 10)).Replace(r.Pattern)
+					path := strings.NewReplacer("{site}", "demo", "{line}", "1", "{delivery}", "1", "{id}", strconv.FormatInt(ids[kind], 10)).Replace(r.Pattern)
 					return path + "?" + sample.query, h.fill(sample.body, h.own)
 				})
 			}

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,7 +58,7 @@ func (cfg Config) withDefaults() Config {
 // Route is one operation of the API.
 type Route struct {
 	Method  string
-	Pattern string // as in net/http: {site} is the path of a site, {id} a number, {line} a line of a statement
+	Pattern string // as in net/http: {site} is the path of a site, {id} and {delivery} numbers, {line} a line of a statement
 	Name    string // of the handler, and the id of the operation in the description of the API
 
 	access access
@@ -147,7 +148,23 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/mails/{id}", mayRead, (*server).getMail),
 		at("POST", v2+"/mails/{id}/resend", mayDoAll, (*server).resendMail),
 		at("POST", v2+"/mails/test", mayDoAll, (*server).tryMail),
-	}, append(modal(checkout.ModalPath), protectionRoutes(v2)...)...)
+	}, slices.Concat(webhookRoutes(v2), modal(checkout.ModalPath), protectionRoutes(v2))...)
+}
+
+// webhookRoutes is the part of the table for webhooks.
+func webhookRoutes(v2 string) []Route {
+	return []Route{
+		at("GET", v2+"/webhooks", mayRead, (*server).listWebhooks),
+		at("POST", v2+"/webhooks", mayDoAll, (*server).createWebhook),
+		at("GET", v2+"/webhooks/{id}", mayRead, (*server).getWebhook),
+		at("PUT", v2+"/webhooks/{id}", mayDoAll, (*server).changeWebhook),
+		at("DELETE", v2+"/webhooks/{id}", mayDoAll, (*server).deleteWebhook),
+		at("POST", v2+"/webhooks/{id}/rotate", mayDoAll, (*server).rotateWebhookSecret),
+		at("POST", v2+"/webhooks/{id}/test", mayDoAll, (*server).testWebhook),
+		at("POST", v2+"/webhooks/{id}/replay", mayDoAll, (*server).replayWebhook),
+		at("GET", v2+"/webhooks/{id}/deliveries", mayRead, (*server).listDeliveries),
+		at("GET", v2+"/webhooks/{id}/deliveries/{delivery}", mayRead, (*server).getDelivery),
+	}
 }
 
 // modal is the part of the table for the frame of the payment modal. The frame has credentials of its own.

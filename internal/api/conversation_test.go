@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"holdfast/internal/api"
 	"holdfast/internal/civil"
 	"holdfast/internal/dbtest"
 	"holdfast/internal/identity"
@@ -36,6 +37,8 @@ import (
 //	@repeat N     the request is made N times; the last response is shown
 //	@issue        the statements that are due are issued
 //	@import       the job imports what is to be imported
+//	@private W    webhooks may go to private addresses from here on: on or off
+//	@send         the job sends webhooks, by the dialler of the program: a private address is refused
 //	@unanswered   the same request came a moment earlier, and is still being answered
 //	@gateway ID   the channel takes payments at the sandbox processor from here on
 //	@patience D   so long is waited for the processor
@@ -157,6 +160,12 @@ func (k *talk) run(t *testing.T, text string) string {
 				more, err = k.world.app.Limits.Recompute(t.Context())
 				must(t, err)
 			}
+		case len(words) == 2 && words[0] == "@private":
+			k.world.app.Webhooks.Private = words[1] == "on"
+		case len(words) == 1 && words[0] == "@send":
+			k.world.app.Webhooks.Show = k.world.handler.(api.Service).ShowEvents
+			_, err := k.world.app.Webhooks.Send(t.Context())
+			must(t, err)
 		case len(words) == 1 && words[0] == "@unanswered":
 			unanswered = true
 		case k.atTheProcessor(t, words), k.vouches(t, words):

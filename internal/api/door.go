@@ -72,11 +72,14 @@ func (d *door) gateOf(name string) *gate {
 
 // bodyOf is how many bytes the body for a handler may have. What is sent to other handlers is not even read.
 var bodyOf = map[string]int{
-	"approveProposal": maxBody, "changeBooking": maxBody, "changeChannel": maxBody, "changeSupplier": maxBody, "createBooking": maxBody,
+	"approveProposal": maxBody, "changeBooking": maxBody, "changeChannel": maxBody, "changeSupplier": maxBody, "changeWebhook": maxBody,
+	"createBooking": maxBody,
 	"createChannel": maxBody, "createCollateral": maxBody, "createLimit": maxBody, "createModalBooking": maxBody,
 	"createModalTransaction": maxBody, "createPolicy": maxBody, "createRate": maxBody, "createStatementPayment": maxBody,
-	"createSupplier": maxBody, "createToken": maxBody, "createTransaction": maxBody, "login": maxBody, "moveClock": maxBody,
-	"openModalSession": maxBody, "rejectProposal": maxBody, "takeProcessorEvent": maxEvent, "tryMail": maxBody, "updateSite": maxBody,
+	"createSupplier": maxBody, "createToken": maxBody, "createTransaction": maxBody, "createWebhook": maxBody,
+	"login": maxBody, "moveClock": maxBody,
+	"openModalSession": maxBody, "rejectProposal": maxBody, "replayWebhook": maxBody, "rotateWebhookSecret": maxBody,
+	"takeProcessorEvent": maxEvent, "tryMail": maxBody, "updateSite": maxBody,
 	"withdrawProposal": maxBody,
 }
 

@@ -25,6 +25,7 @@ type house struct {
 	own, foreign map[string]int64
 	credentials  map[string]string // of callers
 	made         int
+	spare        int64  // a webhook that was made for one request
 	counting     string // the SQL that counts the rows of all tables
 	counted      string // what it said last
 }
@@ -40,10 +41,14 @@ func furnish(t *testing.T, w *world) *house {
 		ids := h.ids(site)
 		for _, of := range []struct{ kind, path string }{
 			{"booking", "bookings"}, {"transaction", "transactions"}, {"limit", "limits"}, {"collateral", "collateral"}, {"policy", "policies"},
+			{"webhook", "webhooks"},
 		} {
 			ids[of.kind] = h.make(t, "operator", site, of.kind)
 		}
 		ids["payment"] = h.idIn(t, h.must(t, "operator", "GET", "/"+site+"/rest/svc/v2/payments", ""))
+		var feed struct{ Events []json.RawMessage }
+		must(t, json.Unmarshal(h.must(t, "operator", "GET", "/"+site+"/rest/svc/v2/events?types=booking.created", ""), &feed))
+		ids["event"] = h.idIn(t, feed.Events[0])
 		h.must(t, "operator", "PUT", fmt.Sprintf("/%s/rest/svc/v2/sites/%d", site, ids["site"]), `{"issuer_name": "Harbour"}`)
 	}
 	// On a site that is no sandbox the policy is a proposal.
@@ -77,6 +82,7 @@ var bodies = map[string]struct{ path, body string }{
 	"supplier":   {"suppliers", `{"name": "Supplier {n}", "country": "PT"}`},
 	"limit":      {"limits", `{"scope": "channel", "channels": {channel}, "amount": 150000000, "note": "Season {n}"}`},
 	"collateral": {"collateral", `{"kind": "guarantee", "channels": {channel}, "currency": "EUR", "amount": 2500000, "reference": "G-{n}"}`},
+	"webhook":    {"webhooks", `{"url": "https://8.8.8.8/{n}", "types": ["booking.*"]}`},
 	"policy":     {"policies", `{"from": "2031-01-01", "late_log_days": 5, "reason": "New terms {n}."}`},
 }
 
@@ -102,7 +108,14 @@ func (h *house) make(t *testing.T, as, site, kind string) int64 {
 		return made.ID
 	}
 	b := bodies[kind]
-	return h.idIn(t, h.must(t, as, "POST", "/"+site+"/rest/svc/v2/"+b.path, h.fill(b.body, h.ids(site))))
+	if kind == "webhook" && h.spare != 0 { // a site has 16 at most
+		h.ask(t, h.credential(t, as), "DELETE", fmt.Sprintf("/%s/rest/svc/v2/webhooks/%d", site, h.spare), "")
+	}
+	made := h.idIn(t, h.must(t, as, "POST", "/"+site+"/rest/svc/v2/"+b.path, h.fill(b.body, h.ids(site))))
+	if kind == "webhook" && h.ids(site)[kind] != 0 {
+		h.spare = made
+	}
+	return made
 }
 
 // idIn is the id of an object, or of the first one in a list.

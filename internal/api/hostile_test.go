@@ -110,7 +110,7 @@ func (a attack) request(t *testing.T, h *house, who string) *http.Request {
 		query += "&" + url.QueryEscape(a.name) + "=" + url.QueryEscape(a.value)
 	case "path":
 		path = strings.Replace(a.route.Pattern, "{"+strings.Replace(a.name, "site_path", "site", 1)+"}", url.PathEscape(a.value), 1)
-		path = strings.NewReplacer("{site}", "demo", "{id}", "1", "{line}", "1", "{key}", "k", "{processor}", "sandbox",
+		path = strings.NewReplacer("{site}", "demo", "{id}", "1", "{line}", "1", "{delivery}", "1", "{key}", "k", "{processor}", "sandbox",
 			"{site_id}", "1", "{channel_id}", "4").Replace(path)
 	case "header":
 		headers[a.name] = a.value

@@ -74,7 +74,7 @@ func TestEveryOperationOwnsUpToItsFaults(t *testing.T) {
 
 // aRequestTo is an address that the route answers.
 func aRequestTo(r api.Route) string {
-	return strings.NewReplacer("{site}", "demo", "{id}", "1", "{site_id}", "1", "{channel_id}", "1").Replace(r.Pattern)
+	return strings.NewReplacer("{site}", "demo", "{id}", "1", "{line}", "1", "{delivery}", "1", "{site_id}", "1", "{channel_id}", "1").Replace(r.Pattern)
 }
 
 // bodyFor is a body that reaches the use case of a route: what is wrong with it would be found later.

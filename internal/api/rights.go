@@ -20,6 +20,8 @@ var rights = map[string]auth.Permission{
 	"createRate": auth.WriteRates, "moveClock": auth.MoveClock, "listAudit": auth.ReadAudit,
 	"listProposals": auth.ReadAudit, "getProposal": auth.ReadAudit,
 	"approveProposal": auth.DecideProposals, "rejectProposal": auth.DecideProposals, "withdrawProposal": auth.DecideProposals,
+	"createWebhook": auth.WriteSite, "changeWebhook": auth.WriteSite, "deleteWebhook": auth.WriteSite,
+	"rotateWebhookSecret": auth.WriteSite, "testWebhook": auth.WriteSite, "replayWebhook": auth.WriteSite,
 	"resendMail": auth.SendMails, "tryMail": auth.ManageSites,
 	"listImports": auth.ImportBooks, "createImport": auth.ImportBooks, "getImport": auth.ImportBooks, "discardImport": auth.ImportBooks,
 	"confirmImport": auth.ImportBooks, "listImportRows": auth.ImportBooks, "getImportCSV": auth.ImportBooks,

@@ -49,7 +49,7 @@ func TestATokenReachesNothingBeyondItsAbilities(t *testing.T) {
 	}
 	never := []string{
 		"createToken", "deleteToken", "updateSite", "changeChannel", "rotateChannelSecret", "moveClock", "approveProposal", "listAudit",
-		"createPolicy", "createStatementPayment",
+		"createPolicy", "createStatementPayment", "createWebhook", "rotateWebhookSecret", "replayWebhook",
 	}
 	for _, ability := range auth.AbilityNames() {
 		bearer := w.token(t, "operator", auth.Operator, []string{ability}, nil)
