@@ -51,8 +51,9 @@ type Letter struct {
 // day is a civil.Day that is kept as a number.
 type day civil.Day
 
-// oldNews is how old a payment may be when it is reported. What is older is a book that somebody enters late, and no news to
-// the traveller.
+// oldNews is how old a payment or a refund may be when it is reported. What is older is a book that somebody enters late, and
+// no news to the traveller. Chargebacks are always news: their day is that on which the bank opened the dispute, and the
+// processor may tell it much later.
 const oldNews = 48 * time.Hour
 
 // maxCopies bounds how many addresses of a setting get a mail.
@@ -75,7 +76,7 @@ type happening struct {
 // mails are the mails about a happening: none for what is no news.
 func (h *happening) mails(tx *db.Tx) ([]Mail, error) {
 	t := h.payment
-	if t.ImportKey != "" || h.at.Sub(t.EffectiveAt) > oldNews {
+	if t.ImportKey != "" || t.Type != travel.Chargeback && t.CreatedAt.Sub(t.EffectiveAt) > oldNews {
 		return nil, nil
 	}
 	switch {

@@ -121,7 +121,8 @@ func (m *Mails) Get(ctx context.Context, actor auth.Actor, id int64) (Mail, Mess
 }
 
 // Resend has a mail sent again that is over: sent, dead, unknown or in the outbox. A mail to a traveller goes to the address
-// that the booking has now. The error is NotPossible while it is under way, when it was forgotten, or where no server is set.
+// that the booking has now. The error is NotPossible while it is under way, when it was forgotten, where no server is set,
+// and for what is only shown: mails of sandboxes and of test channels without Sandboxes.
 func (m *Mails) Resend(ctx context.Context, actor auth.Actor, id int64) (Mail, error) {
 	if err := actor.Require(auth.SendMails); err != nil {
 		return Mail{}, err
@@ -168,6 +169,8 @@ func (m *Mails) again(tx *db.Tx, was Mail) (Mail, error) {
 		return impossible("forgotten", "This mail is too old: its address and its text are no longer kept.")
 	case was.State == Waiting || was.State == Sending:
 		return impossible("under_way", "This mail is being sent already.")
+	case m.onlyShown(was):
+		return impossible("sandbox", sandboxAnswer)
 	}
 	mail := was
 	if was.toTraveller() && !was.Copy {
@@ -184,6 +187,12 @@ func (m *Mails) again(tx *db.Tx, was Mail) (Mail, error) {
 	mail.AskedAt, mail.NextAt, mail.ForgetAt = core.RealNow(tx), core.RealNow(tx), time.Time{}
 	return mail, nil
 }
+
+// sandboxAnswer is said of mails that must not leave. A sandbox may hold the addresses of real people.
+const sandboxAnswer = "Mails of sandboxes and of test channels are only shown. The setting --mail-sandbox sends them."
+
+// onlyShown reports whether a mail may not be sent, because it is one of a sandbox or of a test channel.
+func (m *Mails) onlyShown(mail Mail) bool { return mail.Letter.Test && !m.Sandboxes }
 
 // toTraveller reports whether mails of this kind go to the lead traveller.
 func (m Mail) toTraveller() bool { return m.Kind == Receipt || m.Kind == Refund }

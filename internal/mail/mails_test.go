@@ -204,7 +204,7 @@ func TestACrashWhileSending(t *testing.T) {
 		p.follow() // and a crash here loses nothing: another process sends it
 		store := dbtest.Open(t, p.URL, p.Now)
 		dying := apptest.Over(t, p.World, store)
-		dying.App.Mails.Transport = p.server.transport()
+		dying.App.Mails.Transport, dying.App.Mails.Sandboxes = p.server.transport(), true
 		ctx, stop := context.WithCancel(t.Context())
 		p.server.data = dies(store, stop)
 		if _, err := dying.App.Mails.Send(ctx); err == nil {
@@ -333,6 +333,42 @@ func TestResend(t *testing.T) {
 	})
 }
 
+// TestASandboxWritesToNobody: neither when somebody asks for it, nor for mails that were queued under other settings.
+func TestASandboxWritesToNobody(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, p *post) {
+		p.pay(1000)
+		p.follow()
+		p.want("receipt ada@example.org waiting")
+		p.App.Mails.Sandboxes = false
+		if err := p.send(); err != nil {
+			t.Fatal(err)
+		}
+		p.want("receipt ada@example.org outbox")
+		id := p.list()[0].ID
+		if _, err := p.App.Mails.Resend(t.Context(), p.Actor, id); !fault.Is(err, fault.NotPossible) {
+			t.Errorf("a mail of a sandbox is sent: %v", err)
+		}
+		if _, err := p.App.Mails.Try(t.Context(), p.Actor, "ops@example.org"); err != nil {
+			t.Error(err)
+		}
+		if err := p.send(); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.server.got(); len(got) != 1 || got[0].to[0] != "ops@example.org" {
+			t.Errorf("the server has %v", got)
+		}
+		p.App.Mails.Sandboxes = true
+		if _, err := p.App.Mails.Resend(t.Context(), p.Actor, id); err != nil {
+			t.Error(err)
+		}
+		if err := p.send(); err != nil {
+			t.Fatal(err)
+		}
+		p.want("receipt ada@example.org sent", "test ops@example.org sent")
+	})
+}
+
 // TestWhatIsNoNews: imported books, payments of long ago, and what a sandbox only shows.
 func TestWhatIsNoNews(t *testing.T) {
 	t.Parallel()
@@ -421,6 +457,36 @@ func TestMerchantsAreTold(t *testing.T) {
 				t.Errorf("%s in %s: %v", m.Kind, text.Language, err)
 			}
 		}
+	})
+}
+
+// TestNewsThatComesLate: a processor tells days later of a dispute that was opened, and what became of a payment.
+func TestNewsThatComesLate(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		p := &post{World: w.World, t: t, server: &server{}, channel: w.Channel}
+		disputes := "disputes@example.org"
+		p.set(travel.ChannelFields{
+			Profile: travel.ServerToServerProfile, ProcessorFields: travel.ProcessorFields{ChargebackMail: &disputes},
+		})
+		b := p.Booking(p.channel, 1000, "2024-09-14")
+		paid := p.Must(apptest.Pay(travel.Purchase, b, 1000))
+		p.follow()
+		opened := p.Now()
+		p.Advance(mail.OldNews + time.Minute)
+		w.Dispute(paid, psp.Dispute{ProcessorID: "dp-1", State: psp.DisputeOpen, Amount: 1000, Currency: paid.Currency, OpenedAt: opened})
+		w.Events(paid)
+		p.follow()
+		p.want("receipt ada@example.org outbox", "chargeback disputes@example.org outbox")
+		w.Gateway.Set(psp.Purchase, apptest.LostAfter)
+		b = p.Booking(p.channel, 2000, "2024-09-14")
+		if made := p.Must(apptest.Pay(travel.Purchase, b, 2000)); made.Status == travel.StatusComplete {
+			t.Fatalf("it is %s", made.Status)
+		}
+		p.Advance(mail.OldNews + time.Minute)
+		w.Jobs()
+		p.follow()
+		p.want("receipt ada@example.org outbox", "chargeback disputes@example.org outbox", "receipt ada@example.org outbox")
 	})
 }
 

@@ -88,7 +88,9 @@ func (m *Mails) sendOne(ctx context.Context, key db.Key) error {
 	// From here on the outcome has to be stored, even while the program stops.
 	calling, ctx := ctx, context.WithoutCancel(ctx)
 	var result result
-	if text, err := m.text(ctx, mail); fault.Is(err, fault.Unavailable) {
+	if m.onlyShown(mail) { // it was queued under other settings
+		result.kind, result.answer = shown, sandboxAnswer
+	} else if text, err := m.text(ctx, mail); fault.Is(err, fault.Unavailable) {
 		result = unusable(err)
 	} else if err != nil {
 		result = refused("The text of the mail cannot be made: " + err.Error())
@@ -125,6 +127,7 @@ const (
 	refusal = "refused" // it never will
 	later   = "later"   // it is certain that it has not taken the mail
 	lost    = "lost"    // it has the whole mail, and its answer did not come
+	shown   = "shown"   // it is not sent under these settings
 )
 
 // result is what the transport knows after an attempt.
@@ -146,6 +149,8 @@ func (r result) of(m Mail, now time.Time) outcome {
 		o.state = Dead
 	case lost:
 		o.state = Unknown
+	case shown:
+		o.state = Outbox
 	default:
 		o.state, o.nextAt = Waiting, now.Add(pause(m.Attempts))
 		if o.nextAt.After(m.AskedAt.Add(giveUpAfter)) {
