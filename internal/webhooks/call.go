@@ -36,7 +36,7 @@ func notDeleted(err error) error {
 	return err
 }
 
-// attempt sends a delivery once. gone reports that its event was removed. err is a problem of our own.
+// attempt sends a delivery once. gone reports that its event was removed, or its endpoint. err is a problem of our own.
 func (w *Webhooks) attempt(ctx context.Context, e Endpoint, d Delivery) (a Attempt, gone bool, err error) {
 	a.At = w.Clock()
 	var event events.Event
@@ -54,6 +54,10 @@ func (w *Webhooks) attempt(ctx context.Context, e Endpoint, d Delivery) (a Attem
 	}
 	if err != nil {
 		return a, false, err
+	}
+	if len(sealed) == 0 { // only an endpoint that was deleted has none: nothing goes out unsigned
+		a.Error = "The webhook was deleted before the event could be sent."
+		return a, true, nil
 	}
 	secrets, err := w.openSecrets(e.SiteID, sealed)
 	if err != nil {

@@ -124,6 +124,13 @@ func delivery(tx *db.Tx, siteID, endpointID, id int64) (Delivery, error) {
 // maxAttempts is more than three days have room for.
 const maxAttempts = 100
 
+// countTries counts the attempts of a delivery from an instant on, up to as many as there are pauses.
+func countTries(tx *db.Tx, d Delivery, since time.Time) (n int, err error) {
+	err = tx.Row(`SELECT COUNT(*) FROM (SELECT 1 FROM webhook_attempts WHERE site_id = $1 AND delivery_id = $2 AND at >= $3
+		LIMIT $4) a`, []any{d.SiteID, d.ID, microsOr0(since), len(pauses)}, &n)
+	return n, err
+}
+
 func attemptsOf(tx *db.Tx, siteID, deliveryID int64) (list []Attempt, err error) {
 	err = tx.Each(`SELECT id, at, took, status, answer, error FROM webhook_attempts WHERE site_id = $1 AND delivery_id = $2
 		ORDER BY id LIMIT $3`, []any{siteID, deliveryID, maxAttempts}, func(scan func(dest ...any) error) error {

@@ -192,6 +192,11 @@ func (w *Webhooks) Change(ctx context.Context, actor auth.Actor, id int64, in En
 		if changed, err = updateEndpoint(tx, changed); err != nil {
 			return changed, outcome, err
 		}
+		if changed.State != stored.State && changed.State == Enabled {
+			if err := resume(tx, changed); err != nil {
+				return changed, outcome, err
+			}
+		}
 		return changed, outcome,
 			core.Record(tx, actor, "webhook.change", endpointObject(id), auditEndpoint(stored), auditEndpoint(changed))
 	}, func(ctx context.Context, made core.Outcome) (Endpoint, error) { return w.Get(ctx, actor, made.ID) })

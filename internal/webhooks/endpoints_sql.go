@@ -9,15 +9,15 @@ import (
 )
 
 const endpointColumns = `e.site_id, e.id, e.version, e.url, e.types, e.state, e.reason, e.position, e.failures, e.failing_since,
-	e.retry_at, e.slow, e.created_by, e.created_at, e.modified_at, s.sandbox`
+	e.retry_at, e.enabled_at, e.slow, e.created_by, e.created_at, e.modified_at, s.sandbox`
 
 func scanEndpoint(scan func(dest ...any) error) (e Endpoint, err error) {
 	var types string
-	var failing, retry, slow, created, modified int64
+	var failing, retry, enabled, slow, created, modified int64
 	err = scan(&e.SiteID, &e.ID, &e.Version, &e.URL, &types, &e.State, &e.Reason, &e.position, &e.failures, &failing,
-		&retry, &slow, &e.CreatedBy, &created, &modified, &e.sandbox)
+		&retry, &enabled, &slow, &e.CreatedBy, &created, &modified, &e.sandbox)
 	e.Types, e.slow = strings.Fields(types), slow != 0
-	e.FailingSince, e.retryAt = instantOr0(failing), instantOr0(retry)
+	e.FailingSince, e.retryAt, e.enabledAt = instantOr0(failing), instantOr0(retry), instantOr0(enabled)
 	e.CreatedAt, e.ModifiedAt = db.Instant(created), db.Instant(modified)
 	return e, err
 }
@@ -90,6 +90,20 @@ func updateEndpoint(tx *db.Tx, e Endpoint) (Endpoint, error) {
 func noteFailures(tx *db.Tx, e Endpoint) error {
 	_, err := tx.Exec(`UPDATE webhook_endpoints SET failures = $3, failing_since = $4, retry_at = $5, slow = $6
 		WHERE site_id = $1 AND id = $2`, e.SiteID, e.ID, e.failures, microsOr0(e.FailingSince), microsOr0(e.retryAt), number(e.slow))
+	return err
+}
+
+// resume lets an endpoint that was enabled again go on at once: what waits for it is tried for three days from now on, and
+// none of it is left in a pause from before. What may be on its way at this moment keeps its lease, which ends within a minute.
+func resume(tx *db.Tx, e Endpoint) error {
+	now := core.RealNow(tx)
+	if _, err := tx.Exec(`UPDATE webhook_endpoints SET enabled_at = $3 WHERE site_id = $1 AND id = $2`,
+		e.SiteID, e.ID, db.Micros(now)); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`UPDATE webhook_deliveries SET next_at = $3
+		WHERE site_id = $1 AND endpoint_id = $2 AND state = 'waiting' AND next_at > $4`,
+		e.SiteID, e.ID, db.Micros(now), db.Micros(now.Add(leaseTime)))
 	return err
 }
 

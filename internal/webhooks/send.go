@@ -200,35 +200,56 @@ func (w *Webhooks) deliver(ctx context.Context, e Endpoint, d Delivery) {
 }
 
 // note stores an attempt, what becomes of the delivery, and what is known of the endpoint since. gone says that the event
-// was removed and cannot be sent any more.
+// or the endpoint was removed, so that nothing can be sent any more.
 func (w *Webhooks) note(ctx context.Context, d Delivery, a Attempt, gone bool) error {
 	return w.WriteBy(ctx, core.SiteClock{SiteID: d.SiteID}, func(tx *db.Tx) error {
-		now := core.RealNow(tx)
-		state, next := GivenUp, time.Time{}
-		if !gone {
-			state, next = w.after(d, a, now)
-		}
-		first, err := finishAttempt(tx, d, state, next, a)
-		if err != nil || !first || gone {
+		switch {
+		case gone:
+			_, err := finishAttempt(tx, d, GivenUp, time.Time{}, a)
 			return err
-		}
-		if state == Delivered {
+		case a.Status/100 == 2:
+			first, err := finishAttempt(tx, d, Delivered, time.Time{}, a)
+			if err != nil || !first {
+				return err
+			}
 			return received(tx, d, a.Took >= slowAnswer)
+		default:
+			return w.noteFailure(tx, d, a)
 		}
-		return failed(tx, d, a, now)
 	})
 }
 
-// after says what becomes of a delivery after an attempt.
-func (w *Webhooks) after(d Delivery, a Attempt, now time.Time) (DeliveryState, time.Time) {
+// noteFailure stores an attempt that failed. It takes the endpoint first, as everybody does who writes both, and reads when
+// it was enabled: that may be later than the call.
+func (w *Webhooks) noteFailure(tx *db.Tx, d Delivery, a Attempt) error {
+	e, err := lockEndpoint(tx, d.SiteID, d.EndpointID)
+	if err != nil {
+		return notDeleted(err)
+	}
+	tries, err := countTries(tx, d, e.enabledAt)
+	if err != nil {
+		return err
+	}
+	now := core.RealNow(tx)
+	state, next := w.afterFailure(e, d, tries, now)
+	first, err := finishAttempt(tx, d, state, next, a)
+	if err != nil || !first {
+		return err
+	}
+	return failed(tx, e, a, now)
+}
+
+// afterFailure says what becomes of a delivery that was not taken, when it has failed so many times before since the
+// endpoint was enabled.
+func (w *Webhooks) afterFailure(e Endpoint, d Delivery, tries int, now time.Time) (DeliveryState, time.Time) {
 	last := d.MadeAt.Add(tryFor)
-	switch {
-	case a.Status/100 == 2:
-		return Delivered, time.Time{}
-	case !now.Before(last):
+	if again := e.enabledAt.Add(tryFor); again.After(last) {
+		last = again
+	}
+	if !now.Before(last) {
 		return GivenUp, time.Time{}
 	}
-	next := now.Add(w.jittered(pauses[min(int(d.Attempts), len(pauses)-1)]))
+	next := now.Add(w.jittered(pauses[min(tries, len(pauses)-1)]))
 	if next.After(last) {
 		next = last
 	}
@@ -249,13 +270,10 @@ func received(tx *db.Tx, d Delivery, slow bool) error {
 	return err
 }
 
-// failed notes that an endpoint did not take something. One that asked for no more is disabled at once, and one that has
-// taken nothing for three days, too.
-func failed(tx *db.Tx, d Delivery, a Attempt, now time.Time) error {
-	e, err := lockEndpoint(tx, d.SiteID, d.EndpointID)
-	if err != nil {
-		return notDeleted(err)
-	}
+// failed notes that an endpoint, which this write has locked, did not take something. One that asked for no more is disabled
+// at once, and one that has taken nothing for three days, too.
+func failed(tx *db.Tx, e Endpoint, a Attempt, now time.Time) error {
+	before := e
 	e.failures++
 	e.slow = a.Took >= slowAnswer
 	if e.FailingSince.IsZero() {
@@ -264,7 +282,6 @@ func failed(tx *db.Tx, d Delivery, a Attempt, now time.Time) error {
 	if n := e.failures - manyFailures; n >= 0 {
 		e.retryAt = now.Add(min(probeMax, probeFirst<<min(n, 10)))
 	}
-	before := e
 	switch {
 	case a.Status == statusGone:
 		e = e.switched(false, "The receiver answered with status 410: it wants no more.")

@@ -59,6 +59,7 @@ type Endpoint struct {
 
 	position, failures int64
 	retryAt            time.Time
+	enabledAt          time.Time // zero if it was never enabled again
 	slow               bool
 	sandbox            bool // of its site
 }
