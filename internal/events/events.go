@@ -4,6 +4,7 @@ package events
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -85,8 +86,16 @@ func (e *Events) read(ctx context.Context, actor auth.Actor, q query) (page Page
 // Place gives the events of a site that can be seen by now the next positions, and returns how many got one. Ids are drawn
 // before a commit, so events become visible in another order than that of their ids. Positions only grow: an event that
 // gets one comes after all that had one before. Of the events of one object each comes after those of earlier writes,
-// because the writes of an object wait for each other.
+// because the writes of an object wait for each other. It writes only where there is an event without a position.
 func (e *Events) Place(ctx context.Context, siteID int64) (placed int, err error) {
+	var unplaced bool
+	err = e.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		_, unplaced, err = headOf(tx, siteID)
+		return err
+	})
+	if err != nil || !unplaced {
+		return 0, err
+	}
 	piece := e.Pieces.Events
 	for n := piece; n == piece; placed += n {
 		err = e.Store.Write(ctx, func(tx *db.Tx) (err error) {
@@ -100,7 +109,8 @@ func (e *Events) Place(ctx context.Context, siteID int64) (placed int, err error
 	return placed, nil
 }
 
-// PlaceAll gives the events of all sites their positions, so that few wait for it when the feed is read.
+// PlaceAll gives the events of all sites their positions, so that few wait for it when the feed is read. What goes wrong at
+// one site does not stop the others.
 func (e *Events) PlaceAll(ctx context.Context) (more bool, err error) {
 	var sites []int64
 	err = e.Store.Read(ctx, func(tx *db.Tx) (err error) {
@@ -108,10 +118,11 @@ func (e *Events) PlaceAll(ctx context.Context) (more bool, err error) {
 		return err
 	})
 	for _, site := range sites {
-		if err != nil {
-			return false, err
+		if ctx.Err() != nil {
+			break
 		}
-		_, err = e.Place(ctx, site)
+		_, failed := e.Place(ctx, site)
+		err = errors.Join(err, failed)
 	}
 	return false, err
 }

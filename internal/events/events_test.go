@@ -1,6 +1,7 @@
 package events_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -180,6 +181,27 @@ func TestEventsOfASavepointThatIsTakenBack(t *testing.T) {
 		if page := read(t, w, ""); len(page.Items) != 2 || page.Items[0].ObjectID != 1 || page.Items[1].ObjectID != 3 {
 			t.Errorf("told: %+v", page.Items)
 		}
+	})
+}
+
+// TestAQuietSiteIsNotWritten: where all events have their positions, nobody waits for whoever holds the feed.
+func TestAQuietSiteIsNotWritten(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		record(t, w, 1)
+		read(t, w, "")
+		dbtest.Write(t, w.Core.Store, func(tx *db.Tx) error {
+			if _, err := tx.Exec(`UPDATE event_heads SET position = position`); err != nil {
+				return err
+			}
+			ctx, stop := context.WithTimeout(t.Context(), 5*time.Second) // only a defect waits for it
+			defer stop()
+			placed, err := w.App.Events.Place(ctx, w.Site.ID)
+			if placed != 0 {
+				t.Errorf("%d are placed", placed)
+			}
+			return err
+		})
 	})
 }
 

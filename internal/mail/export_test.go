@@ -23,6 +23,7 @@ const (
 	GiveUpAfter = giveUpAfter
 	Remember    = remember
 	OldNews     = oldNews
+	FollowBatch = followBatch
 )
 
 // Attempt makes one attempt to send a mail. down says that the server takes no mail at all.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"holdfast/internal/core"
@@ -14,32 +16,57 @@ import (
 // followBatch is how many events one write makes mails about: few, so that a slow database gets through them in time.
 const followBatch = 10
 
+// followTurns is how often one call goes through the sites.
+const followTurns = 100
+
 // news are the types of events that mails tell.
 var news = []events.Type{events.TransactionCompleted, events.TransactionFailed}
 
-// Follow makes the mails about what has happened on all sites since the last call, a bounded number in each call. It returns
-// more if there may be some left. A site's mark moves on in the write that stores the mails: so a crash loses none and
-// doubles none, and however many processes follow, each event gets its mails once.
+// Follow makes the mails about what has happened since the last call, a bounded number in each call. It returns more if there
+// may be some left. A site's mark moves on in the write that stores the mails: so a crash loses none and doubles none, and
+// however many processes follow, each event gets its mails once. What goes wrong at one site does not stop the others: they go
+// on in turns, and the errors come back together. A call that runs out of time is no error.
 func (m *Mails) Follow(ctx context.Context) (more bool, err error) {
-	var clocks []core.SiteClock
+	broken := map[int64]error{}
+	for range followTurns {
+		if more, err = m.turn(ctx, broken); err != nil || !more {
+			break
+		}
+	}
+	for _, site := range slices.Sorted(maps.Keys(broken)) {
+		err = errors.Join(err, broken[site])
+	}
+	return more, err
+}
+
+// turn takes each site that is behind a piece further, without those that are broken, and adds to those.
+func (m *Mails) turn(ctx context.Context, broken map[int64]error) (more bool, err error) {
+	var behind []core.SiteClock
 	err = m.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		clocks, err = core.SiteClocks(tx)
+		behind, err = sitesBehind(tx)
 		return err
 	})
-	for _, clock := range clocks {
-		if err != nil {
-			return false, err
+	if err != nil {
+		return false, err
+	}
+	for _, clock := range behind {
+		if broken[clock.SiteID] != nil {
+			continue
 		}
-		if _, err = m.Events.Place(ctx, clock.SiteID); err != nil {
-			return false, err
+		_, err := m.Events.Place(ctx, clock.SiteID)
+		left := false
+		if err == nil {
+			left, err = m.followSite(ctx, clock)
 		}
-		var left bool
-		if left, err = m.followSite(ctx, clock); err != nil {
-			return false, fmt.Errorf("site %d: %w", clock.SiteID, err)
+		switch {
+		case ctx.Err() != nil:
+			return true, nil
+		case err != nil:
+			broken[clock.SiteID] = fmt.Errorf("mails of site %d: %w", clock.SiteID, err)
 		}
 		more = more || left
 	}
-	return more, err
+	return more, nil
 }
 
 // followSite goes on in the feed of one site.

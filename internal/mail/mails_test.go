@@ -333,6 +333,46 @@ func TestResend(t *testing.T) {
 	})
 }
 
+// beside is a second site in the same database, with a channel of its own.
+func (p *post) beside() *post {
+	p.t.Helper()
+	other := &post{World: apptest.Over(p.t, p.World, p.Core.Store), t: p.t, server: p.server}
+	dbtest.Write(p.t, p.Core.Store, func(tx *db.Tx) (err error) {
+		other.Site, err = dbtest.InsertSite(tx, travel.Site{Path: "beside", Name: "Beside", Sandbox: true, Policy: travel.DefaultPolicy("GBP")})
+		return err
+	})
+	other.Core.Keys, other.Actor = p.Core.Keys, auth.System(other.Site.ID)
+	other.channel = other.Channel(travel.ModeProtectionOnly, "GBP")
+	return other
+}
+
+// TestOneSiteStopsNoOther: a site whose mails cannot be made is told of, and the others go on.
+func TestOneSiteStopsNoOther(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, p *post) {
+		p.pay(1000)
+		p.follow()
+		other := p.beside()
+		for range mail.FollowBatch + 1 {
+			other.pay(1000)
+		}
+		// The mails of the first site exist already: they cannot be made once more.
+		dbtest.Write(t, p.Core.Store, func(tx *db.Tx) error {
+			_, err := tx.Exec(`UPDATE mail_marks SET position = 0 WHERE site_id = $1`, p.Site.ID)
+			return err
+		})
+		if _, err := p.App.Mails.Follow(t.Context()); err == nil || !strings.Contains(err.Error(), "site 1:") {
+			t.Errorf("nobody is told: %v", err)
+		}
+		if n := len(other.list()); n != mail.FollowBatch+1 {
+			t.Errorf("the other site has %d mails", n)
+		}
+		if n := len(p.list()); n != 1 {
+			t.Errorf("the first site has %d mails", n)
+		}
+	})
+}
+
 // TestASandboxWritesToNobody: neither when somebody asks for it, nor for mails that were queued under other settings.
 func TestASandboxWritesToNobody(t *testing.T) {
 	t.Parallel()
