@@ -2,6 +2,7 @@ package core
 
 import (
 	"database/sql"
+	"errors"
 	"time"
 
 	"holdfast/internal/auth"
@@ -24,6 +25,19 @@ func storedKey(tx *db.Tx, actor auth.Actor) (row keyRow, err error) {
 		WHERE site_id = $1 AND key = $2`, []any{actor.SiteID, actor.Key.Key}, &row.Hash, &object, &proposal, &held)
 	row.Outcome, row.Until = Outcome{ID: object.Int64, ProposalID: proposal.Int64}, db.Instant(held)
 	return row, err
+}
+
+// KeyUsed reports whether a request of the actor's site was answered under the actor's key. Only Once knows whether it was
+// this request.
+func KeyUsed(tx *db.Tx, actor auth.Actor) (bool, error) {
+	if actor.Key.Key == "" {
+		return false, nil
+	}
+	held, err := storedKey(tx, actor)
+	if errors.Is(err, db.ErrNotFound) {
+		return false, nil
+	}
+	return held.Outcome != (Outcome{}), err
 }
 
 // finishKey stores what a request made under its idempotency key, in the transaction that makes it. If another request

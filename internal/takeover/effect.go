@@ -35,10 +35,18 @@ func (r *importRun) effect(ctx context.Context, rows iter.Seq2[travel.ImportedPa
 		return nil, err
 	}
 	opts := r.opts
-	opts.DryRun, opts.Progress, opts.Refused, opts.Keep = true, nil, nil, nil
+	opts.DryRun, opts.Progress, opts.Refused = true, nil, nil
 	dry := newRun(r.Imports, r.actor, opts)
 	if err := dry.rehearse(ctx, rows); err != nil {
 		return nil, err
+	}
+	if opts.Tried != nil { // earlier runs may have done some of it, or all
+		var file travel.FileEffect
+		err := r.Store.Read(ctx, func(tx *db.Tx) (err error) {
+			file, err = opts.Tried(tx)
+			return err
+		})
+		return &travel.Effect{File: &file}, err
 	}
 	done := dry.report
 	file := travel.FileEffect{
@@ -51,6 +59,18 @@ func (r *importRun) effect(ctx context.Context, rows iter.Seq2[travel.ImportedPa
 	}
 	slices.SortFunc(file.Channels, func(a, b travel.FileShares) int { return strings.Compare(a.Channel, b.Channel) })
 	return &travel.Effect{File: &file}, nil
+}
+
+// sharesOf are the shares of one chunk, with the channels that it or an earlier chunk creates.
+func (r *importRun) sharesOf(c *importChunk) (list []travel.FileShares) {
+	for name, share := range c.shares {
+		_, before := r.channels[name]
+		share.Created = before || slices.ContainsFunc(c.opened, func(opened travel.Channel) bool { return opened.Name == name })
+		list = append(list, share)
+	}
+	// In one order, so that two writes never wait for each other.
+	slices.SortFunc(list, func(a, b travel.FileShares) int { return strings.Compare(a.Channel, b.Channel) })
+	return list
 }
 
 // shares are the parts of a file that go to each channel, by the channel's name.

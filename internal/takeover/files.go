@@ -104,7 +104,16 @@ func (f *Files) Receive(
 	if err := problems.Err(); err != nil {
 		return File{}, err
 	}
-	made, err := core.Write(ctx, f.Core, actor, func(tx *db.Tx) (File, error) { return openFile(tx, actor, in) })
+	made, err := core.Write(ctx, f.Core, actor, func(tx *db.Tx) (File, error) {
+		if err := core.LockSite(tx, actor.SiteID); err != nil { // so that nobody opens another between count and insert
+			return File{}, core.NotFoundAs(fault.SettingNotFound, err, "There is no site %d.", actor.SiteID)
+		}
+		again, err := core.KeyUsed(tx, actor)
+		if err != nil {
+			return File{}, err
+		}
+		return openFile(tx, actor, in, again)
+	})
 	if err != nil {
 		return File{}, err
 	}
@@ -129,9 +138,24 @@ func (f *Files) Receive(
 	}
 	if err != nil || stored.ID != made.ID {
 		ctx := context.WithoutCancel(ctx) // the client may have gone
-		return stored, errors.Join(err, f.WriteAs(ctx, actor, func(tx *db.Tx) error { return dropFile(tx, made.SiteID, made.ID) }))
+		dropped := f.WriteAs(ctx, actor, func(tx *db.Tx) error { return dropFile(tx, made.SiteID, made.ID) })
+		return stored, errors.Join(err, dropped, f.shed(ctx, made.SiteID, made.ID))
 	}
 	return f.Get(ctx, actor, made.ID)
+}
+
+// shed removes the pieces of a file that nobody needs any more, in short writes. If it fails, the housekeeping does it.
+func (f *Files) shed(ctx context.Context, siteID, id int64) error {
+	for more := true; more; {
+		err := f.Store.Write(ctx, func(tx *db.Tx) (err error) {
+			more, err = forgetPiecesOf(tx, siteID, id)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Get reads an import of the actor's site.
@@ -220,7 +244,10 @@ func (f *Files) Discard(ctx context.Context, actor auth.Actor, id int64) error {
 		}
 		return err
 	})
-	return unknownFile(err, id)
+	if err != nil {
+		return unknownFile(err, id)
+	}
+	return f.shed(ctx, actor.SiteID, id)
 }
 
 // Next works on the import whose turn it is, until it is over or the context ends; then the next call goes on. Sites take
@@ -230,7 +257,6 @@ func (f *Files) Next(
 	ctx context.Context, parse func(file io.Reader) iter.Seq2[travel.ImportedPayment, error],
 ) (more bool, err error) {
 	var file File
-	var done map[int]bool
 	var waits bool
 	err = f.Store.Read(ctx, func(tx *db.Tx) (err error) { // most often there is nothing to do
 		waits, err = filesWait(tx)
@@ -247,10 +273,6 @@ func (f *Files) Next(
 		if errors.Is(err, db.ErrNotFound) { // what was settled stays
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		done, err = linesDone(tx, file)
 		return err
 	})
 	if err != nil || file.ID == 0 {
@@ -263,10 +285,15 @@ func (f *Files) Next(
 	if err != nil {
 		return false, err
 	}
+	done, tried, err := f.linesDone(ctx, file)
+	if err != nil {
+		return false, err
+	}
 	report, err := f.imports.Payments(ctx, actor, parse(&pieces{files: f, ctx: ctx, of: file}), ImportOptions{
 		Mode: file.Mode, CoverFromEffective: file.CoverFromEffective, SHA256: file.SHA256, Reason: file.Reason, DryRun: file.DryRun,
-		Done: func(line int) bool { return done[line] },
-		Keep: func(tx *db.Tx, part Part) error { return keepPart(tx, file, part) },
+		Done:  func(trial bool, line int) bool { return trial && tried[line] || !trial && done[line] },
+		Keep:  func(tx *db.Tx, part Part) error { return keepPart(tx, file, part) },
+		Tried: func(tx *db.Tx) (travel.FileEffect, error) { return effectOf(tx, file) },
 	})
 	switch {
 	case ctx.Err() != nil: // its time is over
@@ -283,6 +310,17 @@ func (f *Files) Next(
 	return true, f.end(ctx, file, FileDone, "")
 }
 
+// linesDone are the lines of which is known what became of them: in the import, and in the dry run before it.
+func (f *Files) linesDone(ctx context.Context, file File) (done, tried map[int]bool, err error) {
+	err = f.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		if tried, err = linesOf(tx, file, true); err == nil {
+			done, err = linesOf(tx, file, false)
+		}
+		return err
+	})
+	return done, tried, err
+}
+
 // author is the actor who asked for the import.
 func (f *Files) author(ctx context.Context, file File) (auth.Actor, error) {
 	actor := auth.Actor{
@@ -297,7 +335,11 @@ func (f *Files) author(ctx context.Context, file File) (auth.Actor, error) {
 }
 
 func (f *Files) end(ctx context.Context, file File, state FileState, problem string) error {
-	return f.Store.Write(ctx, func(tx *db.Tx) error { return endFile(tx, file, state, problem) })
+	err := f.Store.Write(ctx, func(tx *db.Tx) error { return endFile(tx, file, state, problem) })
+	if err != nil || state == FileTried { // a dry run can still be confirmed
+		return err
+	}
+	return f.shed(ctx, file.SiteID, file.ID)
 }
 
 // Forget removes, a bounded number of rows at a time, the pieces of files that nobody needs any more, files that never came

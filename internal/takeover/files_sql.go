@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"holdfast/internal/auth"
@@ -31,15 +33,16 @@ func scanFile(scan func(dest ...any) error) (f File, err error) {
 	return f, json.Unmarshal([]byte(channels), &f.Channels)
 }
 
-// openFile makes an import whose file is still to come. The error is TooMany when the site has many imports already.
-func openFile(tx *db.Tx, actor auth.Actor, in NewFile) (File, error) {
+// openFile makes an import whose file is still to come. The error is TooMany when the site has many imports already, so the
+// caller has locked the site. A request that comes again is not refused: it makes no other import.
+func openFile(tx *db.Tx, actor auth.Actor, in NewFile, again bool) (File, error) {
 	var open int
 	err := tx.Row(`SELECT COUNT(*) FROM imports WHERE site_id = $1 AND state IN ('receiving', 'queued', 'tried', 'waiting')`,
 		[]any{actor.SiteID}, &open)
 	if err != nil {
 		return File{}, err
 	}
-	if open >= openFiles {
+	if open >= openFiles && !again {
 		return File{}, &fault.Error{
 			Kind: fault.TooMany, RetryAfter: time.Minute,
 			Message: "The site has too many imports that are not done. Wait for them, or confirm or discard dry runs.",
@@ -76,7 +79,7 @@ func queueFile(tx *db.Tx, f File) error {
 	return err
 }
 
-// dropFile ends an import that nobody has seen yet. The housekeeping removes it.
+// dropFile ends an import that nobody has seen yet. The housekeeping removes its row.
 func dropFile(tx *db.Tx, siteID, id int64) error {
 	_, err := tx.Exec(`UPDATE imports SET state = 'dropped' WHERE site_id = $1 AND id = $2 AND state = 'receiving'`, siteID, id)
 	return err
@@ -157,15 +160,15 @@ func takeFile(tx *db.Tx) (File, error) {
 		return tx.Row(`UPDATE imports SET tries = tries + 1, ran_at = $1 WHERE state = 'queued' AND id = (
 				SELECT i.id FROM imports i WHERE i.state = 'queued' AND NOT EXISTS (
 					SELECT 1 FROM imports e WHERE e.state = 'queued' AND e.site_id = i.site_id AND e.id < i.id)
-				ORDER BY i.ran_at, i.id LIMIT 1)
+				ORDER BY (SELECT MAX(l.ran_at) FROM imports l WHERE l.site_id = i.site_id), i.id LIMIT 1)
 			RETURNING `+fileColumns, []any{db.Micros(core.RealNow(tx))}, dest...)
 	})
 }
 
-// linesDone are the lines of an import of which is known what became of them.
-func linesDone(tx *db.Tx, f File) (map[int]bool, error) {
+// linesOf are the lines of an import, or of its dry run, of which is known what became of them.
+func linesOf(tx *db.Tx, f File, trial bool) (map[int]bool, error) {
 	done := map[int]bool{}
-	err := tx.Each(`SELECT id FROM import_rows WHERE site_id = $1 AND import_id = $2 AND trial = $3`, []any{f.SiteID, f.ID, f.DryRun},
+	err := tx.Each(`SELECT id FROM import_rows WHERE site_id = $1 AND import_id = $2 AND trial = $3`, []any{f.SiteID, f.ID, trial},
 		func(scan func(dest ...any) error) error {
 			var line int
 			err := scan(&line)
@@ -175,7 +178,7 @@ func linesDone(tx *db.Tx, f File) (map[int]bool, error) {
 	return done, err
 }
 
-// keepPart stores what became of some rows, and counts them.
+// keepPart stores what became of some rows, and counts them. What the dry run before a proposal did is not shown as done.
 func keepPart(tx *db.Tx, f File, part Part) error {
 	var text string
 	err := tx.Row(`UPDATE imports SET tries = 0 WHERE site_id = $1 AND id = $2 AND state = 'queued' AND trial = $3 RETURNING channels`,
@@ -199,11 +202,14 @@ func keepPart(tx *db.Tx, f File, part Part) error {
 	for i, r := range part.Rows {
 		counts[r.State]++
 		rows[i] = []any{
-			f.SiteID, f.ID, f.DryRun, r.Line, r.State, db.MaybeID(r.BookingID), db.MaybeID(r.TransactionID), r.Reason,
+			f.SiteID, f.ID, part.Trial, r.Line, r.State, db.MaybeID(r.BookingID), db.MaybeID(r.TransactionID), r.Reason,
 		}
 	}
 	err = tx.InsertRows("import_rows", "site_id, import_id, trial, id, state, booking_id, transaction_id, reason", rows)
-	if err != nil {
+	if err == nil && part.Trial {
+		err = keepShares(tx, f, part)
+	}
+	if err != nil || part.Trial != f.DryRun {
 		return err
 	}
 	_, err = tx.Exec(`UPDATE imports SET rows_done = rows_done + $3, bookings_created = bookings_created + $4,
@@ -211,6 +217,66 @@ func keepPart(tx *db.Tx, f File, part Part) error {
 		WHERE site_id = $1 AND id = $2`, f.SiteID, f.ID, len(rows), part.BookingsCreated, counts[RowCreated], counts[RowThere],
 		counts[RowRefused], string(names))
 	return err
+}
+
+// keepShares adds to what the dry run has found, for the operator who approves the import.
+func keepShares(tx *db.Tx, f File, part Part) error {
+	_, err := tx.Exec(`UPDATE imports SET tried_created = tried_created + $3, tried_there = tried_there + $4
+		WHERE site_id = $1 AND id = $2`, f.SiteID, f.ID, part.BookingsCreated, part.BookingsThere)
+	for _, s := range part.Shares {
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(`INSERT INTO import_shares (site_id, import_id, channel, created, mode, currency, payments, added, taken,
+				first_paid, last_paid)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+			ON CONFLICT (site_id, import_id, channel) DO UPDATE SET payments = import_shares.payments + excluded.payments,
+				added = import_shares.added + excluded.added, taken = import_shares.taken + excluded.taken,
+				first_paid = CASE WHEN excluded.first_paid < import_shares.first_paid THEN excluded.first_paid
+					ELSE import_shares.first_paid END,
+				last_paid = CASE WHEN excluded.last_paid > import_shares.last_paid THEN excluded.last_paid
+					ELSE import_shares.last_paid END`,
+			f.SiteID, f.ID, s.Channel, s.Created, s.Mode, s.Currency, s.Payments, s.Added, s.Taken, s.FirstPaid, s.LastPaid)
+	}
+	return err
+}
+
+// effectOf is what the dry run of an import has found, as far as it came.
+func effectOf(tx *db.Tx, f File) (travel.FileEffect, error) {
+	e := travel.FileEffect{Channels: []travel.FileShares{}}
+	err := tx.Row(`SELECT tried_created, tried_there FROM imports WHERE site_id = $1 AND id = $2`, []any{f.SiteID, f.ID},
+		&e.BookingsCreated, &e.BookingsThere)
+	if err != nil {
+		return e, err
+	}
+	err = tx.Each(`SELECT state, COUNT(*) FROM import_rows WHERE site_id = $1 AND import_id = $2 AND trial = $3 GROUP BY state`,
+		[]any{f.SiteID, f.ID, true}, func(scan func(dest ...any) error) error {
+			var state RowState
+			var n int
+			err := scan(&state, &n)
+			e.Rows += n
+			switch state {
+			case RowCreated:
+				e.PaymentsCreated = n
+			case RowThere:
+				e.PaymentsThere = n
+			case RowRefused:
+				e.Refused = n
+			}
+			return err
+		})
+	if err != nil {
+		return e, err
+	}
+	err = tx.Each(`SELECT channel, created, mode, currency, payments, added, taken, first_paid, last_paid FROM import_shares
+		WHERE site_id = $1 AND import_id = $2`, []any{f.SiteID, f.ID}, func(scan func(dest ...any) error) error {
+		var s travel.FileShares
+		err := scan(&s.Channel, &s.Created, &s.Mode, &s.Currency, &s.Payments, &s.Added, &s.Taken, &s.FirstPaid, &s.LastPaid)
+		e.Channels = append(e.Channels, s)
+		return err
+	})
+	slices.SortFunc(e.Channels, func(a, b travel.FileShares) int { return strings.Compare(a.Channel, b.Channel) }) // on both engines
+	return e, err
 }
 
 // newNames are the names that are not in a list yet: each write of a dry run creates a channel anew.
@@ -245,6 +311,14 @@ const (
 	forgetRows   = 1000
 )
 
+// forgetPiecesOf removes pieces of one import that needs its file no more. more reports that a bound was reached.
+func forgetPiecesOf(tx *db.Tx, siteID, id int64) (more bool, err error) {
+	n, err := tx.Exec(`DELETE FROM import_pieces WHERE site_id = $1 AND import_id = $2 AND number IN (SELECT p.number FROM imports i
+		JOIN import_pieces p ON p.site_id = i.site_id AND p.import_id = i.id
+		WHERE i.site_id = $1 AND i.id = $2 AND i.state IN ('done', 'failed', 'dropped') LIMIT $3)`, siteID, id, forgetPieces)
+	return n == forgetPieces, err
+}
+
 // forgetFiles removes what is not needed any more, from the leaves on. more reports that a bound was reached.
 func forgetFiles(tx *db.Tx) (more bool, err error) {
 	now := core.RealNow(tx)
@@ -267,9 +341,13 @@ func forgetFiles(tx *db.Tx) (more bool, err error) {
 		{`DELETE FROM import_rows WHERE (site_id, import_id, trial, id) IN (SELECT r.site_id, r.import_id, r.trial, r.id FROM imports i
 			JOIN import_rows r ON r.site_id = i.site_id AND r.import_id = i.id
 			WHERE i.state = 'dropped' LIMIT $1)`, forgetRows},
+		{`DELETE FROM import_shares WHERE (site_id, import_id, channel) IN (SELECT s.site_id, s.import_id, s.channel FROM imports i
+			JOIN import_shares s ON s.site_id = i.site_id AND s.import_id = i.id
+			WHERE i.state = 'dropped' LIMIT $1)`, forgetRows},
 		{`DELETE FROM imports WHERE (site_id, id) IN (SELECT site_id, id FROM imports i WHERE i.state = 'dropped'
 			AND NOT EXISTS (SELECT 1 FROM import_pieces p WHERE p.site_id = i.site_id AND p.import_id = i.id)
-			AND NOT EXISTS (SELECT 1 FROM import_rows r WHERE r.site_id = i.site_id AND r.import_id = i.id) LIMIT $1)`, forgetRows},
+			AND NOT EXISTS (SELECT 1 FROM import_rows r WHERE r.site_id = i.site_id AND r.import_id = i.id)
+			AND NOT EXISTS (SELECT 1 FROM import_shares s WHERE s.site_id = i.site_id AND s.import_id = i.id) LIMIT $1)`, forgetRows},
 	} {
 		n, err := tx.Exec(step.query, step.most)
 		if err != nil || n == step.most {

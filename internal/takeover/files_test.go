@@ -3,6 +3,7 @@ package takeover_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -125,21 +126,27 @@ func TestAFileIsTriedAndThenImported(t *testing.T) {
 	})
 }
 
+// bookOf is a file of bookings with one payment each, over three days.
+func bookOf(t *testing.T, bookings int) string {
+	t.Helper()
+	header, _, _ := strings.Cut(sampleBook(t), "\n")
+	var book strings.Builder
+	book.WriteString(header + "\n")
+	for i := range bookings {
+		fmt.Fprintf(&book, "B-%d,Direct,PT,EUR,,2024-07-08,2,10000,Rui,Nobre,rui@example.org,Nights,P-%d,,purchase,2024-01-1%d 09:30:00,"+
+			"EUR,100,100,visa,411111,4242,psp\n", i, i, i%3)
+	}
+	return book.String()
+}
+
 // TestAnImportThatDiesGoesOn: its process ends in the middle of a file. What was written stays, the rest follows, and the
 // counts are those of one import.
 func TestAnImportThatDiesGoesOn(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		header, _, _ := strings.Cut(sampleBook(t), "\n")
-		var book strings.Builder
-		book.WriteString(header + "\n")
-		for i := range 60 {
-			n := string(rune('A'+i/26)) + string(rune('A'+i%26))
-			book.WriteString("B-" + n + ",Direct,PT,EUR,,2024-07-08,2,10000,Rui,Nobre,rui@example.org,Nights,P-" + n +
-				",,purchase,2024-01-10 09:30:00,EUR,100,100,visa,411111,4242,psp\n")
-		}
+		book := bookOf(t, 60)
 		for _, dryRun := range []bool{true, false} {
-			f := mustReceive(t, w, w.Actor, takeover.NewFile{DryRun: dryRun, Mode: travel.ModeProtectionOnly}, book.String())
+			f := mustReceive(t, w, w.Actor, takeover.NewFile{DryRun: dryRun, Mode: travel.ModeProtectionOnly}, book)
 			died := errors.New("died")
 			var line int
 			ctx, cancel := context.WithCancel(t.Context())
@@ -176,17 +183,24 @@ func TestAnImportThatDiesGoesOn(t *testing.T) {
 	})
 }
 
+// realSite makes a site that is no sandbox, and two of its operators.
+func realSite(t *testing.T, w *apptest.World, path string) (ada, bob auth.Actor) {
+	t.Helper()
+	currency := money.Currency("GBP")
+	site, err := w.App.Sites.Create(t.Context(), auth.System(0), travel.SiteFields{Path: &path, Name: &path, Currency: &currency})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ada, bob = auth.System(site.ID), auth.System(site.ID)
+	ada.UserID, ada.Username, bob.UserID, bob.Username = 1001, "ada", 1002, "bob"
+	return ada, bob
+}
+
 // TestAnImportOfARealSiteWaitsForAnotherOperator: with what the file would bring in; and one that is refused imports nothing.
 func TestAnImportOfARealSiteWaitsForAnotherOperator(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		path, name, currency := "real", "Real", money.Currency("GBP")
-		site, err := w.App.Sites.Create(t.Context(), auth.System(0), travel.SiteFields{Path: &path, Name: &name, Currency: &currency})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ada, bob := auth.System(site.ID), auth.System(site.ID)
-		ada.UserID, ada.Username, bob.UserID, bob.Username = 1001, "ada", 1002, "bob"
+		ada, bob := realSite(t, w, "real")
 		in := takeover.NewFile{CoverFromEffective: true, Mode: travel.ModeProtectionOnly, Reason: "From Acme."}
 		f := worked(t, w, ada, mustReceive(t, w, ada, in, sampleBook(t)).ID)
 		if f.State != takeover.FileWaiting || f.ProposalID == 0 || f.Done != 0 {

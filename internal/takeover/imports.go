@@ -59,18 +59,24 @@ type ImportOptions struct {
 	DryRun   bool
 	Progress func(rows int)        // called after each write with the number of rows done so far; may be nil
 	Refused  func(refusal Refusal) // called for each row that was refused; may be nil
-	// Done says that the row of a line was taken over before, or refused, and is to be left out; may be nil.
-	Done func(line int) bool
-	// Keep stores what became of some rows, in the write that takes them over. After a dry run, in a write of its own.
+	// Done says that the row of a line was tried, taken over or refused before, and is to be left out; may be nil. A trial is
+	// a dry run, or the one before a proposal.
+	Done func(trial bool, line int) bool
+	// Keep stores what became of some rows, in the write that takes them over. After a trial, in a write of its own.
 	// May be nil.
 	Keep func(tx *db.Tx, part Part) error
+	// Tried reads what Keep has stored of the trial, in this run and in earlier ones; nil if Keep is nil.
+	Tried func(tx *db.Tx) (travel.FileEffect, error)
 }
 
 // Part is what one write of an import did, or would do if it is a dry run.
 type Part struct {
+	Trial           bool // nothing stays: a dry run, or the one before a proposal
 	Rows            []Row
 	BookingsCreated int
-	Channels        []string // created, by name
+	BookingsThere   int                 // distinct ones; in a trial no other part has them
+	Channels        []string            // created, by name
+	Shares          []travel.FileShares // of the payments that it created
 }
 
 // Row is what became of one row of a file.
@@ -135,9 +141,6 @@ func (i *Imports) Payments(
 	if err := problems.Err(); err != nil {
 		return ImportReport{}, err
 	}
-	if opts.Done != nil {
-		rows = without(rows, opts.Done)
-	}
 	run := newRun(i, actor, opts)
 	if opts.DryRun {
 		err := run.rehearse(ctx, rows)
@@ -153,7 +156,7 @@ func (i *Imports) Payments(
 	if effect != nil {
 		return run.report, fault.New(fault.Unavailable, "The import was approved just now. Run it again.")
 	}
-	err = run.all(ctx, rows)
+	err = run.all(ctx, without(rows, false, opts.Done))
 	return run.report, errors.Join(err, run.end(ctx, err != nil))
 }
 
@@ -180,13 +183,16 @@ func (i *Imports) checkMode(mode travel.AccountMode, p *fault.Problems) {
 	p.Wrong("mode", "This is not one of %s.", strings.Join(modes, ", "))
 }
 
-// without leaves out the rows that were done before.
+// without leaves out the rows that were done before. done may be nil.
 func without(
-	rows iter.Seq2[travel.ImportedPayment, error], done func(line int) bool,
+	rows iter.Seq2[travel.ImportedPayment, error], trial bool, done func(trial bool, line int) bool,
 ) iter.Seq2[travel.ImportedPayment, error] {
+	if done == nil {
+		return rows
+	}
 	return func(yield func(travel.ImportedPayment, error) bool) {
 		for row, err := range rows {
-			if (err != nil || !done(row.Line)) && !yield(row, err) {
+			if (err != nil || !done(trial, row.Line)) && !yield(row, err) {
 				return
 			}
 		}
@@ -337,7 +343,17 @@ func (r *importRun) keep(tx *db.Tx, c *importChunk) error {
 	if r.opts.Keep == nil {
 		return nil
 	}
-	part := Part{Rows: c.done, BookingsCreated: len(c.made)}
+	part := Part{Trial: r.opts.DryRun, Rows: c.done, BookingsCreated: len(c.made), Shares: r.sharesOf(c)}
+	seen := map[int64]bool{}
+	for _, id := range c.made {
+		seen[id] = true
+	}
+	for _, id := range c.met {
+		if !seen[id] {
+			seen[id] = true
+			part.BookingsThere++
+		}
+	}
 	for _, channel := range c.opened {
 		part.Channels = append(part.Channels, channel.Name)
 	}

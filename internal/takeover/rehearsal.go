@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"holdfast/internal/db"
 	"holdfast/internal/travel"
 )
 
@@ -17,7 +18,11 @@ func (r *importRun) rehearse(ctx context.Context, rows iter.Seq2[travel.Imported
 	var refusals []Refusal
 	r.opts.Refused = func(refusal Refusal) { refusals = append(refusals, refusal) }
 
-	groups, err := groupByKey(rows)
+	if err := r.recall(ctx); err != nil {
+		return err
+	}
+	// A group shares a write, so earlier runs have done all of it or nothing.
+	groups, err := groupByKey(without(rows, true, r.opts.Done))
 	if err != nil {
 		return err
 	}
@@ -42,6 +47,22 @@ func (r *importRun) rehearse(ctx context.Context, rows iter.Seq2[travel.Imported
 		}
 	}
 	return nil
+}
+
+// recall remembers the currencies of the channels that earlier runs would have created.
+func (r *importRun) recall(ctx context.Context) error {
+	if r.opts.Tried == nil {
+		return nil
+	}
+	return r.Store.Read(ctx, func(tx *db.Tx) error {
+		before, err := r.opts.Tried(tx)
+		for _, share := range before.Channels {
+			if share.Created {
+				r.channels[share.Channel] = share.Currency
+			}
+		}
+		return err
+	})
 }
 
 // groupByKey groups rows that name the same booking or payment, also through other rows. The groups are in the order
