@@ -127,6 +127,8 @@ type Pieces struct {
 	Lines       int // premium lines in one read of an export; default 1,000
 	Allocations int // allocations that an explanation holds, besides the ones that it shows; default 200
 	Reviewed    int // allocations in one write of the review of a limit; default 300
+	Followed    int // positions of the feed in one write for a webhook; default 500
+	Followers   int // webhooks that one look at the feed takes further; default 1,000
 	Events      int // events that get a position in one write; default 1,000
 }
 
@@ -135,6 +137,8 @@ func (p *Pieces) Complete() {
 	p.Lines = cmp.Or(p.Lines, 1000)
 	p.Allocations = cmp.Or(p.Allocations, 200)
 	p.Reviewed = cmp.Or(p.Reviewed, 300)
+	p.Followed = cmp.Or(p.Followed, 500)
+	p.Followers = cmp.Or(p.Followers, 1000)
 	p.Events = cmp.Or(p.Events, 1000)
 }
 

@@ -9,17 +9,18 @@ import (
 	"holdfast/internal/travel"
 )
 
-// endpointsBehind lists endpoints for which the feed has more, in order of their sites.
-func endpointsBehind(tx *db.Tx, limit int) (list []endpointKey, err error) {
+// endpointsBehind lists endpoints for which the feed has more, in order of their sites: those behind an endpoint first.
+func endpointsBehind(tx *db.Tx, last endpointKey, limit int) (list []endpointKey, err error) {
 	err = tx.Each(`SELECT e.site_id, e.id FROM webhook_endpoints e LEFT JOIN event_heads h ON h.site_id = e.site_id
 		WHERE e.state = 'enabled' AND (e.position < COALESCE(h.position, 0)
 			OR EXISTS (SELECT 1 FROM events v WHERE v.site_id = e.site_id AND v.position IS NULL))
-		ORDER BY e.site_id, e.id LIMIT $1`, []any{limit}, func(scan func(dest ...any) error) error {
-		var key endpointKey
-		err := scan(&key.site, &key.id)
-		list = append(list, key)
-		return err
-	})
+		ORDER BY CASE WHEN e.site_id > $1 OR e.site_id = $1 AND e.id > $2 THEN 0 ELSE 1 END, e.site_id, e.id LIMIT $3`,
+		[]any{last.site, last.id, limit}, func(scan func(dest ...any) error) error {
+			var key endpointKey
+			err := scan(&key.site, &key.id)
+			list = append(list, key)
+			return err
+		})
 	return list, err
 }
 

@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -66,7 +67,7 @@ func TestAnEndpointThatIsEnabledDoesNotFinishItsPauses(t *testing.T) {
 		w.send()
 		r.answers(nil)
 		w.happens(2, "b")
-		if err := w.Follow(t.Context()); err != nil {
+		if _, err := w.Follow(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		// One delivery pauses for an hour or longer. Another is on its way at this moment: its lease stays.
@@ -100,6 +101,59 @@ func TestNothingGoesOutUnsigned(t *testing.T) {
 		w.send()
 		same(t, r.lines())
 		same(t, w.log(e.ID), "given_up 1")
+	})
+}
+
+func TestOneEndpointFarBehindDelaysNobody(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.World.Core.Pieces.Followed = 1
+		far, near := w.endpoint("https://8.8.8.8/"), w.endpoint("https://8.8.8.8/near")
+		for range 6 {
+			w.happens(1, "a")
+		}
+		// A site that is not there stands before all others: whatever is asked about it fails.
+		w.exec(`INSERT INTO event_heads (site_id, epoch, position, removed_to) VALUES (-1, 1, 6, 0)`)
+		w.exec(`INSERT INTO webhook_endpoints (site_id, version, url, types, state, reason, position, failures, failing_since, retry_at,
+			slow, created_by, created_at, modified_at) VALUES (-1, 1, '', '', 'enabled', '', 0, 0, 0, 0, 0, '', 1, 1)`)
+		for _, want := range []int{4, 6} { // each gets its turn, and nobody all of the look
+			more, err := w.Follow(t.Context())
+			if err == nil || more != (want < 6) {
+				t.Errorf("more %v, error %v", more, err)
+			}
+			if a, b := len(w.deliveries(far.ID)), len(w.deliveries(near.ID)); a != want || b != want {
+				t.Errorf("%d and %d deliveries, want %d", a, b, want)
+			}
+		}
+		// A look that cannot take all begins behind the one where the last look ended.
+		w.happens(1, "a")
+		w.World.Core.Pieces.Followers = 1
+		for range 3 {
+			_, _ = w.Follow(t.Context())
+		}
+		if a, b := len(w.deliveries(far.ID)), len(w.deliveries(near.ID)); a != 7 || b != 7 {
+			t.Errorf("%d and %d deliveries after three looks, want 7", a, b)
+		}
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		if more, err := w.Follow(over); !more || err != nil {
+			t.Errorf("when the time is over: more %v, error %v", more, err)
+		}
+	})
+}
+
+func TestARunSendsAllAlthoughALookIsShort(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.World.Core.Pieces.Followed = 1
+		r := newReceiver(t, nil)
+		w.happens(1, "before")         // so that the feed of the site has begun
+		w.endpoint(r.URL, "webhook.*") // wants none of these, so nothing is under way while it catches up
+		w.endpoint(r.URL)
+		for range 9 {
+			w.exec(`UPDATE event_heads SET position = position + 1`) // positions without events: the job removed them
+		}
+		w.happens(1, "a")
+		w.send()
+		same(t, r.lines(), "1 a")
 	})
 }
 

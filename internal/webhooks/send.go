@@ -1,7 +1,9 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -48,17 +50,25 @@ func (w *Webhooks) Send(ctx context.Context) (more bool, err error) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	r := &round{Webhooks: w, ctx: ctx, done: make(chan job, atOnce), sites: map[int64]int{}, endpoints: map[endpointKey]int{}}
-	for follow := true; ; {
-		if follow && err == nil && until.Err() == nil {
-			err = w.Follow(until)
+	var failed error
+	for follow, behind := true, false; ; {
+		if follow && until.Err() == nil {
+			var problem error
+			behind, problem = w.Follow(until)
+			failed = cmp.Or(problem, failed) // what is due is sent all the same
 		}
 		if err == nil && until.Err() == nil {
 			err = r.begin(until)
 		}
-		if r.running == 0 {
-			return false, err
+		if until.Err() != nil || err != nil || failed != nil {
+			behind = false // not in this run
 		}
-		follow = false
+		if r.running == 0 && !behind {
+			return false, errors.Join(failed, err)
+		}
+		if follow = r.running == 0; follow {
+			continue
+		}
 		select {
 		case done := <-r.done:
 			r.count(done, -1)

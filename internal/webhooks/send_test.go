@@ -126,13 +126,13 @@ func TestManyProcessesFollowTheFeedOnce(t *testing.T) {
 		for i := range int64(4) {
 			writers.Go(func() {
 				w.happens(i+1, "a")
-				if err := w.Follow(t.Context()); err != nil {
+				if _, err := w.Follow(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		writers.Wait()
-		if err := w.Follow(t.Context()); err != nil {
+		if _, err := w.Follow(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		w.send()

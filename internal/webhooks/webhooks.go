@@ -27,6 +27,8 @@ type Webhooks struct {
 	clients [2]*http.Client // for public addresses alone, and for all
 	taking  sync.Mutex      // held by the run that sends
 	last    endpointKey     // the endpoint that was served last
+
+	followed turn // the endpoint that was last taken further in the feed
 }
 
 // New makes the use cases.
