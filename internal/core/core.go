@@ -130,6 +130,7 @@ type Pieces struct {
 	Followed    int // positions of the feed in one write for a webhook; default 500
 	Followers   int // webhooks that one look at the feed takes further; default 1,000
 	Events      int // events that get a position in one write; default 1,000
+	Mails       int // mails in one write, which ends with the event that reaches them; default 500
 }
 
 // Complete sets each value that is zero to its default.
@@ -140,6 +141,7 @@ func (p *Pieces) Complete() {
 	p.Followed = cmp.Or(p.Followed, 500)
 	p.Followers = cmp.Or(p.Followers, 1000)
 	p.Events = cmp.Or(p.Events, 1000)
+	p.Mails = cmp.Or(p.Mails, 500)
 }
 
 // GatewaySettings are the settings of a deployment for payments at processors. A zero value stands for the default.

@@ -26,6 +26,12 @@ const (
 	FollowBatch = followBatch
 )
 
+// Turn takes each site a piece further.
+func (m *Mails) Turn(ctx context.Context) error {
+	_, err := m.turn(ctx, map[int64]error{})
+	return err
+}
+
 // Attempt makes one attempt to send a mail. down says that the server takes no mail at all.
 func (s *SMTP) Attempt(ctx context.Context, m Mail, text Message) (kind, answer string, down bool) {
 	r := s.send(ctx, m, text)

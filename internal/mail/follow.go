@@ -91,7 +91,10 @@ func (m *Mails) followSite(ctx context.Context, clock core.SiteClock) (more bool
 			if e.ID <= at.unsureTo {
 				doubt(made, core.RealNow(tx))
 			}
-			list = append(list, made...)
+			if list = append(list, made...); len(list) >= m.Pieces.Mails && e.Position < to {
+				to, more = e.Position, true
+				break
+			}
 		}
 		return nil
 	})
@@ -103,12 +106,7 @@ func (m *Mails) followSite(ctx context.Context, clock core.SiteClock) (more bool
 		if err != nil || !ok { // another process was here
 			return err
 		}
-		for _, mail := range list {
-			if _, err := insertMail(tx, mail); err != nil {
-				return err
-			}
-		}
-		return nil
+		return insertMails(tx, list)
 	})
 	return more && err == nil, err
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/mail"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"holdfast/internal/auth"
@@ -100,6 +101,7 @@ type Mails struct {
 	// Certificate gives the address of a booking's certificate, and makes one where there is none. It is nil where the
 	// program serves no pages.
 	Certificate func(ctx context.Context, siteID, bookingID int64) (string, error)
+	last        atomic.Int64 // the site that had the last turn
 }
 
 // List reads one page of the mails of the actor's site, without their letters.

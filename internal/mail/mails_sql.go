@@ -37,19 +37,39 @@ func scanMail(scan func(dest ...any) error) (Mail, error) {
 	return m, nil
 }
 
+const newColumns = `site_id, event_id, number, kind, transaction_id, booking_id, copy, recipient, letter, state, answer, attempts,
+	resends, queued_at, asked_at, next_at, forget_at`
+
+// newRow are the values of newColumns of a mail that is queued now.
+func (m Mail) newRow(tx *db.Tx) ([]any, error) {
+	letter, err := json.Marshal(m.Letter)
+	now := db.Micros(core.RealNow(tx))
+	return []any{m.SiteID, db.MaybeID(m.EventID), m.Number, m.Kind, m.TransactionID, m.BookingID, m.Copy, m.Recipient, string(letter),
+		m.State, m.Answer, 0, 0, now, now, db.MaybeMicros(m.NextAt), db.MaybeMicros(m.ForgetAt)}, err
+}
+
 // insertMail stores a new mail and returns it with its id and times.
 func insertMail(tx *db.Tx, m Mail) (Mail, error) {
-	letter, err := json.Marshal(m.Letter)
+	row, err := m.newRow(tx)
 	if err != nil {
 		return m, err
 	}
 	m.QueuedAt, m.AskedAt = core.RealNow(tx), core.RealNow(tx)
-	err = tx.Row(`INSERT INTO mails (site_id, event_id, number, kind, transaction_id, booking_id, copy, recipient, letter, state,
-			answer, attempts, resends, queued_at, asked_at, next_at, forget_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, 0, $12, $12, $13, $14) RETURNING id`,
-		[]any{m.SiteID, db.MaybeID(m.EventID), m.Number, m.Kind, m.TransactionID, m.BookingID, m.Copy, m.Recipient, string(letter),
-			m.State, m.Answer, db.Micros(m.QueuedAt), db.MaybeMicros(m.NextAt), db.MaybeMicros(m.ForgetAt)}, &m.ID)
+	var w db.Where
+	values := w.Values(row...)
+	err = tx.Row(`INSERT INTO mails (`+newColumns+`) VALUES `+values+` RETURNING id`, w.Args, &m.ID)
 	return m, err
+}
+
+// insertMails stores new mails, many with each statement.
+func insertMails(tx *db.Tx, list []Mail) (err error) {
+	rows := make([][]any, len(list))
+	for i, m := range list {
+		if rows[i], err = m.newRow(tx); err != nil {
+			return err
+		}
+	}
+	return tx.InsertRows("mails", newColumns, rows)
 }
 
 func mailsPage(tx *db.Tx, siteID int64, f Filter, page travel.Page) (travel.List[Mail], error) {
@@ -92,17 +112,17 @@ func askAgain(tx *db.Tx, m Mail) error {
 	return err
 }
 
-// dueMails lists the keys of mails that wait and are due, the longest overdue first.
-func dueMails(tx *db.Tx, limit int) ([]db.Key, error) {
-	var list []db.Key
-	err := tx.Each(`SELECT site_id, id FROM mails WHERE next_at <= $1 AND state = $2 ORDER BY next_at LIMIT $3`,
-		[]any{db.Micros(core.RealNow(tx)), Waiting, limit}, func(scan func(dest ...any) error) error {
-			var key db.Key
-			err := scan(&key.SiteID, &key.ID)
-			list = append(list, key)
-			return err
-		})
-	return list, err
+// sitesDue lists the sites that have mails that wait and are due.
+func sitesDue(tx *db.Tx) ([]int64, error) {
+	return db.Ids(tx, `SELECT s.id FROM sites s
+		WHERE EXISTS (SELECT 1 FROM mails m WHERE m.site_id = s.id AND m.state = $1 AND m.next_at <= $2) ORDER BY s.id`,
+		Waiting, db.Micros(core.RealNow(tx)))
+}
+
+// dueMails lists the ids of a site's mails that wait and are due, the longest overdue first.
+func dueMails(tx *db.Tx, siteID int64, limit int) ([]int64, error) {
+	return db.Ids(tx, `SELECT id FROM mails WHERE site_id = $1 AND state = $2 AND next_at <= $3 ORDER BY next_at, id LIMIT $4`,
+		siteID, Waiting, db.Micros(core.RealNow(tx)), limit)
 }
 
 // triedSince counts the mails whose last attempt began after an instant.

@@ -373,6 +373,62 @@ func TestOneSiteStopsNoOther(t *testing.T) {
 	})
 }
 
+// TestSitesTakeTurns: the mails of a site with many of them hold up no other's.
+func TestSitesTakeTurns(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, p *post) {
+		list, copies := "shop@example.org, desk@example.org", true
+		p.set(travel.ChannelFields{PrimaryMail: &list, MailBCC: &copies})
+		for range 2 {
+			p.pay(1000)
+		}
+		p.follow()
+		other := p.beside()
+		other.pay(1000)
+		other.pay(1000)
+		p.follow()
+		p.App.Mails.Transport.PerMinute = 3
+		sent := func(p *post) (n int) {
+			for _, m := range p.list() {
+				if m.State == mail.Sent {
+					n++
+				}
+			}
+			return n
+		}
+		for _, want := range [][2]int{{2, 1}, {4, 2}, {6, 2}} {
+			if err := p.send(); err != nil {
+				t.Fatal(err)
+			}
+			if got := [2]int{sent(p), sent(other)}; got != want {
+				t.Errorf("of the two sites %d mails are sent, want %d", got, want)
+			}
+			p.Advance(time.Minute)
+		}
+	})
+}
+
+// TestAWriteOfMailsIsBounded: whatever the addresses of a setting, and each event is told in full.
+func TestAWriteOfMailsIsBounded(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, p *post) {
+		list, copies := "shop@example.org, desk@example.org", true
+		p.set(travel.ChannelFields{PrimaryMail: &list, MailBCC: &copies})
+		p.Core.Pieces.Mails = 4
+		for range 3 {
+			p.pay(1000)
+		}
+		for _, want := range []int{6, 9, 9} {
+			if err := p.App.Mails.Turn(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if n := len(p.list()); n != want {
+				t.Errorf("there are %d mails, want %d", n, want)
+			}
+		}
+	})
+}
+
 // TestASandboxWritesToNobody: neither when somebody asks for it, nor for mails that were queued under other settings.
 func TestASandboxWritesToNobody(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package mail
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -51,13 +52,14 @@ func (m *Mails) Send(ctx context.Context) (more bool, err error) {
 		if room = min(m.Transport.PerMinute-tried, sendBatch); err != nil || room <= 0 {
 			return err
 		}
-		due, err = dueMails(tx, room)
+		due, err = m.inTurns(tx, room)
 		return err
 	})
 	if err != nil || len(due) == 0 {
 		return false, err
 	}
 	var down atomic.Pointer[error] // the server itself is out of reach: no other mail is tried before a pause
+	m.last.Store(due[len(due)-1].SiteID)
 	core.AtOnce(due, m.Transport.AtOnce, func(key db.Key) {
 		if ctx.Err() != nil || down.Load() != nil {
 			return
@@ -70,6 +72,36 @@ func (m *Mails) Send(ctx context.Context) (more bool, err error) {
 		return false, *failed
 	}
 	return len(due) == room && ctx.Err() == nil, nil
+}
+
+// inTurns picks up to limit mails that are due: of each site the first, then of each the second, and so on. It begins behind
+// the site that had the last one, so that a site with very many mails holds up no other.
+func (m *Mails) inTurns(tx *db.Tx, limit int) (picked []db.Key, err error) {
+	sites, err := sitesDue(tx)
+	if err != nil {
+		return nil, err
+	}
+	next, found := slices.BinarySearch(sites, m.last.Load())
+	if found {
+		next++
+	}
+	sites = slices.Concat(sites[next:], sites[:next])
+	sites = sites[:min(len(sites), limit)]
+	due := make([][]int64, len(sites))
+	for i, site := range sites {
+		if due[i], err = dueMails(tx, site, limit); err != nil {
+			return nil, err
+		}
+	}
+	for turn, left := 0, true; left && len(picked) < limit; turn++ {
+		left = false
+		for i, site := range sites {
+			if turn < len(due[i]) && len(picked) < limit {
+				picked, left = append(picked, db.Key{SiteID: site, ID: due[i][turn]}), true
+			}
+		}
+	}
+	return picked, nil
 }
 
 // sendOne makes one attempt to send a mail. The error says that no mail can be sent now.
