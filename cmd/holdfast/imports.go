@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/takeover"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -174,10 +175,12 @@ func (p *program) progress(most int64, what string) *progressbar.ProgressBar {
 	)
 }
 
-// refusals prints the first refused rows, and writes all of them to the file of --refused.
+// refusals prints the first refused rows of the file at the end, and writes all of them to the file of --refused as they come.
+// An import does not take rows in the order of their lines.
 type refusals struct {
 	to    io.Writer
 	count int
+	first []takeover.Refusal // in the order of their lines
 	name  string
 	file  *os.File
 	out   *csv.Writer
@@ -201,12 +204,15 @@ func (r *refusals) add(refusal takeover.Refusal) {
 	if r.out != nil {
 		_ = r.out.Write([]string{strconv.Itoa(refusal.Line), api.PlainCell(refusal.Reason)}) // close returns the error
 	}
-	if r.count <= refusalsShown {
-		fmt.Fprintf(r.to, "line %d refused: %s\n", refusal.Line, refusal.Reason)
-	}
+	at, _ := slices.BinarySearchFunc(r.first, refusal, func(a, b takeover.Refusal) int { return cmp.Compare(a.Line, b.Line) })
+	r.first = slices.Insert(r.first, at, refusal)
+	r.first = r.first[:min(len(r.first), refusalsShown)]
 }
 
 func (r *refusals) close() error {
+	for _, refusal := range r.first {
+		fmt.Fprintf(r.to, "line %d refused: %s\n", refusal.Line, refusal.Reason)
+	}
 	if more := r.count - refusalsShown; more > 0 {
 		where := "use --refused FILE.csv to see them"
 		if r.out != nil {
