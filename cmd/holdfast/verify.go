@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"holdfast/internal/auth"
@@ -25,6 +26,7 @@ type verifyCmd struct {
 	CSV     bool   `name:"csv" xor:"form" help:"Print CSV: a row for each check, and one for each finding."`
 	Limit   int    `default:"20" placeholder:"N" help:"Print the first N findings of each check (default: 20). All are counted."`
 	Head    bool   `xor:"head" help:"Check nothing. Print the head of each chain, as a line of JSON, to keep in another place."`
+	MailTo  string `name:"mail-to" field:"to" placeholder:"ADDRESS" help:"With --head: mail the heads to this address, too. The service sends it."`
 	Against string `xor:"head" placeholder:"FILE|HASH" help:"Check, too, that the chains still hold the heads in this file, or this one hash."`
 }
 
@@ -33,7 +35,7 @@ func (verifyCmd) Help() string {
 	return "Sums, states and reports are computed again from the payments and compared with what is stored. Facts carry a digest, " +
 		"and a job seals them in a chain about a minute after they were written. Somebody who can write the whole database can " +
 		"compute digests and chains again, or cut off their end, and this command then finds nothing. To be safe from that, keep " +
-		"the heads of the chains in another place (--head, or the setting --anchor-file) and check against them. The command " +
+		"the heads of the chains in another place (--head, or --mail-to, or the setting --anchor-file) and check against them. The command " +
 		"changes nothing, and may run while the service does. It ends with 0 where nothing is wrong, and with 1 where something is."
 }
 
@@ -45,6 +47,9 @@ func (c verifyCmd) Run(ctx context.Context, p *program) error {
 	q := verify.Query{Limit: c.Limit}
 	if c.Limit < 0 {
 		return fault.WrongField("limit", "A whole number is expected, 0 or more.")
+	}
+	if c.MailTo != "" && !c.Head {
+		return fault.WrongField("mail_to", "This is for --head.")
 	}
 	if err := c.readKept(&q); err != nil {
 		return err
@@ -65,7 +70,7 @@ func (c verifyCmd) Run(ctx context.Context, p *program) error {
 		if err != nil {
 			return err
 		}
-		return writeHeads(p.stdout, heads)
+		return errors.Join(writeHeads(p.stdout, heads), c.mailHeads(ctx, p, heads))
 	}
 	began := p.core.Clock()
 	report, err := p.app.Verify.Run(ctx, actor, q)
@@ -77,6 +82,32 @@ func (c verifyCmd) Run(ctx context.Context, p *program) error {
 	}
 	if report.Total > 0 {
 		return errFindings
+	}
+	return nil
+}
+
+// mailHeads queues a mail for each site: with its heads, and those of what belongs to no site.
+func (c verifyCmd) mailHeads(ctx context.Context, p *program, heads []seals.Head) error {
+	if c.MailTo == "" {
+		return nil
+	}
+	told := map[string]bool{"": true}
+	for _, h := range heads {
+		if told[h.Site] {
+			continue
+		}
+		told[h.Site] = true
+		actor, err := p.operatorAt(ctx, h.Site)
+		if err != nil {
+			return err
+		}
+		var lines strings.Builder
+		if err := writeHeads(&lines, append(of(heads, ""), of(heads, h.Site)...)); err != nil {
+			return err
+		}
+		if _, err := p.app.Mails.SendHeads(ctx, actor, c.MailTo, strings.Split(strings.TrimSpace(lines.String()), "\n")); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -201,6 +201,17 @@ func (m Mail) toTraveller() bool { return m.Kind == Receipt || m.Kind == Refund 
 
 // Try queues a test mail to an address. The error is NotPossible where no server is set.
 func (m *Mails) Try(ctx context.Context, actor auth.Actor, address string) (Mail, error) {
+	return m.toOperator(ctx, actor, Test, address, nil)
+}
+
+// SendHeads queues a mail with the heads of the chains of the actor's site, to keep outside the database. A line is a head as
+// `verify --head` prints it. The error is NotPossible where no server is set.
+func (m *Mails) SendHeads(ctx context.Context, actor auth.Actor, address string, lines []string) (Mail, error) {
+	return m.toOperator(ctx, actor, Heads, address, lines)
+}
+
+// toOperator queues a mail to somebody who runs the service.
+func (m *Mails) toOperator(ctx context.Context, actor auth.Actor, kind Kind, address string, lines []string) (Mail, error) {
 	if err := actor.Require(auth.ManageSites); err != nil {
 		return Mail{}, err
 	}
@@ -211,25 +222,19 @@ func (m *Mails) Try(ctx context.Context, actor auth.Actor, address string) (Mail
 		return Mail{}, fault.WrongField("to", "%s", problem)
 	}
 	return core.Once(ctx, m.Core, actor, func(tx *db.Tx) (Mail, core.Outcome, error) {
-		made, err := m.try(tx, actor, address)
+		site, err := siteOf(tx, actor.SiteID)
+		if err != nil {
+			return Mail{}, core.Outcome{}, err
+		}
+		made, err := insertMail(tx, Mail{
+			SiteID: site.ID, Number: 1, Kind: kind, Recipient: address, State: Waiting, NextAt: core.RealNow(tx),
+			Letter: Letter{Language: travel.DefaultLanguage, Sender: site.Name, To: address, Lines: lines},
+		})
+		if err == nil {
+			err = core.Record(tx, actor, "mail."+string(kind), ObjectOf(made.ID), nil, audited(made))
+		}
 		return made, core.Outcome{ID: made.ID}, err
 	}, m.found(actor))
-}
-
-// try is Try in its write.
-func (m *Mails) try(tx *db.Tx, actor auth.Actor, address string) (Mail, error) {
-	site, err := siteOf(tx, actor.SiteID)
-	if err != nil {
-		return Mail{}, err
-	}
-	mail := Mail{
-		SiteID: site.ID, Number: 1, Kind: Test, Recipient: address, State: Waiting, NextAt: core.RealNow(tx),
-		Letter: Letter{Language: travel.DefaultLanguage, Sender: site.Name, To: address},
-	}
-	if mail, err = insertMail(tx, mail); err != nil {
-		return mail, err
-	}
-	return mail, core.Record(tx, actor, "mail.test", ObjectOf(mail.ID), nil, audited(mail))
 }
 
 // auditedMail is a mail in the audit: not its text, which has the data of travellers.

@@ -465,6 +465,30 @@ func TestASandboxWritesToNobody(t *testing.T) {
 	})
 }
 
+// TestHeadsAreMailed: each head stands in a line of its own, so that the lines can be given to the check.
+func TestHeadsAreMailed(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, p *post) {
+		p.App.Mails.Sandboxes = false
+		line := `{"site":"demo","chain":"facts","count":120000,"hash":"` + strings.Repeat("0123456789abcdef", 4) + `","at":"2026-11-22T18:00:00.123456Z"}`
+		made, err := p.App.Mails.SendHeads(t.Context(), p.Actor, "ops@example.org", []string{line})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, message, err := p.App.Mails.Get(t.Context(), p.Actor, made.ID); err != nil || !strings.Contains(message.Text, "\n"+line+"\n") {
+			t.Errorf("the mail says %v\n%s", err, message.Text)
+		}
+		if err := p.send(); err != nil {
+			t.Fatal(err)
+		}
+		p.want("heads ops@example.org sent")
+		p.App.Mails.Transport = nil
+		if _, err := p.App.Mails.SendHeads(t.Context(), p.Actor, "ops@example.org", []string{line}); !fault.Is(err, fault.NotPossible) {
+			t.Errorf("without a server: %v", err)
+		}
+	})
+}
+
 // TestWhatIsNoNews: imported books, payments of long ago, and what a sandbox only shows.
 func TestWhatIsNoNews(t *testing.T) {
 	t.Parallel()
