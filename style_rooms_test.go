@@ -56,7 +56,7 @@ var rooms = []room{
 	{"checkout", []string{"merchants", "bookings", "payments"}, []string{"modal_sessions"}},
 	{"certificates", []string{"merchants", "bookings", "ledger"}, []string{"certificates"}},
 	{"mail", []string{"merchants", "bookings", "ledger", "payments", "events"}, []string{"mails", "mail_"}},
-	{"backup", []string{"events", "mail"}, nil},
+	{"backup", []string{"events", "mail", "webhooks"}, nil},
 	{"takeover", []string{"merchants", "bookings", "payments"}, []string{"imports", "import_"}},
 	{"reports", []string{
 		"merchants", "identity", "bookings", "ledger", "rates", "limits", "statements", "payments",

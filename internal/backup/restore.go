@@ -18,6 +18,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/events"
 	"holdfast/internal/mail"
+	"holdfast/internal/webhooks"
 )
 
 // Check reads a whole backup and returns what it says of itself. The error is ErrDamaged if one byte of it is missing or
@@ -162,7 +163,9 @@ func Restore(ctx context.Context, url string, clock func() time.Time, from io.Re
 	return b, db.Build(ctx, url, clock, db.Content{
 		Schema: b.Schema,
 		Load:   func(tx *db.Tx) error { return load(tx, from, b, skip) },
-		Finish: func(tx *db.Tx) error { return errors.Join(core.Restored(tx), events.Restored(tx), mail.Restored(tx)) },
+		Finish: func(tx *db.Tx) error {
+			return errors.Join(core.Restored(tx), events.Restored(tx), mail.Restored(tx), webhooks.Restored(tx))
+		},
 	})
 }
 

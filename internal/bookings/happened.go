@@ -26,7 +26,7 @@ func recordStatus(tx *db.Tx, before, after travel.Booking) {
 	events.Record(tx, after.SiteID, kind, after.ID, events.Details{Status: statusNow(tx, after)})
 }
 
-// completedAtOnce is how many bookings are told to be completed in one write.
+// completedAtOnce is how many events of completed bookings one write records.
 const completedAtOnce = 200
 
 // TellCompleted records the event of bookings that are completed: they are paid, and their end date is past by the clock of

@@ -38,7 +38,7 @@ const keyBytes = 16
 // keyForm is the form of a key.
 var keyForm = regexp.MustCompile(`^[A-Za-z0-9_-]{22}$`)
 
-// keptKeys is how many keys of one booking are kept. Of an older one, its page says that there is no such certificate.
+// keptKeys is how many keys of one booking are kept. An older key is unknown, and its page answers 404.
 const keptKeys = 20
 
 // Certificates are the use cases of certificates.
@@ -175,8 +175,8 @@ func unknownBooking(err error, id int64) error {
 	return core.NotFoundAs(fault.RecordNotFound, err, "There is no booking %d.", id)
 }
 
-// Show reads the certificate with a key, for whoever has the key. A key that was revoked gives a Certificate that says so. For one
-// that there is not, it costs one look into an index and returns RecordNotFound.
+// Show reads the certificate with a key, for whoever has the key. A key that was revoked gives a Certificate that says so. For an
+// unknown key it costs one look into an index and returns RecordNotFound.
 func (c *Certificates) Show(ctx context.Context, key string) (Certificate, error) {
 	unknown := fault.New(fault.RecordNotFound, "There is no such certificate.")
 	if !keyForm.MatchString(key) {

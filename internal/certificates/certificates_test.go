@@ -198,7 +198,7 @@ func TestKeysOfABookingAreBounded(t *testing.T) {
 	}
 }
 
-// TestNoOthersCertificate: a booking of another site, one that there is not, a deleted one, and keys that nobody made.
+// TestNoOthersCertificate: a booking of another site, an unknown booking, a deleted one, and keys that nobody made.
 func TestNoOthersCertificate(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))

@@ -67,7 +67,7 @@ func recordTerms(tx *db.Tx, a protection.Allocation, t protection.Terms) error {
 // Ends are the use cases of protection that ends by the clock.
 type Ends struct{ *core.Core }
 
-// endedAtOnce is how many allocations are told to have ended in one write.
+// endedAtOnce is how many events of ended protection one write records.
 const endedAtOnce = 200
 
 // Tell records the end of protected allocations whose last day of dispute is over by the clock of their site. It is the job

@@ -32,7 +32,7 @@ type Letter struct {
 	// PaidCurrency and Paid are what the card was charged or credited, where it has another currency.
 	PaidCurrency money.Currency `json:"paid_currency,omitempty"`
 	Paid         int64          `json:"paid,omitempty"`
-	Unpaid       int64          `json:"unpaid,omitempty"` // what of the booking is still to be paid
+	Unpaid       int64          `json:"unpaid,omitempty"` // the rest of the booking's total
 	On           day            `json:"on"`               // the day of the payment
 	Scheme       travel.Scheme  `json:"scheme,omitempty"` // of the card
 	Digits       string         `json:"digits,omitempty"` // the last four of the card

@@ -92,6 +92,26 @@ func TestAnEndpointThatIsEnabledDoesNotFinishItsPauses(t *testing.T) {
 	})
 }
 
+// TestARestoredDatabaseSendsNothing: until somebody enables the endpoint again. Then nothing is lost.
+func TestARestoredDatabaseSendsNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		r := newReceiver(t, status(200))
+		e := w.endpoint(r.URL)
+		w.happens(1, "a")
+		if err := w.World.Core.Store.Write(t.Context(), webhooks.Restored); err != nil {
+			t.Fatal(err)
+		}
+		w.send()
+		same(t, r.lines())
+		if is := w.get(e.ID); is.State != webhooks.Disabled || is.Reason == "" || is.Version == e.Version {
+			t.Errorf("after the restore it is %+v", is)
+		}
+		w.switchTo(e.ID, true)
+		w.send()
+		same(t, r.lines(), "1 a")
+	})
+}
+
 func TestNothingGoesOutUnsigned(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		r := newReceiver(t, nil)
