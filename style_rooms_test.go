@@ -55,7 +55,7 @@ var rooms = []room{
 	{"processors", []string{"merchants", "payments"}, []string{"processor_notices", "processor_events", "sandbox_charges"}},
 	{"checkout", []string{"merchants", "bookings", "payments"}, []string{"modal_sessions"}},
 	{"certificates", []string{"merchants", "bookings", "ledger"}, []string{"certificates"}},
-	{"mail", []string{"merchants", "bookings", "ledger", "payments", "events"}, []string{"mails", "mail_"}},
+	{"mail", []string{"merchants", "identity", "bookings", "ledger", "payments", "events", "webhooks"}, []string{"mails", "mail_"}},
 	{"backup", []string{"events", "mail", "webhooks"}, nil},
 	{"takeover", []string{"merchants", "bookings", "payments"}, []string{"imports", "import_"}},
 	{"reports", []string{

@@ -42,7 +42,7 @@ type ChannelChange struct {
 	// Whether primary_mail gets a mail about failed transactions. Default: false. This field and all fields below
 	// count only in the server-to-server profile. The other profile ignores them.
 	MailFailures *bool `json:"mail_failures,omitzero"`
-	// Comma-separated e-mail addresses. They get a mail about each chargeback.
+	// Comma-separated e-mail addresses. They get a mail about each chargeback and each reversal.
 	ChargebackMail *string `json:"chargeback_mail,omitzero"`
 	// The account at the tokenizer. Only if server_to_server is true.
 	TokenizerID *string `json:"tokenizer_id,omitzero"`

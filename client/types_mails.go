@@ -27,6 +27,8 @@ const (
 	MailKindRefund     MailKind = "refund"
 	MailKindFailure    MailKind = "failure"
 	MailKindChargeback MailKind = "chargeback"
+	MailKindReversal   MailKind = "reversal"
+	MailKindWebhook    MailKind = "webhook"
 	MailKindTest       MailKind = "test"
 	MailKindHeads      MailKind = "heads"
 )

@@ -133,25 +133,31 @@ func IsCursor(after string) bool {
 	return ok || after == "" || after == now
 }
 
-// kept is how long events can be read, by the real clock.
-const kept = 90 * 24 * time.Hour
+// Kept is how long events can be read, by the real clock.
+const Kept = 90 * 24 * time.Hour
 
 // Forget removes events that are older than 90 days, a bounded number of each site in each call. more: there may be others.
+// What goes wrong at one site does not stop the others.
 func (e *Events) Forget(ctx context.Context) (more bool, err error) {
 	var sites []int64
 	err = e.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		sites, err = sitesToForget(tx, tx.Now.Add(-kept))
+		sites, err = sitesToForget(tx, tx.Now.Add(-Kept))
 		return err
 	})
 	for _, site := range sites {
-		if err != nil {
-			return false, err
+		if ctx.Err() != nil {
+			break
 		}
-		err = e.Store.Write(ctx, func(tx *db.Tx) error {
-			n, err := forget(tx, site, tx.Now.Add(-kept), e.Pieces.Events)
-			more = more || n == e.Pieces.Events
+		removed := 0
+		failed := e.Store.Write(ctx, func(tx *db.Tx) (err error) {
+			removed, err = forget(tx, site, tx.Now.Add(-Kept), e.Pieces.Events)
 			return err
 		})
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("old events of site %d: %w", site, failed))
+			continue
+		}
+		more = more || removed == e.Pieces.Events
 	}
 	return more, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"holdfast/internal/dbtest"
 	"holdfast/internal/events"
 	"holdfast/internal/fault"
+	"holdfast/internal/travel"
 )
 
 // Many writers and one reader: see TestAReaderMissesNothing.
@@ -245,6 +247,40 @@ func TestOldEventsAreRemoved(t *testing.T) {
 			if page := read(t, w, after); len(page.Items) != 1 || page.Items[0].ObjectID != 4 {
 				t.Errorf("after %q: %+v", after, page.Items)
 			}
+		}
+	})
+}
+
+// TestASiteWhoseEventsStayStopsNoOther: what goes wrong at one site is told, and the old events of the next one are removed.
+func TestASiteWhoseEventsStayStopsNoOther(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		record(t, w, 1)
+		other := apptest.Over(t, w, w.Core.Store)
+		dbtest.Write(t, w.Core.Store, func(tx *db.Tx) (err error) {
+			other.Site, err = dbtest.InsertSite(tx, travel.Site{Path: "beside", Name: "Beside", Sandbox: true, Policy: travel.DefaultPolicy("GBP")})
+			return err
+		})
+		other.Actor = auth.System(other.Site.ID)
+		record(t, other, 1)
+		held := read(t, w, "").Items[0]
+		begin := read(t, other, "")
+		dbtest.Write(t, w.Core.Store, func(tx *db.Tx) error { // something refers to the event of the first site
+			_, err := tx.Exec(`CREATE TABLE held (site_id BIGINT, id BIGINT, FOREIGN KEY (site_id, id) REFERENCES events (site_id, id))`)
+			if err == nil {
+				_, err = tx.Exec(`INSERT INTO held (site_id, id) VALUES ($1, $2)`, held.SiteID, held.ID)
+			}
+			return err
+		})
+		w.Advance(events.Kept + time.Second)
+		if _, err := w.App.Events.Forget(t.Context()); err == nil || !strings.Contains(err.Error(), "old events of site 1:") {
+			t.Errorf("nobody is told: %v", err)
+		}
+		if n := len(read(t, w, "").Items); n != 1 {
+			t.Errorf("the first site has %d events", n)
+		}
+		if page := read(t, other, ""); len(page.Items) != 0 || page.Next != begin.Next {
+			t.Errorf("the other site has %+v", page)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"slices"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/db"
@@ -61,4 +62,27 @@ func usersPage(tx *db.Tx, siteID int64, page travel.Page) (rows []UserRow, err e
 		return err
 	})
 	return rows, err
+}
+
+// Managers are the e-mail addresses of those who can act on a site, each once: its users with the role member_admin or, where
+// it has none with an address, the operators. There are at most limit.
+func Managers(tx *db.Tx, siteID int64, limit int) ([]string, error) {
+	found, err := addressesOf(tx, `SELECT u.email FROM users u JOIN memberships m ON m.user_id = u.id
+		WHERE m.site_id = $1 AND m.role = $2 AND u.email <> '' ORDER BY u.id LIMIT $3`, siteID, auth.MemberAdmin, limit)
+	if err != nil || len(found) > 0 {
+		return found, err
+	}
+	return addressesOf(tx, `SELECT email FROM users WHERE operator AND email <> '' ORDER BY id LIMIT $1`, limit)
+}
+
+func addressesOf(tx *db.Tx, query string, args ...any) (list []string, err error) {
+	err = tx.Each(query, args, func(scan func(dest ...any) error) error {
+		var address string
+		err := scan(&address)
+		if !slices.Contains(list, address) {
+			list = append(list, address)
+		}
+		return err
+	})
+	return list, err
 }

@@ -2,15 +2,21 @@ package mail
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"time"
 
+	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/events"
+	"holdfast/internal/identity"
+	"holdfast/internal/travel"
+	"holdfast/internal/webhooks"
 )
 
 // followBatch is how many events one write makes mails about: few, so that a slow database gets through them in time.
@@ -20,7 +26,7 @@ const followBatch = 10
 const followTurns = 100
 
 // news are the types of events that mails tell.
-var news = []events.Type{events.TransactionCompleted, events.TransactionFailed}
+var news = []events.Type{events.TransactionCompleted, events.TransactionFailed, events.WebhookDisabled}
 
 // Follow makes the mails about what has happened since the last call, a bounded number in each call. It returns more if there
 // may be some left. A site's mark moves on in the write that stores the mails: so a crash loses none and doubles none, and
@@ -117,6 +123,9 @@ func (m *Mails) mailsAbout(tx *db.Tx, e events.Event) ([]Mail, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.Type == events.WebhookDisabled {
+		return m.mailsAboutWebhook(tx, site, e)
+	}
 	h, err := readHappening(tx, site, e.ObjectID)
 	if errors.Is(err, db.ErrNotFound) {
 		return nil, nil // a transaction is never deleted; what is not there has no mail
@@ -125,8 +134,57 @@ func (m *Mails) mailsAbout(tx *db.Tx, e events.Event) ([]Mail, error) {
 		return nil, err
 	}
 	h.eventID, h.at, h.failed = e.ID, e.At, e.Type == events.TransactionFailed
-	h.outbox = m.Transport == nil || (site.Sandbox || h.payment.Simulated) && !m.Sandboxes
+	h.outbox = m.onlyKept(site.Sandbox || h.payment.Simulated)
 	return h.mails(tx)
+}
+
+// onlyKept reports whether a new mail is shown and not sent. test: no real money is behind it.
+func (m *Mails) onlyKept(test bool) bool { return m.Transport == nil || test && !m.Sandboxes }
+
+// mailsAboutWebhook makes the mails about an endpoint that was disabled, for those who can mend it: none where somebody has
+// enabled or deleted it meanwhile.
+func (m *Mails) mailsAboutWebhook(tx *db.Tx, site travel.Site, e events.Event) ([]Mail, error) {
+	endpoint, err := webhooks.Stored(tx, site.ID, e.ObjectID)
+	if errors.Is(err, db.ErrNotFound) || err == nil && endpoint.State != webhooks.Disabled {
+		return nil, nil
+	}
+	var details events.Details
+	if err == nil {
+		err = json.Unmarshal(e.Details, &details)
+	}
+	if err != nil {
+		return nil, err
+	}
+	readers, err := identity.Managers(tx, site.ID, maxCopies)
+	if err != nil {
+		return nil, err
+	}
+	if len(readers) == 0 {
+		readers = []string{""} // a mail that is dead is seen
+	}
+	h := happening{eventID: e.ID, at: e.At, site: site, outbox: m.onlyKept(site.Sandbox), realTime: core.RealNow(tx)}
+	letter := Letter{
+		Language: travel.DefaultLanguage, Sender: site.Name, Test: site.Sandbox, Address: shortened(endpoint.URL),
+		On: day(civil.NoDay), Start: day(civil.NoDay), End: day(civil.NoDay), Until: day(civil.NoDay),
+	}
+	if details.Reason != webhooks.WantsNoMore {
+		letter.Days = int64(webhooks.TryFor / (24 * time.Hour))
+	}
+	for _, address := range readers {
+		letter.To = address
+		h.add(Webhook, 0, false, address, letter)
+	}
+	return h.packed, nil
+}
+
+// shortened is an address without its parameters, which may be secrets: a mail goes through many hands.
+func shortened(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	u.RawQuery = ""
+	return u.String()
 }
 
 // doubt turns mails that would be sent into ones that may have been.

@@ -46,14 +46,16 @@ type Letter struct {
 	ARN          string         `json:"arn,omitempty"`        // the acquirer's number of the payment
 	Channel      string         `json:"channel,omitempty"`    // its name, for the merchant
 	Lines        []string       `json:"lines,omitempty"`      // of a mail with the heads of the chains
+	Address      string         `json:"address,omitempty"`    // of a webhook
+	Days         int64          `json:"days,omitempty"`       // how long a webhook took nothing; 0: its receiver wants no more
 }
 
 // day is a civil.Day that is kept as a number.
 type day civil.Day
 
 // oldNews is how old a payment or a refund may be when it is reported. What is older is a book that somebody enters late, and
-// no news to the traveller. Chargebacks are always news: their day is that on which the bank opened the dispute, and the
-// processor may tell it much later.
+// no news to the traveller. Chargebacks and their reversals are always news: the day of a chargeback is that on which the bank
+// opened the dispute, and the processor may tell both much later.
 const oldNews = 48 * time.Hour
 
 // maxCopies bounds how many addresses of a setting get a mail.
@@ -67,7 +69,7 @@ type happening struct {
 	site     travel.Site
 	channel  travel.Channel
 	payment  travel.Transaction
-	original travel.Transaction // of a chargeback
+	original travel.Transaction // of a chargeback or a reversal
 	outbox   bool               // it is shown and never sent
 	packed   []Mail
 	realTime time.Time
@@ -76,7 +78,7 @@ type happening struct {
 // mails are the mails about a happening: none for what is no news.
 func (h *happening) mails(tx *db.Tx) ([]Mail, error) {
 	t := h.payment
-	if t.ImportKey != "" || t.Type != travel.Chargeback && t.CreatedAt.Sub(t.EffectiveAt) > oldNews {
+	if t.ImportKey != "" || !t.Type.Operators() && t.CreatedAt.Sub(t.EffectiveAt) > oldNews {
 		return nil, nil
 	}
 	switch {
@@ -88,13 +90,17 @@ func (h *happening) mails(tx *db.Tx) ([]Mail, error) {
 		return h.packed, h.toTravellers(tx, Receipt)
 	case t.Type == travel.Refund:
 		return h.packed, h.toTravellers(tx, Refund)
-	case t.Type == travel.Chargeback && h.channel.ChargebackMail != "":
+	case t.Type.Operators() && h.channel.ChargebackMail != "":
 		original, err := payments.Transaction(tx, t.SiteID, t.LinkedID)
 		if err != nil {
 			return nil, err
 		}
 		h.original = original
-		h.toMerchant(Chargeback, h.channel.ChargebackMail)
+		kind := Chargeback
+		if t.Type == travel.ChargebackReversal {
+			kind = Reversal
+		}
+		h.toMerchant(kind, h.channel.ChargebackMail)
 	}
 	return h.packed, nil
 }
@@ -135,7 +141,7 @@ func (h *happening) toMerchant(kind Kind, list string) {
 	letter.PaidCurrency, letter.Paid = "", 0
 	letter.Channel, letter.Reason, letter.ARN = h.channel.Name, h.payment.Content, cmp.Or(h.payment.AcquirerReference, h.original.AcquirerReference)
 	for _, d := range h.original.Disputes {
-		if d.ChargebackID == h.payment.ID {
+		if d.ChargebackID == h.payment.ID || d.ReversalID == h.payment.ID {
 			letter.Reason = cmp.Or(d.ReasonCode, letter.Reason)
 		}
 	}

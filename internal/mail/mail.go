@@ -1,4 +1,4 @@
-// Package mail tells travellers and merchants by mail what happened: receipts, refunds, failures and chargebacks. It follows
+// Package mail tells travellers and merchants by mail what happened: receipts, refunds, failures, chargebacks and webhooks that were disabled. It follows
 // the events of each site, keeps what is to be sent, and sends it over SMTP. It owns mails and mail_marks. Begin reading at
 // Follow, then Mails.Send; docs/decisions/0009-mail.md says what a crash can do and what it cannot.
 package mail
@@ -28,12 +28,14 @@ const (
 	Refund     Kind = "refund"     // to the traveller: money goes back
 	Failure    Kind = "failure"    // to primary_mail: a payment has failed
 	Chargeback Kind = "chargeback" // to chargeback_mail: a payment was charged back
+	Reversal   Kind = "reversal"   // to chargeback_mail: the money of a chargeback comes back
+	Webhook    Kind = "webhook"    // to those who manage the site: a webhook was disabled
 	Test       Kind = "test"       // to an operator, to try the settings
 	Heads      Kind = "heads"      // the ends of the chains, to keep outside the database
 )
 
 // Kinds lists the kinds.
-var Kinds = []Kind{Receipt, Refund, Failure, Chargeback, Test, Heads}
+var Kinds = []Kind{Receipt, Refund, Failure, Chargeback, Reversal, Webhook, Test, Heads}
 
 // State says how far a mail is.
 type State string

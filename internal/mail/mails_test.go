@@ -544,7 +544,7 @@ func TestABookIsNoNews(t *testing.T) {
 	})
 }
 
-// TestMerchantsAreTold: about failures where they want it, and about chargebacks.
+// TestMerchantsAreTold: about failures where they want it, and about chargebacks and their reversals.
 func TestMerchantsAreTold(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
@@ -572,6 +572,16 @@ func TestMerchantsAreTold(t *testing.T) {
 		p.follow()
 		p.want("failure shop@example.org outbox", "receipt ada@example.org outbox", "chargeback disputes@example.org outbox",
 			"chargeback law@example.org outbox")
+		reversal := apptest.Linked(travel.ChargebackReversal, made, b, 400)
+		reversal.EffectiveAt = p.Now()
+		p.Advance(mail.OldNews + time.Minute) // the bank tells it late
+		p.Must(reversal)
+		p.follow()
+		p.want("failure shop@example.org outbox", "receipt ada@example.org outbox", "chargeback disputes@example.org outbox",
+			"chargeback law@example.org outbox", "reversal disputes@example.org outbox", "reversal law@example.org outbox")
+		if _, text, err := p.App.Mails.Get(t.Context(), p.Actor, p.list()[4].ID); err != nil || !strings.Contains(text.Subject, "4,00") {
+			t.Errorf("the reversal is called %q, %v", text.Subject, err)
+		}
 		for _, m := range p.list() {
 			if _, text, err := p.App.Mails.Get(t.Context(), p.Actor, m.ID); err != nil || m.Kind != mail.Receipt && text.Language != "de-DE" {
 				t.Errorf("%s in %s: %v", m.Kind, text.Language, err)
@@ -598,6 +608,13 @@ func TestNewsThatComesLate(t *testing.T) {
 		w.Events(paid)
 		p.follow()
 		p.want("receipt ada@example.org outbox", "chargeback disputes@example.org outbox")
+		p.Advance(mail.OldNews + time.Minute)
+		w.Dispute(paid, psp.Dispute{
+			ProcessorID: "dp-1", State: psp.DisputeWon, Amount: 1000, Currency: paid.Currency, OpenedAt: opened, ReasonCode: "13.1",
+		})
+		w.Events(paid)
+		p.follow()
+		p.want("receipt ada@example.org outbox", "chargeback disputes@example.org outbox", "reversal disputes@example.org outbox")
 		w.Gateway.Set(psp.Purchase, apptest.LostAfter)
 		b = p.Booking(p.channel, 2000, "2024-09-14")
 		if made := p.Must(apptest.Pay(travel.Purchase, b, 2000)); made.Status == travel.StatusComplete {
@@ -606,7 +623,8 @@ func TestNewsThatComesLate(t *testing.T) {
 		p.Advance(mail.OldNews + time.Minute)
 		w.Jobs()
 		p.follow()
-		p.want("receipt ada@example.org outbox", "chargeback disputes@example.org outbox", "receipt ada@example.org outbox")
+		p.want("receipt ada@example.org outbox", "chargeback disputes@example.org outbox", "reversal disputes@example.org outbox",
+			"receipt ada@example.org outbox")
 	})
 }
 

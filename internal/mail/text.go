@@ -8,13 +8,16 @@ import (
 	"fmt"
 	"html/template"
 	"image/png"
+	"net/url"
 	"strings"
 	plain "text/template"
+	"time"
 
 	"github.com/boombuler/barcode"
 	"github.com/boombuler/barcode/qr"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/events"
 	"holdfast/internal/money"
 	"holdfast/internal/texts"
 )
@@ -177,8 +180,10 @@ func (w *writer) view(link string) view {
 	switch w.kind {
 	case Receipt, Refund:
 		w.toTraveller(&v, link)
-	case Failure, Chargeback:
+	case Failure, Chargeback, Reversal:
 		w.toMerchant(&v)
+	case Webhook:
+		w.toManager(&v)
 	default:
 		w.toOperator(&v)
 	}
@@ -251,6 +256,9 @@ func (w *writer) toMerchant(v *view) {
 		v.Subject = w.mine("subject", "amount", amount, "reference", w.reference())
 		v.Preheader = w.mine("preheader", "reference", w.reference())
 		v.After = []string{w.mine("next")}
+	case Reversal:
+		v.Subject = w.mine("subject", "amount", amount, "reference", w.reference())
+		v.Preheader = w.mine("preheader", "reference", w.reference())
 	default:
 		v.Subject = w.mine("subject", "reference", w.reference())
 		v.Preheader = w.mine("preheader", "amount", amount)
@@ -265,6 +273,24 @@ func (w *writer) toMerchant(v *view) {
 	w.row(v, "label.arn", w.ARN)
 	w.row(v, "label.channel", clean(w.Channel, maxName))
 	v.Footer = w.say("mail.footer_merchant", "channel", clean(w.Channel, maxName))
+}
+
+// toManager says that a webhook of the site was disabled, and why.
+func (w *writer) toManager(v *view) {
+	host, address := w.Address, clean(w.Address, maxAnswer)
+	if u, err := url.Parse(w.Address); err == nil && u.Host != "" {
+		host = u.Host
+	}
+	v.Subject, v.Preheader, v.Title = w.mine("subject", "host", clean(host, maxName)), w.mine("preheader"), w.mine("title")
+	v.Greeting = w.say("mail.hello")
+	why := w.mine("gone", "address", address)
+	if w.Days > 0 {
+		why = w.mine("text", "count", w.Days, "address", address)
+	}
+	v.Paragraphs = []string{why}
+	w.row(v, "label.address", address)
+	v.After = []string{w.mine("next", "days", w.in.Number(int64(events.Kept/(24*time.Hour))))}
+	v.Footer = w.say("mail.footer_site", "site", w.merchant())
 }
 
 // toOperator is a mail for the people who run the service. The heads of the chains are for a file, and not translated.

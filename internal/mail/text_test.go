@@ -23,7 +23,7 @@ func TestEveryMailInEveryLanguage(t *testing.T) {
 			letter := aMail().Letter
 			letter.Language, letter.Test, letter.Descriptor, letter.Channel, letter.Reason = language, true, "HARBOUR*TRAVEL", "Harbour", "13.1"
 			letter.PaidCurrency, letter.Paid, letter.Unpaid, letter.Scheme, letter.Digits = "JPY", 80000, 100, "visa", "4242"
-			letter.Lines = []string{"a head"}
+			letter.Lines, letter.Address, letter.Days = []string{"a head"}, "https://shop.example/hooks", 3
 			made, err := mail.Write(letter, kind, link)
 			if err != nil {
 				t.Fatalf("%s %s: %v", language, kind, err)

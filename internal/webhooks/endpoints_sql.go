@@ -22,6 +22,9 @@ func scanEndpoint(scan func(dest ...any) error) (e Endpoint, err error) {
 	return e, err
 }
 
+// Stored reads an endpoint for a room that tells somebody about it. The error is db.ErrNotFound where it was deleted.
+func Stored(tx *db.Tx, siteID, id int64) (Endpoint, error) { return endpoint(tx, siteID, id) }
+
 // endpoint reads an endpoint, or returns db.ErrNotFound.
 func endpoint(tx *db.Tx, siteID, id int64) (Endpoint, error) {
 	return scanEndpoint(func(dest ...any) error {

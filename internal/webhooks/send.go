@@ -30,9 +30,11 @@ var pauses = []time.Duration{
 	4 * time.Hour, 6 * time.Hour, 8 * time.Hour,
 }
 
+// TryFor is how long an endpoint may take nothing until it is disabled, and how long a delivery is tried.
+const TryFor = 72 * time.Hour
+
 // After some failures in a row, whatever they were about, an endpoint gets one try at a time, with pauses of its own.
 const (
-	tryFor       = 72 * time.Hour
 	manyFailures = 5
 	probeFirst   = 10 * time.Second
 	probeMax     = time.Minute
@@ -252,8 +254,8 @@ func (w *Webhooks) noteFailure(tx *db.Tx, d Delivery, a Attempt) error {
 // afterFailure says what becomes of a delivery that was not taken, when it has failed so many times before since the
 // endpoint was enabled.
 func (w *Webhooks) afterFailure(e Endpoint, d Delivery, tries int, now time.Time) (DeliveryState, time.Time) {
-	last := d.MadeAt.Add(tryFor)
-	if again := e.enabledAt.Add(tryFor); again.After(last) {
+	last := d.MadeAt.Add(TryFor)
+	if again := e.enabledAt.Add(TryFor); again.After(last) {
 		last = again
 	}
 	if !now.Before(last) {
@@ -292,10 +294,13 @@ func failed(tx *db.Tx, e Endpoint, a Attempt, now time.Time) error {
 	if n := e.failures - manyFailures; n >= 0 {
 		e.retryAt = now.Add(min(probeMax, probeFirst<<min(n, 10)))
 	}
+	why := ""
 	switch {
 	case a.Status == statusGone:
+		why = WantsNoMore
 		e = e.switched(false, "The receiver answered with status 410: it wants no more.")
-	case now.Sub(e.FailingSince) >= tryFor:
+	case now.Sub(e.FailingSince) >= TryFor:
+		why = Failing
 		e = e.switched(false, "It has taken nothing for three days.")
 	}
 	if e.State == before.State {
@@ -304,14 +309,20 @@ func failed(tx *db.Tx, e Endpoint, a Attempt, now time.Time) error {
 	if _, err := updateEndpoint(tx, e); err != nil {
 		return err
 	}
-	return tellDisabled(tx, before, e)
+	return tellDisabled(tx, before, e, why)
 }
 
 // statusGone is the status with which a receiver says that it wants no more.
 const statusGone = 410
 
+// Why the program disables an endpoint, in the details of the event.
+const (
+	Failing     = "failing"       // it has taken nothing for TryFor
+	WantsNoMore = "wants_no_more" // its receiver has said so
+)
+
 // tellDisabled records that an endpoint was disabled by the program, for the feed and for the audit.
-func tellDisabled(tx *db.Tx, before, after Endpoint) error {
-	events.Record(tx, after.SiteID, events.WebhookDisabled, after.ID, events.Details{Status: string(after.State)})
+func tellDisabled(tx *db.Tx, before, after Endpoint, why string) error {
+	events.Record(tx, after.SiteID, events.WebhookDisabled, after.ID, events.Details{Status: string(after.State), Reason: why})
 	return core.Record(tx, system(after.SiteID), "webhook.disable", endpointObject(after.ID), auditEndpoint(before), auditEndpoint(after))
 }

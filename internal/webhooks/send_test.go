@@ -212,6 +212,9 @@ func TestAnEndpointThatTakesNothingForThreeDaysIsDisabled(t *testing.T) {
 			t.Errorf("disabled after %d hours: %+v", hours, found)
 		}
 		same(t, other.lines(), "1 disabled") // the object is the endpoint
+		if !strings.Contains(string(other.bodies[0]), `"reason":"failing"`) {
+			t.Errorf("the event says %s", other.bodies[0])
+		}
 		if n := len(r.lines()); n < 10 || n > 20 {
 			t.Errorf("%d tries", n)
 		}
