@@ -68,6 +68,7 @@ func Over(t testing.TB, w *World, store *db.DB) *World {
 	again.SetClock(w.Now())
 	again.Core = &core.Core{
 		Store: store, Clock: again.Now, Random: w.Core.Random, NewUUID: w.Core.NewUUID, Log: w.Core.Log, Cost: w.Core.Cost,
+		Keys: w.Core.Keys,
 	}
 	again.App = app.New(again.Core)
 	return again

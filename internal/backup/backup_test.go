@@ -21,6 +21,7 @@ import (
 	"holdfast/internal/pgtest"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
+	"holdfast/internal/webhooks"
 )
 
 const skip = 1000
@@ -353,6 +354,44 @@ func TestALostRowIsNotLeftOut(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "index") {
 		t.Errorf("the backup was taken: %v", err)
 	}
+}
+
+// TestLinksOfCertificatesOutliveARestoreAndWebhooksWait: the link in a traveller's mail opens the same page, and is the one that the
+// merchant is told. No webhook goes out until somebody enables its endpoint.
+func TestLinksOfCertificatesOutliveARestoreAndWebhooksWait(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 500, "2024-12-01")
+		w.Must(apptest.Report(travel.Purchase, b, 300))
+		link, err := w.App.Certificates.Of(t.Context(), w.Actor, b.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := w.App.Certificates.Show(t.Context(), link.Key)
+		if err != nil || page.Protected != 300 {
+			t.Fatalf("%+v: %v", page, err)
+		}
+		address := "https://8.8.8.8/"
+		endpoint, err := w.App.Webhooks.Create(t.Context(), w.Actor, webhooks.EndpointFields{URL: &address})
+		if err != nil || endpoint.State != webhooks.Enabled {
+			t.Fatalf("%+v: %v", endpoint, err)
+		}
+		_, file := taken(t, w.Core.Store)
+		url := nowhere(t)
+		restored(t, url, file)
+		house := apptest.Over(t, w, dbtest.Open(t, url, w.Now))
+		again, err := house.App.Certificates.Show(t.Context(), link.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		apptest.Same(t, "the page", again, page)
+		if told, err := house.App.Certificates.Of(t.Context(), house.Actor, b.ID); err != nil || told.Key != link.Key {
+			t.Errorf("the merchant is told %q, not %q: %v", told.Key, link.Key, err)
+		}
+		if is, err := house.App.Webhooks.Get(t.Context(), house.Actor, endpoint.ID); err != nil || is.State != webhooks.Disabled {
+			t.Errorf("the endpoint is %+v: %v", is, err)
+		}
+	})
 }
 
 // TestWhatOnlyCountedForADeadProcessIsForgotten: its lease of a job, and the key of a request that it never finished.

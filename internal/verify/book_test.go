@@ -46,6 +46,9 @@ func aBook(t *testing.T, w *apptest.World) {
 	half.Currency, half.Total = &pounds, &[]int64{3_400}[0]
 	w.Must(half)
 	w.Booking(channel, 1_000, "2024-12-20")
+	if _, err := w.App.Certificates.Of(t.Context(), w.Actor, b.ID); err != nil {
+		t.Fatal(err)
+	}
 	kind, amount := protection.CollateralKinds[0], int64(500)
 	_, err := w.App.Collaterals.Add(t.Context(), w.Actor, ledger.CollateralFields{
 		Kind: &kind, Currency: &pounds, Amount: &amount,

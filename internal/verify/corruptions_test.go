@@ -27,6 +27,8 @@ var corruptions = []corruption{
 		`UPDATE channel_names SET site_id = 99 WHERE id = (SELECT MIN(id) FROM channel_names)`, false},
 	{"references", "an event of no site", "events", "site_id", "",
 		`UPDATE events SET site_id = 99 WHERE id = (SELECT MIN(id) FROM events)`, false},
+	{"references", "the certificate of a booking that is not there", "certificates", "booking_id", "",
+		`UPDATE certificates SET booking_id = 9999 WHERE number = 1`, false},
 	{"transaction parts", "a sum", "transactions", "base_total", "facts, seals",
 		`UPDATE transactions SET base_total = base_total + 1 WHERE id = ` + somePurchase, false},
 	{"transaction parts", "the rate of conversion", "transactions", "forex_rate", "facts, seals",
