@@ -74,10 +74,12 @@ type Import struct {
 type CreateImportQuery struct {
 	// Check every row and say what would happen, but import nothing until it is confirmed.
 	DryRun *bool `query:"dry_run"`
-	// Create missing channels in this mode. Without it, rows of missing channels are refused.
+	// Create missing channels in this mode. Without it, rows of missing channels are refused. Members give `test`
+	// or `draft`.
 	Mode AccountMode `query:"mode"`
 	// `recorded` covers payments from now on. `effective` covers each from when it was taken, for payments that
-	// were covered before.
+	// were covered before. Outside a sandbox, an operator has to approve that; an operator's own import needs
+	// another one.
 	CoverStart string `query:"cover_start"`
 	// Why. Where another operator has to approve the import, they read this.
 	Reason string `query:"reason"`

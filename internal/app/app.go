@@ -88,7 +88,7 @@ func New(c *core.Core) *App {
 		Suppliers:       &merchants.Suppliers{Core: c},
 		Bookings:        logged,
 		Imports:         imports,
-		ImportFiles:     takeover.NewFiles(imports),
+		ImportFiles:     takeover.NewFiles(imports, identity.Standing),
 		Sites:           &merchants.Sites{Core: c},
 		Accounts:        &identity.Accounts{Core: c},
 		Sessions:        identity.NewSessions(c, tokens),

@@ -76,11 +76,11 @@ var ladder = []struct {
 	{Finance, []Permission{ReadStatements, RecordStatementPayments, ReadPayouts, SignOffPayout, Export}},
 	{MemberAdmin, []Permission{
 		WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret, ReadAudit, SendMails,
+		ImportBooks,
 	}},
 	{Operator, []Permission{
 		SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, WritePolicies, WriteLimits,
 		WriteCollateral, MoveClock, DecideProposals, IssueStatements, ManageSites, ManageUsers,
-		ImportBooks,
 	}},
 }
 

@@ -23,6 +23,7 @@ var whoMay = map[auth.Permission]string{
 	auth.WriteSite:               "..mo",
 	auth.ManageTokens:            "..mo",
 	auth.SeeChannelSecret:        "..mo",
+	auth.ImportBooks:             "..mo",
 	auth.SetChannelMode:          "...o",
 	auth.SetChannelTerms:         "...o",
 	auth.WriteSuppliers:          "...o",

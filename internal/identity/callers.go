@@ -64,3 +64,34 @@ func CallerByToken(tx *db.Tx, path string, tokenID int64) (Caller, error) {
 	}
 	return c, err
 }
+
+// Standing reads who a user is on a site now, with the rights that they have now. It is for work that is done later than it was
+// asked for. tokenID is the API token with which they asked, or 0; userID is 0 for the program itself. The error is
+// db.ErrNotFound when the user has no access any more, or when the token is gone or has expired.
+func Standing(tx *db.Tx, siteID, userID, tokenID int64) (auth.Actor, error) {
+	site, err := core.SiteAlone(tx, siteID)
+	if err != nil {
+		return auth.Actor{}, err
+	}
+	actor := auth.System(siteID)
+	actor.Ahead = site.ClockAhead
+	if userID == 0 {
+		return actor, nil
+	}
+	var caller Caller
+	if tokenID != 0 {
+		caller, err = CallerByToken(tx, site.Path, tokenID)
+	} else {
+		caller, err = CallerByUser(tx, site.Path, userID, "", "")
+	}
+	if err != nil {
+		return auth.Actor{}, err
+	}
+	now := core.RealNow(tx).Add(caller.Ahead)
+	actor, ok := caller.User.ActorAt(caller.Membership)
+	if !ok || caller.User.ID != userID || auth.TokenExpired(caller.Token.ExpiresAt, now) {
+		return auth.Actor{}, db.ErrNotFound
+	}
+	actor.TokenID, actor.Abilities, actor.Ahead = caller.Token.ID, caller.Token.Abilities, caller.Ahead
+	return actor, nil
+}

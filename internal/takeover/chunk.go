@@ -1,6 +1,7 @@
 package takeover
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -217,7 +218,7 @@ func (c *importChunk) open(in travel.ImportedPayment, booking travel.Booking, pa
 	}
 	var wrong fault.Problems
 	fields := travel.ChannelFields{Profile: c.run.Profile, Name: &in.Channel, Currency: &currency, Mode: &c.run.opts.Mode}
-	channel := fields.NewChannel(c.site, true, &wrong)
+	channel := fields.NewChannel(c.site, c.run.actor.Can(auth.SetChannelTerms), &wrong)
 	channel.UUID = c.run.NewUUID()
 	if f, ok := errors.AsType[*fault.Error](wrong.Err()); ok {
 		return refusedCell("channel", "No such channel can be created: %s", strings.Join(slices.Sorted(maps.Values(f.Params)), " "))
@@ -270,6 +271,9 @@ func (c *importChunk) place(
 		}
 		return samePayment(whole, payment, booking.ID)
 	}
+	if err := c.taken(channel.Channel, payment); err != nil {
+		return err
+	}
 	var made travel.Transaction
 	err := c.apart(func() (err error) {
 		if !known {
@@ -300,6 +304,16 @@ func (c *importChunk) place(
 		c.made = append(c.made, booking.ID)
 	}
 	return nil
+}
+
+// taken refuses a payment by card that the channel's own processor takes, unless an operator imports it. The API would have asked
+// the processor. As an import it would look paid, and be covered, whether somebody has paid or not.
+func (c *importChunk) taken(channel travel.Channel, payment travel.NewTransaction) error {
+	card := cmp.Or(payment.Method, travel.CreditCard) == travel.CreditCard && !payment.Type.Linked()
+	if !card || !c.run.Profile.Processes() || !channel.TakesPayments() || c.run.actor.Can(auth.SetChannelTerms) {
+		return nil
+	}
+	return refusedCell("channel", "This channel takes its payments by card itself. Only an operator can import others into it.")
 }
 
 func (c *importChunk) makeBooking(channel travel.Channel, booking travel.Booking) (travel.Booking, error) {

@@ -21,11 +21,18 @@ import (
 // Imports.Payments, as the command line does. Nobody has to wait for that: Get says how far it is.
 type Files struct {
 	*core.Core
-	imports *Imports
+	imports  *Imports
+	standing Standing
 }
 
-// NewFiles makes the use cases.
-func NewFiles(imports *Imports) *Files { return &Files{imports.Core, imports} }
+// Standing reads who a user is on a site now. tokenID is the API token with which they asked for something, or 0. The error is
+// db.ErrNotFound when their access or the token has ended.
+type Standing func(tx *db.Tx, siteID, userID, tokenID int64) (auth.Actor, error)
+
+// NewFiles makes the use cases. An import is done later than it was asked for: standing says what its author may do then.
+func NewFiles(imports *Imports, standing Standing) *Files {
+	return &Files{imports.Core, imports, standing}
+}
 
 // Bounds of imports over HTTP.
 const (
@@ -82,6 +89,7 @@ type File struct {
 	AuthorID                       int64
 	Author, AuthorName             string
 	CreatedAt, FinishedAt          time.Time // by the real clock
+	tokenID                        int64     // with which the author sent it; 0 without one
 	tries                          int
 }
 
@@ -100,7 +108,7 @@ func (f *Files) Receive(
 		return File{}, err
 	}
 	problems := in.Problems.Clone()
-	f.imports.checkMode(in.Mode, &problems)
+	f.imports.checkMode(actor, in.Mode, &problems)
 	if err := problems.Err(); err != nil {
 		return File{}, err
 	}
@@ -204,7 +212,8 @@ func (f *Files) Rows(
 	})
 }
 
-// Confirm carries out what a dry run has tried. Errors: RecordNotFound, and NotPossible with the reason not_tried.
+// Confirm carries out what a dry run has tried. Errors: RecordNotFound, Forbidden for what only an operator may import, and
+// NotPossible with the reason not_tried.
 func (f *Files) Confirm(ctx context.Context, actor auth.Actor, id int64) (File, error) {
 	if err := f.imports.may(actor); err != nil {
 		return File{}, err
@@ -214,6 +223,9 @@ func (f *Files) Confirm(ctx context.Context, actor auth.Actor, id int64) (File, 
 		file, err := fileByID(tx, actor.SiteID, id)
 		if err != nil {
 			return file, outcome, err
+		}
+		if operatorsMode(actor, file.Mode) { // an operator has tried it
+			return file, outcome, fault.New(fault.Forbidden, "Import %d makes channels in mode %s. Only an operator can confirm it.", id, file.Mode)
 		}
 		done, err := confirmFile(tx, actor, id)
 		if err == nil && !done {
@@ -282,6 +294,9 @@ func (f *Files) Next(
 		return true, f.end(ctx, file, FileFailed, "The import was tried several times and did not get on. Import the file with the command line.")
 	}
 	actor, err := f.author(ctx, file)
+	if isRefusal(err) {
+		return true, f.end(ctx, file, FileFailed, refusalOf(0, err).Reason)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -291,8 +306,13 @@ func (f *Files) Next(
 	}
 	report, err := f.imports.Payments(ctx, actor, parse(&pieces{files: f, ctx: ctx, of: file}), ImportOptions{
 		Mode: file.Mode, CoverFromEffective: file.CoverFromEffective, SHA256: file.SHA256, Reason: file.Reason, DryRun: file.DryRun,
-		Done:  func(trial bool, line int) bool { return trial && tried[line] || !trial && done[line] },
-		Keep:  func(tx *db.Tx, part Part) error { return keepPart(tx, file, part) },
+		Done: func(trial bool, line int) bool { return trial && tried[line] || !trial && done[line] },
+		Keep: func(tx *db.Tx, part Part) error {
+			if _, err := f.authorIn(tx, file); err != nil { // their access may end while it runs
+				return err
+			}
+			return keepPart(tx, file, part)
+		},
 		Tried: func(tx *db.Tx) (travel.FileEffect, error) { return effectOf(tx, file) },
 	})
 	switch {
@@ -321,16 +341,25 @@ func (f *Files) linesDone(ctx context.Context, file File) (done, tried map[int]b
 	return done, tried, err
 }
 
-// author is the actor who asked for the import.
-func (f *Files) author(ctx context.Context, file File) (auth.Actor, error) {
-	actor := auth.Actor{
-		SiteID: file.SiteID, UserID: file.AuthorID, Username: file.Author, DisplayName: file.AuthorName, Role: auth.Operator,
-	}
-	err := f.Store.Read(ctx, func(tx *db.Tx) error {
-		clock, err := core.ClockOf(tx, file.SiteID)
-		actor.Ahead = clock.Ahead
+// author is the actor who asked for the import, with the rights that they have now. The error is Forbidden when they may not
+// import any more.
+func (f *Files) author(ctx context.Context, file File) (actor auth.Actor, err error) {
+	err = f.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		actor, err = f.authorIn(tx, file)
 		return err
 	})
+	return actor, err
+}
+
+func (f *Files) authorIn(tx *db.Tx, file File) (auth.Actor, error) {
+	actor, err := f.standing(tx, file.SiteID, file.AuthorID, file.tokenID)
+	if err == nil {
+		err = f.imports.may(actor)
+	}
+	if errors.Is(err, db.ErrNotFound) || fault.Is(err, fault.Forbidden) {
+		return actor, &fault.Error{Kind: fault.Forbidden, Err: err, Message: fmt.Sprintf(
+			"The right of %s to import on this site has ended. What was not imported by then is not imported.", file.Author)}
+	}
 	return actor, err
 }
 

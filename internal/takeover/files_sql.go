@@ -17,7 +17,7 @@ import (
 
 const fileColumns = `site_id, id, state, trial, mode, cover_from_effective, reason, sha256, size, rows_found, rows_done,
 	bookings_created, payments_created, payments_there, refused, channels, proposal_id, problem, author_id, author, author_name,
-	tries, created_at, finished_at`
+	token_id, tries, created_at, finished_at`
 
 func scanFile(scan func(dest ...any) error) (f File, err error) {
 	var channels string
@@ -25,7 +25,7 @@ func scanFile(scan func(dest ...any) error) (f File, err error) {
 	var created int64
 	err = scan(&f.SiteID, &f.ID, &f.State, &f.DryRun, &f.Mode, &f.CoverFromEffective, &f.Reason, &f.SHA256, &f.Bytes, &f.Rows,
 		&f.Done, &f.BookingsCreated, &f.PaymentsCreated, &f.PaymentsThere, &f.Refused, &channels, &proposal, &f.Problem,
-		&f.AuthorID, &f.Author, &f.AuthorName, &f.tries, &created, &finished)
+		&f.AuthorID, &f.Author, &f.AuthorName, &f.tokenID, &f.tries, &created, &finished)
 	if err != nil {
 		return f, err
 	}
@@ -50,11 +50,11 @@ func openFile(tx *db.Tx, actor auth.Actor, in NewFile, again bool) (File, error)
 	}
 	f := File{SiteID: actor.SiteID}
 	err = tx.Row(`INSERT INTO imports (site_id, state, trial, mode, cover_from_effective, reason, sha256, size, rows_found, rows_done,
-			bookings_created, payments_created, payments_there, refused, channels, problem, author_id, author, author_name, tries,
-			ran_at, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, '', 0, 0, 0, 0, 0, 0, 0, '[]', '', $7, $8, $9, 0, 0, $10) RETURNING id`,
+			bookings_created, payments_created, payments_there, refused, channels, problem, author_id, author, author_name, token_id,
+			tries, ran_at, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, '', 0, 0, 0, 0, 0, 0, 0, '[]', '', $7, $8, $9, $10, 0, 0, $11) RETURNING id`,
 		[]any{actor.SiteID, fileReceiving, in.DryRun, in.Mode, in.CoverFromEffective, in.Reason, actor.UserID, actor.Username,
-			actor.DisplayName, db.Micros(core.RealNow(tx))}, &f.ID)
+			actor.DisplayName, actor.TokenID, db.Micros(core.RealNow(tx))}, &f.ID)
 	return f, err
 }
 
@@ -122,9 +122,9 @@ func rowsPage(tx *db.Tx, f File, filter FileFilter, page travel.Page) (travel.Li
 func confirmFile(tx *db.Tx, actor auth.Actor, id int64) (done bool, err error) {
 	n, err := tx.Exec(`UPDATE imports SET state = 'queued', trial = $3, rows_done = 0, bookings_created = 0, payments_created = 0,
 			payments_there = 0, refused = 0, channels = '[]', tries = 0, finished_at = NULL, author_id = $4, author = $5,
-			author_name = $6
+			author_name = $6, token_id = $7
 		WHERE site_id = $1 AND id = $2 AND state = 'tried'`,
-		actor.SiteID, id, false, actor.UserID, actor.Username, actor.DisplayName)
+		actor.SiteID, id, false, actor.UserID, actor.Username, actor.DisplayName, actor.TokenID)
 	return n > 0, err
 }
 

@@ -183,6 +183,18 @@ func TestAnImportThatDiesGoesOn(t *testing.T) {
 	})
 }
 
+// person makes a user with a role on a site.
+func person(t *testing.T, w *apptest.World, siteID int64, name string, role auth.Role) auth.Actor {
+	t.Helper()
+	made, err := w.App.Accounts.CreateUser(t.Context(), auth.System(siteID),
+		travel.UserFields{Username: name, Email: name + "@example.com", Password: apptest.GoodPassword}, role, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	actor, _ := made.ActorAt(auth.Membership{SiteID: siteID, UserID: made.ID, Role: role})
+	return actor
+}
+
 // realSite makes a site that is no sandbox, and two of its operators.
 func realSite(t *testing.T, w *apptest.World, path string) (ada, bob auth.Actor) {
 	t.Helper()
@@ -191,9 +203,7 @@ func realSite(t *testing.T, w *apptest.World, path string) (ada, bob auth.Actor)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ada, bob = auth.System(site.ID), auth.System(site.ID)
-	ada.UserID, ada.Username, bob.UserID, bob.Username = 1001, "ada", 1002, "bob"
-	return ada, bob
+	return person(t, w, site.ID, path+"-ada", auth.Operator), person(t, w, site.ID, path+"-bob", auth.Operator)
 }
 
 // TestAnImportOfARealSiteWaitsForAnotherOperator: with what the file would bring in; and one that is refused imports nothing.
@@ -207,7 +217,7 @@ func TestAnImportOfARealSiteWaitsForAnotherOperator(t *testing.T) {
 			t.Fatalf("it does not wait: %+v", f)
 		}
 		p, err := w.App.Approvals.Get(t.Context(), bob, f.ProposalID)
-		if err != nil || !strings.Contains(p.Effect, `"payments_created":3`) || p.ProposedBy != "ada" {
+		if err != nil || !strings.Contains(p.Effect, `"payments_created":3`) || p.ProposedBy != "real-ada" {
 			t.Errorf("the proposal: %+v, %v", p, err)
 		}
 		if _, err := w.App.Approvals.Approve(t.Context(), ada, f.ProposalID, ""); err == nil {
@@ -242,10 +252,12 @@ func TestARefusedFileLeavesNothing(t *testing.T) {
 		apptest.WantKind(t, err, fault.CardNumber, "a card number")
 		_, err = received(t, w, w.Actor, takeover.NewFile{}, "a,b\n1,2\n")
 		apptest.WantKind(t, err, fault.Invalid, "no file of payments")
-		merchant := w.Actor
-		merchant.Role = auth.MemberAdmin
-		_, err = received(t, w, merchant, takeover.NewFile{}, sampleBook(t))
-		apptest.WantKind(t, err, fault.Forbidden, "a merchant")
+		for _, role := range []auth.Role{auth.ReadOnly, auth.Finance, auth.Modal} {
+			other := w.Actor
+			other.Role = role
+			_, err = received(t, w, other, takeover.NewFile{}, sampleBook(t))
+			apptest.WantKind(t, err, fault.Forbidden, string(role))
+		}
 		for range 10 {
 			mustReceive(t, w, w.Actor, takeover.NewFile{DryRun: true}, sampleBook(t))
 		}

@@ -137,7 +137,7 @@ func (i *Imports) Payments(
 		return ImportReport{}, err
 	}
 	var problems fault.Problems
-	i.checkMode(opts.Mode, &problems)
+	i.checkMode(actor, opts.Mode, &problems)
 	if err := problems.Err(); err != nil {
 		return ImportReport{}, err
 	}
@@ -160,8 +160,8 @@ func (i *Imports) Payments(
 	return run.report, errors.Join(err, run.end(ctx, err != nil))
 }
 
-// may refuses actors who may not import. An import decides from when payments are covered, and may create protected channels.
-// Only operators may do that.
+// may refuses actors who may not import. Members import what they could report one by one. What else an import can do is the
+// operator's: see operatorsMode, importChunk.taken and auth.RecordChargebacks. Cover from before needs two people.
 func (i *Imports) may(actor auth.Actor) error {
 	for _, p := range []auth.Permission{auth.ImportBooks, auth.WriteBookings, auth.WriteTransactions} {
 		if err := actor.Require(p); err != nil {
@@ -171,9 +171,17 @@ func (i *Imports) may(actor auth.Actor) error {
 	return nil
 }
 
-// checkMode notes a mode that channels cannot have. "" is none.
-func (i *Imports) checkMode(mode travel.AccountMode, p *fault.Problems) {
+// operatorsMode reports whether the actor may not make channels in this mode: only the operator may.
+func operatorsMode(actor auth.Actor, mode travel.AccountMode) bool {
+	return mode != "" && mode != travel.ModeTest && mode != travel.ModeDraft && !actor.Can(auth.SetChannelTerms)
+}
+
+// checkMode notes a mode that channels cannot have, or that the actor cannot give them. "" is none.
+func (i *Imports) checkMode(actor auth.Actor, mode travel.AccountMode, p *fault.Problems) {
 	if mode == "" || slices.Contains(i.Profile.Modes(), mode) {
+		if operatorsMode(actor, mode) {
+			p.Wrong("mode", "A channel is created in mode test or draft; the operator sets every other mode.")
+		}
 		return
 	}
 	modes := make([]string, 0, len(i.Profile.Modes()))
@@ -277,6 +285,8 @@ func (r *importRun) take(ctx context.Context, groups [][]travel.ImportedPayment)
 	case err == nil:
 		r.count(c)
 		return nil
+	case isRefusal(err): // not of a row, but of the import
+		return err
 	case ctx.Err() == nil && len(groups) == 1 && len(groups[0]) > 1:
 		return &fault.Error{Kind: fault.KindOf(err), Err: err, Message: fmt.Sprintf(
 			"Line %d and %d other lines depend on each other, and the database cannot take them in one write.",
