@@ -109,6 +109,9 @@ var importCases = []broken{
 	{"imports follow the arrows", "internal/api/a.go", "package api\n\nimport \"holdfast/internal/db\"\n", []string{
 		"internal/api/a.go:3: package internal/api may not",
 	}},
+	{"imports follow the arrows", "internal/web/chart/a.go", "package chart\n\nimport \"holdfast/internal/ledger\"\n", []string{
+		"internal/web/chart/a.go:3: package internal/web/chart may not",
+	}},
 	{"imports follow the arrows", "internal/psp/sandbox/a.go", "package sandbox\n\nimport \"holdfast/internal/psp\"\n", nil},
 	{"imports follow the arrows", "internal/psp/a.go", "package psp\n\nimport \"holdfast/internal/psp/sandbox\"\n", []string{
 		"internal/psp/a.go:3: package internal/psp may not",

@@ -307,8 +307,11 @@ func importArrows(s source) []string {
 	return found
 }
 
-// allowed gives the arrows that start at a package.
+// allowed gives the arrows that start at a package. Its own line counts before a pattern.
 func allowed(pkg string) []string {
+	if targets, ok := arrows[pkg]; ok {
+		return targets
+	}
 	for pattern, targets := range arrows {
 		if matches(pkg, []string{pattern}) {
 			return targets

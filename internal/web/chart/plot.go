@@ -1,0 +1,257 @@
+package chart
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"strconv"
+)
+
+// plot is a chart that is ready to be laid out: its texts are clean, its points sorted, and its numbers so small that
+// sums of them and their products with lengths fit in 64 bits.
+type plot struct {
+	Chart
+	zeros  int       // a plot value stands for itself times ten to this power; 0 for all but huge numbers
+	values [][]int64 // of each point, one for each series, in plot values
+	totals []int64   // of each point, in plot values
+	notes  []string
+}
+
+// room is the largest sum of plot values: with a sign, rounded up to a tick, times the length of a drawing in
+// hundredths, it stays below 2^63.
+const room = 10_000_000_000_000
+
+func prepare(c Chart) plot {
+	p := plot{Chart: c}
+	p.ID, p.Title, p.Caption, p.Names = plainID(c.ID), clean(c.Title), clean(c.Caption), clean(c.Names)
+	if p.Names == "" {
+		p.Names = "Name"
+	}
+	points := c.Points
+	if len(points) > Most {
+		points = points[:Most]
+		p.notes = append(p.notes, "Only the first "+digits(Most)+" of "+digits(len(c.Points))+" are here.")
+	}
+	p.Points = slices.Clone(points)
+	series := len(c.Series)
+	for i := range p.Points {
+		p.Points[i].Label, p.Points[i].Long = clean(p.Points[i].Label), clean(p.Points[i].Long)
+		series = max(series, len(p.Points[i].Values))
+	}
+	if p.Kind == Limits || p.Kind == Waterfall {
+		series = 1
+	}
+	p.Series = make([]string, max(series, 1))
+	for i := range p.Series {
+		switch {
+		case i < len(c.Series):
+			p.Series[i] = clean(c.Series[i])
+		case series > 1:
+			p.Series[i] = "Series " + digits(i+1)
+		}
+	}
+	p.sort()
+	p.shrink()
+	if p.onlyZeros() {
+		p.notes = append(p.notes, "All numbers are zero.")
+	}
+	return p
+}
+
+// onlyZeros says that there are numbers, and nothing to see of them.
+func (p plot) onlyZeros() bool {
+	for _, point := range p.Points {
+		if slices.ContainsFunc(point.Values, func(v int64) bool { return v != 0 }) {
+			return false
+		}
+	}
+	return len(p.Points) > 0
+}
+
+// sort puts the largest first, where the kind wants it.
+func (p *plot) sort() {
+	switch p.Kind {
+	case Ranked:
+		p.shrink() // the sums must fit
+		order := make([]int, len(p.Points))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.totals[b], p.totals[a]) })
+		sorted := make([]Point, len(order))
+		for to, from := range order {
+			sorted[to] = p.Points[from]
+		}
+		p.Points = sorted
+	case Limits:
+		slices.SortStableFunc(p.Points, moreUsed)
+	}
+	if p.Kind == Limits && len(p.Points) > mostRows {
+		p.notes = append(p.notes, "The drawing has the "+digits(mostRows)+" that are used most. The table has all "+
+			digits(len(p.Points))+".")
+	}
+}
+
+// moreUsed compares two points of Limits by the share of the limit that is used. What has no limit comes last.
+func moreUsed(a, b Point) int {
+	if ofA, ofB := a.class(), b.class(); ofA != ofB || ofA != measured {
+		return cmp.Or(cmp.Compare(ofA, ofB), cmp.Compare(b.used(), a.used()))
+	}
+	// used/limit of each, without rounding: the products have 128 bits.
+	aHigh, aLow := bits.Mul64(uint64(max(a.used(), 0)), uint64(b.Mark))
+	bHigh, bLow := bits.Mul64(uint64(max(b.used(), 0)), uint64(a.Mark))
+	return cmp.Or(cmp.Compare(bHigh, aHigh), cmp.Compare(bLow, aLow))
+}
+
+// The classes of limits, in their order. Only of those that are measured can a share be given.
+const (
+	withoutRoom = iota // nothing is allowed, and something is used
+	measured
+	unneeded // nothing is allowed, and nothing is used
+	unlimited
+)
+
+func (p Point) class() int {
+	switch {
+	case !p.HasMark:
+		return unlimited
+	case p.Mark > 0:
+		return measured
+	case p.noRoom():
+		return withoutRoom
+	}
+	return unneeded
+}
+
+// used is the number that a limit is compared with.
+func (p Point) used() int64 { return p.value(0) }
+
+// noRoom says that a limit allows nothing, and that something is used: no share can be given.
+func (p Point) noRoom() bool { return p.Mark <= 0 && p.used() > p.Mark }
+
+// over says that a limit is passed.
+func (p Point) over() bool { return p.HasMark && p.used() > p.Mark }
+
+// share gives used/limit in parts of whole, cut and at most most. It is 0 for what is negative.
+func (p Point) share(whole, most uint64) uint64 {
+	switch {
+	case p.noRoom():
+		return most
+	case p.used() <= 0 || p.Mark <= 0:
+		return 0
+	}
+	high, low := bits.Mul64(uint64(p.used()), whole)
+	if high >= uint64(p.Mark) {
+		return most
+	}
+	quotient, _ := bits.Div64(high, low, uint64(p.Mark))
+	return min(quotient, most)
+}
+
+// value is the number of a series. One that is missing counts as zero.
+func (p Point) value(series int) int64 {
+	if series < len(p.Values) {
+		return p.Values[series]
+	}
+	return 0
+}
+
+// shrink fills in the plot values. Numbers that are too large lose as many digits as they must; a drawing has no place
+// for these anyway.
+func (p *plot) shrink() {
+	addends := uint64(len(p.Series))
+	if p.Kind != Area && p.Kind != Bars {
+		addends *= uint64(max(len(p.Points), 1)) // "others", and the levels of a waterfall
+	}
+	var largest uint64
+	for _, point := range p.Points {
+		for i := range p.Series {
+			largest = max(largest, size(point.value(i)))
+		}
+	}
+	p.zeros = 0
+	divisor := int64(1)
+	for largest > room/addends {
+		largest /= 10
+		divisor *= 10
+		p.zeros++
+	}
+	p.values, p.totals = make([][]int64, len(p.Points)), make([]int64, len(p.Points))
+	for i, point := range p.Points {
+		for k := range p.Series {
+			v := point.value(k) / divisor
+			p.values[i] = append(p.values[i], v)
+			p.totals[i] += v
+		}
+	}
+}
+
+// size is the magnitude of a number. That of the smallest int64 fits only here.
+func size(v int64) uint64 {
+	if v < 0 {
+		return -uint64(v)
+	}
+	return uint64(v)
+}
+
+// digits writes a count of things.
+func digits(n int) string { return strconv.Itoa(n) }
+
+// scale is an axis from lo to hi, in plot values, with ticks at the multiples of step. Zero is on it.
+type scale struct{ lo, hi, step int64 }
+
+// newScale makes an axis for numbers from lowest to highest, in at most most+2 steps. Of two distances of ticks it takes
+// the one that leaves less room empty.
+func newScale(lowest, highest, most int64) scale {
+	lowest, highest = min(lowest, 0), max(highest, 0)
+	span := highest - lowest
+	if span == 0 {
+		return scale{step: 1}
+	}
+	step := niceStep((span + most - 1) / most)
+	fine, coarse := around(lowest, highest, step), around(lowest, highest, niceStep(step+1))
+	if fine.hi-fine.lo < coarse.hi-coarse.lo {
+		return fine
+	}
+	return coarse
+}
+
+// around is the axis with ticks at some distance.
+func around(lowest, highest, step int64) scale {
+	s := scale{lo: lowest / step * step, hi: highest / step * step, step: step}
+	if s.lo > lowest {
+		s.lo -= step
+	}
+	if s.hi < highest {
+		s.hi += step
+	}
+	return s
+}
+
+// niceStep is the smallest of 1, 2, 2.5 and 5 times a power of ten that is at least least.
+func niceStep(least int64) int64 {
+	for power := int64(1); ; power *= 10 {
+		for _, tenths := range []int64{10, 20, 25, 50} {
+			if power*tenths%10 == 0 && power*tenths/10 >= least {
+				return power * tenths / 10
+			}
+		}
+	}
+}
+
+// ticks are the places of the axis that have a line and a label, from the lowest.
+func (s scale) ticks() []int64 {
+	var list []int64
+	for v := s.lo; v <= s.hi; v += s.step {
+		list = append(list, v)
+	}
+	return list
+}
+
+// at gives how far a value is from the beginning of an axis of some length.
+func (s scale) at(v int64, length unit) unit {
+	if s.hi == s.lo {
+		return 0
+	}
+	return unit((v - s.lo) * int64(length) / (s.hi - s.lo))
+}

@@ -1,0 +1,115 @@
+package chart
+
+import "strings"
+
+// table is what stands under "Numbers".
+type table struct {
+	Names   string
+	Unit    string // said once above the columns; "" where the numbers need no word
+	Columns []string
+	Rows    []tableRow
+}
+
+type tableRow struct {
+	Name, Href string
+	Cells      []string
+}
+
+// Several says that the unit has a line of its own above the columns.
+func (t table) Several() bool { return t.Unit != "" && len(t.Columns) > 1 }
+
+// table has every number of the points, with all its digits, in the order of the drawing.
+func (p plot) table() table {
+	t := table{Names: p.Names, Unit: p.unit(), Columns: p.Series}
+	switch {
+	case p.Kind == Limits:
+		used := p.Series[0]
+		if used == "" {
+			used = "Used"
+		}
+		t.Columns = []string{used, "Limit"}
+	case len(p.Series) == 1 && t.Unit != "":
+		t.Columns = []string{strings.TrimSpace(p.Series[0] + " " + t.Unit)}
+	case len(p.Series) == 1 && p.Series[0] == "":
+		t.Columns = []string{"Number"}
+		if p.Unit == Percent {
+			t.Columns = []string{"Share"}
+		}
+	}
+	for i, point := range p.Points {
+		row := tableRow{Name: point.name(), Href: point.Href}
+		for k := range p.Series {
+			cell := p.full(point.value(k))
+			if p.Kind == Waterfall && i > 0 && i < len(p.Points)-1 && point.value(k) > 0 {
+				cell = "+" + cell
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		if p.Kind == Limits {
+			row.Cells = append(row.Cells, p.limitCell(point))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func (p plot) limitCell(point Point) string {
+	if !point.HasMark {
+		return "no limit"
+	}
+	return p.full(point.Mark)
+}
+
+// told is the title of a point: its name and its numbers.
+func (p plot) told(i int) string {
+	point := p.Points[i]
+	switch {
+	case p.Kind == Limits && !point.HasMark:
+		return point.name() + ": " + p.said(point.used()) + ", no limit"
+	case p.Kind == Limits:
+		words := point.name() + ": " + p.full(point.used()) + " of " + p.said(point.Mark) + ", " + percent(point)
+		if point.over() {
+			words += ", over the limit"
+		}
+		return words
+	case p.Kind == Waterfall && i > 0 && i < len(p.Points)-1 && point.value(0) > 0:
+		return point.name() + ": +" + p.said(point.value(0))
+	case len(p.Series) == 1:
+		return point.name() + ": " + p.said(point.value(0))
+	}
+	var parts []string
+	for k, name := range p.Series {
+		parts = append(parts, name+" "+p.said(point.value(k)))
+	}
+	return point.name() + ": " + strings.Join(parts, ", ")
+}
+
+// about says in words what the drawing shows, for those who do not see it.
+func (p plot) about() string {
+	n := len(p.Points)
+	first, last := p.Points[0], p.Points[n-1]
+	if n == 1 {
+		return p.told(0) + "."
+	}
+	switch p.Kind {
+	case Limits:
+		over := 0
+		for _, point := range p.Points {
+			if point.over() {
+				over++
+			}
+		}
+		return digits(n) + " limits, the most used first. " + digits(over) + " of them over the limit. " + p.told(0) + "."
+	case Waterfall:
+		return "From " + p.told(0) + ", over " + digits(n-2) + " changes, to " + p.told(n-1) + "."
+	case Ranked:
+		return digits(n) + " bars, the largest first. " + p.told(0) + "."
+	}
+	most := 0
+	for i, total := range p.totals {
+		if total > p.totals[most] {
+			most = i
+		}
+	}
+	return digits(n) + " points, from " + first.name() + " to " + last.name() + ". The highest is " + p.told(most) + "."
+}

@@ -1,0 +1,209 @@
+package chart
+
+import (
+	"slices"
+	"strings"
+)
+
+// frame is the room between the axes of a chart with an upright axis.
+type frame struct {
+	width
+	scale                   scale
+	left, top               unit
+	right, bottom           unit
+	innerWidth, innerHeight unit
+}
+
+const (
+	gap       = 8 * one // between a label and what is beside it
+	lineOf    = 15 * one
+	thickest  = 44 * one // bars of few points
+	baseline  = 4 * one  // from the middle of a text to its foot
+	leastSlot = 90 * one // labels that are longer than their slot are cut to this at least
+)
+
+// frame makes the axis for numbers from lowest to highest, with room for some lines of labels below it.
+func (p plot) frame(w width, lowest, highest int64, lines int) (frame, drawing) {
+	f := frame{width: w, scale: newScale(lowest, highest, w.ticks), top: 26 * one, right: w.w}
+	d := drawing{W: w.w, H: w.h}
+	f.bottom = w.h - gap - unit(lines)*lineOf
+	f.innerHeight = f.bottom - f.top
+	ticks := f.scale.ticks()
+	gutter := textWidth(p.unit())
+	for _, v := range ticks {
+		gutter = max(gutter, textWidth(p.tick(v)))
+	}
+	f.left = gutter + gap
+	f.innerWidth = f.right - f.left
+	for _, v := range ticks {
+		y := f.y(v)
+		class := "grid"
+		if v == 0 {
+			class = "zero"
+		}
+		d.Grid = append(d.Grid, line{X1: f.left, Y1: y, X2: f.right, Y2: y, Class: class})
+		d.Texts = append(d.Texts, text{X: gutter, Y: y + baseline, Anchor: "end", Class: "tick", Text: p.tick(v)})
+	}
+	if unit := p.unit(); unit != "" {
+		d.Texts = append(d.Texts, text{X: gutter, Y: 11 * one, Anchor: "end", Class: "tick", Text: unit})
+	}
+	return f, d
+}
+
+// y is the height at which a value stands.
+func (f frame) y(v int64) unit { return f.bottom - f.scale.at(v, f.innerHeight) }
+
+// slot is the room of one of n points, from left to right.
+func (f frame) slot(i, n int) (from, to unit) {
+	return f.left + f.innerWidth*unit(i)/unit(n), f.left + f.innerWidth*unit(i+1)/unit(n)
+}
+
+// span is the box of a bar from one value to another, in the middle of a slot.
+func (f frame) span(from, to unit, a, b int64, fill look) box {
+	room := to - from
+	thick := min(room*2/3, thickest)
+	if room < 3*one { // gaps would be thinner than a dot of the screen
+		thick = room
+	}
+	high, low := min(f.y(a), f.y(b)), max(f.y(a), f.y(b))
+	return box{X: from + (room-thick)/2, Y: high, W: thick, H: low - high, Look: fill}
+}
+
+// labels sets the names of the points below the axis: as many as fit beside each other, at equal distances. at is the
+// middle of each.
+func (f frame) labels(points []Point, at func(i int) unit) []text {
+	var places []int
+	for i, point := range points {
+		if strings.TrimSpace(point.Label) != "" {
+			places = append(places, i)
+		}
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	most := min(max(f.innerWidth/unit(len(places))-gap, leastSlot), f.w)
+	all := make([]text, len(places))
+	for k, i := range places {
+		label := text{X: at(i), Y: f.bottom + lineOf + 2*one, Anchor: "middle", Class: "label", Text: fit(points[i].Label, most)}
+		half := textWidth(label.Text) / 2
+		label.X = max(min(label.X, f.w-half), half) // the first and the last stay in the drawing
+		all[k] = label
+	}
+	for step := 1; ; step++ {
+		var chosen []text
+		for k := 0; k < len(all); k += step {
+			chosen = append(chosen, all[k])
+		}
+		if apart(chosen) {
+			return chosen
+		}
+	}
+}
+
+// apart says whether texts that follow each other leave a gap.
+func apart(list []text) bool {
+	for i := 1; i < len(list); i++ {
+		_, end := list[i-1].extent()
+		if start, _ := list[i].extent(); start < end+gap {
+			return false
+		}
+	}
+	return true
+}
+
+// bars draws a bar for each point. Positive numbers are stacked up from zero, negative ones down.
+func (p plot) bars(w width) drawing {
+	var lowest, highest int64
+	for _, values := range p.values {
+		down, up := reach(values)
+		lowest, highest = min(lowest, down), max(highest, up)
+	}
+	f, d := p.frame(w, lowest, highest, 1)
+	n := len(p.Points)
+	for i, point := range p.Points {
+		from, to := f.slot(i, n)
+		m := mark{Title: p.told(i), Href: point.Href, Reach: box{X: from, Y: f.top, W: to - from, H: f.innerHeight}}
+		var up, down int64
+		for k, v := range p.values[i] {
+			base := &up
+			if v < 0 {
+				base = &down
+			}
+			if v != 0 {
+				m.Boxes = append(m.Boxes, f.span(from, to, *base, *base+v, p.look(k, w)))
+			}
+			*base += v
+		}
+		d.Marks = append(d.Marks, m)
+	}
+	d.Texts = append(d.Texts, f.labels(p.Points, func(i int) unit {
+		from, to := f.slot(i, n)
+		return (from + to) / 2
+	})...)
+	return d
+}
+
+// reach gives the ends of a stacked bar.
+func reach(values []int64) (down, up int64) {
+	for _, v := range values {
+		down, up = down+min(v, 0), up+max(v, 0)
+	}
+	return down, up
+}
+
+// hovers is how many points of an area can be pointed at: more would be thinner than a pointer.
+const hovers = 120
+
+// areas draws the series as surfaces on top of each other.
+func (p plot) areas(w width) drawing {
+	var lowest, highest int64
+	levels := make([][]int64, len(p.Series)+1) // the lower edge of each series, and the upper one of the last
+	for k := range levels {
+		levels[k] = make([]int64, len(p.Points))
+	}
+	for i, values := range p.values {
+		for k, v := range values {
+			levels[k+1][i] = levels[k][i] + v
+			lowest, highest = min(lowest, levels[k+1][i]), max(highest, levels[k+1][i])
+		}
+	}
+	f, d := p.frame(w, lowest, highest, 1)
+	last := unit(len(p.Points) - 1)
+	x := func(i int) unit { return f.left + f.innerWidth*unit(i)/last }
+	for k := range p.Series {
+		top := path(levels[k+1], x, f.y)
+		foot := slices.Clone(levels[k])
+		slices.Reverse(foot)
+		back := path(foot, func(i int) unit { return x(len(foot) - 1 - i) }, f.y)
+		d.Bands = append(d.Bands, band{Look: p.look(k, w), Path: "M" + top + "L" + back + "Z", Top: "M" + top})
+	}
+	if w.wide && len(p.Points) <= hovers { // telephones have no pointer that hovers
+		for i := range p.Points {
+			from, to := f.left, f.right
+			if i > 0 {
+				from = (x(i-1) + x(i)) / 2
+			}
+			if unit(i) < last {
+				to = (x(i) + x(i+1)) / 2
+			}
+			reach := box{X: from, Y: f.top, W: to - from, H: f.innerHeight}
+			// A thin line shows which point the title speaks of.
+			here := box{X: min(max(x(i)-one/2, f.left), f.right-one), Y: f.top, W: one, H: f.innerHeight, Look: look{Class: "here"}}
+			d.Marks = append(d.Marks, mark{Title: p.told(i), Reach: reach, Boxes: []box{here}})
+		}
+	}
+	d.Texts = append(d.Texts, f.labels(p.Points, x)...)
+	return d
+}
+
+// path joins the values by straight lines. The lines behind the first point have no letters of their own.
+func path(values []int64, x func(int) unit, y func(int64) unit) string {
+	var b strings.Builder
+	for i, v := range values {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(x(i).String() + "," + y(v).String())
+	}
+	return b.String()
+}

@@ -1,0 +1,195 @@
+package chart
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"holdfast/internal/money"
+)
+
+// em is the size of all text in a drawing, in its units.
+const em = 12
+
+// Short writes an amount, in minor units, for an axis or beside a bar: "1.2m", "840k", "-3.4k", "950". It rounds half
+// away from zero. bn is 10^9 and tn 10^12. "" writes a count.
+func Short(amount int64, c money.Currency) string { return short(amount, -decimals(c), briefly) }
+
+func decimals(c money.Currency) int {
+	if c == "" {
+		return 0
+	}
+	return c.Exponent()
+}
+
+// precision says how many decimals a short form has, when so many digits stand before the point.
+type precision func(whole int) int
+
+// briefly is for labels: one decimal, and none from a hundred on.
+func briefly(whole int) int {
+	if whole >= 3 {
+		return 0
+	}
+	return 1
+}
+
+// exactly is for ticks: 1.25k is one of them, and no nice number needs more.
+func exactly(int) int { return 2 }
+
+// short writes v times ten to the power of exponent.
+func short(v int64, exponent int, places precision) string {
+	suffixes := []string{"", "k", "m", "bn", "tn"}
+	abs := size(v)
+	for abs != 0 {
+		whole := len(strconv.FormatUint(abs, 10)) + exponent // digits before the point
+		group := min(max((whole-1)/3, 0), len(suffixes)-1)
+		behind := 3*group - exponent // digits behind the point, as long as nothing is rounded
+		most := places(whole - 3*group)
+		if whole <= 0 { // less than one unit: all its decimals
+			most = behind
+		}
+		if behind > most && behind > 0 {
+			drop := uint64(1)
+			for range behind - most {
+				drop *= 10
+			}
+			// Rounding may make 1000k of 999.9k: the next round finds the suffix anew.
+			abs, exponent = (abs+drop/2)/drop, exponent+behind-most
+			continue
+		}
+		text := decimal(abs, behind) + suffixes[group]
+		if v < 0 {
+			return "-" + text
+		}
+		return text
+	}
+	return "0"
+}
+
+// decimal writes digits with so many of them behind the point, without zeros at the end. A negative number of them adds
+// zeros in front of the point.
+func decimal(abs uint64, behind int) string {
+	text := strconv.FormatUint(abs, 10)
+	if behind <= 0 {
+		return grouped(text + strings.Repeat("0", -behind))
+	}
+	if short := behind + 1 - len(text); short > 0 {
+		text = strings.Repeat("0", short) + text
+	}
+	whole, fraction := text[:len(text)-behind], strings.TrimRight(text[len(text)-behind:], "0")
+	if fraction == "" {
+		return grouped(whole)
+	}
+	return grouped(whole) + "." + fraction
+}
+
+// grouped sets commas between thousands.
+func grouped(text string) string {
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// exponent is the power of ten that makes units of plot values.
+func (p plot) exponent() int {
+	switch {
+	case p.Unit == Percent:
+		return p.zeros - 2
+	case p.Unit == Count:
+		return p.zeros
+	}
+	return p.zeros - decimals(p.Currency)
+}
+
+// brief writes a plot value beside a bar.
+func (p plot) brief(v int64) string { return short(v, p.exponent(), briefly) + p.suffix() }
+
+// tick writes a plot value on the axis.
+func (p plot) tick(v int64) string { return short(v, p.exponent(), exactly) + p.suffix() }
+
+// changed writes a plot value with its sign.
+func (p plot) changed(v int64) string {
+	if v > 0 {
+		return "+" + p.brief(v)
+	}
+	return p.brief(v)
+}
+
+func (p plot) suffix() string {
+	if p.Unit == Percent {
+		return "%"
+	}
+	return ""
+}
+
+// full writes a number of the chart, not of the plot, with all its digits.
+func (p plot) full(v int64) string {
+	switch {
+	case p.Unit == Percent:
+		return money.Format(v, money.EUR) + "%" // two decimals, as a euro has
+	case p.Unit == Count || p.Currency == "":
+		sign := ""
+		if v < 0 {
+			sign = "-"
+		}
+		return sign + grouped(strconv.FormatUint(size(v), 10))
+	}
+	return money.Format(v, p.Currency)
+}
+
+// said is full with the currency, for titles and for those who hear the chart.
+func (p plot) said(v int64) string {
+	if unit := p.unit(); unit != "" {
+		return p.full(v) + " " + unit
+	}
+	return p.full(v)
+}
+
+// unit is what the axis and the table say once: the currency, where there is one.
+func (p plot) unit() string {
+	if p.Unit == Amount {
+		return string(p.Currency)
+	}
+	return ""
+}
+
+// textWidth is how wide a text is at most in the fonts that browsers take, in hundredths of a drawing's unit. It is made for
+// DejaVu Sans, the widest of them.
+func textWidth(text string) unit {
+	hundredths := 0
+	for _, r := range text {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+		case r >= 0x1f000:
+			hundredths += 140
+		case r >= 0x1100 && r != '…' && !unicode.IsPunct(r):
+			hundredths += 105
+		case strings.ContainsRune("mwMW%@+…&—", r):
+			hundredths += 100
+		case strings.ContainsRune("ijltfrI.,:;'|!()[] -/·", r):
+			hundredths += 42
+		case r > unicode.MaxASCII || unicode.IsUpper(r):
+			hundredths += 80
+		default:
+			hundredths += 65
+		}
+	}
+	return unit(hundredths * em)
+}
+
+// fit cuts a text that is wider than it may be.
+func fit(text string, most unit) string {
+	if textWidth(text) <= most {
+		return text
+	}
+	cut, used := 0, textWidth("…")
+	for at, r := range text {
+		if used += textWidth(string(r)); used > most {
+			break
+		}
+		cut = at + utf8.RuneLen(r)
+	}
+	return strings.TrimRight(text[:cut], " ") + "…"
+}
