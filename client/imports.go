@@ -60,7 +60,7 @@ func (s *Imports) AllRows(ctx context.Context, id int64, query ImportRowsQuery) 
 	return each[ImportRow](ctx, s.c, s.c.resource("imports", id, "rows"), query)
 }
 
-// CSV reads the refused rows of an import as a file.
+// CSV reads the refused rows of an import as a file, with their cells: mended, it can be sent as a new import.
 func (s *Imports) CSV(ctx context.Context, id int64) ([]byte, error) {
 	return s.c.file(ctx, s.c.resource("imports", id, "csv"), nil)
 }

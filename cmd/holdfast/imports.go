@@ -7,7 +7,6 @@ import (
 	"encoding/csv"
 	"encoding/hex"
 	"fmt"
-	"holdfast/internal/api"
 	"holdfast/internal/takeover"
 	"io"
 	"os"
@@ -202,7 +201,7 @@ func newRefusals(to io.Writer, name string) (*refusals, error) {
 func (r *refusals) add(refusal takeover.Refusal) {
 	r.count++
 	if r.out != nil {
-		_ = r.out.Write([]string{strconv.Itoa(refusal.Line), api.PlainCell(refusal.Reason)}) // close returns the error
+		_ = r.out.Write([]string{strconv.Itoa(refusal.Line), travel.PlainCell(refusal.Reason)}) // close returns the error
 	}
 	at, _ := slices.BinarySearchFunc(r.first, refusal, func(a, b takeover.Refusal) int { return cmp.Compare(a.Line, b.Line) })
 	r.first = slices.Insert(r.first, at, refusal)

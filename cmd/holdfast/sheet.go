@@ -12,10 +12,10 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"holdfast/internal/api"
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
+	"holdfast/internal/travel"
 )
 
 // sheet is what lists and reports print: named columns, and rows of cells. It becomes a table for people, or CSV for
@@ -52,7 +52,7 @@ type cell struct {
 
 // words is a text. In a table it keeps to its line.
 func words(text string) cell {
-	return cell{text: oneLine(text), plain: api.PlainCell(text)}
+	return cell{text: oneLine(text), plain: travel.PlainCell(text)}
 }
 
 func oneLine(text string) string {

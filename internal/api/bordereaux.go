@@ -14,6 +14,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/reports"
+	"holdfast/internal/travel"
 )
 
 // bordereauRowShape is a row of the premium bordereau, with the columns that underwriters expect. Amounts are decimal
@@ -70,7 +71,7 @@ func certificate(r reports.BordereauRow) string {
 
 func (r bordereauRowShape) cells() []string {
 	return []string{
-		r.Certificate, PlainCell(r.Insured), PlainCell(r.Merchant), r.Inception.String(), r.Expiry.String(), r.CountryOfRisk,
+		r.Certificate, travel.PlainCell(r.Insured), travel.PlainCell(r.Merchant), r.Inception.String(), r.Expiry.String(), r.CountryOfRisk,
 		r.TransactionType, r.Booked.String(), r.Effective.String(), string(r.OriginalCurrency), r.SumInsured,
 		string(r.SettlementCurrency), r.SettlementInsured, r.RateOfExchange, r.OriginalPerEuro, r.SettlementPerEuro, r.Gross,
 		r.Tax, r.Net,

@@ -22,6 +22,7 @@ const (
 	probesWaiting = 32
 	filesAtOnce   = 4 // imports whose files are received; each may take minutes
 	filesWaiting  = 4
+	refusedAtOnce = 2        // CSVs of refused rows: each reads a file again that may be large
 	bodiesAtOnce  = 1024     // requests that are still being sent, for each lane
 	bodyBytes     = 16 << 20 // of all bodies together
 	bodyBytesEach = 4 << 20  // of the bodies of one caller
@@ -32,7 +33,7 @@ const (
 
 // door lets requests in. Each waits at the gate of its lane, so that what one lane is full of keeps nothing from another.
 type door struct {
-	probes, logins, payments, files, others gate
+	probes, logins, payments, files, refused, others gate
 
 	bodies bodies
 	large  chan struct{} // full while a large body is decoded
@@ -46,6 +47,7 @@ func newDoor(cfg Config, atProcessors int) *door {
 		logins:   gate{running: loginsAtOnce, waiting: loginsWaiting, each: loginsAtOnce + loginsWaiting, reading: bodiesAtOnce},
 		payments: gate{running: atOnce + atProcessors, waiting: waiting, each: each, reading: bodiesAtOnce},
 		files:    gate{running: filesAtOnce, waiting: filesWaiting, each: 1},
+		refused:  gate{running: refusedAtOnce, waiting: waiting, each: 2 * refusedAtOnce},
 		others:   gate{running: atOnce, waiting: waiting, each: each, reading: bodiesAtOnce},
 		bodies:   bodies{most: bodyBytes, each: bodyBytesEach, time: bodyTime},
 		large:    make(chan struct{}, 1),
@@ -65,6 +67,8 @@ func (d *door) gateOf(name string) *gate {
 		return &d.payments
 	case "createImport":
 		return &d.files
+	case "getImportCSV":
+		return &d.refused
 	default:
 		return &d.others
 	}

@@ -2,8 +2,8 @@ package api
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
+	"iter"
 	"mime"
 	"net/http"
 	"strconv"
@@ -171,27 +171,33 @@ func (s *server) listImportRows(c *call) error {
 // csvRows is how many refused rows one read of the CSV takes.
 const csvRows = 1000
 
-// getImportCSV answers with the refused rows of an import, in the form of the file of the command line.
+// getImportCSV answers with the refused rows of an import and their cells, so that they can be mended and sent again.
 func (s *server) getImportCSV(c *call) error {
-	page := travel.Page{Number: 1, Size: csvRows, Offset: -1, OrderBy: "id"}
-	filter := takeover.FileFilter{RowStates: []takeover.RowState{takeover.RowRefused}}
-	var out *csv.Writer
-	for {
-		found, err := s.app.ImportFiles.Rows(c.ctx, c.actor, c.id, filter, page)
-		if err != nil {
-			return c.finishFile(s, err)
+	file, err := s.app.ImportFiles.Original(c.ctx, c.actor, c.id)
+	if err != nil {
+		return err
+	}
+	c.beginFile("text/csv; charset=utf-8", "import-"+strconv.FormatInt(c.id, 10)+"-refused.csv")
+	return c.finishFile(s, paymentfile.WriteRefused(c, file, s.refusedRows(c)))
+}
+
+// refusedRows are all rows of an import that were refused, in the order of their lines.
+func (s *server) refusedRows(c *call) iter.Seq2[paymentfile.Refused, error] {
+	return func(yield func(paymentfile.Refused, error) bool) {
+		page := travel.Page{Number: 1, Size: csvRows, Offset: -1, OrderBy: "id"}
+		filter := takeover.FileFilter{RowStates: []takeover.RowState{takeover.RowRefused}}
+		for more := true; more; page.Number++ {
+			found, err := s.app.ImportFiles.Rows(c.ctx, c.actor, c.id, filter, page)
+			if err != nil {
+				yield(paymentfile.Refused{}, err)
+				return
+			}
+			for _, row := range found.Items {
+				if !yield(paymentfile.Refused{Line: row.Line, Reason: row.Reason}, nil) {
+					return
+				}
+			}
+			more = found.More
 		}
-		if out == nil {
-			c.beginFile("text/csv; charset=utf-8", "import-"+strconv.FormatInt(c.id, 10)+"-refused.csv")
-			out = csv.NewWriter(c)
-			_ = out.Write([]string{"line", "reason"}) // if the client has gone, nothing more can be done
-		}
-		for _, row := range found.Items {
-			_ = out.Write([]string{strconv.Itoa(row.Line), PlainCell(row.Reason)})
-		}
-		if out.Flush(); !found.More || out.Error() != nil {
-			return nil
-		}
-		page.Number++
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
 	"holdfast/internal/fault"
+	"holdfast/internal/travel"
 )
 
 // bare is a server without a database and what it logs.
@@ -174,7 +175,7 @@ func TestNoCellIsAFormula(t *testing.T) {
 		"\n=1": "'\n=1", " =1": "' =1", "\u00a0=1": "'\u00a0=1", "\ufeff=1": "'\ufeff=1", "＝1": "'＝1", "＋1": "'＋1", "－1": "'－1", "＠A1": "'＠A1",
 		"|calc": "'|calc", "%0A": "'%0A", " ": " ", "'=1": "'=1",
 	} {
-		if got := PlainCell(text); got != want {
+		if got := travel.PlainCell(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"iter"
 	"net/http"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/document"
@@ -17,19 +15,6 @@ import (
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
-
-// formulaSigns begin a formula in a spreadsheet. Some programs take their wide forms, too, and look past white space.
-const formulaSigns = "=+-@\t\r\n|%＝＋－＠"
-
-// PlainCell keeps a spreadsheet from running a text as a formula, because merchants and travellers write such texts. Every
-// text of every CSV passes through it.
-func PlainCell(text string) string {
-	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, " \u00a0\u3000\ufeff"))
-	if text != "" && strings.ContainsRune(formulaSigns, first) {
-		return "'" + text
-	}
-	return text
-}
 
 var statementColumns = []string{
 	"as_of", "statement", "row", "id", "date", "kind", "cause", "transaction", "booking", "booking_reference", "original_currency",
@@ -50,7 +35,7 @@ func WriteStatementCSV(
 	asOf, statement := s.Period.Last.String(), number(s.Number)
 	sum := func(row, kind string, amount int64) error {
 		cells := make([]string, len(statementColumns))
-		cells[0], cells[1], cells[2], cells[5] = asOf, statement, row, PlainCell(kind)
+		cells[0], cells[1], cells[2], cells[5] = asOf, statement, row, travel.PlainCell(kind)
 		cells[16], cells[17] = string(s.Currency), money.FormatPlain(amount, s.Currency)
 		return out.Write(cells)
 	}
@@ -67,7 +52,7 @@ func WriteStatementCSV(
 		}
 		_ = out.Write([]string{
 			asOf, statement, chargeNames[label], number(l.ID), civil.DayOf(l.RecordedAt).String(), l.Kind, l.Cause,
-			number(l.TransactionID), number(l.BookingID), PlainCell(l.BookingReference), string(l.Currency),
+			number(l.TransactionID), number(l.BookingID), travel.PlainCell(l.BookingReference), string(l.Currency),
 			money.FormatPlain(l.StateAmount, l.Currency), l.Exchange.String(), money.FormatPlain(l.StateValue, s.Currency),
 			number(l.LeadDays), number(l.PPM), string(s.Currency), money.FormatPlain(l.Amount, s.Currency),
 			money.FormatPlain(l.Retained, s.Currency), refers,

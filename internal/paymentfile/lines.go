@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"strings"
+
+	"holdfast/internal/travel"
 )
 
 // Bounds of one row, far above any real one. Without them, a quotation mark that is never closed would turn the rest of
@@ -35,6 +37,7 @@ type records struct {
 	back   []line // lines that were read too early and are rows of their own
 	read   int64  // bytes of all lines so far
 	first  string // the first line of the last row
+	mended bool   // the file comes from WriteRefused: its cells are shielded
 }
 
 // next returns the cells of the next row that is not empty, and the number of its first line. An error with a line
@@ -84,6 +87,11 @@ func (r *records) row(first line) ([]string, error) {
 	if err != nil {
 		r.back = append(more, r.back...)
 		return nil, errQuotes
+	}
+	for i := range cells {
+		if r.mended {
+			cells[i] = travel.UnshieldCell(cells[i])
+		}
 	}
 	return cells, nil
 }

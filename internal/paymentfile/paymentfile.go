@@ -52,6 +52,7 @@ func readHeader(in *records) (header, error) {
 		return nil, fault.New(fault.Invalid, "The first line, which names the columns, cannot be read: %v.", err)
 	}
 	cells[0] = strings.TrimPrefix(cells[0], utf8BOM)
+	in.mended = slices.ContainsFunc(cells, ofRefused)
 	h := make(header, len(cells))
 	for i, cell := range cells {
 		h[i] = known(strings.TrimSpace(cell))

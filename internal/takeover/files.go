@@ -38,6 +38,7 @@ func NewFiles(imports *Imports, standing Standing) *Files {
 const (
 	MaxFileBytes = 32 << 20  // of a file
 	PieceBytes   = 256 << 10 // of a file, in one row and in memory
+	keptFiles    = 10        // of a site, whose refused rows can be read with their cells after the import
 	openFiles    = 10        // imports of a site that are not done, dry runs that wait for a confirmation included
 	fileTries    = 5         // runs of an import in which no row was done, before it has failed
 	uploadLife   = time.Hour // after that, a file that never came to its end is forgotten
@@ -147,16 +148,16 @@ func (f *Files) Receive(
 	if err != nil || stored.ID != made.ID {
 		ctx := context.WithoutCancel(ctx) // the client may have gone
 		dropped := f.WriteAs(ctx, actor, func(tx *db.Tx) error { return dropFile(tx, made.SiteID, made.ID) })
-		return stored, errors.Join(err, dropped, f.shed(ctx, made.SiteID, made.ID))
+		return stored, errors.Join(err, dropped, f.shed(ctx, made.SiteID))
 	}
 	return f.Get(ctx, actor, made.ID)
 }
 
-// shed removes the pieces of a file that nobody needs any more, in short writes. If it fails, the housekeeping does it.
-func (f *Files) shed(ctx context.Context, siteID, id int64) error {
+// shed removes the pieces of a site's files that nobody needs any more, in short writes. If it fails, the housekeeping does it.
+func (f *Files) shed(ctx context.Context, siteID int64) error {
 	for more := true; more; {
 		err := f.Store.Write(ctx, func(tx *db.Tx) (err error) {
-			more, err = forgetPiecesOf(tx, siteID, id)
+			more, err = forgetPiecesOf(tx, siteID)
 			return err
 		})
 		if err != nil {
@@ -212,6 +213,14 @@ func (f *Files) Rows(
 	})
 }
 
+// Original reads the file of an import as it came. It is empty when the file is gone: it stays until the import is over, and where
+// rows were refused, as one of the last ten of its site, until the import is forgotten.
+func (f *Files) Original(ctx context.Context, actor auth.Actor, id int64) (io.Reader, error) {
+	return readFile(ctx, f, actor, id, func(_ *db.Tx, found File) (io.Reader, error) {
+		return &pieces{files: f, ctx: ctx, of: found}, nil
+	})
+}
+
 // Confirm carries out what a dry run has tried. Errors: RecordNotFound, Forbidden for what only an operator may import, and
 // NotPossible with the reason not_tried.
 func (f *Files) Confirm(ctx context.Context, actor auth.Actor, id int64) (File, error) {
@@ -259,7 +268,7 @@ func (f *Files) Discard(ctx context.Context, actor auth.Actor, id int64) error {
 	if err != nil {
 		return unknownFile(err, id)
 	}
-	return f.shed(ctx, actor.SiteID, id)
+	return f.shed(ctx, actor.SiteID)
 }
 
 // Next works on the import whose turn it is, until it is over or the context ends; then the next call goes on. Sites take
@@ -368,7 +377,7 @@ func (f *Files) end(ctx context.Context, file File, state FileState, problem str
 	if err != nil || state == FileTried { // a dry run can still be confirmed
 		return err
 	}
-	return f.shed(ctx, file.SiteID, file.ID)
+	return f.shed(ctx, file.SiteID)
 }
 
 // Forget removes, a bounded number of rows at a time, the pieces of files that nobody needs any more, files that never came

@@ -311,11 +311,15 @@ const (
 	forgetRows   = 1000
 )
 
-// forgetPiecesOf removes pieces of one import that needs its file no more. more reports that a bound was reached.
-func forgetPiecesOf(tx *db.Tx, siteID, id int64) (more bool, err error) {
-	n, err := tx.Exec(`DELETE FROM import_pieces WHERE site_id = $1 AND import_id = $2 AND number IN (SELECT p.number FROM imports i
-		JOIN import_pieces p ON p.site_id = i.site_id AND p.import_id = i.id
-		WHERE i.site_id = $1 AND i.id = $2 AND i.state IN ('done', 'failed', 'dropped') LIMIT $3)`, siteID, id, forgetPieces)
+// needless says that nobody needs the file of the import i any more. $1 is keptFiles.
+const needless = `(i.state = 'dropped' OR i.state IN ('done', 'failed') AND (i.refused = 0 OR (SELECT COUNT(*) FROM imports n
+	WHERE n.site_id = i.site_id AND n.id > i.id AND n.state IN ('done', 'failed') AND n.refused > 0) >= $1))`
+
+// forgetPiecesOf removes pieces of one site's files that nobody needs. more reports that a bound was reached.
+func forgetPiecesOf(tx *db.Tx, siteID int64) (more bool, err error) {
+	n, err := tx.Exec(`DELETE FROM import_pieces WHERE (site_id, import_id, number) IN (SELECT p.site_id, p.import_id, p.number
+		FROM imports i JOIN import_pieces p ON p.site_id = i.site_id AND p.import_id = i.id
+		WHERE i.site_id = $2 AND `+needless+` LIMIT $3)`, keptFiles, siteID, forgetPieces)
 	return n == forgetPieces, err
 }
 
@@ -331,13 +335,16 @@ func forgetFiles(tx *db.Tx) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	n, err := tx.Exec(`DELETE FROM import_pieces WHERE (site_id, import_id, number) IN (SELECT p.site_id, p.import_id, p.number
+		FROM imports i JOIN import_pieces p ON p.site_id = i.site_id AND p.import_id = i.id
+		WHERE `+needless+` LIMIT $2)`, keptFiles, forgetPieces)
+	if err != nil || n == forgetPieces {
+		return true, err
+	}
 	for _, step := range []struct {
 		query string
 		most  int64
 	}{
-		{`DELETE FROM import_pieces WHERE (site_id, import_id, number) IN (SELECT p.site_id, p.import_id, p.number FROM imports i
-			JOIN import_pieces p ON p.site_id = i.site_id AND p.import_id = i.id
-			WHERE i.state IN ('done', 'failed', 'dropped') LIMIT $1)`, forgetPieces},
 		{`DELETE FROM import_rows WHERE (site_id, import_id, trial, id) IN (SELECT r.site_id, r.import_id, r.trial, r.id FROM imports i
 			JOIN import_rows r ON r.site_id = i.site_id AND r.import_id = i.id
 			WHERE i.state = 'dropped' LIMIT $1)`, forgetRows},

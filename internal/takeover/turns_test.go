@@ -148,7 +148,7 @@ func TestNoFileStaysThatNobodyNeeds(t *testing.T) {
 		if n := piecesLeft(t, w); n != 0 {
 			t.Errorf("%d pieces of what was discarded", n)
 		}
-		worked(t, w, w.Actor, mustReceive(t, w, w.Actor, takeover.NewFile{}, sampleBook(t)).ID)
+		worked(t, w, w.Actor, mustReceive(t, w, w.Actor, takeover.NewFile{Mode: travel.ModeDraft}, sampleBook(t)).ID)
 		if n := piecesLeft(t, w); n != 0 {
 			t.Errorf("%d pieces of an import that is done", n)
 		}
