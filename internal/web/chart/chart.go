@@ -49,8 +49,8 @@ const mostRows = 20
 
 // Point is one place on the axis, with its numbers.
 type Point struct {
-	// Label stands on the axis, cut where it is too long. An Area leaves out labels that are empty, such as those of days
-	// between the beginnings of months.
+	// Label stands on the axis, cut where it is too long. The points between the labelled ones may have none, such as
+	// the days between the beginnings of months.
 	Label string
 	// Long stands in the table and in the title of a bar. "" means Label.
 	Long string
@@ -80,7 +80,8 @@ type Chart struct {
 	// Currency is that of all amounts. "" means that the numbers are counts.
 	Currency money.Currency
 	Unit     Unit
-	// Series names the values of each point, in the order in which they are stacked. From the fourth on they look alike.
+	// Series names the values of each point, in the order in which they are stacked. From the fourth on they look
+	// alike. Limits and Waterfall have one.
 	Series []string
 	Points []Point
 	// Caption says more below the title. It may be empty.
@@ -99,8 +100,8 @@ var style string
 
 var figure = template.Must(template.New("chart").Parse(markup))
 
-// Style is the CSS of all charts. It stands on the variables --ink, --faint, --line, --accent, --paper, --good and --bad
-// of the page, so that dark mode is the page's business.
+// Style is the CSS of all charts. It stands on the variables --ink, --faint, --line, --accent, --paper, --good and
+// --bad of the page, so that dark mode is the page's business.
 func Style() string { return style }
 
 // HTML draws the chart as a figure: its title, a legend where there are several series, a wide and a narrow drawing of

@@ -200,8 +200,8 @@ func digits(n int) string { return strconv.Itoa(n) }
 // scale is an axis from lo to hi, in plot values, with ticks at the multiples of step. Zero is on it.
 type scale struct{ lo, hi, step int64 }
 
-// newScale makes an axis for numbers from lowest to highest, in at most most+2 steps. Of two distances of ticks it takes
-// the one that leaves less room empty.
+// newScale makes an axis for numbers from lowest to highest, in at most most+2 steps. Of two distances of ticks it
+// takes the one that leaves less room empty.
 func newScale(lowest, highest, most int64) scale {
 	lowest, highest = min(lowest, 0), max(highest, 0)
 	span := highest - lowest

@@ -188,7 +188,8 @@ func (w width) columns(rows []row, head string) columns {
 	var name, more unit
 	number := textWidth(head)
 	for _, r := range rows {
-		name, number, more = max(name, textWidth(r.name)), max(number, textWidth(r.number)), max(more, textWidth(r.more))
+		name, more = max(name, textWidth(r.name)), max(more, textWidth(r.more))
+		number = max(number, textWidth(r.number))
 	}
 	c := columns{more: w.w - number - 2*gap, head: w.w}
 	left := c.more
@@ -230,10 +231,13 @@ func (p plot) lay(w width, rows []row, s scale) drawing {
 		if !w.wide {
 			words, bar = top+lineOf, top+lineOf+7*one
 		}
-		m := mark{Title: r.title, Href: r.href, Reach: box{X: 0, Y: top, W: w.w, H: height}, Texts: r.words(w, c, words)}
+		m := mark{Title: r.title, Href: r.href, Texts: r.words(w, c, words)}
+		m.Reach = box{Y: top, W: w.w, H: height}
 		for _, piece := range r.pieces {
-			from, to := min(piece.from, piece.to), max(piece.from, piece.to)
-			m.Boxes = append(m.Boxes, box{X: at(from), Y: bar, W: at(to) - at(from), H: thick, Look: piece.look})
+			if piece.from != piece.to {
+				from, length := visible(at(piece.from), at(piece.to), c.from, c.from+c.length)
+				m.Boxes = append(m.Boxes, box{X: from, Y: bar, W: length, H: thick, Look: piece.look})
+			}
 		}
 		d.Marks = append(d.Marks, m)
 		switch {

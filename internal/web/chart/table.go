@@ -99,7 +99,8 @@ func (p plot) about() string {
 				over++
 			}
 		}
-		return digits(n) + " limits, the most used first. " + digits(over) + " of them over the limit. " + p.told(0) + "."
+		return digits(n) + " limits, the most used first. " + digits(over) + " of them over the limit. " +
+			p.told(0) + "."
 	case Waterfall:
 		return "From " + p.told(0) + ", over " + digits(n-2) + " changes, to " + p.told(n-1) + "."
 	case Ranked:
@@ -111,5 +112,6 @@ func (p plot) about() string {
 			most = i
 		}
 	}
-	return digits(n) + " points, from " + first.name() + " to " + last.name() + ". The highest is " + p.told(most) + "."
+	return digits(n) + " points, from " + first.name() + " to " + last.name() + ". The highest is " +
+		p.told(most) + "."
 }

@@ -65,8 +65,21 @@ func (f frame) span(from, to unit, a, b int64, fill look) box {
 	if room < 3*one { // gaps would be thinner than a dot of the screen
 		thick = room
 	}
-	high, low := min(f.y(a), f.y(b)), max(f.y(a), f.y(b))
-	return box{X: from + (room-thick)/2, Y: high, W: thick, H: low - high, Look: fill}
+	foot, length := visible(f.y(a), f.y(b), f.top, f.bottom)
+	return box{X: from + (room-thick)/2, Y: foot, W: thick, H: length, Look: fill}
+}
+
+// visible gives where a bar between two places of an axis begins, and its size: however small its number is, it can be
+// seen, and it stays on the axis.
+func visible(a, b, begin, end unit) (from, size unit) {
+	from, size = min(a, b), max(a, b)-min(a, b)
+	if size < one {
+		if b < a {
+			from = a - one
+		}
+		size = one
+	}
+	return max(min(from, end-size), begin), size
 }
 
 // labels sets the names of the points below the axis: as many as fit beside each other, at equal distances. at is the
@@ -84,7 +97,8 @@ func (f frame) labels(points []Point, at func(i int) unit) []text {
 	most := min(max(f.innerWidth/unit(len(places))-gap, leastSlot), f.w)
 	all := make([]text, len(places))
 	for k, i := range places {
-		label := text{X: at(i), Y: f.bottom + lineOf + 2*one, Anchor: "middle", Class: "label", Text: fit(points[i].Label, most)}
+		label := text{X: at(i), Y: f.bottom + lineOf + 2*one, Anchor: "middle", Class: "label"}
+		label.Text = fit(points[i].Label, most)
 		half := textWidth(label.Text) / 2
 		label.X = max(min(label.X, f.w-half), half) // the first and the last stay in the drawing
 		all[k] = label
@@ -188,7 +202,8 @@ func (p plot) areas(w width) drawing {
 			}
 			reach := box{X: from, Y: f.top, W: to - from, H: f.innerHeight}
 			// A thin line shows which point the title speaks of.
-			here := box{X: min(max(x(i)-one/2, f.left), f.right-one), Y: f.top, W: one, H: f.innerHeight, Look: look{Class: "here"}}
+			here := box{X: min(max(x(i)-one/2, f.left), f.right-one), Y: f.top, W: one, H: f.innerHeight}
+			here.Look.Class = "here"
 			d.Marks = append(d.Marks, mark{Title: p.told(i), Reach: reach, Boxes: []box{here}})
 		}
 	}

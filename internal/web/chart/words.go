@@ -67,8 +67,8 @@ func short(v int64, exponent int, places precision) string {
 	return "0"
 }
 
-// decimal writes digits with so many of them behind the point, without zeros at the end. A negative number of them adds
-// zeros in front of the point.
+// decimal writes digits with so many of them behind the point, without zeros at the end. A negative number of them
+// adds zeros in front of the point.
 func decimal(abs uint64, behind int) string {
 	text := strconv.FormatUint(abs, 10)
 	if behind <= 0 {
@@ -155,8 +155,8 @@ func (p plot) unit() string {
 	return ""
 }
 
-// textWidth is how wide a text is at most in the fonts that browsers take, in hundredths of a drawing's unit. It is made for
-// DejaVu Sans, the widest of them.
+// textWidth is how wide a text is at most in the fonts that browsers take, in hundredths of a drawing's unit. It is
+// made for DejaVu Sans, the widest of them.
 func textWidth(text string) unit {
 	hundredths := 0
 	for _, r := range text {
