@@ -168,8 +168,8 @@ func proportionate(t *rapid.T, m mark, values []int64) {
 	for i, a := range m.Boxes {
 		for k, b := range m.Boxes {
 			off := int64(a.H)*sizes[k] - int64(b.H)*sizes[i]
-			// Each is cut to a hundredth at both ends. What is too small to be seen is drawn one unit high.
-			if a.H > one && b.H > one && max(off, -off) > 2*(sizes[i]+sizes[k]) {
+			// Each is cut to a hundredth at both ends. What is too small to be seen is drawn as high as the least.
+			if a.H > least && b.H > least && max(off, -off) > 2*(sizes[i]+sizes[k]) {
 				t.Fatalf("%d is %v high, and %d is %v", sizes[i], a.H, sizes[k], b.H)
 			}
 		}
@@ -198,7 +198,7 @@ func TestBarsReachTheirTicks(t *testing.T) {
 		if half := d.Marks[1].Boxes[0]; max(half.H*2-(zero-height["300"]), (zero-height["300"])-half.H*2) > 4 {
 			t.Errorf("%s: 150 is %v high", w.class, half.H)
 		}
-		if little := d.Marks[4].Boxes[0]; little.H < one || len(d.Marks[2].Boxes) != 0 {
+		if little := d.Marks[4].Boxes[0]; little.H < least || len(d.Marks[2].Boxes) != 0 {
 			t.Errorf("%s: 1 is %v high, and 0 has %d boxes", w.class, little.H, len(d.Marks[2].Boxes))
 		}
 	}

@@ -35,8 +35,8 @@ type width struct {
 }
 
 var (
-	wide   = width{class: "wide", w: 680 * one, h: 250 * one, ticks: 6, wide: true}
-	narrow = width{class: "narrow", w: 340 * one, h: 220 * one, ticks: 5}
+	wide   = width{class: "wide", w: 640 * one, h: 250 * one, ticks: 6, wide: true}
+	narrow = width{class: "narrow", w: 380 * one, h: 220 * one, ticks: 5}
 )
 
 // drawing is all that one SVG holds, from the back to the front.

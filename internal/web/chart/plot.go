@@ -201,7 +201,7 @@ func digits(n int) string { return strconv.Itoa(n) }
 type scale struct{ lo, hi, step int64 }
 
 // newScale makes an axis for numbers from lowest to highest, in at most most+2 steps. Of two distances of ticks it
-// takes the one that leaves less room empty.
+// takes the one that leaves less room empty. Otherwise four steps are enough.
 func newScale(lowest, highest, most int64) scale {
 	lowest, highest = min(lowest, 0), max(highest, 0)
 	span := highest - lowest
@@ -210,7 +210,8 @@ func newScale(lowest, highest, most int64) scale {
 	}
 	step := niceStep((span + most - 1) / most)
 	fine, coarse := around(lowest, highest, step), around(lowest, highest, niceStep(step+1))
-	if fine.hi-fine.lo < coarse.hi-coarse.lo {
+	long, longer := fine.hi-fine.lo, coarse.hi-coarse.lo
+	if long < longer || long == longer && long/step <= 4 {
 		return fine
 	}
 	return coarse

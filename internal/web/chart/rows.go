@@ -232,7 +232,7 @@ func (p plot) lay(w width, rows []row, s scale) drawing {
 			words, bar = top+lineOf, top+lineOf+7*one
 		}
 		m := mark{Title: r.title, Href: r.href, Texts: r.words(w, c, words)}
-		m.Reach = box{Y: top, W: w.w, H: height}
+		m.Reach = box{X: -gap, Y: top, W: w.w + 2*gap, H: height} // the frame of the keyboard touches no text
 		for _, piece := range r.pieces {
 			if piece.from != piece.to {
 				from, length := visible(at(piece.from), at(piece.to), c.from, c.from+c.length)

@@ -17,9 +17,10 @@ type frame struct {
 const (
 	gap       = 8 * one // between a label and what is beside it
 	lineOf    = 15 * one
-	thickest  = 44 * one // bars of few points
-	baseline  = 4 * one  // from the middle of a text to its foot
-	leastSlot = 90 * one // labels that are longer than their slot are cut to this at least
+	least     = 3 * one / 2 // what is thinner may fall between two dots of the screen
+	thickest  = 44 * one    // bars of few points
+	baseline  = 4 * one     // from the middle of a text to its foot
+	leastSlot = 90 * one    // labels that are longer than their slot are cut to this at least
 )
 
 // frame makes the axis for numbers from lowest to highest, with room for some lines of labels below it.
@@ -73,11 +74,11 @@ func (f frame) span(from, to unit, a, b int64, fill look) box {
 // seen, and it stays on the axis.
 func visible(a, b, begin, end unit) (from, size unit) {
 	from, size = min(a, b), max(a, b)-min(a, b)
-	if size < one {
+	if size < least {
 		if b < a {
-			from = a - one
+			from = a - least
 		}
-		size = one
+		size = least
 	}
 	return max(min(from, end-size), begin), size
 }
