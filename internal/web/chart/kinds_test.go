@@ -181,6 +181,9 @@ func TestOthersHaveTheRest(t *testing.T) {
 		last.Title != "11 others: 1.1k EUR" {
 		t.Errorf("%d rows, and the last is %+v", len(d.Marks), last)
 	}
+	if one, all := d.Marks[0].Boxes[0].W, last.Boxes[0].W; max(all-11*one, 11*one-all) > 11 {
+		t.Errorf("one is %v wide, and 11 are %v", one, all)
+	}
 }
 
 // TestHugeNumbers: sums that leave 64 bits turn no bar round.
@@ -194,6 +197,16 @@ func TestHugeNumbers(t *testing.T) {
 		p := prepare(c)
 		if p.totals[0] <= 0 || p.totals[1] >= 0 || p.zeros == 0 {
 			t.Errorf("kind %d has the sums %v", c.Kind, p.totals)
+		}
+		if c.Kind == Bars {
+			for i, m := range p.draw(wide).Marks {
+				// Two numbers go up, and two down: each has a little less than a quarter of the height.
+				for _, b := range m.Boxes {
+					if b.Y < 26*one || b.H < 30*one || b.H > 60*one {
+						t.Errorf("a number of point %d is %v high, at %v", i, b.H, b.Y)
+					}
+				}
+			}
 		}
 		text := read(t, c).text()
 		if !strings.Contains(text, "9,223,372,036,854,775,807") || !strings.Contains(text, "-9,223,372,036,854,775,808") {
