@@ -26,18 +26,18 @@ func TestReadyTriesOneWriteForAll(t *testing.T) {
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
 		now := dbtest.Start
 		c := coreOver(t, url, func() time.Time { return now })
-		tries := func() (n int64) {
-			before := c.Store.Statements()
-			var all sync.WaitGroup
-			for range 20 {
-				all.Go(func() {
-					if err := c.Ready(t.Context()); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			all.Wait()
-			return c.Store.Statements() - before
+		tries := func() int {
+			return len(dbtest.Statements(c.Store, func() {
+				var all sync.WaitGroup
+				for range 20 {
+					all.Go(func() {
+						if err := c.Ready(t.Context()); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				all.Wait()
+			}))
 		}
 		if n := tries(); n != 1 {
 			t.Errorf("twenty who ask at once cost %d statements", n)

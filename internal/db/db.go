@@ -37,15 +37,15 @@ const readLifetime = 5 * time.Second
 
 // DB is one open database.
 type DB struct {
-	engine *engine
-	clock  func() time.Time
-	read   *sql.DB
-	long   *lane // reads that go through many rows
-	write  *sql.DB
-	queue  *writeQueue // SQLite only: one writer, and its callers share commits
-	files  *openFiles  // SQLite only
-	counts *counts
-	ran    atomic.Int64
+	engine  *engine
+	clock   func() time.Time
+	read    *sql.DB
+	long    *lane // reads that go through many rows
+	write   *sql.DB
+	queue   *writeQueue // SQLite only: one writer, and its callers share commits
+	files   *openFiles  // SQLite only
+	counts  *counts
+	watcher atomic.Pointer[func(query string, args []any)] // see Watch
 
 	renewed atomic.Int64 // when the idle connections were closed last, in nanoseconds of the clock
 	trouble trouble      // what stands in the way of writes
@@ -62,8 +62,8 @@ type Tx struct {
 	engine *engine
 	sql    *sql.Tx
 	counts *counts
-	ran    *atomic.Int64 // of the database: statements
-	quick  bool          // it is a read that leaves many rows to the lane of long reads
+	see    func(query string, args []any) // see Watch; nil for nobody
+	quick  bool                           // it is a read that leaves many rows to the lane of long reads
 
 	// bulk inserts many rows faster than a statement; nil where there is no such way. See Put.
 	bulk func(t Table, rows [][]any) error
@@ -157,8 +157,15 @@ func (db *DB) Close() error {
 // Engine names the engine: "sqlite" or "postgres".
 func (db *DB) Engine() string { return db.engine.name }
 
-// Statements is how many SQL statements have run since the database was opened; those of migrations are not counted.
-func (db *DB) Statements() int64 { return db.ran.Load() }
+// Watch shows each statement that runs from now on, before it runs, with its arguments; those of migrations are not shown.
+// see is called by several goroutines at once. nil ends it.
+func (db *DB) Watch(see func(query string, args []any)) {
+	if see == nil {
+		db.watcher.Store(nil)
+		return
+	}
+	db.watcher.Store(&see)
+}
 
 // Write runs fn in a transaction and returns when its changes are durable. fn may run more than once. An error of fn
 // undoes all changes and is returned. A write is over after five seconds, whatever happens to it. A fault of the kind
@@ -226,17 +233,28 @@ func (db *DB) beginRead(ctx context.Context, pool *sql.DB) (sqlTx *sql.Tx, err e
 
 // tx makes the transaction that a caller's function gets, and reads the clock for it.
 func (db *DB) tx(ctx context.Context, sqlTx *sql.Tx) *Tx {
-	return &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: sqlTx, counts: db.counts, ran: &db.ran}
+	tx := &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: sqlTx, counts: db.counts}
+	if see := db.watcher.Load(); see != nil {
+		tx.see = *see
+	}
+	return tx
 }
 
 func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecond) }
+
+// show tells who watches of a statement.
+func (tx *Tx) show(query string, args []any) {
+	if tx.see != nil {
+		tx.see(query, args)
+	}
+}
 
 // Exec runs a statement and returns how many rows it changed.
 func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	if err := tx.flushBefore(query); err != nil {
 		return 0, err
 	}
-	tx.ran.Add(1)
+	tx.show(query, args)
 	res, err := tx.sql.ExecContext(tx.ctx, query, args...)
 	if err != nil {
 		return 0, err
@@ -291,7 +309,7 @@ func (tx *Tx) Each(query string, args []any, scan func(scan func(dest ...any) er
 
 // eachAsIs is Each, but it does not write deferred rows first.
 func (tx *Tx) eachAsIs(query string, args []any, scan func(scan func(dest ...any) error) error) error {
-	tx.ran.Add(1)
+	tx.show(query, args)
 	rows, err := tx.sql.QueryContext(tx.ctx, query, args...)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
 	"holdfast/internal/ledger"
+	"holdfast/internal/protection"
 )
 
 // TestPositionsGoFromRowToRow: SQLite finds what belongs to an allocation by the id of the allocation. By the index of the
@@ -14,24 +15,21 @@ import (
 func TestPositionsGoFromRowToRow(t *testing.T) {
 	t.Parallel()
 	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
-	err := store.Read(t.Context(), func(tx *db.Tx) error {
-		steps := 0
-		err := tx.Each(`EXPLAIN QUERY PLAN `+ledger.PositionsQuery+` ORDER BY a.booking_id, a.id`, []any{1, 2, 3, 4}, func(scan func(dest ...any) error) error {
-			var id, parent, unused int64
-			var step string
-			err := scan(&id, &parent, &unused, &step)
-			steps++
-			if strings.Contains(step, "_by_effect") || strings.HasPrefix(step, "SCAN") {
-				t.Error(step)
-			}
-			return err
+	ran := dbtest.Reading(dbtest.Statements(store, func() {
+		dbtest.Read(t, store, func(tx *db.Tx) error {
+			return ledger.Positions(tx, 1, dbtest.StartDay, dbtest.Start, nil, func(protection.Position) error { return nil })
 		})
-		if steps < 8 {
-			t.Errorf("the plan has %d steps", steps)
+	}), "allocations a")
+	if len(ran) != 1 {
+		t.Fatalf("positions ran %d statements that read allocations", len(ran))
+	}
+	plan := dbtest.Plan(t, store, ran[0])
+	for _, step := range plan {
+		if strings.Contains(step, "_by_effect") || strings.HasPrefix(step, "SCAN") {
+			t.Error(step)
 		}
-		return err
-	})
-	if err != nil {
-		t.Error(err)
+	}
+	if len(plan) < 8 {
+		t.Errorf("the plan has %d steps", len(plan))
 	}
 }

@@ -1,12 +1,14 @@
-package payments
+package payments_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"holdfast/internal/db"
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/payments"
 	"holdfast/internal/travel"
 )
 
@@ -14,7 +16,10 @@ import (
 // about it; PostgreSQL goes by what the tables hold.
 func TestEachFilterHasAnIndex(t *testing.T) {
 	t.Parallel()
-	store := dbtest.Open(t, dbtest.Engines[0].Database(t), dbtest.AtStart)
+	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
+	c := &core.Core{Store: store, Clock: dbtest.AtStart}
+	lists := payments.NewPayments(c, payments.NewGatewayPayments(c, nil))
+	page := travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
 	some := travel.Span{After: dbtest.Start, Before: dbtest.Start.Add(time.Minute)}
 	for name, c := range map[string]struct {
 		filter travel.TransactionFilter
@@ -43,22 +48,17 @@ func TestEachFilterHasAnIndex(t *testing.T) {
 		"acquirer_reference": {travel.TransactionFilter{AcquirerReference: "7", Currencies: []string{"EUR"}}, "transactions_by_acquirer_reference"},
 		"of a channel":       {travel.TransactionFilter{Channels: []int64{4}, Currencies: []string{"EUR"}}, "transactions_by_channel"},
 	} {
-		var w db.Where
-		w.And("site_id = ?", 1)
-		andTransactions(&w, 1, c.filter)
+		ran := dbtest.Reading(dbtest.Statements(store, func() {
+			if _, err := lists.List(t.Context(), auth.System(1), c.filter, page); err != nil {
+				t.Error(err)
+			}
+		}), "transactions")
 		var plan []string
-		err := store.Read(t.Context(), func(tx *db.Tx) error {
-			return tx.Each(`EXPLAIN QUERY PLAN SELECT * FROM transactions WHERE `+w.Text.String()+` ORDER BY id LIMIT 101`, w.Args,
-				func(scan func(dest ...any) error) error {
-					var id, parent, unused int64
-					var step string
-					err := scan(&id, &parent, &unused, &step)
-					plan = append(plan, step)
-					return err
-				})
-		})
-		if err != nil || !strings.Contains(strings.Join(plan, "\n"), c.want) {
-			t.Errorf("%s: %v, want %s in\n%s", name, err, c.want, strings.Join(plan, "\n"))
+		for _, s := range ran {
+			plan = append(plan, dbtest.Plan(t, store, s)...)
+		}
+		if !strings.Contains(strings.Join(plan, "\n"), c.want) {
+			t.Errorf("%s: want %s in\n%s", name, c.want, strings.Join(plan, "\n"))
 		}
 	}
 }

@@ -1,4 +1,0 @@
-package processors
-
-// NoticesDue lists the notices that are due.
-var NoticesDue = noticesDue
