@@ -77,12 +77,10 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 		pages.Checkout = checkout.Path
 	}
 	p.db.SetLane(db.Lane{Lifetime: reportTimeout})
-	var err error
-	if p.pages, err = web.New(pages); err != nil {
-		return err
-	}
+	p.pages = web.New(pages)
 	service := api.New(p.app, p.core, cfg)
 	p.app.Webhooks.Show = service.ShowEvents
+	var err error
 	p.certificates, err = certificate.New(certificate.Config{Base: cfg.BaseURL, Find: p.app.Certificates.Show})
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"holdfast/docs"
@@ -35,8 +36,17 @@ type Config struct {
 	Checkout    string // the address of a checkout page; "" for none
 }
 
-// Pages serves the front page and the pages about the API.
-type Pages struct {
+// Pages serves the front page and the pages about the API. They are made when somebody asks for the first of them: that takes a
+// tenth of a second, which a start of the program need not wait for.
+type Pages struct{ made func() (*library, error) }
+
+// New gives the pages of a description.
+func New(cfg Config) *Pages {
+	return &Pages{sync.OnceValues(func() (*library, error) { return newLibrary(cfg) })}
+}
+
+// library is all pages, made.
+type library struct {
 	manual manual
 	config Config
 	layout *template.Template
@@ -60,13 +70,12 @@ type view struct {
 	More    int // hits that are not shown
 }
 
-// New makes the pages of a description.
-func New(cfg Config) (*Pages, error) {
+func newLibrary(cfg Config) (*library, error) {
 	content, err := readDescription(cfg.Description, cfg.BaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("the description of the API cannot be read: %w", err)
 	}
-	p := &Pages{config: cfg, ready: map[string]document{}}
+	p := &library{config: cfg, ready: map[string]document{}}
 	p.layout, err = template.New("").Funcs(template.FuncMap{"address": address, "long": long, "listed": listed}).ParseFS(files, "pages/*.html")
 	if err != nil {
 		return nil, fmt.Errorf("the templates of the pages about the API: %w", err)
@@ -121,7 +130,7 @@ func long(rows []field) bool { return len(rows) > 8 }
 const picture = "image/svg+xml"
 
 // addAssets adds style, script and pictures. Their address has a digest of all, so browsers may keep them for ever.
-func (p *Pages) addAssets() error {
+func (p *library) addAssets() error {
 	digest := sha256.New()
 	kinds := map[string]string{
 		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": picture,
@@ -151,7 +160,7 @@ func (p *Pages) addAssets() error {
 	return nil
 }
 
-func (p *Pages) render(v view) ([]byte, error) {
+func (p *library) render(v view) ([]byte, error) {
 	v.Assets, v.Manual, v.Config = p.assets, p.manual, p.config
 	name := map[string]string{"/": "front.html", Path: "introduction.html", address("errors"): "errors.html"}[v.Here]
 	switch {
@@ -194,6 +203,17 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "This page can only be read.", http.StatusMethodNotAllowed)
 		return
 	}
+	made, err := p.made()
+	if err != nil {
+		http.Error(w, "The pages cannot be made: "+err.Error()+".", http.StatusInternalServerError)
+		return
+	}
+	made.serve(w, r)
+}
+
+// serve answers a request that reads a page.
+func (p *library) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
 	asked := r.URL.Path
 	if len(asked) > 1 {
 		asked = strings.TrimSuffix(asked, "/")

@@ -19,14 +19,17 @@ import (
 	"holdfast/docs"
 )
 
-// thePages makes the pages of the real description.
-func thePages(t *testing.T) *Pages {
+// pages are those of the real description.
+var pages = New(Config{Description: docs.OpenAPI, BaseURL: "https://api.example", Checkout: "/checkout"})
+
+// theLibrary gives these pages, made.
+func theLibrary(t *testing.T) *library {
 	t.Helper()
-	p, err := New(Config{Description: docs.OpenAPI, BaseURL: "https://api.example", Checkout: "/checkout"})
+	made, err := pages.made()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return made
 }
 
 // get asks for a page, with more headers as names and values.
@@ -48,7 +51,7 @@ func get(t *testing.T, p *Pages, path string, headers ...string) *httptest.Respo
 func everyPage(t *testing.T, p *Pages) map[string]string {
 	t.Helper()
 	pages := map[string]string{}
-	for _, path := range append(slices.Collect(maps.Keys(p.ready)), "/docs/search?q=total") {
+	for _, path := range append(slices.Collect(maps.Keys(theLibrary(t).ready)), "/docs/search?q=total") {
 		if strings.Contains(path, "/assets/") {
 			continue
 		}
@@ -73,7 +76,7 @@ func all(text, pattern string) []string {
 }
 
 func TestEveryLinkLeadsSomewhere(t *testing.T) {
-	p := thePages(t)
+	p := pages
 	pages := everyPage(t, p)
 	ids := map[string]bool{}
 	for path, page := range pages {
@@ -94,7 +97,7 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 				link = path + link
 			}
 			target, _, marked := strings.Cut(link, "#")
-			_, served := p.ready[target]
+			_, served := theLibrary(t).ready[target]
 			served = served || pages[target] != ""
 			switch {
 			case strings.HasPrefix(link, "https://"): // a reader may follow it; the page loads nothing from there
@@ -110,10 +113,10 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 }
 
 func TestThePagesNeedNothingFromElsewhere(t *testing.T) {
-	p := thePages(t)
+	p := pages
 	for path, page := range everyPage(t, p) {
 		for _, source := range all(page, `<img src="([^"]*)"`) {
-			if !strings.HasPrefix(source, p.assets+"/") {
+			if !strings.HasPrefix(source, theLibrary(t).assets+"/") {
 				t.Errorf("%s shows the picture %s", path, source)
 			}
 		}
@@ -131,7 +134,7 @@ func TestThePagesNeedNothingFromElsewhere(t *testing.T) {
 		t.Errorf("the policy is %q", policy)
 	}
 	for _, name := range []string{"docs.css", "docs.js"} {
-		file := get(t, p, p.assets+"/"+name)
+		file := get(t, p, theLibrary(t).assets+"/"+name)
 		if file.Code != http.StatusOK || !strings.Contains(file.Header().Get("Cache-Control"), "immutable") ||
 			regexp.MustCompile(`https?:|url\(|@import`).MatchString(file.Body.String()) {
 			t.Errorf("%s: %d %s", name, file.Code, file.Header().Get("Cache-Control"))
@@ -140,7 +143,7 @@ func TestThePagesNeedNothingFromElsewhere(t *testing.T) {
 }
 
 func TestThePagesTellEverything(t *testing.T) {
-	p := thePages(t)
+	p := pages
 	pages := everyPage(t, p)
 	root, err := parse(docs.OpenAPI)
 	if err != nil {
@@ -183,7 +186,7 @@ func TestThePagesTellEverything(t *testing.T) {
 // A caller must give what is required of a request. That an answer always has a field is no duty of anybody.
 func TestRequiredIsSaidOfInputOnly(t *testing.T) {
 	inputs := 0
-	for path, page := range everyPage(t, thePages(t)) {
+	for path, page := range everyPage(t, pages) {
 		for _, told := range strings.Split(page, "<article ")[1:] {
 			marks := strings.Count(told, `class="mark required"`)
 			if strings.Contains(told[:100], `class="object"`) && marks > 0 {
@@ -199,7 +202,7 @@ func TestRequiredIsSaidOfInputOnly(t *testing.T) {
 
 // On a page, long tables are folded, so that a reader sees what there is without scrolling for long.
 func TestNoPageIsLong(t *testing.T) {
-	p := thePages(t)
+	p := pages
 	for path, page := range everyPage(t, p) {
 		if strings.Count(page, `aria-current="page"`) != 1 && path != "/" && !strings.Contains(path, "search") {
 			t.Errorf("%s marks %d places as the present one", path, strings.Count(page, `aria-current="page"`))
@@ -218,7 +221,7 @@ func TestNoPageIsLong(t *testing.T) {
 }
 
 func TestPagesAreCompressed(t *testing.T) {
-	p := thePages(t)
+	p := pages
 	plain := get(t, p, "/docs/bookings")
 	for _, accepts := range []string{"gzip", "br, gzip;q=0.5", "deflate,gzip , br"} {
 		zipped := get(t, p, "/docs/bookings", "Accept-Encoding", accepts)
@@ -250,7 +253,7 @@ func TestPagesAreCompressed(t *testing.T) {
 }
 
 func TestSearch(t *testing.T) {
-	p := thePages(t)
+	p := pages
 	for query, want := range map[string]string{
 		"total_unpaid":           "/docs/bookings#object-booking.total_unpaid",
 		"create a BOOKING":       "/docs/bookings#createbooking",
@@ -289,16 +292,13 @@ func TestSearch(t *testing.T) {
 
 // The front page leads to what there is, and to nothing else.
 func TestTheFrontPage(t *testing.T) {
-	page := get(t, thePages(t), "/").Body.String()
+	page := get(t, pages, "/").Body.String()
 	for _, want := range []string{`href="/docs"`, `href="/checkout"`, "holdfast exposure"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("it has no %s", want)
 		}
 	}
-	without, err := New(Config{Description: docs.OpenAPI})
-	if err != nil {
-		t.Fatal(err)
-	}
+	without := New(Config{Description: docs.OpenAPI})
 	if page := get(t, without, "/").Body.String(); strings.Contains(page, "heckout</a>") {
 		t.Error("it leads to a checkout that is not there")
 	}
@@ -443,8 +443,9 @@ func TestFieldsAndExampleOfAnObject(t *testing.T) {
 
 func TestWhatIsNoDescription(t *testing.T) {
 	for _, text := range []string{"", "[1, 2]", "a: [", "\t"} {
-		if _, err := New(Config{Description: []byte(text)}); err == nil {
-			t.Errorf("%q was taken for a description", text)
+		answer := get(t, New(Config{Description: []byte(text)}), "/docs")
+		if answer.Code != http.StatusInternalServerError || !strings.Contains(answer.Body.String(), "cannot be made") {
+			t.Errorf("%q was taken for a description: %d", text, answer.Code)
 		}
 	}
 }

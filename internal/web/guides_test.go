@@ -11,7 +11,7 @@ import (
 
 // Guides come first, then the reference, then the handbook. Each page is shown in the same frame and is marked in it.
 func TestTheGuidesAreBesideTheReference(t *testing.T) {
-	p := thePages(t)
+	p := pages
 	for _, address := range []string{"/docs", "/docs/bookings", "/docs/guides/logging", "/docs/handbook/import"} {
 		page := get(t, p, address).Body.String()
 		places := []int{
@@ -49,7 +49,7 @@ func TestTheGuidesAreBesideTheReference(t *testing.T) {
 
 // The picture may have the style that is in it when it is opened by itself, and the page that shows it may not.
 func TestThePictureOfTheGuides(t *testing.T) {
-	p := thePages(t)
+	p := pages
 	page := get(t, p, "/docs/guides/concepts").Body.String()
 	pictures := all(page, `<img src="([^"]*)" alt="A booking gets a payment[^"]*"`)
 	if len(pictures) != 1 {
@@ -67,7 +67,6 @@ func TestThePictureOfTheGuides(t *testing.T) {
 }
 
 func TestTheSearchCoversTheGuides(t *testing.T) {
-	p := thePages(t)
 	for query, want := range map[string]string{
 		"hold first":               "/docs/guides/logging#hold-first-take-later",
 		"five minutes":             "/docs/guides/first-payment",
@@ -75,7 +74,7 @@ func TestTheSearchCoversTheGuides(t *testing.T) {
 		"tokenizer's hosted":       "/docs/handbook/modal#on-the-page",
 		"wp-json segments clients": "/docs/guides/moving#what-is-the-same",
 	} {
-		hits, _ := find(p.index, query)
+		hits, _ := find(theLibrary(t).index, query)
 		if len(hits) == 0 || hits[0].Link != want {
 			t.Errorf("%q finds %+v, want %s first", query, hits[:min(1, len(hits))], want)
 		}
