@@ -60,6 +60,10 @@ type Config struct {
 	RequestsWaiting   int `name:"requests-waiting" default:"128" env:"HOLDFAST_REQUESTS_WAITING" placeholder:"N" help:"How many requests may wait for that (default: 128). Others are answered with status 503."`
 	RequestsPerCaller int `name:"requests-per-caller" default:"48" env:"HOLDFAST_REQUESTS_PER_CALLER" placeholder:"N" help:"How many requests one caller may have open at the same time (default: 48). Others are answered with status 429."`
 
+	ImportMegabytes int           `name:"import-megabytes" default:"32" env:"HOLDFAST_IMPORT_MEGABYTES" placeholder:"N" help:"How many MiB a file may have that is imported over HTTP, 128 at most (default: 32)."`
+	ImportRows      int           `name:"import-rows" default:"50000" env:"HOLDFAST_IMPORT_ROWS" placeholder:"N" help:"How many rows such a file may have, 200,000 at most (default: 50000)."`
+	UploadTimeout   time.Duration `name:"upload-timeout" default:"5m" env:"HOLDFAST_UPLOAD_TIMEOUT" placeholder:"DURATION" help:"How long such a file may take to come, 30m at most (default: 5m)."`
+
 	SMTPURL          string        `name:"smtp-url" env:"HOLDFAST_SMTP_URL" placeholder:"URL" help:"The mail server, such as smtp://user@mail.example:587 or smtps://mail.example (default: none; mails are only shown)."`
 	SMTPPasswordFile string        `name:"smtp-password-file" env:"HOLDFAST_SMTP_PASSWORD_FILE" placeholder:"FILE" help:"File with the password for the mail server. Without it, the password of --smtp-url counts."`
 	SMTPTLS          string        `name:"smtp-tls" default:"auto" enum:"auto,starttls,implicit,none" env:"HOLDFAST_SMTP_TLS" placeholder:"WAY" help:"How mails are protected on their way to the server: starttls, implicit, none (on this machine only), or auto (the default)."`
@@ -108,6 +112,15 @@ func (c Config) Validate() error {
 	if c.RequestsAtOnce <= 0 || c.RequestsWaiting <= 0 || c.RequestsPerCaller <= 0 {
 		return errors.New("--requests-at-once, --requests-waiting and --requests-per-caller must be more than 0")
 	}
+	if c.ImportMegabytes < 1 || c.ImportMegabytes > 128 {
+		return errors.New("--import-megabytes must be between 1 and 128: a larger file is imported by the command line")
+	}
+	if c.ImportRows < 1 || c.ImportRows > 200_000 {
+		return errors.New("--import-rows must be between 1 and 200000: a larger file is imported by the command line")
+	}
+	if c.UploadTimeout <= 0 || c.UploadTimeout > 30*time.Minute {
+		return errors.New("--upload-timeout must be more than 0, and 30m at most")
+	}
 	if _, err := c.transport(); err != nil {
 		return err
 	}
@@ -135,6 +148,7 @@ func (c Config) api(base string) api.Config {
 	return api.Config{
 		BaseURL: base, FontDir: c.FontDir, RESTRoot: c.RESTRoot, Namespace: c.Namespace, AuthSegment: c.AuthSegment, TrustedProxies: c.TrustedProxies,
 		RequestsAtOnce: c.RequestsAtOnce, RequestsWaiting: c.RequestsWaiting, RequestsPerCaller: c.RequestsPerCaller,
+		ImportBytes: c.ImportMegabytes << 20, ImportRows: c.ImportRows, UploadTime: c.UploadTimeout,
 		FieldsTestScript: c.FieldsTestScript, FieldsLiveScript: c.FieldsLiveScript,
 	}
 }

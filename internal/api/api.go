@@ -32,6 +32,12 @@ type Config struct {
 	// RequestsPerCaller how many of both one caller may have; 64, 128 and 48 by default.
 	RequestsAtOnce, RequestsWaiting, RequestsPerCaller int
 
+	// ImportBytes and ImportRows bound a file that is imported over HTTP; 32 MiB and 50,000 by default.
+	ImportBytes, ImportRows int
+	// UploadTime is how long such a file may take to come; five minutes by default. It is much longer than for other bodies,
+	// so few files are received at once.
+	UploadTime time.Duration
+
 	FontDir   string     // the folder with the fonts of documents that the program does not contain
 	TestCards []TestCard // of the sandbox processor, for the payment modal
 	// The addresses of the scripts for the tokenizer's hosted fields, for test and for live cards; "" for none.
@@ -52,6 +58,9 @@ func (cfg Config) withDefaults() Config {
 	cfg.RequestsAtOnce = cmp.Or(cfg.RequestsAtOnce, 64)
 	cfg.RequestsWaiting = cmp.Or(cfg.RequestsWaiting, 128)
 	cfg.RequestsPerCaller = cmp.Or(cfg.RequestsPerCaller, 48)
+	cfg.ImportBytes = cmp.Or(cfg.ImportBytes, 32<<20)
+	cfg.ImportRows = cmp.Or(cfg.ImportRows, 50_000)
+	cfg.UploadTime = cmp.Or(cfg.UploadTime, 5*time.Minute)
 	return cfg
 }
 

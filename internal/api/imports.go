@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"mime"
 	"net/http"
@@ -11,13 +12,11 @@ import (
 	"time"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/fault"
 	"holdfast/internal/paymentfile"
 	"holdfast/internal/takeover"
 	"holdfast/internal/travel"
 )
-
-// uploadTime is how long a file may take to come. It is much longer than for other bodies, so few are received at once.
-const uploadTime = 5 * time.Minute
 
 type importShape struct {
 	ID                   int64              `json:"id"`
@@ -90,27 +89,40 @@ func (s *server) createImport(c *call) error {
 		q.problems.Wrong("Content-Type", "The body is the file itself, with the type text/csv.")
 	}
 	in.Problems = q.problems
-	if c.r.ContentLength > takeover.MaxFileBytes {
-		return errBodyTooLarge(takeover.MaxFileBytes)
+	most := s.cfg.ImportBytes
+	if c.r.ContentLength > int64(most) {
+		return errBodyTooLarge(most)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), uploadTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), s.cfg.UploadTime)
 	defer cancel()
 	connection := http.NewResponseController(c.ResponseWriter)
 	_ = connection.SetReadDeadline(time.Time{}) // a recorder in a test has no connection
 	_ = connection.SetWriteDeadline(time.Time{})
-	defer hurry(c, uploadTime)()
-	body := http.MaxBytesReader(c.ResponseWriter, c.r.Body, takeover.MaxFileBytes)
+	defer hurry(c, s.cfg.UploadTime)()
+	body := http.MaxBytesReader(c.ResponseWriter, c.r.Body, int64(most))
 	made, err := s.app.ImportFiles.Receive(ctx, c.actor, in, func(keep func(piece []byte) error) (int, error) {
-		return paymentfile.Check(body, takeover.PieceBytes, keep)
+		return paymentfile.Check(upload{body}, takeover.PieceBytes, s.cfg.ImportRows, keep)
 	})
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return errBodyTooLarge(takeover.MaxFileBytes)
+		return errBodyTooLarge(most)
 	}
 	if err != nil {
 		return err
 	}
 	c.Header().Set("Location", s.cfg.BaseURL+c.r.URL.EscapedPath()+"/"+strconv.FormatInt(made.ID, 10))
 	return c.show(http.StatusAccepted, importObject(made))
+}
+
+// upload is the body of a file. That it cannot be read to its end is a fault of the request.
+type upload struct{ body io.Reader }
+
+// Read implements io.Reader.
+func (u upload) Read(b []byte) (int, error) {
+	n, err := u.body.Read(b)
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); err != nil && !errors.Is(err, io.EOF) && !tooLarge {
+		err = fault.WrongField("file", "The file did not come to its end. It took too long, or the connection broke.")
+	}
+	return n, err
 }
 
 func importObject(f takeover.File) object { return object{id: f.ID, body: showImport(f)} }

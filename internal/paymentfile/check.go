@@ -12,14 +12,11 @@ import (
 	"holdfast/internal/travel"
 )
 
-// MaxRows is how many rows a file may have that Check lets through.
-const MaxRows = 50_000
-
 // Check reads a file as it comes, looks at every cell for card numbers, and hands on what it has looked at, in pieces of at
 // most size bytes. So nothing that keep stores holds a card number, and no more than a piece and a row is in memory. It
-// returns the number of rows. Errors: CardNumber, BodyTooLarge for too many rows, Invalid for a file that is no file of
+// returns the number of rows. Errors: CardNumber, BodyTooLarge for more than most rows, Invalid for a file that is no file of
 // payments or has a row above 64 KiB, and those of r and keep.
-func Check(r io.Reader, size int, keep func(piece []byte) error) (rows int, err error) {
+func Check(r io.Reader, size, most int, keep func(piece []byte) error) (rows int, err error) {
 	var pending bytes.Buffer
 	in := &records{in: bufio.NewReaderSize(io.TeeReader(r, &pending), 32<<10)}
 	var kept int64 // bytes that were handed on
@@ -52,8 +49,8 @@ func Check(r io.Reader, size int, keep func(piece []byte) error) (rows int, err 
 		case travel.HoldsCardNumber(in.first) || slices.ContainsFunc(cells, travel.HoldsCardNumber):
 			return rows, errCardIn(line)
 		}
-		if rows++; rows > MaxRows {
-			return rows, fault.New(fault.BodyTooLarge, "The file may have at most %d rows.", MaxRows)
+		if rows++; rows > most {
+			return rows, fault.New(fault.BodyTooLarge, "The file may have at most %d rows.", most)
 		}
 		if err := hand(false); err != nil {
 			return rows, err

@@ -36,12 +36,11 @@ func NewFiles(imports *Imports, standing Standing) *Files {
 
 // Bounds of imports over HTTP.
 const (
-	MaxFileBytes = 32 << 20  // of a file
-	PieceBytes   = 256 << 10 // of a file, in one row and in memory
-	keptFiles    = 10        // of a site, whose refused rows can be read with their cells after the import
-	openFiles    = 10        // imports of a site that are not done, dry runs that wait for a confirmation included
-	fileTries    = 5         // runs of an import in which no row was done, before it has failed
-	uploadLife   = time.Hour // after that, a file that never came to its end is forgotten
+	PieceBytes = 256 << 10 // of a file, in one row and in memory
+	keptFiles  = 10        // of a site, whose refused rows can be read with their cells after the import
+	openFiles  = 10        // imports of a site that are not done, dry runs that wait for a confirmation included
+	fileTries  = 5         // runs of an import in which no row was done, before it has failed
+	uploadLife = time.Hour // after that, a file that never came to its end is forgotten
 	// FileLife is how long an import, and what became of its rows, can be read. The file of a dry run is kept as long.
 	FileLife = 30 * 24 * time.Hour
 )

@@ -38,7 +38,7 @@ const badRow = "B-2,Direct,PT,EUR,,2024-07-08,2,many,Rui,Nobre,rui@example.org,N
 func received(t *testing.T, w *apptest.World, actor auth.Actor, in takeover.NewFile, text string) (takeover.File, error) {
 	t.Helper()
 	return w.App.ImportFiles.Receive(t.Context(), actor, in, func(keep func([]byte) error) (int, error) {
-		return paymentfile.Check(strings.NewReader(text), 100, keep)
+		return paymentfile.Check(strings.NewReader(text), 100, 1000, keep)
 	})
 }
 
