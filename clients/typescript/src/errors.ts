@@ -43,6 +43,15 @@ export class WaitingError extends Error {
   }
 }
 
+/** The answer has more bytes than `maxAnswerBytes`. The request itself may have been carried out. */
+export class AnswerTooLargeError extends Error {
+  override readonly name = "AnswerTooLargeError";
+
+  constructor(readonly maxAnswerBytes: number) {
+    super(`the answer has more than ${maxAnswerBytes} bytes`);
+  }
+}
+
 /** Reads the answer that says no. */
 export async function errorOf(response: Response): Promise<HoldfastError> {
   const seconds = Number(response.headers.get("Retry-After"));

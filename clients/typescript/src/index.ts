@@ -6,7 +6,7 @@ import { Sender, type SenderOptions } from "./send.js";
 import type { components, paths } from "./schema.js";
 
 export { authString } from "./auth.js";
-export { HoldfastError, WaitingError } from "./errors.js";
+export { AnswerTooLargeError, HoldfastError, WaitingError } from "./errors.js";
 export { Login, type Credentials } from "./login.js";
 export { verifyWebhook } from "./webhook.js";
 export type { components, paths } from "./schema.js";

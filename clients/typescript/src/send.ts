@@ -1,4 +1,4 @@
-import { errorOf, HoldfastError, WaitingError } from "./errors.js";
+import { AnswerTooLargeError, errorOf, HoldfastError, WaitingError } from "./errors.js";
 
 /** How requests are sent. */
 export interface SenderOptions {
@@ -8,6 +8,8 @@ export interface SenderOptions {
   timeout?: number;
   /** The milliseconds to wait before a repetition at most; 30,000 unless said otherwise. Who is told to wait for longer gets the error. */
   patience?: number;
+  /** How many bytes an answer may have; 64 MiB unless said otherwise. A larger one is not read to its end: AnswerTooLargeError. */
+  maxAnswerBytes?: number;
   /** In place of the global fetch. */
   fetch?: (request: Request) => Promise<Response>;
   /** In place of a timer. Tests need it. */
@@ -53,8 +55,10 @@ export class Sender {
   async once(url: string, init: RequestInit): Promise<Response> {
     const limit = AbortSignal.timeout(this.#options.timeout ?? 60_000);
     const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
-    const response = await (this.#options.fetch ?? fetch)(new Request(url, { ...init, signal, redirect: "error" }));
-    if (response.status === 202) throw new WaitingError(await response.json());
+    const answer = await (this.#options.fetch ?? fetch)(new Request(url, { ...init, signal, redirect: "error" }));
+    const response = bounded(answer, this.#options.maxAnswerBytes ?? 64 * 1024 * 1024);
+    // An import is accepted, too, and waits for nobody yet.
+    if (response.status === 202 && !/\/imports(\/\d+\/confirm)?(\?|$)/.test(url)) throw new WaitingError(await response.json());
     if (!response.ok) throw await errorOf(response);
     return response;
   }
@@ -67,7 +71,7 @@ export class Sender {
         return await once();
       } catch (error) {
         const answered = error instanceof HoldfastError ? error : undefined;
-        const again = answered ? answered.nothingStored || (safe && answered.unclear) : safe && !(error instanceof WaitingError);
+        const again = answered ? answered.nothingStored || (safe && answered.unclear) : safe && !(error instanceof WaitingError || error instanceof AnswerTooLargeError);
         if (!again || attempt >= attempts || signal?.aborted) throw error;
         const told = (answered?.retryAfter ?? 0) * 1000;
         if (told > patience) throw error;
@@ -75,6 +79,19 @@ export class Sender {
       }
     }
   }
+}
+
+/** The same answer, whose body breaks off when it is larger than it may be. Nothing is held: whoever reads it is told in the middle. */
+function bounded(response: Response, most: number): Response {
+  if (!response.body) return response;
+  let read = 0;
+  const count = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      if ((read += chunk.byteLength) > most) controller.error(new AnswerTooLargeError(most));
+      else controller.enqueue(chunk);
+    },
+  });
+  return new Response(response.body.pipeThrough(count), response);
 }
 
 function timer(milliseconds: number): Promise<void> {

@@ -1,7 +1,7 @@
 // Goes through the client against a running demo: HOLDFAST_URL, HOLDFAST_TOKEN and HOLDFAST_PASSWORD (of demo-admin) say where.
 // The parts between lines of dashes stand in docs/clients.md, too; a test compares them.
 import assert from "node:assert/strict";
-import { authString, Holdfast, HoldfastError, Login, ok, verifyWebhook, WaitingError } from "../src/index.js";
+import { AnswerTooLargeError, authString, Holdfast, HoldfastError, Login, ok, verifyWebhook, WaitingError } from "../src/index.js";
 
 const { HOLDFAST_URL: baseUrl = "", HOLDFAST_TOKEN: apiToken = "", HOLDFAST_PASSWORD: password = "" } = process.env;
 
@@ -153,4 +153,33 @@ const waiting = new Holdfast({
 const said = await waiting.api.PUT("/channels/{id}", { params: { path: { id: 3 } }, body: { locked: false } }).catch((error: unknown) => error);
 assert(said instanceof WaitingError && said.proposal.id === 12, String(said));
 assert.deepEqual(bearers, [null, "Bearer a", "Bearer r", "Bearer b"]);
+
+// An import is accepted, and is no change that waits for another person.
+const importing = new Holdfast({
+  baseUrl: "https://service.example", site: "demo", credentials: { apiToken: "1|secret" },
+  fetch: async () => Response.json({ id: 7, state: "queued" }, { status: 202 }),
+});
+const accepted = await ok(importing.api.POST("/imports/{id}/confirm", { params: { path: { id: 7 } } }));
+assert.equal(accepted.id, 7);
+
+// An answer that does not end is not read for ever, whatever it says; and what fits is read.
+for (const [status, most] of [[200, 64 * 1024 * 1024], [200, 5000], [202, 5000], [500, 5000]] as const) {
+  let asked = 0, given = 0, ended = false;
+  const flooded = new Holdfast({
+    baseUrl: "https://service.example", site: "demo", credentials: { apiToken: "1|secret" }, attempts: 2, sleep: async () => {},
+    ...(most === 5000 ? { maxAnswerBytes: most } : {}),
+    fetch: async () => {
+      asked++;
+      const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+        given += 1 << 16;
+        controller.enqueue(new Uint8Array(1 << 16).fill(32));
+      };
+      return new Response(new ReadableStream({ pull, cancel: () => void (ended = true) }), { status });
+    },
+  });
+  const flood = await flooded.api.GET("/clock").catch((error: unknown) => error);
+  if (status === 500) assert(flood instanceof HoldfastError && flood.status === 500 && asked === 2, String(flood));
+  else assert(flood instanceof AnswerTooLargeError && flood.maxAnswerBytes === most && asked === 1, String(flood));
+  assert(ended && given < 3 * (most + (1 << 18)), `${given} bytes were taken`);
+}
 console.log("all is well");
