@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +61,11 @@ func TestThePictureOfTheGuides(t *testing.T) {
 	if answer.Code != http.StatusOK || h.Get("Content-Type") != "image/svg+xml" || h.Get("Content-Security-Policy") != picturePolicy ||
 		!strings.Contains(h.Get("Cache-Control"), "immutable") || !strings.Contains(answer.Body.String(), "prefers-color-scheme: dark") {
 		t.Errorf("the picture: %d %v", answer.Code, h)
+	}
+	for _, name := range []string{"Booking", "Payment", "Allocation", "Exposure", "Premium", "Statement"} {
+		if !regexp.MustCompile(`<text class="name[^"]*"[^>]*>` + name + `</text>`).MatchString(answer.Body.String()) {
+			t.Errorf("the picture has no box for the %s", strings.ToLower(name))
+		}
 	}
 	if other := get(t, p, "/docs/guides/concepts").Header().Get("Content-Security-Policy"); other != policy {
 		t.Errorf("the page with the picture has the policy %q", other)
