@@ -13,6 +13,10 @@ type EventsQuery struct {
 	Types []string `query:"types"`
 	// Only events about this object, as its `object_type` and `object_id` with a colon between them.
 	Object string `query:"object"`
+	// How many seconds to wait for the next event if there is none. The answer comes as soon as something happens,
+	// and without events when the time is over. A token, or a user, may have four such requests open; others get
+	// 429.
+	Wait int64 `query:"wait"`
 }
 
 // Event: One thing that happened. `type` says what, and of which kind the object is.

@@ -85,7 +85,7 @@ var examples = map[string]string{
 	"webhook test":        "webhook test 1",
 	"webhook log":         "webhook log 1",
 	"webhook replay":      `webhook replay 1 --from "2026-07-01 00:00:00" --to "2026-07-02 00:00:00"`,
-	"listen":              "listen --site demo --forward-to http://127.0.0.1:3000/webhooks",
+	"listen":              "listen --site demo --token-file token --forward-to http://127.0.0.1:3000/webhooks",
 	"supplier delete":     "supplier delete 1",
 	"keys make":           "keys make --keys-file keys",
 	"keys list":           "keys list --keys-file keys",

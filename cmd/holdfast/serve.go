@@ -97,6 +97,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
+	server.RegisterOnShutdown(service.Stop)
 	defer p.startJobs(ctx)()
 	stopped := make(chan error, 1)
 	go func() { stopped <- server.Serve(api.Listen(listener, p.core)) }()

@@ -5,6 +5,7 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"net/netip"
 	"reflect"
@@ -248,6 +249,7 @@ func at(method, pattern string, who access, h handler) Route {
 func New(a *app.App, c *core.Core, cfg Config) Service {
 	cfg = cfg.withDefaults()
 	s := &server{app: a, core: c, cfg: cfg, mux: http.NewServeMux(), ownPages: ownPages(cfg)}
+	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.door = newDoor(cfg, core.GatewaySettingsOf(c).InFlight)
 	resources := map[string]resource{}
 	for _, r := range Routes(cfg) {

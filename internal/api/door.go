@@ -23,6 +23,8 @@ const (
 	filesAtOnce   = 4 // imports whose files are received; each may take minutes
 	filesWaiting  = 4
 	refusedAtOnce = 2        // CSVs of refused rows: each reads a file again that may be large
+	watchersAll   = 256      // requests that wait for the next event, and hold no place at a gate meanwhile
+	watchersEach  = 4        // of one caller
 	bodiesAtOnce  = 1024     // requests that are still being sent, for each lane
 	bodyBytes     = 16 << 20 // of all bodies together
 	bodyBytesEach = 4 << 20  // of the bodies of one caller
@@ -34,6 +36,7 @@ const (
 // door lets requests in. Each waits at the gate of its lane, so that what one lane is full of keeps nothing from another.
 type door struct {
 	probes, logins, payments, files, refused, others gate
+	watchers                                         gate // only counts
 
 	bodies bodies
 	large  chan struct{} // full while a large body is decoded
@@ -49,6 +52,7 @@ func newDoor(cfg Config, atProcessors int) *door {
 		files:    gate{running: filesAtOnce, waiting: filesWaiting, each: 1},
 		refused:  gate{running: refusedAtOnce, waiting: waiting, each: 2 * refusedAtOnce},
 		others:   gate{running: atOnce, waiting: waiting, each: each, reading: bodiesAtOnce},
+		watchers: gate{running: watchersAll, each: watchersEach},
 		bodies:   bodies{most: bodyBytes, each: bodyBytesEach, time: bodyTime},
 		large:    make(chan struct{}, 1),
 	}
@@ -134,8 +138,26 @@ func (d *door) pass(c *call, name string, handle func() error) error {
 		c.refused = true
 		return err
 	}
-	defer g.end()
+	c.gate, c.caller, c.inside = g, caller, true
+	defer func() {
+		if c.inside {
+			g.end()
+		}
+	}()
 	return handle()
+}
+
+// aside gives the request's place to others while it waits for something that happens, and then waits for its turn again.
+func (c *call) aside(wait func()) error {
+	c.gate.end()
+	c.inside = false
+	wait()
+	if err := c.gate.enter(c.ctx, c.caller); err != nil {
+		c.refused = true
+		return err
+	}
+	c.inside = true
+	return nil
 }
 
 // decode runs the decoding of a body when it is its turn.

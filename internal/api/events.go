@@ -2,10 +2,12 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"time"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
@@ -38,8 +40,13 @@ type feedShape struct {
 	HasMore bool             `json:"has_more"`
 }
 
+// mostWait is how many seconds a request waits for the next event at most. It is less than what a proxy in front waits for an
+// answer, mostly.
+const mostWait = 20
+
 func (s *server) listEvents(c *call) error {
 	q := c.query()
+	wait := q.number("wait", 0, 0, mostWait)
 	f := events.Filter{
 		After: q.text("after"), Types: q.list("types"), Size: q.number("per_page", defaultPerPage, 1, events.MaxPage),
 	}
@@ -56,7 +63,7 @@ func (s *server) listEvents(c *call) error {
 	if err := q.err(); err != nil {
 		return err
 	}
-	found, err := s.app.Events.List(c.ctx, c.actor, f)
+	found, err := s.nextEvents(c, f, time.Duration(wait)*time.Second)
 	if err != nil {
 		return err
 	}
@@ -67,6 +74,45 @@ func (s *server) listEvents(c *call) error {
 	c.json(http.StatusOK, feedShape{shown, found.Next, found.More})
 	return nil
 }
+
+// nextEvents reads a piece of the feed. If it would be empty, it waits for the next event, and gives its place to others
+// meanwhile.
+func (s *server) nextEvents(c *call, f events.Filter, wait time.Duration) (events.Page, error) {
+	if wait == 0 {
+		return s.app.Events.List(c.ctx, c.actor, f)
+	}
+	caller := cmp.Or(c.actor.Caller(), c.caller)
+	if err := s.door.watchers.arrive(caller); err != nil {
+		c.refused = true
+		return events.Page{}, err
+	}
+	defer s.door.watchers.leave(caller)
+	watch := s.app.Events.Watch(c.actor.SiteID)
+	defer watch.Close()
+	ctx, cancel := context.WithTimeout(c.ctx, wait)
+	defer cancel()
+	defer context.AfterFunc(s.stopping, cancel)()
+	for heard := true; ; {
+		found, err := s.app.Events.List(c.ctx, c.actor, f)
+		if err != nil || len(found.Items) > 0 || found.More || !heard {
+			return found, err
+		}
+		f.After = found.Next
+		if err := c.aside(func() { heard = watch.Wait(ctx) }); err != nil {
+			return events.Page{}, err
+		}
+		// The clock of a sandbox may have been moved meanwhile.
+		site, err := s.app.Sites.Get(c.ctx, auth.System(c.actor.SiteID), c.actor.SiteID)
+		if err != nil {
+			return events.Page{}, err
+		}
+		c.actor.Ahead = site.ClockAhead
+	}
+}
+
+// Stop ends the waiting of requests for events: they are answered at once. The program calls it when it stops, and otherwise
+// would wait for them.
+func (s Service) Stop() { s.stop() }
 
 // ShowEvents gives events of a site as the feed shows them, each with its object as it is now. It is for what is sent
 // without a request; the objects show no secrets.

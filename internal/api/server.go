@@ -29,6 +29,9 @@ type server struct {
 	ownPages *http.CrossOriginProtection
 	door     *door
 	failures failureLog
+	// stopping ends when the program stops.
+	stopping context.Context
+	stop     context.CancelFunc
 	// proxyWarning is for the one warning of a proxy that the settings do not name.
 	proxyWarning sync.Once
 }
@@ -52,6 +55,9 @@ type call struct {
 	body      []byte // as the client sent it
 	bodyErr   error  // why it could not be read
 	door      *door  // through which it came
+	gate      *gate  // of its lane
+	caller    string // who it counts for at the gate
+	inside    bool   // it has a place there
 	refused   bool   // at the door, for want of a place
 	replayed  bool   // the answer is that of an earlier request with the same idempotency key
 	status    int    // sent to the client; 0 before

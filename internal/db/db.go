@@ -47,6 +47,8 @@ type DB struct {
 	counts  *counts
 	watcher atomic.Pointer[func(query string, args []any)] // see Watch
 
+	listeners listeners
+
 	renewed atomic.Int64 // when the idle connections were closed last, in nanoseconds of the clock
 	trouble trouble      // what stands in the way of writes
 }
@@ -70,6 +72,7 @@ type Tx struct {
 
 	locals  map[*local]any // see Local
 	waiting []*Deferral    // those that have rows to write
+	told    []int64        // sites: see Tell
 }
 
 // engine is what differs between the two databases.
@@ -171,7 +174,14 @@ func (db *DB) Watch(see func(query string, args []any)) {
 // undoes all changes and is returned. A write is over after five seconds, whatever happens to it. A fault of the kind
 // Unavailable says that nothing is stored, unless its reason is OutcomeUnknown.
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
-	err := db.attempt(ctx, fn)
+	var last *Tx // of the run that was stored
+	err := db.attempt(ctx, func(tx *Tx) error {
+		last = tx
+		return fn(tx)
+	})
+	if err == nil {
+		db.Tell(last.told...)
+	}
 	db.trouble.note(db, err)
 	return db.outward(err)
 }

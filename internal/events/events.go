@@ -17,7 +17,10 @@ import (
 )
 
 // Events are the use cases of events.
-type Events struct{ *core.Core }
+type Events struct {
+	*core.Core
+	looks looks
+}
 
 // Bounds of a read of the feed.
 const (

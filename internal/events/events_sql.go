@@ -75,6 +75,27 @@ func begin(tx *db.Tx, siteID int64) error {
 	return err
 }
 
+// growing stands for the end of a feed that has events without a position.
+const growing = -1
+
+// endsOf reads the ends of the feeds of some sites into ends.
+func endsOf(tx *db.Tx, sites []int64, ends map[int64]int64) error {
+	if len(sites) == 0 {
+		return nil
+	}
+	w := db.Where{Args: []any{growing}}
+	db.In(&w, "s.id", sites)
+	return tx.Each(`SELECT s.id, CASE WHEN EXISTS (SELECT 1 FROM events e WHERE e.site_id = s.id AND e.position IS NULL) THEN $1
+			ELSE COALESCE(h.position, 0) END
+		FROM sites s LEFT JOIN event_heads h ON h.site_id = s.id WHERE `+w.Text.String(), w.Args,
+		func(scan func(dest ...any) error) error {
+			var site, end int64
+			err := scan(&site, &end)
+			ends[site] = end
+			return err
+		})
+}
+
 // sitesUnplaced lists the sites that have events without a position.
 func sitesUnplaced(tx *db.Tx) ([]int64, error) {
 	return db.Ids(tx, `SELECT s.id FROM sites s

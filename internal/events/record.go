@@ -96,6 +96,7 @@ func flush(tx *db.Tx) error {
 		if err != nil {
 			return fmt.Errorf("details of %s: %w", e.kind, err)
 		}
+		tx.Tell(e.siteID)
 		rows[i] = []any{e.siteID, string(e.kind), e.objectID, db.Micros(tx.Now), db.Micros(core.RealNow(tx)), string(details)}
 	}
 	return tx.InsertRows("events", "site_id, type, object_id, at, recorded_at, details", rows)
