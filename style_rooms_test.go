@@ -19,7 +19,7 @@ const (
 // words are plain values and their rules: no input, no output, no SQL.
 var words = []string{
 	"internal/money", "internal/fault", "internal/civil", "internal/fx", "internal/travel", "internal/protection",
-	"internal/auth", "internal/psp", "internal/texts",
+	"internal/auth", "internal/psp", "internal/texts", "internal/qr",
 }
 
 // room is a package of internal that holds one capability, its use cases and its own SQL.
@@ -82,6 +82,7 @@ var arrows = withRooms(map[string][]string{
 	"internal/auth":       {"internal/fault", "internal/civil"},
 	"internal/psp":        {"internal/money", "internal/fault"},
 	"internal/texts":      {"internal/money", "internal/civil"},
+	"internal/qr":         {},
 	"internal/psp/*":      {"internal/money", "internal/fault", "internal/psp", "internal/psp/tokenizer"},
 	"internal/db":         words,
 	"internal/app":        and(words, allRooms()...),

@@ -243,14 +243,3 @@ func TestACertificateNeedsItsKeys(t *testing.T) {
 	}
 	wantSaid(t, w, key, said{protection.CertifiedUnprotected, 0, 0, ""}) // a page needs none
 }
-
-// TestQRCode: the outline begins with the top of the first corner, behind the light frame.
-func TestQRCode(t *testing.T) {
-	code, err := certificates.QROf(certificates.Link("https://pay.example.org", strings.Repeat("k", 22)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := code.Outline(); code.Size() != 41 || !strings.HasPrefix(got, "M4 4h7v1h-7z") || !strings.Contains(got, "M4 5h1v1h-1zM10 5h1v1h-1z") {
-		t.Errorf("%d modules, and the corner is wrong: %.60s", code.Size(), got)
-	}
-}

@@ -5,20 +5,16 @@ import (
 	"context"
 	"embed"
 	"encoding/base64"
-	"fmt"
 	"html/template"
-	"image/png"
 	"net/url"
 	"strings"
 	plain "text/template"
 	"time"
 
-	"github.com/boombuler/barcode"
-	"github.com/boombuler/barcode/qr"
-
 	"holdfast/internal/civil"
 	"holdfast/internal/events"
 	"holdfast/internal/money"
+	"holdfast/internal/qr"
 	"holdfast/internal/texts"
 )
 
@@ -105,7 +101,7 @@ func (l Letter) write(kind Kind, link string) (Message, error) {
 	if v.Protection != nil && link != "" {
 		var err error
 		if made.Code, err = picture(link); err != nil {
-			return Message{}, fmt.Errorf("QR code of the certificate: %w", err)
+			return Message{}, err
 		}
 		v.Protection.Code = codeAddress
 	}
@@ -125,17 +121,11 @@ const codePixels = 8
 
 // picture is the QR code of an address as a PNG.
 func picture(address string) ([]byte, error) {
-	code, err := qr.Encode(address, qr.M, qr.Auto)
+	code, err := qr.Of(address)
 	if err != nil {
 		return nil, err
 	}
-	size := code.Bounds().Dx() * codePixels
-	if code, err = barcode.Scale(code, size, size); err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	err = png.Encode(&b, code)
-	return b.Bytes(), err
+	return code.PNG(codePixels)
 }
 
 // writer says the texts of one letter. It keeps the first error.

@@ -18,6 +18,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/protection"
+	"holdfast/internal/qr"
 	"holdfast/internal/texts"
 	"holdfast/internal/travel"
 )
@@ -122,7 +123,7 @@ type page struct {
 	Steps                                   []string
 	Merchant, Site, Moment, Address, Action string
 	Issuer                                  travel.Party
-	QR                                      certificates.QR
+	QR                                      qr.Code
 	Languages                               []texts.Language
 }
 
@@ -172,7 +173,7 @@ func (p *Pages) show(w http.ResponseWriter, key string, c certificates.Certifica
 	s := &sayer{Language: texts.Of(wanted)}
 	look := looks[c.State]
 	address := certificates.Link(p.Base, key)
-	code, err := certificates.QROf(address)
+	code, err := qr.Of(address)
 	if err != nil {
 		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
 		return
