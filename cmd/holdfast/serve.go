@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -77,6 +79,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 		pages.Checkout = checkout.Path
 	}
 	p.db.SetLane(db.Lane{Lifetime: reportTimeout})
+	spareThreads()
 	p.pages = web.New(pages)
 	service := api.New(p.app, p.core, cfg)
 	p.app.Webhooks.Show = service.ShowEvents
@@ -118,6 +121,18 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	log.Info("stopped")
 	return nil
 }
+
+// spareThreads gives the program two threads more than processors, once. Go looks at its connections when a thread has nothing else to
+// do. Where all of them compute, what arrives would wait for all that came before: it could not even be refused. The system lets
+// threads take turns. Who sets GOMAXPROCS has chosen.
+var spareThreads = sync.OnceFunc(func() {
+	if _, chosen := os.LookupEnv("GOMAXPROCS"); !chosen {
+		runtime.GOMAXPROCS(threadsFor(runtime.GOMAXPROCS(0)))
+	}
+})
+
+// threadsFor is how many threads serve on some processors. SQLite reads with at least two.
+func threadsFor(processors int) int { return max(2, processors) + 2 }
 
 // startJobs runs the background jobs. The function that it returns stops them and waits for the running ones, because
 // the database must not be closed under them.

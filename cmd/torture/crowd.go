@@ -27,22 +27,33 @@ var longReports = []string{
 
 // sendCallers has a crowd ask for some seconds. Of ten callers, about nine wait as they are told when they are refused.
 func (s *siege) sendCallers(who string) error {
-	ctx, cancel := s.crowdTimer()
-	defer cancel()
 	s.crowd.expected = []int{http.StatusUnauthorized}
 	if who == oneToken {
 		s.crowd.expected = []int{http.StatusOK}
 	}
+	return s.surround(s.book.server.base, who)
+}
+
+// member is one of a crowd: the address and the token.
+func (s *siege) member(who string, n int) (address, token string) {
+	switch who {
+	case oneToken:
+		return attacker(0), s.book.token
+	case manyAddresses:
+		return attacker(n), fmt.Sprintf("%d|made-up-%d", 1000+n, s.random.Uint64())
+	default:
+		return attacker(0), ""
+	}
+}
+
+// gather has a crowd ask a server for some seconds.
+func (s *siege) gather(base, who string) error {
+	ctx, cancel := s.crowdTimer()
+	defer cancel()
 	var work sync.WaitGroup
 	for n := range crowd {
-		address, token := attacker(0), ""
-		switch who {
-		case oneToken:
-			token = s.book.token
-		case manyAddresses:
-			address, token = attacker(n), fmt.Sprintf("%d|made-up-%d", 1000+n, s.random.Uint64())
-		}
-		c := s.book.server.from(address, token)
+		address, token := s.member(who, n)
+		c := callerFrom(s.book.r.ctx, base, address, token)
 		obeys, first := s.random.IntN(10) > 0, time.Duration(s.random.IntN(100))*time.Millisecond
 		work.Go(func() {
 			defer c.http.CloseIdleConnections()
@@ -125,8 +136,13 @@ func credentials(name, password string) []byte {
 
 // from is a caller with an address of this machine. It waits longer than any call may last: no answer by then is a hang.
 func (s *server) from(address, token string) *caller {
+	return callerFrom(s.house.r.ctx, s.base, address, token)
+}
+
+// callerFrom is a caller with an address of this machine, for any server.
+func callerFrom(ctx context.Context, base, address, token string) *caller {
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
-	return &caller{ctx: s.house.r.ctx, base: s.base, token: token, http: &http.Client{
+	return &caller{ctx: ctx, base: base, token: token, http: &http.Client{
 		Timeout: patience, Transport: &http.Transport{DialContext: dialer.DialContext},
 	}}
 }
@@ -228,13 +244,18 @@ func (t *tally) String() string {
 	if t.answered == 0 {
 		text = "none answered"
 	}
-	if n := len(t.refused); n > 0 {
-		slices.Sort(t.refused)
-		text += fmt.Sprintf(", %d refused with 429 and %d with 503, half within %s, 99 of 100 within %s", t.tooMany, t.noRoom,
-			t.refused[n/2].Round(100*time.Microsecond), t.refused[n*99/100].Round(100*time.Microsecond))
+	if len(t.refused) > 0 {
+		text += fmt.Sprintf(", %d refused with 429 and %d with 503, %s", t.tooMany, t.noRoom, times(t.refused))
 	}
 	if t.cut > 0 {
 		text += fmt.Sprintf(", %d cut off while they sent", t.cut)
 	}
 	return text
+}
+
+// times says how long the middle one and the slowest ones of some took. There is at least one.
+func times(took []time.Duration) string {
+	slices.Sort(took)
+	at := func(percent int) time.Duration { return took[len(took)*percent/100].Round(100 * time.Microsecond) }
+	return fmt.Sprintf("half within %s, 99 of 100 within %s", at(50), at(99))
 }

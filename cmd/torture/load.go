@@ -69,6 +69,10 @@ func (r *run) besieged(round int) (err error) {
 			return err
 		}
 	}
+	bare := &siege{book: b, name: fmt.Sprintf("%d callers, a server that only refuses", crowd), random: r.random("bare", round)}
+	if err := bare.surroundBare(); err != nil {
+		return err
+	}
 	for _, from := range []string{"one address", "as many addresses"} {
 		s := &siege{book: b, user: user, name: fmt.Sprintf("%d logins from %s", crowd, from), strict: true, hashes: true}
 		if err := s.hold(round, func() error { return s.sendLogins(from == "one address") }); err != nil {

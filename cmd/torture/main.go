@@ -54,6 +54,13 @@ type options struct {
 }
 
 func main() {
+	if len(os.Args) > 1 && helpers[os.Args[1]] != nil { // this command has started itself
+		if err := helpers[os.Args[1]](os.Args[2:]); err != nil {
+			fmt.Fprintf(os.Stderr, "torture: %s: %v\n", os.Args[1], err)
+			os.Exit(1)
+		}
+		return
+	}
 	var o options
 	list := flag.Bool("list", false, "print the parts and end")
 	flag.StringVar(&o.only, "only", "", "the parts to run, with commas between them (default: all)")

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"holdfast/internal/auth"
@@ -31,6 +32,7 @@ const (
 	smallBody     = 8 << 10  // what a body may have without counting: bodiesAtOnce bounds these
 	largeBody     = 64 << 10 // of these, one after the other is decoded, so that the rest of the machine is for others
 	bodyTime      = 10 * time.Second
+	comebacks     = 3 // seconds over which those come back who were refused in one moment
 )
 
 // door lets requests in. Each waits at the gate of its lane, so that what one lane is full of keeps nothing from another.
@@ -38,9 +40,10 @@ type door struct {
 	probes, logins, payments, files, refused, others gate
 	watchers                                         gate // only counts
 
-	bodies bodies
-	large  chan struct{} // full while a large body is decoded
-	known  knownCallers
+	bodies   bodies
+	large    chan struct{} // full while a large body is decoded
+	known    knownCallers
+	refusals atomic.Int64
 }
 
 func newDoor(cfg Config, atProcessors int) *door {
@@ -76,6 +79,12 @@ func (d *door) gateOf(name string) *gate {
 	default:
 		return &d.others
 	}
+}
+
+// later is how long one who is refused waits beyond the others. A crowd that was refused in one moment would otherwise come back
+// in one moment, and be the same crowd again.
+func (d *door) later() time.Duration {
+	return time.Duration((d.refusals.Add(1)-1)%comebacks) * time.Second
 }
 
 // bodyOf is how many bytes the body for a handler may have. What is sent to other handlers is not even read.

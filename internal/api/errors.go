@@ -90,7 +90,11 @@ func (s *server) fail(c *call, err error) {
 		c.Header().Set("WWW-Authenticate", `Bearer realm="holdfast"`)
 	}
 	if f.Kind == fault.TooMany || f.Kind == fault.Unavailable || f.Kind == fault.IdempotencyInFlight {
-		c.Header().Set("Retry-After", seconds(f.RetryAfter))
+		after := f.RetryAfter
+		if c.refused {
+			after += s.door.later()
+		}
+		c.Header().Set("Retry-After", seconds(after))
 	}
 	c.json(answer.status, body)
 }

@@ -36,7 +36,7 @@ type place struct {
 	turn chan error // nil when the request may run
 }
 
-// retryAfter is how long a refused caller is asked to wait.
+// retryAfter is how long a refused caller is asked to wait, at least. The door lets some wait longer.
 const retryAfter = time.Second
 
 func errTooMany() error {

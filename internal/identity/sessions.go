@@ -5,6 +5,7 @@ package identity
 import (
 	"context"
 	"errors"
+	"runtime"
 	"time"
 
 	"holdfast/internal/auth"
@@ -20,8 +21,8 @@ type Sessions struct {
 	*core.Core
 	keys   *keys
 	tokens *Tokens
-	// The lines of logins whose passwords wait to be hashed. A process makes four hashes at once, and one of these places is
-	// for devices that have logged in before: whatever strangers send, they do not wait for it.
+	// The lines of logins whose passwords wait to be hashed. A process makes four hashes at once, on few processors fewer: more would
+	// only take memory. One of these places is for devices that have logged in before: whatever strangers send, they do not wait for it.
 	strangers, devices *line
 }
 
@@ -29,7 +30,8 @@ type Sessions struct {
 func NewSessions(core *core.Core, tokens *Tokens) *Sessions {
 	core.Sealed.Register(sealedColumns...)
 	return &Sessions{
-		Core: core, keys: &keys{Core: core}, tokens: tokens, strangers: newLine(3, 16, 64), devices: newLine(1, 2, 16),
+		Core: core, keys: &keys{Core: core}, tokens: tokens,
+		strangers: newLine(min(3, runtime.NumCPU()), 16, 64), devices: newLine(1, 2, 16),
 	}
 }
 

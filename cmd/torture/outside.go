@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A crowd is one process, and its callers wait for each other before they look at an answer. So this command starts itself twice
+// more: as a few callers outside the crowd, who wait for the server alone, and as a server that does nothing but refuse.
+const (
+	asOutsiders  = "outsiders"
+	asBareServer = "bare-server"
+	outsiders    = 8
+)
+
+// helpers are what this command does when it has started itself, by its first argument.
+var helpers = map[string]func(args []string) error{asOutsiders: askOutside, asBareServer: refuseAll}
+
+// helper is such a process. It ends when its standard input does.
+type helper struct {
+	cmd *exec.Cmd
+	in  io.Closer
+	out *bufio.Reader
+}
+
+func (r *run) helper(args ...string) (*helper, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	h := &helper{cmd: exec.CommandContext(r.ctx, path, args...)}
+	h.cmd.Stderr = os.Stderr
+	if h.in, err = h.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := h.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	h.out = bufio.NewReader(out)
+	return h, h.cmd.Start()
+}
+
+// end lets the process end, and returns what it has said and nobody has read.
+func (h *helper) end() ([]byte, error) {
+	_ = h.in.Close() // no error matters: if the process has ended already, Wait tells why
+	said, err := io.ReadAll(h.out)
+	return said, errors.Join(err, h.cmd.Wait())
+}
+
+// untilTold is closed when the process that has started this one wants it to end, or is gone.
+func untilTold() <-chan struct{} {
+	told := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // whatever ends it
+		close(told)
+	}()
+	return told
+}
+
+// askOutside asks all the time, and prints how long each refusal took. The arguments are a server, and of each caller the address to
+// ask from and the token.
+func askOutside(args []string) error {
+	stop := untilTold()
+	t := tally{refused: []time.Duration{}, expected: []int{http.StatusUnauthorized, http.StatusOK}}
+	var work sync.WaitGroup
+	for of := range slices.Chunk(args[1:], 2) {
+		c := callerFrom(context.Background(), args[0], of[0], of[1])
+		work.Go(func() { t.goOn(stop, c, api+"bookings") })
+	}
+	work.Wait()
+	if t.broken > 0 {
+		return fmt.Errorf("%d answers of a wrong kind: %s", t.broken, strings.Join(t.problems, "; "))
+	}
+	return json.NewEncoder(os.Stdout).Encode(t.refused)
+}
+
+// refuseAll is the least that a server can do: it refuses, and looks at nothing.
+func refuseAll([]string) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("http://%s\n", l.Addr())
+	server := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})}
+	stop := untilTold()
+	go func() {
+		<-stop
+		_ = server.Close() // the process ends
+	}()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// surround has a crowd ask a server, and callers of the same kind outside the crowd.
+func (s *siege) surround(base, who string) error {
+	args := []string{asOutsiders, base}
+	for n := range outsiders {
+		address, token := s.member(who, crowd+n)
+		args = append(args, address, token)
+	}
+	others, err := s.book.r.helper(args...)
+	if err != nil {
+		return err
+	}
+	err = s.gather(base, who)
+	said, ended := others.end()
+	if err := errors.Join(err, ended); err != nil {
+		return err
+	}
+	var took []time.Duration
+	if err := json.Unmarshal(said, &took); err != nil {
+		return fmt.Errorf("the callers outside the crowd say %s: %w", lastOf(string(said)), err)
+	}
+	if len(took) > 0 {
+		s.book.r.figure(s.name+", callers outside the crowd", "%d refused, %s", len(took), times(took))
+	}
+	return nil
+}
+
+// surroundBare does the same to a server that only refuses: what takes this long is not the program's doing.
+func (s *siege) surroundBare() error {
+	server, err := s.book.r.helper(asBareServer)
+	if err != nil {
+		return err
+	}
+	base, err := server.out.ReadString('\n')
+	if err == nil {
+		err = s.surround(strings.TrimSpace(base), oneToken)
+	}
+	_, ended := server.end()
+	s.book.r.figure(s.name, "%s", &s.crowd)
+	return errors.Join(err, ended)
+}
