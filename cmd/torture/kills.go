@@ -32,6 +32,7 @@ type book struct {
 	// What the writers have asked for in all rounds: after the last one, nothing else is there.
 	acknowledged, open, found int
 	imported                  int
+	uploads                   []*upload // files that came over HTTP in all rounds
 	recoveries                []time.Duration
 	saidNo                    time.Duration  // how long /readyz said yes after a loss, at most
 	taken                     map[string]any // what a fault has taken away
@@ -91,6 +92,7 @@ func killsOn(r *run, engine string, pg *cluster, rounds int) error {
 	r.figure(engine+": writes that were acknowledged, all there once", "%d", b.acknowledged)
 	r.figure(engine+": writes cut off; of these, were written", "%d; %d", b.open, b.found)
 	r.figure(engine+": rows of imports that were killed and run again", "%d", b.imported)
+	r.figure(engine+": files over HTTP whose server was killed, imported row by row once", "%d", len(b.uploads))
 	r.figure(engine+": ready again after a kill, median and worst", "%s, %s",
 		b.recoveries[len(b.recoveries)/2].Round(time.Millisecond), b.recoveries[len(b.recoveries)-1].Round(time.Millisecond))
 	return nil
@@ -135,6 +137,11 @@ func (b *book) killed(round int) error {
 	if round%importEvery == 0 {
 		file = &importFile{book: b, name: fmt.Sprintf("import-%d-%d.csv", b.r.seed, round)}
 		if err := file.begin(random); err != nil {
+			return err
+		}
+	}
+	if round%importEvery == importEvery/2 {
+		if err := b.upload(round, b.r.random(b.name+" upload", round)); err != nil {
 			return err
 		}
 	}
@@ -239,6 +246,11 @@ func (b *book) check(round int, what string, hands []*writer) error {
 // find nothing.
 func (b *book) whole() error {
 	c := b.server.caller(b.token)
+	for _, u := range b.uploads {
+		if err := u.finish(c); err != nil {
+			return err
+		}
+	}
 	total := 0
 	for _, kind := range []string{"bookings", "transactions"} {
 		a, err := c.ask(http.MethodGet, api+kind+"?per_page=1", nil, nil)

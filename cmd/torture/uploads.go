@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// uploadedRows is how many rows a file has that comes over HTTP: so many that a kill meets its import in the middle.
+const uploadedRows = 1000
+
+// importAgain is how long an import may take after the last kill. The job of a process that was killed is leased for two
+// minutes, and no other process takes it up before.
+const importAgain = 4 * time.Minute
+
+// upload is a file that is imported over HTTP. Its server is killed while the file comes, or in the middle of its import, and
+// perhaps again in later rounds.
+type upload struct {
+	book *book
+	name string
+	id   int64 // of the import; 0 if nobody has said so
+}
+
+// imported is what the service says of an import.
+type imported struct {
+	ID       int64
+	State    string
+	Problem  string
+	Done     int `json:"rows_done"`
+	Bookings int `json:"bookings_created"`
+	Payments int `json:"payments_created"`
+	There    int `json:"payments_already_there"`
+	Refused  int
+}
+
+// upload begins to send a file. It waits until its import runs, or leaves the kill to meet the upload.
+func (b *book) upload(round int, random *rand.Rand) error {
+	u := &upload{book: b, name: fmt.Sprintf("upload-%d-%d", b.r.seed, round)}
+	b.uploads = append(b.uploads, u)
+	c := b.server.caller(b.token)
+	if random.IntN(3) == 0 {
+		go func() { _, _ = u.send(c) }() // the kill cuts it off, or it was in time: finish sends it again
+		return nil
+	}
+	made, err := u.send(c)
+	if err != nil {
+		return err
+	}
+	u.id = made.ID
+	_, err = b.r.until(patience, "the import runs", func() bool {
+		now, err := u.now(c)
+		return err == nil && now.Done > 0
+	})
+	return err
+}
+
+// send sends the file. Under its key it is one import, however often it comes.
+func (u *upload) send(c *caller) (made imported, err error) {
+	var text strings.Builder
+	text.WriteString("booking_reference,channel_id,countries,currencies,date,total,firstname,surname,email,content," +
+		"payment_reference,transaction_types,paid_at,payment_currencies,payment_total,booking_total\n")
+	for i := range uploadedRows {
+		fmt.Fprintf(&text, "%s-%d,%d,PT,EUR,2030-07-08,100000,Ana,Sousa,ana@example.org,A week,%s-%d-P,purchase,"+
+			"2026-01-10 09:30:00,EUR,36000,36000\n", u.name, i, channel, u.name, i)
+	}
+	headers := map[string]string{"Content-Type": "text/csv", "Idempotency-Key": u.name}
+	a, err := c.ask(http.MethodPost, api+"imports", headers, []byte(text.String()))
+	if err != nil {
+		return made, err
+	}
+	if a.status != http.StatusAccepted {
+		return made, fmt.Errorf("%s: %d %s", u.name, a.status, lastOf(string(a.body)))
+	}
+	return made, a.as(&made)
+}
+
+func (u *upload) now(c *caller) (is imported, err error) {
+	a, err := c.ask(http.MethodGet, fmt.Sprintf("%simports/%d", api, u.id), nil, nil)
+	if err != nil {
+		return is, err
+	}
+	if a.status != http.StatusOK {
+		return is, fmt.Errorf("%s: %d %s", u.name, a.status, lastOf(string(a.body)))
+	}
+	return is, a.as(&is)
+}
+
+// finish sends the file again and waits for the end of its import: each row was imported once. whole counts what is there.
+func (u *upload) finish(c *caller) error {
+	again, err := u.send(c)
+	if err != nil {
+		return err
+	}
+	if u.id != 0 && again.ID != u.id {
+		u.book.r.fail("%s: %s was acknowledged as import %d, and is %d now", u.book.name, u.name, u.id, again.ID)
+	}
+	u.id = again.ID
+	var is imported
+	_, err = u.book.r.until(importAgain, u.name+" is imported", func() bool {
+		is, err = u.now(c)
+		return err == nil && is.State != "queued"
+	})
+	if err != nil {
+		return err
+	}
+	if is.State != "done" || is.Done != uploadedRows || is.Bookings != uploadedRows || is.Payments != uploadedRows || is.There != 0 || is.Refused != 0 {
+		u.book.r.fail("%s: %s has %d rows, and its import says %+v", u.book.name, u.name, uploadedRows, is)
+	}
+	u.book.imported += uploadedRows
+	return nil
+}
