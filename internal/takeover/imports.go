@@ -1,5 +1,6 @@
-// Package takeover imports books of bookings and payments from other systems. It owns no table: it makes bookings and
-// payments through their rooms. Begin reading at Imports.Payments.
+// Package takeover imports books of bookings and payments from other systems, and makes both through their rooms. It owns the
+// tables imports and import_*: files that came over HTTP, and what became of their rows. Begin reading at Imports.Payments, then
+// Files.Receive and Files.Next.
 package takeover
 
 import (
