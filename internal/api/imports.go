@@ -185,31 +185,30 @@ const csvRows = 1000
 
 // getImportCSV answers with the refused rows of an import and their cells, so that they can be mended and sent again.
 func (s *server) getImportCSV(c *call) error {
-	file, err := s.app.ImportFiles.Original(c.ctx, c.actor, c.id)
+	of, file, err := s.app.ImportFiles.Original(c.ctx, c.actor, c.id)
 	if err != nil {
 		return err
 	}
 	c.beginFile("text/csv; charset=utf-8", "import-"+strconv.FormatInt(c.id, 10)+"-refused.csv")
-	return c.finishFile(s, paymentfile.WriteRefused(c, file, s.refusedRows(c)))
+	return c.finishFile(s, paymentfile.WriteRefused(c, file, s.refusedRows(c, of)))
 }
 
 // refusedRows are all rows of an import that were refused, in the order of their lines.
-func (s *server) refusedRows(c *call) iter.Seq2[paymentfile.Refused, error] {
+func (s *server) refusedRows(c *call, of takeover.File) iter.Seq2[paymentfile.Refused, error] {
 	return func(yield func(paymentfile.Refused, error) bool) {
-		page := travel.Page{Number: 1, Size: csvRows, Offset: -1, OrderBy: "id"}
-		filter := takeover.FileFilter{RowStates: []takeover.RowState{takeover.RowRefused}}
-		for more := true; more; page.Number++ {
-			found, err := s.app.ImportFiles.Rows(c.ctx, c.actor, c.id, filter, page)
+		last := 0
+		for more := true; more; {
+			list, err := s.app.ImportFiles.Refused(c.ctx, c.actor, of, last, csvRows)
 			if err != nil {
 				yield(paymentfile.Refused{}, err)
 				return
 			}
-			for _, row := range found.Items {
-				if !yield(paymentfile.Refused{Line: row.Line, Reason: row.Reason}, nil) {
+			for _, row := range list {
+				if last = row.Line; !yield(paymentfile.Refused{Line: row.Line, Reason: row.Reason}, nil) {
 					return
 				}
 			}
-			more = found.More
+			more = len(list) == csvRows
 		}
 	}
 }

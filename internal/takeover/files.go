@@ -214,9 +214,19 @@ func (f *Files) Rows(
 
 // Original reads the file of an import as it came. It is empty when the file is gone: it stays until the import is over, and where
 // rows were refused, as one of the last ten of its site, until the import is forgotten.
-func (f *Files) Original(ctx context.Context, actor auth.Actor, id int64) (io.Reader, error) {
-	return readFile(ctx, f, actor, id, func(_ *db.Tx, found File) (io.Reader, error) {
-		return &pieces{files: f, ctx: ctx, of: found}, nil
+func (f *Files) Original(ctx context.Context, actor auth.Actor, id int64) (File, io.Reader, error) {
+	found, err := f.Get(ctx, actor, id)
+	return found, &pieces{files: f, ctx: ctx, of: found}, err
+}
+
+// Refused reads at most limit refused rows behind a line: those of the dry run, if file was one when it was read. So a list that
+// is read piece by piece does not end early when somebody confirms the import meanwhile.
+func (f *Files) Refused(ctx context.Context, actor auth.Actor, file File, after, limit int) ([]Row, error) {
+	if err := f.imports.may(actor); err != nil {
+		return nil, err
+	}
+	return core.Read(ctx, f.Core, actor, func(tx *db.Tx) ([]Row, error) {
+		return refusedAfter(tx, actor.SiteID, file, after, limit)
 	})
 }
 

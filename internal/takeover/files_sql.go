@@ -118,6 +118,18 @@ func rowsPage(tx *db.Tx, f File, filter FileFilter, page travel.Page) (travel.Li
 		})
 }
 
+func refusedAfter(tx *db.Tx, siteID int64, f File, after, limit int) (list []Row, err error) {
+	err = tx.Each(`SELECT id, state, reason FROM import_rows
+		WHERE site_id = $1 AND import_id = $2 AND trial = $3 AND id > $4 AND state = $5 ORDER BY id LIMIT $6`,
+		[]any{siteID, f.ID, f.DryRun, after, RowRefused, limit}, func(scan func(dest ...any) error) error {
+			var r Row
+			err := scan(&r.Line, &r.State, &r.Reason)
+			list = append(list, r)
+			return err
+		})
+	return list, err
+}
+
 // confirmFile turns a dry run that is over into an import. The one who confirms it is its author from then on.
 func confirmFile(tx *db.Tx, actor auth.Actor, id int64) (done bool, err error) {
 	n, err := tx.Exec(`UPDATE imports SET state = 'queued', trial = $3, rows_done = 0, bookings_created = 0, payments_created = 0,

@@ -16,13 +16,17 @@ import (
 // refusedOf is the CSV of the refused rows of an import.
 func refusedOf(t *testing.T, w *apptest.World, actor auth.Actor, id int64) string {
 	t.Helper()
-	file, err := w.App.ImportFiles.Original(t.Context(), actor, id)
+	of, file, err := w.App.ImportFiles.Original(t.Context(), actor, id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var to strings.Builder
 	err = paymentfile.WriteRefused(&to, file, func(yield func(paymentfile.Refused, error) bool) {
-		for _, row := range rowsOf(t, w, actor, id, takeover.RowRefused).Items {
+		rows, err := w.App.ImportFiles.Refused(t.Context(), actor, of, 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
 			if !yield(paymentfile.Refused{Line: row.Line, Reason: row.Reason}, nil) {
 				return
 			}
@@ -56,10 +60,10 @@ func TestRefusedRowsAreMendedAndSentAgain(t *testing.T) {
 			t.Errorf("mended: %+v, %+v", f, rowsOf(t, w, w.Actor, f.ID).Items)
 		}
 		reader := person(t, w, w.Site.ID, "reader", auth.ReadOnly)
-		_, err := w.App.ImportFiles.Original(t.Context(), reader, f.ID)
+		_, _, err := w.App.ImportFiles.Original(t.Context(), reader, f.ID)
 		apptest.WantKind(t, err, fault.Forbidden, "a reader")
 		ada, _ := realSite(t, w, "other")
-		_, err = w.App.ImportFiles.Original(t.Context(), ada, f.ID)
+		_, _, err = w.App.ImportFiles.Original(t.Context(), ada, f.ID)
 		apptest.WantKind(t, err, fault.RecordNotFound, "another site")
 	})
 }
@@ -78,7 +82,7 @@ func TestTheLastFilesWithRefusedRowsAreKept(t *testing.T) {
 			ids = append(ids, f.ID)
 		}
 		left := func(id int64) string {
-			file, err := w.App.ImportFiles.Original(t.Context(), w.Actor, id)
+			_, file, err := w.App.ImportFiles.Original(t.Context(), w.Actor, id)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,5 +104,35 @@ func TestTheLastFilesWithRefusedRowsAreKept(t *testing.T) {
 		if left(ids[1]) == "" {
 			t.Error("the housekeeping has removed the second")
 		}
+	})
+}
+
+// TestRefusedRowsAreReadToTheirEnd: piece by piece, also when the dry run is confirmed after the first piece.
+func TestRefusedRowsAreReadToTheirEnd(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		header, _, _ := strings.Cut(sampleBook(t), "\n")
+		f := worked(t, w, w.Actor, mustReceive(t, w, w.Actor, takeover.NewFile{DryRun: true}, header+"\n"+strings.Repeat(badRow, 5)).ID)
+		last, seen := 0, 0
+		for _, want := range []int{2, 2, 1, 0} {
+			rows, err := w.App.ImportFiles.Refused(t.Context(), w.Actor, f, last, 2)
+			if err != nil || len(rows) != want {
+				t.Fatalf("behind line %d: %+v, %v", last, rows, err)
+			}
+			for _, row := range rows {
+				if last, seen = row.Line, seen+1; row.Line != seen+1 || row.Reason == "" {
+					t.Errorf("row %d: %+v", seen, row)
+				}
+			}
+			if seen == 2 {
+				if _, err := w.App.ImportFiles.Confirm(t.Context(), w.Actor, f.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		finance := w.Actor
+		finance.Role = auth.Finance
+		_, err := w.App.ImportFiles.Refused(t.Context(), finance, f, 0, 2)
+		apptest.WantKind(t, err, fault.Forbidden, "finance")
 	})
 }
