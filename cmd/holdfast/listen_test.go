@@ -65,17 +65,20 @@ func TestListen(t *testing.T) {
 	if lines.Scan(); !strings.Contains(lines.Text(), "channel.created  channel:") || !strings.HasSuffix(lines.Text(), "200 OK") {
 		t.Errorf("it says %s", lines.Text())
 	}
-	_ = listen.Process.Signal(os.Interrupt)
-	if err := listen.Wait(); err != nil {
-		t.Errorf("after Ctrl-C: %v", err)
-	}
 	for _, wrong := range [][]string{{"real", token("real"), "no sandbox"}, {"acme", "7|wrong", "api_token_invalid"}} {
 		r := s.run("", "listen", "--url", p.base, "--site", wrong[0], "--token", wrong[1], "--forward-to", url)
 		if r.code == 0 || !strings.Contains(r.stderr, wrong[2]) {
 			t.Errorf("%s: %d, %s", wrong[0], r.code, r.stderr)
 		}
 	}
-	p.stop()
+	p.stop() // it does not wait for the request that waits for an event
+	if lines.Scan(); !strings.Contains(lines.Text(), "does not answer") {
+		t.Errorf("without the service it says %s", lines.Text())
+	}
+	_ = listen.Process.Signal(os.Interrupt)
+	if err := listen.Wait(); err != nil {
+		t.Errorf("after Ctrl-C: %v", err)
+	}
 }
 
 // TestListenGoesOn: while the service does not answer, and where events were removed; it ends when the token is refused.

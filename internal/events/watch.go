@@ -14,8 +14,8 @@ const (
 	// lookEvery is how often somebody looks for what other processes have stored. One look serves all who wait in a process.
 	lookEvery = time.Second
 	// restTime is how long a watcher rests before the second look, and each later one: on a site where much happens, one who
-	// waits for something rare does not look at each write.
-	restTime = 250 * time.Millisecond
+	// waits for something rare reads the feed once a second, and not at each write.
+	restTime = time.Second
 )
 
 // looks is what those who wait in a process have seen together.
