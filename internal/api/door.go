@@ -161,7 +161,11 @@ func (c *call) aside(wait func()) error {
 	c.gate.end()
 	c.inside = false
 	wait()
-	if err := c.gate.enter(c.ctx, c.caller); err != nil {
+	err := c.ctx.Err() // the caller may have gone, which is no failure
+	if err == nil {
+		err = c.gate.enter(c.ctx, c.caller)
+	}
+	if err != nil {
 		c.refused = true
 		return err
 	}

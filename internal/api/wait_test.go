@@ -1,10 +1,12 @@
 package api_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -15,15 +17,19 @@ import (
 // TestWaitingForEvents: a request that waits holds no place, four of a caller are the most, and all hear of the next event.
 func TestWaitingForEvents(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, dbtest.SQLite(t), io.Discard)
+	var log bytes.Buffer
+	w := newWorld(t, dbtest.SQLite(t), &log)
 	service := api.New(w.app, w.core, api.Config{BaseURL: baseURL, RequestsAtOnce: 1})
-	ask := func(method, path, body string) *httptest.ResponseRecorder {
-		r := httptest.NewRequestWithContext(t.Context(), method, "/demo/rest/svc/v2"+path, strings.NewReader(body))
+	askUntil := func(ctx context.Context, method, path, body string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(ctx, method, "/demo/rest/svc/v2"+path, strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer 1|"+tokenSecret)
 		r.Header.Set("Content-Type", "application/json")
 		answer := httptest.NewRecorder()
 		service.ServeHTTP(answer, r)
 		return answer
+	}
+	ask := func(method, path, body string) *httptest.ResponseRecorder {
+		return askUntil(t.Context(), method, path, body)
 	}
 	const waiting = "/events?after=now&types=booking.created&wait=20"
 	answers := make(chan *httptest.ResponseRecorder, 5)
@@ -55,6 +61,17 @@ func TestWaitingForEvents(t *testing.T) {
 		if answer.Code != http.StatusOK || len(feed.Events) != 1 || feed.Events[0].Type != "booking.created" {
 			t.Errorf("one that waits is answered %d %s", answer.Code, answer.Body)
 		}
+	}
+	// A caller goes while it waits: the one place is free when it does.
+	ctx, leave := context.WithCancel(t.Context())
+	go func() { answers <- askUntil(ctx, "GET", waiting, "") }()
+	for len(w.core.Store.Listening()) == 0 {
+		runtime.Gosched()
+	}
+	ask("GET", "/bookings", "")
+	leave()
+	if <-answers; strings.Contains(log.String(), "request failed") {
+		t.Errorf("a caller who goes is a failure:\n%s", log.String())
 	}
 	go func() { answers <- ask("GET", waiting, "") }()
 	service.Stop()
