@@ -40,7 +40,7 @@ var rooms = []room{
 		"channels", "channel_", "suppliers", "policies", "rate_card_lines",
 	}},
 	{"identity", []string{"merchants"}, []string{
-		"users", "memberships", "recovery_codes", "api_tokens", "jwt_keys", "login_attempts", "refresh_families",
+		"users", "memberships", "recovery_codes", "api_tokens", "jwt_keys", "login_attempts", "refresh_families", "sign_ins",
 	}},
 	{"bookings", []string{"events", "merchants"}, []string{"bookings", "booking_suppliers"}},
 	{"ledger", []string{"events", "merchants", "bookings"}, []string{
@@ -98,13 +98,24 @@ var arrows = withRooms(map[string][]string{
 	"internal/web/*": and(words, and(roomsWithoutDB(), "internal/app", "docs", "client")...),
 	// Charts are made of numbers alone: whoever has the numbers draws.
 	"internal/web/chart": words,
-	"internal/jobs":      and(words, and(roomsWithoutDB(), "internal/app", "internal/paymentfile")...),
-	"internal/demo":      and(words, and(roomsWithoutDB(), "internal/app", "internal/paymentfile")...),
+	// The dashboard: a frame that knows no business, packages of pages, and what puts them together.
+	"internal/web/shell":      and(words, "internal/identity", "internal/web/chart"),
+	"internal/web/people":     dashboardPages,
+	"internal/web/trade":      dashboardPages,
+	"internal/web/channels":   dashboardPages,
+	"internal/web/developers": dashboardPages,
+	"internal/web/analyst":    dashboardPages,
+	"internal/web/terms":      dashboardPages,
+	"internal/web/office":     dashboardPages,
+	"internal/web/dashboard":  {"internal/app", "internal/web/*"},
+	"internal/jobs":           and(words, and(roomsWithoutDB(), "internal/app", "internal/paymentfile")...),
+	"internal/demo":           and(words, and(roomsWithoutDB(), "internal/app", "internal/paymentfile")...),
 	// What tests stand on.
 	"internal/pgtest":      {},
 	"internal/dbtest":      and(words, and(allRooms(), "internal/pgtest")...),
 	"internal/apptest":     and(words, and(allRooms(), "internal/app", "internal/dbtest", "internal/psp/*")...),
 	"internal/browsertest": {},
+	"internal/web/webtest": {"internal/apptest", "internal/dbtest", "internal/auth", "internal/travel", "internal/web/*"},
 	"docs":                 {},
 	// For others' programs: it stands by itself.
 	"client": {},
@@ -114,6 +125,10 @@ var arrows = withRooms(map[string][]string{
 	// The root holds these rules and nothing else.
 	".": {},
 })
+
+// dashboardPages is what a package of pages of the dashboard may import.
+var dashboardPages = and(words, and(roomsWithoutDB(), "internal/app", "internal/document", "internal/paymentfile", "internal/web/shell",
+	"internal/web/chart")...)
 
 // roomsWithoutDB are the packages of all rooms; allRooms has db besides.
 func roomsWithoutDB() []string {

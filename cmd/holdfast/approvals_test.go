@@ -9,7 +9,7 @@ import (
 )
 
 // as runs a command with a password on standard input.
-func (s shell) as(password string, args ...string) (said string, code int) {
+func (s prompt) as(password string, args ...string) (said string, code int) {
 	s.t.Helper()
 	stdin, err := os.Open(s.file("stdin", password+"\n"))
 	if err != nil {
@@ -26,7 +26,7 @@ const somePassword = "correct horse battery"
 // TestTwoPeopleAtTheCommandLine: outside a sandbox one asks and another approves, and both show who they are.
 func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 	t.Parallel()
-	s := shell{t, t.TempDir()}
+	s := prompt{t, t.TempDir()}
 	s.run("site", "create", "real", "--name", "Real", "--currency", "GBP")
 	for _, name := range []string{"ada", "bob"} {
 		if said, code := s.as(somePassword, "user", "create", name, "--email", name+"@example.com", "--role", "operator"); code != 0 {
@@ -98,7 +98,7 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 
 func TestTheAuditAtTheCommandLine(t *testing.T) {
 	t.Parallel()
-	s := shell{t, t.TempDir()}
+	s := prompt{t, t.TempDir()}
 	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
 	s.run("keys", "rotate")
 	s.run("clock", "set", "--site", "demo", "--to", "2199-01-01 00:00:00")

@@ -15,6 +15,7 @@ import (
 	"holdfast/internal/travel"
 	"holdfast/internal/web/checkout"
 	"holdfast/internal/web/outbox"
+	"holdfast/internal/web/shell"
 )
 
 // demoCmd makes a sandbox and serves it.
@@ -101,6 +102,7 @@ func (p *program) tellDemo(w demo.World, addr net.Addr) {
 	base := p.baseURL(addr)
 	p.printf("holdfast demo: a sandbox with made-up data. Nothing in it is real.\n\n")
 	p.printf("  Begin here      %s/\n", base)
+	p.printf("  Dashboard       %s%s\n", base, shell.Path)
 	p.printf("  API             %s\n", p.apiBase(base, w.Site.Path))
 	p.printf("  Documentation   %s/docs\n", base)
 	p.printf("  A checkout      %s%s\n", base, checkout.Path)

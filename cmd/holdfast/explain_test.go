@@ -7,9 +7,9 @@ import (
 )
 
 // aShop is a sandbox with a book of three payments, taken over.
-func aShop(t *testing.T) shell {
+func aShop(t *testing.T) prompt {
 	t.Helper()
-	s := shell{t, t.TempDir()}
+	s := prompt{t, t.TempDir()}
 	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
 	s.run("rates", "import", s.file("rates.csv", someRates))
 	s.run("import", "payments", s.file("book.csv", aBook), "--site", "demo", "--mode", "protection-only", "--cover-start", "effective")
@@ -24,7 +24,7 @@ type step struct {
 }
 
 // follow runs steps on the site demo.
-func (s shell) follow(steps []step) {
+func (s prompt) follow(steps []step) {
 	s.t.Helper()
 	for _, step := range steps {
 		out, said, code := s.try(append(step.args, "--site", "demo")...)
@@ -35,7 +35,7 @@ func (s shell) follow(steps []step) {
 }
 
 // readsJSON gives what a command prints with --json.
-func (s shell) readsJSON(args ...string) (shape map[string]any) {
+func (s prompt) readsJSON(args ...string) (shape map[string]any) {
 	s.t.Helper()
 	if err := json.Unmarshal([]byte(s.run(append(args, "--site", "demo", "--json")...)), &shape); err != nil {
 		s.t.Errorf("%v: %v", args, err)

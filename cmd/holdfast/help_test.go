@@ -11,7 +11,7 @@ import (
 // TestEveryCommandHasAnExampleThatParses: a reader can paste it.
 func TestEveryCommandHasAnExampleThatParses(t *testing.T) {
 	t.Chdir(t.TempDir()) // `rates import` wants its file
-	s := shell{t, "."}
+	s := prompt{t, "."}
 	s.file("eurofxref-hist.csv", someRates)
 	var line commandLine
 	parser, err := newParser(&line, &bytes.Buffer{})

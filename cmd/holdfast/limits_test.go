@@ -9,7 +9,7 @@ import (
 // TestLimitsAndCollateral: what is set is listed, as a table and as the JSON that the API answers.
 func TestLimitsAndCollateral(t *testing.T) {
 	t.Parallel()
-	s := shell{t, t.TempDir()}
+	s := prompt{t, t.TempDir()}
 	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
 	s.run("rates", "import", s.file("rates.csv", someRates))
 	s.run("limits", "set", "transaction", "2000 GBP", "--site", "demo", "--note", "Season")

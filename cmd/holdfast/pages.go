@@ -17,13 +17,13 @@ import (
 	"holdfast/internal/web/outbox"
 )
 
-// withPages serves the pages for people beside the API: the front page, the documentation, the payment modal, certificates, the
+// withPages serves the pages for people beside the API: the front page, the documentation, the dashboard, the payment modal, certificates, the
 // challenges of the sandbox processor and, in the demo, a shop and the mails.
 func (p *program) withPages(service api.Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
 		page := func(h http.Handler) {
-			if readsDatabase(path) {
+			if p.readsDatabase(r) {
 				h = service.Admit(h)
 			}
 			p.showPage(w, r, h, service)
@@ -43,6 +43,9 @@ func (p *program) withPages(service api.Service) http.Handler {
 			page(p.shop)
 		case p.outbox != nil && (path == outbox.Path || strings.HasPrefix(path, outbox.Path+"/")):
 			page(p.outbox)
+		case p.dashboard.Serves(r):
+			w.Header().Set("X-Request-Id", service.RequestID(r))
+			page(p.dashboard)
 		case p.pages.Serves(r):
 			page(p.pages)
 		default:
@@ -53,13 +56,14 @@ func (p *program) withPages(service api.Service) http.Handler {
 
 // readsDatabase says whether a page needs the database. Such pages wait their turn with the requests of the API; files do not,
 // nor does the shop: it makes requests of its own, and would wait for those while it held a place.
-func readsDatabase(path string) bool {
+func (p *program) readsDatabase(r *http.Request) bool {
+	path := r.URL.Path
 	switch path {
 	case modal.Path + "frame", modal.Path + "return":
 		return true
 	default:
 		return strings.HasPrefix(path, sandbox.ChallengePath) || strings.HasPrefix(path, outbox.Path) ||
-			strings.HasPrefix(path, certificates.Path)
+			strings.HasPrefix(path, certificates.Path) || p.dashboard.Serves(r) && !p.dashboard.IsAsset(r)
 	}
 }
 

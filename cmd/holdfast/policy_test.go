@@ -80,7 +80,7 @@ func TestPremium(t *testing.T) {
 }
 
 // spoil books a line that nothing justifies, as a mistake in an older program may have done.
-func (s shell) spoil() {
+func (s prompt) spoil() {
 	s.t.Helper()
 	database, err := db.Open(s.t.Context(), "sqlite:"+filepath.Join(s.folder, "holdfast.db"), time.Now)
 	if err != nil {

@@ -28,6 +28,7 @@ import (
 	"holdfast/internal/web"
 	"holdfast/internal/web/certificate"
 	"holdfast/internal/web/modal"
+	"holdfast/internal/web/shell"
 )
 
 // program is what every command works with: the configuration, the streams and, after open, the database and the use
@@ -42,6 +43,7 @@ type program struct {
 	bank           http.Handler       // the pages of the sandbox processor's challenges
 	modal          *modal.Modal       // the pages of the payment modal
 	certificates   *certificate.Pages // made by serve
+	dashboard      *shell.Frame       // made by serve
 	pages          *web.Pages         // the front page and the documentation
 	shop           http.Handler       // the demo's checkout page; nil in all other commands
 	outbox         http.Handler       // the mails of the demo; nil in all other commands

@@ -24,14 +24,14 @@ B-2,Groups,PT,GBP,2024-06-20,2024-06-27,250000,Max,Weber,max@example.org,A week,
 // someRates are laid out like the history of the ECB.
 const someRates = "Date,GBP,\n2024-06-28,0.84638,\n2024-05-31,0.85365,\n2024-04-30,0.85595,\n"
 
-// shell runs commands on a database of its own, as a shell would.
-type shell struct {
+// prompt runs commands on a database of its own, as a shell would.
+type prompt struct {
 	t      *testing.T
 	folder string
 }
 
 // run gives what a command printed, which must succeed.
-func (s shell) run(args ...string) string {
+func (s prompt) run(args ...string) string {
 	s.t.Helper()
 	out, errors, code := s.try(args...)
 	if code != 0 {
@@ -40,7 +40,7 @@ func (s shell) run(args ...string) string {
 	return out
 }
 
-func (s shell) try(args ...string) (stdout, stderr string, code int) {
+func (s prompt) try(args ...string) (stdout, stderr string, code int) {
 	s.t.Helper()
 	stdin, err := os.Open(os.DevNull)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s shell) try(args ...string) (stdout, stderr string, code int) {
 	return out.String(), errors.String(), code
 }
 
-func (s shell) file(name, text string) string {
+func (s prompt) file(name, text string) string {
 	s.t.Helper()
 	path := filepath.Join(s.folder, name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -70,7 +70,7 @@ var (
 // TestReportsOfExposure: each report as a table, as CSV, and as the JSON that the API answers.
 func TestReportsOfExposure(t *testing.T) {
 	t.Parallel()
-	s := shell{t, t.TempDir()}
+	s := prompt{t, t.TempDir()}
 	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
 	if out := s.run("run-off", "--site", "demo"); !strings.Contains(out, "Nothing is at risk.") {
 		t.Errorf("of an empty book: %s", out)

@@ -19,6 +19,8 @@ import (
 	"holdfast/internal/web"
 	"holdfast/internal/web/certificate"
 	"holdfast/internal/web/checkout"
+	"holdfast/internal/web/dashboard"
+	"holdfast/internal/web/shell"
 )
 
 // Bounds of the server: a slow client cannot hold a connection for long. The times for reading and writing are longer
@@ -85,6 +87,12 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	p.app.Webhooks.Show = service.ShowEvents
 	var err error
 	p.certificates, err = certificate.New(certificate.Config{Base: cfg.BaseURL, Find: p.app.Certificates.Show})
+	if err != nil {
+		return err
+	}
+	p.dashboard, err = dashboard.New(shell.Config{
+		Log: log, Base: cfg.BaseURL, Profile: string(p.Profile), Clock: p.core.Clock, AddressOf: service.AddressOf,
+	}, p.app)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 // TestIssuingRightAfterAMoveOfTheClock: the command says which statements still wait.
 func TestIssuingRightAfterAMoveOfTheClock(t *testing.T) {
 	t.Parallel()
-	s := shell{t, t.TempDir()}
+	s := prompt{t, t.TempDir()}
 	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
 	s.run("rates", "import", s.file("rates.csv", someRates))
 	s.run("import", "payments", s.file("book.csv", aBook), "--site", "demo", "--mode", "protection-only", "--cover-start", "effective")

@@ -12,7 +12,7 @@ import (
 )
 
 // change runs statements on the database of a shell, as somebody with its password would.
-func (s shell) change(statements ...string) {
+func (s prompt) change(statements ...string) {
 	s.t.Helper()
 	database, err := db.Open(s.t.Context(), "sqlite:"+filepath.Join(s.folder, "holdfast.db"), time.Now)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s shell) change(statements ...string) {
 // TestVerify: it says what is wrong and where, ends with 1, and finds an end that was cut off by a head that was kept.
 func TestVerify(t *testing.T) {
 	t.Parallel()
-	s := shell{t, t.TempDir()}
+	s := prompt{t, t.TempDir()}
 	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
 	s.run("supplier", "create", "Hotel", "--site", "demo")
 	s.run("channel", "create", "Azure", "--currency", "EUR", "--mode", "draft", "--site", "demo")
@@ -87,7 +87,7 @@ func TestVerify(t *testing.T) {
 // TestHeadsAreAppended: each time the job runs, the file gets the head of every chain.
 func TestHeadsAreAppended(t *testing.T) {
 	t.Parallel()
-	s := shell{t, t.TempDir()}
+	s := prompt{t, t.TempDir()}
 	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
 	file := filepath.Join(s.folder, "heads.jsonl")
 	p := &program{Config: Config{

@@ -335,6 +335,12 @@ func (k *knownCallers) learn(token string, actor auth.Actor) {
 // Service is the handler of the whole API.
 type Service struct{ *server }
 
+// AddressOf is where a request comes from, as trusted proxies tell it.
+func (s Service) AddressOf(r *http.Request) string { return s.clientAddress(r) }
+
+// RequestID is the number of a request, in the log and in the audit.
+func (s Service) RequestID(r *http.Request) string { return s.requestID(r) }
+
 // Admit lets requests for pages in by the same door as those of the API. They wait with all others, and what finds no place is
 // refused at once, by status 429 or 503 with Retry-After.
 func (s Service) Admit(pages http.Handler) http.Handler {

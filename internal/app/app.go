@@ -36,6 +36,7 @@ type App struct {
 	Sites           *merchants.Sites
 	Accounts        *identity.Accounts
 	Sessions        *identity.Sessions
+	SignIns         *identity.SignIns
 	Tokens          *identity.Tokens
 	Idempotency     *core.Idempotency
 	Payments        *payments.Payments
@@ -78,6 +79,7 @@ func New(c *core.Core) *App {
 	c.Pieces.Complete()
 	c.ProposalTold = events.RecordProposal
 	tokens := identity.NewTokens(c)
+	sessions := identity.NewSessions(c, tokens)
 	gateway := payments.NewGatewayPayments(c, processors.BeginPolling)
 	taken := payments.NewPayments(c, gateway)
 	logged := bookings.NewBookings(c, limits.Redate(c), payments.TransactionsOfBookings, taken.ExpireDue)
@@ -91,7 +93,8 @@ func New(c *core.Core) *App {
 		ImportFiles:     takeover.NewFiles(imports, identity.Standing),
 		Sites:           &merchants.Sites{Core: c},
 		Accounts:        &identity.Accounts{Core: c},
-		Sessions:        identity.NewSessions(c, tokens),
+		Sessions:        sessions,
+		SignIns:         &identity.SignIns{Sessions: sessions},
 		Tokens:          tokens,
 		Idempotency:     &core.Idempotency{Core: c},
 		Payments:        taken,

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"database/sql"
+	"errors"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/db"
@@ -52,7 +53,7 @@ func setPasswordHash(tx *db.Tx, userID int64, hash string) error {
 	if err != nil {
 		return err
 	}
-	return endFamilies(tx, userID)
+	return errors.Join(endFamilies(tx, userID), endSignIns(tx, userID))
 }
 
 // rehashPassword stores another hash of the same password, unless the stored hash was changed meanwhile.
@@ -69,7 +70,7 @@ func endRefresh(tx *db.Tx, userID, generation int64) error {
 	if err != nil {
 		return err
 	}
-	return endFamilies(tx, userID)
+	return errors.Join(endFamilies(tx, userID), endSignIns(tx, userID))
 }
 
 // BeginTwoFactor stores the sealed secret of a second factor that is not confirmed yet. If the user has a confirmed one, it

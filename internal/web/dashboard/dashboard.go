@@ -1,0 +1,90 @@
+// Package dashboard puts the pages for people together: the frame of package shell, and the packages of pages. Begin reading
+// at New.
+package dashboard
+
+import (
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/web/analyst"
+	"holdfast/internal/web/channels"
+	"holdfast/internal/web/developers"
+	"holdfast/internal/web/office"
+	"holdfast/internal/web/people"
+	"holdfast/internal/web/shell"
+	"holdfast/internal/web/terms"
+	"holdfast/internal/web/trade"
+)
+
+// New makes the dashboard.
+func New(cfg shell.Config, a *app.App) (*shell.Frame, error) {
+	cfg.SignIns = a.SignIns
+	f, err := shell.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	f.AddMenu(menus...)
+	f.AddParts(parts...)
+	for _, add := range []func(*shell.Frame, *app.App) error{
+		people.Add, trade.Add, channels.Add, developers.Add, analyst.Add, terms.Add, office.Add,
+	} {
+		if err := add(f, a); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// menus are the entries of the side bar: eight at most for anybody. A page names the Below of the entry that it belongs to.
+var menus = []shell.Menu{
+	{Name: "Overview", Below: "", Letter: "o"},
+	{Name: "Bookings", Below: "/bookings", Letter: "b"},
+	{Name: "Payments", Below: "/payments", Letter: "p"},
+	{Name: "Channels", Below: "/channels", Letter: "c"},
+	{Name: "Exposure", Below: "/exposure", Letter: "e"},
+	{Name: "Statements", Below: "/statements", Letter: "s", May: auth.ReadStatements},
+	{Name: "Developers", Below: "/developers", Letter: "d"},
+	{Name: "Settings", Below: "/settings", Letter: "t"},
+
+	{Name: "Approvals", Below: "/approvals", Letter: "a", Office: true},
+	{Name: "Sites", Below: "/sites", Letter: "s", Office: true},
+	{Name: "Protection asked for", Below: "/asked", Letter: "q", Office: true},
+	{Name: "Receivables", Below: "/receivables", Letter: "r", Office: true},
+	{Name: "People", Below: "/people", Letter: "p", Office: true},
+	{Name: "Jobs", Below: "/jobs", Letter: "j", Office: true},
+	{Name: "System", Below: "/system", Letter: "y", Office: true},
+}
+
+// parts are the pages that belong together.
+var parts = []shell.Part{
+	{Group: "channel", Name: "Risk", Below: "/channels/{id}"},
+	{Group: "channel", Name: "Protection", Below: "/channels/{id}/protection"},
+	{Group: "channel", Name: "Terms", Below: "/channels/{id}/terms"},
+	{Group: "channel", Name: "Integration", Below: "/channels/{id}/integration"},
+	{Group: "channel", Name: "Settings", Below: "/channels/{id}/settings"},
+
+	{Group: "exposure", Name: "Exposure", Below: "/exposure"},
+	{Group: "exposure", Name: "Run-off", Below: "/exposure/run-off"},
+	{Group: "exposure", Name: "Movement", Below: "/exposure/movement"},
+	{Group: "exposure", Name: "Ageing", Below: "/exposure/ageing"},
+	{Group: "exposure", Name: "Model", Below: "/exposure/model"},
+	{Group: "exposure", Name: "What if", Below: "/exposure/what-if"},
+	{Group: "exposure", Name: "Merchants", Below: "/exposure/merchants"},
+	{Group: "exposure", Name: "Limits", Below: "/exposure/limits"},
+
+	{Group: "statements", Name: "Statements", Below: "/statements", May: auth.ReadStatements},
+	{Group: "statements", Name: "Bordereaux", Below: "/statements/bordereaux", May: auth.ReadStatements},
+
+	{Group: "developers", Name: "API tokens", Below: "/developers"},
+	{Group: "developers", Name: "Webhooks", Below: "/developers/webhooks"},
+	{Group: "developers", Name: "Events", Below: "/developers/events"},
+	{Group: "developers", Name: "Permitted origins", Below: "/developers/origins"},
+
+	{Group: "settings", Name: "Site", Below: "/settings"},
+	{Group: "settings", Name: "People", Below: "/settings/people"},
+	{Group: "settings", Name: "Suppliers", Below: "/settings/suppliers"},
+	{Group: "settings", Name: "Policies", Below: "/settings/policies"},
+	{Group: "settings", Name: "Limits", Below: "/settings/limits"},
+	{Group: "settings", Name: "Rates", Below: "/settings/rates"},
+	{Group: "settings", Name: "Mails", Below: "/settings/mails"},
+	{Group: "settings", Name: "Audit", Below: "/settings/audit", May: auth.ReadAudit},
+}

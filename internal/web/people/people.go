@@ -1,0 +1,143 @@
+// Package people serves the pages of the dashboard on which people sign in, keep their account, and give others access. Begin
+// reading at Add.
+package people
+
+import (
+	"embed"
+	"net/http"
+
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+	"holdfast/internal/web/shell"
+)
+
+//go:embed pages
+var files embed.FS
+
+// pages are the handlers of this package.
+type pages struct {
+	app   *app.App
+	frame *shell.Frame
+	shell.Pages
+}
+
+// Add adds the pages to a frame.
+func Add(f *shell.Frame, a *app.App) error {
+	templates, err := f.Pages(files)
+	if err != nil {
+		return err
+	}
+	p := &pages{a, f, templates}
+	f.Open("GET /sign-in", p.signIn)
+	f.Open("POST /sign-in", p.signIn)
+	f.Own("POST /sign-out", p.signOut)
+	f.Own("GET /prove", p.prove)
+	f.Own("POST /prove", p.prove)
+	f.Own("GET /{$}", p.start)
+	f.Own("GET /account", p.account)
+	f.Own("POST /account/sign-out", p.endSignIn)
+	return nil
+}
+
+// start leads to where somebody works: the only site that they have, or the list of all.
+func (p *pages) start(v *shell.Visit) error {
+	sites, total, err := p.app.SignIns.Sites(v.R.Context(), v.Visit)
+	switch {
+	case err != nil:
+		return err
+	case total == 1 && !v.Operator():
+		return v.Go(shell.Path + "/sites/" + sites[0].Path)
+	case v.Operator():
+		return v.Go(shell.Path + "/sites")
+	}
+	return v.Show(p.Pages, "start.html", shell.Page{Title: "Your sites", Data: sites})
+}
+
+func (p *pages) signIn(v *shell.Visit) error {
+	form := shell.Filled("back", v.Query("back"))
+	if v.R.Method == http.MethodPost {
+		var err error
+		if form, err = v.Form(); err != nil {
+			return err
+		}
+		err = p.frame.SignIn(v, form.Get("username"), form.Values.Get("password"), form.Get("code"))
+		if fault.Is(err, fault.TwoFactorRequired) {
+			form.Problems = map[string]string{}
+			return v.Show(p.Pages, "signin.html", shell.Page{Title: "Sign in", Data: signingIn{form, true}})
+		}
+		if ok, err := v.Took(form, err); err != nil {
+			return err
+		} else if ok {
+			return v.Go(p.frame.Local(form.Get("back")))
+		}
+		return v.Show(p.Pages, "signin.html", shell.Page{Title: "Sign in", Data: signingIn{form, form.Get("code") != ""}})
+	}
+	return v.Show(p.Pages, "signin.html", shell.Page{Title: "Sign in", Data: signingIn{form, false}})
+}
+
+// signingIn is what the page for signing in shows. With Second it asks for the code of the second factor.
+type signingIn struct {
+	Form   *shell.Form
+	Second bool
+}
+
+func (p *pages) signOut(v *shell.Visit) error {
+	if err := p.frame.SignOut(v); err != nil {
+		return err
+	}
+	return v.Done(shell.Path+"/sign-in", "You are signed out.")
+}
+
+// prove asks for the password again, before something that a stranger at an open browser must not do.
+func (p *pages) prove(v *shell.Visit) error {
+	form := shell.Filled("back", v.Query("back"))
+	if v.R.Method == http.MethodPost {
+		var err error
+		if form, err = v.Form(); err != nil {
+			return err
+		}
+		ok, err := v.Took(form, p.frame.Prove(v, form.Values.Get("password"), form.Get("code")))
+		if err != nil {
+			return err
+		} else if ok {
+			return v.Go(p.frame.Local(form.Get("back")))
+		}
+	}
+	return v.Show(p.Pages, "prove.html", shell.Page{Title: "Your password again", Data: struct {
+		Form   *shell.Form
+		Second bool
+	}{form, !v.User.TwoFactorConfirmedAt.IsZero()}})
+}
+
+func (p *pages) account(v *shell.Visit) error {
+	list, err := p.app.SignIns.List(v.R.Context(), v.Visit)
+	if err != nil {
+		return err
+	}
+	t := shell.Table{Name: "browsers", Caption: "Browsers in which you are signed in", Columns: []shell.Column{
+		{Name: "browser", Title: "Browser"}, {Name: "address", Title: "Address"}, {Name: "since", Title: "Since"},
+		{Name: "seen", Title: "Last used"},
+	}}
+	for _, s := range list {
+		browser := s.Browser
+		if s.ID == v.SignIn.ID {
+			browser = "This browser"
+		}
+		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
+			shell.Words(browser), shell.Words(s.Address), shell.AtInstant(s.BeganAt), shell.AtInstant(s.SeenAt),
+		}})
+	}
+	return v.Show(p.Pages, "account.html", shell.Page{Title: "Your account", Data: struct {
+		User     auth.User
+		Browsers *shell.Table
+	}{v.User, v.Table(t)}})
+}
+
+// endSignIn signs out everywhere.
+func (p *pages) endSignIn(v *shell.Visit) error {
+	if err := p.app.SignIns.SignOutEverywhere(v.R.Context(), v.Visit); err != nil {
+		return err
+	}
+	return v.Done(shell.Path+"/sign-in", "You are signed out everywhere.")
+}

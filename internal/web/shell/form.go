@@ -1,0 +1,111 @@
+package shell
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"holdfast/internal/fault"
+)
+
+// Form is what a browser has sent, or what a page shows in its fields at first, and what is wrong with it.
+type Form struct {
+	Values   url.Values
+	Problems map[string]string // by field
+	Message  string            // what is wrong with all of it
+}
+
+// Filled is a form that nobody has sent yet: pairs of a field and its value.
+func Filled(pairs ...string) *Form {
+	f := &Form{Values: url.Values{}}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			f.Values.Add(pairs[i], pairs[i+1])
+		}
+	}
+	return f
+}
+
+// Get is the value of a field without spaces around it.
+func (f *Form) Get(name string) string { return strings.TrimSpace(f.Values.Get(name)) }
+
+// All are the values of a field that was sent more than once, such as check boxes.
+func (f *Form) All(name string) []string { return f.Values[name] }
+
+// Has says whether a field has a value among those that it was sent with.
+func (f *Form) Has(name, value string) bool { return slices.Contains(f.Values[name], value) }
+
+// Problem is what is wrong with a field; "" for nothing.
+func (f *Form) Problem(name string) string { return f.Problems[name] }
+
+// Form reads what was sent.
+func (v *Visit) Form() (*Form, error) {
+	v.R.Body = http.MaxBytesReader(v.W, v.R.Body, maxForm)
+	if err := v.R.ParseForm(); err != nil {
+		return nil, tooLarge(err)
+	}
+	return &Form{Values: v.R.PostForm}, nil
+}
+
+// Upload reads a form with one file, which comes last in it. The file is read while it comes, and is no larger than a bound.
+func (v *Visit) Upload(name string) (form *Form, file io.Reader, fileName string, err error) {
+	v.R.Body = http.MaxBytesReader(v.W, v.R.Body, maxUpload)
+	kind, params, err := mime.ParseMediaType(v.R.Header.Get("Content-Type"))
+	if err != nil || kind != "multipart/form-data" {
+		return nil, nil, "", fault.New(fault.BadRequest, "No file was sent.")
+	}
+	parts := multipart.NewReader(v.R.Body, params["boundary"])
+	form = &Form{Values: url.Values{}}
+	for range 100 {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, nil, "", tooLarge(err)
+		}
+		if part.FormName() == name {
+			return form, part, part.FileName(), nil
+		}
+		value, err := io.ReadAll(io.LimitReader(part, maxForm))
+		if err != nil {
+			return nil, nil, "", tooLarge(err)
+		}
+		form.Values.Add(part.FormName(), string(value))
+	}
+	return form, strings.NewReader(""), "", nil
+}
+
+func tooLarge(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fault.New(fault.BodyTooLarge, "What was sent is too large.")
+	}
+	return fault.New(fault.BadRequest, "What was sent cannot be read.")
+}
+
+// Took says whether what was sent was taken: err is what the room answered. A mistake of the sender is kept in the form, which is
+// then shown again; any other error is returned.
+func (v *Visit) Took(form *Form, err error) (ok bool, rest error) {
+	if err == nil {
+		return true, nil
+	}
+	f, known := errors.AsType[*fault.Error](err)
+	status := statusOf(err)
+	if !known || status >= http.StatusInternalServerError || status == http.StatusNotFound && f.Kind == fault.NoRoute {
+		return false, err
+	}
+	v.status, form.Message = status, f.Message
+	form.Problems = maps.Clone(f.Params)
+	for _, name := range f.Absent {
+		if form.Problems == nil {
+			form.Problems = map[string]string{}
+		}
+		form.Problems[name] = "is needed"
+	}
+	return false, nil
+}

@@ -1,0 +1,417 @@
+package shell
+
+import (
+	"bytes"
+	"encoding/csv"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/xuri/excelize/v2"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// Table is a list as a page shows it and as a file has it: what is seen is what leaves, in the same columns.
+type Table struct {
+	Name    string // of the file, such as "bookings"
+	Caption string // for screen readers: what the rows are
+	Columns []Column
+	Rows    []Row
+	Foot    []Row // sums
+	// Empty is what the page says, and where it leads, when there are no rows.
+	Empty Empty
+	// More says that there is a next page; Number is this one, from 1. Total is -1 where nobody counted.
+	Number int
+	More   bool
+	Total  int64
+	// Sorted and Descending are the column that the rows are ordered by.
+	Sorted     string
+	Descending bool
+	chosen     []string
+	v          *Visit
+}
+
+// Column is one of a table. Name is its name in files and addresses.
+type Column struct {
+	Name, Title string
+	Figure      bool // ends at the right, with figures of one width
+	Sorts       bool // the list can be ordered by it
+	Hidden      bool // shown only when somebody chooses it
+}
+
+// Row is one of a table. Href is what a click on its first cell opens.
+type Row struct {
+	Cells []Cell
+	Href  string
+}
+
+// Cell is one value: how people read it, and how programs do.
+type Cell struct {
+	Text  string // for people
+	Plain string // for programs, in CSV
+	Tone  string // good, warn, bad or calm: a mark in this colour stands before the text
+	Href  string
+	// number is the value for a spreadsheet, with so many decimals; set for figures.
+	number   string
+	decimals int
+	figure   bool
+	at       time.Time // of a day or an instant
+}
+
+// Empty is what stands in the place of a table without rows: what it would hold, and what to do next.
+type Empty struct {
+	Title, Text string
+	Act         Link
+}
+
+// Words is a text.
+func Words(text string) Cell { return Cell{Text: text, Plain: text} }
+
+// Linked is a text that leads to a page.
+func Linked(text, href string) Cell { return Cell{Text: text, Plain: text, Href: href} }
+
+// State is a state of the wire with its tone.
+func State(state, tone string) Cell { return Cell{Text: Say(state), Plain: state, Tone: tone} }
+
+// Number is a whole number.
+func Number(n int64) Cell {
+	text := strconv.FormatInt(n, 10)
+	return Cell{Text: Count(n), Plain: text, number: text, figure: true}
+}
+
+// Ident is the number of an object. 0 is empty.
+func Ident(id int64) Cell {
+	if id == 0 {
+		return Cell{}
+	}
+	text := strconv.FormatInt(id, 10)
+	return Cell{Text: text, Plain: text, number: text, figure: true}
+}
+
+// Sum is an amount with its currency.
+func Sum(amount int64, c money.Currency) Cell {
+	if c == "" {
+		return Cell{figure: true}
+	}
+	return Cell{Text: Money(amount, c), Plain: money.FormatPlain(amount, c), number: money.FormatPlain(amount, c), decimals: c.Exponent(), figure: true}
+}
+
+// OnDay is a day.
+func OnDay(d civil.Day) Cell {
+	if d == civil.NoDay {
+		return Cell{}
+	}
+	return Cell{Text: Day(d), Plain: d.String(), at: d.Start()}
+}
+
+// AtInstant is a time, in GMT.
+func AtInstant(t time.Time) Cell {
+	if t.IsZero() {
+		return Cell{}
+	}
+	return Cell{Text: instant(t), Plain: civil.FormatInstant(t), at: t.UTC()}
+}
+
+// YesNo is a yes or a no.
+func YesNo(yes bool) Cell {
+	if yes {
+		return Words("Yes")
+	}
+	return Words("No")
+}
+
+// tableSize is how many rows a page of a table has.
+const tableSize = 50
+
+// PageOf is the page of a list that the address asks for: page, sort and down. orders are what the list can be ordered by, the
+// first by default.
+func (v *Visit) PageOf(orders []string, descending bool) (travel.Page, error) {
+	p := travel.Page{Number: 1, Size: tableSize, Offset: -1, OrderBy: orders[0], Descending: descending}
+	if text := v.Query("page"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return p, fault.WrongField("page", "must be a number from 1")
+		}
+		p.Number = n
+	}
+	if by := v.Query("sort"); by != "" {
+		if !slices.Contains(orders, by) {
+			return p, fault.WrongField("sort", "must be one of %s", strings.Join(orders, ", "))
+		}
+		p.OrderBy, p.Descending = by, v.Query("down") == "1"
+	}
+	if v.Format() != "" { // a file has as much of the list as one may ask for
+		p.Size = 100
+	}
+	return p, nil
+}
+
+// fileRows is how many rows of a list a file has at most.
+const fileRows = 10_000
+
+// Each reads the pages of a list: the one that is asked for, or for a file all from the first, up to ten thousand rows. read
+// says whether there are more.
+func (v *Visit) Each(page travel.Page, read func(page travel.Page) (more bool, err error)) error {
+	if v.Format() == "" {
+		_, err := read(page)
+		return err
+	}
+	for page.Number = 1; page.Skip() < fileRows; page.Number++ {
+		if more, err := read(page); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// Format is the file that is asked for: "csv", "xlsx", or "" for a page.
+func (v *Visit) Format() string {
+	if f := v.Query("format"); f == "csv" || f == "xlsx" {
+		return f
+	}
+	return ""
+}
+
+// Table makes a table ready for a page: the template "table" shows it.
+func (v *Visit) Table(t Table) *Table {
+	t.v = v
+	if t.Number == 0 {
+		t.Number, t.Total = 1, -1
+	}
+	t.chosen = v.R.URL.Query()["col"]
+	return &t
+}
+
+// File answers with a table as a file, if one is asked for.
+func (v *Visit) File(t *Table) (sent bool, err error) {
+	name := t.Name + "-" + v.Now().Format("2006-01-02")
+	switch v.Format() {
+	case "csv":
+		content := t.csv()
+		v.attach(name+".csv", "text/csv; charset=utf-8")
+		writeSmall(v.W, v.R, http.StatusOK, content)
+		return true, nil
+	case "xlsx":
+		content, err := t.xlsx()
+		if err != nil {
+			return false, err
+		}
+		v.attach(name+".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+		writeSmall(v.W, v.R, http.StatusOK, content)
+		return true, nil
+	}
+	return false, nil
+}
+
+func (v *Visit) attach(name, kind string) {
+	v.W.Header().Set("Content-Type", kind)
+	v.W.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+}
+
+// Attach sends a file of another kind, such as a PDF.
+func (v *Visit) Attach(name, kind string, content []byte) error {
+	v.attach(name, kind)
+	writeSmall(v.W, v.R, http.StatusOK, content)
+	return nil
+}
+
+// shown says whether a column is to be seen.
+func (t *Table) shown(c Column) bool {
+	if len(t.chosen) > 0 {
+		return slices.Contains(t.chosen, c.Name)
+	}
+	return !c.Hidden
+}
+
+// columnView is a column as a page shows it.
+type columnView struct {
+	Column
+	Href  string // orders by it
+	Aria  string // aria-sort
+	Shown bool
+}
+
+// Heads are the columns that are shown.
+func (t *Table) Heads() (list []columnView) {
+	for _, c := range t.AllColumns() {
+		if c.Shown {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// AllColumns are all columns, for the choice of them.
+func (t *Table) AllColumns() (list []columnView) {
+	for _, c := range t.Columns {
+		view := columnView{Column: c, Shown: t.shown(c)}
+		if c.Sorts {
+			down := "1"
+			view.Aria = "none"
+			if t.Sorted == c.Name {
+				view.Aria = "ascending"
+				if t.Descending {
+					down, view.Aria = "", "descending"
+				}
+			}
+			view.Href = t.v.With("sort", c.Name, "down", down, "page", "")
+		}
+		list = append(list, view)
+	}
+	return list
+}
+
+// cellView is a cell as a page shows it.
+type cellView struct {
+	Cell
+	Figure bool
+	Title  string // of its column, for narrow screens
+	Link   string
+}
+
+// Cells are the cells of a row that are shown.
+func (t *Table) Cells(r Row) (list []cellView) {
+	first := true
+	for i, c := range t.Columns {
+		if !t.shown(c) || i >= len(r.Cells) {
+			continue
+		}
+		view := cellView{Cell: r.Cells[i], Figure: c.Figure, Title: c.Title, Link: r.Cells[i].Href}
+		if first && view.Link == "" {
+			view.Link = r.Href
+		}
+		first = false
+		list = append(list, view)
+	}
+	return list
+}
+
+// Links of a table.
+func (t *Table) Next() string { return t.v.With("page", strconv.Itoa(t.Number+1)) }
+
+// Previous is the address of the page before.
+func (t *Table) Previous() string {
+	if t.Number == 2 {
+		return t.v.With("page", "")
+	}
+	return t.v.With("page", strconv.Itoa(t.Number-1))
+}
+
+// Out is the address of the table as a file.
+func (t *Table) Out(format string) string { return t.v.With("format", format) }
+
+// Rest are the values of the address that the choice of columns keeps.
+func (t *Table) Rest() []Link { return hidden(t.v.R.URL.Query(), "col") }
+
+// Action is the address of the page itself.
+func (t *Table) Action() string { return t.v.R.URL.Path }
+
+// csv writes the columns that are shown. A text that a spreadsheet would take for a formula gets an apostrophe.
+func (t *Table) csv() []byte {
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	var heads []string
+	for _, c := range t.Heads() {
+		heads = append(heads, c.Name)
+	}
+	_ = w.Write(heads) // a buffer takes everything
+	for _, r := range t.Rows {
+		var cells []string
+		for _, c := range t.Cells(r) {
+			cells = append(cells, harmless(c.Cell))
+		}
+		_ = w.Write(cells)
+	}
+	w.Flush()
+	return out.Bytes()
+}
+
+func harmless(c Cell) string {
+	if !c.figure && c.Plain != "" && strings.ContainsRune("=+-@\t\r", rune(c.Plain[0])) {
+		return "'" + c.Plain
+	}
+	return c.Plain
+}
+
+// xlsx writes the columns that are shown: numbers as numbers with the decimals of their currency, days as days.
+func (t *Table) xlsx() (content []byte, err error) {
+	file := excelize.NewFile()
+	defer func() { _ = file.Close() }() // it lies in memory alone
+	const sheet = "Sheet1"
+	head, err := file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}})
+	if err != nil {
+		return nil, err
+	}
+	heads := t.Heads()
+	styles := map[string]int{}
+	for i, c := range heads {
+		at, _ := excelize.CoordinatesToCellName(i+1, 1) // both are positive
+		if err := file.SetCellStr(sheet, at, c.Title); err != nil {
+			return nil, err
+		}
+		if err := file.SetCellStyle(sheet, at, at, head); err != nil {
+			return nil, err
+		}
+	}
+	for y, r := range append(slices.Clone(t.Rows), t.Foot...) {
+		for x, c := range t.Cells(r) {
+			at, _ := excelize.CoordinatesToCellName(x+1, y+2)
+			if err := put(file, sheet, at, c.Cell, styles); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(heads) > 0 {
+		last, _ := excelize.ColumnNumberToName(len(heads))
+		if err := file.SetColWidth(sheet, "A", last, 18); err != nil {
+			return nil, err
+		}
+	}
+	out, err := file.WriteToBuffer()
+	if err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// put writes one cell. An amount is written with its own digits: no binary fraction comes between.
+func put(file *excelize.File, sheet, at string, c Cell, styles map[string]int) error {
+	format := ""
+	switch {
+	case !c.at.IsZero():
+		format = "yyyy-mm-dd hh:mm"
+		if c.at.Equal(c.at.Truncate(24 * time.Hour)) {
+			format = "yyyy-mm-dd"
+		}
+		if err := file.SetCellValue(sheet, at, c.at); err != nil {
+			return err
+		}
+	case c.number != "":
+		if c.decimals > 0 {
+			format = "#,##0." + strings.Repeat("0", c.decimals)
+		}
+		if err := file.SetCellDefault(sheet, at, c.number); err != nil {
+			return err
+		}
+	default:
+		return file.SetCellStr(sheet, at, c.Text)
+	}
+	if format == "" {
+		return nil
+	}
+	style, ok := styles[format]
+	if !ok {
+		var err error
+		if style, err = file.NewStyle(&excelize.Style{CustomNumFmt: &format}); err != nil {
+			return err
+		}
+		styles[format] = style
+	}
+	return file.SetCellStyle(sheet, at, at, style)
+}

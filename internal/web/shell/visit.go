@@ -1,0 +1,204 @@
+package shell
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+	"holdfast/internal/identity"
+)
+
+// Visit is one request, and who sends it.
+type Visit struct {
+	identity.Visit
+	W       http.ResponseWriter
+	R       *http.Request
+	Address string // the client's IP address
+	frame   *Frame
+	status  int // of the page that is shown; 0 means 200
+}
+
+func (f *Frame) visit(w http.ResponseWriter, r *http.Request) *Visit {
+	v := &Visit{W: w, R: r, frame: f}
+	if f.AddressOf != nil {
+		v.Address = f.AddressOf(r)
+	}
+	return v
+}
+
+// Can says whether the user may do something on the site of the visit.
+func (v *Visit) Can(p auth.Permission) bool { return v.User.ID != 0 && v.Actor.Can(p) }
+
+// Operator says whether the user is one of the operator's people.
+func (v *Visit) Operator() bool { return v.User.Operator }
+
+// Now is the time by the clock of the site, or the real time on no site.
+func (v *Visit) Now() time.Time { return v.frame.Clock().Add(v.Actor.Ahead).UTC() }
+
+// At is an address below the site of the visit, such as v.At("/bookings/7").
+func (v *Visit) At(below string) string { return Path + "/sites/" + v.Site.Path + below }
+
+// ID reads a number in the address. A wrong one is no page.
+func (v *Visit) ID(name string) (int64, error) {
+	id, err := strconv.ParseInt(v.R.PathValue(name), 10, 64)
+	if err != nil || id <= 0 {
+		return 0, errNoPage()
+	}
+	return id, nil
+}
+
+// Query is a value of the address; "" if it is not there.
+func (v *Visit) Query(name string) string { return strings.TrimSpace(v.R.URL.Query().Get(name)) }
+
+// With is the address of this page with other values: pairs of a name and a value; "" takes one away.
+func (v *Visit) With(pairs ...string) string {
+	q := v.R.URL.Query()
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			q.Del(pairs[i])
+			continue
+		}
+		q.Set(pairs[i], pairs[i+1])
+	}
+	if len(q) == 0 {
+		return v.R.URL.Path
+	}
+	return v.R.URL.Path + "?" + q.Encode()
+}
+
+// Go leads the browser to another page, after what it sent was done.
+func (v *Visit) Go(address string) error {
+	http.Redirect(v.W, v.R, address, http.StatusSeeOther)
+	return nil
+}
+
+// Done leads to another page, which says once what was done.
+func (v *Visit) Done(address, format string, args ...any) error {
+	text := base64.RawURLEncoding.EncodeToString([]byte(fmt.Sprintf(format, args...)))
+	v.frame.setCookie(v.W, v.frame.noteName(), text, time.Minute)
+	return v.Go(address)
+}
+
+// note takes what the page before this one wanted said.
+func (v *Visit) note() string {
+	c, err := v.R.Cookie(v.frame.noteName())
+	if err != nil {
+		return ""
+	}
+	v.frame.setCookie(v.W, v.frame.noteName(), "", 0)
+	text, _ := base64.RawURLEncoding.DecodeString(c.Value) // what nobody wrote says nothing
+	return string(text)
+}
+
+// Status sets the status of the page that is shown next.
+func (v *Visit) Status(status int) { v.status = status }
+
+// NeedsProof asks for the password again, unless it was given lately. Where it returns false it has answered: the browser comes
+// back to this page after that.
+func (v *Visit) NeedsProof() (proven bool, err error) {
+	if v.SignIn.Proven(v.frame.Clock()) {
+		return true, nil
+	}
+	back := v.R.URL.RequestURI()
+	if v.R.Method != http.MethodGet {
+		back = v.R.Referer()
+	}
+	return false, v.Go(Path + "/prove?back=" + template.URLQueryEscaper(v.frame.Local(back)))
+}
+
+// Local is an address of the dashboard that a browser may be sent to; what leads elsewhere becomes the start page.
+func (f *Frame) Local(address string) string {
+	address = strings.TrimPrefix(address, f.Base)
+	if (address == Path || strings.HasPrefix(address, Path+"/") || strings.HasPrefix(address, Path+"?")) && !strings.ContainsAny(address, "\\\r\n") {
+		return address
+	}
+	return Path
+}
+
+// statusOf is the status for each kind of error that a page says.
+func statusOf(err error) int {
+	switch fault.KindOf(err) {
+	case fault.Invalid, fault.Missing, fault.CardNumber, fault.PageNumber, fault.BadRequest, fault.BadJSON:
+		return http.StatusBadRequest
+	case fault.BodyTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case fault.Forbidden, fault.LoginFailed, fault.TwoFactorRequired, fault.TwoFactorInvalid:
+		return http.StatusForbidden
+	case fault.NoRoute, fault.RecordNotFound, fault.SettingNotFound, fault.TokenNotFound:
+		return http.StatusNotFound
+	case fault.InUse, fault.NotPossible, fault.TokenLimit, fault.ReferenceExists, fault.Precondition:
+		return http.StatusConflict
+	case fault.TooMany:
+		return http.StatusTooManyRequests
+	case fault.Unavailable:
+		return http.StatusServiceUnavailable
+	default:
+		return http.StatusInternalServerError
+	}
+}
+
+// fail shows an error as a page, or leads to the page for signing in.
+func (v *Visit) fail(err error) {
+	if fault.Is(err, fault.NotLoggedIn) {
+		v.frame.setCookie(v.W, v.frame.cookieName(), "", 0)
+		back := ""
+		if v.R.Method == http.MethodGet && v.R.URL.Path != Path {
+			back = "?back=" + template.URLQueryEscaper(v.R.URL.RequestURI())
+		}
+		_ = v.Go(Path + "/sign-in" + back)
+		return
+	}
+	v.status = statusOf(err)
+	text := "The dashboard made a mistake. It is noted in the log, with the number of this request."
+	f, known := errors.AsType[*fault.Error](err)
+	if known && v.status != http.StatusInternalServerError {
+		text = f.Message
+		if f.RetryAfter > 0 {
+			v.W.Header().Set("Retry-After", strconv.Itoa(max(1, int(f.RetryAfter/time.Second))))
+		}
+	} else if v.R.Context().Err() == nil {
+		v.frame.Log.Error("a page of the dashboard failed", "path", v.R.URL.Path, "request", v.W.Header().Get("X-Request-Id"), "error", err)
+	}
+	title := map[int]string{
+		http.StatusNotFound: "There is nothing here", http.StatusForbidden: "You may not do this",
+		http.StatusServiceUnavailable: "One moment", http.StatusTooManyRequests: "One moment",
+	}[v.status]
+	data := struct{ Text, RequestID string }{text, v.W.Header().Get("X-Request-Id")}
+	if err := v.render(v.frame.parts, Page{Title: cmp.Or(title, "This did not work"), Data: data}, "failed"); err != nil {
+		http.Error(v.W, text, v.status)
+	}
+}
+
+// send answers with a page. What is large goes out compressed.
+func (v *Visit) send(content []byte) {
+	v.W.Header().Set("Content-Type", "text/html; charset=utf-8")
+	writeSmall(v.W, v.R, cmp.Or(v.status, http.StatusOK), content)
+}
+
+// writeSmall writes content, compressed where the browser takes that.
+func writeSmall(w http.ResponseWriter, r *http.Request, status int, content []byte) {
+	w.Header().Add("Vary", "Accept-Encoding")
+	if len(content) > 1400 && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		var zipped bytes.Buffer
+		z, _ := gzip.NewWriterLevel(&zipped, gzip.BestSpeed) // the level is a right one
+		_, _ = z.Write(content)                              // a buffer takes everything
+		_ = z.Close()
+		w.Header().Set("Content-Encoding", "gzip")
+		content = zipped.Bytes()
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(content) // an error means that the browser has gone away
+	}
+}
