@@ -107,7 +107,7 @@ var arrows = withRooms(map[string][]string{
 	"internal/web/analyst":    dashboardPages,
 	"internal/web/terms":      dashboardPages,
 	"internal/web/office":     dashboardPages,
-	"internal/web/dashboard":  {"internal/app", "internal/web/*"},
+	"internal/web/dashboard":  {"internal/app", "internal/auth", "internal/web/*"},
 	"internal/jobs":           and(words, and(roomsWithoutDB(), "internal/app", "internal/paymentfile")...),
 	"internal/demo":           and(words, and(roomsWithoutDB(), "internal/app", "internal/paymentfile")...),
 	// What tests stand on.
