@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -132,10 +133,14 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 
 // spareThreads gives the program two threads more than processors, once. Go looks at its connections when a thread has nothing else to
 // do. Where all of them compute, what arrives would wait for all that came before: it could not even be refused. The system lets
-// threads take turns. Who sets GOMAXPROCS has chosen.
+// threads take turns. More threads leave more memory to be collected, so that is collected sooner. Who sets GOMAXPROCS or GOGC has
+// chosen.
 var spareThreads = sync.OnceFunc(func() {
 	if _, chosen := os.LookupEnv("GOMAXPROCS"); !chosen {
 		runtime.GOMAXPROCS(threadsFor(runtime.GOMAXPROCS(0)))
+	}
+	if _, chosen := os.LookupEnv("GOGC"); !chosen {
+		debug.SetGCPercent(75)
 	}
 })
 
