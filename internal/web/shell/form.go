@@ -3,7 +3,6 @@ package shell
 import (
 	"errors"
 	"io"
-	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -99,13 +98,7 @@ func (v *Visit) Took(form *Form, err error) (ok bool, rest error) {
 	if !known || status >= http.StatusInternalServerError || status == http.StatusNotFound && f.Kind == fault.NoRoute {
 		return false, err
 	}
-	v.status, form.Message = status, f.Message
-	form.Problems = maps.Clone(f.Params)
-	for _, name := range f.Absent {
-		if form.Problems == nil {
-			form.Problems = map[string]string{}
-		}
-		form.Problems[name] = "is needed"
-	}
+	v.status = status
+	form.tell(f)
 	return false, nil
 }
