@@ -80,7 +80,7 @@ func New(cfg Config) (*Frame, error) {
 	}
 	f.mux.HandleFunc("GET "+f.at+"/{name}", f.serveAsset)
 	f.mux.HandleFunc(Path+"/", func(w http.ResponseWriter, r *http.Request) {
-		f.run(w, r, auth.Read, false, func(*Visit) error { return errNoPage() })
+		f.run(w, r, "", false, func(*Visit) error { return errNoPage() })
 	})
 	return f, nil
 }
