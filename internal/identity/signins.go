@@ -178,6 +178,17 @@ func (s *SignIns) Sites(ctx context.Context, v Visit) (list []travel.Site, total
 	return session.Sites, session.SiteCount, nil
 }
 
+// Forget removes a number of sign-ins that do not count any more. One that is too old has no requests any more, so all go by
+// their last one. more: there may be some left.
+func (s *SignIns) Forget(ctx context.Context) (more bool, err error) {
+	err = s.Sessions.Store.Write(ctx, func(tx *db.Tx) error {
+		n, err := forgetSignIns(tx, tx.Now.Add(-SignInIdle), core.ForgetAtOnce)
+		more = n == core.ForgetAtOnce
+		return err
+	})
+	return more, err
+}
+
 func parseCookie(cookie string) (userID int64, id string, ok bool) {
 	number, secret, ok := strings.Cut(cookie, ".")
 	userID, err := strconv.ParseInt(number, 10, 64)

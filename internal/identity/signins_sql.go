@@ -67,3 +67,9 @@ func makeRoomForSignIn(tx *db.Tx, userID int64, old time.Time, keep int) error {
 		userID, db.Micros(old), keep)
 	return err
 }
+
+// forgetSignIns removes sign-ins whose last request was at an instant or before, as many as the limit allows.
+func forgetSignIns(tx *db.Tx, seenBefore time.Time, limit int) (int64, error) {
+	return tx.Exec(`DELETE FROM sign_ins WHERE (user_id, id) IN (
+		SELECT user_id, id FROM sign_ins WHERE seen_at <= $1 ORDER BY seen_at LIMIT $2)`, db.Micros(seenBefore), limit)
+}
