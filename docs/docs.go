@@ -20,6 +20,6 @@ var Guides = []string{
 
 // Handbook names the other pages that are shown, in their order: NAME.md. What is left out is for those who work on the program.
 var Handbook = []string{
-	"running", "payments", "modal", "webhooks", "import", "clients", "mail", "reliability", "protection", "rules", "glossary",
+	"running", "dashboard", "payments", "modal", "webhooks", "import", "clients", "mail", "reliability", "protection", "rules", "glossary",
 	"processors", "card-data", "security", "backup", "command-line", "settings",
 }
