@@ -4,9 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 
 	"holdfast/internal/api"
@@ -79,7 +76,7 @@ func (p *program) tellEffect(q travel.Proposal) {
 		p.printf("\n%s:\n\n", verb)
 		s := sheet{columns: columnsOf("field before after")}
 		for _, c := range effect.Changes {
-			s.rows = append(s.rows, []cell{words(c.Field), words(changeText(effect, c, true)), words(changeText(effect, c, false))})
+			s.rows = append(s.rows, []cell{words(c.Field), words(effect.Text(c, true)), words(effect.Text(c, false))})
 		}
 		p.printTable(s, indent)
 	}
@@ -142,7 +139,7 @@ func effectSheet(q travel.Proposal) sheet {
 		})
 	}
 	for _, c := range effect.Changes {
-		add("change", c.Field, "", words(changeText(effect, c, true)), words(changeText(effect, c, false)), "")
+		add("change", c.Field, "", words(effect.Text(c, true)), words(effect.Text(c, false)), "")
 	}
 	for _, f := range effect.Figures {
 		add("figure", f.Name, "", cell{}, figureRow(f)[1], f.Currency)
@@ -164,72 +161,6 @@ func effectSheet(q travel.Proposal) sheet {
 		}
 	}
 	return s
-}
-
-// amountFields are the fields of changes that are amounts, in minor units.
-var amountFields = []string{"amount", "minimum_per_line", "minimum_per_month", "payout_minimum"}
-
-// currencyFields are the fields that say in which currency the amounts are.
-var currencyFields = []string{"currency", "settlement_currency"}
-
-// changeText writes one side of a change for people.
-func changeText(e travel.Effect, c travel.Change, before bool) string {
-	raw := c.After
-	if before {
-		raw = c.Before
-	}
-	var value any
-	reader := json.NewDecoder(strings.NewReader(string(raw)))
-	reader.UseNumber()
-	if err := reader.Decode(&value); err != nil || value == nil {
-		return ""
-	}
-	if n, ok := value.(json.Number); ok && slices.Contains(amountFields, c.Field) {
-		minor, err := strconv.ParseInt(n.String(), 10, 64)
-		if currency := currencyAt(e, before); err == nil && currency != "" {
-			return string(currency) + " " + money.Format(minor, currency)
-		}
-	}
-	switch v := value.(type) {
-	case string:
-		return v
-	case bool:
-		return yesNo(v).text
-	case []any:
-		return listText(v)
-	}
-	return string(raw)
-}
-
-// currencyAt is the currency of the amounts on one side of a change.
-func currencyAt(e travel.Effect, before bool) money.Currency {
-	for _, c := range e.Changes {
-		var text string
-		if before && slices.Contains(currencyFields, c.Field) && json.Unmarshal(c.Before, &text) == nil && text != "" {
-			return money.Currency(text)
-		}
-	}
-	return e.Currency
-}
-
-// listText writes a list: each object of it as its values, such as "lead_from 0 ppm 9000".
-func listText(list []any) string {
-	parts := make([]string, len(list))
-	for i, item := range list {
-		object, ok := item.(map[string]any)
-		if !ok {
-			parts[i] = fmt.Sprint(item)
-			continue
-		}
-		var fields []string
-		for _, name := range slices.Sorted(maps.Keys(object)) {
-			if object[name] != nil {
-				fields = append(fields, fmt.Sprint(name, " ", object[name]))
-			}
-		}
-		parts[i] = strings.Join(fields, " ")
-	}
-	return strings.Join(parts, "; ")
 }
 
 // effectLine says in one line what a proposal would change.
@@ -254,7 +185,7 @@ func effectLine(q travel.Proposal) string {
 			parts = append(parts, "…")
 			break
 		}
-		before, after := changeText(effect, c, true), changeText(effect, c, false)
+		before, after := effect.Text(c, true), effect.Text(c, false)
 		if before == "" {
 			before = "none"
 		}

@@ -399,3 +399,42 @@ func TestTheAuditKnowsNoSecrets(t *testing.T) {
 		apptest.WantKind(t, err, fault.Forbidden, "proposals read by finance")
 	})
 }
+
+func TestTheInboxIsOfAllSites(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
+		ctx := t.Context()
+		ada, bob := operators(t, h)
+		path, name, currency := "second", "Second", money.Currency("EUR")
+		second, err := h.Sites.Create(ctx, auth.System(0), travel.SiteFields{Path: &path, Name: &name, Currency: &currency})
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := ada
+		there.SiteID = second.ID
+		var ids []int64
+		for i, actor := range []auth.Actor{ada, there, ada} {
+			p, err := h.Rates.Quote(ctx, actor, quoteOf("USD", civil.DayOf(h.Now.Read())-1, "1.10", []string{"a", "b", "c"}[i]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, p.ID)
+		}
+		if _, err := h.Approvals.Reject(ctx, bob, ids[0], ""); err != nil {
+			t.Fatal(err)
+		}
+		bob.SiteID = 0
+		for i, want := range []string{"Second false", "Demo true"} {
+			list, err := h.Approvals.Inbox(ctx, bob, travel.Page{Number: i + 1, Size: 1, Offset: -1})
+			if err != nil || len(list.Items) != 1 || list.Items[0].ID != ids[i+1] {
+				t.Fatalf("%+v, %v", list, err)
+			}
+			if got := list.Items[0].Site.Name + " " + map[bool]string{true: "true", false: "false"}[!list.More]; got != want {
+				t.Errorf("page %d: %s, want %s", i+1, got, want)
+			}
+		}
+		admin := apptest.ActorOf(h.User(t, "admin", auth.MemberAdmin), auth.MemberAdmin)
+		_, err = h.Approvals.Inbox(ctx, admin, travel.Page{Number: 1, Size: 1, Offset: -1})
+		apptest.WantKind(t, err, fault.Forbidden, "read by a customer")
+	})
+}

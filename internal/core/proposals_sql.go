@@ -76,3 +76,27 @@ func proposalsPage(tx *db.Tx, siteID int64, f travel.ProposalFilter, page travel
 	db.In(&w, "kind", f.Kinds)
 	return db.ListOf(tx, "proposals", proposalColumns, &w, page, nil, f.Include, scanProposal)
 }
+
+// inboxPage reads one page of the open proposals of all sites, in order of their ids. The index proposals_open has no others.
+func inboxPage(tx *db.Tx, page travel.Page) (travel.List[Waiting], error) {
+	list := travel.List[Waiting]{Total: -1}
+	if err := tx.Deep(page); err != nil {
+		return list, err
+	}
+	err := tx.Each(`SELECT s.path, s.name, s.sandbox, p.*
+		FROM (SELECT `+proposalColumns+` FROM proposals WHERE state = 'open' ORDER BY id LIMIT $1 OFFSET $2) p
+		JOIN sites s ON s.id = p.site_id ORDER BY p.id`, []any{page.Size + 1, page.Skip()},
+		func(scan func(dest ...any) error) (err error) {
+			var w Waiting
+			w.Proposal, err = scanProposal(func(dest ...any) error {
+				return scan(append([]any{&w.Site.Path, &w.Site.Name, &w.Site.Sandbox}, dest...)...)
+			})
+			w.Site.ID = w.SiteID
+			list.Items = append(list.Items, w)
+			return err
+		})
+	if len(list.Items) > page.Size {
+		list.Items, list.More = list.Items[:page.Size], true
+	}
+	return list, err
+}

@@ -2,6 +2,11 @@ package travel
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 
 	"holdfast/internal/money"
 )
@@ -62,4 +67,73 @@ type FileShares struct {
 	Taken     int64          `json:"taken"`      // refunds and chargebacks
 	FirstPaid string         `json:"first_paid"` // the days of the first and the last payment
 	LastPaid  string         `json:"last_paid"`
+}
+
+// amountFields are the fields of changes that are amounts, in minor units.
+var amountFields = []string{"amount", "minimum_per_line", "minimum_per_month", "payout_minimum"}
+
+// currencyFields are the fields that say in which currency the amounts are.
+var currencyFields = []string{"currency", "settlement_currency"}
+
+// Text writes one side of a change for people. What does not exist is "".
+func (e Effect) Text(c Change, before bool) string {
+	raw := c.After
+	if before {
+		raw = c.Before
+	}
+	var value any
+	reader := json.NewDecoder(strings.NewReader(string(raw)))
+	reader.UseNumber()
+	if err := reader.Decode(&value); err != nil || value == nil {
+		return ""
+	}
+	if n, ok := value.(json.Number); ok && slices.Contains(amountFields, c.Field) {
+		minor, err := strconv.ParseInt(n.String(), 10, 64)
+		if currency := e.currencyAt(before); err == nil && currency != "" {
+			return string(currency) + " " + money.Format(minor, currency)
+		}
+	}
+	switch v := value.(type) {
+	case string:
+		return v
+	case bool:
+		if v {
+			return "yes"
+		}
+		return "no"
+	case []any:
+		return listText(v)
+	}
+	return string(raw)
+}
+
+// currencyAt is the currency of the amounts on one side of a change.
+func (e Effect) currencyAt(before bool) money.Currency {
+	for _, c := range e.Changes {
+		var text string
+		if before && slices.Contains(currencyFields, c.Field) && json.Unmarshal(c.Before, &text) == nil && text != "" {
+			return money.Currency(text)
+		}
+	}
+	return e.Currency
+}
+
+// listText writes a list: each object of it as its values, such as "lead_from 0 ppm 9000".
+func listText(list []any) string {
+	parts := make([]string, len(list))
+	for i, item := range list {
+		object, ok := item.(map[string]any)
+		if !ok {
+			parts[i] = fmt.Sprint(item)
+			continue
+		}
+		var fields []string
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			if object[name] != nil {
+				fields = append(fields, fmt.Sprint(name, " ", object[name]))
+			}
+		}
+		parts[i] = strings.Join(fields, " ")
+	}
+	return strings.Join(parts, "; ")
 }

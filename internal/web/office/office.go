@@ -28,6 +28,12 @@ func Add(f *shell.Frame, a *app.App) error {
 		return err
 	}
 	p := &pages{a, f, templates}
+	f.Office("GET /approvals", auth.DecideProposals, p.inbox)
+	f.Site("GET /approvals", auth.ReadAudit, p.proposals)
+	f.Site("GET /approvals/{id}", auth.ReadAudit, p.proposal)
+	for _, verb := range []string{"approve", "reject", "withdraw"} {
+		f.Site("POST /approvals/{id}/"+verb, auth.DecideProposals, p.decide(verb))
+	}
 	f.Office("GET /sites", auth.ManageSites, p.sites)
 	return nil
 }

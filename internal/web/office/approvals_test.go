@@ -1,0 +1,138 @@
+package office_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+	"holdfast/internal/merchants"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/webtest"
+)
+
+// elsewhere makes a site that is no sandbox, and two operators: ada, who is signed in to the first browser, and bob.
+func elsewhere(t *testing.T, h *webtest.House) (site travel.Site, ada, bob *webtest.Browser, adaActor auth.Actor) {
+	t.Helper()
+	path, name, currency := "real", "Real Travel", money.Currency("GBP")
+	site, err := h.App.Sites.Create(t.Context(), auth.System(0), travel.SiteFields{Path: &path, Name: &name, Currency: &currency})
+	if err != nil {
+		t.Fatal(err)
+	}
+	browsers := []*webtest.Browser{h.Browser(), h.Browser()}
+	for i, user := range []string{"ada", "bob"} {
+		made, err := h.App.Accounts.CreateUser(t.Context(), auth.System(0),
+			travel.UserFields{Username: user, Email: user + "@example.com", Password: webtest.Password}, auth.Operator, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if browsers[i].SignIn(user, webtest.Password); user == "ada" {
+			adaActor, _ = made.ActorAt(auth.Membership{})
+			adaActor.SiteID = site.ID
+		}
+	}
+	return site, browsers[0], browsers[1], adaActor
+}
+
+// ask proposes a policy that counts late payments for so many days, and returns the address of the proposal.
+func ask(t *testing.T, h *webtest.House, actor auth.Actor, days int64) string {
+	t.Helper()
+	from := travel.DefaultPolicy("GBP").FromDay
+	from += 19_000
+	made, err := h.App.Policies.Set(t.Context(), actor, travel.PolicyFields{From: &from, LateLogDays: &days, Reason: "They asked for it"})
+	if err != nil || made.Proposal == nil {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	return "/sites/real/approvals/" + string(rune('0'+made.Proposal.ID))
+}
+
+// TestTheInboxHasWhatWaits: from all sites, and only for operators; who asked may not approve.
+func TestTheInboxHasWhatWaits(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	site, ada, bob, actor := elsewhere(t, h)
+	bob.Must("/approvals", "Nothing waits for you")
+	at := ask(t, h, actor, 5)
+	if body := bob.Must("/approvals", "Policy from", "Real Travel", "ada", "They asked for it").Body; !strings.Contains(body, at) {
+		t.Errorf("there is no link to %s", at)
+	}
+	ada.Must("/approvals", "You")
+	own := ada.Must(at, "You have asked for this yourself", "Late log days", "3", "5")
+	if strings.Contains(own.Body, at+"/approve") {
+		t.Error("who asked sees a button to approve")
+	}
+	if a := ada.Post(at+"/approve", nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "another operator has to approve") {
+		t.Errorf("who asked approves: %d %s", a.Status, a.Text())
+	}
+	if a := bob.Post(at+"/reject", nil); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Say why") {
+		t.Errorf("rejected without a reason: %d", a.Status)
+	}
+	if a := bob.Post(at+"/withdraw", nil); a.Status != http.StatusConflict {
+		t.Errorf("somebody else withdraws: %d", a.Status)
+	}
+	if a := bob.Post(at+"/approve", url.Values{"reason": {"It is right"}}); a.Status != http.StatusSeeOther {
+		t.Fatalf("approving: %d %s", a.Status, a.Text())
+	}
+	if text := bob.Must(at, "Approved", "bob", "It is right", "What it has changed").Text(); strings.Contains(text, "Your decision") {
+		t.Error("what is decided can be decided again")
+	}
+	found, err := h.App.Policies.On(t.Context(), merchants.SystemAt(site), nil)
+	if err != nil || found.LateLogDays != 5 {
+		t.Errorf("%+v, %v", found, err)
+	}
+	bob.Must("/approvals", "Nothing waits for you")
+	bob.Must("/sites/real/approvals?state=approved", "Policy from", "ada", "bob")
+}
+
+// TestAProposalIsRejectedOrWithdrawn, and nothing has changed.
+func TestAProposalIsRejectedOrWithdrawn(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	site, ada, bob, actor := elsewhere(t, h)
+	for verb, b := range map[string]*webtest.Browser{"reject": bob, "withdraw": ada} {
+		at := ask(t, h, actor, 5)
+		if a := b.Post(at+"/"+verb, url.Values{"reason": {"No"}}); a.Status != http.StatusSeeOther {
+			t.Errorf("%s: %d %s", verb, a.Status, a.Text())
+		}
+		bob.Must(at, "What it would have changed")
+		if a := bob.Post(at+"/approve", nil); a.Status != http.StatusConflict {
+			t.Errorf("approved after %s: %d", verb, a.Status)
+		}
+	}
+	if found, err := h.App.Policies.On(t.Context(), merchants.SystemAt(site), nil); err != nil || found.LateLogDays != 3 {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// TestOthersSeeNoInbox: nor may they decide by a forged form.
+func TestOthersSeeNoInbox(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	from, days := travel.DefaultPolicy("GBP").FromDay+19_000, int64(9)
+	_, err := h.App.Policies.Set(t.Context(), h.Actor, travel.PolicyFields{From: &from, LateLogDays: &days})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for role, status := range map[auth.Role]int{auth.ReadOnly: 403, auth.Finance: 403, auth.MemberAdmin: 200} {
+		b := h.As(role)
+		if a := b.Get("/approvals"); a.Status != http.StatusNotFound {
+			t.Errorf("%s sees the inbox: %d", role, a.Status)
+		}
+		if a := b.Get(h.At("/approvals/1")); a.Status != status {
+			t.Errorf("%s sees a proposal: %d, want %d", role, a.Status, status)
+		}
+		for _, verb := range []string{"approve", "reject", "withdraw"} {
+			if a := b.Post(h.At("/approvals/1/"+verb), url.Values{"reason": {"x"}}); a.Status != http.StatusForbidden {
+				t.Errorf("%s may %s: %d", role, verb, a.Status)
+			}
+		}
+	}
+	_, err = h.App.Approvals.Inbox(t.Context(), auth.Actor{SiteID: 1, UserID: 1, Role: auth.Operator, TokenID: 3}, travel.Page{Number: 1, Size: 5, Offset: -1})
+	if !fault.Is(err, fault.Forbidden) {
+		t.Errorf("a token reads the inbox: %v", err)
+	}
+}
