@@ -59,6 +59,9 @@ type Point struct {
 	// Mark is the limit of a point of Limits, if HasMark. Other kinds do not show it.
 	Mark    int64
 	HasMark bool
+	// At is where an Area sets the point, such as the number of its day, in ascending order. If all are 0, the points stand
+	// at equal distances.
+	At int64
 	// Href makes links of the bar and of the name in the table. The surfaces of an Area are no links.
 	Href string
 }

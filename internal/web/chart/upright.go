@@ -185,6 +185,9 @@ func (p plot) areas(w width) drawing {
 	f, d := p.frame(w, lowest, highest, 1)
 	last := unit(len(p.Points) - 1)
 	x := func(i int) unit { return f.left + f.innerWidth*unit(i)/last }
+	if first, span := p.Points[0].At, p.Points[last].At-p.Points[0].At; span > 0 {
+		x = func(i int) unit { return f.left + f.innerWidth*unit(p.Points[i].At-first)/unit(span) }
+	}
 	for k := range p.Series {
 		top := path(levels[k+1], x, f.y)
 		foot := slices.Clone(levels[k])

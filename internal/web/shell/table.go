@@ -33,8 +33,10 @@ type Table struct {
 	// Sorted and Descending are the column that the rows are ordered by.
 	Sorted     string
 	Descending bool
-	chosen     []string
-	v          *Visit
+	// Bare is a short table beside others: it does not leave as a file, and its columns cannot be chosen.
+	Bare   bool
+	chosen []string
+	v      *Visit
 }
 
 // Column is one of a table. Name is its name in files and addresses.
@@ -184,7 +186,9 @@ func (v *Visit) Table(t Table) *Table {
 	if t.Number == 0 {
 		t.Number, t.Total = 1, -1
 	}
-	t.chosen = v.R.URL.Query()["col"]
+	if !t.Bare {
+		t.chosen = v.R.URL.Query()["col"]
+	}
 	return &t
 }
 
