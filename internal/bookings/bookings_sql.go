@@ -425,6 +425,7 @@ func andBookings(w *db.Where, siteID int64, f travel.BookingFilter, today civil.
 	db.NotIn(w, "b.id", f.Exclude)
 	db.In(w, "b.channel_id", f.Channels)
 	db.In(w, "b.country", f.Countries)
+	db.Find(w, siteID, "bookings", "b.id", []string{"reference", "surname", "email"}, f.Find)
 	exactly(w, "b.surname", f.Surname)
 	exactly(w, "b.email", f.Email)
 	exactly(w, "b.reference", f.Reference)

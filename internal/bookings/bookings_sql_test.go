@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -323,6 +324,12 @@ func TestBookingFilters(t *testing.T) {
 			"in a second":    {travel.BookingFilter{Created: travel.Span{After: at(0).Add(time.Millisecond), Before: at(2).Add(time.Millisecond)}}, []string{"lower"}},
 			"modified":       {travel.BookingFilter{Modified: travel.Span{After: at(0), Before: at(3)}}, []string{"lower", "other"}},
 			"status":         {travel.BookingFilter{Statuses: []travel.BookingStatus{travel.BookingUnpaid}}, []string{"plain", "lower", "other"}},
+			"found by part":  {travel.BookingFilter{Find: "oE"}, []string{"plain", "lower", "there"}},
+			"by reference":   {travel.BookingFilter{Find: " r-1 "}, []string{"lower", "other"}},
+			"by umlaut":      {travel.BookingFilter{Find: "Dö"}, []string{"other"}},
+			"by number":      {travel.BookingFilter{Find: strconv.FormatInt(made["other"], 10)}, []string{"other"}},
+			"by trust id":    {travel.BookingFilter{Find: fmt.Sprintf("%d-%d", s.ID, made["plain"])}, []string{"plain"}},
+			"no wildcard":    {travel.BookingFilter{Find: "D%e"}, nil},
 			"all of several": {travel.BookingFilter{Surname: "Doe", Countries: []string{"PT"}}, []string{"plain"}},
 		} {
 			var want []int64

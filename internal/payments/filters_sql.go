@@ -18,7 +18,8 @@ func andTransactions(w *db.Where, siteID int64, f travel.TransactionFilter) {
 	db.NotIn(w, "id", f.Exclude)
 	w.Within("created_at", f.Created)
 	w.Within("modified_at", f.Modified)
-	few := len(f.Include) > 0 || len(f.Bookings) > 0 || f.LinkedID != 0
+	db.Find(w, siteID, "transactions", "id", []string{"reference", "payee_surname", "payee_email"}, f.Find)
+	few := f.Find != "" || len(f.Include) > 0 || len(f.Bookings) > 0 || f.LinkedID != 0
 	for _, exact := range []struct{ column, text string }{
 		{"reference", f.Reference}, {"payee_email", f.PayeeEmail}, {"payee_surname", f.PayeeSurname},
 		{"bin_number", f.BIN}, {"last_four", f.LastFour}, {"auth_code", f.AuthCode},

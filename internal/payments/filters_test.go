@@ -46,6 +46,9 @@ func TestEachFilterHasAnIndex(t *testing.T) {
 		"psp":                {travel.TransactionFilter{PSP: "one"}, "transactions_by_psp"},
 		"auth_code":          {travel.TransactionFilter{AuthCode: "083219", PSP: "one"}, "transactions_by_auth_code"},
 		"acquirer_reference": {travel.TransactionFilter{AcquirerReference: "7", Currencies: []string{"EUR"}}, "transactions_by_acquirer_reference"},
+		"find":               {travel.TransactionFilter{Find: "King"}, "transactions_by_surname"},
+		"find, by e-mail":    {travel.TransactionFilter{Find: "King"}, "transactions_by_email"},
+		"find, reference":    {travel.TransactionFilter{Find: "King"}, "transactions_by_reference"},
 		"of a channel":       {travel.TransactionFilter{Channels: []int64{4}, Currencies: []string{"EUR"}}, "transactions_by_channel"},
 	} {
 		ran := dbtest.Reading(dbtest.Statements(store, func() {

@@ -240,6 +240,8 @@ type BookingFilter struct {
 	Email                 string
 	DateBefore, DateAfter *time.Time // end date of travel, counted from the start of its day
 	Reference             string
+	// Find is what somebody types who looks for a booking: its id, reference, surname or e-mail, or a part of them.
+	Find string
 }
 
 // BookingOrders lists the values of orderby for bookings.
