@@ -1,5 +1,5 @@
-// Package trade serves the pages of the dashboard for the people of a site: the overview, channels, bookings, payments,
-// statements, and what developers set up. Begin reading at Add.
+// Package trade serves the pages of the dashboard about what a site sells: the overview, bookings, payments, the search and
+// imports. Begin reading at Add.
 package trade
 
 import (
@@ -29,6 +29,7 @@ func Add(f *shell.Frame, a *app.App) error {
 	p := &pages{a, f, templates}
 	f.Site("GET /{$}", auth.Read, p.overview)
 	f.Site("GET ", auth.Read, p.overview)
+	f.Site("GET /bookings", auth.Read, p.bookings)
 	return nil
 }
 

@@ -1,0 +1,186 @@
+package trade
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+// filter reads what the address of a list asks for, and collects what is wrong with it.
+type filter struct {
+	form     *shell.Form
+	problems fault.Problems
+}
+
+func filterOf(v *shell.Visit) *filter {
+	return &filter{form: &shell.Form{Values: v.R.URL.Query()}}
+}
+
+// list are the values of a field: it may be sent more than once, and hold several with commas.
+func (f *filter) list(name string) (list []string) {
+	for _, text := range f.form.All(name) {
+		for _, one := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+			list = append(list, one)
+		}
+	}
+	if len(list) > travel.MaxList {
+		f.problems.Wrong(name, "At most %d are possible.", travel.MaxList)
+		return nil
+	}
+	return list
+}
+
+// ids are the numbers of objects.
+func (f *filter) ids(name string) (ids []int64) {
+	for _, text := range f.list(name) {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || id < 1 {
+			f.problems.Wrong(name, "Numbers are expected, such as 17 or 17, 18.")
+			return nil
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// codes are codes of countries or currencies, in capital letters.
+func (f *filter) codes(name string) (codes []string) {
+	for _, text := range f.list(name) {
+		codes = append(codes, strings.ToUpper(text))
+	}
+	return codes
+}
+
+// words are some of the known ones.
+func words[T ~string](f *filter, name string, known []T) (list []T) {
+	for _, text := range f.list(name) {
+		if !slices.Contains(known, T(text)) {
+			f.problems.Wrong(name, "%q is not possible here.", text)
+			return nil
+		}
+		list = append(list, T(text))
+	}
+	return list
+}
+
+// day is a day, or NoDay where none is given.
+func (f *filter) day(name string) civil.Day {
+	text := f.form.Get(name)
+	if text == "" {
+		return civil.NoDay
+	}
+	day, err := civil.ParseDay(text)
+	if err != nil {
+		f.problems.Wrong(name, "A day is expected, such as 2030-05-31.")
+		return civil.NoDay
+	}
+	return day
+}
+
+// span is from the beginning of one day to the end of another.
+func (f *filter) span(prefix string) (s travel.Span) {
+	if from := f.day(prefix + "_from"); from != civil.NoDay {
+		s.After = from.Start().Add(-time.Second) // the rooms leave out the second that they are given
+	}
+	if to := f.day(prefix + "_to"); to != civil.NoDay {
+		s.Before = (to + 1).Start()
+	}
+	return s
+}
+
+// more says whether one of the fields has a value, so that the part of the form with them is open.
+func (f *filter) more(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return f.form.Get(name) != "" })
+}
+
+// kept are the values of the address that the form of a list sends again, although it has no fields for them.
+func kept(values url.Values) (list []shell.Link) {
+	for _, name := range []string{"sort", "down", "col"} {
+		for _, value := range values[name] {
+			list = append(list, shell.Link{Text: name, Href: value})
+		}
+	}
+	return list
+}
+
+// choices are the options of a field of a filter: all of them, and then the known values.
+func choices[T ~string](first string, known []T) []string {
+	pairs := []string{"", first}
+	for _, one := range known {
+		pairs = append(pairs, string(one), shell.Say(string(one)))
+	}
+	return pairs
+}
+
+// reading collects the fields of a form that makes or changes an object, and what is wrong with them.
+type reading struct {
+	form     *shell.Form
+	problems fault.Problems
+}
+
+// given is a text, or nil where the form has no such field.
+func (r *reading) given(name string) *string {
+	if _, ok := r.form.Values[name]; !ok {
+		return nil
+	}
+	text := strings.ReplaceAll(r.form.Get(name), "\r\n", "\n")
+	return &text
+}
+
+// whole is a whole number, or nil where nothing was written.
+func (r *reading) whole(name string) *int64 {
+	text := r.form.Get(name)
+	if text == "" {
+		return nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		r.problems.Wrong(name, "A whole number is expected.")
+		return nil
+	}
+	return &n
+}
+
+// day is a day, or nil where none was written.
+func (r *reading) day(name string) *civil.Day {
+	text := r.form.Get(name)
+	if text == "" {
+		return nil
+	}
+	day, err := civil.ParseDay(text)
+	if err != nil {
+		r.problems.Wrong(name, "A day is expected, such as 2030-05-31.")
+		return nil
+	}
+	return &day
+}
+
+// thousands is an amount with commas where English has them. 12,50 is none: read without its comma, it would be a hundred
+// times as much as was meant.
+var thousands = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?$`)
+
+// amount is an amount as people write it, such as 1,234.50, in minor units; nil where nothing was written.
+func (r *reading) amount(name string, c money.Currency) *int64 {
+	text := r.form.Get(name)
+	if text == "" || c == "" { // the missing currency is a problem of its own
+		return nil
+	}
+	if thousands.MatchString(text) {
+		text = strings.ReplaceAll(text, ",", "")
+	}
+	amount, err := money.ParsePlain(text, c)
+	if err != nil {
+		r.problems.Wrong(name, "An amount in %s is expected, such as %s.", c, money.FormatPlain(123450, c))
+		return nil
+	}
+	return &amount
+}

@@ -1,0 +1,73 @@
+package trade_test
+
+import (
+	"encoding/csv"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/webtest"
+
+	"github.com/xuri/excelize/v2"
+)
+
+// idOf is a number as a text.
+func idOf(id int64) string { return strconv.FormatInt(id, 10) }
+
+// TestBookingsAreFound: by what somebody types, by filters, and not by what is wrong.
+func TestBookingsAreFound(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	b := h.As(auth.ReadOnly)
+	b.Must(h.At("/bookings"), "There are no bookings yet")
+	c := h.Channel(travel.ModeTest, "EUR")
+	first, second := h.Booking(c, 1234_50, "2030-03-01"), h.Booking(c, 10_00, "2030-04-01")
+	surname := "=Lovelace" // a spreadsheet must not run it
+	if _, err := h.App.Bookings.Update(t.Context(), h.Actor, second.ID, travel.BookingFields{Surname: &surname}); err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string][2]bool{
+		"": {true, true}, "?q=byr": {true, false}, "?q=LOVE": {false, true}, "?q=nobody": {}, "?status=paid": {}, "?status=unpaid": {true, true},
+		"?end_from=2030-04-01": {false, true}, "?end_to=2030-03-31": {true, false}, "?channels=" + idOf(c.ID): {true, true},
+		"?include=" + idOf(first.ID): {true, false}, "?countries=pt,es&surname=Byron": {true, false}, "?created_from=2000-01-01&created_to=2000-01-02": {},
+		"?email=ada@example.org&exclude=" + idOf(first.ID): {false, true},
+	} {
+		a := b.Must(h.At("/bookings" + query))
+		if got := [2]bool{strings.Contains(a.Text(), "Ada Byron"), strings.Contains(a.Text(), "=Lovelace")}; got != want {
+			t.Errorf("%s: %v, want %v", query, got, want)
+		}
+	}
+	for query, want := range map[string]string{
+		"?include=x": "Numbers are expected", "?end_from=tomorrow": "A day is expected", "?status=sold": `"sold" is not possible here`,
+	} {
+		if a := b.Get(h.At("/bookings" + query)); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), want) {
+			t.Errorf("%s: %d %s", query, a.Status, a.Text())
+		}
+	}
+	b.Must(h.At("/bookings?q=nobody"), "No booking is like this")
+}
+
+// TestBookingsLeaveAsAFile: with the columns that are seen, and nothing that a spreadsheet would run.
+func TestBookingsLeaveAsAFile(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	b := h.As(auth.ReadOnly)
+	c := h.Channel(travel.ModeTest, "EUR")
+	h.Booking(c, 1234_50, "2030-03-01")
+	query := "?col=traveller&col=date_end&col=total&col=currency&format="
+	rows, err := csv.NewReader(strings.NewReader(b.Must(h.At("/bookings" + query + "csv")).Body)).ReadAll()
+	if err != nil || len(rows) != 2 || strings.Join(rows[1], "|") != "Ada Byron|2030-03-01|1234.50|EUR" {
+		t.Errorf("%v %q", err, rows)
+	}
+	file, err := excelize.OpenReader(strings.NewReader(b.Must(h.At("/bookings" + query + "xlsx")).Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := file.GetRows("Sheet1")
+	if err != nil || len(cells) != 2 || strings.Join(cells[1], "|") != "Ada Byron|2030-03-01|1,234.50|EUR" {
+		t.Errorf("%v %q", err, cells)
+	}
+}
