@@ -74,6 +74,31 @@ func (e *Events) List(ctx context.Context, actor auth.Actor, f Filter) (Page, er
 	return page, err
 }
 
+// Latest reads events of the actor's site for people, the newest first: those before a position, or from the end of the feed
+// where it is 0. f.After does not count. next is what to give as before to go on; 0 where there are no older ones. A page may
+// have no events and a next, as with List.
+func (e *Events) Latest(ctx context.Context, actor auth.Actor, f Filter, before int64) (list []Event, next int64, err error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return nil, 0, err
+	}
+	types, known := TypesOf(f.Types)
+	if !known {
+		return nil, 0, fault.WrongField("types", "There is no such type of event.")
+	}
+	if _, err := e.Place(ctx, actor.SiteID); err != nil { // it reads once where there is nothing to place
+		return nil, 0, err
+	}
+	q := query{siteID: actor.SiteID, types: Readable(actor, types), kind: f.Kind, object: f.Object, size: min(max(f.Size, 1), MaxPage)}
+	list, err = core.Read(ctx, e.Core, actor, func(tx *db.Tx) (list []Event, err error) {
+		h, _, err := headOf(tx, q.siteID)
+		if err == nil {
+			list, next, err = q.older(tx, h, before)
+		}
+		return list, err
+	})
+	return list, next, err
+}
+
 // read reads a page as it is. unplaced reports whether there are events without a position.
 func (e *Events) read(ctx context.Context, actor auth.Actor, q query) (page Page, unplaced bool, err error) {
 	page, err = core.Read(ctx, e.Core, actor, func(tx *db.Tx) (page Page, err error) {

@@ -195,7 +195,7 @@ func (q *query) page(tx *db.Tx, h head) (page Page, err error) {
 		last = min(last, q.position+looked)
 	}
 	if len(q.types) > 0 {
-		if page.Items, err = q.items(tx, last); err != nil {
+		if page.Items, err = q.items(tx, last, ""); err != nil {
 			return page, err
 		}
 	}
@@ -207,8 +207,35 @@ func (q *query) page(tx *db.Tx, h head) (page Page, err error) {
 	return page, nil
 }
 
-// items reads the wanted events up to a position, one more than the page has room for.
-func (q *query) items(tx *db.Tx, last int64) (list []Event, err error) {
+// older reads the newest wanted events before a position, the newest first; 0 is the end of the feed. next is the position to go
+// on before, 0 where nothing is left.
+func (q *query) older(tx *db.Tx, h head, before int64) (list []Event, next int64, err error) {
+	last := h.position
+	if before > 0 {
+		last = min(last, before-1)
+	}
+	q.position = h.removedTo
+	if q.object == 0 {
+		q.position = max(q.position, last-looked)
+	}
+	if last <= h.removedTo {
+		return nil, 0, nil
+	}
+	if list, err = q.items(tx, last, " DESC"); err != nil {
+		return nil, 0, err
+	}
+	switch {
+	case len(list) > q.size:
+		list = list[:q.size]
+		next = list[q.size-1].Position
+	case q.position > h.removedTo:
+		next = q.position + 1
+	}
+	return list, next, nil
+}
+
+// items reads the wanted events up to a position, one more than the page has room for. order is "" or " DESC".
+func (q *query) items(tx *db.Tx, last int64, order string) (list []Event, err error) {
 	var w db.Where
 	w.And("site_id = ? AND position > ? AND position <= ?", q.siteID, q.position, last)
 	types := q.types
@@ -223,7 +250,7 @@ func (q *query) items(tx *db.Tx, last int64) (list []Event, err error) {
 		db.In(&w, "type", types)
 	}
 	most := w.Arg(q.size + 1)
-	err = tx.Each(`SELECT `+eventColumns+` FROM events WHERE `+w.Text.String()+` ORDER BY position LIMIT `+most,
+	err = tx.Each(`SELECT `+eventColumns+` FROM events WHERE `+w.Text.String()+` ORDER BY position`+order+` LIMIT `+most,
 		w.Args, func(scan func(dest ...any) error) error {
 			e, err := scanEvent(scan)
 			list = append(list, e)
@@ -246,7 +273,7 @@ func Behind(tx *db.Tx, siteID, position int64, types []Type, size int) (list []E
 		return nil, q.position, false, nil
 	}
 	upTo = min(h.position, q.position+looked)
-	if list, err = q.items(tx, upTo); err == nil && len(list) > size {
+	if list, err = q.items(tx, upTo, ""); err == nil && len(list) > size {
 		list = list[:size]
 		upTo = list[size-1].Position
 	}

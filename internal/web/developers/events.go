@@ -1,0 +1,157 @@
+package developers
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/events"
+	"holdfast/internal/fault"
+	"holdfast/internal/web/shell"
+)
+
+// eventsPage is how many events a page has.
+const eventsPage = 50
+
+// events shows what happened, the newest first.
+func (p *pages) events(v *shell.Visit) error {
+	f := events.Filter{Size: eventsPage}
+	if t := v.Query("type"); t != "" {
+		f.Types = []string{t}
+	}
+	form := shell.Filled("type", v.Query("type"), "kind", v.Query("kind"), "object", v.Query("object"))
+	if err := objectOf(v, &f, form); err != nil {
+		return err
+	}
+	before, err := strconv.ParseInt(v.Query("before"), 10, 64)
+	if v.Query("before") != "" && (err != nil || before < 1) {
+		return fault.WrongField("before", "This is no place in the feed.")
+	}
+	t := shell.Table{
+		Name: "events", Caption: "What happened on this site, the newest first",
+		Columns: []shell.Column{
+			{Name: "created", Title: "At"}, {Name: "type", Title: "Event"}, {Name: "object", Title: "About"},
+			{Name: "details", Title: "Details"}, {Name: "id", Title: "Number", Figure: true},
+		},
+		Empty: shell.Empty{
+			Title: "No events here",
+			Text:  "Each booking, payment, statement and change of a channel makes events. They stay for 90 days. With a filter, older pages may have some.",
+		},
+	}
+	var next int64
+	for most := 1; ; most++ {
+		var list []events.Event
+		if list, next, err = p.app.Events.Latest(v.R.Context(), v.Actor, f, before); err != nil {
+			return err
+		}
+		for _, e := range list {
+			t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
+				shell.AtInstant(e.At), shell.Words(string(e.Type)), objectCell(v, e.Type.Kind(), e.ObjectID),
+				shell.Words(detailsText(e.Details)), shell.Ident(e.ID),
+			}})
+		}
+		// A file has more of the feed, and a filter may want nothing of a page.
+		if next == 0 || most == 40 || v.Format() == "" && (len(t.Rows) > 0 || most == 4) {
+			break
+		}
+		before = next
+	}
+	made := v.Table(t)
+	if sent, err := v.File(made); sent || err != nil {
+		return err
+	}
+	older := ""
+	if next > 0 {
+		older = v.With("before", number(next))
+	}
+	return v.Show(p.Pages, "events.html", page(v, "Events", "/developers/events", struct {
+		List   *shell.Table
+		Filter *shell.Form
+		Types  any
+		Kinds  any
+		Older  string
+		Newest string
+		Send   string
+	}{made, form, typeChoices(v.Actor), kindChoices(), older, newest(v), v.At("/developers/events")}))
+}
+
+// newest leads back to the beginning of the list.
+func newest(v *shell.Visit) string {
+	if v.Query("before") == "" {
+		return ""
+	}
+	return v.With("before", "")
+}
+
+// objectOf reads the object whose events are wanted. While somebody types its number, it may not be one yet.
+func objectOf(v *shell.Visit, f *events.Filter, form *shell.Form) error {
+	if v.Query("object") == "" || v.Query("kind") == "" {
+		return nil
+	}
+	var err error
+	f.Kind, f.Object, err = events.ParseObject(v.Query("kind") + ":" + v.Query("object"))
+	if fault.Is(err, fault.Invalid) {
+		form.Problems = map[string]string{"object": "A number is expected, such as 73."}
+		f.Kind, f.Object = "", 0
+		return nil
+	}
+	return err
+}
+
+func typeChoices(actor auth.Actor) any {
+	pairs := []string{"", "All"}
+	for _, g := range groupsFor(actor) {
+		pairs = append(pairs, g.Name+".*", "All of "+g.Name)
+		for _, t := range g.Types {
+			pairs = append(pairs, string(t), string(t))
+		}
+	}
+	return shell.Options(pairs...)
+}
+
+func kindChoices() any {
+	pairs := []string{"", "Anything"}
+	for _, k := range events.Kinds {
+		pairs = append(pairs, string(k), shell.Say(k))
+	}
+	return shell.Options(pairs...)
+}
+
+// shownAt are the addresses of the pages of objects.
+var shownAt = map[events.Kind]string{
+	events.Booking: "/bookings/", events.Transaction: "/payments/", events.Channel: "/channels/", events.Statement: "/statements/",
+	events.Webhook: "/developers/webhooks/",
+}
+
+// objectCell names an object, and leads to its page where it has one that the user may open.
+func objectCell(v *shell.Visit, kind events.Kind, id int64) shell.Cell {
+	cell := shell.Words(shell.Say(kind) + " " + number(id))
+	below, ok := shownAt[kind]
+	if ok && (kind != events.Statement || v.Can(auth.ReadStatements)) {
+		cell.Href = v.At(below + number(id))
+	}
+	return cell
+}
+
+// detailsText writes what an event says as "status: complete, amount: 1000".
+func detailsText(details []byte) string {
+	d := json.NewDecoder(bytes.NewReader(details))
+	d.UseNumber() // a float would change large amounts
+	var parts []string
+	_, _ = d.Token() // the bracket
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			break
+		}
+		var value any
+		if d.Decode(&value) != nil {
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s: %v", strings.ReplaceAll(fmt.Sprint(name), "_", " "), value))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,46 @@
+package developers
+
+import (
+	"strings"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+// origins shows on which origins the payment modal may open.
+func (p *pages) origins(v *shell.Visit) error {
+	site, err := p.app.Sites.Get(v.R.Context(), v.Actor, v.Site.ID)
+	if err != nil {
+		return err
+	}
+	return p.originsForm(v, shell.Filled("permitted_urls", strings.Join(site.PermittedURLs, "\n")))
+}
+
+func (p *pages) originsForm(v *shell.Visit, form *shell.Form) error {
+	return v.Show(p.Pages, "origins.html", page(v, "Permitted origins", "/developers/origins", struct {
+		Form *shell.Form
+		May  bool
+		Send string
+		List []string
+	}{form, v.Can(auth.WriteSite), v.At("/developers/origins"), strings.Fields(form.Get("permitted_urls"))}))
+}
+
+func (p *pages) changeOrigins(v *shell.Visit) error {
+	form, err := v.Form()
+	if err != nil {
+		return err
+	}
+	r := form.Reading()
+	list := r.Items("permitted_urls")
+	if list == nil {
+		list = &[]string{}
+	}
+	_, err = p.app.Sites.Change(v.R.Context(), v.Actor, v.Site.ID, travel.SiteFields{PermittedURLs: list})
+	if ok, err := v.Took(form, err); err != nil {
+		return err
+	} else if !ok {
+		return p.originsForm(v, form)
+	}
+	return v.Done(v.At("/developers/origins"), "The permitted origins are changed.")
+}

@@ -1,0 +1,285 @@
+package developers
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/events"
+	"holdfast/internal/web/shell"
+	"holdfast/internal/webhooks"
+)
+
+// webhooks lists the endpoints of the site: sixteen at most.
+func (p *pages) webhooks(v *shell.Visit) error {
+	list, err := p.app.Webhooks.List(v.R.Context(), v.Actor)
+	if err != nil {
+		return err
+	}
+	var acts []shell.Link
+	if v.Can(auth.WriteSite) && len(list) < webhooks.MaxEndpoints {
+		acts = append(acts, shell.Link{Text: "New webhook", Href: v.At("/developers/webhooks/new")})
+	}
+	t := shell.Table{
+		Name: "webhooks", Caption: "Webhooks of this site",
+		Columns: []shell.Column{
+			{Name: "url", Title: "Address"}, {Name: "types", Title: "Events"}, {Name: "state", Title: "State"},
+			{Name: "failing_since", Title: "Failing since"}, {Name: "created", Title: "Made"},
+			{Name: "created_by", Title: "Made by", Hidden: true}, {Name: "id", Title: "Number", Figure: true, Hidden: true},
+		},
+		Empty: shell.Empty{
+			Title: "There are no webhooks yet", Act: first(acts),
+			Text: "A webhook is an address of yours. What happens on this site, such as a payment or a statement, is sent there within seconds.",
+		},
+	}
+	for _, e := range list {
+		t.Rows = append(t.Rows, shell.Row{Href: at(v, e.ID, ""), Cells: []shell.Cell{
+			shell.Words(e.URL), shell.Words(typesText(e.Types)), stateOf(e), shell.AtInstant(e.FailingSince),
+			shell.AtInstant(e.CreatedAt), shell.Words(e.CreatedBy), shell.Ident(e.ID),
+		}})
+	}
+	made := v.Table(t)
+	if sent, err := v.File(made); sent || err != nil {
+		return err
+	}
+	return v.Show(p.Pages, "list.html", page(v, "Webhooks", "/developers/webhooks", listView{List: made}, acts...))
+}
+
+// listView is a page that is one table.
+type listView struct {
+	List *shell.Table
+	Text string
+}
+
+// at is an address below that of a webhook.
+func at(v *shell.Visit, id int64, below string) string {
+	return v.At("/developers/webhooks/" + shell.Ident(id).Plain + below)
+}
+
+// typesText names the types of events that an endpoint gets.
+func typesText(types []string) string {
+	if len(types) == 0 || slices.Contains(types, "*") {
+		return "All"
+	}
+	return strings.Join(types, ", ")
+}
+
+func stateOf(e webhooks.Endpoint) shell.Cell {
+	switch {
+	case e.State != webhooks.Enabled:
+		return shell.State(string(e.State), "bad")
+	case !e.FailingSince.IsZero():
+		return shell.Cell{Text: "Failing", Plain: string(e.State), Tone: "warn"}
+	}
+	return shell.State(string(e.State), "good")
+}
+
+// aboveWebhook leads from a page of one webhook to the list and, with an id, to the webhook.
+func aboveWebhook(v *shell.Visit, id int64) []shell.Link {
+	path := []shell.Link{{Text: "Webhooks", Href: v.At("/developers/webhooks")}}
+	if id != 0 {
+		path = append(path, shell.Link{Text: "Webhook " + shell.Ident(id).Text, Href: at(v, id, "")})
+	}
+	return path
+}
+
+// group are the types of events that begin with one word.
+type group struct {
+	Name  string
+	Types []events.Type
+}
+
+// groupsFor are the types of events that somebody may choose, by their groups.
+func groupsFor(actor auth.Actor) (list []group) {
+	for _, t := range events.Readable(actor, events.Types) {
+		name, _, _ := strings.Cut(string(t), ".")
+		if len(list) == 0 || list[len(list)-1].Name != name {
+			list = append(list, group{Name: name})
+		}
+		list[len(list)-1].Types = append(list[len(list)-1].Types, t)
+	}
+	return list
+}
+
+func (p *pages) webhookForm(v *shell.Visit, form *shell.Form, id int64) error {
+	title, act, send, back := "New webhook", "Make the webhook", v.At("/developers/webhooks"), v.At("/developers/webhooks")
+	if id != 0 {
+		title, act, send, back = "Change the webhook", "Save", at(v, id, ""), at(v, id, "")
+	}
+	return v.Show(p.Pages, "webhookform.html", shell.Page{Title: title, Menu: menu, Path: aboveWebhook(v, id), Data: struct {
+		Form            *shell.Form
+		Groups          []group
+		Act, Send, Back string
+		New             bool
+	}{form, groupsFor(v.Actor), act, send, back, id == 0}})
+}
+
+func (p *pages) newWebhook(v *shell.Visit) error {
+	if proven, err := v.NeedsProof(); !proven {
+		return err
+	}
+	return p.webhookForm(v, shell.Filled(), 0)
+}
+
+func (p *pages) editWebhook(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	e, err := p.app.Webhooks.Get(v.R.Context(), v.Actor, id)
+	if err != nil {
+		return err
+	}
+	form := shell.Filled("url", e.URL)
+	if typesText(e.Types) != "All" {
+		form.Values["which"], form.Values["types"] = []string{"some"}, e.Types
+	}
+	return p.webhookForm(v, form, id)
+}
+
+// endpointFields reads what the form of a webhook says.
+func endpointFields(form *shell.Form) webhooks.EndpointFields {
+	r := form.Reading()
+	in := webhooks.EndpointFields{URL: r.Text("url")}
+	if form.Get("which") != "" {
+		types := form.All("types")
+		if form.Get("which") != "some" {
+			types = nil
+		} else if len(types) == 0 {
+			r.Problems.Wrong("types", "Choose at least one.")
+		}
+		in.Types = &types
+	}
+	in.Problems = r.Problems
+	return in
+}
+
+// makeWebhook makes an endpoint, and shows its secret once.
+func (p *pages) makeWebhook(v *shell.Visit) error {
+	if proven, err := v.NeedsProof(); !proven {
+		return err
+	}
+	form, err := v.Form()
+	if err != nil {
+		return err
+	}
+	made, err := p.app.Webhooks.Create(v.R.Context(), v.Actor, endpointFields(form))
+	if ok, err := v.Took(form, err); err != nil {
+		return err
+	} else if !ok {
+		return p.webhookForm(v, form, 0)
+	}
+	v.Status(http.StatusCreated)
+	return p.webhookSecret(v, made, "Your new webhook")
+}
+
+func (p *pages) webhookSecret(v *shell.Visit, e webhooks.Endpoint, title string) error {
+	return v.Show(p.Pages, "secret.html", shell.Page{Title: title, Menu: menu, Path: aboveWebhook(v, e.ID), Data: secretView{
+		Name: e.URL, Secret: e.Secret, Back: at(v, e.ID, ""),
+		Text: "It signs what is sent to this address. Your program checks the signature with it, so that it takes nothing from anybody else.",
+	}})
+}
+
+func (p *pages) changeWebhook(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	form, err := v.Form()
+	if err != nil {
+		return err
+	}
+	_, err = p.app.Webhooks.Change(v.R.Context(), v.Actor, id, endpointFields(form))
+	if ok, err := v.Took(form, err); err != nil {
+		return err
+	} else if !ok {
+		return p.webhookForm(v, form, id)
+	}
+	return v.Done(at(v, id, ""), "The webhook is changed.")
+}
+
+// switchWebhook enables or disables an endpoint.
+func (p *pages) switchWebhook(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	form, err := v.Form()
+	if err != nil {
+		return err
+	}
+	on := form.Get("state") == string(webhooks.Enabled)
+	if _, err := p.app.Webhooks.Change(v.R.Context(), v.Actor, id, webhooks.EndpointFields{Enabled: &on}); err != nil {
+		return err
+	}
+	if on {
+		return v.Done(at(v, id, ""), "The webhook is enabled. It goes on where it stopped.")
+	}
+	return v.Done(at(v, id, ""), "The webhook is disabled. Nothing is sent until somebody enables it again.")
+}
+
+func (p *pages) testWebhook(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	if _, err := p.app.Webhooks.Test(v.R.Context(), v.Actor, id); err != nil {
+		return err
+	}
+	return v.Done(at(v, id, ""), "A test event is on its way. It appears in the log within seconds.")
+}
+
+// rotateWebhook gives an endpoint another secret, and shows it once.
+func (p *pages) rotateWebhook(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	if proven, err := v.NeedsProof(); !proven {
+		return err
+	}
+	if v.R.Method == http.MethodPost {
+		form, err := v.Form()
+		if err != nil {
+			return err
+		}
+		changed, err := p.app.Webhooks.Rotate(v.R.Context(), v.Actor, id, 0, form.Get("now") != "")
+		if err != nil {
+			return err
+		}
+		return p.webhookSecret(v, changed, "The new secret of the webhook")
+	}
+	if _, err := p.app.Webhooks.Get(v.R.Context(), v.Actor, id); err != nil {
+		return err
+	}
+	return v.Show(p.Pages, "rotate.html", shell.Page{Title: "Another secret for the webhook?", Menu: menu, Path: aboveWebhook(v, id), Data: struct {
+		Form *shell.Form
+		Back string
+	}{shell.Filled(), at(v, id, "")}})
+}
+
+// deleteWebhook asks, and then ends an endpoint.
+func (p *pages) deleteWebhook(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	if v.R.Method == http.MethodPost {
+		if err := p.app.Webhooks.Delete(v.R.Context(), v.Actor, id, 0); err != nil {
+			return err
+		}
+		return v.Done(v.At("/developers/webhooks"), "The webhook is deleted.")
+	}
+	e, err := p.app.Webhooks.Get(v.R.Context(), v.Actor, id)
+	if err != nil {
+		return err
+	}
+	return v.Confirm(shell.Confirmation{
+		Title: "Delete this webhook?", Act: "Delete the webhook", Harm: true, Back: at(v, id, ""),
+		Text: []string{
+			"Nothing more is sent to " + e.URL + ".",
+			"What still waits to be sent there, the log and the secret go with it. This cannot be taken back.",
+		},
+	}, shell.Page{Menu: menu, Path: aboveWebhook(v, id)})
+}
