@@ -76,6 +76,9 @@ func SitesPage(tx *db.Tx, f travel.SiteFilter, page travel.Page) (travel.List[tr
 	if f.Only != 0 {
 		w.And("id = ?", f.Only)
 	}
+	if f.Text != "" { // SQLite folds the letters a to z alone, so that others have to be written as they are in the name
+		w.And(`lower(name) LIKE ? ESCAPE '\' OR path LIKE ? ESCAPE '\'`, db.Wildcard(f.Text), db.Wildcard(f.Text))
+	}
 	db.In(&w, "id", f.Include)
 	db.NotIn(&w, "id", f.Exclude)
 	w.Within("modified_at", f.Modified)

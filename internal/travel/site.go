@@ -179,7 +179,8 @@ func isLocal(host string) bool {
 
 // SiteFilter picks sites from a list. An empty field picks all.
 type SiteFilter struct {
-	Only             int64 // the only site that a customer sees; 0 for the operator, who sees all
+	Only             int64  // the only site that a customer sees; 0 for the operator, who sees all
+	Text             string // a part of the name or of the path
 	Include, Exclude []int64
 	Modified         Span
 }

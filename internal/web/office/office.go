@@ -7,7 +7,6 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
-	"holdfast/internal/travel"
 	"holdfast/internal/web/shell"
 )
 
@@ -35,45 +34,7 @@ func Add(f *shell.Frame, a *app.App) error {
 		f.Site("POST /approvals/{id}/"+verb, auth.DecideProposals, p.decide(verb))
 	}
 	f.Office("GET /sites", auth.ManageSites, p.sites)
+	f.Office("GET /new-site", auth.ManageSites, p.newSite)
+	f.Office("POST /new-site", auth.ManageSites, p.makeSite)
 	return nil
-}
-
-// siteOrders are what the list of sites can be ordered by.
-var siteOrders = []string{"id", "path", "name"}
-
-func (p *pages) sites(v *shell.Visit) error {
-	page, err := v.PageOf(siteOrders, false)
-	if err != nil {
-		return err
-	}
-	t := shell.Table{
-		Name: "sites", Caption: "All sites", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
-		Columns: []shell.Column{
-			{Name: "name", Title: "Name", Sorts: true}, {Name: "path", Title: "Path", Sorts: true}, {Name: "kind", Title: "Kind"},
-			{Name: "currency", Title: "Currency"},
-		},
-		Empty: shell.Empty{Title: "There are no sites yet", Text: "A site is a platform or an acquirer, with its merchants as channels."},
-	}
-	err = v.Each(page, func(page travel.Page) (bool, error) {
-		list, err := p.app.Sites.List(v.R.Context(), v.Actor, travel.SiteFilter{}, page)
-		for _, s := range list.Items {
-			kind := shell.State("live", "good")
-			if s.Sandbox {
-				kind = shell.State("sandbox", "warn")
-			}
-			t.Rows = append(t.Rows, shell.Row{Href: shell.Path + "/sites/" + s.Path, Cells: []shell.Cell{
-				shell.Words(s.Name), shell.Words(s.Path), kind, shell.Words(string(s.Policy.Currency)),
-			}})
-		}
-		t.More = list.More
-		return list.More, err
-	})
-	if err != nil {
-		return err
-	}
-	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
-	return v.Show(p.Pages, "sites.html", shell.Page{Title: "Sites", Menu: "/sites", Data: made})
 }
