@@ -214,7 +214,7 @@ func proposalFacts(q travel.Proposal) []shell.Fact {
 // changesTable has a row for each field, before and after.
 func changesTable(v *shell.Visit, e travel.Effect) *shell.Table {
 	t := shell.Table{
-		Name: "changes", Caption: "Fields before and after",
+		Name: "changes", Bare: true, Caption: "Fields before and after",
 		Columns: []shell.Column{{Name: "field", Title: "Field"}, {Name: "before", Title: "Before"}, {Name: "after", Title: "After"}},
 	}
 	for _, c := range e.Changes {
@@ -256,7 +256,7 @@ func fileFacts(f travel.FileEffect) (facts []shell.Fact) {
 // sharesTable has the channels of a file, with their sums.
 func sharesTable(v *shell.Visit, list []travel.FileShares) *shell.Table {
 	t := shell.Table{
-		Name: "channels", Caption: "Channels of the file",
+		Name: "channels", Bare: true, Caption: "Channels of the file",
 		Columns: []shell.Column{
 			{Name: "channel", Title: "Channel"}, {Name: "new", Title: "New"}, {Name: "mode", Title: "Mode"},
 			{Name: "payments", Title: "Payments", Figure: true}, {Name: "added", Title: "Paid", Figure: true},
