@@ -5,7 +5,7 @@ BENCH ?= 1000000
 HISTORIES ?= 40
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-long torture mutants lint fuzz cover conversations clients screenshots cldr bench-exposure clean
+.PHONY: help build test test-long torture mutants lint fuzz cover conversations clients screenshots cldr bench-exposure bench-dashboard clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,7 +45,7 @@ clients: ## write the types of both clients from docs/openapi.yaml; build client
 	@made=$$(scripts/clients/typescript) && cp "$$made/src/schema.ts" clients/typescript/src/ && \
 		rm -rf clients/typescript/dist && cp -r "$$made/dist" clients/typescript/
 
-screenshots: ## pictures of every state of the payment modal, to ./screenshots
+screenshots: ## pictures of every state of the payment modal and page of the dashboard, to ./screenshots
 	@scripts/screenshots
 
 cldr: ## fetch CLDR's forms of money, days and countries anew, to internal/texts
@@ -53,6 +53,9 @@ cldr: ## fetch CLDR's forms of money, days and countries anew, to internal/texts
 
 bench-exposure: ## how long reports of exposure take over BENCH (1000000) payments; ARGS=-large also over ten times as many
 	go run ./cmd/benchexposure -payments $(BENCH) $(ARGS)
+
+bench-dashboard: ## how long each page of the dashboard takes; ARGS="-database FILE" (default: the demo's database)
+	go run ./cmd/benchdashboard $(ARGS)
 
 clean: ## remove what make made
 	rm -rf bin coverage.out screenshots clients/typescript/dist clients/typescript/src/schema.ts
