@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
@@ -57,8 +58,9 @@ type words struct {
 	tag   language.Tag
 }
 
-// all are the languages, by their codes. The files are part of the program, and a test reads each of them.
-var all = func() map[string]*words {
+// all are the languages, by their codes. The files are part of the program, and a test reads each of them. Most commands need
+// none, so they are read when somebody asks.
+var all = sync.OnceValue(func() map[string]*words {
 	found := map[string]*words{}
 	formsOf := map[string]forms{}
 	mustRead("cldr.json", &formsOf)
@@ -68,7 +70,7 @@ var all = func() map[string]*words {
 		found[code] = w
 	}
 	return found
-}()
+})
 
 func mustRead(name string, into any) {
 	content, err := files.ReadFile(name)
@@ -81,18 +83,18 @@ func mustRead(name string, into any) {
 }
 
 // Codes are the codes of all languages, such as deDE, in alphabetical order.
-func Codes() []string { return slices.Sorted(maps.Keys(all)) }
+func Codes() []string { return slices.Sorted(maps.Keys(all())) }
 
 // Of is the language with a code of section 2.3. Every other text gives British English, the service's default.
 func Of(code string) Language {
-	if w, ok := all[code]; ok {
+	if w, ok := all()[code]; ok {
 		return Language{w}
 	}
-	return Language{all[fallback]}
+	return Language{all()[fallback]}
 }
 
 // Known reports whether a code is one of the languages.
-func Known(code string) bool { return all[code] != nil }
+func Known(code string) bool { return all()[code] != nil }
 
 // Code is the code of the language in bookings, such as deDE.
 func (l Language) Code() string { return l.code }
