@@ -1,11 +1,12 @@
-// Package analyst serves the pages of the dashboard about exposure: from the whole book down to one allocation, and a merchant by itself.
-// Begin reading at Add.
+// Package analyst serves the pages of the dashboard about exposure: from the whole book down to one allocation, and a merchant
+// by itself. All of them are reports, which have one template. Begin reading at Add; the settings of a report are in settings.go.
 package analyst
 
 import (
 	"embed"
 
 	"holdfast/internal/app"
+	"holdfast/internal/auth"
 	"holdfast/internal/web/shell"
 )
 
@@ -25,6 +26,9 @@ func Add(f *shell.Frame, a *app.App) error {
 	if err != nil {
 		return err
 	}
-	_ = &pages{a, f, templates}
+	p := &pages{a, f, templates}
+	f.Site("GET /exposure", auth.Read, p.exposure)
+	f.Site("GET /exposure/details", auth.Read, p.details)
+	f.Site("GET /exposure/payments/{id}", auth.Read, p.payment)
 	return nil
 }

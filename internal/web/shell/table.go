@@ -109,7 +109,8 @@ func OnDay(d civil.Day) Cell {
 	if d == civil.NoDay {
 		return Cell{}
 	}
-	return Cell{Text: Day(d), Plain: d.String(), at: d.Start()}
+	text := strings.ReplaceAll(Day(d), " ", "\u00a0") // a day never breaks over two lines
+	return Cell{Text: text, Plain: d.String(), at: d.Start()}
 }
 
 // AtInstant is a time, in GMT.

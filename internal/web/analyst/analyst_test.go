@@ -1,0 +1,152 @@
+package analyst_test
+
+import (
+	"encoding/csv"
+	"html"
+	"net/http"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/xuri/excelize/v2"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/auth"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/webtest"
+)
+
+// book is a house with a small book: two merchants, three payments of which one is delivered.
+type book struct {
+	*webtest.House
+	pounds, euros travel.Channel
+	first, second travel.Booking
+	paid          travel.Transaction // of the first booking
+	reader        *webtest.Browser
+}
+
+func newBook(t *testing.T) book {
+	t.Helper()
+	b := book{House: webtest.New(t)}
+	b.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.8"})
+	b.pounds = b.Channel(travel.ModeProtectionOnly, "GBP")
+	b.euros = b.Channel(travel.ModeProtectionOnly, "EUR")
+	b.first = b.Booking(b.pounds, 100000, "2024-09-20")
+	b.paid = b.Must(apptest.Report(travel.Purchase, b.first, 60000))
+	b.second = b.Booking(b.euros, 50000, "2024-11-02")
+	b.Must(apptest.Report(travel.Purchase, b.second, 50000))
+	over := b.Booking(b.pounds, 7000, "2024-06-05")
+	b.Must(apptest.Report(travel.Purchase, over, 7000))
+	b.World.At("2024-06-10")
+	b.reader = b.As(auth.ReadOnly)
+	return b
+}
+
+// link is the address of the first link with a text.
+func link(t *testing.T, body, text string) string {
+	t.Helper()
+	m := regexp.MustCompile(`<a[^>]*href="([^"]*)"[^>]*>(?:<span[^>]*>)?` + regexp.QuoteMeta(text) + `<`).FindStringSubmatch(body)
+	if m == nil {
+		t.Fatalf("there is no link %q", text)
+	}
+	return html.UnescapeString(m[1])
+}
+
+// TestClicksLeadFromTheBookToOneAllocation: each row leads deeper, and the last page explains an allocation.
+func TestClicksLeadFromTheBookToOneAllocation(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	a := b.reader.Must(b.At("/exposure"), "1,000.00 GBP", "70.00 GBP", "1,070.00 GBP", "At the end of 10 Jun 2024",
+		"400.00 GBP are still to be paid for 1 booking")
+	a = b.reader.Must(link(t, a.Body, b.pounds.Name), "Country", "Portugal")
+	a = b.reader.Must(link(t, a.Body, "Portugal"), "Country: Portugal", "Month of travel", "Jun 2024", "Sep 2024")
+	a = b.reader.Must(link(t, a.Body, "Sep 2024"), "Month of travel: Sep 2024", "No supplier", "600.00 GBP")
+	a = b.reader.Must(link(t, a.Body, "Allocations behind it"), "Country: Portugal", "600.00 GBP", "Still to be paid")
+	for _, other := range []string{"EUR", "70.00 GBP"} {
+		if strings.Contains(a.Body[strings.Index(a.Body, "<tbody>"):], other) {
+			t.Errorf("the list has %s, which the filters leave out", other)
+		}
+	}
+	id := strconv.FormatInt(b.paid.ID, 10)
+	b.reader.Must(b.At("/exposure/payments/"+id), "Payment "+id, "R9", "600.00 GBP", "How it is computed", "20 Sep 2024")
+	if !strings.Contains(a.Body, b.At("/exposure/payments/"+id)+"#a") {
+		t.Error("the allocation does not lead to its explanation")
+	}
+}
+
+// TestAViewLeavesAsItIsSeen: as CSV and as XLSX, in the same order, with all rows and exact amounts.
+func TestAViewLeavesAsItIsSeen(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	at := b.At("/exposure?by=month&across=channel")
+	want := [][]string{
+		{"key", "across", "currency", "allocations", "e1", "e1_report", "e2_report", "e3_report"},
+		{"Jun 2024", b.pounds.Name, "GBP", "1", "0.00", "0.00", "70.00", "70.00"},
+		{"Sep 2024", b.pounds.Name, "GBP", "1", "600.00", "600.00", "0.00", "600.00"},
+		{"Nov 2024", b.euros.Name, "EUR", "1", "500.00", "400.00", "0.00", "400.00"},
+	}
+	got, err := csv.NewReader(strings.NewReader(b.reader.Must(at + "&format=csv").Body)).ReadAll()
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("the CSV has\n%v, want\n%v (%v)", got, want, err)
+	}
+	file, err := excelize.OpenReader(strings.NewReader(b.reader.Must(at + "&format=xlsx").Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := file.GetRows("Sheet1", excelize.Options{RawCellValue: true})
+	if err != nil || len(rows) < 4 || !reflect.DeepEqual(rows[2], want[2]) || rows[3][4] != "500.00" {
+		t.Errorf("the XLSX has %v (%v)", rows, err)
+	}
+	details, err := csv.NewReader(strings.NewReader(b.reader.Must(b.At("/exposure/details?format=csv")).Body)).ReadAll()
+	if err != nil || len(details) != 5 { // three allocations, and what is still to be paid
+		t.Errorf("the allocations are %v (%v)", details, err)
+	}
+}
+
+// TestSettingsStandInTheAddress: a form leaves out what is empty, an address can keep its moment, and what is wrong is told at
+// its field.
+func TestSettingsStandInTheAddress(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	if a := b.reader.Get(b.At("/exposure?as_of=&by=month&across=")); a.To != b.At("/exposure?by=month") {
+		t.Errorf("a form leads to %q", a.To)
+	}
+	kept := link(t, b.reader.Must(b.At("/exposure?by=country")).Body, "Keep this moment")
+	b.Advance(time.Hour)
+	b.Must(apptest.Report(travel.Purchase, b.first, 10000))
+	b.World.At("2024-10-10")
+	b.reader.SignIn("read_only", webtest.Password)
+	b.reader.Must(kept, "At the end of 10 Jun 2024", "1,000.00 GBP")
+	b.reader.Must(b.At("/exposure?as_of=2024-06-10"), "1,100.00 GBP")
+	b.reader.Must(b.At("/exposure"), "700.00 GBP") // the trip is over: it is the tail
+	for at, says := range map[string]string{
+		"?as_of=2024-6-1":                "This is not a day such as 2026-09-14.",
+		"?known_at=yesterday":            "This is not a time in GMT",
+		"?known_at=2030-01-01T00:00":     "This time is in the future.",
+		"?currency=QQQ":                  "A currency such as EUR or GBP is expected.",
+		"?by=month&across=month":         "The two groupings are the same.",
+		"?valuation=locked&currency=USD": "Locked values exist in the policy currency only",
+		"?channels=999":                  "The report cannot be made",
+		"?channels=x":                    "A list of numbers is expected.",
+		"?months=2024-13":                "is not a month such as",
+	} {
+		a := b.reader.Get(b.At("/exposure") + at)
+		if a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), says) || !strings.Contains(a.Body, "<form class=\"filters\"") {
+			t.Errorf("%s: %d %s", at, a.Status, a.Text())
+		}
+	}
+	if a := b.reader.Get(b.At("/exposure/payments/999")); a.Status != http.StatusNotFound {
+		t.Errorf("a payment that is not there: %d", a.Status)
+	}
+}
+
+// TestWhatHasNoRateIsNotKnown: a page never shows a total that leaves something out.
+func TestWhatHasNoRateIsNotKnown(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	b.reader.Must(b.At("/exposure?currency=CHF"), "Not known", "no exchange rate yet for 1 payment in EUR")
+}

@@ -1,0 +1,241 @@
+package analyst
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/reports"
+	"holdfast/internal/web/shell"
+)
+
+// errEnough ends the reading of a file that is full.
+var errEnough = errors.New("enough")
+
+// details lists what stands behind a report, down to one allocation.
+func (p *pages) details(v *shell.Visit) error {
+	if went, err := tidy(v); went || err != nil {
+		return err
+	}
+	s, err := p.read(v)
+	if err != nil {
+		return err
+	}
+	list, err := v.PageOf([]string{"id"}, false)
+	if err != nil {
+		return err
+	}
+	const which = withMoment | withValuation
+	page := shell.Page{Title: "Allocations", Wide: true, Path: []shell.Link{{Text: "Exposure", Href: s.below("/exposure", "on", "", "bands", "")}}}
+	in := reports.DetailsQuery{On: s.in.Day("on"), Bands: s.list("bands"), Page: list}
+	in.ExposureQuery = s.query()
+	found, items, more, err := p.behind(v.R.Context(), v, in)
+	if err != nil {
+		return p.fail(s, which, err, page)
+	}
+	r := s.began(which)
+	r.at(s, found.Query, found.Final)
+	if found.On != found.Query.AsOf {
+		r.Notes = append(r.Notes, note{Text: "What is still at risk at the end of " + shell.Day(found.On) + ", if nothing else happens until then.",
+			Href: s.below("/exposure/run-off", "on", "")})
+	}
+	for _, band := range in.Bands {
+		r.Notes = append(r.Notes, note{Text: "Only what is undelivered, " + bandName(band) + ".", Href: s.below("/exposure/ageing", "bands", "")})
+	}
+	r.Parts = []part{{Table: s.detailsTable(found, items, list.Number, more)}}
+	return p.show(v, r, page)
+}
+
+// behind reads a page of the items, or for a file all from the first, in one go.
+func (p *pages) behind(
+	ctx context.Context, v *shell.Visit, in reports.DetailsQuery,
+) (found reports.DetailsReport, items []protection.Detail, more bool, err error) {
+	if v.Format() == "" {
+		found, err = p.app.Exposure.Details(ctx, v.Actor, in)
+		return found, found.Items.Items, found.Items.More, err
+	}
+	found, err = p.app.Exposure.EachDetail(ctx, v.Actor, in, func(_ reports.DetailsReport, d protection.Detail) error {
+		if len(items) == mostRows {
+			return errEnough
+		}
+		items = append(items, d)
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return found, items, false, err
+}
+
+func (s *settings) detailsTable(found reports.DetailsReport, items []protection.Detail, number int, more bool) *shell.Table {
+	c := found.Query.Currency
+	t := shell.Table{
+		Name: "allocations", Caption: "Allocations and bookings behind the report", Number: number, More: more, Total: -1,
+		Columns: []shell.Column{
+			{Name: "payment", Title: "Allocation"}, {Name: "booking", Title: "Booking"}, {Name: "transaction", Title: "Transaction", Hidden: true},
+			{Name: "merchant", Title: "Merchant"}, {Name: "country", Title: "Country"}, {Name: "scheme", Title: "Card scheme", Hidden: true},
+			{Name: "end", Title: "Ends on"}, {Name: "last_day", Title: "Last day of dispute", Hidden: true}, {Name: "standing", Title: "Standing"},
+			{Name: "remaining", Title: "Remaining", Figure: true, Hidden: true}, {Name: "e1", Title: "E1", Figure: true},
+			{Name: "e2", Title: "E2", Figure: true}, {Name: "e1_report", Title: "E1 in " + string(c), Figure: true},
+			{Name: "e2_report", Title: "E2 in " + string(c), Figure: true, Hidden: true}, {Name: "e4", Title: "Still to be paid (E4)", Figure: true},
+			{Name: "e5", Title: "Not protected (E5)", Figure: true, Hidden: true},
+		},
+		Empty: shell.Empty{Title: "No allocation is at risk here", Text: "An allocation is the part of a payment that pays for one booking. " +
+			"Take a filter away, or choose another day."},
+	}
+	for _, d := range items {
+		t.Rows = append(t.Rows, s.detailRow(d, found.ChannelNames[d.ChannelID], c))
+	}
+	return s.v.Table(t)
+}
+
+func (s *settings) detailRow(d protection.Detail, channel string, c money.Currency) shell.Row {
+	id := func(path string, n int64) string { return s.v.At(path + strconv.FormatInt(n, 10)) }
+	payment, href := shell.Words("Still to be paid"), ""
+	if d.AllocationID != 0 {
+		payment = shell.Ident(d.AllocationID)
+		href = s.below("/exposure/payments/"+strconv.FormatInt(d.TransactionID, 10), momentOnly...) + "#a" + strconv.FormatInt(d.AllocationID, 10)
+	}
+	last := shell.Cell{}
+	if d.Standing != protection.Instalments {
+		last = shell.OnDay(d.Terms.LastDay)
+	}
+	var figures [4]shell.Cell
+	if d.Standing == protection.Covered {
+		figures = [4]shell.Cell{shell.Sum(d.E1, d.Currency), shell.Sum(d.E2, d.Currency), sum(d.E1Report, d.Pending, c), sum(d.E2Report, d.Pending, c)}
+	}
+	tones := map[protection.Standing]string{protection.Covered: "good", protection.Uncovered: "warn"}
+	return shell.Row{Href: href, Cells: []shell.Cell{
+		payment, leading(shell.Ident(d.BookingID), id("/bookings/", d.BookingID)), shell.Ident(d.TransactionID),
+		leading(shell.Words(channel), id("/channels/", d.ChannelID)), shell.Words(country(d.Terms.Country)), shell.Words(shell.Say(string(d.Scheme))),
+		shell.OnDay(d.Terms.End), last, shell.State(string(d.Standing), tones[d.Standing]), nonzero(d.Remaining, d.Currency),
+		figures[0], figures[1], figures[2], figures[3], nonzero(d.E4, d.Currency), nonzero(d.E5, d.Currency),
+	}}
+}
+
+// momentOnly takes from an address all settings but those of the moment.
+var momentOnly = []string{
+	"channels", "", "suppliers", "", "countries", "", "currencies", "", "schemes", "", "months", "", "currency", "", "valuation", "", "on", "",
+	"bands", "", "from", "",
+}
+
+// payment explains the allocations of one payment, step by step.
+func (p *pages) payment(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	s, err := p.read(v)
+	if err != nil {
+		return err
+	}
+	in := reports.ProtectionQuery{Moment: s.Moment, Problems: s.in.Problems}
+	found, err := p.app.Protection.Explain(v.R.Context(), v.Actor, id, in)
+	if fault.Is(err, fault.RecordNotFound) {
+		return err
+	}
+	page := shell.Page{Title: "Payment " + strconv.FormatInt(id, 10), Path: []shell.Link{
+		{Text: "Exposure", Href: s.below("/exposure", "on", "", "bands", "")},
+	}}
+	r := &report{Settings: s.fields(withMoment)}
+	r.Settings.Fields = r.Settings.Fields[:2] // the day, and the time
+	if err != nil {
+		if err := s.refused(r.Settings, err); err != nil {
+			return err
+		}
+		return p.show(v, r, page)
+	}
+	r.About = "At the end of " + shell.Day(found.Moment.AsOf) + ", as known at " + shell.Instant(found.Moment.KnownAt) + "."
+	if found.Adjusted {
+		r.Notes = append(r.Notes, note{Text: "This adjusts another payment. The allocations below are those of that payment."})
+	}
+	if found.OverLimit > 0 {
+		r.Warnings = append(r.Warnings, note{Text: "When it was recorded it went over a limit, by " + shell.Money(found.OverLimit, found.OverLimitCurrency) + "."})
+	}
+	if len(found.Allocations) == 0 {
+		r.Notes = append(r.Notes, note{Text: "This payment has no allocations: it took no money for a booking."})
+	}
+	for _, x := range found.Allocations {
+		r.Parts = append(r.Parts, s.explained(x)...)
+	}
+	return v.Show(p.Pages, "report.html", shell.Page{Title: page.Title, Path: page.Path, Menu: "/exposure", Data: r})
+}
+
+// explained shows one allocation: what it is, how each figure is computed, and what has happened to it.
+func (s *settings) explained(x protection.Explained) []part {
+	c, id := x.Currency, strconv.FormatInt(x.ID, 10)
+	facts := []shell.Fact{
+		{Text: "Booking", Value: strconv.FormatInt(x.BookingID, 10), Href: s.v.At("/bookings/" + strconv.FormatInt(x.BookingID, 10))},
+		{Text: "State", Value: shell.Say(string(x.State))},
+		{Text: "Paid", Value: shell.Day(x.Paid())}, {Text: "Amount", Value: shell.Money(x.Amount, c), Figure: true},
+		{Text: "Refunded", Value: shell.Money(x.Amounts.Refunded, c), Figure: true},
+		{Text: "Charged back", Value: shell.Money(x.Amounts.ChargedBack, c), Figure: true},
+		{Text: "Remaining", Value: shell.Money(x.Remaining, c), Figure: true},
+		{Text: "Undelivered", Value: shell.Money(x.Undelivered, c), Figure: true},
+		{Text: "Trip", Value: shell.Day(x.Terms.Start) + " to " + shell.Day(x.Terms.End)},
+		{Text: "Last day of dispute", Value: shell.Day(x.Terms.LastDay)},
+	}
+	stepped := shell.Table{
+		Name: "steps", Caption: "How allocation " + id + " is computed", Bare: true,
+		Columns: []shell.Column{{Name: "figure", Title: "Figure"}, {Name: "rule", Title: "Rule"}, {Name: "how", Title: "How it is computed"}},
+	}
+	for _, step := range x.Steps {
+		stepped.Rows = append(stepped.Rows, shell.Row{Cells: []shell.Cell{shell.Words(step.Name), shell.Words(step.Rule), shell.Words(step.Text)}})
+	}
+	parts := []part{{Title: "Allocation " + id, ID: "a" + id, Facts: facts}, {Table: s.v.Table(stepped)}}
+	if len(x.Events) > 0 || len(x.History) > 1 {
+		parts = append(parts, part{Title: "What has happened", Table: s.v.Table(happened(x))})
+	}
+	return parts
+}
+
+// happened lists refunds, chargebacks and changes of the trip, in the order in which they were recorded.
+func happened(x protection.Explained) shell.Table {
+	t := shell.Table{Name: "history", Caption: "What has happened to the allocation", Bare: true, Columns: []shell.Column{
+		{Name: "recorded", Title: "Recorded"}, {Name: "effective", Title: "In effect since"}, {Name: "what", Title: "What"},
+		{Name: "amount", Title: "Amount", Figure: true},
+	}}
+	type fact struct {
+		recorded, effective time.Time
+		what                string
+		amount              shell.Cell
+	}
+	var facts []fact
+	for i, h := range x.History {
+		what := "The trip is now from " + shell.Day(h.Start) + " to " + shell.Day(h.End)
+		if i == 0 {
+			what = "Paid, for a trip from " + shell.Day(h.Start) + " to " + shell.Day(h.End)
+		}
+		facts = append(facts, fact{h.RecordedAt, h.EffectiveAt, what, shell.Cell{}})
+	}
+	for _, e := range x.Events {
+		facts = append(facts, fact{e.RecordedAt, e.EffectiveAt, shell.Say(string(e.Kind)), shell.Sum(e.Amount, x.Currency)})
+	}
+	slices.SortStableFunc(facts, func(a, b fact) int { return a.recorded.Compare(b.recorded) })
+	for _, f := range facts {
+		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
+			shell.AtInstant(f.recorded), shell.AtInstant(f.effective), shell.Words(f.what), f.amount,
+		}})
+	}
+	return t
+}
+
+// bandName is how people say a band of an ageing.
+func bandName(band string) string {
+	from, to, several := strings.Cut(band, "-")
+	switch {
+	case band == "in_travel":
+		return "in travel"
+	case band == "over_365":
+		return "in more than 365 days"
+	case several:
+		return "in " + from + " to " + to + " days"
+	}
+	return band
+}

@@ -1,0 +1,310 @@
+package analyst
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"holdfast/internal/protection"
+	"holdfast/internal/reports"
+	"holdfast/internal/web/chart"
+	"holdfast/internal/web/shell"
+)
+
+// steps is the order in which clicks lead from the whole book down.
+var steps = []protection.Dimension{
+	protection.ByChannel, protection.ByCountry, protection.ByMonth, protection.BySupplier, protection.ByScheme, protection.ByCurrency,
+}
+
+// exposure shows what would be lost if merchants fail, in rows of one or two groupings.
+func (p *pages) exposure(v *shell.Visit) error {
+	if went, err := tidy(v); went || err != nil {
+		return err
+	}
+	s, err := p.read(v)
+	if err != nil {
+		return err
+	}
+	const which = withMoment | withValuation | withGrouping
+	page := shell.Page{Title: "Exposure", Parts: v.Parts("exposure", "/exposure"), Wide: true, Acts: []shell.Link{
+		{Text: "Allocations behind it", Href: s.below("/exposure/details"), Plain: true},
+	}}
+	found, err := p.app.Exposure.Report(v.R.Context(), v.Actor, s.query())
+	if err != nil {
+		return p.fail(s, which, err, page)
+	}
+	if err := p.learn(v, s.names, suppliersOf(found)); err != nil {
+		return err
+	}
+	if len(s.Channels) == 1 {
+		name := found.ChannelNames[s.Channels[0]]
+		page.Acts = append(page.Acts, shell.Link{Text: name, Href: v.At("/channels/" + strconv.FormatInt(s.Channels[0], 10)), Plain: true})
+	}
+	r := s.began(which)
+	r.at(s, found.Query, found.Final)
+	r.keyFigures(found)
+	r.apartNotes(found.PendingRate, found.Uncovered)
+	for _, i := range found.Instalments {
+		r.Notes = append(r.Notes, note{Text: fmt.Sprintf("%s are still to be paid for %s. This is in no total.",
+			shell.Money(i.E1, i.Currency), shell.Plural(i.Allocations, "booking", "bookings"))})
+	}
+	if v.Format() == "" {
+		if err := p.exposureCharts(s, r, found); err != nil {
+			return err
+		}
+	}
+	t, err := s.exposureTable(found)
+	if err != nil {
+		return err
+	}
+	r.Parts = []part{{Table: t}}
+	return p.show(v, r, page)
+}
+
+// below is another page with the same settings.
+func (s *settings) below(path string, pairs ...string) string {
+	drop := []string{"page", "", "sort", "", "down", "", "col", "", "format", "", "by", "", "across", "", "figure", ""}
+	_, query, _ := strings.Cut(s.v.With(append(drop, pairs...)...), "?")
+	if query == "" {
+		return s.v.At(path)
+	}
+	return s.v.At(path) + "?" + query
+}
+
+func suppliersOf(r reports.ExposureReport) (ids []int64) {
+	for _, row := range r.Rows {
+		ids = append(ids, protection.SupplierIDs(row.Key.Suppliers)...)
+	}
+	return ids
+}
+
+// keyFigures are those of the whole report.
+func (r *report) keyFigures(found reports.ExposureReport) {
+	c, net := found.Query.Currency, found.Net
+	r.Figures = []figure{
+		{Text: "Undelivered (E1)", Value: said(found.Total.E1, found.Gaps.E1, c), Hint: shell.Plural(found.Total.Allocations, "allocation", "allocations")},
+		{Text: "Tail (E2)", Value: said(found.Total.E2, found.Gaps.E2, c), Hint: "delivered, and can still be charged back"},
+		{Text: "Together (E3)", Value: said(found.Total.E1+found.Total.E2, found.Gaps.E1 || found.Gaps.E2, c)},
+		{Text: "E1 less collateral", Value: said(net.Net, net.NetGap, c), Hint: "collateral " + said(net.Held, net.HeldGap, c)},
+	}
+}
+
+// exposureCharts draws the rows, and by month and country what the rows do not say. A narrow part of the book is read by row:
+// one report of it is enough.
+func (p *pages) exposureCharts(s *settings, r *report, found reports.ExposureReport) error {
+	r.draw(s.chartOf(found, "rows"))
+	if s.Scope.Narrow() {
+		return nil
+	}
+	by := protection.ByMonth
+	if found.Query.By == protection.ByMonth {
+		by = protection.ByCountry
+	}
+	q := s.query()
+	q.By, q.Across, q.KnownAt = by, "", found.Query.KnownAt
+	more, err := p.app.Exposure.Report(s.v.R.Context(), s.v.Actor, q)
+	if err == nil {
+		r.draw(s.chartOf(more, string(by)))
+	}
+	return err
+}
+
+// chartOf draws a report by its first dimension: months as upright bars, all else in order of size.
+func (s *settings) chartOf(r reports.ExposureReport, id string) chart.Chart {
+	by := r.Query.By
+	c := chart.Chart{
+		ID: id, Kind: chart.Ranked, Title: "By " + strings.ToLower(titleOf(by)), Currency: r.Query.Currency, Names: titleOf(by),
+		Series: []string{"Undelivered (E1)", "Tail (E2)"}, Caption: "Undelivered and tail, in " + string(r.Query.Currency),
+	}
+	if by == protection.ByMonth {
+		c.Kind = chart.Bars
+	}
+	for i, sub := range r.Subtotals {
+		if sub.Gaps.E1 || sub.Gaps.E2 {
+			c.Caption += ". What has no exchange rate is left out"
+			continue
+		}
+		if sub.E1 == 0 && sub.E2 == 0 {
+			continue
+		}
+		name := s.nameOf(by, sub.Key, r.ChannelNames)
+		point := chart.Point{Label: name, Long: name, Values: []int64{sub.E1, sub.E2}, Href: s.deeper(sub.Key, by)}
+		if by == protection.ByMonth {
+			point.Label = shortMonth(sub.Key.Month, i == 0)
+		}
+		c.Points = append(c.Points, point)
+	}
+	return c
+}
+
+// nameOf is the text of a key in one dimension.
+func (s *settings) nameOf(d protection.Dimension, k protection.Key, channels map[int64]string) string {
+	switch d {
+	case protection.ByMonth:
+		return month(k.Month)
+	case protection.ByCurrency:
+		return string(k.Currency)
+	case protection.ByScheme:
+		return shell.Say(cmp.Or(k.Scheme, "no card"))
+	case protection.ByCountry:
+		return country(k.Country)
+	case protection.BySupplier:
+		return s.names.set(k.Suppliers)
+	}
+	return channels[k.ChannelID]
+}
+
+// valueOf is the value of a key in one dimension for a filter; "" where no filter can name it.
+func valueOf(d protection.Dimension, k protection.Key) string {
+	switch d {
+	case protection.ByMonth:
+		return k.Month
+	case protection.ByCurrency:
+		return string(k.Currency)
+	case protection.ByScheme:
+		return k.Scheme
+	case protection.ByCountry:
+		return k.Country
+	case protection.BySupplier:
+		return k.Suppliers
+	}
+	return strconv.FormatInt(k.ChannelID, 10)
+}
+
+// narrowed are the settings that narrow a report to a key. ok is false where no filter can name it.
+func narrowed(k protection.Key, by ...protection.Dimension) (pairs []string, ok bool) {
+	for _, d := range by {
+		if d == "" {
+			continue
+		}
+		value := valueOf(d, k)
+		if value == "" {
+			return nil, false
+		}
+		pairs = append(pairs, filterOf(d), value)
+	}
+	return pairs, true
+}
+
+// deeper is the report of one row by the next dimension that is not fixed yet. Where all are, it is the list of allocations.
+func (s *settings) deeper(k protection.Key, by ...protection.Dimension) string {
+	pairs, ok := narrowed(k, by...)
+	if !ok {
+		return ""
+	}
+	for _, d := range steps {
+		if !slices.Contains(by, d) && s.in.Get(filterOf(d)) == "" {
+			return s.below("/exposure", append(pairs, "by", string(d))...)
+		}
+	}
+	return s.below("/exposure/details", pairs...)
+}
+
+// exposureOrders are what the rows can be ordered by.
+var exposureOrders = []string{"e1_report", "key", "allocations", "e2_report", "e3_report"}
+
+func (s *settings) exposureTable(found reports.ExposureReport) (*shell.Table, error) {
+	orders := exposureOrders
+	byTime := found.Query.By == protection.ByMonth
+	if byTime {
+		orders = append([]string{"key"}, exposureOrders...)
+	}
+	page, err := s.v.PageOf(orders, !byTime)
+	if err != nil {
+		return nil, err
+	}
+	q := found.Query
+	t := shell.Table{
+		Name: "exposure", Caption: "Exposure by " + string(q.By), Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
+		Empty: shell.Empty{Title: "Nothing is at risk here", Text: "This part of the book has no payment that could be lost at this moment. " +
+			"Choose another day, or take a filter away."},
+	}
+	t.Columns = []shell.Column{{Name: "key", Title: titleOf(q.By), Sorts: true}}
+	if q.Across != "" {
+		t.Columns = append(t.Columns, shell.Column{Name: "across", Title: titleOf(q.Across)})
+	}
+	unit := " in " + string(q.Currency)
+	t.Columns = append(t.Columns, []shell.Column{
+		{Name: "currency", Title: "Currency"}, {Name: "allocations", Title: "Allocations", Figure: true, Sorts: true},
+		{Name: "e1", Title: "E1", Figure: true}, {Name: "e2", Title: "E2", Figure: true, Hidden: true},
+		{Name: "e1_report", Title: "E1" + unit, Figure: true, Sorts: true}, {Name: "e2_report", Title: "E2" + unit, Figure: true, Sorts: true},
+		{Name: "e3_report", Title: "E3" + unit, Figure: true, Sorts: true},
+		{Name: "e4", Title: "Still to be paid (E4)", Figure: true, Hidden: true}, {Name: "e5", Title: "Not protected (E5)", Figure: true, Hidden: true},
+	}...)
+	rows := slices.Clone(found.Rows)
+	sortExposure(rows, page.OrderBy, page.Descending, func(r protection.Row) string { return s.nameOf(q.By, r.Key, found.ChannelNames) }, byTime)
+	rows, t.More = pick(s.v, rows, page.Number, page.Size)
+	for _, row := range rows {
+		t.Rows = append(t.Rows, s.exposureRow(found, row))
+	}
+	t.Foot = exposureFoot(found)
+	return s.v.Table(t), nil
+}
+
+func sortExposure(rows []protection.Row, by string, down bool, name func(protection.Row) string, byTime bool) {
+	slices.SortStableFunc(rows, func(a, b protection.Row) int {
+		var order int
+		switch by {
+		case "key":
+			if !byTime { // the rows of months are in order already
+				order = cmp.Compare(strings.ToLower(name(a)), strings.ToLower(name(b)))
+			} else {
+				order = cmp.Compare(a.Key.Month, b.Key.Month)
+			}
+		case "allocations":
+			order = cmp.Compare(a.Allocations, b.Allocations)
+		case "e2_report":
+			order = cmp.Compare(a.E2Report, b.E2Report)
+		case "e3_report":
+			order = cmp.Compare(a.E1Report+a.E2Report, b.E1Report+b.E2Report)
+		default:
+			order = cmp.Compare(a.E1Report, b.E1Report)
+		}
+		if down {
+			return -order
+		}
+		return order
+	})
+}
+
+func (s *settings) exposureRow(found reports.ExposureReport, row protection.Row) shell.Row {
+	q, k := found.Query, row.Key
+	count := shell.Number(row.Allocations)
+	if pairs, ok := narrowed(k, q.By, q.Across); ok {
+		if s.in.Get("currencies") == "" {
+			pairs = append(pairs, "currencies", string(row.Currency))
+		}
+		count = leading(count, s.below("/exposure/details", pairs...))
+	}
+	cells := []shell.Cell{shell.Words(s.nameOf(q.By, k, found.ChannelNames))}
+	if q.Across != "" {
+		cells = append(cells, leading(shell.Words(s.nameOf(q.Across, k, found.ChannelNames)), s.deeper(k, q.By, q.Across)))
+	}
+	cells = append(cells, shell.Words(string(row.Currency)), count, shell.Sum(row.E1, row.Currency), shell.Sum(row.E2, row.Currency),
+		sum(row.E1Report, row.Gaps.E1, q.Currency), sum(row.E2Report, row.Gaps.E2, q.Currency),
+		sum(row.E1Report+row.E2Report, row.Gaps.E1 || row.Gaps.E2, q.Currency),
+		shell.Sum(row.E4, row.Currency), shell.Sum(row.E5, row.Currency))
+	return shell.Row{Href: s.deeper(k, q.By), Cells: cells}
+}
+
+// exposureFoot is the total, and what the rounding of each row takes from it.
+func exposureFoot(found reports.ExposureReport) (foot []shell.Row) {
+	c := found.Query.Currency
+	line := func(name string, count shell.Cell, cells ...shell.Cell) {
+		row := []shell.Cell{shell.Words(name)}
+		if found.Query.Across != "" {
+			row = append(row, shell.Cell{})
+		}
+		row = append(row, shell.Cell{}, count, shell.Cell{}, shell.Cell{})
+		foot = append(foot, shell.Row{Cells: append(row, cells...)})
+	}
+	if found.RoundingE1 != 0 || found.RoundingE2 != 0 {
+		line("Rounding of the rows", shell.Cell{}, sum(found.RoundingE1, found.Gaps.E1, c), sum(found.RoundingE2, found.Gaps.E2, c),
+			sum(found.RoundingE1+found.RoundingE2, found.Gaps.E1 || found.Gaps.E2, c))
+	}
+	line("Total", shell.Number(found.Total.Allocations), sum(found.Total.E1, found.Gaps.E1, c), sum(found.Total.E2, found.Gaps.E2, c),
+		sum(found.Total.E1+found.Total.E2, found.Gaps.E1 || found.Gaps.E2, c))
+	return foot
+}

@@ -1,0 +1,141 @@
+package analyst
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/texts"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+// naming has the names of what reports are about.
+type naming struct {
+	policy    money.Currency
+	channels  []travel.Channel // the first of the site, by name
+	more      bool             // there are others
+	suppliers map[int64]string // those that a page needs
+}
+
+// offered is how many merchants a choice has. Others are found in the rows of the report.
+const offered = 100
+
+// naming reads the names that the form needs.
+func (p *pages) naming(v *shell.Visit, s *settings) (*naming, error) {
+	n := &naming{suppliers: map[int64]string{}}
+	list, err := p.app.Channels.List(v.R.Context(), v.Actor, travel.ChannelFilter{}, travel.Page{Number: 1, Size: offered, Offset: -1, OrderBy: "name"})
+	if err != nil {
+		return nil, err
+	}
+	n.channels, n.more = list.Items, list.More
+	policy, err := p.app.Policies.On(v.R.Context(), v.Actor, nil)
+	if err != nil {
+		return nil, err
+	}
+	n.policy = policy.Currency
+	return n, p.learn(v, n, s.Suppliers)
+}
+
+// learn reads the names of some suppliers.
+func (p *pages) learn(v *shell.Visit, n *naming, ids []int64) error {
+	slices.Sort(ids)
+	ids = slices.DeleteFunc(slices.Compact(ids), func(id int64) bool { return n.suppliers[id] != "" })
+	for part := range slices.Chunk(ids, offered) {
+		page := travel.Page{Number: 1, Size: offered, Offset: -1, OrderBy: "id"}
+		list, err := p.app.Suppliers.List(v.R.Context(), v.Actor, travel.SupplierFilter{Include: part}, page)
+		if err != nil {
+			return err
+		}
+		for _, s := range list.Items {
+			n.suppliers[s.ID] = s.Name
+		}
+	}
+	return nil
+}
+
+func (n *naming) supplier(id int64) string {
+	if name := n.suppliers[id]; name != "" {
+		return name
+	}
+	return "Supplier " + strconv.FormatInt(id, 10)
+}
+
+// set names a set of suppliers.
+func (n *naming) set(key string) string {
+	ids := protection.SupplierIDs(key)
+	if len(ids) == 0 {
+		return "No supplier"
+	}
+	return strings.Join(each(ids, n.supplier), " + ")
+}
+
+func (n *naming) channelOptions(chosen string, ids []int64) any {
+	pairs := []string{"", "All merchants"}
+	found := chosen == ""
+	for _, c := range n.channels {
+		id := strconv.FormatInt(c.ID, 10)
+		pairs = append(pairs, id, c.Name)
+		found = found || id == chosen
+	}
+	switch {
+	case found:
+	case len(ids) > 1:
+		pairs = append(pairs, chosen, shell.Count(int64(len(ids)))+" merchants")
+	default:
+		pairs = append(pairs, chosen, "Merchant "+chosen)
+	}
+	return shell.Options(pairs...)
+}
+
+// currencyOptions are the currencies of the site's merchants, and the usual ones.
+func (n *naming) currencyOptions(chosen money.Currency) any {
+	list := []money.Currency{"EUR", "GBP", "USD", "CHF"}
+	for _, c := range n.channels {
+		list = append(list, c.Currency)
+	}
+	if chosen != "" {
+		list = append(list, chosen)
+	}
+	slices.Sort(list)
+	pairs := []string{"", string(n.policy) + ", as the policy"}
+	for _, c := range slices.Compact(list) {
+		if c != n.policy || c == chosen {
+			pairs = append(pairs, string(c), string(c))
+		}
+	}
+	return shell.Options(pairs...)
+}
+
+var english = texts.Of("enGB")
+
+func country(code string) string {
+	if code == "" {
+		return "No country"
+	}
+	return english.Country(code)
+}
+
+// month writes 2026-09 as "Sep 2026".
+func month(text string) string {
+	day, err := civil.ParseDay(text + "-01")
+	if err != nil {
+		return text
+	}
+	return day.Start().Format("Jan 2006")
+}
+
+// shortMonth is month for an axis: the year stands at the first one and at each January.
+func shortMonth(text string, first bool) string {
+	day, err := civil.ParseDay(text + "-01")
+	if err != nil {
+		return text
+	}
+	if first || day.Start().Month() == 1 {
+		return day.Start().Format("Jan 2006")
+	}
+	return day.Start().Format("Jan")
+}

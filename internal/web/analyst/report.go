@@ -1,0 +1,148 @@
+package analyst
+
+import (
+	"fmt"
+	"html/template"
+	"time"
+
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/web/chart"
+	"holdfast/internal/web/shell"
+)
+
+// report is what a page shows: key figures, what to know about them, charts, and tables. The first table leaves as a file.
+type report struct {
+	Settings *setting
+	About    string // what the report is about, and at which moment
+	Keep     string // the address of the same report that always shows the same
+	Release  string // the address of the report of now
+	Figures  []figure
+	Warnings []note // what makes a figure unknown or wrong
+	Notes    []note // what stands beside the figures
+	Charts   []template.HTML
+	Parts    []part
+}
+
+// figure is a key figure.
+type figure struct{ Text, Value, Hint, Href string }
+
+// note is something to know about the figures.
+type note struct{ Text, Href string }
+
+// part is a table with its title, or a list of facts.
+type part struct {
+	Title, Text string
+	Table       *shell.Table
+	Facts       []shell.Fact
+	ID          string
+}
+
+// began makes a report with the form above it.
+func (s *settings) began(which int) *report { return &report{Settings: s.fields(which)} }
+
+// at says at which moment a report is, and gives the address that keeps it.
+func (r *report) at(s *settings, q protection.ReportQuery, final bool) {
+	rates := "at the rates of the day"
+	if q.Valuation == protection.Locked {
+		rates = "at the rate of each payment"
+	}
+	r.About = fmt.Sprintf("At the end of %s, as known at %s, in %s %s.", shell.Day(q.AsOf), shell.Instant(q.KnownAt), q.Currency, rates)
+	if final {
+		r.About += " This report can no longer change."
+	}
+	if s.AsOf == nil || s.KnownAt.IsZero() {
+		// The field of a browser takes milliseconds, and the databases keep microseconds: the next whole one has all of it.
+		known := q.KnownAt.Add(time.Millisecond - time.Microsecond).Truncate(time.Millisecond)
+		r.Keep = s.v.With("as_of", q.AsOf.String(), "known_at", known.UTC().Format(pinned), "page", "")
+	} else {
+		r.Release = s.v.With("as_of", "", "known_at", "", "page", "")
+	}
+}
+
+// draw adds a chart, unless it has nothing to show.
+func (r *report) draw(c chart.Chart) {
+	if len(c.Points) > 0 {
+		r.Charts = append(r.Charts, c.HTML())
+	}
+}
+
+// show answers with a report: as a page, or its first table as a file.
+func (p *pages) show(v *shell.Visit, r *report, page shell.Page) error {
+	if len(r.Parts) > 0 && r.Parts[0].Table != nil {
+		if sent, err := v.File(r.Parts[0].Table); sent || err != nil {
+			return err
+		}
+	}
+	page.Data = r
+	if page.Menu == "" {
+		page.Menu = "/exposure"
+	}
+	return v.Show(p.Pages, "report.html", page)
+}
+
+// fail shows the form with what is wrong in it.
+func (p *pages) fail(s *settings, which int, err error, page shell.Page) error {
+	r := s.began(which)
+	if err := s.refused(r.Settings, err); err != nil {
+		return err
+	}
+	return p.show(s.v, r, page)
+}
+
+// sum is an amount, or says that it is not known because a rate is missing.
+func sum(amount int64, gap bool, c money.Currency) shell.Cell {
+	if gap {
+		return shell.Words("Not known")
+	}
+	return shell.Sum(amount, c)
+}
+
+// nonzero is an amount where there is one.
+func nonzero(amount int64, c money.Currency) shell.Cell {
+	if amount == 0 {
+		return shell.Cell{}
+	}
+	return shell.Sum(amount, c)
+}
+
+// said is sum as a text.
+func said(amount int64, gap bool, c money.Currency) string {
+	if gap {
+		return "Not known"
+	}
+	return shell.Money(amount, c)
+}
+
+// leading is a cell that leads to a page.
+func leading(c shell.Cell, href string) shell.Cell {
+	c.Href = href
+	return c
+}
+
+// pick takes the rows of a page out of a list that is read already. A file has all of them, up to a bound.
+func pick[T any](v *shell.Visit, list []T, number, size int) (rows []T, more bool) {
+	if v.Format() != "" {
+		return list[:min(len(list), mostRows)], false
+	}
+	from := min(len(list), max(0, number-1)*size)
+	to := min(len(list), from+size)
+	return list[from:to], to < len(list)
+}
+
+// mostRows is how many rows a file has at most.
+const mostRows = 10_000
+
+// apartNotes tells what stands outside the totals.
+func (r *report) apartNotes(pending, uncovered []protection.Pending) {
+	for _, x := range pending {
+		text := fmt.Sprintf("There is no exchange rate yet for %s in %s. So %s undelivered and %s tail have no value in the currency of the report.",
+			shell.Plural(x.Allocations, "payment", "payments"), x.Currency, shell.Money(x.E1, x.Currency), shell.Money(x.E2, x.Currency))
+		r.Warnings = append(r.Warnings, note{Text: text})
+	}
+	for _, x := range uncovered {
+		text := fmt.Sprintf("Outside the total: %s of %s without protection, or before the cover begins.",
+			shell.Money(x.E1, x.Currency), shell.Plural(x.Allocations, "payment", "payments"))
+		r.Notes = append(r.Notes, note{Text: text})
+	}
+}

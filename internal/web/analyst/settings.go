@@ -1,0 +1,267 @@
+package analyst
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/reports"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+// settings are what a report is asked for. They stand in the address, so that a page can be sent to a colleague.
+type settings struct {
+	reports.ExposureQuery // without what could not be read: see query
+	in                    *shell.Reading
+	names                 *naming
+	v                     *shell.Visit
+}
+
+// query is what a room is asked. It tells what is wrong with all of it at once.
+func (s *settings) query() reports.ExposureQuery {
+	q := s.ExposureQuery
+	q.Problems = s.in.Problems
+	return q
+}
+
+// pinned is how an address names an instant. It is what a field for a time takes.
+const pinned = "2006-01-02T15:04:05.000"
+
+// maxNamed is how many values one setting may name.
+const maxNamed = 1000
+
+// tidy leads to the same page without the values that are empty: a form sends all its fields. It says whether it did.
+func tidy(v *shell.Visit) (bool, error) {
+	q := v.R.URL.Query()
+	before := len(q)
+	maps.DeleteFunc(q, func(_ string, values []string) bool { return len(values) == 1 && values[0] == "" })
+	if len(q) == before {
+		return false, nil
+	}
+	address := v.R.URL.Path
+	if len(q) > 0 {
+		address += "?" + q.Encode()
+	}
+	return true, v.Go(address)
+}
+
+// read reads the settings of a page. What is wrong with them is told by the report.
+func (p *pages) read(v *shell.Visit) (*settings, error) {
+	form := &shell.Form{Values: url.Values{}}
+	for name, values := range v.R.URL.Query() {
+		form.Values.Set(name, strings.Join(values, ","))
+	}
+	s := &settings{in: form.Reading(), v: v}
+	s.AsOf = s.in.Day("as_of")
+	s.KnownAt = s.instant("known_at")
+	if c := s.in.Currency("currency"); c != nil {
+		s.Currency = *c
+	}
+	s.Valuation = protection.Valuation(s.in.Get("valuation"))
+	s.By, s.Across = protection.Dimension(s.in.Get("by")), protection.Dimension(s.in.Get("across"))
+	s.Channels, s.Suppliers = s.ids("channels"), s.ids("suppliers")
+	for _, code := range s.list("countries") {
+		s.Countries = append(s.Countries, strings.ToUpper(code))
+	}
+	for _, code := range s.list("currencies") {
+		s.Currencies = append(s.Currencies, money.Currency(strings.ToUpper(code)))
+	}
+	for _, name := range s.list("schemes") {
+		s.Schemes = append(s.Schemes, travel.Scheme(strings.ToLower(name)))
+	}
+	s.Months = s.list("months")
+	var err error
+	s.names, err = p.naming(v, s)
+	return s, err
+}
+
+// list reads values with commas between them.
+func (s *settings) list(name string) (items []string) {
+	for item := range strings.SplitSeq(s.in.Get(name), ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	if len(items) > maxNamed {
+		s.in.Problems.Wrong(name, "At most %d values are allowed.", maxNamed)
+		return nil
+	}
+	return items
+}
+
+func (s *settings) ids(name string) (ids []int64) {
+	for _, item := range s.list(name) {
+		id, err := strconv.ParseInt(item, 10, 64)
+		if err != nil || id <= 0 {
+			s.in.Problems.Wrong(name, "A list of numbers is expected.")
+			return nil
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// instant reads a time in GMT, as a browser's field sends it.
+func (s *settings) instant(name string) time.Time {
+	text := strings.TrimSuffix(s.in.Get(name), "Z")
+	if text == "" {
+		return time.Time{}
+	}
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02 15:04:05"} {
+		t, err := time.ParseInLocation(layout, text, time.UTC) // a fraction of a second may follow
+		if day := civil.DayOf(t); err == nil && day >= civil.FirstDay && day <= civil.LastDay {
+			return t
+		}
+	}
+	s.in.Problems.Wrong(name, "This is not a time in GMT such as 2026-09-14T12:30.")
+	return time.Time{}
+}
+
+// field is one of the form of settings.
+type field struct {
+	Name, Label, Kind string
+	Options           any
+}
+
+// setting is the form above a report.
+type setting struct {
+	Form   *shell.Form
+	Action string
+	Fields []field
+	Hidden []shell.Link
+	Chips  []shell.Link // what the report is narrowed to; each link takes it away
+	Wrong  []string     // what is wrong with settings that have no field
+}
+
+// The fields of forms.
+const (
+	withMoment = 1 << iota
+	withValuation
+	withGrouping
+	withFrom
+	withFigure
+)
+
+// fields makes the form above a report.
+func (s *settings) fields(which int) *setting {
+	out := &setting{Form: s.in.Form, Action: s.v.R.URL.Path}
+	add := func(name, label, kind string, options any) {
+		out.Fields = append(out.Fields, field{name, label, kind, options})
+	}
+	if which&withFrom != 0 {
+		add("from", "From the end of", "date", nil)
+	}
+	add("as_of", "At the end of", "date", nil)
+	add("known_at", "As known at (GMT)", "datetime-local", nil)
+	add("currency", "Currency", "select", s.names.currencyOptions(s.Currency))
+	if which&withValuation != 0 {
+		add("valuation", "Rates", "select", shell.Options("", "Of the day (spot)", "locked", "Of each payment (locked)"))
+	}
+	add("channels", "Merchant", "select", s.names.channelOptions(s.in.Get("channels"), s.Channels))
+	if which&withGrouping != 0 {
+		add("by", "Rows by", "select", shell.Options(groupings(false)...))
+		add("across", "Crossed with", "select", shell.Options(groupings(true)...))
+	}
+	if which&withFigure != 0 {
+		add("by", "Rows by", "select", shell.Options("", "Currency", "channel", "Merchant"))
+		add("figure", "Figure", "select", shell.Options("", "Undelivered (E1)", "e2", "Tail (E2)"))
+	}
+	own := map[string]bool{"format": true, "col": true, "sort": true, "down": true}
+	for _, f := range out.Fields {
+		own[f.Name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.in.Values)) {
+		if !own[name] && !strings.HasPrefix(name, "page") {
+			out.Hidden = append(out.Hidden, shell.Link{Text: name, Href: s.in.Values.Get(name)})
+		}
+	}
+	out.Chips = s.chips()
+	return out
+}
+
+func groupings(across bool) []string {
+	pairs := []string{"", "Nothing"}
+	if !across {
+		pairs = nil
+	}
+	for _, d := range protection.Dimensions {
+		pairs = append(pairs, string(d), titleOf(d))
+	}
+	return pairs
+}
+
+// titleOf is the word for a dimension.
+func titleOf(d protection.Dimension) string {
+	switch d {
+	case protection.ByChannel:
+		return "Merchant"
+	case protection.ByMonth:
+		return "Month of travel"
+	case protection.ByScheme:
+		return "Card scheme"
+	}
+	return shell.Say(string(d))
+}
+
+// filterOf is the setting that narrows a report to a value of a dimension.
+func filterOf(d protection.Dimension) string {
+	switch d {
+	case protection.ByCountry:
+		return "countries"
+	case protection.ByCurrency:
+		return "currencies"
+	}
+	return string(d) + "s"
+}
+
+// chips are the parts of the scope that have no field.
+func (s *settings) chips() (list []shell.Link) {
+	add := func(d protection.Dimension, texts []string) {
+		if len(texts) > 0 {
+			text := fmt.Sprintf("%s: %s", titleOf(d), strings.Join(texts, ", "))
+			list = append(list, shell.Link{Text: text, Href: s.v.With(filterOf(d), "", "page", "")})
+		}
+	}
+	var names []string
+	for _, id := range s.Suppliers {
+		names = append(names, s.names.supplier(id))
+	}
+	add(protection.BySupplier, names)
+	add(protection.ByCountry, each(s.Countries, country))
+	add(protection.ByMonth, each(s.Months, month))
+	add(protection.ByScheme, each(s.Schemes, func(x travel.Scheme) string { return shell.Say(string(x)) }))
+	add(protection.ByCurrency, each(s.Currencies, func(c money.Currency) string { return string(c) }))
+	return list
+}
+
+func each[T any](list []T, say func(T) string) (texts []string) {
+	for _, item := range list {
+		texts = append(texts, say(item))
+	}
+	return texts
+}
+
+// refused shows the form again when a report has refused its settings. Any other error is returned.
+func (s *settings) refused(form *setting, err error) error {
+	if _, rest := s.v.Took(s.in.Form, err); rest != nil {
+		return rest
+	}
+	own := map[string]bool{}
+	for _, f := range form.Fields {
+		own[f.Name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.in.Form.Problems)) {
+		if !own[name] {
+			form.Wrong = append(form.Wrong, fmt.Sprintf("%s: %s", shell.Say(name), s.in.Form.Problems[name]))
+		}
+	}
+	return nil
+}
