@@ -156,6 +156,17 @@ func (l *Limits) Get(ctx context.Context, actor auth.Actor, id int64) (protectio
 	return found, core.NotFoundAs(fault.SettingNotFound, err, "There is no limit %d.", id)
 }
 
+// History reads one page of all limits that were ever set, also of those that are over or still to come. If channelID is not 0,
+// it reads those that count for this channel: its own, and those of every channel.
+func (l *Limits) History(ctx context.Context, actor auth.Actor, channelID int64, page travel.Page) (travel.List[protection.Limit], error) {
+	return core.Read(ctx, l.Core, actor, func(tx *db.Tx) (list travel.List[protection.Limit], err error) {
+		if err := checkChannels(tx, actor.SiteID, []int64{channelID}); err != nil {
+			return list, err
+		}
+		return limitsPage(tx, actor.SiteID, channelID, page)
+	})
+}
+
 // LimitRow is a limit in force and its use. A limit of transactions or bookings has no use here, because each
 // transaction or booking has its own. Amounts are minor units of the limit's currency.
 type LimitRow struct {

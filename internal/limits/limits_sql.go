@@ -46,6 +46,16 @@ func limitByID(tx *db.Tx, siteID, id int64) (protection.Limit, error) {
 	})
 }
 
+// limitsPage reads one page of all limits of a site, or of one channel: its own and those of every channel.
+func limitsPage(tx *db.Tx, siteID, channelID int64, page travel.Page) (travel.List[protection.Limit], error) {
+	var w db.Where
+	w.And("site_id = ?", siteID)
+	if channelID != 0 {
+		w.And("channel_id = ? OR channel_id IS NULL AND scope <> 'site'", channelID)
+	}
+	return db.ListOf(tx, "limits", limitColumns, &w, page, map[string]string{"from": "from_day"}, nil, scanLimit)
+}
+
 // LimitsUpTo reads the limits of a site that begin up to a day, in order of recording. If scopes are given, it reads
 // theirs only.
 func LimitsUpTo(tx *db.Tx, siteID int64, day civil.Day, scopes ...protection.LimitScope) (protection.Limits, error) {

@@ -1,11 +1,12 @@
-// Package terms serves the pages of the dashboard about the terms of a site: policies, rate cards, limits, collateral, exchange rates, mails and the audit.
-// Begin reading at Add.
+// Package terms serves the pages of the dashboard about the terms of a site: policies, rate cards, limits, collateral,
+// exchange rates, mails and the audit. Begin reading at Add.
 package terms
 
 import (
 	"embed"
 
 	"holdfast/internal/app"
+	"holdfast/internal/auth"
 	"holdfast/internal/web/shell"
 )
 
@@ -25,6 +26,31 @@ func Add(f *shell.Frame, a *app.App) error {
 	if err != nil {
 		return err
 	}
-	_ = &pages{a, f, templates}
+	p := &pages{a, f, templates}
+	f.Site("GET /settings/policies", auth.Read, p.policies)
+	f.Site("GET /settings/policies/{id}", auth.Read, p.policy)
+	f.Site("GET /settings/policy", auth.WritePolicies, p.newPolicy)
+	f.Site("POST /settings/policy", auth.WritePolicies, p.setPolicy)
+	f.Site("GET /settings/limits", auth.Read, p.limits)
+	f.Site("GET /settings/limits/history", auth.Read, p.limitHistory)
+	f.Site("GET /settings/limit", auth.WriteLimits, p.newLimit)
+	f.Site("POST /settings/limit", auth.WriteLimits, p.setLimit)
+	f.Site("GET /settings/collateral", auth.Read, p.collateral)
+	f.Site("GET /settings/collateral/new", auth.WriteCollateral, p.newCollateral)
+	f.Site("POST /settings/collateral/new", auth.WriteCollateral, p.addCollateral)
 	return nil
+}
+
+// settings completes a page of the settings of a site; at is its address below the site.
+func (p *pages) settings(v *shell.Visit, page shell.Page, at string) shell.Page {
+	page.Menu, page.Parts = "/settings", v.Parts("settings", at)
+	return page
+}
+
+// act is the main act of a page, for those who may do it.
+func (p *pages) act(v *shell.Visit, may auth.Permission, text, below string) []shell.Link {
+	if !v.Can(may) {
+		return nil
+	}
+	return []shell.Link{{Text: text, Href: v.At(below)}}
 }

@@ -1,0 +1,147 @@
+package terms
+
+import (
+	"fmt"
+	"strconv"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/ledger"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+const collateralAt = "/settings/collateral"
+
+// collateral shows what is held against a loss, and with all=1 every record and correction.
+func (p *pages) collateral(v *shell.Visit) error {
+	page, err := v.PageOf([]string{"id"}, true)
+	if err != nil {
+		return err
+	}
+	all := v.Query("all") == "1"
+	t := shell.Table{
+		Name: "collateral", Caption: "Collateral", Number: page.Number, Total: -1,
+		Columns: []shell.Column{
+			{Name: "record", Title: "Record", Figure: true}, {Name: "kind", Title: "Kind"}, {Name: "channel", Title: "For losses of"},
+			{Name: "amount", Title: "Amount", Figure: true}, {Name: "from", Title: "From"}, {Name: "to", Title: "To"},
+			{Name: "reference", Title: "Reference"}, {Name: "note", Title: "Note", Hidden: true},
+			{Name: "author", Title: "Recorded by", Hidden: true}, {Name: "recorded_at", Title: "Recorded", Hidden: true},
+		},
+		Empty: shell.Empty{
+			Title: "No collateral is held", Text: "Cash, guarantees and reserves that a merchant has left with you lower the net exposure to it.",
+			Act: first(p.act(v, auth.WriteCollateral, "Add collateral", "/settings/collateral/new")),
+		},
+	}
+	err = v.Each(page, func(page travel.Page) (bool, error) {
+		list, err := p.collateralPage(v, all, page)
+		for _, c := range list.Items {
+			t.Rows = append(t.Rows, p.collateralRow(v, c))
+		}
+		t.More = list.More
+		return list.More, err
+	})
+	if err != nil {
+		return err
+	}
+	made := v.Table(t)
+	if sent, err := v.File(made); sent || err != nil {
+		return err
+	}
+	other := shell.Link{Text: "All records", Href: v.At(collateralAt) + "?all=1", Plain: true}
+	title := "Collateral held today"
+	if all {
+		other, title = shell.Link{Text: "Held today", Href: v.At(collateralAt), Plain: true}, "All records of collateral"
+	}
+	return v.Show(p.Pages, "table.html", shell.Page{
+		Title: title, Menu: "/settings", Path: []shell.Link{{Text: "Limits", Href: v.At(limitsAt)}},
+		Acts: append(p.act(v, auth.WriteCollateral, "Add collateral", "/settings/collateral/new"), other), Data: made,
+	})
+}
+
+func (p *pages) collateralPage(v *shell.Visit, all bool, page travel.Page) (travel.List[protection.Collateral], error) {
+	if all {
+		return p.app.Collaterals.List(v.R.Context(), v.Actor, nil, page)
+	}
+	return p.app.Collaterals.Held(v.R.Context(), v.Actor, ledger.Moment{}, fault.Problems{}, nil, page)
+}
+
+func (p *pages) collateralRow(v *shell.Visit, c protection.Collateral) shell.Row {
+	of := shell.Words("All channels")
+	if c.ChannelID != 0 {
+		of = shell.Linked(fmt.Sprintf("Channel %d", c.ChannelID), v.At(fmt.Sprintf("/channels/%d/terms", c.ChannelID)))
+	}
+	amount := shell.Sum(c.Amount, c.Currency)
+	if c.Amount == 0 {
+		amount = shell.Words("Taken back")
+	}
+	row := shell.Row{Cells: []shell.Cell{
+		shell.Ident(c.RecordID), shell.Words(shell.Say(c.Kind)), of, amount, shell.OnDay(c.FromDay), shell.OnDay(c.ToDay),
+		shell.Words(c.Reference), shell.Words(c.Note), shell.Words(c.Author), shell.AtInstant(c.RecordedAt),
+	}}
+	if v.Can(auth.WriteCollateral) {
+		row.Href = v.At(fmt.Sprintf("/settings/collateral/new?corrects=%d", c.RecordID))
+	}
+	return row
+}
+
+// newCollateral shows the form for collateral, or for the correction of a record.
+func (p *pages) newCollateral(v *shell.Visit) error {
+	form := shell.Filled("channels", v.Query("channel"), "from", civil.DayOf(v.Now()).String())
+	if v.Query("corrects") != "" {
+		id, err := strconv.ParseInt(v.Query("corrects"), 10, 64)
+		if err != nil {
+			return v.Go(v.At(collateralAt))
+		}
+		c, err := p.app.Collaterals.Get(v.R.Context(), v.Actor, id)
+		if err != nil {
+			return err
+		}
+		form = shell.Filled("corrects", strconv.FormatInt(c.RecordID, 10), "kind", string(c.Kind), "currency", string(c.Currency),
+			"amount", money.FormatPlain(c.Amount, c.Currency), "from", c.FromDay.String(), "reference", c.Reference, "note", c.Note)
+		if c.ChannelID != 0 {
+			form.Values.Set("channels", strconv.FormatInt(c.ChannelID, 10))
+		}
+		if c.ToDay != civil.NoDay {
+			form.Values.Set("to", c.ToDay.String())
+		}
+	}
+	return p.collateralForm(v, form)
+}
+
+func (p *pages) collateralForm(v *shell.Visit, form *shell.Form) error {
+	title := "Add collateral"
+	if form.Get("corrects") != "" {
+		title = "Correct record " + form.Get("corrects")
+	}
+	return v.Show(p.Pages, "new-collateral.html", shell.Page{
+		Title: title, Menu: "/settings", Path: []shell.Link{{Text: "Collateral", Href: v.At(collateralAt)}}, Data: form,
+	})
+}
+
+// addCollateral records collateral.
+func (p *pages) addCollateral(v *shell.Visit) error {
+	form, err := v.Form()
+	if err != nil {
+		return err
+	}
+	r := form.Reading()
+	in := ledger.CollateralFields{
+		RecordID: r.Number("corrects"), Kind: shell.Word[protection.CollateralKind](r, "kind"), ChannelID: r.Number("channels"),
+		Currency: r.Currency("currency"), From: r.Day("from"), To: r.Day("to"), Reference: r.Get("reference"), Note: r.Get("note"),
+	}
+	if in.Currency != nil {
+		in.Amount = r.Amount("amount", *in.Currency)
+	}
+	in.Problems = r.Problems
+	made, err := p.app.Collaterals.Add(v.R.Context(), v.Actor, in)
+	if ok, err := v.Took(form, err); err != nil {
+		return err
+	} else if !ok {
+		return p.collateralForm(v, form)
+	}
+	return v.Done(v.At(collateralAt), "Record %d of %s is there.", made.RecordID, shell.Money(made.Amount, made.Currency))
+}
