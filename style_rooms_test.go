@@ -40,7 +40,7 @@ var rooms = []room{
 		"channels", "channel_", "suppliers", "policies", "rate_card_lines",
 	}},
 	{"identity", []string{"merchants"}, []string{
-		"users", "memberships", "recovery_codes", "api_tokens", "jwt_keys", "login_attempts", "refresh_families", "sign_ins",
+		"users", "memberships", "recovery_codes", "api_tokens", "jwt_keys", "login_attempts", "refresh_families", "sign_ins", "password_",
 	}},
 	{"bookings", []string{"events", "merchants"}, []string{"bookings", "booking_suppliers"}},
 	{"ledger", []string{"events", "merchants", "bookings"}, []string{

@@ -18,7 +18,7 @@ const (
 	MailStateUnknown MailState = "unknown"
 )
 
-// MailKind: What a mail tells.
+// MailKind: What a mail tells. Operators alone see mails of the last three kinds.
 type MailKind string
 
 // The values of MailKind.
@@ -31,6 +31,9 @@ const (
 	MailKindWebhook    MailKind = "webhook"
 	MailKindTest       MailKind = "test"
 	MailKindHeads      MailKind = "heads"
+	MailKindInvitation MailKind = "invitation"
+	MailKindAccess     MailKind = "access"
+	MailKindPassword   MailKind = "password"
 )
 
 // MailsQuery are the parameters of the operation listMails. What is empty is left out.

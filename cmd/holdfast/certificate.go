@@ -13,6 +13,7 @@ import (
 	"holdfast/internal/fault"
 	"holdfast/internal/merchants"
 	"holdfast/internal/money"
+	"holdfast/internal/web/shell"
 )
 
 // certificateCmd shows the link of a booking's certificate, or revokes it.
@@ -99,4 +100,17 @@ func (p *program) certificateOf(ctx context.Context, siteID, bookingID int64) (s
 		return "", nil
 	}
 	return certificates.Link(base, found.Key), err
+}
+
+// linkOf gives mails the address of a one-time link with a hash. It is "" for one that has ended.
+func (p *program) linkOf(ctx context.Context, hash string) (string, error) {
+	base, err := p.clientsBase()
+	if err != nil {
+		return "", err
+	}
+	secret, err := p.app.Links.Secret(ctx, hash)
+	if err != nil || secret == "" {
+		return "", err
+	}
+	return base + shell.LinkPath + secret, nil
 }

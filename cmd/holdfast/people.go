@@ -89,7 +89,7 @@ func (c userListCmd) Run(ctx context.Context, p *program) error {
 	var site travel.Site
 	list := listing[identity.UserRow]{
 		read: func(actor auth.Actor, page travel.Page) (travel.List[identity.UserRow], error) {
-			return p.app.Accounts.List(ctx, actor, site.ID, page)
+			return p.app.Accounts.List(ctx, actor, identity.UserFilter{SiteID: site.ID}, page)
 		},
 		shape: func(u identity.UserRow) any {
 			shape := userShape{

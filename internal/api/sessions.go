@@ -92,6 +92,7 @@ var permissionNames = map[auth.Permission]string{
 	auth.DecideProposals:         "decide_proposals",
 	auth.ManageSites:             "manage_sites",
 	auth.ManageUsers:             "manage_users",
+	auth.ManageMembers:           "manage_members",
 	auth.SendMails:               "send_mails",
 	auth.ImportBooks:             "import_books",
 }

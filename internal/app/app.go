@@ -37,6 +37,7 @@ type App struct {
 	Accounts        *identity.Accounts
 	Sessions        *identity.Sessions
 	SignIns         *identity.SignIns
+	Links           *identity.Links
 	Tokens          *identity.Tokens
 	Idempotency     *core.Idempotency
 	Payments        *payments.Payments
@@ -85,6 +86,7 @@ func New(c *core.Core) *App {
 	logged := bookings.NewBookings(c, limits.Redate(c), payments.TransactionsOfBookings, taken.ExpireDue)
 	allRates := rates.NewRates(c)
 	imports := takeover.NewImports(c)
+	mails := &mail.Mails{Core: c, Events: &events.Events{Core: c}}
 	return &App{
 		Channels:        merchants.NewChannels(c, bookings.ChannelHasAny, payments.ChannelHasOpen),
 		Suppliers:       &merchants.Suppliers{Core: c},
@@ -95,6 +97,7 @@ func New(c *core.Core) *App {
 		Accounts:        &identity.Accounts{Core: c},
 		Sessions:        sessions,
 		SignIns:         &identity.SignIns{Sessions: sessions},
+		Links:           identity.NewLinks(c, mails.WriteTo),
 		Tokens:          tokens,
 		Idempotency:     &core.Idempotency{Core: c},
 		Payments:        taken,
@@ -122,7 +125,7 @@ func New(c *core.Core) *App {
 		Seals:           &seals.Seals{Core: c},
 		Verify:          &verify.Verify{Core: c},
 		Webhooks:        webhooks.New(c),
-		Mails:           &mail.Mails{Core: c, Events: &events.Events{Core: c}},
+		Mails:           mails,
 	}
 }
 

@@ -57,8 +57,10 @@ const (
 	WriteCollateral         Permission = "write collateral"
 	ManageSites             Permission = "manage sites"
 	ManageUsers             Permission = "manage users"
-	SendMails               Permission = "send mails again"
-	ImportBooks             Permission = "import bookings and payments"
+	// ManageMembers is to invite people to the site, and to change and take their access to it: a part of ManageUsers.
+	ManageMembers Permission = "manage the people of the site"
+	SendMails     Permission = "send mails again"
+	ImportBooks   Permission = "import bookings and payments"
 )
 
 // The permissions of the payment modal. Each is a part of a permission that people have.
@@ -76,7 +78,7 @@ var ladder = []struct {
 	{Finance, []Permission{ReadStatements, RecordStatementPayments, ReadPayouts, SignOffPayout, Export}},
 	{MemberAdmin, []Permission{
 		WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret, ReadAudit, SendMails,
-		ImportBooks,
+		ImportBooks, ManageMembers,
 	}},
 	{Operator, []Permission{
 		SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, WritePolicies, WriteLimits,

@@ -32,6 +32,7 @@ var whoMay = map[auth.Permission]string{
 	auth.MoveClock:               "...o",
 	auth.DecideProposals:         "...o",
 	auth.ReadAudit:               "..mo",
+	auth.ManageMembers:           "..mo",
 	auth.ManageSites:             "...o",
 	auth.ManageUsers:             "...o",
 }

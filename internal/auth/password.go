@@ -3,6 +3,7 @@ package auth
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/alexedwards/argon2id"
@@ -73,6 +74,12 @@ func (c PasswordCost) Decoy() string {
 	zeros := func(n int) string { return base64.RawStdEncoding.EncodeToString(make([]byte, n)) }
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s",
 		argon2.Version, c.MemoryKiB, c.Iterations, c.Parallelism, zeros(saltBytes), zeros(keyBytes))
+}
+
+// NoPassword reports whether a hash is a decoy: of a user who was invited, and has not chosen a password yet.
+func NoPassword(hash string) bool {
+	_, salt, key, err := argon2id.DecodeHash(hash)
+	return err == nil && !slices.ContainsFunc(slices.Concat(salt, key), func(b byte) bool { return b != 0 })
 }
 
 // Outdated reports whether the hash has another cost. Then a login hashes the password again: otherwise old hashes

@@ -108,12 +108,13 @@ func (a *Accounts) SetPassword(ctx context.Context, actor auth.Actor, userID int
 	})
 }
 
-// SetMembership gives a user a role on the actor's site. It replaces the role that the user had there.
+// SetMembership gives a user a role on the actor's site. It replaces the role that the user had there. A member_admin can do so for the
+// people of the site alone, and not if that leaves the site without a member_admin (NotPossible): Links.Invite adds people.
 func (a *Accounts) SetMembership(ctx context.Context, actor auth.Actor, userID int64, role auth.Role, mayPayOut bool) error {
-	if err := actor.Require(auth.ManageUsers); err != nil {
+	if err := actor.Require(auth.ManageMembers); err != nil {
 		return err
 	}
-	if _, err := auth.ParseRole(string(role)); err != nil {
+	if err := mayGive(actor, role); err != nil {
 		return err
 	}
 	if role == auth.Operator {
@@ -125,11 +126,17 @@ func (a *Accounts) SetMembership(ctx context.Context, actor auth.Actor, userID i
 			return unknownUser(err)
 		}
 		before, err := accessOf(tx, actor.SiteID, user)
+		if err == nil {
+			err = mayManage(tx, actor, user, before)
+		}
 		if err != nil {
 			return err
 		}
 		member := auth.Membership{SiteID: actor.SiteID, UserID: userID, Role: role, CanSignOffPayout: mayPayOut}
 		if err := SetMembership(tx, member); err != nil {
+			return err
+		}
+		if err := leavesAdmin(tx, actor); err != nil {
 			return err
 		}
 		return core.Record(tx, actor, "user.access", userObject(userID), before,
@@ -141,7 +148,7 @@ func (a *Accounts) SetMembership(ctx context.Context, actor auth.Actor, userID i
 // deleted with it: they do not come back when the user gets access again. An operator keeps them, because an operator has
 // access without a membership.
 func (a *Accounts) RemoveMembership(ctx context.Context, actor auth.Actor, userID int64) error {
-	if err := actor.Require(auth.ManageUsers); err != nil {
+	if err := actor.Require(auth.ManageMembers); err != nil {
 		return err
 	}
 	return a.Store.Write(ctx, func(tx *db.Tx) error {
@@ -150,11 +157,17 @@ func (a *Accounts) RemoveMembership(ctx context.Context, actor auth.Actor, userI
 			return unknownUser(err)
 		}
 		before, err := accessOf(tx, actor.SiteID, user)
+		if err == nil {
+			err = mayManage(tx, actor, user, before)
+		}
 		if err != nil {
 			return err
 		}
 		if err := RemoveMembership(tx, actor.SiteID, userID); err != nil {
 			return unknownUser(err)
+		}
+		if err := errors.Join(endLinksToSite(tx, actor.SiteID, userID), leavesAdmin(tx, actor)); err != nil {
+			return err
 		}
 		// With the membership gone, nobody makes another token for the user (see keepAccess).
 		var ended []int64

@@ -208,7 +208,7 @@ func (s *Sessions) rememberDevice(ctx context.Context, a attempt) (string, error
 // checkPassword does the same work whether or not there is such a user. rehash is a new hash of the right password, if
 // the stored hash has another cost than new ones have today, and else "".
 func (s *Sessions) checkPassword(user auth.User, known bool, password string) (right bool, rehash string, err error) {
-	if !known {
+	if !known || auth.NoPassword(user.PasswordHash) { // who was invited and has chosen none is like nobody
 		return s.Cost.CheckDecoy(password), "", nil
 	}
 	right, err = auth.CheckPassword(user.PasswordHash, password)

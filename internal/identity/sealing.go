@@ -12,12 +12,14 @@ import (
 const (
 	sealedTOTP   = "two_factor"
 	sealedSigner = "signs_logins"
+	sealedLink   = "password_link"
 )
 
 // sealedColumns are the columns of this room whose texts are sealed.
 var sealedColumns = []core.SealedColumn{
 	{Table: "users", Column: "two_factor_secret", Key: []string{"id"}, Field: sealedTOTP},
 	{Table: "jwt_keys", Column: "secret", Key: []string{"id"}, Field: sealedSigner},
+	{Table: "password_links", Column: "secret", Key: []string{"hash"}, Field: sealedLink},
 }
 
 // secretOf opens the secret of a user's second factor. It is "" without one.

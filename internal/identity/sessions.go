@@ -1,5 +1,5 @@
 // Package identity keeps users, their access to sites, their sessions and their API tokens. It owns users,
-// memberships, recovery_codes, api_tokens, jwt_keys, login_attempts, refresh_families and sign_ins. Begin reading at Sessions.
+// memberships, recovery_codes, api_tokens, jwt_keys, login_attempts, refresh_families, sign_ins and password_*. Begin reading at Sessions.
 package identity
 
 import (

@@ -3,6 +3,8 @@ package identity
 import (
 	"context"
 	"slices"
+	"strings"
+	"time"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/db"
@@ -15,6 +17,14 @@ type UserRow struct {
 	auth.User
 	Membership auth.Membership
 	SitePath   string // "" for a user without a site
+	// InvitedUntil is the end of an open invitation; zero for none.
+	InvitedUntil time.Time
+}
+
+// UserFilter picks users from a list. An empty field picks all.
+type UserFilter struct {
+	SiteID int64
+	Find   string // a part of the user name, the name or the e-mail address
 }
 
 // Role is what the user may do: operator, or the role on the site; "" for nothing.
@@ -25,14 +35,18 @@ func (r UserRow) Role() auth.Role {
 	return r.Membership.Role
 }
 
-// List reads one page of all users, or of those of one site if siteID is not 0, in order of their ids.
-func (a *Accounts) List(ctx context.Context, actor auth.Actor, siteID int64, page travel.Page) (list travel.List[UserRow], err error) {
-	if err := actor.Require(auth.ManageUsers); err != nil {
+// List reads one page of users, in order of their ids. Who manages the people of a site lists those of this site alone.
+func (a *Accounts) List(ctx context.Context, actor auth.Actor, f UserFilter, page travel.Page) (list travel.List[UserRow], err error) {
+	may := auth.ManageUsers
+	if f.SiteID != 0 && f.SiteID == actor.SiteID {
+		may = auth.ManageMembers
+	}
+	if err := actor.Require(may); err != nil {
 		return list, err
 	}
 	list.Total = -1
 	err = a.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		list.Items, err = usersPage(tx, siteID, page)
+		list.Items, err = usersPage(tx, f, page)
 		return err
 	})
 	if len(list.Items) > page.Size {
@@ -42,26 +56,41 @@ func (a *Accounts) List(ctx context.Context, actor auth.Actor, siteID int64, pag
 }
 
 // usersPage reads a page, and one row more if there is a next one.
-func usersPage(tx *db.Tx, siteID int64, page travel.Page) (rows []UserRow, err error) {
+func usersPage(tx *db.Tx, f UserFilter, page travel.Page) (rows []UserRow, err error) {
 	direction := "ASC"
 	if page.Descending {
 		direction = "DESC"
 	}
-	query := `SELECT ` + userColumns + `, member_site, member_role, member_pays, member_path FROM (
+	query := `SELECT ` + userColumns + `, member_site, member_role, member_pays, member_path, COALESCE((SELECT MAX(ends_at)
+			FROM password_links l WHERE l.user_id = listed.id AND l.site_id = member_site AND l.kind <> 'reset' AND l.ends_at > $4), 0)
+		FROM (
 			SELECT u.*, COALESCE(m.site_id, 0) AS member_site, COALESCE(m.role, '') AS member_role,
 				COALESCE(m.can_sign_off_payout, FALSE) AS member_pays, COALESCE(s.path, '') AS member_path
 			FROM users u LEFT JOIN memberships m ON m.user_id = u.id LEFT JOIN sites s ON s.id = m.site_id) listed
-		WHERE $1 = 0 OR member_site = $1 ORDER BY id ` + direction + `, member_site ` + direction + ` LIMIT $2 OFFSET $3`
-	err = tx.Each(query, []any{siteID, page.Size + 1, page.Skip()}, func(scan func(dest ...any) error) error {
+		WHERE ($1 = 0 OR member_site = $1) AND ($5 = '' OR lower(username || ' ' || display_name || ' ' || email) LIKE $5 ESCAPE '\')
+		ORDER BY id ` + direction + `, member_site ` + direction + ` LIMIT $2 OFFSET $3`
+	err = tx.Each(query, []any{f.SiteID, page.Size + 1, page.Skip(), db.Micros(tx.Now), containing(f.Find)}, func(scan func(dest ...any) error) error {
 		var r UserRow
+		var until int64
 		user, err := scanUser(func(dest ...any) error {
-			return scan(append(dest, &r.Membership.SiteID, &r.Membership.Role, &r.Membership.CanSignOffPayout, &r.SitePath)...)
+			return scan(append(dest, &r.Membership.SiteID, &r.Membership.Role, &r.Membership.CanSignOffPayout, &r.SitePath, &until)...)
 		})
 		r.User, r.Membership.UserID = user, user.ID
+		if until > 0 {
+			r.InvitedUntil = db.Instant(until)
+		}
 		rows = append(rows, r)
 		return err
 	})
 	return rows, err
+}
+
+// containing is the pattern of LIKE for a part of a text; "" for no text.
+func containing(text string) string {
+	if text = strings.ToLower(strings.TrimSpace(text)); text == "" {
+		return ""
+	}
+	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text) + "%"
 }
 
 // Managers are the e-mail addresses of those who can act on a site, each once: its users with the role member_admin or, where

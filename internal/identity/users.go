@@ -53,7 +53,7 @@ func setPasswordHash(tx *db.Tx, userID int64, hash string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(endFamilies(tx, userID), endSignIns(tx, userID))
+	return errors.Join(endFamilies(tx, userID), endSignIns(tx, userID), endPasswordLinks(tx, userID))
 }
 
 // rehashPassword stores another hash of the same password, unless the stored hash was changed meanwhile.

@@ -76,6 +76,8 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "forget-idempotency-keys", Every: time.Hour, Run: a.Idempotency.Forget},
 		{Name: "forget-failed-logins", Every: time.Hour, Run: a.Sessions.ForgetFailures},
 		{Name: "forget-sign-ins", Every: time.Hour, Run: a.SignIns.Forget},
+		{Name: "forget-password-links", Every: time.Hour, Run: a.Links.Forget},
+		{Name: "answer-forgotten-passwords", Every: tick, Run: a.Links.Answer},
 		// An import may take long, and goes on where it was. It does not keep other jobs waiting.
 		{Name: "import-files", Every: tick, Talks: true, Run: func(ctx context.Context) (bool, error) {
 			return a.ImportFiles.Next(ctx, func(file io.Reader) iter.Seq2[travel.ImportedPayment, error] {

@@ -48,6 +48,9 @@ type Letter struct {
 	Lines        []string       `json:"lines,omitempty"`      // of a mail with the heads of the chains
 	Address      string         `json:"address,omitempty"`    // of a webhook
 	Days         int64          `json:"days,omitempty"`       // how long a webhook took nothing; 0: its receiver wants no more
+	Username     string         `json:"username,omitempty"`   // of the reader, who uses the service
+	By           string         `json:"by,omitempty"`         // who invites the reader
+	Link         string         `json:"link,omitempty"`       // which one-time link the mail has: its hash, and never its secret
 }
 
 // day is a civil.Day that is kept as a number.

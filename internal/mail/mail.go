@@ -32,10 +32,13 @@ const (
 	Webhook    Kind = "webhook"    // to those who manage the site: a webhook was disabled
 	Test       Kind = "test"       // to an operator, to try the settings
 	Heads      Kind = "heads"      // the ends of the chains, to keep outside the database
+	Invitation Kind = "invitation" // to a new user of the dashboard: a link to choose a password
+	Access     Kind = "access"     // to a user of another site: they have access to one more
+	Password   Kind = "password"   // to a user who has forgotten the password: a link to choose another
 )
 
 // Kinds lists the kinds.
-var Kinds = []Kind{Receipt, Refund, Failure, Chargeback, Reversal, Webhook, Test, Heads}
+var Kinds = []Kind{Receipt, Refund, Failure, Chargeback, Reversal, Webhook, Test, Heads, Invitation, Access, Password}
 
 // State says how far a mail is.
 type State string
@@ -103,20 +106,26 @@ type Mails struct {
 	// Certificate gives the address of a booking's certificate, and makes one where there is none. It is nil where the
 	// program serves no pages.
 	Certificate func(ctx context.Context, siteID, bookingID int64) (string, error)
-	last        atomic.Int64 // the site that had the last turn
+	// LinkTo gives the address of a one-time link with a hash, and "" for one that has ended. It is asked when a mail is sent, so
+	// that the secret lies in no mail that waits.
+	LinkTo func(ctx context.Context, hash string) (string, error)
+	last   atomic.Int64 // the site that had the last turn
 }
 
-// List reads one page of the mails of the actor's site, without their letters.
+// List reads one page of the mails of the actor's site, without their letters. Mails with one-time links are shown to operators
+// alone, here and in Get, and without the link.
 func (m *Mails) List(ctx context.Context, actor auth.Actor, f Filter, page travel.Page) (travel.List[Mail], error) {
 	return core.Read(ctx, m.Core, actor, func(tx *db.Tx) (travel.List[Mail], error) {
-		return mailsPage(tx, actor.SiteID, f, page)
+		return mailsPage(tx, actor.SiteID, f, !actor.Can(auth.ManageUsers), page)
 	})
 }
 
 // Get reads a mail and makes its text. The text of a mail that was forgotten is empty. The error is a fault of the kind
 // SettingNotFound where the site has no such mail.
 func (m *Mails) Get(ctx context.Context, actor auth.Actor, id int64) (Mail, Message, error) {
-	found, err := core.Read(ctx, m.Core, actor, func(tx *db.Tx) (Mail, error) { return readMail(tx, actor.SiteID, id) })
+	found, err := core.Read(ctx, m.Core, actor, func(tx *db.Tx) (Mail, error) {
+		return visible(actor)(readMail(tx, actor.SiteID, id))
+	})
 	if err != nil || found.Forgotten {
 		return found, Message{}, core.NotFoundAs(fault.SettingNotFound, err, "There is no mail %d.", id)
 	}
@@ -147,7 +156,7 @@ func (m *Mails) found(actor auth.Actor) func(ctx context.Context, made core.Outc
 
 // resend is Resend in its write.
 func (m *Mails) resend(tx *db.Tx, actor auth.Actor, id int64) (Mail, error) {
-	before, err := lockMail(tx, actor.SiteID, id)
+	before, err := visible(actor)(lockMail(tx, actor.SiteID, id))
 	if err != nil {
 		return before, err
 	}

@@ -72,13 +72,16 @@ func insertMails(tx *db.Tx, list []Mail) (err error) {
 	return tx.InsertRows("mails", newColumns, rows)
 }
 
-func mailsPage(tx *db.Tx, siteID int64, f Filter, page travel.Page) (travel.List[Mail], error) {
+func mailsPage(tx *db.Tx, siteID int64, f Filter, withoutPrivate bool, page travel.Page) (travel.List[Mail], error) {
 	var w db.Where
 	w.And("site_id = ?", siteID)
 	db.In(&w, "id", f.Include)
 	db.NotIn(&w, "id", f.Exclude)
 	db.In(&w, "state", f.States)
 	db.In(&w, "kind", f.Kinds)
+	if withoutPrivate {
+		db.NotIn(&w, "kind", private)
+	}
 	db.In(&w, "booking_id", f.Bookings)
 	db.In(&w, "transaction_id", f.Transactions)
 	return db.ListOf(tx, "mails", mailColumns, &w, page, nil, f.Include, scanMail)

@@ -122,10 +122,12 @@ func (m *Mails) sendOne(ctx context.Context, key db.Key) error {
 	var result result
 	if m.onlyShown(mail) { // it was queued under other settings
 		result.kind, result.answer = shown, sandboxAnswer
-	} else if text, err := m.text(ctx, mail); fault.Is(err, fault.Unavailable) {
+	} else if text, gone, err := m.secretText(ctx, mail); fault.Is(err, fault.Unavailable) {
 		result = unusable(err)
 	} else if err != nil {
 		result = refused("The text of the mail cannot be made: " + err.Error())
+	} else if gone != "" {
+		result = refused(gone)
 	} else if problem := checkAddress(mail.Recipient); problem != "" {
 		result = refused(problem)
 	} else {

@@ -66,6 +66,7 @@ type view struct {
 	Paragraphs          []string
 	Rows                []row
 	Protection          *protectionView
+	Act                 *act
 	After               []string
 	Footer              string
 }
@@ -174,6 +175,8 @@ func (w *writer) view(link string) view {
 		w.toMerchant(&v)
 	case Webhook:
 		w.toManager(&v)
+	case Invitation, Access, Password:
+		w.toPerson(&v, link)
 	default:
 		w.toOperator(&v)
 	}

@@ -3,6 +3,7 @@ package mail_test
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,9 +38,9 @@ func TestEveryMailInEveryLanguage(t *testing.T) {
 			if len(made.HTML) > 20_000 || len(made.Code) > 5_000 {
 				t.Errorf("%s %s: %d bytes of HTML, %d of the image", language, kind, len(made.HTML), len(made.Code))
 			}
-			toTraveller := kind == mail.Receipt || kind == mail.Refund
-			if strings.Contains(made.Text, link) != toTraveller || strings.Contains(made.HTML, link) != toTraveller {
-				t.Errorf("%s %s: the link to the certificate is in %q", language, kind, made.Text)
+			links := slices.Contains([]mail.Kind{mail.Receipt, mail.Refund, mail.Invitation, mail.Access, mail.Password}, kind)
+			if strings.Contains(made.Text, link) != links || strings.Contains(made.HTML, link) != links {
+				t.Errorf("%s %s: the link is in %q", language, kind, made.Text)
 			}
 		}
 	}

@@ -48,6 +48,12 @@ func (v *Visit) Now() time.Time { return v.frame.Clock().Add(v.Actor.Ahead).UTC(
 // At is an address below the site of the visit, such as v.At("/bookings/7").
 func (v *Visit) At(below string) string { return Path + "/sites/" + v.Site.Path + below }
 
+// LinkPath is where one-time links lead, with their secret behind it.
+const LinkPath = Path + "/password/"
+
+// LinkTo is the whole address of a one-time link (see identity.Links), to be shown to whoever made it.
+func (v *Visit) LinkTo(secret string) string { return v.frame.Base + LinkPath + secret }
+
 // ID reads a number in the address. A wrong one is no page.
 func (v *Visit) ID(name string) (int64, error) {
 	id, err := strconv.ParseInt(v.R.PathValue(name), 10, 64)

@@ -1,0 +1,190 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/travel"
+)
+
+// Invite gives somebody access to the actor's site, or with the role operator to everything, and makes a one-time link for them.
+// The link is mailed in the same write; secret is what it ends with (see Links.Choose).
+//
+// A new user chooses a password with it. A user of another site is known by user name and e-mail address together: they get
+// access at once, and a link that only leads to signing in. So whoever invites learns nothing about them, and can set nobody's
+// password. Of the fields, Password is ignored.
+func (l *Links) Invite(
+	ctx context.Context, actor auth.Actor, in travel.UserFields, role auth.Role, mayPayOut bool,
+) (user auth.User, secret string, err error) {
+	if err := actor.Require(auth.ManageMembers); err != nil {
+		return user, "", err
+	}
+	problems := in.Problems.Clone()
+	if in.Email == "" {
+		problems.Wrong("email", "is needed")
+	}
+	in = in.Check(&problems)
+	noteFault(&problems, mayGive(actor, role))
+	if role != auth.Operator && actor.SiteID == 0 {
+		problems.Wrong("role", "On no site there are operators alone.")
+	}
+	if err := problems.Err(); err != nil {
+		return user, "", err
+	}
+	err = l.Store.Write(ctx, func(tx *db.Tx) (err error) {
+		kind, by := Invitation, actor
+		if role == auth.Operator {
+			by = core.OfDeployment(actor)
+		}
+		if user, kind, err = l.invitee(tx, by, in, role); err != nil {
+			return err
+		}
+		if role != auth.Operator {
+			err = SetMembership(tx, auth.Membership{SiteID: by.SiteID, UserID: user.ID, Role: role, CanSignOffPayout: mayPayOut})
+			if err != nil {
+				return err
+			}
+		}
+		secret, err = l.make(tx, user, Link{Kind: kind, SiteID: by.SiteID}, LinkMail{SiteID: by.SiteID, By: nameOf(actor)})
+		if err != nil {
+			return err
+		}
+		return core.Record(tx, by, "user.invite", userObject(user.ID), nil, auditedUser{
+			Username: user.Username, Email: in.Email, Role: string(role), CanSignOffPayout: mayPayOut,
+		})
+	})
+	return user, secret, err
+}
+
+// invitee finds or makes the user of an invitation, and says which kind of link they need.
+func (l *Links) invitee(tx *db.Tx, by auth.Actor, in travel.UserFields, role auth.Role) (auth.User, LinkKind, error) {
+	fresh := auth.User{
+		Username: in.Username, Email: in.Email, DisplayName: in.DisplayName, PasswordHash: l.Cost.Decoy(), Operator: role == auth.Operator,
+	}
+	user, err := UserNamed(tx, in.Username)
+	if errors.Is(err, db.ErrNotFound) {
+		user, err = InsertUser(tx, fresh)
+		return user, Invitation, err
+	} else if err != nil {
+		return user, "", err
+	}
+	members, err := membershipsOf(tx, user.ID)
+	if err != nil {
+		return user, "", err
+	}
+	if auth.NoPassword(user.PasswordHash) && len(members) == 0 && !user.Operator { // they never came, and are expected nowhere
+		fresh.ID = user.ID
+		return fresh, Invitation, reuseUser(tx, fresh)
+	}
+	for _, m := range members {
+		if m.SiteID == by.SiteID && role != auth.Operator {
+			return user, "", fault.WrongField("username", "This user has access already.")
+		}
+	}
+	if role == auth.Operator || !strings.EqualFold(user.Email, in.Email) {
+		return user, "", fault.WrongField("username", "This user name is taken.")
+	}
+	return user, Access, nil
+}
+
+// InviteAgain makes a new link for somebody who was invited to the actor's site and has no password yet. The links before it end.
+// The error is NotPossible for whoever has a password.
+func (l *Links) InviteAgain(ctx context.Context, actor auth.Actor, userID int64) (user auth.User, secret string, err error) {
+	if err := actor.Require(auth.ManageMembers); err != nil {
+		return user, "", err
+	}
+	err = l.Store.Write(ctx, func(tx *db.Tx) error {
+		user, err = User(tx, userID)
+		if err != nil {
+			return unknownUser(err)
+		}
+		kind, by := Invitation, actor
+		if user.Operator {
+			by = core.OfDeployment(actor)
+			if err := actor.Require(auth.ManageUsers); err != nil {
+				return err
+			}
+		} else if kind, err = l.kindAgain(tx, actor.SiteID, user); err != nil {
+			return err
+		}
+		if !auth.NoPassword(user.PasswordHash) {
+			return fault.NotPossibleBecause("has_password", "This person has a password. Who has forgotten it can ask for another where people sign in.")
+		}
+		secret, err = l.make(tx, user, Link{Kind: kind, SiteID: by.SiteID}, LinkMail{SiteID: by.SiteID, By: nameOf(actor)})
+		if err != nil {
+			return err
+		}
+		return core.Record(tx, by, "user.invite", userObject(user.ID), nil, auditedUser{Username: user.Username, Email: user.Email})
+	})
+	return user, secret, err
+}
+
+// kindAgain says which link a user gets who was invited to a site. Who was invited to another site, too, chooses the password
+// with the link of that one: otherwise the people of one site could take over an account of another.
+func (l *Links) kindAgain(tx *db.Tx, siteID int64, user auth.User) (LinkKind, error) {
+	members, err := membershipsOf(tx, user.ID)
+	if err != nil {
+		return "", err
+	}
+	kind, here := Invitation, false
+	for _, m := range members {
+		if m.SiteID != siteID {
+			kind = Access
+		}
+		here = here || m.SiteID == siteID
+	}
+	if !here {
+		return "", unknownUser(db.ErrNotFound)
+	}
+	return kind, nil
+}
+
+func nameOf(actor auth.Actor) string {
+	if actor.DisplayName != "" {
+		return actor.DisplayName
+	}
+	return actor.Username
+}
+
+// mayGive says whether an actor may give somebody a role. Operators are made by operators alone.
+func mayGive(actor auth.Actor, role auth.Role) error {
+	if _, err := auth.ParseRole(string(role)); err != nil {
+		return err
+	}
+	if role == auth.Operator && !actor.Can(auth.ManageUsers) {
+		return fault.WrongField("role", "must be one of %s, %s, %s", auth.ReadOnly, auth.Finance, auth.MemberAdmin)
+	}
+	return nil
+}
+
+// mayManage guards the access of a user to the actor's site: the operator may give and take any. A member_admin may change that of the
+// site's own people, and never that of the operator's.
+func mayManage(tx *db.Tx, actor auth.Actor, user auth.User, before any) error {
+	if actor.Can(auth.ManageUsers) {
+		return nil
+	}
+	if before == nil {
+		return unknownUser(db.ErrNotFound)
+	}
+	if user.Operator {
+		return fault.New(fault.Forbidden, "This person works for the operator of the service, who alone can change that.")
+	}
+	return lockAdmins(tx, actor.SiteID)
+}
+
+// leavesAdmin refuses a change by a site's own people after which nobody could manage the site. mayManage comes before the change.
+func leavesAdmin(tx *db.Tx, actor auth.Actor) error {
+	if actor.Can(auth.ManageUsers) {
+		return nil
+	}
+	n, err := countAdmins(tx, actor.SiteID)
+	if err == nil && n == 0 {
+		return fault.NotPossibleBecause("last_admin", "This is the last person who manages the site. Give this role to somebody else first.")
+	}
+	return err
+}

@@ -1,0 +1,278 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/merchants"
+	"holdfast/internal/travel"
+)
+
+// LinkKind says what a one-time link is for.
+type LinkKind string
+
+// The kinds of links.
+const (
+	Invitation LinkKind = "invitation" // a new user chooses a password
+	Access     LinkKind = "access"     // somebody who has an account takes up access to one more site
+	Reset      LinkKind = "reset"      // somebody who has forgotten the password chooses another
+)
+
+// How long links live, by the real clock, and how often one may ask for them.
+const (
+	InvitationLife = 7 * 24 * time.Hour
+	ResetLife      = time.Hour
+	// AsksOfName is how many mails a forgotten password gets in an hour. Whoever asks more often is not told.
+	AsksOfName = 3
+	// AsksOfAddress is how often one client may ask before it has to wait for an hour.
+	AsksOfAddress = 20
+	askBatch      = 50
+	askedUsers    = 3 // with one e-mail address
+	askLife       = time.Hour
+)
+
+// Link is an open one-time link. Its secret is random; whoever has it may use the link once.
+type Link struct {
+	UserID int64
+	Kind   LinkKind
+	SiteID int64 // of an invitation; 0: of no site
+	MadeAt time.Time
+	EndsAt time.Time
+	hash   string
+	sealed string
+}
+
+// LinkMail is a mail that has to go out with a link. It names the link by its hash, so that no secret lies in a mail that waits.
+type LinkMail struct {
+	Kind     LinkKind
+	SiteID   int64 // 0: the user belongs to no site
+	Hash     string
+	Address  string // of the user
+	Name     string
+	Username string
+	By       string // who invites; "" for nobody
+}
+
+// Links makes one-time links and lets people use them: invitations and forgotten passwords.
+type Links struct {
+	*core.Core
+	// mail queues a mail in the same write. The room of mails stands above this one.
+	mail func(tx *db.Tx, m LinkMail) error
+}
+
+// NewLinks makes the use cases.
+func NewLinks(c *core.Core, mail func(tx *db.Tx, m LinkMail) error) *Links { return &Links{c, mail} }
+
+// make makes a link for a user, ends the older ones like it, and has it mailed if the user has an e-mail address.
+func (l *Links) make(tx *db.Tx, user auth.User, link Link, mail LinkMail) (secret string, err error) {
+	if secret, err = auth.NewSecret(l.Random); err != nil {
+		return "", err
+	}
+	life := InvitationLife
+	if link.Kind == Reset {
+		life = ResetLife
+	}
+	link.UserID, link.hash, link.MadeAt, link.EndsAt = user.ID, auth.HashSecret(secret), tx.Now, tx.Now.Add(life)
+	if link.sealed, err = l.Seal(secret, core.PlaceOf(sealedLink, link.hash)); err != nil {
+		return "", err
+	}
+	if err = endLinksLike(tx, link); err == nil {
+		err = insertLink(tx, link)
+	}
+	if err != nil || user.Email == "" {
+		return secret, err
+	}
+	mail.Kind, mail.Hash = link.Kind, link.hash
+	mail.Address, mail.Name, mail.Username = user.Email, user.DisplayName, user.Username
+	return secret, l.mail(tx, mail)
+}
+
+// Secret is the secret of an open link with a hash, for the mail that has the link. It is "" where the link has ended.
+func (l *Links) Secret(ctx context.Context, hash string) (secret string, err error) {
+	var link Link
+	err = l.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		link, err = openLink(tx, hash)
+		return err
+	})
+	if errors.Is(err, db.ErrNotFound) {
+		return "", nil
+	} else if err != nil {
+		return "", err
+	}
+	return l.Open(link.sealed, core.PlaceOf(sealedLink, link.hash))
+}
+
+// OpenLink is a link as its owner sees it.
+type OpenLink struct {
+	Link
+	User auth.User
+	Site travel.Site // of an invitation to one; else zero
+}
+
+// Look reads the open link with a secret. The error is a fault of the kind SettingNotFound if it was used or has ended.
+func (l *Links) Look(ctx context.Context, secret string) (found OpenLink, err error) {
+	err = l.Store.Read(ctx, func(tx *db.Tx) error {
+		if found.Link, err = openLink(tx, auth.HashSecret(secret)); err != nil {
+			return noLink(err)
+		}
+		if found.User, err = User(tx, found.UserID); err != nil || found.SiteID == 0 {
+			return err
+		}
+		found.Site, err = merchants.Site(tx, found.SiteID)
+		return err
+	})
+	return found, err
+}
+
+// Choose sets the password of the user of a link, and uses it up. It ends all sessions and all other links of the user; the
+// second factor stays. The errors are those of Look, and Invalid about the field `password`.
+func (l *Links) Choose(ctx context.Context, secret, password, address string) error {
+	found, err := l.Look(ctx, secret)
+	if err != nil {
+		return err
+	}
+	if found.Kind == Access {
+		return noLink(db.ErrNotFound)
+	}
+	hash, err := l.Cost.HashPassword(password)
+	if err != nil {
+		return err
+	}
+	user := found.User
+	by := auth.Actor{UserID: user.ID, Username: user.Username, DisplayName: user.DisplayName, Address: address}
+	return l.Store.Write(ctx, func(tx *db.Tx) error {
+		if err := useLink(tx, found.hash); err != nil {
+			return noLink(err)
+		}
+		// Who has mistyped the old password need not wait with the new one.
+		own := attempt{Login: Login{Username: user.Username, Address: address}}.own()
+		if err := errors.Join(setPasswordHash(tx, user.ID, hash), ForgetFailedLogins(tx, []string{own})); err != nil {
+			return unknownUser(err)
+		}
+		shape := auditedUser{Username: user.Username}
+		return core.Record(tx, by, "user.password_by_link", userObject(user.ID), shape, shape)
+	})
+}
+
+// Accept uses up a link of the kind Access. The errors are those of Look.
+func (l *Links) Accept(ctx context.Context, secret string) error {
+	return l.Store.Write(ctx, func(tx *db.Tx) error {
+		link, err := openLink(tx, auth.HashSecret(secret))
+		if err == nil && link.Kind != Access {
+			err = db.ErrNotFound
+		}
+		if err != nil {
+			return noLink(err)
+		}
+		return noLink(useLink(tx, link.hash))
+	})
+}
+
+// Ask notes that somebody has forgotten the password of a user name or of an e-mail address. It does not look whether there is
+// such an account: a job does that (see Answer). So answer and work are the same for every name. An address that asks too
+// often gets fault.TooMany.
+func (l *Links) Ask(ctx context.Context, name, address string) error {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if name == "" {
+		return fault.WrongField("name", "Give your user name or your e-mail address.")
+	}
+	if !utf8.ValidString(name) || utf8.RuneCountInString(name) > travel.MaxText {
+		return fault.WrongField("name", "This is no user name and no e-mail address.")
+	}
+	ofName, ofAddress := "asked:"+name, "asks:"+addressGroup(address)
+	return l.Store.Write(ctx, func(tx *db.Tx) error {
+		until, err := BlockedUntil(tx, ofAddress)
+		if err != nil {
+			return err
+		}
+		if wait := until.Sub(tx.Now); wait > 0 {
+			refused := fault.New(fault.TooMany, "There were too many requests from your network. Try again in an hour.")
+			refused.RetryAfter = wait
+			return refused
+		}
+		n, err := countFailed(tx, ofName, tx.Now.Add(-askLife))
+		if err != nil {
+			return err
+		}
+		block := func(failures int) time.Duration {
+			if failures < AsksOfAddress {
+				return 0
+			}
+			return askLife
+		}
+		if err := CountFailedLogin(tx, ofAddress, tx.Now.Add(-askLife), block); err != nil || n > AsksOfName {
+			return err
+		}
+		return noteAsked(tx, name, address)
+	})
+}
+
+// Answer sends links to those who have forgotten their passwords, a bounded number in each call. A name without an account gets
+// nothing. It returns more if there may be some left.
+func (l *Links) Answer(ctx context.Context) (more bool, err error) {
+	var names []string
+	err = l.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		names, err = namesAsked(tx, askBatch)
+		return err
+	})
+	for _, name := range names {
+		if err == nil {
+			err = l.Store.Write(ctx, func(tx *db.Tx) error { return l.answer(tx, name) })
+		}
+	}
+	return len(names) == askBatch, err
+}
+
+func (l *Links) answer(tx *db.Tx, name string) error {
+	asked, err := takeAsked(tx, name)
+	if errors.Is(err, db.ErrNotFound) {
+		return nil
+	} else if err != nil || tx.Now.Sub(asked) > askLife { // the job has not run for long: nobody waits any more
+		return err
+	}
+	users, err := usersAsked(tx, name, askedUsers)
+	if err != nil {
+		return err
+	}
+	for _, user := range users {
+		mail := LinkMail{}
+		if !user.Operator {
+			memberships, err := membershipsOf(tx, user.ID)
+			if err != nil {
+				return err
+			}
+			if len(memberships) == 0 { // there is nothing that the account could be used for
+				continue
+			}
+			mail.SiteID = memberships[0].SiteID
+		}
+		if user.Email == "" { // nobody knows where to write to
+			continue
+		}
+		if _, err := l.make(tx, user, Link{Kind: Reset}, mail); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Forget removes a number of links that have ended. more: there may be some left.
+func (l *Links) Forget(ctx context.Context) (more bool, err error) {
+	err = l.Store.Write(ctx, func(tx *db.Tx) error {
+		n, err := forgetLinks(tx, core.ForgetAtOnce)
+		more = n == core.ForgetAtOnce
+		return err
+	})
+	return more, err
+}
+
+func noLink(err error) error {
+	return core.NotFoundAs(fault.SettingNotFound, err, "This link was used already, or its time is over.")
+}

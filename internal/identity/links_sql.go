@@ -1,0 +1,108 @@
+package identity
+
+import (
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/db"
+)
+
+const linkColumns = `user_id, hash, secret, kind, site_id, made_at, ends_at`
+
+func insertLink(tx *db.Tx, l Link) error {
+	_, err := tx.Exec(`INSERT INTO password_links (`+linkColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		l.UserID, l.hash, l.sealed, l.Kind, l.SiteID, db.Micros(l.MadeAt), db.Micros(l.EndsAt))
+	return err
+}
+
+// openLink reads a link that has not ended, or returns db.ErrNotFound.
+func openLink(tx *db.Tx, hash string) (l Link, err error) {
+	var made, ends int64
+	err = tx.Row(`SELECT `+linkColumns+` FROM password_links WHERE hash = $1 AND ends_at > $2`, []any{hash, db.Micros(tx.Now)},
+		&l.UserID, &l.hash, &l.sealed, &l.Kind, &l.SiteID, &made, &ends)
+	l.MadeAt, l.EndsAt = db.Instant(made), db.Instant(ends)
+	return l, err
+}
+
+// useLink ends an open link. Without one it returns db.ErrNotFound: of two who use it at the same time one comes first.
+func useLink(tx *db.Tx, hash string) error {
+	return changeUser(tx, `DELETE FROM password_links WHERE hash = $1 AND ends_at > $2`, hash, db.Micros(tx.Now))
+}
+
+// endLinksLike ends the links of a user of one kind and site.
+func endLinksLike(tx *db.Tx, l Link) error {
+	_, err := tx.Exec(`DELETE FROM password_links WHERE user_id = $1 AND kind = $2 AND site_id = $3`, l.UserID, l.Kind, l.SiteID)
+	return err
+}
+
+// endPasswordLinks ends all links with which somebody can choose a password for a user.
+func endPasswordLinks(tx *db.Tx, userID int64) error {
+	_, err := tx.Exec(`DELETE FROM password_links WHERE user_id = $1 AND kind <> $2`, userID, Access)
+	return err
+}
+
+// endLinksToSite ends the invitations of a user to a site.
+func endLinksToSite(tx *db.Tx, siteID, userID int64) error {
+	_, err := tx.Exec(`DELETE FROM password_links WHERE user_id = $1 AND site_id = $2`, userID, siteID)
+	return err
+}
+
+// forgetLinks removes links that have ended, as many as the limit allows.
+func forgetLinks(tx *db.Tx, limit int) (int64, error) {
+	return tx.Exec(`DELETE FROM password_links WHERE (user_id, hash) IN (
+		SELECT user_id, hash FROM password_links WHERE ends_at <= $1 ORDER BY ends_at LIMIT $2)`, db.Micros(tx.Now), limit)
+}
+
+// noteAsked notes that a new password was asked for a name.
+func noteAsked(tx *db.Tx, name, address string) error {
+	_, err := tx.Exec(`INSERT INTO password_asks (name, address, asked_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING`,
+		name, address, db.Micros(tx.Now))
+	return err
+}
+
+// namesAsked lists names that wait for an answer, the first that was asked for first.
+func namesAsked(tx *db.Tx, limit int) (names []string, err error) {
+	err = tx.Each(`SELECT name FROM password_asks ORDER BY asked_at, name LIMIT $1`, []any{limit}, func(scan func(dest ...any) error) error {
+		var name string
+		err := scan(&name)
+		names = append(names, name)
+		return err
+	})
+	return names, err
+}
+
+// takeAsked takes a name out of the queue, or returns db.ErrNotFound: another process has it.
+func takeAsked(tx *db.Tx, name string) (at time.Time, err error) {
+	var asked int64
+	err = tx.Row(`DELETE FROM password_asks WHERE name = $1 RETURNING asked_at`, []any{name}, &asked)
+	return db.Instant(asked), err
+}
+
+// usersAsked are the users whom a name can mean: the one with this user name, or else those with this e-mail address.
+func usersAsked(tx *db.Tx, name string, limit int) (list []auth.User, err error) {
+	err = tx.Each(`SELECT `+userColumns+` FROM users WHERE username = $1 OR (lower(email) = $1
+			AND NOT EXISTS (SELECT 1 FROM users WHERE username = $1)) ORDER BY id LIMIT $2`,
+		[]any{name, limit}, func(scan func(dest ...any) error) error {
+			u, err := scanUser(scan)
+			list = append(list, u)
+			return err
+		})
+	return list, err
+}
+
+// reuseUser gives a user who was invited, and never came, other data.
+func reuseUser(tx *db.Tx, u auth.User) error {
+	return changeUser(tx, `UPDATE users SET email = $2, display_name = $3, operator = $4, modified_at = $5 WHERE id = $1`,
+		u.ID, u.Email, u.DisplayName, u.Operator, db.Micros(tx.Now))
+}
+
+// lockAdmins keeps the member_admins of a site as they are until the write ends.
+func lockAdmins(tx *db.Tx, siteID int64) error {
+	_, err := tx.Exec(`UPDATE memberships SET role = role WHERE site_id = $1 AND role = $2`, siteID, auth.MemberAdmin)
+	return err
+}
+
+func countAdmins(tx *db.Tx, siteID int64) (n int, err error) {
+	err = tx.Row(`SELECT COUNT(*) FROM memberships WHERE site_id = $1 AND role = $2`, []any{siteID, auth.MemberAdmin}, &n)
+	return n, err
+}

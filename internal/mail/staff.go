@@ -1,0 +1,128 @@
+package mail
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/identity"
+	"holdfast/internal/travel"
+)
+
+// operatorName is who writes to people who belong to no site.
+const operatorName = "holdfast"
+
+// Sends says whether mails leave the service at all: a server is set.
+func (m *Mails) Sends() bool { return m.Transport != nil }
+
+// WriteTo queues a mail with a one-time link, in the write that makes the link. Without a server it does nothing: the link is then
+// shown to whoever invites. A mail to somebody who belongs to no site, such as an operator, lies with the first site.
+func (m *Mails) WriteTo(tx *db.Tx, in identity.LinkMail) error {
+	if !m.Sends() || checkAddress(in.Address) != "" {
+		return nil
+	}
+	letter := Letter{
+		Language: travel.DefaultLanguage, Sender: operatorName, To: in.Address, Name: in.Name, On: day(civil.NoDay), Start: day(civil.NoDay),
+		End: day(civil.NoDay), Until: day(civil.NoDay), Username: in.Username, By: in.By, Link: in.Hash,
+	}
+	place := in.SiteID
+	if place == 0 {
+		first, err := db.Ids(tx, `SELECT id FROM sites ORDER BY id LIMIT 1`)
+		if err != nil || len(first) == 0 { // no site, and so no place for a mail
+			return err
+		}
+		place = first[0]
+	} else {
+		site, err := siteOf(tx, in.SiteID)
+		if err != nil {
+			return err
+		}
+		letter.Sender = site.Name
+	}
+	_, err := insertMail(tx, Mail{
+		SiteID: place, Number: 1, Kind: kindsOfLinks[in.Kind], Recipient: in.Address, State: Waiting, NextAt: core.RealNow(tx), Letter: letter,
+	})
+	return err
+}
+
+var kindsOfLinks = map[identity.LinkKind]Kind{identity.Invitation: Invitation, identity.Access: Access, identity.Reset: Password}
+
+// private are the kinds of mails that the operator alone sees in lists: to whom they go is no business of others on the site.
+var private = []Kind{Invitation, Access, Password}
+
+// visible lets a mail through that the actor may see.
+func visible(actor auth.Actor) func(m Mail, err error) (Mail, error) {
+	return func(m Mail, err error) (Mail, error) {
+		if err == nil && slices.Contains(private, m.Kind) && !actor.Can(auth.ManageUsers) {
+			return Mail{}, db.ErrNotFound
+		}
+		return m, err
+	}
+}
+
+// linkGone is said of a mail whose link was used, or has ended, before the mail could be sent.
+const linkGone = "The link of this mail was used already, or its time is over."
+
+// secretText makes the text of a mail as it leaves: with the one-time link, which is shown nowhere else. problem says why there is no
+// such mail any more.
+func (m *Mails) secretText(ctx context.Context, mail Mail) (made Message, problem string, err error) {
+	if mail.Letter.Link == "" || m.LinkTo == nil {
+		made, err = m.text(ctx, mail)
+		return made, "", err
+	}
+	link, err := m.LinkTo(ctx, mail.Letter.Link)
+	if err != nil || link == "" {
+		return made, linkGone, err
+	}
+	made, err = mail.Letter.write(mail.Kind, link)
+	return made, "", err
+}
+
+// act is what the reader of a mail shall do. Link is "" where the mail is only shown: a one-time link is for its reader alone.
+type act struct{ Text, Link string }
+
+// toPerson writes to somebody who uses the service. These mails are in English, as the dashboard is.
+func (w *writer) toPerson(v *view, link string) {
+	name, site := clean(w.Name, maxName), w.merchant()
+	v.Greeting = "Hello " + name + ","
+	switch w.kind {
+	case Invitation:
+		v.Subject = "You are invited to " + site
+		v.Preheader = "Choose a password, and sign in."
+		v.Paragraphs = []string{
+			inviter(w.By) + " has given you access to the dashboard of " + site + ". Your user name is " + w.Username + ".",
+			"Choose a password with this link. It works once, for 7 days.",
+		}
+		v.Act = &act{"Choose a password", link}
+		v.After = []string{"If you do not expect this mail, do nothing. Without the link nobody can use the access."}
+	case Access:
+		v.Subject = "You have access to " + site
+		v.Preheader = "Sign in with the account that you have."
+		v.Paragraphs = []string{
+			inviter(w.By) + " has given you access to the dashboard of " + site + ".",
+			"You have an account already. Sign in with the user name " + w.Username + " and your password.",
+		}
+		v.Act = &act{"Sign in", link}
+	default:
+		v.Subject = "A new password for " + w.Username
+		v.Preheader = "The link works once, for one hour."
+		v.Paragraphs = []string{
+			"Somebody has asked for a new password for your account " + w.Username + ".",
+			"If it was you, choose one with this link. It works once, for one hour.",
+		}
+		v.Act = &act{"Choose a new password", link}
+		v.After = []string{"If it was not you, do nothing. Your password stays as it is."}
+	}
+	v.Title, v.Footer = v.Subject, site
+}
+
+func inviter(name string) string {
+	if name = clean(name, maxName); strings.TrimSpace(name) == "" {
+		return "Somebody"
+	}
+	return name
+}
