@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"holdfast/internal/fault"
+	"holdfast/internal/travel"
 )
 
 // Form is what a browser has sent, or what a page shows in its fields at first, and what is wrong with it.
@@ -43,13 +44,28 @@ func (f *Form) Has(name, value string) bool { return slices.Contains(f.Values[na
 // Problem is what is wrong with a field; "" for nothing.
 func (f *Form) Problem(name string) string { return f.Problems[name] }
 
-// Form reads what was sent.
+// Form reads what was sent. A form with a card number is refused before anything is done with it.
 func (v *Visit) Form() (*Form, error) {
 	v.R.Body = http.MaxBytesReader(v.W, v.R.Body, maxForm)
 	if err := v.R.ParseForm(); err != nil {
 		return nil, tooLarge(err)
 	}
-	return &Form{Values: v.R.PostForm}, nil
+	return &Form{Values: v.R.PostForm}, noCards(v.R.PostForm)
+}
+
+// noCards refuses card numbers: no page has a field for one. A password is stored in no form that shows it, and a key is one of
+// ours.
+func noCards(values url.Values) error {
+	for name, list := range values {
+		if name == "key" || strings.Contains(name, "password") || !slices.ContainsFunc(list, travel.HoldsCardNumber) {
+			continue
+		}
+		return &fault.Error{
+			Kind: fault.CardNumber, Message: "This holds a card number. Nothing was stored. Card numbers have no place here.",
+			Params: map[string]string{name: "This holds a card number."},
+		}
+	}
+	return nil
 }
 
 // Upload reads a form with one file, which comes last in it. The file is read while it comes, and is no larger than a bound.
@@ -76,6 +92,9 @@ func (v *Visit) Upload(name string) (form *Form, file io.Reader, fileName string
 			return nil, nil, "", tooLarge(err)
 		}
 		form.Values.Add(part.FormName(), string(value))
+		if err := noCards(form.Values); err != nil {
+			return nil, nil, "", err
+		}
 	}
 	return form, strings.NewReader(""), "", nil
 }

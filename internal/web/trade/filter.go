@@ -1,6 +1,7 @@
 package trade
 
 import (
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -183,4 +184,34 @@ func (r *reading) amount(name string, c money.Currency) *int64 {
 		return nil
 	}
 	return &amount
+}
+
+// instant is a time in GMT as a browser writes it, or the zero time where none was written.
+func (r *reading) instant(name string) time.Time {
+	text := r.form.Get(name)
+	if text == "" {
+		return time.Time{}
+	}
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", civil.InstantLayout} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at
+		}
+	}
+	r.problems.Wrong(name, "A time in GMT is expected, such as 2030-05-31 14:30.")
+	return time.Time{}
+}
+
+// took is Visit.Took for a form with these fields. What is wrong with none of them stands above the form.
+func took(v *shell.Visit, form *shell.Form, err error, fields ...string) (ok bool, rest error) {
+	if ok, rest = v.Took(form, err); ok || rest != nil || len(form.Problems) == 0 {
+		return ok, rest
+	}
+	said := []string{"Look at what is marked below. Nothing is stored yet."}
+	for _, name := range slices.Sorted(maps.Keys(form.Problems)) {
+		if !slices.Contains(fields, name) {
+			said = append(said, shell.Say(name)+": "+form.Problems[name])
+		}
+	}
+	form.Message = strings.Join(said, " ")
+	return false, nil
 }

@@ -1,0 +1,247 @@
+package trade
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+// bookingFormPage is what the form of a booking shows.
+type bookingFormPage struct {
+	Form                         *shell.Form
+	ID                           int64 // 0: a new booking
+	Channels, Languages, Others  any
+	Currency                     money.Currency // of a booking that there is
+	Act                          string
+	Back                         string
+	HasTransactions, ContentNeed bool
+}
+
+// bookingFormFields are the fields of the form.
+var bookingFormFields = []string{
+	"channels", "content", "firstname", "surname", "email", "date_start", "date", "pax", "reference", "total", "countries", "language",
+	"suppliers", "other_protection",
+}
+
+func (p *pages) newBooking(v *shell.Visit) error {
+	form := shell.Filled("channels", v.Query("channels"), "language", travel.DefaultLanguage, "key", p.app.Bookings.NewUUID())
+	if v.R.Method == http.MethodPost {
+		var err error
+		if form, err = v.Form(); err != nil {
+			return err
+		}
+		made, err := p.makeBooking(v, form)
+		if ok, err := took(v, form, err, bookingFormFields...); err != nil {
+			return err
+		} else if ok {
+			return v.Done(bookingAt(v, made.ID), "Booking %d is logged.", made.ID)
+		}
+	}
+	page := bookingFormPage{Form: form, Act: "Log the booking", Back: v.At("/bookings")}
+	return p.showBookingForm(v, page, "New booking")
+}
+
+// makeBooking logs the booking that a form describes. Its currency is that of the channel.
+func (p *pages) makeBooking(v *shell.Visit, form *shell.Form) (travel.Booking, error) {
+	r := &reading{form: form}
+	channelID := r.whole("channels")
+	var currency money.Currency
+	if channelID != nil {
+		c, err := p.app.Channels.Get(v.R.Context(), v.Actor, *channelID)
+		if err != nil {
+			return travel.Booking{}, err
+		}
+		currency = c.Currency
+	} else {
+		r.problems.Wrong("channels", "Choose a channel.")
+	}
+	in := r.booking(currency)
+	in.ChannelID = channelID
+	if currency != "" {
+		in.Currency = &currency
+	} else {
+		r.problems.Wrong("currencies", "It is that of the channel.")
+	}
+	in.Problems = r.problems
+	return p.app.Bookings.Create(v.R.Context(), once(v, form), in)
+}
+
+// booking reads the fields of a booking, but its channel and its currency. Amounts are in the currency.
+func (r *reading) booking(c money.Currency) travel.BookingFields {
+	in := travel.BookingFields{
+		Content: r.given("content"), Firstname: r.given("firstname"), Surname: r.given("surname"), Email: r.given("email"),
+		End: r.day("date"), Pax: r.whole("pax"), Reference: r.given("reference"), Total: r.amount("total", c), Language: r.given("language"),
+	}
+	if in.Start = r.day("date_start"); in.Start == nil {
+		none := civil.NoDay
+		in.Start = &none
+	}
+	if in.Pax == nil {
+		none := int64(travel.NoPax)
+		in.Pax = &none
+	}
+	if country := r.given("countries"); country != nil {
+		code := strings.ToUpper(*country)
+		in.Country = &code
+	}
+	if other := r.given("other_protection"); other != nil {
+		in.OtherProtection = (*travel.OtherProtection)(other)
+	}
+	if r.given("suppliers") != nil {
+		f := &filter{form: r.form}
+		ids := f.ids("suppliers")
+		if f.problems.Has("suppliers") {
+			r.problems.Wrong("suppliers", "Numbers of suppliers are expected, such as 17 or 17, 18.")
+		}
+		in.Suppliers = &ids
+	}
+	return in
+}
+
+// once makes the actor of a form that makes something: the same form sent twice makes it once. The form has a key for that. What
+// is sent with other content, such as by somebody who went back and changed it, is a new request.
+func once(v *shell.Visit, form *shell.Form) auth.Actor {
+	actor := v.Actor
+	if form.Get("key") != "" {
+		sum := sha256.Sum256([]byte(v.R.URL.Path + "?" + form.Values.Encode()))
+		hash := hex.EncodeToString(sum[:])
+		actor.Key = auth.IdempotencyKey{Key: "form " + hash, Hash: hash}
+	}
+	return actor
+}
+
+func (p *pages) editBooking(v *shell.Visit) error {
+	b, err := p.bookingOf(v)
+	if err != nil {
+		return err
+	}
+	form := formOf(b)
+	if v.R.Method == http.MethodPost {
+		if form, err = v.Form(); err != nil {
+			return err
+		}
+		r := &reading{form: form}
+		in := r.booking(b.Currency)
+		in.IfVersion, _ = strconv.ParseInt(form.Get("version"), 10, 64) // one that is no number is none
+		if len(b.TransactionIDs) == 0 {
+			in.ChannelID = r.whole("channels")
+		}
+		for name, absent := range map[string]bool{"date": in.End == nil, "total": in.Total == nil} {
+			if absent && !r.problems.Has(name) {
+				r.problems.Missing(name)
+			}
+		}
+		in.Problems = r.problems
+		_, err := p.app.Bookings.Update(v.R.Context(), v.Actor, b.ID, in)
+		if ok, err := took(v, form, err, bookingFormFields...); err != nil {
+			return err
+		} else if ok {
+			return v.Done(bookingAt(v, b.ID), "The booking is changed.")
+		}
+	}
+	return p.showBookingForm(v, bookingFormPage{
+		Form: form, ID: b.ID, Currency: b.Currency, Act: "Save", Back: bookingAt(v, b.ID), HasTransactions: len(b.TransactionIDs) > 0,
+	}, "Change the booking", shell.Link{Text: bookingName(b), Href: bookingAt(v, b.ID)})
+}
+
+// formOf fills the form with a booking.
+func formOf(b travel.Booking) *shell.Form {
+	text := func(n int64) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.FormatInt(n, 10)
+	}
+	day := func(d civil.Day) string {
+		if d == civil.NoDay {
+			return ""
+		}
+		return d.String()
+	}
+	var suppliers []string
+	for _, id := range b.Suppliers {
+		suppliers = append(suppliers, text(id))
+	}
+	return shell.Filled("channels", text(b.ChannelID), "content", b.Content, "firstname", b.Firstname, "surname", b.Surname,
+		"email", b.Email, "date_start", day(b.Start), "date", day(b.End), "pax", text(b.Pax), "reference", b.Reference,
+		"total", money.FormatPlain(b.Total, b.Currency), "countries", b.Country, "language", b.Language,
+		"suppliers", strings.Join(suppliers, ", "), "other_protection", string(b.OwnProtection), "version", text(b.Version))
+}
+
+func (p *pages) showBookingForm(v *shell.Visit, page bookingFormPage, title string, above ...shell.Link) error {
+	channels, err := p.channelChoices(v, "Choose a channel")
+	if err != nil {
+		return err
+	}
+	page.Channels = channels
+	page.Languages = shell.Options(languages...)
+	page.Others = shell.Options(append([]string{"", "As the channel says"}, choices("", travel.OtherProtections)[2:]...)...)
+	page.ContentNeed = !p.app.Bookings.Profile.Processes()
+	return v.Show(p.Pages, "booking-form.html", shell.Page{
+		Title: title, Menu: "/bookings", Path: append([]shell.Link{{Text: "Bookings", Href: v.At("/bookings")}}, above...), Data: page,
+	})
+}
+
+// languages are the choices of the language of receipts. A test holds them against travel.Languages.
+var languages = []string{
+	"enGB", "English", "deDE", "German", "esES", "Spanish", "frFR", "French", "itIT", "Italian", "jaJA", "Japanese", "kkKK", "Kazakh",
+	"koKO", "Korean", "lvLV", "Latvian", "ptBR", "Portuguese", "roRO", "Romanian", "ruRU", "Russian", "ukUK", "Ukrainian",
+	"uzUZ", "Uzbek", "zhZH", "Chinese",
+}
+
+// deleteBooking asks, and then puts a booking without payments into the trash.
+func (p *pages) deleteBooking(v *shell.Visit) error {
+	b, err := p.bookingOf(v)
+	if err != nil {
+		return err
+	}
+	var again *shell.Form
+	if v.R.Method == http.MethodPost {
+		if again, err = v.Form(); err != nil {
+			return err
+		}
+		version, _ := strconv.ParseInt(again.Get("version"), 10, 64) // one that is no number is none
+		if ok, err := v.Took(again, p.app.Bookings.Delete(v.R.Context(), v.Actor, b.ID, version)); err != nil {
+			return err
+		} else if ok {
+			return v.Done(v.At("/bookings"), "Booking %d is deleted.", b.ID)
+		}
+	}
+	return v.Confirm(shell.Confirmation{
+		Title: "Delete the booking?", Act: "Delete the booking", Harm: true, Back: bookingAt(v, b.ID), Again: again,
+		Fields: map[string][]string{"version": {strconv.FormatInt(b.Version, 10)}},
+		Text:   []string{bookingName(b) + " disappears from all lists. Nobody can bring it back. Only a booking without payments can be deleted."},
+	}, p.inBooking(v, b))
+}
+
+// bookingOf reads the booking in the address.
+func (p *pages) bookingOf(v *shell.Visit) (travel.Booking, error) {
+	id, err := v.ID("id")
+	if err != nil {
+		return travel.Booking{}, err
+	}
+	return p.app.Bookings.Get(v.R.Context(), v.Actor, id)
+}
+
+// inBooking is a page below that of a booking.
+func (p *pages) inBooking(v *shell.Visit, b travel.Booking) shell.Page {
+	return shell.Page{Menu: "/bookings", Path: []shell.Link{
+		{Text: "Bookings", Href: v.At("/bookings")}, {Text: bookingName(b), Href: bookingAt(v, b.ID)},
+	}}
+}
+
+// bookingName is what pages call a booking.
+func bookingName(b travel.Booking) string {
+	if b.Reference != "" {
+		return b.Reference
+	}
+	return "Booking " + strconv.FormatInt(b.ID, 10)
+}

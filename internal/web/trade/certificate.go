@@ -1,0 +1,60 @@
+package trade
+
+import (
+	"net/http"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/certificates"
+	"holdfast/internal/web/shell"
+)
+
+// certificatePage is what the page about a certificate shows.
+type certificatePage struct {
+	Link   string
+	Facts  []shell.Fact
+	Revoke string // the address, for who may
+}
+
+// certificate shows the link of a booking's certificate. The first one who opens this page makes it.
+func (p *pages) certificate(v *shell.Visit) error {
+	b, err := p.bookingOf(v)
+	if err != nil {
+		return err
+	}
+	found, err := p.app.Certificates.Of(v.R.Context(), v.Actor, b.ID)
+	if err != nil {
+		return err
+	}
+	data := certificatePage{Link: certificates.Link(p.frame.Base, found.Key), Facts: []shell.Fact{
+		{Text: "It says", Value: shell.Say(string(found.State))}, {Text: "Protected", Value: shell.Money(found.Protected, found.Currency)},
+		{Text: "Not protected", Value: shell.Money(found.Unprotected, found.Currency)}, {Text: "Made", Value: shell.Instant(found.CreatedAt)},
+	}}
+	if until := shell.Day(found.Until); until != "" {
+		data.Facts = append(data.Facts, shell.Fact{Text: "Protected until", Value: until})
+	}
+	if v.Can(auth.WriteBookings) {
+		data.Revoke = bookingAt(v, b.ID) + "/certificate/revoke"
+	}
+	page := p.inBooking(v, b)
+	page.Title, page.Data = "Certificate", data
+	return v.Show(p.Pages, "certificate.html", page)
+}
+
+// revokeCertificate asks, and then ends the link of a certificate.
+func (p *pages) revokeCertificate(v *shell.Visit) error {
+	b, err := p.bookingOf(v)
+	if err != nil {
+		return err
+	}
+	if v.R.Method == http.MethodPost {
+		if err := p.app.Certificates.Revoke(v.R.Context(), v.Actor, b.ID); err != nil {
+			return err
+		}
+		return v.Done(bookingAt(v, b.ID), "The link of the certificate has ended.")
+	}
+	page := p.inBooking(v, b)
+	return v.Confirm(shell.Confirmation{
+		Title: "End the link of the certificate?", Act: "End the link", Harm: true, Back: bookingAt(v, b.ID) + "/certificate",
+		Text: []string{"Whoever opens the link from now on reads that it is not valid. The mails that were sent have it, too. You can make a new link afterwards."},
+	}, page)
+}

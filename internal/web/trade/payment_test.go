@@ -1,0 +1,126 @@
+package trade_test
+
+import (
+	"encoding/csv"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/auth"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/webtest"
+)
+
+// travelPayment is a purchase by card.
+func travelPayment(b travel.Booking, total int64) travel.NewTransaction {
+	return apptest.Report(travel.Purchase, b, total)
+}
+
+// TestAPaymentIsLoggedAndGivenBack on pages, and what is wrong is said at its field.
+func TestAPaymentIsLoggedAndGivenBack(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	b := h.As(auth.MemberAdmin)
+	booking := h.Booking(h.Channel(travel.ModeProtectionOnly, "EUR"), 1000_00, "2030-03-01")
+	at := h.At("/bookings/" + idOf(booking.ID))
+	if a := b.Must(at+"/pay", "Log the payment"); !strings.Contains(a.Body, `value="1000.00"`) {
+		t.Error("the form does not offer all that is open")
+	}
+	form := func(more ...string) url.Values {
+		values := url.Values{
+			"transaction_types": {"purchase"}, "total": {"600"}, "currencies": {"EUR"}, "card_types": {"visa"}, "reference": {"P-1"},
+			"payment_methods": {"credit-card"}, "key": {"one"},
+		}
+		for i := 0; i+1 < len(more); i += 2 {
+			values.Set(more[i], more[i+1])
+		}
+		return values
+	}
+	for _, wrong := range []struct{ field, value, says string }{
+		{"total", "1000.01", "bookings"}, {"total", "", "is needed"}, {"currencies", "XXX", "no currency"}, {"currencies", "USD", "How much is it in EUR"},
+		{"transaction_types", "refund", "Choose a purchase"}, {"effective_at", "2999-01-01T10:00", "in the future"},
+		{"effective_at", "noon", "A time in GMT"}, {"bin_number", "12", "BIN"}, {"content", "4111 1111 1111 1111", "card number"},
+	} {
+		a := b.Post(at+"/pay", form(wrong.field, wrong.value))
+		if a.Status != http.StatusBadRequest || !strings.Contains(strings.ToLower(a.Text()), strings.ToLower(wrong.says)) {
+			t.Errorf("%s %q: %d, and it does not say %q:\n%s", wrong.field, wrong.value, a.Status, wrong.says, a.Text())
+		}
+	}
+	made := b.Post(at+"/pay", form())
+	if again := b.Post(at+"/pay", form()); made.Status != http.StatusSeeOther || again.To != made.To {
+		t.Fatalf("%d to %q, and again to %q\n%s", made.Status, made.To, again.To, made.Text())
+	}
+	b.Must(made.To, "600.00 EUR", "Protected", "Visa", "P-1", "cover start")
+	b.Must(at, "Paid 600.00 EUR", "Purchase", "Protected now 600.00 EUR")
+	if a := b.Post(made.To+"/refund", url.Values{"total": {"600.01"}, "key": {"two"}}); a.Status != http.StatusConflict && a.Status != http.StatusBadRequest {
+		t.Errorf("more than all was given back: %d", a.Status)
+	}
+	b.Must(made.To+"/refund", "Amount in EUR")
+	back := b.Post(made.To+"/refund", url.Values{"total": {"100.50"}, "reference": {"R-1"}, "key": {"three"}})
+	if back.Status != http.StatusSeeOther {
+		t.Fatalf("%d\n%s", back.Status, back.Text())
+	}
+	b.Must(made.To, "499.50 EUR", "Refund")
+	b.Must(back.To, "Adjusts")
+	if got := h.ReadBooking(booking.ID); got.Sums.Net != 499_50 {
+		t.Errorf("paid is %d", got.Sums.Net)
+	}
+	b.Must(h.At("/payments?transaction_types=refund"), "R-1")
+	rows, err := csv.NewReader(strings.NewReader(b.Must(h.At("/payments?format=csv&col=type&col=total&col=currency&sort=id")).Body)).ReadAll()
+	if err != nil || len(rows) != 3 || strings.Join(rows[1], " ") != "Purchase 600.00 EUR" || strings.Join(rows[2], " ") != "Refund 100.50 EUR" {
+		t.Errorf("%v %q", err, rows)
+	}
+}
+
+// TestAPaymentOfSeveralBookingsIsDividedAnew when it is given back, in another currency than it was paid in.
+func TestAPaymentOfSeveralBookingsIsDividedAnew(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	c := h.Channel(travel.ModeProtectionOnly, "EUR")
+	one, two := h.Booking(c, 100_00, "2030-03-01"), h.Booking(c, 100_00, "2030-03-01")
+	in := apptest.Report(travel.Purchase, one, 150_00)
+	in.Items = &[]travel.Item{{BookingID: one.ID, Currency: "EUR", Total: 100_00}, {BookingID: two.ID, Currency: "EUR", Total: 50_00}}
+	paid := h.Must(in)
+	b := h.As(auth.Operator)
+	at := h.At("/payments/" + idOf(paid.ID))
+	b.Must(at+"/refund", "Of booking "+idOf(one.ID)+", in EUR")
+	values := url.Values{"total": {"60"}, "split_" + idOf(one.ID): {"20"}, "split_" + idOf(two.ID): {"40"}}
+	if a := b.Post(at+"/refund", values); a.Status != http.StatusSeeOther {
+		t.Fatalf("%d\n%s", a.Status, a.Text())
+	}
+	if first, second := h.ReadBooking(one.ID).Sums.Net, h.ReadBooking(two.ID).Sums.Net; first != 80_00 || second != 10_00 {
+		t.Errorf("left are %d and %d", first, second)
+	}
+	values = url.Values{"total": {"90"}, "split_" + idOf(one.ID): {"80"}, "split_" + idOf(two.ID): {"10"}, "reason_code": {"13.1"}, "challenge_date": {"2030-06-01"}}
+	if a := b.Post(at+"/chargeback", values); a.Status != http.StatusSeeOther {
+		t.Fatalf("%d\n%s", a.Status, a.Text())
+	}
+	b.Must(at, "Charged back", "13.1", "1 Jun 2030", "Record a reversal")
+	values = url.Values{"total": {"90"}, "split_" + idOf(one.ID): {"80"}, "split_" + idOf(two.ID): {"10"}}
+	if a := b.Post(at+"/chargeback-reversal", values); a.Status != http.StatusSeeOther {
+		t.Fatalf("%d\n%s", a.Status, a.Text())
+	}
+	b.Must(at, "Won")
+}
+
+// TestTheOnlyHitOpens: the search leads straight to it, and lists several.
+func TestTheOnlyHitOpens(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	b := h.As(auth.ReadOnly)
+	booking := h.Booking(h.Channel(travel.ModeTest, "EUR"), 1000_00, "2030-03-01")
+	b.Must(h.At("/search"), "What are you looking for?")
+	b.Must(h.At("/search?q=nobody"), "Nothing was found")
+	if a := b.Get(h.At("/search?q=ada@")); a.To != h.At("/bookings/"+idOf(booking.ID)) {
+		t.Errorf("the only booking: %d to %q", a.Status, a.To)
+	}
+	in := travelPayment(booking, 10_00)
+	in.PayeeSurname, in.Reference = "Byron", "P-77"
+	paid := h.Must(in)
+	if a := b.Get(h.At("/search?q=p-77")); a.To != h.At("/payments/"+idOf(paid.ID)) {
+		t.Errorf("the only payment: %d to %q", a.Status, a.To)
+	}
+	b.Must(h.At("/search?q=Byron"), "Bookings", "Payments", "10.00 EUR")
+}

@@ -1,0 +1,201 @@
+package trade
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+// payPage is what the form of a payment, or of what adjusts one, shows.
+type payPage struct {
+	Form       *shell.Form
+	Booking    travel.Booking
+	Payment    travel.Transaction // that is adjusted
+	Kind       travel.TransactionType
+	Splits     []split
+	Currencies any
+	Methods    any
+	Act, Back  string
+}
+
+// split is the field for the part of one booking.
+type split struct{ Field, Label string }
+
+// payFields are the fields of the form of a payment.
+var payFields = []string{
+	"transaction_types", "total", "currencies", "base_total", "effective_at", "reference", "psp", "payment_methods", "card_types",
+	"bin_number", "last_four_digits", "auth_code", "acquirer_reference", "payee_name", "payee_surname", "payee_email", "content",
+}
+
+// pay logs a payment of one booking that was taken elsewhere.
+func (p *pages) pay(v *shell.Visit) error {
+	b, err := p.bookingOf(v)
+	if err != nil {
+		return err
+	}
+	form := shell.Filled("key", p.app.Payments.NewUUID(), "currencies", string(b.Currency), "total", money.FormatPlain(max(0, b.Total-b.Sums.Held), b.Currency),
+		"payment_methods", travel.CreditCard, "payee_name", b.Firstname, "payee_surname", b.Surname, "payee_email", b.Email)
+	if v.R.Method == http.MethodPost {
+		if form, err = v.Form(); err != nil {
+			return err
+		}
+		made, _, err := p.app.Payments.Create(v.R.Context(), once(v, form), payment(form, b))
+		if ok, err := took(v, form, err, payFields...); err != nil {
+			return err
+		} else if ok {
+			return v.Done(paymentAt(v, made.ID), "The payment of %s is logged.", shell.Money(made.Total, made.Currency))
+		}
+	}
+	page := p.inBooking(v, b)
+	page.Title = "Log a payment"
+	var currencies []string
+	for _, c := range money.Currencies() {
+		currencies = append(currencies, string(c), string(c))
+	}
+	page.Data = payPage{
+		Form: form, Booking: b, Currencies: shell.Options(currencies...), Act: "Log the payment", Back: bookingAt(v, b.ID),
+		Methods: shell.Options(choices("", travel.PaymentMethods)[2:]...),
+	}
+	return v.Show(p.Pages, "pay.html", page)
+}
+
+// payment is what the form of a payment asks for.
+func payment(form *shell.Form, b travel.Booking) travel.NewTransaction {
+	r := &reading{form: form}
+	kind := travel.TransactionType(form.Get("transaction_types"))
+	if kind != travel.Purchase && kind != travel.Authorize {
+		r.problems.Wrong("transaction_types", "Choose a purchase or an authorisation.")
+	}
+	in := r.details()
+	in.ChannelID, in.Type, in.LinkedID = &b.ChannelID, &kind, 0
+	currency, err := money.ParseCurrency(strings.ToUpper(form.Get("currencies")))
+	if err != nil {
+		r.problems.Wrong("currencies", "This is no currency.")
+	}
+	in.Currency, in.Total = &currency, r.amount("total", currency)
+	base := in.Total
+	if currency != b.Currency {
+		if base = r.amount("base_total", b.Currency); base == nil {
+			r.problems.Wrong("base_total", "How much is it in %s, the currency of the booking?", b.Currency)
+		}
+	}
+	if base != nil {
+		in.Items = &[]travel.Item{{BookingID: b.ID, Currency: b.Currency, Total: *base}}
+	}
+	in.Problems = r.problems
+	return in
+}
+
+// details reads what the forms of payments have in common.
+func (r *reading) details() travel.NewTransaction {
+	f := r.form
+	return travel.NewTransaction{
+		EffectiveAt: r.instant("effective_at"), Reference: f.Get("reference"), PSP: f.Get("psp"), Method: f.Get("payment_methods"),
+		CardType: f.Get("card_types"), BIN: f.Get("bin_number"), LastFour: f.Get("last_four_digits"), AuthCode: f.Get("auth_code"),
+		AcquirerReference: f.Get("acquirer_reference"), PayeeName: f.Get("payee_name"), PayeeSurname: f.Get("payee_surname"),
+		PayeeEmail: f.Get("payee_email"), Content: f.Get("content"),
+	}
+}
+
+// adjusting logs what was done with a payment: a refund, a capture, a void, a chargeback or its reversal.
+func (p *pages) adjusting(kind travel.TransactionType) shell.Handler {
+	return func(v *shell.Visit) error { return p.adjust(v, kind) }
+}
+
+func (p *pages) adjust(v *shell.Visit, kind travel.TransactionType) error {
+	t, err := p.paymentOf(v)
+	if err != nil {
+		return err
+	}
+	form := p.adjustForm(t, kind)
+	if v.R.Method == http.MethodPost {
+		if form, err = v.Form(); err != nil {
+			return err
+		}
+		made, _, err := p.app.Payments.Create(v.R.Context(), once(v, form), adjustment(form, t, kind))
+		fields := []string{"total", "effective_at", "reference", "content", "reason_code", "challenge_date"}
+		for _, s := range splitsOf(t) {
+			fields = append(fields, s.Field)
+		}
+		if ok, err := took(v, form, err, fields...); err != nil {
+			return err
+		} else if ok {
+			return v.Done(paymentAt(v, made.ID), "The %s of %s is logged.", wordFor(kind), shell.Money(made.Total, made.Currency))
+		}
+	} else if !slices.Contains(p.adjustmentsOf(v, t), kind) {
+		return v.Done(paymentAt(v, t.ID), "This is not possible with the payment as it is now.")
+	}
+	return v.Show(p.Pages, "adjust.html", shell.Page{
+		Title: adjustmentText(kind), Menu: "/payments",
+		Path: []shell.Link{{Text: "Payments", Href: v.At("/payments")}, {Text: paymentName(t), Href: paymentAt(v, t.ID)}},
+		Data: payPage{Form: form, Payment: t, Kind: kind, Splits: splitsOf(t), Act: adjustmentText(kind), Back: paymentAt(v, t.ID)},
+	})
+}
+
+func wordFor(kind travel.TransactionType) string {
+	return strings.ToLower(shell.Say(string(kind)))
+}
+
+// splitsOf are the fields for the parts of the bookings, where there are several.
+func splitsOf(t travel.Transaction) (list []split) {
+	if len(t.Payments) < 2 {
+		return nil
+	}
+	for _, part := range t.Payments {
+		name := part.BookingReference
+		if name == "" {
+			name = strconv.FormatInt(part.BookingID, 10)
+		}
+		list = append(list, split{fmt.Sprintf("split_%d", part.BookingID), fmt.Sprintf("Of booking %s, in %s", name, part.Currency)})
+	}
+	return list
+}
+
+// adjustForm is filled with all that is left.
+func (p *pages) adjustForm(t travel.Transaction, kind travel.TransactionType) *shell.Form {
+	total := t.TotalRemaining()
+	switch kind {
+	case travel.Chargeback:
+		total = t.Left()
+	case travel.ChargebackReversal:
+		total = t.ChargedBack
+	}
+	form := shell.Filled("key", p.app.Payments.NewUUID(), "total", money.FormatPlain(total, t.Currency))
+	for i, s := range splitsOf(t) {
+		part := t.Payments[i].Left()
+		if kind == travel.ChargebackReversal {
+			part = t.Payments[i].ChargedBack
+		}
+		form.Values.Set(s.Field, money.FormatPlain(part, t.Payments[i].Currency))
+	}
+	return form
+}
+
+// adjustment is what the form of an adjustment asks for.
+func adjustment(form *shell.Form, t travel.Transaction, kind travel.TransactionType) travel.NewTransaction {
+	r := &reading{form: form}
+	in := r.details()
+	in.ChannelID, in.Type, in.Currency, in.LinkedID, in.PSP, in.Method = &t.ChannelID, &kind, &t.Currency, t.ID, t.PSP, t.Method
+	in.Total = r.amount("total", t.Currency)
+	if kind == travel.Chargeback {
+		in.ReasonCode, in.ChallengeDay = form.Get("reason_code"), r.day("challenge_date")
+	}
+	if splits := splitsOf(t); splits != nil {
+		items := []travel.Item{}
+		for i, s := range splits {
+			part := t.Payments[i]
+			if amount := r.amount(s.Field, part.Currency); amount != nil && *amount != 0 {
+				items = append(items, travel.Item{BookingID: part.BookingID, Currency: part.Currency, Total: *amount})
+			}
+		}
+		in.Items = &items
+	}
+	in.Problems = r.problems
+	return in
+}

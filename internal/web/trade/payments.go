@@ -1,0 +1,209 @@
+package trade
+
+import (
+	"strconv"
+	"strings"
+
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+// paymentOrders are what the list of payments can be ordered by.
+var paymentOrders = []string{"id", "created", "total", "modified"}
+
+// moreOfPayments are the fields of the form that are seldom needed.
+var moreOfPayments = []string{
+	"currencies", "countries", "payment_methods", "card_types", "bin_number", "last_four_digits", "reference", "payee_email",
+	"payee_surname", "linked_id", "bookings", "psp", "auth_code", "acquirer_reference", "over_limit", "created_from", "created_to",
+	"modified_from", "modified_to", "include", "exclude",
+}
+
+// paymentFilter reads what a list of payments is asked for.
+func paymentFilter(f *filter) travel.TransactionFilter {
+	found := travel.TransactionFilter{
+		Find: f.form.Get("q"), Include: f.ids("include"), Exclude: f.ids("exclude"), Created: f.span("created"), Modified: f.span("modified"),
+		Statuses: words(f, "status", travel.TransactionStatuses), Channels: f.ids("channels"), Countries: f.codes("countries"),
+		Reference: f.form.Get("reference"), Currencies: f.codes("currencies"), Types: words(f, "transaction_types", travel.TransactionTypes),
+		Methods: words(f, "payment_methods", travel.PaymentMethods), CardTypes: f.list("card_types"), BIN: f.form.Get("bin_number"),
+		LastFour: f.form.Get("last_four_digits"), PayeeEmail: f.form.Get("payee_email"), PayeeSurname: f.form.Get("payee_surname"),
+		Bookings: f.ids("bookings"), PSP: f.form.Get("psp"), AuthCode: f.form.Get("auth_code"),
+		AcquirerReference: f.form.Get("acquirer_reference"),
+	}
+	switch linked := f.ids("linked_id"); {
+	case len(linked) == 1:
+		found.LinkedID = linked[0]
+	case len(linked) > 1:
+		f.problems.Wrong("linked_id", "The number of one payment is expected.")
+	}
+	if over := words(f, "over_limit", []string{"true", "false"}); len(over) == 1 {
+		yes := over[0] == "true"
+		found.OverLimit = &yes
+	}
+	return found
+}
+
+func (p *pages) payments(v *shell.Visit) error {
+	page, err := v.PageOf(paymentOrders, true)
+	if err != nil {
+		return err
+	}
+	f := filterOf(v)
+	wanted := paymentFilter(f)
+	t := shell.Table{
+		Name: "payments", Caption: "Payments", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
+		Columns: paymentColumns(v), Empty: noPayments(v),
+	}
+	err = f.problems.Err()
+	if err == nil {
+		err = v.Each(page, func(page travel.Page) (bool, error) {
+			found, err := p.app.Payments.List(v.R.Context(), v.Actor, wanted, page)
+			if err != nil {
+				return false, err
+			}
+			rows, err := p.paymentRows(v, found.Items)
+			t.Rows, t.More = append(t.Rows, rows...), found.More
+			return found.More, err
+		})
+	}
+	if ok, err := v.Took(f.form, err); err != nil {
+		return err
+	} else if !ok {
+		t.Rows = nil
+	}
+	made := v.Table(t)
+	if len(f.form.Problems) == 0 {
+		if sent, err := v.File(made); sent || err != nil {
+			return err
+		}
+	}
+	channels, err := p.channelChoices(v, "All channels")
+	if err != nil {
+		return err
+	}
+	return v.Show(p.Pages, "payments.html", shell.Page{Title: "Payments", Menu: "/payments", Wide: true, Data: listPage{
+		Form: f.form, List: made, Channels: channels, Statuses: shell.Options(choices("All", travel.TransactionStatuses)...),
+		Types: shell.Options(choices("All", travel.TransactionTypes)...), Methods: shell.Options(choices("All", travel.PaymentMethods)...),
+		Kept: kept(f.form.Values), More: f.more(moreOfPayments...),
+	}})
+}
+
+func noPayments(v *shell.Visit) shell.Empty {
+	if len(v.R.URL.Query()) > 0 {
+		return shell.Empty{
+			Title: "No payment is like this", Text: "Parts of words are looked for in the latest 5,000 payments, whole ones in all. " +
+				"Try the whole reference, surname or e-mail address, or fewer filters.",
+			Act: shell.Link{Text: "Show all payments", Href: v.At("/payments")},
+		}
+	}
+	return shell.Empty{
+		Title: "There are no payments yet",
+		Text:  "Payments, refunds and chargebacks of your bookings stand here. Log one over the API, or on the page of its booking.",
+		Act:   shell.Link{Text: "Go to the bookings", Href: v.At("/bookings")},
+	}
+}
+
+// paymentColumns are the columns of payments. A file says the currency in a column of its own.
+func paymentColumns(v *shell.Visit) []shell.Column {
+	return []shell.Column{
+		{Name: "id", Title: "Payment", Sorts: true}, {Name: "created", Title: "Logged", Sorts: true}, {Name: "type", Title: "Type"},
+		{Name: "status", Title: "Status"}, {Name: "booking", Title: "Booking"}, {Name: "channel", Title: "Channel"},
+		{Name: "reference", Title: "Reference"}, {Name: "total", Title: "Amount", Figure: true, Sorts: true},
+		{Name: "remaining", Title: "Left", Figure: true}, {Name: "currency", Title: "Currency", Hidden: v.Format() == ""},
+		{Name: "base_total", Title: "In the channel's currency", Figure: true, Hidden: true},
+		{Name: "forex_rate", Title: "Rate", Figure: true, Hidden: true}, {Name: "taken", Title: "Taken", Hidden: true},
+		{Name: "payer", Title: "Payer", Hidden: true}, {Name: "email", Title: "E-mail", Hidden: true}, {Name: "country", Title: "Country", Hidden: true},
+		{Name: "method", Title: "Method", Hidden: true}, {Name: "card", Title: "Card", Hidden: true}, {Name: "last_four", Title: "Last four digits", Hidden: true},
+		{Name: "psp", Title: "Processor", Hidden: true}, {Name: "auth_code", Title: "Authorisation code", Hidden: true},
+		{Name: "arn", Title: "Acquirer's reference", Hidden: true}, {Name: "linked", Title: "Adjusts", Hidden: true},
+		{Name: "flags", Title: "Flags", Hidden: true}, {Name: "author", Title: "Logged by", Hidden: true},
+		{Name: "modified", Title: "Changed", Sorts: true, Hidden: true},
+	}
+}
+
+func (p *pages) paymentRows(v *shell.Visit, list []travel.Transaction) (rows []shell.Row, err error) {
+	var ids []int64
+	for _, t := range list {
+		ids = append(ids, t.ChannelID)
+	}
+	names, err := p.channelNames(v, ids)
+	for _, t := range list {
+		linked := shell.Ident(t.LinkedID)
+		if t.LinkedID != 0 {
+			linked.Href = paymentAt(v, t.LinkedID)
+		}
+		rows = append(rows, shell.Row{Href: paymentAt(v, t.ID), Cells: []shell.Cell{
+			shell.Ident(t.ID), shell.AtInstant(t.CreatedAt), shell.Words(shell.Say(string(t.Type))), paymentState(t.Status), bookingsCell(v, t),
+			shell.Words(names[t.ChannelID]), shell.Words(t.Reference), shell.Sum(t.Total, t.Currency), left(t), shell.Words(string(t.Currency)),
+			shell.Sum(t.BaseTotal, t.BaseCurrency), shell.Words(t.ForexRate), shell.AtInstant(t.EffectiveAt),
+			shell.Words(strings.TrimSpace(t.PayeeName + " " + t.PayeeSurname)), shell.Words(t.PayeeEmail), shell.Words(t.Country),
+			shell.Words(shell.Say(t.Method)), shell.Words(t.CardType), shell.Words(t.LastFour), shell.Words(t.PSP), shell.Words(t.AuthCode),
+			shell.Words(t.AcquirerReference), linked, shell.Words(flags(t)), shell.Words(t.Author), shell.AtInstant(t.ModifiedAt),
+		}})
+	}
+	return rows, err
+}
+
+// left is what can still be refunded or captured; nothing of what only adjusts.
+func left(t travel.Transaction) shell.Cell {
+	if t.Type.Linked() && !t.Type.Takes() {
+		return shell.Cell{}
+	}
+	return shell.Sum(t.TotalRemaining(), t.Currency)
+}
+
+func flags(t travel.Transaction) string {
+	var list []string
+	for _, f := range t.Flags {
+		list = append(list, shell.Say(f))
+	}
+	return strings.Join(list, ", ")
+}
+
+// bookingsCell leads to the booking of a payment, or says how many it has.
+func bookingsCell(v *shell.Visit, t travel.Transaction) shell.Cell {
+	if len(t.Payments) == 1 {
+		one := t.Payments[0]
+		text := one.BookingReference
+		if text == "" {
+			text = strconv.FormatInt(one.BookingID, 10)
+		}
+		return shell.Linked(text, bookingAt(v, one.BookingID))
+	}
+	var ids []string
+	for _, one := range t.Payments {
+		ids = append(ids, strconv.FormatInt(one.BookingID, 10))
+	}
+	return shell.Cell{Text: shell.Plural(int64(len(ids)), "booking", "bookings"), Plain: strings.Join(ids, " ")}
+}
+
+// paymentState is the status of a payment with its colour.
+func paymentState(s travel.TransactionStatus) shell.Cell {
+	tone := map[travel.TransactionStatus]string{
+		travel.StatusComplete: "good", travel.StatusFailed: "bad", travel.StatusIncomplete: "warn", travel.StatusLocked: "bad",
+	}[s]
+	if tone == "" {
+		tone = "calm"
+	}
+	if s == travel.StatusLocked {
+		return shell.Cell{Text: "Charged back", Plain: string(s), Tone: tone}
+	}
+	return shell.State(string(s), tone)
+}
+
+// paymentsOfStory are the payments of one booking, with what each has of it.
+func paymentsOfStory(v *shell.Visit, list []travel.Transaction) *shell.Table {
+	t := shell.Table{
+		Bare: true, Name: "payments", Caption: "Payments", Columns: []shell.Column{
+			{Name: "id", Title: "Payment"}, {Name: "type", Title: "Type"}, {Name: "status", Title: "Status"}, {Name: "taken", Title: "Taken"},
+			{Name: "reference", Title: "Reference"}, {Name: "total", Title: "Amount", Figure: true}, {Name: "remaining", Title: "Left", Figure: true},
+		},
+		Empty: shell.Empty{Title: "Nothing is paid yet", Text: "Payments and refunds of this booking will stand here."},
+	}
+	for _, one := range list {
+		t.Rows = append(t.Rows, shell.Row{Href: paymentAt(v, one.ID), Cells: []shell.Cell{
+			shell.Ident(one.ID), shell.Words(shell.Say(string(one.Type))), paymentState(one.Status), shell.AtInstant(one.EffectiveAt),
+			shell.Words(one.Reference), shell.Sum(one.Total, one.Currency), left(one),
+		}})
+	}
+	return v.Table(t)
+}

@@ -1,0 +1,86 @@
+package trade
+
+import (
+	"net/url"
+
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+// searchPage is what the search of the side bar found.
+type searchPage struct {
+	Query, Action      string
+	Bookings, Payments *shell.Table
+	AllBookings        string
+	AllPayments        string
+	Empty              shell.Empty
+}
+
+// mostFound is how many bookings and payments the search shows each.
+const mostFound = 10
+
+// search looks for bookings and payments. The only hit opens at once.
+func (p *pages) search(v *shell.Visit) error {
+	q := v.Query("q")
+	data := searchPage{Query: q, Empty: shell.Empty{
+		Title: "Nothing was found", Text: "The search finds bookings and payments by their number, reference, surname or e-mail address.",
+	}}
+	if q == "" {
+		data.Empty.Title = "What are you looking for?"
+		return p.showSearch(v, data)
+	}
+	page := travel.Page{Number: 1, Size: mostFound, Offset: -1, OrderBy: "id", Descending: true}
+	bookings, err := p.app.Bookings.List(v.R.Context(), v.Actor, travel.BookingFilter{Find: q}, page)
+	if err != nil {
+		return err
+	}
+	payments, err := p.app.Payments.List(v.R.Context(), v.Actor, travel.TransactionFilter{Find: q}, page)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(bookings.Items) == 1 && len(payments.Items) == 0:
+		return v.Go(bookingAt(v, bookings.Items[0].ID))
+	case len(bookings.Items) == 0 && len(payments.Items) == 1:
+		return v.Go(paymentAt(v, payments.Items[0].ID))
+	}
+	if data.Bookings, data.Payments, err = p.latest(v, bookings.Items, payments.Items); err != nil {
+		return err
+	}
+	if bookings.More {
+		data.AllBookings = v.At("/bookings?q=" + url.QueryEscape(q))
+	}
+	if payments.More {
+		data.AllPayments = v.At("/payments?q=" + url.QueryEscape(q))
+	}
+	return p.showSearch(v, data)
+}
+
+func (p *pages) showSearch(v *shell.Visit, data searchPage) error {
+	data.Action = v.At("/search")
+	return v.Show(p.Pages, "search.html", shell.Page{Title: "Search", Data: data})
+}
+
+// latest are two short tables of bookings and payments.
+func (p *pages) latest(
+	v *shell.Visit, bookings []travel.Booking, payments []travel.Transaction,
+) (of, paid *shell.Table, err error) {
+	rows, err := p.bookingRows(v, bookings)
+	if err != nil {
+		return nil, nil, err
+	}
+	b := shell.Table{Bare: true, Name: "bookings", Caption: "Bookings", Columns: bookingColumns(v), Rows: rows}
+	for i := range b.Columns {
+		b.Columns[i].Sorts = false
+		b.Columns[i].Hidden = b.Columns[i].Hidden || b.Columns[i].Name == "unpaid" || b.Columns[i].Name == "reference"
+	}
+	if rows, err = p.paymentRows(v, payments); err != nil {
+		return nil, nil, err
+	}
+	t := shell.Table{Bare: true, Name: "payments", Caption: "Payments", Columns: paymentColumns(v), Rows: rows}
+	for i := range t.Columns {
+		t.Columns[i].Sorts = false
+		t.Columns[i].Hidden = t.Columns[i].Hidden || t.Columns[i].Name == "remaining" || t.Columns[i].Name == "channel" || t.Columns[i].Name == "reference"
+	}
+	return v.Table(b), v.Table(t), nil
+}
