@@ -30,5 +30,13 @@ func Add(f *shell.Frame, a *app.App) error {
 	f.Site("GET /exposure", auth.Read, p.exposure)
 	f.Site("GET /exposure/details", auth.Read, p.details)
 	f.Site("GET /exposure/payments/{id}", auth.Read, p.payment)
+	f.Site("GET /exposure/merchants", auth.Read, p.merchants)
+	f.Site("GET /exposure/limits", auth.Read, p.limits)
+	f.Site("GET /exposure/ageing", auth.Read, p.ageing)
+	f.Site("GET /exposure/model", auth.Read, p.model)
+	f.Site("GET /exposure/what-if", auth.Read, p.whatIf)
+	f.Site("GET /channels/{id}", auth.Read, p.merchant)
+	f.Site("GET /exposure/run-off", auth.Read, p.runOff)
+	f.Site("GET /exposure/movement", auth.Read, p.movement)
 	return nil
 }

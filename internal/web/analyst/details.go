@@ -67,10 +67,15 @@ func (p *pages) behind(
 		items = append(items, d)
 		return nil
 	})
+	return found, items, false, enough(err)
+}
+
+// enough is the error of a reading that may have ended early.
+func enough(err error) error {
 	if errors.Is(err, errEnough) {
-		err = nil
+		return nil
 	}
-	return found, items, false, err
+	return err
 }
 
 func (s *settings) detailsTable(found reports.DetailsReport, items []protection.Detail, number int, more bool) *shell.Table {
@@ -108,14 +113,17 @@ func (s *settings) detailRow(d protection.Detail, channel string, c money.Curren
 	}
 	var figures [4]shell.Cell
 	if d.Standing == protection.Covered {
-		figures = [4]shell.Cell{shell.Sum(d.E1, d.Currency), shell.Sum(d.E2, d.Currency), sum(d.E1Report, d.Pending, c), sum(d.E2Report, d.Pending, c)}
+		figures = [4]shell.Cell{
+			dashed(shell.Sum(d.E1, d.Currency)), dashed(shell.Sum(d.E2, d.Currency)), dashed(sum(d.E1Report, d.Pending, c)),
+			dashed(sum(d.E2Report, d.Pending, c)),
+		}
 	}
 	tones := map[protection.Standing]string{protection.Covered: "good", protection.Uncovered: "warn"}
 	return shell.Row{Href: href, Cells: []shell.Cell{
 		payment, leading(shell.Ident(d.BookingID), id("/bookings/", d.BookingID)), shell.Ident(d.TransactionID),
 		leading(shell.Words(channel), id("/channels/", d.ChannelID)), shell.Words(country(d.Terms.Country)), shell.Words(shell.Say(string(d.Scheme))),
-		shell.OnDay(d.Terms.End), last, shell.State(string(d.Standing), tones[d.Standing]), nonzero(d.Remaining, d.Currency),
-		figures[0], figures[1], figures[2], figures[3], nonzero(d.E4, d.Currency), nonzero(d.E5, d.Currency),
+		shell.OnDay(d.Terms.End), last, shell.State(string(d.Standing), tones[d.Standing]), dashed(shell.Sum(d.Remaining, d.Currency)),
+		figures[0], figures[1], figures[2], figures[3], dashed(shell.Sum(d.E4, d.Currency)), dashed(shell.Sum(d.E5, d.Currency)),
 	}}
 }
 

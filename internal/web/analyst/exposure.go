@@ -66,7 +66,7 @@ func (p *pages) exposure(v *shell.Visit) error {
 // below is another page with the same settings.
 func (s *settings) below(path string, pairs ...string) string {
 	drop := []string{"page", "", "sort", "", "down", "", "col", "", "format", "", "by", "", "across", "", "figure", ""}
-	_, query, _ := strings.Cut(s.v.With(append(drop, pairs...)...), "?")
+	_, query, _ := strings.Cut(s.v.With(slices.Concat(drop, s.fixed, pairs)...), "?")
 	if query == "" {
 		return s.v.At(path)
 	}
@@ -135,6 +135,9 @@ func (s *settings) chartOf(r reports.ExposureReport, id string) chart.Chart {
 			point.Label = shortMonth(sub.Key.Month, i == 0)
 		}
 		c.Points = append(c.Points, point)
+	}
+	if c.Kind == chart.Ranked { // a chart has a bound: the largest must be in it
+		slices.SortStableFunc(c.Points, func(a, b chart.Point) int { return cmp.Compare(b.Values[0]+b.Values[1], a.Values[0]+a.Values[1]) })
 	}
 	return c
 }
@@ -282,10 +285,10 @@ func (s *settings) exposureRow(found reports.ExposureReport, row protection.Row)
 	if q.Across != "" {
 		cells = append(cells, leading(shell.Words(s.nameOf(q.Across, k, found.ChannelNames)), s.deeper(k, q.By, q.Across)))
 	}
-	cells = append(cells, shell.Words(string(row.Currency)), count, shell.Sum(row.E1, row.Currency), shell.Sum(row.E2, row.Currency),
-		sum(row.E1Report, row.Gaps.E1, q.Currency), sum(row.E2Report, row.Gaps.E2, q.Currency),
+	cells = append(cells, shell.Words(string(row.Currency)), count, dashed(shell.Sum(row.E1, row.Currency)),
+		dashed(shell.Sum(row.E2, row.Currency)), dashed(sum(row.E1Report, row.Gaps.E1, q.Currency)), dashed(sum(row.E2Report, row.Gaps.E2, q.Currency)),
 		sum(row.E1Report+row.E2Report, row.Gaps.E1 || row.Gaps.E2, q.Currency),
-		shell.Sum(row.E4, row.Currency), shell.Sum(row.E5, row.Currency))
+		dashed(shell.Sum(row.E4, row.Currency)), dashed(shell.Sum(row.E5, row.Currency)))
 	return shell.Row{Href: s.deeper(k, q.By), Cells: cells}
 }
 

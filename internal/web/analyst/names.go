@@ -91,6 +91,20 @@ func (n *naming) channelOptions(chosen string, ids []int64) any {
 	return shell.Options(pairs...)
 }
 
+// choice is a check box of a list.
+type choice struct {
+	Value, Text string
+	Chosen      bool
+}
+
+// choices are check boxes for all merchants.
+func (n *naming) choices(chosen []int64) (list []choice) {
+	for _, c := range n.channels {
+		list = append(list, choice{strconv.FormatInt(c.ID, 10), c.Name, slices.Contains(chosen, c.ID)})
+	}
+	return list
+}
+
 // currencyOptions are the currencies of the site's merchants, and the usual ones.
 func (n *naming) currencyOptions(chosen money.Currency) any {
 	list := []money.Currency{"EUR", "GBP", "USD", "CHF"}
@@ -110,13 +124,11 @@ func (n *naming) currencyOptions(chosen money.Currency) any {
 	return shell.Options(pairs...)
 }
 
-var english = texts.Of("enGB")
-
 func country(code string) string {
 	if code == "" {
 		return "No country"
 	}
-	return english.Country(code)
+	return texts.Of("enGB").Country(code)
 }
 
 // month writes 2026-09 as "Sep 2026".

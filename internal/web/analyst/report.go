@@ -3,8 +3,10 @@ package analyst
 import (
 	"fmt"
 	"html/template"
+	"strings"
 	"time"
 
+	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/web/chart"
@@ -60,6 +62,11 @@ func (r *report) at(s *settings, q protection.ReportQuery, final bool) {
 	}
 }
 
+// since says from which day on a report tells changes.
+func (r *report) since(from civil.Day) {
+	r.About = "From the end of " + shell.Day(from) + " to the end" + strings.TrimPrefix(r.About, "At the end")
+}
+
 // draw adds a chart, unless it has nothing to show.
 func (r *report) draw(c chart.Chart) {
 	if len(c.Points) > 0 {
@@ -98,12 +105,12 @@ func sum(amount int64, gap bool, c money.Currency) shell.Cell {
 	return shell.Sum(amount, c)
 }
 
-// nonzero is an amount where there is one.
-func nonzero(amount int64, c money.Currency) shell.Cell {
-	if amount == 0 {
-		return shell.Cell{}
+// dashed is a figure that people see as a dash where it is zero: the others are then found at once.
+func dashed(c shell.Cell) shell.Cell {
+	if strings.Trim(c.Plain, "0.") == "" && c.Plain != "" {
+		c.Text = "\u2013"
 	}
-	return shell.Sum(amount, c)
+	return c
 }
 
 // said is sum as a text.

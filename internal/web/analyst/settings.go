@@ -22,6 +22,7 @@ type settings struct {
 	reports.ExposureQuery // without what could not be read: see query
 	in                    *shell.Reading
 	names                 *naming
+	fixed                 []string // settings that all links name, on a page whose address does not
 	v                     *shell.Visit
 }
 
@@ -148,6 +149,8 @@ const (
 	withGrouping
 	withFrom
 	withFigure
+	withBands
+	withChoice
 )
 
 // fields makes the form above a report.
@@ -165,7 +168,17 @@ func (s *settings) fields(which int) *setting {
 	if which&withValuation != 0 {
 		add("valuation", "Rates", "select", shell.Options("", "Of the day (spot)", "locked", "Of each payment (locked)"))
 	}
-	add("channels", "Merchant", "select", s.names.channelOptions(s.in.Get("channels"), s.Channels))
+	switch {
+	case which&withChoice == 0:
+		add("channels", "Merchant", "select", s.names.channelOptions(s.in.Get("channels"), s.Channels))
+	case s.names.more: // too many for check boxes
+		add("channels", "Merchants, by their numbers", "text", nil)
+	default:
+		add("channels", "Merchants that fail", "choice", s.names.choices(s.Channels))
+	}
+	if which&withBands != 0 {
+		add("bands", "Bands, such as 30:400000", "text", nil)
+	}
 	if which&withGrouping != 0 {
 		add("by", "Rows by", "select", shell.Options(groupings(false)...))
 		add("across", "Crossed with", "select", shell.Options(groupings(true)...))

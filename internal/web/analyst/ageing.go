@@ -1,0 +1,95 @@
+package analyst
+
+import (
+	"strings"
+
+	"holdfast/internal/protection"
+	"holdfast/internal/reports"
+	"holdfast/internal/web/chart"
+	"holdfast/internal/web/shell"
+)
+
+// ageing shows how much of the exposure is delivered how soon.
+func (p *pages) ageing(v *shell.Visit) error {
+	if went, err := tidy(v); went || err != nil {
+		return err
+	}
+	s, err := p.read(v)
+	if err != nil {
+		return err
+	}
+	const which = withMoment | withValuation
+	page := shell.Page{Title: "Ageing", Parts: v.Parts("exposure", "/exposure/ageing"), Wide: true}
+	q := s.query()
+	q.By, q.Across = "", ""
+	found, err := p.app.Exposure.Ageing(v.R.Context(), v.Actor, q)
+	if err != nil {
+		return p.fail(s, which, err, page)
+	}
+	r := s.began(which)
+	r.at(s, found.Query, found.Final)
+	r.Figures = []figure{{Text: "Undelivered (E1)", Value: said(found.Total, found.Gap, found.Query.Currency),
+		Hint: shell.Plural(found.Allocations, "allocation", "allocations")}}
+	r.apartNotes(found.PendingRate, found.Uncovered)
+	r.draw(ageingChart(s, found))
+	r.Parts = []part{{Table: s.ageingTable(found)}}
+	return p.show(v, r, page)
+}
+
+// bandTitle is the name of a band as the first word of a line.
+func bandTitle(band string) string {
+	text := bandName(band)
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+func ageingChart(s *settings, found reports.AgeingReport) chart.Chart {
+	c := chart.Chart{
+		ID: "ageing", Kind: chart.Bars, Title: "When the trips end", Currency: found.Query.Currency, Names: "Trip ends",
+		Series: []string{"Undelivered (E1)"}, Caption: "Undelivered by the days that are left, in " + string(found.Query.Currency),
+	}
+	if found.Allocations == 0 {
+		return c
+	}
+	for _, band := range found.Bands {
+		if band.Gap {
+			return chart.Chart{}
+		}
+		label := strings.NewReplacer("in_travel", "in travel", "over_", "over ", "-", "\u2013").Replace(band.Name)
+		c.Points = append(c.Points, chart.Point{Label: label, Long: bandTitle(band.Name), Values: []int64{band.E1}, Href: s.band(band.AgeBand)})
+	}
+	return c
+}
+
+// band is the list of allocations of a band.
+func (s *settings) band(b protection.AgeBand) string {
+	return s.below("/exposure/details", "bands", b.Name)
+}
+
+func (s *settings) ageingTable(found reports.AgeingReport) *shell.Table {
+	c := found.Query.Currency
+	t := shell.Table{
+		Name: "ageing", Caption: "Undelivered by the days that are left",
+		Columns: []shell.Column{
+			{Name: "band", Title: "Trip ends"}, {Name: "allocations", Title: "Allocations", Figure: true},
+			{Name: "e1_report", Title: "E1 in " + string(c), Figure: true}, {Name: "share", Title: "Share in percent", Figure: true},
+		},
+		Empty: shell.Empty{Title: "Nothing is undelivered here", Text: "This part of the book has no trip that is still to come. Take a filter away, or choose another day."},
+	}
+	if found.Allocations == 0 {
+		return s.v.Table(t)
+	}
+	for _, band := range found.Bands {
+		share := shell.Cell{}
+		if !band.Gap && !found.Gap && found.Total > 0 {
+			share = shell.Percent(protection.Percent(band.E1, found.Total))
+		}
+		t.Rows = append(t.Rows, shell.Row{Href: s.band(band.AgeBand), Cells: []shell.Cell{
+			shell.Words(bandTitle(band.Name)), shell.Number(band.Allocations), dashed(sum(band.E1, band.Gap, c)), share,
+		}})
+	}
+	if found.Rounding != 0 && !found.Gap {
+		t.Foot = append(t.Foot, shell.Row{Cells: []shell.Cell{shell.Words("Rounding of the rows"), {}, shell.Sum(found.Rounding, c), {}}})
+	}
+	t.Foot = append(t.Foot, shell.Row{Cells: []shell.Cell{shell.Words("Total"), shell.Number(found.Allocations), sum(found.Total, found.Gap, c), {}}})
+	return s.v.Table(t)
+}

@@ -1,0 +1,173 @@
+package analyst
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"holdfast/internal/limits"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/chart"
+	"holdfast/internal/web/shell"
+)
+
+// limits shows how much of the limits in force is used.
+func (p *pages) limits(v *shell.Visit) error {
+	list, err := v.PageOf([]string{"used", "limit_of"}, true)
+	if err != nil {
+		return err
+	}
+	filter := limits.LimitFilter{Over: v.Query("over") != ""}
+	found, err := p.app.Limits.List(v.R.Context(), v.Actor, filter, travel.Page{Number: 1, Size: mostRows, Offset: -1, OrderBy: "id"})
+	if err != nil {
+		return err
+	}
+	page := shell.Page{Title: "Limits", Parts: v.Parts("exposure", "/exposure/limits"), Wide: true, Acts: []shell.Link{
+		{Text: "Terms of the site", Href: v.At("/settings/limits"), Plain: true},
+	}}
+	r := &report{About: "As of now. Each payment counts against its limits when it is recorded."}
+	near, over := 0, 0
+	for _, row := range found.Items {
+		if row.Over > 0 {
+			over++
+		} else if row.Level >= 80 {
+			near++
+		}
+	}
+	r.Figures = []figure{
+		{Text: "Limits in force", Value: shell.Count(int64(len(found.Items)))},
+		{Text: "Used to 80 % or more", Value: shell.Count(int64(near))},
+		{Text: "Over the limit", Value: shell.Count(int64(over)), Href: v.With("over", "1", "page", "")},
+	}
+	if filter.Over {
+		r.Figures = nil
+		r.Notes = []note{{Text: "Only limits that are exceeded. Show all.", Href: v.With("over", "", "page", "")}}
+	}
+	for _, row := range found.Items {
+		if why := cmp.Or(row.NotInForce, row.Unknown); why != "" {
+			r.Warnings = append(r.Warnings, note{Text: limitOf(row) + ": " + why})
+		}
+	}
+	drawLimits(v, r, found.Items)
+	r.Parts = []part{{Table: limitTable(v, found.Items, list)}}
+	return p.show(v, r, page)
+}
+
+// limitOf says what a limit is for.
+func limitOf(row limits.LimitRow) string {
+	name := row.ChannelName
+	switch row.Scope {
+	case protection.LimitSite:
+		return "The whole site"
+	case protection.LimitBooking, protection.LimitTransaction:
+		if name == "" {
+			name = "every merchant"
+		}
+		return "Each " + string(row.Scope) + " of " + name
+	}
+	return name
+}
+
+// drawLimits adds a chart for each currency of limits: uses in two currencies cannot stand beside each other.
+func drawLimits(v *shell.Visit, r *report, rows []limits.LimitRow) {
+	var currencies []money.Currency
+	by := map[money.Currency][]chart.Point{}
+	for _, row := range mostUsed(rows) {
+		if !row.HasUse {
+			continue
+		}
+		if by[row.Currency] == nil {
+			currencies = append(currencies, row.Currency)
+		}
+		point := chart.Point{Label: limitOf(row), Values: []int64{row.Use}, Mark: row.Amount, HasMark: true}
+		if row.ChannelID != 0 {
+			point.Href = v.At("/channels/" + strconv.FormatInt(row.ChannelID, 10))
+		}
+		by[row.Currency] = append(by[row.Currency], point)
+	}
+	for _, c := range currencies {
+		r.draw(chart.Chart{
+			ID: "limits-" + string(c), Kind: chart.Limits, Title: "Use of limits", Currency: c, Names: "Limit of", Series: []string{"Used"},
+			Points: by[c], Caption: "What is used is E1 at locked rates, in " + string(c),
+		})
+	}
+}
+
+// mostUsed puts first what is used most. What has no use of its own comes last.
+func mostUsed(rows []limits.LimitRow) []limits.LimitRow {
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b limits.LimitRow) int {
+		if a.HasUse != b.HasUse {
+			if a.HasUse {
+				return -1
+			}
+			return 1
+		}
+		return -cmp.Compare(tenths(a), tenths(b))
+	})
+	return rows
+}
+
+// tenths is how much of a limit is used, in tenths of a percent; what has no use is 0.
+func tenths(row limits.LimitRow) int64 {
+	n, err := money.ParsePlain(row.Percent+"0", "EUR") // a percentage has one decimal
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func limitTable(v *shell.Visit, rows []limits.LimitRow, page travel.Page) *shell.Table {
+	rows = mostUsed(rows)
+	if page.OrderBy == "limit_of" {
+		slices.SortStableFunc(rows, func(a, b limits.LimitRow) int { return cmp.Compare(limitOf(a), limitOf(b)) })
+	}
+	if page.Descending == (page.OrderBy == "limit_of") {
+		slices.Reverse(rows)
+	}
+	t := shell.Table{
+		Name: "limits", Caption: "Limits and their use", Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
+		Columns: []shell.Column{
+			{Name: "limit_of", Title: "Limit of", Sorts: true}, {Name: "scope", Title: "Scope", Hidden: true}, {Name: "limit", Title: "Limit", Figure: true},
+			{Name: "use", Title: "Used", Figure: true}, {Name: "used", Title: "Used in percent", Figure: true, Sorts: true},
+			{Name: "headroom", Title: "Headroom", Figure: true}, {Name: "over", Title: "Over", Figure: true}, {Name: "state", Title: "State"},
+			{Name: "from", Title: "In force since", Hidden: true},
+		},
+		Empty: shell.Empty{Title: "There are no limits", Text: "A limit says how much a merchant, or the whole site, may have at risk. " +
+			"The operator sets it with the terms.", Act: shell.Link{Text: "See the limits of the site", Href: v.At("/settings/limits")}},
+	}
+	rows, t.More = pick(v, rows, page.Number, page.Size)
+	for _, row := range rows {
+		t.Rows = append(t.Rows, limitRow(v, row))
+	}
+	return v.Table(t)
+}
+
+func limitRow(v *shell.Visit, row limits.LimitRow) shell.Row {
+	c, href := row.Currency, ""
+	if row.ChannelID != 0 {
+		href = v.At(fmt.Sprintf("/channels/%d", row.ChannelID))
+	}
+	cells := []shell.Cell{shell.Words(limitOf(row)), shell.Words(string(row.Scope)), shell.Sum(row.Amount, c)}
+	state := shell.Words("Each by itself")
+	if row.HasUse {
+		percent := shell.Percent(row.Percent)
+		state = shell.State("within the limit", "good")
+		switch {
+		case row.Over > 0:
+			state = shell.State("over", "bad")
+		case row.Level >= 80:
+			state = shell.State(fmt.Sprintf("%d %% reached", row.Level), "warn")
+		}
+		cells = append(cells, shell.Sum(row.Use, c), percent, shell.Sum(row.Headroom, c), dashed(shell.Sum(row.Over, c)))
+	} else {
+		cells = append(cells, shell.Cell{}, shell.Cell{}, shell.Cell{}, shell.Cell{})
+	}
+	if row.Unknown != "" || row.NotInForce != "" {
+		state = shell.State("see above", "warn")
+	}
+	return shell.Row{Href: href, Cells: append(cells, state, shell.OnDay(row.FromDay))}
+}

@@ -1,0 +1,198 @@
+package analyst
+
+import (
+	"context"
+	"strconv"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/limits"
+	"holdfast/internal/protection"
+	"holdfast/internal/reports"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+// few is how many rows the short tables of a merchant's page have. The pages that they lead to have all.
+const few = 12
+
+// merchant shows all about the risk of one channel.
+func (p *pages) merchant(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	if went, err := tidy(v); went || err != nil {
+		return err
+	}
+	channel, err := p.app.Channels.Get(v.R.Context(), v.Actor, id)
+	if err != nil {
+		return err
+	}
+	s, err := p.read(v)
+	if err != nil {
+		return err
+	}
+	s.Scope = protection.Scope{Channels: []int64{id}}
+	const which = withMoment | withValuation
+	page := shell.Page{
+		Title: channel.Name, Menu: "/channels", Parts: v.Parts("channel", "/channels/{id}", id), Wide: true,
+		Path: []shell.Link{{Text: "Channels", Href: v.At("/channels")}},
+		Acts: []shell.Link{{Text: "Explore its exposure", Href: s.below("/exposure", "channels", strconv.FormatInt(id, 10), "by", "month"), Plain: true}},
+	}
+	q := s.query()
+	q.By, q.Across = protection.ByMonth, ""
+	found, err := p.app.Exposure.Report(v.R.Context(), v.Actor, q)
+	if err != nil {
+		return p.fail(s.of(id), which, err, page)
+	}
+	r := s.began(which)
+	r.Settings.Fields = withoutChannels(r.Settings.Fields)
+	r.at(s, found.Query, found.Final)
+	r.keyFigures(found)
+	r.Figures = append(r.Figures, figure{Text: "State", Value: shell.Say(channel.Mode), Hint: "in " + string(channel.Currency)})
+	r.apartNotes(found.PendingRate, found.Uncovered)
+	s.of(id)
+	t, err := s.exposureTable(found)
+	if err != nil {
+		return err
+	}
+	r.Parts = []part{{Title: "By month of travel", Table: t}}
+	if v.Format() == "" {
+		if err := p.merchantView(v.R.Context(), s, r, found, id); err != nil {
+			return err
+		}
+	}
+	return p.show(v, r, page)
+}
+
+// of makes links of a merchant's page name the merchant.
+func (s *settings) of(id int64) *settings {
+	s.in.Values.Set("channels", strconv.FormatInt(id, 10))
+	s.fixed = []string{"channels", strconv.FormatInt(id, 10)}
+	return s
+}
+
+func withoutChannels(fields []field) (list []field) {
+	for _, f := range fields {
+		if f.Name != "channels" {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// merchantView adds what a page shows beside the table: the curves, the limits, what is held, and what is owed.
+func (p *pages) merchantView(ctx context.Context, s *settings, r *report, found reports.ExposureReport, id int64) error {
+	v := s.v
+	q := s.query()
+	q.By, q.Across, q.KnownAt = "", "", found.Query.KnownAt
+	runOff, err := p.app.Exposure.RunOff(ctx, v.Actor, q)
+	if err != nil {
+		return err
+	}
+	r.draw(runOffChart(runOff, "Run-off"))
+	r.draw(s.chartOf(found, "month"))
+	for _, by := range []protection.Dimension{protection.ByCountry, protection.BySupplier} {
+		q.By = by
+		split, err := p.app.Exposure.Report(ctx, v.Actor, q)
+		if err != nil {
+			return err
+		}
+		if err := p.learn(v, s.names, suppliersOf(split)); err != nil {
+			return err
+		}
+		r.draw(s.chartOf(split, string(by)))
+	}
+	if err := p.merchantLimits(ctx, v, r, id); err != nil {
+		return err
+	}
+	if err := p.merchantCollateral(ctx, s, r, id); err != nil {
+		return err
+	}
+	return p.merchantStatements(ctx, v, r, id)
+}
+
+// merchantLimits adds the limits that count for a merchant: its own, and that of the site.
+func (p *pages) merchantLimits(ctx context.Context, v *shell.Visit, r *report, id int64) error {
+	list, err := p.app.Limits.List(ctx, v.Actor, limits.LimitFilter{Channels: []int64{id, 0}}, travel.Page{Number: 1, Size: few, Offset: -1, OrderBy: "id"})
+	if err != nil {
+		return err
+	}
+	drawLimits(v, r, list.Items)
+	for _, row := range list.Items {
+		if row.ChannelID == id && row.Scope == protection.LimitChannel && row.HasUse {
+			hint := row.Percent + " % of " + shell.Money(row.Amount, row.Currency) + " are used"
+			r.Figures = append(r.Figures, figure{Text: "Headroom of its limit", Value: shell.Money(row.Headroom, row.Currency), Hint: hint})
+		}
+	}
+	t := limitTable(v, list.Items, travel.Page{Number: 1, Size: few, Descending: true, OrderBy: "used"})
+	t.Bare = true
+	for i := range t.Columns {
+		t.Columns[i].Sorts = false
+	}
+	r.Parts = append(r.Parts, part{Title: "Limits", Table: t})
+	return nil
+}
+
+// merchantCollateral adds what is held for losses of a merchant, and for those of any.
+func (p *pages) merchantCollateral(ctx context.Context, s *settings, r *report, id int64) error {
+	page := travel.Page{Number: 1, Size: few, Offset: -1, OrderBy: "id"}
+	held, err := p.app.Collaterals.Held(ctx, s.v.Actor, s.Moment, s.in.Problems, []int64{id}, page)
+	if err != nil {
+		return err
+	}
+	t := shell.Table{
+		Name: "collateral", Caption: "Collateral", Bare: true,
+		Columns: []shell.Column{
+			{Name: "kind", Title: "Kind"}, {Name: "for", Title: "For losses of"}, {Name: "amount", Title: "Amount", Figure: true},
+			{Name: "from", Title: "Held from"}, {Name: "to", Title: "Until"}, {Name: "reference", Title: "Reference"},
+		},
+		Empty: shell.Empty{Title: "No collateral is held", Text: "A deposit or a guarantee of this merchant would stand here. It is taken off the loss."},
+	}
+	for _, x := range held.Items {
+		of := "any merchant"
+		if x.ChannelID != 0 {
+			of = "this merchant"
+		}
+		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
+			shell.Words(shell.Say(string(x.Kind))), shell.Words(of), shell.Sum(x.Amount, x.Currency), shell.OnDay(x.FromDay), shell.OnDay(x.ToDay),
+			shell.Words(x.Reference),
+		}})
+	}
+	r.Parts = append(r.Parts, part{Title: "Collateral", Table: s.v.Table(t)})
+	return nil
+}
+
+// merchantStatements adds the latest statements, for those who may read them.
+func (p *pages) merchantStatements(ctx context.Context, v *shell.Visit, r *report, id int64) error {
+	if !v.Can(auth.ReadStatements) {
+		return nil
+	}
+	page := travel.Page{Number: 1, Size: few, Offset: -1, OrderBy: "number", Descending: true}
+	list, _, err := p.app.Statements.List(ctx, v.Actor, travel.StatementFilter{Channels: []int64{id}}, page)
+	if err != nil {
+		return err
+	}
+	t := shell.Table{
+		Name: "statements", Caption: "The latest statements", Bare: true,
+		Columns: []shell.Column{
+			{Name: "number", Title: "Number"}, {Name: "issued", Title: "Issued"}, {Name: "due", Title: "Due"},
+			{Name: "closing", Title: "Closing balance", Figure: true}, {Name: "open", Title: "Open", Figure: true}, {Name: "state", Title: "State"},
+		},
+		Empty: shell.Empty{Title: "There are no statements yet", Text: "The premium of a period is charged on a statement when the period has ended."},
+	}
+	for _, x := range list.Items {
+		state := shell.State("paid", "good")
+		switch {
+		case x.OverdueOn(today(v)):
+			state = shell.State("overdue", "bad")
+		case x.Open > 0:
+			state = shell.State("open", "warn")
+		}
+		t.Rows = append(t.Rows, shell.Row{Href: v.At("/statements/" + strconv.FormatInt(x.ID, 10)), Cells: []shell.Cell{
+			shell.Ident(x.Number), shell.AtInstant(x.IssuedAt), shell.OnDay(x.Due), shell.Sum(x.Closing, x.Currency), dashed(shell.Sum(x.Open, x.Currency)), state,
+		}})
+	}
+	r.Parts = append(r.Parts, part{Title: "Statements", Table: v.Table(t)})
+	return nil
+}

@@ -1,0 +1,259 @@
+package analyst
+
+import (
+	"fmt"
+	"strings"
+
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/reports"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/chart"
+	"holdfast/internal/web/shell"
+)
+
+// causeTexts are the lines of a movement in words.
+var causeTexts = map[protection.Cause]string{
+	protection.CauseNew: "New payments", protection.CauseReversed: "Chargebacks reversed", protection.CauseReDated: "Trips moved",
+	protection.CauseRefunded: "Refunds", protection.CauseChargedBack: "Chargebacks", protection.CauseDelivered: "Delivered",
+	protection.CauseExpired: "Too old to dispute",
+}
+
+// week is how far back a movement goes, unless somebody chooses a day.
+const week = 7
+
+// moved picks E1 or E2 of a line.
+type moved struct {
+	tail bool
+}
+
+func (m moved) of(l protection.Level, gaps protection.Gaps) (amount int64, gap bool) {
+	if m.tail {
+		return l.E2, gaps.E2
+	}
+	return l.E1, gaps.E1
+}
+
+func (m moved) name() string {
+	if m.tail {
+		return "Tail (E2)"
+	}
+	return "Undelivered (E1)"
+}
+
+// movement shows why the exposure on two days differs.
+func (p *pages) movement(v *shell.Visit) error {
+	if went, err := tidy(v); went || err != nil {
+		return err
+	}
+	s, err := p.read(v)
+	if err != nil {
+		return err
+	}
+	const which = withMoment | withValuation | withFrom | withFigure
+	page := shell.Page{Title: "Movement", Parts: v.Parts("exposure", "/exposure/movement"), Wide: true, Acts: []shell.Link{
+		{Text: "Allocations that moved", Href: s.v.With("page", "", "format", "", "col", "", "by", "", "figure", "", "list", "1"), Plain: true},
+	}}
+	in := s.moving()
+	if s.in.Get("list") != "" {
+		return p.movedList(v, s, in, which, page)
+	}
+	found, err := p.app.Exposure.Movement(v.R.Context(), v.Actor, in)
+	if err != nil {
+		return p.fail(s, which, err, page)
+	}
+	m := moved{s.in.Get("figure") == "e2"}
+	r := s.began(which)
+	r.at(s, found.Query.ReportQuery, found.Final)
+	r.since(found.Query.From)
+	c := found.Query.Currency
+	opening, opens := m.of(found.Total.Opening, found.Gaps.Opening)
+	closing, closes := m.of(found.Total.Closing, found.Gaps.Closing)
+	r.Figures = []figure{
+		{Text: m.name() + " on " + shell.Day(found.Query.From), Value: said(opening, opens, c)},
+		{Text: m.name() + " on " + shell.Day(found.Query.AsOf), Value: said(closing, closes, c)},
+		{Text: "Change", Value: change(opening, closing, opens || closes, c)},
+	}
+	for _, x := range found.PendingRate {
+		r.Warnings = append(r.Warnings, note{Text: fmt.Sprintf("There is no exchange rate yet for some payments in %s. Their movement has no value in %s.", x.Currency, c)})
+	}
+	r.draw(movementChart(found, m))
+	t, err := s.movementTable(found, m)
+	if err != nil {
+		return err
+	}
+	r.Parts = []part{{Table: t}}
+	return p.show(v, r, page)
+}
+
+// moving is the query of a movement: of the last week, if the address names no first day.
+func (s *settings) moving() reports.MovementQuery {
+	in := reports.MovementQuery{From: s.in.Day("from")}
+	if in.From == nil {
+		last := today(s.v)
+		if s.AsOf != nil {
+			last = *s.AsOf
+		}
+		in.From = new(last - week)
+	}
+	in.ExposureQuery = s.query()
+	return in
+}
+
+// change is the difference of two amounts, with its sign.
+func change(before, after int64, gap bool, c money.Currency) string {
+	if gap {
+		return "Not known"
+	}
+	if after > before {
+		return "+" + shell.Money(after-before, c)
+	}
+	return shell.Money(after-before, c)
+}
+
+// lines are the names and the amounts of a movement, from opening to closing.
+func lines(f protection.Flows, gaps protection.FlowGaps, revalued bool, m moved, each func(name string, amount int64, gap bool)) {
+	add := func(name string, l protection.Level, g protection.Gaps) {
+		amount, gap := m.of(l, g)
+		each(name, amount, gap)
+	}
+	add("Opening", f.Opening, gaps.Opening)
+	for _, cause := range protection.Causes {
+		add(causeTexts[cause], f.Of(cause), gaps.Of(cause))
+	}
+	if revalued {
+		add("Exchange rates", f.Revaluation, gaps.Revaluation)
+	}
+	add("Closing", f.Closing, gaps.Closing)
+}
+
+func movementChart(found reports.MovementReport, m moved) chart.Chart {
+	q := found.Query
+	c := chart.Chart{
+		ID: "movement", Kind: chart.Waterfall, Title: "What has changed: " + strings.ToLower(m.name()[:1]) + m.name()[1:], Currency: q.Currency, Names: "Line",
+		Series: []string{m.name()}, LessIsBetter: true,
+		Caption: "From " + shell.Day(q.From) + " to " + shell.Day(q.AsOf) + ", in " + string(q.Currency),
+	}
+	unknown := false
+	lines(found.Total, found.Gaps, found.Revalued(), m, func(name string, amount int64, gap bool) {
+		unknown = unknown || gap
+		c.Points = append(c.Points, chart.Point{Label: name, Values: []int64{amount}})
+	})
+	if unknown {
+		c.Points = nil
+	}
+	return c
+}
+
+func (s *settings) movementTable(found reports.MovementReport, m moved) (*shell.Table, error) {
+	page, err := s.v.PageOf([]string{"key"}, false)
+	if err != nil {
+		return nil, err
+	}
+	q := found.Query
+	byChannel := q.By == protection.ByChannel
+	t := shell.Table{
+		Name: "movement", Caption: "The movement in the currencies of the payments, and in total", Number: page.Number, Total: -1,
+		Empty: shell.Empty{Title: "Nothing has moved here", Text: "Nothing was at risk on either day. Choose other days, or take a filter away."},
+	}
+	if byChannel {
+		t.Columns = append(t.Columns, shell.Column{Name: "merchant", Title: "Merchant"})
+	}
+	t.Columns = append(t.Columns, shell.Column{Name: "currency", Title: "Currency"})
+	names := []string{"opening"}
+	for _, cause := range protection.Causes {
+		names = append(names, cause.String())
+	}
+	if found.Revalued() {
+		names = append(names, "revaluation")
+	}
+	names = append(names, "closing")
+	lines(found.Total, found.Gaps, found.Revalued(), m, func(name string, _ int64, _ bool) {
+		t.Columns = append(t.Columns, shell.Column{Name: names[0], Title: name, Figure: true})
+		names = names[1:]
+	})
+	rows, more := pick(s.v, found.Rows, page.Number, page.Size)
+	t.More = more
+	for _, row := range rows {
+		var cells []shell.Cell
+		href := ""
+		if byChannel {
+			cells = append(cells, shell.Words(found.ChannelNames[row.ChannelID]))
+			href = s.v.With("channels", fmt.Sprint(row.ChannelID), "by", "", "page", "")
+		}
+		cells = append(cells, shell.Words(string(row.Currency)))
+		lines(row.Flows, protection.FlowGaps{}, found.Revalued(), m, func(_ string, amount int64, gap bool) {
+			cells = append(cells, dashed(sum(amount, gap, row.Currency)))
+		})
+		t.Rows = append(t.Rows, shell.Row{Href: href, Cells: cells})
+	}
+	total := []shell.Cell{shell.Words("Total")}
+	if byChannel {
+		total = append(total, shell.Cell{})
+	}
+	lines(found.Total, found.Gaps, found.Revalued(), m, func(_ string, amount int64, gap bool) {
+		total = append(total, dashed(sum(amount, gap, q.Currency)))
+	})
+	t.Foot = []shell.Row{{Cells: total}}
+	return s.v.Table(t), nil
+}
+
+// movedList lists the allocations behind a movement.
+func (p *pages) movedList(v *shell.Visit, s *settings, in reports.MovementQuery, which int, page shell.Page) error {
+	list, err := v.PageOf([]string{"id"}, false)
+	if err != nil {
+		return err
+	}
+	page.Title, page.Acts, page.Parts = "Allocations that moved", nil, nil
+	page.Path = []shell.Link{{Text: "Movement", Href: v.With("list", "", "page", "", "format", "", "col", "")}}
+	in.By, in.Across = "", ""
+	found, items, more, err := p.behindMovement(v, in, list)
+	if err != nil {
+		return p.fail(s, which, err, page)
+	}
+	r := s.began(which)
+	r.at(s, found.Query.ReportQuery, found.Final)
+	r.since(found.Query.From)
+	m := moved{s.in.Get("figure") == "e2"}
+	t := shell.Table{
+		Name: "moved", Caption: "Allocations behind the movement", Number: list.Number, More: more, Total: -1,
+		Columns: []shell.Column{{Name: "payment", Title: "Allocation"}, {Name: "booking", Title: "Booking"}, {Name: "merchant", Title: "Merchant"}},
+		Empty:   shell.Empty{Title: "No allocation has moved", Text: "Nothing was at risk on either day. Choose other days, or take a filter away."},
+	}
+	names := append([]string{"opening"}, each(protection.Causes, protection.Cause.String)...)
+	names = append(names, "closing")
+	lines(protection.Flows{}, protection.FlowGaps{}, false, m, func(name string, _ int64, _ bool) {
+		t.Columns = append(t.Columns, shell.Column{Name: names[0], Title: name, Figure: true})
+		names = names[1:]
+	})
+	for _, d := range items {
+		cells := []shell.Cell{
+			shell.Ident(d.ID), leading(shell.Ident(d.BookingID), v.At(fmt.Sprintf("/bookings/%d", d.BookingID))),
+			shell.Words(found.ChannelNames[d.ChannelID]),
+		}
+		lines(d.Flows, protection.FlowGaps{}, false, m, func(_ string, amount int64, _ bool) { cells = append(cells, dashed(shell.Sum(amount, d.Currency))) })
+		href := s.below(fmt.Sprintf("/exposure/payments/%d", d.TransactionID), append(momentOnly, "list", "")...) + fmt.Sprintf("#a%d", d.ID)
+		t.Rows = append(t.Rows, shell.Row{Href: href, Cells: cells})
+	}
+	r.Parts = []part{{Table: v.Table(t)}}
+	return p.show(v, r, page)
+}
+
+// behindMovement reads a page of the items, or for a file all from the first, in one go.
+func (p *pages) behindMovement(
+	v *shell.Visit, in reports.MovementQuery, list travel.Page,
+) (found reports.MovementDetailsReport, items []protection.MovementDetail, more bool, err error) {
+	if v.Format() == "" {
+		found, err = p.app.Exposure.MovementDetails(v.R.Context(), v.Actor, in, list)
+		return found, found.Items.Items, found.Items.More, err
+	}
+	found, err = p.app.Exposure.EachMovementDetail(v.R.Context(), v.Actor, in,
+		func(_ reports.MovementDetailsReport, d protection.MovementDetail) error {
+			if len(items) == mostRows {
+				return errEnough
+			}
+			items = append(items, d)
+			return nil
+		})
+	return found, items, false, enough(err)
+}

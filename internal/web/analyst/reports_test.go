@@ -1,0 +1,157 @@
+package analyst_test
+
+import (
+	"encoding/csv"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/auth"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// file is a page as CSV, without its head.
+func (b book) file(t *testing.T, below string) [][]string {
+	t.Helper()
+	join := "?"
+	if strings.Contains(below, "?") {
+		join = "&"
+	}
+	rows, err := csv.NewReader(strings.NewReader(b.reader.Must(b.At(below) + join + "format=csv").Body)).ReadAll()
+	if err != nil || len(rows) == 0 {
+		t.Fatalf("%s: %v", below, err)
+	}
+	return rows[1:]
+}
+
+// wants compares rows of a file.
+func wants(t *testing.T, what string, got [][]string, want ...[]string) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s:\n%v, want\n%v", what, got, want)
+	}
+}
+
+// TestARunOffIsShownDayByDay: each day leads to what is still at risk on it.
+func TestARunOffIsShownDayByDay(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	a := b.reader.Must(b.At("/exposure/run-off"), "Undelivered today (E1) 1,000.00 GBP", "Tail today (E2) 70.00 GBP", "Half of E1 is gone on 21 Sep 2024",
+		"What is left on each day")
+	rows := b.file(t, "/exposure/run-off")
+	wants(t, "the first and the last day", [][]string{rows[0], rows[len(rows)-1]},
+		[]string{"2024-06-10", "0", "1000.00", "70.00", "1070.00"}, append(rows[len(rows)-1][:2:2], "0.00", "0.00", "0.00"))
+	a = b.reader.Must(b.At("/exposure/details?on=2024-10-01"), "What is still at risk at the end of 1 Oct 2024", "500.00 EUR")
+	if a = b.reader.Get(b.At("/exposure/details?on=2024-01-01")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This day is before the day of the report") {
+		t.Errorf("a day before the report: %d %s", a.Status, a.Text())
+	}
+}
+
+// TestAMovementSaysWhy: line by line, since last week unless somebody chooses another day.
+func TestAMovementSaysWhy(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	b.Must(apptest.Linked(travel.Refund, b.paid, b.first, 10000))
+	b.reader.Must(b.At("/exposure/movement"), "From the end of 3 Jun 2024 to the end of 10 Jun 2024", "Undelivered (E1) on 3 Jun 2024 1,070.00 GBP",
+		"900.00 GBP", "-170.00 GBP", "Refunds", "Delivered")
+	wants(t, "the movement of E1", b.file(t, "/exposure/movement?by=channel"),
+		[]string{b.pounds.Name, "GBP", "670.00", "0.00", "0.00", "0.00", "-100.00", "0.00", "-70.00", "0.00", "0.00", "500.00"},
+		[]string{b.euros.Name, "EUR", "500.00", "0.00", "0.00", "0.00", "0.00", "0.00", "0.00", "0.00", "0.00", "500.00"})
+	wants(t, "the movement of E2 in pounds", b.file(t, "/exposure/movement?figure=e2&currencies=GBP&from=2024-06-01"),
+		[]string{"GBP", "0.00", "0.00", "0.00", "0.00", "0.00", "0.00", "70.00", "0.00", "0.00", "70.00"})
+	rows := b.file(t, "/exposure/movement?list=1")
+	if len(rows) != 3 || rows[0][0] != "1" || rows[0][7] != "-100.00" {
+		t.Errorf("behind the movement stand %v", rows)
+	}
+	if a := b.reader.Get(b.At("/exposure/movement?from=2024-07-01")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "would begin after its end") {
+		t.Errorf("a wrong first day: %d %s", a.Status, a.Text())
+	}
+}
+
+// TestMerchantsHaveTheirChangeSinceLastWeek: the largest first, also those that have left the book.
+func TestMerchantsHaveTheirChangeSinceLastWeek(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	b.reader.Must(b.At("/exposure/merchants"), "-70.00 GBP since last week", "The biggest merchants")
+	wants(t, "merchants", b.file(t, "/exposure/merchants"),
+		[]string{b.pounds.Name, "2", "600.00", "-70.00", "-10.4", "70.00", "0.00", "600.00"},
+		[]string{b.euros.Name, "1", "400.00", "0.00", "0.0", "0.00", "0.00", "400.00"})
+	rows := b.file(t, "/exposure/merchants?sort=merchant&down=1&as_of=2024-06-04")
+	if len(rows) != 2 || rows[0][0] != b.pounds.Name || rows[0][3] != "670.00" || rows[0][4] != "" {
+		t.Errorf("a week before the first payment: %v", rows)
+	}
+}
+
+// TestLimitsShowTheirUse: what is over comes first.
+func TestLimitsShowTheirUse(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	b.reader.Must(b.At("/exposure/limits"), "There are no limits")
+	b.Limit(protection.LimitSite, 0, 125000)
+	b.Limit(protection.LimitChannel, b.pounds.ID, 50000)
+	b.Limit(protection.LimitTransaction, 0, 1000000)
+	for range 2 { // the job notes how far it sees, and settles that later
+		for more := true; more; {
+			var err error
+			if more, err = b.App.Limits.Recompute(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.Advance(6 * time.Second)
+	}
+	b.reader.Must(b.At("/exposure/limits"), "Limits in force 3", "Used to 80 % or more 1", "Over the limit 1", "Use of limits", "Each transaction of every merchant")
+	wants(t, "limits", b.file(t, "/exposure/limits"),
+		[]string{b.pounds.Name, "500.00", "600.00", "120.0", "0.00", "100.00", "over"},
+		[]string{"The whole site", "1250.00", "1000.00", "80.0", "250.00", "0.00", "80 % reached"},
+		[]string{"Each transaction of every merchant", "10000.00", "", "", "", "", "Each by itself"})
+	wants(t, "what is over", b.file(t, "/exposure/limits?over=1"), []string{b.pounds.Name, "500.00", "600.00", "120.0", "0.00", "100.00", "over"})
+	b.reader.Must(b.At("/channels/"+strconv.FormatInt(b.pounds.ID, 10)), "Headroom of its limit 0.00 GBP", "120.0 % of 500.00 GBP are used", "The whole site")
+	b.reader.Must(b.At("/exposure/what-if?channels="+strconv.FormatInt(b.pounds.ID, 10)), "If the chosen merchant fails.", "Loss (E1) 600.00 GBP", "100.00 GBP")
+}
+
+// TestEstimates: ageing, the model and what-if add up, and say what is wrong with their settings.
+func TestEstimates(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	b.reader.Must(b.At("/exposure/ageing"), "When the trips end", "In 91 to 180 days")
+	rows := b.file(t, "/exposure/ageing")
+	wants(t, "bands", [][]string{rows[0], rows[5]}, []string{"In travel", "0", "0.00", "0.0"}, []string{"In 91 to 180 days", "2", "1000.00", "100.0"})
+	b.reader.Must(b.At("/exposure/details?bands=91-180"), "Only what is undelivered, in 91 to 180 days.", "600.00 GBP", "500.00 EUR")
+	b.reader.Must(b.At("/exposure/model?bands=30:1000000"), "100.0 % of the turnover of the last 30 days", "Actual (E1) 1,000.00 GBP")
+	b.reader.Must(b.At("/exposure/what-if"), "If all merchants fail.", "Loss (E1) 1,000.00 GBP", "Tail (E2) 70.00 GBP", "By card scheme")
+	ids := strconv.FormatInt(b.pounds.ID, 10) + "&channels=" + strconv.FormatInt(b.euros.ID, 10)
+	b.reader.Must(b.At("/exposure/what-if?channels="+ids), "If the 2 chosen merchants fail.", "1,000.00 GBP")
+	wants(t, "what-if", b.file(t, "/exposure/what-if?channels="+strconv.FormatInt(b.euros.ID, 10)),
+		[]string{b.euros.Name, "1", "400.00", "0.00", "400.00", "None", ""})
+	for at, says := range map[string]string{
+		"/exposure/model?bands=x": "The bands cannot be read", "/exposure/what-if?countries=PT": "This report is about whole merchants.",
+	} {
+		if a := b.reader.Get(b.At(at)); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), says) {
+			t.Errorf("%s: %d %s", at, a.Status, a.Text())
+		}
+	}
+}
+
+// TestAMerchantHasAPage: with all about it, and nothing about others. Statements are for those who may read them.
+func TestAMerchantHasAPage(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	at := b.At("/channels/" + strconv.FormatInt(b.pounds.ID, 10))
+	says := []string{"Undelivered (E1) 600.00 GBP", "Run-off", "By country", "By supplier", "Collateral", "Protection only"}
+	a := b.reader.Must(at, says...)
+	if strings.Contains(a.Text(), "There are no statements yet") || strings.Contains(a.Text(), "EUR of") {
+		t.Errorf("the page shows too much: %s", a.Text())
+	}
+	b.As(auth.Finance).Must(at, append(says, "There are no statements yet")...)
+	wants(t, "its months", b.file(t, "/channels/"+strconv.FormatInt(b.pounds.ID, 10)),
+		[]string{"Jun 2024", "GBP", "1", "0.00", "0.00", "70.00", "70.00"}, []string{"Sep 2024", "GBP", "1", "600.00", "600.00", "0.00", "600.00"})
+	b.reader.Must(link(t, a.Body, "Sep 2024"), "Month of travel: Sep 2024", "600.00 GBP")
+	if a := b.reader.Get(b.At("/channels/999")); a.Status != http.StatusNotFound {
+		t.Errorf("a channel that is not there: %d", a.Status)
+	}
+}

@@ -1,0 +1,112 @@
+package analyst
+
+import (
+	"strings"
+	"time"
+
+	"holdfast/internal/reports"
+	"holdfast/internal/web/chart"
+	"holdfast/internal/web/shell"
+)
+
+// runOff shows how much is still at risk on each later day, if nothing happens and time passes.
+func (p *pages) runOff(v *shell.Visit) error {
+	if went, err := tidy(v); went || err != nil {
+		return err
+	}
+	s, err := p.read(v)
+	if err != nil {
+		return err
+	}
+	const which = withMoment | withValuation
+	page := shell.Page{Title: "Run-off", Parts: v.Parts("exposure", "/exposure/run-off"), Wide: true}
+	q := s.query()
+	q.By, q.Across = "", ""
+	found, err := p.app.Exposure.RunOff(v.R.Context(), v.Actor, q)
+	if err != nil {
+		return p.fail(s, which, err, page)
+	}
+	r := s.began(which)
+	r.at(s, found.Query, found.Final)
+	c := found.Query.Currency
+	r.apartNotes(found.PendingRate, found.Uncovered)
+	if len(found.Points) > 0 {
+		now := found.Points[0]
+		r.Figures = append(r.Figures, figure{Text: "Undelivered today (E1)", Value: said(now.Total.E1, now.Gaps.E1, c)},
+			figure{Text: "Tail today (E2)", Value: said(now.Total.E2, now.Gaps.E2, c)})
+	}
+	if found.HalfLife != nil {
+		r.Figures = append(r.Figures, figure{Text: "Half of E1 is gone on", Value: shell.Day(*found.HalfLife),
+			Hint: "mean life " + found.MeanLifeDays() + " days"})
+	}
+	r.Figures = append(r.Figures, figure{Text: "Last day of dispute", Value: shell.Day(found.LastDay)})
+	if !found.Peak.Gap {
+		r.Figures = append(r.Figures, figure{Text: "Highest E1 so far", Value: shell.Money(found.Peak.E1, c), Hint: "on " + shell.Day(found.Peak.Day)})
+	}
+	r.draw(runOffChart(found, "What is left on each day"))
+	t, err := s.runOffTable(found)
+	if err != nil {
+		return err
+	}
+	r.Parts = []part{{Table: t}}
+	return p.show(v, r, page)
+}
+
+// runOffChart is the curve of a run-off. Its days stand at their distances.
+func runOffChart(found reports.RunOffReport, title string) chart.Chart {
+	c := chart.Chart{
+		ID: "run-off", Kind: chart.Area, Title: title, Currency: found.Query.Currency, Names: "At the end of",
+		Series: []string{"Undelivered (E1)", "Tail (E2)"}, Caption: "If nothing happens and time passes, in " + string(found.Query.Currency),
+	}
+	last := ""
+	for _, x := range found.Points {
+		if x.Gaps.E1 || x.Gaps.E2 { // a curve with a hole says the wrong thing
+			return chart.Chart{}
+		}
+		point := chart.Point{Long: shell.Day(x.Day), Values: []int64{x.Total.E1, x.Total.E2}, At: int64(x.Day)}
+		if m := x.Day.Month(); m != last { // the first point of a month
+			point.Label, last = shortMonth(m, last == "" || x.Day.Start().Month() == time.January), m
+		}
+		c.Points = append(c.Points, point)
+	}
+	return c
+}
+
+func (s *settings) runOffTable(found reports.RunOffReport) (*shell.Table, error) {
+	page, err := s.v.PageOf([]string{"day"}, false)
+	if err != nil {
+		return nil, err
+	}
+	unit := " in " + string(found.Query.Currency)
+	t := shell.Table{
+		Name: "run-off", Caption: "What is left on each day", Number: page.Number, Total: -1,
+		Columns: []shell.Column{
+			{Name: "day", Title: "At the end of"}, {Name: "days", Title: "Days from now", Figure: true}, {Name: "e1", Title: "E1" + unit, Figure: true},
+			{Name: "e2", Title: "E2" + unit, Figure: true}, {Name: "e3", Title: "E3" + unit, Figure: true},
+		},
+		Empty: shell.Empty{Title: "Nothing is at risk here", Text: "There is nothing that could run off. Take a filter away, or choose another day."},
+	}
+	if found.Allocations > 0 {
+		for _, c := range found.Points[0].By {
+			name := "e1_" + strings.ToLower(string(c.Currency))
+			t.Columns = append(t.Columns, shell.Column{Name: name, Title: "E1 of payments in " + string(c.Currency), Figure: true, Hidden: true})
+		}
+	}
+	points := found.Points
+	if found.Allocations == 0 {
+		points = nil
+	}
+	points, t.More = pick(s.v, points, page.Number, page.Size)
+	c := found.Query.Currency
+	for _, x := range points {
+		cells := []shell.Cell{
+			shell.OnDay(x.Day), shell.Number(int64(x.Day - found.Query.AsOf)), sum(x.Total.E1, x.Gaps.E1, c), sum(x.Total.E2, x.Gaps.E2, c),
+			sum(x.Total.E1+x.Total.E2, x.Gaps.E1 || x.Gaps.E2, c),
+		}
+		for _, own := range x.By {
+			cells = append(cells, shell.Sum(own.E1, own.Currency))
+		}
+		t.Rows = append(t.Rows, shell.Row{Href: s.below("/exposure/details", "on", x.Day.String()), Cells: cells})
+	}
+	return s.v.Table(t), nil
+}
