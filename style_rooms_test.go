@@ -54,6 +54,7 @@ var rooms = []room{
 	}},
 	{"processors", []string{"merchants", "payments"}, []string{"processor_notices", "processor_events", "sandbox_charges"}},
 	{"checkout", []string{"merchants", "bookings", "payments"}, []string{"modal_sessions"}},
+	{"underwriting", []string{"merchants"}, []string{"protection_"}},
 	{"certificates", []string{"merchants", "bookings", "ledger"}, []string{"certificates"}},
 	{"mail", []string{"merchants", "identity", "bookings", "ledger", "payments", "events", "webhooks"}, []string{"mails", "mail_"}},
 	{"backup", []string{"events", "mail", "webhooks"}, nil},

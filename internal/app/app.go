@@ -22,6 +22,7 @@ import (
 	"holdfast/internal/statements"
 	"holdfast/internal/takeover"
 	"holdfast/internal/travel"
+	"holdfast/internal/underwriting"
 	"holdfast/internal/verify"
 	"holdfast/internal/webhooks"
 )
@@ -45,6 +46,7 @@ type App struct {
 	Notices         *processors.Notices
 	Modals          *checkout.Modals
 	Certificates    *certificates.Certificates
+	Underwriting    *underwriting.Requests
 	Rates           *rates.Rates
 	Exposure        *reports.Exposure
 	Buckets         *ledger.Buckets
@@ -105,6 +107,7 @@ func New(c *core.Core) *App {
 		Notices:         &processors.Notices{Core: c, Payments: gateway},
 		Modals:          checkout.NewModals(c, logged, taken),
 		Certificates:    certificates.New(c),
+		Underwriting:    &underwriting.Requests{Core: c},
 		Rates:           allRates,
 		Exposure:        &reports.Exposure{Core: c},
 		Buckets:         &ledger.Buckets{Core: c},

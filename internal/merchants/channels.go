@@ -280,7 +280,7 @@ func (c *Channels) Delete(ctx context.Context, actor auth.Actor, id, ifVersion i
 	if err := actor.Require(auth.WriteChannels); err != nil {
 		return err
 	}
-	inUse := fault.New(fault.InUse, "Channel %d has bookings, or had some that were deleted, and cannot be deleted.", id)
+	inUse := fault.New(fault.InUse, "Channel %d has bookings, or had some that were deleted, or has a request for protection, and cannot be deleted.", id)
 	err := removeUnused(ctx, c.Core, actor, id, inUse, func(tx *db.Tx) error {
 		stored, err := LockChannel(tx, actor.SiteID, id)
 		if err != nil {
