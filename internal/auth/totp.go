@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"encoding/base32"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -26,6 +28,19 @@ func NewTOTP(issuer, username string, random io.Reader) (secret, uri string, err
 		return "", "", fmt.Errorf("make a second factor: %w", err)
 	}
 	return key.Secret(), key.URL(), nil
+}
+
+// TOTPAddress is the otpauth URI of a secret that NewTOTP made.
+func TOTPAddress(issuer, username, secret string) (uri string, err error) {
+	raw, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(secret)
+	if err != nil {
+		return "", errors.New("the secret of a second factor is not base32")
+	}
+	key, err := totp.Generate(totp.GenerateOpts{Issuer: issuer, AccountName: username, Period: stepSeconds, Secret: raw})
+	if err != nil {
+		return "", fmt.Errorf("make the address of a second factor: %w", err)
+	}
+	return key.URL(), nil
 }
 
 // CheckTOTP reports whether the code is right now, and to which step of 30 seconds it belongs. The caller keeps the

@@ -87,6 +87,12 @@ func TestNewSecondFactorIsWhatAppsTakeIn(t *testing.T) {
 	if !regexp.MustCompile(`^[A-Z2-7]{32}$`).MatchString(secret) { // 160 bits, as RFC 4226 recommends
 		t.Errorf("the secret is %q", secret)
 	}
+	if again, err := auth.TOTPAddress("holdfast demo", "ada@example.com", secret); again != uri || err != nil {
+		t.Errorf("the address of the secret is %s, %v", again, err)
+	}
+	if _, err := auth.TOTPAddress("holdfast demo", "ada@example.com", "not base32!"); err == nil || strings.Contains(err.Error(), "!") {
+		t.Errorf("of a text that is no secret: %v", err)
+	}
 	if other, _, err := auth.NewTOTP("holdfast demo", "ada@example.com", seeded(2)); err != nil || other == secret {
 		t.Errorf("two users share a secret: %v", err)
 	}

@@ -211,6 +211,26 @@ func (a *Accounts) BeginTwoFactor(ctx context.Context, actor auth.Actor, userID 
 	return secret, uri, err
 }
 
+// PendingTwoFactor is the secret of a second factor that a user has begun to set up and not confirmed, and its URI. Without one it is "".
+func (a *Accounts) PendingTwoFactor(ctx context.Context, actor auth.Actor, userID int64) (secret, uri string, err error) {
+	if err := a.mayChange(actor, userID); err != nil {
+		return "", "", err
+	}
+	var user auth.User
+	err = a.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		user, err = User(tx, userID)
+		return unknownUser(err)
+	})
+	if err != nil || !user.TwoFactorConfirmedAt.IsZero() {
+		return "", "", err
+	}
+	if secret, err = secretOf(a.Core, user); err != nil || secret == "" {
+		return "", "", err
+	}
+	uri, err = auth.TOTPAddress(issuer, user.Username, secret)
+	return secret, uri, err
+}
+
 // ConfirmTwoFactor turns the second factor on, after its owner has shown a code of it. It returns the recovery codes,
 // which are not shown again.
 func (a *Accounts) ConfirmTwoFactor(ctx context.Context, actor auth.Actor, userID int64, code string) ([]string, error) {

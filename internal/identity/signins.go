@@ -154,6 +154,44 @@ func (s *SignIns) SignOutEverywhere(ctx context.Context, v Visit) error {
 	})
 }
 
+// ChangePassword sets another password for the user of a visit, who gives the old one in a login. It ends everything else in which they are
+// signed in, and returns a new cookie for this browser. With endTokens the API tokens that act as the user end, too. The errors are those of
+// Sessions.Login, and Invalid about the field `password`.
+func (s *SignIns) ChangePassword(
+	ctx context.Context, v Visit, in Login, password string, endTokens bool, browser string,
+) (cookie string, err error) {
+	in.Username = v.User.Username
+	if _, err := s.Sessions.judge(ctx, in); err != nil {
+		return "", err
+	}
+	accounts := &Accounts{Core: s.Sessions.Core}
+	if err := accounts.SetPassword(ctx, core.OfDeployment(v.Actor), v.User.ID, password, endTokens); err != nil {
+		return "", err
+	}
+	var user auth.User
+	err = s.Sessions.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		user, err = User(tx, v.User.ID)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return s.begin(ctx, user, in.Address, browser)
+}
+
+// RemoveSecondFactor removes the second factor of the user of a visit, who gives the password and a code of it in a login. The errors are
+// those of Sessions.Login.
+func (s *SignIns) RemoveSecondFactor(ctx context.Context, v Visit, in Login) error {
+	in.Username = v.User.Username
+	if _, err := s.Sessions.judge(ctx, in); err != nil {
+		return err
+	}
+	accounts := &Accounts{Core: s.Sessions.Core}
+	return accounts.audited(ctx, core.OfDeployment(v.Actor), "user.two_factor_remove", v.User.ID, func(tx *db.Tx) error {
+		return RemoveTwoFactor(tx, v.User.ID)
+	})
+}
+
 // List lists the browsers in which the user of a visit is signed in, the one that was used last first.
 func (s *SignIns) List(ctx context.Context, v Visit) (list []SignIn, err error) {
 	err = s.Sessions.Store.Read(ctx, func(tx *db.Tx) error {

@@ -24,6 +24,7 @@ type UserRow struct {
 // UserFilter picks users from a list. An empty field picks all.
 type UserFilter struct {
 	SiteID int64
+	UserID int64
 	Find   string // a part of the user name, the name or the e-mail address
 }
 
@@ -67,9 +68,9 @@ func usersPage(tx *db.Tx, f UserFilter, page travel.Page) (rows []UserRow, err e
 			SELECT u.*, COALESCE(m.site_id, 0) AS member_site, COALESCE(m.role, '') AS member_role,
 				COALESCE(m.can_sign_off_payout, FALSE) AS member_pays, COALESCE(s.path, '') AS member_path
 			FROM users u LEFT JOIN memberships m ON m.user_id = u.id LEFT JOIN sites s ON s.id = m.site_id) listed
-		WHERE ($1 = 0 OR member_site = $1) AND ($5 = '' OR lower(username || ' ' || display_name || ' ' || email) LIKE $5 ESCAPE '\')
+		WHERE ($1 = 0 OR member_site = $1) AND ($6 = 0 OR id = $6) AND ($5 = '' OR lower(username || ' ' || display_name || ' ' || email) LIKE $5 ESCAPE '\')
 		ORDER BY id ` + direction + `, member_site ` + direction + ` LIMIT $2 OFFSET $3`
-	err = tx.Each(query, []any{f.SiteID, page.Size + 1, page.Skip(), db.Micros(tx.Now), containing(f.Find)}, func(scan func(dest ...any) error) error {
+	err = tx.Each(query, []any{f.SiteID, page.Size + 1, page.Skip(), db.Micros(tx.Now), containing(f.Find), f.UserID}, func(scan func(dest ...any) error) error {
 		var r UserRow
 		var until int64
 		user, err := scanUser(func(dest ...any) error {

@@ -31,6 +31,11 @@ func Add(f *shell.Frame, a *app.App) error {
 	p := &pages{a, f, templates}
 	f.Open("GET /sign-in", p.signIn)
 	f.Open("POST /sign-in", p.signIn)
+	f.Open("GET /forgotten", p.forgotten)
+	f.Open("POST /forgotten", p.forgotten)
+	f.Open("GET /password/{secret}", p.openLink)
+	f.Open("GET /password", p.link)
+	f.Open("POST /password", p.link)
 	f.Own("POST /sign-out", p.signOut)
 	f.Own("GET /prove", p.prove)
 	f.Own("POST /prove", p.prove)

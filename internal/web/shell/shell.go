@@ -263,6 +263,7 @@ func errNoPage() error { return fault.New(fault.NoRoute, "There is no such page.
 func (f *Frame) cookieName() string { return f.named("holdfast_signed_in") }
 func (f *Frame) deviceName() string { return f.named("holdfast_device") }
 func (f *Frame) noteName() string   { return f.named("holdfast_note") }
+func (f *Frame) linkName() string   { return f.named("holdfast_link") }
 
 func (f *Frame) named(name string) string {
 	if f.secure() {
@@ -321,6 +322,20 @@ func (f *Frame) login(v *Visit, username, password, code string) identity.Login 
 		in.Devices = []string{device.Value}
 	}
 	return in
+}
+
+// ChangePassword sets another password for the user of a visit, who gives the old one. This browser stays signed in.
+func (f *Frame) ChangePassword(v *Visit, old, code, password string, endTokens bool) error {
+	cookie, err := f.SignIns.ChangePassword(v.R.Context(), v.Visit, f.login(v, v.User.Username, old, code), password, endTokens, v.R.UserAgent())
+	if err == nil {
+		f.setCookie(v.W, f.cookieName(), cookie, identity.SignInLife)
+	}
+	return err
+}
+
+// RemoveSecondFactor removes the second factor of the user of a visit, who gives the password and a code.
+func (f *Frame) RemoveSecondFactor(v *Visit, password, code string) error {
+	return f.SignIns.RemoveSecondFactor(v.R.Context(), v.Visit, f.login(v, v.User.Username, password, code))
 }
 
 // SignOut ends the sign-in of a visit.

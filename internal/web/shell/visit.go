@@ -54,6 +54,28 @@ const LinkPath = Path + "/password/"
 // LinkTo is the whole address of a one-time link (see identity.Links), to be shown to whoever made it.
 func (v *Visit) LinkTo(secret string) string { return v.frame.Base + LinkPath + secret }
 
+// linkLife is how long a browser keeps the secret of a one-time link that it has opened.
+const linkLife = 30 * time.Minute
+
+// KeepLink has the browser keep the secret of a one-time link, and leads it to the page of the link. So the secret does not stay in
+// the address, from where it could get into the list of visited pages, or to whoever looks over a shoulder.
+func (v *Visit) KeepLink(secret string) error {
+	v.frame.setCookie(v.W, v.frame.linkName(), secret, linkLife)
+	return v.Go(strings.TrimSuffix(LinkPath, "/"))
+}
+
+// KeptLink is the secret of the one-time link that the browser has opened last; "" for none.
+func (v *Visit) KeptLink() string {
+	c, err := v.R.Cookie(v.frame.linkName())
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+// ForgetLink has the browser forget a one-time link that was used.
+func (v *Visit) ForgetLink() { v.frame.setCookie(v.W, v.frame.linkName(), "", 0) }
+
 // ID reads a number in the address. A wrong one is no page.
 func (v *Visit) ID(name string) (int64, error) {
 	id, err := strconv.ParseInt(v.R.PathValue(name), 10, 64)

@@ -1,0 +1,87 @@
+package people
+
+import (
+	"net/http"
+
+	"holdfast/internal/fault"
+	"holdfast/internal/identity"
+	"holdfast/internal/web/shell"
+)
+
+// forgotten takes the name of somebody who has forgotten the password. The answer is the same for every name.
+func (p *pages) forgotten(v *shell.Visit) error {
+	type view struct {
+		Form         *shell.Form
+		Mails, Asked bool
+	}
+	data := view{Form: shell.Filled(), Mails: p.app.Mails.Sends()}
+	page := shell.Page{Title: "A new password"}
+	if v.R.Method == http.MethodPost && data.Mails {
+		var err error
+		if data.Form, err = v.Form(); err != nil {
+			return err
+		}
+		if data.Asked, err = v.Took(data.Form, p.app.Links.Ask(v.R.Context(), data.Form.Get("name"), v.Address)); err != nil {
+			return err
+		}
+	}
+	page.Data = data
+	return v.Show(p.Pages, "forgotten.html", page)
+}
+
+// openLink keeps the secret of a one-time link, without a look at it.
+func (p *pages) openLink(v *shell.Visit) error { return v.KeepLink(v.R.PathValue("secret")) }
+
+// link shows what a one-time link is for: choosing a password, or taking up access to one more site.
+func (p *pages) link(v *shell.Visit) error {
+	secret, form := v.KeptLink(), shell.Filled()
+	found, err := p.app.Links.Look(v.R.Context(), secret)
+	if fault.Is(err, fault.SettingNotFound) {
+		v.ForgetLink()
+		v.Status(http.StatusNotFound)
+		return v.Show(p.Pages, "link.html", shell.Page{Title: "This link has ended"})
+	} else if err != nil {
+		return err
+	}
+	if v.R.Method == http.MethodPost {
+		if form, err = v.Form(); err != nil {
+			return err
+		}
+		ok, err := v.Took(form, p.useLink(v, found, secret, form))
+		if err != nil {
+			return err
+		} else if ok {
+			v.ForgetLink()
+			if found.Kind == identity.Access {
+				return v.Go(shell.Path + "/sites/" + found.Site.Path)
+			}
+			return v.Done(shell.Path+"/sign-in", "The password of %s is set. Sign in with it.", found.User.Username)
+		}
+	}
+	return v.Show(p.Pages, "link.html", shell.Page{Title: linkTitles[found.Kind], Data: struct {
+		identity.OpenLink
+		Form *shell.Form
+	}{found, form}})
+}
+
+var linkTitles = map[identity.LinkKind]string{
+	identity.Invitation: "Choose a password", identity.Reset: "Choose a new password", identity.Access: "You have access",
+}
+
+func (p *pages) useLink(v *shell.Visit, found identity.OpenLink, secret string, form *shell.Form) error {
+	if found.Kind == identity.Access {
+		return p.app.Links.Accept(v.R.Context(), secret)
+	}
+	if err := same(form); err != nil {
+		return err
+	}
+	return p.app.Links.Choose(v.R.Context(), secret, form.Values.Get("password"), v.Address)
+}
+
+// same refuses a new password that was not written twice in the same way.
+func same(form *shell.Form) error {
+	if form.Values.Get("password") != form.Values.Get("again") {
+		return fault.WrongField("again", "This is not the same password.")
+	}
+	return nil
+}

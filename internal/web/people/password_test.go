@@ -1,0 +1,134 @@
+package people_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+	"holdfast/internal/mail"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/webtest"
+)
+
+const newPassword = "a password of my own"
+
+// linksIn finds the one-time links in the mails that wait, the newest last.
+func linksIn(t *testing.T, h *webtest.House) (secrets []string) {
+	t.Helper()
+	var letters []string
+	dbtest.Read(t, h.Core.Store, func(tx *db.Tx) error {
+		return tx.Each(`SELECT letter FROM mails ORDER BY id`, nil, func(scan func(dest ...any) error) error {
+			var letter string
+			err := scan(&letter)
+			letters = append(letters, letter)
+			return err
+		})
+	})
+	for _, letter := range letters {
+		hash := regexp.MustCompile(`"link":"([0-9a-f]{64})"`).FindStringSubmatch(letter)
+		secret, err := h.App.Links.Secret(t.Context(), hash[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets = append(secrets, secret)
+	}
+	return secrets
+}
+
+// TestAForgottenPasswordIsReplaced: the same words for everybody; the link leaves the address at once, and works once.
+func TestAForgottenPasswordIsReplaced(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	signedIn := h.As(auth.Finance)
+	b := h.Browser()
+	b.Must("/sign-in", "Forgotten your password?")
+	b.Must("/forgotten", "This service sends no mails")
+	if a := b.Post("/forgotten", url.Values{"name": {"finance"}}); !strings.Contains(a.Text(), "sends no mails") {
+		t.Errorf("without a server it says %s", a.Text())
+	}
+	h.App.Mails.Transport = &mail.SMTP{}
+	var answers []string
+	for _, name := range []string{"finance", "nobody", "finance@example.com", "nobody@example.com"} {
+		a := b.Post("/forgotten", url.Values{"name": {name}})
+		if a.Status != http.StatusOK || !strings.Contains(a.Text(), "If there is such an account") {
+			t.Errorf("%s: %d %s", name, a.Status, a.Text())
+		}
+		answers = append(answers, a.Body)
+	}
+	if answers[0] != answers[1] || answers[0] != answers[3] {
+		t.Error("the answers differ")
+	}
+	if a := b.Post("/forgotten", url.Values{"name": {" "}}); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Give your user name") {
+		t.Errorf("no name: %d %s", a.Status, a.Text())
+	}
+	if _, err := h.App.Links.Answer(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	secrets := linksIn(t, h)
+	if len(secrets) != 2 || secrets[0] != "" { // the newer link has ended the other
+		t.Fatalf("the links are %q", secrets)
+	}
+	to := b.Get("/password/" + secrets[1])
+	if to.Status != http.StatusSeeOther || to.To != "/dashboard/password" || strings.Contains(to.Body, secrets[1]) {
+		t.Errorf("the link leads to %q with %s", to.To, to.Body)
+	}
+	b.Must("/password", "Choose a new password", "finance")
+	for _, wrong := range []struct{ password, again, says string }{
+		{"short", "short", "at least 12 characters"}, {newPassword, newPassword + "!", "not the same password"},
+	} {
+		a := b.Post("/password", url.Values{"password": {wrong.password}, "again": {wrong.again}})
+		if a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), wrong.says) {
+			t.Errorf("%q: %d %s", wrong.password, a.Status, a.Text())
+		}
+	}
+	if a := b.Post("/password", url.Values{"password": {newPassword}, "again": {newPassword}}); a.To != "/dashboard/sign-in" {
+		t.Fatalf("%d to %q %s", a.Status, a.To, a.Text())
+	}
+	b.Must("/sign-in", "The password of finance is set")
+	b.SignIn("finance", newPassword)
+	if a := signedIn.Get("/account"); a.Status != http.StatusSeeOther {
+		t.Error("who was signed in still is")
+	}
+	b.Get("/password/" + secrets[1])
+	if a := b.Get("/password"); a.Status != http.StatusNotFound || !strings.Contains(a.Text(), "This link has ended") {
+		t.Errorf("the link again: %d %s", a.Status, a.Text())
+	}
+	if a := h.Browser().Get("/password"); a.Status != http.StatusNotFound {
+		t.Errorf("without a link: %d", a.Status)
+	}
+}
+
+// TestAnotherSiteIsTakenUp with the account that somebody has: the link sets no password.
+func TestAnotherSiteIsTakenUp(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	h.App.Mails.Transport = &mail.SMTP{}
+	h.As(auth.Finance)
+	operator := h.As(auth.Operator)
+	made := operator.Post("/new-site", url.Values{"name": {"Second"}, "path": {"second"}, "currency": {"GBP"}})
+	if made.Status != http.StatusSeeOther {
+		t.Fatal(made.Text())
+	}
+	site, err := h.App.Sites.At(t.Context(), auth.System(0), "second")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := travel.UserFields{Username: "finance", Email: "finance@example.com"}
+	_, secret, err := h.App.Links.Invite(t.Context(), auth.System(site.ID), in, auth.MemberAdmin, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := h.Browser()
+	b.Get("/password/" + secret)
+	b.Must("/password", "You have access", "Second", "finance")
+	if a := b.Post("/password", url.Values{"password": {newPassword}, "again": {newPassword}}); a.To != "/dashboard/sites/second" {
+		t.Errorf("%d to %q", a.Status, a.To)
+	}
+	b.SignIn("finance", webtest.Password)
+	b.Must("/sites/second")
+}
