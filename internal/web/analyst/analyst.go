@@ -36,6 +36,7 @@ func Add(f *shell.Frame, a *app.App) error {
 	f.Site("GET /exposure/model", auth.Read, p.model)
 	f.Site("GET /exposure/what-if", auth.Read, p.whatIf)
 	f.Site("GET /channels/{id}", auth.Read, p.merchant)
+	f.Site("GET /channels/{id}/record", auth.Read, p.record)
 	f.Site("GET /exposure/run-off", auth.Read, p.runOff)
 	f.Site("GET /exposure/movement", auth.Read, p.movement)
 	return nil

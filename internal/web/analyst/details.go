@@ -121,7 +121,7 @@ func (s *settings) detailRow(d protection.Detail, channel string, c money.Curren
 	tones := map[protection.Standing]string{protection.Covered: "good", protection.Uncovered: "warn"}
 	return shell.Row{Href: href, Cells: []shell.Cell{
 		payment, leading(shell.Ident(d.BookingID), id("/bookings/", d.BookingID)), shell.Ident(d.TransactionID),
-		leading(shell.Words(channel), id("/channels/", d.ChannelID)), shell.Words(country(d.Terms.Country)), shell.Words(shell.Say(string(d.Scheme))),
+		leading(shell.Words(channel), id("/channels/", d.ChannelID)), shell.Words(country(d.Terms.Country)), shell.Words(d.Scheme.Label()),
 		shell.OnDay(d.Terms.End), last, shell.State(string(d.Standing), tones[d.Standing]), dashed(shell.Sum(d.Remaining, d.Currency)),
 		figures[0], figures[1], figures[2], figures[3], dashed(shell.Sum(d.E4, d.Currency)), dashed(shell.Sum(d.E5, d.Currency)),
 	}}
@@ -151,15 +151,14 @@ func (p *pages) payment(v *shell.Visit) error {
 	page := shell.Page{Title: "Payment " + strconv.FormatInt(id, 10), Path: []shell.Link{
 		{Text: "Exposure", Href: s.below("/exposure", "on", "", "bands", "")},
 	}}
-	r := &report{Settings: s.fields(withMoment)}
-	r.Settings.Fields = r.Settings.Fields[:2] // the day, and the time
+	r := s.began(withDays)
 	if err != nil {
 		if err := s.refused(r.Settings, err); err != nil {
 			return err
 		}
 		return p.show(v, r, page)
 	}
-	r.About = "At the end of " + shell.Day(found.Moment.AsOf) + ", as known at " + shell.Instant(found.Moment.KnownAt) + "."
+	r.at(s, protection.ReportQuery{AsOf: found.Moment.AsOf, KnownAt: found.Moment.KnownAt}, false)
 	if found.Adjusted {
 		r.Notes = append(r.Notes, note{Text: "This adjusts another payment. The allocations below are those of that payment."})
 	}

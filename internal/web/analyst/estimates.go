@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
+	"holdfast/internal/travel"
 	"holdfast/internal/web/chart"
 	"holdfast/internal/web/shell"
 )
@@ -165,7 +166,7 @@ func (p *pages) whatIf(v *shell.Visit) error {
 		return shortMonth(key, first), month(key)
 	}))
 	r.draw(lossChart("schemes", "By card scheme", chart.Ranked, found.Schemes, c, func(key string, _ bool) (string, string) {
-		return shell.Say(cmp.Or(key, "no card")), ""
+		return scheme(travel.Scheme(key)), ""
 	}))
 	t, err := s.lossTable(found)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
+	"holdfast/internal/travel"
 	"holdfast/internal/web/chart"
 	"holdfast/internal/web/shell"
 )
@@ -150,7 +151,7 @@ func (s *settings) nameOf(d protection.Dimension, k protection.Key, channels map
 	case protection.ByCurrency:
 		return string(k.Currency)
 	case protection.ByScheme:
-		return shell.Say(cmp.Or(k.Scheme, "no card"))
+		return scheme(travel.Scheme(k.Scheme))
 	case protection.ByCountry:
 		return country(k.Country)
 	case protection.BySupplier:

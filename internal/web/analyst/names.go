@@ -151,3 +151,11 @@ func shortMonth(text string, first bool) string {
 	}
 	return day.Start().Format("Jan")
 }
+
+// scheme is the name of a card scheme as people write it.
+func scheme(s travel.Scheme) string {
+	if s == "" || s == travel.Unknown {
+		return "Unknown card"
+	}
+	return s.Label()
+}

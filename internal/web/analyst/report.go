@@ -49,7 +49,11 @@ func (r *report) at(s *settings, q protection.ReportQuery, final bool) {
 	if q.Valuation == protection.Locked {
 		rates = "at the rate of each payment"
 	}
-	r.About = fmt.Sprintf("At the end of %s, as known at %s, in %s %s.", shell.Day(q.AsOf), shell.Instant(q.KnownAt), q.Currency, rates)
+	r.About = "At the end of " + shell.Day(q.AsOf) + ", as known at " + shell.Instant(q.KnownAt)
+	if q.Currency != "" {
+		r.About += ", in " + string(q.Currency) + " " + rates
+	}
+	r.About += "."
 	if final {
 		r.About += " This report can no longer change."
 	}

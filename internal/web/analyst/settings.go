@@ -144,7 +144,8 @@ type setting struct {
 
 // The fields of forms.
 const (
-	withMoment = 1 << iota
+	withDays   = 1 << iota // the moment alone
+	withMoment             // and all that reports of exposure have
 	withValuation
 	withGrouping
 	withFrom
@@ -164,6 +165,24 @@ func (s *settings) fields(which int) *setting {
 	}
 	add("as_of", "At the end of", "date", nil)
 	add("known_at", "As known at (GMT)", "datetime-local", nil)
+	if which&withDays == 0 {
+		s.moreFields(which, add)
+	}
+	own := map[string]bool{"format": true, "col": true, "sort": true, "down": true}
+	for _, f := range out.Fields {
+		own[f.Name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.in.Values)) {
+		if !own[name] && !strings.HasPrefix(name, "page") {
+			out.Hidden = append(out.Hidden, shell.Link{Text: name, Href: s.in.Values.Get(name)})
+		}
+	}
+	out.Chips = s.chips()
+	return out
+}
+
+// moreFields adds the fields of reports of exposure.
+func (s *settings) moreFields(which int, add func(name, label, kind string, options any)) {
 	add("currency", "Currency", "select", s.names.currencyOptions(s.Currency))
 	if which&withValuation != 0 {
 		add("valuation", "Rates", "select", shell.Options("", "Of the day (spot)", "locked", "Of each payment (locked)"))
@@ -187,17 +206,6 @@ func (s *settings) fields(which int) *setting {
 		add("by", "Rows by", "select", shell.Options("", "Currency", "channel", "Merchant"))
 		add("figure", "Figure", "select", shell.Options("", "Undelivered (E1)", "e2", "Tail (E2)"))
 	}
-	own := map[string]bool{"format": true, "col": true, "sort": true, "down": true}
-	for _, f := range out.Fields {
-		own[f.Name] = true
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.in.Values)) {
-		if !own[name] && !strings.HasPrefix(name, "page") {
-			out.Hidden = append(out.Hidden, shell.Link{Text: name, Href: s.in.Values.Get(name)})
-		}
-	}
-	out.Chips = s.chips()
-	return out
 }
 
 func groupings(across bool) []string {
@@ -250,7 +258,7 @@ func (s *settings) chips() (list []shell.Link) {
 	add(protection.BySupplier, names)
 	add(protection.ByCountry, each(s.Countries, country))
 	add(protection.ByMonth, each(s.Months, month))
-	add(protection.ByScheme, each(s.Schemes, func(x travel.Scheme) string { return shell.Say(string(x)) }))
+	add(protection.ByScheme, each(s.Schemes, scheme))
 	add(protection.ByCurrency, each(s.Currencies, func(c money.Currency) string { return string(c) }))
 	return list
 }

@@ -57,6 +57,7 @@ var menus = []shell.Menu{
 // parts are the pages that belong together.
 var parts = []shell.Part{
 	{Group: "channel", Name: "Risk", Below: "/channels/{id}"},
+	{Group: "channel", Name: "Track record", Below: "/channels/{id}/record"},
 	{Group: "channel", Name: "Protection", Below: "/channels/{id}/protection"},
 	{Group: "channel", Name: "Terms", Below: "/channels/{id}/terms"},
 	{Group: "channel", Name: "Integration", Below: "/channels/{id}/integration"},

@@ -104,9 +104,10 @@ func Sum(amount int64, c money.Currency) Cell {
 	return Cell{Text: Money(amount, c), Plain: money.FormatPlain(amount, c), number: money.FormatPlain(amount, c), decimals: c.Exponent(), figure: true}
 }
 
-// Percent is a percentage that is written already, such as protection.Percent writes it, with one decimal.
+// Percent is a percentage that is written already, as protection.Percent writes it.
 func Percent(text string) Cell {
-	return Cell{Text: text + "\u00a0%", Plain: text, number: text, decimals: 1, figure: true}
+	_, fraction, _ := strings.Cut(text, ".")
+	return Cell{Text: text + "\u00a0%", Plain: text, number: text, decimals: len(fraction), figure: true}
 }
 
 // OnDay is a day.

@@ -1,0 +1,103 @@
+package reports_test
+
+import (
+	"testing"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/ledger"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/reports"
+	"holdfast/internal/travel"
+)
+
+func vintages(t *testing.T, w *apptest.World, channel int64, m ledger.Moment) reports.VintageReport {
+	t.Helper()
+	r, err := w.App.Exposure.Vintages(t.Context(), w.Actor, reports.VintageQuery{Moment: m, ChannelID: channel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestPremiumIsEarnedDayByDay: from the payment to the last day of dispute, and at once when all was given back.
+func TestPremiumIsEarnedDayByDay(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.50000"})
+		c, other := w.Channel(travel.ModeProtectionOnly, "GBP"), w.Channel(travel.ModeProtectionOnly, "EUR")
+		b := w.Booking(c, 1000000, "2024-06-22") // last day of dispute: 2024-10-20, the 140th day of the first payment
+		kept := w.Must(apptest.Report(travel.Purchase, b, 560000))
+		w.Must(apptest.Report(travel.Purchase, w.Booking(other, 50000, "2024-06-22"), 50000))
+		w.At("2024-06-10")
+		gone := w.Must(apptest.Report(travel.Purchase, b, 40000))
+		w.At("2024-07-01")
+		w.Must(apptest.Report(travel.Purchase, w.Booking(c, 20000, "2024-08-22"), 20000))
+		w.Must(apptest.Linked(travel.Chargeback, gone, b, 40000))
+		w.Must(apptest.Linked(travel.Chargeback, kept, b, 1000))
+		w.Must(apptest.Linked(travel.ChargebackReversal, kept, b, 1000))
+
+		first := vintages(t, w, c.ID, ledger.Moment{AsOf: apptest.DayPtr(t, "2024-06-07")}) // the fifth day
+		want := []protection.Vintage{{
+			Month: "2024-06", Currency: "GBP", Payments: 1, Amounts: protection.Amounts{Allocated: 560000}, Policy: "GBP", Booked: 1400, Earned: 50,
+		}}
+		apptest.Same(t, "the first week", first.Rows, want)
+		now := vintages(t, w, c.ID, ledger.Moment{})
+		june := protection.Vintage{
+			Month: "2024-06", Currency: "GBP", Payments: 2, Disputed: 2, Policy: "GBP", Booked: 1500, Earned: 290 + 100,
+			Amounts: protection.Amounts{Allocated: 600000, ChargedBack: 41000, Reversed: 1000},
+		}
+		apptest.Same(t, "June", now.Rows[0], june)
+		over := vintages(t, w, c.ID, ledger.Moment{AsOf: apptest.DayPtr(t, "2025-12-31")})
+		var booked int64
+		for _, l := range w.Lines(protection.PremiumFilter{Channels: []int64{c.ID}}) {
+			booked += l.Amount
+		}
+		if len(over.Totals) != 1 || over.Totals[0].Booked != booked || over.Totals[0].Earned != booked || over.Totals[0].Payments != 3 {
+			t.Errorf("at the end %+v, booked %d", over.Totals, booked)
+		}
+		_, err := w.App.Exposure.Vintages(t.Context(), w.Actor, reports.VintageQuery{ChannelID: 999})
+		apptest.WantKind(t, err, fault.Invalid, "a channel that is not there")
+	})
+}
+
+// TestVintagesOfAnyHistory: the premium is that of the ledger, never more is earned than was booked, and no day takes earned
+// premium away, as long as the booking stays as it is.
+func TestVintagesOfAnyHistory(t *testing.T) {
+	t.Parallel()
+	for seed := range apptest.Histories(t, 4) {
+		apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+			h := apptest.NewHistory(w, seed)
+			for range 60 {
+				h.Step()
+			}
+			list, err := w.App.Channels.List(t.Context(), w.Actor, travel.ChannelFilter{}, apptest.WholeList)
+			if err != nil {
+				t.Fatal(err)
+			}
+			today := civil.DayOf(w.Now())
+			for _, c := range list.Items {
+				booked := map[money.Currency]int64{}
+				for _, l := range w.Lines(protection.PremiumFilter{Channels: []int64{c.ID}}) {
+					if !l.Simulated && civil.DayOf(l.EffectiveAt) <= today {
+						booked[l.Currency] += l.Amount
+					}
+				}
+				got := map[money.Currency]int64{}
+				for _, v := range vintages(t, w, c.ID, ledger.Moment{}).Totals {
+					got[v.Policy] += v.Booked
+					if v.Earned > v.Booked || v.Earned < 0 || v.Disputed > v.Payments {
+						t.Errorf("channel %d: %+v", c.ID, v)
+					}
+				}
+				for currency, want := range booked {
+					if got[currency] != want {
+						t.Errorf("channel %d: %d %s are booked, want %d", c.ID, got[currency], currency, want)
+					}
+				}
+			}
+		})
+	}
+}

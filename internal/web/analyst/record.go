@@ -1,0 +1,137 @@
+package analyst
+
+import (
+	"math/big"
+
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/reports"
+	"holdfast/internal/web/chart"
+	"holdfast/internal/web/shell"
+)
+
+// record shows what has become of a merchant's payments: how much came back, and how much of the premium is earned.
+func (p *pages) record(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	if went, err := tidy(v); went || err != nil {
+		return err
+	}
+	channel, err := p.app.Channels.Get(v.R.Context(), v.Actor, id)
+	if err != nil {
+		return err
+	}
+	s, err := p.read(v)
+	if err != nil {
+		return err
+	}
+	page := shell.Page{
+		Title: channel.Name, Menu: "/channels", Parts: v.Parts("channel", "/channels/{id}/record", id), Wide: true,
+		Path: []shell.Link{{Text: "Channels", Href: v.At("/channels")}},
+	}
+	in := reports.VintageQuery{Problems: s.in.Problems, Moment: s.Moment, ChannelID: id}
+	found, err := p.app.Exposure.Vintages(v.R.Context(), v.Actor, in)
+	if err != nil {
+		return p.fail(s, withDays, err, page)
+	}
+	r := s.began(withDays)
+	r.at(s, protection.ReportQuery{AsOf: found.AsOf, KnownAt: found.KnownAt}, found.Final)
+	r.Notes = []note{{Text: "Card payments by the month in which they were made. Premium is earned day by day, from the payment to its last day of dispute."}}
+	for _, total := range found.Totals {
+		r.Figures = append(r.Figures, totalFigures(total)...)
+		r.recordCharts(found, total)
+	}
+	t, err := s.recordTable(found)
+	if err != nil {
+		return err
+	}
+	r.Parts = []part{{Table: t}}
+	return p.show(v, r, page)
+}
+
+// totalFigures are the key figures of one currency.
+func totalFigures(v protection.Vintage) []figure {
+	return []figure{
+		{Text: "Taken by card", Value: shell.Money(v.Allocated, v.Currency), Hint: shell.Plural(v.Payments, "payment", "payments")},
+		{Text: "Chargeback rate", Value: rate(v) + "\u00a0%", Hint: shell.Count(v.Disputed) + " of them charged back"},
+		{Text: "Lost by chargebacks", Value: shell.Money(v.ChargedBack-v.Reversed, v.Currency), Hint: "chargebacks less reversals"},
+		{Text: "Premium", Value: shell.Money(v.Booked, v.Policy)},
+		{Text: "Earned of it", Value: shell.Money(v.Earned, v.Policy), Hint: shell.Money(v.Booked-v.Earned, v.Policy) + " not earned yet"},
+	}
+}
+
+// rate is how many of the payments were charged back, in percent with two decimals.
+func rate(v protection.Vintage) string { return money.Format(hundredths(v), money.EUR) }
+
+// hundredths is the rate in hundredths of a percent, rounded half away from zero.
+func hundredths(v protection.Vintage) int64 {
+	if v.Payments == 0 {
+		return 0
+	}
+	n, err := money.Round(new(big.Int).Mul(big.NewInt(v.Disputed), big.NewInt(10_000)), big.NewInt(v.Payments))
+	if err != nil { // not reached: no more payments are charged back than there are
+		return 0
+	}
+	return n
+}
+
+// recordCharts draws the months of one currency.
+func (r *report) recordCharts(found reports.VintageReport, total protection.Vintage) {
+	id := string(total.Currency) + string(total.Policy)
+	premium := chart.Chart{
+		ID: "premium-" + id, Kind: chart.Bars, Title: "Premium of " + string(total.Currency) + " payments", Currency: total.Policy, Names: "Month of payment",
+		Series: []string{"Earned", "Not earned yet"}, Caption: "By month of payment, in " + string(total.Policy),
+	}
+	disputes := chart.Chart{
+		ID: "rate-" + id, Kind: chart.Bars, Title: "Chargeback rate of " + string(total.Currency) + " payments", Unit: chart.Percent, Names: "Month of payment",
+		Series: []string{"Charged back"}, Caption: "Part of the payments of a month that were charged back",
+	}
+	for _, v := range found.Rows {
+		if v.Currency != total.Currency || v.Policy != total.Policy {
+			continue
+		}
+		label, long := shortMonth(v.Month, len(premium.Points) == 0), month(v.Month)
+		premium.Points = append(premium.Points, chart.Point{Label: label, Long: long, Values: []int64{v.Earned, v.Booked - v.Earned}})
+		disputes.Points = append(disputes.Points, chart.Point{Label: label, Long: long, Values: []int64{hundredths(v)}})
+	}
+	r.draw(premium)
+	r.draw(disputes)
+}
+
+func (s *settings) recordTable(found reports.VintageReport) (*shell.Table, error) {
+	page, err := s.v.PageOf([]string{"month"}, false)
+	if err != nil {
+		return nil, err
+	}
+	t := shell.Table{
+		Name: "track-record", Caption: "Card payments by month, and what has become of them", Number: page.Number, Total: -1,
+		Columns: []shell.Column{
+			{Name: "month", Title: "Paid in"}, {Name: "currency", Title: "Currency", Hidden: true}, {Name: "payments", Title: "Payments", Figure: true},
+			{Name: "taken", Title: "Taken", Figure: true}, {Name: "refunded", Title: "Refunded", Figure: true},
+			{Name: "charged_back", Title: "Charged back", Figure: true}, {Name: "reversed", Title: "Reversed", Figure: true, Hidden: true},
+			{Name: "disputed", Title: "Payments charged back", Figure: true, Hidden: true}, {Name: "rate", Title: "Rate", Figure: true},
+			{Name: "premium", Title: "Premium", Figure: true}, {Name: "earned", Title: "Earned", Figure: true}, {Name: "unearned", Title: "Not earned", Figure: true},
+		},
+		Empty: shell.Empty{Title: "There are no card payments yet", Text: "Each month in which travellers pay this merchant by card gets a line here."},
+	}
+	rows, more := pick(s.v, found.Rows, page.Number, page.Size)
+	t.More = more
+	for _, v := range rows {
+		t.Rows = append(t.Rows, shell.Row{Cells: recordCells(month(v.Month), v)})
+	}
+	for _, total := range found.Totals {
+		t.Foot = append(t.Foot, shell.Row{Cells: recordCells("Total in "+string(total.Currency), total)})
+	}
+	return s.v.Table(t), nil
+}
+
+func recordCells(name string, v protection.Vintage) []shell.Cell {
+	back := func(n int64) shell.Cell { return dashed(shell.Sum(n, v.Currency)) }
+	return []shell.Cell{
+		shell.Words(name), shell.Words(string(v.Currency)), shell.Number(v.Payments), shell.Sum(v.Allocated, v.Currency), back(v.Refunded),
+		back(v.ChargedBack), back(v.Reversed), dashed(shell.Number(v.Disputed)), shell.Percent(rate(v)), shell.Sum(v.Booked, v.Policy),
+		shell.Sum(v.Earned, v.Policy), dashed(shell.Sum(v.Booked-v.Earned, v.Policy)),
+	}
+}
