@@ -1,8 +1,10 @@
 package shell
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
@@ -27,7 +29,7 @@ func (r *Reading) Text(name string) *string {
 	if !r.Sent(name) {
 		return nil
 	}
-	return new(r.Get(name))
+	return new(strings.ReplaceAll(r.Get(name), "\r\n", "\n")) // browsers end lines so
 }
 
 // Word is a word of the wire.
@@ -81,17 +83,40 @@ func (r *Reading) Number(name string) *int64 {
 	return &n
 }
 
+// thousands is an amount with commas where English has them. 12,50 is none: read without its comma, it would be a hundred
+// times as much as was meant.
+var thousands = regexp.MustCompile(`^-?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?$`)
+
 // Amount is an amount in major units, such as 1,234.50; nil for an empty field.
 func (r *Reading) Amount(name string, c money.Currency) *int64 {
-	if r.Get(name) == "" {
+	text := r.Get(name)
+	if text == "" || c == "" { // the missing currency is a problem of its own
 		return nil
 	}
-	n, err := money.ParsePlain(strings.ReplaceAll(r.Get(name), ",", ""), c)
+	if thousands.MatchString(text) {
+		text = strings.ReplaceAll(text, ",", "")
+	}
+	n, err := money.ParsePlain(text, c)
 	if err != nil {
 		r.Problems.Wrong(name, "An amount such as %s is expected.", money.FormatPlain(123450, c))
 		return nil
 	}
 	return &n
+}
+
+// Instant is a time in GMT, as browsers and people write it; the zero time for an empty field.
+func (r *Reading) Instant(name string) time.Time {
+	text := r.Get(name)
+	if text == "" {
+		return time.Time{}
+	}
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", civil.InstantLayout} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at
+		}
+	}
+	r.Problems.Wrong(name, "This is not a time in GMT such as 2026-09-14 16:30.")
+	return time.Time{}
 }
 
 // Currency is the code of a currency; nil for an empty field.

@@ -51,8 +51,8 @@ func (p *pages) newBooking(v *shell.Visit) error {
 
 // makeBooking logs the booking that a form describes. Its currency is that of the channel.
 func (p *pages) makeBooking(v *shell.Visit, form *shell.Form) (travel.Booking, error) {
-	r := &reading{form: form}
-	channelID := r.whole("channels")
+	r := form.Reading()
+	channelID := r.Number("channels")
 	var currency money.Currency
 	if channelID != nil {
 		c, err := p.app.Channels.Get(v.R.Context(), v.Actor, *channelID)
@@ -61,26 +61,26 @@ func (p *pages) makeBooking(v *shell.Visit, form *shell.Form) (travel.Booking, e
 		}
 		currency = c.Currency
 	} else {
-		r.problems.Wrong("channels", "Choose a channel.")
+		r.Problems.Wrong("channels", "Choose a channel.")
 	}
-	in := r.booking(currency)
+	in := bookingFields(r, currency)
 	in.ChannelID = channelID
 	if currency != "" {
 		in.Currency = &currency
 	} else {
-		r.problems.Wrong("currencies", "It is that of the channel.")
+		r.Problems.Wrong("currencies", "It is that of the channel.")
 	}
-	in.Problems = r.problems
+	in.Problems = r.Problems
 	return p.app.Bookings.Create(v.R.Context(), once(v, form), in)
 }
 
-// booking reads the fields of a booking, but its channel and its currency. Amounts are in the currency.
-func (r *reading) booking(c money.Currency) travel.BookingFields {
+// bookingFields reads the fields of a booking, but its channel and its currency. Amounts are in the currency.
+func bookingFields(r *shell.Reading, c money.Currency) travel.BookingFields {
 	in := travel.BookingFields{
-		Content: r.given("content"), Firstname: r.given("firstname"), Surname: r.given("surname"), Email: r.given("email"),
-		End: r.day("date"), Pax: r.whole("pax"), Reference: r.given("reference"), Total: r.amount("total", c), Language: r.given("language"),
+		Content: r.Text("content"), Firstname: r.Text("firstname"), Surname: r.Text("surname"), Email: r.Text("email"),
+		End: r.Day("date"), Pax: r.Number("pax"), Reference: r.Text("reference"), Total: r.Amount("total", c), Language: r.Text("language"),
 	}
-	if in.Start = r.day("date_start"); in.Start == nil {
+	if in.Start = r.Day("date_start"); in.Start == nil {
 		none := civil.NoDay
 		in.Start = &none
 	}
@@ -88,18 +88,18 @@ func (r *reading) booking(c money.Currency) travel.BookingFields {
 		none := int64(travel.NoPax)
 		in.Pax = &none
 	}
-	if country := r.given("countries"); country != nil {
+	if country := r.Text("countries"); country != nil {
 		code := strings.ToUpper(*country)
 		in.Country = &code
 	}
-	if other := r.given("other_protection"); other != nil {
+	if other := r.Text("other_protection"); other != nil {
 		in.OtherProtection = (*travel.OtherProtection)(other)
 	}
-	if r.given("suppliers") != nil {
-		f := &filter{form: r.form}
+	if r.Text("suppliers") != nil {
+		f := &filter{form: r.Form}
 		ids := f.ids("suppliers")
 		if f.problems.Has("suppliers") {
-			r.problems.Wrong("suppliers", "Numbers of suppliers are expected, such as 17 or 17, 18.")
+			r.Problems.Wrong("suppliers", "Numbers of suppliers are expected, such as 17 or 17, 18.")
 		}
 		in.Suppliers = &ids
 	}
@@ -128,18 +128,18 @@ func (p *pages) editBooking(v *shell.Visit) error {
 		if form, err = v.Form(); err != nil {
 			return err
 		}
-		r := &reading{form: form}
-		in := r.booking(b.Currency)
+		r := form.Reading()
+		in := bookingFields(r, b.Currency)
 		in.IfVersion, _ = strconv.ParseInt(form.Get("version"), 10, 64) // one that is no number is none
 		if len(b.TransactionIDs) == 0 {
-			in.ChannelID = r.whole("channels")
+			in.ChannelID = r.Number("channels")
 		}
 		for name, absent := range map[string]bool{"date": in.End == nil, "total": in.Total == nil} {
-			if absent && !r.problems.Has(name) {
-				r.problems.Missing(name)
+			if absent && !r.Problems.Has(name) {
+				r.Problems.Missing(name)
 			}
 		}
-		in.Problems = r.problems
+		in.Problems = r.Problems
 		_, err := p.app.Bookings.Update(v.R.Context(), v.Actor, b.ID, in)
 		if ok, err := took(v, form, err, bookingFormFields...); err != nil {
 			return err

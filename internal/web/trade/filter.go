@@ -3,7 +3,6 @@ package trade
 import (
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
-	"holdfast/internal/money"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/shell"
 )
@@ -122,96 +120,15 @@ func choices[T ~string](first string, known []T) []string {
 	return pairs
 }
 
-// reading collects the fields of a form that makes or changes an object, and what is wrong with them.
-type reading struct {
-	form     *shell.Form
-	problems fault.Problems
-}
-
-// given is a text, or nil where the form has no such field.
-func (r *reading) given(name string) *string {
-	if _, ok := r.form.Values[name]; !ok {
-		return nil
-	}
-	text := strings.ReplaceAll(r.form.Get(name), "\r\n", "\n")
-	return &text
-}
-
-// whole is a whole number, or nil where nothing was written.
-func (r *reading) whole(name string) *int64 {
-	text := r.form.Get(name)
-	if text == "" {
-		return nil
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		r.problems.Wrong(name, "A whole number is expected.")
-		return nil
-	}
-	return &n
-}
-
-// day is a day, or nil where none was written.
-func (r *reading) day(name string) *civil.Day {
-	text := r.form.Get(name)
-	if text == "" {
-		return nil
-	}
-	day, err := civil.ParseDay(text)
-	if err != nil {
-		r.problems.Wrong(name, "A day is expected, such as 2030-05-31.")
-		return nil
-	}
-	return &day
-}
-
-// thousands is an amount with commas where English has them. 12,50 is none: read without its comma, it would be a hundred
-// times as much as was meant.
-var thousands = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?$`)
-
-// amount is an amount as people write it, such as 1,234.50, in minor units; nil where nothing was written.
-func (r *reading) amount(name string, c money.Currency) *int64 {
-	text := r.form.Get(name)
-	if text == "" || c == "" { // the missing currency is a problem of its own
-		return nil
-	}
-	if thousands.MatchString(text) {
-		text = strings.ReplaceAll(text, ",", "")
-	}
-	amount, err := money.ParsePlain(text, c)
-	if err != nil {
-		r.problems.Wrong(name, "An amount in %s is expected, such as %s.", c, money.FormatPlain(123450, c))
-		return nil
-	}
-	return &amount
-}
-
-// instant is a time in GMT as a browser writes it, or the zero time where none was written.
-func (r *reading) instant(name string) time.Time {
-	text := r.form.Get(name)
-	if text == "" {
-		return time.Time{}
-	}
-	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", civil.InstantLayout} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at
-		}
-	}
-	r.problems.Wrong(name, "A time in GMT is expected, such as 2030-05-31 14:30.")
-	return time.Time{}
-}
-
 // took is Visit.Took for a form with these fields. What is wrong with none of them stands above the form.
 func took(v *shell.Visit, form *shell.Form, err error, fields ...string) (ok bool, rest error) {
-	if ok, rest = v.Took(form, err); ok || rest != nil || len(form.Problems) == 0 {
+	if ok, rest = v.Took(form, err); ok || rest != nil {
 		return ok, rest
 	}
-	said := []string{"Look at what is marked below. Nothing is stored yet."}
 	for _, name := range slices.Sorted(maps.Keys(form.Problems)) {
 		if !slices.Contains(fields, name) {
-			said = append(said, shell.Say(name)+": "+form.Problems[name])
+			form.Message += " " + shell.Say(name) + ": " + form.Problems[name]
 		}
 	}
-	form.Message = strings.Join(said, " ")
 	return false, nil
 }

@@ -67,36 +67,36 @@ func (p *pages) pay(v *shell.Visit) error {
 
 // payment is what the form of a payment asks for.
 func payment(form *shell.Form, b travel.Booking) travel.NewTransaction {
-	r := &reading{form: form}
+	r := form.Reading()
 	kind := travel.TransactionType(form.Get("transaction_types"))
 	if kind != travel.Purchase && kind != travel.Authorize {
-		r.problems.Wrong("transaction_types", "Choose a purchase or an authorisation.")
+		r.Problems.Wrong("transaction_types", "Choose a purchase or an authorisation.")
 	}
-	in := r.details()
+	in := details(r)
 	in.ChannelID, in.Type, in.LinkedID = &b.ChannelID, &kind, 0
 	currency, err := money.ParseCurrency(strings.ToUpper(form.Get("currencies")))
 	if err != nil {
-		r.problems.Wrong("currencies", "This is no currency.")
+		r.Problems.Wrong("currencies", "This is no currency.")
 	}
-	in.Currency, in.Total = &currency, r.amount("total", currency)
+	in.Currency, in.Total = &currency, r.Amount("total", currency)
 	base := in.Total
 	if currency != b.Currency {
-		if base = r.amount("base_total", b.Currency); base == nil {
-			r.problems.Wrong("base_total", "How much is it in %s, the currency of the booking?", b.Currency)
+		if base = r.Amount("base_total", b.Currency); base == nil {
+			r.Problems.Wrong("base_total", "How much is it in %s, the currency of the booking?", b.Currency)
 		}
 	}
 	if base != nil {
 		in.Items = &[]travel.Item{{BookingID: b.ID, Currency: b.Currency, Total: *base}}
 	}
-	in.Problems = r.problems
+	in.Problems = r.Problems
 	return in
 }
 
 // details reads what the forms of payments have in common.
-func (r *reading) details() travel.NewTransaction {
-	f := r.form
+func details(r *shell.Reading) travel.NewTransaction {
+	f := r.Form
 	return travel.NewTransaction{
-		EffectiveAt: r.instant("effective_at"), Reference: f.Get("reference"), PSP: f.Get("psp"), Method: f.Get("payment_methods"),
+		EffectiveAt: r.Instant("effective_at"), Reference: f.Get("reference"), PSP: f.Get("psp"), Method: f.Get("payment_methods"),
 		CardType: f.Get("card_types"), BIN: f.Get("bin_number"), LastFour: f.Get("last_four_digits"), AuthCode: f.Get("auth_code"),
 		AcquirerReference: f.Get("acquirer_reference"), PayeeName: f.Get("payee_name"), PayeeSurname: f.Get("payee_surname"),
 		PayeeEmail: f.Get("payee_email"), Content: f.Get("content"),
@@ -179,23 +179,23 @@ func (p *pages) adjustForm(t travel.Transaction, kind travel.TransactionType) *s
 
 // adjustment is what the form of an adjustment asks for.
 func adjustment(form *shell.Form, t travel.Transaction, kind travel.TransactionType) travel.NewTransaction {
-	r := &reading{form: form}
-	in := r.details()
+	r := form.Reading()
+	in := details(r)
 	in.ChannelID, in.Type, in.Currency, in.LinkedID, in.PSP, in.Method = &t.ChannelID, &kind, &t.Currency, t.ID, t.PSP, t.Method
-	in.Total = r.amount("total", t.Currency)
+	in.Total = r.Amount("total", t.Currency)
 	if kind == travel.Chargeback {
-		in.ReasonCode, in.ChallengeDay = form.Get("reason_code"), r.day("challenge_date")
+		in.ReasonCode, in.ChallengeDay = form.Get("reason_code"), r.Day("challenge_date")
 	}
 	if splits := splitsOf(t); splits != nil {
 		items := []travel.Item{}
 		for i, s := range splits {
 			part := t.Payments[i]
-			if amount := r.amount(s.Field, part.Currency); amount != nil && *amount != 0 {
+			if amount := r.Amount(s.Field, part.Currency); amount != nil && *amount != 0 {
 				items = append(items, travel.Item{BookingID: part.BookingID, Currency: part.Currency, Total: *amount})
 			}
 		}
 		in.Items = &items
 	}
-	in.Problems = r.problems
+	in.Problems = r.Problems
 	return in
 }

@@ -59,10 +59,6 @@ func Add(f *shell.Frame, a *app.App) error {
 	return nil
 }
 
-func (p *pages) overview(v *shell.Visit) error {
-	return v.Show(p.Pages, "overview.html", shell.Page{Title: "Overview", Menu: ""})
-}
-
 // logged is a page on which payments are logged that were taken elsewhere. Where this service takes payments itself, it needs the
 // card, which no page of the dashboard asks for.
 func (p *pages) logged(h shell.Handler) shell.Handler {

@@ -1,0 +1,135 @@
+package trade
+
+import (
+	"fmt"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/limits"
+	"holdfast/internal/mail"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+	"holdfast/internal/webhooks"
+)
+
+// todo is something that somebody should look at, and the page on which it is solved.
+type todo struct {
+	Text, More, Href string
+	Tone             string
+}
+
+const (
+	// most is how many things of a kind are counted: more are "100 or more".
+	most = 100
+	// soon is when a token that will expire is worth a word.
+	soon = 14 * 24 * time.Hour
+	// near is the part of a limit from which on it is near.
+	near = 80
+)
+
+// attention lists what needs somebody. Each look is one bounded read.
+func (p *pages) attention(v *shell.Visit, pending []protection.Pending) (list []todo, err error) {
+	for _, one := range pending {
+		list = append(list, todo{
+			shell.Plural(one.Allocations, "payment waits", "payments wait") + " for a rate of " + string(one.Currency),
+			shell.Money(one.E1+one.E2, one.Currency), v.At("/settings/rates"), "warn",
+		})
+	}
+	for _, look := range []func(*shell.Visit) ([]todo, error){p.usedLimits, p.openPayments, p.overdue, p.deadMails, p.brokenWebhooks, p.oldTokens} {
+		found, err := look(v)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	return list, nil
+}
+
+// usedLimits are limits that are exceeded or nearly so.
+func (p *pages) usedLimits(v *shell.Visit) (list []todo, err error) {
+	found, err := p.app.Limits.List(v.R.Context(), v.Actor, limits.LimitFilter{}, travel.Page{Number: 1, Size: most, Offset: -1})
+	for _, row := range found.Items {
+		whose := "the site"
+		if row.ChannelID != 0 {
+			whose = row.ChannelName
+		}
+		switch {
+		case row.Over > 0:
+			list = append(list, todo{"The limit of " + whose + " is exceeded", row.Percent + " % used", v.At("/exposure/limits"), "bad"})
+		case row.Level >= near:
+			list = append(list, todo{"The limit of " + whose + " is near", row.Percent + " % used", v.At("/exposure/limits"), "warn"})
+		}
+	}
+	return list, err
+}
+
+// counted says how many there are of what was counted up to most.
+func counted(n int, more bool, one, many string) string {
+	if more {
+		return fmt.Sprintf("%d or more %s", n, many)
+	}
+	return shell.Plural(int64(n), one, many)
+}
+
+// counting is the page of a list of which only the number of rows is wanted.
+var counting = travel.Page{Number: 1, Size: most, Offset: -1, OrderBy: "id"}
+
+func (p *pages) openPayments(v *shell.Visit) ([]todo, error) {
+	found, err := p.app.Payments.List(v.R.Context(), v.Actor,
+		travel.TransactionFilter{Statuses: []travel.TransactionStatus{travel.StatusIncomplete}}, counting)
+	if err != nil || len(found.Items) == 0 {
+		return nil, err
+	}
+	return []todo{{
+		counted(len(found.Items), found.More, "payment", "payments") + " with an outcome that nobody knows", "The processor is asked again by itself",
+		v.At("/payments?status=incomplete"), "warn",
+	}}, nil
+}
+
+func (p *pages) overdue(v *shell.Visit) ([]todo, error) {
+	if !v.Can(auth.ReadStatements) {
+		return nil, nil
+	}
+	yes := true
+	found, _, err := p.app.Statements.List(v.R.Context(), v.Actor, travel.StatementFilter{Overdue: &yes}, counting)
+	if err != nil || len(found.Items) == 0 {
+		return nil, err
+	}
+	return []todo{{counted(len(found.Items), found.More, "statement is", "statements are") + " overdue", "", v.At("/statements?overdue=true"), "bad"}}, nil
+}
+
+func (p *pages) deadMails(v *shell.Visit) ([]todo, error) {
+	found, err := p.app.Mails.List(v.R.Context(), v.Actor, mail.Filter{States: []mail.State{mail.Dead}}, counting)
+	if err != nil || len(found.Items) == 0 {
+		return nil, err
+	}
+	return []todo{{counted(len(found.Items), found.More, "mail", "mails") + " could not be sent", "", v.At("/settings/mails?state=dead"), "bad"}}, nil
+}
+
+func (p *pages) brokenWebhooks(v *shell.Visit) (list []todo, err error) {
+	found, err := p.app.Webhooks.List(v.R.Context(), v.Actor)
+	for _, e := range found {
+		switch {
+		case e.State == webhooks.Disabled && e.Reason != "":
+			list = append(list, todo{"A webhook is disabled", e.URL, v.At("/developers/webhooks"), "bad"})
+		case e.State == webhooks.Enabled && !e.FailingSince.IsZero():
+			list = append(list, todo{"A webhook fails since " + shell.Instant(e.FailingSince), e.URL, v.At("/developers/webhooks"), "warn"})
+		}
+	}
+	return list, err
+}
+
+func (p *pages) oldTokens(v *shell.Visit) (list []todo, err error) {
+	found, err := p.app.Tokens.List(v.R.Context(), v.Actor)
+	for _, t := range found {
+		switch left := t.ExpiresAt.Sub(v.Now()); {
+		case t.ExpiresAt.IsZero() || left > soon:
+		case left <= 0:
+			list = append(list, todo{"The API token " + t.Name + " has expired", shell.Instant(t.ExpiresAt), v.At("/developers"), "bad"})
+		default:
+			list = append(list, todo{"The API token " + t.Name + " expires soon", shell.Instant(t.ExpiresAt), v.At("/developers"), "warn"})
+		}
+	}
+	return list, err
+}

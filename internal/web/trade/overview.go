@@ -1,0 +1,172 @@
+package trade
+
+import (
+	"html/template"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/ledger"
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/reports"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/chart"
+	"holdfast/internal/web/shell"
+)
+
+// overviewPage is what the overview shows.
+type overviewPage struct {
+	Steps              []step // what a new site does first; empty once it has bookings
+	Todo               []todo
+	Figures            []figure
+	Notes              []string
+	Months, RunOff     template.HTML
+	Bookings, Payments *shell.Table
+}
+
+// step is one of the first steps on a site.
+type step struct {
+	Text, Why, Href string
+	Done            bool
+}
+
+// recent is how many bookings and payments the overview shows.
+const recent = 5
+
+func (p *pages) overview(v *shell.Visit) error {
+	ctx := v.R.Context()
+	page := travel.Page{Number: 1, Size: recent, Offset: -1, OrderBy: "id", Descending: true}
+	bookings, err := p.app.Bookings.List(ctx, v.Actor, travel.BookingFilter{}, page)
+	if err != nil {
+		return err
+	}
+	var data overviewPage
+	if len(bookings.Items) == 0 {
+		if data.Steps, err = p.firstSteps(v); err != nil {
+			return err
+		}
+		return p.showOverview(v, data)
+	}
+	payments, err := p.app.Payments.List(ctx, v.Actor, travel.TransactionFilter{}, page)
+	if err != nil {
+		return err
+	}
+	if data.Bookings, data.Payments, err = p.latest(v, bookings.Items, payments.Items); err != nil {
+		return err
+	}
+	pending, err := p.addExposure(v, &data)
+	if err != nil {
+		return err
+	}
+	if data.Todo, err = p.attention(v, pending); err != nil {
+		return err
+	}
+	return p.showOverview(v, data)
+}
+
+func (p *pages) showOverview(v *shell.Visit, data overviewPage) error {
+	return v.Show(p.Pages, "overview.html", shell.Page{Title: "Overview", Menu: "", Data: data})
+}
+
+// firstSteps lead somebody whose site is new to the first booking.
+func (p *pages) firstSteps(v *shell.Visit) (list []step, err error) {
+	channels, err := p.app.Channels.List(v.R.Context(), v.Actor, travel.ChannelFilter{},
+		travel.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"})
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := p.app.Tokens.List(v.R.Context(), v.Actor)
+	if err != nil {
+		return nil, err
+	}
+	hasChannel := len(channels.Items) > 0
+	list = []step{
+		{"Make a channel", "A channel is a merchant, or one of its shops. Begin with one in the mode test.", "", hasChannel},
+		{"Make an API token", "Your systems need it to log bookings and payments.", "", len(tokens) > 0},
+		{"Log a booking", "From then on you see here what is protected.", "", false},
+	}
+	for i, link := range []struct {
+		may  auth.Permission
+		href string
+	}{{auth.WriteChannels, "/channels/new"}, {auth.ManageTokens, "/developers/tokens/new"}, {auth.WriteBookings, "/bookings/new"}} {
+		if v.Can(link.may) && !list[i].Done && (i != 2 || hasChannel) {
+			list[i].Href = v.At(link.href)
+		}
+	}
+	return list, nil
+}
+
+// addExposure adds the figures and charts. All come from the sums that the ledger keeps. It returns what waits for a rate.
+func (p *pages) addExposure(v *shell.Visit, data *overviewPage) (pending []protection.Pending, err error) {
+	ctx := v.R.Context()
+	now, err := p.app.Exposure.Report(ctx, v.Actor, reports.ExposureQuery{By: protection.ByMonth})
+	if err != nil {
+		return nil, err
+	}
+	week := now.Query.AsOf - 7
+	before, err := p.app.Exposure.Report(ctx, v.Actor, reports.ExposureQuery{Moment: ledger.Moment{AsOf: &week}, Currency: now.Query.Currency})
+	if err != nil {
+		return nil, err
+	}
+	runOff, err := p.app.Exposure.RunOff(ctx, v.Actor, reports.ExposureQuery{Currency: now.Query.Currency})
+	if err != nil {
+		return nil, err
+	}
+	c := now.Query.Currency
+	data.Figures = []figure{
+		{"Protected now", shell.Money(now.Total.E1+now.Total.E2, c), v.At("/exposure")},
+		{"Not delivered yet (E1)", shell.Money(now.Total.E1, c), v.At("/exposure")},
+		{"Delivered, can be disputed (E2)", shell.Money(now.Total.E2, c), v.At("/exposure/ageing")},
+		{"E1 since " + shell.Day(week), change(now.Total.E1-before.Total.E1, c), v.At("/exposure/movement?from=" + week.String())},
+	}
+	if now.Gaps.E1 || now.Gaps.E2 || before.Gaps.E1 {
+		data.Notes = append(data.Notes, "A rate is missing. What waits for it is not in these figures.")
+	}
+	data.Months, data.RunOff = byMonth(v, now), runOffOf(runOff)
+	return now.PendingRate, nil
+}
+
+// change is an amount with its sign.
+func change(amount int64, c money.Currency) string {
+	if amount > 0 {
+		return "+" + shell.Money(amount, c)
+	}
+	return shell.Money(amount, c)
+}
+
+// byMonth draws what is not delivered yet, by the month in which travel ends.
+func byMonth(v *shell.Visit, r reports.ExposureReport) template.HTML {
+	c := chart.Chart{
+		ID: "months", Kind: chart.Bars, Title: "Not delivered yet, by month of travel", Currency: r.Query.Currency, Series: []string{"E1"}, Names: "Month",
+	}
+	for _, sub := range r.Subtotals { // in order of the months
+		if sub.E1 == 0 {
+			continue
+		}
+		point := chart.Point{Label: sub.Key.Month, Values: []int64{sub.E1}, Href: v.At("/exposure?months=" + sub.Key.Month)}
+		if at, err := time.Parse("2006-01", sub.Key.Month); err == nil {
+			point.Label, point.Long = at.Format("Jan 06"), at.Format("January 2006")
+		}
+		c.Points = append(c.Points, point)
+	}
+	return c.HTML()
+}
+
+// runOffOf draws how the exposure runs off if nothing happens.
+func runOffOf(r reports.RunOffReport) template.HTML {
+	c := chart.Chart{
+		ID: "run-off", Kind: chart.Area, Title: "How it runs off if nothing happens", Currency: r.Query.Currency,
+		Series: []string{"Not delivered", "Can be disputed"}, Names: "Day",
+	}
+	for _, point := range r.Points {
+		label := point.Day.Start().Format("Jan 06")
+		if n := len(c.Points); n > 0 && civil.Day(c.Points[n-1].At).Start().Format("Jan 06") == label {
+			label = ""
+		}
+		c.Points = append(c.Points, chart.Point{
+			Label: label, Long: shell.Day(point.Day), At: int64(point.Day), Values: []int64{point.Total.E1, point.Total.E2},
+		})
+	}
+	return c.HTML()
+}
