@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/auth"
 	"holdfast/internal/db"
+	"holdfast/internal/fault"
 	"holdfast/internal/travel"
 )
 
@@ -57,4 +58,13 @@ func (a *Audit) List(
 	return Read(ctx, a.Core, actor, func(tx *db.Tx) (travel.List[travel.AuditRecord], error) {
 		return AuditRecords(tx, actor.SiteID, filter, page)
 	})
+}
+
+// Get reads one audit record of the actor's site. If there is none, the error has the kind SettingNotFound.
+func (a *Audit) Get(ctx context.Context, actor auth.Actor, id int64) (travel.AuditRecord, error) {
+	if err := actor.Require(auth.ReadAudit); err != nil {
+		return travel.AuditRecord{}, err
+	}
+	found, err := Read(ctx, a.Core, actor, func(tx *db.Tx) (travel.AuditRecord, error) { return auditRecord(tx, actor.SiteID, id) })
+	return found, NotFoundAs(fault.SettingNotFound, err, "There is no audit record %d.", id)
 }

@@ -68,6 +68,8 @@ func AuditRecords(tx *db.Tx, siteID int64, f travel.AuditFilter, page travel.Pag
 	var w db.Where
 	w.And("site_id = ?", siteID)
 	db.In(&w, "action", f.Actions)
+	db.In(&w, "username", f.Usernames)
+	db.In(&w, "object", f.Objects)
 	if !f.After.IsZero() {
 		w.And("at > ?", db.Micros(f.After))
 	}
@@ -75,6 +77,13 @@ func AuditRecords(tx *db.Tx, siteID int64, f travel.AuditFilter, page travel.Pag
 		w.And("at < ?", db.Micros(f.Before))
 	}
 	return db.ListOf(tx, "audit_records", auditColumns, &w, page, nil, nil, scanAudit)
+}
+
+// auditRecord reads one record. The error is db.ErrNotFound when the site has no such record.
+func auditRecord(tx *db.Tx, siteID, id int64) (travel.AuditRecord, error) {
+	return scanAudit(func(dest ...any) error {
+		return tx.Row(`SELECT `+auditColumns+` FROM audit_records WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+	})
 }
 
 // EachAuditRecord calls visit for the records of a site in the order of their ids.

@@ -62,6 +62,8 @@ type AuditHead struct {
 // AuditFilter picks audit records from a list. An empty field picks all.
 type AuditFilter struct {
 	Actions       []string
+	Usernames     []string
+	Objects       []string  // such as channel 7
 	After, Before time.Time // by the site's clock
 }
 

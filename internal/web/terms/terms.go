@@ -27,6 +27,11 @@ func Add(f *shell.Frame, a *app.App) error {
 		return err
 	}
 	p := &pages{a, f, templates}
+	f.Site("GET /settings", auth.Read, p.site)
+	f.Site("GET /settings/parties", auth.ManageSites, p.parties)
+	f.Site("POST /settings/parties", auth.ManageSites, p.setParties)
+	f.Site("GET /settings/clock", auth.MoveClock, p.clock)
+	f.Site("POST /settings/clock", auth.MoveClock, p.clock)
 	f.Site("GET /settings/policies", auth.Read, p.policies)
 	f.Site("GET /settings/policies/{id}", auth.Read, p.policy)
 	f.Site("GET /settings/policy", auth.WritePolicies, p.newPolicy)
@@ -38,7 +43,26 @@ func Add(f *shell.Frame, a *app.App) error {
 	f.Site("GET /settings/collateral", auth.Read, p.collateral)
 	f.Site("GET /settings/collateral/new", auth.WriteCollateral, p.newCollateral)
 	f.Site("POST /settings/collateral/new", auth.WriteCollateral, p.addCollateral)
+	f.Site("GET /settings/rates", auth.Read, p.rates)
+	f.Site("GET /settings/rates/history", auth.Read, p.rateHistory)
+	f.Site("GET /settings/rates/quote", auth.WriteRates, p.newQuote)
+	f.Site("POST /settings/rates/quote", auth.WriteRates, p.quote)
+	p.addMore(f)
 	return nil
+}
+
+func (p *pages) addMore(f *shell.Frame) {
+	f.Site("GET /settings/mails", auth.Read, p.mails)
+	f.Site("GET /settings/mails/{id}", auth.Read, p.mail)
+	f.Site("POST /settings/mails/{id}/resend", auth.SendMails, p.resendMail)
+	f.Site("GET /settings/mails/resend", auth.SendMails, p.askResend)
+	f.Site("POST /settings/mails/resend", auth.SendMails, p.resendDead)
+	f.Site("GET /settings/mails/try", auth.ManageSites, p.tryMail)
+	f.Site("POST /settings/mails/try", auth.ManageSites, p.tryMail)
+	f.Site("GET /settings/audit", auth.ReadAudit, p.audit)
+	f.Site("GET /settings/audit/heads", auth.ReadAudit, p.heads)
+	f.Site("GET /settings/audit/{id}", auth.ReadAudit, p.auditRecord)
+	f.Site("GET /channels/{id}/terms", auth.Read, p.channel)
 }
 
 // settings completes a page of the settings of a site; at is its address below the site.

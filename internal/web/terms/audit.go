@@ -1,0 +1,163 @@
+package terms
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"holdfast/internal/core"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+const auditAt = "/settings/audit"
+
+// audit shows who changed what, the latest first.
+func (p *pages) audit(v *shell.Visit) error {
+	page, err := v.PageOf([]string{"id"}, true)
+	if err != nil {
+		return err
+	}
+	form := shell.Filled("actor", v.Query("actor"), "action", v.Query("action"), "object", v.Query("object"), "from", v.Query("from"), "to", v.Query("to"))
+	r := form.Reading()
+	var filter travel.AuditFilter
+	filter.Usernames, filter.Actions, filter.Objects = given(form.Get("actor")), given(form.Get("action")), given(form.Get("object"))
+	if day := r.Day("from"); day != nil {
+		filter.After = (*day).Start().Add(-1)
+	}
+	if day := r.Day("to"); day != nil {
+		filter.Before = (*day + 1).Start()
+	}
+	if _, err := v.Took(form, r.Problems.Err()); err != nil {
+		return err
+	}
+	t := shell.Table{
+		Name: "audit", Caption: "Who changed what", Number: page.Number, Total: -1,
+		Columns: []shell.Column{
+			{Name: "at", Title: "When"}, {Name: "actor", Title: "Who"}, {Name: "role", Title: "Role"}, {Name: "action", Title: "What"},
+			{Name: "object", Title: "Of"}, {Name: "address", Title: "From"}, {Name: "token", Title: "API token", Figure: true, Hidden: true},
+			{Name: "request", Title: "Request", Hidden: true}, {Name: "id", Title: "No.", Figure: true, Hidden: true},
+			{Name: "hash", Title: "Hash", Hidden: true},
+		},
+		Empty: shell.Empty{Title: "Nothing like this was changed", Text: "Each change of settings, terms, people and bookings stays on record here, and nobody can take it out unseen."},
+	}
+	if len(form.Problems) == 0 {
+		err = v.Each(page, func(page travel.Page) (bool, error) {
+			list, err := p.app.Audit.List(v.R.Context(), v.Actor, filter, page)
+			for _, a := range list.Items {
+				t.Rows = append(t.Rows, auditRow(v, a))
+			}
+			t.More = list.More
+			return list.More, err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	made := v.Table(t)
+	if sent, err := v.File(made); sent || err != nil {
+		return err
+	}
+	return v.Show(p.Pages, "audit.html", p.settings(v, shell.Page{
+		Title: "Audit", Acts: []shell.Link{{Text: "Ends of the chains", Href: v.At("/settings/audit/heads"), Plain: true}},
+		Data: struct {
+			Form *shell.Form
+			List *shell.Table
+		}{form, made},
+	}, auditAt))
+}
+
+// given is a filter of one value; none for an empty one.
+func given(value string) []string {
+	if value == "" {
+		return nil
+	}
+	return []string{value}
+}
+
+func auditRow(v *shell.Visit, a travel.AuditRecord) shell.Row {
+	return shell.Row{Href: v.At(fmt.Sprintf("%s/%d", auditAt, a.ID)), Cells: []shell.Cell{
+		shell.AtInstant(a.At), shell.Words(a.Username), shell.Words(shell.Say(a.Role)), shell.Words(a.Action), shell.Words(a.Object),
+		shell.Words(a.Address), shell.Ident(a.TokenID), shell.Words(a.RequestID), shell.Ident(a.ID), shell.Words(a.Hash),
+	}}
+}
+
+// auditRecord shows one record, before and after.
+func (p *pages) auditRecord(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	a, err := p.app.Audit.Get(v.R.Context(), v.Actor, id)
+	if err != nil {
+		return err
+	}
+	changes, err := core.Changes(json.RawMessage(a.Before), json.RawMessage(a.After))
+	if err != nil {
+		return err
+	}
+	t := shell.Table{
+		Name: "changes", Bare: true, Caption: "Fields before and after",
+		Columns: []shell.Column{{Name: "field", Title: "Field"}, {Name: "before", Title: "Before"}, {Name: "after", Title: "After"}},
+		Empty:   shell.Empty{Title: "No field differs", Text: "What was done has no fields that can be compared."},
+	}
+	var effect travel.Effect
+	for _, c := range changes {
+		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
+			shell.Words(shell.Say(c.Field)), shell.Words(effect.Text(c, true)), shell.Words(effect.Text(c, false)),
+		}})
+	}
+	facts := []shell.Fact{
+		{Text: "When", Value: shell.Instant(a.At)}, {Text: "Who", Value: a.Username, Href: v.At(auditAt) + "?actor=" + a.Username},
+		{Text: "Role", Value: shell.Say(a.Role)}, {Text: "Of", Value: a.Object}, {Text: "From", Value: a.Address}, {Text: "Request", Value: a.RequestID},
+	}
+	if a.TokenID != 0 {
+		facts = append(facts, shell.Fact{Text: "API token", Value: fmt.Sprint(a.TokenID)})
+	}
+	if !a.At.Equal(a.RealAt) {
+		facts = append(facts, shell.Fact{Text: "By the real clock", Value: shell.Instant(a.RealAt)})
+	}
+	return v.Show(p.Pages, "audit-record.html", shell.Page{
+		Title: a.Action, Menu: "/settings", Path: []shell.Link{{Text: "Audit", Href: v.At(auditAt)}},
+		Data: struct {
+			Facts         []shell.Fact
+			Changes       *shell.Table
+			Before, After string
+			Hash          string
+		}{present(facts), v.Table(t), indented(a.Before), indented(a.After), a.Hash},
+	})
+}
+
+// indented writes JSON for people; null is empty.
+func indented(text string) string {
+	var out bytes.Buffer
+	if text == "null" || json.Indent(&out, []byte(text), "", "  ") != nil {
+		return ""
+	}
+	return out.String()
+}
+
+// heads shows the ends of the chains, which somebody may keep elsewhere to compare them later.
+func (p *pages) heads(v *shell.Visit) error {
+	list, err := p.app.Verify.Heads(v.R.Context(), v.Actor, []travel.Site{v.Site})
+	if err != nil {
+		return err
+	}
+	t := shell.Table{
+		Name: "heads", Caption: "Ends of the chains",
+		Columns: []shell.Column{
+			{Name: "chain", Title: "Chain"}, {Name: "count", Title: "Links", Figure: true}, {Name: "hash", Title: "Hash of the last link"},
+			{Name: "at", Title: "Read at"},
+		},
+	}
+	for _, h := range list {
+		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{shell.Words(h.Chain), shell.Number(h.Count), shell.Words(h.Hash), shell.AtInstant(h.At)}})
+	}
+	made := v.Table(t)
+	if sent, err := v.File(made); sent || err != nil {
+		return err
+	}
+	return v.Show(p.Pages, "heads.html", shell.Page{
+		Title: "Ends of the chains", Menu: "/settings", Path: []shell.Link{{Text: "Audit", Href: v.At(auditAt)}}, Data: made,
+	})
+}

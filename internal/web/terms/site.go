@@ -1,0 +1,126 @@
+package terms
+
+import (
+	"strings"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+const siteAt = "/settings"
+
+// site shows what a site is, who issues its statements, and for whom.
+func (p *pages) site(v *shell.Visit) error {
+	s, err := p.app.Sites.Get(v.R.Context(), v.Actor, v.Site.ID)
+	if err != nil {
+		return err
+	}
+	kind := shell.Fact{Text: "Kind", Value: "Live", Tone: "good"}
+	if s.Sandbox {
+		kind = shell.Fact{Text: "Kind", Value: "Sandbox: nothing in it is real", Tone: "warn"}
+	}
+	mails := "Sent by the mail server"
+	if p.app.Mails.Transport == nil {
+		mails = "Only shown, because no mail server is set"
+	} else if s.Sandbox && !p.app.Mails.Sandboxes {
+		mails = "Only shown, because this is a sandbox"
+	}
+	facts := []shell.Fact{
+		{Text: "Name", Value: s.Name}, {Text: "Path", Value: s.Path}, kind, {Text: "Currency of the policy", Value: string(s.Policy.Currency)},
+		{Text: "Profile", Value: shell.Say(p.frame.Profile)}, {Text: "Mails", Value: mails, Href: v.At(mailsAt)},
+		{Text: "Channels", Value: shell.Count(s.ChannelCount), Figure: true}, {Text: "Since", Value: shell.Instant(s.CreatedAt)},
+	}
+	acts := p.act(v, auth.ManageSites, "Change issuer and policyholder", "/settings/parties")
+	if v.Can(auth.ReadAudit) {
+		acts = append(acts, shell.Link{Text: "Proposals", Href: v.At("/approvals"), Plain: true})
+	}
+	if s.Sandbox && v.Can(auth.MoveClock) {
+		acts = append(acts, shell.Link{Text: "Move the clock", Href: v.At("/settings/clock"), Plain: true})
+	}
+	return v.Show(p.Pages, "site.html", p.settings(v, shell.Page{Title: "Settings", Acts: acts, Data: struct {
+		Facts                []shell.Fact
+		Issuer, Policyholder []shell.Fact
+	}{facts, partyFacts(s.Issuer), partyFacts(s.Policyholder)}}, siteAt))
+}
+
+func partyFacts(party travel.Party) []shell.Fact {
+	inLine := func(text string) string { return strings.ReplaceAll(text, "\n", ", ") }
+	return present([]shell.Fact{
+		{Text: "Company", Value: party.Name}, {Text: "Address", Value: inLine(party.Address)}, {Text: "Tax number", Value: party.TaxNumber},
+		{Text: "Bank details", Value: inLine(party.BankDetails)},
+	})
+}
+
+// parties shows the form for issuer and policyholder.
+func (p *pages) parties(v *shell.Visit) error {
+	s, err := p.app.Sites.Get(v.R.Context(), v.Actor, v.Site.ID)
+	if err != nil {
+		return err
+	}
+	form := shell.Filled()
+	for prefix, party := range map[string]travel.Party{"issuer_": s.Issuer, "policyholder_": s.Policyholder} {
+		form.Values.Set(prefix+"name", party.Name)
+		form.Values.Set(prefix+"address", party.Address)
+		form.Values.Set(prefix+"tax_number", party.TaxNumber)
+		form.Values.Set(prefix+"bank_details", party.BankDetails)
+	}
+	return p.partiesForm(v, form)
+}
+
+func (p *pages) partiesForm(v *shell.Visit, form *shell.Form) error {
+	return v.Show(p.Pages, "parties.html", shell.Page{
+		Title: "Issuer and policyholder", Menu: "/settings", Path: []shell.Link{{Text: "Settings", Href: v.At(siteAt)}}, Data: form,
+	})
+}
+
+// setParties changes issuer and policyholder. Statements that were issued keep theirs.
+func (p *pages) setParties(v *shell.Visit) error {
+	form, err := v.Form()
+	if err != nil {
+		return err
+	}
+	r := form.Reading()
+	in := travel.SiteFields{Issuer: party(r, "issuer_"), Policyholder: party(r, "policyholder_"), Problems: r.Problems}
+	_, err = p.app.Sites.Change(v.R.Context(), v.Actor, v.Site.ID, in)
+	if ok, err := v.Took(form, err); err != nil {
+		return err
+	} else if !ok {
+		return p.partiesForm(v, form)
+	}
+	return v.Done(v.At(siteAt), "Saved. The next statements have it.")
+}
+
+// party reads a company whose fields begin with a prefix.
+func party(r *shell.Reading, prefix string) travel.PartyFields {
+	return travel.PartyFields{
+		Name: r.Text(prefix + "name"), Address: r.Text(prefix + "address"), TaxNumber: r.Text(prefix + "tax_number"),
+		BankDetails: r.Text(prefix + "bank_details"),
+	}
+}
+
+// clock moves the clock of a sandbox to a day that is to come.
+func (p *pages) clock(v *shell.Visit) error {
+	form := shell.Filled("to", (civil.DayOf(v.Now()) + 1).String())
+	if v.R.Method == "POST" {
+		var err error
+		if form, err = v.Form(); err != nil {
+			return err
+		}
+		r := form.Reading()
+		to := r.Day("to")
+		needed(r, "to")
+		if err = r.Problems.Err(); err == nil {
+			_, err = p.app.Clocks.Move(v.R.Context(), v.Actor, to.Start())
+		}
+		if ok, err := v.Took(form, err); err != nil {
+			return err
+		} else if ok {
+			return v.Done(v.At(siteAt), "The clock of this site shows %s now.", shell.Day(*to))
+		}
+	}
+	return v.Show(p.Pages, "clock.html", shell.Page{
+		Title: "Move the clock", Menu: "/settings", Path: []shell.Link{{Text: "Settings", Href: v.At(siteAt)}}, Data: form,
+	})
+}
