@@ -92,7 +92,8 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 		return err
 	}
 	p.dashboard, err = dashboard.New(shell.Config{
-		Log: log, Base: cfg.BaseURL, Profile: string(p.Profile), Clock: p.core.Clock, AddressOf: service.AddressOf,
+		Log: log, Base: cfg.BaseURL, Profile: string(p.Profile), API: "/" + p.RESTRoot + "/" + p.Namespace + "/v2",
+		FontDir: cfg.FontDir, Clock: p.core.Clock, AddressOf: service.AddressOf,
 	}, p.app)
 	if err != nil {
 		return err

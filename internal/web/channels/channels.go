@@ -1,11 +1,12 @@
-// Package channels serves the pages of the dashboard about channels and what belongs to one: asking for protection, its secret, its integration and its settings; suppliers; and statements.
-// Begin reading at Add.
+// Package channels serves the pages of the dashboard about channels and what belongs to one: asking for protection, its secret,
+// its integration and its settings; suppliers; and statements. Begin reading at Add.
 package channels
 
 import (
 	"embed"
 
 	"holdfast/internal/app"
+	"holdfast/internal/auth"
 	"holdfast/internal/web/shell"
 )
 
@@ -19,12 +20,44 @@ type pages struct {
 	shell.Pages
 }
 
+// The entries of the side bar to which the pages belong.
+const (
+	menu           = "/channels"
+	statementsMenu = "/statements"
+	settingsMenu   = "/settings"
+)
+
 // Add adds the pages to a frame.
 func Add(f *shell.Frame, a *app.App) error {
 	templates, err := f.Pages(files)
 	if err != nil {
 		return err
 	}
-	_ = &pages{a, f, templates}
+	p := &pages{a, f, templates}
+	f.Site("GET /channels", auth.Read, p.channels)
+	f.Site("GET /channels/new", auth.WriteChannels, p.newChannel)
+	f.Site("POST /channels", auth.WriteChannels, p.makeChannel)
+	f.Site("GET /channels/{id}/settings", auth.Read, p.settings)
+	f.Site("POST /channels/{id}/settings", auth.WriteChannels, p.changeChannel)
+	f.Site("GET /channels/{id}/delete", auth.WriteChannels, p.deleteChannel)
+	f.Site("POST /channels/{id}/delete", auth.WriteChannels, p.deleteChannel)
+	f.Site("GET /channels/{id}/secret", auth.SeeChannelSecret, p.secret)
+	f.Site("GET /channels/{id}/secret/new", auth.SetChannelTerms, p.rotateSecret)
+	f.Site("POST /channels/{id}/secret/new", auth.SetChannelTerms, p.rotateSecret)
+	f.Site("GET /channels/{id}/integration", auth.Read, p.integration)
 	return nil
+}
+
+// above leads from a page of a channel to the list and, with a name, to the channel.
+func above(v *shell.Visit, id int64, name string) []shell.Link {
+	path := []shell.Link{{Text: "Channels", Href: v.At("/channels")}}
+	if name != "" {
+		path = append(path, shell.Link{Text: name, Href: at(v, id, "/settings")})
+	}
+	return path
+}
+
+// at is an address below that of a channel.
+func at(v *shell.Visit, id int64, below string) string {
+	return v.At("/channels/" + shell.Ident(id).Plain + below)
 }

@@ -44,6 +44,8 @@ type Config struct {
 	Log     *slog.Logger
 	Base    string // the address under which people reach the service, without a slash at its end
 	Profile string // protection-only or server-to-server, as it is shown
+	API     string // what stands between a site and the resources of the API in addresses, such as /rest/svc/v2
+	FontDir string // of the fonts of papers that are not part of the program
 	// Clock is the real clock.
 	Clock func() time.Time
 	// AddressOf says where a request comes from, behind whatever proxies there are.

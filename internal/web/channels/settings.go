@@ -1,0 +1,245 @@
+package channels
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+// settingsView is a form of the fields of a channel: of a new one, or of one that is there.
+type settingsView struct {
+	Form                                                                   *shell.Form
+	Channel                                                                travel.Channel
+	Modes, Languages, Others, Types, Protections, Statements, States, Ends any
+	New, May, Operator, Processes, Tokenizer                               bool
+	Send, Back, Delete, Secret                                             string
+	Facts                                                                  []shell.Fact
+}
+
+func (p *pages) settingsView(v *shell.Visit, form *shell.Form, c travel.Channel) settingsView {
+	profile := p.app.Channels.Profile
+	view := settingsView{
+		Form: form, Channel: c, Modes: choices(profile.Modes(), ""), Languages: languages(), Others: choices(travel.OtherProtections, ""),
+		Types: choices(profile.AccountTypes(), ""), Protections: choices(travel.ProtectionTypes, ""),
+		Statements: choices(travel.StatementPeriods, ""), States: choices(profile.ChannelStatuses(), "That of the mode"),
+		Ends: currencies(travel.SettlementCurrencies), New: c.ID == 0, May: v.Can(auth.WriteChannels), Operator: v.Can(auth.SetChannelTerms),
+		Processes: profile.Processes(), Tokenizer: c.ServerToServer, Send: v.At("/channels"), Back: v.At("/channels"),
+	}
+	if view.New && !view.Operator {
+		view.Modes = shell.Options("test", "Test: to try things; nothing in it is real", "draft", "Draft: a real merchant, not protected yet")
+	}
+	if c.ID != 0 {
+		view.Send, view.Back = at(v, c.ID, "/settings"), at(v, c.ID, "")
+		if v.Can(auth.WriteChannels) {
+			view.Delete = at(v, c.ID, "/delete")
+		}
+		if v.Can(auth.SeeChannelSecret) {
+			view.Secret = at(v, c.ID, "/secret")
+		}
+		view.Facts = []shell.Fact{
+			{Text: "Number", Value: shell.Ident(c.ID).Text}, {Text: "UUID", Value: c.UUID}, {Text: "Slug", Value: c.Slug},
+			{Text: "Mode", Value: shell.Say(c.Mode), Tone: modeTones[c.Mode]}, {Text: "Status", Value: shell.Say(c.Status())},
+			{Text: "Made", Value: shell.Instant(c.CreatedAt)},
+		}
+	}
+	return view
+}
+
+func languages() any {
+	var pairs []string
+	for _, l := range travel.Languages {
+		pairs = append(pairs, l, l)
+	}
+	return shell.Options(pairs...)
+}
+
+func currencies(list []string) any {
+	pairs := []string{"", "That of the channel"}
+	for _, c := range list {
+		pairs = append(pairs, c, c)
+	}
+	return shell.Options(pairs...)
+}
+
+func (p *pages) newChannel(v *shell.Visit) error {
+	form := shell.Filled("account_mode", "test", "language", travel.DefaultLanguage, "other_protection", string(travel.OtherProtections[0]),
+		"account_type", p.app.Channels.Profile.AccountTypes()[0], "protection_type", travel.ProtectionTypes[0], "statement_period", travel.StatementPeriods[0])
+	return p.showSettings(v, form, travel.Channel{})
+}
+
+func (p *pages) showSettings(v *shell.Visit, form *shell.Form, c travel.Channel) error {
+	page := shell.Page{Title: "New channel", Menu: menu, Path: above(v, 0, ""), Data: p.settingsView(v, form, c)}
+	if c.ID != 0 {
+		page.Title, page.Parts = c.Name, v.Parts("channel", "/channels/{id}/settings", c.ID)
+	}
+	return v.Show(p.Pages, "settings.html", page)
+}
+
+// makeChannel makes a channel. One whose payments are protected waits for a second operator outside a sandbox.
+func (p *pages) makeChannel(v *shell.Visit) error {
+	form, err := v.Form()
+	if err != nil {
+		return err
+	}
+	in := p.fields(v, form)
+	in.Mode = shell.Word[travel.AccountMode](form.Reading(), "account_mode")
+	made, err := p.app.Channels.Create(v.R.Context(), v.Actor, in)
+	if ok, err := v.Took(form, err); err != nil {
+		return err
+	} else if !ok {
+		return p.showSettings(v, form, travel.Channel{})
+	}
+	if made.Proposal != nil {
+		return v.Done(v.At("/channels"), "The new channel waits for a second operator: see Approvals.")
+	}
+	if made.Mode == travel.ModeDraft {
+		return v.Done(at(v, made.ID, "/settings"), "The channel is made. Ask for its protection on the page Protection.")
+	}
+	return v.Done(at(v, made.ID, "/integration"), "The channel is made.")
+}
+
+// fields reads the fields of a channel that the user may set.
+func (p *pages) fields(v *shell.Visit, form *shell.Form) travel.ChannelFields {
+	r := form.Reading()
+	in := travel.ChannelFields{
+		Name: r.Text("name"), Currency: r.Currency("currencies"), Language: r.Text("language"), PrimaryMail: r.Text("primary_mail"),
+		MailBCC: r.Yes("mail_bcc_transactional_mails"), ReceiptLabel: r.Text("receipt_label"), ExternalID: r.Text("external_id"),
+		OtherProtection: shell.Word[travel.OtherProtection](r, "other_protection"),
+	}
+	if form.Get("receipt_label") == "" {
+		in.ReceiptLabel = nil // a new channel takes the name of the site
+	}
+	operator := v.Can(auth.SetChannelTerms)
+	if operator {
+		in.Mode = shell.Word[travel.AccountMode](r, "account_mode")
+		in.AccountType, in.ProtectionType, in.Status = r.Text("account_type"), r.Text("protection_type"), r.Text("channel_status")
+		in.StatementPeriod, in.Locked, in.Reason = r.Text("statement_period"), r.Yes("locked"), form.Get("reason")
+		in.Suppliers = suppliersOf(r)
+	}
+	if p.app.Channels.Profile.Processes() {
+		in.MailFailures, in.ChargebackMail = r.Yes("mail_failures"), r.Text("chargeback_mail")
+		in.TokenizerID, in.TokenizerKey = r.Text("tokenizer_id"), r.Text("tokenizer_api_key")
+		if operator {
+			in.CardholderPresent, in.ServerToServer = r.Yes("cardholder_present"), r.Yes("server_to_server")
+			in.BeneficiaryID, in.SettlementCurrency, in.Descriptor = r.Text("beneficiary_id"), r.Text("settlement_currency"), r.Text("descriptor")
+			if c, err := money.ParseCurrency(form.Get("payout_currency")); err == nil {
+				in.PayoutMinimum = r.Amount("payout_minimum", c)
+			}
+		}
+	}
+	if version := r.Number("version"); version != nil {
+		in.IfVersion = *version
+	}
+	in.Problems = r.Problems
+	return in
+}
+
+// suppliersOf reads the numbers of suppliers, with commas between them.
+func suppliersOf(r *shell.Reading) *[]int64 {
+	items := r.Items("suppliers")
+	if items == nil {
+		return nil
+	}
+	ids := []int64{}
+	for _, item := range *items {
+		id, err := strconv.ParseInt(item, 10, 64)
+		if err != nil {
+			r.Problems.Wrong("suppliers", "Numbers of suppliers are expected, such as 3, 7.")
+			return nil
+		}
+		ids = append(ids, id)
+	}
+	return &ids
+}
+
+// settings shows the fields of a channel: as a form for those who may change them.
+func (p *pages) settings(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	c, err := p.app.Channels.Get(v.R.Context(), v.Actor, id)
+	if err != nil {
+		return err
+	}
+	return p.showSettings(v, filledWith(c), c)
+}
+
+// filledWith is the form with what a channel has now.
+func filledWith(c travel.Channel) *shell.Form {
+	yes := func(b bool) string {
+		if b {
+			return "1"
+		}
+		return ""
+	}
+	var suppliers []string
+	for _, id := range c.Suppliers {
+		suppliers = append(suppliers, strconv.FormatInt(id, 10))
+	}
+	settle := money.Currency(c.Settlement())
+	return shell.Filled("name", c.Name, "currencies", string(c.Currency), "account_mode", string(c.Mode), "language", c.Language,
+		"primary_mail", c.PrimaryMail, "mail_bcc_transactional_mails", yes(c.MailBCC), "receipt_label", c.ReceiptLabel,
+		"external_id", c.ExternalID, "other_protection", string(c.OtherProtection), "account_type", c.AccountType,
+		"protection_type", c.ProtectionType, "channel_status", c.StatusOverride, "statement_period", c.StatementPeriod,
+		"locked", yes(c.Locked), "suppliers", strings.Join(suppliers, ", "), "mail_failures", yes(c.MailFailures),
+		"chargeback_mail", c.ChargebackMail, "tokenizer_id", c.TokenizerID, "tokenizer_api_key", c.TokenizerKey(),
+		"cardholder_present", yes(c.CardholderPresent), "server_to_server", yes(c.ServerToServer), "beneficiary_id", c.BeneficiaryID,
+		"settlement_currency", c.SettlementCurrency, "payout_minimum", money.FormatPlain(c.PayoutMinimum, settle),
+		"payout_currency", string(settle), "descriptor", c.Descriptor, "version", strconv.FormatInt(c.Version, 10))
+}
+
+func (p *pages) changeChannel(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	form, err := v.Form()
+	if err != nil {
+		return err
+	}
+	changed, err := p.app.Channels.Change(v.R.Context(), v.Actor, id, p.fields(v, form))
+	if ok, err := v.Took(form, err); err != nil {
+		return err
+	} else if !ok {
+		c, err := p.app.Channels.Get(v.R.Context(), v.Actor, id)
+		if err != nil {
+			return err
+		}
+		return p.showSettings(v, form, c)
+	}
+	if changed.Proposal != nil {
+		return v.Done(at(v, id, "/settings"), "This opens cover, so it waits for a second operator: see Approvals. Nothing has changed yet.")
+	}
+	return v.Done(at(v, id, "/settings"), "The channel is changed.")
+}
+
+// deleteChannel asks, and then deletes a channel that nothing refers to.
+func (p *pages) deleteChannel(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	c, err := p.app.Channels.Get(v.R.Context(), v.Actor, id)
+	if err != nil {
+		return err
+	}
+	again := shell.Filled()
+	if v.R.Method == http.MethodPost {
+		ok, err := v.Took(again, p.app.Channels.Delete(v.R.Context(), v.Actor, id, 0))
+		if err != nil {
+			return err
+		} else if ok {
+			return v.Done(v.At("/channels"), "The channel %s is deleted.", c.Name)
+		}
+	}
+	return v.Confirm(shell.Confirmation{
+		Title: "Delete the channel " + c.Name + "?", Act: "Delete the channel", Harm: true, Back: at(v, id, "/settings"), Again: again,
+		Text: []string{"It goes with its settings and its secret, and this cannot be taken back. A channel that has had a booking stays: an operator can close it."},
+	}, shell.Page{Menu: menu, Path: above(v, id, c.Name)})
+}
