@@ -39,9 +39,8 @@ var DefaultPasswordCost = PasswordCost{MemoryKiB: 19 * 1024, Iterations: 2, Para
 // HashPassword hashes a password. A password outside the bounds is an Invalid error about the field `password`. The
 // library makes the random salt itself, so that no caller can choose it.
 func (c PasswordCost) HashPassword(pw string) (string, error) {
-	if utf8.RuneCountInString(pw) < MinPasswordCharacters || len(pw) > MaxPasswordBytes {
-		return "", fault.WrongField("password", "must have at least %d characters and at most %d bytes",
-			MinPasswordCharacters, MaxPasswordBytes)
+	if err := CheckBounds(pw); err != nil {
+		return "", err
 	}
 	hash, err := argon2id.CreateHash(pw, &argon2id.Params{
 		Memory: c.MemoryKiB, Iterations: c.Iterations, Parallelism: c.Parallelism,
@@ -51,6 +50,15 @@ func (c PasswordCost) HashPassword(pw string) (string, error) {
 		return "", fmt.Errorf("hash a password: %w", err)
 	}
 	return hash, nil
+}
+
+// CheckBounds returns the Invalid error of HashPassword without its work.
+func CheckBounds(pw string) error {
+	if utf8.RuneCountInString(pw) < MinPasswordCharacters || len(pw) > MaxPasswordBytes {
+		return fault.WrongField("password", "must have at least %d characters and at most %d bytes",
+			MinPasswordCharacters, MaxPasswordBytes)
+	}
+	return nil
 }
 
 // CheckPassword reports whether pw is the password of the hash. It is an error when the hash cannot be read.

@@ -161,6 +161,9 @@ func (s *SignIns) ChangePassword(
 	ctx context.Context, v Visit, in Login, password string, endTokens bool, browser string,
 ) (cookie string, err error) {
 	in.Username = v.User.Username
+	if err := auth.CheckBounds(password); err != nil { // before a code is used up for it
+		return "", err
+	}
 	if _, err := s.Sessions.judge(ctx, in); err != nil {
 		return "", err
 	}

@@ -81,7 +81,7 @@ var parts = []shell.Part{
 	{Group: "developers", Name: "Permitted origins", Below: "/developers/origins"},
 
 	{Group: "settings", Name: "Site", Below: "/settings"},
-	{Group: "settings", Name: "People", Below: "/settings/people"},
+	{Group: "settings", Name: "People", Below: "/settings/people", May: auth.ManageMembers},
 	{Group: "settings", Name: "Suppliers", Below: "/settings/suppliers"},
 	{Group: "settings", Name: "Policies", Below: "/settings/policies"},
 	{Group: "settings", Name: "Limits", Below: "/settings/limits"},

@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
 	"holdfast/internal/fault"
 	"holdfast/internal/web/shell"
 )
@@ -40,8 +39,9 @@ func Add(f *shell.Frame, a *app.App) error {
 	f.Own("GET /prove", p.prove)
 	f.Own("POST /prove", p.prove)
 	f.Own("GET /{$}", p.start)
-	f.Own("GET /account", p.account)
-	f.Own("POST /account/sign-out", p.endSignIn)
+	p.addAccount(f)
+	p.addMembers(f)
+	p.addOffice(f)
 	return nil
 }
 
@@ -113,36 +113,4 @@ func (p *pages) prove(v *shell.Visit) error {
 		Form   *shell.Form
 		Second bool
 	}{form, !v.User.TwoFactorConfirmedAt.IsZero()}})
-}
-
-func (p *pages) account(v *shell.Visit) error {
-	list, err := p.app.SignIns.List(v.R.Context(), v.Visit)
-	if err != nil {
-		return err
-	}
-	t := shell.Table{Name: "browsers", Caption: "Browsers in which you are signed in", Columns: []shell.Column{
-		{Name: "browser", Title: "Browser"}, {Name: "address", Title: "Address"}, {Name: "since", Title: "Since"},
-		{Name: "seen", Title: "Last used"},
-	}}
-	for _, s := range list {
-		browser := s.Browser
-		if s.ID == v.SignIn.ID {
-			browser = "This browser"
-		}
-		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
-			shell.Words(browser), shell.Words(s.Address), shell.AtInstant(s.BeganAt), shell.AtInstant(s.SeenAt),
-		}})
-	}
-	return v.Show(p.Pages, "account.html", shell.Page{Title: "Your account", Data: struct {
-		User     auth.User
-		Browsers *shell.Table
-	}{v.User, v.Table(t)}})
-}
-
-// endSignIn signs out everywhere.
-func (p *pages) endSignIn(v *shell.Visit) error {
-	if err := p.app.SignIns.SignOutEverywhere(v.R.Context(), v.Visit); err != nil {
-		return err
-	}
-	return v.Done(shell.Path+"/sign-in", "You are signed out everywhere.")
 }

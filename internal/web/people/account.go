@@ -1,0 +1,217 @@
+package people
+
+import (
+	"net/http"
+	"strings"
+
+	"holdfast/internal/fault"
+	"holdfast/internal/identity"
+	"holdfast/internal/qr"
+	"holdfast/internal/web/shell"
+)
+
+// addAccount adds the pages of one's own account.
+func (p *pages) addAccount(f *shell.Frame) {
+	f.Own("GET /account", p.account)
+	f.Own("GET /account/password", p.password)
+	f.Own("POST /account/password", p.password)
+	f.Own("GET /account/second-factor", p.secondFactor)
+	f.Own("POST /account/second-factor", p.secondFactor)
+	f.Own("GET /account/second-factor/confirm", p.confirmSecondFactor)
+	f.Own("POST /account/second-factor/confirm", p.confirmSecondFactor)
+	f.Own("GET /account/second-factor/remove", p.removeSecondFactor)
+	f.Own("POST /account/second-factor/remove", p.removeSecondFactor)
+	f.Own("POST /account/browsers/end", p.endBrowser)
+	f.Own("POST /account/sign-out", p.endSignIn)
+}
+
+const accountPath = shell.Path + "/account"
+
+var aboveAccount = []shell.Link{{Text: "Your account", Href: accountPath}}
+
+// browser is one in which somebody is signed in, as the page shows it.
+type browser struct {
+	identity.SignIn
+	Name string
+	This bool
+}
+
+func (p *pages) account(v *shell.Visit) error {
+	list, err := p.app.SignIns.List(v.R.Context(), v.Visit)
+	if err != nil {
+		return err
+	}
+	second := "None"
+	if !v.User.TwoFactorConfirmedAt.IsZero() {
+		second = "Since " + shell.Instant(v.User.TwoFactorConfirmedAt)
+	}
+	data := struct {
+		Facts    []shell.Fact
+		Second   bool
+		Browsers []browser
+	}{[]shell.Fact{
+		{Text: "User name", Value: v.User.Username}, {Text: "Name", Value: v.User.DisplayName}, {Text: "E-mail", Value: v.User.Email},
+		{Text: "Second factor", Value: second},
+	}, !v.User.TwoFactorConfirmedAt.IsZero(), nil}
+	for _, s := range list {
+		data.Browsers = append(data.Browsers, browser{s, browserName(s.Browser), s.ID == v.SignIn.ID})
+	}
+	return v.Show(p.Pages, "account.html", shell.Page{Title: "Your account", Data: data})
+}
+
+// browserName is a short name for what a browser calls itself. A browser that names others beside itself is found first.
+func browserName(agent string) string {
+	first := func(pairs ...string) string {
+		for i := 0; i+1 < len(pairs); i += 2 {
+			if strings.Contains(agent, pairs[i]) {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+	name := first("Edg", "Edge", "OPR/", "Opera", "SamsungBrowser", "Samsung Internet", "Firefox", "Firefox", "FxiOS", "Firefox",
+		"Chrome", "Chrome", "CriOS", "Chrome", "Safari", "Safari")
+	system := first("iPhone", "iPhone", "iPad", "iPad", "Android", "Android", "Windows", "Windows", "Mac OS", "Mac", "CrOS", "ChromeOS", "Linux", "Linux")
+	switch {
+	case name == "":
+		return "A browser"
+	case system == "":
+		return name
+	}
+	return name + " on " + system
+}
+
+// password changes one's own password, by the old one.
+func (p *pages) password(v *shell.Visit) error {
+	form := shell.Filled()
+	if v.R.Method == http.MethodPost {
+		var err error
+		if form, err = v.Form(); err != nil {
+			return err
+		}
+		if err = same(form); err == nil {
+			err = oldIsWrong(p.frame.ChangePassword(v, form.Values.Get("old"), form.Get("code"), form.Values.Get("password"), form.Get("tokens") != ""))
+		}
+		if ok, err := v.Took(form, err); err != nil {
+			return err
+		} else if ok {
+			return v.Done(accountPath, "Your password is changed. You are signed out everywhere else.")
+		}
+	}
+	return v.Show(p.Pages, "password.html", shell.Page{Title: "Change the password", Path: aboveAccount, Data: proving{form, !v.User.TwoFactorConfirmedAt.IsZero()}})
+}
+
+// proving is a form that asks for the password, and for a code where there is a second factor.
+type proving struct {
+	Form   *shell.Form
+	Second bool
+}
+
+// oldIsWrong says at its field what is wrong with the password or the code that prove who somebody is.
+func oldIsWrong(err error) error {
+	switch {
+	case fault.Is(err, fault.LoginFailed):
+		return fault.WrongField("old", "This is not your password.")
+	case fault.Is(err, fault.TwoFactorRequired), fault.Is(err, fault.TwoFactorInvalid):
+		return fault.WrongField("code", "This code is wrong, or was used already.")
+	}
+	return err
+}
+
+// secondFactor tells what a second factor is, and begins to set one up.
+func (p *pages) secondFactor(v *shell.Visit) error {
+	if ok, err := v.NeedsProof(); !ok || err != nil {
+		return err
+	}
+	if v.R.Method == http.MethodPost {
+		if _, _, err := p.app.Accounts.BeginTwoFactor(v.R.Context(), v.Actor, v.User.ID); err != nil {
+			return err
+		}
+		return v.Go(accountPath + "/second-factor/confirm")
+	}
+	return v.Show(p.Pages, "secondfactor.html", shell.Page{Title: "Second factor", Path: aboveAccount, Data: !v.User.TwoFactorConfirmedAt.IsZero()})
+}
+
+// confirmSecondFactor shows the key of a second factor, takes the first code, and then shows the recovery codes once.
+func (p *pages) confirmSecondFactor(v *shell.Visit) error {
+	if ok, err := v.NeedsProof(); !ok || err != nil {
+		return err
+	}
+	secret, uri, err := p.app.Accounts.PendingTwoFactor(v.R.Context(), v.Actor, v.User.ID)
+	if err != nil {
+		return err
+	} else if secret == "" {
+		return v.Go(accountPath + "/second-factor")
+	}
+	form := shell.Filled()
+	if v.R.Method == http.MethodPost {
+		if form, err = v.Form(); err != nil {
+			return err
+		}
+		codes, err := p.app.Accounts.ConfirmTwoFactor(v.R.Context(), v.Actor, v.User.ID, form.Get("code"))
+		if ok, err := v.Took(form, oldIsWrong(err)); err != nil {
+			return err
+		} else if ok {
+			return v.Show(p.Pages, "recovery.html", shell.Page{Title: "Your recovery codes", Path: aboveAccount, Data: codes})
+		}
+	}
+	code, err := qr.Of(uri)
+	if err != nil {
+		return err
+	}
+	return v.Show(p.Pages, "confirm.html", shell.Page{Title: "Set up the second factor", Path: aboveAccount, Data: struct {
+		Form *shell.Form
+		QR   qr.Code
+		Key  string
+	}{form, code, grouped(secret)}})
+}
+
+// grouped writes a key in groups of four, as people type it.
+func grouped(key string) string {
+	var groups []string
+	for ; len(key) > 4; key = key[4:] {
+		groups = append(groups, key[:4])
+	}
+	return strings.Join(append(groups, key), " ")
+}
+
+// removeSecondFactor takes one's own second factor away, by the password and a code.
+func (p *pages) removeSecondFactor(v *shell.Visit) error {
+	if v.User.TwoFactorConfirmedAt.IsZero() {
+		return v.Go(accountPath)
+	}
+	form := shell.Filled()
+	if v.R.Method == http.MethodPost {
+		var err error
+		if form, err = v.Form(); err != nil {
+			return err
+		}
+		err = oldIsWrong(p.frame.RemoveSecondFactor(v, form.Values.Get("old"), form.Get("code")))
+		if ok, err := v.Took(form, err); err != nil {
+			return err
+		} else if ok {
+			return v.Done(accountPath, "You now sign in with your password alone.")
+		}
+	}
+	return v.Show(p.Pages, "removefactor.html", shell.Page{Title: "Remove the second factor", Path: aboveAccount, Data: proving{form, true}})
+}
+
+// endBrowser signs one browser out.
+func (p *pages) endBrowser(v *shell.Visit) error {
+	form, err := v.Form()
+	if err != nil {
+		return err
+	}
+	if err := p.app.SignIns.SignOut(v.R.Context(), v.Visit, form.Get("id")); err != nil {
+		return err
+	}
+	return v.Done(accountPath, "That browser is signed out.")
+}
+
+// endSignIn signs out everywhere.
+func (p *pages) endSignIn(v *shell.Visit) error {
+	if err := p.app.SignIns.SignOutEverywhere(v.R.Context(), v.Visit); err != nil {
+		return err
+	}
+	return v.Done(shell.Path+"/sign-in", "You are signed out everywhere.")
+}
