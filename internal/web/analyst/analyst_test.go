@@ -148,5 +148,7 @@ func TestSettingsStandInTheAddress(t *testing.T) {
 func TestWhatHasNoRateIsNotKnown(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	b.reader.Must(b.At("/exposure?currency=CHF"), "Not known", "no exchange rate yet for 1 payment in EUR")
+	b.reader.Must(b.At("/exposure?currency=CHF"), "Not known", "Undelivered (E1) Not known", "no exchange rate yet for 1 payment in EUR")
+	wants(t, "a row without a rate", b.file(t, "/exposure?currency=CHF&channels="+strconv.FormatInt(b.euros.ID, 10)),
+		[]string{b.euros.Name, "EUR", "1", "500.00", "Not known", "0.00", "Not known"})
 }

@@ -112,7 +112,7 @@ func (s *settings) recordTable(found reports.VintageReport) (*shell.Table, error
 			{Name: "taken", Title: "Taken", Figure: true}, {Name: "refunded", Title: "Refunded", Figure: true},
 			{Name: "charged_back", Title: "Charged back", Figure: true}, {Name: "reversed", Title: "Reversed", Figure: true, Hidden: true},
 			{Name: "disputed", Title: "Payments charged back", Figure: true, Hidden: true}, {Name: "rate", Title: "Rate", Figure: true},
-			{Name: "premium", Title: "Premium", Figure: true}, {Name: "earned", Title: "Earned", Figure: true}, {Name: "unearned", Title: "Not earned", Figure: true},
+			{Name: "premium", Title: "Premium", Figure: true}, {Name: "earned", Title: "Earned", Figure: true}, {Name: "unearned", Title: "Not earned", Figure: true, Hidden: true},
 		},
 		Empty: shell.Empty{Title: "There are no card payments yet", Text: "Each month in which travellers pay this merchant by card gets a line here."},
 	}
@@ -122,7 +122,7 @@ func (s *settings) recordTable(found reports.VintageReport) (*shell.Table, error
 		t.Rows = append(t.Rows, shell.Row{Cells: recordCells(month(v.Month), v)})
 	}
 	for _, total := range found.Totals {
-		t.Foot = append(t.Foot, shell.Row{Cells: recordCells("Total in "+string(total.Currency), total)})
+		t.Foot = append(t.Foot, shell.Row{Cells: recordCells("Total "+string(total.Currency), total)})
 	}
 	return s.v.Table(t), nil
 }

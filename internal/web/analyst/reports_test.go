@@ -163,7 +163,7 @@ func TestATrackRecordSaysWhatCameBack(t *testing.T) {
 	b.Must(apptest.Linked(travel.Chargeback, b.paid, b.first, 60000))
 	at := "/channels/" + strconv.FormatInt(b.pounds.ID, 10) + "/record"
 	b.reader.Must(b.At(at), "Taken by card 670.00 GBP", "2 payments", "Chargeback rate 50.00 %", "Lost by chargebacks 600.00 GBP", "Chargeback rate of GBP payments")
-	wants(t, "months", b.file(t, at), []string{"Jun 2024", "2", "670.00", "0.00", "600.00", "50.00", "5.28", "5.11", "0.17"})
+	wants(t, "months", b.file(t, at), []string{"Jun 2024", "2", "670.00", "0.00", "600.00", "50.00", "5.28", "5.11"})
 	if a := b.reader.Get(b.At(at + "?as_of=x")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This is not a day") {
 		t.Errorf("a wrong day: %d %s", a.Status, a.Text())
 	}
