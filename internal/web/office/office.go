@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
+	"holdfast/internal/underwriting"
 	"holdfast/internal/web/shell"
 )
 
@@ -34,6 +35,12 @@ func Add(f *shell.Frame, a *app.App) error {
 		f.Site("POST /approvals/{id}/"+verb, auth.DecideProposals, p.decide(verb))
 	}
 	f.Office("GET /sites", auth.ManageSites, p.sites)
+	f.Office("GET /asked", auth.SetChannelTerms, p.asked)
+	f.Office("GET /asked/{on}/{id}", auth.SetChannelTerms, p.request)
+	f.Office("GET /asked/{on}/{id}/documents/{document}", auth.SetChannelTerms, p.document)
+	for _, state := range []underwriting.State{underwriting.Taken, underwriting.Questions, underwriting.Refused} {
+		f.Office("POST /asked/{on}/{id}/"+string(state), auth.SetChannelTerms, p.answer(state))
+	}
 	f.Office("GET /new-site", auth.ManageSites, p.newSite)
 	f.Office("POST /new-site", auth.ManageSites, p.makeSite)
 	return nil

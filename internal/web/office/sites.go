@@ -1,6 +1,7 @@
 package office
 
 import (
+	"holdfast/internal/auth"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/shell"
 )
@@ -81,6 +82,7 @@ func (p *pages) makeSite(v *shell.Visit) error {
 		Path: r.Text("path"), Name: r.Text("name"), Sandbox: *r.Yes("sandbox"), Currency: r.Currency("currency"),
 		Issuer: party(r, "issuer_"), Policyholder: party(r, "policyholder_"),
 	}
+	admin := firstAdmin(r)
 	in.Problems = r.Problems
 	site, err := p.app.Sites.Create(v.R.Context(), v.Actor, in)
 	if ok, err := v.Took(form, err); err != nil {
@@ -88,7 +90,53 @@ func (p *pages) makeSite(v *shell.Visit) error {
 	} else if !ok {
 		return p.siteForm(v, form)
 	}
-	return v.Done(shell.Path+"/sites/"+site.Path, "The site %s is there. It has a test channel.", site.Name)
+	if admin == nil {
+		return v.Done(shell.Path+"/sites/"+site.Path, "The site %s is there. It has a test channel.", site.Name)
+	}
+	return p.inviteAdmin(v, site, form, *admin)
+}
+
+// firstAdmin reads who shall manage a new site; nil where the form names nobody. What is wrong with them is told together with
+// what is wrong with the site, before anything is made.
+func firstAdmin(r *shell.Reading) *travel.UserFields {
+	if r.Get("username") == "" && r.Get("email") == "" {
+		return nil
+	}
+	in := travel.UserFields{Username: r.Get("username"), Email: r.Get("email"), DisplayName: r.Get("display_name")}
+	if in.Email == "" {
+		r.Problems.Missing("email")
+		return &in
+	}
+	in = in.Check(&r.Problems)
+	return &in
+}
+
+// inviteAdmin invites the first member_admin of a site that was just made, and shows the one-time link.
+func (p *pages) inviteAdmin(v *shell.Visit, site travel.Site, form *shell.Form, in travel.UserFields) error {
+	actor := v.Actor
+	actor.SiteID, actor.Ahead = site.ID, site.ClockAhead
+	data := madeSite{Site: site, Home: shell.Path + "/sites/" + site.Path, Email: in.Email, Sends: p.app.Mails.Transport != nil, Form: form}
+	_, secret, err := p.app.Links.Invite(v.R.Context(), actor, in, auth.MemberAdmin, false)
+	ok, err := v.Took(form, err)
+	if err != nil {
+		return err
+	}
+	if ok {
+		data.Link = p.frame.Base + shell.Path + "/password/" + secret
+	}
+	return v.Show(p.Pages, "made-site.html", shell.Page{
+		Title: site.Name, Menu: "/sites", Path: []shell.Link{{Text: "Sites", Href: shell.Path + "/sites"}},
+		Acts: []shell.Link{{Text: "Open the site", Href: data.Home}}, Data: data,
+	})
+}
+
+// madeSite is what stands after a site was made with its first admin.
+type madeSite struct {
+	Site        travel.Site
+	Home, Email string
+	Link        string // "" when nobody could be invited
+	Sends       bool   // there is a mail server
+	Form        *shell.Form
 }
 
 // party reads a company whose fields begin with a prefix.

@@ -67,3 +67,35 @@ func TestSitesAreFound(t *testing.T) {
 	b.Must("/sites?q=nothing", "No site has this")
 	b.Must("/sites", "Alpha 100%", "Beta Tours", "Demo")
 }
+
+// TestASiteIsMadeWithItsFirstAdmin, who comes in by the link that the operator sees once.
+func TestASiteIsMadeWithItsFirstAdmin(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	b := h.As(auth.Operator)
+	in := url.Values{"name": {"Nordic Air"}, "path": {"nordic"}, "currency": {"EUR"}, "username": {"N"}, "email": {"x"}}
+	wrong := b.Post("/new-site", in)
+	if _, err := h.App.Sites.At(t.Context(), auth.System(0), "nordic"); err == nil || wrong.Status != http.StatusBadRequest {
+		t.Fatalf("with a wrong admin: %d, and the site is there: %v", wrong.Status, err == nil)
+	}
+	in.Set("username", "nora")
+	in.Set("email", "nora@example.com")
+	made := b.Post("/new-site", in)
+	if made.Status != http.StatusOK || !strings.Contains(made.Text(), "No mail server is set: so give it to nora@example.com yourself") {
+		t.Fatalf("%d %s", made.Status, made.Text())
+	}
+	_, link, _ := strings.Cut(made.Body, `id="link">`)
+	link, _, _ = strings.Cut(link, "<")
+	nora := h.Browser()
+	if a := nora.Get(strings.TrimPrefix(link, webtest.Base)); a.Status != http.StatusSeeOther {
+		t.Fatalf("%q leads to %d %s", link, a.Status, a.Text())
+	}
+	if a := nora.Post("/password", url.Values{"password": {webtest.Password}, "again": {webtest.Password}}); a.Status != http.StatusSeeOther {
+		t.Fatalf("%d %s", a.Status, a.Text())
+	}
+	nora.SignIn("nora", webtest.Password)
+	nora.Must("/sites/nordic/settings", "Nordic Air")
+	if a := nora.Get(h.At("/settings")); a.Status == http.StatusOK {
+		t.Error("she sees another site, too")
+	}
+}
