@@ -152,13 +152,18 @@ func (r *Requests) change(
 	return changed, unknownChannel(err, channelID)
 }
 
+// CanAsk says whether a channel that is not protected can become so.
+func CanAsk(c travel.Channel) bool {
+	return !c.WasTest && (c.Mode == travel.ModeDraft || c.Mode == travel.ModeAffiliate || c.Mode == travel.ModeClosed)
+}
+
 // locked reads the request of a channel that can be protected, with the channel locked: so two people do not change it at once.
 func locked(tx *db.Tx, siteID, channelID int64) (Request, error) {
 	channel, err := merchants.LockChannel(tx, siteID, channelID)
 	if err != nil {
 		return Request{}, err
 	}
-	if channel.Mode != travel.ModeDraft && channel.Mode != travel.ModeAffiliate && channel.Mode != travel.ModeClosed || channel.WasTest {
+	if !CanAsk(channel) {
 		return Request{}, fault.NotPossibleBecause("channel_mode",
 			"A channel in the mode %s cannot ask for protection. Make a channel in the mode draft.", channel.Mode)
 	}

@@ -45,6 +45,16 @@ func Add(f *shell.Frame, a *app.App) error {
 	f.Site("GET /channels/{id}/secret/new", auth.SetChannelTerms, p.rotateSecret)
 	f.Site("POST /channels/{id}/secret/new", auth.SetChannelTerms, p.rotateSecret)
 	f.Site("GET /channels/{id}/integration", auth.Read, p.integration)
+
+	f.Site("GET /channels/{id}/protection", auth.Read, p.protection)
+	f.Site("POST /channels/{id}/protection", auth.WriteChannels, p.ask)
+	f.Site("POST /channels/{id}/protection/take-back", auth.WriteChannels, p.takeBack)
+	f.Site("GET /channels/{id}/protection/discard", auth.WriteChannels, p.discard)
+	f.Site("POST /channels/{id}/protection/discard", auth.WriteChannels, p.discard)
+	f.Site("POST /channels/{id}/protection/documents", auth.WriteChannels, p.attach)
+	f.Site("GET /channels/{id}/protection/documents/{document}", auth.Read, p.document)
+	f.Site("POST /channels/{id}/protection/documents/{document}/delete", auth.WriteChannels, p.detach)
+	f.Site("POST /channels/{id}/protection/answer", auth.SetChannelMode, p.answer)
 	return nil
 }
 

@@ -1,0 +1,131 @@
+package channels
+
+import (
+	"strconv"
+	"strings"
+
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/underwriting"
+	"holdfast/internal/web/shell"
+)
+
+// leadField is the name of the field for the share of a lead time.
+func leadField(i int) string { return "lead_" + strconv.Itoa(i) }
+
+// readFacts reads what an underwriter wants to know from the form.
+func readFacts(r *shell.Reading) underwriting.Facts {
+	f := underwriting.Facts{
+		Company: r.Get("company"), RegistrationNo: r.Get("registration_number"), Website: r.Get("website"), Sells: r.Get("sells"),
+		Contact: r.Get("contact_name"), ContactMail: r.Get("contact_mail"), ContactPhone: r.Get("contact_phone"),
+		Licence: r.Get("licence"), LicenceNumber: r.Get("licence_number"), LicenceBody: r.Get("licence_body"),
+		SupplierCover: r.Get("supplier_cover"),
+	}
+	c := money.EUR // where the currency is missing, amounts are only checked
+	if given := r.Currency("currencies"); given != nil {
+		c, f.Currency = *given, *given
+	}
+	zero := func(n *int64) int64 {
+		if n == nil {
+			return 0
+		}
+		return *n
+	}
+	f.Turnover, f.AverageBooking = zero(r.Amount("turnover", c)), zero(r.Amount("average_booking", c))
+	f.LicenceAmount, f.Bookings = zero(r.Amount("licence_amount", c)), zero(r.Number("bookings"))
+	for i := range f.Lead {
+		f.Lead[i] = zero(r.Number(leadField(i)))
+	}
+	f.ChargebackRate = readPercent(r.Get("chargeback_rate"), &r.Problems)
+	return f
+}
+
+// percentDecimals are those that a percentage may have: four, so that parts per million can be written.
+const percentDecimals = 4
+
+// readPercent reads a percentage such as 0.45 in parts per million.
+func readPercent(text string, p *fault.Problems) int64 {
+	whole, rest, _ := strings.Cut(strings.TrimSpace(strings.TrimSuffix(text, "%")), ".")
+	if whole == "" && rest == "" {
+		return 0
+	}
+	n, err := strconv.ParseUint(whole+rest+strings.Repeat("0", max(0, percentDecimals-len(rest))), 10, 31)
+	if err != nil || len(rest) > percentDecimals {
+		p.Wrong("chargeback_rate", "A percentage such as 0.45 is expected, with %d decimals at most.", percentDecimals)
+		return 0
+	}
+	return int64(n)
+}
+
+// percentText writes parts per million as a percentage.
+func percentText(ppm int64) string {
+	digits := strconv.FormatInt(ppm, 10)
+	digits = strings.Repeat("0", max(0, percentDecimals+1-len(digits))) + digits
+	at := len(digits) - percentDecimals
+	return strings.TrimSuffix(strings.TrimRight(digits[:at]+"."+digits[at:], "0"), ".")
+}
+
+// filledWithFacts is the form with what is written already.
+func filledWithFacts(r underwriting.Request) *shell.Form {
+	f := r.Facts
+	amount := func(n int64) string {
+		if n == 0 || f.Currency == "" {
+			return ""
+		}
+		return money.FormatPlain(n, f.Currency)
+	}
+	count := func(n int64) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.FormatInt(n, 10)
+	}
+	rate := ""
+	if f.ChargebackRate != 0 {
+		rate = percentText(f.ChargebackRate)
+	}
+	form := shell.Filled("company", f.Company, "registration_number", f.RegistrationNo, "website", f.Website, "sells", f.Sells,
+		"contact_name", f.Contact, "contact_mail", f.ContactMail, "contact_phone", f.ContactPhone, "licence", f.Licence,
+		"licence_number", f.LicenceNumber, "licence_body", f.LicenceBody, "licence_amount", amount(f.LicenceAmount),
+		"supplier_cover", f.SupplierCover, "currencies", string(f.Currency), "turnover", amount(f.Turnover), "bookings", count(f.Bookings),
+		"average_booking", amount(f.AverageBooking), "chargeback_rate", rate, "version", count(r.Version))
+	for i, share := range f.Lead {
+		if text := count(share); text != "" {
+			form.Values.Set(leadField(i), text)
+		}
+	}
+	return form
+}
+
+// factsOf shows what is written to those who do not change it.
+func factsOf(f underwriting.Facts) (list []shell.Fact) {
+	amount := func(n int64) string {
+		if n == 0 || f.Currency == "" {
+			return ""
+		}
+		return shell.Money(n, f.Currency)
+	}
+	bookings := ""
+	if f.Bookings != 0 {
+		bookings = shell.Count(f.Bookings)
+	}
+	for _, fact := range []shell.Fact{
+		{Text: "Company", Value: f.Company}, {Text: "Registration number", Value: f.RegistrationNo}, {Text: "Website", Value: f.Website},
+		{Text: "Sells", Value: f.Sells}, {Text: "Contact", Value: f.Contact}, {Text: "E-mail", Value: f.ContactMail},
+		{Text: "Telephone", Value: f.ContactPhone}, {Text: "Licence or bond", Value: shell.Say(f.Licence)},
+		{Text: "Its number", Value: f.LicenceNumber}, {Text: "Given by", Value: f.LicenceBody}, {Text: "Its amount", Value: amount(f.LicenceAmount)},
+		{Text: "When a supplier fails", Value: f.SupplierCover}, {Text: "Turnover of a year", Value: amount(f.Turnover)},
+		{Text: "Bookings in a month", Value: bookings}, {Text: "Average booking", Value: amount(f.AverageBooking)},
+		{Text: "Chargebacks of the last year", Value: percentText(f.ChargebackRate) + "\u00a0%"},
+	} {
+		if fact.Value != "" {
+			list = append(list, fact)
+		}
+	}
+	for i, share := range f.Lead {
+		if share != 0 {
+			list = append(list, shell.Fact{Text: "Paid " + underwriting.LeadTimes[i] + " before the return", Value: strconv.FormatInt(share, 10) + "\u00a0%"})
+		}
+	}
+	return list
+}

@@ -1,0 +1,246 @@
+package channels
+
+import (
+	"net/http"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/travel"
+	"holdfast/internal/underwriting"
+	"holdfast/internal/web/shell"
+)
+
+// protectionView is what the page about the protection of a channel shows.
+type protectionView struct {
+	Request                                underwriting.Request
+	Form, Answer, File                     *shell.Form
+	Facts                                  []shell.Fact
+	Documents                              []documentView
+	Licences, Answers                      any
+	Leads                                  []leadView
+	Text, Tone                             string // where it stands
+	Write, TakeBack, Begun, Decide, Attach bool
+	At                                     string
+	Empty                                  bool
+}
+
+type documentView struct {
+	underwriting.Document
+	Href, Delete, Text string
+}
+
+type leadView struct{ Name, Label string }
+
+// protection shows where a channel stands, with the form to ask for its protection.
+func (p *pages) protection(v *shell.Visit) error { return p.showProtection(v, nil, nil, nil) }
+
+// showProtection shows the page. What was sent and refused is shown again: the form, the answer or the file.
+func (p *pages) showProtection(v *shell.Visit, form, answer, file *shell.Form) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	c, err := p.app.Channels.Get(v.R.Context(), v.Actor, id)
+	if err != nil {
+		return err
+	}
+	r, err := p.app.Underwriting.Get(v.R.Context(), v.Actor, v.Site.ID, id)
+	if err != nil {
+		return err
+	}
+	may := v.Can(auth.WriteChannels)
+	possible := underwriting.CanAsk(c)
+	view := protectionView{
+		Request: r, Form: form, Answer: answer, File: file, Licences: choices(underwriting.Licences, "Please choose"),
+		Answers: shell.Options("taken", "Yes: take it on", "questions", "Ask back", "refused", "No"), Write: may && possible && r.Open(),
+		TakeBack: may && r.State == underwriting.Asked, Begun: r.State != "", At: at(v, id, "/protection"),
+		Decide: v.Can(auth.SetChannelMode) && (r.State == underwriting.Asked || r.State == underwriting.Taken && !c.Covered()),
+	}
+	view.Attach = view.Write && len(r.Documents) < underwriting.MaxDocuments
+	view.Text, view.Tone = standing(c, r)
+	if view.Form == nil {
+		view.Form = filledWithFacts(r)
+	}
+	if view.Answer == nil {
+		view.Answer = shell.Filled("state", string(underwriting.Taken))
+	}
+	if view.File == nil {
+		view.File = shell.Filled()
+	}
+	for i, label := range underwriting.LeadTimes {
+		view.Leads = append(view.Leads, leadView{leadField(i), shell.Say(label)})
+	}
+	if view.Begun {
+		view.Facts = factsOf(r.Facts)
+	}
+	view.Empty = !view.Begun && !view.Write && possible
+	for _, d := range r.Documents {
+		address := view.At + "/documents/" + shell.Ident(d.ID).Plain
+		view.Documents = append(view.Documents, documentView{d, address, address + "/delete",
+			shell.Plural((d.Size+1023)/1024, "kB", "kB") + ", " + shell.Instant(d.AddedAt) + ", " + d.AddedBy})
+	}
+	page := shell.Page{Title: c.Name, Menu: menu, Path: above(v, id, ""), Parts: v.Parts("channel", "/channels/{id}/protection", id), Data: view}
+	if r.State == underwriting.Taken && !c.Covered() && v.Can(auth.SetChannelMode) {
+		page.Acts = []shell.Link{{Text: "Set the mode", Href: at(v, id, "/settings")}}
+	}
+	return v.Show(p.Pages, "protection.html", page)
+}
+
+// standing says in a sentence how far the protection of a channel is.
+func standing(c travel.Channel, r underwriting.Request) (text, tone string) {
+	switch {
+	case c.Locked && c.Covered():
+		return "This channel is locked: new payments are not protected.", "wrong"
+	case c.Covered():
+		return "This channel is protected. Payments by card that are logged in it count from then on.", "done"
+	case !underwriting.CanAsk(c):
+		return "Nothing in this channel is protected, because it was made for tests. Make a channel in the mode draft to ask for protection.", ""
+	}
+	switch r.State {
+	case underwriting.Asked:
+		return "The request waits for the operator. " + r.AskedBy + " has sent it on " + shell.Instant(r.AskedAt) + ".", "warned"
+	case underwriting.Questions:
+		return "The operator has a question. Answer it below, and send the request again.", "warned"
+	case underwriting.Taken:
+		return "The operator has taken it on. Payments are protected as soon as the channel has its new mode.", "done"
+	case underwriting.Refused:
+		return "The operator has said no. You can change the request and send it again.", "wrong"
+	}
+	return "Payments in this channel are not protected yet.", ""
+}
+
+// ask keeps what the form says, and sends it to the operator if the button says so.
+func (p *pages) ask(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	form, err := v.Form()
+	if err != nil {
+		return err
+	}
+	ask := form.Get("act") == "ask"
+	r := form.Reading()
+	facts := readFacts(r)
+	version := r.Number("version")
+	if err = r.Problems.Err(); err == nil {
+		if version == nil {
+			version = new(int64)
+		}
+		_, err = p.app.Underwriting.Save(v.R.Context(), v.Actor, id, facts, ask, *version)
+	}
+	if ok, err := v.Took(form, err); err != nil {
+		return err
+	} else if !ok {
+		return p.showProtection(v, form, nil, nil)
+	}
+	if ask {
+		return v.Done(at(v, id, "/protection"), "The request is sent. The operator's answer appears here.")
+	}
+	return v.Done(at(v, id, "/protection"), "It is kept. Nobody else sees it until you send it.")
+}
+
+func (p *pages) takeBack(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	if _, err := p.app.Underwriting.TakeBack(v.R.Context(), v.Actor, id); err != nil {
+		return err
+	}
+	return v.Done(at(v, id, "/protection"), "The request is yours again. Change it, and send it when it is ready.")
+}
+
+// discard asks, and then removes a request that nobody has sent.
+func (p *pages) discard(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	if v.R.Method == http.MethodPost {
+		if err := p.app.Underwriting.Discard(v.R.Context(), v.Actor, id); err != nil {
+			return err
+		}
+		return v.Done(at(v, id, "/protection"), "The request is removed.")
+	}
+	return v.Confirm(shell.Confirmation{
+		Title: "Remove the request?", Act: "Remove it", Harm: true, Back: at(v, id, "/protection"),
+		Text: []string{"All that was written and all documents go with it. This cannot be taken back."},
+	}, shell.Page{Menu: menu, Path: above(v, id, "")})
+}
+
+// attach takes one document.
+func (p *pages) attach(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	form, file, name, err := v.Upload("file")
+	if err != nil {
+		return err
+	}
+	_, err = p.app.Underwriting.Attach(v.R.Context(), v.Actor, id, name, file)
+	if ok, err := v.Took(form, err); err != nil {
+		return err
+	} else if !ok {
+		return p.showProtection(v, nil, nil, form)
+	}
+	return v.Done(at(v, id, "/protection"), "The document is attached.")
+}
+
+// document sends a document as a file. No browser shows it within the dashboard.
+func (p *pages) document(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	which, err := v.ID("document")
+	if err != nil {
+		return err
+	}
+	d, content, err := p.app.Underwriting.Document(v.R.Context(), v.Actor, v.Site.ID, id, which)
+	if err != nil {
+		return err
+	}
+	return v.Attach(d.Name, d.MIME(), content)
+}
+
+func (p *pages) detach(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	which, err := v.ID("document")
+	if err != nil {
+		return err
+	}
+	if err := p.app.Underwriting.Detach(v.R.Context(), v.Actor, id, which); err != nil {
+		return err
+	}
+	return v.Done(at(v, id, "/protection"), "The document is removed.")
+}
+
+// answer is the operator's.
+func (p *pages) answer(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	form, err := v.Form()
+	if err != nil {
+		return err
+	}
+	in := underwriting.Answer{State: underwriting.State(form.Get("state")), Note: form.Get("note")}
+	if version := form.Reading().Number("version"); version != nil {
+		in.IfVersion = *version
+	}
+	answered, err := p.app.Underwriting.Answer(v.R.Context(), v.Actor, v.Site.ID, id, in)
+	if ok, err := v.Took(form, err); err != nil {
+		return err
+	} else if !ok {
+		return p.showProtection(v, nil, form, nil)
+	}
+	if answered.State == underwriting.Taken {
+		return v.Done(at(v, id, "/settings"), "It is taken on. Now set the mode of the channel: outside a sandbox a second operator approves that.")
+	}
+	return v.Done(at(v, id, "/protection"), "The merchant reads your answer on this page.")
+}
