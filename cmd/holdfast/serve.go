@@ -94,6 +94,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	p.dashboard, err = dashboard.New(shell.Config{
 		Log: log, Base: cfg.BaseURL, Profile: string(p.Profile), API: "/" + p.RESTRoot + "/" + p.Namespace + "/v2",
 		FontDir: cfg.FontDir, Clock: p.core.Clock, AddressOf: service.AddressOf,
+		ImportBytes: cfg.ImportBytes, ImportRows: cfg.ImportRows,
 	}, p.app)
 	if err != nil {
 		return err

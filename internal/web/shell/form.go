@@ -70,7 +70,7 @@ func noCards(values url.Values) error {
 
 // Upload reads a form with one file, which comes last in it. The file is read while it comes, and is no larger than a bound.
 func (v *Visit) Upload(name string) (form *Form, file io.Reader, fileName string, err error) {
-	v.R.Body = http.MaxBytesReader(v.W, v.R.Body, maxUpload)
+	v.R.Body = http.MaxBytesReader(v.W, v.R.Body, int64(v.frame.ImportBytes)+maxForm)
 	kind, params, err := mime.ParseMediaType(v.R.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {
 		return nil, nil, "", fault.New(fault.BadRequest, "No file was sent.")

@@ -4,6 +4,7 @@
 package shell
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -32,11 +33,8 @@ var partFiles embed.FS
 //go:embed assets
 var assetFiles embed.FS
 
-// Bounds of what a browser may send.
-const (
-	maxForm   = 256 << 10 // bytes of a form without files
-	maxUpload = 33 << 20  // bytes of a form with a file
-)
+// maxForm is how many bytes a form may have, without the file in it.
+const maxForm = 256 << 10
 
 // Config is what the frame needs.
 type Config struct {
@@ -48,6 +46,8 @@ type Config struct {
 	FontDir string // of the fonts of papers that are not part of the program
 	// Clock is the real clock.
 	Clock func() time.Time
+	// ImportBytes and ImportRows bound a file that somebody imports; 32 MiB and 50,000 by default.
+	ImportBytes, ImportRows int
 	// AddressOf says where a request comes from, behind whatever proxies there are.
 	AddressOf func(r *http.Request) string
 }
@@ -71,6 +71,7 @@ type asset struct {
 
 // New makes a frame without pages.
 func New(cfg Config) (*Frame, error) {
+	cfg.ImportBytes, cfg.ImportRows = cmp.Or(cfg.ImportBytes, 32<<20), cmp.Or(cfg.ImportRows, 50_000)
 	f := &Frame{Config: cfg, mux: http.NewServeMux(), assets: map[string]asset{}, cross: http.NewCrossOriginProtection()}
 	if err := f.readAssets(); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package shell
 import (
 	"bytes"
 	"encoding/csv"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -229,6 +230,16 @@ func (v *Visit) attach(name, kind string) {
 func (v *Visit) Attach(name, kind string, content []byte) error {
 	v.attach(name, kind)
 	writeSmall(v.W, v.R, http.StatusOK, content)
+	return nil
+}
+
+// Stream sends a file while it is made. Once it has begun, an error can only end it early.
+func (v *Visit) Stream(name, kind string, write func(w io.Writer) error) error {
+	v.attach(name, kind)
+	if err := write(v.W); err != nil {
+		v.frame.Log.Warn("a file of the dashboard ended early", "path", v.R.URL.Path, "error", err)
+		panic(http.ErrAbortHandler) // so that nobody takes it for a whole one
+	}
 	return nil
 }
 

@@ -99,6 +99,9 @@ func (p *pages) bookingActs(v *shell.Visit) (acts []shell.Link) {
 	if v.Can(auth.WriteBookings) {
 		acts = append(acts, shell.Link{Text: "New booking", Href: v.At("/bookings/new")})
 	}
+	if v.Can(auth.ImportBooks) {
+		acts = append(acts, shell.Link{Text: "Import a file", Href: v.At("/bookings/import"), Plain: true})
+	}
 	return acts
 }
 
