@@ -41,22 +41,23 @@ func (p *pages) account(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	second := "None"
+	second, acts := "None", []shell.Link{{Text: "Set up a second factor", Href: accountPath + "/second-factor"}}
 	if !v.User.TwoFactorConfirmedAt.IsZero() {
 		second = "Since " + shell.Instant(v.User.TwoFactorConfirmedAt)
+		acts = []shell.Link{{Text: "Remove the second factor", Href: accountPath + "/second-factor/remove", Plain: true}}
 	}
+	acts = append(acts, shell.Link{Text: "Change the password", Href: accountPath + "/password", Plain: true})
 	data := struct {
 		Facts    []shell.Fact
-		Second   bool
 		Browsers []browser
 	}{[]shell.Fact{
 		{Text: "User name", Value: v.User.Username}, {Text: "Name", Value: v.User.DisplayName}, {Text: "E-mail", Value: v.User.Email},
 		{Text: "Second factor", Value: second},
-	}, !v.User.TwoFactorConfirmedAt.IsZero(), nil}
+	}, nil}
 	for _, s := range list {
 		data.Browsers = append(data.Browsers, browser{s, browserName(s.Browser), s.ID == v.SignIn.ID})
 	}
-	return v.Show(p.Pages, "account.html", shell.Page{Title: "Your account", Data: data})
+	return v.Show(p.Pages, "account.html", shell.Page{Title: "Your account", Acts: acts, Data: data})
 }
 
 // browserName is a short name for what a browser calls itself. A browser that names others beside itself is found first.

@@ -220,6 +220,9 @@ func userFacts(u identity.UserRow) []shell.Fact {
 		{Text: "User name", Value: u.Username}, {Text: "E-mail", Value: u.Email}, {Text: "State", Value: state.Text, Tone: state.Tone},
 		{Text: "Second factor", Value: second}, {Text: "Since", Value: shell.Instant(u.CreatedAt)},
 	}
+	if u.Operator {
+		facts = append(facts, shell.Fact{Text: "Role", Value: shell.Say(auth.Operator)})
+	}
 	if !u.InvitedUntil.IsZero() {
 		facts = append(facts, shell.Fact{Text: "Invited until", Value: shell.Instant(u.InvitedUntil)})
 	}
