@@ -145,6 +145,20 @@ func movementChart(found reports.MovementReport, m moved) chart.Chart {
 	return c
 }
 
+// still are the lines in which nothing has moved: a table is easier to read without them.
+func still(found reports.MovementReport, m moved) map[string]bool {
+	quiet := map[string]bool{}
+	lines(found.Total, found.Gaps, found.Revalued(), m, func(name string, amount int64, gap bool) {
+		quiet[name] = amount == 0 && !gap && name != "Opening" && name != "Closing"
+	})
+	for _, row := range found.Rows {
+		lines(row.Flows, protection.FlowGaps{}, found.Revalued(), m, func(name string, amount int64, _ bool) {
+			quiet[name] = quiet[name] && amount == 0
+		})
+	}
+	return quiet
+}
+
 func (s *settings) movementTable(found reports.MovementReport, m moved) (*shell.Table, error) {
 	page, err := s.v.PageOf([]string{"key"}, false)
 	if err != nil {
@@ -168,8 +182,9 @@ func (s *settings) movementTable(found reports.MovementReport, m moved) (*shell.
 		names = append(names, "revaluation")
 	}
 	names = append(names, "closing")
+	quiet := still(found, m)
 	lines(found.Total, found.Gaps, found.Revalued(), m, func(name string, _ int64, _ bool) {
-		t.Columns = append(t.Columns, shell.Column{Name: names[0], Title: name, Figure: true})
+		t.Columns = append(t.Columns, shell.Column{Name: names[0], Title: name, Figure: true, Hidden: quiet[name]})
 		names = names[1:]
 	})
 	rows, more := pick(s.v, found.Rows, page.Number, page.Size)
