@@ -92,7 +92,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 		return err
 	}
 	p.dashboard, err = dashboard.New(shell.Config{
-		Log: log, Base: cfg.BaseURL, Profile: string(p.Profile), API: "/" + p.RESTRoot + "/" + p.Namespace + "/v2",
+		Log: log, Base: cfg.BaseURL, Profile: string(p.Profile), Version: moduleVersion(), API: "/" + p.RESTRoot + "/" + p.Namespace + "/v2",
 		FontDir: cfg.FontDir, Clock: p.core.Clock, AddressOf: service.AddressOf,
 		ImportBytes: cfg.ImportBytes, ImportRows: cfg.ImportRows,
 	}, p.app)

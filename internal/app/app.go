@@ -58,6 +58,7 @@ type App struct {
 	Premiums        *ledger.Premiums
 	Statements      *statements.Statements
 	Bordereaux      *reports.Bordereaux
+	System          *reports.System
 	Clocks          *core.Clocks
 	Audit           *core.Audit
 	Approvals       *core.Approvals
@@ -119,6 +120,7 @@ func New(c *core.Core) *App {
 		Premiums:        &ledger.Premiums{Core: c},
 		Statements:      &statements.Statements{Core: c},
 		Bordereaux:      &reports.Bordereaux{Core: c},
+		System:          &reports.System{Core: c},
 		Clocks:          &core.Clocks{Core: c, Moved: allRates.GoOnIn},
 		Audit:           &core.Audit{Core: c},
 		Approvals:       &core.Approvals{Core: c},

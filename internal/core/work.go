@@ -2,11 +2,14 @@ package core
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"sync"
 	"time"
 
+	"holdfast/internal/auth"
 	"holdfast/internal/db"
+	"holdfast/internal/fault"
 )
 
 // Work hands out the due jobs of the program. Any number of processes may ask; only one at a time gets a job.
@@ -96,4 +99,68 @@ func AtOnce[T any](items []T, n int, do func(item T)) {
 		})
 	}
 	running.Wait()
+}
+
+// JobState is how a job stands. Times are of the real clock; zero means never.
+type JobState struct {
+	Name        string
+	DueAt       time.Time
+	LeasedUntil time.Time // a process has it until then
+	Attempts    int64     // failed runs since the last good one
+	LastError   string    // of the last failed run; "" after a good one
+	LastRunAt   time.Time // the last good run
+}
+
+// Running says whether a process has the job.
+func (s JobState) Running(now time.Time) bool { return s.LeasedUntil.After(now) }
+
+// States reads how all jobs stand, in order of their names. It is for operators, and not for API tokens.
+func (w *Work) States(ctx context.Context, actor auth.Actor) (list []JobState, err error) {
+	if err := mayManage(actor); err != nil {
+		return nil, err
+	}
+	err = w.Store.Read(ctx, func(tx *db.Tx) error {
+		list = nil
+		return tx.Each(`SELECT name, due_at, leased_until, attempts, last_error, last_run_at FROM jobs ORDER BY name`, nil,
+			func(scan func(dest ...any) error) error {
+				var s JobState
+				var due, leased int64
+				var run sql.NullInt64
+				err := scan(&s.Name, &due, &leased, &s.Attempts, &s.LastError, &run)
+				s.DueAt, s.LeasedUntil, s.LastRunAt = db.Instant(due), db.Instant(leased), db.MaybeInstant(run)
+				list = append(list, s)
+				return err
+			})
+	})
+	return list, err
+}
+
+func mayManage(actor auth.Actor) error {
+	if err := actor.Require(auth.ManageSites); err != nil || actor.Everywhere() {
+		return err
+	}
+	return fault.New(fault.Forbidden, "An API token is for one site, and jobs work on all of them.")
+}
+
+// RunSoon makes a job due now, so that the next process that looks runs it. The error is SettingNotFound for a job that there is
+// not, and NotPossible with the reason job_running while a process has it.
+func (w *Work) RunSoon(ctx context.Context, actor auth.Actor, name string) error {
+	if err := mayManage(actor); err != nil {
+		return err
+	}
+	return w.Store.Write(ctx, func(tx *db.Tx) error {
+		var leased int64
+		err := tx.Row(`SELECT leased_until FROM jobs WHERE name = $1`, []any{name}, &leased)
+		if err != nil {
+			return NotFoundAs(fault.SettingNotFound, err, "There is no job %q.", name)
+		}
+		n, err := tx.Exec(`UPDATE jobs SET due_at = $2 WHERE name = $1 AND leased_until <= $2`, name, db.Micros(tx.Now))
+		if err == nil && n == 0 {
+			err = fault.NotPossibleBecause("job_running", "This job is running already.")
+		}
+		if err != nil {
+			return err
+		}
+		return Record(tx, OfDeployment(actor), "job.run", "job "+name, nil, struct{}{})
+	})
 }

@@ -101,6 +101,8 @@ type engine struct {
 	byBytes string
 	// unbounded takes away all bounds on how long the statements of a transaction may take.
 	unbounded string
+	// size gives the bytes of the database.
+	size string
 	// scanOnly counts the rows of a table, with an optional statement before and after it, and reads no index.
 	scanOnly func(table string) []string
 	// counted gives the last id given out of table $1, column $2; setCounter goes on after $3.
@@ -159,6 +161,12 @@ func (db *DB) Close() error {
 
 // Engine names the engine: "sqlite" or "postgres".
 func (db *DB) Engine() string { return db.engine.name }
+
+// Size is how many bytes the database has.
+func (tx *Tx) Size() (bytes int64, err error) {
+	err = tx.Row(tx.engine.size, nil, &bytes)
+	return bytes, err
+}
 
 // Watch shows each statement that runs from now on, before it runs, with its arguments; those of migrations are not shown.
 // see is called by several goroutines at once. nil ends it.

@@ -80,6 +80,7 @@ var postgresEngine = &engine{
 		WHERE k.contype = 'f'`,
 	byBytes:   ` COLLATE "C"`,
 	unbounded: "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0",
+	size:      `SELECT pg_database_size(current_database())`,
 	scanOnly: func(table string) []string {
 		return []string{
 			"SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off",

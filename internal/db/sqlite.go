@@ -48,6 +48,7 @@ var sqliteEngine = &engine{
 		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`,
 	parents:   `SELECT m.name, f."table" FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'`,
 	unbounded: "SELECT 1", // it has none
+	size:      `SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()`,
 	scanOnly:  func(table string) []string { return []string{"SELECT COUNT(*) FROM " + table + " NOT INDEXED"} },
 	counted:   "SELECT seq FROM sqlite_sequence WHERE name = $1 AND $2 <> ''",
 	// SQLite's own table has no key that would find the row.

@@ -42,6 +42,7 @@ type Config struct {
 	Log     *slog.Logger
 	Base    string // the address under which people reach the service, without a slash at its end
 	Profile string // protection-only or server-to-server, as it is shown
+	Version string // of the program
 	API     string // what stands between a site and the resources of the API in addresses, such as /rest/svc/v2
 	FontDir string // of the fonts of papers that are not part of the program
 	// Clock is the real clock.

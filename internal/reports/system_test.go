@@ -1,0 +1,52 @@
+package reports_test
+
+import (
+	"testing"
+	"time"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// TestHowTheDeploymentStands: what waits over all sites, the database, the last rates, and clocks that were moved.
+func TestHowTheDeploymentStands(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(travel.ModeProtectionOnly, "PLN")
+		for range 2 {
+			w.Must(apptest.Report(travel.Purchase, w.Booking(c, 10000, "2024-09-14"), 10000))
+		}
+		rate, err := money.ParseRate("1.1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		day := civil.DayOf(w.Now()) - 3
+		if _, err := w.App.Rates.Add(t.Context(), auth.System(0), []fx.Fixing{{Provider: fx.ECB, Currency: "USD", Day: day, Rate: rate}}); err != nil {
+			t.Fatal(err)
+		}
+		w.MoveClock(w.Now().Add(36 * time.Hour))
+		report, err := w.App.System.Report(t.Context(), auth.System(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := map[string]int64{}
+		for _, q := range report.Queues {
+			rows[q.Name] = q.Rows
+		}
+		apptest.Same(t, "waiting", []any{rows["Payments without a rate"], rows["Mails to send"], rows["Changes to approve"]}, []any{2, 0, 0})
+		if rows["Uses of limits to judge"] == 0 {
+			t.Error("two payments are not judged yet, and nothing waits")
+		}
+		apptest.Same(t, "the rest", []any{report.LastECB, report.Bytes > 100_000, report.Schema > "0030", report.Moved},
+			[]any{day, true, true, "[{demo Demo 36h0m0s}]"})
+		_, err = w.App.System.Report(t.Context(), auth.Actor{SiteID: 1, UserID: 1, Role: auth.MemberAdmin})
+		apptest.WantKind(t, err, fault.Forbidden, "read by a customer")
+		_, err = w.App.System.Report(t.Context(), auth.Actor{SiteID: 1, UserID: 1, TokenID: 1, Role: auth.Operator})
+		apptest.WantKind(t, err, fault.Forbidden, "read with a token")
+	})
+}
