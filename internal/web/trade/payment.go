@@ -57,6 +57,7 @@ func (p *pages) payment(v *shell.Visit) error {
 		data.Adjustments = paymentsOfStory(v, adjusting.Items)
 		data.Adjustments.Empty = shell.Empty{Title: "Nothing has adjusted this payment", Text: "Refunds, captures and chargebacks of it will stand here."}
 	}
+	data.Explained.Open = len(report.Allocations) == 1
 	for _, x := range report.Allocations {
 		data.Explained.Allocations = append(data.Explained.Allocations, explainAllocation(v, x, "Booking "+strconv.FormatInt(x.BookingID, 10)))
 	}

@@ -45,6 +45,7 @@ type explained struct {
 	Steps       []protection.Step
 	Allocations []explainedAllocation
 	More        bool
+	Open        bool // show the steps at once
 }
 
 type explainedAllocation struct {
@@ -88,7 +89,7 @@ func (p *pages) booking(v *shell.Visit) error {
 		return err
 	}
 	data := storyPage{
-		Booking: b, Figures: storyFigures(b, report), Facts: bookingFacts(v, b, names[b.ChannelID]),
+		Booking: b, Figures: storyFigures(b, report), Facts: bookingFacts(v, b, names[b.ChannelID], report.Sums.LastDay),
 		Payments: paymentsOfStory(v, paid.Items), Explained: explainedOf(v, report), Mails: mailsOf(v, mails.Items),
 		History: history(v, b, paid.Items, mails.Items, told.Items),
 	}
@@ -130,14 +131,10 @@ func storyFigures(b travel.Booking, r reports.BookingProtection) []figure {
 	if sums.Simulated {
 		protected.Text = "Protected, as a test"
 	}
-	list = append(list, protected)
-	if sums.LastDay != civil.NoDay {
-		list = append(list, figure{Text: "Last day of dispute", Value: shell.Day(sums.LastDay)})
-	}
-	return list
+	return append(list, protected)
 }
 
-func bookingFacts(v *shell.Visit, b travel.Booking, channel string) []shell.Fact {
+func bookingFacts(v *shell.Visit, b travel.Booking, channel string, lastDay civil.Day) []shell.Fact {
 	today := civil.DayOf(v.Now())
 	status := bookingState(b.StatusOn(today))
 	travelled := shell.Day(b.End)
@@ -147,7 +144,7 @@ func bookingFacts(v *shell.Visit, b travel.Booking, channel string) []shell.Fact
 	list := []shell.Fact{
 		{Text: "Status", Value: status.Text, Tone: status.Tone},
 		{Text: "Channel", Value: channel, Href: v.At("/channels/" + strconv.FormatInt(b.ChannelID, 10))},
-		{Text: "Travel", Value: travelled}, {Text: "Lead traveller", Value: strings.TrimSpace(b.Firstname + " " + b.Surname)},
+		{Text: "Travel", Value: travelled}, {Text: "Last day of dispute", Value: shell.Day(lastDay)}, {Text: "Lead traveller", Value: strings.TrimSpace(b.Firstname + " " + b.Surname)},
 		{Text: "E-mail", Value: b.Email}, {Text: "Country", Value: b.Country}, {Text: "Reference", Value: b.Reference},
 		{Text: "Number", Value: strconv.FormatInt(b.ID, 10)}, {Text: "Also protected by", Value: shell.Say(string(b.OtherProtection()))},
 		{Text: "Language", Value: languageOf(b.Language)}, {Text: "Logged", Value: shell.Instant(b.CreatedAt)}, {Text: "Logged by", Value: b.Author},
@@ -227,7 +224,16 @@ func mailState(s mail.State) shell.Cell {
 // history is what became of a booking, the latest first. Events are kept for ninety days; what the booking and its payments
 // say themselves is there for ever.
 func history(v *shell.Visit, b travel.Booking, paid []travel.Transaction, mails []mail.Mail, told []events.Event) (list []happening) {
-	list = append(list, happening{At: b.CreatedAt, What: "Booking logged", Text: "by " + b.Author})
+	for _, e := range slices.Backward(told) { // the oldest is the first of them
+		if e.Type == events.BookingCreated {
+			continue
+		}
+		what := strings.TrimPrefix(string(e.Type), "booking.")
+		if e.Type == events.BookingUpdated {
+			what = "changed"
+		}
+		list = append(list, happening{At: e.At, What: "Booking " + what})
+	}
 	for _, t := range paid {
 		list = append(list, happening{
 			At: t.CreatedAt, What: shell.Say(string(t.Type)), Href: paymentAt(v, t.ID),
@@ -239,16 +245,7 @@ func history(v *shell.Visit, b travel.Booking, paid []travel.Transaction, mails 
 			list = append(list, happening{At: m.QueuedAt, What: "Mail sent", Text: shell.Say(string(m.Kind)) + " to " + m.Recipient})
 		}
 	}
-	for _, e := range told {
-		if e.Type == events.BookingCreated {
-			continue
-		}
-		what := strings.TrimPrefix(string(e.Type), "booking.")
-		if e.Type == events.BookingUpdated {
-			what = "changed"
-		}
-		list = append(list, happening{At: e.At, What: "Booking " + what})
-	}
+	list = append(list, happening{At: b.CreatedAt, What: "Booking logged", Text: "by " + b.Author})
 	slices.SortStableFunc(list, func(a, b happening) int { return b.At.Compare(a.At) })
 	return list
 }
