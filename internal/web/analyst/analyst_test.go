@@ -152,3 +152,30 @@ func TestWhatHasNoRateIsNotKnown(t *testing.T) {
 	wants(t, "a row without a rate", b.file(t, "/exposure?currency=CHF&channels="+strconv.FormatInt(b.euros.ID, 10)),
 		[]string{b.euros.Name, "EUR", "1", "500.00", "Not known", "0.00", "Not known"})
 }
+
+// TestSuppliersHaveTheirNames: as rows, crossed with something else, and as a filter, which finds all bookings with one of them.
+func TestSuppliersHaveTheirNames(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	var ids []int64
+	for _, name := range []string{"Casa Azul", "Air Minho"} {
+		s, err := b.App.Suppliers.Create(t.Context(), b.Actor, travel.SupplierFields{Name: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, s.ID)
+	}
+	for i, booking := range []travel.Booking{b.first, b.second} {
+		if _, err := b.App.Bookings.Update(t.Context(), b.Actor, booking.ID, travel.BookingFields{Suppliers: new(ids[:i+1])}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wants(t, "by supplier", b.file(t, "/exposure?by=supplier"),
+		[]string{"Casa Azul", "GBP", "1", "600.00", "600.00", "0.00", "600.00"},
+		[]string{"Casa Azul + Air Minho", "EUR", "1", "500.00", "400.00", "0.00", "400.00"},
+		[]string{"No supplier", "GBP", "1", "0.00", "0.00", "70.00", "70.00"})
+	wants(t, "by country and supplier", b.file(t, "/exposure?by=country&across=supplier&months=2024-11"),
+		[]string{"Portugal", "Casa Azul + Air Minho", "EUR", "1", "500.00", "400.00", "0.00", "400.00"})
+	a := b.reader.Must(b.At("/exposure?by=supplier"))
+	b.reader.Must(link(t, a.Body, "Casa Azul"), "Supplier: Casa Azul", "1,000.00 GBP")
+}

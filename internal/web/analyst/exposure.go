@@ -36,7 +36,7 @@ func (p *pages) exposure(v *shell.Visit) error {
 	if err != nil {
 		return p.fail(s, which, err, page)
 	}
-	if err := p.learn(v, s.names, suppliersOf(found)); err != nil {
+	if err := p.learn(v, s.names, s.suppliersOf(found)); err != nil {
 		return err
 	}
 	if len(s.Channels) == 1 {
@@ -74,9 +74,26 @@ func (s *settings) below(path string, pairs ...string) string {
 	return s.v.At(path) + "?" + query
 }
 
-func suppliersOf(r reports.ExposureReport) (ids []int64) {
-	for _, row := range r.Rows {
-		ids = append(ids, protection.SupplierIDs(row.Key.Suppliers)...)
+// named is how many suppliers a page names. Those with less at risk have their numbers; a file has the names of all.
+const named = 5 * offered
+
+// suppliersOf are the suppliers in the rows of a report, those with most at risk first.
+func (s *settings) suppliersOf(r reports.ExposureReport) (ids []int64) {
+	rows := slices.Clone(r.Subtotals)
+	slices.SortStableFunc(rows, func(a, b protection.Subtotal) int { return cmp.Compare(b.E1+b.E2, a.E1+a.E2) })
+	if r.Query.By != protection.BySupplier && r.Query.Across == protection.BySupplier {
+		for _, row := range r.Rows {
+			rows = append(rows, protection.Subtotal{Key: row.Key})
+		}
+	}
+	seen := map[int64]bool{}
+	for _, row := range rows {
+		for _, id := range protection.SupplierIDs(row.Key.Suppliers) {
+			if !seen[id] && (len(ids) < named || s.v.Format() != "") {
+				seen[id] = true
+				ids = append(ids, id)
+			}
+		}
 	}
 	return ids
 }

@@ -98,7 +98,7 @@ func (p *pages) merchantView(ctx context.Context, s *settings, r *report, found 
 		if err != nil {
 			return err
 		}
-		if err := p.learn(v, s.names, suppliersOf(split)); err != nil {
+		if err := p.learn(v, s.names, s.suppliersOf(split)); err != nil {
 			return err
 		}
 		r.draw(s.chartOf(split, string(by)))
