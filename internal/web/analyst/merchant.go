@@ -56,6 +56,13 @@ func (p *pages) merchant(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
+	switch channel.Mode {
+	case travel.ModeTest:
+		t.Empty = shell.Empty{Title: "This is a test channel", Text: "Its payments are not real. They are in no report of exposure."}
+	case travel.ModeDraft:
+		t.Empty = shell.Empty{Title: "This channel is not protected yet", Text: "Its exposure stands here from the first protected payment on.",
+			Act: shell.Link{Text: "See its protection", Href: v.At("/channels/" + strconv.FormatInt(id, 10) + "/protection")}}
+	}
 	r.Parts = []part{{Title: "By month of travel", Table: t}}
 	if v.Format() == "" {
 		if err := p.merchantView(v.R.Context(), s, r, found, id); err != nil {

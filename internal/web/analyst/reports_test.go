@@ -153,6 +153,11 @@ func TestAMerchantHasAPage(t *testing.T) {
 	wants(t, "its months", b.file(t, "/channels/"+strconv.FormatInt(b.pounds.ID, 10)),
 		[]string{"Jun 2024", "GBP", "1", "0.00", "0.00", "70.00", "70.00"}, []string{"Sep 2024", "GBP", "1", "600.00", "600.00", "0.00", "600.00"})
 	b.reader.Must(link(t, a.Body, "Sep 2024"), "Month of travel: Sep 2024", "600.00 GBP")
+	draft := b.Channel(travel.ModeDraft, "GBP")
+	a = b.reader.Must(b.At("/channels/"+strconv.FormatInt(draft.ID, 10)), "This channel is not protected yet")
+	if strings.Contains(a.Text(), "Run-off") {
+		t.Error("a run-off of nothing is drawn")
+	}
 	if a := b.reader.Get(b.At("/channels/999")); a.Status != http.StatusNotFound {
 		t.Errorf("a channel that is not there: %d", a.Status)
 	}

@@ -58,6 +58,9 @@ func runOffChart(found reports.RunOffReport, title string) chart.Chart {
 		ID: "run-off", Kind: chart.Area, Title: title, Currency: found.Query.Currency, Names: "At the end of",
 		Series: []string{"Undelivered (E1)", "Tail (E2)"}, Caption: "If nothing happens and time passes, in " + string(found.Query.Currency),
 	}
+	if found.Allocations == 0 {
+		return c
+	}
 	last := ""
 	for _, x := range found.Points {
 		if x.Gaps.E1 || x.Gaps.E2 { // a curve with a hole says the wrong thing
