@@ -86,7 +86,7 @@ func (c statementsShowCmd) Run(ctx context.Context, p *program) error {
 	case c.JSON:
 		return p.printJSON(api.ShowStatement(found, now))
 	case c.CSV:
-		return api.WriteStatementCSV(p.stdout, found.Statement, document.Label(c.For), lines)
+		return document.WriteCSV(p.stdout, found.Statement, document.Label(c.For), lines)
 	}
 	p.statementHead(found)
 	return p.statementLines(found.Currency, lines)

@@ -1,5 +1,5 @@
-// Package document writes the statement of a channel as a PDF, in each language of the service. The same statement always
-// gives the same bytes. Fonts for Latin, Greek,
+// Package document writes the statement of a channel as a PDF, in each language of the service, and as CSV. The same statement
+// always gives the same bytes. Fonts for Latin, Greek,
 // Cyrillic, Arabic, Hebrew and Thai letters are part of the program. Fonts for Chinese, Japanese
 // and Korean are read from a folder, because they are forty times as large. Begin to read at WriteStatement.
 package document

@@ -55,6 +55,21 @@ func Add(f *shell.Frame, a *app.App) error {
 	f.Site("GET /channels/{id}/protection/documents/{document}", auth.Read, p.document)
 	f.Site("POST /channels/{id}/protection/documents/{document}/delete", auth.WriteChannels, p.detach)
 	f.Site("POST /channels/{id}/protection/answer", auth.SetChannelMode, p.answer)
+
+	f.Site("GET /statements", auth.ReadStatements, p.statements)
+	f.Site("GET /statements/{id}", auth.ReadStatements, p.statement)
+	f.Site("GET /statements/{id}/pdf", auth.ReadStatements, p.statementPDF)
+	f.Site("GET /statements/{id}/csv", auth.ReadStatements, p.statementCSV)
+	f.Site("GET /statements/{id}/pay", auth.RecordStatementPayments, p.pay)
+	f.Site("POST /statements/{id}/pay", auth.RecordStatementPayments, p.pay)
+
+	f.Site("GET /settings/suppliers", auth.Read, p.suppliers)
+	f.Site("GET /settings/suppliers/new", auth.WriteSuppliers, p.newSupplier)
+	f.Site("POST /settings/suppliers", auth.WriteSuppliers, p.makeSupplier)
+	f.Site("GET /settings/suppliers/{id}", auth.Read, p.supplier)
+	f.Site("POST /settings/suppliers/{id}", auth.WriteSuppliers, p.changeSupplier)
+	f.Site("GET /settings/suppliers/{id}/delete", auth.WriteSuppliers, p.deleteSupplier)
+	f.Site("POST /settings/suppliers/{id}/delete", auth.WriteSuppliers, p.deleteSupplier)
 	return nil
 }
 

@@ -1,0 +1,109 @@
+package channels
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+
+	"holdfast/internal/document"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+// label is the reader for whom a paper is made, as the address says.
+func label(v *shell.Visit) (document.Label, error) {
+	reader := document.Label(cmp.Or(v.Query("for"), string(document.Labels[0])))
+	if !slices.Contains(document.Labels, reader) {
+		return "", fault.WrongField("for", "This is not one of %s, %s.", document.Policyholder, document.Merchant)
+	}
+	return reader, nil
+}
+
+// statementPDF sends a statement as a PDF, in the language of its channel.
+func (p *pages) statementPDF(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	reader, err := label(v)
+	if err != nil {
+		return err
+	}
+	found, lines, err := p.app.Statements.WithLines(v.R.Context(), v.Actor, id, document.MaxLines)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	fonts := document.Fonts{Dir: p.frame.FontDir}
+	err = fonts.WriteStatement(&out, document.Statement{Statement: found.Statement, Lines: lines, Label: reader, Language: found.Language})
+	if err != nil {
+		return err
+	}
+	return v.Attach(fmt.Sprintf("statement-%d.pdf", found.Number), "application/pdf", out.Bytes())
+}
+
+// statementCSV sends all lines of a statement, however many there are.
+func (p *pages) statementCSV(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	reader, err := label(v)
+	if err != nil {
+		return err
+	}
+	found, _, err := p.app.Statements.Get(v.R.Context(), v.Actor, id)
+	if err != nil {
+		return err
+	}
+	return v.Stream(fmt.Sprintf("statement-%d.csv", found.Number), "text/csv; charset=utf-8", func(w io.Writer) error {
+		return document.WriteCSV(w, found.Statement, reader, p.app.Statements.AllLines(v.R.Context(), v.Actor, id))
+	})
+}
+
+// pay records a payment against a statement.
+func (p *pages) pay(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	s, _, err := p.app.Statements.Get(v.R.Context(), v.Actor, id)
+	if err != nil {
+		return err
+	}
+	form := shell.Filled("date", v.Now().Format("2006-01-02"))
+	if s.Open > 0 {
+		form.Values.Set("total", money.FormatPlain(s.Open, s.Currency))
+	}
+	if v.R.Method == http.MethodPost {
+		if form, err = v.Form(); err != nil {
+			return err
+		}
+		r := form.Reading()
+		in := travel.StatementPaymentFields{
+			PaidOn: r.Day("date"), Amount: r.Amount("total", s.Currency), Currency: &s.Currency, Reference: r.Text("reference"),
+			WithinOpen: form.Get("anyway") == "",
+		}
+		in.Problems = r.Problems
+		made, created, err := p.app.Statements.Pay(v.R.Context(), v.Actor, id, in)
+		ok, err := v.Took(form, err)
+		switch {
+		case err != nil:
+			return err
+		case ok && !created:
+			return v.Done(statementAt(v, id, ""), "A payment with this reference was recorded before: there is one, and not two.")
+		case ok:
+			return v.Done(statementAt(v, id, ""), "A payment of %s is recorded.", shell.Money(made.Amount, made.Currency))
+		}
+	}
+	return v.Show(p.Pages, "pay.html", shell.Page{Title: "Record a payment", Menu: statementsMenu, Path: aboveStatement(v, id, s.Number), Data: struct {
+		Form           *shell.Form
+		Back, Currency string
+		Open           string
+	}{form, statementAt(v, id, ""), string(s.Currency), shell.Money(s.Open, s.Currency)}})
+}

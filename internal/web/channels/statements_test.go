@@ -1,0 +1,144 @@
+package channels_test
+
+import (
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/auth"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+	"holdfast/internal/web/webtest"
+)
+
+// issued is a house with one statement over one payment.
+func issued(t *testing.T) (h *webtest.House, at string, id int64) {
+	t.Helper()
+	h = webtest.New(t)
+	h.World.At("2024-05-10")
+	c := h.Channel("protection-only", h.Site.Policy.Currency)
+	h.Must(apptest.Report(travel.Purchase, h.Booking(c, 60000, "2024-09-14"), 60000))
+	h.World.At("2024-06-02")
+	h.Advance(time.Minute)
+	if _, err := h.App.Statements.IssueDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	list := h.Statements(travel.StatementFilter{Channels: []int64{c.ID}})
+	if len(list) != 1 || list[0].Closing <= 0 {
+		t.Fatalf("there are %+v", list)
+	}
+	return h, h.At("/statements/" + shell.Ident(list[0].ID).Plain), list[0].ID
+}
+
+// TestAStatementByItsPages: the list, the sums, the lines, the papers, and what is paid of it.
+func TestAStatementByItsPages(t *testing.T) {
+	t.Parallel()
+	h, one, id := issued(t)
+	b := h.As(auth.Finance)
+	s, _, err := h.App.Statements.Get(t.Context(), h.Actor, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closing := strings.ReplaceAll(shell.Money(s.Closing, s.Currency), "\u00a0", " ")
+	b.Must(h.At("/statements"), s.ChannelName, closing, "Open")
+	if a := b.Must(h.At("/statements?overdue=1"), "No statements here"); strings.Contains(a.Text(), s.ChannelName) {
+		t.Error("it is overdue before its day")
+	}
+	if a := b.Get(h.At("/statements?channels=x")); a.Status != http.StatusBadRequest {
+		t.Errorf("no channel: %d", a.Status)
+	}
+	b.Must(one, "How it adds up", "No payments yet", "Premium lines", closing, "Record a payment")
+	if a := b.Get(one + "/pdf"); !strings.HasPrefix(a.Body, "%PDF-") || a.Header.Get("Content-Type") != "application/pdf" {
+		t.Errorf("the PDF is %d %.20q", a.Status, a.Body)
+	}
+	if a := b.Get(one + "/pdf?for=nobody"); a.Status != http.StatusBadRequest {
+		t.Errorf("a PDF for nobody: %d", a.Status)
+	}
+	rows, err := csv.NewReader(strings.NewReader(b.Get(one + "/csv").Body)).ReadAll()
+	if last := rows[len(rows)-1]; err != nil || last[2] != "closing" || last[17] != money.FormatPlain(s.Closing, s.Currency) {
+		t.Errorf("the CSV ends with %v: %v", rows[len(rows)-1], err)
+	}
+	lines, err := csv.NewReader(strings.NewReader(b.Get(one + "?format=csv").Body)).ReadAll()
+	if err != nil || len(lines) != 2 {
+		t.Errorf("the lines are %v: %v", lines, err)
+	}
+	b.Must(one+"/pay", "Still open", closing)
+	pay := url.Values{"total": {"x"}, "date": {"2024-06-03"}, "reference": {""}}
+	if a := b.Post(one+"/pay", pay); a.Status != http.StatusBadRequest || strings.Count(a.Body, `class="problem"`) != 3 {
+		t.Errorf("a wrong form: %d\n%s", a.Status, a.Text())
+	}
+	pay = url.Values{"total": {money.FormatPlain(s.Closing+1, s.Currency)}, "date": {"2024-06-02"}, "reference": {"bank 1"}}
+	if a := b.Post(one+"/pay", pay); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "more than is open") {
+		t.Errorf("too much: %d %s", a.Status, a.Text())
+	}
+	pay.Set("total", money.FormatPlain(s.Closing, s.Currency))
+	for _, says := range []string{fmt.Sprintf("A payment of %s is recorded.", closing), "was recorded before"} {
+		if a := b.Post(one+"/pay", pay); a.To != one {
+			t.Fatalf("paying: %d %s", a.Status, a.Text())
+		}
+		b.Must(one, says, "bank 1", "Paid")
+	}
+	if s, _, _ = h.App.Statements.Get(t.Context(), h.Actor, id); s.Open != 0 {
+		t.Errorf("%d is open", s.Open)
+	}
+}
+
+// TestStatementsAreForThoseWhoMayReadThem: read_only may not, and a forged payment is refused.
+func TestStatementsAreForThoseWhoMayReadThem(t *testing.T) {
+	t.Parallel()
+	h, one, id := issued(t)
+	b := h.As(auth.ReadOnly)
+	for _, path := range []string{h.At("/statements"), one, one + "/pdf", one + "/csv", one + "/pay"} {
+		if a := b.Get(path); a.Status != http.StatusForbidden {
+			t.Errorf("%s answers %d", path, a.Status)
+		}
+	}
+	if a := b.Post(one+"/pay", url.Values{"total": {"1"}, "date": {"2024-06-01"}, "reference": {"x"}}); a.Status != http.StatusForbidden {
+		t.Errorf("paying: %d", a.Status)
+	}
+	if s, _, err := h.App.Statements.Get(t.Context(), h.Actor, id); err != nil || s.Open != s.Closing {
+		t.Errorf("it is paid: %+v %v", s, err)
+	}
+}
+
+// TestSuppliersByTheirPages: the operator keeps them, everybody reads them.
+func TestSuppliersByTheirPages(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	b := h.As(auth.Operator)
+	list := h.At("/settings/suppliers")
+	b.Must(list, "No suppliers here", "New supplier")
+	if a := b.Post(list, url.Values{"name": {""}, "url": {"x"}, "country": {"XX"}}); a.Status != http.StatusBadRequest || strings.Count(a.Body, `class="problem"`) != 3 {
+		t.Errorf("a wrong form: %d\n%s", a.Status, a.Text())
+	}
+	b.Post(list, url.Values{"name": {"Blue Air"}, "category": {"air"}, "country": {"ES"}})
+	b.Must(list, "Blue Air is a supplier now.", "air", "ES")
+	found, err := h.App.Suppliers.List(t.Context(), h.Actor, travel.SupplierFilter{}, travel.Page{Number: 1, Size: 5, Offset: -1, OrderBy: "id"})
+	if err != nil || len(found.Items) != 1 {
+		t.Fatal(err)
+	}
+	one := list + "/" + shell.Ident(found.Items[0].ID).Plain
+	if a := b.Post(one, url.Values{"name": {"Red Air"}, "version": {"99"}}); a.Status == http.StatusSeeOther {
+		t.Error("it saves over what somebody else has saved")
+	}
+	b.Post(one, url.Values{"name": {"Red Air"}, "url": {"https://red.example"}})
+	b.Must(list+"?name=red", "Red Air", "https://red.example")
+	admin := h.As(auth.MemberAdmin)
+	if a := admin.Must(one, "https://red.example"); strings.Contains(a.Text(), "Save") || strings.Contains(a.Text(), "Delete") {
+		t.Error("a customer is offered to change it")
+	}
+	for _, path := range []string{list, one, one + "/delete"} {
+		if a := admin.Post(path, url.Values{"name": {"Mine"}}); a.Status != http.StatusForbidden {
+			t.Errorf("%s answers a customer %d", path, a.Status)
+		}
+	}
+	b.Must(one+"/delete", "Delete the supplier Red Air?")
+	b.Post(one+"/delete", nil)
+	b.Must(list, "Red Air is deleted.", "No suppliers here")
+}

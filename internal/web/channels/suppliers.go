@@ -1,0 +1,175 @@
+package channels
+
+import (
+	"net/http"
+	"strconv"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+// supplierOrders are what the list can be ordered by.
+var supplierOrders = []string{"name", "category", "country", "id"}
+
+// suppliers lists the suppliers of the site.
+func (p *pages) suppliers(v *shell.Visit) error {
+	page, err := v.PageOf(supplierOrders, false)
+	if err != nil {
+		return err
+	}
+	form := &shell.Form{Values: v.R.URL.Query()}
+	f := travel.SupplierFilter{Name: form.Get("name")}
+	if country := form.Get("country"); country != "" {
+		f.Countries = []string{country}
+	}
+	if category := form.Get("category"); category != "" {
+		f.Categories = []string{category}
+	}
+	t := shell.Table{
+		Name: "suppliers", Caption: "Suppliers", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
+		Columns: []shell.Column{
+			{Name: "name", Title: "Name", Sorts: true}, {Name: "category", Title: "Category", Sorts: true}, {Name: "country", Title: "Country", Sorts: true},
+			{Name: "url", Title: "Website"}, {Name: "id", Title: "Number", Figure: true, Sorts: true},
+		},
+		Empty: shell.Empty{
+			Title: "No suppliers here",
+			Text:  "A supplier is who delivers a part of a trip, such as an airline or a hotel. Bookings name theirs, so that you see how much hangs on each.",
+		},
+	}
+	var acts []shell.Link
+	if v.Can(auth.WriteSuppliers) {
+		acts = []shell.Link{{Text: "New supplier", Href: v.At("/settings/suppliers/new")}}
+		t.Empty.Act = acts[0]
+	}
+	err = v.Each(page, func(page travel.Page) (bool, error) {
+		list, err := p.app.Suppliers.List(v.R.Context(), v.Actor, f, page)
+		for _, s := range list.Items {
+			t.Rows = append(t.Rows, shell.Row{Href: supplierAt(v, s.ID, ""), Cells: []shell.Cell{
+				shell.Words(s.Name), shell.Words(s.Category), shell.Words(s.Country), shell.Words(s.URL), shell.Ident(s.ID),
+			}})
+		}
+		t.More = list.More
+		return list.More, err
+	})
+	if err != nil {
+		return err
+	}
+	made := v.Table(t)
+	if sent, err := v.File(made); sent || err != nil {
+		return err
+	}
+	return v.Show(p.Pages, "suppliers.html", shell.Page{
+		Title: "Suppliers", Menu: settingsMenu, Parts: v.Parts("settings", "/settings/suppliers"), Acts: acts, Data: struct {
+			List   *shell.Table
+			Filter *shell.Form
+			Send   string
+		}{made, form, v.At("/settings/suppliers")},
+	})
+}
+
+func supplierAt(v *shell.Visit, id int64, below string) string {
+	return v.At("/settings/suppliers/" + shell.Ident(id).Plain + below)
+}
+
+func (p *pages) showSupplier(v *shell.Visit, form *shell.Form, s travel.Supplier) error {
+	view := struct {
+		Form               *shell.Form
+		Facts              []shell.Fact
+		May                bool
+		Send, Back, Delete string
+	}{Form: form, May: v.Can(auth.WriteSuppliers), Send: v.At("/settings/suppliers"), Back: v.At("/settings/suppliers")}
+	page := shell.Page{Title: "New supplier", Menu: settingsMenu, Path: []shell.Link{{Text: "Suppliers", Href: view.Back}}}
+	if s.ID != 0 {
+		page.Title, view.Send, view.Delete = s.Name, supplierAt(v, s.ID, ""), supplierAt(v, s.ID, "/delete")
+		view.Facts = []shell.Fact{
+			{Text: "Category", Value: s.Category}, {Text: "Country", Value: s.Country}, {Text: "Website", Value: s.URL}, {Text: "Number", Value: shell.Ident(s.ID).Text},
+		}
+	}
+	page.Data = view
+	return v.Show(p.Pages, "supplier.html", page)
+}
+
+func (p *pages) newSupplier(v *shell.Visit) error {
+	return p.showSupplier(v, shell.Filled(), travel.Supplier{})
+}
+
+func (p *pages) makeSupplier(v *shell.Visit) error {
+	form, err := v.Form()
+	if err != nil {
+		return err
+	}
+	made, err := p.app.Suppliers.Create(v.R.Context(), v.Actor, supplierFields(form))
+	if ok, err := v.Took(form, err); err != nil {
+		return err
+	} else if !ok {
+		return p.showSupplier(v, form, travel.Supplier{})
+	}
+	return v.Done(v.At("/settings/suppliers"), "%s is a supplier now.", made.Name)
+}
+
+func supplierFields(form *shell.Form) travel.SupplierFields {
+	r := form.Reading()
+	in := travel.SupplierFields{Name: r.Text("name"), URL: r.Text("url"), Category: r.Text("category"), Country: r.Text("country")}
+	if version := r.Number("version"); version != nil {
+		in.IfVersion = *version
+	}
+	in.Problems = r.Problems
+	return in
+}
+
+func (p *pages) supplier(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	s, err := p.app.Suppliers.Get(v.R.Context(), v.Actor, id)
+	if err != nil {
+		return err
+	}
+	return p.showSupplier(v, shell.Filled("name", s.Name, "url", s.URL, "category", s.Category, "country", s.Country,
+		"version", strconv.FormatInt(s.Version, 10)), s)
+}
+
+func (p *pages) changeSupplier(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	form, err := v.Form()
+	if err != nil {
+		return err
+	}
+	changed, err := p.app.Suppliers.Change(v.R.Context(), v.Actor, id, supplierFields(form))
+	if ok, err := v.Took(form, err); err != nil {
+		return err
+	} else if !ok {
+		return p.showSupplier(v, form, travel.Supplier{ID: id, Name: "Supplier " + shell.Ident(id).Text})
+	}
+	return v.Done(v.At("/settings/suppliers"), "%s is changed.", changed.Name)
+}
+
+// deleteSupplier asks, and then deletes a supplier that nothing refers to.
+func (p *pages) deleteSupplier(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	s, err := p.app.Suppliers.Get(v.R.Context(), v.Actor, id)
+	if err != nil {
+		return err
+	}
+	again := shell.Filled()
+	if v.R.Method == http.MethodPost {
+		ok, err := v.Took(again, p.app.Suppliers.Delete(v.R.Context(), v.Actor, id, 0))
+		if err != nil {
+			return err
+		} else if ok {
+			return v.Done(v.At("/settings/suppliers"), "%s is deleted.", s.Name)
+		}
+	}
+	return v.Confirm(shell.Confirmation{
+		Title: "Delete the supplier " + s.Name + "?", Act: "Delete the supplier", Harm: true, Back: supplierAt(v, id, ""), Again: again,
+		Text: []string{"It cannot be taken back. A supplier that a channel or a booking names stays."},
+	}, shell.Page{Menu: settingsMenu, Path: []shell.Link{{Text: "Suppliers", Href: v.At("/settings/suppliers")}}})
+}
