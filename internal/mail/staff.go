@@ -70,9 +70,12 @@ const linkGone = "The link of this mail was used already, or its time is over."
 // secretText makes the text of a mail as it leaves: with the one-time link, which is shown nowhere else. problem says why there is no
 // such mail any more.
 func (m *Mails) secretText(ctx context.Context, mail Mail) (made Message, problem string, err error) {
-	if mail.Letter.Link == "" || m.LinkTo == nil {
+	if mail.Letter.Link == "" {
 		made, err = m.text(ctx, mail)
 		return made, "", err
+	}
+	if m.LinkTo == nil { // a program without pages
+		return made, linkGone, nil
 	}
 	link, err := m.LinkTo(ctx, mail.Letter.Link)
 	if err != nil || link == "" {
