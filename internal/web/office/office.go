@@ -35,6 +35,7 @@ func Add(f *shell.Frame, a *app.App) error {
 		f.Site("POST /approvals/{id}/"+verb, auth.DecideProposals, p.decide(verb))
 	}
 	f.Office("GET /sites", auth.ManageSites, p.sites)
+	f.Office("GET /receivables", auth.ManageSites, p.receivables)
 	f.Office("GET /jobs", auth.ManageSites, p.jobs)
 	f.Office("POST /jobs/{name}/run", auth.ManageSites, p.runJob)
 	f.Office("GET /system", auth.ManageSites, p.system)
