@@ -241,7 +241,7 @@ func importSays(f takeover.File) string {
 
 func importFigures(f takeover.File) []figure {
 	return []figure{
-		{Text: "Rows", Value: shell.Count(f.Rows)}, {Text: "New bookings", Value: shell.Count(f.BookingsCreated)},
+		{Text: "New bookings", Value: shell.Count(f.BookingsCreated)},
 		{Text: "New payments", Value: shell.Count(f.PaymentsCreated)}, {Text: "There already", Value: shell.Count(f.PaymentsThere)},
 		{Text: "Refused", Value: shell.Count(f.Refused)},
 	}
