@@ -79,7 +79,8 @@ func (l *Links) invitee(tx *db.Tx, by auth.Actor, in travel.UserFields, role aut
 	}
 	if auth.NoPassword(user.PasswordHash) && len(members) == 0 && !user.Operator { // they never came, and are expected nowhere
 		fresh.ID = user.ID
-		return fresh, Invitation, reuseUser(tx, fresh)
+		// What went to another address must not open the account of this one.
+		return fresh, Invitation, errors.Join(endPasswordLinks(tx, user.ID), reuseUser(tx, fresh))
 	}
 	for _, m := range members {
 		if m.SiteID == by.SiteID && role != auth.Operator {

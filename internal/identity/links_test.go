@@ -286,12 +286,15 @@ func TestWhoCanBeInvited(t *testing.T) {
 
 		// A wrong address is mended by inviting anew.
 		typo, lost := invite(boss, "may", "may@exmaple.com", auth.ReadOnly, fault.Internal, "with a wrong address")
+		asked(t, h, "may")
+		_, sent := posted(t, h)
 		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, boss, typo.ID), fault.Internal, "taking it back")
 		apptest.WantKind(t, h.Links.Choose(ctx, lost, newPassword, ""), fault.SettingNotFound, "the link of before")
 		mended, _ := invite(boss, "may", "may@example.com", auth.ReadOnly, fault.Internal, "with the right one")
 		if mended.ID != typo.ID || mended.Email != "may@example.com" {
 			t.Errorf("she is %+v", mended)
 		}
+		apptest.WantKind(t, h.Links.Choose(ctx, sent[len(sent)-1], newPassword, ""), fault.SettingNotFound, "what went to the wrong address")
 		op, link := invite(auth.System(0), "op", "op@example.com", auth.Operator, fault.Internal, "an operator by the operator")
 		if !op.Operator || kind(link) != identity.Invitation {
 			t.Errorf("the operator is %+v", op)
