@@ -63,6 +63,7 @@ func (p *pages) addMore(f *shell.Frame) {
 	f.Site("GET /settings/audit/heads", auth.ReadAudit, p.heads)
 	f.Site("GET /settings/audit/{id}", auth.ReadAudit, p.auditRecord)
 	f.Site("GET /channels/{id}/terms", auth.Read, p.channel)
+	f.Site("GET /statements/bordereaux", auth.ReadStatements, p.bordereau)
 }
 
 // settings completes a page of the settings of a site; at is its address below the site.

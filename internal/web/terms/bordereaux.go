@@ -1,0 +1,152 @@
+package terms
+
+import (
+	"cmp"
+	"slices"
+
+	"holdfast/internal/money"
+	"holdfast/internal/protection"
+	"holdfast/internal/reports"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+// Bounds of a bordereau on a page. The API and the command line give all rows.
+const (
+	bordereauRows  = 10_000 // that are added up, and that a file has
+	bordereauShown = 50
+)
+
+// bordereauSum adds up the rows of one kind in one currency, in minor units.
+type bordereauSum struct {
+	kind     string
+	currency money.Currency
+	rows     int64
+	net, tax int64
+}
+
+// bordereau shows the premium bordereau of a month with its totals, and gives it as a file. What the contract says of reference,
+// year of account and commission stands in the address, so that the page can be kept as a bookmark and sent to a colleague.
+func (p *pages) bordereau(v *shell.Visit) error {
+	form := shell.Filled("period", cmp.Or(v.Query("period"), v.Now().Format("2006-01")), "umr", v.Query("umr"), "year", v.Query("year"),
+		"commission", v.Query("commission"))
+	r := form.Reading()
+	commission := int64(0)
+	if text := form.Get("commission"); text != "" {
+		m := cardLine.FindStringSubmatch("0-: " + text + " %")
+		if m == nil {
+			r.Problems.Wrong("commission", "A percentage such as 12.5 is expected.")
+		} else {
+			commission = ppm(m[4])
+		}
+	}
+	travel.CheckLine(&r.Problems, "umr", form.Get("umr"))
+	r.Number("year")
+	report, err := p.app.Bordereaux.Premium(v.R.Context(), v.Actor, reports.BordereauQuery{Problems: r.Problems, Month: form.Get("period")})
+	t := shell.Table{
+		Name: "bordereau-" + form.Get("period"), Caption: "Rows of the bordereau", Columns: bordereauColumns,
+		Empty: shell.Empty{Title: "No premium was booked in this month", Text: "Each premium, return of premium and minimum that is recorded in the month is a row."},
+	}
+	var sums []bordereauSum
+	if ok, err := v.Took(form, err); err != nil {
+		return err
+	} else if ok {
+		if sums, err = readBordereau(v, report, form, &t); err != nil {
+			return err
+		}
+	}
+	made := v.Table(t)
+	if sent, err := v.File(made); sent || err != nil {
+		return err
+	}
+	more := len(made.Rows) > bordereauShown
+	made.Rows = made.Rows[:min(len(made.Rows), bordereauShown)]
+	totals, err := totalsTable(v, sums, commission)
+	if err != nil {
+		return err
+	}
+	return v.Show(p.Pages, "bordereau.html", shell.Page{
+		Title: "Premium bordereau", Menu: "/statements", Parts: v.Parts("statements", "/statements/bordereaux"), Wide: true,
+		Data: struct {
+			Form          *shell.Form
+			Totals, List  *shell.Table
+			More, Cut, Ok bool
+			Final         bool
+			AsOf          string
+		}{form, totals, made, more, t.More, len(form.Problems) == 0, report.Final, shell.Day(report.AsOf)},
+	})
+}
+
+// bordereauColumns are those of the rows. Reference and year are those of the contract.
+var bordereauColumns = []shell.Column{
+	{Name: "umr", Title: "Contract", Hidden: true}, {Name: "year", Title: "Year of account", Hidden: true},
+	{Name: "recorded_at", Title: "Recorded"}, {Name: "merchant", Title: "Merchant"}, {Name: "type", Title: "Type"},
+	{Name: "insured", Title: "Sum insured", Figure: true}, {Name: "value", Title: "In the policy's currency", Figure: true},
+	{Name: "expiry", Title: "Expiry"}, {Name: "country", Title: "Country", Hidden: true},
+	{Name: "net", Title: "Net premium", Figure: true}, {Name: "tax", Title: "Tax", Figure: true}, {Name: "gross", Title: "Gross", Figure: true},
+	{Name: "line", Title: "Line", Figure: true, Hidden: true},
+}
+
+// readBordereau fills the table, and adds up the rows by kind and currency.
+func readBordereau(v *shell.Visit, report reports.Bordereau, form *shell.Form, t *shell.Table) (sums []bordereauSum, err error) {
+	year := form.Get("year")
+	for row, err := range report.Rows {
+		if err != nil {
+			return nil, err
+		}
+		if len(t.Rows) == bordereauRows {
+			t.More = true
+			break
+		}
+		i := slices.IndexFunc(sums, func(s bordereauSum) bool { return s.kind == row.Kind && s.currency == row.Settlement })
+		if i < 0 {
+			sums = append(sums, bordereauSum{kind: row.Kind, currency: row.Settlement})
+			i = len(sums) - 1
+		}
+		sums[i].rows, sums[i].net, sums[i].tax = sums[i].rows+1, sums[i].net+row.Amount, sums[i].tax+row.Tax
+		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
+			shell.Words(form.Get("umr")), shell.Words(year), shell.AtInstant(row.RecordedAt), shell.Words(row.Merchant),
+			shell.Words(shell.Say(row.Kind)), shell.Sum(row.Insured, row.Original), shell.Sum(row.InsuredValue, row.Settlement),
+			shell.OnDay(row.Expiry), shell.Words(row.Country), shell.Sum(row.Amount, row.Settlement), shell.Sum(row.Tax, row.Settlement),
+			shell.Sum(row.Gross(), row.Settlement), shell.Ident(row.LineID),
+		}})
+	}
+	return sums, nil
+}
+
+// totalsTable has a row for each kind, and one for each currency with the commission on its net premium, rounded once.
+func totalsTable(v *shell.Visit, sums []bordereauSum, commission int64) (*shell.Table, error) {
+	t := shell.Table{
+		Name: "totals", Bare: true, Caption: "Totals",
+		Columns: []shell.Column{
+			{Name: "type", Title: "Type"}, {Name: "rows", Title: "Rows", Figure: true}, {Name: "net", Title: "Net premium", Figure: true},
+			{Name: "tax", Title: "Tax", Figure: true}, {Name: "gross", Title: "Gross", Figure: true},
+			{Name: "commission", Title: "Commission", Figure: true}, {Name: "due", Title: "Gross less commission", Figure: true},
+		},
+	}
+	var all []bordereauSum
+	for _, s := range sums {
+		t.Rows = append(t.Rows, shell.Row{Cells: s.cells(shell.Say(s.kind))})
+		i := slices.IndexFunc(all, func(a bordereauSum) bool { return a.currency == s.currency })
+		if i < 0 {
+			all = append(all, bordereauSum{currency: s.currency})
+			i = len(all) - 1
+		}
+		all[i].rows, all[i].net, all[i].tax = all[i].rows+s.rows, all[i].net+s.net, all[i].tax+s.tax
+	}
+	for _, s := range all {
+		part, err := protection.TaxOn(s.net, travel.TaxCode{RatePPM: commission})
+		if err != nil {
+			return nil, err
+		}
+		cells := append(s.cells("All in "+string(s.currency)), shell.Sum(part, s.currency), shell.Sum(s.net+s.tax-part, s.currency))
+		t.Foot = append(t.Foot, shell.Row{Cells: cells})
+	}
+	return v.Table(t), nil
+}
+
+func (s bordereauSum) cells(name string) []shell.Cell {
+	return []shell.Cell{
+		shell.Words(name), shell.Number(s.rows), shell.Sum(s.net, s.currency), shell.Sum(s.tax, s.currency), shell.Sum(s.net+s.tax, s.currency),
+	}
+}

@@ -1,0 +1,42 @@
+package terms_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/auth"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/webtest"
+)
+
+// TestABordereauHasItsTotals, with the commission on the net premium; it leaves with the reference of the contract.
+func TestABordereauHasItsTotals(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	h.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
+	taxes := []travel.TaxCode{{Code: "IPT", RatePPM: 120_000, Label: "Insurance premium tax"}}
+	h.Policy(travel.PolicyFields{From: apptest.DayPtr(t, "2024-01-01"), TaxCodes: &taxes})
+	c := h.Channel(travel.ModeProtectionOnly, "EUR")
+	b := h.Booking(c, 120000, "2024-09-14")
+	p := h.Must(apptest.Report(travel.Purchase, b, 60000)) // 4.35, as in the worked lines
+	h.Must(apptest.Linked(travel.Refund, p, b, 30000))
+	reader := h.As(auth.Finance)
+	at := h.At("/statements/bordereaux?period=2024-06&umr=B0001&year=2024&commission=12.5")
+	reader.Must(at, "Original 1 4.35 GBP 0.52 GBP 4.87 GBP", "All in GBP 2 2.18 GBP", "0.27 GBP", "Contract B0001", "600.00 EUR")
+	rows := seen(t, reader, at+"&format=csv&col=umr&col=year&col=type&col=net&col=gross")
+	if len(rows) != 3 || strings.Join(rows[1], " ") != "B0001 2024 original 4.35 4.87" && strings.Join(rows[1], " ") != "B0001 2024 Original 4.35 4.87" {
+		t.Errorf("%v", rows)
+	}
+	reader.Must(h.At("/statements/bordereaux?period=2023-01"), "No premium was booked in this month")
+	for _, wrong := range []string{"?period=June", "?period=2024-06&commission=x", "?period=2024-06&year=x"} {
+		if a := reader.Get(h.At("/statements/bordereaux" + wrong)); a.Status != http.StatusBadRequest {
+			t.Errorf("%s: %d", wrong, a.Status)
+		}
+	}
+	if a := h.As(auth.ReadOnly).Get(at); a.Status != http.StatusForbidden {
+		t.Errorf("read_only sees premium: %d", a.Status)
+	}
+}
