@@ -96,7 +96,7 @@ func (p *pages) overdue(v *shell.Visit) ([]todo, error) {
 	if err != nil || len(found.Items) == 0 {
 		return nil, err
 	}
-	return []todo{{counted(len(found.Items), found.More, "statement is", "statements are") + " overdue", "", v.At("/statements?overdue=true"), "bad"}}, nil
+	return []todo{{counted(len(found.Items), found.More, "statement is", "statements are") + " overdue", "", v.At("/statements?overdue=1"), "bad"}}, nil
 }
 
 func (p *pages) deadMails(v *shell.Visit) ([]todo, error) {
