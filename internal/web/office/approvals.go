@@ -75,6 +75,9 @@ func subject(p travel.Proposal) string {
 	if p.Subject == "" {
 		return fmt.Sprintf("Proposal %d", p.ID)
 	}
+	if p.Kind == travel.ProposeOpenCover {
+		return "Protection of " + p.Subject
+	}
 	return strings.ToUpper(p.Subject[:1]) + p.Subject[1:]
 }
 

@@ -2,6 +2,7 @@ package terms
 
 import (
 	"context"
+	"strings"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
@@ -69,7 +70,7 @@ func (p *pages) fillChannel(ctx context.Context, v *shell.Visit, c travel.Channe
 	data.Facts = []shell.Fact{
 		{Text: "Mode", Value: shell.Say(c.Mode)}, {Text: "State", Value: shell.Say(c.Status())}, {Text: "Currency", Value: string(c.Currency)},
 		{Text: "Statements", Value: shell.Say(c.StatementPeriod)}, {Text: "Currency of the policy", Value: string(policy.Currency)},
-		{Text: "Policy", Value: "from " + firstDay(policy.FromDay).Text, Href: v.At(policiesAt)},
+		{Text: "Policy", Value: "From " + strings.ToLower(firstDay(policy.FromDay).Text[:1]) + firstDay(policy.FromDay).Text[1:], Href: v.At(policiesAt)},
 	}
 	data.Card = channelCard(v, policy, c.ID)
 	in, err := p.app.Limits.List(ctx, v.Actor, limits.LimitFilter{Channels: []int64{c.ID, 0}}, shortList)
