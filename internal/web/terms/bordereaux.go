@@ -126,7 +126,7 @@ func totalsTable(v *shell.Visit, sums []bordereauSum, commission int64) (*shell.
 	}
 	var all []bordereauSum
 	for _, s := range sums {
-		t.Rows = append(t.Rows, shell.Row{Cells: s.cells(shell.Say(s.kind))})
+		t.Rows = append(t.Rows, shell.Row{Cells: append(s.cells(shell.Say(s.kind)), shell.Cell{}, shell.Cell{})})
 		i := slices.IndexFunc(all, func(a bordereauSum) bool { return a.currency == s.currency })
 		if i < 0 {
 			all = append(all, bordereauSum{currency: s.currency})
