@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -13,6 +14,8 @@ import (
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
+
+	"holdfast/internal/demo"
 )
 
 // What pictures are taken of: `make screenshots` says where they go.
@@ -220,4 +223,43 @@ func (p *tab) size(width, height int64, dark bool) {
 	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 	})
+}
+
+// TestDashboardPictures keeps a picture of every kind of page of the dashboard, on a telephone and on a desk, light and dark, of
+// the demo's book and of an empty one, as the operator and as the site's admin see it.
+func TestDashboardPictures(t *testing.T) {
+	folder := os.Getenv("HOLDFAST_SCREENSHOTS")
+	for book, args := range map[string][]string{"book": {"demo"}, "empty": {"demo", "--empty"}} {
+		p := onSQLite(t).start(args...)
+		for name, role := range map[string]string{demo.OperatorName: "Operator", demo.AdminName: "Admin"} {
+			t.Run(book+" "+role, func(t *testing.T) {
+				t.Parallel()
+				w := &walker{newTab(t), p.base}
+				w.signIn(name, passwordOf(t, p, role))
+				into := filepath.Join(folder, "dashboard", book, strings.ToLower(role))
+				if err := os.MkdirAll(into, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				w.walk(func(kind string) {
+					for _, width := range []int64{390, 1280} {
+						for _, dark := range []bool{false, true} {
+							w.size(width, 900, dark)
+							mode := map[bool]string{false: "light", true: "dark"}[dark]
+							name := strings.Trim(strings.NewReplacer("/", "_", "#", "1").Replace(kind), "_")
+							w.picture(filepath.Join(into, fmt.Sprintf("%s-%d-%s.png", name, width, mode)))
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// picture keeps a picture of the whole page.
+func (w *walker) picture(file string) {
+	w.t.Helper()
+	shot := call(w.tab, page.CaptureScreenshot, page.CaptureScreenshotParams{CaptureBeyondViewport: new(true)})
+	if err := os.WriteFile(file, shot.Data, 0o644); err != nil {
+		w.t.Fatal(err)
+	}
 }
