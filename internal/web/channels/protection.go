@@ -229,7 +229,8 @@ func (p *pages) answer(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	in := underwriting.Answer{State: underwriting.State(form.Get("state")), Note: form.Get("note")}
+	// A form without its version is taken for an old one.
+	in := underwriting.Answer{State: underwriting.State(form.Get("state")), Note: form.Get("note"), IfVersion: 1}
 	if version := form.Reading().Number("version"); version != nil {
 		in.IfVersion = *version
 	}

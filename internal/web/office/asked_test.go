@@ -1,6 +1,7 @@
 package office_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -33,47 +34,29 @@ func TestARequestForProtectionIsAnswered(t *testing.T) {
 	b := h.As(auth.Operator)
 	send(false)
 	b.Must("/asked", "Nobody waits for an answer")
-	if a := b.Get("/asked/1/1"); a.Status != http.StatusNotFound {
-		t.Errorf("what is not sent yet is shown: %d", a.Status)
-	}
-	document, err := h.App.Underwriting.Attach(t.Context(), merchant, c.ID, "bond.pdf", strings.NewReader("%PDF-1.7\n1 0 obj\n%%EOF\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	send(true)
-	b.Must("/asked", "draft GBP", "Alpine Escapes Ltd", "2,500,000.00 GBP", "ada")
-	page := b.Must("/asked/1/1", "HRB 123456", "0.45 %", "ABTA", "50,000.00 GBP", "31 to 90 days", "bond.pdf", "Your answer")
-	if file := b.Get("/asked/1/1/documents/1"); file.Status != http.StatusOK || !strings.HasPrefix(file.Body, "%PDF") ||
-		!strings.HasPrefix(file.Header.Get("Content-Disposition"), "attachment") || document.ID != 1 {
-		t.Errorf("%d %v", file.Status, file.Header)
+	queue := b.Must("/asked", "draft GBP", "Alpine Escapes Ltd", "2,500,000.00 GBP", "ada")
+	page := h.At(fmt.Sprintf("/channels/%d/protection", c.ID))
+	if !strings.Contains(queue.Body, `href="`+page+`"`) {
+		t.Errorf("the queue does not lead to %s:\n%s", page, queue.Body)
 	}
-	_, version, _ := strings.Cut(page.Body, `name="version" value="`)
-	version, _, _ = strings.Cut(version, `"`)
 	for _, role := range []auth.Role{auth.ReadOnly, auth.Finance, auth.MemberAdmin} {
-		other := h.As(role)
-		for _, path := range []string{"/asked", "/asked/1/1", "/asked/1/1/documents/1"} {
-			if a := other.Get(path); a.Status != http.StatusNotFound {
-				t.Errorf("%s sees %s: %d", role, path, a.Status)
-			}
-		}
-		if a := other.Post("/asked/1/1/taken", url.Values{"version": {version}}); a.Status != http.StatusNotFound {
-			t.Errorf("%s answers: %d", role, a.Status)
+		if a := h.As(role).Get("/asked"); a.Status != http.StatusNotFound {
+			t.Errorf("%s sees the queue: %d", role, a.Status)
 		}
 	}
-	if a := b.Post("/asked/1/1/refused", url.Values{"version": {version}}); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This is needed.") {
-		t.Errorf("refused without a word: %d", a.Status)
-	}
+	_, version, _ := strings.Cut(b.Must(page, "Your answer").Body, `name="version" value="`)
+	version, _, _ = strings.Cut(version, `"`)
 	for _, old := range []string{"", "999"} {
-		if a := b.Post("/asked/1/1/taken", url.Values{"version": {old}}); a.Status != http.StatusConflict {
+		if a := b.Post(page+"/answer", url.Values{"state": {"taken"}, "version": {old}}); a.Status != http.StatusConflict {
 			t.Errorf("what somebody has changed meanwhile is taken with the version %q: %d", old, a.Status)
 		}
 	}
-	if a := b.Post("/asked/1/1/taken", url.Values{"version": {version}, "note": {"Welcome"}}); a.Status != http.StatusSeeOther {
+	if a := b.Post(page+"/answer", url.Values{"state": {"taken"}, "version": {version}, "note": {"Welcome"}}); a.Status != http.StatusSeeOther {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
 	b.Must("/asked", "Nobody waits for an answer")
 	b.Must("/asked?answered=1", "Taken", "Alpine Escapes Ltd")
-	b.Must("/asked/1/1", "You have taken this request", "Welcome")
 	if made, err := h.App.Channels.Get(t.Context(), h.Actor, c.ID); err != nil || made.Mode != travel.ModeDraft {
 		t.Errorf("the answer has changed the channel: %+v, %v", made.Mode, err)
 	}

@@ -40,11 +40,6 @@ func Add(f *shell.Frame, a *app.App) error {
 	f.Office("POST /jobs/{name}/run", auth.ManageSites, p.runJob)
 	f.Office("GET /system", auth.ManageSites, p.system)
 	f.Office("GET /asked", auth.SetChannelTerms, p.asked)
-	f.Office("GET /asked/{on}/{id}", auth.SetChannelTerms, p.request)
-	f.Office("GET /asked/{on}/{id}/documents/{document}", auth.SetChannelTerms, p.document)
-	for _, state := range []underwriting.State{underwriting.Taken, underwriting.Questions, underwriting.Refused} {
-		f.Office("POST /asked/{on}/{id}/"+string(state), auth.SetChannelTerms, p.answer(state))
-	}
 	f.Office("GET /new-site", auth.ManageSites, p.newSite)
 	f.Office("POST /new-site", auth.ManageSites, p.makeSite)
 	return nil

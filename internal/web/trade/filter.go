@@ -27,9 +27,7 @@ func filterOf(v *shell.Visit) *filter {
 // list are the values of a field: it may be sent more than once, and hold several with commas.
 func (f *filter) list(name string) (list []string) {
 	for _, text := range f.form.All(name) {
-		for _, one := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
-			list = append(list, one)
-		}
+		list = append(list, strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })...)
 	}
 	if len(list) > travel.MaxList {
 		f.problems.Wrong(name, "At most %d are possible.", travel.MaxList)
