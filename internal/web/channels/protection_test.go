@@ -100,12 +100,18 @@ func TestAskingForProtection(t *testing.T) {
 	if a := operator.Post(page+"/answer", url.Values{"state": {"questions"}}); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This is needed.") {
 		t.Errorf("a question without words: %d", a.Status)
 	}
-	send(operator, page+"/answer", url.Values{"state": {"questions"}, "note": {"Which bank?"}})
+	answer := func(state, note string) {
+		t.Helper()
+		_, version, _ := strings.Cut(operator.Must(page, "Your answer").Body, `name="version" value="`)
+		version, _, _ = strings.Cut(version, `"`)
+		send(operator, page+"/answer", url.Values{"state": {state}, "note": {note}, "version": {version}})
+	}
+	answer("questions", "Which bank?")
 	merchant.Must(page, "has a question", "Which bank?", "Send it to the operator")
 	send(merchant, page, asking())
 	send(merchant, page+"/take-back", nil)
 	send(merchant, page, asking())
-	send(operator, page+"/answer", url.Values{"state": {"taken"}})
+	answer("taken", "")
 	operator.Must(page, "taken it on", "Set the mode")
 	r, err := h.App.Underwriting.Get(t.Context(), h.Actor, h.Site.ID, c.ID)
 	if err != nil || r.State != underwriting.Taken || r.Facts.Turnover != 250_000_050 || r.Facts.ChargebackRate != 4500 || r.Facts.Lead != [5]int64{10, 90} || len(r.Documents) != 1 {

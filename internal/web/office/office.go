@@ -7,7 +7,6 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
-	"holdfast/internal/underwriting"
 	"holdfast/internal/web/shell"
 )
 

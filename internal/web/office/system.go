@@ -78,3 +78,13 @@ func movedTable(v *shell.Visit, list []reports.MovedClock) *shell.Table {
 	}
 	return v.Table(t)
 }
+
+// present are the facts that say something.
+func present(facts []shell.Fact) (list []shell.Fact) {
+	for _, f := range facts {
+		if f.Value != "" {
+			list = append(list, f)
+		}
+	}
+	return list
+}
