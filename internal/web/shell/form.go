@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"mime"
@@ -10,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/internal/auth"
 	"holdfast/internal/fault"
 	"holdfast/internal/travel"
 )
@@ -51,6 +54,18 @@ func (v *Visit) Form() (*Form, error) {
 		return nil, tooLarge(err)
 	}
 	return &Form{Values: v.R.PostForm}, noCards(v.R.PostForm)
+}
+
+// Once is the actor of a form that makes something: the same form sent twice makes it once. The form has a field "key" for that. What
+// is sent with other content, such as by somebody who went back and changed it, is a new request.
+func (v *Visit) Once(form *Form) auth.Actor {
+	actor := v.Actor
+	if form.Get("key") != "" {
+		sum := sha256.Sum256([]byte(v.R.URL.Path + "?" + form.Values.Encode()))
+		hash := hex.EncodeToString(sum[:])
+		actor.Key = auth.IdempotencyKey{Key: "form " + hash, Hash: hash}
+	}
+	return actor
 }
 
 // noCards refuses card numbers: no page has a field for one. A password is stored in no form that shows it, and a key is one of

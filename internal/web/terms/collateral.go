@@ -109,6 +109,7 @@ func (p *pages) newCollateral(v *shell.Visit) error {
 			form.Values.Set("to", c.ToDay.String())
 		}
 	}
+	form.Values.Set("key", p.app.Collaterals.NewUUID())
 	return p.collateralForm(v, form)
 }
 
@@ -137,7 +138,7 @@ func (p *pages) addCollateral(v *shell.Visit) error {
 		in.Amount = r.Amount("amount", *in.Currency)
 	}
 	in.Problems = r.Problems
-	made, err := p.app.Collaterals.Add(v.R.Context(), v.Actor, in)
+	made, err := p.app.Collaterals.Add(v.R.Context(), v.Once(form), in)
 	if ok, err := v.Took(form, err); err != nil {
 		return err
 	} else if !ok {

@@ -163,7 +163,8 @@ func pastLimit(v *shell.Visit, l protection.Limit) shell.Row {
 
 // newLimit shows the form for a limit.
 func (p *pages) newLimit(v *shell.Visit) error {
-	return p.limitForm(v, shell.Filled("scope", "channel", "channels", v.Query("channel"), "from", civil.DayOf(v.Now()).String()))
+	return p.limitForm(v, shell.Filled("scope", "channel", "channels", v.Query("channel"), "from", civil.DayOf(v.Now()).String(),
+		"key", p.app.Limits.NewUUID()))
 }
 
 func (p *pages) limitForm(v *shell.Visit, form *shell.Form) error {
@@ -203,7 +204,7 @@ func (p *pages) setLimit(v *shell.Visit) error {
 	}
 	in.Amount, in.Currency = r.Amount("amount", policy.Currency), policy.Currency
 	in.Problems = r.Problems
-	made, err := p.app.Limits.Set(v.R.Context(), v.Actor, in)
+	made, err := p.app.Limits.Set(v.R.Context(), v.Once(form), in)
 	if ok, err := v.Took(form, err); err != nil {
 		return err
 	} else if !ok {

@@ -148,7 +148,7 @@ func (p *pages) newPolicy(v *shell.Visit) error {
 		"minimum_per_line", money.FormatPlain(like.MinimumPerLine, like.Currency),
 		"minimum_per_month", money.FormatPlain(like.MinimumPerMonth, like.Currency),
 		"statement_period", like.StatementPeriod, "payment_terms_days", strconv.FormatInt(like.PaymentTermsDays, 10),
-		"rate_card", cardText(like.RateCard), "tax_codes", taxText(like.TaxCodes),
+		"rate_card", cardText(like.RateCard), "tax_codes", taxText(like.TaxCodes), "key", p.app.Policies.NewUUID(),
 	)
 	if like.PremiumRefundable {
 		form.Values.Set("premium_refundable", "1")
@@ -186,7 +186,7 @@ func (p *pages) setPolicy(v *shell.Visit) error {
 	needed(r, "currency", "late_log_days", "max_fixing_age_days", "payment_terms_days")
 	travel.CheckNote(&r.Problems, "reason", in.Reason)
 	in.Problems = r.Problems
-	made, err := p.app.Policies.Set(v.R.Context(), v.Actor, in)
+	made, err := p.app.Policies.Set(v.R.Context(), v.Once(form), in)
 	if ok, err := v.Took(form, err); err != nil {
 		return err
 	} else if !ok {

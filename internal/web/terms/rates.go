@@ -139,7 +139,7 @@ func (p *pages) rateHistory(v *shell.Visit) error {
 
 // newQuote shows the form for a quote.
 func (p *pages) newQuote(v *shell.Visit) error {
-	return p.quoteForm(v, shell.Filled("currency", v.Query("currency"), "day", civil.DayOf(v.Now()).String()))
+	return p.quoteForm(v, shell.Filled("currency", v.Query("currency"), "day", civil.DayOf(v.Now()).String(), "key", p.app.Rates.NewUUID()))
 }
 
 func (p *pages) quoteForm(v *shell.Visit, form *shell.Form) error {
@@ -167,7 +167,7 @@ func (p *pages) quote(v *shell.Visit) error {
 	}
 	travel.CheckNote(&r.Problems, "reason", in.Reason)
 	in.Problems = r.Problems
-	made, err := p.app.Rates.Quote(v.R.Context(), v.Actor, in)
+	made, err := p.app.Rates.Quote(v.R.Context(), v.Once(form), in)
 	if ok, err := v.Took(form, err); err != nil {
 		return err
 	} else if !ok {

@@ -1,13 +1,10 @@
 package trade
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"strconv"
 	"strings"
 
-	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
@@ -71,7 +68,7 @@ func (p *pages) makeBooking(v *shell.Visit, form *shell.Form) (travel.Booking, e
 		r.Problems.Wrong("currencies", "It is that of the channel.")
 	}
 	in.Problems = r.Problems
-	return p.app.Bookings.Create(v.R.Context(), once(v, form), in)
+	return p.app.Bookings.Create(v.R.Context(), v.Once(form), in)
 }
 
 // bookingFields reads the fields of a booking, but its channel and its currency. Amounts are in the currency.
@@ -104,18 +101,6 @@ func bookingFields(r *shell.Reading, c money.Currency) travel.BookingFields {
 		in.Suppliers = &ids
 	}
 	return in
-}
-
-// once makes the actor of a form that makes something: the same form sent twice makes it once. The form has a key for that. What
-// is sent with other content, such as by somebody who went back and changed it, is a new request.
-func once(v *shell.Visit, form *shell.Form) auth.Actor {
-	actor := v.Actor
-	if form.Get("key") != "" {
-		sum := sha256.Sum256([]byte(v.R.URL.Path + "?" + form.Values.Encode()))
-		hash := hex.EncodeToString(sum[:])
-		actor.Key = auth.IdempotencyKey{Key: "form " + hash, Hash: hash}
-	}
-	return actor
 }
 
 func (p *pages) editBooking(v *shell.Visit) error {

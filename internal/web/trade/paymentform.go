@@ -45,7 +45,7 @@ func (p *pages) pay(v *shell.Visit) error {
 		if form, err = v.Form(); err != nil {
 			return err
 		}
-		made, _, err := p.app.Payments.Create(v.R.Context(), once(v, form), payment(form, b))
+		made, _, err := p.app.Payments.Create(v.R.Context(), v.Once(form), payment(form, b))
 		if ok, err := took(v, form, err, payFields...); err != nil {
 			return err
 		} else if ok {
@@ -118,7 +118,7 @@ func (p *pages) adjust(v *shell.Visit, kind travel.TransactionType) error {
 		if form, err = v.Form(); err != nil {
 			return err
 		}
-		made, _, err := p.app.Payments.Create(v.R.Context(), once(v, form), adjustment(form, t, kind))
+		made, _, err := p.app.Payments.Create(v.R.Context(), v.Once(form), adjustment(form, t, kind))
 		fields := []string{"total", "effective_at", "reference", "content", "reason_code", "challenge_date"}
 		for _, s := range splitsOf(t) {
 			fields = append(fields, s.Field)
