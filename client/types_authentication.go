@@ -30,7 +30,8 @@ type SessionDefaultSite struct {
 	Name string `json:"name"`
 	// The site_path in the addresses of the site.
 	Path string `json:"path"`
-	// What the user may do on this site. Nothing asks for `read_payouts`, `sign_off_payout` and `export` yet.
+	// What the user may do on this site. Nothing asks for `read_payouts` and `sign_off_payout` yet, and only the
+	// dashboard for `export`.
 	Permissions  []string `json:"permissions"`
 	ChannelCount int64    `json:"channel_count"`
 	Usertype     Role     `json:"usertype"`

@@ -22,7 +22,7 @@ func (b book) file(t *testing.T, below string) [][]string {
 	if strings.Contains(below, "?") {
 		join = "&"
 	}
-	rows, err := csv.NewReader(strings.NewReader(b.reader.Must(b.At(below) + join + "format=csv").Body)).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(b.taker.Must(b.At(below) + join + "format=csv").Body)).ReadAll()
 	if err != nil || len(rows) == 0 {
 		t.Fatalf("%s: %v", below, err)
 	}

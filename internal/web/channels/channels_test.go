@@ -30,7 +30,7 @@ func at(h *webtest.House, c travel.Channel, below string) string {
 func TestTheListOfChannels(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.ReadOnly)
+	b := h.As(auth.Finance)
 	h.Channel("draft", "EUR")
 	h.Channel("protection-only", "GBP")
 	all := b.Must(h.At("/channels"), "draft EUR", "Protection only", "GBP")

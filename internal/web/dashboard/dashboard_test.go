@@ -9,6 +9,7 @@ import (
 
 	"holdfast/internal/auth"
 	"holdfast/internal/identity"
+	"holdfast/internal/travel"
 	"holdfast/internal/web/webtest"
 )
 
@@ -89,4 +90,36 @@ func TestFormsComeFromOurPages(t *testing.T) {
 		}
 	}
 	b.Must("/account")
+}
+
+// TestTablesLeaveWithWhoMayExport: who may only read sees the page, and takes no file out.
+func TestTablesLeaveWithWhoMayExport(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	h.Booking(h.Channel(travel.ModeTest, "EUR"), 60000, "2024-09-14")
+	for role, may := range map[auth.Role]bool{auth.ReadOnly: false, auth.Finance: true, auth.MemberAdmin: true} {
+		b := h.As(role)
+		page := b.Must(h.At("/bookings"))
+		if offered := strings.Contains(page.Body, "format=csv"); offered != may {
+			t.Errorf("%s is offered files: %t", role, offered)
+		}
+		want := map[bool]int{true: http.StatusOK, false: http.StatusForbidden}[may]
+		for _, format := range []string{"csv", "xlsx"} {
+			if a := b.Get(h.At("/bookings?format=" + format)); a.Status != want {
+				t.Errorf("%s gets %s with %d", role, format, a.Status)
+			}
+		}
+	}
+}
+
+// TestPagesFarBehindTheEnd: no number of a page overflows.
+func TestPagesFarBehindTheEnd(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	b := h.As(auth.Operator)
+	for _, list := range []string{"/settings/limits", "/bookings", "/payments", "/channels", "/settings/audit"} {
+		if a := b.Get(h.At(list + "?page=9223372036854775807")); a.Status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", list, a.Status, a.Text())
+		}
+	}
 }

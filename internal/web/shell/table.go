@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
+	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
@@ -136,8 +138,11 @@ func YesNo(yes bool) Cell {
 	return Words("No")
 }
 
-// tableSize is how many rows a page of a table has.
-const tableSize = 50
+// tableSize is how many rows a page of a table has, and maxPage the last page that one may ask for: it is past the end of any list.
+const (
+	tableSize = 50
+	maxPage   = 1_000_000_000
+)
 
 // PageOf is the page of a list that the address asks for: page, sort and down. orders are what the list can be ordered by, the
 // first by default.
@@ -145,8 +150,8 @@ func (v *Visit) PageOf(orders []string, descending bool) (travel.Page, error) {
 	p := travel.Page{Number: 1, Size: tableSize, Offset: -1, OrderBy: orders[0], Descending: descending}
 	if text := v.Query("page"); text != "" {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return p, fault.WrongField("page", "must be a number from 1")
+		if err != nil || n < 1 || n > maxPage {
+			return p, fault.WrongField("page", "must be a number from 1 to %d", maxPage)
 		}
 		p.Number = n
 	}
@@ -168,7 +173,7 @@ const fileRows = 10_000
 // Each reads the pages of a list: the one that is asked for, or for a file all from the first, up to ten thousand rows. read
 // says whether there are more.
 func (v *Visit) Each(page travel.Page, read func(page travel.Page) (more bool, err error)) error {
-	if v.Format() == "" {
+	if v.Format() == "" || !v.Can(auth.Export) {
 		_, err := read(page)
 		return err
 	}
@@ -202,6 +207,9 @@ func (v *Visit) Table(t Table) *Table {
 
 // File answers with a table as a file, if one is asked for.
 func (v *Visit) File(t *Table) (sent bool, err error) {
+	if v.Format() != "" && !v.Can(auth.Export) {
+		return false, v.Actor.Require(auth.Export)
+	}
 	name := t.Name + "-" + v.Now().Format("2006-01-02")
 	switch v.Format() {
 	case "csv":
@@ -223,8 +231,11 @@ func (v *Visit) File(t *Table) (sent bool, err error) {
 
 func (v *Visit) attach(name, kind string) {
 	v.W.Header().Set("Content-Type", kind)
-	v.W.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	v.W.Header().Set("Content-Disposition", `attachment; filename="`+fileName.ReplaceAllString(name, "-")+`"`)
 }
+
+// fileName is what no name of a file has.
+var fileName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // Attach sends a file of another kind, such as a PDF.
 func (v *Visit) Attach(name, kind string, content []byte) error {
@@ -324,6 +335,9 @@ func (t *Table) Previous() string {
 	}
 	return t.v.With("page", strconv.Itoa(t.Number-1))
 }
+
+// Leaves says whether the reader may take the table out as a file.
+func (t *Table) Leaves() bool { return !t.Bare && t.v.Can(auth.Export) }
 
 // Out is the address of the table as a file.
 func (t *Table) Out(format string) string { return t.v.With("format", format) }

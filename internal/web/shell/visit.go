@@ -164,7 +164,8 @@ func statusOf(err error) int {
 		return http.StatusForbidden
 	case fault.NoRoute, fault.RecordNotFound, fault.SettingNotFound, fault.TokenNotFound:
 		return http.StatusNotFound
-	case fault.InUse, fault.NotPossible, fault.TokenLimit, fault.ReferenceExists, fault.Precondition:
+	case fault.InUse, fault.NotPossible, fault.TokenLimit, fault.ReferenceExists, fault.Precondition, fault.IdempotencyInFlight,
+		fault.IdempotencyMismatch:
 		return http.StatusConflict
 	case fault.TooMany:
 		return http.StatusTooManyRequests

@@ -54,7 +54,7 @@ func TestBookingsAreFound(t *testing.T) {
 func TestBookingsLeaveAsAFile(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.ReadOnly)
+	b := h.As(auth.Finance)
 	c := h.Channel(travel.ModeTest, "EUR")
 	h.Booking(c, 1234_50, "2030-03-01")
 	query := "?col=traveller&col=date_end&col=total&col=currency&format="
