@@ -14,6 +14,7 @@ type User struct {
 	DisplayName          string
 	PasswordHash         string
 	Operator             bool      // all rights on all sites
+	Proven               bool      // the operator made the account, or only who reads the mails of its address could open it
 	SealedTOTP           string    // the secret of the second factor, as it lies in the database; "" without one
 	TwoFactorConfirmedAt time.Time // when the user first sent a right code; zero: not yet
 	TwoFactorLastStep    int64     // only codes of later steps are accepted

@@ -46,6 +46,7 @@ func (a *Accounts) CreateUser(ctx context.Context, actor auth.Actor, in travel.U
 		var err error
 		made, err = InsertUser(tx, auth.User{
 			Username: in.Username, Email: in.Email, DisplayName: in.DisplayName, PasswordHash: hash, Operator: role == auth.Operator,
+			Proven: true,
 		})
 		by := actor
 		if made.Operator {

@@ -15,9 +15,9 @@ import (
 // Invite gives somebody access to the actor's site, or with the role operator to everything, and makes a one-time link for them.
 // The link is mailed in the same write; secret is what it ends with (see Links.Choose).
 //
-// A new user chooses a password with it. A user of another site is known by user name and e-mail address together: they get
-// access at once, and a link that only leads to signing in. So whoever invites learns nothing about them, and can set nobody's
-// password. Of the fields, Password is ignored.
+// A new user chooses a password with it. A user of another site is known by user name and e-mail address together, if the address is
+// proven: they get access at once, and a link that only leads to signing in. So whoever invites learns nothing about them, can set
+// nobody's password, and lets in nobody whom another site has made up. Of the fields, Password is ignored.
 func (l *Links) Invite(
 	ctx context.Context, actor auth.Actor, in travel.UserFields, role auth.Role, mayPayOut bool,
 ) (user auth.User, secret string, err error) {
@@ -65,6 +65,7 @@ func (l *Links) Invite(
 func (l *Links) invitee(tx *db.Tx, by auth.Actor, in travel.UserFields, role auth.Role) (auth.User, LinkKind, error) {
 	fresh := auth.User{
 		Username: in.Username, Email: in.Email, DisplayName: in.DisplayName, PasswordHash: l.Cost.Decoy(), Operator: role == auth.Operator,
+		Proven: l.proves(by),
 	}
 	user, err := UserNamed(tx, in.Username)
 	if errors.Is(err, db.ErrNotFound) {
@@ -87,11 +88,15 @@ func (l *Links) invitee(tx *db.Tx, by auth.Actor, in travel.UserFields, role aut
 			return user, "", fault.WrongField("username", "This user has access already.")
 		}
 	}
-	if role == auth.Operator || !strings.EqualFold(user.Email, in.Email) {
+	if role == auth.Operator || !strings.EqualFold(user.Email, in.Email) || !user.Proven {
 		return user, "", fault.WrongField("username", "This user name is taken.")
 	}
 	return user, Access, nil
 }
+
+// proves says whether the link of an invitation opens an account for the right person alone: it is mailed, and whoever invites does not
+// see it. The operator sees it, and answers for whom they give it to.
+func (l *Links) proves(by auth.Actor) bool { return l.sends() || by.Can(auth.ManageUsers) }
 
 // InviteAgain makes a new link for somebody who was invited to the actor's site and has no password yet. The links before it end.
 // The error is NotPossible for whoever has a password.
@@ -117,6 +122,9 @@ func (l *Links) InviteAgain(ctx context.Context, actor auth.Actor, userID int64)
 			return fault.NotPossibleBecause("has_password", "This person has a password. Who has forgotten it can ask for another where people sign in.")
 		}
 		secret, err = l.make(tx, user, Link{Kind: kind, SiteID: by.SiteID}, LinkMail{SiteID: by.SiteID, By: nameOf(actor)})
+		if err == nil && kind == Invitation { // the links before this one have ended: this one opens the account
+			err = unknownUser(setProven(tx, user, l.proves(actor)))
+		}
 		if err != nil {
 			return err
 		}

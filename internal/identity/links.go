@@ -65,10 +65,14 @@ type Links struct {
 	*core.Core
 	// mail queues a mail in the same write. The room of mails stands above this one.
 	mail func(tx *db.Tx, m LinkMail) error
+	// sends says whether mails go out. Where none do, whoever invites is shown the link.
+	sends func() bool
 }
 
 // NewLinks makes the use cases.
-func NewLinks(c *core.Core, mail func(tx *db.Tx, m LinkMail) error) *Links { return &Links{c, mail} }
+func NewLinks(c *core.Core, mail func(tx *db.Tx, m LinkMail) error, sends func() bool) *Links {
+	return &Links{c, mail, sends}
+}
 
 // make makes a link for a user, ends the older ones like it, and has it mailed if the user has an e-mail address.
 func (l *Links) make(tx *db.Tx, user auth.User, link Link, mail LinkMail) (secret string, err error) {
@@ -155,6 +159,12 @@ func (l *Links) Choose(ctx context.Context, secret, password, address string) er
 		own := attempt{Login: Login{Username: user.Username, Address: address}}.own()
 		if err := errors.Join(setPasswordHash(tx, user.ID, hash), ForgetFailedLogins(tx, []string{own})); err != nil {
 			return unknownUser(err)
+		}
+		if found.Kind == Reset { // it is in the mail alone
+			user.PasswordHash = hash
+			if err := setProven(tx, user, true); err != nil {
+				return unknownUser(err)
+			}
 		}
 		shape := auditedUser{Username: user.Username}
 		return core.Record(tx, by, "user.password_by_link", userObject(user.ID), shape, shape)

@@ -92,8 +92,14 @@ func usersAsked(tx *db.Tx, name string, limit int) (list []auth.User, err error)
 
 // reuseUser gives a user who was invited, and never came, other data.
 func reuseUser(tx *db.Tx, u auth.User) error {
-	return changeUser(tx, `UPDATE users SET email = $2, display_name = $3, operator = $4, modified_at = $5 WHERE id = $1`,
-		u.ID, u.Email, u.DisplayName, u.Operator, db.Micros(tx.Now))
+	return changeUser(tx, `UPDATE users SET email = $2, display_name = $3, operator = $4, modified_at = $5, proven = $6 WHERE id = $1`,
+		u.ID, u.Email, u.DisplayName, u.Operator, db.Micros(tx.Now), u.Proven)
+}
+
+// setProven notes whether a user is known by the address, unless somebody has set another password meanwhile: then it returns
+// db.ErrNotFound.
+func setProven(tx *db.Tx, u auth.User, proven bool) error {
+	return changeUser(tx, `UPDATE users SET proven = $3 WHERE id = $1 AND password_hash = $2`, u.ID, u.PasswordHash, proven)
 }
 
 // lockAdmins keeps the member_admins of a site as they are until the write ends.

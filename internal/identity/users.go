@@ -9,14 +9,14 @@ import (
 )
 
 const userColumns = `id, username, email, display_name, password_hash, operator, two_factor_secret,
-	two_factor_confirmed_at, two_factor_last_step, refresh_generation, refresh_began_at, created_at, modified_at`
+	two_factor_confirmed_at, two_factor_last_step, refresh_generation, refresh_began_at, created_at, modified_at, proven`
 
 func scanUser(scan func(dest ...any) error) (auth.User, error) {
 	var u auth.User
 	var confirmed sql.NullInt64
 	var began, created, modified int64
 	err := scan(&u.ID, &u.Username, &u.Email, &u.DisplayName, &u.PasswordHash, &u.Operator, &u.SealedTOTP,
-		&confirmed, &u.TwoFactorLastStep, &u.RefreshGeneration, &began, &created, &modified)
+		&confirmed, &u.TwoFactorLastStep, &u.RefreshGeneration, &began, &created, &modified, &u.Proven)
 	u.TwoFactorConfirmedAt, u.RefreshBeganAt = db.MaybeInstant(confirmed), db.Instant(began)
 	u.CreatedAt, u.ModifiedAt = db.Instant(created), db.Instant(modified)
 	return u, err
@@ -26,9 +26,9 @@ func scanUser(scan func(dest ...any) error) (auth.User, error) {
 func InsertUser(tx *db.Tx, u auth.User) (auth.User, error) {
 	u.RefreshGeneration, u.RefreshBeganAt, u.CreatedAt, u.ModifiedAt = 1, tx.Now, tx.Now, tx.Now
 	err := tx.Row(`INSERT INTO users (username, email, display_name, password_hash, operator, two_factor_secret,
-			two_factor_last_step, refresh_generation, refresh_began_at, created_at, modified_at)
-		VALUES ($1, $2, $3, $4, $5, '', 0, $6, $7, $7, $7) RETURNING id`,
-		[]any{u.Username, u.Email, u.DisplayName, u.PasswordHash, u.Operator, u.RefreshGeneration, db.Micros(tx.Now)}, &u.ID)
+			two_factor_last_step, refresh_generation, refresh_began_at, created_at, modified_at, proven)
+		VALUES ($1, $2, $3, $4, $5, '', 0, $6, $7, $7, $7, $8) RETURNING id`,
+		[]any{u.Username, u.Email, u.DisplayName, u.PasswordHash, u.Operator, u.RefreshGeneration, db.Micros(tx.Now), u.Proven}, &u.ID)
 	return u, err
 }
 
