@@ -127,9 +127,7 @@ func (p *pages) fields(v *shell.Visit, form *shell.Form) travel.ChannelFields {
 		if operator {
 			in.CardholderPresent, in.ServerToServer = r.Yes("cardholder_present"), r.Yes("server_to_server")
 			in.BeneficiaryID, in.SettlementCurrency, in.Descriptor = r.Text("beneficiary_id"), r.Text("settlement_currency"), r.Text("descriptor")
-			if c, err := money.ParseCurrency(form.Get("payout_currency")); err == nil {
-				in.PayoutMinimum = r.Amount("payout_minimum", c)
-			}
+			in.PayoutMinimum = payoutMinimum(r)
 		}
 	}
 	if version := r.Number("version"); version != nil {
@@ -137,6 +135,36 @@ func (p *pages) fields(v *shell.Visit, form *shell.Form) travel.ChannelFields {
 	}
 	in.Problems = r.Problems
 	return in
+}
+
+// payoutMinimum reads the least payout in the currency of payouts that the same form sets. The form was shown in "payout_currency",
+// which a new channel does not have yet. Where the currency becomes another one, the amount has to be typed anew: 100.00 euros are
+// not 10000 yen. 0 is 0 in each.
+func payoutMinimum(r *shell.Reading) *int64 {
+	var c travel.Channel
+	if given := r.Currency("currencies"); given != nil {
+		c.Currency = *given
+	}
+	c.SettlementCurrency = r.Get("settlement_currency")
+	shown, becomes := money.Currency(r.Get("payout_currency")), money.Currency(c.Settlement())
+	if _, err := money.ParseCurrency(string(becomes)); err != nil {
+		return nil // the room says what is wrong with it
+	}
+	if shown != "" && r.Get("payout_minimum") == "" {
+		r.Problems.Missing("payout_minimum") // an empty one would keep the number, whatever currency it is in now
+		return nil
+	}
+	if shown == "" || shown == becomes {
+		return r.Amount("payout_minimum", becomes)
+	}
+	if c, err := money.ParseCurrency(string(shown)); err == nil {
+		if old, err := money.ParsePlain(r.Get("payout_minimum"), c); err == nil && old == 0 {
+			return &old
+		}
+	}
+	r.Values.Set("payout_currency", string(becomes))
+	r.Problems.Wrong("payout_minimum", "Payouts become ones in %s. Type this amount in %s.", becomes, becomes)
+	return nil
 }
 
 // suppliersOf reads the numbers of suppliers, with commas between them.
