@@ -104,13 +104,19 @@ func (r *Requests) In(ctx context.Context, actor auth.Actor, states []State, pag
 	return core.Read(ctx, r.Core, actor, func(tx *db.Tx) (travel.List[Request], error) { return inStates(tx, states, page) })
 }
 
+// Unwritten stands for the version of a request that nobody has written yet.
+const Unwritten = -1
+
 // Save keeps what a merchant says. With ask it goes to the operator, and all that an underwriter needs must be there. Errors:
-// Forbidden, Invalid, Missing, SettingNotFound, Precondition when somebody has saved it since ifVersion, and NotPossible with
-// the reason protection_asked while the operator has it, or channel_mode for a channel that cannot be protected.
+// Forbidden, Invalid, Missing, SettingNotFound, Precondition when somebody has saved it since ifVersion (0 for any, Unwritten for
+// a request that was not there), and NotPossible with the reason protection_asked while the operator has it, or channel_mode for
+// a channel that cannot be protected.
 func (r *Requests) Save(ctx context.Context, actor auth.Actor, channelID int64, facts Facts, ask bool, ifVersion int64) (Request, error) {
 	saved, err := r.change(ctx, actor, channelID, func(tx *db.Tx, before Request) (after Request, action string, err error) {
-		if err := core.CheckVersion(ifVersion, before.Version); err != nil {
-			return after, "", err
+		if ifVersion != Unwritten || before.Version != 0 {
+			if err := core.CheckVersion(ifVersion, before.Version); err != nil {
+				return after, "", err
+			}
 		}
 		if err := facts.check(ask); err != nil {
 			return after, "", err

@@ -123,8 +123,8 @@ func (p *pages) ask(v *shell.Visit) error {
 	facts := readFacts(r)
 	version := r.Number("version")
 	if err = r.Problems.Err(); err == nil {
-		if version == nil {
-			version = new(int64)
+		if version == nil { // the form was shown before anybody had written anything
+			version = new(int64(underwriting.Unwritten))
 		}
 		_, err = p.app.Underwriting.Save(v.R.Context(), v.Actor, id, facts, ask, *version)
 	}

@@ -14,7 +14,7 @@ func (p *pages) origins(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	return p.originsForm(v, shell.Filled("permitted_urls", strings.Join(site.PermittedURLs, "\n")))
+	return p.originsForm(v, shell.Filled("permitted_urls", strings.Join(site.PermittedURLs, "\n"), "version", shell.Ident(site.Version).Plain))
 }
 
 func (p *pages) originsForm(v *shell.Visit, form *shell.Form) error {
@@ -36,7 +36,7 @@ func (p *pages) changeOrigins(v *shell.Visit) error {
 	if list == nil {
 		list = &[]string{}
 	}
-	_, err = p.app.Sites.Change(v.R.Context(), v.Actor, v.Site.ID, travel.SiteFields{PermittedURLs: list})
+	_, err = p.app.Sites.Change(v.R.Context(), v.Actor, v.Site.ID, travel.SiteFields{PermittedURLs: list, IfVersion: r.Version()})
 	if ok, err := v.Took(form, err); err != nil {
 		return err
 	} else if !ok {

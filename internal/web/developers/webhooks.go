@@ -131,7 +131,7 @@ func (p *pages) editWebhook(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	form := shell.Filled("url", e.URL)
+	form := shell.Filled("url", e.URL, "version", shell.Ident(e.Version).Plain)
 	if typesText(e.Types) != "All" {
 		form.Values["which"], form.Values["types"] = []string{"some"}, e.Types
 	}
@@ -141,7 +141,7 @@ func (p *pages) editWebhook(v *shell.Visit) error {
 // endpointFields reads what the form of a webhook says.
 func endpointFields(form *shell.Form) webhooks.EndpointFields {
 	r := form.Reading()
-	in := webhooks.EndpointFields{URL: r.Text("url")}
+	in := webhooks.EndpointFields{URL: r.Text("url"), IfVersion: r.Version()}
 	if form.Get("which") != "" {
 		types := form.All("types")
 		if form.Get("which") != "some" {

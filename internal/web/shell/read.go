@@ -54,6 +54,15 @@ func (r *Reading) Items(name string) *[]string {
 	return &list
 }
 
+// Version is the version that a form was filled from, in its hidden field "version"; 0 for none.
+func (r *Reading) Version() int64 {
+	version, err := strconv.ParseInt(r.Get("version"), 10, 64)
+	if err != nil || version < 0 {
+		return 0
+	}
+	return version
+}
+
 // Yes is a check box. A browser sends nothing for an empty one: so this is never nil.
 func (r *Reading) Yes(name string) *bool { return new(r.Get(name) != "") }
 

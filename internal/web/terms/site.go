@@ -59,7 +59,7 @@ func (p *pages) parties(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	form := shell.Filled()
+	form := shell.Filled("version", shell.Ident(s.Version).Plain)
 	for prefix, party := range map[string]travel.Party{"issuer_": s.Issuer, "policyholder_": s.Policyholder} {
 		form.Values.Set(prefix+"name", party.Name)
 		form.Values.Set(prefix+"address", party.Address)
@@ -82,7 +82,7 @@ func (p *pages) setParties(v *shell.Visit) error {
 		return err
 	}
 	r := form.Reading()
-	in := travel.SiteFields{Issuer: party(r, "issuer_"), Policyholder: party(r, "policyholder_"), Problems: r.Problems}
+	in := travel.SiteFields{Issuer: party(r, "issuer_"), Policyholder: party(r, "policyholder_"), IfVersion: r.Version(), Problems: r.Problems}
 	_, err = p.app.Sites.Change(v.R.Context(), v.Actor, v.Site.ID, in)
 	if ok, err := v.Took(form, err); err != nil {
 		return err

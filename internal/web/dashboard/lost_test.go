@@ -1,0 +1,56 @@
+package dashboard_test
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/webtest"
+)
+
+// versionField finds the version that a form was filled from.
+var versionField = regexp.MustCompile(`name="version" value="([^"]*)"`)
+
+// TestNobodySavesOverWhatAnotherHasSaved: two people open the same form, and the one who saves last is told.
+func TestNobodySavesOverWhatAnotherHasSaved(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	h.Channel(travel.ModeDraft, "EUR")
+	b := h.As(auth.Operator)
+	if a := b.Post(h.At("/developers/webhooks"), url.Values{"url": {"https://example.com/hooks"}, "which": {"all"}}); a.Status != http.StatusCreated {
+		t.Fatalf("%d %s", a.Status, a.Text())
+	}
+	for _, c := range []struct {
+		form, send    string
+		field         string
+		first, second string
+	}{
+		{"/settings/parties", "/settings/parties", "issuer_name", "First Ltd", "Second Ltd"},
+		{"/developers/origins", "/developers/origins", "permitted_urls", "https://first.example", "https://second.example"},
+		{"/developers/webhooks/1/edit", "/developers/webhooks/1", "url", "https://example.com/first", "https://example.com/second"},
+		{"/channels/1/protection", "/channels/1/protection", "company", "First Ltd", "Second Ltd"},
+	} {
+		version := versionField.FindStringSubmatch(b.Must(h.At(c.form)).Body)
+		if version == nil {
+			t.Errorf("%s has no version", c.form)
+			continue
+		}
+		in := url.Values{"version": {version[1]}, c.field: {c.first}}
+		if a := b.Post(h.At(c.send), in); a.Status != http.StatusSeeOther {
+			t.Errorf("%s: %d %s", c.send, a.Status, a.Text())
+		}
+		late := maps.Clone(in)
+		late.Set(c.field, c.second)
+		if a := b.Post(h.At(c.send), late); a.Status == http.StatusSeeOther || !strings.Contains(a.Text(), "has changed since it was read") {
+			t.Errorf("%s saves over what another has saved: %d %s", c.send, a.Status, a.Text())
+		}
+		if body := b.Must(h.At(c.form)).Body; !strings.Contains(body, c.first) || strings.Contains(body, c.second) {
+			t.Errorf("%s does not keep what was saved first", c.form)
+		}
+	}
+}
