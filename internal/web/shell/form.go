@@ -49,7 +49,7 @@ func (f *Form) Problem(name string) string { return f.Problems[name] }
 
 // Form reads what was sent. A form with a card number is refused before anything is done with it.
 func (v *Visit) Form() (*Form, error) {
-	v.R.Body = http.MaxBytesReader(v.W, v.R.Body, maxForm)
+	v.R.Body = http.MaxBytesReader(v.W, v.R.Body, MaxForm)
 	if err := v.R.ParseForm(); err != nil {
 		return nil, tooLarge(err)
 	}
@@ -85,13 +85,14 @@ func noCards(values url.Values) error {
 
 // Upload reads a form with one file, which comes last in it. The file is read while it comes, and is no larger than a bound.
 func (v *Visit) Upload(name string) (form *Form, file io.Reader, fileName string, err error) {
-	v.R.Body = http.MaxBytesReader(v.W, v.R.Body, int64(v.frame.ImportBytes)+maxForm)
+	v.R.Body = http.MaxBytesReader(v.W, v.R.Body, int64(v.frame.ImportBytes)+MaxForm)
 	kind, params, err := mime.ParseMediaType(v.R.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {
 		return nil, nil, "", fault.New(fault.BadRequest, "No file was sent.")
 	}
 	parts := multipart.NewReader(v.R.Body, params["boundary"])
 	form = &Form{Values: url.Values{}}
+	left := MaxForm // bytes of all fields together
 	for range 100 {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -102,12 +103,15 @@ func (v *Visit) Upload(name string) (form *Form, file io.Reader, fileName string
 		if part.FormName() == name {
 			return form, part, part.FileName(), nil
 		}
-		value, err := io.ReadAll(io.LimitReader(part, maxForm))
+		value, err := io.ReadAll(io.LimitReader(part, int64(left)+1))
+		if left -= len(value); err == nil && left < 0 {
+			err = &http.MaxBytesError{Limit: MaxForm}
+		}
 		if err != nil {
 			return nil, nil, "", tooLarge(err)
 		}
 		form.Values.Add(part.FormName(), string(value))
-		if err := noCards(form.Values); err != nil {
+		if err := noCards(url.Values{part.FormName(): {string(value)}}); err != nil { // each value is looked at once
 			return nil, nil, "", err
 		}
 	}

@@ -33,8 +33,8 @@ var partFiles embed.FS
 //go:embed assets
 var assetFiles embed.FS
 
-// maxForm is how many bytes a form may have, without the file in it.
-const maxForm = 256 << 10
+// MaxForm is how many bytes a form may have, without the file in it.
+const MaxForm = 256 << 10
 
 // Config is what the frame needs.
 type Config struct {
@@ -192,6 +192,12 @@ func (f *Frame) Open(pattern string, h Handler) {
 // Serves says whether a request is for the dashboard.
 func (f *Frame) Serves(r *http.Request) bool {
 	return r.URL.Path == Path || strings.HasPrefix(r.URL.Path, Path+"/")
+}
+
+// Route is the pattern of the page that answers a request, such as "POST /dashboard/sign-in"; "" for none.
+func (f *Frame) Route(r *http.Request) string {
+	_, pattern := f.mux.Handler(r)
+	return pattern
 }
 
 // IsAsset says whether a request is for a file that needs no database.
