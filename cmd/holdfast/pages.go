@@ -15,6 +15,7 @@ import (
 	"holdfast/internal/web/checkout"
 	"holdfast/internal/web/modal"
 	"holdfast/internal/web/outbox"
+	"holdfast/internal/web/shell"
 )
 
 // withPages serves the pages for people beside the API: the front page, the documentation, the dashboard, the payment modal, certificates, the
@@ -24,7 +25,7 @@ func (p *program) withPages(service api.Service) http.Handler {
 		path := r.URL.Path
 		page := func(h http.Handler) {
 			if p.readsDatabase(r) {
-				h = service.Admit(h)
+				h = service.Admit(p.laneOf(r), shell.MaxForm, h)
 			}
 			p.showPage(w, r, h, service)
 		}
@@ -67,6 +68,27 @@ func (p *program) readsDatabase(r *http.Request) bool {
 	}
 }
 
+// pageLanes are the lanes of the dashboard's pages that do not wait with all others.
+var pageLanes = map[string]api.Lane{
+	"POST " + shell.Path + "/sign-in":                      api.LaneLogins,
+	"POST " + shell.Path + "/prove":                        api.LaneLogins,
+	"POST " + shell.Path + "/password":                     api.LaneLogins,
+	"POST " + shell.Path + "/account/password":             api.LaneLogins,
+	"POST " + shell.Path + "/account/second-factor/remove": api.LaneLogins,
+
+	"POST " + shell.Path + "/sites/{site}/bookings/import":                    api.LaneFiles,
+	"POST " + shell.Path + "/sites/{site}/channels/{id}/protection/documents": api.LaneFiles,
+	"GET " + shell.Path + "/sites/{site}/imports/{id}/refused":                api.LaneRefused,
+}
+
+// laneOf is the lane of a page.
+func (p *program) laneOf(r *http.Request) api.Lane {
+	if !p.dashboard.Serves(r) {
+		return api.LaneOthers
+	}
+	return pageLanes[p.dashboard.Route(r)]
+}
+
 // robots tells crawlers what is for them.
 var robots = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -101,6 +123,9 @@ type heldRefusal struct {
 	status int  // held back; 0 for none
 	bare   bool // the text is for nobody: the API knows a better one
 }
+
+// Unwrap is for http.ResponseController: the door sets deadlines of the connection.
+func (h *heldRefusal) Unwrap() http.ResponseWriter { return h.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
 func (h *heldRefusal) WriteHeader(status int) {

@@ -7,9 +7,61 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
+	"holdfast/internal/api"
+	"holdfast/internal/app"
 	"holdfast/internal/core"
+	"holdfast/internal/web/dashboard"
+	"holdfast/internal/web/shell"
 )
+
+// TestLanesOfPages: each pattern is one of a page, and what is not named waits with all others.
+func TestLanesOfPages(t *testing.T) {
+	t.Parallel()
+	frame, err := dashboard.New(shell.Config{Base: "http://localhost", Log: slog.New(slog.DiscardHandler)}, &app.App{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &program{dashboard: frame}
+	lane := func(pattern string) api.Lane {
+		method, path, _ := strings.Cut(strings.NewReplacer("{site}", "demo", "{id}", "7").Replace(pattern), " ")
+		return p.laneOf(httptest.NewRequest(method, path, nil))
+	}
+	for pattern, want := range pageLanes {
+		if got := lane(pattern); got != want || got == api.LaneOthers {
+			t.Errorf("%s: lane %d, not %d", pattern, got, want)
+		}
+	}
+	for _, pattern := range []string{
+		"GET /dashboard/sign-in", "GET /dashboard/sites/{site}/bookings/import", "POST /dashboard/sites/{site}/bookings/new", "POST /dashboard/no/page", "POST /",
+	} {
+		if got := lane(pattern); got != api.LaneOthers {
+			t.Errorf("%s: lane %d", pattern, got)
+		}
+	}
+}
+
+// connection is an answer whose connection takes deadlines.
+type connection struct {
+	*httptest.ResponseRecorder
+	set int
+}
+
+func (c *connection) SetReadDeadline(time.Time) error {
+	c.set++
+	return nil
+}
+
+// TestDeadlinesReachTheConnection through what holds refusals back: without, the door could not end a slow body.
+func TestDeadlinesReachTheConnection(t *testing.T) {
+	t.Parallel()
+	c := &connection{ResponseRecorder: httptest.NewRecorder()}
+	err := http.NewResponseController(&heldRefusal{ResponseWriter: c}).SetReadDeadline(time.Time{})
+	if err != nil || c.set != 1 {
+		t.Errorf("%v, set %d times", err, c.set)
+	}
+}
 
 func TestPagesThatAreNotThereAreErrorsOfTheAPI(t *testing.T) {
 	mux := http.NewServeMux()

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"io"
@@ -340,29 +339,3 @@ func (s Service) AddressOf(r *http.Request) string { return s.clientAddress(r) }
 
 // RequestID is the number of a request, in the log and in the audit.
 func (s Service) RequestID(r *http.Request) string { return s.requestID(r) }
-
-// Admit lets requests for pages in by the same door as those of the API. They wait with all others, and what finds no place is
-// refused at once, by status 429 or 503 with Retry-After.
-func (s Service) Admit(pages http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Timeout)
-		defer cancel()
-		r = r.WithContext(ctx)
-		address := s.clientAddress(r)
-		g, caller := &s.door.others, "address "+network(address)
-		err := g.arrive(caller)
-		if err == nil {
-			defer g.leave(caller)
-			err = g.enter(ctx, caller)
-		}
-		if err == nil {
-			defer g.end()
-			pages.ServeHTTP(w, r)
-			return
-		}
-		c := &call{ResponseWriter: w, r: r, ctx: ctx, address: address, requestID: s.requestID(r), refused: true}
-		defer func() { s.log(c, r, 0) }()
-		s.writeCommonHeaders(c)
-		s.fail(c, err)
-	})
-}

@@ -262,7 +262,7 @@ func TestABodyHasToCome(t *testing.T) {
 func TestPagesComeInByTheSameDoor(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{RequestsAtOnce: 1, RequestsWaiting: 1})
-	pages := h.Admit(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
+	pages := h.Admit(LaneOthers, 1000, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
 	if w, _ := ask(t, pages, "GET", "/healthz"); w.Code != http.StatusAccepted {
 		t.Errorf("a page: %d", w.Code)
 	}

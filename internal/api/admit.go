@@ -1,0 +1,145 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"holdfast/internal/fault"
+)
+
+// Lane names the gate at which the request for a page waits for its turn.
+type Lane int
+
+// The lanes of pages.
+const (
+	LaneOthers  Lane = iota // with all requests that have no gate of their own
+	LaneLogins              // a password is checked or set, which may wait long in the line of identity
+	LaneFiles               // a file is received, which may take minutes
+	LaneRefused             // the file of refused rows is made
+)
+
+func (d *door) gateOfPage(lane Lane) *gate {
+	switch lane {
+	case LaneLogins:
+		return &d.logins
+	case LaneFiles:
+		return &d.files
+	case LaneRefused:
+		return &d.refused
+	default:
+		return &d.others
+	}
+}
+
+// Admit lets requests for pages in by the same door as those of the API. The body of a page has most bytes at most, and is read
+// before its turn, so that no slow sender holds a place of others. A file is read by its page, in Config.UploadTime. What finds no
+// place is refused at once, by status 429 or 503 with Retry-After.
+func (s Service) Admit(lane Lane, most int, pages http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Timeout)
+		defer cancel()
+		c := &call{ResponseWriter: w, r: r.WithContext(ctx), ctx: ctx, address: s.clientAddress(r)}
+		show := func() { pages.ServeHTTP(w, c.r) }
+		if lane == LaneFiles {
+			show = func() { s.showUpload(c, r, pages) }
+		}
+		err := s.door.passPage(c, lane, most, show)
+		if err == nil {
+			return
+		}
+		c.requestID, c.refused = s.requestID(r), true
+		defer func() { s.log(c, r, 0) }()
+		s.writeCommonHeaders(c)
+		s.fail(c, err)
+	})
+}
+
+// passPage shows a page when it is its turn. The error is that there is no place. What is wrong with the body is told to the page,
+// as an error of reading it: a person wants a page as the answer.
+func (d *door) passPage(c *call, lane Lane, most int, show func()) error {
+	g, caller := d.gateOfPage(lane), "address "+network(c.address)
+	if err := g.arrive(caller); err != nil {
+		return err
+	}
+	defer g.leave(caller)
+	if lane != LaneFiles && c.r.Body != nil && c.r.Body != http.NoBody {
+		read, err := d.bodies.read(c, caller, most)
+		defer d.bodies.give(caller, read)
+		switch {
+		case fault.Is(err, fault.BodyTooLarge):
+			c.bodyErr = &http.MaxBytesError{Limit: int64(most)}
+		case err != nil:
+			return err
+		}
+		c.r.Body = io.NopCloser(readBody{bytes.NewReader(c.body), c.bodyErr})
+	}
+	if err := g.enter(c.ctx, caller); err != nil {
+		return err
+	}
+	defer g.end()
+	show()
+	return nil
+}
+
+// readBody is a body that was read at the door, or why it could not be read.
+type readBody struct {
+	from io.Reader
+	err  error
+}
+
+// Read implements io.Reader.
+func (b readBody) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	return b.from.Read(p)
+}
+
+// showUpload shows a page that receives a file. It may take as long as a file may.
+func (s Service) showUpload(c *call, r *http.Request, pages http.Handler) {
+	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.UploadTime)
+	defer cancel()
+	body := &fileBody{ReadCloser: r.Body, c: c, within: s.cfg.UploadTime}
+	defer body.end()
+	r = r.WithContext(ctx)
+	r.Body = body
+	pages.ServeHTTP(c.ResponseWriter, r)
+}
+
+// fileBody is a body that is read while it comes. From its first byte on it has the time of a file. A page that refuses the sender
+// reads nothing, so that strangers get no such time.
+type fileBody struct {
+	io.ReadCloser
+	c      *call
+	within time.Duration
+	stop   func() bool // the hurry; nil before the first byte
+	whole  bool        // it was read to its end
+}
+
+// Read implements io.Reader.
+func (b *fileBody) Read(p []byte) (int, error) {
+	if b.stop == nil {
+		connection := http.NewResponseController(b.c.ResponseWriter)
+		_ = connection.SetReadDeadline(time.Time{}) // a recorder in a test has no connection
+		_ = connection.SetWriteDeadline(time.Time{})
+		b.stop = hurry(b.c, b.within)
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.whole = b.whole || errors.Is(err, io.EOF)
+	return n, err
+}
+
+// end gives the rest of a body no more time: the server would wait for it without an end.
+func (b *fileBody) end() {
+	if b.stop == nil {
+		return
+	}
+	b.stop()
+	if !b.whole {
+		_ = http.NewResponseController(b.c.ResponseWriter).SetReadDeadline(time.Unix(1, 0)) // an instant that is over
+	}
+}
