@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"flag"
 	"fmt"
 	"html"
@@ -68,14 +69,16 @@ func run(ctx context.Context, out io.Writer, path string) error {
 	if err := store.Migrate(ctx); err != nil {
 		return err
 	}
+	fresh := []byte(base64.StdEncoding.EncodeToString([]byte(rand.Text() + rand.Text())[:32]))
 	c := &core.Core{
 		Store: store, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
 		Cost: auth.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
 		Keys: func() (auth.SealKeys, error) {
 			text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "holdfast.keys"))
-			if os.IsNotExist(err) {
-				return auth.SealKeys{}, nil
-			} else if err != nil {
+			if os.IsNotExist(err) { // nothing in it is sealed yet
+				text, err = fresh, nil
+			}
+			if err != nil {
 				return auth.SealKeys{}, err
 			}
 			return auth.ParseSealKeys(string(text))
