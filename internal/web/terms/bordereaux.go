@@ -56,8 +56,10 @@ func (p *pages) bordereau(v *shell.Visit) error {
 		}
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
+	if len(form.Problems) == 0 { // an empty file would say that there is nothing
+		if sent, err := v.File(made); sent || err != nil {
+			return err
+		}
 	}
 	more := len(made.Rows) > bordereauShown
 	made.Rows = made.Rows[:min(len(made.Rows), bordereauShown)]

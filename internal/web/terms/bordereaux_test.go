@@ -12,7 +12,8 @@ import (
 	"holdfast/internal/web/webtest"
 )
 
-// TestABordereauHasItsTotals, with the commission on the net premium; it leaves with the reference of the contract.
+// TestABordereauHasItsTotals, with the commission on the net premium; it leaves with the reference of the contract. What cannot be
+// read gives no file.
 func TestABordereauHasItsTotals(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -35,6 +36,12 @@ func TestABordereauHasItsTotals(t *testing.T) {
 		if a := reader.Get(h.At("/statements/bordereaux" + wrong)); a.Status != http.StatusBadRequest {
 			t.Errorf("%s: %d", wrong, a.Status)
 		}
+		if a := reader.Get(h.At("/statements/bordereaux" + wrong + "&format=csv")); a.Status != http.StatusBadRequest || a.Header.Get("Content-Disposition") != "" {
+			t.Errorf("%s as a file: %d %v", wrong, a.Status, a.Header)
+		}
+	}
+	if a := h.As(auth.Operator).Get(h.At("/settings/audit?from=June&format=csv")); a.Status != http.StatusBadRequest || a.Header.Get("Content-Disposition") != "" {
+		t.Errorf("the audit of no day as a file: %d %v", a.Status, a.Header)
 	}
 	if a := h.As(auth.ReadOnly).Get(at); a.Status != http.StatusForbidden {
 		t.Errorf("read_only sees premium: %d", a.Status)
