@@ -231,7 +231,7 @@ func (c *Channels) change(tx *db.Tx, actor auth.Actor, id int64, in travel.Chann
 		return channelResult{changed.ID}, err
 	})
 	if err == nil && p.State == travel.ProposalOpen {
-		changed, err = leaveChannel(tx, stored)
+		changed, err = LeaveChannel(tx, stored)
 		changed.Proposal = &p
 	}
 	return changed, err

@@ -161,9 +161,9 @@ func LockChannel(tx *db.Tx, siteID, id int64) (travel.Channel, error) {
 		RETURNING `+channelColumns, siteID, id)
 }
 
-// leaveChannel takes back the new version of LockChannel in a write that changes nothing after all: then the version that
+// LeaveChannel takes back the new version of LockChannel in a write that changes nothing after all: then the version that
 // callers know is still the right one.
-func leaveChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
+func LeaveChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 	c.Version--
 	_, err := tx.Exec(`UPDATE channels SET version = $3 WHERE site_id = $1 AND id = $2`, c.SiteID, c.ID, c.Version)
 	return c, err

@@ -25,7 +25,7 @@ type State string
 
 // The states of a request.
 const (
-	Writing   State = "writing"   // only the merchant's people see that it is there
+	Writing   State = "writing"   // the people of the site write it; it is in no queue yet
 	Asked     State = "asked"     // it waits for the operator
 	Questions State = "questions" // the operator wants to know more, as the note says
 	Taken     State = "taken"
@@ -93,7 +93,7 @@ func (r *Requests) Waiting(ctx context.Context, actor auth.Actor, page travel.Pa
 	return r.In(ctx, actor, []State{Asked}, page)
 }
 
-// In reads one page of the requests in some states, on all sites; see Waiting. Nobody but its author sees what is still written.
+// In reads one page of the requests in some states, on all sites; see Waiting. What is still written is in no list.
 func (r *Requests) In(ctx context.Context, actor auth.Actor, states []State, page travel.Page) (list travel.List[Request], err error) {
 	if err := actor.Require(auth.SetChannelMode); err != nil {
 		return list, err
@@ -163,9 +163,19 @@ func CanAsk(c travel.Channel) bool {
 	return !c.WasTest && (c.Mode == travel.ModeDraft || c.Mode == travel.ModeAffiliate || c.Mode == travel.ModeClosed)
 }
 
+// lockChannel locks a channel to the end of the write. Its version stays: nothing of the channel itself changes, so a form of its
+// settings that is open elsewhere can still be saved.
+func lockChannel(tx *db.Tx, siteID, channelID int64) (travel.Channel, error) {
+	channel, err := merchants.LockChannel(tx, siteID, channelID)
+	if err != nil {
+		return channel, err
+	}
+	return merchants.LeaveChannel(tx, channel)
+}
+
 // locked reads the request of a channel that can be protected, with the channel locked: so two people do not change it at once.
 func locked(tx *db.Tx, siteID, channelID int64) (Request, error) {
-	channel, err := merchants.LockChannel(tx, siteID, channelID)
+	channel, err := lockChannel(tx, siteID, channelID)
 	if err != nil {
 		return Request{}, err
 	}
@@ -241,8 +251,9 @@ type Answer struct {
 	IfVersion int64
 }
 
-// Answer answers a request that waits. A request that was taken can be answered anew while its channel is not protected. Errors:
-// Forbidden, Invalid, Missing, SettingNotFound, Precondition, and NotPossible (protection_not_asked).
+// Answer answers a request that waits. A request that was taken can be answered anew while its channel is not protected. Where the
+// channel is protected already, a request that still waits can only be taken. Errors: Forbidden, Invalid, Missing,
+// SettingNotFound, Precondition, and NotPossible (protection_not_asked, or channel_mode).
 func (r *Requests) Answer(ctx context.Context, actor auth.Actor, siteID, channelID int64, in Answer) (Request, error) {
 	if err := actor.Require(auth.SetChannelMode); err != nil {
 		return Request{}, err
@@ -256,7 +267,8 @@ func (r *Requests) Answer(ctx context.Context, actor auth.Actor, siteID, channel
 		return Request{}, err
 	}
 	answered, err := core.Write(ctx, r.Core, by, func(tx *db.Tx) (Request, error) {
-		if _, err := merchants.LockChannel(tx, siteID, channelID); err != nil {
+		channel, err := lockChannel(tx, siteID, channelID)
+		if err != nil {
 			return Request{}, err
 		}
 		before, err := read(tx, siteID, channelID)
@@ -265,6 +277,9 @@ func (r *Requests) Answer(ctx context.Context, actor auth.Actor, siteID, channel
 		}
 		if err == nil && before.State != Asked && before.State != Taken {
 			err = fault.NotPossibleBecause("protection_not_asked", "The request does not wait for an answer.")
+		}
+		if err == nil && channel.Covered() && (before.State == Taken || in.State != Taken) {
+			err = fault.NotPossibleBecause("channel_mode", "The channel is protected already. Change its mode to end that.")
 		}
 		if err != nil {
 			return before, err

@@ -134,6 +134,40 @@ func TestWhoMayAsk(t *testing.T) {
 	})
 }
 
+// TestAnAnswerToWhatIsProtectedAlready can only be the yes that ends the waiting. And no word about a request makes the channel
+// another version: forms of its settings stay good.
+func TestAnAnswerToWhatIsProtectedAlready(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		r, ctx := w.App.Underwriting, t.Context()
+		c := w.Channel(travel.ModeDraft, "GBP")
+		operator := auth.Actor{UserID: 8, Username: "olga", Role: auth.Operator}
+		answer := func(state underwriting.State) error {
+			_, err := r.Answer(ctx, operator, w.Site.ID, c.ID, underwriting.Answer{State: state, Note: "So it is."})
+			return err
+		}
+		for range 2 {
+			if _, err := r.Save(ctx, w.Actor, c.ID, whole(), true, 0); err != nil {
+				t.Fatal(err)
+			}
+			apptest.WantKind(t, answer(underwriting.Questions), fault.Internal, "a question")
+		}
+		if _, err := r.Save(ctx, w.Actor, c.ID, whole(), true, 0); err != nil {
+			t.Fatal(err)
+		}
+		if now, err := w.App.Channels.Get(ctx, w.Actor, c.ID); err != nil || now.Version != c.Version {
+			t.Errorf("the channel has version %d, and had %d: %v", now.Version, c.Version, err)
+		}
+		mode := travel.ModeProtectionOnly
+		if _, err := w.App.Channels.Change(ctx, w.Actor, c.ID, travel.ChannelFields{Mode: &mode, IfVersion: c.Version}); err != nil {
+			t.Fatal(err)
+		}
+		apptest.WantKind(t, answer(underwriting.Refused), fault.NotPossible, "a no to a protected channel")
+		apptest.WantKind(t, answer(underwriting.Taken), fault.Internal, "the yes")
+		apptest.WantKind(t, answer(underwriting.Refused), fault.NotPossible, "a no after the yes")
+	})
+}
+
 // TestWhatIsWrongWithFacts: each mistake is told at its field.
 func TestWhatIsWrongWithFacts(t *testing.T) {
 	t.Parallel()

@@ -136,7 +136,7 @@ func (p *pages) ask(v *shell.Visit) error {
 	if ask {
 		return v.Done(at(v, id, "/protection"), "The request is sent. The operator's answer appears here.")
 	}
-	return v.Done(at(v, id, "/protection"), "It is kept. Nobody else sees it until you send it.")
+	return v.Done(at(v, id, "/protection"), "It is kept. The operator decides when you have sent it.")
 }
 
 func (p *pages) takeBack(v *shell.Visit) error {
