@@ -100,13 +100,14 @@ func receivables(tx *db.Tx, q ReceivablesQuery, page travel.Page) (Receivables, 
 	var list []OpenStatement
 	var last openAccount
 	var before int64
-	err := tx.Each(`SELECT t.path, t.name, s.site_id, s.id, s.number, s.channel_id, s.due_day, s.currency, s.closing, `+
-		openOfStatement+`, `+today+` FROM statements s JOIN sites t ON t.id = s.site_id WHERE `+w.Text.String()+`
+	err := tx.Each(`SELECT t.path, t.name, s.site_id, s.id, s.number, s.channel_id, c.name, s.due_day, s.currency, s.closing, `+
+		openOfStatement+`, `+today+` FROM statements s JOIN sites t ON t.id = s.site_id
+		JOIN channels c ON c.site_id = s.site_id AND c.id = s.channel_id WHERE `+w.Text.String()+`
 		ORDER BY s.site_id, s.channel_id, s.currency, s.until_at`, w.Args,
 		func(scan func(dest ...any) error) error {
 			var o OpenStatement
 			var day civil.Day
-			err := scan(&o.Path, &o.Name, &o.siteID, &o.ID, &o.Number, &o.ChannelID, &o.Due, &o.Currency, &o.Closing, &o.Open, &day)
+			err := scan(&o.Path, &o.Name, &o.siteID, &o.ID, &o.Number, &o.ChannelID, &o.Channel, &o.Due, &o.Currency, &o.Closing, &o.Open, &day)
 			of := openAccount{o.siteID, o.ChannelID, o.Currency}
 			if of != last {
 				last, before = of, 0
@@ -123,16 +124,7 @@ func receivables(tx *db.Tx, q ReceivablesQuery, page travel.Page) (Receivables, 
 	slices.SortFunc(list, func(a, b OpenStatement) int {
 		return cmp.Or(cmp.Compare(b.Overdue, a.Overdue), cmp.Compare(b.Open, a.Open), cmp.Compare(a.ID, b.ID))
 	})
-	r := Receivables{Sums: sumsOf(list), Open: core.PageOf(list, page)}
-	for i := range r.Open.Items {
-		o := &r.Open.Items[i]
-		found, err := Statement(tx, o.siteID, o.ID)
-		if err != nil {
-			return r, err
-		}
-		o.Channel = found.ChannelName
-	}
-	return r, nil
+	return Receivables{Sums: sumsOf(list), Open: core.PageOf(list, page)}, nil
 }
 
 func sumsOf(list []OpenStatement) (sums []Receivable) {
