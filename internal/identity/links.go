@@ -198,26 +198,15 @@ func (l *Links) Ask(ctx context.Context, name, address string) error {
 	}
 	ofName, ofAddress := "asked:"+name, "asks:"+addressGroup(address)
 	return l.Store.Write(ctx, func(tx *db.Tx) error {
-		until, err := BlockedUntil(tx, ofAddress)
+		wait, err := countAsk(tx, ofAddress, AsksOfAddress)
 		if err != nil {
 			return err
-		}
-		if wait := until.Sub(tx.Now); wait > 0 {
+		} else if wait > 0 {
 			refused := fault.New(fault.TooMany, "There were too many requests from your network. Try again in an hour.")
 			refused.RetryAfter = wait
 			return refused
 		}
-		n, err := countFailed(tx, ofName, tx.Now.Add(-askLife))
-		if err != nil {
-			return err
-		}
-		block := func(failures int) time.Duration {
-			if failures < AsksOfAddress {
-				return 0
-			}
-			return askLife
-		}
-		if err := CountFailedLogin(tx, ofAddress, tx.Now.Add(-askLife), block); err != nil || n > AsksOfName {
+		if wait, err = countAsk(tx, ofName, AsksOfName); err != nil || wait > 0 {
 			return err
 		}
 		return noteAsked(tx, name, address)

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"errors"
 	"time"
 
 	"holdfast/internal/auth"
@@ -53,6 +54,23 @@ func forgetLinks(tx *db.Tx, limit int) (int64, error) {
 		SELECT user_id, hash FROM password_links WHERE ends_at <= $1 ORDER BY ends_at LIMIT $2)`, db.Micros(tx.Now), limit)
 }
 
+// countAsk counts one more question of a subject, up to a limit in an hour that begins with the first of them. Beyond the limit it counts
+// nothing, so that whoever goes on asking keeps nobody out, and returns how long the hour still lasts.
+func countAsk(tx *db.Tx, subject string, limit int) (wait time.Duration, err error) {
+	err = changeUser(tx, `INSERT INTO login_attempts (subject, failures, blocked_until, last_at) VALUES ($1, 1, $3, $2)
+		ON CONFLICT (subject) DO UPDATE SET
+			failures = CASE WHEN login_attempts.blocked_until <= $2 THEN 1 ELSE login_attempts.failures + 1 END,
+			last_at = CASE WHEN login_attempts.blocked_until <= $2 THEN $2 ELSE login_attempts.last_at END,
+			blocked_until = CASE WHEN login_attempts.blocked_until <= $2 THEN $3 ELSE login_attempts.blocked_until END
+		WHERE login_attempts.blocked_until <= $2 OR login_attempts.failures < $4`,
+		subject, db.Micros(tx.Now), db.Micros(tx.Now.Add(askLife)), limit)
+	if !errors.Is(err, db.ErrNotFound) {
+		return 0, err
+	}
+	until, err := BlockedUntil(tx, subject)
+	return until.Sub(tx.Now), err
+}
+
 // noteAsked notes that a new password was asked for a name.
 func noteAsked(tx *db.Tx, name, address string) error {
 	_, err := tx.Exec(`INSERT INTO password_asks (name, address, asked_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING`,
@@ -78,10 +96,11 @@ func takeAsked(tx *db.Tx, name string) (at time.Time, err error) {
 	return db.Instant(asked), err
 }
 
-// usersAsked are the users whom a name can mean: the one with this user name, or else those with this e-mail address.
+// usersAsked are the users whom a name can mean: the one with this user name first, then those with this e-mail address. A user name can
+// look like the address of somebody else, and must not keep the mail from them.
 func usersAsked(tx *db.Tx, name string, limit int) (list []auth.User, err error) {
-	err = tx.Each(`SELECT `+userColumns+` FROM users WHERE username = $1 OR (lower(email) = $1
-			AND NOT EXISTS (SELECT 1 FROM users WHERE username = $1)) ORDER BY id LIMIT $2`,
+	err = tx.Each(`SELECT `+userColumns+` FROM users WHERE username = $1 OR lower(email) = $1
+			ORDER BY CASE WHEN username = $1 THEN 0 ELSE 1 END, id LIMIT $2`,
 		[]any{name, limit}, func(scan func(dest ...any) error) error {
 			u, err := scanUser(scan)
 			list = append(list, u)

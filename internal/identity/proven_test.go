@@ -1,11 +1,16 @@
 package identity_test
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"holdfast/internal/apptest"
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
+	"holdfast/internal/identity"
 	"holdfast/internal/mail"
 	"holdfast/internal/travel"
 )
@@ -55,5 +60,66 @@ func TestAMadeUpUserEntersNoOtherSite(t *testing.T) {
 		h.Mails.Transport = nil
 		invite(operator, "carl", fault.Internal, "made by the operator")
 		invite(boss, "carl", fault.Internal, "whom the operator answers for")
+	})
+}
+
+// TestAskingKeepsNobodyOut: the hour of a name and of an address begins with the first question, and those beyond the limit do not count.
+func TestAskingKeepsNobodyOut(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
+		ctx := t.Context()
+		h.Mails.Transport = &mail.SMTP{}
+		h.User(t, "ada", auth.Finance)
+		mails := func() int { answered(t, h); kinds, _ := posted(t, h); return strings.Count(kinds, "\n") }
+		for range 6 * identity.AsksOfName { // one every 20 minutes
+			asked(t, h, "ada")
+			h.Now.Move(20 * time.Minute)
+		}
+		if n := mails(); n != 6*identity.AsksOfName {
+			t.Errorf("%d mails in six hours", n)
+		}
+		for i := range 30 * identity.AsksOfName { // many more than a name may, from everywhere
+			if err := h.Links.Ask(ctx, "ada", fmt.Sprintf("198.51.100.%d", i)); err != nil {
+				t.Fatal(err)
+			}
+			h.Now.Move(59 * time.Second)
+		}
+		before := mails()
+		h.Now.Move(time.Hour)
+		asked(t, h, "ada")
+		if n := mails(); n != before+1 {
+			t.Errorf("%d mails more, after others have asked all the time", n-before)
+		}
+
+		h.Now.Move(time.Hour)
+		for i := range identity.AsksOfAddress {
+			if err := h.Links.Ask(ctx, fmt.Sprint("nobody", i), "192.0.2.9"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.Now.Move(59 * time.Minute)
+		err := h.Links.Ask(ctx, "ada", "192.0.2.9")
+		apptest.WantKind(t, err, fault.TooMany, "the limit of an address")
+		if f, _ := errors.AsType[*fault.Error](err); f == nil || f.RetryAfter != time.Minute {
+			t.Errorf("it has to wait: %+v", f)
+		}
+		h.Now.Move(time.Minute)
+		apptest.WantKind(t, h.Links.Ask(ctx, "ada", "192.0.2.9"), fault.Internal, "an hour after the first")
+	})
+}
+
+// TestANameLikeAnAddressKeepsNoMail: somebody may have the address of another as a user name.
+func TestANameLikeAnAddressKeepsNoMail(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
+		h.Mails.Transport = &mail.SMTP{}
+		h.User(t, "ada", auth.Finance)
+		in := travel.UserFields{Username: "ada@example.com", Email: "else@example.com", Password: apptest.GoodPassword}
+		_, err := h.Accounts.CreateUser(t.Context(), auth.System(1), in, auth.Finance, false)
+		apptest.WantKind(t, err, fault.Internal, "a user with such a name")
+		asked(t, h, "ada@example.com")
+		if kinds, _ := posted(t, h); kinds != "password else@example.com\npassword ada@example.com\n" {
+			t.Errorf("the mails are\n%s", kinds)
+		}
 	})
 }
