@@ -59,7 +59,7 @@ func forgetLinks(tx *db.Tx, limit int) (int64, error) {
 func countAsk(tx *db.Tx, subject string, limit int) (wait time.Duration, err error) {
 	err = changeUser(tx, `INSERT INTO login_attempts (subject, failures, blocked_until, last_at) VALUES ($1, 1, $3, $2)
 		ON CONFLICT (subject) DO UPDATE SET
-			failures = CASE WHEN login_attempts.blocked_until <= $2 THEN 1 ELSE login_attempts.failures + 1 END,
+			failures = 1 + CASE WHEN login_attempts.blocked_until <= $2 THEN 0 ELSE login_attempts.failures END,
 			last_at = CASE WHEN login_attempts.blocked_until <= $2 THEN $2 ELSE login_attempts.last_at END,
 			blocked_until = CASE WHEN login_attempts.blocked_until <= $2 THEN $3 ELSE login_attempts.blocked_until END
 		WHERE login_attempts.blocked_until <= $2 OR login_attempts.failures < $4`,
