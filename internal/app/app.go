@@ -100,7 +100,7 @@ func New(c *core.Core) *App {
 		Accounts:        &identity.Accounts{Core: c},
 		Sessions:        sessions,
 		SignIns:         &identity.SignIns{Sessions: sessions},
-		Links:           identity.NewLinks(c, mails.WriteTo, mails.Sends),
+		Links:           identity.NewLinks(sessions, mails.WriteTo, mails.Sends),
 		Tokens:          tokens,
 		Idempotency:     &core.Idempotency{Core: c},
 		Payments:        taken,

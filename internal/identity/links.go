@@ -67,11 +67,12 @@ type Links struct {
 	mail func(tx *db.Tx, m LinkMail) error
 	// sends says whether mails go out. Where none do, whoever invites is shown the link.
 	sends func() bool
+	line  *line // where passwords wait to be hashed, with those of logins
 }
 
 // NewLinks makes the use cases.
-func NewLinks(c *core.Core, mail func(tx *db.Tx, m LinkMail) error, sends func() bool) *Links {
-	return &Links{c, mail, sends}
+func NewLinks(s *Sessions, mail func(tx *db.Tx, m LinkMail) error, sends func() bool) *Links {
+	return &Links{s.Core, mail, sends, s.strangers}
 }
 
 // make makes a link for a user, ends the older ones like it, and has it mailed if the user has an e-mail address.
@@ -136,7 +137,7 @@ func (l *Links) Look(ctx context.Context, secret string) (found OpenLink, err er
 }
 
 // Choose sets the password of the user of a link, and uses it up. It ends all sessions and all other links of the user; the
-// second factor stays. The errors are those of Look, and Invalid about the field `password`.
+// second factor stays. The errors are those of Look, Invalid about the field `password`, and those of a login where too many come at once.
 func (l *Links) Choose(ctx context.Context, secret, password, address string) error {
 	found, err := l.Look(ctx, secret)
 	if err != nil {
@@ -145,11 +146,11 @@ func (l *Links) Choose(ctx context.Context, secret, password, address string) er
 	if found.Kind == Access {
 		return noLink(db.ErrNotFound)
 	}
-	hash, err := l.Cost.HashPassword(password)
+	user := found.User
+	hash, err := l.hash(ctx, secret, password, addressGroup(address), user.Username)
 	if err != nil {
 		return err
 	}
-	user := found.User
 	by := auth.Actor{UserID: user.ID, Username: user.Username, DisplayName: user.DisplayName, Address: address}
 	return l.Store.Write(ctx, func(tx *db.Tx) error {
 		if err := useLink(tx, found.hash); err != nil {
@@ -169,6 +170,24 @@ func (l *Links) Choose(ctx context.Context, secret, password, address string) er
 		shape := auditedUser{Username: user.Username}
 		return core.Record(tx, by, "user.password_by_link", userObject(user.ID), shape, shape)
 	})
+}
+
+// hash hashes a password in the line of logins: a hash takes much memory, and one link can be sent many times at once.
+func (l *Links) hash(ctx context.Context, secret, password, address, account string) (string, error) {
+	if err := auth.CheckBounds(password); err != nil {
+		return "", err
+	}
+	leave, waited, err := l.line.enter(ctx, address, account)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	if waited { // somebody may have used the link meanwhile
+		if _, err := l.Look(ctx, secret); err != nil {
+			return "", err
+		}
+	}
+	return l.Cost.HashPassword(password)
 }
 
 // Accept uses up a link of the kind Access. The errors are those of Look.

@@ -123,3 +123,21 @@ func TestANameLikeAnAddressKeepsNoMail(t *testing.T) {
 		}
 	})
 }
+
+// TestALinkWaitsInTheLineOfLogins: no more passwords of links are hashed at once than of logins.
+func TestALinkWaitsInTheLineOfLogins(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
+		in := travel.UserFields{Username: "eve", Email: "eve@example.com"}
+		_, secret, err := h.Links.Invite(t.Context(), auth.System(1), in, auth.ReadOnly, false)
+		apptest.WantKind(t, err, fault.Internal, "an invitation")
+		empty := h.Sessions.FillLine("192.0.2.7")
+		err = h.Links.Choose(t.Context(), secret, "short", "192.0.2.7")
+		apptest.WantKind(t, err, fault.Invalid, "what needs no hash")
+		err = h.Links.Choose(t.Context(), secret, newPassword, "192.0.2.7")
+		apptest.WantKind(t, err, fault.TooMany, "with too many from the address")
+		empty()
+		err = h.Links.Choose(t.Context(), secret, newPassword, "192.0.2.7")
+		apptest.WantKind(t, err, fault.Internal, "after them")
+	})
+}
