@@ -123,6 +123,9 @@ func (p *pages) newWebhook(v *shell.Visit) error {
 }
 
 func (p *pages) editWebhook(v *shell.Visit) error {
+	if proven, err := v.NeedsProof(); !proven {
+		return err
+	}
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -182,6 +185,9 @@ func (p *pages) webhookSecret(v *shell.Visit, e webhooks.Endpoint, title string)
 }
 
 func (p *pages) changeWebhook(v *shell.Visit) error {
+	if proven, err := v.NeedsProof(); !proven {
+		return err
+	}
 	id, err := v.ID("id")
 	if err != nil {
 		return err

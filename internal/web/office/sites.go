@@ -63,7 +63,12 @@ func (p *pages) sites(v *shell.Visit) error {
 }
 
 // newSite shows the form for a new site.
-func (p *pages) newSite(v *shell.Visit) error { return p.siteForm(v, shell.Filled("sandbox", "1")) }
+func (p *pages) newSite(v *shell.Visit) error {
+	if proven, err := v.NeedsProof(); !proven {
+		return err
+	}
+	return p.siteForm(v, shell.Filled("sandbox", "1"))
+}
 
 func (p *pages) siteForm(v *shell.Visit, form *shell.Form) error {
 	return v.Show(p.Pages, "new-site.html", shell.Page{
@@ -73,6 +78,9 @@ func (p *pages) siteForm(v *shell.Visit, form *shell.Form) error {
 
 // makeSite makes a site of what the form says.
 func (p *pages) makeSite(v *shell.Visit) error {
+	if proven, err := v.NeedsProof(); !proven {
+		return err
+	}
 	form, err := v.Form()
 	if err != nil {
 		return err

@@ -178,6 +178,9 @@ func (p *pages) readMember(v *shell.Visit) (row identity.UserRow, err error) {
 }
 
 func (p *pages) member(v *shell.Visit) error {
+	if proven, err := v.NeedsProof(); !proven {
+		return err
+	}
 	u, err := p.readMember(v)
 	if err != nil {
 		return err
