@@ -106,6 +106,9 @@ func (s *server) createImport(c *call) error {
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return errBodyTooLarge(most)
 	}
+	if err != nil && ctx.Err() != nil { // the time was over while a piece was stored, and not while the next one was awaited
+		return errUnfinished()
+	}
 	if err != nil {
 		return err
 	}
@@ -120,9 +123,13 @@ type upload struct{ body io.Reader }
 func (u upload) Read(b []byte) (int, error) {
 	n, err := u.body.Read(b)
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); err != nil && !errors.Is(err, io.EOF) && !tooLarge {
-		err = fault.WrongField("file", "The file did not come to its end. It took too long, or the connection broke.")
+		err = errUnfinished()
 	}
 	return n, err
+}
+
+func errUnfinished() error {
+	return fault.WrongField("file", "The file did not come to its end. It took too long, or the connection broke.")
 }
 
 func importObject(f takeover.File) object { return object{id: f.ID, body: showImport(f)} }
