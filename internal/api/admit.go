@@ -58,8 +58,8 @@ func (s Service) Admit(lane Lane, most int, pages http.Handler) http.Handler {
 	})
 }
 
-// passPage shows a page when it is its turn. The error is that there is no place. What is wrong with the body is told to the page,
-// as an error of reading it: a person wants a page as the answer.
+// passPage shows a page when it is its turn. It returns an error when there is no place. A wrong body is
+// an error of reading it, which the page gets: a person wants a page as the answer.
 func (d *door) passPage(c *call, lane Lane, most int, show func()) error {
 	g, caller := d.gateOfPage(lane), "address "+network(c.address)
 	if err := g.arrive(caller); err != nil {

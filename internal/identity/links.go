@@ -21,7 +21,7 @@ type LinkKind string
 // The kinds of links.
 const (
 	Invitation LinkKind = "invitation" // a new user chooses a password
-	Access     LinkKind = "access"     // somebody who has an account takes up access to one more site
+	Access     LinkKind = "access"     // an existing user gets access to one more site
 	Reset      LinkKind = "reset"      // somebody who has forgotten the password chooses another
 )
 

@@ -275,7 +275,7 @@ func TestWhoCanBeInvited(t *testing.T) {
 		apptest.WantKind(t, h.Links.Accept(ctx, again), fault.SettingNotFound, "taking it up twice")
 		apptest.WantKind(t, h.Links.Choose(ctx, first, newPassword, ""), fault.Internal, "the first invitation")
 		_, _, err = h.Links.InviteAgain(ctx, boss, ceo.ID)
-		apptest.WantKind(t, err, fault.NotPossible, "who has a password")
+		apptest.WantKind(t, err, fault.NotPossible, "a user with a password")
 		_, _, err = h.Links.InviteAgain(ctx, boss, 999)
 		apptest.WantKind(t, err, fault.SettingNotFound, "nobody")
 		kinds, _ := posted(t, h)

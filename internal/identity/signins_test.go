@@ -57,7 +57,7 @@ func TestASignInIsOneUserOnTheSitesThatTheyHaveNow(t *testing.T) {
 		if alone.Actor.Role != "" || alone.Actor.Can(auth.Read) {
 			t.Errorf("on no site she is %+v", alone.Actor)
 		}
-		visits(t, h, cookie, "elsewhere", fault.Forbidden, "a site that there is not")
+		visits(t, h, cookie, "elsewhere", fault.Forbidden, "an unknown site")
 		for _, wrong := range []string{"", "1", "1.", "x.y", fmt.Sprintf("%d.wrong", ada.ID), "999" + cookie[strings.Index(cookie, "."):]} {
 			visits(t, h, wrong, "demo", fault.NotLoggedIn, "the cookie "+wrong)
 		}

@@ -163,7 +163,7 @@ func TestAMerchantHasAPage(t *testing.T) {
 	}
 }
 
-// TestATrackRecordSaysWhatCameBack: by month of payment, with the premium and what of it is earned.
+// TestATrackRecordSaysWhatCameBack: by month of payment, with the premium and its earned part.
 func TestATrackRecordSaysWhatCameBack(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
