@@ -61,28 +61,16 @@ func (p *pages) bookings(v *shell.Visit) error {
 		Name: "bookings", Caption: "Bookings", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: bookingColumns(v), Empty: p.noBookings(v),
 	}
-	err = f.problems.Err()
-	if err == nil {
-		err = v.Each(page, func(page travel.Page) (bool, error) {
-			found, err := p.app.Bookings.List(v.R.Context(), v.Actor, wanted, page)
-			if err != nil {
-				return false, err
-			}
-			rows, err := p.bookingRows(v, found.Items)
-			t.Rows, t.More = append(t.Rows, rows...), found.More
-			return found.More, err
-		})
-	}
-	if ok, err := v.Took(f.form, err); err != nil {
-		return err
-	} else if !ok {
-		t.Rows = nil
-	}
-	made := v.Table(t)
-	if len(f.form.Problems) == 0 {
-		if sent, err := v.File(made); sent || err != nil {
-			return err
+	made, sent, err := list(v, f, page, t, func(page travel.Page) ([]shell.Row, bool, error) {
+		found, err := p.app.Bookings.List(v.R.Context(), v.Actor, wanted, page)
+		if err != nil {
+			return nil, false, err
 		}
+		rows, err := p.bookingRows(v, found.Items)
+		return rows, found.More, err
+	})
+	if sent || err != nil {
+		return err
 	}
 	channels, err := p.channelChoices(v, "All channels")
 	if err != nil {

@@ -130,3 +130,29 @@ func took(v *shell.Visit, form *shell.Form, err error, fields ...string) (ok boo
 	}
 	return false, nil
 }
+
+// list fills a table with the rows that a filter finds, or sends it as a file, if one is asked for. A filter that is wrong finds
+// nothing: its form says why.
+func list(
+	v *shell.Visit, f *filter, page travel.Page, t shell.Table, read func(page travel.Page) (rows []shell.Row, more bool, err error),
+) (made *shell.Table, sent bool, err error) {
+	err = f.problems.Err()
+	if err == nil {
+		err = v.Each(page, func(page travel.Page) (bool, error) {
+			rows, more, err := read(page)
+			t.Rows, t.More = append(t.Rows, rows...), more
+			return more, err
+		})
+	}
+	ok, err := v.Took(f.form, err)
+	if err != nil {
+		return nil, false, err
+	}
+	if !ok {
+		t.Rows = nil
+		return v.Table(t), false, nil
+	}
+	made = v.Table(t)
+	sent, err = v.File(made)
+	return made, sent, err
+}
