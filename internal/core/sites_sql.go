@@ -38,24 +38,24 @@ func SiteAlone(tx *db.Tx, id int64) (travel.Site, error) {
 	})
 }
 
-// LockSite locks the site for this write by counting up its version. The error is db.ErrNotFound when there is no such
-// site.
+// LockSite locks the site for this write. Its version stays: what is only counted on a site, such as its tokens, changes nothing of
+// the site itself, so a form of it that is open elsewhere can still be saved. The error is db.ErrNotFound when there is no such site.
 func LockSite(tx *db.Tx, id int64) error {
-	n, err := tx.Exec(`UPDATE sites SET version = version + 1 WHERE id = $1`, id)
+	n, err := tx.Exec(`UPDATE sites SET version = version WHERE id = $1`, id)
 	if err == nil && n == 0 {
 		return db.ErrNotFound
 	}
 	return err
 }
 
-// UpdateSite stores the fields of a locked site that can change.
+// UpdateSite stores the fields of a locked site that can change, as its next version.
 func UpdateSite(tx *db.Tx, s travel.Site) error {
 	texts, err := textsOf(s)
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`UPDATE sites SET modified_at = $2, permitted_urls = $3, issuer = $4, policyholder = $5 WHERE id = $1`,
-		append([]any{s.ID, db.Micros(tx.Now)}, texts...)...)
+	_, err = tx.Exec(`UPDATE sites SET version = version + 1, modified_at = $2, permitted_urls = $3, issuer = $4, policyholder = $5
+		WHERE id = $1`, append([]any{s.ID, db.Micros(tx.Now)}, texts...)...)
 	if err != nil {
 		return err
 	}

@@ -153,7 +153,7 @@ func changeSite(tx *db.Tx, actor auth.Actor, id int64, in travel.SiteFields) (ch
 	if err != nil {
 		return changed, err
 	}
-	if err := core.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
+	if err := core.CheckVersion(in.IfVersion, stored.Version); err != nil {
 		return changed, err
 	}
 	problems := in.Problems.Clone()
@@ -165,6 +165,7 @@ func changeSite(tx *db.Tx, actor auth.Actor, id int64, in travel.SiteFields) (ch
 	if err := core.UpdateSite(tx, changed); err != nil {
 		return changed, err
 	}
+	changed.Version++
 	by := actor
 	by.SiteID, by.Ahead = id, changed.ClockAhead
 	return changed, core.Record(tx, by, "site.change", siteObject(id), auditSite(stored), auditSite(changed))

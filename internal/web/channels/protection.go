@@ -128,7 +128,11 @@ func (p *pages) ask(v *shell.Visit) error {
 		}
 		_, err = p.app.Underwriting.Save(v.R.Context(), v.Actor, id, facts, ask, *version)
 	}
-	if ok, err := v.Took(form, err); err != nil {
+	stored := func() (*shell.Form, error) {
+		r, err := p.app.Underwriting.Get(v.R.Context(), v.Actor, v.Site.ID, id)
+		return filledWithFacts(r), err
+	}
+	if ok, err := v.TookOver(form, err, stored); err != nil {
 		return err
 	} else if !ok {
 		return p.showProtection(v, form, nil, nil)

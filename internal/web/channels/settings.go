@@ -232,7 +232,11 @@ func (p *pages) changeChannel(v *shell.Visit) error {
 		return err
 	}
 	changed, err := p.app.Channels.Change(v.R.Context(), v.Actor, id, p.fields(v, form))
-	if ok, err := v.Took(form, err); err != nil {
+	stored := func() (*shell.Form, error) {
+		c, err := p.app.Channels.Get(v.R.Context(), v.Actor, id)
+		return filledWith(c), err
+	}
+	if ok, err := v.TookOver(form, err, stored); err != nil {
 		return err
 	} else if !ok {
 		c, err := p.app.Channels.Get(v.R.Context(), v.Actor, id)

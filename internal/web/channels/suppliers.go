@@ -127,8 +127,11 @@ func (p *pages) supplier(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	return p.showSupplier(v, shell.Filled("name", s.Name, "url", s.URL, "category", s.Category, "country", s.Country,
-		"version", strconv.FormatInt(s.Version, 10)), s)
+	return p.showSupplier(v, filledWithSupplier(s), s)
+}
+
+func filledWithSupplier(s travel.Supplier) *shell.Form {
+	return shell.Filled("name", s.Name, "url", s.URL, "category", s.Category, "country", s.Country, "version", strconv.FormatInt(s.Version, 10))
 }
 
 func (p *pages) changeSupplier(v *shell.Visit) error {
@@ -141,7 +144,11 @@ func (p *pages) changeSupplier(v *shell.Visit) error {
 		return err
 	}
 	changed, err := p.app.Suppliers.Change(v.R.Context(), v.Actor, id, supplierFields(form))
-	if ok, err := v.Took(form, err); err != nil {
+	stored := func() (*shell.Form, error) {
+		s, err := p.app.Suppliers.Get(v.R.Context(), v.Actor, id)
+		return filledWithSupplier(s), err
+	}
+	if ok, err := v.TookOver(form, err, stored); err != nil {
 		return err
 	} else if !ok {
 		return p.showSupplier(v, form, travel.Supplier{ID: id, Name: "Supplier " + shell.Ident(id).Text})

@@ -46,11 +46,36 @@ func TestNobodySavesOverWhatAnotherHasSaved(t *testing.T) {
 		}
 		late := maps.Clone(in)
 		late.Set(c.field, c.second)
-		if a := b.Post(h.At(c.send), late); a.Status == http.StatusSeeOther || !strings.Contains(a.Text(), "has changed since it was read") {
+		if a := b.Post(h.At(c.send), late); a.Status == http.StatusSeeOther || !strings.Contains(a.Text(), "Somebody else has changed this") {
 			t.Errorf("%s saves over what another has saved: %d %s", c.send, a.Status, a.Text())
+		} else if !strings.Contains(a.Text(), "Now this is: "+c.first) || !strings.Contains(a.Body, c.second) {
+			t.Errorf("%s does not show both what is stored and what was sent: %s", c.send, a.Text())
+		} else if late.Set("version", versionField.FindStringSubmatch(a.Body)[1]); late.Get("version") == version[1] {
+			t.Errorf("%s keeps the version that was refused", c.send)
 		}
 		if body := b.Must(h.At(c.form)).Body; !strings.Contains(body, c.first) || strings.Contains(body, c.second) {
 			t.Errorf("%s does not keep what was saved first", c.form)
 		}
+		if a := b.Post(h.At(c.send), late); a.Status != http.StatusSeeOther {
+			t.Errorf("%s refuses a form that knows what is stored: %d %s", c.send, a.Status, a.Text())
+		}
+	}
+}
+
+// TestWhatIsOnlyCountedOnASiteRefusesNoForm: a token, a webhook or an import made meanwhile changes nothing of the site itself.
+func TestWhatIsOnlyCountedOnASiteRefusesNoForm(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	b := h.As(auth.Operator)
+	version := versionField.FindStringSubmatch(b.Must(h.At("/settings/parties")).Body)
+	if a := b.Post(h.At("/developers/webhooks"), url.Values{"url": {"https://example.com/hooks"}, "which": {"all"}}); a.Status != http.StatusCreated {
+		t.Fatalf("%d %s", a.Status, a.Text())
+	}
+	in := url.Values{"version": {version[1]}, "issuer_name": {"First Ltd"}}
+	if a := b.Post(h.At("/settings/parties"), in); a.Status != http.StatusSeeOther {
+		t.Errorf("%d %s", a.Status, a.Text())
+	}
+	if a := b.Post(h.At("/settings/parties"), in); a.Status == http.StatusSeeOther {
+		t.Error("a change of the site itself leaves its version")
 	}
 }

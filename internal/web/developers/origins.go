@@ -10,11 +10,17 @@ import (
 
 // origins shows on which origins the payment modal may open.
 func (p *pages) origins(v *shell.Visit) error {
-	site, err := p.app.Sites.Get(v.R.Context(), v.Actor, v.Site.ID)
+	form, err := p.filledOrigins(v)
 	if err != nil {
 		return err
 	}
-	return p.originsForm(v, shell.Filled("permitted_urls", strings.Join(site.PermittedURLs, "\n"), "version", shell.Ident(site.Version).Plain))
+	return p.originsForm(v, form)
+}
+
+// filledOrigins is the form with what is stored.
+func (p *pages) filledOrigins(v *shell.Visit) (*shell.Form, error) {
+	site, err := p.app.Sites.Get(v.R.Context(), v.Actor, v.Site.ID)
+	return shell.Filled("permitted_urls", strings.Join(site.PermittedURLs, "\n"), "version", shell.Ident(site.Version).Plain), err
 }
 
 func (p *pages) originsForm(v *shell.Visit, form *shell.Form) error {
@@ -37,7 +43,7 @@ func (p *pages) changeOrigins(v *shell.Visit) error {
 		list = &[]string{}
 	}
 	_, err = p.app.Sites.Change(v.R.Context(), v.Actor, v.Site.ID, travel.SiteFields{PermittedURLs: list, IfVersion: r.Version()})
-	if ok, err := v.Took(form, err); err != nil {
+	if ok, err := v.TookOver(form, err, func() (*shell.Form, error) { return p.filledOrigins(v) }); err != nil {
 		return err
 	} else if !ok {
 		return p.originsForm(v, form)

@@ -130,15 +130,21 @@ func (p *pages) editWebhook(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	e, err := p.app.Webhooks.Get(v.R.Context(), v.Actor, id)
+	form, err := p.filledWebhook(v, id)
 	if err != nil {
 		return err
 	}
+	return p.webhookForm(v, form, id)
+}
+
+// filledWebhook is the form with what is stored.
+func (p *pages) filledWebhook(v *shell.Visit, id int64) (*shell.Form, error) {
+	e, err := p.app.Webhooks.Get(v.R.Context(), v.Actor, id)
 	form := shell.Filled("url", e.URL, "version", shell.Ident(e.Version).Plain)
 	if typesText(e.Types) != "All" {
 		form.Values["which"], form.Values["types"] = []string{"some"}, e.Types
 	}
-	return p.webhookForm(v, form, id)
+	return form, err
 }
 
 // endpointFields reads what the form of a webhook says.
@@ -197,7 +203,7 @@ func (p *pages) changeWebhook(v *shell.Visit) error {
 		return err
 	}
 	_, err = p.app.Webhooks.Change(v.R.Context(), v.Actor, id, endpointFields(form))
-	if ok, err := v.Took(form, err); err != nil {
+	if ok, err := v.TookOver(form, err, func() (*shell.Form, error) { return p.filledWebhook(v, id) }); err != nil {
 		return err
 	} else if !ok {
 		return p.webhookForm(v, form, id)

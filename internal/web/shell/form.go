@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -116,6 +117,47 @@ func (v *Visit) Upload(name string) (form *Form, file io.Reader, fileName string
 		}
 	}
 	return form, strings.NewReader(""), "", nil
+}
+
+// TookOver is Took for a form with a version. When somebody else has saved since the form was filled, stored gives it as it would be
+// filled now: the form takes that version, and each field that differs says what is stored. So its sender sees both, and can send again.
+func (v *Visit) TookOver(form *Form, err error, stored func() (*Form, error)) (ok bool, rest error) {
+	refused := fault.Is(err, fault.Precondition)
+	ok, rest = v.Took(form, err)
+	if !refused || rest != nil {
+		return ok, rest
+	}
+	now, err := stored()
+	if err != nil {
+		return false, err
+	}
+	form.renew(now)
+	return false, nil
+}
+
+// renew takes the version of a form that is filled with what is stored now, and says what differs from what was sent.
+func (f *Form) renew(now *Form) {
+	f.Message = "Somebody else has changed this meanwhile. What differs from what you sent is said below. Send it again to save it as you have it."
+	f.Problems = map[string]string{}
+	f.Values.Set("version", now.Get("version"))
+	names := slices.Concat(slices.Collect(maps.Keys(f.Values)), slices.Collect(maps.Keys(now.Values)))
+	for _, name := range names {
+		sent, stored := plainly(f.Values[name]), plainly(now.Values[name])
+		switch {
+		case name == "version" || name == "key" || name == "act" || sent == stored:
+		case stored == "":
+			f.Problems[name] = "Now this is empty."
+		case !f.Sent(name) && stored == "1": // browsers do not send an empty box
+			f.Problems[name] = "Now this is ticked."
+		default:
+			f.Problems[name] = "Now this is: " + stored
+		}
+	}
+}
+
+// plainly is what is compared of the values of a field: browsers end lines in their own way.
+func plainly(values []string) string {
+	return strings.TrimSpace(strings.ReplaceAll(strings.Join(values, ", "), "\r\n", "\n"))
 }
 
 func tooLarge(err error) error {

@@ -55,9 +55,18 @@ func partyFacts(party travel.Party) []shell.Fact {
 
 // parties shows the form for issuer and policyholder.
 func (p *pages) parties(v *shell.Visit) error {
-	s, err := p.app.Sites.Get(v.R.Context(), v.Actor, v.Site.ID)
+	form, err := p.filledParties(v)
 	if err != nil {
 		return err
+	}
+	return p.partiesForm(v, form)
+}
+
+// filledParties is the form with what is stored.
+func (p *pages) filledParties(v *shell.Visit) (*shell.Form, error) {
+	s, err := p.app.Sites.Get(v.R.Context(), v.Actor, v.Site.ID)
+	if err != nil {
+		return nil, err
 	}
 	form := shell.Filled("version", shell.Ident(s.Version).Plain)
 	for prefix, party := range map[string]travel.Party{"issuer_": s.Issuer, "policyholder_": s.Policyholder} {
@@ -66,7 +75,7 @@ func (p *pages) parties(v *shell.Visit) error {
 		form.Values.Set(prefix+"tax_number", party.TaxNumber)
 		form.Values.Set(prefix+"bank_details", party.BankDetails)
 	}
-	return p.partiesForm(v, form)
+	return form, nil
 }
 
 func (p *pages) partiesForm(v *shell.Visit, form *shell.Form) error {
@@ -84,7 +93,7 @@ func (p *pages) setParties(v *shell.Visit) error {
 	r := form.Reading()
 	in := travel.SiteFields{Issuer: party(r, "issuer_"), Policyholder: party(r, "policyholder_"), IfVersion: r.Version(), Problems: r.Problems}
 	_, err = p.app.Sites.Change(v.R.Context(), v.Actor, v.Site.ID, in)
-	if ok, err := v.Took(form, err); err != nil {
+	if ok, err := v.TookOver(form, err, func() (*shell.Form, error) { return p.filledParties(v) }); err != nil {
 		return err
 	} else if !ok {
 		return p.partiesForm(v, form)

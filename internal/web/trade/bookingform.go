@@ -126,11 +126,12 @@ func (p *pages) editBooking(v *shell.Visit) error {
 		}
 		in.Problems = r.Problems
 		_, err := p.app.Bookings.Update(v.R.Context(), v.Actor, b.ID, in)
-		if ok, err := took(v, form, err, bookingFormFields...); err != nil {
+		if ok, err := v.TookOver(form, err, func() (*shell.Form, error) { return formOf(b), nil }); err != nil {
 			return err
 		} else if ok {
 			return v.Done(bookingAt(v, b.ID), "The booking is changed.")
 		}
+		unseen(form, bookingFormFields)
 	}
 	return p.showBookingForm(v, bookingFormPage{
 		Form: form, ID: b.ID, Currency: b.Currency, Act: "Save", Back: bookingAt(v, b.ID), HasTransactions: len(b.TransactionIDs) > 0,

@@ -120,15 +120,19 @@ func choices[T ~string](first string, known []T) []string {
 
 // took is Visit.Took for a form with these fields. What is wrong with none of them stands above the form.
 func took(v *shell.Visit, form *shell.Form, err error, fields ...string) (ok bool, rest error) {
-	if ok, rest = v.Took(form, err); ok || rest != nil {
-		return ok, rest
+	if ok, rest = v.Took(form, err); !ok && rest == nil {
+		unseen(form, fields)
 	}
+	return ok, rest
+}
+
+// unseen says what is wrong with fields that the page does not show.
+func unseen(form *shell.Form, fields []string) {
 	for _, name := range slices.Sorted(maps.Keys(form.Problems)) {
 		if !slices.Contains(fields, name) {
 			form.Message += " " + shell.Say(name) + ": " + form.Problems[name]
 		}
 	}
-	return false, nil
 }
 
 // list fills a table with the rows that a filter finds, or sends it as a file, if one is asked for. A filter that is wrong finds
