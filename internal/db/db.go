@@ -51,6 +51,7 @@ type DB struct {
 
 	renewed atomic.Int64 // when the idle connections were closed last, in nanoseconds of the clock
 	trouble trouble      // what stands in the way of writes
+	work    work
 }
 
 // Tx is one transaction. It ends with the function that it is given to. That function may run more than once, so it
@@ -65,7 +66,8 @@ type Tx struct {
 	sql    *sql.Tx
 	counts *counts
 	see    func(query string, args []any) // see Watch; nil for nobody
-	quick  bool                           // it is a read that leaves many rows to the lane of long reads
+	work   *work
+	quick  bool // it is a read that leaves many rows to the lane of long reads
 
 	// bulk inserts many rows faster than a statement; nil where there is no such way. See Put.
 	bulk func(t Table, rows [][]any) error
@@ -251,7 +253,7 @@ func (db *DB) beginRead(ctx context.Context, pool *sql.DB) (sqlTx *sql.Tx, err e
 
 // tx makes the transaction that a caller's function gets, and reads the clock for it.
 func (db *DB) tx(ctx context.Context, sqlTx *sql.Tx) *Tx {
-	tx := &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: sqlTx, counts: db.counts}
+	tx := &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: sqlTx, counts: db.counts, work: &db.work}
 	if see := db.watcher.Load(); see != nil {
 		tx.see = *see
 	}
@@ -262,6 +264,7 @@ func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecon
 
 // show tells who watches of a statement.
 func (tx *Tx) show(query string, args []any) {
+	tx.work.statements.Add(1)
 	if tx.see != nil {
 		tx.see(query, args)
 	}

@@ -26,6 +26,9 @@ func (db *DB) commit(ctx context.Context, sqlTx *sql.Tx) error {
 		return err
 	}
 	err := sqlTx.Commit()
+	if err == nil {
+		db.work.commits.Add(1)
+	}
 	if err != nil && db.engine.notCommitted(err) {
 		return err
 	}

@@ -175,6 +175,9 @@ func (db *DB) writeWithRetries(ctx context.Context, fn func(tx *Tx) error) error
 	var err error
 	conflicts, losses := 0, 0
 	for attempt := 0; attempt < writeAttempts; attempt++ {
+		if attempt > 0 {
+			db.work.again.Add(1)
+		}
 		err = db.writeOnce(ctx, fn)
 		again := false
 		switch {

@@ -3,6 +3,7 @@ package reports
 import (
 	"context"
 	"database/sql"
+	"runtime"
 	"time"
 
 	"holdfast/internal/auth"
@@ -24,6 +25,9 @@ type SystemReport struct {
 	Queues  []Queue
 	LastECB civil.Day // of the last rate of the US dollar, which the ECB publishes every day; NoDay without any
 	Moved   []MovedClock
+	// Of the process that was asked, since it started.
+	Work       db.Work
+	Goroutines int
 }
 
 // Queue is work that waits, over all sites. It is counted up to MostCounted.
@@ -65,6 +69,7 @@ func (s *System) Report(ctx context.Context, actor auth.Actor) (report SystemRep
 	}
 	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
 		report = SystemReport{At: tx.Now, Engine: s.Store.Engine(), LastECB: civil.NoDay}
+		report.Work, report.Goroutines = s.Store.Work(), runtime.NumGoroutine()
 		if report.Bytes, err = tx.Size(); err != nil {
 			return err
 		}

@@ -44,6 +44,9 @@ func TestHowTheDeploymentStands(t *testing.T) {
 		}
 		apptest.Same(t, "the rest", []any{report.LastECB, report.Bytes > 100_000, report.Schema > "0030", report.Moved},
 			[]any{day, true, true, "[{demo Demo 36h0m0s}]"})
+		if work := report.Work; work.Statements <= work.Commits || work.Commits < 4 || report.Goroutines < 1 {
+			t.Errorf("the process has done %+v with %d goroutines", work, report.Goroutines)
+		}
 		_, err = w.App.System.Report(t.Context(), auth.Actor{SiteID: 1, UserID: 1, Role: auth.MemberAdmin})
 		apptest.WantKind(t, err, fault.Forbidden, "read by a customer")
 		_, err = w.App.System.Report(t.Context(), auth.Actor{SiteID: 1, UserID: 1, TokenID: 1, Role: auth.Operator})

@@ -34,10 +34,20 @@ func (p *pages) system(v *shell.Visit) error {
 	return v.Show(p.Pages, "system.html", shell.Page{
 		Title: "System", Menu: "/system", Acts: []shell.Link{{Text: "Jobs", Href: shell.Path + "/jobs", Plain: true}},
 		Data: struct {
-			Facts, Queues []shell.Fact
-			Moved         *shell.Table
-		}{present(facts), queueFacts(s.Queues), movedTable(v, s.Moved)},
+			Facts, Queues, Process []shell.Fact
+			Moved                  *shell.Table
+		}{present(facts), queueFacts(s.Queues), processFacts(s), movedTable(v, s.Moved)},
 	})
+}
+
+// processFacts are what the process that answers has done since it started. bench reads them by their texts.
+func processFacts(s reports.SystemReport) []shell.Fact {
+	return []shell.Fact{
+		{Text: "SQL statements", Value: shell.Count(s.Work.Statements), Figure: true},
+		{Text: "Commits", Value: shell.Count(s.Work.Commits), Figure: true},
+		{Text: "Writes run again", Value: shell.Count(s.Work.Again), Figure: true},
+		{Text: "Goroutines", Value: shell.Count(int64(s.Goroutines)), Figure: true},
+	}
 }
 
 // size writes a number of bytes in MB.
