@@ -121,8 +121,11 @@ var arrows = withRooms(map[string][]string{
 	// For others' programs: it stands by itself.
 	"client": {},
 	// The program wires everything.
-	"cmd/*":     {"*", "*/*", "*/*/*"},
-	"scripts/*": {"internal/money"},
+	"cmd/*": {"*", "*/*", "*/*/*"},
+	// What measures the program is no part of it.
+	"bench":      {"bench/book", "internal/*"},
+	"bench/book": {"internal/*"},
+	"scripts/*":  {"internal/money"},
 	// The root holds these rules and nothing else.
 	".": {},
 })
@@ -161,7 +164,7 @@ func withRooms(table map[string][]string) map[string][]string {
 }
 
 // writesSQL are the packages in which SQL may stand: the rooms, the ground, and what is no part of the program.
-var writesSQL = and(allRooms(), "internal/dbtest", "internal/pgtest", "cmd/benchexposure", "cmd/torture")
+var writesSQL = and(allRooms(), "internal/dbtest", "internal/pgtest", "bench", "bench/*", "cmd/torture")
 
 func sqlText(s source) []string {
 	if s.test || matches(s.pkg, writesSQL) {

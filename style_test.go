@@ -32,7 +32,7 @@ const (
 // others.
 var speaksHTTP = []string{
 	"internal/api", "internal/web", "internal/web/*", "internal/psp/*", "internal/fx", "internal/webhooks", "cmd/*",
-	"client",
+	"client", "bench", "bench/*",
 }
 
 // exact are the packages in which amounts and rates are computed: a binary fraction has no place there.
@@ -373,7 +373,7 @@ func httpImports(s source) []string {
 }
 
 func clock(s source) []string {
-	if s.test || strings.HasPrefix(s.pkg, "cmd/") {
+	if s.test || matches(s.pkg, []string{"cmd/*", "bench", "bench/*"}) {
 		return nil
 	}
 	var found []string

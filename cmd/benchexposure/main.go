@@ -27,27 +27,18 @@ import (
 
 	"github.com/google/uuid"
 
+	"holdfast/bench/book"
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
-	"holdfast/internal/fx"
-	"holdfast/internal/money"
 	"holdfast/internal/protection"
-	"holdfast/internal/travel"
 )
 
-// Sizes of the book besides its payments.
 const (
-	channels   = 100
-	suppliers  = 20
-	days       = 900
-	perWrite   = 200              // bookings in one transaction
-	patience   = 20               // tries of a write while the machine is too busy
-	repeatedly = 21               // measurements of each report
-	enough     = 10 * time.Second // after which a slow report is measured no more
+	paymentsEach = 4                // of a booking
+	repeatedly   = 21               // measurements of each report
+	enough       = 10 * time.Second // after which a slow report is measured no more
 )
-
-const sitePath = "bench"
 
 func main() {
 	large := flag.Bool("large", false, "also measure a book ten times as large, and print how much longer it takes")
@@ -223,14 +214,11 @@ func measure(ctx context.Context, out io.Writer, folder string, payments int64) 
 	return medians, nil
 }
 
-// fold runs the job that fills the buckets until it has nothing to do.
+// fold fills the buckets, and prints how long that took.
 func (w world) fold(ctx context.Context, out io.Writer) error {
 	began := time.Now()
-	for more := true; more; {
-		var err error
-		if more, err = w.app.Buckets.Fold(ctx); err != nil {
-			return err
-		}
+	if err := book.Fold(ctx, w.app); err != nil {
+		return err
 	}
 	fmt.Fprintf(out, "  folded in %s\n", time.Since(began).Round(time.Second))
 	return nil
@@ -254,10 +242,10 @@ func times(ctx context.Context, w world, r report) (took []time.Duration, err er
 // do.
 func (w *world) reopen(ctx context.Context, database *db.DB, payments int64) error {
 	err := database.Read(ctx, func(tx *db.Tx) error {
-		site, err := merchants.SiteAt(tx, sitePath)
+		site, err := merchants.SiteAt(tx, book.SitePath)
 		if err == nil {
 			w.actor = auth.System(site.ID)
-			_, err = bookings.Alone(tx, site.ID, payments/PaymentsPerBooking)
+			_, err = bookings.Alone(tx, site.ID, payments/paymentsEach)
 		}
 		return err
 	})
@@ -267,74 +255,11 @@ func (w *world) reopen(ctx context.Context, database *db.DB, payments int64) err
 	return err
 }
 
-// load makes a site with channels, rates and a book. The last payments of the book are some days old.
-func load(ctx context.Context, database *db.DB, service *app.App, payments int64) (w world, err error) {
-	w.app = service
-	today := civil.DayOf(time.Now())
-	l := Load{
-		Channels: channels, Suppliers: suppliers, From: today - days - 5, Days: days, Payments: payments,
-	}
-	path, name, currency := sitePath, "Bench", money.Currency("GBP")
-	site, err := service.Sites.Create(ctx, auth.System(0), travel.SiteFields{
-		Path: &path, Name: &name, Currency: &currency, Sandbox: true,
-	})
-	if err != nil {
-		return w, err
-	}
-	l.SiteID, l.PolicyID, w.actor = site.ID, site.Policy.ID, auth.System(site.ID)
-	if err := database.Write(ctx, func(tx *db.Tx) error { return ratesBefore(tx, l) }); err != nil {
-		return w, err
-	}
-	if l.FirstChannel, err = addNames(ctx, w); err != nil {
-		return w, err
-	}
-	var fixings []fx.Fixing
-	for c, text := range map[money.Currency]string{"GBP": "0.85365", "USD": "1.0852"} {
-		rate, err := money.ParseRate(text)
-		if err != nil {
-			return w, err
-		}
-		fixings = append(fixings, fx.Fixing{Provider: fx.ECB, Day: today - 1, Currency: c, Rate: rate})
-	}
-	if _, err := service.Rates.Add(ctx, w.actor, fixings); err != nil {
-		return w, err
-	}
-	bookings := payments / PaymentsPerBooking
-	for first := int64(1); first <= bookings; first += perWrite {
-		err := errBusy
-		for try := 0; err != nil && try < patience; try++ {
-			err = database.Write(ctx, func(tx *db.Tx) error { return loadBook(tx, l, first, min(bookings, first+perWrite-1)) })
-		}
-		if err != nil {
-			return w, err
-		}
-	}
-	return w, nil
-}
-
-// errBusy is the error of a write before its first try.
-var errBusy = errors.New("not written yet")
-
-// addNames makes channels and suppliers. It returns the id of the first channel.
-func addNames(ctx context.Context, w world) (first int64, err error) {
-	for i := range channels {
-		name, mode := "Channel "+strconv.Itoa(i), travel.ModeProtectionOnly
-		currency := []money.Currency{"EUR", "GBP", "USD"}[i%3]
-		c, err := w.app.Channels.Create(ctx, w.actor, travel.ChannelFields{Name: &name, Currency: &currency, Mode: &mode})
-		if err != nil {
-			return 0, err
-		}
-		if i == 0 {
-			first = c.ID
-		}
-	}
-	for i := range suppliers {
-		name := "Supplier " + strconv.Itoa(i)
-		if _, err := w.app.Suppliers.Create(ctx, w.actor, travel.SupplierFields{Name: &name}); err != nil {
-			return 0, err
-		}
-	}
-	return first, nil
+// load makes a site with a book.
+func load(ctx context.Context, database *db.DB, service *app.App, payments int64) (world, error) {
+	size := book.Size{Bookings: payments / paymentsEach, Payments: paymentsEach}
+	made, err := book.Make(ctx, database, service, civil.DayOf(time.Now()), size, func(int64) {})
+	return world{app: service, actor: auth.System(made.SiteID)}, err
 }
 
 // keys makes the keys that encrypt the book's secrets. Nothing that is measured reads them, so no file keeps them.

@@ -1,0 +1,170 @@
+// Package book makes a large book for measurements. It writes the rows straight into the database, because the API would take
+// hours, and then lets the product's own jobs do what they do after payments. `holdfast verify` finds nothing wrong in such a
+// book: a test says so. It is no part of the program. Begin reading at Make.
+package book
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/fx"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// Size is how large a book is. Bookings are in the order of their days, and spread evenly over channels, schemes, countries,
+// suppliers and travel days. The last ones are some days old.
+type Size struct {
+	Bookings int64
+	Payments int64 // of each booking, all of one day, as if each traveller paid a part
+}
+
+// What all books have. Channel n after the first has the currency n mod 3 of EUR, GBP and USD. The policy's currency is GBP.
+const (
+	Channels  = 100
+	Suppliers = 20
+	Days      = 900
+	SitePath  = "bench"
+
+	perWrite = 1000 // bookings in one transaction, which is over after five seconds
+	patience = 20   // tries of a write while the machine is too busy
+)
+
+// Book is one that was made.
+type Book struct {
+	Size
+	SiteID, PolicyID int64
+	FirstChannel     int64 // the ids of the others follow
+	from             int64 // day of the first payments
+}
+
+// errBusy is the error of a write before its first try.
+var errBusy = errors.New("not written yet")
+
+// Make makes the site bench with a book in a database that has none, and tells how many bookings are written. The buckets of
+// exposure are not folded yet: see Fold.
+func Make(ctx context.Context, store *db.DB, service *app.App, today civil.Day, size Size, told func(done int64)) (Book, error) {
+	b := Book{Size: size, from: int64(today) - Days - 5}
+	path, name, currency := SitePath, "Bench", money.Currency("GBP")
+	site, err := service.Sites.Create(ctx, auth.System(0), travel.SiteFields{
+		Path: &path, Name: &name, Currency: &currency, Sandbox: true,
+	})
+	if err != nil {
+		return b, err
+	}
+	b.SiteID, b.PolicyID = site.ID, site.Policy.ID
+	if err := b.prepare(ctx, store, service, today); err != nil {
+		return b, err
+	}
+	for first := int64(1); first <= b.Bookings; first += perWrite {
+		err, last := errBusy, min(b.Bookings, first+perWrite-1)
+		for try := 0; err != nil && try < patience; try++ {
+			err = store.Write(ctx, func(tx *db.Tx) error { return b.load(tx, first, last) })
+		}
+		if err != nil {
+			return b, err
+		}
+		told(last)
+	}
+	return b, store.Write(ctx, b.count)
+}
+
+// prepare makes what the bookings need: rates, channels and suppliers.
+func (b *Book) prepare(ctx context.Context, store *db.DB, service *app.App, today civil.Day) error {
+	if err := store.Write(ctx, b.ratesBefore); err != nil {
+		return err
+	}
+	if err := b.addNames(ctx, service); err != nil {
+		return err
+	}
+	var fixings []fx.Fixing
+	for c, text := range map[money.Currency]string{"GBP": "0.85365", "USD": "1.0852"} {
+		rate, err := money.ParseRate(text)
+		if err != nil {
+			return err
+		}
+		fixings = append(fixings, fx.Fixing{Provider: fx.ECB, Day: today - 1, Currency: c, Rate: rate})
+	}
+	_, err := service.Rates.Add(ctx, auth.System(b.SiteID), fixings)
+	return err
+}
+
+// ratesBefore puts the rates of the book on file, as of the day before it begins. Rows that are loaded have no digests.
+func (b *Book) ratesBefore(tx *db.Tx) error {
+	day := civil.Day(b.from - 1)
+	if _, err := tx.Exec(`INSERT INTO fixings (site_id, provider, currency, day, rate, recorded_at, quote_id)
+		VALUES (0, 'ecb', 'GBP', $1, '0.85365', $2, ''), (0, 'ecb', 'USD', $1, '1.0852', $2, '')`, int64(day), db.Micros(day.Start())); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`UPDATE fact_starts SET up_to = $1`, b.from+b.Bookings*b.Payments+1_000_000_000_000)
+	return err
+}
+
+// addNames makes channels and suppliers.
+func (b *Book) addNames(ctx context.Context, service *app.App) error {
+	actor := auth.System(b.SiteID)
+	for i := range Channels {
+		name, mode := "Channel "+strconv.Itoa(i), travel.ModeProtectionOnly
+		currency := b.Currency(i)
+		c, err := service.Channels.Create(ctx, actor, travel.ChannelFields{Name: &name, Currency: &currency, Mode: &mode})
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			b.FirstChannel = c.ID
+		}
+	}
+	for i := range Suppliers {
+		name := "Supplier " + strconv.Itoa(i)
+		if _, err := service.Suppliers.Create(ctx, actor, travel.SupplierFields{Name: &name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load writes the bookings with the numbers from first to last. It breaks the rule that only the owner writes a table.
+func (b *Book) load(tx *db.Tx, first, last int64) error {
+	for _, statement := range statements {
+		_, err := tx.Exec(numberedBook+statement, b.SiteID, first, last, b.FirstChannel, Channels, Suppliers, b.from, Days,
+			b.Bookings, b.PolicyID, b.Payments)
+		if err != nil {
+			return fmt.Errorf("%w, in %.60s", err, statement)
+		}
+	}
+	return nil
+}
+
+// count lets the counters of the database go on behind the book.
+func (b *Book) count(tx *db.Tx) error {
+	for table, last := range map[string]int64{
+		"bookings": b.Bookings, "transactions": b.Bookings, "payments": b.Payments * (b.Bookings + 1),
+	} {
+		if err := tx.SetCounter(db.Table{Name: table, Counter: "id"}, last); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Fold runs the job that fills the buckets of exposure until it has nothing to do.
+func Fold(ctx context.Context, service *app.App) error {
+	for more := true; more; {
+		var err error
+		if more, err = service.Buckets.Fold(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Currency is the base currency of a channel, counted from the first, which is 0.
+func (b *Book) Currency(channel int) money.Currency {
+	return []money.Currency{"EUR", "GBP", "USD"}[channel%3]
+}
