@@ -25,6 +25,7 @@ const (
 	runLength   = time.Minute
 	tick        = 5 * time.Second
 	quickTick   = time.Second // for jobs that run more often than every tick
+	early       = 10          // a job is due a tenth of its time early: counted from its end, it would miss every second tick
 	backoffMax  = 10 * time.Minute
 )
 
@@ -78,8 +79,8 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "forget-sign-ins", Every: time.Hour, Run: a.SignIns.Forget},
 		{Name: "forget-password-links", Every: time.Hour, Run: a.Links.Forget},
 		{Name: "answer-forgotten-passwords", Every: tick, Run: a.Links.Answer},
-		// An import may take long, and goes on where it was. It does not keep other jobs waiting.
-		{Name: "import-files", Every: tick, Talks: true, Run: func(ctx context.Context) (bool, error) {
+		// An import may take long, and goes on where it was. It does not keep other jobs waiting, and somebody waits for its begin.
+		{Name: "import-files", Every: quickTick, Talks: true, Run: func(ctx context.Context) (bool, error) {
 			return a.ImportFiles.Next(ctx, func(file io.Reader) iter.Seq2[travel.ImportedPayment, error] {
 				return paymentfile.Read(file, nil)
 			})
@@ -169,7 +170,7 @@ func (r *Runner) runOne(ctx context.Context, job Job) (ran bool, err error) {
 		return false, err
 	}
 	failure := r.runBounded(ctx, job)
-	after := job.Every
+	after := job.Every - job.Every/early
 	if failure != nil {
 		after = backoff(lease.Attempts())
 	}
