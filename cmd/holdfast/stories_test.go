@@ -308,6 +308,7 @@ func (d *stories) tell() {
 	admin := d.newSite()
 	d.protection(admin)
 	d.token(admin)
+	admin.wellBehaved()
 	d.payment()
 	d.file()
 	d.export()
