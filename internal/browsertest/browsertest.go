@@ -25,7 +25,6 @@ func find() (path string, ok bool) {
 	return "", false
 }
 
-
 // started is the one browser of a test program, started by the first test that needs it.
 var started struct {
 	once sync.Once
