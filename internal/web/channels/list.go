@@ -43,12 +43,12 @@ func (p *pages) channels(v *shell.Visit) error {
 		Name: "channels", Caption: "Channels of this site", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: []shell.Column{
 			{Name: "name", Title: "Name", Sorts: true}, {Name: "account_mode", Title: "Mode", Sorts: true},
-			{Name: "currencies", Title: "Currency", Sorts: true}, {Name: "external_id", Title: "Your number", Sorts: true},
-			{Name: "statement_period", Title: "Statements"}, {Name: "created", Title: "Made"},
+			{Name: "currencies", Title: "Currency", Sorts: true}, {Name: "external_id", Title: "Your number", Sorts: true, Minor: true},
+			{Name: "statement_period", Title: "Statements", Minor: true}, {Name: "created", Title: "Made", Minor: true},
 			{Name: "account_type", Title: "Type", Hidden: true}, {Name: "protection_type", Title: "Protection", Hidden: true},
 			{Name: "language", Title: "Language", Hidden: true}, {Name: "primary_mail", Title: "Mail", Hidden: true},
 			{Name: "other_protection", Title: "Other protection", Hidden: true}, {Name: "uuid", Title: "UUID", Hidden: true},
-			{Name: "id", Title: "Number", Figure: true, Sorts: true},
+			{Name: "id", Title: "Number", Figure: true, Sorts: true, Minor: true},
 		},
 		Empty: shell.Empty{
 			Title: "No channels here",

@@ -32,7 +32,7 @@ func (p *pages) statements(v *shell.Visit) error {
 		Name: "statements", Caption: "Statements", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: []shell.Column{
 			{Name: "number", Title: "Number", Sorts: true}, {Name: "merchant", Title: "Channel"}, {Name: "period", Title: "Period"},
-			{Name: "issued", Title: "Issued", Sorts: true}, {Name: "due", Title: "Due", Sorts: true}, {Name: "closing", Title: "Closing", Figure: true},
+			{Name: "issued", Title: "Issued", Sorts: true, Minor: true}, {Name: "due", Title: "Due", Sorts: true}, {Name: "closing", Title: "Closing", Figure: true},
 			{Name: "open", Title: "Open", Figure: true}, {Name: "state", Title: "State"}, {Name: "opening", Title: "Opening", Figure: true, Hidden: true},
 			{Name: "payments", Title: "Payments", Figure: true, Hidden: true}, {Name: "channels", Title: "Number of the channel", Figure: true, Hidden: true},
 		},
@@ -201,8 +201,8 @@ func (p *pages) lines(v *shell.Visit, s protection.IssuedStatement) (*shell.Tabl
 		Name: "statement-" + shell.Ident(s.Number).Plain + "-lines", Caption: "Premium lines", Number: page.Number, Total: -1,
 		Columns: []shell.Column{
 			{Name: "recorded_at", Title: "Recorded"}, {Name: "kind", Title: "Kind"}, {Name: "booking", Title: "Booking"},
-			{Name: "booking_reference", Title: "Reference"}, {Name: "transaction", Title: "Payment"}, {Name: "value", Title: "Value", Figure: true},
-			{Name: "lead_days", Title: "Lead days", Figure: true}, {Name: "rate", Title: "Rate", Figure: true}, {Name: "amount", Title: "Amount", Figure: true},
+			{Name: "booking_reference", Title: "Reference", Minor: true}, {Name: "transaction", Title: "Payment"}, {Name: "value", Title: "Value", Figure: true, Minor: true},
+			{Name: "lead_days", Title: "Lead days", Figure: true, Minor: true}, {Name: "rate", Title: "Rate", Figure: true, Minor: true}, {Name: "amount", Title: "Amount", Figure: true},
 			{Name: "cause", Title: "Cause", Hidden: true}, {Name: "original", Title: "Original", Figure: true, Hidden: true},
 			{Name: "retained", Title: "Retained", Figure: true, Hidden: true}, {Name: "id", Title: "Line", Figure: true, Hidden: true},
 		},

@@ -30,7 +30,7 @@ func (p *pages) suppliers(v *shell.Visit) error {
 		Name: "suppliers", Caption: "Suppliers", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: []shell.Column{
 			{Name: "name", Title: "Name", Sorts: true}, {Name: "category", Title: "Category", Sorts: true}, {Name: "country", Title: "Country", Sorts: true},
-			{Name: "url", Title: "Website"}, {Name: "id", Title: "Number", Figure: true, Sorts: true},
+			{Name: "url", Title: "Website", Minor: true}, {Name: "id", Title: "Number", Figure: true, Sorts: true, Minor: true},
 		},
 		Empty: shell.Empty{
 			Title: "No suppliers here",

@@ -34,7 +34,7 @@ func (p *pages) events(v *shell.Visit) error {
 		Name: "events", Caption: "What happened on this site, the newest first",
 		Columns: []shell.Column{
 			{Name: "created", Title: "At"}, {Name: "type", Title: "Event"}, {Name: "object", Title: "About"},
-			{Name: "details", Title: "Details"}, {Name: "id", Title: "Number", Figure: true},
+			{Name: "details", Title: "Details"}, {Name: "id", Title: "Number", Figure: true, Minor: true},
 		},
 		Empty: shell.Empty{
 			Title: "No events here",

@@ -101,7 +101,7 @@ func (p *pages) proposals(v *shell.Visit) error {
 		Columns: []shell.Column{
 			{Name: "id", Title: "No.", Figure: true, Hidden: true}, {Name: "what", Title: "What"}, {Name: "kind", Title: "Kind"},
 			{Name: "state", Title: "State"}, {Name: "by", Title: "Asked by"}, {Name: "at", Title: "Asked at"},
-			{Name: "decided_by", Title: "Decided by"}, {Name: "decided_at", Title: "Decided at"},
+			{Name: "decided_by", Title: "Decided by", Minor: true}, {Name: "decided_at", Title: "Decided at", Minor: true},
 		},
 		Empty: shell.Empty{
 			Title: "There are no proposals", Text: "What needs two people is kept here: who asked for it, who decided, and what it changed.",

@@ -22,7 +22,7 @@ func (p *pages) jobs(v *shell.Visit) error {
 		Name: "jobs", Caption: "Background work",
 		Columns: []shell.Column{
 			{Name: "job", Title: "Job"}, {Name: "state", Title: "State"}, {Name: "last", Title: "Last good run"},
-			{Name: "next", Title: "Next run"}, {Name: "failures", Title: "Failures since", Figure: true},
+			{Name: "next", Title: "Next run", Minor: true}, {Name: "failures", Title: "Failures since", Figure: true},
 			{Name: "error", Title: "Error", Hidden: true},
 		},
 		Empty: shell.Empty{Title: "No job has run yet", Text: "Jobs run in the program that serves, each every few seconds to hours."},

@@ -19,9 +19,9 @@ func (p *pages) sites(v *shell.Visit) error {
 		Name: "sites", Caption: "All sites", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: []shell.Column{
 			{Name: "name", Title: "Name", Sorts: true}, {Name: "path", Title: "Path", Sorts: true}, {Name: "kind", Title: "Kind"},
-			{Name: "currency", Title: "Currency"}, {Name: "channels", Title: "Channels", Figure: true},
+			{Name: "currency", Title: "Currency", Minor: true}, {Name: "channels", Title: "Channels", Figure: true},
 			{Name: "issuer", Title: "Issuer", Hidden: true}, {Name: "policyholder", Title: "Policyholder", Hidden: true},
-			{Name: "since", Title: "Since"},
+			{Name: "since", Title: "Since", Minor: true},
 		},
 		Empty: shell.Empty{
 			Title: "There are no sites yet", Text: "A site is a platform or an acquirer, with its merchants as channels.",

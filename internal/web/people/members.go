@@ -29,8 +29,8 @@ var userOrders = []string{"id"}
 
 // userColumns are the columns of lists of people.
 var userColumns = []shell.Column{
-	{Name: "name", Title: "Name"}, {Name: "username", Title: "User name"}, {Name: "email", Title: "E-mail"}, {Name: "role", Title: "Role"},
-	{Name: "state", Title: "State"}, {Name: "two_factor", Title: "Second factor"}, {Name: "can_sign_off_payout", Title: "Signs off payouts", Hidden: true},
+	{Name: "name", Title: "Name"}, {Name: "username", Title: "User name", Minor: true}, {Name: "email", Title: "E-mail"}, {Name: "role", Title: "Role"},
+	{Name: "state", Title: "State"}, {Name: "two_factor", Title: "Second factor", Minor: true}, {Name: "can_sign_off_payout", Title: "Signs off payouts", Hidden: true},
 	{Name: "created", Title: "Since", Hidden: true},
 }
 

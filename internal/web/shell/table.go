@@ -1,17 +1,10 @@
 package shell
 
 import (
-	"bytes"
-	"encoding/csv"
-	"io"
-	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/xuri/excelize/v2"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
@@ -48,6 +41,7 @@ type Column struct {
 	Figure      bool // ends at the right, with figures of one width
 	Sorts       bool // the list can be ordered by it
 	Hidden      bool // shown only when somebody chooses it
+	Minor       bool // left out on a telephone, unless somebody has chosen the columns
 }
 
 // Row is one of a table. Href is what a click on its first cell opens.
@@ -67,6 +61,7 @@ type Cell struct {
 	decimals int
 	figure   bool
 	at       time.Time // of a day or an instant
+	inGMT    bool      // an instant: the head of its column says that it is GMT
 }
 
 // Empty is what stands in the place of a table without rows: what it would hold, and what to do next.
@@ -122,12 +117,13 @@ func OnDay(d civil.Day) Cell {
 	return Cell{Text: text, Plain: d.String(), at: d.Start()}
 }
 
-// AtInstant is a time, in GMT.
+// AtInstant is a time, in GMT. The head of its column says so, once for all rows.
 func AtInstant(t time.Time) Cell {
 	if t.IsZero() {
 		return Cell{}
 	}
-	return Cell{Text: instant(t), Plain: civil.FormatInstant(t), at: t.UTC()}
+	text := strings.ReplaceAll(strings.TrimSuffix(instant(t), " GMT"), " ", "\u00a0") // it never breaks over two lines
+	return Cell{Text: text, Plain: civil.FormatInstant(t), at: t.UTC(), inGMT: true}
 }
 
 // YesNo is a yes or a no.
@@ -202,57 +198,23 @@ func (v *Visit) Table(t Table) *Table {
 	if !t.Bare {
 		t.chosen = v.R.URL.Query()["col"]
 	}
+	t.Columns = slices.Clone(t.Columns)
+	for i := range t.Columns {
+		for _, r := range t.Rows {
+			if i < len(r.Cells) && r.Cells[i].inGMT {
+				t.Columns[i].Title += ", GMT"
+				break
+			}
+		}
+	}
 	return &t
 }
 
-// File answers with a table as a file, if one is asked for.
-func (v *Visit) File(t *Table) (sent bool, err error) {
-	if v.Format() != "" && !v.Can(auth.Export) {
-		return false, v.Actor.Require(auth.Export)
-	}
-	name := t.Name + "-" + v.Now().Format("2006-01-02")
-	switch v.Format() {
-	case "csv":
-		content := t.csv()
-		v.attach(name+".csv", "text/csv; charset=utf-8")
-		writeSmall(v.W, v.R, http.StatusOK, content)
-		return true, nil
-	case "xlsx":
-		content, err := t.xlsx()
-		if err != nil {
-			return false, err
-		}
-		v.attach(name+".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
-		writeSmall(v.W, v.R, http.StatusOK, content)
-		return true, nil
-	}
-	return false, nil
-}
+// slim is how many columns a telephone can show side by side.
+const slim = 3
 
-func (v *Visit) attach(name, kind string) {
-	v.W.Header().Set("Content-Type", kind)
-	v.W.Header().Set("Content-Disposition", `attachment; filename="`+fileName.ReplaceAllString(name, "-")+`"`)
-}
-
-// fileName is what no name of a file has.
-var fileName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
-
-// Attach sends a file of another kind, such as a PDF.
-func (v *Visit) Attach(name, kind string, content []byte) error {
-	v.attach(name, kind)
-	writeSmall(v.W, v.R, http.StatusOK, content)
-	return nil
-}
-
-// Stream sends a file while it is made. Once it has begun, an error can only end it early.
-func (v *Visit) Stream(name, kind string, write func(w io.Writer) error) error {
-	v.attach(name, kind)
-	if err := write(v.W); err != nil {
-		v.frame.Log.Warn("a file of the dashboard ended early", "path", v.R.URL.Path, "error", err)
-		panic(http.ErrAbortHandler) // so that nobody takes it for a whole one
-	}
-	return nil
-}
+// Slim says whether the table stays a table on a telephone. There the rows of all others become lists.
+func (t *Table) Slim() bool { return len(t.Heads()) <= slim }
 
 // shown says whether a column is to be seen.
 func (t *Table) shown(c Column) bool {
@@ -303,9 +265,30 @@ func (t *Table) AllColumns() (list []columnView) {
 // cellView is a cell as a page shows it.
 type cellView struct {
 	Cell
-	Figure bool
-	Title  string // of its column, for narrow screens
-	Link   string
+	Title string // of its column, for narrow screens
+	Link  string
+	Class string
+}
+
+// whole is how long a word may be that never breaks over two lines, such as a reference with dashes in it.
+const whole = 24
+
+// class is how a cell looks.
+func (t *Table) class(c Column, cell Cell) string {
+	var list []string
+	if c.Figure {
+		list = append(list, "figure")
+	}
+	if c.Minor && len(t.chosen) == 0 {
+		list = append(list, "minor")
+	}
+	switch {
+	case strings.Contains(cell.Text, " "):
+		list = append(list, "text")
+	case len(cell.Text) <= whole:
+		list = append(list, "whole")
+	}
+	return strings.Join(list, " ")
 }
 
 // Cells are the cells of a row that are shown.
@@ -315,7 +298,7 @@ func (t *Table) Cells(r Row) (list []cellView) {
 		if !t.shown(c) || i >= len(r.Cells) {
 			continue
 		}
-		view := cellView{Cell: r.Cells[i], Figure: c.Figure, Title: c.Title, Link: r.Cells[i].Href}
+		view := cellView{Cell: r.Cells[i], Title: c.Title, Link: r.Cells[i].Href, Class: t.class(c, r.Cells[i])}
 		if first && view.Link == "" {
 			view.Link = r.Href
 		}
@@ -347,107 +330,3 @@ func (t *Table) Rest() []Link { return hidden(t.v.R.URL.Query(), "col") }
 
 // Action is the address of the page itself.
 func (t *Table) Action() string { return t.v.R.URL.Path }
-
-// csv writes the columns that are shown. A text that a spreadsheet would take for a formula gets an apostrophe.
-func (t *Table) csv() []byte {
-	var out bytes.Buffer
-	w := csv.NewWriter(&out)
-	var heads []string
-	for _, c := range t.Heads() {
-		heads = append(heads, c.Name)
-	}
-	_ = w.Write(heads) // a buffer takes everything
-	for _, r := range t.Rows {
-		var cells []string
-		for _, c := range t.Cells(r) {
-			cells = append(cells, harmless(c.Cell))
-		}
-		_ = w.Write(cells)
-	}
-	w.Flush()
-	return out.Bytes()
-}
-
-func harmless(c Cell) string {
-	if !c.figure && c.Plain != "" && strings.ContainsRune("=+-@\t\r", rune(c.Plain[0])) {
-		return "'" + c.Plain
-	}
-	return c.Plain
-}
-
-// xlsx writes the columns that are shown: numbers as numbers with the decimals of their currency, days as days.
-func (t *Table) xlsx() (content []byte, err error) {
-	file := excelize.NewFile()
-	defer func() { _ = file.Close() }() // it lies in memory alone
-	const sheet = "Sheet1"
-	head, err := file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}})
-	if err != nil {
-		return nil, err
-	}
-	heads := t.Heads()
-	styles := map[string]int{}
-	for i, c := range heads {
-		at, _ := excelize.CoordinatesToCellName(i+1, 1) // both are positive
-		if err := file.SetCellStr(sheet, at, c.Title); err != nil {
-			return nil, err
-		}
-		if err := file.SetCellStyle(sheet, at, at, head); err != nil {
-			return nil, err
-		}
-	}
-	for y, r := range append(slices.Clone(t.Rows), t.Foot...) {
-		for x, c := range t.Cells(r) {
-			at, _ := excelize.CoordinatesToCellName(x+1, y+2)
-			if err := put(file, sheet, at, c.Cell, styles); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if len(heads) > 0 {
-		last, _ := excelize.ColumnNumberToName(len(heads))
-		if err := file.SetColWidth(sheet, "A", last, 18); err != nil {
-			return nil, err
-		}
-	}
-	out, err := file.WriteToBuffer()
-	if err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
-}
-
-// put writes one cell. An amount is written with its own digits: no binary fraction comes between.
-func put(file *excelize.File, sheet, at string, c Cell, styles map[string]int) error {
-	format := ""
-	switch {
-	case !c.at.IsZero():
-		format = "yyyy-mm-dd hh:mm"
-		if c.at.Equal(c.at.Truncate(24 * time.Hour)) {
-			format = "yyyy-mm-dd"
-		}
-		if err := file.SetCellValue(sheet, at, c.at); err != nil {
-			return err
-		}
-	case c.number != "":
-		if c.decimals > 0 {
-			format = "#,##0." + strings.Repeat("0", c.decimals)
-		}
-		if err := file.SetCellDefault(sheet, at, c.number); err != nil {
-			return err
-		}
-	default:
-		return file.SetCellStr(sheet, at, c.Text)
-	}
-	if format == "" {
-		return nil
-	}
-	style, ok := styles[format]
-	if !ok {
-		var err error
-		if style, err = file.NewStyle(&excelize.Style{CustomNumFmt: &format}); err != nil {
-			return err
-		}
-		styles[format] = style
-	}
-	return file.SetCellStyle(sheet, at, at, style)
-}

@@ -34,8 +34,8 @@ func (p *pages) audit(v *shell.Visit) error {
 	t := shell.Table{
 		Name: "audit", Caption: "Who changed what", Number: page.Number, Total: -1,
 		Columns: []shell.Column{
-			{Name: "at", Title: "When"}, {Name: "actor", Title: "Who"}, {Name: "role", Title: "Role"}, {Name: "action", Title: "What"},
-			{Name: "object", Title: "Of"}, {Name: "address", Title: "From"}, {Name: "token", Title: "API token", Figure: true, Hidden: true},
+			{Name: "at", Title: "When"}, {Name: "actor", Title: "Who"}, {Name: "role", Title: "Role", Minor: true}, {Name: "action", Title: "What"},
+			{Name: "object", Title: "Of"}, {Name: "address", Title: "From", Minor: true}, {Name: "token", Title: "API token", Figure: true, Hidden: true},
 			{Name: "request", Title: "Request", Hidden: true}, {Name: "id", Title: "No.", Figure: true, Hidden: true},
 			{Name: "hash", Title: "Hash", Hidden: true},
 		},

@@ -83,9 +83,9 @@ func (p *pages) bordereau(v *shell.Visit) error {
 var bordereauColumns = []shell.Column{
 	{Name: "umr", Title: "Contract", Hidden: true}, {Name: "year", Title: "Year of account", Hidden: true},
 	{Name: "recorded_at", Title: "Recorded"}, {Name: "merchant", Title: "Merchant"}, {Name: "type", Title: "Type"},
-	{Name: "insured", Title: "Sum insured", Figure: true}, {Name: "value", Title: "In the policy's currency", Figure: true},
+	{Name: "insured", Title: "Sum insured", Figure: true}, {Name: "value", Title: "In the policy's currency", Figure: true, Minor: true},
 	{Name: "expiry", Title: "Expiry"}, {Name: "country", Title: "Country", Hidden: true},
-	{Name: "net", Title: "Net premium", Figure: true}, {Name: "tax", Title: "Tax", Figure: true}, {Name: "gross", Title: "Gross", Figure: true},
+	{Name: "net", Title: "Net premium", Figure: true, Minor: true}, {Name: "tax", Title: "Tax", Figure: true, Minor: true}, {Name: "gross", Title: "Gross", Figure: true},
 	{Name: "line", Title: "Line", Figure: true, Hidden: true},
 }
 
@@ -121,8 +121,8 @@ func totalsTable(v *shell.Visit, sums []bordereauSum, commission int64) (*shell.
 	t := shell.Table{
 		Name: "totals", Bare: true, Caption: "Totals",
 		Columns: []shell.Column{
-			{Name: "type", Title: "Type"}, {Name: "rows", Title: "Rows", Figure: true}, {Name: "net", Title: "Net premium", Figure: true},
-			{Name: "tax", Title: "Tax", Figure: true}, {Name: "gross", Title: "Gross", Figure: true},
+			{Name: "type", Title: "Type"}, {Name: "rows", Title: "Rows", Figure: true}, {Name: "net", Title: "Net premium", Figure: true, Minor: true},
+			{Name: "tax", Title: "Tax", Figure: true, Minor: true}, {Name: "gross", Title: "Gross", Figure: true},
 			{Name: "commission", Title: "Commission", Figure: true}, {Name: "due", Title: "Gross less commission", Figure: true},
 		},
 	}

@@ -139,8 +139,8 @@ func (p *pages) limitHistory(v *shell.Visit) error {
 // limitColumns are those of the history of limits.
 var limitColumns = []shell.Column{
 	{Name: "from", Title: "From", Sorts: true}, {Name: "scope", Title: "Of"}, {Name: "channel", Title: "Channel"},
-	{Name: "limit", Title: "Limit", Figure: true}, {Name: "note", Title: "Note"}, {Name: "author", Title: "Set by"},
-	{Name: "recorded_at", Title: "Set at"}, {Name: "id", Title: "No.", Figure: true, Hidden: true},
+	{Name: "limit", Title: "Limit", Figure: true}, {Name: "note", Title: "Note"}, {Name: "author", Title: "Set by", Minor: true},
+	{Name: "recorded_at", Title: "Set at", Minor: true}, {Name: "id", Title: "No.", Figure: true, Hidden: true},
 }
 
 func pastLimit(v *shell.Visit, l protection.Limit) shell.Row {

@@ -37,7 +37,7 @@ func (p *pages) mails(v *shell.Visit) error {
 		Name: "mails", Caption: "Mails", Number: page.Number, Total: -1,
 		Columns: []shell.Column{
 			{Name: "kind", Title: "Mail"}, {Name: "to", Title: "To"}, {Name: "state", Title: "State"}, {Name: "queued_at", Title: "Made"},
-			{Name: "tried_at", Title: "Last tried"}, {Name: "booking", Title: "Booking", Figure: true},
+			{Name: "tried_at", Title: "Last tried", Minor: true}, {Name: "booking", Title: "Booking", Figure: true},
 			{Name: "attempts", Title: "Tries", Figure: true, Hidden: true}, {Name: "answer", Title: "Answer", Hidden: true},
 			{Name: "id", Title: "No.", Figure: true, Hidden: true},
 		},

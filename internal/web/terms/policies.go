@@ -27,8 +27,8 @@ func (p *pages) policies(v *shell.Visit) error {
 		Name: "policies", Caption: "Policies of this site", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: []shell.Column{
 			{Name: "from", Title: "From", Sorts: true}, {Name: "state", Title: "State"}, {Name: "currency", Title: "Currency"},
-			{Name: "recognition", Title: "Delivery"}, {Name: "rates", Title: "Bands", Figure: true},
-			{Name: "period", Title: "Statements"}, {Name: "terms", Title: "Due after", Figure: true},
+			{Name: "recognition", Title: "Delivery", Minor: true}, {Name: "rates", Title: "Bands", Figure: true, Minor: true},
+			{Name: "period", Title: "Statements", Minor: true}, {Name: "terms", Title: "Due after", Figure: true, Minor: true},
 			{Name: "recorded_at", Title: "Recorded", Sorts: true}, {Name: "id", Title: "No.", Figure: true, Hidden: true},
 		},
 	}

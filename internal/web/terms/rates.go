@@ -23,8 +23,8 @@ func (p *pages) rates(v *shell.Visit) error {
 		Name: "rates", Caption: "The last fixing of each currency",
 		Columns: []shell.Column{
 			{Name: "currency", Title: "Currency"}, {Name: "rate", Title: "For 1 EUR", Figure: true}, {Name: "day", Title: "Day"},
-			{Name: "age", Title: "Age in days", Figure: true}, {Name: "state", Title: "State"}, {Name: "provider", Title: "Provider"},
-			{Name: "missing", Title: "Gaps in 60 days", Figure: true}, {Name: "quote", Title: "Quote", Hidden: true},
+			{Name: "age", Title: "Age in days", Figure: true}, {Name: "state", Title: "State"}, {Name: "provider", Title: "Provider", Minor: true},
+			{Name: "missing", Title: "Gaps in 60 days", Figure: true, Minor: true}, {Name: "quote", Title: "Quote", Hidden: true},
 			{Name: "recorded_at", Title: "On file since", Hidden: true},
 		},
 		Empty: shell.Empty{
@@ -105,8 +105,8 @@ func (p *pages) rateHistory(v *shell.Visit) error {
 		Name: "fixings", Caption: "Fixings on file", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: []shell.Column{
 			{Name: "date", Title: "Day", Sorts: true}, {Name: "currency", Title: "Currency", Sorts: true},
-			{Name: "rate", Title: "For 1 EUR", Figure: true}, {Name: "provider", Title: "Provider"}, {Name: "quote", Title: "Quote"},
-			{Name: "recorded_at", Title: "On file since"}, {Name: "expires", Title: "Expires", Hidden: true},
+			{Name: "rate", Title: "For 1 EUR", Figure: true}, {Name: "provider", Title: "Provider", Minor: true}, {Name: "quote", Title: "Quote"},
+			{Name: "recorded_at", Title: "On file since", Minor: true}, {Name: "expires", Title: "Expires", Hidden: true},
 		},
 		Empty: shell.Empty{Title: "There are no fixings", Text: "A fixing says how many units of a currency one euro costs on a day."},
 	}

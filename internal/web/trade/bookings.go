@@ -115,9 +115,9 @@ func (p *pages) noBookings(v *shell.Visit) shell.Empty {
 func bookingColumns(v *shell.Visit) []shell.Column {
 	return []shell.Column{
 		{Name: "id", Title: "Booking", Sorts: true}, {Name: "reference", Title: "Reference"}, {Name: "traveller", Title: "Traveller"},
-		{Name: "email", Title: "E-mail", Hidden: true}, {Name: "channel", Title: "Channel"}, {Name: "status", Title: "Status"},
+		{Name: "email", Title: "E-mail", Hidden: true}, {Name: "channel", Title: "Channel", Minor: true}, {Name: "status", Title: "Status"},
 		{Name: "date_start", Title: "Start", Sorts: true, Hidden: true}, {Name: "date_end", Title: "End of travel", Sorts: true},
-		{Name: "total", Title: "Total", Figure: true, Sorts: true}, {Name: "unpaid", Title: "Not paid yet", Figure: true},
+		{Name: "total", Title: "Total", Figure: true, Sorts: true}, {Name: "unpaid", Title: "Not paid yet", Figure: true, Minor: true},
 		{Name: "currency", Title: "Currency", Hidden: v.Format() == ""}, {Name: "country", Title: "Country", Hidden: true},
 		{Name: "pax", Title: "Travellers", Figure: true, Hidden: true}, {Name: "other_protection", Title: "Also protected by", Hidden: true},
 		{Name: "language", Title: "Language", Hidden: true}, {Name: "content", Title: "Description", Hidden: true},

@@ -94,9 +94,9 @@ func noPayments(v *shell.Visit) shell.Empty {
 func paymentColumns(v *shell.Visit) []shell.Column {
 	return []shell.Column{
 		{Name: "id", Title: "Payment", Sorts: true}, {Name: "created", Title: "Logged", Sorts: true}, {Name: "type", Title: "Type"},
-		{Name: "status", Title: "Status"}, {Name: "booking", Title: "Booking"}, {Name: "channel", Title: "Channel"},
-		{Name: "reference", Title: "Reference"}, {Name: "total", Title: "Amount", Figure: true, Sorts: true},
-		{Name: "remaining", Title: "Left", Figure: true}, {Name: "currency", Title: "Currency", Hidden: v.Format() == ""},
+		{Name: "status", Title: "Status"}, {Name: "booking", Title: "Booking"}, {Name: "channel", Title: "Channel", Minor: true},
+		{Name: "reference", Title: "Reference", Minor: true}, {Name: "total", Title: "Amount", Figure: true, Sorts: true},
+		{Name: "remaining", Title: "Left", Figure: true, Hidden: true}, {Name: "currency", Title: "Currency", Hidden: v.Format() == ""},
 		{Name: "base_total", Title: "In the channel's currency", Figure: true, Hidden: true},
 		{Name: "forex_rate", Title: "Rate", Figure: true, Hidden: true}, {Name: "taken", Title: "Taken", Hidden: true},
 		{Name: "payer", Title: "Payer", Hidden: true}, {Name: "email", Title: "E-mail", Hidden: true}, {Name: "country", Title: "Country", Hidden: true},
@@ -183,7 +183,7 @@ func paymentsOfStory(v *shell.Visit, list []travel.Transaction) *shell.Table {
 	t := shell.Table{
 		Bare: true, Name: "payments", Caption: "Payments", Columns: []shell.Column{
 			{Name: "id", Title: "Payment"}, {Name: "type", Title: "Type"}, {Name: "status", Title: "Status"}, {Name: "taken", Title: "Taken"},
-			{Name: "reference", Title: "Reference"}, {Name: "total", Title: "Amount", Figure: true}, {Name: "remaining", Title: "Left", Figure: true},
+			{Name: "reference", Title: "Reference", Minor: true}, {Name: "total", Title: "Amount", Figure: true}, {Name: "remaining", Title: "Left", Figure: true},
 		},
 		Empty: shell.Empty{Title: "Nothing is paid yet", Text: "Payments and refunds of this booking will stand here."},
 	}

@@ -5,6 +5,9 @@ const side = document.querySelector(".side");
 const burger = document.querySelector(".burger");
 burger?.addEventListener("click", () => burger.setAttribute("aria-expanded", side.classList.toggle("open")));
 
+// On a telephone the parts of a page stand in one line, which scrolls.
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+
 // Keys: / searches, g and a letter go to a page, Escape closes or goes back.
 let went = 0;
 addEventListener("keydown", (event) => {
