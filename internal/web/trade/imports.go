@@ -1,6 +1,7 @@
 package trade
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,9 +9,11 @@ import (
 	"iter"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
+	"holdfast/internal/money"
 	"holdfast/internal/paymentfile"
 	"holdfast/internal/takeover"
 	"holdfast/internal/travel"
@@ -116,7 +119,7 @@ type importPage struct {
 	Running  bool
 	Confirm  string // the address, where it can be confirmed
 	Refused  string // the file of the refused rows
-	Waits    string // where a second operator decides
+	Waits    string // the proposal on which a second operator decides
 	Statuses []shell.Tab
 	Rows     *shell.Table
 }
@@ -159,8 +162,8 @@ func (p *pages) importFile(v *shell.Visit) error {
 	switch {
 	case f.State == takeover.FileTried:
 		data.Confirm = at + "/confirm"
-	case f.State == takeover.FileWaiting && v.Operator():
-		data.Waits = shell.Path + "/approvals"
+	case f.State == takeover.FileWaiting:
+		data.Waits = v.ProposalLink(f.ProposalID).Href
 	}
 	return v.Show(p.Pages, "import.html", page)
 }
@@ -181,27 +184,71 @@ func (p *pages) importRows(v *shell.Visit, f takeover.File) (*shell.Table, error
 	}
 	t := shell.Table{
 		Bare: true, Name: "rows", Caption: "Rows of the file", Number: page.Number, Total: -1, More: found.More, Columns: []shell.Column{
-			{Name: "line", Title: "Line"}, {Name: "state", Title: "State"}, {Name: "booking", Title: "Booking"}, {Name: "payment", Title: "Payment"},
-			{Name: "reason", Title: "Why"},
+			{Name: "line", Title: "Line"}, {Name: "state", Title: "State"}, {Name: "booking", Title: "Booking"}, {Name: "traveller", Title: "Traveller"},
+			{Name: "payment", Title: "Payment"}, {Name: "type", Title: "Type"}, {Name: "paid", Title: "Paid at", Minor: true},
+			{Name: "amount", Title: "Amount", Figure: true}, {Name: "reason", Title: "Why"},
 		},
 		Empty: shell.Empty{Title: "No row yet", Text: "What became of each row stands here as soon as it was tried."},
 	}
+	cells, err := p.cellsOf(v, f, found.Items)
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range found.Items {
-		booking, payment := shell.Ident(r.BookingID), shell.Ident(r.TransactionID)
-		if r.BookingID != 0 {
-			booking.Href = bookingAt(v, r.BookingID)
-		}
-		if r.TransactionID != 0 {
-			payment.Href = paymentAt(v, r.TransactionID)
-		}
-		tone := map[takeover.RowState]string{takeover.RowCreated: "good", takeover.RowRefused: "bad"}[r.State]
-		if tone == "" {
-			tone = "calm"
-		}
-		state := shell.Cell{Text: rowWord(r.State), Plain: string(r.State), Tone: tone}
-		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{shell.Ident(int64(r.Line)), state, booking, payment, shell.Words(r.Reason)}})
+		t.Rows = append(t.Rows, shell.Row{Cells: rowCells(v, r, cells[r.Line])})
 	}
 	return v.Table(t), nil
+}
+
+// rowCells are the cells of one row: what stands in the file, and what became of it.
+func rowCells(v *shell.Visit, r takeover.Row, in map[string]string) []shell.Cell {
+	booking, payment := shell.Words(in["booking_reference"]), shell.Words(in["payment_reference"])
+	if r.BookingID != 0 {
+		booking = shell.Linked(cmp.Or(booking.Text, strconv.FormatInt(r.BookingID, 10)), bookingAt(v, r.BookingID))
+	}
+	if r.TransactionID != 0 {
+		payment = shell.Linked(cmp.Or(payment.Text, strconv.FormatInt(r.TransactionID, 10)), paymentAt(v, r.TransactionID))
+	}
+	tone := map[takeover.RowState]string{takeover.RowCreated: "good", takeover.RowRefused: "bad"}[r.State]
+	amount := shell.Words(strings.TrimSpace(in["payment_total"] + " " + in["payment_currencies"]))
+	minor, wrong := strconv.ParseInt(in["payment_total"], 10, 64)
+	if c, err := money.ParseCurrency(in["payment_currencies"]); err == nil && wrong == nil {
+		amount = shell.Sum(minor, c)
+	}
+	return []shell.Cell{
+		shell.Ident(int64(r.Line)), {Text: rowWord(r.State), Plain: string(r.State), Tone: cmp.Or(tone, "calm")}, booking,
+		shell.Words(strings.TrimSpace(in["firstname"] + " " + in["surname"])), payment, shell.Words(shell.Say(in["transaction_types"])),
+		shell.Words(in["paid_at"]), amount, shell.Words(r.Reason),
+	}
+}
+
+// readings is how many files are read for their cells at the same time. The cells of the last rows take a pass over the whole file.
+const readings = 2
+
+// cellsOf are the cells of rows as they stand in the file, while it is kept.
+func (p *pages) cellsOf(v *shell.Visit, f takeover.File, rows []takeover.Row) (map[int]map[string]string, error) {
+	if len(rows) == 0 || f.State == takeover.FileQueued { // while it runs, the page is asked for every two seconds
+		return nil, nil
+	}
+	select {
+	case p.readings <- struct{}{}:
+		defer func() { <-p.readings }()
+	case <-v.R.Context().Done():
+		return nil, v.R.Context().Err()
+	}
+	_, file, err := p.app.ImportFiles.Original(v.R.Context(), v.Actor, f.ID)
+	if err != nil {
+		return nil, err
+	}
+	var lines []int
+	for _, r := range rows {
+		lines = append(lines, r.Line)
+	}
+	cells, err := paymentfile.Cells(file, lines)
+	if fault.Is(err, fault.Invalid) { // the file is gone: what became of each row stays
+		return nil, nil
+	}
+	return cells, err
 }
 
 func rowWord(s takeover.RowState) string {
@@ -258,7 +305,7 @@ func (p *pages) confirmImport(v *shell.Visit) error {
 	case err != nil:
 		return err
 	case confirmed.State == takeover.FileWaiting:
-		return v.Done(importAt(v, f.ID), "It waits for a second operator.")
+		return v.DoneSee(importAt(v, f.ID), v.ProposalLink(confirmed.ProposalID), "It waits for a second operator.")
 	}
 	return v.Done(importAt(v, f.ID), "The import has begun.")
 }

@@ -78,7 +78,7 @@ func TestAFileIsTriedThenImported(t *testing.T) {
 	}
 	worked(t, h)
 	b.Must(sent.To, "Import 3 payments", "New bookings 1", "Refused 1", "Direct")
-	b.Must(sent.To+"?status=refused", "Refused", "many")
+	b.Must(sent.To+"?status=refused", "Refused B-2 Rui Nobre B-2-P1 Purchase 2024-01-10 09:30:00 1.00 EUR", "many")
 	if got := len(allBookings(t, h)); got != 0 {
 		t.Fatalf("a file that was only tried has left %d bookings", got)
 	}

@@ -20,6 +20,7 @@ type pages struct {
 	app   *app.App
 	frame *shell.Frame
 	shell.Pages
+	readings chan struct{} // see cellsOf
 }
 
 // Add adds the pages to a frame.
@@ -28,7 +29,7 @@ func Add(f *shell.Frame, a *app.App) error {
 	if err != nil {
 		return err
 	}
-	p := &pages{a, f, templates}
+	p := &pages{a, f, templates, make(chan struct{}, readings)}
 	f.Site("GET /{$}", auth.Read, p.overview)
 	f.Site("GET ", auth.Read, p.overview)
 	f.Site("GET /bookings", auth.Read, p.bookings)
