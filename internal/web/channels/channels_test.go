@@ -16,6 +16,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/money"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/shell"
 	"holdfast/internal/web/webtest"
@@ -126,6 +127,30 @@ func TestTheOperatorsFields(t *testing.T) {
 	if c, _ = h.App.Channels.Get(t.Context(), h.Actor, c.ID); c.AccountType != "trust" || c.StatementPeriod != "week" || !c.Locked || c.OtherProtection != "bond" {
 		t.Errorf("it has become %+v", c)
 	}
+}
+
+// TestCoverWaitsForASecondOperator outside a sandbox: the next page says so once, with a link to what waits.
+func TestCoverWaitsForASecondOperator(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	path, name, currency := "real", "Real Travel", money.Currency("GBP")
+	if _, err := h.App.Sites.Create(t.Context(), auth.System(0), travel.SiteFields{Path: &path, Name: &name, Currency: &currency}); err != nil {
+		t.Fatal(err)
+	}
+	b := h.As(auth.Operator)
+	a := b.Post("/sites/real/channels", url.Values{
+		"name": {"Newcomer"}, "currencies": {"GBP"}, "language": {"enGB"}, "account_mode": {"protection-only"}, "account_type": {"protected-processing"},
+		"protection_type": {"trust-travel"}, "statement_period": {"month"}, "channel_status": {""}, "suppliers": {""}, "other_protection": {"none"},
+	})
+	if a.To != "/dashboard/sites/real/channels" {
+		t.Fatalf("%d to %q: %s", a.Status, a.To, a.Text())
+	}
+	said := b.Must(a.To, "The new channel waits for a second operator. Open the proposal")
+	link := regexp.MustCompile(`href="(/dashboard/sites/real/approvals/[0-9]+)"`).FindStringSubmatch(said.Body)
+	if link == nil {
+		t.Fatalf("no link to the proposal:\n%s", said.Body)
+	}
+	b.Must(link[1], "Newcomer", "You have asked for this yourself")
 }
 
 // TestTheSecretOfAChannel is for those who may see it, after their password.

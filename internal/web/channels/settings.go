@@ -95,7 +95,7 @@ func (p *pages) makeChannel(v *shell.Visit) error {
 		return p.showSettings(v, form, travel.Channel{})
 	}
 	if made.Proposal != nil {
-		return v.Done(v.At("/channels"), "The new channel waits for a second operator: see Approvals.")
+		return v.Waits(v.At("/channels"), made.Proposal.ID, "The new channel waits for a second operator.")
 	}
 	if made.Mode == travel.ModeDraft {
 		return v.Done(at(v, made.ID, "/settings"), "The channel is made. Ask for its protection on the page Protection.")
@@ -246,7 +246,8 @@ func (p *pages) changeChannel(v *shell.Visit) error {
 		return p.showSettings(v, form, c)
 	}
 	if changed.Proposal != nil {
-		return v.Done(at(v, id, "/settings"), "This opens cover, so it waits for a second operator: see Approvals. Nothing has changed yet.")
+		return v.Waits(at(v, id, "/settings"), changed.Proposal.ID,
+			"This opens cover, so it waits for a second operator. Nothing has changed yet.")
 	}
 	return v.Done(at(v, id, "/settings"), "The channel is changed.")
 }

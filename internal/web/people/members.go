@@ -158,7 +158,7 @@ func (p *pages) invited(v *shell.Visit, user auth.User, secret, back, menu strin
 			Link   string
 			Mailed bool
 			Back   string
-		}{user, v.LinkTo(secret), mailed, back},
+		}{user, p.frame.LinkTo(secret), mailed, back},
 	})
 }
 

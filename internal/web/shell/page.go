@@ -81,7 +81,7 @@ type frameView struct {
 	V       *Visit
 	Menus   []menuView
 	Assets  string
-	Note    string
+	Note    noted
 	Sandbox bool
 	Sites   bool // there is more than this site to go to
 	Clock   string

@@ -217,6 +217,9 @@ func (f *Frame) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("X-Robots-Tag", "noindex, nofollow")
 	h.Set("Cache-Control", "no-store")
+	if r.URL.RawQuery != "" && f.visit(w, r).withoutCards() {
+		return
+	}
 	f.mux.ServeHTTP(w, r)
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
 	"holdfast/internal/identity"
+	"holdfast/internal/travel"
 )
 
 // Visit is one request, and who sends it.
@@ -52,7 +54,7 @@ func (v *Visit) At(below string) string { return Path + "/sites/" + v.Site.Path 
 const LinkPath = Path + "/password/"
 
 // LinkTo is the whole address of a one-time link (see identity.Links), to be shown to whoever made it.
-func (v *Visit) LinkTo(secret string) string { return v.frame.Base + LinkPath + secret }
+func (f *Frame) LinkTo(secret string) string { return f.Base + LinkPath + secret }
 
 // linkLife is how long a browser keeps the secret of a one-time link that it has opened.
 const linkLife = 30 * time.Minute
@@ -112,20 +114,68 @@ func (v *Visit) Go(address string) error {
 
 // Done leads to another page, which says once what was done.
 func (v *Visit) Done(address, format string, args ...any) error {
-	text := base64.RawURLEncoding.EncodeToString([]byte(fmt.Sprintf(format, args...)))
-	v.frame.setCookie(v.W, v.frame.noteName(), text, time.Minute)
+	v.leaveNote(noted{Text: fmt.Sprintf(format, args...), Tone: "done"})
 	return v.Go(address)
 }
 
-// note takes what the page before this one wanted said.
-func (v *Visit) note() string {
+// Waits is Done for what waits for a second operator: behind what is said, a link leads to the proposal.
+func (v *Visit) Waits(address string, proposal int64, said string) error {
+	v.leaveNote(noted{said, Link{Text: "Open the proposal", Href: v.At("/approvals/" + strconv.FormatInt(proposal, 10))}, "done"})
+	return v.Go(address)
+}
+
+// noted is what the next page says once.
+type noted struct {
+	Text string
+	See  Link   // behind it; it has no text where there is none
+	Tone string // done or warned
+}
+
+// noteParts stands between the parts of a note in its cookie.
+const noteParts = "\x00"
+
+func (v *Visit) leaveNote(n noted) {
+	text := strings.Join([]string{n.Text, n.See.Text, n.See.Href, n.Tone}, noteParts)
+	v.frame.setCookie(v.W, v.frame.noteName(), base64.RawURLEncoding.EncodeToString([]byte(text)), time.Minute)
+}
+
+// note takes what the page before this one wanted said. A link in it leads to a page of the dashboard, whoever wrote the cookie.
+func (v *Visit) note() (n noted) {
 	c, err := v.R.Cookie(v.frame.noteName())
 	if err != nil {
-		return ""
+		return n
 	}
 	v.frame.setCookie(v.W, v.frame.noteName(), "", 0)
 	text, _ := base64.RawURLEncoding.DecodeString(c.Value) // what nobody wrote says nothing
-	return string(text)
+	if parts := strings.Split(string(text), noteParts); len(parts) == 4 {
+		n = noted{parts[0], Link{Text: parts[1], Href: v.frame.Local(parts[2])}, parts[3]}
+	}
+	return n
+}
+
+// withoutCards leads away from an address whose query holds a card number, such as one that somebody has put into a search. So it gets
+// into no page, and not into the list of visited pages.
+func (v *Visit) withoutCards() (went bool) {
+	clean := v.R.URL.Query()
+	var cards []string
+	for name, list := range clean {
+		if travel.HoldsCardNumber(name) || slices.ContainsFunc(list, travel.HoldsCardNumber) {
+			cards = append(cards, name)
+		}
+	}
+	if len(cards) == 0 {
+		return false
+	}
+	for _, name := range cards {
+		clean.Del(name)
+	}
+	address := v.R.URL.EscapedPath()
+	if len(clean) > 0 {
+		address += "?" + clean.Encode()
+	}
+	v.leaveNote(noted{Text: "This holds a card number. Nothing was looked for, and nothing was stored. Card numbers have no place here.", Tone: "warned"})
+	_ = v.Go(address)
+	return true
 }
 
 // Status sets the status of the page that is shown next.
@@ -196,7 +246,7 @@ func (v *Visit) fail(err error) {
 			v.W.Header().Set("Retry-After", strconv.Itoa(max(1, int(f.RetryAfter/time.Second))))
 		}
 	} else if v.R.Context().Err() == nil {
-		v.frame.Log.Error("a page of the dashboard failed", "path", v.R.URL.Path, "request", v.W.Header().Get("X-Request-Id"), "error", err)
+		v.frame.Log.Error("a page of the dashboard failed", "route", v.frame.Route(v.R), "request", v.W.Header().Get("X-Request-Id"), "error", err)
 	}
 	title := map[int]string{
 		http.StatusNotFound: "There is nothing here", http.StatusForbidden: "You may not do this",

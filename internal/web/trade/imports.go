@@ -163,7 +163,7 @@ func (p *pages) importFile(v *shell.Visit) error {
 	case f.State == takeover.FileTried:
 		data.Confirm = at + "/confirm"
 	case f.State == takeover.FileWaiting:
-		data.Waits = v.ProposalLink(f.ProposalID).Href
+		data.Waits = v.At("/approvals/" + strconv.FormatInt(f.ProposalID, 10))
 	}
 	return v.Show(p.Pages, "import.html", page)
 }
@@ -305,7 +305,7 @@ func (p *pages) confirmImport(v *shell.Visit) error {
 	case err != nil:
 		return err
 	case confirmed.State == takeover.FileWaiting:
-		return v.DoneSee(importAt(v, f.ID), v.ProposalLink(confirmed.ProposalID), "It waits for a second operator.")
+		return v.Waits(importAt(v, f.ID), confirmed.ProposalID, "It waits for a second operator.")
 	}
 	return v.Done(importAt(v, f.ID), "The import has begun.")
 }

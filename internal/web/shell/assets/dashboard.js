@@ -44,7 +44,8 @@ for (const form of document.querySelectorAll("form[data-live]")) {
     asking = new AbortController();
     try {
       const answer = await fetch(address, { headers: { "X-Part": "results" }, signal: asking.signal });
-      if (!answer.ok || answer.redirected) { form.submit(); return; }
+      if (answer.redirected) { location.replace(answer.url); return; } // to sign in, or away from a card number
+      if (!answer.ok) { form.submit(); return; }
       results.innerHTML = await answer.text();
       history.replaceState(null, "", address);
     } catch (stopped) {
