@@ -101,6 +101,7 @@ var arrows = withRooms(map[string][]string{
 	"internal/web/chart": words,
 	// The dashboard: a frame that knows no business, packages of pages, and what puts them together.
 	"internal/web/shell":      and(words, "internal/identity", "internal/web/chart"),
+	"internal/web/choices":    and(words, "internal/app", "internal/web/shell"),
 	"internal/web/people":     dashboardPages,
 	"internal/web/trade":      dashboardPages,
 	"internal/web/channels":   dashboardPages,
@@ -132,7 +133,7 @@ var arrows = withRooms(map[string][]string{
 
 // dashboardPages is what a package of pages of the dashboard may import.
 var dashboardPages = and(words, and(roomsWithoutDB(), "internal/app", "internal/document", "internal/paymentfile", "internal/web/shell",
-	"internal/web/chart")...)
+	"internal/web/chart", "internal/web/choices")...)
 
 // roomsWithoutDB are the packages of all rooms; allRooms has db besides.
 func roomsWithoutDB() []string {

@@ -79,7 +79,7 @@ func (p *pages) channels(v *shell.Visit) error {
 		Filter                  *shell.Form
 		Modes, Types, Statement any
 		Send                    string
-	}{made, &form, choices(profile.Modes(), "All"), choices(profile.AccountTypes(), "All"), choices(travel.StatementPeriods, "All"), v.At("/channels")}})
+	}{made, &form, wordChoices(profile.Modes(), "All"), wordChoices(profile.AccountTypes(), "All"), wordChoices(travel.StatementPeriods, "All"), v.At("/channels")}})
 }
 
 func channelRow(v *shell.Visit, c travel.Channel) shell.Row {
@@ -94,8 +94,8 @@ func channelRow(v *shell.Visit, c travel.Channel) shell.Row {
 	}}
 }
 
-// choices are words of the wire to choose from. none is the text of no choice; "" where one has to be made.
-func choices[T ~string](words []T, none string) any {
+// wordChoices are words of the wire to choose from. none is the text of no choice; "" where one has to be made.
+func wordChoices[T ~string](words []T, none string) any {
 	var pairs []string
 	if none != "" {
 		pairs = append(pairs, "", none)

@@ -50,7 +50,7 @@ func (p *pages) showProtection(v *shell.Visit, form, answer, file *shell.Form) e
 	may := v.Can(auth.WriteChannels)
 	possible := underwriting.CanAsk(c)
 	view := protectionView{
-		Request: r, Form: form, Answer: answer, File: file, Licences: choices(underwriting.Licences, "Please choose"),
+		Request: r, Form: form, Answer: answer, File: file, Licences: wordChoices(underwriting.Licences, "Please choose"),
 		Answers: shell.Options("taken", "Yes: take it on", "questions", "Ask back", "refused", "No"), Write: may && possible && r.Open(),
 		TakeBack: may && r.State == underwriting.Asked, Begun: r.State != "", At: at(v, id, "/protection"),
 		Decide: v.Can(auth.SetChannelMode) && (r.State == underwriting.Asked || r.State == underwriting.Taken && !c.Covered()),

@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
+	"holdfast/internal/web/choices"
 	"holdfast/internal/web/shell"
 )
 
@@ -24,9 +25,9 @@ type settingsView struct {
 func (p *pages) settingsView(v *shell.Visit, form *shell.Form, c travel.Channel) settingsView {
 	profile := p.app.Channels.Profile
 	view := settingsView{
-		Form: form, Channel: c, Modes: choices(profile.Modes(), ""), Languages: languages(), Others: choices(travel.OtherProtections, ""),
-		Types: choices(profile.AccountTypes(), ""), Protections: choices(travel.ProtectionTypes, ""),
-		Statements: choices(travel.StatementPeriods, ""), States: choices(profile.ChannelStatuses(), "That of the mode"),
+		Form: form, Channel: c, Modes: wordChoices(profile.Modes(), ""), Languages: choices.Languages(), Others: wordChoices(travel.OtherProtections, ""),
+		Types: wordChoices(profile.AccountTypes(), ""), Protections: wordChoices(travel.ProtectionTypes, ""),
+		Statements: wordChoices(travel.StatementPeriods, ""), States: wordChoices(profile.ChannelStatuses(), "That of the mode"),
 		Ends: currencies(travel.SettlementCurrencies), New: c.ID == 0, May: v.Can(auth.WriteChannels), Operator: v.Can(auth.SetChannelTerms),
 		Processes: profile.Processes(), Tokenizer: c.ServerToServer, Send: v.At("/channels"), Back: v.At("/channels"),
 	}
@@ -43,19 +44,11 @@ func (p *pages) settingsView(v *shell.Visit, form *shell.Form, c travel.Channel)
 		}
 		view.Facts = []shell.Fact{
 			{Text: "Number", Value: shell.Ident(c.ID).Text}, {Text: "UUID", Value: c.UUID}, {Text: "Slug", Value: c.Slug},
-			{Text: "Mode", Value: shell.Say(c.Mode), Tone: modeTones[c.Mode]}, {Text: "Status", Value: shell.Say(c.Status())},
+			{Text: "Mode", Value: shell.Say(c.Mode), Tone: modeTones[c.Mode]}, {Text: "Status in the API", Value: c.Status()},
 			{Text: "Made", Value: shell.Instant(c.CreatedAt)},
 		}
 	}
 	return view
-}
-
-func languages() any {
-	var pairs []string
-	for _, l := range travel.Languages {
-		pairs = append(pairs, l, l)
-	}
-	return shell.Options(pairs...)
 }
 
 func currencies(list []string) any {

@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/fault"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
+	"holdfast/internal/web/choices"
 	"holdfast/internal/web/shell"
 )
 
@@ -60,13 +61,17 @@ func (p *pages) statements(v *shell.Visit) error {
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
+	channels, err := choices.Channels(v, p.app, "All channels")
+	if err != nil {
+		return err
+	}
 	return v.Show(p.Pages, "statements.html", shell.Page{
 		Title: "Statements", Menu: statementsMenu, Parts: v.Parts("statements", "/statements"), Data: struct {
-			List    *shell.Table
-			Filter  *shell.Form
-			Periods any
-			Send    string
-		}{made, form, choices(travel.StatementPeriods, "All"), v.At("/statements")},
+			List              *shell.Table
+			Filter            *shell.Form
+			Periods, Channels any
+			Send              string
+		}{made, form, wordChoices(travel.StatementPeriods, "All"), channels, v.At("/statements")},
 	})
 }
 

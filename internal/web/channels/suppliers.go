@@ -6,6 +6,7 @@ import (
 
 	"holdfast/internal/auth"
 	"holdfast/internal/travel"
+	"holdfast/internal/web/choices"
 	"holdfast/internal/web/shell"
 )
 
@@ -76,14 +77,15 @@ func (p *pages) showSupplier(v *shell.Visit, form *shell.Form, s travel.Supplier
 	view := struct {
 		Form               *shell.Form
 		Facts              []shell.Fact
+		Countries          any
 		May                bool
 		Send, Back, Delete string
-	}{Form: form, May: v.Can(auth.WriteSuppliers), Send: v.At("/settings/suppliers"), Back: v.At("/settings/suppliers")}
+	}{Form: form, Countries: choices.Countries(), May: v.Can(auth.WriteSuppliers), Send: v.At("/settings/suppliers"), Back: v.At("/settings/suppliers")}
 	page := shell.Page{Title: "New supplier", Menu: settingsMenu, Path: []shell.Link{{Text: "Suppliers", Href: view.Back}}}
 	if s.ID != 0 {
 		page.Title, view.Send, view.Delete = s.Name, supplierAt(v, s.ID, ""), supplierAt(v, s.ID, "/delete")
 		view.Facts = []shell.Fact{
-			{Text: "Category", Value: s.Category}, {Text: "Country", Value: s.Country}, {Text: "Website", Value: s.URL}, {Text: "Number", Value: shell.Ident(s.ID).Text},
+			{Text: "Category", Value: s.Category}, {Text: "Country", Value: choices.Country(s.Country)}, {Text: "Website", Value: s.URL}, {Text: "Number", Value: shell.Ident(s.ID).Text},
 		}
 	}
 	page.Data = view

@@ -75,6 +75,10 @@ func subject(p travel.Proposal) string {
 	if p.Subject == "" {
 		return fmt.Sprintf("Proposal %d", p.ID)
 	}
+	if sha, ok := strings.CutPrefix(p.Subject, "file "); ok { // its mode and its sum stand on the page of the proposal
+		sha, _, _ = strings.Cut(sha, ",")
+		return strings.TrimSpace("File of payments " + sha[:min(len(sha), 12)])
+	}
 	if p.Kind == travel.ProposeOpenCover {
 		return "Protection of " + p.Subject
 	}
@@ -196,6 +200,9 @@ func proposalFacts(q travel.Proposal) []shell.Fact {
 	facts := []shell.Fact{
 		{Text: "State", Value: shell.Say(q.State), Tone: stateTones[q.State]}, {Text: "Asked by", Value: q.ProposedBy},
 		{Text: "Asked at", Value: shell.Instant(q.ProposedAt)},
+	}
+	if strings.HasPrefix(q.Subject, "file ") { // the title has only the beginning of its sum
+		facts = append(facts, shell.Fact{Text: "Asked for", Value: q.Subject})
 	}
 	if q.Reason != "" {
 		facts = append(facts, shell.Fact{Text: "Their reason", Value: q.Reason})

@@ -68,7 +68,7 @@ func (p *pages) fillChannel(ctx context.Context, v *shell.Visit, c travel.Channe
 		return err
 	}
 	data.Facts = []shell.Fact{
-		{Text: "Mode", Value: shell.Say(c.Mode)}, {Text: "State", Value: shell.Say(c.Status())}, {Text: "Currency", Value: string(c.Currency)},
+		{Text: "Mode", Value: shell.Say(c.Mode)}, {Text: "Currency", Value: string(c.Currency)},
 		{Text: "Statements", Value: shell.Say(c.StatementPeriod)}, {Text: "Currency of the policy", Value: string(policy.Currency)},
 		{Text: "Policy", Value: "From " + strings.ToLower(firstDay(policy.FromDay).Text[:1]) + firstDay(policy.FromDay).Text[1:], Href: v.At(policiesAt)},
 	}

@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
+	"holdfast/internal/web/choices"
 	"holdfast/internal/web/shell"
 )
 
@@ -118,8 +119,15 @@ func (p *pages) collateralForm(v *shell.Visit, form *shell.Form) error {
 	if form.Get("corrects") != "" {
 		title = "Correct record " + form.Get("corrects")
 	}
+	channels, err := choices.Channels(v, p.app, "All channels")
+	if err != nil {
+		return err
+	}
 	return v.Show(p.Pages, "new-collateral.html", shell.Page{
-		Title: title, Menu: "/settings", Path: []shell.Link{{Text: "Collateral", Href: v.At(collateralAt)}}, Data: form,
+		Title: title, Menu: "/settings", Path: []shell.Link{{Text: "Collateral", Href: v.At(collateralAt)}}, Data: struct {
+			Form     *shell.Form
+			Channels any
+		}{form, channels},
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
+	"holdfast/internal/web/choices"
 	"holdfast/internal/web/shell"
 )
 
@@ -172,13 +173,18 @@ func (p *pages) limitForm(v *shell.Visit, form *shell.Form) error {
 	if err != nil {
 		return err
 	}
+	channels, err := choices.Channels(v, p.app, "Every channel")
+	if err != nil {
+		return err
+	}
 	return v.Show(p.Pages, "new-limit.html", shell.Page{
 		Title: "New limit", Menu: "/settings", Path: []shell.Link{{Text: "Limits", Href: v.At(limitsAt)}},
 		Data: struct {
 			Form     *shell.Form
+			Channels any
 			Currency money.Currency
 			Sandbox  bool
-		}{form, policy.Currency, v.Site.Sandbox},
+		}{form, channels, policy.Currency, v.Site.Sandbox},
 	})
 }
 

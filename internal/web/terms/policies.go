@@ -3,6 +3,7 @@ package terms
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
@@ -104,7 +105,7 @@ func (p *pages) policy(v *shell.Visit) error {
 		return err
 	}
 	return v.Show(p.Pages, "policy.html", shell.Page{
-		Title: "Policy from " + firstDay(y.FromDay).Text, Menu: "/settings",
+		Title: "Policy from " + strings.Replace(firstDay(y.FromDay).Text, "The", "the", 1), Menu: "/settings",
 		Path: []shell.Link{{Text: "Policies", Href: v.At(policiesAt)}},
 		Acts: p.act(v, auth.WritePolicies, "New policy like this one", fmt.Sprintf("/settings/policy?like=%d", y.ID)),
 		Data: struct {

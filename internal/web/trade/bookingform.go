@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
+	"holdfast/internal/web/choices"
 	"holdfast/internal/web/shell"
 )
 
@@ -16,6 +17,7 @@ type bookingFormPage struct {
 	Form                         *shell.Form
 	ID                           int64 // 0: a new booking
 	Channels, Languages, Others  any
+	Countries                    any
 	Currency                     money.Currency // of a booking that there is
 	Act                          string
 	Back                         string
@@ -163,24 +165,17 @@ func formOf(b travel.Booking) *shell.Form {
 }
 
 func (p *pages) showBookingForm(v *shell.Visit, page bookingFormPage, title string, above ...shell.Link) error {
-	channels, err := p.channelChoices(v, "Choose a channel")
+	channels, err := choices.Channels(v, p.app, "Choose a channel")
 	if err != nil {
 		return err
 	}
 	page.Channels = channels
-	page.Languages = shell.Options(languages...)
-	page.Others = shell.Options(append([]string{"", "As the channel says"}, choices("", travel.OtherProtections)[2:]...)...)
+	page.Languages, page.Countries = choices.Languages(), choices.Countries()
+	page.Others = shell.Options(append([]string{"", "As the channel says"}, wordChoices("", travel.OtherProtections)[2:]...)...)
 	page.ContentNeed = !p.app.Bookings.Profile.Processes()
 	return v.Show(p.Pages, "booking-form.html", shell.Page{
 		Title: title, Menu: "/bookings", Path: append([]shell.Link{{Text: "Bookings", Href: v.At("/bookings")}}, above...), Data: page,
 	})
-}
-
-// languages are the choices of the language of receipts. A test holds them against travel.Languages.
-var languages = []string{
-	"enGB", "English", "deDE", "German", "esES", "Spanish", "frFR", "French", "itIT", "Italian", "jaJA", "Japanese", "kkKK", "Kazakh",
-	"koKO", "Korean", "lvLV", "Latvian", "ptBR", "Portuguese", "roRO", "Romanian", "ruRU", "Russian", "ukUK", "Ukrainian",
-	"uzUZ", "Uzbek", "zhZH", "Chinese",
 }
 
 // deleteBooking asks, and then puts a booking without payments into the trash.

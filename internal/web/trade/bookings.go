@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/travel"
+	"holdfast/internal/web/choices"
 	"holdfast/internal/web/shell"
 )
 
@@ -72,12 +73,12 @@ func (p *pages) bookings(v *shell.Visit) error {
 	if sent || err != nil {
 		return err
 	}
-	channels, err := p.channelChoices(v, "All channels")
+	channels, err := choices.Channels(v, p.app, "All channels")
 	if err != nil {
 		return err
 	}
 	return v.Show(p.Pages, "bookings.html", shell.Page{Title: "Bookings", Menu: "/bookings", Wide: true, Acts: p.bookingActs(v), Data: listPage{
-		Form: f.form, List: made, Channels: channels, Statuses: shell.Options(choices("All", travel.BookingStatuses)...),
+		Form: f.form, List: made, Channels: channels, Statuses: shell.Options(wordChoices("All", travel.BookingStatuses)...),
 		Kept: kept(f.form.Values), More: f.more(moreOfBookings...),
 	}})
 }
@@ -172,23 +173,6 @@ func paymentAt(v *shell.Visit, id int64) string {
 	return v.At("/payments/" + strconv.FormatInt(id, 10))
 }
 
-// mostChannels is how many channels a choice has. A site with more has a field for the number of one.
-const mostChannels = 100
-
-// channelChoices are the channels to choose from, by name; nil where there are too many.
-func (p *pages) channelChoices(v *shell.Visit, first string, modes ...travel.AccountMode) (any, error) {
-	found, err := p.app.Channels.List(v.R.Context(), v.Actor, travel.ChannelFilter{Modes: modes},
-		travel.Page{Number: 1, Size: mostChannels, Offset: -1, OrderBy: "name"})
-	if err != nil || found.More {
-		return nil, err
-	}
-	pairs := []string{"", first}
-	for _, c := range found.Items {
-		pairs = append(pairs, strconv.FormatInt(c.ID, 10), c.Name+" ("+string(c.Currency)+")")
-	}
-	return shell.Options(pairs...), nil
-}
-
 // channelNames are the names of channels, by their numbers.
 func (p *pages) channelNames(v *shell.Visit, ids []int64) (map[int64]string, error) {
 	names := map[int64]string{}
@@ -196,7 +180,7 @@ func (p *pages) channelNames(v *shell.Visit, ids []int64) (map[int64]string, err
 		return names, nil
 	}
 	found, err := p.app.Channels.List(v.R.Context(), v.Actor, travel.ChannelFilter{Include: ids},
-		travel.Page{Number: 1, Size: mostChannels, Offset: -1, OrderBy: "id"})
+		travel.Page{Number: 1, Size: choices.MostChannels, Offset: -1, OrderBy: "id"})
 	for _, c := range found.Items {
 		names[c.ID] = c.Name
 	}

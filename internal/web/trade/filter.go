@@ -109,8 +109,8 @@ func kept(values url.Values) (list []shell.Link) {
 	return list
 }
 
-// choices are the options of a field of a filter: all of them, and then the known values.
-func choices[T ~string](first string, known []T) []string {
+// wordChoices are the options of a field of a filter: all of them, and then the known values.
+func wordChoices[T ~string](first string, known []T) []string {
 	pairs := []string{"", first}
 	for _, one := range known {
 		pairs = append(pairs, string(one), shell.Say(string(one)))

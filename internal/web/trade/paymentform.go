@@ -60,7 +60,7 @@ func (p *pages) pay(v *shell.Visit) error {
 	}
 	page.Data = payPage{
 		Form: form, Booking: b, Currencies: shell.Options(currencies...), Act: "Log the payment", Back: bookingAt(v, b.ID),
-		Methods: shell.Options(choices("", travel.PaymentMethods)[2:]...),
+		Methods: shell.Options(wordChoices("", travel.PaymentMethods)[2:]...),
 	}
 	return v.Show(p.Pages, "pay.html", page)
 }

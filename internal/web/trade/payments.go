@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"holdfast/internal/travel"
+	"holdfast/internal/web/choices"
 	"holdfast/internal/web/shell"
 )
 
@@ -64,13 +65,13 @@ func (p *pages) payments(v *shell.Visit) error {
 	if sent || err != nil {
 		return err
 	}
-	channels, err := p.channelChoices(v, "All channels")
+	channels, err := choices.Channels(v, p.app, "All channels")
 	if err != nil {
 		return err
 	}
 	return v.Show(p.Pages, "payments.html", shell.Page{Title: "Payments", Menu: "/payments", Wide: true, Data: listPage{
-		Form: f.form, List: made, Channels: channels, Statuses: shell.Options(choices("All", travel.TransactionStatuses)...),
-		Types: shell.Options(choices("All", travel.TransactionTypes)...), Methods: shell.Options(choices("All", travel.PaymentMethods)...),
+		Form: f.form, List: made, Channels: channels, Statuses: shell.Options(wordChoices("All", travel.TransactionStatuses)...),
+		Types: shell.Options(wordChoices("All", travel.TransactionTypes)...), Methods: shell.Options(wordChoices("All", travel.PaymentMethods)...),
 		Kept: kept(f.form.Values), More: f.more(moreOfPayments...),
 	}})
 }

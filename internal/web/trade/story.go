@@ -14,6 +14,7 @@ import (
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
+	"holdfast/internal/web/choices"
 	"holdfast/internal/web/shell"
 )
 
@@ -145,9 +146,9 @@ func bookingFacts(v *shell.Visit, b travel.Booking, channel string, lastDay civi
 		{Text: "Status", Value: status.Text, Tone: status.Tone},
 		{Text: "Channel", Value: channel, Href: v.At("/channels/" + strconv.FormatInt(b.ChannelID, 10))},
 		{Text: "Travel", Value: travelled}, {Text: "Last day of dispute", Value: shell.Day(lastDay)}, {Text: "Lead traveller", Value: strings.TrimSpace(b.Firstname + " " + b.Surname)},
-		{Text: "E-mail", Value: b.Email}, {Text: "Country", Value: b.Country}, {Text: "Reference", Value: b.Reference},
+		{Text: "E-mail", Value: b.Email}, {Text: "Country", Value: choices.Country(b.Country)}, {Text: "Reference", Value: b.Reference},
 		{Text: "Number", Value: strconv.FormatInt(b.ID, 10)}, {Text: "Also protected by", Value: shell.Say(string(b.OtherProtection()))},
-		{Text: "Language", Value: languageOf(b.Language)}, {Text: "Logged", Value: shell.Instant(b.CreatedAt)}, {Text: "Logged by", Value: b.Author},
+		{Text: "Language", Value: choices.Language(b.Language)}, {Text: "Logged", Value: shell.Instant(b.CreatedAt)}, {Text: "Logged by", Value: b.Author},
 	}
 	if b.Pax > 0 {
 		list = append(list, shell.Fact{Text: "Travellers", Value: strconv.FormatInt(b.Pax, 10)})
@@ -160,13 +161,6 @@ func bookingFacts(v *shell.Visit, b travel.Booking, channel string, lastDay civi
 		list = append(list, shell.Fact{Text: "Suppliers", Value: strings.Join(ids, ", ")})
 	}
 	return slices.DeleteFunc(list, func(f shell.Fact) bool { return f.Value == "" })
-}
-
-func languageOf(code string) string {
-	if at := slices.Index(languages, code); at >= 0 {
-		return languages[at+1]
-	}
-	return code
 }
 
 // explainedOf is the explanation of a booking, and of each of its payments.

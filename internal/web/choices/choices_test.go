@@ -1,0 +1,35 @@
+package choices
+
+import (
+	"slices"
+	"testing"
+
+	"holdfast/internal/travel"
+)
+
+// TestEachLanguageHasAName, in the order of the wire.
+func TestEachLanguageHasAName(t *testing.T) {
+	t.Parallel()
+	if len(languages) != 2*len(travel.Languages) {
+		t.Fatalf("there are %d names for %d languages", len(languages)/2, len(travel.Languages))
+	}
+	for i, code := range travel.Languages {
+		if languages[2*i] != code || Language(code) != languages[2*i+1] || Language(code) == "" {
+			t.Errorf("%s is not at its place", code)
+		}
+	}
+}
+
+// TestCountriesHaveNames: codes that ISO 3166-1 has given away, and only those.
+func TestCountriesHaveNames(t *testing.T) {
+	t.Parallel()
+	list := countries()
+	if len(list) < 2*240 || !slices.Contains(list, "Portugal") || slices.Contains(list, "XX") || Country("PT") != "Portugal" || Country("XX") != "XX" {
+		t.Errorf("%d countries: %v", len(list)/2, list)
+	}
+	for i := 0; i < len(list); i += 2 {
+		if list[i+1] == list[i] {
+			t.Errorf("%s has no name", list[i])
+		}
+	}
+}
