@@ -5,7 +5,7 @@ BENCH ?= 1000000
 HISTORIES ?= 40
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-long torture mutants lint fuzz cover conversations clients screenshots cldr bench-exposure bench-dashboard clean
+.PHONY: help build test test-long torture mutants lint fuzz cover conversations clients screenshots cldr bench bench-peer bench-exposure bench-dashboard clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,12 @@ screenshots: ## pictures of every state of the payment modal and page of the das
 
 cldr: ## fetch CLDR's forms of money, days and countries anew, to internal/texts
 	@scripts/cldr/fetch
+
+bench: ## the service under load, beside its limits and PocketBase; ARGS="-engine postgres -bookings 1000000 -json FILE"
+	@scripts/bench $(ARGS)
+
+bench-peer: ## build and vet bench/pocketbase, a module of its own that nothing else needs
+	go -C bench/pocketbase vet ./...
 
 bench-exposure: ## how long reports of exposure take over BENCH (1000000) payments; ARGS=-large also over ten times as many
 	go run ./cmd/benchexposure -payments $(BENCH) $(ARGS)

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestPartsOfAList: the value below which a part lies.
+func TestPartsOfAList(t *testing.T) {
+	t.Parallel()
+	var list []time.Duration
+	for i := range 1000 {
+		list = append(list, time.Duration(i+1))
+	}
+	got := fmt.Sprint(part(list, 0.5), part(list, 0.99), part(list, 0.999), part(list[:1], 0.999), part(nil, 0.5))
+	if want := "501ns 991ns 1µs 1ns 0s"; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+}
+
+// TestTurnsTogether: medians of what differs, all failures, the highest peak; what no turn has stays away.
+func TestTurnsTogether(t *testing.T) {
+	t.Parallel()
+	statements := func(n float64) *float64 { return &n }
+	turns := []figures{
+		{Kind: getBooking, PerSecond: 100, P99: 3, Failures: 1, Peak: 50, Statements: statements(4), Requests: 10},
+		{Kind: getBooking, PerSecond: 500, P99: 1, Failures: 2, Peak: 90, Statements: statements(5), Failure: "no", Requests: 10},
+		{Kind: getBooking, PerSecond: 300, P99: 2, Peak: 70, Statements: statements(6), Requests: 10},
+	}
+	f := together(turns)
+	got := fmt.Sprintln(f.PerSecond, f.P99, f.Failures, f.Failure, f.Peak, *f.Statements, f.Commits, f.Requests, f.Turns)
+	if want := "300 2 3 no 90 5 <nil> 30 [100 500 300]\n"; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+	if *turns[0].Statements != 4 {
+		t.Error("a turn was changed")
+	}
+	if got := median([]float64{1, 4, 2, 3}); got != 2.5 {
+		t.Errorf("the middle of four is %v", got)
+	}
+}
+
+// TestTheTable: ratios beside the peer, whose create stands for a payment.
+func TestTheTable(t *testing.T) {
+	t.Parallel()
+	r := result{Command: "make bench"}
+	r.add([]figures{
+		{Subject: product, Kind: logPayment, Callers: 32, PerSecond: 900, ServerCPU: 100, DataCPU: 100},
+		{Subject: peer, Kind: createBooking, Callers: 32, PerSecond: 300, ServerCPU: 500},
+	})
+	var out bytes.Buffer
+	r.print(&out)
+	if want := "| " + logPayment + " | 32      | 900      | 3.00         | 2.50"; !strings.Contains(out.String(), want) {
+		t.Errorf("no %q in\n%s", want, out.String())
+	}
+}
+
+// TestTheClient reads answers with a length and in chunks on one connection, and counts what is not as it should be.
+func TestTheClient(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/chunks":
+			for range 3 {
+				fmt.Fprint(w, strings.Repeat("x", 5000))
+				w.(http.Flusher).Flush()
+			}
+		case "/busy":
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			bareHandler(w, r)
+		}
+	}))
+	defer server.Close()
+	c, err := dial(t.Context(), server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	for _, test := range []struct {
+		path         string
+		status, body int
+		retries      bool
+	}{{"/chunks", 200, 15000, false}, {"/busy", 503, 0, true}, {"/chunks", 200, 15000, false}, {"/bare", 400, 14, false}} {
+		status, err := c.do(request(nil, http.MethodPost, test.path, "token", []byte("{}")))
+		if err != nil || status != test.status || len(c.body) != test.body || c.retries != test.retries || c.bytes <= test.body {
+			t.Errorf("%s: %d with %d bytes of %d, %t, %v", test.path, status, len(c.body), c.bytes, c.retries, err)
+		}
+	}
+	moved := redirected([]byte("GET /a/long/path HTTP/1.1\r\n\r\n"), []byte("/b"))
+	if string(moved) != "GET /b HTTP/1.1\r\n\r\n" {
+		t.Errorf("another path: %q", moved)
+	}
+	k := kind{"busy", 2, 200, func(_ *rand.Rand, into []byte) []byte { return request(into, http.MethodGet, "/busy", "", nil) }}
+	l, err := drive(t.Context(), server.Listener.Addr().String(), k, 5*time.Millisecond)
+	if err == nil || l.failed == 0 || l.statuses[503] != l.failed {
+		t.Errorf("nothing is served, and the load is %+v, %v", l, err)
+	}
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// limitCommand is the first argument with which this program is the server of a limit. It is a process of its own, as the
+// product is.
+const limitCommand = "serve-limit"
+
+// bare is the limit of a net/http server that does nothing: it answers with as many bytes as the product.
+const bare = "bare handler"
+
+// serveLimit serves one limit.
+func serveLimit(args []string) error {
+	flags := flag.NewFlagSet(limitCommand, flag.ContinueOnError)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/bare/{status}/{bytes}", bareHandler)
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("serving on http://%s\n", listener.Addr())
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: answerTime}
+	go func() {
+		<-ctx.Done()
+		_ = server.Close() // the run is over
+	}()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// zeros are the bytes of bare answers.
+var zeros = make([]byte, 1<<20)
+
+// bareHandler reads the body and answers with the status and so many bytes.
+func bareHandler(w http.ResponseWriter, r *http.Request) {
+	_, err := io.Copy(io.Discard, r.Body)
+	status, err2 := strconv.Atoi(r.PathValue("status"))
+	n, err3 := strconv.Atoi(r.PathValue("bytes"))
+	if errors.Join(err, err2, err3) != nil || n < 0 || n > len(zeros) {
+		http.Error(w, "wrong address", http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(n))
+	w.WriteHeader(status)
+	_, _ = w.Write(zeros[:n]) // the client says what it missed
+}
+
+// limitServer starts this program again as the server of a limit.
+func (b *bench) limitServer(ctx context.Context, args ...string) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return begin(ctx, filepath.Join(b.dir, "limit.log"), nil, self, append([]string{limitCommand}, args...)...)
+}
+
+// bareHead is about how many bytes the head of a bare answer has.
+const bareHead = 130
+
+// bareTurn measures a bare handler that answers each kind with as many bytes as the product did.
+func (b *bench) bareTurn(ctx context.Context, turn int) ([]figures, error) {
+	server, err := b.limitServer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer server.end()
+	v := &visitor{h: b.house, one: []int64{1}, all: []int64{1}}
+	var kinds []kind
+	for _, k := range v.kinds(b.callers, 0) {
+		size, measured := b.sizes[k.name]
+		if !measured {
+			continue
+		}
+		line := fmt.Appendf(nil, "/bare/%d/%d", k.status, max(0, int(size)-bareHead))
+		inner := k.make
+		k.make = func(r *rand.Rand, into []byte) []byte { return redirected(inner(r, into), line) }
+		kinds = append(kinds, k)
+	}
+	return b.measureAll(ctx, bare, server, kinds, turn)
+}
+
+// redirected is a request with another path.
+func redirected(request, path []byte) []byte {
+	method := bytes.IndexByte(request, ' ')
+	end := method + 1 + bytes.IndexByte(request[method+1:], ' ')
+	return slices.Replace(request, method+1, end, path...)
+}

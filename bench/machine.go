@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+// machine is where a run was made, without its name.
+type machine struct {
+	Cores    int               `json:"cores"`
+	CPU      string            `json:"cpu"`
+	MemoryGB int               `json:"memory_gb"`
+	Disk     string            `json:"file_system"` // of the databases
+	Kernel   string            `json:"kernel"`
+	Versions map[string]string `json:"versions"`
+	Beside   string            `json:"load_before"` // the load of the machine before the run: 0.00 is an idle one
+}
+
+// here describes the machine. dir is where the databases lie.
+func here(dir string) machine {
+	m := machine{Cores: runtime.NumCPU(), CPU: inFile("/proc/cpuinfo", `(?m)^model name\s*: (.*)$`), Versions: map[string]string{}}
+	if kb, err := strconv.Atoi(inFile("/proc/meminfo", `MemTotal:\s+(\d+)`)); err == nil {
+		m.MemoryGB = (kb + 1<<19) >> 20
+	}
+	m.Kernel = inFile("/proc/sys/kernel/osrelease", `^(\S+)`)
+	m.Beside = inFile("/proc/loadavg", `^(\S+)`)
+	if said, err := exec.Command("df", "--output=fstype", dir).Output(); err == nil {
+		m.Disk = strings.TrimSpace(strings.TrimPrefix(string(said), "Type"))
+	}
+	m.Versions["go"] = strings.TrimPrefix(runtime.Version(), "go")
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, d := range info.Deps {
+			if d.Path == "modernc.org/sqlite" || d.Path == "github.com/jackc/pgx/v5" {
+				m.Versions[d.Path] = d.Version
+			}
+		}
+	}
+	return m
+}
+
+// inFile is what the first group of a pattern finds in a file.
+func inFile(name, pattern string) string {
+	text, _ := os.ReadFile(name) // a machine that does not say it leaves it out
+	found := regexp.MustCompile(pattern).FindSubmatch(text)
+	if found == nil {
+		return ""
+	}
+	return string(found[1])
+}
+
+// String is one line for the docs.
+func (m machine) String() string {
+	var versions []string
+	for _, name := range []string{"go", "modernc.org/sqlite", "github.com/jackc/pgx/v5", "postgres", "pocketbase"} {
+		if v := m.Versions[name]; v != "" {
+			versions = append(versions, name+" "+v)
+		}
+	}
+	return fmt.Sprintf("%d cores (%s), %d GB, %s, Linux %s; load before the run %s; %s",
+		m.Cores, m.CPU, m.MemoryGB, m.Disk, m.Kernel, m.Beside, strings.Join(versions, ", "))
+}

@@ -1,0 +1,144 @@
+// Command bench measures the product under load, in turn with what people would pick instead (PocketBase) and with limits that
+// cannot be passed (a bare handler, the same rows in the same database with no other work). All run on this machine and with the
+// same client, so that each figure is also a ratio. `make bench` runs it; docs/performance.md keeps the latest run. Begin reading
+// at run.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"holdfast/bench/book"
+)
+
+// options are the flags.
+type options struct {
+	engine, only, kinds, dir, json, record string
+	size                                   book.Size
+	callers, many, turns                   int
+	lasts                                  time.Duration
+	peer, limits                           bool
+}
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == limitCommand {
+		exit(serveLimit(os.Args[2:]))
+	}
+	o := options{}
+	flag.StringVar(&o.engine, "engine", "sqlite", "sqlite or postgres")
+	flag.StringVar(&o.only, "only", "requests", "what is measured: "+strings.Join(partNames(), ", "))
+	flag.StringVar(&o.kinds, "kinds", "", "only the kinds of requests that this regular expression matches")
+	flag.StringVar(&o.dir, "dir", "", "folder that keeps the books for the next run (default: a temporary one, removed at the end)")
+	flag.StringVar(&o.json, "json", "", "also write the figures to this file")
+	flag.StringVar(&o.record, "record", "", "also write the tables to this file, in place of the part that a run of the same name made")
+	flag.Int64Var(&o.size.Bookings, "bookings", 50_000, "bookings of the book")
+	flag.Int64Var(&o.size.Payments, "payments", 1, "payments of each booking")
+	flag.IntVar(&o.callers, "callers", 32, "callers at the same time")
+	flag.IntVar(&o.many, "many", 128, "callers with whom writes are measured besides; 0 leaves that out")
+	flag.IntVar(&o.turns, "turns", 3, "turns, of which the medians count")
+	flag.DurationVar(&o.lasts, "for", 3*time.Second, "how long each kind is measured in each turn, and how long the part soak lasts")
+	flag.BoolVar(&o.peer, "peer", true, "also measure PocketBase")
+	flag.BoolVar(&o.limits, "limits", true, "also measure the limits")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	exit(run(ctx, os.Stdout, o))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// bench is one run.
+type bench struct {
+	options
+	out    io.Writer
+	chosen *regexp.Regexp
+	house  *house
+	sizes  map[string]float64 // bytes of the product's answers, by kind
+	result result
+}
+
+// parts are what can be measured with -only.
+var parts = []struct {
+	name string
+	run  func(ctx context.Context, b *bench) error
+}{
+	{"requests", requests},
+}
+
+func partNames() (list []string) {
+	for _, p := range parts {
+		list = append(list, p.name)
+	}
+	return list
+}
+
+// run makes the book and measures what the options ask for.
+func run(ctx context.Context, out io.Writer, o options) (err error) {
+	b := &bench{options: o, out: out, sizes: map[string]float64{}}
+	if b.chosen, err = regexp.Compile(o.kinds); err != nil {
+		return fmt.Errorf("-kinds: %w", err)
+	}
+	if o.size.Bookings < 1000 || o.size.Payments < 1 || o.callers < 1 || o.turns < 1 || o.lasts <= 0 {
+		return errors.New("-bookings takes 1000 and more; -payments, -callers, -turns and -for more than 0")
+	}
+	if o.dir == "" {
+		if b.dir, err = os.MkdirTemp("", "holdfast-bench-"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+	}
+	if b.dir, err = filepath.Abs(b.dir); err != nil {
+		return err
+	}
+	b.result = result{
+		At: time.Now().UTC().Format(time.DateTime), Command: command(), Machine: here(b.dir), Engine: o.engine,
+		Bookings: o.size.Bookings, Payments: o.size.Bookings * o.size.Payments, Callers: o.callers,
+	}
+	for _, p := range parts {
+		if p.name == o.only {
+			if err := p.run(ctx, b); err != nil {
+				return err
+			}
+			return b.finish()
+		}
+	}
+	return fmt.Errorf("-only takes %s", strings.Join(partNames(), ", "))
+}
+
+// command is how the run was started, by make.
+func command() string {
+	var args []string
+	for _, a := range os.Args[1:] {
+		if strings.ContainsAny(a, " |()*") {
+			a = "'" + a + "'"
+		}
+		args = append(args, a)
+	}
+	return fmt.Sprintf("make bench ARGS=%q", strings.Join(args, " "))
+}
+
+// finish prints the tables, and writes them where they are to be kept.
+func (b *bench) finish() error {
+	b.result.print(b.out)
+	if b.json == "" {
+		return nil
+	}
+	return b.result.write(b.json)
+}
+
+func (b *bench) say(format string, args ...any) { fmt.Fprintf(b.out, format+"\n", args...) }

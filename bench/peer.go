@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/bench/book"
+)
+
+// pocketBase is the peer: a program of its own with a folder of data.
+type pocketBase struct {
+	b            *bench
+	program, dir string
+	token        string
+	server       *process
+}
+
+// newPeer builds the peer and loads its rows, if the folder does not have them from an earlier run.
+func (b *bench) newPeer(ctx context.Context) (*pocketBase, error) {
+	p := &pocketBase{b: b, program: filepath.Join(b.dir, "pocketbase"), dir: filepath.Join(b.dir, fmt.Sprintf("pocketbase-%d", b.size.Bookings))}
+	if err := build(ctx, "bench/pocketbase", p.program, "."); err != nil {
+		return nil, err
+	}
+	version, err := exec.CommandContext(ctx, p.program, "version", "-dir", filepath.Join(b.dir, "pocketbase-version")).Output()
+	if err != nil {
+		return nil, err
+	}
+	b.result.Machine.Versions["pocketbase"] = strings.TrimSpace(string(version))
+	key := filepath.Join(p.dir, "token")
+	if _, err := os.Stat(key); err != nil {
+		began := time.Now()
+		said, err := exec.CommandContext(ctx, p.program, "load", "-dir", p.dir, "-rows", strconv.FormatInt(b.size.Bookings, 10)).CombinedOutput()
+		if err != nil {
+			return nil, fmt.Errorf("loading PocketBase: %w\n%s", err, tail(said))
+		}
+		b.say("  PocketBase with %d rows in %s", b.size.Bookings, time.Since(began).Round(time.Second))
+	}
+	token, err := os.ReadFile(key)
+	p.token = string(token)
+	return p, err
+}
+
+// turn measures the kinds that the peer has, too.
+func (p *pocketBase) turn(ctx context.Context, turn int) (list []figures, err error) {
+	if p.server, err = begin(ctx, filepath.Join(p.b.dir, "pocketbase.log"), nil, p.program, "serve", "-dir", p.dir); err != nil {
+		return nil, err
+	}
+	defer p.server.end()
+	return p.b.measureAll(ctx, peer, p.server, p.kinds(), turn)
+}
+
+// measureAll measures the chosen kinds of a server that is not the product.
+func (b *bench) measureAll(ctx context.Context, subject string, server *process, kinds []kind, turn int) (list []figures, err error) {
+	for _, k := range kinds {
+		if !b.chosen.MatchString(k.name) {
+			continue
+		}
+		if _, err := drive(ctx, server.address, k, b.warmUp()); err != nil {
+			return nil, fmt.Errorf("%s: %w", subject, err)
+		}
+		pid := server.cmd.Process.Pid
+		before := processorTime(pid, false)
+		l, err := drive(ctx, server.address, k, b.lasts)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", subject, err)
+		}
+		f, used := l.of(subject, k), processorTime(pid, false)-before
+		f.ServerCPU, f.CPUSeconds = micros(used)/float64(len(l.took)), used.Seconds()
+		f.Resident, f.Peak = megabytes(pid, "VmRSS"), megabytes(pid, "VmHWM")
+		b.tell(turn, f)
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+func (p *pocketBase) kinds() []kind {
+	const records = "/api/collections/bookings/records"
+	bookings := p.b.size.Bookings
+	get := func(name string, path func(r *rand.Rand, into []byte) []byte) kind {
+		return kind{name, p.b.callers, http.StatusOK, func(r *rand.Rand, into []byte) []byte {
+			var room [300]byte
+			return request(into, http.MethodGet, string(path(r, append(room[:0], records...))), p.token, nil)
+		}}
+	}
+	list := []kind{
+		get(getBooking, func(r *rand.Rand, into []byte) []byte { return fmt.Appendf(into, "/b%014d", 1+r.Int64N(bookings)) }),
+		get(listFirst, fixed("?perPage=100&sort=-@rowid")),
+		get(listNoCount, fixed("?perPage=100&sort=-@rowid&skipTotal=1")),
+		get(listDeep, fixed(fmt.Sprintf("?perPage=100&sort=-@rowid&skipTotal=1&page=%d", deep(bookings)))),
+		get(listByEmail, func(r *rand.Rand, into []byte) []byte {
+			filter := fmt.Sprintf("site_id=1&&email='traveller%d@example.org'", 1+r.Int64N(bookings))
+			return append(append(into, "?filter="...), url.QueryEscape(filter)...)
+		}),
+	}
+	for _, n := range writers(p.b.callers, p.b.many) {
+		list = append(list, kind{createBooking, n, http.StatusOK, func(r *rand.Rand, into []byte) []byte {
+			var room [900]byte
+			body := fmt.Appendf(room[:0], `{"uuid":"%016x-%016x","site_id":1,"channel_id":%d,"author_id":2,"author":"bench","author_name":"bench",`+
+				`"content":"Seven nights, half board","firstname":"Ada","surname":"Lovelace%d","email":"traveller%d@example.org","start_day":20700,`+
+				`"end_day":%d,"pax":2,"reference":"B-%d","total":1000000000,"net":0,"held":0,"open_authorised":0,"locked_payments":0,"payments":0,`+
+				`"currencies":"EUR","country":"FR","language":"enGB","suppliers":"%d","status":"unpaid","other_protection":"none","version":1,`+
+				`"modal_draft":false,"total_changed":false,"deleted":false}`,
+				r.Uint64(), r.Uint64(), 1+r.IntN(book.Channels), r.IntN(5000), r.IntN(1_000_000), 20_700+r.IntN(300), r.Int64(), 1+r.IntN(book.Suppliers))
+			return request(into, http.MethodPost, records, p.token, body)
+		}})
+	}
+	return list
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// errNoPostgres says how to get a server.
+var errNoPostgres = errors.New("-engine postgres needs a server in HOLDFAST_TEST_POSTGRES: scripts/with-postgres --durable starts one")
+
+// openPostgres makes a database on the server that scripts/with-postgres started.
+func (b *bench) openPostgres(ctx context.Context, h *house) error {
+	server := os.Getenv("HOLDFAST_TEST_POSTGRES")
+	if server == "" {
+		return errNoPostgres
+	}
+	conn, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	name := "bench_" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	if _, err := conn.Exec(ctx, "CREATE DATABASE "+name); err != nil {
+		return err
+	}
+	address, err := url.Parse(server)
+	if err != nil {
+		return err
+	}
+	address.Path = "/" + name
+	h.database = address.String()
+	var version, folder string
+	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version'), current_setting('data_directory')").Scan(&version, &folder); err != nil {
+		return err
+	}
+	b.result.Machine.Versions["postgres"], _, _ = strings.Cut(version, " ")
+	for _, setting := range []string{"fsync", "synchronous_commit", "full_page_writes", "shared_buffers", "max_wal_size"} {
+		var value string
+		if err := conn.QueryRow(ctx, "SELECT current_setting($1)", setting).Scan(&value); err != nil {
+			return err
+		}
+		b.result.Settings = append(b.result.Settings, setting+" "+value)
+	}
+	// A server on another machine has no process here: then its processor time is not shown.
+	if text, err := os.ReadFile(filepath.Join(folder, "postmaster.pid")); err == nil {
+		first, _, _ := strings.Cut(string(text), "\n")
+		if h.postmaster, err = strconv.Atoi(first); err != nil {
+			return fmt.Errorf("the server's process id: %w", err)
+		}
+	}
+	return nil
+}

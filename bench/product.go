@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"holdfast/bench/book"
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// house is the product: its program, a folder, and a database with a book.
+type house struct {
+	program, dir string
+	database     string // its address
+	Book         book.Book
+	Token        string // of a member of the site
+	Password     string // of the operator, for the page System
+	postmaster   int    // process id of PostgreSQL, 0 for SQLite
+	server       *process
+	system       *http.Client
+}
+
+const operator = "bench-operator"
+
+// build makes a program of this repository, as `make build` does.
+func build(ctx context.Context, folder, to, what string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", to, what)
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), "CGO_ENABLED=0")
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building %s: %w\n%s", what, err, said)
+	}
+	return nil
+}
+
+// kept is the file beside a book from which a later run knows it.
+func (h *house) kept() string { return filepath.Join(h.dir, "book.json") }
+
+// furnish makes the book, if the folder does not have it from an earlier run.
+func (h *house) furnish(ctx context.Context, size book.Size, say func(format string, args ...any)) error {
+	if text, err := os.ReadFile(h.kept()); err == nil {
+		postmaster, password := h.postmaster, h.database
+		if err := json.Unmarshal(text, h); err != nil {
+			return err
+		}
+		h.postmaster, h.database = postmaster, password
+		if h.Book.Size == size {
+			return nil
+		}
+		return fmt.Errorf("%s has a book of %d bookings: choose another -dir", h.dir, h.Book.Bookings)
+	}
+	began := time.Now()
+	line, err := auth.NewSealKey(rand.Reader)
+	if err == nil {
+		err = os.WriteFile(h.keys(), []byte(line+"\n"), 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	store, err := db.Open(ctx, h.database, time.Now)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if err := store.Migrate(ctx); err != nil {
+		return err
+	}
+	service := app.New(&core.Core{
+		Store: store, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
+		Rulepacks: protection.ShippedRulepacks(), Profile: travel.ProtectionOnlyProfile, Cost: auth.DefaultPasswordCost,
+		Keys: func() (auth.SealKeys, error) { return auth.ParseSealKeys(line) },
+	})
+	defer service.Close()
+	told := time.Now()
+	h.Book, err = book.Make(ctx, store, service, civil.DayOf(time.Now()), size, func(done int64) {
+		if time.Since(told) > 10*time.Second {
+			told = time.Now()
+			say("  %d of %d bookings, after %s", done, size.Bookings, time.Since(began).Round(time.Second))
+		}
+	})
+	if err == nil {
+		err = book.Fold(ctx, service)
+	}
+	if err == nil {
+		err = h.people(ctx, service)
+	}
+	if err != nil {
+		return err
+	}
+	say("  a book of %d bookings and %d payments in %s", size.Bookings, size.Bookings*size.Payments, time.Since(began).Round(time.Second))
+	text, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(h.kept(), text, 0o600)
+}
+
+func (h *house) keys() string { return filepath.Join(h.dir, "holdfast.keys") }
+
+// people makes a member of the site with a token, and an operator.
+func (h *house) people(ctx context.Context, service *app.App) error {
+	actor := auth.System(h.Book.SiteID)
+	h.Password = rand.Text()
+	fields := travel.UserFields{Username: operator, Email: operator + "@example.org", Password: h.Password}
+	if _, err := service.Accounts.CreateUser(ctx, actor, fields, auth.Operator, false); err != nil {
+		return err
+	}
+	fields = travel.UserFields{Username: "bench-member", Email: "bench-member@example.org", Password: rand.Text()}
+	member, err := service.Accounts.CreateUser(ctx, actor, fields, auth.MemberAdmin, false)
+	if err != nil {
+		return err
+	}
+	actor.UserID = member.ID
+	name := "bench"
+	_, h.Token, err = service.Tokens.Create(ctx, actor, travel.TokenFields{Name: &name})
+	return err
+}
+
+// settings are those of the measured program that are not its defaults: all callers are one caller to it.
+var settings = []string{"--requests-per-caller", "1024", "--requests-waiting", "1024"}
+
+// start starts the program over the book.
+func (h *house) start(ctx context.Context, more ...string) (err error) {
+	args := append([]string{"serve", "--database", h.database, "--listen", "127.0.0.1:0", "--log-level", "warn"}, more...)
+	env := []string{"HOLDFAST_KEYS_FILE=" + h.keys(), "HOLDFAST_ECB_URL=http://127.0.0.1:1/"}
+	h.server, err = begin(ctx, filepath.Join(h.dir, "log"), env, h.program, args...)
+	if err != nil {
+		return err
+	}
+	return h.signIn(ctx)
+}
+
+// signIn signs the operator in to the dashboard, for the page System.
+func (h *house) signIn(ctx context.Context) error {
+	h.system = &http.Client{Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	form := url.Values{"username": {operator}, "password": {h.Password}}.Encode()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+h.server.address+"/dashboard/sign-in", strings.NewReader(form))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", "http://"+h.server.address)
+	answer, err := h.system.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusSeeOther {
+		return fmt.Errorf("signing in to the dashboard is answered with %d", answer.StatusCode)
+	}
+	cookies := answer.Cookies()
+	h.system.Transport = withCookies(cookies)
+	return nil
+}
+
+// withCookies sends the cookies of a sign-in with each request. The dashboard marks them for HTTPS alone, so that a jar would
+// keep them back.
+type withCookies []*http.Cookie
+
+// RoundTrip implements http.RoundTripper.
+func (w withCookies) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for _, c := range w {
+		r.AddCookie(&http.Cookie{Name: c.Name, Value: c.Value})
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// counters are what the page System says of the process.
+type counters struct{ statements, commits, again, goroutines int64 }
+
+var fact = regexp.MustCompile(`<dt>([^<]+)</dt><dd[^>]*>([0-9,]+)</dd>`)
+
+func (h *house) counters(ctx context.Context) (c counters, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+h.server.address+"/dashboard/system", nil)
+	if err != nil {
+		return c, err
+	}
+	answer, err := h.system.Do(r)
+	if err != nil {
+		return c, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return c, err
+	}
+	found := map[string]int64{}
+	for _, m := range fact.FindAllStringSubmatch(string(text), -1) {
+		n, _ := strconv.ParseInt(strings.ReplaceAll(m[2], ",", ""), 10, 64) // it matched
+		found[m[1]] = n
+	}
+	c = counters{found["SQL statements"], found["Commits"], found["Writes run again"], found["Goroutines"]}
+	if c.statements == 0 {
+		return c, fmt.Errorf("the page System, answered with %d, does not say how many statements have run", answer.StatusCode)
+	}
+	return c, nil
+}
+
+// processorTimes are those of the program and, with PostgreSQL, of the database.
+func (h *house) processorTimes() (server, database time.Duration) {
+	if h.postmaster != 0 {
+		database = family(h.postmaster)
+	}
+	return processorTime(h.server.cmd.Process.Pid, false), database
+}

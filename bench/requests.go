@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// The subjects.
+const (
+	product = "holdfast"
+	peer    = "PocketBase"
+)
+
+// warmUp is how long each kind runs before it is measured: a part of the time that it is measured.
+func (b *bench) warmUp() time.Duration { return max(b.lasts/4, 300*time.Millisecond) }
+
+// requests measures each kind of request: at the product, the limits and the peer in turn.
+func requests(ctx context.Context, b *bench) error {
+	if err := b.open(ctx); err != nil {
+		return err
+	}
+	subjects := []func(ctx context.Context, turn int) ([]figures, error){b.productTurn}
+	more, err := b.others(ctx)
+	if err != nil {
+		return err
+	}
+	subjects = append(subjects, more...)
+	var all []figures
+	for turn := range b.turns {
+		for _, subject := range subjects {
+			list, err := subject(ctx, turn)
+			if err != nil {
+				return err
+			}
+			all = append(all, list...)
+		}
+	}
+	b.result.add(all)
+	return nil
+}
+
+// others are the subjects besides the product.
+func (b *bench) others(ctx context.Context) (list []func(ctx context.Context, turn int) ([]figures, error), err error) {
+	if b.limits {
+		list = append(list, b.bareTurn)
+	}
+	if b.peer {
+		p, err := b.newPeer(ctx)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p.turn)
+	}
+	return list, nil
+}
+
+// open builds the product and makes its book.
+func (b *bench) open(ctx context.Context) error {
+	program := filepath.Join(b.dir, "holdfast")
+	if err := build(ctx, ".", program, "./cmd/holdfast"); err != nil {
+		return err
+	}
+	h := &house{program: program, dir: filepath.Join(b.dir, fmt.Sprintf("%s-%d-%d", b.engine, b.size.Bookings, b.size.Payments))}
+	if err := os.MkdirAll(h.dir, 0o755); err != nil {
+		return err
+	}
+	switch b.engine {
+	case "sqlite":
+		h.database = "sqlite:" + filepath.Join(h.dir, "holdfast.db")
+	case "postgres":
+		if err := b.openPostgres(ctx, h); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("-engine takes sqlite or postgres, not %q", b.engine)
+	}
+	b.house = h
+	return h.furnish(ctx, b.size, b.say)
+}
+
+// productTurn measures all kinds at the product, which starts for it.
+func (b *bench) productTurn(ctx context.Context, turn int) ([]figures, error) {
+	h := b.house
+	if err := h.start(ctx, settings...); err != nil {
+		return nil, err
+	}
+	defer h.server.end()
+	v := &visitor{h: h, run: fmt.Sprintf("r%st%d", time.Now().UTC().Format("150405"), turn)}
+	if err := v.prepare(ctx); err != nil {
+		return nil, err
+	}
+	var list []figures
+	for _, k := range v.kinds(b.callers, b.many) {
+		if !b.chosen.MatchString(k.name) {
+			continue
+		}
+		f, err := b.measure(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		b.tell(turn, f)
+		b.sizes[f.Kind] = f.Bytes
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// tell prints a line while the run goes on.
+func (b *bench) tell(turn int, f figures) {
+	b.say("turn %d  %-12s %-28s %4d callers %9s a second  p50 %s ms  p99 %s ms  %d failed %s", turn+1, f.Subject, f.Kind, f.Callers,
+		number(f.PerSecond), fine(f.P50), fine(f.P99), f.Failures, f.Failure)
+}
+
+// measure drives one kind at the product.
+func (b *bench) measure(ctx context.Context, k kind) (figures, error) {
+	h := b.house
+	if _, err := drive(ctx, h.server.address, k, b.warmUp()); err != nil {
+		return figures{}, err
+	}
+	// The page System runs statements itself: the difference of two looks says how many.
+	idle, err := h.counters(ctx)
+	if err != nil {
+		return figures{}, err
+	}
+	before, err := h.counters(ctx)
+	if err != nil {
+		return figures{}, err
+	}
+	server, data := h.processorTimes()
+	l, err := drive(ctx, h.server.address, k, b.lasts)
+	if err != nil {
+		return figures{}, err
+	}
+	server2, data2 := h.processorTimes()
+	after, err := h.counters(ctx)
+	if err != nil {
+		return figures{}, err
+	}
+	f, n, pid := l.of(product, k), float64(len(l.took)), h.server.cmd.Process.Pid
+	f.ServerCPU, f.DataCPU, f.CPUSeconds = micros(server2-server)/n, micros(data2-data)/n, (server2 - server).Seconds()
+	f.Resident, f.Peak = megabytes(pid, "VmRSS"), megabytes(pid, "VmHWM")
+	statements := float64(after.statements-before.statements-(before.statements-idle.statements)) / n
+	commits, again := float64(after.commits-before.commits)/n, float64(after.again-before.again)/n
+	f.Statements, f.Commits, f.Again = &statements, &commits, &again
+	return f, nil
+}
