@@ -49,7 +49,7 @@ func (b *book) upload(round int, random *rand.Rand) error {
 		return err
 	}
 	u.id = made.ID
-	_, err = b.r.until(patience, "the import runs", func() bool {
+	_, err = b.r.until(importAgain, "the import runs", func() bool {
 		now, err := u.now(c)
 		return err == nil && now.Done > 0
 	})

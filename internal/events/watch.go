@@ -57,7 +57,7 @@ func (w *Watch) Wait(ctx context.Context) (heard bool) {
 			return false
 		case <-tick.C:
 			if w.events.looks.made.Load() == seen { // nobody else has looked since
-				w.events.look(ctx)
+				w.events.Look(ctx)
 			}
 		}
 	}
@@ -72,9 +72,9 @@ func rest(ctx context.Context) {
 	}
 }
 
-// look tells those who wait at a site where something has happened since the last look. A database that does not answer is no
+// Look tells those who wait at a site where something has happened since the last look. A database that does not answer is no
 // news: who waits asks it in the end, and gets the error.
-func (e *Events) look(ctx context.Context) {
+func (e *Events) Look(ctx context.Context) {
 	e.looks.mu.Lock()
 	defer e.looks.mu.Unlock()
 	e.looks.made.Add(1)
