@@ -57,7 +57,8 @@ var rooms = []room{
 	{"underwriting", []string{"merchants"}, []string{"protection_"}},
 	{"certificates", []string{"merchants", "bookings", "ledger"}, []string{"certificates"}},
 	{"mail", []string{"merchants", "identity", "bookings", "ledger", "payments", "events", "webhooks"}, []string{"mails", "mail_"}},
-	{"backup", []string{"events", "mail", "webhooks"}, nil},
+	{"standing", []string{"identity", "mail"}, []string{"standing_"}},
+	{"backup", []string{"events", "mail", "standing", "webhooks"}, nil},
 	{"takeover", []string{"merchants", "bookings", "payments"}, []string{"imports", "import_"}},
 	{"reports", []string{
 		"merchants", "identity", "bookings", "ledger", "rates", "limits", "statements", "payments",

@@ -18,7 +18,7 @@ const (
 	MailStateUnknown MailState = "unknown"
 )
 
-// MailKind: What a mail tells. Operators alone see mails of the last three kinds.
+// MailKind: What a mail tells. Operators alone see mails of the last four kinds.
 type MailKind string
 
 // The values of MailKind.
@@ -34,6 +34,7 @@ const (
 	MailKindInvitation MailKind = "invitation"
 	MailKindAccess     MailKind = "access"
 	MailKindPassword   MailKind = "password"
+	MailKindReport     MailKind = "report"
 )
 
 // MailsQuery are the parameters of the operation listMails. What is empty is left out.

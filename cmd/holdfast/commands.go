@@ -33,16 +33,17 @@ type commandLine struct {
 	Listen   listenCmd   `cmd:"" group:"operator" help:"Forward the events of a sandbox to a program on this machine."`
 	Keys     keysCmd     `cmd:"" group:"operator" help:"Keys for logins and secrets: make, list, rotate, revoke."`
 
-	As       string      `placeholder:"USERNAME" help:"Act as this operator. The password is read from the terminal or from standard input (default: act as the program itself)."`
-	Proposal proposalCmd `cmd:"" group:"operator" help:"Changes that wait for a second operator: list, show."`
-	Approve  approveCmd  `cmd:"" group:"operator" help:"Approve a change, which makes it."`
-	Reject   rejectCmd   `cmd:"" group:"operator" help:"Reject a change that another operator proposed."`
-	Withdraw withdrawCmd `cmd:"" group:"operator" help:"Take back a change that you proposed."`
-	Mail     mailCmd     `cmd:"" group:"operator" help:"Receipts and other mails: list, show, resend, test."`
-	Audit    auditCmd    `cmd:"" group:"operator" help:"The record of all changes: list."`
-	Events   eventsCmd   `cmd:"" group:"operator" help:"What happened on a site: list."`
-	Verify   verifyCmd   `cmd:"" group:"operator" help:"Check the whole book: sums, reports, statements, and that nobody altered it."`
-	Clock    clockCmd    `cmd:"" group:"operator" help:"The clock of a sandbox: show, set."`
+	As       string        `placeholder:"USERNAME" help:"Act as this operator. The password is read from the terminal or from standard input (default: act as the program itself)."`
+	Proposal proposalCmd   `cmd:"" group:"operator" help:"Changes that wait for a second operator: list, show."`
+	Approve  approveCmd    `cmd:"" group:"operator" help:"Approve a change, which makes it."`
+	Reject   rejectCmd     `cmd:"" group:"operator" help:"Reject a change that another operator proposed."`
+	Withdraw withdrawCmd   `cmd:"" group:"operator" help:"Take back a change that you proposed."`
+	Mail     mailCmd       `cmd:"" group:"operator" help:"Receipts and other mails: list, show, resend, test."`
+	Reports  reportMailCmd `cmd:"" name:"report-mail" group:"operator" help:"Reports by mail, each week or month: list, order, pause, resume, send, end."`
+	Audit    auditCmd      `cmd:"" group:"operator" help:"The record of all changes: list."`
+	Events   eventsCmd     `cmd:"" group:"operator" help:"What happened on a site: list."`
+	Verify   verifyCmd     `cmd:"" group:"operator" help:"Check the whole book: sums, reports, statements, and that nobody altered it."`
+	Clock    clockCmd      `cmd:"" group:"operator" help:"The clock of a sandbox: show, set."`
 
 	Import     importCmd      `cmd:"" group:"money" help:"Import payments from a CSV file: payments."`
 	Rates      ratesCmd       `cmd:"" group:"money" help:"Exchange rates: import, fetch, quote."`

@@ -19,6 +19,7 @@ import (
 	"holdfast/internal/rates"
 	"holdfast/internal/reports"
 	"holdfast/internal/seals"
+	"holdfast/internal/standing"
 	"holdfast/internal/statements"
 	"holdfast/internal/takeover"
 	"holdfast/internal/travel"
@@ -69,6 +70,7 @@ type App struct {
 	Verify          *verify.Verify
 	Webhooks        *webhooks.Webhooks
 	Mails           *mail.Mails
+	Orders          *standing.Orders
 }
 
 // New makes the use cases over one core. It fills in what the core leaves empty: the shipped rulepacks, the
@@ -131,6 +133,7 @@ func New(c *core.Core) *App {
 		Verify:          &verify.Verify{Core: c},
 		Webhooks:        webhooks.New(c),
 		Mails:           mails,
+		Orders:          standing.New(c, mails),
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/events"
 	"holdfast/internal/mail"
+	"holdfast/internal/standing"
 	"holdfast/internal/webhooks"
 )
 
@@ -164,7 +165,7 @@ func Restore(ctx context.Context, url string, clock func() time.Time, from io.Re
 		Schema: b.Schema,
 		Load:   func(tx *db.Tx) error { return load(tx, from, b, skip) },
 		Finish: func(tx *db.Tx) error {
-			return errors.Join(core.Restored(tx), events.Restored(tx), mail.Restored(tx), webhooks.Restored(tx))
+			return errors.Join(core.Restored(tx), events.Restored(tx), mail.Restored(tx), standing.Restored(tx), webhooks.Restored(tx))
 		},
 	})
 }

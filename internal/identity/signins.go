@@ -125,6 +125,23 @@ func (s *SignIns) Visit(ctx context.Context, path, cookie, address string) (v Vi
 	return v, nil
 }
 
+// As is a visit of a user without a browser, for what the program makes for them while they are away: on the site with a path, or on
+// none. The errors are those of Visit; RecordNotFound says that there is no such user.
+func (s *SignIns) As(ctx context.Context, userID int64, path string) (v Visit, err error) {
+	err = s.Sessions.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		if v.User, err = User(tx, userID); err != nil {
+			return unknownUser(err)
+		}
+		if path == "" {
+			v.Actor, _ = v.User.ActorAt(auth.Membership{})
+			return nil
+		}
+		v.Site, v.Actor, err = entrance(tx, v.User, path)
+		return err
+	})
+	return v, err
+}
+
 // Prove checks the password and the second factor of a visit again, and notes it. The errors are those of Sessions.Login, and failures
 // count like those of a login.
 func (s *SignIns) Prove(ctx context.Context, v Visit, in Login) error {

@@ -92,6 +92,7 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 	list = append(list,
 		Job{Name: "make-mails", Every: tick, Run: a.Mails.Follow},
 		Job{Name: "send-mails", Every: tick, Talks: true, Run: a.Mails.Send},
+		Job{Name: "make-reports", Every: 15 * time.Second, Talks: true, Run: a.Orders.MakeDue},
 		Job{Name: "forget-mails", Every: time.Hour, Run: a.Mails.Forget})
 	if a.GatewayPayments.Enabled() {
 		// These jobs find unknown outcomes of payments within a minute after the processor is back.

@@ -50,6 +50,7 @@ type Letter struct {
 	Days         int64          `json:"days,omitempty"`       // how long a webhook took nothing; 0: its receiver wants no more
 	Username     string         `json:"username,omitempty"`   // of the reader, who uses the service
 	By           string         `json:"by,omitempty"`         // who invites the reader
+	Report       *ReportFacts   `json:"report,omitempty"`     // what a report says
 	Link         string         `json:"link,omitempty"`       // which one-time link the mail has: its hash, and never its secret
 }
 

@@ -35,10 +35,11 @@ const (
 	Invitation Kind = "invitation" // to a new user of the dashboard: a link to choose a password
 	Access     Kind = "access"     // to a user of another site: they have access to one more
 	Password   Kind = "password"   // to a user who has forgotten the password: a link to choose another
+	ReportKind Kind = "report"     // to a user of the service: a report, each week or month
 )
 
 // Kinds lists the kinds.
-var Kinds = []Kind{Receipt, Refund, Failure, Chargeback, Reversal, Webhook, Test, Heads, Invitation, Access, Password}
+var Kinds = []Kind{Receipt, Refund, Failure, Chargeback, Reversal, Webhook, Test, Heads, Invitation, Access, Password, ReportKind}
 
 // State says how far a mail is.
 type State string
@@ -66,6 +67,7 @@ type Mail struct {
 	TransactionID int64 // 0 for none
 	BookingID     int64 // 0 for none
 	Copy          bool
+	FileID        int64  // of what is attached; 0 for nothing
 	Recipient     string // "" where there is no address, or it was forgotten
 	Letter        Letter
 	Forgotten     bool // address and letter are gone

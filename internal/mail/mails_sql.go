@@ -14,7 +14,7 @@ import (
 )
 
 const mailColumns = `site_id, id, event_id, number, kind, transaction_id, booking_id, copy, recipient, letter, state, answer,
-	attempts, resends, queued_at, asked_at, tried_at, next_at, forget_at`
+	attempts, resends, queued_at, asked_at, tried_at, next_at, forget_at, file_id`
 
 func scanMail(scan func(dest ...any) error) (Mail, error) {
 	var m Mail
@@ -22,7 +22,7 @@ func scanMail(scan func(dest ...any) error) (Mail, error) {
 	var queued, asked int64
 	var event, tried, next, forget sql.NullInt64
 	err := scan(&m.SiteID, &m.ID, &event, &m.Number, &m.Kind, &m.TransactionID, &m.BookingID, &m.Copy, &m.Recipient, &letter,
-		&m.State, &m.Answer, &m.Attempts, &m.Resends, &queued, &asked, &tried, &next, &forget)
+		&m.State, &m.Answer, &m.Attempts, &m.Resends, &queued, &asked, &tried, &next, &forget, &m.FileID)
 	if err != nil {
 		return m, err
 	}
@@ -38,14 +38,14 @@ func scanMail(scan func(dest ...any) error) (Mail, error) {
 }
 
 const newColumns = `site_id, event_id, number, kind, transaction_id, booking_id, copy, recipient, letter, state, answer, attempts,
-	resends, queued_at, asked_at, next_at, forget_at`
+	resends, queued_at, asked_at, next_at, forget_at, file_id`
 
 // newRow are the values of newColumns of a mail that is queued now.
 func (m Mail) newRow(tx *db.Tx) ([]any, error) {
 	letter, err := json.Marshal(m.Letter)
 	now := db.Micros(core.RealNow(tx))
 	return []any{m.SiteID, db.MaybeID(m.EventID), m.Number, m.Kind, m.TransactionID, m.BookingID, m.Copy, m.Recipient, string(letter),
-		m.State, m.Answer, 0, 0, now, now, db.MaybeMicros(m.NextAt), db.MaybeMicros(m.ForgetAt)}, err
+		m.State, m.Answer, 0, 0, now, now, db.MaybeMicros(m.NextAt), db.MaybeMicros(m.ForgetAt), m.FileID}, err
 }
 
 // insertMail stores a new mail and returns it with its id and times.
@@ -165,7 +165,7 @@ func giveUpLost(tx *db.Tx) (int64, error) {
 
 // forget removes the addresses and letters of mails that have been over for long, at most limit of them.
 func forget(tx *db.Tx, limit int) (int64, error) {
-	return tx.Exec(`UPDATE mails SET recipient = '', letter = '', answer = substr(answer, 1, 3), forget_at = NULL
+	return tx.Exec(`UPDATE mails SET recipient = '', letter = '', answer = substr(answer, 1, 3), forget_at = NULL, file_id = 0
 		WHERE (site_id, id) IN (SELECT site_id, id FROM mails WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2)`,
 		db.Micros(core.RealNow(tx)), limit)
 }

@@ -149,8 +149,11 @@ func (m *Mails) sendOne(ctx context.Context, key db.Key) error {
 func (m *Mails) Forget(ctx context.Context) (more bool, err error) {
 	err = m.Store.Write(ctx, func(tx *db.Tx) error {
 		n, err := forget(tx, forgetBatch)
+		if err != nil {
+			return err
+		}
 		more = n == forgetBatch
-		return err
+		return forgetFiles(tx, forgetBatch)
 	})
 	return more, err
 }

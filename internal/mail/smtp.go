@@ -243,6 +243,13 @@ func (s *SMTP) encode(m Mail, text Message) (encoded, error) {
 			return encoded{}, err
 		}
 	}
+	if text.File != nil {
+		err := msg.AttachReader(clean(text.File.Name, maxName), bytes.NewReader(text.File.Content),
+			gomail.WithFileContentType(gomail.ContentType(text.File.Type)))
+		if err != nil {
+			return encoded{}, err
+		}
+	}
 	var b bytes.Buffer
 	if _, err := msg.WriteTo(&b); err != nil {
 		return encoded{}, err

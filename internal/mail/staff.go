@@ -29,21 +29,18 @@ func (m *Mails) WriteTo(tx *db.Tx, in identity.LinkMail) error {
 		Language: travel.DefaultLanguage, Sender: operatorName, To: in.Address, Name: in.Name, On: day(civil.NoDay), Start: day(civil.NoDay),
 		End: day(civil.NoDay), Until: day(civil.NoDay), Username: in.Username, By: in.By, Link: in.Hash,
 	}
-	place := in.SiteID
-	if place == 0 {
-		first, err := db.Ids(tx, `SELECT id FROM sites ORDER BY id LIMIT 1`)
-		if err != nil || len(first) == 0 { // no site, and so no place for a mail
-			return err
-		}
-		place = first[0]
-	} else {
+	place, err := placeOf(tx, in.SiteID)
+	if err != nil || place == 0 {
+		return err
+	}
+	if in.SiteID != 0 {
 		site, err := siteOf(tx, in.SiteID)
 		if err != nil {
 			return err
 		}
 		letter.Sender = site.Name
 	}
-	_, err := insertMail(tx, Mail{
+	_, err = insertMail(tx, Mail{
 		SiteID: place, Number: 1, Kind: kindsOfLinks[in.Kind], Recipient: in.Address, State: Waiting, NextAt: core.RealNow(tx), Letter: letter,
 	})
 	return err
@@ -52,7 +49,7 @@ func (m *Mails) WriteTo(tx *db.Tx, in identity.LinkMail) error {
 var kindsOfLinks = map[identity.LinkKind]Kind{identity.Invitation: Invitation, identity.Access: Access, identity.Reset: Password}
 
 // private are the kinds of mails that the operator alone sees in lists: to whom they go is no business of others on the site.
-var private = []Kind{Invitation, Access, Password}
+var private = []Kind{Invitation, Access, Password, ReportKind}
 
 // visible lets a mail through that the actor may see.
 func visible(actor auth.Actor) func(m Mail, err error) (Mail, error) {
@@ -71,7 +68,12 @@ const linkGone = "The link of this mail was used already, or its time is over."
 // such mail any more.
 func (m *Mails) secretText(ctx context.Context, mail Mail) (made Message, problem string, err error) {
 	if mail.Letter.Link == "" {
-		made, err = m.text(ctx, mail)
+		if made, err = m.text(ctx, mail); err == nil && mail.FileID != 0 {
+			err = m.Store.Read(ctx, func(tx *db.Tx) (err error) {
+				made.File, err = fileOf(tx, mail.SiteID, mail.FileID)
+				return err
+			})
+		}
 		return made, "", err
 	}
 	if m.LinkTo == nil { // a program without pages

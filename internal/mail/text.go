@@ -43,6 +43,7 @@ type Message struct {
 	Text     string
 	HTML     string // it names its one image, if there is one, as cid:code
 	Code     []byte // the image, a PNG; nil for none
+	File     *File  // what is attached; nil for nothing, and where the mail is only shown
 }
 
 // Page is the HTML of the mail with its image inside, as a browser shows it.
@@ -175,6 +176,8 @@ func (w *writer) view(link string) view {
 		w.toMerchant(&v)
 	case Webhook:
 		w.toManager(&v)
+	case ReportKind:
+		w.toReader(&v)
 	case Invitation, Access, Password:
 		w.toPerson(&v, link)
 	default:

@@ -80,6 +80,7 @@ func (r *report) draw(c chart.Chart) {
 
 // show answers with a report: as a page, or its first table as a file.
 func (p *pages) show(v *shell.Visit, r *report, page shell.Page) error {
+	r.tell(v)
 	if len(r.Parts) > 0 && r.Parts[0].Table != nil {
 		if sent, err := v.File(r.Parts[0].Table); sent || err != nil {
 			return err
@@ -90,6 +91,18 @@ func (p *pages) show(v *shell.Visit, r *report, page shell.Page) error {
 		page.Menu = "/exposure"
 	}
 	return v.Show(p.Pages, "report.html", page)
+}
+
+// tell says what a mail with the report says.
+func (r *report) tell(v *shell.Visit) {
+	var facts []shell.Fact
+	for _, f := range r.Figures {
+		facts = append(facts, shell.Fact{Text: f.Text, Value: f.Value})
+	}
+	for _, n := range r.Warnings {
+		facts = append(facts, shell.Fact{Text: "Note", Value: n.Text})
+	}
+	shell.Tell(v, r.About, facts)
 }
 
 // fail shows the form with what is wrong in it.

@@ -24,6 +24,8 @@ func New(cfg shell.Config, a *app.App) (*shell.Frame, error) {
 	}
 	f.AddMenu(menus...)
 	f.AddParts(parts...)
+	f.AddReports(byMail...)
+	a.Orders.Make = office.Maker(f, a)
 	for _, add := range []func(*shell.Frame, *app.App) error{
 		people.Add, trade.Add, channels.Add, developers.Add, analyst.Add, terms.Add, office.Add,
 	} {
@@ -71,6 +73,7 @@ var parts = []shell.Part{
 	{Group: "exposure", Name: "What if", Below: "/exposure/what-if"},
 	{Group: "exposure", Name: "Merchants", Below: "/exposure/merchants"},
 	{Group: "exposure", Name: "Limits", Below: "/exposure/limits"},
+	{Group: "exposure", Name: "By mail", Below: "/reports", May: auth.Export},
 
 	{Group: "statements", Name: "Statements", Below: "/statements", May: auth.ReadStatements},
 	{Group: "statements", Name: "Bordereaux", Below: "/statements/bordereaux", May: auth.ReadStatements},
@@ -88,4 +91,20 @@ var parts = []shell.Part{
 	{Group: "settings", Name: "Rates", Below: "/settings/rates"},
 	{Group: "settings", Name: "Mails", Below: "/settings/mails"},
 	{Group: "settings", Name: "Audit", Below: "/settings/audit", May: auth.ReadAudit},
+}
+
+// byMail are the reports that can go to people by mail.
+var byMail = []shell.Report{
+	{Name: "Exposure", Below: "/exposure", Days: true},
+	{Name: "Allocations", Below: "/exposure/details", Days: true},
+	{Name: "Run-off", Below: "/exposure/run-off", Days: true},
+	{Name: "Movement of the exposure", Below: "/exposure/movement", Days: true, Since: true},
+	{Name: "Ageing", Below: "/exposure/ageing", Days: true},
+	{Name: "Model against actual", Below: "/exposure/model", Days: true},
+	{Name: "What if", Below: "/exposure/what-if", Days: true},
+	{Name: "Biggest merchants", Below: "/exposure/merchants", Days: true},
+	{Name: "Use of limits", Below: "/exposure/limits"},
+	{Name: "Premium bordereau", Below: "/statements/bordereaux", Month: true},
+	{Name: "Statements", Below: "/statements"},
+	{Name: "Receivables", Below: "/receivables", Office: true},
 }

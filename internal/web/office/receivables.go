@@ -10,6 +10,9 @@ import (
 // mostInFile is how many statements a file has at most.
 const mostInFile = 5000
 
+// mostInMail is how many sites the text of a mail names.
+const mostInMail = 20
+
 // receivables shows what is still to be paid of statements, by age, over all sites or on one.
 func (p *pages) receivables(v *shell.Visit) error {
 	page, err := v.PageOf([]string{"due"}, false)
@@ -47,6 +50,7 @@ func (p *pages) receivables(v *shell.Visit) error {
 			shell.Sum(o.Open, o.Currency), shell.Sum(o.Closing, o.Currency),
 		}})
 	}
+	shell.Tell(v, "At "+shell.Instant(v.Now())+".", sumFacts(r.Sums))
 	made := v.Table(t)
 	if sent, err := v.File(made); sent || err != nil {
 		return err
@@ -55,9 +59,17 @@ func (p *pages) receivables(v *shell.Visit) error {
 	if q.Sandbox {
 		act = shell.Link{Text: "Live sites", Href: shell.Path + "/receivables", Plain: true}
 	}
-	return v.Show(p.Pages, "receivables.html", shell.Page{Title: "Receivables", Menu: "/receivables", Acts: []shell.Link{act}, Data: struct {
+	return v.Show(p.Pages, "receivables.html", shell.Page{Title: "Receivables", Menu: "/receivables", Acts: []shell.Link{act, {Text: "By mail", Href: shell.Path + "/reports", Plain: true}}, Data: struct {
 		Sums, List *shell.Table
 	}{sumsTable(v, r.Sums, q.Sandbox), made}})
+}
+
+// sumFacts are what is open of each site, for a mail.
+func sumFacts(sums []statements.Receivable) (facts []shell.Fact) {
+	for _, s := range sums[:min(len(sums), mostInMail)] {
+		facts = append(facts, shell.Fact{Text: s.Name, Value: shell.Money(s.Open, s.Currency)})
+	}
+	return facts
 }
 
 // sumsTable has a row for each site and currency.

@@ -21,6 +21,9 @@ func (v *Visit) File(t *Table) (sent bool, err error) {
 		return false, v.Actor.Require(auth.Export)
 	}
 	name := t.Name + "-" + v.Now().Format("2006-01-02")
+	if m, ok := v.W.(*maker); ok {
+		m.made.Rows, m.made.Cut = len(t.Rows), t.More
+	}
 	switch v.Format() {
 	case "csv":
 		content := t.csv()
@@ -42,6 +45,9 @@ func (v *Visit) File(t *Table) (sent bool, err error) {
 func (v *Visit) attach(name, kind string) {
 	v.W.Header().Set("Content-Type", kind)
 	v.W.Header().Set("Content-Disposition", `attachment; filename="`+fileName.ReplaceAllString(name, "-")+`"`)
+	if m, ok := v.W.(*maker); ok {
+		m.attached()
+	}
 }
 
 // fileName is what no name of a file has.

@@ -175,6 +175,9 @@ func (v *Visit) Took(form *Form, err error) (ok bool, rest error) {
 	}
 	f, known := errors.AsType[*fault.Error](err)
 	status := statusOf(err)
+	if _, made := v.W.(*maker); made { // nobody sees the form
+		return false, err
+	}
 	if !known || status >= http.StatusInternalServerError || status == http.StatusNotFound && f.Kind == fault.NoRoute {
 		return false, err
 	}

@@ -56,13 +56,14 @@ type Config struct {
 // Frame serves pages to people who are signed in. Each handler gets a Visit.
 type Frame struct {
 	Config
-	mux    *http.ServeMux
-	parts  *template.Template // what all pages share
-	assets map[string]asset
-	at     string // the address of the assets; it changes with them
-	menus  []Menu
-	groups []Part
-	cross  *http.CrossOriginProtection
+	mux     *http.ServeMux
+	parts   *template.Template // what all pages share
+	assets  map[string]asset
+	at      string // the address of the assets; it changes with them
+	menus   []Menu
+	groups  []Part
+	reports []Report
+	cross   *http.CrossOriginProtection
 }
 
 type asset struct {
@@ -248,6 +249,9 @@ func (f *Frame) run(w http.ResponseWriter, r *http.Request, may auth.Permission,
 }
 
 func (f *Frame) enter(v *Visit, may auth.Permission, office bool) error {
+	if m, ok := v.W.(*maker); ok {
+		return m.enterAs(v, may, office)
+	}
 	if err := f.checkSender(v.R); err != nil {
 		return err
 	}

@@ -108,6 +108,10 @@ func (v *Visit) With(pairs ...string) string {
 
 // Go leads the browser to another page, after what it sent was done.
 func (v *Visit) Go(address string) error {
+	if m, ok := v.W.(*maker); ok {
+		m.err = errNoFile()
+		return nil
+	}
 	http.Redirect(v.W, v.R, address, http.StatusSeeOther)
 	return nil
 }
@@ -228,6 +232,10 @@ func statusOf(err error) int {
 
 // fail shows an error as a page, or leads to the page for signing in.
 func (v *Visit) fail(err error) {
+	if m, ok := v.W.(*maker); ok {
+		m.err = err
+		return
+	}
 	if fault.Is(err, fault.NotLoggedIn) {
 		v.frame.setCookie(v.W, v.frame.cookieName(), "", 0)
 		back := ""
@@ -260,6 +268,10 @@ func (v *Visit) fail(err error) {
 
 // send answers with a page. What is large goes out compressed.
 func (v *Visit) send(content []byte) {
+	if m, ok := v.W.(*maker); ok {
+		m.err = errNoFile()
+		return
+	}
 	v.W.Header().Set("Content-Type", "text/html; charset=utf-8")
 	writeSmall(v.W, v.R, cmp.Or(v.status, http.StatusOK), content)
 }

@@ -55,6 +55,7 @@ func (p *pages) bordereau(v *shell.Visit) error {
 			return err
 		}
 	}
+	shell.Tell(v, "Premium of "+form.Get("period")+", at the end of "+shell.Day(report.AsOf)+".", sumFacts(sums))
 	made := v.Table(t)
 	if len(form.Problems) == 0 { // an empty file would say that there is nothing
 		if sent, err := v.File(made); sent || err != nil {
@@ -114,6 +115,14 @@ func readBordereau(v *shell.Visit, report reports.Bordereau, form *shell.Form, t
 		}})
 	}
 	return sums, nil
+}
+
+// sumFacts are the totals as a mail says them.
+func sumFacts(sums []bordereauSum) (facts []shell.Fact) {
+	for _, s := range sums {
+		facts = append(facts, shell.Fact{Text: shell.Say(s.kind) + ", net premium", Value: shell.Money(s.net, s.currency)})
+	}
+	return facts
 }
 
 // totalsTable has a row for each kind, and one for each currency with the commission on its net premium, rounded once.

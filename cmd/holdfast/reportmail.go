@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/standing"
+	"holdfast/internal/travel"
+)
+
+// reportMailCmd groups the commands about reports by mail.
+type reportMailCmd struct {
+	List   reportMailListCmd   `cmd:"" help:"List the reports that go to people by mail."`
+	Order  reportMailOrderCmd  `cmd:"" help:"Send a report to people each week or month."`
+	Pause  reportMailPauseCmd  `cmd:"" help:"Send it no more, for the time being."`
+	Resume reportMailResumeCmd `cmd:"" help:"Go on with a report that is paused or was stopped."`
+	Send   reportMailSendCmd   `cmd:"" help:"Send it at once, too. The service makes it within a minute."`
+	End    reportMailEndCmd    `cmd:"" help:"End it, and remove its history."`
+}
+
+// reportsOf names a site, or all of them.
+type reportsOf struct {
+	siteFlag
+	AllSites bool `name:"all-sites" help:"The reports over all sites, such as receivables."`
+}
+
+func (f reportsOf) actor(ctx context.Context, p *program) (auth.Actor, error) {
+	if !f.AllSites {
+		return p.operatorAt(ctx, f.Site)
+	}
+	if err := p.open(ctx); err != nil {
+		return auth.Actor{}, err
+	}
+	if p.as != "" {
+		return p.asPerson(ctx, auth.System(0))
+	}
+	return auth.System(0), nil
+}
+
+// oneReport names a report by mail.
+type oneReport struct {
+	reportsOf
+	ID int64 `arg:"" help:"Id of the report by mail."`
+}
+
+// change does something to a report by mail, and prints how it stands then.
+func (c oneReport) change(
+	ctx context.Context, p *program, do func(ctx context.Context, actor auth.Actor, id int64) (standing.Order, error), done string,
+) error {
+	actor, err := c.actor(ctx, p)
+	if err != nil {
+		return err
+	}
+	o, err := do(ctx, actor, c.ID)
+	if err == nil {
+		p.printf("report %d %s\n", o.ID, done)
+	}
+	return err
+}
+
+// reportMailListCmd lists them.
+type reportMailListCmd struct {
+	reportsOf
+	JSON bool `name:"json" xor:"form" help:"Print JSON."`
+	CSV  bool `name:"csv" xor:"form" help:"Print CSV."`
+	orderFlags
+}
+
+// shownOrder is a report by mail as JSON.
+type shownOrder struct {
+	ID         int64    `json:"id"`
+	Name       string   `json:"name"`
+	View       string   `json:"view"`
+	Format     string   `json:"format"`
+	Every      string   `json:"every"`
+	On         int64    `json:"on"`
+	Owner      string   `json:"owner"`
+	Recipients []string `json:"recipients"`
+	State      string   `json:"state"`
+	Reason     string   `json:"reason"`
+	Due        string   `json:"due"`
+}
+
+// Run prints them.
+func (c reportMailListCmd) Run(ctx context.Context, p *program) error {
+	list := listing[standing.Order]{
+		read: func(actor auth.Actor, _ travel.Page) (travel.List[standing.Order], error) {
+			all, err := p.app.Orders.List(ctx, actor) // there are a few: one page has them all
+			return travel.List[standing.Order]{Items: all, Total: int64(len(all))}, err
+		},
+		shape: func(o standing.Order) any {
+			return shownOrder{o.ID, o.Name, o.View, string(o.Format), string(o.Every), o.On, o.Owner, o.Recipients, string(o.State), o.Reason, o.Due.String()}
+		},
+		columns: columnsOf("id name view when format to owner state due"),
+		row: func(o standing.Order) []cell {
+			return []cell{
+				ident(o.ID), words(o.Name), words(o.View), words(o.When()), words(string(o.Format)), words(strings.Join(o.Recipients, " ")),
+				words(o.Owner), words(string(o.State)), dayCell(o.Due),
+			}
+		},
+		none: "No report goes by mail.",
+	}
+	if err := c.check(list.columns); err != nil {
+		return err
+	}
+	actor, err := c.actor(ctx, p)
+	if err != nil {
+		return err
+	}
+	return list.print(p, actor, formFlags{JSON: c.JSON, CSV: c.CSV}, c.orderFlags, p.now(actor))
+}
+
+// reportMailOrderCmd orders a report.
+type reportMailOrderCmd struct {
+	reportsOf
+	View    string `arg:"" help:"The page: its address below the site, such as \"/exposure?by=channel\"."`
+	Name    string `placeholder:"TEXT" help:"The subject of the mail (default: the address of the page)."`
+	Owner   string `required:"" placeholder:"USERNAME" help:"With whose rights it is made. It stops when they lose them."`
+	To      string `placeholder:"USERNAME,…" field:"recipients" help:"Who gets it (default: its owner)."`
+	Weekly  string `placeholder:"DAY" field:"weekly" xor:"day" help:"Each week on this day, such as monday."`
+	Monthly int64  `placeholder:"N" field:"on" xor:"day" help:"Each month on this day, 1 to 31 (default: 1)."`
+	Format  string `default:"xlsx" help:"csv or xlsx (default: xlsx)."`
+}
+
+// Run orders it.
+func (c reportMailOrderCmd) Run(ctx context.Context, p *program) error {
+	actor, err := c.actor(ctx, p)
+	if err != nil {
+		return err
+	}
+	if c.Name == "" {
+		c.Name = c.View
+	}
+	if c.To == "" {
+		c.To = c.Owner
+	}
+	format, every, on, to := standing.Format(c.Format), standing.Month, max(c.Monthly, 1), strings.Split(c.To, ",")
+	in := standing.Fields{Name: &c.Name, View: &c.View, Format: &format, Every: &every, On: &on, Recipients: &to, Owner: &c.Owner}
+	if c.Monthly < 0 {
+		on = c.Monthly
+	}
+	if c.Weekly != "" {
+		every = standing.Week
+		if on = weekday(c.Weekly); on == 0 {
+			return fault.WrongField("weekly", "A day such as monday is expected.")
+		}
+	}
+	made, err := p.app.Orders.Create(ctx, actor, in)
+	if err != nil {
+		return err
+	}
+	p.printf("report %d goes by mail %s, the first time on %s\n", made.ID, made.When(), made.Due)
+	return nil
+}
+
+// weekday is the number of a day of the week, 1 for Monday; 0 for none.
+func weekday(name string) int64 {
+	for day := range civil.Day(7) {
+		if strings.EqualFold(time.Weekday((day+1)%7).String(), strings.TrimSpace(name)) {
+			return int64(day) + 1
+		}
+	}
+	return 0
+}
+
+// reportMailPauseCmd pauses a report.
+type reportMailPauseCmd struct{ oneReport }
+
+// Run pauses it.
+func (c reportMailPauseCmd) Run(ctx context.Context, p *program) error {
+	return c.change(ctx, p, func(ctx context.Context, actor auth.Actor, id int64) (standing.Order, error) {
+		return p.app.Orders.Pause(ctx, actor, id)
+	}, "is paused")
+}
+
+// reportMailResumeCmd lets a report go on.
+type reportMailResumeCmd struct{ oneReport }
+
+// Run lets it go on.
+func (c reportMailResumeCmd) Run(ctx context.Context, p *program) error {
+	return c.change(ctx, p, func(ctx context.Context, actor auth.Actor, id int64) (standing.Order, error) {
+		return p.app.Orders.Resume(ctx, actor, id)
+	}, "goes on")
+}
+
+// reportMailSendCmd sends a report at once.
+type reportMailSendCmd struct{ oneReport }
+
+// Run asks the service for it.
+func (c reportMailSendCmd) Run(ctx context.Context, p *program) error {
+	return c.change(ctx, p, func(ctx context.Context, actor auth.Actor, id int64) (standing.Order, error) {
+		return p.app.Orders.SendNow(ctx, actor, id)
+	}, "is sent within a minute, while the service runs")
+}
+
+// reportMailEndCmd ends a report.
+type reportMailEndCmd struct{ oneReport }
+
+// Run ends it.
+func (c reportMailEndCmd) Run(ctx context.Context, p *program) error {
+	actor, err := c.actor(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := p.app.Orders.End(ctx, actor, c.ID); err != nil {
+		return err
+	}
+	p.printf("report %d no longer goes by mail\n", c.ID)
+	return nil
+}

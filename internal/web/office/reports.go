@@ -1,0 +1,384 @@
+package office
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/fault"
+	"holdfast/internal/standing"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+// addReports adds the pages of reports by mail: of a site, and of all sites.
+func (p *pages) addReports(f *shell.Frame) {
+	for pattern, h := range map[string]shell.Handler{
+		"GET /reports": p.orders, "GET /reports/new": p.newOrder, "POST /reports": p.makeOrder, "GET /reports/{id}": p.order,
+		"POST /reports/{id}": p.changeOrder, "GET /reports/{id}/end": p.endOrder, "POST /reports/{id}/end": p.endOrder,
+		"POST /reports/{id}/pause":  p.turnOrder(p.app.Orders.Pause, "The report is paused. No mail goes out until somebody lets it go on."),
+		"POST /reports/{id}/resume": p.turnOrder(p.app.Orders.Resume, "The report goes on."),
+		"POST /reports/{id}/send":   p.turnOrder(p.app.Orders.SendNow, "The report is made within a minute, and then it goes out."),
+	} {
+		f.Site(pattern, auth.Export, h)
+		f.Office(pattern, auth.ManageSites, h)
+	}
+}
+
+// Maker makes the file of a page for a standing order, with the rights of who has ordered it.
+func Maker(f *shell.Frame, a *app.App) func(ctx context.Context, want standing.Want) (standing.File, error) {
+	return func(ctx context.Context, want standing.Want) (made standing.File, err error) {
+		report, ok := f.ReportAt(want.View, want.SiteID == 0)
+		if !ok {
+			return made, fault.WrongField("view", "This page cannot go by mail.")
+		}
+		who, err := a.SignIns.As(ctx, want.UserID, want.Site)
+		if err != nil {
+			return made, err
+		}
+		at := shell.Path
+		if want.SiteID != 0 {
+			at += "/sites/" + want.Site
+		}
+		file, err := f.Make(ctx, who, at+dated(report, want))
+		if err != nil {
+			return made, err
+		}
+		made.Name, made.Type, made.Content = file.Name, file.Type, file.Content
+		made.About, made.Count, made.Cut, made.Address = file.About, file.Rows, file.Cut, f.Base+at+want.View
+		for _, fact := range file.Facts {
+			made.Rows = append(made.Rows, [2]string{fact.Text, fact.Value})
+		}
+		return made, nil
+	}
+}
+
+// dated is the address of a report on its day.
+func dated(r shell.Report, want standing.Want) string {
+	path, query, _ := strings.Cut(want.View, "?")
+	values, _ := url.ParseQuery(query) // the room has looked at it
+	values.Set("format", string(want.Format))
+	if r.Days {
+		values.Set("as_of", (want.On - 1).String())
+	}
+	if r.Since {
+		values.Set("from", (want.Since - 1).String())
+	}
+	if r.Month {
+		values.Set("period", (travel.PeriodOf(travel.PeriodMonth, want.On).First - 1).Month())
+	}
+	return path + "?" + values.Encode()
+}
+
+// reportsAt is the address of reports by mail, below the site or for all sites.
+func reportsAt(v *shell.Visit, id int64) string {
+	at := shell.Path + "/reports"
+	if v.Site.ID != 0 {
+		at = v.At("/reports")
+	}
+	if id != 0 {
+		at += "/" + strconv.FormatInt(id, 10)
+	}
+	return at
+}
+
+// inReports is a page about reports by mail.
+func inReports(v *shell.Visit, title string, data any) shell.Page {
+	page := shell.Page{Title: title, Menu: "/receivables", Data: data}
+	if v.Site.ID != 0 {
+		page.Menu = "/exposure"
+	}
+	return page
+}
+
+var orderTones = map[standing.State]string{standing.Active: "good", standing.Paused: "calm", standing.Stopped: "bad"}
+
+// orders lists the standing orders of a site, or of all sites.
+func (p *pages) orders(v *shell.Visit) error {
+	list, err := p.app.Orders.List(v.R.Context(), v.Actor)
+	if err != nil {
+		return err
+	}
+	t := shell.Table{
+		Name: "reports-by-mail", Caption: "Reports by mail",
+		Columns: []shell.Column{
+			{Name: "report", Title: "Report"}, {Name: "when", Title: "When"}, {Name: "next", Title: "Next"}, {Name: "to", Title: "To"},
+			{Name: "by", Title: "Ordered by"}, {Name: "format", Title: "File"}, {Name: "state", Title: "State"},
+		},
+		Empty: shell.Empty{
+			Title: "No report goes by mail",
+			Text:  "Below the table of a report is the link \u201cBy mail\u201d. It sends what the table shows to people of the service, each week or month.",
+			Act:   shell.Link{Text: "Open the exposure", Href: v.At("/exposure")},
+		},
+	}
+	if v.Site.ID == 0 {
+		t.Empty.Act = shell.Link{Text: "Open the receivables", Href: shell.Path + "/receivables"}
+	}
+	for _, o := range list {
+		next := shell.OnDay(o.Due)
+		if o.State != standing.Active {
+			next = shell.Cell{}
+		}
+		t.Rows = append(t.Rows, shell.Row{Href: reportsAt(v, o.ID), Cells: []shell.Cell{
+			shell.Words(o.Name), shell.Words(o.When()), next, shell.Words(strings.Join(o.Recipients, ", ")), shell.Words(o.Owner),
+			shell.Words(strings.ToUpper(string(o.Format))), shell.State(string(o.State), orderTones[o.State]),
+		}})
+	}
+	made := v.Table(t)
+	if sent, err := v.File(made); sent || err != nil {
+		return err
+	}
+	page := inReports(v, "Reports by mail", made)
+	page.Parts = v.Parts("exposure", "/reports")
+	if v.Site.ID == 0 {
+		page.Parts = nil
+	}
+	return v.Show(p.Pages, "inbox.html", page)
+}
+
+// orderView is what the page of an order shows.
+type orderView struct {
+	Form    *shell.Form
+	Send    string
+	View    string // the page that is sent
+	Choices any
+	Facts   []shell.Fact
+	Runs    *shell.Table
+	Order   standing.Order
+	Mine    bool // the reader may change it
+	Outbox  string
+}
+
+// whens are the days on which a report can come.
+func whens() any {
+	var pairs []string
+	for day := int64(1); day <= 7; day++ {
+		pairs = append(pairs, "week-"+strconv.FormatInt(day, 10), "Each "+standing.Order{Every: standing.Week, On: day}.When()[len("each "):])
+	}
+	for day := int64(1); day <= 28; day++ {
+		pairs = append(pairs, "month-"+strconv.FormatInt(day, 10), "Each month on day "+strconv.FormatInt(day, 10))
+	}
+	return shell.Options(append(pairs, "month-31", "Each month on its last day")...)
+}
+
+// newOrder shows the form for a report by mail.
+func (p *pages) newOrder(v *shell.Visit) error {
+	report, ok := p.frame.ReportAt(v.Query("view"), v.Site.ID == 0)
+	if !ok {
+		return v.Go(reportsAt(v, 0))
+	}
+	return p.orderForm(v, shell.Filled("view", v.Query("view"), "name", report.Name, "when", "week-1", "format", "xlsx", "recipients", v.User.Username,
+		"key", p.app.Bookings.NewUUID()))
+}
+
+func (p *pages) orderForm(v *shell.Visit, form *shell.Form) error {
+	page := inReports(v, "Send a report by mail", orderView{
+		Form: form, Send: reportsAt(v, 0), View: p.viewAt(v, form.Get("view")), Choices: whens(), Outbox: p.onlyShown(v),
+		Mine: true,
+	})
+	page.Path = []shell.Link{{Text: "Reports by mail", Href: reportsAt(v, 0)}}
+	return v.Show(p.Pages, "order.html", page)
+}
+
+// onlyShown says why no mail leaves; "" where mails do.
+func (p *pages) onlyShown(v *shell.Visit) string {
+	switch {
+	case !p.app.Mails.Sends():
+		return "No mail server is set. The mails are made, and only shown."
+	case v.Site.Sandbox && !p.app.Mails.Sandboxes:
+		return "This is a sandbox. Its mails are made, and only shown."
+	}
+	return ""
+}
+
+// viewAt is the address of the page of an order.
+func (p *pages) viewAt(v *shell.Visit, view string) string {
+	return strings.TrimSuffix(reportsAt(v, 0), "/reports") + view
+}
+
+// orderFields reads the form of an order.
+func orderFields(form *shell.Form) standing.Fields {
+	r := form.Reading()
+	in := standing.Fields{
+		Name: r.Text("name"), View: r.Text("view"), Format: shell.Word[standing.Format](r, "format"), Recipients: r.Items("recipients"),
+		IfVersion: r.Version(),
+	}
+	every, day, _ := strings.Cut(form.Get("when"), "-")
+	in.Every = new(standing.Every(every))
+	if n, err := strconv.ParseInt(day, 10, 64); err == nil {
+		in.On = &n
+	}
+	in.Problems = r.Problems
+	return in
+}
+
+// tookOrder shows what is wrong with the day at its one field.
+func tookOrder(form *shell.Form) {
+	for _, name := range []string{"every", "on"} {
+		if problem := form.Problem(name); problem != "" {
+			form.Problems["when"] = problem
+		}
+	}
+	if problem := form.Problem("view"); problem != "" {
+		form.Message = problem
+	}
+}
+
+// makeOrder orders a report.
+func (p *pages) makeOrder(v *shell.Visit) error {
+	form, err := v.Form()
+	if err != nil {
+		return err
+	}
+	made, err := p.app.Orders.Create(v.R.Context(), v.Once(form), orderFields(form))
+	if ok, err := v.Took(form, err); err != nil {
+		return err
+	} else if !ok {
+		tookOrder(form)
+		return p.orderForm(v, form)
+	}
+	return v.Done(reportsAt(v, made.ID), "The report comes %s, the first time on %s.", made.When(), shell.Day(made.Due))
+}
+
+// order shows a standing order with what became of its reports.
+func (p *pages) order(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	return p.showOrder(v, id, nil)
+}
+
+// filledOrder is the form with what is stored.
+func filledOrder(o standing.Order) *shell.Form {
+	return shell.Filled("name", o.Name, "view", o.View, "format", string(o.Format), "when", string(o.Every)+"-"+strconv.FormatInt(o.On, 10),
+		"recipients", strings.Join(o.Recipients, "\n"), "version", strconv.FormatInt(o.Version, 10))
+}
+
+func (p *pages) showOrder(v *shell.Visit, id int64, form *shell.Form) error {
+	o, runs, err := p.app.Orders.Get(v.R.Context(), v.Actor, id)
+	if err != nil {
+		return err
+	}
+	if form == nil {
+		form = filledOrder(o)
+	}
+	facts := []shell.Fact{
+		{Text: "State", Value: shell.Say(string(o.State)), Tone: orderTones[o.State]}, {Text: "Ordered by", Value: o.Owner},
+		{Text: "Page", Value: o.Name, Href: p.viewAt(v, o.View)}, {Text: "When", Value: o.When()},
+	}
+	switch {
+	case o.State == standing.Active && !o.AskedAt.IsZero():
+		facts = append(facts, shell.Fact{Text: "Next", Value: "Now: it is being made"})
+	case o.State == standing.Active:
+		facts = append(facts, shell.Fact{Text: "Next", Value: shell.Day(o.Due) + ", soon after midnight GMT"})
+	}
+	page := inReports(v, o.Name, orderView{
+		Form: form, Send: reportsAt(v, id), View: p.viewAt(v, o.View), Choices: whens(), Facts: facts, Runs: runsTable(v, runs), Order: o,
+		Mine: o.OwnerID == v.User.ID, Outbox: p.onlyShown(v),
+	})
+	page.Path = []shell.Link{{Text: "Reports by mail", Href: reportsAt(v, 0)}}
+	page.Refresh = !o.AskedAt.IsZero()
+	return v.Show(p.Pages, "order.html", page)
+}
+
+func runsTable(v *shell.Visit, runs []standing.Run) *shell.Table {
+	t := shell.Table{
+		Name: "sent", Bare: true, Caption: "What was sent",
+		Columns: []shell.Column{
+			{Name: "for", Title: "For"}, {Name: "made", Title: "Made"}, {Name: "outcome", Title: "Outcome"},
+			{Name: "people", Title: "People", Figure: true}, {Name: "file", Title: "File"}, {Name: "size", Title: "kB", Figure: true}, {Name: "note", Title: "Note"},
+		},
+		Empty: shell.Empty{Title: "Nothing was sent yet", Text: "Each report that was made stands here, with the people who got it."},
+	}
+	tones := map[standing.Outcome]string{standing.Sent: "good", standing.Failed: "bad", standing.Skipped: "warn"}
+	for _, r := range runs {
+		occasion := shell.Words("Sent at once")
+		if day, err := civil.ParseDay(r.Occasion); err == nil {
+			occasion = shell.OnDay(day)
+		}
+		size := shell.Cell{}
+		if r.File != "" {
+			size = shell.Number((r.Bytes + 1023) / 1024)
+		}
+		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
+			occasion, shell.AtInstant(r.MadeAt), shell.State(string(r.Outcome), tones[r.Outcome]), shell.Number(r.Recipients),
+			shell.Words(r.File), size, shell.Words(r.Note),
+		}})
+	}
+	return v.Table(t)
+}
+
+// changeOrder changes a standing order.
+func (p *pages) changeOrder(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	form, err := v.Form()
+	if err != nil {
+		return err
+	}
+	in := orderFields(form)
+	in.View = nil // another page is another order
+	changed, err := p.app.Orders.Change(v.R.Context(), v.Actor, id, in)
+	stored := func() (*shell.Form, error) {
+		o, _, err := p.app.Orders.Get(v.R.Context(), v.Actor, id)
+		return filledOrder(o), err
+	}
+	if ok, err := v.TookOver(form, err, stored); err != nil {
+		return err
+	} else if !ok {
+		tookOrder(form)
+		return p.showOrder(v, id, form)
+	}
+	return v.Done(reportsAt(v, id), "Saved. The next one comes on %s.", shell.Day(changed.Due))
+}
+
+// turnOrder does what a button of an order says.
+func (p *pages) turnOrder(
+	do func(ctx context.Context, actor auth.Actor, id int64) (standing.Order, error), done string,
+) shell.Handler {
+	return func(v *shell.Visit) error {
+		id, err := v.ID("id")
+		if err != nil {
+			return err
+		}
+		if _, err := v.Form(); err != nil {
+			return err
+		}
+		if _, err := do(v.R.Context(), v.Actor, id); err != nil {
+			return err
+		}
+		return v.Done(reportsAt(v, id), "%s", done)
+	}
+}
+
+// endOrder asks, and then removes a standing order.
+func (p *pages) endOrder(v *shell.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	o, _, err := p.app.Orders.Get(v.R.Context(), v.Actor, id)
+	if err != nil {
+		return err
+	}
+	if v.R.Method == http.MethodPost {
+		if err := p.app.Orders.End(v.R.Context(), v.Actor, id); err != nil {
+			return err
+		}
+		return v.Done(reportsAt(v, 0), "%s no longer goes by mail.", o.Name)
+	}
+	page := inReports(v, "", nil)
+	page.Path = []shell.Link{{Text: "Reports by mail", Href: reportsAt(v, 0)}, {Text: o.Name, Href: reportsAt(v, id)}}
+	return v.Confirm(shell.Confirmation{
+		Title: "End the report by mail?", Act: "End it", Harm: true, Back: reportsAt(v, id),
+		Text: []string{"Nobody gets it any more, and its history here is gone. The audit keeps that it was ordered."},
+	}, page)
+}

@@ -1,0 +1,150 @@
+package office_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/xuri/excelize/v2"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/auth"
+	"holdfast/internal/standing"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+	"holdfast/internal/web/webtest"
+)
+
+// work makes the reports that are due.
+func work(t *testing.T, h *webtest.House) {
+	t.Helper()
+	for range 20 {
+		if more, err := h.App.Orders.MakeDue(t.Context()); err != nil {
+			t.Fatal(err)
+		} else if !more {
+			return
+		}
+	}
+	t.Fatal("the work has no end")
+}
+
+// TestAReportIsOrderedFromItsTable, comes on its day with the rights of who has ordered it, and has what the page has on that day.
+func TestAReportIsOrderedFromItsTable(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	c := h.Channel(travel.ModeProtectionOnly, "GBP")
+	h.Must(apptest.Report(travel.Purchase, h.Booking(c, 120000, "2024-12-31"), 120000))
+	b := h.As(auth.Finance)
+	h.As(auth.ReadOnly)
+	view := "/exposure?by=channel&currency=GBP"
+	order := h.At(shell.OrderPath + "?view=" + url.QueryEscape(view))
+	if page := b.Must(h.At(view), "By mail"); !strings.Contains(page.Body, strings.ReplaceAll(order, "&", "&amp;")) {
+		t.Errorf("the table does not lead to %s", order)
+	}
+	b.Must(order, "Send a report by mail", "Only people of the service")
+	in := url.Values{"view": {view}, "name": {"Exposure by merchant"}, "when": {"week-2"}, "format": {"csv"}, "recipients": {"read_only"}, "key": {"one"}}
+	if a := b.Post(h.At("/reports"), in); a.Status == http.StatusSeeOther || !strings.Contains(a.Text(), "read_only is nobody who may see this report") {
+		t.Errorf("somebody gets what they may not take out: %d %s", a.Status, a.Text())
+	}
+	in.Set("recipients", "finance")
+	made := b.Post(h.At("/reports"), in)
+	if again := b.Post(h.At("/reports"), in); made.Status != http.StatusSeeOther || again.To != made.To {
+		t.Fatalf("%d %s, sent twice it leads to %s and %s", made.Status, made.Text(), made.To, again.To)
+	}
+	b.Must(made.To, "each Tuesday", "4 Jun 2024", "Nothing was sent yet", "The mails are made, and only shown")
+	maker := h.App.Orders.Make
+	h.World.At("2024-06-11")
+	work(t, h)
+	b.SignIn("finance", webtest.Password)
+	b.Must(made.To, "11 Jun 2024", "Sent", "exposure-2024-06-11.csv", "18 Jun 2024")
+	user, err := h.App.Accounts.UserNamed(t.Context(), h.Actor, "finance")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := standing.Want{UserID: user.ID, SiteID: h.World.Site.ID, Site: "demo", View: view, Format: standing.CSV}
+	want.On, want.Since = *apptest.DayPtr(t, "2024-06-11"), *apptest.DayPtr(t, "2024-06-04")
+	file, err := maker(t.Context(), want)
+	seen := b.Get(h.At(view + "&as_of=2024-06-10&format=csv"))
+	if err != nil || string(file.Content) != seen.Body || !strings.Contains(seen.Body, "1200.00") {
+		t.Errorf("%v: the mail has\n%s\nand the page\n%s", err, file.Content, seen.Body)
+	}
+	if !strings.HasPrefix(file.About, "At the end of 10 Jun 2024") || !slices.ContainsFunc(file.Rows, func(r [2]string) bool { return strings.Contains(r[1], "1,200.00") }) {
+		t.Errorf("it says %q %q", file.About, file.Rows)
+	}
+	want.Format = standing.XLSX
+	file, err = maker(t.Context(), want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if book, err := excelize.OpenReader(bytes.NewReader(file.Content)); err != nil {
+		t.Error(err)
+	} else if rows, err := book.GetRows("Sheet1"); err != nil || len(rows) < 2 {
+		t.Errorf("%v %v", rows, err)
+	}
+	for _, other := range []string{"/settings/audit", "/exposure/payments/1", "/receivables"} {
+		want.View = other
+		if _, err := maker(t.Context(), want); err == nil {
+			t.Errorf("%s goes by mail", other)
+		}
+	}
+	if a := b.Post(made.To+"/pause", nil); a.Status != http.StatusSeeOther {
+		t.Errorf("%d %s", a.Status, a.Text())
+	}
+	b.Must(h.At("/reports"), "Exposure by merchant", "Paused")
+	b.Must(made.To+"/end", "End it")
+	if a := b.Post(made.To+"/end", nil); a.Status != http.StatusSeeOther {
+		t.Errorf("%d %s", a.Status, a.Text())
+	}
+	b.Must(h.At("/reports"), "No report goes by mail")
+}
+
+// TestEveryReportThatGoesByMailHasAFile on an empty site, too.
+func TestEveryReportThatGoesByMailHasAFile(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	b := h.As(auth.Operator)
+	for _, view := range []string{
+		"/exposure", "/exposure?by=channel&across=month", "/exposure/details", "/exposure/run-off", "/exposure/movement", "/exposure/ageing",
+		"/exposure/model", "/exposure/what-if", "/exposure/merchants", "/exposure/limits", "/statements/bordereaux", "/statements",
+	} {
+		in := url.Values{"view": {view}, "name": {view}, "when": {"month-1"}, "format": {"xlsx"}, "recipients": {"operator"}, "key": {view}}
+		if a := b.Post(h.At("/reports"), in); a.Status != http.StatusSeeOther {
+			t.Errorf("%s: %d %s", view, a.Status, a.Text())
+		}
+	}
+	in := url.Values{"view": {"/receivables?sandboxes=1"}, "name": {"Receivables"}, "when": {"month-31"}, "format": {"csv"}, "recipients": {"operator"}}
+	made := b.Post("/reports", in)
+	if made.Status != http.StatusSeeOther {
+		t.Fatalf("%d %s", made.Status, made.Text())
+	}
+	h.World.At("2024-07-01")
+	work(t, h)
+	b.SignIn("operator", webtest.Password)
+	b.Must(made.To, "30 Jun 2024", "Sent", "receivables-2024-07-01.csv")
+	list, err := h.App.Orders.List(t.Context(), h.Actor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range list {
+		_, runs, err := h.App.Orders.Get(t.Context(), h.Actor, o.ID)
+		if err != nil || len(runs) != 1 || runs[0].Outcome != standing.Sent || runs[0].File == "" {
+			t.Errorf("%s: %+v %v", o.View, runs, err)
+		}
+	}
+	finance := h.As(auth.Finance)
+	if a := finance.Post("/reports", in); a.Status != http.StatusNotFound {
+		t.Errorf("finance orders what is about all sites: %d", a.Status)
+	}
+	reading := h.As(auth.ReadOnly)
+	for _, path := range []string{"/reports", "/reports/new"} {
+		if a := reading.Get(h.At(path)); a.Status != http.StatusForbidden {
+			t.Errorf("read_only sees %s: %d", path, a.Status)
+		}
+	}
+	if a := reading.Post(h.At("/reports/1/pause"), nil); a.Status != http.StatusForbidden {
+		t.Errorf("read_only pauses a report: %d", a.Status)
+	}
+}
