@@ -96,6 +96,7 @@ func kindOf(address string) string {
 // seen is what the browser finds of a page of the dashboard.
 type seen struct {
 	Status   int
+	Page     bool     // and no file
 	Title    string   // its heading
 	Links    []string // to pages of the dashboard
 	Problems []string // what axe-core calls serious or worse
@@ -108,25 +109,29 @@ func (w *walker) look(address string, judged bool) (found seen) {
 	w.read(mainFrame, fmt.Sprintf(`fetch(%q).then(async (answer) => {
 		const page = new DOMParser().parseFromString(await answer.text(), "text/html");
 		const found = {
-			Status: answer.status, Title: page.querySelector("h1")?.textContent.trim() ?? "",
+			Status: answer.status, Page: answer.headers.get("Content-Type").startsWith("text/html"), Title: page.querySelector("h1")?.textContent.trim() ?? "",
 			Links: [...page.querySelectorAll("a[href^='/dashboard']:not([download])")].map((a) => a.getAttribute("href")), Problems: [],
 		};
-		if (%t && answer.headers.get("Content-Type").startsWith("text/html")) {
+		if (%t && found.Page) {
 			history.replaceState(null, "", answer.url);
 			document.documentElement.lang = page.documentElement.lang;
 			document.title = page.title;
 			document.body.replaceWith(page.body);
-			const result = await axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], resultTypes: ["violations"] });
-			found.Problems = result.violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) =>
-				v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" "));
+			found.Problems = await %s;
 		}
 		return found;
-	})`, address, judged), &found)
+	})`, address, judged, judgement), &found)
 	return found
 }
 
-// walk looks at one page of each kind that can be reached by links, from the demo's site and the start page on.
-func (w *walker) walk(judged bool, least int) {
+// judgement is what axe-core calls serious or worse on the page that is shown. axe-core has to be in it.
+const judgement = `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], resultTypes: ["violations"] }).then((result) =>
+	result.violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) =>
+		v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" ")))`
+
+// walk looks at one page of each kind that can be reached by links, from the demo's site and the start page on. It shows each to visit,
+// if that is there.
+func (w *walker) walk(judged bool, least int, visit func(kind, address string)) {
 	w.t.Helper()
 	queue, kinds := []string{"/dashboard/sites/" + demo.SitePath, "/dashboard"}, []string{}
 	for ; len(queue) > 0 && len(kinds) < 200; queue = queue[1:] {
@@ -141,6 +146,9 @@ func (w *walker) walk(judged bool, least int) {
 		}
 		for _, problem := range page.Problems {
 			w.t.Errorf("%s: %s", kind, problem)
+		}
+		if visit != nil && page.Page {
+			visit(kind, queue[0])
 		}
 		for _, link := range page.Links {
 			if !strings.Contains(link, "format=") {
@@ -179,11 +187,11 @@ func TestDashboard(t *testing.T) {
 	operator := &walker{newTab(t), p.base}
 	operator.signIn(demo.OperatorName, passwordOf(t, p, "Operator"))
 	operator.do(mainFrame, script)
-	operator.walk(true, 60)
+	operator.walk(true, 60, nil)
 	operator.wellBehaved()
 	admin := &walker{newTab(t), p.base}
 	admin.signIn(demo.AdminName, passwordOf(t, p, "Admin"))
-	admin.walk(false, 40)
+	admin.walk(false, 40, nil)
 }
 
 // passwordOf reads a password that the demo prints.

@@ -226,9 +226,10 @@ func (p *tab) size(width, height int64, dark bool) {
 }
 
 // TestDashboardPictures keeps a picture of every kind of page of the dashboard, on a telephone and on a desk, light and dark, of
-// the demo's book and of an empty one, as the operator and as the site's admin see it.
+// the demo's book and of an empty one, as the operator and as the site's admin see it. People look at them. The test fails where
+// axe-core finds something serious in the dark or on a telephone, where a page is wider than a telephone, or larger than 150 kB.
 func TestDashboardPictures(t *testing.T) {
-	folder := os.Getenv("HOLDFAST_SCREENSHOTS")
+	folder, script := os.Getenv("HOLDFAST_SCREENSHOTS"), axe(t)
 	for book, args := range map[string][]string{"book": {"demo"}, "empty": {"demo", "--empty"}} {
 		p := onSQLite(t).start(args...)
 		for name, role := range map[string]string{demo.OperatorName: "Operator", demo.AdminName: "Admin"} {
@@ -240,18 +241,53 @@ func TestDashboardPictures(t *testing.T) {
 				if err := os.MkdirAll(into, 0o755); err != nil {
 					t.Fatal(err)
 				}
-				w.walk(func(kind string) {
-					for _, width := range []int64{390, 1280} {
-						for _, dark := range []bool{false, true} {
-							w.size(width, 900, dark)
-							mode := map[bool]string{false: "light", true: "dark"}[dark]
-							name := strings.Trim(strings.NewReplacer("/", "_", "#", "1").Replace(kind), "_")
-							w.picture(filepath.Join(into, fmt.Sprintf("%s-%d-%s.png", name, width, mode)))
+				w.walk(false, 40, func(kind, address string) {
+					w.goTo(address)
+					w.weigh(kind)
+					w.do(mainFrame, script)
+					name := strings.Trim(strings.NewReplacer("/", "_", "#", "1").Replace(kind), "_")
+					for _, size := range []int64{390, 1280} {
+						for mode, dark := range map[string]bool{"light": false, "dark": true} {
+							w.size(size, 900, dark)
+							w.picture(filepath.Join(into, fmt.Sprintf("%s-%d-%s.png", name, size, mode)))
+							if dark == (size == 1280) { // the light of a desk is judged by TestDashboard
+								w.judge(fmt.Sprintf("%s at %d, %s", kind, size, mode), size)
+							}
 						}
 					}
 				})
 			})
 		}
+	}
+}
+
+// judge lets axe-core judge the page that is shown, and looks whether it fits its window.
+func (w *walker) judge(what string, width int64) {
+	w.t.Helper()
+	var problems []string
+	w.read(mainFrame, judgement, &problems)
+	var needs int64
+	w.read(mainFrame, "document.documentElement.scrollWidth", &needs)
+	if needs > width {
+		problems = append(problems, fmt.Sprintf("it needs %d pixels", needs))
+	}
+	for _, problem := range problems {
+		w.t.Errorf("%s: %s", what, problem)
+	}
+}
+
+// mostBytes is how much a page may load, as it travels: compressed, with its style, scripts and pictures.
+const mostBytes = 150_000
+
+// weigh adds up what the page that was opened last has loaded.
+func (w *walker) weigh(kind string) {
+	w.t.Helper()
+	var bytes int64
+	w.read(mainFrame, `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+		.reduce((sum, entry) => sum + entry.encodedBodySize, 0)`, &bytes)
+	w.t.Logf("%s: %d bytes", kind, bytes)
+	if bytes > mostBytes || bytes == 0 {
+		w.t.Errorf("%s loads %d bytes, at most %d are allowed", kind, bytes, mostBytes)
 	}
 }
 
