@@ -27,6 +27,7 @@ const bare = "bare handler"
 // serveLimit serves one limit.
 func serveLimit(args []string) error {
 	flags := flag.NewFlagSet(limitCommand, flag.ContinueOnError)
+	database := flags.String("database", "", "copy of the product's database; without it there is only the bare handler")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -34,6 +35,16 @@ func serveLimit(args []string) error {
 	defer stop()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/bare/{status}/{bytes}", bareHandler)
+	if *database != "" {
+		d, err := openDatabaseLimit(ctx, *database)
+		if err != nil {
+			return err
+		}
+		defer d.store.Close()
+		mux.HandleFunc("/row/{id}/{status}/{bytes}", d.row)
+		mux.HandleFunc("/booking/{status}/{bytes}", d.insert(d.booking))
+		mux.HandleFunc("/payment/{status}/{bytes}", d.insert(d.payment))
+	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -22,11 +22,11 @@ import (
 
 // options are the flags.
 type options struct {
-	engine, only, kinds, dir, json, record string
-	size                                   book.Size
-	callers, many, turns                   int
-	lasts                                  time.Duration
-	peer, limits                           bool
+	engine, only, kinds, dir, json string
+	size                           book.Size
+	callers, many, turns, rows     int
+	lasts                          time.Duration
+	peer, limits                   bool
 }
 
 func main() {
@@ -39,11 +39,11 @@ func main() {
 	flag.StringVar(&o.kinds, "kinds", "", "only the kinds of requests that this regular expression matches")
 	flag.StringVar(&o.dir, "dir", "", "folder that keeps the books for the next run (default: a temporary one, removed at the end)")
 	flag.StringVar(&o.json, "json", "", "also write the figures to this file")
-	flag.StringVar(&o.record, "record", "", "also write the tables to this file, in place of the part that a run of the same name made")
 	flag.Int64Var(&o.size.Bookings, "bookings", 50_000, "bookings of the book")
 	flag.Int64Var(&o.size.Payments, "payments", 1, "payments of each booking")
 	flag.IntVar(&o.callers, "callers", 32, "callers at the same time")
 	flag.IntVar(&o.many, "many", 128, "callers with whom writes are measured besides; 0 leaves that out")
+	flag.IntVar(&o.rows, "rows", 10_000, "rows of an import")
 	flag.IntVar(&o.turns, "turns", 3, "turns, of which the medians count")
 	flag.DurationVar(&o.lasts, "for", 3*time.Second, "how long each kind is measured in each turn, and how long the part soak lasts")
 	flag.BoolVar(&o.peer, "peer", true, "also measure PocketBase")

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -18,15 +17,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"holdfast/bench/book"
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
-	"holdfast/internal/core"
-	"holdfast/internal/db"
-	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
@@ -58,7 +52,7 @@ func build(ctx context.Context, folder, to, what string) error {
 func (h *house) kept() string { return filepath.Join(h.dir, "book.json") }
 
 // furnish makes the book, if the folder does not have it from an earlier run.
-func (h *house) furnish(ctx context.Context, size book.Size, say func(format string, args ...any)) error {
+func (h *house) furnish(ctx context.Context, size book.Size, say func(format string, args ...any)) (err error) {
 	if text, err := os.ReadFile(h.kept()); err == nil {
 		postmaster, password := h.postmaster, h.database
 		if err := json.Unmarshal(text, h); err != nil {
@@ -78,19 +72,11 @@ func (h *house) furnish(ctx context.Context, size book.Size, say func(format str
 	if err != nil {
 		return err
 	}
-	store, err := db.Open(ctx, h.database, time.Now)
+	store, service, err := open(ctx, h.database, line)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	if err := store.Migrate(ctx); err != nil {
-		return err
-	}
-	service := app.New(&core.Core{
-		Store: store, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
-		Rulepacks: protection.ShippedRulepacks(), Profile: travel.ProtectionOnlyProfile, Cost: auth.DefaultPasswordCost,
-		Keys: func() (auth.SealKeys, error) { return auth.ParseSealKeys(line) },
-	})
 	defer service.Close()
 	told := time.Now()
 	h.Book, err = book.Make(ctx, store, service, civil.DayOf(time.Now()), size, func(done int64) {
@@ -220,8 +206,13 @@ func (h *house) counters(ctx context.Context) (c counters, err error) {
 
 // processorTimes are those of the program and, with PostgreSQL, of the database.
 func (h *house) processorTimes() (server, database time.Duration) {
-	if h.postmaster != 0 {
-		database = family(h.postmaster)
+	return processorTime(h.server.cmd.Process.Pid, false), h.databaseTime()
+}
+
+// databaseTime is the processor time of PostgreSQL; 0 where the database is in the program.
+func (h *house) databaseTime() time.Duration {
+	if h.postmaster == 0 {
+		return 0
 	}
-	return processorTime(h.server.cmd.Process.Pid, false), database
+	return family(h.postmaster)
 }

@@ -259,6 +259,9 @@ func number(n float64) string {
 }
 
 func fine(n float64) string {
+	if n == 0 {
+		return ""
+	}
 	if n < 10 {
 		return fmt.Sprintf("%.2f", n)
 	}

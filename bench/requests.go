@@ -45,7 +45,10 @@ func requests(ctx context.Context, b *bench) error {
 // others are the subjects besides the product.
 func (b *bench) others(ctx context.Context) (list []func(ctx context.Context, turn int) ([]figures, error), err error) {
 	if b.limits {
-		list = append(list, b.bareTurn)
+		list = append(list, b.bareTurn, b.databaseTurn, b.bulkTurn)
+		if b.engine == "postgres" {
+			list = append(list, b.pgbenchTurn)
+		}
 	}
 	if b.peer {
 		p, err := b.newPeer(ctx)
@@ -81,14 +84,24 @@ func (b *bench) open(ctx context.Context) error {
 	return h.furnish(ctx, b.size, b.say)
 }
 
-// productTurn measures all kinds at the product, which starts for it.
-func (b *bench) productTurn(ctx context.Context, turn int) ([]figures, error) {
+// productTurn measures all kinds at the product, which starts for it, and then an import.
+func (b *bench) productTurn(ctx context.Context, turn int) (list []figures, err error) {
+	run := fmt.Sprintf("r%st%d", time.Now().UTC().Format("150405"), turn)
+	if list, err = b.serverTurn(ctx, turn, run); err != nil || !b.chosen.MatchString(importRows) {
+		return list, err
+	}
+	f, err := b.importTurn(ctx, run)
+	b.tell(turn, f)
+	return append(list, f), err
+}
+
+func (b *bench) serverTurn(ctx context.Context, turn int, run string) ([]figures, error) {
 	h := b.house
 	if err := h.start(ctx, settings...); err != nil {
 		return nil, err
 	}
 	defer h.server.end()
-	v := &visitor{h: h, run: fmt.Sprintf("r%st%d", time.Now().UTC().Format("150405"), turn)}
+	v := &visitor{h: h, run: run}
 	if err := v.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -110,7 +123,7 @@ func (b *bench) productTurn(ctx context.Context, turn int) ([]figures, error) {
 
 // tell prints a line while the run goes on.
 func (b *bench) tell(turn int, f figures) {
-	b.say("turn %d  %-12s %-28s %4d callers %9s a second  p50 %s ms  p99 %s ms  %d failed %s", turn+1, f.Subject, f.Kind, f.Callers,
+	b.say("turn %d  %-14s %-28s %4d callers %9s a second  p50 %s ms  p99 %s ms  %d failed %s", turn+1, f.Subject, f.Kind, f.Callers,
 		number(f.PerSecond), fine(f.P50), fine(f.P99), f.Failures, f.Failure)
 }
 

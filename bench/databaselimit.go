@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"holdfast/internal/db"
+)
+
+// databaseAlone is the limit of the database behind a bare handler: the rows that a request inserts, by the product's own group
+// commit, or the statement that reads a row, and no other work.
+const databaseAlone = "database alone"
+
+// databaseLimit serves it.
+type databaseLimit struct {
+	learnt
+	store *db.DB
+	next  atomic.Int64
+}
+
+func openDatabaseLimit(ctx context.Context, database string) (*databaseLimit, error) {
+	l, err := learn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := &databaseLimit{learnt: l}
+	d.store, err = db.Open(ctx, database, time.Now)
+	return d, err
+}
+
+// insert inserts the rows of one more request, and answers as the bare handler does.
+func (d *databaseLimit) insert(p pattern) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		n := d.next.Add(1)
+		if err := d.store.Write(r.Context(), func(tx *db.Tx) error { return p.insert(tx, n, n) }); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		bareHandler(w, r)
+	}
+}
+
+// row reads a booking.
+func (d *databaseLimit) row(w http.ResponseWriter, r *http.Request) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err == nil {
+		err = d.store.Read(r.Context(), func(tx *db.Tx) error { return d.find.run(tx, id) })
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	bareHandler(w, r)
+}
+
+// copied is a copy of the product's database, which nobody has open. remove takes it away.
+func (b *bench) copied(ctx context.Context) (database string, remove func() error, err error) {
+	if b.engine == "sqlite" {
+		path := filepath.Join(b.house.dir, "limit.db")
+		remove = func() error {
+			return errors.Join(os.Remove(path), os.RemoveAll(path+"-wal"), os.RemoveAll(path+"-shm"))
+		}
+		said, err := exec.CommandContext(ctx, "cp", filepath.Join(b.house.dir, "holdfast.db"), path).CombinedOutput()
+		if err != nil {
+			return "", remove, fmt.Errorf("copying the database: %w\n%s", err, said)
+		}
+		return "sqlite:" + path, remove, nil
+	}
+	address, err := url.Parse(b.house.database)
+	if err != nil {
+		return "", nil, err
+	}
+	from := address.Path[1:]
+	address.Path += "_limit"
+	remove = func() error { return administer(context.WithoutCancel(ctx), "DROP DATABASE "+from+"_limit") }
+	return address.String(), remove, administer(ctx, "CREATE DATABASE "+from+"_limit TEMPLATE "+from)
+}
+
+// administer runs a statement on the server that the tests and this program use.
+func administer(ctx context.Context, statement string) error {
+	conn, err := pgx.Connect(ctx, os.Getenv("HOLDFAST_TEST_POSTGRES"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, statement)
+	return err
+}
+
+// databaseTurn measures the database alone, over a copy of the product's database at its present size.
+func (b *bench) databaseTurn(ctx context.Context, turn int) (list []figures, err error) {
+	database, remove, err := b.copied(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	server, err := b.limitServer(ctx, "-database", database)
+	if err != nil {
+		return nil, err
+	}
+	defer server.end()
+	v := &visitor{h: b.house, one: []int64{1}, all: []int64{1}}
+	var kinds []kind
+	for _, k := range v.kinds(b.callers, b.many) {
+		size, measured := b.sizes[k.name]
+		what := map[string]string{getBooking: "row", createBooking: "booking", logPayment: "payment"}[k.name]
+		if !measured || what == "" {
+			continue
+		}
+		end := fmt.Sprintf("/%d/%d", k.status, max(0, int(size)-bareHead))
+		inner := k.make
+		k.make = func(r *rand.Rand, into []byte) []byte {
+			var room [100]byte
+			path := append(append(room[:0], '/'), what...)
+			if what == "row" {
+				path = strconv.AppendInt(append(path, '/'), 1+r.Int64N(b.size.Bookings), 10)
+			}
+			return redirected(inner(r, into), append(path, end...))
+		}
+		kinds = append(kinds, k)
+	}
+	return b.measureAll(ctx, databaseAlone, server, kinds, turn)
+}
