@@ -185,6 +185,7 @@ func (d *stories) token(admin *walker) {
 	if status != http.StatusOK || !strings.Contains(string(said), "Island Ferries") {
 		d.t.Errorf("the token gets %d %s", status, said)
 	}
+	d.snippets(admin, token)
 }
 
 // money reads the digits of a figure.

@@ -8,6 +8,7 @@ import (
 	"html"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -231,6 +232,20 @@ func TestTheSnippetsAreOfThisChannel(t *testing.T) {
 	}
 	if _, err := parser.ParseFile(token.NewFileSet(), "main.go", texts["go"], parser.AllErrors); err != nil {
 		t.Error(err)
+	}
+	script, err := os.ReadFile("../modal/assets/modal.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range regexp.MustCompile(`class="tmt_(\w+)"`).FindAllStringSubmatch(texts["modal"], -1) {
+		if !strings.Contains(string(script), `"`+field[1]+`"`) {
+			t.Errorf("the modal reads no field %s", field[1])
+		}
+	}
+	for _, name := range []string{"PaymentModalSdk", "PaymentModalReady", "transaction_logged", "formId", "environment"} {
+		if !strings.Contains(texts["modal"], name) || !strings.Contains(string(script), name) {
+			t.Errorf("the piece of the modal and the modal do not both know %s", name)
+		}
 	}
 	if !strings.Contains(texts["curl"], "API="+webtest.Base+"/"+h.Site.Path+"/rest/svc/v2\n") {
 		t.Errorf("curl has another address:\n%s", texts["curl"])
