@@ -22,14 +22,16 @@ var statements = []string{
 	SELECT site, parts * i + part, i, channel, i, currency, amount, amount, paid FROM book CROSS JOIN parted`,
 	`INSERT INTO allocations (site_id, id, channel_id, booking_id, transaction_id, currency, amount, scheme, effective_at,
 		recorded_at, protected, reason, simulated, late_logged, cover_from, rulepack, policy_currency, max_fixing_age,
-		priced_at, value, from_provider, from_day, from_rate, to_provider, to_day, to_rate, policy_id)
+		priced_at, value, from_provider, from_day, from_rate, to_provider, to_day, to_rate, policy_id, ends_after,
+		ended, closed)
 	SELECT site, parts * i + part, channel, i, i, currency, amount, scheme, paid, paid,
 		i % 20 <> 0, CASE WHEN i % 20 <> 0 THEN 'channel_protected' ELSE 'channel_locked' END, FALSE, FALSE, paid, '', 'GBP',
 		days + 10, paid, value,
 		CASE currency WHEN 'USD' THEN 'ecb' ELSE '' END, CASE currency WHEN 'USD' THEN from_day - 1 END,
 		CASE currency WHEN 'EUR' THEN '1' WHEN 'USD' THEN '1.0852' ELSE '' END,
 		CASE currency WHEN 'GBP' THEN '' ELSE 'ecb' END, CASE currency WHEN 'GBP' THEN NULL ELSE from_day - 1 END,
-		CASE currency WHEN 'GBP' THEN '' ELSE '0.85365' END, policy FROM book CROSS JOIN parted`,
+		CASE currency WHEN 'GBP' THEN '' ELSE '0.85365' END, policy, end_day + 120,
+		end_day + 120 < from_day + days, end_day + 120 < from_day + days FROM book CROSS JOIN parted`,
 	`INSERT INTO allocation_terms (site_id, allocation_id, effective_at, recorded_at, start_day, end_day, last_day, country,
 		suppliers)
 	SELECT site, parts * i + part, paid, paid, end_day - 7, end_day, end_day + 120, country, '' || supplier

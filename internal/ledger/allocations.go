@@ -144,29 +144,71 @@ const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effec
 		(SELECT MAX(l.id) FROM allocation_terms l WHERE l.site_id = a.site_id AND l.allocation_id = a.id
 			AND +l.effective_at <= $2 AND l.recorded_at <= $3),
 		(SELECT MIN(l.id) FROM allocation_terms l WHERE l.site_id = a.site_id AND l.allocation_id = a.id))
-	WHERE a.site_id = $1 AND +a.effective_at <= $2 AND a.recorded_at <= $3 AND NOT a.simulated`
+	WHERE a.site_id = $1 AND (a.booking_id, a.id) > ($5, $6) AND +a.effective_at <= $2 AND a.recorded_at <= $3
+		AND NOT a.simulated`
 
 // Positions calls each for every allocation of the site that can count at the end of a day, as known at an instant. If
 // channels are given, it reads theirs only. Simulated allocations are in no total and are left out. The positions of one
-// booking come one after the other.
+// booking come one after the other. It reads a piece at a time, so whoever stops early has read little.
 func Positions(
 	tx *db.Tx, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.Position) error,
 ) error {
 	if err := tx.Long(); err != nil {
 		return err
 	}
-	var w db.Where
-	w.Args = []any{siteID, db.Micros(day.End()), db.Micros(known), min(db.Micros(day.End()), db.Micros(known))}
-	w.Text.WriteString(positionsQuery)
-	db.In(&w, "a.channel_id", channels)
-	w.Text.WriteString(" ORDER BY a.booking_id, a.id")
-	return tx.Each(w.Text.String(), w.Args, func(scan func(dest ...any) error) error {
-		p, err := scanPosition(scan, known)
-		if err != nil {
+	open, err := openIsEnough(tx, siteID, day, known)
+	if err != nil {
+		return err
+	}
+	return positionsInPieces(tx, firstPiece, siteID, day, known, channels, open, each)
+}
+
+// The first page of a list needs few positions, and a report needs all: each piece is larger than the one before it.
+const (
+	firstPiece = 100
+	lastPiece  = 5_000
+)
+
+// openIsEnough says whether a report can leave out the allocations that are closed. They can count neither today nor later, as
+// far as is known now. If the site's clock was moved after the caller's was read, they are closed by another day. So they are just
+// before midnight, where another process may have the next day already.
+func openIsEnough(tx *db.Tx, siteID int64, day civil.Day, known time.Time) (bool, error) {
+	if day < civil.DayOf(tx.Now.Add(db.FinalAfter)) || known.Before(tx.Now) {
+		return false, nil
+	}
+	clock, err := core.ClockOf(tx, siteID)
+	if errors.Is(err, db.ErrNotFound) { // there is no such site, and so nothing to read
+		return false, nil
+	}
+	return err == nil && clock.Ahead == core.ClockOfTx.Of(tx).Ahead, err
+}
+
+func positionsInPieces(
+	tx *db.Tx, size int, siteID int64, day civil.Day, known time.Time, channels []int64, open bool,
+	each func(protection.Position) error,
+) error {
+	for booking, allocation := int64(0), int64(0); ; size = min(4*size, lastPiece) {
+		var w db.Where
+		w.Args = []any{siteID, db.Micros(day.End()), db.Micros(known), min(db.Micros(day.End()), db.Micros(known)), booking, allocation}
+		w.Text.WriteString(positionsQuery)
+		if open {
+			w.Text.WriteString(" AND a.closed = FALSE")
+		}
+		db.In(&w, "a.channel_id", channels)
+		read := 0
+		err := tx.Each(w.Text.String()+" ORDER BY a.booking_id, a.id LIMIT "+w.Arg(size), w.Args, func(scan func(dest ...any) error) error {
+			p, err := scanPosition(scan, known)
+			if err != nil {
+				return err
+			}
+			read++
+			booking, allocation = p.BookingID, p.AllocationID
+			return each(p)
+		})
+		if err != nil || read < size {
 			return err
 		}
-		return each(p)
-	})
+	}
 }
 
 func scanPosition(scan func(dest ...any) error, known time.Time) (protection.Position, error) {

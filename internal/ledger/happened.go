@@ -28,6 +28,10 @@ func recordAllocated(tx *db.Tx, a protection.Allocation, t protection.Terms) {
 // over reports whether a day is past.
 func over(tx *db.Tx, day civil.Day) bool { return day < civil.DayOf(tx.Now) }
 
+// closed reports whether an allocation can be in no report from today on: its last day of dispute is over, and so is the trip,
+// for which there may be more to pay (E4 of R7). The last day comes first where its scheme caps it.
+func closed(tx *db.Tx, t protection.Terms) bool { return over(tx, t.LastDay) && over(tx, t.End) }
+
 func recordEnded(tx *db.Tx, siteID, id int64, last civil.Day) {
 	events.Record(tx, siteID, events.ProtectionEnded, id, events.Details{LastDay: last.String()})
 }
@@ -48,19 +52,16 @@ func recordPriced(tx *db.Tx, a protection.Allocation) {
 // recordTerms records new terms of a locked allocation. They may end it, or let it go on after its end.
 func recordTerms(tx *db.Tx, a protection.Allocation, t protection.Terms) error {
 	events.Record(tx, a.SiteID, events.ProtectionChanged, a.ID, events.Details{Cause: "terms", LastDay: t.LastDay.String()})
-	if !a.Decision.Protected {
-		return nil
-	}
 	var told bool
 	err := tx.Row(`SELECT ended FROM allocations WHERE site_id = $1 AND id = $2`, []any{a.SiteID, a.ID}, &told)
 	if err != nil {
 		return err
 	}
-	if over(tx, t.LastDay) && !told {
+	if a.Decision.Protected && over(tx, t.LastDay) && !told {
 		recordEnded(tx, a.SiteID, a.ID, t.LastDay)
 	}
-	_, err = tx.Exec(`UPDATE allocations SET ends_after = $3, ended = $4 WHERE site_id = $1 AND id = $2`,
-		a.SiteID, a.ID, t.LastDay, over(tx, t.LastDay))
+	_, err = tx.Exec(`UPDATE allocations SET ends_after = $3, ended = $4, closed = $5 WHERE site_id = $1 AND id = $2`,
+		a.SiteID, a.ID, t.LastDay, over(tx, t.LastDay), closed(tx, t))
 	return err
 }
 
@@ -81,16 +82,20 @@ const sitesWithEnds = `SELECT s.id, s.clock_ahead FROM sites s WHERE EXISTS (SEL
 	WHERE a.site_id = s.id AND NOT a.ended AND a.ends_after < ($1 + s.clock_ahead) / 86400000000) ORDER BY s.id`
 
 // tellEnded records up to limit ends of a site, and returns how many. The row of the allocation is the lock, so each end is
-// told once.
+// told once. What was never protected ends as well, and nobody is told.
 func tellEnded(tx *db.Tx, siteID int64, limit int) (told int, err error) {
-	err = tx.Each(`UPDATE allocations SET ended = TRUE WHERE site_id = $1 AND NOT ended AND ends_after < $2 AND id IN (
+	err = tx.Each(`UPDATE allocations SET ended = TRUE, closed = (SELECT b.end_day < $2 FROM bookings b
+			WHERE b.site_id = allocations.site_id AND b.id = allocations.booking_id) WHERE site_id = $1 AND NOT ended AND ends_after < $2 AND id IN (
 			SELECT a.id FROM allocations a WHERE a.site_id = $1 AND NOT a.ended AND a.ends_after < $2
 			ORDER BY a.ends_after, a.id LIMIT $3)
-		RETURNING id, ends_after`, []any{siteID, int64(civil.DayOf(tx.Now)), limit}, func(scan func(dest ...any) error) error {
+		RETURNING id, ends_after, protected`, []any{siteID, int64(civil.DayOf(tx.Now)), limit}, func(scan func(dest ...any) error) error {
 		var id int64
 		var last civil.Day
-		err := scan(&id, &last)
-		recordEnded(tx, siteID, id, last)
+		var protected bool
+		err := scan(&id, &last, &protected)
+		if protected {
+			recordEnded(tx, siteID, id, last)
+		}
 		told++
 		return err
 	})

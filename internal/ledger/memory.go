@@ -86,7 +86,8 @@ const (
 
 const insertedAllocation = `site_id, id, channel_id, booking_id, transaction_id, currency, amount, scheme,
 	effective_at, recorded_at, protected, reason, simulated, late_logged, cover_from, rulepack, policy_currency,
-	max_fixing_age, priced_at, value, from_provider, from_day, from_rate, to_provider, to_day, to_rate, ends_after, ended, policy_id`
+	max_fixing_age, priced_at, value, from_provider, from_day, from_rate, to_provider, to_day, to_rate, ends_after, ended,
+	closed, policy_id`
 
 func flushRows(tx *db.Tx) error {
 	m := inLedger.Of(tx)

@@ -21,7 +21,7 @@ func InsertAllocation(tx *db.Tx, a protection.Allocation, t protection.Terms) er
 		db.Micros(a.RecordedAt), a.Decision.Protected, a.Decision.Reason, a.Decision.Simulated, a.Decision.LateLogged,
 		db.Micros(a.Decision.CoverFrom), a.Rulepack, a.PolicyCurrency, a.MaxFixingAge, db.MaybeMicros(a.PricedAt),
 		sql.NullInt64{Int64: a.Value, Valid: !a.PricedAt.IsZero()}, from.provider, from.day, from.rate, to.provider,
-		to.day, to.rate, t.LastDay, !a.Decision.Protected || over(tx, t.LastDay), a.PolicyID,
+		to.day, to.rate, t.LastDay, over(tx, t.LastDay), closed(tx, t), a.PolicyID,
 	})
 	deferTerms(tx, a.SiteID, a.ID, t)
 	db.Keep(&m.allocations, db.Key{SiteID: a.SiteID, ID: a.ID}, &heldAllocation{
