@@ -18,23 +18,25 @@ const (
 	MailStateUnknown MailState = "unknown"
 )
 
-// MailKind: What a mail tells. Operators alone see mails of the last four kinds.
+// MailKind: What a mail tells. Operators alone see mails of the last five kinds.
 type MailKind string
 
 // The values of MailKind.
 const (
-	MailKindReceipt    MailKind = "receipt"
-	MailKindRefund     MailKind = "refund"
-	MailKindFailure    MailKind = "failure"
-	MailKindChargeback MailKind = "chargeback"
-	MailKindReversal   MailKind = "reversal"
-	MailKindWebhook    MailKind = "webhook"
-	MailKindTest       MailKind = "test"
-	MailKindHeads      MailKind = "heads"
-	MailKindInvitation MailKind = "invitation"
-	MailKindAccess     MailKind = "access"
-	MailKindPassword   MailKind = "password"
-	MailKindReport     MailKind = "report"
+	MailKindReceipt            MailKind = "receipt"
+	MailKindRefund             MailKind = "refund"
+	MailKindFailure            MailKind = "failure"
+	MailKindChargeback         MailKind = "chargeback"
+	MailKindReversal           MailKind = "reversal"
+	MailKindWebhook            MailKind = "webhook"
+	MailKindTest               MailKind = "test"
+	MailKindHeads              MailKind = "heads"
+	MailKindProtectionAnswered MailKind = "protection_answered"
+	MailKindInvitation         MailKind = "invitation"
+	MailKindAccess             MailKind = "access"
+	MailKindPassword           MailKind = "password"
+	MailKindReport             MailKind = "report"
+	MailKindProtectionAsked    MailKind = "protection_asked"
 )
 
 // MailsQuery are the parameters of the operation listMails. What is empty is left out.

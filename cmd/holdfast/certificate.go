@@ -114,3 +114,12 @@ func (p *program) linkOf(ctx context.Context, hash string) (string, error) {
 	}
 	return base + shell.LinkPath + secret, nil
 }
+
+// dashboardBase is the address of the dashboard, for mails; "" where people cannot reach the service.
+func (p *program) dashboardBase() string {
+	base, err := p.clientsBase()
+	if err != nil {
+		return ""
+	}
+	return base + shell.Path
+}

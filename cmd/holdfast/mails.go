@@ -28,7 +28,7 @@ type mailCmd struct {
 type mailListCmd struct {
 	listFlags
 	State        []string `placeholder:"STATE" help:"Only these: outbox, waiting, sending, sent, dead, unknown."`
-	Kind         []string `placeholder:"KIND" help:"Only these: receipt, refund, failure, chargeback, test, heads."`
+	Kind         []string `placeholder:"KIND" help:"Only these: receipt, refund, failure, chargeback, reversal, webhook, protection_answered, report and others."`
 	Bookings     []int64  `placeholder:"ID" help:"Only mails about these bookings, by id."`
 	Transactions []int64  `placeholder:"ID" help:"Only mails about these transactions, by id."`
 }

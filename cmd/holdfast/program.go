@@ -119,7 +119,7 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 		return err
 	}
 	p.app.Mails.Sandboxes, p.app.Mails.Certificate = p.MailSandbox, p.certificateOf
-	p.app.Mails.LinkTo = p.linkOf
+	p.app.Mails.LinkTo, p.app.Mails.Dashboard = p.linkOf, p.dashboardBase
 	if err := p.findKeys(ctx); err != nil {
 		return err
 	}

@@ -9,12 +9,14 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/apptest"
+	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/events"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/psp"
 	"holdfast/internal/travel"
+	"holdfast/internal/underwriting"
 )
 
 // story is what happens to one booking, from a new channel to the end of its protection.
@@ -109,6 +111,25 @@ var chapters = []chapter{
 			}
 		}
 	}, "channel.locked proposal.opened channel.unlocked proposal.decided channel.mode_changed"},
+	{"a merchant asks for protection, and gets an answer", func(s *story) {
+		c := s.Channel(travel.ModeDraft, "GBP")
+		boss := auth.Actor{SiteID: s.Site.ID, UserID: 7, Username: "ada", Role: auth.MemberAdmin}
+		facts := underwriting.Facts{
+			Company: "Alpine Ltd", RegistrationNo: "HRB 1", Website: "https://alpine.example", Sells: "Walking holidays", Contact: "Ada Byron",
+			ContactMail: "ada@alpine.example", Licence: "none", SupplierCover: "Insurance", Currency: "GBP", Turnover: 250_000_000, Bookings: 400, AverageBooking: 120_000,
+			Lead: [5]int64{10, 20, 30, 30, 10},
+		}
+		if _, err := s.App.Underwriting.Save(s.t.Context(), boss, c.ID, facts, false, 0); err != nil {
+			s.t.Fatal(err)
+		}
+		if _, err := s.App.Underwriting.Save(s.t.Context(), boss, c.ID, facts, true, 0); err != nil {
+			s.t.Fatal(err)
+		}
+		answer := underwriting.Answer{State: underwriting.Taken}
+		if _, err := s.App.Underwriting.Answer(s.t.Context(), s.Actor, s.Site.ID, c.ID, answer); err != nil {
+			s.t.Fatal(err)
+		}
+	}, "channel.created channel.protection_asked channel.protection_answered"},
 	{deleted, func(s *story) {
 		c := s.Channel(travel.ModeTest, "GBP")
 		if err := s.App.Bookings.Delete(s.t.Context(), s.Actor, s.Booking(c, 1000, "2030-09-14").ID, 0); err != nil {

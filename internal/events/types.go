@@ -38,12 +38,15 @@ const (
 	ChannelModeChanged   Type = "channel.mode_changed"
 	ChannelLocked        Type = "channel.locked"
 	ChannelUnlocked      Type = "channel.unlocked"
-	ProposalOpened       Type = "proposal.opened"
-	ProposalDecided      Type = "proposal.decided"
-	DisputeOpened        Type = "dispute.opened"
-	DisputeClosed        Type = "dispute.closed"
-	WebhookTest          Type = "webhook.test"     // somebody asked for it; only its own webhook gets it
-	WebhookDisabled      Type = "webhook.disabled" // after three days of failures, or because its receiver wants no more
+	// Of a request for the protection of a channel.
+	ChannelProtectionAsked    Type = "channel.protection_asked"
+	ChannelProtectionAnswered Type = "channel.protection_answered" // taken, refused, or more is wanted
+	ProposalOpened            Type = "proposal.opened"
+	ProposalDecided           Type = "proposal.decided"
+	DisputeOpened             Type = "dispute.opened"
+	DisputeClosed             Type = "dispute.closed"
+	WebhookTest               Type = "webhook.test"     // somebody asked for it; only its own webhook gets it
+	WebhookDisabled           Type = "webhook.disabled" // after three days of failures, or because its receiver wants no more
 )
 
 // Types are all types, in the order of the description.
@@ -52,7 +55,8 @@ var Types = []Type{
 	TransactionCreated, TransactionUpdated, TransactionCompleted, TransactionFailed, TransactionExpired, TransactionLocked,
 	TransactionUnlocked,
 	ProtectionAllocated, ProtectionPriced, ProtectionChanged, ProtectionEnded, LimitCrossed, StatementIssued, StatementPaid,
-	ChannelCreated, ChannelModeChanged, ChannelLocked, ChannelUnlocked, ProposalOpened, ProposalDecided,
+	ChannelCreated, ChannelModeChanged, ChannelLocked, ChannelUnlocked, ChannelProtectionAsked, ChannelProtectionAnswered,
+	ProposalOpened, ProposalDecided,
 	DisputeOpened, DisputeClosed,
 	WebhookTest, WebhookDisabled,
 }

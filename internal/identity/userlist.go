@@ -102,6 +102,11 @@ func Managers(tx *db.Tx, siteID int64, limit int) ([]string, error) {
 	if err != nil || len(found) > 0 {
 		return found, err
 	}
+	return Operators(tx, siteID, limit)
+}
+
+// Operators reads the addresses of the operator's people, each once. They are the same for each site.
+func Operators(tx *db.Tx, _ int64, limit int) ([]string, error) {
 	return addressesOf(tx, `SELECT email FROM users WHERE operator AND email <> '' ORDER BY id LIMIT $1`, limit)
 }
 

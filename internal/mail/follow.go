@@ -26,7 +26,8 @@ const followBatch = 10
 const followTurns = 100
 
 // news are the types of events that mails tell.
-var news = []events.Type{events.TransactionCompleted, events.TransactionFailed, events.WebhookDisabled}
+var news = []events.Type{events.TransactionCompleted, events.TransactionFailed, events.WebhookDisabled, events.ChannelProtectionAsked,
+	events.ChannelProtectionAnswered}
 
 // Follow makes the mails about what has happened since the last call, a bounded number in each call. It returns more if there
 // may be some left. A site's mark moves on in the write that stores the mails: so a crash loses none and doubles none, and
@@ -123,8 +124,11 @@ func (m *Mails) mailsAbout(tx *db.Tx, e events.Event) ([]Mail, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.Type == events.WebhookDisabled {
+	switch e.Type {
+	case events.WebhookDisabled:
 		return m.mailsAboutWebhook(tx, site, e)
+	case events.ChannelProtectionAsked, events.ChannelProtectionAnswered:
+		return m.mailsAboutProtection(tx, site, e)
 	}
 	h, err := readHappening(tx, site, e.ObjectID)
 	if errors.Is(err, db.ErrNotFound) {

@@ -50,8 +50,10 @@ type Letter struct {
 	Days         int64          `json:"days,omitempty"`       // how long a webhook took nothing; 0: its receiver wants no more
 	Username     string         `json:"username,omitempty"`   // of the reader, who uses the service
 	By           string         `json:"by,omitempty"`         // who invites the reader
-	Report       *ReportFacts   `json:"report,omitempty"`     // what a report says
-	Link         string         `json:"link,omitempty"`       // which one-time link the mail has: its hash, and never its secret
+	// What a mail about a request for protection says.
+	Protection *ProtectionFacts `json:"protection_request,omitempty"`
+	Report     *ReportFacts     `json:"report,omitempty"` // what a report says
+	Link       string           `json:"link,omitempty"`   // which one-time link the mail has: its hash, and never its secret
 }
 
 // day is a civil.Day that is kept as a number.

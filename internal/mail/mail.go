@@ -35,11 +35,15 @@ const (
 	Invitation Kind = "invitation" // to a new user of the dashboard: a link to choose a password
 	Access     Kind = "access"     // to a user of another site: they have access to one more
 	Password   Kind = "password"   // to a user who has forgotten the password: a link to choose another
-	ReportKind Kind = "report"     // to a user of the service: a report, each week or month
+	// ProtectionAsked goes to the operator's people, and ProtectionAnswered to those who manage the site.
+	ProtectionAsked    Kind = "protection_asked"
+	ProtectionAnswered Kind = "protection_answered"
+	ReportKind         Kind = "report" // to a user of the service: a report, each week or month
 )
 
 // Kinds lists the kinds.
-var Kinds = []Kind{Receipt, Refund, Failure, Chargeback, Reversal, Webhook, Test, Heads, Invitation, Access, Password, ReportKind}
+var Kinds = []Kind{Receipt, Refund, Failure, Chargeback, Reversal, Webhook, Test, Heads, Invitation, Access, Password, ReportKind, ProtectionAsked,
+	ProtectionAnswered}
 
 // State says how far a mail is.
 type State string
@@ -108,6 +112,8 @@ type Mails struct {
 	// Certificate gives the address of a booking's certificate, and makes one where there is none. It is nil where the
 	// program serves no pages.
 	Certificate func(ctx context.Context, siteID, bookingID int64) (string, error)
+	// Dashboard is the address of the dashboard; nil, or it gives "", where there is none.
+	Dashboard func() string
 	// LinkTo gives the address of a one-time link with a hash, and "" for one that has ended. It is asked when a mail is sent, so
 	// that the secret lies in no mail that waits.
 	LinkTo func(ctx context.Context, hash string) (string, error)

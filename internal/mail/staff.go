@@ -49,7 +49,7 @@ func (m *Mails) WriteTo(tx *db.Tx, in identity.LinkMail) error {
 var kindsOfLinks = map[identity.LinkKind]Kind{identity.Invitation: Invitation, identity.Access: Access, identity.Reset: Password}
 
 // private are the kinds of mails that the operator alone sees in lists: to whom they go is no business of others on the site.
-var private = []Kind{Invitation, Access, Password, ReportKind}
+var private = []Kind{Invitation, Access, Password, ReportKind, ProtectionAsked}
 
 // visible lets a mail through that the actor may see.
 func visible(actor auth.Actor) func(m Mail, err error) (Mail, error) {

@@ -89,6 +89,9 @@ func (m *Mails) text(ctx context.Context, mail Mail) (Message, error) {
 			return Message{}, err
 		}
 	}
+	if mail.Letter.Protection != nil && m.Dashboard != nil {
+		link = m.Dashboard()
+	}
 	return mail.Letter.write(mail.Kind, link)
 }
 
@@ -176,6 +179,8 @@ func (w *writer) view(link string) view {
 		w.toMerchant(&v)
 	case Webhook:
 		w.toManager(&v)
+	case ProtectionAsked, ProtectionAnswered:
+		w.aboutProtection(&v, link)
 	case ReportKind:
 		w.toReader(&v)
 	case Invitation, Access, Password:

@@ -9,6 +9,7 @@ import (
 
 	"holdfast/internal/mail"
 	"holdfast/internal/travel"
+	"holdfast/internal/underwriting"
 )
 
 // remote is whatever a mail program would load from elsewhere, or refuse.
@@ -25,6 +26,8 @@ func TestEveryMailInEveryLanguage(t *testing.T) {
 			letter.Language, letter.Test, letter.Descriptor, letter.Channel, letter.Reason = language, true, "HARBOUR*TRAVEL", "Harbour", "13.1"
 			letter.PaidCurrency, letter.Paid, letter.Unpaid, letter.Scheme, letter.Digits = "JPY", 80000, 100, "visa", "4242"
 			letter.Lines, letter.Address, letter.Days = []string{"a head"}, "https://shop.example/hooks", 3
+			letter.Report = &mail.ReportFacts{Title: "Exposure", About: "At the end of 10 Jun 2024.", File: "exposure.csv", Bytes: 10, When: "each Monday", Address: link}
+			letter.Protection = &mail.ProtectionFacts{State: underwriting.Refused, Company: "Alpine", Note: "No.", Page: "/x"}
 			made, err := mail.Write(letter, kind, link)
 			if err != nil {
 				t.Fatalf("%s %s: %v", language, kind, err)
@@ -38,7 +41,8 @@ func TestEveryMailInEveryLanguage(t *testing.T) {
 			if len(made.HTML) > 20_000 || len(made.Code) > 5_000 {
 				t.Errorf("%s %s: %d bytes of HTML, %d of the image", language, kind, len(made.HTML), len(made.Code))
 			}
-			links := slices.Contains([]mail.Kind{mail.Receipt, mail.Refund, mail.Invitation, mail.Access, mail.Password}, kind)
+			links := slices.Contains([]mail.Kind{mail.Receipt, mail.Refund, mail.Invitation, mail.Access, mail.Password, mail.ReportKind, mail.ProtectionAsked,
+				mail.ProtectionAnswered}, kind)
 			if strings.Contains(made.Text, link) != links || strings.Contains(made.HTML, link) != links {
 				t.Errorf("%s %s: the link is in %q", language, kind, made.Text)
 			}

@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/events"
 	"holdfast/internal/fault"
 	"holdfast/internal/merchants"
 	"holdfast/internal/travel"
@@ -127,7 +128,7 @@ func (r *Requests) Save(ctx context.Context, actor auth.Actor, channelID int64, 
 			after.State = Writing
 		}
 		if ask {
-			after.State, after.AskedBy, after.AskedAt, action = Asked, actor.Username, core.RealNow(tx), "protection.ask"
+			after.State, after.AskedBy, after.AskedAt, action = Asked, actor.Username, core.RealNow(tx), askAction
 		}
 		return after, action, nil
 	})
@@ -186,12 +187,29 @@ func locked(tx *db.Tx, siteID, channelID int64) (Request, error) {
 	return read(tx, siteID, channelID)
 }
 
-// store writes a request and what the audit says of it.
+// What is told as an event, besides being recorded in the audit.
+const (
+	askAction    = "protection.ask"
+	answerAction = "protection.answer"
+)
+
+// Stored reads the request of a channel, for rooms above. The error is db.ErrNotFound for a channel that is not there; where nobody has
+// written a request yet, its state is "".
+func Stored(tx *db.Tx, siteID, channelID int64) (Request, error) { return read(tx, siteID, channelID) }
+
+// store writes a request, what the audit says of it, and the event of it.
 func store(tx *db.Tx, actor auth.Actor, before, after Request, action string) (Request, error) {
 	after.SiteID, after.ModifiedAt = actor.SiteID, core.RealNow(tx)
 	after.Version++
 	if err := put(tx, after); err != nil {
 		return before, err
+	}
+	told := events.Details{Status: string(after.State), Before: string(before.State)}
+	switch action {
+	case askAction:
+		events.Record(tx, after.SiteID, events.ChannelProtectionAsked, after.ChannelID, told)
+	case answerAction:
+		events.Record(tx, after.SiteID, events.ChannelProtectionAnswered, after.ChannelID, told)
 	}
 	var was any
 	if before.State != "" {
@@ -286,7 +304,7 @@ func (r *Requests) Answer(ctx context.Context, actor auth.Actor, siteID, channel
 		}
 		after := before
 		after.State, after.Note, after.AnsweredBy, after.AnsweredAt = in.State, in.Note, actor.Username, core.RealNow(tx)
-		return store(tx, by, before, after, "protection.answer")
+		return store(tx, by, before, after, answerAction)
 	})
 	return answered, unknownChannel(err, channelID)
 }
