@@ -235,44 +235,99 @@ func TestDashboardPictures(t *testing.T) {
 		for name, role := range map[string]string{demo.OperatorName: "Operator", demo.AdminName: "Admin"} {
 			t.Run(book+" "+role, func(t *testing.T) {
 				t.Parallel()
-				w := &walker{newTab(t), p.base}
-				w.signIn(name, passwordOf(t, p, role))
-				into := filepath.Join(folder, "dashboard", book, strings.ToLower(role))
-				if err := os.MkdirAll(into, 0o755); err != nil {
+				g := &gallery{&walker{newTab(t), p.base}, filepath.Join(folder, "dashboard", book, strings.ToLower(role)), script}
+				if err := os.MkdirAll(g.into, 0o755); err != nil {
 					t.Fatal(err)
 				}
-				w.walk(false, 40, func(kind, address string) {
-					w.goTo(address)
-					w.weigh(kind)
-					w.do(mainFrame, script)
-					name := strings.Trim(strings.NewReplacer("/", "_", "#", "1").Replace(kind), "_")
-					for _, size := range []int64{390, 1280} {
-						for mode, dark := range map[string]bool{"light": false, "dark": true} {
-							w.size(size, 900, dark)
-							w.picture(filepath.Join(into, fmt.Sprintf("%s-%d-%s.png", name, size, mode)))
-							if dark == (size == 1280) { // the light of a desk is judged by TestDashboard
-								w.judge(fmt.Sprintf("%s at %d, %s", kind, size, mode), size)
-							}
-						}
-					}
+				if book == "book" && role == "Admin" {
+					g.atTheDoor(name)
+				}
+				g.signIn(name, passwordOf(t, p, role))
+				g.walk(false, 40, func(kind, address string) {
+					g.goTo(address)
+					g.weigh(kind)
+					g.show(strings.Trim(strings.NewReplacer("/", "_", "#", "1").Replace(kind), "_"))
 				})
+				if book == "book" && role == "Admin" {
+					g.moments()
+				}
 			})
 		}
 	}
 }
 
+// gallery is a walker who keeps pictures.
+type gallery struct {
+	*walker
+	into, script string // a folder, and axe-core
+}
+
+// show keeps pictures of the page that is shown, and judges it.
+func (g *gallery) show(name string) {
+	g.t.Helper()
+	g.do(mainFrame, g.script)
+	for _, size := range []int64{390, 1280} {
+		for mode, dark := range map[string]bool{"light": false, "dark": true} {
+			g.size(size, 900, dark)
+			g.picture(filepath.Join(g.into, fmt.Sprintf("%s-%d-%s.png", name, size, mode)))
+			if dark == (size == 1280) { // the light of a desk is judged by TestDashboard
+				g.judge(fmt.Sprintf("%s at %d, %s", name, size, mode), size)
+			}
+		}
+	}
+}
+
+// atTheDoor shows what somebody sees who is not signed in.
+func (g *gallery) atTheDoor(name string) {
+	g.t.Helper()
+	for _, page := range []string{"/", "/dashboard/sign-in", "/dashboard/forgotten"} {
+		g.goTo(page)
+		g.show("door" + strings.ReplaceAll(page, "/", "_"))
+	}
+	g.signIn(name, "not the password")
+	g.show("door_wrong")
+}
+
+// moments shows pages to which no link leads: forms that were filled in wrong, what a search has found, a file that was tried, a note.
+func (g *gallery) moments() {
+	g.t.Helper()
+	const site = "/dashboard/sites/" + demo.SitePath
+	for name, address := range map[string]string{
+		"missing": "/nothing", "hits": "/search?q=Rossi", "no_hits": "/search?q=nobody", "card": "/search?q=4111+1111+1111+1111",
+		"filtered": "/payments?status=incomplete&q=zzz", "wrong_filter": "/bookings?include=x",
+	} {
+		g.goTo(site + address)
+		g.show("moment_" + name)
+	}
+	g.goTo(site + "/bookings/new")
+	g.do(mainFrame, `document.querySelector("main form").noValidate = true`)
+	g.fill("email", "nobody")
+	g.fill("total", "12,50")
+	g.press("Log the booking")
+	g.show("moment_wrong_booking")
+	d := &stories{t: g.t}
+	d.try(g.walker)
+	g.show("moment_tried_file")
+	g.press("Import 1 payment")
+	g.waitFor(mainFrame, `!document.querySelector("main[data-refresh]") && !document.querySelector("progress")`)
+	g.show("moment_imported_file")
+	g.goTo("/dashboard/account/second-factor")
+	g.press("Begin")
+	g.show("moment_second_factor")
+}
+
 // judge lets axe-core judge the page that is shown, and looks whether it fits its window.
-func (w *walker) judge(what string, width int64) {
-	w.t.Helper()
+func (g *gallery) judge(what string, width int64) {
+	g.t.Helper()
 	var problems []string
-	w.read(mainFrame, judgement, &problems)
+	g.read(mainFrame, judgement, &problems)
 	var needs int64
-	w.read(mainFrame, "document.documentElement.scrollWidth", &needs)
+	g.read(mainFrame, "document.documentElement.scrollWidth", &needs)
 	if needs > width {
 		problems = append(problems, fmt.Sprintf("it needs %d pixels", needs))
 	}
 	for _, problem := range problems {
-		w.t.Errorf("%s: %s", what, problem)
+		g.t.Errorf("%s: %s", what, problem)
 	}
 }
 
@@ -280,22 +335,22 @@ func (w *walker) judge(what string, width int64) {
 const mostBytes = 150_000
 
 // weigh adds up what the page that was opened last has loaded.
-func (w *walker) weigh(kind string) {
-	w.t.Helper()
+func (g *gallery) weigh(kind string) {
+	g.t.Helper()
 	var bytes int64
-	w.read(mainFrame, `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+	g.read(mainFrame, `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
 		.reduce((sum, entry) => sum + entry.encodedBodySize, 0)`, &bytes)
-	w.t.Logf("%s: %d bytes", kind, bytes)
+	g.t.Logf("%s: %d bytes", kind, bytes)
 	if bytes > mostBytes || bytes == 0 {
-		w.t.Errorf("%s loads %d bytes, at most %d are allowed", kind, bytes, mostBytes)
+		g.t.Errorf("%s loads %d bytes, at most %d are allowed", kind, bytes, mostBytes)
 	}
 }
 
 // picture keeps a picture of the whole page.
-func (w *walker) picture(file string) {
-	w.t.Helper()
-	shot := call(w.tab, page.CaptureScreenshot, page.CaptureScreenshotParams{CaptureBeyondViewport: new(true)})
+func (g *gallery) picture(file string) {
+	g.t.Helper()
+	shot := call(g.tab, page.CaptureScreenshot, page.CaptureScreenshotParams{CaptureBeyondViewport: new(true)})
 	if err := os.WriteFile(file, shot.Data, 0o644); err != nil {
-		w.t.Fatal(err)
+		g.t.Fatal(err)
 	}
 }

@@ -33,12 +33,15 @@ func TestABookingIsLoggedAndChanged(t *testing.T) {
 	for _, wrong := range []struct{ field, value, says string }{
 		{"total", "12,50", "An amount such as"}, {"total", "12.505", "An amount such as"},
 		{"countries", "Portugal", "not an ISO 3166-1"}, {"date", "", "This is needed"}, {"date_start", "2030-06-01", "lies after the end date"},
-		{"channels", "", "Choose a channel."}, {"suppliers", "x", "Numbers of suppliers"}, {"pax", "many", "A whole number"},
+		{"channels", "", "Choose a channel."}, {"channels", "", "which has the currency"}, {"suppliers", "x", "Numbers of suppliers"}, {"pax", "many", "A whole number"},
 		{"surname", "", "cannot be empty"},
 	} {
 		a := b.Post(h.At("/bookings/new"), filled(c.ID, wrong.field, wrong.value))
 		if a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), wrong.says) || !strings.Contains(a.Body, "grace@example.org") {
 			t.Errorf("%s %q: %d, and it does not say %q:\n%s", wrong.field, wrong.value, a.Status, wrong.says, a.Text())
+		}
+		if strings.Contains(a.Text(), "Currencies:") {
+			t.Errorf("%s %q: it speaks of a field that is not there", wrong.field, wrong.value)
 		}
 	}
 	made := b.Post(h.At("/bookings/new"), filled(c.ID))

@@ -38,7 +38,7 @@ func (p *pages) newBooking(v *shell.Visit) error {
 			return err
 		}
 		made, err := p.makeBooking(v, form)
-		if ok, err := took(v, form, err, bookingFormFields...); err != nil {
+		if ok, err := took(v, form, err, append(bookingFormFields, "currencies")...); err != nil {
 			return err
 		} else if ok {
 			return v.Done(bookingAt(v, made.ID), "Booking %d is logged.", made.ID)
@@ -61,6 +61,9 @@ func (p *pages) makeBooking(v *shell.Visit, form *shell.Form) (travel.Booking, e
 		currency = c.Currency
 	} else {
 		r.Problems.Wrong("channels", "Choose a channel.")
+		if form.Get("total") != "" {
+			r.Problems.Wrong("total", "It can be read when the channel is chosen, which has the currency.")
+		}
 	}
 	in := bookingFields(r, currency)
 	in.ChannelID = channelID

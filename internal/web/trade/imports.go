@@ -218,7 +218,7 @@ func rowCells(v *shell.Visit, r takeover.Row, in map[string]string) []shell.Cell
 	return []shell.Cell{
 		shell.Ident(int64(r.Line)), {Text: rowWord(r.State), Plain: string(r.State), Tone: cmp.Or(tone, "calm")}, booking,
 		shell.Words(strings.TrimSpace(in["firstname"] + " " + in["surname"])), payment, shell.Words(shell.Say(in["transaction_types"])),
-		shell.Words(in["paid_at"]), amount, shell.Words(r.Reason),
+		shell.Words(strings.ReplaceAll(in["paid_at"], " ", "\u00a0")), amount, shell.Words(r.Reason),
 	}
 }
 
