@@ -41,7 +41,7 @@ func (b *Bookings) Create(ctx context.Context, actor auth.Actor, in travel.Booki
 		return travel.Booking{}, err
 	}
 	uuid := sync.OnceValue(b.NewUUID) // the write may run more than once, and must make the same booking
-	return core.Once(ctx, b.Core, actor, func(tx *db.Tx) (travel.Booking, core.Outcome, error) {
+	return core.OnceShort(ctx, b.Core, actor, func(tx *db.Tx) (travel.Booking, core.Outcome, error) {
 		made, err := b.Make(tx, actor, uuid(), in)
 		return made, core.Outcome{ID: made.ID}, err
 	}, func(ctx context.Context, made core.Outcome) (travel.Booking, error) {
@@ -110,7 +110,7 @@ func (b *Bookings) addTransactions(tx *db.Tx, siteID int64, list ...*travel.Book
 
 // placeBooking checks a booking against its channel, which must be a channel of the same site.
 func placeBooking(tx *db.Tx, b *travel.Booking, p *fault.Problems) error {
-	channel, err := merchants.Channel(tx, b.SiteID, b.ChannelID)
+	channel, err := merchants.ChannelAlone(tx, b.SiteID, b.ChannelID)
 	if errors.Is(err, db.ErrNotFound) {
 		p.Wrong("channels", "There is no channel %d.", b.ChannelID)
 		return nil

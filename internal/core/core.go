@@ -86,20 +86,25 @@ func Write[T any](
 }
 
 // WriteAs is Write for a function that returns nothing but an error.
-func (c *Core) WriteAs(ctx context.Context, actor auth.Actor, fn func(tx *db.Tx) error, riders ...Rider) error {
-	return c.WriteBy(ctx, ClockFor(actor), fn, riders...)
+func (c *Core) WriteAs(ctx context.Context, actor auth.Actor, fn func(tx *db.Tx) error) error {
+	return c.WriteBy(ctx, ClockFor(actor), fn)
 }
 
 // WriteBy runs fn in a writing transaction by the clock of a site. It reads the clock again inside the write: the given
 // one may be minutes old, for example in an import. If somebody has moved the clock since, the write would record
 // something in a past that is closed for reports and statements.
-func (c *Core) WriteBy(ctx context.Context, clock SiteClock, fn func(tx *db.Tx) error, riders ...Rider) error {
-	return c.Store.Write(ctx, func(tx *db.Tx) error {
+func (c *Core) WriteBy(ctx context.Context, clock SiteClock, fn func(tx *db.Tx) error) error {
+	return c.Store.Write(ctx, c.begun(clock, fn, nil))
+}
+
+// begun is fn in a transaction that goes by the clock.
+func (c *Core) begun(clock SiteClock, fn func(tx *db.Tx) error, riders []Rider) func(tx *db.Tx) error {
+	return func(tx *db.Tx) error {
 		if err := begin(tx, &c.known, clock, riders); err != nil {
 			return err
 		}
 		return fn(tx)
-	})
+	}
 }
 
 // ReadBy runs fn in a reading transaction by the clock of a site.

@@ -41,10 +41,27 @@ type Outcome struct {
 func Once[T any](
 	ctx context.Context, c *Core, actor auth.Actor,
 	do func(tx *db.Tx) (T, Outcome, error), find func(ctx context.Context, made Outcome) (T, error),
+) (made T, err error) {
+	return once(ctx, c.Store.Write, c, actor, do, find, nil)
+}
+
+// OnceShort is Once for what is asked for most often and takes a few milliseconds: it shares its transaction with others
+// (db.WriteShort).
+func OnceShort[T any](
+	ctx context.Context, c *Core, actor auth.Actor,
+	do func(tx *db.Tx) (T, Outcome, error), find func(ctx context.Context, made Outcome) (T, error),
 	riders ...Rider,
 ) (made T, err error) {
+	return once(ctx, c.Store.WriteShort, c, actor, do, find, riders)
+}
+
+func once[T any](
+	ctx context.Context, write func(context.Context, func(tx *db.Tx) error) error, c *Core, actor auth.Actor,
+	do func(tx *db.Tx) (T, Outcome, error), find func(ctx context.Context, made Outcome) (T, error),
+	riders []Rider,
+) (made T, err error) {
 	var before Outcome
-	err = c.WriteAs(ctx, actor, func(tx *db.Tx) (err error) {
+	err = write(ctx, c.begun(ClockFor(actor), func(tx *db.Tx) (err error) {
 		if actor.Key.Key == "" {
 			made, _, err = do(tx)
 			return err
@@ -57,7 +74,7 @@ func Once[T any](
 			return err
 		}
 		return finishKey(tx, actor, outcome)
-	}, riders...)
+	}, riders))
 	if err == nil && before != (Outcome{}) {
 		if made, err = find(ctx, before); err == nil && actor.Key.Replayed != nil {
 			*actor.Key.Replayed = true

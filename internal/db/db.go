@@ -42,7 +42,7 @@ type DB struct {
 	read    *sql.DB
 	long    *lane // reads that go through many rows
 	write   *sql.DB
-	queue   *writeQueue // SQLite only: one writer, and its callers share commits
+	queue   *writeQueue // of writes that share commits: on SQLite all, on PostgreSQL the short ones
 	files   *openFiles  // SQLite only
 	counts  *counts
 	watcher atomic.Pointer[func(query string, args []any)] // see Watch
@@ -69,6 +69,12 @@ type Tx struct {
 	work   *work
 	quick  bool // it is a read that leaves many rows to the lane of long reads
 
+	// What a write needs that shares its transaction with others and nothing stands between them (see batch.join).
+	shared   *sharedRows // of the batch
+	sharedAt int         // the place of the table whose rows the write added last
+	ending   bool        // its function is done
+	changed  bool        // it has sent a statement that may change something, or one that failed
+
 	// bulk inserts many rows faster than a statement; nil where there is no such way. See Put.
 	bulk func(t Table, rows [][]any) error
 
@@ -86,12 +92,20 @@ type engine struct {
 	hasSchema string
 	// lockSchema takes the lock under which migrations run; it ends with the transaction.
 	lockSchema string
+	// writers is how many transactions of several writes are open at once, and batchTime how long each takes up writes.
+	writers   int
+	batchTime time.Duration
+	// manyWrites: other writes go on meanwhile, in transactions of their own. beginBatch begins such a shared transaction.
+	manyWrites bool
+	beginBatch string
 	// alone takes the lock of the name $1 until the end of the transaction, or says that another one has it; "" where
 	// there is one writer.
 	alone string
 	// conflict: a uniqueness or reference rule is broken. transient: the same transaction may succeed when it is run
 	// again. unreachable: the database does not answer, or cannot read or write its files.
 	conflict, transient, unreachable func(err error) bool
+	// locked: a lock did not come in time.
+	locked func(err error) bool
 	// lost: the connection is of no use any more. stuck: no write can succeed until somebody has mended the disk or the
 	// server. notCommitted: this error of a COMMIT says for certain that nothing is stored.
 	lost, stuck, notCommitted func(err error) bool
@@ -184,8 +198,18 @@ func (db *DB) Watch(see func(query string, args []any)) {
 // undoes all changes and is returned. A write is over after five seconds, whatever happens to it. A fault of the kind
 // Unavailable says that nothing is stored, unless its reason is OutcomeUnknown.
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
+	return db.writeAs(ctx, false, fn)
+}
+
+// WriteShort is Write for what takes a few milliseconds, such as a request, and mostly succeeds. Several such writes that
+// come at once share one transaction, on PostgreSQL, too. Each is stored, or is not, as if it were alone.
+func (db *DB) WriteShort(ctx context.Context, fn func(tx *Tx) error) error {
+	return db.writeAs(ctx, true, fn)
+}
+
+func (db *DB) writeAs(ctx context.Context, short bool, fn func(tx *Tx) error) error {
 	var last *Tx // of the run that was stored
-	err := db.attempt(ctx, func(tx *Tx) error {
+	err := db.attempt(ctx, short, func(tx *Tx) error {
 		last = tx
 		return fn(tx)
 	})
@@ -196,11 +220,11 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.outward(err)
 }
 
-func (db *DB) attempt(ctx context.Context, fn func(tx *Tx) error) error {
-	if db.queue != nil {
-		return db.queue.do(ctx, fn)
+func (db *DB) attempt(ctx context.Context, short bool, fn func(tx *Tx) error) error {
+	if short || !db.engine.manyWrites {
+		return db.queue.do(ctx, short, fn)
 	}
-	return db.writeWithRetries(ctx, fn)
+	return db.writeAlone(ctx, fn)
 }
 
 // Read runs fn on one consistent snapshot of the database. When fn calls Tx.Long, it runs again, in the lane of long reads.
@@ -239,7 +263,7 @@ func (db *DB) beginRead(ctx context.Context, pool *sql.DB) (sqlTx *sql.Tx, err e
 		return nil, err
 	}
 	opts := &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}
-	if db.queue != nil { // a transaction of SQLite is always a snapshot, and its driver knows no levels
+	if !db.engine.manyWrites { // a transaction of SQLite is always a snapshot, and its driver knows no levels
 		opts = &sql.TxOptions{ReadOnly: true}
 	}
 	for range lossAttempts {
@@ -275,6 +299,7 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	if err := tx.flushBefore(query); err != nil {
 		return 0, err
 	}
+	tx.changed = true
 	tx.show(query, args)
 	res, err := tx.sql.ExecContext(tx.ctx, query, args...)
 	if err != nil {
@@ -331,8 +356,10 @@ func (tx *Tx) Each(query string, args []any, scan func(scan func(dest ...any) er
 // eachAsIs is Each, but it does not write deferred rows first.
 func (tx *Tx) eachAsIs(query string, args []any, scan func(scan func(dest ...any) error) error) error {
 	tx.show(query, args)
+	tx.changed = tx.changed || !strings.HasPrefix(query, "SELECT ")
 	rows, err := tx.sql.QueryContext(tx.ctx, query, args...)
 	if err != nil {
+		tx.changed = true
 		return err
 	}
 	defer rows.Close()
@@ -341,7 +368,10 @@ func (tx *Tx) eachAsIs(query string, args []any, scan func(scan func(dest ...any
 			return err
 		}
 	}
-	return rows.Err()
+	if err = rows.Err(); err != nil {
+		tx.changed = true
+	}
+	return err
 }
 
 // Ids reads a column of whole numbers, in the order of the query.

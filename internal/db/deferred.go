@@ -17,13 +17,16 @@ type Deferral struct {
 
 // NewDeferral declares a deferral for tables. flush writes the rows that are held back.
 func NewDeferral(flush func(tx *Tx) error, tables ...string) *Deferral {
+	named.deferred = append(named.deferred, tables...)
 	return &Deferral{tables: tables, flush: flush}
 }
 
 // NewLastDeferral declares a deferral whose rows are written after those of all others at the end of a write. The flush of
 // another one may add to them.
 func NewLastDeferral(flush func(tx *Tx) error, tables ...string) *Deferral {
-	return &Deferral{tables: tables, flush: flush, last: true}
+	d := NewDeferral(flush, tables...)
+	d.last = true
+	return d
 }
 
 // Defer notes that d holds rows back, so that its flush runs in time.
@@ -54,8 +57,13 @@ func (tx *Tx) flushAt(i int) error {
 
 // flushBefore writes the rows that a statement may have to see: those of the tables that it names.
 func (tx *Tx) flushBefore(query string) error {
+	if len(tx.waiting) == 0 && (tx.shared == nil || tx.shared.count == 0) {
+		return nil
+	}
+	tables := named.in(query)
+	names := func(table string) bool { return slices.Contains(tables, table) }
 	for i := 0; i < len(tx.waiting); {
-		if !named.in(query, tx.waiting[i]) {
+		if !slices.ContainsFunc(tx.waiting[i].tables, names) {
 			i++
 			continue
 		}
@@ -64,38 +72,41 @@ func (tx *Tx) flushBefore(query string) error {
 		}
 		i = 0
 	}
+	if tx.shared != nil && slices.ContainsFunc(tx.shared.tables, func(t sharedTable) bool { return names(t.name) }) {
+		return tx.shared.insert(tx)
+	}
 	return nil
 }
 
-// knownTexts is how many pairs of a statement's text and a deferral are remembered at most.
+// knownTexts is how many texts of statements are remembered at most.
 const knownTexts = 4096
 
-// naming remembers which statements name a table of a deferral, so that each text is searched once.
+// naming remembers which tables of deferrals each statement names, so that each text is searched once.
 type naming struct {
+	deferred []string // the tables of all deferrals; complete before main begins
+
 	mu    sync.Mutex
-	known map[namingKey]bool
+	known map[string][]string // by the text of the statement
 }
 
-type namingKey struct {
-	query    string
-	deferral *Deferral
-}
+var named = naming{known: map[string][]string{}}
 
-var named = naming{known: map[namingKey]bool{}}
-
-func (n *naming) in(query string, d *Deferral) bool {
+func (n *naming) in(query string) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	key := namingKey{query, d}
-	names, ok := n.known[key]
+	tables, ok := n.known[query]
 	if !ok {
 		if len(n.known) >= knownTexts {
 			clear(n.known)
 		}
-		names = slices.ContainsFunc(d.tables, func(table string) bool { return hasWord(query, table) })
-		n.known[key] = names
+		for _, table := range n.deferred {
+			if hasWord(query, table) {
+				tables = append(tables, table)
+			}
+		}
+		n.known[query] = tables
 	}
-	return names
+	return tables
 }
 
 // hasWord reports whether a text contains a whole word: modal_payments does not contain payments.
@@ -124,21 +135,56 @@ const mostPerStatement = 64
 // fewRows share one statement, whatever their number: a payment has so few of each table.
 const fewRows = 8
 
-// InsertRows inserts rows, many with each statement. Each row has one value for each of the columns.
+// InsertRows inserts rows, many with each statement. Each row has one value for each of the columns. At the end of a write
+// that shares its transaction, rows of a deferral go in together with those of the other writes.
 func (tx *Tx) InsertRows(table, columns string, rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	if tx.ending && tx.shared != nil && slices.Contains(named.deferred, table) {
+		return tx.shared.add(tx, table, columns, rows)
+	}
+	return tx.insertNow(table, columns, rows)
+}
+
+// insertNow inserts rows without waiting for those of others.
+func (tx *Tx) insertNow(table, columns string, rows [][]any) error {
 	insert := func(rows [][]any) error {
-		var w Where
-		texts := make([]string, len(rows))
-		for i, values := range rows {
-			texts[i] = w.Values(values...)
+		args := make([]any, 0, len(rows)*len(rows[0]))
+		for _, values := range rows {
+			args = append(args, values...)
 		}
-		_, err := tx.Exec("INSERT INTO "+table+" ("+columns+") VALUES "+strings.Join(texts, ", "), w.Args...)
+		_, err := tx.Exec(insertText(insertKey{table, columns, len(rows), len(rows[0])}), args...)
 		return err
 	}
-	if n := len(rows); n > 0 && n <= fewRows {
+	if len(rows) <= fewRows {
 		return insert(rows)
 	}
 	return InPowers(rows, insert)
+}
+
+// insertKey says what an INSERT looks like.
+type insertKey struct {
+	table, columns string
+	rows, values   int // rows, and values of each
+}
+
+// insertTexts remembers the texts of INSERTs: making one takes longer than many an insert. There are as many as the
+// program has tables, times the numbers of rows that InsertRows has in one statement.
+var insertTexts sync.Map
+
+func insertText(key insertKey) string {
+	if text, ok := insertTexts.Load(key); ok {
+		return text.(string)
+	}
+	var w Where
+	rows := make([]string, key.rows)
+	for i := range rows {
+		rows[i] = w.Values(make([]any, key.values)...)
+	}
+	text := "INSERT INTO " + key.table + " (" + key.columns + ") VALUES " + strings.Join(rows, ", ")
+	insertTexts.Store(key, text)
+	return text
 }
 
 // InPowers calls each with pieces of a list, in its order. Their lengths are powers of two, the longest first.

@@ -60,3 +60,6 @@ func (db *DB) CallersInLane() int {
 	defer db.long.mu.Unlock()
 	return len(db.long.callers)
 }
+
+// Writers is how many transactions of several writes are open at once.
+func (db *DB) Writers() int { return db.engine.writers }

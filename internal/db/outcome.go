@@ -102,7 +102,7 @@ func (t *trouble) at(now time.Time) error {
 // Ready returns an error if the database takes no writes. try is a small write that shows whether one succeeds. If it
 // does, but an ordinary write has found no room in the last five seconds, that counts.
 func (db *DB) Ready(ctx context.Context, try func(tx *Tx) error) error {
-	if err := db.attempt(ctx, try); err != nil {
+	if err := db.attempt(ctx, false, try); err != nil {
 		return db.outward(err)
 	}
 	return db.outward(db.trouble.at(db.clock()))

@@ -55,7 +55,8 @@ var postgresEngine = &engine{
 			// lock that did not come, an error of the server's disk
 			strings.HasPrefix(c, "08") || strings.HasPrefix(c, "53") || strings.HasPrefix(c, "57") || c == "55P03" || c == "58030"
 	},
-	lost: lostPostgres,
+	locked: func(err error) bool { return postgresCode(err) == "55P03" },
+	lost:   lostPostgres,
 	stuck: func(err error) bool { // the disk is full or broken, or the server takes no writes
 		return slices.Contains([]string{"53100", "58030", readOnlyServer}, postgresCode(err))
 	},
@@ -65,6 +66,10 @@ var postgresEngine = &engine{
 			errors.Is(err, pgx.ErrTxCommitRollback) || errors.Is(err, sql.ErrTxDone)
 		// pgconn.SafeToRetry does not help: it says yes of a COMMIT whose answer was cut off.
 	},
+	writers: 4, batchTime: 20 * time.Millisecond, manyWrites: true,
+	// Those of a batch hold locks for one another, in no order. So a lock that does not come soon may be held by somebody who
+	// waits for one of ours.
+	beginBatch: "SET LOCAL lock_timeout = 100",
 	columns: `SELECT c.relname, a.attname, upper(format_type(a.atttypid, NULL)),
 			COALESCE(array_position(i.indkey::int2[], a.attnum) + 1, 0), a.attidentity <> ''
 		FROM pg_class c
@@ -156,6 +161,7 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB,
 	long.SetConnMaxIdleTime(5 * time.Minute)
 	db := &DB{engine: postgresEngine, clock: clock, read: pool, write: pool, counts: newCounts()}
 	db.laneOf(long)
+	db.queue = newWriteQueue(db, turn{})
 	return db, nil
 }
 
@@ -164,12 +170,12 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB,
 // long as the life of a write: together they stay within FinalAfter (R0).
 const idleInTransaction = "idle_in_transaction_session_timeout"
 
-// writeWithRetries runs fn in a transaction of its own, and again if another transaction got in its way: after a
+// writeAlone runs fn in a transaction of its own, and again if another transaction got in its way: after a
 // serialization failure, a deadlock, or a broken uniqueness or reference rule. A broken rule is mostly a race: two
 // transactions looked, found nothing, and inserted the same. The second run then sees what the other one wrote. It also
 // runs again when a connection was lost before the commit: nothing is stored then. All runs together have the life of
 // one write.
-func (db *DB) writeWithRetries(ctx context.Context, fn func(tx *Tx) error) error {
+func (db *DB) writeAlone(ctx context.Context, fn func(tx *Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, writeLifetime)
 	defer cancel()
 	var err error
@@ -197,21 +203,6 @@ func (db *DB) writeWithRetries(ctx context.Context, fn func(tx *Tx) error) error
 		}
 	}
 	return err
-}
-
-// writeOnce uses the level "read committed". This is enough: a write first locks the rows that it depends on, by an
-// UPDATE … RETURNING with a condition, and this reads what is committed at that moment. Foreign keys and unique
-// indexes guard the rest.
-func (db *DB) writeOnce(ctx context.Context, fn func(tx *Tx) error) error {
-	sqlTx, err := db.write.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-	if err != nil {
-		return err
-	}
-	if err := runGuarded(fn, db.tx(ctx, sqlTx)); err != nil {
-		_ = sqlTx.Rollback() // the error of fn is the one to return
-		return err
-	}
-	return db.commit(ctx, sqlTx)
 }
 
 // renewAfter reports whether another connection may do better after an error. A server that restarts or changes its role

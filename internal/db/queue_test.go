@@ -1,9 +1,11 @@
 package db_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -16,52 +18,59 @@ import (
 // fails leaves nothing behind.
 func TestOneOfManyWritesFailsAlone(t *testing.T) {
 	dbtest.OnBothOpen(t, func(t *testing.T, database *db.DB) {
-		const many = 30
-		var want []string
-		var all, waiting sync.WaitGroup
-		begun, others := make(chan struct{}), make(chan struct{})
-		write := func(i int, first func()) {
-			path := fmt.Sprintf("site-%02d", i)
-			err := database.Write(t.Context(), func(tx *db.Tx) error {
-				first()
-				if _, err := dbtest.InsertSite(tx, travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")}); err != nil {
-					return err
-				}
-				if i%3 == 1 {
-					return errNotThisOne
-				}
-				return nil
-			})
-			if failed := errors.Is(err, errNotThisOne); failed != (i%3 == 1) {
-				t.Errorf("write %d answers %v", i, err)
-			}
-		}
-		all.Go(func() {
-			write(0, sync.OnceFunc(func() {
-				close(begun)
-				<-others
-			}))
-		})
-		<-begun
-		waiting.Add(many - 1)
-		for i := range many {
-			if i%3 != 1 {
-				want = append(want, fmt.Sprintf("site-%02d", i))
-			}
-			if i > 0 {
-				all.Go(func() {
-					waiting.Done()
-					write(i, func() {})
-				})
-			}
-		}
-		waiting.Wait()
-		close(others)
-		all.Wait()
-		got := sitePaths(t, database)
-		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			t.Errorf("stored %v, want %v", got, want)
-		}
+		failAlone(t, database, database.Write, "long")
+		failAlone(t, database, database.WriteShort, "short")
 	})
+}
+
+func failAlone(
+	t *testing.T, database *db.DB, writeAs func(context.Context, func(tx *db.Tx) error) error, kind string,
+) {
+	const many = 30
+	var want []string
+	var all, waiting sync.WaitGroup
+	begun, others := make(chan struct{}), make(chan struct{})
+	write := func(i int, first func()) {
+		path := fmt.Sprintf("%s-%02d", kind, i)
+		err := writeAs(t.Context(), func(tx *db.Tx) error {
+			first()
+			if _, err := dbtest.InsertSite(tx, travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")}); err != nil {
+				return err
+			}
+			if i%3 == 1 {
+				return errNotThisOne
+			}
+			return nil
+		})
+		if failed := errors.Is(err, errNotThisOne); failed != (i%3 == 1) {
+			t.Errorf("write %d answers %v", i, err)
+		}
+	}
+	all.Go(func() {
+		write(0, sync.OnceFunc(func() {
+			close(begun)
+			<-others
+		}))
+	})
+	<-begun
+	waiting.Add(many - 1)
+	for i := range many {
+		if i%3 != 1 {
+			want = append(want, fmt.Sprintf("%s-%02d", kind, i))
+		}
+		if i > 0 {
+			all.Go(func() {
+				waiting.Done()
+				write(i, func() {})
+			})
+		}
+	}
+	waiting.Wait()
+	close(others)
+	all.Wait()
+	got := slices.DeleteFunc(sitePaths(t, database), func(path string) bool { return !strings.HasPrefix(path, kind) })
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("stored %v, want %v", got, want)
+	}
 }

@@ -10,6 +10,11 @@ import (
 // rule of the schema is an ErrConflict.
 func (tx *Tx) Savepoint(fn func() error) error {
 	// Rows held back until now must not be rolled back with fn, and those that fn holds back must.
+	if tx.shared != nil {
+		if err := tx.shared.insert(tx); err != nil {
+			return err
+		}
+	}
 	if err := tx.Flush(); err != nil {
 		return err
 	}

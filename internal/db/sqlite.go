@@ -38,8 +38,11 @@ var sqliteEngine = &engine{
 		c := sqliteCode(err)
 		return c == sqlite3.SQLITE_CANTOPEN || stuckSQLite(err)
 	},
-	lost:  func(error) bool { return false },
-	stuck: stuckSQLite,
+	locked:    func(error) bool { return false },
+	lost:      func(error) bool { return false },
+	stuck:     stuckSQLite,
+	writers:   1,
+	batchTime: 100 * time.Millisecond,
 	// After an error of the disk, the end of the write-ahead log may hold the commit or not: who reads it next decides.
 	notCommitted: func(err error) bool { return sqliteCode(err) != sqlite3.SQLITE_IOERR },
 	// Only {{serial}} gives the type INTEGER.
@@ -125,7 +128,7 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	if db.files, err = openedFiles(path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	db.queue = newWriteQueue(db)
+	db.queue = newWriteQueue(db, openTurn(path))
 	return db, nil
 }
 

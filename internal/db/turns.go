@@ -24,7 +24,7 @@ const turnSuffix = ".turn"
 // something to write, and also while it waits for SQLite; and the import waits until it could have that lock alone. In its
 // own process writes wait in one line, and PostgreSQL has many writers.
 func (db *DB) GiveWay(ctx context.Context) error {
-	if db.queue == nil || db.queue.turn.alone() {
+	if db.engine.manyWrites || db.queue.turn.alone() {
 		return ctx.Err()
 	}
 	caller := ctx

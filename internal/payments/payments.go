@@ -75,7 +75,7 @@ func (p *Payments) takeIn(
 	if in.Reference != "" && in.ChannelID != nil {
 		riders = append(riders, referenceRider(actor.SiteID, *in.ChannelID, in.PSP, in.Reference, &before))
 	}
-	return core.Once(ctx, p.Core, actor, func(tx *db.Tx) (made takenIn, _ core.Outcome, err error) {
+	return core.OnceShort(ctx, p.Core, actor, func(tx *db.Tx) (made takenIn, _ core.Outcome, err error) {
 		site, err := merchants.SiteInForce(tx, actor.SiteID)
 		if err != nil {
 			return made, core.Outcome{}, err

@@ -1,0 +1,257 @@
+package db_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+)
+
+// leftRows are rows that a write of these tests leaves to its end, by table. Children refer to parents.
+var (
+	leftRows = db.NewLocal[struct{ parents, children [][]any }]()
+	leaving  = db.NewDeferral(func(tx *db.Tx) error {
+		rows := leftRows.Of(tx)
+		if err := tx.InsertRows("left_parents", "id", rows.parents); err != nil {
+			return err
+		}
+		return tx.InsertRows("left_children", "parent", rows.children)
+	}, "left_parents", "left_children")
+)
+
+// leave leaves a parent to the end of the write if it has an id, and a child of each of the others.
+func leave(tx *db.Tx, parent int, of ...int) {
+	rows := leftRows.Of(tx)
+	if parent != 0 {
+		rows.parents = append(rows.parents, []any{parent})
+	}
+	for _, id := range of {
+		rows.children = append(rows.children, []any{id})
+	}
+	tx.Defer(leaving)
+}
+
+// onLeftTables runs a test on both engines, with the tables of leave.
+func onLeftTables(t *testing.T, test func(t *testing.T, store *db.DB)) {
+	t.Parallel()
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		dbtest.Write(t, store, func(tx *db.Tx) error {
+			if _, err := tx.Exec("CREATE TABLE left_parents (id BIGINT PRIMARY KEY)"); err != nil {
+				return err
+			}
+			_, err := tx.Exec("CREATE TABLE left_children (parent BIGINT NOT NULL REFERENCES left_parents (id))")
+			return err
+		})
+		test(t, store)
+	})
+}
+
+// atOnce runs short writes that all wait for one transaction, in their order. It returns their errors, and the statements
+// that ran. The transaction begins with one more write, which changes nothing and is refused.
+func atOnce(t *testing.T, store *db.DB, writes ...func(tx *db.Tx) error) (errs []error, ran []dbtest.Statement) {
+	t.Helper()
+	return atOnceThen(t, store, func(int) {}, writes...)
+}
+
+// atOnceThen is atOnce, and tells which write was answered.
+func atOnceThen(
+	t *testing.T, store *db.DB, answer func(i int), writes ...func(tx *db.Tx) error,
+) (errs []error, ran []dbtest.Statement) {
+	t.Helper()
+	errs = make([]error, len(writes))
+	ran = dbtest.Statements(store, func() {
+		var busy, all sync.WaitGroup
+		queued, answered := make(chan struct{}), make(chan struct{})
+		hold := func(until chan struct{}) {
+			busy.Add(1)
+			begun := sync.OnceFunc(busy.Done)
+			all.Go(func() {
+				err := store.WriteShort(t.Context(), func(*db.Tx) error {
+					begun()
+					<-until
+					return errNotThisOne
+				})
+				if !errors.Is(err, errNotThisOne) {
+					t.Errorf("a write that only waits answers %v", err)
+				}
+			})
+			busy.Wait()
+		}
+		hold(queued)
+		for range store.Writers() - 1 {
+			hold(answered)
+		}
+		var waiting sync.WaitGroup
+		for i, write := range writes {
+			waiting.Go(func() {
+				errs[i] = store.WriteShort(t.Context(), write)
+				answer(i)
+			})
+			store.AwaitQueued(i + 1)
+		}
+		close(queued)
+		waiting.Wait()
+		close(answered)
+		all.Wait()
+	})
+	return errs, ran
+}
+
+// stored lists what is in both tables, in order.
+func leftStored(t *testing.T, store *db.DB) (parents, children []int64) {
+	t.Helper()
+	dbtest.Read(t, store, func(tx *db.Tx) (err error) {
+		if parents, err = db.Ids(tx, "SELECT id FROM left_parents ORDER BY id"); err == nil {
+			children, err = db.Ids(tx, "SELECT parent FROM left_children ORDER BY parent")
+		}
+		return err
+	})
+	return parents, children
+}
+
+// inserts counts the INSERTs into a table.
+func inserts(ran []dbtest.Statement, table string) int {
+	return len(slices.DeleteFunc(slices.Clone(ran), func(s dbtest.Statement) bool {
+		return !strings.HasPrefix(s.Query, "INSERT INTO "+table+" ")
+	}))
+}
+
+// TestWritesAtOnceShareTheirInserts: what each of several writes leaves to its end goes in with what the others leave. Each
+// refers to its own rows, so a parent goes in before its children, though another write has left children already.
+func TestWritesAtOnceShareTheirInserts(t *testing.T) {
+	onLeftTables(t, func(t *testing.T, store *db.DB) {
+		const many = 8
+		writes := make([]func(tx *db.Tx) error, many)
+		for i := range writes {
+			writes[i] = func(tx *db.Tx) error { leave(tx, i+1, i+1, i+1); return nil }
+		}
+		errs, ran := atOnce(t, store, writes...)
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		parents, children := leftStored(t, store)
+		if len(parents) != many || len(children) != 2*many {
+			t.Errorf("stored %v and %v", parents, children)
+		}
+		if p, c := inserts(ran, "left_parents"), inserts(ran, "left_children"); p != 1 || c != 1 {
+			t.Errorf("%d statements insert parents and %d children, want 1 and 1", p, c)
+		}
+		runs := 0
+		errs, _ = atOnce(t, store,
+			func(tx *db.Tx) error { runs++; leave(tx, 0, 1); return nil },
+			func(tx *db.Tx) error { leave(tx, 20, 20); return nil })
+		if err := errors.Join(errs...); err != nil || runs != 1 {
+			t.Errorf("a child of an old parent, and then a new one with its child: %d runs, %v", runs, err)
+		}
+	})
+}
+
+// TestAWriteSeesWhatOthersLeft: a write that asks for the rows of an earlier one finds them, though they wait.
+func TestAWriteSeesWhatOthersLeft(t *testing.T) {
+	onLeftTables(t, func(t *testing.T, store *db.DB) {
+		var seen []int64
+		errs, ran := atOnce(t, store,
+			func(tx *db.Tx) error { leave(tx, 1, 1); return nil },
+			func(tx *db.Tx) (err error) {
+				seen, err = db.Ids(tx, "SELECT parent FROM left_children")
+				return err
+			},
+			func(tx *db.Tx) error { leave(tx, 2, 1); return nil },
+			func(tx *db.Tx) error { // what it takes back is only its own
+				err := tx.Savepoint(func() error {
+					_, err := tx.Exec("DELETE FROM left_children WHERE parent = $1", 1)
+					return errors.Join(err, errNotThisOne)
+				})
+				if !errors.Is(err, errNotThisOne) {
+					return err
+				}
+				return nil
+			})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(seen, []int64{1}) {
+			t.Errorf("a later write saw %v of an earlier one, want 1", seen)
+		}
+		parents, children := leftStored(t, store)
+		if !slices.Equal(parents, []int64{1, 2}) || !slices.Equal(children, []int64{1, 1}) {
+			t.Errorf("stored %v and %v, want 1 2 and 1 1; %d statements ran", parents, children, len(ran))
+		}
+	})
+}
+
+// TestAShortWriteThatFailsIsTakenBackAlone: one that is refused before it has changed anything costs the others nothing. One
+// that fails later makes them run once more, without what it has written.
+func TestAShortWriteThatFailsIsTakenBackAlone(t *testing.T) {
+	for name, refuse := range map[string]func(tx *db.Tx) error{
+		"refused at once": func(*db.Tx) error { return errNotThisOne },
+		"after a change": func(tx *db.Tx) error {
+			_, err := tx.Exec("INSERT INTO left_parents (id) VALUES ($1)", 50)
+			return errors.Join(err, errNotThisOne)
+		},
+		"by a rule of the schema": func(tx *db.Tx) error {
+			_, err := tx.Exec("INSERT INTO left_children (parent) VALUES ($1)", 51)
+			return err
+		},
+		"at its end": func(tx *db.Tx) error { leave(tx, 52, 53); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			onLeftTables(t, func(t *testing.T, store *db.DB) {
+				var runs [3]int
+				count := func(i int) func(tx *db.Tx) error {
+					return func(tx *db.Tx) error { runs[i]++; leave(tx, i+1, i+1); return nil }
+				}
+				errs, _ := atOnce(t, store, count(0), refuse, count(1), count(2))
+				if errs[1] == nil || errors.Join(errs[0], errs[2], errs[3]) != nil {
+					t.Errorf("answered %v", errs)
+				}
+				parents, children := leftStored(t, store)
+				if want := []int64{1, 2, 3}; !slices.Equal(parents, want) || !slices.Equal(children, want) {
+					t.Errorf("stored %v and %v, want %v in both", parents, children, want)
+				}
+				if again := name != "refused at once"; runs[0] > 1 != again {
+					t.Errorf("the first one ran %d times", runs[0])
+				}
+			})
+		})
+	}
+}
+
+// TestAWriteThatWaitsForALockHoldsNobodyUp: on PostgreSQL a short write may want a row that another transaction has. It waits
+// alone, and those that share a transaction with it are answered meanwhile.
+func TestAWriteThatWaitsForALockHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	store := dbtest.Open(t, dbtest.Engines[1].Database(t), dbtest.AtStart)
+	dbtest.Write(t, store, put("wanted"))
+	take := func(tx *db.Tx) error {
+		_, err := tx.Exec("UPDATE jobs SET attempts = attempts + 1 WHERE name = 'wanted'")
+		return err
+	}
+	locked, free := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		lock := sync.OnceFunc(func() {
+			close(locked)
+			<-free
+		})
+		dbtest.Write(t, store, func(tx *db.Tx) error {
+			err := take(tx)
+			lock()
+			return err
+		})
+	})
+	<-locked
+	errs, _ := atOnceThen(t, store, func(i int) {
+		if i == 1 {
+			close(free)
+		}
+	}, take, put("beside"))
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
