@@ -49,6 +49,7 @@ func (b *batch) write(first *writeCall) {
 	}
 	b.failed, b.careful = true, true
 	list := b.ran
+	b.queue.db.work.again.Add(int64(len(list)))
 	for rest := list; len(rest) > 0; rest = rest[len(b.ran):] {
 		b.ran = nil
 		again := func() *writeCall {
@@ -177,6 +178,7 @@ func (b *batch) inSavepoint(call *writeCall) error {
 // eachAlone runs each call in a transaction of its own, and answers it. Where there are many writers, nobody waits for it.
 func (b *batch) eachAlone(calls []*writeCall) {
 	db := b.queue.db
+	db.work.again.Add(int64(len(calls)))
 	for _, call := range calls {
 		if db.engine.manyWrites {
 			b.queue.writers.Go(func() { call.answer <- db.writeAlone(call.ctx, call.fn) })

@@ -5,7 +5,7 @@ import "sync/atomic"
 // Work is how much an open database was asked to do since it was opened, by this process.
 type Work struct {
 	Statements int64 // SQL statements of reads and writes, without BEGIN, COMMIT and savepoints
-	Commits    int64 // writing transactions that were stored; on SQLite many writes share one
+	Commits    int64 // writing transactions that were stored; many writes may share one
 	Again      int64 // runs of writes that came after a first one, because another transaction got in the way
 }
 
