@@ -98,9 +98,11 @@ func TestTheClient(t *testing.T) {
 	if string(moved) != "GET /b HTTP/1.1\r\n\r\n" {
 		t.Errorf("another path: %q", moved)
 	}
-	k := kind{"busy", 2, 200, func(_ *rand.Rand, into []byte) []byte { return request(into, http.MethodGet, "/busy", "", nil) }}
+	k := kind{name: "busy", callers: 2, status: 200, make: func(_ *rand.Rand, into []byte) []byte {
+		return request(into, http.MethodGet, "/busy", "", nil)
+	}}
 	l, err := drive(t.Context(), server.Listener.Addr().String(), k, 5*time.Millisecond)
-	if err == nil || l.failed == 0 || l.statuses[503] != l.failed {
+	if err == nil || l.failed == 0 || l.statuses[503] != l.failed || len(l.refused) != l.failed || l.silent != 0 {
 		t.Errorf("nothing is served, and the load is %+v, %v", l, err)
 	}
 }

@@ -63,9 +63,9 @@ func (c *conn) do(request []byte) (status int, err error) {
 		return 0, err
 	}
 	if length >= 0 {
-		return status, c.take(length, status != c.expect)
+		return status, c.take(length, !wanted(status, c.expect))
 	}
-	return status, c.chunks(status != c.expect)
+	return status, c.chunks(!wanted(status, c.expect))
 }
 
 // line reads one line without its end.

@@ -114,7 +114,7 @@ func (b *bench) databaseTurn(ctx context.Context, turn int) (list []figures, err
 	v := &visitor{h: b.house, one: []int64{1}, all: []int64{1}}
 	var kinds []kind
 	for _, k := range v.kinds(b.callers, b.many) {
-		size, measured := b.sizes[k.name]
+		size, measured := b.answers[k.name]
 		what := map[string]string{getBooking: "row", createBooking: "booking", logPayment: "payment"}[k.name]
 		if !measured || what == "" {
 			continue

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"sync"
 	"syscall"
@@ -18,11 +19,15 @@ type kind struct {
 	// make appends the next request of a caller to a buffer that is used again. The body of the answer goes to seen, where
 	// that is set.
 	make func(r *rand.Rand, into []byte) []byte
+	// every is the time between two requests of a caller; 0: the next one follows the answer. A caller who is late does not wait.
+	every time.Duration
 }
 
 // load is what the callers of a kind have seen.
 type load struct {
 	took     []time.Duration // of the requests that were answered as they should be, in order
+	refused  []time.Duration // of those that were answered with 429 or 503, in order; they count as failed, too
+	silent   int             // of these, those without Retry-After
 	failed   int
 	failure  string // the first one
 	bytes    int64
@@ -55,6 +60,8 @@ func drive(ctx context.Context, address string, k kind, lasts time.Duration) (lo
 	sum := load{lasted: time.Since(began), client: ownTime() - cpu, statuses: map[int]int{}}
 	for _, l := range loads {
 		sum.took = append(sum.took, l.took...)
+		sum.refused = append(sum.refused, l.refused...)
+		sum.silent += l.silent
 		sum.failed += l.failed
 		sum.bytes += l.bytes
 		if sum.failure == "" {
@@ -65,6 +72,7 @@ func drive(ctx context.Context, address string, k kind, lasts time.Duration) (lo
 		}
 	}
 	slices.Sort(sum.took)
+	slices.Sort(sum.refused)
 	if len(sum.took) == 0 {
 		return sum, fmt.Errorf("%s: no request was answered: %s", k.name, sum.failure)
 	}
@@ -75,20 +83,25 @@ func drive(ctx context.Context, address string, k kind, lasts time.Duration) (lo
 func (c *conn) loop(ctx context.Context, address string, k kind, end time.Time, r *rand.Rand) load {
 	l := load{statuses: map[int]int{}}
 	var buffer []byte
-	for {
-		began := time.Now()
-		if len(l.statuses) > 0 && began.After(end) || ctx.Err() != nil {
+	for next := time.Now(); ; next = next.Add(k.every) {
+		if k.every > 0 && !until(ctx, next) || ctx.Err() != nil || len(l.statuses) > 0 && time.Now().After(end) {
 			return l
 		}
 		buffer = k.make(r, buffer)
-		began = time.Now()
+		began := time.Now()
 		status, err := c.do(buffer)
 		took := time.Since(began)
 		l.bytes += int64(c.bytes)
 		l.statuses[status]++
-		if err == nil && status == k.status {
+		if err == nil && wanted(status, k.status) {
 			l.took = append(l.took, took)
 			continue
+		}
+		if err == nil && (status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests) {
+			l.refused = append(l.refused, took)
+			if !c.retries {
+				l.silent++
+			}
 		}
 		l.failed++
 		if l.failure == "" {
@@ -103,6 +116,25 @@ func (c *conn) loop(ctx context.Context, address string, k kind, end time.Time, 
 			return l
 		}
 		*c, c.expect = *next, k.status
+	}
+}
+
+// anySuccess stands for the status of an answer that is 200 or 201.
+const anySuccess = -1
+
+func wanted(status, expected int) bool {
+	return status == expected || expected == anySuccess && (status == http.StatusOK || status == http.StatusCreated)
+}
+
+// until waits for an instant. It reports whether that came before the end of the context.
+func until(ctx context.Context, at time.Time) bool {
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
 	}
 }
 

@@ -47,7 +47,7 @@ type visitor struct {
 func (v *visitor) path(rest string) string { return "/" + book.SitePath + "/rest/svc/v2/" + rest }
 
 func (v *visitor) get(name string, callers int, path func(r *rand.Rand, into []byte) []byte) kind {
-	return kind{name, callers, http.StatusOK, func(r *rand.Rand, into []byte) []byte {
+	return kind{name: name, callers: callers, status: http.StatusOK, make: func(r *rand.Rand, into []byte) []byte {
 		var room [200]byte
 		return request(into, http.MethodGet, string(path(r, append(room[:0], v.path("")...))), v.h.Token, nil)
 	}}
@@ -80,15 +80,15 @@ func (v *visitor) kinds(callers, many int) []kind {
 		v.get(byMonth, callers, fixed("exposure?by=month")),
 		v.get(runOff, callers, fixed("exposure/run-off")),
 	}
-	for _, n := range writers(callers, many) {
-		list = append(list,
-			kind{createBooking, n, http.StatusCreated, v.booking},
-			kind{logPayment, n, http.StatusCreated, func(r *rand.Rand, into []byte) []byte { return v.payment(r, into, v.one, true) }},
-		)
+	write := func(name string, callers int, make func(r *rand.Rand, into []byte) []byte) {
+		list = append(list, kind{name: name, callers: callers, status: http.StatusCreated, make: make})
 	}
-	return append(list, kind{logPayments, callers, http.StatusCreated, func(r *rand.Rand, into []byte) []byte {
-		return v.payment(r, into, v.all, false)
-	}})
+	for _, n := range writers(callers, many) {
+		write(createBooking, n, v.booking)
+		write(logPayment, n, func(r *rand.Rand, into []byte) []byte { return v.payment(r, into, v.one, true) })
+	}
+	write(logPayments, callers, func(r *rand.Rand, into []byte) []byte { return v.payment(r, into, v.all, false) })
+	return list
 }
 
 // writers are with how many callers writes are measured.

@@ -102,7 +102,7 @@ func (b *bench) bareTurn(ctx context.Context, turn int) ([]figures, error) {
 	v := &visitor{h: b.house, one: []int64{1}, all: []int64{1}}
 	var kinds []kind
 	for _, k := range v.kinds(b.callers, 0) {
-		size, measured := b.sizes[k.name]
+		size, measured := b.answers[k.name]
 		if !measured {
 			continue
 		}

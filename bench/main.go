@@ -24,6 +24,7 @@ import (
 type options struct {
 	engine, only, kinds, dir, json string
 	size                           book.Size
+	sizes                          string
 	callers, many, turns, rows     int
 	lasts                          time.Duration
 	peer, limits                   bool
@@ -40,6 +41,7 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "", "folder that keeps the books for the next run (default: a temporary one, removed at the end)")
 	flag.StringVar(&o.json, "json", "", "also write the figures to this file")
 	flag.Int64Var(&o.size.Bookings, "bookings", 50_000, "bookings of the book")
+	flag.StringVar(&o.sizes, "sizes", "10000,1000000", "bookings of the books that the part growth compares")
 	flag.Int64Var(&o.size.Payments, "payments", 1, "payments of each booking")
 	flag.IntVar(&o.callers, "callers", 32, "callers at the same time")
 	flag.IntVar(&o.many, "many", 128, "callers with whom writes are measured besides; 0 leaves that out")
@@ -65,11 +67,11 @@ func exit(err error) {
 // bench is one run.
 type bench struct {
 	options
-	out    io.Writer
-	chosen *regexp.Regexp
-	house  *house
-	sizes  map[string]float64 // bytes of the product's answers, by kind
-	result result
+	out     io.Writer
+	chosen  *regexp.Regexp
+	house   *house
+	answers map[string]float64 // bytes of the product's answers, by kind
+	result  result
 }
 
 // parts are what can be measured with -only.
@@ -78,6 +80,11 @@ var parts = []struct {
 	run  func(ctx context.Context, b *bench) error
 }{
 	{"requests", requests},
+	{"start", start},
+	{"overload", overload},
+	{"soak", soak},
+	{"processes", processes},
+	{"growth", growth},
 }
 
 func partNames() (list []string) {
@@ -89,7 +96,7 @@ func partNames() (list []string) {
 
 // run makes the book and measures what the options ask for.
 func run(ctx context.Context, out io.Writer, o options) (err error) {
-	b := &bench{options: o, out: out, sizes: map[string]float64{}}
+	b := &bench{options: o, out: out, answers: map[string]float64{}}
 	if b.chosen, err = regexp.Compile(o.kinds); err != nil {
 		return fmt.Errorf("-kinds: %w", err)
 	}
@@ -103,6 +110,9 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 		defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
 	}
 	if b.dir, err = filepath.Abs(b.dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(b.dir, 0o755); err != nil {
 		return err
 	}
 	b.result = result{

@@ -86,7 +86,7 @@ func (p *pocketBase) kinds() []kind {
 	const records = "/api/collections/bookings/records"
 	bookings := p.b.size.Bookings
 	get := func(name string, path func(r *rand.Rand, into []byte) []byte) kind {
-		return kind{name, p.b.callers, http.StatusOK, func(r *rand.Rand, into []byte) []byte {
+		return kind{name: name, callers: p.b.callers, status: http.StatusOK, make: func(r *rand.Rand, into []byte) []byte {
 			var room [300]byte
 			return request(into, http.MethodGet, string(path(r, append(room[:0], records...))), p.token, nil)
 		}}
@@ -102,7 +102,7 @@ func (p *pocketBase) kinds() []kind {
 		}),
 	}
 	for _, n := range writers(p.b.callers, p.b.many) {
-		list = append(list, kind{createBooking, n, http.StatusOK, func(r *rand.Rand, into []byte) []byte {
+		list = append(list, kind{name: createBooking, callers: n, status: http.StatusOK, make: func(r *rand.Rand, into []byte) []byte {
 			var room [900]byte
 			body := fmt.Appendf(room[:0], `{"uuid":"%016x-%016x","site_id":1,"channel_id":%d,"author_id":2,"author":"bench","author_name":"bench",`+
 				`"content":"Seven nights, half board","firstname":"Ada","surname":"Lovelace%d","email":"traveller%d@example.org","start_day":20700,`+

@@ -126,15 +126,24 @@ func (h *house) people(ctx context.Context, service *app.App) error {
 // settings are those of the measured program that are not its defaults: all callers are one caller to it.
 var settings = []string{"--requests-per-caller", "1024", "--requests-waiting", "1024"}
 
-// start starts the program over the book.
-func (h *house) start(ctx context.Context, more ...string) (err error) {
+// begin starts the program over the book.
+func (h *house) begin(ctx context.Context, more ...string) (err error) {
 	args := append([]string{"serve", "--database", h.database, "--listen", "127.0.0.1:0", "--log-level", "warn"}, more...)
 	env := []string{"HOLDFAST_KEYS_FILE=" + h.keys(), "HOLDFAST_ECB_URL=http://127.0.0.1:1/"}
 	h.server, err = begin(ctx, filepath.Join(h.dir, "log"), env, h.program, args...)
-	if err != nil {
+	return err
+}
+
+// start is begin, and signs in.
+func (h *house) start(ctx context.Context, more ...string) error {
+	if err := h.begin(ctx, more...); err != nil {
 		return err
 	}
-	return h.signIn(ctx)
+	if err := h.signIn(ctx); err != nil {
+		h.server.end()
+		return err
+	}
+	return nil
 }
 
 // signIn signs the operator in to the dashboard, for the page System.

@@ -124,7 +124,20 @@ type result struct {
 	Payments int64     `json:"payments"`
 	Callers  int       `json:"callers"`
 	Notes    []string  `json:"notes,omitempty"`
-	Figures  []figures `json:"figures"`
+	Figures  []figures `json:"figures,omitempty"`
+	Facts    []said    `json:"facts,omitempty"` // figures that are not of one kind of request
+}
+
+// said is one figure, in words.
+type said struct {
+	What   string `json:"what"`
+	Value  string `json:"value"`
+	Target string `json:"target,omitempty"`
+}
+
+// fact notes a figure.
+func (r *result) fact(what, target, format string, args ...any) {
+	r.Facts = append(r.Facts, said{what, fmt.Sprintf(format, args...), target})
 }
 
 // add keeps the median of the turns of each kind.
@@ -159,6 +172,27 @@ func (r *result) find(subject, kind string, callers int) (figures, bool) {
 // print writes the tables, as docs/performance.md has them.
 func (r *result) print(out io.Writer) {
 	fmt.Fprintf(out, "\n`%s`\n\n%s\n\n", r.Command, r.Machine)
+	if len(r.Facts) > 0 {
+		rows := [][]string{{"what", "measured", "target"}}
+		for _, f := range r.Facts {
+			rows = append(rows, []string{f.What, f.Value, f.Target})
+		}
+		table(out, rows)
+		fmt.Fprintln(out)
+	}
+	if len(r.Figures) > 0 {
+		r.printFigures(out)
+		r.printRatios(out)
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(out, "\n- %s", note)
+	}
+	if len(r.Notes) > 0 {
+		fmt.Fprintln(out)
+	}
+}
+
+func (r *result) printFigures(out io.Writer) {
 	rows := [][]string{{"kind", "callers", "subject", "a second", "p50 ms", "p99 ms", "p99.9 ms", "failed", "bytes", "statements",
 		"commits", "server µs", "database µs", "client µs", "MB", "peak MB"}}
 	for _, f := range r.Figures {
@@ -167,13 +201,6 @@ func (r *result) print(out io.Writer) {
 			number(f.ClientCPU), number(f.Resident), number(f.Peak)})
 	}
 	table(out, rows)
-	r.printRatios(out)
-	for _, note := range r.Notes {
-		fmt.Fprintf(out, "\n- %s", note)
-	}
-	if len(r.Notes) > 0 {
-		fmt.Fprintln(out)
-	}
 }
 
 // printRatios writes what each figure of the product is beside the others: how many times as fast, and how many times the
@@ -185,7 +212,7 @@ func (r *result) printRatios(out io.Writer) {
 			subjects = append(subjects, f.Subject)
 		}
 	}
-	if len(subjects) == 0 {
+	if len(subjects) == 0 || !slices.ContainsFunc(r.Figures, func(f figures) bool { return f.Subject == product }) {
 		return
 	}
 	rows := [][]string{{"kind", "callers", product}}

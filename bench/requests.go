@@ -115,7 +115,7 @@ func (b *bench) serverTurn(ctx context.Context, turn int, run string) ([]figures
 			return nil, err
 		}
 		b.tell(turn, f)
-		b.sizes[f.Kind] = f.Bytes
+		b.answers[f.Kind] = f.Bytes
 		list = append(list, f)
 	}
 	return list, nil

@@ -1,0 +1,388 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// starts is how often the program is started for the median.
+const starts = 7
+
+// start measures how soon a program answers that was just started, what it needs while nobody asks, and how large it is.
+func start(ctx context.Context, b *bench) error {
+	if err := b.open(ctx); err != nil {
+		return err
+	}
+	h := b.house
+	var took, resident []float64
+	for range starts {
+		began := time.Now()
+		if err := h.begin(ctx); err != nil {
+			return err
+		}
+		_, err := ask(ctx, h.server.address, http.MethodGet, (&visitor{h: h}).path("bookings/1"), h.Token, nil, http.StatusOK)
+		took = append(took, ms(time.Since(began)))
+		if err == nil && len(resident) < 2 { // the jobs have run once by then
+			until(ctx, time.Now().Add(b.lasts))
+			resident = append(resident, megabytes(h.server.cmd.Process.Pid, "VmRSS"))
+		}
+		h.server.end()
+		if err != nil {
+			return err
+		}
+	}
+	file, err := os.Stat(h.program)
+	if err != nil {
+		return err
+	}
+	b.result.fact("from exec to the first booking that is read", "150 ms", "%.0f ms, at most %.0f ms", median(took), slices.Max(took))
+	b.result.fact(fmt.Sprintf("resident, %s after the start, when nobody asks", b.lasts), "40 MB", "%.0f MB", slices.Max(resident))
+	b.result.fact("size of the program", "40 MB", "%.1f MB", float64(file.Size())/1e6)
+	return ctx.Err()
+}
+
+// offered is how many times what the product can do the part overload asks for.
+const offered = 10
+
+// overload asks for ten times what the product can do, with its own settings but for the bound of one caller, and looks at what
+// is refused, what is accepted, and how soon all is as before.
+func overload(ctx context.Context, b *bench) error {
+	if err := b.open(ctx); err != nil {
+		return err
+	}
+	h := b.house
+	if err := h.start(ctx, "--requests-per-caller", "100000"); err != nil {
+		return err
+	}
+	defer h.server.end()
+	v := &visitor{h: h, run: "r" + time.Now().UTC().Format("150405")}
+	if err := v.prepare(ctx); err != nil {
+		return err
+	}
+	for _, of := range []struct {
+		name string
+		make func(r *rand.Rand, into []byte) []byte
+		done int
+	}{
+		{createBooking, v.booking, http.StatusCreated},
+		{listFirst, v.kinds(b.callers, 0)[2].make, http.StatusOK},
+	} {
+		usual := kind{name: of.name, callers: b.callers, status: of.done, make: of.make}
+		if _, err := drive(ctx, h.server.address, usual, b.warmUp()); err != nil {
+			return err
+		}
+		before, err := drive(ctx, h.server.address, usual, b.lasts)
+		if err != nil {
+			return err
+		}
+		rate := float64(len(before.took)) / before.lasted.Seconds()
+		crowd := usual
+		// So many that those who wait for their answers never bring the rate down to what the product can do.
+		crowd.callers = 1000
+		crowd.every = time.Duration(float64(time.Second) * float64(crowd.callers) / (offered * rate))
+		during, err := drive(ctx, h.server.address, crowd, b.lasts)
+		if err != nil {
+			return err
+		}
+		peak := megabytes(h.server.cmd.Process.Pid, "VmHWM")
+		at := time.Now()
+		if _, err := ask(ctx, h.server.address, http.MethodGet, v.path("bookings/1"), h.Token, nil, http.StatusOK); err != nil {
+			return err
+		}
+		back := time.Since(at)
+		after, err := drive(ctx, h.server.address, usual, b.lasts)
+		if err != nil {
+			return err
+		}
+		b.tellOverload(of.name, before, during, after, back, peak)
+	}
+	return nil
+}
+
+// tellOverload notes what came of an overload.
+func (b *bench) tellOverload(name string, before, during, after load, back time.Duration, peak float64) {
+	second := func(n int, l load) float64 { return float64(n) / l.lasted.Seconds() }
+	all := len(during.took) + during.failed
+	b.result.fact(name+": a second before", "", "%.0f; p99 %s", second(len(before.took), before), shown(part(before.took, 0.99)))
+	b.result.fact(name+": a second asked for", "", "%.0f, which is %.1f times as many", second(all, during),
+		second(all, during)/second(len(before.took), before))
+	b.result.fact(name+": accepted and served", "", "%.0f a second; p50 %s, p99 %s, longest %s", second(len(during.took), during),
+		shown(part(during.took, 0.5)), shown(part(during.took, 0.99)), shown(part(during.took, 1)))
+	b.result.fact(name+": refused with 429 or 503", "", "%.0f a second; p50 %s, p99 %s; %d without Retry-After", second(len(during.refused), during),
+		shown(part(during.refused, 0.5)), shown(part(during.refused, 0.99)), during.silent)
+	b.result.fact(name+": answered in any other way", "0", "%d", during.failed-len(during.refused))
+	b.result.fact(name+": first answer after it", "", "%s", shown(back))
+	b.result.fact(name+": a second after it", "", "%.0f; p99 %s; %d failed", second(len(after.took), after), shown(part(after.took, 0.99)), after.failed)
+	b.result.fact(name+": resident, peak", "", "%.0f MB", peak)
+}
+
+func shown(d time.Duration) string { return d.Round(100 * time.Microsecond).String() }
+
+// soakParts is in how many parts the time of a soak is cut.
+const soakParts = 10
+
+// soak has the product do all kinds of things for a long time, and looks whether anything grows.
+func soak(ctx context.Context, b *bench) error {
+	if err := b.open(ctx); err != nil {
+		return err
+	}
+	h := b.house
+	if err := h.start(ctx, settings...); err != nil {
+		return err
+	}
+	defer h.server.end()
+	v := &visitor{h: h, run: "r" + time.Now().UTC().Format("150405")}
+	if err := v.prepare(ctx); err != nil {
+		return err
+	}
+	kinds := v.kinds(b.callers, 0)
+	// Of a hundred requests: what clients ask for, more often what is asked for more often.
+	weights := map[string]int{getBooking: 40, getTransaction: 20, listByEmail: 10, listFirst: 4, byChannel: 1, createBooking: 10, logPayments: 15}
+	var draw []func(r *rand.Rand, into []byte) []byte
+	for _, k := range kinds {
+		for range weights[k.name] {
+			draw = append(draw, k.make)
+		}
+	}
+	// Whatever succeeds counts: a mix has answers of both kinds.
+	mixed := kind{name: "mixed", callers: b.callers, status: anySuccess, make: func(r *rand.Rand, into []byte) []byte {
+		return draw[r.IntN(len(draw))](r, into)
+	}}
+	for n := range soakParts {
+		l, err := drive(ctx, h.server.address, mixed, b.lasts/soakParts)
+		if err != nil {
+			return err
+		}
+		c, err := h.counters(ctx)
+		if err != nil {
+			return err
+		}
+		pid := h.server.cmd.Process.Pid
+		b.result.fact(fmt.Sprintf("%s to %s", b.lasts*time.Duration(n)/soakParts, b.lasts*time.Duration(n+1)/soakParts), "",
+			"%.0f a second, p50 %s, p99 %s, %d failed; %.0f MB, %d goroutines, %d threads, %d files and connections",
+			float64(len(l.took))/l.lasted.Seconds(), shown(part(l.took, 0.5)), shown(part(l.took, 0.99)), l.failed,
+			megabytes(pid, "VmRSS"), c.goroutines, threads(pid), descriptors(pid))
+		b.say("%s: %s", b.result.Facts[n].What, b.result.Facts[n].Value)
+	}
+	return nil
+}
+
+// processes has several processes of the product log payments for one channel over one PostgreSQL.
+func processes(ctx context.Context, b *bench) error {
+	b.engine, b.result.Engine = "postgres", "postgres"
+	if err := b.open(ctx); err != nil {
+		return err
+	}
+	for turn := range b.turns {
+		for _, n := range []int{1, 2, 4} {
+			f, err := b.together(ctx, n, fmt.Sprintf("r%st%dp%d", time.Now().UTC().Format("150405"), turn, n))
+			if err != nil {
+				return err
+			}
+			f.Subject = strconv.Itoa(n) + " processes"
+			b.tell(turn, f)
+			b.result.Figures = append(b.result.Figures, f)
+		}
+	}
+	turns := b.result.Figures
+	b.result.Figures = nil
+	b.result.add(turns)
+	for _, f := range b.result.Figures {
+		b.result.fact(f.Subject+": writes run again, for each commit", "", "%.4f", *f.Again / *f.Commits)
+	}
+	return nil
+}
+
+// together drives several processes at once, each with its part of the callers.
+func (b *bench) together(ctx context.Context, n int, run string) (f figures, err error) {
+	houses := make([]*house, n)
+	for i := range houses {
+		h := *b.house
+		houses[i] = &h
+		if err := h.start(ctx, settings...); err != nil {
+			return f, err
+		}
+		defer houses[i].server.end()
+	}
+	v := &visitor{h: houses[0], run: run}
+	if err := v.prepare(ctx); err != nil {
+		return f, err
+	}
+	k := kind{name: logPayment, callers: b.callers / n, status: http.StatusCreated, make: func(r *rand.Rand, into []byte) []byte {
+		return v.payment(r, into, v.one, true)
+	}}
+	all := func(lasts time.Duration) (sum load, err error) {
+		loads, errs := make([]load, n), make([]error, n)
+		var work sync.WaitGroup
+		for i, h := range houses {
+			work.Go(func() { loads[i], errs[i] = drive(ctx, h.server.address, k, lasts) })
+		}
+		work.Wait()
+		for _, l := range loads {
+			sum.took, sum.failed, sum.bytes = append(sum.took, l.took...), sum.failed+l.failed, sum.bytes+l.bytes
+			sum.lasted, sum.client = max(sum.lasted, l.lasted), max(sum.client, l.client)
+			if sum.failure == "" {
+				sum.failure = l.failure
+			}
+		}
+		slices.Sort(sum.took)
+		return sum, errors.Join(errs...)
+	}
+	if _, err := all(b.warmUp()); err != nil {
+		return f, err
+	}
+	before, server, data, err := states(ctx, houses)
+	if err != nil {
+		return f, err
+	}
+	l, err := all(b.lasts)
+	if err != nil {
+		return f, err
+	}
+	after, server2, data2, err := states(ctx, houses)
+	if err != nil {
+		return f, err
+	}
+	k.callers *= n
+	f = l.of("", k)
+	count := float64(len(l.took))
+	statements, commits := float64(after.statements-before.statements)/count, float64(after.commits-before.commits)/count
+	again := float64(after.again-before.again) / count
+	f.Statements, f.Commits, f.Again = &statements, &commits, &again
+	f.ServerCPU, f.DataCPU, f.CPUSeconds = micros(server2-server)/count, micros(data2-data)/count, (server2 - server).Seconds()
+	return f, nil
+}
+
+// states sums up what several processes have done, and their processor time with that of the database.
+func states(ctx context.Context, houses []*house) (sum counters, server, data time.Duration, err error) {
+	for _, h := range houses {
+		c, err := h.counters(ctx)
+		if err != nil {
+			return sum, 0, 0, err
+		}
+		sum.statements, sum.commits, sum.again = sum.statements+c.statements, sum.commits+c.commits, sum.again+c.again
+		server += processorTime(h.server.cmd.Process.Pid, false)
+	}
+	return sum, server, houses[0].databaseTime(), nil
+}
+
+// growth measures the same kinds over books of several sizes, in turn, and how many bytes of disk a booking and a payment take.
+func growth(ctx context.Context, b *bench) error {
+	var houses []*house
+	for text := range strings.SplitSeq(b.sizes, ",") {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 1000 {
+			return fmt.Errorf("-sizes takes numbers of bookings from 1000 on, with commas, not %q", text)
+		}
+		b.size.Bookings = n
+		if err := b.open(ctx); err != nil {
+			return err
+		}
+		houses = append(houses, b.house)
+	}
+	name := func(h *house) string { return strconv.FormatInt(h.Book.Bookings, 10) + " bookings" }
+	var all []figures
+	for turn := range b.turns {
+		for _, b.house = range houses {
+			list, err := b.productTurn(ctx, turn)
+			if err != nil {
+				return err
+			}
+			for _, f := range list {
+				f.Subject = name(b.house)
+				all = append(all, f)
+			}
+		}
+	}
+	b.result.add(all)
+	for _, f := range b.result.Figures {
+		small, ok := b.result.find(name(houses[0]), f.Kind, f.Callers)
+		if ok && f.Subject != small.Subject {
+			b.result.fact(fmt.Sprintf("%s, %d callers: %s beside %s", f.Kind, f.Callers, f.Subject, small.Subject), "80 % a second",
+				"%.0f %% a second, %.2f times the processor time", 100*f.PerSecond/small.PerSecond,
+				(f.ServerCPU+f.DataCPU)/(small.ServerCPU+small.DataCPU))
+		}
+	}
+	for _, b.house = range houses {
+		if err := b.tellBytes(ctx, name(b.house)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellBytes notes by how much the database grows for a booking, and then for a payment.
+func (b *bench) tellBytes(ctx context.Context, size string) error {
+	h := b.house
+	run, each := "r"+time.Now().UTC().Format("150405")+"s", 0.0 // bytes of a booking
+	for _, what := range []string{createBooking, logPayments} {
+		before, err := b.databaseBytes(ctx)
+		if err != nil {
+			return err
+		}
+		if err := h.start(ctx, settings...); err != nil {
+			return err
+		}
+		v := &visitor{h: h, run: run}
+		n := 0
+		err = v.prepare(ctx)
+		if err == nil {
+			i := slices.IndexFunc(v.kinds(b.callers, 0), func(k kind) bool { return k.name == what })
+			var l load
+			l, err = drive(ctx, h.server.address, v.kinds(b.callers, 0)[i], 2*b.lasts)
+			n = len(l.took)
+		}
+		h.server.end()
+		if err != nil {
+			return err
+		}
+		after, err := b.databaseBytes(ctx)
+		if err != nil {
+			return err
+		}
+		grown := float64(after - before)
+		if what == createBooking {
+			each = grown / float64(n+pool)
+			grown = each * float64(n)
+		} else {
+			grown -= each * pool
+		}
+		b.result.fact(fmt.Sprintf("%s: bytes of disk that each request more takes, %s", size, what), "", "%.0f", grown/float64(n))
+	}
+	whole, err := b.databaseBytes(ctx)
+	if err != nil {
+		return err
+	}
+	b.result.fact(size+": the whole database", "", "%d MB", whole/1_000_000)
+	return nil
+}
+
+// databaseBytes is the size of the product's database, which no server has open.
+func (b *bench) databaseBytes(ctx context.Context) (bytes int64, err error) {
+	if b.engine == "sqlite" {
+		info, err := os.Stat(filepath.Join(b.house.dir, "holdfast.db"))
+		if err != nil {
+			return 0, err
+		}
+		return info.Size(), nil
+	}
+	conn, err := pgx.Connect(ctx, b.house.database)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close(ctx)
+	err = conn.QueryRow(ctx, "SELECT pg_database_size(current_database())").Scan(&bytes)
+	return bytes, err
+}
