@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +22,6 @@ type pocketBase struct {
 	b            *bench
 	program, dir string
 	token        string
-	server       *process
 }
 
 // newPeer builds the peer and loads its rows, if the folder does not have them from an earlier run.
@@ -49,13 +49,25 @@ func (b *bench) newPeer(ctx context.Context) (*pocketBase, error) {
 	return p, err
 }
 
-// turn measures the kinds that the peer has, too.
-func (p *pocketBase) turn(ctx context.Context, turn int) (list []figures, err error) {
-	if p.server, err = begin(ctx, filepath.Join(p.b.dir, "pocketbase.log"), nil, p.program, "serve", "-dir", p.dir); err != nil {
+// turn measures the kinds that the peer has, too, as it is; and then its writes where it syncs each commit, as the product does.
+func (p *pocketBase) turn(ctx context.Context, turn int) ([]figures, error) {
+	list, err := p.serve(ctx, peer, p.kinds(), turn)
+	if err != nil {
 		return nil, err
 	}
-	defer p.server.end()
-	return p.b.measureAll(ctx, peer, p.server, p.kinds(), turn)
+	writes := slices.DeleteFunc(p.kinds(), func(k kind) bool { return k.name != createBooking })
+	more, err := p.serve(ctx, syncedPeer, writes, turn, "-full")
+	return append(list, more...), err
+}
+
+func (p *pocketBase) serve(ctx context.Context, subject string, kinds []kind, turn int, flags ...string) ([]figures, error) {
+	args := append([]string{"serve", "-dir", p.dir}, flags...)
+	server, err := begin(ctx, filepath.Join(p.b.dir, "pocketbase.log"), nil, p.program, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer server.end()
+	return p.b.measureAll(ctx, subject, server, kinds, turn)
 }
 
 // measureAll measures the chosen kinds of a server that is not the product.

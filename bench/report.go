@@ -239,7 +239,7 @@ func (r *result) printRatios(out io.Writer) {
 
 // counterpart is what a peer is asked in place of a kind that it does not have: its records are all of one sort.
 func counterpart(subject, kind string) string {
-	if subject != peer {
+	if subject != peer && subject != syncedPeer {
 		return kind
 	}
 	switch kind {

@@ -10,8 +10,9 @@ import (
 
 // The subjects.
 const (
-	product = "holdfast"
-	peer    = "PocketBase"
+	product    = "holdfast"
+	peer       = "PocketBase"
+	syncedPeer = "PocketBase, synced"
 )
 
 // warmUp is how long each kind runs before it is measured: a part of the time that it is measured.
@@ -123,7 +124,7 @@ func (b *bench) serverTurn(ctx context.Context, turn int, run string) ([]figures
 
 // tell prints a line while the run goes on.
 func (b *bench) tell(turn int, f figures) {
-	b.say("turn %d  %-14s %-28s %4d callers %9s a second  p50 %s ms  p99 %s ms  %d failed %s", turn+1, f.Subject, f.Kind, f.Callers,
+	b.say("turn %d  %-18s %-28s %4d callers %9s a second  p50 %s ms  p99 %s ms  %d failed %s", turn+1, f.Subject, f.Kind, f.Callers,
 		number(f.PerSecond), fine(f.P50), fine(f.P99), f.Failures, f.Failure)
 }
 
