@@ -22,12 +22,12 @@ import (
 
 // options are the flags.
 type options struct {
-	engine, only, kinds, dir, json string
-	size                           book.Size
-	sizes                          string
-	callers, many, turns, rows     int
-	lasts                          time.Duration
-	peer, limits                   bool
+	engine, only, kinds, dir, json, docs string
+	size                                 book.Size
+	sizes                                string
+	callers, many, turns, rows           int
+	lasts                                time.Duration
+	peer, limits                         bool
 }
 
 func main() {
@@ -40,6 +40,7 @@ func main() {
 	flag.StringVar(&o.kinds, "kinds", "", "only the kinds of requests that this regular expression matches")
 	flag.StringVar(&o.dir, "dir", "", "folder that keeps the books for the next run (default: a temporary one, removed at the end)")
 	flag.StringVar(&o.json, "json", "", "also write the figures to this file")
+	flag.StringVar(&o.docs, "docs", "", "also write the tables into this page, such as docs/performance.md")
 	flag.Int64Var(&o.size.Bookings, "bookings", 50_000, "bookings of the book")
 	flag.StringVar(&o.sizes, "sizes", "10000,1000000", "bookings of the books that the part growth compares")
 	flag.Int64Var(&o.size.Payments, "payments", 1, "payments of each booking")
@@ -145,6 +146,11 @@ func command() string {
 // finish prints the tables, and writes them where they are to be kept.
 func (b *bench) finish() error {
 	b.result.print(b.out)
+	if b.docs != "" {
+		if err := b.record(b.docs); err != nil {
+			return err
+		}
+	}
 	if b.json == "" {
 		return nil
 	}

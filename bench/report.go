@@ -219,6 +219,7 @@ func (r *result) printRatios(out io.Writer) {
 	for _, s := range subjects {
 		rows[0] = append(rows[0], "× "+s, "its CPU ÷ ours")
 	}
+	rows[0] = append(rows[0], "at least")
 	for _, f := range r.Figures {
 		if f.Subject != product {
 			continue
@@ -231,7 +232,7 @@ func (r *result) printRatios(out io.Writer) {
 			}
 			row = append(row, rate, work)
 		}
-		rows = append(rows, row)
+		rows = append(rows, append(row, least(r.Engine, f.Kind, f.Callers)))
 	}
 	fmt.Fprintln(out)
 	table(out, rows)

@@ -64,7 +64,7 @@ func (b *bench) others(ctx context.Context) (list []func(ctx context.Context, tu
 // open builds the product and makes its book.
 func (b *bench) open(ctx context.Context) error {
 	program := filepath.Join(b.dir, "holdfast")
-	if err := build(ctx, ".", program, "./cmd/holdfast"); err != nil {
+	if err := buildProduct(ctx, program); err != nil {
 		return err
 	}
 	h := &house{program: program, dir: filepath.Join(b.dir, fmt.Sprintf("%s-%d-%d", b.engine, b.size.Bookings, b.size.Payments))}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// sections are the headings of docs/performance.md under which the parts stand. Requests and growth have one for each engine.
+var sections = map[string]string{
+	"requests": "Requests", "start": "Start", "overload": "Overload", "soak": "Soak", "processes": "Many processes", "growth": "Growth",
+}
+
+// section is the heading of this run.
+func (b *bench) section() string {
+	name := sections[b.only]
+	if b.only == "requests" || b.only == "growth" {
+		name += map[string]string{"sqlite": " on SQLite", "postgres": " on PostgreSQL"}[b.engine]
+	}
+	return name
+}
+
+// record writes the tables of the run into a page, in place of what stands under its heading from the line "Run of" on.
+func (b *bench) record(path string) error {
+	page, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var tables bytes.Buffer
+	b.result.print(&tables)
+	made, err := replaced(string(page), b.section(), "Run of "+b.result.At+" GMT:\n"+tables.String())
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(made), 0o644)
+}
+
+// replaced is a page with other figures under a heading: what people wrote above the line "Run of" stays.
+func replaced(page, heading, figures string) (string, error) {
+	start := strings.Index(page, "\n## "+heading+"\n")
+	if start < 0 {
+		return "", fmt.Errorf("the page has no heading %q", heading)
+	}
+	end := len(page)
+	if next := strings.Index(page[start+1:], "\n## "); next >= 0 {
+		end = start + 1 + next
+	}
+	under := page[start:end]
+	if old := strings.Index(under, "\nRun of "); old >= 0 {
+		under = under[:old]
+	}
+	return page[:start] + strings.TrimRight(under, "\n") + "\n\n" + strings.TrimRight(figures, "\n") + "\n" + page[end:], nil
+}
