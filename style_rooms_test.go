@@ -37,7 +37,7 @@ var rooms = []room{
 	{"events", nil, []string{"events", "event_"}},
 	{"webhooks", []string{"events"}, []string{"webhook_"}},
 	{"merchants", []string{"events"}, []string{
-		"channels", "channel_", "suppliers", "policies", "rate_card_lines",
+		"channels", "channel_", "suppliers", "policies", "rate_card_lines", "contracts",
 	}},
 	{"identity", []string{"merchants"}, []string{
 		"users", "memberships", "recovery_codes", "api_tokens", "jwt_keys", "login_attempts", "refresh_families", "sign_ins", "password_",

@@ -2,6 +2,8 @@
 
 package client
 
+import "encoding/json"
+
 // StatementsQuery are the parameters of the operation listStatements. What is empty is left out.
 type StatementsQuery struct {
 	// Only the items with these ids.
@@ -298,6 +300,10 @@ type BordereauTotal struct {
 	Gross              string `json:"gross"`
 	Tax                string `json:"tax"`
 	Net                string `json:"net"`
+	// The commission of the contract on the net premium, rounded once.
+	Commission string `json:"commission"`
+	// The gross premium less the commission.
+	Due string `json:"due"`
 }
 
 // Bordereau is an answer of the API, or a part of one.
@@ -307,8 +313,10 @@ type Bordereau struct {
 	AsOf    string `json:"as_of"`
 	KnownAt string `json:"known_at"`
 	// Whether the answer can no longer change.
-	Final bool           `json:"final"`
-	Rows  []BordereauRow `json:"rows"`
+	Final bool `json:"final"`
+	// The contract with the underwriter on the last day of the month. Null if there is none.
+	Contract json.RawMessage `json:"contract"`
+	Rows     []BordereauRow  `json:"rows"`
 	// The sums of the rows, for each settlement currency.
 	Totals []BordereauTotal `json:"totals"`
 }

@@ -10,7 +10,8 @@ import (
 
 // bordereauCmd groups the reports to the underwriter.
 type bordereauCmd struct {
-	Premium bordereauPremiumCmd `cmd:"" help:"Print the premium bordereau of a month."`
+	Premium  bordereauPremiumCmd  `cmd:"" help:"Print the premium bordereau of a month."`
+	Contract bordereauContractCmd `cmd:"" help:"The contract that bordereaux name: list, set."`
 }
 
 // bordereauPremiumCmd prints the premium bordereau.

@@ -57,7 +57,7 @@ type commandLine struct {
 	Txn        transactionCmd `cmd:"" name:"transaction" group:"money" help:"Transactions: list, show."`
 	Premium    premiumCmd     `cmd:"" group:"money" help:"The premium ledger: list, correct."`
 	Statements statementsCmd  `cmd:"" group:"money" help:"Statements: list, show, pdf, pay, issue."`
-	Bordereau  bordereauCmd   `cmd:"" group:"money" help:"The report to the underwriter: premium."`
+	Bordereau  bordereauCmd   `cmd:"" group:"money" help:"The report to the underwriter: premium, contract."`
 	Explain    explainCmd     `cmd:"" group:"money" help:"Explain a figure: transaction, booking, statement."`
 	Limits     limitsCmd      `cmd:"" group:"money" help:"Limits and their use: list, set, events, over."`
 	Collateral collateralCmd  `cmd:"" group:"money" help:"Security that merchants gave: list, add."`

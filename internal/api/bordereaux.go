@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"holdfast/internal/civil"
@@ -44,7 +45,7 @@ type bordereauRowShape struct {
 var bordereauColumns = []string{
 	"as_of", "known_at", "certificate", "insured", "merchant", "inception", "expiry", "country_of_risk", "transaction_type", "booked", "effective",
 	"original_currency", "sum_insured", "settlement_currency", "sum_insured_settlement", "rate_of_exchange",
-	"original_per_eur", "settlement_per_eur", "gross", "tax", "net",
+	"original_per_eur", "settlement_per_eur", "gross", "tax", "net", "contract_reference", "year_of_account",
 }
 
 func showBordereauRow(b reports.Bordereau, r reports.BordereauRow) bordereauRowShape {
@@ -85,14 +86,42 @@ func WriteBordereauCSV(w io.Writer, b reports.Bordereau) error {
 	// The writer remembers its first error, which is returned at the end.
 	_ = out.Write(bordereauColumns)
 	moment := []string{b.AsOf.String(), civil.FormatInstant(b.KnownAt)}
+	contract := []string{travel.PlainCell(b.Contract.Reference), yearOf(b.Contract)}
 	for row, err := range b.Rows {
 		if err != nil {
 			return err
 		}
-		_ = out.Write(append(moment, showBordereauRow(b, row).cells()...))
+		_ = out.Write(slices.Concat(moment, showBordereauRow(b, row).cells(), contract))
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// yearOf is the year of account, or nothing.
+func yearOf(c travel.Contract) string {
+	if c.Year == 0 {
+		return ""
+	}
+	return strconv.FormatInt(c.Year, 10)
+}
+
+// contractShape is what a bordereau says of its contract.
+type contractShape struct {
+	Reference  string `json:"reference"`
+	Year       *int64 `json:"year_of_account"`
+	Commission int64  `json:"commission_ppm"`
+}
+
+// showContract is null where there is none.
+func showContract(c travel.Contract) *contractShape {
+	if c.ID == 0 {
+		return nil
+	}
+	shape := &contractShape{Reference: c.Reference, Commission: c.CommissionPPM}
+	if c.Year != 0 {
+		shape.Year = &c.Year
+	}
+	return shape
 }
 
 // bordereauTotal is the sum of the rows of one settlement currency.
@@ -102,6 +131,9 @@ type bordereauTotal struct {
 	Gross    string         `json:"gross"`
 	Tax      string         `json:"tax"`
 	Net      string         `json:"net"`
+	// Of the net premium, by the contract, rounded once; and what is due to the underwriter after it.
+	Commission string `json:"commission"`
+	Due        string `json:"due"`
 }
 
 // WriteBordereauJSON writes a bordereau as JSON, row by row as it is read, with the totals after the rows.
@@ -111,7 +143,9 @@ func WriteBordereauJSON(w io.Writer, b reports.Bordereau) error {
 		AsOf    civil.Day `json:"as_of"`
 		KnownAt string    `json:"known_at"`
 		Final   bool      `json:"final"`
-	}{b.Period.Name(), b.AsOf, b.KnownAt.UTC().Format(isoMicros), b.Final})
+
+		Contract *contractShape `json:"contract"`
+	}{b.Period.Name(), b.AsOf, b.KnownAt.UTC().Format(isoMicros), b.Final, showContract(b.Contract)})
 	if err != nil {
 		return err
 	}
@@ -145,11 +179,13 @@ func WriteBordereauJSON(w io.Writer, b reports.Bordereau) error {
 		tax, err := money.Round(&sums[c][0], one)
 		net, err2 := money.Round(&sums[c][1], one)
 		gross, err3 := money.Round(sums[c][0].Add(&sums[c][0], &sums[c][1]), one)
-		if err := errors.Join(err, err2, err3); err != nil {
+		commission, err4 := b.Commission(net)
+		if err := errors.Join(err, err2, err3, err4); err != nil {
 			return fmt.Errorf("the total in %s: %w", c, err)
 		}
 		totals = append(totals, bordereauTotal{
 			c, rows[c], money.FormatPlain(gross, c), money.FormatPlain(tax, c), money.FormatPlain(net, c),
+			money.FormatPlain(commission, c), money.FormatPlain(gross-commission, c),
 		})
 	}
 	text, err := json.Marshal(totals)

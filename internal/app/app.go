@@ -56,6 +56,7 @@ type App struct {
 	Limits          *limits.Limits
 	Collaterals     *ledger.Collaterals
 	Policies        *merchants.Policies
+	Contracts       *merchants.Contracts
 	Premiums        *ledger.Premiums
 	Statements      *statements.Statements
 	Bordereaux      *reports.Bordereaux
@@ -119,6 +120,7 @@ func New(c *core.Core) *App {
 		Limits:          limits.NewLimits(c, rates.SpotQuote),
 		Collaterals:     &ledger.Collaterals{Core: c},
 		Policies:        merchants.NewPolicies(c, limits.NotCounting, limits.PolicyChanged),
+		Contracts:       &merchants.Contracts{Core: c},
 		Premiums:        &ledger.Premiums{Core: c},
 		Statements:      &statements.Statements{Core: c},
 		Bordereaux:      &reports.Bordereaux{Core: c},

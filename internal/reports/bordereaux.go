@@ -36,6 +36,8 @@ type Bordereau struct {
 	KnownAt time.Time
 	Final   bool
 	Insured string // name of the site
+	// Contract is the one in force on the last day of the month; its ID is 0 where the site has none.
+	Contract travel.Contract
 	// Rows are the premium lines recorded in the month, in their order. After them come the minimum premiums of the
 	// month that statements have charged, so that the bordereau and the statements have the same premium. Rows are
 	// read from the database while they are iterated.
@@ -47,6 +49,11 @@ type BordereauRow struct {
 	protection.BordereauLine
 	Merchant string // name of the channel, as it was known then
 	Tax      int64  // the sum of the taxes on this line, each rounded by itself
+}
+
+// Commission is the contract's part of a sum of net premium, rounded once.
+func (b Bordereau) Commission(net int64) (int64, error) {
+	return protection.TaxOn(net, travel.TaxCode{RatePPM: b.Contract.CommissionPPM})
 }
 
 // Gross is the premium with its tax.
@@ -80,6 +87,9 @@ func (b *Bordereaux) Premium(ctx context.Context, actor auth.Actor, in Bordereau
 			return report, err
 		}
 		report.Insured = site.Name
+		if report.Contract, err = merchants.ContractKnown(tx, actor.SiteID, report.Period.Last, report.KnownAt); err != nil {
+			return report, err
+		}
 		names, err = ledger.ChannelNamesAt(tx, actor.SiteID, report.KnownAt)
 		return report, err
 	})

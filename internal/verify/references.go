@@ -73,6 +73,7 @@ var foreign = []reference{
 	{table: "protection_requests", column: "channel_id", parent: "channels", key: "channel_id"},
 	{table: "protection_documents", column: "channel_id", parent: "channels"},
 	{table: "protection_pieces", column: "document_id", parent: "protection_documents", key: "document_id"},
+	{table: "contracts", column: "site_id", parent: "sites"},
 	{table: "standing_recipients", column: "order_id", parent: "standing_orders", key: "order_id"},
 	{table: "standing_runs", column: "order_id", parent: "standing_orders"},
 	{table: "mail_pieces", column: "file_id", parent: "mail_files", key: "file_id"},

@@ -5,9 +5,7 @@ import (
 	"slices"
 
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
-	"holdfast/internal/travel"
 	"holdfast/internal/web/shell"
 )
 
@@ -25,24 +23,11 @@ type bordereauSum struct {
 	net, tax int64
 }
 
-// bordereau shows the premium bordereau of a month with its totals, and gives it as a file. What the contract says of reference,
-// year of account and commission stands in the address, so that the page can be kept as a bookmark and sent to a colleague.
+// bordereau shows the premium bordereau of a month with its totals, and gives it as a file. What it says of the contract is a setting of
+// the site.
 func (p *pages) bordereau(v *shell.Visit) error {
-	form := shell.Filled("period", cmp.Or(v.Query("period"), v.Now().Format("2006-01")), "umr", v.Query("umr"), "year", v.Query("year"),
-		"commission", v.Query("commission"))
-	r := form.Reading()
-	commission := int64(0)
-	if text := form.Get("commission"); text != "" {
-		m := cardLine.FindStringSubmatch("0-: " + text + " %")
-		if m == nil {
-			r.Problems.Wrong("commission", "A percentage such as 12.5 is expected.")
-		} else {
-			commission = ppm(m[4])
-		}
-	}
-	travel.CheckLine(&r.Problems, "umr", form.Get("umr"))
-	r.Number("year")
-	report, err := p.app.Bordereaux.Premium(v.R.Context(), v.Actor, reports.BordereauQuery{Problems: r.Problems, Month: form.Get("period")})
+	form := shell.Filled("period", cmp.Or(v.Query("period"), v.Now().Format("2006-01")))
+	report, err := p.app.Bordereaux.Premium(v.R.Context(), v.Actor, reports.BordereauQuery{Month: form.Get("period")})
 	t := shell.Table{
 		Name: "bordereau-" + form.Get("period"), Caption: "Rows of the bordereau", Columns: bordereauColumns,
 		Empty: shell.Empty{Title: "No premium was booked in this month", Text: "Each premium, return of premium and minimum that is recorded in the month is a row."},
@@ -51,7 +36,7 @@ func (p *pages) bordereau(v *shell.Visit) error {
 	if ok, err := v.Took(form, err); err != nil {
 		return err
 	} else if ok {
-		if sums, err = readBordereau(v, report, form, &t); err != nil {
+		if sums, err = readBordereau(report, &t); err != nil {
 			return err
 		}
 	}
@@ -64,25 +49,27 @@ func (p *pages) bordereau(v *shell.Visit) error {
 	}
 	more := len(made.Rows) > bordereauShown
 	made.Rows = made.Rows[:min(len(made.Rows), bordereauShown)]
-	totals, err := totalsTable(v, sums, commission)
+	totals, err := totalsTable(v, report, sums)
 	if err != nil {
 		return err
 	}
 	return v.Show(p.Pages, "bordereau.html", shell.Page{
 		Title: "Premium bordereau", Menu: "/statements", Parts: v.Parts("statements", "/statements/bordereaux"), Wide: true,
+		Acts: []shell.Link{{Text: "Contracts", Href: v.At(contractsAt), Plain: true}},
 		Data: struct {
 			Form          *shell.Form
 			Totals, List  *shell.Table
 			More, Cut, Ok bool
 			Final         bool
 			AsOf          string
-		}{form, totals, made, more, t.More, len(form.Problems) == 0, report.Final, shell.Day(report.AsOf)},
+			Contract      []shell.Fact
+		}{form, totals, made, more, t.More, len(form.Problems) == 0, report.Final, shell.Day(report.AsOf), contractFacts(report.Contract)},
 	})
 }
 
 // bordereauColumns are those of the rows. Reference and year are those of the contract.
 var bordereauColumns = []shell.Column{
-	{Name: "umr", Title: "Contract", Hidden: true}, {Name: "year", Title: "Year of account", Hidden: true},
+	{Name: "contract", Title: "Contract", Hidden: true}, {Name: "year", Title: "Year of account", Hidden: true},
 	{Name: "recorded_at", Title: "Recorded"}, {Name: "merchant", Title: "Merchant"}, {Name: "type", Title: "Type"},
 	{Name: "insured", Title: "Sum insured", Figure: true}, {Name: "value", Title: "In the policy's currency", Figure: true, Minor: true},
 	{Name: "expiry", Title: "Expiry"}, {Name: "country", Title: "Country", Hidden: true},
@@ -91,8 +78,8 @@ var bordereauColumns = []shell.Column{
 }
 
 // readBordereau fills the table, and adds up the rows by kind and currency.
-func readBordereau(v *shell.Visit, report reports.Bordereau, form *shell.Form, t *shell.Table) (sums []bordereauSum, err error) {
-	year := form.Get("year")
+func readBordereau(report reports.Bordereau, t *shell.Table) (sums []bordereauSum, err error) {
+	year := yearText(report.Contract)
 	for row, err := range report.Rows {
 		if err != nil {
 			return nil, err
@@ -108,7 +95,7 @@ func readBordereau(v *shell.Visit, report reports.Bordereau, form *shell.Form, t
 		}
 		sums[i].rows, sums[i].net, sums[i].tax = sums[i].rows+1, sums[i].net+row.Amount, sums[i].tax+row.Tax
 		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
-			shell.Words(form.Get("umr")), shell.Words(year), shell.AtInstant(row.RecordedAt), shell.Words(row.Merchant),
+			shell.Words(report.Contract.Reference), shell.Words(year), shell.AtInstant(row.RecordedAt), shell.Words(row.Merchant),
 			shell.Words(shell.Say(row.Kind)), shell.Sum(row.Insured, row.Original), shell.Sum(row.InsuredValue, row.Settlement),
 			shell.OnDay(row.Expiry), shell.Words(row.Country), shell.Sum(row.Amount, row.Settlement), shell.Sum(row.Tax, row.Settlement),
 			shell.Sum(row.Gross(), row.Settlement), shell.Ident(row.LineID),
@@ -126,7 +113,7 @@ func sumFacts(sums []bordereauSum) (facts []shell.Fact) {
 }
 
 // totalsTable has a row for each kind, and one for each currency with the commission on its net premium, rounded once.
-func totalsTable(v *shell.Visit, sums []bordereauSum, commission int64) (*shell.Table, error) {
+func totalsTable(v *shell.Visit, report reports.Bordereau, sums []bordereauSum) (*shell.Table, error) {
 	t := shell.Table{
 		Name: "totals", Bare: true, Caption: "Totals",
 		Columns: []shell.Column{
@@ -146,7 +133,7 @@ func totalsTable(v *shell.Visit, sums []bordereauSum, commission int64) (*shell.
 		all[i].rows, all[i].net, all[i].tax = all[i].rows+s.rows, all[i].net+s.net, all[i].tax+s.tax
 	}
 	for _, s := range all {
-		part, err := protection.TaxOn(s.net, travel.TaxCode{RatePPM: commission})
+		part, err := report.Commission(s.net)
 		if err != nil {
 			return nil, err
 		}

@@ -15,9 +15,12 @@ import (
 // sent back as it is.
 
 // percent writes parts per million as a percentage, such as "0.25 %".
-func percent(ppm int64) string {
+func percent(ppm int64) string { return percentPlain(ppm) + " %" }
+
+// percentPlain is percent without its sign.
+func percentPlain(ppm int64) string {
 	text := fmt.Sprintf("%d.%04d", ppm/10_000, ppm%10_000)
-	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".") + " %"
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
 // cardText writes a rate card: a band of leads and its price in each line, such as "31-90: 0.5 %".

@@ -64,6 +64,8 @@ func (p *pages) addMore(f *shell.Frame) {
 	f.Site("GET /settings/audit/{id}", auth.ReadAudit, p.auditRecord)
 	f.Site("GET /channels/{id}/terms", auth.Read, p.channel)
 	f.Site("GET /statements/bordereaux", auth.ReadStatements, p.bordereau)
+	f.Site("GET "+contractsAt, auth.ReadStatements, p.contracts)
+	f.Site("POST "+contractsAt, auth.WritePolicies, p.setContract)
 }
 
 // settings completes a page of the settings of a site; at is its address below the site.

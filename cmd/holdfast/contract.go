@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+	"holdfast/internal/travel"
+)
+
+// bordereauContractCmd groups the commands about contracts with the underwriter.
+type bordereauContractCmd struct {
+	List bordereauContractListCmd `cmd:"" help:"List the contracts that bordereaux name."`
+	Set  bordereauContractSetCmd  `cmd:"" help:"Name another contract, from a day on."`
+}
+
+// bordereauContractListCmd lists contracts.
+type bordereauContractListCmd struct {
+	siteFlag
+	JSON bool `name:"json" xor:"form" help:"Print JSON."`
+	CSV  bool `name:"csv" xor:"form" help:"Print CSV."`
+	orderFlags
+}
+
+// shownContract is a contract as JSON.
+type shownContract struct {
+	ID         int64  `json:"id"`
+	From       string `json:"from"`
+	Reference  string `json:"reference"`
+	Year       int64  `json:"year_of_account"`
+	Commission int64  `json:"commission_ppm"`
+	By         string `json:"recorded_by"`
+}
+
+// Run prints them.
+func (c bordereauContractListCmd) Run(ctx context.Context, p *program) error {
+	list := listing[travel.Contract]{
+		read: func(actor auth.Actor, _ travel.Page) (travel.List[travel.Contract], error) {
+			all, err := p.app.Contracts.List(ctx, actor) // there are a few: one page has them all
+			return travel.List[travel.Contract]{Items: all, Total: int64(len(all))}, err
+		},
+		shape: func(o travel.Contract) any {
+			return shownContract{o.ID, o.FromDay.String(), o.Reference, o.Year, o.CommissionPPM, o.RecordedBy}
+		},
+		columns: columnsOf("id from reference year_of_account commission_ppm by"),
+		row: func(o travel.Contract) []cell {
+			return []cell{ident(o.ID), dayCell(o.FromDay), words(o.Reference), maybeIdent(o.Year), count(o.CommissionPPM), words(o.RecordedBy)}
+		},
+		none: "No contract is named yet.",
+	}
+	if err := c.check(list.columns); err != nil {
+		return err
+	}
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	return list.print(p, actor, formFlags{JSON: c.JSON, CSV: c.CSV}, c.orderFlags, p.now(actor))
+}
+
+// bordereauContractSetCmd adds a contract.
+type bordereauContractSetCmd struct {
+	siteFlag
+	Reference  string  `arg:"" help:"Reference of the contract, such as the UMR."`
+	Year       int64   `placeholder:"YYYY" field:"year_of_account" help:"Year of account (default: none)."`
+	Commission string  `default:"0" placeholder:"PERCENT" field:"commission" help:"Commission on the net premium in percent, such as 12.5 (default: 0)."`
+	From       dayFlag `placeholder:"YYYY-MM-DD" help:"From this day (default: today). A month has the contract of its last day."`
+}
+
+// Run adds it.
+func (c bordereauContractSetCmd) Run(ctx context.Context, p *program) error {
+	rate, err := percentFlag(c.Commission)
+	if err != nil {
+		return err
+	}
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	made, err := p.app.Contracts.Set(ctx, actor, travel.ContractFields{From: c.From.day, Reference: &c.Reference, Year: &c.Year, CommissionPPM: &rate})
+	if err != nil {
+		return err
+	}
+	p.printf("contract %s counts from %s on\n", made.Reference, made.FromDay)
+	return nil
+}
+
+// percentFlag reads a percentage with at most four decimals, as parts per million.
+func percentFlag(text string) (ppm int64, err error) {
+	whole, part, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseUint(whole+(part + "0000")[:4], 10, 40)
+	if err != nil || len(part) > 4 || whole == "" {
+		return 0, fault.WrongField("commission", "A percentage such as 12.5 is expected.")
+	}
+	return int64(n), nil
+}

@@ -1,0 +1,54 @@
+package merchants_test
+
+import (
+	"testing"
+	"time"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/fault"
+	"holdfast/internal/reports"
+	"holdfast/internal/travel"
+)
+
+// TestABordereauHasTheContractOfItsMonth, as it was known: a contract that is named later changes no bordereau of before.
+func TestABordereauHasTheContractOfItsMonth(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		set := func(from, reference string, year, commission int64) error {
+			_, err := w.App.Contracts.Set(t.Context(), w.Actor, travel.ContractFields{
+				From: apptest.DayPtr(t, from), Reference: &reference, Year: &year, CommissionPPM: &commission,
+			})
+			w.Advance(time.Minute)
+			return err
+		}
+		of := func(month string, knownAt time.Time) string {
+			b, err := w.App.Bordereaux.Premium(t.Context(), w.Actor, reports.BordereauQuery{Month: month, KnownAt: knownAt})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b.Contract.Reference
+		}
+		for _, c := range []struct {
+			from, reference string
+		}{{"2024-01-01", "B1"}, {"2024-05-31", "B2"}} {
+			if err := set(c.from, c.reference, 2024, 125_000); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := w.Now().Add(-time.Second)
+		apptest.Same(t, "December", of("2023-12", time.Time{}), "")
+		apptest.Same(t, "April", of("2024-04", time.Time{}), "B1")
+		apptest.Same(t, "May", of("2024-05", time.Time{}), "B2")
+		if err := set("2024-05-31", "B3", 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		apptest.Same(t, "May, corrected", of("2024-05", time.Time{}), "B3")
+		apptest.Same(t, "May, as known before", of("2024-05", before), "B2")
+		for name, err := range map[string]error{
+			"a year of two digits": set("2024-05-31", "B4", 24, 0), "a commission above all": set("2024-05-31", "B4", 2024, 1_000_001),
+			"a card number": set("2024-05-31", "4111 1111 1111 1111", 2024, 0),
+		} {
+			apptest.WantKind(t, err, fault.Invalid, name)
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package terms
+
+import (
+	"strconv"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/civil"
+	"holdfast/internal/travel"
+	"holdfast/internal/web/shell"
+)
+
+const contractsAt = "/statements/contracts"
+
+// contractFacts are what a bordereau says of its contract; nothing where there is none.
+func contractFacts(c travel.Contract) []shell.Fact {
+	if c.ID == 0 {
+		return nil
+	}
+	return present([]shell.Fact{
+		{Text: "Contract", Value: c.Reference}, {Text: "Year of account", Value: yearText(c)},
+		{Text: "Commission", Value: percent(c.CommissionPPM), Figure: true}, {Text: "In force from", Value: shell.Day(c.FromDay)},
+	})
+}
+
+func yearText(c travel.Contract) string {
+	if c.Year == 0 {
+		return ""
+	}
+	return strconv.FormatInt(c.Year, 10)
+}
+
+// contracts shows what the bordereaux of the site say of the contract with the underwriter, with a form for a new one.
+func (p *pages) contracts(v *shell.Visit) error { return p.contractsForm(v, nil) }
+
+func (p *pages) contractsForm(v *shell.Visit, form *shell.Form) error {
+	list, err := p.app.Contracts.List(v.R.Context(), v.Actor)
+	if err != nil {
+		return err
+	}
+	if form == nil {
+		form = shell.Filled("from", civil.DayOf(v.Now()).String(), "key", p.app.Bookings.NewUUID())
+		if len(list) > 0 { // most of the next contract is as it was
+			form.Values.Set("reference", list[0].Reference)
+			form.Values.Set("year_of_account", yearText(list[0]))
+			form.Values.Set("commission", percentPlain(list[0].CommissionPPM))
+		}
+	}
+	t := shell.Table{
+		Name: "contracts", Caption: "Contracts with the underwriter",
+		Columns: []shell.Column{
+			{Name: "from", Title: "From"}, {Name: "reference", Title: "Reference"}, {Name: "year", Title: "Year of account"},
+			{Name: "commission", Title: "Commission", Figure: true}, {Name: "by", Title: "Set by"}, {Name: "at", Title: "Set at"},
+		},
+		Empty: shell.Empty{
+			Title: "No contract is named yet",
+			Text:  "Reference, year of account and commission of the contract stand on every bordereau from its first day on.",
+		},
+	}
+	for _, c := range list {
+		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
+			shell.OnDay(c.FromDay), shell.Words(c.Reference), shell.Words(yearText(c)), shell.Percent(percentPlain(c.CommissionPPM)),
+			shell.Words(c.RecordedBy), shell.AtInstant(c.RecordedAt),
+		}})
+	}
+	made := v.Table(t)
+	if sent, err := v.File(made); sent || err != nil {
+		return err
+	}
+	return v.Show(p.Pages, "contracts.html", shell.Page{
+		Title: "Contracts", Menu: "/statements", Path: []shell.Link{{Text: "Bordereaux", Href: v.At("/statements/bordereaux")}}, Data: struct {
+			Form *shell.Form
+			List *shell.Table
+			May  bool
+			Send string
+		}{form, made, v.Can(auth.WritePolicies), v.At(contractsAt)},
+	})
+}
+
+// setContract adds a contract. Bordereaux of months before its first day stay as they are.
+func (p *pages) setContract(v *shell.Visit) error {
+	form, err := v.Form()
+	if err != nil {
+		return err
+	}
+	r := form.Reading()
+	in := travel.ContractFields{From: r.Day("from"), Reference: r.Text("reference"), Year: r.Number("year_of_account"), CommissionPPM: new(int64)}
+	if text := form.Get("commission"); text != "" {
+		if m := cardLine.FindStringSubmatch("0-: " + text + " %"); m == nil {
+			r.Problems.Wrong("commission", "A percentage such as 12.5 is expected.")
+		} else {
+			*in.CommissionPPM = ppm(m[4])
+		}
+	}
+	in.Problems = r.Problems
+	made, err := p.app.Contracts.Set(v.R.Context(), v.Once(form), in)
+	if ok, err := v.Took(form, err); err != nil {
+		return err
+	} else if !ok {
+		return p.contractsForm(v, form)
+	}
+	return v.Done(v.At(contractsAt), "The contract counts from %s on.", shell.Day(made.FromDay))
+}
