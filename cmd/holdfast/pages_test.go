@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/api"
 	"holdfast/internal/app"
 	"holdfast/internal/core"
+	"holdfast/internal/standing"
 	"holdfast/internal/web/dashboard"
 	"holdfast/internal/web/shell"
 )
@@ -19,7 +20,7 @@ import (
 // TestLanesOfPages: each pattern is one of a page, and what is not named waits with all others.
 func TestLanesOfPages(t *testing.T) {
 	t.Parallel()
-	frame, err := dashboard.New(shell.Config{Base: "http://localhost", Log: slog.New(slog.DiscardHandler)}, &app.App{})
+	frame, err := dashboard.New(shell.Config{Base: "http://localhost", Log: slog.New(slog.DiscardHandler)}, &app.App{Orders: &standing.Orders{}})
 	if err != nil {
 		t.Fatal(err)
 	}
