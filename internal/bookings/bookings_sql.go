@@ -13,38 +13,44 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/events"
+	"holdfast/internal/money"
 	"holdfast/internal/travel"
 )
 
-// BookingColumns are the columns that ScanBooking reads. A subquery tells whether the channel is locked. With a join, the
+// BookingColumns is the packed row that ScanBooking reads. A subquery reads its channel. With a join, the
 // engine might begin at the channels and sort all their bookings to find the first page.
-const BookingColumns = `b.site_id, b.id, b.uuid, b.channel_id, b.author_id, b.author, b.author_name, b.content,
-	b.firstname, b.surname, b.email, b.start_day, b.end_day, b.pax, b.reference, b.total, b.currencies, b.country,
-	b.language, b.modal_draft, b.net, b.held, b.open_authorised, b.locked_payments, b.payments, b.total_changed,
-	b.suppliers, b.other_protection, b.import_key, b.version, b.created_at, b.modified_at,
-	(SELECT c.locked FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id),
-	(SELECT c.other_protection FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`
+var BookingColumns = db.Pack(`b.site_id, b.id, b.channel_id, b.author_id, COALESCE(b.start_day, -2147483648), b.end_day, b.pax,
+	b.total, b.modal_draft, b.net, b.held, b.open_authorised, b.locked_payments, b.payments, b.total_changed, b.version,
+	b.created_at, b.modified_at,
+	(SELECT `+db.Pack("c.locked", "c.other_protection")+` FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`,
+	"b.uuid", "b.author", "b.author_name", "b.content", "b.firstname", "b.surname", "b.email", "b.reference", "b.currencies",
+	"b.country", "b.language", "b.suppliers", "b.other_protection", "COALESCE(b.import_key, '')")
 
 // returnedBookingColumns are the same columns for a RETURNING clause, which allows no other name for the table.
 var returnedBookingColumns = strings.ReplaceAll(BookingColumns, "b.", "bookings.")
 
 // ScanBooking reads one row of BookingColumns.
 func ScanBooking(scan func(dest ...any) error) (travel.Booking, error) {
-	var b travel.Booking
-	var start sql.NullInt64
-	var suppliers string
-	var importKey sql.NullString
-	var created, modified int64
-	err := scan(&b.SiteID, &b.ID, &b.UUID, &b.ChannelID, &b.AuthorID, &b.Author, &b.AuthorName, &b.Content,
-		&b.Firstname, &b.Surname, &b.Email, &start, &b.End, &b.Pax, &b.Reference, &b.Total, &b.Currency, &b.Country,
-		&b.Language, &b.ModalDraft, &b.Sums.Net, &b.Sums.Held, &b.Sums.OpenAuthorised, &b.Sums.LockedPayments,
-		&b.Payments, &b.TotalChanged, &suppliers, &b.OwnProtection, &importKey, &b.Version, &created, &modified,
-		&b.ChannelLocked, &b.ChannelProtection)
-	b.Start, b.ImportKey = db.DayOr(start), importKey.String
-	b.CreatedAt, b.ModifiedAt = db.Instant(created), db.Instant(modified)
-	if err != nil {
+	var row db.Packed
+	if err := scan(&row); err != nil {
+		return travel.Booking{}, err
+	}
+	b := travel.Booking{
+		SiteID: row.Int(), ID: row.Int(), ChannelID: row.Int(), AuthorID: row.Int(), Start: row.Day(), End: row.Day(),
+		Pax: row.Int(), Total: row.Int(), ModalDraft: row.Flag(),
+		Sums:     travel.BookingSums{Net: row.Int(), Held: row.Int(), OpenAuthorised: row.Int(), LockedPayments: row.Int()},
+		Payments: row.Int(), TotalChanged: row.Flag(), Version: row.Int(), CreatedAt: row.Instant(), ModifiedAt: row.Instant(),
+		ChannelLocked: row.Flag(), ChannelProtection: travel.OtherProtection(row.Text()),
+		UUID: row.Text(), Author: row.Text(), AuthorName: row.Text(), Content: row.Text(), Firstname: row.Text(),
+		Surname: row.Text(), Email: row.Text(), Reference: row.Text(), Currency: money.Currency(row.Text()),
+		Country: row.Text(), Language: row.Text(),
+	}
+	suppliers := row.Text()
+	b.OwnProtection, b.ImportKey = travel.OtherProtection(row.Text()), row.Text()
+	if err := row.Err(); err != nil {
 		return b, err
 	}
+	var err error
 	b.Suppliers, err = readIDs(suppliers)
 	return b, err
 }

@@ -1,32 +1,32 @@
 package payments
 
 import (
-	"database/sql"
 	"time"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
-// paymentColumns are the columns of a payment, in the order in which scanPayment reads them. The last three are those of its
-// booking.
-const paymentColumns = `p.site_id, p.id, p.transaction_id, p.channel_id, p.booking_id, p.currencies, p.total, p.remaining,
-	p.linked_id, p.created_at,
-	(SELECT b.reference FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id),
-	(SELECT b.country FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id),
-	(SELECT b.language FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id)`
+// paymentColumns is the packed row of a payment that scanPayment reads, with some columns of its booking.
+var paymentColumns = db.Pack(`p.site_id, p.id, p.transaction_id, p.channel_id, p.booking_id, p.total, p.remaining,
+	COALESCE(p.linked_id, 0), p.created_at, (SELECT `+db.Pack("", "b.reference", "b.country", "b.language")+`
+		FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id)`, "p.currencies")
 
 func scanPayment(scan func(dest ...any) error) (travel.Payment, error) {
-	var p travel.Payment
-	var linked sql.NullInt64
-	var created int64
-	err := scan(&p.SiteID, &p.ID, &p.TransactionID, &p.ChannelID, &p.BookingID, &p.Currency, &p.Total, &p.Remaining,
-		&linked, &created, &p.BookingReference, &p.BookingCountry, &p.BookingLanguage)
-	p.LinkedID, p.CreatedAt = linked.Int64, db.Instant(created)
-	return p, err
+	var row db.Packed
+	if err := scan(&row); err != nil {
+		return travel.Payment{}, err
+	}
+	p := travel.Payment{
+		SiteID: row.Int(), ID: row.Int(), TransactionID: row.Int(), ChannelID: row.Int(), BookingID: row.Int(),
+		Total: row.Int(), Remaining: row.Int(), LinkedID: row.Int(), CreatedAt: row.Instant(), BookingReference: row.Text(),
+		BookingCountry: row.Text(), BookingLanguage: row.Text(), Currency: money.Currency(row.Text()),
+	}
+	return p, row.Err()
 }
 
 // readChargebacks sets the amounts of transactions and of their payments that were charged back and not reversed.

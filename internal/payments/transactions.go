@@ -10,34 +10,46 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/events"
 	"holdfast/internal/limits"
+	"holdfast/internal/money"
 	"holdfast/internal/statements"
 	"holdfast/internal/travel"
 )
 
-// transactionColumns are the columns of a transaction, in the order in which scanTransaction reads them.
-const transactionColumns = `site_id, id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
-	remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
-	reference, token, ip_address, bin_number, last_four, card_type, auth_code, acquirer_reference, attempt_3ds, redirect_url,
-	linked_id, content, content_hash, import_key, simulated, effective_at, created_at, modified_at,
-	(SELECT c.secret FROM channels c WHERE c.site_id = transactions.site_id AND c.id = transactions.channel_id)`
+// transactionColumns is the packed row of a transaction that scanTransaction reads.
+var transactionColumns = db.Pack(`site_id, id, channel_id, author_id, total, remaining, base_total, attempt_3ds,
+	COALESCE(linked_id, 0), simulated, effective_at, created_at, modified_at, (SELECT `+db.Pack("", "c.secret")+`
+		FROM channels c WHERE c.site_id = transactions.site_id AND c.id = transactions.channel_id)`,
+	"uuid", "author", "author_name", "type", "status", "currencies", "base_currency", "forex_rate", "flags", "psp", "method",
+	"payee_name", "payee_surname", "payee_email", "country", "COALESCE(reference, '')", "token", "ip_address", "bin_number",
+	"last_four", "card_type", "auth_code", "acquirer_reference", "redirect_url", "content", "content_hash",
+	"COALESCE(import_key, '')")
 
 func scanTransaction(scan func(dest ...any) error) (travel.Transaction, error) {
-	var t travel.Transaction
-	var flags string
-	var reference, importKey sql.NullString
-	var linked sql.NullInt64
-	var effective, created, modified int64
-	err := scan(&t.SiteID, &t.ID, &t.UUID, &t.ChannelID, &t.AuthorID, &t.Author, &t.AuthorName, &t.Type, &t.Status,
-		&t.Currency, &t.Total, &t.Remaining, &t.BaseCurrency, &t.BaseTotal, &t.ForexRate, &flags, &t.PSP, &t.Method,
-		&t.PayeeName, &t.PayeeSurname, &t.PayeeEmail, &t.Country, &reference, &t.Token, &t.IPAddress, &t.BIN, &t.LastFour,
-		&t.CardType, &t.AuthCode, &t.AcquirerReference, &t.Attempt3DS, &t.RedirectURL, &linked, &t.Content, &t.ContentHash, &importKey,
-		&t.Simulated, &effective, &created, &modified, &t.SealedSecret)
-	if flags != "" {
-		t.Flags = strings.Split(flags, ",")
+	var row db.Packed
+	if err := scan(&row); err != nil {
+		return travel.Transaction{}, err
 	}
-	t.Reference, t.ImportKey, t.LinkedID = reference.String, importKey.String, linked.Int64
-	t.EffectiveAt, t.CreatedAt, t.ModifiedAt = db.Instant(effective), db.Instant(created), db.Instant(modified)
-	return t, err
+	t := travel.Transaction{
+		SiteID: row.Int(), ID: row.Int(), ChannelID: row.Int(), AuthorID: row.Int(), Total: row.Int(), Remaining: row.Int(),
+		BaseTotal: row.Int(), Attempt3DS: row.Flag(), LinkedID: row.Int(), Simulated: row.Flag(), EffectiveAt: row.Instant(),
+		CreatedAt: row.Instant(), ModifiedAt: row.Instant(), SealedSecret: row.Text(),
+		UUID: row.Text(), Author: row.Text(), AuthorName: row.Text(), Type: travel.TransactionType(row.Text()),
+		Status: travel.TransactionStatus(row.Text()), Currency: money.Currency(row.Text()),
+		BaseCurrency: money.Currency(row.Text()), ForexRate: row.Text(), Flags: flagsIn(row.Text()), PSP: row.Text(),
+		Method: row.Text(), PayeeName: row.Text(), PayeeSurname: row.Text(), PayeeEmail: row.Text(), Country: row.Text(),
+		Reference: row.Text(), Token: row.Text(), IPAddress: row.Text(), BIN: row.Text(), LastFour: row.Text(),
+		CardType: row.Text(), AuthCode: row.Text(), AcquirerReference: row.Text(), RedirectURL: row.Text(),
+		Content: row.Text(), ContentHash: row.Text(), ImportKey: row.Text(),
+	}
+	return t, row.Err()
+}
+
+// flagsIn reads the flags of a transaction as they stand in its row.
+func flagsIn(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
 }
 
 // paymentsMemory is what a write remembers of transactions, so that it does not read the same rows twice.

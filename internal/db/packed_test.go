@@ -1,0 +1,57 @@
+package db_test
+
+import (
+	"testing"
+
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+)
+
+// TestAPackedRowHoldsAnyText: texts come back as they were stored, whatever looks like a part of the packing in them.
+func TestAPackedRowHoldsAnyText(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBoth(t, func(t *testing.T, url string) {
+		base := dbtest.Open(t, url, dbtest.AtStart)
+		for _, text := range []string{"", ",", "3,abc", "a,b\n\x1fc", "Zoë, 東京 🏝", " 12,", "'\"\\"} {
+			var row db.Packed
+			dbtest.Read(t, base, func(tx *db.Tx) error {
+				return tx.Row(`SELECT `+db.Pack("v.n, v.n > 0", "v.t", "'x'", "v.t")+`
+					FROM (SELECT CAST($1 AS BIGINT) AS n, CAST($2 AS TEXT) AS t) v`, []any{int64(-7), text}, &row)
+			})
+			n, flag := row.Int(), row.Flag()
+			first, between, second := row.Text(), row.Text(), row.Text()
+			if n != -7 || flag || first != text || between != "x" || second != text || row.Err() != nil {
+				t.Errorf("%q: read %d, %t, %q, %q, %q: %v", text, n, flag, first, between, second, row.Err())
+			}
+		}
+	})
+}
+
+// TestAPackedRowWithOtherColumnsIsAnError: a row is never read in part, or as something else.
+func TestAPackedRowWithOtherColumnsIsAnError(t *testing.T) {
+	t.Parallel()
+	for text, read := range map[string]func(row *db.Packed){
+		"":        func(row *db.Packed) { row.Int() },
+		"1":       func(row *db.Packed) { row.Int(); row.Int() },
+		"1,2":     func(row *db.Packed) { row.Int() },
+		"x":       func(row *db.Packed) { row.Int() },
+		"1,":      func(row *db.Packed) { row.Int() },
+		"5,abc":   func(row *db.Packed) { row.Text() },
+		"2,abc":   func(row *db.Packed) { row.Text() },
+		"-1,abc":  func(row *db.Packed) { row.Text() },
+		"3,abc,1": func(row *db.Packed) { row.Text() },
+		"3,abc":   func(row *db.Packed) { row.Text(); row.Flag() },
+		"3":       func(row *db.Packed) { row.Text() },
+	} {
+		var row db.Packed
+		if err := row.Scan(text); err != nil {
+			t.Fatal(err)
+		}
+		if read(&row); row.Err() == nil {
+			t.Errorf("%q: no error", text)
+		}
+	}
+	if err := new(db.Packed).Scan(int64(1)); err == nil {
+		t.Error("a number is no packed row")
+	}
+}
