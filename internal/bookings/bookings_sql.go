@@ -342,9 +342,7 @@ func ChannelHasAny(tx *db.Tx, siteID, channelID int64) (bool, error) {
 // Page reads one page of a site's bookings. A filter by status goes by the status on the day of the transaction.
 func Page(tx *db.Tx, siteID int64, filter travel.BookingFilter, page travel.Page) (travel.List[travel.Booking], error) {
 	w := &db.Where{}
-	w.And("b.site_id = ?", siteID)
-	w.And("NOT b.deleted")
-	w.CountBy(func() (int64, error) { return countLiveBookings(tx, siteID) })
+	w.AndAllOf(db.SiteTable{Table: "bookings", SiteID: siteID, Hidden: "deleted", Final: core.FinalOf(tx, siteID)})
 	andBookings(w, siteID, filter, civil.DayOf(tx.Now))
 	return db.ListOf(tx, "bookings b", BookingColumns, w, page, bookingSortKeys(civil.DayOf(tx.Now)), filter.Include, ScanBooking)
 }
@@ -371,7 +369,6 @@ func firstDayNotBefore(t time.Time) int64 {
 // end date. Bookings without a start date come first in the order `date_start`.
 func bookingSortKeys(today civil.Day) map[string]string {
 	return map[string]string{
-		"id":         "b.id",
 		"date":       "b.created_at",
 		"created":    "b.created_at",
 		"modified":   modifiedOn(today),
@@ -412,17 +409,6 @@ func andModified(w *db.Where, siteID int64, span travel.Span, today civil.Day) {
 		w.And("NOT (b.modified_at >= ? OR "+strings.ReplaceAll(completed, "m.", "b.")+")",
 			end, completedFrom(end), int64(today), siteID)
 	}
-}
-
-// countLiveBookings counts the bookings of the site that are not in the trash. It subtracts the trash, which is small.
-func countLiveBookings(tx *db.Tx, siteID int64) (int64, error) {
-	all, err := tx.CountRows("bookings", siteID, core.FinalOf(tx, siteID))
-	if err != nil {
-		return 0, err
-	}
-	var trash int64
-	err = tx.Row(`SELECT COUNT(*) FROM bookings WHERE site_id = $1 AND deleted`, []any{siteID}, &trash)
-	return all - trash, err
 }
 
 // andBookings adds the conditions of a filter.

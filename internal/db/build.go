@@ -178,7 +178,7 @@ func fillSQLite(ctx context.Context, path string, clock func() time.Time, c Cont
 	}
 	pool := sql.OpenDB(connector)
 	pool.SetMaxOpenConns(1)
-	db := &DB{engine: sqliteEngine, clock: clock, read: pool, write: pool, counts: newCounts()}
+	db := &DB{engine: sqliteEngine, clock: clock, read: pool, write: pool, marks: newMarks()}
 	return errors.Join(db.fill(ctx, c), pool.Close())
 }
 

@@ -2,90 +2,223 @@ package db
 
 import (
 	"errors"
+	"math"
 	"sync"
 	"time"
+
+	"holdfast/internal/travel"
 )
 
 // FinalAfter is the time after which a write is surely over. All rows that were recorded longer ago can be seen (R0).
 const FinalAfter = 2 * writeLifetime
 
-// defaultCountStep is how many rows each request may count before the remembered count moves on.
-const defaultCountStep = 5000
+// Bounds of marks: how many rows lie between two, and how many are set by one statement.
+const (
+	markStep    = 200
+	marksAtOnce = 1000
+)
 
-// counts remembers, per table and site, how many rows there are up to an id. The tables it serves never lose a row, so
-// this number stays true, and only the rows after that id are counted again. So a list of a large table is as fast
-// with its total as without. A counter in the database would do the same, but every write would wait for its row. The
-// first count in a process reads all rows.
-type counts struct {
+// SiteTable is all rows of a site in a table from which no row is ever removed. Lists of it have a total, and pages by id, that
+// cost the same however many rows there are.
+type SiteTable struct {
+	Table  string
+	SiteID int64
+	// Hidden is the condition of rows that are in no list, such as deleted ones; "" where there are none. They are few, and
+	// have an index by site and id.
+	Hidden string
+	// Final returns the instant up to which every row can be seen.
+	Final func() (time.Time, error)
+}
+
+// marks remembers, per table and site, the id of every 200th row in order of the ids (step). Rows are never removed, and a
+// mark is set where no further row can appear before it: so a mark stays true for ever, in every process. A total is the
+// number of marks and the rows after the last one. A page begins at the mark before it. Counters in the database would do the
+// same, but every write would wait for their row. The first list in a process goes through all ids.
+type marks struct {
 	step int64
 
 	mu    sync.Mutex
-	known map[countKey]counted
+	known map[markKey][]int64
 }
 
-type countKey struct {
+type markKey struct {
 	table  string
 	siteID int64
 }
 
-type counted struct {
-	upTo int64 // id
-	rows int64 // with an id up to there
+func newMarks() *marks { return &marks{step: markStep, known: map[markKey][]int64{}} }
+
+// of returns the marks of a table and site. Nobody changes the list, only longer ones take its place.
+func (m *marks) of(key markKey) []int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.known[key]
 }
 
-func newCounts() *counts {
-	return &counts{step: defaultCountStep, known: map[countKey]counted{}}
+// add remembers marks that follow after n others, and returns all that are known now: another request may have come further.
+func (m *marks) add(key markKey, n int, next []int64) []int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.known[key]; len(known) >= n && len(known) < n+len(next) {
+		m.known[key] = append(known, next[len(known)-n:]...)
+	}
+	return m.known[key]
 }
 
-func (c *counts) get(key countKey) counted {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.known[key]
+// siteRows is a SiteTable as one transaction sees it.
+type siteRows struct {
+	SiteTable
+	tx    *Tx
+	marks []int64
+	after int64 // rows after the last mark
+	all   int64 // rows that are not hidden
 }
 
-func (c *counts) set(key countKey, n counted) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if n.upTo > c.known[key].upTo { // another request may have counted further
-		c.known[key] = n
+// look finds out how many rows there are. Where many have come after the last mark, it sets further ones; in a write it does
+// not, because its rows may be taken back.
+func (w SiteTable) look(tx *Tx) (siteRows, error) {
+	key := markKey{w.Table, w.SiteID}
+	seen := siteRows{SiteTable: w, tx: tx, marks: tx.marks.of(key)}
+	counted := !tx.reads || len(seen.marks) > 0
+	var err error
+	if counted {
+		err = seen.count()
+	}
+	if err == nil && tx.reads && (!counted || seen.after >= tx.marks.step) {
+		if err = seen.advance(key); err == nil {
+			err = seen.count()
+		}
+	}
+	return seen, err
+}
+
+// last is the last mark, 0 if there is none.
+func (w *siteRows) last() int64 {
+	if len(w.marks) == 0 {
+		return 0
+	}
+	return w.marks[len(w.marks)-1]
+}
+
+// count counts the rows after the last mark, and all. A mark that another transaction has set may lie behind what this one
+// sees: then it is left out.
+func (w *siteRows) count() error {
+	for {
+		hidden, query := int64(0), `SELECT COUNT(*), 0 FROM `+w.Table+` WHERE site_id = $1 AND id > $2`
+		if w.Hidden != "" {
+			query = `SELECT COUNT(*), (SELECT COUNT(*) FROM ` + w.Table + ` WHERE site_id = $1 AND ` + w.Hidden + `)
+				FROM ` + w.Table + ` WHERE site_id = $1 AND id > $2`
+		}
+		if err := w.tx.Row(query, []any{w.SiteID, w.last()}, &w.after, &hidden); err != nil {
+			return err
+		}
+		w.all = int64(len(w.marks))*w.tx.marks.step + w.after - hidden
+		if w.after > 0 || len(w.marks) == 0 {
+			return nil
+		}
+		var seen bool
+		err := w.tx.Row(`SELECT EXISTS (SELECT 1 FROM `+w.Table+` WHERE site_id = $1 AND id = $2)`, []any{w.SiteID, w.last()}, &seen)
+		if err != nil || seen {
+			return err
+		}
+		w.marks = w.marks[:len(w.marks)-1]
 	}
 }
 
-// CountRows counts all rows of a site in a table from which no row is ever removed. final returns the instant up to
-// which every row can be seen.
-func (tx *Tx) CountRows(table string, siteID int64, final func() (time.Time, error)) (int64, error) {
-	key := countKey{table, siteID}
-	known := tx.counts.get(key)
-	var since int64
-	err := tx.Row(`SELECT COUNT(*) FROM `+table+` WHERE site_id = $1 AND id > $2`, []any{siteID, known.upTo}, &since)
-	if err != nil || since < tx.counts.step {
-		return known.rows + since, err
+// advance sets marks up to the last row that is final. Not up to the last row: a transaction that is still open may hold a
+// lower id.
+func (w *siteRows) advance(key markKey) error {
+	final, err := w.finalID()
+	for err == nil {
+		step := `(SELECT t.id FROM ` + w.Table + ` t WHERE t.site_id = $1 AND t.id > `
+		var next []int64
+		next, err = Ids(w.tx, `WITH RECURSIVE marks (id) AS (
+				SELECT `+step+`$2 ORDER BY t.id LIMIT 1 OFFSET $3)
+				UNION ALL SELECT `+step+`marks.id ORDER BY t.id LIMIT 1 OFFSET $3) FROM marks WHERE marks.id <= $4)
+			SELECT id FROM marks WHERE id <= $4 LIMIT $5`, w.SiteID, w.last(), w.tx.marks.step-1, final, marksAtOnce)
+		if len(next) == 0 {
+			return err
+		}
+		w.marks = w.tx.marks.add(key, len(w.marks), next)
 	}
-	return known.rows + since, tx.advanceCount(key, known, final)
+	return err
 }
 
-// advanceCount moves the remembered count to the last row that is final. Not to the last row: a transaction that is
-// still open may hold a lower id.
-func (tx *Tx) advanceCount(key countKey, known counted, final func() (time.Time, error)) error {
-	upTo, err := final()
+// finalID is the id up to which no further row can appear.
+func (w *siteRows) finalID() (id int64, err error) {
+	if w.tx.engine.serial {
+		return math.MaxInt64, nil
+	}
+	upTo, err := w.Final()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	next := counted{}
-	err = tx.Row(`SELECT id FROM `+key.table+` WHERE site_id = $1 AND created_at <= $2 ORDER BY id DESC LIMIT 1`,
-		[]any{key.siteID, Micros(upTo)}, &next.upTo)
+	err = w.tx.Row(`SELECT id FROM `+w.Table+` WHERE site_id = $1 AND created_at <= $2 ORDER BY id DESC LIMIT 1`,
+		[]any{w.SiteID, Micros(upTo)}, &id)
 	if errors.Is(err, ErrNotFound) {
-		return nil
+		return 0, nil
 	}
-	if err != nil {
-		return err
+	return id, err
+}
+
+// seek adds the condition that a page by id begins behind a mark, and returns how many rows are left to pass over.
+func (w *siteRows) seek(where *Where, page travel.Page) (skip int64, err error) {
+	skip = int64(page.Skip())
+	if skip < w.tx.marks.step {
+		return skip, nil
 	}
-	err = tx.Row(`SELECT COUNT(*) FROM `+key.table+` WHERE site_id = $1 AND id > $2 AND id <= $3`,
-		[]any{key.siteID, known.upTo, next.upTo}, &next.rows)
-	if err != nil {
-		return err
+	if page.Descending {
+		return w.seekBack(where, skip)
 	}
-	next.rows += known.rows
-	tx.counts.set(key, next)
-	return nil
+	// Of the rows up to a mark some may be hidden. Then the mark to begin at lies further on.
+	for n, hidden := 0, int64(0); ; {
+		next := min(len(w.marks), int((skip+hidden)/w.tx.marks.step))
+		if next == n {
+			if n == 0 {
+				return skip, nil
+			}
+			where.And("id > ?", w.marks[n-1])
+			return skip - w.upTo(n, hidden), nil
+		}
+		n = next
+		if hidden, err = w.hiddenUpTo(n); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// seekBack is seek for a page whose ids go down. It passes over the last rows.
+func (w *siteRows) seekBack(where *Where, skip int64) (int64, error) {
+	left := w.all - skip // so many rows are not passed over
+	if left <= 0 {
+		where.And("1 = 0")
+		return 0, nil
+	}
+	for n, hidden := 0, int64(0); ; {
+		n = int((left + hidden + w.tx.marks.step - 1) / w.tx.marks.step)
+		if n > len(w.marks) {
+			return skip, nil
+		}
+		var err error
+		if hidden, err = w.hiddenUpTo(n); err != nil {
+			return 0, err
+		}
+		if w.upTo(n, hidden) >= left {
+			where.And("id <= ?", w.marks[n-1])
+			return w.upTo(n, hidden) - left, nil
+		}
+	}
+}
+
+// upTo is how many rows lie up to the nth mark, besides the hidden ones.
+func (w *siteRows) upTo(n int, hidden int64) int64 { return int64(n)*w.tx.marks.step - hidden }
+
+// hiddenUpTo counts the hidden rows up to the nth mark.
+func (w *siteRows) hiddenUpTo(n int) (hidden int64, err error) {
+	if w.Hidden == "" {
+		return 0, nil
+	}
+	err = w.tx.Row(`SELECT COUNT(*) FROM `+w.Table+` WHERE site_id = $1 AND `+w.Hidden+` AND id <= $2`,
+		[]any{w.SiteID, w.marks[n-1]}, &hidden)
+	return hidden, err
 }

@@ -1,6 +1,8 @@
 package db_test
 
 import (
+	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,7 +20,7 @@ func TestTotalsFollowEveryWrite(t *testing.T) {
 	var seconds atomic.Int64
 	now := func() time.Time { return dbtest.Start.Add(time.Duration(seconds.Load()) * time.Second) }
 	dbtest.OnBothWithBookings(t, now, func(t *testing.T, s *dbtest.BookingSite) {
-		s.DB.SetCountStep(3)
+		s.DB.SetMarkStep(3)
 		counted := travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id", Count: true}
 		want := int64(0)
 		for round := range 12 {
@@ -41,6 +43,89 @@ func TestTotalsFollowEveryWrite(t *testing.T) {
 				t.Fatalf("round %d: %d of the channel counted, %d listed", round, filtered.Total, len(filtered.Items))
 			}
 			seconds.Add(4) // a round is settled three rounds later
+		}
+	})
+}
+
+// TestPagesBeginWhereTheyDid: every page of all bookings, up and down, is the part of the whole list that it was before
+// there were marks; with a site between, a trash, and rows that are too young to be settled.
+func TestPagesBeginWhereTheyDid(t *testing.T) {
+	t.Parallel()
+	var seconds atomic.Int64
+	now := func() time.Time { return dbtest.Start.Add(time.Duration(seconds.Load()) * time.Second) }
+	dbtest.OnBothWithBookings(t, now, func(t *testing.T, s *dbtest.BookingSite) {
+		s.DB.SetMarkStep(3)
+		random := rand.New(rand.NewPCG(1, 2))
+		other := dbtest.NewBookingSite(t, s.DB, "other")
+		var live []int64
+		for range 4 {
+			for range 9 {
+				if random.IntN(3) == 0 {
+					other.Insert(t, other.Booking(nil))
+				}
+				live = append(live, s.Insert(t, s.Booking(nil))...)
+			}
+			for range random.IntN(6) {
+				at := random.IntN(len(live))
+				s.Write(t, func(tx *db.Tx) error { return bookings.Trash(tx, s.ID, live[at]) })
+				live = slices.Delete(live, at, at+1)
+			}
+			for skip := range len(live) + 4 {
+				for _, descending := range []bool{false, true} {
+					want := slices.Clone(live)
+					if descending {
+						slices.Reverse(want)
+					}
+					want = want[min(skip, len(want)):]
+					list := s.List(t, travel.BookingFilter{},
+						travel.Page{Number: 1, Size: 2, Offset: skip, OrderBy: "id", Descending: descending, Count: skip%2 == 0})
+					var got []int64
+					for _, b := range list.Items {
+						got = append(got, b.ID)
+					}
+					if !slices.Equal(got, want[:min(2, len(want))]) || list.More != (len(want) > 2) {
+						t.Fatalf("after %d of %v (descending %t): %v, more %t", skip, live, descending, got, list.More)
+					}
+					if skip%2 == 0 && list.Total != int64(len(live)) {
+						t.Fatalf("total %d, want %d", list.Total, len(live))
+					}
+				}
+			}
+			seconds.Add(8)
+		}
+	})
+}
+
+// TestADeepPagePassesOverFewRows: a page of a list of all rows asks as much deep in the list as at its beginning, and the
+// database passes over fewer rows than lie between two marks.
+func TestADeepPagePassesOverFewRows(t *testing.T) {
+	t.Parallel()
+	var seconds atomic.Int64
+	now := func() time.Time { return dbtest.Start.Add(time.Duration(seconds.Load()) * time.Second) }
+	dbtest.OnBothWithBookings(t, now, func(t *testing.T, s *dbtest.BookingSite) {
+		const step = 5
+		s.DB.SetMarkStep(step)
+		for range 8 {
+			s.Insert(t, s.Booking(nil), s.Booking(nil), s.Booking(nil), s.Booking(nil))
+		}
+		seconds.Add(60)
+		page := func(skip int, descending bool) []dbtest.Statement {
+			return dbtest.Statements(s.DB, func() {
+				s.List(t, travel.BookingFilter{},
+					travel.Page{Number: 1, Size: 2, Offset: skip, OrderBy: "id", Descending: descending, Count: true})
+			})
+		}
+		page(0, false) // sets the marks
+		first := len(page(0, false))
+		for _, descending := range []bool{false, true} {
+			deep := page(23, descending)
+			if len(deep) > first+1 { // one counts the trash up to the mark
+				t.Errorf("%d statements for a deep page, %d for the first", len(deep), first)
+			}
+			last := deep[len(deep)-1]
+			if skipped := last.Args[len(last.Args)-1]; skipped.(int64) >= step {
+				t.Errorf("descending %t: passes over %d rows", descending, skipped)
+			}
 		}
 	})
 }

@@ -44,7 +44,7 @@ type DB struct {
 	write   *sql.DB
 	queue   *writeQueue // of writes that share commits: on SQLite all, on PostgreSQL the short ones
 	files   *openFiles  // SQLite only
-	counts  *counts
+	marks   *marks
 	watcher atomic.Pointer[func(query string, args []any)] // see Watch
 
 	listeners listeners
@@ -64,10 +64,11 @@ type Tx struct {
 	ctx    context.Context // of the transaction: every statement in it ends when this ends
 	engine *engine
 	sql    *sql.Tx
-	counts *counts
+	marks  *marks
 	see    func(query string, args []any) // see Watch; nil for nobody
 	work   *work
 	quick  bool // it is a read that leaves many rows to the lane of long reads
+	reads  bool // it is a read: all that it sees is stored
 
 	// What a write needs that shares its transaction with others and nothing stands between them (see batch.join).
 	shared   *sharedRows // of the batch
@@ -86,6 +87,8 @@ type Tx struct {
 // engine is what differs between the two databases.
 type engine struct {
 	name string
+	// serial: commits come one after the other, in the order of the ids. Whoever sees a row sees all with lower ids.
+	serial bool
 	// ddl replaces the tokens of the migrations, such as {{serial}}.
 	ddl *strings.Replacer
 	// hasSchema says whether the table of migrations is there.
@@ -253,7 +256,7 @@ func (db *DB) readOn(ctx context.Context, pool *sql.DB, quick bool, fn func(tx *
 	// Nothing is written, so rolling back ends the transaction well, and its error says nothing new.
 	defer func() { _ = sqlTx.Rollback() }()
 	tx := db.tx(ctx, sqlTx)
-	tx.quick = quick
+	tx.quick, tx.reads = quick, true
 	return fn(tx)
 }
 
@@ -277,7 +280,7 @@ func (db *DB) beginRead(ctx context.Context, pool *sql.DB) (sqlTx *sql.Tx, err e
 
 // tx makes the transaction that a caller's function gets, and reads the clock for it.
 func (db *DB) tx(ctx context.Context, sqlTx *sql.Tx) *Tx {
-	tx := &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: sqlTx, counts: db.counts, work: &db.work}
+	tx := &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: sqlTx, marks: db.marks, work: &db.work}
 	if see := db.watcher.Load(); see != nil {
 		tx.see = *see
 	}

@@ -26,8 +26,8 @@ func (db *DB) MigrateTo(ctx context.Context, version int) error {
 	return db.migrate(ctx, files)
 }
 
-// SetCountStep makes the remembered counts move on after so few rows that a test sees it.
-func (db *DB) SetCountStep(rows int64) { db.counts.step = rows }
+// SetMarkStep lets so few rows lie between two marks that a test sees them.
+func (db *DB) SetMarkStep(rows int64) { db.marks.step = rows }
 
 // Positional is how SQLite is given parameters.
 var Positional = positional

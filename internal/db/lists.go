@@ -28,26 +28,16 @@ func Wildcard(part string) string {
 func ListOf[T any](
 	tx *Tx, source, columns string, w *Where, page travel.Page, orders map[string]string, include []int64,
 	scan func(scan func(dest ...any) error) (T, error),
-) (travel.List[T], error) {
-	if err := tx.Deep(page); err != nil {
-		return travel.List[T]{}, err
+) (list travel.List[T], err error) {
+	condition, given := " FROM "+source+" WHERE "+w.Text.String(), w.Args
+	total, skip, err := tx.countAndSeek(condition, w, page, orders)
+	if err != nil {
+		return list, err
 	}
-	list := travel.List[T]{Total: -1}
-	condition := " FROM " + source + " WHERE " + w.Text.String()
-	if page.Count {
-		var err error
-		if w.countAll != nil && w.conditions == w.countAllAt {
-			list.Total, err = w.countAll()
-		} else {
-			err = tx.Row(`SELECT COUNT(*)`+condition, w.Args, &list.Total)
-		}
-		if err != nil {
-			return travel.List[T]{}, err
-		}
-	}
-	given := w.Args
-	query := `SELECT ` + columns + condition + orderBy(w, page, orders, include) + limit(w, page)
-	err := tx.Each(query, w.Args, func(row func(dest ...any) error) error {
+	list.Total, list.Items = total, make([]T, 0, page.Size+1)
+	query := `SELECT ` + columns + " FROM " + source + " WHERE " + w.Text.String() + orderBy(w, page, orders, include) +
+		" LIMIT " + w.Arg(page.Size+1) + " OFFSET " + w.Arg(skip) // one row more, to know whether there is a next page
+	err = tx.Each(query, w.Args, func(row func(dest ...any) error) error {
 		item, err := scan(row)
 		list.Items = append(list.Items, item)
 		return err
@@ -55,7 +45,6 @@ func ListOf[T any](
 	if err != nil {
 		return travel.List[T]{}, err
 	}
-	// One row more than the page was read, to know whether there is a next one.
 	if len(list.Items) > page.Size {
 		list.Items, list.More = list.Items[:page.Size], true
 	}
@@ -66,6 +55,41 @@ func ListOf[T any](
 	return list, err
 }
 
+// countAndSeek counts the rows of a list, if its page asks for that; else the total is -1. It returns how many rows the
+// query of the page passes over. Where a list of all rows goes by their ids, it adds the condition that the page begins behind a mark.
+func (tx *Tx) countAndSeek(
+	condition string, w *Where, page travel.Page, orders map[string]string,
+) (total, skip int64, err error) {
+	total, skip = -1, int64(page.Skip())
+	all := w.allOf != nil && w.conditions == w.allOfAt
+	byID := all && sortsByID(page, orders)
+	if !byID {
+		if err := tx.Deep(page); err != nil {
+			return 0, 0, err
+		}
+	}
+	switch {
+	case all && (page.Count || byID && skip > 0):
+		seen, err := w.allOf.look(tx)
+		if err == nil && byID {
+			skip, err = seen.seek(w, page)
+		}
+		if page.Count {
+			total = seen.all
+		}
+		return total, skip, err
+	case page.Count:
+		err = tx.Row(`SELECT COUNT(*)`+condition, w.Args, &total)
+	}
+	return total, skip, err
+}
+
+// sortsByID reports whether a page goes by the ids alone.
+func sortsByID(page travel.Page, orders map[string]string) bool {
+	column, known := orders[page.OrderBy]
+	return page.OrderBy != "include" && (!known || column == "id")
+}
+
 // orderBy writes the order of a page: by the attribute that the page names, then by id, so that rows with equal
 // attributes keep their places from page to page. columns maps attributes of the wire to SQL expressions. The
 // attribute "include" stands for the order in which the caller named the ids.
@@ -74,11 +98,11 @@ func orderBy(w *Where, page travel.Page, columns map[string]string, include []in
 	if page.Descending {
 		direction = " DESC"
 	}
-	column, known := columns[page.OrderBy]
+	column := columns[page.OrderBy]
 	switch {
 	case page.OrderBy == "include" && len(include) > 0:
 		column = placeIn(w, include)
-	case !known, column == "id":
+	case column == "", sortsByID(page, columns):
 		return " ORDER BY id" + direction
 	}
 	return " ORDER BY " + column + direction + ", id" + direction
@@ -93,9 +117,4 @@ func placeIn(w *Where, ids []int64) string {
 	}
 	b.WriteString(" END")
 	return b.String()
-}
-
-// limit cuts the page out of the ordered list, with one row more.
-func limit(w *Where, page travel.Page) string {
-	return " LIMIT " + w.Arg(page.Size+1) + " OFFSET " + w.Arg(page.Skip())
 }

@@ -159,7 +159,7 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB,
 	// Long reads have connections of their own, which are opened when the first one comes.
 	long := stdlib.OpenDB(*config)
 	long.SetConnMaxIdleTime(5 * time.Minute)
-	db := &DB{engine: postgresEngine, clock: clock, read: pool, write: pool, counts: newCounts()}
+	db := &DB{engine: postgresEngine, clock: clock, read: pool, write: pool, marks: newMarks()}
 	db.laneOf(long)
 	db.queue = newWriteQueue(db, turn{})
 	return db, nil

@@ -18,7 +18,8 @@ import (
 )
 
 var sqliteEngine = &engine{
-	name: "sqlite",
+	name:   "sqlite",
+	serial: true,
 	ddl: strings.NewReplacer(
 		// AUTOINCREMENT: an id is never given twice, even after its row is gone.
 		"{{serial}}", "INTEGER PRIMARY KEY AUTOINCREMENT",
@@ -123,7 +124,7 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	readers := max(2, runtime.GOMAXPROCS(0)) // each computes in a thread: more would only keep threads from what arrives
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	db := &DB{engine: sqliteEngine, clock: clock, read: read, write: write, counts: newCounts()}
+	db := &DB{engine: sqliteEngine, clock: clock, read: read, write: write, marks: newMarks()}
 	db.laneOf(sql.OpenDB(reader))
 	if db.files, err = openedFiles(path); err != nil {
 		return nil, errors.Join(err, db.Close())

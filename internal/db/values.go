@@ -70,14 +70,18 @@ type Where struct {
 	Args       []any
 	conditions int
 
-	// countAll counts the rows without reading each (see counts.go). It is right as long as no condition is added.
-	countAll   func() (int64, error)
-	countAllAt int
+	// allOf is what the conditions keep, as long as no further one is added (see counts.go).
+	allOf   *SiteTable
+	allOfAt int
 }
 
-// CountBy gives a faster way to count the rows that fulfil the conditions so far.
-func (w *Where) CountBy(count func() (int64, error)) {
-	w.countAll, w.countAllAt = count, w.conditions
+// AndAllOf adds the conditions that keep all rows of a site in a table. It is the first to add any.
+func (w *Where) AndAllOf(rows SiteTable) {
+	w.And("site_id = ?", rows.SiteID)
+	if rows.Hidden != "" {
+		w.And("NOT (" + rows.Hidden + ")")
+	}
+	w.allOf, w.allOfAt = &rows, w.conditions
 }
 
 // Arg takes a value and returns its placeholder.

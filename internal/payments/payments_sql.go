@@ -84,8 +84,7 @@ func paymentByID(tx *db.Tx, siteID, id int64) (travel.Payment, error) {
 // paymentsPage reads one page of the site's payment records.
 func paymentsPage(tx *db.Tx, siteID int64, f travel.PaymentFilter, page travel.Page) (travel.List[travel.Payment], error) {
 	var w db.Where
-	w.And("site_id = ?", siteID)
-	w.CountBy(func() (int64, error) { return tx.CountRows("payments", siteID, core.FinalOf(tx, siteID)) })
+	w.AndAllOf(db.SiteTable{Table: "payments", SiteID: siteID, Final: core.FinalOf(tx, siteID)})
 	db.In(&w, "id", f.Include)
 	db.NotIn(&w, "id", f.Exclude)
 	w.Within("created_at", f.Created)

@@ -261,8 +261,7 @@ func transactionsPage(
 	tx *db.Tx, siteID int64, f travel.TransactionFilter, page travel.Page,
 ) (travel.List[travel.Transaction], error) {
 	var w db.Where
-	w.And("site_id = ?", siteID)
-	w.CountBy(func() (int64, error) { return tx.CountRows("transactions", siteID, core.FinalOf(tx, siteID)) })
+	w.AndAllOf(db.SiteTable{Table: "transactions", SiteID: siteID, Final: core.FinalOf(tx, siteID)})
 	andTransactions(&w, siteID, f)
 	list, err := db.ListOf(tx, "transactions", transactionColumns, &w, page, map[string]string{
 		"date": "created_at", "created": "created_at", "modified": "modified_at", "total": "total",
