@@ -187,7 +187,7 @@ func (v objectView) of(kind events.Kind, ids []int64) (map[int64]any, error) {
 		found, err := v.app.Bookings.List(v.ctx, v.actor, travel.BookingFilter{Include: ids}, page)
 		return byID(found.Items, err, func(b travel.Booking) (int64, any, error) {
 			shape := bookingOn(b, today)
-			shape.Links = v.linksAt(v.site, "bookings", b.ID)
+			shape.Links = v.linksAt(v.site, "bookings")(b.ID)
 			return b.ID, shape, nil
 		})
 	case events.Webhook:

@@ -38,6 +38,13 @@ func (c *call) json(status int, body any) {
 	_ = encode(c, body)
 }
 
+// text writes an answer that is JSON already.
+func (c *call) text(status int, body []byte) {
+	c.Header().Set("Content-Type", jsonType)
+	c.WriteHeader(status)
+	_, _ = c.Write(body) // if the client has gone, nothing more can be done
+}
+
 // encode writes a body of an answer.
 func encode(w io.Writer, body any) error {
 	enc := json.NewEncoder(w)
@@ -60,9 +67,7 @@ func (c *call) show(status int, o object) error {
 			return nil
 		}
 	}
-	c.Header().Set("Content-Type", jsonType)
-	c.WriteHeader(status)
-	_, _ = c.Write(body.Bytes()) // if the client has gone, nothing more can be done
+	c.text(status, body.Bytes())
 	return nil
 }
 
@@ -158,6 +163,18 @@ func list[T, W any](s *server, c *call, page travel.Page, l travel.List[T], show
 	return nil
 }
 
+// listText writes the items of a page as JSON without reflection, for the longest lists.
+func listText[T, W any](items []T, show func(T) W, write func(W, []byte) []byte) []byte {
+	text := append(make([]byte, 0, 1024*len(items)+len("[]\n")), '[')
+	for i, item := range items {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = write(show(item), text)
+	}
+	return append(text, "]\n"...)
+}
+
 // paging writes the headers of a page. The error is PageNumber when there is no such page.
 func paging[T any](s *server, c *call, page travel.Page, l travel.List[T]) error {
 	total := l.Total
@@ -199,15 +216,35 @@ type link struct {
 	HREF string `json:"href"`
 }
 
-// linksTo gives the links of one thing in a collection of the call's site.
-func (s *server) linksTo(c *call, collection string, id int64) links {
-	return s.linksAt(c.r.PathValue("site"), collection, id)
+// write appends the links as JSON.
+func (l links) write(to []byte) []byte {
+	f := fields{append(to, '{')}
+	f.links("self", l.Self)
+	f.links("collection", l.Collection)
+	return append(f.text, '}')
 }
 
-// linksAt gives the links of one thing in a collection of the site with a path.
-func (s *server) linksAt(site, collection string, id int64) links {
+func (f *fields) links(name string, list []link) {
+	f.name(name)
+	f.text = append(f.text, '[')
+	for i, l := range list {
+		if i > 0 {
+			f.text = append(f.text, ',')
+		}
+		one := fields{append(f.text, '{')}
+		one.string("href", l.HREF)
+		f.text = append(one.text, '}')
+	}
+	f.text = append(f.text, ']')
+}
+
+// linksAt gives the links of things in a collection of the site with a path, by their ids.
+func (s *server) linksAt(site, collection string) func(id int64) links {
 	all := fmt.Sprintf("%s/%s/%s/%s/v2/%s", s.cfg.BaseURL, site, s.cfg.RESTRoot, s.cfg.Namespace, collection)
-	return links{Self: []link{{fmt.Sprintf("%s/%d", all, id)}}, Collection: []link{{all}}}
+	of := []link{{all}}
+	return func(id int64) links {
+		return links{Self: []link{{all + "/" + strconv.FormatInt(id, 10)}}, Collection: of}
+	}
 }
 
 // deleted is the answer to a DELETE.

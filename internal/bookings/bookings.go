@@ -20,17 +20,17 @@ type Bookings struct {
 	*core.Core
 	redate       func(tx *db.Tx, before, after travel.Booking) error
 	transactions func(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error)
-	due          func(ctx context.Context, siteID int64) (done int, err error)
+	due          core.Due
 }
 
 // NewBookings makes the use cases. redate stores what follows from a change of a booking, such as new dates of its
 // allocations; it is called before the booking itself is stored. transactions returns the ids of the transactions that
-// were attempted against each of the bookings. due is called before bookings are read or changed: it does what is due by
-// the clock of the site, such as the end of authorisations.
+// were attempted against each of the bookings; it may return those of others, too. due is done before bookings are read or
+// changed.
 func NewBookings(
 	core *core.Core, redate func(tx *db.Tx, before, after travel.Booking) error,
 	transactions func(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error),
-	due func(ctx context.Context, siteID int64) (done int, err error),
+	due core.Due,
 ) *Bookings {
 	return &Bookings{Core: core, redate: redate, transactions: transactions, due: due}
 }
@@ -125,10 +125,7 @@ func placeBooking(tx *db.Tx, b *travel.Booking, p *fault.Problems) error {
 
 // Get reads one booking of the actor's site.
 func (b *Bookings) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Booking, error) {
-	if _, err := b.due(ctx, actor.SiteID); err != nil {
-		return travel.Booking{}, err
-	}
-	found, err := core.Read(ctx, b.Core, actor, func(tx *db.Tx) (travel.Booking, error) {
+	found, err := core.ReadAfter(ctx, b.Core, actor, b.due, func(tx *db.Tx) (travel.Booking, error) {
 		return b.Find(tx, actor.SiteID, id)
 	})
 	return found, unknownBooking(err, id)
@@ -138,10 +135,7 @@ func (b *Bookings) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 func (b *Bookings) List(
 	ctx context.Context, actor auth.Actor, filter travel.BookingFilter, page travel.Page,
 ) (travel.List[travel.Booking], error) {
-	if _, err := b.due(ctx, actor.SiteID); err != nil {
-		return travel.List[travel.Booking]{}, err
-	}
-	return core.Read(ctx, b.Core, actor, func(tx *db.Tx) (travel.List[travel.Booking], error) {
+	return core.ReadAfter(ctx, b.Core, actor, b.due, func(tx *db.Tx) (travel.List[travel.Booking], error) {
 		list, err := Page(tx, actor.SiteID, filter, page)
 		if err != nil {
 			return list, err
@@ -159,7 +153,7 @@ func (b *Bookings) Update(ctx context.Context, actor auth.Actor, id int64, in tr
 	if err := actor.Require(auth.WriteBookings); err != nil {
 		return travel.Booking{}, err
 	}
-	if _, err := b.due(ctx, actor.SiteID); err != nil {
+	if _, err := b.due.End(ctx, actor.SiteID); err != nil {
 		return travel.Booking{}, err
 	}
 	in.Profile = b.Profile

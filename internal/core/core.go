@@ -73,6 +73,33 @@ func Read[T any](
 	return found, err
 }
 
+// Due is what the clock brings about on a site, such as the end of authorisations. It counts as done for whoever reads,
+// whether a job has done it or not.
+type Due struct {
+	Any func(tx *db.Tx, siteID int64) (bool, error)          // whether anything is due
+	End func(ctx context.Context, siteID int64) (int, error) // does it, and returns how much there was
+}
+
+// ReadAfter is Read by one who must not see what is due. The look for it is in the same transaction: mostly nothing is due.
+func ReadAfter[T any](
+	ctx context.Context, c *Core, actor auth.Actor, due Due, fn func(tx *db.Tx) (T, error),
+) (found T, err error) {
+	waits := false
+	found, err = Read(ctx, c, actor, func(tx *db.Tx) (found T, err error) {
+		if waits, err = due.Any(tx, actor.SiteID); err != nil || waits {
+			return found, err
+		}
+		return fn(tx)
+	})
+	if err != nil || !waits {
+		return found, err
+	}
+	if _, err := due.End(ctx, actor.SiteID); err != nil {
+		return found, err
+	}
+	return Read(ctx, c, actor, fn)
+}
+
 // Write runs fn in a writing transaction by the clock of the actor's site. The change is durable when Write returns. fn
 // may run more than once. The caller checks first what the actor may do.
 func Write[T any](

@@ -79,17 +79,18 @@ type siteRows struct {
 func (w SiteTable) look(tx *Tx) (siteRows, error) {
 	key := markKey{w.Table, w.SiteID}
 	seen := siteRows{SiteTable: w, tx: tx, marks: tx.marks.of(key)}
-	counted := !tx.reads || len(seen.marks) > 0
-	var err error
-	if counted {
-		err = seen.count()
+	if !tx.reads {
+		return seen, seen.count()
 	}
-	if err == nil && tx.reads && (!counted || seen.after >= tx.marks.step) {
-		if err = seen.advance(key); err == nil {
-			err = seen.count()
+	if len(seen.marks) > 0 {
+		if err := seen.count(); err != nil || seen.after < tx.marks.step {
+			return seen, err
 		}
 	}
-	return seen, err
+	if err := seen.advance(key); err != nil {
+		return seen, err
+	}
+	return seen, seen.count()
 }
 
 // last is the last mark, 0 if there is none.

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -142,6 +143,20 @@ func In[T any](w *Where, column string, values []T) {
 // NotIn adds "column NOT IN (values)", and nothing without values.
 func NotIn[T any](w *Where, column string, values []T) {
 	oneOf(w, column, "NOT IN", values)
+}
+
+// Around adds a condition that keeps at least the rows whose column has one of the ids. Those of one page lie close together, and
+// a span of an index is found faster than each of them. The caller passes over rows with other ids.
+func Around(w *Where, column string, ids []int64) {
+	if len(ids) == 0 {
+		return
+	}
+	low, high := slices.Min(ids), slices.Max(ids)
+	if high-low >= int64(4*len(ids)) {
+		In(w, column, ids)
+		return
+	}
+	w.And(column+" BETWEEN ? AND ?", low, high)
 }
 
 func oneOf[T any](w *Where, column, operator string, values []T) {

@@ -218,7 +218,7 @@ func insertOver(tx *db.Tx, siteID int64, o protection.OverLimit) error {
 func OverLimits(tx *db.Tx, siteID int64, transactions []int64) ([]protection.OverLimit, error) {
 	var w db.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "transaction_id", transactions)
+	db.Around(&w, "transaction_id", transactions)
 	var list []protection.OverLimit
 	err := tx.Each(`SELECT allocation_id, scope, transaction_id, amount, currency, use_amount, limit_amount, limit_id,
 			recorded_at
@@ -229,7 +229,9 @@ func OverLimits(tx *db.Tx, siteID int64, transactions []int64) ([]protection.Ove
 			err := scan(&o.AllocationID, &o.Scope, &o.TransactionID, &o.Amount, &o.Currency, &o.Use, &o.LimitAmount,
 				&o.LimitID, &recorded)
 			o.RecordedAt = db.Instant(recorded)
-			list = append(list, o)
+			if slices.Contains(transactions, o.TransactionID) {
+				list = append(list, o)
+			}
 			return err
 		})
 	return list, err

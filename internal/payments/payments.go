@@ -100,10 +100,7 @@ func (p *Payments) takeIn(
 
 // Get reads one transaction. If there is none, the error has the kind RecordNotFound.
 func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Transaction, error) {
-	if _, err := p.ExpireDue(ctx, actor.SiteID); err != nil {
-		return travel.Transaction{}, err
-	}
-	found, err := core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.Transaction, error) {
+	found, err := core.ReadAfter(ctx, p.Core, actor, p.Due(), func(tx *db.Tx) (travel.Transaction, error) {
 		return Transaction(tx, actor.SiteID, id)
 	})
 	return found, core.NotFoundAs(fault.RecordNotFound, err, "There is no transaction %d.", id)
@@ -113,10 +110,7 @@ func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 func (p *Payments) List(
 	ctx context.Context, actor auth.Actor, filter travel.TransactionFilter, page travel.Page,
 ) (travel.List[travel.Transaction], error) {
-	if _, err := p.ExpireDue(ctx, actor.SiteID); err != nil {
-		return travel.List[travel.Transaction]{}, err
-	}
-	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.List[travel.Transaction], error) {
+	return core.ReadAfter(ctx, p.Core, actor, p.Due(), func(tx *db.Tx) (travel.List[travel.Transaction], error) {
 		return transactionsPage(tx, actor.SiteID, filter, page)
 	})
 }
@@ -147,8 +141,20 @@ func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err e
 	return p.expireAll(ctx, func(tx *db.Tx) ([]openAuthorisation, error) { return authorisationsDue(tx, expireBatch) })
 }
 
-// ExpireDue ends those of one site. Whoever is about to read or to pay calls it first: what is due by the clock counts as
-// done, whether the job has run or not. It is one look into an index where nothing is due. It returns how many.
+// Due is the end of the authorisations of a site, for whoever reads its transactions and bookings. To see that none is due
+// is one look into an index.
+func (p *Payments) Due() core.Due {
+	return core.Due{
+		Any: func(tx *db.Tx, siteID int64) (bool, error) {
+			list, err := authorisationsDueOf(tx, siteID, 1)
+			return len(list) > 0, err
+		},
+		End: p.ExpireDue,
+	}
+}
+
+// ExpireDue ends those of one site, and returns how many. Whoever is about to pay calls it first: what is due by the clock
+// counts as done, whether the job has run or not.
 func (p *Payments) ExpireDue(ctx context.Context, siteID int64) (expired int, err error) {
 	list := func(tx *db.Tx) ([]openAuthorisation, error) { return authorisationsDueOf(tx, siteID, expireBatch) }
 	for n := expireBatch; err == nil && n == expireBatch; expired += n {

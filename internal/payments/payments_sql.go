@@ -96,7 +96,7 @@ func paymentsPage(tx *db.Tx, siteID int64, f travel.PaymentFilter, page travel.P
 }
 
 // TransactionsOfBookings reads the ids of all transactions of bookings, in order, failed ones included. The map has the ids
-// of the bookings as keys.
+// of the bookings as keys, and may have those of others.
 func TransactionsOfBookings(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error) {
 	found := map[int64][]int64{}
 	if len(bookings) == 0 {
@@ -104,7 +104,7 @@ func TransactionsOfBookings(tx *db.Tx, siteID int64, bookings []int64) (map[int6
 	}
 	var w db.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "booking_id", bookings)
+	db.Around(&w, "booking_id", bookings)
 	err := tx.Each(`SELECT DISTINCT booking_id, transaction_id FROM payments WHERE `+w.Text.String()+`
 		ORDER BY booking_id, transaction_id`, w.Args, func(scan func(dest ...any) error) error {
 		var booking, transaction int64

@@ -308,13 +308,13 @@ func readTransactionParts(tx *db.Tx, siteID int64, list []travel.Transaction) er
 	}
 	var linked db.Where
 	linked.And("site_id = ?", siteID)
-	db.In(&linked, "linked_id", ids)
+	db.Around(&linked, "linked_id", ids)
 	err := tx.Each(`SELECT linked_id, id FROM transactions WHERE `+linked.Text.String()+` ORDER BY linked_id, id`,
 		linked.Args, func(scan func(dest ...any) error) error {
 			var original, id int64
 			err := scan(&original, &id)
-			if err == nil {
-				at[original].Adjustments = append(at[original].Adjustments, id)
+			if t := at[original]; t != nil {
+				t.Adjustments = append(t.Adjustments, id)
 			}
 			return err
 		})
@@ -327,12 +327,12 @@ func readTransactionParts(tx *db.Tx, siteID int64, list []travel.Transaction) er
 func readPaymentsOf(tx *db.Tx, siteID int64, ids []int64, at map[int64]*travel.Transaction) error {
 	var w db.Where
 	w.And("p.site_id = ?", siteID)
-	db.In(&w, "p.transaction_id", ids)
+	db.Around(&w, "p.transaction_id", ids)
 	return tx.Each(`SELECT `+paymentColumns+` FROM payments p WHERE `+w.Text.String()+` ORDER BY p.transaction_id, p.id`,
 		w.Args, func(scan func(dest ...any) error) error {
 			p, err := scanPayment(scan)
-			if err == nil {
-				at[p.TransactionID].Payments = append(at[p.TransactionID].Payments, p)
+			if t := at[p.TransactionID]; t != nil {
+				t.Payments = append(t.Payments, p)
 			}
 			return err
 		})

@@ -153,7 +153,7 @@ func pageOf(
 func ReadStatementsOf(tx *db.Tx, siteID int64, ids []int64, at map[int64]*travel.Transaction) error {
 	var w db.Where
 	w.And("l.site_id = ?", siteID)
-	db.In(&w, "l.transaction_id", ids)
+	db.Around(&w, "l.transaction_id", ids)
 	return tx.Each(`SELECT DISTINCT l.transaction_id, s.number, s.issued_at FROM premium_lines l
 		JOIN statements s ON s.site_id = l.site_id AND s.channel_id = l.channel_id AND s.currency = l.currency
 			AND s.from_at <= l.recorded_at AND s.until_at > l.recorded_at
@@ -164,6 +164,9 @@ func ReadStatementsOf(tx *db.Tx, siteID int64, ids []int64, at map[int64]*travel
 				return err
 			}
 			t := at[id]
+			if t == nil {
+				return nil
+			}
 			if t.StatementBatches != "" {
 				t.StatementBatches += ","
 			}

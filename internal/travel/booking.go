@@ -2,9 +2,9 @@ package travel
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"holdfast/internal/civil"
@@ -50,7 +50,9 @@ type Booking struct {
 }
 
 // TrustID is the trust_id: the id of the site, a dash and the id of the booking (section 2.4).
-func (b Booking) TrustID() string { return fmt.Sprintf("%d-%d", b.SiteID, b.ID) }
+func (b Booking) TrustID() string {
+	return strconv.FormatInt(b.SiteID, 10) + "-" + strconv.FormatInt(b.ID, 10)
+}
 
 // Title is made of trust_id, surname and e-mail (section 2.4).
 func (b Booking) Title() string { return titleOf(b.TrustID(), b.Surname, b.Email) }
