@@ -38,6 +38,7 @@ func TestAPackedRowWithOtherColumnsIsAnError(t *testing.T) {
 		"1,":      func(row *db.Packed) { row.Int() },
 		"5,abc":   func(row *db.Packed) { row.Text() },
 		"2,abc":   func(row *db.Packed) { row.Text() },
+		"2,abc3":  func(row *db.Packed) { row.Text(); row.Int() },
 		"-1,abc":  func(row *db.Packed) { row.Text() },
 		"3,abc,1": func(row *db.Packed) { row.Text() },
 		"3,abc":   func(row *db.Packed) { row.Text(); row.Flag() },
