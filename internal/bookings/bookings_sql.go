@@ -14,15 +14,16 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/events"
 	"holdfast/internal/money"
+	"holdfast/internal/packed"
 	"holdfast/internal/travel"
 )
 
 // BookingColumns is the packed row that ScanBooking reads. A subquery reads its channel. With a join, the
 // engine might begin at the channels and sort all their bookings to find the first page.
-var BookingColumns = db.Pack(`b.site_id, b.id, b.channel_id, b.author_id, COALESCE(b.start_day, -2147483648), b.end_day, b.pax,
+var BookingColumns = packed.Columns(`b.site_id, b.id, b.channel_id, b.author_id, COALESCE(b.start_day, -2147483648), b.end_day, b.pax,
 	b.total, b.modal_draft, b.net, b.held, b.open_authorised, b.locked_payments, b.payments, b.total_changed, b.version,
 	b.created_at, b.modified_at,
-	(SELECT `+db.Pack("c.locked", "c.other_protection")+` FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`,
+	(SELECT `+packed.Columns("c.locked", "c.other_protection")+` FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`,
 	"b.uuid", "b.author", "b.author_name", "b.content", "b.firstname", "b.surname", "b.email", "b.reference", "b.currencies",
 	"b.country", "b.language", "b.suppliers", "b.other_protection", "COALESCE(b.import_key, '')")
 
@@ -31,7 +32,7 @@ var returnedBookingColumns = strings.ReplaceAll(BookingColumns, "b.", "bookings.
 
 // ScanBooking reads one row of BookingColumns.
 func ScanBooking(scan func(dest ...any) error) (travel.Booking, error) {
-	var row db.Packed
+	var row packed.Row
 	if err := scan(&row); err != nil {
 		return travel.Booking{}, err
 	}

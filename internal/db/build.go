@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"holdfast/internal/sqlitecache"
 )
 
 const migrationsTable = "schema_migrations"
@@ -172,7 +174,7 @@ func buildSQLite(ctx context.Context, path string, clock func() time.Time, c Con
 
 // fillSQLite fills a new file. If it fails, the file is of no use: so there is no journal and no sync before the end.
 func fillSQLite(ctx context.Context, path string, clock func() time.Time, c Content) error {
-	connector, err := newConnector(sqliteNameWith(path, "_txlock=immediate", "journal_mode(OFF)", "synchronous(OFF)"))
+	connector, err := sqlitecache.New(sqliteNameWith(path, "_txlock=immediate", "journal_mode(OFF)", "synchronous(OFF)"))
 	if err != nil {
 		return err
 	}

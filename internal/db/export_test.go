@@ -29,12 +29,6 @@ func (db *DB) MigrateTo(ctx context.Context, version int) error {
 // SetMarkStep lets so few rows lie between two marks that a test sees them.
 func (db *DB) SetMarkStep(rows int64) { db.marks.step = rows }
 
-// Positional is how SQLite is given parameters.
-var Positional = positional
-
-// CachedStatements is how many statements a connection to SQLite keeps parsed.
-const CachedStatements = cachedStatements
-
 // SetPatience changes how long a long read waits for its turn.
 func (db *DB) SetPatience(d time.Duration) { db.long.Patience = d }
 

@@ -3,7 +3,7 @@ package db_test
 import (
 	"testing"
 
-	"holdfast/internal/db"
+	"holdfast/internal/sqlitecache"
 )
 
 // TestParametersInOrder: SQLite is given "?" where that means the same, and nowhere else.
@@ -17,7 +17,7 @@ func TestParametersInOrder(t *testing.T) {
 		"a = $1 AND b = $22":            "a = $1 AND b = $22",
 		"$1, $2, $3 AND (c = $4) LIMIT": "?, ?, ? AND (c = ?) LIMIT",
 	} {
-		if got := db.Positional(query); got != want {
+		if got := sqlitecache.Positional(query); got != want {
 			t.Errorf("%s becomes %s, want %s", query, got, want)
 		}
 	}

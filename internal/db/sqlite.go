@@ -9,9 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
+
+	"holdfast/internal/sqlitecache"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -68,26 +69,6 @@ func stuckSQLite(err error) bool {
 	return c == sqlite3.SQLITE_FULL || c == sqlite3.SQLITE_IOERR || c == sqlite3.SQLITE_READONLY
 }
 
-// positional writes "?" in place of "$1", "$2" and so on, if these stand in the order of their numbers. To SQLite "$7"
-// is a name, and it searches a list of all names for each: with the parameters of many rows that takes longer than the
-// insert. A text with another order is returned as it is.
-func positional(query string) string {
-	var text strings.Builder
-	rest := query
-	for next := 1; ; next++ {
-		before, after, found := strings.Cut(rest, "$")
-		text.WriteString(before)
-		if !found {
-			return text.String()
-		}
-		number := strconv.Itoa(next)
-		if rest, found = strings.CutPrefix(after, number); !found || rest != "" && rest[0] >= '0' && rest[0] <= '9' {
-			return query
-		}
-		text.WriteByte('?')
-	}
-}
-
 // sqliteCode returns the primary result code inside err, or 0.
 func sqliteCode(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
@@ -107,11 +88,11 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	if err := makeFile(path); err != nil {
 		return nil, err
 	}
-	writer, err := newConnector(sqliteName(path, "_txlock=immediate"))
+	writer, err := sqlitecache.New(sqliteName(path, "_txlock=immediate"))
 	if err != nil {
 		return nil, err
 	}
-	reader, err := newConnector(sqliteName(path, "_pragma=query_only(1)"))
+	reader, err := sqlitecache.New(sqliteName(path, "_pragma=query_only(1)"))
 	if err != nil {
 		return nil, err
 	}

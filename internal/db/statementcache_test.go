@@ -8,6 +8,7 @@ import (
 
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/sqlitecache"
 )
 
 const upTo = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1) SELECT n FROM numbers`
@@ -105,7 +106,7 @@ func TestMoreStatementsThanAreKept(t *testing.T) {
 	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
 	err := store.Read(t.Context(), func(tx *db.Tx) error {
 		for round := range 2 {
-			for i := range int64(db.CachedStatements + 10) {
+			for i := range int64(sqlitecache.Statements + 10) {
 				var got int64
 				err := dbtest.Numbers(tx, fmt.Sprintf(`SELECT %d + $1`, i), func(n int64) error { got = n; return nil }, round)
 				if err != nil || got != i+int64(round) {

@@ -7,17 +7,18 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/money"
+	"holdfast/internal/packed"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
 // paymentColumns is the packed row of a payment that scanPayment reads, with some columns of its booking.
-var paymentColumns = db.Pack(`p.site_id, p.id, p.transaction_id, p.channel_id, p.booking_id, p.total, p.remaining,
-	COALESCE(p.linked_id, 0), p.created_at, (SELECT `+db.Pack("", "b.reference", "b.country", "b.language")+`
+var paymentColumns = packed.Columns(`p.site_id, p.id, p.transaction_id, p.channel_id, p.booking_id, p.total, p.remaining,
+	COALESCE(p.linked_id, 0), p.created_at, (SELECT `+packed.Columns("", "b.reference", "b.country", "b.language")+`
 		FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id)`, "p.currencies")
 
 func scanPayment(scan func(dest ...any) error) (travel.Payment, error) {
-	var row db.Packed
+	var row packed.Row
 	if err := scan(&row); err != nil {
 		return travel.Payment{}, err
 	}

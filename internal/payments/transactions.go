@@ -11,13 +11,14 @@ import (
 	"holdfast/internal/events"
 	"holdfast/internal/limits"
 	"holdfast/internal/money"
+	"holdfast/internal/packed"
 	"holdfast/internal/statements"
 	"holdfast/internal/travel"
 )
 
 // transactionColumns is the packed row of a transaction that scanTransaction reads.
-var transactionColumns = db.Pack(`site_id, id, channel_id, author_id, total, remaining, base_total, attempt_3ds,
-	COALESCE(linked_id, 0), simulated, effective_at, created_at, modified_at, (SELECT `+db.Pack("", "c.secret")+`
+var transactionColumns = packed.Columns(`site_id, id, channel_id, author_id, total, remaining, base_total, attempt_3ds,
+	COALESCE(linked_id, 0), simulated, effective_at, created_at, modified_at, (SELECT `+packed.Columns("", "c.secret")+`
 		FROM channels c WHERE c.site_id = transactions.site_id AND c.id = transactions.channel_id)`,
 	"uuid", "author", "author_name", "type", "status", "currencies", "base_currency", "forex_rate", "flags", "psp", "method",
 	"payee_name", "payee_surname", "payee_email", "country", "COALESCE(reference, '')", "token", "ip_address", "bin_number",
@@ -25,7 +26,7 @@ var transactionColumns = db.Pack(`site_id, id, channel_id, author_id, total, rem
 	"COALESCE(import_key, '')")
 
 func scanTransaction(scan func(dest ...any) error) (travel.Transaction, error) {
-	var row db.Packed
+	var row packed.Row
 	if err := scan(&row); err != nil {
 		return travel.Transaction{}, err
 	}

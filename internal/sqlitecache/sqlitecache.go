@@ -1,17 +1,21 @@
-package db
+// Package sqlitecache opens connections to SQLite that keep the statements which they have parsed. It owns nothing. Begin
+// reading at New.
+package sqlitecache
 
 import (
 	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"modernc.org/sqlite"
 )
 
-// cachedStatements is how many statements one connection caches. The program has fewer, apart from those whose text
+// Statements is how many statements one connection caches. The program has fewer, apart from those whose text
 // grows with the number of their values.
-const cachedStatements = 256
+const Statements = 256
 
 // cachedText is how long their texts may be together, in bytes. Callers choose how many ids a filter has, and SQLite
 // needs about twenty times the length of the text for a statement.
@@ -21,7 +25,8 @@ const cachedText = 1 << 20
 // SQLite about as long as running it. (pgx has such a cache already.)
 type connector struct{ driver.Connector }
 
-func newConnector(name string) (driver.Connector, error) {
+// New makes a connector for the data source name of a SQLite database.
+func New(name string) (driver.Connector, error) {
 	c, err := sqlite.NewConnector(name)
 	return connector{c}, err
 }
@@ -93,7 +98,7 @@ func (c *cachingConn) take(ctx context.Context, query string) (sqliteStatement, 
 		c.text -= len(query)
 		return statement, nil
 	}
-	parsed, err := c.PrepareContext(ctx, positional(query))
+	parsed, err := c.PrepareContext(ctx, Positional(query))
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +116,7 @@ func (c *cachingConn) giveBack(query string, statement sqliteStatement, ended er
 		return statement.Close()
 	}
 	var err error
-	if len(c.cached) >= cachedStatements || c.text+len(query) > cachedText {
+	if len(c.cached) >= Statements || c.text+len(query) > cachedText {
 		err = c.forget()
 	}
 	c.cached[query] = statement
@@ -144,4 +149,24 @@ type cachedRows struct {
 func (r *cachedRows) Close() error {
 	err := r.Rows.Close()
 	return errors.Join(err, r.giveBack(err))
+}
+
+// Positional writes "?" in place of "$1", "$2" and so on, if these stand in the order of their numbers. To SQLite "$7"
+// is a name, and it searches a list of all names for each: with the parameters of many rows that takes longer than the
+// insert. A text with another order is returned as it is.
+func Positional(query string) string {
+	var text strings.Builder
+	rest := query
+	for next := 1; ; next++ {
+		before, after, found := strings.Cut(rest, "$")
+		text.WriteString(before)
+		if !found {
+			return text.String()
+		}
+		number := strconv.Itoa(next)
+		if rest, found = strings.CutPrefix(after, number); !found || rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+			return query
+		}
+		text.WriteByte('?')
+	}
 }

@@ -1,4 +1,4 @@
-package db
+package sqlitecache
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 // TestLongStatementsAreNotKeptForEver: callers choose how long the text of a filter is, so a connection keeps no more
 // than so much text.
 func TestLongStatementsAreNotKeptForEver(t *testing.T) {
-	connector, err := newConnector(sqliteName(filepath.Join(t.TempDir(), "holdfast.db"), ""))
+	connector, err := New("file:" + filepath.Join(t.TempDir(), "holdfast.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,11 @@
-package db_test
+package packed_test
 
 import (
 	"testing"
 
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/packed"
 )
 
 // TestAPackedRowHoldsAnyText: texts come back as they were stored, whatever looks like a part of the packing in them.
@@ -13,9 +14,9 @@ func TestAPackedRowHoldsAnyText(t *testing.T) {
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
 		base := dbtest.Open(t, url, dbtest.AtStart)
 		for _, text := range []string{"", ",", "3,abc", "a,b\n\x1fc", "Zoë, 東京 🏝", " 12,", "'\"\\"} {
-			var row db.Packed
+			var row packed.Row
 			dbtest.Read(t, base, func(tx *db.Tx) error {
-				return tx.Row(`SELECT `+db.Pack("v.n, v.n > 0", "v.t", "'x'", "v.t")+`
+				return tx.Row(`SELECT `+packed.Columns("v.n, v.n > 0", "v.t", "'x'", "v.t")+`
 					FROM (SELECT CAST($1 AS BIGINT) AS n, CAST($2 AS TEXT) AS t) v`, []any{int64(-7), text}, &row)
 			})
 			n, flag := row.Int(), row.Flag()
@@ -30,21 +31,21 @@ func TestAPackedRowHoldsAnyText(t *testing.T) {
 // TestAPackedRowWithOtherColumnsIsAnError: a row is never read in part, or as something else.
 func TestAPackedRowWithOtherColumnsIsAnError(t *testing.T) {
 	t.Parallel()
-	for text, read := range map[string]func(row *db.Packed){
-		"":        func(row *db.Packed) { row.Int() },
-		"1":       func(row *db.Packed) { row.Int(); row.Int() },
-		"1,2":     func(row *db.Packed) { row.Int() },
-		"x":       func(row *db.Packed) { row.Int() },
-		"1,":      func(row *db.Packed) { row.Int() },
-		"5,abc":   func(row *db.Packed) { row.Text() },
-		"2,abc":   func(row *db.Packed) { row.Text() },
-		"2,abc3":  func(row *db.Packed) { row.Text(); row.Int() },
-		"-1,abc":  func(row *db.Packed) { row.Text() },
-		"3,abc,1": func(row *db.Packed) { row.Text() },
-		"3,abc":   func(row *db.Packed) { row.Text(); row.Flag() },
-		"3":       func(row *db.Packed) { row.Text() },
+	for text, read := range map[string]func(row *packed.Row){
+		"":        func(row *packed.Row) { row.Int() },
+		"1":       func(row *packed.Row) { row.Int(); row.Int() },
+		"1,2":     func(row *packed.Row) { row.Int() },
+		"x":       func(row *packed.Row) { row.Int() },
+		"1,":      func(row *packed.Row) { row.Int() },
+		"5,abc":   func(row *packed.Row) { row.Text() },
+		"2,abc":   func(row *packed.Row) { row.Text() },
+		"2,abc3":  func(row *packed.Row) { row.Text(); row.Int() },
+		"-1,abc":  func(row *packed.Row) { row.Text() },
+		"3,abc,1": func(row *packed.Row) { row.Text() },
+		"3,abc":   func(row *packed.Row) { row.Text(); row.Flag() },
+		"3":       func(row *packed.Row) { row.Text() },
 	} {
-		var row db.Packed
+		var row packed.Row
 		if err := row.Scan(text); err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,7 @@ func TestAPackedRowWithOtherColumnsIsAnError(t *testing.T) {
 			t.Errorf("%q: no error", text)
 		}
 	}
-	if err := new(db.Packed).Scan(int64(1)); err == nil {
+	if err := new(packed.Row).Scan(int64(1)); err == nil {
 		t.Error("a number is no packed row")
 	}
 }

@@ -1,4 +1,6 @@
-package db
+// Package packed reads a wide row of a database as one text. SQLite's driver takes longer to hand over a column than to find it,
+// so a list of wide rows is read twice as fast. It owns nothing. Begin reading at Columns.
+package packed
 
 import (
 	"errors"
@@ -10,11 +12,10 @@ import (
 	"holdfast/internal/civil"
 )
 
-// Pack joins the columns of a wide row into one SQL expression of the type text, which Packed reads. SQLite's driver takes
-// longer to hand over a column than to find it, so a list of wide rows is read twice as fast. plain lists columns and
+// Columns joins the columns of a wide row into one SQL expression of the type text, which a Row reads. plain lists columns and
 // expressions of numbers and flags, with commas between them. texts come after these, each with its length in bytes, so
-// that it may hold anything. None of them may be NULL. A packed row in a subquery can be one of the plain columns of another.
-func Pack(plain string, texts ...string) string {
+// that it may hold anything. None of them may be NULL. Packed columns in a subquery can be one of the plain columns.
+func Columns(plain string, texts ...string) string {
 	var columns []string
 	if plain != "" {
 		columns = append(columns, plain)
@@ -25,8 +26,8 @@ func Pack(plain string, texts ...string) string {
 	return "concat_ws(',', " + strings.Join(columns, ", ") + ")"
 }
 
-// Packed is one row of Pack. Its methods read the columns in the order in which Pack got them. Err is looked at in the end.
-type Packed struct {
+// Row is one row of Columns. Its methods read the columns in the order in which Columns got them. Err is looked at in the end.
+type Row struct {
 	rest string
 	ends bool // nothing is left
 	err  error
@@ -35,17 +36,17 @@ type Packed struct {
 var errPacked = errors.New("a packed row has other columns than expected")
 
 // Scan implements sql.Scanner.
-func (p *Packed) Scan(stored any) error {
+func (p *Row) Scan(stored any) error {
 	text, ok := stored.(string)
 	if !ok {
 		return fmt.Errorf("a packed row is stored as a %T", stored)
 	}
-	*p = Packed{rest: text}
+	*p = Row{rest: text}
 	return nil
 }
 
 // take cuts off what is left up to the next comma.
-func (p *Packed) take() string {
+func (p *Row) take() string {
 	if p.ends {
 		p.err = errPacked
 	}
@@ -55,7 +56,7 @@ func (p *Packed) take() string {
 }
 
 // Int reads a whole number.
-func (p *Packed) Int() int64 {
+func (p *Row) Int() int64 {
 	value, err := strconv.ParseInt(p.take(), 10, 64)
 	if err != nil {
 		p.err = errPacked
@@ -64,19 +65,19 @@ func (p *Packed) Int() int64 {
 }
 
 // Flag reads a truth value. The engines write it as 1 or t.
-func (p *Packed) Flag() bool {
+func (p *Row) Flag() bool {
 	value := p.take()
 	return value == "1" || value == "t"
 }
 
-// Instant reads an instant, in GMT.
-func (p *Packed) Instant() time.Time { return Instant(p.Int()) }
+// Instant reads an instant, which is stored as microseconds since 1970, in GMT.
+func (p *Row) Instant() time.Time { return time.UnixMicro(p.Int()).UTC() }
 
-// Day reads a day.
-func (p *Packed) Day() civil.Day { return civil.Day(p.Int()) }
+// Day reads a day, which is stored as days since 1970.
+func (p *Row) Day() civil.Day { return civil.Day(p.Int()) }
 
 // Text reads a text. It is a part of the row, so the row stays in memory as long as the text does.
-func (p *Packed) Text() string {
+func (p *Row) Text() string {
 	size := p.Int()
 	if p.err != nil || p.ends || size < 0 || size > int64(len(p.rest)) {
 		p.err = errPacked
@@ -96,7 +97,7 @@ func (p *Packed) Text() string {
 }
 
 // Err is not nil when the row had other columns than were read.
-func (p *Packed) Err() error {
+func (p *Row) Err() error {
 	if p.err == nil && !p.ends {
 		return errPacked
 	}
