@@ -5,7 +5,6 @@ package book
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -32,7 +31,7 @@ const (
 	Days      = 900
 	SitePath  = "bench"
 
-	perWrite = 1000 // bookings in one transaction, which is over after five seconds
+	perWrite = 5000 // bookings in one transaction: the more, the less is written twice
 	patience = 20   // tries of a write while the machine is too busy
 )
 
@@ -43,9 +42,6 @@ type Book struct {
 	FirstChannel     int64 // the ids of the others follow
 	from             int64 // day of the first payments
 }
-
-// errBusy is the error of a write before its first try.
-var errBusy = errors.New("not written yet")
 
 // Make makes the site bench with a book in a database that has none, and tells how many bookings are written. The buckets of
 // exposure are not folded yet: see Fold.
@@ -62,14 +58,17 @@ func Make(ctx context.Context, store *db.DB, service *app.App, today civil.Day, 
 	if err := b.prepare(ctx, store, service, today); err != nil {
 		return b, err
 	}
-	for first := int64(1); first <= b.Bookings; first += perWrite {
-		err, last := errBusy, min(b.Bookings, first+perWrite-1)
-		for try := 0; err != nil && try < patience; try++ {
-			err = store.Write(ctx, func(tx *db.Tx) error { return b.load(tx, first, last) })
+	step, tries := int64(perWrite), 0
+	for first := int64(1); first <= b.Bookings; {
+		last := min(b.Bookings, first+step-1)
+		err := store.Write(ctx, func(tx *db.Tx) error { return b.load(tx, first, last) })
+		if err != nil { // a write is over after five seconds: on a busy machine, fewer bookings go into one
+			if step, tries = max(1, step/2), tries+1; tries > patience || ctx.Err() != nil {
+				return b, err
+			}
+			continue
 		}
-		if err != nil {
-			return b, err
-		}
+		first, tries = last+1, 0
 		told(last)
 	}
 	return b, store.Write(ctx, b.count)
