@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -105,7 +106,7 @@ func (c *conn) loop(ctx context.Context, address string, k kind, end time.Time, 
 		}
 		l.failed++
 		if l.failure == "" {
-			l.failure = fmt.Sprintf("status %d, %v: %.300s", status, err, c.body)
+			l.failure = fmt.Sprintf("status %d, %v: %.300s", status, err, bytes.TrimSpace(c.body))
 		}
 		if err == nil {
 			continue
