@@ -147,6 +147,14 @@ func ReadBy(ctx context.Context, base *db.DB, clock SiteClock, fn func(tx *db.Tx
 	})
 }
 
+// ReadSlowlyBy is ReadBy for what takes minutes: see db.ReadSlowly.
+func (c *Core) ReadSlowlyBy(ctx context.Context, clock SiteClock, fn func(tx *db.Tx) error) error {
+	return c.Store.ReadSlowly(ctx, func(tx *db.Tx) error {
+		goBy(tx, clock)
+		return fn(tx)
+	})
+}
+
 // ClockFor returns the clock of the actor's site. What belongs to no site (people, logins, idempotency keys, leases of
 // jobs) is written by the real clock, through Store.Write.
 func ClockFor(actor auth.Actor) SiteClock {

@@ -36,6 +36,7 @@ type lane struct {
 	Lane
 	pool    *sql.DB
 	running chan struct{} // a place for each that runs
+	slow    chan struct{} // the one place of what takes minutes: it has a connection besides those of Readers
 	waiting atomic.Int64
 
 	mu      sync.Mutex
@@ -70,14 +71,26 @@ func (tx *Tx) Deep(page travel.Page) error {
 func (db *DB) SetLane(l Lane) {
 	l.complete()
 	db.long.Lane, db.long.running = l, make(chan struct{}, l.Readers)
-	db.long.pool.SetMaxOpenConns(l.Readers)
+	db.long.pool.SetMaxOpenConns(l.Readers + 1)
 	db.long.pool.SetMaxIdleConns(l.Readers)
 }
 
 // laneOf makes the lane over connections that nothing else uses.
 func (db *DB) laneOf(pool *sql.DB) {
-	db.long = &lane{pool: pool}
+	db.long = &lane{pool: pool, slow: make(chan struct{}, 1)}
 	db.SetLane(Lane{})
+}
+
+// ReadSlowly is Read for what takes minutes, such as a check of the whole book. It has a connection of its own, so it holds up no
+// report, and it is not ended after some time. One runs at once; another is refused with Unavailable.
+func (db *DB) ReadSlowly(ctx context.Context, fn func(tx *Tx) error) error {
+	select {
+	case db.long.slow <- struct{}{}:
+	default:
+		return db.long.refuse("Something that takes minutes is running already. Try again later.", nil)
+	}
+	defer func() { <-db.long.slow }()
+	return db.outward(db.readOn(ctx, db.long.pool, false, fn))
 }
 
 // readLong runs fn in the lane of long reads, when it is its turn.

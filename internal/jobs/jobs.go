@@ -4,6 +4,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -35,6 +36,9 @@ type Job struct {
 	Every time.Duration
 	// Talks says that the job calls other services, which may be slow, or takes long itself. So it runs in a lane of its own.
 	Talks bool
+	// Length is how long a run may take; 0 for a minute. What takes longer than the lease has to see to it that two processes do not do
+	// the same.
+	Length time.Duration
 	// Run does a bounded piece of the work. It returns more if some work is left.
 	Run func(ctx context.Context) (more bool, err error)
 }
@@ -92,6 +96,8 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 	list = append(list,
 		Job{Name: "make-mails", Every: tick, Run: a.Mails.Follow},
 		Job{Name: "send-mails", Every: tick, Talks: true, Run: a.Mails.Send},
+		// A check of the whole book takes minutes. Its row says who makes it, for longer than the lease.
+		Job{Name: "verify-book", Every: tick, Talks: true, Length: time.Hour, Run: a.Verify.Work},
 		Job{Name: "make-reports", Every: 15 * time.Second, Talks: true, Run: a.Orders.MakeDue},
 		Job{Name: "forget-mails", Every: time.Hour, Run: a.Mails.Forget})
 	if a.GatewayPayments.Enabled() {
@@ -186,7 +192,7 @@ func (r *Runner) runOne(ctx context.Context, job Job) (ran bool, err error) {
 
 // runBounded runs a job until no work is left, or its time is over. The next run finds the rest.
 func (r *Runner) runBounded(ctx context.Context, job Job) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, runLength)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(job.Length, runLength))
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {

@@ -14,7 +14,7 @@ func RunIn(tx *db.Tx, c *core.Core, sites []travel.Site, q Query) (Report, error
 	var report Report
 	kept := newKept(q)
 	for _, s := range sites {
-		if err := checkSite(tx, c, s, q.Limit, kept, &report); err != nil {
+		if err := checkSite(tx, c, s, q.Limit, kept, &report, func(string) {}); err != nil {
 			return report, err
 		}
 	}

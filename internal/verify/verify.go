@@ -1,5 +1,6 @@
-// Package verify checks a whole book: what is stored against what follows from the facts. It only reads, owns no tables,
-// and stands above all rooms whose tables it reads. Begin reading at Verify.Run; the checks are listed in checks.go.
+// Package verify checks a whole book: what is stored against what follows from the facts. It only reads, and stands
+// above all rooms whose tables it reads. It owns verify_*: the runs that somebody has asked for. Begin reading at Verify.Run; the checks
+// are listed in checks.go.
 package verify
 
 import (
@@ -54,6 +55,9 @@ type Query struct {
 	Limit   int           // findings of one check of one site that the report holds; the others are counted
 	Against []seals.Head  // heads that were kept outside: the chains must still hold them
 	Hash    string        // a hash that was kept outside: some chain must still hold it
+
+	slowly bool              // it may take minutes, and holds up nobody
+	told   func(text string) // is told how far it is; nil for nobody
 }
 
 // Run checks the sites, each in one reading transaction, so that every figure is of one moment while others write. Memory
@@ -69,12 +73,16 @@ func (v *Verify) Run(ctx context.Context, actor auth.Actor, q Query) (Report, er
 		return report, err
 	}
 	kept := newKept(q)
-	for _, s := range sites {
-		err := v.ReadBy(ctx, core.SiteClock{SiteID: s.ID, Ahead: s.ClockAhead}, func(tx *db.Tx) error {
+	read := v.ReadBy
+	if q.slowly {
+		read = v.ReadSlowlyBy
+	}
+	for i, s := range sites {
+		err := read(ctx, core.SiteClock{SiteID: s.ID, Ahead: s.ClockAhead}, func(tx *db.Tx) error {
 			if err := tx.Long(); err != nil {
 				return err
 			}
-			return checkSite(tx, v.Core, s, q.Limit, kept, &report)
+			return checkSite(tx, v.Core, s, q.Limit, kept, &report, q.telling(i, len(sites), s))
 		})
 		if err != nil {
 			return report, fmt.Errorf("site %q: %w", s.Path, err)
@@ -82,6 +90,19 @@ func (v *Verify) Run(ctx context.Context, actor auth.Actor, q Query) (Report, er
 	}
 	report.add(kept.rest(q.Limit))
 	return report, nil
+}
+
+// telling says how far a run is: at which site, and at which of its steps.
+func (q Query) telling(at, all int, s travel.Site) func(step string) {
+	return func(step string) {
+		if q.told != nil {
+			name := s.Path
+			if s.ID == 0 {
+				name = "what belongs to no site"
+			}
+			q.told(fmt.Sprintf("%d of %d: %s, %s", at+1, all, name, step))
+		}
+	}
 }
 
 // sites are those to check. A site with id 0 stands for what belongs to none.
@@ -150,7 +171,7 @@ type look struct {
 	starts   map[string]int64 // the last id of each table that may have no digest
 }
 
-func checkSite(tx *db.Tx, c *core.Core, site travel.Site, limit int, kept *kept, report *Report) error {
+func checkSite(tx *db.Tx, c *core.Core, site travel.Site, limit int, kept *kept, report *Report, told func(step string)) error {
 	l := &look{
 		tx: tx, site: site, packs: c.Rulepacks, limit: limit, kept: kept, policies: map[int64]travel.Policy{},
 		exposure: newExposureSums(),
@@ -162,6 +183,7 @@ func checkSite(tx *db.Tx, c *core.Core, site travel.Site, limit int, kept *kept,
 		if site.ID == 0 && !step.everywhere {
 			continue
 		}
+		told(step.name)
 		if err := l.step(step); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}

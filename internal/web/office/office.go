@@ -39,6 +39,7 @@ func Add(f *shell.Frame, a *app.App) error {
 	f.Office("POST /jobs/{name}/run", auth.ManageSites, p.runJob)
 	f.Office("GET /system", auth.ManageSites, p.system)
 	p.addReports(f)
+	p.addVerify(f)
 	f.Office("GET /asked", auth.SetChannelTerms, p.asked)
 	f.Office("GET /new-site", auth.ManageSites, p.newSite)
 	f.Office("POST /new-site", auth.ManageSites, p.makeSite)

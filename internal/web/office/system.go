@@ -32,7 +32,7 @@ func (p *pages) system(v *shell.Visit) error {
 		lastRates(s.LastECB, civil.DayOf(s.At)), mails, {Text: "Read at", Value: shell.Instant(s.At)},
 	}
 	return v.Show(p.Pages, "system.html", shell.Page{
-		Title: "System", Menu: "/system", Acts: []shell.Link{{Text: "Jobs", Href: shell.Path + "/jobs", Plain: true}},
+		Title: "System", Menu: "/system", Acts: []shell.Link{{Text: "Check the book", Href: verifyAt, Plain: true}, {Text: "Jobs", Href: shell.Path + "/jobs", Plain: true}},
 		Data: struct {
 			Facts, Queues, Process []shell.Fact
 			Moved                  *shell.Table

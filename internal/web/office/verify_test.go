@@ -1,0 +1,40 @@
+package office_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/web/webtest"
+)
+
+// TestTheBookIsCheckedFromAPage, by operators alone.
+func TestTheBookIsCheckedFromAPage(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	b, others := h.As(auth.Operator), h.As(auth.MemberAdmin)
+	b.Must("/system", "Check the book")
+	b.Must("/verify", "No check was made here yet")
+	a := b.Post("/verify", nil)
+	if a.Status != http.StatusSeeOther {
+		t.Fatalf("%d %s", a.Status, a.Text())
+	}
+	if page := b.Must(a.To, "Asked", "You can leave this page"); !strings.Contains(page.Body, "data-refresh") {
+		t.Error("the page shows no progress")
+	}
+	if again := b.Post("/verify", nil); again.Status == http.StatusSeeOther || !strings.Contains(again.Text(), "running already") {
+		t.Errorf("%d %s", again.Status, again.Text())
+	}
+	if _, err := h.App.Verify.Work(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.Must(a.To, "Nothing is wrong", "What was checked", "booking sums")
+	b.Must("/verify", "Nothing is wrong")
+	if gone := b.Post(a.To+"/stop", nil); gone.Status != http.StatusConflict {
+		t.Errorf("%d", gone.Status)
+	}
+	if other := others.Post("/verify", nil); other.Status != http.StatusNotFound {
+		t.Errorf("others check it: %d", other.Status)
+	}
+}
