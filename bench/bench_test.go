@@ -125,3 +125,15 @@ func TestFiguresOnThePage(t *testing.T) {
 		t.Error("a heading that is not there is no error")
 	}
 }
+
+// TestTheCommand: the page says how a run was made, without the places of this machine.
+func TestTheCommand(t *testing.T) {
+	t.Parallel()
+	args := []string{"-dir", "/somewhere", "-bookings", "1000", "--json=/x", "-kinds", "list|log", "-docs", "docs/performance.md"}
+	if got, want := command(args), `make bench ARGS="-bookings 1000 -kinds 'list|log'"`; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+	if got := command(nil); got != "make bench" {
+		t.Error(got)
+	}
+}

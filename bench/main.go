@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,7 +118,7 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 		return err
 	}
 	b.result = result{
-		At: time.Now().UTC().Format(time.DateTime), Command: command(), Machine: here(b.dir), Engine: o.engine,
+		At: time.Now().UTC().Format(time.DateTime), Command: command(slices.Clone(os.Args[1:])), Machine: here(b.dir), Engine: o.engine,
 		Bookings: o.size.Bookings, Payments: o.size.Bookings * o.size.Payments, Callers: o.callers,
 	}
 	for _, p := range parts {
@@ -131,16 +132,29 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	return fmt.Errorf("-only takes %s", strings.Join(partNames(), ", "))
 }
 
-// command is how the run was started, by make.
-func command() string {
-	var args []string
-	for _, a := range os.Args[1:] {
-		if strings.ContainsAny(a, " |()*") {
-			a = "'" + a + "'"
+// places are the flags that say where something lies on this machine: they change no figure.
+var places = []string{"dir", "docs", "json"}
+
+// command is how a run was started, by make.
+func command(args []string) string {
+	var said []string
+	for i := 0; i < len(args); i++ {
+		name, _, valued := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		if strings.HasPrefix(args[i], "-") && slices.Contains(places, name) {
+			if !valued {
+				i++
+			}
+			continue
 		}
-		args = append(args, a)
+		if strings.ContainsAny(args[i], " |()*") {
+			args[i] = "'" + args[i] + "'"
+		}
+		said = append(said, args[i])
 	}
-	return fmt.Sprintf("make bench ARGS=%q", strings.Join(args, " "))
+	if len(said) == 0 {
+		return "make bench"
+	}
+	return fmt.Sprintf("make bench ARGS=%q", strings.Join(said, " "))
 }
 
 // finish prints the tables, and writes them where they are to be kept.
