@@ -40,11 +40,28 @@ func openDatabaseLimit(ctx context.Context, database string) (*databaseLimit, er
 	return d, err
 }
 
-// insert inserts the rows of one more request, and answers as the bare handler does.
+// requestNumber is the number of the request that a write is for.
+var requestNumber = db.NewLocal[int64]()
+
+// insert inserts the rows of one more request, and answers as the bare handler does. As in the product, the rows wait for the end
+// of the write, and go in together with those of other writes. It is called before anything is served.
 func (d *databaseLimit) insert(p pattern) http.HandlerFunc {
+	var tables []string
+	for _, t := range p {
+		tables = append(tables, t.table.Name)
+	}
+	held := db.NewDeferral(func(tx *db.Tx) error {
+		n := *requestNumber.Of(tx)
+		return p.insert(tx, n, n)
+	}, tables...)
 	return func(w http.ResponseWriter, r *http.Request) {
 		n := d.next.Add(1)
-		if err := d.store.Write(r.Context(), func(tx *db.Tx) error { return p.insert(tx, n, n) }); err != nil {
+		err := d.store.WriteShort(r.Context(), func(tx *db.Tx) error {
+			*requestNumber.Of(tx) = n
+			tx.Defer(held)
+			return nil
+		})
+		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
