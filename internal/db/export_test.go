@@ -45,9 +45,6 @@ func (db *DB) AwaitQueued(calls int) {
 	}
 }
 
-// OthersRest reports whether no process over the SQLite file writes.
-func (db *DB) OthersRest() bool { return db.queue.turn.alone() }
-
 // CallersInLane is how many callers have a read in the lane of long reads.
 func (db *DB) CallersInLane() int {
 	db.long.mu.Lock()

@@ -43,3 +43,9 @@ func (db *DB) GiveWay(ctx context.Context) error {
 		}
 	}
 }
+
+// Others reports whether another write runs or waits that this one holds up: in this process, or in another one over the same
+// SQLite database. On PostgreSQL there is none.
+func (db *DB) Others() bool {
+	return !db.engine.manyWrites && (len(db.queue.calls) > 0 || !db.queue.turn.alone())
+}

@@ -15,7 +15,7 @@ func TestALongJobGivesWayToAnotherProcess(t *testing.T) {
 	t.Parallel()
 	url := dbtest.SQLite(t)
 	server, importer := dbtest.Open(t, url, dbtest.AtStart), dbtest.Open(t, url, dbtest.AtStart)
-	if err := importer.GiveWay(t.Context()); err != nil || !importer.OthersRest() {
+	if err := importer.GiveWay(t.Context()); err != nil || importer.Others() {
 		t.Fatalf("nobody writes: %v", err)
 	}
 	var all sync.WaitGroup
@@ -28,7 +28,7 @@ func TestALongJobGivesWayToAnotherProcess(t *testing.T) {
 		})
 	})
 	<-begun
-	if importer.OthersRest() {
+	if !importer.Others() {
 		t.Error("it does not see that the other process writes")
 	}
 	gone, cancel := context.WithCancel(t.Context())
@@ -38,7 +38,7 @@ func TestALongJobGivesWayToAnotherProcess(t *testing.T) {
 	}
 	close(end)
 	all.Wait()
-	if !importer.OthersRest() {
+	if importer.Others() {
 		t.Error("it still waits for a write that is answered")
 	}
 	if err := importer.GiveWay(t.Context()); err != nil {

@@ -35,11 +35,13 @@ func NewImports(c *core.Core) *Imports {
 }
 
 // Rows share a write: so few that the others who write hardly notice, and so many that commits cost little. An import
-// begins with firstRows, and from then on takes as many as the machine writes in about pieceTime.
+// begins with firstRows, and from then on takes as many as the machine writes in about pieceTime, or in alonePieceTime
+// while nobody else writes.
 const (
 	firstRows            = 20
-	fewestRows, mostRows = 10, 200
+	fewestRows, mostRows = 10, 500
 	pieceTime            = 40 * time.Millisecond
+	alonePieceTime       = 200 * time.Millisecond
 )
 
 // firstRefresh is after how many new payments the statistics of the database are refreshed for the first time. The
@@ -344,7 +346,7 @@ func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment
 		err = r.WriteAs(ctx, r.actor, func(tx *db.Tx) error { return r.keep(tx, c) })
 	}
 	if err == nil {
-		r.pace(len(rows), r.Clock().Sub(began))
+		r.rows = pace(r.rows, len(rows), r.Clock().Sub(began), r.Store.Others())
 	}
 	return c, err
 }
@@ -374,14 +376,20 @@ func (r *importRun) keep(tx *db.Tx, c *importChunk) error {
 	return r.opts.Keep(tx, part)
 }
 
-// pace sets how many rows the next write takes, by how long the last one took.
-func (r *importRun) pace(rows int, took time.Duration) {
-	switch {
-	case took > pieceTime*3/2 && rows <= r.rows: // more rows than that are one group, which says nothing about the others
-		r.rows = max(fewestRows, r.rows/2)
-	case took < pieceTime/2 && rows >= r.rows:
-		r.rows = min(mostRows, r.rows*2)
+// pace returns how many rows the next write takes, by how long the last one took and how many it had: next were wanted. others:
+// somebody else writes, or waited for this write. Then it becomes short at once, and else it grows in steps.
+func pace(next, rows int, took time.Duration, others bool) int {
+	piece := alonePieceTime
+	if others {
+		piece = pieceTime
 	}
+	switch {
+	case took > piece*3/2 && rows <= next: // more rows than that are one group, which says nothing about the others
+		return max(fewestRows, min(next/2, int(int64(rows)*int64(piece)/int64(took))))
+	case took < piece/2 && rows >= next:
+		return min(mostRows, next*2)
+	}
+	return next
 }
 
 // count adds the results of a chunk to the report, after they are durable, and calls Refused and Progress.
