@@ -36,12 +36,13 @@ func NewImports(c *core.Core) *Imports {
 
 // Rows share a write: so few that the others who write hardly notice, and so many that commits cost little. An import
 // begins with firstRows, and from then on takes as many as the machine writes in about pieceTime, or in alonePieceTime
-// while nobody else writes.
+// where nobody else has written for a while.
 const (
 	firstRows            = 20
 	fewestRows, mostRows = 10, 500
 	pieceTime            = 40 * time.Millisecond
 	alonePieceTime       = 200 * time.Millisecond
+	calmAfter            = 20 // writes in a row, beside which nobody else wrote, until they become longer
 )
 
 // firstRefresh is after how many new payments the statistics of the database are refreshed for the first time. The
@@ -243,6 +244,7 @@ type importRun struct {
 	channels map[string]money.Currency // of the channels that were created, by name
 	shares   shares
 	rows     int // in the next write
+	calm     int // writes in a row, beside which nobody else wrote
 }
 
 func newRun(i *Imports, actor auth.Actor, opts ImportOptions) *importRun {
@@ -346,7 +348,10 @@ func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment
 		err = r.WriteAs(ctx, r.actor, func(tx *db.Tx) error { return r.keep(tx, c) })
 	}
 	if err == nil {
-		r.rows = pace(r.rows, len(rows), r.Clock().Sub(began), r.Store.Others())
+		if r.calm++; r.Store.Others() {
+			r.calm = 0
+		}
+		r.rows = pace(r.rows, len(rows), r.Clock().Sub(began), r.calm < calmAfter)
 	}
 	return c, err
 }
@@ -377,7 +382,7 @@ func (r *importRun) keep(tx *db.Tx, c *importChunk) error {
 }
 
 // pace returns how many rows the next write takes, by how long the last one took and how many it had: next were wanted. others:
-// somebody else writes, or waited for this write. Then it becomes short at once, and else it grows in steps.
+// somebody else writes. Then it becomes short at once, and else it grows in steps.
 func pace(next, rows int, took time.Duration, others bool) int {
 	piece := alonePieceTime
 	if others {
