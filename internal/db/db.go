@@ -65,6 +65,7 @@ type Tx struct {
 	engine *engine
 	sql    *sql.Tx
 	marks  *marks
+	pool   *sql.DB                        // see ReadOne; sql is nil then
 	see    func(query string, args []any) // see Watch; nil for nobody
 	work   *work
 	quick  bool // it is a read that leaves many rows to the lane of long reads
@@ -260,6 +261,41 @@ func (db *DB) readOn(ctx context.Context, pool *sql.DB, quick bool, fn func(tx *
 	return fn(tx)
 }
 
+// errOneStatement: a function that was given to ReadOne wants more.
+var errOneStatement = errors.New("a read of one statement runs another one")
+
+// ReadOne is Read for a function that runs one statement, a query. That sees one state of the database by itself, so nothing
+// begins and ends a transaction around it.
+func (db *DB) ReadOne(ctx context.Context, fn func(tx *Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, readLifetime)
+	defer cancel()
+	if err := db.files.inPlace(); err != nil {
+		return db.outward(err)
+	}
+	var err error
+	for range lossAttempts {
+		tx := db.tx(ctx, nil)
+		tx.pool = db.read
+		if err = fn(tx); err == nil || !db.engine.lost(err) || !db.renewAfter(ctx, err) {
+			break
+		}
+	}
+	return db.outward(err)
+}
+
+// query starts a query in the transaction, or where there is none, on any connection.
+func (tx *Tx) query(query string, args []any) (*sql.Rows, error) {
+	if tx.sql != nil {
+		return tx.sql.QueryContext(tx.ctx, query, args...)
+	}
+	if tx.pool == nil {
+		return nil, errOneStatement
+	}
+	pool := tx.pool
+	tx.pool = nil
+	return pool.QueryContext(tx.ctx, query, args...)
+}
+
 // beginRead begins a reading transaction. Where the connection turns out to be lost, it takes another one.
 func (db *DB) beginRead(ctx context.Context, pool *sql.DB) (sqlTx *sql.Tx, err error) {
 	if err := db.files.inPlace(); err != nil {
@@ -301,6 +337,9 @@ func (tx *Tx) show(query string, args []any) {
 func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	if err := tx.flushBefore(query); err != nil {
 		return 0, err
+	}
+	if tx.sql == nil {
+		return 0, errOneStatement
 	}
 	tx.changed = true
 	tx.show(query, args)
@@ -360,7 +399,7 @@ func (tx *Tx) Each(query string, args []any, scan func(scan func(dest ...any) er
 func (tx *Tx) eachAsIs(query string, args []any, scan func(scan func(dest ...any) error) error) error {
 	tx.show(query, args)
 	tx.changed = tx.changed || !strings.HasPrefix(query, "SELECT ")
-	rows, err := tx.sql.QueryContext(tx.ctx, query, args...)
+	rows, err := tx.query(query, args)
 	if err != nil {
 		tx.changed = true
 		return err

@@ -75,6 +75,10 @@ func TestLostConnectionsAreReplaced(t *testing.T) {
 	if runs != 2 || !stored(t, direct, "in between") || !stored(t, direct, "in between, too") {
 		t.Errorf("it ran %d times", runs)
 	}
+	p.Cut()
+	if err := store.ReadOne(t.Context(), func(tx *db.Tx) error { return tx.Row("SELECT 1", nil, new(int64)) }); err != nil {
+		t.Errorf("a read of one statement on a lost connection: %v", err)
+	}
 	wantOutage(t, store.Read(t.Context(), func(tx *db.Tx) error {
 		p.Cut()
 		return tx.Each(`SELECT 1`, nil, func(func(dest ...any) error) error { return nil })

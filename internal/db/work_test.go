@@ -29,3 +29,30 @@ func TestWorkIsCounted(t *testing.T) {
 		}
 	})
 }
+
+// TestAReadOfOneStatementRunsNoOther: without a transaction, a second one might see another state.
+func TestAReadOfOneStatementRunsNoOther(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		one := func(tx *db.Tx) error { return tx.Row("SELECT 1", nil, new(int64)) }
+		if err := store.ReadOne(t.Context(), one); err != nil {
+			t.Error(err)
+		}
+		for name, more := range map[string]func(tx *db.Tx) error{
+			"a query": one,
+			"a change": func(tx *db.Tx) error {
+				_, err := tx.Exec("DELETE FROM jobs")
+				return err
+			},
+		} {
+			if err := store.ReadOne(t.Context(), func(tx *db.Tx) error {
+				if err := one(tx); err != nil {
+					t.Error(err)
+				}
+				return more(tx)
+			}); err == nil {
+				t.Errorf("%s is run after the one statement", name)
+			}
+		}
+	})
+}

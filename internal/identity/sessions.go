@@ -57,21 +57,24 @@ func (s *Sessions) byToken(ctx context.Context, path, bearer, address string) (a
 	}
 	var caller Caller
 	var elsewhere bool
-	err := s.Store.Read(ctx, func(tx *db.Tx) (err error) {
-		if caller, err = CallerByToken(tx, path, id); !errors.Is(err, db.ErrNotFound) {
-			return err
-		}
-		// A token of another site is judged there, by the clock of its own site.
-		elsewhere = true
-		own, err := siteOfToken(tx, id)
-		if err == nil {
-			caller, err = CallerByToken(tx, own, id)
-		}
-		if errors.Is(err, db.ErrNotFound) {
-			return nil
-		}
+	err := s.Store.ReadOne(ctx, func(tx *db.Tx) (err error) {
+		caller, err = CallerByToken(tx, path, id)
 		return err
 	})
+	if errors.Is(err, db.ErrNotFound) {
+		// A token of another site is judged there, by the clock of its own site.
+		elsewhere = true
+		err = s.Store.Read(ctx, func(tx *db.Tx) error {
+			own, err := siteOfToken(tx, id)
+			if err == nil {
+				caller, err = CallerByToken(tx, own, id)
+			}
+			if errors.Is(err, db.ErrNotFound) {
+				return nil
+			}
+			return err
+		})
+	}
 	if err != nil {
 		return auth.Actor{}, err
 	}
