@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -25,6 +26,7 @@ const (
 	byChannel      = "exposure by channel"
 	byMonth        = "exposure by month"
 	runOff         = "run-off"
+	byChannelMoved = "exposure, beside payments"
 	createBooking  = "create booking"
 	logPayment     = "log payment, one channel"
 	logPayments    = "log payment, 100 channels"
@@ -32,6 +34,9 @@ const (
 
 // deepPage is the page of the deep list where the book is large enough; else the last page.
 const deepPage = 2000
+
+// paymentsAmongReports: of so many requests for reports of exposure "beside payments", one is a payment.
+const paymentsAmongReports = 50
 
 // pool is how many bookings take the payments: half of them belong to one channel.
 const pool = 2000
@@ -80,6 +85,14 @@ func (v *visitor) kinds(callers, many int) []kind {
 		v.get(byMonth, callers, fixed("exposure?by=month")),
 		v.get(runOff, callers, fixed("exposure/run-off")),
 	}
+	// What is kept of a report is out of date after each payment.
+	exposure := list[slices.IndexFunc(list, func(k kind) bool { return k.name == byChannel })].make
+	list = append(list, kind{name: byChannelMoved, callers: callers, status: anySuccess, make: func(r *rand.Rand, into []byte) []byte {
+		if r.IntN(paymentsAmongReports) == 0 {
+			return v.payment(r, into, v.all, false)
+		}
+		return exposure(r, into)
+	}})
 	write := func(name string, callers int, make func(r *rand.Rand, into []byte) []byte) {
 		list = append(list, kind{name: name, callers: callers, status: http.StatusCreated, make: make})
 	}

@@ -103,7 +103,7 @@ func (b *bench) bareTurn(ctx context.Context, turn int) ([]figures, error) {
 	var kinds []kind
 	for _, k := range v.kinds(b.callers, 0) {
 		size, measured := b.answers[k.name]
-		if !measured {
+		if !measured || k.status == anySuccess {
 			continue
 		}
 		line := fmt.Appendf(nil, "/bare/%d/%d", k.status, max(0, int(size)-bareHead))
