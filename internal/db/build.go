@@ -172,9 +172,12 @@ func buildSQLite(ctx context.Context, path string, clock func() time.Time, c Con
 	return SyncFolder(path)
 }
 
+// buildCache is the page cache of the one connection that fills a file, in KiB.
+const buildCache = 64 << 10
+
 // fillSQLite fills a new file. If it fails, the file is of no use: so there is no journal and no sync before the end.
 func fillSQLite(ctx context.Context, path string, clock func() time.Time, c Content) error {
-	connector, err := sqlitecache.New(sqliteNameWith(path, "_txlock=immediate", "journal_mode(OFF)", "synchronous(OFF)"))
+	connector, err := sqlitecache.New(sqliteNameWith(path, "_txlock=immediate", buildCache, "journal_mode(OFF)", "synchronous(OFF)"))
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -77,6 +78,14 @@ func sqliteCode(err error) int {
 	return 0
 }
 
+// The page caches of a connection, in KiB. The system keeps the file in memory, too, so a page that a reader lacks costs a copy; the
+// upper pages of all indexes, which every read goes through, have room in 8 MiB. A writer reads and changes pages all over
+// the file.
+const (
+	readerCache = 8 << 10
+	writerCache = 32 << 10
+)
+
 // openSQLite opens the file at path. If it or its folder is missing, it makes them, for their owner alone to read.
 func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, error) {
 	if path == "" || strings.HasPrefix(path, ":memory:") {
@@ -88,11 +97,11 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	if err := makeFile(path); err != nil {
 		return nil, err
 	}
-	writer, err := sqlitecache.New(sqliteName(path, "_txlock=immediate"))
+	writer, err := sqlitecache.New(sqliteName(path, "_txlock=immediate", writerCache))
 	if err != nil {
 		return nil, err
 	}
-	reader, err := sqlitecache.New(sqliteName(path, "_pragma=query_only(1)"))
+	reader, err := sqlitecache.New(sqliteName(path, "_pragma=query_only(1)", readerCache))
 	if err != nil {
 		return nil, err
 	}
@@ -115,16 +124,16 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 }
 
 // sqliteName gives the data source name. It asks for a write-ahead log, so that readers never wait; a full sync at
-// each commit, so that a write is durable when it is answered; a page cache of 64 MB; and the journals of savepoints
-// in memory, because they need not outlive the process.
-func sqliteName(path string, more string) string {
-	return sqliteNameWith(path, more, "busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)")
+// each commit, so that a write is durable when it is answered; and the journals of savepoints in memory, because they need
+// not outlive the process. cache is the size of the page cache in KiB.
+func sqliteName(path, more string, cache int) string {
+	return sqliteNameWith(path, more, cache, "busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)")
 }
 
 // sqliteNameWith takes the pragmas that are not the same for all.
-func sqliteNameWith(path, more string, pragmas ...string) string {
+func sqliteNameWith(path, more string, cache int, pragmas ...string) string {
 	name := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + more
-	for _, p := range append(pragmas, "foreign_keys(1)", "cache_size(-65536)", "temp_store(MEMORY)") {
+	for _, p := range append(pragmas, "foreign_keys(1)", "cache_size(-"+strconv.Itoa(cache)+")", "temp_store(MEMORY)") {
 		name += "&_pragma=" + p
 	}
 	return name
