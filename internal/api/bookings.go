@@ -156,7 +156,7 @@ func (s *server) listBookings(c *call) error {
 	if err := paging(s, c, page, found); err != nil {
 		return err
 	}
-	c.text(http.StatusOK, listText(found.Items, s.showBooking(c), bookingShape.write))
+	listText(c, found.Items, s.showBooking(c), bookingShape.write)
 	return nil
 }
 

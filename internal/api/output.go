@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"holdfast/internal/fault"
@@ -163,16 +164,22 @@ func list[T, W any](s *server, c *call, page travel.Page, l travel.List[T], show
 	return nil
 }
 
-// listText writes the items of a page as JSON without reflection, for the longest lists.
-func listText[T, W any](items []T, show func(T) W, write func(W, []byte) []byte) []byte {
-	text := append(make([]byte, 0, 1024*len(items)+len("[]\n")), '[')
+// longTexts are the memory of long answers that have been sent, for the next ones.
+var longTexts = sync.Pool{New: func() any { return new([]byte) }}
+
+// listText answers with the items of a page as JSON, which write makes without reflection: for the longest lists.
+func listText[T, W any](c *call, items []T, show func(T) W, write func(W, []byte) []byte) {
+	kept := longTexts.Get().(*[]byte)
+	defer longTexts.Put(kept)
+	text := append((*kept)[:0], '[')
 	for i, item := range items {
 		if i > 0 {
 			text = append(text, ',')
 		}
 		text = write(show(item), text)
 	}
-	return append(text, "]\n"...)
+	*kept = append(text, "]\n"...)
+	c.text(http.StatusOK, *kept)
 }
 
 // paging writes the headers of a page. The error is PageNumber when there is no such page.
