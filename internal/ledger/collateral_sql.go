@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
@@ -30,6 +31,9 @@ func scanCollateral(scan func(dest ...any) error) (protection.Collateral, error)
 // insertCollateral adds a row: a correction if RecordID is set, else the first row of a new record.
 func insertCollateral(tx *db.Tx, c protection.Collateral) (protection.Collateral, error) {
 	c.RecordedAt = tx.Now
+	if err := core.Changed(tx, c.SiteID); err != nil { // reports that are kept have less or more of it
+		return c, err
+	}
 	err := tx.Row(`INSERT INTO collateral (site_id, record_id, kind, channel_id, currency, amount, from_day, to_day,
 			reference, note, author_id, author, recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,

@@ -28,6 +28,9 @@ func InsertChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 	base := c.Slug
 	c.Version, c.CreatedAt, c.ModifiedAt = 1, tx.Now, tx.Now
 	c.OtherProtection = cmp.Or(c.OtherProtection, travel.OtherProtections[0])
+	if err := core.Changed(tx, c.SiteID); err != nil { // reports that are kept have not its name
+		return travel.Channel{}, err
+	}
 	for range slugAttempts {
 		var err error
 		if c.Slug, err = freeSlug(tx, c.SiteID, base); err != nil {

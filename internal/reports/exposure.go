@@ -21,7 +21,10 @@ import (
 )
 
 // Exposure computes what is lost if merchants fail (R7), and reports that are made from it.
-type Exposure struct{ *core.Core }
+type Exposure struct {
+	*core.Core
+	kept kept
+}
 
 // ExposureQuery asks for an exposure report. Zero values stand for the defaults: today, all that is known now, the
 // policy currency, spot, by channel, all channels.
@@ -43,25 +46,20 @@ type ExposureReport struct {
 	Net          protection.NetExposure
 }
 
-// Report computes an exposure report.
+// Report computes an exposure report. It may be shared with other callers: nobody may change it.
 func (e *Exposure) Report(ctx context.Context, actor auth.Actor, in ExposureQuery) (ExposureReport, error) {
-	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report ExposureReport, err error) {
-		site, err := merchants.Site(tx, actor.SiteID)
-		if err != nil {
+	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (ExposureReport, error) {
+		return keep(tx, e, actor.SiteID, "exposure", in, func() (report ExposureReport, err error) {
+			site, q, err := in.on(tx, actor.SiteID)
+			if err != nil {
+				return report, err
+			}
+			if report, err = exposureOf(tx, site, q); err != nil {
+				return report, err
+			}
+			report.Final, report.ChannelNames, err = headOf(tx, site.ID, q)
 			return report, err
-		}
-		q, err := in.complete(tx, site)
-		if err != nil {
-			return report, err
-		}
-		if report, err = exposureOf(tx, site, q); err != nil {
-			return report, err
-		}
-		if report.Final, err = isFinal(tx, site.ID, q.KnownAt); err != nil {
-			return report, err
-		}
-		report.ChannelNames, err = ledger.ChannelNamesAt(tx, site.ID, q.KnownAt)
-		return report, err
+		})
 	})
 }
 

@@ -82,51 +82,57 @@ func heldByRow(tx *db.Tx, siteID int64, q protection.ReportQuery, each func(prot
 
 // onDay computes a report of what is held on one day, and says whether it is final.
 func onDay[R any](
-	ctx context.Context, e *Exposure, actor auth.Actor, in ExposureQuery,
-	compute func(tx *db.Tx, siteID int64, q protection.ReportQuery, rates *fx.Table) (R, error),
+	tx *db.Tx, siteID int64, in ExposureQuery, compute func(site travel.Site, q protection.ReportQuery, rates *fx.Table) (R, error),
 ) (report R, final bool, err error) {
-	_, err = core.Read(ctx, e.Core, actor, func(tx *db.Tx) (none struct{}, err error) {
-		site, q, err := in.on(tx, actor.SiteID)
-		if err != nil {
-			return none, err
-		}
-		rates, err := ratesOn(tx, site, q, q.AsOf)
-		if err != nil {
-			return none, err
-		}
-		if report, err = compute(tx, site.ID, q, rates); err != nil {
-			return none, tooLarge(err)
-		}
-		final, err = isFinal(tx, site.ID, q.KnownAt)
-		return none, err
-	})
+	site, q, err := in.on(tx, siteID)
+	if err != nil {
+		return report, false, err
+	}
+	rates, err := ratesOn(tx, site, q, q.AsOf)
+	if err != nil {
+		return report, false, err
+	}
+	if report, err = compute(site, q, rates); err != nil {
+		return report, false, tooLarge(err)
+	}
+	final, err = isFinal(tx, site.ID, q.KnownAt)
 	return report, final, err
 }
 
-// RunOff computes how much is still at risk on each later day, if nothing happens and time passes (R8).
-func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuery) (report RunOffReport, err error) {
-	report.RunOffReport, report.Final, err = onDay(ctx, e, actor, in,
-		func(tx *db.Tx, siteID int64, q protection.ReportQuery, rates *fx.Table) (protection.RunOffReport, error) {
-			runOff := protection.NewRunOff(q, rates)
-			if err := addRunOff(tx, siteID, q, runOff); err != nil {
-				return protection.RunOffReport{}, err
-			}
-			return runOff.Report()
+// RunOff computes how much is still at risk on each later day, if nothing happens and time passes (R8). The report may be shared
+// with other callers: nobody may change it.
+func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuery) (RunOffReport, error) {
+	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (RunOffReport, error) {
+		return keep(tx, e, actor.SiteID, "run-off", in, func() (report RunOffReport, err error) {
+			report.RunOffReport, report.Final, err = onDay(tx, actor.SiteID, in,
+				func(site travel.Site, q protection.ReportQuery, rates *fx.Table) (protection.RunOffReport, error) {
+					runOff := protection.NewRunOff(q, rates)
+					if err := addRunOff(tx, site.ID, q, runOff); err != nil {
+						return protection.RunOffReport{}, err
+					}
+					return runOff.Report()
+				})
+			return report, err
 		})
-	return report, err
+	})
 }
 
-// Ageing computes how much of the exposure is delivered how soon (R8).
-func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuery) (report AgeingReport, err error) {
-	report.AgeingReport, report.Final, err = onDay(ctx, e, actor, in,
-		func(tx *db.Tx, siteID int64, q protection.ReportQuery, rates *fx.Table) (protection.AgeingReport, error) {
-			ageing := protection.NewAgeing(q, rates)
-			if err := addAgeing(tx, siteID, q, ageing); err != nil {
-				return protection.AgeingReport{}, err
-			}
-			return ageing.Report()
+// Ageing computes how much of the exposure is delivered how soon (R8). The report may be shared with other callers: nobody may
+// change it.
+func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuery) (AgeingReport, error) {
+	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (AgeingReport, error) {
+		return keep(tx, e, actor.SiteID, "ageing", in, func() (report AgeingReport, err error) {
+			report.AgeingReport, report.Final, err = onDay(tx, actor.SiteID, in,
+				func(site travel.Site, q protection.ReportQuery, rates *fx.Table) (protection.AgeingReport, error) {
+					ageing := protection.NewAgeing(q, rates)
+					if err := addAgeing(tx, site.ID, q, ageing); err != nil {
+						return protection.AgeingReport{}, err
+					}
+					return ageing.Report()
+				})
+			return report, err
 		})
-	return report, err
+	})
 }
 
 // Movement computes why the exposure on two days differs, line by line (R8).
