@@ -32,7 +32,7 @@ type room struct {
 // rooms are all of them, from the ground up.
 var rooms = []room{
 	{"core", nil, []string{
-		"sites", "site_versions", "clock_moves", "audit_", "proposals", "idempotency_keys", "sealed_columns", "jobs", "write_tries",
+		"sites", "site_versions", "site_names", "clock_moves", "audit_", "proposals", "idempotency_keys", "sealed_columns", "jobs", "write_tries",
 	}},
 	{"events", nil, []string{"events", "event_"}},
 	{"webhooks", []string{"events"}, []string{"webhook_"}},

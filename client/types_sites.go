@@ -61,8 +61,10 @@ type Site struct {
 type SiteChange struct {
 	// The origins on which the payment modal may open.
 	PermittedURLs []string `json:"permitted_urls,omitzero"`
-	// The company that issues the statements of the site and is paid. Only the operator can change it and the
-	// fields below.
+	// The name of the site. Only the operator can change it and the fields below. Statements that were issued keep
+	// the old one.
+	Name *string `json:"name,omitzero"`
+	// The company that issues the statements of the site and is paid.
 	IssuerName *string `json:"issuer_name,omitzero"`
 	// Its address, up to 6 lines.
 	IssuerAddress *string `json:"issuer_address,omitzero"`

@@ -20,7 +20,7 @@ import (
 type siteCmd struct {
 	Create siteCreateCmd `cmd:"" help:"Create a site with a test channel."`
 	List   siteListCmd   `cmd:"" help:"List the sites."`
-	Set    siteSetCmd    `cmd:"" help:"Set who stands on the statements of a site: the issuer and the policyholder."`
+	Set    siteSetCmd    `cmd:"" help:"Set the name of a site, and who stands on its statements: the issuer and the policyholder."`
 }
 
 // partyFlags are the fields of a company on statements. A field whose flag is not given stays as it is.
@@ -38,6 +38,7 @@ func (f partyFlags) fields() travel.PartyFields {
 // siteSetCmd changes a site. Statements that are issued already keep what they say.
 type siteSetCmd struct {
 	siteFlag
+	Name         *string    `help:"Name of the site, as it stands in mails and on statements without a policyholder."`
 	Issuer       partyFlags `embed:"" prefix:"issuer-"`
 	Policyholder partyFlags `embed:"" prefix:"policyholder-"`
 }
@@ -49,11 +50,12 @@ func (c siteSetCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	changed, err := p.app.Sites.Change(ctx, actor, actor.SiteID, travel.SiteFields{
-		Issuer: c.Issuer.fields(), Policyholder: c.Policyholder.fields(),
+		Name: c.Name, Issuer: c.Issuer.fields(), Policyholder: c.Policyholder.fields(),
 	})
 	if err != nil {
 		return err
 	}
+	p.printf("%s\n", changed.Name)
 	for _, party := range []struct {
 		title string
 		of    travel.Party

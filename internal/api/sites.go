@@ -75,7 +75,7 @@ func (s *server) updateSite(c *call) error {
 	if err != nil {
 		return err
 	}
-	fields := travel.SiteFields{IfVersion: c.ifVersion(), PermittedURLs: in.texts("permitted_urls")}
+	fields := travel.SiteFields{IfVersion: c.ifVersion(), PermittedURLs: in.texts("permitted_urls"), Name: in.text("name")}
 	fields.Issuer, fields.Policyholder = in.party("issuer_"), in.party("policyholder_")
 	fields.Problems = in.problems.Clone()
 	changed, err := s.app.Sites.Change(c.ctx, c.actor, c.id, fields)

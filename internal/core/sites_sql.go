@@ -2,6 +2,8 @@ package core
 
 import (
 	"encoding/json"
+	"errors"
+	"time"
 
 	"holdfast/internal/db"
 	"holdfast/internal/travel"
@@ -54,12 +56,28 @@ func UpdateSite(tx *db.Tx, s travel.Site) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`UPDATE sites SET version = version + 1, modified_at = $2, permitted_urls = $3, issuer = $4, policyholder = $5
-		WHERE id = $1`, append([]any{s.ID, db.Micros(tx.Now)}, texts...)...)
+	_, err = tx.Exec(`UPDATE sites SET version = version + 1, modified_at = $2, permitted_urls = $3, issuer = $4, policyholder = $5, name = $6
+		WHERE id = $1`, append(append([]any{s.ID, db.Micros(tx.Now)}, texts...), s.Name)...)
 	if err != nil {
 		return err
 	}
 	return Changed(tx, s.ID)
+}
+
+// NoteSiteName keeps a name that a site has had until an instant of its clock.
+func NoteSiteName(tx *db.Tx, id int64, name string, until time.Time) error {
+	_, err := tx.Exec(`INSERT INTO site_names (site_id, until, name) VALUES ($1, $2, $3) ON CONFLICT (site_id, until) DO NOTHING`,
+		id, db.Micros(until), name)
+	return err
+}
+
+// SiteNameAt is the name that a site had at an instant of its clock; now is the name that it has now.
+func SiteNameAt(tx *db.Tx, id int64, at time.Time, now string) (name string, err error) {
+	err = tx.Row(`SELECT name FROM site_names WHERE site_id = $1 AND until > $2 ORDER BY until LIMIT 1`, []any{id, db.Micros(at)}, &name)
+	if errors.Is(err, db.ErrNotFound) {
+		return now, nil
+	}
+	return name, err
 }
 
 // textsOf writes what is stored as JSON: the permitted URLs, the issuer and the policyholder.

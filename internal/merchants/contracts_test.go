@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdfast/internal/apptest"
+	"holdfast/internal/auth"
 	"holdfast/internal/fault"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
@@ -44,6 +45,27 @@ func TestABordereauHasTheContractOfItsMonth(t *testing.T) {
 		}
 		apptest.Same(t, "May, corrected", of("2024-05", time.Time{}), "B3")
 		apptest.Same(t, "May, as known before", of("2024-05", before), "B2")
+		// A site that is called otherwise keeps its old name in bordereaux as they were known before.
+		was, is := w.Site.Name, "Northern Acquiring plc"
+		known := w.Now().Add(-time.Second)
+		member := w.Actor
+		member.Role = auth.MemberAdmin
+		if same, err := w.App.Sites.Change(t.Context(), member, w.Site.ID, travel.SiteFields{Name: &is}); err != nil || same.Name != was {
+			t.Errorf("a customer changes the name: %+v %v", same, err)
+		}
+		if changed, err := w.App.Sites.Change(t.Context(), w.Actor, w.Site.ID, travel.SiteFields{Name: &is}); err != nil || changed.Name != is {
+			t.Fatalf("%+v %v", changed, err)
+		}
+		w.Advance(time.Minute)
+		for at, want := range map[time.Time]string{known: was, {}: is} {
+			b, err := w.App.Bordereaux.Premium(t.Context(), w.Actor, reports.BordereauQuery{Month: "2024-05", KnownAt: at})
+			if err != nil || b.Insured != want {
+				t.Errorf("known at %s it is %q, %v", at, b.Insured, err)
+			}
+		}
+		none := ""
+		_, err := w.App.Sites.Change(t.Context(), w.Actor, w.Site.ID, travel.SiteFields{Name: &none})
+		apptest.WantKind(t, err, fault.Missing, "a site without a name")
 		for name, err := range map[string]error{
 			"a year of two digits": set("2024-05-31", "B4", 24, 0), "a commission above all": set("2024-05-31", "B4", 2024, 1_000_001),
 			"a card number": set("2024-05-31", "4111 1111 1111 1111", 2024, 0),

@@ -162,6 +162,11 @@ func changeSite(tx *db.Tx, actor auth.Actor, id int64, in travel.SiteFields) (ch
 		return changed, err
 	}
 	changed.ModifiedAt = core.RealNow(tx).Add(stored.ClockAhead) // tx.Now may be the clock of another site
+	if changed.Name != stored.Name {
+		if err := core.NoteSiteName(tx, id, stored.Name, changed.ModifiedAt); err != nil {
+			return changed, err
+		}
+	}
 	if err := core.UpdateSite(tx, changed); err != nil {
 		return changed, err
 	}

@@ -35,7 +35,7 @@ type Bordereau struct {
 	AsOf    civil.Day // the last day of the month, or that of KnownAt where the month was not over then
 	KnownAt time.Time
 	Final   bool
-	Insured string // name of the site
+	Insured string // name of the site, as it was known then
 	// Contract is the one in force on the last day of the month; its ID is 0 where the site has none.
 	Contract travel.Contract
 	// Rows are the premium lines recorded in the month, in their order. After them come the minimum premiums of the
@@ -86,7 +86,9 @@ func (b *Bordereaux) Premium(ctx context.Context, actor auth.Actor, in Bordereau
 		if err != nil {
 			return report, err
 		}
-		report.Insured = site.Name
+		if report.Insured, err = core.SiteNameAt(tx, actor.SiteID, report.KnownAt, site.Name); err != nil {
+			return report, err
+		}
 		if report.Contract, err = merchants.ContractKnown(tx, actor.SiteID, report.Period.Last, report.KnownAt); err != nil {
 			return report, err
 		}

@@ -96,8 +96,6 @@ func (f SiteFields) NewSite(reserved []string, p *fault.Problems) Site {
 	}
 	s := Site{Sandbox: f.Sandbox}
 	set(&s.Path, f.Path)
-	set(&s.Name, f.Name)
-	CheckLine(p, "name", s.Name)
 	switch {
 	case !sitePath.MatchString(s.Path):
 		p.Wrong("path", "A path has 2 to 40 small letters, digits and dashes.")
@@ -114,6 +112,13 @@ func (f SiteFields) NewSite(reserved []string, p *fault.Problems) Site {
 // sets.
 func (f SiteFields) Change(s Site, byOperator bool, p *fault.Problems) Site {
 	if byOperator {
+		if f.Name != nil {
+			s.Name = *f.Name
+			CheckLine(p, "name", s.Name)
+			if s.Name == "" && !p.Has("name") {
+				p.Missing("name")
+			}
+		}
 		s.Issuer = f.Issuer.change(s.Issuer, "issuer_", p)
 		s.Policyholder = f.Policyholder.change(s.Policyholder, "policyholder_", p)
 	}

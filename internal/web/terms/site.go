@@ -32,7 +32,7 @@ func (p *pages) site(v *shell.Visit) error {
 		{Text: "Profile", Value: shell.Say(p.frame.Profile)}, {Text: "Mails", Value: mails, Href: v.At(mailsAt)},
 		{Text: "Channels", Value: shell.Count(s.ChannelCount), Figure: true}, {Text: "Since", Value: shell.Instant(s.CreatedAt)},
 	}
-	acts := p.act(v, auth.ManageSites, "Change issuer and policyholder", "/settings/parties")
+	acts := p.act(v, auth.ManageSites, "Change name, issuer and policyholder", "/settings/parties")
 	if v.Can(auth.ReadAudit) {
 		acts = append(acts, shell.Link{Text: "Proposals", Href: v.At("/approvals"), Plain: true})
 	}
@@ -68,7 +68,7 @@ func (p *pages) filledParties(v *shell.Visit) (*shell.Form, error) {
 	if err != nil {
 		return nil, err
 	}
-	form := shell.Filled("version", shell.Ident(s.Version).Plain)
+	form := shell.Filled("version", shell.Ident(s.Version).Plain, "name", s.Name)
 	for prefix, party := range map[string]travel.Party{"issuer_": s.Issuer, "policyholder_": s.Policyholder} {
 		form.Values.Set(prefix+"name", party.Name)
 		form.Values.Set(prefix+"address", party.Address)
@@ -80,7 +80,7 @@ func (p *pages) filledParties(v *shell.Visit) (*shell.Form, error) {
 
 func (p *pages) partiesForm(v *shell.Visit, form *shell.Form) error {
 	return v.Show(p.Pages, "parties.html", shell.Page{
-		Title: "Issuer and policyholder", Menu: "/settings", Path: []shell.Link{{Text: "Settings", Href: v.At(siteAt)}}, Data: form,
+		Title: "Name, issuer and policyholder", Menu: "/settings", Path: []shell.Link{{Text: "Settings", Href: v.At(siteAt)}}, Data: form,
 	})
 }
 
@@ -91,7 +91,7 @@ func (p *pages) setParties(v *shell.Visit) error {
 		return err
 	}
 	r := form.Reading()
-	in := travel.SiteFields{Issuer: party(r, "issuer_"), Policyholder: party(r, "policyholder_"), IfVersion: r.Version(), Problems: r.Problems}
+	in := travel.SiteFields{Name: r.Text("name"), Issuer: party(r, "issuer_"), Policyholder: party(r, "policyholder_"), IfVersion: r.Version(), Problems: r.Problems}
 	_, err = p.app.Sites.Change(v.R.Context(), v.Actor, v.Site.ID, in)
 	if ok, err := v.TookOver(form, err, func() (*shell.Form, error) { return p.filledParties(v) }); err != nil {
 		return err
