@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -93,6 +94,7 @@ func (b *bench) copied(ctx context.Context) (database string, remove func() erro
 		if err != nil {
 			return "", remove, fmt.Errorf("copying the database: %w\n%s", err, said)
 		}
+		syscall.Sync()
 		return "sqlite:" + path, remove, nil
 	}
 	address, err := url.Parse(b.house.database)

@@ -61,14 +61,15 @@ func build(ctx context.Context, folder, to, what string) error {
 // kept is the file beside a book from which a later run knows it.
 func (h *house) kept() string { return filepath.Join(h.dir, "book.json") }
 
-// furnish makes the book, if the folder does not have it from an earlier run.
-func (h *house) furnish(ctx context.Context, size book.Size, say func(format string, args ...any)) (err error) {
-	if text, err := os.ReadFile(h.kept()); err == nil {
-		postmaster, password := h.postmaster, h.database
+// furnish makes the book, if the folder does not have it from an earlier run. A server of PostgreSQL is new for each run, and
+// what the folder says of an earlier one is not true any more.
+func (h *house) furnish(ctx context.Context, size book.Size, say func(format string, args ...any)) error {
+	if text, err := os.ReadFile(h.kept()); err == nil && strings.HasPrefix(h.database, "sqlite:") {
+		postmaster, database := h.postmaster, h.database
 		if err := json.Unmarshal(text, h); err != nil {
 			return err
 		}
-		h.postmaster, h.database = postmaster, password
+		h.postmaster, h.database = postmaster, database
 		if h.Book.Size == size {
 			return nil
 		}
@@ -82,7 +83,25 @@ func (h *house) furnish(ctx context.Context, size book.Size, say func(format str
 	if err != nil {
 		return err
 	}
-	store, service, err := open(ctx, h.database, line)
+	if err := h.fill(ctx, size, line, func(done int64) {
+		say("  %d of %d bookings, after %s", done, size.Bookings, time.Since(began).Round(time.Second))
+	}); err != nil {
+		return err
+	}
+	say("  a book of %d bookings and %d payments in %s", size.Bookings, size.Bookings*size.Payments, time.Since(began).Round(time.Second))
+	if err := h.settle(ctx, say); err != nil {
+		return err
+	}
+	text, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(h.kept(), text, 0o600)
+}
+
+// fill makes the book and the people, and tells every ten seconds how many bookings there are.
+func (h *house) fill(ctx context.Context, size book.Size, sealKey string, say func(done int64)) (err error) {
+	store, service, err := open(ctx, h.database, sealKey)
 	if err != nil {
 		return err
 	}
@@ -92,7 +111,7 @@ func (h *house) furnish(ctx context.Context, size book.Size, say func(format str
 	h.Book, err = book.Make(ctx, store, service, civil.DayOf(time.Now()), size, func(done int64) {
 		if time.Since(told) > 10*time.Second {
 			told = time.Now()
-			say("  %d of %d bookings, after %s", done, size.Bookings, time.Since(began).Round(time.Second))
+			say(done)
 		}
 	})
 	if err == nil {
@@ -101,15 +120,39 @@ func (h *house) furnish(ctx context.Context, size book.Size, say func(format str
 	if err == nil {
 		err = h.people(ctx, service)
 	}
-	if err != nil {
+	return err
+}
+
+// When the jobs of the program rest: so long they use less than a tenth of a processor.
+const (
+	restFor  = 5 // seconds, one after the other
+	restTime = 30 * time.Minute
+)
+
+// settle starts the program and waits until its jobs have worked off what follows from a book that is suddenly there: statements
+// of many months, trips that are over, the chain of facts.
+func (h *house) settle(ctx context.Context, say func(format string, args ...any)) error {
+	if err := h.begin(ctx); err != nil {
 		return err
 	}
-	say("  a book of %d bookings and %d payments in %s", size.Bookings, size.Bookings*size.Payments, time.Since(began).Round(time.Second))
-	text, err := json.Marshal(h)
-	if err != nil {
-		return err
+	defer h.server.end()
+	began := time.Now()
+	server, data := h.processorTimes()
+	for quiet := 0; quiet < restFor; {
+		if time.Since(began) > restTime {
+			return fmt.Errorf("the jobs do not rest within %s", restTime)
+		}
+		if !until(ctx, time.Now().Add(time.Second)) {
+			return ctx.Err()
+		}
+		server2, data2 := h.processorTimes()
+		if quiet++; server2-server+data2-data > 100*time.Millisecond {
+			quiet = 0
+		}
+		server, data = server2, data2
 	}
-	return os.WriteFile(h.kept(), text, 0o600)
+	say("  its jobs rest after %s", time.Since(began).Round(time.Second))
+	return nil
 }
 
 func (h *house) keys() string { return filepath.Join(h.dir, "holdfast.keys") }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -32,6 +33,7 @@ func requests(ctx context.Context, b *bench) error {
 	var all []figures
 	for turn := range b.turns {
 		for _, subject := range subjects {
+			syscall.Sync() // what one has left to be written must not keep the disk from the next
 			list, err := subject(ctx, turn)
 			if err != nil {
 				return err
