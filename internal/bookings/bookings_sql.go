@@ -98,6 +98,9 @@ type bookingsMemory struct {
 var (
 	inBookings  = db.NewLocal[bookingsMemory]()
 	waitingSums = db.NewDeferral(flushSums, "bookings")
+
+	newSuppliers     = db.NewLocal[[][]any]() // rows of booking_suppliers
+	waitingSuppliers = db.NewDeferral(flushSuppliers, "booking_suppliers")
 )
 
 // Held returns a booking that this write has made or locked, as the write knows it. ok is false when it has done neither.
@@ -204,24 +207,27 @@ func Insert(tx *db.Tx, b travel.Booking) (id int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := addBookingSuppliers(tx, b.SiteID, id, b.Suppliers); err != nil {
-		return 0, err
-	}
+	addBookingSuppliers(tx, b.SiteID, id, b.Suppliers)
 	b.ID, b.Version, b.CreatedAt, b.ModifiedAt, b.TransactionIDs = id, 1, tx.Now, tx.Now, nil
 	hold(tx, &b)
 	events.Record(tx, b.SiteID, events.BookingCreated, id, events.Details{Status: statusNow(tx, b)})
 	return id, nil
 }
 
-func addBookingSuppliers(tx *db.Tx, siteID, id int64, suppliers []int64) error {
+// addBookingSuppliers adds rows that are not there. They are written later in the same write.
+func addBookingSuppliers(tx *db.Tx, siteID, id int64, suppliers []int64) {
+	rows := newSuppliers.Of(tx)
 	for _, supplier := range suppliers {
-		_, err := tx.Exec(`INSERT INTO booking_suppliers (site_id, booking_id, supplier_id) VALUES ($1, $2, $3)
-			ON CONFLICT (site_id, booking_id, supplier_id) DO NOTHING`, siteID, id, supplier)
-		if err != nil {
-			return err
-		}
+		*rows = append(*rows, []any{siteID, id, supplier})
+		tx.Defer(waitingSuppliers)
 	}
-	return nil
+}
+
+func flushSuppliers(tx *db.Tx) error {
+	waiting := newSuppliers.Of(tx)
+	rows := *waiting
+	*waiting = nil
+	return tx.InsertRows("booking_suppliers", "site_id, booking_id, supplier_id", rows)
 }
 
 // Alone reads one booking without its transactions. It does not find a deleted booking.
@@ -291,7 +297,8 @@ func Update(tx *db.Tx, b travel.Booking) error {
 	if _, err := tx.Exec(`DELETE FROM booking_suppliers WHERE site_id = $1 AND booking_id = $2`, b.SiteID, b.ID); err != nil {
 		return err
 	}
-	return addBookingSuppliers(tx, b.SiteID, b.ID, b.Suppliers)
+	addBookingSuppliers(tx, b.SiteID, b.ID, b.Suppliers)
+	return nil
 }
 
 // SaveSums stores the sums of a locked booking's transactions, whether it is still a draft of the payment modal, and the

@@ -1,10 +1,13 @@
 package merchants
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
 	"holdfast/internal/travel"
@@ -56,11 +59,37 @@ func UpdateSupplier(tx *db.Tx, s travel.Supplier) error {
 
 // DeleteSupplier removes a supplier. The error is db.ErrConflict when a channel or a booking, even a deleted one, refers
 // to it by a foreign key.
-func DeleteSupplier(tx *db.Tx, siteID, id int64) error { return tx.Remove("suppliers", siteID, id) }
+func DeleteSupplier(tx *db.Tx, siteID, id int64) error {
+	if err := core.Changed(tx, siteID); err != nil { // processes remember which suppliers there are
+		return err
+	}
+	return tx.Remove("suppliers", siteID, id)
+}
 
-// UnknownSuppliers returns the ids that no supplier of the site has, sorted and without duplicates.
-func UnknownSuppliers(tx *db.Tx, siteID int64, ids []int64) ([]int64, error) {
-	return unknownOf(tx, `SELECT id FROM suppliers WHERE `, siteID, ids)
+// errSomeUnknown keeps core.Known from remembering that there is no supplier: there may be one a moment later.
+var errSomeUnknown = errors.New("some suppliers are unknown")
+
+// UnknownSuppliers returns the ids that no supplier of the site has, sorted and without duplicates. Bookings name the same
+// few lists of suppliers again and again, so the lists that are right are remembered.
+func UnknownSuppliers(tx *db.Tx, siteID int64, ids []int64) (unknown []int64, err error) {
+	type suppliers struct {
+		siteID int64
+		ids    string
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	_, err = core.Known(tx, siteID, suppliers{siteID, fmt.Sprint(ids)}, func() (all struct{}, err error) {
+		unknown, err = unknownOf(tx, `SELECT id FROM suppliers WHERE `, siteID, ids)
+		if err == nil && len(unknown) > 0 {
+			err = errSomeUnknown
+		}
+		return all, err
+	})
+	if errors.Is(err, errSomeUnknown) {
+		err = nil
+	}
+	return unknown, err
 }
 
 // unknownOf returns the ids that a query does not find on a site, sorted and without duplicates.

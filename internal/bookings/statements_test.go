@@ -1,0 +1,60 @@
+package bookings_test
+
+import (
+	"testing"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/dbtest"
+	"holdfast/internal/fault"
+	"holdfast/internal/money"
+	"holdfast/internal/travel"
+)
+
+// mostStatements is how many SQL statements a new booking may run in its write: the booking, its suppliers, its event, and one
+// that reads the clock and the versions of what is remembered.
+const mostStatements = 4
+
+// TestABookingRunsFewStatements: the channel and the suppliers are not read again, and all suppliers go in at once.
+func TestABookingRunsFewStatements(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(travel.ModeProtectionOnly, money.EUR)
+		end := w.Booking(c, 1, "2024-09-14").End
+		supplier := func(name string) int64 {
+			s, err := w.App.Suppliers.Create(t.Context(), w.Actor, travel.SupplierFields{Name: &name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s.ID
+		}
+		hotel, boat := supplier("Hotel"), supplier("Boat")
+		book := func(email string, suppliers ...int64) error {
+			_, err := w.App.Bookings.Create(t.Context(), w.Actor, travel.BookingFields{
+				ChannelID: &c.ID, Content: new("x"), Firstname: new("Ada"), Surname: new("Byron"), Email: &email,
+				End: &end, Total: new(int64(1)), Currency: &c.Currency, Country: new("PT"), Suppliers: &suppliers,
+			})
+			return err
+		}
+		for n := range 3 {
+			ran := len(dbtest.Statements(w.Core.Store, func() {
+				if err := book("ada@example.org", hotel, boat); err != nil {
+					t.Fatal(err)
+				}
+			}))
+			if n > 0 && ran > mostStatements { // what is read for the first time is remembered
+				t.Errorf("booking %d ran %d statements, at most %d are allowed", n, ran, mostStatements)
+			}
+		}
+		// A list of suppliers is remembered, and then one of them is deleted: nobody takes it any more.
+		gone := supplier("Gone")
+		if err := book("no address", gone); !fault.Is(err, fault.Invalid) {
+			t.Fatalf("a booking with a wrong field: %v", err)
+		}
+		if err := w.App.Suppliers.Delete(t.Context(), w.Actor, gone, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := book("ada@example.org", gone); !fault.Is(err, fault.Invalid) {
+			t.Errorf("a booking with a deleted supplier: %v", err)
+		}
+	})
+}
