@@ -1,7 +1,9 @@
 package trade
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"holdfast/internal/auth"
@@ -43,6 +45,7 @@ func (p *pages) attention(v *shell.Visit, pending []protection.Pending) (list []
 		}
 		list = append(list, found...)
 	}
+	slices.SortStableFunc(list, func(a, b todo) int { return cmp.Compare(a.Tone, b.Tone) }) // "bad" comes before "warn"
 	return list, nil
 }
 

@@ -157,7 +157,7 @@ func (p *pages) bookingRows(v *shell.Visit, list []travel.Booking) (rows []shell
 // bookingState is the status of a booking with its colour.
 func bookingState(s travel.BookingStatus) shell.Cell {
 	tone := map[travel.BookingStatus]string{
-		travel.BookingPaid: "good", travel.BookingCompleted: "good", travel.BookingLocked: "bad", travel.BookingPartialPayment: "warn",
+		travel.BookingPaid: "good", travel.BookingCompleted: "good", travel.BookingLocked: "bad", // a deposit is nothing to look at
 	}[s]
 	if tone == "" {
 		tone = "calm"
