@@ -44,7 +44,10 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 	if page := b.Must(h.At(view), "By mail"); !strings.Contains(page.Body, strings.ReplaceAll(order, "&", "&amp;")) {
 		t.Errorf("the table does not lead to %s", order)
 	}
-	b.Must(order, "Send a report by mail", "Only people of the service")
+	form := b.Must(order, "Send a report by mail", "Only people of the service")
+	if !strings.Contains(form.Body, `<option value="xlsx" selected>Excel (XLSX)</option><option value="csv">CSV</option></select>`) {
+		t.Errorf("the choice of the file: %s", form.Body)
+	}
 	in := url.Values{"view": {view}, "name": {"Exposure by merchant"}, "when": {"week-2"}, "format": {"csv"}, "recipients": {"read_only"}, "key": {"one"}}
 	if a := b.Post(h.At("/reports"), in); a.Status == http.StatusSeeOther || !strings.Contains(a.Text(), "read_only is nobody who may see this report") {
 		t.Errorf("somebody gets what they may not take out: %d %s", a.Status, a.Text())
