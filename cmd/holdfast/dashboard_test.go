@@ -103,21 +103,22 @@ type seen struct {
 }
 
 // look fetches a page. To judge it, it puts the page's content in the place of the one that is shown: the style sheet and axe-core are
-// there already, and opening each page anew takes most of the time.
+// there already, and opening each page anew takes most of the time. The browser may take a connection in the moment in which the server
+// closes it, because nothing has come on it for long: then it asks again.
 func (w *walker) look(address string, judged bool) (found seen) {
 	w.t.Helper()
-	w.read(mainFrame, fmt.Sprintf(`fetch(%q).then(async (answer) => {
+	w.read(mainFrame, fmt.Sprintf(`fetch(%[1]q).catch(() => fetch(%[1]q)).then(async (answer) => {
 		const page = new DOMParser().parseFromString(await answer.text(), "text/html");
 		const found = {
 			Status: answer.status, Page: answer.headers.get("Content-Type").startsWith("text/html"), Title: page.querySelector("h1")?.textContent.trim() ?? "",
 			Links: [...page.querySelectorAll("a[href^='/dashboard']:not([download])")].map((a) => a.getAttribute("href")), Problems: [],
 		};
-		if (%t && found.Page) {
+		if (%[2]t && found.Page) {
 			history.replaceState(null, "", answer.url);
 			document.documentElement.lang = page.documentElement.lang;
 			document.title = page.title;
 			document.body.replaceWith(page.body);
-			found.Problems = await %s;
+			found.Problems = await %[3]s;
 		}
 		return found;
 	})`, address, judged, judgement), &found)

@@ -310,6 +310,32 @@ func (d *stories) reader() {
 	}
 }
 
+// keys: pages are reached, searched and left with the keyboard. A card number that is typed into a search leaves the address.
+func (d *stories) keys() {
+	d.t.Helper()
+	admin := d.as(demo.AdminName, "Admin")
+	admin.waitFor(mainFrame, `document.documentElement.classList.contains("js")`)
+	admin.tab.press("/")
+	admin.waitFor(mainFrame, `document.activeElement.name === "q"`)
+	admin.tab.press("Escape")
+	admin.waitFor(mainFrame, `document.activeElement.name !== "q" && !document.querySelector(".side.open")`)
+	admin.tab.press("g", "b")
+	admin.waitFor(mainFrame, `location.pathname.endsWith("/bookings") && document.documentElement.classList.contains("js")`)
+	admin.do(mainFrame, `document.querySelector(".columns summary").click()`)
+	admin.tab.press("Escape")
+	admin.waitFor(mainFrame, `!document.querySelector(".columns").open`)
+	admin.tab.press("/")
+	admin.tab.typeText("Rossi")
+	admin.waitFor(mainFrame, `location.search === "?q=Rossi" && document.querySelector("#results").textContent.includes("Rossi")`)
+	admin.tab.press("/") // a sign in a field like any other
+	admin.do(mainFrame, `document.querySelector("main [name=q]").value = ""`)
+	admin.insert("4111 1111 1111 1111")
+	admin.waitFor(mainFrame, `document.querySelector(".note.warned")?.textContent.includes("card number") && !location.search.includes("4111")`)
+	admin.goTo("/dashboard/sites/demo/channels/2/delete")
+	admin.tab.press("Escape")
+	admin.waitFor(mainFrame, `location.pathname.endsWith("/channels/2/settings")`)
+}
+
 // tell runs all stories.
 func (d *stories) tell() {
 	admin := d.newSite()
@@ -319,5 +345,6 @@ func (d *stories) tell() {
 	d.payment()
 	d.file()
 	d.export()
+	d.keys()
 	d.reader()
 }

@@ -23,6 +23,7 @@ addEventListener("keydown", (event) => {
   if (event.target.matches?.("input, textarea, select, [contenteditable]")) return;
   if (event.key === "/") {
     const field = document.querySelector("main [data-slash]") ?? document.querySelector("[data-slash]");
+    if (field && !field.offsetParent) burger?.click(); // it is in the menu, which a narrow window keeps closed
     if (field) { event.preventDefault(); field.focus(); field.select(); }
   } else if (event.key === "g") {
     went = event.timeStamp;
