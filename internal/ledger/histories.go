@@ -14,6 +14,9 @@ import (
 // report, however many allocations there are.
 const historiesPerPage = 1000
 
+// bookingsPerPage is how many bookings are read at once with their allocations. Most have few.
+const bookingsPerPage = 500
+
 // Histories calls each for every allocation of the site that was paid up to the end of a day, in order of their ids. Each
 // has its terms and events that took effect by then, as known at an instant. If channels are given, it reads theirs only.
 // Simulated allocations are in no total and are left out. A page of allocations is read by one query, their terms by a
@@ -100,7 +103,7 @@ func HistoriesBetween(
 		return err
 	}
 	for page := range slices.Chunk(ids, historiesPerPage) {
-		list, err := historiesIn(tx, siteID, page, day, known, channels)
+		list, err := historiesIn(tx, siteID, "a.id", page, day, known, channels)
 		if err != nil {
 			return err
 		}
@@ -113,20 +116,50 @@ func HistoriesBetween(
 	return nil
 }
 
+// HistoriesOfChannel calls each for every allocation of a channel that was paid up to the end of a day, as Histories gives them, but
+// in order of bookings: it reads the bookings of the channel and what belongs to them, and nothing of other channels.
+func HistoriesOfChannel(
+	tx *db.Tx, siteID, channelID int64, day civil.Day, known time.Time, each func(protection.History) error,
+) error {
+	if err := tx.Long(); err != nil {
+		return err
+	}
+	for after := int64(0); ; {
+		ids, err := db.Ids(tx, `SELECT id FROM bookings WHERE site_id = $1 AND channel_id = $2 AND id > $3 ORDER BY id LIMIT $4`,
+			siteID, channelID, after, bookingsPerPage)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		list, err := historiesIn(tx, siteID, "a.booking_id", ids, day, known, []int64{channelID})
+		if err != nil {
+			return err
+		}
+		for _, h := range list {
+			if err := each(h); err != nil {
+				return err
+			}
+		}
+		after = ids[len(ids)-1]
+	}
+}
+
+// historiesIn gives the allocations with the given ids in a column.
 func historiesIn(
-	tx *db.Tx, siteID int64, ids []int64, day civil.Day, known time.Time, channels []int64,
+	tx *db.Tx, siteID int64, column string, ids []int64, day civil.Day, known time.Time, channels []int64,
 ) ([]protection.History, error) {
 	var w db.Where
 	w.And("a.site_id = ?", siteID)
-	db.In(&w, "a.id", ids)
+	db.In(&w, column, ids)
 	w.And("+a.effective_at <= ?", db.Micros(day.End())) // "+": SQLite does not take the index of this column
 	w.And("a.recorded_at <= ?", db.Micros(known))
 	w.And("NOT a.simulated")
 	db.In(&w, "a.channel_id", channels)
-	allocations, err := allocations(tx, `WHERE `+w.Text.String()+` ORDER BY a.id`, w.Args...)
+	allocations, err := allocations(tx, `WHERE `+w.Text.String(), w.Args...)
 	if err != nil || len(allocations) == 0 {
 		return nil, err
 	}
+	// With an ORDER BY, SQLite may go through all allocations of the site instead of sorting a few.
+	slices.SortFunc(allocations, func(a, b protection.Allocation) int { return cmp.Compare(a.ID, b.ID) })
 	page := make([]protection.History, len(allocations))
 	byID := make(map[int64]*protection.History, len(page))
 	found := make([]int64, len(page))

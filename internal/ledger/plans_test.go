@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"holdfast/internal/apptest"
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
@@ -42,5 +43,30 @@ func TestPositionsGoFromRowToRow(t *testing.T) {
 		if len(plan) < 8 || !strings.Contains(plan[0], c.index) {
 			t.Errorf("the plan has %d steps and begins with %s", len(plan), plan[0])
 		}
+	}
+}
+
+// TestHistoriesOfAChannelGoByItsBookings: SQLite reads the allocations of the bookings, and not all of the site in order.
+func TestHistoriesOfAChannelGoByItsBookings(t *testing.T) {
+	t.Parallel()
+	w := apptest.NewWorld(t, dbtest.SQLite(t))
+	c := w.Channel(travel.ModeProtectionOnly, "GBP")
+	for range 2 {
+		w.Must(apptest.Report(travel.Purchase, w.Booking(c, 1000, "2024-09-14"), 1000))
+	}
+	found := 0
+	ran := dbtest.Reading(dbtest.Statements(w.Core.Store, func() {
+		dbtest.Read(t, w.Core.Store, func(tx *db.Tx) error {
+			return ledger.HistoriesOfChannel(tx, w.Site.ID, c.ID, civil.DayOf(w.Now()), w.Now(), func(protection.History) error {
+				found++
+				return nil
+			})
+		})
+	}), "allocations a")
+	if found != 2 || len(ran) != 1 {
+		t.Fatalf("%d histories with %d statements that read allocations", found, len(ran))
+	}
+	if plan := dbtest.Plan(t, w.Core.Store, ran[0]); !strings.Contains(plan[0], "allocations_by_booking (site_id=? AND booking_id=?)") {
+		t.Errorf("the plan begins with %s", plan[0])
 	}
 }

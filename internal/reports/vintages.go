@@ -76,7 +76,7 @@ func addVintages(tx *db.Tx, siteID, channelID int64, at VintageReport, sums *pro
 		page = page[:0]
 		return nil
 	}
-	err := ledger.Histories(tx, siteID, at.AsOf, at.KnownAt, []int64{channelID}, func(h protection.History) error {
+	err := ledger.HistoriesOfChannel(tx, siteID, channelID, at.AsOf, at.KnownAt, func(h protection.History) error {
 		if page = append(page, h); len(page) < vintagePage {
 			return nil
 		}
