@@ -18,7 +18,7 @@ const (
 	MailStateUnknown MailState = "unknown"
 )
 
-// MailKind: What a mail tells. Operators alone see mails of the last five kinds.
+// MailKind: What a mail tells. Operators alone see mails of the last six kinds.
 type MailKind string
 
 // The values of MailKind.
@@ -35,6 +35,7 @@ const (
 	MailKindInvitation         MailKind = "invitation"
 	MailKindAccess             MailKind = "access"
 	MailKindPassword           MailKind = "password"
+	MailKindAddress            MailKind = "address"
 	MailKindReport             MailKind = "report"
 	MailKindProtectionAsked    MailKind = "protection_asked"
 )

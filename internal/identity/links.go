@@ -23,6 +23,7 @@ const (
 	Invitation LinkKind = "invitation" // a new user chooses a password
 	Access     LinkKind = "access"     // an existing user gets access to one more site
 	Reset      LinkKind = "reset"      // somebody who has forgotten the password chooses another
+	Address    LinkKind = "address"    // somebody proves their new e-mail address
 )
 
 // How long links live, by the real clock, and how often one may ask for them.
@@ -40,13 +41,14 @@ const (
 
 // Link is an open one-time link. Its secret is random; whoever has it may use the link once.
 type Link struct {
-	UserID int64
-	Kind   LinkKind
-	SiteID int64 // of an invitation; 0: of no site
-	MadeAt time.Time
-	EndsAt time.Time
-	hash   string
-	sealed string
+	UserID  int64
+	Kind    LinkKind
+	SiteID  int64 // of an invitation; 0: of no site
+	MadeAt  time.Time
+	EndsAt  time.Time
+	hash    string
+	sealed  string
+	address string // the new one, of the kind Address
 }
 
 // LinkMail is a mail that has to go out with a link. It names the link by its hash, so that no secret lies in a mail that waits.
@@ -81,7 +83,7 @@ func (l *Links) make(tx *db.Tx, user auth.User, link Link, mail LinkMail) (secre
 		return "", err
 	}
 	life := InvitationLife
-	if link.Kind == Reset {
+	if link.Kind == Reset || link.Kind == Address {
 		life = ResetLife
 	}
 	link.UserID, link.hash, link.MadeAt, link.EndsAt = user.ID, auth.HashSecret(secret), tx.Now, tx.Now.Add(life)
@@ -121,6 +123,9 @@ type OpenLink struct {
 	Site travel.Site // of an invitation to one; else zero
 }
 
+// NewAddress is the address that a link of the kind Address proves.
+func (l Link) NewAddress() string { return l.address }
+
 // Look reads the open link with a secret. The error is a fault of the kind SettingNotFound if it was used or has ended.
 func (l *Links) Look(ctx context.Context, secret string) (found OpenLink, err error) {
 	err = l.Store.Read(ctx, func(tx *db.Tx) error {
@@ -143,7 +148,7 @@ func (l *Links) Choose(ctx context.Context, secret, password, address string) er
 	if err != nil {
 		return err
 	}
-	if found.Kind == Access {
+	if found.Kind == Access || found.Kind == Address {
 		return noLink(db.ErrNotFound)
 	}
 	user := found.User

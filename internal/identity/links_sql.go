@@ -8,11 +8,11 @@ import (
 	"holdfast/internal/db"
 )
 
-const linkColumns = `user_id, hash, secret, kind, site_id, made_at, ends_at`
+const linkColumns = `user_id, hash, secret, kind, site_id, made_at, ends_at, address`
 
 func insertLink(tx *db.Tx, l Link) error {
-	_, err := tx.Exec(`INSERT INTO password_links (`+linkColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		l.UserID, l.hash, l.sealed, l.Kind, l.SiteID, db.Micros(l.MadeAt), db.Micros(l.EndsAt))
+	_, err := tx.Exec(`INSERT INTO password_links (`+linkColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		l.UserID, l.hash, l.sealed, l.Kind, l.SiteID, db.Micros(l.MadeAt), db.Micros(l.EndsAt), l.address)
 	return err
 }
 
@@ -20,7 +20,7 @@ func insertLink(tx *db.Tx, l Link) error {
 func openLink(tx *db.Tx, hash string) (l Link, err error) {
 	var made, ends int64
 	err = tx.Row(`SELECT `+linkColumns+` FROM password_links WHERE hash = $1 AND ends_at > $2`, []any{hash, db.Micros(tx.Now)},
-		&l.UserID, &l.hash, &l.sealed, &l.Kind, &l.SiteID, &made, &ends)
+		&l.UserID, &l.hash, &l.sealed, &l.Kind, &l.SiteID, &made, &ends, &l.address)
 	l.MadeAt, l.EndsAt = db.Instant(made), db.Instant(ends)
 	return l, err
 }

@@ -63,7 +63,7 @@ func usersPage(tx *db.Tx, f UserFilter, page travel.Page) (rows []UserRow, err e
 		direction = "DESC"
 	}
 	query := `SELECT ` + userColumns + `, member_site, member_role, member_pays, member_path, COALESCE((SELECT MAX(ends_at)
-			FROM password_links l WHERE l.user_id = listed.id AND l.site_id = member_site AND l.kind <> 'reset' AND l.ends_at > $4), 0)
+			FROM password_links l WHERE l.user_id = listed.id AND l.site_id = member_site AND l.kind IN ('invitation', 'access') AND l.ends_at > $4), 0)
 		FROM (
 			SELECT u.*, COALESCE(m.site_id, 0) AS member_site, COALESCE(m.role, '') AS member_role,
 				COALESCE(m.can_sign_off_payout, FALSE) AS member_pays, COALESCE(s.path, '') AS member_path

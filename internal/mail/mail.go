@@ -38,11 +38,12 @@ const (
 	// ProtectionAsked goes to the operator's people, and ProtectionAnswered to those who manage the site.
 	ProtectionAsked    Kind = "protection_asked"
 	ProtectionAnswered Kind = "protection_answered"
-	ReportKind         Kind = "report" // to a user of the service: a report, each week or month
+	AddressKind        Kind = "address" // to the new address of a user: a link that proves it
+	ReportKind         Kind = "report"  // to a user of the service: a report, each week or month
 )
 
 // Kinds lists the kinds.
-var Kinds = []Kind{Receipt, Refund, Failure, Chargeback, Reversal, Webhook, Test, Heads, Invitation, Access, Password, ReportKind, ProtectionAsked,
+var Kinds = []Kind{Receipt, Refund, Failure, Chargeback, Reversal, Webhook, Test, Heads, Invitation, Access, Password, AddressKind, ReportKind, ProtectionAsked,
 	ProtectionAnswered}
 
 // State says how far a mail is.

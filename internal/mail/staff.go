@@ -46,10 +46,11 @@ func (m *Mails) WriteTo(tx *db.Tx, in identity.LinkMail) error {
 	return err
 }
 
-var kindsOfLinks = map[identity.LinkKind]Kind{identity.Invitation: Invitation, identity.Access: Access, identity.Reset: Password}
+var kindsOfLinks = map[identity.LinkKind]Kind{identity.Invitation: Invitation, identity.Access: Access, identity.Reset: Password,
+	identity.Address: AddressKind}
 
 // private are the kinds of mails that the operator alone sees in lists: to whom they go is no business of others on the site.
-var private = []Kind{Invitation, Access, Password, ReportKind, ProtectionAsked}
+var private = []Kind{Invitation, Access, Password, AddressKind, ReportKind, ProtectionAsked}
 
 // visible lets a mail through that the actor may see.
 func visible(actor auth.Actor) func(m Mail, err error) (Mail, error) {
@@ -112,6 +113,15 @@ func (w *writer) toPerson(v *view, link string) {
 			"You have an account already. Sign in with the user name " + w.Username + " and your password.",
 		}
 		v.Act = &act{"Sign in", link}
+	case AddressKind:
+		v.Subject = "Is this the address of " + w.Username + "?"
+		v.Preheader = "The link works once, for one hour."
+		v.Paragraphs = []string{
+			"Somebody who is signed in as " + w.Username + " wants to get their mails at this address.",
+			"If it was you, open this link. It works once, for one hour.",
+		}
+		v.Act = &act{"This is my address", link}
+		v.After = []string{"If it was not you, do nothing. Nothing changes."}
 	default:
 		v.Subject = "A new password for " + w.Username
 		v.Preheader = "The link works once, for one hour."

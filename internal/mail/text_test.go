@@ -41,7 +41,7 @@ func TestEveryMailInEveryLanguage(t *testing.T) {
 			if len(made.HTML) > 20_000 || len(made.Code) > 5_000 {
 				t.Errorf("%s %s: %d bytes of HTML, %d of the image", language, kind, len(made.HTML), len(made.Code))
 			}
-			links := slices.Contains([]mail.Kind{mail.Receipt, mail.Refund, mail.Invitation, mail.Access, mail.Password, mail.ReportKind, mail.ProtectionAsked,
+			links := slices.Contains([]mail.Kind{mail.Receipt, mail.Refund, mail.Invitation, mail.Access, mail.Password, mail.AddressKind, mail.ReportKind, mail.ProtectionAsked,
 				mail.ProtectionAnswered}, kind)
 			if strings.Contains(made.Text, link) != links || strings.Contains(made.HTML, link) != links {
 				t.Errorf("%s %s: the link is in %q", language, kind, made.Text)

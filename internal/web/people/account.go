@@ -13,6 +13,8 @@ import (
 // addAccount adds the pages of one's own account.
 func (p *pages) addAccount(f *shell.Frame) {
 	f.Own("GET /account", p.account)
+	f.Own("GET /account/profile", p.profile)
+	f.Own("POST /account/profile", p.profile)
 	f.Own("GET /account/password", p.password)
 	f.Own("POST /account/password", p.password)
 	f.Own("GET /account/second-factor", p.secondFactor)
@@ -46,6 +48,7 @@ func (p *pages) account(v *shell.Visit) error {
 		second = "Since " + shell.Instant(v.User.TwoFactorConfirmedAt)
 		acts = []shell.Link{{Text: "Remove the second factor", Href: accountPath + "/second-factor/remove", Plain: true}}
 	}
+	acts = append(acts, shell.Link{Text: "Change name and e-mail", Href: accountPath + "/profile", Plain: true})
 	acts = append(acts, shell.Link{Text: "Change the password", Href: accountPath + "/password", Plain: true})
 	data := struct {
 		Facts    []shell.Fact
@@ -100,6 +103,29 @@ func (p *pages) password(v *shell.Visit) error {
 		}
 	}
 	return v.Show(p.Pages, "password.html", shell.Page{Title: "Change the password", Path: aboveAccount, Data: proving{form, !v.User.TwoFactorConfirmedAt.IsZero()}})
+}
+
+// profile changes one's own name and e-mail address, after the password was given. A new address is proven by a link.
+func (p *pages) profile(v *shell.Visit) error {
+	if proven, err := v.NeedsProof(); !proven {
+		return err
+	}
+	form := shell.Filled("display_name", v.User.DisplayName, "email", v.User.Email)
+	if v.R.Method == http.MethodPost {
+		var err error
+		if form, err = v.Form(); err != nil {
+			return err
+		}
+		mailed, err := p.app.Links.ChangeProfile(v.R.Context(), v.Visit, identity.Profile{Name: form.Get("display_name"), Email: form.Get("email")})
+		if ok, err := v.Took(form, err); err != nil {
+			return err
+		} else if ok && mailed {
+			return v.Done(accountPath, "A link is on its way to %s. The address counts when you have opened it.", form.Get("email"))
+		} else if ok {
+			return v.Done(accountPath, "Saved.")
+		}
+	}
+	return v.Show(p.Pages, "profile.html", shell.Page{Title: "Name and e-mail", Path: aboveAccount, Data: form})
 }
 
 // proving is a form that asks for the password, and for a code where there is a second factor.

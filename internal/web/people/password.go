@@ -52,8 +52,11 @@ func (p *pages) link(v *shell.Visit) error {
 			return err
 		} else if ok {
 			v.ForgetLink()
-			if found.Kind == identity.Access {
+			switch found.Kind {
+			case identity.Access:
 				return v.Go(shell.Path + "/sites/" + found.Site.Path)
+			case identity.Address:
+				return v.Done(accountPath, "%s is your address now.", found.NewAddress())
 			}
 			return v.Done(shell.Path+"/sign-in", "The password of %s is set. Sign in with it.", found.User.Username)
 		}
@@ -66,11 +69,15 @@ func (p *pages) link(v *shell.Visit) error {
 
 var linkTitles = map[identity.LinkKind]string{
 	identity.Invitation: "Choose a password", identity.Reset: "Choose a new password", identity.Access: "You have access",
+	identity.Address: "Your new e-mail address",
 }
 
 func (p *pages) useLink(v *shell.Visit, found identity.OpenLink, secret string, form *shell.Form) error {
-	if found.Kind == identity.Access {
+	switch found.Kind {
+	case identity.Access:
 		return p.app.Links.Accept(v.R.Context(), secret)
+	case identity.Address:
+		return p.app.Links.Confirm(v.R.Context(), secret, v.Address)
 	}
 	if err := same(form); err != nil {
 		return err

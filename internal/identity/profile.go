@@ -1,0 +1,113 @@
+package identity
+
+import (
+	"context"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/fault"
+	"holdfast/internal/travel"
+)
+
+// Profile is what people may change of their own account.
+type Profile struct{ Name, Email string }
+
+// ChangeProfile sets the name of the user of a visit at once. Another e-mail address gets a link; it is that of the account when the link
+// is opened (Confirm), so that nobody gets mails of the service whose address somebody has only typed. mailed: such a link was sent.
+// Errors: Invalid about display_name and email, TooMany, and NotPossible with the reason no_server where no mails go out.
+func (l *Links) ChangeProfile(ctx context.Context, v Visit, in Profile) (mailed bool, err error) {
+	var problems fault.Problems
+	checked := travel.UserFields{Username: v.User.Username, Email: in.Email, DisplayName: in.Name}.Check(&problems)
+	if in.Name = checked.DisplayName; in.Email == "" && in.Email != v.User.Email {
+		problems.Missing("email")
+	}
+	if err := problems.Err(); err != nil {
+		return false, err
+	}
+	err = l.Store.Write(ctx, func(tx *db.Tx) error {
+		mailed = false
+		user, err := User(tx, v.User.ID)
+		if err != nil {
+			return unknownUser(err)
+		}
+		if in.Name != user.DisplayName {
+			err := changeUser(tx, `UPDATE users SET display_name = $2, modified_at = $3 WHERE id = $1`, user.ID, in.Name, db.Micros(tx.Now))
+			if err != nil {
+				return unknownUser(err)
+			}
+		}
+		was := auditedUser{Username: user.Username, DisplayName: user.DisplayName}
+		user.DisplayName = in.Name
+		if in.Email != user.Email {
+			if err := l.proveAddress(tx, user, in.Email); err != nil {
+				return err
+			}
+			mailed = true
+		}
+		if was.DisplayName == in.Name {
+			return nil
+		}
+		return core.Record(tx, core.OfDeployment(v.Actor), "user.change", userObject(user.ID), was,
+			auditedUser{Username: user.Username, DisplayName: in.Name})
+	})
+	return mailed, err
+}
+
+// proveAddress sends a link to the new address of a user.
+func (l *Links) proveAddress(tx *db.Tx, user auth.User, address string) error {
+	if !l.sends() {
+		return fault.NotPossibleBecause("no_server", "No mail server is set, so a new address cannot be proven. Ask the operator.")
+	}
+	wait, err := countAsk(tx, "proves:"+user.Username, AsksOfName)
+	if err == nil && wait > 0 {
+		refused := fault.New(fault.TooMany, "You have asked for several links already. Try again in an hour.")
+		refused.RetryAfter, err = wait, refused
+	}
+	if err != nil {
+		return err
+	}
+	mail := LinkMail{}
+	if !user.Operator {
+		memberships, err := membershipsOf(tx, user.ID)
+		if err != nil {
+			return err
+		}
+		if len(memberships) > 0 {
+			mail.SiteID = memberships[0].SiteID
+		}
+	}
+	user.Email = address
+	_, err = l.make(tx, user, Link{Kind: Address, address: address}, mail)
+	return err
+}
+
+// Confirm uses up a link of the kind Address: its address is now that of the user, and proven. All other links of the user end, because
+// they went to the old one. The errors are those of Look.
+func (l *Links) Confirm(ctx context.Context, secret, client string) error {
+	return l.Store.Write(ctx, func(tx *db.Tx) error {
+		link, err := openLink(tx, auth.HashSecret(secret))
+		if err == nil && link.Kind != Address {
+			err = db.ErrNotFound
+		}
+		if err == nil {
+			err = useLink(tx, link.hash)
+		}
+		if err != nil {
+			return noLink(err)
+		}
+		user, err := User(tx, link.UserID)
+		if err == nil {
+			err = changeUser(tx, `UPDATE users SET email = $2, proven = TRUE, modified_at = $3 WHERE id = $1`, user.ID, link.address, db.Micros(tx.Now))
+		}
+		if err == nil {
+			err = endPasswordLinks(tx, user.ID)
+		}
+		if err != nil {
+			return unknownUser(err)
+		}
+		by := auth.Actor{UserID: user.ID, Username: user.Username, DisplayName: user.DisplayName, Address: client}
+		return core.Record(tx, by, "user.address_by_link", userObject(user.ID), auditedUser{Username: user.Username, Email: user.Email},
+			auditedUser{Username: user.Username, Email: link.address})
+	})
+}

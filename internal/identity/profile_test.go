@@ -1,0 +1,71 @@
+package identity_test
+
+import (
+	"strings"
+	"testing"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+	"holdfast/internal/identity"
+	"holdfast/internal/mail"
+)
+
+// TestANewAddressIsProvenByItsLink: until then the old one counts, and the link can do nothing else.
+func TestANewAddressIsProvenByItsLink(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
+		ctx := t.Context()
+		user := h.User(t, "ada", auth.Finance)
+		visit := identity.Visit{User: user, Actor: apptest.ActorOf(user, auth.Finance)}
+		is := func() auth.User {
+			t.Helper()
+			found, err := h.Accounts.UserNamed(ctx, auth.System(0), "ada")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return found
+		}
+		change := func(name, email string) (bool, error) {
+			return h.Links.ChangeProfile(ctx, visit, identity.Profile{Name: name, Email: email})
+		}
+		_, err := change("Ada", "new@example.org")
+		apptest.WantKind(t, err, fault.NotPossible, "a new address without a mail server")
+		if u := is(); u.DisplayName == "Ada" {
+			t.Error("half of it was done")
+		}
+		h.Mails.Transport = &mail.SMTP{}
+		if mailed, err := change("Ada Byron", user.Email); err != nil || mailed || is().DisplayName != "Ada Byron" {
+			t.Errorf("a new name: %v %v %+v", mailed, err, is())
+		}
+		_, err = change("Ada Byron", "no address")
+		apptest.WantKind(t, err, fault.Invalid, "what is no address")
+		for range 2 { // the second link ends the first
+			if mailed, err := change("Ada Byron", "new@example.org"); err != nil || !mailed {
+				t.Fatalf("%v %v", mailed, err)
+			}
+		}
+		asked(t, h, "ada") // a link to the old address is open, too
+		kinds, secrets := posted(t, h)
+		if !strings.Contains(kinds, "address new@example.org") || len(secrets) != 3 || secrets[0] != "" || is().Email != user.Email {
+			t.Fatalf("%s %q %+v", kinds, secrets, is())
+		}
+		apptest.WantKind(t, h.Links.Choose(ctx, secrets[1], newPassword, "192.0.2.7"), fault.SettingNotFound, "a password by the link of an address")
+		apptest.WantKind(t, h.Links.Accept(ctx, secrets[1]), fault.SettingNotFound, "access by the link of an address")
+		apptest.WantKind(t, h.Links.Confirm(ctx, secrets[2], "192.0.2.7"), fault.SettingNotFound, "an address by the link of a password")
+		if err := h.Links.Confirm(ctx, secrets[1], "192.0.2.7"); err != nil {
+			t.Fatal(err)
+		}
+		if u := is(); u.Email != "new@example.org" || !u.Proven {
+			t.Errorf("%+v", u)
+		}
+		apptest.WantKind(t, h.Links.Confirm(ctx, secrets[1], "192.0.2.7"), fault.SettingNotFound, "the same link again")
+		apptest.WantKind(t, h.Links.Choose(ctx, secrets[2], newPassword, "192.0.2.7"), fault.SettingNotFound, "a password by a link to the old address")
+		visit.User = is()
+		_, err = change("Ada Byron", "third@example.org")
+		if err == nil {
+			_, err = change("Ada Byron", "fourth@example.org")
+		}
+		apptest.WantKind(t, err, fault.TooMany, "a fourth link within an hour")
+	})
+}
