@@ -323,28 +323,31 @@ func growth(ctx context.Context, b *bench) error {
 	return nil
 }
 
+// grownBy is how many requests the size of a database is measured over at least, as far as the time goes.
+const grownBy = 5000
+
 // tellBytes notes by how much the database grows for a booking, and then for a payment.
 func (b *bench) tellBytes(ctx context.Context, size string) error {
-	h := b.house
-	run, each := "r"+time.Now().UTC().Format("150405")+"s", 0.0 // bytes of a booking
-	for _, what := range []string{createBooking, logPayments} {
+	v := &visitor{h: b.house, run: "r" + time.Now().UTC().Format("150405") + "s"}
+	if _, err := b.served(ctx, func() (int, error) { return 0, v.prepare(ctx) }); err != nil {
+		return err
+	}
+	for _, k := range v.kinds(b.callers, 0) {
+		if k.name != createBooking && k.name != logPayments {
+			continue
+		}
 		before, err := b.databaseBytes(ctx)
 		if err != nil {
 			return err
 		}
-		if err := h.start(ctx, settings...); err != nil {
-			return err
-		}
-		v := &visitor{h: h, run: run}
-		n := 0
-		err = v.prepare(ctx)
-		if err == nil {
-			i := slices.IndexFunc(v.kinds(b.callers, 0), func(k kind) bool { return k.name == what })
-			var l load
-			l, err = drive(ctx, h.server.address, v.kinds(b.callers, 0)[i], 2*b.lasts)
-			n = len(l.took)
-		}
-		h.server.end()
+		n, err := b.served(ctx, func() (n int, err error) {
+			for began := time.Now(); err == nil && n < grownBy && time.Since(began) < patience; {
+				var l load
+				l, err = drive(ctx, b.house.server.address, k, b.warmUp())
+				n += len(l.took)
+			}
+			return n, err
+		})
 		if err != nil {
 			return err
 		}
@@ -352,14 +355,8 @@ func (b *bench) tellBytes(ctx context.Context, size string) error {
 		if err != nil {
 			return err
 		}
-		grown := float64(after - before)
-		if what == createBooking {
-			each = grown / float64(n+pool)
-			grown = each * float64(n)
-		} else {
-			grown -= each * pool
-		}
-		b.result.fact(fmt.Sprintf("%s: bytes of disk that each request more takes, %s", size, what), "", "%.0f", grown/float64(n))
+		b.result.fact(fmt.Sprintf("%s: bytes of disk for each more, %s", size, k.name), "", "%.0f, over %d",
+			float64(after-before)/float64(n), n)
 	}
 	whole, err := b.databaseBytes(ctx)
 	if err != nil {
@@ -367,6 +364,15 @@ func (b *bench) tellBytes(ctx context.Context, size string) error {
 	}
 	b.result.fact(size+": the whole database", "", "%d MB", whole/1_000_000)
 	return nil
+}
+
+// served starts the product, does something, and ends the product, so that all is in the file of the database.
+func (b *bench) served(ctx context.Context, do func() (int, error)) (int, error) {
+	if err := b.house.start(ctx, settings...); err != nil {
+		return 0, err
+	}
+	defer b.house.server.end()
+	return do()
 }
 
 // databaseBytes is the size of the product's database, which no server has open.

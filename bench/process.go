@@ -13,8 +13,11 @@ import (
 	"time"
 )
 
-// patience bounds how long a program may take to start or end.
-const patience = time.Minute
+// How long a program may take to start, with the migrations of a large book that an earlier version made, and to end.
+const (
+	startPatience = 15 * time.Minute
+	patience      = time.Minute
+)
 
 // process is a program that serves.
 type process struct {
@@ -52,7 +55,7 @@ func begin(ctx context.Context, log string, env []string, program string, args .
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	defer time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }).Stop() // the reading below then ends
+	defer time.AfterFunc(startPatience, func() { _ = cmd.Process.Kill() }).Stop() // the reading below then ends
 	var said []byte
 	buffer := make([]byte, 4096)
 	for p.address == "" {
