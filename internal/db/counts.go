@@ -12,10 +12,12 @@ import (
 // FinalAfter is the time after which a write is surely over. All rows that were recorded longer ago can be seen (R0).
 const FinalAfter = 2 * writeLifetime
 
-// Bounds of marks: how many rows lie between two, and how many are set by one statement.
+// Bounds of marks: how many rows lie between two, how many are set by one statement, and how many marks' rows a quick read
+// counts one by one.
 const (
 	markStep    = 200
 	marksAtOnce = 1000
+	quickMarks  = 50
 )
 
 // SiteTable is all rows of a site in a table from which no row is ever removed. Lists of it have a total, and pages by id, that

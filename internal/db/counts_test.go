@@ -13,6 +13,7 @@ import (
 	"holdfast/internal/bookings"
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/fault"
 	"holdfast/internal/travel"
 )
 
@@ -207,6 +208,46 @@ func TestADeepPagePassesOverFewRows(t *testing.T) {
 			if skipped := last.Args[len(last.Args)-1]; skipped.(int64) >= step {
 				t.Errorf("descending %t: passes over %d rows", descending, skipped)
 			}
+		}
+	})
+}
+
+// TestToCountManyRowsIsALongRead: the total of a filter is exact, and counted in the lane of long reads where it is large.
+func TestToCountManyRowsIsALongRead(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
+		s.DB.SetMarkStep(1) // so that fifty rows are many
+		var list []travel.Booking
+		for range 51 {
+			list = append(list, s.Booking(nil))
+		}
+		s.Insert(t, list[:50]...)
+		page := travel.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id", Count: true}
+		channel := travel.BookingFilter{Channels: []int64{s.Channel}}
+		s.DB.SetLane(db.Lane{Waiting: -1, Each: -1})
+		counted := func() (total int64, err error) {
+			err = s.DB.ReadFor(t.Context(), "somebody", func(tx *db.Tx) error {
+				found, err := bookings.Page(tx, s.ID, channel, page)
+				total = found.Total
+				return err
+			})
+			return total, err
+		}
+		if total, err := counted(); total != 50 || err != nil {
+			t.Errorf("of fifty: %d, %v", total, err)
+		}
+		s.Insert(t, list[50])
+		if _, err := counted(); !fault.Is(err, fault.TooMany) {
+			t.Errorf("of more, where nobody may read long: %v", err)
+		}
+		s.DB.SetLane(db.Lane{})
+		if total, err := counted(); total != 51 || err != nil {
+			t.Errorf("of more: %d, %v", total, err)
+		}
+		page.Count = false
+		s.DB.SetLane(db.Lane{Waiting: -1, Each: -1})
+		if total, err := counted(); total != -1 || err != nil {
+			t.Errorf("without a total: %d, %v", total, err)
 		}
 	})
 }
