@@ -12,8 +12,7 @@ import (
 // FinalAfter is the time after which a write is surely over. All rows that were recorded longer ago can be seen (R0).
 const FinalAfter = 2 * writeLifetime
 
-// Bounds of marks: how many rows lie between two, how many are set by one statement, and how many marks' rows a quick read
-// counts one by one.
+// Bounds of marks: rows between two, how many one statement sets, and the rows of how many a quick read counts one by one.
 const (
 	markStep    = 200
 	marksAtOnce = 1000
@@ -50,14 +49,8 @@ type markKey struct {
 
 func newMarks() *marks { return &marks{step: markStep, known: map[markKey][]int64{}} }
 
-// of returns the marks of a table and site. Nobody changes the list, only longer ones take its place.
-func (m *marks) of(key markKey) []int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.known[key]
-}
-
 // add remembers marks that follow after n others, and returns all that are known now: another request may have come further.
+// Nobody changes a list that it returned, only longer ones take its place.
 func (m *marks) add(key markKey, n int, next []int64) []int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,7 +73,7 @@ type siteRows struct {
 // not, because its rows may be taken back.
 func (w SiteTable) look(tx *Tx) (siteRows, error) {
 	key := markKey{w.Table, w.SiteID}
-	seen := siteRows{SiteTable: w, tx: tx, marks: tx.marks.of(key)}
+	seen := siteRows{SiteTable: w, tx: tx, marks: tx.marks.add(key, 0, nil)}
 	if !tx.reads {
 		return seen, seen.count()
 	}
@@ -106,13 +99,14 @@ func (w *siteRows) last() int64 {
 // count counts the rows after the last mark, and all. A mark that another transaction has set may lie behind what this one
 // sees: then it is left out.
 func (w *siteRows) count() error {
+	inTrash, hidden := "0", int64(0)
+	if w.Hidden != "" {
+		inTrash = `(SELECT COUNT(*) FROM ` + w.Table + ` WHERE site_id = $1 AND ` + w.Hidden + `)`
+	}
 	for {
-		hidden, query := int64(0), `SELECT COUNT(*), 0 FROM `+w.Table+` WHERE site_id = $1 AND id > $2`
-		if w.Hidden != "" {
-			query = `SELECT COUNT(*), (SELECT COUNT(*) FROM ` + w.Table + ` WHERE site_id = $1 AND ` + w.Hidden + `)
-				FROM ` + w.Table + ` WHERE site_id = $1 AND id > $2`
-		}
-		if err := w.tx.Row(query, []any{w.SiteID, w.last()}, &w.after, &hidden); err != nil {
+		err := w.tx.Row(`SELECT COUNT(*), `+inTrash+` FROM `+w.Table+` WHERE site_id = $1 AND id > $2`,
+			[]any{w.SiteID, w.last()}, &w.after, &hidden)
+		if err != nil {
 			return err
 		}
 		w.all = int64(len(w.marks))*w.tx.marks.step + w.after - hidden
@@ -120,7 +114,7 @@ func (w *siteRows) count() error {
 			return nil
 		}
 		var seen bool
-		err := w.tx.Row(`SELECT EXISTS (SELECT 1 FROM `+w.Table+` WHERE site_id = $1 AND id = $2)`, []any{w.SiteID, w.last()}, &seen)
+		err = w.tx.Row(`SELECT EXISTS (SELECT 1 FROM `+w.Table+` WHERE site_id = $1 AND id = $2)`, []any{w.SiteID, w.last()}, &seen)
 		if err != nil || seen {
 			return err
 		}
@@ -176,12 +170,12 @@ func (w *siteRows) seek(where *Where, page travel.Page) (skip int64, err error) 
 	// Of the rows up to a mark some may be hidden. Then the mark to begin at lies further on.
 	for n, hidden := 0, int64(0); ; {
 		next := min(len(w.marks), int((skip+hidden)/w.tx.marks.step))
-		if next == n {
-			if n == 0 {
-				return skip, nil
-			}
+		if next == n && n > 0 {
 			where.And("id > ?", w.marks[n-1])
-			return skip - w.upTo(n, hidden), nil
+			skip -= int64(n)*w.tx.marks.step - hidden
+		}
+		if next == n {
+			return skip, nil
 		}
 		n = next
 		if hidden, err = w.hiddenUpTo(n); err != nil {
@@ -191,7 +185,7 @@ func (w *siteRows) seek(where *Where, page travel.Page) (skip int64, err error) 
 }
 
 // seekBack is seek for a page whose ids go down. It passes over the last rows.
-func (w *siteRows) seekBack(where *Where, skip int64) (int64, error) {
+func (w *siteRows) seekBack(where *Where, skip int64) (rest int64, err error) {
 	left := w.all - skip // so many rows are not passed over
 	if left <= 0 {
 		where.And("1 = 0")
@@ -202,19 +196,15 @@ func (w *siteRows) seekBack(where *Where, skip int64) (int64, error) {
 		if n > len(w.marks) {
 			return skip, nil
 		}
-		var err error
 		if hidden, err = w.hiddenUpTo(n); err != nil {
 			return 0, err
 		}
-		if w.upTo(n, hidden) >= left {
+		if upTo := int64(n)*w.tx.marks.step - hidden; upTo >= left {
 			where.And("id <= ?", w.marks[n-1])
-			return w.upTo(n, hidden) - left, nil
+			return upTo - left, nil
 		}
 	}
 }
-
-// upTo is how many rows lie up to the nth mark, besides the hidden ones.
-func (w *siteRows) upTo(n int, hidden int64) int64 { return int64(n)*w.tx.marks.step - hidden }
 
 // hiddenUpTo counts the hidden rows up to the nth mark.
 func (w *siteRows) hiddenUpTo(n int) (hidden int64, err error) {

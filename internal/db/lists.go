@@ -63,10 +63,8 @@ func (tx *Tx) countAndSeek(
 	total, skip = -1, int64(page.Skip())
 	all := w.allOf != nil && w.conditions == w.allOfAt
 	byID := all && sortsByID(page, orders)
-	if !byID {
-		if err := tx.Deep(page); err != nil {
-			return 0, 0, err
-		}
+	if err := tx.Deep(page); err != nil && !byID {
+		return 0, 0, err
 	}
 	switch {
 	case all && (page.Count || byID && skip > 0):
@@ -86,15 +84,13 @@ func (tx *Tx) countAndSeek(
 
 // countSome counts the rows of a filter. To count many is a long read: a quick one stops at some 10,000.
 func (tx *Tx) countSome(condition string, w *Where) (total int64, err error) {
-	if tx.quick {
-		most := tx.marks.step * quickMarks
-		err = tx.Row(`SELECT COUNT(*) FROM (SELECT 1`+condition+` LIMIT `+strconv.FormatInt(most+1, 10)+`) AS found`, w.Args, &total)
-		if err != nil || total <= most {
-			return total, err
-		}
-		return 0, tx.Long()
+	most := tx.marks.step * quickMarks
+	if tx.Long() != nil { // it is a quick one
+		condition = ` FROM (SELECT 1` + condition + ` LIMIT ` + strconv.FormatInt(most+1, 10) + `) AS found`
 	}
-	err = tx.Row(`SELECT COUNT(*)`+condition, w.Args, &total)
+	if err = tx.Row(`SELECT COUNT(*)`+condition, w.Args, &total); err == nil && total > most {
+		err = tx.Long()
+	}
 	return total, err
 }
 
