@@ -80,13 +80,14 @@ func (b *bench) measureAll(ctx context.Context, subject string, server *process,
 			return nil, fmt.Errorf("%s: %w", subject, err)
 		}
 		pid := server.cmd.Process.Pid
-		before := processorTime(pid, false)
+		before, data := processorTime(pid, false), b.house.databaseTime()
 		l, err := drive(ctx, server.address, k, b.lasts)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", subject, err)
 		}
 		f, used := l.of(subject, k), processorTime(pid, false)-before
 		f.ServerCPU, f.CPUSeconds = micros(used)/float64(len(l.took)), used.Seconds()
+		f.DataCPU = micros(b.house.databaseTime()-data) / float64(len(l.took))
 		f.Resident, f.Peak = megabytes(pid, "VmRSS"), megabytes(pid, "VmHWM")
 		b.tell(turn, f)
 		list = append(list, f)

@@ -228,7 +228,7 @@ func (r *result) printRatios(out io.Writer) {
 		for _, s := range subjects {
 			rate, work := "", ""
 			if other, ok := r.find(s, counterpart(s, f.Kind), f.Callers); ok && other.PerSecond > 0 {
-				rate, work = fmt.Sprintf("%.2f", f.PerSecond/other.PerSecond), fmt.Sprintf("%.2f", other.ServerCPU/(f.ServerCPU+f.DataCPU))
+				rate, work = fmt.Sprintf("%.2f", f.PerSecond/other.PerSecond), fmt.Sprintf("%.2f", (other.ServerCPU+other.DataCPU)/(f.ServerCPU+f.DataCPU))
 			}
 			row = append(row, rate, work)
 		}
