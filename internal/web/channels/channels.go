@@ -39,6 +39,8 @@ func Add(f *shell.Frame, a *app.App) error {
 	f.Site("POST /channels", auth.WriteChannels, p.makeChannel)
 	f.Site("GET /channels/{id}/settings", auth.Read, p.settings)
 	f.Site("POST /channels/{id}/settings", auth.WriteChannels, p.changeChannel)
+	f.Site("GET /channels/{id}/gateway", auth.SetChannelTerms, p.gateway)
+	f.Site("POST /channels/{id}/gateway", auth.SetChannelTerms, p.gateway)
 	f.Site("GET /channels/{id}/delete", auth.WriteChannels, p.deleteChannel)
 	f.Site("POST /channels/{id}/delete", auth.WriteChannels, p.deleteChannel)
 	f.Site("GET /channels/{id}/secret", auth.SeeChannelSecret, p.secret)

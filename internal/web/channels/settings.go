@@ -69,6 +69,9 @@ func (p *pages) showSettings(v *shell.Visit, form *shell.Form, c travel.Channel)
 	page := shell.Page{Title: "New channel", Menu: menu, Path: above(v, 0, ""), Data: p.settingsView(v, form, c)}
 	if c.ID != 0 {
 		page.Title, page.Parts = c.Name, v.Parts("channel", "/channels/{id}/settings", c.ID)
+		if p.app.Channels.Profile.Processes() && v.Can(auth.SetChannelTerms) {
+			page.Acts = []shell.Link{{Text: "Processor", Href: at(v, c.ID, "/gateway"), Plain: true}}
+		}
 	}
 	return v.Show(p.Pages, "settings.html", page)
 }
