@@ -348,7 +348,7 @@ func TestALostRowIsNotLeftOut(t *testing.T) {
 			WHERE tbl_name = 'statements' AND name LIKE 'sqlite_autoindex%' AND name = (SELECT name FROM pragma_index_list('statements') l
 				WHERE (SELECT group_concat(name) FROM pragma_index_info(l.name)) = 'site_id,id'))
 		WHERE name = (SELECT name FROM pragma_index_list('bookings') l
-			WHERE (SELECT group_concat(name) FROM pragma_index_info(l.name)) = 'site_id,id')`)
+			WHERE l.origin <> 'c' AND (SELECT group_concat(name) FROM pragma_index_info(l.name)) = 'site_id,id')`)
 	store := dbtest.Open(t, w.URL, w.Now)
 	_, err := backup.Write(t.Context(), store, "test", io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "index") {
