@@ -104,7 +104,13 @@ func (b *bench) copied(ctx context.Context) (database string, remove func() erro
 	from := address.Path[1:]
 	address.Path += "_limit"
 	remove = func() error { return administer(context.WithoutCancel(ctx), "DROP DATABASE "+from+"_limit") }
-	return address.String(), remove, administer(ctx, "CREATE DATABASE "+from+"_limit TEMPLATE "+from)
+	for _, statement := range []string{"CREATE DATABASE " + from + "_limit TEMPLATE " + from, "CHECKPOINT"} {
+		if err := administer(ctx, statement); err != nil {
+			return "", remove, err
+		}
+	}
+	syscall.Sync() // the copy must not keep the disk from what is measured
+	return address.String(), remove, nil
 }
 
 // administer runs a statement on the server that the tests and this program use.
