@@ -54,8 +54,10 @@ func TestDemo(t *testing.T) {
 				t.Errorf("the demo does not say %q:\n%s", want, first.said)
 			}
 		}
-		tryDocumentedLines(t, first)
-		tryTypeScript(t, first)
+		if s.database == "" { // the conversations hold that both engines answer the same
+			tryDocumentedLines(t, first)
+			tryTypeScript(t, first)
+		}
 		if status, page := request(t, "GET", first.base+"/checkout", "", nil); status != 200 || !strings.Contains(page, `class="tmt_booking_auth"`) {
 			t.Errorf("the shop answers %d: %s", status, page)
 		}
