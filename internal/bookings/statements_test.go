@@ -11,7 +11,7 @@ import (
 )
 
 // mostStatements is how many SQL statements a new booking may run in its write: the booking, its suppliers, its event, and one
-// that reads the clock and the versions of what is remembered.
+// that reads the site's clock and its versions.
 const mostStatements = 4
 
 // TestABookingRunsFewStatements: the channel and the suppliers are not read again, and all suppliers go in at once.

@@ -72,7 +72,7 @@ type Mail struct {
 	TransactionID int64 // 0 for none
 	BookingID     int64 // 0 for none
 	Copy          bool
-	FileID        int64  // of what is attached; 0 for nothing
+	FileID        int64  // the attached file; 0 if there is none
 	Recipient     string // "" where there is no address, or it was forgotten
 	Letter        Letter
 	Forgotten     bool // address and letter are gone

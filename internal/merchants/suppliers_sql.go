@@ -66,7 +66,7 @@ func DeleteSupplier(tx *db.Tx, siteID, id int64) error {
 	return tx.Remove("suppliers", siteID, id)
 }
 
-// errSomeUnknown keeps core.Known from remembering that there is no supplier: there may be one a moment later.
+// errSomeUnknown: some of the suppliers do not exist. core.Known does not remember errors, so a supplier made later is found.
 var errSomeUnknown = errors.New("some suppliers are unknown")
 
 // UnknownSuppliers returns the ids that no supplier of the site has, sorted and without duplicates. Bookings name the same

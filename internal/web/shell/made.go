@@ -73,8 +73,7 @@ func Tell(v *Visit, about string, facts []Fact) {
 	}
 }
 
-// Make makes the file of a page for somebody who has no browser open: the same that they would get. The error is the one that the page
-// would show.
+// Make makes the file of a page for somebody, without a browser. It is the file that they would get there. So is the error.
 func (f *Frame) Make(ctx context.Context, who identity.Visit, address string) (Made, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.Base+address, http.NoBody)
 	if err != nil {

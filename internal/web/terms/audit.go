@@ -55,7 +55,7 @@ func (p *pages) audit(v *shell.Visit) error {
 		return err
 	}
 	made := v.Table(t)
-	if len(form.Problems) == 0 { // an empty file would say that there is nothing
+	if len(form.Problems) == 0 { // a wrong form gets no file: an empty one would look like an answer
 		if sent, err := v.File(made); sent || err != nil {
 			return err
 		}

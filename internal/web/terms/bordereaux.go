@@ -42,7 +42,7 @@ func (p *pages) bordereau(v *shell.Visit) error {
 	}
 	shell.Tell(v, "Premium of "+form.Get("period")+", at the end of "+shell.Day(report.AsOf)+".", sumFacts(sums))
 	made := v.Table(t)
-	if len(form.Problems) == 0 { // an empty file would say that there is nothing
+	if len(form.Problems) == 0 { // a wrong form gets no file: an empty one would look like an answer
 		if sent, err := v.File(made); sent || err != nil {
 			return err
 		}
