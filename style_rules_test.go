@@ -261,7 +261,7 @@ var nameCases = []broken{
 
 func TestRulesFindWhatBreaksThem(t *testing.T) {
 	shown := map[string]bool{}
-	for i, c := range slices.Concat(lengthCases, docCases, importCases, textCases, roomCases, testCases, nameCases) {
+	for i, c := range slices.Concat(lengthCases, docCases, importCases, textCases, roomCases, testCases, nameCases, scaleCases) {
 		shown[c.rule] = shown[c.rule] || len(c.want) > 0
 		t.Run(fmt.Sprintf("%s %d", c.rule, i), func(t *testing.T) {
 			s, err := parse(c.path, []byte(c.text))

@@ -127,6 +127,8 @@ var rules = []rule{
 	{"SQL stands in the rooms", each(sqlText)},
 	{"a table is written by its owner", each(tableOwners)},
 	{"a table is read on its owner's floor or above", each(tableReaders)},
+	{"a statement keeps to one site", oneSite},
+	{"a statement uses what distributed databases have", each(lackingParts)},
 	{"a room is small enough to see through", roomSizes},
 	{"a type has few methods", methodCounts},
 	{"HTTP stands at the edges", each(httpImports)},

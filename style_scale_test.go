@@ -1,0 +1,709 @@
+package holdfast_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Why a statement may go over several sites. docs/scale.md tells what that means for a database that is spread by site.
+const (
+	aJob      = "a job looks for its work at all sites, and then works at one at a time"
+	aKey      = "a random key, an address or an id finds the site: nothing else is known yet"
+	tidying   = "a job removes what is old at all sites, some rows at a time"
+	aPerson   = "what one person may do is read over all their sites"
+	operators = "only operators see it: a list over all sites"
+	whole     = "a whole database is backed up, restored or checked"
+)
+
+// acrossSites are the functions whose statements go over several sites, or find a row before its site is known.
+var acrossSites = map[string]string{
+	"internal/core.siteClocks":                aJob,
+	"internal/events.endsOf":                  aJob,
+	"internal/events.sitesToForget":           aJob,
+	"internal/events.sitesUnplaced":           aJob,
+	"internal/ledger.SitesToFold":             aJob,
+	"internal/ledger.SitesWithPendingRates":   aJob,
+	"internal/limits.NoteRates":               aJob,
+	"internal/limits.booksDue":                aJob,
+	"internal/limits.lastChange":              aJob,
+	"internal/limits.openReviews":             aJob,
+	"internal/mail.giveUpLost":                aJob,
+	"internal/mail.sitesBehind":               aJob,
+	"internal/mail.sitesDue":                  aJob,
+	"internal/mail.triedSince":                aJob,
+	"internal/payments.gatewayChargesDue":     aJob,
+	"internal/payments.readAuthorisationsDue": aJob,
+	"internal/processors.claimPolls":          aJob,
+	"internal/processors.noticesDue":          aJob,
+	"internal/seals.Seals.Seal":               aJob,
+	"internal/standing.dueOrder":              aJob,
+	"internal/takeover.filesWait":             aJob,
+	"internal/takeover.settleWaiting":         aJob,
+	"internal/takeover.takeFile":              aJob,
+	"internal/webhooks.dueEndpoints":          aJob,
+
+	"internal/checkout.forgetSessionsBefore":  tidying,
+	"internal/core.forgetKeysBefore":          tidying,
+	"internal/mail.forget":                    tidying,
+	"internal/mail.forgetFiles":               tidying,
+	"internal/processors.forgetNoticesBefore": tidying,
+	"internal/takeover.forgetFiles":           tidying,
+	"internal/webhooks.forget":                tidying,
+
+	"internal/certificates.withKey":      aKey,
+	"internal/checkout.sessionWithToken": aKey,
+	"internal/identity.CallerByToken":    aKey,
+	"internal/identity.CallerByUser":     aKey,
+	"internal/identity.siteOfToken":      aKey,
+	"internal/payments.oneGatewayCharge": aKey,
+
+	"internal/identity.deleteTokensEverywhere": aPerson,
+	"internal/identity.membershipsOf":          aPerson,
+	"internal/identity.usersPage":              aPerson,
+
+	"internal/core.inboxPage":            operators,
+	"internal/mail.placeOf":              operators,
+	"internal/merchants.ModesOfChannels": operators,
+	"internal/merchants.sitesOn":         operators,
+	"internal/reports.System.Report":     operators,
+	"internal/statements.receivables":    operators,
+	"internal/underwriting.inStates":     operators,
+
+	"internal/backup.chains":       whole,
+	"internal/core.Restored":       whole,
+	"internal/events.Restored":     whole,
+	"internal/mail.Restored":       whole,
+	"internal/standing.Restored":   whole,
+	"internal/verify.Verify.sites": whole,
+	"internal/webhooks.Restored":   whole,
+}
+
+// lacking are the parts of PostgreSQL that Citus, YugabyteDB or CockroachDB lack, or do badly, and that a pooler of transactions
+// (PgBouncer) breaks. No statement of a room and no migration uses one.
+var lacking = []struct {
+	what string
+	text *regexp.Regexp
+}{
+	{"LISTEN and NOTIFY", regexp.MustCompile(`(?i)^\s*(un)?listen\s|^\s*notify\s|\bpg_notify\b`)},
+	{"an advisory lock", regexp.MustCompile(`(?i)\bpg_(try_)?advisory_`)},
+	{"a temporary table", regexp.MustCompile(`(?i)\bcreate\s+(unlogged|temp|temporary|global\s+temp\w*)\s+table\b`)},
+	{"a trigger, a rule or a function in the database", regexp.MustCompile(`(?i)\bcreate\s+(or\s+replace\s+)?(constraint\s+)?(trigger|rule|function|procedure)\b|^\s*do\s+\$`)},
+	{"a materialized view", regexp.MustCompile(`(?i)\bmaterialized\s+view\b`)},
+	{"a constraint that waits", regexp.MustCompile(`(?i)\bdeferrable\b`)},
+	{"an exclusion constraint", regexp.MustCompile(`(?i)\bexclude\s+using\b`)},
+	{"inheritance of tables", regexp.MustCompile(`(?i)\binherits\s*\(`)},
+	{"a lock of rows by SELECT", regexp.MustCompile(`(?i)\bfor\s+(no\s+key\s+)?(update|share|key\s+share)\b|\bskip\s+locked\b`)},
+	{"a lock of a table", regexp.MustCompile(`(?i)^\s*lock\s+(table\s+)?\w+(\s+in\b|$)`)},
+	{"a CTE that writes", regexp.MustCompile(`(?is)\bas\s+(not\s+)?(materialized\s+)?\(\s*(insert\s+into|update\s+\w+\s+set|delete\s+from)\b`)},
+	{"large objects", regexp.MustCompile(`(?i)\blo_(import|export|create|put|get|open)\b`)},
+	{"a system column", regexp.MustCompile(`(?i)\b(\w+\.)?(ctid|xmin|xmax|cmin|cmax|tableoid)\b`)},
+	{"a cursor", regexp.MustCompile(`(?i)^\s*declare\s+\w+.*\bcursor\b`)},
+	{"TABLESAMPLE", regexp.MustCompile(`(?i)\btablesample\b`)},
+	{"MERGE", regexp.MustCompile(`(?i)^\s*merge\s+into\b`)},
+	{"GROUPING SETS", regexp.MustCompile(`(?i)\bgrouping\s+sets\b|\b(rollup|cube)\s*\(`)},
+	{"a setting of the session", regexp.MustCompile(`^\s*SET\s+(SESSION\s+)?[a-z_%]+\s*(=|TO)`)},
+	{"a counter that is read by hand", regexp.MustCompile(`(?i)\b(nextval|currval|lastval|setval)\s*\(`)},
+	{"another site for a row", regexp.MustCompile(`(?is)\bupdate\s+\w+\s+set\s+([^()]*,\s*)?site_id\s*=`)},
+}
+
+// besidesRooms are the uses of such parts outside the rooms, each with its reason: the file and what it uses.
+var besidesRooms = map[string]string{
+	"internal/db/postgres.go: an advisory lock": "migrations and idempotency keys take locks that end with the transaction. A pooler keeps " +
+		"them; Citus takes them on the coordinator; YugabyteDB has them since 2025.1; CockroachDB has none",
+	"internal/db/postgres.go: a counter that is read by hand": "a restored database goes on counting: no request runs it",
+	"internal/db/postgres.go: a setting of the session":       "it is sent when a connection begins; docs/scale.md says what it needs behind a pooler",
+	"internal/pgtest/pgtest.go: a setting of the session":     "tests only",
+}
+
+// lackingParts finds them in the texts of the rooms and of the ground.
+func lackingParts(s source) (found []string) {
+	if s.test || !matches(s.pkg, allRooms()) {
+		return nil
+	}
+	for _, literal := range texts(s) {
+		for _, l := range lacking {
+			if l.text.MatchString(literal.text) && besidesRooms[s.path+": "+l.what] == "" {
+				found = append(found, s.at(literal.node, "%s: distributed databases lack it, or do it badly", l.what))
+			}
+		}
+		for _, m := range onConflict.FindAllStringSubmatch(literal.text, -1) {
+			if siteColumn()[strings.ToLower(m[1])] == "site_id" && !strings.HasPrefix(strings.TrimSpace(m[2]), "site_id") {
+				found = append(found, s.at(literal.node, "ON CONFLICT of %s does not begin with the site", m[1]))
+			}
+		}
+	}
+	return found
+}
+
+var onConflict = regexp.MustCompile(`(?is)insert\s+into\s+(\w+).*?\bon\s+conflict\s*\(([^()]*)\)`)
+
+// foreignKey finds what a table refers to, and by which of its columns.
+var (
+	createTable = regexp.MustCompile(`(?s)CREATE TABLE (\w+) \((.*?)\n\);`)
+	foreignKey  = regexp.MustCompile(`FOREIGN KEY \(([^()]*)\) REFERENCES (\w+)|(?m)^\s*([a-z_]+)\s[^\n]*?\bREFERENCES (\w+)`)
+	comment     = regexp.MustCompile(`(?m)--.*$`)
+)
+
+// schemaParts finds in the text of migrations what a spread database could not have: such parts as above, and references
+// between sites.
+func schemaParts(text string) (found []string) {
+	text = comment.ReplaceAllString(text, "")
+	for _, l := range lacking {
+		for statement := range strings.SplitSeq(text, ";\n") {
+			if l.text.MatchString(statement) {
+				found = append(found, fmt.Sprintf("a migration uses %s: %s", l.what, strings.Join(strings.Fields(statement), " ")))
+			}
+		}
+	}
+	for _, table := range createTable.FindAllStringSubmatch(text, -1) {
+		for _, m := range foreignKey.FindAllStringSubmatch(table[2], -1) {
+			columns, parent := m[1]+m[3], m[2]+m[4]
+			of := strings.HasPrefix(strings.TrimSpace(table[2]), "site_id")
+			switch {
+			case !of && siteColumn()[parent] != "":
+				found = append(found, fmt.Sprintf("%s belongs to no site and refers to %s, which does", table[1], parent))
+			case of && siteColumn()[parent] != "" && !strings.HasPrefix(columns, "site_id"):
+				found = append(found, fmt.Sprintf("%s refers to %s by %s: the site does not come first", table[1], parent, columns))
+			}
+		}
+	}
+	return found
+}
+
+func TestSchemaFitsASpreadDatabase(t *testing.T) {
+	for _, finding := range schemaParts(migrated()) {
+		t.Error(finding)
+	}
+	broken := []string{
+		"CREATE TABLE people (\n    id BIGINT NOT NULL,\n    site BIGINT REFERENCES sites (id),\n);\n",
+		"CREATE TABLE trips (\n    site_id BIGINT NOT NULL,\n    booking BIGINT REFERENCES bookings (id),\n);\n",
+		"CREATE TABLE trips (\n    site_id BIGINT NOT NULL,\n    id BIGINT,\n    FOREIGN KEY (id) REFERENCES bookings (id)\n);\n",
+		"CREATE TRIGGER t AFTER INSERT ON bookings EXECUTE FUNCTION f();\n",
+	}
+	for _, text := range broken {
+		if len(schemaParts(text)) != 1 {
+			t.Errorf("%q: %q was found", text, schemaParts(text))
+		}
+	}
+}
+
+// migrated are the texts of all migrations, in their order.
+var migrated = sync.OnceValue(func() (text string) {
+	names, err := filepath.Glob("internal/db/migrations/*.sql") // sorted
+	if err != nil || len(names) == 0 {
+		panic(fmt.Sprint("the migrations are not found: ", err))
+	}
+	for _, name := range names {
+		step, err := os.ReadFile(name)
+		if err != nil {
+			panic(err)
+		}
+		text += string(step)
+	}
+	return text
+})
+
+// siteColumn names the column of each table of sites that says which site a row is of.
+var siteColumn = sync.OnceValue(func() map[string]string {
+	tables := map[string]string{"sites": "id"}
+	step := regexp.MustCompile(`CREATE TABLE (\w+) \(\s*site_id\b|ALTER TABLE (\w+) RENAME TO (\w+)|DROP TABLE (\w+)`)
+	for _, m := range step.FindAllStringSubmatch(migrated(), -1) {
+		switch {
+		case m[1] != "":
+			tables[m[1]] = "site_id"
+		case m[2] != "" && tables[m[2]] != "":
+			tables[m[3]] = tables[m[2]]
+			delete(tables, m[2])
+		case m[4] != "":
+			delete(tables, m[4])
+		}
+	}
+	return tables
+})
+
+// hole stands in a folded text for what is known only when the program runs.
+const hole = "…"
+
+// folder puts texts of SQL together that stand in the source in pieces.
+type folder struct {
+	values map[string]ast.Expr        // of the names of each package, by package and name
+	funcs  map[string]*ast.FuncDecl   // by package and name
+	calls  map[string][]*ast.FuncDecl // by package and name of the one that is called
+}
+
+func newFolder(sources []source) *folder {
+	f := &folder{map[string]ast.Expr{}, map[string]*ast.FuncDecl{}, map[string][]*ast.FuncDecl{}}
+	for _, s := range sources {
+		if s.test || !matches(s.pkg, allRooms()) {
+			continue
+		}
+		for _, decl := range s.file.Decls {
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				f.funcs[s.pkg+"."+decl.Name.Name] = decl
+				for node := range ast.Preorder(decl) {
+					if call, ok := node.(*ast.CallExpr); ok {
+						name := s.pkg + "." + called(call)
+						f.calls[name] = append(f.calls[name], decl)
+					}
+				}
+			case *ast.GenDecl:
+				for _, spec := range decl.Specs {
+					if v, ok := spec.(*ast.ValueSpec); ok && len(v.Values) == len(v.Names) {
+						for i, name := range v.Names {
+							f.values[s.pkg+"."+name.Name] = v.Values[i]
+						}
+					}
+				}
+			}
+		}
+	}
+	return f
+}
+
+// fold gives the text of an expression. found: there is some text in it.
+func (f *folder) fold(pkg string, locals map[string]ast.Expr, x ast.Expr, depth int) (text string, found bool) {
+	switch x := x.(type) {
+	case *ast.BasicLit:
+		if t, err := strconv.Unquote(x.Value); err == nil && x.Kind == token.STRING {
+			return t, true
+		}
+	case *ast.ParenExpr:
+		return f.fold(pkg, locals, x.X, depth)
+	case *ast.BinaryExpr:
+		a, foundA := f.fold(pkg, locals, x.X, depth)
+		b, foundB := f.fold(pkg, locals, x.Y, depth)
+		return a + b, x.Op == token.ADD && (foundA || foundB)
+	case *ast.Ident:
+		value := locals[x.Name]
+		if value == nil {
+			value = f.values[pkg+"."+x.Name]
+		}
+		if value != nil && depth < 6 {
+			return f.fold(pkg, locals, value, depth+1)
+		}
+	case *ast.CallExpr:
+		text = hole
+		for _, arg := range x.Args {
+			if t, ok := f.fold(pkg, locals, arg, depth); ok {
+				text, found = text+t+hole, true
+			}
+		}
+		return text, found
+	}
+	return hole, false
+}
+
+// namesOf are the texts that a function gives to names of its own, each once.
+func namesOf(decl *ast.FuncDecl) map[string]ast.Expr {
+	names := map[string]ast.Expr{}
+	set := func(x ast.Expr, value ast.Expr) {
+		if name, ok := x.(*ast.Ident); ok {
+			if _, again := names[name.Name]; again {
+				value = nil
+			}
+			names[name.Name] = value
+		}
+	}
+	for node := range ast.Preorder(decl) {
+		switch node := node.(type) {
+		case *ast.AssignStmt:
+			for i, x := range node.Lhs {
+				if len(node.Rhs) == len(node.Lhs) && node.Tok == token.DEFINE {
+					set(x, node.Rhs[i])
+				}
+			}
+		case *ast.ValueSpec:
+			for i, name := range node.Names {
+				if len(node.Values) == len(node.Names) {
+					set(name, node.Values[i])
+				}
+			}
+		}
+	}
+	return names
+}
+
+// asked is a text of SQL in a function.
+type asked struct {
+	node     ast.Node
+	function string // such as internal/core.Sites.Insert
+	text     string
+	decl     *ast.FuncDecl
+}
+
+// texts finds the statements of a function, the longest texts only.
+func (f *folder) statements(s source, decl *ast.FuncDecl) (list []asked) {
+	locals, function := namesOf(decl), s.pkg+"."+receiver(decl)+decl.Name.Name
+	ast.Inspect(decl, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.CallExpr:
+			if text := f.helper(s.pkg, locals, node); text != "" {
+				list = append(list, asked{node, function, text, decl})
+			}
+		case *ast.BinaryExpr, *ast.BasicLit:
+			text, found := f.fold(s.pkg, locals, node.(ast.Expr), 0)
+			if found && tableName.MatchString(text) {
+				list = append(list, asked{node, function, text, decl})
+			}
+			return !found
+		}
+		return true
+	})
+	return list
+}
+
+// helper gives the statement that a function of db makes from the names that a call gives it.
+func (f *folder) helper(pkg string, locals map[string]ast.Expr, call *ast.CallExpr) string {
+	selector, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || len(call.Args) < 2 {
+		return ""
+	}
+	arg := func(i int) string {
+		text, _ := f.fold(pkg, locals, call.Args[i], 0)
+		return text
+	}
+	switch selector.Sel.Name {
+	case "ListOf":
+		return "SELECT " + hole + " FROM " + arg(1) + " WHERE " + hole
+	case "InsertRows":
+		return "INSERT INTO " + arg(0) + " (" + arg(1) + ")"
+	}
+	return ""
+}
+
+// conditions writes the texts of a function and of those of its package that it calls: what it may put into a hole.
+func (f *folder) conditions(pkg string, decl *ast.FuncDecl, to *strings.Builder, depth int) {
+	if depth == 0 {
+		return
+	}
+	for node := range ast.Preorder(decl) {
+		switch node := node.(type) {
+		case *ast.BasicLit:
+			// A statement brings its own conditions, and none for another.
+			if t, err := strconv.Unquote(node.Value); err == nil && !statement.MatchString(t) {
+				to.WriteString(" AND " + withoutSelects(t))
+			}
+		case *ast.CallExpr:
+			name := called(node)
+			if name == "AndAllOf" {
+				to.WriteString(" AND site_id = ? ")
+			}
+			if next := f.funcs[pkg+"."+name]; next != nil && next != decl {
+				f.conditions(pkg, next, to, depth-1)
+			}
+		}
+	}
+}
+
+// called names the function of a call, without its package.
+func called(call *ast.CallExpr) string {
+	switch fun := call.Fun.(type) {
+	case *ast.Ident:
+		return fun.Name
+	case *ast.SelectorExpr:
+		return fun.Sel.Name
+	}
+	return ""
+}
+
+// receiver names the type of a method, with a dot; "" for a function.
+func receiver(decl *ast.FuncDecl) string {
+	if decl.Recv == nil {
+		return ""
+	}
+	for node := range ast.Preorder(decl.Recv.List[0].Type) {
+		if name, ok := node.(*ast.Ident); ok {
+			return name.Name + "."
+		}
+	}
+	return ""
+}
+
+// tableName finds the tables of a statement, each with its alias.
+var tableName = regexp.MustCompile(`(?i)\b(?:from|join|into|update|using)\s+([a-z_]+)(?:\s+(?:as\s+)?([a-z_]+))?((?:\s*,\s*[a-z_]+\s+[a-z]{1,2}\b)*)`)
+
+// notAlias are the words that may stand behind a table and are no alias of it.
+var notAlias = []string{
+	"where", "set", "on", "join", "left", "order", "group", "limit", "union", "values", "using", "as", "cross", "inner", "returning", "select",
+}
+
+// named is a table of sites in a statement, by its alias or its own name.
+type named struct{ table, name, column string }
+
+// crossSites finds the tables of sites in a text that nothing binds to one site: neither a value nor, from inside another
+// SELECT, the row outside. Tables that are joined by their sites are bound together.
+func crossSites(text, pieces string) (tables []string) {
+	for _, m := range tableName.FindAllStringSubmatchIndex(text, -1) {
+		scope := around(text, m[0])
+		list := tablesIn(scope)
+		if strings.Contains(scope, hole) || strings.HasSuffix(strings.TrimSpace(strings.ToLower(scope)), "where") {
+			scope += " AND " + pieces
+		}
+		for _, t := range tablesIn(text[m[0]:m[1]]) {
+			if !bound(scope, list, t, nil) && !slices.Contains(tables, t.table) {
+				tables = append(tables, t.table)
+			}
+		}
+	}
+	return tables
+}
+
+// tablesIn finds the tables of sites that a part of a statement names.
+func tablesIn(scope string) (list []named) {
+	for _, m := range tableName.FindAllStringSubmatch(scope, -1) {
+		for _, one := range append([]string{m[1] + " " + m[2]}, strings.Split(m[3], ",")[1:]...) {
+			table, alias, _ := strings.Cut(strings.ToLower(strings.TrimSpace(one)), " ")
+			if alias == "" || slices.Contains(notAlias, alias) {
+				alias = table
+			}
+			if column := siteColumn()[table]; column != "" {
+				list = append(list, named{table, alias, column})
+			}
+		}
+	}
+	return list
+}
+
+var (
+	equal    = regexp.MustCompile(`([\w.$?]+)\s*=\s*([\w.$?…]+)`)
+	ofRow    = regexp.MustCompile(`(?i)\(([^()]*)\)\s*(?:=|in\b)`)
+	inserted = regexp.MustCompile(`(?i)insert\s+into\s+(\w+)\s*\(([^()]*)\)?`)
+)
+
+// bound reports whether a part of a statement says of which site the rows of one of its tables are.
+func bound(scope string, list []named, t named, seen []named) bool {
+	seen = append(seen, t)
+	is := func(t named, column string) bool {
+		return column == t.name+"."+t.column || len(list) < 2 && column == t.column
+	}
+	for _, m := range equal.FindAllStringSubmatch(scope, -1) {
+		for _, other := range [][2]string{{m[1], m[2]}, {m[2], m[1]}} {
+			if !is(t, other[0]) {
+				continue
+			}
+			at := slices.IndexFunc(list, func(t named) bool { return is(t, other[1]) })
+			if at < 0 || !slices.Contains(seen, list[at]) && bound(scope, list, list[at], seen) {
+				return true
+			}
+		}
+	}
+	// (site_id, id) IN (SELECT …): what stands inside is looked at by itself.
+	for _, m := range ofRow.FindAllStringSubmatch(scope, -1) {
+		if slices.ContainsFunc(strings.Split(m[1], ","), func(column string) bool { return is(t, strings.TrimSpace(column)) }) {
+			return true
+		}
+	}
+	for _, m := range inserted.FindAllStringSubmatch(scope, -1) {
+		columns := m[2]
+		if strings.Contains(columns, hole) {
+			columns = scope
+		}
+		if strings.ToLower(m[1]) == t.table && (t.table == "sites" || hasWord(columns, t.column)) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasWord(text, word string) bool { return regexp.MustCompile(`\b` + word + `\b`).MatchString(text) }
+
+// around gives the part of a statement that a place lies in, up to its brackets or to a UNION, without the SELECTs that
+// stand inside it.
+func around(text string, at int) string {
+	start, depth := 0, 0
+	for i := at - 1; i >= 0 && start == 0; i-- {
+		switch {
+		case text[i] == ')':
+			depth++
+		case text[i] == '(' && depth == 0:
+			start = i + 1
+		case text[i] == '(':
+			depth--
+		}
+	}
+	end := len(text)
+	depth = 0
+	for i := at; i < len(text) && end == len(text); i++ {
+		switch {
+		case text[i] == '(':
+			depth++
+		case text[i] == ')' && depth == 0:
+			end = i
+		case text[i] == ')':
+			depth--
+		}
+	}
+	before, after := withoutSelects(text[start:at]), withoutSelects(text[at:end])
+	unions := setOperation.FindAllStringIndex(before, -1)
+	if len(unions) > 0 {
+		before = before[unions[len(unions)-1][1]:]
+	}
+	if next := setOperation.FindStringIndex(after); next != nil {
+		after = after[:next[0]]
+	}
+	return before + after
+}
+
+var (
+	setOperation = regexp.MustCompile(`(?i)\b(?:union|except|intersect)\b`)
+	selects      = regexp.MustCompile(`(?is)\(\s*select\b`)
+)
+
+// withoutSelects takes the SELECTs in brackets out of a text.
+func withoutSelects(text string) string {
+	for {
+		from := selects.FindStringIndex(text)
+		if from == nil {
+			return text
+		}
+		end, depth := len(text), 0
+		for i := from[0]; i < len(text); i++ {
+			if text[i] == '(' {
+				depth++
+			}
+			if text[i] == ')' {
+				if depth--; depth == 0 {
+					end = i + 1
+					break
+				}
+			}
+		}
+		text = text[:from[0]] + " subselect " + text[end:]
+	}
+}
+
+// unbound finds the tables of a statement that nothing binds to one site. Where a part of it is known only when the program
+// runs, that comes from the function itself or, if that is not enough, from each of its callers.
+func (f *folder) unbound(s source, a asked) []string {
+	var own strings.Builder
+	f.conditions(s.pkg, a.decl, &own, 3)
+	tables := crossSites(a.text, own.String())
+	callers := f.calls[s.pkg+"."+a.decl.Name.Name]
+	if len(tables) == 0 || len(callers) == 0 || !strings.Contains(a.text, hole) && !strings.HasSuffix(strings.TrimSpace(a.text), "WHERE") {
+		return tables
+	}
+	tables = nil
+	for _, caller := range callers {
+		var theirs strings.Builder
+		f.conditions(s.pkg, caller, &theirs, 1)
+		for _, table := range crossSites(a.text, own.String()+theirs.String()) {
+			tables = append(tables, table+" (called by "+caller.Name.Name+")")
+		}
+	}
+	return tables
+}
+
+// oneSite finds statements of rooms that go over several sites, and exceptions that nobody needs any more.
+func oneSite(sources []source) (found []string) {
+	f := newFolder(sources)
+	packages, seen := map[string]bool{}, map[string]bool{}
+	for _, s := range sources {
+		if s.test || !matches(s.pkg, allRooms()) {
+			continue
+		}
+		packages[s.pkg] = true
+		for _, decl := range s.file.Decls {
+			function, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			for _, a := range f.statements(s, function) {
+				for _, table := range f.unbound(s, a) {
+					seen[a.function] = true
+					if acrossSites[a.function] == "" {
+						found = append(found, s.at(a.node, "%s: nothing says of which site the rows of %s are: %s", a.function, table,
+							strings.Join(strings.Fields(a.text), " ")))
+					}
+				}
+			}
+		}
+	}
+	for name := range acrossSites {
+		if pkg, _, _ := strings.Cut(strings.TrimPrefix(name, "internal/"), "."); packages["internal/"+pkg] && !seen[name] {
+			found = append(found, fmt.Sprintf("%s goes over several sites no more: take it out of acrossSites", name))
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// asking gives a file of a room with functions around their statements.
+func asking(statements ...string) string {
+	text := "package bookings\n"
+	for i, statement := range statements {
+		text += fmt.Sprintf("\nfunc f%d(tx *db.Tx, condition string) { %s }\n", i, statement)
+	}
+	return text
+}
+
+var scaleCases = []broken{
+	{"a statement keeps to one site", "internal/bookings/a.go", asking(
+		"tx.Row(`SELECT id FROM bookings WHERE site_id = $1 AND id = $2`)",
+		"tx.Row(`SELECT b.id FROM bookings b JOIN channels c ON c.site_id = b.site_id AND c.id = b.channel_id WHERE b.site_id = $1`)",
+		"tx.Row(`SELECT s.path FROM sites s WHERE s.id = $1 AND EXISTS (SELECT 1 FROM bookings b WHERE b.site_id = s.id)`)",
+		"tx.Exec(`DELETE FROM bookings WHERE (site_id, id) IN (SELECT site_id, id FROM bookings WHERE site_id = $1 LIMIT 5)`)",
+		"var w db.Where; w.And(`b.site_id = ?`, 1); db.ListOf(tx, `bookings b`, `b.id`, &w)",
+		"tx.InsertRows(`bookings`, `site_id, id`, nil)",
+		"tx.Row(`SELECT id FROM bookings WHERE ` + condition)",
+		"f6(tx, `site_id = $1`)",
+		"tx.Row(`SELECT username FROM users WHERE id = $1`)",
+	), nil},
+	{"a statement keeps to one site", "internal/bookings/a.go", asking(
+		"tx.Row(`SELECT id FROM bookings WHERE id = $1`)",
+		"tx.Row(`SELECT b.id FROM bookings b JOIN channels c ON c.id = b.channel_id WHERE b.site_id = $1`)",
+		"tx.Row(`SELECT b.id FROM bookings b JOIN channels c ON c.site_id = b.site_id WHERE b.uuid = $1`)",
+		"tx.Row(`SELECT id FROM bookings WHERE site_id = $1 UNION ALL SELECT id FROM bookings WHERE id = $2`)",
+		"tx.Row(`SELECT id FROM bookings WHERE id IN (SELECT c.id FROM channels c WHERE c.site_id = $1)`)",
+		"var w db.Where; w.And(`b.id = ?`, 1); db.ListOf(tx, `bookings b`, `b.id`, &w)",
+		"tx.InsertRows(`bookings`, `id, uuid`, nil)",
+		"tx.Row(`SELECT id FROM bookings WHERE ` + condition)",
+		"f7(tx, `id = $1`)",
+	), []string{
+		"internal/bookings/a.go:11: internal/bookings.f4: nothing says of which site the rows of bookings are",
+		"internal/bookings/a.go:13: internal/bookings.f5: nothing says of which site the rows of bookings are",
+		"internal/bookings/a.go:15: internal/bookings.f6: nothing says of which site the rows of bookings are",
+		"internal/bookings/a.go:17: internal/bookings.f7: nothing says of which site the rows of bookings (called by f8) are",
+		"internal/bookings/a.go:3: internal/bookings.f0: nothing says of which site the rows of bookings are",
+		"internal/bookings/a.go:5: internal/bookings.f1: nothing says of which site the rows of channels are",
+		"internal/bookings/a.go:7: internal/bookings.f2: nothing says of which site the rows of bookings are",
+		"internal/bookings/a.go:7: internal/bookings.f2: nothing says of which site the rows of channels are",
+		"internal/bookings/a.go:9: internal/bookings.f3: nothing says of which site the rows of bookings are",
+	}},
+	{"a statement keeps to one site", "internal/seals/a.go", "package seals\n", []string{
+		"internal/seals.Seals.Seal goes over several sites no more",
+	}},
+	{"a statement uses what distributed databases have", "internal/bookings/a.go", asking(
+		"tx.Exec(`UPDATE bookings SET total = 1 WHERE site_id = $1`)",
+		"tx.Exec(`SET LOCAL lock_timeout = 100`)",
+		"tx.Exec(`INSERT INTO idempotency_keys (site_id, key) VALUES ($1, $2) ON CONFLICT (site_id, key) DO NOTHING`)",
+	), nil},
+	{"a statement uses what distributed databases have", "internal/bookings/a.go", asking(
+		"tx.Exec(`SELECT pg_advisory_lock(1)`)",
+		"tx.Exec(`SELECT id FROM bookings WHERE site_id = $1 FOR UPDATE SKIP LOCKED`)",
+		"tx.Exec(`WITH gone AS (DELETE FROM bookings WHERE site_id = $1 RETURNING id) SELECT id FROM gone`)",
+		"tx.Exec(`LISTEN events`)",
+		"tx.Exec(`SET statement_timeout = 5`)",
+		"tx.Exec(`UPDATE bookings SET total = 1, site_id = 2 WHERE site_id = $1`)",
+		"tx.Exec(`INSERT INTO idempotency_keys (site_id, key) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING`)",
+		"tx.Exec(`SELECT ctid FROM bookings WHERE site_id = $1`)",
+	), []string{
+		"internal/bookings/a.go:3: an advisory lock",
+		"internal/bookings/a.go:5: a lock of rows by SELECT",
+		"internal/bookings/a.go:7: a CTE that writes",
+		"internal/bookings/a.go:9: LISTEN and NOTIFY",
+		"internal/bookings/a.go:11: a setting of the session",
+		"internal/bookings/a.go:13: another site for a row",
+		"internal/bookings/a.go:15: ON CONFLICT of idempotency_keys does not begin with the site",
+		"internal/bookings/a.go:17: a system column",
+	}},
+}
