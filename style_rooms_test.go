@@ -88,7 +88,8 @@ var arrows = withRooms(map[string][]string{
 	"internal/psp/*":       {"internal/money", "internal/fault", "internal/psp", "internal/psp/tokenizer"},
 	"internal/packed":      {"internal/civil"},
 	"internal/sqlitecache": {},
-	"internal/db":          and(words, "internal/sqlitecache"),
+	"internal/sqlitefile":  {},
+	"internal/db":          and(words, "internal/sqlitecache", "internal/sqlitefile"),
 	"internal/app":         and(words, allRooms()...),
 	"internal/paymentfile": {
 		"internal/money", "internal/fault", "internal/civil", "internal/travel",

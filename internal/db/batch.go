@@ -209,7 +209,7 @@ func (db *DB) beginShared(ctx context.Context) (sqlTx *sql.Tx, err error) {
 // an UPDATE … RETURNING with a condition, and this reads what is committed at that moment. Foreign keys and unique indexes
 // guard the rest. A transaction of SQLite is always a snapshot, and its driver knows no levels.
 func (db *DB) beginWrite(ctx context.Context) (*sql.Tx, error) {
-	if err := db.files.inPlace(); err != nil {
+	if err := db.files.InPlace(); err != nil {
 		return nil, err
 	}
 	var opts *sql.TxOptions

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"holdfast/internal/sqlitefile"
 )
 
 // Errors that callers look for.
@@ -24,6 +26,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrNoDatabase: at the address there is no database of this program.
 	ErrNoDatabase = errors.New("there is no database")
+	// ErrGone: there was a database, and its file has gone.
+	ErrGone = sqlitefile.ErrGone
 	// ErrConflict: the write breaks a uniqueness or reference rule of the schema.
 	ErrConflict = errors.New("conflict with what is stored")
 )
@@ -42,8 +46,8 @@ type DB struct {
 	read    *sql.DB
 	long    *lane // reads that go through many rows
 	write   *sql.DB
-	queue   *writeQueue // of writes that share commits: on SQLite all, on PostgreSQL the short ones
-	files   *openFiles  // SQLite only
+	queue   *writeQueue       // of writes that share commits: on SQLite all, on PostgreSQL the short ones
+	files   *sqlitefile.Files // SQLite only
 	marks   *marks
 	watcher atomic.Pointer[func(query string, args []any)] // see Watch
 
@@ -149,7 +153,7 @@ func Open(ctx context.Context, url string, clock func() time.Time) (*DB, error) 
 // ErrNoDatabase, or ErrGone.
 func OpenExisting(ctx context.Context, url string, clock func() time.Time) (*DB, error) {
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok && path != "" {
-		if empty(path) && !marked(path) {
+		if sqlitefile.Never(path) {
 			return nil, ErrNoDatabase
 		}
 	}
@@ -165,6 +169,15 @@ func OpenExisting(ctx context.Context, url string, clock func() time.Time) (*DB,
 		return nil, errors.Join(ErrNoDatabase, db.Close())
 	}
 	return db, nil
+}
+
+// BeginAnew allows Open to make a new SQLite database at url where one has gone (ErrGone). It changes nothing where the
+// database is there.
+func BeginAnew(url string) error {
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		return sqlitefile.Forget(path)
+	}
+	return nil
 }
 
 // Close stops the writer, waits for the writes that it has taken, and closes all connections.
@@ -269,7 +282,7 @@ var errOneStatement = errors.New("a read of one statement runs another one")
 func (db *DB) ReadOne(ctx context.Context, fn func(tx *Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readLifetime)
 	defer cancel()
-	if err := db.files.inPlace(); err != nil {
+	if err := db.files.InPlace(); err != nil {
 		return db.outward(err)
 	}
 	var err error
@@ -298,7 +311,7 @@ func (tx *Tx) query(query string, args []any) (*sql.Rows, error) {
 
 // beginRead begins a reading transaction. Where the connection turns out to be lost, it takes another one.
 func (db *DB) beginRead(ctx context.Context, pool *sql.DB) (sqlTx *sql.Tx, err error) {
-	if err := db.files.inPlace(); err != nil {
+	if err := db.files.InPlace(); err != nil {
 		return nil, err
 	}
 	opts := &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}

@@ -77,7 +77,7 @@ func (db *DB) migrate(ctx context.Context, files fs.FS) error {
 			return err
 		}
 		if done {
-			return db.mark()
+			return db.files.Mark(db.now())
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"holdfast/internal/fault"
+	"holdfast/internal/sqlitefile"
 )
 
 // OutcomeUnknown is the reason of a fault that came when the changes were about to be stored: they are stored, or they
@@ -33,7 +34,7 @@ func (db *DB) commit(ctx context.Context, sqlTx *sql.Tx) error {
 		return err
 	}
 	if err == nil {
-		err = db.files.inPlace()
+		err = db.files.InPlace()
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errOutcomeUnknown, err)
@@ -57,7 +58,7 @@ func (db *DB) outward(err error) error {
 		return err
 	case db.engine.conflict(err):
 		return fmt.Errorf("%w: %w", ErrConflict, err)
-	case db.engine.unreachable(err), db.engine.transient(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errFileGone):
+	case db.engine.unreachable(err), db.engine.transient(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, sqlitefile.ErrMoved):
 		return &fault.Error{
 			Kind:       fault.Unavailable,
 			Message:    "The database cannot be reached at the moment.",
@@ -82,7 +83,7 @@ type trouble struct {
 }
 
 func (t *trouble) note(db *DB, err error) {
-	if err == nil || !db.engine.stuck(err) && !errors.Is(err, errFileGone) {
+	if err == nil || !db.engine.stuck(err) && !errors.Is(err, sqlitefile.ErrMoved) {
 		return
 	}
 	t.mu.Lock()

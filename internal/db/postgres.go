@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/sqlitefile"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -161,7 +163,7 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB,
 	long.SetConnMaxIdleTime(5 * time.Minute)
 	db := &DB{engine: postgresEngine, clock: clock, read: pool, write: pool, marks: newMarks()}
 	db.laneOf(long)
-	db.queue = newWriteQueue(db, turn{})
+	db.queue = newWriteQueue(db, sqlitefile.Turn{})
 	return db, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"holdfast/internal/fault"
+	"holdfast/internal/sqlitefile"
 )
 
 // queueLength is how many callers may wait for a writer.
@@ -19,7 +20,7 @@ type writeQueue struct {
 	db      *DB
 	calls   chan *writeCall
 	writers sync.WaitGroup
-	turn    turn
+	turn    sqlitefile.Turn
 
 	mu     sync.RWMutex // held while a call is sent, because calls must not be closed then
 	closed bool
@@ -37,7 +38,7 @@ type writeCall struct {
 // begin reports whether the call is still to be run, or given up.
 func (c *writeCall) begin() bool { return c.begun.CompareAndSwap(false, true) }
 
-func newWriteQueue(db *DB, turn turn) *writeQueue {
+func newWriteQueue(db *DB, turn sqlitefile.Turn) *writeQueue {
 	q := &writeQueue{db: db, calls: make(chan *writeCall, queueLength), turn: turn}
 	for range db.engine.writers {
 		q.writers.Go(q.run)
@@ -96,7 +97,7 @@ func (q *writeQueue) close() {
 	}
 	q.mu.Unlock()
 	q.writers.Wait()
-	q.turn.close()
+	q.turn.Close()
 }
 
 func (q *writeQueue) run() {
@@ -105,13 +106,13 @@ func (q *writeQueue) run() {
 		if !first.begin() {
 			continue
 		}
-		q.turn.begin()
+		q.turn.Begin()
 		b := &batch{queue: q, careful: careful > 0}
 		b.write(first)
 		if careful = max(0, careful-1); b.failed {
 			careful = carefulBatches
 		}
-		q.turn.end()
+		q.turn.End()
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"holdfast/internal/sqlitecache"
+	"holdfast/internal/sqlitefile"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -86,6 +87,10 @@ const (
 	writerCache = 32 << 10
 )
 
+// logPages is how many pages the write-ahead log has (4 KiB each) until what is in it goes into the file. A page that many writes
+// change goes there once; what a process that died has left is read in a few milliseconds.
+const logPages = "4000"
+
 // openSQLite opens the file at path. If it or its folder is missing, it makes them, for their owner alone to read.
 func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, error) {
 	if path == "" || strings.HasPrefix(path, ":memory:") {
@@ -94,7 +99,7 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("the folder of the database cannot be made: %w", err)
 	}
-	if err := makeFile(path); err != nil {
+	if err := sqlitefile.Make(path); err != nil {
 		return nil, err
 	}
 	writer, err := sqlitecache.New(sqliteName(path, "_txlock=immediate", writerCache))
@@ -116,10 +121,10 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	read.SetMaxIdleConns(readers)
 	db := &DB{engine: sqliteEngine, clock: clock, read: read, write: write, marks: newMarks()}
 	db.laneOf(sql.OpenDB(reader))
-	if db.files, err = openedFiles(path); err != nil {
+	if db.files, err = sqlitefile.Opened(path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	db.queue = newWriteQueue(db, openTurn(path))
+	db.queue = newWriteQueue(db, sqlitefile.OpenTurn(path))
 	return db, nil
 }
 
@@ -127,7 +132,8 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 // each commit, so that a write is durable when it is answered; and the journals of savepoints in memory, because they need
 // not outlive the process. cache is the size of the page cache in KiB.
 func sqliteName(path, more string, cache int) string {
-	return sqliteNameWith(path, more, cache, "busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)")
+	return sqliteNameWith(path, more, cache, "busy_timeout(5000)", "journal_mode(WAL)",
+		"synchronous(FULL)", "wal_autocheckpoint("+logPages+")")
 }
 
 // sqliteNameWith takes the pragmas that are not the same for all.

@@ -12,9 +12,6 @@ const (
 	turnWait = 80 * time.Millisecond
 )
 
-// turnSuffix ends the name of the file by whose lock the processes over one SQLite database see who writes. It is empty.
-const turnSuffix = ".turn"
-
 // GiveWay is called by a long job, such as an import, before each of its small writes. It returns when no other process
 // over the same SQLite database writes or waits to write, or after a moment that is twice as long as an
 // import's write should take: so an import has a third of the time even where others never stop.
@@ -24,7 +21,7 @@ const turnSuffix = ".turn"
 // something to write, and also while it waits for SQLite; and the import waits until it could have that lock alone. In its
 // own process writes wait in one line, and PostgreSQL has many writers.
 func (db *DB) GiveWay(ctx context.Context) error {
-	if db.engine.manyWrites || db.queue.turn.alone() {
+	if db.engine.manyWrites || db.queue.turn.Alone() {
 		return ctx.Err()
 	}
 	caller := ctx
@@ -37,7 +34,7 @@ func (db *DB) GiveWay(ctx context.Context) error {
 		case <-ctx.Done():
 			return caller.Err()
 		case <-look.C:
-			if db.queue.turn.alone() {
+			if db.queue.turn.Alone() {
 				return nil
 			}
 		}
@@ -47,5 +44,5 @@ func (db *DB) GiveWay(ctx context.Context) error {
 // Others reports whether another write runs or waits that this one holds up: in this process, or in another one over the same
 // SQLite database. On PostgreSQL there is none.
 func (db *DB) Others() bool {
-	return !db.engine.manyWrites && (len(db.queue.calls) > 0 || !db.queue.turn.alone())
+	return !db.engine.manyWrites && (len(db.queue.calls) > 0 || !db.queue.turn.Alone())
 }

@@ -1,4 +1,6 @@
-package db
+// Package sqlitefile looks after the files of a SQLite database: whether they are in place, whether there was a database, and which
+// process writes. It owns the files that end in .made and .turn. Begin reading at Opened and Turn.
+package sqlitefile
 
 import (
 	"errors"
@@ -6,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -14,16 +15,16 @@ import (
 // ErrGone: there was a database, and its file has gone. Nobody wants an empty one in its place unasked.
 var ErrGone = errors.New("the database has gone")
 
-// errFileGone: the file at the path of the database is not the one that was opened.
-var errFileGone = errors.New("the database file has been moved, replaced or deleted since it was opened")
+// ErrMoved: the file at the path of the database is not the one that was opened.
+var ErrMoved = errors.New("the database file has been moved, replaced or deleted since it was opened")
 
-// openFiles are the files of a SQLite database as they were when it was opened. A file that is deleted or replaced lives
+// Files are the files of a SQLite database as they were when it was opened. A file that is deleted or replaced lives
 // on for those who have it open. They would go on writing, and all of it would be gone when they end.
 //
 // Every transaction looks before it begins, and a write looks again between its commit and its answer: what is
 // acknowledged was in place after it was durable. A look before the commit alone would leave a gap. It costs two calls of
 // stat, some microseconds, beside a sync of the disk.
-type openFiles struct {
+type Files struct {
 	path string
 	main os.FileInfo
 	log  atomic.Pointer[os.FileInfo] // the write-ahead log; nil before it is made, with the first transaction
@@ -31,21 +32,22 @@ type openFiles struct {
 
 const logSuffix = "-wal"
 
-func openedFiles(path string) (*openFiles, error) {
+// Opened notes the files of the database at a path.
+func Opened(path string) (*Files, error) {
 	main, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("the database file: %w", err)
 	}
-	return &openFiles{path: path, main: main}, nil
+	return &Files{path: path, main: main}, nil
 }
 
-// inPlace returns errFileGone where a file is another one by inode and device, or is not there.
-func (f *openFiles) inPlace() error {
+// InPlace returns ErrMoved where a file is another one by inode and device, or is not there.
+func (f *Files) InPlace() error {
 	if f == nil { // PostgreSQL
 		return nil
 	}
 	if now, err := os.Stat(f.path); err != nil || !os.SameFile(now, f.main) {
-		return errors.Join(fmt.Errorf("%w: %s", errFileGone, f.path), err)
+		return errors.Join(fmt.Errorf("%w: %s", ErrMoved, f.path), err)
 	}
 	log := f.path + logSuffix
 	now, err := os.Stat(log)
@@ -54,7 +56,7 @@ func (f *openFiles) inPlace() error {
 	case opened == nil && err == nil:
 		f.log.Store(&now)
 	case opened != nil && (err != nil || !os.SameFile(now, *opened)):
-		return errors.Join(fmt.Errorf("%w: %s", errFileGone, log), err)
+		return errors.Join(fmt.Errorf("%w: %s", ErrMoved, log), err)
 	}
 	return nil
 }
@@ -63,9 +65,9 @@ func (f *openFiles) inPlace() error {
 // its file has gone.
 const markerSuffix = ".made"
 
-// makeFile makes the file of a SQLite database and its folder, for their owner alone to read, if they are missing. The
+// Make makes the file of a SQLite database and its folder, for their owner alone to read, if they are missing. The
 // error is ErrGone where there was a database before.
-func makeFile(path string) error {
+func Make(path string) error {
 	if empty(path) && marked(path) {
 		return fmt.Errorf("%w: %s is missing or empty, and %s says that it was made", ErrGone, path, path+markerSuffix)
 	}
@@ -79,6 +81,9 @@ func makeFile(path string) error {
 	return file.Close()
 }
 
+// Never reports whether there is no database at a path, and never was one.
+func Never(path string) bool { return empty(path) && !marked(path) }
+
 // empty reports whether there is no database in the file of a path.
 func empty(path string) bool {
 	info, err := os.Stat(path)
@@ -90,25 +95,23 @@ func marked(path string) bool {
 	return err == nil
 }
 
-// mark writes the marker of a database that has its schema.
-func (db *DB) mark() error {
-	if db.files == nil || marked(db.files.path) {
+// Mark writes the marker of a database that has its schema.
+func (f *Files) Mark(now time.Time) error {
+	if f == nil || marked(f.path) {
 		return nil
 	}
 	text := fmt.Sprintf("holdfast has a database in %s, since %s or before.\n"+
 		"If that file is gone, this one keeps holdfast from making an empty database in its place. See docs/reliability.md.\n",
-		filepath.Base(db.files.path), db.now().Format(time.DateOnly))
-	if err := os.WriteFile(db.files.path+markerSuffix, []byte(text), 0o600); err != nil {
+		filepath.Base(f.path), now.Format(time.DateOnly))
+	if err := os.WriteFile(f.path+markerSuffix, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("the marker of the database: %w", err)
 	}
 	return nil
 }
 
-// BeginAnew allows Open to make a new SQLite database at url where one has gone (ErrGone). It changes nothing where the
-// database is there.
-func BeginAnew(url string) error {
-	path, ok := strings.CutPrefix(url, "sqlite:")
-	if !ok || !empty(path) {
+// Forget lets Make make a database at a path where one has gone. It changes nothing where the database is there.
+func Forget(path string) error {
+	if !empty(path) {
 		return nil
 	}
 	if err := os.Remove(path + markerSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
