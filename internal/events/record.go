@@ -56,8 +56,14 @@ type held struct {
 	details  Details
 }
 
+// heldEvents are the events of a write, in order. seen finds them: a write of an import has some thousand.
+type heldEvents struct {
+	list []held
+	seen map[held]bool
+}
+
 var (
-	inEvents = db.NewLocal[[]held]()
+	inEvents = db.NewLocal[heldEvents]()
 	// Other rooms record events while they write their own rows at the end of a write. So events go in last, and one
 	// statement takes all of them.
 	waitingEvents = db.NewLastDeferral(flush, "events")
@@ -68,12 +74,11 @@ var (
 func Record(tx *db.Tx, siteID int64, kind Type, objectID int64, details Details) {
 	waiting := inEvents.Of(tx)
 	event := held{siteID, kind, objectID, details}
-	for _, other := range *waiting {
-		if other == event {
-			return
-		}
+	if waiting.seen[event] {
+		return
 	}
-	*waiting = append(*waiting, event)
+	db.Keep(&waiting.seen, event, true)
+	waiting.list = append(waiting.list, event)
 	tx.Defer(waitingEvents)
 }
 
@@ -88,8 +93,8 @@ func RecordProposal(tx *db.Tx, p travel.Proposal) {
 
 func flush(tx *db.Tx) error {
 	waiting := inEvents.Of(tx)
-	list := *waiting
-	*waiting = nil
+	list := waiting.list
+	*waiting = heldEvents{}
 	rows := make([][]any, len(list))
 	for i, e := range list {
 		details, err := json.Marshal(e.details)
