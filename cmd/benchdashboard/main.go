@@ -1,9 +1,12 @@
 // Command benchdashboard measures every kind of page of the dashboard over a database of SQLite: how long its first byte takes,
-// and how many bytes it sends compressed. It works on a copy of the file, finds the pages by their links, from the start page on,
-// as an operator sees them, and asks for each several times. A file of keys beside the database is used. `make bench-dashboard` runs it.
+// how much time of the processor, and how many bytes it sends compressed. It works on a copy of the file, finds the pages by their links,
+// from the start page on, as an operator sees them, and asks for each several times: the first time nothing of it is kept in the
+// process, and later it may be. A file of keys beside the database is used. `make bench-dashboard` runs it; with -only it asks for one
+// kind of page alone, and -profile writes down where the time goes.
 package main
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/rand"
@@ -19,8 +22,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/pprof"
 	"slices"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -44,14 +49,16 @@ const (
 
 func main() {
 	path := flag.String("database", "holdfast-data/holdfast.db", "file of a SQLite database")
+	only := flag.String("only", "", "address of one page, such as /dashboard/sites/demo/exposure, to ask for it alone")
+	profile := flag.String("profile", "", "file for a profile of the processor's time")
 	flag.Parse()
-	if err := run(context.Background(), os.Stdout, *path); err != nil {
+	if err := run(context.Background(), os.Stdout, *path, *only, *profile); err != nil {
 		fmt.Fprintln(os.Stderr, "benchdashboard:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, out io.Writer, path string) error {
+func run(ctx context.Context, out io.Writer, path, only, profile string) error {
 	folder, err := os.MkdirTemp("", "holdfast-bench")
 	if err != nil {
 		return err
@@ -103,7 +110,18 @@ func run(ctx context.Context, out io.Writer, path string) error {
 	if signedIn.Code != http.StatusSeeOther {
 		return fmt.Errorf("signing in is answered with %d", signedIn.Code)
 	}
-	return v.walk(ctx, out)
+	if profile != "" {
+		file, err := os.Create(profile)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = file.Close() }() // the profile is no result
+		if err := pprof.StartCPUProfile(file); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	return v.walk(ctx, out, only)
 }
 
 // copyFile copies a database that nobody writes to, with what its log holds.
@@ -163,17 +181,43 @@ func kindOf(address string) string {
 	return objects.ReplaceAllString(objects.ReplaceAllString(path, "/#$1"), "/#$1")
 }
 
-// walk measures one page of each kind, and prints the slowest first.
-func (v *visitor) walk(ctx context.Context, out io.Writer) error {
-	type row struct {
-		kind   string
-		status int
-		median time.Duration
-		bytes  int
+// measured is what one kind of page took.
+type measured struct {
+	kind          string
+	status, bytes int
+	first, median time.Duration // until the first byte
+	used          time.Duration // median of the processor's time, the collector's included
+}
+
+// measure asks for a page several times.
+func (v *visitor) measure(ctx context.Context, address string) (m measured, answer *httptest.ResponseRecorder) {
+	var times, used []time.Duration
+	for range repeatedly {
+		began, before := time.Now(), processor()
+		answer = v.ask(ctx, http.MethodGet, address, "")
+		times, used = append(times, time.Since(began)), append(used, processor()-before)
 	}
-	var rows []row
+	m = measured{kind: kindOf(address), status: answer.Code, bytes: answer.Body.Len(), first: times[0]}
+	slices.Sort(times)
+	slices.Sort(used)
+	m.median, m.used = times[repeatedly/2], used[repeatedly/2]
+	return m, answer
+}
+
+// processor is the time that this process has had the processor.
+func processor() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// walk measures one page of each kind, or one page alone, and prints the slowest first.
+func (v *visitor) walk(ctx context.Context, out io.Writer, only string) error {
+	var rows []measured
 	seen := map[string]bool{}
-	queue := []string{shell.Path + "/"}
+	queue := []string{cmp.Or(only, shell.Path+"/")}
 	for len(queue) > 0 && len(rows) < mostPages {
 		address := queue[0]
 		queue = queue[1:]
@@ -181,15 +225,11 @@ func (v *visitor) walk(ctx context.Context, out io.Writer) error {
 			continue
 		}
 		seen[kindOf(address)] = true
-		var times []time.Duration
-		var answer *httptest.ResponseRecorder
-		for range repeatedly {
-			began := time.Now()
-			answer = v.ask(ctx, http.MethodGet, address, "")
-			times = append(times, time.Since(began))
+		row, answer := v.measure(ctx, address)
+		rows = append(rows, row)
+		if only != "" {
+			break
 		}
-		slices.Sort(times)
-		rows = append(rows, row{kindOf(address), answer.Code, times[len(times)/2], answer.Body.Len()})
 		if to := answer.Header().Get("Location"); to != "" {
 			queue = append(queue, to)
 		}
@@ -199,11 +239,12 @@ func (v *visitor) walk(ctx context.Context, out io.Writer) error {
 			}
 		}
 	}
-	slices.SortFunc(rows, func(a, b row) int { return int(b.median - a.median) })
+	slices.SortFunc(rows, func(a, b measured) int { return int(max(b.first, b.median) - max(a.first, a.median)) })
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "first byte\tbytes sent\tstatus\t  page\t")
+	fmt.Fprintln(table, "first time\tmedian\tprocessor\tbytes sent\tstatus\t  page\t")
+	in := func(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
 	for _, r := range rows {
-		fmt.Fprintf(table, "%.1f ms\t%d\t%d\t  %s\t\n", float64(r.median.Microseconds())/1000, r.bytes, r.status, r.kind)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t  %s\t\n", in(r.first), in(r.median), in(r.used), r.bytes, r.status, r.kind)
 	}
 	return table.Flush()
 }
