@@ -116,40 +116,50 @@ func TransactionsOfBookings(tx *db.Tx, siteID int64, bookings []int64) (map[int6
 	return found, err
 }
 
-// Turnover calls each for every channel and day of a span, with the card payments of the day minus its refunds, as known
-// at an instant. If channels are given, it reads theirs only. Simulated payments are no turnover.
+// Turnover calls each for every channel and month up to a day, with the card payments of the month minus its refunds, as known
+// at an instant. first is the first day of a month. If channels are given, it reads theirs only. Simulated payments are no turnover.
+// A channel with payments keeps its currency, so it is that of all its turnover.
 func Turnover(
 	tx *db.Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(protection.Turnover) error,
 ) error {
-	w := turnoverOf(siteID, first, last, known, channels)
-	return tx.Each(`SELECT t.channel_id, t.base_currency, t.effective_at / 86400000000,
-			CAST(SUM(CASE t.type WHEN 'refund' THEN -t.base_total ELSE t.base_total END) AS BIGINT)
-		FROM transactions t WHERE `+w.Text.String()+` GROUP BY t.channel_id, t.base_currency, t.effective_at / 86400000000`,
-		w.Args, func(scan func(dest ...any) error) error {
-			var t protection.Turnover
-			if err := scan(&t.ChannelID, &t.Currency, &t.Day, &t.Amount); err != nil {
-				return err
-			}
-			return each(t)
-		})
+	for month := first; month <= last; {
+		end := travel.PeriodOf(travel.PeriodMonth, month).Last
+		w := db.Where{Args: []any{siteID, db.Micros(month.Start()), db.Micros(min(end, last).End()), db.Micros(known)}}
+		w.Text.WriteString("c.site_id = $1")
+		db.In(&w, "c.id", channels)
+		// One look into the index for each channel: sorted by channel, a year of payments would take three times as long.
+		err := tx.Each(`SELECT id, currencies, total FROM (SELECT c.id, c.currencies,
+				(SELECT CAST(SUM(CASE t.type WHEN 'refund' THEN -t.base_total ELSE t.base_total END) AS BIGINT) FROM transactions t
+					WHERE t.channel_id = c.id AND `+isTurnover+`) AS total
+			FROM channels c WHERE `+w.Text.String()+`) AS months WHERE total IS NOT NULL`,
+			w.Args, func(scan func(dest ...any) error) error {
+				t := protection.Turnover{Day: month}
+				if err := scan(&t.ChannelID, &t.Currency, &t.Amount); err != nil {
+					return err
+				}
+				return each(t)
+			})
+		if err != nil {
+			return err
+		}
+		month = end + 1
+	}
+	return nil
 }
 
-// turnoverOf chooses the transactions that make up a turnover.
-func turnoverOf(siteID int64, first, last civil.Day, known time.Time, channels []int64) (w db.Where) {
-	w.Args = []any{siteID, db.Micros(first.Start()), db.Micros(last.End()), db.Micros(known)}
-	w.Text.WriteString(`t.site_id = $1 AND t.effective_at >= $2 AND t.effective_at <= $3 AND t.created_at <= $4
-		AND t.type IN ('purchase', 'capture', 'refund') AND t.status IN ('complete', 'locked') AND t.method = 'credit-card'
-		AND NOT t.simulated`)
-	db.In(&w, "t.channel_id", channels)
-	return w
-}
+// isTurnover chooses the transactions that make up a turnover: of site $1, from $2 to $3, as known at $4.
+const isTurnover = `t.site_id = $1 AND t.effective_at >= $2 AND t.effective_at <= $3 AND t.created_at <= $4
+	AND t.type IN ('purchase', 'capture', 'refund') AND t.status IN ('complete', 'locked') AND t.method = 'credit-card'
+	AND NOT t.simulated`
 
 // TurnoverParts calls each for the payments behind the turnover of the same query, in order of transactions and payments.
 // Their amounts add up to it.
 func TurnoverParts(
 	tx *db.Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(protection.TurnoverPart) error,
 ) error {
-	w := turnoverOf(siteID, first, last, known, channels)
+	w := db.Where{Args: []any{siteID, db.Micros(first.Start()), db.Micros(last.End()), db.Micros(known)}}
+	w.Text.WriteString(isTurnover)
+	db.In(&w, "t.channel_id", channels)
 	return tx.Each(`SELECT t.id, p.id, p.booking_id, t.type, t.channel_id, t.base_currency, t.effective_at / 86400000000,
 			CASE t.type WHEN 'refund' THEN -p.total ELSE p.total END
 		FROM transactions t JOIN payments p ON p.site_id = t.site_id AND p.transaction_id = t.id

@@ -102,11 +102,11 @@ func (bs Bands) FirstDay(day civil.Day) civil.Day {
 	return firstOfMonth(day - civil.Day(bs[len(bs)-1].Days) + 1)
 }
 
-// Turnover is what a channel took by card on a day less its refunds on the day, in minor units of Currency.
+// Turnover is what a channel took by card less its refunds, in minor units of Currency.
 type Turnover struct {
 	ChannelID int64
 	Currency  money.Currency
-	Day       civil.Day
+	Day       civil.Day // of one payment, or any day of the month of a sum
 	Amount    int64
 }
 
