@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/internal/civil"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
@@ -68,16 +67,27 @@ func NewWhatIf(q ReportQuery, rates *fx.Table) *WhatIf {
 		q.By, q.Valuation, q.Currency = ByChannel, v, c
 		return NewExposure(q, rates)
 	}
-	part := func() *Exposure { return by(Spot, q.Currency) }
+	whole := func() *Exposure { return by(Spot, q.Currency) }
+	part := func() *Exposure {
+		e := whole()
+		e.query.Scope = Scope{} // who adds to a part has looked already
+		return e
+	}
 	return &WhatIf{
-		byChannel: part(), locked: map[int64]*Exposure{}, schemes: map[string]*Exposure{}, months: map[string]*Exposure{},
+		byChannel: whole(), locked: map[int64]*Exposure{}, schemes: map[string]*Exposure{}, months: map[string]*Exposure{},
 		part: part, lock: func() *Exposure { return by(Locked, q.Policy) },
 	}
 }
 
 // Add adds a position of a failing merchant. The error is money.ErrRange.
 func (w *WhatIf) Add(p Position) error {
-	for _, e := range w.sumsOf(p.ChannelID, p.Scheme, p.Terms.End) {
+	for _, e := range w.byMerchant(p.ChannelID) {
+		if err := e.Add(p); err != nil {
+			return err
+		}
+	}
+	p.ChannelID = 0
+	for _, e := range w.parts(p.Scheme, p.Terms.End.Month()) {
 		if err := e.Add(p); err != nil {
 			return err
 		}
@@ -87,17 +97,54 @@ func (w *WhatIf) Add(p Position) error {
 
 // AddBucket adds a delta of a bucket. It replaces Add for the positions in the bucket.
 func (w *WhatIf) AddBucket(d Delta) {
-	for _, e := range w.sumsOf(d.ChannelID, d.Scheme, d.End) {
-		e.AddBucket(d)
-		e.AddTotal(ChannelView.CellOf(d.Bucket), d.On(e.query.AsOf))
+	add := func(list []*Exposure) {
+		for _, e := range list {
+			e.AddBucket(d)
+			e.AddTotal(ChannelView.CellOf(d.Bucket), d.On(e.query.AsOf))
+		}
 	}
+	add(w.byMerchant(d.ChannelID))
+	d.ChannelID = 0
+	add(w.parts(d.Scheme, d.End.Month()))
 }
 
-// sumsOf are the sums to which an amount of this channel, with this scheme and end date, belongs.
-func (w *WhatIf) sumsOf(channel int64, scheme travel.Scheme, end civil.Day) []*Exposure {
-	return []*Exposure{
-		w.byChannel, sumAt(w.locked, channel, w.lock), sumAt(w.schemes, string(scheme), w.part), sumAt(w.months, end.Month(), w.part),
+// WhatIfViews are the cubes that have the sums of the report. picked says that it is about some channels only.
+func WhatIfViews(picked bool) []View {
+	if picked {
+		return []View{ChannelView, {ByChannel, ByMonth}, {ByChannel, ByScheme}}
 	}
+	return []View{ChannelView, {First: ByMonth}, {First: ByScheme}}
+}
+
+// AddCell adds the subtotal of a cell of one of the WhatIfViews. The cells of all of them replace Add for all positions.
+func (w *WhatIf) AddCell(v View, c Cell, t Tally) {
+	sums, key := w.months, c.First
+	switch {
+	case v == ChannelView:
+		channel, _ := v.channelOf(c)
+		for _, e := range w.byMerchant(channel) {
+			e.AddRows(v, c, t)
+			e.AddTotal(c, t)
+		}
+		return
+	case v.First == ByScheme || v.Second == ByScheme:
+		sums = w.schemes
+	}
+	if v.Second != "" {
+		key = c.Second
+	}
+	c.First = "0" // as an amount of no channel
+	sumAt(sums, key, w.part).AddTotal(c, t)
+}
+
+// byMerchant are the sums to which an amount of a channel belongs, and parts those by scheme and month of travel, which do not
+// tell channels apart: each is rounded once in each currency, as the rows of an exposure report are.
+func (w *WhatIf) byMerchant(channel int64) []*Exposure {
+	return []*Exposure{w.byChannel, sumAt(w.locked, channel, w.lock)}
+}
+
+func (w *WhatIf) parts(scheme travel.Scheme, month string) []*Exposure {
+	return []*Exposure{sumAt(w.schemes, string(scheme), w.part), sumAt(w.months, month, w.part)}
 }
 
 // sumAt is the sum of a key. begin makes the first one.

@@ -144,8 +144,8 @@ func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuer
 	})
 }
 
-// addFailing adds up the exposure of the failing merchants: from the buckets if they are enough, else from the
-// allocations.
+// addFailing adds up the exposure of the failing merchants: from the cubes or the buckets if they are enough, else from
+// the allocations.
 func addFailing(tx *db.Tx, siteID int64, q protection.ReportQuery, sums *protection.WhatIf) error {
 	rows, err := needsRows(tx, siteID, q)
 	switch {
@@ -154,7 +154,15 @@ func addFailing(tx *db.Tx, siteID int64, q protection.ReportQuery, sums *protect
 	case rows:
 		return positions(tx, siteID, q, sums.Add)
 	}
-	return bucketsIn(tx, siteID, q, sums.AddBucket)
+	r := readingOf(tx, siteID, q)
+	later, others, err := ledger.LaterPacks(tx, r)
+	switch {
+	case err != nil:
+		return err
+	case later > others: // cubes have what is known now
+		return bucketsIn(tx, siteID, q, sums.AddBucket)
+	}
+	return ledger.ExposureOn(tx, r, protection.WhatIfViews(len(r.Channels) > 0), sums.AddCell)
 }
 
 // nettingOf reads the collateral of the report's channels.
