@@ -128,17 +128,18 @@ func Turnover(
 		w.Text.WriteString("c.site_id = $1")
 		db.In(&w, "c.id", channels)
 		// One look into the index for each channel: sorted by channel, a year of payments would take three times as long.
-		err := tx.Each(`SELECT id, currencies, total FROM (SELECT c.id, c.currencies,
+		err := tx.Each(`SELECT c.id, c.currencies,
 				(SELECT CAST(SUM(CASE t.type WHEN 'refund' THEN -t.base_total ELSE t.base_total END) AS BIGINT) FROM transactions t
-					WHERE t.channel_id = c.id AND `+isTurnover+`) AS total
-			FROM channels c WHERE `+w.Text.String()+`) AS months WHERE total IS NOT NULL`,
-			w.Args, func(scan func(dest ...any) error) error {
-				t := protection.Turnover{Day: month}
-				if err := scan(&t.ChannelID, &t.Currency, &t.Amount); err != nil {
-					return err
-				}
-				return each(t)
-			})
+					WHERE t.channel_id = c.id AND `+isTurnover+`)
+			FROM channels c WHERE `+w.Text.String(), w.Args, func(scan func(dest ...any) error) error {
+			t := protection.Turnover{Day: month}
+			var total sql.NullInt64
+			if err := scan(&t.ChannelID, &t.Currency, &total); err != nil || !total.Valid {
+				return err
+			}
+			t.Amount = total.Int64
+			return each(t)
+		})
 		if err != nil {
 			return err
 		}
@@ -158,12 +159,12 @@ func TurnoverParts(
 	tx *db.Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(protection.TurnoverPart) error,
 ) error {
 	w := db.Where{Args: []any{siteID, db.Micros(first.Start()), db.Micros(last.End()), db.Micros(known)}}
-	w.Text.WriteString(isTurnover)
+	w.Text.WriteString("t.site_id = $1")
 	db.In(&w, "t.channel_id", channels)
 	return tx.Each(`SELECT t.id, p.id, p.booking_id, t.type, t.channel_id, t.base_currency, t.effective_at / 86400000000,
 			CASE t.type WHEN 'refund' THEN -p.total ELSE p.total END
 		FROM transactions t JOIN payments p ON p.site_id = t.site_id AND p.transaction_id = t.id
-		WHERE `+w.Text.String()+` ORDER BY t.id, p.id`, w.Args, func(scan func(dest ...any) error) error {
+		WHERE `+isTurnover+` AND `+w.Text.String()+` ORDER BY t.id, p.id`, w.Args, func(scan func(dest ...any) error) error {
 		var p protection.TurnoverPart
 		err := scan(&p.TransactionID, &p.PaymentID, &p.BookingID, &p.Type, &p.ChannelID, &p.Currency, &p.Day, &p.Amount)
 		if err != nil {
