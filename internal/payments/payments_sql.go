@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"database/sql"
 	"time"
 
 	"holdfast/internal/civil"
