@@ -89,7 +89,8 @@ var arrows = withRooms(map[string][]string{
 	"internal/packed":      {"internal/civil"},
 	"internal/sqlitecache": {},
 	"internal/sqlitefile":  {},
-	"internal/db":          and(words, "internal/sqlitecache", "internal/sqlitefile"),
+	"internal/heard":       {},
+	"internal/db":          and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/heard"),
 	"internal/app":         and(words, allRooms()...),
 	"internal/paymentfile": {
 		"internal/money", "internal/fault", "internal/civil", "internal/travel",
@@ -157,7 +158,7 @@ func roomsWithoutDoors() []string { return allRooms() }
 // withRooms adds the rooms to the table.
 func withRooms(table map[string][]string) map[string][]string {
 	for _, r := range rooms {
-		below := and(words, "internal/db", "internal/packed")
+		below := and(words, "internal/db", "internal/packed", "internal/heard")
 		if r.name != "core" {
 			below = append(below, "internal/core")
 		}

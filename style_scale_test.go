@@ -120,7 +120,6 @@ var besidesRooms = map[string]string{
 	"internal/db/postgres.go: an advisory lock": "migrations and idempotency keys take locks that end with the transaction. A pooler keeps " +
 		"them; Citus takes them on the coordinator; YugabyteDB has them since 2025.1; CockroachDB has none",
 	"internal/db/postgres.go: a counter that is read by hand": "a restored database goes on counting: no request runs it",
-	"internal/db/postgres.go: a setting of the session":       "it is sent when a connection begins; docs/scale.md says what it needs behind a pooler",
 	"internal/pgtest/pgtest.go: a setting of the session":     "tests only",
 }
 

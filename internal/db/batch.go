@@ -193,12 +193,7 @@ func (b *batch) eachAlone(calls []*writeCall) {
 // beginShared begins the transaction of a batch. Where the connection turns out to be lost, it takes another one.
 func (db *DB) beginShared(ctx context.Context) (sqlTx *sql.Tx, err error) {
 	for range lossAttempts {
-		if sqlTx, err = db.beginWrite(ctx); err == nil && db.engine.beginBatch != "" {
-			if _, err = sqlTx.ExecContext(ctx, db.engine.beginBatch); err != nil {
-				_ = sqlTx.Rollback() // the error of the statement is the one to return
-			}
-		}
-		if err == nil || !db.engine.lost(err) || !db.renewAfter(ctx, err) {
+		if sqlTx, err = db.beginWrite(ctx, db.engine.beginBatch); err == nil || !db.engine.lost(err) || !db.renewAfter(ctx, err) {
 			return sqlTx, err
 		}
 	}
@@ -207,8 +202,9 @@ func (db *DB) beginShared(ctx context.Context) (sqlTx *sql.Tx, err error) {
 
 // beginWrite uses PostgreSQL's level "read committed". This is enough: a write first locks the rows that it depends on, by
 // an UPDATE … RETURNING with a condition, and this reads what is committed at that moment. Foreign keys and unique indexes
-// guard the rest. A transaction of SQLite is always a snapshot, and its driver knows no levels.
-func (db *DB) beginWrite(ctx context.Context) (*sql.Tx, error) {
+// guard the rest. A transaction of SQLite is always a snapshot, and its driver knows no levels. first is a statement that the
+// transaction begins with, or "".
+func (db *DB) beginWrite(ctx context.Context, first string) (*sql.Tx, error) {
 	if err := db.files.InPlace(); err != nil {
 		return nil, err
 	}
@@ -216,12 +212,19 @@ func (db *DB) beginWrite(ctx context.Context) (*sql.Tx, error) {
 	if db.engine.manyWrites {
 		opts = &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	}
-	return db.write.BeginTx(ctx, opts)
+	sqlTx, err := db.write.BeginTx(ctx, opts)
+	if first = db.bounds + first; err != nil || first == "" {
+		return sqlTx, err
+	}
+	if _, err = sqlTx.ExecContext(ctx, first); err != nil {
+		_ = sqlTx.Rollback() // the error of the statement is the one to return
+	}
+	return sqlTx, err
 }
 
 // writeOnce runs fn in a transaction of its own.
 func (db *DB) writeOnce(ctx context.Context, fn func(tx *Tx) error) error {
-	sqlTx, err := db.beginWrite(ctx)
+	sqlTx, err := db.beginWrite(ctx, "")
 	if err != nil {
 		return err
 	}

@@ -13,10 +13,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"holdfast/internal/heard"
 	"holdfast/internal/sqlitefile"
 )
 
@@ -49,9 +51,10 @@ type DB struct {
 	queue   *writeQueue       // of writes that share commits: on SQLite all, on PostgreSQL the short ones
 	files   *sqlitefile.Files // SQLite only
 	marks   *marks
+	bounds  string                                         // a statement that each write begins with, where connections keep no settings
 	watcher atomic.Pointer[func(query string, args []any)] // see Watch
 
-	listeners listeners
+	heard.Listeners // hear of what this process stores: see Tx.Tell
 
 	renewed atomic.Int64 // when the idle connections were closed last, in nanoseconds of the clock
 	trouble trouble      // what stands in the way of writes
@@ -343,6 +346,14 @@ func (tx *Tx) show(query string, args []any) {
 	tx.work.statements.Add(1)
 	if tx.see != nil {
 		tx.see(query, args)
+	}
+}
+
+// Tell tells the listeners of a site that something has happened there, once this write is durable. If a savepoint is taken
+// back, they may be told of nothing.
+func (tx *Tx) Tell(siteID int64) {
+	if !slices.Contains(tx.told, siteID) {
+		tx.told = append(tx.told, siteID)
 	}
 }
 

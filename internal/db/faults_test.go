@@ -155,10 +155,6 @@ func TestAFrozenServerIsNotWaitedFor(t *testing.T) {
 func TestAnIdleTransactionEnds(t *testing.T) {
 	t.Parallel()
 	url := dbtest.Engines[1].Database(t)
-	separator := "?"
-	if strings.Contains(url, "?") {
-		separator = "&"
-	}
 	store := dbtest.Open(t, url, dbtest.AtStart)
 	var timeout string
 	dbtest.Read(t, store, func(tx *db.Tx) error {
@@ -167,7 +163,7 @@ func TestAnIdleTransactionEnds(t *testing.T) {
 	if timeout != "5s" {
 		t.Errorf("an idle transaction lives %s", timeout)
 	}
-	p := pgtest.Through(t, url+separator+"idle_in_transaction_session_timeout=100ms")
+	p := pgtest.Through(t, with(url, "idle_in_transaction_session_timeout=100ms"))
 	gone := dbtest.Open(t, p.URL, dbtest.AtStart)
 	holds, done := make(chan struct{}), make(chan error)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -189,6 +185,49 @@ func TestAnIdleTransactionEnds(t *testing.T) {
 	if err := <-done; err == nil {
 		t.Error("the one whose machine has gone was told that it is stored")
 	}
+}
+
+// TestBehindAPoolerWritesBringTheirBounds: a connection there is another one after each transaction, so it keeps no setting.
+func TestBehindAPoolerWritesBringTheirBounds(t *testing.T) {
+	t.Parallel()
+	store := dbtest.Open(t, with(dbtest.Engines[1].Database(t), "default_query_exec_mode=cache_describe"), dbtest.AtStart)
+	bound := func(tx *db.Tx) (timeout string, err error) {
+		err = tx.Row("SHOW idle_in_transaction_session_timeout", nil, &timeout)
+		return timeout, err
+	}
+	for name, write := range map[string]func(context.Context, func(*db.Tx) error) error{"long": store.Write, "short": store.WriteShort} {
+		err := write(t.Context(), func(tx *db.Tx) error {
+			if timeout, err := bound(tx); err != nil || timeout != "5s" {
+				t.Errorf("an idle %s write lives %s, %v", name, timeout, err)
+			}
+			return put(name)(tx)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	dbtest.Read(t, store, func(tx *db.Tx) error {
+		if timeout, err := bound(tx); err != nil || timeout != "0" {
+			t.Errorf("a setting of %s stays on the connection, %v", timeout, err)
+		}
+		return nil
+	})
+	// What PostgreSQL says where a pooler has mixed connections up.
+	err := store.Read(t.Context(), func(tx *db.Tx) error {
+		_, err := tx.Exec("EXECUTE prepared_elsewhere")
+		return err
+	})
+	if err == nil || !strings.Contains(err.Error(), "default_query_exec_mode") {
+		t.Errorf("a statement that another connection knows: %v", err)
+	}
+}
+
+// with adds a parameter to an address.
+func with(url, parameter string) string {
+	if strings.Contains(url, "?") {
+		return url + "&" + parameter
+	}
+	return url + "?" + parameter
 }
 
 // TestAFullDiskRefusesWrites: each write says so, readiness too, and once there is room all goes on.

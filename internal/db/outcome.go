@@ -65,6 +65,9 @@ func (db *DB) outward(err error) error {
 			RetryAfter: time.Second,
 			Err:        err,
 		}
+	case mixedUp(err):
+		return fmt.Errorf("a pooler such as PgBouncer gives each transaction another connection: "+
+			"add default_query_exec_mode=cache_describe to the address of the database: %w", err)
 	default:
 		return err
 	}

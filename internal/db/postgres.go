@@ -126,6 +126,10 @@ func lostPostgres(err error) bool {
 	return slices.Contains([]string{"57P01", "57P02", "57P03", "25P03", readOnlyServer}, postgresCode(err))
 }
 
+// mixedUp reports whether a statement that was prepared on another connection was meant: a pooler that gives each transaction
+// another connection does so.
+func mixedUp(err error) bool { return slices.Contains([]string{"26000", "42P05"}, postgresCode(err)) }
+
 // postgresCode returns the SQLSTATE inside err, "" where there is none.
 func postgresCode(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
@@ -143,11 +147,16 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB,
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTime && !strings.Contains(url, "connect_timeout") {
 		config.ConnectTimeout = connectTime
 	}
+	// Not as a parameter of the connection, which a pooler in between may refuse.
 	var after []stdlib.OptionOpenDB
-	if _, set := config.RuntimeParams[idleInTransaction]; !set {
-		// By a statement and not as a parameter of the connection, which a pooler in between may refuse.
+	bounds := ""
+	switch _, set := config.RuntimeParams[idleInTransaction]; {
+	case set:
+	case config.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement: // behind a pooler of transactions
+		bounds = "SET LOCAL " + idleBound + "; "
+	default:
 		after = append(after, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-			_, err := conn.Exec(ctx, fmt.Sprintf("SET %s = %d", idleInTransaction, writeLifetime.Milliseconds()))
+			_, err := conn.Exec(ctx, "SET "+idleBound)
 			return err
 		}))
 	}
@@ -161,7 +170,7 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB,
 	// Long reads have connections of their own, which are opened when the first one comes.
 	long := stdlib.OpenDB(*config)
 	long.SetConnMaxIdleTime(5 * time.Minute)
-	db := &DB{engine: postgresEngine, clock: clock, read: pool, write: pool, marks: newMarks()}
+	db := &DB{engine: postgresEngine, clock: clock, read: pool, write: pool, marks: newMarks(), bounds: bounds}
 	db.laneOf(long)
 	db.queue = newWriteQueue(db, sqlitefile.Turn{})
 	return db, nil
@@ -171,6 +180,8 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB,
 // because its machine has lost its power. Until then the locks of that transaction hold up everybody else. It is as
 // long as the life of a write: together they stay within FinalAfter (R0).
 const idleInTransaction = "idle_in_transaction_session_timeout"
+
+var idleBound = fmt.Sprintf("%s = %d", idleInTransaction, writeLifetime.Milliseconds())
 
 // writeAlone runs fn in a transaction of its own, and again if another transaction got in its way: after a
 // serialization failure, a deadlock, or a broken uniqueness or reference rule. A broken rule is mostly a race: two

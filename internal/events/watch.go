@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"holdfast/internal/db"
+	"holdfast/internal/heard"
 )
 
 // Bounds of watching.
@@ -28,7 +29,7 @@ type looks struct {
 // Watch waits for the next event of a site. It holds no connection to the database.
 type Watch struct {
 	events   *Events
-	listener *db.Listener
+	listener *heard.Listener
 	waited   bool
 }
 
