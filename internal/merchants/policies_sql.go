@@ -130,6 +130,16 @@ func Policy(tx *db.Tx, siteID, id int64) (travel.Policy, error) {
 	})
 }
 
+// TaxCodes are the tax codes of all policies of a site, by the ids of the policies.
+func TaxCodes(tx *db.Tx, siteID int64) (map[int64][]travel.TaxCode, error) {
+	codes := map[int64][]travel.TaxCode{}
+	list, err := policies(tx, `site_id = $1`, siteID)
+	for _, p := range list {
+		codes[p.ID] = p.TaxCodes
+	}
+	return codes, err
+}
+
 // policies reads policies without their rate cards.
 func policies(tx *db.Tx, condition string, args ...any) (list []travel.Policy, err error) {
 	err = tx.Each(`SELECT `+policyColumns+` FROM policies WHERE `+condition, args,

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -26,6 +27,7 @@ type BordereauQuery struct {
 	Problems fault.Problems
 	Month    string    // YYYY-MM
 	KnownAt  time.Time // zero: now
+	Ahead    int       // how many rows are read at once; 0: as many as an export reads
 }
 
 // Bordereau is the premium bordereau of a month, as known at an instant. When it is final, the same month and instant
@@ -95,7 +97,7 @@ func (b *Bordereaux) Premium(ctx context.Context, actor auth.Actor, in Bordereau
 		names, err = ledger.ChannelNamesAt(tx, actor.SiteID, report.KnownAt)
 		return report, err
 	})
-	report.Rows = b.rows(ctx, actor, report, names)
+	report.Rows = b.rows(ctx, actor, report, names, cmp.Or(in.Ahead, b.Pieces.Lines))
 	return report, err
 }
 
@@ -109,12 +111,12 @@ func monthOf(text string) (travel.Period, error) {
 
 // rows reads the lines piece by piece, so that neither memory nor the transaction grows with the month.
 func (b *Bordereaux) rows(
-	ctx context.Context, actor auth.Actor, report Bordereau, names map[int64]string,
+	ctx context.Context, actor auth.Actor, report Bordereau, names map[int64]string, size int,
 ) iter.Seq2[BordereauRow, error] {
 	return func(yield func(BordereauRow, error) bool) {
 		taxes := map[int64][]travel.TaxCode{}
 		for mark := (statements.LineMark{}); ; {
-			rows, err := b.piece(ctx, actor, report, mark, taxes)
+			rows, err := b.piece(ctx, actor, report, mark, taxes, size)
 			if err != nil {
 				yield(BordereauRow{}, err)
 				return
@@ -126,12 +128,12 @@ func (b *Bordereaux) rows(
 					return
 				}
 			}
-			if len(rows) < b.Pieces.Lines {
+			if len(rows) < size {
 				break
 			}
 		}
 		for after := int64(0); ; {
-			rows, last, err := b.minimums(ctx, actor, report, after)
+			rows, last, err := b.minimums(ctx, actor, report, after, size)
 			if err != nil {
 				yield(BordereauRow{}, err)
 				return
@@ -152,11 +154,11 @@ func (b *Bordereaux) rows(
 // minimums reads the minimum premiums of the month from the next statements. It returns the number of the last
 // statement that it looked at, or 0 for none.
 func (b *Bordereaux) minimums(
-	ctx context.Context, actor auth.Actor, report Bordereau, after int64,
+	ctx context.Context, actor auth.Actor, report Bordereau, after int64, size int,
 ) (rows []BordereauRow, last int64, err error) {
 	rows, err = core.Read(ctx, b.Core, actor, func(tx *db.Tx) ([]BordereauRow, error) {
 		var list []protection.BordereauMinimum
-		list, last, err = statements.MinimumsAfter(tx, actor.SiteID, report.Period.Last, report.KnownAt, after, b.Pieces.Lines)
+		list, last, err = statements.MinimumsAfter(tx, actor.SiteID, report.Period.Last, report.KnownAt, after, size)
 		if err != nil {
 			return nil, err
 		}
@@ -191,11 +193,11 @@ func taxesOn(amount int64, codes []travel.TaxCode) (sum int64, err error) {
 // piece reads the next rows. Their taxes are those of the policy that priced the line, and not of the one in force
 // now.
 func (b *Bordereaux) piece(
-	ctx context.Context, actor auth.Actor, report Bordereau, after statements.LineMark, taxes map[int64][]travel.TaxCode,
+	ctx context.Context, actor auth.Actor, report Bordereau, after statements.LineMark, taxes map[int64][]travel.TaxCode, size int,
 ) ([]BordereauRow, error) {
 	return core.Read(ctx, b.Core, actor, func(tx *db.Tx) ([]BordereauRow, error) {
 		lines, err := statements.BordereauAfter(tx, actor.SiteID, report.Period.First.Start(), (report.Period.Last + 1).Start(),
-			report.KnownAt, after, b.Pieces.Lines)
+			report.KnownAt, after, size)
 		if err != nil {
 			return nil, err
 		}

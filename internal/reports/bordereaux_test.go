@@ -2,6 +2,8 @@ package reports_test
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +76,8 @@ func TestLinesAreReadInPieces(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Core.Pieces.Lines = 3
+		taxes := []travel.TaxCode{{Code: "IPT", RatePPM: 123_456}}
+		w.Policy(travel.PolicyFields{From: apptest.DayPtr(t, "2024-01-01"), TaxCodes: &taxes})
 		c := w.Channel(travel.ModeProtectionOnly, "GBP")
 		const lines = 8
 		for i := range lines {
@@ -101,6 +105,7 @@ func TestLinesAreReadInPieces(t *testing.T) {
 		if count != lines {
 			t.Errorf("%d rows", count)
 		}
+		totalsAreThoseOfRows(t, w, report) // all lines are alike
 		w.At("2024-07-01")
 		w.Issue(1)
 		if got := w.StatementLines(w.Statements(travel.StatementFilter{})[0].ID); len(got) != lines {
@@ -206,9 +211,36 @@ func bordereau(t *testing.T, w *apptest.World, month string, known time.Time) st
 		if err != nil {
 			t.Fatal(err)
 		}
+		totalsAreThoseOfRows(t, w, report)
 		if err := write(report); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return out.String()
+}
+
+// totalsAreThoseOfRows: the totals that the database adds up are the sums of the rows, one by one.
+func totalsAreThoseOfRows(t *testing.T, w *apptest.World, report reports.Bordereau) {
+	t.Helper()
+	var wanted []reports.BordereauTotal
+	for row, err := range report.Rows {
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(wanted, func(x reports.BordereauTotal) bool { return x.Kind == row.Kind && x.Currency == row.Settlement })
+		if i < 0 {
+			i, wanted = len(wanted), append(wanted, reports.BordereauTotal{Kind: row.Kind, Currency: row.Settlement})
+		}
+		wanted[i].Rows, wanted[i].Net, wanted[i].Tax = wanted[i].Rows+1, wanted[i].Net+row.Amount, wanted[i].Tax+row.Tax
+	}
+	slices.SortFunc(wanted, func(a, b reports.BordereauTotal) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(string(a.Currency), string(b.Currency)))
+	})
+	got, err := w.App.Bordereaux.Totals(t.Context(), w.Actor, report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got)+len(wanted) > 0 {
+		apptest.Same(t, "totals", got, wanted)
+	}
 }

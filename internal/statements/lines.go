@@ -186,6 +186,34 @@ func BordereauAfter(
 	return list, err
 }
 
+// PremiumSum counts the premium lines of a bordereau that are alike, and so have the same tax.
+type PremiumSum struct {
+	Kind     string
+	Currency money.Currency
+	PolicyID int64
+	Amount   int64 // of each line, in minor units
+	Lines    int64
+}
+
+// BordereauSums calls each for the lines that BordereauAfter reads from the beginning on, those that are alike at once. It goes
+// through all of them.
+func BordereauSums(tx *db.Tx, siteID int64, from, until, known time.Time, each func(PremiumSum) error) error {
+	if err := tx.Long(); err != nil {
+		return err
+	}
+	return tx.Each(`SELECT kind, currency, policy_id, amount, COUNT(*) FROM premium_lines
+		WHERE site_id = $1 AND recorded_at >= $2 AND recorded_at < $3 AND recorded_at <= $4 AND NOT simulated
+		GROUP BY kind, currency, policy_id, amount ORDER BY kind, currency, policy_id, amount`,
+		[]any{siteID, db.Micros(from), db.Micros(until), db.Micros(known)},
+		func(scan func(dest ...any) error) error {
+			var s PremiumSum
+			if err := scan(&s.Kind, &s.Currency, &s.PolicyID, &s.Amount, &s.Lines); err != nil {
+				return err
+			}
+			return each(s)
+		})
+}
+
 func scanBordereauLine(scan func(dest ...any) error) (protection.BordereauLine, error) {
 	var l protection.BordereauLine
 	var recorded, effective, cover int64

@@ -4,39 +4,40 @@ import (
 	"cmp"
 	"slices"
 
-	"holdfast/internal/money"
 	"holdfast/internal/reports"
 	"holdfast/internal/web/shell"
 )
 
-// Bounds of a bordereau on a page. The API and the command line give all rows.
+// Bounds of a bordereau on a page. The API and the command line give all rows; the totals are those of all rows everywhere.
 const (
-	bordereauRows  = 10_000 // that are added up, and that a file has
+	bordereauRows  = 10_000 // that a file has
 	bordereauShown = 50
+	bordereauAhead = 1_000 // that are read at once
 )
-
-// bordereauSum adds up the rows of one kind in one currency, in minor units.
-type bordereauSum struct {
-	kind     string
-	currency money.Currency
-	rows     int64
-	net, tax int64
-}
 
 // bordereau shows the premium bordereau of a month with its totals, and gives it as a file. What it says of the contract is a setting of
 // the site.
 func (p *pages) bordereau(v *shell.Visit) error {
 	form := shell.Filled("period", cmp.Or(v.Query("period"), v.Now().Format("2006-01")))
-	report, err := p.app.Bordereaux.Premium(v.R.Context(), v.Actor, reports.BordereauQuery{Month: form.Get("period")})
+	most := bordereauShown
+	if v.Format() != "" {
+		most = bordereauRows
+	}
+	report, err := p.app.Bordereaux.Premium(v.R.Context(), v.Actor, reports.BordereauQuery{
+		Month: form.Get("period"), Ahead: min(most+1, bordereauAhead),
+	})
 	t := shell.Table{
 		Name: "bordereau-" + form.Get("period"), Caption: "Rows of the bordereau", Columns: bordereauColumns,
 		Empty: shell.Empty{Title: "No premium was booked in this month", Text: "Each premium, return of premium and minimum that is recorded in the month is a row."},
 	}
-	var sums []bordereauSum
+	var sums []reports.BordereauTotal
 	if ok, err := v.Took(form, err); err != nil {
 		return err
 	} else if ok {
-		if sums, err = readBordereau(report, &t); err != nil {
+		if sums, err = p.app.Bordereaux.Totals(v.R.Context(), v.Actor, report); err != nil {
+			return err
+		}
+		if err = readBordereau(report, &t, most); err != nil {
 			return err
 		}
 	}
@@ -47,8 +48,8 @@ func (p *pages) bordereau(v *shell.Visit) error {
 			return err
 		}
 	}
-	more := len(made.Rows) > bordereauShown
-	made.Rows = made.Rows[:min(len(made.Rows), bordereauShown)]
+	more := t.More
+	made.More = false // the list has no second page: a file has more
 	totals, err := totalsTable(v, report, sums)
 	if err != nil {
 		return err
@@ -63,7 +64,7 @@ func (p *pages) bordereau(v *shell.Visit) error {
 			Final         bool
 			AsOf          string
 			Contract      []shell.Fact
-		}{form, totals, made, more, t.More, len(form.Problems) == 0, report.Final, shell.Day(report.AsOf), contractFacts(report.Contract)},
+		}{form, totals, made, more, rowsOf(sums) > bordereauRows, len(form.Problems) == 0, report.Final, shell.Day(report.AsOf), contractFacts(report.Contract)},
 	})
 }
 
@@ -77,23 +78,17 @@ var bordereauColumns = []shell.Column{
 	{Name: "line", Title: "Line", Figure: true, Hidden: true},
 }
 
-// readBordereau fills the table, and adds up the rows by kind and currency.
-func readBordereau(report reports.Bordereau, t *shell.Table) (sums []bordereauSum, err error) {
+// readBordereau fills the table with the first rows.
+func readBordereau(report reports.Bordereau, t *shell.Table, most int) error {
 	year := yearText(report.Contract)
 	for row, err := range report.Rows {
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if len(t.Rows) == bordereauRows {
+		if len(t.Rows) == most {
 			t.More = true
 			break
 		}
-		i := slices.IndexFunc(sums, func(s bordereauSum) bool { return s.kind == row.Kind && s.currency == row.Settlement })
-		if i < 0 {
-			sums = append(sums, bordereauSum{kind: row.Kind, currency: row.Settlement})
-			i = len(sums) - 1
-		}
-		sums[i].rows, sums[i].net, sums[i].tax = sums[i].rows+1, sums[i].net+row.Amount, sums[i].tax+row.Tax
 		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
 			shell.Words(report.Contract.Reference), shell.Words(year), shell.AtInstant(row.RecordedAt), shell.Words(row.Merchant),
 			shell.Words(shell.Say(row.Kind)), shell.Sum(row.Insured, row.Original), shell.Sum(row.InsuredValue, row.Settlement),
@@ -101,19 +96,27 @@ func readBordereau(report reports.Bordereau, t *shell.Table) (sums []bordereauSu
 			shell.Sum(row.Gross(), row.Settlement), shell.Ident(row.LineID),
 		}})
 	}
-	return sums, nil
+	return nil
+}
+
+// rowsOf is how many rows the totals stand for.
+func rowsOf(sums []reports.BordereauTotal) (rows int64) {
+	for _, s := range sums {
+		rows += s.Rows
+	}
+	return rows
 }
 
 // sumFacts are the totals as a mail says them.
-func sumFacts(sums []bordereauSum) (facts []shell.Fact) {
+func sumFacts(sums []reports.BordereauTotal) (facts []shell.Fact) {
 	for _, s := range sums {
-		facts = append(facts, shell.Fact{Text: shell.Say(s.kind) + ", net premium", Value: shell.Money(s.net, s.currency)})
+		facts = append(facts, shell.Fact{Text: shell.Say(s.Kind) + ", net premium", Value: shell.Money(s.Net, s.Currency)})
 	}
 	return facts
 }
 
 // totalsTable has a row for each kind, and one for each currency with the commission on its net premium, rounded once.
-func totalsTable(v *shell.Visit, report reports.Bordereau, sums []bordereauSum) (*shell.Table, error) {
+func totalsTable(v *shell.Visit, report reports.Bordereau, sums []reports.BordereauTotal) (*shell.Table, error) {
 	t := shell.Table{
 		Name: "totals", Bare: true, Caption: "Totals",
 		Columns: []shell.Column{
@@ -122,29 +125,29 @@ func totalsTable(v *shell.Visit, report reports.Bordereau, sums []bordereauSum) 
 			{Name: "commission", Title: "Commission", Figure: true}, {Name: "due", Title: "Gross less commission", Figure: true},
 		},
 	}
-	var all []bordereauSum
+	var all []reports.BordereauTotal
 	for _, s := range sums {
-		t.Rows = append(t.Rows, shell.Row{Cells: append(s.cells(shell.Say(s.kind)), shell.Cell{}, shell.Cell{})})
-		i := slices.IndexFunc(all, func(a bordereauSum) bool { return a.currency == s.currency })
+		t.Rows = append(t.Rows, shell.Row{Cells: append(totalCells(s, shell.Say(s.Kind)), shell.Cell{}, shell.Cell{})})
+		i := slices.IndexFunc(all, func(a reports.BordereauTotal) bool { return a.Currency == s.Currency })
 		if i < 0 {
-			all = append(all, bordereauSum{currency: s.currency})
+			all = append(all, reports.BordereauTotal{Currency: s.Currency})
 			i = len(all) - 1
 		}
-		all[i].rows, all[i].net, all[i].tax = all[i].rows+s.rows, all[i].net+s.net, all[i].tax+s.tax
+		all[i].Rows, all[i].Net, all[i].Tax = all[i].Rows+s.Rows, all[i].Net+s.Net, all[i].Tax+s.Tax
 	}
 	for _, s := range all {
-		part, err := report.Commission(s.net)
+		part, err := report.Commission(s.Net)
 		if err != nil {
 			return nil, err
 		}
-		cells := append(s.cells("All in "+string(s.currency)), shell.Sum(part, s.currency), shell.Sum(s.net+s.tax-part, s.currency))
+		cells := append(totalCells(s, "All in "+string(s.Currency)), shell.Sum(part, s.Currency), shell.Sum(s.Gross()-part, s.Currency))
 		t.Foot = append(t.Foot, shell.Row{Cells: cells})
 	}
 	return v.Table(t), nil
 }
 
-func (s bordereauSum) cells(name string) []shell.Cell {
+func totalCells(s reports.BordereauTotal, name string) []shell.Cell {
 	return []shell.Cell{
-		shell.Words(name), shell.Number(s.rows), shell.Sum(s.net, s.currency), shell.Sum(s.tax, s.currency), shell.Sum(s.net+s.tax, s.currency),
+		shell.Words(name), shell.Number(s.Rows), shell.Sum(s.Net, s.Currency), shell.Sum(s.Tax, s.Currency), shell.Sum(s.Gross(), s.Currency),
 	}
 }
