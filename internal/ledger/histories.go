@@ -14,9 +14,6 @@ import (
 // report, however many allocations there are.
 const historiesPerPage = 1000
 
-// bookingsPerPage is how many bookings are read at once with their allocations. Most have few.
-const bookingsPerPage = 500
-
 // Histories calls each for every allocation of the site that was paid up to the end of a day, in order of their ids. Each
 // has its terms and events that took effect by then, as known at an instant. If channels are given, it reads theirs only.
 // Simulated allocations are in no total and are left out. A page of allocations is read by one query, their terms by a
@@ -114,33 +111,6 @@ func HistoriesBetween(
 		}
 	}
 	return nil
-}
-
-// HistoriesOfChannel calls each for every allocation of a channel that was paid up to the end of a day, as Histories gives them, but
-// in order of bookings: it reads the bookings of the channel and what belongs to them, and nothing of other channels.
-func HistoriesOfChannel(
-	tx *db.Tx, siteID, channelID int64, day civil.Day, known time.Time, each func(protection.History) error,
-) error {
-	if err := tx.Long(); err != nil {
-		return err
-	}
-	for after := int64(0); ; {
-		ids, err := db.Ids(tx, `SELECT id FROM bookings WHERE site_id = $1 AND channel_id = $2 AND id > $3 ORDER BY id LIMIT $4`,
-			siteID, channelID, after, bookingsPerPage)
-		if err != nil || len(ids) == 0 {
-			return err
-		}
-		list, err := historiesIn(tx, siteID, "a.booking_id", ids, day, known, []int64{channelID})
-		if err != nil {
-			return err
-		}
-		for _, h := range list {
-			if err := each(h); err != nil {
-				return err
-			}
-		}
-		after = ids[len(ids)-1]
-	}
 }
 
 // historiesIn gives the allocations with the given ids in a column.

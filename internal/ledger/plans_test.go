@@ -46,8 +46,9 @@ func TestPositionsGoFromRowToRow(t *testing.T) {
 	}
 }
 
-// TestHistoriesOfAChannelGoByItsBookings: SQLite reads the allocations of the bookings, and not all of the site in order.
-func TestHistoriesOfAChannelGoByItsBookings(t *testing.T) {
+// TestVintagesGoByTheBookingsOfTheChannel: SQLite reads the allocations of the bookings, and not all of the site in order, and what
+// belongs to an allocation by its id.
+func TestVintagesGoByTheBookingsOfTheChannel(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	c := w.Channel(travel.ModeProtectionOnly, "GBP")
@@ -57,16 +58,26 @@ func TestHistoriesOfAChannelGoByItsBookings(t *testing.T) {
 	found := 0
 	ran := dbtest.Reading(dbtest.Statements(w.Core.Store, func() {
 		dbtest.Read(t, w.Core.Store, func(tx *db.Tx) error {
-			return ledger.HistoriesOfChannel(tx, w.Site.ID, c.ID, civil.DayOf(w.Now()), w.Now(), func(protection.History) error {
+			return ledger.VintagesOf(tx, w.Site.ID, c.ID, civil.DayOf(w.Now()), w.Now(), func(protection.VintagePart) error {
 				found++
 				return nil
 			})
 		})
-	}), "allocations a")
+	}), "bookings b")
 	if found != 2 || len(ran) != 1 {
-		t.Fatalf("%d histories with %d statements that read allocations", found, len(ran))
+		t.Fatalf("%d payments with %d statements that read allocations", found, len(ran))
 	}
-	if plan := dbtest.Plan(t, w.Core.Store, ran[0]); !strings.Contains(plan[0], "allocations_by_booking (site_id=? AND booking_id=?)") {
-		t.Errorf("the plan begins with %s", plan[0])
+	byID, byBooking := 0, false
+	for _, step := range dbtest.Plan(t, w.Core.Store, ran[0]) {
+		byBooking = byBooking || strings.Contains(step, "allocations_by_booking (site_id=? AND booking_id=?)")
+		if strings.Contains(step, "allocation_id=?)") {
+			byID++
+		}
+		if strings.HasPrefix(step, "SCAN") || strings.Contains(step, "TEMP B-TREE") {
+			t.Error(step)
+		}
+	}
+	if !byBooking || byID != 4 { // terms twice, premium, events
+		t.Errorf("by booking %t, %d steps by allocation", byBooking, byID)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
-	"time"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
@@ -37,9 +36,8 @@ func (v *Vintage) add(o Vintage) {
 
 // Vintages adds up allocations by the month of their payment. Its memory depends on the number of months and currencies.
 type Vintages struct {
-	day   civil.Day
-	known time.Time
-	rows  map[vintageKey]*Vintage
+	day  civil.Day
+	rows map[vintageKey]*Vintage
 }
 
 type vintageKey struct {
@@ -47,33 +45,29 @@ type vintageKey struct {
 	currency, policy money.Currency
 }
 
-// NewVintages starts a report at the end of a day, as known at an instant.
-func NewVintages(day civil.Day, known time.Time) *Vintages {
-	return &Vintages{day, known, map[vintageKey]*Vintage{}}
+// NewVintages starts a report at the end of a day.
+func NewVintages(day civil.Day) *Vintages {
+	return &Vintages{day, map[vintageKey]*Vintage{}}
 }
 
-// Add adds an allocation with its history up to the day, and all its premium lines. The error is money.ErrRange.
-func (vs *Vintages) Add(h History, lines []PremiumLine) error {
-	if h.Decision.Simulated || h.Decision.Reason == ReasonNotCardPayment || h.Paid() > vs.day {
-		return nil
-	}
-	amounts := h.AmountsAt(h.Events, vs.day, vs.known)
-	v := Vintage{Payments: 1, Amounts: amounts}
-	if amounts.ChargedBack > 0 {
+// VintagePart is a card payment with what has become of it at the moment of a report.
+type VintagePart struct {
+	Paid, LastDay    civil.Day // P and L (R5)
+	Currency, Policy money.Currency
+	Amounts                // minor units of Currency
+	Booked           int64 // all its premium, in minor units of Policy
+}
+
+// Add adds a payment. The error is money.ErrRange.
+func (vs *Vintages) Add(p VintagePart) (err error) {
+	v := Vintage{Payments: 1, Amounts: p.Amounts, Booked: p.Booked}
+	if p.ChargedBack > 0 {
 		v.Disputed = 1
 	}
-	for _, l := range lines {
-		if !l.Simulated && !l.RecordedAt.After(vs.known) && civil.DayOf(l.EffectiveAt) <= vs.day {
-			v.Booked += l.Amount
-		}
-	}
-	var err error
-	terms := TermsAt(h.Terms, vs.day, vs.known)
-	v.Earned, err = earned(v.Booked, h.Paid(), terms.LastDay, vs.day, amounts.Remaining(h.Paid(), vs.day))
-	if err != nil {
+	if v.Earned, err = earned(p.Booked, p.Paid, p.LastDay, vs.day, p.Remaining(p.Paid, vs.day)); err != nil {
 		return err
 	}
-	key := vintageKey{h.Paid().Month(), h.Currency, h.PolicyCurrency}
+	key := vintageKey{p.Paid.Month(), p.Currency, p.Policy}
 	row := at(vs.rows, key)
 	row.Month, row.Currency, row.Policy = key.month, key.currency, key.policy
 	row.add(v)

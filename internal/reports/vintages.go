@@ -31,9 +31,6 @@ type VintageReport struct {
 	Totals  []protection.Vintage
 }
 
-// vintagePage is how many allocations are read with their premium at once. It bounds the memory of the report.
-const vintagePage = 500
-
 // Vintages tells for each month of payment of a channel how much was refunded and charged back, and how much of the premium is
 // earned (R10). It reads all payments of the channel.
 func (e *Exposure) Vintages(ctx context.Context, actor auth.Actor, in VintageQuery) (VintageReport, error) {
@@ -46,44 +43,12 @@ func (e *Exposure) Vintages(ctx context.Context, actor auth.Actor, in VintageQue
 		if err := p.Err(); err != nil {
 			return report, err
 		}
-		sums := protection.NewVintages(report.AsOf, report.KnownAt)
-		if err := addVintages(tx, actor.SiteID, in.ChannelID, report, sums); err != nil {
+		sums := protection.NewVintages(report.AsOf)
+		if err := ledger.VintagesOf(tx, actor.SiteID, in.ChannelID, report.AsOf, report.KnownAt, sums.Add); err != nil {
 			return report, err
 		}
 		report.Rows, report.Totals = sums.List()
 		report.Final, err = isFinal(tx, actor.SiteID, report.KnownAt)
 		return report, err
 	})
-}
-
-// addVintages reads the allocations of a channel, and page by page their premium lines.
-func addVintages(tx *db.Tx, siteID, channelID int64, at VintageReport, sums *protection.Vintages) error {
-	var page []protection.History
-	add := func() error {
-		ids := make([]int64, len(page))
-		for i, h := range page {
-			ids[i] = h.ID
-		}
-		lines, err := ledger.PremiumOfEach(tx, siteID, ids)
-		if err != nil {
-			return err
-		}
-		for _, h := range page {
-			if err := sums.Add(h, lines[h.ID]); err != nil {
-				return err
-			}
-		}
-		page = page[:0]
-		return nil
-	}
-	err := ledger.HistoriesOfChannel(tx, siteID, channelID, at.AsOf, at.KnownAt, func(h protection.History) error {
-		if page = append(page, h); len(page) < vintagePage {
-			return nil
-		}
-		return add()
-	})
-	if err != nil {
-		return err
-	}
-	return add()
 }

@@ -5,6 +5,7 @@ import (
 
 	"holdfast/internal/apptest"
 	"holdfast/internal/civil"
+	"holdfast/internal/db"
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
@@ -85,6 +86,16 @@ func TestVintagesOfAnyHistory(t *testing.T) {
 						booked[l.Currency] += l.Amount
 					}
 				}
+				day := today - 3
+				theirs := amountsByMonth(t, w, c.ID, day)
+				for _, v := range vintages(t, w, c.ID, ledger.Moment{AsOf: &day}).Rows {
+					apptest.Same(t, v.Month+" as the histories tell it", protection.Vintage{Payments: v.Payments, Amounts: v.Amounts},
+						theirs[v.Month+string(v.Currency)])
+					delete(theirs, v.Month+string(v.Currency))
+				}
+				if len(theirs) > 0 {
+					t.Errorf("channel %d: months are missing: %v", c.ID, theirs)
+				}
 				got := map[money.Currency]int64{}
 				for _, v := range vintages(t, w, c.ID, ledger.Moment{}).Totals {
 					got[v.Policy] += v.Booked
@@ -100,4 +111,30 @@ func TestVintagesOfAnyHistory(t *testing.T) {
 			}
 		})
 	}
+}
+
+// amountsByMonth adds up the histories of a channel's card payments, by month of payment and currency.
+func amountsByMonth(t *testing.T, w *apptest.World, channel int64, day civil.Day) map[string]protection.Vintage {
+	t.Helper()
+	sums := map[string]protection.Vintage{}
+	err := w.Core.Store.Read(t.Context(), func(tx *db.Tx) error {
+		return ledger.Histories(tx, w.Site.ID, day, w.Now(), []int64{channel}, func(h protection.History) error {
+			if h.Decision.Reason == protection.ReasonNotCardPayment {
+				return nil
+			}
+			a, key := h.AmountsAt(h.Events, day, w.Now()), h.Paid().Month()+string(h.Currency)
+			sum := sums[key]
+			sum.Payments++
+			sum.Allocated += a.Allocated
+			sum.Refunded += a.Refunded
+			sum.ChargedBack += a.ChargedBack
+			sum.Reversed += a.Reversed
+			sums[key] = sum
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sums
 }
