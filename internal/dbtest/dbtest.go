@@ -3,8 +3,12 @@
 package dbtest
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -97,11 +101,26 @@ func Read(t *testing.T, store *db.DB, fn func(tx *db.Tx) error) {
 func longAgo() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // postgres makes a database on the server of package pgtest.
-var postgres = pgtest.Copies(migrate)
+var postgres = pgtest.Copies(ofThisRun(), migrate)
+
+// ofThisRun is a key that the test programs of one run have in common, and no others.
+func ofThisRun() string {
+	run := cmp.Or(os.Getenv(SharedFolder), rand.Text())
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(run)))[:16]
+}
+
+// SharedFolder names the environment variable that holds a folder for all test programs of one run. Without it each program
+// makes for itself what they could share.
+const SharedFolder = "HOLDFAST_TEST_SHARED"
 
 // migrated is the file of a new SQLite database. Copying it costs a test a hundredth of what all migrations do.
 var migrated = sync.OnceValues(func() (whole []byte, err error) {
-	folder, err := os.MkdirTemp("", "holdfast-dbtest")
+	shared := os.Getenv(SharedFolder)
+	made := filepath.Join(shared, "migrated.db")
+	if whole, err := os.ReadFile(made); shared != "" && !errors.Is(err, os.ErrNotExist) {
+		return whole, err
+	}
+	folder, err := os.MkdirTemp(shared, "holdfast-dbtest")
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +129,10 @@ var migrated = sync.OnceValues(func() (whole []byte, err error) {
 	if err := migrate("sqlite:" + path); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path)
+	if whole, err = os.ReadFile(path); err != nil || shared == "" {
+		return whole, err
+	}
+	return whole, os.Rename(path, made) // whoever makes it at the same time makes the same
 })
 
 // Numbers calls each for the numbers that a query gives.

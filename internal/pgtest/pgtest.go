@@ -4,6 +4,7 @@ package pgtest
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -27,10 +28,10 @@ func URL(t testing.TB) string {
 }
 
 // Copies gives a function like URL, whose databases are copies of one that fill has filled: a copy costs much less than
-// to fill each anew. fill gets the address of an empty database, once in a test program and only if a test needs it. It
-// leaves no connection open.
-func Copies(fill func(address string) error) func(t testing.TB) string {
-	once := sync.OnceValues(func() (template, error) { return makeTemplate(os.Getenv(Variable), fill) })
+// to fill each anew. fill gets the address of an empty database, and leaves no connection open. Programs that name what fill
+// makes by the same key, of at most 16 small letters and digits, share what the first of them has filled.
+func Copies(key string, fill func(address string) error) func(t testing.TB) string {
+	once := sync.OnceValues(func() (template, error) { return makeTemplate(os.Getenv(Variable), key, fill) })
 	return func(t testing.TB) string {
 		t.Helper()
 		s := server(t)
@@ -90,10 +91,10 @@ type template struct {
 	strategy string
 }
 
-// makeTemplate makes one of its own for each test program: a name that programs share would have to change with all that
-// fill does. No program knows when its last test has ended, so each drops what earlier ones have left: no program runs
-// for two hours. That matters only on a server that lives longer than one run.
-func makeTemplate(server string, fill func(address string) error) (template, error) {
+// makeTemplate makes the database to copy, unless another program has made it already. No program knows when the last test has
+// ended, so each drops what is two hours old: no run of the tests takes as long. That matters only on a server that lives
+// longer than one run.
+func makeTemplate(server, key string, fill func(address string) error) (made template, err error) {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, server)
 	if err != nil {
@@ -101,7 +102,6 @@ func makeTemplate(server string, fill func(address string) error) (template, err
 	}
 	defer func() { _ = conn.Close(ctx) }()
 	var seconds int64
-	made := template{}
 	err = conn.QueryRow(ctx, `SELECT extract(epoch FROM now())::bigint,
 		CASE WHEN current_setting('server_version_num')::int >= 150000 THEN ' STRATEGY file_copy' ELSE '' END`).
 		Scan(&seconds, &made.strategy)
@@ -111,15 +111,27 @@ func makeTemplate(server string, fill func(address string) error) (template, err
 	if err := dropOld(ctx, conn, seconds-2*60*60); err != nil {
 		return template{}, err
 	}
-	made.name = fmt.Sprintf("holdfast_template_%d_%s", seconds, strings.ToLower(rand.Text()))
-	address, err := addressOf(server, made.name)
+	// One that is an hour old may be dropped before this program ends.
+	err = conn.QueryRow(ctx, `SELECT datname FROM pg_database WHERE datname ~ '^holdfast_template_[0-9]+_'
+		AND split_part(datname, '_', 4) = $1 AND split_part(datname, '_', 3)::bigint > $2 LIMIT 1`, key, seconds-60*60).Scan(&made.name)
+	if err == nil || !errors.Is(err, pgx.ErrNoRows) {
+		return made, err
+	}
+	// Nobody finds it before it is full. Where two programs fill one at once, each has its own.
+	filling := fmt.Sprintf("holdfast_template_%d_filling_%s", seconds, strings.ToLower(rand.Text()))
+	address, err := addressOf(server, filling)
 	if err != nil {
 		return template{}, err
 	}
-	if _, err := conn.Exec(ctx, "CREATE DATABASE "+made.name+" TEMPLATE template0"); err != nil {
+	if _, err := conn.Exec(ctx, "CREATE DATABASE "+filling+" TEMPLATE template0"); err != nil {
 		return template{}, err
 	}
-	return made, fill(address)
+	if err := fill(address); err != nil {
+		return template{}, err
+	}
+	made.name = fmt.Sprintf("holdfast_template_%d_%s_%s", seconds, key, strings.ToLower(rand.Text()[:10]))
+	_, err = conn.Exec(ctx, "ALTER DATABASE "+filling+" RENAME TO "+made.name)
+	return made, err
 }
 
 // dropOld drops the templates made before a second.

@@ -2,7 +2,9 @@ package pgtest_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -57,7 +59,7 @@ func TestTheDatabaseGoesWithItsTest(t *testing.T) {
 
 func TestCopiesHoldWhatWasFilledInOnce(t *testing.T) {
 	filled := 0
-	database := pgtest.Copies(func(address string) error {
+	fill := func(address string) error {
 		filled++
 		conn, err := pgx.Connect(context.Background(), address)
 		if err != nil {
@@ -65,8 +67,10 @@ func TestCopiesHoldWhatWasFilledInOnce(t *testing.T) {
 		}
 		_, err = conn.Exec(context.Background(), "CREATE TABLE mine (id bigint)")
 		return errors.Join(err, conn.Close(context.Background()))
-	})
-	first, second := open(t, database(t)), open(t, database(t))
+	}
+	key := strings.ToLower(rand.Text()[:12])
+	database, another := pgtest.Copies(key, fill), pgtest.Copies(key, fill)
+	first, second := open(t, database(t)), open(t, another(t))
 	if _, err := first.Exec(context.Background(), "INSERT INTO mine VALUES (1)"); err != nil {
 		t.Fatal(err)
 	}
@@ -76,6 +80,10 @@ func TestCopiesHoldWhatWasFilledInOnce(t *testing.T) {
 	if filled != 1 {
 		t.Errorf("the database to copy was filled %d times", filled)
 	}
+	pgtest.Copies(key+"2", fill)(t)
+	if filled != 2 {
+		t.Error("another key shares what was filled in")
+	}
 }
 
 func TestTemplatesOfEarlierRunsGo(t *testing.T) {
@@ -84,12 +92,12 @@ func TestTemplatesOfEarlierRunsGo(t *testing.T) {
 	if _, err := conn.Exec(context.Background(), "CREATE DATABASE "+old+" TEMPLATE template0"); err != nil {
 		t.Fatal(err)
 	}
-	database := pgtest.Copies(func(string) error { return nil })
+	database := pgtest.Copies("empty", func(string) error { return nil })
 	database(t)
 	if n := count(t, conn, "SELECT count(*) FROM pg_database WHERE datname = $1", old); n != 0 {
 		t.Error("a template from long ago is still there")
 	}
-	if n := count(t, conn, "SELECT count(*) FROM pg_database WHERE datname LIKE 'holdfast_template_%'"); n == 0 {
+	if n := count(t, conn, "SELECT count(*) FROM pg_database WHERE datname LIKE 'holdfast_template_%_empty_%'"); n == 0 {
 		t.Error("the template of this run is not there")
 	}
 }

@@ -29,6 +29,16 @@ func run(args []string, out io.Writer) (int, error) {
 	// Ctrl-C reaches go test, too. It then ends by itself, and this program prints its last lines.
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 
+	// Test programs share what all of them would make for themselves, such as an empty database: package dbtest says how.
+	shared, err := os.MkdirTemp("", "holdfast-tests")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = os.RemoveAll(shared) }()
+	if err := os.Setenv("HOLDFAST_TEST_SHARED", shared); err != nil {
+		return 0, err
+	}
+
 	rep := newReport(out)
 	var all sync.WaitGroup
 	lanes := parted(args, "and")
