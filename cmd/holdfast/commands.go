@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"io"
+	"reflect"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -30,7 +33,7 @@ type commandLine struct {
 	Channel  channelCmd  `cmd:"" group:"operator" help:"Channels of merchants: create, list, mode, set, gateway, secret."`
 	Supplier supplierCmd `cmd:"" group:"operator" help:"Suppliers: create, set, list, delete."`
 	Webhook  webhookCmd  `cmd:"" group:"operator" help:"Webhooks: create, set, list, delete, rotate, test, log, replay."`
-	Listen   listenCmd   `cmd:"" group:"operator" help:"Forward the events of a sandbox to a program on this machine."`
+	Forward  listenCmd   `cmd:"" name:"listen" group:"operator" help:"Forward the events of a sandbox to a program on this machine."`
 	Keys     keysCmd     `cmd:"" group:"operator" help:"Keys for logins and secrets: make, list, rotate, revoke."`
 
 	As       string        `placeholder:"USERNAME" help:"Act as this operator. The password is read from the terminal or from standard input (default: act as the program itself)."`
@@ -69,8 +72,11 @@ type commandLine struct {
 // settings only the database: the rest would be in the way.
 var settingsOf = map[string]bool{"serve": true, "demo": true, "config": true}
 
-func newParser(line *commandLine, stdout io.Writer) (*kong.Kong, error) {
+// newParser knows every command. With words it may know only the one that they begin with: to build the others takes longer
+// than most commands do.
+func newParser(line *commandLine, stdout io.Writer, words ...string) (*kong.Kong, error) {
 	return kong.New(line,
+		kong.IgnoreFields(others(words)...),
 		kong.Name("holdfast"),
 		kong.Description("Chargeback protection for travel payments: keeps bookings and payments, and says what is protected."),
 		kong.Writers(stdout, stdout),
@@ -86,6 +92,27 @@ func newParser(line *commandLine, stdout io.Writer) (*kong.Kong, error) {
 			{Key: "settings", Title: "Settings (each is an environment variable, too)"},
 		}),
 	)
+}
+
+// others is a pattern of the fields of all commands but the one that words begin with. Where they begin with none there is no
+// pattern. It fits fields of Config, too, so that a command's field has none of their names.
+func others(words []string) (pattern []string) {
+	var names []string
+	found := false
+	for field := range reflect.TypeFor[commandLine]().Fields() {
+		if _, command := field.Tag.Lookup("cmd"); !command {
+			continue
+		}
+		if len(words) > 0 && words[0] == cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name)) {
+			found = true
+		} else {
+			names = append(names, field.Name)
+		}
+	}
+	if !found {
+		return nil
+	}
+	return []string{`^commandLine\.(` + strings.Join(names, "|") + ")$"}
 }
 
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {

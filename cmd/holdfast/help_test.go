@@ -38,6 +38,31 @@ func TestEveryCommandHasAnExampleThatParses(t *testing.T) {
 	}
 }
 
+// TestACommandIsKnownWithoutTheOthers: a line that begins with a command builds that one alone. Its help says the same.
+func TestACommandIsKnownWithoutTheOthers(t *testing.T) {
+	t.Parallel()
+	help := func(words []string, known ...string) string {
+		var line commandLine
+		var said bytes.Buffer
+		parser, err := newParser(&line, &said, known...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parser.Exit = func(int) {}
+		_, _ = parser.Parse(append(words, "--help")) // a command without its arguments is an error, after the help
+		return said.String()
+	}
+	for _, command := range []string{"serve", "token create", "listen"} {
+		words := strings.Fields(command)
+		if alone, whole := help(words, words...), help(words); alone != whole || !strings.Contains(whole, "Usage: holdfast "+command) {
+			t.Errorf("the help of %s is\n%s\nand among the others\n%s", command, alone, whole)
+		}
+		if alone := help(nil, words...); strings.Contains(alone, "\n  exposure ") {
+			t.Errorf("with %s, other commands are built: %s", command, alone)
+		}
+	}
+}
+
 func TestCompletion(t *testing.T) {
 	for words, want := range map[string]string{
 		"":                                  "serve demo migrate backup restore config version help completion site",

@@ -50,7 +50,7 @@ func main() {
 // run is the program without its process, so that tests can call it. It returns the exit code.
 func run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	var line commandLine
-	parser, err := newParser(&line, stdout)
+	parser, err := newParser(&line, stdout, args...)
 	if err != nil {
 		fmt.Fprintf(stderr, "holdfast: %v\n", err)
 		return exitFailure
