@@ -13,6 +13,7 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
+	"holdfast/internal/fx"
 	"holdfast/internal/ledger"
 	"holdfast/internal/limits"
 	"holdfast/internal/money"
@@ -131,9 +132,11 @@ func (m *maker) play(ctx context.Context, book []travel.ImportedPayment, at time
 	return err
 }
 
-// addRates adds the made-up rates of the days up to today.
-func (m *maker) addRates(ctx context.Context) (err error) {
-	m.world.Rates, err = m.app.Rates.Add(ctx, m.actor, Rates(m.world.Today))
+// addRates adds the made-up rates of the days up to today, each once.
+func (m *maker) addRates(ctx context.Context) error {
+	later := slices.DeleteFunc(Rates(m.world.Today), func(f fx.Fixing) bool { return f.Day <= m.rated })
+	m.rated = m.world.Today
+	_, err := m.app.Rates.Add(ctx, m.actor, later)
 	return err
 }
 

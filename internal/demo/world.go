@@ -13,7 +13,6 @@ import (
 	"holdfast/internal/fault"
 	"holdfast/internal/merchants"
 	"holdfast/internal/money"
-	"holdfast/internal/rates"
 	"holdfast/internal/takeover"
 	"holdfast/internal/travel"
 )
@@ -42,7 +41,6 @@ type World struct {
 	Proposal int64       // on Live, what waits for a second operator; 0: nothing
 	Today    civil.Day   // by the site's clock
 	Channels []travel.Channel
-	Rates    rates.RatesReport
 	Book     takeover.ImportReport // what this start loaded; zero if it loaded nothing
 }
 
@@ -69,9 +67,11 @@ type maker struct {
 	actor auth.Actor // on the site
 	admin auth.User
 	isNew bool // this start made the site
-	// back is how far the program's clock is set back, and loaded how many rows of the book are in.
+	// back is how far the program's clock is set back, loaded how many rows of the book are in, and rated the last day whose
+	// rates are.
 	back     time.Duration
 	loaded   int
+	rated    civil.Day
 	operator auth.User          // proposes on the live site
 	supplied map[string][]int64 // ids of the suppliers by country
 }
