@@ -28,6 +28,9 @@ import (
 type Config struct {
 	Database string `default:"sqlite:holdfast-data/holdfast.db" env:"HOLDFAST_DATABASE" placeholder:"URL" help:"The database: sqlite:PATH or postgres://… (default: sqlite:holdfast-data/holdfast.db)."`
 
+	Replica       string        `env:"HOLDFAST_REPLICA" placeholder:"URL" help:"A standby of the PostgreSQL, postgres://…, from which long reports are read (default: none)."`
+	ReplicaMaxLag time.Duration `name:"replica-max-lag" default:"10s" env:"HOLDFAST_REPLICA_MAX_LAG" placeholder:"DURATION" help:"How far the standby may be behind, 10m at most (default: 10s). Further behind, the database itself is read."`
+
 	Listen  string `default:"127.0.0.1:8080" env:"HOLDFAST_LISTEN" placeholder:"ADDRESS" help:"Address and port to serve on (default: 127.0.0.1:8080). Port 0 means any free port."`
 	BaseURL string `name:"base-url" env:"HOLDFAST_BASE_URL" placeholder:"URL" help:"Address that clients use to reach the service (default: made from --listen)."`
 
@@ -121,6 +124,9 @@ func (c Config) Validate() error {
 	if c.UploadTimeout <= 0 || c.UploadTimeout > 30*time.Minute {
 		return errors.New("--upload-timeout must be more than 0, and 30m at most")
 	}
+	if c.ReplicaMaxLag <= 0 || c.ReplicaMaxLag > 10*time.Minute {
+		return errors.New("--replica-max-lag must be more than 0, and 10m at most")
+	}
 	if _, err := c.transport(); err != nil {
 		return err
 	}
@@ -169,7 +175,7 @@ func (c Config) baseURL(addr net.Addr) string {
 // the names under which drivers and services take secrets.
 var shownParameters = []string{
 	"sslmode", "application_name", "connect_timeout", "target_session_attrs", "search_path", "timezone", "client_encoding",
-	"dbname", "host", "port", "sslnegotiation", "sslrootcert", "channel_binding", "mode", "cache",
+	"dbname", "host", "port", "sslnegotiation", "sslrootcert", "channel_binding", "mode", "cache", "default_query_exec_mode",
 }
 
 // masked hides the secrets inside an address: the password, what stands behind it, and each parameter that is not known to
@@ -249,6 +255,11 @@ func (p *program) show(flag *kong.Flag) string {
 	switch flag.Name {
 	case "database":
 		return masked(p.Database)
+	case "replica":
+		if p.Replica == "" {
+			return "(none)"
+		}
+		return masked(p.Replica)
 	case "ecb-url":
 		return masked(p.ECBURL)
 	case "tokenizer-test-url":

@@ -82,6 +82,11 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 		pages.Checkout = checkout.Path
 	}
 	p.db.SetLane(db.Lane{Lifetime: reportTimeout})
+	if p.Replica != "" {
+		if err := p.db.ReadReportsFrom(p.Replica, p.ReplicaMaxLag); err != nil {
+			return fmt.Errorf("--replica: %w", err)
+		}
+	}
 	spareThreads()
 	p.pages = web.New(pages)
 	service := api.New(p.app, p.core, cfg)

@@ -34,6 +34,7 @@ func parts() []part {
 		{"backups", "backups are made while clients write, killed, and put on a full disk; each is restored", time.Hour, backups},
 		{"failover", "the primary of PostgreSQL is lost while clients write, and its standby takes over", time.Hour, failover},
 		{"patroni", "the same with Patroni and etcd: switchovers and fail-overs", time.Hour, patroni},
+		{"replica", "long reports are read from a standby, which is stopped or kept from following", time.Hour, replica},
 		{"pgbouncer", "PostgreSQL is reached through PgBouncer in transaction mode", time.Hour, pgbouncer},
 		{"faults", "disk, descriptors, files and PostgreSQL are taken away and given back", 20 * time.Minute, faults},
 		{"load", "large bodies, crowds of callers, long reports and logins, all at once", 20 * time.Minute, load},

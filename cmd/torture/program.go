@@ -57,6 +57,7 @@ type house struct {
 	// descriptors bounds the open files of the program, if it is not 0; as is the user who runs it, if it is not nil.
 	descriptors int
 	as          *syscall.Credential
+	settings    []string // of its environment, such as HOLDFAST_REPLICA=…
 }
 
 // newHouse makes the folder.
@@ -96,6 +97,7 @@ func (h *house) command(ctx context.Context, args ...string) (*exec.Cmd, error) 
 	if h.database != "" {
 		cmd.Env = append(cmd.Env, "HOLDFAST_KEYS_FILE=keys")
 	}
+	cmd.Env = append(cmd.Env, h.settings...)
 	return cmd, nil
 }
 

@@ -153,7 +153,7 @@ func (s *server) trusted(host string) bool {
 
 // alive answers that the program runs.
 func (s *server) alive(c *call) error {
-	c.json(http.StatusOK, health{"ok"})
+	c.json(http.StatusOK, health{Status: "ok"})
 	return nil
 }
 
@@ -167,10 +167,11 @@ func (s *server) ready(c *call) error {
 	if err := s.core.Ready(ctx); err != nil {
 		return &fault.Error{Kind: fault.Unavailable, Message: "The database cannot be reached.", RetryAfter: time.Second, Err: err}
 	}
-	c.json(http.StatusOK, health{"ready"})
+	c.json(http.StatusOK, health{Status: "ready", Replica: s.core.Replica()})
 	return nil
 }
 
 type health struct {
-	Status string `json:"status"`
+	Status  string `json:"status"`
+	Replica string `json:"replica,omitempty"`
 }

@@ -49,19 +49,20 @@ type call struct {
 	id        int64      // in the path; 0 if the pattern has none
 	longID    bool       // the number in the path is too long for an id: nothing has it
 	requestID string
-	address   string // of the client
-	site      string // path of the site, after it was found
-	route     string // the pattern of the route
-	body      []byte // as the client sent it
-	bodyErr   error  // why it could not be read
-	door      *door  // through which it came
-	gate      *gate  // of its lane
-	caller    string // who it counts for at the gate
-	inside    bool   // it has a place there
-	refused   bool   // at the door, for want of a place
-	replayed  bool   // the answer is that of an earlier request with the same idempotency key
-	status    int    // sent to the client; 0 before
-	bytes     int    // of the body, sent so far
+	address   string   // of the client
+	site      string   // path of the site, after it was found
+	route     string   // the pattern of the route
+	body      []byte   // as the client sent it
+	bodyErr   error    // why it could not be read
+	door      *door    // through which it came
+	gate      *gate    // of its lane
+	caller    string   // who it counts for at the gate
+	inside    bool     // it has a place there
+	refused   bool     // at the door, for want of a place
+	replayed  bool     // the answer is that of an earlier request with the same idempotency key
+	lag       core.Lag // of the copy from which a report was read
+	status    int      // sent to the client; 0 before
+	bytes     int      // of the body, sent so far
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -71,6 +72,9 @@ func (c *call) WriteHeader(status int) {
 	}
 	if c.replayed {
 		c.Header().Set("Idempotent-Replayed", "true")
+	}
+	if behind := c.lag.Seconds(); behind != "" {
+		c.Header().Set("Holdfast-Replica-Lag", behind)
 	}
 	c.ResponseWriter.WriteHeader(status)
 }
@@ -91,6 +95,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Timeout)
 	defer cancel()
 	c := &call{ResponseWriter: w, ctx: ctx, address: s.clientAddress(r), requestID: s.requestID(r)}
+	c.ctx = s.core.Noting(ctx, &c.lag)
 	defer func() { s.log(c, r, s.core.Clock().Sub(began)) }()
 	defer s.recover(c)
 	s.writeCommonHeaders(c)

@@ -73,6 +73,22 @@ func Read[T any](
 	return found, err
 }
 
+// ReadReport is Read for a report whose answer says up to when it knows all: db.ReadReportFor tells where it is read. tx.Now may
+// lie some seconds back. All that the report shows is read in this one transaction.
+func ReadReport[T any](
+	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *db.Tx) (T, error),
+) (found T, err error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return found, err
+	}
+	err = c.Store.ReadReportFor(ctx, actor.Caller(), func(tx *db.Tx) (err error) {
+		goBy(tx, ClockFor(actor))
+		found, err = fn(tx)
+		return err
+	})
+	return found, err
+}
+
 // Due is what the clock brings about on a site, such as the end of authorisations. It counts as done for whoever reads,
 // whether a job has done it or not.
 type Due struct {

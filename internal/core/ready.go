@@ -24,6 +24,7 @@ type readiness struct {
 	running chan struct{} // closed when the try under way ends; nil without one
 	since   time.Time     // when the last try ended
 	err     error         // of the last try
+	looking sync.Mutex    // held by the one that looks at the copy of the database
 }
 
 // Ready returns an error when the database takes no writes. It returns within a second.
@@ -64,8 +65,24 @@ func (r *readiness) tried(c *Core) <-chan struct{} {
 		defer r.mu.Unlock()
 		r.err, r.since, r.running = err, c.Clock(), nil
 		close(done)
+		go c.lookAtReplica() // which nobody waits for
 	}()
 	return done
+}
+
+// lookAtReplica finds out how the copy stands from which reports are read. What it finds is in the next answer.
+func (c *Core) lookAtReplica() {
+	if !c.Store.Following() || !c.ready.looking.TryLock() {
+		return
+	}
+	defer c.ready.looking.Unlock()
+	c.Store.LookAtReplica(context.Background()) // it has a bound of its own
+}
+
+// Replica says in a word how the copy stands from which long reports are read: following, behind or away; "" where there is none.
+func (c *Core) Replica() string {
+	state, _ := c.Store.Replica()
+	return state.String()
 }
 
 // triedBytes is how much a try writes: as many pages of SQLite as a small change takes. PostgreSQL stores them in a few

@@ -46,7 +46,8 @@ type DB struct {
 	engine  *engine
 	clock   func() time.Time
 	read    *sql.DB
-	long    *lane // reads that go through many rows
+	long    *lane     // reads that go through many rows
+	replica *follower // nil without one
 	write   *sql.DB
 	queue   *writeQueue       // of writes that share commits: on SQLite all, on PostgreSQL the short ones
 	files   *sqlitefile.Files // SQLite only
@@ -77,6 +78,7 @@ type Tx struct {
 	work   *work
 	quick  bool // it is a read that leaves many rows to the lane of long reads
 	reads  bool // it is a read: all that it sees is stored
+	copied bool // it reads a copy: see Replica
 
 	// What a write needs that shares its transaction with others and nothing stands between them (see batch.join).
 	shared   *sharedRows // of the batch
@@ -189,6 +191,9 @@ func (db *DB) Close() error {
 		db.queue.close()
 	}
 	err := errors.Join(db.read.Close(), db.long.pool.Close())
+	if db.replica != nil {
+		err = errors.Join(err, db.replica.Copy.Close())
+	}
 	if db.write != db.read {
 		err = errors.Join(err, db.write.Close())
 	}
@@ -253,9 +258,19 @@ func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error { return db
 // ReadFor is Read for a caller, by a name that tells callers apart. The lane of long reads bounds what one of them has in it;
 // "" is the program itself, and not bounded.
 func (db *DB) ReadFor(ctx context.Context, caller string, fn func(tx *Tx) error) error {
+	return db.readAs(ctx, caller, false, fn)
+}
+
+// ReadReportFor is ReadFor for a report that says up to when it knows all. If it is long, it is read from the copy of the
+// database that follows it, where there is one that is near enough; the Now of the transaction is then a little earlier.
+func (db *DB) ReadReportFor(ctx context.Context, caller string, fn func(tx *Tx) error) error {
+	return db.readAs(ctx, caller, true, fn)
+}
+
+func (db *DB) readAs(ctx context.Context, caller string, report bool, fn func(tx *Tx) error) error {
 	err := db.readOn(ctx, db.read, true, fn)
 	if errors.Is(err, errLong) {
-		err = db.readLong(ctx, caller, fn)
+		err = db.readLong(ctx, caller, report, fn)
 	}
 	return db.outward(err)
 }

@@ -94,7 +94,7 @@ func (db *DB) ReadSlowly(ctx context.Context, fn func(tx *Tx) error) error {
 }
 
 // readLong runs fn in the lane of long reads, when it is its turn.
-func (db *DB) readLong(ctx context.Context, caller string, fn func(tx *Tx) error) error {
+func (db *DB) readLong(ctx context.Context, caller string, report bool, fn func(tx *Tx) error) error {
 	l := db.long
 	if err := l.count(caller); err != nil {
 		return err
@@ -109,6 +109,9 @@ func (db *DB) readLong(ctx context.Context, caller string, fn func(tx *Tx) error
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, l.Lifetime)
 		defer cancel()
+	}
+	if report && db.replica != nil && db.replica.read(ctx, fn) {
+		return nil
 	}
 	err := db.readOn(ctx, l.pool, false, fn)
 	if err != nil && ctx.Err() != nil && given.Err() == nil && fault.KindOf(err) == fault.Internal {

@@ -140,6 +140,18 @@ func postgresCode(err error) string {
 
 // openPostgres opens the pool and tries one connection.
 func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB, error) {
+	db, err := postgresAt(url, clock)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.read.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("the database cannot be used: %w", err), db.Close())
+	}
+	return db, nil
+}
+
+// postgresAt is openPostgres, but it connects when somebody reads or writes.
+func postgresAt(url string, clock func() time.Time) (*DB, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("the address of the database cannot be read: %w", err)
@@ -164,9 +176,6 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB,
 	pool.SetMaxOpenConns(postgresConns)
 	pool.SetMaxIdleConns(postgresConns)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
-	if err := pool.PingContext(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("the database cannot be used: %w", err), pool.Close())
-	}
 	// Long reads have connections of their own, which are opened when the first one comes.
 	long := stdlib.OpenDB(*config)
 	long.SetConnMaxIdleTime(5 * time.Minute)

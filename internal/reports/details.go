@@ -79,7 +79,7 @@ func (g *pager[R, T]) end(err error) (travel.List[T], error) {
 // Details lists the allocations and bookings behind a report, a page of them, in order of bookings and payments. They add
 // up to the figures of the report of the same query.
 func (e *Exposure) Details(ctx context.Context, actor auth.Actor, in DetailsQuery) (report DetailsReport, err error) {
-	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report DetailsReport, err error) {
+	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (report DetailsReport, err error) {
 		pages := pager[DetailsReport, protection.Detail]{page: in.Page}
 		if report, err = in.each(tx, actor.SiteID, pages.add); err == nil || errors.Is(err, errEnough) {
 			report.Items, err = pages.end(err)
@@ -164,7 +164,7 @@ func (in DetailsQuery) each(
 func (e *Exposure) MovementDetails(
 	ctx context.Context, actor auth.Actor, in MovementQuery, page travel.Page,
 ) (report MovementDetailsReport, err error) {
-	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report MovementDetailsReport, err error) {
+	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (report MovementDetailsReport, err error) {
 		pages := pager[MovementDetailsReport, protection.MovementDetail]{page: page}
 		if report, err = in.each(tx, actor.SiteID, pages.add); err == nil || errors.Is(err, errEnough) {
 			report.Items, err = pages.end(err)

@@ -61,7 +61,7 @@ func (in EstimateQuery) exposure() ExposureQuery {
 
 // Model estimates exposure from card turnover alone, and compares that with the actual exposure of the same channels.
 func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery) (ModelReport, error) {
-	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report ModelReport, err error) {
+	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (report ModelReport, err error) {
 		site, err := merchants.Site(tx, actor.SiteID)
 		if err != nil {
 			return report, err
@@ -112,7 +112,7 @@ func (in EstimateQuery) bands() protection.Bands {
 
 // WhatIf says what is lost if channels fail at the end of a day: those of the query, or all if it names none.
 func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuery) (WhatIfReport, error) {
-	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report WhatIfReport, err error) {
+	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (report WhatIfReport, err error) {
 		site, err := merchants.Site(tx, actor.SiteID)
 		if err != nil {
 			return report, err

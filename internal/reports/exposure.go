@@ -48,7 +48,7 @@ type ExposureReport struct {
 
 // Report computes an exposure report. It may be shared with other callers: nobody may change it.
 func (e *Exposure) Report(ctx context.Context, actor auth.Actor, in ExposureQuery) (ExposureReport, error) {
-	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (ExposureReport, error) {
+	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (ExposureReport, error) {
 		return keep(tx, e, actor.SiteID, "exposure", in, func() (report ExposureReport, err error) {
 			site, q, err := in.on(tx, actor.SiteID)
 			if err != nil {

@@ -29,6 +29,7 @@ type kept struct {
 	mu    sync.Mutex
 	sites map[int64]*keptOf
 	bytes int
+	last  map[int64]ledger.Version // of each site, as it was read last from the database itself
 }
 
 type keptOf struct {
@@ -53,6 +54,21 @@ type question struct {
 type answer struct {
 	report      any
 	from, until time.Time
+}
+
+// current notes the version of a site that the database itself has, or, of a copy, reports whether that is the one which was
+// noted. What a copy has of an earlier version is right for that, and would push out what is kept of the version that counts.
+func (k *kept) current(siteID int64, v ledger.Version, copied bool) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if copied {
+		return k.last[siteID] == v
+	}
+	if k.last == nil || len(k.last) >= keptSites {
+		k.last = map[int64]ledger.Version{}
+	}
+	k.last[siteID] = v
+	return true
 }
 
 // get finds an answer that is right now.
@@ -134,6 +150,9 @@ func keep[T any, R interface {
 	v, err := ledger.VersionOf(tx, siteID)
 	if err != nil || v.ClockAhead != core.ClockOfTx.Of(tx).Ahead.Microseconds() {
 		return fresh() // the clock was moved since the caller's was read, or there is no such site, which the report says
+	}
+	if !e.kept.current(siteID, v, tx.OfCopy()) {
+		return fresh()
 	}
 	q := in.question(kind, tx.Now)
 	if found, ok := e.kept.get(siteID, v, q, tx.Now); ok {

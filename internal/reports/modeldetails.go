@@ -28,7 +28,7 @@ type ModelDetailsReport struct {
 func (e *Exposure) ModelDetails(
 	ctx context.Context, actor auth.Actor, in EstimateQuery, page travel.Page,
 ) (report ModelDetailsReport, err error) {
-	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report ModelDetailsReport, err error) {
+	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (report ModelDetailsReport, err error) {
 		pages := pager[ModelDetailsReport, protection.ModelDetail]{page: page}
 		if report, err = in.each(tx, actor.SiteID, pages.add); err == nil || errors.Is(err, errEnough) {
 			report.Items, err = pages.end(err)

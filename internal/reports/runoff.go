@@ -102,7 +102,7 @@ func onDay[R any](
 // RunOff computes how much is still at risk on each later day, if nothing happens and time passes (R8). The report may be shared
 // with other callers: nobody may change it.
 func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuery) (RunOffReport, error) {
-	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (RunOffReport, error) {
+	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (RunOffReport, error) {
 		return keep(tx, e, actor.SiteID, "run-off", in, func() (report RunOffReport, err error) {
 			report.RunOffReport, report.Final, err = onDay(tx, actor.SiteID, in,
 				func(site travel.Site, q protection.ReportQuery, rates *fx.Table) (protection.RunOffReport, error) {
@@ -120,7 +120,7 @@ func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuer
 // Ageing computes how much of the exposure is delivered how soon (R8). The report may be shared with other callers: nobody may
 // change it.
 func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuery) (AgeingReport, error) {
-	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (AgeingReport, error) {
+	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (AgeingReport, error) {
 		return keep(tx, e, actor.SiteID, "ageing", in, func() (report AgeingReport, err error) {
 			report.AgeingReport, report.Final, err = onDay(tx, actor.SiteID, in,
 				func(site travel.Site, q protection.ReportQuery, rates *fx.Table) (protection.AgeingReport, error) {
@@ -137,7 +137,7 @@ func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuer
 
 // Movement computes why the exposure on two days differs, line by line (R8).
 func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQuery) (MovementReport, error) {
-	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report MovementReport, err error) {
+	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (report MovementReport, err error) {
 		site, q, err := in.movement(tx, actor.SiteID)
 		if err != nil {
 			return report, err

@@ -27,6 +27,8 @@ type SystemReport struct {
 	Moved   []MovedClock
 	// Of the process that was asked, since it started.
 	Work       db.Work
+	Replica    db.ReplicaState // from which long reports are read
+	Following  bool            // there is one
 	Goroutines int
 }
 
@@ -70,6 +72,7 @@ func (s *System) Report(ctx context.Context, actor auth.Actor) (report SystemRep
 	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
 		report = SystemReport{At: tx.Now, Engine: s.Store.Engine(), LastECB: civil.NoDay}
 		report.Work, report.Goroutines = s.Store.Work(), runtime.NumGoroutine()
+		report.Replica, report.Following = s.Store.Replica()
 		if report.Bytes, err = tx.Size(); err != nil {
 			return err
 		}

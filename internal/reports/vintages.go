@@ -34,7 +34,7 @@ type VintageReport struct {
 // Vintages tells for each month of payment of a channel how much was refunded and charged back, and how much of the premium is
 // earned (R10). It reads all payments of the channel.
 func (e *Exposure) Vintages(ctx context.Context, actor auth.Actor, in VintageQuery) (VintageReport, error) {
-	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report VintageReport, err error) {
+	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (report VintageReport, err error) {
 		p := in.Problems.Clone()
 		report.AsOf, report.KnownAt = in.Complete(tx.Now, &p)
 		if err := merchants.CheckChannels(tx, actor.SiteID, []int64{in.ChannelID}, &p); err != nil {

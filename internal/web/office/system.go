@@ -29,7 +29,7 @@ func (p *pages) system(v *shell.Visit) error {
 	facts := []shell.Fact{
 		{Text: "Version", Value: p.frame.Version}, {Text: "Profile", Value: shell.Say(p.frame.Profile)}, {Text: "Address", Value: p.frame.Base},
 		{Text: "Database", Value: engine}, {Text: "Size", Value: size(s.Bytes), Figure: true}, {Text: "Last migration", Value: s.Schema},
-		lastRates(s.LastECB, civil.DayOf(s.At)), mails, {Text: "Read at", Value: shell.Instant(s.At)},
+		lastRates(s.LastECB, civil.DayOf(s.At)), mails, standby(s), {Text: "Read at", Value: shell.Instant(s.At)},
 	}
 	return v.Show(p.Pages, "system.html", shell.Page{
 		Title: "System", Menu: "/system", Acts: []shell.Link{{Text: "Check the book", Href: verifyAt, Plain: true}, {Text: "Jobs", Href: shell.Path + "/jobs", Plain: true}},
@@ -48,6 +48,27 @@ func processFacts(s reports.SystemReport) []shell.Fact {
 		{Text: "Writes run again", Value: shell.Count(s.Work.Again), Figure: true},
 		{Text: "Goroutines", Value: shell.Count(int64(s.Goroutines)), Figure: true},
 	}
+}
+
+// standby says how the copy stands from which long reports are read.
+func standby(s reports.SystemReport) shell.Fact {
+	f := shell.Fact{Text: "Standby for reports"}
+	if !s.Following {
+		return f
+	}
+	read := fmt.Sprintf("; %s reports read there, %s here instead", shell.Count(s.Replica.Reports), shell.Count(s.Replica.Instead))
+	switch state := s.Replica.String(); state {
+	case "following", "behind":
+		f.Value, f.Tone = fmt.Sprintf("%s, %s behind%s", shell.Say(state), s.Replica.Behind.Round(time.Millisecond), read), "good"
+		if state == "behind" {
+			f.Tone = "warn"
+		}
+	case "away":
+		f.Value, f.Tone = "Away"+read, "bad"
+	default:
+		f.Value, f.Tone = "Not asked yet", "warn"
+	}
+	return f
 }
 
 // size writes a number of bytes in MB.

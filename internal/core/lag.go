@@ -1,0 +1,30 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"holdfast/internal/db"
+)
+
+// Lag is how far behind the copy of the database was from which a request has read a report.
+type Lag struct{ most atomic.Int64 } // in nanoseconds, and one more; 0: no copy was read
+
+// Noting is a context under which reports note in lag how far behind the copy was, if the service has one.
+func (c *Core) Noting(ctx context.Context, lag *Lag) context.Context {
+	if !c.Store.Following() {
+		return ctx
+	}
+	return db.NotingLag(ctx, func(behind time.Duration) { lag.most.Store(max(lag.most.Load(), int64(behind)+1)) })
+}
+
+// Seconds is how far behind the copy was, such as 0.250; "" where none was read.
+func (l *Lag) Seconds() string {
+	behind := time.Duration(l.most.Load() - 1)
+	if behind < 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d.%03d", behind/time.Second, behind%time.Second/time.Millisecond)
+}

@@ -1,0 +1,79 @@
+package reports_test
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+	"holdfast/internal/ledger"
+	"holdfast/internal/reports"
+	"holdfast/internal/travel"
+)
+
+// aCopy is a copy of a world's database as it is now, which gets nothing more.
+func aCopy(t *testing.T, w *apptest.World) *db.DB {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "copy.db")
+	source, err := sql.Open("sqlite", w.URL[len("sqlite:"):])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	if _, err := source.ExecContext(t.Context(), "VACUUM INTO $1", path); err != nil {
+		t.Fatal(err)
+	}
+	return dbtest.Open(t, "sqlite:"+path, w.Now)
+}
+
+// TestReportsFromACopySayWhatTheyKnow: a report from a copy that is behind says up to when it knows all, can be asked again with
+// that, and keeps nobody from the newest figures.
+func TestReportsFromACopySayWhatTheyKnow(t *testing.T) {
+	t.Parallel()
+	w := apptest.NewWorld(t, dbtest.SQLite(t))
+	b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 70000, "2024-09-14")
+	w.Must(apptest.Report(travel.Purchase, b, 20000))
+	w.Advance(time.Minute)
+	standby, copied := aCopy(t, w), w.Now()
+	behind := func(context.Context) (time.Duration, error) { return w.Now().Sub(copied), nil }
+	w.Core.Store.Follow(db.Replica{Copy: standby, Most: time.Minute, Behind: behind})
+	reads := func() int64 {
+		is, _ := w.Core.Store.Replica()
+		return is.Reports
+	}
+	ask := func(when string, q reports.ExposureQuery, total int64, known time.Time, read int64) {
+		t.Helper()
+		if r := w.Ageing(q); r.Total != total || !r.Query.KnownAt.Equal(known) || reads() != read {
+			t.Errorf("%s: %d as known at %s, %d reads of the copy", when, r.Total, r.Query.KnownAt, reads())
+		}
+	}
+	ask("the copy has all", reports.ExposureQuery{}, 20000, w.Now(), 1)
+	ask("and was asked", reports.ExposureQuery{}, 20000, w.Now(), 1) // it is kept
+	w.Advance(20 * time.Second)
+	w.Must(apptest.Report(travel.Purchase, b, 30000))
+	w.Advance(20 * time.Second)
+	// What is kept of now stays while reports come from the copy.
+	w.RunOff(reports.ExposureQuery{})
+	ask("the copy is behind", reports.ExposureQuery{}, 20000, copied, 2)
+	ran := dbtest.Statements(w.Core.Store, func() { w.RunOff(reports.ExposureQuery{}) })
+	if len(ran) != 1 {
+		t.Errorf("after that, a report that was kept takes %d statements", len(ran))
+	}
+	if r := w.Ageing(reports.ExposureQuery{}); r.Final {
+		t.Error("it is final at the moment up to which the copy has all")
+	}
+	at := func(known time.Time) reports.ExposureQuery {
+		today := civil.DayOf(copied)
+		return reports.ExposureQuery{Moment: ledger.Moment{AsOf: &today, KnownAt: known}}
+	}
+	ask("as was known when the copy was made", at(copied), 20000, copied, 4)
+	ask("as is known now", at(w.Now()), 50000, w.Now(), 4)
+	w.Advance(time.Minute)
+	ask("the copy is too far behind", reports.ExposureQuery{}, 50000, w.Now(), 4)
+	ask("as was known then", at(copied), 20000, copied, 4)
+}
