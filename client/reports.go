@@ -57,6 +57,11 @@ func (s *Reports) MovementDetails(ctx context.Context, query MovementDetailsQuer
 	return paged[MovementDetails](ctx, s.c, s.c.resource("exposure", "movement", "details"), query, page)
 }
 
+// TrackRecord says what has become of the card payments of a channel, by the month in which they were made.
+func (s *Reports) TrackRecord(ctx context.Context, channel int64, query TrackRecordQuery) (TrackRecord, error) {
+	return get[TrackRecord](ctx, s.c, s.c.resource("channels", channel, "record"), query)
+}
+
 // AllMovementDetails goes through all of the payments behind a figure of Movement. Set KnownAt, so that all pages are
 // of one moment.
 func (s *Reports) AllMovementDetails(ctx context.Context, query MovementDetailsQuery) iter.Seq2[MovementDetail, error] {

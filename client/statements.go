@@ -45,6 +45,21 @@ func (s *Statements) LineProtection(
 	return paged[StatementLineProtection](ctx, s.c, path, query, page)
 }
 
+// Contracts reads all contracts with the underwriter, the one that begins last first.
+func (s *Statements) Contracts(ctx context.Context) ([]Contract, error) {
+	return get[[]Contract](ctx, s.c, s.c.resource("bordereaux", "contracts"), nil)
+}
+
+// Contract reads a contract with the underwriter.
+func (s *Statements) Contract(ctx context.Context, id int64, options ...CallOption) (Contract, error) {
+	return get[Contract](ctx, s.c, s.c.resource("bordereaux", "contracts", id), nil, options...)
+}
+
+// CreateContract names another contract with the underwriter: bordereaux have it from its first day on.
+func (s *Statements) CreateContract(ctx context.Context, in ContractCreate, options ...CallOption) (Contract, error) {
+	return create[Contract](ctx, s.c, s.c.resource("bordereaux", "contracts"), in, options)
+}
+
 // CSV reads the lines of a statement as a file.
 func (s *Statements) CSV(ctx context.Context, id int64, query StatementCSVQuery) ([]byte, error) {
 	return s.c.file(ctx, s.c.resource("statements", id, "csv"), query)

@@ -2,6 +2,83 @@
 
 package client
 
+// TrackRecordQuery are the parameters of the operation getTrackRecord. What is empty is left out.
+type TrackRecordQuery struct {
+	// The answer shows the end of this day. Default: today.
+	AsOf string `query:"as_of"`
+	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
+	KnownAt string `query:"known_at"`
+}
+
+// TrackRecordChannel is an answer of the API, or a part of one.
+type TrackRecordChannel struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+// TrackRecordMonth is an answer of the API, or a part of one.
+type TrackRecordMonth struct {
+	// The month of the payments.
+	Month string `json:"month"`
+	// The base currency of the payments.
+	Currencies string `json:"currencies"`
+	// How many parts of card payments.
+	Payments int64 `json:"payments"`
+	// How many of these were charged back, also where that was reversed.
+	Disputed int64 `json:"disputed"`
+	// What was paid.
+	Total int64 `json:"total"`
+	// What was refunded of it.
+	Refunded int64 `json:"refunded"`
+	// What was charged back of it.
+	ChargedBack int64 `json:"charged_back"`
+	// What came back of the chargebacks.
+	Reversed int64 `json:"reversed"`
+	// The currency of the premium.
+	PolicyCurrency string `json:"policy_currency"`
+	// The premium that the ledger has for these payments, in minor units of `policy_currency`.
+	Premium int64 `json:"premium"`
+	// The part of the premium whose risk is over.
+	Earned int64 `json:"earned"`
+}
+
+// TrackRecordTotal is an answer of the API, or a part of one.
+type TrackRecordTotal struct {
+	// The base currency of the payments.
+	Currencies string `json:"currencies"`
+	// How many parts of card payments.
+	Payments int64 `json:"payments"`
+	// How many of these were charged back, also where that was reversed.
+	Disputed int64 `json:"disputed"`
+	// What was paid.
+	Total int64 `json:"total"`
+	// What was refunded of it.
+	Refunded int64 `json:"refunded"`
+	// What was charged back of it.
+	ChargedBack int64 `json:"charged_back"`
+	// What came back of the chargebacks.
+	Reversed int64 `json:"reversed"`
+	// The currency of the premium.
+	PolicyCurrency string `json:"policy_currency"`
+	// The premium that the ledger has for these payments, in minor units of `policy_currency`.
+	Premium int64 `json:"premium"`
+	// The part of the premium whose risk is over.
+	Earned int64 `json:"earned"`
+}
+
+// TrackRecord is an answer of the API, or a part of one.
+type TrackRecord struct {
+	AsOf    Day    `json:"as_of"`
+	KnownAt string `json:"known_at"`
+	// Whether the report can no longer change.
+	Final   bool               `json:"final"`
+	Channel TrackRecordChannel `json:"channel"`
+	// In order of months, and then of currencies.
+	Months []TrackRecordMonth `json:"months"`
+	// The sums for each pair of currencies.
+	Totals []TrackRecordTotal `json:"totals"`
+}
+
 // ModelQuery are the parameters of the operation getModel. What is empty is left out.
 type ModelQuery struct {
 	// The answer shows the end of this day. Default: today.

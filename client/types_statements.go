@@ -320,3 +320,31 @@ type Bordereau struct {
 	// The sums of the rows, for each settlement currency.
 	Totals []BordereauTotal `json:"totals"`
 }
+
+// Contract is an answer of the API, or a part of one.
+type Contract struct {
+	ID int64 `json:"id"`
+	// The first day of the contract.
+	From Day `json:"from"`
+	// Such as the UMR.
+	Reference string `json:"reference"`
+	// Null if there is none.
+	YearOfAccount *int64 `json:"year_of_account"`
+	// Of the net premium, in parts per million.
+	CommissionPPM int64 `json:"commission_ppm"`
+	// Who has named it.
+	Author     string `json:"author"`
+	RecordedAt string `json:"recorded_at"`
+}
+
+// ContractCreate is an input of the API.
+type ContractCreate struct {
+	// Such as the UMR.
+	Reference string `json:"reference"`
+	// The year of account. 0 or absent for none.
+	YearOfAccount int64 `json:"year_of_account,omitzero"`
+	// Of the net premium, in parts per million. Default: 0.
+	CommissionPPM int64 `json:"commission_ppm,omitzero"`
+	// The first day. Default: today.
+	From Day `json:"from,omitzero"`
+}

@@ -66,6 +66,7 @@ type commandLine struct {
 	Collateral collateralCmd  `cmd:"" group:"money" help:"Security that merchants gave: list, add."`
 	Model      modelCmd       `cmd:"" name:"exposure-model" group:"money" help:"Estimate the exposure from card turnover alone."`
 	WhatIf     whatIfCmd      `cmd:"" name:"what-if" group:"money" help:"Show what is lost if chosen merchants fail on a day."`
+	Record     recordCmd      `cmd:"" name:"track-record" group:"money" help:"Show what has become of a merchant's card payments."`
 }
 
 // settingsOf names the commands whose help shows every setting. The help of the others shows their own flags, and of the

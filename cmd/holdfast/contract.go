@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"holdfast/internal/api"
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
 	"holdfast/internal/travel"
@@ -19,19 +20,9 @@ type bordereauContractCmd struct {
 // bordereauContractListCmd lists contracts.
 type bordereauContractListCmd struct {
 	siteFlag
-	JSON bool `name:"json" xor:"form" help:"Print JSON."`
+	JSON bool `name:"json" xor:"form" help:"Print JSON, the same as the API."`
 	CSV  bool `name:"csv" xor:"form" help:"Print CSV."`
 	orderFlags
-}
-
-// shownContract is a contract as JSON.
-type shownContract struct {
-	ID         int64  `json:"id"`
-	From       string `json:"from"`
-	Reference  string `json:"reference"`
-	Year       int64  `json:"year_of_account"`
-	Commission int64  `json:"commission_ppm"`
-	By         string `json:"recorded_by"`
 }
 
 // Run prints them.
@@ -41,9 +32,7 @@ func (c bordereauContractListCmd) Run(ctx context.Context, p *program) error {
 			all, err := p.app.Contracts.List(ctx, actor) // there are a few: one page has them all
 			return travel.List[travel.Contract]{Items: all, Total: int64(len(all))}, err
 		},
-		shape: func(o travel.Contract) any {
-			return shownContract{o.ID, o.FromDay.String(), o.Reference, o.Year, o.CommissionPPM, o.RecordedBy}
-		},
+		shape:   api.ShowContract,
 		columns: columnsOf("id from reference year_of_account commission_ppm by"),
 		row: func(o travel.Contract) []cell {
 			return []cell{ident(o.ID), dayCell(o.FromDay), words(o.Reference), maybeIdent(o.Year), count(o.CommissionPPM), words(o.RecordedBy)}
@@ -65,7 +54,7 @@ type bordereauContractSetCmd struct {
 	siteFlag
 	Reference  string  `arg:"" help:"Reference of the contract, such as the UMR."`
 	Year       int64   `placeholder:"YYYY" field:"year_of_account" help:"Year of account (default: none)."`
-	Commission string  `default:"0" placeholder:"PERCENT" field:"commission" help:"Commission on the net premium in percent, such as 12.5 (default: 0)."`
+	Commission string  `default:"0" placeholder:"PERCENT" field:"commission_ppm" help:"Commission on the net premium in percent, such as 12.5 (default: 0)."`
 	From       dayFlag `placeholder:"YYYY-MM-DD" help:"From this day (default: today). A month has the contract of its last day."`
 }
 
@@ -92,7 +81,7 @@ func percentFlag(text string) (ppm int64, err error) {
 	whole, part, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseUint(whole+(part + "0000")[:4], 10, 40)
 	if err != nil || len(part) > 4 || whole == "" {
-		return 0, fault.WrongField("commission", "A percentage such as 12.5 is expected.")
+		return 0, fault.WrongField("commission_ppm", "A percentage such as 12.5 is expected.")
 	}
 	return int64(n), nil
 }

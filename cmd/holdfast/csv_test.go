@@ -23,7 +23,7 @@ var csvArgs = map[string]string{
 	"statements list": "statements list", "limits list": "limits list", "what-if": "what-if --as-of 2024-06-10",
 	"channel list": "channel list", "transaction list": "transaction list", "movement": "movement --from 2024-05-31 --to 2024-06-10",
 	"exposure": "exposure --as-of 2024-06-10", "ageing": "ageing --as-of 2024-06-10",
-	"exposure-model": "exposure-model --as-of 2024-06-10",
+	"exposure-model": "exposure-model --as-of 2024-06-10", "track-record": "track-record 1 --as-of 2024-06-10",
 }
 
 // inMajorUnits are amounts of the book that must stand in the CSV of a command.

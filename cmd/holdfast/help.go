@@ -143,6 +143,7 @@ var examples = map[string]string{
 	"collateral add":          `collateral add guarantee "5000.00 EUR" --channel 3 --reference G-17`,
 	"exposure-model":          "exposure-model --bands 30:400000,90:600000",
 	"what-if":                 "what-if --channels 3,4",
+	"track-record":            "track-record 3",
 }
 
 // printExamples prints the example of a command, or of the first commands of a group.

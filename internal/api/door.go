@@ -90,7 +90,7 @@ func (d *door) later() time.Duration {
 var bodyOf = map[string]int{
 	"approveProposal": maxBody, "changeBooking": maxBody, "changeChannel": maxBody, "changeSupplier": maxBody, "changeWebhook": maxBody,
 	"createBooking": maxBody,
-	"createChannel": maxBody, "createCollateral": maxBody, "createLimit": maxBody, "createModalBooking": maxBody,
+	"createChannel": maxBody, "createCollateral": maxBody, "createContract": maxBody, "createLimit": maxBody, "createModalBooking": maxBody,
 	"createModalTransaction": maxBody, "createPolicy": maxBody, "createRate": maxBody, "createStatementPayment": maxBody,
 	"createSupplier": maxBody, "createToken": maxBody, "createTransaction": maxBody, "createWebhook": maxBody,
 	"login": maxBody, "moveClock": maxBody,

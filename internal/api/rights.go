@@ -17,6 +17,7 @@ var rights = map[string]auth.Permission{
 	"listStatements":    auth.ReadStatements, "getStatement": auth.ReadStatements, "listStatementLines": auth.ReadStatements,
 	"getStatementCSV": auth.ReadStatements, "getStatementPDF": auth.ReadStatements, "listStatementPayments": auth.ReadStatements,
 	"createStatementPayment": auth.RecordStatementPayments, "getPremiumBordereau": auth.ReadStatements,
+	"listContracts": auth.ReadStatements, "getContract": auth.ReadStatements, "createContract": auth.WritePolicies,
 	"createRate": auth.WriteRates, "moveClock": auth.MoveClock, "listAudit": auth.ReadAudit,
 	"listProposals": auth.ReadAudit, "getProposal": auth.ReadAudit,
 	"approveProposal": auth.DecideProposals, "rejectProposal": auth.DecideProposals, "withdrawProposal": auth.DecideProposals,

@@ -28,6 +28,20 @@ func (c *Contracts) List(ctx context.Context, actor auth.Actor) ([]travel.Contra
 	return core.Read(ctx, c.Core, actor, func(tx *db.Tx) ([]travel.Contract, error) { return contractsOf(tx, actor.SiteID) })
 }
 
+// Get reads a contract. If there is none, the error has the kind SettingNotFound.
+func (c *Contracts) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Contract, error) {
+	list, err := c.List(ctx, actor)
+	if err != nil {
+		return travel.Contract{}, err
+	}
+	for _, one := range list {
+		if one.ID == id {
+			return one, nil
+		}
+	}
+	return travel.Contract{}, core.NotFoundAs(fault.SettingNotFound, db.ErrNotFound, "There is no contract %d.", id)
+}
+
 // Set adds a contract that counts from a day on. Errors: Forbidden, Invalid, Missing, NotPossible with the reason contract_limit.
 func (c *Contracts) Set(ctx context.Context, actor auth.Actor, in travel.ContractFields) (travel.Contract, error) {
 	if err := actor.Require(auth.WritePolicies); err != nil {
@@ -37,13 +51,7 @@ func (c *Contracts) Set(ctx context.Context, actor auth.Actor, in travel.Contrac
 		made, err := c.add(tx, actor, in)
 		return made, core.Outcome{ID: made.ID}, err
 	}, func(ctx context.Context, made core.Outcome) (travel.Contract, error) {
-		list, err := c.List(ctx, actor)
-		for _, one := range list {
-			if one.ID == made.ID {
-				return one, nil
-			}
-		}
-		return travel.Contract{}, err
+		return c.Get(ctx, actor, made.ID)
 	})
 }
 

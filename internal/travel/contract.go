@@ -34,7 +34,7 @@ const (
 	maxCommission = 1_000_000
 )
 
-// Contract checks the fields. The errors are Missing and Invalid, about reference, year_of_account and commission.
+// Contract checks the fields. The errors are Missing and Invalid, about reference, year_of_account and commission_ppm.
 func (f ContractFields) Contract(today civil.Day) (c Contract, err error) {
 	problems := f.Problems.Clone()
 	c.FromDay = today
@@ -57,7 +57,7 @@ func (f ContractFields) Contract(today civil.Day) (c Contract, err error) {
 	}
 	if f.CommissionPPM != nil {
 		if c.CommissionPPM = *f.CommissionPPM; c.CommissionPPM < 0 || c.CommissionPPM > maxCommission {
-			problems.Wrong("commission", "A percentage from 0 to 100 is expected.")
+			problems.Wrong("commission_ppm", "This is not from 0 to 100 %%, which is 1000000 parts per million.")
 		}
 	}
 	return c, problems.Err()

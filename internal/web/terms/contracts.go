@@ -96,6 +96,9 @@ func (p *pages) setContract(v *shell.Visit) error {
 	if ok, err := v.Took(form, err); err != nil {
 		return err
 	} else if !ok {
+		if problem := form.Problem("commission_ppm"); problem != "" {
+			form.Problems["commission"] = problem
+		}
 		return p.contractsForm(v, form)
 	}
 	return v.Done(v.At(contractsAt), "The contract counts from %s on.", shell.Day(made.FromDay))
