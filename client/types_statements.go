@@ -2,8 +2,6 @@
 
 package client
 
-import "encoding/json"
-
 // StatementsQuery are the parameters of the operation listStatements. What is empty is left out.
 type StatementsQuery struct {
 	// Only the items with these ids.
@@ -242,109 +240,4 @@ type StatementPaymentCreate struct {
 	Currencies string `json:"currencies,omitzero"`
 	// The reference of the bank.
 	Reference string `json:"reference"`
-}
-
-// PremiumBordereauQuery are the parameters of the operation getPremiumBordereau. What is empty is left out.
-type PremiumBordereauQuery struct {
-	// The month.
-	Period string `query:"period"`
-	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
-	KnownAt string `query:"known_at"`
-	// The form of the answer. Where absent, `Accept` tells.
-	Format string `query:"format"`
-}
-
-// BordereauRow: Amounts are decimal texts, such as `4.87`.
-type BordereauRow struct {
-	// The ids of the site, the transaction and the payment record that is covered. For a minimum it is
-	// `SITE-statement-NUMBER`.
-	Certificate string `json:"certificate"`
-	// The policyholder.
-	Insured  string `json:"insured"`
-	Merchant string `json:"merchant"`
-	// The cover start.
-	Inception string `json:"inception"`
-	// The last day of dispute when the row was booked. For a minimum, the last day of the month.
-	Expiry string `json:"expiry"`
-	// The country to which the trip goes. Empty for a minimum.
-	CountryOfRisk string `json:"country_of_risk"`
-	// What the row books.
-	TransactionType string `json:"transaction_type"`
-	Booked          string `json:"booked"`
-	Effective       string `json:"effective"`
-	// An ISO 4217 currency code.
-	OriginalCurrency string `json:"original_currency"`
-	// The part of the payment that remains after the row.
-	SumInsured string `json:"sum_insured"`
-	// An ISO 4217 currency code.
-	SettlementCurrency   string `json:"settlement_currency"`
-	SumInsuredSettlement string `json:"sum_insured_settlement"`
-	// Units of the settlement currency for one unit of the original currency, rounded to eight decimals. Amounts
-	// are computed from the next two fields.
-	RateOfExchange string `json:"rate_of_exchange"`
-	// Units of the original currency per euro, as published. Empty if nothing was converted.
-	OriginalPerEur   string `json:"original_per_eur"`
-	SettlementPerEur string `json:"settlement_per_eur"`
-	// The premium with tax.
-	Gross string `json:"gross"`
-	Tax   string `json:"tax"`
-	// The premium without tax.
-	Net string `json:"net"`
-}
-
-// BordereauTotal is an answer of the API, or a part of one.
-type BordereauTotal struct {
-	// An ISO 4217 currency code.
-	SettlementCurrency string `json:"settlement_currency"`
-	Rows               int64  `json:"rows"`
-	Gross              string `json:"gross"`
-	Tax                string `json:"tax"`
-	Net                string `json:"net"`
-	// The commission of the contract on the net premium, rounded once.
-	Commission string `json:"commission"`
-	// The gross premium less the commission.
-	Due string `json:"due"`
-}
-
-// Bordereau is an answer of the API, or a part of one.
-type Bordereau struct {
-	Period string `json:"period"`
-	// The last day of the month, or the day of `known_at` if the month was not over then.
-	AsOf    string `json:"as_of"`
-	KnownAt string `json:"known_at"`
-	// Whether the answer can no longer change.
-	Final bool `json:"final"`
-	// The contract with the underwriter on the last day of the month. Null if there is none.
-	Contract json.RawMessage `json:"contract"`
-	Rows     []BordereauRow  `json:"rows"`
-	// The sums of the rows, for each settlement currency.
-	Totals []BordereauTotal `json:"totals"`
-}
-
-// Contract is an answer of the API, or a part of one.
-type Contract struct {
-	ID int64 `json:"id"`
-	// The first day of the contract.
-	From Day `json:"from"`
-	// Such as the UMR.
-	Reference string `json:"reference"`
-	// Null if there is none.
-	YearOfAccount *int64 `json:"year_of_account"`
-	// Of the net premium, in parts per million.
-	CommissionPPM int64 `json:"commission_ppm"`
-	// Who has named it.
-	Author     string `json:"author"`
-	RecordedAt string `json:"recorded_at"`
-}
-
-// ContractCreate is an input of the API.
-type ContractCreate struct {
-	// Such as the UMR.
-	Reference string `json:"reference"`
-	// The year of account. 0 or absent for none.
-	YearOfAccount int64 `json:"year_of_account,omitzero"`
-	// Of the net premium, in parts per million. Default: 0.
-	CommissionPPM int64 `json:"commission_ppm,omitzero"`
-	// The first day. Default: today.
-	From Day `json:"from,omitzero"`
 }

@@ -263,7 +263,7 @@ func TestSearch(t *testing.T) {
 		"idempotency_mismatch":   "/docs/errors#error-idempotency-mismatch-422",
 		"idempotency 422":        "/docs/errors#error-idempotency-mismatch-422",
 		"repeating and changing": "/docs#about-repeating-and-changing-safely",
-		"bordereaux/premium":     "/docs/statements#getpremiumbordereau",
+		"bordereaux/premium":     "/docs/bordereaux#getpremiumbordereau",
 	} {
 		page := get(t, p, "/docs/search?q="+url.QueryEscape(query)).Body.String()
 		_, results, _ := strings.Cut(page, `<div id="results">`)
