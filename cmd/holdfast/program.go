@@ -123,13 +123,15 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 	if err := p.findKeys(ctx); err != nil {
 		return err
 	}
-	p.modal, err = modal.New(modal.Config{
-		Site: p.modalSite, TestScript: p.FieldsTestScript, LiveScript: p.FieldsLiveScript,
-	})
-	if err != nil {
-		return err
-	}
 	return merchants.CheckProfile(ctx, p.core)
+}
+
+// makeModal makes the payment modal for those who serve it. Commands do without: its texts take longer than most of them.
+func (p *program) makeModal() (err error) {
+	if p.modal == nil {
+		p.modal, err = modal.New(modal.Config{Site: p.modalSite, TestScript: p.FieldsTestScript, LiveScript: p.FieldsLiveScript})
+	}
+	return err
 }
 
 // lookup finds the addresses of a host.

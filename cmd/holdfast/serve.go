@@ -91,7 +91,10 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	p.pages = web.New(pages)
 	service := api.New(p.app, p.core, cfg)
 	p.app.Webhooks.Show = service.ShowEvents
-	var err error
+	err := p.makeModal()
+	if err != nil {
+		return err
+	}
 	p.certificates, err = certificate.New(certificate.Config{Base: cfg.BaseURL, Find: p.app.Certificates.Show})
 	if err != nil {
 		return err

@@ -23,6 +23,9 @@ import (
 // openShop makes the checkout page of the demo. The page knows only what a merchant knows: the address of the script, the
 // channel and its secret, and the API, to which it speaks over the network like any merchant's server.
 func (p *program) openShop(w demo.World, addr net.Addr) error {
+	if err := p.makeModal(); err != nil {
+		return err
+	}
 	name, integrity := p.modal.Script()
 	var channel travel.Channel
 	for _, c := range w.Channels {

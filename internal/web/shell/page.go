@@ -97,9 +97,13 @@ type menuView struct {
 
 // Show answers with a page: the template of a file of the folder pages.
 func (v *Visit) Show(p Pages, file string, page Page) error {
-	t, ok := p.ready[file]
+	read, ok := p.read[file]
 	if !ok {
 		panic("there is no template " + file)
+	}
+	t, err := read()
+	if err != nil {
+		return err
 	}
 	if v.R.Header.Get("X-Part") == "results" { // the search while typing asks for a part of the page
 		return v.render(t, page, "results")
@@ -170,7 +174,7 @@ type Confirmation struct {
 // Confirm shows a page that asks. Its button sends to the same address.
 func (v *Visit) Confirm(c Confirmation, page Page) error {
 	page.Title, page.Data = c.Title, c
-	return v.render(v.frame.parts, page, "")
+	return v.render(v.frame.own, page, "")
 }
 
 // sortedNames are the names of values, so that pages are the same each time.

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"holdfast/internal/auth"
@@ -57,7 +58,8 @@ type Config struct {
 type Frame struct {
 	Config
 	mux     *http.ServeMux
-	parts   *template.Template // what all pages share
+	parts   *template.Template // what all pages share: each page has a copy
+	own     *template.Template // the copy for the frame's own pages, because what was shown once cannot be copied any more
 	assets  map[string]asset
 	at      string // the address of the assets; it changes with them
 	menus   []Menu
@@ -81,6 +83,9 @@ func New(cfg Config) (*Frame, error) {
 	var err error
 	f.parts, err = template.New("parts").Funcs(f.functions()).ParseFS(partFiles, "parts/*.html")
 	if err != nil {
+		return nil, err
+	}
+	if f.own, err = f.parts.Clone(); err != nil {
 		return nil, err
 	}
 	f.mux.HandleFunc("GET "+f.at+"/{name}", f.serveAsset)
@@ -124,31 +129,28 @@ func (f *Frame) serveAsset(w http.ResponseWriter, r *http.Request) {
 	writeSmall(w, r, http.StatusOK, found.content)
 }
 
-// Pages reads the templates of a package of pages. A template is a file of the folder pages; it defines "main", and may use
-// whatever parts/*.html define.
+// Pages finds the templates of a package of pages. A template is a file of the folder pages; it defines "main", and may use
+// whatever parts/*.html define. It is read when it is shown first: all of them together take more memory than the rest of a
+// program that nobody uses.
 func (f *Frame) Pages(files fs.FS) (Pages, error) {
-	p := Pages{frame: f, ready: map[string]*template.Template{}}
+	p := Pages{frame: f, read: map[string]func() (*template.Template, error){}}
 	names, err := fs.Glob(files, "pages/*.html")
-	if err != nil {
-		return p, err
-	}
 	for _, name := range names {
-		made, err := f.parts.Clone()
-		if err == nil {
-			made, err = made.ParseFS(files, name)
-		}
-		if err != nil {
-			return p, err
-		}
-		p.ready[path.Base(name)] = made
+		p.read[path.Base(name)] = sync.OnceValues(func() (*template.Template, error) {
+			made, err := f.parts.Clone()
+			if err != nil {
+				return nil, err
+			}
+			return made.ParseFS(files, name)
+		})
 	}
-	return p, nil
+	return p, err
 }
 
 // Pages are the templates of one package.
 type Pages struct {
 	frame *Frame
-	ready map[string]*template.Template
+	read  map[string]func() (*template.Template, error)
 }
 
 // Handler answers one request of somebody who is signed in. An error becomes a page that says it.
