@@ -1,8 +1,8 @@
 // Package web serves the front page, the guides and the pages about the API. The pages of the payment modal and of the demo's shop are
 // in the packages below it.
 //
-// The pages are made from the API's description and from the files in docs when the program starts. So they always fit this version and this
-// deployment. They need nothing from elsewhere, and all but the search while typing works without a script. Begin to read
+// The pages are made from the API's description and from the files in docs while the program runs. So they always fit this version
+// and this deployment. They need nothing from elsewhere, and all but the search while typing works without a script. Begin to read
 // at New.
 package web
 
@@ -36,8 +36,8 @@ type Config struct {
 	Checkout    string // the address of a checkout page; "" for none
 }
 
-// Pages serves the front page and the pages about the API. They are made when somebody asks for the first of them: that takes a
-// tenth of a second, which a start of the program need not wait for.
+// Pages serves the front page and the pages about the API. What they are made of is read when somebody asks for the first of
+// them: that takes a tenth of a second, which a start of the program need not wait for.
 type Pages struct{ made func() (*library, error) }
 
 // New gives the pages of a description.
@@ -50,8 +50,8 @@ type library struct {
 	manual manual
 	config Config
 	layout *template.Template
-	assets string // the address of style and script; it changes with them
-	ready  map[string]document
+	assets string                              // the address of style and script; it changes with them
+	pages  map[string]func() (document, error) // by address; each is made when somebody asks for it
 	index  []entry
 }
 
@@ -75,7 +75,7 @@ func newLibrary(cfg Config) (*library, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the description of the API cannot be read: %w", err)
 	}
-	p := &library{config: cfg, ready: map[string]document{}}
+	p := &library{config: cfg, pages: map[string]func() (document, error){}}
 	p.layout, err = template.New("").Funcs(template.FuncMap{"address": address, "long": long, "listed": listed}).ParseFS(files, "pages/*.html")
 	if err != nil {
 		return nil, fmt.Errorf("the templates of the pages about the API: %w", err)
@@ -88,26 +88,28 @@ func newLibrary(cfg Config) (*library, error) {
 	}
 	p.manual = content
 	p.index = content.entries()
-	pages := []view{
+	views := []view{
 		{Here: "/", Title: "holdfast"},
 		{Here: Path, Title: "Introduction"},
 		{Here: address("errors"), Title: "Catalogue of errors"},
 	}
 	for i := range content.Sections {
 		s := &content.Sections[i]
-		pages = append(pages, view{Here: address(s.Anchor), Title: s.Name, Section: s})
+		views = append(views, view{Here: address(s.Anchor), Title: s.Name, Section: s})
 	}
 	for _, list := range [][]guide{content.Guides, content.Handbook} {
 		for i := range list {
-			pages = append(pages, view{Here: list[i].Address, Title: list[i].Name, Guide: &list[i]})
+			views = append(views, view{Here: list[i].Address, Title: list[i].Name, Guide: &list[i]})
 		}
 	}
-	for _, v := range pages {
-		page, err := p.render(v)
-		if err != nil {
-			return nil, err
-		}
-		p.ready[v.Here] = newDocument(page, "text/html; charset=utf-8", "no-cache")
+	for _, v := range views {
+		p.pages[v.Here] = sync.OnceValues(func() (document, error) {
+			page, err := p.render(v)
+			if err != nil {
+				return document{}, err
+			}
+			return newDocument(page, "text/html; charset=utf-8", "no-cache"), nil
+		})
 	}
 	return p, nil
 }
@@ -155,7 +157,9 @@ func (p *library) addAssets() error {
 	}
 	p.assets = address("assets/" + hex.EncodeToString(digest.Sum(nil)[:8]))
 	for name, content := range contents {
-		p.ready[p.assets+"/"+name] = newDocument(content, kinds[path.Ext(name)], "public, max-age=31536000, immutable")
+		p.pages[p.assets+"/"+name] = sync.OnceValues(func() (document, error) {
+			return newDocument(content, kinds[path.Ext(name)], "public, max-age=31536000, immutable"), nil
+		})
 	}
 	return nil
 }
@@ -218,7 +222,12 @@ func (p *library) serve(w http.ResponseWriter, r *http.Request) {
 	if len(asked) > 1 {
 		asked = strings.TrimSuffix(asked, "/")
 	}
-	if found, ok := p.ready[asked]; ok {
+	if page, ok := p.pages[asked]; ok {
+		found, err := page()
+		if err != nil {
+			http.Error(w, "This page cannot be shown.", http.StatusInternalServerError)
+			return
+		}
 		if found.kind == picture {
 			h.Set("Content-Security-Policy", picturePolicy)
 		}

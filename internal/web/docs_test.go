@@ -51,7 +51,7 @@ func get(t *testing.T, p *Pages, path string, headers ...string) *httptest.Respo
 func everyPage(t *testing.T, p *Pages) map[string]string {
 	t.Helper()
 	pages := map[string]string{}
-	for _, path := range append(slices.Collect(maps.Keys(theLibrary(t).ready)), "/docs/search?q=total") {
+	for _, path := range append(slices.Collect(maps.Keys(theLibrary(t).pages)), "/docs/search?q=total") {
 		if strings.Contains(path, "/assets/") {
 			continue
 		}
@@ -97,7 +97,7 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 				link = path + link
 			}
 			target, _, marked := strings.Cut(link, "#")
-			_, served := theLibrary(t).ready[target]
+			_, served := theLibrary(t).pages[target]
 			served = served || pages[target] != ""
 			switch {
 			case strings.HasPrefix(link, "https://"): // a reader may follow it; the page loads nothing from there
