@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"time"
 
@@ -10,6 +11,8 @@ import (
 	"holdfast/internal/fault"
 	"holdfast/internal/standing"
 	"holdfast/internal/travel"
+	"holdfast/internal/web/dashboard"
+	"holdfast/internal/web/shell"
 )
 
 // reportMailCmd groups the commands about reports by mail.
@@ -148,6 +151,12 @@ func (c reportMailOrderCmd) Run(ctx context.Context, p *program) error {
 		if on = weekday(c.Weekly); on == 0 {
 			return fault.WrongField("weekly", "A day such as monday is expected.")
 		}
+	}
+	// The pages are made here, too, so that the one that is ordered is tried first, as the page of the form does.
+	if _, err := dashboard.New(shell.Config{
+		Log: p.log(), Base: p.dashboardBase(), Profile: string(p.Profile), Clock: p.core.Clock, AddressOf: func(*http.Request) string { return "" },
+	}, p.app); err != nil {
+		return err
 	}
 	made, err := p.app.Orders.Create(ctx, actor, in)
 	if err != nil {

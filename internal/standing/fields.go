@@ -33,14 +33,22 @@ type Fields struct {
 
 // look has the page of an order made once, so that nobody orders what cannot be made.
 func (o *Orders) look(ctx context.Context, actor auth.Actor, in Fields) error {
-	if o.Make == nil || in.View == nil || actor.UserID == 0 {
+	if o.Make == nil || in.View == nil || actor.UserID == 0 && in.Owner == nil {
 		return nil
 	}
 	view, problem := tidy(*in.View)
 	if problem != "" {
 		return fault.WrongField("view", "%s", problem)
 	}
-	want := Want{UserID: actor.UserID, SiteID: actor.SiteID, View: view, Format: CSV, On: civil.DayOf(o.Clock().Add(actor.Ahead))}
+	userID := actor.UserID
+	if userID == 0 { // the program itself orders it for somebody
+		owner, ok, err := o.ownerNamed(ctx, actor.SiteID, *in.Owner)
+		if err != nil || !ok {
+			return err // who may not see it is told so with all else that is wrong
+		}
+		userID = owner.ID
+	}
+	want := Want{UserID: userID, SiteID: actor.SiteID, View: view, Format: CSV, On: civil.DayOf(o.Clock().Add(actor.Ahead))}
 	want.Since = want.On - 7
 	if actor.SiteID != 0 {
 		err := o.Store.Read(ctx, func(tx *db.Tx) error {
@@ -58,6 +66,15 @@ func (o *Orders) look(ctx context.Context, actor auth.Actor, in Fields) error {
 
 // momentary are the values of an address that say of when a report is, or which part of a list is seen: a report by mail has its own.
 var momentary = []string{"as_of", "known_at", "from", "period", "page", "format"}
+
+// ownerNamed is the user with a name, if they may see reports here.
+func (o *Orders) ownerNamed(ctx context.Context, siteID int64, name string) (user auth.User, ok bool, err error) {
+	err = o.Store.Read(ctx, func(tx *db.Tx) error {
+		user, ok, err = reader(tx, siteID, name)
+		return err
+	})
+	return user, ok, err
+}
 
 // tidy takes the moment out of an address, and what is empty. problem says what is wrong with the address.
 func tidy(view string) (tidied, problem string) {

@@ -377,3 +377,33 @@ func TestWhoMayOrderWhat(t *testing.T) {
 		}
 	})
 }
+
+// TestTheProgramTriesThePageAsItsOwner: an order by the program itself looks at the page with the rights of its owner, as that of a
+// person does, and nothing is ordered that cannot be made.
+func TestTheProgramTriesThePageAsItsOwner(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, d *desk) {
+		in, owner := fields(standing.Week, 1, "ann"), "ann"
+		in.Owner = &owner
+		var asked []int64
+		d.App.Orders.Make = func(ctx context.Context, want standing.Want) (standing.File, error) {
+			asked = append(asked, want.UserID)
+			return d.make(ctx, want)
+		}
+		d.fail = fault.WrongField("view", "This page cannot go by mail.")
+		_, err := d.App.Orders.Create(t.Context(), auth.System(d.Site.ID), in)
+		apptest.WantKind(t, err, fault.Invalid, "a page that cannot be made")
+		d.fail = nil
+		if _, err := d.App.Orders.Create(t.Context(), auth.System(d.Site.ID), in); err != nil {
+			t.Fatal(err)
+		}
+		apptest.Same(t, "with the rights of", asked, []int64{d.ann.UserID, d.ann.UserID})
+		stranger := "nobody"
+		in.Owner = &stranger
+		_, err = d.App.Orders.Create(t.Context(), auth.System(d.Site.ID), in)
+		apptest.WantKind(t, err, fault.Invalid, "an owner who is nobody")
+		if list, err := d.App.Orders.List(t.Context(), d.Actor); err != nil || len(list) != 1 {
+			t.Errorf("%d orders, %v", len(list), err)
+		}
+	})
+}
