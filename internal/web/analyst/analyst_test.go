@@ -83,7 +83,7 @@ func TestClicksLeadFromTheBookToOneAllocation(t *testing.T) {
 func TestAViewLeavesAsItIsSeen(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	at := b.At("/exposure?by=month&across=channel")
+	at := b.At("/exposure?by=month&across=channel&cells=rows")
 	want := [][]string{
 		{"key", "across", "currency", "allocations", "e1", "e1_report", "e2_report", "e3_report"},
 		{"Jun 2024", b.pounds.Name, "GBP", "1", "0.00", "0.00", "70.00", "70.00"},
@@ -125,15 +125,16 @@ func TestSettingsStandInTheAddress(t *testing.T) {
 	b.reader.Must(b.At("/exposure?as_of=2024-06-10"), "1,100.00 GBP")
 	b.reader.Must(b.At("/exposure"), "700.00 GBP") // the trip is over: it is the tail
 	for at, says := range map[string]string{
-		"?as_of=2024-6-1":                "This is not a day such as 2026-09-14.",
-		"?known_at=yesterday":            "This is not a time in GMT",
-		"?known_at=2030-01-01T00:00":     "This time is in the future.",
-		"?currency=QQQ":                  "A currency such as EUR or GBP is expected.",
-		"?by=month&across=month":         "The two groupings are the same.",
-		"?valuation=locked&currency=USD": "Locked values exist in the policy currency only",
-		"?channels=999":                  "The report cannot be made",
-		"?channels=x":                    "A list of numbers is expected.",
-		"?months=2024-13":                "is not a month such as",
+		"?as_of=2024-6-1":                   "This is not a day such as 2026-09-14.",
+		"?known_at=yesterday":               "This is not a time in GMT",
+		"?known_at=2030-01-01T00:00":        "This time is in the future.",
+		"?currency=QQQ":                     "A currency such as EUR or GBP is expected.",
+		"?by=month&across=month":            "The two groupings are the same.",
+		"?by=month&across=channel&cells=e9": "This is not one of",
+		"?valuation=locked&currency=USD":    "Locked values exist in the policy currency only",
+		"?channels=999":                     "The report cannot be made",
+		"?channels=x":                       "A list of numbers is expected.",
+		"?months=2024-13":                   "is not a month such as",
 	} {
 		a := b.reader.Get(b.At("/exposure") + at)
 		if a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), says) || !strings.Contains(a.Body, "<form class=\"filters\"") {
@@ -175,7 +176,7 @@ func TestSuppliersHaveTheirNames(t *testing.T) {
 		[]string{"Casa Azul", "GBP", "1", "600.00", "600.00", "0.00", "600.00"},
 		[]string{"Casa Azul + Air Minho", "EUR", "1", "500.00", "400.00", "0.00", "400.00"},
 		[]string{"No supplier", "GBP", "1", "0.00", "0.00", "70.00", "70.00"})
-	wants(t, "by country and supplier", b.file(t, "/exposure?by=country&across=supplier&months=2024-11"),
+	wants(t, "by country and supplier", b.file(t, "/exposure?by=country&across=supplier&cells=rows&months=2024-11"),
 		[]string{"Portugal", "Casa Azul + Air Minho", "EUR", "1", "500.00", "400.00", "0.00", "400.00"})
 	a := b.reader.Must(b.At("/exposure?by=supplier"))
 	b.reader.Must(link(t, a.Body, "Casa Azul"), "Supplier: Casa Azul", "1,000.00 GBP")

@@ -32,6 +32,9 @@ func (p *pages) exposure(v *shell.Visit) error {
 	page := shell.Page{Title: "Exposure", Parts: v.Parts("exposure", "/exposure"), Wide: true, Acts: []shell.Link{
 		{Text: "Allocations behind it", Href: s.below("/exposure/details"), Plain: true},
 	}}
+	if i := slices.Index(cellFigures, s.in.Get("cells")); i < 0 || i%2 != 0 {
+		s.in.Problems.Wrong("cells", "This is not one of e2, e3, rows.")
+	}
 	found, err := p.app.Exposure.Report(v.R.Context(), v.Actor, s.query())
 	if err != nil {
 		return p.fail(s, which, err, page)
@@ -56,7 +59,11 @@ func (p *pages) exposure(v *shell.Visit) error {
 			return err
 		}
 	}
-	t, err := s.exposureTable(found)
+	table := s.exposureTable
+	if s.Across != "" && s.in.Get("cells") != inRows {
+		table = s.matrixTable
+	}
+	t, err := table(found)
 	if err != nil {
 		return err
 	}
@@ -66,7 +73,7 @@ func (p *pages) exposure(v *shell.Visit) error {
 
 // below is another page with the same settings.
 func (s *settings) below(path string, pairs ...string) string {
-	drop := []string{"page", "", "sort", "", "down", "", "col", "", "format", "", "by", "", "across", "", "figure", ""}
+	drop := []string{"page", "", "sort", "", "down", "", "col", "", "format", "", "by", "", "across", "", "cells", "", "figure", ""}
 	_, query, _ := strings.Cut(s.v.With(slices.Concat(drop, s.fixed, pairs)...), "?")
 	if query == "" {
 		return s.v.At(path)

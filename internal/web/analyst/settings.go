@@ -201,6 +201,9 @@ func (s *settings) moreFields(which int, add func(name, label, kind string, opti
 	if which&withGrouping != 0 {
 		add("by", "Rows by", "select", shell.Options(groupings(false)...))
 		add("across", "Crossed with", "select", shell.Options(groupings(true)...))
+		if s.Across != "" {
+			add("cells", "In the cells", "select", shell.Options(cellFigures...))
+		}
 	}
 	if which&withFigure != 0 {
 		add("by", "Rows by", "select", shell.Options("", "Currency", "channel", "Merchant"))

@@ -29,6 +29,8 @@ type Table struct {
 	// Sorted and Descending are the column that the rows are ordered by.
 	Sorted     string
 	Descending bool
+	// Matrix is a table of figures that may be wider than the screen: its first column stays where it is.
+	Matrix bool
 	// Bare is a short table beside others: it does not leave as a file, and its columns cannot be chosen.
 	Bare   bool
 	chosen []string
@@ -214,7 +216,7 @@ func (v *Visit) Table(t Table) *Table {
 const slim = 3
 
 // Slim says whether the table stays a table on a telephone. There the rows of all others become lists.
-func (t *Table) Slim() bool { return len(t.Heads()) <= slim }
+func (t *Table) Slim() bool { return t.Matrix || len(t.Heads()) <= slim }
 
 // shown says whether a column is to be seen.
 func (t *Table) shown(c Column) bool {

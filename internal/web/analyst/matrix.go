@@ -1,0 +1,203 @@
+package analyst
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"holdfast/internal/protection"
+	"holdfast/internal/reports"
+	"holdfast/internal/web/shell"
+)
+
+// Bounds of a matrix. What has no column of its own stands in the column of all others.
+const (
+	matrixColumns = 16  // of a page
+	matrixFile    = 200 // of a file
+)
+
+// inRows is the setting that shows a crossed report as a row for each pair.
+const inRows = "rows"
+
+// cellFigures are what the cells of a matrix can have, as options.
+var cellFigures = []string{"", "Undelivered (E1)", "e2", "Tail (E2)", "e3", "Together (E3)", inRows, "A row for each pair"}
+
+// matrixSum is an amount in the currency of the report. Gap: it is not known.
+type matrixSum struct {
+	amount int64
+	gap    bool
+}
+
+func (m *matrixSum) add(amount int64, gap bool) {
+	m.amount, m.gap = m.amount+amount, m.gap || gap
+}
+
+// matrix is a report that is crossed by two things, as people read it: the values of one down, those of the other across.
+type matrix struct {
+	cells        map[[2]string]*matrixSum
+	keys         map[[2]string]protection.Key
+	down, across map[string]*matrixSum // by value
+	first        map[string]protection.Key
+	second       map[string]protection.Key
+}
+
+// figureOf is what the cells of a matrix have of a row or of the total.
+func figureOf(which string, e1, e2 int64, gaps protection.Gaps) (amount int64, gap bool) {
+	switch which {
+	case "e2":
+		return e2, gaps.E2
+	case "e3":
+		return e1 + e2, gaps.E1 || gaps.E2
+	}
+	return e1, gaps.E1
+}
+
+func matrixOf(found reports.ExposureReport, which string) *matrix {
+	m := &matrix{
+		cells: map[[2]string]*matrixSum{}, keys: map[[2]string]protection.Key{}, down: map[string]*matrixSum{}, across: map[string]*matrixSum{},
+		first: map[string]protection.Key{}, second: map[string]protection.Key{},
+	}
+	for _, row := range found.Rows {
+		down, across := valueOf(found.Query.By, row.Key), valueOf(found.Query.Across, row.Key)
+		at := [2]string{down, across}
+		if m.cells[at] == nil {
+			m.cells[at], m.keys[at] = &matrixSum{}, row.Key
+		}
+		if m.down[down] == nil {
+			m.down[down], m.first[down] = &matrixSum{}, row.Key
+		}
+		if m.across[across] == nil {
+			m.across[across], m.second[across] = &matrixSum{}, row.Key
+		}
+		amount, gap := figureOf(which, row.E1Report, row.E2Report, row.Gaps)
+		for _, sum := range []*matrixSum{m.cells[at], m.down[down], m.across[across]} {
+			sum.add(amount, gap)
+		}
+	}
+	return m
+}
+
+// columns are the values across that have a column: the largest, months in their order. others are the rest.
+func (m *matrix) columns(by protection.Dimension, most int) (shown, others []string) {
+	all := slices.SortedFunc(maps.Keys(m.across), func(a, b string) int {
+		return cmp.Or(cmp.Compare(m.across[b].amount, m.across[a].amount), cmp.Compare(a, b))
+	})
+	shown, others = all[:min(len(all), most)], all[min(len(all), most):]
+	if by == protection.ByMonth {
+		slices.Sort(shown)
+	}
+	return shown, others
+}
+
+// matrixTable shows a crossed report with the values of its second grouping across.
+func (s *settings) matrixTable(found reports.ExposureReport) (*shell.Table, error) {
+	q, which := found.Query, s.in.Get("cells")
+	orders := []string{"total", "key"}
+	byTime := q.By == protection.ByMonth
+	if byTime {
+		orders = []string{"key", "total"}
+	}
+	page, err := s.v.PageOf(orders, !byTime)
+	if err != nil {
+		return nil, err
+	}
+	most := matrixColumns
+	if s.v.Format() != "" {
+		most = matrixFile
+	}
+	m := matrixOf(found, which)
+	shown, others := m.columns(q.Across, most)
+	t := shell.Table{
+		Name: "exposure", Matrix: true, Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
+		Caption: "Exposure by " + strings.ToLower(titleOf(q.By)) + " and " + strings.ToLower(titleOf(q.Across)) + ", in " + string(q.Currency),
+		Columns: []shell.Column{{Name: "key", Title: titleOf(q.By) + ", in " + string(q.Currency), Sorts: true}},
+		Empty: shell.Empty{Title: "Nothing is at risk here", Text: "This part of the book has no payment that could be lost at this moment. " +
+			"Choose another day, or take a filter away."},
+	}
+	for _, value := range shown {
+		t.Columns = append(t.Columns, shell.Column{
+			Name: cmp.Or(value, "none"), Title: s.nameOf(q.Across, m.second[value], found.ChannelNames), Figure: true,
+		})
+	}
+	if len(others) > 0 {
+		t.Columns = append(t.Columns, shell.Column{Name: "others", Title: "All others", Figure: true})
+	}
+	t.Columns = append(t.Columns, shell.Column{Name: "total", Title: "Total", Figure: true, Sorts: true})
+	rows := slices.Sorted(maps.Keys(m.down))
+	name := func(value string) string { return s.nameOf(q.By, m.first[value], found.ChannelNames) }
+	slices.SortStableFunc(rows, func(a, b string) int {
+		order := cmp.Compare(m.down[a].amount, m.down[b].amount)
+		if page.OrderBy == "key" && !byTime {
+			order = cmp.Compare(strings.ToLower(name(a)), strings.ToLower(name(b)))
+		} else if page.OrderBy == "key" { // the months are in order already
+			order = cmp.Compare(a, b)
+		}
+		if page.Descending {
+			return -order
+		}
+		return order
+	})
+	rows, t.More = pick(s.v, rows, page.Number, page.Size)
+	for _, value := range rows {
+		t.Rows = append(t.Rows, s.matrixRow(found, m, value, name(value), shown, others))
+	}
+	t.Foot = m.foot(found, which, shown, others)
+	return s.v.Table(t), nil
+}
+
+func (s *settings) matrixRow(found reports.ExposureReport, m *matrix, value, name string, shown, others []string) shell.Row {
+	q := found.Query
+	cells := []shell.Cell{shell.Words(name)}
+	for _, across := range shown {
+		at := [2]string{value, across}
+		cell := m.cells[at].cell(q)
+		if m.cells[at] != nil {
+			cell = leading(cell, s.deeper(m.keys[at], q.By, q.Across))
+		}
+		cells = append(cells, cell)
+	}
+	if len(others) > 0 {
+		rest := &matrixSum{}
+		for _, across := range others {
+			if sum := m.cells[[2]string{value, across}]; sum != nil {
+				rest.add(sum.amount, sum.gap)
+			}
+		}
+		cells = append(cells, rest.cell(q))
+	}
+	return shell.Row{Href: s.deeper(m.first[value], q.By), Cells: append(cells, m.down[value].cell(q))}
+}
+
+// foot has the sums of the columns, and the total of the report. Each pair is rounded by itself, which the line of the
+// rounding makes up for.
+func (m *matrix) foot(found reports.ExposureReport, which string, shown, others []string) (foot []shell.Row) {
+	q := found.Query
+	blank := make([]shell.Cell, len(shown)+min(len(others), 1))
+	if n, gap := figureOf(which, found.RoundingE1, found.RoundingE2, found.Gaps); n != 0 && !gap {
+		foot = append(foot, shell.Row{Cells: slices.Concat([]shell.Cell{shell.Words("Rounding")}, blank, []shell.Cell{(&matrixSum{amount: n}).cell(q)})})
+	}
+	cells := []shell.Cell{shell.Words("Total")}
+	for _, across := range shown {
+		cells = append(cells, m.across[across].cell(q))
+	}
+	if len(others) > 0 {
+		rest := &matrixSum{}
+		for _, across := range others {
+			rest.add(m.across[across].amount, m.across[across].gap)
+		}
+		cells = append(cells, rest.cell(q))
+	}
+	amount, gap := figureOf(which, found.Total.E1, found.Total.E2, found.Gaps)
+	return append(foot, shell.Row{Cells: append(cells, (&matrixSum{amount, gap}).cell(q))})
+}
+
+// cell is a sum without its currency, which the head of the first column names. Nothing is a dash.
+func (m *matrixSum) cell(q protection.ReportQuery) shell.Cell {
+	if m == nil {
+		m = &matrixSum{}
+	}
+	cell := dashed(sum(m.amount, m.gap, q.Currency))
+	cell.Text = strings.TrimSuffix(cell.Text, "\u00a0"+string(q.Currency))
+	return cell
+}
