@@ -84,7 +84,7 @@ func (s *settings) detailsTable(found reports.DetailsReport, items []protection.
 		Name: "allocations", Caption: "Allocations and bookings behind the report", Number: number, More: more, Total: -1,
 		Columns: []shell.Column{
 			{Name: "payment", Title: "Allocation"}, {Name: "booking", Title: "Booking"}, {Name: "transaction", Title: "Transaction", Hidden: true},
-			{Name: "merchant", Title: "Merchant"}, {Name: "country", Title: "Country"}, {Name: "scheme", Title: "Card scheme", Hidden: true},
+			{Name: "merchant", Title: "Merchant"}, {Name: "country", Title: "Country", Hidden: true}, {Name: "scheme", Title: "Card scheme", Hidden: true},
 			{Name: "end", Title: "Ends on"}, {Name: "last_day", Title: "Last day of dispute", Hidden: true}, {Name: "standing", Title: "Standing"},
 			{Name: "remaining", Title: "Remaining", Figure: true, Hidden: true}, {Name: "e1", Title: "E1", Figure: true},
 			{Name: "e2", Title: "E2", Figure: true}, {Name: "e1_report", Title: "E1 in " + string(c), Figure: true},

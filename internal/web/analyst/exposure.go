@@ -51,7 +51,7 @@ func (p *pages) exposure(v *shell.Visit) error {
 	r.keyFigures(found)
 	r.apartNotes(found.PendingRate, found.Uncovered)
 	for _, i := range found.Instalments {
-		r.Notes = append(r.Notes, note{Text: fmt.Sprintf("%s are still to be paid for %s. This is in no total.",
+		r.Notes = append(r.Notes, note{Text: fmt.Sprintf("%s are still to be paid for %s. They are not part of the totals.",
 			shell.Money(i.E1, i.Currency), shell.Plural(i.Allocations, "booking", "bookings"))})
 	}
 	if v.Format() == "" {

@@ -33,6 +33,9 @@ func (m *matrixSum) add(amount int64, gap bool) {
 	m.amount, m.gap = m.amount+amount, m.gap || gap
 }
 
+// nothing says that there is nothing at all: no part of it is less than zero.
+func (m *matrixSum) nothing() bool { return m == nil || m.amount == 0 && !m.gap }
+
 // matrix is a report that is crossed by two things, as people read it: the values of one down, those of the other across.
 type matrix struct {
 	cells        map[[2]string]*matrixSum
@@ -75,6 +78,9 @@ func matrixOf(found reports.ExposureReport, which string) *matrix {
 			sum.add(amount, gap)
 		}
 	}
+	empty := func(_ string, sum *matrixSum) bool { return sum.nothing() }
+	maps.DeleteFunc(m.down, empty)
+	maps.DeleteFunc(m.across, empty)
 	return m
 }
 
@@ -111,7 +117,9 @@ func (s *settings) matrixTable(found reports.ExposureReport) (*shell.Table, erro
 	t := shell.Table{
 		Name: "exposure", Matrix: true, Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
 		Caption: "Exposure by " + strings.ToLower(titleOf(q.By)) + " and " + strings.ToLower(titleOf(q.Across)) + ", in " + string(q.Currency),
-		Columns: []shell.Column{{Name: "key", Title: titleOf(q.By) + ", in " + string(q.Currency), Sorts: true}},
+		Columns: []shell.Column{
+			{Name: "key", Title: titleOf(q.By) + ", in " + string(q.Currency), Sorts: true}, {Name: "total", Title: "Total", Figure: true, Sorts: true},
+		},
 		Empty: shell.Empty{Title: "Nothing is at risk here", Text: "This part of the book has no payment that could be lost at this moment. " +
 			"Choose another day, or take a filter away."},
 	}
@@ -123,7 +131,6 @@ func (s *settings) matrixTable(found reports.ExposureReport) (*shell.Table, erro
 	if len(others) > 0 {
 		t.Columns = append(t.Columns, shell.Column{Name: "others", Title: "All others", Figure: true})
 	}
-	t.Columns = append(t.Columns, shell.Column{Name: "total", Title: "Total", Figure: true, Sorts: true})
 	rows := slices.Sorted(maps.Keys(m.down))
 	name := func(value string) string { return s.nameOf(q.By, m.first[value], found.ChannelNames) }
 	slices.SortStableFunc(rows, func(a, b string) int {
@@ -148,11 +155,11 @@ func (s *settings) matrixTable(found reports.ExposureReport) (*shell.Table, erro
 
 func (s *settings) matrixRow(found reports.ExposureReport, m *matrix, value, name string, shown, others []string) shell.Row {
 	q := found.Query
-	cells := []shell.Cell{shell.Words(name)}
+	cells := []shell.Cell{shell.Words(name), m.down[value].cell(q)}
 	for _, across := range shown {
 		at := [2]string{value, across}
 		cell := m.cells[at].cell(q)
-		if m.cells[at] != nil {
+		if !m.cells[at].nothing() {
 			cell = leading(cell, s.deeper(m.keys[at], q.By, q.Across))
 		}
 		cells = append(cells, cell)
@@ -166,7 +173,7 @@ func (s *settings) matrixRow(found reports.ExposureReport, m *matrix, value, nam
 		}
 		cells = append(cells, rest.cell(q))
 	}
-	return shell.Row{Href: s.deeper(m.first[value], q.By), Cells: append(cells, m.down[value].cell(q))}
+	return shell.Row{Href: s.deeper(m.first[value], q.By), Cells: cells}
 }
 
 // foot has the sums of the columns, and the total of the report. Each pair is rounded by itself, which the line of the
@@ -175,9 +182,10 @@ func (m *matrix) foot(found reports.ExposureReport, which string, shown, others 
 	q := found.Query
 	blank := make([]shell.Cell, len(shown)+min(len(others), 1))
 	if n, gap := figureOf(which, found.RoundingE1, found.RoundingE2, found.Gaps); n != 0 && !gap {
-		foot = append(foot, shell.Row{Cells: slices.Concat([]shell.Cell{shell.Words("Rounding")}, blank, []shell.Cell{(&matrixSum{amount: n}).cell(q)})})
+		foot = append(foot, shell.Row{Cells: append([]shell.Cell{shell.Words("Rounding"), (&matrixSum{amount: n}).cell(q)}, blank...)})
 	}
-	cells := []shell.Cell{shell.Words("Total")}
+	amount, gap := figureOf(which, found.Total.E1, found.Total.E2, found.Gaps)
+	cells := []shell.Cell{shell.Words("Total"), (&matrixSum{amount, gap}).cell(q)}
 	for _, across := range shown {
 		cells = append(cells, m.across[across].cell(q))
 	}
@@ -188,8 +196,7 @@ func (m *matrix) foot(found reports.ExposureReport, which string, shown, others 
 		}
 		cells = append(cells, rest.cell(q))
 	}
-	amount, gap := figureOf(which, found.Total.E1, found.Total.E2, found.Gaps)
-	return append(foot, shell.Row{Cells: append(cells, (&matrixSum{amount, gap}).cell(q))})
+	return append(foot, shell.Row{Cells: cells})
 }
 
 // cell is a sum without its currency, which the head of the first column names. Nothing is a dash.
