@@ -118,7 +118,7 @@ var lacking = []struct {
 // besidesRooms are the uses of such parts outside the rooms, each with its reason: the file and what it uses.
 var besidesRooms = map[string]string{
 	"internal/db/postgres.go: an advisory lock": "migrations and idempotency keys take locks that end with the transaction. A pooler keeps " +
-		"them; Citus takes them on the coordinator; YugabyteDB has them since 2025.1; CockroachDB has none",
+		"them; Citus takes them on the coordinator; newer YugabyteDB has them; CockroachDB has none",
 	"internal/db/postgres.go: a counter that is read by hand": "a restored database goes on counting: no request runs it",
 	"internal/pgtest/pgtest.go: a setting of the session":     "tests only",
 }
