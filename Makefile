@@ -11,7 +11,7 @@ help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## the program as one static binary, bin/holdfast
-	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/holdfast
+	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o bin/ ./cmd/holdfast
 
 test: ## all tests on SQLite and PostgreSQL, under the race detector what runs at once; fetches what it needs
 	@scripts/test

@@ -38,7 +38,7 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "holdfast")
-	if said, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+	if said, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, ".").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, said)
 		return 1
 	}
