@@ -80,10 +80,11 @@ func sqliteCode(err error) int {
 }
 
 // The page caches of a connection, in KiB. The system keeps the file in memory, too, so a page that a reader lacks costs a copy; the
-// upper pages of all indexes, which every read goes through, have room in 8 MiB. A writer reads and changes pages all over
-// the file.
+// upper pages of all indexes, which every read goes through, have room in 8 MiB. A long read goes through pages once. A writer
+// reads and changes pages all over the file.
 const (
 	readerCache = 8 << 10
+	longCache   = 2 << 10
 	writerCache = 32 << 10
 )
 
@@ -103,11 +104,9 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 		return nil, err
 	}
 	writer, err := sqlitecache.New(sqliteName(path, "_txlock=immediate", writerCache))
-	if err != nil {
-		return nil, err
-	}
-	reader, err := sqlitecache.New(sqliteName(path, "_pragma=query_only(1)", readerCache))
-	if err != nil {
+	reader, second := sqlitecache.New(sqliteName(path, "_pragma=query_only(1)", readerCache))
+	long, third := sqlitecache.New(sqliteName(path, "_pragma=query_only(1)", longCache))
+	if err := errors.Join(err, second, third); err != nil {
 		return nil, err
 	}
 	write := sql.OpenDB(writer)
@@ -120,7 +119,8 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	db := &DB{engine: sqliteEngine, clock: clock, read: read, write: write, marks: newMarks()}
-	db.laneOf(sql.OpenDB(reader))
+	db.laneOf(sql.OpenDB(long))
+	db.long.pool.SetConnMaxIdleTime(time.Minute) // gives its cache back
 	if db.files, err = sqlitefile.Opened(path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
