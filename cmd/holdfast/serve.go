@@ -101,7 +101,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	}
 	p.dashboard, err = dashboard.New(shell.Config{
 		Log: log, Base: cfg.BaseURL, Profile: string(p.Profile), Version: moduleVersion(), API: "/" + p.RESTRoot + "/" + p.Namespace + "/v2",
-		FontDir: cfg.FontDir, Clock: p.core.Clock, AddressOf: service.AddressOf,
+		FontDir: cfg.FontDir, Clock: p.core.Clock, AddressOf: service.AddressOf, Noting: p.core.NotingLag,
 		ImportBytes: cfg.ImportBytes, ImportRows: cfg.ImportRows,
 	}, p.app)
 	if err != nil {

@@ -54,6 +54,9 @@ func (r *report) at(s *settings, q protection.ReportQuery, final bool) {
 		r.About += ", in " + string(q.Currency) + " " + rates
 	}
 	r.About += "."
+	if lag := s.v.Lag(); lag != "" {
+		r.About += " It was read from the standby, " + lag + " seconds behind."
+	}
 	if final {
 		r.About += " This report can no longer change."
 	}

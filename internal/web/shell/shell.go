@@ -5,6 +5,7 @@ package shell
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -52,6 +53,8 @@ type Config struct {
 	ImportBytes, ImportRows int
 	// AddressOf says where a request comes from, behind whatever proxies there are.
 	AddressOf func(r *http.Request) string
+	// Noting is a context for a page, and tells how many seconds behind the copy was from which its reports were read; "" for none.
+	Noting func(ctx context.Context) (noting context.Context, seconds func() string)
 }
 
 // Frame serves pages to people who are signed in. Each handler gets a Visit.

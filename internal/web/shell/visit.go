@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -27,13 +28,21 @@ type Visit struct {
 	R       *http.Request
 	Address string // the client's IP address
 	frame   *Frame
-	status  int // of the page that is shown; 0 means 200
+	// Lag is how many seconds behind the copy of the database was from which a report of the page was read, such as 0.250; ""
+	// where none was.
+	Lag    func() string
+	status int // of the page that is shown; 0 means 200
 }
 
 func (f *Frame) visit(w http.ResponseWriter, r *http.Request) *Visit {
-	v := &Visit{W: w, R: r, frame: f}
+	v := &Visit{W: w, R: r, frame: f, Lag: func() string { return "" }}
 	if f.AddressOf != nil {
 		v.Address = f.AddressOf(r)
+	}
+	if f.Noting != nil {
+		var ctx context.Context
+		ctx, v.Lag = f.Noting(r.Context())
+		v.R = r.WithContext(ctx)
 	}
 	return v
 }

@@ -37,7 +37,7 @@ func New(t testing.TB) *House {
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	f, err := dashboard.New(shell.Config{
 		Log: slog.New(slog.DiscardHandler), Base: Base, Profile: string(travel.ProtectionOnlyProfile), API: "/rest/svc/v2", Clock: w.Now,
-		AddressOf: func(*http.Request) string { return "192.0.2.1" },
+		AddressOf: func(*http.Request) string { return "192.0.2.1" }, Noting: w.Core.NotingLag,
 	}, w.App)
 	if err != nil {
 		t.Fatal(err)

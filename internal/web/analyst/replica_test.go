@@ -1,0 +1,25 @@
+package analyst_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+)
+
+// TestAPageSaysThatItComesFromTheStandby: with how far behind that was; without one there is no such word.
+func TestAPageSaysThatItComesFromTheStandby(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	const behind = "It was read from the standby, 2.500 seconds behind."
+	if a := b.reader.Must(b.At("/exposure/ageing")); strings.Contains(a.Body, "standby") {
+		t.Error("without a standby, the page speaks of one")
+	}
+	b.Core.Store.Follow(db.Replica{Copy: dbtest.Open(t, b.URL, b.Now), Behind: func(context.Context) (time.Duration, error) {
+		return 2500 * time.Millisecond, nil
+	}})
+	b.reader.Must(b.At("/exposure/ageing")+"?as_of=2024-06-09", behind) // another day: nothing is kept of it
+}
