@@ -28,7 +28,7 @@ func checkScope(tx *db.Tx, siteID int64, s protection.Scope, p *fault.Problems) 
 	}
 	for _, code := range s.Countries {
 		if !travel.KnownCountry(code) {
-			p.Wrong("countries", "%q is not an ISO 3166-1 alpha-2 country code.", code)
+			p.Wrong("countries", "%q is no country. A country is two letters, such as PT.", code)
 		}
 	}
 	for _, code := range s.Currencies {

@@ -208,7 +208,7 @@ func (f BookingFields) apply(b Booking, p *fault.Problems) Booking {
 		p.Wrong("total", "A total lies between 0 and %d minor units.", int64(MaxAmount))
 	}
 	if f.Country != nil && !KnownCountry(b.Country) {
-		p.Wrong("countries", "This is not an ISO 3166-1 alpha-2 country code.")
+		p.Wrong("countries", "A country is two letters, such as PT.")
 	}
 	checkOneOf(p, "language", b.Language, Languages)
 	if b.OwnProtection != "" {

@@ -160,7 +160,7 @@ func (n NewTransaction) checkTexts(p *fault.Problems) {
 		checkEmail(p, "payee_email", n.PayeeEmail)
 	}
 	if n.Country != "" && !KnownCountry(n.Country) {
-		p.Wrong("countries", "This is not an ISO 3166-1 alpha-2 country code.")
+		p.Wrong("countries", "A country is two letters, such as PT.")
 	}
 	if _, err := netip.ParseAddr(n.IPAddress); n.IPAddress != "" && err != nil {
 		p.Wrong("ip_address", "This is not an IP address.")

@@ -44,7 +44,7 @@ func (f SupplierFields) Apply(s Supplier, p *fault.Problems) Supplier {
 	}
 	checkLine(p, "category", s.Category, 40)
 	if s.Country != "" && !KnownCountry(s.Country) {
-		p.Wrong("country", "This is not an ISO 3166-1 alpha-2 country code.")
+		p.Wrong("country", "A country is two letters, such as PT.")
 	}
 	return s
 }

@@ -79,3 +79,24 @@ func TestWhatIsOnlyCountedOnASiteRefusesNoForm(t *testing.T) {
 		t.Error("a change of the site itself leaves its version")
 	}
 }
+
+// TestAnErrorKeepsTheMenu of whoever is signed in. Who is not, or has no access to the site, sees none.
+func TestAnErrorKeepsTheMenu(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	reader := h.As(auth.ReadOnly)
+	menu := `href="` + h.At("/bookings") + `"`
+	for _, c := range []struct {
+		address string
+		status  int
+		menu    bool
+	}{
+		{h.At("/nothing-here"), http.StatusNotFound, true}, {h.At("/bookings/999"), http.StatusNotFound, true},
+		{h.At("/settings/audit"), http.StatusForbidden, true}, {"/dashboard/sites/elsewhere/nothing-here", http.StatusForbidden, false},
+	} {
+		a := reader.Get(c.address)
+		if a.Status != c.status || strings.Contains(a.Body, menu) != c.menu || strings.Contains(a.Body, `aria-current="page"`) {
+			t.Errorf("%s: %d, menu %t\n%s", c.address, a.Status, strings.Contains(a.Body, menu), a.Text())
+		}
+	}
+}

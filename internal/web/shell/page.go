@@ -133,7 +133,9 @@ func (v *Visit) render(t *template.Template, page Page, block string) error {
 	case "results":
 		name = "results"
 	case "failed":
-		name = "failed-page"
+		if view.Bare { // nobody knows who asks
+			name = "failed-page"
+		}
 	}
 	var out bytes.Buffer
 	if err := t.ExecuteTemplate(&out, name, view); err != nil {

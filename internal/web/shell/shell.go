@@ -63,6 +63,7 @@ type Frame struct {
 	mux     *http.ServeMux
 	parts   *template.Template // what all pages share: each page has a copy
 	own     *template.Template // the copy for the frame's own pages, because what was shown once cannot be copied any more
+	failed  *template.Template // the page of an error, for somebody who is signed in
 	assets  map[string]asset
 	at      string // the address of the assets; it changes with them
 	menus   []Menu
@@ -91,10 +92,18 @@ func New(cfg Config) (*Frame, error) {
 	if f.own, err = f.parts.Clone(); err != nil {
 		return nil, err
 	}
+	if f.failed, err = f.parts.Clone(); err != nil {
+		return nil, err
+	}
+	if _, err = f.failed.AddParseTree("main", f.parts.Lookup("failed-main").Tree); err != nil {
+		return nil, err
+	}
 	f.mux.HandleFunc("GET "+f.at+"/{name}", f.serveAsset)
-	f.mux.HandleFunc(Path+"/", func(w http.ResponseWriter, r *http.Request) {
-		f.run(w, r, "", false, func(*Visit) error { return errNoPage() })
-	})
+	for _, at := range []string{Path + "/", Path + "/sites/{site}/"} { // below a site, with the menu of the site
+		f.mux.HandleFunc(at, func(w http.ResponseWriter, r *http.Request) {
+			f.run(w, r, "", false, func(*Visit) error { return errNoPage() })
+		})
+	}
 	return f, nil
 }
 

@@ -270,7 +270,7 @@ func (v *Visit) fail(err error) {
 		http.StatusServiceUnavailable: "One moment", http.StatusTooManyRequests: "One moment",
 	}[v.status]
 	data := struct{ Text, RequestID string }{text, v.W.Header().Get("X-Request-Id")}
-	if err := v.render(v.frame.own, Page{Title: cmp.Or(title, "This did not work"), Data: data}, "failed"); err != nil {
+	if err := v.render(v.frame.failed, Page{Title: cmp.Or(title, "This did not work"), Menu: "none", Data: data}, "failed"); err != nil {
 		http.Error(v.W, text, v.status)
 	}
 }
