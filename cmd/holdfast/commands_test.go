@@ -43,6 +43,8 @@ func TestUsage(t *testing.T) {
 		"config --import-rows 0":                                           "between 1 and 200000",
 		"config --import-rows 200001":                                      "between 1 and 200000",
 		"config --upload-timeout 0s":                                       "--upload-timeout must be more than 0",
+		"config --replica-max-lag 0s":                                      "--replica-max-lag must be more than 0",
+		"config --replica-max-lag 11m":                                     "10m at most",
 		"config --upload-timeout 31m":                                      "30m at most",
 		"exposure --site a --as-of yesterday":                              `"yesterday" is not a date. Write it like 2024-06-30`,
 		"exposure --site a --known-at 2024-06-30":                          `Write it like "2024-06-30 12:00:00", in quotes and in GMT`,
@@ -111,7 +113,8 @@ func TestConfigSaysWhereItsValuesComeFrom(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := s.command(ctx, "config", "--trusted-proxies", "10.0.0.0/8,192.168.0.0/16")
-	cmd.Env = append(cmd.Env, "HOLDFAST_LISTEN=0.0.0.0:9000", "HOLDFAST_DATABASE=sqlite:elsewhere.db")
+	cmd.Env = append(cmd.Env, "HOLDFAST_LISTEN=0.0.0.0:9000", "HOLDFAST_DATABASE=sqlite:elsewhere.db",
+		"HOLDFAST_REPLICA=postgres://ada:secret@standby.example/holdfast")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -124,6 +127,7 @@ func TestConfigSaysWhereItsValuesComeFrom(t *testing.T) {
 	for name, want := range map[string]string{
 		"database":        "postgres://ada:xxxxx@db.example/holdfast?password=xxxxx&sslmode=disable --database",
 		"listen":          "0.0.0.0:9000 HOLDFAST_LISTEN",
+		"replica":         "postgres://ada:xxxxx@standby.example/holdfast HOLDFAST_REPLICA",
 		"rest-root":       "rest default",
 		"trusted-proxies": "10.0.0.0/8 192.168.0.0/16 --trusted-proxies",
 	} {
