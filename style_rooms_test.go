@@ -87,10 +87,12 @@ var arrows = withRooms(map[string][]string{
 	"internal/qr":          {},
 	"internal/psp/*":       {"internal/money", "internal/fault", "internal/psp", "internal/psp/tokenizer"},
 	"internal/packed":      {"internal/civil"},
+	"internal/digest":      {},
+	"internal/sqltext":     {},
 	"internal/sqlitecache": {},
 	"internal/sqlitefile":  {},
 	"internal/heard":       {},
-	"internal/db":          and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/heard"),
+	"internal/db":          and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/heard", "internal/sqltext"),
 	"internal/app":         and(words, allRooms()...),
 	"internal/paymentfile": {
 		"internal/money", "internal/fault", "internal/civil", "internal/travel",
@@ -158,7 +160,7 @@ func roomsWithoutDoors() []string { return allRooms() }
 // withRooms adds the rooms to the table.
 func withRooms(table map[string][]string) map[string][]string {
 	for _, r := range rooms {
-		below := and(words, "internal/db", "internal/packed", "internal/heard")
+		below := and(words, "internal/db", "internal/packed", "internal/digest", "internal/heard", "internal/sqltext")
 		if r.name != "core" {
 			below = append(below, "internal/core")
 		}
@@ -171,7 +173,7 @@ func withRooms(table map[string][]string) map[string][]string {
 }
 
 // writesSQL are the packages in which SQL may stand: the rooms, the ground, and what is no part of the program.
-var writesSQL = and(allRooms(), "internal/dbtest", "internal/pgtest", "bench", "bench/*", "cmd/torture")
+var writesSQL = and(allRooms(), "internal/sqltext", "internal/dbtest", "internal/pgtest", "bench", "bench/*", "cmd/torture")
 
 func sqlText(s source) []string {
 	if s.test || matches(s.pkg, writesSQL) {

@@ -1,7 +1,6 @@
 package bookings
 
 import (
-	"database/sql"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/digest"
 	"holdfast/internal/events"
 	"holdfast/internal/money"
 	"holdfast/internal/packed"
@@ -84,152 +84,6 @@ func readIDs(text string) (ids []int64, err error) {
 	return ids, nil
 }
 
-// bookingsMemory is what a write knows about bookings without reading them again.
-type bookingsMemory struct {
-	held    map[db.Key]*travel.Booking // made or locked by the write: nobody else changes them before it ends
-	changed []*travel.Booking          // those of held whose sums are not stored yet
-	found   map[db.Key]time.Time       // when those of held were last changed when the write began with them
-	blank   map[db.Key]bool            // those of held that were blank (see Blank) when the write began with them
-	// What is outstanding of them, as stored, and what is to be stored instead.
-	outstanding map[db.Key]string
-	renewed     map[db.Key]func() string
-}
-
-var (
-	inBookings  = db.NewLocal[bookingsMemory]()
-	waitingSums = db.NewDeferral(flushSums, "bookings")
-
-	newSuppliers     = db.NewLocal[[][]any]() // rows of booking_suppliers
-	waitingSuppliers = db.NewDeferral(flushSuppliers, "booking_suppliers")
-)
-
-// Held returns a booking that this write has made or locked, as the write knows it. ok is false when it has done neither.
-func Held(tx *db.Tx, siteID, id int64) (b travel.Booking, ok bool) {
-	held := inBookings.Of(tx).held[db.Key{SiteID: siteID, ID: id}]
-	if held == nil {
-		return b, false
-	}
-	return *held, true
-}
-
-// hold notes that the write has made or locked a booking.
-func hold(tx *db.Tx, b *travel.Booking) {
-	m, key := inBookings.Of(tx), db.Key{SiteID: b.SiteID, ID: b.ID}
-	db.Keep(&m.held, key, b)
-	db.Keep(&m.found, key, b.ModifiedAt)
-	db.Keep(&m.blank, key, b.Payments == 0 && !b.TotalChanged)
-}
-
-// Blank reports whether a booking was blank when this write made or locked it: nothing had ever been paid for it, and its
-// total had never changed. Then everything about its payments comes from this write.
-func Blank(tx *db.Tx, siteID, id int64) bool {
-	return inBookings.Of(tx).blank[db.Key{SiteID: siteID, ID: id}]
-}
-
-// Overtaken reports whether another write, whose clock was later than that of this one, has changed a booking before this
-// write locked it.
-func Overtaken(tx *db.Tx, siteID, id int64) bool {
-	return inBookings.Of(tx).found[db.Key{SiteID: siteID, ID: id}].After(tx.Now)
-}
-
-// Outstanding returns the text that KeepOutstanding stored with a held booking, or "" if it never did.
-func Outstanding(tx *db.Tx, siteID, id int64) string {
-	return inBookings.Of(tx).outstanding[db.Key{SiteID: siteID, ID: id}]
-}
-
-// KeepOutstanding stores a text with a held booking, for the room that computes what is outstanding of it (E4 of R7). It
-// asks for the text when the row is written, with the sums of the booking.
-func KeepOutstanding(tx *db.Tx, siteID, id int64, text func() string) error {
-	key := db.Key{SiteID: siteID, ID: id}
-	db.Keep(&inBookings.Of(tx).renewed, key, text)
-	return storeLater(tx, key)
-}
-
-// modified is the instant of a change of a booking. It never goes back, though of two writes that wait for each other the one
-// with the later clock may come first: see Overtaken.
-func modified(tx *db.Tx, b *travel.Booking) time.Time {
-	if b.ModifiedAt.After(tx.Now) {
-		return b.ModifiedAt
-	}
-	return tx.Now
-}
-
-// flushSums stores the changed sums of bookings, what is outstanding of them, and the status that follows.
-func flushSums(tx *db.Tx) error {
-	m := inBookings.Of(tx)
-	changed := m.changed
-	m.changed = nil
-	for key, text := range m.renewed {
-		db.Keep(&m.outstanding, key, text())
-	}
-	m.renewed = nil
-	return db.InPowers(changed, func(list []*travel.Booking) error {
-		var w db.Where
-		rows := make([]string, len(list))
-		for i, b := range list {
-			rows[i] = w.Values(b.SiteID, b.ID, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments,
-				b.Payments, b.ModalDraft, string(b.StoredStatus()), m.outstanding[db.Key{SiteID: b.SiteID, ID: b.ID}], db.Micros(modified(tx, b)))
-		}
-		// The types of the first row are those of all.
-		rows[0] = `(CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($5 AS BIGINT),
-			CAST($6 AS BIGINT), CAST($7 AS BIGINT), CAST($8 AS BOOLEAN), CAST($9 AS TEXT), CAST($10 AS TEXT), CAST($11 AS BIGINT))`
-		_, err := tx.Exec(`UPDATE bookings SET net = v.column3, held = v.column4, open_authorised = v.column5,
-				locked_payments = v.column6, payments = v.column7, modal_draft = v.column8, status = v.column9,
-				outstanding = v.column10, modified_at = v.column11, completed = completed AND v.column9 = 'paid'
-			FROM (VALUES `+strings.Join(rows, ", ")+`) AS v
-			WHERE bookings.site_id = v.column1 AND bookings.id = v.column2`, w.Args...)
-		return err
-	})
-}
-
-// Insert stores a new booking and returns its id.
-func Insert(tx *db.Tx, b travel.Booking) (id int64, err error) {
-	now := db.Micros(tx.Now)
-	b.Suppliers = inOrder(b.Suppliers)
-	digest, err := db.Digest(b.Facts(inRow(b.Suppliers))...)
-	if err != nil {
-		return 0, err
-	}
-	err = tx.RowAsIs(`INSERT INTO bookings (site_id, uuid, channel_id, author_id, author, author_name, content, firstname,
-			surname, email, start_day, end_day, pax, reference, total, currencies, country, language, modal_draft, net, held,
-			open_authorised, locked_payments, status, deleted, import_key, version, created_at, modified_at, suppliers, other_protection,
-			digest)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-			FALSE, $25, 1, $26, $26, $27, $28, $29)
-		RETURNING id`,
-		[]any{
-			b.SiteID, b.UUID, b.ChannelID, b.AuthorID, b.Author, b.AuthorName, b.Content, b.Firstname,
-			b.Surname, b.Email, db.MaybeDay(b.Start), int64(b.End), b.Pax, b.Reference, b.Total, string(b.Currency), b.Country,
-			b.Language, b.ModalDraft, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments,
-			string(b.StoredStatus()), sql.NullString{String: b.ImportKey, Valid: b.ImportKey != ""}, now, inRow(b.Suppliers),
-			string(b.OwnProtection), digest,
-		}, &id)
-	if err != nil {
-		return 0, err
-	}
-	addBookingSuppliers(tx, b.SiteID, id, b.Suppliers)
-	b.ID, b.Version, b.CreatedAt, b.ModifiedAt, b.TransactionIDs = id, 1, tx.Now, tx.Now, nil
-	hold(tx, &b)
-	events.Record(tx, b.SiteID, events.BookingCreated, id, events.Details{Status: statusNow(tx, b)})
-	return id, nil
-}
-
-// addBookingSuppliers adds rows that are not there. They are written later in the same write.
-func addBookingSuppliers(tx *db.Tx, siteID, id int64, suppliers []int64) {
-	rows := newSuppliers.Of(tx)
-	for _, supplier := range suppliers {
-		*rows = append(*rows, []any{siteID, id, supplier})
-		tx.Defer(waitingSuppliers)
-	}
-}
-
-func flushSuppliers(tx *db.Tx) error {
-	waiting := newSuppliers.Of(tx)
-	rows := *waiting
-	*waiting = nil
-	return tx.InsertRows("booking_suppliers", "site_id, booking_id, supplier_id", rows)
-}
-
 // Alone reads one booking without its transactions. It does not find a deleted booking.
 func Alone(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
 	return oneBooking(tx, `b.site_id = $1 AND b.id = $2 AND NOT b.deleted`, siteID, id)
@@ -245,6 +99,11 @@ func ByImportKey(tx *db.Tx, siteID, channelID int64, key string) (travel.Booking
 func Lock(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
 	if b, ok := Held(tx, siteID, id); ok {
 		return b, nil
+	}
+	if tx.Left(leftSums{SiteID: siteID, ID: id}) {
+		if err := tx.WriteLeft(); err != nil {
+			return travel.Booking{}, err
+		}
 	}
 	var outstanding string
 	b, err := ScanBooking(func(dest ...any) error {
@@ -268,7 +127,7 @@ func oneBooking(tx *db.Tx, condition string, args ...any) (travel.Booking, error
 // Update stores the fields of a locked booking that a caller can change, and the status that follows from them.
 func Update(tx *db.Tx, b travel.Booking) error {
 	b.Suppliers = inOrder(b.Suppliers)
-	digest, err := db.Digest(b.Facts(inRow(b.Suppliers))...)
+	sum, err := digest.Of(b.Facts(inRow(b.Suppliers))...)
 	if err != nil {
 		return err
 	}
@@ -280,7 +139,7 @@ func Update(tx *db.Tx, b travel.Booking) error {
 		WHERE site_id = $1 AND id = $2 AND NOT deleted`,
 		b.SiteID, b.ID, b.ChannelID, b.Content, b.Firstname, b.Surname, b.Email, db.MaybeDay(b.Start), int64(b.End), b.Pax,
 		b.Reference, b.Total, string(b.Currency), b.Country, b.Language, b.ModalDraft, string(b.StoredStatus()),
-		db.Micros(modified(tx, &b)), inRow(b.Suppliers), string(b.OwnProtection), digest, over)
+		db.Micros(modified(tx, &b)), inRow(b.Suppliers), string(b.OwnProtection), sum, over)
 	if err != nil {
 		return err
 	}
@@ -319,6 +178,9 @@ func storeLater(tx *db.Tx, key db.Key) error {
 	held := m.held[key]
 	if held == nil {
 		return fmt.Errorf("booking %d is to be stored, and this write does not hold it", key.ID)
+	}
+	if m.unwritten[key] { // its row has them
+		return nil
 	}
 	if !slices.Contains(m.changed, held) {
 		m.changed = append(m.changed, held)

@@ -53,7 +53,8 @@ func begin(tx *db.Tx, k *known, clock SiteClock, riders []Rider) error {
 		along.WriteString(", (" + w.Fill(r.Query, r.Args...) + ")")
 		dest = append(dest, r.Dest)
 	}
-	err := tx.Row(`SELECT s.clock_ahead, COALESCE(v.version, 0), COALESCE(r.version, 0)`+along.String()+` FROM sites s
+	// What others have left to the end of a shared transaction is no part of the answer.
+	err := tx.RowAsIs(`SELECT s.clock_ahead, COALESCE(v.version, 0), COALESCE(r.version, 0)`+along.String()+` FROM sites s
 		LEFT JOIN site_versions v ON v.site_id = s.id
 		LEFT JOIN site_versions r ON r.site_id = $2
 		WHERE s.id = $1`, w.Args, dest...)

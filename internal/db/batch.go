@@ -27,6 +27,7 @@ type batch struct {
 	ctx  context.Context
 	sql  *sql.Tx
 	rows sharedRows
+	ids  drawnIDs
 }
 
 // errBatchLost: the transaction around the savepoints was rolled back, and with it the writes of the others.
@@ -84,7 +85,7 @@ func (b *batch) attempt(next func() *writeCall) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), writeLifetime)
 	defer cancel()
 	db := b.queue.db
-	b.ctx, b.rows = ctx, sharedRows{}
+	b.ctx, b.rows, b.ids = ctx, sharedRows{}, drawnIDs{}
 	var err error
 	if b.sql, err = db.beginShared(ctx); err != nil {
 		call := next()
@@ -103,7 +104,7 @@ func (b *batch) attempt(next func() *writeCall) bool {
 			return false
 		}
 	}
-	if err := b.rows.insert(b.tx()); err != nil {
+	if err := b.rows.write(b.tx()); err != nil {
 		b.ran[len(b.ran)-1].err = err
 		_ = b.sql.Rollback()
 		return false
@@ -129,7 +130,11 @@ func (db *DB) crossed(err error) bool {
 		(e.transient(err) || e.conflict(err) || e.lost(err) || e.locked(err))
 }
 
-func (b *batch) tx() *Tx { return b.queue.db.tx(b.ctx, b.sql) }
+func (b *batch) tx() *Tx {
+	tx := b.queue.db.tx(b.ctx, b.sql)
+	tx.ids = b.ids
+	return tx
+}
 
 // run runs one call. lost: what the others wrote is lost with it.
 func (b *batch) run(call *writeCall) (lost bool) {
@@ -139,7 +144,7 @@ func (b *batch) run(call *writeCall) (lost bool) {
 	if call.short && !b.careful {
 		return b.join(call)
 	}
-	if call.err = b.rows.insert(b.tx()); call.err != nil {
+	if call.err = b.rows.write(b.tx()); call.err != nil {
 		return true
 	}
 	// The first needs no savepoint: if it fails, no other call has written in the transaction yet. For a write of many

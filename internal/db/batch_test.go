@@ -62,7 +62,19 @@ func atOnceThen(
 	t *testing.T, store *db.DB, answer func(i int), writes ...func(tx *db.Tx) error,
 ) (errs []error, ran []dbtest.Statement) {
 	t.Helper()
-	errs = make([]error, len(writes))
+	calls := make([]func() error, len(writes))
+	for i, write := range writes {
+		calls[i] = func() error { return store.WriteShort(t.Context(), write) }
+	}
+	return callsAtOnce(t, store, answer, calls...)
+}
+
+// callsAtOnce is atOnceThen for calls that each make one short write.
+func callsAtOnce(
+	t *testing.T, store *db.DB, answer func(i int), calls ...func() error,
+) (errs []error, ran []dbtest.Statement) {
+	t.Helper()
+	errs = make([]error, len(calls))
 	ran = dbtest.Statements(store, func() {
 		var busy, all sync.WaitGroup
 		queued, answered := make(chan struct{}), make(chan struct{})
@@ -86,9 +98,9 @@ func atOnceThen(
 			hold(answered)
 		}
 		var waiting sync.WaitGroup
-		for i, write := range writes {
+		for i, call := range calls {
 			waiting.Go(func() {
-				errs[i] = store.WriteShort(t.Context(), write)
+				errs[i] = call()
 				answer(i)
 			})
 			store.AwaitQueued(i + 1)

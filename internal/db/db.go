@@ -91,7 +91,10 @@ type Tx struct {
 
 	locals  map[*local]any // see Local
 	waiting []*Deferral    // those that have rows to write
-	told    []int64        // sites: see Tell
+	// parentsBelow is the place of the parent deferral whose rows are being written, 0 for none: those behind it wait.
+	parentsBelow int
+	ids          drawnIDs // see NewID
+	told         []int64  // sites: see Tell
 }
 
 // engine is what differs between the two databases.
@@ -137,6 +140,8 @@ type engine struct {
 	// counted gives the last id given out of table $1, column $2; setCounter goes on after $3.
 	counted    string
 	setCounter []string
+	// draw is a SELECT that draws {{n}} ids of {{table}}, or gives the last one where there is one writer. Its first column is {{at}}.
+	draw string
 	// bulk inserts rows in the transaction that is open on a connection; nil: there is no faster way than statements.
 	bulk func(ctx context.Context, conn *sql.Conn, t Table, rows [][]any) error
 }
@@ -437,7 +442,7 @@ func (tx *Tx) Each(query string, args []any, scan func(scan func(dest ...any) er
 // eachAsIs is Each, but it does not write deferred rows first.
 func (tx *Tx) eachAsIs(query string, args []any, scan func(scan func(dest ...any) error) error) error {
 	tx.show(query, args)
-	tx.changed = tx.changed || !strings.HasPrefix(query, "SELECT ")
+	tx.changed = tx.changed || changes(query)
 	rows, err := tx.query(query, args)
 	if err != nil {
 		tx.changed = true

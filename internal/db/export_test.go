@@ -61,3 +61,6 @@ func (db *DB) CloseReplica() error {
 	db.replica = nil
 	return standby.Close()
 }
+
+// DeferralOf is a deferral of one write, of no tables.
+func DeferralOf(flush func(tx *Tx) error) *Deferral { return &Deferral{flush: flush} }

@@ -2,7 +2,6 @@ package db
 
 import (
 	"maps"
-	"slices"
 )
 
 // Local is a value that a room keeps for the length of one transaction, mostly as an identity map: the rows that the
@@ -48,25 +47,6 @@ func Keep[K comparable, V any](m *map[K]V, key K, value V) {
 		*m = map[K]V{}
 	}
 	(*m)[key] = value
-}
-
-// ListOnce returns a list from memory, or else asks for it and remembers it.
-func ListOnce[T any](known **[]T, ask func() ([]T, error)) ([]T, error) {
-	if *known == nil {
-		list, err := ask()
-		if err != nil {
-			return nil, err
-		}
-		*known = &list
-	}
-	return slices.Clone(**known), nil
-}
-
-// Also adds a row to a list in memory, if ListOnce has asked for that list.
-func Also[T any](known *[]T, row T) {
-	if known != nil {
-		*known = append(*known, row)
-	}
 }
 
 // answers are what a transaction has read of rows that it has not locked. Another transaction may change them

@@ -13,10 +13,10 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"holdfast/internal/fault"
+	"holdfast/internal/sqltext"
 )
 
 //go:embed migrations/*.sql
@@ -123,7 +123,7 @@ func makeStepsTable(ctx context.Context, sqlTx *sql.Tx) error {
 // apply carries the last of some steps out, and notes it. Those before have run.
 func (db *DB) apply(ctx context.Context, sqlTx *sql.Tx, steps []migration) error {
 	step := steps[len(steps)-1]
-	for _, statement := range statements(db.engine.ddl.Replace(step.text)) {
+	for _, statement := range sqltext.Statements(db.engine.ddl.Replace(step.text)) {
 		if _, err := sqlTx.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("migration %04d_%s: %w in: %s", step.number, step.name, err, statement)
 		}
@@ -223,24 +223,4 @@ func writeDigests(ctx context.Context, sqlTx *sql.Tx, steps []migration) error {
 		}
 	}
 	return nil
-}
-
-// statements splits a migration at the semicolons that end a line. Comments stay in the statement that they precede.
-func statements(text string) []string {
-	var list []string
-	for part := range strings.SplitSeq(text, ";\n") {
-		if hasSQL(part) {
-			list = append(list, strings.TrimSpace(part))
-		}
-	}
-	return list
-}
-
-func hasSQL(text string) bool {
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "--") {
-			return true
-		}
-	}
-	return false
 }

@@ -11,7 +11,7 @@ import (
 func (tx *Tx) Savepoint(fn func() error) error {
 	// Rows held back until now must not be rolled back with fn, and those that fn holds back must.
 	if tx.shared != nil {
-		if err := tx.shared.insert(tx); err != nil {
+		if err := tx.shared.write(tx); err != nil {
 			return err
 		}
 	}

@@ -58,6 +58,7 @@ var sqliteEngine = &engine{
 	size:      `SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()`,
 	scanOnly:  func(table string) []string { return []string{"SELECT COUNT(*) FROM " + table + " NOT INDEXED"} },
 	counted:   "SELECT seq FROM sqlite_sequence WHERE name = $1 AND $2 <> ''",
+	draw:      "SELECT {{at}}, COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '{{table}}'), 0) WHERE {{n}} > 0",
 	// SQLite's own table has no key that would find the row.
 	setCounter: []string{
 		"DELETE FROM sqlite_sequence WHERE name = $1 AND $2 <> '' AND $3 > 0",

@@ -1,16 +1,6 @@
 package db
 
-import (
-	"context"
-	"time"
-)
-
-// Bounds of a long job that gives way: how often it looks whether others still write, and how long it waits for them at
-// most. Under a load that never ends it goes on all the same, a small piece at a time.
-const (
-	turnLook = 2 * time.Millisecond
-	turnWait = 80 * time.Millisecond
-)
+import "context"
 
 // GiveWay is called by a long job, such as an import, before each of its small writes. It returns when no other process
 // over the same SQLite database writes or waits to write, or after a moment that is twice as long as an
@@ -21,24 +11,10 @@ const (
 // something to write, and also while it waits for SQLite; and the import waits until it could have that lock alone. In its
 // own process writes wait in one line, and PostgreSQL has many writers.
 func (db *DB) GiveWay(ctx context.Context) error {
-	if db.engine.manyWrites || db.queue.turn.Alone() {
+	if db.engine.manyWrites {
 		return ctx.Err()
 	}
-	caller := ctx
-	ctx, cancel := context.WithTimeout(ctx, turnWait)
-	defer cancel()
-	look := time.NewTicker(turnLook)
-	defer look.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return caller.Err()
-		case <-look.C:
-			if db.queue.turn.Alone() {
-				return nil
-			}
-		}
-	}
+	return db.queue.turn.Wait(ctx)
 }
 
 // Others reports whether another write runs or waits that this one holds up: in this process, or in another one over the same

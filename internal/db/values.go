@@ -174,3 +174,15 @@ func oneOf[T any](w *Where, column, operator string, values []T) {
 func EscapeLike(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
 }
+
+// Values takes the values of a row and returns their placeholders, as "($1, $2)".
+func (w *Where) Values(values ...any) string {
+	var row strings.Builder
+	for i, v := range values {
+		if i > 0 {
+			row.WriteString(", ")
+		}
+		row.WriteString(w.Arg(v))
+	}
+	return "(" + row.String() + ")"
+}

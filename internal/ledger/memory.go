@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdfast/internal/db"
+	"holdfast/internal/digest"
 	"holdfast/internal/protection"
 )
 
@@ -59,6 +60,25 @@ type heldAllocation struct {
 	lines  *[]protection.PremiumLine
 }
 
+// listOnce returns a list from memory, or else asks for it and remembers it.
+func listOnce[T any](known **[]T, ask func() ([]T, error)) ([]T, error) {
+	if *known == nil {
+		list, err := ask()
+		if err != nil {
+			return nil, err
+		}
+		*known = &list
+	}
+	return slices.Clone(**known), nil
+}
+
+// also adds a row to a list in memory, if listOnce has asked for that list.
+func also[T any](known *[]T, row T) {
+	if known != nil {
+		*known = append(*known, row)
+	}
+}
+
 var inLedger = db.NewLocal[ledgerMemory]()
 
 // ledgerRows are rows that wait for the end of the write, so that many of them share an INSERT. The tables are in the
@@ -104,11 +124,11 @@ func flushRows(tx *db.Tx) error {
 		{"premium_lines", PremiumFacts, rows.premium, allFacts},
 	} {
 		for i, row := range table.rows {
-			digest, err := db.Digest(table.facts(row)...)
+			sum, err := digest.Of(table.facts(row)...)
 			if err != nil {
 				return err
 			}
-			table.rows[i] = append(slices.Clone(row), digest)
+			table.rows[i] = append(slices.Clone(row), sum)
 		}
 		if err := tx.InsertRows(table.name, table.columns+", digest", table.rows); err != nil {
 			return err

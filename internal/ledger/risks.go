@@ -6,6 +6,7 @@ import (
 
 	"holdfast/internal/bookings"
 	"holdfast/internal/db"
+	"holdfast/internal/digest"
 	"holdfast/internal/protection"
 )
 
@@ -199,11 +200,11 @@ func changeTotal(tx *db.Tx, siteID, bookingID, before, after int64) error {
 		return err
 	}
 	row := []any{siteID, bookingID, db.Micros(tx.Now), before}
-	digest, err := db.Digest(row...)
+	sum, err := digest.Of(row...)
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`INSERT INTO booking_totals (`+TotalFacts+`, digest) VALUES ($1, $2, $3, $4, $5)`, append(row, digest)...)
+	_, err = tx.Exec(`INSERT INTO booking_totals (`+TotalFacts+`, digest) VALUES ($1, $2, $3, $4, $5)`, append(row, sum)...)
 	return err
 }
 

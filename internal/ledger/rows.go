@@ -57,7 +57,7 @@ func InsertTerms(tx *db.Tx, siteID, allocationID int64, t protection.Terms) erro
 		return err
 	}
 	deferTerms(tx, siteID, allocationID, t)
-	db.Also(held.terms, dated)
+	also(held.terms, dated)
 	return nil
 }
 
@@ -83,7 +83,7 @@ func InsertEvent(tx *db.Tx, siteID, allocationID int64, e protection.Event) erro
 	m.rows.events = append(m.rows.events,
 		[]any{siteID, allocationID, e.TransactionID, e.Kind, e.Amount, db.Micros(e.EffectiveAt), db.Micros(e.RecordedAt)})
 	tx.Defer(waitingRows)
-	db.Also(held.events, e)
+	also(held.events, e)
 	return nil
 }
 
@@ -97,7 +97,7 @@ func InsertPremium(tx *db.Tx, l protection.PremiumLine) {
 	})
 	tx.Defer(waitingRows)
 	if held := m.allocations[db.Key{SiteID: l.SiteID, ID: l.AllocationID}]; held != nil {
-		db.Also(held.lines, l)
+		also(held.lines, l)
 	}
 }
 
@@ -144,7 +144,7 @@ func LockAllocation(tx *db.Tx, siteID, id int64) (protection.Allocation, error) 
 func PremiumOf(tx *db.Tx, siteID, allocationID int64) ([]protection.PremiumLine, error) {
 	ask := func() ([]protection.PremiumLine, error) { return premiumOf(tx, siteID, allocationID) }
 	if held := inLedger.Of(tx).allocations[db.Key{SiteID: siteID, ID: allocationID}]; held != nil {
-		return db.ListOnce(&held.lines, ask)
+		return listOnce(&held.lines, ask)
 	}
 	return ask()
 }
@@ -156,7 +156,7 @@ func termsHistory(tx *db.Tx, siteID, allocationID int64) ([]protection.DatedTerm
 		return h.Terms, err
 	}
 	if held := inLedger.Of(tx).allocations[db.Key{SiteID: siteID, ID: allocationID}]; held != nil {
-		return db.ListOnce(&held.terms, ask)
+		return listOnce(&held.terms, ask)
 	}
 	return ask()
 }
@@ -168,7 +168,7 @@ func Events(tx *db.Tx, siteID, allocationID int64) ([]protection.Event, error) {
 		return h.Events, err
 	}
 	if held := inLedger.Of(tx).allocations[db.Key{SiteID: siteID, ID: allocationID}]; held != nil {
-		return db.ListOnce(&held.events, ask)
+		return listOnce(&held.events, ask)
 	}
 	return ask()
 }

@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/events"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -44,7 +45,7 @@ func flushLines(tx *db.Tx) error {
 	*inLines.Of(tx) = nil
 	for _, site := range slices.Sorted(maps.Keys(bySite)) {
 		ids := slices.Sorted(maps.Keys(bySite[site]))
-		err := db.InPowers(ids, func(ids []int64) error {
+		err := sqltext.InPowers(ids, func(ids []int64) error {
 			var w db.Where
 			w.And("site_id = ?", site)
 			db.In(&w, "allocation_id", ids)

@@ -8,6 +8,7 @@ import (
 
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/digest"
 	"holdfast/internal/events"
 	"holdfast/internal/limits"
 	"holdfast/internal/money"
@@ -57,51 +58,68 @@ func flagsIn(text string) []string {
 type paymentsMemory struct {
 	transactions map[db.Key]travel.Transaction // that the write has made or locked
 	absent       map[Reference]bool            // payment references that no transaction has
+	rows, parts  [][]any                       // new ones of both tables, which wait for the end of the write
 }
 
-var inPayments = db.NewLocal[paymentsMemory]()
+var (
+	inPayments = db.NewLocal[paymentsMemory]()
+	waitingNew = db.NewParentDeferral(flushNew, "transactions", "payments")
+)
 
-// InsertTransaction stores a new transaction with its payments, and returns it with all ids.
+const (
+	insertedTransaction = `site_id, id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
+		remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
+		reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url, linked_id, content,
+		content_hash, import_key, simulated, effective_at, version, created_at, modified_at, acquirer_reference, digest`
+	insertedPayment = `site_id, id, transaction_id, channel_id, booking_id, currencies, total, remaining, linked_id, created_at,
+		digest`
+)
+
+// flushNew inserts the new transactions of a write with their payments.
+func flushNew(tx *db.Tx) error {
+	m := inPayments.Of(tx)
+	rows, parts := m.rows, m.parts
+	m.rows, m.parts = nil, nil
+	if err := tx.InsertRows("transactions", insertedTransaction, rows); err != nil {
+		return err
+	}
+	return tx.InsertRows("payments", insertedPayment, parts)
+}
+
+// InsertTransaction stores a new transaction with its payments, and returns it with all ids. The rows are written later in the
+// same write.
 func InsertTransaction(tx *db.Tx, t travel.Transaction) (travel.Transaction, error) {
 	t.CreatedAt, t.ModifiedAt = tx.Now, tx.Now
-	digest, err := db.Digest(t.Facts()...)
+	sum, err := digest.Of(t.Facts()...)
 	if err != nil {
 		return travel.Transaction{}, err
 	}
-	err = tx.Row(`INSERT INTO transactions (site_id, uuid, channel_id, author_id, author, author_name, type, status,
-			currencies, total, remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname,
-			payee_email, country, reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds,
-			redirect_url, linked_id, content, content_hash, import_key, simulated, effective_at, version, created_at, modified_at,
-			acquirer_reference, digest)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
-			$24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, 1, $37, $38, $39, $40)
-		RETURNING id`,
-		[]any{t.SiteID, t.UUID, t.ChannelID, t.AuthorID, t.Author, t.AuthorName, t.Type, t.Status, t.Currency, t.Total,
-			t.Remaining, t.BaseCurrency, t.BaseTotal, t.ForexRate, strings.Join(t.Flags, ","), t.PSP, t.Method, t.PayeeName,
-			t.PayeeSurname, t.PayeeEmail, t.Country, maybeText(t.Reference), t.Token, t.IPAddress, t.BIN, t.LastFour,
-			t.CardType, t.AuthCode, t.Attempt3DS, t.RedirectURL, db.MaybeID(t.LinkedID), t.Content, t.ContentHash,
-			maybeText(t.ImportKey), t.Simulated, db.Micros(t.EffectiveAt), db.Micros(tx.Now), db.Micros(tx.Now),
-			t.AcquirerReference, digest}, &t.ID)
+	ids, err := tx.NewIDs(waitingNew, 1, len(t.Payments))
 	if err != nil {
 		return travel.Transaction{}, err
 	}
-	delete(inPayments.Of(tx).absent, Reference{t.SiteID, t.ChannelID, t.PSP, t.Reference})
+	t.ID = ids[0][0]
+	m := inPayments.Of(tx)
+	now := db.Micros(tx.Now)
+	m.rows = append(m.rows, []any{
+		t.SiteID, t.ID, t.UUID, t.ChannelID, t.AuthorID, t.Author, t.AuthorName, t.Type, t.Status, t.Currency, t.Total,
+		t.Remaining, t.BaseCurrency, t.BaseTotal, t.ForexRate, strings.Join(t.Flags, ","), t.PSP, t.Method, t.PayeeName,
+		t.PayeeSurname, t.PayeeEmail, t.Country, maybeText(t.Reference), t.Token, t.IPAddress, t.BIN, t.LastFour,
+		t.CardType, t.AuthCode, t.Attempt3DS, t.RedirectURL, db.MaybeID(t.LinkedID), t.Content, t.ContentHash,
+		maybeText(t.ImportKey), t.Simulated, db.Micros(t.EffectiveAt), 1, now, now, t.AcquirerReference, sum,
+	})
+	delete(m.absent, Reference{t.SiteID, t.ChannelID, t.PSP, t.Reference})
+	tx.Defer(waitingNew)
 	t.Payments = slices.Clone(t.Payments) // if the write runs again, it begins with the caller's list
 	for i := range t.Payments {
 		p := &t.Payments[i]
 		p.SiteID, p.TransactionID, p.ChannelID, p.CreatedAt = t.SiteID, t.ID, t.ChannelID, tx.Now
-		if digest, err = db.Digest(p.Facts()...); err != nil {
+		if sum, err = digest.Of(p.Facts()...); err != nil {
 			return travel.Transaction{}, err
 		}
-		err := tx.Row(`INSERT INTO payments (site_id, transaction_id, channel_id, booking_id, currencies, total, remaining,
-				linked_id, created_at, digest)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-			RETURNING id`,
-			[]any{p.SiteID, p.TransactionID, p.ChannelID, p.BookingID, p.Currency, p.Total, p.Remaining, db.MaybeID(p.LinkedID),
-				db.Micros(tx.Now), digest}, &p.ID)
-		if err != nil {
-			return travel.Transaction{}, err
-		}
+		p.ID = ids[1][i]
+		m.parts = append(m.parts, []any{p.SiteID, p.ID, p.TransactionID, p.ChannelID, p.BookingID, p.Currency, p.Total, p.Remaining,
+			db.MaybeID(p.LinkedID), now, sum})
 	}
 	db.Keep(&inPayments.Of(tx).transactions, db.Key{SiteID: t.SiteID, ID: t.ID}, copied(t))
 	events.Record(tx, t.SiteID, events.TransactionCreated, t.ID, events.Details{Status: string(t.Status)})
@@ -203,7 +221,9 @@ func referenceRider(siteID, channelID int64, psp, reference string, id *sql.Null
 	}
 }
 
-// noteReference remembers what referenceRider found, so that the write does not look for the reference again.
+// noteReference remembers what referenceRider found, so that the write does not look for the reference again. The rider does not
+// see a payment that another write has left to the end of a transaction that they share: there the unique index refuses the second
+// one, and both run again, one after the other.
 func noteReference(tx *db.Tx, r Reference, found int64) {
 	if found == 0 {
 		db.Keep(&inPayments.Of(tx).absent, r, true)

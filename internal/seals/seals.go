@@ -12,6 +12,7 @@ import (
 
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/digest"
 	"holdfast/internal/ledger"
 	"holdfast/internal/statements"
 	"holdfast/internal/travel"
@@ -89,7 +90,7 @@ type Seal struct {
 
 // Sum is the hash that the seal must have: the digest of its fields (db.Digest), in hex.
 func (s Seal) Sum() (string, error) {
-	sum, err := db.Digest("holdfast-seal-1", s.SiteID, s.Number, s.Table, s.After, s.UpTo, s.Rows, s.Digest,
+	sum, err := digest.Of("holdfast-seal-1", s.SiteID, s.Number, s.Table, s.After, s.UpTo, s.Rows, s.Digest,
 		db.Micros(s.SealedAt), s.PreviousHash)
 	return hex.EncodeToString(sum), err
 }
@@ -197,7 +198,7 @@ type Row struct {
 // digest of their ids and facts in hex. each, unless it is nil, gets every row.
 func DigestRows(
 	tx *db.Tx, f Fact, siteID, after, upTo int64, each func(Row) error,
-) (rows int64, digest string, err error) {
+) (rows int64, sum string, err error) {
 	all := sha256.New()
 	query, own, joined := f.query()
 	err = tx.Each(query, []any{siteID, after, upTo}, func(scan func(dest ...any) error) error {
@@ -210,10 +211,10 @@ func DigestRows(
 		if err := scan(dest...); err != nil {
 			return err
 		}
-		if r.Digest, err = db.Digest(values[:own]...); err != nil {
+		if r.Digest, err = digest.Of(values[:own]...); err != nil {
 			return err
 		}
-		whole, err := db.Digest(append([]any{r.ID}, values...)...)
+		whole, err := digest.Of(append([]any{r.ID}, values...)...)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
+	"holdfast/internal/digest"
 	"holdfast/internal/events"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
@@ -87,13 +88,13 @@ func insert(tx *db.Tx, s protection.Statement) (protection.Statement, error) {
 	row := []any{s.SiteID, s.Number, s.ChannelID, s.Period.Kind, s.Period.First, s.Period.Last, db.Micros(s.From),
 		db.Micros(s.Until), db.Micros(s.IssuedAt), s.Due, s.Currency, s.Opening, s.Payments, s.Closing, s.Account,
 		string(content)}
-	digest, err := db.Digest(row...)
+	sum, err := digest.Of(row...)
 	if err != nil {
 		return s, err
 	}
 	err = tx.Row(`INSERT INTO statements (`+StatementFacts+`, digest)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) RETURNING id`,
-		append(row, digest), &s.ID)
+		append(row, sum), &s.ID)
 	events.Record(tx, s.SiteID, events.StatementIssued, s.ID, events.Details{Amount: s.Closing, Currency: string(s.Currency)})
 	return s, err
 }
@@ -190,13 +191,13 @@ func scanStatementPayment(scan func(dest ...any) error) (travel.StatementPayment
 func recordPayment(tx *db.Tx, p travel.StatementPayment) (stored travel.StatementPayment, created bool, err error) {
 	p.RecordedAt = tx.Now
 	row := []any{p.SiteID, p.StatementID, p.ChannelID, p.Currency, p.PaidOn, p.Amount, p.Reference, p.Author, db.Micros(tx.Now)}
-	digest, err := db.Digest(row...)
+	sum, err := digest.Of(row...)
 	if err != nil {
 		return p, false, err
 	}
 	err = tx.Row(`INSERT INTO statement_payments (`+PaymentFacts+`, digest)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (site_id, statement_id, reference) DO NOTHING RETURNING id`,
-		append(row, digest), &p.ID)
+		append(row, sum), &p.ID)
 	if !errors.Is(err, db.ErrNotFound) {
 		events.Record(tx, p.SiteID, events.StatementPaid, p.StatementID, events.Details{Amount: p.Amount, Currency: string(p.Currency)})
 		return p, err == nil, err

@@ -139,6 +139,22 @@ func checkKeys(in travel.ImportedPayment) error {
 	return wrong.Err()
 }
 
+// lookUp reads the channels that the rows name, with what is there of them, before anything is made: a read of a table would have
+// the rows that wait for the end of the write go in before it, a few at a time.
+func (c *importChunk) lookUp() error {
+	tried := map[string]bool{}
+	for _, row := range c.rows {
+		if name := channelText(row); row.Refused == nil && !tried[name] && checkKeys(row) == nil {
+			tried[name] = true
+			// Whatever is wrong with the row is said when its turn comes.
+			if _, err := c.channelOf(row); err != nil && !errors.Is(err, db.ErrNotFound) && !isRefusal(err) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // channelOf finds the channel of a row by its id, else by its name.
 func (c *importChunk) channelOf(in travel.ImportedPayment) (*importChannel, error) {
 	id := in.ChannelID

@@ -334,13 +334,16 @@ func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment
 			run: r, tx: tx, site: site, rows: rows, careful: careful, channels: map[int64]*importChannel{}, named: map[string]int64{},
 			shares: shares{},
 		}
+		if err := c.lookUp(); err != nil {
+			return err
+		}
 		for _, row := range rows {
 			if err := c.row(row); err != nil {
 				return err
 			}
 		}
-		if r.opts.DryRun {
-			return errDryRun
+		if r.opts.DryRun { // the rows go in, too: the database has its own rules
+			return cmp.Or(tx.Flush(), errDryRun)
 		}
 		return r.keep(tx, c)
 	})

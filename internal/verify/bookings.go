@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/bookings"
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
+	"holdfast/internal/digest"
 	"holdfast/internal/ledger"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
@@ -131,15 +132,15 @@ func bookingStatus(l *look, at place, b *booked) error {
 
 // bookingFields: the fields that a caller can set are those that were digested.
 func bookingFields(l *look, at place, b *booked) error {
-	digest, err := db.Digest(b.Facts(b.suppliers)...)
+	sum, err := digest.Of(b.Facts(b.suppliers)...)
 	if err != nil {
 		return err
 	}
 	if len(b.digest) == 0 && b.ID <= l.starts["bookings"] {
 		return nil
 	}
-	if !bytes.Equal(b.digest, digest) {
-		l.wrong(at, "digest", hexOf(b.digest), hexOf(digest))
+	if !bytes.Equal(b.digest, sum) {
+		l.wrong(at, "digest", hexOf(b.digest), hexOf(sum))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package db_test
+package digest_test
 
 import (
 	"bytes"
@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/db"
+	"holdfast/internal/digest"
 )
 
-func digest(t *testing.T, values ...any) []byte {
+func sumOf(t *testing.T, values ...any) []byte {
 	t.Helper()
-	sum, err := db.Digest(values...)
+	sum, err := digest.Of(values...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestADigestTellsValuesApart(t *testing.T) {
 	}
 	seen := map[string]int{}
 	for i, list := range lists {
-		sum := string(digest(t, list...))
+		sum := string(sumOf(t, list...))
 		if j, twice := seen[sum]; twice {
 			t.Errorf("%q and %q have the same digest", lists[j], list)
 		}
@@ -39,11 +39,11 @@ func TestADigestTellsValuesApart(t *testing.T) {
 		{true, 1}, {false, int64(0)}, {named("x"), "x"}, {[]byte("x"), "x"}, {sql.NullInt64{}, nil},
 		{sql.NullInt64{Int64: 7, Valid: true}, int32(7)},
 	} {
-		if !bytes.Equal(digest(t, same[0]), digest(t, same[1])) {
+		if !bytes.Equal(sumOf(t, same[0]), sumOf(t, same[1])) {
 			t.Errorf("%T and %T are stored alike, and have other digests", same[0], same[1])
 		}
 	}
-	if _, err := db.Digest(time.Unix(0, 0)); err == nil {
+	if _, err := digest.Of(time.Unix(0, 0)); err == nil {
 		t.Error("a time has a digest, and not its microseconds")
 	}
 }
@@ -53,7 +53,7 @@ func TestTheTextOfADigestStays(t *testing.T) {
 	t.Parallel()
 	// printf 'i-5;t3:abc;i1;n;' | sha256sum
 	want := "0d77fd3aa04c73c17d344c4af8919d3a7d534ee7e98a40666e44e1f4ed10f019"
-	if got := hex.EncodeToString(digest(t, -5, "abc", true, nil)); got != want {
+	if got := hex.EncodeToString(sumOf(t, -5, "abc", true, nil)); got != want {
 		t.Errorf("%s", got)
 	}
 }
@@ -67,7 +67,7 @@ func BenchmarkDigest(b *testing.B) {
 		int64(1716991200000000), int64(1717405200000000), "",
 	}
 	for b.Loop() {
-		if _, err := db.Digest(values...); err != nil {
+		if _, err := digest.Of(values...); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,5 @@
-package db
+// Package digest makes the digest of a row: what tells later whether the row is still what it was. Begin reading at Of.
+package digest
 
 import (
 	"crypto/sha256"
@@ -7,11 +8,11 @@ import (
 	"strconv"
 )
 
-// Digest is the SHA-256 of values in their order. Values that are stored alike have the same digest, whichever engine
+// Of is the SHA-256 of values in their order. Values that are stored alike have the same digest, whichever engine
 // stores them, and also when they are read back as they are. Each value is written with its kind and its length, so
 // that no two lists have the same text: "i-5;" is a number, "t3:abc;" a text, "n;" NULL. Bytes are a text. An amount,
 // an instant or a day is a number, and so is true: 1. It is an error to give a value of any other kind.
-func Digest(values ...any) ([]byte, error) {
+func Of(values ...any) ([]byte, error) {
 	text := make([]byte, 0, 512)
 	for i, v := range values {
 		stored, err := driver.DefaultParameterConverter.ConvertValue(v)

@@ -1,0 +1,182 @@
+package bookings
+
+import (
+	"database/sql"
+	"time"
+
+	"holdfast/internal/db"
+	"holdfast/internal/digest"
+	"holdfast/internal/events"
+	"holdfast/internal/travel"
+)
+
+// bookingsMemory is what a write knows about bookings without reading them again.
+type bookingsMemory struct {
+	held    map[db.Key]*travel.Booking // made or locked by the write: nobody else changes them before it ends
+	made    []*travel.Booking          // those of held whose rows are not written yet
+	changed []*travel.Booking          // those of held whose rows are, and whose sums are not stored yet
+	// The keys of made.
+	unwritten map[db.Key]bool
+	found     map[db.Key]time.Time // when those of held were last changed when the write began with them
+	blank     map[db.Key]bool      // those of held that were blank (see Blank) when the write began with them
+	// What is outstanding of them, as stored, and what is to be stored instead.
+	outstanding map[db.Key]string
+	renewed     map[db.Key]func() string
+}
+
+var (
+	inBookings  = db.NewLocal[bookingsMemory]()
+	waitingNew  = db.NewParentDeferral(flushNew, "bookings")
+	waitingSums = db.NewDeferral(flushSums, "bookings")
+
+	newSuppliers     = db.NewLocal[[][]any]() // rows of booking_suppliers
+	waitingSuppliers = db.NewDeferral(flushSuppliers, "booking_suppliers")
+)
+
+// Held returns a booking that this write has made or locked, as the write knows it. ok is false when it has done neither.
+func Held(tx *db.Tx, siteID, id int64) (b travel.Booking, ok bool) {
+	held := inBookings.Of(tx).held[db.Key{SiteID: siteID, ID: id}]
+	if held == nil {
+		return b, false
+	}
+	return *held, true
+}
+
+// hold notes that the write has made or locked a booking.
+func hold(tx *db.Tx, b *travel.Booking) {
+	m, key := inBookings.Of(tx), db.Key{SiteID: b.SiteID, ID: b.ID}
+	db.Keep(&m.held, key, b)
+	db.Keep(&m.found, key, b.ModifiedAt)
+	db.Keep(&m.blank, key, b.Payments == 0 && !b.TotalChanged)
+}
+
+// Blank reports whether a booking was blank when this write made or locked it: nothing had ever been paid for it, and its
+// total had never changed. Then everything about its payments comes from this write.
+func Blank(tx *db.Tx, siteID, id int64) bool {
+	return inBookings.Of(tx).blank[db.Key{SiteID: siteID, ID: id}]
+}
+
+// Overtaken reports whether another write, whose clock was later than that of this one, has changed a booking before this
+// write locked it.
+func Overtaken(tx *db.Tx, siteID, id int64) bool {
+	return inBookings.Of(tx).found[db.Key{SiteID: siteID, ID: id}].After(tx.Now)
+}
+
+// Outstanding returns the text that KeepOutstanding stored with a held booking, or "" if it never did.
+func Outstanding(tx *db.Tx, siteID, id int64) string {
+	return inBookings.Of(tx).outstanding[db.Key{SiteID: siteID, ID: id}]
+}
+
+// KeepOutstanding stores a text with a held booking, for the room that computes what is outstanding of it (E4 of R7). It
+// asks for the text when the row is written, with the sums of the booking.
+func KeepOutstanding(tx *db.Tx, siteID, id int64, text func() string) error {
+	key := db.Key{SiteID: siteID, ID: id}
+	db.Keep(&inBookings.Of(tx).renewed, key, text)
+	return storeLater(tx, key)
+}
+
+// modified is the instant of a change of a booking. It never goes back, though of two writes that wait for each other the one
+// with the later clock may come first: see Overtaken.
+func modified(tx *db.Tx, b *travel.Booking) time.Time {
+	if b.ModifiedAt.After(tx.Now) {
+		return b.ModifiedAt
+	}
+	return tx.Now
+}
+
+// flushSums stores the changed sums of bookings, what is outstanding of them, and the status that follows.
+func flushSums(tx *db.Tx) error {
+	m := inBookings.Of(tx)
+	changed := m.changed
+	m.changed = nil
+	m.renew()
+	rows := make([][]any, len(changed))
+	for i, b := range changed {
+		rows[i] = []any{b.SiteID, b.ID, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments, b.Payments,
+			b.ModalDraft, string(b.StoredStatus()), m.outstanding[db.Key{SiteID: b.SiteID, ID: b.ID}], db.Micros(modified(tx, b))}
+	}
+	err := tx.UpdateRows("bookings", "BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BOOLEAN, TEXT, TEXT, BIGINT",
+		`net = v.column3, held = v.column4, open_authorised = v.column5, locked_payments = v.column6, payments = v.column7,
+		modal_draft = v.column8, status = v.column9, outstanding = v.column10, modified_at = v.column11,
+		completed = completed AND v.column9 = 'paid'`, rows)
+	for _, b := range changed {
+		tx.Leave(leftSums{SiteID: b.SiteID, ID: b.ID})
+	}
+	return err
+}
+
+// leftSums is the key of a booking whose sums wait for the end of a transaction that several writes share.
+type leftSums db.Key
+
+// renew computes what is outstanding of the bookings for which that has changed.
+func (m *bookingsMemory) renew() {
+	for key, text := range m.renewed {
+		db.Keep(&m.outstanding, key, text())
+	}
+	m.renewed = nil
+}
+
+// insertedBooking are the columns of a new booking.
+const insertedBooking = `site_id, id, uuid, channel_id, author_id, author, author_name, content, firstname, surname, email,
+	start_day, end_day, pax, reference, total, currencies, country, language, modal_draft, net, held, open_authorised,
+	locked_payments, payments, status, deleted, import_key, version, created_at, modified_at, suppliers, other_protection,
+	outstanding, digest`
+
+// Insert stores a new booking and returns its id. The row is written later in the same write, with the sums that the booking has
+// by then.
+func Insert(tx *db.Tx, b travel.Booking) (id int64, err error) {
+	ids, err := tx.NewIDs(waitingNew, 1)
+	if err != nil {
+		return 0, err
+	}
+	id = ids[0][0]
+	b.Suppliers = inOrder(b.Suppliers)
+	addBookingSuppliers(tx, b.SiteID, id, b.Suppliers)
+	b.ID, b.Version, b.CreatedAt, b.ModifiedAt, b.TransactionIDs = id, 1, tx.Now, tx.Now, nil
+	hold(tx, &b)
+	m := inBookings.Of(tx)
+	m.made = append(m.made, &b)
+	db.Keep(&m.unwritten, db.Key{SiteID: b.SiteID, ID: id}, true)
+	tx.Defer(waitingNew)
+	events.Record(tx, b.SiteID, events.BookingCreated, id, events.Details{Status: statusNow(tx, b)})
+	return id, nil
+}
+
+// flushNew inserts the new bookings of a write.
+func flushNew(tx *db.Tx) error {
+	m := inBookings.Of(tx)
+	made := m.made
+	m.made, m.unwritten = nil, nil
+	m.renew()
+	rows := make([][]any, len(made))
+	for i, b := range made {
+		sum, err := digest.Of(b.Facts(inRow(b.Suppliers))...)
+		if err != nil {
+			return err
+		}
+		rows[i] = []any{
+			b.SiteID, b.ID, b.UUID, b.ChannelID, b.AuthorID, b.Author, b.AuthorName, b.Content, b.Firstname, b.Surname, b.Email,
+			db.MaybeDay(b.Start), int64(b.End), b.Pax, b.Reference, b.Total, string(b.Currency), b.Country, b.Language, b.ModalDraft,
+			b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments, b.Payments, string(b.StoredStatus()), false,
+			sql.NullString{String: b.ImportKey, Valid: b.ImportKey != ""}, b.Version, db.Micros(b.CreatedAt), db.Micros(b.ModifiedAt),
+			inRow(b.Suppliers), string(b.OwnProtection), m.outstanding[db.Key{SiteID: b.SiteID, ID: b.ID}], sum,
+		}
+	}
+	return tx.InsertRows("bookings", insertedBooking, rows)
+}
+
+// addBookingSuppliers adds rows that are not there. They are written later in the same write.
+func addBookingSuppliers(tx *db.Tx, siteID, id int64, suppliers []int64) {
+	rows := newSuppliers.Of(tx)
+	for _, supplier := range suppliers {
+		*rows = append(*rows, []any{siteID, id, supplier})
+		tx.Defer(waitingSuppliers)
+	}
+}
+
+func flushSuppliers(tx *db.Tx) error {
+	waiting := newSuppliers.Of(tx)
+	rows := *waiting
+	*waiting = nil
+	return tx.InsertRows("booking_suppliers", "site_id, booking_id, supplier_id", rows)
+}

@@ -1,0 +1,76 @@
+package db
+
+import (
+	"strconv"
+	"strings"
+)
+
+// mostDrawn is how many times as many ids as are wanted one statement draws at most.
+const mostDrawn = 128
+
+// drawnIDs are ids that a transaction has drawn for rows that it has not written yet.
+type drawnIDs map[*Deferral]*drawn
+
+// drawn are the ids for the tables of one deferral, in their order.
+type drawn struct {
+	last []int64   // where there is one writer: all ids above these are free
+	free [][]int64 // where there are many
+	more int64     // times as many as are wanted the next statement draws
+}
+
+// NewIDs draws the ids of new rows that wait with those of a deferral: so many for each of its tables, in their order. All ids of
+// these tables are drawn so, because those of rows that wait are in no counter of the database. One statement draws for all tables,
+// and the more often a transaction needs ids, the more it draws at once.
+func (tx *Tx) NewIDs(d *Deferral, wanted ...int) (ids [][]int64, err error) {
+	if tx.ids == nil {
+		tx.ids = drawnIDs{}
+	}
+	has, known := tx.ids[d]
+	if !known {
+		has = &drawn{last: make([]int64, len(wanted)), free: make([][]int64, len(wanted)), more: 1}
+	}
+	few := !known
+	for i, n := range wanted {
+		few = few || !tx.engine.serial && len(has.free[i]) < n
+	}
+	if few {
+		if err := tx.draw(d.tables, has, wanted); err != nil {
+			return nil, err
+		}
+		tx.ids[d] = has
+	}
+	ids = make([][]int64, len(wanted))
+	for i, n := range wanted {
+		if !tx.engine.serial {
+			ids[i], has.free[i] = has.free[i][:n:n], has.free[i][n:]
+			continue
+		}
+		for range n {
+			has.last[i]++
+			ids[i] = append(ids[i], has.last[i])
+		}
+	}
+	return ids, nil
+}
+
+// draw draws ids of those tables that have fewer than are wanted.
+func (tx *Tx) draw(tables []string, has *drawn, wanted []int) error {
+	parts, args := make([]string, len(tables)), make([]any, len(tables))
+	for i, table := range tables {
+		place := strconv.Itoa(i + 1)
+		parts[i] = strings.NewReplacer("{{table}}", table, "{{at}}", strconv.Itoa(i), "{{n}}", "$"+place).Replace(tx.engine.draw)
+		if args[i] = int64(0); tx.engine.serial || len(has.free[i]) < wanted[i] {
+			args[i] = int64(wanted[i]) * has.more
+		}
+	}
+	has.more = min(2*has.more, mostDrawn)
+	return tx.eachAsIs(strings.Join(parts, " UNION ALL "), args, func(scan func(dest ...any) error) error {
+		var at int
+		var id int64
+		err := scan(&at, &id)
+		if has.last[at] = id; !tx.engine.serial {
+			has.free[at] = append(has.free[at], id)
+		}
+		return err
+	})
+}

@@ -1,0 +1,77 @@
+package sqltext
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// mostPerStatement is how many rows share a statement at most: their parameters stay far below the limits of both
+// engines. Lists are cut into powers of two, so that there are few different texts, and the engines parse each once.
+const mostPerStatement = 64
+
+// Rows is a statement that takes any number of rows: an INSERT with values for Columns, or where Set is not "", an UPDATE. Then
+// Columns are the types of v.column1, v.column2 and so on, of which the first two are the site and the id of a row.
+type Rows struct {
+	Table, Columns, Set string
+}
+
+// rowsKey says what such a statement looks like.
+type rowsKey struct {
+	Rows
+	rows, values int
+}
+
+// rowsTexts remembers the texts of such statements: making one takes longer than many an insert. There are as many as the
+// program has tables, times the numbers of rows that are in one statement.
+var rowsTexts sync.Map
+
+// Text is the statement for so many rows, of so many values each.
+func (r Rows) Text(rows, values int) string {
+	key := rowsKey{r, rows, values}
+	if text, ok := rowsTexts.Load(key); ok {
+		return text.(string)
+	}
+	var types []string
+	if r.Set != "" {
+		types = strings.Split(r.Columns, ", ")
+	}
+	var list strings.Builder
+	for i := range rows * values {
+		place := "$" + strconv.Itoa(i+1)
+		if i < len(types) { // those of the first row are those of all
+			place = "CAST(" + place + " AS " + types[i] + ")"
+		}
+		switch {
+		case i == 0:
+			list.WriteString("(")
+		case i%values == 0:
+			list.WriteString("), (")
+		default:
+			list.WriteString(", ")
+		}
+		list.WriteString(place)
+	}
+	text := "INSERT INTO " + r.Table + " (" + r.Columns + ") VALUES " + list.String() + ")"
+	if r.Set != "" {
+		text = "UPDATE " + r.Table + " SET " + r.Set + " FROM (VALUES " + list.String() + ")) AS v WHERE " +
+			r.Table + ".site_id = v.column1 AND " + r.Table + ".id = v.column2"
+	}
+	rowsTexts.Store(key, text)
+	return text
+}
+
+// InPowers calls each with pieces of a list, in its order. Their lengths are powers of two, the longest first.
+func InPowers[T any](list []T, each func([]T) error) error {
+	for size := mostPerStatement; len(list) > 0; {
+		if size > len(list) {
+			size /= 2
+			continue
+		}
+		if err := each(list[:size]); err != nil {
+			return err
+		}
+		list = list[size:]
+	}
+	return nil
+}
