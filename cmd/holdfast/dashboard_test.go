@@ -103,7 +103,8 @@ type seen struct {
 }
 
 // look fetches a page. To judge it, it puts the page's content in the place of the one that is shown: the style sheet and axe-core are
-// there already, and opening each page anew takes most of the time. The browser may take a connection in the moment in which the server
+// there already, and opening each page anew takes most of the time. Of a long table it leaves five rows: the others are made alike, and
+// the pictures of all pages are judged whole. The browser may take a connection in the moment in which the server
 // closes it, because nothing has come on it for long: then it asks again.
 func (w *walker) look(address string, judged bool) (found seen) {
 	w.t.Helper()
@@ -117,6 +118,7 @@ func (w *walker) look(address string, judged bool) (found seen) {
 			history.replaceState(null, "", answer.url);
 			document.documentElement.lang = page.documentElement.lang;
 			document.title = page.title;
+			page.querySelectorAll("tbody tr:nth-child(n+6)").forEach((row) => row.remove());
 			document.body.replaceWith(page.body);
 			found.Problems = await %[3]s;
 		}
