@@ -22,6 +22,7 @@ type allocated struct {
 	booking *booked
 	lines   []protection.PremiumLine
 	line    limitLine
+	end     storedEnd
 }
 
 var ofAllocations = []check[*allocated]{
@@ -31,6 +32,7 @@ var ofAllocations = []check[*allocated]{
 	{"locked rates", lockedRates},
 	{"premium lines", premiumLines},
 	{"limit lines", limitLines},
+	{"ends of protection", allocationEnds},
 }
 
 // decided: the reason is that of the decision, and cover begins when the payment was recorded, or of a taken-over book

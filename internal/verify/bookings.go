@@ -29,6 +29,7 @@ type booked struct {
 	histories   []protection.History
 	premium     map[int64][]protection.PremiumLine // by allocation
 	lines       map[int64]limitLine                // by allocation
+	ends        map[int64]storedEnd                // by allocation
 }
 
 // risk is what the exposure of the booking is computed from.
@@ -58,7 +59,7 @@ func walkBookings(l *look) error {
 				return err
 			}
 			for _, h := range b.histories {
-				item := &allocated{History: h, booking: b, lines: b.premium[h.ID], line: b.lines[h.ID]}
+				item := &allocated{History: h, booking: b, lines: b.premium[h.ID], line: b.lines[h.ID], end: b.ends[h.ID]}
 				delete(b.premium, h.ID)
 				if err := each(l, ofAllocations, "allocations", h.ID, item); err != nil {
 					return err
@@ -190,7 +191,7 @@ func (l *look) readBookings(first, last int64) ([]*booked, error) {
 	byID, args := map[int64]*booked{}, []any{l.site.ID, first, last}
 	err := l.tx.Each(`SELECT `+bookings.BookingColumns+`, b.status, b.outstanding, b.digest, b.suppliers FROM bookings b
 		WHERE b.site_id = $1 AND b.id BETWEEN $2 AND $3 ORDER BY b.id`, args, func(scan func(dest ...any) error) error {
-		b := &booked{premium: map[int64][]protection.PremiumLine{}, lines: map[int64]limitLine{}}
+		b := &booked{premium: map[int64][]protection.PremiumLine{}, lines: map[int64]limitLine{}, ends: map[int64]storedEnd{}}
 		var err error
 		b.Booking, err = bookings.ScanBooking(func(dest ...any) error {
 			return scan(append(dest, &b.status, &b.outstanding, &b.digest, &b.suppliers)...)
@@ -202,7 +203,7 @@ func (l *look) readBookings(first, last int64) ([]*booked, error) {
 		return nil, err
 	}
 	for _, read := range []func(byID map[int64]*booked, args []any) error{
-		l.readPartsOfBookings, l.readTotals, l.readSuppliers, l.readHistories, l.readLimitLines,
+		l.readPartsOfBookings, l.readTotals, l.readSuppliers, l.readHistories, l.readLimitLines, l.readEnds,
 	} {
 		if err := read(byID, args); err != nil {
 			return nil, err
