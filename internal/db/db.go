@@ -76,9 +76,10 @@ type Tx struct {
 	pool   *sql.DB                        // see ReadOne; sql is nil then
 	see    func(query string, args []any) // see Watch; nil for nobody
 	work   *work
-	quick  bool // it is a read that leaves many rows to the lane of long reads
-	reads  bool // it is a read: all that it sees is stored
-	copied bool // it reads a copy: see Replica
+	quick  bool          // it is a read that leaves many rows to the lane of long reads
+	reads  bool          // it is a read: all that it sees is stored
+	copied bool          // it reads a copy: see Replica
+	late   time.Duration // how much earlier Now is on the copy
 
 	// What a write needs that shares its transaction with others and nothing stands between them (see batch.join).
 	shared   *sharedRows // of the batch

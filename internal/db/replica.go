@@ -122,9 +122,11 @@ func (f *follower) read(ctx context.Context, fn func(tx *Tx) error) (done bool) 
 	if ok {
 		known := at.Add(-behind) // all that was stored before this instant is there, and perhaps more
 		err := f.Copy.readOn(ctx, f.Copy.long.pool, false, func(tx *Tx) error {
-			behind = max(0, tx.Now.Sub(known))
+			tx.late = max(0, tx.Now.Sub(known))
 			tx.Now, tx.copied = known, true
-			return fn(tx)
+			err := fn(tx)
+			behind = tx.late
+			return err
 		})
 		done = err == nil
 	}
@@ -143,6 +145,13 @@ func (f *follower) read(ctx context.Context, fn func(tx *Tx) error) (done bool) 
 
 // OfCopy reports whether the transaction reads a copy. Its Now is then the instant up to which the copy has all.
 func (tx *Tx) OfCopy() bool { return tx.copied }
+
+// UpToDate says that the copy has all that is read in the transaction, as far as the database itself has it: the caller has
+// compared the two. From now on it is as if the database itself was read.
+func (tx *Tx) UpToDate() {
+	tx.Now = tx.Now.Add(tx.late)
+	tx.late, tx.copied = 0, false
+}
 
 // Replica says what the last look at the copy has found; false where there is no copy.
 func (db *DB) Replica() (state ReplicaState, ok bool) {

@@ -132,13 +132,19 @@ func needsRows(tx *db.Tx, siteID int64, q protection.ReportQuery) (bool, error) 
 		return true, nil
 	}
 	since, err := ledger.KnownSince(tx, siteID)
-	return q.KnownAt.Before(tx.Now) && q.KnownAt.Before(since), err
+	return earlier(tx, q) && q.KnownAt.Before(since), err
+}
+
+// earlier reports whether there may be something that was recorded after the moment of a report. A copy of the database goes on
+// while it is read, so it may have more than it is known to have.
+func earlier(tx *db.Tx, q protection.ReportQuery) bool {
+	return q.KnownAt.Before(tx.Now) || tx.OfCopy()
 }
 
 // readingOf is the part of the buckets that a report reads.
 func readingOf(tx *db.Tx, siteID int64, q protection.ReportQuery) ledger.Reading {
 	r := ledger.Reading{SiteID: siteID, Day: q.AsOf, Channels: q.Scope.Channels}
-	if q.KnownAt.Before(tx.Now) {
+	if earlier(tx, q) {
 		r.Known = q.KnownAt
 	}
 	return r

@@ -154,6 +154,7 @@ func keep[T any, R interface {
 	if !e.kept.current(siteID, v, tx.OfCopy()) {
 		return fresh()
 	}
+	tx.UpToDate()
 	q := in.question(kind, tx.Now)
 	if found, ok := e.kept.get(siteID, v, q, tx.Now); ok {
 		report = found.(T)

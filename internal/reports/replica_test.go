@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
 	"holdfast/internal/ledger"
+	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
@@ -29,6 +30,38 @@ func aCopy(t *testing.T, w *apptest.World) *db.DB {
 		t.Fatal(err)
 	}
 	return dbtest.Open(t, "sqlite:"+path, w.Now)
+}
+
+// TestACopyThatGoesOnTellsNoMoreThanItSays: what the copy got after somebody looked how far behind it is stays out of a report,
+// unless it is all that the database itself has.
+func TestACopyThatGoesOnTellsNoMoreThanItSays(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 70000, "2024-09-14")
+		w.Must(apptest.Report(travel.Purchase, b, 20000))
+		w.Advance(time.Minute)
+		// The same database once more is a copy that has caught up since somebody looked.
+		w.Core.Store.Follow(db.Replica{Copy: dbtest.Open(t, w.URL, w.Now), Behind: func(context.Context) (time.Duration, error) {
+			return 5 * time.Second, nil
+		}})
+		w.Must(apptest.Report(travel.Purchase, b, 30000))
+		w.Advance(time.Second)
+		known := w.Now().Add(-5 * time.Second)
+		countries := reports.ExposureQuery{Scope: protection.Scope{Countries: []string{"PT", "FR", "GB"}}}
+		today := civil.DayOf(known)
+		pinned := reports.ExposureQuery{Moment: ledger.Moment{AsOf: &today, KnownAt: known}}
+		for name, q := range map[string]reports.ExposureQuery{"by country": countries, "of that moment": pinned} {
+			if r := w.Ageing(q); r.Total != 20000 || !r.Query.KnownAt.Equal(known) {
+				t.Errorf("%s: %d as known at %s", name, r.Total, r.Query.KnownAt)
+			}
+		}
+		if r := w.Ageing(reports.ExposureQuery{}); r.Total != 50000 || !r.Query.KnownAt.Equal(w.Now()) {
+			t.Errorf("of the same version: %d as known at %s", r.Total, r.Query.KnownAt)
+		}
+		if is, _ := w.Core.Store.Replica(); is.Reports != 3 {
+			t.Errorf("%d reports were read from the copy", is.Reports)
+		}
+	})
 }
 
 // TestReportsFromACopySayWhatTheyKnow: a report from a copy that is behind says up to when it knows all, can be asked again with
