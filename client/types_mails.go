@@ -18,7 +18,7 @@ const (
 	MailStateUnknown MailState = "unknown"
 )
 
-// MailKind: What a mail tells. Operators alone see mails of the last six kinds.
+// MailKind: What a mail tells. Operators alone see mails of the last seven kinds.
 type MailKind string
 
 // The values of MailKind.
@@ -36,6 +36,7 @@ const (
 	MailKindAccess             MailKind = "access"
 	MailKindPassword           MailKind = "password"
 	MailKindAddress            MailKind = "address"
+	MailKindAddressChanged     MailKind = "address_changed"
 	MailKindReport             MailKind = "report"
 	MailKindProtectionAsked    MailKind = "protection_asked"
 )

@@ -24,6 +24,8 @@ const (
 	Access     LinkKind = "access"     // an existing user gets access to one more site
 	Reset      LinkKind = "reset"      // somebody who has forgotten the password chooses another
 	Address    LinkKind = "address"    // somebody proves their new e-mail address
+	// Moved has no link: it tells the old address that the mails of an account go to another one.
+	Moved LinkKind = "address_changed"
 )
 
 // How long links live, by the real clock, and how often one may ask for them.

@@ -68,22 +68,40 @@ func (l *Links) proveAddress(tx *db.Tx, user auth.User, address string) error {
 		return err
 	}
 	mail := LinkMail{}
-	if !user.Operator {
-		memberships, err := membershipsOf(tx, user.ID)
-		if err != nil {
-			return err
-		}
-		if len(memberships) > 0 {
-			mail.SiteID = memberships[0].SiteID
-		}
+	if mail.SiteID, err = siteOfMails(tx, user); err != nil {
+		return err
 	}
 	user.Email = address
 	_, err = l.make(tx, user, Link{Kind: Address, address: address}, mail)
 	return err
 }
 
+// siteOfMails is the site in whose name a user gets mails; 0 for none.
+func siteOfMails(tx *db.Tx, user auth.User) (int64, error) {
+	if user.Operator {
+		return 0, nil
+	}
+	memberships, err := membershipsOf(tx, user.ID)
+	if err != nil || len(memberships) == 0 {
+		return 0, err
+	}
+	return memberships[0].SiteID, nil
+}
+
+// tellOldAddress lets the old address of a user know that it is no longer theirs: who did not do it learns of it there.
+func (l *Links) tellOldAddress(tx *db.Tx, user auth.User, next string) error {
+	if user.Email == "" || user.Email == next {
+		return nil
+	}
+	siteID, err := siteOfMails(tx, user)
+	if err != nil {
+		return err
+	}
+	return l.mail(tx, LinkMail{Kind: Moved, SiteID: siteID, Address: user.Email, Name: user.DisplayName, Username: user.Username})
+}
+
 // Confirm uses up a link of the kind Address: its address is now that of the user, and proven. All other links of the user end, because
-// they went to the old one. The errors are those of Look.
+// they went to the old one, which is told. The errors are those of Look.
 func (l *Links) Confirm(ctx context.Context, secret, client string) error {
 	return l.Store.Write(ctx, func(tx *db.Tx) error {
 		link, err := openLink(tx, auth.HashSecret(secret))
@@ -102,6 +120,9 @@ func (l *Links) Confirm(ctx context.Context, secret, client string) error {
 		}
 		if err == nil {
 			err = endPasswordLinks(tx, user.ID)
+		}
+		if err == nil {
+			err = l.tellOldAddress(tx, user, link.address)
 		}
 		if err != nil {
 			return unknownUser(err)

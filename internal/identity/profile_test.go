@@ -60,6 +60,9 @@ func TestANewAddressIsProvenByItsLink(t *testing.T) {
 			t.Errorf("%+v", u)
 		}
 		apptest.WantKind(t, h.Links.Confirm(ctx, secrets[1], "192.0.2.7"), fault.SettingNotFound, "the same link again")
+		if kinds, secrets := posted(t, h); strings.Count(kinds, "address_changed "+user.Email+"\n") != 1 || secrets[len(secrets)-1] != "" {
+			t.Errorf("the old address is not told once, without a link: %s", kinds)
+		}
 		apptest.WantKind(t, h.Links.Choose(ctx, secrets[2], newPassword, "192.0.2.7"), fault.SettingNotFound, "a password by a link to the old address")
 		visit.User = is()
 		_, err = change("Ada Byron", "third@example.org")

@@ -38,13 +38,14 @@ const (
 	// ProtectionAsked goes to the operator's people, and ProtectionAnswered to those who manage the site.
 	ProtectionAsked    Kind = "protection_asked"
 	ProtectionAnswered Kind = "protection_answered"
-	AddressKind        Kind = "address" // to the new address of a user: a link that proves it
-	ReportKind         Kind = "report"  // to a user of the service: a report, each week or month
+	AddressKind        Kind = "address"         // to the new address of a user: a link that proves it
+	AddressChanged     Kind = "address_changed" // to the old address of a user: it is no longer theirs
+	ReportKind         Kind = "report"          // to a user of the service: a report, each week or month
 )
 
 // Kinds lists the kinds.
-var Kinds = []Kind{Receipt, Refund, Failure, Chargeback, Reversal, Webhook, Test, Heads, Invitation, Access, Password, AddressKind, ReportKind, ProtectionAsked,
-	ProtectionAnswered}
+var Kinds = []Kind{Receipt, Refund, Failure, Chargeback, Reversal, Webhook, Test, Heads, Invitation, Access, Password, AddressKind, AddressChanged,
+	ReportKind, ProtectionAsked, ProtectionAnswered}
 
 // State says how far a mail is.
 type State string

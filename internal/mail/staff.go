@@ -47,10 +47,10 @@ func (m *Mails) WriteTo(tx *db.Tx, in identity.LinkMail) error {
 }
 
 var kindsOfLinks = map[identity.LinkKind]Kind{identity.Invitation: Invitation, identity.Access: Access, identity.Reset: Password,
-	identity.Address: AddressKind}
+	identity.Address: AddressKind, identity.Moved: AddressChanged}
 
 // private are the kinds of mails that the operator alone sees in lists: to whom they go is no business of others on the site.
-var private = []Kind{Invitation, Access, Password, AddressKind, ReportKind, ProtectionAsked}
+var private = []Kind{Invitation, Access, Password, AddressKind, AddressChanged, ReportKind, ProtectionAsked}
 
 // visible lets a mail through that the actor may see.
 func visible(actor auth.Actor) func(m Mail, err error) (Mail, error) {
@@ -122,6 +122,13 @@ func (w *writer) toPerson(v *view, link string) {
 		}
 		v.Act = &act{"This is my address", link}
 		v.After = []string{"If it was not you, do nothing. Nothing changes."}
+	case AddressChanged:
+		v.Subject = "The mails of " + w.Username + " go to another address now"
+		v.Preheader = "If it was not you, tell us at once."
+		v.Paragraphs = []string{
+			"The e-mail address of your account " + w.Username + " was changed. Mails of the account no longer come here.",
+		}
+		v.After = []string{"If it was not you, tell whoever gave you access at once: somebody else uses your account."}
 	default:
 		v.Subject = "A new password for " + w.Username
 		v.Preheader = "The link works once, for one hour."

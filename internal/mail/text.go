@@ -183,7 +183,7 @@ func (w *writer) view(link string) view {
 		w.aboutProtection(&v, link)
 	case ReportKind:
 		w.toReader(&v)
-	case Invitation, Access, Password, AddressKind:
+	case Invitation, Access, Password, AddressKind, AddressChanged:
 		w.toPerson(&v, link)
 	default:
 		w.toOperator(&v)
