@@ -119,7 +119,7 @@ var lacking = []struct {
 var besidesRooms = map[string]string{
 	"internal/db/postgres.go: an advisory lock": "migrations and idempotency keys take locks that end with the transaction. A pooler keeps " +
 		"them; Citus takes them on the coordinator; newer YugabyteDB has them; CockroachDB has none",
-	"internal/db/postgres.go: a counter that is read by hand": "a restored database goes on counting: no request runs it",
+	"internal/db/postgres.go: a counter that is read by hand": "a write draws ids before it inserts their rows, and a restored database goes on counting; docs/scale.md says what that needs",
 	"internal/pgtest/pgtest.go: a setting of the session":     "tests only",
 }
 

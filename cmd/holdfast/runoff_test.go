@@ -115,7 +115,7 @@ func TestReportsOfExposure(t *testing.T) {
 		"There is no channel 99":                 {"movement", "--site", "demo", "--from", "2024-06-02", "--channels", "99"},
 		"There is no card scheme":                {"exposure", "--site", "demo", "--schemes", "viza"},
 		"There is no supplier 9":                 {"ageing", "--site", "demo", "--suppliers", "9"},
-		"ISO 3166-1":                             {"run-off", "--site", "demo", "--countries", "xx"},
+		"is no country":                          {"run-off", "--site", "demo", "--countries", "xx"},
 		"Locked values exist in the policy":      {"run-off", "--site", "demo", "--currency", "EUR", "--valuation", "locked"},
 	} {
 		if _, said, code := s.try(args...); code != exitUsage || !strings.Contains(said, want) {
