@@ -93,7 +93,7 @@ func (db *DB) migrateOnce(ctx context.Context, steps []migration) (done bool, er
 		return false, db.outward(err)
 	}
 	ran, err := db.ranSteps(ctx, sqlTx)
-	if err = db.outward(err); err != nil && !fault.Is(err, fault.Unavailable) {
+	if err = db.outward(err); err != nil && !fault.Is(err, fault.Unavailable) && !mixedUp(err) {
 		return false, fmt.Errorf("%w: its table schema_migrations is not one of holdfast. Nothing was changed (%w)", ErrOtherSchema, err)
 	}
 	if err != nil {
