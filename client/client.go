@@ -43,6 +43,7 @@ type Client struct {
 	Clock        *SandboxClock
 	Proposals    *Proposals
 	Mails        *Mails
+	ReportMails  *ReportMails
 	Audit        *AuditTrail
 	Tokens       *Tokens
 	Imports      *Imports
@@ -100,7 +101,7 @@ func New(baseURL, site string, credentials Credential, options ...Option) (*Clie
 	c.Premiums, c.Policies, c.Rates = &Premiums{c}, &Policies{c}, &Rates{c}
 	c.Sites, c.Clock, c.Proposals = &Sites{c}, &SandboxClock{c}, &Proposals{c}
 	c.Audit, c.Tokens, c.Events = &AuditTrail{c}, &Tokens{c}, &Events{c}
-	c.Mails, c.Imports, c.Webhooks = &Mails{c}, &Imports{c}, &Webhooks{c}
+	c.Mails, c.Imports, c.Webhooks, c.ReportMails = &Mails{c}, &Imports{c}, &Webhooks{c}, &ReportMails{c}
 	return c, nil
 }
 

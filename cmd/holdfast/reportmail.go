@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/api"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
@@ -68,24 +69,9 @@ func (c oneReport) change(
 // reportMailListCmd lists them.
 type reportMailListCmd struct {
 	reportsOf
-	JSON bool `name:"json" xor:"form" help:"Print JSON."`
+	JSON bool `name:"json" xor:"form" help:"Print JSON, the same as the API."`
 	CSV  bool `name:"csv" xor:"form" help:"Print CSV."`
 	orderFlags
-}
-
-// shownOrder is a report by mail as JSON.
-type shownOrder struct {
-	ID         int64    `json:"id"`
-	Name       string   `json:"name"`
-	View       string   `json:"view"`
-	Format     string   `json:"format"`
-	Every      string   `json:"every"`
-	On         int64    `json:"on"`
-	Owner      string   `json:"owner"`
-	Recipients []string `json:"recipients"`
-	State      string   `json:"state"`
-	Reason     string   `json:"reason"`
-	Due        string   `json:"due"`
 }
 
 // Run prints them.
@@ -95,9 +81,7 @@ func (c reportMailListCmd) Run(ctx context.Context, p *program) error {
 			all, err := p.app.Orders.List(ctx, actor) // there are a few: one page has them all
 			return travel.List[standing.Order]{Items: all, Total: int64(len(all))}, err
 		},
-		shape: func(o standing.Order) any {
-			return shownOrder{o.ID, o.Name, o.View, string(o.Format), string(o.Every), o.On, o.Owner, o.Recipients, string(o.State), o.Reason, o.Due.String()}
-		},
+		shape:   api.ShowReportMail,
 		columns: columnsOf("id name view when format to owner state due"),
 		row: func(o standing.Order) []cell {
 			return []cell{

@@ -91,7 +91,7 @@ var bodyOf = map[string]int{
 	"approveProposal": maxBody, "changeBooking": maxBody, "changeChannel": maxBody, "changeSupplier": maxBody, "changeWebhook": maxBody,
 	"createBooking": maxBody,
 	"createChannel": maxBody, "createCollateral": maxBody, "createContract": maxBody, "createLimit": maxBody, "createModalBooking": maxBody,
-	"createModalTransaction": maxBody, "createPolicy": maxBody, "createRate": maxBody, "createStatementPayment": maxBody,
+	"createModalTransaction": maxBody, "createPolicy": maxBody, "createReportMail": maxBody, "createRate": maxBody, "createStatementPayment": maxBody,
 	"createSupplier": maxBody, "createToken": maxBody, "createTransaction": maxBody, "createWebhook": maxBody,
 	"login": maxBody, "moveClock": maxBody,
 	"openModalSession": maxBody, "rejectProposal": maxBody, "replayWebhook": maxBody, "rotateWebhookSecret": maxBody,

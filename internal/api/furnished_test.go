@@ -41,7 +41,7 @@ func furnish(t *testing.T, w *world) *house {
 		ids := h.ids(site)
 		for _, of := range []struct{ kind, path string }{
 			{"booking", "bookings"}, {"transaction", "transactions"}, {"limit", "limits"}, {"collateral", "collateral"}, {"policy", "policies"},
-			{"webhook", "webhooks"}, {"contract", "bordereaux/contracts"},
+			{"webhook", "webhooks"}, {"contract", "bordereaux/contracts"}, {"reportmail", "report-mails"},
 		} {
 			ids[of.kind] = h.make(t, "operator", site, of.kind)
 		}
@@ -83,6 +83,7 @@ var bodies = map[string]struct{ path, body string }{
 	"limit":      {"limits", `{"scope": "channel", "channels": {channel}, "amount": 150000000, "note": "Season {n}"}`},
 	"collateral": {"collateral", `{"kind": "guarantee", "channels": {channel}, "currency": "EUR", "amount": 2500000, "reference": "G-{n}"}`},
 	"webhook":    {"webhooks", `{"url": "https://8.8.8.8/{n}", "types": ["booking.*"]}`},
+	"reportmail": {"report-mails", `{"name": "Exposure {n}", "view": "/exposure?by=channel", "format": "csv", "every": "week", "on": 1, "recipients": ["operator"]}`},
 	"contract":   {"bordereaux/contracts", `{"reference": "B{n}", "year_of_account": 2026, "commission_ppm": 125000}`},
 	"policy":     {"policies", `{"from": "2031-01-01", "late_log_days": 5, "reason": "New terms {n}."}`},
 }

@@ -17,6 +17,8 @@ var rights = map[string]auth.Permission{
 	"listStatements":    auth.ReadStatements, "getStatement": auth.ReadStatements, "listStatementLines": auth.ReadStatements,
 	"getStatementCSV": auth.ReadStatements, "getStatementPDF": auth.ReadStatements, "listStatementPayments": auth.ReadStatements,
 	"createStatementPayment": auth.RecordStatementPayments, "getPremiumBordereau": auth.ReadStatements,
+	"listReportMails": auth.Export, "getReportMail": auth.Export, "createReportMail": auth.Export, "deleteReportMail": auth.Export,
+	"pauseReportMail": auth.Export, "resumeReportMail": auth.Export, "sendReportMail": auth.Export,
 	"listContracts": auth.ReadStatements, "getContract": auth.ReadStatements, "createContract": auth.WritePolicies,
 	"createRate": auth.WriteRates, "moveClock": auth.MoveClock, "listAudit": auth.ReadAudit,
 	"listProposals": auth.ReadAudit, "getProposal": auth.ReadAudit,

@@ -344,7 +344,7 @@ func (o *Orders) End(ctx context.Context, actor auth.Actor, id int64) error {
 	if err := may(actor); err != nil {
 		return err
 	}
-	return unknown(o.WriteAs(ctx, actor, func(tx *db.Tx) error {
+	return unknown(core.OnceGone(ctx, o.Core, actor, id, func(tx *db.Tx) error {
 		before, err := lockOrder(tx, actor.SiteID, id)
 		if err != nil {
 			return err
@@ -360,26 +360,29 @@ func (o *Orders) End(ctx context.Context, actor auth.Actor, id int64) error {
 func (o *Orders) change(
 	ctx context.Context, actor auth.Actor, id, ifVersion int64, action string, fn func(tx *db.Tx, before Order) (Order, error),
 ) (Order, error) {
-	changed, err := core.Write(ctx, o.Core, actor, func(tx *db.Tx) (Order, error) {
+	changed, err := core.Once(ctx, o.Core, actor, func(tx *db.Tx) (Order, core.Outcome, error) {
 		before, err := lockOrder(tx, actor.SiteID, id)
 		if err == nil {
 			err = core.CheckVersion(ifVersion, before.Version)
 		}
 		if err != nil {
-			return before, err
+			return before, core.Outcome{}, err
 		}
 		after, err := fn(tx, before)
 		if err != nil {
-			return before, err
+			return before, core.Outcome{}, err
 		}
 		after.Version, after.ModifiedAt = before.Version+1, core.RealNow(tx)
 		if err := updateOrder(tx, after); err != nil {
-			return before, err
+			return before, core.Outcome{}, err
 		}
 		if after, err = orderOf(tx, actor.SiteID, id); err != nil {
-			return before, err
+			return before, core.Outcome{}, err
 		}
-		return after, core.Record(tx, actor, action, object(id), audited(before), audited(after))
+		return after, core.Outcome{ID: id}, core.Record(tx, actor, action, object(id), audited(before), audited(after))
+	}, func(ctx context.Context, made core.Outcome) (Order, error) {
+		found, _, err := o.Get(ctx, actor, made.ID)
+		return found, err
 	})
 	return changed, unknown(err, id)
 }

@@ -1,0 +1,49 @@
+package client
+
+import (
+	"context"
+	"net/http"
+)
+
+// ReportMails are reports that go to people by mail, each week or month.
+type ReportMails struct{ c *Client }
+
+// List reads all of them: a site has 50 at most.
+func (s *ReportMails) List(ctx context.Context) ([]ReportMail, error) {
+	return get[[]ReportMail](ctx, s.c, s.c.resource("report-mails"), nil)
+}
+
+// Get reads one.
+func (s *ReportMails) Get(ctx context.Context, id int64, options ...CallOption) (ReportMail, error) {
+	return get[ReportMail](ctx, s.c, s.c.resource("report-mails", id), nil, options...)
+}
+
+// Create orders one. It is made with the rights of the caller.
+func (s *ReportMails) Create(ctx context.Context, in ReportMailCreate, options ...CallOption) (ReportMail, error) {
+	return create[ReportMail](ctx, s.c, s.c.resource("report-mails"), in, options)
+}
+
+// Delete ends one.
+func (s *ReportMails) Delete(ctx context.Context, id int64, options ...CallOption) error {
+	return remove(ctx, s.c, s.c.resource("report-mails", id), options)
+}
+
+// Pause lets no mail go out until Resume.
+func (s *ReportMails) Pause(ctx context.Context, id int64) (ReportMail, error) {
+	return s.turn(ctx, id, "pause")
+}
+
+// Resume lets one go on that is paused or was stopped.
+func (s *ReportMails) Resume(ctx context.Context, id int64) (ReportMail, error) {
+	return s.turn(ctx, id, "resume")
+}
+
+// Send sends one at once, too: the service makes it within a minute.
+func (s *ReportMails) Send(ctx context.Context, id int64) (ReportMail, error) {
+	return s.turn(ctx, id, "send")
+}
+
+func (s *ReportMails) turn(ctx context.Context, id int64, verb string) (ReportMail, error) {
+	r := request{method: http.MethodPost, path: s.c.resource("report-mails", id, verb)}
+	return one[ReportMail](ctx, s.c, r, nil, nil)
+}
