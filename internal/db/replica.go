@@ -69,8 +69,8 @@ func (db *DB) Follow(r Replica) {
 	db.replica = &follower{Replica: r, of: db}
 }
 
-// Following reports whether there is a copy.
-func (db *DB) Following() bool { return db.replica != nil }
+// Following reports whether there is a copy. Without a database there is none.
+func (db *DB) Following() bool { return db != nil && db.replica != nil }
 
 // ahead tells how far the database is ahead of a standby. Where all is there that the database had written to its disk, it is
 // not at all; else, since the last commit that the standby has. Both instants are by the clock of the database's server.
