@@ -21,5 +21,5 @@ func TestAPageSaysThatItComesFromTheStandby(t *testing.T) {
 	b.Core.Store.Follow(db.Replica{Copy: dbtest.Open(t, b.URL, b.Now), Behind: func(context.Context) (time.Duration, error) {
 		return 2500 * time.Millisecond, nil
 	}})
-	b.reader.Must(b.At("/exposure/ageing")+"?as_of=2024-06-09", behind) // another day: nothing is kept of it
+	b.reader.Must(b.At("/exposure/ageing")+"?countries=PT", behind) // nothing is kept of countries
 }

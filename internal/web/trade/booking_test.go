@@ -32,7 +32,7 @@ func TestABookingIsLoggedAndChanged(t *testing.T) {
 	b.Must(h.At("/bookings/new"), "Choose a channel", "Latvian")
 	for _, wrong := range []struct{ field, value, says string }{
 		{"total", "12,50", "An amount such as"}, {"total", "12.505", "An amount such as"},
-		{"countries", "Portugal", "not an ISO 3166-1"}, {"date", "", "This is needed"}, {"date_start", "2030-06-01", "lies after the end date"},
+		{"countries", "Portugal", "two letters, such as PT"}, {"date", "", "This is needed"}, {"date_start", "2030-06-01", "lies after the end date"},
 		{"channels", "", "Choose a channel."}, {"channels", "", "which has the currency"}, {"suppliers", "x", "Numbers of suppliers"}, {"pax", "many", "A whole number"},
 		{"surname", "", "cannot be empty"},
 	} {
