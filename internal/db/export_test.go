@@ -55,7 +55,7 @@ func (db *DB) CallersInLane() int {
 // Writers is how many transactions of several writes are open at once.
 func (db *DB) Writers() int { return db.engine.writers }
 
-// CloseReplica closes the copy, so that there is none any more.
+// CloseReplica closes the copy. After that, the database has none.
 func (db *DB) CloseReplica() error {
 	standby := db.replica.Copy
 	db.replica = nil

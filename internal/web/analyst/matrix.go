@@ -33,7 +33,7 @@ func (m *matrixSum) add(amount int64, gap bool) {
 	m.amount, m.gap = m.amount+amount, m.gap || gap
 }
 
-// nothing says that there is nothing at all: no part of it is less than zero.
+// nothing reports whether the sum is empty. No part of it is less than zero, so a sum of zero has no parts.
 func (m *matrixSum) nothing() bool { return m == nil || m.amount == 0 && !m.gap }
 
 // matrix is a report that is crossed by two things, as people read it: the values of one down, those of the other across.
