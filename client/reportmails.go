@@ -23,6 +23,11 @@ func (s *ReportMails) Create(ctx context.Context, in ReportMailCreate, options .
 	return create[ReportMail](ctx, s.c, s.c.resource("report-mails"), in, options)
 }
 
+// Change changes the fields that are not nil, and no others. Only the owner can.
+func (s *ReportMails) Change(ctx context.Context, id int64, in ReportMailChange, options ...CallOption) (ReportMail, error) {
+	return change[ReportMail](ctx, s.c, s.c.resource("report-mails", id), in, options)
+}
+
 // Delete ends one.
 func (s *ReportMails) Delete(ctx context.Context, id int64, options ...CallOption) error {
 	return remove(ctx, s.c, s.c.resource("report-mails", id), options)

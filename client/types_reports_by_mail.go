@@ -42,3 +42,19 @@ type ReportMailCreate struct {
 	// The user names of people who may see it.
 	Recipients []string `json:"recipients"`
 }
+
+// ReportMailChange is an input of the API.
+type ReportMailChange struct {
+	// The subject of the mail.
+	Name *string `json:"name,omitzero"`
+	// The address of the page below its site. What it says of a day is left out.
+	View *string `json:"view,omitzero"`
+	// The form of the file.
+	Format *string `json:"format,omitzero"`
+	// How often it comes.
+	Every *string `json:"every,omitzero"`
+	// The day of the week, 1 for Monday, or of the month.
+	On *int64 `json:"on,omitzero"`
+	// The user names of people who may see it.
+	Recipients []string `json:"recipients,omitzero"`
+}

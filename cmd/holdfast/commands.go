@@ -42,7 +42,7 @@ type commandLine struct {
 	Reject   rejectCmd     `cmd:"" group:"operator" help:"Reject a change that another operator proposed."`
 	Withdraw withdrawCmd   `cmd:"" group:"operator" help:"Take back a change that you proposed."`
 	Mail     mailCmd       `cmd:"" group:"operator" help:"Receipts and other mails: list, show, resend, test."`
-	Reports  reportMailCmd `cmd:"" name:"report-mail" group:"operator" help:"Reports by mail, each week or month: list, order, pause, resume, send, end."`
+	Reports  reportMailCmd `cmd:"" name:"report-mail" group:"operator" help:"Reports by mail, each week or month: list, order, change, pause, resume, send, end."`
 	Audit    auditCmd      `cmd:"" group:"operator" help:"The record of all changes: list."`
 	Events   eventsCmd     `cmd:"" group:"operator" help:"What happened on a site: list."`
 	Verify   verifyCmd     `cmd:"" group:"operator" help:"Check the whole book: sums, reports, statements, and that nobody altered it."`

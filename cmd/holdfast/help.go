@@ -87,6 +87,7 @@ var examples = map[string]string{
 	"webhook replay":          `webhook replay 1 --from "2026-07-01 00:00:00" --to "2026-07-02 00:00:00"`,
 	"report-mail list":        "report-mail list",
 	"report-mail order":       `report-mail order "/exposure?by=channel" --name Exposure --owner ada --to ada --weekly monday --format csv`,
+	"report-mail change":      "report-mail change 1 --monthly 31 --to ada",
 	"report-mail pause":       "report-mail pause 1",
 	"report-mail resume":      "report-mail resume 1",
 	"report-mail send":        "report-mail send 1",

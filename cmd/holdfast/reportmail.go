@@ -20,6 +20,7 @@ import (
 type reportMailCmd struct {
 	List   reportMailListCmd   `cmd:"" help:"List the reports that go to people by mail."`
 	Order  reportMailOrderCmd  `cmd:"" help:"Send a report to people each week or month."`
+	Change reportMailChangeCmd `cmd:"" help:"Change a report: its page, its day, who gets it."`
 	Pause  reportMailPauseCmd  `cmd:"" help:"Send it no more, for the time being."`
 	Resume reportMailResumeCmd `cmd:"" help:"Go on with a report that is paused or was stopped."`
 	Send   reportMailSendCmd   `cmd:"" help:"Send it at once, too. The service makes it within a minute."`
@@ -132,14 +133,11 @@ func (c reportMailOrderCmd) Run(ctx context.Context, p *program) error {
 	}
 	if c.Weekly != "" {
 		every = standing.Week
-		if on = weekday(c.Weekly); on == 0 {
-			return fault.WrongField("weekly", "A day such as monday is expected.")
+		if on, err = weekday(c.Weekly); err != nil {
+			return err
 		}
 	}
-	// The pages are made here, too, so that the one that is ordered is tried first, as the page of the form does.
-	if _, err := dashboard.New(shell.Config{
-		Log: p.log(), Base: p.dashboardBase(), Profile: string(p.Profile), Clock: p.core.Clock, AddressOf: func(*http.Request) string { return "" },
-	}, p.app); err != nil {
+	if err := p.makePages(); err != nil {
 		return err
 	}
 	made, err := p.app.Orders.Create(ctx, actor, in)
@@ -150,14 +148,67 @@ func (c reportMailOrderCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// weekday is the number of a day of the week, 1 for Monday; 0 for none.
-func weekday(name string) int64 {
+// makePages makes the dashboard's pages, so that the one of a report is tried first, as the page of the form does.
+func (p *program) makePages() error {
+	_, err := dashboard.New(shell.Config{ // nothing leaves from here, so links in what is tried need no base
+		Log: p.log(), Profile: string(p.Profile), Clock: p.core.Clock, AddressOf: func(*http.Request) string { return "" },
+	}, p.app)
+	return err
+}
+
+// weekday is the number of a day of the week, 1 for Monday.
+func weekday(name string) (int64, error) {
 	for day := range civil.Day(7) {
 		if strings.EqualFold(time.Weekday((day+1)%7).String(), strings.TrimSpace(name)) {
-			return int64(day) + 1
+			return int64(day) + 1, nil
 		}
 	}
-	return 0
+	return 0, fault.WrongField("weekly", "A day such as monday is expected.")
+}
+
+// reportMailChangeCmd changes a report. A field whose flag is not given stays as it is.
+type reportMailChangeCmd struct {
+	oneReport
+	View    *string `placeholder:"ADDRESS" help:"The page: its address below the site, such as \"/exposure?by=channel\"."`
+	Name    *string `placeholder:"TEXT" help:"The subject of the mail."`
+	Owner   *string `placeholder:"USERNAME" help:"With whose rights it is made."`
+	To      *string `placeholder:"USERNAME,…" field:"recipients" help:"Who gets it."`
+	Weekly  *string `placeholder:"DAY" field:"weekly" xor:"day" help:"Each week on this day, such as monday."`
+	Monthly *int64  `placeholder:"N" field:"on" xor:"day" help:"Each month on this day, 1 to 31."`
+	Format  *string `placeholder:"FORMAT" help:"csv or xlsx."`
+}
+
+// Run changes it.
+func (c reportMailChangeCmd) Run(ctx context.Context, p *program) error {
+	actor, err := c.actor(ctx, p)
+	if err != nil {
+		return err
+	}
+	in := standing.Fields{Name: c.Name, View: c.View, Owner: c.Owner}
+	if c.Format != nil {
+		in.Format = new(standing.Format(*c.Format))
+	}
+	if c.To != nil {
+		in.Recipients = new(strings.Split(*c.To, ","))
+	}
+	if c.Monthly != nil {
+		in.Every, in.On = new(standing.Month), c.Monthly
+	}
+	if c.Weekly != nil {
+		day, err := weekday(*c.Weekly)
+		if err != nil {
+			return err
+		}
+		in.Every, in.On = new(standing.Week), &day
+	}
+	if err := p.makePages(); err != nil {
+		return err
+	}
+	changed, err := p.app.Orders.Change(ctx, actor, c.ID, in)
+	if err == nil {
+		p.printf("report %d goes by mail %s, next on %s\n", changed.ID, changed.When(), changed.Due)
+	}
+	return err
 }
 
 // reportMailPauseCmd pauses a report.

@@ -27,6 +27,13 @@ func TestAWrongValueOfAnyFlagEndsWith2(t *testing.T) {
 	s.run("supplier", "create", "Hotel", "--site", "demo")
 	s.run("keys", "make", "--keys-file", "keys")
 	s.run("channel", "create", "Third", "--currency", "EUR", "--mode", "draft", "--site", "demo")
+	if said, code := s.as(somePassword, "user", "create", "ada", "--email", "ada@acme.example", "--role", "member_admin", "--site", "demo"); code != 0 {
+		t.Fatal(said)
+	}
+	s.run("report-mail", "order", "/exposure?by=channel", "--owner", "ada", "--weekly", "monday", "--site", "demo")
+	if said := s.run("report-mail", "change", "1", "--monthly", "31", "--site", "demo"); !strings.Contains(said, "report 1 goes by mail each month on day 31, or its last, next on 2027-07-31") {
+		t.Error(said)
+	}
 	stdin, err := os.Open(s.file("stdin", somePassword+"\n"))
 	if err != nil {
 		t.Fatal(err)

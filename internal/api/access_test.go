@@ -95,6 +95,7 @@ var requests = map[string]struct{ id, fresh, body, query string }{
 	"GET /demo/rest/svc/v2/channels/{id}/record":                    {id: "channel"},
 	"GET /demo/rest/svc/v2/report-mails/{id}":                       {id: "reportmail"},
 	"POST /demo/rest/svc/v2/report-mails":                           {body: bodies["reportmail"].body},
+	"PUT /demo/rest/svc/v2/report-mails/{id}":                       {id: "reportmail", body: `{"on": 2}`},
 	"DELETE /demo/rest/svc/v2/report-mails/{id}":                    {fresh: "reportmail"},
 	"POST /demo/rest/svc/v2/report-mails/{id}/pause":                {id: "reportmail"},
 	"POST /demo/rest/svc/v2/report-mails/{id}/resume":               {id: "reportmail"},

@@ -234,6 +234,7 @@ func protectionRoutes(v2 string) []Route {
 		at("GET", v2+"/report-mails", mayDoAll, (*server).listReportMails),
 		at("POST", v2+"/report-mails", mayDoAll, (*server).createReportMail),
 		at("GET", v2+"/report-mails/{id}", mayDoAll, (*server).getReportMail),
+		at("PUT", v2+"/report-mails/{id}", mayDoAll, (*server).changeReportMail),
 		at("DELETE", v2+"/report-mails/{id}", mayDoAll, (*server).deleteReportMail),
 		at("POST", v2+"/report-mails/{id}/pause", mayDoAll, (*server).pauseReportMail),
 		at("POST", v2+"/report-mails/{id}/resume", mayDoAll, (*server).resumeReportMail),

@@ -88,8 +88,8 @@ func (d *door) later() time.Duration {
 
 // bodyOf is how many bytes the body for a handler may have. What is sent to other handlers is not even read.
 var bodyOf = map[string]int{
-	"approveProposal": maxBody, "changeBooking": maxBody, "changeChannel": maxBody, "changeSupplier": maxBody, "changeWebhook": maxBody,
-	"createBooking": maxBody,
+	"approveProposal": maxBody, "changeBooking": maxBody, "changeChannel": maxBody, "changeReportMail": maxBody, "changeSupplier": maxBody,
+	"changeWebhook": maxBody, "createBooking": maxBody,
 	"createChannel": maxBody, "createCollateral": maxBody, "createContract": maxBody, "createLimit": maxBody, "createModalBooking": maxBody,
 	"createModalTransaction": maxBody, "createPolicy": maxBody, "createReportMail": maxBody, "createRate": maxBody, "createStatementPayment": maxBody,
 	"createSupplier": maxBody, "createToken": maxBody, "createTransaction": maxBody, "createWebhook": maxBody,

@@ -35,6 +35,10 @@ func showReportMail(o standing.Order) reportMailShape {
 	}
 }
 
+func reportMailObject(o standing.Order) object {
+	return object{id: o.ID, version: o.Version, body: showReportMail(o)}
+}
+
 // listReportMails answers with all of them: a site has 50 at most, so there are no pages.
 func (s *server) listReportMails(c *call) error {
 	found, err := s.app.Orders.List(c.ctx, c.actor)
@@ -50,7 +54,7 @@ func (s *server) getReportMail(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{id: found.ID, body: showReportMail(found)})
+	return c.show(http.StatusOK, reportMailObject(found))
 }
 
 func (s *server) createReportMail(c *call) error {
@@ -58,15 +62,34 @@ func (s *server) createReportMail(c *call) error {
 	if err != nil {
 		return err
 	}
+	return s.create(c, func() (object, error) {
+		made, err := s.app.Orders.Create(c.ctx, c.actor, reportMailFields(in))
+		return reportMailObject(made), err
+	})
+}
+
+func (s *server) changeReportMail(c *call) error {
+	in, err := c.input()
+	if err != nil {
+		return err
+	}
+	fields := reportMailFields(in)
+	fields.IfVersion = c.ifVersion()
+	changed, err := s.app.Orders.Change(c.ctx, c.actor, c.id, fields)
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, reportMailObject(changed))
+}
+
+// reportMailFields reads the fields of a report by mail.
+func reportMailFields(in *input) standing.Fields {
 	f := standing.Fields{
 		Name: in.text("name"), View: in.text("view"), Format: word[standing.Format](in, "format"), Every: word[standing.Every](in, "every"),
 		On: in.integer("on"), Recipients: in.texts("recipients"),
 	}
 	f.Problems = *in.problems // now that all fields are read
-	return s.create(c, func() (object, error) {
-		made, err := s.app.Orders.Create(c.ctx, c.actor, f)
-		return object{id: made.ID, body: showReportMail(made)}, err
-	})
+	return f
 }
 
 func (s *server) pauseReportMail(c *call) error  { return turnReportMail(c, s.app.Orders.Pause) }
@@ -78,7 +101,7 @@ func turnReportMail(c *call, do func(ctx context.Context, actor auth.Actor, id i
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{id: changed.ID, body: showReportMail(changed)})
+	return c.show(http.StatusOK, reportMailObject(changed))
 }
 
 func (s *server) deleteReportMail(c *call) error {

@@ -64,6 +64,26 @@ func (o *Orders) look(ctx context.Context, actor auth.Actor, in Fields) error {
 	return err
 }
 
+// lookAgain looks at the page of an order that is about to change, where the page changes or with whose rights it is made.
+func (o *Orders) lookAgain(ctx context.Context, actor auth.Actor, id int64, in Fields) error {
+	if in.View == nil && in.Owner == nil {
+		return nil
+	}
+	if actor.UserID == 0 { // the program itself: what it does not name stays as it is stored
+		stored, _, err := o.Get(ctx, actor, id)
+		if err != nil {
+			return err
+		}
+		if in.View == nil {
+			in.View = &stored.View
+		}
+		if in.Owner == nil {
+			in.Owner = &stored.Owner
+		}
+	}
+	return o.look(ctx, actor, in)
+}
+
 // momentary are the values of an address that say of when a report is, or which part of a list is seen: a report by mail has its own.
 var momentary = []string{"as_of", "known_at", "from", "period", "page", "format"}
 
@@ -147,6 +167,9 @@ func take[T ~string | ~int64](p *fault.Problems, whole bool, name string, given 
 // owner sets with whose rights a report is made: those of who orders it. The program itself names somebody.
 func (in *Fields) owner(tx *db.Tx, actor auth.Actor, o *Order, whole bool, problems *fault.Problems) error {
 	if actor.UserID != 0 {
+		if in.Owner != nil && !strings.EqualFold(strings.TrimSpace(*in.Owner), actor.Username) {
+			problems.Wrong("owner", "The report is made with the rights of who orders it: %s.", actor.Username)
+		}
 		if whole {
 			o.OwnerID, o.Owner = actor.UserID, actor.Username
 		}

@@ -263,10 +263,8 @@ func (o *Orders) Change(ctx context.Context, actor auth.Actor, id int64, in Fiel
 	if err := may(actor); err != nil {
 		return Order{}, err
 	}
-	if in.View != nil || in.Format != nil {
-		if err := o.look(ctx, actor, in); err != nil {
-			return Order{}, err
-		}
+	if err := o.lookAgain(ctx, actor, id, in); err != nil {
+		return Order{}, err
 	}
 	return o.change(ctx, actor, id, in.IfVersion, "report.change", func(tx *db.Tx, before Order) (Order, error) {
 		if actor.UserID != 0 && before.OwnerID != actor.UserID {

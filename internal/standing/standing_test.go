@@ -407,3 +407,43 @@ func TestTheProgramTriesThePageAsItsOwner(t *testing.T) {
 		}
 	})
 }
+
+// TestAChangeTriesThePageAsItsOwner: another page is tried with the rights of the owner, another owner with the page that is stored. What
+// is refused leaves the order as it was. A person cannot hand an order to somebody else.
+func TestAChangeTriesThePageAsItsOwner(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, d *desk) {
+		o, ben := d.order(standing.Week, 1, "ann"), d.user("ben", auth.Finance)
+		var asked []string
+		d.App.Orders.Make = func(ctx context.Context, want standing.Want) (standing.File, error) {
+			asked = append(asked, fmt.Sprint(want.UserID == d.ann.UserID, " ", want.UserID == ben.UserID, " ", want.View))
+			return d.make(ctx, want)
+		}
+		program := auth.System(d.Site.ID)
+		change := func(actor auth.Actor, in standing.Fields) (standing.Order, error) {
+			return d.App.Orders.Change(t.Context(), actor, o.ID, in)
+		}
+		d.fail = fault.WrongField("view", "This page cannot go by mail.")
+		_, err := change(program, standing.Fields{View: new("/limits")})
+		apptest.WantKind(t, err, fault.Invalid, "a page that cannot be made")
+		_, err = change(program, standing.Fields{Owner: new("ben")})
+		apptest.WantKind(t, err, fault.Invalid, "an owner for whom the page cannot be made")
+		d.fail = nil
+		if now, _ := d.runs(o.ID); now.Version != o.Version {
+			t.Errorf("what was refused changed %+v", now)
+		}
+		_, err = change(d.ann, standing.Fields{Owner: new("ben")})
+		apptest.WantKind(t, err, fault.Invalid, "an order with the rights of somebody else")
+		if now, err := change(program, standing.Fields{View: new("/movement?from=2024-01-01&by=day")}); err != nil || now.View != "/movement?by=day" || now.Owner != "ann" {
+			t.Errorf("%+v %v", now, err)
+		}
+		if now, err := change(program, standing.Fields{Owner: new("ben"), IfVersion: o.Version + 1}); err != nil || now.Owner != "ben" {
+			t.Errorf("%+v %v", now, err)
+		}
+		apptest.Same(t, "what was tried", asked, []string{
+			"true false /limits", "false true /exposure?by=channel", "true false /movement?by=day", "false true /movement?by=day",
+		})
+		_, err = change(program, standing.Fields{Name: new("Later"), IfVersion: o.Version})
+		apptest.WantKind(t, err, fault.Precondition, "a change over a change")
+	})
+}
