@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"holdfast/internal/sqltext"
 )
 
 // findDeep is how many of the latest rows of a site Find looks through for parts of words.
@@ -25,7 +27,7 @@ func Find(w *Where, siteID int64, table, id string, columns []string, text strin
 		values = append(values, siteID, text, strings.ToLower(text), strings.ToUpper(text), capital(text))
 		// Only letters of English are folded by both engines, so that others are looked for as they were typed, too.
 		like = append(like, "lower(f."+c+`) LIKE ? ESCAPE '\' OR f.`+c+` LIKE ? ESCAPE '\'`)
-		patterns = append(patterns, Wildcard(text), "%"+EscapeLike(text)+"%")
+		patterns = append(patterns, sqltext.Wildcard(text), "%"+sqltext.EscapeLike(text)+"%")
 	}
 	latest := "SELECT id, " + strings.Join(columns, ", ") + " FROM " + table + " WHERE site_id = ? ORDER BY id DESC LIMIT " + findDeep
 	parts = append(parts, "SELECT f.id FROM ("+latest+") f WHERE "+strings.Join(like, " OR "))

@@ -15,14 +15,6 @@ func init() {
 	sqlite.MustRegisterCollationUtf8("C", strings.Compare)
 }
 
-// Folded is the form of a name that is searched and sorted by: letter case does not count.
-func Folded(name string) string { return strings.ToLower(name) }
-
-// Wildcard is the LIKE pattern that finds folded names by a part of them. A * in the part stands for any text.
-func Wildcard(part string) string {
-	return "%" + strings.ReplaceAll(EscapeLike(Folded(part)), "*", "%") + "%"
-}
-
 // ListOf reads one page of the rows of a source (a table, or tables joined) that fulfil w. It counts all of them if
 // the page asks for it; else the total is -1. orders and include are as in orderBy.
 func ListOf[T any](

@@ -170,11 +170,6 @@ func oneOf[T any](w *Where, column, operator string, values []T) {
 	w.And(column+" "+operator+" (?"+strings.Repeat(", ?", len(values)-1)+")", list...)
 }
 
-// EscapeLike escapes a text with backslashes, so that it stands for itself in a LIKE pattern with ESCAPE '\'.
-func EscapeLike(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
-}
-
 // Values takes the values of a row and returns their placeholders, as "($1, $2)".
 func (w *Where) Values(values ...any) string {
 	var row strings.Builder

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"holdfast/internal/db"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -72,7 +73,7 @@ func columnsOf(c *travel.Channel) []channelColumn {
 type folded struct{ name *string }
 
 // Value implements driver.Valuer.
-func (f folded) Value() (driver.Value, error) { return db.Folded(*f.name), nil }
+func (f folded) Value() (driver.Value, error) { return sqltext.Folded(*f.name), nil }
 
 // Scan implements sql.Scanner.
 func (f folded) Scan(any) error { return nil }

@@ -15,6 +15,7 @@ import (
 	"holdfast/internal/events"
 	"holdfast/internal/fault"
 	"holdfast/internal/protection"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -67,7 +68,7 @@ func InsertChannel(tx *db.Tx, c travel.Channel) (travel.Channel, error) {
 func freeSlug(tx *db.Tx, siteID int64, base string) (string, error) {
 	taken := map[string]bool{}
 	err := tx.Each(`SELECT slug FROM channels WHERE site_id = $1 AND (slug = $2 OR slug LIKE $3 ESCAPE '\')`,
-		[]any{siteID, base, db.EscapeLike(base) + "-%"},
+		[]any{siteID, base, sqltext.EscapeLike(base) + "-%"},
 		func(scan func(dest ...any) error) error {
 			var slug string
 			err := scan(&slug)
@@ -140,7 +141,7 @@ func ChannelAlone(tx *db.Tx, siteID, id int64) (travel.Channel, error) {
 func ChannelByName(tx *db.Tx, siteID int64, name string) (travel.Channel, error) {
 	const most = 10
 	ids, err := db.Ids(tx, `SELECT id FROM channels WHERE site_id = $1 AND name_folded = $2 AND name = $3 ORDER BY id LIMIT $4`,
-		siteID, db.Folded(name), name, most)
+		siteID, sqltext.Folded(name), name, most)
 	switch {
 	case err != nil:
 		return travel.Channel{}, err
@@ -195,13 +196,13 @@ func ChannelsPage(tx *db.Tx, siteID int64, f travel.ChannelFilter, page travel.P
 	}
 	if f.Currency != "" {
 		// Codes are stored in capital letters. A caller may use small letters.
-		w.And(`currencies LIKE ? ESCAPE '\'`, "%"+db.EscapeLike(strings.ToUpper(f.Currency))+"%")
+		w.And(`currencies LIKE ? ESCAPE '\'`, "%"+sqltext.EscapeLike(strings.ToUpper(f.Currency))+"%")
 	}
 	if f.ExternalID != "" {
 		w.And("external_id = ?", f.ExternalID)
 	}
 	if f.Name != "" {
-		w.And(`name_folded LIKE ? ESCAPE '\'`, db.Wildcard(f.Name))
+		w.And(`name_folded LIKE ? ESCAPE '\'`, sqltext.Wildcard(f.Name))
 	}
 	if f.StatementPeriod != "" {
 		w.And("statement_period = ?", f.StatementPeriod)

@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -77,7 +78,7 @@ func SitesPage(tx *db.Tx, f travel.SiteFilter, page travel.Page) (travel.List[tr
 		w.And("id = ?", f.Only)
 	}
 	if f.Text != "" { // SQLite folds the letters a to z alone, so that others have to be written as they are in the name
-		w.And(`lower(name) LIKE ? ESCAPE '\' OR path LIKE ? ESCAPE '\'`, db.Wildcard(f.Text), db.Wildcard(f.Text))
+		w.And(`lower(name) LIKE ? ESCAPE '\' OR path LIKE ? ESCAPE '\'`, sqltext.Wildcard(f.Text), sqltext.Wildcard(f.Text))
 	}
 	db.In(&w, "id", f.Include)
 	db.NotIn(&w, "id", f.Exclude)

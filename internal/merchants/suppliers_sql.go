@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -27,7 +28,7 @@ func InsertSupplier(tx *db.Tx, s travel.Supplier) (travel.Supplier, error) {
 	s.Version = 1
 	err := tx.Row(`INSERT INTO suppliers (site_id, name, name_folded, url, category, country, version, created_at, modified_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) RETURNING id`,
-		[]any{s.SiteID, s.Name, db.Folded(s.Name), s.URL, s.Category, s.Country, s.Version, db.Micros(tx.Now)}, &s.ID)
+		[]any{s.SiteID, s.Name, sqltext.Folded(s.Name), s.URL, s.Category, s.Country, s.Version, db.Micros(tx.Now)}, &s.ID)
 	return s, err
 }
 
@@ -50,7 +51,7 @@ func LockSupplier(tx *db.Tx, siteID, id int64) (travel.Supplier, error) {
 // UpdateSupplier stores the fields of a locked supplier that can change.
 func UpdateSupplier(tx *db.Tx, s travel.Supplier) error {
 	n, err := tx.Exec(`UPDATE suppliers SET name = $3, name_folded = $4, url = $5, category = $6, country = $7, modified_at = $8
-		WHERE site_id = $1 AND id = $2`, s.SiteID, s.ID, s.Name, db.Folded(s.Name), s.URL, s.Category, s.Country, db.Micros(tx.Now))
+		WHERE site_id = $1 AND id = $2`, s.SiteID, s.ID, s.Name, sqltext.Folded(s.Name), s.URL, s.Category, s.Country, db.Micros(tx.Now))
 	if err == nil && n == 0 {
 		return db.ErrNotFound
 	}
@@ -150,11 +151,11 @@ func SuppliersPage(tx *db.Tx, siteID int64, f travel.SupplierFilter, page travel
 	db.NotIn(&w, "id", f.Exclude)
 	w.Within("modified_at", f.Modified)
 	if f.Name != "" {
-		w.And(`name_folded LIKE ? ESCAPE '\'`, db.Wildcard(f.Name))
+		w.And(`name_folded LIKE ? ESCAPE '\'`, sqltext.Wildcard(f.Name))
 	}
 	if f.URL != "" {
 		// lower knows only some letters in SQLite. It works on both sides, so equal letters stay equal.
-		w.And(`lower(url) LIKE lower(?) ESCAPE '\'`, "%"+db.EscapeLike(f.URL)+"%")
+		w.And(`lower(url) LIKE lower(?) ESCAPE '\'`, "%"+sqltext.EscapeLike(f.URL)+"%")
 	}
 	db.In(&w, "country", f.Countries)
 	db.In(&w, "category", f.Categories)
