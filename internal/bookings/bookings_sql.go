@@ -1,6 +1,7 @@
 package bookings
 
 import (
+	"database/sql"
 	"fmt"
 	"math"
 	"slices"
@@ -20,15 +21,24 @@ import (
 
 // BookingColumns is the packed row that ScanBooking reads. A subquery reads its channel. With a join, the
 // engine might begin at the channels and sort all their bookings to find the first page.
-var BookingColumns = packed.Columns(`b.site_id, b.id, b.channel_id, b.author_id, COALESCE(b.start_day, -2147483648), b.end_day, b.pax,
-	b.total, b.modal_draft, b.net, b.held, b.open_authorised, b.locked_payments, b.payments, b.total_changed, b.version,
-	b.created_at, b.modified_at,
-	(SELECT `+packed.Columns("c.locked", "c.other_protection")+` FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`,
-	"b.uuid", "b.author", "b.author_name", "b.content", "b.firstname", "b.surname", "b.email", "b.reference", "b.currencies",
-	"b.country", "b.language", "b.suppliers", "b.other_protection", "COALESCE(b.import_key, '')")
+var BookingColumns = packedBooking()
 
-// returnedBookingColumns are the same columns for a RETURNING clause, which allows no other name for the table.
-var returnedBookingColumns = strings.ReplaceAll(BookingColumns, "b.", "bookings.")
+// lockedColumns is the packed row that readLocked reads. A RETURNING clause allows no other name for the table.
+var (
+	lockedColumns   = packedBooking("b.outstanding")
+	returnedColumns = strings.ReplaceAll(lockedColumns, "b.", "bookings.")
+)
+
+// packedBooking packs the columns of a booking, and more texts behind them.
+func packedBooking(more ...string) string {
+	return packed.Columns(`b.site_id, b.id, b.channel_id, b.author_id, COALESCE(b.start_day, -2147483648), b.end_day, b.pax,
+		b.total, b.modal_draft, b.net, b.held, b.open_authorised, b.locked_payments, b.payments, b.total_changed, b.version,
+		b.created_at, b.modified_at,
+		(SELECT `+packed.Columns("c.locked", "c.other_protection")+` FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`,
+		slices.Concat([]string{"b.uuid", "b.author", "b.author_name", "b.content", "b.firstname", "b.surname", "b.email",
+			"b.reference", "b.currencies", "b.country", "b.language", "b.suppliers", "b.other_protection",
+			"COALESCE(b.import_key, '')"}, more)...)
+}
 
 // ScanBooking reads one row of BookingColumns.
 func ScanBooking(scan func(dest ...any) error) (travel.Booking, error) {
@@ -36,6 +46,17 @@ func ScanBooking(scan func(dest ...any) error) (travel.Booking, error) {
 	if err := scan(&row); err != nil {
 		return travel.Booking{}, err
 	}
+	return readBooking(&row)
+}
+
+// readLocked reads one row of lockedColumns: a booking, and what is outstanding of it.
+func readLocked(row packed.Row) (b travel.Booking, outstanding string, err error) {
+	b, err = readBooking(&row, &outstanding)
+	return b, outstanding, err
+}
+
+// readBooking reads a row of packedBooking. more takes the texts behind the columns.
+func readBooking(row *packed.Row, more ...*string) (travel.Booking, error) {
 	b := travel.Booking{
 		SiteID: row.Int(), ID: row.Int(), ChannelID: row.Int(), AuthorID: row.Int(), Start: row.Day(), End: row.Day(),
 		Pax: row.Int(), Total: row.Int(), ModalDraft: row.Flag(),
@@ -48,6 +69,9 @@ func ScanBooking(scan func(dest ...any) error) (travel.Booking, error) {
 	}
 	suppliers := row.Text()
 	b.OwnProtection, b.ImportKey = travel.OtherProtection(row.Text()), row.Text()
+	for _, text := range more {
+		*text = row.Text()
+	}
 	if err := row.Err(); err != nil {
 		return b, err
 	}
@@ -105,17 +129,49 @@ func Lock(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
 			return travel.Booking{}, err
 		}
 	}
-	var outstanding string
-	b, err := ScanBooking(func(dest ...any) error {
-		return tx.RowAsIs(`UPDATE bookings SET version = version + 1 WHERE site_id = $1 AND id = $2 AND NOT deleted
-			RETURNING `+returnedBookingColumns+`, bookings.outstanding`, []any{siteID, id}, append(dest, &outstanding)...)
-	})
+	var row packed.Row
+	err := tx.RowAsIs(`UPDATE bookings SET version = version + 1 WHERE site_id = $1 AND id = $2 AND NOT deleted
+		RETURNING `+returnedColumns, []any{siteID, id}, &row)
+	if err != nil {
+		return travel.Booking{}, err
+	}
+	b, outstanding, err := readLocked(row)
 	if err == nil {
-		held := b
-		hold(tx, &held)
-		db.Keep(&inBookings.Of(tx).outstanding, db.Key{SiteID: siteID, ID: id}, outstanding)
+		holdLocked(tx, b, outstanding)
 	}
 	return b, err
+}
+
+// Early is a booking that the first statement of a write locks and reads, so that Lock needs no statement of its own. Of several
+// bookings it is the one with the lowest id, because writes lock them in this order.
+type Early struct {
+	key db.Key
+	row sql.Null[packed.Row]
+}
+
+// LockEarly returns what a write rides with to lock a booking early. The write calls Hold first, and stores the sums of the booking
+// (SaveSums) if it changes anything.
+func LockEarly(siteID, id int64) (*Early, core.Rider) {
+	e := &Early{key: db.Key{SiteID: siteID, ID: id}}
+	return e, core.Rider{
+		Query: `SELECT ` + lockedColumns + ` FROM bookings b WHERE b.site_id = ? AND b.id = ? AND NOT b.deleted`,
+		Args:  []any{siteID, id}, Dest: &e.row, Locks: true,
+	}
+}
+
+// Hold takes what the first statement of the write has read, for Lock. The version counts up when the sums are stored. Where
+// another write has left the sums of the booking to the end of a transaction that they share, Lock reads it anew.
+func (e *Early) Hold(tx *db.Tx) error {
+	if e == nil || !e.row.Valid || tx.Left(leftSums(e.key)) {
+		return nil
+	}
+	b, outstanding, err := readLocked(e.row.V)
+	if err != nil {
+		return err
+	}
+	b.Version++
+	holdLocked(tx, b, outstanding)
+	return nil
 }
 
 func oneBooking(tx *db.Tx, condition string, args ...any) (travel.Booking, error) {

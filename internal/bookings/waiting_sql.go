@@ -50,6 +50,12 @@ func hold(tx *db.Tx, b *travel.Booking) {
 	db.Keep(&m.blank, key, b.Payments == 0 && !b.TotalChanged)
 }
 
+// holdLocked is hold for a booking with what is outstanding of it, as stored.
+func holdLocked(tx *db.Tx, b travel.Booking, outstanding string) {
+	hold(tx, &b)
+	db.Keep(&inBookings.Of(tx).outstanding, db.Key{SiteID: b.SiteID, ID: b.ID}, outstanding)
+}
+
 // Blank reports whether a booking was blank when this write made or locked it: nothing had ever been paid for it, and its
 // total had never changed. Then everything about its payments comes from this write.
 func Blank(tx *db.Tx, siteID, id int64) bool {
@@ -93,11 +99,11 @@ func flushSums(tx *db.Tx) error {
 	rows := make([][]any, len(changed))
 	for i, b := range changed {
 		rows[i] = []any{b.SiteID, b.ID, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments, b.Payments,
-			b.ModalDraft, string(b.StoredStatus()), m.outstanding[db.Key{SiteID: b.SiteID, ID: b.ID}], db.Micros(modified(tx, b))}
+			b.ModalDraft, string(b.StoredStatus()), m.outstanding[db.Key{SiteID: b.SiteID, ID: b.ID}], db.Micros(modified(tx, b)), b.Version}
 	}
-	err := tx.UpdateRows("bookings", "BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BOOLEAN, TEXT, TEXT, BIGINT",
+	err := tx.UpdateRows("bookings", "BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BOOLEAN, TEXT, TEXT, BIGINT, BIGINT",
 		`net = v.column3, held = v.column4, open_authorised = v.column5, locked_payments = v.column6, payments = v.column7,
-		modal_draft = v.column8, status = v.column9, outstanding = v.column10, modified_at = v.column11,
+		modal_draft = v.column8, status = v.column9, outstanding = v.column10, modified_at = v.column11, version = v.column12,
 		completed = completed AND v.column9 = 'paid'`, rows)
 	for _, b := range changed {
 		tx.Leave(leftSums{SiteID: b.SiteID, ID: b.ID})

@@ -35,6 +35,8 @@ type Rider struct {
 	Query string // a scalar subquery, with a ? for each argument
 	Args  []any
 	Dest  any // takes the answer, which may be NULL
+	// Locks: the row that it finds stays locked to the end of the write, as if the write had changed it.
+	Locks bool
 }
 
 // begin sets the clock of a write to the clock of the site as it is now. The same statement reads the versions of what
@@ -50,7 +52,11 @@ func begin(tx *db.Tx, k *known, clock SiteClock, riders []Rider) error {
 	w := db.Where{Args: []any{clock.SiteID, ratesSite}}
 	var along strings.Builder
 	for _, r := range riders {
-		along.WriteString(", (" + w.Fill(r.Query, r.Args...) + ")")
+		along.WriteString(", (" + w.Fill(r.Query, r.Args...))
+		if r.Locks {
+			along.WriteString(tx.RowLock())
+		}
+		along.WriteString(")")
 		dest = append(dest, r.Dest)
 	}
 	// What others have left to the end of a shared transaction is no part of the answer.

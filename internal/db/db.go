@@ -118,6 +118,8 @@ type engine struct {
 	// alone takes the lock of the name $1 until the end of the transaction, or says that another one has it; "" where
 	// there is one writer.
 	alone string
+	// rowLock stands behind a SELECT that locks its rows as an UPDATE does; "" where there is one writer.
+	rowLock string
 	// conflict: a uniqueness or reference rule is broken. transient: the same transaction may succeed when it is run
 	// again. unreachable: the database does not answer, or cannot read or write its files.
 	conflict, transient, unreachable func(err error) bool
@@ -431,6 +433,9 @@ func first(
 	}
 	return err
 }
+
+// RowLock stands behind a SELECT whose rows the write locks.
+func (tx *Tx) RowLock() string { return tx.engine.rowLock }
 
 // Each calls scan for every row of the answer. scan gets a function that reads the columns, like sql.Rows.Scan.
 func (tx *Tx) Each(query string, args []any, scan func(scan func(dest ...any) error) error) error {

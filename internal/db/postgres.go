@@ -40,6 +40,7 @@ var postgresEngine = &engine{
 	),
 	hasSchema:  "SELECT to_regclass('schema_migrations') IS NOT NULL",
 	lockSchema: "SELECT pg_advisory_xact_lock(7310032)", // any number, as long as every holdfast takes the same
+	rowLock:    " FOR NO KEY UPDATE",
 	alone:      "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 7310033))",
 	conflict: func(err error) bool {
 		return strings.HasPrefix(postgresCode(err), "23") // integrity constraint violation

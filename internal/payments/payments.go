@@ -4,9 +4,11 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/bookings"
@@ -65,13 +67,13 @@ type takenIn struct {
 	request *gatewayRequest
 }
 
-// takeIn stores a transaction in one write. If the caller gave a payment reference, the first SQL statement of the write
-// also looks for a transaction with it.
+// takeIn stores a transaction in one write. The first SQL statement of the write also locks a booking of it, and looks for a
+// transaction with the payment reference that the caller gave.
 func (p *Payments) takeIn(
 	ctx context.Context, actor auth.Actor, sem *semaphore, in travel.NewTransaction,
 ) (takenIn, error) {
 	var before sql.NullInt64
-	var riders []core.Rider
+	early, riders := lockEarly(actor.SiteID, in)
 	if in.Reference != "" && in.ChannelID != nil {
 		riders = append(riders, referenceRider(actor.SiteID, *in.ChannelID, in.PSP, in.Reference, &before))
 	}
@@ -80,7 +82,10 @@ func (p *Payments) takeIn(
 		if err != nil {
 			return made, core.Outcome{}, err
 		}
-		if riders != nil {
+		if err := early.Hold(tx); err != nil {
+			return made, core.Outcome{}, err
+		}
+		if in.Reference != "" && in.ChannelID != nil {
 			noteReference(tx, Reference{actor.SiteID, *in.ChannelID, in.PSP, in.Reference}, before.Int64)
 		}
 		r := newIntake(p.Core, tx, actor, site, in)
@@ -96,6 +101,17 @@ func (p *Payments) takeIn(
 		})
 		return again, err
 	}, riders...)
+}
+
+// lockEarly lets the first statement of a write lock the booking of a transaction. One that adjusts another transaction locks that
+// one before its bookings, so it locks none early.
+func lockEarly(siteID int64, in travel.NewTransaction) (early *bookings.Early, riders []core.Rider) {
+	if in.Items == nil || len(*in.Items) == 0 || in.Type == nil || in.Type.Linked() {
+		return nil, nil
+	}
+	lowest := slices.MinFunc(*in.Items, func(a, b travel.Item) int { return cmp.Compare(a.BookingID, b.BookingID) })
+	early, rider := bookings.LockEarly(siteID, lowest.BookingID)
+	return early, []core.Rider{rider}
 }
 
 // Get reads one transaction. If there is none, the error has the kind RecordNotFound.
