@@ -101,7 +101,8 @@ var lacking = []struct {
 	{"a constraint that waits", regexp.MustCompile(`(?i)\bdeferrable\b`)},
 	{"an exclusion constraint", regexp.MustCompile(`(?i)\bexclude\s+using\b`)},
 	{"inheritance of tables", regexp.MustCompile(`(?i)\binherits\s*\(`)},
-	{"a lock of rows by SELECT", regexp.MustCompile(`(?i)\bfor\s+(no\s+key\s+)?(update|share|key\s+share)\b|\bskip\s+locked\b`)},
+	// All of them know FOR NO KEY UPDATE where a statement names one site.
+	{"a lock of rows by SELECT", regexp.MustCompile(`(?i)\bfor\s+(update|share|key\s+share)\b|\bskip\s+locked\b|\bnowait\b`)},
 	{"a lock of a table", regexp.MustCompile(`(?i)^\s*lock\s+(table\s+)?\w+(\s+in\b|$)`)},
 	{"a CTE that writes", regexp.MustCompile(`(?is)\bas\s+(not\s+)?(materialized\s+)?\(\s*(insert\s+into|update\s+\w+\s+set|delete\s+from)\b`)},
 	{"large objects", regexp.MustCompile(`(?i)\blo_(import|export|create|put|get|open)\b`)},

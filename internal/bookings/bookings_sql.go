@@ -16,6 +16,7 @@ import (
 	"holdfast/internal/events"
 	"holdfast/internal/money"
 	"holdfast/internal/packed"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -343,7 +344,9 @@ func andBookings(w *db.Where, siteID int64, f travel.BookingFilter, today civil.
 	db.NotIn(w, "b.id", f.Exclude)
 	db.In(w, "b.channel_id", f.Channels)
 	db.In(w, "b.country", f.Countries)
-	db.Find(w, siteID, "bookings", "b.id", []string{"reference", "surname", "email"}, f.Find)
+	if found, values, ok := sqltext.Find(siteID, "bookings", "b.id", []string{"reference", "surname", "email"}, f.Find); ok {
+		w.And(found, values...)
+	}
 	exactly(w, "b.surname", f.Surname)
 	exactly(w, "b.email", f.Email)
 	exactly(w, "b.reference", f.Reference)

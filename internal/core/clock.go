@@ -54,7 +54,7 @@ func begin(tx *db.Tx, k *known, clock SiteClock, riders []Rider) error {
 	for _, r := range riders {
 		along.WriteString(", (" + w.Fill(r.Query, r.Args...))
 		if r.Locks {
-			along.WriteString(tx.RowLock())
+			along.WriteString(db.RowLock(tx))
 		}
 		along.WriteString(")")
 		dest = append(dest, r.Dest)

@@ -160,7 +160,7 @@ func (b *batch) run(call *writeCall) (lost bool) {
 // join runs one call with nothing around it. One that is refused before it has changed anything does no harm.
 func (b *batch) join(call *writeCall) (lost bool) {
 	tx := b.tx()
-	tx.shared = &b.rows
+	tx.shared, tx.lone = &b.rows, len(b.ran) == 1 && len(b.queue.calls) == 0
 	call.err = runGuarded(call.fn, tx)
 	return call.err != nil && tx.changed
 }
@@ -206,7 +206,7 @@ func (db *DB) beginShared(ctx context.Context) (sqlTx *sql.Tx, err error) {
 }
 
 // beginWrite uses PostgreSQL's level "read committed". This is enough: a write first locks the rows that it depends on, by
-// an UPDATE … RETURNING with a condition, and this reads what is committed at that moment. Foreign keys and unique indexes
+// an UPDATE … RETURNING with a condition or with RowLock, and this reads what is committed at that moment. Foreign keys and unique indexes
 // guard the rest. A transaction of SQLite is always a snapshot, and its driver knows no levels. first is a statement that the
 // transaction begins with, or "".
 func (db *DB) beginWrite(ctx context.Context, first string) (*sql.Tx, error) {

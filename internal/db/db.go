@@ -94,7 +94,8 @@ type Tx struct {
 	waiting []*Deferral    // those that have rows to write
 	// parentsBelow is the place of the parent deferral whose rows are being written, 0 for none: those behind it wait.
 	parentsBelow int
-	ids          drawnIDs // see NewID
+	ids          drawnIDs // see NewIDs
+	lone         bool     // see InsertsNow
 	told         []int64  // sites: see Tell
 }
 
@@ -435,7 +436,7 @@ func first(
 }
 
 // RowLock stands behind a SELECT whose rows the write locks.
-func (tx *Tx) RowLock() string { return tx.engine.rowLock }
+func RowLock(tx *Tx) string { return tx.engine.rowLock }
 
 // Each calls scan for every row of the answer. scan gets a function that reads the columns, like sql.Rows.Scan.
 func (tx *Tx) Each(query string, args []any, scan func(scan func(dest ...any) error) error) error {

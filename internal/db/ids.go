@@ -3,6 +3,8 @@ package db
 import (
 	"strconv"
 	"strings"
+
+	"holdfast/internal/sqltext"
 )
 
 // mostDrawn is how many times as many ids as are wanted one statement draws at most.
@@ -51,6 +53,16 @@ func (tx *Tx) NewIDs(d *Deferral, wanted ...int) (ids [][]int64, err error) {
 		}
 	}
 	return ids, nil
+}
+
+// InsertsNow reports whether the write inserts a row of a deferral at once (InsertNow) and draws no ids: it runs alone in its
+// transaction, nobody waits behind it, and no id of the deferral is drawn yet. So a write that comes alone needs one statement less.
+func InsertsNow(tx *Tx, d *Deferral) bool { return tx.lone && tx.ids[d] == nil }
+
+// InsertNow inserts a row and returns the id that the database gives it.
+func InsertNow(tx *Tx, table, columns string, row []any) (id int64, err error) {
+	err = tx.Row(sqltext.Rows{Table: table, Columns: columns}.Text(1, len(row))+" RETURNING id", row, &id)
+	return id, err
 }
 
 // draw draws ids of those tables that have fewer than are wanted.

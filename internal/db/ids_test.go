@@ -123,6 +123,64 @@ func TestIDsAreDrawnOnce(t *testing.T) {
 	})
 }
 
+// addParent makes a parent at once where the write comes alone, and else one that waits.
+func addParent(tx *db.Tx) (id int64, now bool, err error) {
+	if db.InsertsNow(tx, drawnParents) {
+		id, err = db.InsertNow(tx, "drawn_parents", "site_id, drawn_children", []any{1, 0})
+		return id, true, err
+	}
+	id, err = drawParent(tx, 0)
+	return id, false, err
+}
+
+// TestAWriteThatComesAloneDrawsNoIDs: its rows go in at once, as long as no row waits whose id the database does not know of yet.
+func TestAWriteThatComesAloneDrawsNoIDs(t *testing.T) {
+	onDrawnTables(t, func(t *testing.T, store *db.DB) {
+		var ids []int64
+		add := func(tx *db.Tx, want bool) error {
+			id, now, err := addParent(tx)
+			if now != want {
+				t.Errorf("the row of parent %d goes in at once: %v, want %v", id, now, want)
+			}
+			ids = append(ids, id)
+			return err
+		}
+		ran := dbtest.Statements(store, func() {
+			err := store.WriteShort(t.Context(), func(tx *db.Tx) error { return errors.Join(add(tx, true), add(tx, true)) })
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		if len(ran) != 2 {
+			t.Errorf("two rows took %d statements: %v", len(ran), ran)
+		}
+		err := store.WriteShort(t.Context(), func(tx *db.Tx) error {
+			id, err := drawParent(tx, 0)
+			ids = append(ids, id)
+			return errors.Join(err, add(tx, false))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		errs, _ := atOnce(t, store, // the first sees that others wait behind it
+			func(tx *db.Tx) error { return add(tx, false) },
+			func(tx *db.Tx) error { return add(tx, false) })
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Write(t.Context(), func(tx *db.Tx) error { return add(tx, false) }); err != nil { // it is not short
+			t.Fatal(err)
+		}
+		dbtest.Read(t, store, func(tx *db.Tx) error {
+			stored, err := db.Ids(tx, "SELECT id FROM drawn_parents ORDER BY id")
+			if !slices.Equal(stored, ids) {
+				t.Errorf("stored are %v, want %v", stored, ids)
+			}
+			return err
+		})
+	})
+}
+
 // TestParentsGoInFirst: rows that others refer to are there before any statement that changes something, and before the rows
 // that wait, in whichever order they came.
 func TestParentsGoInFirst(t *testing.T) {

@@ -98,6 +98,27 @@ func Read(t *testing.T, store *db.DB, fn func(tx *db.Tx) error) {
 	}
 }
 
+// AwaitLock returns when a write waits for another one, or when it is over. Only PostgreSQL tells who waits. On SQLite a write
+// does not begin before the other one has ended, so there is nothing to wait for.
+func AwaitLock(t *testing.T, store *db.DB, over <-chan struct{}) {
+	t.Helper()
+	for {
+		select {
+		case <-over:
+			return
+		default:
+		}
+		var n int64
+		err := store.Read(t.Context(), func(tx *db.Tx) error {
+			return tx.Row(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+				nil, &n)
+		})
+		if err != nil || n > 0 {
+			return
+		}
+	}
+}
+
 func longAgo() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // postgres makes a database on the server of package pgtest.

@@ -166,27 +166,6 @@ func TestParallelRefreshesGetTheSameToken(t *testing.T) {
 	})
 }
 
-// waiting returns when a write waits for another one, or when it is over. Only PostgreSQL tells who waits. On SQLite a write
-// does not begin before the other one has ended, so there is nothing to wait for.
-func waiting(t *testing.T, h *apptest.House, over chan struct{}) {
-	t.Helper()
-	for {
-		select {
-		case <-over:
-			return
-		default:
-		}
-		var n int64
-		err := h.DB.Read(t.Context(), func(tx *db.Tx) error {
-			return tx.Row(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-				nil, &n)
-		})
-		if err != nil || n > 0 {
-			return
-		}
-	}
-}
-
 // One process has rotated a token and not committed yet, and another is sent the same token.
 func TestARefreshSeesWhatAnotherProcessDoesToItsFamily(t *testing.T) {
 	t.Parallel()
@@ -207,7 +186,7 @@ func TestARefreshSeesWhatAnotherProcessDoesToItsFamily(t *testing.T) {
 						_, err := second.Sessions.Refresh(t.Context(), "", session.RefreshToken)
 						apptest.WantKind(t, err, want, "the refresh of the other process")
 					}()
-					waiting(t, h, over)
+					dbtest.AwaitLock(t, h.DB, over)
 					return err
 				})
 				<-over

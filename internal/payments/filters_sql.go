@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"holdfast/internal/db"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -18,7 +19,9 @@ func andTransactions(w *db.Where, siteID int64, f travel.TransactionFilter) {
 	db.NotIn(w, "id", f.Exclude)
 	w.Within("created_at", f.Created)
 	w.Within("modified_at", f.Modified)
-	db.Find(w, siteID, "transactions", "id", []string{"reference", "payee_surname", "payee_email"}, f.Find)
+	if found, values, ok := sqltext.Find(siteID, "transactions", "id", []string{"reference", "payee_surname", "payee_email"}, f.Find); ok {
+		w.And(found, values...)
+	}
 	few := f.Find != "" || len(f.Include) > 0 || len(f.Bookings) > 0 || f.LinkedID != 0
 	for _, exact := range []struct{ column, text string }{
 		{"reference", f.Reference}, {"payee_email", f.PayeeEmail}, {"payee_surname", f.PayeeSurname},

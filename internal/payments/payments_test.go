@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"holdfast/internal/apptest"
+	"holdfast/internal/bookings"
 	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/reports"
@@ -193,6 +196,9 @@ func TestNoInterleavingTakesTooMuch(t *testing.T) {
 		if n := atOnce(12, apptest.Report(travel.Purchase, b, 150)); n != 6 {
 			t.Fatalf("%d purchases of 150 fit into 1000", n)
 		}
+		if paid := w.ReadBooking(b.ID); paid.Version != 1+6 || paid.Sums.Held != 900 {
+			t.Fatalf("after 6 purchases of 150, version %d of the booking holds %d", paid.Version, paid.Sums.Held)
+		}
 		// Both bookings in one payment, named in either order: nobody waits for ever, and no total is exceeded.
 		both, reversed := apptest.Report(travel.Purchase, b, 30), apptest.Report(travel.Purchase, b, 30)
 		total := int64(60)
@@ -212,6 +218,36 @@ func TestNoInterleavingTakesTooMuch(t *testing.T) {
 		}
 		if got := w.ReadTransaction(p.ID); got.Remaining != 70 || len(got.Adjustments) != 7 {
 			t.Fatalf("%d remain after %d refunds", got.Remaining, len(got.Adjustments))
+		}
+	})
+}
+
+// A payment that waits for another write to its booking counts with what that one has taken.
+func TestAPaymentWaitsForItsBooking(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "EUR"), 1000, "2024-09-14")
+		over := make(chan struct{})
+		dbtest.Write(t, w.Core.Store, func(tx *db.Tx) error {
+			held, err := bookings.Lock(tx, w.Site.ID, b.ID)
+			if err != nil {
+				return err
+			}
+			held.Sums.Held, held.Sums.Net = 900, 900
+			if err := bookings.SaveSums(tx, held); err != nil {
+				return err
+			}
+			go func() {
+				defer close(over)
+				w.Refused(apptest.Report(travel.Purchase, b, 101), fault.Invalid, "bookings")
+				w.Must(apptest.Report(travel.Purchase, b, 100))
+			}()
+			dbtest.AwaitLock(t, w.Core.Store, over)
+			return nil
+		})
+		<-over
+		if got := w.ReadBooking(b.ID); got.Sums.Held != 1000 || got.Version != b.Version+2 {
+			t.Errorf("version %d of the booking has %+v", got.Version, got.Sums)
 		}
 	})
 }

@@ -67,11 +67,11 @@ var (
 )
 
 const (
-	insertedTransaction = `site_id, id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
+	insertedTransaction = `site_id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
 		remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
 		reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url, linked_id, content,
 		content_hash, import_key, simulated, effective_at, version, created_at, modified_at, acquirer_reference, digest`
-	insertedPayment = `site_id, id, transaction_id, channel_id, booking_id, currencies, total, remaining, linked_id, created_at,
+	insertedPayment = `site_id, transaction_id, channel_id, booking_id, currencies, total, remaining, linked_id, created_at,
 		digest`
 )
 
@@ -80,36 +80,36 @@ func flushNew(tx *db.Tx) error {
 	m := inPayments.Of(tx)
 	rows, parts := m.rows, m.parts
 	m.rows, m.parts = nil, nil
-	if err := tx.InsertRows("transactions", insertedTransaction, rows); err != nil {
+	if err := tx.InsertRows("transactions", "id, "+insertedTransaction, rows); err != nil {
 		return err
 	}
-	return tx.InsertRows("payments", insertedPayment, parts)
+	return tx.InsertRows("payments", "id, "+insertedPayment, parts)
 }
 
-// InsertTransaction stores a new transaction with its payments, and returns it with all ids. The rows are written later in the
-// same write.
+// InsertTransaction stores a new transaction with its payments, and returns it with all ids. Most rows are written later in the
+// same write; those of a write that comes alone are written at once (see newRows).
 func InsertTransaction(tx *db.Tx, t travel.Transaction) (travel.Transaction, error) {
 	t.CreatedAt, t.ModifiedAt = tx.Now, tx.Now
+	add, err := newRows(tx, len(t.Payments))
+	if err != nil {
+		return travel.Transaction{}, err
+	}
 	sum, err := digest.Of(t.Facts()...)
 	if err != nil {
 		return travel.Transaction{}, err
 	}
-	ids, err := tx.NewIDs(waitingNew, 1, len(t.Payments))
-	if err != nil {
-		return travel.Transaction{}, err
-	}
-	t.ID = ids[0][0]
-	m := inPayments.Of(tx)
 	now := db.Micros(tx.Now)
-	m.rows = append(m.rows, []any{
-		t.SiteID, t.ID, t.UUID, t.ChannelID, t.AuthorID, t.Author, t.AuthorName, t.Type, t.Status, t.Currency, t.Total,
+	t.ID, err = add.transaction([]any{
+		t.SiteID, t.UUID, t.ChannelID, t.AuthorID, t.Author, t.AuthorName, t.Type, t.Status, t.Currency, t.Total,
 		t.Remaining, t.BaseCurrency, t.BaseTotal, t.ForexRate, strings.Join(t.Flags, ","), t.PSP, t.Method, t.PayeeName,
 		t.PayeeSurname, t.PayeeEmail, t.Country, maybeText(t.Reference), t.Token, t.IPAddress, t.BIN, t.LastFour,
 		t.CardType, t.AuthCode, t.Attempt3DS, t.RedirectURL, db.MaybeID(t.LinkedID), t.Content, t.ContentHash,
 		maybeText(t.ImportKey), t.Simulated, db.Micros(t.EffectiveAt), 1, now, now, t.AcquirerReference, sum,
 	})
-	delete(m.absent, Reference{t.SiteID, t.ChannelID, t.PSP, t.Reference})
-	tx.Defer(waitingNew)
+	if err != nil {
+		return travel.Transaction{}, err
+	}
+	delete(inPayments.Of(tx).absent, Reference{t.SiteID, t.ChannelID, t.PSP, t.Reference})
 	t.Payments = slices.Clone(t.Payments) // if the write runs again, it begins with the caller's list
 	for i := range t.Payments {
 		p := &t.Payments[i]
@@ -117,9 +117,11 @@ func InsertTransaction(tx *db.Tx, t travel.Transaction) (travel.Transaction, err
 		if sum, err = digest.Of(p.Facts()...); err != nil {
 			return travel.Transaction{}, err
 		}
-		p.ID = ids[1][i]
-		m.parts = append(m.parts, []any{p.SiteID, p.ID, p.TransactionID, p.ChannelID, p.BookingID, p.Currency, p.Total, p.Remaining,
+		p.ID, err = add.payment([]any{p.SiteID, p.TransactionID, p.ChannelID, p.BookingID, p.Currency, p.Total, p.Remaining,
 			db.MaybeID(p.LinkedID), now, sum})
+		if err != nil {
+			return travel.Transaction{}, err
+		}
 	}
 	db.Keep(&inPayments.Of(tx).transactions, db.Key{SiteID: t.SiteID, ID: t.ID}, copied(t))
 	events.Record(tx, t.SiteID, events.TransactionCreated, t.ID, events.Details{Status: string(t.Status)})
@@ -127,6 +129,46 @@ func InsertTransaction(tx *db.Tx, t travel.Transaction) (travel.Transaction, err
 		recordStatus(tx, t, "")
 	}
 	return t, nil
+}
+
+// adding adds the rows of one new transaction. Without ids they are written at once.
+type adding struct {
+	tx            *db.Tx
+	ids, payments []int64 // drawn for the transaction and its payments
+}
+
+// newRows begins with the rows of a new transaction with so many payments.
+func newRows(tx *db.Tx, payments int) (*adding, error) {
+	if db.InsertsNow(tx, waitingNew) && payments == 1 {
+		return &adding{tx: tx}, nil
+	}
+	ids, err := tx.NewIDs(waitingNew, 1, payments)
+	if err != nil {
+		return nil, err
+	}
+	tx.Defer(waitingNew)
+	return &adding{tx: tx, ids: ids[0], payments: ids[1]}, nil
+}
+
+// transaction adds a row of insertedTransaction.
+func (a *adding) transaction(row []any) (id int64, err error) {
+	if a.ids == nil {
+		return db.InsertNow(a.tx, "transactions", insertedTransaction, row)
+	}
+	m := inPayments.Of(a.tx)
+	m.rows = append(m.rows, slices.Insert(row, 0, any(a.ids[0])))
+	return a.ids[0], nil
+}
+
+// payment adds the next row of insertedPayment.
+func (a *adding) payment(row []any) (id int64, err error) {
+	if a.ids == nil {
+		return db.InsertNow(a.tx, "payments", insertedPayment, row)
+	}
+	id, a.payments = a.payments[0], a.payments[1:]
+	m := inPayments.Of(a.tx)
+	m.parts = append(m.parts, slices.Insert(row, 0, any(id)))
+	return id, nil
 }
 
 // statusEvents are the events of transactions that come to a status.
