@@ -85,7 +85,7 @@ var sites = regexp.MustCompile(`/sites/[^/]+`)
 
 // kindOf is the page that an address shows: the same for each booking and site, and whatever a list is ordered by.
 func kindOf(address string) string {
-	path, _, _ := strings.Cut(address, "?")
+	path, _, _ := strings.Cut(strings.SplitN(address, "#", 2)[0], "?")
 	path = sites.ReplaceAllString(path, "/sites/#")
 	for range 2 {
 		path = objects.ReplaceAllString(path, "/#$2")

@@ -137,8 +137,13 @@ func TestSettingsStandInTheAddress(t *testing.T) {
 		"?months=2024-13":                   "is not a month such as",
 	} {
 		a := b.reader.Get(b.At("/exposure") + at)
-		if a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), says) || !strings.Contains(a.Body, "<form class=\"filters\"") {
+		if a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), says) || !strings.Contains(a.Body, "<form class=\"settings\"") {
 			t.Errorf("%s: %d %s", at, a.Status, a.Text())
+		}
+	}
+	for query, open := range map[string]bool{"": false, "?by=month": false, "?currency=EUR": true, "?known_at=yesterday": true} {
+		if a := b.reader.Get(b.At("/exposure") + query); strings.Contains(a.Body, "<details open><summary>More settings") != open {
+			t.Errorf("%q: what is set must be seen, and nothing else", query)
 		}
 	}
 	if a := b.reader.Get(b.At("/exposure/payments/999")); a.Status != http.StatusNotFound {

@@ -137,6 +137,8 @@ type setting struct {
 	Form   *shell.Form
 	Action string
 	Fields []field
+	More   []field // the rarer ones, behind a word
+	Open   bool    // one of them has a value
 	Hidden []shell.Link
 	Chips  []shell.Link // what the report is narrowed to; each link takes it away
 	Wrong  []string     // what is wrong with settings that have no field
@@ -160,16 +162,20 @@ func (s *settings) fields(which int) *setting {
 	add := func(name, label, kind string, options any) {
 		out.Fields = append(out.Fields, field{name, label, kind, options})
 	}
+	rarely := func(name, label, kind string, options any) {
+		out.More = append(out.More, field{name, label, kind, options})
+		out.Open = out.Open || s.in.Values.Get(name) != ""
+	}
 	if which&withFrom != 0 {
 		add("from", "From the end of", "date", nil)
 	}
 	add("as_of", "At the end of", "date", nil)
-	add("known_at", "As known at (GMT)", "datetime-local", nil)
 	if which&withDays == 0 {
-		s.moreFields(which, add)
+		s.moreFields(which, add, rarely)
 	}
+	rarely("known_at", "As known at (GMT)", "datetime-local", nil)
 	own := map[string]bool{"format": true, "col": true, "sort": true, "down": true}
-	for _, f := range out.Fields {
+	for _, f := range out.all() {
 		own[f.Name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.in.Values)) {
@@ -181,11 +187,14 @@ func (s *settings) fields(which int) *setting {
 	return out
 }
 
+// all are all fields of the form.
+func (f *setting) all() []field { return slices.Concat(f.Fields, f.More) }
+
 // moreFields adds the fields of reports of exposure.
-func (s *settings) moreFields(which int, add func(name, label, kind string, options any)) {
-	add("currency", "Currency", "select", s.names.currencyOptions(s.Currency))
+func (s *settings) moreFields(which int, add, rarely func(name, label, kind string, options any)) {
+	rarely("currency", "Currency", "select", s.names.currencyOptions(s.Currency))
 	if which&withValuation != 0 {
-		add("valuation", "Rates", "select", shell.Options("", "Of the day (spot)", "locked", "Of each payment (locked)"))
+		rarely("valuation", "Rates", "select", shell.Options("", "Of the day (spot)", "locked", "Of each payment (locked)"))
 	}
 	switch {
 	case which&withChoice == 0:
@@ -196,7 +205,7 @@ func (s *settings) moreFields(which int, add func(name, label, kind string, opti
 		add("channels", "Merchants that fail", "choice", s.names.choices(s.Channels))
 	}
 	if which&withBands != 0 {
-		add("bands", "Bands, such as 30:400000", "text", nil)
+		rarely("bands", "Bands, such as 30:400000", "text", nil)
 	}
 	if which&withGrouping != 0 {
 		add("by", "Rows by", "select", shell.Options(groupings(false)...))
@@ -279,7 +288,7 @@ func (s *settings) refused(form *setting, err error) error {
 		return rest
 	}
 	own := map[string]bool{}
-	for _, f := range form.Fields {
+	for _, f := range form.all() {
 		own[f.Name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.in.Form.Problems)) {
