@@ -63,6 +63,7 @@ var examples = map[string]string{
 	"user create":             "user create ada --email ada@acme.example --role member_admin --site acme",
 	"user list":               "user list --site acme",
 	"user password":           "user password ada",
+	"user address":            "user address ada ada@new.example",
 	"user access":             "user access ada --role finance --site acme",
 	"user two-factor":         "user two-factor ada",
 	"token create":            "token create shop --user ada --site acme --abilities read,log_bookings",

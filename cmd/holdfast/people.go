@@ -20,6 +20,7 @@ type userCmd struct {
 	Create    userCreateCmd    `cmd:"" help:"Create a user. The password is read from the terminal or from standard input."`
 	List      userListCmd      `cmd:"" help:"List users, with their roles."`
 	Password  userPasswordCmd  `cmd:"" help:"Change a user's password. This ends all their sessions."`
+	Address   userAddressCmd   `cmd:"" help:"Change a user's e-mail address. The old one is told."`
 	Access    userAccessCmd    `cmd:"" help:"Give a user a role on a site, or take it away."`
 	TwoFactor userTwoFactorCmd `cmd:"" help:"Set up a user's second factor, or remove it."`
 }
@@ -148,6 +149,28 @@ func (c userPasswordCmd) Run(ctx context.Context, p *program) error {
 	p.printf("the password of %s is changed\n", user.Username)
 	if c.EndTokens {
 		p.printf("the API tokens of %s are deleted\n", user.Username)
+	}
+	return nil
+}
+
+// userAddressCmd changes an e-mail address.
+type userAddressCmd struct {
+	Username string `arg:"" help:"Name of the user."`
+	Email    string `arg:"" help:"The new e-mail address. Be certain that it is theirs: a new password goes there."`
+}
+
+// Run changes it.
+func (c userAddressCmd) Run(ctx context.Context, p *program) error {
+	user, err := p.user(ctx, c.Username)
+	if err != nil {
+		return err
+	}
+	if err := p.app.Links.SetAddress(ctx, auth.System(0), user.ID, c.Email); err != nil {
+		return err
+	}
+	p.printf("the mails of %s go to %s\n", user.Username, c.Email)
+	if user.Email != c.Email && !p.app.Mails.Sends() {
+		p.printf("no mail server is set: %s is not told\n", user.Email)
 	}
 	return nil
 }

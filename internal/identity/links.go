@@ -61,7 +61,7 @@ type LinkMail struct {
 	Address  string // of the user
 	Name     string
 	Username string
-	By       string // who invites; "" for nobody
+	By       string // who invites, or has changed the address; "" for nobody, or the user
 }
 
 // Links makes one-time links and lets people use them: invitations and forgotten passwords.

@@ -88,16 +88,55 @@ func siteOfMails(tx *db.Tx, user auth.User) (int64, error) {
 	return memberships[0].SiteID, nil
 }
 
-// tellOldAddress lets the old address of a user know that it is no longer theirs: who did not do it learns of it there.
-func (l *Links) tellOldAddress(tx *db.Tx, user auth.User, next string) error {
-	if user.Email == "" || user.Email == next {
-		return nil
+// SetAddress gives a user another e-mail address without a link, for one who no longer reads the old one. Only the program itself does:
+// an operator could otherwise take over the account of another, and be two people. Links that went to the old address end, and it is
+// told. Errors: Forbidden, Invalid and Missing about email, and SettingNotFound.
+func (l *Links) SetAddress(ctx context.Context, actor auth.Actor, userID int64, address string) error {
+	if err := actor.Require(auth.ManageUsers); err != nil {
+		return err
+	}
+	if actor.UserID != 0 {
+		return fault.New(fault.Forbidden, "Only the command line sets the address of somebody else.")
+	}
+	return l.Store.Write(ctx, func(tx *db.Tx) error {
+		user, err := User(tx, userID)
+		if err != nil {
+			return unknownUser(err)
+		}
+		var problems fault.Problems
+		travel.UserFields{Username: user.Username, Email: address}.Check(&problems)
+		if address == "" {
+			problems.Missing("email")
+		}
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		if address == user.Email {
+			return nil
+		}
+		if err := l.move(tx, user, address, "The operator"); err != nil {
+			return err
+		}
+		return core.Record(tx, core.OfDeployment(actor), "user.address", userObject(user.ID), auditedUser{Username: user.Username, Email: user.Email},
+			auditedUser{Username: user.Username, Email: address})
+	})
+}
+
+// move gives a user another address, ends all links that went to the old one, and tells the old one of it: who did not do it learns of
+// it there. by is who did it, "" for the user.
+func (l *Links) move(tx *db.Tx, user auth.User, address, by string) error {
+	err := changeUser(tx, `UPDATE users SET email = $2, proven = TRUE, modified_at = $3 WHERE id = $1`, user.ID, address, db.Micros(tx.Now))
+	if err == nil {
+		err = endPasswordLinks(tx, user.ID)
+	}
+	if err != nil || user.Email == "" || user.Email == address {
+		return unknownUser(err)
 	}
 	siteID, err := siteOfMails(tx, user)
 	if err != nil {
 		return err
 	}
-	return l.mail(tx, LinkMail{Kind: Moved, SiteID: siteID, Address: user.Email, Name: user.DisplayName, Username: user.Username})
+	return l.mail(tx, LinkMail{Kind: Moved, SiteID: siteID, Address: user.Email, Name: user.DisplayName, Username: user.Username, By: by})
 }
 
 // Confirm uses up a link of the kind Address: its address is now that of the user, and proven. All other links of the user end, because
@@ -115,17 +154,11 @@ func (l *Links) Confirm(ctx context.Context, secret, client string) error {
 			return noLink(err)
 		}
 		user, err := User(tx, link.UserID)
-		if err == nil {
-			err = changeUser(tx, `UPDATE users SET email = $2, proven = TRUE, modified_at = $3 WHERE id = $1`, user.ID, link.address, db.Micros(tx.Now))
-		}
-		if err == nil {
-			err = endPasswordLinks(tx, user.ID)
-		}
-		if err == nil {
-			err = l.tellOldAddress(tx, user, link.address)
-		}
 		if err != nil {
 			return unknownUser(err)
+		}
+		if err := l.move(tx, user, link.address, ""); err != nil {
+			return err
 		}
 		by := auth.Actor{UserID: user.ID, Username: user.Username, DisplayName: user.DisplayName, Address: client}
 		return core.Record(tx, by, "user.address_by_link", userObject(user.ID), auditedUser{Username: user.Username, Email: user.Email},

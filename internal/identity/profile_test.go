@@ -1,6 +1,7 @@
 package identity_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,5 +71,35 @@ func TestANewAddressIsProvenByItsLink(t *testing.T) {
 			_, err = change("Ada Byron", "fourth@example.org")
 		}
 		apptest.WantKind(t, err, fault.TooMany, "a fourth link within an hour")
+	})
+}
+
+// TestTheProgramSetsAnAddress, and nobody else does: whoever could would have the password of another operator mailed to himself. The
+// links to the old address end, and it is told who did it.
+func TestTheProgramSetsAnAddress(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
+		ctx, user, boss := t.Context(), h.User(t, "ada", auth.Finance), h.User(t, "olga", auth.Operator)
+		h.Mails.Transport = &mail.SMTP{}
+		asked(t, h, "ada")
+		for _, by := range []auth.Actor{apptest.ActorOf(boss, auth.Operator), apptest.ActorOf(user, auth.Finance)} {
+			apptest.WantKind(t, h.Links.SetAddress(ctx, by, user.ID, "thief@example.org"), fault.Forbidden, "an address that a person sets")
+		}
+		program := auth.System(0)
+		apptest.WantKind(t, h.Links.SetAddress(ctx, program, user.ID, "no address"), fault.Invalid, "what is no address")
+		apptest.WantKind(t, h.Links.SetAddress(ctx, program, user.ID, ""), fault.Missing, "no address")
+		apptest.WantKind(t, h.Links.SetAddress(ctx, program, 99, "new@example.org"), fault.SettingNotFound, "nobody")
+		for range 2 { // the second time nothing changes, and nobody is told
+			if err := h.Links.SetAddress(ctx, program, user.ID, "new@example.org"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if found, err := h.Accounts.UserNamed(ctx, program, "ada"); err != nil || found.Email != "new@example.org" || !found.Proven {
+			t.Errorf("%+v %v", found, err)
+		}
+		kinds, secrets := posted(t, h)
+		if kinds != "password "+user.Email+"\naddress_changed "+user.Email+"\n" || !slices.Equal(secrets, []string{"", ""}) {
+			t.Errorf("%q %q: the old address is not told once, or its link is open", kinds, secrets)
+		}
 	})
 }

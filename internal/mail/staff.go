@@ -129,6 +129,11 @@ func (w *writer) toPerson(v *view, link string) {
 			"The e-mail address of your account " + w.Username + " was changed. Mails of the account no longer come here.",
 		}
 		v.After = []string{"If it was not you, tell whoever gave you access at once: somebody else uses your account."}
+		if w.By != "" {
+			v.Preheader = "If you did not ask for it, tell us at once."
+			v.Paragraphs[0] = clean(w.By, maxName) + " has changed the e-mail address of your account " + w.Username + ". Mails of the account no longer come here."
+			v.After = []string{"If you did not ask for it, tell whoever gave you access at once: somebody else may want to use your account."}
+		}
 	default:
 		v.Subject = "A new password for " + w.Username
 		v.Preheader = "The link works once, for one hour."

@@ -75,5 +75,16 @@ func TestAOneTimeLinkIsInTheMailAlone(t *testing.T) {
 			t.Errorf("the mail says too much:\n%s", string(text))
 		}
 		p.want("invitation eve@example.org dead", "invitation eve@example.org sent")
+		if err := p.App.Links.SetAddress(t.Context(), auth.System(0), user.ID, "eve@new.example"); err != nil {
+			t.Fatal(err)
+		}
+		list, err = p.App.Mails.List(t.Context(), p.Actor, mail.Filter{Kinds: []mail.Kind{mail.AddressChanged}}, page)
+		if err != nil || len(list.Items) != 1 {
+			t.Fatalf("%+v %v", list.Items, err)
+		}
+		_, shown, err = p.App.Mails.Get(t.Context(), p.Actor, list.Items[0].ID)
+		if err != nil || list.Items[0].Recipient != "eve@example.org" || !strings.Contains(shown.Text, "The operator has changed") || strings.Contains(shown.Text, "eve@new.example") {
+			t.Errorf("the old address is told %q, %v", shown.Text, err)
+		}
 	})
 }
