@@ -10,26 +10,37 @@ import (
 	"testing"
 )
 
-// tryTypeScript builds the TypeScript client and goes through it against a demo. Linters and tests share one build.
-func tryTypeScript(t *testing.T, p *process) {
+// typeScript builds the TypeScript client, and gives node and the folder of the client. Linters and tests share one build. Without node
+// or npm it gives nothing, and says so.
+func typeScript(t *testing.T) (node, made string) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil && os.Getenv("CI") != "true" {
 		t.Log("the TypeScript client is not tried: node is not on this machine")
-		return
+		return "", ""
 	}
 	var log strings.Builder
 	build := exec.CommandContext(t.Context(), "../../scripts/clients/typescript")
 	build.Stderr = &log
-	made, err := build.Output()
+	said, err := build.Output()
 	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) && failed.ExitCode() == 3 && os.Getenv("CI") != "true" {
 		t.Log("the TypeScript client is not tried: its packages could not be fetched with npm")
-		return
+		return "", ""
 	}
 	if err != nil {
 		t.Fatalf("%v: %s", err, log.String())
 	}
-	run := exec.CommandContext(t.Context(), node, filepath.Join(strings.TrimSpace(string(made)), "dist/test/service.js"))
+	return node, strings.TrimSpace(string(said))
+}
+
+// tryTypeScript goes through the TypeScript client against a demo.
+func tryTypeScript(t *testing.T, p *process) {
+	t.Helper()
+	node, made := typeScript(t)
+	if made == "" {
+		return
+	}
+	run := exec.CommandContext(t.Context(), node, filepath.Join(made, "dist/test/service.js"))
 	run.Env = append(run.Environ(), "HOLDFAST_URL="+p.base, "HOLDFAST_TOKEN="+demoToken.FindStringSubmatch(p.said)[1],
 		"HOLDFAST_PASSWORD="+demoAdmin.FindStringSubmatch(p.said)[2])
 	if said, err := run.CombinedOutput(); err != nil || !strings.HasSuffix(string(said), "all is well\n") {
