@@ -12,27 +12,29 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
 	"holdfast/internal/merchants"
+	"holdfast/internal/packed"
 	"holdfast/internal/travel"
 )
 
 // Bookings are the use cases of bookings.
 type Bookings struct {
 	*core.Core
-	redate       func(tx *db.Tx, before, after travel.Booking) error
-	transactions func(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error)
-	due          core.Due
+	redate         func(tx *db.Tx, before, after travel.Booking) error
+	transactions   func(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error)
+	transactionsOf func(siteID, id int64, ids *packed.Rows) core.Rider
+	due            core.Due
 }
 
 // NewBookings makes the use cases. redate stores what follows from a change of a booking, such as new dates of its
 // allocations; it is called before the booking itself is stored. transactions returns the ids of the transactions that
-// were attempted against each of the bookings; it may return those of others, too. due is done before bookings are read or
-// changed.
+// were attempted against each of the bookings; it may return those of others, too. transactionsOf asks for those of one booking.
+// due is done before bookings are read or changed.
 func NewBookings(
-	core *core.Core, redate func(tx *db.Tx, before, after travel.Booking) error,
+	c *core.Core, redate func(tx *db.Tx, before, after travel.Booking) error,
 	transactions func(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error),
-	due core.Due,
+	transactionsOf func(siteID, id int64, ids *packed.Rows) core.Rider, due core.Due,
 ) *Bookings {
-	return &Bookings{Core: core, redate: redate, transactions: transactions, due: due}
+	return &Bookings{Core: c, redate: redate, transactions: transactions, transactionsOf: transactionsOf, due: due}
 }
 
 // Create logs a booking in a channel of the actor's site.
@@ -77,13 +79,15 @@ func (b *Bookings) Make(
 	return made, err
 }
 
-// Find reads one booking with its transactions. The error is db.ErrNotFound when the site has no such booking.
-func (b *Bookings) Find(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
-	found, err := Alone(tx, siteID, id)
-	if err != nil {
-		return found, err
+// Find reads one booking with its transactions, by one statement, which takes riders along. The error is db.ErrNotFound when the
+// site has no such booking.
+func (b *Bookings) Find(tx *db.Tx, siteID, id int64, along ...core.Rider) (travel.Booking, error) {
+	var ids packed.Rows
+	found, err := withRiders(tx, siteID, id, append(along, b.transactionsOf(siteID, id, &ids)))
+	if err == nil {
+		found.TransactionIDs, err = ids.Ids()
 	}
-	return found, b.addTransactions(tx, siteID, &found)
+	return found, err
 }
 
 // lock locks one booking for a change, and reads it with its transactions.
@@ -125,8 +129,8 @@ func placeBooking(tx *db.Tx, b *travel.Booking, p *fault.Problems) error {
 
 // Get reads one booking of the actor's site.
 func (b *Bookings) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Booking, error) {
-	found, err := core.ReadAfter(ctx, b.Core, actor, b.due, func(tx *db.Tx) (travel.Booking, error) {
-		return b.Find(tx, actor.SiteID, id)
+	found, err := core.ReadRowAfter(ctx, b.Core, actor, b.due, func(tx *db.Tx, along ...core.Rider) (travel.Booking, error) {
+		return b.Find(tx, actor.SiteID, id, along...)
 	})
 	return found, unknownBooking(err, id)
 }

@@ -111,12 +111,25 @@ func readIDs(text string) (ids []int64, err error) {
 
 // Alone reads one booking without its transactions. It does not find a deleted booking.
 func Alone(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
-	return oneBooking(tx, `b.site_id = $1 AND b.id = $2 AND NOT b.deleted`, siteID, id)
+	return withRiders(tx, siteID, id, nil)
+}
+
+// withRiders is Alone, and its statement takes riders along.
+func withRiders(tx *db.Tx, siteID, id int64, riders []core.Rider) (travel.Booking, error) {
+	var w db.Where
+	along, answers := core.Along(tx, &w, riders)
+	return ScanBooking(func(dest ...any) error {
+		return tx.Row(`SELECT `+BookingColumns+along+` FROM bookings b WHERE b.site_id = `+w.Arg(siteID)+
+			` AND b.id = `+w.Arg(id)+` AND NOT b.deleted`, w.Args, append(dest, answers...)...)
+	})
 }
 
 // ByImportKey reads the booking of a channel that an import made under a natural key.
 func ByImportKey(tx *db.Tx, siteID, channelID int64, key string) (travel.Booking, error) {
-	return oneBooking(tx, `b.site_id = $1 AND b.channel_id = $2 AND b.import_key = $3`, siteID, channelID, key)
+	return ScanBooking(func(dest ...any) error {
+		return tx.Row(`SELECT `+BookingColumns+` FROM bookings b WHERE b.site_id = $1 AND b.channel_id = $2 AND b.import_key = $3`,
+			[]any{siteID, channelID, key}, dest...)
+	})
 }
 
 // Lock locks a booking for the rest of the write, and reads it without its transactions. Another write that wants to lock
@@ -173,12 +186,6 @@ func (e *Early) Hold(tx *db.Tx) error {
 	b.Version++
 	holdLocked(tx, b, outstanding)
 	return nil
-}
-
-func oneBooking(tx *db.Tx, condition string, args ...any) (travel.Booking, error) {
-	return ScanBooking(func(dest ...any) error {
-		return tx.Row(`SELECT `+BookingColumns+` FROM bookings b WHERE `+condition, args, dest...)
-	})
 }
 
 // Update stores the fields of a locked booking that a caller can change, and the status that follows from them.

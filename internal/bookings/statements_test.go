@@ -1,6 +1,7 @@
 package bookings_test
 
 import (
+	"slices"
 	"testing"
 
 	"holdfast/internal/apptest"
@@ -55,6 +56,28 @@ func TestABookingRunsFewStatements(t *testing.T) {
 		}
 		if err := book("ada@example.org", gone); !fault.Is(err, fault.Invalid) {
 			t.Errorf("a booking with a deleted supplier: %v", err)
+		}
+	})
+}
+
+// TestABookingIsReadByOneStatement: with its transactions and with the look for what is due, and no transaction of the database.
+func TestABookingIsReadByOneStatement(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		b := w.Booking(w.Channel(travel.ModeProtectionOnly, money.EUR), 1000, "2024-09-14")
+		var want []int64
+		for range 3 {
+			want = append(want, w.Must(apptest.Report(travel.Purchase, b, 100)).ID)
+		}
+		var got travel.Booking
+		ran := dbtest.Statements(w.Core.Store, func() {
+			var err error
+			if got, err = w.App.Bookings.Get(t.Context(), w.Actor, b.ID); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if len(ran) != 1 || !slices.Equal(got.TransactionIDs, want) {
+			t.Errorf("%d statements read a booking with the transactions %v, not %v:\n%s", len(ran), got.TransactionIDs, want, ran)
 		}
 	})
 }

@@ -92,7 +92,7 @@ func ReadReport[T any](
 // Due is what the clock brings about on a site, such as the end of authorisations. It counts as done for whoever reads,
 // whether a job has done it or not.
 type Due struct {
-	Any func(tx *db.Tx, siteID int64) (bool, error)          // whether anything is due
+	Ask func(tx *db.Tx, siteID int64, due *bool) Rider       // asks whether anything is due
 	End func(ctx context.Context, siteID int64) (int, error) // does it, and returns how much there was
 }
 
@@ -102,7 +102,9 @@ func ReadAfter[T any](
 ) (found T, err error) {
 	waits := false
 	found, err = Read(ctx, c, actor, func(tx *db.Tx) (found T, err error) {
-		if waits, err = due.Any(tx, actor.SiteID); err != nil || waits {
+		var w db.Where
+		ask := due.Ask(tx, actor.SiteID, &waits)
+		if err = tx.Row("SELECT ("+w.Fill(ask.Query, ask.Args...)+")", w.Args, ask.Dest); err != nil || waits {
 			return found, err
 		}
 		return fn(tx)
@@ -114,6 +116,28 @@ func ReadAfter[T any](
 		return found, err
 	}
 	return Read(ctx, c, actor, fn)
+}
+
+// ReadRowAfter is ReadAfter for what one statement reads by a key. That statement takes the riders along: the look for what is due.
+func ReadRowAfter[T any](
+	ctx context.Context, c *Core, actor auth.Actor, due Due, fn func(tx *db.Tx, along ...Rider) (T, error),
+) (found T, err error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return found, err
+	}
+	waits := false
+	read := func(tx *db.Tx) (err error) {
+		goBy(tx, ClockFor(actor))
+		found, err = fn(tx, due.Ask(tx, actor.SiteID, &waits))
+		return err
+	}
+	if err = c.Store.ReadOne(ctx, read); err != nil || !waits {
+		return found, err
+	}
+	if _, err = due.End(ctx, actor.SiteID); err == nil {
+		err = c.Store.ReadOne(ctx, read)
+	}
+	return found, err
 }
 
 // Write runs fn in a writing transaction by the clock of the actor's site. The change is durable when Write returns. fn

@@ -73,7 +73,7 @@ type Tx struct {
 	engine *engine
 	sql    *sql.Tx
 	marks  *marks
-	pool   *sql.DB                        // see ReadOne; sql is nil then
+	one    *sql.Conn                      // see ReadOne; sql is nil then
 	see    func(query string, args []any) // see Watch; nil for nobody
 	work   *work
 	quick  bool          // it is a read that leaves many rows to the lane of long reads
@@ -304,8 +304,8 @@ func (db *DB) readOn(ctx context.Context, pool *sql.DB, quick bool, fn func(tx *
 // errOneStatement: a function that was given to ReadOne wants more.
 var errOneStatement = errors.New("a read of one statement runs another one")
 
-// ReadOne is Read for a function that runs one statement, a query. That sees one state of the database by itself, so nothing
-// begins and ends a transaction around it.
+// ReadOne is Read for a function that runs one statement: a query that finds what it needs by keys. That sees one state of the
+// database by itself, so nothing begins and ends a transaction around it.
 func (db *DB) ReadOne(ctx context.Context, fn func(tx *Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readLifetime)
 	defer cancel()
@@ -314,26 +314,39 @@ func (db *DB) ReadOne(ctx context.Context, fn func(tx *Tx) error) error {
 	}
 	var err error
 	for range lossAttempts {
-		tx := db.tx(ctx, nil)
-		tx.pool = db.read
-		if err = fn(tx); err == nil || !db.engine.lost(err) || !db.renewAfter(ctx, err) {
+		if err = db.readOneOn(ctx, fn); err == nil || !db.engine.lost(err) || !db.renewAfter(ctx, err) {
 			break
 		}
 	}
 	return db.outward(err)
 }
 
-// query starts a query in the transaction, or where there is none, on any connection.
+func (db *DB) readOneOn(ctx context.Context, fn func(tx *Tx) error) error {
+	conn, err := db.read.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }() // it goes back to the pool
+	// To watch whether the context ends takes two goroutines for each statement, which is longer than SQLite looks into an index.
+	if !db.engine.manyWrites {
+		ctx = context.WithoutCancel(ctx)
+	}
+	tx := db.tx(ctx, nil)
+	tx.one = conn
+	return fn(tx)
+}
+
+// query starts a query in the transaction, or where there is none, on its connection.
 func (tx *Tx) query(query string, args []any) (*sql.Rows, error) {
 	if tx.sql != nil {
 		return tx.sql.QueryContext(tx.ctx, query, args...)
 	}
-	if tx.pool == nil {
+	if tx.one == nil {
 		return nil, errOneStatement
 	}
-	pool := tx.pool
-	tx.pool = nil
-	return pool.QueryContext(tx.ctx, query, args...)
+	conn := tx.one
+	tx.one = nil
+	return conn.QueryContext(tx.ctx, query, args...)
 }
 
 // beginRead begins a reading transaction. Where the connection turns out to be lost, it takes another one.

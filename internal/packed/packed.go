@@ -5,6 +5,7 @@ package packed
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,34 @@ func Columns(plain string, texts ...string) string {
 		columns = append(columns, "octet_length("+text+"), "+text)
 	}
 	return "concat_ws(',', " + strings.Join(columns, ", ") + ")"
+}
+
+// Together is an aggregate of Columns: it joins the rows of a subquery into one text, in any order. Rows reads it.
+func Together(columns string) string { return "string_agg(" + columns + ", ',')" }
+
+// Rows are those of Together: what the methods of Row read next is the first column of the next row. A query without rows gives
+// NULL, and none.
+type Rows struct{ Row }
+
+// Scan implements sql.Scanner.
+func (p *Rows) Scan(stored any) error {
+	if stored == nil {
+		*p = Rows{Row{ends: true}}
+		return nil
+	}
+	return p.Row.Scan(stored)
+}
+
+// Next reports whether another row can be read.
+func (p *Rows) Next() bool { return !p.ends && p.err == nil }
+
+// Ids reads rows of one column, whole numbers, and gives them in order, each once.
+func (p *Rows) Ids() (ids []int64, err error) {
+	for p.Next() {
+		ids = append(ids, p.Int())
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), p.Err()
 }
 
 // Row is one row of Columns. Its methods read the columns in the order in which Columns got them. Err is looked at in the end.

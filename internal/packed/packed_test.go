@@ -1,6 +1,8 @@
 package packed_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"holdfast/internal/db"
@@ -55,5 +57,41 @@ func TestAPackedRowWithOtherColumnsIsAnError(t *testing.T) {
 	}
 	if err := new(packed.Row).Scan(int64(1)); err == nil {
 		t.Error("a number is no packed row")
+	}
+}
+
+// TestRowsThatAreJoinedAreReadOneByOne: texts of any kind in them, and a query that finds none.
+func TestRowsThatAreJoinedAreReadOneByOne(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBoth(t, func(t *testing.T, url string) {
+		base := dbtest.Open(t, url, dbtest.AtStart)
+		var rows, none, ids packed.Rows
+		dbtest.Read(t, base, func(tx *db.Tx) error {
+			const two = ` FROM (SELECT 7 AS n, '' AS t UNION ALL SELECT 3, ',4,' UNION ALL SELECT 7, 'x') v `
+			return tx.Row(`SELECT (SELECT `+packed.Together(packed.Columns("v.n", "v.t"))+two+`),
+				(SELECT `+packed.Together(packed.Columns("v.n"))+two+`WHERE v.n > 7), (SELECT `+packed.Together(packed.Columns("v.n"))+two+`)`,
+				nil, &rows, &none, &ids)
+		})
+		got := map[string]int64{}
+		for rows.Next() {
+			n := rows.Int()
+			got[rows.Text()] += n
+		}
+		if want := (map[string]int64{"": 7, ",4,": 3, "x": 7}); !maps.Equal(got, want) || rows.Err() != nil {
+			t.Errorf("read %v, not %v: %v", got, want, rows.Err())
+		}
+		if none.Next() || none.Err() != nil {
+			t.Errorf("a query without rows: %v", none.Err())
+		}
+		if list, err := ids.Ids(); err != nil || !slices.Equal(list, []int64{3, 7}) {
+			t.Errorf("read %v: %v", list, err)
+		}
+	})
+	var broken packed.Rows
+	if err := broken.Scan("1,2,x"); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := broken.Ids(); err == nil {
+		t.Errorf("a broken list is read as %v", list)
 	}
 }

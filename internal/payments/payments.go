@@ -161,10 +161,7 @@ func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err e
 // is one look into an index.
 func (p *Payments) Due() core.Due {
 	return core.Due{
-		Any: func(tx *db.Tx, siteID int64) (bool, error) {
-			list, err := authorisationsDueOf(tx, siteID, 1)
-			return len(list) > 0, err
-		},
+		Ask: askAuthorisationsDue,
 		End: p.ExpireDue,
 	}
 }

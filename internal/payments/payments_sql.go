@@ -117,6 +117,14 @@ func TransactionsOfBookings(tx *db.Tx, siteID int64, bookings []int64) (map[int6
 	return found, err
 }
 
+// TransactionsOfBooking asks for the ids of all transactions of one booking, together with the statement that reads it.
+func TransactionsOfBooking(siteID, booking int64, ids *packed.Rows) core.Rider {
+	return core.Rider{
+		Query: `SELECT ` + packed.Together(packed.Columns("transaction_id")) + ` FROM payments WHERE site_id = ? AND booking_id = ?`,
+		Args:  []any{siteID, booking}, Dest: ids,
+	}
+}
+
 // Turnover calls each for every channel and month up to a day, with the card payments of the month minus its refunds, as known
 // at an instant. first is the first day of a month. If channels are given, it reads theirs only. Simulated payments are no turnover.
 // A channel with payments keeps its currency, so it is that of all its turnover.

@@ -410,7 +410,7 @@ type openAuthorisation struct {
 // openAuthorisations selects open authorisations whose life is over: those up to an instant, by the clock of their site. No
 // outcome of an adjustment of them is open. A condition follows it.
 const openAuthorisations = `SELECT t.site_id, t.id, s.clock_ahead FROM sites s JOIN transactions t ON t.site_id = s.id
-	WHERE t.type = 'authorize' AND t.status = 'complete' AND t.remaining > 0 AND t.effective_at <= $1 + s.clock_ahead
+	WHERE t.type = 'authorize' AND t.status = 'complete' AND t.remaining > 0 AND t.effective_at <= ? + s.clock_ahead
 		AND NOT EXISTS (SELECT 1 FROM transactions a JOIN gateway_charges p ON p.site_id = a.site_id AND p.transaction_id = a.id
 			WHERE a.site_id = t.site_id AND a.linked_id = t.id AND p.state IN ('called', 'challenged', 'unknown')) AND `
 
@@ -420,8 +420,8 @@ func authorisationsDue(tx *db.Tx, limit int) ([]openAuthorisation, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := readAuthorisationsDue(tx, `s.clock_ahead = 0 AND t.effective_at <= $1
-		ORDER BY t.effective_at, t.site_id, t.id LIMIT $2`, limit)
+	list, err := readAuthorisationsDue(tx, `s.clock_ahead = 0 AND t.effective_at <= ?
+		ORDER BY t.effective_at, t.site_id, t.id LIMIT ?`, authorisedBefore(tx), limit)
 	for _, clock := range clocks {
 		if err != nil || len(list) >= limit {
 			return list, err
@@ -435,12 +435,23 @@ func authorisationsDue(tx *db.Tx, limit int) ([]openAuthorisation, error) {
 
 // authorisationsDueOf is authorisationsDue for one site.
 func authorisationsDueOf(tx *db.Tx, siteID int64, limit int) ([]openAuthorisation, error) {
-	return readAuthorisationsDue(tx, `s.id = $3 ORDER BY t.effective_at, t.id LIMIT $2`, limit, siteID)
+	return readAuthorisationsDue(tx, `s.id = ? ORDER BY t.effective_at, t.id LIMIT ?`, siteID, limit)
+}
+
+// askAuthorisationsDue asks whether a site has any.
+func askAuthorisationsDue(tx *db.Tx, siteID int64, due *bool) core.Rider {
+	return core.Rider{Query: "EXISTS (" + openAuthorisations + "s.id = ?)", Args: []any{authorisedBefore(tx), siteID}, Dest: due}
+}
+
+// authorisedBefore is up to when an authorisation was made whose life is over, by the real clock.
+func authorisedBefore(tx *db.Tx) int64 {
+	return db.Micros(core.RealNow(tx).Add(-travel.AuthorisationLife))
 }
 
 func readAuthorisationsDue(tx *db.Tx, condition string, args ...any) (list []openAuthorisation, err error) {
-	before := db.Micros(core.RealNow(tx).Add(-travel.AuthorisationLife))
-	err = tx.Each(openAuthorisations+condition, append([]any{before}, args...), func(scan func(dest ...any) error) error {
+	var w db.Where
+	query := w.Fill(openAuthorisations+condition, append([]any{authorisedBefore(tx)}, args...)...)
+	err = tx.Each(query, w.Args, func(scan func(dest ...any) error) error {
 		var a openAuthorisation
 		var ahead int64
 		err := scan(&a.SiteID, &a.ID, &ahead)
