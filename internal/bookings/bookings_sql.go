@@ -119,8 +119,8 @@ func withRiders(tx *db.Tx, siteID, id int64, riders []core.Rider) (travel.Bookin
 	var w db.Where
 	along, answers := core.Along(tx, &w, riders)
 	return ScanBooking(func(dest ...any) error {
-		return tx.Row(`SELECT `+BookingColumns+along+` FROM bookings b WHERE b.site_id = `+w.Arg(siteID)+
-			` AND b.id = `+w.Arg(id)+` AND NOT b.deleted`, w.Args, append(dest, answers...)...)
+		return tx.Row(`SELECT `+BookingColumns+along+` FROM bookings b WHERE `+
+			w.Fill("b.site_id = ? AND b.id = ? AND NOT b.deleted", siteID, id), w.Args, append(dest, answers...)...)
 	})
 }
 
