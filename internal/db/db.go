@@ -304,8 +304,8 @@ func (db *DB) readOn(ctx context.Context, pool *sql.DB, quick bool, fn func(tx *
 // errOneStatement: a function that was given to ReadOne wants more.
 var errOneStatement = errors.New("a read of one statement runs another one")
 
-// ReadOne is Read for a function that runs one statement: a query that finds what it needs by keys. That sees one state of the
-// database by itself, so nothing begins and ends a transaction around it.
+// ReadOne is Read for a function that mostly runs one statement: a query that finds what it needs by keys. That sees one state of the
+// database by itself, so nothing begins and ends a transaction around it. A function that wants more runs again, in a transaction.
 func (db *DB) ReadOne(ctx context.Context, fn func(tx *Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readLifetime)
 	defer cancel()
@@ -317,6 +317,9 @@ func (db *DB) ReadOne(ctx context.Context, fn func(tx *Tx) error) error {
 		if err = db.readOneOn(ctx, fn); err == nil || !db.engine.lost(err) || !db.renewAfter(ctx, err) {
 			break
 		}
+	}
+	if errors.Is(err, errOneStatement) {
+		return db.readAs(ctx, "", false, fn)
 	}
 	return db.outward(err)
 }

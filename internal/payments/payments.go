@@ -116,8 +116,8 @@ func lockEarly(siteID int64, in travel.NewTransaction) (early *bookings.Early, r
 
 // Get reads one transaction. If there is none, the error has the kind RecordNotFound.
 func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Transaction, error) {
-	found, err := core.ReadAfter(ctx, p.Core, actor, p.Due(), func(tx *db.Tx) (travel.Transaction, error) {
-		return Transaction(tx, actor.SiteID, id)
+	found, err := core.ReadRowAfter(ctx, p.Core, actor, p.Due(), func(tx *db.Tx, along ...core.Rider) (travel.Transaction, error) {
+		return oneTransaction(tx, along, `site_id = ? AND id = ?`, actor.SiteID, id)
 	})
 	return found, core.NotFoundAs(fault.RecordNotFound, err, "There is no transaction %d.", id)
 }

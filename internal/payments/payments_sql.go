@@ -23,12 +23,17 @@ func scanPayment(scan func(dest ...any) error) (travel.Payment, error) {
 	if err := scan(&row); err != nil {
 		return travel.Payment{}, err
 	}
-	p := travel.Payment{
+	p := paymentIn(&row)
+	return p, row.Err()
+}
+
+// paymentIn reads paymentColumns.
+func paymentIn(row *packed.Row) travel.Payment {
+	return travel.Payment{
 		SiteID: row.Int(), ID: row.Int(), TransactionID: row.Int(), ChannelID: row.Int(), BookingID: row.Int(),
 		Total: row.Int(), Remaining: row.Int(), LinkedID: row.Int(), CreatedAt: row.Instant(), BookingReference: row.Text(),
 		BookingCountry: row.Text(), BookingLanguage: row.Text(), Currency: money.Currency(row.Text()),
 	}
-	return p, row.Err()
 }
 
 // readChargebacks sets the amounts of transactions and of their payments that were charged back and not reversed.

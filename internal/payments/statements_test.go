@@ -2,6 +2,8 @@ package payments_test
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"testing"
 
 	"holdfast/internal/apptest"
@@ -54,6 +56,39 @@ func TestAPurchaseRunsFewStatements(t *testing.T) {
 		}
 		if ran := pay(4); ran <= mostStatements {
 			t.Errorf("after the channel has changed a payment ran %d statements: it was not read again", ran)
+		}
+	})
+}
+
+// TestATransactionIsReadByOneStatement: with its payments, statements and adjustments, and with the look for what is due.
+func TestATransactionIsReadByOneStatement(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(travel.ModeProtectionOnly, money.EUR)
+		first, second := w.Booking(c, 1000, "2024-09-14"), w.Booking(c, 1000, "2024-10-14")
+		in := apptest.Report(travel.Purchase, first, 900)
+		in.Items = &[]travel.Item{
+			{BookingID: second.ID, Currency: c.Currency, Total: 500}, {BookingID: first.ID, Currency: c.Currency, Total: 400},
+		}
+		paid := w.Must(in)
+		read := func() (got travel.Transaction, ran []dbtest.Statement) {
+			ran = dbtest.Statements(w.Core.Store, func() { got = w.ReadTransaction(paid.ID) })
+			return got, ran
+		}
+		if got, ran := read(); len(ran) != 1 || !slices.Equal(got.Payments, paid.Payments) || len(got.Adjustments) > 0 {
+			t.Errorf("%d statements read %+v, not %+v:\n%s", len(ran), got, paid, ran)
+		}
+		// A page reads the same by other statements.
+		var refunds []int64
+		for range 2 {
+			back := apptest.Linked(travel.Refund, paid, first, 100)
+			refunds = append(refunds, w.Must(back).ID)
+		}
+		got, _ := read()
+		list, err := w.App.Payments.List(t.Context(), w.Actor, travel.TransactionFilter{Include: []int64{paid.ID}},
+			travel.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"})
+		if err != nil || !slices.Equal(got.Adjustments, refunds) || !reflect.DeepEqual(got, list.Items[0]) {
+			t.Errorf("read alone %+v, and in a page %+v: %v", got, list.Items, err)
 		}
 	})
 }

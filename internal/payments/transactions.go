@@ -10,10 +10,8 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/digest"
 	"holdfast/internal/events"
-	"holdfast/internal/limits"
 	"holdfast/internal/money"
 	"holdfast/internal/packed"
-	"holdfast/internal/statements"
 	"holdfast/internal/travel"
 )
 
@@ -196,7 +194,7 @@ func copied(t travel.Transaction) travel.Transaction {
 // Transaction reads one transaction of the site, with its payments, adjustments, statements, gateway charge and disputes.
 // It returns db.ErrNotFound if there is none.
 func Transaction(tx *db.Tx, siteID, id int64) (travel.Transaction, error) {
-	return oneTransaction(tx, `SELECT `+transactionColumns+` FROM transactions WHERE site_id = $1 AND id = $2`, siteID, id)
+	return oneTransaction(tx, nil, `site_id = ? AND id = ?`, siteID, id)
 }
 
 // lockTransaction locks a transaction and reads it with its payments: no other write changes it before this one ends.
@@ -278,18 +276,7 @@ func transactionByReference(tx *db.Tx, siteID, channelID int64, psp, reference s
 	if inPayments.Of(tx).absent[Reference{siteID, channelID, psp, reference}] {
 		return travel.Transaction{}, db.ErrNotFound
 	}
-	return oneTransaction(tx, `SELECT `+transactionColumns+` FROM transactions
-		WHERE site_id = $1 AND channel_id = $2 AND psp = $3 AND reference = $4`, siteID, channelID, psp, reference)
-}
-
-func oneTransaction(tx *db.Tx, query string, args ...any) (travel.Transaction, error) {
-	t, err := scanTransaction(func(dest ...any) error { return tx.Row(query, args, dest...) })
-	if err != nil {
-		return travel.Transaction{}, err
-	}
-	page := []travel.Transaction{t}
-	err = readTransactionParts(tx, t.SiteID, page)
-	return page[0], err
+	return oneTransaction(tx, nil, `site_id = ? AND channel_id = ? AND psp = ? AND reference = ?`, siteID, channelID, psp, reference)
 }
 
 // saveTransaction stores the fields of a locked transaction that can change: its status, remaining amounts and flags.
@@ -333,72 +320,6 @@ func transactionsPage(
 		return list, err
 	}
 	return list, readTransactionParts(tx, siteID, list.Items)
-}
-
-// readTransactionParts sets the payments, adjustments and other lists of transactions, by one query for each kind.
-func readTransactionParts(tx *db.Tx, siteID int64, list []travel.Transaction) error {
-	if len(list) == 0 {
-		return nil
-	}
-	at := map[int64]*travel.Transaction{}
-	ids := make([]int64, len(list))
-	for i := range list {
-		at[list[i].ID], ids[i] = &list[i], list[i].ID
-	}
-	if err := readPaymentsOf(tx, siteID, ids, at); err != nil {
-		return err
-	}
-	if err := statements.ReadStatementsOf(tx, siteID, ids, at); err != nil {
-		return err
-	}
-	if err := limits.ReadOverLimits(tx, siteID, ids, at); err != nil {
-		return err
-	}
-	if err := readGatewayCharges(tx, siteID, list); err != nil {
-		return err
-	}
-	if err := readModalPayments(tx, siteID, list); err != nil {
-		return err
-	}
-	var locked []*travel.Transaction
-	for i := range list {
-		if list[i].Status == travel.StatusLocked {
-			locked = append(locked, &list[i])
-		}
-	}
-	if err := readChargebacks(tx, siteID, locked); err != nil {
-		return err
-	}
-	var linked db.Where
-	linked.And("site_id = ?", siteID)
-	db.Around(&linked, "linked_id", ids)
-	err := tx.Each(`SELECT linked_id, id FROM transactions WHERE `+linked.Text.String()+` ORDER BY linked_id, id`,
-		linked.Args, func(scan func(dest ...any) error) error {
-			var original, id int64
-			err := scan(&original, &id)
-			if t := at[original]; t != nil {
-				t.Adjustments = append(t.Adjustments, id)
-			}
-			return err
-		})
-	if err != nil {
-		return err
-	}
-	return readDisputes(tx, siteID, list)
-}
-
-func readPaymentsOf(tx *db.Tx, siteID int64, ids []int64, at map[int64]*travel.Transaction) error {
-	var w db.Where
-	w.And("p.site_id = ?", siteID)
-	db.Around(&w, "p.transaction_id", ids)
-	return tx.Each(`SELECT `+paymentColumns+` FROM payments p WHERE `+w.Text.String()+` ORDER BY p.transaction_id, p.id`,
-		w.Args, func(scan func(dest ...any) error) error {
-			p, err := scanPayment(scan)
-			if t := at[p.TransactionID]; t != nil {
-				t.Payments = append(t.Payments, p)
-			}
-			return err
-		})
 }
 
 // openAuthorisation is an authorisation that can still be captured, with the clock of its site.

@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"time"
 
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
 	"holdfast/internal/digest"
 	"holdfast/internal/events"
+	"holdfast/internal/packed"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
@@ -155,26 +159,50 @@ func ReadStatementsOf(tx *db.Tx, siteID int64, ids []int64, at map[int64]*travel
 	var w db.Where
 	w.And("l.site_id = ?", siteID)
 	db.Around(&w, "l.transaction_id", ids)
-	return tx.Each(`SELECT DISTINCT l.transaction_id, s.number, s.issued_at FROM premium_lines l
-		JOIN statements s ON s.site_id = l.site_id AND s.channel_id = l.channel_id AND s.currency = l.currency
-			AND s.from_at <= l.recorded_at AND s.until_at > l.recorded_at
+	return tx.Each(`SELECT DISTINCT l.transaction_id, s.number, s.issued_at FROM `+statementsOfLines+`
 		WHERE `+w.Text.String()+` AND NOT l.simulated ORDER BY l.transaction_id, s.number`, w.Args,
 		func(scan func(dest ...any) error) error {
 			var id, number, issued int64
 			if err := scan(&id, &number, &issued); err != nil {
 				return err
 			}
-			t := at[id]
-			if t == nil {
-				return nil
+			if t := at[id]; t != nil {
+				holds(t, number, db.Instant(issued))
 			}
-			if t.StatementBatches != "" {
-				t.StatementBatches += ","
-			}
-			t.StatementBatches += strconv.FormatInt(number, 10)
-			t.StatementDate = db.Instant(issued) // in the end, that of the last one
 			return nil
 		})
+}
+
+const statementsOfLines = `premium_lines l JOIN statements s ON s.site_id = l.site_id AND s.channel_id = l.channel_id
+	AND s.currency = l.currency AND s.from_at <= l.recorded_at AND s.until_at > l.recorded_at`
+
+// holds notes the next statement that has the premium of a transaction. In the end, the date is that of the last one.
+func holds(t *travel.Transaction, number int64, issued time.Time) {
+	if t.StatementBatches != "" {
+		t.StatementBatches += ","
+	}
+	t.StatementBatches += strconv.FormatInt(number, 10)
+	t.StatementDate = issued
+}
+
+// ColumnOf is a column with what ReadStatementsOf reads, for a query that reads one transaction. site and id are the columns with
+// its key. TakeFrom reads it.
+func ColumnOf(site, id string) string {
+	return `(SELECT ` + packed.Together(packed.Columns("s.number, s.issued_at")) + ` FROM ` + statementsOfLines + `
+		WHERE l.site_id = ` + site + ` AND l.transaction_id = ` + id + ` AND NOT l.simulated)`
+}
+
+// TakeFrom fills in for a transaction what ReadStatementsOf does, from the column.
+func TakeFrom(rows *packed.Rows, t *travel.Transaction) error {
+	issued := map[int64]time.Time{}
+	for rows.Next() {
+		number := rows.Int()
+		issued[number] = rows.Instant()
+	}
+	for _, number := range slices.Sorted(maps.Keys(issued)) {
+		holds(t, number, issued[number])
+	}
+	return rows.Err()
 }
 
 const statementPaymentColumns = `site_id, id, statement_id, channel_id, currency, paid_on, amount, reference, author, recorded_at`

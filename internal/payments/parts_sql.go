@@ -1,0 +1,124 @@
+package payments
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/limits"
+	"holdfast/internal/packed"
+	"holdfast/internal/statements"
+	"holdfast/internal/travel"
+)
+
+// partsColumns have what belongs to one transaction and is mostly there: payments, statements, adjustments, and whether it lies
+// over a limit.
+var partsColumns = `, (SELECT ` + packed.Together(paymentColumns) + ` FROM payments p
+		WHERE p.site_id = transactions.site_id AND p.transaction_id = transactions.id),
+	` + statements.ColumnOf("transactions.site_id", "transactions.id") + `,
+	(SELECT ` + packed.Together(packed.Columns("a.id")) + ` FROM transactions a
+		WHERE a.site_id = transactions.site_id AND a.linked_id = transactions.id),
+	EXISTS (SELECT 1 FROM over_limits o WHERE o.site_id = transactions.site_id AND o.transaction_id = transactions.id)`
+
+// oneTransaction reads a transaction by one statement, which takes riders along. Few transactions have more parts than that reads.
+func oneTransaction(tx *db.Tx, along []core.Rider, condition string, args ...any) (travel.Transaction, error) {
+	var w db.Where
+	var parts, issued, adjustments packed.Rows
+	var over bool
+	questions, answers := core.Along(tx, &w, along)
+	t, err := scanTransaction(func(dest ...any) error {
+		return tx.Row(`SELECT `+transactionColumns+partsColumns+questions+` FROM transactions WHERE `+w.Fill(condition, args...), w.Args,
+			append(append(dest, &parts, &issued, &adjustments, &over), answers...)...)
+	})
+	if err != nil {
+		return travel.Transaction{}, err
+	}
+	for parts.Next() {
+		t.Payments = append(t.Payments, paymentIn(&parts.Row))
+	}
+	slices.SortFunc(t.Payments, func(a, b travel.Payment) int { return cmp.Compare(a.ID, b.ID) })
+	t.Adjustments, err = adjustments.Ids()
+	page := []travel.Transaction{t}
+	at := map[int64]*travel.Transaction{t.ID: &page[0]}
+	if err = errors.Join(parts.Err(), err, statements.TakeFrom(&issued, &page[0])); err == nil && over {
+		err = limits.ReadOverLimits(tx, t.SiteID, []int64{t.ID}, at)
+	}
+	if err == nil {
+		err = readRareParts(tx, t.SiteID, page)
+	}
+	return page[0], err
+}
+
+// readTransactionParts sets the payments, adjustments and other lists of the transactions of a page, by one query for each kind.
+func readTransactionParts(tx *db.Tx, siteID int64, list []travel.Transaction) error {
+	if len(list) == 0 {
+		return nil
+	}
+	at := map[int64]*travel.Transaction{}
+	ids := make([]int64, len(list))
+	for i := range list {
+		at[list[i].ID], ids[i] = &list[i], list[i].ID
+	}
+	if err := readPaymentsOf(tx, siteID, ids, at); err != nil {
+		return err
+	}
+	if err := statements.ReadStatementsOf(tx, siteID, ids, at); err != nil {
+		return err
+	}
+	if err := limits.ReadOverLimits(tx, siteID, ids, at); err != nil {
+		return err
+	}
+	var linked db.Where
+	linked.And("site_id = ?", siteID)
+	db.Around(&linked, "linked_id", ids)
+	err := tx.Each(`SELECT linked_id, id FROM transactions WHERE `+linked.Text.String()+` ORDER BY linked_id, id`,
+		linked.Args, func(scan func(dest ...any) error) error {
+			var original, id int64
+			err := scan(&original, &id)
+			if t := at[original]; t != nil {
+				t.Adjustments = append(t.Adjustments, id)
+			}
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	return readRareParts(tx, siteID, list)
+}
+
+// readRareParts sets what few transactions have, by no query where none can have it: what a processor was asked, where it came
+// from, chargebacks and disputes. Their payments and adjustments are there already.
+func readRareParts(tx *db.Tx, siteID int64, list []travel.Transaction) error {
+	if err := readGatewayCharges(tx, siteID, list); err != nil {
+		return err
+	}
+	if err := readModalPayments(tx, siteID, list); err != nil {
+		return err
+	}
+	var locked []*travel.Transaction
+	for i := range list {
+		if list[i].Status == travel.StatusLocked {
+			locked = append(locked, &list[i])
+		}
+	}
+	if err := readChargebacks(tx, siteID, locked); err != nil {
+		return err
+	}
+	return readDisputes(tx, siteID, list)
+}
+
+func readPaymentsOf(tx *db.Tx, siteID int64, ids []int64, at map[int64]*travel.Transaction) error {
+	var w db.Where
+	w.And("p.site_id = ?", siteID)
+	db.Around(&w, "p.transaction_id", ids)
+	return tx.Each(`SELECT `+paymentColumns+` FROM payments p WHERE `+w.Text.String()+` ORDER BY p.transaction_id, p.id`,
+		w.Args, func(scan func(dest ...any) error) error {
+			p, err := scanPayment(scan)
+			if t := at[p.TransactionID]; t != nil {
+				t.Payments = append(t.Payments, p)
+			}
+			return err
+		})
+}
