@@ -72,9 +72,12 @@ func TestAChannelByItsPages(t *testing.T) {
 		t.Fatalf("a wrong form: %d\n%s", a.Status, a.Body)
 	}
 	a := b.Post(h.At("/channels"), url.Values{"name": {"Alpine"}, "currencies": {"chf"}, "account_mode": {"draft"}, "language": {"deDE"}, "locked": {"1"}})
-	one := strings.TrimSuffix(a.To, "/settings")
+	one := strings.TrimSuffix(a.To, "/protection")
 	if a.Status != http.StatusSeeOther || one == a.To {
 		t.Fatalf("it was not made: %d %s\n%s", a.Status, a.To, a.Text())
+	}
+	if a := b.Must(a.To, "Now ask for its protection."); !strings.Contains(a.Body, `value="CHF"`) {
+		t.Error("the request does not begin with the currency of the channel")
 	}
 	list, err := h.App.Channels.List(t.Context(), h.Actor, travel.ChannelFilter{Name: "Alpine"}, travel.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"})
 	if err != nil || len(list.Items) != 1 {
@@ -84,7 +87,7 @@ func TestAChannelByItsPages(t *testing.T) {
 	if c.Currency != "CHF" || c.Mode != travel.ModeDraft || c.Locked || c.ReceiptLabel != h.Site.Name {
 		t.Errorf("it is %+v", c)
 	}
-	version := regexp.MustCompile(`name="version" value="([0-9]+)"`).FindStringSubmatch(b.Must(one+"/settings", "Alpine", "The channel is made.").Body)
+	version := regexp.MustCompile(`name="version" value="([0-9]+)"`).FindStringSubmatch(b.Must(one+"/settings", "Alpine").Body)
 	change := url.Values{"version": {version[1]}, "name": {"Alpine Tours"}, "currencies": {"CHF"}, "language": {"deDE"}, "primary_mail": {"a@b.example"},
 		"mail_bcc_transactional_mails": {"1"}, "receipt_label": {"Alpine"}, "account_mode": {"protection-only"}, "statement_period": {"week"}}
 	if a := b.Post(one+"/settings", change); a.To != one+"/settings" {

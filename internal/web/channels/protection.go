@@ -52,13 +52,17 @@ func (p *pages) showProtection(v *shell.Visit, form, answer, file *shell.Form) e
 	view := protectionView{
 		Request: r, Form: form, Answer: answer, File: file, Licences: wordChoices(underwriting.Licences, "Please choose"),
 		Answers: shell.Options("taken", "Yes: take it on", "questions", "Ask back", "refused", "No"), Write: may && possible && r.Open(),
-		TakeBack: may && r.State == underwriting.Asked, Begun: r.State != "", At: at(v, id, "/protection"),
+		Begun: r.State != "", At: at(v, id, "/protection"),
 		Decide: v.Can(auth.SetChannelMode) && (r.State == underwriting.Asked || r.State == underwriting.Taken && !c.Covered()),
 	}
+	view.TakeBack = may && r.State == underwriting.Asked && !view.Decide // who decides asks back
 	view.Attach = view.Write && len(r.Documents) < underwriting.MaxDocuments
 	view.Text, view.Tone = standing(c, r)
 	if view.Form == nil {
 		view.Form = filledWithFacts(r)
+		if !view.Begun {
+			view.Form.Values.Set("currencies", string(c.Currency))
+		}
 	}
 	if view.Answer == nil {
 		view.Answer = shell.Filled("state", string(underwriting.Taken))

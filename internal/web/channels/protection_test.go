@@ -104,6 +104,9 @@ func TestAskingForProtection(t *testing.T) {
 		t.Error("it can be sent twice")
 	}
 	file := regexp.MustCompile(`href="([^"]+/documents/[0-9]+)"`).FindStringSubmatch(operator.Must(page, "Your answer", "Alpine Escapes Ltd").Body)
+	if strings.Contains(operator.Must(page).Text(), "Take it back") {
+		t.Error("who answers is led to take the merchant's request back")
+	}
 	if a := operator.Get(file[1]); a.Body != "%PDF-1.7 accounts" || a.Header.Get("Content-Disposition") != `attachment; filename="accounts.pdf"` || a.Header.Get("Content-Type") != "application/pdf" {
 		t.Errorf("the document is %q %v", a.Body, a.Header)
 	}

@@ -94,7 +94,7 @@ func (p *pages) makeChannel(v *shell.Visit) error {
 		return v.Waits(v.At("/channels"), made.Proposal.ID, "The new channel waits for a second operator.")
 	}
 	if made.Mode == travel.ModeDraft {
-		return v.Done(at(v, made.ID, "/settings"), "The channel is made. Ask for its protection on the page Protection.")
+		return v.Done(at(v, made.ID, "/protection"), "The channel is made. Now ask for its protection.")
 	}
 	return v.Done(at(v, made.ID, "/integration"), "The channel is made.")
 }

@@ -2,6 +2,7 @@ package people
 
 import (
 	"net/http"
+	"net/url"
 
 	"holdfast/internal/fault"
 	"holdfast/internal/identity"
@@ -58,7 +59,7 @@ func (p *pages) link(v *shell.Visit) error {
 			case identity.Address:
 				return v.Done(accountPath, "%s is your address now.", found.NewAddress())
 			}
-			return v.Done(shell.Path+"/sign-in", "The password of %s is set. Sign in with it.", found.User.Username)
+			return v.Done(shell.Path+"/sign-in?username="+url.QueryEscape(found.User.Username), "The password of %s is set. Sign in with it.", found.User.Username)
 		}
 	}
 	return v.Show(p.Pages, "link.html", shell.Page{Title: linkTitles[found.Kind], Data: struct {

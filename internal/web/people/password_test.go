@@ -86,10 +86,12 @@ func TestAForgottenPasswordIsReplaced(t *testing.T) {
 			t.Errorf("%q: %d %s", wrong.password, a.Status, a.Text())
 		}
 	}
-	if a := b.Post("/password", url.Values{"password": {newPassword}, "again": {newPassword}}); a.To != "/dashboard/sign-in" {
+	if a := b.Post("/password", url.Values{"password": {newPassword}, "again": {newPassword}}); a.To != "/dashboard/sign-in?username=finance" {
 		t.Fatalf("%d to %q %s", a.Status, a.To, a.Text())
 	}
-	b.Must("/sign-in", "The password of finance is set")
+	if a := b.Must("/sign-in?username=finance", "The password of finance is set"); !strings.Contains(a.Body, `value="finance"`) {
+		t.Error("the user name has to be typed again")
+	}
 	b.SignIn("finance", newPassword)
 	if a := signedIn.Get("/account"); a.Status != http.StatusSeeOther {
 		t.Error("who was signed in still is")

@@ -60,7 +60,7 @@ func (p *pages) start(v *shell.Visit) error {
 }
 
 func (p *pages) signIn(v *shell.Visit) error {
-	form := shell.Filled("back", v.Query("back"))
+	form := shell.Filled("back", v.Query("back"), "username", v.Query("username"))
 	if v.R.Method == http.MethodPost {
 		var err error
 		if form, err = v.Form(); err != nil {

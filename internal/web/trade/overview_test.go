@@ -27,7 +27,7 @@ func TestANewSiteShowsTheFirstSteps(t *testing.T) {
 		t.Error("a reader is led to what they may not do")
 	}
 	h.Channel(travel.ModeTest, "EUR")
-	if a := admin.Must(h.At("")); !strings.Contains(a.Body, h.At("/bookings/new")) {
+	if a := admin.Must(h.At(""), "Make a channel: done"); !strings.Contains(a.Body, h.At("/bookings/new")) {
 		t.Error("now a booking can be logged")
 	}
 }
