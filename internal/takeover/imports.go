@@ -271,10 +271,10 @@ func (r *importRun) all(ctx context.Context, rows iter.Seq2[travel.ImportedPayme
 			chunk = chunk[:0]
 		}
 		if r.report.Payments.Created >= nextRefresh {
-			nextRefresh *= 4
-			if err := r.Store.RefreshStatistics(ctx); err != nil {
+			if err := r.Store.RefreshStatistics(ctx, "transactions", nextRefresh); err != nil {
 				return err
 			}
+			nextRefresh *= 4
 		}
 	}
 	return r.take(ctx, chunk)
