@@ -58,7 +58,7 @@ var rooms = []room{
 	{"certificates", []string{"merchants", "bookings", "ledger"}, []string{"certificates"}},
 	{"mail", []string{"merchants", "identity", "bookings", "ledger", "payments", "events", "underwriting", "webhooks"}, []string{"mails", "mail_"}},
 	{"standing", []string{"identity", "mail"}, []string{"standing_"}},
-	{"backup", []string{"events", "mail", "standing", "webhooks"}, nil},
+	{"backup", []string{"events", "mail", "standing", "webhooks", "sqlitefile"}, nil},
 	{"takeover", []string{"merchants", "bookings", "payments"}, []string{"imports", "import_"}},
 	{"reports", []string{
 		"merchants", "identity", "bookings", "ledger", "rates", "limits", "statements", "payments",
@@ -92,7 +92,8 @@ var arrows = withRooms(map[string][]string{
 	"internal/sqlitecache": {},
 	"internal/sqlitefile":  {},
 	"internal/heard":       {},
-	"internal/db":          and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/heard", "internal/sqltext"),
+	"internal/beside":      {},
+	"internal/db":          and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/heard", "internal/beside", "internal/sqltext"),
 	"internal/app":         and(words, allRooms()...),
 	"internal/paymentfile": {
 		"internal/money", "internal/fault", "internal/civil", "internal/travel",

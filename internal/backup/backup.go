@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"holdfast/internal/db"
+	"holdfast/internal/sqlitefile"
 )
 
 // Backup is what a backup says of itself.
@@ -166,5 +167,5 @@ func ToFile(path string, replace bool, write func(to io.Writer) error) (err erro
 	} else if err := os.Link(file.Name(), path); err != nil { // it never replaces what came meanwhile
 		return err
 	}
-	return db.SyncFolder(path)
+	return sqlitefile.SyncFolder(path)
 }

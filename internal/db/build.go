@@ -5,19 +5,17 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"holdfast/internal/sqlitecache"
+	"holdfast/internal/sqlitefile"
 )
 
 const migrationsTable = "schema_migrations"
 
 // ErrNotEmpty: where a database is to be made, there is one already, or something else.
-var ErrNotEmpty = errors.New("the database is not empty")
+var ErrNotEmpty = sqlitefile.ErrNotEmpty
 
 // Content is what Build puts into a new database.
 type Content struct {
@@ -136,40 +134,11 @@ func (db *DB) fill(ctx context.Context, c Content) error {
 	return db.outward(sqlTx.Commit())
 }
 
-// besides are the endings of the files that SQLite keeps beside a database. Those of another database would be taken for
-// ours.
-var besides = []string{"", "-wal", "-shm", "-journal"}
-
-func buildSQLite(ctx context.Context, path string, clock func() time.Time, c Content) (err error) {
+func buildSQLite(ctx context.Context, path string, clock func() time.Time, c Content) error {
 	if path == "" || strings.HasPrefix(path, ":memory:") {
 		return errors.New("a SQLite database is a file: write sqlite:PATH")
 	}
-	for _, ending := range besides {
-		if _, err := os.Lstat(path + ending); err == nil {
-			return fmt.Errorf("%w: %s is there", ErrNotEmpty, path+ending)
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("the folder of the database cannot be made: %w", err)
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.partial") // for its owner alone to read
-	if err != nil {
-		return fmt.Errorf("the database cannot be made: %w", err)
-	}
-	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
-	if err := fillSQLite(ctx, file.Name(), clock, c); err != nil {
-		return err
-	}
-	if err := file.Sync(); err != nil {
-		return err
-	}
-	// Unlike a renaming, a link never replaces what somebody has put there meanwhile.
-	if err := os.Link(file.Name(), path); err != nil {
-		return fmt.Errorf("the database cannot be put in its place: %w", err)
-	}
-	return SyncFolder(path)
+	return sqlitefile.Build(path, func(name string) error { return fillSQLite(ctx, name, clock, c) })
 }
 
 // buildCache is the page cache of the one connection that fills a file, in KiB.
@@ -185,13 +154,4 @@ func fillSQLite(ctx context.Context, path string, clock func() time.Time, c Cont
 	pool.SetMaxOpenConns(1)
 	db := &DB{engine: sqliteEngine, clock: clock, read: pool, write: pool, marks: newMarks()}
 	return errors.Join(db.fill(ctx, c), pool.Close())
-}
-
-// SyncFolder makes durable that a file was put into its folder.
-func SyncFolder(path string) error {
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }

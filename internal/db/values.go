@@ -181,3 +181,15 @@ func (w *Where) Values(values ...any) string {
 	}
 	return "(" + row.String() + ")"
 }
+
+// Ids reads a column of whole numbers, in the order of the query.
+func Ids(tx *Tx, query string, args ...any) ([]int64, error) {
+	var list []int64
+	err := tx.Each(query, args, func(scan func(dest ...any) error) error {
+		var id int64
+		err := scan(&id)
+		list = append(list, id)
+		return err
+	})
+	return list, err
+}
