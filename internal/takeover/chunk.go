@@ -11,6 +11,7 @@ import (
 
 	"holdfast/internal/auth"
 	"holdfast/internal/bookings"
+	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
 	"holdfast/internal/merchants"
@@ -163,13 +164,7 @@ func (c *importChunk) channelOf(in travel.ImportedPayment) (*importChannel, erro
 	}
 	found, ok := c.channels[id]
 	if !ok {
-		var stored travel.Channel
-		var err error
-		if id != 0 {
-			stored, err = merchants.Channel(c.tx, c.site.ID, id)
-		} else {
-			stored, err = merchants.ChannelByName(c.tx, c.site.ID, in.Channel)
-		}
+		stored, err := c.stored(id, in.Channel)
 		if err != nil {
 			return nil, err
 		}
@@ -184,6 +179,23 @@ func (c *importChunk) channelOf(in travel.ImportedPayment) (*importChannel, erro
 		return found, nil
 	}
 	return nil, refusedCell("channel", "Channel %d has another name.", found.ID)
+}
+
+// stored reads a channel by its id, or where that is 0, by its name. The writes after this one mostly need the same channels.
+func (c *importChunk) stored(id int64, name string) (travel.Channel, error) {
+	type named struct {
+		id   int64
+		name string
+	}
+	if id != 0 {
+		name = ""
+	}
+	return core.Known(c.tx, c.site.ID, named{id, name}, func() (travel.Channel, error) {
+		if id != 0 {
+			return merchants.Channel(c.tx, c.site.ID, id)
+		}
+		return merchants.ChannelByName(c.tx, c.site.ID, name)
+	})
 }
 
 // channel reads the bookings and payments in a channel that the rows of the chunk name. One query for all of them is much
