@@ -27,7 +27,7 @@ type bookingsMemory struct {
 var (
 	inBookings  = db.NewLocal[bookingsMemory]()
 	waitingNew  = db.NewParentDeferral(flushNew, "bookings")
-	waitingSums = db.NewDeferral(flushSums, "bookings")
+	waitingSums = db.NewSumDeferral(flushSums, "bookings")
 
 	newSuppliers     = db.NewLocal[[][]any]() // rows of booking_suppliers
 	waitingSuppliers = db.NewDeferral(flushSuppliers, "booking_suppliers")

@@ -247,6 +247,9 @@ func runGuarded(fn func(tx *Tx) error, tx *Tx) (err error) {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic in a write: %v\n%s", p, debug.Stack())
 		}
+		if last := tx.beside.Wait(); err == nil {
+			err = last
+		}
 	}()
 	if err := fn(tx); err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"holdfast/internal/beside"
 	"holdfast/internal/heard"
 	"holdfast/internal/sqlitefile"
 )
@@ -97,6 +98,9 @@ type Tx struct {
 	ids          drawnIDs // see NewIDs
 	lone         bool     // see InsertsNow
 	told         []int64  // sites: see Tell
+
+	gather bool        // FlushBeside makes statements
+	beside beside.Line // in which they run
 }
 
 // engine is what differs between the two databases.
@@ -405,6 +409,9 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	if tx.sql == nil {
 		return 0, errOneStatement
 	}
+	if err := tx.beside.Wait(); err != nil {
+		return 0, err
+	}
 	tx.changed = true
 	tx.show(query, args)
 	res, err := tx.sql.ExecContext(tx.ctx, query, args...)
@@ -464,6 +471,9 @@ func (tx *Tx) Each(query string, args []any, scan func(scan func(dest ...any) er
 
 // eachAsIs is Each, but it does not write deferred rows first.
 func (tx *Tx) eachAsIs(query string, args []any, scan func(scan func(dest ...any) error) error) error {
+	if err := tx.beside.Wait(); err != nil {
+		return err
+	}
 	tx.show(query, args)
 	tx.changed = tx.changed || changes(query)
 	rows, err := tx.query(query, args)
@@ -481,16 +491,4 @@ func (tx *Tx) eachAsIs(query string, args []any, scan func(scan func(dest ...any
 		tx.changed = true
 	}
 	return err
-}
-
-// Ids reads a column of whole numbers, in the order of the query.
-func Ids(tx *Tx, query string, args ...any) ([]int64, error) {
-	var list []int64
-	err := tx.Each(query, args, func(scan func(dest ...any) error) error {
-		var id int64
-		err := scan(&id)
-		list = append(list, id)
-		return err
-	})
-	return list, err
 }

@@ -14,7 +14,8 @@ type Deferral struct {
 	tables []string
 	flush  func(tx *Tx) error
 	last   bool
-	parent int // place among those whose rows others refer to, from 1; 0: it is none of them
+	sums   bool // see NewSumDeferral
+	parent int  // place among those whose rows others refer to, from 1; 0: it is none of them
 }
 
 // NewDeferral declares a deferral for tables. flush writes the rows that are held back.
@@ -41,6 +42,13 @@ func NewLastDeferral(flush func(tx *Tx) error, tables ...string) *Deferral {
 	return d
 }
 
+// NewSumDeferral declares a deferral whose rows say what all of a write comes to. FlushBeside leaves them to its end.
+func NewSumDeferral(flush func(tx *Tx) error, tables ...string) *Deferral {
+	d := NewDeferral(flush, tables...)
+	d.sums = true
+	return d
+}
+
 // Defer notes that d holds rows back, so that its flush runs in time.
 func (tx *Tx) Defer(d *Deferral) {
 	if !slices.Contains(tx.waiting, d) {
@@ -50,13 +58,34 @@ func (tx *Tx) Defer(d *Deferral) {
 
 // Flush writes all rows that are held back.
 func (tx *Tx) Flush() error {
-	for len(tx.waiting) > 0 {
-		next := max(0, slices.IndexFunc(tx.waiting, func(d *Deferral) bool { return !d.last }))
+	return tx.flushAll(func(*Deferral) bool { return true })
+}
+
+// flushAll writes the rows of those deferrals that are wanted.
+func (tx *Tx) flushAll(wanted func(d *Deferral) bool) error {
+	for {
+		next := slices.IndexFunc(tx.waiting, func(d *Deferral) bool { return wanted(d) && !d.last })
+		if next < 0 {
+			next = slices.IndexFunc(tx.waiting, wanted)
+		}
+		if next < 0 {
+			return nil
+		}
 		if err := tx.flushAt(next); err != nil {
 			return err
 		}
 	}
-	return nil
+}
+
+// FlushBeside begins to write the rows that are held back, but for sums, while the write goes on. Its next statement waits for
+// them, and has their error. It is for a long write that runs alone: what it computes between its statements then takes no time of its own.
+func FlushBeside(tx *Tx) error {
+	tx.gather = true
+	err := tx.flushAll(func(d *Deferral) bool { return !d.sums })
+	if tx.gather = false; err != nil {
+		return err
+	}
+	return tx.beside.Start()
 }
 
 // flushAt runs the flush of one deferral.
@@ -167,8 +196,21 @@ func (tx *Tx) writeNow(to sqltext.Rows, rows [][]any) error {
 		for _, values := range rows {
 			args = append(args, values...)
 		}
-		_, err := tx.Exec(to.Text(len(rows), len(rows[0])), args...)
-		return err
+		text := to.Text(len(rows), len(rows[0]))
+		if !tx.gather {
+			_, err := tx.Exec(text, args...)
+			return err
+		}
+		if err := tx.flushBefore(text); err != nil {
+			return err
+		}
+		tx.changed = true
+		tx.show(text, args)
+		tx.beside.Add(func() error {
+			_, err := tx.sql.ExecContext(tx.ctx, text, args...)
+			return err
+		})
+		return nil
 	}
 	if len(rows) <= fewRows {
 		return write(rows)

@@ -94,7 +94,7 @@ func RecordProposal(tx *db.Tx, p travel.Proposal) {
 func flush(tx *db.Tx) error {
 	waiting := inEvents.Of(tx)
 	list := waiting.list
-	*waiting = heldEvents{}
+	waiting.list = nil
 	rows := make([][]any, len(list))
 	for i, e := range list {
 		details, err := json.Marshal(e.details)

@@ -87,7 +87,7 @@ type ledgerRows struct{ allocations, terms, events, premium [][]any }
 
 var (
 	waitingRows   = db.NewDeferral(flushRows, "allocations", "allocation_terms", "allocation_events", "premium_lines")
-	waitingDeltas = db.NewDeferral(flushDeltas, "exposure_deltas")
+	waitingDeltas = db.NewSumDeferral(flushDeltas, "exposure_deltas")
 )
 
 // The columns of rows that never change, which their digests are made of.

@@ -27,7 +27,7 @@ type limitLine struct {
 // The lines of a write wait for its end, so that many of them share a statement.
 var (
 	inLines      = db.NewLocal[map[int64]map[int64]limitLine]() // by site and allocation
-	waitingLines = db.NewDeferral(flushLines, "limit_lines")
+	waitingLines = db.NewSumDeferral(flushLines, "limit_lines")
 )
 
 // saveLine stores the line of an allocation. It removes a line that is 0 now and stays 0.

@@ -337,10 +337,8 @@ func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment
 		if err := c.lookUp(); err != nil {
 			return err
 		}
-		for _, row := range rows {
-			if err := c.row(row); err != nil {
-				return err
-			}
+		if err := c.all(); err != nil {
+			return err
 		}
 		if r.opts.DryRun { // the rows go in, too: the database has its own rules
 			return cmp.Or(tx.Flush(), errDryRun)
