@@ -166,6 +166,9 @@ func (s *settings) fields(which int) *setting {
 		out.More = append(out.More, field{name, label, kind, options})
 		out.Open = out.Open || s.in.Values.Get(name) != ""
 	}
+	if which&withChoice != 0 { // it takes a line of its own
+		s.addChoice(add)
+	}
 	if which&withFrom != 0 {
 		add("from", "From the end of", "date", nil)
 	}
@@ -196,13 +199,8 @@ func (s *settings) moreFields(which int, add, rarely func(name, label, kind stri
 	if which&withValuation != 0 {
 		rarely("valuation", "Rates", "select", shell.Options("", "Of the day (spot)", "locked", "Of each payment (locked)"))
 	}
-	switch {
-	case which&withChoice == 0:
+	if which&withChoice == 0 {
 		add("channels", "Merchant", "select", s.names.channelOptions(s.in.Get("channels"), s.Channels))
-	case s.names.more: // too many for check boxes
-		add("channels", "Merchants, by their numbers", "text", nil)
-	default:
-		add("channels", "Merchants that fail", "choice", s.names.choices(s.Channels))
 	}
 	if which&withBands != 0 {
 		rarely("bands", "Bands, such as 30:400000", "text", nil)
@@ -218,6 +216,15 @@ func (s *settings) moreFields(which int, add, rarely func(name, label, kind stri
 		add("by", "Rows by", "select", shell.Options("", "Currency", "channel", "Merchant"))
 		add("figure", "Figure", "select", shell.Options("", "Undelivered (E1)", "e2", "Tail (E2)"))
 	}
+}
+
+// addChoice adds the field that takes several merchants.
+func (s *settings) addChoice(add func(name, label, kind string, options any)) {
+	if s.names.more { // too many for check boxes
+		add("channels", "Merchants, by their numbers", "text", nil)
+		return
+	}
+	add("channels", "Merchants that fail", "choice", s.names.choices(s.Channels))
 }
 
 func groupings(across bool) []string {
