@@ -3,6 +3,7 @@ package office
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"holdfast/internal/auth"
@@ -168,6 +169,11 @@ func (p *pages) showProposal(v *shell.Visit, form *shell.Form) error {
 		return err
 	}
 	data := proposalView{Form: form, Facts: proposalFacts(q), At: v.At(fmt.Sprintf("/approvals/%d", id))}
+	channel, err := p.channelFact(v, q)
+	if err != nil {
+		return err
+	}
+	data.Facts = append(channel, data.Facts...)
 	if q.Effect != "" {
 		if err := json.Unmarshal([]byte(q.Effect), &data.Effect); err != nil {
 			return fmt.Errorf("effect of proposal %d: %w", q.ID, err)
@@ -194,6 +200,21 @@ func (p *pages) showProposal(v *shell.Visit, form *shell.Form) error {
 		path = []shell.Link{{Text: "Approvals", Href: shell.Path + "/approvals"}}
 	}
 	return v.Show(p.Pages, "proposal.html", shell.Page{Title: subject(q), Menu: "/settings", Path: path, Data: data})
+}
+
+// channelFact names the channel that a proposal is about, and leads to what its merchant has said. It is empty for other proposals, and
+// for a channel that was deleted.
+func (p *pages) channelFact(v *shell.Visit, q travel.Proposal) ([]shell.Fact, error) {
+	number, ok := strings.CutPrefix(q.Subject, "channel ")
+	id, err := strconv.ParseInt(number, 10, 64)
+	if q.Kind != travel.ProposeOpenCover || !ok || err != nil {
+		return nil, nil
+	}
+	c, err := p.app.Channels.Get(v.R.Context(), v.Actor, id)
+	if fault.Is(err, fault.SettingNotFound) {
+		return nil, nil
+	}
+	return []shell.Fact{{Text: "Channel", Value: c.Name, Href: v.At("/channels/" + number + "/protection")}}, err
 }
 
 func proposalFacts(q travel.Proposal) []shell.Fact {

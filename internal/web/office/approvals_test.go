@@ -1,6 +1,7 @@
 package office_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -134,5 +135,32 @@ func TestOthersSeeNoInbox(t *testing.T) {
 	_, err = h.App.Approvals.Inbox(t.Context(), auth.Actor{SiteID: 1, UserID: 1, Role: auth.Operator, TokenID: 3}, travel.Page{Number: 1, Size: 5, Offset: -1})
 	if !fault.Is(err, fault.Forbidden) {
 		t.Errorf("a token reads the inbox: %v", err)
+	}
+}
+
+// TestWhoApprovesCoverSeesTheMerchant: its name, and the way to what it has said. A channel that was deleted has neither.
+func TestWhoApprovesCoverSeesTheMerchant(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	_, _, bob, actor := elsewhere(t, h)
+	made, err := h.App.Channels.Create(t.Context(), actor, travel.ChannelFields{
+		Name: new("Island Ferries"), Currency: new(money.Currency("GBP")), Mode: new(travel.ModeDraft),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, err := h.App.Channels.Change(t.Context(), actor, made.ID, travel.ChannelFields{Mode: new(travel.ModeProtectionOnly)})
+	if err != nil || changed.Proposal == nil {
+		t.Fatalf("%+v, %v", changed, err)
+	}
+	at, way := fmt.Sprintf("/sites/real/approvals/%d", changed.Proposal.ID), fmt.Sprintf("/channels/%d/protection", made.ID)
+	if body := bob.Must(at, "Island Ferries").Body; !strings.Contains(body, way) {
+		t.Errorf("nothing leads to %s", way)
+	}
+	if err := h.App.Channels.Delete(t.Context(), actor, made.ID, 0); err != nil {
+		t.Fatal(err)
+	}
+	if body := bob.Must(at, "Protection of channel").Body; strings.Contains(body, way) {
+		t.Error("it leads to a channel that is gone")
 	}
 }
