@@ -6,7 +6,7 @@ import (
 )
 
 // Bookings are trips with a total cost, in the base currency of their channel.
-type Bookings struct{ c *Client }
+type Bookings struct{ c *connection }
 
 // List reads one page of bookings.
 func (s *Bookings) List(ctx context.Context, query BookingsQuery, page Page) ([]Booking, PageInfo, error) {
@@ -64,7 +64,7 @@ func (s *Bookings) RevokeCertificate(ctx context.Context, id int64, options ...C
 }
 
 // Transactions report payments for bookings, and adjustments of earlier payments. They are never changed or deleted.
-type Transactions struct{ c *Client }
+type Transactions struct{ c *connection }
 
 // List reads one page of transactions.
 func (s *Transactions) List(ctx context.Context, query TransactionsQuery, page Page) ([]Transaction, PageInfo, error) {
@@ -95,7 +95,7 @@ func (s *Transactions) Protection(ctx context.Context, id int64, query Protectio
 }
 
 // Payments are the records of transactions: one for each booking that a transaction pays.
-type Payments struct{ c *Client }
+type Payments struct{ c *connection }
 
 // List reads one page of payment records.
 func (s *Payments) List(ctx context.Context, query PaymentsQuery, page Page) ([]Payment, PageInfo, error) {

@@ -7,7 +7,7 @@ import (
 )
 
 // Channels are the merchants of a site.
-type Channels struct{ c *Client }
+type Channels struct{ c *connection }
 
 // List reads one page of channels.
 func (s *Channels) List(ctx context.Context, query ChannelsQuery, page Page) ([]Channel, PageInfo, error) {
@@ -50,7 +50,7 @@ func (s *Channels) RotateSecret(ctx context.Context, id int64, options ...CallOp
 }
 
 // Suppliers provide parts of trips.
-type Suppliers struct{ c *Client }
+type Suppliers struct{ c *connection }
 
 // List reads one page of suppliers.
 func (s *Suppliers) List(ctx context.Context, query SuppliersQuery, page Page) ([]Supplier, PageInfo, error) {
@@ -84,7 +84,7 @@ func (s *Suppliers) Delete(ctx context.Context, id int64, options ...CallOption)
 }
 
 // Sites are the customers of the service. A client sees the one of its address, and an operator all.
-type Sites struct{ c *Client }
+type Sites struct{ c *connection }
 
 // List reads one page of sites.
 func (s *Sites) List(ctx context.Context, query SitesQuery, page Page) ([]Site, PageInfo, error) {
@@ -109,7 +109,7 @@ func (s *Sites) Change(ctx context.Context, id int64, in SiteChange, options ...
 }
 
 // Tokens are the API tokens of the site, two at most.
-type Tokens struct{ c *Client }
+type Tokens struct{ c *connection }
 
 // List reads all of them, without their secrets.
 func (s *Tokens) List(ctx context.Context) ([]Token, error) {

@@ -49,6 +49,12 @@ type Client struct {
 	Imports      *Imports
 	Webhooks     *Webhooks
 
+	connection *connection
+}
+
+// connection is what all parts of a client send with. It knows none of them: whoever keeps one part, or a function of it, keeps
+// no other part in the program.
+type connection struct {
 	base        *url.URL
 	site        string
 	segments    segments
@@ -84,7 +90,7 @@ func New(baseURL, site string, credentials Credential, options ...Option) (*Clie
 	case credentials == nil:
 		return nil, errors.New("a client needs credentials: an APIToken or a Login")
 	}
-	c := &Client{
+	c := &connection{
 		base: base, site: site, segments: segments{"rest", "svc"}, credentials: credentials, http: http.DefaultClient,
 		attempts: defaultAttempts, timeout: defaultTimeout, patience: defaultPatience, sleep: sleep,
 	}
@@ -95,40 +101,41 @@ func New(baseURL, site string, credentials Credential, options ...Option) (*Clie
 	sender := *c.http
 	sender.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.http = &sender
-	c.Bookings, c.Transactions, c.Payments = &Bookings{c}, &Transactions{c}, &Payments{c}
-	c.Channels, c.Suppliers, c.Reports = &Channels{c}, &Suppliers{c}, &Reports{c}
-	c.Limits, c.Collateral, c.Statements = &Limits{c}, &CollateralRecords{c}, &Statements{c}
-	c.Premiums, c.Policies, c.Rates = &Premiums{c}, &Policies{c}, &Rates{c}
-	c.Sites, c.Clock, c.Proposals = &Sites{c}, &SandboxClock{c}, &Proposals{c}
-	c.Audit, c.Tokens, c.Events = &AuditTrail{c}, &Tokens{c}, &Events{c}
-	c.Mails, c.Imports, c.Webhooks, c.ReportMails = &Mails{c}, &Imports{c}, &Webhooks{c}, &ReportMails{c}
-	return c, nil
+	all := &Client{connection: c}
+	all.Bookings, all.Transactions, all.Payments = &Bookings{c}, &Transactions{c}, &Payments{c}
+	all.Channels, all.Suppliers, all.Reports = &Channels{c}, &Suppliers{c}, &Reports{c}
+	all.Limits, all.Collateral, all.Statements = &Limits{c}, &CollateralRecords{c}, &Statements{c}
+	all.Premiums, all.Policies, all.Rates = &Premiums{c}, &Policies{c}, &Rates{c}
+	all.Sites, all.Clock, all.Proposals = &Sites{c}, &SandboxClock{c}, &Proposals{c}
+	all.Audit, all.Tokens, all.Events = &AuditTrail{c}, &Tokens{c}, &Events{c}
+	all.Mails, all.Imports, all.Webhooks, all.ReportMails = &Mails{c}, &Imports{c}, &Webhooks{c}, &ReportMails{c}
+	return all, nil
 }
 
 // Option changes how a client works.
-type Option func(c *Client)
+type Option func(c *connection)
 
 // WithHTTPClient sends with this client: its transport, its proxy, its certificates. Redirects are not followed.
-func WithHTTPClient(sender *http.Client) Option { return func(c *Client) { c.http = sender } }
+func WithHTTPClient(sender *http.Client) Option { return func(c *connection) { c.http = sender } }
 
 // WithSegments says how a deployment has named two segments of its addresses. The defaults are rest and svc.
 func WithSegments(rest, service string) Option {
-	return func(c *Client) { c.segments = segments{rest, service} }
+	return func(c *connection) { c.segments = segments{rest, service} }
 }
 
 // WithAttempts says how often a request is sent at most. The default is 4; with 1 nothing is repeated.
-func WithAttempts(n int) Option { return func(c *Client) { c.attempts = max(1, n) } }
+func WithAttempts(n int) Option { return func(c *connection) { c.attempts = max(1, n) } }
 
 // WithTimeout says how long one attempt may take. The default is a minute.
-func WithTimeout(d time.Duration) Option { return func(c *Client) { c.timeout = d } }
+func WithTimeout(d time.Duration) Option { return func(c *connection) { c.timeout = d } }
 
 // WithPatience says how long the client waits before a repetition, at most. Who is told to wait for longer gets the error at
 // once, with its RetryAfter. The default is 30 seconds.
-func WithPatience(d time.Duration) Option { return func(c *Client) { c.patience = d } }
+func WithPatience(d time.Duration) Option { return func(c *connection) { c.patience = d } }
 
 // WithSleep waits with this function instead of a timer. Tests need it. It returns an error when the context ends.
 func WithSleep(wait func(ctx context.Context, d time.Duration) error) Option {
-	return func(c *Client) { c.sleep = wait }
+	return func(c *connection) { c.sleep = wait }
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -8,7 +8,7 @@ import (
 )
 
 // Events are what happened on the site, in one order that never changes.
-type Events struct{ c *Client }
+type Events struct{ c *connection }
 
 // Read reads a piece of the feed. Keep its Next and give it as After of the next query: so you get every event once. 410
 // rest_cursor_gone says that events behind the cursor were removed; the error's Oldest is the cursor to go on with.

@@ -7,7 +7,7 @@ import (
 )
 
 // Imports bring in the bookings and payments of another system from a file.
-type Imports struct{ c *Client }
+type Imports struct{ c *connection }
 
 // List reads one page of imports.
 func (s *Imports) List(ctx context.Context, query ImportsQuery, page Page) ([]Import, PageInfo, error) {

@@ -22,7 +22,7 @@ type PageInfo struct {
 }
 
 // paged reads a page of a list, or of an object that has one.
-func paged[T any](ctx context.Context, c *Client, path string, query any, page Page) (made T, info PageInfo, err error) {
+func paged[T any](ctx context.Context, c *connection, path string, query any, page Page) (made T, info PageInfo, err error) {
 	r := request{method: http.MethodGet, path: path, query: values(query)}
 	for name, value := range values(pageQuery{max(1, page.Number), page.Size}) {
 		r.query[name] = value
@@ -74,7 +74,7 @@ func all[T, P any](page func(n Page) (P, PageInfo, error), items func(P) []T) it
 }
 
 // each goes through all items of a list.
-func each[T any](ctx context.Context, c *Client, path string, query any) iter.Seq2[T, error] {
+func each[T any](ctx context.Context, c *connection, path string, query any) iter.Seq2[T, error] {
 	return all(func(n Page) ([]T, PageInfo, error) { return paged[[]T](ctx, c, path, query, n) },
 		func(items []T) []T { return items })
 }

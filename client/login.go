@@ -10,13 +10,13 @@ import (
 // Credential is an APIToken or a *Login.
 type Credential interface {
 	// bearer is the token to send. not is one that the service has refused: it is replaced, if it can be.
-	bearer(ctx context.Context, c *Client, not string) (string, error)
+	bearer(ctx context.Context, c *connection, not string) (string, error)
 }
 
 // APIToken is a token of the form id|secret, which a site's administrator makes. Programs should use one.
 type APIToken string
 
-func (t APIToken) bearer(_ context.Context, _ *Client, not string) (string, error) {
+func (t APIToken) bearer(_ context.Context, _ *connection, not string) (string, error) {
 	if not != "" {
 		return "", errors.New("an API token cannot be renewed")
 	}
@@ -52,7 +52,7 @@ func (l *Login) give() { <-l.turn }
 
 // Session is what the last login or refresh answered: who it is, and on which sites. It logs in if nobody did yet.
 func (l *Login) Session(ctx context.Context, c *Client) (Session, error) {
-	if _, err := l.bearer(ctx, c, ""); err != nil {
+	if _, err := l.bearer(ctx, c.connection, ""); err != nil {
 		return Session{}, err
 	}
 	if err := l.take(ctx); err != nil {
@@ -74,8 +74,8 @@ func (l *Login) Logout(ctx context.Context, c *Client) error {
 	if l.session == nil {
 		return nil
 	}
-	r := request{method: http.MethodDelete, path: c.loginAddress("refresh"), bearer: l.session.RefreshToken, safe: true, noKey: true}
-	_, err := one[RefreshDeleted](ctx, c, r, nil, nil)
+	r := request{method: http.MethodDelete, path: c.connection.loginAddress("refresh"), bearer: l.session.RefreshToken, safe: true, noKey: true}
+	_, err := one[RefreshDeleted](ctx, c.connection, r, nil, nil)
 	var failed *Error
 	// Who is told that the token is not valid has what they wanted, for example because an answer was lost.
 	if errors.As(err, &failed) && failed.Code == "jwt_auth_invalid_token" {
@@ -88,7 +88,7 @@ func (l *Login) Logout(ctx context.Context, c *Client) error {
 }
 
 // bearer gives the access token. Many may ask at once, and one of them logs in or refreshes for all.
-func (l *Login) bearer(ctx context.Context, c *Client, not string) (string, error) {
+func (l *Login) bearer(ctx context.Context, c *connection, not string) (string, error) {
 	if err := l.take(ctx); err != nil {
 		return "", err
 	}
@@ -127,6 +127,6 @@ func (l *Login) bearer(ctx context.Context, c *Client, not string) (string, erro
 }
 
 // loginAddress is an address of the site's logins.
-func (c *Client) loginAddress(more ...any) string {
+func (c *connection) loginAddress(more ...any) string {
 	return c.siteAddress(append([]any{c.segments.rest, "jwt-auth", "v1", "token"}, more...)...)
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // Mails are receipts to travellers, and notes to merchants about failures and chargebacks.
-type Mails struct{ c *Client }
+type Mails struct{ c *connection }
 
 // List reads one page of mails.
 func (s *Mails) List(ctx context.Context, query MailsQuery, page Page) ([]Mail, PageInfo, error) {

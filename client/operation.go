@@ -7,7 +7,7 @@ import (
 )
 
 // Rates are exchange rates per euro, as texts of decimals.
-type Rates struct{ c *Client }
+type Rates struct{ c *connection }
 
 // List reads one page of rates.
 func (s *Rates) List(ctx context.Context, query RatesQuery, page Page) ([]Rate, PageInfo, error) {
@@ -31,7 +31,7 @@ func (s *Rates) Create(ctx context.Context, in RateCreate, options ...CallOption
 }
 
 // SandboxClock is the clock of the site. In a sandbox it can be moved on.
-type SandboxClock struct{ c *Client }
+type SandboxClock struct{ c *connection }
 
 // Get reads the clock.
 func (s *SandboxClock) Get(ctx context.Context) (Clock, error) {
@@ -44,7 +44,7 @@ func (s *SandboxClock) Move(ctx context.Context, in ClockMove, options ...CallOp
 }
 
 // Proposals are changes that need a second person.
-type Proposals struct{ c *Client }
+type Proposals struct{ c *connection }
 
 // List reads one page of proposals.
 func (s *Proposals) List(ctx context.Context, query ProposalsQuery, page Page) ([]Proposal, PageInfo, error) {
@@ -78,7 +78,7 @@ func (s *Proposals) Withdraw(ctx context.Context, id int64, in Decision, options
 }
 
 // AuditTrail is the record of all changes of settings, as a chain.
-type AuditTrail struct{ c *Client }
+type AuditTrail struct{ c *connection }
 
 // List reads one page of the audit.
 func (s *AuditTrail) List(ctx context.Context, query AuditQuery, page Page) ([]AuditRecord, PageInfo, error) {

@@ -6,7 +6,7 @@ import (
 )
 
 // ReportMails are reports that go to people by mail, each week or month.
-type ReportMails struct{ c *Client }
+type ReportMails struct{ c *connection }
 
 // List reads all of them: a site has 50 at most.
 func (s *ReportMails) List(ctx context.Context) ([]ReportMail, error) {

@@ -8,7 +8,7 @@ import (
 // Reports say what would be lost if merchants failed, when this risk ends, and why two days differ. Amounts of the
 // report are in its Currency; nil means that a rate is missing. Who asks while too many others do is told to wait,
 // and the client does.
-type Reports struct{ c *Client }
+type Reports struct{ c *connection }
 
 // Exposure is what would be lost at the end of a day (E1), what can still be charged back (E2), and more.
 func (s *Reports) Exposure(ctx context.Context, query ExposureQuery) (Exposure, error) {
@@ -82,7 +82,7 @@ func (s *Reports) AllModelDetails(ctx context.Context, query ModelDetailsQuery) 
 }
 
 // Limits say how much exposure there may be. A limit never refuses a payment.
-type Limits struct{ c *Client }
+type Limits struct{ c *connection }
 
 // List reads one page of limits, with their use.
 func (s *Limits) List(ctx context.Context, query LimitsQuery, page Page) ([]LimitRow, PageInfo, error) {
@@ -117,7 +117,7 @@ func (s *Limits) AllEvents(ctx context.Context, query LimitEventsQuery) iter.Seq
 }
 
 // CollateralRecords are what merchants have given. It is taken off their exposure.
-type CollateralRecords struct{ c *Client }
+type CollateralRecords struct{ c *connection }
 
 // List reads one page of collateral.
 func (s *CollateralRecords) List(ctx context.Context, query CollateralQuery, page Page) ([]Collateral, PageInfo, error) {

@@ -57,7 +57,7 @@ type answer struct {
 }
 
 // call makes a request with the options of a call. in is the body, or nil.
-func (c *Client) call(ctx context.Context, r request, in any, options []CallOption) (answer, error) {
+func (c *connection) call(ctx context.Context, r request, in any, options []CallOption) (answer, error) {
 	if in != nil {
 		text, err := json.Marshal(in)
 		if err != nil {
@@ -86,7 +86,7 @@ func (c *Client) call(ctx context.Context, r request, in any, options []CallOpti
 const firstWait = 500 * time.Millisecond
 
 // repeat sends the request until there is a clear answer, or the attempts are used up.
-func (c *Client) repeat(ctx context.Context, r *request) (answer, error) {
+func (c *connection) repeat(ctx context.Context, r *request) (answer, error) {
 	renewed := false
 	for attempt, wait := 1, firstWait; ; attempt, wait = attempt+1, 2*wait {
 		used := r.bearer
@@ -135,7 +135,7 @@ func (c *Client) repeat(ctx context.Context, r *request) (answer, error) {
 }
 
 // once sends the request once.
-func (c *Client) once(ctx context.Context, r *request, bearer string) (answer, error) {
+func (c *connection) once(ctx context.Context, r *request, bearer string) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	address := *c.base
@@ -179,12 +179,12 @@ func (c *Client) once(ctx context.Context, r *request, bearer string) (answer, e
 }
 
 // resource is the address of something under the site's resources.
-func (c *Client) resource(parts ...any) string {
+func (c *connection) resource(parts ...any) string {
 	return c.siteAddress(append([]any{c.segments.rest, c.segments.service, "v2"}, parts...)...)
 }
 
 // siteAddress is an address under the site. The parts are texts and ids.
-func (c *Client) siteAddress(parts ...any) string {
+func (c *connection) siteAddress(parts ...any) string {
 	path := "/" + c.site
 	for _, part := range parts {
 		path += "/" + fmt.Sprint(part)
@@ -193,7 +193,7 @@ func (c *Client) siteAddress(parts ...any) string {
 }
 
 // one gets or changes one object. in is the body, or nil. The error is a *WaitingError when the change needs a second person.
-func one[T any](ctx context.Context, c *Client, r request, in any, options []CallOption) (made T, err error) {
+func one[T any](ctx context.Context, c *connection, r request, in any, options []CallOption) (made T, err error) {
 	got, err := c.call(ctx, r, in, options)
 	if err != nil {
 		return made, err
@@ -216,22 +216,22 @@ func parse(r request, body []byte, into any) error {
 }
 
 // get reads one object.
-func get[T any](ctx context.Context, c *Client, path string, query any, options ...CallOption) (T, error) {
+func get[T any](ctx context.Context, c *connection, path string, query any, options ...CallOption) (T, error) {
 	return one[T](ctx, c, request{method: http.MethodGet, path: path, query: values(query)}, nil, options)
 }
 
 // create makes one object.
-func create[T any](ctx context.Context, c *Client, path string, in any, options []CallOption) (T, error) {
+func create[T any](ctx context.Context, c *connection, path string, in any, options []CallOption) (T, error) {
 	return one[T](ctx, c, request{method: http.MethodPost, path: path}, in, options)
 }
 
 // change changes one object.
-func change[T any](ctx context.Context, c *Client, path string, in any, options []CallOption) (T, error) {
+func change[T any](ctx context.Context, c *connection, path string, in any, options []CallOption) (T, error) {
 	return one[T](ctx, c, request{method: http.MethodPut, path: path}, in, options)
 }
 
 // remove deletes one object.
-func remove(ctx context.Context, c *Client, path string, options []CallOption) error {
+func remove(ctx context.Context, c *connection, path string, options []CallOption) error {
 	_, err := c.call(ctx, request{method: http.MethodDelete, path: path}, nil, options)
 	return err
 }

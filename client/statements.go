@@ -8,7 +8,7 @@ import (
 )
 
 // Statements say what channels owe for a period, and what was paid.
-type Statements struct{ c *Client }
+type Statements struct{ c *connection }
 
 // List reads one page of statements.
 func (s *Statements) List(ctx context.Context, query StatementsQuery, page Page) ([]Statement, PageInfo, error) {
@@ -90,13 +90,13 @@ func (s *Statements) Pay(
 }
 
 // file reads what is no JSON.
-func (c *Client) file(ctx context.Context, path string, query any) ([]byte, error) {
+func (c *connection) file(ctx context.Context, path string, query any) ([]byte, error) {
 	got, err := c.call(ctx, request{method: http.MethodGet, path: path, query: values(query)}, nil, nil)
 	return got.body, err
 }
 
 // Premiums are the lines of premium: what is charged for the protection of payments.
-type Premiums struct{ c *Client }
+type Premiums struct{ c *connection }
 
 // List reads one page of premium lines.
 func (s *Premiums) List(ctx context.Context, query PremiumsQuery, page Page) ([]PremiumLine, PageInfo, error) {
@@ -122,7 +122,7 @@ func (s *Premiums) BordereauCSV(ctx context.Context, query PremiumBordereauQuery
 }
 
 // Policies are what the site and the protection provider agreed on, each from a day on.
-type Policies struct{ c *Client }
+type Policies struct{ c *connection }
 
 // List reads one page of policies.
 func (s *Policies) List(ctx context.Context, query PoliciesQuery, page Page) ([]Policy, PageInfo, error) {

@@ -7,7 +7,7 @@ import (
 )
 
 // Webhooks are addresses of receivers, which get the events of a site. VerifyWebhook is for a receiver.
-type Webhooks struct{ c *Client }
+type Webhooks struct{ c *connection }
 
 // List reads all webhooks of the site. There are 16 at most.
 func (s *Webhooks) List(ctx context.Context) ([]Webhook, error) {

@@ -43,7 +43,7 @@ type listenCmd struct {
 // listener is one run of the command.
 type listener struct {
 	*program
-	service *client.Client
+	read    func(ctx context.Context, q client.EventsQuery) (client.Feed, error)
 	query   client.EventsQuery
 	to      string
 	sender  *http.Client
@@ -68,7 +68,7 @@ func (c listenCmd) Run(ctx context.Context, p *program) error {
 	if !clock.Sandbox {
 		return fault.WrongField("site", "The site %s is no sandbox, and only the events of sandboxes are forwarded.", c.Site)
 	}
-	l := &listener{program: p, pause: rest, service: service, to: c.ForwardTo, query: client.EventsQuery{After: "now", Types: types}, sender: &http.Client{
+	l := &listener{program: p, pause: rest, read: service.Events.Read, to: c.ForwardTo, query: client.EventsQuery{After: "now", Types: types}, sender: &http.Client{
 		Timeout: forwardTime, Transport: &http.Transport{},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -124,7 +124,7 @@ func (l *listener) follow(ctx context.Context) error {
 	pause := time.Duration(0)
 	for {
 		began := l.clock.Now()
-		page, err := l.service.Events.Read(ctx, l.query)
+		page, err := l.read(ctx, l.query)
 		var refused *client.Error
 		switch {
 		case ctx.Err() != nil:

@@ -114,7 +114,7 @@ func TestListenGoesOn(t *testing.T) {
 	var said bytes.Buffer
 	var pauses []time.Duration
 	l := &listener{
-		program: &program{stdout: &said}, service: speaks, query: client.EventsQuery{After: "a", Wait: listenWait}, to: url,
+		program: &program{stdout: &said}, read: speaks.Events.Read, query: client.EventsQuery{After: "a", Wait: listenWait}, to: url,
 		sender: http.DefaultClient, secrets: []string{secret}, pause: func(_ context.Context, d time.Duration) { pauses = append(pauses, d) },
 	}
 	err = l.follow(t.Context())

@@ -41,7 +41,8 @@ func (p *program) openShop(w demo.World, addr net.Addr) error {
 	}
 	shop, err := checkout.New(checkout.Config{
 		Merchant: cmp.Or(channel.ReceiptLabel, w.Site.Name), Site: w.Site.Path, Channel: channel.ID,
-		Script: p.base + modal.Path + name, Integrity: integrity, Cards: testCards(), API: service,
+		Script: p.base + modal.Path + name, Integrity: integrity, Cards: testCards(),
+		Clock: service.Clock.Get, Booking: service.Bookings.Get, Transaction: service.Transactions.Get,
 		Secret: func(ctx context.Context) (string, error) {
 			c, err := p.app.Channels.Get(ctx, merchants.SystemAt(w.Site), channel.ID)
 			if err != nil {

@@ -5,12 +5,15 @@
 package document
 
 import (
+	"compress/gzip"
 	"embed"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/image/font/sfnt"
@@ -79,18 +82,48 @@ func (f Fonts) typeface(text string, weight, language string) (glyphs []glyph, m
 
 // embedded opens the fonts that are part of the program.
 func embedded(weight string) (fonts []*sfnt.Font, err error) {
-	for _, name := range []string{"NotoSans", "NotoSansArabic", "NotoSansHebrew", "NotoSansThai"} {
-		content, err := files.ReadFile("fonts/" + name + "-" + weight + ".ttf")
-		if err != nil {
-			return nil, err
-		}
+	contents, err := unpacked[weight]()
+	if err != nil {
+		return nil, err
+	}
+	for _, content := range contents {
 		font, err := sfnt.Parse(content)
 		if err != nil {
-			return nil, fmt.Errorf("the font %s-%s: %w", name, weight, err)
+			return nil, fmt.Errorf("a font of the weight %s: %w", weight, err)
 		}
 		fonts = append(fonts, font)
 	}
 	return fonts, nil
+}
+
+// unpacked gives the fonts of each weight. They lie in the program compressed, half as large, and are unpacked for the first
+// document.
+var unpacked = map[string]func() ([][]byte, error){
+	regular: sync.OnceValues(func() ([][]byte, error) { return unpack(regular) }),
+	bold:    sync.OnceValues(func() ([][]byte, error) { return unpack(bold) }),
+}
+
+func unpack(weight string) (contents [][]byte, err error) {
+	for _, name := range []string{"NotoSans", "NotoSansArabic", "NotoSansHebrew", "NotoSansThai"} {
+		file, err := files.Open("fonts/" + name + "-" + weight + ".ttf.gz")
+		if err != nil {
+			return nil, err
+		}
+		content, err := inflate(file)
+		if err != nil {
+			return nil, fmt.Errorf("the font %s-%s: %w", name, weight, err)
+		}
+		contents = append(contents, content)
+	}
+	return contents, nil
+}
+
+func inflate(file io.Reader) ([]byte, error) {
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
 }
 
 // noFont is the error when no font has a character of our own texts. Nothing is wrong with the request.

@@ -59,8 +59,11 @@ type Config struct {
 	Script    string // address of the modal's script
 	Integrity string // the script's attribute integrity
 	Cards     []Card
-	// API speaks for the merchant. The shop needs it for the site's clock, and for what became of a payment.
-	API *client.Client
+	// These functions of the client speak for the merchant. The shop needs them for the site's clock, and for what became of a
+	// payment. A whole client in a field would keep all its methods in the program.
+	Clock       func(ctx context.Context) (client.Clock, error)
+	Booking     func(ctx context.Context, id int64, options ...client.CallOption) (client.Booking, error)
+	Transaction func(ctx context.Context, id int64, options ...client.CallOption) (client.Transaction, error)
 	// Secret gives the channel's secret, which a merchant has in a setting. It is asked for each order, so that a new one is
 	// used at once.
 	Secret func(ctx context.Context) (string, error)

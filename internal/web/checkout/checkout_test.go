@@ -49,7 +49,7 @@ func newShop(t *testing.T) *checkout.Shop {
 			{Number: "4242424242424242", Scheme: "visa", What: "is approved", Group: "Approved"},
 			{Number: "378282246310005", Scheme: "amex", What: "is approved", Group: "Approved"},
 		},
-		API: api, Secret: func(context.Context) (string, error) { return secret, nil },
+		Clock: api.Clock.Get, Booking: api.Bookings.Get, Transaction: api.Transactions.Get, Secret: func(context.Context) (string, error) { return secret, nil },
 	})
 	if err != nil {
 		t.Fatal(err)

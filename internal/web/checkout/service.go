@@ -9,7 +9,7 @@ import (
 
 // now is the time by the site's clock. A merchant takes the real time: only the clock of a sandbox can be another.
 func (s *Shop) now(ctx context.Context) (time.Time, error) {
-	clock, err := s.API.Clock.Get(ctx)
+	clock, err := s.Clock(ctx)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -32,10 +32,10 @@ func (s *Shop) sign(ctx context.Context, fields client.Fields) (string, error) {
 // find finds the result of a payment as the API's description advises: it reads the booking, and then the last of its
 // transactions.
 func (s *Shop) find(ctx context.Context, booking int64) (Outcome, error) {
-	b, err := s.API.Bookings.Get(ctx, booking)
+	b, err := s.Booking(ctx, booking)
 	if err != nil || len(b.TransactionIDs) == 0 {
 		return Outcome{Booking: b.ID}, err
 	}
-	t, err := s.API.Transactions.Get(ctx, b.TransactionIDs[len(b.TransactionIDs)-1])
+	t, err := s.Transaction(ctx, b.TransactionIDs[len(b.TransactionIDs)-1])
 	return Outcome{Booking: b.ID, Transaction: t.ID, Status: string(t.Status), Content: t.Content}, err
 }
