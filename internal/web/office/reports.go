@@ -112,12 +112,12 @@ func (p *pages) orders(v *shell.Visit) error {
 		},
 		Empty: shell.Empty{
 			Title: "No report goes by mail",
-			Text:  "Below the table of a report is the link \u201cBy mail\u201d. It sends what the table shows to people of the service, each week or month.",
-			Act:   shell.Link{Text: "Open the exposure", Href: v.At("/exposure")},
+			Text:  "The link \u201cBy mail\u201d below the table of any report sends what the table shows to people of the service, each week or month.",
+			Act:   shell.Link{Text: "Send the exposure", Href: reportsAt(v, 0) + "/new?view=%2Fexposure"},
 		},
 	}
 	if v.Site.ID == 0 {
-		t.Empty.Act = shell.Link{Text: "Open the receivables", Href: shell.Path + "/receivables"}
+		t.Empty.Act = shell.Link{Text: "Send the receivables", Href: reportsAt(v, 0) + "/new?view=%2Freceivables"}
 	}
 	for _, o := range list {
 		next := shell.OnDay(o.Due)
@@ -160,8 +160,8 @@ func whens() any {
 	for day := int64(1); day <= 7; day++ {
 		pairs = append(pairs, "week-"+strconv.FormatInt(day, 10), "Each "+standing.Order{Every: standing.Week, On: day}.When()[len("each "):])
 	}
-	for day := int64(1); day <= 28; day++ {
-		pairs = append(pairs, "month-"+strconv.FormatInt(day, 10), "Each month on day "+strconv.FormatInt(day, 10))
+	for day := int64(1); day <= 30; day++ {
+		pairs = append(pairs, "month-"+strconv.FormatInt(day, 10), "Each "+standing.Order{Every: standing.Month, On: day}.When()[len("each "):])
 	}
 	return shell.Options(append(pairs, "month-31", "Each month on its last day")...)
 }

@@ -101,7 +101,10 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 	if a := b.Post(made.To+"/end", nil); a.Status != http.StatusSeeOther {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}
-	b.Must(h.At("/reports"), "No report goes by mail")
+	empty := b.Must(h.At("/reports"), "No report goes by mail", "Send the exposure")
+	if way := h.At(shell.OrderPath + "?view=%2Fexposure"); !strings.Contains(empty.Body, way) {
+		t.Errorf("nothing leads to %s", way)
+	}
 }
 
 // TestEveryReportThatGoesByMailHasAFile on an empty site, too.
@@ -149,5 +152,21 @@ func TestEveryReportThatGoesByMailHasAFile(t *testing.T) {
 	}
 	if a := reading.Post(h.At("/reports/1/pause"), nil); a.Status != http.StatusForbidden {
 		t.Errorf("read_only pauses a report: %d", a.Status)
+	}
+}
+
+// TestTheFormHasEachDayThatAnOrderCanHave: a day that the API or the command line has set is the one that is chosen, so that a form which
+// is sent back changes nothing.
+func TestTheFormHasEachDayThatAnOrderCanHave(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	b := h.As(auth.Finance)
+	in := url.Values{"view": {"/exposure"}, "name": {"Exposure"}, "format": {"csv"}, "recipients": {"finance"}}
+	for i, when := range []string{"week-7", "month-1", "month-28", "month-29", "month-30", "month-31"} {
+		in["when"], in["key"] = []string{when}, []string{"key " + when}
+		made := b.Post(h.At("/reports"), in)
+		if page := b.Must(made.To); !strings.Contains(page.Body, `<option value="`+when+`" selected>`) {
+			t.Errorf("%d: %s is not chosen on %s", i, when, made.To)
+		}
 	}
 }
