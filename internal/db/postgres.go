@@ -98,7 +98,9 @@ var postgresEngine = &engine{
 	},
 	counted:    "SELECT COALESCE(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0)",
 	setCounter: []string{"SELECT setval(pg_get_serial_sequence($1, $2), $3)"},
-	draw:       "SELECT {{at}}, nextval(pg_get_serial_sequence('{{table}}', 'id')) FROM generate_series(1, CAST({{n}} AS BIGINT))",
+	// With OFFSET 0 the name of the sequence is looked for once, and not for each id.
+	draw: "SELECT {{at}}, nextval(s) FROM (SELECT CAST(pg_get_serial_sequence('{{table}}', 'id') AS regclass) AS s OFFSET 0) q, " +
+		"generate_series(1, CAST({{n}} AS BIGINT))",
 	bulk: func(ctx context.Context, conn *sql.Conn, t Table, rows [][]any) error {
 		return conn.Raw(func(driver any) error {
 			_, err := driver.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{t.Name}, t.columns(), pgx.CopyFromRows(rows))
