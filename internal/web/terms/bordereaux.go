@@ -72,7 +72,7 @@ func (p *pages) bordereau(v *shell.Visit) error {
 var bordereauColumns = []shell.Column{
 	{Name: "contract", Title: "Contract", Hidden: true}, {Name: "year", Title: "Year of account", Hidden: true},
 	{Name: "recorded_at", Title: "Recorded"}, {Name: "merchant", Title: "Merchant"}, {Name: "type", Title: "Type"},
-	{Name: "insured", Title: "Sum insured", Figure: true}, {Name: "value", Title: "In the policy's currency", Figure: true, Minor: true},
+	{Name: "insured", Title: "Sum insured", Figure: true}, {Name: "value", Title: "In policy currency", Figure: true, Minor: true},
 	{Name: "expiry", Title: "Expiry"}, {Name: "country", Title: "Country", Hidden: true},
 	{Name: "net", Title: "Net premium", Figure: true, Minor: true}, {Name: "tax", Title: "Tax", Figure: true, Minor: true}, {Name: "gross", Title: "Gross", Figure: true},
 	{Name: "line", Title: "Line", Figure: true, Hidden: true},
