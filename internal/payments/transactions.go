@@ -57,11 +57,14 @@ type paymentsMemory struct {
 	transactions map[db.Key]travel.Transaction // that the write has made or locked
 	absent       map[Reference]bool            // payment references that no transaction has
 	rows, parts  [][]any                       // new ones of both tables, which wait for the end of the write
+	changed      []db.Key                      // transactions whose changes wait for it
 }
 
 var (
 	inPayments = db.NewLocal[paymentsMemory]()
 	waitingNew = db.NewParentDeferral(flushNew, "transactions", "payments")
+	// Behind waitingNew: a payment that an import refunds is mostly one that the same write has made.
+	waitingChanges = db.NewParentDeferral(flushChanges, "transactions", "payments")
 )
 
 const (
@@ -279,7 +282,8 @@ func transactionByReference(tx *db.Tx, siteID, channelID int64, psp, reference s
 	return oneTransaction(tx, nil, `site_id = ? AND channel_id = ? AND psp = ? AND reference = ?`, siteID, channelID, psp, reference)
 }
 
-// saveTransaction stores the fields of a locked transaction that can change: its status, remaining amounts and flags.
+// saveTransaction stores the fields of a locked transaction that can change: its status, remaining amounts and flags. The row is
+// changed later in the same write.
 func saveTransaction(tx *db.Tx, t travel.Transaction) error {
 	t.ModifiedAt = tx.Now
 	key := db.Key{SiteID: t.SiteID, ID: t.ID}
@@ -291,19 +295,31 @@ func saveTransaction(tx *db.Tx, t travel.Transaction) error {
 		recordStatus(tx, t, before.Status)
 	}
 	inPayments.Of(tx).transactions[key] = copied(t)
-	_, err := tx.Exec(`UPDATE transactions SET status = $3, remaining = $4, flags = $5, modified_at = $6
-		WHERE site_id = $1 AND id = $2`,
-		t.SiteID, t.ID, t.Status, t.Remaining, strings.Join(t.Flags, ","), db.Micros(tx.Now))
+	if m := inPayments.Of(tx); !slices.Contains(m.changed, key) {
+		m.changed = append(m.changed, key)
+	}
+	tx.Defer(waitingChanges)
+	return nil
+}
+
+// flushChanges stores what saveTransaction has left to the end of the write.
+func flushChanges(tx *db.Tx) error {
+	m := inPayments.Of(tx)
+	var rows, parts [][]any
+	for _, key := range m.changed {
+		t := m.transactions[key]
+		rows = append(rows, []any{t.SiteID, t.ID, t.Status, t.Remaining, strings.Join(t.Flags, ","), db.Micros(tx.Now)})
+		for _, p := range t.Payments {
+			parts = append(parts, []any{p.SiteID, p.ID, p.Remaining})
+		}
+	}
+	m.changed = nil
+	err := tx.UpdateRows("transactions", "BIGINT, BIGINT, TEXT, BIGINT, TEXT, BIGINT",
+		"status = v.column3, remaining = v.column4, flags = v.column5, modified_at = v.column6", rows)
 	if err != nil {
 		return err
 	}
-	for _, p := range t.Payments {
-		_, err := tx.Exec(`UPDATE payments SET remaining = $3 WHERE site_id = $1 AND id = $2`, p.SiteID, p.ID, p.Remaining)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.UpdateRows("payments", "BIGINT, BIGINT, BIGINT", "remaining = v.column3", parts)
 }
 
 // transactionsPage reads one page of the site's transactions.
