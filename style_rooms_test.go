@@ -93,7 +93,8 @@ var arrows = withRooms(map[string][]string{
 	"internal/sqlitefile":  {},
 	"internal/heard":       {},
 	"internal/beside":      {},
-	"internal/db":          and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/heard", "internal/beside", "internal/sqltext"),
+	"internal/lane":        {"internal/fault"},
+	"internal/db":          and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/heard", "internal/beside", "internal/lane", "internal/sqltext"),
 	"internal/app":         and(words, allRooms()...),
 	"internal/paymentfile": {
 		"internal/money", "internal/fault", "internal/civil", "internal/travel",

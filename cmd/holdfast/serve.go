@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/db"
 	"holdfast/internal/jobs"
+	"holdfast/internal/lane"
 	"holdfast/internal/web"
 	"holdfast/internal/web/certificate"
 	"holdfast/internal/web/checkout"
@@ -81,7 +81,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	if p.shop != nil {
 		pages.Checkout = checkout.Path
 	}
-	p.db.SetLane(db.Lane{Lifetime: reportTimeout})
+	p.db.SetLane(lane.Bounds{Lifetime: reportTimeout})
 	if p.Replica != "" {
 		if err := p.db.ReadReportsFrom(p.Replica, p.ReplicaMaxLag); err != nil {
 			return fmt.Errorf("--replica: %w", err)

@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/lane"
 )
 
 // TestReportsThatScanWaitInALineOfTheirOwn: where as many run as may and the line is full, the next one is told when to come
@@ -20,7 +21,7 @@ func TestReportsThatScanWaitInALineOfTheirOwn(t *testing.T) {
 	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			w := newWorld(t, engine.Database(t), io.Discard)
-			w.core.Store.SetLane(db.Lane{Readers: 1, Waiting: -1})
+			w.core.Store.SetLane(lane.Bounds{Readers: 1, Waiting: -1})
 			k := &talk{world: w, as: "reader", kept: map[string]string{}}
 			status := func(address string) (int, string) {
 				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -74,7 +75,7 @@ func TestReportsThatScanWaitInALineOfTheirOwn(t *testing.T) {
 			if err := w.core.Store.Write(t.Context(), func(tx *db.Tx) error { return core.Changed(tx, 1) }); err != nil {
 				t.Fatal(err)
 			}
-			w.core.Store.SetLane(db.Lane{Each: -1}) // the caller has as many as it may
+			w.core.Store.SetLane(lane.Bounds{Each: -1}) // the caller has as many as it may
 			for _, address := range scan {
 				if got, wait := status(v2 + address); got != http.StatusTooManyRequests || wait != "5" {
 					t.Errorf("%s, one too many of a caller: %d, Retry-After %q", address, got, wait)

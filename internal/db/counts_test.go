@@ -14,6 +14,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
 	"holdfast/internal/fault"
+	"holdfast/internal/lane"
 	"holdfast/internal/travel"
 )
 
@@ -221,7 +222,7 @@ func TestToCountManyRowsIsALongRead(t *testing.T) {
 		s.Insert(t, list[:50]...)
 		page := travel.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id", Count: true}
 		channel := travel.BookingFilter{Channels: []int64{s.Channel}}
-		s.DB.SetLane(db.Lane{Waiting: -1, Each: -1})
+		s.DB.SetLane(lane.Bounds{Waiting: -1, Each: -1})
 		counted := func() (total int64, err error) {
 			err = s.DB.ReadFor(t.Context(), "somebody", func(tx *db.Tx) error {
 				found, err := bookings.Page(tx, s.ID, channel, page)
@@ -237,12 +238,12 @@ func TestToCountManyRowsIsALongRead(t *testing.T) {
 		if _, err := counted(); !fault.Is(err, fault.TooMany) {
 			t.Errorf("of more, where nobody may read long: %v", err)
 		}
-		s.DB.SetLane(db.Lane{})
+		s.DB.SetLane(lane.Bounds{})
 		if total, err := counted(); total != 51 || err != nil {
 			t.Errorf("of more: %d, %v", total, err)
 		}
 		page.Count = false
-		s.DB.SetLane(db.Lane{Waiting: -1, Each: -1})
+		s.DB.SetLane(lane.Bounds{Waiting: -1, Each: -1})
 		if total, err := counted(); total != -1 || err != nil {
 			t.Errorf("without a total: %d, %v", total, err)
 		}

@@ -47,8 +47,8 @@ type DB struct {
 	engine  *engine
 	clock   func() time.Time
 	read    *sql.DB
-	long    *lane     // reads that go through many rows
-	replica *follower // nil without one
+	long    *longReads // reads that go through many rows
+	replica *follower  // nil without one
 	write   *sql.DB
 	queue   *writeQueue       // of writes that share commits: on SQLite all, on PostgreSQL the short ones
 	files   *sqlitefile.Files // SQLite only

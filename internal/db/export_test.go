@@ -46,11 +46,7 @@ func (db *DB) AwaitQueued(calls int) {
 }
 
 // CallersInLane is how many callers have a read in the lane of long reads.
-func (db *DB) CallersInLane() int {
-	db.long.mu.Lock()
-	defer db.long.mu.Unlock()
-	return len(db.long.callers)
-}
+func (db *DB) CallersInLane() int { return db.long.Callers() }
 
 // Writers is how many transactions of several writes are open at once.
 func (db *DB) Writers() int { return db.engine.writers }

@@ -65,7 +65,7 @@ func (db *DB) ReadReportsFrom(url string, most time.Duration) error {
 // Follow has long reports read from a copy. Call it before the first of them.
 func (db *DB) Follow(r Replica) {
 	r.Most = cmp.Or(r.Most, 10*time.Second)
-	r.Copy.SetLane(db.long.Lane)
+	r.Copy.SetLane(db.long.Bounds)
 	db.replica = &follower{Replica: r, of: db}
 }
 

@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
 	"holdfast/internal/fault"
+	"holdfast/internal/lane"
 	"holdfast/internal/travel"
 )
 
@@ -21,7 +22,7 @@ const endless = `WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x FROM c) SE
 func TestLongReadsLeaveRoomForOthers(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
-		store.SetLane(db.Lane{Readers: 2, Waiting: 3, Patience: time.Hour})
+		store.SetLane(lane.Bounds{Readers: 2, Waiting: 3, Patience: time.Hour})
 		const asked = 40
 		running, end, done := make(chan struct{}, asked), make(chan struct{}), make(chan error, asked)
 		for range asked {
@@ -73,7 +74,7 @@ func TestOneCallerDoesNotFillTheLane(t *testing.T) {
 	t.Parallel()
 	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
 	const each = 6
-	store.SetLane(db.Lane{Readers: each + 2})
+	store.SetLane(lane.Bounds{Readers: each + 2})
 	long := func(caller string, then func()) error {
 		return store.ReadFor(t.Context(), caller, func(tx *db.Tx) error {
 			if err := tx.Long(); err != nil {
@@ -125,11 +126,11 @@ func TestALongReadEnds(t *testing.T) {
 				return dbtest.Numbers(tx, query, func(int64) error { return nil })
 			})
 		}
-		store.SetLane(db.Lane{Readers: 1, Lifetime: 10 * time.Millisecond})
+		store.SetLane(lane.Bounds{Readers: 1, Lifetime: 10 * time.Millisecond})
 		if err := run(t.Context(), endless); !fault.Is(err, fault.Unavailable) {
 			t.Errorf("its time is over: %v", err)
 		}
-		store.SetLane(db.Lane{Readers: 1})
+		store.SetLane(lane.Bounds{Readers: 1})
 		ctx, leave := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer leave()
 		if err := run(ctx, endless); err == nil {
@@ -164,7 +165,7 @@ func TestALongReadEnds(t *testing.T) {
 func TestDeepPagesAreLong(t *testing.T) {
 	t.Parallel()
 	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
-	store.SetLane(db.Lane{Readers: 1, Waiting: -1})
+	store.SetLane(lane.Bounds{Readers: 1, Waiting: -1})
 	for _, c := range []struct {
 		page travel.Page
 		long bool
