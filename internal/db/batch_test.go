@@ -153,11 +153,16 @@ func TestWritesAtOnceShareTheirInserts(t *testing.T) {
 			t.Errorf("%d statements insert parents and %d children, want 1 and 1", p, c)
 		}
 		runs := 0
-		errs, _ = atOnce(t, store,
+		errs, ran = atOnce(t, store,
 			func(tx *db.Tx) error { runs++; leave(tx, 0, 1); return nil },
-			func(tx *db.Tx) error { leave(tx, 20, 20); return nil })
+			func(tx *db.Tx) error { leave(tx, 20, 20); return nil },
+			func(tx *db.Tx) error { leave(tx, 21, 21); return nil },
+			func(tx *db.Tx) error { leave(tx, 22, 22); return nil })
 		if err := errors.Join(errs...); err != nil || runs != 1 {
-			t.Errorf("a child of an old parent, and then a new one with its child: %d runs, %v", runs, err)
+			t.Errorf("a child of an old parent, and then new ones with their children: %d runs, %v", runs, err)
+		}
+		if p, c := inserts(ran, "left_parents"), inserts(ran, "left_children"); p != 1 || c != 1 {
+			t.Errorf("%d statements insert parents and %d children after one without a parent, want 1 and 1", p, c)
 		}
 	})
 }

@@ -84,7 +84,7 @@ type Tx struct {
 
 	// What a write needs that shares its transaction with others and nothing stands between them (see batch.join).
 	shared   *sharedRows // of the batch
-	sharedAt int         // the place of the table whose rows the write added last
+	sharedAt int         // the place of the table whose rows the write added last, from 1
 	ending   bool        // its function is done
 	changed  bool        // it has sent a statement that may change something, or one that failed
 

@@ -24,27 +24,31 @@ type sharedTable struct {
 	rows [][]any
 }
 
-// add takes rows of a write. The rows of one write keep the order of their statements, because they may refer to each other.
+// add takes rows of a write. The rows of one write keep the order of their statements, because they may refer to each other. A table
+// that has no rows yet stands right behind the one before it in this write: the writes after it mostly have the same order, though
+// the first one did without the table.
 func (s *sharedRows) add(tx *Tx, to sqltext.Rows, rows [][]any) error {
 	list, last := &s.tables, slices.Contains(declared.last, to.Table)
 	if last {
 		list = &s.last
 	}
 	at := slices.IndexFunc(*list, func(t sharedTable) bool { return t.Rows == to })
-	if !last && at >= 0 && at < tx.sharedAt || s.count+len(rows) > mostShared {
+	if !last && at >= 0 && at < tx.sharedAt-1 || s.count+len(rows) > mostShared {
 		if err := s.write(tx); err != nil {
 			return err
 		}
 		at = -1
 	}
 	if at < 0 {
-		at = len(*list)
-		*list = append(*list, sharedTable{Rows: to})
+		if at = tx.sharedAt; last {
+			at = len(*list)
+		}
+		*list = slices.Insert(*list, at, sharedTable{Rows: to})
 	}
 	(*list)[at].rows = append((*list)[at].rows, rows...)
 	s.count += len(rows)
 	if !last {
-		tx.sharedAt = at
+		tx.sharedAt = at + 1
 	}
 	return nil
 }
