@@ -164,6 +164,21 @@ func TestWritesAtOnceShareTheirInserts(t *testing.T) {
 		if p, c := inserts(ran, "left_parents"), inserts(ran, "left_children"); p != 1 || c != 1 {
 			t.Errorf("%d statements insert parents and %d children after one without a parent, want 1 and 1", p, c)
 		}
+		runs = 0
+		insert := func(table, column string, id int) func(tx *db.Tx) error {
+			return func(tx *db.Tx) error { return tx.InsertRows(table, column, [][]any{{id}}) }
+		}
+		errs, _ = atOnce(t, store,
+			func(tx *db.Tx) error {
+				runs++
+				tx.Defer(db.DeferralOf(insert("left_children", "parent", 1)))
+				tx.Defer(db.DeferralOf(insert("left_parents", "id", 30)))
+				return nil
+			},
+			func(tx *db.Tx) error { leave(tx, 31, 31); return nil })
+		if err := errors.Join(errs...); err != nil || runs != 1 {
+			t.Errorf("a child of an old parent before a new parent, and then one with its child: %d runs, %v", runs, err)
+		}
 	})
 }
 
