@@ -1,5 +1,5 @@
-// Package lane bounds what is long, so that it does not stand in the way of what is short: so many run at once, so many wait, and
-// further ones are refused. It owns nothing. Begin reading at Lane.Enter.
+// Package lane bounds long work, so that short work goes on beside it. A few pieces run at once, some wait, and the rest are refused.
+// It owns nothing. Begin reading at Lane.Enter.
 package lane
 
 import (
