@@ -13,9 +13,9 @@ import (
 	"holdfast/internal/travel"
 )
 
-// mostStatements is how many SQL statements a purchase for a booking may run in its write when it comes alone. The first one reads the
-// clock, the versions of what is remembered, and whether the payment was reported before. It also reads and locks the booking. Nine
-// write, the last of them all events. Payments that come at once share most of them: see TestPaymentsAtOnce of db.
+// mostStatements is how many SQL statements a purchase for a booking may run in its write when it comes alone. The first statement
+// only reads: the clock, what the program may still remember, and whether the payment is known. It also locks the booking and reads
+// it. The other nine write. Payments that come at once share most of them: see TestPaymentsAtOnce of db.
 const mostStatements = 10
 
 // TestAPurchaseRunsFewStatements: what hardly changes is not read again, and what the write has just made is not read at

@@ -132,10 +132,11 @@ func InsertTransaction(tx *db.Tx, t travel.Transaction) (travel.Transaction, err
 	return t, nil
 }
 
-// adding adds the rows of one new transaction. Without ids they are written at once.
+// adding adds the rows of one new transaction. Without drawn ids they are written at once.
 type adding struct {
-	tx            *db.Tx
-	ids, payments []int64 // drawn for the transaction and its payments
+	tx       *db.Tx
+	id       int64   // drawn for the transaction; 0: none is drawn
+	payments []int64 // drawn for its payments
 }
 
 // newRows begins with the rows of a new transaction with so many payments.
@@ -148,22 +149,22 @@ func newRows(tx *db.Tx, payments int) (*adding, error) {
 		return nil, err
 	}
 	tx.Defer(waitingNew)
-	return &adding{tx: tx, ids: ids[0], payments: ids[1]}, nil
+	return &adding{tx: tx, id: ids[0][0], payments: ids[1]}, nil
 }
 
 // transaction adds a row of insertedTransaction.
 func (a *adding) transaction(row []any) (id int64, err error) {
-	if a.ids == nil {
+	if a.id == 0 {
 		return db.InsertNow(a.tx, "transactions", insertedTransaction, row)
 	}
 	m := inPayments.Of(a.tx)
-	m.rows = append(m.rows, slices.Insert(row, 0, any(a.ids[0])))
-	return a.ids[0], nil
+	m.rows = append(m.rows, slices.Insert(row, 0, any(a.id)))
+	return a.id, nil
 }
 
 // payment adds the next row of insertedPayment.
 func (a *adding) payment(row []any) (id int64, err error) {
-	if a.ids == nil {
+	if a.id == 0 {
 		return db.InsertNow(a.tx, "payments", insertedPayment, row)
 	}
 	id, a.payments = a.payments[0], a.payments[1:]
