@@ -91,10 +91,11 @@ var arrows = withRooms(map[string][]string{
 	"internal/sqltext":     {},
 	"internal/sqlitecache": {},
 	"internal/sqlitefile":  {},
+	"internal/sqliteplan":  {},
 	"internal/heard":       {},
 	"internal/beside":      {},
 	"internal/lane":        {"internal/fault"},
-	"internal/db":          and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/heard", "internal/beside", "internal/lane", "internal/sqltext"),
+	"internal/db":          and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/sqliteplan", "internal/heard", "internal/beside", "internal/lane", "internal/sqltext"),
 	"internal/app":         and(words, allRooms()...),
 	"internal/paymentfile": {
 		"internal/money", "internal/fault", "internal/civil", "internal/travel",
@@ -175,7 +176,7 @@ func withRooms(table map[string][]string) map[string][]string {
 }
 
 // writesSQL are the packages in which SQL may stand: the rooms, the ground, and what is no part of the program.
-var writesSQL = and(allRooms(), "internal/sqltext", "internal/dbtest", "internal/pgtest", "bench", "bench/*", "cmd/torture")
+var writesSQL = and(allRooms(), "internal/sqltext", "internal/sqliteplan", "internal/dbtest", "internal/pgtest", "bench", "bench/*", "cmd/torture")
 
 func sqlText(s source) []string {
 	if s.test || matches(s.pkg, writesSQL) {

@@ -358,6 +358,9 @@ func andBookings(w *db.Where, siteID int64, f travel.BookingFilter, today civil.
 	exactly(w, "b.email", f.Email)
 	exactly(w, "b.reference", f.Reference)
 	w.Within("b.created_at", f.Created)
+	if f.Created != (travel.Span{}) || f.DateBefore != nil || f.DateAfter != nil {
+		w.Narrow()
+	}
 	andModified(w, siteID, f.Modified, today)
 	if f.DateBefore != nil {
 		w.And("b.end_day < ?", firstDayNotBefore(*f.DateBefore))

@@ -134,11 +134,16 @@ type engine struct {
 	// server. notCommitted: this error of a COMMIT says for certain that nothing is stored.
 	lost, stuck, notCommitted func(err error) bool
 
+	// tell says for how many rows the database plans, or changes nothing; nil where the database counts them itself.
+	tell func(ctx context.Context, tx *sql.Tx) (changed bool, err error)
+
 	// columns lists table, column, type, place in the primary key (from 1), and whether the database counts it up;
 	// parents lists which table refers to which.
 	columns, parents string
 	// byBytes stands behind a column of text, to order it by its bytes.
 	byBytes string
+	// sorted stands before a column by which rows are sorted after they were found; "" where the database sees best when to.
+	sorted string
 	// unbounded takes away all bounds on how long the statements of a transaction may take.
 	unbounded string
 	// size gives the bytes of the database.

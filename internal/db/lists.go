@@ -27,7 +27,7 @@ func ListOf[T any](
 		return list, err
 	}
 	list.Total, list.Items = total, make([]T, 0, page.Size+1)
-	query := `SELECT ` + columns + " FROM " + source + " WHERE " + w.Text.String() + orderBy(w, page, orders, include) +
+	query := `SELECT ` + columns + " FROM " + source + " WHERE " + w.Text.String() + tx.orderBy(w, page, orders, include) +
 		" LIMIT " + w.Arg(page.Size+1) + " OFFSET " + w.Arg(skip) // one row more, to know whether there is a next page
 	err = tx.Each(query, w.Args, func(row func(dest ...any) error) error {
 		item, err := scan(row)
@@ -95,7 +95,7 @@ func sortsByID(page travel.Page, orders map[string]string) bool {
 // orderBy writes the order of a page: by the attribute that the page names, then by id, so that rows with equal
 // attributes keep their places from page to page. columns maps attributes of the wire to SQL expressions. The
 // attribute "include" stands for the order in which the caller named the ids.
-func orderBy(w *Where, page travel.Page, columns map[string]string, include []int64) string {
+func (tx *Tx) orderBy(w *Where, page travel.Page, columns map[string]string, include []int64) string {
 	direction := " ASC"
 	if page.Descending {
 		direction = " DESC"
@@ -105,6 +105,9 @@ func orderBy(w *Where, page travel.Page, columns map[string]string, include []in
 	case page.OrderBy == "include" && len(include) > 0:
 		column = placeIn(w, include)
 	case column == "", sortsByID(page, columns):
+		if w.narrow {
+			return " ORDER BY " + tx.engine.sorted + "id" + direction
+		}
 		return " ORDER BY id" + direction
 	}
 	return " ORDER BY " + column + direction + ", id" + direction

@@ -103,7 +103,7 @@ func (db *DB) migrateOnce(ctx context.Context, steps []migration) (done bool, er
 		return false, err
 	}
 	if len(ran) == len(steps) {
-		return true, nil
+		return true, db.tell(ctx, sqlTx)
 	}
 	if err := makeStepsTable(ctx, sqlTx); err != nil {
 		return false, db.outward(err)
@@ -112,6 +112,18 @@ func (db *DB) migrateOnce(ctx context.Context, steps []migration) (done bool, er
 		return false, db.outward(err)
 	}
 	return false, db.outward(db.commit(ctx, sqlTx))
+}
+
+// tell says to the database for how many rows it plans, if it wants to be told.
+func (db *DB) tell(ctx context.Context, sqlTx *sql.Tx) error {
+	if db.engine.tell == nil {
+		return nil
+	}
+	changed, err := db.engine.tell(ctx, sqlTx)
+	if err == nil && changed {
+		err = db.commit(ctx, sqlTx)
+	}
+	return db.outward(err)
 }
 
 func makeStepsTable(ctx context.Context, sqlTx *sql.Tx) error {

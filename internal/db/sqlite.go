@@ -15,6 +15,7 @@ import (
 
 	"holdfast/internal/sqlitecache"
 	"holdfast/internal/sqlitefile"
+	"holdfast/internal/sqliteplan"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -49,11 +50,13 @@ var sqliteEngine = &engine{
 	batchTime: 100 * time.Millisecond,
 	// After an error of the disk, the end of the write-ahead log may hold the commit or not: who reads it next decides.
 	notCommitted: func(err error) bool { return sqliteCode(err) != sqlite3.SQLITE_IOERR },
+	tell:         sqliteplan.Tell,
 	// Only {{serial}} gives the type INTEGER.
 	columns: `SELECT m.name, c.name, upper(c.type), c.pk, c.pk = 1 AND upper(c.type) = 'INTEGER'
 		FROM sqlite_master m JOIN pragma_table_info(m.name) c
 		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`,
 	parents:   `SELECT m.name, f."table" FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'`,
+	sorted:    "+",
 	unbounded: "SELECT 1", // it has none
 	size:      `SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()`,
 	scanOnly:  func(table string) []string { return []string{"SELECT COUNT(*) FROM " + table + " NOT INDEXED"} },

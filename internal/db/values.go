@@ -70,6 +70,7 @@ type Where struct {
 	Text       strings.Builder
 	Args       []any
 	conditions int
+	narrow     bool // see Narrow
 
 	// allOf is what the conditions keep, as long as no further one is added (see counts.go).
 	allOf   *SiteTable
@@ -114,6 +115,10 @@ func (w *Where) Fill(text string, values ...any) string {
 	filled.WriteString(text)
 	return filled.String()
 }
+
+// Narrow says that an index finds few rows for one of the conditions. A list then sorts what was found. SQLite would go through all
+// rows of the site in order, because it takes each span of time for a quarter of them.
+func (w *Where) Narrow() { w.narrow = true }
 
 // Within adds the condition that the instant in a column lies in a span.
 func (w *Where) Within(column string, span travel.Span) {

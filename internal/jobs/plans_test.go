@@ -1,0 +1,73 @@
+package jobs_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/dbtest"
+	"holdfast/internal/jobs"
+	"holdfast/internal/travel"
+)
+
+// Steps of a plan that go through all rows of a table, or of one site. An index of what waits is short.
+var (
+	everyRow  = regexp.MustCompile(`^SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?$`)
+	everySite = regexp.MustCompile(`^SEARCH (\w+) (?:EXISTS )?USING (?:COVERING )?INDEX (\w+) \(site_id=\?\)$`)
+	short     = []string{"_pending", "_unplaced", "_due", "_open", "_open_of_site", "_to_end", "_to_complete", "_in_turns", "_done", "_that_expire"}
+)
+
+// growing are the tables that have more rows with each payment.
+var growing = []string{
+	"allocation_events", "allocation_terms", "allocations", "audit_records", "booking_suppliers", "booking_totals", "bookings", "events",
+	"limit_lines", "mails", "payments", "premium_lines", "transactions",
+}
+
+// TestJobsReadNoWholeBook: the jobs run all the time, so what they read must not grow with the book. What goes in the order of an
+// index up to a LIMIT reads no more than that, and MAX(id) is the end of one.
+func TestJobsReadNoWholeBook(t *testing.T) {
+	t.Parallel()
+	w := apptest.NewWorld(t, dbtest.SQLite(t))
+	c := w.Channel(travel.ModeProtectionOnly, "GBP")
+	ran := dbtest.Statements(w.Core.Store, func() {
+		for range 3 {
+			b := w.Booking(c, 1000, "2024-09-14")
+			w.Must(apptest.Linked(travel.Refund, w.Must(apptest.Report(travel.Purchase, b, 1000)), b, 400))
+			for range 3 {
+				jobs.New(w.App, discard()).RunDue(t.Context())
+				w.Advance(time.Minute)
+			}
+			w.Advance(40 * 24 * time.Hour)
+		}
+	})
+	seen := map[string]bool{}
+	for _, s := range ran {
+		query := strings.Join(strings.Fields(s.Query), " ")
+		if seen[query] || strings.HasPrefix(query, "INSERT") {
+			continue
+		}
+		seen[query] = true
+		for _, step := range dbtest.Plan(t, w.Core.Store, s) {
+			found := everyRow.FindStringSubmatch(step)
+			if found == nil {
+				found = everySite.FindStringSubmatch(step)
+			}
+			if found == nil || strings.Contains(query, "LIMIT") || strings.Contains(query, "MAX(id)") {
+				continue
+			}
+			table := found[1]
+			if of := regexp.MustCompile(`(?:FROM|JOIN|UPDATE) (\w+) (?:AS )?` + table + `\b`).FindStringSubmatch(query); of != nil {
+				table = of[1]
+			}
+			if slices.Contains(growing, table) && !slices.ContainsFunc(short, func(end string) bool { return strings.HasSuffix(found[2], end) }) {
+				t.Errorf("%s in %s", step, query)
+			}
+		}
+	}
+	if len(seen) < 50 {
+		t.Errorf("only %d statements ran", len(seen))
+	}
+}
