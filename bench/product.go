@@ -137,6 +137,16 @@ func (h *house) settle(ctx context.Context, say func(format string, args ...any)
 	}
 	defer h.server.end()
 	began := time.Now()
+	err := h.rest(ctx)
+	if err == nil {
+		say("  its jobs rest after %s", time.Since(began).Round(time.Second))
+	}
+	return err
+}
+
+// rest waits until the jobs of the program that serves have nothing to do.
+func (h *house) rest(ctx context.Context) error {
+	began := time.Now()
 	server, data := h.processorTimes()
 	for quiet := 0; quiet < restFor; {
 		if time.Since(began) > restTime {
@@ -151,7 +161,6 @@ func (h *house) settle(ctx context.Context, say func(format string, args ...any)
 		}
 		server, data = server2, data2
 	}
-	say("  its jobs rest after %s", time.Since(began).Round(time.Second))
 	return nil
 }
 

@@ -105,7 +105,11 @@ func (b *bench) serverTurn(ctx context.Context, turn int, run string) ([]figures
 	}
 	defer h.server.end()
 	v := &visitor{h: h, run: run}
-	if err := v.prepare(ctx); err != nil {
+	err := v.prepare(ctx)
+	if err == nil {
+		err = h.rest(ctx) // what follows from the turn before is no part of this one
+	}
+	if err != nil {
 		return nil, err
 	}
 	var list []figures
