@@ -229,20 +229,20 @@ type Reference struct {
 // LookUpReferences finds out for many payment references of a channel at once which of them are free, so that this write
 // need not look for each one.
 func LookUpReferences(tx *db.Tx, siteID, channelID int64, asked []Reference) error {
-	var texts []string
+	w := db.Where{Args: []any{siteID, channelID}}
+	var rows []string
 	for _, r := range asked {
 		if r.Text != "" {
-			texts = append(texts, r.Text)
+			rows = append(rows, w.Values(r.PSP, r.Text))
 		}
 	}
-	if len(texts) == 0 { // an empty filter would find all references
+	if len(rows) == 0 {
 		return nil
 	}
-	var w db.Where
-	w.And("site_id = ? AND channel_id = ?", siteID, channelID)
-	db.In(&w, "reference", texts)
 	taken := map[Reference]bool{}
-	err := tx.Each(`SELECT psp, reference FROM transactions WHERE `+w.Text.String(), w.Args,
+	err := tx.Each(`WITH wanted (psp, reference) AS (VALUES `+strings.Join(rows, ", ")+`)
+		SELECT w.psp, w.reference FROM wanted w WHERE (SELECT t.id FROM transactions t
+			WHERE t.site_id = $1 AND t.channel_id = $2 AND t.psp = w.psp AND t.reference = w.reference) IS NOT NULL`, w.Args,
 		func(scan func(dest ...any) error) error {
 			r := Reference{SiteID: siteID, ChannelID: channelID}
 			err := scan(&r.PSP, &r.Text)
