@@ -35,17 +35,18 @@ func (b *Bookings) TellCompleted(ctx context.Context) (more bool, err error) {
 	return core.EachSite(ctx, b.Core, sitesToComplete, completedAtOnce, tellCompleted)
 }
 
-// sitesToComplete selects the sites with bookings to tell, by the real time.
-const sitesToComplete = `SELECT s.id, s.clock_ahead FROM sites s WHERE EXISTS (SELECT 1 FROM bookings b WHERE b.site_id = s.id
-	AND b.status = 'paid' AND NOT b.completed AND b.end_day < ($1 + s.clock_ahead) / 86400000000) ORDER BY s.id`
+// sitesToComplete selects the sites with bookings to tell, by the real time. The first day is the end of an index.
+const sitesToComplete = `SELECT s.id, s.clock_ahead FROM sites s WHERE (SELECT MIN(b.end_day) FROM bookings b
+	WHERE b.site_id = s.id AND b.status = 'paid' AND NOT b.completed) < ($1 + s.clock_ahead) / 86400000000 ORDER BY s.id`
 
 // tellCompleted records up to limit completed bookings of a site, and returns how many. The row of the booking is the lock,
-// so each completion is told once. A booking that is not paid any more, or gets a later end date, can be completed again.
+// so each completion is told once. Its conditions are looked at again, in a form that no index has: else PostgreSQL
+// may go through all bookings that wait for their completion, to find the few that were chosen. A booking that is not paid any more, or gets a later end date, can be completed again.
 func tellCompleted(tx *db.Tx, siteID int64, limit int) (told int, err error) {
 	today := int64(civil.DayOf(tx.Now))
 	err = tx.Each(`UPDATE bookings SET completed = TRUE
-		WHERE site_id = $1 AND status = 'paid' AND NOT completed AND NOT deleted AND end_day < $2 AND id IN (
-			SELECT b.id FROM bookings b WHERE b.site_id = $1 AND b.status = 'paid' AND NOT b.completed AND NOT b.deleted
+		WHERE CASE WHEN status = 'paid' AND end_day < $2 THEN NOT completed AND NOT deleted ELSE FALSE END AND (site_id, id) IN (
+			SELECT b.site_id, b.id FROM bookings b WHERE b.site_id = $1 AND b.status = 'paid' AND NOT b.completed AND NOT b.deleted
 				AND b.end_day < $2 AND b.channel_id NOT IN (SELECT c.id FROM channels c WHERE c.site_id = $1 AND c.locked)
 			ORDER BY b.end_day, b.id LIMIT $3)
 		RETURNING id, end_day`, []any{siteID, today, limit}, func(scan func(dest ...any) error) error {

@@ -159,7 +159,7 @@ func addBlocks(tx *db.Tx, siteID int64, v protection.View, changes map[protectio
 	return nil
 }
 
-// cellsFor finds the ids of the cells that change, and inserts those that are new.
+// cellsFor finds the ids of the cells that change, and inserts those that are new. Each is looked up by its key, as in readBlocks.
 func cellsFor(
 	tx *db.Tx, siteID int64, v protection.View, changes map[protection.BlockKey]*protection.Block,
 ) (map[protection.Cell]int64, error) {
@@ -175,9 +175,10 @@ func cellsFor(
 			rows[i] = w.Values(c.First, c.Second, c.Currency, c.Standing, c.ValuedIn)
 		}
 		err := cells(tx, `WITH wanted (first, second, money, stands, valued) AS (VALUES `+strings.Join(rows, ", ")+`)
-			SELECT `+cellColumns+` FROM wanted w CROSS JOIN exposure_cells c
-			WHERE c.site_id = $1 AND c.view = $2 AND c.first_key = w.first AND c.second_key = w.second
-				AND c.currency = w.money AND c.standing = w.stands AND c.valued_in = w.valued`, w.Args, known)
+			SELECT COALESCE((SELECT c.id FROM exposure_cells c
+				WHERE c.site_id = $1 AND c.view = $2 AND c.first_key = w.first AND c.second_key = w.second
+					AND c.currency = w.money AND c.standing = w.stands AND c.valued_in = w.valued), 0),
+				w.first, w.second, w.money, w.stands, w.valued FROM wanted w`, w.Args, known)
 		if err != nil {
 			return nil, err
 		}
@@ -203,7 +204,8 @@ func cellsFor(
 	return ids, nil
 }
 
-// readBlocks adds the stored values of some blocks to their changes.
+// readBlocks adds the stored values of some blocks to their changes. Each is looked up by its key, because PostgreSQL would rather
+// read all blocks of the view to join them, while it believes that there are few.
 func readBlocks(
 	tx *db.Tx, siteID int64, v protection.View, places []place, blocks map[place]*protection.Block,
 ) error {
@@ -214,16 +216,16 @@ func readBlocks(
 		rows[i] = "(CAST(" + w.Arg(p.block) + " AS BIGINT), CAST(" + w.Arg(p.cell) + " AS BIGINT))"
 	}
 	return tx.Each(`WITH wanted (block, cell) AS (VALUES `+strings.Join(rows, ", ")+`)
-		SELECT b.block, b.cell, b.days FROM wanted w CROSS JOIN exposure_blocks b
-		WHERE b.site_id = $1 AND b.view = $2 AND b.block = w.block AND b.cell = w.cell`, w.Args,
-		func(scan func(dest ...any) error) error {
-			var p place
-			var days []byte
-			if err := scan(&p.block, &p.cell, &days); err != nil {
-				return err
-			}
-			return protection.EachDay(days, blocks[p].Add)
-		})
+		SELECT w.block, w.cell, (SELECT b.days FROM exposure_blocks b
+			WHERE b.site_id = $1 AND b.view = $2 AND b.block = w.block AND b.cell = w.cell)
+		FROM wanted w`, w.Args, func(scan func(dest ...any) error) error {
+		var p place
+		var days []byte
+		if err := scan(&p.block, &p.cell, &days); err != nil || days == nil {
+			return err
+		}
+		return protection.EachDay(days, blocks[p].Add)
+	})
 }
 
 // saveBlocks stores the new values of blocks.

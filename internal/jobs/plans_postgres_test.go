@@ -1,0 +1,100 @@
+package jobs_test
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/apptest"
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+	"holdfast/internal/jobs"
+	"holdfast/internal/travel"
+)
+
+// byIndex are statements of jobs that look up what they chose by its key, or the first of what waits, each by a part of it and the index.
+var byIndex = map[string]string{
+	"UPDATE bookings SET completed":      "bookings_pkey on bookings",
+	"UPDATE allocations SET ended":       "allocations_pkey on allocations",
+	"MIN(id) FROM events":                "events_unplaced on events",
+	"MIN(e.id) FROM events":              "events_unplaced on events",
+	"MIN(b.end_day) FROM bookings":       "bookings_to_complete on bookings",
+	"MIN(a.ends_after) FROM allocations": "allocations_to_end on allocations",
+}
+
+// TestPostgreSQLLooksUpByKeys: where PostgreSQL has not counted yet, it believes that few rows are of one site or one view, and likes to
+// read them all. These statements must not read more rows where the tables have more.
+func TestPostgreSQLLooksUpByKeys(t *testing.T) {
+	t.Parallel()
+	w := apptest.NewWorld(t, dbtest.Engines[1].Database(t))
+	c := w.Channel(travel.ModeProtectionOnly, "GBP")
+	ran := dbtest.Statements(w.Core.Store, func() {
+		w.Must(apptest.Report(travel.Purchase, w.Booking(c, 1000, "2024-09-14"), 1000))
+		for range 2 {
+			w.Advance(400 * 24 * time.Hour)
+			jobs.New(w.App, discard()).RunDue(t.Context())
+		}
+	})
+	dbtest.Write(t, w.Core.Store, func(tx *db.Tx) error {
+		// A thousand blocks and cells for each that is there. Of the other tables it is told that they are large.
+		for _, statement := range []string{
+			`INSERT INTO exposure_blocks SELECT site_id, view, block, cell + 1000 * n, counted, amount, by_end, by_start, locked, locked_end,
+				locked_start, days FROM exposure_blocks, generate_series(1, 1000) AS n`,
+			`INSERT INTO exposure_cells (site_id, view, first_key, second_key, currency, standing, valued_in)
+				SELECT site_id, view, first_key || '-' || n, second_key, currency, standing, valued_in
+				FROM exposure_cells, generate_series(1, 1000) AS n`,
+			`UPDATE pg_class SET relpages = 1, reltuples = 1000000 WHERE relname IN ('` + strings.Join(growing, "', '") + `')`,
+		} {
+			if _, err := tx.Exec(statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for part, index := range byIndex {
+		if plan := postgresPlan(t, w.Core.Store, "EXPLAIN ", theLastWith(t, ran, part)); !strings.Contains(plan, index) {
+			t.Errorf("%s … goes without %s:\n%s", part, index, plan)
+		}
+	}
+	for _, part := range []string{"exposure_blocks b WHERE", "exposure_cells c WHERE"} {
+		plan := postgresPlan(t, w.Core.Store, "EXPLAIN ANALYZE ", theLastWith(t, ran, part))
+		for _, read := range rowsRead.FindAllStringSubmatch(plan, -1) {
+			if n, err := strconv.Atoi(read[1]); err != nil || n > 50 {
+				t.Errorf("%s rows are read by … %s, %v:\n%s", read[1], part, err, plan)
+			}
+		}
+	}
+}
+
+var rowsRead = regexp.MustCompile(`(?:actual.*rows=|Removed by Filter: )(\d+)`)
+
+// theLastWith finds a statement by a part of it.
+func theLastWith(t *testing.T, ran []dbtest.Statement, part string) (found dbtest.Statement) {
+	t.Helper()
+	for _, s := range ran {
+		if strings.Contains(strings.Join(strings.Fields(s.Query), " "), part) {
+			found = s
+		}
+	}
+	if found.Query == "" {
+		t.Fatalf("no statement has %s", part)
+	}
+	return found
+}
+
+// postgresPlan is what PostgreSQL says to EXPLAIN.
+func postgresPlan(t *testing.T, store *db.DB, explain string, s dbtest.Statement) (plan string) {
+	t.Helper()
+	dbtest.Read(t, store, func(tx *db.Tx) error {
+		plan = ""
+		return tx.Each(explain+s.Query, s.Args, func(scan func(dest ...any) error) error {
+			var step string
+			err := scan(&step)
+			plan += step + "\n"
+			return err
+		})
+	})
+	return plan
+}
