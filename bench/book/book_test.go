@@ -2,6 +2,7 @@ package book_test
 
 import (
 	"testing"
+	"time"
 
 	"holdfast/bench/book"
 	"holdfast/internal/apptest"
@@ -24,6 +25,15 @@ func TestABookIsSound(t *testing.T) {
 		if err := book.Fold(t.Context(), h.App); err != nil {
 			t.Fatal(err)
 		}
+		// The job of limits takes what has been visible for some seconds. The first use is of the day of the book.
+		for range 2 {
+			for more := true; more; {
+				if more, err = h.Limits.Recompute(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			h.Now.Move(10 * time.Second)
+		}
 		report, err := h.Verify.Run(t.Context(), auth.System(0), verify.Query{Limit: 5})
 		if err != nil {
 			t.Fatal(err)
@@ -31,11 +41,9 @@ func TestABookIsSound(t *testing.T) {
 		for _, f := range report.Findings {
 			t.Errorf("%s: %s %d: %s is %s, should be %s", f.Check, f.Table, f.ID, f.Field, f.Stored, f.Should)
 		}
-		var payments int64
+		rows := map[string]int64{}
 		for _, l := range report.Lines {
-			if l.Check == "premium lines" {
-				payments += l.Rows
-			}
+			rows[l.Check] += l.Rows
 		}
 		currency, total, country, words := b.Currency(0), int64(100), "FR", "ada@example.org"
 		end := civil.DayOf(h.Now.Read()) + 90
@@ -47,6 +55,6 @@ func TestABookIsSound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		apptest.Same(t, "told, checked, next", []any{told, payments > 80, made.ID}, []any{45, true, 46})
+		apptest.Same(t, "told, checked, next", []any{told, rows["premium lines"] > 80, rows["limit uses"] > 0, made.ID}, []any{45, true, true, 46})
 	})
 }

@@ -50,6 +50,9 @@ var statements = []string{
 	SELECT site, paid_day, channel, currency, scheme, country, '' || supplier,
 		CASE WHEN i % 20 <> 0 THEN 'covered' ELSE 'uncovered' END, 'GBP', end_day - 7, end_day, end_day + 120, parts,
 		parts * amount, parts * value, 0, paid FROM book`,
+	// The job of limits goes on from here: what is over counts for no limit.
+	`INSERT INTO limit_changes (site_id, kind, transaction_id, allocation_id, recorded_at)
+	SELECT site, 'payment', i, 0, (from_day + days) * 86400000000 FROM book WHERE end_day + 120 >= from_day + days`,
 }
 
 // numberedBook makes the bookings of a book from their numbers. The parameters: $1 the site, $2 and $3 the first and last number,
