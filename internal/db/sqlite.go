@@ -83,13 +83,13 @@ func sqliteCode(err error) int {
 	return 0
 }
 
-// The page caches of a connection, in KiB. The system keeps the file in memory, too, so a page that a reader lacks costs a copy; the
-// upper pages of all indexes, which every read goes through, have room in 8 MiB. A long read goes through pages once. A writer
-// reads and changes pages all over the file.
+// The page caches of a connection, in KiB. The system keeps the file in memory, too, so a page that a connection lacks costs a copy. The
+// upper pages of all indexes, which everything goes through, have room in 2 MiB, and whenever somebody writes a reader begins anew. A
+// writer also holds what a transaction has changed, and makes most of its pages itself: larger ones took no time less.
 const (
-	readerCache = 8 << 10
+	readerCache = 2 << 10
 	longCache   = 2 << 10
-	writerCache = 32 << 10
+	writerCache = 8 << 10
 )
 
 // logPages is how many pages the write-ahead log has (4 KiB each) until what is in it goes into the file. A page that many writes
