@@ -112,15 +112,13 @@ func bookingOn(b travel.Booking, today civil.Day) bookingShape {
 		Country: b.Country, Countries: b.Country, Channels: b.ChannelID, Language: b.Language, AuthorID: b.AuthorID,
 		AuthorName: b.AuthorName, Created: civil.FormatInstant(b.CreatedAt), Modified: civil.FormatInstant(b.ModifiedOn(today)),
 		OtherProtection: b.OtherProtection(),
-		// An empty list is [], not null.
-		TransactionIDs: append([]int64{}, b.TransactionIDs...),
-		Suppliers:      append([]int64{}, b.Suppliers...),
+		TransactionIDs:  neverNull(b.TransactionIDs), Suppliers: neverNull(b.Suppliers),
 	}
 	if b.Start != civil.NoDay {
 		shape.DateStart = b.Start.String()
 	}
-	if b.Pax > 0 {
-		shape.Pax = &b.Pax
+	if pax := b.Pax; pax > 0 { // a pointer into the booking would keep all of it
+		shape.Pax = &pax
 	}
 	return shape
 }

@@ -46,18 +46,21 @@ func (f *fields) numbers(name string, list []int64) {
 
 // appendText writes a JSON string. Texts in which something has to be escaped are rare; encode knows how.
 func appendText(b []byte, text string) []byte {
-	plain, ascii := true, true
+	ascii := true
 	for i := range len(text) {
 		c := text[i]
-		plain = plain && c >= ' ' && c != '"' && c != '\\'
+		if c < ' ' || c == '"' || c == '\\' {
+			return appendEscaped(b, text)
+		}
 		ascii = ascii && c < utf8.RuneSelf
 	}
-	if !ascii {
-		plain = plain && utf8.ValidString(text) && !strings.Contains(text, "\u2028") && !strings.Contains(text, "\u2029")
+	if !ascii && (!utf8.ValidString(text) || strings.Contains(text, "\u2028") || strings.Contains(text, "\u2029")) {
+		return appendEscaped(b, text)
 	}
-	if plain {
-		return append(append(append(b, '"'), text...), '"')
-	}
+	return append(append(append(b, '"'), text...), '"')
+}
+
+func appendEscaped(b []byte, text string) []byte {
 	var escaped bytes.Buffer
 	_ = encode(&escaped, text) // a string can always be written
 	return append(b, bytes.TrimSuffix(escaped.Bytes(), []byte("\n"))...)

@@ -23,7 +23,7 @@ func TestABookingIsWrittenAsJSONDoesIt(t *testing.T) {
 		if shape.Suppliers == nil {
 			shape.Suppliers = []int64{}
 		}
-		shape.Links = links{Self: []link{{texts.Draw(t, "self")}}, Collection: []link{{texts.Draw(t, "collection")}}}
+		shape.Links = links{Self: [1]link{{texts.Draw(t, "self")}}, Collection: [1]link{{texts.Draw(t, "collection")}}}
 		return shape
 	})
 	rapid.Check(t, func(t *rapid.T) {
@@ -45,7 +45,7 @@ func BenchmarkBookings(b *testing.B) {
 		ID: 1234, TrustID: "1-1234", UUID: "000004d2-7b2c-4a1d-9e3f-0000000004d2", Title: "1-1234 | Silva | maria@example.com",
 		Content: "Seven nights at the sea", Firstname: "Maria", Surname: "Silva", Email: "maria@example.com", Pax: &pax,
 		Date: "2026-12-12", Created: "2026-05-01 00:00:00", Modified: "2026-05-01 00:00:00",
-		Links: links{Self: []link{{"https://api.example/acme/rest/svc/v2/bookings/1234"}}, Collection: []link{{"https://api.example"}}},
+		Links: links{Self: [1]link{{"https://api.example/acme/rest/svc/v2/bookings/1234"}}, Collection: [1]link{{"https://api.example"}}},
 	}
 	b.ReportAllocs()
 	var text []byte

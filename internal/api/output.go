@@ -215,8 +215,8 @@ func (s *server) linkTo(u *url.URL, page travel.Page, step int, rel string) stri
 
 // links are the addresses of a thing and of its collection.
 type links struct {
-	Self       []link `json:"self"`
-	Collection []link `json:"collection"`
+	Self       [1]link `json:"self"`
+	Collection [1]link `json:"collection"`
 }
 
 type link struct {
@@ -226,31 +226,23 @@ type link struct {
 // write appends the links as JSON.
 func (l links) write(to []byte) []byte {
 	f := fields{append(to, '{')}
-	f.links("self", l.Self)
-	f.links("collection", l.Collection)
+	f.link("self", l.Self[0])
+	f.link("collection", l.Collection[0])
 	return append(f.text, '}')
 }
 
-func (f *fields) links(name string, list []link) {
+// link writes a field with a list of one link.
+func (f *fields) link(name string, l link) {
 	f.name(name)
-	f.text = append(f.text, '[')
-	for i, l := range list {
-		if i > 0 {
-			f.text = append(f.text, ',')
-		}
-		one := fields{append(f.text, '{')}
-		one.string("href", l.HREF)
-		f.text = append(one.text, '}')
-	}
-	f.text = append(f.text, ']')
+	f.text = append(f.text, `[{"href":`...)
+	f.text = append(appendText(f.text, l.HREF), "}]"...)
 }
 
 // linksAt gives the links of things in a collection of the site with a path, by their ids.
 func (s *server) linksAt(site, collection string) func(id int64) links {
 	all := fmt.Sprintf("%s/%s/%s/%s/v2/%s", s.cfg.BaseURL, site, s.cfg.RESTRoot, s.cfg.Namespace, collection)
-	of := []link{{all}}
 	return func(id int64) links {
-		return links{Self: []link{{all + "/" + strconv.FormatInt(id, 10)}}, Collection: of}
+		return links{Self: [1]link{{all + "/" + strconv.FormatInt(id, 10)}}, Collection: [1]link{{all}}}
 	}
 }
 
@@ -269,6 +261,14 @@ func maybeISO(t time.Time) *string {
 	}
 	text := t.UTC().Format(isoMicros)
 	return &text
+}
+
+// neverNull turns a list that is nil into an empty one, which is [] in JSON.
+func neverNull[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }
 
 // orNull turns a zero value into null.

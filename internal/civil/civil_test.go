@@ -29,6 +29,23 @@ func TestEndIsTheLastInstantOfTheDay(t *testing.T) {
 	}
 }
 
+// TestDaysAndInstantsAreWrittenAsTheirLayoutsSay: in every year, those before 0 and after 9999 too, and in every zone.
+func TestDaysAndInstantsAreWrittenAsTheirLayoutsSay(t *testing.T) {
+	auckland := time.FixedZone("NZDT", 13*60*60)
+	for _, year := range []int{-12000, -1, 0, 7, 999, 1969, 1970, 2024, 9999, 10000, 123456} {
+		for _, at := range []time.Time{
+			time.Date(year, 2, 29, 23, 59, 59, 999_999_999, time.UTC), time.Date(year, 1, 1, 5, 0, 0, 1000, auckland),
+		} {
+			if got, want := civil.FormatInstant(at), at.UTC().Format(civil.InstantLayout); got != want {
+				t.Errorf("%v is written as %q, not %q", at, got, want)
+			}
+			if got, want := civil.DayOf(at).String(), at.UTC().Format(civil.DayLayout); got != want {
+				t.Errorf("the day of %v is written as %q, not %q", at, got, want)
+			}
+		}
+	}
+}
+
 func FuzzParseDay(f *testing.F) {
 	for _, s := range []string{"2024-02-29", "2023-02-29", "2024-1-1", "", "9999-12-31", "1969-12-31", "2024-01-01 "} {
 		f.Add(s)
