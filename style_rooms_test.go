@@ -95,8 +95,9 @@ var arrows = withRooms(map[string][]string{
 	"internal/heard":       {},
 	"internal/beside":      {},
 	"internal/lane":        {"internal/fault"},
-	"internal/db":          and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/sqliteplan", "internal/heard", "internal/beside", "internal/lane", "internal/sqltext"),
-	"internal/app":         and(words, allRooms()...),
+	"internal/db": and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/sqliteplan", "internal/heard", "internal/beside", "internal/lane",
+		"internal/sqltext", "internal/packed"),
+	"internal/app": and(words, allRooms()...),
 	"internal/paymentfile": {
 		"internal/money", "internal/fault", "internal/civil", "internal/travel",
 	},

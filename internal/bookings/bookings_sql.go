@@ -22,20 +22,23 @@ import (
 
 // BookingColumns is the packed row that ScanBooking reads. A subquery reads its channel. With a join, the
 // engine might begin at the channels and sort all their bookings to find the first page.
-var BookingColumns = packedBooking()
+var (
+	BookingColumns = wideBooking.One
+	wideBooking    = packed.WideOf(func(pack packed.Pack) string { return packedBooking(pack) })
+)
 
 // lockedColumns is the packed row that readLocked reads. A RETURNING clause allows no other name for the table.
 var (
-	lockedColumns   = packedBooking("b.outstanding")
+	lockedColumns   = packedBooking(packed.Columns, "b.outstanding")
 	returnedColumns = strings.ReplaceAll(lockedColumns, "b.", "bookings.")
 )
 
 // packedBooking packs the columns of a booking, and more texts behind them.
-func packedBooking(more ...string) string {
-	return packed.Columns(`b.site_id, b.id, b.channel_id, b.author_id, COALESCE(b.start_day, -2147483648), b.end_day, b.pax,
+func packedBooking(pack packed.Pack, more ...string) string {
+	return pack(`b.site_id, b.id, b.channel_id, b.author_id, COALESCE(b.start_day, -2147483648), b.end_day, b.pax,
 		b.total, b.modal_draft, b.net, b.held, b.open_authorised, b.locked_payments, b.payments, b.total_changed, b.version,
 		b.created_at, b.modified_at,
-		(SELECT `+packed.Columns("c.locked", "c.other_protection")+` FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`,
+		(SELECT `+pack("c.locked", "c.other_protection")+` FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`,
 		slices.Concat([]string{"b.uuid", "b.author", "b.author_name", "b.content", "b.firstname", "b.surname", "b.email",
 			"b.reference", "b.currencies", "b.country", "b.language", "b.suppliers", "b.other_protection",
 			"COALESCE(b.import_key, '')"}, more)...)
@@ -278,7 +281,8 @@ func Page(tx *db.Tx, siteID int64, filter travel.BookingFilter, page travel.Page
 	w := &db.Where{}
 	w.AndAllOf(db.SiteTable{Table: "bookings", SiteID: siteID, Hidden: "deleted", Final: core.FinalOf(tx, siteID)})
 	andBookings(w, siteID, filter, civil.DayOf(tx.Now))
-	return db.ListOf(tx, "bookings b", BookingColumns, w, page, bookingSortKeys(civil.DayOf(tx.Now)), filter.Include, ScanBooking)
+	return db.PackedListOf(tx, "bookings b", wideBooking, w, page, bookingSortKeys(civil.DayOf(tx.Now)), filter.Include,
+		func(row *packed.Row) (travel.Booking, error) { return readBooking(row) })
 }
 
 // exactly adds a condition unless the text is empty.

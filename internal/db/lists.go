@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"holdfast/internal/packed"
 	"holdfast/internal/travel"
 
 	"modernc.org/sqlite"
@@ -20,22 +21,69 @@ func init() {
 func ListOf[T any](
 	tx *Tx, source, columns string, w *Where, page travel.Page, orders map[string]string, include []int64,
 	scan func(scan func(dest ...any) error) (T, error),
+) (travel.List[T], error) {
+	return pageOf(tx, source, w, page, orders, include, func(from string) ([]T, error) {
+		return rowsOf(tx, `SELECT `+columns+from, w.Args, scan)
+	})
+}
+
+// PackedListOf is ListOf for wide rows. The whole page comes as one text.
+func PackedListOf[T any](
+	tx *Tx, source string, columns packed.Wide, w *Where, page travel.Page, orders map[string]string, include []int64,
+	read func(row *packed.Row) (T, error),
+) (travel.List[T], error) {
+	return pageOf(tx, source, w, page, orders, include, func(from string) ([]T, error) {
+		var n int
+		var text string
+		if err := tx.Row(columns.Page(from), w.Args, &n, &text); err != nil {
+			return nil, err
+		}
+		if list, err := packed.ReadPage(n, text, read); err == nil {
+			return list, nil
+		}
+		return rowsOf(tx, `SELECT `+columns.One+from, w.Args, func(scan func(dest ...any) error) (item T, err error) {
+			var row packed.Row
+			if err := scan(&row); err != nil {
+				return item, err
+			}
+			return read(&row)
+		})
+	})
+}
+
+// rowsOf reads the rows of a query one by one.
+func rowsOf[T any](tx *Tx, query string, args []any, scan func(scan func(dest ...any) error) (T, error)) ([]T, error) {
+	list := []T{}
+	err := tx.Each(query, args, func(row func(dest ...any) error) error {
+		item, err := scan(row)
+		list = append(list, item)
+		return err
+	})
+	return list, err
+}
+
+// pageOf is ListOf. read reads the rows of the page; from is their query without its columns.
+func pageOf[T any](
+	tx *Tx, source string, w *Where, page travel.Page, orders map[string]string, include []int64,
+	read func(from string) ([]T, error),
 ) (list travel.List[T], err error) {
 	condition, given := " FROM "+source+" WHERE "+w.Text.String(), w.Args
-	total, skip, err := tx.countAndSeek(condition, w, page, orders)
+	total, skip, err := tx.countAndSeek(w, page, orders)
 	if err != nil {
 		return list, err
 	}
-	list.Total, list.Items = total, make([]T, 0, page.Size+1)
-	query := `SELECT ` + columns + " FROM " + source + " WHERE " + w.Text.String() + tx.orderBy(w, page, orders, include) +
-		" LIMIT " + w.Arg(page.Size+1) + " OFFSET " + w.Arg(skip) // one row more, to know whether there is a next page
-	err = tx.Each(query, w.Args, func(row func(dest ...any) error) error {
-		item, err := scan(row)
-		list.Items = append(list.Items, item)
-		return err
-	})
+	list.Items, err = read(" FROM " + source + " WHERE " + w.Text.String() + tx.orderBy(w, page, orders, include) +
+		" LIMIT " + w.Arg(page.Size+1) + " OFFSET " + w.Arg(skip)) // one row more, to know whether there is a next page
 	if err != nil {
 		return travel.List[T]{}, err
+	}
+	list.Total = total
+	if n := len(list.Items); page.Count && total < 0 {
+		if n <= page.Size && (n > 0 || skip == 0) { // the list ends with this page
+			list.Total = skip + int64(n)
+		} else if list.Total, err = tx.countSome(condition, given); err != nil {
+			return travel.List[T]{}, err
+		}
 	}
 	if len(list.Items) > page.Size {
 		list.Items, list.More = list.Items[:page.Size], true
@@ -47,40 +95,35 @@ func ListOf[T any](
 	return list, err
 }
 
-// countAndSeek counts the rows of a list, if its page asks for that; else the total is -1. It returns how many rows the
+// countAndSeek counts the rows of a list of all, if its page asks for that; else the total is -1. It returns how many rows the
 // query of the page passes over. Where a list of all rows goes by their ids, it adds the condition that the page begins behind a mark.
-func (tx *Tx) countAndSeek(
-	condition string, w *Where, page travel.Page, orders map[string]string,
-) (total, skip int64, err error) {
+func (tx *Tx) countAndSeek(w *Where, page travel.Page, orders map[string]string) (total, skip int64, err error) {
 	total, skip = -1, int64(page.Skip())
 	all := w.allOf != nil && w.conditions == w.allOfAt
 	byID := all && sortsByID(page, orders)
 	if err := tx.Deep(page); err != nil && !byID {
 		return 0, 0, err
 	}
-	switch {
-	case all && (page.Count || byID && skip > 0):
-		seen, err := w.allOf.look(tx)
-		if err == nil && byID {
-			skip, err = seen.seek(w, page)
-		}
-		if page.Count {
-			total = seen.all
-		}
-		return total, skip, err
-	case page.Count:
-		total, err = tx.countSome(condition, w)
+	if !all || !page.Count && (!byID || skip == 0) {
+		return total, skip, nil
+	}
+	seen, err := w.allOf.look(tx)
+	if err == nil && byID {
+		skip, err = seen.seek(w, page)
+	}
+	if page.Count {
+		total = seen.all
 	}
 	return total, skip, err
 }
 
 // countSome counts the rows of a filter. To count many is a long read: a quick one stops at some 10,000.
-func (tx *Tx) countSome(condition string, w *Where) (total int64, err error) {
+func (tx *Tx) countSome(condition string, args []any) (total int64, err error) {
 	most := tx.marks.step * quickMarks
 	if tx.Long() != nil { // it is a quick one
 		condition = ` FROM (SELECT 1` + condition + ` LIMIT ` + strconv.FormatInt(most+1, 10) + `) AS found`
 	}
-	if err = tx.Row(`SELECT COUNT(*)`+condition, w.Args, &total); err == nil && total > most {
+	if err = tx.Row(`SELECT COUNT(*)`+condition, args, &total); err == nil && total > most {
 		err = tx.Long()
 	}
 	return total, err

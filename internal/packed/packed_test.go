@@ -95,3 +95,53 @@ func TestRowsThatAreJoinedAreReadOneByOne(t *testing.T) {
 		t.Errorf("a broken list is read as %v", list)
 	}
 }
+
+// pageRow is a row of the pages below.
+type pageRow struct {
+	n    int64
+	text string
+	last bool
+}
+
+var widePage = packed.WideOf(func(pack packed.Pack) string { return pack("v.n, (SELECT "+pack("", "v.t")+")", "'x'") })
+
+// readPage reads texts as a page, the last one first.
+func readPage(t *testing.T, base *db.DB, texts ...string) (list []pageRow, err error) {
+	t.Helper()
+	var w db.Where
+	from := " FROM (SELECT 0 AS n, '' AS t"
+	for i, text := range texts {
+		from += w.Fill(" UNION ALL SELECT CAST(? AS BIGINT), CAST(? AS TEXT)", int64(i+1), text)
+	}
+	var n int
+	var page string
+	dbtest.Read(t, base, func(tx *db.Tx) error {
+		return tx.Row(widePage.Page(from+") v WHERE v.n > 0 ORDER BY v.n DESC LIMIT 100"), w.Args, &n, &page)
+	})
+	return packed.ReadPage(n, page, func(row *packed.Row) (pageRow, error) {
+		r := pageRow{n: row.Int(), text: row.Text(), last: row.Text() == "x"}
+		return r, row.Err()
+	})
+}
+
+// TestAPageIsReadFromOneText: its rows keep their order and hold any text. A text with the signs that end columns and rows is
+// never read as something else, also where it looks like another row.
+func TestAPageIsReadFromOneText(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBoth(t, func(t *testing.T, url string) {
+		base := dbtest.Open(t, url, dbtest.AtStart)
+		list, err := readPage(t, base, "a,b\n", "", "3,abc", "Zoë, 東京 🏝")
+		want := []pageRow{{4, "Zoë, 東京 🏝", true}, {3, "3,abc", true}, {2, "", true}, {1, "a,b\n", true}}
+		if err != nil || !slices.Equal(list, want) {
+			t.Errorf("read %v, not %v: %v", list, want, err)
+		}
+		if list, err := readPage(t, base); err != nil || len(list) != 0 {
+			t.Errorf("a page without rows is read as %v: %v", list, err)
+		}
+		for _, text := range []string{"\x1f", "a\x1e", "a\x1fx\x1e7\x1fb", "\x1e\x1f", "\x1fx"} {
+			if list, err := readPage(t, base, "before", text, "behind"); err == nil {
+				t.Errorf("%q is read as %v", text, list)
+			}
+		}
+	})
+}

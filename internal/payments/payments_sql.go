@@ -1,7 +1,9 @@
 package payments
 
 import (
+	"cmp"
 	"database/sql"
+	"slices"
 	"time"
 
 	"holdfast/internal/civil"
@@ -14,16 +16,24 @@ import (
 )
 
 // paymentColumns is the packed row of a payment that scanPayment reads, with some columns of its booking.
-var paymentColumns = packed.Columns(`p.site_id, p.id, p.transaction_id, p.channel_id, p.booking_id, p.total, p.remaining,
-	COALESCE(p.linked_id, 0), p.created_at, (SELECT `+packed.Columns("", "b.reference", "b.country", "b.language")+`
+var paymentColumns = widePayment.One
+
+var widePayment = packed.WideOf(func(pack packed.Pack) string {
+	return pack(`p.site_id, p.id, p.transaction_id, p.channel_id, p.booking_id, p.total, p.remaining,
+	COALESCE(p.linked_id, 0), p.created_at, (SELECT `+pack("", "b.reference", "b.country", "b.language")+`
 		FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id)`, "p.currencies")
+})
 
 func scanPayment(scan func(dest ...any) error) (travel.Payment, error) {
 	var row packed.Row
 	if err := scan(&row); err != nil {
 		return travel.Payment{}, err
 	}
-	p := paymentIn(&row)
+	return readPayment(&row)
+}
+
+func readPayment(row *packed.Row) (travel.Payment, error) {
+	p := paymentIn(row)
 	return p, row.Err()
 }
 
@@ -98,28 +108,43 @@ func paymentsPage(tx *db.Tx, siteID int64, f travel.PaymentFilter, page travel.P
 	db.In(&w, "transaction_id", f.Transactions)
 	db.In(&w, "booking_id", f.Bookings)
 	db.In(&w, "channel_id", f.Channels)
-	return db.ListOf(tx, "payments p", paymentColumns, &w, page,
-		map[string]string{"date": "created_at", "created": "created_at", "total": "total"}, f.Include, scanPayment)
+	return db.PackedListOf(tx, "payments p", widePayment, &w, page,
+		map[string]string{"date": "created_at", "created": "created_at", "total": "total"}, f.Include, readPayment)
 }
 
 // TransactionsOfBookings reads the ids of all transactions of bookings, in order, failed ones included. The map has the ids
 // of the bookings as keys, and may have those of others.
 func TransactionsOfBookings(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error) {
-	found := map[int64][]int64{}
 	if len(bookings) == 0 {
-		return found, nil
+		return nil, nil
 	}
 	var w db.Where
 	w.And("site_id = ?", siteID)
 	db.Around(&w, "booking_id", bookings)
-	err := tx.Each(`SELECT DISTINCT booking_id, transaction_id FROM payments WHERE `+w.Text.String()+`
-		ORDER BY booking_id, transaction_id`, w.Args, func(scan func(dest ...any) error) error {
-		var booking, transaction int64
-		err := scan(&booking, &transaction)
-		found[booking] = append(found[booking], transaction)
-		return err
+	var rows packed.Rows
+	err := tx.Row(`SELECT `+packed.Together(packed.Columns("booking_id, transaction_id"))+` FROM payments WHERE `+w.Text.String(),
+		w.Args, &rows)
+	if err != nil {
+		return nil, err
+	}
+	type pair struct{ booking, transaction int64 }
+	pairs := make([]pair, 0, len(bookings)) // as many as most pages have
+	for rows.Next() {
+		pairs = append(pairs, pair{rows.Int(), rows.Int()})
+	}
+	slices.SortFunc(pairs, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(a.booking, b.booking), cmp.Compare(a.transaction, b.transaction))
 	})
-	return found, err
+	pairs = slices.Compact(pairs) // a transaction can have two payments for a booking
+	found, ids, first := make(map[int64][]int64, len(bookings)), make([]int64, len(pairs)), 0
+	for i, p := range pairs {
+		if p.booking != pairs[first].booking {
+			first = i
+		}
+		ids[i] = p.transaction
+		found[p.booking] = ids[first : i+1 : i+1]
+	}
+	return found, rows.Err()
 }
 
 // TransactionsOfBooking asks for the ids of all transactions of one booking, together with the statement that reads it.

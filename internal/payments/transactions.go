@@ -16,19 +16,30 @@ import (
 )
 
 // transactionColumns is the packed row of a transaction that scanTransaction reads.
-var transactionColumns = packed.Columns(`site_id, id, channel_id, author_id, total, remaining, base_total, attempt_3ds,
-	COALESCE(linked_id, 0), simulated, effective_at, created_at, modified_at, (SELECT `+packed.Columns("", "c.secret")+`
+var transactionColumns = wideTransaction.One
+
+var wideTransaction = packed.WideOf(packedTransaction)
+
+func packedTransaction(pack packed.Pack) string {
+	return pack(`site_id, id, channel_id, author_id, total, remaining, base_total, attempt_3ds,
+	COALESCE(linked_id, 0), simulated, effective_at, created_at, modified_at, (SELECT `+pack("", "c.secret")+`
 		FROM channels c WHERE c.site_id = transactions.site_id AND c.id = transactions.channel_id)`,
-	"uuid", "author", "author_name", "type", "status", "currencies", "base_currency", "forex_rate", "flags", "psp", "method",
-	"payee_name", "payee_surname", "payee_email", "country", "COALESCE(reference, '')", "token", "ip_address", "bin_number",
-	"last_four", "card_type", "auth_code", "acquirer_reference", "redirect_url", "content", "content_hash",
-	"COALESCE(import_key, '')")
+		"uuid", "author", "author_name", "type", "status", "currencies", "base_currency", "forex_rate", "flags", "psp", "method",
+		"payee_name", "payee_surname", "payee_email", "country", "COALESCE(reference, '')", "token", "ip_address", "bin_number",
+		"last_four", "card_type", "auth_code", "acquirer_reference", "redirect_url", "content", "content_hash",
+		"COALESCE(import_key, '')")
+}
 
 func scanTransaction(scan func(dest ...any) error) (travel.Transaction, error) {
 	var row packed.Row
 	if err := scan(&row); err != nil {
 		return travel.Transaction{}, err
 	}
+	return readTransaction(&row)
+}
+
+// readTransaction reads a row of packedTransaction.
+func readTransaction(row *packed.Row) (travel.Transaction, error) {
 	t := travel.Transaction{
 		SiteID: row.Int(), ID: row.Int(), ChannelID: row.Int(), AuthorID: row.Int(), Total: row.Int(), Remaining: row.Int(),
 		BaseTotal: row.Int(), Attempt3DS: row.Flag(), LinkedID: row.Int(), Simulated: row.Flag(), EffectiveAt: row.Instant(),
@@ -330,9 +341,9 @@ func transactionsPage(
 	var w db.Where
 	w.AndAllOf(db.SiteTable{Table: "transactions", SiteID: siteID, Final: core.FinalOf(tx, siteID)})
 	andTransactions(&w, siteID, f)
-	list, err := db.ListOf(tx, "transactions", transactionColumns, &w, page, map[string]string{
+	list, err := db.PackedListOf(tx, "transactions", wideTransaction, &w, page, map[string]string{
 		"date": "created_at", "created": "created_at", "modified": "modified_at", "total": "total",
-	}, f.Include, scanTransaction)
+	}, f.Include, readTransaction)
 	if err != nil {
 		return list, err
 	}
