@@ -90,6 +90,7 @@ var arrows = withRooms(map[string][]string{
 	"internal/digest":      {},
 	"internal/sqltext":     {},
 	"internal/sqlitecache": {},
+	"internal/footprint":   {},
 	"internal/sqlitefile":  {},
 	"internal/sqliteplan":  {},
 	"internal/heard":       {},
