@@ -318,7 +318,7 @@ var errOneStatement = errors.New("a read of one statement runs another one")
 func (db *DB) ReadOne(ctx context.Context, fn func(tx *Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readLifetime)
 	defer cancel()
-	if err := db.files.InPlace(); err != nil {
+	if err := db.files.InPlaceLately(db.now()); err != nil {
 		return db.outward(err)
 	}
 	var err error
@@ -363,7 +363,7 @@ func (tx *Tx) query(query string, args []any) (*sql.Rows, error) {
 
 // beginRead begins a reading transaction. Where the connection turns out to be lost, it takes another one.
 func (db *DB) beginRead(ctx context.Context, pool *sql.DB) (sqlTx *sql.Tx, err error) {
-	if err := db.files.InPlace(); err != nil {
+	if err := db.files.InPlaceLately(db.now()); err != nil {
 		return nil, err
 	}
 	opts := &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}

@@ -287,6 +287,47 @@ func TestNothingIsAcknowledgedIntoAFileThatHasGone(t *testing.T) {
 	}
 }
 
+// TestReadsSoonNoticeThatTheFileHasGone: reads share a look at the files for a millisecond, and no longer. When a write has
+// noticed, no read goes on.
+func TestReadsSoonNoticeThatTheFileHasGone(t *testing.T) {
+	t.Parallel()
+	for name, writes := range map[string]bool{"after a millisecond": false, "after a write": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := dbtest.SQLite(t)
+			now := dbtest.Start
+			store := dbtest.Open(t, url, func() time.Time { return now })
+			reads := map[string]func() error{
+				"a read": func() error { return store.Read(t.Context(), func(*db.Tx) error { return nil }) },
+				"a read of one row": func() error {
+					return store.ReadOne(t.Context(), func(tx *db.Tx) error {
+						var one int
+						return tx.Row("SELECT 1", nil, &one)
+					})
+				},
+			}
+			dbtest.Read(t, store, func(*db.Tx) error { return nil })
+			if err := os.Remove(strings.TrimPrefix(url, "sqlite:")); err != nil {
+				t.Fatal(err)
+			}
+			now = now.Add(time.Millisecond - time.Microsecond)
+			for what, read := range reads {
+				if err := read(); err != nil {
+					t.Errorf("%s looks again within a millisecond: %v", what, err)
+				}
+			}
+			if writes {
+				wantOutage(t, store.Write(t.Context(), put("late")), "", "a write")
+			} else {
+				now = now.Add(time.Microsecond)
+			}
+			for what, read := range reads {
+				wantOutage(t, read(), "", what)
+			}
+		})
+	}
+}
+
 func replaceByCopy(path string) error {
 	whole, err := os.ReadFile(path)
 	if err != nil {

@@ -21,13 +21,34 @@ var ErrMoved = errors.New("the database file has been moved, replaced or deleted
 // Files are the files of a SQLite database as they were when it was opened. A file that is deleted or replaced lives
 // on for those who have it open. They would go on writing, and all of it would be gone when they end.
 //
-// Every transaction looks before it begins, and a write looks again between its commit and its answer: what is
+// Every write looks before it begins, and a read where nobody has looked within a millisecond. A write looks again between its commit and its answer: what is
 // acknowledged was in place after it was durable. A look before the commit alone would leave a gap. It costs two calls of
 // stat, some microseconds, beside a sync of the disk.
 type Files struct {
 	path string
 	main os.FileInfo
 	log  atomic.Pointer[os.FileInfo] // the write-ahead log; nil before it is made, with the first transaction
+
+	looked atomic.Int64 // when InPlaceLately found the files in place, in nanoseconds of its caller's clock; 0: they may be gone
+}
+
+// lookAgain is how long a look lasts for reads. Thousands of them in a second share one.
+const lookAgain = time.Millisecond
+
+// InPlaceLately is InPlace for a read, which acknowledges nothing: it does not look again within a millisecond, unless somebody has
+// found that a file has gone. now is the clock of the caller.
+func (f *Files) InPlaceLately(now time.Time) error {
+	if f == nil { // PostgreSQL
+		return nil
+	}
+	if since := now.UnixNano() - f.looked.Load(); since > 0 && since < int64(lookAgain) {
+		return nil
+	}
+	err := f.InPlace()
+	if err == nil {
+		f.looked.Store(now.UnixNano())
+	}
+	return err
 }
 
 const logSuffix = "-wal"
@@ -46,6 +67,14 @@ func (f *Files) InPlace() error {
 	if f == nil { // PostgreSQL
 		return nil
 	}
+	err := f.look()
+	if err != nil {
+		f.looked.Store(0)
+	}
+	return err
+}
+
+func (f *Files) look() error {
 	if now, err := os.Stat(f.path); err != nil || !os.SameFile(now, f.main) {
 		return errors.Join(fmt.Errorf("%w: %s", ErrMoved, f.path), err)
 	}
