@@ -96,6 +96,7 @@ type Tx struct {
 	// parentsBelow is the place of the parent deferral whose rows are being written, 0 for none: those behind it wait.
 	parentsBelow int
 	ids          drawnIDs // see NewIDs
+	expected     int64    // see Expect
 	lone         bool     // see InsertsNow
 	told         []int64  // sites: see Tell
 

@@ -7,7 +7,7 @@ import (
 	"holdfast/internal/sqltext"
 )
 
-// mostDrawn is how many times as many ids as are wanted one statement draws at most.
+// mostDrawn is how many times as many ids as are wanted one statement draws at most, where the write does not say how often (Expect).
 const mostDrawn = 128
 
 // drawnIDs are ids that a transaction has drawn for rows that it has not written yet.
@@ -20,6 +20,10 @@ type drawn struct {
 	more int64     // times as many as are wanted the next statement draws
 }
 
+// Expect says how often a write will need ids at most, such as once for each row of a file. So its first statement draws them all, and
+// none of them stands between the rows that are written beside it.
+func Expect(tx *Tx, times int) { tx.expected = int64(times) }
+
 // NewIDs draws the ids of new rows that wait with those of a deferral: so many for each of its tables, in their order. All ids of
 // these tables are drawn so, because those of rows that wait are in no counter of the database. One statement draws for all tables,
 // and the more often a transaction needs ids, the more it draws at once.
@@ -29,7 +33,7 @@ func (tx *Tx) NewIDs(d *Deferral, wanted ...int) (ids [][]int64, err error) {
 	}
 	has, known := tx.ids[d]
 	if !known {
-		has = &drawn{last: make([]int64, len(wanted)), free: make([][]int64, len(wanted)), more: 1}
+		has = &drawn{last: make([]int64, len(wanted)), free: make([][]int64, len(wanted)), more: max(1, tx.expected)}
 	}
 	few := !known
 	for i, n := range wanted {

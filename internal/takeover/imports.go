@@ -337,6 +337,7 @@ func (r *importRun) writeOnce(ctx context.Context, rows []travel.ImportedPayment
 		if err := c.lookUp(); err != nil {
 			return err
 		}
+		db.Expect(tx, len(rows))
 		if err := c.all(); err != nil {
 			return err
 		}

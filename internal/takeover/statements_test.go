@@ -2,6 +2,8 @@ package takeover_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"holdfast/internal/apptest"
@@ -20,14 +22,22 @@ func TestAnImportRunsFewStatements(t *testing.T) {
 			rows = append(rows, apptest.ARow(n+2, fmt.Sprint(n), channel))
 		}
 		w.Imported(apptest.Protect, rows[:8]...)
-		ran := len(dbtest.Statements(w.Core.Store, func() {
+		list := dbtest.Statements(w.Core.Store, func() {
 			if report, refused := w.Imported(apptest.Protect, rows[8:]...); report.Payments.Created != 192 {
 				t.Errorf("%+v, refused %v", report, refused)
 			}
-		}))
+		})
+		ran := len(list)
 		// 192 rows go into four or five writes, of 20, 40 and 80 rows. Each write reads three things of four channels, and the first one the channels.
 		if most := 240; ran > most {
 			t.Errorf("192 rows ran %d statements, at most %d are allowed", ran, most)
+		}
+		// The ids of all rows of a write are drawn at once. A statement that draws some would wait for the rows that are written beside it.
+		draws := slices.DeleteFunc(list, func(s dbtest.Statement) bool {
+			return !strings.Contains(s.Query, "nextval(") && !strings.Contains(s.Query, "sqlite_sequence")
+		})
+		if most := 2 * 5; len(draws) == 0 || len(draws) > most { // of bookings, and of transactions with their payments
+			t.Errorf("%d statements draw ids, at most %d are allowed", len(draws), most)
 		}
 	})
 }
