@@ -90,7 +90,6 @@ var arrows = withRooms(map[string][]string{
 	"internal/digest":      {},
 	"internal/sqltext":     {},
 	"internal/sqlitecache": {},
-	"internal/footprint":   {},
 	"internal/sqlitefile":  {},
 	"internal/sqliteplan":  {},
 	"internal/heard":       {},

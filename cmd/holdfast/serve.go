@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/footprint"
 	"holdfast/internal/jobs"
 	"holdfast/internal/lane"
 	"holdfast/internal/web"
@@ -36,7 +35,8 @@ const (
 	idleTimeout    = 2 * time.Minute
 )
 
-// startLasts is how long a server needs at most for what it does once: then its jobs have run, too, and it gives back the memory of all that.
+// startLasts is how long a server needs at most for what it does once. Then its jobs have run, too, and it gives back the memory of
+// all that.
 const startLasts = 2 * time.Second
 
 // serveCmd serves the API.
@@ -125,7 +125,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	}
 	server.RegisterOnShutdown(service.Stop)
 	defer p.startJobs(ctx)()
-	defer time.AfterFunc(startLasts, footprint.Release).Stop()
+	defer time.AfterFunc(startLasts, debug.FreeOSMemory).Stop()
 	stopped := make(chan error, 1)
 	go func() { stopped <- server.Serve(api.Listen(listener, p.core)) }()
 	log.Info("serving", "address", listener.Addr().String(), "engine", p.db.Engine())

@@ -1,5 +1,4 @@
-// Package sqlitecache opens connections to SQLite that keep the statements which they have parsed, and gives SQLite its memory. It
-// owns nothing. Begin
+// Package sqlitecache opens connections to SQLite that keep the statements which they have parsed. It owns nothing. Begin
 // reading at New.
 package sqlitecache
 
@@ -28,9 +27,6 @@ type connector struct{ driver.Connector }
 
 // New makes a connector for the data source name of a SQLite database.
 func New(name string) (driver.Connector, error) {
-	if installed != nil {
-		return nil, installed
-	}
 	c, err := sqlite.NewConnector(name)
 	return connector{c}, err
 }
