@@ -115,9 +115,9 @@ type engine struct {
 	hasSchema string
 	// lockSchema takes the lock under which migrations run; it ends with the transaction.
 	lockSchema string
-	// writers is how many transactions of several writes are open at once, and batchTime how long each takes up writes.
-	writers   int
-	batchTime time.Duration
+	// writers: transactions of several writes at once; batchTime: how long each takes up writes; rowsAtOnce: of a statement
+	writers, rowsAtOnce int
+	batchTime           time.Duration
 	// manyWrites: other writes go on meanwhile, in transactions of their own. beginBatch begins such a shared transaction.
 	manyWrites bool
 	beginBatch string

@@ -215,5 +215,5 @@ func (tx *Tx) writeNow(to sqltext.Rows, rows [][]any) error {
 	if len(rows) <= fewRows {
 		return write(rows)
 	}
-	return sqltext.InPowers(rows, write)
+	return sqltext.InPowers(rows, tx.engine.rowsAtOnce, write)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"holdfast/internal/sqlitefile"
+	"holdfast/internal/sqltext"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -69,7 +70,7 @@ var postgresEngine = &engine{
 			errors.Is(err, pgx.ErrTxCommitRollback) || errors.Is(err, sql.ErrTxDone)
 		// pgconn.SafeToRetry does not help: it says yes of a COMMIT whose answer was cut off.
 	},
-	writers: 4, batchTime: 20 * time.Millisecond, manyWrites: true,
+	writers: 4, batchTime: 20 * time.Millisecond, rowsAtOnce: sqltext.MostRows, manyWrites: true,
 	// Those of a batch hold locks for one another, in no order. So a lock that does not come soon may be held by somebody who
 	// waits for one of ours.
 	beginBatch: "SET LOCAL lock_timeout = 100",

@@ -16,6 +16,7 @@ import (
 	"holdfast/internal/sqlitecache"
 	"holdfast/internal/sqlitefile"
 	"holdfast/internal/sqliteplan"
+	"holdfast/internal/sqltext"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -48,6 +49,8 @@ var sqliteEngine = &engine{
 	stuck:     stuckSQLite,
 	writers:   1,
 	batchTime: 100 * time.Millisecond,
+	// It keeps each statement parsed, in twenty times the length of its text, and needs no journey for one more.
+	rowsAtOnce: sqltext.MostRows / 2,
 	// After an error of the disk, the end of the write-ahead log may hold the commit or not: who reads it next decides.
 	notCommitted: func(err error) bool { return sqliteCode(err) != sqlite3.SQLITE_IOERR },
 	tell:         sqliteplan.Tell,

@@ -45,7 +45,7 @@ func flushLines(tx *db.Tx) error {
 	*inLines.Of(tx) = nil
 	for _, site := range slices.Sorted(maps.Keys(bySite)) {
 		ids := slices.Sorted(maps.Keys(bySite[site]))
-		err := sqltext.InPowers(ids, func(ids []int64) error {
+		err := sqltext.InPowers(ids, sqltext.MostRows, func(ids []int64) error {
 			var w db.Where
 			w.And("site_id = ?", site)
 			db.In(&w, "allocation_id", ids)

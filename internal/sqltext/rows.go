@@ -6,9 +6,8 @@ import (
 	"sync"
 )
 
-// mostPerStatement is how many rows share a statement at most: their parameters stay far below the limits of both
-// engines. Lists are cut into powers of two, so that there are few different texts, and the engines parse each once.
-const mostPerStatement = 64
+// MostRows is how many rows share a statement at most: their parameters stay far below the limits of both engines.
+const MostRows = 64
 
 // Rows is a statement that takes any number of rows: an INSERT with values for Columns, or where Set is not "", an UPDATE. Then
 // Columns are the types of v.column1, v.column2 and so on, of which the first two are the site and the id of a row.
@@ -61,9 +60,10 @@ func (r Rows) Text(rows, values int) string {
 	return text
 }
 
-// InPowers calls each with pieces of a list, in its order. Their lengths are powers of two, the longest first.
-func InPowers[T any](list []T, each func([]T) error) error {
-	for size := mostPerStatement; len(list) > 0; {
+// InPowers calls each with pieces of a list, in its order. Their lengths are powers of two up to most, the longest first. So there
+// are few different texts of statements, and the engines parse each once.
+func InPowers[T any](list []T, most int, each func([]T) error) error {
+	for size := most; len(list) > 0; {
 		if size > len(list) {
 			size /= 2
 			continue
