@@ -149,9 +149,26 @@ func threads(pid int) int {
 	return len(list)
 }
 
-// family is the processor time of a process and all its children, alive and dead: of a PostgreSQL server.
+// family is the processor time of a process and all its children, alive and dead: of a PostgreSQL server. The time of a child that
+// ends becomes its parent's, so all is read again where that happens meanwhile: else it would be counted twice, or not at all.
 func family(pid int) time.Duration {
-	sum := processorTime(pid, true)
+	return steady(func() time.Duration { return processorTime(pid, true) }, func() time.Duration { return ofChildren(pid) })
+}
+
+// steady adds up what a parent and its children say, when the parent says the same before and after. It gives up after some tries.
+func steady(parent, children func() time.Duration) (sum time.Duration) {
+	for range 20 {
+		before := parent()
+		sum = before + children()
+		if parent() == before {
+			break
+		}
+	}
+	return sum
+}
+
+// ofChildren is the processor time of the children of a process that have not ended.
+func ofChildren(pid int) (sum time.Duration) {
 	all, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, name := range all {
 		text, err := os.ReadFile(name)
