@@ -92,7 +92,7 @@ func sqliteCode(err error) int {
 const (
 	readerCache = 2 << 10
 	longCache   = 2 << 10
-	writerCache = 8 << 10
+	writerCache = 4 << 10
 )
 
 // logPages is how many pages the write-ahead log has (4 KiB each) until what is in it goes into the file. A page that many writes
