@@ -8,9 +8,11 @@ import "embed"
 //go:embed openapi.yaml
 var OpenAPI []byte
 
-// Pages are the texts for users, in Markdown, and the pictures in them.
+// Pages are the texts for users, in Markdown, and the pictures in them: guides, and each page of Handbook.
 //
-//go:embed *.md guides/*.md pictures/*.svg
+//go:embed guides/*.md pictures/*.svg
+//go:embed running.md dashboard.md payments.md modal.md webhooks.md import.md clients.md mail.md reliability.md
+//go:embed protection.md rules.md glossary.md processors.md card-data.md security.md backup.md command-line.md settings.md
 var Pages embed.FS
 
 // Guides names the guides, in the order in which they are shown and read: guides/NAME.md.
