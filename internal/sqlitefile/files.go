@@ -21,9 +21,9 @@ var ErrMoved = errors.New("the database file has been moved, replaced or deleted
 // Files are the files of a SQLite database as they were when it was opened. A file that is deleted or replaced lives
 // on for those who have it open. They would go on writing, and all of it would be gone when they end.
 //
-// Every write looks before it begins, and a read where nobody has looked within a millisecond. A write looks again between its commit and its answer: what is
-// acknowledged was in place after it was durable. A look before the commit alone would leave a gap. It costs two calls of
-// stat, some microseconds, beside a sync of the disk.
+// Every write looks before it begins, and a read where nobody has looked within a millisecond. A write looks again between its
+// commit and its answer: what is acknowledged was in place after it was durable. A look before the commit alone would leave a gap.
+// It costs two calls of stat, some microseconds, beside a sync of the disk.
 type Files struct {
 	path string
 	main os.FileInfo
