@@ -28,10 +28,9 @@ type head struct {
 }
 
 // headOf reads the end of the feed of a site, and whether there are events without a position. A site whose feed was never
-// read has no row. The first of these events is the end of an index. Asked for any one (EXISTS), PostgreSQL may read the table
-// until it finds one, because they were many when it counted.
+// read has no row.
 func headOf(tx *db.Tx, siteID int64) (h head, unplaced bool, err error) {
-	err = tx.Row(`SELECT (SELECT MIN(id) FROM events WHERE site_id = $1 AND position IS NULL) IS NOT NULL`, []any{siteID}, &unplaced)
+	err = tx.Row(`SELECT EXISTS (SELECT 1 FROM events WHERE site_id = $1 AND position IS NULL)`, []any{siteID}, &unplaced)
 	if err != nil {
 		return h, false, err
 	}
@@ -86,7 +85,7 @@ func endsOf(tx *db.Tx, sites []int64, ends map[int64]int64) error {
 	}
 	w := db.Where{Args: []any{growing}}
 	db.In(&w, "s.id", sites)
-	return tx.Each(`SELECT s.id, CASE WHEN (SELECT MIN(e.id) FROM events e WHERE e.site_id = s.id AND e.position IS NULL) IS NOT NULL THEN $1
+	return tx.Each(`SELECT s.id, CASE WHEN EXISTS (SELECT 1 FROM events e WHERE e.site_id = s.id AND e.position IS NULL) THEN $1
 			ELSE COALESCE(h.position, 0) END
 		FROM sites s LEFT JOIN event_heads h ON h.site_id = s.id WHERE `+w.Text.String(), w.Args,
 		func(scan func(dest ...any) error) error {
@@ -100,7 +99,7 @@ func endsOf(tx *db.Tx, sites []int64, ends map[int64]int64) error {
 // sitesUnplaced lists the sites that have events without a position.
 func sitesUnplaced(tx *db.Tx) ([]int64, error) {
 	return db.Ids(tx, `SELECT s.id FROM sites s
-		WHERE (SELECT MIN(e.id) FROM events e WHERE e.site_id = s.id AND e.position IS NULL) IS NOT NULL ORDER BY s.id`)
+		WHERE EXISTS (SELECT 1 FROM events e WHERE e.site_id = s.id AND e.position IS NULL) ORDER BY s.id`)
 }
 
 // sitesToForget lists the sites whose oldest event was recorded before an instant.

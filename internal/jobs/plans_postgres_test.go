@@ -18,8 +18,6 @@ import (
 var byIndex = map[string]string{
 	"UPDATE bookings SET completed":      "bookings_pkey on bookings",
 	"UPDATE allocations SET ended":       "allocations_pkey on allocations",
-	"MIN(id) FROM events":                "events_unplaced on events",
-	"MIN(e.id) FROM events":              "events_unplaced on events",
 	"MIN(b.end_day) FROM bookings":       "bookings_to_complete on bookings",
 	"MIN(a.ends_after) FROM allocations": "allocations_to_end on allocations",
 }
