@@ -18,6 +18,7 @@ import (
 var byIndex = map[string]string{
 	"UPDATE bookings SET completed":      "bookings_pkey on bookings",
 	"UPDATE allocations SET ended":       "allocations_pkey on allocations",
+	"(SELECT id FROM transactions":       "transactions_by_reference on transactions",
 	"MIN(b.end_day) FROM bookings":       "bookings_to_complete on bookings",
 	"MIN(a.ends_after) FROM allocations": "allocations_to_end on allocations",
 }
@@ -29,7 +30,9 @@ func TestPostgreSQLLooksUpByKeys(t *testing.T) {
 	w := apptest.NewWorld(t, dbtest.Engines[1].Database(t))
 	c := w.Channel(travel.ModeProtectionOnly, "GBP")
 	ran := dbtest.Statements(w.Core.Store, func() {
-		w.Must(apptest.Report(travel.Purchase, w.Booking(c, 1000, "2024-09-14"), 1000))
+		payment := apptest.Report(travel.Purchase, w.Booking(c, 1000, "2024-09-14"), 1000)
+		payment.Reference = "R-1"
+		w.Must(payment)
 		for range 2 {
 			w.Advance(400 * 24 * time.Hour)
 			jobs.New(w.App, discard()).RunDue(t.Context())

@@ -237,6 +237,10 @@ type Reference struct {
 	PSP, Text         string
 }
 
+// byReference is the condition of a transaction by its payment reference, whose index also finds few rows where PostgreSQL has not
+// counted yet. By the channel, which "+ 0" keeps it from, it would then read all transactions of a new channel for each payment.
+const byReference = `site_id = ? AND reference = ? AND psp || '' = ? AND channel_id + 0 = ?`
+
 // LookUpReferences finds out for many payment references of a channel at once which of them are free, so that this write
 // need not look for each one.
 func LookUpReferences(tx *db.Tx, siteID, channelID int64, asked []Reference) error {
@@ -253,7 +257,7 @@ func LookUpReferences(tx *db.Tx, siteID, channelID int64, asked []Reference) err
 	taken := map[Reference]bool{}
 	err := tx.Each(`WITH wanted (psp, reference) AS (VALUES `+strings.Join(rows, ", ")+`)
 		SELECT w.psp, w.reference FROM wanted w WHERE (SELECT t.id FROM transactions t
-			WHERE t.site_id = $1 AND t.channel_id = $2 AND t.psp = w.psp AND t.reference = w.reference) IS NOT NULL`, w.Args,
+			WHERE t.site_id = $1 AND t.reference = w.reference AND t.psp || '' = w.psp AND t.channel_id + 0 = $2) IS NOT NULL`, w.Args,
 		func(scan func(dest ...any) error) error {
 			r := Reference{SiteID: siteID, ChannelID: channelID}
 			err := scan(&r.PSP, &r.Text)
@@ -271,8 +275,7 @@ func LookUpReferences(tx *db.Tx, siteID, channelID int64, asked []Reference) err
 // referenceRider looks for the transaction with a payment reference, together with the first SQL statement of a write.
 func referenceRider(siteID, channelID int64, psp, reference string, id *sql.NullInt64) core.Rider {
 	return core.Rider{
-		Query: `SELECT id FROM transactions WHERE site_id = ? AND channel_id = ? AND psp = ? AND reference = ?`,
-		Args:  []any{siteID, channelID, psp, reference}, Dest: id,
+		Query: `SELECT id FROM transactions WHERE ` + byReference, Args: []any{siteID, reference, psp, channelID}, Dest: id,
 	}
 }
 
@@ -291,7 +294,7 @@ func transactionByReference(tx *db.Tx, siteID, channelID int64, psp, reference s
 	if inPayments.Of(tx).absent[Reference{siteID, channelID, psp, reference}] {
 		return travel.Transaction{}, db.ErrNotFound
 	}
-	return oneTransaction(tx, nil, `site_id = ? AND channel_id = ? AND psp = ? AND reference = ?`, siteID, channelID, psp, reference)
+	return oneTransaction(tx, nil, byReference, siteID, reference, psp, channelID)
 }
 
 // saveTransaction stores the fields of a locked transaction that can change: its status, remaining amounts and flags. The row is
