@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
@@ -93,6 +94,7 @@ func callsAtOnce(
 			})
 			busy.Wait()
 		}
+		store.SetSlowWriter(time.Millisecond) // so each of the writers takes one of these calls
 		hold(queued)
 		for range store.Writers() - 1 {
 			hold(answered)

@@ -40,7 +40,7 @@ func (db *DB) LimitPages(ctx context.Context, pages int64) error {
 
 // AwaitQueued returns when so many writes wait for their turn.
 func (db *DB) AwaitQueued(calls int) {
-	for len(db.queue.calls) < calls {
+	for db.Queued() < calls {
 		runtime.Gosched()
 	}
 }
@@ -48,8 +48,14 @@ func (db *DB) AwaitQueued(calls int) {
 // CallersInLane is how many callers have a read in the lane of long reads.
 func (db *DB) CallersInLane() int { return db.long.Callers() }
 
-// Writers is how many transactions of several writes are open at once.
+// Writers is how many transactions of several writes can be open at once.
 func (db *DB) Writers() int { return db.engine.writers }
+
+// Queued is how many writes wait for their turn.
+func (db *DB) Queued() int { return len(db.queue.calls) }
+
+// SetSlowWriter changes how long a writer takes before another one helps. Call it while nobody writes.
+func (db *DB) SetSlowWriter(d time.Duration) { db.queue.slow = d }
 
 // CloseReplica closes the copy. After that, the database has none.
 func (db *DB) CloseReplica() error {

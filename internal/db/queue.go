@@ -5,17 +5,24 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"holdfast/internal/fault"
 	"holdfast/internal/sqlitefile"
 )
 
-// queueLength is how many callers may wait for a writer.
-const queueLength = 1024
+// Bounds of the queue: how many callers may wait for a writer, how many wait for each writer before another one helps, and how
+// long a writer may take for its calls before another one helps in any case.
+const (
+	queueLength   = 1024
+	waitForWriter = 32
+	slowWriter    = 100 * time.Millisecond
+)
 
 // writeQueue makes group commits. It runs the writes of all callers one after the other, and many in one transaction (see
 // batch), then commits once for all, then all callers get their answers. So many writes share one sync of the disk.
-// SQLite has one writer. On PostgreSQL there are a few, for short writes only.
+// SQLite has one writer. On PostgreSQL there are a few, for short writes only. One begins when another has too much to do: the
+// fewer write at once, the more writes share a transaction, and that costs the processes and the database less.
 type writeQueue struct {
 	db      *DB
 	calls   chan *writeCall
@@ -24,6 +31,12 @@ type writeQueue struct {
 
 	mu     sync.RWMutex // held while a call is sent, because calls must not be closed then
 	closed bool
+
+	careful atomic.Int32 // how many of the next batches are careful from the beginning
+
+	crew         sync.Mutex
+	active, late int           // writers that run, and those of them that take too long
+	slow         time.Duration // slowWriter
 }
 
 type writeCall struct {
@@ -39,11 +52,7 @@ type writeCall struct {
 func (c *writeCall) begin() bool { return c.begun.CompareAndSwap(false, true) }
 
 func newWriteQueue(db *DB, turn sqlitefile.Turn) *writeQueue {
-	q := &writeQueue{db: db, calls: make(chan *writeCall, queueLength), turn: turn}
-	for range db.engine.writers {
-		q.writers.Go(q.run)
-	}
-	return q
+	return &writeQueue{db: db, calls: make(chan *writeCall, queueLength), turn: turn, slow: slowWriter}
 }
 
 // do hands fn to the writer and waits for its answer. If the caller gives up before its turn, or its turn does not come
@@ -83,6 +92,7 @@ func (q *writeQueue) hand(call *writeCall) error {
 	}
 	select {
 	case q.calls <- call:
+		q.help(0)
 		return nil
 	case <-call.ctx.Done():
 		return call.ctx.Err()
@@ -100,17 +110,49 @@ func (q *writeQueue) close() {
 	q.turn.Close()
 }
 
+// help has one more writer run if so many calls wait for each one that is not late, and so if none runs. late is by how much the
+// number of those changes.
+func (q *writeQueue) help(late int) {
+	q.crew.Lock()
+	defer q.crew.Unlock()
+	q.late += late
+	if n := len(q.calls); n > 0 && q.active < q.db.engine.writers && n >= (q.active-q.late)*waitForWriter {
+		q.active++
+		q.writers.Go(q.run)
+	}
+}
+
+// rests reports whether no call waits, so that a writer may end. A call that comes later finds that it does not run.
+func (q *writeQueue) rests() bool {
+	q.crew.Lock()
+	defer q.crew.Unlock()
+	if len(q.calls) > 0 {
+		return false
+	}
+	q.active--
+	return true
+}
+
 func (q *writeQueue) run() {
-	careful := 0 // how many of the next batches are careful from the beginning
-	for first := range q.calls {
-		if !first.begin() {
+	for {
+		first := q.next()
+		if first == nil {
+			if q.rests() {
+				return
+			}
 			continue
 		}
 		q.turn.Begin()
-		b := &batch{queue: q, careful: careful > 0}
+		slow := time.AfterFunc(q.slow, func() { q.help(1) })
+		b := &batch{queue: q, careful: q.careful.Load() > 0}
 		b.write(first)
-		if careful = max(0, careful-1); b.failed {
-			careful = carefulBatches
+		if !slow.Stop() {
+			q.help(-1)
+		}
+		if b.failed {
+			q.careful.Store(carefulBatches)
+		} else if b.careful {
+			q.careful.Add(-1)
 		}
 		q.turn.End()
 	}

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
@@ -72,5 +75,46 @@ func failAlone(
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
 		t.Errorf("stored %v, want %v", got, want)
+	}
+}
+
+// TestWritersHelpWhereManyWait: on PostgreSQL short writes share one transaction until so many of them wait that another writer
+// begins, or until the first one takes too long.
+func TestWritersHelpWhereManyWait(t *testing.T) {
+	const enough = 32
+	store := dbtest.Open(t, dbtest.Engines[1].Database(t), dbtest.AtStart)
+	for _, c := range []struct {
+		waiting int
+		slow    time.Duration
+		helped  bool
+	}{{enough - 1, time.Hour, false}, {enough, time.Hour, true}, {1, time.Millisecond, true}} {
+		store.SetSlowWriter(c.slow)
+		var all, waiting sync.WaitGroup
+		var ran atomic.Int64
+		begun, end := make(chan struct{}), make(chan struct{})
+		all.Go(func() {
+			if err := store.WriteShort(t.Context(), func(*db.Tx) error { close(begun); <-end; return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+		<-begun
+		for i := range c.waiting {
+			waiting.Go(func() {
+				if err := store.WriteShort(t.Context(), func(*db.Tx) error { ran.Add(1); return nil }); err != nil {
+					t.Error(err)
+				}
+			})
+			for !c.helped && store.Queued()+int(ran.Load()) <= i {
+				runtime.Gosched()
+			}
+		}
+		if c.helped {
+			waiting.Wait() // while the first one holds its writer
+		} else if n := ran.Load(); n > 0 {
+			t.Errorf("%d of %d calls did not wait", n, c.waiting)
+		}
+		close(end)
+		all.Wait()
+		waiting.Wait()
 	}
 }
