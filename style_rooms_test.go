@@ -95,7 +95,8 @@ var arrows = withRooms(map[string][]string{
 	"internal/heard":       {},
 	"internal/beside":      {},
 	"internal/lane":        {"internal/fault"},
-	"internal/db": and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/sqliteplan", "internal/heard", "internal/beside", "internal/lane",
+	"internal/crew":        {},
+	"internal/db": and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/sqliteplan", "internal/heard", "internal/beside", "internal/crew", "internal/lane",
 		"internal/sqltext", "internal/packed"),
 	"internal/app": and(words, allRooms()...),
 	"internal/paymentfile": {

@@ -186,7 +186,7 @@ func (b *batch) eachAlone(calls []*writeCall) {
 	db.work.again.Add(int64(len(calls)))
 	for _, call := range calls {
 		if db.engine.manyWrites {
-			b.queue.writers.Go(func() { call.answer <- db.writeAlone(call.ctx, call.fn) })
+			b.queue.crew.Beside(func() { call.answer <- db.writeAlone(call.ctx, call.fn) })
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), writeLifetime)

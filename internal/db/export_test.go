@@ -55,7 +55,7 @@ func (db *DB) Writers() int { return db.engine.writers }
 func (db *DB) Queued() int { return len(db.queue.calls) }
 
 // SetSlowWriter changes how long a writer takes before another one helps. Call it while nobody writes.
-func (db *DB) SetSlowWriter(d time.Duration) { db.queue.slow = d }
+func (db *DB) SetSlowWriter(d time.Duration) { db.queue.crew.Late = d }
 
 // CloseReplica closes the copy. After that, the database has none.
 func (db *DB) CloseReplica() error {

@@ -7,36 +7,27 @@ import (
 	"sync/atomic"
 	"time"
 
+	"holdfast/internal/crew"
 	"holdfast/internal/fault"
 	"holdfast/internal/sqlitefile"
 )
 
-// Bounds of the queue: how many callers may wait for a writer, how many wait for each writer before another one helps, and how
-// long a writer may take for its calls before another one helps in any case.
-const (
-	queueLength   = 1024
-	waitForWriter = 32
-	slowWriter    = 100 * time.Millisecond
-)
+// queueLength is how many callers may wait for a writer.
+const queueLength = 1024
 
 // writeQueue makes group commits. It runs the writes of all callers one after the other, and many in one transaction (see
 // batch), then commits once for all, then all callers get their answers. So many writes share one sync of the disk.
-// SQLite has one writer. On PostgreSQL there are a few, for short writes only. One begins when another has too much to do: the
-// fewer write at once, the more writes share a transaction, and that costs the processes and the database less.
+// SQLite has one writer. On PostgreSQL there are a few, for short writes only, and the fewer of them run, the less it costs.
 type writeQueue struct {
-	db      *DB
-	calls   chan *writeCall
-	writers sync.WaitGroup
-	turn    sqlitefile.Turn
+	db    *DB
+	calls chan *writeCall
+	crew  crew.Crew // the writers
+	turn  sqlitefile.Turn
 
 	mu     sync.RWMutex // held while a call is sent, because calls must not be closed then
 	closed bool
 
 	careful atomic.Int32 // how many of the next batches are careful from the beginning
-
-	crew         sync.Mutex
-	active, late int           // writers that run, and those of them that take too long
-	slow         time.Duration // slowWriter
 }
 
 type writeCall struct {
@@ -52,7 +43,9 @@ type writeCall struct {
 func (c *writeCall) begin() bool { return c.begun.CompareAndSwap(false, true) }
 
 func newWriteQueue(db *DB, turn sqlitefile.Turn) *writeQueue {
-	return &writeQueue{db: db, calls: make(chan *writeCall, queueLength), turn: turn, slow: slowWriter}
+	q := &writeQueue{db: db, calls: make(chan *writeCall, queueLength), turn: turn}
+	q.crew = crew.Crew{Most: db.engine.writers, Each: 32, Late: 100 * time.Millisecond, Waiting: func() int { return len(q.calls) }, Work: q.run}
+	return q
 }
 
 // do hands fn to the writer and waits for its answer. If the caller gives up before its turn, or its turn does not come
@@ -92,7 +85,7 @@ func (q *writeQueue) hand(call *writeCall) error {
 	}
 	select {
 	case q.calls <- call:
-		q.help(0)
+		q.crew.Come()
 		return nil
 	case <-call.ctx.Done():
 		return call.ctx.Err()
@@ -106,49 +99,22 @@ func (q *writeQueue) close() {
 		close(q.calls)
 	}
 	q.mu.Unlock()
-	q.writers.Wait()
+	q.crew.Wait()
 	q.turn.Close()
-}
-
-// help has one more writer run if so many calls wait for each one that is not late, and so if none runs. late is by how much the
-// number of those changes.
-func (q *writeQueue) help(late int) {
-	q.crew.Lock()
-	defer q.crew.Unlock()
-	q.late += late
-	if n := len(q.calls); n > 0 && q.active < q.db.engine.writers && n >= (q.active-q.late)*waitForWriter {
-		q.active++
-		q.writers.Go(q.run)
-	}
-}
-
-// rests reports whether no call waits, so that a writer may end. A call that comes later finds that it does not run.
-func (q *writeQueue) rests() bool {
-	q.crew.Lock()
-	defer q.crew.Unlock()
-	if len(q.calls) > 0 {
-		return false
-	}
-	q.active--
-	return true
 }
 
 func (q *writeQueue) run() {
 	for {
 		first := q.next()
 		if first == nil {
-			if q.rests() {
+			if q.crew.Rests() {
 				return
 			}
 			continue
 		}
 		q.turn.Begin()
-		slow := time.AfterFunc(q.slow, func() { q.help(1) })
 		b := &batch{queue: q, careful: q.careful.Load() > 0}
-		b.write(first)
-		if !slow.Stop() {
-			q.help(-1)
-		}
+		q.crew.Piece(func() { b.write(first) })
 		if b.failed {
 			q.careful.Store(carefulBatches)
 		} else if b.careful {
