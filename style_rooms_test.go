@@ -96,6 +96,7 @@ var arrows = withRooms(map[string][]string{
 	"internal/beside":      {},
 	"internal/lane":        {"internal/fault"},
 	"internal/crew":        {},
+	"internal/recent":      {},
 	"internal/db": and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/sqliteplan", "internal/heard", "internal/beside", "internal/crew", "internal/lane",
 		"internal/sqltext", "internal/packed"),
 	"internal/app": and(words, allRooms()...),
@@ -106,7 +107,7 @@ var arrows = withRooms(map[string][]string{
 		"internal/money", "internal/fault", "internal/civil", "internal/travel", "internal/protection", "internal/texts",
 	},
 	// The doors import the rooms that they serve, and none speaks to the database itself.
-	"internal/api":   and(words, and(roomsWithoutDB(), "internal/app", "internal/document", "internal/paymentfile", "docs")...),
+	"internal/api":   and(words, and(roomsWithoutDB(), "internal/app", "internal/document", "internal/paymentfile", "internal/recent", "docs")...),
 	"internal/web":   and(words, and(roomsWithoutDB(), "internal/app", "docs", "internal/web/*")...),
 	"internal/web/*": and(words, and(roomsWithoutDB(), "internal/app", "docs", "client")...),
 	// Charts are made of numbers alone: whoever has the numbers draws.

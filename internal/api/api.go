@@ -18,6 +18,7 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/checkout"
 	"holdfast/internal/core"
+	"holdfast/internal/recent"
 )
 
 // Config has the settings of the API. Clients have the segments of addresses hard-coded, so each segment can be set to
@@ -260,7 +261,10 @@ func at(method, pattern string, who access, h handler) Route {
 // New makes the handler of the whole API.
 func New(a *app.App, c *core.Core, cfg Config) Service {
 	cfg = cfg.withDefaults()
-	s := &server{app: a, core: c, cfg: cfg, mux: http.NewServeMux(), ownPages: ownPages(cfg)}
+	s := &server{
+		app: a, core: c, cfg: cfg, mux: http.NewServeMux(), ownPages: ownPages(cfg),
+		asked: recent.New[askedPage](askedBytes), shown: recent.New[shownBooking](shownBytes),
+	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.door = newDoor(cfg, core.GatewaySettingsOf(c).InFlight)
 	resources := map[string]resource{}

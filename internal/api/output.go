@@ -167,16 +167,16 @@ func list[T, W any](s *server, c *call, page travel.Page, l travel.List[T], show
 // longTexts are the memory of long answers that have been sent, for the next ones.
 var longTexts = sync.Pool{New: func() any { return new([]byte) }}
 
-// listText answers with the items of a page as JSON, which write makes without reflection: for the longest lists.
-func listText[T, W any](c *call, items []T, show func(T) W, write func(W, []byte) []byte) {
+// listText answers with the n items of a page as JSON, which write appends without reflection: for the longest lists.
+func listText(c *call, n int, write func(i int, to []byte) []byte) {
 	kept := longTexts.Get().(*[]byte)
 	defer longTexts.Put(kept)
 	text := append((*kept)[:0], '[')
-	for i, item := range items {
+	for i := range n {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = write(show(item), text)
+		text = write(i, text)
 	}
 	*kept = append(text, "]\n"...)
 	c.text(http.StatusOK, *kept)

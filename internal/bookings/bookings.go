@@ -4,6 +4,7 @@ package bookings
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"sync"
 
@@ -140,16 +141,61 @@ func (b *Bookings) List(
 	ctx context.Context, actor auth.Actor, filter travel.BookingFilter, page travel.Page,
 ) (travel.List[travel.Booking], error) {
 	return core.ReadAfter(ctx, b.Core, actor, b.due, func(tx *db.Tx) (travel.List[travel.Booking], error) {
-		list, err := Page(tx, actor.SiteID, filter, page)
+		return b.page(tx, actor.SiteID, filter, page)
+	})
+}
+
+// page reads one page of bookings with their transactions.
+func (b *Bookings) page(
+	tx *db.Tx, siteID int64, filter travel.BookingFilter, page travel.Page,
+) (travel.List[travel.Booking], error) {
+	list, err := Page(tx, siteID, filter, page)
+	if err != nil {
+		return list, err
+	}
+	found := make([]*travel.Booking, len(list.Items))
+	for i := range list.Items {
+		found[i] = &list.Items[i]
+	}
+	return list, b.addTransactions(tx, siteID, found...)
+}
+
+// Stamp says in which state a booking was read. As long as its stamp is the same, so is all that List gives of the booking; the day
+// of the site's clock is not part of it.
+type Stamp struct {
+	ID, Version int64
+	SiteVersion int64 // what the channel says of its bookings has no new version of each booking
+}
+
+// ListUnknown reads one page like List, for a caller who has seen most of its bookings before. The page has their stamps. unknown says of
+// which of these the caller has to see the booking; it may be asked more than once, and the last answer counts. rest has these bookings,
+// by their ids.
+func (b *Bookings) ListUnknown(
+	ctx context.Context, actor auth.Actor, filter travel.BookingFilter, page travel.Page, unknown func(page []Stamp) []int64,
+) (list travel.List[Stamp], rest map[int64]travel.Booking, err error) {
+	var version sql.NullInt64
+	list, err = core.ReadAfter(ctx, b.Core, actor, b.due, func(tx *db.Tx) (travel.List[Stamp], error) {
+		list, err := pageOfStamps(tx, actor.SiteID, version.Int64, filter, page)
 		if err != nil {
 			return list, err
 		}
-		found := make([]*travel.Booking, len(list.Items))
-		for i := range list.Items {
-			found[i] = &list.Items[i]
-		}
-		return list, b.addTransactions(tx, actor.SiteID, found...)
-	})
+		rest, err = b.some(tx, actor.SiteID, unknown(list.Items))
+		return list, err
+	}, core.AskVersion(actor.SiteID, &version))
+	return list, rest, err
+}
+
+// some reads bookings with their transactions, at most as many as a page has.
+func (b *Bookings) some(tx *db.Tx, siteID int64, ids []int64) (map[int64]travel.Booking, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	list, err := b.page(tx, siteID, travel.BookingFilter{Include: ids}, travel.Page{Number: 1, Size: len(ids), Offset: -1})
+	found := make(map[int64]travel.Booking, len(ids))
+	for _, booking := range list.Items {
+		found[booking.ID] = booking
+	}
+	return found, err
 }
 
 // Update sets the given fields of a booking.

@@ -278,11 +278,29 @@ func ChannelHasAny(tx *db.Tx, siteID, channelID int64) (bool, error) {
 
 // Page reads one page of a site's bookings. A filter by status goes by the status on the day of the transaction.
 func Page(tx *db.Tx, siteID int64, filter travel.BookingFilter, page travel.Page) (travel.List[travel.Booking], error) {
+	return pageOf(tx, siteID, filter, page, wideBooking, func(row *packed.Row) (travel.Booking, error) { return readBooking(row) })
+}
+
+// pageOf is Page for some columns of bookings.
+func pageOf[T any](
+	tx *db.Tx, siteID int64, filter travel.BookingFilter, page travel.Page, columns packed.Wide, read func(row *packed.Row) (T, error),
+) (travel.List[T], error) {
 	w := &db.Where{}
 	w.AndAllOf(db.SiteTable{Table: "bookings", SiteID: siteID, Hidden: "deleted", Final: core.FinalOf(tx, siteID)})
 	andBookings(w, siteID, filter, civil.DayOf(tx.Now))
-	return db.PackedListOf(tx, "bookings b", wideBooking, w, page, bookingSortKeys(civil.DayOf(tx.Now)), filter.Include,
-		func(row *packed.Row) (travel.Booking, error) { return readBooking(row) })
+	return db.PackedListOf(tx, "bookings b", columns, w, page, bookingSortKeys(civil.DayOf(tx.Now)), filter.Include, read)
+}
+
+// stampColumns are what pageOfStamps reads.
+var stampColumns = packed.WideOf(func(pack packed.Pack) string { return pack("b.id, b.version") })
+
+// pageOfStamps is Page for the stamps of bookings.
+func pageOfStamps(
+	tx *db.Tx, siteID, version int64, filter travel.BookingFilter, page travel.Page,
+) (travel.List[Stamp], error) {
+	return pageOf(tx, siteID, filter, page, stampColumns, func(row *packed.Row) (Stamp, error) {
+		return Stamp{ID: row.Int(), Version: row.Int(), SiteVersion: version}, row.Err()
+	})
 }
 
 // exactly adds a condition unless the text is empty.

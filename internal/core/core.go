@@ -96,26 +96,28 @@ type Due struct {
 	End func(ctx context.Context, siteID int64) (int, error) // does it, and returns how much there was
 }
 
-// ReadAfter is Read by one who must not see what is due. The look for it is in the same transaction: mostly nothing is due.
+// ReadAfter is Read by one who must not see what is due. The look for it is in the same transaction: mostly nothing is due. Riders
+// come along with the look, and have their answers when fn is called.
 func ReadAfter[T any](
-	ctx context.Context, c *Core, actor auth.Actor, due Due, fn func(tx *db.Tx) (T, error),
+	ctx context.Context, c *Core, actor auth.Actor, due Due, fn func(tx *db.Tx) (T, error), along ...Rider,
 ) (found T, err error) {
-	waits := false
-	found, err = Read(ctx, c, actor, func(tx *db.Tx) (found T, err error) {
+	waits, ended := false, false
+	read := func(tx *db.Tx) (found T, err error) {
 		var w db.Where
-		ask := due.Ask(tx, actor.SiteID, &waits)
-		if err = tx.Row("SELECT ("+w.Fill(ask.Query, ask.Args...)+")", w.Args, ask.Dest); err != nil || waits {
+		columns, answers := Along(tx, &w, append(along, due.Ask(tx, actor.SiteID, &waits)))
+		if err = tx.Row("SELECT "+columns[len(", "):], w.Args, answers...); err != nil || waits && !ended {
 			return found, err
 		}
 		return fn(tx)
-	})
-	if err != nil || !waits {
+	}
+	if found, err = Read(ctx, c, actor, read); err != nil || !waits {
 		return found, err
 	}
-	if _, err := due.End(ctx, actor.SiteID); err != nil {
-		return found, err
+	if _, err = due.End(ctx, actor.SiteID); err == nil {
+		ended = true
+		found, err = Read(ctx, c, actor, read)
 	}
-	return Read(ctx, c, actor, fn)
+	return found, err
 }
 
 // ReadRowAfter is ReadAfter for what one statement reads by a key. That statement takes the riders along: the look for what is due.

@@ -3,6 +3,7 @@ package travel
 import (
 	"cmp"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -245,6 +246,9 @@ type BookingFilter struct {
 	// Find is what somebody types who looks for a booking: its id, reference, surname or e-mail, or a part of them.
 	Find string
 }
+
+// All reports whether a filter leaves nothing out.
+func (f BookingFilter) All() bool { return reflect.ValueOf(f).IsZero() }
 
 // BookingOrders lists the values of orderby for bookings.
 var BookingOrders = []string{"id", "date", "created", "modified", "date_end", "date_start", "total", "include"}
