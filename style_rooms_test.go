@@ -58,7 +58,7 @@ var rooms = []room{
 	{"certificates", []string{"merchants", "bookings", "ledger"}, []string{"certificates"}},
 	{"mail", []string{"merchants", "identity", "bookings", "ledger", "payments", "events", "underwriting", "webhooks"}, []string{"mails", "mail_"}},
 	{"standing", []string{"identity", "mail"}, []string{"standing_"}},
-	{"backup", []string{"events", "mail", "standing", "webhooks", "sqlitefile"}, nil},
+	{"backup", []string{"events", "mail", "standing", "webhooks", "sqlitefile", "catalog"}, nil},
 	{"takeover", []string{"merchants", "bookings", "payments"}, []string{"imports", "import_"}},
 	{"reports", []string{
 		"merchants", "identity", "bookings", "ledger", "rates", "limits", "statements", "payments",
@@ -97,7 +97,8 @@ var arrows = withRooms(map[string][]string{
 	"internal/lane":        {"internal/fault"},
 	"internal/crew":        {},
 	"internal/recent":      {},
-	"internal/db": and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/sqliteplan", "internal/heard", "internal/beside", "internal/crew", "internal/lane",
+	"internal/catalog":     {},
+	"internal/db": and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/sqliteplan", "internal/heard", "internal/beside", "internal/crew", "internal/lane", "internal/catalog",
 		"internal/sqltext", "internal/packed"),
 	"internal/app": and(words, allRooms()...),
 	"internal/paymentfile": {

@@ -18,6 +18,7 @@ import (
 	"holdfast/bench/book"
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
+	"holdfast/internal/catalog"
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
@@ -30,7 +31,7 @@ import (
 type pattern []patternRows
 
 type patternRows struct {
-	table db.Table
+	table catalog.Table
 	rows  [][]any
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
+	"holdfast/internal/catalog"
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
 	"holdfast/internal/fx"
@@ -145,7 +146,7 @@ func (b *Book) count(tx *db.Tx) error {
 	for table, last := range map[string]int64{
 		"bookings": b.Bookings, "transactions": b.Bookings, "payments": b.Payments * (b.Bookings + 1),
 	} {
-		if err := tx.SetCounter(db.Table{Name: table, Counter: "id"}, last); err != nil {
+		if err := tx.SetCounter(catalog.Table{Name: table, Counter: "id"}, last); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"holdfast/internal/catalog"
 	"holdfast/internal/db"
 	"holdfast/internal/sqlitefile"
 )
@@ -25,12 +26,12 @@ type Backup struct {
 
 // Head is the first line: what is known before the rows are read.
 type Head struct {
-	Format  int        `json:"holdfast_backup"` // of the file
-	Program string     `json:"program"`         // the version that wrote it
-	Engine  string     `json:"engine"`          // of the database that it was taken from: sqlite or postgres
-	TakenAt time.Time  `json:"taken_at"`        // all that was committed before is in it
-	Schema  []string   `json:"schema"`          // the migrations of the database, in their order
-	Tables  []db.Table `json:"tables"`          // in an order in which they can be filled
+	Format  int             `json:"holdfast_backup"` // of the file
+	Program string          `json:"program"`         // the version that wrote it
+	Engine  string          `json:"engine"`          // of the database that it was taken from: sqlite or postgres
+	TakenAt time.Time       `json:"taken_at"`        // all that was committed before is in it
+	Schema  []string        `json:"schema"`          // the migrations of the database, in their order
+	Tables  []catalog.Table `json:"tables"`          // in an order in which they can be filled
 }
 
 // End is the last line: what is known when all rows are written.
@@ -90,7 +91,7 @@ func Write(ctx context.Context, store *db.DB, program string, to io.Writer) (Bac
 }
 
 // writeTable writes the rows of a table, and then what they come to.
-func writeTable(tx *db.Tx, out *writer, t db.Table) (TableEnd, error) {
+func writeTable(tx *db.Tx, out *writer, t catalog.Table) (TableEnd, error) {
 	end, err := digestOf(tx, t, out.raw)
 	if err != nil {
 		return end, err
@@ -107,7 +108,7 @@ func writeTable(tx *db.Tx, out *writer, t db.Table) (TableEnd, error) {
 }
 
 // digestOf goes through all rows of a table. each gets their lines.
-func digestOf(tx *db.Tx, t db.Table, each func(line []byte) error) (TableEnd, error) {
+func digestOf(tx *db.Tx, t catalog.Table, each func(line []byte) error) (TableEnd, error) {
 	end := tally{of: t.Name}
 	var line []byte
 	err := tx.EachRow(t, func(values []any) error {

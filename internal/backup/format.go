@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"holdfast/internal/db"
+	"holdfast/internal/catalog"
 )
 
 // A backup is gzip over lines of JSON, so that it can be read without this program. The first line says what it is. Then
@@ -88,7 +88,7 @@ func (t *tally) end() TableEnd {
 }
 
 // appendRow appends the line of a row. The same values always give the same line, on both engines.
-func appendRow(line []byte, columns []db.Column, values []any) ([]byte, error) {
+func appendRow(line []byte, columns []catalog.Column, values []any) ([]byte, error) {
 	line = append(line, '[')
 	for i, v := range values {
 		if i > 0 {
@@ -115,16 +115,16 @@ func appendRow(line []byte, columns []db.Column, values []any) ([]byte, error) {
 	return append(line, "]\n"...), nil
 }
 
-func kindOf(value any) db.Kind {
+func kindOf(value any) catalog.Kind {
 	switch value.(type) {
 	case int64:
-		return db.Whole
+		return catalog.Whole
 	case bool:
-		return db.Truth
+		return catalog.Truth
 	case string:
-		return db.Text
+		return catalog.Text
 	case []byte:
-		return db.Bytes
+		return catalog.Bytes
 	}
 	return ""
 }
@@ -156,7 +156,7 @@ func appendText(line []byte, s string) []byte {
 }
 
 // parseRow reads a line of appendRow.
-func parseRow(line []byte, columns []db.Column) ([]any, error) {
+func parseRow(line []byte, columns []catalog.Column) ([]any, error) {
 	values := make([]any, len(columns))
 	rest, ok := bytes.CutPrefix(line, []byte("["))
 	for i, c := range columns {
@@ -195,20 +195,20 @@ func valueEnd(text []byte) int {
 	return len(text)
 }
 
-func parseValue(text []byte, kind db.Kind) (any, error) {
+func parseValue(text []byte, kind catalog.Kind) (any, error) {
 	if string(text) == "null" {
 		return nil, nil // NULL is a value
 	}
 	switch kind {
-	case db.Whole:
+	case catalog.Whole:
 		return strconv.ParseInt(string(text), 10, 64)
-	case db.Truth:
+	case catalog.Truth:
 		return strconv.ParseBool(string(text))
-	case db.Bytes:
+	case catalog.Bytes:
 		var v []byte
 		err := json.Unmarshal(text, &v)
 		return v, err
-	case db.Text:
+	case catalog.Text:
 		if bytes.HasPrefix(text, []byte("{")) {
 			var v struct{ Base64 []byte }
 			err := json.Unmarshal(text, &v)

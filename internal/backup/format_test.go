@@ -6,16 +6,18 @@ import (
 
 	"pgregory.net/rapid"
 
-	"holdfast/internal/db"
+	"holdfast/internal/catalog"
 )
 
-func column(name string, kind db.Kind) db.Column { return db.Column{Name: name, Kind: kind} }
+func column(name string, kind catalog.Kind) catalog.Column {
+	return catalog.Column{Name: name, Kind: kind}
+}
 
 // TestARowComesBackAsItWas: whatever a column holds, also what is no text.
 func TestARowComesBackAsItWas(t *testing.T) {
 	t.Parallel()
-	columns := []db.Column{
-		column("a", db.Text), column("b", db.Whole), column("c", db.Truth), column("d", db.Bytes), column("e", db.Text),
+	columns := []catalog.Column{
+		column("a", catalog.Text), column("b", catalog.Whole), column("c", catalog.Truth), column("d", catalog.Bytes), column("e", catalog.Text),
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
@@ -50,11 +52,11 @@ func TestARowComesBackAsItWas(t *testing.T) {
 // TestAColumnHoldsWhatItSays: SQLite stores anything anywhere, and another engine would not take it.
 func TestAColumnHoldsWhatItSays(t *testing.T) {
 	t.Parallel()
-	if line, err := appendRow(nil, []db.Column{column("a", db.Whole)}, []any{"ten"}); err == nil {
+	if line, err := appendRow(nil, []catalog.Column{column("a", catalog.Whole)}, []any{"ten"}); err == nil {
 		t.Errorf("a text goes into a number: %s", line)
 	}
 	for _, line := range []string{"", "[", "[]", "[1", "[1]", "[1,2]\n", "[x]\n", "[1.5]\n", `["1"]` + "\n", "[1]]\n", "[1] \n"} {
-		if v, err := parseRow([]byte(line), []db.Column{column("a", db.Whole)}); err == nil {
+		if v, err := parseRow([]byte(line), []catalog.Column{column("a", catalog.Whole)}); err == nil {
 			t.Errorf("%q is taken as %v", line, v)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"io"
 	"time"
 
+	"holdfast/internal/catalog"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/events"
@@ -25,7 +26,7 @@ import (
 // Check reads a whole backup and returns what it says of itself. The error is ErrDamaged if one byte of it is missing or
 // was changed, and another one if this program cannot restore it.
 func Check(from io.Reader) (Backup, error) {
-	return read(from, func(db.Table, []byte) error { return nil }, func(db.Table, TableEnd) error { return nil })
+	return read(from, func(catalog.Table, []byte) error { return nil }, func(catalog.Table, TableEnd) error { return nil })
 }
 
 // reader reads the lines of a backup.
@@ -53,7 +54,7 @@ func (r *reader) next(buffer []byte) ([]byte, error) {
 }
 
 // read goes through a backup. row gets each line of a table's rows, and end what stands behind them, when it was found to be right.
-func read(from io.Reader, row func(t db.Table, line []byte) error, end func(t db.Table, e TableEnd) error) (Backup, error) {
+func read(from io.Reader, row func(t catalog.Table, line []byte) error, end func(t catalog.Table, e TableEnd) error) (Backup, error) {
 	var b Backup
 	zip, err := gzip.NewReader(bufio.NewReaderSize(from, 1<<16))
 	if err != nil {
@@ -94,7 +95,7 @@ func parseHead(line []byte) (Head, error) {
 }
 
 // table reads the rows of a table, and compares them with what stands behind them.
-func (r *reader) table(t db.Table, row func(t db.Table, line []byte) error) (TableEnd, error) {
+func (r *reader) table(t catalog.Table, row func(t catalog.Table, line []byte) error) (TableEnd, error) {
 	sum := tally{of: t.Name}
 	var line []byte
 	var err error
@@ -176,12 +177,12 @@ func load(tx *db.Tx, from io.Reader, b Backup, skip int64) error {
 		return err
 	}
 	var rows [][]any
-	put := func(t db.Table) error {
+	put := func(t catalog.Table) error {
 		err := tx.Put(t, rows)
 		rows = rows[:0]
 		return err
 	}
-	again, err := read(from, func(t db.Table, line []byte) error {
+	again, err := read(from, func(t catalog.Table, line []byte) error {
 		values, err := parseRow(line, t.Columns)
 		if err != nil {
 			return err
@@ -190,7 +191,7 @@ func load(tx *db.Tx, from io.Reader, b Backup, skip int64) error {
 			return nil
 		}
 		return put(t)
-	}, func(t db.Table, end TableEnd) error {
+	}, func(t catalog.Table, end TableEnd) error {
 		if err := put(t); err != nil {
 			return err
 		}
@@ -210,7 +211,7 @@ func sameTables(tx *db.Tx, b Backup) error {
 	}
 	made, stored := map[string]string{}, map[string]string{}
 	for _, list := range []struct {
-		tables []db.Table
+		tables []catalog.Table
 		by     map[string]string
 	}{{tables, made}, {b.Tables, stored}} {
 		for _, t := range list.tables {
@@ -236,7 +237,7 @@ func sameTables(tx *db.Tx, b Backup) error {
 }
 
 // compare reads a table that was filled, and sets what its ids go on from.
-func compare(tx *db.Tx, t db.Table, want TableEnd, skip int64) error {
+func compare(tx *db.Tx, t catalog.Table, want TableEnd, skip int64) error {
 	got, err := digestOf(tx, t, func([]byte) error { return nil })
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/catalog"
 	"holdfast/internal/sqlitecache"
 	"holdfast/internal/sqlitefile"
 )
@@ -95,7 +96,7 @@ func (db *DB) fill(ctx context.Context, c Content) error {
 	defer func() { _ = sqlTx.Rollback() }() // after a commit it does nothing
 	tx := db.tx(ctx, sqlTx)
 	if db.engine.bulk != nil {
-		tx.bulk = func(t Table, rows [][]any) error { return db.engine.bulk(ctx, conn, t, rows) }
+		tx.bulk = func(t catalog.Table, rows [][]any) error { return db.engine.bulk(ctx, conn, t, rows) }
 	}
 	for _, text := range []string{db.engine.unbounded, db.engine.lockSchema} {
 		if _, err := sqlTx.ExecContext(ctx, text); err != nil {

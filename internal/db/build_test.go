@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"holdfast/internal/catalog"
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
 	"holdfast/internal/pgtest"
@@ -57,14 +58,14 @@ func TestAnOlderBookIsBuiltAndMigrated(t *testing.T) {
 // TestBothEnginesDescribeTheSameTables: a backup of one fits the other.
 func TestBothEnginesDescribeTheSameTables(t *testing.T) {
 	t.Parallel()
-	var first []db.Table
+	var first []catalog.Table
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		dbtest.Read(t, store, func(tx *db.Tx) error {
 			tables, err := tx.Tables()
 			if err != nil {
 				return err
 			}
-			slices.SortFunc(tables, func(a, b db.Table) int {
+			slices.SortFunc(tables, func(a, b catalog.Table) int {
 				if a.Name < b.Name {
 					return -1
 				}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"holdfast/internal/beside"
+	"holdfast/internal/catalog"
 	"holdfast/internal/heard"
 	"holdfast/internal/sqlitefile"
 )
@@ -72,9 +73,9 @@ type Tx struct {
 
 	ctx    context.Context // of the transaction: every statement in it ends when this ends
 	engine *engine
-	sql    *sql.Tx
+	sql    runner
 	marks  *marks
-	one    *sql.Conn                      // see ReadOne; sql is nil then
+	one    bool                           // see ReadOne
 	see    func(query string, args []any) // see Watch; nil for nobody
 	work   *work
 	quick  bool          // it is a read that leaves many rows to the lane of long reads
@@ -89,7 +90,7 @@ type Tx struct {
 	changed  bool        // it has sent a statement that may change something, or one that failed
 
 	// bulk inserts many rows faster than a statement; nil where there is no such way. See Put.
-	bulk func(t Table, rows [][]any) error
+	bulk func(t catalog.Table, rows [][]any) error
 
 	locals  map[*local]any // see Local
 	waiting []*Deferral    // those that have rows to write
@@ -157,7 +158,7 @@ type engine struct {
 	// draw is a SELECT that draws {{n}} ids of {{table}}, or gives the last one where there is one writer. Its first column is {{at}}.
 	draw string
 	// bulk inserts rows in the transaction that is open on a connection; nil: there is no faster way than statements.
-	bulk func(ctx context.Context, conn *sql.Conn, t Table, rows [][]any) error
+	bulk func(ctx context.Context, conn *sql.Conn, t catalog.Table, rows [][]any) error
 }
 
 // Open opens the database at url, sqlite:PATH or postgres://…, and does not look at its schema (see Migrate). A SQLite
@@ -271,118 +272,9 @@ func (db *DB) attempt(ctx context.Context, short bool, fn func(tx *Tx) error) er
 	return db.writeAlone(ctx, fn)
 }
 
-// Read runs fn on one consistent snapshot of the database. When fn calls Tx.Long, it runs again, in the lane of long reads.
-func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error { return db.ReadFor(ctx, "", fn) }
-
-// ReadFor is Read for a caller, by a name that tells callers apart. The lane of long reads bounds what one of them has in it;
-// "" is the program itself, and not bounded.
-func (db *DB) ReadFor(ctx context.Context, caller string, fn func(tx *Tx) error) error {
-	return db.readAs(ctx, caller, false, fn)
-}
-
-// ReadReportFor is ReadFor for a report that says up to when it knows all. If it is long, it is read from the copy of the
-// database that follows it, where there is one that is near enough; the Now of the transaction is then a little earlier.
-func (db *DB) ReadReportFor(ctx context.Context, caller string, fn func(tx *Tx) error) error {
-	return db.readAs(ctx, caller, true, fn)
-}
-
-func (db *DB) readAs(ctx context.Context, caller string, report bool, fn func(tx *Tx) error) error {
-	err := db.readOn(ctx, db.read, true, fn)
-	if errors.Is(err, errLong) {
-		err = db.readLong(ctx, caller, report, fn)
-	}
-	return db.outward(err)
-}
-
-func (db *DB) readOn(ctx context.Context, pool *sql.DB, quick bool, fn func(tx *Tx) error) error {
-	if quick {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, readLifetime)
-		defer cancel()
-	}
-	sqlTx, err := db.beginRead(ctx, pool)
-	if err != nil {
-		return err
-	}
-	// Nothing is written, so rolling back ends the transaction well, and its error says nothing new.
-	defer func() { _ = sqlTx.Rollback() }()
-	tx := db.tx(ctx, sqlTx)
-	tx.quick, tx.reads = quick, true
-	return fn(tx)
-}
-
-// errOneStatement: a function that was given to ReadOne wants more.
-var errOneStatement = errors.New("a read of one statement runs another one")
-
-// ReadOne is Read for a function that mostly runs one statement: a query that finds what it needs by keys. That sees one state of the
-// database by itself, so nothing begins and ends a transaction around it. A function that wants more runs again, in a transaction.
-func (db *DB) ReadOne(ctx context.Context, fn func(tx *Tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, readLifetime)
-	defer cancel()
-	if err := db.files.InPlaceLately(db.now()); err != nil {
-		return db.outward(err)
-	}
-	var err error
-	for range lossAttempts {
-		if err = db.readOneOn(ctx, fn); err == nil || !db.engine.lost(err) || !db.renewAfter(ctx, err) {
-			break
-		}
-	}
-	if errors.Is(err, errOneStatement) {
-		return db.readAs(ctx, "", false, fn)
-	}
-	return db.outward(err)
-}
-
-func (db *DB) readOneOn(ctx context.Context, fn func(tx *Tx) error) error {
-	conn, err := db.read.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close() }() // it goes back to the pool
-	// To watch whether the context ends takes two goroutines for each statement, which is longer than SQLite looks into an index.
-	if !db.engine.manyWrites {
-		ctx = context.WithoutCancel(ctx)
-	}
-	tx := db.tx(ctx, nil)
-	tx.one = conn
-	return fn(tx)
-}
-
-// query starts a query in the transaction, or where there is none, on its connection.
-func (tx *Tx) query(query string, args []any) (*sql.Rows, error) {
-	if tx.sql != nil {
-		return tx.sql.QueryContext(tx.ctx, query, args...)
-	}
-	if tx.one == nil {
-		return nil, errOneStatement
-	}
-	conn := tx.one
-	tx.one = nil
-	return conn.QueryContext(tx.ctx, query, args...)
-}
-
-// beginRead begins a reading transaction. Where the connection turns out to be lost, it takes another one.
-func (db *DB) beginRead(ctx context.Context, pool *sql.DB) (sqlTx *sql.Tx, err error) {
-	if err := db.files.InPlaceLately(db.now()); err != nil {
-		return nil, err
-	}
-	opts := &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}
-	if !db.engine.manyWrites { // a transaction of SQLite is always a snapshot, and its driver knows no levels
-		opts = &sql.TxOptions{ReadOnly: true}
-	}
-	for range lossAttempts {
-		sqlTx, err = pool.BeginTx(ctx, opts)
-		if err == nil || !db.engine.lost(err) || !db.renewAfter(ctx, err) {
-			return sqlTx, err
-		}
-	}
-	return sqlTx, err
-}
-
 // tx makes the transaction that a caller's function gets, and reads the clock for it.
-func (db *DB) tx(ctx context.Context, sqlTx *sql.Tx) *Tx {
-	tx := &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: sqlTx, marks: db.marks, work: &db.work}
+func (db *DB) tx(ctx context.Context, on runner) *Tx {
+	tx := &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: on, marks: db.marks, work: &db.work}
 	if see := db.watcher.Load(); see != nil {
 		tx.see = *see
 	}
@@ -412,7 +304,7 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	if err := tx.flushBefore(query); err != nil {
 		return 0, err
 	}
-	if tx.sql == nil {
+	if tx.one {
 		return 0, errOneStatement
 	}
 	if err := tx.beside.Wait(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/catalog"
 	"holdfast/internal/sqlitefile"
 	"holdfast/internal/sqltext"
 
@@ -102,9 +103,9 @@ var postgresEngine = &engine{
 	// With OFFSET 0 the name of the sequence is looked for once, and not for each id.
 	draw: "SELECT {{at}}, nextval(s) FROM (SELECT CAST(pg_get_serial_sequence('{{table}}', 'id') AS regclass) AS s OFFSET 0) q, " +
 		"generate_series(1, CAST({{n}} AS BIGINT))",
-	bulk: func(ctx context.Context, conn *sql.Conn, t Table, rows [][]any) error {
+	bulk: func(ctx context.Context, conn *sql.Conn, t catalog.Table, rows [][]any) error {
 		return conn.Raw(func(driver any) error {
-			_, err := driver.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{t.Name}, t.columns(), pgx.CopyFromRows(rows))
+			_, err := driver.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{t.Name}, t.Names(), pgx.CopyFromRows(rows))
 			return err
 		})
 	},
