@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -91,6 +92,9 @@ func (s *server) log(c *call, r *http.Request, took time.Duration) {
 		if !s.failures.note("requests with status "+strconv.Itoa(c.status), s.core.Clock()) {
 			return
 		}
+	}
+	if !s.core.Log.Enabled(c.ctx, slog.LevelInfo) {
+		return
 	}
 	s.core.Log.Info("request", "site", c.site, "route", c.route, "method", knownMethod(r.Method), "status", c.status,
 		"duration", took, "bytes", c.bytes, "request_id", c.requestID, "address", c.address)

@@ -56,8 +56,10 @@ func encode(w io.Writer, body any) error {
 // show answers with one thing. Its ETag is for a later If-Match and If-None-Match. A GET that names this ETag already is
 // answered with 304, and no body.
 func (c *call) show(status int, o object) error {
-	var body bytes.Buffer
-	if err := encode(&body, o.body); err != nil {
+	body := shownBodies.Get().(*bytes.Buffer)
+	defer shownBodies.Put(body)
+	body.Reset()
+	if err := encode(body, o.body); err != nil {
 		return err
 	}
 	if tag := o.tag(body.Bytes()); tag != "" {
@@ -71,6 +73,9 @@ func (c *call) show(status int, o object) error {
 	c.text(status, body.Bytes())
 	return nil
 }
+
+// shownBodies are the memory of answers that have been sent, for the next ones.
+var shownBodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // tag is the ETag of an answer: the version of the thing, and a digest of what this caller sees of it. Answers change without
 // a new version, too: with the day, with the caller's rights, with what refers to the thing. It is "" when no address

@@ -24,6 +24,7 @@ import (
 // engine might begin at the channels and sort all their bookings to find the first page.
 var (
 	BookingColumns = wideBooking.One
+	oneBooking     = "SELECT " + BookingColumns + " AS booking"
 	wideBooking    = packed.WideOf(func(pack packed.Pack) string { return packedBooking(pack) })
 )
 
@@ -119,11 +120,10 @@ func Alone(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
 
 // withRiders is Alone, and its statement takes riders along.
 func withRiders(tx *db.Tx, siteID, id int64, riders []core.Rider) (travel.Booking, error) {
-	var w db.Where
-	along, answers := core.Along(tx, &w, riders)
 	return ScanBooking(func(dest ...any) error {
-		return tx.Row(`SELECT `+BookingColumns+along+` FROM bookings b WHERE `+
-			w.Fill("b.site_id = ? AND b.id = ? AND NOT b.deleted", siteID, id), w.Args, append(dest, answers...)...)
+		query, args, dest := core.Along(tx, oneBooking, " FROM bookings b WHERE b.site_id = ? AND b.id = ? AND NOT b.deleted",
+			[]any{siteID, id}, riders, dest...)
+		return tx.Row(query, args, dest...)
 	})
 }
 
@@ -148,7 +148,7 @@ func Lock(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
 	}
 	var row packed.Row
 	err := tx.RowAsIs(`UPDATE bookings SET version = version + 1 WHERE site_id = $1 AND id = $2 AND NOT deleted
-		RETURNING `+returnedColumns, []any{siteID, id}, &row)
+		RETURNING `+returnedColumns+` AS booking`, []any{siteID, id}, &row)
 	if err != nil {
 		return travel.Booking{}, err
 	}
@@ -288,7 +288,7 @@ func pageOf[T any](
 	w := &db.Where{}
 	w.AndAllOf(db.SiteTable{Table: "bookings", SiteID: siteID, Hidden: "deleted", Final: core.FinalOf(tx, siteID)})
 	andBookings(w, siteID, filter, civil.DayOf(tx.Now))
-	return db.PackedListOf(tx, "bookings b", columns, w, page, bookingSortKeys(civil.DayOf(tx.Now)), filter.Include, read)
+	return db.PackedListOf(tx, "bookings b", columns, w, page, bookingSortKeys(page.OrderBy, civil.DayOf(tx.Now)), filter.Include, read)
 }
 
 // stampColumns are what pageOfStamps reads.
@@ -320,18 +320,23 @@ func firstDayNotBefore(t time.Time) int64 {
 	return int64(day)
 }
 
-// bookingSortKeys returns the columns for travel.BookingOrders on a day. The field `date` of a booking is its end date, but the order
+// bookingSorts are the columns for travel.BookingOrders, but for `modified`. The field `date` of a booking is its end date, but the order
 // `date` sorts by when the booking was made, as in the framework that the API follows. The order `date_end` sorts by the
 // end date. Bookings without a start date come first in the order `date_start`.
-func bookingSortKeys(today civil.Day) map[string]string {
-	return map[string]string{
-		"date":       "b.created_at",
-		"created":    "b.created_at",
-		"modified":   modifiedOn(today),
-		"date_end":   "b.end_day",
-		"date_start": "COALESCE(b.start_day, -2147483648)",
-		"total":      "b.total",
+var bookingSorts = map[string]string{
+	"date":       "b.created_at",
+	"created":    "b.created_at",
+	"date_end":   "b.end_day",
+	"date_start": "COALESCE(b.start_day, -2147483648)",
+	"total":      "b.total",
+}
+
+// bookingSortKeys returns the columns for an order on a day.
+func bookingSortKeys(order string, today civil.Day) map[string]string {
+	if order == "modified" {
+		return map[string]string{order: modifiedOn(today)}
 	}
+	return bookingSorts
 }
 
 // microsPerDay is the length of a day.

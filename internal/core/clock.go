@@ -2,7 +2,6 @@ package core
 
 import (
 	"errors"
-	"strings"
 	"time"
 
 	"holdfast/internal/db"
@@ -30,31 +29,6 @@ func RealNow(tx *db.Tx) time.Time { return tx.Now.Add(-ClockOfTx.Of(tx).Ahead) }
 // onClockOf reports whether tx.Now is the time of that site's clock.
 func onClockOf(tx *db.Tx, siteID int64) bool { return ClockOfTx.Of(tx).SiteID == siteID }
 
-// Rider is a question that rides along with the first statement of a write, or with one that reads a row, so that it needs no
-// statement of its own.
-type Rider struct {
-	Query string // a scalar subquery, with a ? for each argument
-	Args  []any
-	Dest  any // takes the answer, which may be NULL
-	// Locks: the row that it finds stays locked to the end of the write, as if the write had changed it.
-	Locks bool
-}
-
-// Along gives the columns of riders, which stand behind those of a statement, and where their answers go. w takes their
-// arguments: those of the statement itself come before, or after.
-func Along(tx *db.Tx, w *db.Where, riders []Rider) (columns string, dest []any) {
-	var text strings.Builder
-	for _, r := range riders {
-		text.WriteString(", (" + w.Fill(r.Query, r.Args...))
-		if r.Locks {
-			text.WriteString(db.RowLock(tx))
-		}
-		text.WriteString(")")
-		dest = append(dest, r.Dest)
-	}
-	return text.String(), dest
-}
-
 // begin sets the clock of a write to the clock of the site as it is now. The same statement reads the versions of what
 // the process remembers about the site (see known), and the answers of the riders.
 func begin(tx *db.Tx, k *known, clock SiteClock, riders []Rider) error {
@@ -64,14 +38,12 @@ func begin(tx *db.Tx, k *known, clock SiteClock, riders []Rider) error {
 	}
 	v := versions{known: k, siteID: clock.SiteID}
 	var ahead int64
-	w := db.Where{Args: []any{clock.SiteID, ratesSite}}
-	along, answers := Along(tx, &w, riders)
-	// What others have left to the end of a shared transaction is no part of the answer.
-	err := tx.RowAsIs(`SELECT s.clock_ahead, COALESCE(v.version, 0), COALESCE(r.version, 0)`+along+` FROM sites s
+	query, args, dest := Along(tx, `SELECT s.clock_ahead, COALESCE(v.version, 0), COALESCE(r.version, 0)`, ` FROM sites s
 		LEFT JOIN site_versions v ON v.site_id = s.id
-		LEFT JOIN site_versions r ON r.site_id = $2
-		WHERE s.id = $1`, w.Args, append([]any{&ahead, &v.site, &v.rates}, answers...)...)
-	if errors.Is(err, db.ErrNotFound) { // the site does not exist: the write says so itself
+		LEFT JOIN site_versions r ON r.site_id = ?
+		WHERE s.id = ?`, []any{int64(ratesSite), clock.SiteID}, riders, &ahead, &v.site, &v.rates)
+	err := tx.RowAsIs(query, args, dest...) // what others have left to the end of a shared transaction is no part of the answer
+	if errors.Is(err, db.ErrNotFound) {     // the site does not exist: the write says so itself
 		return nil
 	}
 	if err == nil {

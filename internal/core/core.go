@@ -103,9 +103,8 @@ func ReadAfter[T any](
 ) (found T, err error) {
 	waits, ended := false, false
 	read := func(tx *db.Tx) (found T, err error) {
-		var w db.Where
-		columns, answers := Along(tx, &w, append(along, due.Ask(tx, actor.SiteID, &waits)))
-		if err = tx.Row("SELECT "+columns[len(", "):], w.Args, answers...); err != nil || waits && !ended {
+		query, args, answers := Along(tx, "SELECT", "", nil, append(along, due.Ask(tx, actor.SiteID, &waits)))
+		if err = db.RowByKey(tx, query, args, answers...); err != nil || waits && !ended {
 			return found, err
 		}
 		return fn(tx)

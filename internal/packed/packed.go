@@ -160,6 +160,14 @@ func (p *Row) Flag() bool {
 // Instant reads an instant, which is stored as microseconds since 1970, in GMT.
 func (p *Row) Instant() time.Time { return time.UnixMicro(p.Int()).UTC() }
 
+// InstantOrNone reads an instant that stands as 0 where there is none, which gives the zero time.
+func (p *Row) InstantOrNone() time.Time {
+	if micros := p.Int(); micros != 0 {
+		return time.UnixMicro(micros).UTC()
+	}
+	return time.Time{}
+}
+
 // Day reads a day, which is stored as days since 1970.
 func (p *Row) Day() civil.Day { return civil.Day(p.Int()) }
 

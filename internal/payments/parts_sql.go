@@ -13,24 +13,24 @@ import (
 	"holdfast/internal/travel"
 )
 
-// partsColumns have what belongs to one transaction and is mostly there: payments, statements, adjustments, and whether it lies
+// withParts selects a transaction and what belongs to it and is mostly there: payments, statements, adjustments, and whether it lies
 // over a limit.
-var partsColumns = `, (SELECT ` + packed.Together(paymentColumns) + ` FROM payments p
-		WHERE p.site_id = transactions.site_id AND p.transaction_id = transactions.id),
-	` + statements.ColumnOf("transactions.site_id", "transactions.id") + `,
+var withParts = `SELECT ` + transactionColumns + ` AS one,
+	(SELECT ` + packed.Together(paymentColumns) + ` FROM payments p
+		WHERE p.site_id = transactions.site_id AND p.transaction_id = transactions.id) AS parts,
+	` + statements.ColumnOf("transactions.site_id", "transactions.id") + ` AS issued,
 	(SELECT ` + packed.Together(packed.Columns("a.id")) + ` FROM transactions a
-		WHERE a.site_id = transactions.site_id AND a.linked_id = transactions.id),
-	EXISTS (SELECT 1 FROM over_limits o WHERE o.site_id = transactions.site_id AND o.transaction_id = transactions.id)`
+		WHERE a.site_id = transactions.site_id AND a.linked_id = transactions.id) AS adjustments,
+	EXISTS (SELECT 1 FROM over_limits o WHERE o.site_id = transactions.site_id AND o.transaction_id = transactions.id) AS over_limit`
 
 // oneTransaction reads a transaction by one statement, which takes riders along. Few transactions have more parts than that reads.
 func oneTransaction(tx *db.Tx, along []core.Rider, condition string, args ...any) (travel.Transaction, error) {
-	var w db.Where
 	var parts, issued, adjustments packed.Rows
 	var over bool
-	questions, answers := core.Along(tx, &w, along)
 	t, err := scanTransaction(func(dest ...any) error {
-		return tx.Row(`SELECT `+transactionColumns+partsColumns+questions+` FROM transactions WHERE `+w.Fill(condition, args...), w.Args,
-			append(append(dest, &parts, &issued, &adjustments, &over), answers...)...)
+		query, args, dest := core.Along(tx, withParts, " FROM transactions WHERE "+condition, args, along,
+			append(dest, &parts, &issued, &adjustments, &over)...)
+		return tx.Row(query, args, dest...)
 	})
 	if err != nil {
 		return travel.Transaction{}, err

@@ -112,6 +112,12 @@ func paymentsPage(tx *db.Tx, siteID int64, f travel.PaymentFilter, page travel.P
 		map[string]string{"date": "created_at", "created": "created_at", "total": "total"}, f.Include, readPayment)
 }
 
+// The beginnings of queries for what is a transaction of which booking.
+var (
+	pairsOfPayments        = `SELECT ` + packed.Together(packed.Columns("booking_id, transaction_id")) + ` AS pairs FROM payments WHERE `
+	transactionsOfPayments = `SELECT ` + packed.Together(packed.Columns("transaction_id")) + ` FROM payments WHERE `
+)
+
 // TransactionsOfBookings reads the ids of all transactions of bookings, in order, failed ones included. The map has the ids
 // of the bookings as keys, and may have those of others.
 func TransactionsOfBookings(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error) {
@@ -122,9 +128,7 @@ func TransactionsOfBookings(tx *db.Tx, siteID int64, bookings []int64) (map[int6
 	w.And("site_id = ?", siteID)
 	db.Around(&w, "booking_id", bookings)
 	var rows packed.Rows
-	err := tx.Row(`SELECT `+packed.Together(packed.Columns("booking_id, transaction_id"))+` FROM payments WHERE `+w.Text.String(),
-		w.Args, &rows)
-	if err != nil {
+	if err := db.RowByKey(tx, pairsOfPayments+w.Text.String(), w.Args, &rows); err != nil {
 		return nil, err
 	}
 	type pair struct{ booking, transaction int64 }
@@ -149,10 +153,7 @@ func TransactionsOfBookings(tx *db.Tx, siteID int64, bookings []int64) (map[int6
 
 // TransactionsOfBooking asks for the ids of all transactions of one booking, together with the statement that reads it.
 func TransactionsOfBooking(siteID, booking int64, ids *packed.Rows) core.Rider {
-	return core.Rider{
-		Query: `SELECT ` + packed.Together(packed.Columns("transaction_id")) + ` FROM payments WHERE site_id = ? AND booking_id = ?`,
-		Args:  []any{siteID, booking}, Dest: ids,
-	}
+	return core.Rider{Query: transactionsOfPayments + `site_id = ? AND booking_id = ?`, Args: []any{siteID, booking}, Dest: ids}
 }
 
 // Turnover calls each for every channel and month up to a day, with the card payments of the month minus its refunds, as known

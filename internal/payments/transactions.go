@@ -219,7 +219,7 @@ func lockTransaction(tx *db.Tx, siteID, id int64) (travel.Transaction, error) {
 	}
 	t, err := scanTransaction(func(dest ...any) error {
 		return tx.Row(`UPDATE transactions SET version = version + 1 WHERE site_id = $1 AND id = $2
-			RETURNING `+transactionColumns, []any{siteID, id}, dest...)
+			RETURNING `+transactionColumns+` AS one`, []any{siteID, id}, dest...)
 	})
 	if err != nil {
 		return travel.Transaction{}, err

@@ -2,6 +2,7 @@
 package sqltext
 
 import (
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -58,4 +59,18 @@ func hasWord(text, word string) bool {
 
 func wordByte(b byte) bool {
 	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}
+
+// Numbered gives each "?" of a text its number, in order.
+func Numbered(text string) string {
+	var numbered strings.Builder
+	for n := 1; ; n++ {
+		before, after, found := strings.Cut(text, "?")
+		numbered.WriteString(before)
+		if !found {
+			return numbered.String()
+		}
+		numbered.WriteString("$" + strconv.Itoa(n))
+		text = after
+	}
 }
