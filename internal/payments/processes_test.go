@@ -3,6 +3,7 @@ package payments_test
 import (
 	"crypto/rand"
 	"log/slog"
+	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -16,16 +17,55 @@ import (
 	"holdfast/internal/travel"
 )
 
+// anotherProcess is a second program over the database of a world.
+func anotherProcess(t *testing.T, w *apptest.World) *app.App {
+	t.Helper()
+	other := app.New(&core.Core{
+		Store: dbtest.Open(t, w.URL, w.Now), Clock: w.Now, Random: rand.Reader, NewUUID: uuid.NewString,
+		Log: slog.New(slog.DiscardHandler), Keys: apptest.Keys,
+	})
+	t.Cleanup(other.Close)
+	return other
+}
+
+// TestTwoProcessesRefundPartsOfOnePayment: the parts are of different bookings, so nothing but the payment itself makes one refund wait
+// for the other.
+func TestTwoProcessesRefundPartsOfOnePayment(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		const payments, refunds = 8, 4
+		other := anotherProcess(t, w)
+		c := w.Channel(travel.ModeProtectionOnly, "EUR")
+		for range payments {
+			first, second := w.Booking(c, 1000, "2024-09-14"), w.Booking(c, 1000, "2024-09-14")
+			both, total := apptest.Report(travel.Purchase, first, 500), int64(1000)
+			both.Total = &total
+			both.Items = &[]travel.Item{{BookingID: first.ID, Currency: "EUR", Total: 500}, {BookingID: second.ID, Currency: "EUR", Total: 500}}
+			p := w.Must(both)
+			var all sync.WaitGroup
+			for of, b := range map[*app.App]travel.Booking{w.App: first, other: second} {
+				all.Go(func() {
+					for range refunds {
+						if _, _, err := of.Payments.Create(t.Context(), w.Actor, apptest.Linked(travel.Refund, p, b, 10)); err != nil {
+							t.Errorf("booking %d: %v", b.ID, err)
+						}
+					}
+				})
+			}
+			all.Wait()
+			if got := w.ReadTransaction(p.ID); got.Remaining != total-2*refunds*10 || len(got.Adjustments) != 2*refunds {
+				t.Errorf("%d remain of %d after %d refunds of 10", got.Remaining, total, len(got.Adjustments))
+			}
+		}
+	})
+}
+
 // TestWhatAnotherProcessChangesIsSeenAtOnce: a process remembers channels, policies and rates. What another process
 // changes counts for its next payment all the same.
 func TestWhatAnotherProcessChangesIsSeenAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		other := app.New(&core.Core{
-			Store: dbtest.Open(t, w.URL, w.Now), Clock: w.Now, Random: rand.Reader, NewUUID: uuid.NewString,
-			Log: slog.New(slog.DiscardHandler), Keys: apptest.Keys,
-		})
-		defer other.Close()
+		other := anotherProcess(t, w)
 		c := w.Channel(travel.ModeProtectionOnly, "EUR")
 		pay := func() (protected, priced bool) {
 			t.Helper()
