@@ -98,6 +98,7 @@ var arrows = withRooms(map[string][]string{
 	"internal/crew":        {},
 	"internal/recent":      {},
 	"internal/catalog":     {},
+	"internal/resident":    {},
 	"internal/db": and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/sqliteplan", "internal/heard", "internal/beside", "internal/crew", "internal/lane", "internal/catalog",
 		"internal/sqltext", "internal/packed"),
 	"internal/app": and(words, allRooms()...),

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"holdfast/internal/api"
 	"holdfast/internal/jobs"
 	"holdfast/internal/lane"
+	"holdfast/internal/resident"
 	"holdfast/internal/web"
 	"holdfast/internal/web/certificate"
 	"holdfast/internal/web/checkout"
@@ -125,7 +125,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	}
 	server.RegisterOnShutdown(service.Stop)
 	defer p.startJobs(ctx)()
-	defer time.AfterFunc(startLasts, debug.FreeOSMemory).Stop()
+	defer time.AfterFunc(startLasts, resident.ForgetStart).Stop()
 	stopped := make(chan error, 1)
 	go func() { stopped <- server.Serve(api.Listen(listener, p.core)) }()
 	log.Info("serving", "address", listener.Addr().String(), "engine", p.db.Engine())
@@ -155,9 +155,12 @@ var spareThreads = sync.OnceFunc(func() {
 		runtime.GOMAXPROCS(threadsFor(runtime.GOMAXPROCS(0)))
 	}
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
-		debug.SetGCPercent(75)
+		resident.KeepRoom(75, leastRoom)
 	}
 })
+
+// leastRoom is by how many bytes the heap grows at least before it is collected: some hundreds of requests.
+const leastRoom = 16 << 20
 
 // threadsFor is how many threads serve on some processors. SQLite reads with at least two.
 func threadsFor(processors int) int { return max(2, processors) + 2 }

@@ -4,9 +4,12 @@
 package texts
 
 import (
+	"bytes"
+	"compress/gzip"
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -16,7 +19,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-//go:embed languages cldr.json
+//go:embed languages cldr.json.gz
 var files embed.FS
 
 // fallback is the language of whoever has none of ours.
@@ -63,7 +66,7 @@ type words struct {
 var all = sync.OnceValue(func() map[string]*words {
 	found := map[string]*words{}
 	formsOf := map[string]forms{}
-	mustRead("cldr.json", &formsOf)
+	mustRead("cldr.json.gz", &formsOf)
 	for code, f := range formsOf {
 		w := &words{code: code, forms: f, tag: language.MustParse(f.Tag)}
 		mustRead("languages/"+code+".json", &w.texts)
@@ -74,6 +77,12 @@ var all = sync.OnceValue(func() map[string]*words {
 
 func mustRead(name string, into any) {
 	content, err := files.ReadFile(name)
+	if err == nil && strings.HasSuffix(name, ".gz") {
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(bytes.NewReader(content)); err == nil {
+			content, err = io.ReadAll(z)
+		}
+	}
 	if err == nil {
 		err = json.Unmarshal(content, into)
 	}

@@ -1,4 +1,4 @@
-// Command cldr writes internal/texts/cldr.json: what Unicode's CLDR says about numbers, money, days and countries in the
+// Command cldr writes what becomes internal/texts/cldr.json.gz: what Unicode's CLDR says about numbers, money, days and countries in the
 // languages of the service. It reads the unpacked npm packages cldr-dates-full, cldr-numbers-full and
 // cldr-localenames-full, which lie in one folder. scripts/cldr/fetch brings them there.
 package main
