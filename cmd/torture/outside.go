@@ -109,42 +109,70 @@ func refuseAll([]string) error {
 	return nil
 }
 
-// surround has a crowd ask a server, and callers of the same kind outside the crowd.
+// surround has a crowd ask a server, and callers of the same kind outside the crowd. At the same time others ask a server that nobody
+// else asks, which does nothing but refuse: so long an answer takes on this machine meanwhile, whatever is asked.
 func (s *siege) surround(base, who string) error {
-	args := []string{asOutsiders, base}
-	for n := range outsiders {
-		address, token := s.member(who, crowd+n)
-		args = append(args, address, token)
+	idle, err := s.book.r.bareServer()
+	if err != nil {
+		return err
 	}
-	others, err := s.book.r.helper(args...)
+	others, err := s.outside(base, who, outsiders)
+	if err != nil {
+		return err
+	}
+	beside, err := s.outside(idle.base, oneToken, 2)
 	if err != nil {
 		return err
 	}
 	err = s.gather(base, who)
-	said, ended := others.end()
-	if err := errors.Join(err, ended); err != nil {
-		return err
+	for name, h := range map[string]*helper{"callers outside the crowd": others, "callers of an idle server meanwhile": beside} {
+		said, ended := h.end()
+		if err = errors.Join(err, ended); err != nil {
+			continue
+		}
+		var took []time.Duration
+		if err = json.Unmarshal(said, &took); err != nil {
+			err = fmt.Errorf("the %s say %s: %w", name, lastOf(string(said)), err)
+		} else if len(took) > 0 {
+			s.book.r.figure(s.name+", "+name, "%d refused, %s", len(took), times(took))
+		}
 	}
-	var took []time.Duration
-	if err := json.Unmarshal(said, &took); err != nil {
-		return fmt.Errorf("the callers outside the crowd say %s: %w", lastOf(string(said)), err)
+	_, ended := idle.end()
+	return errors.Join(err, ended)
+}
+
+// outside starts some callers who are not of the crowd, but ask as it does.
+func (s *siege) outside(base, who string, callers int) (*helper, error) {
+	args := []string{asOutsiders, base}
+	for n := range callers {
+		address, token := s.member(who, crowd+n)
+		args = append(args, address, token)
 	}
-	if len(took) > 0 {
-		s.book.r.figure(s.name+", callers outside the crowd", "%d refused, %s", len(took), times(took))
+	return s.book.r.helper(args...)
+}
+
+// bareServer is a server that only refuses.
+type bareServer struct {
+	*helper
+	base string
+}
+
+func (r *run) bareServer() (bareServer, error) {
+	server, err := r.helper(asBareServer)
+	if err != nil {
+		return bareServer{}, err
 	}
-	return nil
+	base, err := server.out.ReadString('\n')
+	return bareServer{server, strings.TrimSpace(base)}, err
 }
 
 // surroundBare does the same to a server that only refuses: what takes this long is not the program's doing.
 func (s *siege) surroundBare() error {
-	server, err := s.book.r.helper(asBareServer)
+	server, err := s.book.r.bareServer()
 	if err != nil {
 		return err
 	}
-	base, err := server.out.ReadString('\n')
-	if err == nil {
-		err = s.surround(strings.TrimSpace(base), oneToken)
-	}
+	err = s.surround(server.base, oneToken)
 	_, ended := server.end()
 	s.book.r.figure(s.name, "%s", &s.crowd)
 	return errors.Join(err, ended)
