@@ -148,19 +148,23 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 
 // spareThreads gives the program two threads more than processors, once. Go looks at its connections when a thread has nothing else to
 // do. Where all of them compute, what arrives would wait for all that came before: it could not even be refused. The system lets
-// threads take turns. More threads leave more memory to be collected, so that is collected sooner. Who sets GOMAXPROCS or GOGC has
-// chosen.
+// threads take turns. More threads leave more memory to be collected, so that is collected sooner; but a small heap has some room, so that
+// it is not collected all the time. Who sets GOMAXPROCS or GOGC has chosen.
 var spareThreads = sync.OnceFunc(func() {
 	if _, chosen := os.LookupEnv("GOMAXPROCS"); !chosen {
 		runtime.GOMAXPROCS(threadsFor(runtime.GOMAXPROCS(0)))
 	}
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
-		resident.KeepRoom(75, leastRoom)
+		resident.KeepRoom(75, leastRoom, quiet)
 	}
 })
 
-// leastRoom is by how many bytes the heap grows at least before it is collected: some hundreds of requests.
-const leastRoom = 16 << 20
+// leastRoom is by how many bytes the heap grows at least before it is collected: some hundreds of requests. A server that has not filled
+// it in quiet gives back what is free.
+const (
+	leastRoom = 16 << 20
+	quiet     = 15 * time.Second
+)
 
 // threadsFor is how many threads serve on some processors. SQLite reads with at least two.
 func threadsFor(processors int) int { return max(2, processors) + 2 }

@@ -7,19 +7,24 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
+	"time"
 )
 
 // KeepRoom has the heap collected when it has grown by percent, but not before it has grown by least bytes. A small heap under load is full
-// of garbage every few milliseconds, and each collection takes time from all who wait. It holds for the rest of the process.
-func KeepRoom(percent int, least uint64) {
-	r := &room{percent: percent, least: least, live: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}}
+// of garbage every few milliseconds, and each collection takes time from all who wait. When nothing was collected for a time, which is quiet, what
+// is free goes back to the system. It holds for the rest of the process.
+func KeepRoom(percent int, least uint64, quiet time.Duration) {
+	r := &room{percent: percent, least: least, quiet: quiet, live: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}}
 	r.set()
+	r.calm = time.AfterFunc(quiet, debug.FreeOSMemory) // which collects, so that set and follow come again
 	r.follow()
 }
 
 type room struct {
 	percent int
 	least   uint64
+	quiet   time.Duration
+	calm    *time.Timer
 
 	mu   sync.Mutex
 	live []metrics.Sample
@@ -30,6 +35,7 @@ type room struct {
 func (r *room) follow() {
 	runtime.AddCleanup(new([16]byte), func(r *room) {
 		r.set()
+		r.calm.Reset(r.quiet)
 		r.follow()
 	}, r)
 }

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"testing"
+	"time"
 )
 
 // TestPercentFor: a small heap may grow by a number of bytes, and a large one by its part.
@@ -22,7 +23,7 @@ var held []byte
 // TestKeepRoomFollowsTheHeap: while a lot is in use, the heap may only grow by its part.
 func TestKeepRoomFollowsTheHeap(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	KeepRoom(75, 16<<20)
+	KeepRoom(75, 16<<20, time.Hour)
 	sample := []metrics.Sample{{Name: "/gc/gogc:percent"}}
 	percent := func() uint64 {
 		metrics.Read(sample)
@@ -38,5 +39,23 @@ func TestKeepRoomFollowsTheHeap(t *testing.T) {
 			t.Fatalf("a heap of %d MB may grow by %d %%", len(held)>>20, percent())
 		}
 		runtime.GC()
+	}
+}
+
+// TestAQuietProgramIsCollected: also when nobody makes garbage any more.
+func TestAQuietProgramIsCollected(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	sample := []metrics.Sample{{Name: "/gc/cycles/forced:gc-cycles"}}
+	forced := func() uint64 {
+		metrics.Read(sample)
+		return sample[0].Value.Uint64()
+	}
+	before, end := forced(), time.Now().Add(20*time.Second)
+	KeepRoom(75, 16<<20, time.Millisecond)
+	for forced() < before+3 { // again and again
+		if time.Now().After(end) {
+			t.Fatalf("collected %d times", forced()-before)
+		}
+		runtime.Gosched()
 	}
 }
