@@ -23,12 +23,12 @@ import (
 
 // options are the flags.
 type options struct {
-	engine, only, kinds, dir, json, docs string
-	size                                 book.Size
-	sizes                                string
-	callers, many, turns, rows           int
-	lasts                                time.Duration
-	peer, limits                         bool
+	engine, only, kinds, dir, json, docs, against string
+	size                                          book.Size
+	sizes                                         string
+	callers, many, turns, rows                    int
+	lasts                                         time.Duration
+	peer, limits                                  bool
 }
 
 func main() {
@@ -40,6 +40,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "requests", "what is measured: "+strings.Join(partNames(), ", "))
 	flag.StringVar(&o.kinds, "kinds", "", "only the kinds of requests that this regular expression matches")
 	flag.StringVar(&o.dir, "dir", "", "folder that keeps the books for the next run (default: a temporary one, removed at the end)")
+	flag.StringVar(&o.against, "against", "", "another build of holdfast, for the part duel")
 	flag.StringVar(&o.json, "json", "", "also write the figures to this file")
 	flag.StringVar(&o.docs, "docs", "", "also write the tables into this page, such as docs/performance.md")
 	flag.Int64Var(&o.size.Bookings, "bookings", 50_000, "bookings of the book")
@@ -87,6 +88,7 @@ var parts = []struct {
 	{"soak", soak},
 	{"processes", processes},
 	{"growth", growth},
+	{"duel", duel},
 }
 
 func partNames() (list []string) {
@@ -133,7 +135,7 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 }
 
 // places are the flags that say where something lies on this machine: they change no figure.
-var places = []string{"dir", "docs", "json"}
+var places = []string{"dir", "docs", "json", "against"}
 
 // command is how a run was started, by make.
 func command(args []string) string {

@@ -49,7 +49,7 @@ func start(ctx context.Context, b *bench) error {
 	}
 	b.result.fact("from exec to the first booking that is read", "150 ms", "%.0f ms, at most %.0f ms", median(took), slices.Max(took))
 	b.result.fact(fmt.Sprintf("resident, %s after the start, when nobody asks", b.lasts), "40 MB", "%.0f MB", slices.Max(resident))
-	b.result.fact("size of the program", "40 MB", "%.1f MB", float64(file.Size())/1e6)
+	b.result.fact("size of the program", "40 MB", "%.2f MB", float64(file.Size())/1e6)
 	return ctx.Err()
 }
 

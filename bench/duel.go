@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// duellist is one of two programs, with a copy of the book of its own.
+type duellist struct {
+	house
+	kinds []kind
+	cpu   []float64 // processor time for a request, of each turn, in microseconds
+	rate  []float64 // requests a second
+}
+
+// duel has two builds of the product take turns on the same requests, each over a copy of the book. A machine may be twice as fast in one hour
+// as in the next, and here both have the same moment. The other one is the file of -against.
+func duel(ctx context.Context, b *bench) error {
+	if b.against == "" || b.engine != "sqlite" {
+		return errors.New("-only duel takes -against FILE, another build of holdfast, and goes on SQLite")
+	}
+	if err := b.open(ctx); err != nil {
+		return err
+	}
+	var both [2]*duellist
+	for i, program := range []string{b.against, b.house.program} {
+		d := &duellist{house: *b.house}
+		d.program = program
+		if err := d.copyBook(filepath.Join(b.house.dir, fmt.Sprintf("duel-%d", i))); err != nil {
+			return err
+		}
+		if err := d.start(ctx, settings...); err != nil {
+			return err
+		}
+		defer d.server.end()
+		v := &visitor{h: &d.house, run: fmt.Sprintf("r%sd%d", time.Now().UTC().Format("150405"), i)}
+		if err := v.prepare(ctx); err != nil {
+			return err
+		}
+		d.kinds = v.kinds(b.callers, b.many)
+		both[i] = d
+	}
+	for k, of := range both[0].kinds {
+		if !b.chosen.MatchString(of.name) {
+			continue
+		}
+		if err := b.duelOf(ctx, both, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// duelOf is the duel of one kind. Who begins changes with each turn; the first turn does not count.
+func (b *bench) duelOf(ctx context.Context, both [2]*duellist, k int) error {
+	var cpu, rate []float64 // ratios of the turns
+	for turn := range b.turns + 1 {
+		for i := range both {
+			if err := both[(turn+i)%2].turn(ctx, k, b.lasts, turn > 0); err != nil {
+				return err
+			}
+		}
+		if turn > 0 {
+			cpu = append(cpu, both[0].cpu[turn-1]/both[1].cpu[turn-1])
+			rate = append(rate, both[1].rate[turn-1]/both[0].rate[turn-1])
+		}
+	}
+	of := both[0].kinds[k]
+	b.result.fact(fmt.Sprintf("%s, %d callers", of.name, of.callers), "", "%.0f µs to %.0f, ratio %.2f; %.0f a second to %.0f, ratio %.2f; peak %.0f MB and %.0f",
+		median(both[0].cpu), median(both[1].cpu), median(cpu), median(both[0].rate), median(both[1].rate), median(rate),
+		megabytes(both[0].server.cmd.Process.Pid, "VmHWM"), megabytes(both[1].server.cmd.Process.Pid, "VmHWM"))
+	last := b.result.Facts[len(b.result.Facts)-1]
+	b.say("%s: %s", last.What, last.Value)
+	for _, d := range both {
+		d.cpu, d.rate = nil, nil
+	}
+	return nil
+}
+
+func (d *duellist) turn(ctx context.Context, k int, lasts time.Duration, counts bool) error {
+	before, _ := d.processorTimes()
+	l, err := drive(ctx, d.server.address, d.kinds[k], lasts)
+	if err != nil {
+		return err
+	}
+	if after, _ := d.processorTimes(); counts {
+		d.cpu = append(d.cpu, micros(after-before)/float64(len(l.took)))
+		d.rate = append(d.rate, float64(len(l.took))/l.lasted.Seconds())
+	}
+	return nil
+}
+
+// copyBook copies the book, which nobody has open, and its keys into a new folder.
+func (d *duellist) copyBook(to string) error {
+	if err := os.RemoveAll(to); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(d.dir, "holdfast.*"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, filepath.Base(file)), content, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	d.database, d.dir = strings.ReplaceAll(d.database, d.dir, to), to
+	return nil
+}
