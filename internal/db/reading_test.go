@@ -14,7 +14,7 @@ import (
 func TestAReadThatIsCutLeavesNothingOpen(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
-		for n := int64(1); n <= 20; n++ {
+		for n := int64(1); n <= 5; n++ {
 			ctx, cancel := context.WithCancel(t.Context())
 			err := store.Read(ctx, func(tx *db.Tx) error {
 				var sum int64
