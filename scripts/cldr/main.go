@@ -1,6 +1,6 @@
-// Command cldr writes what becomes internal/texts/cldr.json.gz: what Unicode's CLDR says about numbers, money, days and countries in the
-// languages of the service. It reads the unpacked npm packages cldr-dates-full, cldr-numbers-full and
-// cldr-localenames-full, which lie in one folder. scripts/cldr/fetch brings them there.
+// Command cldr writes a JSON file from Unicode's CLDR: how each language of the service writes numbers, money, days and countries.
+// It reads the npm packages cldr-dates-full, cldr-numbers-full and cldr-localenames-full, unpacked in one folder. scripts/cldr/fetch
+// brings them, and packs the file as internal/texts/cldr.json.gz.
 package main
 
 import (
