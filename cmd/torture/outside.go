@@ -125,16 +125,19 @@ func (s *siege) surround(base, who string) error {
 		return err
 	}
 	err = s.gather(base, who)
-	for name, h := range map[string]*helper{"callers outside the crowd": others, "callers of an idle server meanwhile": beside} {
-		said, ended := h.end()
+	for _, of := range []struct {
+		name string
+		*helper
+	}{{"callers outside the crowd", others}, {"callers of an idle server meanwhile", beside}} {
+		said, ended := of.end()
 		if err = errors.Join(err, ended); err != nil {
 			continue
 		}
 		var took []time.Duration
 		if err = json.Unmarshal(said, &took); err != nil {
-			err = fmt.Errorf("the %s say %s: %w", name, lastOf(string(said)), err)
+			err = fmt.Errorf("the %s say %s: %w", of.name, lastOf(string(said)), err)
 		} else if len(took) > 0 {
-			s.book.r.figure(s.name+", "+name, "%d refused, %s", len(took), times(took))
+			s.book.r.figure(s.name+", "+of.name, "%d refused, %s", len(took), times(took))
 		}
 	}
 	_, ended := idle.end()

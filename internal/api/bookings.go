@@ -202,7 +202,7 @@ func (s *server) listAllBookings(c *call, page travel.Page) error {
 	show := s.showBooking(c)
 	key := shownBooking{site: c.r.PathValue("site"), day: s.today(c)}
 	var texts [][]byte // of the bookings of the page, nil where there is none
-	found, rest, err := s.app.Bookings.ListUnknown(c.ctx, c.actor, travel.BookingFilter{}, page, func(page []bookings.Stamp) (unknown []int64) {
+	found, rest, err := s.app.Bookings.ListUnknown(c.ctx, c.actor, page, func(page []bookings.Stamp) (unknown []int64) {
 		texts = make([][]byte, len(page))
 		for i, stamp := range page {
 			key.stamp = stamp

@@ -167,15 +167,15 @@ type Stamp struct {
 	SiteVersion int64 // what the channel says of its bookings has no new version of each booking
 }
 
-// ListUnknown reads one page like List, for a caller who has seen most of its bookings before. The page has their stamps. unknown says of
+// ListUnknown reads one page of all bookings like List, for a caller who has seen most of its bookings before. The page has their stamps. unknown says of
 // which of these the caller has to see the booking; it may be asked more than once, and the last answer counts. rest has these bookings,
 // by their ids.
 func (b *Bookings) ListUnknown(
-	ctx context.Context, actor auth.Actor, filter travel.BookingFilter, page travel.Page, unknown func(page []Stamp) []int64,
+	ctx context.Context, actor auth.Actor, page travel.Page, unknown func(page []Stamp) []int64,
 ) (list travel.List[Stamp], rest map[int64]travel.Booking, err error) {
 	var version sql.NullInt64
 	list, err = core.ReadAfter(ctx, b.Core, actor, b.due, func(tx *db.Tx) (travel.List[Stamp], error) {
-		list, err := pageOfStamps(tx, actor.SiteID, version.Int64, filter, page)
+		list, err := pageOfStamps(tx, actor.SiteID, version.Int64, page)
 		if err != nil {
 			return list, err
 		}

@@ -294,11 +294,9 @@ func pageOf[T any](
 // stampColumns are what pageOfStamps reads.
 var stampColumns = packed.WideOf(func(pack packed.Pack) string { return pack("b.id, b.version") })
 
-// pageOfStamps is Page for the stamps of bookings.
-func pageOfStamps(
-	tx *db.Tx, siteID, version int64, filter travel.BookingFilter, page travel.Page,
-) (travel.List[Stamp], error) {
-	return pageOf(tx, siteID, filter, page, stampColumns, func(row *packed.Row) (Stamp, error) {
+// pageOfStamps reads the stamps of one page of all bookings. version is that of their site.
+func pageOfStamps(tx *db.Tx, siteID, version int64, page travel.Page) (travel.List[Stamp], error) {
+	return pageOf(tx, siteID, travel.BookingFilter{}, page, stampColumns, func(row *packed.Row) (Stamp, error) {
 		return Stamp{ID: row.Int(), Version: row.Int(), SiteVersion: version}, row.Err()
 	})
 }

@@ -100,7 +100,7 @@ func TestAPageThatIsKnownRunsTwoStatements(t *testing.T) {
 		}
 		ask := func(known map[bookings.Stamp]bool) (got []bookings.Stamp, rest map[int64]travel.Booking, ran int) {
 			ran = len(dbtest.Statements(w.Core.Store, func() {
-				list, more, err := w.App.Bookings.ListUnknown(t.Context(), w.Actor, travel.BookingFilter{}, page,
+				list, more, err := w.App.Bookings.ListUnknown(t.Context(), w.Actor, page,
 					func(page []bookings.Stamp) (unknown []int64) {
 						for _, stamp := range page {
 							if !known[stamp] {

@@ -18,7 +18,7 @@ func TestForgetStart(t *testing.T) {
 		text, err := os.ReadFile("/proc/self/status")
 		found := ofFiles.FindSubmatch(text)
 		if err != nil || found == nil {
-			t.Skip("this system does not say how much memory files take")
+			t.Fatalf("/proc/self/status does not say how much memory files take: %v", err)
 		}
 		kB, err := strconv.Atoi(string(found[1]))
 		if err != nil {
