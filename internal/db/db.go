@@ -22,6 +22,7 @@ import (
 	"holdfast/internal/catalog"
 	"holdfast/internal/heard"
 	"holdfast/internal/sqlitefile"
+	"holdfast/internal/sqlitelog"
 )
 
 // Errors that callers look for.
@@ -53,6 +54,7 @@ type DB struct {
 	write   *sql.DB
 	queue   *writeQueue       // of writes that share commits: on SQLite all, on PostgreSQL the short ones
 	files   *sqlitefile.Files // SQLite only
+	log     *sqlitelog.Log    // SQLite only
 	marks   *marks
 	bounds  string                                         // a statement that each write begins with, where connections keep no settings
 	watcher atomic.Pointer[func(query string, args []any)] // see Watch
@@ -210,7 +212,7 @@ func (db *DB) Close() error {
 	if db.queue != nil {
 		db.queue.close()
 	}
-	err := errors.Join(db.read.Close(), db.long.pool.Close())
+	err := errors.Join(db.log.Close(), db.read.Close(), db.long.pool.Close())
 	if db.replica != nil {
 		err = errors.Join(err, db.replica.Copy.Close())
 	}

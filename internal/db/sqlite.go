@@ -15,6 +15,7 @@ import (
 
 	"holdfast/internal/sqlitecache"
 	"holdfast/internal/sqlitefile"
+	"holdfast/internal/sqlitelog"
 	"holdfast/internal/sqliteplan"
 	"holdfast/internal/sqltext"
 
@@ -90,14 +91,11 @@ func sqliteCode(err error) int {
 // upper pages of all indexes, which everything goes through, have room in 2 MiB, and whenever somebody writes a reader begins anew. A
 // writer also holds what a transaction has changed, and makes most of its pages itself: larger ones took no time less.
 const (
-	readerCache = 2 << 10
-	longCache   = 2 << 10
-	writerCache = 4 << 10
+	readerCache     = 2 << 10
+	longCache       = 2 << 10
+	writerCache     = 4 << 10
+	checkpointCache = 64
 )
-
-// logPages is how many pages the write-ahead log has (4 KiB each) until what is in it goes into the file. A page that many writes
-// change goes there once; what a process that died has left is read in a few milliseconds.
-const logPages = "4000"
 
 // openSQLite opens the file at path. If it or its folder is missing, it makes them, for their owner alone to read.
 func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, error) {
@@ -113,7 +111,8 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	writer, err := sqlitecache.New(sqliteName(path, "_txlock=immediate", writerCache))
 	reader, second := sqlitecache.New(sqliteName(path, "_pragma=query_only(1)", readerCache))
 	long, third := sqlitecache.New(sqliteName(path, "_pragma=query_only(1)", longCache))
-	if err := errors.Join(err, second, third); err != nil {
+	checkpoints, fourth := sqlitecache.New(sqliteName(path, "", checkpointCache))
+	if err := errors.Join(err, second, third, fourth); err != nil {
 		return nil, err
 	}
 	write := sql.OpenDB(writer)
@@ -131,16 +130,17 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	if db.files, err = sqlitefile.Opened(path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	db.log = sqlitelog.Open(sql.OpenDB(checkpoints), sqlitelog.Usual)
 	db.queue = newWriteQueue(db, sqlitefile.OpenTurn(path))
 	return db, nil
 }
 
 // sqliteName gives the data source name. It asks for a write-ahead log, so that readers never wait; a full sync at
-// each commit, so that a write is durable when it is answered; and the journals of savepoints in memory, because they need
-// not outlive the process. cache is the size of the page cache in KiB.
+// each commit, so that a write is durable when it is answered; no checkpoint at a commit, because sqlitelog makes them; and the journals
+// of savepoints in memory, because they need not outlive the process. cache is the size of the page cache in KiB.
 func sqliteName(path, more string, cache int) string {
 	return sqliteNameWith(path, more, cache, "busy_timeout(5000)", "journal_mode(WAL)",
-		"synchronous(FULL)", "wal_autocheckpoint("+logPages+")")
+		"synchronous(FULL)", "wal_autocheckpoint(0)")
 }
 
 // sqliteNameWith takes the pragmas that are not the same for all.

@@ -1,0 +1,173 @@
+package sqlitelog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	_ "modernc.org/sqlite"
+)
+
+func TestTheLogStaysShort(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	l, write := opened(t, path)
+	var long int64
+	for range 3000 {
+		write()
+		long = max(long, size(t, path+"-wal"))
+	}
+	if pages := long / 4120; pages < 100 || pages > 3000 {
+		t.Errorf("After 3,000 writes beside it, the log has %d pages, where 100 is long.", pages)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if size(t, path) < 50*4096 {
+		t.Errorf("The file has %d bytes, so little of the log has come into it.", size(t, path))
+	}
+}
+
+func TestAReaderKeepsTheLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	l, write := opened(t, path)
+	write()
+	reader := connection(t, path)
+	tx, err := reader.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, n int
+	if err := tx.QueryRow("SELECT count(*) FROM t").Scan(&before); err != nil {
+		t.Fatal(err)
+	}
+	for range 500 {
+		write()
+	}
+	if err := tx.QueryRow("SELECT count(*) FROM t").Scan(&n); err != nil || n != before {
+		t.Errorf("A reader that began at %d rows sees %d, %v.", before, n, err)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	for range 500 {
+		write()
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := reader.QueryRow("SELECT count(*) FROM t").Scan(&n); err != nil || n != before+1000 {
+		t.Errorf("There are %d rows, %v", n, err)
+	}
+}
+
+// step is what a checkpoint is to answer.
+type step struct {
+	mode          string
+	pages, stored int64
+	err           error
+	writing       bool // nobody may write meanwhile
+}
+
+func TestWhenTheLogIsShortened(t *testing.T) {
+	broken := errors.New("the disk is full")
+	for name, c := range map[string]struct {
+		tried int64
+		steps []step
+		then  int64 // tried
+	}{
+		"it is short":                      {0, []step{{mode: "NOOP", pages: 99}}, 0},
+		"most of it is in the file":        {0, []step{{mode: "NOOP", pages: 120, stored: 101}}, 0},
+		"a reader needs it":                {100, []step{{mode: "NOOP", pages: 119}}, 100},
+		"it cannot be looked at":           {0, []step{{mode: "NOOP", pages: 500, err: broken}}, 0},
+		"it began anew and is short":       {300, []step{{mode: "NOOP", pages: 40}}, 0},
+		"it is long, and nobody writes":    {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 100, stored: 100}, {mode: "PASSIVE", pages: 100, stored: 100, writing: true}}, 100},
+		"it began anew and is long":        {300, []step{{mode: "NOOP", pages: 120}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 120, stored: 120}, {mode: "PASSIVE", pages: 121, stored: 121, writing: true}}, 121},
+		"the disk is full beside a writer": {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE", err: broken}}, 0},
+		"the disk is full at the end":      {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 101, stored: 100}, {mode: "PASSIVE", writing: true, err: broken}}, 101},
+		"somebody writes a lot meanwhile": {0, []step{
+			{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 160, stored: 100}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 200, stored: 160},
+			{mode: "PASSIVE"}, {mode: "NOOP", pages: 205, stored: 200}, {mode: "PASSIVE", pages: 206, stored: 206, writing: true},
+		}, 206},
+		"somebody never stops": {0, []step{
+			{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 160, stored: 100}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 200, stored: 160},
+			{mode: "PASSIVE"}, {mode: "NOOP", pages: 250, stored: 200}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 300, stored: 250},
+			{mode: "PASSIVE", pages: 310, stored: 310, writing: true},
+		}, 310},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rest := slices.Clone(c.steps)
+			l := &Log{Bounds: Bounds{Long: 100, Fresh: 20, Short: 10}, tried: c.tried}
+			l.checkpoint = func(mode string) (int64, int64, error) {
+				if len(rest) == 0 {
+					t.Fatalf("A checkpoint more than expected: %s", mode)
+				}
+				next := rest[0]
+				rest = rest[1:]
+				free := l.writing.TryLock()
+				if free {
+					l.writing.Unlock()
+				}
+				if mode != next.mode || free == next.writing {
+					t.Errorf("%s, and others may write: %t. Expected %+v", mode, free, next)
+				}
+				return next.pages, next.stored, next.err
+			}
+			l.shorten()
+			if len(rest) > 0 || l.tried != c.then {
+				t.Errorf("Not done: %+v; tried %d, expected %d", rest, l.tried, c.then)
+			}
+		})
+	}
+}
+
+func TestNoLog(t *testing.T) {
+	var l *Log
+	ran := false
+	l.Write(func() { ran = true })
+	if err := l.Close(); err != nil || !ran {
+		t.Errorf("A database without a log: %v, %t", err, ran)
+	}
+}
+
+// opened opens a log of which 100 pages are long, and something that writes.
+func opened(t *testing.T, path string) (*Log, func()) {
+	t.Helper()
+	db := connection(t, path)
+	if _, err := db.Exec("CREATE TABLE t (n INTEGER PRIMARY KEY, text TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	l := Open(connection(t, path), Bounds{Long: 100, Fresh: 20, Short: 10})
+	return l, func() {
+		l.Write(func() {
+			if _, err := db.Exec("INSERT INTO t (text) VALUES (hex(randomblob(100)))"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func connection(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(0)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(5000)")
+	if err == nil {
+		err = db.PingContext(context.Background())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func size(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
