@@ -18,7 +18,7 @@ import (
 // Bounds of a list query.
 const (
 	defaultPerPage = 100
-	maxPerPage     = 100
+	maxPerPage     = travel.LongestPage
 	maxPage        = 1_000_000_000 // past the end of any list; the product with maxPerPage is a 64-bit number
 	maxFilterItems = 1000          // ids or words in one filter; both engines accept so many in a statement
 )

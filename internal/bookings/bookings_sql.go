@@ -281,6 +281,21 @@ func Page(tx *db.Tx, siteID int64, filter travel.BookingFilter, page travel.Page
 	return pageOf(tx, siteID, filter, page, wideBooking, func(row *packed.Row) (travel.Booking, error) { return readBooking(row) })
 }
 
+// WithIDs reads some bookings of a site without their transactions, by their ids. Those that are deleted or not there are left out.
+func WithIDs(tx *db.Tx, siteID int64, ids []int64) (map[int64]travel.Booking, error) {
+	found := map[int64]travel.Booking{}
+	for some := range slices.Chunk(ids, travel.LongestPage) {
+		list, err := Page(tx, siteID, travel.BookingFilter{Include: some}, travel.Page{Number: 1, Size: len(some), Offset: -1})
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range list.Items {
+			found[b.ID] = b
+		}
+	}
+	return found, nil
+}
+
 // pageOf is Page for some columns of bookings.
 func pageOf[T any](
 	tx *db.Tx, siteID int64, filter travel.BookingFilter, page travel.Page, columns packed.Wide, read func(row *packed.Row) (T, error),

@@ -19,8 +19,8 @@ import (
 	"holdfast/internal/webhooks"
 )
 
-// followBatch is how many events one write makes mails about: few, so that a slow database gets through them in time.
-const followBatch = 10
+// followBatch is how many events one write makes mails about: few enough that a slow database gets through them in time.
+const followBatch = 50
 
 // followTurns is how often one call goes through the sites.
 const followTurns = 100
@@ -89,9 +89,13 @@ func (m *Mails) followSite(ctx context.Context, clock core.SiteClock) (more bool
 		if told, to, more, err = events.Behind(tx, clock.SiteID, at.position, news, followBatch); err != nil {
 			return err
 		}
+		facts, err := readFacts(tx, clock.SiteID, told)
+		if err != nil {
+			return err
+		}
 		list = nil
 		for _, e := range told {
-			made, err := m.mailsAbout(tx, e)
+			made, err := m.mailsAbout(tx, facts, e)
 			if err != nil {
 				return fmt.Errorf("event %d: %w", e.ID, err)
 			}
@@ -119,26 +123,18 @@ func (m *Mails) followSite(ctx context.Context, clock core.SiteClock) (more bool
 }
 
 // mailsAbout makes the mails about one event.
-func (m *Mails) mailsAbout(tx *db.Tx, e events.Event) ([]Mail, error) {
-	site, err := siteOf(tx, e.SiteID)
-	if err != nil {
-		return nil, err
+func (m *Mails) mailsAbout(tx *db.Tx, f facts, e events.Event) ([]Mail, error) {
+	switch {
+	case e.Type == events.WebhookDisabled:
+		return m.mailsAboutWebhook(tx, f.site, e)
+	case !aboutPayment(e.Type):
+		return m.mailsAboutProtection(tx, f.site, e)
 	}
-	switch e.Type {
-	case events.WebhookDisabled:
-		return m.mailsAboutWebhook(tx, site, e)
-	case events.ChannelProtectionAsked, events.ChannelProtectionAnswered:
-		return m.mailsAboutProtection(tx, site, e)
-	}
-	h, err := readHappening(tx, site, e.ObjectID)
-	if errors.Is(err, db.ErrNotFound) {
+	h, known := f.happened(tx, e)
+	if !known {
 		return nil, nil // a transaction is never deleted; what is not there has no mail
 	}
-	if err != nil {
-		return nil, err
-	}
-	h.eventID, h.at, h.failed = e.ID, e.At, e.Type == events.TransactionFailed
-	h.outbox = m.onlyKept(site.Sandbox || h.payment.Simulated)
+	h.outbox = m.onlyKept(f.site.Sandbox || h.payment.Simulated)
 	return h.mails(tx)
 }
 
@@ -166,7 +162,7 @@ func (m *Mails) mailsAboutWebhook(tx *db.Tx, site travel.Site, e events.Event) (
 	if len(readers) == 0 {
 		readers = []string{""} // a mail that is dead is seen
 	}
-	h := happening{eventID: e.ID, at: e.At, site: site, outbox: m.onlyKept(site.Sandbox), realTime: core.RealNow(tx)}
+	h := happening{facts: facts{site: site}, eventID: e.ID, at: e.At, outbox: m.onlyKept(site.Sandbox), realTime: core.RealNow(tx)}
 	letter := Letter{
 		Language: travel.DefaultLanguage, Sender: site.Name, Test: site.Sandbox, Address: shortened(endpoint.URL),
 		On: day(civil.NoDay), Start: day(civil.NoDay), End: day(civil.NoDay), Until: day(civil.NoDay),

@@ -2,14 +2,13 @@ package mail
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
 	"holdfast/internal/bookings"
 	"holdfast/internal/civil"
-	"holdfast/internal/core"
 	"holdfast/internal/db"
-	"holdfast/internal/ledger"
 	"holdfast/internal/merchants"
 	"holdfast/internal/money"
 	"holdfast/internal/payments"
@@ -69,10 +68,10 @@ const maxCopies = 20
 
 // happening is a transaction that came to its end, with what a letter about it needs.
 type happening struct {
+	facts
 	eventID  int64
 	at       time.Time // by the site's clock
 	failed   bool
-	site     travel.Site
 	channel  travel.Channel
 	payment  travel.Transaction
 	original travel.Transaction // of a chargeback or a reversal
@@ -84,18 +83,15 @@ type happening struct {
 // mails are the mails about a happening: none for what is no news.
 func (h *happening) mails(tx *db.Tx) ([]Mail, error) {
 	t := h.payment
-	if t.ImportKey != "" || !t.Type.Operators() && t.CreatedAt.Sub(t.EffectiveAt) > oldNews {
-		return nil, nil
-	}
 	switch {
+	case !isNews(t):
 	case h.failed:
 		if h.channel.MailFailures {
 			h.toMerchant(Failure, h.channel.PrimaryMail)
 		}
-	case t.Type.Takes():
-		return h.packed, h.toTravellers(tx, Receipt)
-	case t.Type == travel.Refund:
-		return h.packed, h.toTravellers(tx, Refund)
+	case tellsTravellers(t.Type):
+		err := h.toTravellers(tx)
+		return h.packed, err
 	case t.Type.Operators() && h.channel.ChargebackMail != "":
 		original, err := payments.Transaction(tx, t.SiteID, t.LinkedID)
 		if err != nil {
@@ -111,12 +107,24 @@ func (h *happening) mails(tx *db.Tx) ([]Mail, error) {
 	return h.packed, nil
 }
 
+// isNews reports whether anybody is told of a transaction.
+func isNews(t travel.Transaction) bool {
+	return t.ImportKey == "" && (t.Type.Operators() || t.CreatedAt.Sub(t.EffectiveAt) <= oldNews)
+}
+
+// tellsTravellers reports whether travellers are told of transactions of a type that are complete.
+func tellsTravellers(t travel.TransactionType) bool { return t.Takes() || t == travel.Refund }
+
 // toTravellers adds a mail to the lead traveller of each booking, and the copies of it.
-func (h *happening) toTravellers(tx *db.Tx, kind Kind) error {
+func (h *happening) toTravellers(tx *db.Tx) error {
+	kind := Receipt
+	if h.payment.Type == travel.Refund {
+		kind = Refund
+	}
 	for _, p := range h.payment.Payments {
-		b, err := bookingOf(tx, p.SiteID, p.BookingID)
-		if err != nil {
-			return err
+		b, known := h.bookings[p.BookingID]
+		if !known {
+			return fmt.Errorf("booking %d: %w", p.BookingID, db.ErrNotFound)
 		}
 		letter := h.letter(cmp.Or(b.Language, h.channel.Language))
 		letter.To, letter.Name = b.Email, strings.TrimSpace(b.Firstname+" "+b.Surname)
@@ -125,10 +133,7 @@ func (h *happening) toTravellers(tx *db.Tx, kind Kind) error {
 		if len(h.payment.Payments) > 1 { // the charge is that of all bookings together
 			letter.PaidCurrency, letter.Paid = "", 0
 		}
-		amount, until, err := protectedOf(tx, b)
-		if err != nil {
-			return err
-		}
+		amount, until := h.protectedOf(p.BookingID, civil.DayOf(tx.Now))
 		letter.Protected, letter.Until = amount, day(until)
 		h.add(kind, p.BookingID, false, b.Email, letter)
 		if h.channel.MailBCC {
@@ -210,36 +215,8 @@ func addresses(list string) []string {
 	return found
 }
 
-// protectedOf is what of a booking is protected now, and the last day on which it can be charged back: 0 and no day where
-// nothing is. Payments of test channels count, too: their mails say that they are tests.
-func protectedOf(tx *db.Tx, b travel.Booking) (amount int64, until civil.Day, err error) {
-	until = civil.NoDay
-	histories, err := ledger.HistoriesOfBooking(tx, b.SiteID, b.ID)
-	for _, h := range histories {
-		left := h.Sum(h.Events).Remaining(h.Paid(), max(h.Paid(), civil.DayOf(tx.Now)))
-		if !h.Decision.Protected || left <= 0 || len(h.Terms) == 0 {
-			continue
-		}
-		amount += left
-		if last := h.Terms[len(h.Terms)-1].LastDay; until == civil.NoDay || last > until {
-			until = last
-		}
-	}
-	return amount, until, err
-}
-
 func bookingOf(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
 	return bookings.Alone(tx, siteID, id)
 }
 
 func siteOf(tx *db.Tx, id int64) (travel.Site, error) { return merchants.Site(tx, id) }
-
-// readHappening reads what a letter about a transaction needs. The error is db.ErrNotFound where it is gone.
-func readHappening(tx *db.Tx, site travel.Site, transactionID int64) (h happening, err error) {
-	h.site, h.realTime = site, core.RealNow(tx)
-	if h.payment, err = payments.Transaction(tx, site.ID, transactionID); err != nil {
-		return h, err
-	}
-	h.channel, err = merchants.Channel(tx, site.ID, h.payment.ChannelID)
-	return h, err
-}

@@ -51,7 +51,7 @@ func (m *Mails) mailsAboutProtection(tx *db.Tx, site travel.Site, e events.Event
 	if len(list) == 0 {
 		list = []string{""} // a mail that is dead is seen
 	}
-	h := happening{eventID: e.ID, at: e.At, site: site, outbox: m.onlyKept(site.Sandbox), realTime: core.RealNow(tx)}
+	h := happening{facts: facts{site: site}, eventID: e.ID, at: e.At, outbox: m.onlyKept(site.Sandbox), realTime: core.RealNow(tx)}
 	letter := Letter{
 		Language: travel.DefaultLanguage, Sender: site.Name, Test: site.Sandbox, Channel: r.ChannelName, By: r.AskedBy,
 		On: day(civil.NoDay), Start: day(civil.NoDay), End: day(civil.NoDay), Until: day(civil.NoDay),

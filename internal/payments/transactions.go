@@ -353,6 +353,21 @@ func transactionsPage(
 	return list, readTransactionParts(tx, siteID, list.Items)
 }
 
+// TransactionsWithIDs reads some transactions of the site, as Transaction does, by their ids. Those that are not there are left out.
+func TransactionsWithIDs(tx *db.Tx, siteID int64, ids []int64) (map[int64]travel.Transaction, error) {
+	found := map[int64]travel.Transaction{}
+	for some := range slices.Chunk(ids, travel.LongestPage) {
+		list, err := transactionsPage(tx, siteID, travel.TransactionFilter{Include: some}, travel.Page{Number: 1, Size: len(some), Offset: -1})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range list.Items {
+			found[t.ID] = t
+		}
+	}
+	return found, nil
+}
+
 // openAuthorisation is an authorisation that can still be captured, with the clock of its site.
 type openAuthorisation struct {
 	SiteID, ID int64

@@ -23,10 +23,13 @@ const (
 	MaxList    = 100                   // items of a list in an object
 )
 
+// LongestPage is how many rows a page has at most.
+const LongestPage = 100
+
 // Page says which page of a list is wanted (section 4).
 type Page struct {
 	Number     int    // from 1
-	Size       int    // 1 to 100
+	Size       int    // 1 to LongestPage
 	Offset     int    // rows to skip, in place of Number; -1 when not given
 	OrderBy    string // one of the object's …Orders
 	Descending bool

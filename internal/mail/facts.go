@@ -1,0 +1,95 @@
+package mail
+
+import (
+	"slices"
+
+	"holdfast/internal/bookings"
+	"holdfast/internal/civil"
+	"holdfast/internal/core"
+	"holdfast/internal/db"
+	"holdfast/internal/events"
+	"holdfast/internal/ledger"
+	"holdfast/internal/merchants"
+	"holdfast/internal/payments"
+	"holdfast/internal/protection"
+	"holdfast/internal/travel"
+)
+
+// facts are what the mails about some events of a site need. They are read with a few statements for all of them.
+type facts struct {
+	site      travel.Site
+	payments  map[int64]travel.Transaction
+	channels  map[int64]travel.Channel
+	bookings  map[int64]travel.Booking       // of the payments that travellers are told of
+	histories map[int64][]protection.History // of these bookings
+}
+
+func readFacts(tx *db.Tx, siteID int64, list []events.Event) (f facts, err error) {
+	if len(list) == 0 {
+		return f, nil
+	}
+	if f.site, err = merchants.Site(tx, siteID); err != nil {
+		return f, err
+	}
+	var ids []int64
+	for _, e := range list {
+		if aboutPayment(e.Type) {
+			ids = append(ids, e.ObjectID)
+		}
+	}
+	if f.payments, err = payments.TransactionsWithIDs(tx, siteID, distinct(ids)); err != nil {
+		return f, err
+	}
+	f.channels = map[int64]travel.Channel{}
+	var told []int64
+	for _, t := range f.payments {
+		if _, known := f.channels[t.ChannelID]; !known {
+			if f.channels[t.ChannelID], err = merchants.Channel(tx, siteID, t.ChannelID); err != nil {
+				return f, err
+			}
+		}
+		if isNews(t) && tellsTravellers(t.Type) {
+			for _, p := range t.Payments {
+				told = append(told, p.BookingID)
+			}
+		}
+	}
+	told = distinct(told)
+	if f.bookings, err = bookings.WithIDs(tx, siteID, told); err != nil {
+		return f, err
+	}
+	f.histories, err = ledger.HistoriesOfEach(tx, siteID, told)
+	return f, err
+}
+
+// aboutPayment reports whether events of a type are about a transaction.
+func aboutPayment(t events.Type) bool {
+	return t == events.TransactionCompleted || t == events.TransactionFailed
+}
+
+func distinct(ids []int64) []int64 { return slices.Compact(slices.Sorted(slices.Values(ids))) }
+
+// happened is a transaction that came to its end. known is false where it is gone.
+func (f facts) happened(tx *db.Tx, e events.Event) (h happening, known bool) {
+	h = happening{facts: f, eventID: e.ID, at: e.At, failed: e.Type == events.TransactionFailed, realTime: core.RealNow(tx)}
+	h.payment, known = f.payments[e.ObjectID]
+	h.channel = f.channels[h.payment.ChannelID]
+	return h, known
+}
+
+// protectedOf is what of a booking is protected on a day, and the last day on which it can be charged back: 0 and no day where
+// nothing is. Payments of test channels count, too: their mails say that they are tests.
+func (f facts) protectedOf(bookingID int64, today civil.Day) (amount int64, until civil.Day) {
+	until = civil.NoDay
+	for _, h := range f.histories[bookingID] {
+		left := h.Sum(h.Events).Remaining(h.Paid(), max(h.Paid(), today))
+		if !h.Decision.Protected || left <= 0 || len(h.Terms) == 0 {
+			continue
+		}
+		amount += left
+		if last := h.Terms[len(h.Terms)-1].LastDay; until == civil.NoDay || last > until {
+			until = last
+		}
+	}
+	return amount, until
+}
