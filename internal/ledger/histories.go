@@ -193,28 +193,6 @@ func HistoriesOfBookings(tx *db.Tx, siteID, first, last int64) ([]protection.His
 	return historiesOf(tx, siteID, list)
 }
 
-// HistoriesOfEach reads the allocations of some bookings, as HistoriesOfBookings does, by their bookings.
-func HistoriesOfEach(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]protection.History, error) {
-	found := map[int64][]protection.History{}
-	for some := range slices.Chunk(bookings, historiesPerPage) {
-		var w db.Where
-		w.And("a.site_id = ?", siteID)
-		db.In(&w, "a.booking_id", some)
-		list, err := allocations(tx, `WHERE `+w.Text.String()+` ORDER BY a.id`, w.Args...)
-		if err != nil {
-			return nil, err
-		}
-		all, err := historiesOf(tx, siteID, list)
-		if err != nil {
-			return nil, err
-		}
-		for _, h := range all {
-			found[h.BookingID] = append(found[h.BookingID], h)
-		}
-	}
-	return found, nil
-}
-
 // PremiumOfBookings reads the premium lines of the bookings with ids from first to last, by the ids of their allocations.
 // Each list is in the order in which the lines were booked.
 func PremiumOfBookings(tx *db.Tx, siteID, first, last int64) (map[int64][]protection.PremiumLine, error) {

@@ -4,14 +4,12 @@ import (
 	"slices"
 
 	"holdfast/internal/bookings"
-	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/events"
 	"holdfast/internal/ledger"
 	"holdfast/internal/merchants"
 	"holdfast/internal/payments"
-	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
@@ -20,8 +18,8 @@ type facts struct {
 	site      travel.Site
 	payments  map[int64]travel.Transaction
 	channels  map[int64]travel.Channel
-	bookings  map[int64]travel.Booking       // of the payments that travellers are told of
-	histories map[int64][]protection.History // of these bookings
+	bookings  map[int64]travel.Booking   // of the payments that travellers are told of
+	protected map[int64]ledger.Protected // of these bookings
 }
 
 func readFacts(tx *db.Tx, siteID int64, list []events.Event) (f facts, err error) {
@@ -58,7 +56,7 @@ func readFacts(tx *db.Tx, siteID int64, list []events.Event) (f facts, err error
 	if f.bookings, err = bookings.WithIDs(tx, siteID, told); err != nil {
 		return f, err
 	}
-	f.histories, err = ledger.HistoriesOfEach(tx, siteID, told)
+	f.protected, err = ledger.ProtectedOfEach(tx, siteID, told)
 	return f, err
 }
 
@@ -75,21 +73,4 @@ func (f facts) happened(tx *db.Tx, e events.Event) (h happening, known bool) {
 	h.payment, known = f.payments[e.ObjectID]
 	h.channel = f.channels[h.payment.ChannelID]
 	return h, known
-}
-
-// protectedOf is what of a booking is protected on a day, and the last day on which it can be charged back: 0 and no day where
-// nothing is. Payments of test channels count, too: their mails say that they are tests.
-func (f facts) protectedOf(bookingID int64, today civil.Day) (amount int64, until civil.Day) {
-	until = civil.NoDay
-	for _, h := range f.histories[bookingID] {
-		left := h.Sum(h.Events).Remaining(h.Paid(), max(h.Paid(), today))
-		if !h.Decision.Protected || left <= 0 || len(h.Terms) == 0 {
-			continue
-		}
-		amount += left
-		if last := h.Terms[len(h.Terms)-1].LastDay; until == civil.NoDay || last > until {
-			until = last
-		}
-	}
-	return amount, until
 }

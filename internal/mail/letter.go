@@ -90,7 +90,7 @@ func (h *happening) mails(tx *db.Tx) ([]Mail, error) {
 			h.toMerchant(Failure, h.channel.PrimaryMail)
 		}
 	case tellsTravellers(t.Type):
-		err := h.toTravellers(tx)
+		err := h.toTravellers()
 		return h.packed, err
 	case t.Type.Operators() && h.channel.ChargebackMail != "":
 		original, err := payments.Transaction(tx, t.SiteID, t.LinkedID)
@@ -116,7 +116,7 @@ func isNews(t travel.Transaction) bool {
 func tellsTravellers(t travel.TransactionType) bool { return t.Takes() || t == travel.Refund }
 
 // toTravellers adds a mail to the lead traveller of each booking, and the copies of it.
-func (h *happening) toTravellers(tx *db.Tx) error {
+func (h *happening) toTravellers() error {
 	kind := Receipt
 	if h.payment.Type == travel.Refund {
 		kind = Refund
@@ -133,8 +133,7 @@ func (h *happening) toTravellers(tx *db.Tx) error {
 		if len(h.payment.Payments) > 1 { // the charge is that of all bookings together
 			letter.PaidCurrency, letter.Paid = "", 0
 		}
-		amount, until := h.protectedOf(p.BookingID, civil.DayOf(tx.Now))
-		letter.Protected, letter.Until = amount, day(until)
+		letter.Protected, letter.Until = h.protected[p.BookingID].Amount, day(h.protected[p.BookingID].Until)
 		h.add(kind, p.BookingID, false, b.Email, letter)
 		if h.channel.MailBCC {
 			for _, address := range addresses(h.channel.PrimaryMail) {

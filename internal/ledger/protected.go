@@ -1,0 +1,55 @@
+package ledger
+
+import (
+	"database/sql"
+	"slices"
+
+	"holdfast/internal/civil"
+	"holdfast/internal/db"
+	"holdfast/internal/protection"
+)
+
+// Protected is what of a booking is protected after all that is recorded (R3), and the last day on which it can be charged back (R5): 0
+// and civil.NoDay where nothing is. Payments of test channels count, too.
+type Protected struct {
+	Amount int64 // minor units of the booking's currency
+	Until  civil.Day
+}
+
+// protectedQuery reads what ProtectedOfEach adds up. It reads sums and the last terms, and not whole histories, because travellers are told
+// of it after each payment.
+const protectedQuery = `SELECT a.booking_id, a.amount,
+		CAST(COALESCE((SELECT SUM(CASE e.kind WHEN 'chargeback-reversal' THEN -e.amount ELSE e.amount END) FROM allocation_events e
+			WHERE e.site_id = a.site_id AND e.allocation_id = a.id), 0) AS BIGINT),
+		(SELECT t.last_day FROM allocation_terms t WHERE t.site_id = a.site_id AND t.allocation_id = a.id ORDER BY t.id DESC LIMIT 1)
+	FROM allocations a WHERE a.protected`
+
+// ProtectedOfEach says of each of some bookings what of it is protected.
+func ProtectedOfEach(tx *db.Tx, siteID int64, bookings []int64) (map[int64]Protected, error) {
+	found := make(map[int64]Protected, len(bookings))
+	for _, id := range bookings {
+		found[id] = Protected{Until: civil.NoDay}
+	}
+	for some := range slices.Chunk(bookings, historiesPerPage) {
+		var w db.Where
+		w.And("a.site_id = ?", siteID)
+		db.In(&w, "a.booking_id", some)
+		err := tx.Each(protectedQuery+` AND `+w.Text.String(), w.Args, func(scan func(dest ...any) error) error {
+			var booking int64
+			var sums protection.Amounts
+			var last sql.NullInt64
+			if err := scan(&booking, &sums.Allocated, &sums.Refunded, &last); err != nil {
+				return err
+			}
+			if left := sums.Remaining(civil.NoDay, civil.NoDay); left > 0 && last.Valid {
+				p := found[booking]
+				found[booking] = Protected{Amount: p.Amount + left, Until: max(p.Until, civil.Day(last.Int64))}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
