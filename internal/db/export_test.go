@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"testing/fstest"
 	"time"
+
+	"holdfast/internal/sqlitelog"
 )
 
 // MigrateTo brings the schema of an empty database to an earlier version.
@@ -31,6 +33,9 @@ func (db *DB) SetMarkStep(rows int64) { db.marks.step = rows }
 
 // SetPatience changes how long a long read waits for its turn.
 func (db *DB) SetPatience(d time.Duration) { db.long.Patience = d }
+
+// SetLog changes the bounds of SQLite's log. Call it before the first write.
+func (db *DB) SetLog(b sqlitelog.Bounds) { db.log.Bounds = b }
 
 // LimitPages makes the file of a SQLite database as full as a disk would be with so many pages.
 func (db *DB) LimitPages(ctx context.Context, pages int64) error {

@@ -1,0 +1,40 @@
+package db_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+	"holdfast/internal/sqlitelog"
+	"holdfast/internal/travel"
+)
+
+// TestTheLogGoesIntoTheFile: what is written to SQLite's log goes into the file while the program runs, and not only when it ends.
+func TestTheLogGoesIntoTheFile(t *testing.T) {
+	url := dbtest.SQLite(t)
+	store := dbtest.Open(t, url, dbtest.AtStart)
+	store.SetLog(sqlitelog.Bounds{Long: 20, Fresh: 10, Short: 5})
+	main := func() (info fs.FileInfo) {
+		info, err := os.Stat(strings.TrimPrefix(url, "sqlite:"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	before := main()
+	for n := range 10_000 {
+		dbtest.Write(t, store, func(tx *db.Tx) error {
+			path := fmt.Sprintf("site-%d", n)
+			_, err := dbtest.InsertSite(tx, travel.Site{Path: path, Name: path, Policy: travel.DefaultPolicy("GBP")})
+			return err
+		})
+		if now := main(); now.ModTime() != before.ModTime() || now.Size() != before.Size() {
+			return
+		}
+	}
+	t.Error("After 10,000 writes the file of the database is as it was.")
+}
