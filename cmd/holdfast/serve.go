@@ -146,10 +146,10 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// spareThreads gives the program two threads more than processors, once. Go looks at its connections when a thread has nothing else to
+// spareThreads gives the program one thread more than processors, once. Go looks at its connections when a thread has nothing else to
 // do. Where all of them compute, what arrives would wait for all that came before: it could not even be refused. The system lets
-// threads take turns. More threads leave more memory to be collected, so that is collected sooner; but a small heap has some room, so that
-// it is not collected all the time. Who sets GOMAXPROCS or GOGC has chosen.
+// threads take turns. To collect memory all threads stop, so there are not more of them. A small heap has some room, so that it is not
+// collected all the time. Who sets GOMAXPROCS or GOGC has chosen.
 var spareThreads = sync.OnceFunc(func() {
 	if _, chosen := os.LookupEnv("GOMAXPROCS"); !chosen {
 		runtime.GOMAXPROCS(threadsFor(runtime.GOMAXPROCS(0)))
@@ -167,7 +167,7 @@ const (
 )
 
 // threadsFor is how many threads serve on some processors. SQLite reads with at least two.
-func threadsFor(processors int) int { return max(2, processors) + 2 }
+func threadsFor(processors int) int { return max(2, processors) + 1 }
 
 // startJobs runs the background jobs. The function that it returns stops them and waits for the running ones, because
 // the database must not be closed under them.

@@ -121,7 +121,7 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 		return nil, errors.Join(fmt.Errorf("the database %s cannot be used: %w", path, err), write.Close())
 	}
 	read := sql.OpenDB(reader)
-	readers := max(2, runtime.GOMAXPROCS(0)-2) // each computes in a thread: two are left for what arrives, and for the writer
+	readers := max(2, runtime.GOMAXPROCS(0)-1) // each computes in a thread: one is left for what arrives, and for the writer
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	db := &DB{engine: sqliteEngine, clock: clock, read: read, write: write, marks: newMarks()}

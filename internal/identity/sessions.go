@@ -62,9 +62,9 @@ func (s *Sessions) byToken(ctx context.Context, path, bearer, address string) (a
 		return err
 	})
 	if errors.Is(err, db.ErrNotFound) {
-		// A token of another site is judged there, by the clock of its own site.
+		// A token of another site is judged there, by the clock of its own site. Most that come here are of none.
 		elsewhere = true
-		err = s.Store.Read(ctx, func(tx *db.Tx) error {
+		err = s.Store.ReadOne(ctx, func(tx *db.Tx) error {
 			own, err := siteOfToken(tx, id)
 			if err == nil {
 				caller, err = CallerByToken(tx, own, id)
