@@ -114,7 +114,7 @@ func (q *writeQueue) run() {
 		}
 		q.turn.Begin()
 		b := &batch{queue: q, careful: q.careful.Load() > 0}
-		q.crew.Piece(func() { q.db.log.Write(func() { b.write(first) }) })
+		q.crew.Piece(func() { q.db.log.Write(first.short, func() { b.write(first) }) })
 		if b.failed {
 			q.careful.Store(carefulBatches)
 		} else if b.careful {

@@ -19,7 +19,7 @@ type Bounds struct {
 var Usual = Bounds{Long: 16_000, Fresh: 2000, Short: 300}
 
 const (
-	// look is how many writes pass between two looks at the log.
+	// look is how many short writes pass between two looks at the log.
 	look = 8
 	// rounds is how often what is new in the log goes into the file beside the writer, to make it short.
 	rounds = 4
@@ -61,8 +61,9 @@ func (l *Log) Close() error {
 	return l.pool.Close()
 }
 
-// Write runs fn, which writes. It waits while the end of a long log goes into the file. A nil Log just runs fn.
-func (l *Log) Write(fn func()) {
+// Write runs fn, which writes; short says that it writes a few pages. It waits while the end of a long log goes into the file. A nil Log
+// just runs fn.
+func (l *Log) Write(short bool, fn func()) {
 	if l == nil {
 		fn()
 		return
@@ -70,7 +71,7 @@ func (l *Log) Write(fn func()) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	fn()
-	if l.writes++; l.writes%look == 0 {
+	if l.writes++; !short || l.writes%look == 0 {
 		select {
 		case l.grown <- struct{}{}:
 		default: // it will look soon

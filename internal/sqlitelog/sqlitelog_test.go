@@ -124,10 +124,20 @@ func TestWhenTheLogIsShortened(t *testing.T) {
 	}
 }
 
+// TestALongWriteIsLookedAtSoon: one that writes many pages makes the log long by itself.
+func TestALongWriteIsLookedAtSoon(t *testing.T) {
+	for short, want := range map[bool]int{true: 0, false: 1} {
+		l := &Log{grown: make(chan struct{}, 1)}
+		if l.Write(short, func() {}); len(l.grown) != want {
+			t.Errorf("After a write that is short, %t, the log is looked at %d times, want %d.", short, len(l.grown), want)
+		}
+	}
+}
+
 func TestNoLog(t *testing.T) {
 	var l *Log
 	ran := false
-	l.Write(func() { ran = true })
+	l.Write(true, func() { ran = true })
 	if err := l.Close(); err != nil || !ran {
 		t.Errorf("A database without a log: %v, %t", err, ran)
 	}
@@ -142,7 +152,7 @@ func opened(t *testing.T, path string) (*Log, func()) {
 	}
 	l := Open(connection(t, path), Bounds{Long: 100, Fresh: 20, Short: 10})
 	return l, func() {
-		l.Write(func() {
+		l.Write(true, func() {
 			if _, err := db.Exec("INSERT INTO t (text) VALUES (hex(randomblob(100)))"); err != nil {
 				t.Error(err)
 			}
