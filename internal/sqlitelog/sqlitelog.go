@@ -6,21 +6,24 @@ package sqlitelog
 import (
 	"database/sql"
 	"sync"
+	"time"
 )
 
-// Bounds are lengths of the log, in pages of 4 KiB.
+// Bounds are lengths of the log, in pages of 4 KiB, and a time.
 type Bounds struct {
 	Long  int64 // when what is in the log goes into the file; a page that many writes change goes there once
 	Fresh int64 // how much of it is not in the file yet when that is worth a sync of the disk
-	Short int64 // how much of it the writer waits for
+	Short int64 // how much of it the writer waits for, and readers do not feel
+	// Quiet is how long nobody has written much when all of it goes into the file: readers are quicker then.
+	Quiet time.Duration
 }
 
 // Usual are the bounds of a server. What a process that died has left in the log is read in less than a second.
-var Usual = Bounds{Long: 16_000, Fresh: 2000, Short: 300}
+var Usual = Bounds{Long: 16_000, Fresh: 2000, Short: 300, Quiet: time.Second}
 
 const (
-	// look is how many short writes pass between two looks at the log.
-	look = 8
+	// between is how many short writes pass between two looks at the log.
+	between = 8
 	// rounds is how often what is new in the log goes into the file beside the writer, to make it short.
 	rounds = 4
 )
@@ -43,12 +46,25 @@ func Open(pool *sql.DB, b Bounds) *Log {
 	pool.SetMaxOpenConns(1)
 	l := &Log{Bounds: b, pool: pool, grown: make(chan struct{}, 1)}
 	l.checkpoint = l.sqlite
-	l.done.Go(func() {
-		for range l.grown {
-			l.shorten()
-		}
-	})
+	l.done.Go(l.run)
 	return l
+}
+
+func (l *Log) run() {
+	quiet := time.NewTimer(time.Hour) // nobody has written yet
+	defer quiet.Stop()
+	for {
+		select {
+		case _, open := <-l.grown:
+			if !open {
+				return
+			}
+			l.shorten()
+			quiet.Reset(l.Quiet)
+		case <-quiet.C:
+			l.empty()
+		}
+	}
 }
 
 // Close ends it. Nobody may write any more. A nil Log, that of a database that is not SQLite, has nothing to close.
@@ -71,7 +87,7 @@ func (l *Log) Write(short bool, fn func()) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	fn()
-	if l.writes++; !short || l.writes%look == 0 {
+	if l.writes++; !short || l.writes%between == 0 {
 		select {
 		case l.grown <- struct{}{}:
 		default: // it will look soon
@@ -83,27 +99,50 @@ func (l *Log) Write(short bool, fn func()) {
 // there. Beside a writer who does not stop that never comes to pass, so the end of the log goes there while nobody writes. What fails is
 // tried again later.
 func (l *Log) shorten() {
-	pages, stored, err := l.checkpoint("NOOP")
-	if pages < l.tried {
-		l.tried = 0 // SQLite has begun at the start again
-	}
-	// As long as a reader needs the log, nothing comes of it, and to try costs time.
-	if err != nil || pages < l.Long || pages-max(stored, l.tried) < l.Fresh {
+	pages, fresh := l.look()
+	if pages < l.Long || fresh < l.Fresh {
 		return
 	}
 	for range rounds {
-		if _, _, err = l.checkpoint("PASSIVE"); err != nil {
+		if _, _, err := l.checkpoint("PASSIVE"); err != nil {
 			return
 		}
-		if pages, stored, err = l.checkpoint("NOOP"); err != nil || pages-stored < l.Short {
+		now, stored, err := l.checkpoint("NOOP")
+		if pages = now; err != nil || now-stored < l.Short {
 			break
 		}
 	}
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	if l.tried, _, err = l.checkpoint("PASSIVE"); err != nil {
-		l.tried = pages
+	l.end(pages)
+}
+
+// empty brings what is in the log into the file when hardly anybody writes.
+func (l *Log) empty() {
+	if pages, fresh := l.look(); fresh >= l.Short {
+		l.end(pages)
 	}
+}
+
+// end brings all that is in the log into the file. The log had some pages before.
+func (l *Log) end(pages int64) {
+	l.tried = pages
+	if now, _, err := l.checkpoint("PASSIVE"); err == nil {
+		l.tried = now
+	}
+}
+
+// look returns how many pages the log has, and how many of them can go into the file. As long as a reader needs the log, nothing comes of
+// it, and to try costs time: so those that were tried do not count.
+func (l *Log) look() (pages, fresh int64) {
+	pages, stored, err := l.checkpoint("NOOP")
+	if err != nil {
+		return 0, 0
+	}
+	if pages < l.tried {
+		l.tried = 0 // SQLite has begun at the start again
+	}
+	return pages, pages - max(stored, l.tried)
 }
 
 // sqlite runs a checkpoint of SQLite. It gives how many pages are in the log, and how many of them are in the file, too.

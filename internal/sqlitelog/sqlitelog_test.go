@@ -6,8 +6,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	_ "modernc.org/sqlite"
 )
@@ -82,7 +84,7 @@ func TestWhenTheLogIsShortened(t *testing.T) {
 		"it is short":                      {0, []step{{mode: "NOOP", pages: 99}}, 0},
 		"most of it is in the file":        {0, []step{{mode: "NOOP", pages: 120, stored: 101}}, 0},
 		"a reader needs it":                {100, []step{{mode: "NOOP", pages: 119}}, 100},
-		"it cannot be looked at":           {0, []step{{mode: "NOOP", pages: 500, err: broken}}, 0},
+		"it cannot be looked at":           {300, []step{{mode: "NOOP", pages: 500, err: broken}}, 300},
 		"it began anew and is short":       {300, []step{{mode: "NOOP", pages: 40}}, 0},
 		"it is long, and nobody writes":    {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 100, stored: 100}, {mode: "PASSIVE", pages: 100, stored: 100, writing: true}}, 100},
 		"it began anew and is long":        {300, []step{{mode: "NOOP", pages: 120}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 120, stored: 120}, {mode: "PASSIVE", pages: 121, stored: 121, writing: true}}, 121},
@@ -134,6 +136,57 @@ func TestALongWriteIsLookedAtSoon(t *testing.T) {
 	}
 }
 
+func TestWhenALogIsEmptied(t *testing.T) {
+	for name, c := range map[string]struct {
+		tried int64
+		steps []step
+		then  int64
+	}{
+		"most of it is in the file": {0, []step{{mode: "NOOP", pages: 60, stored: 51}}, 0},
+		"a reader needs it":         {55, []step{{mode: "NOOP", pages: 60}}, 55},
+		"it is not in the file":     {0, []step{{mode: "NOOP", pages: 60, stored: 50}, {mode: "PASSIVE", pages: 61, stored: 61}}, 61},
+	} {
+		rest := c.steps
+		l := &Log{Bounds: Bounds{Long: 100, Fresh: 20, Short: 10}, tried: c.tried}
+		l.checkpoint = func(mode string) (int64, int64, error) {
+			next := rest[0]
+			rest = rest[1:]
+			if mode != next.mode {
+				t.Errorf("%s: %s, expected %+v", name, mode, next)
+			}
+			return next.pages, next.stored, next.err
+		}
+		if l.empty(); len(rest) > 0 || l.tried != c.then {
+			t.Errorf("%s: not done: %+v; tried %d, expected %d", name, rest, l.tried, c.then)
+		}
+	}
+}
+
+// TestAQuietLogIsEmptied: what is in a log that is not long goes into the file when nobody writes any more.
+func TestAQuietLogIsEmptied(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	db, looks := connection(t, path), connection(t, path)
+	l := Open(connection(t, path), Bounds{Long: 100_000, Fresh: 20, Short: 10, Quiet: time.Millisecond})
+	l.Write(false, func() {
+		if _, err := db.Exec("CREATE TABLE t AS SELECT hex(randomblob(100000)) AS text"); err != nil {
+			t.Error(err)
+		}
+	})
+	var busy bool
+	var pages, stored int64
+	for end := time.Now().Add(time.Minute); time.Now().Before(end) && (pages < 20 || stored < pages); runtime.Gosched() {
+		if err := looks.QueryRow("PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &pages, &stored); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if pages < 20 || stored < pages {
+		t.Errorf("Of %d pages in the log %d are in the file.", pages, stored)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestNoLog(t *testing.T) {
 	var l *Log
 	ran := false
@@ -150,7 +203,7 @@ func opened(t *testing.T, path string) (*Log, func()) {
 	if _, err := db.Exec("CREATE TABLE t (n INTEGER PRIMARY KEY, text TEXT)"); err != nil {
 		t.Fatal(err)
 	}
-	l := Open(connection(t, path), Bounds{Long: 100, Fresh: 20, Short: 10})
+	l := Open(connection(t, path), Bounds{Long: 100, Fresh: 20, Short: 10, Quiet: time.Hour})
 	return l, func() {
 		l.Write(true, func() {
 			if _, err := db.Exec("INSERT INTO t (text) VALUES (hex(randomblob(100)))"); err != nil {
