@@ -18,8 +18,8 @@ type Bounds struct {
 	Quiet time.Duration
 }
 
-// Usual are the bounds of a server. What a process that died has left in the log is read in less than a second.
-var Usual = Bounds{Long: 16_000, Fresh: 2000, Short: 300, Quiet: time.Second}
+// Usual are the bounds of a server. Writers are quicker with a longer log, and a small disk is full of it.
+var Usual = Bounds{Long: 4000, Fresh: 1000, Short: 300, Quiet: time.Second}
 
 const (
 	// between is how many short writes pass between two looks at the log.
