@@ -9,8 +9,8 @@ import (
 	"holdfast/internal/protection"
 )
 
-// Protected is what of a booking is protected after all that is recorded (R3), and the last day on which it can be charged back (R5): 0
-// and civil.NoDay where nothing is. Payments of test channels count, too.
+// Protected says how much of a booking is protected now (R3), and the last day on which it can be charged back (R5). Where nothing is
+// protected these are 0 and civil.NoDay. Payments of test channels count, too.
 type Protected struct {
 	Amount int64 // minor units of the booking's currency
 	Until  civil.Day
@@ -24,7 +24,7 @@ const protectedQuery = `SELECT a.booking_id, a.amount,
 		(SELECT t.last_day FROM allocation_terms t WHERE t.site_id = a.site_id AND t.allocation_id = a.id ORDER BY t.id DESC LIMIT 1)
 	FROM allocations a WHERE a.protected`
 
-// ProtectedOfEach says of each of some bookings what of it is protected.
+// ProtectedOfEach reads how much of each booking is protected, by the ids of the bookings.
 func ProtectedOfEach(tx *db.Tx, siteID int64, bookings []int64) (map[int64]Protected, error) {
 	found := make(map[int64]Protected, len(bookings))
 	for _, id := range bookings {

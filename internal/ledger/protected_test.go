@@ -51,7 +51,7 @@ func TestProtectedAfterAnyHistory(t *testing.T) {
 	}
 }
 
-// added is what of a booking is protected with one more of its allocations.
+// added adds one more allocation to what is protected of its booking.
 func added(list map[int64]ledger.Protected, of protection.History) ledger.Protected {
 	p, known := list[of.BookingID]
 	if !known {

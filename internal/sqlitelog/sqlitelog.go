@@ -107,28 +107,26 @@ func (l *Log) shorten() {
 		if _, _, err := l.checkpoint("PASSIVE"); err != nil {
 			return
 		}
-		now, stored, err := l.checkpoint("NOOP")
-		if pages = now; err != nil || now-stored < l.Short {
+		if pages, stored, err := l.checkpoint("NOOP"); err != nil || pages-stored < l.Short {
 			break
 		}
 	}
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	l.end(pages)
+	l.end()
 }
 
 // empty brings what is in the log into the file when hardly anybody writes.
 func (l *Log) empty() {
-	if pages, fresh := l.look(); fresh >= l.Short {
-		l.end(pages)
+	if _, fresh := l.look(); fresh >= l.Short {
+		l.end()
 	}
 }
 
-// end brings all that is in the log into the file. The log had some pages before.
-func (l *Log) end(pages int64) {
-	l.tried = pages
-	if now, _, err := l.checkpoint("PASSIVE"); err == nil {
-		l.tried = now
+// end brings all that is in the log into the file. Where the disk is full it fails, and the next look tries again.
+func (l *Log) end() {
+	if pages, _, err := l.checkpoint("PASSIVE"); err == nil {
+		l.tried = pages
 	}
 }
 
