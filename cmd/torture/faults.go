@@ -248,7 +248,8 @@ func ownDisk(b *book) error {
 	if os.Getuid() != 0 {
 		return fmt.Errorf("%w: a small disk needs root", errSkipped)
 	}
-	if err := syscall.Mount("tmpfs", b.house.dir, "tmpfs", 0, "size=48m"); err != nil {
+	// The clients write until the end, so there has to be room for all they may write in this time beside what fills the disk.
+	if err := syscall.Mount("tmpfs", b.house.dir, "tmpfs", 0, "size=256m"); err != nil {
 		return fmt.Errorf("%w: a small disk cannot be mounted: %w", errSkipped, err)
 	}
 	b.taken["mount"] = b.house.dir

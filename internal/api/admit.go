@@ -61,7 +61,7 @@ func (s Service) Admit(lane Lane, most int, pages http.Handler) http.Handler {
 // passPage shows a page when it is its turn. It returns an error when there is no place. A wrong body is
 // an error of reading it, which the page gets: a person wants a page as the answer.
 func (d *door) passPage(c *call, lane Lane, most int, show func()) error {
-	g, caller := d.gateOfPage(lane), "address "+network(c.address)
+	g, caller := d.gateOfPage(lane), byAddress+network(c.address)
 	if err := g.arrive(caller); err != nil {
 		return err
 	}

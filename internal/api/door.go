@@ -1,7 +1,6 @@
 package api
 
 import (
-	"crypto/sha256"
 	"errors"
 	"io"
 	"net/http"
@@ -10,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"holdfast/internal/auth"
 	"holdfast/internal/fault"
 )
 
@@ -25,6 +23,7 @@ const (
 	refusedAtOnce = 2        // CSVs of refused rows: each reads a file again that may be large
 	watchersAll   = 256      // requests that wait for the next event, and hold no place at a gate meanwhile
 	watchersEach  = 4        // of one caller
+	newTokens     = 16       // tokens that were not let in lately, and are looked up
 	bodiesAtOnce  = 1024     // requests that are still being sent, for each lane
 	bodyBytes     = 16 << 20 // of all bodies together
 	bodyBytesEach = 4 << 20  // of the bodies of one caller
@@ -42,6 +41,7 @@ type door struct {
 	bodies   bodies
 	large    chan struct{} // full while a large body is decoded
 	known    knownCallers
+	unknown  strangers
 	refusals atomic.Int64
 }
 
@@ -57,6 +57,7 @@ func newDoor(cfg Config, atProcessors int) *door {
 		watchers: gate{running: watchersAll, each: watchersEach},
 		bodies:   bodies{most: bodyBytes, each: bodyBytesEach, time: bodyTime},
 		large:    make(chan struct{}, 1),
+		unknown:  strangers{requests: atOnce, tokens: newTokens},
 	}
 }
 
@@ -99,15 +100,6 @@ var bodyOf = map[string]int{
 	"withdrawProposal": maxBody,
 }
 
-// callerOf names who sends a request: the token, if a request with it was let in lately, or else the address. Tokens that
-// nobody has seen do not count, because a stranger can make up as many as he likes.
-func (d *door) callerOf(c *call, r *http.Request) string {
-	if caller := d.known.find(bearer(r)); caller != "" {
-		return caller
-	}
-	return "address " + network(c.address)
-}
-
 // network is the address, or for IPv6 the /64 around it: who has one address there has them all.
 func network(address string) string {
 	addr, err := netip.ParseAddr(address)
@@ -121,26 +113,34 @@ func network(address string) string {
 	return addr.String()
 }
 
-// pass runs a handler when it is its turn. It reads the body before, so that no slow sender holds a place of others.
-func (d *door) pass(c *call, name string, handle func() error) error {
-	g := d.gateOf(name)
+// pass runs the handler of a route when it is its turn. It reads the body before, so that no slow sender holds a place of others.
+func (d *door) pass(c *call, route Route, handle func() error) error {
+	g := d.gateOf(route.Name)
 	if g == nil {
 		return handle()
 	}
 	c.door = d
-	caller := d.callerOf(c, c.r)
+	caller := d.callerOf(c)
 	if err := g.arrive(caller); err != nil {
 		c.refused = true
 		return err
 	}
 	defer g.leave(caller)
-	if most := bodyOf[name]; most > 0 {
+	if most := bodyOf[route.Name]; most > 0 {
 		read, err := d.bodies.read(c, caller, most)
 		defer d.bodies.give(caller, read)
 		if err != nil {
 			c.refused = !fault.Is(err, fault.BodyTooLarge)
 			return err
 		}
+	}
+	if route.access != open && isStranger(caller) {
+		if err := d.unknown.arrive(bearer(c.r)); err != nil {
+			c.refused = true
+			return err
+		}
+		c.stranger = true
+		defer c.meet()
 	}
 	if err := g.enter(c.ctx, caller); err != nil {
 		c.refused = true
@@ -280,55 +280,6 @@ func hurry(c *call, within time.Duration) (stop func() bool) {
 	return time.AfterFunc(within, func() {
 		_ = connection.SetReadDeadline(time.Unix(1, 0)) // an instant that is over
 	}).Stop
-}
-
-// knownCallers remembers who sends the tokens that were let in lately: a bounded number of them, by their digests.
-type knownCallers struct {
-	mu          sync.Mutex
-	young, aged map[[sha256.Size]byte]string
-}
-
-const rememberedCallers = 4096 // twice that, before the older half is forgotten
-
-// find names the caller, "" when the token is new.
-func (k *knownCallers) find(token string) string {
-	if token == "" {
-		return ""
-	}
-	digest := sha256.Sum256([]byte(token))
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if caller := k.young[digest]; caller != "" {
-		return caller
-	}
-	caller := k.aged[digest]
-	if caller != "" {
-		k.keep(digest, caller)
-	}
-	return caller
-}
-
-func (k *knownCallers) keep(digest [sha256.Size]byte, caller string) {
-	if len(k.young) >= rememberedCallers {
-		k.aged, k.young = k.young, nil
-	}
-	if k.young == nil {
-		k.young = map[[sha256.Size]byte]string{}
-	}
-	k.young[digest] = caller
-}
-
-// learn notes that a token was let in, or with the zero actor that it was not.
-func (k *knownCallers) learn(token string, actor auth.Actor) {
-	digest := sha256.Sum256([]byte(token))
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if caller := actor.Caller(); caller != "" {
-		k.keep(digest, caller)
-		return
-	}
-	delete(k.young, digest)
-	delete(k.aged, digest)
 }
 
 // Service is the handler of the whole API.

@@ -61,6 +61,7 @@ type call struct {
 	gate      *gate    // of its lane
 	caller    string   // who it counts for at the gate
 	inside    bool     // it has a place there
+	stranger  bool     // its token is looked up, and nobody knows it yet
 	refused   bool     // at the door, for want of a place
 	replayed  bool     // the answer is that of an earlier request with the same idempotency key
 	lag       core.Lag // of the copy from which a report was read
@@ -167,7 +168,7 @@ func (s *server) run(c *call, res resource) error {
 	if route.access != open && bearer(c.r) == "" { // there is nothing to look up
 		return s.admit(c, route.Name, route.access)
 	}
-	return s.door.pass(c, route.Name, func() error { return s.answer(c, route) })
+	return s.door.pass(c, route, func() error { return s.answer(c, route) })
 }
 
 // answer answers a request that was let in. Who sends it is found out before anything in it is looked at.
@@ -214,6 +215,7 @@ func (s *server) admit(c *call, name string, needs access) error {
 	if err == nil || fault.Is(err, fault.TokenInvalid) || fault.Is(err, fault.JWTInvalid) {
 		s.door.known.learn(bearer(c.r), actor)
 	}
+	c.meet()
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,20 @@ func TestWaitingForEvents(t *testing.T) {
 	}
 	const waiting = "/events?after=now&types=booking.created&wait=20"
 	answers := make(chan *httptest.ResponseRecorder, 5)
-	ask("GET", "/events", "") // the token is known from here on
+	// The token becomes known by a request that waits. Meanwhile a stranger's is looked up, for which there is one place.
+	ctx, leave := context.WithCancel(t.Context())
+	go func() { answers <- askUntil(ctx, "GET", waiting, "") }()
+	for len(w.core.Store.Listening()) == 0 {
+		runtime.Gosched()
+	}
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/demo/rest/svc/v2/bookings", http.NoBody)
+	r.Header.Set("Authorization", "Bearer 9|made-up")
+	answer := httptest.NewRecorder()
+	if service.ServeHTTP(answer, r); answer.Code != http.StatusUnauthorized {
+		t.Errorf("a stranger is answered %d %s", answer.Code, answer.Body)
+	}
+	leave()
+	<-answers
 	for range cap(answers) {
 		go func() { answers <- ask("GET", waiting, "") }()
 	}
@@ -63,7 +76,7 @@ func TestWaitingForEvents(t *testing.T) {
 		}
 	}
 	// A caller goes while it waits: the one place is free when it does.
-	ctx, leave := context.WithCancel(t.Context())
+	ctx, leave = context.WithCancel(t.Context())
 	go func() { answers <- askUntil(ctx, "GET", waiting, "") }()
 	for len(w.core.Store.Listening()) == 0 {
 		runtime.Gosched()

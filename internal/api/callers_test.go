@@ -1,0 +1,97 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"holdfast/internal/auth"
+	"holdfast/internal/fault"
+)
+
+// TestACrowdOfStrangersTakesFewPlaces repeats an attack: three hundred callers with tokens that they had made up took all places at
+// the gate, and so a caller who is known was refused.
+func TestACrowdOfStrangersTakesFewPlaces(t *testing.T) {
+	t.Parallel()
+	h, _, _ := service(t, Config{})
+	answered := func(method, path, token string) int {
+		w, body := ask(t, h, method, path, "Authorization", "Bearer "+token)
+		if w.Code == http.StatusServiceUnavailable && (body.Code != "service_unavailable" || w.Header().Get("Retry-After") == "") {
+			t.Errorf("refused by %+v %v", body, w.Header())
+		}
+		return w.Code
+	}
+	const sites = "/demo/rest/svc/v2/sites"
+	for n := range newTokens {
+		if err := h.door.unknown.arrive(fmt.Sprint("made up ", n)); err != nil {
+			t.Fatalf("stranger %d: %v", n, err)
+		}
+	}
+	if got := answered("GET", sites, "made up, too"); got != 503 {
+		t.Errorf("one stranger too many: %d", got)
+	}
+	if got := answered("GET", sites, "made up 3"); got == 503 {
+		t.Errorf("another request with one of these tokens: %d", got)
+	}
+	h.door.known.learn("1|secret", auth.Actor{UserID: 7, TokenID: 1})
+	if got := answered("GET", sites, "1|secret"); got == 503 {
+		t.Errorf("one who is known: %d", got)
+	}
+	if got := answered("GET", "/modal/v1/bookings/1", "of a traveller"); got == 503 {
+		t.Errorf("a traveller, whose token is none of a site: %d", got)
+	}
+	h.door.unknown.leave("made up 0")
+	for range 2 { // each gives its place back
+		if got := answered("GET", sites, "made up, too"); got == 503 {
+			t.Errorf("a stranger, when there is a place: %d", got)
+		}
+	}
+}
+
+func TestStrangersWithOneTokenAreBounded(t *testing.T) {
+	s := &strangers{requests: 3, tokens: 2}
+	for range s.requests {
+		if err := s.arrive("a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.arrive("a"); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("a request too many: %v", err)
+	}
+	for range s.requests {
+		s.leave("a")
+	}
+	if s.arrived != 0 || len(s.of) != 0 {
+		t.Errorf("left: %d, %v", s.arrived, s.of)
+	}
+}
+
+// TestAStrangerIsMetOnce: the place is given back when the token was looked up, and once; or else when the request ends.
+func TestAStrangerIsMetOnce(t *testing.T) {
+	t.Parallel()
+	h, _, _ := service(t, Config{})
+	at := &h.door.unknown
+	for _, meets := range []bool{true, false} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+		r.Header.Set("Authorization", "Bearer made up")
+		c := &call{ResponseWriter: httptest.NewRecorder(), r: r, ctx: t.Context(), address: "192.0.2.1"}
+		stop := errors.New("stop")
+		err := h.door.pass(c, Route{Name: "listBookings", access: mayRead}, func() error {
+			if at.arrived != 1 {
+				t.Errorf("meanwhile %d are looked up", at.arrived)
+			}
+			if meets {
+				c.meet()
+				if at.arrived != 0 {
+					t.Errorf("after the look %d are looked up", at.arrived)
+				}
+			}
+			return stop
+		})
+		if !errors.Is(err, stop) || at.arrived != 0 {
+			t.Errorf("%v; left: %d", err, at.arrived)
+		}
+	}
+}
