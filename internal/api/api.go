@@ -266,7 +266,11 @@ func New(a *app.App, c *core.Core, cfg Config) Service {
 		asked: recent.New[askedPage](askedBytes), shown: recent.New[shownBooking](shownBytes),
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	s.door = newDoor(cfg, core.GatewaySettingsOf(c).InFlight)
+	computing := 0
+	if c.Store != nil {
+		computing = c.Store.Computing()
+	}
+	s.door = newDoor(cfg, core.GatewaySettingsOf(c).InFlight, computing)
 	resources := map[string]resource{}
 	for _, r := range Routes(cfg) {
 		if resources[r.Pattern] == nil {

@@ -30,12 +30,14 @@ const (
 	smallBody     = 8 << 10  // what a body may have without counting: bodiesAtOnce bounds these
 	largeBody     = 64 << 10 // of these, one after the other is decoded, so that the rest of the machine is for others
 	bodyTime      = 10 * time.Second
-	comebacks     = 3 // seconds over which those come back who were refused in one moment
+	readTurn      = 5 * time.Millisecond // ten times what a short read takes
+	comebacks     = 3                    // seconds over which those come back who were refused in one moment
 )
 
 // door lets requests in. Each waits at the gate of its lane, so that what one lane is full of keeps nothing from another.
 type door struct {
 	probes, logins, payments, files, refused, others gate
+	reads                                            gate // of others those that only read, where they are computed in this process
 	watchers                                         gate // only counts
 
 	bodies   bodies
@@ -45,8 +47,11 @@ type door struct {
 	refusals atomic.Int64
 }
 
-func newDoor(cfg Config, atProcessors int) *door {
+// newDoor makes the door. atProcessors is how many requests may wait for processors, and computing how many reads are computed at once in
+// this process; 0 where the server of the database computes them.
+func newDoor(cfg Config, atProcessors, computing int) *door {
 	atOnce, waiting, each := cfg.RequestsAtOnce, cfg.RequestsWaiting, cfg.RequestsPerCaller
+	computing = min(computing, atOnce)
 	return &door{
 		probes:   gate{running: probesAtOnce, waiting: probesWaiting, each: probesAtOnce + probesWaiting},
 		logins:   gate{running: loginsAtOnce, waiting: loginsWaiting, each: loginsAtOnce + loginsWaiting, reading: bodiesAtOnce},
@@ -54,6 +59,10 @@ func newDoor(cfg Config, atProcessors int) *door {
 		files:    gate{running: filesAtOnce, waiting: filesWaiting, each: 1},
 		refused:  gate{running: refusedAtOnce, waiting: waiting, each: 2 * refusedAtOnce},
 		others:   gate{running: atOnce, waiting: waiting, each: each, reading: bodiesAtOnce},
+		reads: gate{
+			running: computing, waiting: atOnce - computing + waiting, each: each, reading: bodiesAtOnce,
+			turn: readTurn, beside: atOnce - computing, spare: min(1, max(0, computing-1)),
+		},
 		watchers: gate{running: watchersAll, each: watchersEach},
 		bodies:   bodies{most: bodyBytes, each: bodyBytesEach, time: bodyTime},
 		large:    make(chan struct{}, 1),
@@ -62,8 +71,8 @@ func newDoor(cfg Config, atProcessors int) *door {
 }
 
 // gateOf is the gate for a route. What needs no database goes through none.
-func (d *door) gateOf(name string) *gate {
-	switch name {
+func (d *door) gateOf(route Route) *gate {
+	switch route.Name {
 	case "alive", "describe":
 		return nil
 	case "ready":
@@ -76,9 +85,11 @@ func (d *door) gateOf(name string) *gate {
 		return &d.files
 	case "getImportCSV":
 		return &d.refused
-	default:
-		return &d.others
 	}
+	if route.Method == http.MethodGet && d.reads.running > 0 {
+		return &d.reads
+	}
+	return &d.others
 }
 
 // later is how long one who is refused waits beyond the others. A crowd that was refused in one moment would otherwise come back
@@ -115,7 +126,7 @@ func network(address string) string {
 
 // pass runs the handler of a route when it is its turn. It reads the body before, so that no slow sender holds a place of others.
 func (d *door) pass(c *call, route Route, handle func() error) error {
-	g := d.gateOf(route.Name)
+	g := d.gateOf(route)
 	if g == nil {
 		return handle()
 	}
@@ -136,6 +147,7 @@ func (d *door) pass(c *call, route Route, handle func() error) error {
 	}
 	if route.access != open && isStranger(caller) {
 		if err := d.unknown.arrive(bearer(c.r)); err != nil {
+			g.crowd()
 			c.refused = true
 			return err
 		}
@@ -146,10 +158,10 @@ func (d *door) pass(c *call, route Route, handle func() error) error {
 		c.refused = true
 		return err
 	}
-	c.gate, c.caller, c.inside = g, caller, true
+	c.gate, c.caller, c.stay = g, caller, g.stay()
 	defer func() {
-		if c.inside {
-			g.end()
+		if c.stay != nil {
+			c.stay.leave()
 		}
 	}()
 	return handle()
@@ -157,8 +169,8 @@ func (d *door) pass(c *call, route Route, handle func() error) error {
 
 // aside gives the request's place to others while it waits for something that happens, and then waits for its turn again.
 func (c *call) aside(wait func()) error {
-	c.gate.end()
-	c.inside = false
+	c.stay.leave()
+	c.stay = nil
 	wait()
 	err := c.ctx.Err() // the caller may have gone, which is no failure
 	if err == nil {
@@ -168,7 +180,7 @@ func (c *call) aside(wait func()) error {
 		c.refused = true
 		return err
 	}
-	c.inside = true
+	c.stay = c.gate.stay()
 	return nil
 }
 

@@ -16,9 +16,16 @@ type gate struct {
 	waiting int // at most
 	each    int // requests of one caller, at most, whether they run or wait
 	reading int // requests that are still being sent, at most
+	// turn is how long a request keeps its place when it runs; zero: until its end. After that it goes on beside those who have one, and
+	// short requests need not wait for it.
+	turn   time.Duration
+	beside int // how many go on like that, at most; further ones keep their places
+	spare  int // how many fewer run while callers are refused, so that a processor is free for those who come
 
 	mu      sync.Mutex
+	crowded bool // somebody was refused, and somebody waits
 	runs    int
+	overs   int // go on beside them
 	waits   int
 	arrived int // and not gone: those that are read, wait or run
 	callers map[string]*atGate
@@ -57,8 +64,10 @@ func (g *gate) arrive(caller string) error {
 	of := g.callers[caller]
 	switch {
 	case of != nil && of.arrived >= g.each:
+		g.crowded = true
 		return errTooMany()
 	case g.arrived >= g.running+g.waiting+g.reading:
+		g.crowded = true
 		return errFull()
 	case of == nil:
 		of = &atGate{}
@@ -114,13 +123,16 @@ func (g *gate) enter(ctx context.Context, caller string) error {
 func (g *gate) queue(caller string) (*place, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.runs < g.running { // then nobody waits
+	if g.runs < g.most() { // then nobody waits
 		g.runs++
 		return nil, nil
 	}
 	of := g.callers[caller]
-	if g.waits >= g.waiting && !g.makeRoom(len(of.line)) {
-		return nil, errFull()
+	if g.waits >= g.waiting {
+		g.crowded = true
+		if !g.makeRoom(len(of.line)) {
+			return nil, errFull()
+		}
 	}
 	at := &place{turn: make(chan error, 1)}
 	if len(of.line) == 0 {
@@ -153,18 +165,80 @@ func (g *gate) makeRoom(has int) bool {
 func (g *gate) end() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.turns) == 0 {
-		g.runs--
+	g.next()
+}
+
+// next ends the turn of one that runs, and lets those run who are next.
+func (g *gate) next() {
+	for g.runs--; g.runs < g.most() && len(g.turns) > 0; g.runs++ {
+		caller := g.turns[0]
+		of := g.callers[caller]
+		of.line[0].turn <- nil
+		of.line = of.line[1:]
+		g.waits--
+		if g.turns = g.turns[1:]; len(of.line) > 0 {
+			g.turns = append(g.turns, caller)
+		}
+	}
+	g.crowded = g.crowded && len(g.turns) > 0
+}
+
+// most is how many run at the moment, at most.
+func (g *gate) most() int {
+	if g.crowded {
+		return g.running - g.spare
+	}
+	return g.running
+}
+
+// crowd notes that somebody was refused who would have come to the gate.
+func (g *gate) crowd() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.crowded = true
+}
+
+// stay is the time in which a request runs.
+type stay struct {
+	at     *gate
+	timer  *time.Timer // nil where a turn has no end
+	ended  bool        // guarded by the gate, as is the next one
+	beside bool        // its turn is over, and it goes on
+}
+
+// stay begins the stay of a request that has entered. It ends by leave.
+func (g *gate) stay() *stay {
+	s := &stay{at: g}
+	if g.turn > 0 {
+		s.timer = time.AfterFunc(g.turn, s.giveWay)
+	}
+	return s
+}
+
+// giveWay ends the turn of a request that runs.
+func (s *stay) giveWay() {
+	s.at.mu.Lock()
+	defer s.at.mu.Unlock()
+	if s.ended || s.at.overs >= s.at.beside {
 		return
 	}
-	caller := g.turns[0]
-	of := g.callers[caller]
-	of.line[0].turn <- nil
-	of.line = of.line[1:]
-	g.waits--
-	if g.turns = g.turns[1:]; len(of.line) > 0 {
-		g.turns = append(g.turns, caller)
+	s.beside = true
+	s.at.overs++
+	s.at.next()
+}
+
+// leave ends the stay of a request that does not run any more.
+func (s *stay) leave() {
+	if s.timer != nil {
+		s.timer.Stop()
 	}
+	s.at.mu.Lock()
+	defer s.at.mu.Unlock()
+	if s.ended = true; s.beside {
+		s.at.overs--
+		return
+	}
+	s.at.next()
 }
 
 // forgetTurn ends the turns of a caller who waits for nothing any more.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"holdfast/internal/fault"
 )
@@ -43,8 +44,8 @@ func empty(t *testing.T, g *gate) {
 	t.Helper()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.runs != 0 || g.waits != 0 || g.arrived != 0 || len(g.callers) != 0 || len(g.turns) != 0 {
-		t.Errorf("left: %d run, %d wait, %d arrived, callers %v, turns %v", g.runs, g.waits, g.arrived, g.callers, g.turns)
+	if g.runs != 0 || g.overs != 0 || g.waits != 0 || g.arrived != 0 || len(g.callers) != 0 || len(g.turns) != 0 {
+		t.Errorf("left: %d run, %d beside them, %d wait, %d arrived, callers %v, turns %v", g.runs, g.overs, g.waits, g.arrived, g.callers, g.turns)
 	}
 }
 
@@ -177,4 +178,91 @@ func TestManyAtAGate(t *testing.T) {
 		t.Errorf("%d passed, %d refused", passed.Load(), refused.Load())
 	}
 	empty(t, g)
+}
+
+// TestALongReadGivesItsPlaceToOthers: when its turn is over it goes on beside those who have places, of whom there are no more than
+// before. Where enough go on like that, it keeps its place.
+func TestALongReadGivesItsPlaceToOthers(t *testing.T) {
+	g := &gate{running: 1, waiting: 5, each: 5, turn: time.Nanosecond, beside: 1}
+	if arrives(t, g, "a", fault.Internal) != nil {
+		t.Fatal("there is room, and it waits")
+	}
+	next := arrives(t, g, "b", fault.Internal)
+	long := g.stay()
+	if err := <-next.turn; err != nil { // when the turn of the long one is over
+		t.Fatal(err)
+	}
+	g.turn = time.Hour
+	second := g.stay()
+	third := arrives(t, g, "c", fault.Internal)
+	second.giveWay()
+	if _, is := isTurn(third); is {
+		t.Fatal("two go on beside the one that runs")
+	}
+	long.leave()
+	if _, is := isTurn(third); is {
+		t.Fatal("one that goes on beside has given a place away that was not its own")
+	}
+	second.leave()
+	if _, is := isTurn(third); !is {
+		t.Fatal("the place is free, and nobody gets it")
+	}
+	last := g.stay()
+	last.leave()
+	last.giveWay() // its timer was late
+	for _, caller := range []string{"a", "b", "c"} {
+		g.leave(caller)
+	}
+	empty(t, g)
+}
+
+// TestWhileCallersAreRefusedFewerRun: somebody who comes finds a free processor, and is refused at once. When nobody waits any more, as
+// many run as before.
+func TestWhileCallersAreRefusedFewerRun(t *testing.T) {
+	for name, refuse := range map[string]func(g *gate){
+		"a caller has too many": func(g *gate) { arrives(t, g, "a", fault.TooMany) },
+		"all have too many":     func(g *gate) { arrives(t, g, "e", fault.Unavailable) },
+		"it was refused before": func(g *gate) { g.crowd() },
+	} {
+		g := &gate{running: 2, waiting: 2, each: 1, spare: 1}
+		for _, caller := range []string{"a", "b"} {
+			arrives(t, g, caller, fault.Internal)
+		}
+		c, d := arrives(t, g, "c", fault.Internal), arrives(t, g, "d", fault.Internal)
+		refuse(g)
+		g.end()
+		if _, is := isTurn(c); is {
+			t.Errorf("%s: as many run as before", name)
+		}
+		g.end()
+		_, one := isTurn(c)
+		if _, both := isTurn(d); !one || both {
+			t.Errorf("%s: of two who wait, the first runs: %t, the second one: %t", name, one, both)
+		}
+		g.end()
+		if _, is := isTurn(d); !is {
+			t.Errorf("%s: the last one does not run", name)
+		}
+		for _, caller := range []string{"a", "b"} {
+			g.leave(caller)
+			if arrives(t, g, caller, fault.Internal); caller == "a" && g.runs != 2 {
+				t.Errorf("%s: when nobody waits, %d run", name, g.runs)
+			}
+		}
+	}
+}
+
+// TestReadsHaveAGateWhereTheyAreComputedHere: what only reads waits for a processor, and what writes for the disk.
+func TestReadsHaveAGateWhereTheyAreComputedHere(t *testing.T) {
+	get, post := Route{Method: "GET", Name: "getBooking"}, Route{Method: "POST", Name: "createBooking"}
+	here, elsewhere := newDoor(Config{}.withDefaults(), 0, 2), newDoor(Config{}.withDefaults(), 0, 0)
+	if here.gateOf(get) != &here.reads || here.gateOf(post) != &here.others || elsewhere.gateOf(get) != &elsewhere.others {
+		t.Error("a request goes to the gate of another kind")
+	}
+	if g := &here.reads; g.running != 2 || g.running+g.beside != 64 || g.running+g.waiting != 64+128 || g.spare != 1 || g.turn == 0 {
+		t.Errorf("the gate of reads lets in others than it should: %d run, %d beside them, %d wait, %d spare", g.running, g.beside, g.waiting, g.spare)
+	}
+	if g := &newDoor(Config{RequestsAtOnce: 1}.withDefaults(), 0, 2).reads; g.running != 1 || g.beside != 0 || g.spare != 0 {
+		t.Errorf("of one request at once: %d run, %d beside them, %d spare", g.running, g.beside, g.spare)
+	}
 }

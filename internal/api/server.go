@@ -60,7 +60,7 @@ type call struct {
 	door      *door    // through which it came
 	gate      *gate    // of its lane
 	caller    string   // who it counts for at the gate
-	inside    bool     // it has a place there
+	stay      *stay    // while it has a place there, or goes on after its turn
 	stranger  bool     // its token is looked up, and nobody knows it yet
 	refused   bool     // at the door, for want of a place
 	replayed  bool     // the answer is that of an earlier request with the same idempotency key

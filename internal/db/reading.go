@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"runtime"
 )
 
 // Read runs fn on one consistent snapshot of the database. When fn calls Tx.Long, it runs again, in the lane of long reads.
@@ -20,6 +21,15 @@ func (db *DB) ReadFor(ctx context.Context, caller string, fn func(tx *Tx) error)
 // database that follows it, where there is one that is near enough; the Now of the transaction is then a little earlier.
 func (db *DB) ReadReportFor(ctx context.Context, caller string, fn func(tx *Tx) error) error {
 	return db.readAs(ctx, caller, true, fn)
+}
+
+// Computing is how many short reads run at once where this process computes them, 0 where another one does. Each takes a thread: one is
+// left for what arrives, and for the writer.
+func (db *DB) Computing() int {
+	if db.engine.manyWrites {
+		return 0
+	}
+	return max(2, runtime.GOMAXPROCS(0)-1)
 }
 
 func (db *DB) readAs(ctx context.Context, caller string, report bool, fn func(tx *Tx) error) error {

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -121,10 +120,9 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 		return nil, errors.Join(fmt.Errorf("the database %s cannot be used: %w", path, err), write.Close())
 	}
 	read := sql.OpenDB(reader)
-	readers := max(2, runtime.GOMAXPROCS(0)-1) // each computes in a thread: one is left for what arrives, and for the writer
-	read.SetMaxOpenConns(readers)
-	read.SetMaxIdleConns(readers)
 	db := &DB{engine: sqliteEngine, clock: clock, read: read, write: write, marks: newMarks()}
+	read.SetMaxOpenConns(db.Computing())
+	read.SetMaxIdleConns(db.Computing())
 	db.laneOf(sql.OpenDB(long))
 	db.long.pool.SetConnMaxIdleTime(time.Minute) // gives its cache back
 	if db.files, err = sqlitefile.Opened(path); err != nil {
