@@ -35,6 +35,9 @@ func load(r *run) error {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
 	}
+	if r.count(1) > 1 {
+		r.refusedInAll()
+	}
 	return nil
 }
 

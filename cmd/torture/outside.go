@@ -136,8 +136,8 @@ func (s *siege) surround(base, who string) error {
 		var took []time.Duration
 		if err = json.Unmarshal(said, &took); err != nil {
 			err = fmt.Errorf("the %s say %s: %w", of.name, lastOf(string(said)), err)
-		} else if len(took) > 0 {
-			s.book.r.figure(s.name+", "+of.name, "%d refused, %s", len(took), times(took))
+		} else {
+			s.book.r.refusedIn(s.name+", "+of.name, took)
 		}
 	}
 	_, ended := idle.end()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -24,6 +25,13 @@ type run struct {
 	out      io.Writer
 	failures int
 	figures  []figure
+	refusals []refusals // of all rounds, in the order of the first one
+}
+
+// refusals are how long those took that some callers got.
+type refusals struct {
+	who  string
+	took []time.Duration
 }
 
 // figure is one row of the table at the end.
@@ -74,6 +82,27 @@ func (r *run) figure(what, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.figures = append(r.figures, figure{r.part, what, fmt.Sprintf(format, args...)})
+}
+
+// refusedIn adds a row about how long the refusals of one round took, and notes them for the row about all rounds.
+func (r *run) refusedIn(who string, took []time.Duration) {
+	if len(took) == 0 {
+		return
+	}
+	r.figure(who, "%d refused, %s", len(took), times(took))
+	at := slices.IndexFunc(r.refusals, func(of refusals) bool { return of.who == who })
+	if at < 0 {
+		at = len(r.refusals)
+		r.refusals = append(r.refusals, refusals{who: who})
+	}
+	r.refusals[at].took = append(r.refusals[at].took, took...)
+}
+
+// refusedInAll adds the rows about the refusals of all rounds.
+func (r *run) refusedInAll() {
+	for _, of := range r.refusals {
+		r.figure(of.who+", in all rounds", "%d refused, %s", len(of.took), times(of.took))
+	}
 }
 
 // count is how many rounds to run where the part would run that many.
