@@ -21,8 +21,9 @@ type Sessions struct {
 	*core.Core
 	keys   *keys
 	tokens *Tokens
-	// The lines of logins whose passwords wait to be hashed. A process makes four hashes at once, on few processors fewer: more would
-	// only take memory. One of these places is for devices that have logged in before: whatever strangers send, they do not wait for it.
+	// The lines of logins whose passwords wait to be hashed. Strangers have three places at most, and leave one processor free for all
+	// others: more would only take memory. Devices that have logged in before have a place of their own: whatever strangers send, they do
+	// not wait for it.
 	strangers, devices *line
 }
 
@@ -31,7 +32,7 @@ func NewSessions(core *core.Core, tokens *Tokens) *Sessions {
 	core.Sealed.Register(sealedColumns...)
 	return &Sessions{
 		Core: core, keys: &keys{Core: core}, tokens: tokens,
-		strangers: newLine(min(3, runtime.NumCPU()), 16, 64), devices: newLine(1, 2, 16),
+		strangers: newLine(min(3, max(1, runtime.NumCPU()-1)), 16, 64), devices: newLine(1, 2, 16),
 	}
 }
 
