@@ -20,10 +20,10 @@ type gate struct {
 	// short requests need not wait for it.
 	turn   time.Duration
 	beside int // how many go on like that, at most; further ones keep their places
-	spare  int // how many fewer run while callers are refused, so that a processor is free for those who come
+	spare  int // how many fewer run after somebody was refused, so that a processor is free for those who come
 
 	mu      sync.Mutex
-	crowded bool // somebody was refused, and somebody waits
+	crowded int // so many more get their turns before as many run as may
 	runs    int
 	overs   int // go on beside them
 	waits   int
@@ -42,6 +42,9 @@ type atGate struct {
 type place struct {
 	turn chan error // nil when the request may run
 }
+
+// crowdedFor is how many turns a crowd lasts after somebody was refused. In one of 300 callers one of thirty is.
+const crowdedFor = 1000
 
 // retryAfter is how long a refused caller is asked to wait, at least. The door lets some wait longer.
 const retryAfter = time.Second
@@ -64,10 +67,10 @@ func (g *gate) arrive(caller string) error {
 	of := g.callers[caller]
 	switch {
 	case of != nil && of.arrived >= g.each:
-		g.crowded = true
+		g.crowded = crowdedFor
 		return errTooMany()
 	case g.arrived >= g.running+g.waiting+g.reading:
-		g.crowded = true
+		g.crowded = crowdedFor
 		return errFull()
 	case of == nil:
 		of = &atGate{}
@@ -129,7 +132,7 @@ func (g *gate) queue(caller string) (*place, error) {
 	}
 	of := g.callers[caller]
 	if g.waits >= g.waiting {
-		g.crowded = true
+		g.crowded = crowdedFor
 		if !g.makeRoom(len(of.line)) {
 			return nil, errFull()
 		}
@@ -179,13 +182,16 @@ func (g *gate) next() {
 		if g.turns = g.turns[1:]; len(of.line) > 0 {
 			g.turns = append(g.turns, caller)
 		}
+		g.crowded = max(0, g.crowded-1)
 	}
-	g.crowded = g.crowded && len(g.turns) > 0
+	if len(g.turns) == 0 {
+		g.crowded = 0
+	}
 }
 
 // most is how many run at the moment, at most.
 func (g *gate) most() int {
-	if g.crowded {
+	if g.crowded > 0 {
 		return g.running - g.spare
 	}
 	return g.running
@@ -195,7 +201,7 @@ func (g *gate) most() int {
 func (g *gate) crowd() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.crowded = true
+	g.crowded = crowdedFor
 }
 
 // stay is the time in which a request runs.

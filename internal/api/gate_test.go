@@ -252,6 +252,27 @@ func TestWhileCallersAreRefusedFewerRun(t *testing.T) {
 	}
 }
 
+// TestACrowdIsOver: callers who only wait are no crowd, however long they do.
+func TestACrowdIsOver(t *testing.T) {
+	g := &gate{running: 2, waiting: 2, each: 4, spare: 1}
+	for range 4 {
+		arrives(t, g, "a", fault.Internal)
+	}
+	g.crowd()
+	g.end()
+	for n := range crowdedFor {
+		if g.runs != 1 {
+			t.Fatalf("after %d turns %d run", n, g.runs)
+		}
+		g.end()
+		g.leave("a")
+		arrives(t, g, "a", fault.Internal)
+	}
+	if g.end(); g.runs != 2 {
+		t.Errorf("after the crowd %d run", g.runs)
+	}
+}
+
 // TestReadsHaveAGateWhereTheyAreComputedHere: what only reads waits for a processor, and what writes for the disk.
 func TestReadsHaveAGateWhereTheyAreComputedHere(t *testing.T) {
 	get, post := Route{Method: "GET", Name: "getBooking"}, Route{Method: "POST", Name: "createBooking"}

@@ -18,7 +18,7 @@ type Bounds struct {
 	Quiet time.Duration
 }
 
-// Usual are the bounds of a server. Writers are quicker with a longer log, and a small disk is full of it.
+// Usual are the bounds of a server. Writers are quicker with a longer log, and it takes more of the disk.
 var Usual = Bounds{Long: 4000, Fresh: 1000, Short: 300, Quiet: time.Second}
 
 const (
