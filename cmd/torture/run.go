@@ -15,17 +15,17 @@ import (
 // run is one run of one part.
 type run struct {
 	options
-	part    string
-	dir     string // for databases, logs and files of the part
-	builder *builder
-	ctx     context.Context // ends when the part's time is over
-	began   time.Time
+	part     string
+	dir      string // for databases, logs and files of the part
+	builder  *builder
+	ctx      context.Context // ends when the part's time is over
+	began    time.Time
+	refusals []refusals // of all rounds, in the order of the first one; attacks come one after the other
 
 	mu       sync.Mutex
 	out      io.Writer
 	failures int
 	figures  []figure
-	refusals []refusals // of all rounds, in the order of the first one
 }
 
 // refusals are how long those took that some callers got.
