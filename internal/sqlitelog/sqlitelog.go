@@ -19,7 +19,7 @@ type Bounds struct {
 }
 
 // Usual are the bounds of a server. Writers are quicker with a longer log, and it takes more of the disk.
-var Usual = Bounds{Long: 4000, Fresh: 1000, Short: 300, Quiet: time.Second}
+var Usual = Bounds{Long: 32000, Fresh: 1000, Short: 300, Quiet: time.Second}
 
 const (
 	// between is how many short writes pass between two looks at the log.
